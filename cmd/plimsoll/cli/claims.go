@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/lab/claims"
+	"plimsoll/lab/experiments"
+	"plimsoll/lab/server"
+)
+
+// claimView is one claim with what is known of it here.
+type claimView struct {
+	claims.Claim
+	Measured   *string            `json:"measured"` // null: never, on no machine
+	Verdict    claims.Verdict     `json:"verdict"`
+	Conditions []claims.Condition `json:"conditions"`
+	Figures    []claims.Figure    `json:"figures,omitempty"`
+	At         *time.Time         `json:"at,omitempty"`
+	TookS      float64            `json:"took_s,omitempty"`
+	Engine     string             `json:"engine,omitempty"`
+	Software   string             `json:"software,omitempty"`
+	Machine    *claims.Machine    `json:"machine,omitempty"`
+	Partial    bool               `json:"partial,omitempty"`
+	// OfOther names what the finding is of another of: machine, kernel, engine, version.
+	OfOther string `json:"of_other,omitempty"`
+}
+
+// showClaims shows what is kept of these claims: a line or two of each, or all of it.
+func (a *app) showClaims(ctx context.Context, of []claims.Claim, o proveOptions, whole bool) error {
+	views, err := a.claimViews(ctx, of, o)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.emit(map[string][]claimView{"claims": views})
+	}
+	if whole {
+		for _, v := range views {
+			a.showClaim(v)
+		}
+		return nil
+	}
+	a.tableOfClaims(views)
+	return nil
+}
+
+func (a *app) claimViews(ctx context.Context, of []claims.Claim, o proveOptions) ([]claimView, error) {
+	store, here := claims.OpenStore(""), claims.Here()
+	views := []claimView{}
+	for _, c := range of {
+		v := claimView{Claim: c, Verdict: claims.NotYet, Conditions: []claims.Condition{}}
+		if _, ok := experiments.For(c.ID); ok {
+			v.Verdict = claims.NotRun
+		}
+		k, ok, err := store.Load(c.ID)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			v.take(k, k.Elsewhere(here, a.engineNow(ctx, o), software().Version))
+		}
+		views = append(views, v)
+	}
+	return views, nil
+}
+
+// engineNow is the engine that an experiment would run on now; "" when it cannot be told.
+func (a *app) engineNow(ctx context.Context, o proveOptions) string {
+	name, err := a.pick(ctx, o.cluster)
+	if err == nil && name != "" {
+		if c, err := a.clusters().Find(name); err == nil {
+			return engineLabel(c.Server())
+		}
+	}
+	if s, err := server.Find(ctx, o.engine); err == nil {
+		return engineLabel(s)
+	}
+	return ""
+}
+
+func (v *claimView) take(k claims.Kept, elsewhere string) {
+	v.Measured, v.Verdict, v.Conditions, v.Figures = &k.Measured, k.Verdict, k.Conditions, k.Figures
+	v.At, v.TookS, v.Engine, v.Software, v.Machine = &k.At, k.TookS, k.Engine, k.Software, &k.Machine
+	v.Partial, v.OfOther = k.Partial, elsewhere
+}
+
+func (v claimView) marks() string {
+	var marks []string
+	if v.Partial {
+		marks = append(marks, "stopped early")
+	}
+	if v.OfOther != "" {
+		marks = append(marks, "of another "+v.OfOther)
+	}
+	if len(marks) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(marks, ", ") + ")"
+}
+
+func (v claimView) when() string {
+	if v.At == nil {
+		return "-"
+	}
+	return v.At.Local().Format("2006-01-02 15:04")
+}
+
+// tableOfClaims gives each claim its statement, what is claimed and, where there is
+// any, what was measured, one under the other: beside each other no terminal is wide enough.
+func (a *app) tableOfClaims(views []claimView) {
+	counts := map[claims.Verdict]int{}
+	byID := map[string]claimView{}
+	for _, v := range views {
+		counts[v.Verdict]++
+		byID[v.ID] = v
+	}
+	fmt.Fprintf(a.stdout, "%-5s %-12s  %-16s  %s\n", "CLAIM", "VERDICT", "WHEN", "STATEMENT / claimed / measured")
+	for i, report := range claims.Reports {
+		fmt.Fprintf(a.stdout, "\nReport %c: %s\n", 'A'+i, report.Title)
+		for _, c := range report.Claims {
+			a.lineOf(byID[c.ID])
+		}
+	}
+	fmt.Fprintf(a.stdout, "\n%d claims: %d confirmed, %d refuted, %d inconclusive, %d not run, %d not yet\n", len(views),
+		counts[claims.Confirmed], counts[claims.Refuted], counts[claims.Inconclusive], counts[claims.NotRun], counts[claims.NotYet])
+}
+
+func (a *app) lineOf(v claimView) {
+	const indent = 38
+	fmt.Fprintf(a.stdout, "%-5s %s  %-16s  %s\n", v.ID, a.paint(v.Verdict, fmt.Sprintf("%-12s", v.Verdict)), v.when(), v.Statement)
+	fmt.Fprintf(a.stdout, "%*s%s\n", indent, "claimed   ", v.Claimed)
+	if v.Measured != nil {
+		fmt.Fprintf(a.stdout, "%*s%s%s\n", indent, "measured  ", *v.Measured, v.marks())
+	}
+}
+
+func (a *app) showClaim(v claimView) {
+	fmt.Fprintf(a.stdout, "%s  %s\n", v.ID, v.Statement)
+	fmt.Fprintf(a.stdout, "  claimed     %s\n", v.Claimed)
+	if v.Measured != nil {
+		fmt.Fprintf(a.stdout, "  measured    %s\n", *v.Measured)
+	}
+	fmt.Fprintf(a.stdout, "  verdict     %s%s\n", a.paint(v.Verdict, string(v.Verdict)), v.marks())
+	if v.At != nil {
+		fmt.Fprintf(a.stdout, "  when        %s, took %.0f s\n", v.when(), v.TookS)
+	}
+	for i, c := range v.Conditions {
+		head := ""
+		if i == 0 {
+			head = "conditions"
+		}
+		fmt.Fprintf(a.stdout, "  %-10s  %s: %s\n", head, c.Name, c.Text)
+	}
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// addCommands puts every command under root, in the order of the help.
+func (a *app) addCommands(root *cobra.Command) {
+	a.addRun(root)
+	a.addReport(root)
+	a.addRuns(root)
+	a.addAudit(root)
+	a.addProve(root)
+	a.addUp(root)
+	a.addStatus(root)
+	a.addPsql(root)
+	a.addDown(root)
+	a.addDestroy(root)
+	a.addKeep(root)
+	a.addFill(root)
+	a.addServe(root)
+	a.addConfig(root)
+	a.addVersion(root)
+	a.addCompletion(root)
+	addHelp(root)
+	completeChoices(root)
+}
+
+// completeChoices offers the words of every flag that takes one of a few.
+func completeChoices(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if words := strings.Split(f.Value.Type(), "|"); len(words) > 1 {
+				_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+			}
+		})
+	}
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/platform/problem"
+)
+
+var shells = []string{"bash", "zsh", "fish"}
+
+func (a *app) addCompletion(root *cobra.Command) {
+	a.command(root, groupOther, &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Write the completion script of a shell: " + strings.Join(shells, ", "),
+		Long:  "Write to stdout the script that makes a shell complete plimsoll's commands, flags and names.",
+		Example: `  source <(plimsoll completion bash)
+  plimsoll completion zsh > "${fpath[1]}/_plimsoll"
+  plimsoll completion fish > ~/.config/fish/completions/plimsoll.fish`,
+		Args:      arguments(1, 1, "one of "+strings.Join(shells, ", ")),
+		ValidArgs: shells,
+	}, func(_ context.Context, args []string) error {
+		switch args[0] {
+		case "bash":
+			return root.GenBashCompletionV2(a.stdout, true)
+		case "zsh":
+			return root.GenZshCompletion(a.stdout)
+		case "fish":
+			return root.GenFishCompletion(a.stdout, true)
+		}
+		return unknownWord("shell", args[0], shells)
+	})
+}
+
+// unknownWord says that word is none of known.
+func unknownWord(what, word string, known []string) error {
+	slices.Sort(known)
+	return problem.New(problem.Usage, fmt.Errorf("unknown %s %q", what, word),
+		hintAmong(word, known))
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/cluster"
+	"plimsoll/platform/problem"
+)
+
+func (a *app) addDestroy(root *cobra.Command) {
+	var yes bool
+	c := a.command(root, groupDatabase, &cobra.Command{
+		Use:   "destroy NAME [flags]",
+		Short: "Remove a stopped cluster with all its data",
+		Long: `Remove a stopped local cluster with all its data, after asking. A folder that
+Plimsoll did not make is never touched.`,
+		Example: `  plimsoll down vanilla && plimsoll destroy vanilla
+  plimsoll destroy vanilla --yes`,
+		Args:              arguments(1, 1, "the name of a cluster"),
+		ValidArgsFunction: a.completeClusters,
+	}, func(ctx context.Context, args []string) error {
+		if err := a.destroyable(ctx, args[0]); err != nil {
+			return err
+		}
+		if !yes {
+			if err := a.agreed(args[0]); err != nil {
+				return err
+			}
+		}
+		if err := a.clusters().Destroy(ctx, args[0]); err != nil {
+			return err
+		}
+		if a.json {
+			return a.emit(map[string]string{"destroyed": args[0]})
+		}
+		fmt.Fprintf(a.stdout, "cluster %s is gone\n", args[0])
+		return nil
+	})
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	config.FlagOnly(c.Flags(), "yes")
+}
+
+// destroyable finds the cluster before anybody is asked about it.
+func (a *app) destroyable(ctx context.Context, name string) error {
+	c, err := a.clusters().Find(name)
+	if err != nil {
+		return err
+	}
+	if s := c.Status(ctx); s.State == cluster.Running {
+		return problem.New(problem.Environment, fmt.Errorf("cluster %s is running", name), "stop it first: plimsoll down "+name)
+	}
+	return nil
+}
+
+// agreed asks for the name, because "y" is typed too easily.
+func (a *app) agreed(name string) error {
+	fmt.Fprintf(a.stderr, "This removes cluster %s with all its data. Type its name to go on: ", name)
+	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if strings.TrimSpace(line) == name {
+		return nil
+	}
+	return problem.New(problem.Usage, fmt.Errorf("cluster %s was not destroyed: the answer was not its name", name), "--yes does not ask")
+}

@@ -1,0 +1,452 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"plimsoll/lab/cluster"
+	"plimsoll/lab/result"
+	"plimsoll/lab/server"
+)
+
+// stand is a state directory with what the commands of one story make in it.
+type stand struct {
+	state string
+	// Two clusters that run different engines where both flavours are built, else
+	// twice the system's.
+	one, two         string
+	upOne, upTwo     []string
+	flavoursAreBuilt bool
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	s := &stand{state: freshState(t), one: "plimsoll", two: "vanilla"}
+	ctx := context.Background()
+	_, err1 := server.Find(ctx, server.Plimsoll)
+	_, err2 := server.Find(ctx, server.Vanilla)
+	s.flavoursAreBuilt = err1 == nil && err2 == nil
+	if s.flavoursAreBuilt {
+		s.upOne, s.upTwo = []string{"up", "--flavour", "plimsoll"}, []string{"up", "--flavour", "vanilla"}
+	} else {
+		if _, err := server.Find(ctx, server.System); err != nil {
+			t.Skipf("SKIP: neither our engines nor an installed PostgreSQL: %v", err)
+		}
+		t.Log("our engines are not built: the story is told with the system's PostgreSQL")
+		s.upOne, s.upTwo = []string{"up", s.one, "--engine", "system"}, []string{"up", s.two, "--engine", "system"}
+	}
+	t.Cleanup(func() { plimsoll(t, "down", "--all", "--immediate", "--quiet") })
+	return s
+}
+
+// status of the clusters by name.
+func (s *stand) status(t *testing.T) map[string]cluster.Status {
+	t.Helper()
+	var got struct {
+		Clusters []struct {
+			Name, State, Flavour string
+			PID                  int
+		}
+	}
+	plimsoll(t, "status", "--json").decode(t, &got)
+	all := map[string]cluster.Status{}
+	for _, c := range got.Clusters {
+		all[c.Name] = cluster.Status{Name: c.Name, State: cluster.State(c.State), Flavour: c.Flavour, PID: c.PID}
+	}
+	return all
+}
+
+// interrupting runs a command and presses Ctrl-C when text has appeared on stderr.
+func interrupting(t *testing.T, text string, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	return plimsollWith(t, ctx, "", &watched{text: text, seen: cancel}, args...)
+}
+
+// The story of two clusters, as a person would live it. Steps build on each other.
+func TestEndToEnd(t *testing.T) {
+	s := newStand(t)
+	for _, step := range []struct {
+		name string
+		do   func(*testing.T)
+	}{
+		{"UpBothSideBySide", s.upBoth},
+		{"KilledClusterComesBack", s.killed},
+		{"PsqlSpeaksToTheServer", s.psql},
+		{"FillStoppedLeavesNothing", s.fillStopped},
+		{"FillOnce", s.fill},
+		{"AuditFindsWrongBooks", s.audit},
+		{"ServeUntilStopped", s.serve},
+		{"Run", s.run},
+		{"ReportOfTheRun", s.report},
+		{"RunMissesItsTarget", s.runOverloaded},
+		{"RunInterruptedKeepsWhatWasMeasured", s.runInterrupted},
+		{"ProveInterruptedKeepsWhatWasMeasured", s.proveInterrupted},
+		{"ProveShowsWhatWasMeasured", s.proveShows},
+		{"SecondInterruptStopsHard", s.hardStop},
+		{"UpStoppedTakesItselfBack", s.upStopped},
+		{"DestroyAsks", s.destroy},
+		{"NothingIsLeftRunning", s.nothingLeft},
+	} {
+		if !t.Run(step.name, step.do) {
+			t.Fatal("the story ends here")
+		}
+	}
+}
+
+func (s *stand) upBoth(t *testing.T) {
+	plimsoll(t, s.upOne...).want(t, ExitOK)
+	o := plimsoll(t, append(s.upTwo, "--json")...)
+	o.want(t, ExitOK)
+	var up struct{ Name, State, DSN string }
+	o.decode(t, &up)
+	if up.Name != s.two || up.State != "running" || !strings.Contains(up.DSN, ":***@") {
+		t.Errorf("%+v", up)
+	}
+	all := s.status(t)
+	if all[s.one].State != cluster.Running || all[s.two].State != cluster.Running || all[s.one].PID == all[s.two].PID {
+		t.Errorf("%+v", all)
+	}
+	if s.flavoursAreBuilt && (all[s.one].Flavour != "plimsoll" || all[s.two].Flavour != "vanilla") {
+		t.Errorf("%+v", all)
+	}
+	plimsoll(t, "status").want(t, ExitOK)
+	plimsoll(t, "down").want(t, ExitUsage, "which cluster? 2 run")
+	plimsoll(t, s.upOne...).want(t, ExitOK) // runs already
+}
+
+func (s *stand) killed(t *testing.T) {
+	before := s.status(t)[s.two].PID
+	if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	plimsoll(t, s.upTwo...).want(t, ExitOK)
+	after := s.status(t)[s.two]
+	if after.State != cluster.Running || after.PID == before {
+		t.Errorf("%+v after a kill of %d", after, before)
+	}
+}
+
+func (s *stand) psql(t *testing.T) {
+	o := plimsoll(t, "psql", s.two, "--", "-At", "-c", "SELECT 6*7")
+	o.want(t, ExitOK)
+	if strings.TrimSpace(o.stdout) != "42" {
+		t.Errorf("answered %q", o.stdout)
+	}
+	plimsoll(t, "psql", s.two, "--", "-c", "SELECT nonsense").want(t, ExitFailure, "psql ended with")
+}
+
+func (s *stand) fillStopped(t *testing.T) {
+	o := interrupting(t, "fill, ", "fill", "--cluster", s.one, "--documents", "200000")
+	o.want(t, ExitInterrupted, "the database is as it was")
+}
+
+func (s *stand) fill(t *testing.T) {
+	args := []string{"fill", "--cluster", s.one, "--documents", "500", "--items", "200", "--json"}
+	o := plimsoll(t, args...)
+	o.want(t, ExitOK)
+	var filled struct {
+		Filled                 bool
+		Documents, Items, Rows int
+	}
+	o.decode(t, &filled)
+	if !filled.Filled || filled.Items != 200 || filled.Documents < 500 || filled.Rows < 1000 {
+		t.Errorf("%+v", filled)
+	}
+	plimsoll(t, args...).want(t, ExitUsage, "not empty", "--if-empty")
+	o = plimsoll(t, append(args, "--if-empty")...)
+	o.want(t, ExitOK)
+	o.decode(t, &filled)
+	if filled.Filled {
+		t.Error("filled twice")
+	}
+}
+
+func (s *stand) audit(t *testing.T) {
+	o := plimsoll(t, "audit", "--cluster", s.one)
+	o.want(t, ExitOK)
+	if !strings.Contains(o.stdout, "audit: clean") {
+		t.Errorf("%s", o.stdout)
+	}
+	cook := func(by string) {
+		plimsoll(t, "psql", s.one, "--", "-qc", "UPDATE acc_stock_totals SET quantity = quantity + "+by).want(t, ExitOK)
+	}
+	cook("1")
+	o = plimsoll(t, "audit", "--cluster", s.one, "--json")
+	o.want(t, ExitThreshold, "the books are wrong")
+	var report struct{ Violations int }
+	o.decode(t, &report)
+	if report.Violations == 0 {
+		t.Errorf("%s", o.stdout)
+	}
+	cook("-1")
+	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitOK)
+}
+
+func (s *stand) serve(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out, in := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		ended <- Exec(ctx, []string{"serve", "--cluster", s.one, "--listen", "127.0.0.1:0", "--json"}, nil, in, io.Discard)
+	}()
+	var first struct{ Listening string }
+	if err := json.NewDecoder(out).Decode(&first); err != nil || !strings.HasPrefix(first.Listening, "http://127.0.0.1:") {
+		t.Fatalf("%+v %v", first, err)
+	}
+	address := strings.TrimPrefix(first.Listening, "http://")
+	plimsoll(t, "serve", "--cluster", s.one, "--listen", address).want(t, ExitEnvironment, "address already in use", "--listen")
+	cancel()
+	if code := <-ended; code != ExitOK {
+		t.Errorf("exit code %d after a stop that was asked for", code)
+	}
+	if conn, err := net.Dial("tcp", address); err == nil {
+		conn.Close()
+		t.Error("still listens")
+	}
+}
+
+func (s *stand) run(t *testing.T) {
+	html := filepath.Join(s.state, "run.html")
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "1000", "--duration", "5s", "--ramp", "2s", "--think", "10s", "--json", "--html", html)
+	o.want(t, ExitOK)
+	var r result.Result
+	o.decode(t, &r)
+	if r.Valid != (o.code == ExitOK) || r.Users != 1000 || r.Ops == 0 || r.OpsPerS <= 0 || r.Apdex == nil || !r.Audit.Clean || r.Generator.CPUShare == nil {
+		t.Errorf("%.3000s", o.stdout)
+	}
+	if r.Conditions.Scale == "" || r.Conditions.Profile != "tuned" {
+		t.Errorf("base %q, profile %q", r.Conditions.Scale, r.Conditions.Profile)
+	}
+	var raw map[string]any
+	o.decode(t, &raw)
+	for _, name := range []string{"valid", "invalid_reasons", "users", "ops", "ops_per_s", "apdex", "band", "operations", "generator", "audit", "conditions", "series"} {
+		if _, ok := raw[name]; !ok {
+			t.Errorf("the JSON has no %s", name)
+		}
+	}
+	if text, err := os.ReadFile(html); err != nil || !bytes.Contains(text, []byte("</html>")) {
+		t.Errorf("report: %v", err)
+	}
+}
+
+func (s *stand) report(t *testing.T) {
+	o := plimsoll(t, "report")
+	o.want(t, ExitOK)
+	if !strings.Contains(o.stdout, "goods_sale.post") || !strings.Contains(o.stdout, "report: ") {
+		t.Errorf("%s", o.stdout)
+	}
+	asJSON := plimsoll(t, "report", "--json")
+	file := filepath.Join(s.state, "result.json")
+	if err := os.WriteFile(file, []byte(asJSON.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := plimsoll(t, "report", file, "--json")
+	if again.stdout != asJSON.stdout {
+		t.Error("the report of a file differs from that of the run")
+	}
+	var list struct{ Runs []result.Result }
+	plimsoll(t, "runs", "--json").decode(t, &list)
+	if len(list.Runs) != 1 {
+		t.Errorf("%d runs", len(list.Runs))
+	}
+	plimsoll(t, "runs").want(t, ExitOK)
+	plimsoll(t, "report", list.Runs[0].ID[:8]).want(t, ExitOK)
+	plimsoll(t, "report", "nosuch").want(t, ExitUsage)
+	plimsoll(t, "report", "/no/such.json").want(t, ExitUsage)
+}
+
+// A timeout far below what any posting takes: every operation fails, the score is 0.
+func (s *stand) runOverloaded(t *testing.T) {
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "200", "--duration", "2s", "--ramp", "0s", "--think", "1s", "--timeout", "1ms", "--target", "0.99")
+	o.want(t, ExitThreshold)
+	if !strings.Contains(o.stdout, "report: ") {
+		t.Errorf("no table:\n%s", o.stdout)
+	}
+}
+
+func (s *stand) runInterrupted(t *testing.T) {
+	o := interrupting(t, "steady", "run", "--cluster", s.one, "--users", "200", "--duration", "10m", "--ramp", "1s", "--think", "1s", "--json")
+	o.want(t, ExitInterrupted, "what was measured is kept as run")
+	var r result.Result
+	o.decode(t, &r)
+	if !r.Interrupted || r.Valid || r.Ops == 0 || !r.Audit.Done {
+		t.Errorf("interrupted %v, valid %v, %d operations, audited %v", r.Interrupted, r.Valid, r.Ops, r.Audit.Done)
+	}
+	s.noChildren(t)
+}
+
+func (s *stand) proveInterrupted(t *testing.T) {
+	o := interrupting(t, "repetition 1 of 3: Apdex", "prove", "C01", "--cluster", s.one, "--users", "2000", "--duration", "2s", "--json")
+	o.want(t, ExitInterrupted, "C01: 3 x 2s with 2,000 users", "what was measured is kept")
+	c := claimOf(t, o, "C01")
+	if !c.Partial || c.Verdict != "inconclusive" || c.Measured == nil {
+		t.Errorf("%+v", c)
+	}
+	s.noChildren(t)
+}
+
+func (s *stand) proveShows(t *testing.T) {
+	c := claimOf(t, plimsoll(t, "prove", "--json"), "C01")
+	if c.Measured == nil || len(c.Conditions) == 0 || c.At == nil || c.OfOther != "" || c.Machine == nil {
+		t.Errorf("%+v", c)
+	}
+	o := plimsoll(t, "prove")
+	if !strings.Contains(o.stdout, "stopped early") || !strings.Contains(o.stdout, "1 inconclusive") {
+		t.Errorf("%s", o.stdout)
+	}
+}
+
+func claimOf(t *testing.T, o outcome, id string) claimView {
+	t.Helper()
+	var got struct{ Claims []claimView }
+	o.decode(t, &got)
+	for _, c := range got.Claims {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("no %s in %s", id, o.stdout)
+	return claimView{}
+}
+
+// The program itself, in a process group of its own, gets two interrupts while it runs a
+// load on a cluster that it started: the cluster and the worker must go with it.
+func (s *stand) hardStop(t *testing.T) {
+	plimsoll(t, "down", s.two).want(t, ExitOK)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "run", "--cluster", s.two, "--users", "100", "--duration", "10m", "--ramp", "1s", "--think", "1s")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stderr := &watched{text: "steady", seen: func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // two of a kind might arrive as one
+	}}
+	cmd.Stderr = stderr
+	err = cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != ExitInterrupted {
+		t.Errorf("exit code %d (%v)\n%s", code, err, stderr)
+	}
+	plimsoll(t, s.upTwo...).want(t, ExitOK) // waits for the server's end, should it still be on its way
+}
+
+func (s *stand) upStopped(t *testing.T) {
+	o := interrupting(t, "creating cluster", "up", "third", "--engine", "system")
+	if o.code == ExitEnvironment {
+		t.Skipf("SKIP: no system PostgreSQL: %s", o.stderr)
+	}
+	o.want(t, ExitInterrupted)
+	if c, there := s.status(t)["third"]; there && c.State != cluster.Stopped {
+		t.Errorf("%+v", c)
+	}
+}
+
+func (s *stand) destroy(t *testing.T) {
+	plimsoll(t, "destroy", s.two, "--yes").want(t, ExitEnvironment, "is running", "plimsoll down "+s.two)
+	plimsoll(t, "down", s.two).want(t, ExitOK)
+	answer := func(text string) outcome {
+		return plimsollWith(t, context.Background(), text, nil, "destroy", s.two)
+	}
+	answer("").want(t, ExitUsage, "was not destroyed")
+	answer("y\n").want(t, ExitUsage, "was not destroyed")
+	answer(s.two+"\n").want(t, ExitOK)
+	if _, there := s.status(t)[s.two]; there {
+		t.Error("still there")
+	}
+	foreign := filepath.Join(s.state, "clusters", "foreign")
+	if err := os.Mkdir(foreign, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if o := plimsoll(t, "destroy", "foreign", "--yes"); o.code == ExitOK {
+		t.Error("destroyed a folder that is not ours")
+	}
+	if _, err := os.Stat(foreign); err != nil {
+		t.Errorf("touched a folder that is not ours: %v", err)
+	}
+}
+
+func (s *stand) nothingLeft(t *testing.T) {
+	plimsoll(t, "down", "--all").want(t, ExitOK)
+	s.noChildren(t)
+	for pid, line := range processes(t) {
+		if strings.Contains(line, s.state) {
+			t.Errorf("process %d is left: %s", pid, line)
+		}
+	}
+}
+
+// noChildren fails when this process still has a child.
+func (s *stand) noChildren(t *testing.T) {
+	t.Helper()
+	for pid, line := range processes(t) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if fields[1] == strconv.Itoa(os.Getpid()) && strings.Contains(line, "serve") {
+			t.Errorf("worker %d is left: %s", pid, line)
+		}
+	}
+}
+
+// processes are the command lines of all, by pid.
+func processes(t *testing.T) map[int]string {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Skipf("SKIP: no /proc: %v", err)
+	}
+	all := map[int]string{}
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			line, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+			all[pid] = strings.ReplaceAll(string(line), "\x00", " ")
+		}
+	}
+	return all
+}
+
+// With nothing there, the main job makes what it needs and leaves only data behind.
+func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
+	s := newStand(t)
+	args := []string{"run", "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "1s"}
+	if !s.flavoursAreBuilt {
+		args = append(args, "--engine", "system")
+	}
+	o := plimsoll(t, args...)
+	o.want(t, ExitOK)
+	for _, said := range []string{"making cluster", "it is stopped again at the end", "filled a base of"} {
+		if !strings.Contains(o.stderr, said) {
+			t.Errorf("stderr lacks %q:\n%s", said, o.stderr)
+		}
+	}
+	if !strings.Contains(o.stdout, "audit: clean") || !strings.Contains(o.stdout, "report: ") {
+		t.Errorf("%s", o.stdout)
+	}
+	for name, c := range s.status(t) {
+		if c.State != cluster.Stopped {
+			t.Errorf("%s is %s", name, c.State)
+		}
+	}
+	again := plimsoll(t, args...)
+	again.want(t, ExitOK)
+	if strings.Contains(again.stderr, "making cluster") || strings.Contains(again.stderr, "filled a base") {
+		t.Errorf("made again what was there:\n%s", again.stderr)
+	}
+}

@@ -1,0 +1,100 @@
+// Package cli owns the command line: the commands a person meets, their flags,
+// help, output and exit codes. A command only parses, calls the package that does
+// the work and prints; stdout carries the answer, stderr progress and errors.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/cmd/plimsoll/progress"
+	"plimsoll/lab/dirs"
+	"plimsoll/platform/problem"
+)
+
+// app is one execution: its streams, the flags common to all commands and where
+// every setting came from.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	json, quiet    bool
+	configFile     string
+	root           *cobra.Command
+	running        bool // the command itself has begun: cobra's own checks are over
+	meter          *progress.Meter
+}
+
+// variables are those of PLIMSOLL_… that are no settings: places (lab/dirs).
+var variables = []string{"PLIMSOLL_STATE", "PLIMSOLL_CACHE", "PLIMSOLL_CONFIG"}
+
+// Exec runs one command line and returns the exit code. Cancelling ctx stops the
+// command as Ctrl-C does.
+func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := newApp(stdin, stdout, stderr)
+	a.root.SetArgs(append([]string{}, args...)) // nil would mean this process's own
+	err := a.root.ExecuteContext(ctx)
+	a.meter.End()
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && stopped(err):
+		// Drivers and children report a cancelled context in words of their own, with
+		// hints that would mislead.
+		err = problem.New(problem.Interrupted, errors.New("interrupted: "+err.Error()), "")
+	case !a.running && problem.ClassOf(err) == problem.Failure:
+		err = problem.New(problem.Usage, err, "")
+	}
+	return complain(stderr, err, a.json || slices.Contains(args, "--json"))
+}
+
+// stopped says whether err may come from being interrupted: all but the errors that
+// say so themselves, a wrong command line, and an answer that is no.
+func stopped(err error) bool {
+	class := problem.ClassOf(err)
+	return class == problem.Failure || class == problem.Environment
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, meter: progress.New(io.Discard, progress.Options{Quiet: true})}
+	a.root = newRoot(a)
+	return a
+}
+
+// configure gives every flag its value from environment and file before a command begins.
+func (a *app) configure() (config.Sources, error) {
+	settings := config.Settings(a.root)
+	env, err := config.Environment(os.Environ(), settings, variables...)
+	if err != nil {
+		return nil, err
+	}
+	path, named := a.configFile, a.configFile != ""
+	if !named {
+		path, named = dirs.ConfigFile(), os.Getenv("PLIMSOLL_CONFIG") != ""
+	}
+	file, err := config.Read(path, named, settings)
+	if err != nil {
+		return nil, err
+	}
+	return config.Apply(settings, env, file)
+}
+
+// progressTo makes the meter once quiet and the streams are known.
+func (a *app) progressTo(w io.Writer) {
+	o := progress.Detect(w)
+	o.Quiet = a.quiet
+	a.meter = progress.New(w, o)
+}
+
+// emit writes v as the one JSON document on stdout.
+func (a *app) emit(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"plimsoll/platform/problem"
+	"plimsoll/platform/redact"
+)
+
+// Exit codes. docs/cli.md is made from exitCodes, so they are said once.
+const (
+	ExitOK          = 0
+	ExitFailure     = 1
+	ExitUsage       = 2
+	ExitThreshold   = 3
+	ExitEnvironment = 4
+	ExitInterrupted = 130 // 128 + SIGINT, as shells count
+)
+
+var exitCodes = []struct {
+	code    int
+	class   problem.Class
+	name    string
+	meaning string
+}{
+	{ExitOK, -1, "ok", "it worked, and the answer is yes"},
+	{ExitFailure, problem.Failure, "failure", "something went wrong that none of the others covers"},
+	{ExitUsage, problem.Usage, "usage", "the command line, a variable or the configuration file is wrong; nothing was done"},
+	{ExitThreshold, problem.Threshold, "threshold", "it ran, and the answer is no: Apdex below the target, run not valid, books wrong, claim refuted"},
+	{ExitEnvironment, problem.Environment, "environment", "the machine lacks something: engine, cluster not running, port, disk, rights"},
+	{ExitInterrupted, problem.Interrupted, "interrupted", "stopped by Ctrl-C or SIGTERM; what was measured until then is kept"},
+}
+
+// exitOf is the exit code and the name of err's class.
+func exitOf(err error) (int, string) {
+	if err == nil {
+		return ExitOK, exitCodes[0].name
+	}
+	for _, e := range exitCodes[1:] {
+		if e.class == problem.ClassOf(err) {
+			return e.code, e.name
+		}
+	}
+	return ExitFailure, exitCodes[1].name
+}
+
+// complain writes err for a person, or with asJSON one line for a program, and
+// returns the exit code. No secret passes: every error goes through here.
+func complain(w io.Writer, err error, asJSON bool) int {
+	code, class := exitOf(err)
+	if err == nil {
+		return code
+	}
+	message, hint := redact.Text(err.Error()), redact.Text(problem.HintOf(err))
+	if asJSON {
+		type body struct {
+			Message  string `json:"message"`
+			Hint     string `json:"hint,omitempty"`
+			Class    string `json:"class"`
+			ExitCode int    `json:"exit_code"`
+		}
+		_ = json.NewEncoder(w).Encode(map[string]body{"error": {message, hint, class, code}})
+		return code
+	}
+	fmt.Fprintf(w, "plimsoll: %s\n", message)
+	if hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", hint)
+	}
+	return code
+}

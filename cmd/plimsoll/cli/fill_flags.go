@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/erp/fill"
+)
+
+// mostOfAnything bounds every count of a base, so that a slip of the finger is an
+// error and not a full disk.
+const mostOfAnything = 100_000_000
+
+// fillFlags say how large a base is.
+func fillFlags(fs *pflag.FlagSet, o *fillOptions) {
+	for _, f := range []struct {
+		p          *int
+		name       string
+		def, least int
+		usage      string
+	}{
+		{&o.documents, "documents", fill.DocumentsDefault, 0, "receipts and sales of the history"},
+		{&o.items, "items", fill.ItemsDefault, 1, "items in the catalog"},
+		{&o.counterparties, "counterparties", fill.CounterpartiesDefault, 1, "customers and suppliers"},
+		{&o.warehouses, "warehouses", fill.WarehousesDefault, 1, "warehouses"},
+		{&o.organisations, "organisations", fill.OrganisationsDefault, 1, "organisations, each with books of its own"},
+		{&o.users, "users", fill.UsersDefault, 1, "users who can log in; a run's users share them"},
+		{&o.seed, "seed", 0, 0, "seed of everything that is by chance"},
+	} {
+		config.Count(fs, f.p, f.name, f.def, f.least, mostOfAnything, f.usage)
+	}
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/nearest"
+)
+
+// usageTemplate leaves out what cobra shows twice and puts examples, which are
+// read first, before the flags.
+const usageTemplate = `Usage:
+  {{if .HasAvailableSubCommands}}plimsoll COMMAND [flags]{{else}}{{.UseLine}}{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{range $group := .Groups}}
+
+{{$group.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Common flags:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+
+'plimsoll help COMMAND' explains a command. Exit codes:
+{{exitCodes}}{{end}}
+`
+
+func init() {
+	cobra.AddTemplateFunc("exitCodes", func() string {
+		lines := make([]string, len(exitCodes))
+		for i, e := range exitCodes {
+			lines[i] = fmt.Sprintf("  %-4d %s", e.code, e.meaning)
+		}
+		return strings.Join(lines, "\n")
+	})
+	// Commands stand in the order of the work, not of the alphabet.
+	cobra.EnableCommandSorting = false
+}
+
+func addHelp(root *cobra.Command) {
+	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpCommand(&cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Explain a command",
+		Example: "  plimsoll help run",
+		Args:    arguments(0, 1, "one command"),
+		GroupID: groupOther,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return commandNames(root), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return root.Help()
+			}
+			for _, c := range root.Commands() {
+				if c.Name() == args[0] && !c.Hidden {
+					c.InitDefaultHelpFlag()
+					return c.Help()
+				}
+			}
+			return unknownWord("command", args[0], commandNames(root))
+		},
+	})
+}
+
+func hintAmong(word string, known []string) string {
+	return nearest.Hint(word, known, "there are: "+strings.Join(known, ", "))
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
+	freshState(t)
+	for _, c := range []struct {
+		name   string
+		args   []string
+		stderr []string
+	}{
+		{"UnknownCommand", []string{"rum"}, []string{`plimsoll: unknown command "rum"`, "hint: did you mean run?"}},
+		{"UnknownCommandLikeNone", []string{"frobnicate"}, []string{"hint: 'plimsoll help' lists the commands"}},
+		{"UnknownHelpTopic", []string{"help", "statsu"}, []string{`unknown command "statsu"`, "did you mean status?"}},
+		{"UnknownFlag", []string{"run", "--usres", "5"}, []string{"unknown flag --usres", "did you mean --users?"}},
+		{"UnknownFlagLikeNone", []string{"status", "--frobnicate"}, []string{"'plimsoll status --help' lists the flags"}},
+		{"UnknownShortFlag", []string{"run", "-x"}, []string{"unknown flag -x"}},
+		{"CommonFlagMistyped", []string{"--jsno", "status"}, []string{"unknown flag --jsno", "did you mean --json?"}},
+		{"WrongNumber", []string{"run", "--users", "many"}, []string{`--users takes a whole number, not "many"`}},
+		{"NumberOutOfRange", []string{"run", "--users", "0"}, []string{"--users: must be between 1 and 100000, not 0"}},
+		{"WrongDuration", []string{"run", "--duration", "5"}, []string{`--duration takes a duration such as 30s or 5m, not "5"`}},
+		{"DurationTooShort", []string{"run", "--duration", "1ms"}, []string{"--duration: must be at least 1s, not 1ms"}},
+		{"TargetAsPercent", []string{"run", "--target", "85"}, []string{"--target: must be between 0 and 1, not 85"}},
+		{"WrongChoice", []string{"up", "--flavour", "vanila"}, []string{"--flavour: must be one of plimsoll, vanilla", "did you mean vanilla?"}},
+		{"ValueMissing", []string{"run", "--users"}, []string{"--users needs a value: a whole number"}},
+		{"TooManyArguments", []string{"status", "x"}, []string{`plimsoll status takes no arguments, not "x"`, "hint: usage: plimsoll status"}},
+		{"ArgumentMissing", []string{"destroy"}, []string{"plimsoll destroy needs the name of a cluster"}},
+		{"ExclusiveFlags", []string{"up", "--port", "5555", "--socket-only"}, []string{"[port socket-only]"}},
+		{"UnknownClaim", []string{"prove", "C99"}, []string{`unknown claim "C99"`}},
+		{"UnknownShell", []string{"completion", "zhs"}, []string{`unknown shell "zhs"`}},
+		{"UnknownCluster", []string{"down", "nosuch"}, []string{`no cluster "nosuch"`}},
+		{"UnknownClusterToRunOn", []string{"run", "--cluster", "nosuch"}, []string{`no cluster "nosuch"`, "hint: plimsoll up nosuch makes it"}},
+		{"UnknownClusterToProveOn", []string{"prove", "C01", "--cluster", "nosuch"}, []string{`no cluster "nosuch"`}},
+		{"BadClusterName", []string{"up", "../etc"}, []string{`invalid cluster name "../etc"`}},
+		{"UnknownEngine", []string{"up", "--engine", "oracle"}, []string{`unknown engine "oracle"`}},
+		{"ConfigFileMissing", []string{"--config", "/no/such.toml", "status"}, []string{"read configuration", "/no/such.toml"}},
+		{"ConfigOfUnknownCommand", []string{"config", "rum"}, []string{"did you mean run?"}},
+		{"ConfigOfUnknownFlag", []string{"config", "run", "--usres", "5"}, []string{"did you mean --users?"}},
+		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := plimsoll(t, c.args...)
+			o.want(t, ExitUsage, c.stderr...)
+			if o.stdout != "" {
+				t.Errorf("stdout: %s", o.stdout)
+			}
+			if !strings.HasPrefix(o.stderr, "plimsoll: ") {
+				t.Errorf("stderr: %s", o.stderr)
+			}
+		})
+	}
+}
+
+func TestMistakes_AsJSONAreOneObjectOnStderr(t *testing.T) {
+	freshState(t)
+	for _, c := range []struct {
+		args  []string
+		class string
+		code  int
+		hint  string
+	}{
+		{[]string{"run", "--usres", "5", "--json"}, "usage", 2, "did you mean --users?"},
+		{[]string{"audit", "--json"}, "environment", 4, "make and start one: plimsoll up"},
+	} {
+		o := plimsoll(t, c.args...)
+		o.want(t, c.code)
+		var got struct {
+			Error struct {
+				Message, Hint, Class string
+				ExitCode             int `json:"exit_code"`
+			}
+		}
+		lines := strings.Split(strings.TrimSpace(o.stderr), "\n")
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil {
+			t.Fatalf("last line of stderr: %v: %s", err, o.stderr)
+		}
+		if e := got.Error; e.Message == "" || e.Class != c.class || e.ExitCode != c.code || e.Hint != c.hint {
+			t.Errorf("%+v", e)
+		}
+		if o.stdout != "" {
+			t.Errorf("stdout: %s", o.stdout)
+		}
+	}
+}
+
+func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
+	state := freshState(t)
+	for _, args := range [][]string{{"audit"}, {"fill"}, {"psql"}, {"serve"}} {
+		t.Run(args[0], func(t *testing.T) {
+			plimsoll(t, args...).want(t, ExitEnvironment, "there is no local cluster", "hint: make and start one: plimsoll up")
+		})
+	}
+	t.Run("StateDirectoryIsAFile", func(t *testing.T) {
+		file := filepath.Join(state, "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PLIMSOLL_STATE", file)
+		plimsoll(t, "up", "--engine", "system", "--quiet").want(t, ExitEnvironment, "plimsoll: ", "hint: ")
+	})
+	t.Run("NothingListens", func(t *testing.T) {
+		plimsoll(t, "audit", "--dsn", "postgres://ann:S3cret@127.0.0.1:1/erp").want(t, ExitEnvironment)
+	})
+}
+
+func TestSecrets_NeverShow(t *testing.T) {
+	state := freshState(t)
+	const secret = "Zx9QqSecret"
+	file := filepath.Join(state, "p.toml")
+	if err := os.WriteFile(file, []byte(`dsn = "postgres://ann:`+secret+`@127.0.0.1:1/erp"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dsn := "postgres://ann:" + secret + "@127.0.0.1:1/erp"
+	for _, c := range []struct {
+		name string
+		env  string
+		args []string
+	}{
+		{"ConfigOfFlag", "", []string{"config", "fill", "--dsn", dsn}},
+		{"ConfigOfVariable", dsn, []string{"config"}},
+		{"ConfigOfVariableJSON", "host=db password=" + secret, []string{"config", "--json"}},
+		{"ConfigOfFile", "", []string{"config", "--config", file}},
+		{"ErrorOfDriver", dsn, []string{"audit"}},
+		{"ErrorOfDriverJSON", dsn, []string{"fill", "--json"}},
+		{"ErrorOfServe", dsn, []string{"serve", "--listen", "127.0.0.1:0"}},
+		{"ErrorOfRun", dsn, []string{"run", "--users", "1", "--duration", "1s"}},
+		{"MalformedDSN", "postgres://ann:" + secret + "@127.0.0.1:notaport/erp", []string{"audit"}},
+		{"MalformedKeywords", "host=127.0.0.1 port=x password='" + secret, []string{"audit"}},
+		{"MistypedFlag", "", []string{"audit", "--dsn=" + dsn, "--dns"}},
+		{"SecretAsCommand", "", []string{dsn}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("PLIMSOLL_DSN", c.env)
+			o := plimsoll(t, c.args...)
+			if strings.Contains(o.stdout+o.stderr, secret) {
+				t.Errorf("the password shows:\n%s%s", o.stdout, o.stderr)
+			}
+			if strings.HasPrefix(c.name, "ConfigOf") {
+				o.want(t, ExitOK)
+				if !strings.Contains(o.stdout, "***") {
+					t.Errorf("the setting is missing:\n%s", o.stdout)
+				}
+			} else if o.code == ExitOK {
+				t.Error("succeeded")
+			}
+		})
+	}
+}
+
+func TestInterrupted_BeforeItBeganExitsWith130(t *testing.T) {
+	freshState(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := plimsollWith(t, ctx, "", nil, "up", "--engine", "system")
+	o.want(t, ExitInterrupted, "plimsoll: ")
+}

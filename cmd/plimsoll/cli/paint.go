@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"os"
+
+	"golang.org/x/term"
+
+	"plimsoll/lab/claims"
+)
+
+// paint colours a verdict where a person looks at it on a terminal and has not
+// asked for none (https://no-color.org).
+func (a *app) paint(v claims.Verdict, text string) string {
+	f, ok := a.stdout.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+		return text
+	}
+	colour := map[claims.Verdict]string{claims.Confirmed: "32", claims.Refuted: "31", claims.Inconclusive: "33"}[v]
+	if colour == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}

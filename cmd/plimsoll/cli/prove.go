@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/claims"
+	"plimsoll/lab/experiments"
+	"plimsoll/lab/runs"
+	"plimsoll/lab/server"
+	"plimsoll/platform/problem"
+)
+
+type proveOptions struct {
+	target
+	engine             string
+	all                bool
+	duration           time.Duration
+	repetitions, users int
+}
+
+func (a *app) addProve(root *cobra.Command) {
+	var o proveOptions
+	c := a.command(root, groupJob, &cobra.Command{
+		Use:   "prove [CLAIM...] [flags]",
+		Short: "Test what is claimed of such systems on this machine",
+		Long: `Without arguments: the claims of five field reports, and what this machine found of each.
+With claims: run the experiment behind each, print claimed, measured, verdict and
+conditions, and keep that until it is run again. A verdict of another machine, engine or
+version is marked. Exit code 3 when a claim is refuted.
+
+  confirmed, refuted, inconclusive   what the experiment says
+  not run                            there is an experiment; it has not run here
+  not yet                            there is no experiment`,
+		Example: `  plimsoll prove
+  plimsoll prove C01
+  plimsoll prove C01 --duration 10s        shorter repetitions
+  plimsoll prove --all --json`,
+		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return claimCompletions(), cobra.ShellCompDirectiveNoFileComp
+		},
+	}, func(ctx context.Context, args []string) error { return a.prove(ctx, args, o) })
+	fs := c.Flags()
+	fs.BoolVar(&o.all, "all", false, "every claim that has an experiment; says first how long it takes")
+	config.Span(fs, &o.duration, "duration", 0, 0, "of one repetition; 0 leaves it to the experiment")
+	config.Count(fs, &o.repetitions, "repetitions", 0, 0, 1000, "of an experiment; 0 leaves it to the experiment")
+	config.Count(fs, &o.users, "users", 0, 0, usersMax, "in experiments that put users on the ERP; 0 takes as many as the claim says")
+	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME`; without it the one that runs")
+	config.Share(fs, "cluster")
+	config.FlagOnly(fs, "all")
+	engineFlag(c, &o.engine)
+	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
+}
+
+func claimCompletions() (words []string) {
+	for _, c := range claims.All() {
+		words = append(words, c.ID+"\t"+c.Statement)
+	}
+	return words
+}
+
+func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
+	if len(args) > 0 && o.all {
+		return problem.New(problem.Usage, fmt.Errorf("--all and a claim, %q, exclude each other", args[0]), "")
+	}
+	chosen, err := chosenClaims(args)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 && !o.all {
+		return a.showClaims(ctx, chosen, o, false)
+	}
+	toRun := withExperiment(chosen)
+	if len(args) > 0 && len(toRun) < len(chosen) {
+		return a.noExperiment(ctx, chosen, o)
+	}
+	answered, proveErr := a.proveThese(ctx, toRun, o)
+	if len(answered) > 0 {
+		if err := a.showClaims(context.WithoutCancel(ctx), answered, o, true); err != nil {
+			return err
+		}
+	}
+	if proveErr != nil {
+		return proveErr
+	}
+	return a.refuted(answered)
+}
+
+func chosenClaims(args []string) ([]claims.Claim, error) {
+	if len(args) == 0 {
+		return claims.All(), nil
+	}
+	var chosen []claims.Claim
+	for _, id := range args {
+		c, err := claims.Find(id)
+		if err != nil {
+			return nil, problem.WithHint(err, hintAmong(id, claims.IDs()))
+		}
+		if !slices.Contains(chosen, c) {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen, nil
+}
+
+func withExperiment(of []claims.Claim) (has []claims.Claim) {
+	for _, c := range of {
+		if _, ok := experiments.For(c.ID); ok {
+			has = append(has, c)
+		}
+	}
+	return has
+}
+
+// noExperiment shows the claims that were asked for and says which cannot be proved.
+func (a *app) noExperiment(ctx context.Context, chosen []claims.Claim, o proveOptions) error {
+	if err := a.showClaims(ctx, chosen, o, true); err != nil {
+		return err
+	}
+	var missing []string
+	for _, c := range chosen {
+		if _, ok := experiments.For(c.ID); !ok {
+			missing = append(missing, c.ID)
+		}
+	}
+	var have []string
+	for _, e := range experiments.All() {
+		have = append(have, e.Claim())
+	}
+	return problem.New(problem.Failure, fmt.Errorf("there is no experiment yet behind %s; nothing was run", strings.Join(missing, ", ")),
+		"there is one behind "+strings.Join(have, ", "))
+}
+
+// proveThese runs the experiments one after the other and keeps each finding at once.
+// Those that were answered come back also when a later one failed.
+func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptions) (answered []claims.Claim, err error) {
+	bench, err := a.bench(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	a.sayPlan(toRun, bench)
+	for _, c := range toRun {
+		kept, err := a.proveOne(ctx, c, bench)
+		if kept {
+			answered = append(answered, c)
+		}
+		if err != nil {
+			return answered, err
+		}
+	}
+	return answered, nil
+}
+
+func (a *app) proveOne(ctx context.Context, c claims.Claim, bench experiments.Bench) (kept bool, err error) {
+	e, _ := experiments.For(c.ID)
+	a.meter.Phase(c.ID, 1, "")
+	began := time.Now()
+	f, err := e.Run(ctx, bench)
+	a.meter.End()
+	if err != nil {
+		return false, fmt.Errorf("prove %s: %w", c.ID, err)
+	}
+	err = claims.OpenStore("").Keep(claims.Kept{
+		Claim: c.ID, At: time.Now().UTC().Truncate(time.Second), TookS: time.Since(began).Seconds(), Software: bench.Software,
+		Machine: claims.Here(), Engine: a.engineName(ctx, bench), Finding: f,
+	})
+	if err == nil && f.Partial {
+		return true, problem.New(problem.Interrupted, fmt.Errorf("prove %s was stopped; what was measured is kept", c.ID), "")
+	}
+	return err == nil, err
+}
+
+func (a *app) sayPlan(toRun []claims.Claim, bench experiments.Bench) {
+	var total time.Duration
+	for _, c := range toRun {
+		e, _ := experiments.For(c.ID)
+		p := e.Plan(bench)
+		total += p.Takes
+		a.meter.Say("%s: %s; about %s", c.ID, p.Text, roughly(p.Takes))
+	}
+	if len(toRun) > 1 {
+		a.meter.Say("in all about %s", roughly(total))
+	}
+}
+
+func roughly(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return fmt.Sprintf("%.0f min", max(1, d.Minutes()))
+}
+
+func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, error) {
+	self, err := serveCommand()
+	if err != nil {
+		return experiments.Bench{}, err
+	}
+	name, err := a.pickOrName(ctx, o.cluster, o.engine)
+	if err != nil {
+		return experiments.Bench{}, err
+	}
+	return experiments.Bench{
+		Clusters: a.clusters(), Cluster: name, Engine: specEngine(name, o.engine), Serve: self, Store: runs.Default(),
+		Software: software().Version, Duration: o.duration, Repetitions: o.repetitions, Users: o.users,
+		Say:  a.meter.Say,
+		Step: func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) },
+	}, nil
+}
+
+// engineName is the fingerprint's engine: of the cluster where there is one.
+func (a *app) engineName(ctx context.Context, bench experiments.Bench) string {
+	if c, err := bench.Clusters.Find(bench.Cluster); err == nil {
+		return engineLabel(c.Server())
+	}
+	if s, err := server.Find(ctx, bench.Engine); err == nil {
+		return engineLabel(s)
+	}
+	return ""
+}
+
+func engineLabel(s server.Server) string {
+	label := fmt.Sprintf("PostgreSQL %s %s", s.Version, s.Flavour)
+	if s.Patchset > 0 {
+		label += fmt.Sprintf(", patchset %d", s.Patchset)
+	}
+	return label
+}
+
+func (a *app) refuted(of []claims.Claim) error {
+	var ids []string
+	for _, c := range of {
+		if k, ok, err := claims.OpenStore("").Load(c.ID); err == nil && ok && k.Verdict == claims.Refuted {
+			ids = append(ids, c.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return problem.New(problem.Threshold, fmt.Errorf("refuted on this machine: %s", strings.Join(ids, ", ")), "")
+}

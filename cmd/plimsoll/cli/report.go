@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/report"
+	"plimsoll/lab/result"
+	"plimsoll/lab/runs"
+	"plimsoll/platform/problem"
+)
+
+func (a *app) addReport(root *cobra.Command) {
+	var html string
+	c := a.command(root, groupJob, &cobra.Command{
+		Use:   "report [RUN|FILE] [flags]",
+		Short: "Show a run once more, or write it as HTML",
+		Long: `Show the result of a run: the last one, the one of an id as 'plimsoll runs' lists it
+(its beginning is enough), or a file that 'plimsoll run --json' wrote.`,
+		Example: `  plimsoll report
+  plimsoll report 20260131-154500
+  plimsoll report result.json --html result.html
+  plimsoll report --json | jq .apdex`,
+		Args:              arguments(0, 1, "one run"),
+		ValidArgsFunction: a.completeRuns,
+	}, func(_ context.Context, args []string) error { return a.report(first(args), html) })
+	c.Flags().StringVar(&html, "html", "", "write the self-contained HTML report to this `FILE`")
+	config.FlagOnly(c.Flags(), "html")
+}
+
+func (a *app) report(which, html string) error {
+	r, err := loadRun(which)
+	if err != nil {
+		return err
+	}
+	if html != "" {
+		if err := writeHTML(html, r); err != nil {
+			return err
+		}
+		a.meter.Say("wrote %s", html)
+	}
+	switch {
+	case a.json:
+		return a.emit(r)
+	case html != "":
+		return nil
+	}
+	if err := report.Text(a.stdout, r); err != nil {
+		return err
+	}
+	if path := runs.Default().ReportPath(r.ID); r.ID != "" && fileExists(path) {
+		fmt.Fprintf(a.stdout, "report: %s\n", path)
+	}
+	return nil
+}
+
+// loadRun takes an id, its beginning, "latest", a file or - for stdin.
+func loadRun(which string) (*result.Result, error) {
+	switch {
+	case which == "":
+		return runs.Default().Load("latest")
+	case strings.ContainsRune(which, os.PathSeparator), strings.HasSuffix(which, ".json"), fileExists(which):
+		return readResult(which)
+	}
+	return runs.Default().Load(which)
+}
+
+func readResult(path string) (*result.Result, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read result: %w", err), "")
+	}
+	var r result.Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read result %s: %w", path, err), "a file that 'plimsoll run --json' wrote is wanted")
+	}
+	if r.Schema != result.Schema {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read result %s: it is %q, not %q", path, r.Schema, result.Schema), "a file that 'plimsoll run --json' wrote is wanted")
+	}
+	return &r, nil
+}
+
+// writeHTML writes the report whole or not at all.
+func writeHTML(path string, r *result.Result) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".report-*")
+	if err != nil {
+		return problem.New(problem.Environment, fmt.Errorf("write report: %w", err), "")
+	}
+	defer os.Remove(f.Name())
+	w := bufio.NewWriter(f)
+	err = errors.Join(report.HTML(w, r), w.Flush(), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err), "")
+	}
+	return nil
+}
+
+func fileExists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	all, err := runs.Default().List()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var ids []string
+	for _, r := range all {
+		ids = append(ids, r.ID)
+	}
+	return ids, cobra.ShellCompDirectiveDefault // or a file
+}

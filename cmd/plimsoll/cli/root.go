@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/cmd/plimsoll/nearest"
+	"plimsoll/platform/problem"
+)
+
+// Groups of commands in the help, the main job first.
+const (
+	groupJob      = "job"
+	groupDatabase = "database"
+	groupServer   = "server"
+	groupOther    = "other"
+)
+
+const orientation = `Plimsoll finds how many users a business application on PostgreSQL carries before
+they stop being satisfied. The application is an ERP of its own, put under load here.
+
+Start with (makes a small database first and stops it afterwards):
+
+  plimsoll run                     1,000 users for half a minute, then Apdex and a report
+
+Then:
+
+  plimsoll run --users 5000        more users
+  plimsoll report                  the last result once more
+  plimsoll prove                   what is claimed of such systems, and what holds here
+  plimsoll help                    all commands; 'plimsoll help run' explains one
+`
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "plimsoll",
+		Short: "How many users a business application on PostgreSQL carries",
+		Long: `Plimsoll finds how many users a business application on PostgreSQL carries before
+they stop being satisfied: it fills an ERP, puts users on it, scores every key
+operation by Apdex, and checks that the books still balance.`,
+		Example: `  plimsoll run --users 1000        the main job: load, Apdex table, audit, report
+  plimsoll up && plimsoll fill     keep a filled database running for many runs
+  plimsoll prove C01               test a claim on this machine`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return problem.New(problem.Usage, fmt.Errorf("unknown command %q", args[0]),
+				nearest.Hint(args[0], commandNames(c), "'plimsoll help' lists the commands"))
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(a.stdout, orientation)
+			return err
+		},
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(flagError)
+	root.AddGroup(
+		&cobra.Group{ID: groupJob, Title: "The main job:"},
+		&cobra.Group{ID: groupDatabase, Title: "The local database:"},
+		&cobra.Group{ID: groupServer, Title: "The application:"},
+		&cobra.Group{ID: groupOther, Title: "Around it:"},
+	)
+	root.SetHelpCommandGroupID(groupOther)
+	fs := root.PersistentFlags()
+	fs.SortFlags = false
+	fs.BoolVar(&a.json, "json", false, "print the answer as JSON on stdout; errors as JSON on the last line of stderr")
+	fs.BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
+	fs.StringVar(&a.configFile, "config", "", "read this configuration `FILE`")
+	config.FlagOnly(fs, "config")
+	a.addCommands(root)
+	return root
+}
+
+// command completes c with what all commands share and puts it under root.
+func (a *app) command(root *cobra.Command, group string, c *cobra.Command, do func(ctx context.Context, args []string) error) *cobra.Command {
+	c.GroupID = group
+	c.Flags().SortFlags = false
+	if c.Args == nil {
+		c.Args = arguments(0, 0, "")
+	}
+	c.DisableFlagsInUseLine = true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !c.Hidden {
+			if _, err := a.configure(); err != nil {
+				return err
+			}
+		}
+		a.running = true
+		a.progressTo(a.stderr)
+		return do(c.Context(), args)
+	}
+	root.AddCommand(c)
+	return c
+}
+
+// arguments accepts between min and max of them; what names them in the error.
+func arguments(min, max int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < min:
+			return problem.New(problem.Usage, fmt.Errorf("%s needs %s", c.CommandPath(), what), "usage: "+c.UseLine())
+		case max == 0 && len(args) > 0:
+			return problem.New(problem.Usage, fmt.Errorf("%s takes no arguments, not %q", c.CommandPath(), args[0]), "usage: "+c.UseLine())
+		case len(args) > max:
+			return problem.New(problem.Usage, fmt.Errorf("%s takes at most %s, not also %q", c.CommandPath(), what, args[max]), "usage: "+c.UseLine())
+		}
+		return nil
+	}
+}
+
+// flagError says in plain words what the flag parser found.
+func flagError(c *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		name := "--" + unknown.GetSpecifiedName()
+		return problem.New(problem.Usage, fmt.Errorf("unknown flag %s", name),
+			nearest.Hint(name, flagNames(c), fmt.Sprintf("'%s --help' lists the flags", c.CommandPath())))
+	case errors.As(err, &unknown):
+		return problem.New(problem.Usage, fmt.Errorf("unknown flag -%s", unknown.GetSpecifiedName()),
+			fmt.Sprintf("'%s --help' lists the flags", c.CommandPath()))
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		return problem.New(problem.Usage, config.Wrong("--"+f.Name, f, invalid.GetValue(), invalid), "")
+	case errors.As(err, &missing):
+		f := missing.GetFlag()
+		return problem.New(problem.Usage, fmt.Errorf("--%s needs a value: %s", f.Name, config.Kind(f)), "")
+	}
+	return problem.New(problem.Usage, err, "")
+}
+
+func flagNames(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return names
+}
+
+func commandNames(root *cobra.Command) (names []string) {
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return append(names, "help")
+}

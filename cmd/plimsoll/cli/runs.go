@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/lab/result"
+	"plimsoll/lab/runs"
+)
+
+func (a *app) addRuns(root *cobra.Command) {
+	a.command(root, groupJob, &cobra.Command{
+		Use:   "runs [flags]",
+		Short: "List the runs that are kept",
+		Long:  "List the runs that are kept in the state directory, newest first.",
+		Example: `  plimsoll runs
+  plimsoll runs --json | jq '.runs[].apdex'`,
+	}, func(context.Context, []string) error {
+		all, err := runs.Default().List()
+		if err != nil {
+			return err
+		}
+		if all == nil {
+			all = []*result.Result{}
+		}
+		if a.json {
+			return a.emit(map[string]any{"runs": all})
+		}
+		return a.showRuns(all)
+	})
+}
+
+func (a *app) showRuns(all []*result.Result) error {
+	if len(all) == 0 {
+		fmt.Fprintln(a.stdout, "no runs; 'plimsoll run' makes one")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tUSERS\tOPS/S\tAPDEX\tBAND\tBOOKS\tENGINE\tVALID")
+	for _, r := range all {
+		fmt.Fprintf(w, "%s\t%d\t%.1f\t%s\t%s\t%s\t%s %s\t%s\n", r.ID, r.Users, r.OpsPerS, scoreText(r.Apdex), r.Band,
+			booksText(r.Audit), r.Conditions.Engine.Version, r.Conditions.Engine.Flavour, validText(r))
+	}
+	return w.Flush()
+}
+
+func scoreText(score *float64) string {
+	if score == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", *score)
+}
+
+func booksText(a result.Audit) string {
+	switch {
+	case !a.Done:
+		return "not audited"
+	case a.Clean:
+		return "clean"
+	}
+	return fmt.Sprintf("%d wrong", a.Violations)
+}
+
+func validText(r *result.Result) string {
+	switch {
+	case r.Interrupted:
+		return "interrupted"
+	case r.Valid:
+		return "yes"
+	}
+	return "no"
+}

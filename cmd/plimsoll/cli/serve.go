@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/erp"
+	"plimsoll/platform/database"
+	"plimsoll/platform/problem"
+	"plimsoll/platform/server"
+)
+
+type serveOptions struct {
+	target
+	listen                                    string
+	connections, concurrency, queue, sessions int
+}
+
+func (a *app) addServe(root *cobra.Command) {
+	var o serveOptions
+	c := a.command(root, groupServer, &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Be one application-server worker",
+		Long: `Be one worker of the ERP's application server: HTTP with JSON, until Ctrl-C or SIGTERM,
+which lets running requests end. 'run' starts workers of its own; this is for workers on
+other machines or for trying the API. The first line of stdout says where it listens.`,
+		Example: `  plimsoll serve
+  plimsoll serve --listen 127.0.0.1:0 --json
+  PLIMSOLL_DSN=postgres://… plimsoll serve --listen 0.0.0.0:8080`,
+	}, func(ctx context.Context, _ []string) error { return a.serve(ctx, o) })
+	fs := c.Flags()
+	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` and port; port 0 takes a free one")
+	config.Count(fs, &o.connections, "connections", 0, 0, 10000, "most connections to the database; 0 leaves it to the worker")
+	config.Count(fs, &o.concurrency, "concurrency", 0, 0, 100000, "requests worked on at once; 0 leaves it to the worker")
+	config.Count(fs, &o.queue, "queue", 0, 0, 1000000, "requests that may wait before more are refused; 0 leaves it to the worker")
+	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "most sessions at once; 0 leaves it to the worker")
+	a.targetFlags(c, &o.target)
+}
+
+func (a *app) serve(ctx context.Context, o serveOptions) error {
+	dsn, err := a.database(ctx, o.target)
+	if err != nil {
+		return err
+	}
+	db, err := database.Open(ctx, dsn, database.Options{Connections: o.connections})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := erp.Migrate(ctx, db); err != nil {
+		return err
+	}
+	worker, err := erp.NewServer(server.Config{
+		Database: db, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue, MaxSessions: o.sessions,
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return problem.New(problem.Environment, err, "choose another with --listen; port 0 takes a free one")
+	}
+	defer listener.Close()
+	if err := a.sayListening(listener.Addr()); err != nil {
+		return err
+	}
+	return worker.Serve(ctx, listener)
+}
+
+// workerLog is quiet about what goes well: at load it would cost more than the work.
+func (a *app) workerLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// sayListening writes one line, which a parent process waits for.
+func (a *app) sayListening(at net.Addr) error {
+	url := "http://" + at.String()
+	if a.json {
+		return json.NewEncoder(a.stdout).Encode(map[string]string{"listening": url})
+	}
+	_, err := fmt.Fprintf(a.stdout, "listening on %s; Ctrl-C stops\n", url)
+	return err
+}

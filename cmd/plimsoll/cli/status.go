@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/lab/cluster"
+)
+
+func (a *app) addStatus(root *cobra.Command) {
+	a.command(root, groupDatabase, &cobra.Command{
+		Use:   "status [flags]",
+		Short: "Show the local clusters and how they are",
+		Long:  "Show every local cluster: whether it runs, which PostgreSQL, where it listens, how large it is.",
+		Example: `  plimsoll status
+  plimsoll status --json`,
+	}, func(ctx context.Context, _ []string) error {
+		all, err := a.clusters().Status(ctx)
+		if err != nil {
+			return err
+		}
+		if all == nil {
+			all = []cluster.Status{}
+		}
+		if a.json {
+			return a.emit(map[string][]cluster.Status{"clusters": all})
+		}
+		return a.showStatus(all)
+	})
+}
+
+func (a *app) showStatus(all []cluster.Status) error {
+	if len(all) == 0 {
+		fmt.Fprintln(a.stdout, "no clusters; 'plimsoll up' makes one")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tSTATE\tPOSTGRESQL\tPROFILE\tPORT\tPID\tUP FOR\tSIZE")
+	for _, s := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.State, engineText(s), orDash(string(s.Profile)),
+			portText(s), pidText(s.PID), upFor(s.UptimeS), bytesText(s.DataBytes))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Problem != "" {
+			fmt.Fprintf(a.stdout, "%s: %s\n", s.Name, s.Problem)
+		}
+		if s.State == cluster.Crashed {
+			fmt.Fprintf(a.stdout, "%s: ended without a shutdown; 'plimsoll up %s' recovers it\n", s.Name, s.Name)
+		}
+	}
+	return nil
+}
+
+func engineText(s cluster.Status) string {
+	if s.Version == "" {
+		return "-"
+	}
+	return s.Version + " " + patched(s)
+}
+
+func portText(s cluster.Status) string {
+	switch {
+	case s.Port != 0:
+		return strconv.Itoa(s.Port)
+	case s.SocketDir != "":
+		return "socket"
+	}
+	return "-"
+}
+
+func pidText(pid int) string {
+	if pid == 0 {
+		return "-"
+	}
+	return strconv.Itoa(pid)
+}
+
+func upFor(seconds *float64) string {
+	if seconds == nil {
+		return "-"
+	}
+	return (time.Duration(*seconds) * time.Second).String()
+}
+
+func bytesText(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	const MB, GB = 1 << 20, 1 << 30
+	if *n >= GB {
+		return fmt.Sprintf("%.1f GB", float64(*n)/GB)
+	}
+	return fmt.Sprintf("%.0f MB", float64(*n)/MB)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/cmd/plimsoll/nearest"
+	"plimsoll/lab/cluster"
+	"plimsoll/lab/rig"
+	"plimsoll/lab/server"
+	"plimsoll/platform/problem"
+)
+
+// target is the database that a command means: a local cluster, or any by its DSN.
+type target struct {
+	cluster, dsn string
+	clusterFlag  *pflag.Flag
+}
+
+// foreign says whether the database is none of our clusters. A cluster that is named on
+// the command line goes before a connection string of the environment or the file.
+func (t target) foreign() bool { return t.dsn != "" && !t.clusterFlag.Changed }
+
+func (a *app) targetFlags(c *cobra.Command, t *target) {
+	fs := c.Flags()
+	fs.StringVar(&t.cluster, "cluster", "", "local cluster `NAME`; without it the one that runs")
+	fs.StringVar(&t.dsn, "dsn", "", "connection string of the ERP's database instead of a local cluster;\npasswords are safer in PLIMSOLL_DSN than on a command line")
+	config.Share(fs, "cluster", "dsn")
+	t.clusterFlag = fs.Lookup("cluster")
+	c.MarkFlagsMutuallyExclusive("cluster", "dsn")
+	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
+}
+
+func engineFlag(c *cobra.Command, engine *string) {
+	c.Flags().StringVar(engine, "engine", "", "PostgreSQL to run: plimsoll, vanilla, system, or the folder of an\ninstallation; without it our build, or where that is missing the system's")
+	config.Share(c.Flags(), "engine")
+	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{server.Plimsoll, server.Vanilla, server.System}, cobra.ShellCompDirectiveDefault))
+}
+
+// clusters of the state directory; what they have to say goes between the progress.
+func (a *app) clusters() *cluster.Store {
+	s := cluster.Open("")
+	s.Say = func(message string) { a.meter.Say("%s", message) }
+	return s
+}
+
+// pick gives the cluster that a person means: the named one; else the one that
+// runs; else the only one there is; else "".
+func (a *app) pick(ctx context.Context, name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	all, err := a.clusters().Status(ctx)
+	if err != nil {
+		return "", err
+	}
+	var running, ours []string
+	for _, s := range all {
+		if s.State == cluster.Foreign {
+			continue
+		}
+		ours = append(ours, s.Name)
+		if s.State == cluster.Running {
+			running = append(running, s.Name)
+		}
+	}
+	candidates := running
+	if len(running) == 0 {
+		candidates = ours
+	}
+	switch {
+	case len(candidates) == 0:
+		return "", nil
+	case len(candidates) == 1:
+		return candidates[0], nil
+	case slices.Contains(candidates, server.Plimsoll):
+		return server.Plimsoll, nil
+	}
+	return "", problem.New(problem.Usage, fmt.Errorf("which cluster? there are %s", strings.Join(candidates, ", ")),
+		"name one with --cluster or in the configuration file")
+}
+
+// pickOrName is pick for commands that make the cluster that is missing: it is called
+// after its flavour. Any other name that no cluster has is taken for a slip.
+func (a *app) pickOrName(ctx context.Context, name, engine string) (string, error) {
+	name, err := a.pick(ctx, name)
+	switch {
+	case err != nil:
+		return "", err
+	case name == "":
+		s, err := server.Find(ctx, engine)
+		if err == nil {
+			a.warnLost(s)
+		}
+		return s.Flavour, err
+	case isFlavour(name):
+		return name, nil
+	}
+	_, err = a.clusters().Find(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = problem.New(problem.Usage, err, nearest.Hint(name, a.clusterNames(), "plimsoll up "+name+" makes it"))
+	}
+	return name, err
+}
+
+func isFlavour(name string) bool {
+	return name == server.Plimsoll || name == server.Vanilla || name == server.System
+}
+
+// specEngine lets the name of a flavour mean its engine, as in 'run --cluster vanilla'.
+func specEngine(name, engine string) string {
+	if engine == "" && isFlavour(name) {
+		return name
+	}
+	return engine
+}
+
+// mustRun gives the picked cluster, which must run.
+func (a *app) mustRun(ctx context.Context, name string) (*cluster.Cluster, error) {
+	name, err := a.pick(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return nil, problem.New(problem.Environment, fmt.Errorf("there is no local cluster"), "make and start one: plimsoll up")
+	}
+	c, err := a.clusters().Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if s := c.Status(ctx); s.State != cluster.Running {
+		return nil, problem.New(problem.Environment, fmt.Errorf("cluster %s is %s", name, s.State), "start it: plimsoll up "+name)
+	}
+	return c, nil
+}
+
+// database gives the connection string of the ERP's database, which is made in a
+// local cluster where it is missing.
+func (a *app) database(ctx context.Context, t target) (string, error) {
+	if t.foreign() {
+		return t.dsn, nil
+	}
+	c, err := a.mustRun(ctx, t.cluster)
+	if err != nil {
+		return "", err
+	}
+	if err := rig.EnsureDatabase(ctx, c); err != nil {
+		return "", err
+	}
+	return c.DSN(rig.Database).Secret(), nil
+}
+
+func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.clusterNames(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// clusterNames are those there are; none when they cannot be told.
+func (a *app) clusterNames() (names []string) {
+	all, _ := cluster.Open("").List()
+	for _, c := range all {
+		names = append(names, c.Name())
+	}
+	return names
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) addVersion(root *cobra.Command) {
+	a.command(root, groupOther, &cobra.Command{
+		Use:     "version [flags]",
+		Short:   "Show which Plimsoll this is",
+		Long:    "Show the version of Plimsoll, the commit it was built from and the Go that built it.",
+		Example: "  plimsoll version --json",
+	}, func(context.Context, []string) error {
+		v := software()
+		if a.json {
+			return a.emit(v)
+		}
+		_, err := fmt.Fprintf(a.stdout, "plimsoll %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+		return err
+	})
+}
+
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified"` // built from a tree with changes
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// commit and modified are set by `make build`; a plain `go build` leaves them to the
+// toolchain's own stamp, which it may have been told to leave out.
+var commit, modified string
+
+// software is what was stamped into the binary.
+func software() build {
+	b := build{Version: "unknown", Commit: commit, Modified: modified == "true", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Version = info.Main.Version
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	if b.Version == "" || b.Version == "(devel)" {
+		b.Version = "development"
+		if len(b.Commit) >= 12 {
+			b.Version += "-" + b.Commit[:12]
+		}
+	}
+	return b
+}

@@ -1,0 +1,126 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/nearest"
+)
+
+// Count is a whole number of at least Min and at most Max.
+type count struct {
+	p        *int
+	min, max int
+}
+
+// Count defines a flag that takes a whole number between min and max.
+func Count(fs *pflag.FlagSet, p *int, name string, def, min, max int, usage string) {
+	*p = def
+	fs.Var(&count{p, min, max}, name, usage)
+}
+
+func (c *count) String() string { return strconv.Itoa(*c.p) }
+func (c *count) Type() string   { return "int" }
+func (c *count) Set(s string) error {
+	n, err := strconv.Atoi(strings.ReplaceAll(s, "_", ""))
+	if err != nil {
+		return err
+	}
+	if n < c.min || n > c.max {
+		return Reason(fmt.Sprintf("must be between %d and %d, not %d", c.min, c.max, n))
+	}
+	*c.p = n
+	return nil
+}
+
+type fraction struct{ p *float64 }
+
+// Fraction defines a flag that takes a number between 0 and 1.
+func Fraction(fs *pflag.FlagSet, p *float64, name string, def float64, usage string) {
+	*p = def
+	fs.Var(fraction{p}, name, usage)
+}
+
+func (f fraction) String() string { return strconv.FormatFloat(*f.p, 'g', -1, 64) }
+func (f fraction) Type() string   { return "float64" }
+func (f fraction) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return err
+	}
+	if !(v >= 0 && v <= 1) {
+		return Reason("must be between 0 and 1, not " + s)
+	}
+	*f.p = v
+	return nil
+}
+
+type span struct {
+	p   *time.Duration
+	min time.Duration
+}
+
+// Span defines a flag that takes a duration of at least min.
+func Span(fs *pflag.FlagSet, p *time.Duration, name string, def, min time.Duration, usage string) {
+	*p = def
+	fs.Var(span{p, min}, name, usage)
+}
+
+// String drops the zero units that time.Duration writes: 20m, not 20m0s.
+func (d span) String() string {
+	s := d.p.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+func (d span) Type() string { return "duration" }
+func (d span) Set(s string) error {
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		return err
+	}
+	if v < d.min {
+		return Reason(fmt.Sprintf("must be at least %s, not %s", d.min, s))
+	}
+	*d.p = v
+	return nil
+}
+
+type choice struct {
+	p    *string
+	from []string
+}
+
+// Choice defines a flag that takes one of a few words; "" stands for none chosen.
+func Choice(fs *pflag.FlagSet, p *string, name, def string, from []string, usage string) {
+	*p = def
+	fs.Var(&choice{p, from}, name, usage)
+}
+
+func (c *choice) String() string { return *c.p }
+func (c *choice) Type() string   { return strings.Join(c.from, "|") }
+func (c *choice) Set(s string) error {
+	for _, f := range c.from {
+		if s == f {
+			*c.p = s
+			return nil
+		}
+	}
+	if s == "" {
+		*c.p = ""
+		return nil
+	}
+	reason := fmt.Sprintf("must be one of %s, not %q", strings.Join(c.from, ", "), s)
+	if near := nearest.Of(s, c.from); near != "" {
+		reason += fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return Reason(reason)
+}

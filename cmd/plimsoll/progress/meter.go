@@ -1,0 +1,190 @@
+// Package progress owns how a long job shows how far it is: one line with a bar,
+// rate and time left that redraws itself on a terminal, a plain line every few
+// seconds elsewhere, nothing when quiet.
+//
+//	Phase ──Update*──▶ Phase ──Update*──▶ End      Say at any time
+package progress
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+const (
+	redrawEvery = 100 * time.Millisecond // on a terminal
+	plainEvery  = 5 * time.Second        // elsewhere
+)
+
+// Options say what kind of reader there is.
+type Options struct {
+	Quiet    bool
+	Terminal bool             // redraw one line instead of writing many
+	Width    int              // of the terminal; 0 means 80
+	Now      func() time.Time // defaults to time.Now
+}
+
+// Detect tells from w whether a terminal reads it, and how wide it is.
+func Detect(w io.Writer) Options {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return Options{}
+	}
+	width, _, _ := term.GetSize(int(f.Fd()))
+	return Options{Terminal: true, Width: width}
+}
+
+// Meter is safe for concurrent use.
+type Meter struct {
+	mu    sync.Mutex
+	w     io.Writer
+	o     Options
+	phase phase
+	drawn bool // a terminal line stands unfinished
+}
+
+type phase struct {
+	name, unit, note string
+	done, total      float64
+	left             time.Duration // as told; 0 is reckoned from the pace
+	began, next      time.Time
+}
+
+// New writes to w.
+func New(w io.Writer, o Options) *Meter {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Width <= 0 {
+		o.Width = 80
+	}
+	return &Meter{w: w, o: o}
+}
+
+// Phase begins a stretch of work, which ends the one before. total is how much
+// there is in units, or 0 when nobody knows; the unit "" counts time, of which no rate is shown.
+func (m *Meter) Phase(name string, total float64, unit string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.close()
+	now := m.o.Now()
+	m.phase = phase{name: name, total: total, unit: unit, began: now, next: now.Add(m.every())}
+	if m.o.Terminal {
+		m.draw(now)
+	}
+}
+
+// Update says how much of the phase is done; note is a word on how it goes.
+func (m *Meter) Update(done float64, note string) { m.UpdateLeft(done, 0, note) }
+
+// UpdateLeft is Update for work that knows better than the pace so far how long it will take.
+func (m *Meter) UpdateLeft(done float64, left time.Duration, note string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.phase.name == "" {
+		return
+	}
+	m.phase.done, m.phase.left, m.phase.note = done, left, note
+	if now := m.o.Now(); !now.Before(m.phase.next) {
+		m.phase.next = now.Add(m.every())
+		m.draw(now)
+	}
+}
+
+// Grow changes the phase's total, for work that is found on the way.
+func (m *Meter) Grow(total float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.phase.total = total
+}
+
+// Say writes a line that stays.
+func (m *Meter) Say(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.o.Quiet {
+		return
+	}
+	m.wipe()
+	fmt.Fprintf(m.w, format+"\n", args...)
+	if m.o.Terminal && m.phase.name != "" {
+		m.draw(m.o.Now())
+	}
+}
+
+// End closes the last phase; a terminal is left without a half-drawn line.
+func (m *Meter) End() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.close()
+}
+
+func (m *Meter) close() {
+	m.wipe()
+	m.phase = phase{}
+}
+
+func (m *Meter) every() time.Duration {
+	if m.o.Terminal {
+		return redrawEvery
+	}
+	return plainEvery
+}
+
+func (m *Meter) wipe() {
+	if m.drawn {
+		fmt.Fprint(m.w, "\r\x1b[K")
+		m.drawn = false
+	}
+}
+
+func (m *Meter) draw(now time.Time) {
+	if m.o.Quiet {
+		return
+	}
+	line := m.phase.line(now, m.o.Terminal)
+	if !m.o.Terminal {
+		fmt.Fprintln(m.w, line)
+		return
+	}
+	m.wipe()
+	if r := []rune(line); len(r) > m.o.Width-1 {
+		line = string(r[:m.o.Width-1])
+	}
+	fmt.Fprint(m.w, line)
+	m.drawn = true
+}
+
+// line is the phase in words, most important first, because a narrow terminal cuts the end.
+func (p *phase) line(now time.Time, withBar bool) string {
+	elapsed := now.Sub(p.began)
+	parts := []string{}
+	switch {
+	case p.total <= 0:
+		parts = append(parts, short(elapsed))
+	case withBar:
+		parts = append(parts, fmt.Sprintf("%s %3.0f%%", bar(p.done/p.total), 100*p.done/p.total))
+	default:
+		parts = append(parts, fmt.Sprintf("%.0f%%", 100*p.done/p.total))
+	}
+	if p.left > 0 {
+		parts = append(parts, "about "+short(p.left)+" left")
+	} else if d, ok := left(elapsed, p.done, p.total); ok {
+		parts = append(parts, "about "+short(d)+" left")
+	}
+	if p.unit != "" && p.done > 0 {
+		parts = append(parts, count(p.done)+" "+p.unit)
+		if s := elapsed.Seconds(); s >= 1 {
+			parts = append(parts, count(p.done/s)+"/s")
+		}
+	}
+	if p.note != "" {
+		parts = append(parts, p.note)
+	}
+	return p.name + ": " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,33 @@
+# The engine's targets; the top Makefile includes this file.
+#
+#   SOURCE=PATH     PostgreSQL's source: a tarball or an unpacked folder
+#   ENGINE=system   use an installed PostgreSQL 15-18 instead of ours
+#   FLAVOUR=NAMES   which flavours (engine/build --help); defaults to vanilla and plimsoll
+#   TREE=DIR        where engine-tree and engine-patches work; defaults to engine/tree
+
+.PHONY: engine engine-tree engine-patches engine-develop engine-test engine-test-full
+
+FLAVOUR ?= all
+
+engine: ## build the engine: vanilla and plimsoll, each once
+ifeq ($(ENGINE),system)
+	@echo "engine: taking an installed PostgreSQL (ENGINE=system). What is lost: the patches (cheap temporary"
+	@echo "engine: tables), the comparison of the two flavours and our extensions; everything else works on 15-18."
+else
+	@engine/build --flavour "$(FLAVOUR)"
+endif
+
+engine-tree: ## lay out PostgreSQL's source as a git repository, our patches as commits
+	@engine/build tree $(TREE)
+
+engine-patches: ## write that repository's commits back to engine/patches and engine/overlay
+	@engine/build patches $(TREE)
+
+engine-develop: ## compile that repository step by step, with assertions
+	@engine/build develop $(TREE)
+
+engine-test: ## test the build, the patches and the extensions
+	@engine/test/run
+
+engine-test-full: ## run PostgreSQL's own suites on the flavours (long)
+	@engine/build suite --flavour "$(FLAVOUR)"

@@ -1,0 +1,42 @@
+# A flavour's core: configure, make, install; then the finished prefix appears under its name at once.
+
+# Compilations of `make world-bin`, for the estimate alone.
+COMPILATIONS=1305
+
+# Room for one flavour's source, objects and prefix.
+ROOM_MB=900
+
+# build_core FLAVOUR KEY
+build_core() {
+	local flavour=$1 prefix jobs="${JOBS:-$(nproc)}" src=$WORK/$1/src flags
+	prefix=$(prefix_of "$1" "$2")
+	LOG=$LOGS/$flavour-$2.log
+	require_tools
+	require_room
+	mkdir -p "$WORK/$flavour"
+	: >"$LOG"
+	run_step "$flavour: unpack PostgreSQL $SOURCE_VERSION" 0 unpack_source "$src"
+	[[ $flavour != plimsoll* ]] || apply_series "$flavour" "$src"
+	mapfile -t flags < <(configure_flags "$flavour")
+	run_step "$flavour: configure" 0 in_dir "$src" ./configure -q --prefix="$prefix" --cache-file="$WORK/config.cache" "${flags[@]}"
+	run_step "$flavour: compile" "$COMPILATIONS" make -C "$src" -j"$jobs" world-bin
+	run_step "$flavour: install" 0 make -C "$src" -j"$jobs" install-world-bin DESTDIR="$WORK/$flavour/root"
+	rm -rf "$prefix"
+	mv "$WORK/$flavour/root$prefix" "$prefix"
+	rm -rf "${WORK:?}/$flavour"
+}
+
+in_dir() { cd "$1" && shift && "$@"; }
+
+apply_series() {
+	run_step "$1: apply the series" 0 patch_source "$2"
+	[[ $SOURCE_VERSION == "$(developed_on)" ]] ||
+		say "$1: the series, developed on PostgreSQL $(developed_on), applies cleanly to $SOURCE_VERSION"
+}
+
+require_room() {
+	local free
+	free=$(df -Pm "$BUILDS" | awk 'NR == 2 { print $4 }')
+	((free >= ROOM_MB)) ||
+		fail environment "too little room in $BUILDS: $free MB free, a build takes about $ROOM_MB MB" "free some, or name another folder: PLIMSOLL_CACHE=/path"
+}

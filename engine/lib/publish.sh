@@ -1,0 +1,47 @@
+# A finished build: its name, its manifest, and which build of a flavour is the current one.
+
+# The manifest is written last: a prefix without it was never finished.
+MANIFEST=plimsoll-engine.json
+
+# prefix_of FLAVOUR KEY
+prefix_of() { printf '%s\n' "$BUILDS/$SOURCE_VERSION-$1-$2"; }
+
+# current_prefix FLAVOUR prints the newest complete build, or nothing.
+current_prefix() {
+	[[ ! -e $BUILDS/current/$1/$MANIFEST ]] || realpath "$BUILDS/current/$1"
+}
+
+# patchset_of FLAVOUR reads the number where the server's code gets it from, the overlay or a tree; 0 is stock.
+patchset_of() {
+	[[ $1 == plimsoll* ]] || { echo 0; return; }
+	sed -n 's/^#define PLIMSOLL_PATCHSET \([0-9]*\).*/\1/p' "${TREE:-$OVERLAY}/src/include/plimsoll/patchset.h"
+}
+
+has_extension() { grep -qsxE "[[:space:]]*\"$2\": \"$3\",?" "$1/$MANIFEST"; }
+
+# write_manifest FLAVOUR KEY PREFIX
+write_manifest() {
+	local name list=
+	for name in $(extensions); do
+		list+="${list:+,}"$'\n'"    \"$name\": \"$(extension_key "$name" "$2")\""
+	done
+	cat >"$3/$MANIFEST.new" <<-JSON
+	{
+	  "version": "$SOURCE_VERSION",
+	  "flavour": "$1",
+	  "key": "$2",
+	  "patchset": $(patchset_of "$1"),
+	  "source": "$SOURCE_ORIGIN $SOURCE_ID",
+	  "built_at": "$(date -u +%Y-%m-%dT%H:%M:%SZ)",
+	  "extensions": {$list
+	  }
+	}
+	JSON
+	mv -f "$3/$MANIFEST.new" "$3/$MANIFEST"
+}
+
+# make_current FLAVOUR PREFIX swaps the link in one step.
+make_current() {
+	ln -sfn "../$(basename "$2")" "$BUILDS/current/.$1"
+	mv -fT "$BUILDS/current/.$1" "$BUILDS/current/$1"
+}

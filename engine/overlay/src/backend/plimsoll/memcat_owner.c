@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * memcat_owner.c
+ *	  Who owns what in the memory catalog.
+ *
+ * Rows are routed by data: a row goes to memory when the object it describes
+ * belongs to a unit (a temporary table served from memory), whichever code
+ * writes it.  A table becomes a unit when DefineRelation asks for an OID here
+ * before it writes the first row; its toast table, its indexes and the
+ * transient table of a rewrite become members the same way.  The setting is
+ * looked at nowhere else, so changing it never splits a table.
+ *
+ * OIDs come from the same counter and pass the same test for uniqueness as
+ * everybody else's, so a spilled unit keeps its OIDs.
+ *
+ * src/backend/plimsoll/memcat_owner.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_attrdef.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_description.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_init_privs.h"
+#include "catalog/pg_partitioned_table.h"
+#include "catalog/pg_policy.h"
+#include "catalog/pg_publication_rel.h"
+#include "catalog/pg_rewrite.h"
+#include "catalog/pg_seclabel.h"
+#include "catalog/pg_sequence.h"
+#include "catalog/pg_shdepend.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_statistic_ext.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "plimsoll/memcat_int.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+static HTAB *owned_oids = NULL;
+static int64 nunits = 0;
+
+MemOwned *
+MemOwnerLookup(Oid classId, Oid objectId)
+{
+	MemOwnedKey key = {classId, objectId};
+
+	if (owned_oids == NULL)
+		return NULL;
+	return hash_search(owned_oids, &key, HASH_FIND, NULL);
+}
+
+MemOwned *
+MemOwnerEnter(Oid classId, Oid objectId, MemUnit *unit)
+{
+	MemOwnedKey key = {classId, objectId};
+	MemOwned   *owned;
+	bool		found;
+
+	if (owned_oids == NULL)
+	{
+		HASHCTL		ctl;
+
+		ctl.keysize = sizeof(MemOwnedKey);
+		ctl.entrysize = sizeof(MemOwned);
+		ctl.hcxt = MemStoreContext();
+		owned_oids = hash_create("memory catalog OIDs", 256, &ctl,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	owned = hash_search(owned_oids, &key, HASH_ENTER, &found);
+	if (!found)
+	{
+		owned->unit = unit;
+		owned->refs = 0;
+		unit->refs++;
+	}
+	return owned;
+}
+
+void
+MemOwnerRelease(MemOwned *owned)
+{
+	MemUnit    *unit = owned->unit;
+
+	Assert(owned->refs > 0);
+	if (--owned->refs > 0)
+		return;
+	hash_search(owned_oids, &owned->key, HASH_REMOVE, NULL);
+	MemUnitRelease(unit);
+}
+
+void
+MemUnitRelease(MemUnit *unit)
+{
+	Assert(unit->refs > 0);
+	if (--unit->refs > 0)
+		return;
+	nunits--;
+	pfree(unit);
+}
+
+/* The unit that serves this object from memory, or NULL. */
+MemUnit *
+MemOwnerUnit(Oid classId, Oid objectId)
+{
+	MemOwned   *owned = MemOwnerLookup(classId, objectId);
+
+	return owned != NULL && !owned->unit->spilled ? owned->unit : NULL;
+}
+
+int64
+MemOwnerUnits(void)
+{
+	return nunits;
+}
+
+bool
+MemCatOwnsRelation(Oid relid)
+{
+	return MemCatActive && MemOwnerUnit(RelationRelationId, relid) != NULL;
+}
+
+bool
+MemCatHasRows(void)
+{
+	return MemCatActive;
+}
+
+static Oid
+new_relid(Oid tablespaceId)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+	Oid			relid = GetNewRelFileNumber(tablespaceId, pg_class,
+											RELPERSISTENCE_TEMP);
+
+	table_close(pg_class, RowExclusiveLock);
+	return relid;
+}
+
+/*
+ * Kinds of tables that memory serves.  The others go to the real catalogs
+ * from the start.
+ */
+static bool
+serves(const CreateStmt *stmt, char relkind, Oid accessMethodId)
+{
+	if (relkind != RELKIND_RELATION ||
+		stmt->relation->relpersistence != RELPERSISTENCE_TEMP ||
+		stmt->inhRelations != NIL || stmt->partbound != NULL ||
+		stmt->partspec != NULL || stmt->ofTypename != NULL)
+		return false;
+	if (accessMethodId != HEAP_TABLE_AM_OID)
+		return false;
+	if (creating_extension || IsBinaryUpgrade || IsInParallelMode())
+		return false;
+	foreach_node(ColumnDef, column, stmt->tableElts)
+	{
+		/* its sequence lives in the real catalogs and refers to the table */
+		if (column->identity || column->identitySequence)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * An OID for a new temporary table that will be served from memory, or
+ * InvalidOid if it will not.
+ */
+Oid
+MemCatNewTable(const CreateStmt *stmt, char relkind, Oid accessMethodId,
+			   Oid tablespaceId)
+{
+	MemUnit    *unit;
+	Oid			relid;
+
+	if (!enable_temp_memory_catalog || !serves(stmt, relkind, accessMethodId))
+		return InvalidOid;
+
+	MemSharedHorizon();
+	relid = new_relid(tablespaceId);
+	unit = MemoryContextAllocZero(MemStoreContext(), sizeof(MemUnit));
+	unit->relid = relid;
+	dlist_init(&unit->rows);
+	nunits++;
+	MemStoreReserve(MemOwnerEnter(RelationRelationId, relid, unit));
+	return relid;
+}
+
+/*
+ * An OID for a relation that belongs to an existing table (toast table, index,
+ * transient table of a rewrite), or InvalidOid if that is not in memory.
+ */
+Oid
+MemCatNewMember(Oid tableId, Oid tablespaceId)
+{
+	MemUnit    *unit = MemOwnerUnit(RelationRelationId, tableId);
+	Oid			relid;
+
+	if (unit == NULL)
+		return InvalidOid;
+	relid = new_relid(tablespaceId);
+	MemStoreReserve(MemOwnerEnter(RelationRelationId, relid, unit));
+	return relid;
+}
+
+/*
+ * The unit a new row belongs to, or NULL if it goes to the real catalog.
+ */
+MemUnit *
+MemOwnerRoute(Oid catalogId, HeapTuple tup)
+{
+	void	   *row = GETSTRUCT(tup);
+
+	switch (catalogId)
+	{
+		case RelationRelationId:
+			return MemOwnerUnit(RelationRelationId, ((Form_pg_class) row)->oid);
+		case AttributeRelationId:
+			return MemOwnerUnit(RelationRelationId, ((Form_pg_attribute) row)->attrelid);
+		case TypeRelationId:
+			{
+				Form_pg_type type = (Form_pg_type) row;
+				MemUnit    *unit = MemOwnerUnit(TypeRelationId, type->oid);
+
+				if (unit == NULL && OidIsValid(type->typrelid))
+					unit = MemOwnerUnit(RelationRelationId, type->typrelid);
+				if (unit == NULL && type->typsubscript == F_ARRAY_SUBSCRIPT_HANDLER)
+					unit = MemOwnerUnit(TypeRelationId, type->typelem);
+				return unit;
+			}
+		case IndexRelationId:
+			return MemOwnerUnit(RelationRelationId, ((Form_pg_index) row)->indexrelid);
+		case DependRelationId:
+			return MemOwnerUnit(((Form_pg_depend) row)->classid,
+								((Form_pg_depend) row)->objid);
+		case SharedDependRelationId:
+			if (((Form_pg_shdepend) row)->dbid != MyDatabaseId)
+				return NULL;
+			return MemOwnerUnit(((Form_pg_shdepend) row)->classid,
+								((Form_pg_shdepend) row)->objid);
+		case AttrDefaultRelationId:
+			return MemOwnerUnit(RelationRelationId, ((Form_pg_attrdef) row)->adrelid);
+		case ConstraintRelationId:
+			return MemOwnerUnit(RelationRelationId, ((Form_pg_constraint) row)->conrelid);
+		case StatisticRelationId:
+			return MemOwnerUnit(RelationRelationId, ((Form_pg_statistic) row)->starelid);
+		case DescriptionRelationId:
+			return MemOwnerUnit(((Form_pg_description) row)->classoid,
+								((Form_pg_description) row)->objoid);
+	}
+	return NULL;
+}
+
+/*
+ * Columns that name the object a row hangs on.  Two uses:
+ *
+ * - reading: all rows about an owned object are in memory, so a scan for them
+ *   need not look into the real catalog;
+ * - writing: a row that goes to the real catalog but hangs on an owned object
+ *   makes the unit spill (column marked "anchor").
+ */
+typedef struct MemAnchor
+{
+	Oid			catalogId;
+	AttrNumber	attno;
+	Oid			classId;		/* class of the object, or InvalidOid: see … */
+	AttrNumber	classattno;		/* … the value of this column */
+	bool		anchor;
+} MemAnchor;
+
+static const MemAnchor anchors[] = {
+	{RelationRelationId, Anum_pg_class_oid, RelationRelationId, 0, false},
+	{AttributeRelationId, Anum_pg_attribute_attrelid, RelationRelationId, 0, false},
+	{TypeRelationId, Anum_pg_type_oid, TypeRelationId, 0, false},
+	{IndexRelationId, Anum_pg_index_indexrelid, RelationRelationId, 0, false},
+	{IndexRelationId, Anum_pg_index_indrelid, RelationRelationId, 0, false},
+	{DependRelationId, Anum_pg_depend_objid, InvalidOid, Anum_pg_depend_classid, false},
+	{DependRelationId, Anum_pg_depend_refobjid, InvalidOid, Anum_pg_depend_refclassid, true},
+	{SharedDependRelationId, Anum_pg_shdepend_objid, InvalidOid, Anum_pg_shdepend_classid, false},
+	{AttrDefaultRelationId, Anum_pg_attrdef_oid, AttrDefaultRelationId, 0, false},
+	{AttrDefaultRelationId, Anum_pg_attrdef_adrelid, RelationRelationId, 0, false},
+	{ConstraintRelationId, Anum_pg_constraint_oid, ConstraintRelationId, 0, false},
+	{ConstraintRelationId, Anum_pg_constraint_conrelid, RelationRelationId, 0, false},
+	{ConstraintRelationId, Anum_pg_constraint_confrelid, RelationRelationId, 0, true},
+	{ConstraintRelationId, Anum_pg_constraint_contypid, TypeRelationId, 0, true},
+	{ConstraintRelationId, Anum_pg_constraint_conparentid, ConstraintRelationId, 0, true},
+	{StatisticRelationId, Anum_pg_statistic_starelid, RelationRelationId, 0, false},
+	{DescriptionRelationId, Anum_pg_description_objoid, InvalidOid, Anum_pg_description_classoid, false},
+	{InheritsRelationId, Anum_pg_inherits_inhrelid, RelationRelationId, 0, true},
+	{InheritsRelationId, Anum_pg_inherits_inhparent, RelationRelationId, 0, true},
+	{TriggerRelationId, Anum_pg_trigger_tgrelid, RelationRelationId, 0, true},
+	{TriggerRelationId, Anum_pg_trigger_tgconstrrelid, RelationRelationId, 0, true},
+	{TriggerRelationId, Anum_pg_trigger_tgconstraint, ConstraintRelationId, 0, true},
+	{RewriteRelationId, Anum_pg_rewrite_ev_class, RelationRelationId, 0, true},
+	{PolicyRelationId, Anum_pg_policy_polrelid, RelationRelationId, 0, true},
+	{StatisticExtRelationId, Anum_pg_statistic_ext_stxrelid, RelationRelationId, 0, true},
+	{PublicationRelRelationId, Anum_pg_publication_rel_prrelid, RelationRelationId, 0, true},
+	{PartitionedRelationId, Anum_pg_partitioned_table_partrelid, RelationRelationId, 0, true},
+	{ForeignTableRelationId, Anum_pg_foreign_table_ftrelid, RelationRelationId, 0, true},
+	{SequenceRelationId, Anum_pg_sequence_seqrelid, RelationRelationId, 0, true},
+	{SecLabelRelationId, Anum_pg_seclabel_objoid, InvalidOid, Anum_pg_seclabel_classoid, true},
+	{InitPrivsRelationId, Anum_pg_init_privs_objoid, InvalidOid, Anum_pg_init_privs_classoid, true},
+};
+
+/*
+ * Spills the units that a row bound for the real catalog hangs on.
+ */
+void
+MemOwnerSpillAnchors(Relation catalog, HeapTuple tup)
+{
+	Oid			catalogId = RelationGetRelid(catalog);
+
+	for (int i = 0; i < lengthof(anchors); i++)
+	{
+		Oid			classId = anchors[i].classId;
+		bool		isnull;
+		Oid			oid;
+		MemUnit    *unit;
+
+		if (anchors[i].catalogId != catalogId || !anchors[i].anchor)
+			continue;
+		oid = DatumGetObjectId(heap_getattr(tup, anchors[i].attno,
+											RelationGetDescr(catalog), &isnull));
+		if (isnull || !OidIsValid(oid))
+			continue;
+		if (anchors[i].classattno)
+			classId = DatumGetObjectId(heap_getattr(tup, anchors[i].classattno,
+													RelationGetDescr(catalog), &isnull));
+		unit = MemOwnerUnit(classId, oid);
+		if (unit)
+			MemStoreSpill(unit);
+	}
+}
+
+static bool
+key_oid(int nkeys, ScanKey keys, AttrNumber attno, Oid *oid)
+{
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (keys[i].sk_attno == attno &&
+			keys[i].sk_strategy == BTEqualStrategyNumber &&
+			keys[i].sk_flags == 0 && keys[i].sk_func.fn_oid == F_OIDEQ)
+		{
+			*oid = DatumGetObjectId(keys[i].sk_argument);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Do these scan keys ask for rows about an owned object?  Then the real
+ * catalog has none.
+ */
+bool
+MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys)
+{
+	for (int i = 0; i < lengthof(anchors); i++)
+	{
+		Oid			classId = anchors[i].classId;
+		Oid			oid;
+
+		if (anchors[i].catalogId != catalogId ||
+			!key_oid(nkeys, keys, anchors[i].attno, &oid))
+			continue;
+		if (anchors[i].classattno &&
+			!key_oid(nkeys, keys, anchors[i].classattno, &classId))
+			continue;
+		if (MemOwnerUnit(classId, oid))
+			return true;
+	}
+	return false;
+}

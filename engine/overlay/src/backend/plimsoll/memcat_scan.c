@@ -1,0 +1,118 @@
+/*-------------------------------------------------------------------------
+ *
+ * memcat_scan.c
+ *	  Catalog scans of the backend itself (systable_*) over the memory catalog.
+ *
+ * Such a scan returns the memory rows first, then the rows of the real
+ * catalog; no caller of the unordered kind depends on the order.  When the
+ * scan keys name an object that memory owns, or a unique key was found in
+ * memory, the real catalog is not touched at all.
+ *
+ * src/backend/plimsoll/memcat_scan.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "plimsoll/memcat_int.h"
+#include "utils/rel.h"
+
+struct MemCatScan
+{
+	MemSearch	search;
+	MemRow	   *first;			/* found by begin, not yet returned */
+	bool		memory_only;
+	ScanKeyData keys[FLEXIBLE_ARRAY_MEMBER];
+};
+
+/*
+ * Starts the memory part of a catalog scan.  NULL: memory has nothing to say;
+ * otherwise *memory_only tells whether the real catalog has nothing to say.
+ */
+MemCatScan *
+MemCatBeginScan(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
+				bool *memory_only)
+{
+	Oid			catalogId = RelationGetRelid(catalog);
+	MemCatalog *cat;
+	MemCatScan *scan;
+	bool		owned;
+
+	if (catalogId >= FirstUnpinnedObjectId)
+		return NULL;
+	owned = MemOwnerKeysOwned(catalogId, nkeys, key);
+	cat = MemStoreCatalog(catalogId);
+	if (!owned && (cat == NULL || cat->nrows == 0))
+		return NULL;
+
+	scan = palloc(offsetof(MemCatScan, keys) + nkeys * sizeof(ScanKeyData));
+	memcpy(scan->keys, key, nkeys * sizeof(ScanKeyData));
+	scan->first = NULL;
+	scan->memory_only = owned;
+	if (cat)
+	{
+		MemSearchBegin(&scan->search, cat, MemStoreSnap(snapshot),
+					   RelationGetDescr(catalog), nkeys, scan->keys);
+		scan->first = MemSearchNext(&scan->search);
+		if (scan->first && scan->search.unique)
+			scan->memory_only = true;
+	}
+	else
+		scan->search.head = NULL;
+
+	if (scan->first == NULL && !scan->memory_only)
+	{
+		pfree(scan);
+		return NULL;
+	}
+	*memory_only = scan->memory_only;
+	return scan;
+}
+
+HeapTuple
+MemCatScanNext(MemCatScan *scan)
+{
+	MemRow	   *row = scan->first;
+
+	if (row)
+		scan->first = NULL;
+	else
+		row = MemSearchNext(&scan->search);
+	return row ? &row->tuple : NULL;
+}
+
+/* Is there nothing more to come from the real catalog? */
+bool
+MemCatScanExhausted(MemCatScan *scan)
+{
+	return scan->memory_only;
+}
+
+void
+MemCatEndScan(MemCatScan *scan)
+{
+	pfree(scan);
+}
+
+bool
+MemCatTidVisible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
+{
+	MemRow	   *row = MemStoreByTid(catalogId, tid);
+	MemSnap		snap = MemStoreSnap(snapshot);
+
+	return row != NULL && MemRowVisible(row, &snap);
+}
+
+bool
+MemCatFetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
+			TupleTableSlot *slot)
+{
+	MemRow	   *row = MemStoreByTid(catalogId, tid);
+	MemSnap		snap = MemStoreSnap(snapshot);
+
+	if (row == NULL || !MemRowVisible(row, &snap))
+		return false;
+	MemCatStoreSlot(&row->tuple, slot);
+	return true;
+}

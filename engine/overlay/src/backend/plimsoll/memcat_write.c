@@ -1,0 +1,194 @@
+/*-------------------------------------------------------------------------
+ *
+ * memcat_write.c
+ *	  Catalog writes that the memory catalog takes over, and the spill.
+ *
+ * Inserts are routed by what the row is about, updates and deletes by the
+ * virtual TID of the row.  Each write announces itself to the caches the way
+ * heap_insert and friends do.
+ *
+ * A spill moves a whole unit to the real catalogs within the transaction.  It
+ * is decided in the middle of a command, when a row is written that hangs on
+ * the unit and that memory does not serve, and carried out at the end of that
+ * command: until then nobody can see the new row anyway, and the command may
+ * go on changing the unit's rows where they are.  A caller may hold a copy of
+ * a row, with its virtual TID, across the move: the old version remembers
+ * where the row went, and writes follow it there.
+ *
+ * src/backend/plimsoll/memcat_write.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "plimsoll/memcat_int.h"
+#include "storage/lmgr.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+
+static void
+move_unit(MemUnit *unit)
+{
+	dlist_iter	iter;
+
+	MemStoreMoved(unit);
+	dlist_foreach(iter, &unit->rows)
+	{
+		MemRow	   *row = dlist_container(MemRow, unitnode, iter.cur);
+		Relation	catalog;
+		HeapTuple	copy;
+
+		if (row->deleted)
+			continue;
+		catalog = table_open(row->cat->relid, RowExclusiveLock);
+		copy = heap_copytuple(&row->tuple);
+		CatalogTupleInsert(catalog, copy);
+		CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
+		MemStoreDelete(row);
+		row->moved = copy->t_self;
+		heap_freetuple(copy);
+		table_close(catalog, RowExclusiveLock);
+	}
+}
+
+/*
+ * Called before the command counter is incremented and before commit: moves
+ * the units whose spill was decided in this command.
+ */
+void
+MemCatSpill(void)
+{
+	MemUnit    *unit;
+
+	/* moving one may decide that another must follow */
+	while ((unit = MemStorePending()) != NULL)
+		move_unit(unit);
+}
+
+/* The table that this relation belongs to moves into the real catalogs. */
+void
+MemCatSpillRelation(Oid relid)
+{
+	MemUnit    *unit = MemOwnerUnit(RelationRelationId, relid);
+
+	if (unit)
+		MemStoreSpill(unit);
+}
+
+/*
+ * Is this a shared catalog row or one about an object of ours?  Returns false
+ * if the row must go to the real catalog.
+ */
+bool
+MemCatInsert(Relation catalog, HeapTuple tup)
+{
+	Oid			catalogId = RelationGetRelid(catalog);
+	MemUnit    *unit;
+	MemRow	   *row;
+
+	if (catalogId >= FirstUnpinnedObjectId)
+		return false;
+	unit = MemOwnerRoute(catalogId, tup);
+	if (unit == NULL)
+	{
+		MemOwnerSpillAnchors(catalog, tup);
+		return false;
+	}
+	row = MemStoreInsert(MemStoreCatalog(catalogId), unit, tup);
+	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
+	if (!MemSharedPublish(row))
+		MemStoreSpill(unit);
+	return true;
+}
+
+/*
+ * The row behind a virtual TID, to be changed.  NULL: it moved to the real
+ * catalog, and *tid says where.
+ */
+static MemRow *
+row_to_change(Relation catalog, ItemPointer *tid)
+{
+	MemRow	   *row = MemStoreByTid(RelationGetRelid(catalog), *tid);
+
+	if (row == NULL)
+		elog(ERROR, "memory catalog has no row (%u,%u) of \"%s\"",
+			 ItemPointerGetBlockNumberNoCheck(*tid),
+			 ItemPointerGetOffsetNumberNoCheck(*tid),
+			 RelationGetRelationName(catalog));
+	if (ItemPointerIsValid(&row->moved))
+	{
+		*tid = &row->moved;
+		return NULL;
+	}
+	if (row->deleted)
+		elog(ERROR, "tuple already updated by self");
+	return row;
+}
+
+/*
+ * Returns false if the row is in the real catalog; *otid is its TID there.
+ */
+bool
+MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup)
+{
+	MemRow	   *old;
+	MemRow	   *row;
+
+	if (!MemCatIsTid(RelationGetRelid(catalog), *otid))
+	{
+		MemOwnerSpillAnchors(catalog, tup);
+		return false;
+	}
+	old = row_to_change(catalog, otid);
+	if (old == NULL)
+		return false;
+	if (old->unit->spilled)
+		elog(ERROR, "memory catalog row of \"%s\" survived its table's move",
+			 RelationGetRelationName(catalog));
+	row = MemStoreInsert(old->cat, old->unit, tup);
+	MemStoreDelete(old);
+	CacheInvalidateHeapTuple(catalog, &old->tuple, &row->tuple);
+	if (!MemSharedPublish(row))
+		MemStoreSpill(row->unit);
+	return true;
+}
+
+bool
+MemCatDelete(Relation catalog, ItemPointer *tid)
+{
+	MemRow	   *row;
+
+	if (!MemCatIsTid(RelationGetRelid(catalog), *tid))
+		return false;
+	row = row_to_change(catalog, tid);
+	if (row == NULL)
+		return false;
+	MemStoreDelete(row);
+	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
+	return true;
+}
+
+/*
+ * Overwrites a row, like heap_inplace_update_and_unlock: not transactional,
+ * same length.
+ */
+void
+MemCatInplaceUpdate(Relation catalog, HeapTuple tup)
+{
+	ItemPointer tid = &tup->t_self;
+	MemRow	   *row = row_to_change(catalog, &tid);
+
+	if (row == NULL)
+		elog(ERROR, "cannot overwrite a memory catalog row that has moved");
+	if (row->tuple.t_len != tup->t_len ||
+		row->tuple.t_data->t_hoff != tup->t_data->t_hoff)
+		elog(ERROR, "wrong tuple length");
+	memcpy((char *) row->tuple.t_data + row->tuple.t_data->t_hoff,
+		   (char *) tup->t_data + tup->t_data->t_hoff,
+		   tup->t_len - tup->t_data->t_hoff);
+	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
+}

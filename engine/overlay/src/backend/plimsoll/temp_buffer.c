@@ -1,0 +1,170 @@
+/*-------------------------------------------------------------------------
+ *
+ * temp_buffer.c
+ *	  The local buffers of a temporary relation, found without a search.
+ *
+ * Stock PostgreSQL looks at every local buffer of the session when a temporary
+ * relation is dropped or truncated, so that the cost of a small table grows with
+ * temp_buffers.  It also goes round all of them for the next victim, so that
+ * a session that makes and drops small tables walks through temp_buffers of
+ * cold memory.
+ *
+ * With temp_buffers_by_relation = on each buffer is on the list of its relation,
+ * and a buffer whose page was dropped is the first to be used again.  The
+ * lists are kept by buffer number in two arrays beside the descriptors; their
+ * heads in a hash table by RelFileLocator.  A relation without buffers has no
+ * entry.  localbuf.c keeps all of it true: a buffer enters a list when it gets a
+ * tag and leaves it when it loses it.
+ *
+ * src/backend/plimsoll/temp_buffer.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "plimsoll/temp_buffer.h"
+#include "utils/memutils.h"
+
+#define NO_BUFFER (-1)
+
+typedef struct RelationBuffers
+{
+	RelFileLocator locator;		/* hash key */
+	int			head;
+	char		status;
+} RelationBuffers;
+
+#define SH_PREFIX buffers
+#define SH_ELEMENT_TYPE RelationBuffers
+#define SH_KEY_TYPE RelFileLocator
+#define SH_KEY locator
+#define SH_HASH_KEY(tb, key) \
+	hash_combine(murmurhash32((key).relNumber), murmurhash32((key).spcOid))
+#define SH_EQUAL(tb, a, b) RelFileLocatorEquals(a, b)
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+bool		temp_buffers_by_relation = false;
+
+static buffers_hash *heads = NULL;
+
+/* Neighbours in the relation's list, by buffer number. */
+static int *next_buffer = NULL;
+static int *previous_buffer = NULL;
+
+/* Buffers dropped and, as far as we know, not used since; each at most once. */
+static int *dropped = NULL;
+static bool *is_dropped = NULL;
+static int	ndropped = 0;
+
+/* The local buffers have been set up, all without a tag. */
+void
+temp_buffer_init(int nbuffers)
+{
+	MemoryContext context;
+
+	if (!temp_buffers_by_relation)
+		return;
+	context = AllocSetContextCreate(TopMemoryContext, "Plimsoll temp buffers",
+									ALLOCSET_DEFAULT_SIZES);
+	next_buffer = MemoryContextAllocHuge(context, nbuffers * sizeof(int));
+	previous_buffer = MemoryContextAllocHuge(context, nbuffers * sizeof(int));
+	dropped = MemoryContextAllocHuge(context, nbuffers * sizeof(int));
+	is_dropped = MemoryContextAllocExtended(context, nbuffers * sizeof(bool),
+											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	heads = buffers_create(context, 64, NULL);
+}
+
+/* The buffer has got this tag. */
+void
+temp_buffer_tagged(int bufid, const BufferTag *tag)
+{
+	RelationBuffers *relation;
+	bool		found;
+
+	if (!temp_buffers_by_relation)
+		return;
+	relation = buffers_insert(heads, BufTagGetRelFileLocator(tag), &found);
+	if (!found)
+		relation->head = NO_BUFFER;
+	next_buffer[bufid] = relation->head;
+	previous_buffer[bufid] = NO_BUFFER;
+	if (relation->head != NO_BUFFER)
+		previous_buffer[relation->head] = bufid;
+	relation->head = bufid;
+}
+
+/* The buffer is about to lose this tag. */
+void
+temp_buffer_untagged(int bufid, const BufferTag *tag)
+{
+	int			next;
+	int			previous;
+
+	if (!temp_buffers_by_relation)
+		return;
+	next = next_buffer[bufid];
+	previous = previous_buffer[bufid];
+	if (next != NO_BUFFER)
+		previous_buffer[next] = previous;
+	if (previous != NO_BUFFER)
+		next_buffer[previous] = next;
+	else
+	{
+		RelationBuffers *relation = buffers_lookup(heads,
+												   BufTagGetRelFileLocator(tag));
+
+		Assert(relation != NULL && relation->head == bufid);
+		if (next != NO_BUFFER)
+			relation->head = next;
+		else
+			buffers_delete_item(heads, relation);
+	}
+}
+
+/*
+ * The first buffer of a relation, all forks together, or -1.  The buffer may be
+ * untagged on the way to the next if that has been asked for before.
+ */
+int
+temp_buffer_first(const RelFileLocator *locator)
+{
+	RelationBuffers *relation;
+
+	if (heads == NULL)
+		return NO_BUFFER;		/* no local buffer in use yet */
+	relation = buffers_lookup(heads, *locator);
+	return relation ? relation->head : NO_BUFFER;
+}
+
+int
+temp_buffer_next(int bufid)
+{
+	return next_buffer[bufid];
+}
+
+/* The buffer's page has been dropped: its memory is free, and still warm. */
+void
+temp_buffer_dropped(int bufid)
+{
+	if (is_dropped[bufid])
+		return;
+	is_dropped[bufid] = true;
+	dropped[ndropped++] = bufid;
+}
+
+/* The buffer dropped last, or -1; the caller checks that it is free still. */
+int
+temp_buffer_take_dropped(void)
+{
+	int			bufid;
+
+	if (ndropped == 0)
+		return NO_BUFFER;
+	bufid = dropped[--ndropped];
+	is_dropped[bufid] = false;
+	return bufid;
+}

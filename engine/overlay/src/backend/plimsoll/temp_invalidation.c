@@ -1,0 +1,539 @@
+/*-------------------------------------------------------------------------
+ *
+ * temp_invalidation.c
+ *	  Cache invalidation of temporary relations without the shared queue.
+ *
+ * In stock PostgreSQL each catalog row of a temporary table makes every other
+ * session of the server read one to three invalidation messages when it is
+ * inserted and as many when it is deleted, although none of them has any use
+ * for that row.  With temp_local_invalidation = on a session keeps the messages
+ * about relations of its own (see temp_relation.c) to itself: inval.c
+ * files them apart, executes them at the same points as ever (command end,
+ * subtransaction and transaction abort), and leaves them out of the shared
+ * queue, the commit record, the inplace-update record, and logical WAL.
+ *
+ * Others may all the same look at such rows: psql's \d, a scan of pg_class with
+ * a function over it, DROP OWNED, DROP TYPE ... CASCADE, or a superuser with
+ * ALTER TABLE pg_temp_3.t.  Nobody tells them when their cached copy goes
+ * stale.  So they expect it to: whatever a session loads into its catcache or
+ * relcache about a temporary relation of another session, it files as
+ * an invalidation message addressed to itself, to be executed at its next
+ * AcceptInvalidationMessages() as though the owner had changed the row just then.
+ * That is the very point at which stock PostgreSQL would learn of a change,
+ * so no caller sees anything that it would not have to stand already.  The same
+ * goes for negative entries that a temporary relation may turn positive.  The
+ * cost falls on those who look at other people's temporary tables.
+ *
+ * Stale catalog snapshots are the other half: a session that is about to act on
+ * what pg_depend or pg_shdepend say (DROP TYPE, DROP ROLE) takes a lock
+ * first, and lmgr.c discards the catalog snapshot then.
+ *
+ * The precautions are in force once any session has announced that it keeps
+ * messages to itself, until the server stops, and during recovery, where the
+ * primary's WAL lacks those messages.  The first announcement makes everyone
+ * drop what they cached before.
+ *
+ * IDENTIFICATION
+ *	  src/backend/plimsoll/temp_invalidation.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_attrdef.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_description.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_partitioned_table.h"
+#include "catalog/pg_policy.h"
+#include "catalog/pg_rewrite.h"
+#include "catalog/pg_seclabel.h"
+#include "catalog/pg_sequence.h"
+#include "catalog/pg_shdepend.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_statistic_ext.h"
+#include "catalog/pg_statistic_ext_data.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "plimsoll/temp_invalidation.h"
+#include "plimsoll/temp_relation.h"
+#include "port/atomics.h"
+#include "storage/shmem.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+/* Catalogs of which a session may have cached rows of temporary relations. */
+static const Oid cached_catalogs[] = {
+	RelationRelationId,
+	AttributeRelationId,
+	TypeRelationId,
+	IndexRelationId,
+	ConstraintRelationId,
+	StatisticRelationId,
+	StatisticExtRelationId,
+	StatisticExtDataRelationId,
+	RewriteRelationId,
+	SequenceRelationId,
+	PartitionedRelationId,
+};
+
+typedef struct TempInvalidationShared
+{
+	/* Some session keeps messages to itself, and everyone has been told. */
+	pg_atomic_uint32 announced;
+} TempInvalidationShared;
+
+bool		temp_local_invalidation = false;
+
+static TempInvalidationShared *shared = NULL;
+
+/* Messages to ourselves; their number is public for a cheap test. */
+int			temp_invalidations_deferred = 0;
+static SharedInvalidationMessage *deferred = NULL;
+static int	maxdeferred = 0;
+
+static TempRelation *temp_relation_of_row(Oid catalogid, HeapTuple tuple,
+										  Oid *memberid);
+static bool precautions_in_force(void);
+static bool tuple_is_foreign(Oid catalog, HeapTuple tuple);
+static bool key_may_become_foreign(CatCache *cache, Datum *keys);
+static bool relation_is_foreign(Oid relid);
+static bool statistics_are_foreign(Oid stxoid);
+static bool namespace_is_foreign(Oid nspoid);
+
+Size
+TempInvalidationShmemSize(void)
+{
+	return sizeof(TempInvalidationShared);
+}
+
+void
+TempInvalidationShmemInit(void)
+{
+	bool		found;
+
+	shared = ShmemInitStruct("Plimsoll temp invalidation",
+							 TempInvalidationShmemSize(), &found);
+	if (!found)
+		pg_atomic_init_u32(&shared->announced, 0);
+}
+
+/*
+ * Tell the server that from now on it will not hear of some changes.  Has to
+ * come before the first such change commits.
+ */
+void
+temp_invalidation_announce(void)
+{
+	SharedInvalidationMessage msgs[lengthof(cached_catalogs) + 1];
+	int			n = 0;
+
+	if (pg_atomic_read_u32(&shared->announced) == 2)
+		return;
+
+	/* Whoever loads a row from here on takes the precautions ... */
+	pg_atomic_write_u32(&shared->announced, 1);
+	pg_memory_barrier();
+
+	/* ... and whoever has loaded one before drops it, in all databases. */
+	memset(msgs, 0, sizeof(msgs));
+	for (int i = 0; i < lengthof(cached_catalogs); i++)
+	{
+		msgs[n].cat.id = SHAREDINVALCATALOG_ID;
+		msgs[n].cat.dbId = InvalidOid;
+		msgs[n].cat.catId = cached_catalogs[i];
+		n++;
+	}
+	msgs[n].rc.id = SHAREDINVALRELCACHE_ID;
+	msgs[n].rc.dbId = InvalidOid;
+	msgs[n].rc.relId = InvalidOid;
+	n++;
+	SendSharedInvalidMessages(msgs, n);
+
+	pg_atomic_write_u32(&shared->announced, 2);
+}
+
+/*
+ * Does this catalog row, about to be changed, belong to a temporary relation of
+ * ours, so that nobody else need hear of it?
+ *
+ * If it stands for a catalog object, that is noted as a member of the relation.
+ */
+bool
+temp_invalidation_is_ours(Relation catalog, HeapTuple tuple)
+{
+	Oid			memberid;
+	TempRelation *rel;
+
+	if (temp_relation_count == 0)
+		return false;
+	rel = temp_relation_of_row(RelationGetRelid(catalog), tuple, &memberid);
+	if (rel != NULL && OidIsValid(memberid))
+		temp_relation_add_member(rel, RelationGetRelid(catalog), memberid);
+	return rel != NULL && temp_local_invalidation;
+}
+
+/* Does it belong to a temporary relation of ours?  Takes no note of anything. */
+bool
+temp_invalidation_owns_row(Relation catalog, HeapTuple tuple)
+{
+	Oid			memberid;
+
+	return temp_relation_count > 0 &&
+		temp_relation_of_row(RelationGetRelid(catalog), tuple, &memberid) != NULL;
+}
+
+/* Does it, and do we keep it to ourselves?  For critical sections. */
+bool
+temp_invalidation_is_silent(Relation catalog, HeapTuple tuple)
+{
+	return temp_local_invalidation && temp_invalidation_owns_row(catalog, tuple);
+}
+
+/*
+ * The temporary relation of ours to which a catalog row belongs, or NULL,
+ * judged by the row itself; *memberid is the OID of the catalog object that the
+ * row stands for, if it is not the relation.
+ */
+static TempRelation *
+temp_relation_of_row(Oid catalogid, HeapTuple tuple, Oid *memberid)
+{
+	Oid			relid;
+
+	*memberid = InvalidOid;
+	switch (catalogid)
+	{
+		case RelationRelationId:
+			relid = ((Form_pg_class) GETSTRUCT(tuple))->oid;
+			break;
+		case AttributeRelationId:
+			relid = ((Form_pg_attribute) GETSTRUCT(tuple))->attrelid;
+			break;
+		case IndexRelationId:
+			relid = ((Form_pg_index) GETSTRUCT(tuple))->indexrelid;
+			break;
+		case StatisticRelationId:
+			relid = ((Form_pg_statistic) GETSTRUCT(tuple))->starelid;
+			break;
+		case SequenceRelationId:
+			relid = ((Form_pg_sequence) GETSTRUCT(tuple))->seqrelid;
+			break;
+		case PartitionedRelationId:
+			relid = ((Form_pg_partitioned_table) GETSTRUCT(tuple))->partrelid;
+			break;
+		case InheritsRelationId:
+			relid = ((Form_pg_inherits) GETSTRUCT(tuple))->inhrelid;
+			break;
+		case AttrDefaultRelationId:
+			relid = ((Form_pg_attrdef) GETSTRUCT(tuple))->adrelid;
+			*memberid = ((Form_pg_attrdef) GETSTRUCT(tuple))->oid;
+			break;
+		case ConstraintRelationId:
+			relid = ((Form_pg_constraint) GETSTRUCT(tuple))->conrelid;
+			*memberid = ((Form_pg_constraint) GETSTRUCT(tuple))->oid;
+			break;
+		case TriggerRelationId:
+			relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+			*memberid = ((Form_pg_trigger) GETSTRUCT(tuple))->oid;
+			break;
+		case RewriteRelationId:
+			relid = ((Form_pg_rewrite) GETSTRUCT(tuple))->ev_class;
+			*memberid = ((Form_pg_rewrite) GETSTRUCT(tuple))->oid;
+			break;
+		case PolicyRelationId:
+			relid = ((Form_pg_policy) GETSTRUCT(tuple))->polrelid;
+			*memberid = ((Form_pg_policy) GETSTRUCT(tuple))->oid;
+			break;
+		case StatisticExtRelationId:
+			relid = ((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid;
+			*memberid = ((Form_pg_statistic_ext) GETSTRUCT(tuple))->oid;
+			break;
+		case StatisticExtDataRelationId:
+			return temp_relation_of_object(StatisticExtRelationId,
+										   ((Form_pg_statistic_ext_data) GETSTRUCT(tuple))->stxoid);
+		case TypeRelationId:
+			{
+				Form_pg_type type = (Form_pg_type) GETSTRUCT(tuple);
+
+				/*
+				 * Row types, and the array types over them.  Types that a
+				 * user made in our temporary schema are no part of a
+				 * relation; neither are types over ours in other schemas.
+				 */
+				if (!isTempNamespace(type->typnamespace))
+					return NULL;
+				*memberid = type->oid;
+				if (!OidIsValid(type->typrelid))
+					return temp_relation_of_object(TypeRelationId, type->typelem);
+				relid = type->typrelid;
+				break;
+			}
+		case DependRelationId:
+			{
+				Form_pg_depend dep = (Form_pg_depend) GETSTRUCT(tuple);
+
+				return temp_relation_of_object(dep->classid, dep->objid);
+			}
+		case SharedDependRelationId:
+			{
+				Form_pg_shdepend dep = (Form_pg_shdepend) GETSTRUCT(tuple);
+
+				if (dep->dbid != MyDatabaseId)
+					return NULL;
+				return temp_relation_of_object(dep->classid, dep->objid);
+			}
+		case DescriptionRelationId:
+			{
+				Form_pg_description desc = (Form_pg_description) GETSTRUCT(tuple);
+
+				return temp_relation_of_object(desc->classoid, desc->objoid);
+			}
+		case SecLabelRelationId:
+			{
+				FormData_pg_seclabel *label = (FormData_pg_seclabel *) GETSTRUCT(tuple);
+
+				return temp_relation_of_object(label->classoid, label->objoid);
+			}
+		default:
+			return NULL;
+	}
+	return temp_relation_owned(relid);
+}
+
+/*
+ * A catcache entry has been made: from this tuple, or, if tuple is NULL, a
+ * negative one for these keys.  Plan its end if it is about a temporary
+ * relation of another session.
+ */
+void
+temp_invalidation_catcache_loaded(CatCache *cache, uint32 hashValue,
+								  HeapTuple tuple, Datum *keys)
+{
+	SharedInvalidationMessage msg;
+
+	if (!precautions_in_force())
+		return;
+	if (!(tuple ? tuple_is_foreign(cache->cc_reloid, tuple)
+		  : key_may_become_foreign(cache, keys)))
+		return;
+
+	memset(&msg, 0, sizeof(msg));
+	msg.cc.id = (int8) cache->id;
+	msg.cc.dbId = MyDatabaseId;
+	msg.cc.hashValue = hashValue;
+	temp_invalidation_defer(&msg, 1);
+}
+
+/* The same for a relcache entry. */
+void
+temp_invalidation_relcache_loaded(Relation relation)
+{
+	SharedInvalidationMessage msg;
+
+	if (relation->rd_rel->relpersistence != RELPERSISTENCE_TEMP ||
+		relation->rd_islocaltemp ||
+		!precautions_in_force())
+		return;
+
+	memset(&msg, 0, sizeof(msg));
+	msg.rc.id = SHAREDINVALRELCACHE_ID;
+	msg.rc.dbId = MyDatabaseId;
+	msg.rc.relId = RelationGetRelid(relation);
+	temp_invalidation_defer(&msg, 1);
+}
+
+/*
+ * We have got a lock that nobody else can hold, and are going to act upon what
+ * the catalogs say now, about dependencies for one.  In stock PostgreSQL an
+ * invalidation message would have discarded an older catalog snapshot.
+ */
+void
+temp_invalidation_exclusive_lock_taken(void)
+{
+	if (precautions_in_force())
+		InvalidateCatalogSnapshot();
+}
+
+/* Have these messages executed at the next AcceptInvalidationMessages(). */
+void
+temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n)
+{
+	if (temp_invalidations_deferred + n > maxdeferred)
+	{
+		int			newmax = Max(64, 2 * (temp_invalidations_deferred + n));
+
+		if (deferred == NULL)
+			deferred = MemoryContextAlloc(TopMemoryContext,
+										  newmax * sizeof(SharedInvalidationMessage));
+		else
+			deferred = repalloc_huge(deferred,
+									 newmax * sizeof(SharedInvalidationMessage));
+		maxdeferred = newmax;
+	}
+	memcpy(deferred + temp_invalidations_deferred, msgs,
+		   n * sizeof(SharedInvalidationMessage));
+	temp_invalidations_deferred += n;
+}
+
+/*
+ * Execute them.  Rebuilding an open relation may file new messages, and may
+ * come here again, so let go of the list first.
+ */
+void
+temp_invalidation_run_deferred(void)
+{
+	SharedInvalidationMessage *msgs = deferred;
+	int			n = temp_invalidations_deferred;
+
+	deferred = NULL;
+	temp_invalidations_deferred = maxdeferred = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		SharedInvalidMessageCounter++;
+		LocalExecuteInvalidationMessage(&msgs[i]);
+	}
+
+	/* Keep the space for the next time, unless it was used meanwhile. */
+	if (deferred == NULL)
+	{
+		deferred = msgs;
+		maxdeferred = n;
+	}
+	else
+		pfree(msgs);
+}
+
+static bool
+precautions_in_force(void)
+{
+	return pg_atomic_read_u32(&shared->announced) != 0 || RecoveryInProgress();
+}
+
+/* Is this catalog row about a temporary relation of another session? */
+static bool
+tuple_is_foreign(Oid catalog, HeapTuple tuple)
+{
+	switch (catalog)
+	{
+		case RelationRelationId:
+			{
+				Form_pg_class class = (Form_pg_class) GETSTRUCT(tuple);
+
+				return class->relpersistence == RELPERSISTENCE_TEMP &&
+					namespace_is_foreign(class->relnamespace);
+			}
+		case TypeRelationId:
+			return namespace_is_foreign(((Form_pg_type) GETSTRUCT(tuple))->typnamespace);
+		case AttributeRelationId:
+			return relation_is_foreign(((Form_pg_attribute) GETSTRUCT(tuple))->attrelid);
+		case IndexRelationId:
+			return relation_is_foreign(((Form_pg_index) GETSTRUCT(tuple))->indexrelid);
+		case StatisticRelationId:
+			return relation_is_foreign(((Form_pg_statistic) GETSTRUCT(tuple))->starelid);
+		case ConstraintRelationId:
+			return relation_is_foreign(((Form_pg_constraint) GETSTRUCT(tuple))->conrelid);
+		case RewriteRelationId:
+			return relation_is_foreign(((Form_pg_rewrite) GETSTRUCT(tuple))->ev_class);
+		case SequenceRelationId:
+			return relation_is_foreign(((Form_pg_sequence) GETSTRUCT(tuple))->seqrelid);
+		case PartitionedRelationId:
+			return relation_is_foreign(((Form_pg_partitioned_table) GETSTRUCT(tuple))->partrelid);
+		case StatisticExtRelationId:
+			return relation_is_foreign(((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid);
+		case StatisticExtDataRelationId:
+			return statistics_are_foreign(((Form_pg_statistic_ext_data) GETSTRUCT(tuple))->stxoid);
+		default:
+			return false;
+	}
+}
+
+/*
+ * No such row now; might another session's temporary relation bring it about?
+ * An OID that nobody has may be the next one's.
+ */
+static bool
+key_may_become_foreign(CatCache *cache, Datum *keys)
+{
+	switch (cache->id)
+	{
+		case RELOID:
+		case TYPEOID:
+		case CONSTROID:
+		case STATEXTOID:
+			return DatumGetObjectId(keys[0]) >= FirstNormalObjectId;
+		case RELNAMENSP:
+		case TYPENAMENSP:
+			return namespace_is_foreign(DatumGetObjectId(keys[1]));
+		case STATEXTNAMENSP:
+			return DatumGetObjectId(keys[1]) >= FirstNormalObjectId;
+		case ATTNAME:
+		case ATTNUM:
+		case INDEXRELID:
+		case STATRELATTINH:
+		case RULERELNAME:
+		case SEQRELID:
+		case PARTRELID:
+			return relation_is_foreign(DatumGetObjectId(keys[0]));
+		case STATEXTDATASTXOID:
+			return statistics_are_foreign(DatumGetObjectId(keys[0]));
+		default:
+			return false;
+	}
+}
+
+/* Is, or may become, this OID that of another session's temporary relation? */
+static bool
+relation_is_foreign(Oid relid)
+{
+	Relation	cached;
+	HeapTuple	tuple;
+	bool		foreign;
+
+	if (relid < FirstNormalObjectId || temp_relation_owned(relid) != NULL)
+		return false;
+
+	/* Who asks about a relation's rows usually has it open. */
+	cached = RelationIdGetCached(relid);
+	if (cached != NULL)
+		return cached->rd_rel->relpersistence == RELPERSISTENCE_TEMP &&
+			!cached->rd_islocaltemp;
+
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	foreign = tuple_is_foreign(RelationRelationId, tuple);
+	ReleaseSysCache(tuple);
+	return foreign;
+}
+
+static bool
+statistics_are_foreign(Oid stxoid)
+{
+	HeapTuple	tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(stxoid));
+	bool		foreign;
+
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	foreign = relation_is_foreign(((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid);
+	ReleaseSysCache(tuple);
+	return foreign;
+}
+
+static bool
+namespace_is_foreign(Oid nspoid)
+{
+	return nspoid >= FirstNormalObjectId && isOtherTempNamespace(nspoid);
+}

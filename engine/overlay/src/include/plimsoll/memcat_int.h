@@ -1,0 +1,210 @@
+/*-------------------------------------------------------------------------
+ *
+ * memcat_int.h
+ *	  Data structures shared by the files of the memory catalog.
+ *
+ * A *unit* is a temporary table with everything that belongs to it: toast
+ * table, indexes, row types, constraints, defaults, statistics, dependencies,
+ * comments.  A unit is served from memory as a whole or not at all: when
+ * something refers to it that memory does not serve, the unit is *spilled*,
+ * that is, its rows move to the real catalogs in the same transaction.
+ *
+ * src/include/plimsoll/memcat_int.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PLIMSOLL_MEMCAT_INT_H
+#define PLIMSOLL_MEMCAT_INT_H
+
+#include "access/htup_details.h"
+#include "lib/ilist.h"
+#include "plimsoll/memcat.h"
+
+#define MEMCAT_MAX_KEYS		4	/* hash keys of one catalog */
+#define MEMCAT_KEY_COLS		3	/* columns of one hash key */
+
+typedef enum MemColType
+{
+	MEMCOL_OID,
+	MEMCOL_INT2,
+	MEMCOL_INT4,
+	MEMCOL_NAME,
+} MemColType;
+
+/* a key column: all of them sit at a fixed offset and are never null */
+typedef struct MemCol
+{
+	AttrNumber	attno;
+	uint16		offset;
+	MemColType	type;
+} MemCol;
+
+typedef struct MemKeyDef
+{
+	bool		unique;
+	int			ncols;
+	MemCol		cols[MEMCAT_KEY_COLS];
+} MemKeyDef;
+
+/* all rows that share one value of a hash key */
+typedef struct MemKey
+{
+	struct MemKey *next;		/* in the bucket */
+	uint32		hash;
+	dlist_head	rows;
+} MemKey;
+
+typedef struct MemHash
+{
+	uint32		nbuckets;		/* power of two */
+	uint32		nkeys;
+	MemKey	  **buckets;
+} MemHash;
+
+/* a catalog that memory serves */
+typedef struct MemCatalog
+{
+	Oid			relid;
+	int			oid_offset;		/* of the oid column, or -1 */
+	int			nkeys;
+	MemKeyDef	keys[MEMCAT_MAX_KEYS];	/* the most specific first */
+
+	/* state */
+	MemHash		hash[MEMCAT_MAX_KEYS];
+	dlist_head	rows;			/* in the order of insertion */
+	int64		nrows;
+} MemCatalog;
+
+typedef struct MemUnit
+{
+	Oid			relid;			/* of the table */
+	bool		pending;		/* rows will move at the end of the command */
+	bool		spilled;		/* rows moved to the real catalogs */
+	int			refs;			/* rows + owned OIDs */
+	dlist_head	rows;
+} MemUnit;
+
+/* an OID that belongs to a unit */
+typedef struct MemOwnedKey
+{
+	Oid			classId;
+	Oid			objectId;
+} MemOwnedKey;
+
+typedef struct MemOwned
+{
+	MemOwnedKey key;			/* must be first */
+	MemUnit    *unit;
+	int			refs;			/* row versions + reservation */
+} MemOwned;
+
+typedef struct MemLink
+{
+	dlist_node	node;
+	MemKey	   *key;
+} MemLink;
+
+/* one version of a row */
+typedef struct MemRow
+{
+	HeapTupleData tuple;
+	MemCatalog *cat;
+	MemUnit    *unit;
+	MemOwned   *owned;			/* the OID this row defines, or NULL */
+	uint32		id;				/* what the virtual TID encodes */
+	Size		size;
+	CommandId	ins_cid;
+	CommandId	del_cid;
+	bool		open;			/* inserted by the current transaction */
+	bool		deleted;		/* deleted by the current transaction */
+	bool		published;		/* holds a reference in shared memory */
+	ItemPointerData moved;		/* where a spill put it */
+	dlist_node	catnode;
+	dlist_node	unitnode;
+	MemLink		links[FLEXIBLE_ARRAY_MEMBER];
+} MemRow;
+
+/* what a scan sees */
+typedef enum MemView
+{
+	MEMVIEW_CID,				/* MVCC: by command id */
+	MEMVIEW_SELF,				/* everything not deleted */
+	MEMVIEW_ANY,
+	MEMVIEW_NONE,
+} MemView;
+
+typedef struct MemSnap
+{
+	MemView		view;
+	CommandId	curcid;
+} MemSnap;
+
+static inline bool
+MemRowVisible(const MemRow *row, const MemSnap *snap)
+{
+	switch (snap->view)
+	{
+		case MEMVIEW_CID:
+			return (!row->open || row->ins_cid < snap->curcid) &&
+				(!row->deleted || row->del_cid >= snap->curcid);
+		case MEMVIEW_SELF:
+			return !row->deleted;
+		case MEMVIEW_ANY:
+			return true;
+		case MEMVIEW_NONE:
+			break;
+	}
+	return false;
+}
+
+/* a search for rows by scan keys */
+typedef struct MemSearch
+{
+	MemCatalog *cat;
+	MemSnap		snap;
+	int			keyno;			/* hash key in use, or -1: all rows */
+	bool		exact;			/* the hash key says all there is to say */
+	bool		unique;			/* at most one visible row */
+	dlist_head *head;			/* NULL: no rows */
+	dlist_node *cur;			/* last one looked at */
+	TupleDesc	tupdesc;
+	int			nkeys;
+	ScanKey		keys;
+} MemSearch;
+
+/* memcat_store.c */
+extern MemCatalog *MemStoreCatalog(Oid relid);
+extern MemRow *MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup);
+extern void MemStoreDelete(MemRow *row);
+extern MemRow *MemStoreByTid(Oid relid, const ItemPointerData *tid);
+extern void MemStoreReserve(MemOwned *owned);
+extern void MemStoreSpill(MemUnit *unit);
+extern MemUnit *MemStorePending(void);
+extern void MemStoreMoved(MemUnit *unit);
+extern MemSnap MemStoreSnap(Snapshot snapshot);
+extern void MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
+						   TupleDesc tupdesc, int nkeys, ScanKey keys);
+extern MemRow *MemSearchNext(MemSearch *search);
+extern MemoryContext MemStoreContext(void);
+extern int64 MemStoreRows(void);
+extern int64 MemStoreBytes(void);
+extern bool MemStoreInUndo(void);
+
+/* memcat_owner.c */
+extern MemOwned *MemOwnerLookup(Oid classId, Oid objectId);
+extern MemOwned *MemOwnerEnter(Oid classId, Oid objectId, MemUnit *unit);
+extern void MemOwnerRelease(MemOwned *owned);
+extern MemUnit *MemOwnerUnit(Oid classId, Oid objectId);
+extern void MemUnitRelease(MemUnit *unit);
+extern int64 MemOwnerUnits(void);
+extern MemUnit *MemOwnerRoute(Oid catalogId, HeapTuple tup);
+extern void MemOwnerSpillAnchors(Relation catalog, HeapTuple tup);
+extern bool MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys);
+
+/* memcat_shared.c */
+extern bool MemSharedPublish(MemRow *row);
+extern void MemSharedWithdraw(MemRow *row);
+extern void MemSharedHorizon(void);
+extern void MemSharedReport(void);
+
+#endif							/* PLIMSOLL_MEMCAT_INT_H */

@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * temp_invalidation.h
+ *	  Cache invalidation of temporary relations without the shared queue.
+ *
+ * IDENTIFICATION
+ *	  src/include/plimsoll/temp_invalidation.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PLIMSOLL_TEMP_INVALIDATION_H
+#define PLIMSOLL_TEMP_INVALIDATION_H
+
+#include "access/htup.h"
+#include "storage/sinval.h"
+#include "utils/catcache.h"
+#include "utils/relcache.h"
+
+/* GUC, fixed for the life of the session */
+extern PGDLLIMPORT bool temp_local_invalidation;
+
+extern PGDLLIMPORT int temp_invalidations_deferred;
+
+extern Size TempInvalidationShmemSize(void);
+extern void TempInvalidationShmemInit(void);
+
+/* The owner's side */
+extern void temp_invalidation_announce(void);
+extern bool temp_invalidation_is_ours(Relation catalog, HeapTuple tuple);
+extern bool temp_invalidation_owns_row(Relation catalog, HeapTuple tuple);
+extern bool temp_invalidation_is_silent(Relation catalog, HeapTuple tuple);
+
+/* The side of all the others */
+extern void temp_invalidation_catcache_loaded(CatCache *cache, uint32 hashValue,
+											  HeapTuple tuple, Datum *keys);
+extern void temp_invalidation_relcache_loaded(Relation relation);
+extern void temp_invalidation_exclusive_lock_taken(void);
+
+/* Messages that wait for the next AcceptInvalidationMessages() */
+extern void temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n);
+extern void temp_invalidation_run_deferred(void);
+
+#endif							/* PLIMSOLL_TEMP_INVALIDATION_H */

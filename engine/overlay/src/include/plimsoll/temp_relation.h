@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * temp_relation.h
+ *	  The temporary relations that this session made and therefore owns.
+ *
+ * IDENTIFICATION
+ *	  src/include/plimsoll/temp_relation.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PLIMSOLL_TEMP_RELATION_H
+#define PLIMSOLL_TEMP_RELATION_H
+
+#include "lib/ilist.h"
+
+/*
+ * One temporary relation (table, index, toast table, sequence, view) that
+ * this session created in its own temporary namespace.
+ */
+typedef struct TempRelation
+{
+	Oid			relid;
+	bool		exposed;		/* other sessions meet it in ordinary work */
+	dlist_head	members;		/* catalog objects that belong to it */
+} TempRelation;
+
+extern PGDLLIMPORT int temp_relation_count;
+
+extern TempRelation *temp_relation_find(Oid relid);
+extern void temp_relation_created(Oid relid, Oid relnamespace,
+								  char relpersistence);
+extern void temp_relation_dropped(Oid relid);
+extern void temp_relation_inherits(Oid relid, Oid parentid);
+
+extern void temp_relation_add_member(TempRelation *rel, Oid classid, Oid objid);
+extern TempRelation *temp_relation_of_object(Oid classid, Oid objid);
+
+extern void AtEOXact_TempRelation(bool isCommit);
+extern void AtEOSubXact_TempRelation(bool isCommit, SubTransactionId mySubid,
+									 SubTransactionId parentSubid);
+
+/*
+ * Our record of the relation, if it is ours and not exposed, else NULL.  The
+ * first test is all that a session without temporary relations pays.
+ */
+static inline TempRelation *
+temp_relation_owned(Oid relid)
+{
+	TempRelation *rel;
+
+	if (likely(temp_relation_count == 0))
+		return NULL;
+	rel = temp_relation_find(relid);
+	return rel != NULL && !rel->exposed ? rel : NULL;
+}
+
+#endif							/* PLIMSOLL_TEMP_RELATION_H */

@@ -1,0 +1,62 @@
+# A server of a built flavour for one test: its own data directory and socket, gone when the test ends.
+package Plimsoll::Server;
+
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+
+# new(PREFIX, SETTING => VALUE…) makes and starts one, as an ordinary user when we are root.
+sub new
+{
+	my ($class, $prefix, %setting) = @_;
+	my $dir = tempdir('plimsoll-server-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+	my $user = $> == 0 ? (grep { defined getpwnam $_ } qw(plimsoll postgres))[0] : undef;
+	my $self = bless { bin => "$prefix/bin", dir => $dir, user => $user }, $class;
+	chown((getpwnam $user)[2, 3], $dir) if defined $user;
+	my $options = join ' ', "-k $dir -c listen_addresses= -c fsync=off", map { "-c $_=$setting{$_}" } sort keys %setting;
+	$self->as_user("$self->{bin}/initdb", '-D', "$dir/data", '-U', 'probe', '-A', 'trust', '--no-sync') or die 'initdb failed';
+	$self->as_user("$self->{bin}/pg_ctl", '-D', "$dir/data", '-l', "$dir/log", '-w', '-o', $options, 'start') or die "the server does not start: " . $self->log;
+	$self->{owner} = $$;
+	return $self;
+}
+
+# as_user runs a command as the user that may run a server; true if it succeeds.
+sub as_user
+{
+	my ($self, @command) = @_;
+	unshift @command, 'setpriv', "--reuid=$self->{user}", '--regid=' . (getpwnam $self->{user})[3], '--init-groups' if defined $self->{user};
+	my $pid = fork() // die "fork: $!";
+	if (!$pid) { chdir '/'; open STDOUT, '>', '/dev/null'; open STDERR, '>&', \*STDOUT; exec @command; die }
+	waitpid $pid, 0;
+	return $? == 0;
+}
+
+# psql runs a script in one session and returns all it says, errors included.
+sub psql
+{
+	my ($self, $database, $script) = @_;
+	my ($in, $out) = map { "$self->{dir}/$_.$$" } qw(in out);
+	open my $file, '>', $in or die; print $file $script; close $file;
+	system("$self->{bin}/psql -XAtq -h $self->{dir} -U probe -d $database -f $in >$out 2>&1");
+	open $file, '<', $out or die; local $/; my $said = <$file>; close $file;
+	unlink $in, $out;
+	return $said;
+}
+
+sub log
+{
+	my $self = shift;
+	open my $file, '<', "$self->{dir}/log" or return '';
+	local $/;
+	return scalar <$file>;
+}
+
+sub DESTROY
+{
+	my $self = shift;
+	return if !defined $self->{owner} || $self->{owner} != $$;
+	local $?;
+	$self->as_user("$self->{bin}/pg_ctl", '-D', "$self->{dir}/data", '-m', 'immediate', 'stop');
+}
+
+1;

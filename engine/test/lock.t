@@ -1,0 +1,84 @@
+# Two builds at once, and builds that are stopped in the middle.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use Plimsoll::Workshop;
+
+*slurp = \&Plimsoll::Workshop::slurp;
+
+# await polls a condition that a running program brings about, at most 30 seconds.
+sub await
+{
+	my ($condition, $what) = @_;
+	for (1 .. 600) { return pass($what) if $condition->(); select undef, undef, undef, 0.05 }
+	fail($what);
+}
+
+subtest 'the second of two builds waits, names the first, and builds nothing twice' => sub {
+	my $shop = Plimsoll::Workshop->new(dwarf => 1);
+	my $gate = $shop->gate;
+	my ($err1, $err2) = map { "$shop->{dir}/err$_" } 1, 2;
+	my $first = $shop->start(['--flavour', 'vanilla'], env => { GATE => $gate }, err => $err1);
+	ok($shop->reached($gate), 'the first stands in the middle of compiling');
+	my $second = $shop->start(['--flavour', 'vanilla'], err => $err2, out => "$shop->{dir}/out2");
+	await(sub { slurp($err2) =~ /waiting for another build \(pid $first\)/ }, 'the second waits and says for whom');
+	$shop->open_gate($gate);
+	waitpid($first, 0);
+	is($?, 0, 'the first ends well');
+	waitpid($second, 0);
+	is($?, 0, 'the second ends well');
+	unlike(slurp($err2), qr/compile/, '... without compiling');
+	like(slurp("$shop->{dir}/out2"), qr/^vanilla: /, '... and names the build');
+};
+
+subtest 'a build that is killed leaves nothing that the next one stumbles over' => sub {
+	my $shop = Plimsoll::Workshop->new(dwarf => 1);
+	my $gate = $shop->gate;
+	my $pid = $shop->start([], env => { GATE => $gate });
+	ok($shop->reached($gate), 'it stands in the middle of compiling');
+	kill KILL => $pid;
+	waitpid($pid, 0);
+	ok(scalar($shop->workers), 'its compilers are orphans now');
+	is(scalar($shop->prefixes('vanilla')), 0, 'no build has appeared');
+	my ($code, $out, $err) = $shop->run([]);
+	is($code, 0, 'the next run builds') or diag $err;
+	unlike($err, qr/waiting/, '... at once');
+	is(join(' ', $shop->workers), '', '... and has ended the orphans');
+	is(join(' ', $shop->debris), '', '... and cleared up');
+};
+
+subtest 'a build that dies between putting the prefix in place and its manifest is done again' => sub {
+	my $shop = Plimsoll::Workshop->new(dwarf => 1);
+	$shop->run([]);
+	my ($prefix) = $shop->prefixes('vanilla');
+	unlink "$prefix/plimsoll-engine.json", "$prefix/bin/postgres";
+	my ($code, $out, $err) = $shop->run(['path', 'vanilla']);
+	is($code, 4, 'it does not count as built');
+	($code, $out, $err) = $shop->run([]);
+	is($code, 0, 'the next run builds') or diag $err;
+	ok(-x "$prefix/bin/postgres", '... all of it');
+};
+
+for my $case ([INT => 'Ctrl-C'], [TERM => 'a polite kill'], [HUP => 'a lost terminal'])
+{
+	my ($signal, $what) = @$case;
+	subtest "$what stops the build and leaves nothing" => sub {
+		my $shop = Plimsoll::Workshop->new(dwarf => 1);
+		my $gate = $shop->gate;
+		my $err = "$shop->{dir}/err";
+		my $pid = $shop->start([], env => { GATE => $gate }, err => $err);
+		ok($shop->reached($gate), 'it stands in the middle of compiling');
+		kill $signal => $pid;
+		waitpid($pid, 0);
+		is($? >> 8, 130, 'exit code of an interruption');
+		like(slurp($err), qr/^plimsoll: interrupted/m, 'it says so');
+		is(join(' ', $shop->workers), '', 'no process works on');
+		is(join(' ', $shop->debris), '', 'no debris');
+		my ($code) = $shop->run([]);
+		is($code, 0, 'the next run builds');
+	};
+}
+
+done_testing();

@@ -1,0 +1,136 @@
+# The memory catalog's contract, case by case, on a running server. That it otherwise behaves as the real catalog is
+# the business of memory_catalog_diff.t.
+#
+#   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use IPC::Open2;
+use Plimsoll::Server;
+use Plimsoll::Workshop;
+
+my $engine = Plimsoll::Workshop->home;
+chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
+my $server = Plimsoll::Server->new($prefix, enable_temp_memory_catalog => 'on', autovacuum => 'off', max_prepared_transactions => 2,
+	max_locks_per_transaction => 10, max_connections => 10);
+my $in_memory = q{SELECT string_agg(relname, ' ' ORDER BY relname COLLATE "C") FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND (ctid::text::point)[0] >= 3758096384;};
+
+sub says { my ($name, $script, $want) = @_; is($server->psql('postgres', $script) =~ s/^psql:[^ ]*: //mgr, $want, $name) }
+
+# A session that stays: ask() sends statements and returns the answer.
+sub session
+{
+	my $pid = open2(my $out, my $in, "$server->{bin}/psql", '-XAtq', '-h', $server->{dir}, '-U', 'probe', '-d', 'postgres');
+	return { pid => $pid, in => $in, out => $out };
+}
+
+sub ask
+{
+	my ($session, $statements) = @_;
+	my $answer = '';
+	print { $session->{in} } "$statements\n\\echo --\n";
+	$session->{in}->flush;
+	while (defined(my $line = readline $session->{out})) { last if $line eq "--\n"; $answer .= $line }
+	return $answer;
+}
+
+sub leave { my $session = shift; close $session->{in}; close $session->{out}; waitpid $session->{pid}, 0 }
+
+says('rows are in memory', "CREATE TEMP TABLE t (a int PRIMARY KEY, b text); CREATE INDEX i ON t (b); $in_memory", "i t t_pkey\n");
+says('the setting decides at creation, not later', "CREATE TEMP TABLE t (a int); SET enable_temp_memory_catalog = off; CREATE INDEX i ON t (a); CREATE TEMP TABLE u (b text); ALTER TABLE t ADD b text; $in_memory SET enable_temp_memory_catalog = on; CREATE INDEX ON u (b); VACUUM FULL u; $in_memory", "i t\ni t\n");
+
+subtest 'a table that memory cannot serve is in the real catalogs as a whole' => sub {
+	my %moves = (
+		'a view' => 'CREATE TEMP VIEW v AS SELECT * FROM t',
+		'a trigger' => 'CREATE TRIGGER g BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()',
+		'a rule' => 'CREATE RULE r AS ON DELETE TO t DO INSTEAD NOTHING',
+		'a policy' => 'CREATE POLICY p ON t USING (true)',
+		'a sequence' => 'CREATE TEMP SEQUENCE s OWNED BY t.a',
+		'extended statistics' => 'CREATE STATISTICS pg_temp.x ON a, b FROM t',
+		'a child' => 'CREATE TEMP TABLE c () INHERITS (t)',
+		'a foreign key' => 'CREATE TEMP TABLE f (a int REFERENCES t)',
+		'a function of its row type' => 'CREATE FUNCTION pg_temp.f(t) RETURNS int LANGUAGE sql AS $$SELECT 1$$',
+		'a domain over its row type' => 'CREATE DOMAIN pg_temp.d AS t',
+	);
+	for my $what (sort keys %moves)
+	{
+		my $said = $server->psql('postgres', "SET client_min_messages = warning; CREATE TEMP TABLE t (a int PRIMARY KEY, b text); INSERT INTO t VALUES (1, 'x'); BEGIN; $moves{$what}; ROLLBACK; $in_memory $moves{$what}; SELECT 'then'; $in_memory SELECT b FROM t; DROP TABLE t CASCADE; SELECT to_regclass('t') IS NULL;");
+		is($said, "t t_pkey\nthen\n\nx\nt\n", $what);
+	}
+};
+
+subtest 'nothing is written to the catalogs' => sub {
+	my $size = "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_sys_tables WHERE relname IN ('pg_class', 'pg_attribute', 'pg_type', 'pg_index', 'pg_depend', 'pg_shdepend', 'pg_attrdef', 'pg_constraint', 'pg_statistic', 'pg_description');";
+	my $s = session();
+	ask($s, 'CREATE TEMP TABLE first (a int);');
+	my $before = ask($s, "SELECT pg_stat_force_next_flush(); $size");
+	ask($s, "CREATE TEMP TABLE t (a int PRIMARY KEY, b text DEFAULT 'x', c numeric CHECK (c > 0)); CREATE INDEX ON t (b); INSERT INTO t SELECT g, g, g FROM generate_series(1, 50) g; ANALYZE t; ALTER TABLE t ADD d text; COMMENT ON TABLE t IS 'x'; TRUNCATE t; DROP TABLE t;");
+	is(ask($s, "SELECT pg_stat_force_next_flush(); $size"), $before, 'by create, index, fill, analyze, alter, comment, truncate and drop');
+	leave($s);
+};
+
+subtest 'what its tables depend on cannot be dropped elsewhere' => sub {
+	my $s = session();
+	$server->psql('postgres', "CREATE TYPE mood AS ENUM ('ok'); CREATE ROLE probe_owner; GRANT ALL ON SCHEMA public TO probe_owner;");
+	ask($s, "SET ROLE probe_owner; CREATE TEMP TABLE t (m mood); RESET ROLE;");
+	like($server->psql('postgres', 'DROP TYPE mood CASCADE;'), qr/cannot drop type mood because other objects depend on it/, 'a type, not even with CASCADE');
+	like($server->psql('postgres', 'DROP OWNED BY probe_owner; DROP ROLE probe_owner;'), qr/role "probe_owner" cannot be dropped because some objects depend on it\nDETAIL:  temporary tables of other sessions/, 'its owner');
+	is(ask($s, "INSERT INTO t VALUES ('ok'); SELECT * FROM t;"), "ok\n", 'the table lives');
+	is(ask($s, "BEGIN; DROP TABLE t; ROLLBACK; SELECT * FROM t;"), "ok\n", '... and after a drop that was rolled back');
+	like($server->psql('postgres', 'DROP TYPE mood;'), qr/cannot drop type mood/, 'still');
+	is(ask($s, "SELECT count(*) FROM t; DROP TYPE mood CASCADE; SELECT count(*) FROM pg_attribute WHERE attrelid = 't'::regclass AND attnum > 0 AND NOT attisdropped;"), "1\n0\n", 'the session itself may');
+	leave($s);
+	is($server->psql('postgres', "DROP OWNED BY probe_owner; DROP ROLE probe_owner;"), '', 'gone with the session');
+};
+
+says('a full memory catalog says so', "SET temp_memory_catalog_limit = '64kB'; CREATE TEMP TABLE keep (a int); DO \$\$ BEGIN FOR i IN 1..50 LOOP EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int)'; END LOOP; EXCEPTION WHEN configuration_limit_exceeded THEN RAISE WARNING '%', SQLERRM; END \$\$; $in_memory",
+	"WARNING:  memory catalog of temporary tables is full\nkeep\n");
+says('PREPARE TRANSACTION refuses', "BEGIN; CREATE TEMP TABLE t (a int); PREPARE TRANSACTION 'x';", "ERROR:  cannot PREPARE a transaction that has operated on temporary objects\n");
+says('plans with workers run without them', "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET debug_parallel_query = on; CREATE TEMP TABLE t (a int); SELECT count(*) FROM pg_class WHERE relname = 't'; SELECT 't'::regclass;", "1\nt\n");
+says('a cached plan sees a table made after it', "SET plan_cache_mode = force_generic_plan; PREPARE p AS SELECT relname FROM pg_class WHERE relname = 't'; EXECUTE p; CREATE TEMP TABLE t (a int); EXECUTE p; DROP TABLE t; EXECUTE p;", "t\n");
+says('SQL may change its rows', "SET allow_system_table_mods = on; CREATE TEMP TABLE t (a int); UPDATE pg_class SET reltuples = 5 WHERE relname = 't'; SELECT reltuples FROM pg_class WHERE relname = 't'; COMMENT ON TABLE t IS 'x'; DELETE FROM pg_description WHERE objoid = 't'::regclass; SELECT obj_description('t'::regclass) IS NULL;", "5\nt\n");
+for my $plan (qw(seq index bitmap indexonly))
+{
+	my $only = join ' ', map { "SET enable_${_}scan = " . ($_ eq $plan || ($plan eq 'indexonly' && $_ eq 'index') ? 'on' : 'off') . ';' } qw(seq index bitmap indexonly);
+	says("$plan scan, both directions", "$only CREATE TEMP TABLE zz1 (a int); CREATE TEMP TABLE zz2 (a int); CREATE TABLE zz15 (a int); BEGIN; DECLARE c SCROLL CURSOR FOR SELECT relname FROM pg_class WHERE relname IN ('zz1', 'zz15', 'zz2') ORDER BY relname COLLATE \"C\"; FETCH 2 FROM c; FETCH 2 FROM c; FETCH BACKWARD 2 FROM c; COMMIT; DROP TABLE zz15;", "zz1\nzz15\nzz2\nzz2\nzz15\n");
+}
+subtest 'the frozen horizon of the database waits for its tables' => sub {
+	my $s = session();
+	ask($s, 'CREATE TEMP TABLE t (a int);');
+	my $mine = ask($s, "SELECT relfrozenxid FROM pg_class WHERE relname = 't';");
+	$server->psql('postgres', 'SELECT pg_current_xact_id();' x 200);
+	$server->psql('postgres', 'VACUUM FREEZE;');
+	chomp(my $database = $server->psql('postgres', "SELECT datfrozenxid FROM pg_database WHERE datname = 'postgres';"));
+	cmp_ok($database, '<=', $mine, 'while they live');
+	leave($s);
+	$server->psql('postgres', 'VACUUM FREEZE;');
+	chomp($database = $server->psql('postgres', "SELECT datfrozenxid FROM pg_database WHERE datname = 'postgres';"));
+	cmp_ok($database, '>', $mine, 'not longer');
+};
+my $files = "SELECT count(*) FROM pg_ls_dir('base/' || (SELECT oid FROM pg_database WHERE datname = 'postgres')) f WHERE f ~ '^t\\d';";
+subtest 'a session with more tables than locks ends and leaves nothing' => sub {
+	my $s = session();
+	ask($s, "CREATE TEMP SEQUENCE s; DO \$\$ BEGIN FOR i IN 1..3000 LOOP EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int, b text) ON COMMIT ' || CASE WHEN i < 10 THEN 'DELETE' ELSE 'PRESERVE' END || ' ROWS'; IF i % 20 = 0 THEN COMMIT; END IF; END LOOP; END \$\$;");
+	is(ask($s, "SELECT count(*) FROM pg_class WHERE relname ~ '^t\\d+\$';"), "3000\n", 'they are there');
+	leave($s);
+	for (1 .. 600) { last if $server->psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend';") eq "1\n"; select undef, undef, undef, 0.1 }
+	is($server->psql('postgres', $files), "0\n", 'no file');
+	is($server->psql('postgres', "SELECT count(*) FROM pg_class WHERE relname = 's';"), "0\n", 'nothing of what was in the real catalogs');
+	unlike($server->log, qr/FATAL|out of shared memory/, 'no complaint');
+};
+subtest 'a killed session leaves nothing' => sub {
+	my $s = session();
+	ask($s, 'CREATE TEMP TABLE t (a int, b text);');
+	chomp(my $backend = ask($s, 'SELECT pg_backend_pid();'));
+	kill 'KILL', $backend;
+	leave($s);
+	my $up;
+	for (1 .. 600) { last if ($up = $server->psql('postgres', 'SELECT 1;')) eq "1\n"; select undef, undef, undef, 0.1 }
+	is($up, "1\n", 'the server comes back');
+	is($server->psql('postgres', "SELECT count(*) FROM pg_class WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg_temp%');"), "0\n", 'no row');
+	is($server->psql('postgres', $files), "0\n", 'no file');
+};
+unlike($server->log, qr/TRAP|PANIC/, 'no assertion failed');
+done_testing();

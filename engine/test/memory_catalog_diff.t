@@ -1,0 +1,53 @@
+# The memory catalog against the real one: the same random session with the setting off and on must say the same.
+#
+#   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
+#   SEEDS=1-40   which sessions; STEPS=120 their length
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use Plimsoll::Server;
+use Plimsoll::TempScript;
+use Plimsoll::Workshop;
+
+my $engine = Plimsoll::Workshop->home;
+chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
+my ($first, $last) = split /-/, $ENV{SEEDS} // '1-20';
+my $steps = $ENV{STEPS} // 120;
+my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off');
+
+# said runs one session in a fresh database, so that OIDs and statistics of others do not show.
+sub said
+{
+	my ($setting, $script) = @_;
+	$server->psql('postgres', 'CREATE DATABASE probe_diff;');
+	my $said = $server->psql('probe_diff', "SET enable_temp_memory_catalog = $setting;\n$script");
+	my $left = $server->psql('postgres', 'DROP DATABASE probe_diff;');
+	for ($said)
+	{
+		s/^psql:[^ ]*: //mg;
+		s/pg_temp_\d+/pg_temp/g;
+		s/pg_toast_temp_\d+/pg_toast_temp/g;
+		s/\d{5,}/N/g;
+	}
+	return $said . $left;
+}
+
+for my $seed ($first .. $last // $first)
+{
+	my $script = Plimsoll::TempScript->new($seed, $steps)->text;
+	my ($off, $on) = map { said($_, $script) } qw(off on);
+	next if ok($off eq $on, "session $seed");
+	my @off = split /^/, $off;
+	my @on = split /^/, $on;
+	my $n = 0;
+	$n++ while defined $off[$n] && defined $on[$n] && $off[$n] eq $on[$n];
+	my $from = $n < 12 ? 0 : $n - 12;
+	diag "off:\n@off[$from .. $n + 6]\non:\n@on[$from .. $n + 6]";
+	my ($step) = join('', @off[0 .. $n]) =~ /.*^=== (\d+)$/ms;
+	my ($what) = $script =~ /^\\qecho === \Q$step\E\n(.*?)\n/ms;
+	diag "at step $step: $what" if defined $step;
+}
+unlike($server->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed');
+done_testing();

@@ -1,0 +1,24 @@
+// Package audit owns the answer to: do the books of the ERP balance? To what holds for any
+// application it adds what holds for trade: stock never below zero, stock worth what account 41 says, and
+// every document in the ledger for exactly what its lines say.
+package audit
+
+import (
+	"context"
+
+	"plimsoll/erp"
+	"plimsoll/platform/audit"
+	"plimsoll/platform/database"
+)
+
+// The report is the platform's.
+type (
+	Report    = audit.Report
+	Check     = audit.Check
+	Violation = audit.Violation
+)
+
+// Run checks every invariant in one snapshot, so it may run beside live posting.
+func Run(ctx context.Context, db *database.Database) (Report, error) {
+	return audit.Run(ctx, db, append(audit.Invariants(erp.Metadata()), trade...))
+}

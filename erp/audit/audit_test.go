@@ -1,0 +1,145 @@
+package audit_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/erp/audit"
+	"plimsoll/erp/erptest"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/server"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }
+
+// company with two receipts and a sale in its books.
+func company(t *testing.T) *erptest.Company {
+	c := erptest.New(t, 3)
+	o := c.Organisations[0]
+	u := erptest.Login(t, c.Worker(t, server.Config{}), o.User)
+	lines := []erptest.Line{{Item: c.Items[0], Quantity: "10"}, {Item: c.Items[1], Quantity: "20"}}
+	few := []erptest.Line{{Item: c.Items[0], Quantity: "1"}, {Item: c.Items[1], Quantity: "2"}}
+	for _, d := range []struct {
+		kind  string
+		lines []erptest.Line
+		date  string
+	}{{"goods-receipt", lines, "2025-01-31T23:59:59Z"}, {"goods-receipt", lines, ""}, {"goods-sale", few, ""}} {
+		a := u.Post(t, d.kind, "", erptest.Document{Warehouse: o.Warehouses[0], Counterparty: o.Counterparty, Lines: d.lines, Date: d.date})
+		if a.Status != 201 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+	}
+	return c
+}
+
+func violated(t *testing.T, c *erptest.Company) (ids []string, report audit.Report) {
+	report, err := audit.Run(t.Context(), c.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum int64
+	for _, check := range report.Checks {
+		if check.Violations > 0 {
+			ids = append(ids, check.Invariant)
+		}
+		if (check.Violations > 0) != (len(check.Examples) > 0) {
+			t.Errorf("%s: %d violations, %d named", check.Invariant, check.Violations, len(check.Examples))
+		}
+		sum += check.Violations
+	}
+	if sum != report.Violations || report.Clean() != (sum == 0) {
+		t.Errorf("the sum is %d, the report says %d", sum, report.Violations)
+	}
+	return ids, report
+}
+
+func TestCleanBooksAreClean(t *testing.T) {
+	c := company(t)
+	ids, report := violated(t, c)
+	if len(ids) > 0 {
+		t.Errorf("violated: %v", ids)
+	}
+	for _, check := range report.Checks {
+		if check.Checked == 0 {
+			t.Errorf("%s looked at nothing", check.Invariant)
+		}
+	}
+}
+
+// Each corruption must be found by the invariant it breaks, and named by a subject.
+func TestEveryKindOfCorruptionIsNamed(t *testing.T) {
+	c := company(t)
+	const sale = "(SELECT id FROM doc_goods_sale)"
+	for name, corruption := range map[string]struct {
+		sql     string
+		subject string
+		want    []string
+	}{
+		"ATotalOfAMonth":        {"UPDATE acc_stock_totals SET quantity = quantity + 1 WHERE period = '2025-01-01' AND item = (SELECT id FROM cat_items WHERE code = 'I0')", "month=2025-01-01", []string{"stock.monthly"}},
+		"ATotalLost":            {"DELETE FROM acc_stock_totals WHERE period = '2025-01-01'", "month=2025-01-01", []string{"stock.monthly"}},
+		"ATotalOfNothing":       {"INSERT INTO acc_stock_totals (organisation, period, warehouse, item, quantity) SELECT organisation, '2020-01-01', warehouse, item, 1 FROM acc_stock_totals LIMIT 1", "month=2020-01-01", []string{"stock.monthly"}},
+		"ACurrentBalance":       {"UPDATE acc_stock_totals SET quantity = quantity + 1 WHERE period = 'infinity'", "month=infinity", []string{"batches.stock", "stock.current"}},
+		"ANegativeStock":        {"UPDATE acc_stock_totals SET quantity = -1 WHERE period = 'infinity' AND item = (SELECT id FROM cat_items WHERE code = 'I0')", "warehouse=", []string{"batches.stock", "stock.controlled", "stock.current"}},
+		"AValueOfNothing":       {"UPDATE acc_stock_totals SET quantity = 0 WHERE period = 'infinity'", "warehouse=", []string{"batches.stock", "stock.controlled", "stock.current"}},
+		"AMovementLost":         {"DELETE FROM acc_stock WHERE recorder = " + sale + " AND line = 1", "", []string{"goods_sale.ledger", "stock.current", "stock.monthly"}},
+		"AllMovementsLost":      {"DELETE FROM acc_stock WHERE recorder = " + sale, "goods_sale GS-", []string{"goods_sale.ledger", "goods_sale.posted", "stock.current", "stock.monthly"}},
+		"AMovementChanged":      {"UPDATE acc_stock SET amount = amount + 0.01 WHERE recorder = " + sale + " AND line = 1", "", []string{"goods_sale.ledger", "stock.current", "stock.monthly"}},
+		"AMovementTwice":        {"INSERT INTO acc_stock SELECT recorder, line + 100, recorder_type, organisation, period, expense, warehouse, item, quantity, amount FROM acc_stock WHERE recorder = " + sale, "", []string{"goods_sale.ledger", "stock.current", "stock.monthly"}},
+		"ADocumentLost":         {"DELETE FROM doc_goods_sale", "no document", []string{"batches.recorders", "general.recorders", "goods_sale.operations", "stock.recorders"}},
+		"ADocumentElsewhere":    {"UPDATE doc_goods_sale SET date = date + interval '1 day'", "", []string{"batches.recorders", "general.recorders", "stock.recorders"}},
+		"AForeignMovement":      {"UPDATE acc_stock SET organisation = gen_random_uuid() WHERE recorder = " + sale, "goods_sale ", []string{"stock.current", "stock.monthly", "stock.recorders"}},
+		"AnUnknownRecorder":     {"UPDATE gl_general SET recorder_type = 'none' WHERE recorder = " + sale, "none ", []string{"general.recorders", "goods_sale.ledger", "goods_sale.posted"}},
+		"AnUnpostedWithEntries": {"UPDATE doc_goods_sale SET posted = false", "goods_sale GS-", []string{"goods_sale.posted"}},
+		"ATurnoverOfTheLedger":  {"UPDATE gl_general_totals SET debit = debit + 0.01 WHERE account = '62'", "account=62", []string{"general.balanced", "general.current", "general.monthly"}},
+		"BothSidesOfATurnover":  {"UPDATE gl_general_totals SET debit = debit + 1, credit = credit + 1 WHERE account = '62' AND period = 'infinity'", "account=62", []string{"general.current"}},
+		"AnEntryChanged":        {"UPDATE gl_general SET amount = amount + 0.01 WHERE recorder = " + sale + " AND credit = '68'", "", []string{"general.current", "general.monthly", "goods_sale.ledger"}},
+		"AnEntryWithOneAccount": {"UPDATE gl_general SET credit = debit WHERE recorder = " + sale + " AND credit = '68'", "line 3", []string{"general.current", "general.entries", "general.monthly", "goods_sale.ledger"}},
+		"AnUnknownAccount":      {"UPDATE gl_general SET debit = '99' WHERE recorder = " + sale + " AND credit = '68'", "line 3", []string{"general.current", "general.entries", "general.monthly", "goods_sale.ledger"}},
+		"ACostOfTheLedger":      {"UPDATE gl_general_totals SET credit = credit + 5 WHERE account IN ('41') AND period = 'infinity'", "organisation=", []string{"general.balanced", "general.current", "stock.valued"}},
+		"ABatch":                {"UPDATE acc_batches_totals SET quantity = quantity + 1 WHERE period = 'infinity' AND quantity > 0", "warehouse=", []string{"batches.current", "batches.stock"}},
+		"ANegativeBatch":        {"UPDATE acc_batches_totals SET quantity = -1 WHERE period = 'infinity'", " receipt=", []string{"batches.controlled", "batches.current", "batches.stock"}},
+		"ABatchOfNoReceipt":     {"UPDATE acc_batches SET receipt_line = receipt_line + 50 WHERE recorder = " + sale, "that brought it", []string{"batches.current", "batches.monthly", "batches.origin"}},
+		"AHeader":               {"UPDATE doc_goods_receipt SET total = total + 1", "goods_receipt GR-", []string{"goods_receipt.ledger"}},
+		"ALine":                 {"UPDATE doc_goods_sale_lines SET quantity = quantity + 1 WHERE line = 1", "goods_sale GS-", []string{"goods_sale.ledger"}},
+		"ANumberTwice":          {"DROP INDEX doc_goods_receipt_number; UPDATE doc_goods_receipt SET number = 'GR-1'", "number=GR-1", []string{"goods_receipt.numbers"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			restore := snapshot(t, c)
+			defer restore()
+			for _, statement := range strings.Split(corruption.sql, "; ") {
+				c.Exec(t, statement)
+			}
+			ids, report := violated(t, c)
+			slices.Sort(ids)
+			if !slices.Equal(ids, corruption.want) {
+				t.Errorf("violated %v, want %v", ids, corruption.want)
+			}
+			named := false
+			for _, check := range report.Checks {
+				for _, v := range check.Examples {
+					named = named || strings.Contains(v.Subject+v.Expected+v.Found, corruption.subject)
+				}
+			}
+			if !named {
+				t.Errorf("no subject contains %q: %+v", corruption.subject, report)
+			}
+		})
+	}
+}
+
+var books = []string{"acc_stock", "acc_stock_totals", "acc_batches", "acc_batches_totals", "gl_general", "gl_general_totals", "doc_goods_receipt", "doc_goods_receipt_lines", "doc_goods_sale", "doc_goods_sale_lines"}
+
+// snapshot keeps the books aside; the function it returns puts them back.
+func snapshot(t *testing.T, c *erptest.Company) (restore func()) {
+	for _, table := range books {
+		c.Exec(t, "CREATE TABLE kept_"+table+" AS TABLE "+table)
+	}
+	return func() {
+		for _, table := range books {
+			c.Exec(t, "TRUNCATE "+table)
+			c.Exec(t, "INSERT INTO "+table+" TABLE kept_"+table)
+			c.Exec(t, "DROP TABLE kept_"+table)
+		}
+	}
+}

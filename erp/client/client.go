@@ -1,0 +1,148 @@
+// Package client owns the wire format of the ERP's API as a virtual user speaks it: it
+// logs in, and carries out one key operation at a time. It keeps no goroutines and no connections
+// of its own; the caller brings the transport and the randomness.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"plimsoll/erp"
+	"plimsoll/platform/id"
+)
+
+// Outcome says how an operation ended. OK and Refused are valid results for Apdex;
+// Overloaded and Failed count as frustrated.
+type Outcome uint8
+
+const (
+	OK         Outcome = iota // done
+	Refused                   // a business control said no, as it should
+	Overloaded                // 503: the worker shed the request
+	Failed                    // anything else: transport, protocol, a wrong answer
+)
+
+func (o Outcome) String() string {
+	return [...]string{"ok", "refused", "overloaded", "failed"}[min(o, Failed)]
+}
+
+// Options of a client. One client serves all virtual users of a process.
+type Options struct {
+	// Transport makes the connections. Defaults to http.DefaultTransport.
+	Transport http.RoundTripper
+	// RefusedShare of the sales ask for more than any warehouse holds, so that the
+	// control must refuse them. Defaults to RefusedShareDefault; negative means none.
+	RefusedShare float64
+	// Acknowledged, when set, is told of every document the server acknowledged.
+	Acknowledged func(documentType, id string)
+}
+
+// RefusedShareDefault is the share of sales that must be refused.
+const RefusedShareDefault = 0.03
+
+var (
+	// ErrSession means the worker does not know the session any more.
+	ErrSession = errors.New("session unknown to the worker")
+	// ErrUnknownOperation means that there is no such key operation.
+	ErrUnknownOperation = errors.New("no such key operation")
+)
+
+// Overload is the error that goes with Overloaded.
+type Overload struct {
+	Code       string // overloaded, unavailable, timeout
+	RetryAfter time.Duration
+}
+
+func (e *Overload) Error() string { return "the worker answered 503: " + e.Code }
+
+// Client carries out operations for any number of sessions; safe for concurrent use.
+type Client struct {
+	options Options
+	run     string // makes the idempotency keys of this client its own
+	mutex   sync.Mutex
+	known   map[string]*directory // by organisation and warehouse
+}
+
+// Session is one logged-in user: a few hundred bytes. One operation at a time.
+type Session struct {
+	address   address
+	token     []string // the value of the header, made once
+	directory *directory
+	recent    [recentMax]id.ID // documents of its own, to look at again
+	posted    uint32
+}
+
+// recentMax is how many of its own documents a session remembers.
+const recentMax = 4
+
+// New makes a client.
+func New(options Options) *Client {
+	if options.Transport == nil {
+		options.Transport = http.DefaultTransport
+	}
+	if options.RefusedShare == 0 {
+		options.RefusedShare = RefusedShareDefault
+	}
+	return &Client{options: options, run: id.New().String(), known: map[string]*directory{}}
+}
+
+// UserCode is the login of the n-th user, counted from 1.
+func UserCode(n int) string { return erp.UserCode(n) }
+
+// Users asks the worker at base ("http://127.0.0.1:8080") how many users the database has, so that
+// a generator can spread its sessions over them (several sessions of one user are fine).
+func (c *Client) Users(ctx context.Context, base string) (int, error) {
+	var about struct{ Users int }
+	a, err := parseAddress(base)
+	if err != nil {
+		return 0, err
+	}
+	err = c.fetch(ctx, &Session{address: a}, "/v1/application", "", &about)
+	return about.Users, err
+}
+
+// Login opens a session for the user at the worker base. The first login of a warehouse
+// also reads what that user's screens would hold (counterparties, stock); later ones share it.
+func (c *Client) Login(ctx context.Context, base, user string) (*Session, error) {
+	a, err := parseAddress(base)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{address: a}
+	var opened struct{ Token, Organisation string }
+	if err := c.create(ctx, s, user, &opened); err != nil {
+		return nil, fmt.Errorf("log in %s: %w", user, err)
+	}
+	s.token = []string{"Bearer " + opened.Token}
+	if s.directory, err = c.directoryOf(ctx, s, user, opened.Organisation); err != nil {
+		return nil, fmt.Errorf("log in %s: %w", user, err)
+	}
+	return s, nil
+}
+
+// Logout closes the session.
+func (c *Client) Logout(ctx context.Context, s *Session) error {
+	r, err := c.send(ctx, s, http.MethodDelete, "/v1/sessions/current", "", nil, "")
+	if err != nil {
+		return err
+	}
+	defer r.free()
+	_, err = r.outcome()
+	return err
+}
+
+// Do carries out one key operation. What it does depends on rng, on the catalogs, on what the session did before, and
+// reports on the calendar. The error is nil for OK and Refused, and says what happened for Overloaded (an *Overload) and
+// Failed. After a lost session (a worker restarted) it fails with ErrSession: log in again.
+func (c *Client) Do(ctx context.Context, s *Session, operation string, rng *rand.Rand) (Outcome, error) {
+	do, ok := actions[operation]
+	if !ok {
+		return Failed, fmt.Errorf("%w: %q", ErrUnknownOperation, operation)
+	}
+	return do(c, ctx, s, rng)
+}

@@ -1,0 +1,236 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"plimsoll/erp/client"
+	"plimsoll/erp/erptest"
+	"plimsoll/erp/fill"
+	"plimsoll/erp/operations"
+	"plimsoll/platform/database"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/server"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }
+
+// base is a small filled database and a worker over it.
+func base(t testing.TB, config server.Config) (*databasetest.Test, string) {
+	db := databasetest.Open(t)
+	_, err := fill.Run(context.Background(), db.Database, fill.Options{Items: 50, Warehouses: 2, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, erptest.Serve(t, databasetest.Connect(t, db.DSN, database.Options{Application: "worker"}), config)
+}
+
+func random(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, n)) }
+
+// pool of connections that the test closes.
+func pool(t testing.TB) *http.Transport {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
+func login(t testing.TB, c *client.Client, url string, n int) *client.Session {
+	t.Helper()
+	s, err := c.Login(context.Background(), url, client.UserCode(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestEveryOperationIsCarriedOut(t *testing.T) {
+	db, url := base(t, server.Config{})
+	var mutex sync.Mutex
+	var acknowledged []string
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1, Acknowledged: func(kind, id string) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		acknowledged = append(acknowledged, kind+" "+id)
+	}})
+	if users, err := c.Users(t.Context(), url); users != 4 || err != nil {
+		t.Errorf("%d users, %v", users, err)
+	}
+	var wait sync.WaitGroup
+	for user := 1; user <= 4; user++ {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			s, rng := login(t, c, url, user), random(uint64(user))
+			for _, op := range operations.All() {
+				for range 10 {
+					if outcome, err := c.Do(t.Context(), s, op.ID, rng); outcome != client.OK || err != nil {
+						t.Errorf("%s: %s, %v", op.ID, outcome, err)
+					}
+				}
+			}
+			if err := c.Logout(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+			if outcome, err := c.Do(t.Context(), s, operations.ItemsSearch, rng); outcome != client.Failed || !errors.Is(err, client.ErrSession) {
+				t.Errorf("after logging out: %s, %v", outcome, err)
+			}
+		}()
+	}
+	wait.Wait()
+	if got := db.Value(t, "SELECT count(DISTINCT document) FROM plimsoll_operation WHERE replace(document_type, '_', '-') || ' ' || document = ANY ($1)", acknowledged); len(acknowledged) != 80 || got != "80" {
+		t.Errorf("%s of %d acknowledged documents are there, want 80", got, len(acknowledged))
+	}
+	erptest.Clean(t, db.Database)
+}
+
+func TestTheShareOfSalesThatMustBeRefusedIs(t *testing.T) {
+	_, url := base(t, server.Config{})
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: 1})
+	s, rng := login(t, c, url, 1), random(1)
+	for range 10 {
+		if outcome, err := c.Do(t.Context(), s, operations.GoodsSalePost, rng); outcome != client.Refused || err != nil {
+			t.Errorf("%s, %v", outcome, err)
+		}
+	}
+}
+
+// recorder notes what passes through the transport, without what differs between runs.
+type recorder struct {
+	http.RoundTripper
+	requests []string
+	keys     []string
+}
+
+func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	note := request.Method + " " + request.URL.RequestURI()
+	if request.Body != nil {
+		body, _ := io.ReadAll(request.Body)
+		request.Body = io.NopCloser(bytes.NewReader(body))
+		note += " " + string(body)
+	}
+	r.requests = append(r.requests, note)
+	r.keys = append(r.keys, request.Header.Get("Idempotency-Key"))
+	return r.RoundTripper.RoundTrip(request)
+}
+
+func TestUsersDoTheSameForTheSameRandomness(t *testing.T) {
+	_, url := base(t, server.Config{})
+	play := func(seed uint64) *recorder {
+		r := &recorder{RoundTripper: pool(t)}
+		c := client.New(client.Options{Transport: r})
+		s, rng := login(t, c, url, 1), random(seed)
+		r.requests, r.keys = nil, nil
+		for _, op := range operations.All() {
+			if op.ID == operations.GoodsSaleCard || op.ID == operations.GoodsSaleChange {
+				continue // what they look at has just been made
+			}
+			for range 5 {
+				c.Do(t.Context(), s, op.ID, rng)
+			}
+		}
+		return r
+	}
+	first, second, third := play(1), play(1), play(2)
+	if !slices.Equal(first.requests, second.requests) {
+		t.Errorf("differ:\n%s\n\n%s", strings.Join(first.requests, "\n"), strings.Join(second.requests, "\n"))
+	}
+	if slices.Equal(first.requests, third.requests) {
+		t.Error("the randomness changes nothing")
+	}
+	if first.keys[0] == "" || first.keys[0] == second.keys[0] || first.keys[0] == first.keys[1] {
+		t.Errorf("keys of operations must differ: %s, %s; in another run %s", first.keys[0], first.keys[1], second.keys[0])
+	}
+}
+
+// lossy loses the answer to the first posting, which the server has acknowledged.
+type lossy struct {
+	http.RoundTripper
+	lost atomic.Bool
+}
+
+func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := l.RoundTripper.RoundTrip(r)
+	if err == nil && r.Header.Get("Idempotency-Key") != "" && l.lost.CompareAndSwap(false, true) {
+		answer.Body.Close()
+		return nil, errors.New("connection reset")
+	}
+	return answer, err
+}
+
+func TestALostAnswerDoesNotDoubleADocument(t *testing.T) {
+	db, url := base(t, server.Config{})
+	before := db.Value(t, "SELECT count(*) FROM doc_goods_receipt")
+	transport := &lossy{RoundTripper: pool(t)}
+	c := client.New(client.Options{Transport: transport})
+	s := login(t, c, url, 1)
+	if outcome, err := c.Do(t.Context(), s, operations.GoodsReceiptPost, random(1)); outcome != client.OK || !transport.lost.Load() {
+		t.Fatalf("%s, %v", outcome, err)
+	}
+	if got := db.Value(t, "SELECT count(*) - $1::bigint FROM doc_goods_receipt", before); got != "1" {
+		t.Errorf("%s documents", got)
+	}
+}
+
+func TestAnOverloadedWorkerIsToldApart(t *testing.T) {
+	db, url := base(t, server.Config{Concurrency: 1, Queue: -1})
+	c := client.New(client.Options{Transport: pool(t)})
+	first, second := login(t, c, url, 1), login(t, c, url, 2)
+	done := make(chan client.Outcome, 1)
+	holder := databasetest.Connect(t, db.DSN, database.Options{})
+	err := holder.Run(t.Context(), func(w *database.Work) error {
+		w.Queue("hold the ledger", "LOCK TABLE gl_general_totals IN EXCLUSIVE MODE")
+		if err := w.Flush(t.Context()); err != nil {
+			return err
+		}
+		go func() {
+			outcome, _ := c.Do(context.Background(), first, operations.GoodsReceiptPost, random(1))
+			done <- outcome
+		}()
+		for db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database() AND wait_event_type = 'Lock'") == "0" {
+		}
+		var overload *client.Overload
+		outcome, err := c.Do(t.Context(), second, operations.StockReport, random(1))
+		if outcome != client.Overloaded || !errors.As(err, &overload) || overload.RetryAfter <= 0 || overload.Code != "overloaded" {
+			t.Errorf("%s, %v", outcome, err)
+		}
+		return nil
+	})
+	if outcome := <-done; err != nil || outcome != client.OK {
+		t.Errorf("the one at work: %s, %v", outcome, err)
+	}
+}
+
+func TestMistakesAreNamed(t *testing.T) {
+	_, url := base(t, server.Config{})
+	c := client.New(client.Options{Transport: pool(t)})
+	if _, err := c.Login(t.Context(), url, "nobody"); err == nil || !strings.Contains(err.Error(), "no such user") {
+		t.Errorf("unknown user: %v", err)
+	}
+	for _, address := range []string{"", "127.0.0.1:8080", "ftp://x", "http://x/path", "http://"} {
+		if _, err := c.Login(t.Context(), address, "u00001"); err == nil || !strings.Contains(err.Error(), "address of a worker") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	s := login(t, c, url, 1)
+	if outcome, err := c.Do(t.Context(), s, "none", random(1)); outcome != client.Failed || !errors.Is(err, client.ErrUnknownOperation) {
+		t.Errorf("unknown operation: %s, %v", outcome, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if outcome, err := c.Do(ctx, s, operations.GoodsSalePost, random(1)); outcome != client.Failed || !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %s, %v", outcome, err)
+	}
+	if got := fmt.Sprint(client.OK, client.Refused, client.Overloaded, client.Failed); got != "ok refused overloaded failed" {
+		t.Error(got)
+	}
+}

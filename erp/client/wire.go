@@ -1,0 +1,157 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// answerMax bounds what is read of an answer.
+	answerMax = 64 << 20
+	// answerKept bounds the buffers kept for the next answer.
+	answerKept = 1 << 20
+	// attempts of a posting whose connection was lost: the key makes the second one harmless.
+	attempts = 2
+)
+
+// address of a worker, parsed once.
+type address struct{ scheme, host string }
+
+func parseAddress(base string) (address, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" {
+		return address{}, fmt.Errorf("%q is not the address of a worker, such as http://127.0.0.1:8080", base)
+	}
+	return address{u.Scheme, u.Host}, nil
+}
+
+// response is an answer read to its end, so that its connection is free again.
+type response struct {
+	status int
+	header http.Header
+	body   *bytes.Buffer
+}
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func (r *response) free() {
+	if r.body.Cap() <= answerKept {
+		r.body.Reset()
+		buffers.Put(r.body)
+	}
+}
+
+// send makes a request; the caller frees the response.
+func (c *Client) send(ctx context.Context, s *Session, method, path, query string, body []byte, key string) (*response, error) {
+	return c.sendVersion(ctx, s, method, path, query, body, key, 0)
+}
+
+// sendVersion is send for a change of what has been seen in a version; zero says nothing of it.
+func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, query string, body []byte, key string, version int64) (*response, error) {
+	header := make(http.Header, 4)
+	if s.token != nil {
+		header["Authorization"] = s.token
+	}
+	if key != "" {
+		header["Idempotency-Key"] = []string{key}
+	}
+	if version > 0 {
+		header["If-Match"] = []string{strconv.Quote(strconv.FormatInt(version, 10))}
+	}
+	r, err := c.once(ctx, s, method, path, query, body, header)
+	for n := 1; err != nil && key != "" && n < attempts && ctx.Err() == nil; n++ {
+		r, err = c.once(ctx, s, method, path, query, body, header)
+	}
+	return r, err
+}
+
+func (c *Client) once(ctx context.Context, s *Session, method, path, query string, body []byte, header http.Header) (*response, error) {
+	request := (&http.Request{
+		Method: method, URL: &url.URL{Scheme: s.address.scheme, Host: s.address.host, Path: path, RawQuery: query}, Host: s.address.host,
+		Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	if body != nil {
+		header["Content-Type"] = jsonType
+		request.ContentLength = int64(len(body))
+		request.Body = io.NopCloser(bytes.NewReader(body))
+		request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	answered, err := c.options.Transport.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answered.Body.Close()
+	r := &response{answered.StatusCode, answered.Header, buffers.Get().(*bytes.Buffer)}
+	if _, err := r.body.ReadFrom(io.LimitReader(answered.Body, answerMax)); err != nil {
+		r.free()
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	return r, nil
+}
+
+var jsonType = []string{"application/json"}
+
+// outcome reads the status; the error says what the server said.
+func (r *response) outcome() (Outcome, error) {
+	switch {
+	case r.status < 300:
+		return OK, nil
+	case r.status == http.StatusUnauthorized:
+		return Failed, ErrSession
+	}
+	var said struct {
+		Error struct{ Code, Message string }
+	}
+	if err := json.Unmarshal(r.body.Bytes(), &said); err != nil {
+		return Failed, fmt.Errorf("status %d without an explanation", r.status)
+	}
+	switch {
+	case r.status == http.StatusConflict && said.Error.Code == "refused":
+		return Refused, nil
+	case r.status == http.StatusServiceUnavailable:
+		seconds, _ := strconv.Atoi(r.header.Get("Retry-After"))
+		return Overloaded, &Overload{said.Error.Code, time.Duration(seconds) * time.Second}
+	}
+	return Failed, fmt.Errorf("status %d: %s: %s", r.status, said.Error.Code, said.Error.Message)
+}
+
+// fetch reads a JSON answer that must be there.
+func (c *Client) fetch(ctx context.Context, s *Session, path, query string, into any) error {
+	r, err := c.send(ctx, s, http.MethodGet, path, query, nil, "")
+	if err != nil {
+		return err
+	}
+	defer r.free()
+	if _, err := r.outcome(); err != nil {
+		return err
+	}
+	return json.Unmarshal(r.body.Bytes(), into)
+}
+
+func (c *Client) create(ctx context.Context, s *Session, user string, into any) error {
+	body, err := json.Marshal(map[string]string{"user": user})
+	if err != nil {
+		return err
+	}
+	r, err := c.send(ctx, s, http.MethodPost, "/v1/sessions", "", body, "")
+	if err != nil {
+		return err
+	}
+	defer r.free()
+	switch _, err := r.outcome(); {
+	case errors.Is(err, ErrSession):
+		return errors.New("no such user")
+	case err != nil:
+		return err
+	}
+	return json.Unmarshal(r.body.Bytes(), into)
+}

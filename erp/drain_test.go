@@ -1,0 +1,50 @@
+package erp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"plimsoll/erp/erptest"
+	"plimsoll/platform/server"
+)
+
+// A worker is drained while everybody posts to it; whoever is left without an answer asks the other worker with the same key.
+func TestDrainingAWorkerLosesAndDoublesNothing(t *testing.T) {
+	c := erptest.New(t, 4)
+	going, drain := c.StartWorker(t, server.Config{})
+	staying := c.Worker(t, server.Config{})
+	s := stock(t, staying, c, 100_000)
+	const count, rounds = 24, 20
+	users, elsewhere := posters(t, c, []string{going}, count), posters(t, c, []string{staying}, count)
+	var posted, moved atomic.Int64
+	drained := make(chan struct{})
+	together(users, func(n int, u *erptest.User, rng *rand.Rand) {
+		for round := range rounds {
+			if posted.Add(1) == count*rounds/3 {
+				go func() { drain(); close(drained) }()
+			}
+			body, _ := json.Marshal(s.sale(rng, 3))
+			key := fmt.Sprintf("%d-%d", n, round)
+			a, err := u.Try("POST", "/v1/documents/goods-sale", key, body)
+			if err != nil {
+				moved.Add(1)
+				u = elsewhere[n]
+				a, err = u.Try("POST", "/v1/documents/goods-sale", key, body)
+			}
+			if err != nil || a.Status != 201 {
+				t.Errorf("%d %s, %v", a.Status, a.Body, err)
+			}
+		}
+	})
+	<-drained
+	if moved.Load() == 0 {
+		t.Error("nobody noticed that the worker was drained")
+	}
+	if got := c.Value(t, "SELECT count(*) || ' of ' || count(DISTINCT number) FROM doc_goods_sale"); got != fmt.Sprintf("%d of %d", count*rounds, count*rounds) {
+		t.Errorf("%s documents, want %d", got, count*rounds)
+	}
+	erptest.Clean(t, c.Database)
+}

@@ -1,0 +1,38 @@
+// Package erp owns the ERP under test as the application server sees it: its metadata,
+// the rules by which its documents are posted, and its reports.
+//
+// A worker is made in three steps; as many as wanted serve one database:
+//
+//	db, err := database.Open(ctx, dsn, database.Options{})
+//	err = erp.Migrate(ctx, db)
+//	worker, err := erp.NewServer(server.Config{Database: db})
+//	err = worker.Serve(ctx, listener) // until ctx is done, then it drains
+package erp
+
+import (
+	"context"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/posting"
+	"plimsoll/platform/schema"
+	"plimsoll/platform/server"
+)
+
+// Migrate creates the tables of the ERP or brings them forward; it loses nothing and
+// refuses a database made by a newer version. Every worker may call it at start.
+func Migrate(ctx context.Context, db *database.Database) error {
+	return schema.Migrate(ctx, db, Metadata())
+}
+
+// NewServer makes a worker that serves the ERP.
+func NewServer(config server.Config) (*server.Server, error) {
+	return server.New(config, server.Application{
+		Metadata: Metadata(), Rules: Rules(), Login: login, Users: Users,
+		Reports: map[string]server.Report{"stock": stockReport, "trial-balance": trialBalance},
+	})
+}
+
+// Rules of the documents, by name.
+func Rules() map[string]posting.Rules {
+	return map[string]posting.Rules{GoodsReceipt: receiptRules{}, GoodsSale: saleRules{}}
+}

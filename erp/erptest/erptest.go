@@ -1,0 +1,242 @@
+// Package erptest owns the small trading company of tests: two organisations with two warehouses each and
+// no stock, on a fresh database, with workers over it.
+package erptest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"plimsoll/erp"
+	"plimsoll/platform/database"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/id"
+	"plimsoll/platform/server"
+)
+
+// Company is the database, and what its catalogs hold.
+type Company struct {
+	*databasetest.Test
+	Items         []id.ID // item n costs n+1 roubles, sells for twice that, and has 20, 10 or 0 % of VAT
+	Organisations [2]Organisation
+}
+
+// Organisation with its two warehouses.
+type Organisation struct {
+	ID, Counterparty id.ID
+	Warehouses       [2]id.ID
+	User             string
+}
+
+// Rate is the VAT of item n in per cent.
+func Rate(n int) int64 { return []int64{20, 10, 0}[n%3] }
+
+// New makes a company with so many items.
+func New(t testing.TB, items int) *Company {
+	t.Helper()
+	c := &Company{Test: databasetest.Open(t)}
+	if err := erp.Migrate(context.Background(), c.Database); err != nil {
+		t.Fatal(err)
+	}
+	for n := range items {
+		item := id.New()
+		c.Items = append(c.Items, item)
+		c.Exec(t, "INSERT INTO cat_items (id, code, name, vat_rate, price, purchase_price) VALUES ($1, $2, $3, $4, $5, $6)",
+			item, fmt.Sprintf("I%d", n), fmt.Sprintf("Item %d", n), Rate(n), 2*(n+1), n+1)
+	}
+	for n := range c.Organisations {
+		c.Organisations[n] = c.organisation(t, n)
+	}
+	return c
+}
+
+func (c *Company) organisation(t testing.TB, n int) Organisation {
+	o := Organisation{ID: id.New(), Counterparty: id.New(), User: fmt.Sprintf("user%d", n)}
+	c.Exec(t, "INSERT INTO cat_organisations (id, organisation, code, name) VALUES ($1, $1, $2, $2)", o.ID, fmt.Sprintf("O%d", n))
+	c.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Counterparty, o.ID, fmt.Sprintf("Partner %d", n))
+	for w := range o.Warehouses {
+		o.Warehouses[w] = id.New()
+		c.Exec(t, "INSERT INTO cat_warehouses (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Warehouses[w], o.ID, fmt.Sprintf("Warehouse %d.%d", n, w))
+	}
+	c.Exec(t, "INSERT INTO cat_users (id, organisation, code, name, warehouse) VALUES ($1, $2, $3, $3, $4)", id.New(), o.ID, o.User, o.Warehouses[0])
+	return o
+}
+
+// Worker serves the company with connections of its own until the test ends.
+func (c *Company) Worker(t testing.TB, config server.Config) (base string) {
+	t.Helper()
+	base, _ = c.StartWorker(t, config)
+	return base
+}
+
+// StartWorker is Worker that may be drained before.
+func (c *Company) StartWorker(t testing.TB, config server.Config) (base string, drain func()) {
+	t.Helper()
+	return Start(t, databasetest.Connect(t, c.DSN, database.Options{Application: "worker"}), config)
+}
+
+// Serve runs a worker over any database of the ERP until the test ends.
+func Serve(t testing.TB, db *database.Database, config server.Config) (base string) {
+	t.Helper()
+	base, _ = Start(t, db, config)
+	return base
+}
+
+// Start runs a worker until it is drained or the test ends.
+func Start(t testing.TB, db *database.Database, config server.Config) (base string, drain func()) {
+	t.Helper()
+	config.Database = db
+	if config.Log == nil {
+		config.Log = slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	worker, err := erp.NewServer(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Serve(ctx, listener) }()
+	drain = sync.OnceFunc(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		drain()
+	})
+	return "http://" + listener.Addr().String(), drain
+}
+
+type testLog struct{ testing.TB }
+
+func (l testLog) Write(b []byte) (int, error) {
+	l.Logf("worker: %s", bytes.TrimSpace(b))
+	return len(b), nil
+}
+
+// transport keeps enough connections for a hundred users at once.
+var transport = &http.Transport{MaxIdleConnsPerHost: 256}
+
+// User is logged in to one worker.
+type User struct{ Base, Token string }
+
+// Login opens a session.
+func Login(t testing.TB, base, user string) *User {
+	t.Helper()
+	u := &User{Base: base}
+	a := u.Call(t, "POST", "/v1/sessions", "", []byte(fmt.Sprintf(`{"user":%q}`, user)))
+	var opened struct{ Token string }
+	if a.Status != http.StatusCreated || json.Unmarshal(a.Body, &opened) != nil {
+		t.Fatalf("log in %s: %d %s", user, a.Status, a.Body)
+	}
+	u.Token = opened.Token
+	return u
+}
+
+// Answer to a call.
+type Answer struct {
+	Status   int
+	Replayed bool
+	Body     []byte
+	ID       id.ID  // of the document posted
+	Number   string // of the document posted
+	Code     string // of the error
+}
+
+// Change replaces a document of which a version has been seen.
+func (u *User) Change(t testing.TB, path string, version int64, body []byte) Answer {
+	t.Helper()
+	a, err := u.try("PUT", path, http.Header{"If-Match": {fmt.Sprintf("%q", fmt.Sprint(version))}}, body)
+	if err != nil {
+		t.Errorf("PUT %s: %v", path, err)
+	}
+	return a
+}
+
+// Call makes a request; that no answer comes at all is an error of the test.
+func (u *User) Call(t testing.TB, method, path, key string, body []byte) Answer {
+	t.Helper()
+	a, err := u.Try(method, path, key, body)
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+// Try makes a request that may come to nothing.
+func (u *User) Try(method, path, key string, body []byte) (a Answer, err error) {
+	header := http.Header{}
+	if key != "" {
+		header.Set("Idempotency-Key", key)
+	}
+	return u.try(method, path, header, body)
+}
+
+func (u *User) try(method, path string, header http.Header, body []byte) (a Answer, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, u.Base+path, bytes.NewReader(body))
+	if err != nil {
+		return a, err
+	}
+	r.Header = header
+	r.Header.Set("Authorization", "Bearer "+u.Token)
+	answered, err := transport.RoundTrip(r)
+	if err != nil {
+		return a, err
+	}
+	defer answered.Body.Close()
+	a = Answer{Status: answered.StatusCode, Replayed: answered.Header.Get("Idempotency-Replayed") == "true"}
+	if a.Body, err = io.ReadAll(answered.Body); err != nil {
+		return a, err
+	}
+	var said struct {
+		ID     id.ID
+		Number string
+		Error  struct{ Code string }
+	}
+	if json.Unmarshal(a.Body, &said) == nil {
+		a.ID, a.Number, a.Code = said.ID, said.Number, said.Error.Code
+	}
+	return a, nil
+}
+
+// Line of a document.
+type Line struct {
+	Item     id.ID  `json:"item"`
+	Quantity string `json:"quantity"`
+	Price    string `json:"price,omitempty"`
+}
+
+// Document of goods.
+type Document struct {
+	Warehouse    id.ID  `json:"warehouse"`
+	Counterparty id.ID  `json:"counterparty"`
+	Date         string `json:"date,omitempty"`
+	Comment      string `json:"comment,omitempty"`
+	Lines        []Line `json:"lines"`
+}
+
+// Post posts a document of a type ("goods-sale").
+func (u *User) Post(t testing.TB, documentType, key string, d Document) Answer {
+	t.Helper()
+	body, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Call(t, "POST", "/v1/documents/"+documentType, key, body)
+}

@@ -1,0 +1,116 @@
+package erp
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/ledger"
+	"plimsoll/platform/session"
+)
+
+// TrialBalanceRow is an account, or the total of all: opening balance, turnover, closing balance.
+type TrialBalanceRow struct {
+	Account        string       `json:"account,omitempty"`
+	Title          string       `json:"title,omitempty"`
+	OpeningDebit   amount.Money `json:"opening_debit"`
+	OpeningCredit  amount.Money `json:"opening_credit"`
+	TurnoverDebit  amount.Money `json:"turnover_debit"`
+	TurnoverCredit amount.Money `json:"turnover_credit"`
+	ClosingDebit   amount.Money `json:"closing_debit"`
+	ClosingCredit  amount.Money `json:"closing_credit"`
+}
+
+// TrialBalance of one organisation.
+type TrialBalance struct {
+	From  time.Time         `json:"from"`
+	To    time.Time         `json:"to"`
+	Rows  []TrialBalanceRow `json:"rows"`
+	Total TrialBalanceRow   `json:"total"`
+}
+
+// What stood before the end contains what stood before the beginning, so every account is on the left side.
+var trialBalanceSQL = trialBalanceStatement()
+
+func trialBalanceStatement() string {
+	meta := general()
+	return `SELECT c.account, coalesce(o.debit, 0), coalesce(o.credit, 0), c.debit, c.credit
+FROM ` + ledger.TurnoverSQL(&meta, "$3") + ` c LEFT JOIN ` + ledger.TurnoverSQL(&meta, "$2") + ` o USING (account)
+ORDER BY c.account`
+}
+
+// trialBalance: ?from=&to=, by default from the beginning of the month until now; to is inclusive.
+func trialBalance(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+	now := time.Now().UTC()
+	t := TrialBalance{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)}
+	var err error
+	if given := query.Get("from"); given != "" {
+		if t.From, err = moment(query, "from", now); err == nil && len(given) == len(time.DateOnly) {
+			t.From = t.From.Truncate(24 * time.Hour) // a date opens with its first moment
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.To, err = moment(query, "to", now); err != nil {
+		return nil, err
+	}
+	if t.To.Before(t.From) {
+		return nil, &document.Invalid{Field: "to", Reason: "must not be before from"}
+	}
+	if err := t.read(ctx, db, user); err != nil {
+		return nil, err
+	}
+	return json.Marshal(t)
+}
+
+func (t *TrialBalance) read(ctx context.Context, db *database.Database, user session.User) error {
+	titles := map[string]string{}
+	for _, a := range general().Accounts {
+		titles[a.Code] = a.Title
+	}
+	return db.Read(ctx, func(w *database.Work) error {
+		t.Rows, t.Total = []TrialBalanceRow{}, TrialBalanceRow{}
+		end := t.To.Add(time.Microsecond) // the turnover is of what lies before it
+		w.Queue("trial balance", trialBalanceSQL, user.Organisation, t.From, end).Rows(func(r pgx.Rows) error {
+			var account string
+			var before, until [2]amount.Money
+			if err := r.Scan(&account, &before[0], &before[1], &until[0], &until[1]); err != nil {
+				return err
+			}
+			row := TrialBalanceRow{
+				Account: account, Title: titles[account], TurnoverDebit: until[0] - before[0], TurnoverCredit: until[1] - before[1],
+			}
+			row.OpeningDebit, row.OpeningCredit = sides(before)
+			row.ClosingDebit, row.ClosingCredit = sides(until)
+			t.Rows = append(t.Rows, row)
+			t.Total.add(row)
+			return nil
+		})
+		return nil
+	})
+}
+
+// sides puts a balance on the side where it stands.
+func sides(turnover [2]amount.Money) (debit, credit amount.Money) {
+	if balance := turnover[0] - turnover[1]; balance >= 0 {
+		return balance, 0
+	} else {
+		return 0, -balance
+	}
+}
+
+func (r *TrialBalanceRow) add(other TrialBalanceRow) {
+	r.OpeningDebit += other.OpeningDebit
+	r.OpeningCredit += other.OpeningCredit
+	r.TurnoverDebit += other.TurnoverDebit
+	r.TurnoverCredit += other.TurnoverCredit
+	r.ClosingDebit += other.ClosingDebit
+	r.ClosingCredit += other.ClosingCredit
+}

@@ -1,0 +1,36 @@
+package erp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/server"
+	"plimsoll/platform/session"
+)
+
+// UserCode is the login of the n-th user, counted from 1.
+func UserCode(n int) string { return fmt.Sprintf("u%05d", n) }
+
+func login(ctx context.Context, db *database.Database, code string) (user session.User, err error) {
+	err = db.Read(ctx, func(w *database.Work) error {
+		w.Queue("find user", "SELECT id, organisation, code, name FROM cat_users WHERE code = $1", code).
+			Rows(func(r pgx.Rows) error { return r.Scan(&user.ID, &user.Organisation, &user.Code, &user.Name) })
+		return nil
+	})
+	if err == nil && user.ID.IsZero() {
+		err = server.ErrUnknownUser
+	}
+	return user, err
+}
+
+// Users counts the users of the database.
+func Users(ctx context.Context, db *database.Database) (count int64, err error) {
+	err = db.Read(ctx, func(w *database.Work) error {
+		w.Queue("count users", "SELECT count(*) FROM cat_users").Rows(func(r pgx.Rows) error { return r.Scan(&count) })
+		return nil
+	})
+	return count, err
+}

@@ -1,0 +1,56 @@
+package claims
+
+// Reports are the five field reports. Numbers between them are left free.
+var Reports = []Report{
+	{"30,000 users of an ERP on PostgreSQL", []Claim{
+		{"C01", "An ERP on PostgreSQL carries 30,000 users with an overall Apdex of at least 0.85", "0.858 over 10 hours, 885,000 operations, 24.6/s (one per user in 20 min); bands 0.94, 0.85, 0.70, 0.50"},
+		{"C02", "The base under that load holds 9.9 million documents of 17 types and their movements", "about 1 TB: 9,896,636 documents, 28,000,000 contracts, 22,000,000 cost movements, 20,000,000 GL entries"},
+		{"C03", "The load comes from 32 machines x 6 virtual machines x 160 sessions", "30,720 sessions; central server + 4 working servers of 16 cores; database on 96 cores, 1 TB RAM"},
+		{"C04", "Session data must fit in RAM; when it does not, performance sags", "25 GB for 30,000 sessions (about 0.85 MB each); central services 0.3-3.5 GB each"},
+		{"C05", "A set of server settings made for this load", "shared_buffers 25 % of RAM, temp_buffers and work_mem 256MB, synchronous_commit off, no parallel query, no jit, 80 autovacuum workers"},
+		{"C06", "Changes of temp tables send no messages to other sessions' invalidation queues", "no shared invalidation messages from temp tables"},
+		{"C07", "Temp tables take no heavyweight locks", "no entry in the shared lock table for a session's own temp tables"},
+		{"C08", "The invalidation queue's message counter works with memory barriers, not a spinlock", "decisive beyond about 100 cores"},
+		{"C09", "ANALYZE of wide tables with variable-length columns takes each sampled row apart once", "up to tens of times faster"},
+		{"C10", "LIKE '%text%' on mchar and mvarchar is a plain substring search", "faster than the general pattern match"},
+		{"C11", "A transaction that wrote only temp tables does not flush the log at commit", "no fsync at such a commit"},
+		{"C12", "Catalog rows of temp tables live in session memory, read together with the real catalog", "some operations tens, sometimes hundreds of times faster"},
+		{"C13", "A pool of temp tables per connection, keyed by structure, of up to 2,000 tables", "operations move out of the tail beyond 4T"},
+		{"C14", "Connections live a random 30-60 min instead of a fixed 30", "the periodic spikes, mass destruction of temp tables, are gone"},
+		{"C15", "An empty temp table is not truncated: SELECT 1 … LIMIT 1 first", "30-50 % of temp tables are empty; +5-10 % throughput"},
+		{"C16", "Statements whose results only feed the next one travel together in one round trip", "chains of up to 100; the latency distribution moves left by 0.1 s"},
+		{"C17", "The build carries what such platforms need", "mchar/mvarchar, fulleq, fasttruncate, online_analyze, plantuner, dbcopies_decoding"},
+	}},
+	{"Delayed durability and horizontal scaling", []Claim{
+		{"C20", "50 jobs rewriting register record sets gain from asynchronous commit alone", "+11 %; waits for log writes disappear"},
+		{"C21", "With that barrier gone more jobs help", "75 jobs asynchronous 2,138 objects/s against 1,459 (50 jobs, synchronous): +47 %; 75 jobs synchronous 1,797: +23 %"},
+		{"C22", "A crash under asynchronous commit loses about log bytes/s x delay", "20 MB/s x 0.1 s = 2 MB; the count of documents lost is published by nobody"},
+		{"C23", "Integrity above the row needs a checker and a repair procedure, fast on terabytes", "finds documents without movements and movements without documents"},
+		{"C24", "Fewer, larger statements beat any commit setting", "larger DML over several application servers ahead of asynchronous commit"},
+	}},
+	{"PostgreSQL against MS SQL Server", []Claim{
+		{"C30", "Loading a dump is dominated by CREATE INDEX; fsync=off is not worth it", "40 GB dump, about 2 TB base; fsync=off gains only 10 % and can lose the whole server"},
+		{"C31", "Restoring the FIFO sequence of a month takes most of a day with stock code", "150,000 documents, about 2,000,000 lines, 10 threads: about 18 h"},
+		{"C32", "Autovacuum turned off makes it slower, not faster", "5 % slower, and bloat; aggressive autovacuum makes nightly maintenance unnecessary"},
+		{"C33", "Two or three rewritten queries (balances at the document's moment) speed the restoring up", "3x faster"},
+		{"C34", "Totals recalculated to the start of the month speed it up further", "another 2x; 6x in all"},
+		{"C35", "Without statistics of a temp table right after it is filled everything slows down", "17x slower with online_analyze off"},
+		{"C36", "A huge default_statistics_target slows every query; a replica may lag hours", "10000 slows, 100 is well; before a backup or report check that lag is under a second"},
+		{"C37", "How the restoring scales with threads is part of the comparison", "10, 20, 50 and 100 threads"},
+		{"C38", "With many bases per instance the file system is a component", "6,000 tables + 20,000 indexes per base, 60 bases, about 2,000,000 files"},
+	}},
+	{"Load test of temp tables", []Claim{
+		{"C40", "Waits for system pages appear only with temp tables, and are worst with an index on them", "four variants in N threads: 2.4 s of waits in 30 s; issued one by one they cannot load the server"},
+		{"C41", "A session that ends with about 10,000 temp tables stalls the others", "waits more than three times the worst of C40"},
+		{"C42", "Waits are read as classes, then the catalogs and pages they happen on, then the statements", "who is hot: the allocation, column and rowset catalogs"},
+		{"C43", "A server setting is judged by the same load with it off and on", "a method, no figure"},
+	}},
+	{"A virtual cluster that was 60 % slower", []Claim{
+		{"C50", "The same software on similar cores differs by network latency and virtual topology", "1,492 min against 937; network between tiers 1,233; sockets/NUMA 1,162; then parity"},
+		{"C51", "A slow component is overloaded, waits for a lock, or waits in a queue; contradictions show false assumptions", "a method: counters of queues, waits and ms per transfer, not percentages"},
+		{"C52", "A queue at few IOPS with an idle disk behind it means a limit of outstanding requests", "queue over 100 at 10,000 IOPS; a limit of 64 outstanding requests"},
+		{"C53", "Virtual sockets and NUMA nodes that no hardware has cost speed", "24 sockets of one core against 2 sockets of 16 threads; cross-node cost 1.2-1.5"},
+		{"C54", "Log writes wait while the disk is fine: a spinlock and NUMA effect", "judged by spins per collision"},
+		{"C55", "Raising the number of parallel jobs until something breaks names the limit", "a method: the limit names itself"},
+	}},
+}

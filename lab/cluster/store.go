@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plimsoll/lab/dirs"
+	"plimsoll/lab/lock"
+	"plimsoll/platform/problem"
+)
+
+// LockWaitDefault is how long a command waits for another one on the same
+// cluster before it refuses and names the owner.
+const LockWaitDefault = 15 * time.Second
+
+// Store is the folder that holds the clusters of one state directory.
+type Store struct {
+	state string
+	// Say hears what a person should know while something goes on: a port
+	// re-chosen, a stale pid file removed. Defaults to silence.
+	Say func(message string)
+	// LockWait defaults to LockWaitDefault.
+	LockWait time.Duration
+}
+
+// Open gives the clusters of a state directory; empty means dirs.State(). It
+// touches nothing: the folder is made by the first Create.
+func Open(state string) *Store {
+	if state == "" {
+		state = dirs.State()
+	}
+	if abs, err := filepath.Abs(state); err == nil {
+		state = abs
+	}
+	return &Store{state: state, LockWait: LockWaitDefault}
+}
+
+func (s *Store) dir() string                 { return filepath.Join(s.state, "clusters") }
+func (s *Store) path(name string) string     { return filepath.Join(s.dir(), name) }
+func (s *Store) lockPath(name string) string { return filepath.Join(s.dir(), "."+name+".lock") }
+
+func (s *Store) say(format string, args ...any) {
+	if s.Say != nil {
+		s.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// lock keeps every other command off the cluster.
+func (s *Store) lock(ctx context.Context, name, what string) (*lock.Lock, error) {
+	l, err := lock.Acquire(ctx, s.lockPath(name), what, s.LockWait)
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("cluster %s: %w", name, ctx.Err())
+	}
+	if errors.As(err, new(*lock.HeldError)) {
+		return nil, problem.New(problem.Environment, fmt.Errorf("cluster %s is %w", name, err),
+			"wait until it has finished, or stop it")
+	}
+	if err != nil {
+		return nil, environment(fmt.Errorf("cluster %s: %w", name, err))
+	}
+	return l, nil
+}
+
+// unlock gives the lock back, and leaves no file of it where there is no such
+// cluster: one that was not made after all, or is gone.
+func (s *Store) unlock(l *lock.Lock, name string) {
+	if _, err := os.Lstat(s.path(name)); errors.Is(err, fs.ErrNotExist) {
+		_ = l.Remove() // it is free in any case
+		return
+	}
+	_ = l.Release()
+}
+
+// Find gives an existing cluster.
+func (s *Store) Find(name string) (*Cluster, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	dir := s.path(name)
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, problem.New(problem.Usage, fmt.Errorf("no cluster %q in %s: %w", name, s.dir(), fs.ErrNotExist), "plimsoll status lists them, plimsoll up makes one")
+	}
+	m, err := s.markerOf(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{store: s, dir: dir, marker: m}, nil
+}
+
+// names lists every folder under the store that is not a leftover of ours.
+func (s *Store) names() ([]string, error) {
+	entries, err := os.ReadDir(s.dir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, environment(fmt.Errorf("list clusters: %w", err))
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// List gives the clusters, by name; folders that are not ours are left out.
+func (s *Store) List() ([]*Cluster, error) {
+	names, err := s.names()
+	if err != nil {
+		return nil, err
+	}
+	var found []*Cluster
+	for _, name := range names {
+		if c, err := s.Find(name); err == nil {
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}

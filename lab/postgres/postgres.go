@@ -1,0 +1,96 @@
+// Package postgres owns what the lab knows of the database server it measures: what
+// it is, how it is set, whether it is still the same incarnation, and which process
+// of this machine it is.
+package postgres
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"plimsoll/lab/process"
+	"plimsoll/lab/server"
+)
+
+// Server is a look at a database server.
+type Server struct {
+	Version  string
+	Flavour  string // plimsoll when it reports a patchset, else vanilla
+	Patchset *int   // nil on a stock server
+	Settings map[string]string
+	Started  time.Time // of the postmaster: another one is another incarnation
+	// Postmaster is its process on this machine; 0 when it is elsewhere, or not known.
+	Postmaster int
+}
+
+//go:embed settings.sql
+var settingsSQL string
+
+// Look connects, looks and leaves.
+func Look(ctx context.Context, dsn string) (*Server, error) {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return nil, fmt.Errorf("look at the database server: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	patchset := server.PatchsetOf(conn.PgConn())
+	s := &Server{Flavour: server.Vanilla, Version: patchset.Version}
+	if !patchset.Stock() {
+		s.Flavour, s.Patchset = server.Plimsoll, &patchset.Number
+	}
+	if err := s.look(ctx, conn); err != nil {
+		return nil, fmt.Errorf("look at the database server: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Server) look(ctx context.Context, conn *pgx.Conn) error {
+	var backend int
+	const who = "select pg_postmaster_start_time(), pg_backend_pid()"
+	if err := conn.QueryRow(ctx, who).Scan(&s.Started, &backend); err != nil {
+		return err
+	}
+	if isHere(conn.PgConn().Conn().RemoteAddr()) {
+		s.Postmaster = postmaster(backend, s.Started)
+	}
+	rows, err := conn.Query(ctx, settingsSQL)
+	if err != nil {
+		return err
+	}
+	s.Settings = map[string]string{}
+	var name, value string
+	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error { s.Settings[name] = value; return nil })
+	return err
+}
+
+func isHere(at net.Addr) bool {
+	if tcp, ok := at.(*net.TCPAddr); ok {
+		return tcp.IP.IsLoopback()
+	}
+	return at.Network() == "unix"
+}
+
+// startTolerance between what the server and the kernel say of the same start.
+const startTolerance = 3 * time.Second
+
+// postmaster is the parent of a backend. A server in a container, or behind a tunnel
+// on loopback, has process numbers that mean something else here; so name and start
+// must agree, else it is not known.
+func postmaster(backend int, started time.Time) int {
+	child, err := process.Of(backend)
+	if err != nil {
+		return 0
+	}
+	parent, err := child.Parent()
+	if err != nil || parent.Name() != "postgres" {
+		return 0
+	}
+	at, err := parent.StartedAt()
+	if err != nil || at.Sub(started).Abs() > startTolerance {
+		return 0
+	}
+	return parent.PID
+}

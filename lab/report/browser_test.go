@@ -1,0 +1,232 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"plimsoll/lab/result"
+)
+
+// Bounds of one test and of one page; both are far from what an idle machine needs.
+const (
+	browserWithin = 90 * time.Second
+	drawnWithin   = 30 * time.Second
+)
+
+// browser finds Chromium, or skips; on CI its absence is a failure.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("no browser on CI: install chromium")
+	}
+	t.Skip("SKIPPED: no browser to look at the report with: install chromium")
+	return ""
+}
+
+// visit opens the report of r and collects what the page complains of and asks for.
+type visit struct {
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+	requests   []string
+}
+
+func open(t *testing.T, r *result.Result) *visit {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(written(t, r)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(browser(t)), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 1000))
+	ctx, cancel := context.WithTimeout(t.Context(), browserWithin)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits until the browser is gone
+	v := &visit{ctx: ctx}
+	chromedp.ListenTarget(ctx, v.listen)
+	v.do(t, network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate("file://"+file),
+		chromedp.Poll(`document.documentElement.dataset.drawn === "yes"`, nil, chromedp.WithPollingTimeout(drawnWithin)))
+	return v
+}
+
+func (v *visit) listen(event any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		v.complaints = append(v.complaints, fmt.Sprintf("console.%s", e.Type))
+	case *runtime.EventExceptionThrown:
+		v.complaints = append(v.complaints, e.ExceptionDetails.Error())
+	case *log.EventEntryAdded:
+		v.complaints = append(v.complaints, e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, "data:") {
+			v.requests = append(v.requests, e.Request.URL)
+		}
+	}
+}
+
+func (v *visit) do(t *testing.T, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(v.ctx, actions...); err != nil {
+		t.Fatal(err, v.complaints)
+	}
+}
+
+func ask[T any](t *testing.T, v *visit, script string) (answer T) {
+	t.Helper()
+	v.do(t, chromedp.Evaluate(script, &answer))
+	return answer
+}
+
+// quiet fails when the page complained or asked for more than itself.
+func (v *visit) quiet(t *testing.T) {
+	t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.complaints) > 0 {
+		t.Errorf("the page complains: %q", v.complaints)
+	}
+	if len(v.requests) != 1 {
+		t.Errorf("the page asked for %q", v.requests)
+	}
+}
+
+// inked counts a canvas's pixels of exactly one colour of the style sheet.
+const inked = `((figure, name) => {
+	const probe = document.createElement("i");
+	probe.style.color = getComputedStyle(document.documentElement).getPropertyValue("--" + name);
+	document.body.append(probe);
+	const want = getComputedStyle(probe).color.match(/\d+/g).map(Number);
+	probe.remove();
+	const c = document.querySelector("figure[data-chart=" + figure + "] canvas");
+	const copy = Object.assign(document.createElement("canvas"), {width: c.width, height: c.height}).getContext("2d", {willReadFrequently: true});
+	copy.drawImage(c, 0, 0);
+	const d = copy.getImageData(0, 0, c.width, c.height).data;
+	let n = 0;
+	for (let i = 0; i < d.length; i += 4) if (d[i+3] === 255 && d[i] === want[0] && d[i+1] === want[1] && d[i+2] === want[2]) n++;
+	return n;
+})`
+
+func TestReportInABrowser(t *testing.T) {
+	r := overloaded(t)
+	v := open(t, r)
+	t.Run("LoadsQuietly", v.quiet)
+	t.Run("DrawsItsCharts", func(t *testing.T) {
+		for _, figure := range []string{"throughput", "apdex", "latency", "processors"} {
+			if n := ask[int](t, v, inked+fmt.Sprintf("(%q, 'blue')", figure)); n < 100 {
+				t.Errorf("%s: %d pixels of its blue line", figure, n)
+			}
+		}
+	})
+	t.Run("RedrawsThemInTheDark", func(t *testing.T) {
+		v.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+			chromedp.Poll(inked+`("throughput", "blue") > 100`, nil))
+		if got := ask[string](t, v, `getComputedStyle(document.body).backgroundColor`); got == "rgb(246, 247, 249)" {
+			t.Error("the page stays light")
+		}
+		v.do(t, emulation.SetEmulatedMedia(), chromedp.Poll(inked+`("throughput", "blue") > 100`, nil))
+	})
+	t.Run("TableEqualsTheJSON", func(t *testing.T) { tableEqualsJSON(t, v, r) })
+	t.Run("TabGoesThroughInReadingOrder", func(t *testing.T) { tabOrder(t, v) })
+	t.Run("ArrowKeysReadSingleMoments", func(t *testing.T) {
+		v.do(t, chromedp.Focus(`figure[data-chart="throughput"] .plot`, chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+		want := fmt.Sprintf("at 2 s: valid answers per second %d", r.Series.OK[2]+r.Series.Refused[2])
+		if said := ask[string](t, v, `document.querySelector("figure[data-chart=throughput] [aria-live]").textContent`); !strings.HasPrefix(said, want) {
+			t.Errorf("said %q, want %q …", said, want)
+		}
+	})
+	t.Run("NarrowScreenDoesNotScrollSideways", func(t *testing.T) {
+		v.do(t, chromedp.EmulateViewport(400, 800), chromedp.Poll(`innerWidth === 400`, nil),
+			chromedp.Poll(`document.documentElement.scrollWidth <= 400`, nil, chromedp.WithPollingTimeout(5*time.Second)))
+	})
+	t.Run("StaysQuiet", v.quiet)
+}
+
+func tableEqualsJSON(t *testing.T, v *visit, r *result.Result) {
+	cells := ask[map[string][]string](t, v, `Object.fromEntries([...document.querySelectorAll("tr[data-operation]")].map(
+		(row) => [row.dataset.operation, [...row.querySelectorAll("td")].map((cell) => cell.textContent)]))`)
+	number := func(text string) float64 {
+		x, err := strconv.ParseFloat(strings.NewReplacer(",", "", "*", "", " s", "").Replace(text), 64)
+		if err != nil {
+			t.Error(err)
+		}
+		return x
+	}
+	for _, op := range r.Operations {
+		row := cells[op.ID]
+		if len(row) != 10 {
+			t.Fatalf("%s: %q", op.ID, row)
+		}
+		for i, want := range map[int]struct{ value, within float64 }{
+			0: {op.TargetMS / 1000, 0}, 1: {*op.Apdex - 0.0005, 0.0006}, 3: {float64(op.Ops), 0}, 4: {float64(op.Refused), 0},
+			5: {float64(op.Errors + op.Overload), 0}, 6: {*op.Latency.P50, 0.51}, 7: {*op.Latency.P95, 0.51}, 8: {*op.Latency.P99, 0.51}, 9: {*op.Latency.Max, 0.51},
+		} {
+			if got := number(row[i]); got < want.value-want.within || got > want.value+want.within {
+				t.Errorf("%s, column %d: %v, want %v", op.ID, i, got, want.value)
+			}
+		}
+		if row[2] != string(op.Band) {
+			t.Errorf("%s: band %q, want %q", op.ID, row[2], op.Band)
+		}
+	}
+	if len(cells) != len(r.Operations) {
+		t.Errorf("%d rows for %d operations", len(cells), len(r.Operations))
+	}
+}
+
+func tabOrder(t *testing.T, v *visit) {
+	const who = `(() => { const e = document.activeElement; return e.className || e.tagName.toLowerCase(); })()`
+	var got []string
+	v.do(t, chromedp.Evaluate(`document.activeElement.blur()`, nil))
+	for range 10 {
+		v.do(t, chromedp.KeyEvent(kb.Tab))
+		got = append(got, ask[string](t, v, who))
+	}
+	want := "skip scroll scroll plot plot plot plot summary summary"
+	if text := strings.Join(got, " "); !strings.HasPrefix(text, want) {
+		t.Errorf("tab order %s, want %s", text, want)
+	}
+}
+
+func TestHostileTextsInABrowser(t *testing.T) {
+	v := open(t, hostile(t))
+	if title := ask[string](t, v, "document.title"); !strings.HasPrefix(title, "Apdex 0.108") {
+		t.Errorf("title %q", title)
+	}
+	if n := ask[int](t, v, `document.querySelectorAll("img, script:not([type]), script[type=module]").length`); n != 2 {
+		t.Errorf("%d scripts and images, want the page's own 2", n)
+	}
+	v.quiet(t)
+}
+
+func TestReportOfNothingInABrowser(t *testing.T) {
+	v := open(t, &result.Result{Series: result.Series{T: []float64{}}, Events: []result.Event{}})
+	v.quiet(t)
+}

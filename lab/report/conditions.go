@@ -1,0 +1,121 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plimsoll/lab/result"
+)
+
+// fact is a line of the conditions.
+type fact struct{ Name, Value string }
+
+// conditions are what the figures depend on, in the order of their weight.
+func conditions(r *result.Result) []fact {
+	c := r.Conditions
+	facts := []fact{
+		{"load", load(r)},
+		{"mix", mix(c.Load.Mix)},
+		{"base", or(c.Scale, "not stated")},
+		{"shape of the ERP", or(c.Shape, "not stated")},
+		{"engine", engine(c)},
+		{"durability", durability(c.Engine.Settings)},
+		{"memory settings", settings(c.Engine.Settings, "shared_buffers", "work_mem", "temp_buffers", "max_wal_size")},
+		{"workers", workers(c.Workers)},
+		{"machine", machine(c)},
+		{"CPU, share of all cores", cpu(c.CPU)},
+		{"generator", generator(r.Generator, r.Conditions.Load.LagLimitS)},
+		{"software", or(c.Software, "not stated")},
+	}
+	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+func load(r *result.Result) string {
+	l := r.Conditions.Load
+	return fmt.Sprintf("%s users, %s model, think time %s mean %s at most %s, ramp %s, steady %s, seed %d",
+		count(int64(r.Users)), l.Model, l.Think.Distribution, seconds(l.Think.MeanS), seconds(l.Think.CapS), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+}
+
+func mix(weights map[string]float64) string {
+	ids := slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
+		if weights[a] != weights[b] {
+			return int(1e6 * (weights[b] - weights[a]))
+		}
+		return strings.Compare(a, b)
+	})
+	for i, id := range ids {
+		ids[i] = fmt.Sprintf("%s %.0f %%", id, 100*weights[id])
+	}
+	return strings.Join(ids, ", ")
+}
+
+func engine(c result.Conditions) string {
+	text := fmt.Sprintf("PostgreSQL %s, %s", c.Engine.Version, c.Engine.Flavour)
+	if c.Engine.Patchset != nil {
+		text += fmt.Sprintf(" patchset %d", *c.Engine.Patchset)
+	}
+	if c.Profile != "" {
+		text += ", profile " + c.Profile
+	}
+	if !c.Engine.Local {
+		text += ", not known to be on this machine"
+	}
+	return text
+}
+
+func durability(s map[string]string) string {
+	return settings(s, "fsync", "synchronous_commit", "full_page_writes", "wal_level", "data_checksums")
+}
+
+func settings(all map[string]string, names ...string) string {
+	var known []string
+	for _, name := range names {
+		if value, ok := all[name]; ok {
+			known = append(known, name+"="+value)
+		}
+	}
+	return strings.Join(known, ", ")
+}
+
+func workers(all []result.Worker) string {
+	started := 0
+	for _, w := range all {
+		if w.Started {
+			started++
+		}
+	}
+	if started > 0 {
+		return fmt.Sprintf("%d, started by the run", started)
+	}
+	return fmt.Sprintf("%d, running already", len(all))
+}
+
+func machine(c result.Conditions) string {
+	m := c.Machine
+	return fmt.Sprintf("%s, %d cores, %s RAM, %s, Linux %s", or(m.CPU, "unknown processor"), m.Cores, size(float64(m.MemoryBytes)), or(m.OS, "unknown system"), or(m.Kernel, "unknown"))
+}
+
+func cpu(c result.CPU) string {
+	return fmt.Sprintf("generator %s, workers %s, database %s, whole machine %s, stolen %s",
+		percent(c.Generator), percent(c.Workers), percent(c.Database), percent(c.Machine), percent(c.Steal))
+}
+
+func generator(g result.Generator, lagLimit float64) string {
+	text := fmt.Sprintf("lag p99 %s ms, max %s ms; at most %s operations at once", millis(&g.LagMSP99), millis(&g.LagMSMax), count(int64(g.InFlight)))
+	if lagLimit > 0 {
+		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", count(int64(1000*lagLimit)))
+	}
+	if g.UsersBytes != nil {
+		text += fmt.Sprintf("; %s per user", size(*g.UsersBytes))
+	}
+	return text
+}

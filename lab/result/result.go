@@ -1,0 +1,130 @@
+// Package result owns what is known after a run: one tree that is the JSON of
+// `plimsoll run --json`, the stored run, and the source of the text table and the
+// HTML report. Names once published stay; what was not measured is null, never 0.
+package result
+
+import (
+	"time"
+
+	"plimsoll/lab/apdex"
+)
+
+// Schema names the form of the JSON. It grows by adding names; a change that
+// breaks readers counts up.
+const Schema = "plimsoll.run/1"
+
+// Result is one run.
+type Result struct {
+	Schema   string    `json:"schema"`
+	ID       string    `json:"id"`
+	Title    string    `json:"title,omitempty"`
+	Started  time.Time `json:"started_at"`
+	Finished time.Time `json:"finished_at"`
+
+	// Valid says whether the figures may be quoted; every reason against it is listed.
+	Valid          bool     `json:"valid"`
+	InvalidReasons []string `json:"invalid_reasons"`
+	// Interrupted: stopped by hand; the figures are those of the time until then.
+	Interrupted bool `json:"interrupted"`
+
+	Users int `json:"users"`
+	// DurationS is the steady state that was measured, without ramp and drain.
+	DurationS float64 `json:"duration_s"`
+	Totals
+	// OpsPerS is valid answers (ok and refused by a control) that arrived in the
+	// steady state, per second of it.
+	OpsPerS float64 `json:"ops_per_s"`
+	// Apdex over all key operations, weighed by priority. Null when nothing was
+	// measured or the books are wrong: such a run scores nothing.
+	Apdex    *float64        `json:"apdex"`
+	Band     apdex.Band      `json:"band"`
+	Interval *apdex.Interval `json:"interval"`
+
+	Operations []Operation `json:"operations"`
+	Generator  Generator   `json:"generator"`
+	Audit      Audit       `json:"audit"`
+	Conditions Conditions  `json:"conditions"`
+	Events     []Event     `json:"events"`
+	Series     Series      `json:"series"`
+}
+
+// Totals are operations that were due in the steady state, by how they ended:
+// ops = ok + refused + errors + overload.
+type Totals struct {
+	Ops      int64 `json:"ops"`
+	OK       int64 `json:"ok"`
+	Refused  int64 `json:"refused"`  // by a business control: a valid answer
+	Errors   int64 `json:"errors"`   // no valid answer, timeouts among them
+	Overload int64 `json:"overload"` // the server said it is too busy
+}
+
+// Operation is one key operation over the steady state.
+type Operation struct {
+	ID       string  `json:"id"`
+	Title    string  `json:"title"`
+	TargetMS float64 `json:"target_ms"` // T
+	Priority int     `json:"priority"`  // 1 counts most: a sample weighs 1/priority in the overall score
+	Weight   float64 `json:"weight"`    // share in the mix, 0..1
+	Totals
+	apdex.Counts
+	Apdex    *float64        `json:"apdex"`
+	Band     apdex.Band      `json:"band"`
+	Interval *apdex.Interval `json:"interval"`
+	// Latency of answered operations from the moment the user was due.
+	Latency Latency `json:"latency_ms"`
+	// HistogramT counts answered operations in units of T: 0-T, T-2T, 2T-3T, 3T-4T, >4T.
+	HistogramT apdex.Histogram `json:"histogram_t"`
+	// ErrorTexts are the most frequent errors with their counts.
+	ErrorTexts []ErrorText `json:"error_texts,omitempty"`
+}
+
+// Latency is percentiles in milliseconds, of merged counts; null without answers.
+type Latency struct {
+	P50 *float64 `json:"p50"`
+	P95 *float64 `json:"p95"`
+	P99 *float64 `json:"p99"`
+	Max *float64 `json:"max"`
+}
+
+// ErrorText is one message and how often it was seen.
+type ErrorText struct {
+	Text  string `json:"text"`
+	Count int64  `json:"count"`
+}
+
+// Generator is how well the load itself was made.
+type Generator struct {
+	// CPUShare of all the machine's cores in the steady state, 0..1.
+	CPUShare *float64 `json:"cpu_share"`
+	// Lag is how late operations were sent after their user was due.
+	LagMSP50 float64 `json:"lag_ms_p50"`
+	LagMSP99 float64 `json:"lag_ms_p99"`
+	LagMSMax float64 `json:"lag_ms_max"`
+	// UsersBytes is live memory per user at the end of the run, sessions,
+	// connections and counters included.
+	UsersBytes *float64 `json:"users_bytes"`
+	InFlight   int      `json:"in_flight_max"` // most operations under way at once
+}
+
+// Audit is the check of the books after the run.
+type Audit struct {
+	Done       bool      `json:"done"`
+	Clean      bool      `json:"clean"`
+	Checks     int       `json:"checks"`
+	Violations int       `json:"violations"`
+	Findings   []Finding `json:"findings"`
+	DurationS  float64   `json:"duration_s"`
+	Error      string    `json:"error,omitempty"` // why it could not be done
+}
+
+// Finding is one violation of the books.
+type Finding struct {
+	Check  string `json:"check"`
+	Detail string `json:"detail"`
+}
+
+// Event is something that happened during the run and is worth knowing.
+type Event struct {
+	AtS  float64 `json:"at_s"` // since the start of the ramp
+	Text string  `json:"text"`
+}

@@ -1,0 +1,135 @@
+package run
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"plimsoll/lab/apdex"
+	"plimsoll/lab/dirs"
+	"plimsoll/lab/machine"
+	"plimsoll/lab/result"
+	"plimsoll/lab/tally"
+)
+
+// result puts together what is known.
+func (r *running) result() *result.Result {
+	steady := r.tally.Steady().Seconds()
+	all := &result.Result{
+		Schema: result.Schema, ID: r.id, Title: r.Title,
+		Started: r.began.UTC().Truncate(time.Millisecond), Finished: time.Now().UTC().Truncate(time.Millisecond),
+		Interrupted: r.stoppedByHand, Users: r.Users, DurationS: steady,
+		Totals: totals(r.tally.Outcomes()), Band: apdex.NoSample,
+		Operations: r.perOperation(), Generator: r.generator(), Audit: r.audit,
+		Conditions: r.conditions(), Events: r.events(), Series: r.series(),
+	}
+	if steady > 0 {
+		all.OpsPerS = float64(r.tally.Answered) / steady
+	}
+	r.judge(all)
+	r.score(all)
+	return all
+}
+
+// score gives nothing to a run whose books are wrong.
+func (r *running) score(all *result.Result) {
+	score, interval, ok := r.tally.Apdex()
+	if !ok || r.audit.Done && !r.audit.Clean {
+		return
+	}
+	all.Apdex, all.Interval, all.Band = &score, &interval, apdex.BandOf(score)
+}
+
+func totals(sum [4]int64) result.Totals {
+	return result.Totals{
+		Ops: total(sum[:]), OK: sum[tally.OK], Refused: sum[tally.Refused],
+		Errors: sum[tally.Failed], Overload: sum[tally.Overload],
+	}
+}
+
+func (r *running) perOperation() []result.Operation {
+	weights := shares(r.operations)
+	all := make([]result.Operation, len(r.operations))
+	for i, op := range r.operations {
+		counted := r.tally.Operations[i]
+		all[i] = result.Operation{
+			ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Priority: op.Priority, Weight: weights[op.ID],
+			Totals: totals(counted.Outcomes), Counts: counted.Apdex, Band: apdex.NoSample,
+			Latency: latency(counted.Latency), HistogramT: counted.Units, ErrorTexts: errorTexts(counted.Errors),
+		}
+		if score, ok := counted.Apdex.Score(); ok {
+			interval := counted.Apdex.Interval()
+			all[i].Apdex, all[i].Interval, all[i].Band = &score, &interval, apdex.BandOf(score)
+		}
+	}
+	return all
+}
+
+func latency(times *tally.Times) (l result.Latency) {
+	for p, to := range map[float64]**float64{50: &l.P50, 95: &l.P95, 99: &l.P99, 100: &l.Max} {
+		if d, ok := times.Percentile(p); ok {
+			ms := milliseconds(d)
+			*to = &ms
+		}
+	}
+	return l
+}
+
+func errorTexts(counts map[string]int64) (all []result.ErrorText) {
+	for text, n := range counts {
+		all = append(all, result.ErrorText{Text: text, Count: n})
+	}
+	slices.SortFunc(all, func(a, b result.ErrorText) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	return all
+}
+
+func (r *running) generator() result.Generator {
+	p50, _ := r.tally.Lag.Percentile(50)
+	p99, _ := r.tally.Lag.Percentile(99)
+	return result.Generator{
+		CPUShare: r.cpu(generatorCPU), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
+		LagMSMax: milliseconds(r.tally.Lag.Max()), UsersBytes: &r.bytesPerUser, InFlight: r.tally.InFlight,
+	}
+}
+
+func (r *running) cpu(which int) *float64 { return r.meter.share(which, r.tally.From, r.tally.To) }
+
+func (r *running) conditions() result.Conditions {
+	here, err := machine.Describe(dirs.State())
+	if err != nil { // there is no state directory yet
+		here, _ = machine.Describe("/") // what cannot be read is empty: no reason to have no result
+	}
+	return result.Conditions{
+		Machine: here,
+		Engine: result.Engine{
+			Version: r.before.Version, Flavour: r.before.Flavour, Patchset: r.before.Patchset,
+			Local: r.before.Postmaster != 0, Settings: r.before.Settings,
+		},
+		Workers: r.crew.conditions(),
+		Load: result.Load{
+			Model: "closed",
+			Think: result.Think{Distribution: string(r.Think.Distribution), MeanS: r.Think.Mean.Seconds(), CapS: r.Think.Cap.Seconds()},
+			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(), LagLimitS: r.LagLimit.Seconds(),
+			Seed: r.Seed, Mix: shares(r.operations),
+		},
+		CPU: result.CPU{
+			Generator: r.cpu(generatorCPU), Workers: r.cpu(workersCPU), Database: r.cpu(databaseCPU),
+			Machine: r.cpu(machineCPU), Steal: r.cpu(stealCPU),
+		},
+		Scale: r.Scale, Profile: r.Profile, Shape: r.Shape, Software: r.Software,
+	}
+}
+
+func (r *running) events() []result.Event {
+	all := []result.Event{}
+	for _, d := range r.crew.dead() {
+		all = append(all, result.Event{AtS: d.at.Sub(r.rampBegan).Seconds(), Text: d.text})
+	}
+	if r.restarted() {
+		all = append(all, result.Event{AtS: r.after.Started.Sub(r.rampBegan).Seconds(), Text: "the database server was started again"})
+	}
+	slices.SortFunc(all, func(a, b result.Event) int { return cmp.Compare(a.AtS, b.AtS) })
+	return all
+}

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"plimsoll/lab/result"
+	"plimsoll/lab/worker"
+	"plimsoll/platform/problem"
+)
+
+// healthWithin is how long an application server may take to say that it lives.
+const healthWithin = 10 * time.Second
+
+// crew is the application servers of a run: children of ours, or others' by URL.
+type crew struct {
+	hired   []*worker.Worker
+	foreign []string
+	logs    []io.Closer
+
+	mu      sync.Mutex
+	leaving bool
+	deaths  []death
+	watched sync.WaitGroup
+}
+
+// death of a worker in service.
+type death struct {
+	at   time.Time
+	text string
+}
+
+// hire starts the workers, or checks that those of others answer.
+func (r *running) hire(ctx context.Context) (*crew, error) {
+	c := &crew{foreign: r.URLs}
+	if len(r.URLs) > 0 {
+		for _, url := range r.URLs {
+			if err := alive(ctx, url); err != nil {
+				return nil, problem.New(problem.Environment, err, "start one with `plimsoll serve`, or leave out the URLs and the run starts its own")
+			}
+		}
+		return c, nil
+	}
+	group, starting := errgroup.WithContext(ctx)
+	c.hired = make([]*worker.Worker, r.Workers)
+	for i := range c.hired {
+		log, err := r.workerLog(i)
+		if err != nil {
+			return nil, err
+		}
+		if log != nil {
+			c.logs = append(c.logs, log)
+		}
+		group.Go(func() (err error) {
+			c.hired[i], err = worker.Start(starting, r.Serve, r.ServeEnv, log)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// workerLog is a file in the run's folder; nil when the run is not kept.
+func (r *running) workerLog(i int) (io.WriteCloser, error) {
+	if r.Store == nil {
+		return nil, nil
+	}
+	name := filepath.Join(r.Store.Dir(r.id), fmt.Sprintf("worker-%d.log", i+1))
+	log, err := os.Create(name)
+	if err != nil {
+		return nil, problem.New(problem.Environment, fmt.Errorf("make worker's log: %w", err), "")
+	}
+	return log, nil
+}
+
+func alive(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, healthWithin)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health/live", nil)
+	if err != nil {
+		return fmt.Errorf("application server %q: %w", url, err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("application server does not answer: %w", err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("application server %s is not well: %s", url, answer.Status)
+	}
+	return nil
+}
+
+func (c *crew) urls() []string {
+	urls := c.foreign
+	for _, w := range c.hired {
+		urls = append(urls, w.URL)
+	}
+	return urls
+}
+
+func (c *crew) pids() (pids []int) {
+	for _, w := range c.hired {
+		pids = append(pids, w.PID)
+	}
+	return pids
+}
+
+func (c *crew) conditions() (all []result.Worker) {
+	for _, url := range c.urls() {
+		all = append(all, result.Worker{URL: url, Started: len(c.hired) > 0})
+	}
+	return all
+}
+
+// watch notes deaths in service. When nobody is left, there is nothing more to
+// measure: it ends the load.
+func (c *crew) watch(end context.CancelFunc) {
+	for i, w := range c.hired {
+		c.watched.Add(1)
+		go func() {
+			defer c.watched.Done()
+			<-w.Gone()
+			if c.died(i, w) == len(c.hired) {
+				end()
+			}
+		}()
+	}
+}
+
+func (c *crew) died(i int, w *worker.Worker) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leaving {
+		return 0
+	}
+	text := fmt.Sprintf("worker %d died: %v", i+1, w.Ended())
+	if words := w.LastWords(); words != "" {
+		text += fmt.Sprintf("; its last words: %.200s", words)
+	}
+	c.deaths = append(c.deaths, death{time.Now(), text})
+	return len(c.deaths)
+}
+
+// callForeign notes workers of others that have stopped answering.
+func (c *crew) callForeign(ctx context.Context) {
+	for _, url := range c.foreign {
+		if err := alive(ctx, url); err != nil {
+			c.mu.Lock()
+			c.deaths = append(c.deaths, death{time.Now(), err.Error()})
+			c.mu.Unlock()
+		}
+	}
+}
+
+func (c *crew) dead() []death {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.deaths
+}
+
+func (c *crew) lastWords() string {
+	for _, w := range c.hired {
+		if words := w.LastWords(); words != "" {
+			return words
+		}
+	}
+	return ""
+}
+
+// stop sends the children home, all at the same time.
+func (c *crew) stop() {
+	c.mu.Lock()
+	c.leaving = true
+	c.mu.Unlock()
+	var gone sync.WaitGroup
+	for _, w := range c.hired {
+		if w != nil {
+			gone.Add(1)
+			go func() { defer gone.Done(); w.Stop() }()
+		}
+	}
+	gone.Wait()
+	c.watched.Wait()
+	for _, log := range c.logs {
+		log.Close()
+	}
+}

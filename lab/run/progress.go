@@ -1,0 +1,153 @@
+package run
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"plimsoll/lab/users"
+)
+
+// Phase of a run, in order.
+type Phase string
+
+const (
+	Starting Phase = "start"  // workers come up
+	Login    Phase = "log in" // users log in
+	Ramp     Phase = "ramp"
+	Steady   Phase = "steady"
+	Drain    Phase = "drain"
+	Auditing Phase = "audit"
+	Finished Phase = "done"
+)
+
+// Progress is one look at a run under way.
+type Progress struct {
+	Phase   Phase
+	Elapsed time.Duration
+	Left    time.Duration // estimate until the result, audit included
+	Share   float64       // 0..1 of the whole
+	Users   int           // logged in during Login, at work later
+	OpsPerS float64       // valid answers in the last second
+	Ops     int64         // in the steady state so far
+	Errors  int64         // errors and overload in the steady state so far
+	// Apdex so far in the steady state; Scored is false while nothing was measured.
+	Apdex  float64
+	Scored bool
+	LagMS  float64 // largest in the last second
+}
+
+// What phases before and after the load take, until better is known. Only the
+// estimate of the time left depends on them.
+const (
+	logInsPerSecondGuess = 500
+	auditGuess           = 3 * time.Second
+)
+
+// board shows the progress: those who run write on it, one goroutine reads it out.
+type board struct {
+	show func(Progress)
+
+	mu    sync.Mutex
+	began time.Time
+	now   Progress
+	turn  chan struct{} // a phase has begun
+
+	loggedIn atomic.Int64
+
+	stopped chan struct{}
+	read    sync.WaitGroup
+}
+
+func newBoard(show func(Progress)) *board {
+	b := &board{show: show, began: time.Now(), turn: make(chan struct{}, 1), stopped: make(chan struct{})}
+	if show != nil {
+		b.read.Add(1)
+		go b.readOut()
+	}
+	return b
+}
+
+func (b *board) readOut() {
+	defer b.read.Done()
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case <-b.turn:
+		case <-second.C:
+		case <-b.stopped:
+			b.show(b.look())
+			return
+		}
+		b.show(b.look())
+	}
+}
+
+func (b *board) look() Progress {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.now
+	p.Elapsed = time.Since(b.began)
+	if p.Phase == Login {
+		p.Users = int(b.loggedIn.Load())
+	}
+	p.Share = p.Elapsed.Seconds() / max(1e-3, (p.Elapsed+p.Left).Seconds())
+	return p
+}
+
+func (b *board) set(change func(*Progress)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.now)
+}
+
+// begin shows a phase without waiting for the next second.
+func (b *board) begin(phase Phase, left time.Duration) {
+	b.set(func(p *Progress) { p.Phase, p.Left = phase, left })
+	select {
+	case b.turn <- struct{}{}:
+	default:
+	}
+}
+
+// close shows the last state.
+func (b *board) close() {
+	b.set(func(p *Progress) { p.Phase, p.Left = Finished, 0 })
+	close(b.stopped)
+	b.read.Wait()
+}
+
+// watch is told of the crowd once a second.
+func (b *board) watch(o Options) func(users.Look) {
+	var before int64
+	return func(l users.Look) {
+		sum := l.Tally.Outcomes()
+		score, _, scored := l.Tally.Apdex()
+		b.set(func(p *Progress) {
+			p.Phase, p.Left = phaseAt(l.At, o), leftAt(l.At, o)
+			p.Users, p.OpsPerS, p.LagMS = l.Users, float64(l.Answered-before), milliseconds(l.LagMax)
+			p.Ops, p.Errors = total(sum[:]), failures(sum)
+			p.Apdex, p.Scored = score, scored
+		})
+		before = l.Answered
+	}
+}
+
+func phaseAt(at time.Duration, o Options) Phase {
+	switch {
+	case at < o.Ramp:
+		return Ramp
+	case at < o.Ramp+o.Duration:
+		return Steady
+	}
+	return Drain
+}
+
+func leftAt(at time.Duration, o Options) time.Duration {
+	return max(0, o.Ramp+o.Duration-at) + auditGuess
+}
+
+func logInGuess(users int) time.Duration {
+	return time.Duration(users) * time.Second / logInsPerSecondGuess
+}

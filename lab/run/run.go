@@ -1,0 +1,143 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/result"
+	"plimsoll/lab/tally"
+	"plimsoll/lab/users"
+	"plimsoll/platform/problem"
+)
+
+// Run makes one run.
+//
+// The error is for runs that could not be made at all (bad options, no database,
+// worker that never came up: result nil) or whose result could not be kept
+// (result not nil). What goes wrong once users are at work is in the result:
+// valid false, with reasons. When ctx is cancelled in mid-run, the result holds
+// what was measured until then and the error is nil.
+func Run(ctx context.Context, o Options) (*result.Result, error) {
+	o = o.withDefaults()
+	operations, err := plan(o.Mix)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.check(operations); err != nil {
+		return nil, fmt.Errorf("plan run: %w", err)
+	}
+	r := &running{Options: o, operations: operations, board: newBoard(o.Progress), began: time.Now()}
+	defer r.board.close()
+	return r.run(ctx)
+}
+
+// running is one run under way.
+type running struct {
+	Options
+	operations []users.Operation
+	board      *board
+	began      time.Time
+	id         string
+
+	before, after *postgres.Server
+	crew          *crew
+	player        *player
+	meter         *meter
+	tally         *tally.Tally
+	rampBegan     time.Time
+	bytesPerUser  float64
+	stoppedByHand bool
+	audit         result.Audit
+	verdict       verdict
+}
+
+func (r *running) run(ctx context.Context) (*result.Result, error) {
+	if err := r.reserve(); err != nil {
+		return nil, err
+	}
+	if err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	defer r.crew.stop()
+	if err := r.load(ctx); err != nil {
+		return nil, err
+	}
+	r.inspect(ctx)
+	return r.keep()
+}
+
+// reserve takes the run's place in the store, where its workers' logs go as well.
+func (r *running) reserve() (err error) {
+	if r.Store == nil {
+		r.id = "unkept"
+		return nil
+	}
+	r.id, err = r.Store.Begin(r.began, r.Users)
+	return err
+}
+
+// open looks at the server and gets the workers up.
+func (r *running) open(ctx context.Context) (err error) {
+	r.board.begin(Starting, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
+	if r.before, err = postgres.Look(ctx, r.DSN); err != nil {
+		return problem.New(problem.Environment, err, "is it running? `plimsoll up` starts one; `plimsoll status` lists them")
+	}
+	r.crew, err = r.hire(ctx)
+	return err
+}
+
+// load logs the users in and lets them work.
+func (r *running) load(ctx context.Context) error {
+	empty := liveBytes()
+	if err := r.logIn(ctx); err != nil {
+		return problem.New(problem.Environment, err, r.crew.lastWords())
+	}
+	defer r.player.close()
+	r.meter = &meter{workers: r.crew.pids(), postmaster: r.before.Postmaster, cores: runtime.NumCPU()}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	r.crew.watch(stop)
+	r.rampBegan = time.Now()
+	r.meter.start()
+	defer r.meter.stop()
+
+	r.board.begin(phaseAt(0, r.Options), leftAt(0, r.Options))
+	crowd := r.crowd(r.operations)
+	crowd.Look = r.board.watch(r.Options)
+	if r.Ended != nil {
+		crowd.Ended = func(s tally.Sample) { r.Ended(r.operations[s.Operation].ID, s) }
+	}
+	var err error
+	r.tally, err = crowd.Run(working, r.player)
+	r.stoppedByHand = ctx.Err() != nil
+	r.bytesPerUser = max(0, (liveBytes()-empty)/float64(r.Users))
+	return err
+}
+
+func (r *running) logIn(ctx context.Context) (err error) {
+	r.board.begin(Login, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
+	if r.player, err = newPlayer(ctx, r.Options, r.operations, r.crew.urls()); err != nil {
+		return fmt.Errorf("reach the application server: %w", err)
+	}
+	return users.LogIn(ctx, r.Users, r.player, &r.board.loggedIn)
+}
+
+// liveBytes is memory in use after a collection: heap and stacks.
+func liveBytes() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc + m.StackInuse)
+}
+
+// keep puts the result together and stores it.
+func (r *running) keep() (*result.Result, error) {
+	all := r.result()
+	if r.Store == nil {
+		return all, nil
+	}
+	return all, r.Store.Save(all)
+}

@@ -1,0 +1,279 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"plimsoll/erp/fill"
+	"plimsoll/lab/cluster"
+	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/lab/result"
+	"plimsoll/lab/runs"
+	"plimsoll/lab/users"
+	"plimsoll/lab/worker"
+	"plimsoll/platform/database"
+	"plimsoll/platform/problem"
+)
+
+// base is a small filled ERP and the options of a short run on it.
+func base(t *testing.T) Options {
+	t.Helper()
+	return filled(t, clustertest.Database(t))
+}
+
+func filled(t *testing.T, dsn cluster.DSN) Options {
+	t.Helper()
+	db, err := database.Open(t.Context(), dsn.Secret(), database.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 200, Counterparties: 100, Documents: 300}); err != nil {
+		t.Fatal(err)
+	}
+	return Options{
+		LagLimit: time.Minute, // other tests run beside this one
+		DSN:      dsn.Secret(), Serve: []string{os.Args[0]}, ServeEnv: []string{"PLIMSOLL_TEST_DSN=" + dsn.Secret()},
+		Users: 200, Ramp: time.Second, Duration: 5 * time.Second, Drain: 10 * time.Second,
+		Think: users.Think{Mean: 2 * time.Second}, Profile: "test", Shape: "lean", Software: "test",
+	}
+}
+
+func mustRun(t *testing.T, ctx context.Context, o Options) *result.Result {
+	t.Helper()
+	r, err := Run(ctx, o)
+	if err != nil {
+		t.Fatalf("%v\nhint: %s", err, problem.HintOf(err))
+	}
+	return r
+}
+
+func TestRun(t *testing.T) {
+	o := base(t)
+	o.Store = runs.Open(t.TempDir())
+	var phases []Phase
+	o.Progress = func(p Progress) {
+		if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
+			phases = append(phases, p.Phase)
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	t.Run("IsValidWithCleanBooks", func(t *testing.T) {
+		if !r.Valid || !r.Audit.Clean || r.Audit.Checks == 0 {
+			t.Errorf("reasons %q, audit %+v", r.InvalidReasons, r.Audit)
+		}
+	})
+	t.Run("CountsAddUp", func(t *testing.T) {
+		var sum result.Totals
+		for _, op := range r.Operations {
+			sum.Ops += op.Ops
+			sum.OK += op.OK
+			sum.Refused += op.Refused
+			sum.Errors += op.Errors
+			sum.Overload += op.Overload
+			if op.Ops != op.OK+op.Refused+op.Errors+op.Overload || op.Ops != op.Counts.N() {
+				t.Errorf("%+v", op)
+			}
+		}
+		if sum != r.Totals || r.Ops < 300 {
+			t.Errorf("operations %+v, in all %+v", sum, r.Totals)
+		}
+	})
+	t.Run("ScoresAndHasNoErrors", func(t *testing.T) {
+		if r.Apdex == nil || *r.Apdex < 0.5 || r.Errors != 0 {
+			t.Errorf("Apdex %v, %d errors: %+v", r.Apdex, r.Errors, r.Operations)
+		}
+	})
+	t.Run("TellsProcessorsApart", func(t *testing.T) {
+		c := r.Conditions.CPU
+		if c.Generator == nil || c.Workers == nil || c.Database == nil || *c.Workers <= 0 || *c.Database <= 0 {
+			t.Errorf("%+v", c)
+		}
+	})
+	t.Run("KnowsItsConditions", func(t *testing.T) {
+		e := r.Conditions.Engine
+		if e.Version == "" || e.Settings["fsync"] != "off" || !e.Local || r.Conditions.Load.Think.MeanS != 2 {
+			t.Errorf("%+v", r.Conditions)
+		}
+	})
+	t.Run("GoesThroughThePhases", func(t *testing.T) {
+		for _, phase := range []Phase{Ramp, Steady, Finished} {
+			if !slices.Contains(phases, phase) {
+				t.Errorf("phases %v miss %s", phases, phase)
+			}
+		}
+	})
+	t.Run("IsKeptWhole", func(t *testing.T) {
+		kept, err := o.Store.Load(runs.Latest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := json.Marshal(r)
+		b, _ := json.Marshal(kept)
+		if string(a) != string(b) {
+			t.Errorf("kept %s\nmade %s", b, a)
+		}
+		page, err := os.ReadFile(o.Store.ReportPath(r.ID))
+		if err != nil || !strings.Contains(string(page), r.ID) {
+			t.Errorf("report of %d bytes, %v", len(page), err)
+		}
+	})
+}
+
+func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {
+	o := base(t)
+	o.Duration = time.Hour
+	ctx, stop := context.WithCancel(t.Context())
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady && p.Ops > 150 {
+			stop()
+		}
+	}
+	r := mustRun(t, ctx, o)
+	if !r.Interrupted || r.Valid || r.Ops < 150 || r.Apdex == nil || !r.Audit.Clean {
+		t.Errorf("interrupted %v, valid %v, %d operations, audit %+v", r.Interrupted, r.Valid, r.Ops, r.Audit)
+	}
+	if !strings.Contains(fmt.Sprint(r.InvalidReasons), "stopped by hand") {
+		t.Errorf("%q", r.InvalidReasons)
+	}
+}
+
+func TestWorkerKilledInMidRunIsSaid(t *testing.T) {
+	o := base(t)
+	o.Duration = time.Hour
+	var killed atomic.Bool
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady && p.Ops > 50 && !killed.Swap(true) {
+			killWorker(t)
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "worker 1 died: signal: killed") || len(r.Events) == 0 {
+		t.Errorf("valid %v, reasons %q, events %+v", r.Valid, r.InvalidReasons, r.Events)
+	}
+	if r.Interrupted || r.Ops == 0 || !r.Audit.Clean {
+		t.Errorf("%d operations, interrupted %v, audit %+v", r.Ops, r.Interrupted, r.Audit)
+	}
+}
+
+func TestForeignWorkerThatIsGoneIsSaid(t *testing.T) {
+	o := base(t)
+	w, err := worker.Start(t.Context(), o.Serve, o.ServeEnv, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Kill)
+	o.URLs, o.Duration = []string{w.URL}, 2*time.Second
+	var killed atomic.Bool
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady && !killed.Swap(true) {
+			w.Kill()
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "does not answer") || r.Errors == 0 {
+		t.Errorf("valid %v, reasons %q, %d errors", r.Valid, r.InvalidReasons, r.Errors)
+	}
+	if r.Conditions.CPU.Workers != nil {
+		t.Errorf("the processor share of a worker that is not ours: %v", *r.Conditions.CPU.Workers)
+	}
+}
+
+// killWorker ends the only child of this process that is a worker.
+func killWorker(t *testing.T) {
+	children, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Error(err)
+	}
+	for _, thread := range children {
+		text, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+		for _, child := range strings.Fields(string(text)) {
+			environment, _ := os.ReadFile("/proc/" + child + "/environ")
+			if !strings.Contains(string(environment), "PLIMSOLL_TEST_DSN=") {
+				continue
+			}
+			var pid int
+			_, _ = fmt.Sscan(child, &pid)
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestDatabaseRestartedInMidRunIsSaid(t *testing.T) {
+	state := clustertest.State(t)
+	c, err := cluster.Open(state).Create(t.Context(), "restart", clustertest.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := c.Start(t.Context(), cluster.StartOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := filled(t, c.DSN(""))
+	o.Duration = 8 * time.Second
+	restarted := make(chan *cluster.Postmaster, 1)
+	var once atomic.Bool
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady && p.Ops > 50 && !once.Swap(true) {
+			go func() {
+				if err := server.Stop(context.Background(), cluster.Immediate); err != nil {
+					t.Error(err)
+				}
+				again, err := c.Start(context.Background(), cluster.StartOptions{})
+				if err != nil {
+					t.Error(err)
+				}
+				restarted <- again
+			}()
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	defer func() {
+		if err := (<-restarted).Stop(context.Background(), cluster.Immediate); err != nil {
+			t.Error(err)
+		}
+	}()
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "restarted in mid-run") || len(r.Events) == 0 {
+		t.Errorf("valid %v, reasons %q", r.Valid, r.InvalidReasons)
+	}
+	if !r.Audit.Done {
+		t.Errorf("the server came back, but: %+v", r.Audit)
+	}
+}
+
+func TestRunThatCannotBeMade(t *testing.T) {
+	good := Options{DSN: clustertest.Database(t).Secret(), Serve: []string{"/bin/false"}}
+	for _, c := range []struct {
+		name   string
+		change func(*Options)
+		class  problem.Class
+		says   string
+	}{
+		{"NoDatabase", func(o *Options) { o.DSN = "" }, problem.Usage, "no database"},
+		{"NoWorker", func(o *Options) { o.Serve = nil }, problem.Usage, "no application server"},
+		{"UnknownOperation", func(o *Options) { o.Mix = map[string]float64{"goods_sale.pots": 1} }, problem.Usage, `"goods_sale.pots"`},
+		{"NegativeUsers", func(o *Options) { o.Users = -1 }, problem.Usage, "-1 users"},
+		{"DatabaseIsNotThere", func(o *Options) { o.DSN = "host=/nowhere dbname=x" }, problem.Environment, "look at the database server"},
+		{"WorkerNeverComesUp", func(*Options) {}, problem.Environment, "ended before it listened"},
+		{"ForeignWorkerDoesNotAnswer", func(o *Options) { o.URLs = []string{"http://127.0.0.1:1"} }, problem.Environment, "does not answer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := good
+			c.change(&o)
+			r, err := Run(t.Context(), o)
+			if r != nil || err == nil || problem.ClassOf(err) != c.class || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("result %v, error %v of class %v", r, err, problem.ClassOf(err))
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package run
+
+import (
+	"time"
+
+	"plimsoll/lab/result"
+	"plimsoll/lab/tally"
+)
+
+// series turns the timeline's rows into columns.
+func (r *running) series() result.Series {
+	line := r.tally.Timeline
+	s := result.Series{
+		IntervalS:   line.Width.Seconds(),
+		SteadyFromS: r.tally.From.Seconds(),
+		SteadyToS:   r.tally.To.Seconds(),
+	}
+	for k, interval := range line.Intervals {
+		from := time.Duration(k) * line.Width
+		addInterval(&s, from, interval)
+		for which, column := range map[int]*[]*float64{
+			generatorCPU: &s.CPUGenerator, workersCPU: &s.CPUWorkers, databaseCPU: &s.CPUDatabase, machineCPU: &s.CPUMachine,
+		} {
+			*column = append(*column, r.meter.share(which, from, from+line.Width))
+		}
+	}
+	return s
+}
+
+func addInterval(s *result.Series, from time.Duration, i tally.Interval) {
+	s.T = append(s.T, from.Seconds())
+	s.Users = append(s.Users, int64(i.Users))
+	s.OK = append(s.OK, i.Outcomes[tally.OK])
+	s.Refused = append(s.Refused, i.Outcomes[tally.Refused])
+	s.Errors = append(s.Errors, i.Outcomes[tally.Failed])
+	s.Overload = append(s.Overload, i.Outcomes[tally.Overload])
+	s.LagMSMax = append(s.LagMSMax, milliseconds(i.LagMax))
+	s.InFlight = append(s.InFlight, int64(i.InFlight))
+	s.Apdex = append(s.Apdex, nil)
+	if score, ok := i.Apdex.Score(); ok {
+		s.Apdex[len(s.Apdex)-1] = &score
+	}
+	s.P50MS = append(s.P50MS, percentile(i, i.P50))
+	s.P95MS = append(s.P95MS, percentile(i, i.P95))
+	s.P99MS = append(s.P99MS, percentile(i, i.P99))
+}
+
+// percentile is null where nothing was answered.
+func percentile(i tally.Interval, d time.Duration) *float64 {
+	if i.Answered() == 0 {
+		return nil
+	}
+	ms := milliseconds(d)
+	return &ms
+}

@@ -1,0 +1,93 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/lab/apdex"
+	"plimsoll/lab/result"
+	"plimsoll/lab/tally"
+)
+
+// Limits beyond which a run's figures may not be quoted.
+const (
+	// LagLimitDefault: later than this in 1 of 100 operations, the load was not the one
+	// that was asked for. It is a tenth of a second because that is the least a person
+	// notices (R. B. Miller, 1968), and a fifth of the shortest target.
+	LagLimitDefault = 100 * time.Millisecond
+	// LagMax: a generator that once stood still this long let a whole minute of the
+	// series go wrong, whatever its percentiles say. A larger limit of one's own counts here too.
+	LagMax = 5 * time.Second
+	// GeneratorCPUMax of all cores: beyond it, answers wait in the generator for a
+	// core as they would in a queue that is half full, and the wait is taken for the
+	// server's; on a shared machine it also takes from the server what is measured.
+	GeneratorCPUMax = 0.5
+	// OpsMin: fewer operations are a small group (apdex.SmallGroup).
+	OpsMin = apdex.SmallGroup
+)
+
+// verdict collects what speaks against a run.
+type verdict struct{ reasons []string }
+
+func (v *verdict) against(wrong bool, format string, args ...any) {
+	if wrong {
+		v.reasons = append(v.reasons, fmt.Sprintf(format, args...))
+	}
+}
+
+// judge says whether the figures may be quoted.
+func (r *running) judge(all *result.Result) {
+	r.judgeRun(all)
+	r.judgeGenerator(all)
+	r.judgeBooks()
+	all.InvalidReasons = append([]string{}, r.verdict.reasons...)
+	all.Valid = len(all.InvalidReasons) == 0
+}
+
+func (r *running) judgeRun(all *result.Result) {
+	v := &r.verdict
+	v.against(r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS, r.Duration.Seconds())
+	for _, d := range r.crew.dead() {
+		v.against(true, "%s", d.text)
+	}
+	v.against(r.restarted(), "the database server was restarted in mid-run")
+	v.against(r.after == nil, "the database server was lost in mid-run")
+	v.against(all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
+	v.against(all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
+}
+
+func (r *running) judgeGenerator(all *result.Result) {
+	v, g := &r.verdict, all.Generator
+	still := max(LagMax, r.LagLimit)
+	v.against(g.LagMSP99 > milliseconds(r.LagLimit), "the generator lagged: p99 %.0f ms late, at most %.0f", g.LagMSP99, milliseconds(r.LagLimit))
+	v.against(g.LagMSMax > milliseconds(still), "the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
+	v.against(g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax, "the generator used %.0f %% of the processors, at most %.0f", 100*value(g.CPUShare), 100*GeneratorCPUMax)
+}
+
+func (r *running) judgeBooks() {
+	v := &r.verdict
+	v.against(!r.audit.Done, "the books could not be audited: %s", r.audit.Error)
+	v.against(r.audit.Done && !r.audit.Clean, "the books are wrong: %d violations", r.audit.Violations)
+}
+
+func (r *running) restarted() bool {
+	return r.after != nil && !r.after.Started.Equal(r.before.Started)
+}
+
+func value(x *float64) float64 {
+	if x == nil {
+		return 0
+	}
+	return *x
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func failures(sum [4]int64) int64 { return sum[tally.Failed] + sum[tally.Overload] }
+
+func total(counts []int64) (sum int64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/result"
+)
+
+func TestVerdict(t *testing.T) {
+	at := func(x float64) *float64 { return &x }
+	began := time.Now()
+	for _, c := range []struct {
+		name  string
+		spoil func(*running, *result.Result)
+		want  string // in the only reason; empty: valid
+	}{
+		{"NothingWrongIsValid", func(*running, *result.Result) {}, ""},
+		{"LagAtTheLimitIsValid", func(_ *running, r *result.Result) { r.Generator.LagMSP99 = 100 }, ""},
+		{"LagBeyondTheLimit", func(_ *running, r *result.Result) { r.Generator.LagMSP99 = 101 }, "p99 101 ms late, at most 100"},
+		{"StoodStillOnce", func(_ *running, r *result.Result) { r.Generator.LagMSMax = 6000 }, "once 6.0 s late"},
+		{"GeneratorUsedTooMuch", func(_ *running, r *result.Result) { r.Generator.CPUShare = at(0.51) }, "51 % of the processors"},
+		{"OwnLagLimitHolds", func(s *running, r *result.Result) {
+			s.LagLimit, r.Generator.LagMSP99, r.Generator.LagMSMax = time.Minute, 5000, 59000
+		}, ""},
+		{"CPUUnknownIsNoReason", func(_ *running, r *result.Result) { r.Generator.CPUShare = nil }, ""},
+		{"TooFew", func(_ *running, r *result.Result) { r.Ops, r.OK = 99, 99 }, "too few operations: 99"},
+		{"NothingAnswered", func(_ *running, r *result.Result) { r.OK = 0 }, "no operation got a valid answer"},
+		{"WrongBooks", func(s *running, _ *result.Result) { s.audit.Clean, s.audit.Violations = false, 3 }, "3 violations"},
+		{"NoAudit", func(s *running, _ *result.Result) { s.audit = result.Audit{Error: "connection refused"} }, "could not be audited: connection refused"},
+		{"Restarted", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began.Add(time.Second)} }, "restarted in mid-run"},
+		{"Lost", func(s *running, _ *result.Result) { s.after = nil }, "lost in mid-run"},
+		{"WorkerDied", func(s *running, _ *result.Result) { s.crew.deaths = []death{{began, "worker 1 died: signal: killed"}} }, "worker 1 died"},
+		{"Stopped", func(s *running, _ *result.Result) { s.stoppedByHand = true }, "stopped by hand after 12.0 s of 30.0 s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := &postgres.Server{Started: began}
+			s := &running{Options: Options{Duration: 30 * time.Second, LagLimit: LagLimitDefault}, before: server, after: server, crew: &crew{}, audit: result.Audit{Done: true, Clean: true}}
+			r := &result.Result{DurationS: 12, Totals: result.Totals{Ops: 200, OK: 200}, Generator: result.Generator{CPUShare: at(0.5)}}
+			c.spoil(s, r)
+			s.judge(r)
+			if c.want == "" {
+				if !r.Valid || len(r.InvalidReasons) != 0 {
+					t.Errorf("%q", r.InvalidReasons)
+				}
+				return
+			}
+			if r.Valid || len(r.InvalidReasons) != 1 || !strings.Contains(r.InvalidReasons[0], c.want) {
+				t.Errorf("%q, want only one about %q", r.InvalidReasons, c.want)
+			}
+		})
+	}
+}
+
+func TestMeter(t *testing.T) {
+	used := func(s float64) *time.Duration { d := time.Duration(s * float64(time.Second)); return &d }
+	m := &meter{cores: 2}
+	for second, cpu := range []float64{10, 11, 13, 13} { // 50 %, 100 %, 0 % of two cores
+		m.readings = append(m.readings, reading{at: time.Duration(second) * time.Second})
+		m.readings[second].used[generatorCPU] = used(cpu)
+	}
+	m.readings[2].used[databaseCPU], m.readings[3].used[databaseCPU] = used(1), used(2)
+	for _, c := range []struct {
+		name     string
+		which    int
+		from, to float64
+		want     float64 // -1: not known
+	}{
+		{"OneSecond", generatorCPU, 0, 1, 0.5},
+		{"BetweenReadings", generatorCPU, 0.5, 1.5, 0.75},
+		{"ToTheEndWhenAskedBeyond", generatorCPU, 2, 99, 0},
+		{"NotKnownBeforeItWasThere", databaseCPU, 0, 3, -1},
+		{"KnownAfter", databaseCPU, 2, 3, 0.5},
+		{"NeverRead", workersCPU, 0, 3, -1},
+		{"NoTime", generatorCPU, 1, 1, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			second := float64(time.Second)
+			got := m.share(c.which, time.Duration(c.from*second), time.Duration(c.to*second))
+			if c.want < 0 && got != nil || c.want >= 0 && (got == nil || *got < c.want-1e-9 || *got > c.want+1e-9) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,145 @@
+// Package runs owns the folder where runs are kept: one folder a run, with
+// result.json and report.html in it, each written whole or not at all. A folder
+// without result.json is a run under way, or one that never came to its end.
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/lab/dirs"
+	"plimsoll/lab/result"
+	"plimsoll/platform/problem"
+)
+
+// Names in a run's folder.
+const (
+	resultFile = "result.json"
+	reportFile = "report.html"
+)
+
+// Latest stands for the id of the newest complete run.
+const Latest = "latest"
+
+// Store is a folder of runs.
+type Store struct{ dir string }
+
+// Open names the folder; it is made when the first run begins.
+func Open(dir string) *Store { return &Store{dir} }
+
+// Default is the folder of runs in the state directory.
+func Default() *Store { return Open(filepath.Join(dirs.State(), "runs")) }
+
+// Begin reserves a folder for a run of so many users and returns its id, which
+// reads as when (UTC) and how large: 20260131-154500-1000u.
+func (s *Store) Begin(at time.Time, users int) (id string, err error) {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return "", s.problem("make folder of runs", err)
+	}
+	first := fmt.Sprintf("%s-%du", at.UTC().Format("20060102-150405"), users)
+	id = first
+	for n := 2; n < 1000; n++ {
+		err = os.Mkdir(s.Dir(id), 0o755)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		id = fmt.Sprintf("%s-%d", first, n)
+	}
+	return id, s.problem("make folder of the run", err)
+}
+
+func (s *Store) problem(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	hint := "PLIMSOLL_STATE chooses another state directory"
+	return problem.New(problem.Environment, fmt.Errorf("%s: %w", what, err), hint)
+}
+
+// Dir is the folder of a run.
+func (s *Store) Dir(id string) string { return filepath.Join(s.dir, id) }
+
+// ReportPath is where the HTML report of a run is.
+func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, reportFile) }
+
+// ResultPath is where the JSON of a run is.
+func (s *Store) ResultPath(id string) string { return filepath.Join(s.dir, id, resultFile) }
+
+// List is all complete runs, newest first, without their series. Runs that cannot
+// be read are left out and named in the error.
+func (s *Store) List() ([]*result.Result, error) {
+	ids, err := s.complete()
+	if err != nil {
+		return nil, err
+	}
+	var all []*result.Result
+	var broken []error
+	for _, id := range ids {
+		r, err := Read(s.ResultPath(id))
+		if err != nil {
+			broken = append(broken, err)
+			continue
+		}
+		r.Series = result.Series{}
+		all = append(all, r)
+	}
+	return all, errors.Join(broken...)
+}
+
+// complete is the ids of complete runs, newest first.
+func (s *Store) complete() (ids []string, err error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, s.problem("list runs", err)
+	}
+	for _, entry := range entries {
+		if _, err := os.Stat(s.ResultPath(entry.Name())); err == nil {
+			ids = append(ids, entry.Name())
+		}
+	}
+	slices.Sort(ids)
+	slices.Reverse(ids)
+	return ids, nil
+}
+
+// Find is the full id for any unambiguous beginning of one, or for Latest.
+func (s *Store) Find(id string) (string, error) {
+	ids, err := s.complete()
+	if err != nil {
+		return "", err
+	}
+	if id == Latest && len(ids) > 0 {
+		return ids[0], nil
+	}
+	var found []string
+	for _, full := range ids {
+		if full == id {
+			return id, nil
+		}
+		if id != "" && strings.HasPrefix(full, id) {
+			found = append(found, full)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", problem.New(problem.Usage, fmt.Errorf("no run %q", id), "`plimsoll runs` lists them; \"latest\" is the newest")
+	case 1:
+		return found[0], nil
+	}
+	return "", problem.New(problem.Usage, fmt.Errorf("run %q is ambiguous", id), "it could be "+strings.Join(found[:min(3, len(found))], ", "))
+}
+
+// Load reads one run.
+func (s *Store) Load(id string) (*result.Result, error) {
+	full, err := s.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	return Read(s.ResultPath(full))
+}

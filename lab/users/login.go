@@ -1,0 +1,38 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// LogInParallel is how many users log in at the same time: enough to be quick,
+// few enough not to be the load test.
+const LogInParallel = 32
+
+// LogIn logs in n users. It stops at the first that cannot. done, if not nil, is
+// raised by one for each that is in.
+func LogIn(ctx context.Context, n int, player Player, done *atomic.Int64) error {
+	group, entering := errgroup.WithContext(ctx)
+	group.SetLimit(LogInParallel)
+	for user := range n {
+		if entering.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			if err := player.LogIn(entering, user); err != nil {
+				return fmt.Errorf("log in user %d: %w", user+1, err)
+			}
+			if done != nil {
+				done.Add(1)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}

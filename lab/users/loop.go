@@ -1,0 +1,237 @@
+package users
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"plimsoll/lab/tally"
+)
+
+// ErrUnfinished is behind an operation that was still under way, or not even sent,
+// when the drain was over: its user has no answer and is frustrated.
+var ErrUnfinished = errors.New("unfinished at the end of the drain")
+
+// loop is one run of a crowd.
+type loop struct {
+	Crowd
+	player  Player
+	mix     mix
+	thinker thinker
+	users   []user
+
+	began    time.Time
+	agenda   agenda // thinking
+	waiting  queue  // due, but no slot is free
+	inFlight int
+	ended    chan tally.Sample // room for all in flight: an operation never waits to end
+	stopped  bool              // nobody starts anything new
+	cut      bool              // the drain is over
+
+	tally     *tally.Tally
+	ticks     int
+	peak      int           // most in flight in this second
+	lagMax    time.Duration // in this second
+	answered  int64
+	tallyErrs error
+}
+
+func newLoop(c Crowd, player Player) (*loop, error) {
+	if c.InFlightMax == 0 {
+		c.InFlightMax = InFlightMaxDefault
+	}
+	c.InFlightMax = min(c.InFlightMax, c.Users)
+	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax)}
+	var err error
+	if l.mix, err = newMix(c.Operations); err != nil {
+		return nil, err
+	}
+	if l.thinker, err = newThinker(c.Think); err != nil {
+		return nil, err
+	}
+	l.tally = tally.New(targets(c.Operations), priorities(c.Operations), c.Ramp, c.Ramp+c.Steady)
+	l.enter()
+	return l, nil
+}
+
+func targets(operations []Operation) (t []time.Duration) {
+	for _, op := range operations {
+		t = append(t, op.Target)
+	}
+	return t
+}
+
+func priorities(operations []Operation) (p []int) {
+	for _, op := range operations {
+		p = append(p, op.Priority)
+	}
+	return p
+}
+
+// enter plans the first operation of every user.
+func (l *loop) enter() {
+	l.users = make([]user, l.Users)
+	l.agenda = make(agenda, 0, l.Users)
+	for i := range l.users {
+		l.users[i] = newUser(l.Seed, i)
+		think := l.thinker.residual(rand.New(&l.users[i].schedule))
+		l.agenda.add(entry{l.enters(i) + think, int32(i)})
+	}
+}
+
+func (l *loop) run(ctx context.Context) (*tally.Tally, error) {
+	// Operations outlive a cancelled run by the drain.
+	operations, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	l.began = time.Now()
+	l.work(ctx, operations)
+	l.stop()
+	l.drain(operations, cut)
+	return l.close()
+}
+
+func (l *loop) now() time.Duration { return time.Since(l.began) }
+
+// work is ramp and steady state.
+func (l *loop) work(ctx, operations context.Context) {
+	end := l.tally.To
+	for l.now() < end && ctx.Err() == nil {
+		l.send(operations, min(l.now(), end-1))
+		l.wait(ctx.Done(), min(l.wake(), end))
+	}
+	if ctx.Err() != nil {
+		end = min(end, l.now())
+		l.tally.To = max(l.tally.From, end)
+		l.Drain = min(l.Drain, InterruptedDrainMax)
+	}
+	l.send(operations, end-1) // who was due before the end acts
+}
+
+// wake is when something is to be done next.
+func (l *loop) wake() time.Duration {
+	tick := time.Duration(l.ticks+1) * tally.IntervalDefault
+	if due, any := l.agenda.next(); any {
+		return min(tick, due)
+	}
+	return tick
+}
+
+// wait lets operations end until the time at, or until stop.
+func (l *loop) wait(stop <-chan struct{}, at time.Duration) {
+	timer := time.NewTimer(at - l.now())
+	defer timer.Stop()
+	select {
+	case s := <-l.ended:
+		l.end(s)
+	case <-timer.C:
+	case <-stop:
+	}
+	l.endAll()
+	l.tick()
+}
+
+// endAll takes what has ended without waiting.
+func (l *loop) endAll() {
+	for {
+		select {
+		case s := <-l.ended:
+			l.end(s)
+		default:
+			return
+		}
+	}
+}
+
+// send starts the operations of users who are due, as far as there are slots.
+func (l *loop) send(operations context.Context, now time.Duration) {
+	for e, due := l.agenda.take(now); due; e, due = l.agenda.take(now) {
+		l.waiting.add(e)
+	}
+	for l.waiting.len() > 0 && l.inFlight < l.InFlightMax {
+		e := l.waiting.take()
+		l.inFlight++
+		operation := l.mix.pick(rand.New(&l.users[e.user].schedule))
+		go l.act(operations, e, operation)
+	}
+	l.peak = max(l.peak, l.inFlight)
+}
+
+// act is one operation, in a goroutine of its own.
+func (l *loop) act(operations context.Context, e entry, operation int) {
+	ctx, cancel := context.WithTimeout(operations, l.Timeout)
+	defer cancel()
+	s := tally.Sample{User: int(e.user), Operation: operation, Due: e.due, Sent: l.now()}
+	s.Outcome, s.Err = l.player.Play(ctx, s.User, operation, rand.New(&l.users[e.user].content))
+	s.Done = l.now()
+	l.ended <- s
+}
+
+// end counts an operation and lets its user think.
+func (l *loop) end(s tally.Sample) {
+	l.inFlight--
+	l.record(s)
+	if !l.stopped {
+		think := l.thinker.draw(rand.New(&l.users[s.User].schedule))
+		l.agenda.add(entry{s.Done + think, int32(s.User)})
+	}
+}
+
+func (l *loop) record(s tally.Sample) {
+	if l.cut && s.Outcome == tally.Failed {
+		s.Err = ErrUnfinished
+	}
+	if s.Outcome.Answered() {
+		l.answered++
+	}
+	l.lagMax = max(l.lagMax, s.Lag())
+	l.tally.Count(s)
+	if l.Ended != nil {
+		l.Ended(s)
+	}
+}
+
+// stop ends the steady state: those who think go home.
+func (l *loop) stop() {
+	l.stopped = true
+	l.agenda = nil
+}
+
+// drain waits for the operations under way, and for those that wait for a slot,
+// and cuts off what has not ended in time.
+func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
+	deadline := l.now() + l.Drain
+	for l.inFlight+l.waiting.len() > 0 && l.now() < deadline {
+		l.wait(nil, min(l.wake(), deadline))
+		l.send(operations, 0)
+	}
+	l.cut = true
+	cut()
+	for l.inFlight > 0 {
+		l.end(<-l.ended)
+	}
+	for l.waiting.len() > 0 {
+		e, now := l.waiting.take(), l.now()
+		operation := l.mix.pick(rand.New(&l.users[e.user].schedule))
+		l.record(tally.Sample{User: int(e.user), Operation: operation, Due: e.due, Sent: now, Done: now, Outcome: tally.Failed, Err: ErrUnfinished})
+	}
+}
+
+// tick closes the seconds that are over.
+func (l *loop) tick() {
+	for now := l.now(); now >= time.Duration(l.ticks+1)*tally.IntervalDefault; {
+		l.ticks++
+		l.tally.InFlight = max(l.tally.InFlight, l.peak)
+		l.tallyErrs = errors.Join(l.tallyErrs, l.tally.Timeline.Tick(l.atWork(now), l.peak))
+		if l.Look != nil {
+			l.Look(Look{now, l.atWork(now), l.inFlight, l.answered, l.lagMax, l.tally})
+		}
+		l.peak, l.lagMax = l.inFlight, 0
+	}
+}
+
+func (l *loop) close() (*tally.Tally, error) {
+	l.tally.InFlight = max(l.tally.InFlight, l.peak)
+	l.tallyErrs = errors.Join(l.tallyErrs, l.tally.Timeline.Close(l.atWork(l.now())))
+	return l.tally, l.tallyErrs
+}

@@ -1,0 +1,55 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"time"
+
+	"plimsoll/lab/tally"
+)
+
+// Operation is one kind of thing that users do.
+type Operation struct {
+	ID       string
+	Title    string
+	Target   time.Duration // T of Apdex
+	Priority int           // 1 counts most
+	Weight   float64       // in the mix, in any unit; 0 is never done
+}
+
+// Player does operations for users: over HTTP, by SQL, however. It is called from
+// many goroutines, but for one user only by one at a time.
+type Player interface {
+	// LogIn opens the session of a user, counted from 0.
+	LogIn(ctx context.Context, user int) error
+	// Play does one operation, by its place in the list, and returns when it has
+	// ended or soon after ctx is done. The error says what is behind Overload and
+	// Failed.
+	Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error)
+}
+
+// mix chooses operations by their weights.
+type mix []float64 // running sums
+
+func newMix(operations []Operation) (mix, error) {
+	var m mix
+	sum := 0.0
+	for _, op := range operations {
+		if !(op.Weight >= 0) {
+			return nil, fmt.Errorf("weight of %s is %v: must be 0 or more", op.ID, op.Weight)
+		}
+		sum += op.Weight
+		m = append(m, sum)
+	}
+	if sum <= 0 {
+		return nil, fmt.Errorf("no operation has a weight above 0")
+	}
+	return m, nil
+}
+
+func (m mix) pick(rng *rand.Rand) int {
+	x := rng.Float64() * m[len(m)-1]
+	return sort.Search(len(m)-1, func(i int) bool { return x < m[i] })
+}

@@ -1,0 +1,47 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/platform/metadata"
+)
+
+func accumulation(r *metadata.Accumulation) []Invariant {
+	const current, monthly = "period = 'infinity'", "period < 'infinity'"
+	return []Invariant{
+		{
+			ID: r.Name + ".current", Title: r.Title + ": current balances equal all movements",
+			Checked: count(r.Totals(), current), Wrong: totalsSQL(r, current, "'infinity'::date"),
+		},
+		{
+			ID: r.Name + ".monthly", Title: r.Title + ": totals of each month equal its movements",
+			Checked: count(r.Totals(), monthly), Wrong: totalsSQL(r, monthly, "date_trunc('month', period AT TIME ZONE 'UTC')::date"),
+		},
+	}
+}
+
+// totalsSQL compares the totals with what the movements say, key by key, both ways.
+func totalsSQL(r *metadata.Accumulation, which, period string) string {
+	keys := []string{"organisation"}
+	subject := "'organisation=' || organisation"
+	for _, d := range r.Dimensions {
+		keys = append(keys, d.Name)
+		subject += fmt.Sprintf(" || ' %[1]s=' || %[1]s", d.Name)
+	}
+	var resources, sums, differ, expected, found []string
+	for _, a := range r.Resources {
+		resources = append(resources, a.Name)
+		sums = append(sums, fmt.Sprintf("sum(CASE WHEN expense THEN -%[1]s ELSE %[1]s END) AS %[1]s", a.Name))
+		differ = append(differ, fmt.Sprintf("coalesce(t.%[1]s, 0) <> coalesce(m.%[1]s, 0)", a.Name))
+		expected = append(expected, fmt.Sprintf("'%[1]s=' || coalesce(m.%[1]s, 0)", a.Name))
+		found = append(found, fmt.Sprintf("'%[1]s=' || coalesce(t.%[1]s, 0)", a.Name))
+	}
+	by := strings.Join(keys, ", ")
+	return fmt.Sprintf(`SELECT %[1]s || ' month=' || of, %[2]s, %[3]s
+FROM (SELECT %[4]s, period AS of, %[5]s FROM %[6]s WHERE %[7]s) t
+FULL JOIN (SELECT %[4]s, %[8]s AS of, %[9]s FROM %[10]s GROUP BY %[4]s, of) m USING (%[4]s, of)
+WHERE %[11]s`,
+		subject, strings.Join(expected, " || ' ' || "), strings.Join(found, " || ' ' || "), by, strings.Join(resources, ", "),
+		r.Totals(), which, period, strings.Join(sums, ", "), r.Table(), strings.Join(differ, " OR "))
+}

@@ -1,0 +1,77 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/platform/metadata"
+)
+
+func documents(app *metadata.Application, d *metadata.Document) []Invariant {
+	return []Invariant{
+		{
+			ID: d.Name + ".posted", Title: d.Title + ": posted documents have movements in every register, others in none",
+			Checked: count(d.Table(), "true"), Wrong: postedSQL(app, d),
+		},
+		{
+			ID: d.Name + ".numbers", Title: d.Title + ": numbers are unique in an organisation",
+			Checked: count(d.Table(), "true"),
+			Wrong: fmt.Sprintf(`SELECT 'organisation=' || organisation || ' number=' || number, '1', count(*)::text
+FROM %s GROUP BY organisation, number HAVING count(*) > 1`, d.Table()),
+		},
+		{
+			ID: d.Name + ".operations", Title: d.Title + ": every acknowledged operation has its document",
+			Checked: count("plimsoll_operation", "document_type = '"+d.Name+"'"),
+			Wrong: fmt.Sprintf(`SELECT 'key=' || o.key || ' document=' || o.document, 'a document', 'none'
+FROM plimsoll_operation o LEFT JOIN %s d ON d.id = o.document AND d.organisation = o.organisation
+WHERE o.document_type = '%s' AND d.id IS NULL`, d.Table(), d.Name),
+		},
+	}
+}
+
+// postedSQL hashes the recorders of each register once, so it stays set-based.
+func postedSQL(app *metadata.Application, d *metadata.Document) string {
+	var joins, has []string
+	for i, name := range d.Registers {
+		joins = append(joins, fmt.Sprintf("LEFT JOIN (SELECT DISTINCT recorder FROM %s WHERE recorder_type = '%s') r%d ON r%[3]d.recorder = d.id", table(app, name), d.Name, i))
+		has = append(has, fmt.Sprintf("r%d.recorder IS NOT NULL", i))
+	}
+	var found, wrong []string
+	for i, name := range d.Registers {
+		found = append(found, fmt.Sprintf("'%s: ' || CASE WHEN %s THEN 'movements' ELSE 'none' END", name, has[i]))
+		wrong = append(wrong, fmt.Sprintf("(%s) <> d.posted", has[i]))
+	}
+	return fmt.Sprintf(`SELECT '%s ' || d.number || ' ' || d.id, CASE WHEN d.posted THEN 'posted: movements in all' ELSE 'not posted: none' END, %s
+FROM %s d %s WHERE %s`, d.Name, strings.Join(found, " || ', ' || "), d.Table(), strings.Join(joins, "\n"), strings.Join(wrong, " OR "))
+}
+
+func table(app *metadata.Application, register string) string {
+	if r := app.Register(register); r != nil {
+		return r.Table()
+	}
+	return app.Ledger(register).Table() // the metadata has been checked: it is one of the two
+}
+
+// orphans: no movement without its document, of the same organisation and time, in a register that the type records in.
+func orphans(app *metadata.Application, register, movements string) Invariant {
+	var parts []string
+	for i := range app.Documents {
+		d := &app.Documents[i]
+		for _, name := range d.Registers {
+			if name == register {
+				parts = append(parts, fmt.Sprintf("SELECT '%s' AS type, id, organisation, date FROM %s", d.Name, d.Table()))
+			}
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"SELECT ''::text AS type, NULL::uuid AS id, NULL::uuid AS organisation, NULL::timestamptz AS date WHERE false"}
+	}
+	return Invariant{
+		ID: register + ".recorders", Title: register + ": every movement has its document, of the same organisation and time",
+		Checked: count(movements, "true"),
+		Wrong: fmt.Sprintf(`SELECT m.recorder_type || ' ' || m.recorder || ' line ' || m.line, 'organisation=' || m.organisation || ' date=' || m.period,
+	coalesce('organisation=' || d.organisation || ' date=' || d.date, 'no document')
+FROM %s m LEFT JOIN (%s) d ON d.id = m.recorder AND d.type = m.recorder_type
+WHERE d.id IS NULL OR d.organisation <> m.organisation OR d.date <> m.period`, movements, strings.Join(parts, "\nUNION ALL ")),
+	}
+}

@@ -1,0 +1,23 @@
+package audit
+
+import "plimsoll/platform/metadata"
+
+// Invariants of everything that the metadata describes.
+func Invariants(app *metadata.Application) (all []Invariant) {
+	for i := range app.Accumulation {
+		all = append(all, accumulation(&app.Accumulation[i])...)
+		all = append(all, orphans(app, app.Accumulation[i].Name, app.Accumulation[i].Table()))
+	}
+	for i := range app.Accounting {
+		all = append(all, accounting(&app.Accounting[i])...)
+		all = append(all, orphans(app, app.Accounting[i].Name, app.Accounting[i].Table()))
+	}
+	for i := range app.Documents {
+		all = append(all, documents(app, &app.Documents[i])...)
+	}
+	return all
+}
+
+func count(table, where string) string {
+	return "SELECT count(*) FROM " + table + " WHERE " + where
+}

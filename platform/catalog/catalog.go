@@ -1,0 +1,126 @@
+// Package catalog owns the reading of catalogs: elements by id with the attributes somebody needs, and
+// lists with search and pages.
+package catalog
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/rowset"
+)
+
+var own = []metadata.Attribute{
+	{Name: "id", Type: metadata.Reference}, {Name: "code", Type: metadata.Text}, {Name: "name", Type: metadata.Text},
+}
+
+// Reader reads elements by id, with some attributes; its statement is made once.
+type Reader struct {
+	meta  *metadata.Catalog
+	read  string
+	shown []metadata.Attribute
+}
+
+// NewReader makes the statement.
+func NewReader(meta *metadata.Catalog, attributes ...string) *Reader {
+	r := &Reader{meta: meta, shown: append([]metadata.Attribute{}, own...)}
+	for _, name := range attributes {
+		a, ok := metadata.Find(meta.Attributes, name)
+		if !ok {
+			panic(fmt.Sprintf("catalog: %s has no %s", meta.Name, name))
+		}
+		r.shown = append(r.shown, *a)
+	}
+	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND %s", columns(r.shown), meta.Table(), visible(meta))
+	return r
+}
+
+// visible limits a statement to the organisation $1, which a shared catalog takes and ignores.
+func visible(meta *metadata.Catalog) string {
+	if meta.Shared {
+		return "$1::uuid IS NOT NULL"
+	}
+	return "organisation = $1"
+}
+
+// Elements are what was found, by id.
+type Elements struct {
+	Rows  *rowset.Table // id, code, name, attributes
+	index map[id.ID]int
+}
+
+// Read queues the reading of elements that the organisation may see.
+func (r *Reader) Read(w *database.Work, organisation id.ID, ids []id.ID) *Elements {
+	e := &Elements{rowset.New(r.shown, len(ids)), make(map[id.ID]int, len(ids))}
+	w.Queue("read "+r.meta.Name, r.read, organisation, ids).Rows(func(rows pgx.Rows) error {
+		err := e.Rows.Scan(rows)
+		last := e.Rows.Rows() - 1
+		e.index[rowset.Column[id.ID](e.Rows, "id")[last]] = last
+		return err
+	})
+	return e
+}
+
+// Of makes elements of rows that are known already; they have at least an id, a code and a name.
+func Of(rows *rowset.Table) *Elements {
+	e := &Elements{rows, make(map[id.ID]int, rows.Rows())}
+	for i, v := range rowset.Column[id.ID](rows, "id") {
+		e.index[v] = i
+	}
+	return e
+}
+
+// Row is where an element stands in Rows.
+func (e *Elements) Row(v id.ID) (row int, found bool) {
+	row, found = e.index[v]
+	return row, found
+}
+
+// Lister reads pages of a catalog; its statement is made once.
+type Lister struct {
+	meta  *metadata.Catalog
+	list  string
+	shown []metadata.Attribute
+}
+
+// NewLister makes the statement.
+func NewLister(meta *metadata.Catalog) *Lister {
+	l := &Lister{meta: meta, shown: append(append([]metadata.Attribute{}, own...), meta.Attributes...)}
+	matches := "name ILIKE $2 OR code ILIKE $2"
+	for _, name := range meta.Search {
+		matches += " OR " + name + " ILIKE $2"
+	}
+	l.list = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND (name, id) > ($3, $4) AND (%s) ORDER BY name, id LIMIT $5",
+		columns(l.shown), meta.Table(), visible(meta), matches)
+	return l
+}
+
+// Page asks for a part of a catalog by name.
+type Page struct {
+	Organisation id.ID
+	Search       string // a part of the name, code or another text searched; "" finds all
+	Limit        int
+	// After continues behind the last element of the page before; zero starts at the first.
+	AfterName string
+	AfterID   id.ID
+}
+
+// List queues the reading of a page.
+func (l *Lister) List(w *database.Work, p Page) *rowset.Table {
+	t := rowset.New(l.shown, p.Limit)
+	w.Queue("list "+l.meta.Name, l.list, p.Organisation, database.Containing(p.Search), p.AfterName, p.AfterID, p.Limit).
+		Rows(func(r pgx.Rows) error { return t.Scan(r) })
+	return t
+}
+
+func columns(attributes []metadata.Attribute) string {
+	names := make([]string, len(attributes))
+	for i, a := range attributes {
+		names[i] = a.Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,41 @@
+package database
+
+import (
+	"context"
+
+	"plimsoll/platform/temptable"
+)
+
+// Counters of what one operation cost in talk with the database. Preparing a
+// statement on a connection that has not seen it yet is not counted.
+type Counters struct {
+	Statements int64 `json:"statements"`
+	RoundTrips int64 `json:"round_trips"`
+	Retries    int64 `json:"retries"`
+	// Temp tables asked for, and what that took.
+	TempTables temptable.Counters `json:"temp_tables"`
+}
+
+// Add sums two.
+func (c *Counters) Add(other Counters) {
+	c.Statements += other.Statements
+	c.RoundTrips += other.RoundTrips
+	c.Retries += other.Retries
+	c.TempTables.Add(other.TempTables)
+}
+
+type countersKey struct{}
+
+// WithCounters makes a context whose units of work are counted in the result. One
+// operation runs its units of work one after another, so no lock is needed.
+func WithCounters(ctx context.Context) (context.Context, *Counters) {
+	c := &Counters{}
+	return context.WithValue(ctx, countersKey{}, c), c
+}
+
+func countersOf(ctx context.Context) *Counters {
+	if c, ok := ctx.Value(countersKey{}).(*Counters); ok {
+		return c
+	}
+	return &Counters{}
+}

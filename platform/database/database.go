@@ -1,0 +1,150 @@
+// Package database owns the connections to PostgreSQL and the unit of work: statements are
+// queued and travel together, one flush is one round trip, and a unit of work that met a
+// deadlock, a serialization failure or a lost connection is done again as a whole or reported.
+//
+//	Run:   queue … Flush ─ queue … Flush ─ return nil ──▶ last flush + COMMIT, tag checked ──▶ done
+//	         │ the first flush carries BEGIN      │ error
+//	         └──────────────◀── again ────────────┴──▶ ROLLBACK ──▶ retryable? ──▶ error
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"plimsoll/platform/problem"
+	"plimsoll/platform/temptable"
+)
+
+// Defaults of the pool.
+const (
+	LockTimeoutDefault = 10 * time.Second
+	StatementTimeout   = 60 * time.Second
+	connectionsPerCore = 4
+	connectionsFloor   = 8
+)
+
+// Database is a pool of connections.
+type Database struct {
+	pool    *pgxpool.Pool
+	options Options
+	closing chan struct{}
+	closed  sync.Once
+	temp    tempTotals
+}
+
+// Options of the pool.
+type Options struct {
+	// Connections is the most connections held. Defaults to 4 per core, at least 8.
+	Connections int
+	// Application names the worker in pg_stat_activity. Defaults to "plimsoll".
+	Application string
+	// StatementTimeout ends a statement that runs too long; negative means never. Defaults to StatementTimeout.
+	StatementTimeout time.Duration
+	// Chain is how many statements of a unit of work may travel in one round trip; 1 sends each alone. Defaults to ChainDefault.
+	Chain int
+	// Lifetime of connections and how it is ended.
+	Lifetime Lifetime
+	// TempTables of each connection.
+	TempTables temptable.Options
+}
+
+// ConnectionsDefault is the size of the pool when none is asked for.
+func ConnectionsDefault() int { return max(connectionsFloor, connectionsPerCore*runtime.NumCPU()) }
+
+// Open connects to the database; dsn is a URL or a key=value string.
+func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		// the parser's own text repeats the connection string, with what it took for the password
+		return nil, problem.New(problem.Usage, fmt.Errorf("read connection string: not a URL nor key=value pairs"), "for example postgres://user@127.0.0.1:5432/erp")
+	}
+	options = options.withDefaults()
+	if err := options.check(); err != nil {
+		return nil, problem.New(problem.Usage, err, "")
+	}
+	options.apply(config)
+	db := &Database{options: options, closing: make(chan struct{})}
+	config.BeforeClose = db.beforeClose
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open pool: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err), "is the server up? plimsoll status")
+	}
+	db.pool = pool
+	return db, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Connections < 1 {
+		o.Connections = ConnectionsDefault()
+	}
+	if o.StatementTimeout == 0 {
+		o.StatementTimeout = StatementTimeout
+	}
+	if o.Chain == 0 {
+		o.Chain = ChainDefault
+	}
+	o.TempTables = o.TempTables.WithDefaults()
+	o.Lifetime = o.Lifetime.withDefaults()
+	return o
+}
+
+func (o Options) check() error {
+	if o.Chain < 1 {
+		return fmt.Errorf("chains of %d statements: at least 1", o.Chain)
+	}
+	return errors.Join(o.TempTables.Check(), o.Lifetime.check())
+}
+
+func (o Options) apply(config *pgxpool.Config) {
+	config.MaxConns = int32(o.Connections)
+	o.Lifetime.apply(config)
+	params := config.ConnConfig.RuntimeParams
+	set := func(name, value string) {
+		if params[name] == "" {
+			params[name] = value
+		}
+	}
+	if o.Application != "" {
+		params["application_name"] = o.Application
+	}
+	set("application_name", "plimsoll")
+	set("timezone", "UTC") // months of totals are months of UTC everywhere
+	set("lock_timeout", milliseconds(LockTimeoutDefault))
+	set("statement_timeout", milliseconds(max(0, o.StatementTimeout)))
+	set("idle_in_transaction_session_timeout", milliseconds(2*StatementTimeout))
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }
+
+// Close waits for borrowed connections and closes all, at once.
+func (db *Database) Close() {
+	db.closed.Do(func() { close(db.closing) })
+	db.pool.Close()
+}
+
+// Connections is the size of the pool.
+func (db *Database) Connections() int { return int(db.pool.Config().MaxConns) }
+
+// Ping tells whether the database answers.
+func (db *Database) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
+
+// Borrow lends a plain connection for what a unit of work is not made for: COPY, DDL, advisory locks of
+// a session. Its end is the caller's: the connection comes back when do returns. Whoever sends DISCARD ALL must call DeallocateAll of
+// the connection too, or the driver goes on with prepared statements that are gone.
+func (db *Database) Borrow(ctx context.Context, do func(*pgx.Conn) error) error {
+	return db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		defer doubt(c.Conn())
+		return do(c.Conn())
+	})
+}

@@ -1,0 +1,36 @@
+package database
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Savepoint queues a savepoint of a unit of work in a transaction.
+func (w *Work) Savepoint(name string) {
+	w.enqueue("savepoint "+name, "savepoint "+identifier(name))
+	w.tempPool().Savepoint(name)
+}
+
+// RollbackTo undoes what was done since the savepoint, also after an error of a statement; the savepoint stays.
+// Temp tables are lent as they were at the savepoint.
+func (w *Work) RollbackTo(ctx context.Context, name string) error {
+	if w.conn.Conn().PgConn().TxStatus() == 'E' {
+		w.queue, w.returned = nil, nil // it could not be carried out
+	}
+	w.returned, w.broken = nil, nil
+	w.enqueue("rollback to "+name, "rollback to savepoint "+identifier(name))
+	if err := w.Flush(ctx); err != nil {
+		return err
+	}
+	w.tempPool().RolledBackTo(name)
+	return nil
+}
+
+// Release queues the end of a savepoint; what was done since stays part of the unit of work.
+func (w *Work) Release(name string) {
+	w.enqueue("release "+name, "release savepoint "+identifier(name))
+	w.tempPool().Released(name)
+}
+
+func identifier(name string) string { return pgx.Identifier{name}.Sanitize() }

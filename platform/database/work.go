@@ -1,0 +1,191 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"plimsoll/platform/temptable"
+)
+
+// How a failed unit of work is repeated.
+const (
+	AttemptsMax  = 12
+	backoffFloor = 2 * time.Millisecond
+	backoffCeil  = 250 * time.Millisecond
+	// rollbackTimeout bounds what is spent on a connection that may be dead.
+	rollbackTimeout = 5 * time.Second
+)
+
+// Work is a unit of work on one connection. Not for concurrent use.
+type Work struct {
+	db       *Database
+	conn     *pgxpool.Conn
+	counters *Counters
+	chain    int // most statements in a round trip
+	queue    []*Statement
+	sent     int  // statements of earlier flushes
+	wrapped  bool // BEGIN and COMMIT around it
+	begun    bool
+	broken   error // of a flush; only RollbackTo goes on after it
+
+	temp       *temptable.Pool // nil until temp tables are used
+	tempBefore temptable.Counters
+	returned   []*temptable.Table // not yet decided about
+}
+
+// Statement waits in the queue of a unit of work.
+type Statement struct {
+	name, sql string
+	args      []any
+	own       bool // made here, not by the caller
+	read      func(pgx.Rows) error
+	affected  func(int64) error
+	filled    func(int64) // a temp table
+	then      func()      // after all results of the round trip
+}
+
+// Queue adds a statement to the next flush. The name says in errors which one failed.
+func (w *Work) Queue(name, sql string, args ...any) *Statement {
+	if w.temp != nil {
+		w.temp.Touched(sql, nil)
+	}
+	s := w.enqueue(name, sql, args...)
+	s.own = false
+	return s
+}
+
+func (w *Work) enqueue(name, sql string, args ...any) *Statement {
+	s := &Statement{name: name, sql: sql, args: args, own: true}
+	w.queue = append(w.queue, s)
+	return s
+}
+
+// Rows sets what reads each row of the result.
+func (s *Statement) Rows(each func(pgx.Rows) error) { s.read = each }
+
+// Affected sets what is told the number of rows written.
+func (s *Statement) Affected(told func(int64) error) { s.affected = told }
+
+// Backend is the process of the server that does the work.
+func (w *Work) Backend() uint32 { return w.conn.Conn().PgConn().PID() }
+
+// Run does a unit of work in a transaction. do may be called again from the start, so it must
+// build its results anew each time. It is not repeated after a lost connection, because its COMMIT may have arrived.
+func (db *Database) Run(ctx context.Context, do func(*Work) error) error {
+	return db.repeat(ctx, IsRetryable, func() error { return db.once(ctx, true, do) })
+}
+
+// RunRepeatable is Run for work that finds out by itself (by a key it writes in the same
+// transaction) that it has been done already: it is repeated after a lost connection too.
+func (db *Database) RunRepeatable(ctx context.Context, do func(*Work) error) error {
+	again := func(err error) bool { return IsRetryable(err) || IsConnectionLost(err) }
+	return db.repeat(ctx, again, func() error { return db.once(ctx, true, do) })
+}
+
+// Read does a unit of work that only reads, or that may be done twice: no BEGIN and COMMIT, so a single flush is a single round trip
+// (and, to the server, a single transaction).
+func (db *Database) Read(ctx context.Context, do func(*Work) error) error {
+	again := func(err error) bool { return IsRetryable(err) || IsConnectionLost(err) }
+	return db.repeat(ctx, again, func() error { return db.once(ctx, false, do) })
+}
+
+func (db *Database) repeat(ctx context.Context, again func(error) bool, once func() error) error {
+	wait := backoffFloor
+	for attempt := 1; ; attempt++ {
+		err := once()
+		if err == nil || attempt == AttemptsMax || !again(err) {
+			return err
+		}
+		countersOf(ctx).Retries++
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait/2 + rand.N(wait)):
+		}
+		wait = min(2*wait, backoffCeil)
+	}
+}
+
+func (db *Database) once(ctx context.Context, wrapped bool, do func(*Work) error) error {
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("borrow connection: %w", err)
+	}
+	defer conn.Release()
+	w := &Work{db: db, conn: conn, counters: countersOf(ctx), chain: db.options.Chain, wrapped: wrapped, temp: poolOf(conn.Conn())}
+	if w.temp != nil {
+		w.tempBefore = w.temp.Counters
+	}
+	defer w.count()
+	if err := w.finish(ctx, do); err != nil {
+		w.rollback(ctx)
+		return err
+	}
+	return nil
+}
+
+func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
+	if err := do(w); err != nil {
+		return err
+	}
+	if w.broken != nil {
+		return w.broken // do went on as if nothing had happened
+	}
+	if err := w.returnAll(ctx); err != nil {
+		return err
+	}
+	if !w.wrapped {
+		return w.Flush(ctx)
+	}
+	// whoever reads a result may refuse it, so COMMIT travels only with statements that nobody reads
+	if w.answered() {
+		if err := w.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	if w.begun || len(w.queue) > 0 {
+		w.enqueue("commit", commit)
+	}
+	return w.Flush(ctx)
+}
+
+const commit = "commit"
+
+func (w *Work) answered() bool { return slices.ContainsFunc(w.queue, (*Statement).answered) }
+
+func (s *Statement) answered() bool { return s.read != nil || s.affected != nil || s.filled != nil }
+
+// rollback leaves the connection clean or closed; the pool drops one that is in neither state.
+func (w *Work) rollback(ctx context.Context) {
+	conn := w.conn.Conn()
+	switch {
+	case conn.IsClosed():
+		return
+	case !w.wrapped || conn.PgConn().TxStatus() == 'I':
+		// ended already, well or ill: nobody knows which of the changes are there
+		if w.temp != nil {
+			w.temp.RolledBack()
+			w.temp.Abandon()
+			w.temp.Committed()
+			w.temp.Doubt()
+		}
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	w.counters.RoundTrips++
+	w.counters.Statements++
+	if _, err := conn.Exec(ctx, "rollback"); err != nil {
+		_ = conn.Close(ctx)
+		return
+	}
+	if w.temp != nil {
+		w.temp.RolledBack()
+	}
+}

@@ -1,0 +1,88 @@
+// Package document owns documents as objects: read from a request, checked against their
+// metadata, written with their sections, shown as a card and in a list.
+package document
+
+import (
+	"time"
+
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/register"
+	"plimsoll/platform/rowset"
+)
+
+// Document is one business event.
+type Document struct {
+	Meta         *metadata.Document
+	ID           id.ID
+	Organisation id.ID
+	Author       id.ID
+	Number       string
+	Date         time.Time
+	Posted       bool
+	Version      int64 // grows with every change, so that two editors do not overwrite each other
+	Comment      string
+	Header       *rowset.Table   // one row
+	Sections     []*rowset.Table // as in Meta.Sections
+}
+
+// New makes an empty document of a type.
+func New(meta *metadata.Document) *Document {
+	d := &Document{Meta: meta, ID: id.New(), Header: rowset.New(meta.Attributes, 1)}
+	d.Header.Grow(1)
+	for i := range meta.Sections {
+		d.Sections = append(d.Sections, rowset.New(meta.Sections[i].Attributes, 0))
+	}
+	return d
+}
+
+// Section finds a tabular section by name.
+func (d *Document) Section(name string) *rowset.Table {
+	for i := range d.Meta.Sections {
+		if d.Meta.Sections[i].Name == name {
+			return d.Sections[i]
+		}
+	}
+	panic("document: no section " + name)
+}
+
+// Recorder is the document as its movements know it.
+func (d *Document) Recorder() register.Recorder {
+	return register.Recorder{ID: d.ID, Type: d.Meta.Name, Organisation: d.Organisation, Period: d.Date}
+}
+
+// References calls each with every reference of the document that is not empty.
+func (d *Document) References(each func(catalog string, v id.ID)) {
+	for _, t := range append([]*rowset.Table{d.Header}, d.Sections...) {
+		for _, a := range t.Attributes {
+			if a.Type != metadata.Reference {
+				continue
+			}
+			for _, v := range rowset.Column[id.ID](t, a.Name) {
+				if !v.IsZero() {
+					each(a.Catalog, v)
+				}
+			}
+		}
+	}
+}
+
+// Copy shares nothing with the document that is written when it is posted.
+func (d *Document) Copy() *Document {
+	c := *d
+	c.Header, c.Sections = whole(d.Header), nil
+	for _, t := range d.Sections {
+		c.Sections = append(c.Sections, whole(t))
+	}
+	return &c
+}
+
+func whole(t *rowset.Table) *rowset.Table {
+	c := rowset.New(t.Attributes, t.Rows())
+	rows := make([]int, t.Rows())
+	for i := range rows {
+		rows[i] = i
+	}
+	c.Add(t, rows)
+	return c
+}

@@ -1,0 +1,105 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/rowset"
+)
+
+// Store writes and reads the documents of one type; its statements are made once.
+type Store struct {
+	meta                 *metadata.Document
+	insert, update, hold string
+	sections             []section
+	list, card           string
+	shown                []metadata.Attribute // what list and card select
+}
+
+type section struct {
+	insert, erase, load, read string
+	shown                     []metadata.Attribute
+}
+
+// own are the columns that every document shows first.
+var own = []metadata.Attribute{
+	{Name: "id", Type: metadata.Reference}, {Name: "number", Type: metadata.Text}, {Name: "date", Type: metadata.Moment},
+	{Name: "posted", Type: metadata.Boolean}, {Name: "version", Type: metadata.Integer}, {Name: "comment", Type: metadata.Text},
+}
+
+// NewStore makes the statements.
+func NewStore(app *metadata.Application, meta *metadata.Document) *Store {
+	s := &Store{meta: meta}
+	header := selection(app, "d", meta.Attributes)
+	s.shown = append(append([]metadata.Attribute{}, own...), header.shown...)
+	s.insert, s.update, s.hold = insertSQL(meta), updateSQL(meta), holdSQL(meta)
+	from := fmt.Sprintf("SELECT d.id, d.number, d.date, d.posted, d.version, d.comment%s\nFROM %s d%s\nWHERE d.organisation = $1", header.columns, meta.Table(), header.joins)
+	s.card = from + " AND d.id = $2"
+	s.list = from + ` AND (d.date, d.id) < ($2, $3) AND (d.number ILIKE $4 OR d.comment ILIKE $4` + header.matches(meta.Search) + `)
+ORDER BY d.date DESC, d.id DESC LIMIT $5`
+	for i := range meta.Sections {
+		s.sections = append(s.sections, newSection(app, meta, &meta.Sections[i]))
+	}
+	return s
+}
+
+func newSection(app *metadata.Application, meta *metadata.Document, s *metadata.Section) section {
+	rows := selection(app, "s", s.Attributes)
+	var columns, parameters []string
+	for i, a := range s.Attributes {
+		columns = append(columns, a.Name)
+		parameters = append(parameters, fmt.Sprintf("$%d::%s", 4+i, a.Array()))
+	}
+	list := strings.Join(columns, ", ")
+	return section{
+		insert: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT $1, $2, s.line, s.%s\nFROM unnest($3::integer[], %s) AS s (line, %s)",
+			meta.SectionTable(s), list, strings.Join(columns, ", s."), strings.Join(parameters, ", "), list),
+		erase: fmt.Sprintf("DELETE FROM %s WHERE document = $1 AND line = ANY ($2::integer[])", meta.SectionTable(s)),
+		load:  fmt.Sprintf("SELECT %s FROM %s WHERE document = $1 AND organisation = $2 ORDER BY line", list, meta.SectionTable(s)),
+		read: fmt.Sprintf("SELECT s.line%s\nFROM %s s%s\nWHERE s.organisation = $1 AND s.document = $2 ORDER BY s.line",
+			rows.columns, meta.SectionTable(s), rows.joins),
+		shown: append([]metadata.Attribute{{Name: "line", Type: metadata.Integer}}, rows.shown...),
+	}
+}
+
+// Page asks for a part of the list, newest first.
+type Page struct {
+	Organisation id.ID
+	Search       string // a part of the number, comment or a name shown; "" finds all
+	Limit        int
+	// Before continues after the last document of the page before; zero starts at the newest.
+	BeforeDate time.Time
+	BeforeID   id.ID
+}
+
+// farFuture stands before every document.
+var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// List queues the reading of a page.
+func (s *Store) List(w *database.Work, p Page) *rowset.Table {
+	if p.BeforeDate.IsZero() {
+		p.BeforeDate = farFuture
+	}
+	return into(w.Queue("list "+s.meta.Name, s.list, p.Organisation, p.BeforeDate, p.BeforeID, database.Containing(p.Search), p.Limit), s.shown, p.Limit)
+}
+
+// Card queues the reading of one document: its header, with no row when the organisation has no such document, and its sections.
+func (s *Store) Card(w *database.Work, organisation, document id.ID) (header *rowset.Table, sections []*rowset.Table) {
+	header = into(w.Queue("card of "+s.meta.Name, s.card, organisation, document), s.shown, 1)
+	for i := range s.sections {
+		sections = append(sections, into(w.Queue("rows of "+s.meta.Name, s.sections[i].read, organisation, document), s.sections[i].shown, 0))
+	}
+	return header, sections
+}
+
+func into(statement *database.Statement, shown []metadata.Attribute, capacity int) *rowset.Table {
+	t := rowset.New(shown, capacity)
+	statement.Rows(func(r pgx.Rows) error { return t.Scan(r) })
+	return t
+}

@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/database"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/register"
+)
+
+// Write queues the record set of a recorder that has none yet.
+func (l *Ledger) Write(w *database.Work, by register.Recorder, e *Entries) {
+	l.Replace(w, by, by.Period, &Entries{}, e)
+}
+
+// Replace queues the change of a recorder's record set, which was of the period was, into another one; an empty one removes it. Only
+// entries that differ are written, and only turnovers that change. A connection always takes the same split, whichever split the turnover is in that is taken back:
+// a single split means nothing, their sum does. The caller holds the recorder's document.
+func (l *Ledger) Replace(w *database.Work, by register.Recorder, was time.Time, before, after *Entries) {
+	c := differences(by, was, before, after)
+	if len(c.erased) > 0 {
+		w.Queue("take back from "+l.meta.Name, l.erase, by.ID, c.erased)
+	}
+	if len(c.lines) > 0 {
+		split := int(w.Backend()) % l.meta.Splits
+		w.Queue("enter in "+l.meta.Name, l.write, by.ID, by.Type, by.Organisation, c.lines, c.periods, c.rows.Debit, c.rows.Credit, c.rows.Amount, split)
+	}
+}
+
+// change of a record set: what is taken back comes with the opposite sum, and is not kept (line 0); what is brought has its line.
+type change struct {
+	erased, lines []int32
+	periods       []time.Time
+	rows          Entries
+}
+
+func (c *change) add(line int, period time.Time, e *Entries, row int, sum amount.Money) {
+	c.lines, c.periods = append(c.lines, int32(line)), append(c.periods, period)
+	c.rows.Add(e.Debit[row], e.Credit[row], sum)
+}
+
+func differences(by register.Recorder, was time.Time, before, after *Entries) (c change) {
+	for row := range max(len(before.Amount), len(after.Amount)) {
+		had, has := row < len(before.Amount), row < len(after.Amount)
+		if had && has && was.Equal(by.Period) && before.Debit[row] == after.Debit[row] && before.Credit[row] == after.Credit[row] && before.Amount[row] == after.Amount[row] {
+			continue
+		}
+		if had {
+			c.erased = append(c.erased, int32(row+1))
+			c.add(0, was, before, row, -before.Amount[row])
+		}
+		if has {
+			c.add(row+1, by.Period, after, row, after.Amount[row])
+		}
+	}
+	return c
+}
+
+func writeSQL(meta *metadata.Accounting) string {
+	return fmt.Sprintf(`WITH moved AS MATERIALIZED (
+	SELECT * FROM unnest($4::integer[], $5::timestamptz[], $6::text[], $7::text[], $8::numeric[]) AS e (line, period, debit, credit, amount)
+), written AS (
+	INSERT INTO %[1]s (recorder, line, recorder_type, organisation, period, debit, credit, amount)
+	SELECT $1, e.line, $2, $3, e.period, e.debit, e.credit, e.amount FROM moved e WHERE e.line > 0
+)
+INSERT INTO %[2]s AS t (organisation, account, period, split, debit, credit)
+SELECT $3, s.account, p.of, $9, sum(s.debit), sum(s.credit)
+FROM moved e
+CROSS JOIN LATERAL (VALUES (e.debit, e.amount, 0), (e.credit, 0, e.amount)) AS s (account, debit, credit)
+CROSS JOIN LATERAL (VALUES (date_trunc('month', e.period AT TIME ZONE 'UTC')::date), ('infinity'::date)) AS p (of)
+GROUP BY s.account, p.of HAVING sum(s.debit) <> 0 OR sum(s.credit) <> 0 ORDER BY s.account, p.of
+ON CONFLICT (organisation, account, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`,
+		meta.Table(), meta.Totals())
+}
+
+// TotalsSQL makes all turnovers of a ledger anew from its entries, in one split; its table of totals is empty.
+func TotalsSQL(meta *metadata.Accounting) string {
+	return fmt.Sprintf(`INSERT INTO %[1]s (organisation, account, period, split, debit, credit)
+SELECT organisation, s.account, p.of, 0, sum(s.debit), sum(s.credit)
+FROM %[2]s e
+CROSS JOIN LATERAL (VALUES (e.debit, e.amount, 0), (e.credit, 0, e.amount)) AS s (account, debit, credit)
+CROSS JOIN LATERAL (VALUES (date_trunc('month', e.period AT TIME ZONE 'UTC')::date), ('infinity'::date)) AS p (of)
+GROUP BY organisation, s.account, p.of`, meta.Totals(), meta.Table())
+}
+
+// Recalculate queues the making anew of all turnovers, as register.Recalculate does.
+func (l *Ledger) Recalculate(w *database.Work, told func(int64) error) {
+	register.Rebuild(w, l.meta.Totals(), TotalsSQL(l.meta), told)
+}

@@ -1,0 +1,41 @@
+// Package lock owns managed locks: a posting locks combinations of dimension values, such as
+// "this item at this warehouse", for the time of its transaction. They are advisory locks of the database, so they hold across workers;
+// a lock that is not had in time fails with the database's lock timeout.
+package lock
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+)
+
+// Key of a combination. Two combinations may share a key by chance (1 in 2^64): they then exclude each other needlessly, which is safe.
+type Key int64
+
+// Of is the key of a combination of values in a space (a register).
+func Of(space string, values ...id.ID) Key {
+	hash := fnv.New64a()
+	hash.Write([]byte(space))
+	for _, v := range values {
+		hash.Write(v[:])
+	}
+	return Key(hash.Sum64())
+}
+
+// Exclusive queues the taking of all keys until the end of the transaction, in one order
+// for everybody, so that lockers cannot deadlock. A transaction locks once: a second call could break the order.
+func Exclusive(w *database.Work, keys []Key) {
+	if len(keys) == 0 {
+		return
+	}
+	keys = slices.Clone(keys)
+	slices.Sort(keys)
+	values := make([]int64, 0, len(keys))
+	for _, k := range slices.Compact(keys) {
+		values = append(values, int64(k))
+	}
+	// unnest yields in the order of the array, and each row's lock is taken before the next row
+	w.Queue("lock", "SELECT count(pg_advisory_xact_lock(k)) FROM unnest($1::bigint[]) AS k", values)
+}

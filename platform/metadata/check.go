@@ -1,0 +1,153 @@
+package metadata
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// plain keeps names safe to stand in SQL and URLs, short enough for PostgreSQL with the
+// prefixes and suffixes we add.
+var plain = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+
+// reserved are the columns that every table of a kind has by itself.
+var reserved = map[string]bool{
+	"id": true, "organisation": true, "code": true, "name": true, "number": true, "date": true, "posted": true,
+	"author": true, "comment": true, "document": true, "line": true, "recorder": true, "recorder_type": true,
+	"period": true, "expense": true, "version": true, "lines": true, "moment": true,
+}
+
+// Check finds mistakes in the description: all of them, not the first.
+func (a *Application) Check() error {
+	c := checker{app: a, tables: map[string]bool{}}
+	for i := range a.Catalogs {
+		c.catalog(&a.Catalogs[i])
+	}
+	for i := range a.Accumulation {
+		c.accumulation(&a.Accumulation[i])
+	}
+	for i := range a.Accounting {
+		c.accounting(&a.Accounting[i])
+	}
+	for i := range a.Documents {
+		c.document(&a.Documents[i])
+	}
+	return errors.Join(c.errs...)
+}
+
+type checker struct {
+	app    *Application
+	tables map[string]bool
+	errs   []error
+}
+
+func (c *checker) fail(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("metadata: "+format, args...))
+}
+
+func (c *checker) table(name string) {
+	if !plain.MatchString(name) {
+		c.fail("table name %q is not plain", name)
+	}
+	if c.tables[name] {
+		c.fail("%s is described twice", name)
+	}
+	c.tables[name] = true
+}
+
+func (c *checker) attributes(owner string, lists ...[]Attribute) {
+	seen := map[string]bool{}
+	for _, list := range lists {
+		for _, a := range list {
+			c.attribute(owner, a, seen)
+		}
+	}
+}
+
+func (c *checker) attribute(owner string, a Attribute, seen map[string]bool) {
+	switch {
+	case !plain.MatchString(a.Name) || reserved[a.Name]:
+		c.fail("%s: attribute name %q cannot be used", owner, a.Name)
+	case seen[a.Name]:
+		c.fail("%s: attribute %s is described twice", owner, a.Name)
+	case a.Type < Reference || a.Type > Moment:
+		c.fail("%s.%s: no such type", owner, a.Name)
+	case a.Type == Text && a.Length < 1:
+		c.fail("%s.%s: a text needs a length", owner, a.Name)
+	}
+	if _, ok := c.app.Catalog(a.Catalog); a.Type == Reference && !a.Document && !ok {
+		c.fail("%s.%s: refers to unknown catalog %q", owner, a.Name, a.Catalog)
+	}
+	seen[a.Name] = true
+}
+
+func (c *checker) catalog(k *Catalog) {
+	c.table(k.Table())
+	c.attributes(k.Name, k.Attributes)
+	for _, name := range k.Search {
+		if a, ok := Find(k.Attributes, name); !ok || a.Type != Text {
+			c.fail("%s: search in %q, which is not one of its texts", k.Name, name)
+		}
+	}
+}
+
+func (c *checker) accumulation(r *Accumulation) {
+	c.table(r.Table())
+	c.table(r.Totals())
+	if r.Layered {
+		c.table(r.Boundary())
+	}
+	c.attributes(r.Name, r.Dimensions, r.Resources)
+	if len(r.Dimensions) == 0 || len(r.Resources) == 0 {
+		c.fail("%s: a register needs dimensions and resources", r.Name)
+	}
+	for _, a := range r.Dimensions {
+		if a.Type != Reference && a.Type != Integer {
+			c.fail("%s.%s: a dimension is a reference or a number", r.Name, a.Name)
+		}
+	}
+	if n := len(r.Dimensions); r.Layered && (n < 3 || !r.Dimensions[n-2].Document || r.Dimensions[n-1].Type != Integer) {
+		c.fail("%s: the last dimensions of layers are a document and a line", r.Name)
+	}
+	for _, a := range r.Resources {
+		if a.Type != Quantity && a.Type != Money {
+			c.fail("%s.%s: a resource is a quantity or money", r.Name, a.Name)
+		}
+	}
+}
+
+func (c *checker) accounting(r *Accounting) {
+	c.table(r.Table())
+	c.table(r.Totals())
+	if r.Splits < 1 || len(r.Accounts) == 0 {
+		c.fail("%s: an accounting register needs accounts and at least one split", r.Name)
+	}
+}
+
+func (c *checker) document(d *Document) {
+	c.table(d.Table())
+	c.attributes(d.Name, d.Attributes)
+	for i := range d.Sections {
+		s := &d.Sections[i]
+		c.table(d.SectionTable(s))
+		c.attributes(d.Name+"."+s.Name, s.Attributes)
+		if s.MaxRows < 1 {
+			c.fail("%s.%s: a section needs a limit of rows", d.Name, s.Name)
+		}
+	}
+	for _, name := range d.Registers {
+		if !c.tables["acc_"+name] && !c.tables["gl_"+name] {
+			c.fail("%s: records in unknown register %q", d.Name, name)
+		}
+	}
+	for _, name := range d.Search {
+		if a, ok := Find(d.Attributes, name); !ok || a.Type != Reference {
+			c.fail("%s: list shows %q, which is not one of its references", d.Name, name)
+		}
+	}
+}
+
+// Find finds an attribute by name.
+func Find(attributes []Attribute, name string) (*Attribute, bool) {
+	return find(attributes, func(a *Attribute) bool { return a.Name == name })
+}

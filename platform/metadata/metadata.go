@@ -1,0 +1,148 @@
+// Package metadata owns the description of an application: its catalogs, documents and
+// registers, said once in Go. Tables, statements, the API and the audit are derived from it.
+package metadata
+
+// Application is the whole description.
+type Application struct {
+	Name string
+	// Version grows by one with every change that is released. A database made by a
+	// newer version is refused.
+	Version      int
+	Catalogs     []Catalog
+	Documents    []Document
+	Accumulation []Accumulation
+	Accounting   []Accounting
+}
+
+// Catalog is a list of things referred to. Every element has an id, a code and a name.
+type Catalog struct {
+	Name       string
+	Title      string
+	Attributes []Attribute
+	// Shared catalogs are seen by all organisations; the others belong to one each.
+	Shared bool
+	// Search names the attributes looked into besides code and name.
+	Search []string
+}
+
+// Document is a business event: a header, tabular sections, and movements in registers.
+// Every document has an id, a number, a date, an author and a comment.
+type Document struct {
+	Name       string
+	Title      string
+	Prefix     string // of its numbers
+	Attributes []Attribute
+	Sections   []Section
+	// Registers it records movements in, when posted: in each of them, or it is not posted.
+	Registers []string
+	// Search names the reference attributes whose names the list shows and looks into.
+	Search []string
+}
+
+// Section is a table inside a document.
+type Section struct {
+	Name       string
+	Attributes []Attribute
+	MinRows    int
+	MaxRows    int
+}
+
+// Accumulation is a register of balances: movements of resources by dimensions.
+type Accumulation struct {
+	Name       string
+	Title      string
+	Dimensions []Attribute
+	Resources  []Attribute
+	// Controlled means that no document may be taken back or changed so that a current balance falls below zero, or
+	// keeps something of a resource where nothing of the first one is left.
+	Controlled bool
+	// Layered means that the last two dimensions are the document and the line of the movement that brought a balance: a
+	// layer, as old as that movement.
+	Layered bool
+}
+
+// Accounting is a double-entry register.
+type Accounting struct {
+	Name     string
+	Title    string
+	Accounts []Account
+	// Splits is how many rows a total is spread over, so that concurrent posters of one
+	// organisation do not queue for one row. Readers sum them. At least 1.
+	Splits int
+}
+
+// Account of the chart of accounts.
+type Account struct {
+	Code  string `json:"code"`
+	Title string `json:"title"`
+	Kind  Kind   `json:"kind"`
+}
+
+// Kind of an account: on which side its balance stands.
+type Kind string
+
+const (
+	Active  Kind = "active"
+	Passive Kind = "passive"
+	Both    Kind = "both"
+)
+
+// Attribute is a named, typed value. None is ever NULL: an attribute not given holds the
+// zero value of its type, as an empty reference does.
+type Attribute struct {
+	Name string
+	Type Type
+	// Catalog that a Reference refers to, unless it is to a Document of any type.
+	Catalog  string
+	Document bool
+	// Length of a Text in characters.
+	Length int
+	// Required attributes must be given, and not be zero.
+	Required bool
+	// Computed attributes are set by posting and never read from a request.
+	Computed bool
+}
+
+// Type of an attribute.
+type Type uint8
+
+const (
+	Reference Type = iota + 1
+	Text
+	Quantity // thousandths
+	Money    // kopecks
+	Integer
+	Boolean
+	Moment // time with time zone
+)
+
+// Catalog finds by name.
+func (a *Application) Catalog(name string) (*Catalog, bool) {
+	return find(a.Catalogs, func(c *Catalog) bool { return c.Name == name })
+}
+
+// Document finds by name.
+func (a *Application) Document(name string) (*Document, bool) {
+	return find(a.Documents, func(d *Document) bool { return d.Name == name })
+}
+
+// Register finds an accumulation register by name; nil when there is none.
+func (a *Application) Register(name string) *Accumulation {
+	r, _ := find(a.Accumulation, func(r *Accumulation) bool { return r.Name == name })
+	return r
+}
+
+// Ledger finds an accounting register by name; nil when there is none.
+func (a *Application) Ledger(name string) *Accounting {
+	r, _ := find(a.Accounting, func(r *Accounting) bool { return r.Name == name })
+	return r
+}
+
+func find[T any](all []T, matches func(*T) bool) (*T, bool) {
+	for i := range all {
+		if matches(&all[i]) {
+			return &all[i], true
+		}
+	}
+	return nil, false
+}

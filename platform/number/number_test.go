@@ -1,0 +1,47 @@
+package number_test
+
+import (
+	"sync"
+	"testing"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/number"
+	"plimsoll/platform/schema"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }
+
+func TestNumbersOfSeveralWorkersAreUnique(t *testing.T) {
+	db := databasetest.Open(t)
+	if err := schema.Migrate(t.Context(), db.Database, &metadata.Application{Name: "test", Version: 1}); err != nil {
+		t.Fatal(err)
+	}
+	workers := []*number.Numbers{number.New(db.Database), number.New(databasetest.Connect(t, db.DSN, database.Options{}))}
+	organisations := []id.ID{id.New(), id.New()}
+	var mutex sync.Mutex
+	var wait sync.WaitGroup
+	given := map[string]bool{}
+	for n := range 8 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for range number.Block { // several blocks in all
+				organisation := organisations[n/4]
+				text, err := workers[n%2].Next(t.Context(), organisation, "sale", "GS")
+				mutex.Lock()
+				if err != nil || given[organisation.String()+text] {
+					t.Errorf("%s, %v", text, err)
+				}
+				given[organisation.String()+text] = true
+				mutex.Unlock()
+			}
+		}()
+	}
+	wait.Wait()
+	if len(given) != 8*number.Block || !given[organisations[0].String()+"GS-000000001"] || !given[organisations[1].String()+"GS-000000001"] {
+		t.Errorf("%d numbers", len(given))
+	}
+}

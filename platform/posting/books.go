@@ -1,0 +1,223 @@
+package posting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/platform/catalog"
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/ledger"
+	"plimsoll/platform/lock"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/number"
+	"plimsoll/platform/register"
+	"plimsoll/platform/rowset"
+)
+
+// Books post the documents of an application.
+type Books struct {
+	db        *database.Database
+	numbers   *number.Numbers
+	types     map[string]*kind
+	registers map[string]*register.Register
+	ledgers   map[string]*ledger.Ledger
+	order     []string // of the registers, and of the ledgers after them
+}
+
+// kind is one type of document with everything made for it.
+type kind struct {
+	meta    *metadata.Document
+	rules   Rules
+	store   *document.Store
+	readers map[string]*catalog.Reader
+	order   []string // of the catalogs read
+}
+
+// New prepares all statements. Documents without rules cannot be posted.
+func New(db *database.Database, app *metadata.Application, rules map[string]Rules) *Books {
+	b := &Books{
+		db: db, numbers: number.New(db), types: map[string]*kind{},
+		registers: map[string]*register.Register{}, ledgers: map[string]*ledger.Ledger{},
+	}
+	for i := range app.Accumulation {
+		b.registers[app.Accumulation[i].Name] = register.New(&app.Accumulation[i])
+		b.order = append(b.order, app.Accumulation[i].Name)
+	}
+	for i := range app.Accounting {
+		b.ledgers[app.Accounting[i].Name] = ledger.New(&app.Accounting[i])
+		b.order = append(b.order, app.Accounting[i].Name)
+	}
+	for name, r := range rules {
+		meta, ok := app.Document(name)
+		if !ok {
+			panic("posting: rules for unknown document " + name)
+		}
+		b.types[name] = newKind(app, meta, r)
+	}
+	return b
+}
+
+func newKind(app *metadata.Application, meta *metadata.Document, rules Rules) *kind {
+	k := &kind{meta: meta, rules: rules, store: document.NewStore(app, meta), readers: map[string]*catalog.Reader{}}
+	reads := rules.Reads()
+	lists := [][]metadata.Attribute{meta.Attributes}
+	for i := range meta.Sections {
+		lists = append(lists, meta.Sections[i].Attributes)
+	}
+	for _, a := range slices.Concat(lists...) {
+		if a.Type == metadata.Reference && k.readers[a.Catalog] == nil {
+			referred, _ := app.Catalog(a.Catalog)
+			k.readers[a.Catalog] = catalog.NewReader(referred, reads[a.Catalog]...)
+			k.order = append(k.order, a.Catalog)
+		}
+	}
+	return k
+}
+
+// Result is what became of a document. Replayed means that the operation had been done already under the same
+// key, and the document is told as it is now.
+type Result struct {
+	ID       id.ID
+	Number   string
+	Posted   bool
+	Version  int64
+	Replayed bool
+}
+
+// Create writes a new document, and posts it when it is to be Posted, once, whatever happens: an operation done already
+// under the same author and key returns its document and changes nothing.
+func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Result, error) {
+	k := b.types[d.Meta.Name]
+	if k == nil {
+		return Result{}, fmt.Errorf("create %s: it has no rules", d.Meta.Name)
+	}
+	var err error
+	if d.Number, err = b.numbers.Next(ctx, d.Organisation, d.Meta.Name, d.Meta.Prefix); err != nil {
+		return Result{}, err
+	}
+	err = b.db.RunRepeatable(ctx, func(w *database.Work) error { return b.create(ctx, w, k, d, key) })
+	if isDone(err) {
+		return b.replay(ctx, d.Meta, key)
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("create %s: %w", d.Meta.Name, err)
+	}
+	return Result{ID: d.ID, Number: d.Number, Posted: d.Posted, Version: 1}, nil
+}
+
+// create is the strategy with nothing to spare: lines travel as arrays, what is needed is read in one
+// round trip and what follows is written in another, which carries the COMMIT.
+func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *document.Document, key Key) error {
+	key.claim(w, d)
+	facts := k.references(w, d)
+	var needs []Balance
+	if d.Posted {
+		needs = k.rules.Balances(d)
+	}
+	b.balances(w, d, needs, nil, facts)
+	if err := w.Flush(ctx); err != nil {
+		return err
+	}
+	if err := k.present(d, facts); err != nil {
+		return err
+	}
+	records := &Records{}
+	if d.Posted {
+		var err error
+		if records, err = k.rules.Record(d, facts); err != nil {
+			return err
+		}
+	}
+	k.store.Write(w, d)
+	b.write(w, d, d.Date, b.sets(&Records{}), b.sets(records))
+	return nil
+}
+
+func (k *kind) references(w *database.Work, d *document.Document) *Facts {
+	wanted := map[string][]id.ID{}
+	d.References(func(name string, v id.ID) { wanted[name] = append(wanted[name], v) })
+	facts := &Facts{Catalogs: map[string]*catalog.Elements{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
+	for _, name := range k.order {
+		ids := wanted[name]
+		slices.SortFunc(ids, id.ID.Compare)
+		facts.Catalogs[name] = k.readers[name].Read(w, d.Organisation, slices.Compact(ids))
+	}
+	return facts
+}
+
+// present refuses references to what does not exist or is not the organisation's: the answer is the same for both.
+func (k *kind) present(d *document.Document, facts *Facts) (err error) {
+	d.References(func(name string, v id.ID) {
+		if _, found := facts.Catalogs[name].Row(v); !found && err == nil {
+			err = &document.Invalid{Field: name, Reason: "no such element: " + v.String()}
+		}
+	})
+	return err
+}
+
+// balances locks everything first, in one statement, and reads after it: a statement sees what was
+// committed before it began, so nothing can come between.
+func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, more []lock.Key, facts *Facts) {
+	keys := slices.Clone(more)
+	for _, n := range needs {
+		keys = append(keys, n.Locks...)
+	}
+	lock.Exclusive(w, keys)
+	for _, n := range needs {
+		if n.Keys == nil {
+			continue
+		}
+		if r := b.registers[n.Register]; r.Meta().Layered {
+			facts.Layers[n.Register] = r.Layers(w, d.Organisation, d.ID, n.Keys)
+		} else {
+			facts.Balances[n.Register] = r.Balances(w, d.Organisation, n.Keys)
+		}
+	}
+}
+
+// sets are the record sets of a document by register, none missing.
+type sets struct {
+	movements map[string]*register.Movements
+	entries   map[string]*ledger.Entries
+}
+
+func (b *Books) sets(records *Records) sets {
+	s := sets{map[string]*register.Movements{}, map[string]*ledger.Entries{}}
+	for _, m := range records.Movements {
+		s.movements[m.Register] = m
+	}
+	for _, e := range records.Entries {
+		s.entries[e.Ledger] = e
+	}
+	return s
+}
+
+// write turns the record sets that a document had at the time was into those it has now. It goes through the registers in one order
+// for all documents; the ledgers, whose totals everybody shares, come last, so that their rows are locked for the shortest time.
+func (b *Books) write(w *database.Work, d *document.Document, was time.Time, before, after sets) {
+	for _, name := range b.order {
+		if r := b.registers[name]; r != nil {
+			r.Replace(w, d.Recorder(), was, orNone(before.movements[name], r), orNone(after.movements[name], r))
+			continue
+		}
+		b.ledgers[name].Replace(w, d.Recorder(), was, before.of(name), after.of(name))
+	}
+}
+
+func orNone(m *register.Movements, r *register.Register) *register.Movements {
+	if m == nil {
+		return register.NewMovements(r.Meta(), 0)
+	}
+	return m
+}
+
+func (s sets) of(ledgerName string) *ledger.Entries {
+	if e := s.entries[ledgerName]; e != nil {
+		return e
+	}
+	return &ledger.Entries{}
+}

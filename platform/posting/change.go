@@ -1,0 +1,212 @@
+package posting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/lock"
+	"plimsoll/platform/register"
+	"plimsoll/platform/rowset"
+)
+
+var (
+	// ErrUnknown means that the organisation has no such document.
+	ErrUnknown = errors.New("no such document")
+	// ErrChanged means that the document is no longer what its editor saw.
+	ErrChanged = errors.New("the document has been changed since it was read: read it again")
+)
+
+// State is what a document is to be after a change.
+type State uint8
+
+const (
+	Kept     State = iota // as it was
+	Posted                // posted; anew when it was posted
+	Unposted              // without movements
+)
+
+// Change is what is to be done to a document.
+type Change struct {
+	Type                   string
+	Organisation, Document id.ID
+	// Version that the editor saw; zero means any.
+	Version int64
+	// Content replaces all of the document but its number and author; nil keeps it. A zero date keeps the date.
+	Content *document.Document
+	State   State
+}
+
+// Change rewrites, posts, posts anew or unposts a document, once, as Create does. Posting anew lets the rules decide as if the document had no
+// movements yet; then only what differs is written. Its movements go with its date from one month to another.
+func (b *Books) Change(ctx context.Context, c Change, key Key) (result Result, err error) {
+	k := b.types[c.Type]
+	if k == nil {
+		return Result{}, fmt.Errorf("change %s: it has no rules", c.Type)
+	}
+	err = b.db.RunRepeatable(ctx, func(w *database.Work) (err error) {
+		result, err = b.change(ctx, w, k, c, key)
+		return err
+	})
+	if isDone(err) {
+		return b.replay(ctx, k.meta, key)
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("change %s: %w", c.Type, err)
+	}
+	return result, nil
+}
+
+func (b *Books) change(ctx context.Context, w *database.Work, k *kind, c Change, key Key) (Result, error) {
+	held, before := b.hold(w, k, c, key)
+	if err := w.Flush(ctx); err != nil {
+		return Result{}, err
+	}
+	d, err := c.apply(held)
+	if err != nil || !held.Posted && !d.Posted && c.Content == nil {
+		return Result{ID: held.ID, Number: held.Number, Posted: held.Posted, Version: held.Version}, err
+	}
+	after, err := b.record(ctx, w, k, c, d, before)
+	if err != nil {
+		return Result{}, err
+	}
+	k.store.Change(w, held, d)
+	b.write(w, d, held.Date, before, after)
+	return Result{ID: d.ID, Number: d.Number, Posted: d.Posted, Version: held.Version + 1}, nil
+}
+
+// hold queues the reading of a document with its record sets. Who changes them holds the document first, so that they stay as they are read.
+func (b *Books) hold(w *database.Work, k *kind, c Change, key Key) (*document.Document, sets) {
+	key.claim(w, &document.Document{Meta: k.meta, ID: c.Document, Organisation: c.Organisation})
+	held, before := k.store.Hold(w, c.Organisation, c.Document), b.sets(&Records{})
+	for _, name := range k.meta.Registers {
+		if r := b.registers[name]; r != nil {
+			before.movements[name] = r.Read(w, c.Document)
+			continue
+		}
+		before.entries[name] = b.ledgers[name].Read(w, c.Document)
+	}
+	return held, before
+}
+
+// apply makes the document that is to be of the one that is.
+func (c Change) apply(held *document.Document) (*document.Document, error) {
+	switch {
+	case held.Version == 0:
+		return nil, ErrUnknown
+	case c.Version != 0 && c.Version != held.Version:
+		return nil, ErrChanged
+	}
+	d := held.Copy()
+	if c.Content != nil {
+		d.Comment, d.Header, d.Sections = c.Content.Comment, c.Content.Header, c.Content.Sections
+		if !c.Content.Date.IsZero() {
+			d.Date = c.Content.Date
+		}
+	}
+	if c.State != Kept {
+		d.Posted = c.State == Posted
+	}
+	return d, nil
+}
+
+// record decides on the new record sets, under locks of everything that the document moved or will move.
+func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change, d *document.Document, before sets) (sets, error) {
+	facts, needs, checks := &Facts{}, []Balance(nil), b.controlled(d.Organisation, before)
+	if d.Posted || c.Content != nil {
+		facts = k.references(w, d)
+	}
+	if d.Posted {
+		needs = k.rules.Balances(d)
+	}
+	var locks []lock.Key
+	for i := range checks {
+		locks = append(locks, checks[i].locks...)
+	}
+	b.balances(w, d, needs, locks, facts)
+	for i := range checks {
+		checks[i].left = checks[i].register.Balances(w, d.Organisation, checks[i].keys)
+	}
+	if err := w.Flush(ctx); err != nil {
+		return sets{}, err
+	}
+	after, err := b.decide(k, d, facts, needs, before)
+	if err != nil {
+		return sets{}, err
+	}
+	for i := range checks {
+		if err := checks[i].refuse(before, after); err != nil {
+			return sets{}, err
+		}
+	}
+	return after, nil
+}
+
+// decide lets the rules see the balances without what the document itself has moved.
+func (b *Books) decide(k *kind, d *document.Document, facts *Facts, needs []Balance, before sets) (sets, error) {
+	if facts.Catalogs != nil {
+		if err := k.present(d, facts); err != nil {
+			return sets{}, err
+		}
+	}
+	if !d.Posted {
+		return b.sets(&Records{}), nil
+	}
+	for _, n := range needs {
+		moved := before.movements[n.Register]
+		if n.Keys == nil {
+			continue
+		}
+		if layers := facts.Layers[n.Register]; layers != nil && moved != nil {
+			b.registers[n.Register].Apply(layers.Left, layers.Keys, moved, true)
+		} else if moved != nil {
+			b.registers[n.Register].Apply(facts.Balances[n.Register], n.Keys, moved, true)
+		}
+	}
+	records, err := k.rules.Record(d, facts)
+	if err != nil {
+		return sets{}, err
+	}
+	return b.sets(records), nil
+}
+
+// check is a control of what a document leaves behind when it takes back what it moved.
+type check struct {
+	register   *register.Register
+	keys, left *rowset.Table
+	locks      []lock.Key
+}
+
+func (b *Books) controlled(organisation id.ID, before sets) (checks []check) {
+	for _, name := range b.order {
+		r, moved := b.registers[name], before.movements[name]
+		if r == nil || moved == nil || !r.Meta().Controlled || moved.Rows.Rows() == 0 {
+			continue
+		}
+		keys := r.Keys(moved)
+		checks = append(checks, check{register: r, keys: keys, locks: r.Locks(organisation, keys)})
+	}
+	return checks
+}
+
+func (c *check) refuse(before, after sets) error {
+	meta := c.register.Meta()
+	c.register.Apply(c.left, c.keys, before.movements[meta.Name], true)
+	if m := after.movements[meta.Name]; m != nil {
+		c.register.Apply(c.left, c.keys, m, false)
+	}
+	short := c.register.Short(c.left)
+	if len(short) == 0 {
+		return nil
+	}
+	var items []json.RawMessage
+	for _, row := range short {
+		item := append(c.keys.AppendFields([]byte{'{'}, row), ',')
+		items = append(items, append(c.left.AppendFields(item, row), '}'))
+	}
+	return &Refusal{Control: meta.Name, Message: meta.Title + ": what the document brought has been used since, and would be missing", Items: items}
+}

@@ -1,0 +1,80 @@
+package posting
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+)
+
+// Key names one operation of one author, so that it is done once however often it is sent.
+// It is written in the transaction of the posting itself: either both exist or neither.
+type Key struct {
+	Author id.ID
+	Name   string
+	Digest []byte // of the request: the same key with another request is a mistake of the client
+}
+
+const (
+	// KeyLength is the longest name of a key.
+	KeyLength = 128
+	// KeyRetention is how long a key is remembered; a client does not retry for longer.
+	KeyRetention = 7 * 24 * time.Hour
+	forgetBatch  = 10_000
+)
+
+// ErrKeyReused means that the key was used for a different request.
+var ErrKeyReused = errors.New("the idempotency key was used for another request")
+
+const claimSQL = `INSERT INTO plimsoll_operation (author, key, digest, organisation, document_type, document) VALUES ($1, $2, $3, $4, $5, $6)`
+
+// claim waits for a running operation of the same key, and fails when it has been done.
+func (k Key) claim(w *database.Work, d *document.Document) {
+	w.Queue("claim key", claimSQL, k.Author, k.Name, k.Digest, d.Organisation, d.Meta.Name, d.ID)
+}
+
+func isDone(err error) bool {
+	return database.IsUniqueViolation(err) && database.Constraint(err) == "plimsoll_operation_pkey"
+}
+
+// replay finds the document that an operation was about when it was done, as it is now.
+func (b *Books) replay(ctx context.Context, meta *metadata.Document, key Key) (Result, error) {
+	var digest []byte
+	result := Result{Replayed: true}
+	err := b.db.Read(ctx, func(w *database.Work) error {
+		w.Queue("replay", `SELECT o.digest, d.id, d.number, d.posted, d.version FROM plimsoll_operation o JOIN `+meta.Table()+` d ON d.id = o.document
+			WHERE o.author = $1 AND o.key = $2 AND o.document_type = $3`, key.Author, key.Name, meta.Name).
+			Rows(func(r pgx.Rows) error {
+				return r.Scan(&digest, &result.ID, &result.Number, &result.Posted, &result.Version)
+			})
+		return nil
+	})
+	if err == nil && (result.ID == id.ID{} || !bytes.Equal(digest, key.Digest)) {
+		err = ErrKeyReused
+	}
+	return result, err
+}
+
+const forgetSQL = `DELETE FROM plimsoll_operation WHERE ctid = ANY (ARRAY(
+	SELECT ctid FROM plimsoll_operation WHERE made_at < now() - make_interval(secs => $1) LIMIT $2))`
+
+// Forget deletes the keys that are older than KeyRetention, some at a time so that no transaction is long.
+func (b *Books) Forget(ctx context.Context) (deleted int64, err error) {
+	for {
+		var some int64
+		err := b.db.Read(ctx, func(w *database.Work) error {
+			w.Queue("forget keys", forgetSQL, KeyRetention.Seconds(), forgetBatch).Affected(func(n int64) error { some = n; return nil })
+			return nil
+		})
+		if deleted += some; err != nil || some < forgetBatch {
+			return deleted, err
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// Package problem owns what a person is told when something goes wrong: the
+// class of an error, which decides the exit code, and the hint that says what
+// to do next. Packages attach either at the edge, where they know it; the error
+// text itself stays short and lower case.
+package problem
+
+import (
+	"context"
+	"errors"
+)
+
+// Class says whose move it is after an error.
+type Class int
+
+const (
+	Failure     Class = iota // something of ours or of the database went wrong
+	Usage                    // the command line, a configuration or scenario file is wrong
+	Threshold                // it ran, and the answer is no: Apdex too low, books wrong, claim refuted
+	Environment              // the machine lacks something: engine, port, disk, rights
+	Interrupted              // the person stopped it
+)
+
+type classified struct {
+	error
+	class Class
+	hint  string
+}
+
+func (e *classified) Unwrap() error { return e.error }
+
+// New gives err a class and a hint; a nil err stays nil, an empty hint adds none.
+func New(class Class, err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return &classified{err, class, hint}
+}
+
+// WithHint adds a hint and keeps the class that err already has.
+func WithHint(err error, hint string) error { return New(ClassOf(err), err, hint) }
+
+// ClassOf is the outermost class given to err; a cancelled context counts as Interrupted.
+func ClassOf(err error) Class {
+	var c *classified
+	switch {
+	case errors.As(err, &c):
+		return c.class
+	case errors.Is(err, context.Canceled):
+		return Interrupted
+	}
+	return Failure
+}
+
+// HintOf is the outermost hint that is not empty.
+func HintOf(err error) string {
+	for err != nil {
+		var c *classified
+		if !errors.As(err, &c) {
+			return ""
+		}
+		if c.hint != "" {
+			return c.hint
+		}
+		err = c.error
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package register
+
+import (
+	"encoding/binary"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+	"plimsoll/platform/lock"
+	"plimsoll/platform/rowset"
+)
+
+// Keys are the combinations of dimensions in a record set, each once.
+func (r *Register) Keys(m *Movements) *rowset.Table {
+	keys, seen := rowset.New(r.meta.Dimensions, m.Rows.Rows()), map[string]bool{}
+	for row := range m.Rows.Rows() {
+		if key := r.key(m.Rows, row); !seen[key] {
+			seen[key] = true
+			keys.Add(m.Rows, []int{row})
+		}
+	}
+	return keys
+}
+
+// Locks of keys in an organisation: of layers all together, because a document takes from whichever is the oldest.
+func (r *Register) Locks(organisation id.ID, keys *rowset.Table) []lock.Key {
+	locks := make([]lock.Key, keys.Rows())
+	for row := range locks {
+		values := []id.ID{organisation}
+		for i := range r.meta.Leading() {
+			values = append(values, keys.Value(i, row).(id.ID))
+		}
+		locks[row] = lock.Of(r.meta.Name, values...)
+	}
+	return locks
+}
+
+// Apply changes balances, which stand in the order of their keys, by a record set; reversed takes it back. Keys
+// that are not asked about are passed over.
+func (r *Register) Apply(balances, keys *rowset.Table, m *Movements, reversed bool) {
+	at := make(map[string]int, keys.Rows())
+	for row := range keys.Rows() {
+		at[r.key(keys, row)] = row
+	}
+	for row := range m.Rows.Rows() {
+		to, asked := at[r.key(m.Rows, row)]
+		if !asked {
+			continue
+		}
+		for i := range r.meta.Resources {
+			increase(balances.Cell(i, to), m.Rows.Value(len(r.meta.Dimensions)+i, row), m.Expense[row] != reversed)
+		}
+	}
+}
+
+// increase keeps within int64: both are limited to 18 digits.
+func increase(cell, by any, negative bool) {
+	switch v := cell.(type) {
+	case *amount.Quantity:
+		if *v += by.(amount.Quantity); negative {
+			*v -= 2 * by.(amount.Quantity)
+		}
+	case *amount.Money:
+		if *v += by.(amount.Money); negative {
+			*v -= 2 * by.(amount.Money)
+		}
+	}
+}
+
+// Short are the rows of balances that a controlled register must not have: below zero, or without any of the first
+// resource but with something of another.
+func (r *Register) Short(balances *rowset.Table) (rows []int) {
+	for row := range balances.Rows() {
+		first, bad := number(balances.Value(0, row)), false
+		for i := range r.meta.Resources {
+			v := number(balances.Value(i, row))
+			bad = bad || v < 0 || first == 0 && v != 0
+		}
+		if bad {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func number(value any) int64 {
+	if m, ok := value.(amount.Money); ok {
+		return int64(m)
+	}
+	return int64(value.(amount.Quantity))
+}
+
+// key of a row whose first columns are the dimensions.
+func (r *Register) key(t *rowset.Table, row int) string {
+	return keyOf(t, row, len(r.meta.Dimensions))
+}
+
+// keyOf joins the first columns of a row.
+func keyOf(t *rowset.Table, row, columns int) string {
+	b := make([]byte, 0, 64)
+	for i := range columns {
+		switch v := t.Value(i, row).(type) {
+		case id.ID:
+			b = append(b, v[:]...)
+		case int64:
+			b = binary.BigEndian.AppendUint64(b, uint64(v))
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,130 @@
+// Package register owns accumulation registers: movements, and totals kept in the same statement,
+// so that no movement is ever without its totals. Totals are turnovers by month and, in
+// the period 'infinity', the current balance; the balance at any moment is the current one minus what moved after.
+//
+// Totals are upserted in the order of their keys, so that postings that run at once wait for each other in one order and cannot deadlock.
+// That is why one statement changes them for all that a change of a record set takes away and brings.
+package register
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/rowset"
+)
+
+// Recorder is the document that movements belong to.
+type Recorder struct {
+	ID           id.ID
+	Type         string
+	Organisation id.ID
+	Period       time.Time
+}
+
+// Movements is the record set of one recorder in one register: Rows has the dimensions and the resources (never negative); Expense says
+// which rows take away.
+type Movements struct {
+	Register string
+	Expense  []bool
+	Rows     *rowset.Table
+}
+
+// NewMovements makes an empty record set.
+func NewMovements(meta *metadata.Accumulation, capacity int) *Movements {
+	return &Movements{Register: meta.Name, Rows: rowset.New(fields(meta), capacity)}
+}
+
+func fields(meta *metadata.Accumulation) []metadata.Attribute {
+	return append(append([]metadata.Attribute{}, meta.Dimensions...), meta.Resources...)
+}
+
+// Register reads and writes one register; its statements are made once.
+type Register struct {
+	meta                                         *metadata.Accumulation
+	write, erase, read, lookup, layers, boundary string
+}
+
+// New makes the statements.
+func New(meta *metadata.Accumulation) *Register {
+	r := &Register{meta: meta}
+	r.write = r.writeSQL()
+	r.erase = fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table())
+	r.read = fmt.Sprintf("SELECT expense, %s FROM %s WHERE recorder = $1 ORDER BY line", strings.Join(names(fields(meta)), ", "), meta.Table())
+	r.lookup = r.lookupSQL()
+	if meta.Layered {
+		r.layers, r.boundary = r.layersSQL(), boundarySQL(meta)
+	}
+	return r
+}
+
+// Meta describes the register.
+func (r *Register) Meta() *metadata.Accumulation { return r.meta }
+
+// Read queues the reading of a recorder's record set, in the order of its lines.
+func (r *Register) Read(w *database.Work, recorder id.ID) *Movements {
+	m := NewMovements(r.meta, 0)
+	w.Queue("read movements in "+r.meta.Name, r.read, recorder).Rows(func(rows pgx.Rows) error {
+		m.Expense = append(m.Expense, false)
+		row := m.Rows.Grow(1)
+		targets := []any{&m.Expense[row]}
+		for i := range fields(r.meta) {
+			targets = append(targets, m.Rows.Cell(i, row))
+		}
+		return rows.Scan(targets...)
+	})
+	return m
+}
+
+// Balances queues the reading of current balances for keys (a table of the dimensions). The result has the
+// resources of each key in the same row once the flush is done.
+func (r *Register) Balances(w *database.Work, organisation id.ID, keys *rowset.Table) *rowset.Table {
+	balances := rowset.New(r.meta.Resources, keys.Rows())
+	balances.Grow(keys.Rows())
+	targets := make([]any, 1+len(r.meta.Resources))
+	var row int
+	targets[0] = &row
+	read := w.Queue("read balances of "+r.meta.Name, r.lookup, keys.Arrays([]any{organisation})...)
+	read.Rows(func(rows pgx.Rows) error {
+		// the key's number comes first, and says where the rest goes
+		if err := rows.Scan(append([]any{&row}, make([]any, len(targets)-1)...)...); err != nil {
+			return err
+		}
+		for i := range r.meta.Resources {
+			targets[1+i] = balances.Cell(i, row-1)
+		}
+		return rows.Scan(targets...)
+	})
+	return balances
+}
+
+func (r *Register) lookupSQL() string {
+	dimensions := names(r.meta.Dimensions)
+	var parameters, matches []string
+	for i, a := range r.meta.Dimensions {
+		parameters = append(parameters, fmt.Sprintf("$%d::%s", 2+i, a.Array()))
+		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
+	}
+	return fmt.Sprintf(`SELECT k.line::integer, %s
+FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
+JOIN %s t ON t.organisation = $1 AND %s AND t.period = 'infinity'`,
+		qualified("t", names(r.meta.Resources)), strings.Join(parameters, ", "), strings.Join(dimensions, ", "),
+		r.meta.Totals(), strings.Join(matches, " AND "))
+}
+
+func names(attributes []metadata.Attribute) []string {
+	result := make([]string, len(attributes))
+	for i, a := range attributes {
+		result[i] = a.Name
+	}
+	return result
+}
+
+func qualified(alias string, columns []string) string {
+	return alias + "." + strings.Join(columns, ", "+alias+".")
+}

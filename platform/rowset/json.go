@@ -1,0 +1,86 @@
+package rowset
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// Scan adds the current row of a result; its columns are the attributes in order.
+func (t *Table) Scan(rows pgx.Rows) error {
+	row := t.Grow(1)
+	targets := make([]any, len(t.columns))
+	for i := range t.columns {
+		targets[i] = t.Cell(i, row)
+	}
+	return rows.Scan(targets...)
+}
+
+// AppendJSON appends all rows as an array of objects.
+func (t *Table) AppendJSON(b []byte) []byte {
+	b = append(b, '[')
+	for row := range t.rows {
+		if row > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		b = append(t.AppendFields(b, row), '}')
+	}
+	return append(b, ']')
+}
+
+// AppendFields appends one row as the inside of an object.
+func (t *Table) AppendFields(b []byte, row int) []byte {
+	for i, a := range t.Attributes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), a.Name...), '"', ':')
+		b = appendValue(b, t.columns[i].value(row))
+	}
+	return b
+}
+
+func appendValue(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case id.ID:
+		return quoted(b, v.AppendText)
+	case amount.Quantity:
+		return quoted(b, v.AppendText)
+	case amount.Money:
+		return quoted(b, v.AppendText)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case time.Time:
+		return quoted(b, func(b []byte) []byte { return v.UTC().AppendFormat(b, time.RFC3339Nano) })
+	}
+	return AppendString(b, value.(string))
+}
+
+func quoted(b []byte, text func([]byte) []byte) []byte { return append(text(append(b, '"')), '"') }
+
+// AppendString appends a JSON string; nearly all need no escapes.
+func AppendString(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c == 0x7f {
+			return appendEscaped(b, s)
+		}
+	}
+	if !utf8.ValidString(s) {
+		return appendEscaped(b, s)
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+func appendEscaped(b []byte, s string) []byte {
+	text, _ := json.Marshal(s) // a string always has a JSON form
+	return append(b, text...)
+}

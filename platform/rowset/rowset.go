@@ -1,0 +1,153 @@
+// Package rowset owns tables of typed values in memory, column by column: a document's
+// header and sections and a register's movements are such tables, and each column travels to the database as one array.
+package rowset
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+)
+
+// Value is what a cell can hold; each type of attribute has one of them.
+type Value interface {
+	id.ID | string | amount.Quantity | amount.Money | int64 | bool | time.Time
+}
+
+// Table holds rows of the given attributes.
+type Table struct {
+	Attributes []metadata.Attribute
+	columns    []column
+	rows       int
+}
+
+type column interface {
+	grow(n int)
+	cell(row int) any // a pointer
+	value(row int) any
+	array() any
+	add(from column, rows []int)
+	same(row int, other column, otherRow int) bool
+}
+
+type values[T Value] struct{ all []T }
+
+func (v *values[T]) grow(n int)        { v.all = append(v.all, make([]T, n)...) }
+func (v *values[T]) cell(row int) any  { return &v.all[row] }
+func (v *values[T]) value(row int) any { return v.all[row] }
+func (v *values[T]) array() any        { return v.all }
+
+func (v *values[T]) add(from column, rows []int) {
+	for _, row := range rows {
+		v.all = append(v.all, from.(*values[T]).all[row])
+	}
+}
+
+func (v *values[T]) same(row int, other column, otherRow int) bool {
+	a, b := any(v.all[row]), any(other.(*values[T]).all[otherRow])
+	if at, ok := a.(time.Time); ok { // one moment has many representations
+		return at.Equal(b.(time.Time))
+	}
+	return a == b
+}
+
+// New makes an empty table with room for capacity rows.
+func New(attributes []metadata.Attribute, capacity int) *Table {
+	t := &Table{Attributes: attributes, columns: make([]column, len(attributes))}
+	for i, a := range attributes {
+		t.columns[i] = newColumn(a.Type, capacity)
+	}
+	return t
+}
+
+func newColumn(kind metadata.Type, capacity int) column {
+	switch kind {
+	case metadata.Reference:
+		return &values[id.ID]{make([]id.ID, 0, capacity)}
+	case metadata.Quantity:
+		return &values[amount.Quantity]{make([]amount.Quantity, 0, capacity)}
+	case metadata.Money:
+		return &values[amount.Money]{make([]amount.Money, 0, capacity)}
+	case metadata.Integer:
+		return &values[int64]{make([]int64, 0, capacity)}
+	case metadata.Boolean:
+		return &values[bool]{make([]bool, 0, capacity)}
+	case metadata.Moment:
+		return &values[time.Time]{make([]time.Time, 0, capacity)}
+	}
+	return &values[string]{make([]string, 0, capacity)}
+}
+
+// Rows is how many there are.
+func (t *Table) Rows() int { return t.rows }
+
+// Grow adds n rows of zero values and returns the index of the first.
+func (t *Table) Grow(n int) int {
+	for _, c := range t.columns {
+		c.grow(n)
+	}
+	t.rows += n
+	return t.rows - n
+}
+
+// Column is the values of one attribute, to be read and written in place. To ask for one that is not
+// described, or of another type, is a mistake of the program.
+func Column[T Value](t *Table, name string) []T {
+	for i, a := range t.Attributes {
+		if a.Name == name {
+			return t.columns[i].(*values[T]).all
+		}
+	}
+	panic(fmt.Sprintf("rowset: no column %s", name))
+}
+
+// Cell is a pointer to the value in a row of the i-th column: where a row of a result is scanned to.
+func (t *Table) Cell(i, row int) any { return t.columns[i].cell(row) }
+
+// Value is the value itself.
+func (t *Table) Value(i, row int) any { return t.columns[i].value(row) }
+
+// Arrays appends every column as a slice: the parameters of a statement that unnests them.
+func (t *Table) Arrays(args []any) []any {
+	for _, c := range t.columns {
+		args = append(args, c.array())
+	}
+	return args
+}
+
+// Add appends some rows of a table with the same attributes.
+func (t *Table) Add(from *Table, rows []int) {
+	for i, c := range t.columns {
+		c.add(from.columns[i], rows)
+	}
+	t.rows += len(rows)
+}
+
+// Same tells whether a row equals a row of a table with the same attributes.
+func (t *Table) Same(row int, other *Table, otherRow int) bool {
+	for i, c := range t.columns {
+		if !c.same(row, other.columns[i], otherRow) {
+			return false
+		}
+	}
+	return true
+}
+
+// Difference compares two tables of the same attributes row by row: which rows of the one have no equal in
+// their place in the other, and the other way round.
+func Difference(one, other *Table) (ofOne, ofOther []int) {
+	for row := range max(one.rows, other.rows) {
+		if row < one.rows && row < other.rows && one.Same(row, other, row) {
+			continue
+		}
+		if row < one.rows {
+			ofOne = append(ofOne, row)
+		}
+		if row < other.rows {
+			ofOther = append(ofOther, row)
+		}
+	}
+	return ofOne, ofOther
+}

@@ -1,0 +1,56 @@
+package rowset_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/rowset"
+)
+
+func TestRowsAreShownAsJSON(t *testing.T) {
+	table := rowset.New([]metadata.Attribute{
+		{Name: "ref", Type: metadata.Reference}, {Name: "text", Type: metadata.Text}, {Name: "quantity", Type: metadata.Quantity}, {Name: "money", Type: metadata.Money},
+		{Name: "number", Type: metadata.Integer}, {Name: "flag", Type: metadata.Boolean}, {Name: "at", Type: metadata.Moment},
+	}, 0)
+	if got := string(table.AppendJSON(nil)); got != "[]" {
+		t.Errorf("no rows: %s", got)
+	}
+	table.Grow(2)
+	rowset.Column[id.ID](table, "ref")[1], rowset.Column[string](table, "text")[1] = id.At(time.UnixMilli(0), 0, 0), `a"б`
+	rowset.Column[amount.Quantity](table, "quantity")[1], rowset.Column[amount.Money](table, "money")[1] = 1500, -5
+	rowset.Column[int64](table, "number")[1], rowset.Column[bool](table, "flag")[1] = 7, true
+	rowset.Column[time.Time](table, "at")[1] = time.Date(2025, 1, 2, 3, 4, 5, 6000, time.FixedZone("", 3600))
+	const want = `{"ref":"00000000-0000-7000-8000-000000000000","text":"a\"б","quantity":"1.500","money":"-0.05","number":7,"flag":true,"at":"2025-01-02T02:04:05.000006Z"}`
+	if got := string(table.AppendFields([]byte{'{'}, 1)) + "}"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal(table.AppendJSON(nil), &rows); err != nil || len(rows) != 2 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+func TestAnyStringBecomesTheSameJSONString(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "s")
+		var back string
+		if err := json.Unmarshal(rowset.AppendString(nil, s), &back); err != nil || back != s {
+			t.Fatalf("%q became %q, %v", s, back, err)
+		}
+	})
+}
+
+func TestColumnPanicsOnAMistakeOfTheProgram(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a column that is not described was given")
+		}
+	}()
+	rowset.Column[string](rowset.New(nil, 0), "none")
+}

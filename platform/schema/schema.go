@@ -1,0 +1,185 @@
+// Package schema owns the tables behind the metadata: it creates them, brings older ones
+// forward without loss, and refuses a database that a newer version has been at. A
+// change only ever adds: tables, columns (with the zero value of their type) and indexes.
+package schema
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/problem"
+)
+
+// PlatformVersion grows with every released change of the platform's own tables or of how tables are derived.
+const PlatformVersion = 2
+
+// migrationLock is the advisory lock that lets one worker migrate while the others wait.
+const migrationLock = 0x506c696d736f6c6c // "Plimsoll"
+
+// ErrNewer means that the database was made by a newer version.
+var ErrNewer = errors.New("the database was made by a newer version")
+
+// Digest identifies the tables of an application.
+func Digest(app *metadata.Application) string {
+	hash := sha256.New()
+	for _, t := range Tables(app) {
+		fmt.Fprintln(hash, t.create())
+		for _, i := range t.Indexes {
+			_, statement := t.index(i)
+			fmt.Fprintln(hash, statement)
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// Migrate makes the database as the application describes it: all of it or, on an error, nothing.
+func Migrate(ctx context.Context, db *database.Database, app *metadata.Application) error {
+	if err := app.Check(); err != nil {
+		return err
+	}
+	return db.Borrow(ctx, func(conn *pgx.Conn) error {
+		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			m := migration{tx, app}
+			return m.run(ctx)
+		})
+	})
+}
+
+type migration struct {
+	tx  pgx.Tx
+	app *metadata.Application
+}
+
+func (m migration) run(ctx context.Context) error {
+	// DDL waits for running statements and may take long on big tables: neither timeout of the pool suits it.
+	err := m.exec(ctx, fmt.Sprintf("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(%d)", int64(migrationLock)))
+	if err != nil {
+		return err
+	}
+	err = m.exec(ctx, `CREATE TABLE IF NOT EXISTS plimsoll_schema (application text PRIMARY KEY, version integer NOT NULL,
+		platform integer NOT NULL, digest text NOT NULL, migrated_at timestamptz NOT NULL DEFAULT now())`)
+	if err != nil {
+		return err
+	}
+	digest := Digest(m.app)
+	current, err := m.current(ctx, digest)
+	if err != nil || current {
+		return err
+	}
+	if err := m.forward(ctx); err != nil {
+		return err
+	}
+	return m.exec(ctx, `INSERT INTO plimsoll_schema (application, version, platform, digest) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (application) DO UPDATE SET version = excluded.version, platform = excluded.platform, digest = excluded.digest, migrated_at = now()`,
+		m.app.Name, m.app.Version, PlatformVersion, digest)
+}
+
+// current tells whether there is nothing to do.
+func (m migration) current(ctx context.Context, digest string) (bool, error) {
+	var name, found string
+	var version, platform int
+	err := m.tx.QueryRow(ctx, "SELECT application, version, platform, digest FROM plimsoll_schema ORDER BY application = $1 DESC LIMIT 1", m.app.Name).
+		Scan(&name, &version, &platform, &found)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read schema version: %w", err)
+	case name != m.app.Name:
+		return false, problem.New(problem.Usage, fmt.Errorf("the database belongs to the application %q, not to %q", name, m.app.Name), "use another database")
+	case version > m.app.Version || platform > PlatformVersion:
+		return false, problem.New(problem.Usage, fmt.Errorf("%w: %s %d on platform %d; this is %d on platform %d",
+			ErrNewer, name, version, platform, m.app.Version, PlatformVersion), "use the newer program, or another database")
+	}
+	return version == m.app.Version && platform == PlatformVersion && found == digest, nil
+}
+
+func (m migration) forward(ctx context.Context) error {
+	columns, err := m.pairs(ctx, `SELECT c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod)
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`)
+	if err != nil {
+		return err
+	}
+	indexes, err := m.pairs(ctx, `SELECT relname, '' FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('i', 'I')`)
+	if err != nil {
+		return err
+	}
+	for _, t := range Tables(m.app) {
+		if err := m.table(ctx, t, columns); err != nil {
+			return err
+		}
+		for _, i := range t.Indexes {
+			name, statement := t.index(i)
+			if _, exists := indexes[name]; exists {
+				continue
+			}
+			if err := m.exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m migration) table(ctx context.Context, t Table, have map[string]string) error {
+	if _, exists := have[t.Name+"."+t.Columns[0].Name]; !exists {
+		return m.exec(ctx, t.create())
+	}
+	for _, c := range t.Columns {
+		found, exists := have[t.Name+"."+c.Name]
+		switch {
+		case !exists && c.Default == "":
+			return fmt.Errorf("bring %s forward: it lacks %s, which has no value for the rows there are", t.Name, c.Name)
+		case !exists:
+			if err := m.exec(ctx, t.addColumn(c)); err != nil {
+				return err
+			}
+		case found != sqlName(c.Type):
+			return fmt.Errorf("bring %s forward: %s is %s there and %s here, and a change of type could lose data", t.Name, c.Name, found, c.Type)
+		}
+	}
+	return nil
+}
+
+// sqlName is how format_type spells a type.
+func sqlName(declared string) string {
+	if declared == "timestamptz" {
+		return "timestamp with time zone"
+	}
+	return declared
+}
+
+func (m migration) pairs(ctx context.Context, query string) (map[string]string, error) {
+	rows, err := m.tx.Query(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("read catalog: %w", err)
+	}
+	result := map[string]string{}
+	var key, value string
+	_, err = pgx.ForEachRow(rows, []any{&key, &value}, func() error {
+		result[key] = value
+		return nil
+	})
+	return result, err
+}
+
+func (m migration) exec(ctx context.Context, statement string, args ...any) error {
+	mode := pgx.QueryExecModeExec // DDL is not worth a prepared statement
+	if len(args) == 0 {
+		mode = pgx.QueryExecModeSimpleProtocol
+	}
+	if _, err := m.tx.Exec(ctx, statement, append([]any{mode}, args...)...); err != nil {
+		first, _, _ := strings.Cut(statement, "(")
+		return fmt.Errorf("migrate: %.80s: %w", strings.TrimSpace(first), err)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package schema_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/problem"
+	"plimsoll/platform/schema"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }
+
+func first() *metadata.Application {
+	return &metadata.Application{
+		Name: "test", Version: 1,
+		Catalogs: []metadata.Catalog{{Name: "things", Attributes: []metadata.Attribute{{Name: "size", Type: metadata.Text, Length: 10}}}},
+	}
+}
+
+// second adds an attribute of every type, a catalog, a document and registers.
+func second() *metadata.Application {
+	app := first()
+	app.Version = 2
+	thing := metadata.Attribute{Name: "thing", Type: metadata.Reference, Catalog: "things"}
+	app.Catalogs[0].Attributes = append(app.Catalogs[0].Attributes, thing,
+		metadata.Attribute{Name: "weight", Type: metadata.Quantity}, metadata.Attribute{Name: "price", Type: metadata.Money},
+		metadata.Attribute{Name: "level", Type: metadata.Integer}, metadata.Attribute{Name: "good", Type: metadata.Boolean},
+		metadata.Attribute{Name: "since", Type: metadata.Moment}, metadata.Attribute{Name: "note", Type: metadata.Text, Length: 5})
+	app.Catalogs = append(app.Catalogs, metadata.Catalog{Name: "places", Shared: true})
+	app.Accumulation = []metadata.Accumulation{{Name: "stock", Dimensions: []metadata.Attribute{thing}, Resources: []metadata.Attribute{{Name: "quantity", Type: metadata.Quantity}}}}
+	app.Accounting = []metadata.Accounting{{Name: "general", Splits: 2, Accounts: []metadata.Account{{Code: "1"}}}}
+	app.Documents = []metadata.Document{{Name: "event", Registers: []string{"stock"}, Sections: []metadata.Section{{Name: "lines", MaxRows: 5, Attributes: []metadata.Attribute{thing}}}}}
+	return app
+}
+
+func TestMigrateBringsForwardWithoutLoss(t *testing.T) {
+	db := databasetest.Open(t)
+	if err := schema.Migrate(t.Context(), db.Database, first()); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(t, `INSERT INTO cat_things (id, organisation, code, name, size) SELECT gen_random_uuid(), gen_random_uuid(), 'c' || n, 'n' || n, 's' FROM generate_series(1, 100) n`)
+	before := db.Value(t, "SELECT md5(string_agg(concat(id, organisation, code, name, size), ',' ORDER BY code)) FROM cat_things")
+	db.Exec(t, "DROP INDEX cat_things_name") // as if it had been added to the description
+
+	for range 2 { // the second time there is nothing to do
+		if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := db.Value(t, "SELECT md5(string_agg(concat(id, organisation, code, name, size), ',' ORDER BY code)) FROM cat_things"); after != before {
+		t.Error("rows have changed")
+	}
+	if got := db.Value(t, "SELECT count(*) FROM cat_things WHERE weight = 0 AND price = 0 AND level = 0 AND NOT good AND note = '' AND thing = '00000000-0000-0000-0000-000000000000' AND since < '0002-01-01'"); got != "100" {
+		t.Errorf("%s rows have zero values in the new columns", got)
+	}
+	if got := db.Value(t, "SELECT to_regclass('cat_things_name') IS NOT NULL AND to_regclass('acc_stock_totals') IS NOT NULL AND to_regclass('doc_event_lines') IS NOT NULL"); got != "true" {
+		t.Error("an index or a table is missing")
+	}
+	if got := db.Value(t, "SELECT version || ' ' || digest FROM plimsoll_schema"); got != "2 "+schema.Digest(second()) {
+		t.Errorf("recorded %s", got)
+	}
+}
+
+func TestMigrateRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*testing.T, *databasetest.Test)
+		app   func() *metadata.Application
+		want  string
+	}{
+		"ADatabaseOfANewerVersion": {nil, func() *metadata.Application { return first() }, "newer version"},
+		"AnotherApplication":       {nil, func() *metadata.Application { a := second(); a.Name = "other"; return a }, `belongs to the application "test"`},
+		"AnotherType": {nil, func() *metadata.Application {
+			a := second()
+			a.Version++
+			a.Catalogs[0].Attributes[0].Type = metadata.Integer
+			return a
+		}, "size is text there and bigint here"},
+		"AWrongDescription":         {nil, func() *metadata.Application { a := second(); a.Catalogs[0].Name = "x y"; return a }, "not plain"},
+		"ATableWithoutItsOwnColumn": {func(t *testing.T, db *databasetest.Test) { db.Exec(t, "ALTER TABLE cat_things DROP code CASCADE") }, func() *metadata.Application { a := second(); a.Version++; return a }, "lacks code"},
+		"ANewerPlatform": {func(t *testing.T, db *databasetest.Test) {
+			db.Exec(t, "UPDATE plimsoll_schema SET platform = platform + 1")
+		}, second, "newer version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := databasetest.Open(t)
+			if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
+				t.Fatal(err)
+			}
+			if c.spoil != nil {
+				c.spoil(t, db)
+			}
+			before := db.Value(t, "SELECT string_agg(attrelid::regclass || '.' || attname, ',' ORDER BY 1) FROM pg_attribute WHERE attrelid::regclass::text LIKE '%\\_%' AND attnum > 0 AND attrelid > 16000")
+			err := schema.Migrate(t.Context(), db.Database, c.app())
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v, want …%s…", err, c.want)
+			}
+			if strings.Contains(c.want, "newer") && (!errors.Is(err, schema.ErrNewer) || problem.HintOf(err) == "") {
+				t.Error("the error cannot be told from others, or gives no hint")
+			}
+			if after := db.Value(t, "SELECT string_agg(attrelid::regclass || '.' || attname, ',' ORDER BY 1) FROM pg_attribute WHERE attrelid::regclass::text LIKE '%\\_%' AND attnum > 0 AND attrelid > 16000"); after != before {
+				t.Error("something was changed")
+			}
+		})
+	}
+}
+
+func TestWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
+	db := databasetest.Open(t)
+	var wait sync.WaitGroup
+	for range 8 {
+		other := databasetest.Connect(t, db.DSN, database.Options{Connections: 1})
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			if err := schema.Migrate(t.Context(), other, second()); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	wait.Wait()
+	if got := db.Value(t, "SELECT count(*) FROM plimsoll_schema"); got != "1" {
+		t.Errorf("%s versions", got)
+	}
+}

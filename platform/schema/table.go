@@ -1,0 +1,193 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/platform/metadata"
+)
+
+// Table is what the database should have.
+type Table struct {
+	Name    string
+	Columns []Column
+	Key     []string
+	Indexes []Index
+	// Updated tables keep room on each page, so that an update of a total stays on its page and touches no index.
+	Updated bool
+}
+
+// Column is never NULL; Default is a literal, empty for columns that a row cannot do without.
+type Column struct{ Name, Type, Default string }
+
+// Index is named after its table and its Suffix.
+type Index struct {
+	Suffix  string
+	Unique  bool
+	Columns []string
+}
+
+// fillfactorUpdated leaves a third of a page of totals free.
+const fillfactorUpdated = 70
+
+// Tables lists what the application needs, in the order of the description.
+func Tables(app *metadata.Application) []Table {
+	tables := own()
+	for i := range app.Catalogs {
+		tables = append(tables, catalog(&app.Catalogs[i]))
+	}
+	for i := range app.Documents {
+		tables = append(tables, document(&app.Documents[i])...)
+	}
+	for i := range app.Accumulation {
+		tables = append(tables, accumulation(&app.Accumulation[i])...)
+	}
+	for i := range app.Accounting {
+		tables = append(tables, accounting(&app.Accounting[i])...)
+	}
+	return tables
+}
+
+// own are the tables of the platform itself.
+func own() []Table {
+	return []Table{
+		{
+			Name:    "plimsoll_number",
+			Columns: []Column{{"organisation", "uuid", ""}, {"kind", "text", ""}, {"next", "bigint", ""}},
+			Key:     []string{"organisation", "kind"}, Updated: true,
+		},
+		{
+			Name: "plimsoll_operation",
+			Columns: []Column{
+				{"author", "uuid", ""}, {"key", "text", ""}, {"digest", "bytea", ""},
+				{"organisation", "uuid", ""}, {"document_type", "text", ""}, {"document", "uuid", ""},
+				{"made_at", "timestamptz", "now()"},
+			},
+			Key: []string{"author", "key"}, Indexes: []Index{{"made_at", false, []string{"made_at"}}},
+		},
+	}
+}
+
+func catalog(c *metadata.Catalog) Table {
+	t := Table{Name: c.Table(), Columns: []Column{{"id", "uuid", ""}}, Key: []string{"id"}}
+	byName := []string{"name", "id"}
+	if !c.Shared {
+		t.Columns = append(t.Columns, Column{"organisation", "uuid", ""})
+		byName = append([]string{"organisation"}, byName...)
+	}
+	t.Columns = append(t.Columns, Column{"code", "text", ""}, Column{"name", "text", ""})
+	t.Columns = append(t.Columns, columns(c.Attributes)...)
+	t.Indexes = []Index{{"code", true, []string{"code"}}, {"name", false, byName}}
+	return t
+}
+
+func document(d *metadata.Document) []Table {
+	header := Table{Name: d.Table(), Key: []string{"id"}, Columns: append([]Column{
+		{"id", "uuid", ""}, {"organisation", "uuid", ""}, {"number", "text", ""}, {"date", "timestamptz", ""},
+		{"posted", "boolean", ""}, {"author", "uuid", ""}, {"comment", "text", "''"}, {"version", "bigint", "1"},
+	}, columns(d.Attributes)...)}
+	header.Indexes = []Index{
+		{"number", true, []string{"organisation", "number"}},
+		{"date", false, []string{"organisation", "date", "id"}},
+	}
+	tables := []Table{header}
+	for i := range d.Sections {
+		tables = append(tables, Table{
+			Name: d.SectionTable(&d.Sections[i]), Key: []string{"document", "line"},
+			Columns: append([]Column{{"document", "uuid", ""}, {"line", "integer", ""}, {"organisation", "uuid", ""}},
+				columns(d.Sections[i].Attributes)...),
+		})
+	}
+	return tables
+}
+
+// recorded are the columns of every movement.
+var recorded = []Column{
+	{"recorder", "uuid", ""}, {"line", "integer", ""}, {"recorder_type", "text", ""},
+	{"organisation", "uuid", ""}, {"period", "timestamptz", ""},
+}
+
+func accumulation(r *metadata.Accumulation) []Table {
+	dimensions := names(r.Dimensions)
+	movements := Table{Name: r.Table(), Key: []string{"recorder", "line"}}
+	movements.Columns = append(append(append([]Column{}, recorded...), Column{"expense", "boolean", ""}),
+		append(columns(r.Dimensions), columns(r.Resources)...)...)
+	movements.Indexes = []Index{
+		{"period", false, []string{"organisation", "period"}},
+		// of layers, what is looked for is what moved under the same leading dimensions after a moment
+		{"dimensions", false, append(append([]string{"organisation"}, names(r.Leading())...), "period")},
+	}
+	totals := Table{Name: r.Totals(), Updated: true, Key: append(append([]string{"organisation"}, dimensions...), "period")}
+	totals.Columns = append([]Column{{"organisation", "uuid", ""}, {"period", "date", ""}},
+		append(columns(r.Dimensions), columns(r.Resources)...)...)
+	if !r.Layered {
+		return []Table{movements, totals}
+	}
+	boundary := Table{Name: r.Boundary(), Updated: true, Key: append([]string{"organisation"}, names(r.Leading())...)}
+	boundary.Columns = append(append([]Column{{"organisation", "uuid", ""}}, columns(r.Leading())...), Column{"moment", "timestamptz", ""})
+	return []Table{movements, totals, boundary}
+}
+
+func accounting(r *metadata.Accounting) []Table {
+	entries := Table{Name: r.Table(), Key: []string{"recorder", "line"}}
+	entries.Columns = append(append([]Column{}, recorded...),
+		Column{"debit", "text", ""}, Column{"credit", "text", ""}, Column{"amount", "numeric(18,2)", ""})
+	entries.Indexes = []Index{{"period", false, []string{"organisation", "period"}}}
+	totals := Table{
+		Name: r.Totals(), Updated: true, Key: []string{"organisation", "account", "period", "split"},
+		Columns: []Column{
+			{"organisation", "uuid", ""}, {"account", "text", ""}, {"period", "date", ""}, {"split", "integer", ""},
+			{"debit", "numeric(18,2)", "0"}, {"credit", "numeric(18,2)", "0"},
+		},
+	}
+	return []Table{entries, totals}
+}
+
+func columns(attributes []metadata.Attribute) []Column {
+	result := make([]Column, len(attributes))
+	for i, a := range attributes {
+		result[i] = Column{a.Name, a.SQL(), a.Zero()}
+	}
+	return result
+}
+
+func names(attributes []metadata.Attribute) []string {
+	result := make([]string, len(attributes))
+	for i, a := range attributes {
+		result[i] = a.Name
+	}
+	return result
+}
+
+func (t Table) create() string {
+	parts := make([]string, 0, len(t.Columns)+1)
+	for _, c := range t.Columns {
+		parts = append(parts, c.definition())
+	}
+	parts = append(parts, "PRIMARY KEY ("+strings.Join(t.Key, ", ")+")")
+	statement := fmt.Sprintf("CREATE TABLE %s (\n\t%s\n)", t.Name, strings.Join(parts, ",\n\t"))
+	if t.Updated {
+		statement += fmt.Sprintf(" WITH (fillfactor = %d)", fillfactorUpdated)
+	}
+	return statement
+}
+
+func (c Column) definition() string {
+	if c.Default == "" {
+		return c.Name + " " + c.Type + " NOT NULL"
+	}
+	return c.Name + " " + c.Type + " NOT NULL DEFAULT " + c.Default
+}
+
+func (t Table) addColumn(c Column) string {
+	return fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", t.Name, c.definition())
+}
+
+func (t Table) index(i Index) (name, statement string) {
+	name = t.Name + "_" + i.Suffix
+	unique := ""
+	if i.Unique {
+		unique = "UNIQUE "
+	}
+	return name, fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", unique, name, t.Name, strings.Join(i.Columns, ", "))
+}

@@ -1,0 +1,162 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/posting"
+	"plimsoll/platform/rowset"
+)
+
+// createDocument writes a document and posts it; ?post=false leaves it unposted.
+func (s *Server) createDocument(ctx context.Context, r *request) (answer, error) {
+	meta, err := s.documentType(r)
+	if err != nil {
+		return answer{}, err
+	}
+	state, err := wanted(r, posting.Posted)
+	if err != nil {
+		return answer{}, err
+	}
+	key, err := operationKey(r)
+	if err != nil {
+		return answer{}, err
+	}
+	d, err := document.Decode(meta, r.body, time.Now())
+	if err != nil {
+		return answer{}, err
+	}
+	d.Organisation, d.Author, d.Posted = r.user.Organisation, r.user.ID, state == posting.Posted
+	result, err := s.books.Create(ctx, d, key)
+	return written(http.StatusCreated, result), err
+}
+
+// changeDocument replaces the content of a document whose version is given in If-Match. A posted one is posted anew, unless ?post=
+// says what it is to be.
+func (s *Server) changeDocument(ctx context.Context, r *request) (answer, error) {
+	state, err := wanted(r, posting.Kept)
+	if err != nil {
+		return answer{}, err
+	}
+	meta, err := s.documentType(r)
+	if err != nil {
+		return answer{}, err
+	}
+	content, err := document.DecodeChange(meta, r.body, time.Now())
+	if err != nil {
+		return answer{}, err
+	}
+	if r.Header.Get("If-Match") == "" {
+		return answer{}, errNoVersion
+	}
+	return s.change(ctx, r, posting.Change{Content: content, State: state})
+}
+
+// errNoVersion: without it an editor would overwrite what another one has written meanwhile.
+var errNoVersion = &document.Invalid{Field: "If-Match", Reason: `the "version" of the document that was read is expected`}
+
+func (s *Server) postDocument(ctx context.Context, r *request) (answer, error) {
+	return s.changeState(ctx, r, posting.Posted)
+}
+
+func (s *Server) unpostDocument(ctx context.Context, r *request) (answer, error) {
+	return s.changeState(ctx, r, posting.Unposted)
+}
+
+func (s *Server) changeState(ctx context.Context, r *request, state posting.State) (answer, error) {
+	if len(r.body) > 0 {
+		return answer{}, &document.Invalid{Field: "body", Reason: "none is expected; PUT changes a document"}
+	}
+	return s.change(ctx, r, posting.Change{State: state})
+}
+
+func (s *Server) change(ctx context.Context, r *request, c posting.Change) (answer, error) {
+	meta, err := s.documentType(r)
+	if err != nil {
+		return answer{}, err
+	}
+	if c.Document, err = id.Parse(r.PathValue("id")); err != nil {
+		return answer{}, errNotFound
+	}
+	if c.Version, err = version(r); err != nil {
+		return answer{}, err
+	}
+	key, err := operationKey(r)
+	if err != nil {
+		return answer{}, err
+	}
+	c.Type, c.Organisation = meta.Name, r.user.Organisation
+	result, err := s.books.Change(ctx, c, key)
+	return written(http.StatusOK, result), err
+}
+
+// documentType of the path, if it can be posted.
+func (s *Server) documentType(r *request) (*metadata.Document, error) {
+	meta, ok := s.app.Metadata.Document(plainName(r.PathValue("type")))
+	if !ok || s.app.Rules[meta.Name] == nil {
+		return nil, errNotFound
+	}
+	return meta, nil
+}
+
+// wanted is the state asked for by ?post=.
+func wanted(r *request, otherwise posting.State) (posting.State, error) {
+	switch r.URL.Query().Get("post") {
+	case "":
+		return otherwise, nil
+	case "true":
+		return posting.Posted, nil
+	case "false":
+		return posting.Unposted, nil
+	}
+	return otherwise, &document.Invalid{Field: "post", Reason: "true or false is expected"}
+}
+
+// version that the editor saw, with or without the quotes of an entity tag; zero when none is given.
+func version(r *request) (int64, error) {
+	given := r.Header.Get("If-Match")
+	if given == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseInt(strings.Trim(given, `"`), 10, 64)
+	if err != nil || v < 1 {
+		return 0, errNoVersion
+	}
+	return v, nil
+}
+
+func written(status int, r posting.Result) answer {
+	b := append(r.ID.AppendText([]byte(`{"id":"`)), `","number":`...)
+	b = rowset.AppendString(b, r.Number)
+	a := answer{status: status, body: fmt.Appendf(b, `,"posted":%t,"version":%d}`, r.Posted, r.Version)}
+	if r.Replayed {
+		a.header = [2]string{"Idempotency-Replayed", "true"}
+	}
+	return a
+}
+
+// operationKey takes the client's key; a request without one is an operation of its own. All that makes the request what it is goes into
+// the digest.
+func operationKey(r *request) (posting.Key, error) {
+	name := r.Header.Get("Idempotency-Key")
+	if len(name) > posting.KeyLength || !printable(name) {
+		return posting.Key{}, &document.Invalid{Field: "Idempotency-Key", Reason: "at most 128 printable characters without spaces are expected"}
+	}
+	if name == "" {
+		name = id.New().String()
+	}
+	hash := sha256.New()
+	for _, part := range []string{r.Method, plainName(r.URL.Path), r.URL.Query().Get("post"), r.Header.Get("If-Match")} {
+		fmt.Fprintf(hash, "%q", part)
+	}
+	hash.Write(r.body)
+	return posting.Key{Author: r.user.ID, Name: name, Digest: hash.Sum(nil)}, nil
+}

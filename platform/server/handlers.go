@@ -1,0 +1,105 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/rowset"
+	"plimsoll/platform/session"
+)
+
+// Report answers a query with JSON.
+type Report func(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error)
+
+func (s *Server) openSession(ctx context.Context, r *request) (answer, error) {
+	var login struct {
+		User string `json:"user"`
+	}
+	if json.Unmarshal(r.body, &login) != nil || login.User == "" || !text(login.User, searchMax) {
+		return answer{}, &document.Invalid{Field: "user", Reason: "a user's code is expected"}
+	}
+	user, err := s.app.Login(ctx, s.db, login.User)
+	if err != nil {
+		return answer{}, err
+	}
+	token, err := s.sessions.Open(user)
+	if err != nil {
+		return answer{}, err
+	}
+	return encoded(http.StatusCreated, map[string]any{
+		"token": token, "user": map[string]any{"id": user.ID, "code": user.Code, "name": user.Name}, "organisation": user.Organisation,
+	})
+}
+
+func (s *Server) closeSession(_ context.Context, r *request) (answer, error) {
+	s.sessions.Close(r.token)
+	return answer{status: http.StatusNoContent}, nil
+}
+
+func (s *Server) describe(ctx context.Context, _ *request) (answer, error) {
+	users, err := s.app.Users(ctx, s.db)
+	if err != nil {
+		return answer{}, err
+	}
+	return encoded(http.StatusOK, map[string]any{"application": s.app.Metadata.Name, "version": s.app.Metadata.Version, "users": users})
+}
+
+func (s *Server) runReport(ctx context.Context, r *request) (answer, error) {
+	report, ok := s.app.Reports[r.PathValue("report")]
+	if !ok {
+		return answer{}, errNotFound
+	}
+	query := r.URL.Query()
+	for name := range query {
+		if !text(query.Get(name), searchMax) {
+			return answer{}, &document.Invalid{Field: "query", Reason: "a value is too long or not text"}
+		}
+	}
+	body, err := report(ctx, s.db, r.user, query)
+	return answer{status: http.StatusOK, body: body}, err
+}
+
+func (s *Server) showDocument(ctx context.Context, r *request) (answer, error) {
+	name := plainName(r.PathValue("type"))
+	store, ok := s.documents[name]
+	document, err := id.Parse(r.PathValue("id"))
+	if !ok || err != nil {
+		return answer{}, errNotFound
+	}
+	var header *rowset.Table
+	var sections []*rowset.Table
+	err = s.db.Read(ctx, func(w *database.Work) error {
+		header, sections = store.Card(w, r.user.Organisation, document)
+		return nil
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	if header.Rows() == 0 {
+		return answer{}, errNotFound
+	}
+	meta, _ := s.app.Metadata.Document(name)
+	body := header.AppendFields([]byte{'{'}, 0)
+	for i, t := range sections {
+		body = append(append(append(body, `,"`...), meta.Sections[i].Name...), `":`...)
+		body = t.AppendJSON(body)
+	}
+	return answer{status: http.StatusOK, body: append(body, '}')}, nil
+}
+
+func encoded(status int, value any) (answer, error) {
+	body, err := json.Marshal(value)
+	return answer{status: status, body: body}, err
+}
+
+// text tells whether a value of a request can be a text of the database.
+func text(s string, length int) bool {
+	return len(s) <= length && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
+}

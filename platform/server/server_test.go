@@ -1,0 +1,310 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/platform/database"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/schema"
+	"plimsoll/platform/session"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(clustertest.Runner(m)) }
+
+// bundle is a worker whose report "wait" tells when it has begun, and ends when it may.
+type bundle struct {
+	*Server
+	db      *databasetest.Test
+	begun   chan struct{}
+	release chan struct{}
+	log     *bytes.Buffer
+	url     string
+	token   string
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+func setup(t *testing.T, config Config) *bundle {
+	b := &bundle{db: databasetest.Open(t), begun: make(chan struct{}, 100), release: make(chan struct{}), log: &bytes.Buffer{}, ended: make(chan error, 1)}
+	app := Application{
+		Metadata: &metadata.Application{Name: "test", Version: 1, Catalogs: []metadata.Catalog{{Name: "things"}}},
+		Login: func(_ context.Context, _ *database.Database, user string) (session.User, error) {
+			if user != "known" {
+				return session.User{}, ErrUnknownUser
+			}
+			return session.User{ID: id.New(), Organisation: id.New(), Code: user}, nil
+		},
+		Users: func(context.Context, *database.Database) (int64, error) { return 7, nil },
+		Reports: map[string]Report{
+			"wait": func(context.Context, *database.Database, session.User, url.Values) ([]byte, error) {
+				b.begun <- struct{}{}
+				<-b.release
+				return []byte(`{}`), nil
+			},
+			"panic": func(context.Context, *database.Database, session.User, url.Values) ([]byte, error) {
+				panic("secret of the code")
+			},
+			"broken": func(ctx context.Context, db *database.Database, _ session.User, _ url.Values) ([]byte, error) {
+				return nil, db.Read(ctx, func(w *database.Work) error { w.Queue("q", "SELECT secret FROM nowhere"); return nil })
+			},
+		},
+	}
+	if err := schema.Migrate(t.Context(), b.db.Database, app.Metadata); err != nil {
+		t.Fatal(err)
+	}
+	config.Database, config.Log = b.db.Database, slog.New(slog.NewTextHandler(b.log, nil))
+	var err error
+	if b.Server, err = New(config, app); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.url = "http://" + listener.Addr().String()
+	ctx, stop := context.WithCancel(context.Background())
+	b.stop = stop
+	go func() { b.ended <- b.Serve(ctx, listener) }()
+	t.Cleanup(func() { stop(); http.DefaultClient.CloseIdleConnections() })
+	status, _, body := b.call(t, "POST", "/v1/sessions", `{"user":"known"}`)
+	var opened struct{ Token string }
+	if status != 201 || json.Unmarshal([]byte(body), &opened) != nil {
+		t.Fatalf("log in: %d %s", status, body)
+	}
+	b.token = opened.Token
+	return b
+}
+
+func (b *bundle) call(t *testing.T, method, path, body string) (int, http.Header, string) {
+	r, err := http.NewRequest(method, b.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, nil, err.Error()
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	return answer.StatusCode, answer.Header, string(text)
+}
+
+// background makes a request that will wait, and returns where its status will be.
+func (b *bundle) background(t *testing.T) chan int {
+	status := make(chan int, 1)
+	go func() {
+		code, _, _ := b.call(t, "GET", "/v1/reports/wait", "")
+		status <- code
+	}()
+	return status
+}
+
+// until waits for a condition that somebody else brings about.
+func until(t *testing.T, what string, holds func() bool) {
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain until " + what)
+		}
+	}
+}
+
+func TestOverload(t *testing.T) {
+	b := setup(t, Config{Concurrency: 1, Queue: 1, QueueTimeout: time.Minute})
+	working := b.background(t)
+	<-b.begun
+	queued := b.background(t)
+	until(t, "a request is queued", func() bool { return b.gate.load() == 1 })
+
+	status, header, body := b.call(t, "GET", "/v1/reports/wait", "")
+	if status != 503 || header.Get("Retry-After") != "1" || !strings.Contains(body, `"overloaded"`) {
+		t.Errorf("beyond the queue: %d, Retry-After %q, %s", status, header.Get("Retry-After"), body)
+	}
+	for _, path := range []string{"/health/live", "/health/ready", "/health/profile"} {
+		if status, _, _ := b.call(t, "GET", path, ""); status != 200 {
+			t.Errorf("%s under overload: %d", path, status)
+		}
+	}
+	close(b.release)
+	if first, second := <-working, <-queued; first != 200 || second != 200 {
+		t.Errorf("what was accepted got %d and %d", first, second)
+	}
+	if p := b.Profile()["report wait"]; p.Done != 2 || p.Overloaded != 1 {
+		t.Errorf("profile %+v", p)
+	}
+}
+
+func TestWaitingInTheQueueEnds(t *testing.T) {
+	t.Run("AfterItsTimeout", func(t *testing.T) {
+		b := setup(t, Config{Concurrency: 1, QueueTimeout: time.Millisecond})
+		working := b.background(t)
+		<-b.begun
+		if status, _, _ := b.call(t, "GET", "/v1/reports/wait", ""); status != 503 {
+			t.Errorf("got %d", status)
+		}
+		close(b.release)
+		<-working
+	})
+	t.Run("WhenTheClientGoes", func(t *testing.T) {
+		b := setup(t, Config{Concurrency: 1, QueueTimeout: time.Minute})
+		working := b.background(t)
+		<-b.begun
+		ctx, leave := context.WithCancel(t.Context())
+		r, _ := http.NewRequestWithContext(ctx, "GET", b.url+"/v1/reports/wait", nil)
+		r.Header.Set("Authorization", "Bearer "+b.token)
+		gone := make(chan error, 1)
+		go func() { _, err := http.DefaultClient.Do(r); gone <- err }()
+		until(t, "the request is queued", func() bool { return b.gate.load() == 1 })
+		leave()
+		until(t, "its place is free", func() bool { return b.gate.load() == 0 })
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		close(b.release)
+		<-working
+	})
+}
+
+func TestDrain(t *testing.T) {
+	t.Run("FinishesWhatWasAccepted", func(t *testing.T) {
+		b := setup(t, Config{Concurrency: 1})
+		working := b.background(t)
+		<-b.begun
+		queued := b.background(t)
+		until(t, "a request is queued", func() bool { return b.gate.load() == 1 })
+		b.stop()
+		until(t, "no new connection is taken", func() bool {
+			c, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+			if err == nil {
+				c.Close()
+			}
+			return err != nil
+		})
+		ready := httptest.NewRecorder()
+		b.Handler().ServeHTTP(ready, httptest.NewRequest("GET", "/health/ready", nil))
+		if ready.Code != 503 {
+			t.Errorf("a draining worker is ready: %d", ready.Code)
+		}
+		close(b.release)
+		if first, second, err := <-working, <-queued, <-b.ended; first != 200 || second != 200 || err != nil {
+			t.Errorf("got %d and %d; Serve: %v", first, second, err)
+		}
+	})
+	t.Run("SaysWhenItTookTooLong", func(t *testing.T) {
+		b := setup(t, Config{Concurrency: 1, DrainTimeout: time.Millisecond})
+		working := b.background(t)
+		<-b.begun
+		b.stop()
+		if err := <-b.ended; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		close(b.release)
+		<-working
+	})
+}
+
+func TestRequests(t *testing.T) {
+	b := setup(t, Config{})
+	for name, c := range map[string]struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		"OfUnknownPathAreNotFound":      {"GET", "/v1/nothing", "", 404, `"not_found"`},
+		"OfUnknownCatalogAreNotFound":   {"GET", "/v1/catalogs/none;drop", "", 404, `"not_found"`},
+		"OfUnknownReportAreNotFound":    {"GET", "/v1/reports/none", "", 404, `"not_found"`},
+		"OfUnknownDocumentAreNotFound":  {"POST", "/v1/documents/none", "{}", 404, `"not_found"`},
+		"WithTooLargeABodyAreRefused":   {"POST", "/v1/sessions", strings.Repeat("x", BodyMax+1), 413, `"too_large"`},
+		"ToLogInAsNobodyAreRefused":     {"POST", "/v1/sessions", `{"user":"nobody"}`, 401, `"unauthorized"`},
+		"ToLogInWithoutAUserAreInvalid": {"POST", "/v1/sessions", `[]`, 400, `"invalid"`},
+		"ThatPanicAreInternal":          {"GET", "/v1/reports/panic", "", 500, `"internal"`},
+		"ThatBreakInSQLAreInternal":     {"GET", "/v1/reports/broken", "", 500, `"internal"`},
+		"WithAWrongLimitAreInvalid":     {"GET", "/v1/catalogs/things?limit=1001", "", 400, `limit`},
+		"WithAWrongCursorAreInvalid":    {"GET", "/v1/catalogs/things?after=x", "", 400, `after`},
+		"WithAZeroInTheSearchAreBad":    {"GET", "/v1/catalogs/things?search=%00", "", 400, `search`},
+		"WithNoTextInTheSearchAreBad":   {"GET", "/v1/catalogs/things?search=%ff", "", 400, `search`},
+		"ForAListAreAnswered":           {"GET", "/v1/catalogs/things?search='%22%25", "", 200, `{"items":[]}`},
+		"ForTheApplicationAreAnswered":  {"GET", "/v1/application", "", 200, `"users":7`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, _, body := b.call(t, c.method, c.path, c.body)
+			if status != c.status || !strings.Contains(body, c.want) || !json.Valid([]byte(body)) {
+				t.Errorf("got %d %s, want %d …%s…", status, body, c.status, c.want)
+			}
+			if strings.Contains(body, "secret") || strings.Contains(body, "nowhere") || strings.Contains(body, "goroutine") {
+				t.Errorf("the client was told %s", body)
+			}
+		})
+	}
+	if log := b.log.String(); !strings.Contains(log, "nowhere") || !strings.Contains(log, "secret of the code") {
+		t.Error("the log does not say what happened")
+	}
+	if profile := b.Profile(); len(profile) > 12 {
+		t.Errorf("names of requests became names of operations: %v", profile)
+	}
+}
+
+func TestABodyThatDoesNotComeHoldsNoSlot(t *testing.T) {
+	b := setup(t, Config{Concurrency: 1, Queue: -1})
+	connection, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprint(connection, "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	if status, _, _ := b.call(t, "GET", "/v1/application", ""); status != 200 {
+		t.Errorf("beside it: %d", status)
+	}
+	connection.(*net.TCPConn).CloseWrite()
+	answer, err := io.ReadAll(connection)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408") {
+		t.Errorf("%v: %s", err, answer)
+	}
+}
+
+func TestSessionsAreNeeded(t *testing.T) {
+	b := setup(t, Config{MaxSessions: 1})
+	if status, header, _ := b.call(t, "POST", "/v1/sessions", `{"user":"known"}`); status != 503 || header.Get("Retry-After") == "" {
+		t.Errorf("beyond the limit of sessions: %d", status)
+	}
+	if status, _, _ := b.call(t, "DELETE", "/v1/sessions/current", ""); status != 204 || b.Sessions() != 0 {
+		t.Errorf("log out: %d", status)
+	}
+	for _, path := range []string{"/v1/catalogs/things", "/v1/documents/x", "/v1/documents/x/y", "/v1/reports/wait"} {
+		if status, _, _ := b.call(t, "GET", path, ""); status != 401 {
+			t.Errorf("%s without a session: %d", path, status)
+		}
+	}
+}
+
+func TestNewRefusesWhatCannotServe(t *testing.T) {
+	for name, app := range map[string]Application{
+		"AWrongDescription": {Metadata: &metadata.Application{Catalogs: []metadata.Catalog{{Name: "x y"}}}},
+		"NoDatabase":        {Metadata: &metadata.Application{}},
+	} {
+		if _, err := New(Config{}, app); err == nil {
+			t.Error(name)
+		}
+	}
+	if got := fmt.Sprint(New(Config{}, Application{Metadata: &metadata.Application{}})); !strings.Contains(got, "database") {
+		t.Error(got)
+	}
+}

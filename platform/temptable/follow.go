@@ -1,0 +1,130 @@
+package temptable
+
+// note is a change as it can be undone.
+type note struct {
+	table  *Table
+	before state
+}
+
+// mark is a savepoint.
+type mark struct {
+	name string
+	at   int // notes there were
+}
+
+func (p *Pool) note(t *Table, after state) {
+	if t.state == after {
+		return
+	}
+	p.notes = append(p.notes, note{t, t.state})
+	p.change(t, after)
+}
+
+func (p *Pool) change(t *Table, after state) {
+	switch {
+	case after.exists && !t.exists:
+		p.size++
+	case !after.exists && t.exists:
+		p.size--
+	}
+	t.state = after
+	if t.lent {
+		p.lent[t] = struct{}{}
+	} else {
+		delete(p.lent, t)
+	}
+}
+
+func (p *Pool) undo(down int) {
+	for len(p.notes) > down {
+		last := p.notes[len(p.notes)-1]
+		p.notes = p.notes[:len(p.notes)-1]
+		p.change(last.table, last.before)
+	}
+}
+
+// end of the transaction. Only a transaction that created or dropped has something to forget.
+func (p *Pool) end() {
+	p.notes, p.marks = p.notes[:0], nil
+	if p.size != len(p.tables) {
+		p.forget()
+	}
+}
+
+// Committed follows COMMIT.
+func (p *Pool) Committed() {
+	p.end()
+	p.shaken = false
+}
+
+// RolledBack follows ROLLBACK of the transaction, by whomever.
+func (p *Pool) RolledBack() {
+	p.undo(0)
+	p.end()
+	p.doubtful = p.doubtful || p.shaken
+	p.shaken = false
+}
+
+// Savepoint follows SAVEPOINT.
+func (p *Pool) Savepoint(name string) { p.marks = append(p.marks, mark{name, len(p.notes)}) }
+
+// RolledBackTo follows ROLLBACK TO: the savepoint stays, later ones are gone. Tables are lent as they
+// were then: what was lent since is no more, what was given back since is lent again, with its rows.
+func (p *Pool) RolledBackTo(name string) {
+	i := p.find(name)
+	if i < 0 {
+		return // the server will have said so
+	}
+	p.marks = p.marks[:i+1]
+	p.undo(p.marks[i].at)
+	p.doubtful = p.doubtful || p.shaken
+}
+
+// Released follows RELEASE: the savepoint and later ones are gone, what was done since stays.
+func (p *Pool) Released(name string) {
+	if i := p.find(name); i >= 0 {
+		p.marks = p.marks[:i]
+	}
+}
+
+func (p *Pool) find(name string) int {
+	for i := len(p.marks) - 1; i >= 0; i-- {
+		if p.marks[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Doubt says that something happened which the pool did not see.
+func (p *Pool) Doubt() { p.doubtful, p.shaken = true, true }
+
+// Doubtful says that the server must be asked before the next use: send TruthSQL and tell Believe.
+func (p *Pool) Doubtful() bool { return p.doubtful }
+
+// TruthSQL lists the tables of the pool that this session has.
+const TruthSQL = `SELECT relname::text FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relname ^@ '` + Prefix + `' AND relkind = 'r'`
+
+// Believe takes the server's word for what exists. What is in those tables is not known then, and
+// one that is in use stays in use while it exists.
+func (p *Pool) Believe(relations []string) {
+	there := map[string]bool{}
+	for _, name := range relations {
+		hash, ordinal, ours := parse(name)
+		if !ours {
+			continue
+		}
+		there[name] = true
+		t := p.tables[name]
+		if t == nil {
+			t = p.enter(hash, ordinal)
+		}
+		p.note(t, state{exists: true, lent: t.lent, touched: true})
+	}
+	for name, t := range p.tables {
+		if !there[name] {
+			p.note(t, state{})
+		}
+	}
+	p.doubtful, p.shaken = false, true // what was learned here is undone with the transaction
+}

@@ -1,0 +1,84 @@
+package temptable
+
+import "fmt"
+
+// Max tables of one connection.
+const (
+	MaxDefault = 2000
+	MaxMin     = 1
+)
+
+// Clearing says how a table is emptied between two uses.
+type Clearing string
+
+const (
+	// Known truncates only what has rows: the pool knows that from the counts of what it was told to fill, and asks the
+	// server where it does not know. The default.
+	Known Clearing = "known"
+	// Ask sends SELECT 1 … LIMIT 1 for every table and truncates those that have a row.
+	Ask Clearing = "ask"
+	// Always truncates every table, empty or not.
+	Always Clearing = "always"
+)
+
+// Options of the pool of a connection.
+type Options struct {
+	// Max tables kept; beyond it the one used longest ago is dropped. Tables in use are never dropped, so a
+	// unit of work that needs more than Max at once gets them. Defaults to MaxDefault.
+	Max int
+	// Clearing defaults to Known.
+	Clearing Clearing
+}
+
+// WithDefaults fills in what is not said.
+func (o Options) WithDefaults() Options {
+	if o.Max == 0 {
+		o.Max = MaxDefault
+	}
+	if o.Clearing == "" {
+		o.Clearing = Known
+	}
+	return o
+}
+
+// Check refuses what can't be.
+func (o Options) Check() error {
+	switch {
+	case o.Max < MaxMin:
+		return fmt.Errorf("a pool of %d temp tables: at least %d", o.Max, MaxMin)
+	case o.Clearing != Known && o.Clearing != Ask && o.Clearing != Always:
+		return fmt.Errorf("clear temp tables by %q: known, ask or always", o.Clearing)
+	}
+	return nil
+}
+
+// Counters of what was done with temp tables. They count work, so a rollback takes nothing back.
+type Counters struct {
+	Created   int64 `json:"created"`
+	Reused    int64 `json:"reused"`
+	Dropped   int64 `json:"dropped"`
+	Truncates int64 `json:"truncates"`
+	Skipped   int64 `json:"skipped_truncates"` // the table was empty
+	Probes    int64 `json:"probes"`            // SELECT 1 … LIMIT 1
+}
+
+// Add sums two.
+func (c *Counters) Add(other Counters) {
+	c.Created += other.Created
+	c.Reused += other.Reused
+	c.Dropped += other.Dropped
+	c.Truncates += other.Truncates
+	c.Skipped += other.Skipped
+	c.Probes += other.Probes
+}
+
+// Used is how often a table was asked for.
+func (c Counters) Used() int64 { return c.Created + c.Reused }
+
+// EmptyShare of the tables that were given back, 0..1. Always does not look, and so does not know: 0.
+func (c Counters) EmptyShare() float64 {
+	if c.Skipped == 0 {
+		return 0
+	}
+	return float64(c.Skipped) / float64(c.Skipped+c.Truncates)
+}

@@ -1,0 +1,272 @@
+package temptable
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Pool is the belief about the temp tables of one connection. Not for concurrent use.
+type Pool struct {
+	options  Options
+	tables   map[string]*Table   // by relation; those with exists false are only in the notes
+	families map[string][]*Table // by hash of the structure, by ordinal
+	size     int                 // tables that exist
+	lent     map[*Table]struct{}
+	clock    int64
+	notes    []note
+	marks    []mark
+	doubtful bool // the server must be asked
+	shaken   bool // doubt arose in this transaction: its rollback brings it back
+	Counters Counters
+}
+
+// NewPool is the pool of a connection that has no temp tables yet.
+func NewPool(options Options) *Pool {
+	return &Pool{options: options.WithDefaults(), tables: map[string]*Table{}, families: map[string][]*Table{}, lent: map[*Table]struct{}{}}
+}
+
+// Size is how many tables exist.
+func (p *Pool) Size() int { return p.size }
+
+// Tables that exist, in order of their names.
+func (p *Pool) Tables() []*Table {
+	var there []*Table
+	for _, t := range p.tables {
+		if t.exists {
+			there = append(there, t)
+		}
+	}
+	slices.SortFunc(there, byName)
+	return there
+}
+
+// Relations are their names.
+func (p *Pool) Relations() (names []string) {
+	for _, t := range p.Tables() {
+		names = append(names, t.relation)
+	}
+	return names
+}
+
+func byName(a, b *Table) int { return cmp.Compare(a.relation, b.relation) }
+
+// Lent are the tables in use, in order of their names.
+func (p *Pool) Lent() []*Table {
+	return slices.SortedFunc(maps.Keys(p.lent), byName)
+}
+
+// Orders are statements to be carried out, in order, before a lent table is used.
+type Orders struct {
+	DDL   []string // DROP and CREATE: text that is sent once
+	Clear []*Table // tables that somebody left rows in
+}
+
+// Lend gives a table of each structure and adds what must be sent first to the orders.
+func (p *Pool) Lend(structures []Structure) (lent []*Table, orders Orders) {
+	for _, s := range structures {
+		t := p.free(s)
+		if t != nil {
+			p.Counters.Reused++
+			if !t.empty() {
+				p.Counters.Truncates++
+				orders.Clear = append(orders.Clear, t)
+				p.note(t, state{exists: true})
+			}
+		} else {
+			t = p.create(s, &orders)
+		}
+		p.clock++
+		t.used = p.clock
+		p.note(t, state{exists: true, lent: true})
+		lent = append(lent, t)
+	}
+	return lent, orders
+}
+
+func (p *Pool) free(s Structure) *Table {
+	for _, t := range p.families[s.hash] {
+		if t.exists && !t.lent {
+			return t
+		}
+	}
+	return nil
+}
+
+func (p *Pool) create(s Structure, orders *Orders) *Table {
+	if p.size >= p.options.Max {
+		// a table that is to be cleared in the same breath is lent by now, and so is never the oldest
+		if oldest := p.oldest(); oldest != nil {
+			orders.DDL = append(orders.DDL, p.drop(oldest))
+		}
+	}
+	t := p.vacant(s.hash)
+	p.Counters.Created++
+	orders.DDL = append(orders.DDL, t.create(s)...)
+	return t
+}
+
+// vacant is the lowest ordinal of which no table exists.
+func (p *Pool) vacant(hash string) *Table {
+	ordinal := 1
+	for _, t := range p.families[hash] {
+		if !t.exists {
+			return t
+		}
+		if t.ordinal == ordinal {
+			ordinal++
+		}
+	}
+	return p.enter(hash, ordinal)
+}
+
+func (p *Pool) enter(hash string, ordinal int) *Table {
+	t := &Table{relation: relation(hash, ordinal), hash: hash, ordinal: ordinal}
+	p.tables[t.relation] = t
+	family := append(p.families[hash], t)
+	slices.SortFunc(family, func(a, b *Table) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	p.families[hash] = family
+	return t
+}
+
+// oldest free table. A walk over all is microseconds beside the DROP that follows.
+func (p *Pool) oldest() (oldest *Table) {
+	for _, t := range p.tables {
+		if t.exists && !t.lent && (oldest == nil || t.used < oldest.used) {
+			oldest = t
+		}
+	}
+	return oldest
+}
+
+func (p *Pool) drop(t *Table) string {
+	p.Counters.Dropped++
+	p.note(t, state{})
+	return "DROP TABLE " + t.Name()
+}
+
+// Evict drops up to n free tables, those used longest ago first: how a connection that is to be closed gets
+// rid of its tables in small steps.
+func (p *Pool) Evict(n int) (ddl []string) {
+	for len(ddl) < n {
+		t := p.oldest()
+		if t == nil {
+			break
+		}
+		ddl = append(ddl, p.drop(t))
+	}
+	return ddl
+}
+
+// Excess is how many tables beyond the cap could be dropped now.
+func (p *Pool) Excess() int { return max(0, p.size-p.options.Max) }
+
+// Filling says that rows are on their way into a lent table; Filled, how many came.
+func (p *Pool) Filling(t *Table) {
+	s := t.state
+	s.pending++
+	p.note(t, s)
+}
+
+// Filled ends Filling.
+func (p *Pool) Filled(t *Table, rows int64) {
+	s := t.state
+	s.pending--
+	s.rows += rows
+	p.note(t, s)
+}
+
+// Touched is told the text of statements: the lent tables that it may write into may have rows from now on. What a
+// function writes is not seen in the text. The table that a Filling counts is left out; it may be nil.
+func (p *Pool) Touched(sql string, counted *Table) {
+	for from := 0; ; {
+		at := strings.Index(sql[from:], Prefix)
+		if at < 0 {
+			return
+		}
+		at += from
+		from = at + len(Prefix)
+		t := p.tables[mentioned.FindString(sql[at:])]
+		if t != nil && t != counted && t.lent && !t.touched && !reads(sql, at) {
+			s := t.state
+			s.touched = true
+			p.note(t, s)
+		}
+	}
+}
+
+// reads: what is named at this place stands behind FROM or JOIN, and not behind DELETE FROM. Anything else, a comment too, is not sure.
+func reads(sql string, at int) bool {
+	words := strings.Fields(strings.ToLower(strings.TrimSuffix(sql[:at], Schema+".")))
+	if n := len(words); n == 0 || strings.Contains(sql, "/*") || strings.Contains(sql, "--") {
+		return false
+	} else {
+		return words[n-1] == "join" || words[n-1] == "from" && n > 1 && words[n-2] != "delete"
+	}
+}
+
+// Step is what is to be done with a table that is given back.
+type Step int
+
+const (
+	Skip     Step = iota // it is empty
+	Truncate             // it has rows, or nobody looks
+	Probe                // ask the server, then Return again with Emptied or Found
+)
+
+// Return says what has to be sent for a table whose use has ended. With Skip and Truncate it is free from now on.
+func (p *Pool) Return(t *Table) Step {
+	if !t.lent {
+		return Skip
+	}
+	switch n, known := t.Rows(); {
+	case p.options.Clearing == Always:
+		return p.cleared(t, Truncate)
+	case p.options.Clearing == Ask || !known:
+		p.Counters.Probes++
+		return Probe
+	case n == 0:
+		return p.cleared(t, Skip)
+	default:
+		return p.cleared(t, Truncate)
+	}
+}
+
+// Probed is told what a probe found.
+func (p *Pool) Probed(t *Table, hasRow bool) Step {
+	if hasRow {
+		return p.cleared(t, Truncate)
+	}
+	return p.cleared(t, Skip)
+}
+
+func (p *Pool) cleared(t *Table, how Step) Step {
+	if how == Skip {
+		p.Counters.Skipped++
+	} else {
+		p.Counters.Truncates++
+	}
+	p.note(t, state{exists: true})
+	return how
+}
+
+// Abandon ends all uses without clearing: the tables are cleared before they are lent again.
+func (p *Pool) Abandon() {
+	for _, t := range p.Lent() {
+		s := t.state
+		s.lent = false
+		p.note(t, s)
+	}
+}
+
+// forget removes what neither exists nor is in the notes.
+func (p *Pool) forget() {
+	maps.DeleteFunc(p.tables, func(_ string, t *Table) bool { return !t.exists })
+	for hash, family := range p.families {
+		family = slices.DeleteFunc(family, func(t *Table) bool { return !t.exists })
+		if p.families[hash] = family; len(family) == 0 {
+			delete(p.families, hash)
+		}
+	}
+}
