@@ -1,16 +1,18 @@
 # One build at a time per cache: an flock on a file that holds its owner's pid.
 
-# take_lock waits for another build and says for whom. Children must not inherit the
-# descriptor (see unlocked), so the lock is free the moment its owner dies.
+# take_lock waits for another build and says for whom. Steps must not inherit the descriptor (see unlocked); a helper
+# of a build that was killed, asleep for half a second, may: nobody waits for the dead, so nothing is said of it.
 take_lock() {
-	local owner
+	local owner said=
 	exec {LOCK_FD}>>"$BUILDS/build.lock"
-	if ! flock -n "$LOCK_FD"; then
+	# In short spells, between which bash can act on a signal.
+	until flock -w 1 "$LOCK_FD"; do
 		owner=$(<"$BUILDS/build.lock")
-		say "engine: waiting for another build (pid ${owner:-unknown})"
-		# In short spells, between which bash can act on a signal.
-		until flock -w 1 "$LOCK_FD"; do :; done
-	fi
+		if [[ -z $said && -e /proc/${owner:-none} ]]; then
+			say "engine: waiting for another build (pid $owner)"
+			said=yes
+		fi
+	done
 	printf '%s\n' "$$" >"$BUILDS/build.lock"
 	clear_work
 }

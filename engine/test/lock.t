@@ -49,6 +49,25 @@ subtest 'a build that is killed leaves nothing that the next one stumbles over' 
 	is(join(' ', $shop->debris), '', '... and cleared up');
 };
 
+subtest 'what a killed build left asleep on the lock is not called another build' => sub {
+	my $shop = Plimsoll::Workshop->new(dwarf => 1);
+	$shop->run([]);
+	my $lock = "$shop->{cache}/engine/build.lock";
+	my $dead = fork() // die;
+	exit 0 unless $dead;
+	waitpid $dead, 0;
+	open my $file, '>', $lock or die;
+	print $file "$dead\n";
+	close $file;
+	my $holder = fork() // die;
+	exec 'flock', $lock, 'sh', '-c', "echo held >$shop->{dir}/held; sleep 2" unless $holder;
+	await(sub { -s "$shop->{dir}/held" }, 'the lock is held');
+	my ($code, $out, $err) = $shop->run(['--flavour', 'plimsoll']);
+	waitpid $holder, 0;
+	is($code, 0, 'the build ends well') or diag $err;
+	unlike($err, qr/waiting/, '... and named no dead owner');
+};
+
 subtest 'a build that dies between putting the prefix in place and its manifest is done again' => sub {
 	my $shop = Plimsoll::Workshop->new(dwarf => 1);
 	$shop->run([]);
