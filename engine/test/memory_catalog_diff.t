@@ -1,4 +1,5 @@
-# The memory catalog against the real one: the same random session with the setting off and on must say the same.
+# Cheap temporary tables against stock ones: the same random session must say the same with the settings off, with the
+# memory catalog on, and with everything on.
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions; STEPS=120 their length
@@ -17,12 +18,18 @@ my ($first, $last) = split /-/, $ENV{SEEDS} // '1-20';
 my $steps = $ENV{STEPS} // 120;
 my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off');
 
+my %memory = (enable_temp_memory_catalog => 'on');
+my %settings = (
+	'the memory catalog' => \%memory,
+	'everything' => { %memory, map { ("temp_$_" => 'on') } qw(local_invalidation skip_locks async_commit buffers_by_relation) },
+);
+
 # said runs one session in a fresh database, so that OIDs and statistics of others do not show.
 sub said
 {
-	my ($setting, $script) = @_;
+	my ($script, %setting) = @_;
 	$server->psql('postgres', 'CREATE DATABASE probe_diff;');
-	my $said = $server->psql('probe_diff', "SET enable_temp_memory_catalog = $setting;\n$script");
+	my $said = $server->psql('probe_diff', $script, %setting);
 	my $left = $server->psql('postgres', 'DROP DATABASE probe_diff;');
 	for ($said)
 	{
@@ -34,11 +41,11 @@ sub said
 	return $said . $left;
 }
 
-for my $seed ($first .. $last // $first)
+# compare shows where two accounts of one session part.
+sub compare
 {
-	my $script = Plimsoll::TempScript->new($seed, $steps)->text;
-	my ($off, $on) = map { said($_, $script) } qw(off on);
-	next if ok($off eq $on, "session $seed");
+	my ($name, $script, $off, $on) = @_;
+	return if ok($off eq $on, $name);
 	my @off = split /^/, $off;
 	my @on = split /^/, $on;
 	my $n = 0;
@@ -48,6 +55,13 @@ for my $seed ($first .. $last // $first)
 	my ($step) = join('', @off[0 .. $n]) =~ /.*^=== (\d+)$/ms;
 	my ($what) = $script =~ /^\\qecho === \Q$step\E\n(.*?)\n/ms;
 	diag "at step $step: $what" if defined $step;
+}
+
+for my $seed ($first .. $last // $first)
+{
+	my $script = Plimsoll::TempScript->new($seed, $steps)->text;
+	my $off = said($script);
+	compare("session $seed with $_", $script, $off, said($script, %{ $settings{$_} })) for sort keys %settings;
 }
 unlike($server->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed');
 done_testing();

@@ -31,10 +31,11 @@ sub as_user
 	return $? == 0;
 }
 
-# psql runs a script in one session and returns all it says, errors included.
+# psql runs a script in one session and returns all it says, errors included. The settings are the session's from its start.
 sub psql
 {
-	my ($self, $database, $script) = @_;
+	my ($self, $database, $script, %setting) = @_;
+	local $ENV{PGOPTIONS} = join ' ', map { "-c $_=$setting{$_}" } sort keys %setting;
 	my ($in, $out) = map { "$self->{dir}/$_.$$" } qw(in out);
 	open my $file, '>', $in or die; print $file $script; close $file;
 	system("$self->{bin}/psql -XAtq -h $self->{dir} -U probe -d $database -f $in >$out 2>&1");

@@ -41,7 +41,7 @@ MemCatEndSession(void)
 	/* from here on nobody finds a row in memory */
 	MemCatActive = false;
 
-	dlist_foreach(iter, &MemStoreCatalog(RelationRelationId)->rows)
+	dlist_foreach(iter, &MemKeyCatalog(RelationRelationId)->rows)
 	{
 		MemRow	   *row = dlist_container(MemRow, catnode, iter.cur);
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);

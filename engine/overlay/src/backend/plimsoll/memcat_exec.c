@@ -79,7 +79,7 @@ catalog_with_rows(Relation rel)
 
 	if (!MemCatActive || RelationGetRelid(rel) >= FirstUnpinnedObjectId)
 		return NULL;
-	cat = MemStoreCatalog(RelationGetRelid(rel));
+	cat = MemKeyCatalog(RelationGetRelid(rel));
 	return cat != NULL && cat->nrows > 0 ? cat : NULL;
 }
 
@@ -96,11 +96,11 @@ static void
 table_load(TableScanDesc scan)
 {
 	MemCatTableScan *mem = scan->rs_memcat;
-	MemCatalog *cat = MemStoreCatalog(RelationGetRelid(scan->rs_rd));
+	MemCatalog *cat = MemKeyCatalog(RelationGetRelid(scan->rs_rd));
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(mem));
 	MemSearch	search;
 
-	MemSearchBegin(&search, cat, MemStoreSnap(scan->rs_snapshot),
+	MemSearchBegin(&search, cat, MemSnapOf(scan->rs_snapshot),
 				   RelationGetDescr(scan->rs_rd), scan->rs_nkeys, scan->rs_key);
 	mem->rows = collect_rows(&search, &mem->nrows);
 	mem->loaded = true;
@@ -239,8 +239,8 @@ MemCatIndexRescan(IndexScanDesc scan, ScanKey keys, int nkeys)
 			scan->indexRelation->rd_index->indkey.values[keys[i].sk_attno - 1];
 		nsimple++;
 	}
-	MemSearchBegin(&search, MemStoreCatalog(RelationGetRelid(scan->heapRelation)),
-				   MemStoreSnap(scan->xs_snapshot),
+	MemSearchBegin(&search, MemKeyCatalog(RelationGetRelid(scan->heapRelation)),
+				   MemSnapOf(scan->xs_snapshot),
 				   RelationGetDescr(scan->heapRelation), nsimple, simple);
 	mem->rows = collect_rows(&search, &mem->nrows);
 	MemoryContextSwitchTo(old);

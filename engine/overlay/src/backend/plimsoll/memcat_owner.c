@@ -5,9 +5,10 @@
  *
  * Rows are routed by data: a row goes to memory when the object it describes
  * belongs to a unit (a temporary table served from memory), whichever code
- * writes it.  A table becomes a unit when DefineRelation asks for an OID here
- * before it writes the first row; its toast table, its indexes and the
- * transient table of a rewrite become members the same way.  The setting is
+ * writes it.  Who owns what is on record in temp_relation.c; a relation there
+ * leads to its unit.  A table becomes a unit when DefineRelation asks for an
+ * OID here before it writes the first row; its toast table, its indexes and
+ * the transient table of a rewrite join it the same way.  The setting is
  * looked at nowhere else, so changing it never splits a table.
  *
  * OIDs come from the same counter and pass the same test for uniqueness as
@@ -49,63 +50,14 @@
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "plimsoll/memcat_int.h"
+#include "plimsoll/temp_relation.h"
 #include "utils/fmgroids.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-static HTAB *owned_oids = NULL;
 static int64 nunits = 0;
 
-MemOwned *
-MemOwnerLookup(Oid classId, Oid objectId)
-{
-	MemOwnedKey key = {classId, objectId};
-
-	if (owned_oids == NULL)
-		return NULL;
-	return hash_search(owned_oids, &key, HASH_FIND, NULL);
-}
-
-MemOwned *
-MemOwnerEnter(Oid classId, Oid objectId, MemUnit *unit)
-{
-	MemOwnedKey key = {classId, objectId};
-	MemOwned   *owned;
-	bool		found;
-
-	if (owned_oids == NULL)
-	{
-		HASHCTL		ctl;
-
-		ctl.keysize = sizeof(MemOwnedKey);
-		ctl.entrysize = sizeof(MemOwned);
-		ctl.hcxt = MemStoreContext();
-		owned_oids = hash_create("memory catalog OIDs", 256, &ctl,
-								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	owned = hash_search(owned_oids, &key, HASH_ENTER, &found);
-	if (!found)
-	{
-		owned->unit = unit;
-		owned->refs = 0;
-		unit->refs++;
-	}
-	return owned;
-}
-
-void
-MemOwnerRelease(MemOwned *owned)
-{
-	MemUnit    *unit = owned->unit;
-
-	Assert(owned->refs > 0);
-	if (--owned->refs > 0)
-		return;
-	hash_search(owned_oids, &owned->key, HASH_REMOVE, NULL);
-	MemUnitRelease(unit);
-}
-
+/* The unit loses a row or a relation. */
 void
 MemUnitRelease(MemUnit *unit)
 {
@@ -116,25 +68,25 @@ MemUnitRelease(MemUnit *unit)
 	pfree(unit);
 }
 
+/* The unit in memory that this relation of ours belongs to, or NULL. */
+static MemUnit *
+unit_of(TempRelation *rel)
+{
+	return rel != NULL && rel->unit != NULL && !rel->unit->spilled ?
+		rel->unit : NULL;
+}
+
 /* The unit that serves this object from memory, or NULL. */
 MemUnit *
 MemOwnerUnit(Oid classId, Oid objectId)
 {
-	MemOwned   *owned = MemOwnerLookup(classId, objectId);
-
-	return owned != NULL && !owned->unit->spilled ? owned->unit : NULL;
+	return unit_of(temp_relation_holding(classId, objectId));
 }
 
 int64
 MemOwnerUnits(void)
 {
 	return nunits;
-}
-
-bool
-MemCatOwnsRelation(Oid relid)
-{
-	return MemCatActive && MemOwnerUnit(RelationRelationId, relid) != NULL;
 }
 
 bool
@@ -152,6 +104,14 @@ new_relid(Oid tablespaceId)
 
 	table_close(pg_class, RowExclusiveLock);
 	return relid;
+}
+
+/* A relation of this unit is about to be created. */
+static void
+enter(Oid relid, MemUnit *unit)
+{
+	temp_relation_enter(relid)->unit = unit;
+	unit->refs++;
 }
 
 /*
@@ -198,8 +158,9 @@ MemCatNewTable(const CreateStmt *stmt, char relkind, Oid accessMethodId,
 	unit = MemoryContextAllocZero(MemStoreContext(), sizeof(MemUnit));
 	unit->relid = relid;
 	dlist_init(&unit->rows);
+	enter(relid, unit);
 	nunits++;
-	MemStoreReserve(MemOwnerEnter(RelationRelationId, relid, unit));
+	MemCatActive = true;
 	return relid;
 }
 
@@ -216,56 +177,32 @@ MemCatNewMember(Oid tableId, Oid tablespaceId)
 	if (unit == NULL)
 		return InvalidOid;
 	relid = new_relid(tablespaceId);
-	MemStoreReserve(MemOwnerEnter(RelationRelationId, relid, unit));
+	enter(relid, unit);
 	return relid;
 }
 
-/*
- * The unit a new row belongs to, or NULL if it goes to the real catalog.
- */
+/* The unit a new row belongs to, or NULL if it goes to the real catalog. */
 MemUnit *
 MemOwnerRoute(Oid catalogId, HeapTuple tup)
 {
-	void	   *row = GETSTRUCT(tup);
+	Oid			memberId;
 
-	switch (catalogId)
-	{
-		case RelationRelationId:
-			return MemOwnerUnit(RelationRelationId, ((Form_pg_class) row)->oid);
-		case AttributeRelationId:
-			return MemOwnerUnit(RelationRelationId, ((Form_pg_attribute) row)->attrelid);
-		case TypeRelationId:
-			{
-				Form_pg_type type = (Form_pg_type) row;
-				MemUnit    *unit = MemOwnerUnit(TypeRelationId, type->oid);
+	if (MemKeyCatalog(catalogId) == NULL)
+		return NULL;
+	return unit_of(temp_relation_of_row(catalogId, tup, &memberId));
+}
 
-				if (unit == NULL && OidIsValid(type->typrelid))
-					unit = MemOwnerUnit(RelationRelationId, type->typrelid);
-				if (unit == NULL && type->typsubscript == F_ARRAY_SUBSCRIPT_HANDLER)
-					unit = MemOwnerUnit(TypeRelationId, type->typelem);
-				return unit;
-			}
-		case IndexRelationId:
-			return MemOwnerUnit(RelationRelationId, ((Form_pg_index) row)->indexrelid);
-		case DependRelationId:
-			return MemOwnerUnit(((Form_pg_depend) row)->classid,
-								((Form_pg_depend) row)->objid);
-		case SharedDependRelationId:
-			if (((Form_pg_shdepend) row)->dbid != MyDatabaseId)
-				return NULL;
-			return MemOwnerUnit(((Form_pg_shdepend) row)->classid,
-								((Form_pg_shdepend) row)->objid);
-		case AttrDefaultRelationId:
-			return MemOwnerUnit(RelationRelationId, ((Form_pg_attrdef) row)->adrelid);
-		case ConstraintRelationId:
-			return MemOwnerUnit(RelationRelationId, ((Form_pg_constraint) row)->conrelid);
-		case StatisticRelationId:
-			return MemOwnerUnit(RelationRelationId, ((Form_pg_statistic) row)->starelid);
-		case DescriptionRelationId:
-			return MemOwnerUnit(((Form_pg_description) row)->classoid,
-								((Form_pg_description) row)->objoid);
-	}
-	return NULL;
+/*
+ * A transaction has ended, and so did, in the record of temporary relations,
+ * what it dropped or did not come to create.
+ */
+void
+AtEOXact_MemCat(void)
+{
+	if (!MemCatActive)
+		return;
+	MemCatActive = MemStoreRows() > 0 || nunits > 0;
+	MemSharedReport();
 }
 
 /*
@@ -345,7 +282,7 @@ MemOwnerSpillAnchors(Relation catalog, HeapTuple tup)
 													RelationGetDescr(catalog), &isnull));
 		unit = MemOwnerUnit(classId, oid);
 		if (unit)
-			MemStoreSpill(unit);
+			MemUnitSpill(unit);
 	}
 }
 

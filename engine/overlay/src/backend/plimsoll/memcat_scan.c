@@ -42,7 +42,7 @@ MemCatBeginScan(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
 	if (catalogId >= FirstUnpinnedObjectId)
 		return NULL;
 	owned = MemOwnerKeysOwned(catalogId, nkeys, key);
-	cat = MemStoreCatalog(catalogId);
+	cat = MemKeyCatalog(catalogId);
 	if (!owned && (cat == NULL || cat->nrows == 0))
 		return NULL;
 
@@ -52,7 +52,7 @@ MemCatBeginScan(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
 	scan->memory_only = owned;
 	if (cat)
 	{
-		MemSearchBegin(&scan->search, cat, MemStoreSnap(snapshot),
+		MemSearchBegin(&scan->search, cat, MemSnapOf(snapshot),
 					   RelationGetDescr(catalog), nkeys, scan->keys);
 		scan->first = MemSearchNext(&scan->search);
 		if (scan->first && scan->search.unique)
@@ -99,7 +99,7 @@ bool
 MemCatTidVisible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
 {
 	MemRow	   *row = MemStoreByTid(catalogId, tid);
-	MemSnap		snap = MemStoreSnap(snapshot);
+	MemSnap		snap = MemSnapOf(snapshot);
 
 	return row != NULL && MemRowVisible(row, &snap);
 }
@@ -109,7 +109,7 @@ MemCatFetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 			TupleTableSlot *slot)
 {
 	MemRow	   *row = MemStoreByTid(catalogId, tid);
-	MemSnap		snap = MemStoreSnap(snapshot);
+	MemSnap		snap = MemSnapOf(snapshot);
 
 	if (row == NULL || !MemRowVisible(row, &snap))
 		return false;

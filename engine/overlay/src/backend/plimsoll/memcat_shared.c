@@ -327,7 +327,7 @@ find_horizon(TransactionId *frozenXid, MultiXactId *minMulti)
 
 	*frozenXid = InvalidTransactionId;
 	*minMulti = InvalidMultiXactId;
-	dlist_foreach(iter, &MemStoreCatalog(RelationRelationId)->rows)
+	dlist_foreach(iter, &MemKeyCatalog(RelationRelationId)->rows)
 	{
 		MemRow	   *row = dlist_container(MemRow, catnode, iter.cur);
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);

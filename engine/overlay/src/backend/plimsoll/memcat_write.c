@@ -35,7 +35,7 @@ move_unit(MemUnit *unit)
 {
 	dlist_iter	iter;
 
-	MemStoreMoved(unit);
+	MemUnitMoved(unit);
 	dlist_foreach(iter, &unit->rows)
 	{
 		MemRow	   *row = dlist_container(MemRow, unitnode, iter.cur);
@@ -65,24 +65,11 @@ MemCatSpill(void)
 	MemUnit    *unit;
 
 	/* moving one may decide that another must follow */
-	while ((unit = MemStorePending()) != NULL)
+	while ((unit = MemUnitPending()) != NULL)
 		move_unit(unit);
 }
 
-/* The table that this relation belongs to moves into the real catalogs. */
-void
-MemCatSpillRelation(Oid relid)
-{
-	MemUnit    *unit = MemOwnerUnit(RelationRelationId, relid);
-
-	if (unit)
-		MemStoreSpill(unit);
-}
-
-/*
- * Is this a shared catalog row or one about an object of ours?  Returns false
- * if the row must go to the real catalog.
- */
+/* Takes a row about an object of ours; false: it goes to the real catalog. */
 bool
 MemCatInsert(Relation catalog, HeapTuple tup)
 {
@@ -98,10 +85,10 @@ MemCatInsert(Relation catalog, HeapTuple tup)
 		MemOwnerSpillAnchors(catalog, tup);
 		return false;
 	}
-	row = MemStoreInsert(MemStoreCatalog(catalogId), unit, tup);
+	row = MemStoreInsert(MemKeyCatalog(catalogId), unit, tup);
 	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
 	if (!MemSharedPublish(row))
-		MemStoreSpill(unit);
+		MemUnitSpill(unit);
 	return true;
 }
 
@@ -153,7 +140,7 @@ MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup)
 	MemStoreDelete(old);
 	CacheInvalidateHeapTuple(catalog, &old->tuple, &row->tuple);
 	if (!MemSharedPublish(row))
-		MemStoreSpill(row->unit);
+		MemUnitSpill(row->unit);
 	return true;
 }
 

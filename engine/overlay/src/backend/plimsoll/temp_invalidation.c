@@ -44,24 +44,16 @@
 #include "access/transam.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_depend.h"
-#include "catalog/pg_description.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_partitioned_table.h"
-#include "catalog/pg_policy.h"
 #include "catalog/pg_rewrite.h"
-#include "catalog/pg_seclabel.h"
 #include "catalog/pg_sequence.h"
-#include "catalog/pg_shdepend.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_statistic_ext_data.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "plimsoll/temp_invalidation.h"
@@ -104,8 +96,6 @@ int			temp_invalidations_deferred = 0;
 static SharedInvalidationMessage *deferred = NULL;
 static int	maxdeferred = 0;
 
-static TempRelation *temp_relation_of_row(Oid catalogid, HeapTuple tuple,
-										  Oid *memberid);
 static bool precautions_in_force(void);
 static bool tuple_is_foreign(Oid catalog, HeapTuple tuple);
 static bool key_may_become_foreign(CatCache *cache, Datum *keys);
@@ -180,9 +170,11 @@ temp_invalidation_is_ours(Relation catalog, HeapTuple tuple)
 	if (temp_relation_count == 0)
 		return false;
 	rel = temp_relation_of_row(RelationGetRelid(catalog), tuple, &memberid);
-	if (rel != NULL && OidIsValid(memberid))
+	if (rel == NULL)
+		return false;
+	if (OidIsValid(memberid))
 		temp_relation_add_member(rel, RelationGetRelid(catalog), memberid);
-	return rel != NULL && temp_local_invalidation;
+	return temp_local_invalidation && !rel->exposed;
 }
 
 /* Does it belong to a temporary relation of ours?  Takes no note of anything. */
@@ -190,9 +182,12 @@ bool
 temp_invalidation_owns_row(Relation catalog, HeapTuple tuple)
 {
 	Oid			memberid;
+	TempRelation *rel;
 
-	return temp_relation_count > 0 &&
-		temp_relation_of_row(RelationGetRelid(catalog), tuple, &memberid) != NULL;
+	if (temp_relation_count == 0)
+		return false;
+	rel = temp_relation_of_row(RelationGetRelid(catalog), tuple, &memberid);
+	return rel != NULL && !rel->exposed;
 }
 
 /* Does it, and do we keep it to ourselves?  For critical sections. */
@@ -200,116 +195,6 @@ bool
 temp_invalidation_is_silent(Relation catalog, HeapTuple tuple)
 {
 	return temp_local_invalidation && temp_invalidation_owns_row(catalog, tuple);
-}
-
-/*
- * The temporary relation of ours to which a catalog row belongs, or NULL,
- * judged by the row itself; *memberid is the OID of the catalog object that the
- * row stands for, if it is not the relation.
- */
-static TempRelation *
-temp_relation_of_row(Oid catalogid, HeapTuple tuple, Oid *memberid)
-{
-	Oid			relid;
-
-	*memberid = InvalidOid;
-	switch (catalogid)
-	{
-		case RelationRelationId:
-			relid = ((Form_pg_class) GETSTRUCT(tuple))->oid;
-			break;
-		case AttributeRelationId:
-			relid = ((Form_pg_attribute) GETSTRUCT(tuple))->attrelid;
-			break;
-		case IndexRelationId:
-			relid = ((Form_pg_index) GETSTRUCT(tuple))->indexrelid;
-			break;
-		case StatisticRelationId:
-			relid = ((Form_pg_statistic) GETSTRUCT(tuple))->starelid;
-			break;
-		case SequenceRelationId:
-			relid = ((Form_pg_sequence) GETSTRUCT(tuple))->seqrelid;
-			break;
-		case PartitionedRelationId:
-			relid = ((Form_pg_partitioned_table) GETSTRUCT(tuple))->partrelid;
-			break;
-		case InheritsRelationId:
-			relid = ((Form_pg_inherits) GETSTRUCT(tuple))->inhrelid;
-			break;
-		case AttrDefaultRelationId:
-			relid = ((Form_pg_attrdef) GETSTRUCT(tuple))->adrelid;
-			*memberid = ((Form_pg_attrdef) GETSTRUCT(tuple))->oid;
-			break;
-		case ConstraintRelationId:
-			relid = ((Form_pg_constraint) GETSTRUCT(tuple))->conrelid;
-			*memberid = ((Form_pg_constraint) GETSTRUCT(tuple))->oid;
-			break;
-		case TriggerRelationId:
-			relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-			*memberid = ((Form_pg_trigger) GETSTRUCT(tuple))->oid;
-			break;
-		case RewriteRelationId:
-			relid = ((Form_pg_rewrite) GETSTRUCT(tuple))->ev_class;
-			*memberid = ((Form_pg_rewrite) GETSTRUCT(tuple))->oid;
-			break;
-		case PolicyRelationId:
-			relid = ((Form_pg_policy) GETSTRUCT(tuple))->polrelid;
-			*memberid = ((Form_pg_policy) GETSTRUCT(tuple))->oid;
-			break;
-		case StatisticExtRelationId:
-			relid = ((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid;
-			*memberid = ((Form_pg_statistic_ext) GETSTRUCT(tuple))->oid;
-			break;
-		case StatisticExtDataRelationId:
-			return temp_relation_of_object(StatisticExtRelationId,
-										   ((Form_pg_statistic_ext_data) GETSTRUCT(tuple))->stxoid);
-		case TypeRelationId:
-			{
-				Form_pg_type type = (Form_pg_type) GETSTRUCT(tuple);
-
-				/*
-				 * Row types, and the array types over them.  Types that a
-				 * user made in our temporary schema are no part of a
-				 * relation; neither are types over ours in other schemas.
-				 */
-				if (!isTempNamespace(type->typnamespace))
-					return NULL;
-				*memberid = type->oid;
-				if (!OidIsValid(type->typrelid))
-					return temp_relation_of_object(TypeRelationId, type->typelem);
-				relid = type->typrelid;
-				break;
-			}
-		case DependRelationId:
-			{
-				Form_pg_depend dep = (Form_pg_depend) GETSTRUCT(tuple);
-
-				return temp_relation_of_object(dep->classid, dep->objid);
-			}
-		case SharedDependRelationId:
-			{
-				Form_pg_shdepend dep = (Form_pg_shdepend) GETSTRUCT(tuple);
-
-				if (dep->dbid != MyDatabaseId)
-					return NULL;
-				return temp_relation_of_object(dep->classid, dep->objid);
-			}
-		case DescriptionRelationId:
-			{
-				Form_pg_description desc = (Form_pg_description) GETSTRUCT(tuple);
-
-				return temp_relation_of_object(desc->classoid, desc->objoid);
-			}
-		case SecLabelRelationId:
-			{
-				FormData_pg_seclabel *label = (FormData_pg_seclabel *) GETSTRUCT(tuple);
-
-				return temp_relation_of_object(label->classoid, label->objoid);
-			}
-		default:
-			return NULL;
-	}
-	return temp_relation_owned(relid);
 }
 
 /*
@@ -426,6 +311,8 @@ precautions_in_force(void)
 static bool
 tuple_is_foreign(Oid catalog, HeapTuple tuple)
 {
+	Oid			memberid;
+
 	switch (catalog)
 	{
 		case RelationRelationId:
@@ -437,26 +324,10 @@ tuple_is_foreign(Oid catalog, HeapTuple tuple)
 			}
 		case TypeRelationId:
 			return namespace_is_foreign(((Form_pg_type) GETSTRUCT(tuple))->typnamespace);
-		case AttributeRelationId:
-			return relation_is_foreign(((Form_pg_attribute) GETSTRUCT(tuple))->attrelid);
-		case IndexRelationId:
-			return relation_is_foreign(((Form_pg_index) GETSTRUCT(tuple))->indexrelid);
-		case StatisticRelationId:
-			return relation_is_foreign(((Form_pg_statistic) GETSTRUCT(tuple))->starelid);
-		case ConstraintRelationId:
-			return relation_is_foreign(((Form_pg_constraint) GETSTRUCT(tuple))->conrelid);
-		case RewriteRelationId:
-			return relation_is_foreign(((Form_pg_rewrite) GETSTRUCT(tuple))->ev_class);
-		case SequenceRelationId:
-			return relation_is_foreign(((Form_pg_sequence) GETSTRUCT(tuple))->seqrelid);
-		case PartitionedRelationId:
-			return relation_is_foreign(((Form_pg_partitioned_table) GETSTRUCT(tuple))->partrelid);
-		case StatisticExtRelationId:
-			return relation_is_foreign(((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid);
 		case StatisticExtDataRelationId:
 			return statistics_are_foreign(((Form_pg_statistic_ext_data) GETSTRUCT(tuple))->stxoid);
 		default:
-			return false;
+			return relation_is_foreign(temp_row_relation(catalog, tuple, &memberid));
 	}
 }
 

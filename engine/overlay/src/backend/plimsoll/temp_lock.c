@@ -94,27 +94,19 @@ typedef struct TempLockShared
 #define NUM_SLOTS (MaxBackends + NUM_AUXILIARY_PROCS)
 
 /* The record of skipped locks. */
-typedef struct SkippedKey
-{
-	Oid			classid;
-	Oid			objid;
-} SkippedKey;
-
 typedef struct SkippedLock
 {
-	SkippedKey	key;
+	TempObjectKey key;
 	int			count[MaxLockMode + 1];
 	char		status;
 } SkippedLock;
 
 #define SH_PREFIX skipped
 #define SH_ELEMENT_TYPE SkippedLock
-#define SH_KEY_TYPE SkippedKey
+#define SH_KEY_TYPE TempObjectKey
 #define SH_KEY key
-#define SH_HASH_KEY(tb, key) \
-	hash_combine(murmurhash32((key).classid), murmurhash32((key).objid))
-#define SH_EQUAL(tb, a, b) \
-	((a).classid == (b).classid && (a).objid == (b).objid)
+#define SH_HASH_KEY(tb, key) TEMP_OBJECT_HASH(key)
+#define SH_EQUAL(tb, a, b) TEMP_OBJECT_EQUAL(a, b)
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
@@ -180,7 +172,7 @@ TempLockShmemInit(void)
 bool
 temp_lock_skip_own(Oid classid, Oid objid, LOCKMODE mode)
 {
-	SkippedKey	key = {classid, objid};
+	TempObjectKey key = {classid, objid};
 	SkippedLock *lock;
 	bool		found;
 
@@ -206,7 +198,7 @@ temp_lock_skip_own(Oid classid, Oid objid, LOCKMODE mode)
 bool
 temp_lock_forget(Oid classid, Oid objid, LOCKMODE mode)
 {
-	SkippedKey	key = {classid, objid};
+	TempObjectKey key = {classid, objid};
 	SkippedLock *lock = skipped_lookup(skipped, key);
 
 	if (lock == NULL || lock->count[mode] == 0)
@@ -219,7 +211,7 @@ temp_lock_forget(Oid classid, Oid objid, LOCKMODE mode)
 bool
 temp_lock_recorded(Oid classid, Oid objid, LOCKMODE mode)
 {
-	SkippedKey	key = {classid, objid};
+	TempObjectKey key = {classid, objid};
 	SkippedLock *lock = skipped_lookup(skipped, key);
 
 	return lock != NULL && lock->count[mode] > 0;
@@ -232,7 +224,7 @@ temp_lock_recorded(Oid classid, Oid objid, LOCKMODE mode)
 void
 temp_lock_make_real(Oid relid)
 {
-	SkippedKey	key = {RelationRelationId, relid};
+	TempObjectKey key = {RelationRelationId, relid};
 	SkippedLock *lock = skipped ? skipped_lookup(skipped, key) : NULL;
 
 	Assert(temp_relation_owned(relid) == NULL);
@@ -475,6 +467,7 @@ relation_of_scanned(Oid classid, Oid indexid, AttrNumber oidcol, Oid objid)
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	Oid			memberid;
 	Oid			relid = InvalidOid;
 
 	ScanKeyInit(&key, oidcol, BTEqualStrategyNumber, F_OIDEQ,
@@ -482,24 +475,7 @@ relation_of_scanned(Oid classid, Oid indexid, AttrNumber oidcol, Oid objid)
 	scan = systable_beginscan(catalog, indexid, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
-		switch (classid)
-		{
-			case ConstraintRelationId:
-				relid = ((Form_pg_constraint) GETSTRUCT(tuple))->conrelid;
-				break;
-			case TriggerRelationId:
-				relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-				break;
-			case RewriteRelationId:
-				relid = ((Form_pg_rewrite) GETSTRUCT(tuple))->ev_class;
-				break;
-			case PolicyRelationId:
-				relid = ((Form_pg_policy) GETSTRUCT(tuple))->polrelid;
-				break;
-			case StatisticExtRelationId:
-				relid = ((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxrelid;
-				break;
-		}
+		relid = temp_row_relation(classid, tuple, &memberid);
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return relid;

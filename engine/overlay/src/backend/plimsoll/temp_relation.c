@@ -13,7 +13,8 @@
  *
  * The catalog objects that belong to a relation (its row type, constraints,
  * defaults, rules ...) are remembered as its members, so that rows about them
- * in pg_depend and its like can be told from everybody else's.
+ * in pg_depend and its like can be told from everybody else's.  A relation whose
+ * rows the memory catalog keeps leads to its unit there.
  *
  * The record follows (sub)transactions by a stack of events: what a rolled-back
  * subtransaction created is forgotten, what it dropped is ours still.  Only the
@@ -37,6 +38,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "common/hashfn.h"
+#include "plimsoll/memcat.h"
 #include "plimsoll/temp_commit.h"
 #include "plimsoll/temp_invalidation.h"
 #include "plimsoll/temp_lock.h"
@@ -63,34 +65,26 @@ typedef struct RelationEntry
 #include "lib/simplehash.h"
 
 /* A catalog object that belongs to a relation. */
-typedef struct ObjectKey
-{
-	Oid			classid;
-	Oid			objid;
-} ObjectKey;
-
 typedef struct TempRelationMember
 {
-	ObjectKey	key;
+	TempObjectKey key;
 	TempRelation *rel;
 	dlist_node	sibling;		/* in rel->members */
 } TempRelationMember;
 
 typedef struct MemberEntry
 {
-	ObjectKey	key;
+	TempObjectKey key;
 	TempRelationMember *member;
 	char		status;
 } MemberEntry;
 
 #define SH_PREFIX members
 #define SH_ELEMENT_TYPE MemberEntry
-#define SH_KEY_TYPE ObjectKey
+#define SH_KEY_TYPE TempObjectKey
 #define SH_KEY key
-#define SH_HASH_KEY(tb, key) \
-	hash_combine(murmurhash32((key).classid), murmurhash32((key).objid))
-#define SH_EQUAL(tb, a, b) \
-	((a).classid == (b).classid && (a).objid == (b).objid)
+#define SH_HASH_KEY(tb, key) TEMP_OBJECT_HASH(key)
+#define SH_EQUAL(tb, a, b) TEMP_OBJECT_EQUAL(a, b)
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
@@ -105,13 +99,14 @@ typedef enum EventKind
 	RELATION_CREATED,
 	RELATION_DROPPED,
 	MEMBER_ADDED,
+	MEMBER_DROPPED,
 } EventKind;
 
 typedef struct Event
 {
 	EventKind	kind;
 	SubTransactionId subid;
-	ObjectKey	object;
+	TempObjectKey object;
 } Event;
 
 /* Number of relations in the record; zero short-cuts every test of ownership. */
@@ -127,7 +122,8 @@ static int	maxevents = 0;
 
 static void create_record(void);
 static void push_event(EventKind kind, Oid classid, Oid objid);
-static void forget_object(ObjectKey key);
+static bool is_drop(const Event *event);
+static void forget_object(TempObjectKey key);
 static void forget_relation(TempRelation *rel);
 static void forget_member(TempRelationMember *member);
 
@@ -149,9 +145,6 @@ temp_relation_find(Oid relid)
 void
 temp_relation_created(Oid relid, Oid relnamespace, char relpersistence)
 {
-	TempRelation *rel;
-	bool		found;
-
 	if (relpersistence != RELPERSISTENCE_TEMP ||
 		!(temp_local_invalidation || temp_skip_locks || temp_async_commit) ||
 		IsParallelWorker() ||
@@ -163,13 +156,25 @@ temp_relation_created(Oid relid, Oid relnamespace, char relpersistence)
 	if (temp_local_invalidation)
 		temp_invalidation_announce();
 
+	temp_relation_enter(relid);
+}
+
+/* Our record of a relation that is about to be created in our schema. */
+TempRelation *
+temp_relation_enter(Oid relid)
+{
+	TempRelation *rel;
+	bool		found;
+
 	create_record();
 	rel = MemoryContextAllocZero(temp_relation_context, sizeof(TempRelation));
 	rel->relid = relid;
 	dlist_init(&rel->members);
 	push_event(RELATION_CREATED, RelationRelationId, relid);
 	relations_insert(relations, relid, &found)->rel = rel;
+	Assert(!found);
 	temp_relation_count++;
+	return rel;
 }
 
 /* The relation has been dropped by the current subtransaction. */
@@ -208,7 +213,7 @@ temp_relation_inherits(Oid relid, Oid parentid)
 void
 temp_relation_add_member(TempRelation *rel, Oid classid, Oid objid)
 {
-	ObjectKey	key = {classid, objid};
+	TempObjectKey key = {classid, objid};
 	MemberEntry *entry = members_lookup(members, key);
 	TempRelationMember *member;
 	bool		found;
@@ -229,35 +234,55 @@ temp_relation_add_member(TempRelation *rel, Oid classid, Oid objid)
 	dlist_push_head(&rel->members, &member->sibling);
 }
 
-/* The relation of ours to which a catalog object belongs, or NULL. */
-TempRelation *
-temp_relation_of_object(Oid classid, Oid objid)
+/*
+ * The object has been dropped by the current subtransaction.  Its OID may be
+ * a stranger's in the next, while the relation lives.
+ */
+void
+temp_relation_member_dropped(Oid classid, Oid objid)
 {
-	ObjectKey	key = {classid, objid};
+	TempObjectKey key = {classid, objid};
+
+	if (temp_relation_count > 0 && members_lookup(members, key) != NULL)
+		push_event(MEMBER_DROPPED, classid, objid);
+}
+
+/* Our relation that a catalog object belongs to, exposed or not, or NULL. */
+TempRelation *
+temp_relation_holding(Oid classid, Oid objid)
+{
+	TempObjectKey key = {classid, objid};
 	MemberEntry *entry;
 
 	if (temp_relation_count == 0)
 		return NULL;
 	if (classid == RelationRelationId)
-		return temp_relation_owned(objid);
+		return temp_relation_find(objid);
 	entry = members_lookup(members, key);
-	return entry && !entry->member->rel->exposed ? entry->member->rel : NULL;
+	return entry ? entry->member->rel : NULL;
+}
+
+/* The same if it is nobody else's business. */
+TempRelation *
+temp_relation_of_object(Oid classid, Oid objid)
+{
+	TempRelation *rel = temp_relation_holding(classid, objid);
+
+	return rel != NULL && !rel->exposed ? rel : NULL;
 }
 
 /* Keep or undo what the ending transaction did to the record. */
 void
 AtEOXact_TempRelation(bool isCommit)
 {
-	EventKind	doomed = isCommit ? RELATION_DROPPED : RELATION_CREATED;
-
 	while (nevents > 0)
 	{
 		Event	   *event = &events[--nevents];
 
-		if (event->kind == doomed ||
-			(event->kind == MEMBER_ADDED && !isCommit))
+		if (is_drop(event) == isCommit)
 			forget_object(event->object);
 	}
+	AtEOXact_MemCat();
 }
 
 /*
@@ -279,7 +304,7 @@ AtEOSubXact_TempRelation(bool isCommit, SubTransactionId mySubid,
 	{
 		Event	   *event = &events[--nevents];
 
-		if (event->kind != RELATION_DROPPED)
+		if (!is_drop(event))
 			forget_object(event->object);
 	}
 }
@@ -314,8 +339,14 @@ push_event(EventKind kind, Oid classid, Oid objid)
 	nevents++;
 }
 
+static bool
+is_drop(const Event *event)
+{
+	return event->kind == RELATION_DROPPED || event->kind == MEMBER_DROPPED;
+}
+
 static void
-forget_object(ObjectKey key)
+forget_object(TempObjectKey key)
 {
 	if (key.classid == RelationRelationId)
 	{
@@ -342,6 +373,8 @@ forget_relation(TempRelation *rel)
 		forget_member(dlist_container(TempRelationMember, sibling, iter.cur));
 	relations_delete(relations, rel->relid);
 	temp_relation_count--;
+	if (rel->unit != NULL)
+		MemUnitRelease(rel->unit);
 	pfree(rel);
 }
 

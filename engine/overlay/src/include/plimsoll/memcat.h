@@ -30,7 +30,7 @@
 extern PGDLLIMPORT bool enable_temp_memory_catalog;
 extern PGDLLIMPORT int temp_memory_catalog_limit;
 
-/* true while this session owns at least one memory row or reserved OID */
+/* true while this session has a table in memory, or rows of one */
 extern PGDLLIMPORT bool MemCatActive;
 
 /* true while some table must move to the real catalogs at command end */
@@ -54,15 +54,16 @@ MemCatIsTid(Oid relid, const ItemPointerData *tid)
 extern Oid	MemCatNewTable(const CreateStmt *stmt, char relkind,
 						   Oid accessMethodId, Oid tablespaceId);
 extern Oid	MemCatNewMember(Oid tableId, Oid tablespaceId);
-extern bool MemCatOwnsRelation(Oid relid);
 extern bool MemCatHasRows(void);
+struct MemUnit;
+extern void MemUnitRelease(struct MemUnit *unit);
+extern void AtEOXact_MemCat(void);
 
 /* writes (memcat_write.c); true means the row was dealt with in memory */
 extern bool MemCatInsert(Relation catalog, HeapTuple tup);
 extern bool MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup);
 extern bool MemCatDelete(Relation catalog, ItemPointer *tid);
 extern void MemCatInplaceUpdate(Relation catalog, HeapTuple tup);
-extern void MemCatSpillRelation(Oid relid);
 extern void MemCatSpill(void);
 
 /* catalog scans through systable_* (memcat_scan.c) */

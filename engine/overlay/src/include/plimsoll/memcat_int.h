@@ -65,7 +65,6 @@ typedef struct MemHash
 typedef struct MemCatalog
 {
 	Oid			relid;
-	int			oid_offset;		/* of the oid column, or -1 */
 	int			nkeys;
 	MemKeyDef	keys[MEMCAT_MAX_KEYS];	/* the most specific first */
 
@@ -80,23 +79,9 @@ typedef struct MemUnit
 	Oid			relid;			/* of the table */
 	bool		pending;		/* rows will move at the end of the command */
 	bool		spilled;		/* rows moved to the real catalogs */
-	int			refs;			/* rows + owned OIDs */
+	int			refs;			/* rows + relations (temp_relation.c) */
 	dlist_head	rows;
 } MemUnit;
-
-/* an OID that belongs to a unit */
-typedef struct MemOwnedKey
-{
-	Oid			classId;
-	Oid			objectId;
-} MemOwnedKey;
-
-typedef struct MemOwned
-{
-	MemOwnedKey key;			/* must be first */
-	MemUnit    *unit;
-	int			refs;			/* row versions + reservation */
-} MemOwned;
 
 typedef struct MemLink
 {
@@ -110,7 +95,6 @@ typedef struct MemRow
 	HeapTupleData tuple;
 	MemCatalog *cat;
 	MemUnit    *unit;
-	MemOwned   *owned;			/* the OID this row defines, or NULL */
 	uint32		id;				/* what the virtual TID encodes */
 	Size		size;
 	CommandId	ins_cid;
@@ -172,34 +156,57 @@ typedef struct MemSearch
 	ScanKey		keys;
 } MemSearch;
 
+/* memcat_key.c */
+extern void MemKeyInit(MemoryContext context);
+extern MemCatalog *MemKeyCatalog(Oid relid);
+extern dlist_head *MemKeyFind(MemCatalog *cat, int keyno, const Datum *values);
+extern void MemKeyLink(MemCatalog *cat, MemRow *row);
+extern void MemKeyUnlink(MemCatalog *cat, MemRow *row);
+
+static inline MemRow *
+MemRowOfLink(int keyno, dlist_node *node)
+{
+	return (MemRow *) ((char *) node - offsetof(MemRow, links) -
+					   keyno * sizeof(MemLink) - offsetof(MemLink, node));
+}
+
 /* memcat_store.c */
-extern MemCatalog *MemStoreCatalog(Oid relid);
 extern MemRow *MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup);
 extern void MemStoreDelete(MemRow *row);
+extern void MemStoreFree(MemRow *row);
 extern MemRow *MemStoreByTid(Oid relid, const ItemPointerData *tid);
-extern void MemStoreReserve(MemOwned *owned);
-extern void MemStoreSpill(MemUnit *unit);
-extern MemUnit *MemStorePending(void);
-extern void MemStoreMoved(MemUnit *unit);
-extern MemSnap MemStoreSnap(Snapshot snapshot);
-extern void MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
-						   TupleDesc tupdesc, int nkeys, ScanKey keys);
-extern MemRow *MemSearchNext(MemSearch *search);
 extern MemoryContext MemStoreContext(void);
 extern int64 MemStoreRows(void);
 extern int64 MemStoreBytes(void);
-extern bool MemStoreInUndo(void);
+
+/* memcat_undo.c */
+typedef enum MemUndoOp
+{
+	MEMUNDO_INSERT,
+	MEMUNDO_DELETE,
+	MEMUNDO_SPILL,				/* a unit is to move */
+	MEMUNDO_MOVE,				/* it moved */
+} MemUndoOp;
+
+extern void MemUndoInit(void);
+extern void MemUndoPrepare(void);
+extern void MemUndoPush(MemUndoOp op, void *what);
+extern void MemUnitSpill(MemUnit *unit);
+extern MemUnit *MemUnitPending(void);
+extern void MemUnitMoved(MemUnit *unit);
+
+/* memcat_search.c */
+extern MemSnap MemSnapOf(Snapshot snapshot);
+extern void MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
+						   TupleDesc tupdesc, int nkeys, ScanKey keys);
+extern MemRow *MemSearchNext(MemSearch *search);
 
 /* memcat_owner.c */
-extern MemOwned *MemOwnerLookup(Oid classId, Oid objectId);
-extern MemOwned *MemOwnerEnter(Oid classId, Oid objectId, MemUnit *unit);
-extern void MemOwnerRelease(MemOwned *owned);
 extern MemUnit *MemOwnerUnit(Oid classId, Oid objectId);
-extern void MemUnitRelease(MemUnit *unit);
-extern int64 MemOwnerUnits(void);
 extern MemUnit *MemOwnerRoute(Oid catalogId, HeapTuple tup);
 extern void MemOwnerSpillAnchors(Relation catalog, HeapTuple tup);
 extern bool MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys);
+extern int64 MemOwnerUnits(void);
 
 /* memcat_shared.c */
 extern bool MemSharedPublish(MemRow *row);

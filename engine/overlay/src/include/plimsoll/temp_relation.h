@@ -11,6 +11,7 @@
 #ifndef PLIMSOLL_TEMP_RELATION_H
 #define PLIMSOLL_TEMP_RELATION_H
 
+#include "access/htup.h"
 #include "lib/ilist.h"
 
 /*
@@ -21,19 +22,40 @@ typedef struct TempRelation
 {
 	Oid			relid;
 	bool		exposed;		/* other sessions meet it in ordinary work */
+	struct MemUnit *unit;		/* serves it from memory (memcat), or NULL */
 	dlist_head	members;		/* catalog objects that belong to it */
 } TempRelation;
 
 extern PGDLLIMPORT int temp_relation_count;
 
+/* A catalog object as a key of a hash table (lib/simplehash.h). */
+typedef struct TempObjectKey
+{
+	Oid			classid;
+	Oid			objid;
+} TempObjectKey;
+
+#define TEMP_OBJECT_HASH(key) \
+	hash_combine(murmurhash32((key).classid), murmurhash32((key).objid))
+#define TEMP_OBJECT_EQUAL(a, b) \
+	((a).classid == (b).classid && (a).objid == (b).objid)
+
 extern TempRelation *temp_relation_find(Oid relid);
+extern TempRelation *temp_relation_enter(Oid relid);
 extern void temp_relation_created(Oid relid, Oid relnamespace,
 								  char relpersistence);
 extern void temp_relation_dropped(Oid relid);
 extern void temp_relation_inherits(Oid relid, Oid parentid);
 
 extern void temp_relation_add_member(TempRelation *rel, Oid classid, Oid objid);
+extern void temp_relation_member_dropped(Oid classid, Oid objid);
+extern TempRelation *temp_relation_holding(Oid classid, Oid objid);
 extern TempRelation *temp_relation_of_object(Oid classid, Oid objid);
+
+/* Catalog rows by what they are about (temp_row.c) */
+extern Oid	temp_row_relation(Oid catalogid, HeapTuple tuple, Oid *memberid);
+extern TempRelation *temp_relation_of_row(Oid catalogid, HeapTuple tuple,
+										  Oid *memberid);
 
 extern void AtEOXact_TempRelation(bool isCommit);
 extern void AtEOSubXact_TempRelation(bool isCommit, SubTransactionId mySubid,

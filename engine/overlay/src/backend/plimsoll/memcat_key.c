@@ -1,0 +1,360 @@
+/*-------------------------------------------------------------------------
+ *
+ * memcat_key.c
+ *	  The catalogs that the memory catalog serves, and the hash keys by which
+ *	  their rows are found.
+ *
+ * Each catalog has a few hash keys, chosen from its real indexes.  A hash key
+ * leads to the list of the rows that share its value; lists are doubly linked,
+ * so removing one of thousands of rows that refer to the temporary schema
+ * costs the same as removing the only row of a table.
+ *
+ * src/backend/plimsoll/memcat_key.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_attrdef.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_description.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_shdepend.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "plimsoll/memcat_int.h"
+#include "utils/memutils.h"
+
+#define COL(catalog, column, type) \
+	{Anum_##catalog##_##column, offsetof(FormData_##catalog, column), type}
+#define OIDCOL(catalog, column) COL(catalog, column, MEMCOL_OID)
+#define NAMECOL(catalog, column) COL(catalog, column, MEMCOL_NAME)
+#define INT2COL(catalog, column) COL(catalog, column, MEMCOL_INT2)
+
+static MemCatalog catalogs[] = {
+	{RelationRelationId, 2, {
+		{true, 1, {OIDCOL(pg_class, oid)}},
+		{true, 2, {OIDCOL(pg_class, relnamespace), NAMECOL(pg_class, relname)}},
+	}},
+	{AttributeRelationId, 3, {
+		{true, 2, {OIDCOL(pg_attribute, attrelid), INT2COL(pg_attribute, attnum)}},
+		{true, 2, {OIDCOL(pg_attribute, attrelid), NAMECOL(pg_attribute, attname)}},
+		{false, 1, {OIDCOL(pg_attribute, attrelid)}},
+	}},
+	{TypeRelationId, 2, {
+		{true, 1, {OIDCOL(pg_type, oid)}},
+		{true, 2, {OIDCOL(pg_type, typnamespace), NAMECOL(pg_type, typname)}},
+	}},
+	{IndexRelationId, 2, {
+		{true, 1, {OIDCOL(pg_index, indexrelid)}},
+		{false, 1, {OIDCOL(pg_index, indrelid)}},
+	}},
+	{DependRelationId, 2, {
+		{false, 2, {OIDCOL(pg_depend, classid), OIDCOL(pg_depend, objid)}},
+		{false, 2, {OIDCOL(pg_depend, refclassid), OIDCOL(pg_depend, refobjid)}},
+	}},
+	{SharedDependRelationId, 2, {
+		{false, 3, {OIDCOL(pg_shdepend, dbid), OIDCOL(pg_shdepend, classid), OIDCOL(pg_shdepend, objid)}},
+		{false, 2, {OIDCOL(pg_shdepend, refclassid), OIDCOL(pg_shdepend, refobjid)}},
+	}},
+	{AttrDefaultRelationId, 3, {
+		{true, 2, {OIDCOL(pg_attrdef, adrelid), INT2COL(pg_attrdef, adnum)}},
+		{true, 1, {OIDCOL(pg_attrdef, oid)}},
+		{false, 1, {OIDCOL(pg_attrdef, adrelid)}},
+	}},
+	{ConstraintRelationId, 3, {
+		{true, 1, {OIDCOL(pg_constraint, oid)}},
+		{false, 2, {OIDCOL(pg_constraint, connamespace), NAMECOL(pg_constraint, conname)}},
+		{false, 1, {OIDCOL(pg_constraint, conrelid)}},
+	}},
+	{StatisticRelationId, 2, {
+		{false, 2, {OIDCOL(pg_statistic, starelid), INT2COL(pg_statistic, staattnum)}},
+		{false, 1, {OIDCOL(pg_statistic, starelid)}},
+	}},
+	{DescriptionRelationId, 1, {
+		{false, 2, {OIDCOL(pg_description, objoid), OIDCOL(pg_description, classoid)}},
+	}},
+};
+
+static void
+hash_init(MemHash *hash, MemoryContext context)
+{
+	hash->nbuckets = 64;
+	hash->nkeys = 0;
+	hash->buckets = MemoryContextAllocZero(context,
+										   hash->nbuckets * sizeof(MemKey *));
+}
+
+/* Makes all catalogs empty. */
+void
+MemKeyInit(MemoryContext context)
+{
+	for (int i = 0; i < lengthof(catalogs); i++)
+	{
+		dlist_init(&catalogs[i].rows);
+		for (int k = 0; k < catalogs[i].nkeys; k++)
+			hash_init(&catalogs[i].hash[k], context);
+	}
+}
+
+/* The catalog, if memory serves it, or NULL. */
+MemCatalog *
+MemKeyCatalog(Oid relid)
+{
+	for (int i = 0; i < lengthof(catalogs); i++)
+	{
+		if (catalogs[i].relid == relid)
+			return &catalogs[i];
+	}
+	return NULL;
+}
+
+static inline uint32
+hash_name(const char *name)
+{
+	return hash_bytes((const unsigned char *) name, strnlen(name, NAMEDATALEN));
+}
+
+static uint32
+hash_row(const MemKeyDef *def, const char *row)
+{
+	uint32		hash = 0;
+
+	for (int i = 0; i < def->ncols; i++)
+	{
+		const char *value = row + def->cols[i].offset;
+		uint32		h = 0;
+
+		switch (def->cols[i].type)
+		{
+			case MEMCOL_OID:
+				h = murmurhash32(*(const Oid *) value);
+				break;
+			case MEMCOL_INT2:
+				h = murmurhash32((uint32) *(const int16 *) value);
+				break;
+			case MEMCOL_INT4:
+				h = murmurhash32(*(const uint32 *) value);
+				break;
+			case MEMCOL_NAME:
+				h = hash_name(value);
+				break;
+		}
+		hash = hash_combine(hash, h);
+	}
+	return hash;
+}
+
+static bool
+same_key(const MemKeyDef *def, const char *a, const char *b)
+{
+	for (int i = 0; i < def->ncols; i++)
+	{
+		const char *x = a + def->cols[i].offset;
+		const char *y = b + def->cols[i].offset;
+
+		switch (def->cols[i].type)
+		{
+			case MEMCOL_OID:
+			case MEMCOL_INT4:
+				if (*(const uint32 *) x != *(const uint32 *) y)
+					return false;
+				break;
+			case MEMCOL_INT2:
+				if (*(const int16 *) x != *(const int16 *) y)
+					return false;
+				break;
+			case MEMCOL_NAME:
+				if (strncmp(x, y, NAMEDATALEN) != 0)
+					return false;
+				break;
+		}
+	}
+	return true;
+}
+
+static uint32
+hash_datums(const MemKeyDef *def, const Datum *values)
+{
+	uint32		hash = 0;
+
+	for (int i = 0; i < def->ncols; i++)
+	{
+		uint32		h = 0;
+
+		switch (def->cols[i].type)
+		{
+			case MEMCOL_OID:
+				h = murmurhash32(DatumGetObjectId(values[i]));
+				break;
+			case MEMCOL_INT2:
+				h = murmurhash32((uint32) DatumGetInt16(values[i]));
+				break;
+			case MEMCOL_INT4:
+				h = murmurhash32(DatumGetUInt32(values[i]));
+				break;
+			case MEMCOL_NAME:
+				h = hash_name(DatumGetCString(values[i]));
+				break;
+		}
+		hash = hash_combine(hash, h);
+	}
+	return hash;
+}
+
+static bool
+row_has_datums(const MemKeyDef *def, const char *row, const Datum *values)
+{
+	for (int i = 0; i < def->ncols; i++)
+	{
+		const char *x = row + def->cols[i].offset;
+
+		switch (def->cols[i].type)
+		{
+			case MEMCOL_OID:
+				if (*(const Oid *) x != DatumGetObjectId(values[i]))
+					return false;
+				break;
+			case MEMCOL_INT4:
+				if (*(const uint32 *) x != DatumGetUInt32(values[i]))
+					return false;
+				break;
+			case MEMCOL_INT2:
+				if (*(const int16 *) x != DatumGetInt16(values[i]))
+					return false;
+				break;
+			case MEMCOL_NAME:
+				if (strncmp(x, DatumGetCString(values[i]), NAMEDATALEN) != 0)
+					return false;
+				break;
+		}
+	}
+	return true;
+}
+
+static inline MemRow *
+key_first_row(int keyno, MemKey *key)
+{
+	return MemRowOfLink(keyno, dlist_head_node(&key->rows));
+}
+
+/* The rows with these values of a hash key, or NULL. */
+dlist_head *
+MemKeyFind(MemCatalog *cat, int keyno, const Datum *values)
+{
+	MemKeyDef  *def = &cat->keys[keyno];
+	MemHash    *hash = &cat->hash[keyno];
+	uint32		h = hash_datums(def, values);
+	MemKey	   *key;
+
+	for (key = hash->buckets[h & (hash->nbuckets - 1)]; key; key = key->next)
+	{
+		if (key->hash == h &&
+			row_has_datums(def, GETSTRUCT(&key_first_row(keyno, key)->tuple), values))
+			return &key->rows;
+	}
+	return NULL;
+}
+
+static void
+hash_grow(MemHash *hash)
+{
+	uint32		nbuckets = hash->nbuckets * 2;
+	MemKey	  **buckets = MemoryContextAllocExtended(MemStoreContext(),
+													 nbuckets * sizeof(MemKey *),
+													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (uint32 i = 0; i < hash->nbuckets; i++)
+	{
+		MemKey	   *key = hash->buckets[i];
+
+		while (key)
+		{
+			MemKey	   *next = key->next;
+			MemKey	  **bucket = &buckets[key->hash & (nbuckets - 1)];
+
+			key->next = *bucket;
+			*bucket = key;
+			key = next;
+		}
+	}
+	pfree(hash->buckets);
+	hash->buckets = buckets;
+	hash->nbuckets = nbuckets;
+}
+
+/* The entry for the value that this row has, made if there is none. */
+static MemKey *
+key_of_row(MemCatalog *cat, int keyno, const MemRow *row)
+{
+	const char *data = GETSTRUCT(&row->tuple);
+	MemKeyDef  *def = &cat->keys[keyno];
+	MemHash    *hash = &cat->hash[keyno];
+	uint32		h = hash_row(def, data);
+	MemKey	   *key;
+	MemKey	  **bucket;
+
+	for (key = hash->buckets[h & (hash->nbuckets - 1)]; key; key = key->next)
+	{
+		if (key->hash == h &&
+			same_key(def, data, GETSTRUCT(&key_first_row(keyno, key)->tuple)))
+			return key;
+	}
+	if (hash->nkeys >= hash->nbuckets)
+		hash_grow(hash);
+	key = MemoryContextAlloc(MemStoreContext(), sizeof(MemKey));
+	key->hash = h;
+	dlist_init(&key->rows);
+	bucket = &hash->buckets[h & (hash->nbuckets - 1)];
+	key->next = *bucket;
+	*bucket = key;
+	hash->nkeys++;
+	return key;
+}
+
+/*
+ * Enters a row under all its hash keys.  Where one row at most can be visible,
+ * the newest version comes first: a transaction that changes a row a thousand
+ * times would step over the older ones again and again.
+ */
+void
+MemKeyLink(MemCatalog *cat, MemRow *row)
+{
+	for (int k = 0; k < cat->nkeys; k++)
+	{
+		MemKey	   *key = key_of_row(cat, k, row);
+
+		if (cat->keys[k].unique)
+			dlist_push_head(&key->rows, &row->links[k].node);
+		else
+			dlist_push_tail(&key->rows, &row->links[k].node);
+		row->links[k].key = key;
+	}
+}
+
+void
+MemKeyUnlink(MemCatalog *cat, MemRow *row)
+{
+	for (int k = 0; k < cat->nkeys; k++)
+	{
+		MemKey	   *key = row->links[k].key;
+		MemHash    *hash = &cat->hash[k];
+		MemKey	  **p;
+
+		if (key == NULL)
+			continue;			/* memory ran out while it was entered */
+		dlist_delete_from(&key->rows, &row->links[k].node);
+		if (!dlist_is_empty(&key->rows))
+			continue;
+		p = &hash->buckets[key->hash & (hash->nbuckets - 1)];
+		while (*p != key)
+			p = &(*p)->next;
+		*p = key->next;
+		hash->nkeys--;
+		pfree(key);
+	}
+}

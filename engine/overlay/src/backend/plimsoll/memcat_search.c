@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * memcat_search.c
+ *	  Searches of the memory catalog: which row versions a snapshot sees, and
+ *	  which of them match scan keys.
+ *
+ * src/backend/plimsoll/memcat_search.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "plimsoll/memcat_int.h"
+#include "utils/fmgroids.h"
+#include "utils/snapmgr.h"
+
+/* What of the memory catalog a snapshot sees; NULL is the latest. */
+MemSnap
+MemSnapOf(Snapshot snapshot)
+{
+	MemSnap		snap = {MEMVIEW_CID, InvalidCommandId};
+
+	if (snapshot == NULL)
+		snap.curcid = GetCurrentCommandId(false);
+	else
+	{
+		switch (snapshot->snapshot_type)
+		{
+			case SNAPSHOT_MVCC:
+				snap.curcid = snapshot->curcid;
+				break;
+			case SNAPSHOT_SELF:
+			case SNAPSHOT_DIRTY:
+				snap.view = MEMVIEW_SELF;
+				break;
+			case SNAPSHOT_ANY:
+				snap.view = MEMVIEW_ANY;
+				break;
+			default:
+				snap.view = MEMVIEW_NONE;
+				break;
+		}
+	}
+	return snap;
+}
+
+/* Does the scan key ask for one value of that column, in its own type? */
+static bool
+key_is_equality(ScanKey key, const MemCol *col)
+{
+	if (key->sk_attno != col->attno ||
+		key->sk_strategy != BTEqualStrategyNumber || key->sk_flags != 0)
+		return false;
+	switch (col->type)
+	{
+		case MEMCOL_OID:
+			return key->sk_func.fn_oid == F_OIDEQ;
+		case MEMCOL_INT2:
+			return key->sk_func.fn_oid == F_INT2EQ;
+		case MEMCOL_INT4:
+			return key->sk_func.fn_oid == F_INT4EQ;
+		case MEMCOL_NAME:
+			return key->sk_func.fn_oid == F_NAMEEQ;
+	}
+	return false;
+}
+
+/* The values that the scan keys ask of all columns of a hash key, if they do. */
+static bool
+key_values(const MemKeyDef *def, int nkeys, ScanKey keys, Datum *values)
+{
+	for (int c = 0; c < def->ncols; c++)
+	{
+		int			i = 0;
+
+		while (i < nkeys && !key_is_equality(&keys[i], &def->cols[c]))
+			i++;
+		if (i == nkeys)
+			return false;
+		values[c] = keys[i].sk_argument;
+	}
+	return true;
+}
+
+/*
+ * Starts a search with scan keys whose attribute numbers are the catalog's.
+ * The keys must outlive the search.
+ */
+void
+MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
+			   TupleDesc tupdesc, int nkeys, ScanKey keys)
+{
+	search->cat = cat;
+	search->snap = snap;
+	search->keyno = -1;
+	search->exact = nkeys == 0;
+	search->unique = false;
+	search->head = &cat->rows;
+	search->cur = NULL;
+	search->tupdesc = tupdesc;
+	search->nkeys = nkeys;
+	search->keys = keys;
+
+	for (int k = 0; k < cat->nkeys; k++)
+	{
+		MemKeyDef  *def = &cat->keys[k];
+		Datum		values[MEMCAT_KEY_COLS];
+
+		if (!key_values(def, nkeys, keys, values))
+			continue;
+		search->keyno = k;
+		search->exact = nkeys == def->ncols;
+		search->unique = def->unique && snap.view != MEMVIEW_ANY;
+		search->head = MemKeyFind(cat, k, values);
+		break;
+	}
+}
+
+static bool
+row_matches(MemSearch *search, MemRow *row)
+{
+	if (search->exact)
+		return true;
+	for (int i = 0; i < search->nkeys; i++)
+	{
+		ScanKey		key = &search->keys[i];
+		bool		isnull;
+		Datum		value;
+
+		if (key->sk_flags & SK_ISNULL)
+			return false;
+		value = heap_getattr(&row->tuple, key->sk_attno, search->tupdesc, &isnull);
+		if (isnull ||
+			!DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation,
+											value, key->sk_argument)))
+			return false;
+	}
+	return true;
+}
+
+MemRow *
+MemSearchNext(MemSearch *search)
+{
+	while (search->head)
+	{
+		dlist_node *node;
+		MemRow	   *row;
+
+		if (search->cur == NULL)
+		{
+			if (dlist_is_empty(search->head))
+				break;
+			node = dlist_head_node(search->head);
+		}
+		else if (dlist_has_next(search->head, search->cur))
+			node = dlist_next_node(search->head, search->cur);
+		else
+			break;
+		search->cur = node;
+		row = search->keyno >= 0 ? MemRowOfLink(search->keyno, node) :
+			dlist_container(MemRow, catnode, node);
+		if (MemRowVisible(row, &search->snap) && row_matches(search, row))
+			return row;
+	}
+	search->head = NULL;
+	return NULL;
+}
