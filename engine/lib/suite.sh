@@ -1,6 +1,11 @@
-# Test suites on the flavours: our extensions' regression tests, and PostgreSQL's own suites.
+# Test suites on the flavours: our extensions' regression tests, PostgreSQL's own suites, and our part of them (temp).
 
-SUITES=(regress isolation recovery)
+SUITES=(regress isolation recovery temp)
+
+# The settings of the second run, on flavours that have them.
+EVERYTHING_ON=$ENGINE/test/everything_on.conf
+
+suite_dir() { if [[ $1 == temp ]]; then echo src/test/modules/plimsoll_temp; else echo "src/test/$1"; fi; }
 
 # scratch makes a folder that the server's user owns; it goes when we leave.
 scratch() {
@@ -55,7 +60,9 @@ command_suite() {
 	for flavour in "${FLAVOURS[@]}"; do
 		compile_for_suite "$flavour"
 		for name in "${names[@]}"; do
+			[[ $name != temp || $flavour == plimsoll* ]] || continue
 			run_suite "$flavour" "$name" || failed=1
+			[[ $flavour != plimsoll* ]] || run_suite "$flavour" "$name" "$EVERYTHING_ON" || failed=1
 		done
 		((failed)) || rm -rf "${SCRATCH:?}/$flavour"
 	done
@@ -75,13 +82,17 @@ compile_for_suite() {
 	give_to_server_user "$src"
 }
 
-# run_suite FLAVOUR NAME prints one line with the counts; the log has the rest.
+# run_suite FLAVOUR NAME [CONF] prints one line with the counts; the log has the rest. CONF holds settings for its servers.
 run_suite() {
-	local log=$LOGS/suite-$1-$2.log status=0
-	say "$1: $2 …"
-	(cd "$SCRATCH/$1" && as_server_user make -C "src/test/$2" check PROVE_FLAGS="-j$(nproc) --timer") >"$log" 2>&1 </dev/null || status=$?
-	echo "$1: $2: $(suite_counts "$log")"
-	((status == 0)) || { echo "$1: $2: failed (log: $log)"; return 1; }
+	local log=$LOGS/suite-$1-$2.log what="$1: $2" status=0 settings=()
+	if [[ -n ${3:-} ]]; then
+		what+=" with everything on" log=${log%.log}-on.log settings=("TEMP_CONFIG=$SCRATCH/${3##*/}")
+		install -m 644 "$3" "$SCRATCH/"
+	fi
+	say "$what …"
+	(cd "$SCRATCH/$1" && as_server_user env "${settings[@]}" make -C "$(suite_dir "$2")" check PROVE_FLAGS="-j$(nproc) --timer") >"$log" 2>&1 </dev/null || status=$?
+	echo "$what: $(suite_counts "$log")"
+	((status == 0)) || { echo "$what: failed (log: $log)"; return 1; }
 }
 
 suite_counts() {

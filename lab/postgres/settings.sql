@@ -7,6 +7,7 @@ where name in (
     'wal_level', 'wal_buffers', 'max_wal_size', 'checkpoint_timeout', 'checkpoint_completion_target',
     'shared_buffers', 'temp_buffers', 'work_mem', 'effective_cache_size', 'max_connections', 'max_locks_per_transaction',
     'autovacuum', 'default_statistics_target', 'jit', 'max_parallel_workers_per_gather', 'random_page_cost',
-    'io_method', 'huge_pages', 'data_checksums', 'enable_temp_memory_catalog')
+    'io_method', 'huge_pages', 'data_checksums', 'enable_temp_memory_catalog', 'temp_local_invalidation', 'temp_skip_locks',
+    'temp_async_commit', 'temp_buffers_by_relation')
    or name like 'plimsoll.%'
 order by name

@@ -23,7 +23,13 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 const gB = int64(1) << 30
 
 // Settings that only our patched server knows.
-func stock(name string) bool { return name != "enable_temp_memory_catalog" }
+func stock(name string) bool {
+	switch name {
+	case "enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation":
+		return false
+	}
+	return true
+}
 
 var machines = []struct {
 	name string
@@ -82,12 +88,13 @@ func TestTuned_IsNeverLossy(t *testing.T) {
 
 func TestTuned_WritesOnlyWhatTheServerKnows(t *testing.T) {
 	in := machines[0].in
-	in.Knows = func(name string) bool { return name == "work_mem" || name == "enable_temp_memory_catalog" }
+	in.Knows = func(name string) bool { return name == "work_mem" || !stock(name) }
 	var names []string
 	for _, s := range profile.Derive(profile.Tuned, in) {
 		names = append(names, s.Name)
 	}
-	if diff := cmp.Diff([]string{"work_mem", "enable_temp_memory_catalog"}, names); diff != "" {
+	want := []string{"work_mem", "enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation"}
+	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -62,7 +62,11 @@ func (m share) background() []Setting {
 // patched holds settings that only our build knows; a stock server never sees them.
 func (m share) patched() []Setting {
 	return []Setting{
-		set("enable_temp_memory_catalog", "off", "new: keeps catalog rows of temp tables in memory; try it in user.conf or per session"),
+		set("enable_temp_memory_catalog", "on", "a business operation makes a dozen temporary tables: their catalog rows stay in the session's memory, so the shared catalogs neither grow nor need vacuum"),
+		set("temp_local_invalidation", "on", "nobody but its owner caches a temporary table: one cycle of it would send 200 messages to every session"),
+		set("temp_skip_locks", "on", "nobody but its owner uses a temporary table: a drop alone would take a dozen exclusive locks of the shared table"),
+		set("temp_async_commit", "on", "a crash removes temporary tables anyway: a transaction that wrote nothing else does not wait for the disk; all others do"),
+		set("temp_buffers_by_relation", "on", "a drop or truncate would look at every buffer of temp_buffers, however small the table"),
 	}
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * memcat_end.c
- *	  The end of a session that has tables in the memory catalog.
+ *	  The end of a session that has tables in the memory catalog, and DISCARD.
  *
  * Their rows end with the process; what is left to do is to remove the files
  * and the statistics entries.  That needs no lock, no catalog and no message
@@ -9,12 +9,17 @@
  * and cannot run out of locks on the way, which would leave files behind that
  * no catalog row leads to.
  *
+ * DISCARD TEMP may be rolled back, so it drops them as DROP TABLE does, one by
+ * one: in one list of ten thousand, each would be compared with each.
+ *
  * src/backend/plimsoll/memcat_end.c
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_tablespace.h"
 #include "commands/tablecmds.h"
@@ -24,6 +29,7 @@
 #include "storage/md.h"
 #include "storage/proc.h"
 #include "utils/pgstat_internal.h"
+#include "utils/syscache.h"
 
 /*
  * Called in the transaction in which an ending session removes its temporary
@@ -60,4 +66,31 @@ MemCatEndSession(void)
 	}
 	if (!all_gone)
 		pgstat_request_entry_refs_gc();
+}
+
+/* Drops the tables in memory; the temporary schema's other contents stay. */
+void
+MemCatDropTables(int flags)
+{
+	List	   *tables = NIL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &MemKeyCatalog(RelationRelationId)->rows)
+	{
+		MemRow	   *row = dlist_container(MemRow, catnode, iter.cur);
+
+		if (!row->deleted && !row->unit->spilled &&
+			((Form_pg_class) GETSTRUCT(&row->tuple))->oid == row->unit->relid)
+			tables = lappend_oid(tables, row->unit->relid);
+	}
+	foreach_oid(relid, tables)
+	{
+		ObjectAddress table = {RelationRelationId, relid, 0};
+
+		/* another one's drop may have taken it along, or moved it */
+		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+			performDeletion(&table, DROP_CASCADE, flags);
+		CommandCounterIncrement();
+	}
+	list_free(tables);
 }

@@ -318,8 +318,9 @@ key_of_row(MemCatalog *cat, int keyno, const MemRow *row)
 
 /*
  * Enters a row under all its hash keys.  Where one row at most can be visible,
- * the newest version comes first: a transaction that changes a row a thousand
- * times would step over the older ones again and again.
+ * the newest version comes first, and a search ends there: a transaction that
+ * makes a table of the same name a thousand times would step over all the
+ * dead ones again and again.
  */
 void
 MemKeyLink(MemCatalog *cat, MemRow *row)

@@ -64,8 +64,17 @@ MemUnitRelease(MemUnit *unit)
 	Assert(unit->refs > 0);
 	if (--unit->refs > 0)
 		return;
-	nunits--;
+	if (!unit->gone)
+		nunits--;
 	pfree(unit);
+}
+
+/* The unit has moved to the real catalogs for good; its relations live on. */
+void
+MemUnitGone(MemUnit *unit)
+{
+	unit->gone = true;
+	nunits--;
 }
 
 /* The unit in memory that this relation of ours belongs to, or NULL. */

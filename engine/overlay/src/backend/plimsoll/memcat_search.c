@@ -160,6 +160,8 @@ MemSearchNext(MemSearch *search)
 		search->cur = node;
 		row = search->keyno >= 0 ? MemRowOfLink(search->keyno, node) :
 			dlist_container(MemRow, catnode, node);
+		if (search->unique && MemRowKnown(row, &search->snap))
+			search->head = NULL;
 		if (MemRowVisible(row, &search->snap) && row_matches(search, row))
 			return row;
 	}

@@ -30,6 +30,7 @@
 #include "miscadmin.h"
 #include "plimsoll/memcat_int.h"
 #include "storage/ipc.h"
+#include "storage/lmgr.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
@@ -177,7 +178,7 @@ register_exit(void)
 }
 
 static bool
-reference_of(MemRow *row, MemReferenceKey *key)
+reference_of(const MemRow *row, MemReferenceKey *key)
 {
 	if (row->cat->relid == DependRelationId)
 	{
@@ -240,6 +241,25 @@ MemSharedPublish(MemRow *row)
 	ref->count++;
 	row->published = true;
 	return true;
+}
+
+/*
+ * The row is about to move to the real catalog.  Who drops the object looks
+ * there first and here afterwards, and would miss it on its way but for this.
+ */
+void
+MemSharedLockObject(const MemRow *row)
+{
+	MemReferenceKey key;
+
+	if (!row->published || !reference_of(row, &key))
+		return;
+	if (!OidIsValid(key.database))
+		LockSharedObject(key.classId, key.objectId, 0, AccessShareLock);
+	else if (key.classId == RelationRelationId)
+		LockRelationOid(key.objectId, AccessShareLock);
+	else
+		LockDatabaseObject(key.classId, key.objectId, 0, AccessShareLock);
 }
 
 void

@@ -108,7 +108,9 @@ undo_commit(void)
 				MemStoreFree(undo[i].what);
 				break;
 			case MEMUNDO_SPILL:
+				break;
 			case MEMUNDO_MOVE:
+				MemUnitGone(undo[i].what);
 				break;
 		}
 	}

@@ -44,6 +44,7 @@ move_unit(MemUnit *unit)
 
 		if (row->deleted)
 			continue;
+		MemSharedLockObject(row);
 		catalog = table_open(row->cat->relid, RowExclusiveLock);
 		copy = heap_copytuple(&row->tuple);
 		CatalogTupleInsert(catalog, copy);

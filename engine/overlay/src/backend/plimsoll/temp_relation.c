@@ -152,10 +152,6 @@ temp_relation_created(Oid relid, Oid relnamespace, char relpersistence)
 		temp_relation_find(relid) != NULL)
 		return;
 
-	/* Before anyone can miss a change that we keep to ourselves. */
-	if (temp_local_invalidation)
-		temp_invalidation_announce();
-
 	temp_relation_enter(relid);
 }
 
@@ -165,6 +161,10 @@ temp_relation_enter(Oid relid)
 {
 	TempRelation *rel;
 	bool		found;
+
+	/* Before anyone can miss a change that we keep to ourselves. */
+	if (temp_local_invalidation)
+		temp_invalidation_announce();
 
 	create_record();
 	rel = MemoryContextAllocZero(temp_relation_context, sizeof(TempRelation));

@@ -109,6 +109,7 @@ extern void MemCatIndexEnd(struct IndexScanDescData *scan);
 
 /* the end of a session (memcat_end.c) */
 extern void MemCatEndSession(void);
+extern void MemCatDropTables(int flags);
 
 /* what other backends must know (memcat_shared.c) */
 extern Size MemCatShmemSize(void);

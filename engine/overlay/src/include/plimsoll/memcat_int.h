@@ -79,6 +79,7 @@ typedef struct MemUnit
 	Oid			relid;			/* of the table */
 	bool		pending;		/* rows will move at the end of the command */
 	bool		spilled;		/* rows moved to the real catalogs */
+	bool		gone;			/* ... and the move is committed */
 	int			refs;			/* rows + relations (temp_relation.c) */
 	dlist_head	rows;
 } MemUnit;
@@ -139,6 +140,16 @@ MemRowVisible(const MemRow *row, const MemSnap *snap)
 			break;
 	}
 	return false;
+}
+
+/*
+ * Was this version made before the snapshot?  If it is the newest of those with
+ * its unique key, older ones were gone by then.
+ */
+static inline bool
+MemRowKnown(const MemRow *row, const MemSnap *snap)
+{
+	return snap->view != MEMVIEW_CID || !row->open || row->ins_cid < snap->curcid;
 }
 
 /* a search for rows by scan keys */
@@ -207,9 +218,11 @@ extern MemUnit *MemOwnerRoute(Oid catalogId, HeapTuple tup);
 extern void MemOwnerSpillAnchors(Relation catalog, HeapTuple tup);
 extern bool MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys);
 extern int64 MemOwnerUnits(void);
+extern void MemUnitGone(MemUnit *unit);
 
 /* memcat_shared.c */
 extern bool MemSharedPublish(MemRow *row);
+extern void MemSharedLockObject(const MemRow *row);
 extern void MemSharedWithdraw(MemRow *row);
 extern void MemSharedHorizon(void);
 extern void MemSharedReport(void);
