@@ -29,5 +29,6 @@ engine-develop: ## compile that repository step by step, with assertions
 engine-test: ## test the build, the patches and the extensions
 	@engine/test/run
 
-engine-test-full: ## run PostgreSQL's own suites on the flavours (long)
+engine-test-full: ## run PostgreSQL's own suites on the flavours, and a long fuzz of temporary tables
 	@engine/build suite --flavour "$(FLAVOUR)"
+	@SEEDS=21-120 STEPS=200 engine/test/run memory_catalog_diff.t

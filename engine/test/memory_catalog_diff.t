@@ -3,6 +3,7 @@
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions; STEPS=120 their length
+#   SETTINGS="debug_discard_caches=1"   more settings of the server (that one knows a build with assertions)
 use strict;
 use warnings;
 use FindBin;
@@ -16,7 +17,8 @@ my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
 my ($first, $last) = split /-/, $ENV{SEEDS} // '1-20';
 my $steps = $ENV{STEPS} // 120;
-my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off');
+my %more = map { split /=/, $_, 2 } split ' ', $ENV{SETTINGS} // '';
+my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off', %more);
 
 my %memory = (enable_temp_memory_catalog => 'on');
 my %settings = (
