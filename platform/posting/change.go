@@ -48,10 +48,10 @@ func (b *Books) Change(ctx context.Context, c Change, key Key) (result Result, e
 	if k == nil {
 		return Result{}, fmt.Errorf("change %s: it has no rules", c.Type)
 	}
-	err = b.db.RunRepeatable(ctx, func(w *database.Work) (err error) {
+	err = b.refused(b.db.RunRepeatable(ctx, func(w *database.Work) (err error) {
 		result, err = b.change(ctx, w, k, c, key)
 		return err
-	})
+	}))
 	if isDone(err) {
 		return b.replay(ctx, k.meta, key)
 	}
@@ -83,7 +83,11 @@ func (b *Books) change(ctx context.Context, w *database.Work, k *kind, c Change,
 func (b *Books) hold(w *database.Work, k *kind, c Change, key Key) (*document.Document, sets) {
 	key.claim(w, &document.Document{Meta: k.meta, ID: c.Document, Organisation: c.Organisation})
 	held, before := k.store.Hold(w, c.Organisation, c.Document), b.sets(&Records{})
-	for _, name := range k.meta.Registers {
+	for _, name := range k.meta.Recorded() {
+		if known := b.known[name]; known != nil {
+			before.records[name] = known.Read(w, c.Document)
+			continue
+		}
 		if r := b.registers[name]; r != nil {
 			before.movements[name] = r.Read(w, c.Document)
 			continue
@@ -158,13 +162,13 @@ func (b *Books) decide(k *kind, d *document.Document, facts *Facts, needs []Bala
 	}
 	for _, n := range needs {
 		moved := before.movements[n.Register]
-		if n.Keys == nil {
+		if n.Keys == nil || moved == nil {
 			continue
 		}
-		if layers := facts.Layers[n.Register]; layers != nil && moved != nil {
+		if layers := facts.Layers[n.name()]; layers != nil {
 			b.registers[n.Register].Apply(layers.Left, layers.Keys, moved, true)
-		} else if moved != nil {
-			b.registers[n.Register].Apply(facts.Balances[n.Register], n.Keys, moved, true)
+		} else {
+			b.registers[n.Register].Apply(facts.Balances[n.name()], n.Keys, moved, true)
 		}
 	}
 	records, err := k.rules.Record(d, facts)

@@ -30,6 +30,7 @@ type column interface {
 	array() any
 	add(from column, rows []int)
 	same(row int, other column, otherRow int) bool
+	set(row int, from column, fromRow int)
 }
 
 type values[T Value] struct{ all []T }
@@ -43,6 +44,10 @@ func (v *values[T]) add(from column, rows []int) {
 	for _, row := range rows {
 		v.all = append(v.all, from.(*values[T]).all[row])
 	}
+}
+
+func (v *values[T]) set(row int, from column, fromRow int) {
+	v.all[row] = from.(*values[T]).all[fromRow]
 }
 
 func (v *values[T]) same(row int, other column, otherRow int) bool {
@@ -123,6 +128,17 @@ func (t *Table) Add(from *Table, rows []int) {
 		c.add(from.columns[i], rows)
 	}
 	t.rows += len(rows)
+}
+
+// Assign sets the attributes of a row that the row of another table has too, by name; they are of one type.
+func Assign(t *Table, row int, from *Table, fromRow int) {
+	for i, a := range t.Attributes {
+		for j, b := range from.Attributes {
+			if a.Name == b.Name {
+				t.columns[i].set(row, from.columns[j], fromRow)
+			}
+		}
+	}
 }
 
 // Same tells whether a row equals a row of a table with the same attributes.
