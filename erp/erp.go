@@ -13,7 +13,6 @@ import (
 	"context"
 
 	"plimsoll/platform/database"
-	"plimsoll/platform/posting"
 	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
 )
@@ -30,9 +29,4 @@ func NewServer(config server.Config) (*server.Server, error) {
 		Metadata: Metadata(), Rules: Rules(), Login: login, Users: Users,
 		Reports: map[string]server.Report{"stock": stockReport, "trial-balance": trialBalance},
 	})
-}
-
-// Rules of the documents, by name.
-func Rules() map[string]posting.Rules {
-	return map[string]posting.Rules{GoodsReceipt: receiptRules{}, GoodsSale: saleRules{}}
 }

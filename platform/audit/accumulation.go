@@ -7,7 +7,7 @@ import (
 	"plimsoll/platform/metadata"
 )
 
-func accumulation(r *metadata.Accumulation) []Invariant {
+func accumulation(app *metadata.Application, r *metadata.Accumulation) []Invariant {
 	const current, monthly = "period = 'infinity'", "period < 'infinity'"
 	ofMonths := Invariant{
 		ID: r.Name + ".monthly", Title: r.Title + ": totals of each month equal its movements",
@@ -29,7 +29,26 @@ func accumulation(r *metadata.Accumulation) []Invariant {
 			Checked: count(r.Totals(), current), Wrong: shortSQL(r),
 		})
 	}
+	if r.Covers != "" {
+		all = append(all, covers(r, app.Register(r.Covers)))
+	}
 	return all
+}
+
+func covers(r, covered *metadata.Accumulation) Invariant {
+	keys, subject := "organisation", "'organisation=' || organisation"
+	for _, d := range r.Dimensions {
+		keys += ", " + d.Name
+		subject += fmt.Sprintf(" || ' %[1]s=' || %[1]s", d.Name)
+	}
+	return Invariant{
+		ID: r.Name + ".covers", Title: fmt.Sprintf("%s: there is at least what is needed for %s", r.Title, covered.Title),
+		Checked: count(covered.Totals(), "period = 'infinity'"),
+		Wrong: fmt.Sprintf(`SELECT %[1]s, '>= ' || c.needed, coalesce(t.%[3]s, 0)::text
+FROM (SELECT %[2]s, sum(%[4]s) AS needed FROM %[5]s WHERE period = 'infinity' GROUP BY %[2]s) c
+LEFT JOIN (SELECT %[2]s, %[3]s FROM %[6]s WHERE period = 'infinity') t USING (%[2]s)
+WHERE c.needed > coalesce(t.%[3]s, 0)`, subject, keys, r.Resources[0].Name, covered.Resources[0].Name, covered.Totals(), r.Totals()),
+	}
 }
 
 // shortSQL selects what a controlled register must not have.

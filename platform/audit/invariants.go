@@ -8,7 +8,7 @@ func Invariants(app *metadata.Application) (all []Invariant) {
 		all = append(all, information(&app.Information[i]), orphans(app, app.Information[i].Name, app.Information[i].Table()))
 	}
 	for i := range app.Accumulation {
-		all = append(all, accumulation(&app.Accumulation[i])...)
+		all = append(all, accumulation(app, &app.Accumulation[i])...)
 		all = append(all, orphans(app, app.Accumulation[i].Name, app.Accumulation[i].Table()))
 	}
 	for i := range app.Accounting {

@@ -137,7 +137,7 @@ func lookupSQL(meta *metadata.Information) string {
 		parameters = append(parameters, fmt.Sprintf("$%d::%s", 4+i, a.Array()))
 		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
 	}
-	shown := "k.place::integer"
+	shown := "k.line::integer"
 	if len(meta.Resources) > 0 {
 		shown += ", " + columns("t.", meta.Resources)
 	}
@@ -146,7 +146,7 @@ func lookupSQL(meta *metadata.Information) string {
 		when = "t.period <= $3"
 	}
 	return fmt.Sprintf(`SELECT %s
-FROM unnest(%s) WITH ORDINALITY AS k (%s, place)
+FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
 CROSS JOIN LATERAL (SELECT * FROM %s t WHERE t.organisation = $1 AND %s AND t.recorder <> $2 AND %s ORDER BY t.period DESC LIMIT 1) t`,
 		shown, strings.Join(parameters, ", "), columns("", meta.Dimensions), meta.Table(), strings.Join(matches, " AND "), when)
 }

@@ -14,7 +14,11 @@ var plain = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 var reserved = map[string]bool{
 	"id": true, "organisation": true, "code": true, "name": true, "number": true, "date": true, "posted": true,
 	"author": true, "comment": true, "document": true, "line": true, "recorder": true, "recorder_type": true,
-	"period": true, "expense": true, "version": true, "lines": true, "moment": true, "place": true,
+	"period": true, "expense": true, "version": true, "lines": true, "moment": true,
+	// words of SQL that cannot be columns
+	"order": true, "user": true, "group": true, "limit": true, "offset": true, "table": true, "column": true, "select": true, "from": true, "to": true,
+	"check": true, "default": true, "desc": true, "end": true, "for": true, "grant": true, "in": true, "on": true, "or": true, "and": true, "references": true,
+	"unique": true, "using": true, "when": true, "where": true, "with": true, "as": true, "all": true, "any": true, "case": true, "primary": true,
 }
 
 // Check finds mistakes in the description: all of them, not the first.
@@ -135,6 +139,9 @@ func (c *checker) accumulation(r *Accumulation) {
 	if r.Turnovers && (r.Controlled || r.Layered) || r.LockBy > len(r.Leading()) {
 		c.fail("%s: turnovers are not controlled, and locks are on leading dimensions", r.Name)
 	}
+	if r.Covers != "" {
+		c.covers(r)
+	}
 	for _, a := range r.Dimensions {
 		if a.Type != Reference && a.Type != Integer {
 			c.fail("%s.%s: a dimension is a reference or a number", r.Name, a.Name)
@@ -146,6 +153,20 @@ func (c *checker) accumulation(r *Accumulation) {
 	for _, a := range r.Resources {
 		if a.Type != Quantity && a.Type != Money {
 			c.fail("%s.%s: a resource is a quantity or money", r.Name, a.Name)
+		}
+	}
+}
+
+// covers: what is covered has the dimensions of what covers it, and is guarded by the same locks.
+func (c *checker) covers(r *Accumulation) {
+	covered := c.app.Register(r.Covers)
+	if covered == nil || !r.Controlled || len(covered.Dimensions) < len(r.Dimensions) || covered.LockName() != r.LockName() || covered.Locked() != r.Locked() {
+		c.fail("%s: cannot cover %q: it must be controlled, and the other have its dimensions, and its locks", r.Name, r.Covers)
+		return
+	}
+	for i, a := range r.Dimensions {
+		if covered.Dimensions[i].Name != a.Name {
+			c.fail("%s: %s, which it covers, has other dimensions", r.Name, r.Covers)
 		}
 	}
 }

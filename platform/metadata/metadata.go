@@ -61,6 +61,9 @@ type Accumulation struct {
 	Controlled bool
 	// Turnovers means that nobody asks what there is, only what came and went: no current balances are kept.
 	Turnovers bool
+	// Covers names a register of the same dimensions, or of further ones: no document may be taken back or changed so that of the first resource
+	// there is less here than there in all.
+	Covers string
 	// LockAs names the register whose locks guard this one too, so that registers of the same things are guarded by one
 	// lock. Defaults to its own name.
 	LockAs string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
@@ -134,6 +135,9 @@ func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change,
 	b.balances(w, d, needs, locks, facts)
 	for i := range checks {
 		checks[i].left = checks[i].register.Balances(w, d.Organisation, checks[i].keys)
+		if covered := checks[i].covered; covered != nil {
+			checks[i].needed = covered.Balances(w, d.Organisation, checks[i].keys)
+		}
 	}
 	if err := w.Flush(ctx); err != nil {
 		return sets{}, err
@@ -183,6 +187,8 @@ type check struct {
 	register   *register.Register
 	keys, left *rowset.Table
 	locks      []lock.Key
+	covered    *register.Register // what must not be more than is left; nil when there is no such register
+	needed     *rowset.Table
 }
 
 func (b *Books) controlled(organisation id.ID, before sets) (checks []check) {
@@ -192,7 +198,7 @@ func (b *Books) controlled(organisation id.ID, before sets) (checks []check) {
 			continue
 		}
 		keys := r.Keys(moved)
-		checks = append(checks, check{register: r, keys: keys, locks: r.Locks(organisation, keys)})
+		checks = append(checks, check{register: r, keys: keys, locks: r.Locks(organisation, keys), covered: b.registers[r.Meta().Covers]})
 	}
 	return checks
 }
@@ -204,6 +210,11 @@ func (c *check) refuse(before, after sets) error {
 		c.register.Apply(c.left, c.keys, m, false)
 	}
 	short := c.register.Short(c.left)
+	if c.covered != nil {
+		short = append(short, c.uncovered(before, after)...)
+		slices.Sort(short)
+		short = slices.Compact(short)
+	}
 	if len(short) == 0 {
 		return nil
 	}
@@ -213,4 +224,16 @@ func (c *check) refuse(before, after sets) error {
 		items = append(items, append(c.left.AppendFields(item, row), '}'))
 	}
 	return &Refusal{Control: meta.Name, Message: meta.Title + ": what the document brought has been used since, and would be missing", Items: items}
+}
+
+// uncovered are the keys of which less is left than another register needs.
+func (c *check) uncovered(before, after sets) []int {
+	name := c.covered.Meta().Name
+	if m := before.movements[name]; m != nil {
+		c.covered.Apply(c.needed, c.keys, m, true)
+	}
+	if m := after.movements[name]; m != nil {
+		c.covered.Apply(c.needed, c.keys, m, false)
+	}
+	return register.Less(c.left, c.needed)
 }

@@ -92,6 +92,16 @@ func (r *Register) Short(balances *rowset.Table) (rows []int) {
 	return rows
 }
 
+// Less are the rows of which there is less of the first resource in the one table than in the other.
+func Less(one, other *rowset.Table) (rows []int) {
+	for row := range one.Rows() {
+		if number(one.Value(0, row)) < number(other.Value(0, row)) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 func number(value any) int64 {
 	if m, ok := value.(amount.Money); ok {
 		return int64(m)

@@ -35,6 +35,12 @@ type Movements struct {
 	Rows     *rowset.Table
 }
 
+// Add appends a movement: the values of the dimensions and the resources in their order.
+func (m *Movements) Add(expense bool, values ...any) {
+	m.Rows.Append(values...)
+	m.Expense = append(m.Expense, expense)
+}
+
 // NewMovements makes an empty record set.
 func NewMovements(meta *metadata.Accumulation, capacity int) *Movements {
 	return &Movements{Register: meta.Name, Rows: rowset.New(fields(meta), capacity)}

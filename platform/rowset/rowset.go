@@ -31,6 +31,7 @@ type column interface {
 	add(from column, rows []int)
 	same(row int, other column, otherRow int) bool
 	set(row int, from column, fromRow int)
+	append(value any)
 }
 
 type values[T Value] struct{ all []T }
@@ -45,6 +46,8 @@ func (v *values[T]) add(from column, rows []int) {
 		v.all = append(v.all, from.(*values[T]).all[row])
 	}
 }
+
+func (v *values[T]) append(value any) { v.all = append(v.all, value.(T)) }
 
 func (v *values[T]) set(row int, from column, fromRow int) {
 	v.all[row] = from.(*values[T]).all[fromRow]
@@ -95,6 +98,17 @@ func (t *Table) Grow(n int) int {
 	}
 	t.rows += n
 	return t.rows - n
+}
+
+// Append adds a row of the given values, in the order of the attributes. Values of other types are a mistake of the program.
+func (t *Table) Append(values ...any) {
+	if len(values) != len(t.columns) {
+		panic(fmt.Sprintf("rowset: %d values for %d attributes", len(values), len(t.columns)))
+	}
+	for i, c := range t.columns {
+		c.append(values[i])
+	}
+	t.rows++
 }
 
 // Column is the values of one attribute, to be read and written in place. To ask for one that is not
