@@ -1,6 +1,7 @@
 package information_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,33 +157,72 @@ func TestOnlyDifferencesAreRewrittenAndReadInOrder(t *testing.T) {
 	}
 }
 
-// Many want to state the same keys, several at once and in any order: each key has one winner, and nobody deadlocks.
+// Many want to state the same keys: each key has one winner.
 func TestOneOfManyStatesAKey(t *testing.T) {
 	b := open(t)
 	var done, refused atomic.Int64
 	var wait sync.WaitGroup
 	for n := range 40 {
-		rows := [][]any{{bolt, fmt.Sprint(n / 8)}, {nut, fmt.Sprint(n / 8)}}
-		if n%2 == 1 {
-			slices.Reverse(rows)
-		}
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			who := by(day(1 + n%3))
-			switch err := b.replace(b.numbers, who, who.Period, records("numbers"), records("numbers", rows...)); {
-			case err == nil:
-				done.Add(1)
-			case database.IsUniqueViolation(err) && database.Constraint(err) == app.Record("numbers").Constraint():
-				refused.Add(1)
-			default:
-				t.Error(err)
-			}
+			b.count(&done, &refused, []any{bolt, fmt.Sprint(n / 8)}, []any{nut, fmt.Sprint(n / 8)})
 		}()
 	}
 	wait.Wait()
 	if done.Load() != 5 || refused.Load() != 35 {
 		t.Errorf("%d done, %d refused", done.Load(), refused.Load())
+	}
+}
+
+func (b bench) count(done, refused *atomic.Int64, rows ...[]any) {
+	who := by(day(1))
+	switch err := b.replace(b.numbers, who, who.Period, records("numbers"), records("numbers", rows...)); {
+	case err == nil:
+		done.Add(1)
+	case database.IsUniqueViolation(err) && database.Constraint(err) == app.Record("numbers").Constraint():
+		refused.Add(1)
+	default:
+		b.Error(err)
+	}
+}
+
+// The middle one of three keys is held while two who state all three come, one from each end: whoever is second waits for the first, and
+// not each for the other.
+func TestWhoStatesSeveralKeysDoesNotDeadlock(t *testing.T) {
+	b := open(t)
+	var done, refused atomic.Int64
+	var wait sync.WaitGroup
+	gaveUp := errors.New("given up")
+	rows := [][]any{{bolt, "a"}, {bolt, "b"}, {bolt, "c"}}
+	other := databasetest.Connect(t, b.db.DSN, database.Options{Connections: 1})
+	err := other.Run(t.Context(), func(w *database.Work) error {
+		b.numbers.Replace(w, by(day(1)), day(1), records("numbers"), records("numbers", rows[1]))
+		if err := w.Flush(t.Context()); err != nil {
+			return err
+		}
+		for blocked := range 2 {
+			own := slices.Clone(rows)
+			if blocked == 1 {
+				slices.Reverse(own)
+			}
+			wait.Add(1)
+			go func() {
+				defer wait.Done()
+				b.count(&done, &refused, own...)
+			}()
+			for attempt := 0; b.db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") != fmt.Sprint(blocked+1); attempt++ {
+				if attempt > 3000 {
+					t.Fatal("the writers did not come to wait")
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}
+		return gaveUp
+	})
+	wait.Wait()
+	if !errors.Is(err, gaveUp) || done.Load() != 1 || refused.Load() != 1 {
+		t.Errorf("%v, %d done, %d refused", err, done.Load(), refused.Load())
 	}
 	if got := b.db.Value(t, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"); got != "0" {
 		t.Errorf("%s deadlocks", got)
