@@ -37,6 +37,8 @@ type action func(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Ou
 var actions = map[string]action{
 	operations.GoodsSalePost:      postSale,
 	operations.GoodsReceiptPost:   postReceipt,
+	operations.CustomerOrderPost:  postCustomerOrder,
+	operations.SupplierOrderPost:  postSupplierOrder,
 	operations.GoodsSaleChange:    changeSale,
 	operations.GoodsSaleList:      listSales,
 	operations.GoodsSaleCard:      showSale,
