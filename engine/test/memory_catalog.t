@@ -73,8 +73,11 @@ subtest 'nothing is written to the catalogs' => sub {
 
 subtest 'what its tables depend on cannot be dropped elsewhere' => sub {
 	my $s = session();
-	$server->psql('postgres', "CREATE TYPE mood AS ENUM ('ok'); CREATE ROLE probe_owner; GRANT ALL ON SCHEMA public TO probe_owner;");
-	ask($s, "SET ROLE probe_owner; CREATE TEMP TABLE t (m mood); RESET ROLE;");
+	$server->psql('postgres', "CREATE TYPE pair AS (a int, b text); CREATE TYPE mood AS ENUM ('ok'); CREATE ROLE probe_owner; GRANT ALL ON SCHEMA public TO probe_owner;");
+	ask($s, "SET ROLE probe_owner; CREATE TEMP TABLE t (m mood); RESET ROLE; CREATE TEMP TABLE pairs (p pair[]); INSERT INTO pairs VALUES (ARRAY[(1, 'x')::pair]);");
+	like($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text;'), qr/cannot alter type "pair\[\]" because temporary tables of other sessions use it/, 'nor can the layout of a type change');
+	is(ask($s, "SELECT p[1].b FROM pairs; DROP TABLE pairs;"), "x\n", '... so the value is read as it was written');
+	is($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text; DROP TYPE pair;'), '', 'unless the table is gone');
 	like($server->psql('postgres', 'DROP TYPE mood CASCADE;'), qr/cannot drop type mood because other objects depend on it/, 'a type, not even with CASCADE');
 	like($server->psql('postgres', 'DROP OWNED BY probe_owner; DROP ROLE probe_owner;'), qr/role "probe_owner" cannot be dropped because some objects depend on it\nDETAIL:  temporary tables of other sessions/, 'its owner');
 	is(ask($s, "INSERT INTO t VALUES ('ok'); SELECT * FROM t;"), "ok\n", 'the table lives');

@@ -27,6 +27,7 @@
 #include "catalog/pg_depend.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_shdepend.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "plimsoll/memcat_int.h"
 #include "storage/ipc.h"
@@ -34,6 +35,7 @@
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
+#include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/snapmgr.h"
 
@@ -315,6 +317,18 @@ MemCatForbidDrop(const ObjectAddress *object)
 				 errmsg("cannot drop %s because other objects depend on it",
 						getObjectDescription(object, false)),
 				 errdetail("Temporary tables of other sessions depend on it."),
+				 errhint("Retry when those sessions have dropped the tables or have ended.")));
+}
+
+/* The layout of the type's values is to change: is one stored out of our reach? */
+void
+MemCatForbidAlterType(Oid typeOid)
+{
+	if (MemCatReferencedElsewhere(MyDatabaseId, TypeRelationId, typeOid))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot alter type \"%s\" because temporary tables of other sessions use it",
+						format_type_be(typeOid)),
 				 errhint("Retry when those sessions have dropped the tables or have ended.")));
 }
 

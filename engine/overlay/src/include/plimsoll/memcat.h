@@ -118,6 +118,7 @@ extern void MemCatClampFrozen(Oid dbid, TransactionId *frozenXid,
 							  MultiXactId *minMulti);
 extern bool MemCatReferencedElsewhere(Oid dbid, Oid classId, Oid objectId);
 extern void MemCatForbidDrop(const ObjectAddress *object);
+extern void MemCatForbidAlterType(Oid typeOid);
 
 extern PGDLLEXPORT bool MemCatSession(int index, int *pid, Oid *database,
 									  int64 *tables, int64 *rows, int64 *bytes);
