@@ -21,7 +21,7 @@ import (
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/server"
+	"plimsoll/platform/shape"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -362,8 +362,17 @@ type history struct {
 // Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by several workers, make the books
 // of the model; and so does the recalculation of totals.
 func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
+	for _, pair := range [][2]shape.Name{{shape.Lean, shape.Lean}, {shape.Classic, shape.Classic}, {shape.Tuned, shape.Lean}} {
+		t.Run(fmt.Sprintf("%s and %s", pair[0], pair[1]), func(t *testing.T) { anyHistory(t, pair) })
+	}
+}
+
+func anyHistory(t *testing.T, shapes [2]shape.Name) {
 	c := erptest.New(t, 4)
-	workers := []string{c.Worker(t, server.Config{}), c.Worker(t, server.Config{})}
+	var workers []string
+	for _, name := range shapes {
+		workers = append(workers, c.Worker(t, erptest.Shaped(t, name, shape.Tweaks{})))
+	}
 	users := map[string]*erptest.User{}
 	for w, base := range workers {
 		for o := range c.Organisations {

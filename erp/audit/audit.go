@@ -16,9 +16,15 @@ type (
 	Report    = audit.Report
 	Check     = audit.Check
 	Violation = audit.Violation
+	Digest    = audit.Digest
 )
 
 // Run checks every invariant in one snapshot, so it may run beside live posting.
 func Run(ctx context.Context, db *database.Database) (Report, error) {
 	return audit.Run(ctx, db, append(audit.Invariants(erp.Metadata()), trade...))
+}
+
+// Books takes the digest of what the books hold.
+func Books(ctx context.Context, db *database.Database) (Digest, error) {
+	return audit.Books(ctx, db, erp.Metadata())
 }

@@ -20,6 +20,7 @@ import (
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/server"
+	"plimsoll/platform/shape"
 )
 
 // Company is the database, and what its catalogs hold.
@@ -80,7 +81,7 @@ func (c *Company) Worker(t testing.TB, config server.Config) (base string) {
 // StartWorker is Worker that may be drained before.
 func (c *Company) StartWorker(t testing.TB, config server.Config) (base string, drain func()) {
 	t.Helper()
-	return Start(t, databasetest.Connect(t, c.DSN, database.Options{Application: "worker"}), config)
+	return Start(t, databasetest.Connect(t, c.DSN, config.Shape.Options(database.Options{Application: "worker"})), config)
 }
 
 // Serve runs a worker over any database of the ERP until the test ends.
@@ -88,6 +89,25 @@ func Serve(t testing.TB, db *database.Database, config server.Config) (base stri
 	t.Helper()
 	base, _ = Start(t, db, config)
 	return base
+}
+
+// Shaped is the configuration of a worker of a shape.
+func Shaped(t testing.TB, name shape.Name, with shape.Tweaks) server.Config {
+	t.Helper()
+	s, err := shape.New(name, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server.Config{Shape: s}
+}
+
+// Mixed are three workers, one of each shape.
+func (c *Company) Mixed(t testing.TB) (bases []string) {
+	t.Helper()
+	for _, name := range shape.Names {
+		bases = append(bases, c.Worker(t, Shaped(t, name, shape.Tweaks{})))
+	}
+	return bases
 }
 
 // Start runs a worker until it is drained or the test ends.
