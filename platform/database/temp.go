@@ -48,6 +48,7 @@ func (db *Database) TempTables() temptable.Counters {
 func difference(after, before temptable.Counters) temptable.Counters {
 	before.Created, before.Reused, before.Dropped = -before.Created, -before.Reused, -before.Dropped
 	before.Truncates, before.Skipped, before.Probes = -before.Truncates, -before.Skipped, -before.Probes
+	before.Returned, before.Empty = -before.Returned, -before.Empty
 	after.Add(before)
 	return after
 }

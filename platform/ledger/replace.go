@@ -25,7 +25,8 @@ func (l *Ledger) Replace(w *database.Work, by register.Recorder, was time.Time, 
 	}
 	if len(c.lines) > 0 {
 		split := int(w.Backend()) % l.meta.Splits
-		w.Queue("enter in "+l.meta.Name, l.write, by.ID, by.Type, by.Organisation, c.lines, c.periods, c.rows.Debit, c.rows.Credit, c.rows.Amount, split)
+		w.Queue("enter in "+l.meta.Name, l.write, by.ID, by.Type, by.Organisation, c.lines, c.periods, c.rows.Debit, c.rows.Credit, c.rows.Amount, split).
+			Besides(len(c.lines) - len(c.erased))
 	}
 }
 
