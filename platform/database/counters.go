@@ -27,6 +27,11 @@ func (c *Counters) Add(other Counters) {
 	c.TempTables.Add(other.TempTables)
 }
 
+// Times multiplies; by -1 it makes of Add a difference.
+func (c Counters) Times(n int64) Counters {
+	return Counters{c.Statements * n, c.RoundTrips * n, c.Retries * n, c.Rows * n, c.TempTables.Times(n)}
+}
+
 type countersKey struct{}
 
 // WithCounters makes a context whose units of work are counted in the result. One

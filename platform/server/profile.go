@@ -16,6 +16,16 @@ type Operation struct {
 	Database   database.Counters `json:"database"`
 }
 
+// Plus is the sum with so many times another.
+func (o Operation) Plus(other Operation, times int64) Operation {
+	o.Done += times * other.Done
+	o.Refused += times * other.Refused
+	o.Overloaded += times * other.Overloaded
+	o.Failed += times * other.Failed
+	o.Database.Add(other.Database.Times(times))
+	return o
+}
+
 type profile struct {
 	mutex      sync.Mutex
 	operations map[string]Operation
@@ -40,6 +50,12 @@ func (p *profile) count(operation string, status int, cost database.Counters) {
 	}
 	o.Database.Add(cost)
 	p.operations[operation] = o
+}
+
+// Told is what a worker says of itself: GET /health/profile.
+type Told struct {
+	Shape      string               `json:"shape"`
+	Operations map[string]Operation `json:"operations"`
 }
 
 // Profile is what each kind of request has cost since the worker started.

@@ -76,6 +76,11 @@ func (c *Counters) Add(other Counters) {
 	c.Empty += other.Empty
 }
 
+// Times multiplies; by -1 it makes of Add a difference.
+func (c Counters) Times(n int64) Counters {
+	return Counters{c.Created * n, c.Reused * n, c.Dropped * n, c.Truncates * n, c.Skipped * n, c.Probes * n, c.Returned * n, c.Empty * n}
+}
+
 // Used is how often a table was asked for.
 func (c Counters) Used() int64 { return c.Created + c.Reused }
 
