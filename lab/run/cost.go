@@ -2,10 +2,7 @@ package run
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -20,29 +17,11 @@ type told map[string]server.Told
 func ask(ctx context.Context, urls []string) told {
 	all := told{}
 	for _, url := range urls {
-		if t, err := askOne(ctx, url); err == nil {
+		if t, err := server.Ask(ctx, url); err == nil {
 			all[url] = t
 		}
 	}
 	return all
-}
-
-func askOne(ctx context.Context, url string) (t server.Told, err error) {
-	ctx, cancel := context.WithTimeout(ctx, healthWithin)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health/profile", nil)
-	if err != nil {
-		return t, err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return t, err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return t, fmt.Errorf("profile of worker: %s", answer.Status)
-	}
-	return t, json.NewDecoder(answer.Body).Decode(&t)
 }
 
 // shape of the workers; of several, all.

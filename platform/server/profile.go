@@ -1,8 +1,13 @@
 package server
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"net/http"
 	"sync"
+	"time"
 
 	"plimsoll/platform/database"
 )
@@ -56,6 +61,31 @@ func (p *profile) count(operation string, status int, cost database.Counters) {
 type Told struct {
 	Shape      string               `json:"shape"`
 	Operations map[string]Operation `json:"operations"`
+}
+
+// askWithin is how long a worker may take to tell.
+const askWithin = 10 * time.Second
+
+// Ask a worker what it says of itself.
+func Ask(ctx context.Context, base string) (t Told, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/health/profile", nil)
+	if err != nil {
+		return t, fmt.Errorf("ask worker: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return t, fmt.Errorf("ask worker: %w", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return t, fmt.Errorf("ask worker: it answered %s", answer.Status)
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&t); err != nil {
+		return t, fmt.Errorf("ask worker: %w", err)
+	}
+	return t, nil
 }
 
 // Profile is what each kind of request has cost since the worker started.

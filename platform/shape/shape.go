@@ -38,6 +38,13 @@ const (
 	ClassicChain    = 1
 )
 
+// What the tweaks of Tuned are, for who wants one of them alone. Its clearing is temptable.Ask.
+const (
+	TempPoolTweak = temptable.MaxDefault
+	LifetimeTweak = database.LifetimeJitterDefault
+	ChainTweak    = database.ChainDefault
+)
+
 // Tweaks of a shape; what is zero is as the shape has it.
 type Tweaks struct {
 	TempPool int                // temp tables kept by a connection (C13)
@@ -73,7 +80,7 @@ func New(name Name, with Tweaks) (Shape, error) {
 	return s, nil
 }
 
-var tuned = Tweaks{temptable.MaxDefault, database.LifetimeDefault, database.LifetimeJitterDefault, temptable.Known, database.ChainDefault}
+var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, temptable.Known, ChainTweak}
 
 func (t Tweaks) with(other Tweaks) Tweaks {
 	set(&t.TempPool, other.TempPool)
