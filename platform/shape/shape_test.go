@@ -31,7 +31,7 @@ func TestEachTweakIsSwitchedAlone(t *testing.T) {
 		with   Tweaks
 		change func(*database.Options)
 	}{
-		"classic":                                      {Tweaks{}, func(*database.Options) {}},
+		"classic": {Tweaks{}, func(*database.Options) {}},
 		"classic, 2000 temp tables per connection":     {Tweaks{TempPool: 2000}, func(o *database.Options) { o.TempTables.Max = 2000 }},
 		"classic, lifetimes random by 30m0s":           {Tweaks{Jitter: 30 * time.Minute}, func(o *database.Options) { o.Lifetime.Jitter, o.Lifetime.EvictStep = 30*time.Minute, 0 }},
 		"classic, temp tables cleared by ask":          {Tweaks{Clearing: temptable.Ask}, func(o *database.Options) { o.TempTables.Clearing = temptable.Ask }},
