@@ -360,9 +360,9 @@ type history struct {
 }
 
 // Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by several workers, make the books
-// of the model; and so does the recalculation of totals.
+// of the model, in every shape; and so does the recalculation of totals.
 func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
-	for _, pair := range [][2]shape.Name{{shape.Lean, shape.Lean}, {shape.Classic, shape.Classic}, {shape.Tuned, shape.Lean}} {
+	for _, pair := range [][2]shape.Name{{shape.Lean, shape.Classic}, {shape.Tuned, shape.Tuned}} {
 		t.Run(fmt.Sprintf("%s and %s", pair[0], pair[1]), func(t *testing.T) { anyHistory(t, pair) })
 	}
 }
