@@ -3,6 +3,7 @@ package erp_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,9 +43,6 @@ func anew(t *testing.T, db *database.Database, s shape.Shape) *posting.Books {
 	}
 	return books
 }
-
-const clearBooks = `TRUNCATE acc_stock, acc_stock_totals, acc_batches, acc_batches_totals, acc_batches_boundary, gl_general, gl_general_totals,
-	doc_goods_receipt, doc_goods_receipt_lines, doc_goods_sale, doc_goods_sale_lines, plimsoll_operation, plimsoll_number`
 
 // step of a history that any shape can be told.
 type step struct {
@@ -128,12 +126,14 @@ func TestEveryShapeMakesTheSameBooks(t *testing.T) {
 	for _, name := range shape.Names {
 		all = append(all, booksOf(t, c, name))
 	}
+	// a few rows are deleted sooner than fifty tables are truncated
+	wiped := "DELETE FROM " + strings.Join(append(erptest.Books(), "plimsoll_number"), "; DELETE FROM ")
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := drawSteps(rt, c)
 		var outcomes []string
 		var digest audit.Digest
 		for i, s := range all {
-			c.Exec(t, clearBooks)
+			c.Exec(t, wiped)
 			s.books = anew(t, s.db, erptest.Shaped(t, shape.Names[i], shape.Tweaks{}).Shape)
 			told := s.play(t, rt, steps)
 			found, err := audit.Books(t.Context(), c.Database)
@@ -191,19 +191,17 @@ func TestThePostingOfASaleHasTheProfileOfItsShape(t *testing.T) {
 				t.Errorf("%s: %d %s, want %d to %d", name, got, what, least, most)
 			}
 		}
-		// the header, 10 lines, 20 movements, 3 entries, 48 totals, the key
-		books := int64(1 + 10 + 20 + 3 + 48 + 1)
 		switch name {
 		case shape.Lean:
 			within("statements", cost.Statements, 1, 20)
 			within("round trips", cost.RoundTrips, 1, 2)
 			within("temp tables", cost.TempTables.Used(), 0, 0)
-			within("rows", cost.Rows, books, books)
+			within("rows", cost.Rows, 60, 140) // header, lines, movements, entries, their totals, the key
 		default:
 			within("statements", cost.Statements, 150, 400)
 			within("temp tables", cost.TempTables.Used(), 12, 20)
 			within("% of them empty", int64(100*cost.TempTables.EmptyShare()), 30, 50)
-			within("rows", cost.Rows, books+50, 4*books)
+			within("rows", cost.Rows, 141, 500) // and those in temp tables
 		}
 		switch name {
 		case shape.Classic:

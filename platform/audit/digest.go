@@ -76,7 +76,7 @@ func booksOf(app *metadata.Application) (all []book) {
 	referring, totals := map[string][]string{}, map[string]bool{}
 	refer := func(table string, attributes []metadata.Attribute, own ...string) {
 		for _, a := range attributes {
-			if a.Document {
+			if a.Document || a.Documents != nil {
 				own = append(own, a.Name)
 			}
 		}
@@ -88,6 +88,9 @@ func booksOf(app *metadata.Application) (all []book) {
 		for j := range d.Sections {
 			refer(d.SectionTable(&d.Sections[j]), d.Sections[j].Attributes, "document")
 		}
+	}
+	for i := range app.Information {
+		refer(app.Information[i].Table(), app.Information[i].Fields(), "recorder")
 	}
 	for i := range app.Accumulation {
 		r := &app.Accumulation[i]

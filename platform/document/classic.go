@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/temptable"
@@ -92,4 +93,30 @@ func (s *Store) WriteByRow(w *database.Work, d *Document, isNew bool) {
 			w.Queue("write "+name, c.insert, rows.Values([]any{d.ID, d.Organisation, row + 1}, row)...)
 		}
 	}
+}
+
+// listOf is the structure of a list of documents referred to.
+var listOf = temptable.MustDefine([]temptable.Column{{Name: "id", Type: "uuid"}})
+
+// ReadByTemp is Read through a temp table with the list of what is wanted; of none nothing is read. It may send what is queued.
+func (r *ReferenceReader) ReadByTemp(ctx context.Context, w *database.Work, organisation id.ID, ids []id.ID) (*Referred, error) {
+	d := r.empty(len(ids))
+	if len(ids) == 0 {
+		return d, nil
+	}
+	t, err := w.Temp(ctx, listOf)
+	if err != nil {
+		return nil, err
+	}
+	list := t[0]
+	for _, v := range ids {
+		w.Fill(list, "list "+r.meta.Name, "INSERT INTO "+list.Name()+" VALUES ($1)", v)
+	}
+	w.Analyze(list)
+	d.scan(w.Queue("read "+r.meta.Name, fmt.Sprintf(r.listed, list.Name()), organisation))
+	for i := range r.sections {
+		s := &r.sections[i]
+		d.scanSection(w.Queue("read rows of "+r.meta.Name, fmt.Sprintf(s.listed, list.Name()), organisation), s.name)
+	}
+	return d, nil
 }

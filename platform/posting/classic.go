@@ -11,7 +11,6 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
-	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/temptable"
 )
@@ -49,16 +48,25 @@ func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *docum
 	return facts, b.underLocks(ctx, w, d, q, facts)
 }
 
-// lists reads what the document refers to: the header's references one by one, those of the sections out of the temp tables that they are laid in.
+// lists reads what the document refers to: what its header alone refers to by its value, what its sections do by lists out of the
+// temp tables that they are laid in.
 func (b classic) lists(ctx context.Context, w *database.Work, k *kind, d *document.Document, facts *Facts) error {
-	*facts = Facts{Catalogs: map[string]*catalog.Elements{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
+	*facts = noFacts()
 	laid, err := k.store.Lay(ctx, w, d)
 	if err != nil {
 		return err
 	}
 	for _, name := range k.order {
-		facts.Catalogs[name], err = k.readers[name].ReadByTemp(ctx, w, d.Organisation, headerReferences(d, name), sectionReferences(d, laid, name))
-		if err != nil {
+		values, columns := headerReferences(d, name), sectionReferences(d, laid, name)
+		if len(columns) == 0 {
+			facts.Catalogs[name] = k.readers[name].Read(w, d.Organisation, values)
+		} else if facts.Catalogs[name], err = k.readers[name].ReadByTemp(ctx, w, d.Organisation, values, columns); err != nil {
+			return err
+		}
+	}
+	facts.Documents = make(map[string]*document.Referred, len(k.papers.order))
+	for _, name := range k.papers.order {
+		if facts.Documents[name], err = k.papers.readers[name].ReadByTemp(ctx, w, d.Organisation, wanted(d, name)); err != nil {
 			return err
 		}
 	}
@@ -67,7 +75,7 @@ func (b classic) lists(ctx context.Context, w *database.Work, k *kind, d *docume
 
 func headerReferences(d *document.Document, to string) (values []id.ID) {
 	for _, a := range d.Meta.Attributes {
-		if a.Type != metadata.Reference || a.Catalog != to {
+		if !refers(a, to) {
 			continue
 		}
 		if v := rowset.Column[id.ID](d.Header, a.Name)[0]; !v.IsZero() && !slices.Contains(values, v) {
@@ -77,10 +85,14 @@ func headerReferences(d *document.Document, to string) (values []id.ID) {
 	return values
 }
 
+func refers(a metadata.Attribute, to string) bool {
+	return a.Type == metadata.Reference && a.Documents == nil && a.Catalog == to
+}
+
 func sectionReferences(d *document.Document, laid []*temptable.Table, to string) (columns []catalog.Column) {
 	for i := range d.Meta.Sections {
 		for _, a := range d.Meta.Sections[i].Attributes {
-			if a.Type == metadata.Reference && a.Catalog == to {
+			if refers(a, to) {
 				columns = append(columns, catalog.Column{Table: laid[i], Name: a.Name})
 			}
 		}
@@ -90,12 +102,14 @@ func sectionReferences(d *document.Document, laid []*temptable.Table, to string)
 
 func (b classic) underLocks(ctx context.Context, w *database.Work, d *document.Document, q question, facts *Facts) (err error) {
 	for _, n := range q.needs {
-		switch r := b.registers[n.Register]; {
+		switch r, known := b.registers[n.Register], b.known[n.Register]; {
 		case n.Keys == nil:
+		case known != nil:
+			facts.Information[n.name()], err = known.SliceByTemp(ctx, w, d.Recorder(), n.Keys)
 		case r.Meta().Layered:
-			facts.Layers[n.Register], err = r.LayersByTemp(ctx, w, d.Organisation, d.ID, n.Keys)
+			facts.Layers[n.name()], err = r.LayersByTemp(ctx, w, d.Organisation, d.ID, n.Keys)
 		default:
-			facts.Balances[n.Register], err = r.BalancesByTemp(ctx, w, d.Organisation, n.Keys)
+			facts.Balances[n.name()], err = r.BalancesByTemp(ctx, w, d.Organisation, n.Keys)
 		}
 		if err != nil {
 			return err
@@ -104,6 +118,12 @@ func (b classic) underLocks(ctx context.Context, w *database.Work, d *document.D
 	for i := range q.checks {
 		c := &q.checks[i]
 		if c.left, err = c.register.BalancesByTemp(ctx, w, d.Organisation, c.keys); err != nil {
+			return err
+		}
+		if c.covered == nil {
+			continue
+		}
+		if c.needed, err = c.covered.BalancesByTemp(ctx, w, d.Organisation, c.keys); err != nil {
 			return err
 		}
 	}
@@ -120,8 +140,8 @@ func (b classic) write(ctx context.Context, w *database.Work, k *kind, held, d *
 		return nil // its record sets are empty and stay so
 	}
 	for _, name := range b.order {
-		if !slices.Contains(k.meta.Registers, name) {
-			continue
+		if !slices.Contains(k.meta.Registers, name) && !before.has(name) && !after.has(name) {
+			continue // what may be recorded in and is not
 		}
 		if err := b.replace(ctx, w, name, d, was, before, after); err != nil {
 			return err
@@ -131,8 +151,17 @@ func (b classic) write(ctx context.Context, w *database.Work, k *kind, held, d *
 }
 
 func (b classic) replace(ctx context.Context, w *database.Work, name string, d *document.Document, was time.Time, before, after sets) error {
+	if known := b.known[name]; known != nil {
+		return known.ReplaceByRow(ctx, w, d.Recorder(), after.about(known))
+	}
 	if r := b.registers[name]; r != nil {
 		return r.ReplaceByRow(ctx, w, d.Recorder(), was, orNone(before.movements[name], r), orNone(after.movements[name], r))
 	}
 	return b.ledgers[name].ReplaceByRow(ctx, w, d.Recorder(), after.of(name))
+}
+
+// has tells whether anything is recorded in a register.
+func (s sets) has(name string) bool {
+	records, movements, entries := s.records[name], s.movements[name], s.entries[name]
+	return records != nil && records.Rows.Rows() > 0 || movements != nil && movements.Rows.Rows() > 0 || entries != nil && len(entries.Amount) > 0
 }

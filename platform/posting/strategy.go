@@ -34,7 +34,7 @@ type strategy interface {
 type question struct {
 	references bool // of the document
 	needs      []Balance
-	checks     []check // their left is filled in
+	checks     []check // their left and needed are filled in
 }
 
 // With makes the books work by another strategy.
@@ -63,6 +63,9 @@ func (b lean) gather(ctx context.Context, w *database.Work, k *kind, d *document
 	for i := range q.checks {
 		c := &q.checks[i]
 		c.left = c.register.Balances(w, d.Organisation, c.keys)
+		if c.covered != nil {
+			c.needed = c.covered.Balances(w, d.Organisation, c.keys)
+		}
 	}
 	return facts, w.Flush(ctx)
 }

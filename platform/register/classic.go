@@ -21,8 +21,9 @@ import (
 // record sets are deleted and inserted anew, every row is a statement of its own. What it makes is the same, and so are the order in which
 // totals are written and the moments at which they are read.
 type classic struct {
-	keys, leading, found, own, layers temptable.Structure // of what is asked for
-	before, changed, short            temptable.Structure // of what is written
+	keys                              []temptable.Structure // by how many of the dimensions are given
+	found, own, layers                temptable.Structure   // of what is asked for
+	before, changed                   temptable.Structure   // of what is written
 	fillOwn, fillLayers, readLayers   string
 	keep, eraseAll, record, sum, seen string
 	total, control                    string
@@ -37,14 +38,14 @@ func newClassic(meta *metadata.Accumulation) *classic {
 	dimensions, leading := names(meta.Dimensions), names(meta.Leading())
 	place, month := temptable.Column{Name: placeColumn, Type: "integer"}, temptable.Column{Name: monthColumn, Type: "date"}
 	period, expense := temptable.Column{Name: "period", Type: "timestamptz"}, temptable.Column{Name: "expense", Type: "boolean"}
-	own, under, all := rowset.TempColumns(meta.Dimensions), rowset.TempColumns(meta.Leading()), rowset.TempColumns(fields(meta))
+	own, all := rowset.TempColumns(meta.Dimensions), rowset.TempColumns(fields(meta))
 	c := &classic{
-		keys:    temptable.MustDefine(append([]temptable.Column{place}, own...), dimensions...),
-		leading: temptable.MustDefine(append([]temptable.Column{place}, under...), leading...),
 		found:   temptable.MustDefine(append([]temptable.Column{place}, rowset.TempColumns(meta.Resources)...)),
 		before:  temptable.MustDefine(append([]temptable.Column{period, expense}, all...)),
 		changed: temptable.MustDefine(append([]temptable.Column{month}, all...), dimensions...),
-		short:   temptable.MustDefine(all),
+	}
+	for given := range dimensions {
+		c.keys = append(c.keys, temptable.MustDefine(append([]temptable.Column{place}, own[:given+1]...), dimensions[:given+1]...))
 	}
 	if meta.Layered {
 		c.own = temptable.MustDefine(own)
@@ -57,14 +58,13 @@ func newClassic(meta *metadata.Accumulation) *classic {
 
 // BalancesByTemp is Balances through temp tables: one of the keys, one of what is found. It sends what is queued.
 func (r *Register) BalancesByTemp(ctx context.Context, w *database.Work, organisation id.ID, keys *rowset.Table) (*rowset.Table, error) {
-	t, err := w.Temp(ctx, r.classic.keys, r.classic.found)
+	t, err := w.Temp(ctx, r.classic.keys[len(keys.Attributes)-1], r.classic.found)
 	if err != nil {
 		return nil, err
 	}
 	listed, found := t[0], t[1]
 	keys.Fill(w, listed, "keys of "+r.meta.Name)
-	w.Fill(found, "find balances of "+r.meta.Name, fmt.Sprintf(`INSERT INTO %s SELECT k.%s, %s FROM %s k JOIN %s t ON t.organisation = $1 AND %s AND t.period = 'infinity'`,
-		found.Name(), placeColumn, qualified("t", names(r.meta.Resources)), listed.Name(), r.meta.Totals(), matches("t", "k", names(r.meta.Dimensions))), organisation)
+	w.Fill(found, "find balances of "+r.meta.Name, r.findSQL(found, listed, len(keys.Attributes)), organisation)
 	w.Analyze(found)
 	balances := rowset.New(r.meta.Resources, keys.Rows())
 	balances.Grow(keys.Rows())
@@ -72,9 +72,19 @@ func (r *Register) BalancesByTemp(ctx context.Context, w *database.Work, organis
 	return balances, w.Flush(ctx)
 }
 
+// findSQL sums what lies under keys of which only the first dimensions are given.
+func (r *Register) findSQL(found, listed *temptable.Table, given int) string {
+	resources, group := qualified("t", names(r.meta.Resources)), ""
+	if given < len(r.meta.Dimensions) {
+		resources, group = "sum("+strings.ReplaceAll(resources, ", ", "), sum(")+")", " GROUP BY k."+placeColumn
+	}
+	return fmt.Sprintf(`INSERT INTO %s SELECT k.%s, %s FROM %s k JOIN %s t ON t.organisation = $1 AND %s AND t.period = 'infinity'%s`,
+		found.Name(), placeColumn, resources, listed.Name(), r.meta.Totals(), matches("t", "k", names(r.meta.Dimensions[:given])), group)
+}
+
 // LayersByTemp is Layers through temp tables: of the keys, of what the recorder itself moved, of the layers. It sends what is queued.
 func (r *Register) LayersByTemp(ctx context.Context, w *database.Work, organisation, recorder id.ID, keys *rowset.Table) (*Layers, error) {
-	t, err := w.Temp(ctx, r.classic.leading, r.classic.own, r.classic.layers)
+	t, err := w.Temp(ctx, r.classic.keys[len(keys.Attributes)-1], r.classic.own, r.classic.layers)
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +137,13 @@ func (c *classic) writeSQL(meta *metadata.Accumulation) {
 	SELECT period, expense, %[3]s FROM %[4]s WHERE recorder = $1
 	UNION ALL
 	SELECT period, NOT expense, %[3]s FROM %%s
-) AS m CROSS JOIN LATERAL (VALUES (date_trunc('month', m.period AT TIME ZONE 'UTC')::date), ('infinity'::date)) AS p (of)
-GROUP BY %[1]s, p.of HAVING %[5]s`, dimensions, strings.Join(sums, ", "), columns, meta.Table(), strings.Join(changed, " OR "))
+) AS m CROSS JOIN LATERAL (VALUES %[6]s) AS p (of)
+GROUP BY %[1]s, p.of HAVING %[5]s`, dimensions, strings.Join(sums, ", "), columns, meta.Table(), strings.Join(changed, " OR "), periods(meta))
 	c.seen = fmt.Sprintf("SELECT %s::text, %s FROM %%s ORDER BY %s, %s", monthColumn, columns, dimensions, monthColumn)
 	c.total = fmt.Sprintf("INSERT INTO %[1]s AS t (organisation, period, %[2]s) VALUES (%[3]s) ON CONFLICT (organisation, %[4]s, period) DO UPDATE SET %[5]s",
 		meta.Totals(), columns, parameters(1, 2+len(fields(meta))), dimensions, strings.Join(updates, ", "))
-	c.control = fmt.Sprintf("INSERT INTO %%s SELECT %[1]s FROM %%s c JOIN %[2]s t ON t.organisation = $1 AND %[3]s AND t.period = c.%[4]s WHERE c.%[4]s = 'infinity' AND (%[5]s)",
-		qualified("t", names(fields(meta))), meta.Totals(), matches("t", "c", names(meta.Dimensions)), monthColumn, strings.Join(short, " OR "))
+	c.control = fmt.Sprintf("SELECT FROM %%s c JOIN %[1]s t ON t.organisation = $1 AND %[2]s AND t.period = c.%[3]s WHERE c.%[3]s = 'infinity' AND (%[4]s) LIMIT 1",
+		meta.Totals(), matches("t", "c", names(meta.Dimensions)), monthColumn, strings.Join(short, " OR "))
 }
 
 // ReplaceByRow is Replace in the classic manner. It sends what is queued, and queues more.
@@ -159,7 +169,7 @@ func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by Record
 		r.markByRow(w, by, was, c)
 	}
 	if r.meta.Controlled {
-		return r.controlByTemp(ctx, w, by, changed)
+		r.controlAfter(w, by, changed)
 	}
 	return nil
 }
@@ -182,17 +192,10 @@ func (r *Register) totalsByRow(ctx context.Context, w *database.Work, by Recorde
 	return nil
 }
 
-// controlByTemp looks, as such platforms do, for balances that are short after writing; that there is none was made sure of before.
-func (r *Register) controlByTemp(ctx context.Context, w *database.Work, by Recorder, changed *temptable.Table) error {
-	t, err := w.Temp(ctx, r.classic.short)
-	if err != nil {
-		return err
-	}
-	w.Fill(t[0], "control "+r.meta.Name, fmt.Sprintf(r.classic.control, t[0].Name(), changed.Name()), by.Organisation)
-	w.Analyze(t[0])
-	w.Queue("read control of "+r.meta.Name, "SELECT FROM "+t[0].Name()+" LIMIT 1").
+// controlAfter looks, as such platforms do, for balances that are short after writing; that there is none was made sure of before.
+func (r *Register) controlAfter(w *database.Work, by Recorder, changed *temptable.Table) {
+	w.Queue("control "+r.meta.Name, fmt.Sprintf(r.classic.control, changed.Name()), by.Organisation).
 		Rows(func(pgx.Rows) error { return fmt.Errorf("%s: %w", r.meta.Name, ErrControl) })
-	return nil
 }
 
 // markByRow moves the boundary key by key, in the order of the keys.
