@@ -18,7 +18,6 @@ import (
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/shape"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -96,20 +95,11 @@ type history struct {
 	papers []*paper
 }
 
-// Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by several workers, make the books
-// of the model, in every shape; and so does the recalculation of totals.
+// Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by workers of every shape, make the books
+// of the model; and so does the recalculation of totals.
 func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
-	for _, pair := range [][2]shape.Name{{shape.Lean, shape.Classic}, {shape.Tuned, shape.Tuned}} {
-		t.Run(fmt.Sprintf("%s and %s", pair[0], pair[1]), func(t *testing.T) { anyHistory(t, pair) })
-	}
-}
-
-func anyHistory(t *testing.T, shapes [2]shape.Name) {
 	c := erptest.New(t, 4)
-	var workers []string
-	for _, name := range shapes {
-		workers = append(workers, c.Worker(t, erptest.Shaped(t, name, shape.Tweaks{})))
-	}
+	workers := c.Mixed(t)
 	users := map[string]*erptest.User{}
 	for w, base := range workers {
 		for o := range c.Organisations {
@@ -168,7 +158,7 @@ func (h *history) check(t *rapid.T) {
 }
 
 func (h *history) user(t *rapid.T, organisation int) *erptest.User {
-	return h.users[fmt.Sprint(rapid.IntRange(0, 1).Draw(t, "worker"), organisation)]
+	return h.users[fmt.Sprint(rapid.IntRange(0, 2).Draw(t, "worker"), organisation)]
 }
 
 func (h *history) create(t *testing.T, rt *rapid.T) {

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -111,11 +112,22 @@ func Shaped(t testing.TB, name shape.Name, with shape.Tweaks) server.Config {
 	return server.Config{Shape: s}
 }
 
-// Mixed are three workers, one of each shape.
+// Mixed are three workers, one of each shape. They wait for what a busy machine takes longer for, so that nobody is told to try again.
 func (c *Company) Mixed(t testing.TB) (bases []string) {
 	t.Helper()
+	const patience = time.Minute
+	dsn, err := url.Parse(c.DSN)
+	if err != nil {
+		t.Fatal("the connection string is no URL")
+	}
+	query := dsn.Query()
+	query.Set("lock_timeout", fmt.Sprint(patience.Milliseconds()))
+	dsn.RawQuery = query.Encode()
 	for _, name := range shape.Names {
-		bases = append(bases, c.Worker(t, Shaped(t, name, shape.Tweaks{})))
+		config := Shaped(t, name, shape.Tweaks{})
+		config.QueueTimeout = patience
+		base, _ := Start(t, databasetest.Connect(t, dsn.String(), config.Shape.Options(database.Options{Application: "worker"})), config)
+		bases = append(bases, base)
 	}
 	return bases
 }
