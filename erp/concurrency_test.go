@@ -78,7 +78,7 @@ func TestConcurrentPostersNeverOversellNorLoseAMovement(t *testing.T) {
 	var mutex sync.Mutex
 	acknowledged := map[id.ID]bool{}
 	together(posters(t, c, bases, 120), func(n int, u *erptest.User, rng *rand.Rand) {
-		for round := range 6 {
+		for round := range 2 {
 			kind, d := "goods-sale", s.sale(rng, 5)
 			if (n+round)%3 == 0 {
 				kind = "goods-receipt"
@@ -286,7 +286,7 @@ func TestCutConnectionsNeitherLoseNorDoubleADocument(t *testing.T) {
 	c := erptest.New(t, 4)
 	bases := c.Mixed(t)
 	s := stock(t, bases[0], c, 100_000)
-	const count, rounds = 24, 12
+	const count, rounds = 24, 4
 	users := posters(t, c, bases, count)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	cuts := 0

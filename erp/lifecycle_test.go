@@ -161,7 +161,7 @@ func TestConcurrentEditorsLoseNothingAndDoNotDeadlock(t *testing.T) {
 	}
 	var done, refused, stale atomic.Int64
 	together(users, func(n int, u *erptest.User, rng *rand.Rand) {
-		for range 8 {
+		for range 4 {
 			path := shared[rng.IntN(len(shared))]
 			var a erptest.Answer
 			switch rng.IntN(5) {
