@@ -64,6 +64,8 @@ type Figures struct {
 	Server string `json:"server"`
 	Shape  string `json:"shape"`
 	Count  int    `json:"count"`
+	// Refused of them by a control, which costs less than what is done.
+	Refused int `json:"refused"`
 
 	Statements float64  `json:"statements"`
 	RoundTrips float64  `json:"round_trips"`

@@ -92,9 +92,11 @@ func (s *seat) play(ctx context.Context, operation string, rng *rand.Rand) (t to
 	}
 	workerBefore, serverBefore := processor(s.worker.PID), s.backend(before)
 	began := time.Now()
-	if outcome, err := s.client.Do(ctx, s.session, operation, rng); outcome > client.Refused {
+	outcome, err := s.client.Do(ctx, s.session, operation, rng)
+	if outcome > client.Refused {
 		return t, err
 	}
+	t.refused = outcome == client.Refused
 	t.latency = time.Since(began)
 	t.worker, t.server = less(processor(s.worker.PID), workerBefore), less(s.backend(before), serverBefore)
 	after, err := s.read(ctx)

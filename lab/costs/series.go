@@ -10,6 +10,7 @@ import (
 // took is what one operation took.
 type took struct {
 	latency        time.Duration
+	refused        bool
 	cost           database.Counters
 	wal            *int64
 	server, worker *time.Duration
@@ -27,6 +28,9 @@ func (s series) figures() Figures {
 	var latencies, logs []float64
 	for _, t := range s {
 		sum.Add(t.cost)
+		if t.refused {
+			f.Refused++
+		}
 		latencies = append(latencies, milliseconds(t.latency))
 		if t.wal != nil {
 			logs = append(logs, float64(*t.wal))

@@ -159,7 +159,11 @@ func (a *app) showProfile(p *costs.Profile) error {
 	for _, op := range p.Operations {
 		fmt.Fprintf(w, "\n%s\tstatements\tround trips\ttemp tables\tempty\trows\tlog KB\tp50 ms\tp95 ms\tserver ms\tworker ms\n", op.ID)
 		for _, f := range op.Sides {
-			fmt.Fprintf(w, "%s %s\t%.1f\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.2f\t%.2f\t%s\t%s\n", f.Server, f.Shape, f.Statements, f.RoundTrips, f.TempTables,
+			name := f.Server + " " + f.Shape
+			if f.Refused > 0 {
+				name += fmt.Sprintf(" (%d of %d refused)", f.Refused, f.Count)
+			}
+			fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.2f\t%.2f\t%s\t%s\n", name, f.Statements, f.RoundTrips, f.TempTables,
 				known(f.EmptyShare, 100, "%.0f %%"), f.Rows, known(f.WALBytes, 1.0/1024, "%.1f"), f.LatencyMS, f.LatencyP95, known(f.ServerMS, 1, "%.2f"), known(f.WorkerMS, 1, "%.2f"))
 		}
 	}
