@@ -32,15 +32,23 @@
 
 #define NUM_PROCS (MaxBackends + NUM_AUXILIARY_PROCS)
 
-/* Shared memory: may there be files of a session with this proc number? */
-static bool *may_have_files;
+typedef struct TempOrphanShared
+{
+	/* Has any session kept relations without files since the server started? */
+	bool		in_use;
+	/* May there be files of a session with this proc number? */
+	bool		may_have_files[FLEXIBLE_ARRAY_MEMBER];
+} TempOrphanShared;
+
+static TempOrphanShared *shared;
 
 static bool registered = false;
 
 Size
 TempOrphanShmemSize(void)
 {
-	return mul_size(sizeof(bool), NUM_PROCS);
+	return add_size(offsetof(TempOrphanShared, may_have_files),
+					mul_size(sizeof(bool), NUM_PROCS));
 }
 
 void
@@ -48,10 +56,21 @@ TempOrphanShmemInit(void)
 {
 	bool		found;
 
-	may_have_files = ShmemInitStruct("Plimsoll temp orphans",
-									 TempOrphanShmemSize(), &found);
-	if (!found)
-		memset(may_have_files, !remove_temp_files_after_crash, NUM_PROCS);
+	shared = ShmemInitStruct("Plimsoll temp orphans", TempOrphanShmemSize(), &found);
+	if (found)
+		return;
+	shared->in_use = false;
+	memset(shared->may_have_files, !remove_temp_files_after_crash, NUM_PROCS);
+}
+
+/*
+ * May there be temporary relations without files, of any session?  Who can see
+ * a relation in a catalog sees that this was set before.
+ */
+bool
+temp_orphan_sessions(void)
+{
+	return shared->in_use;
 }
 
 /* Everything that had to drop relations has done so. */
@@ -60,7 +79,7 @@ end_session(int code, Datum arg)
 {
 	temp_storage_unlink_all();
 	temp_tablespace_release_all();
-	may_have_files[MyProcNumber] = false;
+	shared->may_have_files[MyProcNumber] = false;
 }
 
 /* A file is about to be made. */
@@ -71,7 +90,7 @@ temp_orphan_file_begins(void)
 		return;
 	on_shmem_exit(end_session, 0);
 	registered = true;
-	may_have_files[MyProcNumber] = true;
+	shared->may_have_files[MyProcNumber] = true;
 }
 
 static void
@@ -118,20 +137,17 @@ remove_from_tablespace(const char *tablespace, const char *prefix)
 }
 
 /*
- * Our first temporary relation: remove the files of whoever had our proc number,
- * in all databases.  Catalog rows that still lead to them are of no other
- * use than to be deleted.
+ * Remove the files of whoever had our proc number, in all databases.  Catalog rows
+ * that still lead to them are of no other use than to be deleted.
  */
-void
-temp_orphan_remove_predecessors(void)
+static void
+remove_predecessors(void)
 {
 	DIR		   *dir;
 	struct dirent *de;
 	char		prefix[32];
 	char		tablespace[MAXPGPATH];
 
-	if (!may_have_files[MyProcNumber])
-		return;
 	snprintf(prefix, sizeof(prefix), "t%d_", MyProcNumber);
 
 	remove_from_tablespace("base", prefix);
@@ -145,5 +161,14 @@ temp_orphan_remove_predecessors(void)
 		remove_from_tablespace(tablespace, prefix);
 	}
 	FreeDir(dir);
-	may_have_files[MyProcNumber] = false;
+	shared->may_have_files[MyProcNumber] = false;
+}
+
+/* The session's first temporary relation is about to be made. */
+void
+temp_orphan_session_begins(void)
+{
+	shared->in_use = true;
+	if (shared->may_have_files[MyProcNumber])
+		remove_predecessors();
 }

@@ -23,7 +23,8 @@
  * drops it or that fails to create it.
  *
  * Storage that is not in the record belongs to md.c: that of a predecessor with our
- * proc number, which we may only drop, and, in a parallel worker, the leader's.
+ * proc number, which we may only drop, and that of other sessions, which we may
+ * measure and drop.  They may be without files, too.
  *
  * Builds of indexes and rewrites of tables go round the buffers (bulk_write.c);
  * their first pages are put into local buffers here instead.
@@ -34,7 +35,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "catalog/pg_tablespace_d.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
@@ -44,7 +44,6 @@
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/md.h"
-#include "storage/proc.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -88,7 +87,7 @@ bool		temp_lazy_files = false;
 
 static storages_hash *record = NULL;
 
-static Storage *find_storage(const RelFileLocator *locator);
+static Storage *find_storage(RelFileLocatorBackend rlocator);
 static Fork *find_fork(SMgrRelation reln, ForkNumber forknum);
 static Fork *fork_in_memory(SMgrRelation reln, ForkNumber forknum);
 static void unlink_fork(Storage *storage, ForkNumber forknum);
@@ -97,36 +96,30 @@ static void make_file(SMgrRelation reln, ForkNumber forknum);
 static bool put_into_buffer(SMgrRelation reln, ForkNumber forknum,
 							BlockNumber blocknum, const void *page);
 
-bool
-temp_storage_manages_backend(ProcNumber backend)
-{
-	return backend == ProcNumberForTempRelations();
-}
-
 /* Is this the name of storage of ours?  Files of others do not count. */
 bool
-temp_storage_name_taken(const RelFileLocator *locator)
+temp_storage_name_taken(RelFileLocatorBackend rlocator)
 {
-	return find_storage(locator) != NULL;
+	return find_storage(rlocator) != NULL;
 }
 
 void
 temp_storage_create(SMgrRelation reln, ForkNumber forknum, bool isRedo)
 {
 	RelFileLocator locator = reln->smgr_rlocator.locator;
-	Storage    *storage = find_storage(&locator);
+	Storage    *storage = find_storage(reln->smgr_rlocator);
 	bool		found;
 
 	if (storage == NULL)
 	{
-		if (forknum != MAIN_FORKNUM || IsParallelWorker())
+		if (forknum != MAIN_FORKNUM || !temp_lazy_files)
 		{
 			mdcreate(reln, forknum, isRedo);
 			return;
 		}
 		if (record == NULL)
 		{
-			temp_orphan_remove_predecessors();
+			temp_orphan_session_begins();
 			record = storages_create(AllocSetContextCreate(TopMemoryContext,
 														   "Plimsoll temp storage",
 														   ALLOCSET_DEFAULT_SIZES),
@@ -155,10 +148,8 @@ temp_storage_exists(SMgrRelation reln, ForkNumber forknum)
 void
 temp_storage_unlink(RelFileLocatorBackend rlocator, ForkNumber forknum, bool isRedo)
 {
-	Storage    *storage = NULL;
+	Storage    *storage = find_storage(rlocator);
 
-	if (temp_storage_manages(rlocator.backend))
-		storage = find_storage(&rlocator.locator);
 	if (storage == NULL)
 	{
 		mdunlink(rlocator, forknum, isRedo);
@@ -226,7 +217,7 @@ bool
 temp_storage_rewrite(SMgrRelation reln, ForkNumber forknum,
 					 BlockNumber blocknum, const void *page)
 {
-	if (!temp_storage_manages(reln->smgr_rlocator.backend))
+	if (find_storage(reln->smgr_rlocator) == NULL)
 		return false;
 	return LocalBufferPutPage(reln, forknum, blocknum, page, true) ||
 		(fork_in_memory(reln, forknum) != NULL &&
@@ -299,11 +290,13 @@ temp_storage_nblocks(SMgrRelation reln, ForkNumber forknum)
 		return fork->nblocks;
 
 	/*
-	 * A parallel worker that plans with a relation of its leader may not find
-	 * a file; it is told that it cannot read the relation as soon as it tries.
+	 * Another session that plans with the relation, or a parallel worker of
+	 * its owner, may find no file.  It is told that it has no access as soon
+	 * as it reads a page, so there had better be one.
 	 */
-	if (IsParallelWorker() && !mdexists(reln, forknum))
-		return 0;
+	if (find_storage(reln->smgr_rlocator) == NULL &&
+		forknum == MAIN_FORKNUM && !mdexists(reln, forknum))
+		return 1;
 	return mdnblocks(reln, forknum);
 }
 
@@ -336,14 +329,10 @@ temp_storage_registersync(SMgrRelation reln, ForkNumber forknum)
 
 /* The size in bytes of a fork that no file tells it of; false if one does. */
 bool
-temp_storage_size(const RelFileLocator *locator, ProcNumber backend,
-				  ForkNumber forknum, int64 *size)
+temp_storage_size(RelFileLocatorBackend rlocator, ForkNumber forknum, int64 *size)
 {
-	Storage    *storage;
+	Storage    *storage = find_storage(rlocator);
 
-	if (!temp_storage_manages(backend))
-		return false;
-	storage = find_storage(locator);
 	if (storage == NULL || storage->forks[forknum].state == FORK_IN_FILE)
 		return false;
 	*size = (int64) storage->forks[forknum].nblocks * BLCKSZ;
@@ -367,16 +356,17 @@ temp_storage_measures_by(Oid funcid)
 }
 
 static Storage *
-find_storage(const RelFileLocator *locator)
+find_storage(RelFileLocatorBackend rlocator)
 {
-	return record ? storages_lookup(record, *locator) : NULL;
+	return record && rlocator.backend == MyProcNumber ?
+		storages_lookup(record, rlocator.locator) : NULL;
 }
 
 /* The fork in our record, NULL if the storage is not there. */
 static Fork *
 find_fork(SMgrRelation reln, ForkNumber forknum)
 {
-	Storage    *storage = find_storage(&reln->smgr_rlocator.locator);
+	Storage    *storage = find_storage(reln->smgr_rlocator);
 
 	return storage ? &storage->forks[forknum] : NULL;
 }

@@ -13,7 +13,8 @@
 extern Size TempOrphanShmemSize(void);
 extern void TempOrphanShmemInit(void);
 
-extern void temp_orphan_remove_predecessors(void);
+extern bool temp_orphan_sessions(void);
+extern void temp_orphan_session_begins(void);
 extern void temp_orphan_file_begins(void);
 
 #endif							/* PLIMSOLL_TEMP_ORPHAN_H */

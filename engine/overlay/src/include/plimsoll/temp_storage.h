@@ -10,6 +10,7 @@
 #ifndef PLIMSOLL_TEMP_STORAGE_H
 #define PLIMSOLL_TEMP_STORAGE_H
 
+#include "plimsoll/temp_orphan.h"
 #include "storage/aio_types.h"
 #include "storage/smgr.h"
 
@@ -44,9 +45,8 @@ extern void temp_storage_immedsync(SMgrRelation reln, ForkNumber forknum);
 extern void temp_storage_registersync(SMgrRelation reln, ForkNumber forknum);
 
 /* For the rest of the core */
-extern bool temp_storage_manages_backend(ProcNumber backend);
-extern bool temp_storage_name_taken(const RelFileLocator *locator);
-extern bool temp_storage_size(const RelFileLocator *locator, ProcNumber backend,
+extern bool temp_storage_name_taken(RelFileLocatorBackend rlocator);
+extern bool temp_storage_size(RelFileLocatorBackend rlocator,
 							  ForkNumber forknum, int64 *size);
 extern bool temp_storage_measures_by(Oid funcid);
 extern bool temp_storage_rewrite(SMgrRelation reln, ForkNumber forknum,
@@ -56,14 +56,14 @@ extern bool temp_storage_rewrite(SMgrRelation reln, ForkNumber forknum,
 extern void temp_storage_unlink_all(void);
 
 /*
- * Is this storage ours to manage?  Called for each relation that the session
- * opens for the first time.
+ * May this relation be one without files?  Called for each that the session opens
+ * for the first time.
  */
 static inline bool
 temp_storage_manages(ProcNumber backend)
 {
-	return unlikely(temp_lazy_files) && backend != INVALID_PROC_NUMBER &&
-		temp_storage_manages_backend(backend);
+	return backend != INVALID_PROC_NUMBER &&
+		(temp_lazy_files || temp_orphan_sessions());
 }
 
 /*
