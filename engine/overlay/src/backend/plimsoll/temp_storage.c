@@ -160,7 +160,10 @@ temp_storage_unlink(RelFileLocatorBackend rlocator, ForkNumber forknum, bool isR
 	else
 		for (forknum = 0; forknum <= MAX_FORKNUM; forknum++)
 			unlink_fork(storage, forknum);
-	forget_if_gone(storage);
+
+	/* smgrdounlinkall() calls for each fork in turn */
+	if (forknum >= MAX_FORKNUM || forknum == InvalidForkNumber)
+		forget_if_gone(storage);
 }
 
 /* The session ends; whatever file is left leads nowhere. */
