@@ -297,7 +297,7 @@ temp_storage_nblocks(SMgrRelation reln, ForkNumber forknum)
 	 * its owner, may find no file.  It is told that it has no access as soon
 	 * as it reads a page, so there had better be one.
 	 */
-	if (find_storage(reln->smgr_rlocator) == NULL &&
+	if (reln->smgr_rlocator.backend != MyProcNumber &&
 		forknum == MAIN_FORKNUM && !mdexists(reln, forknum))
 		return 1;
 	return mdnblocks(reln, forknum);
