@@ -132,6 +132,44 @@ foreach my $victim ('backend', 'postmaster')
 	no_files("kill of a $victim");
 }
 
+# Crashes at no particular moment: tables come, grow out of the buffers, are
+# truncated and go
+my $load = $node->basedir . '/load.sql';
+append_to_file(
+	$load, q{
+SET temp_buffers = '800kB';
+CREATE TEMP TABLE t (id int PRIMARY KEY, name text);
+BEGIN;
+INSERT INTO t SELECT g, repeat('y', 300) FROM generate_series(1, 4000) g;
+SAVEPOINT one;
+TRUNCATE t;
+INSERT INTO t SELECT g, repeat('y', 300) FROM generate_series(1, 3000) g;
+ROLLBACK TO one;
+COMMIT;
+CREATE INDEX ON t (name, id);
+INSERT INTO done VALUES (1);
+DROP TABLE t;
+});
+$node->safe_psql('postgres', 'CREATE UNLOGGED TABLE done (a int)');
+foreach my $round (1 .. 3)
+{
+	my $pgbench = IPC::Run::start(
+		[
+			'pgbench', '--no-vacuum', '--client' => 3, '--time' => 60,
+			'--file' => $load, $node->connstr('postgres')
+		],
+		'>' => \my $out,
+		'2>' => \my $err,
+		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	$node->poll_query_until('postgres',
+		'SELECT count(*) > 5 FROM done')
+	  or die 'no cycles';
+	$node->stop('immediate');
+	$pgbench->finish;
+	$node->start;
+	no_files("round $round of crashes");
+}
+
 # Files that the restart leaves are removed by who gets the proc number
 $node->append_conf('postgresql.conf', 'remove_temp_files_after_crash = off');
 $node->reload;
