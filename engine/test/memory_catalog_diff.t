@@ -23,7 +23,7 @@ my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, auto
 my %memory = (enable_temp_memory_catalog => 'on');
 my %settings = (
 	'the memory catalog' => \%memory,
-	'everything' => { %memory, map { ("temp_$_" => 'on') } qw(local_invalidation skip_locks async_commit buffers_by_relation) },
+	'everything' => { %memory, map { ("temp_$_" => 'on') } qw(local_invalidation skip_locks async_commit buffers_by_relation lazy_files) },
 );
 
 # said runs one session in a fresh database, so that OIDs and statistics of others do not show.

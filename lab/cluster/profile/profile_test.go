@@ -25,7 +25,7 @@ const gB = int64(1) << 30
 // Settings that only our patched server knows.
 func stock(name string) bool {
 	switch name {
-	case "enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation":
+	case "enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files":
 		return false
 	}
 	return true
@@ -93,7 +93,7 @@ func TestTuned_WritesOnlyWhatTheServerKnows(t *testing.T) {
 	for _, s := range profile.Derive(profile.Tuned, in) {
 		names = append(names, s.Name)
 	}
-	want := []string{"work_mem", "enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation"}
+	want := []string{"work_mem", "enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}

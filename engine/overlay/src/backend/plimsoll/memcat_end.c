@@ -26,7 +26,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "plimsoll/memcat_int.h"
-#include "storage/md.h"
+#include "plimsoll/temp_storage.h"
 #include "storage/proc.h"
 #include "utils/pgstat_internal.h"
 #include "utils/syscache.h"
@@ -58,7 +58,7 @@ MemCatEndSession(void)
 		file.locator.dbOid = MyDatabaseId;
 		file.locator.relNumber = form->relfilenode;
 		file.backend = MyProcNumber;
-		mdunlink(file, InvalidForkNumber, false);
+		temp_storage_unlink(file, InvalidForkNumber, false);
 
 		if (!pgstat_drop_entry(PGSTAT_KIND_RELATION, MyDatabaseId, form->oid))
 			all_gone = false;

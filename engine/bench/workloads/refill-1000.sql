@@ -1,0 +1,9 @@
+-- A table kept for reuse that takes 1,000 rows.
+\if :made = 0
+CREATE TEMP TABLE work (id int, item text, name text, number text, quantity numeric(15, 3), price numeric(15, 2), amount numeric(15, 2), made timestamp, changed timestamp, ref bytea);
+CREATE INDEX work_item ON work (item);
+\set made 1
+\endif
+TRUNCATE work;
+INSERT INTO work SELECT g, 'item ' || g, 'name ' || g % 7, lpad(g::text, 9, '0'), g, 1.5, g * 1.5, '2026-01-01', '2026-01-02', '\x0102030405060708' FROM generate_series(1, 1000) g;
+SELECT sum(amount) FROM work WHERE item = 'item 17';

@@ -1,0 +1,144 @@
+/*-------------------------------------------------------------------------
+ *
+ * temp_tablespace.c
+ *	  Tablespaces that hold temporary relations without files.
+ *
+ * No catalog row keeps DROP TABLESPACE from removing a tablespace that somebody
+ * uses; the files there do.  So a session that keeps temporary relations
+ * without files in a tablespace keeps one empty file there, t<proc>_0, which is
+ * the name of a temporary relation's file that no relation has.  It stays when
+ * the last relation goes, for the next will come soon; DROP TABLESPACE
+ * asks all sessions to close the files there (the barrier SMGRRELEASE) before it
+ * looks again, and that is when we remove it.
+ *
+ * The tablespaces of the database itself need no such file: they stay.
+ *
+ * src/backend/plimsoll/temp_tablespace.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "catalog/pg_tablespace_d.h"
+#include "commands/tablespace.h"
+#include "common/relpath.h"
+#include "miscadmin.h"
+#include "plimsoll/temp_orphan.h"
+#include "plimsoll/temp_tablespace.h"
+#include "storage/fd.h"
+#include "storage/proc.h"
+#include "utils/memutils.h"
+
+typedef struct HeldTablespace
+{
+	Oid			spcOid;
+	int64		relations;		/* whose storage is there */
+	char		path[MAXPGPATH];
+} HeldTablespace;
+
+static HeldTablespace *held = NULL;
+static int	nheld = 0;
+
+static bool
+needs_no_file(Oid spcOid)
+{
+	return spcOid == MyDatabaseTableSpace || spcOid == DEFAULTTABLESPACE_OID;
+}
+
+static HeldTablespace *
+find_held(Oid spcOid)
+{
+	for (int i = 0; i < nheld; i++)
+		if (held[i].spcOid == spcOid)
+			return &held[i];
+	return NULL;
+}
+
+static void
+make_file(const char *path)
+{
+	int			fd = BasicOpenFile(path, O_RDWR | O_CREAT | PG_BINARY);
+
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create file \"%s\": %m", path)));
+	close(fd);
+}
+
+static void
+remove_file(const char *path)
+{
+	if (unlink(path) < 0 && errno != ENOENT)
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("could not remove file \"%s\": %m", path)));
+}
+
+/* Storage is being created in this tablespace. */
+void
+temp_tablespace_enter(Oid spcOid, Oid dbOid)
+{
+	HeldTablespace *tablespace;
+	char	   *directory;
+
+	if (needs_no_file(spcOid))
+		return;
+	tablespace = find_held(spcOid);
+	if (tablespace == NULL)
+	{
+		if (held == NULL)
+			held = MemoryContextAlloc(TopMemoryContext, sizeof(HeldTablespace));
+		else
+			held = repalloc_array(held, HeldTablespace, nheld + 1);
+		tablespace = &held[nheld];
+		tablespace->spcOid = spcOid;
+		tablespace->relations = 0;
+		directory = GetDatabasePath(dbOid, spcOid);
+		snprintf(tablespace->path, MAXPGPATH, "%s/t%d_0", directory, MyProcNumber);
+		pfree(directory);
+		TablespaceCreateDbspace(spcOid, dbOid, false);
+		temp_orphan_file_begins();
+		make_file(tablespace->path);
+		nheld++;
+	}
+	tablespace->relations++;
+}
+
+/* Storage in this tablespace is gone. */
+void
+temp_tablespace_leave(Oid spcOid)
+{
+	HeldTablespace *tablespace = find_held(spcOid);
+
+	if (tablespace != NULL)
+		tablespace->relations--;
+}
+
+/* Somebody wants to drop a tablespace: let go of those that we do not need. */
+void
+temp_tablespace_release_unused(void)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < nheld; i++)
+	{
+		if (held[i].relations > 0)
+			held[kept++] = held[i];
+		else
+			remove_file(held[i].path);
+	}
+	nheld = kept;
+}
+
+/* The session ends. */
+void
+temp_tablespace_release_all(void)
+{
+	for (int i = 0; i < nheld; i++)
+		remove_file(held[i].path);
+	nheld = 0;
+}

@@ -1,0 +1,77 @@
+# Temporary tables without files against those with: the same random session with temp_lazy_files off and on must say
+# the same, and leave no file.
+#
+#   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
+#   SEEDS=1-40   which sessions; STEPS=80 their length
+#   WITH=NAMES   other settings to turn on for both, such as "temp_buffers_by_relation enable_temp_memory_catalog"
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use Plimsoll::Server;
+use Plimsoll::StorageScript;
+use Plimsoll::Workshop;
+
+my $engine = Plimsoll::Workshop->home;
+chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
+my ($first, $last) = split /-/, $ENV{SEEDS} // '1-12';
+my $steps = $ENV{STEPS} // 80;
+my %with = map { $_ => 'on' } split ' ', $ENV{WITH} // '';
+my $server = Plimsoll::Server->new($prefix, autovacuum => 'off', allow_in_place_tablespaces => 'on', %with);
+$server->psql('postgres', q{CREATE TABLESPACE probe_elsewhere LOCATION ''; CREATE EXTENSION amcheck;});
+# The schemas of sessions are made here, or the first session alone would make them.
+$server->psql('postgres', 'CREATE TEMP TABLE first (a text);');
+
+sub files
+{
+	my @data = ("$server->{dir}/data/base/*", "$server->{dir}/data/pg_tblspc/*/PG_*/*");
+	return grep { m{/t\d+_\d+[^/]*$} } map { glob "$_/t*" } @data;
+}
+
+# alone waits until the last session has ended.
+sub alone
+{
+	for (1 .. 600)
+	{
+		return 1 if $server->psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend';}) eq "1\n";
+		select undef, undef, undef, 0.1;
+	}
+	return 0;
+}
+
+sub said
+{
+	my ($setting, $script) = @_;
+	local $ENV{PGOPTIONS} = "-c temp_lazy_files=$setting";
+	my $said = $server->psql('postgres', $script . "SHOW temp_lazy_files;\n");
+	$said =~ s/$setting\n\z// or $said .= "temp_lazy_files is not $setting\n";
+	for ($said)
+	{
+		s/^psql:[^ ]*: //mg;
+		s/pg_(toast_)?temp_\d+/pg_$1temp/g;
+		s/\b(pg_toast)_\d+/$1/g;
+		s{/t\d+_\d+}{/file}g;
+	}
+	alone() or BAIL_OUT('a session does not end');
+	return $said;
+}
+
+for my $seed ($first .. $last // $first)
+{
+	my $script = Plimsoll::StorageScript->new($seed, $steps)->text;
+	my ($off, $on) = map { said($_, $script) } qw(off on);
+	is(join(' ', files()), '', "session $seed leaves no file");
+	next if ok($off eq $on, "session $seed");
+	my @off = split /^/, $off;
+	my @on = split /^/, $on;
+	my $n = 0;
+	$n++ while defined $off[$n] && defined $on[$n] && $off[$n] eq $on[$n];
+	my $from = $n < 8 ? 0 : $n - 8;
+	diag "off:\n", @off[$from .. ($n + 4 < @off ? $n + 4 : $#off)], "on:\n", @on[$from .. ($n + 4 < @on ? $n + 4 : $#on)];
+	my ($step) = join('', @off[0 .. $n]) =~ /.*^=== (\d+)$/ms;
+	my ($what) = defined $step ? $script =~ /^\\qecho === \Q$step\E\n(.*?)\n/ms : ();
+	diag "at step $step: $what" if defined $what;
+}
+unlike($server->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed');
+done_testing();
