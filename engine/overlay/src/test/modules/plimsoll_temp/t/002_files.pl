@@ -90,8 +90,12 @@ wait_for_end($pid);
 eval { $session->quit };
 no_files('a session terminated in a transaction');
 
-# Dropped by somebody else, the table's pages stay with the owner
-$session = session();
+# Dropped by somebody else, the table's pages stay with the owner.  Nobody else
+# could name a table whose catalog rows are in memory.
+{
+	local $ENV{PGOPTIONS} = '-c enable_temp_memory_catalog=off';
+	$session = session();
+}
 $pid = pid_of($session);
 my $small = $session->query_safe(q{SELECT 'small'::regclass::oid});
 $node->safe_psql('postgres',
