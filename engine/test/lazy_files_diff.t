@@ -43,8 +43,7 @@ sub alone
 sub said
 {
 	my ($setting, $script) = @_;
-	local $ENV{PGOPTIONS} = "-c temp_lazy_files=$setting";
-	my $said = $server->psql('postgres', $script . "SHOW temp_lazy_files;\n");
+	my $said = $server->psql('postgres', $script . "SHOW temp_lazy_files;\n", temp_lazy_files => $setting);
 	$said =~ s/$setting\n\z// or $said .= "temp_lazy_files is not $setting\n";
 	for ($said)
 	{
