@@ -12,89 +12,56 @@ import (
 	"time"
 
 	"plimsoll/platform/database"
-	"plimsoll/platform/session"
 )
 
-// request is what a handler sees: the session is known and the body has been read.
-type request struct {
-	*http.Request
-	user  session.User
-	token string
-	body  []byte
+// routes make the mux of the endpoints. What has no endpoint is not found, or has no such method.
+func (s *Server) routes(endpoints []Endpoint) (http.Handler, error) {
+	mux := http.NewServeMux()
+	methods, operations := map[string][]string{}, map[string]bool{}
+	for _, e := range endpoints {
+		if operations[e.Operation] {
+			return nil, fmt.Errorf("operation %s is described twice", e.Operation)
+		}
+		operations[e.Operation] = true
+		methods[e.Path] = append(methods[e.Path], e.Method)
+		mux.Handle(e.Method+" "+e.Path, s.endpoint(e))
+	}
+	for path, allowed := range methods {
+		mux.Handle(path, s.refuse(errMethod, "Allow", strings.Join(allowed, ", ")))
+	}
+	mux.Handle("/", s.refuse(errNotFound, "", ""))
+	return mux, nil
 }
 
-// handle does the work of one request. It returns either an answer or an error.
-type handle func(ctx context.Context, r *request) (answer, error)
-
-func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
-	open := func(pattern, operation string, h handle) { mux.Handle(pattern, s.endpoint(operation, false, h)) }
-	secured := func(pattern, operation string, h handle) { mux.Handle(pattern, s.endpoint(operation, true, h)) }
-
-	open("POST /v1/sessions", "session.open", s.openSession)
-	secured("DELETE /v1/sessions/current", "session.close", s.closeSession)
-	open("GET /v1/application", "application", s.describe)
-	secured("GET /v1/catalogs/{catalog}", "catalog.list", s.listCatalog)
-	secured("POST /v1/documents/{type}", "document.post", s.createDocument)
-	secured("PUT /v1/documents/{type}/{id}", "document.change", s.changeDocument)
-	secured("POST /v1/documents/{type}/{id}/post", "document.repost", s.postDocument)
-	secured("POST /v1/documents/{type}/{id}/unpost", "document.unpost", s.unpostDocument)
-	secured("GET /v1/documents/{type}", "document.list", s.listDocuments)
-	secured("GET /v1/documents/{type}/{id}", "document.card", s.showDocument)
-	secured("GET /v1/reports/{report}", "report", s.runReport)
-	mux.HandleFunc("GET /health/live", func(w http.ResponseWriter, _ *http.Request) { s.write(w, answer{status: http.StatusOK}) })
-	mux.HandleFunc("GET /health/ready", s.ready)
-	mux.HandleFunc("GET /health/profile", func(w http.ResponseWriter, _ *http.Request) {
-		body, _ := json.Marshal(s.Profile())
-		s.write(w, answer{status: http.StatusOK, body: body})
-	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		a, _ := failed(errNotFound)
-		s.write(w, a)
-	})
-	return mux
+func (s *Server) refuse(err error, header, value string) http.Handler {
+	a, _ := failed(err)
+	if header != "" {
+		a = a.with(header, value)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.write(w, a) })
 }
 
 // endpoint wraps a handler in what all requests have in common. A client that goes away does not stop work that has
 // begun: ending it would cost a connection, and a posting would have to be rolled back.
-func (s *Server) endpoint(operation string, secured bool, h handle) http.Handler {
+func (s *Server) endpoint(e Endpoint) http.Handler {
+	if e.direct != nil {
+		return e.direct
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), OperationTimeout)
 		defer cancel()
 		ctx, cost := database.WithCounters(ctx)
-		name := operation
-		for _, part := range []string{"catalog", "type", "report"} {
-			if v := r.PathValue(part); v != "" && s.known(part, v) {
-				name += " " + v
-			}
-		}
-		a, err := s.work(ctx, w, r, secured, h)
+		a, err := s.work(ctx, w, r, !e.Public, e.handle)
 		if err != nil {
 			var expected bool
 			if a, expected = failed(err); !expected {
-				s.log.Error("request failed", "operation", name, "status", a.status, "error", err)
+				s.log.Error("request failed", "operation", e.Operation, "status", a.status, "error", err)
 			}
 		}
-		s.profile.count(name, a.status, *cost)
+		s.profile.count(e.Operation, a.status, *cost)
 		s.write(w, a)
 	})
 }
-
-// known keeps the profile bounded: only names of the metadata become part of an operation's name.
-func (s *Server) known(part, name string) (ok bool) {
-	switch part {
-	case "catalog":
-		_, ok = s.catalogs[plainName(name)]
-	case "type":
-		_, ok = s.documents[plainName(name)]
-	case "report":
-		_, ok = s.app.Reports[name]
-	}
-	return ok
-}
-
-// plainName is the metadata name of a part of a path: goods-sale is goods_sale.
-func plainName(part string) string { return strings.ReplaceAll(part, "-", "_") }
 
 func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *http.Request, secured bool, h handle) (a answer, err error) {
 	defer func() {
@@ -134,6 +101,10 @@ func (s *Server) authorize(r *request) error {
 	return nil
 }
 
+func (s *Server) alive(w http.ResponseWriter, _ *http.Request) {
+	s.write(w, answer{status: http.StatusOK})
+}
+
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
@@ -142,4 +113,9 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		status = statusOverloaded
 	}
 	s.write(w, answer{status: status})
+}
+
+func (s *Server) showProfile(w http.ResponseWriter, _ *http.Request) {
+	body, _ := json.Marshal(s.Profile())
+	s.write(w, answer{status: http.StatusOK, body: body})
 }

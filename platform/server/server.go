@@ -1,5 +1,5 @@
 // Package server owns the HTTP worker: one process that serves an application's metadata,
-// rules and reports as the API of docs/design/001-foundation.md. A worker keeps nothing but its sessions; as many as
+// rules and reports as the API that GET /v1/openapi.json describes. A worker keeps nothing but its sessions; as many as
 // wanted serve one database.
 //
 //	request ─▶ session ─▶ body, bounded ─▶ queue, bounded ─▶ work ─▶ answer
@@ -86,7 +86,10 @@ type Server struct {
 	documents map[string]*document.Store
 	catalogs  map[string]*catalog.Lister
 	handler   http.Handler
-	draining  atomic.Bool
+	// description of the API: as JSON, and as a page
+	description, docs []byte
+	docsPolicy        string
+	draining          atomic.Bool
 }
 
 // New makes a worker of an application.
@@ -111,8 +114,13 @@ func New(config Config, app Application) (*Server, error) {
 		meta := &app.Metadata.Catalogs[i]
 		s.catalogs[meta.Name] = catalog.NewLister(meta)
 	}
-	s.handler = s.routes()
-	return s, nil
+	endpoints := s.endpoints()
+	if err := s.describeAPI(endpoints); err != nil {
+		return nil, err
+	}
+	var err error
+	s.handler, err = s.routes(endpoints)
+	return s, err
 }
 
 func (c *Config) fillIn() {
