@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"strings"
 
 	"plimsoll/platform/amount"
 	"plimsoll/platform/metadata"
@@ -28,6 +29,8 @@ type Schema struct {
 	Required             []string       `json:"required,omitempty"`
 	AdditionalProperties *Additional    `json:"additionalProperties,omitempty"`
 	ReadOnly             bool           `json:"readOnly,omitempty"`
+	// Catalog is where the ids of a reference come from, as its list is called in a path.
+	Catalog string `json:"x-catalog,omitempty"`
 }
 
 // Additional is what an object may hold besides its properties: nothing, or values of a schema.
@@ -148,7 +151,9 @@ func value(a metadata.Attribute, money, quantity string) *Schema {
 			return UUID("id of a document")
 		}
 		if a.Catalog != "" {
-			return UUID("id in the catalog " + a.Catalog)
+			reference := UUID("id in the catalog " + a.Catalog)
+			reference.Catalog = strings.ReplaceAll(a.Catalog, "_", "-")
+			return reference
 		}
 		return UUID("")
 	case metadata.Quantity:
