@@ -151,6 +151,8 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		switch {
 		case strings.HasSuffix(o.ID, ".create"):
 			c.life(t, strings.TrimSuffix(o.ID, ".create"))
+		case o.ID == "session.data.put":
+			c.keep(t)
 		case strings.Contains(o.Path, "{"):
 		case o.ID == "session.open":
 			c.do(t, o, call{body: fmt.Appendf(nil, `{"user":%q}`, company.Organisations[0].User)})
@@ -170,6 +172,30 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		if !done {
 			t.Errorf("%s was never done: %v", o.ID, c.seen[o.ID])
 		}
+	}
+}
+
+// keep lets the session keep something and forget it.
+func (c *caller) keep(t *testing.T) {
+	const path, value = "/v1/sessions/current/data/form.sale", `{"lines":[{"quantity":"1"}],"open":true}`
+	for _, step := range []struct {
+		operation, body string
+		status          int
+		want            string
+	}{
+		{"session.data.put", value, 204, ""}, {"session.data.get", "", 200, value}, {"session.data.delete", "", 204, ""},
+		{"session.data.get", "", 404, `"not_found"`}, {"session.data.put", "{", 400, `"invalid"`},
+	} {
+		with := call{path: path, token: c.token}
+		if step.body != "" {
+			with.body = []byte(step.body)
+		}
+		if status, _, said := c.do(t, c.api.Find(t, step.operation), with); status != step.status || !strings.Contains(string(said), step.want) {
+			t.Errorf("%s: %d %s", step.operation, status, said)
+		}
+	}
+	if status, _, said := c.do(t, c.api.Find(t, "session.data.put"), call{path: "/v1/sessions/current/data/platform.recent", token: c.token, body: []byte("1")}); status != 400 {
+		t.Errorf("a key of the platform: %d %s", status, said)
 	}
 }
 
@@ -227,6 +253,7 @@ func (c *caller) mistakes(t *testing.T, o *openapitest.Operation) {
 		}
 	}
 	if o.Body != nil {
+		path = strings.Replace(path, "{key}", "mistake", 1)
 		if status, _, said := c.do(t, o, call{path: path, token: c.token, body: []byte(`{"nothing":[`)}); status != 400 {
 			t.Errorf("%s with half a body: %d %s", o.ID, status, said)
 		}

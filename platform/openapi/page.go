@@ -18,7 +18,7 @@ var pageStyle string
 
 // Page renders the description for people: one file that asks for nothing, and the Content-Security-Policy that holds it to that.
 func Page(d *Document) (html []byte, policy string, err error) {
-	t, err := template.New("page").Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(pageStyle) }}).Parse(pageTemplate)
+	t, err := template.New("page").Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(pageStyle) }, "prose": prose}).Parse(pageTemplate)
 	if err != nil {
 		return nil, "", fmt.Errorf("parse page of the API: %w", err)
 	}
@@ -29,6 +29,18 @@ func Page(d *Document) (html []byte, policy string, err error) {
 	sum := sha256.Sum256([]byte(pageStyle))
 	policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	return b.Bytes(), policy, nil
+}
+
+// prose shows what stands in backticks as code.
+func prose(text string) template.HTML {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		if part = template.HTMLEscapeString(part); i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		b.WriteString(part)
+	}
+	return template.HTML(b.String())
 }
 
 // What the template sees.
@@ -83,7 +95,7 @@ func (d *Document) operationView(method, path string, o *Operation) operationVie
 		description := r.Value.Description
 		if name, ok := strings.CutPrefix(r.Value.Ref, "#/components/responses/"); ok {
 			shared, _ := d.Components.Responses.Get(name)
-			description = strings.ReplaceAll(shared.Description, "`", "")
+			description = shared.Description
 		}
 		v.Answers = append(v.Answers, answerView{r.Name, description})
 	}

@@ -28,7 +28,8 @@ type Endpoint struct {
 	// Fails are the codes that the operation may fail with, besides those that follow from the rest.
 	Fails []string
 
-	handle handle
+	handle   handle
+	remember remember
 	// direct passes session, body and queue by: what must work on a worker that is overloaded.
 	direct http.HandlerFunc
 }
@@ -45,9 +46,9 @@ type Success struct {
 // request is what a handler sees: the session is known and the body has been read.
 type request struct {
 	*http.Request
-	user  session.User
-	token string
-	body  []byte
+	session *session.Session
+	user    session.User
+	body    []byte
 }
 
 // handle does the work of one request. It returns either an answer or an error.
@@ -66,7 +67,7 @@ func pathName(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 // endpoints are all of the API.
 func (s *Server) endpoints() []Endpoint {
-	all := s.sessionEndpoints()
+	all := append(s.sessionEndpoints(), s.dataEndpoints()...)
 	for i := range s.app.Metadata.Catalogs {
 		all = append(all, s.catalogEndpoint(&s.app.Metadata.Catalogs[i]))
 	}
@@ -78,15 +79,12 @@ func (s *Server) endpoints() []Endpoint {
 }
 
 func (s *Server) sessionEndpoints() []Endpoint {
-	user := openapi.Object(openapi.Named[*openapi.Schema]{
-		{Name: "id", Value: openapi.UUID("")}, {Name: "code", Value: openapi.String("")}, {Name: "name", Value: openapi.String("")},
-	})
 	return []Endpoint{{
 		Method: "POST", Path: "/v1/sessions", Operation: "session.open", Tag: tagSession, Public: true,
 		Summary: "Log in", Description: "The token goes into the header `Authorization: Bearer TOKEN` of every other request. A session is known to the worker that opened it.",
 		Body: openapi.Given([]metadata.Attribute{{Name: "user", Type: metadata.Text, Length: searchMax, Required: true}}),
 		Success: []Success{{Status: http.StatusCreated, Means: "a session", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
-			{Name: "token", Value: openapi.String("")}, {Name: "user", Value: user}, {Name: "organisation", Value: openapi.UUID("whose data the session sees")},
+			{Name: "token", Value: openapi.String("")}, {Name: "user", Value: userSchema()}, {Name: "organisation", Value: openapi.UUID("whose data the session sees")},
 		})}},
 		Fails: []string{codeUnauthorized}, handle: s.openSession,
 	}, {
@@ -102,14 +100,20 @@ func (s *Server) sessionEndpoints() []Endpoint {
 	}}
 }
 
+func userSchema() *openapi.Schema {
+	return openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "id", Value: openapi.UUID("")}, {Name: "code", Value: openapi.String("")}, {Name: "name", Value: openapi.String("")},
+	})
+}
+
 func (s *Server) catalogEndpoint(meta *metadata.Catalog) Endpoint {
 	searched := append([]string{"name", "code"}, meta.Search...)
 	return Endpoint{
 		Method: "GET", Path: "/v1/catalogs/" + pathName(meta.Name), Operation: meta.Name + ".list", Tag: tagCatalog,
-		Summary: "List of " + lower(meta.Title), Description: "By name. Looked into: " + strings.Join(searched, ", ") + ".",
+		Summary: meta.Title + ": list", Description: "By name. Looked into: " + strings.Join(searched, ", ") + ".",
 		Parameters: listParameters("after"),
 		Success:    []Success{{Status: http.StatusOK, Means: "a page", Schema: page(openapi.Ref(meta.Name))}},
-		handle:     s.listCatalog(s.catalogs[meta.Name]),
+		handle:     s.listCatalog(s.catalogs[meta.Name]), remember: s.rememberList(meta.Name),
 	}
 }
 

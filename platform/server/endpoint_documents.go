@@ -14,13 +14,13 @@ import (
 func (s *Server) documentEndpoints(meta *metadata.Document) []Endpoint {
 	at, store := "/v1/documents/"+pathName(meta.Name), s.documents[meta.Name]
 	one := at + "/{id}"
-	title := lower(meta.Title)
+	title := meta.Title + ": "
 	all := []Endpoint{{
-		Method: "GET", Path: at, Operation: meta.Name + ".list", Summary: "List of " + title, Description: "Newest first. Looked into: " + strings.Join(append([]string{"number", "comment"}, meta.Search...), ", ") + ".",
+		Method: "GET", Path: at, Operation: meta.Name + ".list", Summary: title + "list", Description: "Newest first. Looked into: " + strings.Join(append([]string{"number", "comment"}, meta.Search...), ", ") + ".",
 		Parameters: listParameters("before"), Success: []Success{{Status: http.StatusOK, Means: "a page", Schema: page(openapi.Ref(meta.Name + ".row"))}},
-		handle: s.listDocuments(store),
+		handle: s.listDocuments(store), remember: s.rememberList(meta.Name),
 	}, {
-		Method: "GET", Path: one, Operation: meta.Name + ".card", Summary: "Card of " + title, Parameters: []openapi.Parameter{documentID},
+		Method: "GET", Path: one, Operation: meta.Name + ".card", Summary: title + "card", Parameters: []openapi.Parameter{documentID},
 		Success: []Success{{Status: http.StatusOK, Means: "the document", Schema: openapi.Ref(meta.Name), Header: entityTag}},
 		Fails:   []string{codeNotFound}, handle: s.showDocument(meta, store),
 	}}
@@ -29,6 +29,9 @@ func (s *Server) documentEndpoints(meta *metadata.Document) []Endpoint {
 	}
 	for i := range all {
 		all[i].Tag = meta.Name
+		if all[i].remember == nil {
+			all[i].remember = s.rememberDocument(meta.Name)
+		}
 	}
 	return all
 }
@@ -40,20 +43,20 @@ func (s *Server) writingEndpoints(meta *metadata.Document, at, one, title string
 	given := openapi.Ref(meta.Name + ".given")
 	fails := []string{codeNotFound, codeRefused, codeChanged, codeOverflow, codeKeyReused}
 	return []Endpoint{{
-		Method: "POST", Path: at, Operation: meta.Name + ".create", Summary: "Create a " + title, Description: "And post it, unless `post` is false.",
+		Method: "POST", Path: at, Operation: meta.Name + ".create", Summary: title + "create", Description: "And post it, unless `post` is false.",
 		Parameters: []openapi.Parameter{postCreated, idempotencyKey}, Body: given, Success: written(http.StatusCreated),
 		Fails: []string{codeRefused, codeOverflow, codeKeyReused}, handle: s.createDocument(meta),
 	}, {
-		Method: "PUT", Path: one, Operation: meta.Name + ".change", Summary: "Change a " + title,
+		Method: "PUT", Path: one, Operation: meta.Name + ".change", Summary: title + "change",
 		Description: "Replaces the whole content. A posted document is posted anew, unless `post` says what it is to be; only what differs is written.",
 		Parameters:  []openapi.Parameter{documentID, needed(ifMatch), postChanged, idempotencyKey}, Body: given, Success: written(http.StatusOK),
 		Fails: fails, handle: s.changeDocument(meta),
 	}, {
-		Method: "POST", Path: one + "/post", Operation: meta.Name + ".repost", Summary: "Post a " + title, Description: "Anew, when it is posted.",
+		Method: "POST", Path: one + "/post", Operation: meta.Name + ".repost", Summary: title + "post", Description: "Anew, when it is posted.",
 		Parameters: []openapi.Parameter{documentID, ifMatch, idempotencyKey}, Success: written(http.StatusOK),
 		Fails: append(fails, codeInvalid), handle: s.changeState(meta, posting.Posted),
 	}, {
-		Method: "POST", Path: one + "/unpost", Operation: meta.Name + ".unpost", Summary: "Take a " + title + " back", Description: "Number, date and content stay.",
+		Method: "POST", Path: one + "/unpost", Operation: meta.Name + ".unpost", Summary: title + "take back", Description: "Number, date and content stay.",
 		Parameters: []openapi.Parameter{documentID, ifMatch, idempotencyKey}, Success: written(http.StatusOK),
 		Fails: append(fails, codeInvalid), handle: s.changeState(meta, posting.Unposted),
 	}}
@@ -134,12 +137,4 @@ func documentSchemas(meta *metadata.Document, store *document.Store, schemas *op
 	schemas.Set(meta.Name, card)
 	schemas.Set(meta.Name+".row", row)
 	schemas.Set(meta.Name+".given", given)
-}
-
-// lower begins a title in the midst of a sentence; abbreviations stay.
-func lower(title string) string {
-	if len(title) < 2 || title[1] < 'a' {
-		return title
-	}
-	return strings.ToLower(title[:1]) + title[1:]
 }

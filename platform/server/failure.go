@@ -48,6 +48,7 @@ const (
 	codeUnavailable  = "unavailable"
 	codeTimeout      = "timeout"
 	codeCancelled    = "cancelled"
+	codeNoRoom       = "no_room"
 )
 
 // failures are all there are: the answers and their description are made of them.
@@ -71,6 +72,7 @@ var failures = []struct {
 	{codeUnavailable, statusOverloaded, "the database is busy or being restarted"},
 	{codeTimeout, statusOverloaded, "the operation took too long"},
 	{codeCancelled, statusOverloaded, "the client gave the request up"},
+	{codeNoRoom, http.StatusInsufficientStorage, "the worker cannot keep more session data; what it keeps stays"},
 }
 
 func statusOf(code string) int {
@@ -118,6 +120,10 @@ func classify(err error) (f failure, expected bool) {
 		return failure{Code: codeInvalid, Message: invalid.Error()}, true
 	case errors.As(err, &tooLarge):
 		return failure{Code: codeTooLarge, Message: fmt.Sprintf("the request is larger than %d bytes", tooLarge.Limit)}, true
+	case errors.Is(err, session.ErrDataFull):
+		return failure{Code: codeTooLarge, Message: session.ErrDataFull.Error()}, true
+	case errors.Is(err, session.ErrNoRoom):
+		return failure{Code: codeNoRoom, Message: session.ErrNoRoom.Error()}, true
 	case errors.Is(err, amount.ErrOverflow), database.IsOutOfRange(err):
 		return failure{Code: codeOverflow, Message: "a sum is larger than the books can hold"}, true
 	case errors.Is(err, errBody):

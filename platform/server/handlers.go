@@ -41,13 +41,13 @@ func (s *Server) openSession(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return encoded(http.StatusCreated, map[string]any{
-		"token": token, "user": map[string]any{"id": user.ID, "code": user.Code, "name": user.Name}, "organisation": user.Organisation,
-	})
+	return encoded(http.StatusCreated, map[string]any{"token": token, "user": shownUser(user), "organisation": user.Organisation})
 }
 
+func shownUser(u session.User) any { return map[string]any{"id": u.ID, "code": u.Code, "name": u.Name} }
+
 func (s *Server) closeSession(_ context.Context, r *request) (answer, error) {
-	s.sessions.Close(r.token)
+	s.sessions.Close(r.session)
 	return answer{status: http.StatusNoContent}, nil
 }
 

@@ -51,7 +51,7 @@ func (s *Server) endpoint(e Endpoint) http.Handler {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), OperationTimeout)
 		defer cancel()
 		ctx, cost := database.WithCounters(ctx)
-		a, err := s.work(ctx, w, r, !e.Public, e.handle)
+		a, err := s.work(ctx, w, r, &e)
 		if err != nil {
 			var expected bool
 			if a, expected = failed(err); !expected {
@@ -63,14 +63,14 @@ func (s *Server) endpoint(e Endpoint) http.Handler {
 	})
 }
 
-func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *http.Request, secured bool, h handle) (a answer, err error) {
+func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *http.Request, e *Endpoint) (a answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	req := &request{Request: r}
-	if secured {
+	if !e.Public {
 		if err := s.authorize(req); err != nil {
 			return answer{}, err
 		}
@@ -86,7 +86,10 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return answer{}, err
 	}
 	defer s.gate.leave()
-	return h(ctx, req)
+	if a, err = e.handle(ctx, req); err == nil && e.remember != nil {
+		e.remember(req, a)
+	}
+	return a, err
 }
 
 func (s *Server) authorize(r *request) error {
@@ -94,10 +97,10 @@ func (s *Server) authorize(r *request) error {
 	if !ok {
 		return errNoSession
 	}
-	if r.user, ok = s.sessions.Find(token); !ok {
+	if r.session, ok = s.sessions.Find(token); !ok {
 		return errNoSession
 	}
-	r.token = token
+	r.user = r.session.User
 	return nil
 }
 

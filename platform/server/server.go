@@ -43,6 +43,7 @@ const (
 	idleTimeout   = 10 * time.Minute
 	headerMax     = 16 << 10
 	forgetEvery   = time.Hour
+	sweepEvery    = time.Minute
 )
 
 // Config of a worker; zero values mean the defaults.
@@ -57,6 +58,9 @@ type Config struct {
 	// QueueTimeout is the longest wait before 503.
 	QueueTimeout time.Duration
 	MaxSessions  int
+	// SessionMemory is how many bytes of session data are kept in memory, and SessionDir where the rest goes. Without it the rest is refused.
+	SessionMemory int64
+	SessionDir    string
 	// DrainTimeout is how long Serve waits for running requests once its context is done.
 	DrainTimeout time.Duration
 }
@@ -101,9 +105,13 @@ func New(config Config, app Application) (*Server, error) {
 		return nil, errors.New("a worker needs a database")
 	}
 	config.fillIn()
+	sessions, err := session.New(session.Options{Max: config.MaxSessions, Memory: config.SessionMemory, Dir: config.SessionDir, Log: config.Log})
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
 		config: config, app: app, db: config.Database, log: config.Log, gate: newGate(config.Concurrency, config.Queue, config.QueueTimeout),
-		sessions: session.New(config.MaxSessions, time.Now), books: posting.New(config.Database, app.Metadata, app.Rules),
+		sessions: sessions, books: posting.New(config.Database, app.Metadata, app.Rules),
 		documents: map[string]*document.Store{}, catalogs: map[string]*catalog.Lister{},
 	}
 	for i := range app.Metadata.Documents {
@@ -115,12 +123,14 @@ func New(config Config, app Application) (*Server, error) {
 		s.catalogs[meta.Name] = catalog.NewLister(meta)
 	}
 	endpoints := s.endpoints()
-	if err := s.describeAPI(endpoints); err != nil {
+	if err = s.describeAPI(endpoints); err == nil {
+		s.handler, err = s.routes(endpoints)
+	}
+	if err != nil {
+		sessions.End()
 		return nil, err
 	}
-	var err error
-	s.handler, err = s.routes(endpoints)
-	return s, err
+	return s, nil
 }
 
 func (c *Config) fillIn() {
@@ -148,7 +158,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 func (s *Server) Sessions() int { return s.sessions.Count() }
 
 // Serve answers requests on the listener until ctx is done, then drains: it listens no more, finishes what it has
-// accepted, and returns nil, or an error when that took longer than DrainTimeout.
+// accepted, ends the sessions, and returns nil, or an error when that took longer than DrainTimeout.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	listening := &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
@@ -157,11 +167,16 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	stop, cancel := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Add(1)
+	background.Add(2)
 	go func() {
 		defer background.Done()
 		s.forget(stop)
 	}()
+	go func() {
+		defer background.Done()
+		s.sweep(stop)
+	}()
+	defer s.sessions.End()
 	defer background.Wait()
 	defer cancel()
 
@@ -202,6 +217,20 @@ func (s *Server) forget(ctx context.Context) {
 			s.log.Warn("forget idempotency keys", "deleted", deleted, "error", err)
 		} else if deleted > 0 {
 			s.log.Info("forgot idempotency keys", "deleted", deleted)
+		}
+	}
+}
+
+// sweep ends sessions that nobody uses any more.
+func (s *Server) sweep(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.sessions.Sweep()
 		}
 	}
 }
