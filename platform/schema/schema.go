@@ -19,7 +19,7 @@ import (
 )
 
 // PlatformVersion grows with every released change of the platform's own tables or of how tables are derived.
-const PlatformVersion = 2
+const PlatformVersion = 3
 
 // migrationLock is the advisory lock that lets one worker migrate while the others wait.
 const migrationLock = 0x506c696d736f6c6c // "Plimsoll"

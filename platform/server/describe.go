@@ -61,8 +61,13 @@ var methodKey = map[string]string{http.MethodGet: "get", http.MethodPost: "post"
 
 func (e *Endpoint) describe() *openapi.Operation {
 	o := &openapi.Operation{
-		OperationID: e.Operation, Summary: e.Summary, Description: e.Description, Tags: []string{e.Tag}, Parameters: e.Parameters,
+		OperationID: e.Operation, Summary: e.Summary, Description: e.Description, Tags: []string{e.Tag}, Parameters: slices.Clone(e.Parameters),
 		Security: []map[string][]string{{bearer: {}}},
+	}
+	if e.direct == nil {
+		o.Parameters = append(o.Parameters, openapi.Parameter{
+			Name: traceHeader, In: "header", Description: "1 asks for what the request cost: statements, round trips, WAL, processor time", Schema: &openapi.Schema{Type: "string", Enum: []string{"1"}},
+		})
 	}
 	if e.Public {
 		o.Security = []map[string][]string{}
@@ -71,7 +76,10 @@ func (e *Endpoint) describe() *openapi.Operation {
 		o.RequestBody = &openapi.Body{Required: true, Content: content(jsonType, e.Body)}
 	}
 	for _, a := range e.Success {
-		response := openapi.Response{Description: a.Means, Headers: a.Header}
+		response := openapi.Response{Description: a.Means, Headers: slices.Clone(a.Header)}
+		if e.direct == nil {
+			response.Headers.Set(traceHeader, openapi.Header{Description: "JSON; see the documentation of the API", Schema: openapi.String("")})
+		}
 		switch {
 		case a.Type != "":
 			response.Content = content(a.Type, openapi.String(""))
@@ -135,6 +143,10 @@ func failureResponse(status int) openapi.Response {
 		}, "items"))
 		optional = append(optional, "control")
 	}
+	if status == statusOverloaded {
+		properties.Set("lock", lockSchema())
+		optional = append(optional, "lock")
+	}
 	r := openapi.Response{Description: means[2:], Content: content(jsonType, openapi.Object(openapi.Named[*openapi.Schema]{
 		{Name: "error", Value: openapi.Object(properties, optional...)},
 	}))}
@@ -142,6 +154,14 @@ func failureResponse(status int) openapi.Response {
 		r.Headers = openapi.Named[openapi.Header]{{Name: "Retry-After", Value: openapi.Header{Description: "seconds", Schema: openapi.String("")}}}
 	}
 	return r
+}
+
+func lockSchema() *openapi.Schema {
+	holder := openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "user", Value: openapi.String("of the same organisation")}, {Name: "operation", Value: openapi.String("")}, {Name: "worker", Value: openapi.String("")},
+		{Name: "state", Value: openapi.String("of its connection")}, {Name: "held_ms", Value: openapi.Number("since its transaction began")},
+	}, "user", "operation", "worker", "state")
+	return openapi.Object(openapi.Named[*openapi.Schema]{{Name: "holders", Value: openapi.Array(holder)}})
 }
 
 func (s *Server) showDescription(w http.ResponseWriter, _ *http.Request) {

@@ -145,6 +145,10 @@ func (s *Server) workerEndpoints() []Endpoint {
 			}}}, direct: s.showProfile,
 		},
 		{
+			Method: "GET", Path: "/metrics", Operation: "metrics", Tag: tagWorker, Public: true, Summary: "Figures for Prometheus",
+			Success: []Success{{Status: http.StatusOK, Means: "its text format", Type: "text/plain"}}, direct: s.metrics.handler.ServeHTTP,
+		},
+		{
 			Method: "GET", Path: "/v1/openapi.json", Operation: "openapi", Tag: tagWorker, Public: true, Summary: "This description",
 			Success: []Success{{Status: http.StatusOK, Means: "OpenAPI " + openapi.Version, Schema: &openapi.Schema{Type: "object"}}}, direct: s.showDescription,
 		},

@@ -49,6 +49,7 @@ const (
 	codeTimeout      = "timeout"
 	codeCancelled    = "cancelled"
 	codeNoRoom       = "no_room"
+	codeLocked       = "locked"
 )
 
 // failures are all there are: the answers and their description are made of them.
@@ -70,6 +71,7 @@ var failures = []struct {
 	{codeInternal, http.StatusInternalServerError, "a fault of the server; its log says more"},
 	{codeOverloaded, statusOverloaded, "more requests or sessions than the worker takes"},
 	{codeUnavailable, statusOverloaded, "the database is busy or being restarted"},
+	{codeLocked, statusOverloaded, "another operation has held for too long what this one needs; `lock` says which, as far as it is known"},
 	{codeTimeout, statusOverloaded, "the operation took too long"},
 	{codeCancelled, statusOverloaded, "the client gave the request up"},
 	{codeNoRoom, http.StatusInsufficientStorage, "the worker cannot keep more session data; what it keeps stays"},
@@ -85,9 +87,12 @@ func statusOf(code string) int {
 }
 
 type failure struct {
-	Code    string   `json:"code"`
-	Message string   `json:"message"`
-	Control *control `json:"control,omitempty"`
+	Code    string     `json:"code"`
+	Message string     `json:"message"`
+	Control *control   `json:"control,omitempty"`
+	Lock    *lockShown `json:"lock,omitempty"`
+
+	holders []any // of the lock, for the event log
 }
 
 type control struct {
@@ -95,27 +100,27 @@ type control struct {
 	Items any    `json:"items,omitempty"`
 }
 
-// failed turns an error into what the client may know of it. Text of the database never passes.
-func failed(err error) (answer, bool) {
-	f, expected := classify(err)
-	body, encodeErr := json.Marshal(map[string]failure{"error": f})
-	if encodeErr != nil {
+// failed is the answer that tells of a failure.
+func failed(f failure) answer {
+	body, err := json.Marshal(map[string]failure{"error": f})
+	if err != nil {
 		body = fmt.Appendf(nil, `{"error":{"code":%q,"message":""}}`, f.Code)
 	}
 	a := answer{status: statusOf(f.Code), body: body}
 	if a.status == statusOverloaded {
 		a = a.with("Retry-After", retryAfter)
 	}
-	return a, expected
+	return a
 }
 
+// classify turns an error into what the client may know of it. Text of the database never passes.
 func classify(err error) (f failure, expected bool) {
 	var invalid *document.Invalid
 	var refusal *posting.Refusal
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &refusal):
-		return failure{codeRefused, refusal.Message, &control{refusal.Control, refusal.Items}}, true
+		return failure{Code: codeRefused, Message: refusal.Message, Control: &control{refusal.Control, refusal.Items}}, true
 	case errors.As(err, &invalid):
 		return failure{Code: codeInvalid, Message: invalid.Error()}, true
 	case errors.As(err, &tooLarge):
@@ -148,6 +153,8 @@ func classifyDatabase(err error) (failure, bool) {
 	switch {
 	case errors.Is(err, context.Canceled): // the client has gone
 		return failure{Code: codeCancelled, Message: "the request was given up"}, true
+	case database.IsLockTimeout(err):
+		return failure{Code: codeLocked, Message: "another operation has held for too long what this one needs; try again"}, true
 	case database.IsRetryable(err), database.IsUnavailable(err):
 		return failure{Code: codeUnavailable, Message: "the database is busy or being restarted"}, false
 	case database.IsStatementTimeout(err), errors.Is(err, context.DeadlineExceeded):

@@ -41,6 +41,7 @@ func (s *Server) openSession(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	s.events.Info(eventLogin, "user", user.Code, "organisation", user.Organisation.String())
 	return encoded(http.StatusCreated, map[string]any{"token": token, "user": shownUser(user), "organisation": user.Organisation})
 }
 
@@ -48,6 +49,7 @@ func shownUser(u session.User) any { return map[string]any{"id": u.ID, "code": u
 
 func (s *Server) closeSession(_ context.Context, r *request) (answer, error) {
 	s.sessions.Close(r.session)
+	s.events.Info(eventLogout, "user", r.user.Code)
 	return answer{status: http.StatusNoContent}, nil
 }
 

@@ -34,7 +34,8 @@ func (s *Server) routes(endpoints []Endpoint) (http.Handler, error) {
 }
 
 func (s *Server) refuse(err error, header, value string) http.Handler {
-	a, _ := failed(err)
+	f, _ := classify(err)
+	a := failed(f)
 	if header != "" {
 		a = a.with(header, value)
 	}
@@ -50,46 +51,97 @@ func (s *Server) endpoint(e Endpoint) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), OperationTimeout)
 		defer cancel()
-		ctx, cost := database.WithCounters(ctx)
-		a, err := s.work(ctx, w, r, &e)
-		if err != nil {
-			var expected bool
-			if a, expected = failed(err); !expected {
-				s.log.Error("request failed", "operation", e.Operation, "status", a.status, "error", err)
-			}
-		}
-		s.profile.count(e.Operation, a.status, *cost)
-		s.write(w, a)
+		s.write(w, s.serve(ctx, w, &request{Request: r}, &e))
 	})
 }
 
-func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *http.Request, e *Endpoint) (a answer, err error) {
+// serve answers one request, and counts and tells what it cost.
+func (s *Server) serve(ctx context.Context, w http.ResponseWriter, r *request, e *Endpoint) answer {
+	ctx, cost := database.WithCounters(ctx)
+	traced, shown := s.traced(r.Request)
+	var (
+		p         phases
+		a         answer
+		f         *failure
+		err       error
+		steps     *database.Trace
+		workerCPU any
+	)
+	if traced {
+		ctx, steps = database.WithTrace(ctx)
+		workerCPU = processorTime(func() { a, p, err = s.work(ctx, w, r, e) })
+	} else {
+		a, p, err = s.work(ctx, w, r, e)
+	}
+	if err != nil {
+		f, a = s.fail(e, r, err)
+	}
+	var t *trace
+	if traced {
+		t = newTrace(e.Operation, a.status, p, *cost, steps, workerCPU)
+		if shown {
+			a = a.with(traceHeader, t.line())
+		}
+	}
+	s.profile.count(e.Operation, a.status, *cost)
+	s.metrics.observe(e.Operation, a.status, p.body+p.queue+p.work)
+	s.tell(e, r, f, p, *cost, t)
+	return a
+}
+
+func (s *Server) fail(e *Endpoint, r *request, err error) (*failure, answer) {
+	f, expected := classify(err)
+	if s.explain(&f, err, r.user.Organisation.String()); f.Code == codeLocked {
+		s.metrics.lockTimeouts.WithLabelValues(e.Operation).Inc()
+	}
+	if !expected {
+		s.log.Error("request failed", "operation", e.Operation, "status", statusOf(f.Code), "error", err)
+	}
+	return &f, failed(f)
+}
+
+func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e *Endpoint) (a answer, p phases, err error) {
+	mark := time.Now()
+	lap := func(phase *time.Duration) {
+		now := time.Now()
+		*phase, mark = now.Sub(mark), now
+	}
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 		}
 	}()
-	req := &request{Request: r}
+	defer func() { lap(&p.work) }()
 	if !e.Public {
-		if err := s.authorize(req); err != nil {
-			return answer{}, err
+		if err := s.authorize(r); err != nil {
+			return answer{}, p, err
 		}
+		ctx = database.WithLabel(ctx, database.Label{Operation: e.Operation, User: r.user.Code, Organisation: r.user.Organisation.String()})
 	}
-	if req.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, BodyMax)); err != nil {
-		var tooLarge *http.MaxBytesError
-		if !errors.As(err, &tooLarge) {
-			err = errBody
-		}
-		return answer{}, err
+	if r.body, err = readBody(w, r.Request); err != nil {
+		return answer{}, p, err
 	}
-	if err := s.gate.enter(r.Context()); err != nil {
-		return answer{}, err
+	lap(&p.body)
+	err = s.gate.enter(r.Context())
+	lap(&p.queue)
+	s.metrics.queue.Observe(p.queue.Seconds())
+	if err != nil {
+		return answer{}, p, err
 	}
 	defer s.gate.leave()
-	if a, err = e.handle(ctx, req); err == nil && e.remember != nil {
-		e.remember(req, a)
+	if a, err = e.handle(ctx, r); err == nil && e.remember != nil {
+		e.remember(r, a)
 	}
-	return a, err
+	return a, p, err
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, BodyMax))
+	var tooLarge *http.MaxBytesError
+	if err != nil && !errors.As(err, &tooLarge) {
+		err = errBody
+	}
+	return body, err
 }
 
 func (s *Server) authorize(r *request) error {

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"plimsoll/platform/catalog"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
+	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/session"
@@ -33,6 +35,7 @@ const (
 	QueueDefault        = 1024
 	QueueTimeoutDefault = 5 * time.Second
 	DrainTimeoutDefault = 30 * time.Second
+	SlowDefault         = time.Second
 	// BodyMax is the largest request: several times a document of the most lines.
 	BodyMax = 256 << 10
 	// OperationTimeout bounds the work on one request, whatever the client does.
@@ -61,6 +64,16 @@ type Config struct {
 	// SessionMemory is how many bytes of session data are kept in memory, and SessionDir where the rest goes. Without it the rest is refused.
 	SessionMemory int64
 	SessionDir    string
+	// Name of the worker in stories of locks and in events. Defaults to the process id.
+	Name string
+	// Events is the log of what people ask about afterwards: logins, refusals, retries, lock timeouts, slow operations, drain. Defaults to none.
+	Events *slog.Logger
+	// Slow operations go to the event log. Defaults to SlowDefault; negative means none.
+	Slow time.Duration
+	// TraceSample traces one of so many requests to the event log; zero means none.
+	TraceSample int
+	// WatchAfter is how long a unit of work runs before its locks are looked at. Defaults to lock.AfterDefault.
+	WatchAfter time.Duration
 	// DrainTimeout is how long Serve waits for running requests once its context is done.
 	DrainTimeout time.Duration
 }
@@ -87,6 +100,9 @@ type Server struct {
 	books     *posting.Books
 	gate      *gate
 	profile   profile
+	metrics   *metrics
+	events    *slog.Logger
+	watch     *lock.Watch
 	documents map[string]*document.Store
 	catalogs  map[string]*catalog.Lister
 	handler   http.Handler
@@ -122,6 +138,8 @@ func New(config Config, app Application) (*Server, error) {
 		meta := &app.Metadata.Catalogs[i]
 		s.catalogs[meta.Name] = catalog.NewLister(meta)
 	}
+	s.events, s.metrics = config.Events.With("worker", config.Name), newMetrics(s)
+	s.watch = lock.NewWatch(s.db, config.Name, config.WatchAfter, s.log)
 	endpoints := s.endpoints()
 	if err = s.describeAPI(endpoints); err == nil {
 		s.handler, err = s.routes(endpoints)
@@ -149,6 +167,15 @@ func (c *Config) fillIn() {
 	if c.DrainTimeout <= 0 {
 		c.DrainTimeout = DrainTimeoutDefault
 	}
+	if c.Name == "" {
+		c.Name = fmt.Sprintf("worker %d", os.Getpid())
+	}
+	if c.Events == nil {
+		c.Events = slog.New(slog.DiscardHandler)
+	}
+	if c.Slow == 0 {
+		c.Slow = SlowDefault
+	}
 }
 
 // Handler is the API without a listener, for embedding.
@@ -165,23 +192,22 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		WriteTimeout: bodyTimeout + s.config.QueueTimeout + OperationTimeout, MaxHeaderBytes: headerMax,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	stop, cancel := context.WithCancel(ctx)
+	stop, cancel := context.WithCancel(context.WithoutCancel(ctx)) // they go on while the worker drains
 	var background sync.WaitGroup
-	background.Add(2)
-	go func() {
-		defer background.Done()
-		s.forget(stop)
-	}()
-	go func() {
-		defer background.Done()
-		s.sweep(stop)
-	}()
+	for _, run := range []func(context.Context){s.forget, s.sweep, s.watch.Run} {
+		background.Add(1)
+		go func() {
+			defer background.Done()
+			run(stop)
+		}()
+	}
 	defer s.sessions.End()
 	defer background.Wait()
 	defer cancel()
 
 	ended := make(chan error, 1)
 	go func() { ended <- listening.Serve(listener) }()
+	s.events.Info(eventStarts, "address", listener.Addr().String())
 	s.log.Info("worker serves", "address", listener.Addr().String(), "concurrency", s.config.Concurrency, "queue", s.config.Queue)
 	select {
 	case err := <-ended:
@@ -193,13 +219,16 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 
 func (s *Server) drain(ctx context.Context, listening *http.Server) error {
 	s.draining.Store(true)
+	s.events.Info(eventDrains, "waiting", s.gate.load(), "sessions", s.Sessions())
 	s.log.Info("worker drains", "waiting", s.gate.load())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.DrainTimeout)
 	defer cancel()
 	if err := listening.Shutdown(ctx); err != nil {
 		listening.Close()
+		s.events.Info(eventEnds, "drained", false)
 		return fmt.Errorf("drain: requests still ran after %s: %w", s.config.DrainTimeout, err)
 	}
+	s.events.Info(eventEnds, "drained", true)
 	return nil
 }
 
