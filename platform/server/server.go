@@ -41,12 +41,14 @@ const (
 	// OperationTimeout bounds the work on one request, whatever the client does.
 	OperationTimeout = 90 * time.Second
 
-	headerTimeout = 10 * time.Second
-	bodyTimeout   = 30 * time.Second
-	idleTimeout   = 10 * time.Minute
-	headerMax     = 16 << 10
-	forgetEvery   = time.Hour
-	sweepEvery    = time.Minute
+	// HeaderTimeoutDefault and BodyTimeoutDefault are how long a client may take to send them.
+	HeaderTimeoutDefault = 10 * time.Second
+	BodyTimeoutDefault   = 30 * time.Second
+
+	idleTimeout = 10 * time.Minute
+	headerMax   = 16 << 10
+	forgetEvery = time.Hour
+	sweepEvery  = time.Minute
 )
 
 // Config of a worker; zero values mean the defaults.
@@ -74,6 +76,8 @@ type Config struct {
 	TraceSample int
 	// WatchAfter is how long a unit of work runs before its locks are looked at. Defaults to lock.AfterDefault.
 	WatchAfter time.Duration
+	// HeaderTimeout and BodyTimeout are how long a client may take to send a header, and all of a request.
+	HeaderTimeout, BodyTimeout time.Duration
 	// DrainTimeout is how long Serve waits for running requests once its context is done.
 	DrainTimeout time.Duration
 }
@@ -167,6 +171,12 @@ func (c *Config) fillIn() {
 	if c.DrainTimeout <= 0 {
 		c.DrainTimeout = DrainTimeoutDefault
 	}
+	if c.HeaderTimeout <= 0 {
+		c.HeaderTimeout = HeaderTimeoutDefault
+	}
+	if c.BodyTimeout <= 0 {
+		c.BodyTimeout = BodyTimeoutDefault
+	}
 	if c.Name == "" {
 		c.Name = fmt.Sprintf("worker %d", os.Getpid())
 	}
@@ -188,8 +198,8 @@ func (s *Server) Sessions() int { return s.sessions.Count() }
 // accepted, ends the sessions, and returns nil, or an error when that took longer than DrainTimeout.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	listening := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
-		WriteTimeout: bodyTimeout + s.config.QueueTimeout + OperationTimeout, MaxHeaderBytes: headerMax,
+		Handler: s.handler, ReadHeaderTimeout: s.config.HeaderTimeout, ReadTimeout: s.config.BodyTimeout, IdleTimeout: idleTimeout,
+		WriteTimeout: s.config.BodyTimeout + s.config.QueueTimeout + OperationTimeout, MaxHeaderBytes: headerMax,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	stop, cancel := context.WithCancel(context.WithoutCancel(ctx)) // they go on while the worker drains

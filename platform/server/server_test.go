@@ -280,6 +280,43 @@ func TestABodyThatDoesNotComeHoldsNoSlot(t *testing.T) {
 	}
 }
 
+// Clients that send a byte now and then are cut off, and do not keep others from working.
+func TestSlowClientsAreCutOff(t *testing.T) {
+	b := setup(t, Config{Concurrency: 1, Queue: -1, HeaderTimeout: 300 * time.Millisecond, BodyTimeout: 400 * time.Millisecond})
+	const count = 60
+	ended := make(chan error, count)
+	for n := range count {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		start := "POST /v1/sessions HTTP/1.1\r\nHost: x\r\n" // and no end of the header
+		if n%2 == 0 {
+			start += "Content-Length: 1000\r\n\r\n{"
+		}
+		fmt.Fprint(connection, start)
+		go func() {
+			for { // dribbles until it is cut off
+				if _, err := fmt.Fprint(connection, "a"); err != nil {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+		go func() {
+			_, err := io.Copy(io.Discard, connection)
+			ended <- err
+		}()
+	}
+	if status, _, _ := b.call(t, "GET", "/v1/application", ""); status != 200 {
+		t.Errorf("beside them: %d", status)
+	}
+	for range count {
+		<-ended // or the test never ends
+	}
+}
+
 func TestSessionsAreNeeded(t *testing.T) {
 	b := setup(t, Config{MaxSessions: 1})
 	if status, header, _ := b.call(t, "POST", "/v1/sessions", `{"user":"known"}`); status != 503 || header.Get("Retry-After") == "" {
