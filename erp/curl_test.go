@@ -3,6 +3,7 @@ package erp_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,12 +17,24 @@ import (
 	"plimsoll/platform/server"
 )
 
-// What docs/api.md tells to type does what it says.
+// What the documentation tells to type does what it says.
 func TestTheLinesOfTheDocumentation(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("SKIPPED: no curl to type the documentation's lines with")
 	}
-	text, err := os.ReadFile("../docs/api.md")
+	for file, want := range map[string][]string{
+		"../docs/api.md": {
+			`"posted":true,"version":1}`, `"supplier_number":"77"`, `"posted":true,"version":2}`, `"posted":false,"version":3}`, `"posted":true,"version":4}`,
+			`"code":"refused"`, `"closing_debit"`, "round_trips",
+		},
+		"../README.md": {`"posted":false,"version":2}`, `"code":"refused"`},
+	} {
+		t.Run(filepath.Base(file), func(t *testing.T) { linesOf(t, file, want) })
+	}
+}
+
+func linesOf(t *testing.T, file string, wanted []string) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +57,7 @@ func TestTheLinesOfTheDocumentation(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	said := string(out)
-	for _, want := range []string{
-		`"posted":true,"version":1}`, `"supplier_number":"77"`, `"posted":true,"version":2}`, `"posted":false,"version":3}`, `"posted":true,"version":4}`,
-		`"code":"refused"`, `"closing_debit"`, "round_trips",
-	} {
+	for _, want := range wanted {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %s in\n%s", want, said)
 		}
