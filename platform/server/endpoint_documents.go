@@ -98,7 +98,7 @@ func listParameters(position string) []openapi.Parameter {
 	return []openapi.Parameter{
 		{Name: "search", In: "query", Description: "a part of what is looked into", Schema: &openapi.Schema{Type: "string", MaxLength: searchMax}},
 		{Name: "limit", In: "query", Description: "rows of a page", Schema: limit},
-		{Name: position, In: "query", Description: "the `next` of the page before", Schema: &openapi.Schema{Type: "string", MaxLength: cursorMax}},
+		{Name: position, In: "query", Description: "the `next` of the page before", Schema: &openapi.Schema{Type: "string", MaxLength: cursorMax, Pattern: `^[A-Za-z0-9_-]*$`}},
 	}
 }
 

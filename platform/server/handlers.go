@@ -108,5 +108,5 @@ func encoded(status int, value any) (answer, error) {
 
 // text tells whether a value of a request can be a text of the database.
 func text(s string, length int) bool {
-	return len(s) <= length && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
+	return utf8.RuneCountInString(s) <= length && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }

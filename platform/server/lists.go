@@ -21,7 +21,7 @@ const (
 	LimitDefault = 50
 	LimitMax     = 1000
 	searchMax    = 200
-	cursorMax    = 4096
+	cursorMax    = 1024
 )
 
 func (s *Server) listCatalog(lister *catalog.Lister) handle {
@@ -83,7 +83,7 @@ func errCursor(position string) error {
 func listed(query url.Values, position string) (search string, limit int, key string, last id.ID, err error) {
 	search, limit = query.Get("search"), LimitDefault
 	if !text(search, searchMax) {
-		return search, 0, "", last, &document.Invalid{Field: "search", Reason: fmt.Sprintf("at most %d bytes of text are expected", searchMax)}
+		return search, 0, "", last, &document.Invalid{Field: "search", Reason: fmt.Sprintf("at most %d characters of text are expected", searchMax)}
 	}
 	if given := query.Get("limit"); given != "" {
 		if limit, err = strconv.Atoi(given); err != nil || limit < 1 || limit > LimitMax {
