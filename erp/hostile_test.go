@@ -55,7 +55,7 @@ func TestHostileRequestsAreNeverOurFault(t *testing.T) {
 	o := c.Organisations[0]
 	u := erptest.Login(t, c.Worker(t, server.Config{}), o.User)
 	body := func(quantity, price string) string {
-		return fmt.Sprintf(`{"warehouse":%q,"counterparty":%q,"lines":[{"item":%q,"quantity":%q,"price":%q}]}`, o.Warehouses[0], o.Counterparty, c.Items[0], quantity, price)
+		return fmt.Sprintf(`{"warehouse":%q,"counterparty":%q,"contract":%q,"lines":[{"item":%q,"quantity":%q,"price":%q}]}`, o.Warehouses[0], o.Counterparty, erptest.Contract(o.Counterparty), c.Items[0], quantity, price)
 	}
 	for name, r := range map[string]struct {
 		method, path, body string

@@ -31,6 +31,8 @@ type Schema struct {
 	ReadOnly             bool           `json:"readOnly,omitempty"`
 	// Catalog is where the ids of a reference come from, as its list is called in a path.
 	Catalog string `json:"x-catalog,omitempty"`
+	// Documents are the types that a reference to a document may be of, as they stand in a path.
+	Documents []string `json:"x-documents,omitempty"`
 }
 
 // Additional is what an object may hold besides its properties: nothing, or values of a schema.
@@ -147,8 +149,12 @@ func Given(attributes []metadata.Attribute) *Schema {
 func value(a metadata.Attribute, money, quantity string) *Schema {
 	switch a.Type {
 	case metadata.Reference:
-		if a.Document {
-			return UUID("id of a document")
+		if a.Document || a.Documents != nil {
+			reference := UUID("id of a document")
+			for _, name := range a.Documents {
+				reference.Documents = append(reference.Documents, strings.ReplaceAll(name, "_", "-"))
+			}
+			return reference
 		}
 		if a.Catalog != "" {
 			reference := UUID("id in the catalog " + a.Catalog)

@@ -27,7 +27,8 @@ type killStand struct {
 	cluster *cluster.Cluster
 	db      *database.Database
 	workers [2]*worker.Worker
-	goods   [3]string // item, warehouse, counterparty
+	goods   [2]string            // item, warehouse
+	with    map[string][2]string // counterparty and contract, by type of document
 }
 
 func newKillStand(t *testing.T) *killStand {
@@ -45,15 +46,12 @@ func newKillStand(t *testing.T) *killStand {
 	for i := range s.workers {
 		s.workers[i] = s.serveProcess(t)
 	}
-	s.goods = [3]string{s.value(t, "SELECT id FROM cat_items ORDER BY id LIMIT 1"), "", ""}
-	u := erptest.Login(t, s.workers[0].URL, "u00001")
-	for i, name := range []string{"warehouses", "counterparties"} {
-		var page struct{ Items []struct{ ID string } }
-		a := u.Call(t, "GET", "/v1/catalogs/"+name+"?limit=1", "", nil)
-		if json.Unmarshal(a.Body, &page) != nil || len(page.Items) != 1 {
-			t.Fatalf("%s", a.Body)
-		}
-		s.goods[1+i] = page.Items[0].ID
+	const ours = "organisation = (SELECT organisation FROM cat_users WHERE code = 'u00001')"
+	s.goods = [2]string{s.value(t, "SELECT id FROM cat_items ORDER BY id LIMIT 1"), s.value(t, "SELECT id FROM cat_warehouses WHERE "+ours+" ORDER BY id LIMIT 1")}
+	s.with = map[string][2]string{}
+	for kind, side := range map[string]string{"goods-receipt": "supplier", "goods-sale": "customer"} {
+		from := " FROM cat_contracts WHERE " + ours + " AND " + side + " AND NOT by_order ORDER BY id LIMIT 1"
+		s.with[kind] = [2]string{s.value(t, "SELECT counterparty"+from), s.value(t, "SELECT id"+from)}
 	}
 	return s
 }
@@ -84,8 +82,8 @@ func (s *killStand) value(t *testing.T, query string) (value string) {
 	return value
 }
 
-func (s *killStand) body(comment, quantity string) []byte {
-	return fmt.Appendf(nil, `{"warehouse":%q,"counterparty":%q,"comment":%q,"lines":[{"item":%q,"quantity":%q,"price":"1.00"}]}`, s.goods[1], s.goods[2], comment, s.goods[0], quantity)
+func (s *killStand) body(kind, comment, quantity string) []byte {
+	return fmt.Appendf(nil, `{"warehouse":%q,"counterparty":%q,"contract":%q,"comment":%q,"lines":[{"item":%q,"quantity":%q,"price":"1.00"}]}`, s.goods[1], s.with[kind][0], s.with[kind][1], comment, s.goods[0], quantity)
 }
 
 // poster is one person who does not give up: what was not answered is sent again, at the other worker, under its key.
@@ -146,7 +144,7 @@ func (p *poster) work(t *testing.T, rounds int, made *outcomes) {
 	for round := range rounds {
 		comment := fmt.Sprintf("%d-%d", p.n, round)
 		kind := []string{"goods-receipt", "goods-sale"}[rng.IntN(2)]
-		a := p.do(t, "POST", "/v1/documents/"+kind, comment, p.stand.body(comment, fmt.Sprint(1+rng.IntN(3))))
+		a := p.do(t, "POST", "/v1/documents/"+kind, comment, p.stand.body(kind, comment, fmt.Sprint(1+rng.IntN(3))))
 		made.mutex.Lock()
 		made.by[comment] = a
 		made.mutex.Unlock()

@@ -203,8 +203,8 @@ func (o *Operation) Check(status int, header http.Header, body []byte) error {
 	return nil
 }
 
-// Example is a body that the schema allows, all of its fields given; pick gives ids of a catalog.
-func (a *API) Example(schema map[string]any, pick func(catalog string) string) any {
+// Example is a body that the schema allows, all of its fields given; pick gives ids of a catalog or of a type of document.
+func (a *API) Example(schema map[string]any, pick func(name string) string) any {
 	schema = a.Resolve(schema)
 	switch schema["type"] {
 	case "object":
@@ -224,12 +224,15 @@ func (a *API) Example(schema map[string]any, pick func(catalog string) string) a
 	return exampleText(schema, pick)
 }
 
-func exampleText(schema map[string]any, pick func(catalog string) string) string {
+func exampleText(schema map[string]any, pick func(name string) string) string {
 	pattern, _ := schema["pattern"].(string)
 	switch {
 	case schema["format"] == "uuid":
-		catalog, _ := schema["x-catalog"].(string)
-		return pick(catalog)
+		name, _ := schema["x-catalog"].(string)
+		if types, ok := schema["x-documents"].([]any); ok {
+			name = types[0].(string)
+		}
+		return pick(name)
 	case schema["format"] == "date-time":
 		return "2025-06-15T12:00:00Z"
 	case strings.HasPrefix(pattern, "^[0-9]{1,16}"):
