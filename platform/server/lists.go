@@ -21,62 +21,69 @@ const (
 	LimitDefault = 50
 	LimitMax     = 1000
 	searchMax    = 200
-	cursorMax    = 4096
+	cursorMax    = 1024
 )
 
-func (s *Server) listCatalog(ctx context.Context, r *request) (answer, error) {
-	lister, ok := s.catalogs[plainName(r.PathValue("catalog"))]
-	if !ok {
-		return answer{}, errNotFound
+func (s *Server) listCatalog(lister *catalog.Lister) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		page := catalog.Page{Organisation: r.user.Organisation}
+		var err error
+		if page.Search, page.Limit, page.AfterName, page.AfterID, err = listed(r.URL.Query(), "after"); err != nil {
+			return answer{}, err
+		}
+		var t *rowset.Table
+		err = s.db.Read(ctx, func(w *database.Work) error { t = lister.List(w, page); return nil })
+		if err != nil {
+			return answer{}, err
+		}
+		next := ""
+		if last := t.Rows() - 1; last+1 == page.Limit {
+			next = cursor(rowset.Column[string](t, "name")[last], rowset.Column[id.ID](t, "id")[last])
+		}
+		return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
 	}
-	page := catalog.Page{Organisation: r.user.Organisation}
-	var err error
-	if page.Search, page.Limit, page.AfterName, page.AfterID, err = listed(r.URL.Query(), "after"); err != nil {
-		return answer{}, err
-	}
-	var t *rowset.Table
-	err = s.db.Read(ctx, func(w *database.Work) error { t = lister.List(w, page); return nil })
-	if err != nil {
-		return answer{}, err
-	}
-	next := ""
-	if last := t.Rows() - 1; last+1 == page.Limit {
-		next = cursor(rowset.Column[string](t, "name")[last], rowset.Column[id.ID](t, "id")[last])
-	}
-	return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
 }
 
-func (s *Server) listDocuments(ctx context.Context, r *request) (answer, error) {
-	store, ok := s.documents[plainName(r.PathValue("type"))]
-	if !ok {
-		return answer{}, errNotFound
+func (s *Server) listDocuments(store *document.Store) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		page, err := documentPage(r)
+		if err != nil {
+			return answer{}, err
+		}
+		var t *rowset.Table
+		err = s.db.Read(ctx, func(w *database.Work) error { t = store.List(w, page); return nil })
+		if err != nil {
+			return answer{}, err
+		}
+		next := ""
+		if last := t.Rows() - 1; last+1 == page.Limit {
+			next = cursor(rowset.Column[time.Time](t, "date")[last].UTC().Format(time.RFC3339Nano), rowset.Column[id.ID](t, "id")[last])
+		}
+		return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
 	}
-	page := document.Page{Organisation: r.user.Organisation}
-	search, limit, date, before, err := listed(r.URL.Query(), "before")
-	if err == nil && date != "" {
-		page.BeforeDate, err = time.Parse(time.RFC3339Nano, date)
+}
+
+func documentPage(r *request) (page document.Page, err error) {
+	page.Organisation = r.user.Organisation
+	var date string
+	if page.Search, page.Limit, date, page.BeforeID, err = listed(r.URL.Query(), "before"); err != nil || date == "" {
+		return page, err
 	}
-	if err != nil {
-		return answer{}, &document.Invalid{Field: "query", Reason: "search, limit (1 to 1000) and before (the \"next\" of the page before) are expected"}
+	if page.BeforeDate, err = time.Parse(time.RFC3339Nano, date); err != nil {
+		err = errCursor("before")
 	}
-	page.Search, page.Limit, page.BeforeID = search, limit, before
-	var t *rowset.Table
-	err = s.db.Read(ctx, func(w *database.Work) error { t = store.List(w, page); return nil })
-	if err != nil {
-		return answer{}, err
-	}
-	next := ""
-	if last := t.Rows() - 1; last+1 == page.Limit {
-		next = cursor(rowset.Column[time.Time](t, "date")[last].UTC().Format(time.RFC3339Nano), rowset.Column[id.ID](t, "id")[last])
-	}
-	return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
+	return page, err
+}
+
+func errCursor(position string) error {
+	return &document.Invalid{Field: position, Reason: `the "next" of the page before is expected`}
 }
 
 // listed reads the parameters that all lists have.
 func listed(query url.Values, position string) (search string, limit int, key string, last id.ID, err error) {
 	search, limit = query.Get("search"), LimitDefault
 	if !text(search, searchMax) {
-		return search, 0, "", last, &document.Invalid{Field: "search", Reason: fmt.Sprintf("at most %d bytes of text are expected", searchMax)}
+		return search, 0, "", last, &document.Invalid{Field: "search", Reason: fmt.Sprintf("at most %d characters of text are expected", searchMax)}
 	}
 	if given := query.Get("limit"); given != "" {
 		if limit, err = strconv.Atoi(given); err != nil || limit < 1 || limit > LimitMax {
@@ -84,9 +91,8 @@ func listed(query url.Values, position string) (search string, limit int, key st
 		}
 	}
 	if given := query.Get(position); given != "" {
-		key, last, err = parseCursor(given)
-		if err != nil {
-			err = &document.Invalid{Field: position, Reason: `the "next" of the page before is expected`}
+		if key, last, err = parseCursor(given); err != nil {
+			err = errCursor(position)
 		}
 	}
 	return search, limit, key, last, err
