@@ -30,15 +30,19 @@ func (e *Entries) Add(debit, credit string, sum amount.Money) {
 type Ledger struct {
 	meta               *metadata.Accounting
 	write, erase, read string
+
+	readMany, eraseMany, insertMany, addMany string
 }
 
 // New makes the statements.
 func New(meta *metadata.Accounting) *Ledger {
-	return &Ledger{
+	l := &Ledger{
 		meta: meta, write: writeSQL(meta),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table()),
 		read:  fmt.Sprintf("SELECT debit, credit, amount FROM %s WHERE recorder = $1 ORDER BY line", meta.Table()),
 	}
+	l.rewriterSQL(meta)
+	return l
 }
 
 // Read queues the reading of a recorder's record set, in the order of its lines.

@@ -15,7 +15,6 @@ import (
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/number"
 	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
 )
 
 // Books post the documents of an application.
@@ -138,15 +137,23 @@ func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *docume
 }
 
 func (k *kind) references(w *database.Work, d *document.Document) *Facts {
-	wanted := map[string][]id.ID{}
-	d.References(func(name string, v id.ID) { wanted[name] = append(wanted[name], v) })
-	facts := &Facts{Catalogs: map[string]*catalog.Elements{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
+	facts := newFacts()
+	facts.Catalogs = k.elements(w, d.Organisation, d)
+	return facts
+}
+
+// elements queues the reading of what documents of one organisation refer to.
+func (k *kind) elements(w *database.Work, organisation id.ID, documents ...*document.Document) map[string]*catalog.Elements {
+	wanted, found := map[string][]id.ID{}, map[string]*catalog.Elements{}
+	for _, d := range documents {
+		d.References(func(name string, v id.ID) { wanted[name] = append(wanted[name], v) })
+	}
 	for _, name := range k.order {
 		ids := wanted[name]
 		slices.SortFunc(ids, id.ID.Compare)
-		facts.Catalogs[name] = k.readers[name].Read(w, d.Organisation, slices.Compact(ids))
+		found[name] = k.readers[name].Read(w, organisation, slices.Compact(ids))
 	}
-	return facts
+	return found
 }
 
 // present refuses references to what does not exist or is not the organisation's: the answer is the same for both.

@@ -55,6 +55,13 @@ type Facts struct {
 	Balances map[string]*rowset.Table
 	// Layers has what there is under the keys of a layered register's Balance.
 	Layers map[string]*register.Layers
+	// Restoring means that a posted document is posted anew only so that its costs follow the order of time: what has
+	// been agreed with others is not refused now, whatever became of balances since.
+	Restoring bool
+}
+
+func newFacts() *Facts {
+	return &Facts{Catalogs: map[string]*catalog.Elements{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
 }
 
 // Records are the record sets of a document.

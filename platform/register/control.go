@@ -13,7 +13,7 @@ import (
 func (r *Register) Keys(m *Movements) *rowset.Table {
 	keys, seen := rowset.New(r.meta.Dimensions, m.Rows.Rows()), map[string]bool{}
 	for row := range m.Rows.Rows() {
-		if key := r.key(m.Rows, row); !seen[key] {
+		if key := r.Key(m.Rows, row); !seen[key] {
 			seen[key] = true
 			keys.Add(m.Rows, []int{row})
 		}
@@ -39,10 +39,10 @@ func (r *Register) Locks(organisation id.ID, keys *rowset.Table) []lock.Key {
 func (r *Register) Apply(balances, keys *rowset.Table, m *Movements, reversed bool) {
 	at := make(map[string]int, keys.Rows())
 	for row := range keys.Rows() {
-		at[r.key(keys, row)] = row
+		at[r.Key(keys, row)] = row
 	}
 	for row := range m.Rows.Rows() {
-		to, asked := at[r.key(m.Rows, row)]
+		to, asked := at[r.Key(m.Rows, row)]
 		if !asked {
 			continue
 		}
@@ -89,8 +89,8 @@ func number(value any) int64 {
 	return int64(value.(amount.Quantity))
 }
 
-// key of a row whose first columns are the dimensions.
-func (r *Register) key(t *rowset.Table, row int) string {
+// Key of a row whose first columns are the dimensions.
+func (r *Register) Key(t *rowset.Table, row int) string {
 	return keyOf(t, row, len(r.meta.Dimensions))
 }
 
@@ -106,4 +106,11 @@ func keyOf(t *rowset.Table, row, columns int) string {
 		}
 	}
 	return string(b)
+}
+
+// Take makes a row of balances less by a movement.
+func (r *Register) Take(left *rowset.Table, to int, m *Movements, row int) {
+	for i := range r.meta.Resources {
+		increase(left.Cell(i, to), m.Rows.Value(len(r.meta.Dimensions)+i, row), true)
+	}
 }

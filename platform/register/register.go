@@ -48,6 +48,8 @@ func fields(meta *metadata.Accumulation) []metadata.Attribute {
 type Register struct {
 	meta                                         *metadata.Accumulation
 	write, erase, read, lookup, layers, boundary string
+	readMany, eraseMany, insertMany, addMany     string
+	restoring                                    restoringSQL
 }
 
 // New makes the statements.
@@ -57,8 +59,9 @@ func New(meta *metadata.Accumulation) *Register {
 	r.erase = fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table())
 	r.read = fmt.Sprintf("SELECT expense, %s FROM %s WHERE recorder = $1 ORDER BY line", strings.Join(names(fields(meta)), ", "), meta.Table())
 	r.lookup = r.lookupSQL()
+	r.rewriterSQL()
 	if meta.Layered {
-		r.layers, r.boundary = r.layersSQL(), boundarySQL(meta)
+		r.layers, r.boundary, r.restoring = r.layersSQL(), boundarySQL(meta), r.restoringSQL()
 	}
 	return r
 }

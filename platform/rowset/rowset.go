@@ -125,6 +125,20 @@ func (t *Table) Add(from *Table, rows []int) {
 	t.rows += len(rows)
 }
 
+// Columns is a part of the columns, which stay those of the table.
+func (t *Table) Columns(first, end int) *Table {
+	return &Table{t.Attributes[first:end], t.columns[first:end], t.rows}
+}
+
+// AddRange appends the rows from one up to another of a table with the same attributes.
+func (t *Table) AddRange(from *Table, first, end int) {
+	rows := make([]int, 0, end-first)
+	for row := first; row < end; row++ {
+		rows = append(rows, row)
+	}
+	t.Add(from, rows)
+}
+
 // Same tells whether a row equals a row of a table with the same attributes.
 func (t *Table) Same(row int, other *Table, otherRow int) bool {
 	for i, c := range t.columns {
