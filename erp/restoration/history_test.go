@@ -58,7 +58,9 @@ func (h *history) write(t *testing.T, operations int) {
 	}
 }
 
-func (h *history) key() posting.Key { return posting.Key{Author: id.New(), Name: id.New().String(), Digest: []byte{1}} }
+func (h *history) key() posting.Key {
+	return posting.Key{Author: id.New(), Name: id.New().String(), Digest: []byte{1}}
+}
 
 func (h *history) create(t *testing.T, d *document.Document) error {
 	r, err := h.books.Create(t.Context(), d, h.key())

@@ -74,17 +74,8 @@ type Options struct {
 	Lines int
 }
 
-// Books that restorations of a manner work with: classic makes a round trip of each statement.
+// Books that restorations work with.
 func Books(db *database.Database) *posting.Books { return posting.New(db, erp.Metadata(), erp.Rules()) }
-
-// DatabaseOptions for so many sequences at a time.
-func DatabaseOptions(how posting.Manner, threads int) database.Options {
-	o := database.Options{Connections: threads + 1, Application: "plimsoll restoration", StatementTimeout: -1}
-	if how.Classic {
-		o.Chain = 1
-	}
-	return o
-}
 
 // Run restores a sequence. told hears what has been committed, and what the running piece has done besides; it may be nil.
 func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting.Books, o Options, told func(posting.Restored)) (done posting.Restored, err error) {

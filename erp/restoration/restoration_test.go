@@ -10,6 +10,7 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/restoration"
+	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
@@ -35,7 +36,7 @@ func saved(t *testing.T, c *erptest.Company) (again func()) {
 // threads restore the sequences of a plan, so many at a time.
 func restore(t *testing.T, c *erptest.Company, threads int, o restoration.Options) (done posting.Restored) {
 	t.Helper()
-	db := databasetest.Connect(t, c.DSN, restoration.DatabaseOptions(o.How, threads))
+	db := databasetest.Connect(t, c.DSN, database.Options{Connections: threads + 1})
 	defer db.Close()
 	plan, err := restoration.Plan(t.Context(), db, id.ID{})
 	if err != nil {

@@ -148,3 +148,6 @@ func (db *Database) Borrow(ctx context.Context, do func(*pgx.Conn) error) error 
 		return do(c.Conn())
 	})
 }
+
+// Pool is the pool itself, for a library that brings statements of its own.
+func (db *Database) Pool() *pgxpool.Pool { return db.pool }

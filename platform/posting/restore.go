@@ -39,7 +39,8 @@ type Restoration struct {
 
 // Manner of a restoration. All give the same books.
 type Manner struct {
-	// Classic reposts one document after the other: it reads balances at each document's moment and rewrites all its record sets row by row.
+	// Classic reposts one document after the other: it reads balances at each document's moment and rewrites all its record sets row by row, with a
+	// round trip for each statement.
 	// The others keep layers in memory, read and write many documents at a time, and only what differs.
 	Classic bool
 	// Wide is a classic query that reads all layers of a warehouse and picks the document's out of them.
@@ -110,6 +111,9 @@ func (b *Books) Restore(ctx context.Context, r Restoration) (done Restored, err 
 }
 
 func (b *Books) restore(ctx context.Context, w *database.Work, r Restoration) (Restored, error) {
+	if r.How.Classic {
+		w.OneByOne()
+	}
 	layered := b.registers[r.Register]
 	takers, boundaries, err := b.holdTakers(ctx, w, layered, r)
 	if err != nil {

@@ -42,6 +42,7 @@ func (s *Server) routes() http.Handler {
 	secured("GET /v1/documents/{type}", "document.list", s.listDocuments)
 	secured("GET /v1/documents/{type}/{id}", "document.card", s.showDocument)
 	secured("GET /v1/reports/{report}", "report", s.runReport)
+	s.jobRoutes(secured)
 	mux.HandleFunc("GET /health/live", func(w http.ResponseWriter, _ *http.Request) { s.write(w, answer{status: http.StatusOK}) })
 	mux.HandleFunc("GET /health/ready", s.ready)
 	mux.HandleFunc("GET /health/profile", func(w http.ResponseWriter, _ *http.Request) {

@@ -23,6 +23,7 @@ import (
 	"plimsoll/platform/catalog"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
+	"plimsoll/platform/jobs"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/session"
@@ -57,6 +58,8 @@ type Config struct {
 	// QueueTimeout is the longest wait before 503.
 	QueueTimeout time.Duration
 	MaxSessions  int
+	// Jobs are the background jobs that users may ask for; nil means that there are none. Working on them is the caller's.
+	Jobs *jobs.Jobs
 	// DrainTimeout is how long Serve waits for running requests once its context is done.
 	DrainTimeout time.Duration
 }
