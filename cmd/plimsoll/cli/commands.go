@@ -22,6 +22,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addKeep(root)
 	a.addFill(root)
 	a.addServe(root)
+	a.addRestore(root)
 	a.addConfig(root)
 	a.addVersion(root)
 	a.addCompletion(root)

@@ -140,7 +140,7 @@ func serveCommand() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return []string{self, "serve", "--listen", "127.0.0.1:0", "--json"}, nil
+	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}, nil
 }
 
 // ready gives the ERP's database, making what is missing, and how to take down what it started.
