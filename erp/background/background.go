@@ -4,7 +4,9 @@ package background
 import (
 	"log/slog"
 
+	"plimsoll/erp/recalculation"
 	"plimsoll/erp/restoration"
+	"plimsoll/erp/rewriting"
 	"plimsoll/platform/database"
 	"plimsoll/platform/jobs"
 )
@@ -13,5 +15,7 @@ import (
 func New(db *database.Database, log *slog.Logger) (*jobs.Jobs, error) {
 	return jobs.New(db, log, []jobs.Kind{
 		restoration.Job(db),
+		rewriting.Job(db),
+		recalculation.Job(db),
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
-	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
@@ -59,38 +58,21 @@ func (s *sequence) read(ctx context.Context, w *database.Work, takers []register
 	for _, t := range takers {
 		byType[t.Type] = append(byType[t.Type], t.ID)
 	}
-	found, sections := map[id.ID]*posted{}, []func(){}
+	found, collect := map[id.ID]*posted{}, []func(){}
 	for _, name := range sortedKeys(byType) {
 		k := s.books.types[name]
-		documents := k.store.ReadMany(w, byType[name])
-		moved, entered := map[string]map[id.ID]*register.Movements{}, map[string]map[id.ID]*ledger.Entries{}
-		for _, r := range k.meta.Registers {
-			if s.books.registers[r] != nil {
-				moved[r] = s.books.registers[r].ReadMany(w, byType[name])
-			} else {
-				entered[r] = s.books.ledgers[r].ReadMany(w, byType[name])
-			}
-		}
-		sections = append(sections, func() {
+		documents, recordSets := k.store.ReadMany(w, byType[name]), s.recordSets(w, k, byType[name])
+		collect = append(collect, func() {
 			for v, d := range documents {
-				p := &posted{kind: k, held: d, before: s.books.sets(&Records{})}
-				for r := range moved {
-					p.before.movements[r] = orNone(moved[r][v], s.books.registers[r])
-				}
-				for r := range entered {
-					if e := entered[r][v]; e != nil {
-						p.before.entries[r] = e
-					}
-				}
-				found[v] = p
+				found[v] = &posted{kind: k, held: d, before: recordSets(v)}
 			}
 		})
 	}
 	if err := w.Flush(ctx); err != nil {
 		return nil, err
 	}
-	for _, collect := range sections {
-		collect()
+	for _, each := range collect {
+		each()
 	}
 	all := make([]*posted, 0, len(takers))
 	for _, t := range takers {

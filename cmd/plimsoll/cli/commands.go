@@ -23,6 +23,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addFill(root)
 	a.addServe(root)
 	a.addRestore(root)
+	a.addRecalculate(root)
 	a.addConfig(root)
 	a.addVersion(root)
 	a.addCompletion(root)
