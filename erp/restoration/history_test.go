@@ -3,20 +3,18 @@ package restoration_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/amount"
-	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/rowset"
 )
-
-func TestMain(m *testing.M) { databasetest.Main(m) }
 
 // history writes documents at random, many of them back-dated, some changed or taken back.
 type history struct {
@@ -31,6 +29,11 @@ const items = 5
 func newHistory(t *testing.T, seed uint64) *history {
 	c := erptest.New(t, items)
 	return &history{c, posting.New(c.Database, erp.Metadata(), erp.Rules()), rand.New(rand.NewPCG(seed, 1)), nil}
+}
+
+// newUser writes into the same books at the same time, first of all into what the history has written.
+func newUser(h *history, seed uint64) *history {
+	return &history{h.Company, h.books, rand.New(rand.NewPCG(seed, 2)), slices.Clone(h.written)}
 }
 
 var today = time.Date(2025, 6, 15, 12, 0, 0, 0, time.UTC)
@@ -53,7 +56,7 @@ func (h *history) write(t *testing.T, operations int) {
 		}
 		var refused *posting.Refusal
 		if err != nil && !errors.As(err, &refused) {
-			t.Fatal(err)
+			t.Error(err)
 		}
 	}
 }

@@ -118,3 +118,19 @@ func firstDifference(got, want string) string {
 	}
 	return fmt.Sprintf("%d rows, want %d", len(g), len(w))
 }
+
+// Restorations follow one another while documents come, so that the keys of a document have boundaries before and after it.
+func TestRestoringAgainFromLaterBoundaries(t *testing.T) {
+	steps := []restoration.Options{{}, {How: posting.Manner{Classic: true}}, {Lines: 5}, {How: manners["classic wide"]}}
+	for seed := range uint64(2) {
+		h := newHistory(t, 50+seed)
+		h.write(t, 40)
+		for step := range 12 {
+			restore(t, h.Company, 1, steps[step%len(steps)])
+			if got, want := found(t, h.Company), newModel(t, h.Company).String(); got != want {
+				t.Fatalf("history %d, step %d: %s", seed, step, firstDifference(got, want))
+			}
+			h.write(t, 8)
+		}
+	}
+}

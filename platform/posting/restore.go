@@ -121,13 +121,13 @@ func (b *Books) restore(ctx context.Context, w *database.Work, r Restoration) (R
 	}
 	s := &sequence{
 		books: b, layered: layered, restoration: r, writers: b.writers(), short: map[string]time.Time{}, keys: rowset.New(layered.Meta().Leading(), 0),
-		inside: map[string]bool{},
+		since: map[string]time.Time{},
 	}
 	var moments []time.Time
 	for row := range r.Keys.Rows() { // those that somebody else has restored meanwhile are left out
 		if moment, ok := boundaries[layered.Leading(r.Keys, row)]; ok {
 			s.keys.Add(r.Keys, []int{row})
-			s.inside[layered.Leading(r.Keys, row)] = true
+			s.since[layered.Leading(r.Keys, row)] = moment
 			moments = append(moments, moment)
 		}
 	}

@@ -21,8 +21,8 @@ type sequence struct {
 	layered     *register.Register
 	restoration Restoration
 	keys        *rowset.Table
-	inside      map[string]bool // the keys
-	memory      *memory         // of layers; nil when they are read for each document
+	since       map[string]time.Time // the boundary of each key restored
+	memory      *memory              // of layers; nil when they are read for each document
 	writers     *writers
 	short       map[string]time.Time
 	done        Restored
@@ -185,6 +185,12 @@ func (s *sequence) layers(ctx context.Context, w *database.Work, p *posted, late
 	return since, nil
 }
 
+// restores tells whether a document is one of those that a key is restored from: the others have from it what they should have.
+func (s *sequence) restores(key string, p *posted) bool {
+	since, restored := s.since[key]
+	return restored && !p.held.Date.Before(since)
+}
+
 // split tells what a document has taken from the keys that are restored from what it has taken from others.
 func (s *sequence) split(p *posted) error {
 	meta, own := s.layered.Meta(), p.before.movements[s.layered.Meta().Name]
@@ -194,7 +200,7 @@ func (s *sequence) split(p *posted) error {
 		switch {
 		case !own.Expense[row]:
 			return errors.New("it brings and takes layers, which nothing here can put in order")
-		case !s.inside[key]:
+		case !s.restores(key, p):
 			p.outside = append(p.outside, row)
 		default:
 			if _, seen := p.required[key]; !seen {
@@ -228,7 +234,7 @@ func (s *sequence) took(p *posted, m *register.Movements, since map[string]time.
 	}
 	for row := range m.Rows.Rows() {
 		key := s.layered.Leading(m.Rows, row)
-		if !s.inside[key] {
+		if !s.restores(key, p) {
 			continue
 		}
 		layer := s.layered.Key(m.Rows, row)
