@@ -78,7 +78,7 @@ var manners = map[string]posting.Manner{
 // Whatever the history, manner, number of threads and size of pieces, the restored books are those of a serial restoration, bit for bit.
 func TestRestoredBooksAreThoseOfASerialRestoration(t *testing.T) {
 	short := 0
-	for seed := range uint64(6) {
+	for seed := range uint64(3) {
 		h := newHistory(t, seed)
 		h.write(t, 60)
 		want, again := newModel(t, h.Company), saved(t, h.Company)
