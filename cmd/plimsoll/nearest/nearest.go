@@ -31,12 +31,26 @@ func Hint(word string, known []string, otherwise string) string {
 	return otherwise
 }
 
-// similarity forgives case and a forgotten tail: "dur" is meant to be "duration".
+// similarity forgives case, a forgotten tail ("dur" is meant to be "duration") and two letters in the wrong order, which counts
+// as two changes otherwise: too many for a short word ("rnu").
 func similarity(word, known string) float64 {
 	word, known = strings.ToLower(word), strings.ToLower(known)
 	s := levenshtein.Similarity(word, known, nil)
-	if len(word) >= 3 && strings.HasPrefix(known, word) {
+	if len(word) >= 3 && (strings.HasPrefix(known, word) || swapped(word, known)) {
 		return max(s, 0.8)
 	}
 	return s
+}
+
+// swapped tells whether exchanging two letters that stand together makes one word of the other.
+func swapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) - 1 {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		}
+	}
+	return false
 }
