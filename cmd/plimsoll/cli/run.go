@@ -31,7 +31,10 @@ type runOptions struct {
 }
 
 // usersMax is what one generator process is built for, with room above.
-const usersMax = 100_000
+const (
+	usersMax     = 100_000
+	documentsMax = 100_000_000 // of a base
+)
 
 func (a *app) addRun(root *cobra.Command) {
 	var o runOptions
