@@ -158,8 +158,9 @@ func restoreFor(ctx context.Context, db *database.Database, threads int, how pos
 	if err != nil {
 		return 0, false, err
 	}
-	limited, cancel := context.WithTimeout(ctx, most)
+	limited, cancel := context.WithCancel(ctx) // a deadline would end a read of the driver before it ends the context
 	defer cancel()
+	defer time.AfterFunc(most, cancel).Stop()
 	todo, books := make(chan restoration.Sequence, len(plan)), restoration.Books(db)
 	for _, s := range plan {
 		todo <- s

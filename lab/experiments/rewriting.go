@@ -92,24 +92,23 @@ func sales(ctx context.Context, db *database.Database) (documents []id.ID, err e
 
 // rewriteFor has so many jobs rewrite, each a share of the documents of its own, again and again until the time is over.
 func rewriteFor(ctx context.Context, db *database.Database, books *posting.Books, documents []id.ID, side rewriter, d time.Duration) (figures, error) {
-	limited, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
+	end := time.Now().Add(d) // what runs then is finished
 	var objects atomic.Int64
 	var waits, active int64
 	began := time.Now()
 	size := max(1, side.how.Documents)
 	err := allAtOnce(side.jobs+1, func(job int) (err error) {
 		if job == side.jobs {
-			waits, active, err = sampleLogWaits(limited, db)
+			waits, active, err = sampleLogWaits(ctx, db, end)
 			return err
 		}
 		var own []id.ID
 		for i := job; i < len(documents); i += side.jobs {
 			own = append(own, documents[i])
 		}
-		for at := 0; limited.Err() == nil && len(own) > 0; at = (at + size) % len(own) {
-			n, err := books.Rewrite(limited, erp.GoodsSale, own[at:min(len(own), at+size)], side.how)
-			if objects.Add(n); err != nil && limited.Err() == nil {
+		for at := 0; time.Now().Before(end) && len(own) > 0; at = (at + size) % len(own) {
+			n, err := books.Rewrite(ctx, erp.GoodsSale, own[at:min(len(own), at+size)], side.how)
+			if objects.Add(n); err != nil {
 				return err
 			}
 		}
@@ -126,13 +125,13 @@ func rewriteFor(ctx context.Context, db *database.Database, books *posting.Books
 }
 
 // sampleLogWaits counts sessions at work, and those of them that wait for the log.
-func sampleLogWaits(ctx context.Context, db *database.Database) (waits, active int64, err error) {
+func sampleLogWaits(ctx context.Context, db *database.Database, end time.Time) (waits, active int64, err error) {
 	const look = `SELECT count(*) FILTER (WHERE wait_event IN ('WalSync', 'WALSync', 'WalWrite', 'WALWrite')), count(*)
 FROM pg_stat_activity WHERE application_name = $1 AND state = 'active' AND pid <> pg_backend_pid()`
 	err = db.Borrow(ctx, func(conn *pgx.Conn) error {
-		for ctx.Err() == nil {
+		for time.Now().Before(end) {
 			var w, a int64
-			if err := conn.QueryRow(context.WithoutCancel(ctx), look, rewritingName).Scan(&w, &a); err != nil {
+			if err := conn.QueryRow(ctx, look, rewritingName).Scan(&w, &a); err != nil {
 				return err
 			}
 			waits, active = waits+w, active+a
