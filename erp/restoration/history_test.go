@@ -91,7 +91,7 @@ func (h *history) content(kind string, organisation id.ID) *document.Document {
 		d.Date = today.AddDate(0, 0, -3) // several of one moment
 	}
 	rowset.Column[id.ID](d.Header, "warehouse")[0] = of.Warehouses[h.rng.IntN(3)/2]
-	rowset.Column[id.ID](d.Header, "counterparty")[0] = of.Counterparty
+	rowset.Column[id.ID](d.Header, "counterparty")[0], rowset.Column[id.ID](d.Header, "contract")[0] = of.Counterparty, erptest.Contract(of.Counterparty)
 	lines, most := d.Section("lines"), 5000
 	if kind == erp.GoodsSale {
 		most = 2500

@@ -20,9 +20,9 @@ import (
 	"plimsoll/erp"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
-	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
+	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
 
@@ -139,12 +139,15 @@ func (s Sequence) restoration(items []id.ID, how posting.Manner) posting.Restora
 	}, len(items))}
 	r.Keys.Grow(len(items))
 	warehouses := rowset.Column[id.ID](r.Keys, "warehouse")
-	for i, item := range items {
+	for i := range items {
 		warehouses[i] = s.Warehouse
-		// who takes locks the stock; who changes what was taken, the batches too
-		r.Locks = append(r.Locks, lock.Of(erp.Stock, s.Organisation, s.Warehouse, item), lock.Of(erp.Batches, s.Organisation, s.Warehouse, item))
 	}
 	copy(rowset.Column[id.ID](r.Keys, "item"), items)
+	// who takes or brings locks the stock; who changes what was taken, the batches too
+	app := erp.Metadata()
+	for _, name := range []string{erp.Stock, erp.Batches} {
+		r.Locks = append(r.Locks, register.Locks(app.Register(name), s.Organisation, r.Keys)...)
+	}
 	return r
 }
 

@@ -129,7 +129,8 @@ func Late(ctx context.Context, db *database.Database) error {
 		for from := 0; from < len(p.items); from += erp.LinesMax {
 			d := document.New(meta)
 			d.Organisation, d.Author, d.Posted, d.Date = p.organisation, p.author, true, date
-			rowset.Column[id.ID](d.Header, "warehouse")[0], rowset.Column[id.ID](d.Header, "counterparty")[0] = at, p.counterparty
+			rowset.Column[id.ID](d.Header, "warehouse")[0] = at
+			rowset.Column[id.ID](d.Header, "counterparty")[0], rowset.Column[id.ID](d.Header, "contract")[0] = p.counterparty, p.contract
 			lines := d.Section("lines")
 			for i := from; i < min(len(p.items), from+erp.LinesMax); i++ {
 				row := lines.Grow(1)
@@ -149,14 +150,14 @@ func Late(ctx context.Context, db *database.Database) error {
 }
 
 type place struct {
-	organisation, counterparty, author id.ID
+	organisation, counterparty, contract, author id.ID
 	items                              []id.ID
 	quantities                         []amount.Quantity
 }
 
-const soldSQL = `SELECT s.organisation, s.warehouse, s.item, s.quantity, c.id, u.id
+const soldSQL = `SELECT s.organisation, s.warehouse, s.item, s.quantity, c.counterparty, c.id, u.id
 FROM (SELECT organisation, warehouse, item, sum(quantity) AS quantity FROM acc_stock WHERE expense GROUP BY organisation, warehouse, item) s
-CROSS JOIN LATERAL (SELECT id FROM cat_counterparties WHERE organisation = s.organisation ORDER BY id LIMIT 1) c
+CROSS JOIN LATERAL (SELECT id, counterparty FROM cat_contracts WHERE organisation = s.organisation AND supplier ORDER BY id LIMIT 1) c
 CROSS JOIN LATERAL (SELECT id FROM cat_users WHERE organisation = s.organisation ORDER BY id LIMIT 1) u
 ORDER BY s.item`
 
@@ -169,7 +170,7 @@ func sold(ctx context.Context, db *database.Database) (map[id.ID]*place, time.Ti
 			var p place
 			var at, item id.ID
 			var quantity amount.Quantity
-			err := r.Scan(&p.organisation, &at, &item, &quantity, &p.counterparty, &p.author)
+			err := r.Scan(&p.organisation, &at, &item, &quantity, &p.counterparty, &p.contract, &p.author)
 			if found[at] == nil {
 				found[at] = &p
 			}

@@ -1,9 +1,7 @@
 package ledger
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,9 +18,9 @@ func (l *Ledger) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Entrie
 	all := make(map[id.ID]*Entries, len(recorders))
 	w.Queue("read entries in "+l.meta.Name, l.readMany, recorders).Rows(func(r pgx.Rows) error {
 		var recorder id.ID
-		var debit, credit string
+		var debit, credit Account
 		var sum amount.Money
-		err := r.Scan(&recorder, &debit, &credit, &sum)
+		err := r.Scan(append(append(append([]any{&recorder}, debit.targets()...), credit.targets()...), &sum)...)
 		if all[recorder] == nil {
 			all[recorder] = &Entries{Ledger: l.meta.Name}
 		}
@@ -51,8 +49,9 @@ type Rewriter struct {
 }
 
 type turnover struct {
-	organisation   id.ID
-	account, month string
+	organisation id.ID
+	account      Account
+	month        string
 }
 
 type sums struct{ debit, credit amount.Money }
@@ -80,7 +79,7 @@ func (x *Rewriter) Replace(by register.Recorder, was time.Time, before, after *E
 	}
 }
 
-func (x *Rewriter) turnover(organisation id.ID, account, month string) *sums {
+func (x *Rewriter) turnover(organisation id.ID, account Account, month string) *sums {
 	key := turnover{organisation, account, month}
 	if x.turnovers[key] == nil {
 		x.turnovers[key] = &sums{}
@@ -97,7 +96,8 @@ func (x *Rewriter) Write(w *database.Work) {
 		w.Queue("take back from "+x.ledger.meta.Name, x.ledger.eraseMany, x.erased.recorders, x.erased.lines)
 	}
 	if b := &x.brought; len(b.lines) > 0 {
-		w.Queue("enter in "+x.ledger.meta.Name, x.ledger.insertMany, b.recorders, b.lines, b.types, b.organisations, b.periods, b.rows.Debit, b.rows.Credit, b.rows.Amount)
+		args := columns(columns([]any{b.recorders, b.lines, b.types, b.organisations, b.periods}, b.rows.Debit), b.rows.Credit)
+		w.Queue("enter in "+x.ledger.meta.Name, x.ledger.insertMany, append(args, b.rows.Amount)...)
 	}
 	kept := x.turnovers
 	*x = *x.ledger.Rewriter()
@@ -106,36 +106,33 @@ func (x *Rewriter) Write(w *database.Work) {
 
 // WriteTotals queues the changes of turnovers, in the order in which everybody takes them.
 func (x *Rewriter) WriteTotals(w *database.Work) {
-	var keys []turnover
+	var organisations []id.ID
+	var accounts []Account
+	var months []string
+	var debits, credits []amount.Money
 	for key, s := range x.turnovers {
 		if s.debit != 0 || s.credit != 0 {
-			keys = append(keys, key)
+			organisations, accounts, months = append(organisations, key.organisation), append(accounts, key.account), append(months, key.month)
+			debits, credits = append(debits, s.debit), append(credits, s.credit)
 		}
 	}
-	slices.SortFunc(keys, func(a, b turnover) int {
-		return cmp.Or(a.organisation.Compare(b.organisation), cmp.Compare(a.account, b.account), cmp.Compare(a.month, b.month))
-	})
-	var organisations []id.ID
-	var accounts, months []string
-	var debits, credits []amount.Money
-	for _, key := range keys {
-		organisations, accounts, months = append(organisations, key.organisation), append(accounts, key.account), append(months, key.month)
-		debits, credits = append(debits, x.turnovers[key].debit), append(credits, x.turnovers[key].credit)
-	}
 	x.turnovers = map[turnover]*sums{}
-	if len(keys) > 0 {
+	if len(months) > 0 {
 		split := int(w.Backend()) % x.ledger.meta.Splits
-		w.Queue("change turnovers of "+x.ledger.meta.Name, x.ledger.addMany, organisations, accounts, months, debits, credits, split)
+		args := columns([]any{split, organisations, months, debits, credits}, accounts)
+		w.Queue("change turnovers of "+x.ledger.meta.Name, x.ledger.addMany, args...)
 	}
 }
 
 func (l *Ledger) rewriterSQL(meta *metadata.Accounting) {
-	l.readMany = fmt.Sprintf("SELECT recorder, debit, credit, amount FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line", meta.Table())
+	l.readMany = fmt.Sprintf("SELECT recorder, %s, amount FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line", Columns, meta.Table())
 	l.eraseMany = fmt.Sprintf("DELETE FROM %s m USING unnest($1::uuid[], $2::integer[]) AS g (recorder, line) WHERE m.recorder = g.recorder AND m.line = g.line", meta.Table())
-	l.insertMany = fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, debit, credit, amount)
-SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[], $8::numeric[])`, meta.Table())
-	l.addMany = fmt.Sprintf(`INSERT INTO %s AS t (organisation, account, period, split, debit, credit)
-SELECT m.organisation, m.account, m.period::date, $6, m.debit, m.credit
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::numeric[], $5::numeric[]) AS m (organisation, account, period, debit, credit)
-ON CONFLICT (organisation, account, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`, meta.Totals())
+	l.insertMany = fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s, amount)
+SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[],
+	$6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::text[], $11::uuid[], $12::uuid[], $13::uuid[], $14::numeric[])`, meta.Table(), Columns)
+	l.addMany = fmt.Sprintf(`INSERT INTO %[1]s AS t (organisation, %[2]s, period, split, debit, credit)
+SELECT organisation, %[2]s, period::date, $1, m.debit, m.credit
+FROM unnest($2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[]) AS m (organisation, period, debit, credit, %[2]s)
+ORDER BY organisation, %[2]s, period::date
+ON CONFLICT (organisation, %[2]s, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`, meta.Totals(), balanceBy)
 }

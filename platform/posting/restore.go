@@ -217,7 +217,6 @@ type posted struct {
 	held   *document.Document
 	before sets
 	facts  *Facts
-	needs  []Balance
 
 	required map[string]int64 // of the first resource, by key restored
 	inside   *rowset.Table    // those keys

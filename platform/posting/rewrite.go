@@ -59,7 +59,10 @@ func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, document
 // recordSets queues the reading of the record sets of documents of one kind; the answer has them by document after the flush.
 func (s *sequence) recordSets(w *database.Work, k *kind, documents []id.ID) func(id.ID) sets {
 	var collect []func(v id.ID, to sets)
-	for _, name := range k.meta.Registers {
+	for _, name := range k.meta.Recorded() {
+		if s.books.known[name] != nil {
+			continue
+		}
 		if r := s.books.registers[name]; r != nil {
 			found := r.ReadMany(w, documents)
 			collect = append(collect, func(v id.ID, to sets) { to.movements[name] = orNone(found[v], r) })

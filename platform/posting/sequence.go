@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"plimsoll/platform/amount"
@@ -86,45 +87,28 @@ func (s *sequence) read(ctx context.Context, w *database.Work, takers []register
 	return all, w.Flush(ctx)
 }
 
-// ask queues what the rules need: the catalogs of all documents together, and the balances of each but layers.
+// ask queues the reading of the catalogs that the rules look at, for all documents of a type together.
 func (s *sequence) ask(w *database.Work, all []*posted) {
-	byKind := map[*kind][]*posted{}
+	byKind := map[string][]*document.Document{}
 	for _, p := range all {
-		byKind[p.kind] = append(byKind[p.kind], p)
+		byKind[p.kind.meta.Name] = append(byKind[p.kind.meta.Name], p.held)
 	}
-	for _, name := range sortedKeys(s.books.types) {
-		k := s.books.types[name]
-		if len(byKind[k]) == 0 {
-			continue
-		}
-		var documents []*document.Document
-		for _, p := range byKind[k] {
-			documents = append(documents, p.held)
-		}
-		shared := k.elements(w, s.restoration.Organisation, documents...)
-		for _, p := range byKind[k] {
-			p.facts = newFacts()
-			p.facts.Catalogs, p.facts.Restoring = shared, true
-			p.needs = k.rules.Balances(p.held)
-			for _, n := range p.needs {
-				if n.Keys != nil && n.Register != s.layered.Meta().Name {
-					p.facts.Balances[n.Register] = s.books.registers[n.Register].Balances(w, p.held.Organisation, n.Keys)
-				}
-			}
-		}
+	shared := map[string]*Facts{}
+	for _, name := range sortedKeys(byKind) {
+		shared[name] = newFacts()
+		shared[name].Catalogs = s.books.types[name].elements(w, s.restoration.Organisation, byKind[name]...)
+	}
+	for _, p := range all {
+		p.facts = newFacts()
+		p.facts.Catalogs = shared[p.kind.meta.Name].Catalogs
 	}
 }
 
 // record posts a document anew and gathers what differs.
 func (s *sequence) record(ctx context.Context, w *database.Work, p *posted) error {
-	d, name := p.held.Copy(), s.layered.Meta().Name
-	if err := p.kind.present(d, p.facts); err != nil {
-		return err
-	}
-	for _, n := range p.needs {
-		if moved := p.before.movements[n.Register]; n.Register != name && n.Keys != nil && moved != nil {
-			s.books.registers[n.Register].Apply(p.facts.Balances[n.Register], n.Keys, moved, true)
-		}
+	rules, costing := p.kind.rules.(Costing)
+	if !costing {
+		return errors.New("its rules do not say what of it depends on costs")
 	}
 	if err := s.split(p); err != nil {
 		return err
@@ -133,24 +117,37 @@ func (s *sequence) record(ctx context.Context, w *database.Work, p *posted) erro
 	if err != nil {
 		return err
 	}
-	records, err := p.kind.rules.Record(d, p.facts)
+	d := p.held.Copy()
+	records, err := rules.Recost(d, p.facts)
 	var refused *Refusal
 	if s.memory == nil && errors.As(err, &refused) { // short at its moment: what comes later makes up for it
 		if since, err = s.layers(ctx, w, p, true); err != nil {
 			return err
 		}
 		d = p.held.Copy()
-		records, err = p.kind.rules.Record(d, p.facts)
+		records, err = rules.Recost(d, p.facts)
 	}
 	if err != nil {
 		return err
 	}
-	after := s.books.sets(records)
-	if err := s.took(p, after.movements[name], since); err != nil {
+	after := p.before.with(records)
+	if err := s.took(p, after.movements[s.layered.Meta().Name], since); err != nil {
 		return err
 	}
 	s.writers.replace(p, d, after, s.restoration.How.Classic)
 	return nil
+}
+
+// with is a record set with others in the place of some.
+func (s sets) with(records *Records) sets {
+	after := sets{s.records, maps.Clone(s.movements), maps.Clone(s.entries)}
+	for _, m := range records.Movements {
+		after.movements[m.Register] = m
+	}
+	for _, e := range records.Entries {
+		after.entries[e.Ledger] = e
+	}
+	return after
 }
 
 // layers gives the rules what there is under the keys restored, and under the others what the document itself has taken, piece by piece. The answer is since

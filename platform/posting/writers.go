@@ -26,7 +26,10 @@ func (x *writers) replace(p *posted, d *document.Document, after sets, whole boo
 		x.documents[name] = p.kind.store.Rewriter()
 	}
 	x.documents[name].Change(p.held, d)
-	for _, name := range p.kind.meta.Registers {
+	for _, name := range p.kind.meta.Recorded() {
+		if x.books.known[name] != nil {
+			continue // what documents state has neither costs nor totals
+		}
 		if r := x.books.registers[name]; r != nil {
 			to, none := x.register(name, r), orNone(nil, r)
 			if whole {

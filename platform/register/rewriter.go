@@ -1,10 +1,8 @@
 package register
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +94,9 @@ func (x *Rewriter) Replace(by Recorder, was time.Time, before, after *Movements)
 
 func (t *totals) add(r *Register, organisation id.ID, period time.Time, rows *rowset.Table, row int, negative bool) {
 	for _, month := range []string{period.UTC().Format("2006-01") + "-01", current} {
+		if month == current && r.meta.Turnovers {
+			continue
+		}
 		key := string(organisation[:]) + r.Key(rows, row) + month
 		to, ok := t.at[key]
 		if !ok {
@@ -165,9 +166,6 @@ func (x *Rewriter) WriteTotals(w *database.Work) {
 	if len(order) == 0 {
 		return
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(t.organisations[a].Compare(t.organisations[b]), cmp.Compare(x.register.Key(t.rows, a), x.register.Key(t.rows, b)), cmp.Compare(t.months[a], t.months[b]))
-	})
 	organisations, months, rows := make([]id.ID, len(order)), make([]string, len(order)), rowset.New(fields(x.register.meta), len(order))
 	for i, row := range order {
 		organisations[i], months[i] = t.organisations[row], t.months[row]
@@ -203,9 +201,9 @@ SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::time
 	for _, a := range r.meta.Resources {
 		updates = append(updates, fmt.Sprintf("%[1]s = t.%[1]s + excluded.%[1]s", a.Name))
 	}
-	// the rows come sorted, and are taken in the order of the arrays
 	r.addMany = fmt.Sprintf(`INSERT INTO %[1]s AS t (organisation, period, %[2]s)
 SELECT m.organisation, m.period::date, %[3]s FROM unnest($1::uuid[], $2::text[], %[4]s) AS m (organisation, period, %[2]s)
+ORDER BY m.organisation, %[7]s, m.period::date
 ON CONFLICT (organisation, %[5]s, period) DO UPDATE SET %[6]s`,
-		r.meta.Totals(), list, qualified("m", columns), typed(3), strings.Join(names(r.meta.Dimensions), ", "), strings.Join(updates, ", "))
+		r.meta.Totals(), list, qualified("m", columns), typed(3), strings.Join(names(r.meta.Dimensions), ", "), strings.Join(updates, ", "), qualified("m", names(r.meta.Dimensions)))
 }
