@@ -4,6 +4,7 @@ package background
 import (
 	"log/slog"
 
+	"plimsoll/erp/monthclose"
 	"plimsoll/erp/recalculation"
 	"plimsoll/erp/restoration"
 	"plimsoll/erp/rewriting"
@@ -17,5 +18,6 @@ func New(db *database.Database, log *slog.Logger) (*jobs.Jobs, error) {
 		restoration.Job(db),
 		rewriting.Job(db),
 		recalculation.Job(db),
+		monthclose.Job(db),
 	})
 }

@@ -151,8 +151,8 @@ func Late(ctx context.Context, db *database.Database) error {
 
 type place struct {
 	organisation, counterparty, contract, author id.ID
-	items                              []id.ID
-	quantities                         []amount.Quantity
+	items                                        []id.ID
+	quantities                                   []amount.Quantity
 }
 
 const soldSQL = `SELECT s.organisation, s.warehouse, s.item, s.quantity, c.counterparty, c.id, u.id

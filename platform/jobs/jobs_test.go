@@ -75,6 +75,7 @@ func kinds(db *database.Database, gate func(ctx context.Context, n int64) error)
 				return sum, nil
 			},
 		},
+		{Name: "give-up", Work: func(context.Context, jobs.Task) (any, error) { return nil, jobs.Final(errors.New("it never will be")) }},
 		{Name: "fail", Work: func(context.Context, jobs.Task) (any, error) { return nil, errors.New("it cannot be done") }},
 	}
 }
@@ -242,10 +243,18 @@ func TestCancelStopsWhatRunsAndDropsWhatWaits(t *testing.T) {
 func TestFailureIsTriedAgainAndThenKept(t *testing.T) {
 	b := setup(t)
 	b.worker(t, 1, nil)
+	final := b.until(t, b.submit(t, "give-up", ""), "ended", ended)
+	if final.State != jobs.Failed || !strings.Contains(final.Error, "it never will be") {
+		t.Errorf("%+v", final)
+	}
 	n := b.submit(t, "fail", "")
 	job := b.until(t, n, "ended", ended)
 	if job.State != jobs.Failed || !strings.Contains(job.Error, "it cannot be done") || job.Parts.Failed != 1 {
 		t.Errorf("%+v", job)
+	}
+	const attempts = "SELECT string_agg(attempt::text, ' ' ORDER BY id) FROM river.river_job WHERE kind = 'part'"
+	if got := b.Value(t, attempts); got != "1 3" {
+		t.Errorf("attempts: %s", got)
 	}
 }
 

@@ -61,7 +61,7 @@ const showSQL = `SELECT j.id, j.args->>'name', j.state::text, j.args->'arguments
 	p.parts, p.running, p.done, p.failed, p.progress, p.total, extract(epoch FROM clock_timestamp() - j.attempted_at)::float8
 FROM ` + schemaName + `.river_job j LEFT JOIN LATERAL (
 	SELECT count(*) AS parts, count(*) FILTER (WHERE state = 'running') AS running, count(*) FILTER (WHERE state = 'completed') AS done,
-		count(*) FILTER (WHERE state = 'discarded') AS failed, coalesce(sum((args->>'weight')::bigint), 0)::bigint AS total,
+		count(*) FILTER (WHERE ` + failedSQL + `) AS failed, coalesce(sum((args->>'weight')::bigint), 0)::bigint AS total,
 		coalesce(sum(CASE WHEN state = 'completed' THEN (args->>'weight')::bigint
 			ELSE least((args->>'weight')::bigint, coalesce((metadata->>'done')::bigint, 0)) END), 0)::bigint AS progress
 	FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', j.id)
@@ -173,8 +173,11 @@ type tallied struct {
 	trouble                      string
 }
 
-const talliedSQL = `SELECT count(*), count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE state = 'discarded'), count(*) FILTER (WHERE state = 'cancelled'),
-	coalesce(max(errors[array_upper(errors, 1)]->>'error') FILTER (WHERE state = 'discarded'), '')
+// failedSQL: its attempts are used up, or it gave up by itself.
+const failedSQL = "(state = 'discarded' OR state = 'cancelled' AND NOT metadata ? 'cancel_attempted_at')"
+
+const talliedSQL = `SELECT count(*), count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ` + failedSQL + `),
+	count(*) FILTER (WHERE state = 'cancelled' AND metadata ? 'cancel_attempted_at'), coalesce(max(errors[array_upper(errors, 1)]->>'error') FILTER (WHERE ` + failedSQL + `), '')
 FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint)`
 
 func (j *Jobs) tally(ctx context.Context, of int64) (t tallied, err error) {

@@ -183,11 +183,22 @@ func (w *partWorker) Work(ctx context.Context, job *river.Job[part]) error {
 	}
 	p := &progress{jobs: w.jobs, part: job.ID}
 	result, err := k.Work(ctx, Task{Arguments: job.Args.Arguments, Progress: func(done int64) { p.tell(ctx, done) }})
-	if err != nil {
+	var final *finalError
+	switch {
+	case errors.As(err, &final):
+		return river.JobCancel(final.error)
+	case err != nil:
 		return w.ended(err)
 	}
 	return river.RecordOutput(ctx, result)
 }
+
+type finalError struct{ error }
+
+func (e *finalError) Unwrap() error { return e.error }
+
+// Final is an error that trying again does not mend: the job has failed.
+func Final(err error) error { return &finalError{err} }
 
 // progress of a part is written at most every progressEvery.
 type progress struct {

@@ -24,6 +24,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addServe(root)
 	a.addRestore(root)
 	a.addRecalculate(root)
+	a.addClose(root)
 	a.addConfig(root)
 	a.addVersion(root)
 	a.addCompletion(root)
