@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -165,7 +166,7 @@ func (j *Jobs) Submit(ctx context.Context, kind, owner string, arguments json.Ra
 	return inserted.Job.ID, !inserted.UniqueSkippedAsDuplicate, nil
 }
 
-// quiet leaves river's own news at warnings.
+// quiet leaves river's own news at errors, and those of jobs to the jobs, which keep them.
 func quiet(log *slog.Logger) *slog.Logger { return slog.New(above{log.Handler()}) }
 
 type above struct{ slog.Handler }
@@ -173,6 +174,14 @@ type above struct{ slog.Handler }
 func (a above) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelError && a.Handler.Enabled(ctx, l)
 }
+
+func (a above) Handle(ctx context.Context, r slog.Record) error {
+	if strings.HasPrefix(r.Message, "jobexecutor.") {
+		return nil
+	}
+	return a.Handler.Handle(ctx, r)
+}
+
 func (a above) WithAttrs(attrs []slog.Attr) slog.Handler { return above{a.Handler.WithAttrs(attrs)} }
 func (a above) WithGroup(name string) slog.Handler       { return above{a.Handler.WithGroup(name)} }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -110,7 +111,7 @@ func (w *wholeWorker) work(ctx context.Context, job *river.Job[whole]) error {
 			if err := w.jobs.cancelParts(ctx, job.ID); err != nil {
 				return err
 			}
-			return fmt.Errorf("%d of %d parts failed: %s", p.failed, p.all, p.trouble)
+			return fmt.Errorf("%d of %d parts failed: %s", p.failed, p.all, strings.TrimPrefix(p.trouble, "JobCancelError: "))
 		case p.cancelled > 0:
 			return river.JobCancel(errors.New("a part was cancelled"))
 		case p.done == p.all:
