@@ -23,6 +23,7 @@ var kinds = []kind{
 	{supplierOrder, supplierOrderRules{}},
 	{goodsReceipt, receiptRules{}},
 	{goodsSale, saleRules{}},
+	{monthClose, monthCloseRules{}},
 }
 
 // application is the description that rules look things up in.

@@ -80,6 +80,9 @@ func (s *Statement) Besides(rows int) { s.besides = int64(rows) }
 // Backend is the process of the server that does the work.
 func (w *Work) Backend() uint32 { return w.conn.Conn().PgConn().PID() }
 
+// OneByOne makes a round trip of each statement from here on, as an application does that knows no better.
+func (w *Work) OneByOne() { w.chain = 1 }
+
 // Run does a unit of work in a transaction. do may be called again from the start, so it must
 // build its results anew each time. It is not repeated after a lost connection, because its COMMIT may have arrived.
 func (db *Database) Run(ctx context.Context, do func(*Work) error) error {

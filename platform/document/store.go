@@ -21,11 +21,13 @@ type Store struct {
 	list, card           string
 	shown                []metadata.Attribute // what list and card select
 	classic              classic
+	many                 many
 }
 
 type section struct {
-	insert, erase, load, read string
-	shown                     []metadata.Attribute
+	insert, erase, load, read       string
+	insertMany, eraseMany, loadMany string
+	shown                           []metadata.Attribute
 }
 
 // own are the columns that every document shows first.
@@ -40,6 +42,7 @@ func NewStore(app *metadata.Application, meta *metadata.Document) *Store {
 	header := selection(app, "d", meta.Attributes)
 	s.shown = append(append([]metadata.Attribute{}, own...), header.shown...)
 	s.insert, s.update, s.hold = insertSQL(meta), updateSQL(meta), holdSQL(meta)
+	s.many = newMany(meta)
 	from := fmt.Sprintf("SELECT d.id, d.number, d.date, d.posted, d.version, d.comment%s\nFROM %s d%s\nWHERE d.organisation = $1", header.columns, meta.Table(), header.joins)
 	s.card = from + " AND d.id = $2"
 	s.list = from + ` AND (d.date, d.id) < ($2, $3) AND (d.number ILIKE $4 OR d.comment ILIKE $4` + header.matches(meta.Search) + `)
@@ -63,6 +66,10 @@ func newSection(app *metadata.Application, meta *metadata.Document, s *metadata.
 			meta.SectionTable(s), list, strings.Join(columns, ", s."), strings.Join(parameters, ", "), list),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE document = $1 AND line = ANY ($2::integer[])", meta.SectionTable(s)),
 		load:  fmt.Sprintf("SELECT %s FROM %s WHERE document = $1 AND organisation = $2 ORDER BY line", list, meta.SectionTable(s)),
+		insertMany: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], %s)",
+			meta.SectionTable(s), list, strings.Join(parameters, ", ")),
+		eraseMany: fmt.Sprintf("DELETE FROM %s s USING unnest($1::uuid[], $2::integer[]) AS g (document, line) WHERE s.document = g.document AND s.line = g.line", meta.SectionTable(s)),
+		loadMany:  fmt.Sprintf("SELECT document, %s FROM %s WHERE document = ANY ($1::uuid[]) ORDER BY document, line", list, meta.SectionTable(s)),
 		read: fmt.Sprintf("SELECT s.line%s\nFROM %s s%s\nWHERE s.organisation = $1 AND s.document = $2 ORDER BY s.line",
 			rows.columns, meta.SectionTable(s), rows.joins),
 		shown: append([]metadata.Attribute{{Name: "line", Type: metadata.Integer}}, rows.shown...),

@@ -51,7 +51,7 @@ func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *docum
 // lists reads what the document refers to: what its header alone refers to by its value, what its sections do by lists out of the
 // temp tables that they are laid in.
 func (b classic) lists(ctx context.Context, w *database.Work, k *kind, d *document.Document, facts *Facts) error {
-	*facts = noFacts()
+	*facts = *newFacts()
 	laid, err := k.store.Lay(ctx, w, d)
 	if err != nil {
 		return err

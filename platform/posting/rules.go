@@ -43,6 +43,14 @@ type Rules interface {
 	Record(d *document.Document, facts *Facts) (*Records, error)
 }
 
+// Costing are rules of documents that take from layers, whose cost depends on what was there at their moment.
+type Costing interface {
+	Rules
+	// Recost computes the costs of a posted document anew, and those of its record sets that depend on them, each whole; the others
+	// stay. It sees catalogs and layers, and refuses nothing but what there is not enough of: what was agreed is not decided again.
+	Recost(d *document.Document, facts *Facts) (*Records, error)
+}
+
 // Balance is a need for the current balances of an accumulation register, or for what an information register knows.
 type Balance struct {
 	Register string
@@ -72,6 +80,12 @@ type Facts struct {
 	Balances map[string]*rowset.Table
 	// Layers has what there is under the keys of a layered register's Balance.
 	Layers map[string]*register.Layers
+}
+
+func newFacts() *Facts {
+	return &Facts{
+		Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{},
+	}
 }
 
 // Records are the record sets of a document.

@@ -73,7 +73,7 @@ func (e *Endpoint) describe() *openapi.Operation {
 		o.Security = []map[string][]string{}
 	}
 	if e.Body != nil {
-		o.RequestBody = &openapi.Body{Required: true, Content: content(jsonType, e.Body)}
+		o.RequestBody = &openapi.Body{Required: !e.BodyOptional, Content: content(jsonType, e.Body)}
 	}
 	for _, a := range e.Success {
 		response := openapi.Response{Description: a.Means, Headers: slices.Clone(a.Header)}

@@ -23,8 +23,9 @@ type Endpoint struct {
 	Public     bool
 	Parameters []openapi.Parameter
 	// Body that is expected; nil means none.
-	Body    *openapi.Schema
-	Success []Success
+	Body         *openapi.Schema
+	BodyOptional bool // it may be left out
+	Success      []Success
 	// Fails are the codes that the operation may fail with, besides those that follow from the rest.
 	Fails []string
 
@@ -59,6 +60,7 @@ const (
 	tagSession = "session"
 	tagCatalog = "catalogs"
 	tagReport  = "reports"
+	tagJob     = "jobs"
 	tagWorker  = "worker"
 )
 
@@ -74,7 +76,7 @@ func (s *Server) endpoints() []Endpoint {
 	for i := range s.app.Metadata.Documents {
 		all = append(all, s.documentEndpoints(&s.app.Metadata.Documents[i])...)
 	}
-	all = append(all, s.reportEndpoints()...)
+	all = append(append(all, s.reportEndpoints()...), s.jobEndpoints()...)
 	return append(all, s.workerEndpoints()...)
 }
 

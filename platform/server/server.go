@@ -24,6 +24,7 @@ import (
 	"plimsoll/platform/catalog"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
+	"plimsoll/platform/jobs"
 	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
@@ -81,6 +82,8 @@ type Config struct {
 	WatchAfter time.Duration
 	// HeaderTimeout and BodyTimeout are how long a client may take to send a header, and all of a request.
 	HeaderTimeout, BodyTimeout time.Duration
+	// Jobs are the background jobs that users may ask for; nil means that there are none. Working on them is the caller's.
+	Jobs *jobs.Jobs
 	// DrainTimeout is how long Serve waits for running requests once its context is done.
 	DrainTimeout time.Duration
 }

@@ -32,7 +32,10 @@ type runOptions struct {
 }
 
 // usersMax is what one generator process is built for, with room above.
-const usersMax = 100_000
+const (
+	usersMax     = 100_000
+	documentsMax = 100_000_000 // of a base
+)
 
 func (a *app) addRun(root *cobra.Command) {
 	var o runOptions
@@ -146,7 +149,7 @@ func serveCommand() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return []string{self, "serve", "--listen", "127.0.0.1:0", "--json"}, nil
+	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}, nil
 }
 
 // ready gives the ERP's database, making what is missing, and how to take down what it started.
