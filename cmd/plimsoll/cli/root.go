@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/cmd/plimsoll/nearest"
+	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 )
 
