@@ -24,7 +24,9 @@ const (
 type Crowd struct {
 	Users      int
 	Operations []Operation
-	Think      Think
+	Think      Think  // of all users when there are no roles
+	Roles      []Role // how users differ; none: all do the operations by their weights
+	Pace       Pace   // over the steady state
 	Seed       uint64
 
 	Ramp    time.Duration // users enter evenly over it; 0: all at once
@@ -63,10 +65,10 @@ func (c Crowd) Check() error {
 	case c.Timeout <= 0:
 		return fmt.Errorf("timeout %v: must be above 0", c.Timeout)
 	}
-	if _, err := newMix(c.Operations); err != nil {
+	if err := c.Pace.Check(); err != nil {
 		return err
 	}
-	return c.Think.WithDefaults().Check()
+	return c.checkRoles()
 }
 
 // Run lets the users work and returns what was counted. When ctx is done before
@@ -88,6 +90,7 @@ func (c Crowd) Run(ctx context.Context, player Player) (*tally.Tally, error) {
 type user struct {
 	schedule rand.PCG
 	content  rand.PCG
+	role     uint8
 }
 
 func newUser(seed uint64, number int) user {

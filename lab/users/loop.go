@@ -16,10 +16,10 @@ var ErrUnfinished = errors.New("unfinished at the end of the drain")
 // loop is one run of a crowd.
 type loop struct {
 	Crowd
-	player  Player
-	mix     mix
-	thinker thinker
-	users   []user
+	player Player
+	parts  []part // by role
+	clock  clock
+	users  []user
 
 	began    time.Time
 	agenda   agenda // thinking
@@ -43,13 +43,14 @@ func newLoop(c Crowd, player Player) (*loop, error) {
 	}
 	c.InFlightMax = min(c.InFlightMax, c.Users)
 	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax)}
-	var err error
-	if l.mix, err = newMix(c.Operations); err != nil {
-		return nil, err
+	for _, role := range c.roles() {
+		p, err := newPart(role, c.Operations)
+		if err != nil {
+			return nil, err
+		}
+		l.parts = append(l.parts, p)
 	}
-	if l.thinker, err = newThinker(c.Think); err != nil {
-		return nil, err
-	}
+	l.clock = newClock(c.Pace, c.Ramp, c.Steady)
 	l.tally = tally.New(targets(c.Operations), priorities(c.Operations), c.Ramp, c.Ramp+c.Steady)
 	l.enter()
 	return l, nil
@@ -73,12 +74,21 @@ func priorities(operations []Operation) (p []int) {
 func (l *loop) enter() {
 	l.users = make([]user, l.Users)
 	l.agenda = make(agenda, 0, l.Users)
+	roles := deal(l.roles(), l.Users)
 	for i := range l.users {
 		l.users[i] = newUser(l.Seed, i)
-		think := l.thinker.residual(rand.New(&l.users[i].schedule))
-		l.agenda.add(entry{l.enters(i) + think, int32(i)})
+		l.users[i].role = roles[i]
+		think := l.partOf(i).thinker.residual(l.schedule(i))
+		l.agenda.add(entry{l.clock.after(l.enters(i), think), int32(i)})
 	}
 }
+
+func (l *loop) partOf(user int) *part { return &l.parts[l.users[user].role] }
+
+func (l *loop) schedule(user int) *rand.Rand { return rand.New(&l.users[user].schedule) }
+
+// choose is what a user does next.
+func (l *loop) choose(user int) int { return l.partOf(user).mix.pick(l.schedule(user)) }
 
 func (l *loop) run(ctx context.Context) (*tally.Tally, error) {
 	// Operations outlive a cancelled run by the drain.
@@ -151,8 +161,7 @@ func (l *loop) send(operations context.Context, now time.Duration) {
 	for l.waiting.len() > 0 && l.inFlight < l.InFlightMax {
 		e := l.waiting.take()
 		l.inFlight++
-		operation := l.mix.pick(rand.New(&l.users[e.user].schedule))
-		go l.act(operations, e, operation)
+		go l.act(operations, e, l.choose(int(e.user)))
 	}
 	l.peak = max(l.peak, l.inFlight)
 }
@@ -172,8 +181,8 @@ func (l *loop) end(s tally.Sample) {
 	l.inFlight--
 	l.record(s)
 	if !l.stopped {
-		think := l.thinker.draw(rand.New(&l.users[s.User].schedule))
-		l.agenda.add(entry{s.Done + think, int32(s.User)})
+		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
+		l.agenda.add(entry{l.clock.after(s.Done, think), int32(s.User)})
 	}
 }
 
@@ -212,8 +221,7 @@ func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 	}
 	for l.waiting.len() > 0 {
 		e, now := l.waiting.take(), l.now()
-		operation := l.mix.pick(rand.New(&l.users[e.user].schedule))
-		l.record(tally.Sample{User: int(e.user), Operation: operation, Due: e.due, Sent: now, Done: now, Outcome: tally.Failed, Err: ErrUnfinished})
+		l.record(tally.Sample{User: int(e.user), Operation: l.choose(int(e.user)), Due: e.due, Sent: now, Done: now, Outcome: tally.Failed, Err: ErrUnfinished})
 	}
 }
 

@@ -131,6 +131,15 @@ func TestTimeline(t *testing.T) {
 		{"server_never_answers", func(_ *Crowd, s *server) { s.deaf = true }},
 		{"errors_from_six_seconds", func(_ *Crowd, s *server) { s.failFrom = 6 * time.Second }},
 		{"exponential", func(c *Crowd, _ *server) { c.Think.Distribution = Exponential }},
+		{"roles", func(c *Crowd, _ *server) {
+			c.Roles = []Role{
+				{Name: "poster", Users: 1, Weights: []float64{1, 0}, Think: Think{Distribution: Constant, Mean: time.Second}},
+				{Name: "looker", Users: 3, Weights: []float64{0, 1}, Think: Think{Mean: 4 * time.Second}},
+			}
+		}},
+		{"day", func(c *Crowd, _ *server) {
+			c.Think.Distribution, c.Pace = Constant, Pace{{0, 1}, {0.3, 0}, {0.6, 0}, {0.7, 2}}
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			people, s := crowd(4), &server{service: 150 * time.Millisecond}
