@@ -48,7 +48,7 @@ var actions = map[string]action{
 func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	beyond := rng.Float64() < c.options.RefusedShare
 	lines := saleLinesLeast + rng.IntN(saleLinesSpread)
-	body := s.document(lines, rng, func(n int) int {
+	body := c.document(s, lines, rng, func(n int) int {
 		if beyond && n == 0 {
 			return unitsBeyond
 		}
@@ -63,8 +63,18 @@ func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 
 func postReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	lines := receiptLinesLeast + rng.IntN(receiptLinesSpread)
-	body := s.document(lines, rng, func(int) int { return receiptUnitsLeast + rng.IntN(receiptUnitsSpread) })
+	body := c.document(s, lines, rng, func(int) int { return receiptUnitsLeast + rng.IntN(receiptUnitsSpread) })
 	return c.post(ctx, s, "goods-receipt", body, rng)
+}
+
+// document is that of a new document, of today or back-dated.
+func (c *Client) document(s *Session, lines int, rng *rand.Rand, units func(line int) int) []byte {
+	body := s.document(lines, rng, units)
+	if c.options.BackdatedShare <= 0 || rng.Float64() >= c.options.BackdatedShare {
+		return body
+	}
+	date := time.Now().UTC().AddDate(0, 0, -1-rng.IntN(max(1, c.options.BackdatedDays)))
+	return append(date.AppendFormat(append(body[:len(body)-1], `,"date":"`...), time.RFC3339), `"}`...)
 }
 
 // document writes the JSON of a document of goods; units says how many of each line.

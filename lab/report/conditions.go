@@ -17,6 +17,7 @@ func conditions(r *result.Result) []fact {
 	c := r.Conditions
 	facts := []fact{
 		{"load", load(r)},
+		{"scenario", scenario(c.Load)},
 		{"mix", mix(c.Load.Mix)},
 		{"base", or(c.Scale, "not stated")},
 		{"shape of the ERP", or(c.Shape, "not stated")},
@@ -43,6 +44,29 @@ func load(r *result.Result) string {
 	l := r.Conditions.Load
 	return fmt.Sprintf("%s users, %s model, think time %s mean %s at most %s, ramp %s, steady %s, seed %d",
 		count(int64(r.Users)), l.Model, l.Think.Distribution, seconds(l.Think.MeanS), seconds(l.Think.CapS), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+}
+
+// scenario is what a file said beyond numbers of users and the mix; results of before have none.
+func scenario(l result.Load) string {
+	if l.Scenario == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s (%s)", l.Scenario.Name, l.Scenario.Digest)
+	if l.Scenario.Application == "erp" {
+		text += fmt.Sprintf(", %.1f %% of the sales must be refused, %.1f %% of the documents back-dated", 100*l.Scenario.Refused, 100*l.Scenario.Backdated)
+	}
+	if len(l.Roles) > 1 {
+		for _, r := range l.Roles {
+			text += fmt.Sprintf("; %s: %s users, think time %s mean %s", r.Name, count(int64(r.Users)), r.Think.Distribution, seconds(r.Think.MeanS))
+		}
+	}
+	for i, p := range l.Day {
+		if i == 0 {
+			text += "; pace of the day"
+		}
+		text += fmt.Sprintf(" %.0f %%: %.2g", 100*p[0], p[1])
+	}
+	return text
 }
 
 func mix(weights map[string]float64) string {

@@ -10,6 +10,7 @@ import (
 	"plimsoll/lab/machine"
 	"plimsoll/lab/result"
 	"plimsoll/lab/tally"
+	"plimsoll/lab/users"
 )
 
 // result puts together what is known.
@@ -109,8 +110,8 @@ func (r *running) conditions() result.Conditions {
 		},
 		Workers: r.crew.conditions(),
 		Load: result.Load{
-			Model: "closed",
-			Think: result.Think{Distribution: string(r.Think.Distribution), MeanS: r.Think.Mean.Seconds(), CapS: r.Think.Cap.Seconds()},
+			Model: "closed", Scenario: r.scenario(), Roles: roles(r.crowd.Roles), Day: day(r.crowd.Pace),
+			Think: meanThink(roles(r.crowd.Roles)),
 			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(), LagLimitS: r.LagLimit.Seconds(),
 			Seed: r.Seed, Mix: shares(r.operations),
 		},
@@ -120,6 +121,18 @@ func (r *running) conditions() result.Conditions {
 		},
 		Scale: r.Scale, Profile: r.Profile, Shape: r.Shape, Software: r.Software,
 	}
+}
+
+func (r *running) scenario() *result.Scenario {
+	s := r.Scenario
+	return &result.Scenario{Name: s.Name, Digest: s.Digest(), Title: s.Title, Application: string(s.Application), Refused: s.Refused, Backdated: s.Backdated}
+}
+
+func day(p users.Pace) (all [][2]float64) {
+	for _, point := range p {
+		all = append(all, [2]float64{point.At, point.Level})
+	}
+	return all
 }
 
 func (r *running) events() []result.Event {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/erp/client"
+	"plimsoll/lab/scenario"
 	"plimsoll/lab/tally"
 	"plimsoll/lab/users"
 )
@@ -42,7 +43,7 @@ func newPlayer(ctx context.Context, o Options, operations []users.Operation, bas
 		DisableCompression:  true,
 	}
 	p := &player{
-		client: client.New(client.Options{Transport: transport}), transport: transport,
+		client: client.New(options(o.Scenario, transport)), transport: transport,
 		operations: operations, bases: bases, sessions: make([]*client.Session, o.Users),
 	}
 	var err error
@@ -50,6 +51,15 @@ func newPlayer(ctx context.Context, o Options, operations []users.Operation, bas
 		err = errors.New("the database has no users")
 	}
 	return p, err
+}
+
+// options of the client as the scenario has them.
+func options(s *scenario.Scenario, transport http.RoundTripper) client.Options {
+	o := client.Options{Transport: transport, RefusedShare: s.Refused, BackdatedShare: s.Backdated, BackdatedDays: s.BackdatedDays}
+	if s.Refused == 0 {
+		o.RefusedShare = -1 // none, not the default
+	}
+	return o
 }
 
 func (p *player) base(user int) string { return p.bases[user%len(p.bases)] }

@@ -22,14 +22,11 @@ import (
 // what was measured until then and the error is nil.
 func Run(ctx context.Context, o Options) (*result.Result, error) {
 	o = o.withDefaults()
-	operations, err := plan(o.Mix)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.check(operations); err != nil {
+	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("plan run: %w", err)
 	}
-	r := &running{Options: o, operations: operations, board: newBoard(o.Progress), began: time.Now()}
+	crowd := o.crowd()
+	r := &running{Options: o, crowd: crowd, operations: crowd.Operations, board: newBoard(o.Progress), began: time.Now()}
 	defer r.board.close()
 	return r.run(ctx)
 }
@@ -37,6 +34,7 @@ func Run(ctx context.Context, o Options) (*result.Result, error) {
 // running is one run under way.
 type running struct {
 	Options
+	crowd      users.Crowd
 	operations []users.Operation
 	board      *board
 	began      time.Time
@@ -105,7 +103,7 @@ func (r *running) load(ctx context.Context) error {
 	defer r.meter.stop()
 
 	r.board.begin(phaseAt(0, r.Options), leftAt(0, r.Options))
-	crowd := r.crowd(r.operations)
+	crowd := r.crowd
 	crowd.Look = r.board.watch(r.Options)
 	if r.Ended != nil {
 		crowd.Ended = func(s tally.Sample) { r.Ended(r.operations[s.Operation].ID, s) }

@@ -84,3 +84,26 @@ func deal(roles []Role, users int) []uint8 {
 	}
 	return dealt
 }
+
+// Shares of the operations in all that the crowd does, 0..1, when answers take no time:
+// a role acts the more often the less it thinks.
+func (c Crowd) Shares() []float64 {
+	all, sum := make([]float64, len(c.Operations)), 0.0
+	for _, r := range c.roles() {
+		rate, weights := float64(r.Users), 0.0
+		if r.Think.Mean > 0 {
+			rate /= r.Think.Mean.Seconds()
+		}
+		for _, w := range r.Weights {
+			weights += w
+		}
+		for i, w := range r.Weights {
+			all[i] += rate * w / weights
+			sum += rate * w / weights
+		}
+	}
+	for i := range all {
+		all[i] /= max(sum, math.SmallestNonzeroFloat64)
+	}
+	return all
+}

@@ -43,6 +43,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"ConfigFileMissing", []string{"--config", "/no/such.toml", "status"}, []string{"read configuration", "/no/such.toml"}},
 		{"ConfigOfUnknownCommand", []string{"config", "rum"}, []string{"did you mean run?"}},
 		{"ConfigOfUnknownFlag", []string{"config", "run", "--usres", "5"}, []string{"did you mean --users?"}},
+		{"ScenarioMissing", []string{"run", "--scenario", "/no/such.toml"}, []string{"read scenario", "hint: 'plimsoll scenario' prints one"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

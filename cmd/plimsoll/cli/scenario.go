@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/run"
+	"plimsoll/lab/scenario"
+	"plimsoll/lab/users"
+)
+
+func scenarioFlag(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "scenario", "", "what the users do: a `FILE` as 'plimsoll scenario' prints it;\n--users and --think go before what it says")
+	_ = c.MarkFlagFilename("scenario", "toml")
+}
+
+func distributions() (words []string) {
+	for _, d := range users.Distributions {
+		words = append(words, string(d))
+	}
+	return words
+}
+
+// runOptions are those of the flags and the scenario; a flag at its default gives way to
+// what a scenario file says.
+func (a *app) runOptions(o runOptions) (run.Options, error) {
+	options, err := o.options()
+	if err != nil {
+		return options, err
+	}
+	if options.Scenario, err = readScenario(o.scenario); err != nil {
+		return options, err
+	}
+	given := func(key string) bool { return o.scenario == "" || a.sources["run."+key].Kind != config.Default }
+	if given("users") {
+		options.Users = o.users
+	}
+	if given("think") || given("think-distribution") {
+		options.Think = users.Think{Distribution: users.Distribution(o.thinkKind), Mean: o.think}
+		if o.think == 0 {
+			options.Think.Mean = run.None
+		}
+	}
+	return options, nil
+}
+
+func readScenario(path string) (*scenario.Scenario, error) {
+	if path == "" {
+		return scenario.Default(), nil
+	}
+	return scenario.Read(path)
+}
+
+func (a *app) addScenario(root *cobra.Command) {
+	a.command(root, groupJob, &cobra.Command{
+		Use:   "scenario [FILE] [flags]",
+		Short: "Print what users do, or check a file that says so",
+		Long: `Print the default scenario as a file to begin with, or check a file and show what it
+comes to: roles with users and think times, key operations with targets, priorities and
+shares, the curve of the day, how much is back-dated or must be refused.
+
+'plimsoll run --scenario FILE' runs it. The result names the scenario and its digest.`,
+		Example: `  plimsoll scenario > own.toml
+  plimsoll scenario own.toml
+  plimsoll run --scenario own.toml --duration 1m`,
+		Args: arguments(0, 1, "one file"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}, func(_ context.Context, args []string) error { return a.scenario(first(args)) })
+}
+
+func (a *app) scenario(path string) error {
+	s, err := readScenario(path)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.emit(struct {
+			Name   string `json:"name"`
+			Digest string `json:"digest"`
+			*scenario.Scenario
+		}{s.Name, s.Digest(), s})
+	case path == "":
+		return s.WriteTOML(a.stdout)
+	}
+	return a.showScenario(s)
+}
+
+func (a *app) showScenario(s *scenario.Scenario) error {
+	c := s.Crowd(0, nil)
+	fmt.Fprintf(a.stdout, "scenario %s (%s): %d users, %d key operations\n\n", s.Name, s.Digest(), c.Users, len(c.Operations))
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ROLE\tUSERS\tTHINK\tDISTRIBUTION\tAT MOST")
+	for _, r := range c.Roles {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", r.Name, r.Users, r.Think.Mean, r.Think.Distribution, r.Think.Cap)
+	}
+	fmt.Fprintln(w, "\nKEY OPERATION\tT\tPRIORITY\tSHARE")
+	for _, op := range c.Operations {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.1f %%\n", op.ID, op.Target, op.Priority, 100*op.Weight)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "\nrefused by controls: %.1f %% of the sales; back-dated: %.1f %% of the documents\n", 100*s.Refused, 100*s.Backdated)
+	for _, p := range s.Day {
+		fmt.Fprintf(a.stdout, "%s  pace %v\n", time.Time{}.Add(p.At).Format("15:04"), p.Level)
+	}
+	return nil
+}
