@@ -121,3 +121,6 @@ func number(s string) (token, int, error) {
 	t.i = i
 	return t, n, nil
 }
+
+// IsName says whether s can be the name of a variable.
+func IsName(s string) bool { return s != "" && word(s) == len(s) && isAlpha(s[0]) }

@@ -241,7 +241,7 @@ func (r *running) set(c *command, result *pgconn.Result) error {
 	row := result.Rows[len(result.Rows)-1]
 	for i, field := range result.FieldDescriptions {
 		name := c.prefix + field.Name
-		if n := word(name); n != len(name) || !isAlpha(name[0]) {
+		if !IsName(name) {
 			return fmt.Errorf("\\%s: column %q is no name of a variable", c.get, name)
 		}
 		if r.Variables[name] = Text(string(row[i])); row[i] == nil {
