@@ -55,6 +55,12 @@ func scenario(l result.Load) string {
 	if l.Scenario.Application == "erp" {
 		text += fmt.Sprintf(", %.1f %% of the sales must be refused, %.1f %% of the documents back-dated", 100*l.Scenario.Refused, 100*l.Scenario.Backdated)
 	}
+	if l.Scenario.Application == "none" {
+		text += ", operations of one's own"
+	}
+	if l.Scenario.Protocol != "" {
+		text += fmt.Sprintf(", %s protocol over %d connections", l.Scenario.Protocol, l.Scenario.Connections)
+	}
 	if len(l.Roles) > 1 {
 		for _, r := range l.Roles {
 			text += fmt.Sprintf("; %s: %s users, think time %s mean %s", r.Name, count(int64(r.Users)), r.Think.Distribution, seconds(r.Think.MeanS))
@@ -83,6 +89,9 @@ func mix(weights map[string]float64) string {
 }
 
 func engine(c result.Conditions) string {
+	if c.Engine.Version == "" {
+		return "no database known to the run"
+	}
 	text := fmt.Sprintf("PostgreSQL %s, %s", c.Engine.Version, c.Engine.Flavour)
 	if c.Engine.Patchset != nil {
 		text += fmt.Sprintf(" patchset %d", *c.Engine.Patchset)
@@ -116,6 +125,9 @@ func workers(all []result.Worker) string {
 		if w.Started {
 			started++
 		}
+	}
+	if len(all) == 0 {
+		return ""
 	}
 	if started > 0 {
 		return fmt.Sprintf("%d, started by the run", started)

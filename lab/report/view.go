@@ -58,7 +58,7 @@ func newView(r *result.Result) *view {
 		Audit: auditLine(r.Audit), AuditTone: "bad", Conditions: conditions(r),
 	}
 	v.State, v.StateMark, v.StateText = state(r)
-	if r.Audit.Clean {
+	if r.Audit.Clean || r.Audit.None {
 		v.AuditTone = "good"
 	}
 	for i, name := range apdex.Units {
@@ -112,13 +112,16 @@ func tiles(r *result.Result) []tile {
 	if failed > 0 {
 		all[2].Tone = "bad"
 	}
-	if !r.Audit.Clean {
+	if !r.Audit.Clean && !r.Audit.None {
 		all[3].Tone = "bad"
 	}
 	return all
 }
 
 func auditWord(a result.Audit) string {
+	if a.None {
+		return "none"
+	}
 	if !a.Done {
 		return "not done"
 	}

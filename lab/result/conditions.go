@@ -55,6 +55,9 @@ type Scenario struct {
 	Application string  `json:"application"` // erp, or none
 	Refused     float64 `json:"refused"`     // share of the sales that a control must refuse
 	Backdated   float64 `json:"backdated"`   // share of the documents with a date in the past
+	// How SQL of one's own was sent; empty where there was none.
+	Protocol    string `json:"protocol,omitempty"`
+	Connections int    `json:"connections,omitempty"` // shared by the users
 }
 
 // Role is users who worked alike.

@@ -108,6 +108,9 @@ type Generator struct {
 
 // Audit is the check of the books after the run.
 type Audit struct {
+	// None: the run had no ERP and so there are no books; nothing says whether what was
+	// fast was also right.
+	None       bool      `json:"none,omitempty"`
 	Done       bool      `json:"done"`
 	Clean      bool      `json:"clean"`
 	Checks     int       `json:"checks"`

@@ -8,6 +8,7 @@ import (
 	"plimsoll/lab/apdex"
 	"plimsoll/lab/dirs"
 	"plimsoll/lab/machine"
+	"plimsoll/lab/own"
 	"plimsoll/lab/result"
 	"plimsoll/lab/tally"
 	"plimsoll/lab/users"
@@ -104,10 +105,7 @@ func (r *running) conditions() result.Conditions {
 	}
 	return result.Conditions{
 		Machine: here,
-		Engine: result.Engine{
-			Version: r.before.Version, Flavour: r.before.Flavour, Patchset: r.before.Patchset,
-			Local: r.before.Postmaster != 0, Settings: r.before.Settings,
-		},
+		Engine:  r.engine(),
 		Workers: r.crew.conditions(),
 		Load: result.Load{
 			Model: "closed", Scenario: r.scenario(), Roles: roles(r.crowd.Roles), Day: day(r.crowd.Pace),
@@ -123,9 +121,24 @@ func (r *running) conditions() result.Conditions {
 	}
 }
 
+// engine is empty when the run knows no database.
+func (r *running) engine() result.Engine {
+	if r.before == nil {
+		return result.Engine{Settings: map[string]string{}}
+	}
+	return result.Engine{
+		Version: r.before.Version, Flavour: r.before.Flavour, Patchset: r.before.Patchset,
+		Local: r.before.Postmaster != 0, Settings: r.before.Settings,
+	}
+}
+
 func (r *running) scenario() *result.Scenario {
 	s := r.Scenario
-	return &result.Scenario{Name: s.Name, Digest: s.Digest(), Title: s.Title, Application: string(s.Application), Refused: s.Refused, Backdated: s.Backdated}
+	shown := &result.Scenario{Name: s.Name, Digest: s.Digest(), Title: s.Title, Application: string(s.Application), Refused: s.Refused, Backdated: s.Backdated}
+	if own.NeedsDatabase(s.Own, s.Actions()) {
+		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.Connections
+	}
+	return shown
 }
 
 func day(p users.Pace) (all [][2]float64) {

@@ -4,10 +4,12 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
+	"plimsoll/lab/own"
 	"plimsoll/lab/runs"
 	"plimsoll/lab/scenario"
 	"plimsoll/lab/tally"
@@ -106,14 +108,24 @@ func setDefault[T comparable](value *T, otherwise T) {
 func (o Options) check() error {
 	err := o.crowd().Check()
 	switch {
-	case o.DSN == "":
+	case o.DSN == "" && o.Scenario.NeedsDatabase():
 		err = errors.New("no database")
+	case o.Scenario.Application == scenario.NoERP:
+		err = cmp.Or(err, o.checkOwn())
 	case len(o.URLs) == 0 && len(o.Serve) == 0:
 		err = errors.New("no application server: neither URLs nor a command")
 	case o.Workers < 1:
 		err = fmt.Errorf("%d workers: must be at least 1", o.Workers)
 	}
 	return problem.New(problem.Usage, err, "")
+}
+
+func (o Options) checkOwn() error {
+	s := o.Scenario
+	if own.NeedsBase(s.Own, s.Actions()) && s.Own.Base == "" && len(o.URLs) == 0 {
+		return errors.New("the requests have no address: neither base in [http] nor URLs")
+	}
+	return nil
 }
 
 func (o Options) crowd() users.Crowd {

@@ -57,6 +57,7 @@ func init() {
 		{"day", true, nil},
 		{"day.*", false, dayPoint},
 	}
+	keys = append(keys, ownKeys()...)
 }
 
 // usersMax is what one generator process is built for, with room above.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/erp/operations"
+	"plimsoll/lab/own"
 	"plimsoll/lab/users"
 	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
@@ -59,12 +61,12 @@ func (r *reader) begin() error {
 	for _, e := range r.file.Entries {
 		if name := strings.Join(e.Key, "."); name == "application" {
 			text, _ := e.Raw.(string)
-			if r.Application = Application(text); r.Application != ERP && r.Application != Own {
+			if r.Application = Application(text); r.Application != ERP && r.Application != NoERP {
 				return r.wrong(e, "must be \"erp\" or \"none\"", nearest.Hint(text, []string{"erp", "none"}, ""))
 			}
 		}
 	}
-	if r.Application == Own {
+	if r.Application == NoERP {
 		r.Operations = nil
 	}
 	// Operations are declared before anything refers to them, wherever they stand.
@@ -87,11 +89,18 @@ func (r *reader) declare(e tomlfile.Entry) error {
 		return nil
 	}
 	e.Key = e.Key[:2]
-	if r.Application == ERP {
-		return r.wrong(e, "the ERP has no such key operation", nearest.Hint(e.Key[1], r.ids(), "there are "+strings.Join(r.ids(), ", ")))
+	if r.Application == ERP && !r.describesOwn(e.Key[1]) {
+		return r.wrong(e, "the ERP has no such key operation, and none of your own is described here", nearest.Hint(e.Key[1], r.ids(), "one of your own has sql, script or url"))
 	}
 	r.Operations = append(r.Operations, Operation{ID: e.Key[1], Title: e.Key[1], Priority: PriorityDefault, Weight: WeightDefault})
 	return nil
+}
+
+// describesOwn says whether the file says what an operation does.
+func (r *reader) describesOwn(id string) bool {
+	return slices.ContainsFunc(r.file.Entries, func(e tomlfile.Entry) bool {
+		return len(e.Key) == 3 && e.Key[0] == "operations" && e.Key[1] == id && slices.Contains([]string{"sql", "script", "url"}, e.Key[2])
+	})
 }
 
 func (r *reader) ids() (all []string) {
@@ -168,6 +177,11 @@ func (r *reader) complete() error {
 			return err
 		}
 	}
+	if r.Own.Login != nil {
+		if err := r.completeAction(r.file.Path+": login", r.Own.Login); err != nil {
+			return err
+		}
+	}
 	if len(r.Roles) == 0 {
 		r.Roles = []Role{{Name: roleDefault, Users: r.users}}
 	}
@@ -199,7 +213,13 @@ func (r *reader) completeOperation(op *Operation) error {
 		err := fmt.Errorf("%s: %s has no target", r.lineOf("operation", op.ID), keyText([]string{"operations", op.ID}))
 		return problem.New(problem.Usage, err, `the T of Apdex, such as target = "500ms"`)
 	}
-	return nil
+	if _, erps := operations.Find(op.ID); op.Action == nil && erps && r.Application == ERP {
+		return nil
+	}
+	if op.Action == nil {
+		op.Action = &own.Action{}
+	}
+	return r.completeAction(fmt.Sprintf("%s: %s", r.lineOf("operation", op.ID), keyText([]string{"operations", op.ID})), op.Action)
 }
 
 // lineOf names the place where an operation or a role begins.

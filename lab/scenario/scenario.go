@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/erp/client"
 	"plimsoll/erp/operations"
+	"plimsoll/lab/own"
 	"plimsoll/lab/users"
 )
 
@@ -30,8 +31,8 @@ const (
 type Application string
 
 const (
-	ERP Application = "erp"  // Plimsoll's own: workers are started, the books are audited
-	Own Application = "none" // nothing of ours: operations speak to the database or a server of yours
+	ERP   Application = "erp"  // Plimsoll's own: workers are started, the books are audited
+	NoERP Application = "none" // nothing of ours: operations speak to the database or a server of yours
 )
 
 // Scenario is one load. What it is made of is checked when it is read.
@@ -46,6 +47,8 @@ type Scenario struct {
 	Refused       float64 `json:"refused"`   // sales that the control of stock must refuse
 	Backdated     float64 `json:"backdated"` // documents with a date in the past
 	BackdatedDays int     `json:"backdated_days"`
+	// Own is how operations with an Action are done.
+	Own own.Settings `json:"own"`
 }
 
 // Operation is one key operation.
@@ -54,7 +57,8 @@ type Operation struct {
 	Title    string        `json:"title"`
 	Target   time.Duration `json:"target_ns"`
 	Priority int           `json:"priority"`
-	Weight   float64       `json:"weight"` // in the mix of roles that have none of their own
+	Weight   float64       `json:"weight"`           // in the mix of roles that have none of their own
+	Action   *own.Action   `json:"action,omitempty"` // nil: one of the ERP's
 }
 
 // Role is people who work alike.
@@ -76,6 +80,7 @@ type Point struct {
 func Default() *Scenario {
 	s := &Scenario{
 		Name: nameDefault, Application: ERP, Refused: client.RefusedShareDefault, BackdatedDays: BackdatedDaysDefault,
+		Own:   own.Settings{Connections: own.ConnectionsDefault, Mode: own.ModeDefault},
 		Roles: []Role{{Name: roleDefault, Users: UsersDefault, Think: users.Think{Mean: ThinkMeanDefault}.WithDefaults()}},
 	}
 	for _, op := range operations.All() {
@@ -144,6 +149,19 @@ func (s *Scenario) Crowd(n int, think *users.Think) users.Crowd {
 		c.Operations[i].Weight = share[i]
 	}
 	return c
+}
+
+// Actions of the crowd's operations, in their order; nil for the ERP's.
+func (s *Scenario) Actions() (all []*own.Action) {
+	for _, i := range s.done() {
+		all = append(all, s.Operations[i].Action)
+	}
+	return all
+}
+
+// NeedsDatabase says whether the scenario is nothing without a connection string.
+func (s *Scenario) NeedsDatabase() bool {
+	return s.Application == ERP || own.NeedsDatabase(s.Own, s.Actions())
 }
 
 // done are the operations that somebody does, by their place.

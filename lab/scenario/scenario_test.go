@@ -120,7 +120,7 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 		{"UnknownKeyOfRole", "[roles.a]\nuser = 5\n", "own.toml:2: roles.a.user: unknown key", "did you mean users?"},
 		{"UnknownTable", "[rolls.a]\nusers = 5\n", ":1: rolls: unknown key", "did you mean roles?"},
 		{"UnknownOperation", "[roles.a]\nusers = 1\n[roles.a.weights]\n\"goods_sale.pots\" = 1\n", ":4: roles.a.weights.\"goods_sale.pots\": no such key operation", "did you mean goods_sale.post?"},
-		{"OperationOfTheERPMisspelt", "[operations.\"goods_sale.pots\"]\ntarget = \"1s\"\n", ":1: operations.\"goods_sale.pots\": the ERP has no such", "did you mean goods_sale.post?"},
+		{"OperationOfTheERPMisspelt", "[operations.\"goods_sale.pots\"]\ntarget = \"1s\"\n", ":1: operations.\"goods_sale.pots\": the ERP has no such key operation, and none", "did you mean goods_sale.post?"},
 		{"WrongShare", "refused = 3\n", ":1: refused: takes a share between 0 and 1, not 3", ""},
 		{"WrongDuration", "[think]\nmean = 5\n", ":2: think.mean: takes a duration", ""},
 		{"WrongDistribution", "[think]\n\ndistribution = \"lognormla\"\n", ":3: think.distribution: must be one of lognormal", "did you mean lognormal?"},
@@ -135,6 +135,14 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 		{"WrongApplication", "application = \"epr\"\n", ":1: application: must be", "did you mean erp?"},
 		{"NoOperation", "application = \"none\"\n", "there is no key operation", "[operations.NAME]"},
 		{"NoTarget", "application = \"none\"\n[operations.a]\npriority = 1\n", ":2: operations.a has no target", `target = "500ms"`},
+		{"NothingToDo", "application = \"none\"\n[operations.a]\ntarget = \"1s\"\n", ":2: operations.a: there is nothing to do", "sql, script or url"},
+		{"ScriptIsWrong", "application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = '''\nSELECT 1;\n\\set a 1 +\n'''\n", ":6: operations.a.sql: \\set a: the expression ends too soon", ""},
+		{"ScriptIsMissing", "[operations.a]\nscript = \"no.sql\"\n", ":2: operations.a.script: read script", "folder of the scenario"},
+		{"WrongTemplate", "[operations.a]\nurl = \"/{{\"\n", ":2: operations.a.url: {{ must be followed", ""},
+		{"WrongMethod", "[operations.a]\nurl = \"/\"\nmethod = \"PSOT\"\n", ":3: operations.a.method: must be one of", "did you mean POST?"},
+		{"WrongStatus", "[operations.a]\nurl = \"/\"\nexpect = [99]\n", ":3: operations.a.expect: takes a status", ""},
+		{"WrongMode", "[sql]\nmode = \"prepard\"\n", ":2: sql.mode: must be one of", "did you mean prepared?"},
+		{"PipelineInSimpleMode", "[sql]\nmode = \"simple\"\n[operations.a]\ntarget = \"1s\"\nsql = '''\n\\startpipeline\nSELECT 1;\n\\endpipeline\n'''\n", ":3: operations.a: \\startpipeline is not possible in mode", ""},
 		{"NotTOML", "users = \n", "own.toml:1: ", "the file is TOML"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -172,4 +180,16 @@ func TestUsersAreApportionedWithoutLosingAny(t *testing.T) {
 			t.Fatalf("%d of %d users have a role", sum, n)
 		}
 	})
+}
+
+func TestExamplesOfTheDocsRead(t *testing.T) {
+	files, err := filepath.Glob("../../docs/examples/*.toml")
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		if _, err := Read(file); err != nil {
+			t.Errorf("%v\nhint: %s", err, problem.HintOf(err))
+		}
+	}
 }

@@ -85,7 +85,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 
 // measure makes the run on what it finds or makes, and takes down what it made.
 func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r *result.Result, err error) {
-	dsn, profile, takeDown, err := a.ready(ctx, o)
+	dsn, profile, takeDown, err := a.readyFor(ctx, o, options.Scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +94,10 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 			err = down
 		}
 	}()
-	if options.Scale, err = rig.Scale(ctx, dsn); err != nil {
-		return nil, err
+	if options.Scenario.Application == scenario.ERP {
+		if options.Scale, err = rig.Scale(ctx, dsn); err != nil {
+			return nil, err
+		}
 	}
 	options.DSN, options.Profile = dsn, profile
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)

@@ -12,6 +12,7 @@ import (
 	"plimsoll/lab/run"
 	"plimsoll/lab/scenario"
 	"plimsoll/lab/users"
+	"plimsoll/platform/problem"
 )
 
 func scenarioFlag(c *cobra.Command, path *string) {
@@ -54,6 +55,19 @@ func readScenario(path string) (*scenario.Scenario, error) {
 		return scenario.Default(), nil
 	}
 	return scenario.Read(path)
+}
+
+// readyFor is ready for what the scenario needs: without the ERP nothing is made.
+func (a *app) readyFor(ctx context.Context, o runOptions, s *scenario.Scenario) (dsn, profile string, takeDown func() error, err error) {
+	if s.Application == scenario.ERP {
+		return a.ready(ctx, o)
+	}
+	nothing := func() error { return nil }
+	if o.foreign() || !s.NeedsDatabase() {
+		return o.dsn, "", nothing, nil
+	}
+	dsn, err = a.database(ctx, o.target)
+	return dsn, "", nothing, problem.WithHint(err, "the scenario speaks to a database: name it with --dsn, or start a cluster with 'plimsoll up'")
 }
 
 func (a *app) addScenario(root *cobra.Command) {
@@ -107,7 +121,11 @@ func (a *app) showScenario(s *scenario.Scenario) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "\nrefused by controls: %.1f %% of the sales; back-dated: %.1f %% of the documents\n", 100*s.Refused, 100*s.Backdated)
+	if s.Application == scenario.ERP {
+		fmt.Fprintf(a.stdout, "\nrefused by controls: %.1f %% of the sales; back-dated: %.1f %% of the documents\n", 100*s.Refused, 100*s.Backdated)
+	} else {
+		fmt.Fprintln(a.stdout, "\nno ERP: nothing is started, and there are no books to audit")
+	}
 	for _, p := range s.Day {
 		fmt.Fprintf(a.stdout, "%s  pace %v\n", time.Time{}.Add(p.At).Format("15:04"), p.Level)
 	}
