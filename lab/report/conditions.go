@@ -42,6 +42,10 @@ func or(text, otherwise string) string {
 
 func load(r *result.Result) string {
 	l := r.Conditions.Load
+	if l.Arrivals != nil {
+		return fmt.Sprintf("%s arrivals, %g per second, open model, %s sessions, ramp %s, steady %s, seed %d",
+			l.Arrivals.Spacing, l.Arrivals.RatePerS, count(int64(r.Users)), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+	}
 	return fmt.Sprintf("%s users, %s model, think time %s mean %s at most %s, ramp %s, steady %s, seed %d",
 		count(int64(r.Users)), l.Model, l.Think.Distribution, seconds(l.Think.MeanS), seconds(l.Think.CapS), seconds(l.RampS), seconds(r.DurationS), l.Seed)
 }
@@ -147,6 +151,9 @@ func cpu(c result.CPU) string {
 
 func generator(g result.Generator, lagLimit float64) string {
 	text := fmt.Sprintf("lag p99 %s ms, max %s ms; at most %s operations at once", millis(&g.LagMSP99), millis(&g.LagMSMax), count(int64(g.InFlight)))
+	if g.Backlog > 0 {
+		text += fmt.Sprintf(", at most %s waited for a slot", count(int64(g.Backlog)))
+	}
 	if lagLimit > 0 {
 		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", count(int64(1000*lagLimit)))
 	}

@@ -109,6 +109,9 @@ func tiles(r *result.Result) []tile {
 		{Name: "Database CPU", Value: percent(c.CPU.Database), More: fmt.Sprintf("of %d cores", c.Machine.Cores)},
 		{Name: "Generator", Value: millis(&r.Generator.LagMSP99), Unit: "ms lag, 99 %", More: percent(r.Generator.CPUShare) + " of the cores"},
 	}
+	if a := c.Load.Arrivals; a != nil {
+		all[0] = tile{Name: "Sessions", Value: count(int64(r.Users)), More: fmt.Sprintf("for %g %s arrivals per s", a.RatePerS, a.Spacing)}
+	}
 	if failed > 0 {
 		all[2].Tone = "bad"
 	}

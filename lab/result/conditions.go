@@ -33,7 +33,8 @@ type Worker struct {
 
 // Load is what the users were told to do.
 type Load struct {
-	Model     string             `json:"model"` // closed
+	Model     string             `json:"model"`              // closed, or open
+	Arrivals  *Arrivals          `json:"arrivals,omitempty"` // of the open model
 	Scenario  *Scenario          `json:"scenario,omitempty"`
 	Roles     []Role             `json:"roles,omitempty"`
 	Day       [][2]float64       `json:"day,omitempty"` // pace: part of the steady state 0..1, level
@@ -58,6 +59,12 @@ type Scenario struct {
 	// How SQL of one's own was sent; empty where there was none.
 	Protocol    string `json:"protocol,omitempty"`
 	Connections int    `json:"connections,omitempty"` // shared by the users
+}
+
+// Arrivals of the open model: the users are sessions that take the operations in turn.
+type Arrivals struct {
+	Spacing  string  `json:"spacing"` // poisson, constant
+	RatePerS float64 `json:"rate_per_s"`
 }
 
 // Role is users who worked alike.

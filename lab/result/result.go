@@ -104,6 +104,7 @@ type Generator struct {
 	// connections and counters included.
 	UsersBytes *float64 `json:"users_bytes"`
 	InFlight   int      `json:"in_flight_max"` // most operations under way at once
+	Backlog    int      `json:"backlog_max"`   // most that were due but had no slot at once
 }
 
 // Audit is the check of the books after the run.

@@ -92,7 +92,7 @@ func (r *running) generator() result.Generator {
 	p99, _ := r.tally.Lag.Percentile(99)
 	return result.Generator{
 		CPUShare: r.cpu(generatorCPU), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
-		LagMSMax: milliseconds(r.tally.Lag.Max()), UsersBytes: &r.bytesPerUser, InFlight: r.tally.InFlight,
+		LagMSMax: milliseconds(r.tally.Lag.Max()), UsersBytes: &r.bytesPerUser, InFlight: r.tally.InFlight, Backlog: r.tally.Backlog,
 	}
 }
 
@@ -108,7 +108,7 @@ func (r *running) conditions() result.Conditions {
 		Engine:  r.engine(),
 		Workers: r.crew.conditions(),
 		Load: result.Load{
-			Model: "closed", Scenario: r.scenario(), Roles: roles(r.crowd.Roles), Day: day(r.crowd.Pace),
+			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Roles: roles(r.crowd.Roles), Day: day(r.crowd.Pace),
 			Think: meanThink(roles(r.crowd.Roles)),
 			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(), LagLimitS: r.LagLimit.Seconds(),
 			Seed: r.Seed, Mix: shares(r.operations),
@@ -139,6 +139,20 @@ func (r *running) scenario() *result.Scenario {
 		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.Connections
 	}
 	return shown
+}
+
+func (r *running) model() string {
+	if r.Arrivals != nil {
+		return "open"
+	}
+	return "closed"
+}
+
+func (r *running) arrivals() *result.Arrivals {
+	if r.Arrivals == nil {
+		return nil
+	}
+	return &result.Arrivals{Spacing: string(r.Arrivals.Spacing), RatePerS: r.Arrivals.Rate}
 }
 
 func day(p users.Pace) (all [][2]float64) {

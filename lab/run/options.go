@@ -60,6 +60,8 @@ type Options struct {
 	// Think, when its Mean is not zero, goes before what the scenario says of all
 	// roles; a Mean of None is no thinking.
 	Think users.Think
+	// Arrivals make the model open: Users are then the sessions that take the operations.
+	Arrivals *users.Arrivals
 
 	// Title, Scale, Profile and Shape are carried into the result.
 	Title   string
@@ -130,6 +132,7 @@ func (o Options) checkOwn() error {
 
 func (o Options) crowd() users.Crowd {
 	c := o.Scenario.Crowd(o.Users, o.thinkGiven())
+	c.Arrivals = o.Arrivals
 	c.Seed, c.Ramp, c.Steady, c.Drain, c.Timeout = o.Seed, o.Ramp, o.Duration, o.Drain, o.Timeout
 	return c
 }

@@ -17,6 +17,7 @@ import (
 	"plimsoll/lab/cluster/clustertest"
 	"plimsoll/lab/result"
 	"plimsoll/lab/scenario"
+	"plimsoll/lab/users"
 	"plimsoll/platform/problem"
 )
 
@@ -181,5 +182,23 @@ func TestOwnRunThatCannotBeMade(t *testing.T) {
 				t.Errorf("%v, %v", r, err)
 			}
 		})
+	}
+}
+
+func TestOpenArrivalsAreTheResultsModel(t *testing.T) {
+	o := ownRun(t, "application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = \"SELECT pg_sleep(0.2)\"\n")
+	o.DSN = clustertest.Database(t).Secret()
+	o.Users, o.Arrivals = 5, &users.Arrivals{Spacing: users.Even, Rate: 60} // 25 a second can be done
+	r := mustRun(t, t.Context(), o)
+	if load := r.Conditions.Load; load.Model != "open" || load.Arrivals.RatePerS != 60 || r.Ops != 180 && r.Ops != 179 {
+		t.Errorf("%+v, %d operations", load, r.Ops)
+	}
+	if r.Generator.Backlog < 50 || r.Generator.InFlight != 5 || len(r.Series.Backlog) != len(r.Series.T) || *r.Apdex > 0.9 {
+		t.Errorf("%+v, Apdex %v", r.Generator, *r.Apdex)
+	}
+	for _, reason := range r.InvalidReasons {
+		if strings.Contains(reason, "generator") {
+			t.Errorf("the backlog is taken for the generator's fault: %s", reason)
+		}
 	}
 }

@@ -24,9 +24,10 @@ const (
 type Crowd struct {
 	Users      int
 	Operations []Operation
-	Think      Think  // of all users when there are no roles
-	Roles      []Role // how users differ; none: all do the operations by their weights
-	Pace       Pace   // over the steady state
+	Think      Think     // of all users when there are no roles
+	Roles      []Role    // how users differ; none: all do the operations by their weights
+	Pace       Pace      // over the steady state
+	Arrivals   *Arrivals // nil: the closed model
 	Seed       uint64
 
 	Ramp    time.Duration // users enter evenly over it; 0: all at once
@@ -48,6 +49,7 @@ type Look struct {
 	At       time.Duration // since the start
 	Users    int           // at work
 	InFlight int           // operations under way
+	Backlog  int           // most that waited for a slot in the last second
 	Answered int64         // valid answers since the start
 	LagMax   time.Duration // in the last second
 	Tally    *tally.Tally  // only to be read, and only during the call
@@ -67,6 +69,11 @@ func (c Crowd) Check() error {
 	}
 	if err := c.Pace.Check(); err != nil {
 		return err
+	}
+	if c.Arrivals != nil {
+		if err := c.Arrivals.Check(); err != nil {
+			return err
+		}
 	}
 	return c.checkRoles()
 }
@@ -108,7 +115,7 @@ func (c Crowd) enters(number int) time.Duration {
 
 // atWork is how many users have entered by then.
 func (c Crowd) atWork(at time.Duration) int {
-	if at >= c.Ramp {
+	if at >= c.Ramp || c.Arrivals != nil {
 		return c.Users
 	}
 	return min(c.Users, 1+int(float64(at)/float64(c.Ramp)*float64(c.Users)))

@@ -24,7 +24,8 @@ import (
 
 type runOptions struct {
 	target
-	scenario                                 string
+	scenario, arrivals                       string
+	rate                                     float64
 	engine, url, html, title                 string
 	users, workers, seed                     int
 	duration, ramp, think, timeout, lagLimit time.Duration
@@ -58,6 +59,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 	config.Span(fs, &o.think, "think", scenario.ThinkMeanDefault, 0, "mean time a user thinks between an answer and the next operation")
 	config.Choice(fs, &o.thinkKind, "think-distribution", string(users.Lognormal), distributions(), "how think times are spread")
 	scenarioFlag(c, &o.scenario)
+	arrivalFlags(c, &o)
 	config.Count(fs, &o.seed, "seed", run.SeedDefault, 0, mostOfAnything, "seed of everything that is by chance")
 	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit code 3 when the overall Apdex is below this, e.g. 0.85")
 	config.Span(fs, &o.timeout, "timeout", run.TimeoutDefault, time.Millisecond, "of one operation; what takes longer has failed")
@@ -181,6 +183,9 @@ func (a *app) runProgress() func(run.Progress) {
 		}
 		if p.Scored {
 			note += fmt.Sprintf(", Apdex %.3f", p.Apdex)
+		}
+		if p.Backlog > 0 {
+			note += fmt.Sprintf(", %d wait for a slot", p.Backlog)
 		}
 		if p.Errors > 0 {
 			note += fmt.Sprintf(", %d errors", p.Errors)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -20,6 +21,29 @@ func scenarioFlag(c *cobra.Command, path *string) {
 	_ = c.MarkFlagFilename("scenario", "toml")
 }
 
+func arrivalFlags(c *cobra.Command, o *runOptions) {
+	var words []string
+	for _, s := range users.Spacings {
+		words = append(words, string(s))
+	}
+	config.Choice(c.Flags(), &o.arrivals, "arrivals", "", words, "let operations arrive at --rate instead of users thinking; --users\nare then the sessions that take them")
+	c.Flags().Float64Var(&o.rate, "rate", 0, "operations per second that arrive")
+}
+
+// arrivalsOf is the open model, if it is asked for.
+func (o runOptions) arrivalsOf() (*users.Arrivals, error) {
+	switch {
+	case o.arrivals == "" && o.rate == 0:
+		return nil, nil
+	case o.arrivals == "":
+		return nil, problem.New(problem.Usage, errors.New("--rate is that of --arrivals"), "add --arrivals poisson")
+	case o.rate == 0:
+		return nil, problem.New(problem.Usage, errors.New("--arrivals need a rate"), "add --rate, operations per second")
+	}
+	a := &users.Arrivals{Spacing: users.Spacing(o.arrivals), Rate: o.rate}
+	return a, problem.New(problem.Usage, a.Check(), "")
+}
+
 func distributions() (words []string) {
 	for _, d := range users.Distributions {
 		words = append(words, string(d))
@@ -35,6 +59,9 @@ func (a *app) runOptions(o runOptions) (run.Options, error) {
 		return options, err
 	}
 	if options.Scenario, err = readScenario(o.scenario); err != nil {
+		return options, err
+	}
+	if options.Arrivals, err = o.arrivalsOf(); err != nil {
 		return options, err
 	}
 	given := func(key string) bool { return o.scenario == "" || a.sources["run."+key].Kind != config.Default }
