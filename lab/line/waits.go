@@ -1,0 +1,3 @@
+package line
+
+type Waits struct{}
