@@ -16,8 +16,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// search plays a system that answers by a rule and writes down what was tried.
-func search(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, []Trial) {
+// play searches a system that answers by a rule and writes down what was tried.
+func play(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, []Trial) {
 	var out strings.Builder
 	var trials []Trial
 	for len(trials) < most {
@@ -80,7 +80,7 @@ func TestSearch(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, _ := search(c.bounds, 60, c.rule)
+			got, _ := play(c.bounds, 60, c.rule)
 			file := "testdata/" + c.name + ".golden"
 			if *rewrite {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -102,7 +102,7 @@ func TestSearchEndsAtTheLineOfAnySystem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := Bounds{rapid.IntRange(1, 5000).Draw(t, "first"), rapid.IntRange(1, 30_000).Draw(t, "most"), rapid.Float64Range(0.01, 0.5).Draw(t, "resolution"), rapid.IntRange(1, 5).Draw(t, "confirmations")}
 		line := rapid.IntRange(0, 40_000).Draw(t, "line")
-		log, trials := search(b, 100, upTo(line))
+		log, trials := play(b, 100, upTo(line))
 		low, high := b.bracket(trials)
 		switch {
 		case strings.Contains(log, "no end"):
@@ -121,7 +121,7 @@ func TestSearchEndsAtTheLineOfAnySystem(t *testing.T) {
 func TestSearchEndsOnANoisySystem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		log, trials := search(usual, 200, func(n, _, _ int) Outcome {
+		log, trials := play(usual, 200, func(n, _, _ int) Outcome {
 			if float64(n) < 1000*(1+0.1*rng.NormFloat64()) {
 				return Passes
 			}
