@@ -40,8 +40,8 @@ type Progress struct {
 
 // How a search can stop before its end.
 const (
-	byHand   = "by hand"
-	byBudget = "budget"
+	ByHand   = "by hand"
+	ByBudget = "budget"
 )
 
 // opsWanted in a trial at least, twice what makes a run valid: few users need longer.
@@ -129,12 +129,12 @@ func (s *search) all(ctx context.Context) error {
 			return nil
 		}
 		if s.Budget > 0 && time.Since(s.began)+s.takes(users, longer) > s.Budget {
-			s.Stopped = byBudget
+			s.Stopped = ByBudget
 			return nil
 		}
 		t, err := s.try(ctx, purpose, users, longer)
 		if ctx.Err() != nil {
-			s.Stopped = byHand
+			s.Stopped = ByHand
 			return nil
 		}
 		if err != nil {

@@ -141,7 +141,7 @@ func TestFind_StoppedByHandGoesOn(t *testing.T) {
 		}
 	}
 	first, err := Find(ctx, o)
-	if err != nil || first.Stopped != byHand || first.Complete || len(first.Trials) != 2 {
+	if err != nil || first.Stopped != ByHand || first.Complete || len(first.Trials) != 2 {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM done"); n != 0 {
@@ -181,7 +181,7 @@ func TestFind_KeepsToItsBudget(t *testing.T) {
 	o := base(t, "")
 	o.Budget = time.Second
 	l, err := Find(t.Context(), o)
-	if err != nil || l.Stopped != byBudget || len(l.Trials) != 0 || l.Complete {
+	if err != nil || l.Stopped != ByBudget || len(l.Trials) != 0 || l.Complete {
 		t.Errorf("%v, %+v", err, l)
 	}
 }

@@ -10,6 +10,7 @@ import (
 // addCommands puts every command under root, in the order of the help.
 func (a *app) addCommands(root *cobra.Command) {
 	a.addRun(root)
+	a.addLine(root)
 	a.addScenario(root)
 	a.addReport(root)
 	a.addRuns(root)

@@ -74,7 +74,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	options, err := a.runOptions(o)
+	options, err := a.runOptions("run", o)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func distributions() (words []string) {
 
 // runOptions are those of the flags and the scenario; a flag at its default gives way to
 // what a scenario file says.
-func (a *app) runOptions(o runOptions) (run.Options, error) {
+func (a *app) runOptions(command string, o runOptions) (run.Options, error) {
 	options, err := o.options()
 	if err != nil {
 		return options, err
@@ -64,7 +64,7 @@ func (a *app) runOptions(o runOptions) (run.Options, error) {
 	if options.Arrivals, err = o.arrivalsOf(); err != nil {
 		return options, err
 	}
-	given := func(key string) bool { return o.scenario == "" || a.sources["run."+key].Kind != config.Default }
+	given := func(key string) bool { return o.scenario == "" || a.sources[command+"."+key].Kind != config.Default }
 	if given("users") {
 		options.Users = o.users
 	}
