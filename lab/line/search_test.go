@@ -168,3 +168,39 @@ func TestDriftTellsAQueueThatGrows(t *testing.T) {
 		})
 	}
 }
+
+func TestTrialIsJudged(t *testing.T) {
+	good := func() *result.Result {
+		score := 0.9
+		r := &result.Result{Valid: true, Apdex: &score}
+		r.Conditions.Load.LagLimitS = 0.1
+		return r
+	}
+	for _, c := range []struct {
+		name    string
+		change  func(*result.Result)
+		outcome Outcome
+		unmade  bool
+	}{
+		{"Passes", func(*result.Result) {}, Passes, false},
+		{"BelowTheTarget", func(r *result.Result) { *r.Apdex = 0.84 }, Fails, false},
+		{"NoScore", func(r *result.Result) { r.Apdex = nil }, Fails, false},
+		{"GeneratorLagged", func(r *result.Result) { r.Valid, r.InvalidReasons, r.Generator.LagMSP99 = false, []string{"lag"}, 101 }, Fails, true},
+		{"GeneratorStoodStill", func(r *result.Result) { r.Valid, r.InvalidReasons, r.Generator.LagMSMax = false, []string{"lag"}, 5001 }, Fails, true},
+		{"WorkerDied", func(r *result.Result) { r.Valid, r.InvalidReasons = false, []string{"worker 1 died"} }, Fails, false},
+		{"QueueGrew", func(r *result.Result) {
+			r.Series = result.Series{IntervalS: 1, SteadyToS: 24}
+			for i := range 24 {
+				r.Series.T, r.Series.InFlight = append(r.Series.T, float64(i)), append(r.Series.InFlight, int64(3*i))
+			}
+		}, Unsteady, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := good()
+			c.change(r)
+			if got := trialOf(r, 0.85); got.Outcome != c.outcome || got.Unmade != c.unmade || (got.Outcome != Passes) != (got.Why != "") {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -41,6 +41,7 @@ type Trial struct {
 	Overload   int64           `json:"overload"`
 	OpsPerS    float64         `json:"ops_per_s"`
 	Valid      bool            `json:"valid"`
+	Unmade     bool            `json:"load_unmade"` // not valid because the generator fell behind
 	CPU        result.CPU      `json:"cpu"`
 	LagMSP99   float64         `json:"lag_ms_p99"`
 	InFlight   int             `json:"in_flight_max"`
@@ -71,7 +72,7 @@ func trialOf(r *result.Result, target float64) Trial {
 	t := Trial{
 		Users: r.Users, Run: r.ID, Started: r.Started, DurationS: r.DurationS,
 		Apdex: r.Apdex, Interval: r.Interval, Operations: r.Ops, Failed: r.Errors, Overload: r.Overload, OpsPerS: r.OpsPerS,
-		Valid: r.Valid, CPU: r.Conditions.CPU, LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
+		Valid: r.Valid, Unmade: !r.Valid && generatorsFault(r), CPU: r.Conditions.CPU, LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
 		Drift: driftOf(r.Series), Outcome: Passes,
 	}
 	switch {
@@ -92,9 +93,10 @@ func (t *Trial) decide() {
 	}
 }
 
-// generatorsFault says whether a trial failed because the load could not be made.
-func (t Trial) generatorsFault() bool {
-	return !t.Valid && (t.LagMSP99 > float64(run.LagLimitDefault.Milliseconds()) || t.CPU.Generator != nil && *t.CPU.Generator > run.GeneratorCPUMax)
+// generatorsFault says whether the load could not be made.
+func generatorsFault(r *result.Result) bool {
+	g := r.Generator
+	return g.LagMSP99 > 1000*r.Conditions.Load.LagLimitS || g.LagMSMax > float64(run.LagMax.Milliseconds()) || known(g.CPUShare) > run.GeneratorCPUMax
 }
 
 func driftOf(s result.Series) Drift {

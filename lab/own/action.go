@@ -21,7 +21,7 @@ type Settings struct {
 	// the wait is in the latency. The session's state is not a user's own.
 	Connections int         `json:"connections,omitempty"`
 	Mode        script.Mode `json:"mode,omitempty"`
-	// Reset is SQL that makes the database as it was before a load.
+	// Reset is a script that makes the database as it was before a load.
 	Reset string `json:"reset,omitempty"`
 	// Base is the address that paths of requests are under.
 	Base string `json:"base,omitempty"`

@@ -161,14 +161,19 @@ func (a *Action) outcome(ctx context.Context, err error) (tally.Outcome, error) 
 	return tally.Failed, err
 }
 
-// Reset runs the SQL that makes the database as it was.
-func Reset(ctx context.Context, dsn, sql string) error {
+// Reset does the script that makes the database as it was, a statement at a time.
+func Reset(ctx context.Context, dsn, text string) error {
+	reset, err := script.Parse(text)
+	if err != nil {
+		return fmt.Errorf("reset the database: %w", err)
+	}
 	conn, err := pgconn.Connect(ctx, dsn)
 	if err != nil {
 		return fmt.Errorf("reset the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := conn.Exec(ctx, sql).Close(); err != nil {
+	env := &script.Environment{Variables: map[string]script.Value{}, RNG: rand.New(rand.NewPCG(0, 0))}
+	if err := reset.Run(ctx, conn, script.Simple, env); err != nil {
 		return fmt.Errorf("reset the database: %w", err)
 	}
 	return nil

@@ -19,8 +19,8 @@ func conditions(r *result.Result) []fact {
 		{"load", load(r)},
 		{"scenario", scenario(c.Load)},
 		{"mix", mix(c.Load.Mix)},
-		{"base", or(c.Scale, "not stated")},
-		{"shape of the ERP", or(c.Shape, "not stated")},
+		{"base", ofERP(c, c.Scale)},
+		{"shape of the ERP", ofERP(c, c.Shape)},
 		{"engine", engine(c)},
 		{"durability", durability(c.Engine.Settings)},
 		{"memory settings", settings(c.Engine.Settings, "shared_buffers", "work_mem", "temp_buffers", "max_wal_size")},
@@ -31,6 +31,14 @@ func conditions(r *result.Result) []fact {
 		{"software", or(c.Software, "not stated")},
 	}
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
+}
+
+// ofERP is what every run of the ERP must state; without it there is nothing to.
+func ofERP(c result.Conditions, text string) string {
+	if s := c.Load.Scenario; s != nil && s.Application != "erp" {
+		return text
+	}
+	return or(text, "not stated")
 }
 
 func or(text, otherwise string) string {

@@ -26,7 +26,7 @@ func ownKeys() []key {
 		{"sql", true, nil},
 		{"sql.connections", false, count(1, 10_000, func(r *reader, n int) { r.Own.Connections = n })},
 		{"sql.mode", false, mode},
-		{"sql.reset", false, text(func(r *reader, s string) { r.Own.Reset = s })},
+		{"sql.reset", false, reset},
 		{"http", true, nil},
 		{"http.base", false, text(func(r *reader, s string) { r.Own.Base = s })},
 		{"variables", true, nil},
@@ -139,15 +139,31 @@ func scriptKey(from source) setter {
 		if err != nil {
 			return err
 		}
-		parsed, err := script.Parse(content)
-		var m *script.Mistake
-		if errors.As(err, &m) {
-			at := fmt.Sprintf("%s:%d", path, line+m.Line-1)
-			return problem.New(problem.Usage, fmt.Errorf("%s: %s: %s", at, keyText(e.Key), m.Says), m.Hint)
-		}
-		a.Script, a.SQL = parsed, content
-		return nil
+		a.Script, err = parseAt(e, content, path, line)
+		a.SQL = content
+		return err
 	}
+}
+
+// parseAt says mistakes with the line of the file.
+func parseAt(e tomlfile.Entry, content, path string, line int) (*script.Script, error) {
+	parsed, err := script.Parse(content)
+	var m *script.Mistake
+	if errors.As(err, &m) {
+		at := fmt.Sprintf("%s:%d", path, line+m.Line-1)
+		return nil, problem.New(problem.Usage, fmt.Errorf("%s: %s: %s", at, keyText(e.Key), m.Says), m.Hint)
+	}
+	return parsed, err
+}
+
+func reset(r *reader, e tomlfile.Entry) error {
+	if s, ok := e.Raw.(string); ok {
+		content, path, line, _ := inline(r, e, s)
+		if _, err := parseAt(e, content, path, line); err != nil {
+			return err
+		}
+	}
+	return text(func(r *reader, s string) { r.Own.Reset = s })(r, e)
 }
 
 func method(r *reader, e tomlfile.Entry) error {

@@ -138,6 +138,7 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 		{"NothingToDo", "application = \"none\"\n[operations.a]\ntarget = \"1s\"\n", ":2: operations.a: there is nothing to do", "sql, script or url"},
 		{"ScriptIsWrong", "application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = '''\nSELECT 1;\n\\set a 1 +\n'''\n", ":6: operations.a.sql: \\set a: the expression ends too soon", ""},
 		{"ScriptIsMissing", "[operations.a]\nscript = \"no.sql\"\n", ":2: operations.a.script: read script", "folder of the scenario"},
+		{"ResetIsWrong", "[sql]\nreset = \"\\\\shell rm\"\n", ":2: sql.reset: \\shell is refused", ""},
 		{"WrongTemplate", "[operations.a]\nurl = \"/{{\"\n", ":2: operations.a.url: {{ must be followed", ""},
 		{"WrongMethod", "[operations.a]\nurl = \"/\"\nmethod = \"PSOT\"\n", ":3: operations.a.method: must be one of", "did you mean POST?"},
 		{"WrongStatus", "[operations.a]\nurl = \"/\"\nexpect = [99]\n", ":3: operations.a.expect: takes a status", ""},
