@@ -71,11 +71,16 @@ func newView(r *result.Result) *view {
 			v.Errors = append(v.Errors, failure{op.ID, count(e.Count), e.Text})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Conditions.Engine.Settings)) {
-		v.Settings = append(v.Settings, fact{name, r.Conditions.Engine.Settings[name]})
-	}
+	v.Settings = settingFacts(r)
 	v.addRows(r.Series)
 	return v
+}
+
+func settingFacts(r *result.Result) (all []fact) {
+	for _, name := range slices.Sorted(maps.Keys(r.Conditions.Engine.Settings)) {
+		all = append(all, fact{name, r.Conditions.Engine.Settings[name]})
+	}
+	return all
 }
 
 func state(r *result.Result) (class, mark, text string) {
