@@ -14,6 +14,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addScenario(root)
 	a.addReport(root)
 	a.addRuns(root)
+	a.addExport(root)
 	a.addAudit(root)
 	a.addProve(root)
 	a.addUp(root)

@@ -50,6 +50,8 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"LineWithoutATarget", []string{"line", "--target", "0"}, []string{"--target: must be above 0"}},
 		{"LineWithoutAWidth", []string{"line", "--resolution", "0"}, []string{"--resolution: must be above 0"}},
 		{"LineWithAWrongReset", []string{"line", "--reset", "templat"}, []string{"--reset: must be one of", "did you mean template?"}},
+		{"ParquetToTheTerminal", []string{"export", "--as", "parquet"}, []string{"no text for a terminal", "hint: name a file with --out"}},
+		{"SeveralRunsAsOnePage", []string{"report", "a", "b", "--html", "x"}, []string{"--html writes one run"}},
 		{"ScenarioMissing", []string{"run", "--scenario", "/no/such.toml"}, []string{"read scenario", "hint: 'plimsoll scenario' prints one"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
