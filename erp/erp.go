@@ -13,7 +13,6 @@ import (
 	"context"
 
 	"plimsoll/platform/database"
-	"plimsoll/platform/posting"
 	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
 )
@@ -28,11 +27,6 @@ func Migrate(ctx context.Context, db *database.Database) error {
 func NewServer(config server.Config) (*server.Server, error) {
 	return server.New(config, server.Application{
 		Metadata: Metadata(), Rules: Rules(), Login: login, Users: Users,
-		Reports: map[string]server.Report{"stock": stockReport, "trial-balance": trialBalance},
+		Reports: map[string]server.Report{"stock": stockReport, "trial-balance": trialBalance, "account-card": accountCard},
 	})
-}
-
-// Rules of the documents, by name.
-func Rules() map[string]posting.Rules {
-	return map[string]posting.Rules{GoodsReceipt: receiptRules{}, GoodsSale: saleRules{}}
 }

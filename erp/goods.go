@@ -2,24 +2,54 @@ package erp
 
 import (
 	"plimsoll/platform/amount"
+	"plimsoll/platform/catalog"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/ledger"
-	"plimsoll/platform/lock"
+	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
 
+// lines of goods: prices are without VAT; a price not given is taken from the item.
+func lines(more ...metadata.Attribute) metadata.Section { return linesOf("item", "items", more...) }
+
+// linesOf things of a catalog that have a price and a rate of VAT.
+func linesOf(name, things string, more ...metadata.Attribute) metadata.Section {
+	return metadata.Section{Name: "lines", MinRows: 1, MaxRows: LinesMax, Attributes: append([]metadata.Attribute{
+		required(reference(name, things)), required(typed("quantity", metadata.Quantity)), typed("price", metadata.Money),
+		computed("amount", metadata.Money), computed("vat_rate", metadata.Integer), computed("vat", metadata.Money),
+	}, more...)}
+}
+
+// trade is the header of a document of a deal.
+func trade(more ...metadata.Attribute) []metadata.Attribute {
+	return append([]metadata.Attribute{
+		required(reference("counterparty", "counterparties")), required(reference("contract", "contracts")),
+		computed("amount", metadata.Money), computed("vat", metadata.Money), computed("total", metadata.Money),
+	}, more...)
+}
+
+// header of a document that moves goods of a deal.
+func header(more ...metadata.Attribute) []metadata.Attribute {
+	return append(trade(required(reference("warehouse", "warehouses"))), more...)
+}
+
 // priceLines computes what every document of goods has in its lines, and their sums in its header.
 // priceAttribute of the item stands in for a price that was not given.
 func priceLines(d *document.Document, facts *posting.Facts, priceAttribute string) error {
-	lines, items := d.Section("lines"), facts.Catalogs["items"]
-	rates, prices := rowset.Column[int64](items.Rows, "vat_rate"), rowset.Column[amount.Money](items.Rows, priceAttribute)
+	return priceLinesOf(d, facts.Catalogs["items"], "item", priceAttribute)
+}
+
+// priceLinesOf things that the attribute of the lines refers to.
+func priceLinesOf(d *document.Document, things *catalog.Elements, attribute, priceAttribute string) error {
+	lines := d.Section("lines")
+	rates, prices := rowset.Column[int64](things.Rows, "vat_rate"), rowset.Column[amount.Money](things.Rows, priceAttribute)
 	quantity, price := rowset.Column[amount.Quantity](lines, "quantity"), rowset.Column[amount.Money](lines, "price")
 	net, rate, vat := rowset.Column[amount.Money](lines, "amount"), rowset.Column[int64](lines, "vat_rate"), rowset.Column[amount.Money](lines, "vat")
-	for i, item := range rowset.Column[id.ID](lines, "item") {
-		row, _ := items.Row(item)
+	for i, thing := range rowset.Column[id.ID](lines, attribute) {
+		row, _ := things.Row(thing)
 		if price[i] == 0 {
 			price[i] = prices[row]
 		}
@@ -47,12 +77,17 @@ func sumHeader(d *document.Document, net, vat []amount.Money) (err error) {
 	return err
 }
 
+// placeKeys are the combinations of a document of goods in the registers by warehouse and item, each once.
+func placeKeys(d *document.Document, name string) *rowset.Table {
+	warehouse := refOf(d, "warehouse")
+	return byItem(d, name, func(item id.ID) []any { return []any{warehouse, item} })
+}
+
 // stockMovements makes the record set of a document of goods: a row for each line, at the given values.
 func stockMovements(d *document.Document, expense bool, value []amount.Money) *register.Movements {
-	meta := stock()
-	m := register.NewMovements(&meta, len(value))
+	m := moves(Stock, len(value))
 	m.Rows.Grow(len(value))
-	lines, warehouse := d.Section("lines"), rowset.Column[id.ID](d.Header, "warehouse")[0]
+	lines, warehouse := d.Section("lines"), refOf(d, "warehouse")
 	copy(rowset.Column[id.ID](m.Rows, "item"), rowset.Column[id.ID](lines, "item"))
 	copy(rowset.Column[amount.Quantity](m.Rows, "quantity"), rowset.Column[amount.Quantity](lines, "quantity"))
 	copy(rowset.Column[amount.Money](m.Rows, "amount"), value)
@@ -64,49 +99,40 @@ func stockMovements(d *document.Document, expense bool, value []amount.Money) *r
 	return m
 }
 
-type entry struct {
-	debit, credit string
-	sum           amount.Money
-}
-
-// entriesOf a document: those of a zero sum are left out except for the first, so that
-// every posted document can be found in the ledger.
-func entriesOf(entries ...entry) []*ledger.Entries {
-	e := &ledger.Entries{Ledger: General}
-	for i, x := range entries {
-		if i == 0 || x.sum != 0 {
-			e.Add(x.debit, x.credit, x.sum)
-		}
+// await adds to what is to be received or shipped, at an addressed warehouse; nothing at another.
+func await(d *document.Document, facts *posting.Facts, name string) []*register.Movements {
+	if !of[bool](facts.Catalogs["warehouses"], refOf(d, "warehouse"), "addressed") {
+		return nil
 	}
-	return []*ledger.Entries{e}
-}
-
-func sumOf(d *document.Document, name string) amount.Money {
-	return rowset.Column[amount.Money](d.Header, name)[0]
-}
-
-// stockKeys are the combinations of a document of goods in the stock register, each once.
-func stockKeys(d *document.Document) *rowset.Table {
-	warehouse := rowset.Column[id.ID](d.Header, "warehouse")[0]
-	items := rowset.Column[id.ID](d.Section("lines"), "item")
-	keys, seen := rowset.New(stock().Dimensions, len(items)), make(map[id.ID]bool, len(items))
+	items, sums := quantities(d)
+	m := moves(name, len(items))
 	for _, item := range items {
-		if seen[item] {
-			continue
-		}
-		seen[item] = true
-		row := keys.Grow(1)
-		rowset.Column[id.ID](keys, "warehouse")[row], rowset.Column[id.ID](keys, "item")[row] = warehouse, item
+		m.Add(false, d.ID, item, sums[item])
 	}
-	return keys
+	return []*register.Movements{m}
 }
 
-// stockLocks of the combinations of a document of goods.
-func stockLocks(d *document.Document, keys *rowset.Table) []lock.Key {
-	locks := make([]lock.Key, keys.Rows())
-	warehouses, items := rowset.Column[id.ID](keys, "warehouse"), rowset.Column[id.ID](keys, "item")
-	for i := range locks {
-		locks[i] = lock.Of(Stock, d.Organisation, warehouses[i], items[i])
+// value of goods on an account at the document's warehouse.
+type value struct {
+	account ledger.Account
+	sum     amount.Money
+}
+
+// valued sums the values of lines by the account that their items stand on, in the order in which they come first.
+func valued(d *document.Document, facts *posting.Facts, amounts []amount.Money) (values []value) {
+	items := facts.Catalogs["items"]
+	accounts, at := rowset.Column[string](items.Rows, "account"), map[string]int{}
+	for i, item := range rowset.Column[id.ID](d.Section("lines"), "item") {
+		row, _ := items.Row(item)
+		code := accounts[row]
+		if code == "" {
+			code = AccountGoods
+		}
+		if _, seen := at[code]; !seen {
+			at[code] = len(values)
+			values = append(values, value{account: ledger.At(code, refOf(d, "warehouse"))})
+		}
+		values[at[code]].sum += amounts[i] // their sum has been checked
 	}
-	return locks
+	return values
 }

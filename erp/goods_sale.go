@@ -1,126 +1,101 @@
 package erp
 
 import (
-	"fmt"
-
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/ledger"
+	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
 
+// GoodsSale is the type of document.
+const GoodsSale = "goods_sale"
+
+func goodsSale() metadata.Document {
+	return metadata.Document{
+		Name: GoodsSale, Title: "Goods sale", Prefix: "GS", Search: []string{"counterparty"},
+		Registers:  []string{Stock, Batches, CustomerSettlements, OutputVAT, General},
+		Optional:   []string{CustomerOrders, Reserves, ToShip},
+		Attributes: header(text("delivery_address", 500), computed("cost", metadata.Money), paper("source_order", CustomerOrder)),
+		Sections:   []metadata.Section{lines(computed("cost", metadata.Money))},
+	}
+}
+
 // saleRules: goods go out at the cost of the oldest batches (first in, first out), under a lock of each item
-// at the warehouse, and never more than there is.
+// at the warehouse, and never more than there is that is not reserved for others.
 //
-//	ST−  ·  CB−  ·  Dr 62 Cr 90 total  ·  Dr 90 Cr 41 cost  ·  Dr 90 Cr 68 VAT
+//	ST− · CB− · RS− · OR− · SC+ · VAT+ · to be shipped+  ·  Dr 62 Cr 90 total  ·  Dr 90 Cr 41/10 cost  ·  Dr 90 Cr 68 VAT
 type saleRules struct{}
 
 func (saleRules) Reads() map[string][]string {
-	return map[string][]string{"items": {"vat_rate", "price"}}
+	return map[string][]string{
+		"items": {"vat_rate", "price", "account"}, "contracts": settlementReads, "warehouses": {"addressed"},
+		CustomerOrder: {"counterparty", "contract", "warehouse"},
+	}
 }
 
 func (saleRules) Balances(d *document.Document) []posting.Balance {
-	keys := stockKeys(d)
-	return []posting.Balance{{Register: Batches, Keys: keys, Locks: stockLocks(d, keys)}}
+	needs := []posting.Balance{
+		need(d, Batches, placeKeys(d, Batches)), need(d, Reserves, placeKeys(d, Reserves)),
+		need(d, CustomerSettlements, contractKeys(d, CustomerSettlements)),
+	}
+	if order := refOf(d, "source_order"); !order.IsZero() {
+		needs = append(needs, need(d, CustomerOrders, orderKeys(d, CustomerOrders, order)))
+	}
+	return needs
 }
 
 func (saleRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {
+	if err := deal(d, facts, "customer"); err != nil {
+		return nil, err
+	}
+	if err := byOrder(d, facts, CustomerOrder, "counterparty", "contract", "warehouse"); err != nil {
+		return nil, err
+	}
 	if err := priceLines(d, facts, "price"); err != nil {
+		return nil, err
+	}
+	fulfilled, err := fulfilSale(d, facts)
+	if err != nil {
 		return nil, err
 	}
 	taken, err := takeFromStock(d, facts)
 	if err != nil {
 		return nil, err
 	}
+	if err := withinCredit(d, facts, sumOf(d, "total")); err != nil {
+		return nil, err
+	}
 	cost := rowset.Column[amount.Money](d.Section("lines"), "cost")
-	total, err := amount.Sum(cost...)
+	records := &posting.Records{Movements: append([]*register.Movements{
+		stockMovements(d, true, cost), taken, settle(d, facts, CustomerSettlements, false, sumOf(d, "total")), charge(d, OutputVAT),
+	}, append(fulfilled, await(d, facts, ToShip)...)...)}
+	sales := ledger.At(AccountSales)
+	entries := []entry{{settlementAccount(d, AccountCustomers), sales, sumOf(d, "total")}}
+	for _, v := range valued(d, facts, cost) {
+		entries = append(entries, entry{sales, v.account, v.sum})
+	}
+	records.Entries = entriesOf(append(entries, entry{sales, ledger.At(AccountTaxes), sumOf(d, "vat")})...)
+	return records, nil
+}
+
+// fulfilSale takes what is sold off the order, if there is one, and off what has been reserved for it.
+func fulfilSale(d *document.Document, facts *posting.Facts) ([]*register.Movements, error) {
+	if refOf(d, "source_order").IsZero() {
+		return nil, nil
+	}
+	taken, err := fulfil(d, facts, CustomerOrders)
 	if err != nil {
 		return nil, err
 	}
-	rowset.Column[amount.Money](d.Header, "cost")[0] = total
-	return &posting.Records{
-		Movements: []*register.Movements{stockMovements(d, true, cost), taken},
-		Entries: entriesOf(
-			entry{AccountCustomers, AccountSales, sumOf(d, "total")},
-			entry{AccountSales, AccountGoods, total},
-			entry{AccountSales, AccountTaxes, sumOf(d, "vat")},
-		),
-	}, nil
-}
-
-// Shortage is an item that the control of stock refused.
-type Shortage struct {
-	Item      id.ID           `json:"item"`
-	Code      string          `json:"code"`
-	Name      string          `json:"name"`
-	Available amount.Quantity `json:"available"`
-	Required  amount.Quantity `json:"required"`
-}
-
-// takeFromStock sets the cost of each line by the layers it takes, line by line, and tells what was taken.
-func takeFromStock(d *document.Document, facts *posting.Facts) (*register.Movements, error) {
-	left := remaining(d, facts)
-	lines := d.Section("lines")
-	quantity, cost := rowset.Column[amount.Quantity](lines, "quantity"), rowset.Column[amount.Money](lines, "cost")
-	taken := batchMovements(lines.Rows())
-	var short []*holding
-	for i, item := range rowset.Column[id.ID](lines, "item") {
-		h := left[item]
-		h.required += quantity[i]
-		if h.required > h.available {
-			if !h.short {
-				h.short, short = true, append(short, h)
-			}
-			continue
-		}
-		var err error
-		if h.layers, cost[i], err = take(taken, h.layers, quantity[i]); err != nil {
-			return nil, err
+	released, items := moves(Reserves, taken.Rows.Rows()), rowset.Column[id.ID](taken.Rows, "item")
+	for i, quantity := range rowset.Column[amount.Quantity](taken.Rows, "reserved") {
+		if quantity > 0 {
+			released.Add(true, refOf(d, "warehouse"), items[i], quantity)
 		}
 	}
-	return taken, refusal(short, facts)
-}
-
-// holding is what is left of an item while the lines are gone through.
-type holding struct {
-	item                id.ID
-	layers              []layer
-	available, required amount.Quantity
-	short               bool
-}
-
-func remaining(d *document.Document, facts *posting.Facts) map[id.ID]*holding {
-	layers := layersOf(facts.Layers[Batches])
-	left := map[id.ID]*holding{}
-	for _, item := range rowset.Column[id.ID](d.Section("lines"), "item") {
-		if left[item] != nil {
-			continue
-		}
-		h := &holding{item: item, layers: layers[item]}
-		for _, l := range h.layers {
-			h.available += l.quantity
-		}
-		left[item] = h
-	}
-	return left
-}
-
-func refusal(short []*holding, facts *posting.Facts) error {
-	if len(short) == 0 {
-		return nil
-	}
-	items := facts.Catalogs["items"]
-	codes, names := rowset.Column[string](items.Rows, "code"), rowset.Column[string](items.Rows, "name")
-	shortages := make([]Shortage, len(short))
-	for i, h := range short {
-		row, _ := items.Row(h.item)
-		shortages[i] = Shortage{h.item, codes[row], names[row], h.available, h.required}
-	}
-	message := fmt.Sprintf("not enough stock of %s: %s available, %s required", shortages[0].Name, shortages[0].Available, shortages[0].Required)
-	if len(short) > 1 {
-		message += fmt.Sprintf(", and of %d more items", len(short)-1)
-	}
-	return &posting.Refusal{Control: Stock, Message: message, Items: shortages}
+	return []*register.Movements{taken, released}, nil
 }

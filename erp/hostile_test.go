@@ -55,7 +55,7 @@ func TestHostileRequestsAreNeverOurFault(t *testing.T) {
 	o := c.Organisations[0]
 	u := erptest.Login(t, c.Worker(t, server.Config{}), o.User)
 	body := func(quantity, price string) string {
-		return fmt.Sprintf(`{"warehouse":%q,"counterparty":%q,"lines":[{"item":%q,"quantity":%q,"price":%q}]}`, o.Warehouses[0], o.Counterparty, c.Items[0], quantity, price)
+		return fmt.Sprintf(`{"warehouse":%q,"counterparty":%q,"contract":%q,"lines":[{"item":%q,"quantity":%q,"price":%q}]}`, o.Warehouses[0], o.Counterparty, erptest.Contract(o.Counterparty), c.Items[0], quantity, price)
 	}
 	for name, r := range map[string]struct {
 		method, path, body string
@@ -164,8 +164,8 @@ func FuzzPost(f *testing.F) {
 	c := erptest.New(f, 2)
 	o := c.Organisations[0]
 	u := erptest.Login(f, c.Worker(f, server.Config{}), o.User)
-	f.Add("goods-receipt", fmt.Sprintf(`{"warehouse":%q,"counterparty":%q,"lines":[{"item":%q,"quantity":"1","price":"1.00"}]}`, o.Warehouses[0], o.Counterparty, c.Items[0]))
-	f.Add("goods-sale", fmt.Sprintf(`{"warehouse":%q,"counterparty":%q,"date":"2025-01-01T00:00:00Z","lines":[{"item":%q,"quantity":"0.001"}]}`, o.Warehouses[0], o.Counterparty, c.Items[1]))
+	f.Add("goods-receipt", fmt.Sprintf(`{"warehouse":%q,"counterparty":%q,"contract":%q,"lines":[{"item":%q,"quantity":"1","price":"1.00"}]}`, o.Warehouses[0], o.Counterparty, erptest.Contract(o.Counterparty), c.Items[0]))
+	f.Add("goods-sale", fmt.Sprintf(`{"warehouse":%q,"counterparty":%q,"contract":%q,"date":"2025-01-01T00:00:00Z","lines":[{"item":%q,"quantity":"0.001"}]}`, o.Warehouses[0], o.Counterparty, erptest.Contract(o.Counterparty), c.Items[1]))
 	f.Add("goods-sale", `{"lines":[{}]}`)
 	f.Fuzz(func(t *testing.T, kind, body string) {
 		a := u.Call(t, "POST", "/v1/documents/"+url.PathEscape(kind), "", []byte(body))

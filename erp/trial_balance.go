@@ -47,27 +47,33 @@ ORDER BY c.account`
 
 // trialBalance: ?from=&to=, by default from the beginning of the month until now; to is inclusive.
 func trialBalance(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
-	now := time.Now().UTC()
-	t := TrialBalance{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)}
+	var t TrialBalance
 	var err error
-	if given := query.Get("from"); given != "" {
-		if t.From, err = moment(query, "from", now); err == nil && len(given) == len(time.DateOnly) {
-			t.From = t.From.Truncate(24 * time.Hour) // a date opens with its first moment
-		}
-	}
-	if err != nil {
+	if t.From, t.To, err = period(query); err != nil {
 		return nil, err
-	}
-	if t.To, err = moment(query, "to", now); err != nil {
-		return nil, err
-	}
-	if t.To.Before(t.From) {
-		return nil, &document.Invalid{Field: "to", Reason: "must not be before from"}
 	}
 	if err := t.read(ctx, db, user); err != nil {
 		return nil, err
 	}
 	return json.Marshal(t)
+}
+
+// period of a query: from the beginning of the month until now unless given.
+func period(query url.Values) (from, to time.Time, err error) {
+	now := time.Now().UTC()
+	from = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	if given := query.Get("from"); given != "" {
+		if from, err = moment(query, "from", now); err != nil {
+			return from, to, err
+		}
+		if len(given) == len(time.DateOnly) {
+			from = from.Truncate(24 * time.Hour) // a date opens with its first moment
+		}
+	}
+	if to, err = moment(query, "to", now); err == nil && to.Before(from) {
+		err = &document.Invalid{Field: "to", Reason: "must not be before from"}
+	}
+	return from, to, err
 }
 
 func (t *TrialBalance) read(ctx context.Context, db *database.Database, user session.User) error {

@@ -5,6 +5,7 @@ package audit
 
 import (
 	"context"
+	"slices"
 
 	"plimsoll/erp"
 	"plimsoll/platform/audit"
@@ -20,5 +21,10 @@ type (
 
 // Run checks every invariant in one snapshot, so it may run beside live posting.
 func Run(ctx context.Context, db *database.Database) (Report, error) {
-	return audit.Run(ctx, db, append(audit.Invariants(erp.Metadata()), trade...))
+	return audit.Run(ctx, db, Invariants())
+}
+
+// Invariants of the registers, and of the types of documents; a new type adds its own.
+func Invariants() []audit.Invariant {
+	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, goodsReceipt, goodsSale)
 }

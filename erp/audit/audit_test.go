@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/database/databasetest"
@@ -30,7 +31,36 @@ func company(t *testing.T) *erptest.Company {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
+	order := erptest.Document{Warehouse: o.Warehouses[0], Counterparty: o.Counterparty, Lines: few}
+	for _, kind := range []string{"customer-order", "supplier-order"} {
+		order.SupplierNumber = map[string]string{"supplier-order": "S-1"}[kind]
+		if a := u.Post(t, kind, "", order); a.Status != 201 {
+			t.Fatalf("%s: %d %s", kind, a.Status, a.Body)
+		}
+	}
 	return c
+}
+
+// unused are the registers that no type of document records in yet.
+func unused() (prefixes []string) {
+	app := erp.Metadata()
+	used := map[string]bool{}
+	for i := range app.Documents {
+		for _, name := range app.Documents[i].Recorded() {
+			used[name] = true
+		}
+	}
+	for _, r := range app.Information {
+		if !used[r.Name] {
+			prefixes = append(prefixes, r.Name+".")
+		}
+	}
+	for _, r := range app.Accumulation {
+		if !used[r.Name] {
+			prefixes = append(prefixes, r.Name+".")
+		}
+	}
+	return append(prefixes, erp.ToReceive+".", erp.ToShip+".") // the warehouses of the company are not addressed
 }
 
 func violated(t *testing.T, c *erptest.Company) (ids []string, report audit.Report) {
@@ -61,7 +91,7 @@ func TestCleanBooksAreClean(t *testing.T) {
 		t.Errorf("violated: %v", ids)
 	}
 	for _, check := range report.Checks {
-		if check.Checked == 0 {
+		if check.Checked == 0 && !slices.ContainsFunc(unused(), func(prefix string) bool { return strings.HasPrefix(check.Invariant, prefix) }) {
 			t.Errorf("%s looked at nothing", check.Invariant)
 		}
 	}
@@ -80,18 +110,18 @@ func TestEveryKindOfCorruptionIsNamed(t *testing.T) {
 		"ATotalLost":            {"DELETE FROM acc_stock_totals WHERE period = '2025-01-01'", "month=2025-01-01", []string{"stock.monthly"}},
 		"ATotalOfNothing":       {"INSERT INTO acc_stock_totals (organisation, period, warehouse, item, quantity) SELECT organisation, '2020-01-01', warehouse, item, 1 FROM acc_stock_totals LIMIT 1", "month=2020-01-01", []string{"stock.monthly"}},
 		"ACurrentBalance":       {"UPDATE acc_stock_totals SET quantity = quantity + 1 WHERE period = 'infinity'", "month=infinity", []string{"batches.stock", "stock.current"}},
-		"ANegativeStock":        {"UPDATE acc_stock_totals SET quantity = -1 WHERE period = 'infinity' AND item = (SELECT id FROM cat_items WHERE code = 'I0')", "warehouse=", []string{"batches.stock", "stock.controlled", "stock.current"}},
-		"AValueOfNothing":       {"UPDATE acc_stock_totals SET quantity = 0 WHERE period = 'infinity'", "warehouse=", []string{"batches.stock", "stock.controlled", "stock.current"}},
+		"ANegativeStock":        {"UPDATE acc_stock_totals SET quantity = -1 WHERE period = 'infinity' AND item = (SELECT id FROM cat_items WHERE code = 'I0')", "warehouse=", []string{"batches.stock", "stock.controlled", "stock.covers", "stock.current"}},
+		"AValueOfNothing":       {"UPDATE acc_stock_totals SET quantity = 0 WHERE period = 'infinity'", "warehouse=", []string{"batches.stock", "stock.controlled", "stock.covers", "stock.current"}},
 		"AMovementLost":         {"DELETE FROM acc_stock WHERE recorder = " + sale + " AND line = 1", "", []string{"goods_sale.ledger", "stock.current", "stock.monthly"}},
 		"AllMovementsLost":      {"DELETE FROM acc_stock WHERE recorder = " + sale, "goods_sale GS-", []string{"goods_sale.ledger", "goods_sale.posted", "stock.current", "stock.monthly"}},
 		"AMovementChanged":      {"UPDATE acc_stock SET amount = amount + 0.01 WHERE recorder = " + sale + " AND line = 1", "", []string{"goods_sale.ledger", "stock.current", "stock.monthly"}},
 		"AMovementTwice":        {"INSERT INTO acc_stock SELECT recorder, line + 100, recorder_type, organisation, period, expense, warehouse, item, quantity, amount FROM acc_stock WHERE recorder = " + sale, "", []string{"goods_sale.ledger", "stock.current", "stock.monthly"}},
-		"ADocumentLost":         {"DELETE FROM doc_goods_sale", "no document", []string{"batches.recorders", "general.recorders", "goods_sale.operations", "stock.recorders"}},
-		"ADocumentElsewhere":    {"UPDATE doc_goods_sale SET date = date + interval '1 day'", "", []string{"batches.recorders", "general.recorders", "stock.recorders"}},
+		"ADocumentLost":         {"DELETE FROM doc_goods_sale", "no document", []string{"batches.recorders", "customer_settlements.recorders", "general.recorders", "goods_sale.operations", "output_vat.recorders", "stock.recorders"}},
+		"ADocumentElsewhere":    {"UPDATE doc_goods_sale SET date = date + interval '1 day'", "", []string{"batches.recorders", "customer_settlements.recorders", "general.recorders", "output_vat.recorders", "stock.recorders"}},
 		"AForeignMovement":      {"UPDATE acc_stock SET organisation = gen_random_uuid() WHERE recorder = " + sale, "goods_sale ", []string{"stock.current", "stock.monthly", "stock.recorders"}},
 		"AnUnknownRecorder":     {"UPDATE gl_general SET recorder_type = 'none' WHERE recorder = " + sale, "none ", []string{"general.recorders", "goods_sale.ledger", "goods_sale.posted"}},
 		"AnUnpostedWithEntries": {"UPDATE doc_goods_sale SET posted = false", "goods_sale GS-", []string{"goods_sale.posted"}},
-		"ATurnoverOfTheLedger":  {"UPDATE gl_general_totals SET debit = debit + 0.01 WHERE account = '62'", "account=62", []string{"general.balanced", "general.current", "general.monthly"}},
+		"ATurnoverOfTheLedger":  {"UPDATE gl_general_totals SET debit = debit + 0.01 WHERE account = '62'", "account=62", []string{"customer_settlements.ledger", "general.balanced", "general.current", "general.monthly"}},
 		"BothSidesOfATurnover":  {"UPDATE gl_general_totals SET debit = debit + 1, credit = credit + 1 WHERE account = '62' AND period = 'infinity'", "account=62", []string{"general.current"}},
 		"AnEntryChanged":        {"UPDATE gl_general SET amount = amount + 0.01 WHERE recorder = " + sale + " AND credit = '68'", "", []string{"general.current", "general.monthly", "goods_sale.ledger"}},
 		"AnEntryWithOneAccount": {"UPDATE gl_general SET credit = debit WHERE recorder = " + sale + " AND credit = '68'", "line 3", []string{"general.current", "general.entries", "general.monthly", "goods_sale.ledger"}},
@@ -100,6 +130,16 @@ func TestEveryKindOfCorruptionIsNamed(t *testing.T) {
 		"ABatch":                {"UPDATE acc_batches_totals SET quantity = quantity + 1 WHERE period = 'infinity' AND quantity > 0", "warehouse=", []string{"batches.current", "batches.stock"}},
 		"ANegativeBatch":        {"UPDATE acc_batches_totals SET quantity = -1 WHERE period = 'infinity'", " receipt=", []string{"batches.controlled", "batches.current", "batches.stock"}},
 		"ABatchOfNoReceipt":     {"UPDATE acc_batches SET receipt_line = receipt_line + 50 WHERE recorder = " + sale, "that brought it", []string{"batches.current", "batches.monthly", "batches.origin"}},
+		"ADebt":                 {"UPDATE acc_customer_settlements_totals SET amount = amount + 1 WHERE period = 'infinity'", "contract=", []string{"customer_settlements.current", "customer_settlements.ledger"}},
+		"ADebtToASupplier":      {"UPDATE acc_supplier_settlements_totals SET amount = amount + 1 WHERE period = 'infinity'", "contract=", []string{"supplier_settlements.current", "supplier_settlements.ledger"}},
+		"AContractOfTheLedger":  {"UPDATE gl_general_totals SET analytic_2 = gen_random_uuid() WHERE account = '62' AND period = 'infinity'", "contract=", []string{"customer_settlements.ledger", "general.current"}},
+		"AnAnalyticTooMany":     {"UPDATE gl_general SET debit_1 = gen_random_uuid() WHERE recorder = " + sale + " AND credit = '68'", "account 90", []string{"general.analytics", "general.current", "general.monthly"}},
+		"AnInputVAT":            {"UPDATE acc_input_vat_totals SET vat = vat + 1 WHERE period = 'infinity'", "organisation=", []string{"input_vat.current", "input_vat.ledger"}},
+		"AnOutputVAT":           {"UPDATE acc_output_vat_totals SET vat = vat + 1 WHERE period = 'infinity'", "organisation=", []string{"output_vat.current", "output_vat.ledger"}},
+		"AReserve":              {"UPDATE acc_reserves_totals SET quantity = quantity + 1000 WHERE period = 'infinity'", "warehouse=", []string{"reserves.current", "reserves.orders", "stock.covers"}},
+		"AnOrder":               {"UPDATE acc_customer_orders_totals SET quantity = -1 WHERE period = 'infinity'", "source_order=", []string{"customer_orders.controlled", "customer_orders.current"}},
+		"AStatementTwice":       {"DROP INDEX inf_supplier_numbers_key; INSERT INTO inf_supplier_numbers SELECT recorder, 2, recorder_type, organisation, period, counterparty, supplier_number FROM inf_supplier_numbers", "supplier_number=S-1", []string{"supplier_numbers.keys"}},
+		"AStatementOfNobody":    {"UPDATE inf_supplier_numbers SET recorder = gen_random_uuid()", "no document", []string{"supplier_numbers.recorders"}},
 		"AHeader":               {"UPDATE doc_goods_receipt SET total = total + 1", "goods_receipt GR-", []string{"goods_receipt.ledger"}},
 		"ALine":                 {"UPDATE doc_goods_sale_lines SET quantity = quantity + 1 WHERE line = 1", "goods_sale GS-", []string{"goods_sale.ledger"}},
 		"ANumberTwice":          {"DROP INDEX doc_goods_receipt_number; UPDATE doc_goods_receipt SET number = 'GR-1'", "number=GR-1", []string{"goods_receipt.numbers"}},
@@ -128,7 +168,7 @@ func TestEveryKindOfCorruptionIsNamed(t *testing.T) {
 	}
 }
 
-var books = []string{"acc_stock", "acc_stock_totals", "acc_batches", "acc_batches_totals", "gl_general", "gl_general_totals", "doc_goods_receipt", "doc_goods_receipt_lines", "doc_goods_sale", "doc_goods_sale_lines"}
+var books = erptest.Books()
 
 // snapshot keeps the books aside; the function it returns puts them back.
 func snapshot(t *testing.T, c *erptest.Company) (restore func()) {

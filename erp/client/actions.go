@@ -37,6 +37,8 @@ type action func(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Ou
 var actions = map[string]action{
 	operations.GoodsSalePost:      postSale,
 	operations.GoodsReceiptPost:   postReceipt,
+	operations.CustomerOrderPost:  postCustomerOrder,
+	operations.SupplierOrderPost:  postSupplierOrder,
 	operations.GoodsSaleChange:    changeSale,
 	operations.GoodsSaleList:      listSales,
 	operations.GoodsSaleCard:      showSale,
@@ -48,7 +50,7 @@ var actions = map[string]action{
 func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	beyond := rng.Float64() < c.options.RefusedShare
 	lines := saleLinesLeast + rng.IntN(saleLinesSpread)
-	body := c.document(s, lines, rng, func(n int) int {
+	body := s.document(s.directory.customers, lines, rng, func(n int) int {
 		if beyond && n == 0 {
 			return unitsBeyond
 		}
@@ -63,26 +65,18 @@ func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 
 func postReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	lines := receiptLinesLeast + rng.IntN(receiptLinesSpread)
-	body := c.document(s, lines, rng, func(int) int { return receiptUnitsLeast + rng.IntN(receiptUnitsSpread) })
+	body := s.document(s.directory.suppliers, lines, rng, func(int) int { return receiptUnitsLeast + rng.IntN(receiptUnitsSpread) })
 	return c.post(ctx, s, "goods-receipt", body, rng)
 }
 
-// document is that of a new document, of today or back-dated.
-func (c *Client) document(s *Session, lines int, rng *rand.Rand, units func(line int) int) []byte {
-	body := s.document(lines, rng, units)
-	if c.options.BackdatedShare <= 0 || rng.Float64() >= c.options.BackdatedShare {
-		return body
-	}
-	date := time.Now().UTC().AddDate(0, 0, -1-rng.IntN(max(1, c.options.BackdatedDays)))
-	return append(date.AppendFormat(append(body[:len(body)-1], `,"date":"`...), time.RFC3339), `"}`...)
-}
-
-// document writes the JSON of a document of goods; units says how many of each line.
-func (s *Session) document(lines int, rng *rand.Rand, units func(line int) int) []byte {
+// document writes the JSON of a document of goods with one of the partners; units says how many of each line.
+func (s *Session) document(with []deal, lines int, rng *rand.Rand, units func(line int) int) []byte {
 	d := s.directory
-	b := make([]byte, 0, 160+lines*96)
+	b := make([]byte, 0, 220+lines*96)
 	b = d.warehouse.AppendText(append(b, `{"warehouse":"`...))
-	b = d.counterparties[skew.Pick(rng, len(d.counterparties), skew.Mild)].AppendText(append(b, `","counterparty":"`...))
+	partner := with[skew.Pick(rng, len(with), skew.Mild)]
+	b = partner.counterparty.AppendText(append(b, `","counterparty":"`...))
+	b = partner.contract.AppendText(append(b, `","contract":"`...))
 	b = append(b, `","lines":[`...)
 	for n := range lines {
 		if n > 0 {
@@ -95,7 +89,17 @@ func (s *Session) document(lines int, rng *rand.Rand, units func(line int) int) 
 	return append(b, "]}"...)
 }
 
+// dated gives some new documents a date in the past.
+func (c *Client) dated(body []byte, rng *rand.Rand) []byte {
+	if c.options.BackdatedShare <= 0 || rng.Float64() >= c.options.BackdatedShare {
+		return body
+	}
+	date := time.Now().UTC().AddDate(0, 0, -1-rng.IntN(max(1, c.options.BackdatedDays)))
+	return append(date.AppendFormat(append(body[:len(body)-1], `,"date":"`...), time.RFC3339), `"}`...)
+}
+
 func (c *Client) post(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (Outcome, error) {
+	body = c.dated(body, rng)
 	r, err := c.send(ctx, s, http.MethodPost, "/v1/documents/"+documentType, "", body, c.newKey(rng))
 	if err != nil {
 		return Failed, err
@@ -140,7 +144,7 @@ func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 	if outcome != OK {
 		return outcome, err
 	}
-	body := s.document(saleLinesLeast+rng.IntN(saleLinesSpread), rng, func(int) int { return 1 + rng.IntN(saleUnitsMax) })
+	body := s.document(s.directory.customers, saleLinesLeast+rng.IntN(saleLinesSpread), rng, func(int) int { return 1 + rng.IntN(saleUnitsMax) })
 	r, err := c.sendVersion(ctx, s, http.MethodPut, path, "post=true", body, c.newKey(rng), seen)
 	if err != nil {
 		return Failed, err

@@ -87,8 +87,8 @@ func TestEveryOperationIsCarriedOut(t *testing.T) {
 		}()
 	}
 	wait.Wait()
-	if got := db.Value(t, "SELECT count(DISTINCT document) FROM plimsoll_operation WHERE replace(document_type, '_', '-') || ' ' || document = ANY ($1)", acknowledged); len(acknowledged) != 80 || got != "80" {
-		t.Errorf("%s of %d acknowledged documents are there, want 80", got, len(acknowledged))
+	if got := db.Value(t, "SELECT count(DISTINCT document) FROM plimsoll_operation WHERE replace(document_type, '_', '-') || ' ' || document = ANY ($1)", acknowledged); len(acknowledged) != 160 || got != "160" {
+		t.Errorf("%s of %d acknowledged documents are there, want 160", got, len(acknowledged))
 	}
 	erptest.Clean(t, db.Database)
 }

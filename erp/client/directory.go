@@ -16,6 +16,7 @@ const (
 	// itemsMax is how many items of a warehouse its users work with.
 	itemsMax          = 5000
 	counterpartiesMax = 1000
+	contractsMax      = 1000
 	namesMax          = 100
 	documentsMax      = 50
 )
@@ -23,23 +24,29 @@ const (
 // directory is what the users of a warehouse have on their screens, shared by all of them. Lists are in the
 // order of codes, the hottest first.
 type directory struct {
-	mutex          sync.Mutex
-	loaded         bool
-	warehouse      id.ID
-	items          []id.ID
-	counterparties []id.ID
-	itemNames      []string
-	partnerNames   []string
-	documents      []id.ID // sales made by others, to look at
+	mutex        sync.Mutex
+	loaded       bool
+	warehouse    id.ID
+	items        []id.ID
+	customers    []deal // in the order of the contracts' codes
+	suppliers    []deal
+	itemNames    []string
+	partnerNames []string
+	documents    []id.ID // sales made by others, to look at
 }
+
+// deal is a contract and whom it is with.
+type deal struct{ counterparty, contract id.ID }
 
 // element is a row of a catalog or report, as far as it is needed.
 type element struct {
-	ID        id.ID
-	Item      id.ID
-	Warehouse id.ID
-	Code      string
-	Name      string
+	ID           id.ID
+	Item         id.ID
+	Counterparty id.ID
+	Customer     bool
+	Warehouse    id.ID
+	Code         string
+	Name         string
 }
 
 // directoryOf finds the directory of the user's warehouse, and loads it once.
@@ -82,9 +89,12 @@ func (c *Client) warehouseOf(ctx context.Context, s *Session, user string) (id.I
 }
 
 func (d *directory) load(ctx context.Context, c *Client, s *Session) error {
-	var partners, items, documents struct{ Items []element }
+	var partners, contracts, items, documents struct{ Items []element }
 	var stock struct{ Rows []element }
 	if err := c.fetch(ctx, s, "/v1/catalogs/counterparties", fmt.Sprintf("limit=%d", counterpartiesMax), &partners); err != nil {
+		return err
+	}
+	if err := c.fetch(ctx, s, "/v1/catalogs/contracts", fmt.Sprintf("limit=%d", contractsMax), &contracts); err != nil {
 		return err
 	}
 	if err := c.fetch(ctx, s, "/v1/reports/stock", fmt.Sprintf("warehouse=%s&limit=%d", d.warehouse, itemsMax), &stock); err != nil {
@@ -101,13 +111,26 @@ func (d *directory) load(ctx context.Context, c *Client, s *Session) error {
 	if err := c.fetch(ctx, s, "/v1/documents/goods-sale", fmt.Sprintf("limit=%d", documentsMax), &documents); err != nil {
 		return err
 	}
-	if len(items.Items) == 0 || len(partners.Items) == 0 {
-		return fmt.Errorf("there are %d items and %d counterparties: fill the database first", len(items.Items), len(partners.Items))
+	d.trade(contracts.Items)
+	if len(items.Items) == 0 || len(d.customers) == 0 || len(d.suppliers) == 0 {
+		return fmt.Errorf("there are %d items and contracts with %d customers and %d suppliers: fill the database first", len(items.Items), len(d.customers), len(d.suppliers))
 	}
 	d.items, d.itemNames = ranked(items.Items)
-	d.counterparties, d.partnerNames = ranked(partners.Items)
+	_, d.partnerNames = ranked(partners.Items)
 	d.documents, _ = ranked(documents.Items)
 	return nil
+}
+
+// trade sorts out with whom there is a contract of which side.
+func (d *directory) trade(contracts []element) {
+	slices.SortFunc(contracts, func(a, b element) int { return cmp.Compare(a.Code, b.Code) })
+	for _, e := range contracts {
+		if e.Customer {
+			d.customers = append(d.customers, deal{e.Counterparty, e.ID})
+		} else {
+			d.suppliers = append(d.suppliers, deal{e.Counterparty, e.ID})
+		}
+	}
 }
 
 // ranked orders by code and keeps some names.

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
+	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
 )
 
@@ -31,7 +33,7 @@ type Company struct {
 
 // Organisation with its two warehouses.
 type Organisation struct {
-	ID, Counterparty id.ID
+	ID, Counterparty id.ID // its contract is Contract(Counterparty)
 	Warehouses       [2]id.ID
 	User             string
 }
@@ -62,12 +64,20 @@ func (c *Company) organisation(t testing.TB, n int) Organisation {
 	o := Organisation{ID: id.New(), Counterparty: id.New(), User: fmt.Sprintf("user%d", n)}
 	c.Exec(t, "INSERT INTO cat_organisations (id, organisation, code, name) VALUES ($1, $1, $2, $2)", o.ID, fmt.Sprintf("O%d", n))
 	c.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Counterparty, o.ID, fmt.Sprintf("Partner %d", n))
+	c.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, customer, supplier, currency) VALUES ($1, $2, $3, $3, $4, true, true, 'RUB')",
+		Contract(o.Counterparty), o.ID, fmt.Sprintf("Contract %d", n), o.Counterparty)
 	for w := range o.Warehouses {
 		o.Warehouses[w] = id.New()
 		c.Exec(t, "INSERT INTO cat_warehouses (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Warehouses[w], o.ID, fmt.Sprintf("Warehouse %d.%d", n, w))
 	}
 	c.Exec(t, "INSERT INTO cat_users (id, organisation, code, name, warehouse) VALUES ($1, $2, $3, $3, $4)", id.New(), o.ID, o.User, o.Warehouses[0])
 	return o
+}
+
+// Contract with a counterparty of the company, for buying and selling.
+func Contract(counterparty id.ID) id.ID {
+	counterparty[15] ^= 1
+	return counterparty
 }
 
 // Worker serves the company with connections of its own until the test ends.
@@ -222,21 +232,51 @@ type Line struct {
 	Price    string `json:"price,omitempty"`
 }
 
-// Document of goods.
+// Document of goods. Its contract is that of the counterparty.
 type Document struct {
-	Warehouse    id.ID  `json:"warehouse"`
-	Counterparty id.ID  `json:"counterparty"`
-	Date         string `json:"date,omitempty"`
-	Comment      string `json:"comment,omitempty"`
-	Lines        []Line `json:"lines"`
+	Warehouse      id.ID  `json:"warehouse"`
+	Counterparty   id.ID  `json:"counterparty"`
+	Order          id.ID  `json:"source_order,omitzero"`
+	SupplierNumber string `json:"supplier_number,omitempty"`
+	Date           string `json:"date,omitempty"`
+	Comment        string `json:"comment,omitempty"`
+	Lines          []Line `json:"lines"`
 }
 
-// Post posts a document of a type ("goods-sale").
-func (u *User) Post(t testing.TB, documentType, key string, d Document) Answer {
+// MarshalJSON adds the contract.
+func (d Document) MarshalJSON() ([]byte, error) {
+	type plain Document
+	return json.Marshal(struct {
+		plain
+		Contract id.ID `json:"contract"`
+	}{plain(d), Contract(d.Counterparty)})
+}
+
+// Fields of a document of any type, by name.
+type Fields map[string]any
+
+// Post posts a document of a type ("goods-sale"): a Document, or Fields.
+func (u *User) Post(t testing.TB, documentType, key string, d any) Answer {
 	t.Helper()
 	body, err := json.Marshal(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return u.Call(t, "POST", "/v1/documents/"+documentType, key, body)
+}
+
+// Clear takes away all documents and what they have recorded; the catalogs stay.
+func (c *Company) Clear(t testing.TB) {
+	t.Helper()
+	c.Exec(t, "TRUNCATE "+strings.Join(Books(), ", "))
+}
+
+// Books are the tables of documents and registers.
+func Books() (tables []string) {
+	for _, table := range schema.Tables(erp.Metadata()) {
+		if !strings.HasPrefix(table.Name, "cat_") && table.Name != "plimsoll_number" {
+			tables = append(tables, table.Name)
+		}
+	}
+	return tables
 }

@@ -21,15 +21,21 @@ type base struct {
 	created       time.Time
 	catalogs      []rows
 	organisations []*organisation
-	items         *catalog.Elements
+	known         map[string]*catalog.Elements
 	itemIDs       []id.ID
+	groupIDs      []id.ID
 }
 
 // organisation with what belongs to it.
 type organisation struct {
 	id                                id.ID
 	warehouses, counterparties, users []id.ID
+	departments, cashAccounts, assets []id.ID
+	customers, suppliers              []deal
 }
+
+// deal is a contract and whom it is with.
+type deal struct{ counterparty, contract id.ID }
 
 // historyLength is how far back the opening stock lies.
 const historyLength = 91 * 24 * time.Hour
@@ -43,8 +49,38 @@ func newBase(options Options) *base {
 	b.addWarehouses()
 	b.addUsers()
 	b.addCounterparties()
+	b.addContracts()
 	b.addItems()
+	b.addServices()
+	b.addOwnThings()
+	b.index()
 	return b
+}
+
+// index makes the elements of every catalog known to the rules.
+func (b *base) index() {
+	b.known = map[string]*catalog.Elements{}
+	app := erp.Metadata()
+	for i := range app.Catalogs {
+		b.known[app.Catalogs[i].Name] = catalog.Of(elements(&app.Catalogs[i], nil))
+	}
+	for _, c := range b.catalogs {
+		meta, _ := app.Catalog(c.name)
+		b.known[c.name] = catalog.Of(elements(meta, c.rows))
+	}
+}
+
+func elements(meta *metadata.Catalog, rows [][]any) *rowset.Table {
+	t := rowset.New(append([]metadata.Attribute{
+		{Name: "id", Type: metadata.Reference}, {Name: "code", Type: metadata.Text}, {Name: "name", Type: metadata.Text},
+	}, meta.Attributes...), len(rows))
+	for _, row := range rows {
+		if !meta.Shared { // an organisation's element has it in the second place
+			row = append([]any{row[0]}, row[2:]...)
+		}
+		t.Append(row...)
+	}
+	return t
 }
 
 // newID is of the time the base was created; rising, so that codes and ids have one order.
@@ -94,7 +130,7 @@ func (b *base) addWarehouses() {
 		o.warehouses = append(o.warehouses, v)
 		to.rows = append(to.rows, []any{
 			v, o.id, fmt.Sprintf("W%04d", n+1), fmt.Sprintf("Склад № %d, %s", n+1, w.of(cities)), w.of([]string{"Оптовый", "Розничный", "Распределительный центр"}),
-			w.address(), w.person(), w.phone(), "Пн-Пт 08:00-20:00", amount.Quantity(1000 * (200 + w.IntN(20000))),
+			w.address(), w.person(), w.phone(), "Пн-Пт 08:00-20:00", amount.Quantity(1000 * (200 + w.IntN(20000))), n%5 == 4,
 		})
 	}
 }
@@ -124,40 +160,39 @@ func (b *base) addCounterparties() {
 		to.rows = append(to.rows, []any{
 			v, o.id, fmt.Sprintf("C%07d", n+1), short, full, w.digits(10), w.digits(9), w.digits(13), w.of([]string{"Юридическое лицо", "Предприниматель"}), legal,
 			legal, w.phone(), fmt.Sprintf("partner%d@example.com", n+1), w.person(), w.of(banks), w.digits(20), w.digits(9),
-			amount.Money(100 * 1000 * int64(w.IntN(5000))), int64(w.IntN(60)), w.IntN(3) > 0, w.IntN(4) > 0, w.of(notes),
+			amount.Money(100 * 1000 * int64(w.IntN(5000))), int64(w.IntN(60)), w.IntN(3) > 0, w.IntN(4) > 0, w.of(notes), id.ID{},
 		})
 	}
 }
 
 func (b *base) addItems() {
+	b.addGroups()
 	to := b.begin("items")
 	w := b.rng
-	known := rowset.New(append([]metadata.Attribute{
-		{Name: "id", Type: metadata.Reference}, {Name: "code", Type: metadata.Text}, {Name: "name", Type: metadata.Text},
-	}, attributesOf("items", "vat_rate", "price", "purchase_price")...), b.options.Items)
-	known.Grow(b.options.Items)
-	b.itemIDs = rowset.Column[id.ID](known, "id")
-	rates, prices, costs := rowset.Column[int64](known, "vat_rate"), rowset.Column[amount.Money](known, "price"), rowset.Column[amount.Money](known, "purchase_price")
 	for n := range b.options.Items {
 		v := b.newID()
 		name, full := w.item(n + 1)
 		cost := amount.Money(500 + w.IntN(500_000))
-		b.itemIDs[n], rates[n], costs[n], prices[n] = v, []int64{20, 20, 20, 10, 0}[w.IntN(5)], cost, cost+cost*amount.Money(15+w.IntN(40))/100
+		b.itemIDs = append(b.itemIDs, v)
+		group := w.IntN(len(groups))
 		to.rows = append(to.rows, []any{
-			v, fmt.Sprintf("I%07d", n+1), name, full, "A-" + w.digits(6), w.digits(13), w.of(units), w.of(groups), w.of(manufacturers), w.of(countries),
-			w.digits(2) + "." + w.digits(2) + "." + w.digits(2), rates[n], prices[n], costs[n], amount.Quantity(10 + w.IntN(20000)), amount.Quantity(1 + w.IntN(500)),
+			v, fmt.Sprintf("I%07d", n+1), name, full, "A-" + w.digits(6), w.digits(13), w.of(units), groups[group], w.of(manufacturers), w.of(countries),
+			w.digits(2) + "." + w.digits(2) + "." + w.digits(2), rates[w.IntN(len(rates))], cost + cost*amount.Money(15+w.IntN(40))/100, cost,
+			amount.Quantity(10 + w.IntN(20000)), amount.Quantity(1 + w.IntN(500)),
 			w.of([]string{"коробка", "мешок", "поддон", "без упаковки"}), int64(w.IntN(3) * 365), w.IntN(10) == 0,
 			fmt.Sprintf("%s. Изготовитель: %s. Применяется в строительстве и ремонте, хранить в сухом помещении.", full, w.of(manufacturers)),
+			accountOf(n), b.groupIDs[group],
 		})
 	}
-	b.items = catalog.Of(known)
 }
 
-func attributesOf(name string, attributes ...string) (result []metadata.Attribute) {
-	meta, _ := erp.Metadata().Catalog(name)
-	for _, wanted := range attributes {
-		a, _ := metadata.Find(meta.Attributes, wanted)
-		result = append(result, *a)
+// rates of VAT; most things have the first.
+var rates = []int64{20, 20, 20, 10, 0}
+
+// accountOf: every tenth item is a material, the others are goods.
+func accountOf(n int) string {
+	if n%10 == 9 {
+		return erp.AccountMaterials
 	}
-	return result
+	return erp.AccountGoods
 }

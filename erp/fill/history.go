@@ -1,19 +1,18 @@
 package fill
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"plimsoll/erp"
 	"plimsoll/erp/skew"
 	"plimsoll/platform/amount"
-	"plimsoll/platform/catalog"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/number"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
 
@@ -22,16 +21,35 @@ const (
 	batchSize    = 500
 	// assortmentMax is how many items a warehouse opens with: the hottest ones.
 	assortmentMax = 2000
-	// receiptShare of the documents after the opening; receipts are larger than sales, so stock grows slowly.
-	receiptShare = 0.35
 )
+
+// generator makes documents of one type as the people of an organisation would. Nil means that there is nothing to make one of now; one that the
+// rules refuse is given up. Then goods are received instead.
+type generator struct {
+	kind string
+	// share of the documents after the opening.
+	share float64
+	make  func(h *history, o *organisation, warehouse id.ID) *document.Document
+}
+
+// generators of all types that a history has; a new type adds its own. Receipts have the rest of the shares; they are larger than sales, so stock
+// grows slowly.
+var generators = []generator{
+	{erp.GoodsSale, 0.50, sale},
+	{erp.CustomerOrder, 0.08, order},
+	{erp.GoodsSale, 0.06, saleByOrder},
+	{erp.SupplierOrder, 0.05, supplierOrder},
+	{erp.GoodsReceipt, 0.04, receiptByOrder},
+}
 
 // history makes documents in the order of time, each by the rules that would post it.
 type history struct {
 	*base
 	app     *metadata.Application
-	rules   map[string]posting.Rules
-	stock   map[place]*holding
+	types   map[string]*kind
+	memory  *memory
+	papers  map[id.ID]*document.Document // those that others may refer to
+	open    map[sequence][]id.ID         // of those, what an organisation has still to deal with, by type
 	issued  map[sequence]int64
 	opening []opening // still to be made
 	left    int       // documents after the opening still to be made
@@ -39,18 +57,11 @@ type history struct {
 	step    time.Duration
 }
 
-type place struct{ warehouse, item id.ID }
-
-type holding struct {
-	quantity amount.Quantity
-	layers   []layer // the oldest first
-}
-
-type layer struct {
-	receipt  id.ID
-	line     int64
-	quantity amount.Quantity
-	amount   amount.Money
+// kind is a type of document as the history knows it.
+type kind struct {
+	rules    posting.Rules
+	referred map[string]*document.ReferenceReader
+	kept     bool // others refer to it
 }
 
 type sequence struct {
@@ -66,9 +77,10 @@ type opening struct {
 }
 
 func newHistory(b *base) *history {
+	app := erp.Metadata()
 	h := &history{
-		base: b, app: erp.Metadata(), rules: erp.Rules(), stock: map[place]*holding{}, issued: map[sequence]int64{},
-		left: b.options.Documents, at: b.options.Until.Add(-historyLength),
+		base: b, app: app, types: kindsOf(app), memory: newMemory(app), papers: map[id.ID]*document.Document{}, open: map[sequence][]id.ID{},
+		issued: map[sequence]int64{}, left: b.options.Documents, at: b.options.Until.Add(-historyLength),
 	}
 	for _, o := range b.organisations {
 		for _, w := range o.warehouses {
@@ -79,6 +91,28 @@ func newHistory(b *base) *history {
 	}
 	h.step = historyLength / time.Duration(h.total()+1)
 	return h
+}
+
+func kindsOf(app *metadata.Application) map[string]*kind {
+	kinds := map[string]*kind{}
+	for name, rules := range erp.Rules() {
+		kinds[name] = &kind{rules: rules, referred: map[string]*document.ReferenceReader{}}
+	}
+	for name, k := range kinds {
+		meta, _ := app.Document(name)
+		attributes := meta.Attributes
+		for i := range meta.Sections {
+			attributes = append(attributes[:len(attributes):len(attributes)], meta.Sections[i].Attributes...)
+		}
+		for _, a := range attributes {
+			for _, referred := range a.Documents {
+				other, _ := app.Document(referred)
+				k.referred[referred] = document.NewReferenceReader(other, k.rules.Reads()[referred]...)
+				kinds[referred].kept = true
+			}
+		}
+	}
+	return kinds
 }
 
 func (h *history) total() int { return len(h.opening) + h.left }
@@ -93,8 +127,7 @@ type batch struct {
 func (h *history) next() (*batch, error) {
 	w := newWriter(h.app)
 	for w.documents < batchSize && h.total() > 0 {
-		d := h.document()
-		records, err := h.record(d)
+		d, records, err := h.document()
 		if err != nil {
 			return nil, err
 		}
@@ -106,34 +139,59 @@ func (h *history) next() (*batch, error) {
 	return &batch{w.documents, w.all()}, nil
 }
 
-func (h *history) document() *document.Document {
+// document with its record sets.
+func (h *history) document() (*document.Document, *posting.Records, error) {
 	h.at = h.at.Add(h.step).Truncate(time.Microsecond)
 	if len(h.opening) > 0 {
 		o := h.opening[0]
 		h.opening = h.opening[1:]
-		return h.openingReceipt(o)
+		return h.record(openingReceipt(h, o))
 	}
 	h.left--
 	o := h.owner(len(h.organisations)) // any, by skew
 	warehouse := o.warehouses[skew.Pick(h.rng.Rand, len(o.warehouses), skew.Mild)]
-	if h.rng.Float64() >= receiptShare {
-		if d := h.sale(o, warehouse); d != nil {
-			return d
+	if d := h.draw(o, warehouse); d != nil {
+		_, records, err := h.record(d)
+		var refusal *posting.Refusal
+		if !errors.As(err, &refusal) {
+			return d, records, err
 		}
 	}
-	return h.receipt(o, warehouse)
+	return h.record(receipt(h, o, warehouse))
 }
 
-func (h *history) begin(kind string, o *organisation, warehouse id.ID, comment string) *document.Document {
+func (h *history) draw(o *organisation, warehouse id.ID) *document.Document {
+	at := h.rng.Float64()
+	for _, g := range generators {
+		if at < g.share {
+			return g.make(h, o, warehouse)
+		}
+		at -= g.share
+	}
+	return nil
+}
+
+// begin a document of the moment.
+func (h *history) begin(kind string, o *organisation, comment string) *document.Document {
 	meta, _ := h.app.Document(kind)
 	d := document.New(meta)
-	d.ID, d.Organisation, d.Date, d.Comment = id.At(h.at, h.rng.Uint64(), h.rng.Uint64()), o.id, h.at, comment
+	d.ID, d.Organisation, d.Date, d.Comment, d.Posted = id.At(h.at, h.rng.Uint64(), h.rng.Uint64()), o.id, h.at, comment, true
 	d.Author = o.users[h.rng.IntN(len(o.users))]
-	s := sequence{o.id, kind}
-	h.issued[s]++
-	d.Number = number.Format(meta.Prefix, h.issued[s])
-	rowset.Column[id.ID](d.Header, "warehouse")[0] = warehouse
-	rowset.Column[id.ID](d.Header, "counterparty")[0] = o.counterparties[skew.Pick(h.rng.Rand, len(o.counterparties), skew.Mild)]
+	return d
+}
+
+// set an attribute of the header.
+func set[T rowset.Value](d *document.Document, name string, v T) {
+	rowset.Column[T](d.Header, name)[0] = v
+}
+
+// trade begins a document of goods with one of the partners.
+func (h *history) trade(kind string, o *organisation, warehouse id.ID, with []deal, comment string) *document.Document {
+	d := h.begin(kind, o, comment)
+	partner := with[skew.Pick(h.rng.Rand, len(with), skew.Mild)]
+	set(d, "warehouse", warehouse)
+	set(d, "counterparty", partner.counterparty)
+	set(d, "contract", partner.contract)
 	return d
 }
 
@@ -143,111 +201,58 @@ func addLine(d *document.Document, item id.ID, q amount.Quantity) {
 	rowset.Column[id.ID](lines, "item")[row], rowset.Column[amount.Quantity](lines, "quantity")[row] = item, q
 }
 
-// openingReceipt brings more of what is hot.
-func (h *history) openingReceipt(o opening) *document.Document {
-	d := h.begin(erp.GoodsReceipt, o.organisation, o.warehouse, "Ввод начальных остатков")
-	for i := o.from; i < o.to; i++ {
-		units := 20 + h.rng.IntN(80) + 4000/(i+1)
-		addLine(d, h.itemIDs[i], amount.Quantity(1000*units))
+// follow copies to a document made by an order what they have in common, with all lines, and closes the order.
+func (h *history) follow(kind, orderKind string, o *organisation) *document.Document {
+	queue := sequence{o.id, orderKind}
+	if len(h.open[queue]) == 0 {
+		return nil
+	}
+	order := h.papers[h.open[queue][0]]
+	h.open[queue] = h.open[queue][1:]
+	d := h.begin(kind, o, "")
+	for _, name := range []string{"warehouse", "counterparty", "contract"} {
+		set(d, name, rowset.Column[id.ID](order.Header, name)[0])
+	}
+	set(d, "source_order", order.ID)
+	quantity := rowset.Column[amount.Quantity](order.Section("lines"), "quantity")
+	for i, item := range rowset.Column[id.ID](order.Section("lines"), "item") {
+		addLine(d, item, quantity[i])
 	}
 	return d
 }
 
-func (h *history) receipt(o *organisation, warehouse id.ID) *document.Document {
-	d := h.begin(erp.GoodsReceipt, o, warehouse, "")
-	rowset.Column[string](d.Header, "supplier_number")[0] = h.rng.digits(6)
-	for range 5 + h.rng.IntN(16) {
-		addLine(d, h.itemIDs[skew.Pick(h.rng.Rand, min(len(h.itemIDs), assortmentMax), skew.Strong)], amount.Quantity(1000*(10+h.rng.IntN(60))))
+// record lets the rules decide on what is in memory, and keeps what they did.
+func (h *history) record(d *document.Document) (*document.Document, *posting.Records, error) {
+	k := h.types[d.Meta.Name]
+	facts := &posting.Facts{Catalogs: h.known, Documents: map[string]*document.Referred{}}
+	for name, reader := range k.referred {
+		var found []*document.Document
+		d.References(func(a metadata.Attribute, v id.ID) {
+			if paper := h.papers[v]; paper != nil && paper.Meta.Name == name {
+				found = append(found, paper)
+			}
+		})
+		facts.Documents[name] = reader.Of(found...)
 	}
-	return d
-}
-
-// sale takes at most half of what there is; nil when the warehouse has none of the items drawn.
-func (h *history) sale(o *organisation, warehouse id.ID) *document.Document {
-	var d *document.Document
-	for range 5 + h.rng.IntN(16) {
-		item := h.itemIDs[skew.Pick(h.rng.Rand, min(len(h.itemIDs), assortmentMax), skew.Strong)]
-		left := h.stock[place{warehouse, item}]
-		units := 1 + h.rng.IntN(9)
-		if left == nil || left.quantity < amount.Quantity(40*1000*units) { // 20 lines may draw the same item
-			continue
+	h.memory.answer(d, k.rules.Balances(d), facts)
+	records, err := k.rules.Record(d, facts)
+	if err == nil {
+		if name := h.memory.duplicate(d, records); name != "" {
+			err = &posting.Refusal{Control: name, Message: "stated before"}
 		}
-		if d == nil {
-			d = h.begin(erp.GoodsSale, o, warehouse, "")
-		}
-		addLine(d, item, amount.Quantity(1000*units))
 	}
-	return d
-}
-
-// record lets the rules decide on the layers in memory, and keeps those.
-func (h *history) record(d *document.Document) (*posting.Records, error) {
-	rules := h.rules[d.Meta.Name]
-	facts := &posting.Facts{Catalogs: map[string]*catalog.Elements{"items": h.items}, Layers: map[string]*register.Layers{}}
-	for _, need := range rules.Balances(d) {
-		if need.Keys == nil {
-			continue // nobody else is here to be locked out
-		}
-		if need.Register != erp.Batches {
-			return nil, fmt.Errorf("fill keeps no balances of %s", need.Register)
-		}
-		facts.Layers[need.Register] = h.layers(need.Keys)
-	}
-	records, err := rules.Record(d, facts)
 	if err != nil {
-		return nil, err
+		return d, nil, fmt.Errorf("%s: %w", d.Meta.Name, err)
 	}
-	for _, m := range records.Movements {
-		if m.Register == erp.Batches {
-			h.move(m)
-		}
+	h.memory.keep(d, records)
+	s := sequence{d.Organisation, d.Meta.Name}
+	h.issued[s]++
+	d.Number = number.Format(d.Meta.Prefix, h.issued[s])
+	if k.kept {
+		h.papers[d.ID] = d
+		h.open[s] = append(h.open[s], d.ID)
 	}
-	return records, nil
-}
-
-// move keeps the layers. Documents are made in the order of time, so a layer comes behind the others and goes from before them.
-func (h *history) move(m *register.Movements) {
-	warehouses, items := rowset.Column[id.ID](m.Rows, "warehouse"), rowset.Column[id.ID](m.Rows, "item")
-	receipts, lines := rowset.Column[id.ID](m.Rows, "receipt"), rowset.Column[int64](m.Rows, "receipt_line")
-	quantities, amounts := rowset.Column[amount.Quantity](m.Rows, "quantity"), rowset.Column[amount.Money](m.Rows, "amount")
-	for i := range warehouses {
-		p := place{warehouses[i], items[i]}
-		left := h.stock[p]
-		if left == nil {
-			left = &holding{}
-			h.stock[p] = left
-		}
-		if !m.Expense[i] {
-			left.quantity += quantities[i]
-			left.layers = append(left.layers, layer{receipts[i], lines[i], quantities[i], amounts[i]})
-			continue
-		}
-		left.quantity -= quantities[i]
-		oldest := &left.layers[0]
-		oldest.quantity, oldest.amount = oldest.quantity-quantities[i], oldest.amount-amounts[i]
-		if oldest.quantity == 0 {
-			left.layers = left.layers[1:]
-		}
-	}
-}
-
-func (h *history) layers(keys *rowset.Table) *register.Layers {
-	found := register.NewLayers(h.app.Register(erp.Batches))
-	items := rowset.Column[id.ID](keys, "item")
-	for i, warehouse := range rowset.Column[id.ID](keys, "warehouse") {
-		left := h.stock[place{warehouse, items[i]}]
-		if left == nil {
-			continue
-		}
-		for _, l := range left.layers {
-			found.Keys.Grow(1)
-			row := found.Left.Grow(1)
-			rowset.Column[id.ID](found.Keys, "warehouse")[row], rowset.Column[id.ID](found.Keys, "item")[row] = warehouse, items[i]
-			rowset.Column[id.ID](found.Keys, "receipt")[row], rowset.Column[int64](found.Keys, "receipt_line")[row] = l.receipt, l.line
-			rowset.Column[amount.Quantity](found.Left, "quantity")[row], rowset.Column[amount.Money](found.Left, "amount")[row] = l.quantity, l.amount
-		}
-	}
-	return found
+	return d, records, nil
 }
 
 // numbers go on after the last one given.

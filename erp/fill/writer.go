@@ -1,7 +1,10 @@
 package fill
 
 import (
+	"strings"
+
 	"plimsoll/platform/document"
+	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/rowset"
@@ -49,8 +52,18 @@ func (w *writer) add(d *document.Document, records *posting.Records) {
 			to.add(d.Sections[i], row, d.ID, int32(row+1), d.Organisation)
 		}
 	}
+	w.statements(d, records)
 	w.movements(d, records)
 	w.entries(d, records)
+}
+
+func (w *writer) statements(d *document.Document, records *posting.Records) {
+	for _, r := range records.Information {
+		to := w.to(w.app.Record(r.Register).Table(), []string{"recorder", "line", "recorder_type", "organisation", "period"}, r.Rows.Attributes)
+		for row := range r.Rows.Rows() {
+			to.add(r.Rows, row, d.ID, int32(row+1), d.Meta.Name, d.Organisation, d.Date)
+		}
+	}
 }
 
 func (w *writer) movements(d *document.Document, records *posting.Records) {
@@ -66,9 +79,10 @@ func (w *writer) movements(d *document.Document, records *posting.Records) {
 func (w *writer) entries(d *document.Document, records *posting.Records) {
 	for _, e := range records.Entries {
 		meta := w.app.Ledger(e.Ledger)
-		to := w.to(meta.Table(), []string{"recorder", "line", "recorder_type", "organisation", "period", "debit", "credit", "amount"}, nil)
-		for i := range e.Amount {
-			to.rows = append(to.rows, []any{d.ID, int32(i + 1), d.Meta.Name, d.Organisation, d.Date, e.Debit[i], e.Credit[i], e.Amount[i]})
+		to := w.to(meta.Table(), append([]string{"recorder", "line", "recorder_type", "organisation", "period", "amount"}, strings.Split(ledger.Columns, ", ")...), nil)
+		for i, sum := range e.Amount {
+			row := []any{d.ID, int32(i + 1), d.Meta.Name, d.Organisation, d.Date, sum}
+			to.rows = append(to.rows, e.Credit[i].Values(e.Debit[i].Values(row)))
 		}
 	}
 }

@@ -8,6 +8,8 @@ import "time"
 const (
 	GoodsSalePost      = "goods_sale.post"
 	GoodsReceiptPost   = "goods_receipt.post"
+	CustomerOrderPost  = "customer_order.post"
+	SupplierOrderPost  = "supplier_order.post"
 	GoodsSaleChange    = "goods_sale.change"
 	GoodsSaleList      = "goods_sale.list"
 	GoodsSaleCard      = "goods_sale.card"
@@ -29,8 +31,10 @@ type Operation struct {
 // all lists the operations by priority. Sales outnumber receipts as they do in trade, and
 // people look things up about as often as they post.
 var all = []Operation{
-	{GoodsSalePost, "Post a goods sale", 1000 * time.Millisecond, 1, 25},
-	{GoodsReceiptPost, "Post a goods receipt", 1000 * time.Millisecond, 1, 15},
+	{GoodsSalePost, "Post a goods sale", 1000 * time.Millisecond, 1, 23},
+	{GoodsReceiptPost, "Post a goods receipt", 1000 * time.Millisecond, 1, 14},
+	{CustomerOrderPost, "Post a customer order", 1000 * time.Millisecond, 1, 2},
+	{SupplierOrderPost, "Post a supplier order", 1000 * time.Millisecond, 1, 1},
 	{GoodsSaleChange, "Open a goods sale, change it and post it anew", 1500 * time.Millisecond, 2, 3},
 	{GoodsSaleList, "List of goods sales", 500 * time.Millisecond, 2, 22},
 	{GoodsSaleCard, "Card of a goods sale", 500 * time.Millisecond, 2, 15},

@@ -54,6 +54,7 @@ func (s *Store) destroyLocked(ctx context.Context, name string, l *lock.Lock) er
 	if err := syscall.Rename(c.dir, going); err != nil { // os.Rename refuses to take a place
 		return environment(fmt.Errorf("destroy cluster %s: %w", name, errors.Join(err, os.Remove(going))))
 	}
+	_ = os.Remove(s.loadPath(name)) // of a load that was killed
 	if err := errors.Join(removeCluster(going), c.removeSocketDir(account)); err != nil {
 		return fmt.Errorf("destroy cluster %s: %w", name, err)
 	}

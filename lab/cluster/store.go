@@ -44,11 +44,25 @@ func Open(state string) *Store {
 func (s *Store) dir() string                 { return filepath.Join(s.state, "clusters") }
 func (s *Store) path(name string) string     { return filepath.Join(s.dir(), name) }
 func (s *Store) lockPath(name string) string { return filepath.Join(s.dir(), "."+name+".lock") }
+func (s *Store) loadPath(name string) string { return filepath.Join(s.dir(), "."+name+".load") }
 
 func (s *Store) say(format string, args ...any) {
 	if s.Say != nil {
 		s.Say(fmt.Sprintf(format, args...))
 	}
+}
+
+// TakeForLoad keeps every other load off the cluster, until the lock is removed: two at once would measure each other, and the
+// first to end might stop the server under the second.
+func (c *Cluster) TakeForLoad(ctx context.Context) (*lock.Lock, error) {
+	l, err := lock.Acquire(ctx, c.store.loadPath(c.Name()), "load", 0)
+	if errors.As(err, new(*lock.HeldError)) {
+		return nil, problem.New(problem.Environment, c.wrap(fmt.Errorf("it is %w", err)), "wait until that run has finished, or take another cluster: --cluster NAME")
+	}
+	if err != nil {
+		return nil, environment(c.wrap(err))
+	}
+	return l, nil
 }
 
 // lock keeps every other command off the cluster.

@@ -1,6 +1,6 @@
 // Package rig owns what a load runs on: a local cluster that is up and an ERP
 // database in it that is filled. It brings up what is missing and, at its end,
-// takes down what it brought up and nothing else.
+// takes down what it brought up and nothing else. One load at a time.
 //
 //	Up: cluster missing ──create──▶ stopped ──start──▶ running ──database missing or empty──▶ fill ──▶ ready
 //	Close: stops the server if Up started it; the data stays for the next time
@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/erp/fill"
 	"plimsoll/lab/cluster"
+	"plimsoll/lab/lock"
 	"plimsoll/platform/database"
 )
 
@@ -36,6 +37,7 @@ type Options struct {
 // Rig is ready for load.
 type Rig struct {
 	cluster *cluster.Cluster
+	load    *lock.Lock
 	started *cluster.Postmaster // nil when somebody else keeps the cluster up
 }
 
@@ -53,6 +55,9 @@ func Up(ctx context.Context, o Options) (*Rig, error) {
 
 func (r *Rig) up(ctx context.Context, o Options) (err error) {
 	if r.cluster, err = findOrCreate(ctx, o); err != nil {
+		return err
+	}
+	if r.load, err = r.cluster.TakeForLoad(ctx); err != nil {
 		return err
 	}
 	if r.cluster.Status(ctx).State != cluster.Running {
@@ -110,14 +115,17 @@ func (r *Rig) Cluster() *cluster.Cluster { return r.cluster }
 // Started says whether Close will stop the server.
 func (r *Rig) Started() bool { return r.started != nil }
 
-// Close takes down what Up brought up.
-func (r *Rig) Close() error {
-	if r.started == nil {
-		return nil
+// Close takes down what Up brought up, and lets the next load in.
+func (r *Rig) Close() (err error) {
+	if r.started != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		err = r.started.Stop(ctx, cluster.Fast)
+		r.started = nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	err := r.started.Stop(ctx, cluster.Fast)
-	r.started = nil
+	if r.load != nil {
+		err = errors.Join(err, r.load.Remove())
+		r.load = nil
+	}
 	return err
 }

@@ -90,6 +90,29 @@ func TestRig(t *testing.T) {
 		}
 	})
 
+	t.Run("RefusesASecondLoadUntilTheFirstHasEnded", func(t *testing.T) {
+		first, err := rig.Up(ctx, options(clusters, &told{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rig.Up(ctx, options(clusters, &told{})); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("pid %d", os.Getpid())) {
+			t.Errorf("second load: %v", err)
+		}
+		if s := first.Cluster().Status(ctx); s.State != cluster.Running {
+			t.Errorf("%s after the second was refused", s.State)
+		}
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
+		second, err := rig.Up(ctx, options(clusters, &told{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := second.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+
 	t.Run("StopsItsServerWhenItFailsHalfWay", func(t *testing.T) {
 		o := options(clusters, &told{})
 		o.Name = "half"

@@ -9,8 +9,9 @@ import (
 func accounting(r *metadata.Accounting) []Invariant {
 	const current, monthly = "period = 'infinity'", "period < 'infinity'"
 	var accounts []string
+	var analytics []int32
 	for _, a := range r.Accounts {
-		accounts = append(accounts, a.Code)
+		accounts, analytics = append(accounts, a.Code), append(analytics, int32(len(a.Analytics)))
 	}
 	return []Invariant{
 		{
@@ -19,6 +20,10 @@ func accounting(r *metadata.Accounting) []Invariant {
 			Wrong: fmt.Sprintf(`SELECT recorder_type || ' ' || recorder || ' line ' || line, 'two accounts of the chart, amount >= 0',
 	'debit=' || debit || ' credit=' || credit || ' amount=' || amount
 FROM %s WHERE debit = credit OR amount < 0 OR debit <> ALL ($1::text[]) OR credit <> ALL ($1::text[])`, r.Table()),
+		},
+		{
+			ID: r.Name + ".analytics", Title: r.Title + ": every side of an entry has the analytics of its account, and no others",
+			Checked: count(r.Table(), "true"), Args: []any{accounts, analytics}, Wrong: analyticsSQL(r),
 		},
 		{
 			ID: r.Name + ".balanced", Title: r.Title + ": debit equals credit in every period of every organisation",
@@ -37,13 +42,27 @@ FROM %s GROUP BY organisation, period HAVING sum(debit) <> sum(credit)`, r.Total
 	}
 }
 
+const (
+	balanceBy = "account, analytic_1, analytic_2, analytic_3"
+	sides     = `LATERAL (VALUES (e.debit, e.debit_1, e.debit_2, e.debit_3, e.amount, 0), (e.credit, e.credit_1, e.credit_2, e.credit_3, 0, e.amount)) AS s (` + balanceBy + `, debit, credit)`
+)
+
+func analyticsSQL(r *metadata.Accounting) string {
+	empty := metadata.Attribute{Type: metadata.Reference}.Zero()
+	return fmt.Sprintf(`SELECT recorder_type || ' ' || recorder || ' line ' || line || ' account ' || account, a.analytics || ' analytics',
+	analytic_1 || ' ' || analytic_2 || ' ' || analytic_3
+FROM %s e CROSS JOIN %s JOIN unnest($1::text[], $2::integer[]) AS a (account, analytics) USING (account)
+WHERE (analytic_1 <> %[3]s) <> (a.analytics >= 1) OR (analytic_2 <> %[3]s) <> (a.analytics >= 2) OR (analytic_3 <> %[3]s) <> (a.analytics >= 3)`,
+		r.Table(), sides, empty)
+}
+
 func turnoversSQL(r *metadata.Accounting, which, period string) string {
-	return fmt.Sprintf(`SELECT 'organisation=' || organisation || ' account=' || account || ' month=' || of,
+	return fmt.Sprintf(`SELECT 'organisation=' || organisation || ' account=' || account || ' ' || analytic_1 || ' ' || analytic_2 || ' ' || analytic_3 || ' month=' || of,
 	'debit=' || coalesce(m.debit, 0) || ' credit=' || coalesce(m.credit, 0), 'debit=' || coalesce(t.debit, 0) || ' credit=' || coalesce(t.credit, 0)
-FROM (SELECT organisation, account, period AS of, sum(debit) AS debit, sum(credit) AS credit FROM %[1]s WHERE %[2]s GROUP BY organisation, account, of) t
-FULL JOIN (SELECT organisation, s.account, %[3]s AS of, sum(s.debit) AS debit, sum(s.credit) AS credit
-	FROM %[4]s e CROSS JOIN LATERAL (VALUES (e.debit, e.amount, 0), (e.credit, 0, e.amount)) AS s (account, debit, credit)
-	GROUP BY organisation, s.account, of) m USING (organisation, account, of)
+FROM (SELECT organisation, %[5]s, period AS of, sum(debit) AS debit, sum(credit) AS credit FROM %[1]s WHERE %[2]s GROUP BY organisation, %[5]s, of) t
+FULL JOIN (SELECT organisation, %[5]s, %[3]s AS of, sum(s.debit) AS debit, sum(s.credit) AS credit
+	FROM %[4]s e CROSS JOIN %[6]s
+	GROUP BY organisation, %[5]s, of) m USING (organisation, %[5]s, of)
 WHERE coalesce(t.debit, 0) <> coalesce(m.debit, 0) OR coalesce(t.credit, 0) <> coalesce(m.credit, 0)`,
-		r.Totals(), which, period, r.Table())
+		r.Totals(), which, period, r.Table(), balanceBy, sides)
 }

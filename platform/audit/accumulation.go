@@ -7,18 +7,63 @@ import (
 	"plimsoll/platform/metadata"
 )
 
-func accumulation(r *metadata.Accumulation) []Invariant {
+func accumulation(app *metadata.Application, r *metadata.Accumulation) []Invariant {
 	const current, monthly = "period = 'infinity'", "period < 'infinity'"
-	return []Invariant{
+	ofMonths := Invariant{
+		ID: r.Name + ".monthly", Title: r.Title + ": totals of each month equal its movements",
+		Checked: count(r.Totals(), monthly), Wrong: totalsSQL(r, monthly, "date_trunc('month', period AT TIME ZONE 'UTC')::date"),
+	}
+	if r.Turnovers {
+		return []Invariant{ofMonths}
+	}
+	all := []Invariant{
 		{
 			ID: r.Name + ".current", Title: r.Title + ": current balances equal all movements",
 			Checked: count(r.Totals(), current), Wrong: totalsSQL(r, current, "'infinity'::date"),
 		},
-		{
-			ID: r.Name + ".monthly", Title: r.Title + ": totals of each month equal its movements",
-			Checked: count(r.Totals(), monthly), Wrong: totalsSQL(r, monthly, "date_trunc('month', period AT TIME ZONE 'UTC')::date"),
-		},
+		ofMonths,
 	}
+	if r.Controlled {
+		all = append(all, Invariant{
+			ID: r.Name + ".controlled", Title: r.Title + ": nothing is below zero, and nothing is worth something where nothing is left",
+			Checked: count(r.Totals(), current), Wrong: shortSQL(r),
+		})
+	}
+	if r.Covers != "" {
+		all = append(all, covers(r, app.Register(r.Covers)))
+	}
+	return all
+}
+
+func covers(r, covered *metadata.Accumulation) Invariant {
+	keys, subject := "organisation", "'organisation=' || organisation"
+	for _, d := range r.Dimensions {
+		keys += ", " + d.Name
+		subject += fmt.Sprintf(" || ' %[1]s=' || %[1]s", d.Name)
+	}
+	return Invariant{
+		ID: r.Name + ".covers", Title: fmt.Sprintf("%s: there is at least what is needed for %s", r.Title, covered.Title),
+		Checked: count(covered.Totals(), "period = 'infinity'"),
+		Wrong: fmt.Sprintf(`SELECT %[1]s, '>= ' || c.needed, coalesce(t.%[3]s, 0)::text
+FROM (SELECT %[2]s, sum(%[4]s) AS needed FROM %[5]s WHERE period = 'infinity' GROUP BY %[2]s) c
+LEFT JOIN (SELECT %[2]s, %[3]s FROM %[6]s WHERE period = 'infinity') t USING (%[2]s)
+WHERE c.needed > coalesce(t.%[3]s, 0)`, subject, keys, r.Resources[0].Name, covered.Resources[0].Name, covered.Totals(), r.Totals()),
+	}
+}
+
+// shortSQL selects what a controlled register must not have.
+func shortSQL(r *metadata.Accumulation) string {
+	subject, found := "'organisation=' || organisation", "''"
+	var wrong []string
+	for _, d := range r.Dimensions {
+		subject += fmt.Sprintf(" || ' %[1]s=' || %[1]s", d.Name)
+	}
+	for _, a := range r.Resources {
+		found += fmt.Sprintf(" || ' %[1]s=' || %[1]s", a.Name)
+		wrong = append(wrong, fmt.Sprintf("%[1]s < 0 OR %[2]s = 0 AND %[1]s <> 0", a.Name, r.Resources[0].Name))
+	}
+	return fmt.Sprintf("SELECT %s, 'nothing below zero, nothing without %s', %s FROM %s WHERE period = 'infinity' AND (%s)",
+		subject, r.Resources[0].Name, found, r.Totals(), strings.Join(wrong, " OR "))
 }
 
 // totalsSQL compares the totals with what the movements say, key by key, both ways.

@@ -4,8 +4,11 @@ import "plimsoll/platform/metadata"
 
 // Invariants of everything that the metadata describes.
 func Invariants(app *metadata.Application) (all []Invariant) {
+	for i := range app.Information {
+		all = append(all, information(&app.Information[i]), orphans(app, app.Information[i].Name, app.Information[i].Table()))
+	}
 	for i := range app.Accumulation {
-		all = append(all, accumulation(&app.Accumulation[i])...)
+		all = append(all, accumulation(app, &app.Accumulation[i])...)
 		all = append(all, orphans(app, app.Accumulation[i].Name, app.Accumulation[i].Table()))
 	}
 	for i := range app.Accounting {

@@ -52,7 +52,7 @@ func (d *Document) Recorder() register.Recorder {
 }
 
 // References calls each with every reference of the document that is not empty.
-func (d *Document) References(each func(catalog string, v id.ID)) {
+func (d *Document) References(each func(a metadata.Attribute, v id.ID)) {
 	for _, t := range append([]*rowset.Table{d.Header}, d.Sections...) {
 		for _, a := range t.Attributes {
 			if a.Type != metadata.Reference {
@@ -60,7 +60,7 @@ func (d *Document) References(each func(catalog string, v id.ID)) {
 			}
 			for _, v := range rowset.Column[id.ID](t, a.Name) {
 				if !v.IsZero() {
-					each(a.Catalog, v)
+					each(a, v)
 				}
 			}
 		}

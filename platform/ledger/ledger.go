@@ -14,15 +14,28 @@ import (
 	"plimsoll/platform/metadata"
 )
 
+// Account is one side of an entry: an account of the chart and, in the order it says, what it is kept by.
+type Account struct {
+	Code      string
+	Analytics [metadata.AnalyticsMax]id.ID
+}
+
+// At is an account with its analytics.
+func At(code string, analytics ...id.ID) (a Account) {
+	a.Code = code
+	copy(a.Analytics[:], analytics)
+	return a
+}
+
 // Entries is the record set of one recorder: columns of equal length.
 type Entries struct {
 	Ledger        string
-	Debit, Credit []string
+	Debit, Credit []Account
 	Amount        []amount.Money
 }
 
 // Add appends an entry.
-func (e *Entries) Add(debit, credit string, sum amount.Money) {
+func (e *Entries) Add(debit, credit Account, sum amount.Money) {
 	e.Debit, e.Credit, e.Amount = append(e.Debit, debit), append(e.Credit, credit), append(e.Amount, sum)
 }
 
@@ -37,7 +50,7 @@ func New(meta *metadata.Accounting) *Ledger {
 	return &Ledger{
 		meta: meta, write: writeSQL(meta),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table()),
-		read:  fmt.Sprintf("SELECT debit, credit, amount FROM %s WHERE recorder = $1 ORDER BY line", meta.Table()),
+		read:  fmt.Sprintf("SELECT %s, amount FROM %s WHERE recorder = $1 ORDER BY line", Columns, meta.Table()),
 	}
 }
 
@@ -45,25 +58,57 @@ func New(meta *metadata.Accounting) *Ledger {
 func (l *Ledger) Read(w *database.Work, recorder id.ID) *Entries {
 	e := &Entries{Ledger: l.meta.Name}
 	w.Queue("read entries in "+l.meta.Name, l.read, recorder).Rows(func(r pgx.Rows) error {
-		var debit, credit string
+		var debit, credit Account
 		var sum amount.Money
-		err := r.Scan(&debit, &credit, &sum)
+		err := r.Scan(append(append(debit.targets(), credit.targets()...), &sum)...)
 		e.Add(debit, credit, sum)
 		return err
 	})
 	return e
 }
 
-// TurnoverSQL is a subquery with the debit and credit of each account that had any before a moment: the
-// turnovers of the months before, and the entries of its month up to it. $1 is the organisation; moment is an expression of the statement.
-func TurnoverSQL(meta *metadata.Accounting, moment string) string {
-	month := "date_trunc('month', " + moment + "::timestamptz AT TIME ZONE 'UTC')"
-	within := fmt.Sprintf("organisation = $1 AND period >= %s AT TIME ZONE 'UTC' AND period < %s", month, moment)
-	return fmt.Sprintf(`(SELECT account, sum(debit) AS debit, sum(credit) AS credit FROM (
-	SELECT account, debit, credit FROM %[1]s WHERE organisation = $1 AND period < %[2]s::date
-	UNION ALL
-	SELECT debit, amount, 0 FROM %[3]s WHERE %[4]s
-	UNION ALL
-	SELECT credit, 0, amount FROM %[3]s WHERE %[4]s
-) AS parts GROUP BY account HAVING sum(debit) <> 0 OR sum(credit) <> 0)`, meta.Totals(), month, meta.Table(), within)
+// Columns of an entry, without its amount: the debit side, then the credit side.
+const Columns = "debit, debit_1, debit_2, debit_3, credit, credit_1, credit_2, credit_3"
+
+// balanceBy are the columns of a total that say whose it is.
+const balanceBy = "account, analytic_1, analytic_2, analytic_3"
+
+// sides are both sides of an entry e as totals see them.
+const sides = `LATERAL (VALUES (e.debit, e.debit_1, e.debit_2, e.debit_3, e.amount, 0), (e.credit, e.credit_1, e.credit_2, e.credit_3, 0, e.amount)) AS s (` + balanceBy + `, debit, credit)`
+
+func (a *Account) targets() []any {
+	targets := []any{&a.Code}
+	for i := range a.Analytics {
+		targets = append(targets, &a.Analytics[i])
+	}
+	return targets
+}
+
+// columns of one side, each as an array, in the order of Columns.
+func columns(args []any, accounts []Account) []any {
+	codes := make([]string, len(accounts))
+	var analytics [metadata.AnalyticsMax][]id.ID
+	for n := range analytics {
+		analytics[n] = make([]id.ID, len(accounts))
+	}
+	for row, a := range accounts {
+		codes[row] = a.Code
+		for n, v := range a.Analytics {
+			analytics[n][row] = v
+		}
+	}
+	args = append(args, codes)
+	for _, column := range analytics {
+		args = append(args, column)
+	}
+	return args
+}
+
+// Values of one side of an entry, in the order of Columns.
+func (a Account) Values(args []any) []any {
+	args = append(args, a.Code)
+	for _, v := range a.Analytics {
+		args = append(args, v)
+	}
+	return args
 }

@@ -42,7 +42,7 @@ func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		db.Exec(t, "TRUNCATE gl_general, gl_general_totals")
 		organisation, at := id.New(), rapid.SampledFrom(moments).Draw(rt, "asked")
-		model := map[string]turnover{}
+		model := turnovers{}
 		for range rapid.IntRange(1, 8).Draw(rt, "record sets") {
 			by := register.Recorder{ID: id.New(), Type: "test", Organisation: organisation, Period: rapid.SampledFrom(moments).Draw(rt, "period")}
 			if rapid.IntRange(0, 4).Draw(rt, "foreign") == 0 {
@@ -58,9 +58,8 @@ func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
 			}
 			for i, sum := range e.Amount {
 				if by.Organisation == organisation && by.Period.Before(at) {
-					d, c := model[e.Debit[i]], model[e.Credit[i]]
-					d.debit, c.credit = d.debit+sum, c.credit+sum
-					model[e.Debit[i]], model[e.Credit[i]] = d, c
+					model.add(e.Debit[i], sum, 0)
+					model.add(e.Credit[i], 0, sum)
 				}
 			}
 		}
@@ -79,7 +78,7 @@ func draw(t *rapid.T) *ledger.Entries {
 	e := &ledger.Entries{Ledger: "general"}
 	for range rapid.IntRange(0, 4).Draw(t, "entries") {
 		pair := rapid.Permutation([]string{"41", "60", "90"}).Draw(t, "accounts")
-		e.Add(pair[0], pair[1], amount.Money(rapid.Int64Range(0, 1e15).Draw(t, "sum")))
+		e.Add(drawAccount(t, pair[0]), drawAccount(t, pair[1]), amount.Money(rapid.Int64Range(0, 1e15).Draw(t, "sum")))
 	}
 	return e
 }
@@ -90,16 +89,46 @@ func change(t *testing.T, rt *rapid.T, db *databasetest.Test, do func(*database.
 	}
 }
 
+// drawAccount gives account 41 one analytic, 60 three, and 90 none.
+func drawAccount(t *rapid.T, code string) ledger.Account {
+	var analytics []id.ID
+	for range map[string]int{"41": 1, "60": 3}[code] {
+		analytics = append(analytics, rapid.SampledFrom(elements).Draw(t, "analytic"))
+	}
+	return ledger.At(code, analytics...)
+}
+
+var elements = []id.ID{id.New(), id.New()}
+
+// turnovers of an account as a whole, and by its analytics.
+type turnovers map[string]turnover
+
+func (t turnovers) add(a ledger.Account, debit, credit amount.Money) {
+	for _, key := range []string{a.Code, fmt.Sprint(a)} {
+		t[key] = turnover{t[key].debit + debit, t[key].credit + credit}
+	}
+}
+
 func read(t *testing.T, db *databasetest.Test, organisation id.ID, at time.Time) string {
-	found := map[string]turnover{}
+	found := turnovers{}
+	meta := app.Ledger("general")
 	err := db.Read(t.Context(), func(w *database.Work) error {
-		w.Queue("turnover", "SELECT account, debit, credit FROM "+ledger.TurnoverSQL(app.Ledger("general"), "$2")+" t", organisation, at).Rows(func(r pgx.Rows) error {
+		w.Queue("turnover", "SELECT account, debit, credit FROM "+ledger.TurnoverSQL(meta, "$2")+" t", organisation, at).Rows(func(r pgx.Rows) error {
 			var account string
 			var sum turnover
 			err := r.Scan(&account, &sum.debit, &sum.credit)
 			found[account] = sum
 			return err
 		})
+		for _, code := range []string{"41", "60", "90"} {
+			w.Queue("turnover by analytics", "SELECT * FROM "+ledger.AnalyticTurnoverSQL(meta, "$2", "$3")+" t", organisation, at, code).Rows(func(r pgx.Rows) error {
+				var a ledger.Account
+				var sum turnover
+				err := r.Scan(&a.Code, &a.Analytics[0], &a.Analytics[1], &a.Analytics[2], &sum.debit, &sum.credit)
+				found[fmt.Sprint(a)] = sum
+				return err
+			})
+		}
 		return nil
 	})
 	if err != nil {
@@ -108,9 +137,9 @@ func read(t *testing.T, db *databasetest.Test, organisation id.ID, at time.Time)
 	return render(found)
 }
 
-func render(turnovers map[string]turnover) string {
+func render(all turnovers) string {
 	var lines []string
-	for account, sum := range turnovers {
+	for account, sum := range all {
 		if sum == (turnover{}) {
 			continue
 		}

@@ -25,7 +25,8 @@ func (l *Ledger) Replace(w *database.Work, by register.Recorder, was time.Time, 
 	}
 	if len(c.lines) > 0 {
 		split := int(w.Backend()) % l.meta.Splits
-		w.Queue("enter in "+l.meta.Name, l.write, by.ID, by.Type, by.Organisation, c.lines, c.periods, c.rows.Debit, c.rows.Credit, c.rows.Amount, split)
+		args := columns(columns([]any{by.ID, by.Type, by.Organisation, split, c.lines, c.periods}, c.rows.Debit), c.rows.Credit)
+		w.Queue("enter in "+l.meta.Name, l.write, append(args, c.rows.Amount)...)
 	}
 }
 
@@ -60,29 +61,30 @@ func differences(by register.Recorder, was time.Time, before, after *Entries) (c
 
 func writeSQL(meta *metadata.Accounting) string {
 	return fmt.Sprintf(`WITH moved AS MATERIALIZED (
-	SELECT * FROM unnest($4::integer[], $5::timestamptz[], $6::text[], $7::text[], $8::numeric[]) AS e (line, period, debit, credit, amount)
+	SELECT * FROM unnest($5::integer[], $6::timestamptz[], $7::text[], $8::uuid[], $9::uuid[], $10::uuid[], $11::text[], $12::uuid[], $13::uuid[], $14::uuid[], $15::numeric[])
+		AS e (line, period, %[3]s, amount)
 ), written AS (
-	INSERT INTO %[1]s (recorder, line, recorder_type, organisation, period, debit, credit, amount)
-	SELECT $1, e.line, $2, $3, e.period, e.debit, e.credit, e.amount FROM moved e WHERE e.line > 0
+	INSERT INTO %[1]s (recorder, line, recorder_type, organisation, period, %[3]s, amount)
+	SELECT $1, e.line, $2, $3, e.period, %[3]s, e.amount FROM moved e WHERE e.line > 0
 )
-INSERT INTO %[2]s AS t (organisation, account, period, split, debit, credit)
-SELECT $3, s.account, p.of, $9, sum(s.debit), sum(s.credit)
+INSERT INTO %[2]s AS t (organisation, %[4]s, period, split, debit, credit)
+SELECT $3, %[4]s, p.of, $4, sum(s.debit), sum(s.credit)
 FROM moved e
-CROSS JOIN LATERAL (VALUES (e.debit, e.amount, 0), (e.credit, 0, e.amount)) AS s (account, debit, credit)
+CROSS JOIN %[5]s
 CROSS JOIN LATERAL (VALUES (date_trunc('month', e.period AT TIME ZONE 'UTC')::date), ('infinity'::date)) AS p (of)
-GROUP BY s.account, p.of HAVING sum(s.debit) <> 0 OR sum(s.credit) <> 0 ORDER BY s.account, p.of
-ON CONFLICT (organisation, account, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`,
-		meta.Table(), meta.Totals())
+GROUP BY %[4]s, p.of HAVING sum(s.debit) <> 0 OR sum(s.credit) <> 0 ORDER BY %[4]s, p.of
+ON CONFLICT (organisation, %[4]s, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`,
+		meta.Table(), meta.Totals(), Columns, balanceBy, sides)
 }
 
 // TotalsSQL makes all turnovers of a ledger anew from its entries, in one split; its table of totals is empty.
 func TotalsSQL(meta *metadata.Accounting) string {
-	return fmt.Sprintf(`INSERT INTO %[1]s (organisation, account, period, split, debit, credit)
-SELECT organisation, s.account, p.of, 0, sum(s.debit), sum(s.credit)
+	return fmt.Sprintf(`INSERT INTO %[1]s (organisation, %[3]s, period, split, debit, credit)
+SELECT organisation, %[3]s, p.of, 0, sum(s.debit), sum(s.credit)
 FROM %[2]s e
-CROSS JOIN LATERAL (VALUES (e.debit, e.amount, 0), (e.credit, 0, e.amount)) AS s (account, debit, credit)
+CROSS JOIN %[4]s
 CROSS JOIN LATERAL (VALUES (date_trunc('month', e.period AT TIME ZONE 'UTC')::date), ('infinity'::date)) AS p (of)
-GROUP BY organisation, s.account, p.of`, meta.Totals(), meta.Table())
+GROUP BY organisation, %[3]s, p.of`, meta.Totals(), meta.Table(), balanceBy, sides)
 }
 
 // Recalculate queues the making anew of all turnovers, as register.Recalculate does.

@@ -15,6 +15,10 @@ var reserved = map[string]bool{
 	"id": true, "organisation": true, "code": true, "name": true, "number": true, "date": true, "posted": true,
 	"author": true, "comment": true, "document": true, "line": true, "recorder": true, "recorder_type": true,
 	"period": true, "expense": true, "version": true, "lines": true, "moment": true,
+	// words of SQL that cannot be columns
+	"order": true, "user": true, "group": true, "limit": true, "offset": true, "table": true, "column": true, "select": true, "from": true, "to": true,
+	"check": true, "default": true, "desc": true, "end": true, "for": true, "grant": true, "in": true, "on": true, "or": true, "and": true, "references": true,
+	"unique": true, "using": true, "when": true, "where": true, "with": true, "as": true, "all": true, "any": true, "case": true, "primary": true,
 }
 
 // Check finds mistakes in the description: all of them, not the first.
@@ -22,6 +26,9 @@ func (a *Application) Check() error {
 	c := checker{app: a, tables: map[string]bool{}}
 	for i := range a.Catalogs {
 		c.catalog(&a.Catalogs[i])
+	}
+	for i := range a.Information {
+		c.information(&a.Information[i])
 	}
 	for i := range a.Accumulation {
 		c.accumulation(&a.Accumulation[i])
@@ -75,10 +82,30 @@ func (c *checker) attribute(owner string, a Attribute, seen map[string]bool) {
 	case a.Type == Text && a.Length < 1:
 		c.fail("%s.%s: a text needs a length", owner, a.Name)
 	}
-	if _, ok := c.app.Catalog(a.Catalog); a.Type == Reference && !a.Document && !ok {
-		c.fail("%s.%s: refers to unknown catalog %q", owner, a.Name, a.Catalog)
+	if a.Type == Reference {
+		c.reference(owner, a)
 	}
 	seen[a.Name] = true
+}
+
+func (c *checker) reference(owner string, a Attribute) {
+	for _, name := range a.Documents {
+		if _, ok := c.app.Document(name); !ok {
+			c.fail("%s.%s: refers to unknown document %q", owner, a.Name, name)
+		}
+	}
+	if _, ok := c.app.Catalog(a.Catalog); !a.Document && a.Documents == nil && !ok {
+		c.fail("%s.%s: refers to unknown catalog %q", owner, a.Name, a.Catalog)
+	}
+}
+
+// stated references are to a catalog or to documents of types that are named, so that they can be looked up.
+func (c *checker) stated(owner string, attributes []Attribute) {
+	for _, a := range attributes {
+		if a.Type == Reference && a.Document {
+			c.fail("%s.%s: the types of documents it refers to must be named", owner, a.Name)
+		}
+	}
 }
 
 func (c *checker) catalog(k *Catalog) {
@@ -91,6 +118,14 @@ func (c *checker) catalog(k *Catalog) {
 	}
 }
 
+func (c *checker) information(r *Information) {
+	c.table(r.Table())
+	c.attributes(r.Name, r.Dimensions, r.Resources)
+	if len(r.Dimensions) == 0 {
+		c.fail("%s: a register needs dimensions", r.Name)
+	}
+}
+
 func (c *checker) accumulation(r *Accumulation) {
 	c.table(r.Table())
 	c.table(r.Totals())
@@ -100,6 +135,12 @@ func (c *checker) accumulation(r *Accumulation) {
 	c.attributes(r.Name, r.Dimensions, r.Resources)
 	if len(r.Dimensions) == 0 || len(r.Resources) == 0 {
 		c.fail("%s: a register needs dimensions and resources", r.Name)
+	}
+	if r.Turnovers && (r.Controlled || r.Layered) || r.LockBy > len(r.Leading()) {
+		c.fail("%s: turnovers are not controlled, and locks are on leading dimensions", r.Name)
+	}
+	if r.Covers != "" {
+		c.covers(r)
 	}
 	for _, a := range r.Dimensions {
 		if a.Type != Reference && a.Type != Integer {
@@ -116,27 +157,59 @@ func (c *checker) accumulation(r *Accumulation) {
 	}
 }
 
+// covers: what is covered has the dimensions of what covers it, and is guarded by the same locks.
+func (c *checker) covers(r *Accumulation) {
+	covered := c.app.Register(r.Covers)
+	if covered == nil || !r.Controlled || len(covered.Dimensions) < len(r.Dimensions) || covered.LockName() != r.LockName() || covered.Locked() != r.Locked() {
+		c.fail("%s: cannot cover %q: it must be controlled, and the other have its dimensions, and its locks", r.Name, r.Covers)
+		return
+	}
+	for i, a := range r.Dimensions {
+		if covered.Dimensions[i].Name != a.Name {
+			c.fail("%s: %s, which it covers, has other dimensions", r.Name, r.Covers)
+		}
+	}
+}
+
 func (c *checker) accounting(r *Accounting) {
 	c.table(r.Table())
 	c.table(r.Totals())
 	if r.Splits < 1 || len(r.Accounts) == 0 {
 		c.fail("%s: an accounting register needs accounts and at least one split", r.Name)
 	}
+	for _, a := range r.Accounts {
+		if len(a.Analytics) > AnalyticsMax {
+			c.fail("%s: account %s has more than %d analytics", r.Name, a.Code, AnalyticsMax)
+		}
+		for _, name := range a.Analytics {
+			if _, ok := c.app.Catalog(name); !ok {
+				c.fail("%s: account %s is kept by unknown catalog %q", r.Name, a.Code, name)
+			}
+		}
+	}
 }
 
 func (c *checker) document(d *Document) {
 	c.table(d.Table())
 	c.attributes(d.Name, d.Attributes)
+	c.stated(d.Name, d.Attributes)
+	if _, ok := c.app.Catalog(d.Name); ok {
+		c.fail("%s: a catalog has the same name", d.Name)
+	}
 	for i := range d.Sections {
 		s := &d.Sections[i]
 		c.table(d.SectionTable(s))
 		c.attributes(d.Name+"."+s.Name, s.Attributes)
+		c.stated(d.Name+"."+s.Name, s.Attributes)
 		if s.MaxRows < 1 {
 			c.fail("%s.%s: a section needs a limit of rows", d.Name, s.Name)
 		}
 	}
-	for _, name := range d.Registers {
-		if !c.tables["acc_"+name] && !c.tables["gl_"+name] {
+	if len(d.Registers) == 0 {
+		c.fail("%s: a document records in at least one register", d.Name)
+	}
+	for _, name := range d.Recorded() {
+		if c.app.Table(name) == "" {
 			c.fail("%s: records in unknown register %q", d.Name, name)
 		}
 	}

@@ -10,6 +10,7 @@ type Application struct {
 	Version      int
 	Catalogs     []Catalog
 	Documents    []Document
+	Information  []Information
 	Accumulation []Accumulation
 	Accounting   []Accounting
 }
@@ -33,9 +34,11 @@ type Document struct {
 	Prefix     string // of its numbers
 	Attributes []Attribute
 	Sections   []Section
-	// Registers it records movements in, when posted: in each of them, or it is not posted.
+	// Registers it records in, when posted: in each of them, or it is not posted.
 	Registers []string
-	// Search names the reference attributes whose names the list shows and looks into.
+	// Optional registers it may record in, when posted.
+	Optional []string
+	// Search names the reference attributes whose names (of documents the numbers) the list looks into.
 	Search []string
 }
 
@@ -56,6 +59,16 @@ type Accumulation struct {
 	// Controlled means that no document may be taken back or changed so that a current balance falls below zero, or
 	// keeps something of a resource where nothing of the first one is left.
 	Controlled bool
+	// Turnovers means that nobody asks what there is, only what came and went: no current balances are kept.
+	Turnovers bool
+	// Covers names a register of the same dimensions, or of further ones: no document may be taken back or changed so that of the first resource
+	// there is less here than there in all.
+	Covers string
+	// LockAs names the register whose locks guard this one too, so that registers of the same things are guarded by one
+	// lock. Defaults to its own name.
+	LockAs string
+	// LockBy is how many of the leading dimensions a lock is on. Defaults to all.
+	LockBy int
 	// Layered means that the last two dimensions are the document and the line of the movement that brought a balance: a
 	// layer, as old as that movement.
 	Layered bool
@@ -71,11 +84,16 @@ type Accounting struct {
 	Splits int
 }
 
+// AnalyticsMax is how many analytics an account can have.
+const AnalyticsMax = 3
+
 // Account of the chart of accounts.
 type Account struct {
 	Code  string `json:"code"`
 	Title string `json:"title"`
 	Kind  Kind   `json:"kind"`
+	// Analytics are the catalogs by whose elements the balance is kept, at most AnalyticsMax.
+	Analytics []string `json:"analytics,omitempty"`
 }
 
 // Kind of an account: on which side its balance stands.
@@ -92,9 +110,10 @@ const (
 type Attribute struct {
 	Name string
 	Type Type
-	// Catalog that a Reference refers to, unless it is to a Document of any type.
-	Catalog  string
-	Document bool
+	// Catalog that a Reference refers to, unless it is to Documents of the types named, or (in a register) to a Document of any type.
+	Catalog   string
+	Documents []string
+	Document  bool
 	// Length of a Text in characters.
 	Length int
 	// Required attributes must be given, and not be zero.
@@ -129,6 +148,12 @@ func (a *Application) Document(name string) (*Document, bool) {
 // Register finds an accumulation register by name; nil when there is none.
 func (a *Application) Register(name string) *Accumulation {
 	r, _ := find(a.Accumulation, func(r *Accumulation) bool { return r.Name == name })
+	return r
+}
+
+// Record finds an information register by name; nil when there is none.
+func (a *Application) Record(name string) *Information {
+	r, _ := find(a.Information, func(r *Information) bool { return r.Name == name })
 	return r
 }
 

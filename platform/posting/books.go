@@ -10,6 +10,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/information"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
@@ -24,8 +25,9 @@ type Books struct {
 	numbers   *number.Numbers
 	types     map[string]*kind
 	registers map[string]*register.Register
+	known     map[string]*information.Register
 	ledgers   map[string]*ledger.Ledger
-	order     []string // of the registers, and of the ledgers after them
+	order     []string // of the information registers, the others, and the ledgers after them
 }
 
 // kind is one type of document with everything made for it.
@@ -35,13 +37,18 @@ type kind struct {
 	store   *document.Store
 	readers map[string]*catalog.Reader
 	order   []string // of the catalogs read
+	papers  referredReaders
 }
 
 // New prepares all statements. Documents without rules cannot be posted.
 func New(db *database.Database, app *metadata.Application, rules map[string]Rules) *Books {
 	b := &Books{
 		db: db, numbers: number.New(db), types: map[string]*kind{},
-		registers: map[string]*register.Register{}, ledgers: map[string]*ledger.Ledger{},
+		registers: map[string]*register.Register{}, known: map[string]*information.Register{}, ledgers: map[string]*ledger.Ledger{},
+	}
+	for i := range app.Information {
+		b.known[app.Information[i].Name] = information.New(&app.Information[i])
+		b.order = append(b.order, app.Information[i].Name)
 	}
 	for i := range app.Accumulation {
 		b.registers[app.Accumulation[i].Name] = register.New(&app.Accumulation[i])
@@ -64,18 +71,24 @@ func New(db *database.Database, app *metadata.Application, rules map[string]Rule
 func newKind(app *metadata.Application, meta *metadata.Document, rules Rules) *kind {
 	k := &kind{meta: meta, rules: rules, store: document.NewStore(app, meta), readers: map[string]*catalog.Reader{}}
 	reads := rules.Reads()
-	lists := [][]metadata.Attribute{meta.Attributes}
-	for i := range meta.Sections {
-		lists = append(lists, meta.Sections[i].Attributes)
-	}
-	for _, a := range slices.Concat(lists...) {
-		if a.Type == metadata.Reference && k.readers[a.Catalog] == nil {
+	k.papers = newReferredReaders(app, meta, reads)
+	for _, a := range attributesOf(meta) {
+		if a.Type == metadata.Reference && a.Documents == nil && k.readers[a.Catalog] == nil {
 			referred, _ := app.Catalog(a.Catalog)
 			k.readers[a.Catalog] = catalog.NewReader(referred, reads[a.Catalog]...)
 			k.order = append(k.order, a.Catalog)
 		}
 	}
 	return k
+}
+
+// attributesOf the header and the sections of a type.
+func attributesOf(meta *metadata.Document) []metadata.Attribute {
+	all := slices.Clone(meta.Attributes)
+	for i := range meta.Sections {
+		all = append(all, meta.Sections[i].Attributes...)
+	}
+	return all
 }
 
 // Result is what became of a document. Replayed means that the operation had been done already under the same
@@ -99,7 +112,7 @@ func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Resu
 	if d.Number, err = b.numbers.Next(ctx, d.Organisation, d.Meta.Name, d.Meta.Prefix); err != nil {
 		return Result{}, err
 	}
-	err = b.db.RunRepeatable(ctx, func(w *database.Work) error { return b.create(ctx, w, k, d, key) })
+	err = b.refused(b.db.RunRepeatable(ctx, func(w *database.Work) error { return b.create(ctx, w, k, d, key) }))
 	if isDone(err) {
 		return b.replay(ctx, d.Meta, key)
 	}
@@ -139,21 +152,32 @@ func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *docume
 
 func (k *kind) references(w *database.Work, d *document.Document) *Facts {
 	wanted := map[string][]id.ID{}
-	d.References(func(name string, v id.ID) { wanted[name] = append(wanted[name], v) })
-	facts := &Facts{Catalogs: map[string]*catalog.Elements{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
+	d.References(func(a metadata.Attribute, v id.ID) {
+		if a.Documents == nil {
+			wanted[a.Catalog] = append(wanted[a.Catalog], v)
+		}
+	})
+	facts := &Facts{Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
 	for _, name := range k.order {
 		ids := wanted[name]
 		slices.SortFunc(ids, id.ID.Compare)
 		facts.Catalogs[name] = k.readers[name].Read(w, d.Organisation, slices.Compact(ids))
 	}
+	facts.Documents = k.papers.read(w, d)
 	return facts
 }
 
 // present refuses references to what does not exist or is not the organisation's: the answer is the same for both.
 func (k *kind) present(d *document.Document, facts *Facts) (err error) {
-	d.References(func(name string, v id.ID) {
-		if _, found := facts.Catalogs[name].Row(v); !found && err == nil {
-			err = &document.Invalid{Field: name, Reason: "no such element: " + v.String()}
+	d.References(func(a metadata.Attribute, v id.ID) {
+		switch {
+		case err != nil:
+		case a.Documents != nil:
+			err = present(a, v, facts)
+		default:
+			if _, found := facts.Catalogs[a.Catalog].Row(v); !found {
+				err = &document.Invalid{Field: a.Catalog, Reason: "no such element: " + v.String()}
+			}
 		}
 	})
 	return err
@@ -171,22 +195,29 @@ func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance
 		if n.Keys == nil {
 			continue
 		}
-		if r := b.registers[n.Register]; r.Meta().Layered {
-			facts.Layers[n.Register] = r.Layers(w, d.Organisation, d.ID, n.Keys)
-		} else {
-			facts.Balances[n.Register] = r.Balances(w, d.Organisation, n.Keys)
+		switch r, known := b.registers[n.Register], b.known[n.Register]; {
+		case known != nil:
+			facts.Information[n.name()] = known.Slice(w, d.Recorder(), n.Keys)
+		case r.Meta().Layered:
+			facts.Layers[n.name()] = r.Layers(w, d.Organisation, d.ID, n.Keys)
+		default:
+			facts.Balances[n.name()] = r.Balances(w, d.Organisation, n.Keys)
 		}
 	}
 }
 
 // sets are the record sets of a document by register, none missing.
 type sets struct {
+	records   map[string]*information.Records
 	movements map[string]*register.Movements
 	entries   map[string]*ledger.Entries
 }
 
 func (b *Books) sets(records *Records) sets {
-	s := sets{map[string]*register.Movements{}, map[string]*ledger.Entries{}}
+	s := sets{map[string]*information.Records{}, map[string]*register.Movements{}, map[string]*ledger.Entries{}}
+	for _, r := range records.Information {
+		s.records[r.Register] = r
+	}
 	for _, m := range records.Movements {
 		s.movements[m.Register] = m
 	}
@@ -197,9 +228,13 @@ func (b *Books) sets(records *Records) sets {
 }
 
 // write turns the record sets that a document had at the time was into those it has now. It goes through the registers in one order
-// for all documents; the ledgers, whose totals everybody shares, come last, so that their rows are locked for the shortest time.
+// for all documents: first what only one may state, so that who waits for another to do so holds no totals; the ledgers, whose totals everybody shares, come last, so that their rows are locked for the shortest time.
 func (b *Books) write(w *database.Work, d *document.Document, was time.Time, before, after sets) {
 	for _, name := range b.order {
+		if known := b.known[name]; known != nil {
+			known.Replace(w, d.Recorder(), was, before.about(known), after.about(known))
+			continue
+		}
 		if r := b.registers[name]; r != nil {
 			r.Replace(w, d.Recorder(), was, orNone(before.movements[name], r), orNone(after.movements[name], r))
 			continue

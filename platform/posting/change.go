@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
@@ -48,10 +49,10 @@ func (b *Books) Change(ctx context.Context, c Change, key Key) (result Result, e
 	if k == nil {
 		return Result{}, fmt.Errorf("change %s: it has no rules", c.Type)
 	}
-	err = b.db.RunRepeatable(ctx, func(w *database.Work) (err error) {
+	err = b.refused(b.db.RunRepeatable(ctx, func(w *database.Work) (err error) {
 		result, err = b.change(ctx, w, k, c, key)
 		return err
-	})
+	}))
 	if isDone(err) {
 		return b.replay(ctx, k.meta, key)
 	}
@@ -83,7 +84,11 @@ func (b *Books) change(ctx context.Context, w *database.Work, k *kind, c Change,
 func (b *Books) hold(w *database.Work, k *kind, c Change, key Key) (*document.Document, sets) {
 	key.claim(w, &document.Document{Meta: k.meta, ID: c.Document, Organisation: c.Organisation})
 	held, before := k.store.Hold(w, c.Organisation, c.Document), b.sets(&Records{})
-	for _, name := range k.meta.Registers {
+	for _, name := range k.meta.Recorded() {
+		if known := b.known[name]; known != nil {
+			before.records[name] = known.Read(w, c.Document)
+			continue
+		}
 		if r := b.registers[name]; r != nil {
 			before.movements[name] = r.Read(w, c.Document)
 			continue
@@ -130,6 +135,9 @@ func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change,
 	b.balances(w, d, needs, locks, facts)
 	for i := range checks {
 		checks[i].left = checks[i].register.Balances(w, d.Organisation, checks[i].keys)
+		if covered := checks[i].covered; covered != nil {
+			checks[i].needed = covered.Balances(w, d.Organisation, checks[i].keys)
+		}
 	}
 	if err := w.Flush(ctx); err != nil {
 		return sets{}, err
@@ -158,13 +166,13 @@ func (b *Books) decide(k *kind, d *document.Document, facts *Facts, needs []Bala
 	}
 	for _, n := range needs {
 		moved := before.movements[n.Register]
-		if n.Keys == nil {
+		if n.Keys == nil || moved == nil {
 			continue
 		}
-		if layers := facts.Layers[n.Register]; layers != nil && moved != nil {
+		if layers := facts.Layers[n.name()]; layers != nil {
 			b.registers[n.Register].Apply(layers.Left, layers.Keys, moved, true)
-		} else if moved != nil {
-			b.registers[n.Register].Apply(facts.Balances[n.Register], n.Keys, moved, true)
+		} else {
+			b.registers[n.Register].Apply(facts.Balances[n.name()], n.Keys, moved, true)
 		}
 	}
 	records, err := k.rules.Record(d, facts)
@@ -179,6 +187,8 @@ type check struct {
 	register   *register.Register
 	keys, left *rowset.Table
 	locks      []lock.Key
+	covered    *register.Register // what must not be more than is left; nil when there is no such register
+	needed     *rowset.Table
 }
 
 func (b *Books) controlled(organisation id.ID, before sets) (checks []check) {
@@ -188,7 +198,7 @@ func (b *Books) controlled(organisation id.ID, before sets) (checks []check) {
 			continue
 		}
 		keys := r.Keys(moved)
-		checks = append(checks, check{register: r, keys: keys, locks: r.Locks(organisation, keys)})
+		checks = append(checks, check{register: r, keys: keys, locks: r.Locks(organisation, keys), covered: b.registers[r.Meta().Covers]})
 	}
 	return checks
 }
@@ -200,6 +210,11 @@ func (c *check) refuse(before, after sets) error {
 		c.register.Apply(c.left, c.keys, m, false)
 	}
 	short := c.register.Short(c.left)
+	if c.covered != nil {
+		short = append(short, c.uncovered(before, after)...)
+		slices.Sort(short)
+		short = slices.Compact(short)
+	}
 	if len(short) == 0 {
 		return nil
 	}
@@ -209,4 +224,16 @@ func (c *check) refuse(before, after sets) error {
 		items = append(items, append(c.left.AppendFields(item, row), '}'))
 	}
 	return &Refusal{Control: meta.Name, Message: meta.Title + ": what the document brought has been used since, and would be missing", Items: items}
+}
+
+// uncovered are the keys of which less is left than another register needs.
+func (c *check) uncovered(before, after sets) []int {
+	name := c.covered.Meta().Name
+	if m := before.movements[name]; m != nil {
+		c.covered.Apply(c.needed, c.keys, m, true)
+	}
+	if m := after.movements[name]; m != nil {
+		c.covered.Apply(c.needed, c.keys, m, false)
+	}
+	return register.Less(c.left, c.needed)
 }

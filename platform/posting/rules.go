@@ -24,6 +24,7 @@ package posting
 import (
 	"plimsoll/platform/catalog"
 	"plimsoll/platform/document"
+	"plimsoll/platform/information"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/lock"
 	"plimsoll/platform/register"
@@ -32,25 +33,41 @@ import (
 
 // Rules are what an application says about posting one type of document.
 type Rules interface {
-	// Reads names the attributes of referred catalogs that Record looks at. That every reference of the document
-	// exists and belongs to the organisation is checked without being asked for.
+	// Reads names the attributes of referred catalogs and documents that Record looks at, by the name of the catalog or document type; those
+	// of a document's section as "lines.item". That every reference of the document exists and belongs to the organisation is checked
+	// without being asked for.
 	Reads() map[string][]string
-	// Balances says which current balances Record needs, and what must be locked before they are read.
+	// Balances says which current balances and records Record needs, and what must be locked before they are read.
 	Balances(d *document.Document) []Balance
 	// Record computes the document's computed attributes and its record sets, or refuses. It may be called again for the same document.
 	Record(d *document.Document, facts *Facts) (*Records, error)
 }
 
-// Balance is a need for the current balances of a register.
+// Balance is a need for the current balances of an accumulation register, or for what an information register knows.
 type Balance struct {
 	Register string
-	Keys     *rowset.Table // the dimensions, of a layered register the leading ones; no combination twice; nil only locks
-	Locks    []lock.Key
+	// As names the answer in Facts, for rules that ask one register in two ways. Defaults to the register.
+	As string
+	// Keys have the dimensions, of a layered register the leading ones, of others the first ones or all (the balance is then of all that lies
+	// under them); no combination twice. Nil only locks.
+	Keys  *rowset.Table
+	Locks []lock.Key
+}
+
+func (b Balance) name() string {
+	if b.As != "" {
+		return b.As
+	}
+	return b.Register
 }
 
 // Facts are what the rules asked for.
 type Facts struct {
 	Catalogs map[string]*catalog.Elements
+	// Documents referred to, by their type.
+	Documents map[string]*document.Referred
+	// Information has what others than the document state under the keys of the register's Balance, in the same row: at the document's moment.
+	Information map[string]*information.Slice
 	// Balances has the resources of each key of the register's Balance, in the same row.
 	Balances map[string]*rowset.Table
 	// Layers has what there is under the keys of a layered register's Balance.
@@ -59,8 +76,9 @@ type Facts struct {
 
 // Records are the record sets of a document.
 type Records struct {
-	Movements []*register.Movements
-	Entries   []*ledger.Entries
+	Information []*information.Records
+	Movements   []*register.Movements
+	Entries     []*ledger.Entries
 }
 
 // Refusal is a business control saying no: a valid outcome, not a failure.

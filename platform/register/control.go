@@ -6,6 +6,7 @@ import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
 	"plimsoll/platform/lock"
+	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 )
 
@@ -23,26 +24,35 @@ func (r *Register) Keys(m *Movements) *rowset.Table {
 
 // Locks of keys in an organisation: of layers all together, because a document takes from whichever is the oldest.
 func (r *Register) Locks(organisation id.ID, keys *rowset.Table) []lock.Key {
+	return Locks(r.meta, organisation, keys)
+}
+
+// Locks of keys of a register, which have at least the dimensions that a lock is on.
+func Locks(meta *metadata.Accumulation, organisation id.ID, keys *rowset.Table) []lock.Key {
 	locks := make([]lock.Key, keys.Rows())
 	for row := range locks {
 		values := []id.ID{organisation}
-		for i := range r.meta.Leading() {
-			values = append(values, keys.Value(i, row).(id.ID))
+		for i := range meta.Locked() {
+			v, isReference := keys.Value(i, row).(id.ID)
+			if !isReference {
+				binary.BigEndian.PutUint64(v[8:], uint64(keys.Value(i, row).(int64)))
+			}
+			values = append(values, v)
 		}
-		locks[row] = lock.Of(r.meta.Name, values...)
+		locks[row] = lock.Of(meta.LockName(), values...)
 	}
 	return locks
 }
 
 // Apply changes balances, which stand in the order of their keys, by a record set; reversed takes it back. Keys
-// that are not asked about are passed over.
+// that are not asked about are passed over. The keys may have the first dimensions only, as those of Balances.
 func (r *Register) Apply(balances, keys *rowset.Table, m *Movements, reversed bool) {
 	at := make(map[string]int, keys.Rows())
 	for row := range keys.Rows() {
-		at[r.key(keys, row)] = row
+		at[keyOf(keys, row, len(keys.Attributes))] = row
 	}
 	for row := range m.Rows.Rows() {
-		to, asked := at[r.key(m.Rows, row)]
+		to, asked := at[keyOf(m.Rows, row, len(keys.Attributes))]
 		if !asked {
 			continue
 		}
@@ -76,6 +86,16 @@ func (r *Register) Short(balances *rowset.Table) (rows []int) {
 			bad = bad || v < 0 || first == 0 && v != 0
 		}
 		if bad {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Less are the rows of which there is less of the first resource in the one table than in the other.
+func Less(one, other *rowset.Table) (rows []int) {
+	for row := range one.Rows() {
+		if number(one.Value(0, row)) < number(other.Value(0, row)) {
 			rows = append(rows, row)
 		}
 	}

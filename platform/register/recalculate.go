@@ -17,9 +17,9 @@ func TotalsSQL(meta *metadata.Accumulation) string {
 	}
 	return fmt.Sprintf(`INSERT INTO %[1]s (organisation, period, %[2]s, %[3]s)
 SELECT organisation, p.of, %[2]s, %[4]s
-FROM %[5]s m CROSS JOIN LATERAL (VALUES (date_trunc('month', m.period AT TIME ZONE 'UTC')::date), ('infinity'::date)) AS p (of)
+FROM %[5]s m CROSS JOIN LATERAL (VALUES %[6]s) AS p (of)
 GROUP BY organisation, p.of, %[2]s`,
-		meta.Totals(), dimensions, strings.Join(names(meta.Resources), ", "), strings.Join(sums, ", "), meta.Table())
+		meta.Totals(), dimensions, strings.Join(names(meta.Resources), ", "), strings.Join(sums, ", "), meta.Table(), periods(meta))
 }
 
 // Recalculate queues the making anew of all totals of a register, in a transaction. Posters wait meanwhile, readers see what was before;

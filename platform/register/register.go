@@ -35,6 +35,12 @@ type Movements struct {
 	Rows     *rowset.Table
 }
 
+// Add appends a movement: the values of the dimensions and the resources in their order.
+func (m *Movements) Add(expense bool, values ...any) {
+	m.Rows.Append(values...)
+	m.Expense = append(m.Expense, expense)
+}
+
 // NewMovements makes an empty record set.
 func NewMovements(meta *metadata.Accumulation, capacity int) *Movements {
 	return &Movements{Register: meta.Name, Rows: rowset.New(fields(meta), capacity)}
@@ -46,8 +52,9 @@ func fields(meta *metadata.Accumulation) []metadata.Attribute {
 
 // Register reads and writes one register; its statements are made once.
 type Register struct {
-	meta                                         *metadata.Accumulation
-	write, erase, read, lookup, layers, boundary string
+	meta                                 *metadata.Accumulation
+	write, erase, read, layers, boundary string
+	lookups                              []string // by how many of the dimensions are given
 }
 
 // New makes the statements.
@@ -56,7 +63,9 @@ func New(meta *metadata.Accumulation) *Register {
 	r.write = r.writeSQL()
 	r.erase = fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table())
 	r.read = fmt.Sprintf("SELECT expense, %s FROM %s WHERE recorder = $1 ORDER BY line", strings.Join(names(fields(meta)), ", "), meta.Table())
-	r.lookup = r.lookupSQL()
+	for given := range meta.Dimensions {
+		r.lookups = append(r.lookups, r.lookupSQL(given+1))
+	}
 	if meta.Layered {
 		r.layers, r.boundary = r.layersSQL(), boundarySQL(meta)
 	}
@@ -81,15 +90,15 @@ func (r *Register) Read(w *database.Work, recorder id.ID) *Movements {
 	return m
 }
 
-// Balances queues the reading of current balances for keys (a table of the dimensions). The result has the
-// resources of each key in the same row once the flush is done.
+// Balances queues the reading of current balances for keys (a table of the dimensions, or of the first of them: then of all that lies
+// under them). The result has the resources of each key in the same row once the flush is done.
 func (r *Register) Balances(w *database.Work, organisation id.ID, keys *rowset.Table) *rowset.Table {
 	balances := rowset.New(r.meta.Resources, keys.Rows())
 	balances.Grow(keys.Rows())
 	targets := make([]any, 1+len(r.meta.Resources))
 	var row int
 	targets[0] = &row
-	read := w.Queue("read balances of "+r.meta.Name, r.lookup, keys.Arrays([]any{organisation})...)
+	read := w.Queue("read balances of "+r.meta.Name, r.lookups[len(keys.Attributes)-1], keys.Arrays([]any{organisation})...)
 	read.Rows(func(rows pgx.Rows) error {
 		// the key's number comes first, and says where the rest goes
 		if err := rows.Scan(append([]any{&row}, make([]any, len(targets)-1)...)...); err != nil {
@@ -103,18 +112,24 @@ func (r *Register) Balances(w *database.Work, organisation id.ID, keys *rowset.T
 	return balances
 }
 
-func (r *Register) lookupSQL() string {
-	dimensions := names(r.meta.Dimensions)
-	var parameters, matches []string
-	for i, a := range r.meta.Dimensions {
+func (r *Register) lookupSQL(given int) string {
+	var parameters, matches, sums []string
+	for i, a := range r.meta.Dimensions[:given] {
 		parameters = append(parameters, fmt.Sprintf("$%d::%s", 2+i, a.Array()))
 		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
 	}
+	resources, group := qualified("t", names(r.meta.Resources)), ""
+	if given < len(r.meta.Dimensions) {
+		for _, a := range r.meta.Resources {
+			sums = append(sums, fmt.Sprintf("sum(t.%s)", a.Name))
+		}
+		resources, group = strings.Join(sums, ", "), "\nGROUP BY k.line"
+	}
 	return fmt.Sprintf(`SELECT k.line::integer, %s
 FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
-JOIN %s t ON t.organisation = $1 AND %s AND t.period = 'infinity'`,
-		qualified("t", names(r.meta.Resources)), strings.Join(parameters, ", "), strings.Join(dimensions, ", "),
-		r.meta.Totals(), strings.Join(matches, " AND "))
+JOIN %s t ON t.organisation = $1 AND %s AND t.period = 'infinity'%s`,
+		resources, strings.Join(parameters, ", "), strings.Join(names(r.meta.Dimensions[:given]), ", "),
+		r.meta.Totals(), strings.Join(matches, " AND "), group)
 }
 
 func names(attributes []metadata.Attribute) []string {

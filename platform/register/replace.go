@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 )
 
@@ -92,9 +93,18 @@ func (r *Register) writeSQL() string {
 )
 INSERT INTO %[5]s AS t (organisation, period, %[2]s)
 SELECT $3, p.of, %[6]s, %[7]s
-FROM moved m CROSS JOIN LATERAL (VALUES (date_trunc('month', m.period AT TIME ZONE 'UTC')::date), ('infinity'::date)) AS p (of)
+FROM moved m CROSS JOIN LATERAL (VALUES %[11]s) AS p (of)
 GROUP BY %[6]s, p.of HAVING %[10]s ORDER BY %[6]s, p.of
 ON CONFLICT (organisation, %[8]s, period) DO UPDATE SET %[9]s`,
 		r.meta.Table(), strings.Join(columns, ", "), qualified("m", columns), strings.Join(parameters, ", "), r.meta.Totals(),
-		qualified("m", dimensions), strings.Join(sums, ", "), strings.Join(dimensions, ", "), strings.Join(updates, ", "), strings.Join(changed, " OR "))
+		qualified("m", dimensions), strings.Join(sums, ", "), strings.Join(dimensions, ", "), strings.Join(updates, ", "), strings.Join(changed, " OR "), periods(r.meta))
+}
+
+// periods are those that a movement m is summed in.
+func periods(meta *metadata.Accumulation) string {
+	const month = "(date_trunc('month', m.period AT TIME ZONE 'UTC')::date)"
+	if meta.Turnovers {
+		return month
+	}
+	return month + ", ('infinity'::date)"
 }

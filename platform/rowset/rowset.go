@@ -30,6 +30,8 @@ type column interface {
 	array() any
 	add(from column, rows []int)
 	same(row int, other column, otherRow int) bool
+	set(row int, from column, fromRow int)
+	append(value any)
 }
 
 type values[T Value] struct{ all []T }
@@ -43,6 +45,12 @@ func (v *values[T]) add(from column, rows []int) {
 	for _, row := range rows {
 		v.all = append(v.all, from.(*values[T]).all[row])
 	}
+}
+
+func (v *values[T]) append(value any) { v.all = append(v.all, value.(T)) }
+
+func (v *values[T]) set(row int, from column, fromRow int) {
+	v.all[row] = from.(*values[T]).all[fromRow]
 }
 
 func (v *values[T]) same(row int, other column, otherRow int) bool {
@@ -92,6 +100,17 @@ func (t *Table) Grow(n int) int {
 	return t.rows - n
 }
 
+// Append adds a row of the given values, in the order of the attributes. Values of other types are a mistake of the program.
+func (t *Table) Append(values ...any) {
+	if len(values) != len(t.columns) {
+		panic(fmt.Sprintf("rowset: %d values for %d attributes", len(values), len(t.columns)))
+	}
+	for i, c := range t.columns {
+		c.append(values[i])
+	}
+	t.rows++
+}
+
 // Column is the values of one attribute, to be read and written in place. To ask for one that is not
 // described, or of another type, is a mistake of the program.
 func Column[T Value](t *Table, name string) []T {
@@ -123,6 +142,17 @@ func (t *Table) Add(from *Table, rows []int) {
 		c.add(from.columns[i], rows)
 	}
 	t.rows += len(rows)
+}
+
+// Assign sets the attributes of a row that the row of another table has too, by name; they are of one type.
+func Assign(t *Table, row int, from *Table, fromRow int) {
+	for i, a := range t.Attributes {
+		for j, b := range from.Attributes {
+			if a.Name == b.Name {
+				t.columns[i].set(row, from.columns[j], fromRow)
+			}
+		}
+	}
 }
 
 // Same tells whether a row equals a row of a table with the same attributes.

@@ -1,6 +1,6 @@
 // Package schema owns the tables behind the metadata: it creates them, brings older ones
 // forward without loss, and refuses a database that a newer version has been at. A
-// change only ever adds: tables, columns (with the zero value of their type) and indexes.
+// change only ever adds: tables, columns (with the zero value of their type), indexes, and columns to keys.
 package schema
 
 import (
@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -19,7 +20,7 @@ import (
 )
 
 // PlatformVersion grows with every released change of the platform's own tables or of how tables are derived.
-const PlatformVersion = 2
+const PlatformVersion = 3
 
 // migrationLock is the advisory lock that lets one worker migrate while the others wait.
 const migrationLock = 0x506c696d736f6c6c // "Plimsoll"
@@ -113,8 +114,17 @@ func (m migration) forward(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	keys, err := m.pairs(ctx, `SELECT i.indrelid::regclass::text, string_agg(a.attname, ',' ORDER BY array_position(i.indkey::int2[], a.attnum))
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+		WHERE i.indisprimary AND c.relnamespace = current_schema()::regnamespace GROUP BY i.indrelid`)
+	if err != nil {
+		return err
+	}
 	for _, t := range Tables(m.app) {
 		if err := m.table(ctx, t, columns); err != nil {
+			return err
+		}
+		if err := m.key(ctx, t, keys[t.Name]); err != nil {
 			return err
 		}
 		for _, i := range t.Indexes {
@@ -148,6 +158,19 @@ func (m migration) table(ctx context.Context, t Table, have map[string]string) e
 		}
 	}
 	return nil
+}
+
+// key widens the primary key of a table that has been there, by columns that the rows have the zero value of; they stay unique.
+func (m migration) key(ctx context.Context, t Table, have string) error {
+	if have == "" || have == strings.Join(t.Key, ",") {
+		return nil
+	}
+	for _, column := range strings.Split(have, ",") {
+		if !slices.Contains(t.Key, column) {
+			return fmt.Errorf("bring %s forward: its key has lost %s, and rows could fall together", t.Name, column)
+		}
+	}
+	return m.exec(ctx, fmt.Sprintf("ALTER TABLE %[1]s DROP CONSTRAINT %[1]s_pkey, ADD PRIMARY KEY (%[2]s)", t.Name, strings.Join(t.Key, ", ")))
 }
 
 // sqlName is how format_type spells a type.

@@ -33,6 +33,7 @@ func second() *metadata.Application {
 		metadata.Attribute{Name: "since", Type: metadata.Moment}, metadata.Attribute{Name: "note", Type: metadata.Text, Length: 5})
 	app.Catalogs = append(app.Catalogs, metadata.Catalog{Name: "places", Shared: true})
 	app.Accumulation = []metadata.Accumulation{{Name: "stock", Dimensions: []metadata.Attribute{thing}, Resources: []metadata.Attribute{{Name: "quantity", Type: metadata.Quantity}}}}
+	app.Information = []metadata.Information{{Name: "codes", Dimensions: []metadata.Attribute{thing}}}
 	app.Accounting = []metadata.Accounting{{Name: "general", Splits: 2, Accounts: []metadata.Account{{Code: "1"}}}}
 	app.Documents = []metadata.Document{{Name: "event", Registers: []string{"stock"}, Sections: []metadata.Section{{Name: "lines", MaxRows: 5, Attributes: []metadata.Attribute{thing}}}}}
 	return app
@@ -63,6 +64,32 @@ func TestMigrateBringsForwardWithoutLoss(t *testing.T) {
 	}
 	if got := db.Value(t, "SELECT version || ' ' || digest FROM plimsoll_schema"); got != "2 "+schema.Digest(second()) {
 		t.Errorf("recorded %s", got)
+	}
+}
+
+// A ledger of a version without analytics keeps its totals, now by none.
+func TestMigrateWidensAKey(t *testing.T) {
+	db := databasetest.Open(t)
+	if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(t, `ALTER TABLE gl_general_totals DROP analytic_1, DROP analytic_2, DROP analytic_3, ADD PRIMARY KEY (organisation, account, period, split)`)
+	db.Exec(t, `ALTER TABLE gl_general DROP debit_1, DROP debit_2, DROP debit_3, DROP credit_1, DROP credit_2, DROP credit_3`)
+	db.Exec(t, `INSERT INTO gl_general_totals (organisation, account, period, split, debit) SELECT gen_random_uuid(), '1', 'infinity', n, n FROM generate_series(0, 9) n`)
+	db.Exec(t, `UPDATE plimsoll_schema SET platform = 2`)
+	if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
+		t.Fatal(err)
+	}
+	if got := db.Value(t, "SELECT count(*) || ' ' || sum(debit) FROM gl_general_totals WHERE analytic_1 = analytic_3 AND analytic_1 = '00000000-0000-0000-0000-000000000000'"); got != "10 45.00" {
+		t.Errorf("got %s", got)
+	}
+	db.Exec(t, `INSERT INTO gl_general_totals (organisation, account, period, split, analytic_2) SELECT organisation, account, period, split, gen_random_uuid() FROM gl_general_totals`)
+
+	narrow := second()
+	narrow.Version++
+	db.Exec(t, `ALTER TABLE acc_stock_totals DROP CONSTRAINT acc_stock_totals_pkey, ADD other text NOT NULL DEFAULT '', ADD PRIMARY KEY (organisation, thing, period, other)`)
+	if err := schema.Migrate(t.Context(), db.Database, narrow); err == nil || !strings.Contains(err.Error(), "has lost other") {
+		t.Errorf("got %v for a key that would be narrower", err)
 	}
 }
 

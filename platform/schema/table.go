@@ -39,6 +39,9 @@ func Tables(app *metadata.Application) []Table {
 	for i := range app.Documents {
 		tables = append(tables, document(&app.Documents[i])...)
 	}
+	for i := range app.Information {
+		tables = append(tables, information(&app.Information[i]))
+	}
 	for i := range app.Accumulation {
 		tables = append(tables, accumulation(&app.Accumulation[i])...)
 	}
@@ -107,6 +110,16 @@ var recorded = []Column{
 	{"organisation", "uuid", ""}, {"period", "timestamptz", ""},
 }
 
+func information(r *metadata.Information) Table {
+	t := Table{Name: r.Table(), Key: []string{"recorder", "line"}, Columns: append(append([]Column{}, recorded...), columns(r.Fields())...)}
+	key := append([]string{"organisation"}, names(r.Dimensions)...)
+	if r.Periodic {
+		key = append(key, "period")
+	}
+	t.Indexes = []Index{{"key", true, key}, {"period", false, []string{"organisation", "period"}}}
+	return t
+}
+
 func accumulation(r *metadata.Accumulation) []Table {
 	dimensions := names(r.Dimensions)
 	movements := Table{Name: r.Table(), Key: []string{"recorder", "line"}}
@@ -132,15 +145,25 @@ func accounting(r *metadata.Accounting) []Table {
 	entries := Table{Name: r.Table(), Key: []string{"recorder", "line"}}
 	entries.Columns = append(append([]Column{}, recorded...),
 		Column{"debit", "text", ""}, Column{"credit", "text", ""}, Column{"amount", "numeric(18,2)", ""})
+	entries.Columns = append(append(entries.Columns, analytics("debit_")...), analytics("credit_")...)
 	entries.Indexes = []Index{{"period", false, []string{"organisation", "period"}}}
 	totals := Table{
-		Name: r.Totals(), Updated: true, Key: []string{"organisation", "account", "period", "split"},
-		Columns: []Column{
+		Name: r.Totals(), Updated: true, Key: []string{"organisation", "account", "analytic_1", "analytic_2", "analytic_3", "period", "split"},
+		Columns: append([]Column{
 			{"organisation", "uuid", ""}, {"account", "text", ""}, {"period", "date", ""}, {"split", "integer", ""},
 			{"debit", "numeric(18,2)", "0"}, {"credit", "numeric(18,2)", "0"},
-		},
+		}, analytics("analytic_")...),
 	}
 	return []Table{entries, totals}
+}
+
+// analytics of one side of an entry, or of a total; those that an account does not have stay empty.
+func analytics(prefix string) (columns []Column) {
+	empty := metadata.Attribute{Type: metadata.Reference}
+	for n := range metadata.AnalyticsMax {
+		columns = append(columns, Column{fmt.Sprintf("%s%d", prefix, n+1), empty.SQL(), empty.Zero()})
+	}
+	return columns
 }
 
 func columns(attributes []metadata.Attribute) []Column {

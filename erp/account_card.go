@@ -1,0 +1,122 @@
+package erp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/ledger"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/session"
+)
+
+// Limits of the card of an account.
+const (
+	CardLimitDefault = 500
+	CardLimitMax     = 10_000
+)
+
+// CardEntry is an entry as one of its accounts sees it.
+type CardEntry struct {
+	Date      time.Time    `json:"date"`
+	Type      string       `json:"document_type"`
+	Document  id.ID        `json:"document"`
+	Number    string       `json:"number"`
+	Line      int32        `json:"line"`
+	Analytics []id.ID      `json:"analytics"`
+	Other     string       `json:"other_account"`
+	Debit     amount.Money `json:"debit"`
+	Credit    amount.Money `json:"credit"`
+}
+
+// AccountCard is what happened on an account in a period, in the order of time. Count and turnovers are of all entries, also of
+// those beyond the limit.
+type AccountCard struct {
+	From           time.Time    `json:"from"`
+	To             time.Time    `json:"to"`
+	Account        string       `json:"account"`
+	Title          string       `json:"title"`
+	Opening        amount.Money `json:"opening"` // debit less credit
+	TurnoverDebit  amount.Money `json:"turnover_debit"`
+	TurnoverCredit amount.Money `json:"turnover_credit"`
+	Closing        amount.Money `json:"closing"`
+	Count          int64        `json:"count"`
+	Rows           []CardEntry  `json:"rows"`
+
+	analytics int
+	element   id.ID
+	limit     int
+}
+
+// accountCard: ?account=&from=&to=&element=&limit=, by default of this month; an element is what one of the account's analytics is to be.
+func accountCard(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+	c := &AccountCard{Rows: []CardEntry{}, limit: CardLimitDefault}
+	meta := application.Ledger(General)
+	account := meta.Account(query.Get("account"))
+	if account == nil {
+		return nil, &document.Invalid{Field: "account", Reason: "an account of the chart is expected"}
+	}
+	c.Account, c.Title, c.analytics = account.Code, account.Title, len(account.Analytics)
+	var err error
+	if c.From, c.To, err = period(query); err != nil {
+		return nil, err
+	}
+	if given := query.Get("element"); given != "" {
+		if c.element, err = id.Parse(given); err != nil {
+			return nil, &document.Invalid{Field: "element", Reason: "an id is expected"}
+		}
+	}
+	if given := query.Get("limit"); given != "" {
+		if c.limit, err = strconv.Atoi(given); err != nil || c.limit < 1 || c.limit > CardLimitMax {
+			return nil, &document.Invalid{Field: "limit", Reason: fmt.Sprintf("a number from 1 to %d is expected", CardLimitMax)}
+		}
+	}
+	if err := db.Read(ctx, func(w *database.Work) error { c.read(w, meta, user.Organisation); return nil }); err != nil {
+		return nil, err
+	}
+	c.Closing = c.Opening + c.TurnoverDebit - c.TurnoverCredit
+	return json.Marshal(c)
+}
+
+func (c *AccountCard) read(w *database.Work, meta *metadata.Accounting, organisation id.ID) {
+	c.Rows, c.Count = c.Rows[:0], 0 // reading may be repeated
+	filtered, where, opened := !c.element.IsZero(), "", []any{organisation, c.From, c.Account}
+	moved := []any{organisation, c.Account, c.From, c.To.Add(time.Microsecond)}
+	if filtered {
+		where, opened, moved = " WHERE $4::uuid IN (analytic_1, analytic_2, analytic_3)", append(opened, c.element), append(moved, c.element)
+	}
+	w.Queue("opening of account", "SELECT coalesce(sum(debit - credit), 0) FROM "+ledger.AnalyticTurnoverSQL(meta, "$2", "$3")+" t"+where, opened...).
+		Rows(func(r pgx.Rows) error { return r.Scan(&c.Opening) })
+	card := ledger.CardSQL(meta, filtered)
+	w.Queue("turnover of account", "SELECT count(*), coalesce(sum(debit), 0), coalesce(sum(credit), 0) FROM "+card+" e", moved...).
+		Rows(func(r pgx.Rows) error { return r.Scan(&c.Count, &c.TurnoverDebit, &c.TurnoverCredit) })
+	page := fmt.Sprintf("SELECT period, recorder_type, recorder, %s, line, analytic_1, analytic_2, analytic_3, other, debit, credit FROM (SELECT * FROM %s e ORDER BY period, recorder, line LIMIT %d) e",
+		numberSQL, card, c.limit)
+	w.Queue("card of account", page+" ORDER BY period, recorder, line", moved...).Rows(func(r pgx.Rows) error {
+		var e CardEntry
+		var analytics [metadata.AnalyticsMax]id.ID
+		err := r.Scan(&e.Date, &e.Type, &e.Document, &e.Number, &e.Line, &analytics[0], &analytics[1], &analytics[2], &e.Other, &e.Debit, &e.Credit)
+		e.Date, e.Analytics = e.Date.UTC(), analytics[:c.analytics]
+		c.Rows = append(c.Rows, e)
+		return err
+	})
+}
+
+// numberSQL is the number of a recorder of any type.
+var numberSQL = func() string {
+	expression := "CASE recorder_type"
+	for _, k := range kinds {
+		meta := k.describe()
+		expression += fmt.Sprintf(" WHEN '%s' THEN (SELECT number FROM %s d WHERE d.id = recorder)", meta.Name, meta.Table())
+	}
+	return expression + " ELSE '' END"
+}()

@@ -1,0 +1,19 @@
+package audit
+
+// documentSQL compares a posted document's header with its lines, its stock movements (which carry the
+// attribute value of the lines) and its ledger entries.
+func documentSQL(name, value, entries, wrong string) string {
+	return `SELECT '` + name + ` ' || d.number || ' ' || d.id,
+	'` + value + `=' || d.` + value + ` || ' vat=' || d.vat || ' total=' || d.total,
+	'lines: ` + value + `=' || coalesce(l.value, 0) || ' vat=' || coalesce(l.vat, 0) || ' quantity=' || coalesce(l.quantity, 0) ||
+	'; stock: quantity=' || coalesce(s.quantity, 0) || ' amount=' || coalesce(s.amount, 0) ||
+	'; ledger: goods=' || coalesce(e.goods, 0) || ' vat=' || coalesce(e.vat, 0) || ' total=' || coalesce(e.total, 0)
+FROM doc_` + name + ` d
+LEFT JOIN (SELECT document, sum(` + value + `) AS value, sum(amount) AS amount, sum(vat) AS vat, sum(quantity) AS quantity
+	FROM doc_` + name + `_lines GROUP BY document) l ON l.document = d.id
+LEFT JOIN (SELECT recorder, sum(quantity) AS quantity, sum(amount) AS amount FROM acc_stock
+	WHERE recorder_type = '` + name + `' GROUP BY recorder) s ON s.recorder = d.id
+LEFT JOIN (SELECT recorder, ` + entries + ` FROM gl_general WHERE recorder_type = '` + name + `' GROUP BY recorder) e ON e.recorder = d.id
+WHERE d.posted AND (coalesce(l.value, 0) <> d.` + value + ` OR coalesce(l.amount, 0) <> d.amount OR coalesce(l.vat, 0) <> d.vat OR d.amount + d.vat <> d.total
+	OR coalesce(l.quantity, 0) <> coalesce(s.quantity, 0) OR coalesce(s.amount, 0) <> d.` + value + ` OR ` + wrong + `)`
+}

@@ -1,0 +1,40 @@
+package erp
+
+import "plimsoll/platform/metadata"
+
+// Registers of cash.
+const (
+	Cash           = "cash"
+	PaymentPlan    = "payment_plan"
+	BankReferences = "bank_references"
+	Requests       = "payment_requests"
+)
+
+// cash is what lies on bank accounts and in cash desks: accounts 50 and 51.
+func cash() metadata.Accumulation {
+	return metadata.Accumulation{
+		Name: Cash, Title: "Cash", Controlled: true, Dimensions: []metadata.Attribute{reference("cash_account", "cash_accounts")},
+		Resources: []metadata.Attribute{typed("amount", metadata.Money)},
+	}
+}
+
+// paymentPlan is what payment requests have been granted and no payment has been made of yet.
+func paymentPlan() metadata.Accumulation {
+	return metadata.Accumulation{
+		Name: PaymentPlan, Title: "Planned payments", Controlled: true, Dimensions: []metadata.Attribute{anyPaper("request")},
+		Resources: []metadata.Attribute{typed("amount", metadata.Money)},
+	}
+}
+
+// bankReferences: what the bank calls a payment comes once for an account.
+func bankReferences() metadata.Information {
+	return metadata.Information{
+		Name: BankReferences, Title: "Bank references",
+		Dimensions: []metadata.Attribute{reference("cash_account", "cash_accounts"), text("bank_reference", 50)},
+	}
+}
+
+// requestsByBasis: a document is requested to be paid once.
+func requestsByBasis() metadata.Information {
+	return metadata.Information{Name: Requests, Title: "Payment requests by basis", Dimensions: []metadata.Attribute{anyPaper("basis")}}
+}

@@ -1,0 +1,112 @@
+package erp
+
+import (
+	"plimsoll/platform/amount"
+	"plimsoll/platform/catalog"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/information"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/posting"
+	"plimsoll/platform/register"
+	"plimsoll/platform/rowset"
+)
+
+// What rules are written in: attributes of the document and of what it refers to, keys, and record sets.
+
+func refOf(d *document.Document, name string) id.ID {
+	return rowset.Column[id.ID](d.Header, name)[0]
+}
+
+func sumOf(d *document.Document, name string) amount.Money {
+	return rowset.Column[amount.Money](d.Header, name)[0]
+}
+
+func textOf(d *document.Document, name string) string {
+	return rowset.Column[string](d.Header, name)[0]
+}
+
+// of an element of a catalog, which is there: references have been checked.
+func of[T rowset.Value](elements *catalog.Elements, v id.ID, attribute string) T {
+	row, _ := elements.Row(v)
+	return rowset.Column[T](elements.Rows, attribute)[row]
+}
+
+// said by a document of a type that another one refers to.
+func said[T rowset.Value](referred *document.Referred, v id.ID, attribute string) T {
+	row, _ := referred.Row(v)
+	return rowset.Column[T](referred.Rows, attribute)[row]
+}
+
+// keys of a register under its first dimensions: each row once, in the order given.
+func keys(name string, rows ...[]any) *rowset.Table {
+	dimensions := 0
+	if len(rows) > 0 {
+		dimensions = len(rows[0])
+	}
+	table, seen := rowset.New(dimensionsOf(name, dimensions), len(rows)), make(map[[4]any]bool, len(rows))
+	for _, row := range rows {
+		var key [4]any
+		copy(key[:], row)
+		if !seen[key] {
+			seen[key] = true
+			table.Append(row...)
+		}
+	}
+	return table
+}
+
+func dimensionsOf(name string, first int) []metadata.Attribute {
+	if r := application.Register(name); r != nil {
+		return r.Dimensions[:first]
+	}
+	return application.Record(name).Dimensions[:first]
+}
+
+// need is a balance of a register, guarded by its locks.
+func need(d *document.Document, name string, keys *rowset.Table) posting.Balance {
+	return posting.Balance{Register: name, Keys: keys, Locks: register.Locks(application.Register(name), d.Organisation, keys)}
+}
+
+// guard is the locks of a register without its balance.
+func guard(d *document.Document, name string, keys *rowset.Table) posting.Balance {
+	n := need(d, name, keys)
+	n.Keys = nil
+	return n
+}
+
+// moves makes an empty record set of an accumulation register.
+func moves(name string, capacity int) *register.Movements {
+	return register.NewMovements(application.Register(name), capacity)
+}
+
+// record makes a record set of one record of an information register.
+func record(name string, values ...any) *information.Records {
+	r := information.NewRecords(application.Record(name))
+	r.Rows.Append(values...)
+	return r
+}
+
+// quantities of a document's lines by item, and the items in the order in which they come first.
+func quantities(d *document.Document) (items []id.ID, sums map[id.ID]amount.Quantity) {
+	lines := d.Section("lines")
+	quantity := rowset.Column[amount.Quantity](lines, "quantity")
+	sums = make(map[id.ID]amount.Quantity, len(quantity))
+	for i, item := range rowset.Column[id.ID](lines, "item") {
+		if _, seen := sums[item]; !seen {
+			items = append(items, item)
+		}
+		sums[item] += quantity[i]
+	}
+	return items, sums
+}
+
+// byItem are keys of which one dimension is an item of the document's lines.
+func byItem(d *document.Document, name string, key func(item id.ID) []any) *rowset.Table {
+	items, _ := quantities(d)
+	rows := make([][]any, len(items))
+	for i, item := range items {
+		rows[i] = key(item)
+	}
+	return keys(name, rows...)
+}

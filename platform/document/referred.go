@@ -1,0 +1,163 @@
+package document
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/rowset"
+)
+
+// Referred are documents of one type that others refer to, with what somebody needs of them.
+type Referred struct {
+	Rows     *rowset.Table            // id, number, date, posted, attributes
+	Sections map[string]*rowset.Table // document, attributes: the rows of all of them, in the order of lines
+	index    map[id.ID]int
+}
+
+// ReferenceReader reads documents of one type by id, with some attributes; its statements are made once.
+type ReferenceReader struct {
+	meta     *metadata.Document
+	read     string
+	shown    []metadata.Attribute
+	sections []referredSection
+}
+
+type referredSection struct {
+	name, read string
+	shown      []metadata.Attribute
+}
+
+var (
+	referredOwn = []metadata.Attribute{
+		{Name: "id", Type: metadata.Reference}, {Name: "number", Type: metadata.Text}, {Name: "date", Type: metadata.Moment}, {Name: "posted", Type: metadata.Boolean},
+	}
+	sectionOwn = metadata.Attribute{Name: "document", Type: metadata.Reference}
+)
+
+// NewReferenceReader makes the statements. An attribute of a section is named with it: "lines.item".
+func NewReferenceReader(meta *metadata.Document, attributes ...string) *ReferenceReader {
+	r := &ReferenceReader{meta: meta, shown: slices.Clone(referredOwn)}
+	for _, name := range attributes {
+		section, column, within := strings.Cut(name, ".")
+		if !within {
+			r.shown = append(r.shown, *needed(meta.Name, meta.Attributes, name))
+			continue
+		}
+		s := r.section(section)
+		s.shown = append(s.shown, *needed(meta.Name, sectionOf(meta, section).Attributes, column))
+	}
+	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND organisation = $1", columnsOf(r.shown), meta.Table())
+	for i := range r.sections {
+		s := &r.sections[i]
+		s.read = fmt.Sprintf("SELECT %s FROM %s WHERE document = ANY ($2::uuid[]) AND organisation = $1 ORDER BY document, line",
+			columnsOf(s.shown), meta.SectionTable(sectionOf(meta, s.name)))
+	}
+	return r
+}
+
+func (r *ReferenceReader) section(name string) *referredSection {
+	for i := range r.sections {
+		if r.sections[i].name == name {
+			return &r.sections[i]
+		}
+	}
+	r.sections = append(r.sections, referredSection{name: name, shown: []metadata.Attribute{sectionOwn}})
+	return &r.sections[len(r.sections)-1]
+}
+
+func sectionOf(meta *metadata.Document, name string) *metadata.Section {
+	for i := range meta.Sections {
+		if meta.Sections[i].Name == name {
+			return &meta.Sections[i]
+		}
+	}
+	panic(fmt.Sprintf("document: %s has no section %s", meta.Name, name))
+}
+
+func needed(owner string, attributes []metadata.Attribute, name string) *metadata.Attribute {
+	a, ok := metadata.Find(attributes, name)
+	if !ok {
+		panic(fmt.Sprintf("document: %s has no %s", owner, name))
+	}
+	return a
+}
+
+func columnsOf(attributes []metadata.Attribute) string {
+	names := make([]string, len(attributes))
+	for i, a := range attributes {
+		names[i] = a.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r *ReferenceReader) empty(capacity int) *Referred {
+	d := &Referred{rowset.New(r.shown, capacity), map[string]*rowset.Table{}, make(map[id.ID]int, capacity)}
+	for _, s := range r.sections {
+		d.Sections[s.name] = rowset.New(s.shown, 0)
+	}
+	return d
+}
+
+// Read queues the reading of documents of the organisation; of none nothing is read.
+func (r *ReferenceReader) Read(w *database.Work, organisation id.ID, ids []id.ID) *Referred {
+	d := r.empty(len(ids))
+	if len(ids) == 0 {
+		return d
+	}
+	w.Queue("read "+r.meta.Name, r.read, organisation, ids).Rows(func(rows pgx.Rows) error {
+		err := d.Rows.Scan(rows)
+		last := d.Rows.Rows() - 1
+		d.index[rowset.Column[id.ID](d.Rows, "id")[last]] = last
+		return err
+	})
+	for i := range r.sections {
+		into := d.Sections[r.sections[i].name]
+		w.Queue("read rows of "+r.meta.Name, r.sections[i].read, organisation, ids).Rows(func(rows pgx.Rows) error { return into.Scan(rows) })
+	}
+	return d
+}
+
+// Of are documents that are known already, as Read would have found them.
+func (r *ReferenceReader) Of(documents ...*Document) *Referred {
+	found := r.empty(len(documents))
+	for _, d := range documents {
+		row := found.Rows.Grow(1)
+		found.index[d.ID] = row
+		rowset.Column[id.ID](found.Rows, "id")[row], rowset.Column[string](found.Rows, "number")[row] = d.ID, d.Number
+		rowset.Column[time.Time](found.Rows, "date")[row] = d.Date
+		rowset.Column[bool](found.Rows, "posted")[row] = d.Posted
+		rowset.Assign(found.Rows, row, d.Header, 0)
+		for name, rows := range found.Sections {
+			from := d.Section(name)
+			for line := range from.Rows() {
+				to := rows.Grow(1)
+				rowset.Column[id.ID](rows, "document")[to] = d.ID
+				rowset.Assign(rows, to, from, line)
+			}
+		}
+	}
+	return found
+}
+
+// Row is where a document stands in Rows.
+func (d *Referred) Row(v id.ID) (row int, found bool) {
+	row, found = d.index[v]
+	return row, found
+}
+
+// Lines are where the rows of one document stand in a section.
+func (d *Referred) Lines(section string, v id.ID) (rows []int) {
+	for row, of := range rowset.Column[id.ID](d.Sections[section], "document") {
+		if of == v {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,160 @@
+// Package information owns information registers: what documents state about a key, each key once. That no two documents state the
+// same is kept by a unique index, so nothing has to be locked or read for it.
+package information
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/register"
+	"plimsoll/platform/rowset"
+)
+
+// Records is the record set of one recorder: dimensions and resources.
+type Records struct {
+	Register string
+	Rows     *rowset.Table
+}
+
+// NewRecords makes an empty record set.
+func NewRecords(meta *metadata.Information) *Records {
+	return &Records{meta.Name, rowset.New(meta.Fields(), 1)}
+}
+
+// Slice is what is stated under some keys, in their order.
+type Slice struct {
+	Found     []bool
+	Resources *rowset.Table
+}
+
+// NewSlice knows nothing yet about so many keys.
+func NewSlice(meta *metadata.Information, keys int) *Slice {
+	s := &Slice{make([]bool, keys), rowset.New(meta.Resources, keys)}
+	s.Resources.Grow(keys)
+	return s
+}
+
+// Register reads and writes one register; its statements are made once.
+type Register struct {
+	meta                       *metadata.Information
+	write, erase, read, lookup string
+}
+
+// New makes the statements.
+func New(meta *metadata.Information) *Register {
+	return &Register{
+		meta: meta, write: writeSQL(meta), lookup: lookupSQL(meta),
+		erase: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table()),
+		read:  fmt.Sprintf("SELECT %s FROM %s WHERE recorder = $1 ORDER BY line", columns("", meta.Fields()), meta.Table()),
+	}
+}
+
+// Meta describes the register.
+func (r *Register) Meta() *metadata.Information { return r.meta }
+
+// Read queues the reading of a recorder's record set, in the order of its lines.
+func (r *Register) Read(w *database.Work, recorder id.ID) *Records {
+	records := NewRecords(r.meta)
+	w.Queue("read records in "+r.meta.Name, r.read, recorder).Rows(func(rows pgx.Rows) error { return records.Rows.Scan(rows) })
+	return records
+}
+
+// Slice queues the reading of what others than the recorder state under keys (a table of the dimensions), of a periodic register the last
+// before or at the moment.
+func (r *Register) Slice(w *database.Work, by register.Recorder, keys *rowset.Table) *Slice {
+	s := NewSlice(r.meta, keys.Rows())
+	w.Queue("read slice of "+r.meta.Name, r.lookup, keys.Arrays([]any{by.Organisation, by.ID, by.Period})...).Rows(func(rows pgx.Rows) error {
+		var row int
+		skip := make([]any, len(r.meta.Resources))
+		if err := rows.Scan(append([]any{&row}, skip...)...); err != nil { // the key's number says where the rest goes
+			return err
+		}
+		s.Found[row-1] = true
+		targets := []any{&row}
+		for i := range r.meta.Resources {
+			targets = append(targets, s.Resources.Cell(i, row-1))
+		}
+		return rows.Scan(targets...)
+	})
+	return s
+}
+
+// Replace queues the change of a recorder's record set, which was of the period was, into another one; an empty one removes it. Only rows
+// that differ are written. The caller holds the recorder's document.
+func (r *Register) Replace(w *database.Work, by register.Recorder, was time.Time, before, after *Records) {
+	gone, come := rowset.Difference(before.Rows, after.Rows)
+	if !was.Equal(by.Period) {
+		gone, come = whole(before.Rows), whole(after.Rows)
+	}
+	if len(gone) > 0 {
+		w.Queue("take back from "+r.meta.Name, r.erase, by.ID, lines(gone))
+	}
+	if len(come) > 0 {
+		rows := rowset.New(after.Rows.Attributes, len(come))
+		rows.Add(after.Rows, come)
+		w.Queue("record in "+r.meta.Name, r.write, rows.Arrays([]any{by.ID, by.Type, by.Organisation, by.Period, lines(come)})...)
+	}
+}
+
+func whole(t *rowset.Table) []int {
+	rows := make([]int, t.Rows())
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// lines are counted from 1.
+func lines(rows []int) []int32 {
+	result := make([]int32, len(rows))
+	for i, row := range rows {
+		result[i] = int32(row + 1)
+	}
+	return result
+}
+
+// writeSQL inserts in the order of the keys: who has to wait for another one to state the same waits in one order.
+func writeSQL(meta *metadata.Information) string {
+	fields := meta.Fields()
+	parameters := []string{"$5::integer[]"}
+	for i, a := range fields {
+		parameters = append(parameters, fmt.Sprintf("$%d::%s", 6+i, a.Array()))
+	}
+	return fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s)
+SELECT $1, r.line, $2, $3, $4, %s FROM unnest(%s) AS r (line, %s) ORDER BY %s`,
+		meta.Table(), columns("", fields), columns("r.", fields), strings.Join(parameters, ", "), columns("", fields), columns("r.", meta.Dimensions))
+}
+
+func lookupSQL(meta *metadata.Information) string {
+	var parameters, matches []string
+	for i, a := range meta.Dimensions {
+		parameters = append(parameters, fmt.Sprintf("$%d::%s", 4+i, a.Array()))
+		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
+	}
+	shown := "k.line::integer"
+	if len(meta.Resources) > 0 {
+		shown += ", " + columns("t.", meta.Resources)
+	}
+	when := "$3::timestamptz IS NOT NULL" // what is not periodic holds always
+	if meta.Periodic {
+		when = "t.period <= $3"
+	}
+	return fmt.Sprintf(`SELECT %s
+FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
+CROSS JOIN LATERAL (SELECT * FROM %s t WHERE t.organisation = $1 AND %s AND t.recorder <> $2 AND %s ORDER BY t.period DESC LIMIT 1) t`,
+		shown, strings.Join(parameters, ", "), columns("", meta.Dimensions), meta.Table(), strings.Join(matches, " AND "), when)
+}
+
+func columns(prefix string, attributes []metadata.Attribute) string {
+	names := make([]string, len(attributes))
+	for i, a := range attributes {
+		names[i] = prefix + a.Name
+	}
+	return strings.Join(names, ", ")
+}
