@@ -94,7 +94,8 @@ func siblings(path []string) (names []string) {
 		if at >= 0 {
 			parent, name = k.pattern[:at], k.pattern[at+1:]
 		}
-		if name == "*" || (key{pattern: parent}).matches(path[:len(path)-1]) == false && !(parent == "" && len(path) == 1) {
+		top := parent == "" && len(path) == 1
+		if name == "*" || !top && !(key{pattern: parent}).matches(path[:len(path)-1]) {
 			continue
 		}
 		names = append(names, name)
