@@ -17,6 +17,7 @@ type (
 	Report    = audit.Report
 	Check     = audit.Check
 	Violation = audit.Violation
+	Digest    = audit.Digest
 )
 
 // Run checks every invariant in one snapshot, so it may run beside live posting.
@@ -27,4 +28,9 @@ func Run(ctx context.Context, db *database.Database) (Report, error) {
 // Invariants of the registers, and of the types of documents; a new type adds its own.
 func Invariants() []audit.Invariant {
 	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, goodsReceipt, goodsSale)
+}
+
+// Books takes the digest of what the books hold.
+func Books(ctx context.Context, db *database.Database) (Digest, error) {
+	return audit.Books(ctx, db, erp.Metadata())
 }

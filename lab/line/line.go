@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/lab/own"
@@ -88,7 +89,7 @@ func (s *search) plan() Plan {
 	return Plan{
 		Target: s.Target, Bounds: s.Bounds, DurationS: r.Duration.Seconds(), RampS: max(0, r.Ramp).Seconds(), TimeoutS: r.Timeout.Seconds(),
 		ThinkS: s.meanThink(), Seed: r.Seed, Scenario: r.Scenario.Name, Digest: r.Scenario.Digest(), Reset: s.Reset,
-		Workers: r.Workers, Profile: r.Profile, Shape: r.Shape,
+		Workers: r.Workers, Profile: r.Profile, Serve: strings.Join(r.Serve[min(1, len(r.Serve)):], " "),
 	}
 }
 

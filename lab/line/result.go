@@ -55,7 +55,7 @@ type Plan struct {
 	Reset     Reset   `json:"reset"`
 	Workers   int     `json:"workers"`
 	Profile   string  `json:"profile,omitempty"`
-	Shape     string  `json:"shape,omitempty"`
+	Serve     string  `json:"serve,omitempty"` // how workers are started: the shape of the ERP's data layer
 }
 
 // Fingerprint tells plans apart.

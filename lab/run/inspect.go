@@ -35,6 +35,7 @@ func (r *running) inspect(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	r.crew.callForeign(ctx)
+	r.toldAfter = ask(ctx, r.crew.urls())
 	r.audit = result.Audit{Findings: []result.Finding{}}
 	r.audit.None = r.Scenario.Application == scenario.NoERP
 	var err error

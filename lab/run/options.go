@@ -63,11 +63,10 @@ type Options struct {
 	// Arrivals make the model open: Users are then the sessions that take the operations.
 	Arrivals *users.Arrivals
 
-	// Title, Scale, Profile and Shape are carried into the result.
+	// Title, Scale and Profile are carried into the result.
 	Title   string
 	Scale   string // of the base, in words: "80 items, 2,000 documents"
 	Profile string // of the cluster: tuned, stock
-	Shape   string // of the ERP: classic, tuned, lean
 	// Software is the version of Plimsoll that runs.
 	Software string
 

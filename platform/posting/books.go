@@ -28,6 +28,7 @@ type Books struct {
 	known     map[string]*information.Register
 	ledgers   map[string]*ledger.Ledger
 	order     []string // of the information registers, the others, and the ledgers after them
+	how       strategy
 }
 
 // kind is one type of document with everything made for it.
@@ -65,6 +66,7 @@ func New(db *database.Database, app *metadata.Application, rules map[string]Rule
 		}
 		b.types[name] = newKind(app, meta, r)
 	}
+	b.how = lean{b}
 	return b
 }
 
@@ -122,17 +124,15 @@ func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Resu
 	return Result{ID: d.ID, Number: d.Number, Posted: d.Posted, Version: 1}, nil
 }
 
-// create is the strategy with nothing to spare: lines travel as arrays, what is needed is read in one
-// round trip and what follows is written in another, which carries the COMMIT.
 func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *document.Document, key Key) error {
 	key.claim(w, d)
-	facts := k.references(w, d)
-	var needs []Balance
+	b.how.open(w, k, d, true)
+	q := question{references: true}
 	if d.Posted {
-		needs = k.rules.Balances(d)
+		q.needs = k.rules.Balances(d)
 	}
-	b.balances(w, d, needs, nil, facts)
-	if err := w.Flush(ctx); err != nil {
+	facts, err := b.how.gather(ctx, w, k, d, q)
+	if err != nil {
 		return err
 	}
 	if err := k.present(d, facts); err != nil {
@@ -140,14 +140,11 @@ func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *docume
 	}
 	records := &Records{}
 	if d.Posted {
-		var err error
 		if records, err = k.rules.Record(d, facts); err != nil {
 			return err
 		}
 	}
-	k.store.Write(w, d)
-	b.write(w, d, d.Date, b.sets(&Records{}), b.sets(records))
-	return nil
+	return b.how.write(ctx, w, k, nil, d, b.sets(&Records{}), b.sets(records))
 }
 
 func (k *kind) references(w *database.Work, d *document.Document) *Facts {
@@ -157,14 +154,22 @@ func (k *kind) references(w *database.Work, d *document.Document) *Facts {
 			wanted[a.Catalog] = append(wanted[a.Catalog], v)
 		}
 	})
-	facts := &Facts{Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
+	facts := noFacts()
 	for _, name := range k.order {
 		ids := wanted[name]
 		slices.SortFunc(ids, id.ID.Compare)
 		facts.Catalogs[name] = k.readers[name].Read(w, d.Organisation, slices.Compact(ids))
 	}
 	facts.Documents = k.papers.read(w, d)
-	return facts
+	return &facts
+}
+
+// noFacts has room for answers.
+func noFacts() Facts {
+	return Facts{
+		Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{},
+		Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{},
+	}
 }
 
 // present refuses references to what does not exist or is not the organisation's: the answer is the same for both.

@@ -17,6 +17,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addExport(root)
 	a.addAudit(root)
 	a.addProve(root)
+	a.addProfile(root)
 	a.addUp(root)
 	a.addStatus(root)
 	a.addPsql(root)

@@ -76,6 +76,7 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
 	fs.StringVar(&o.title, "title", "", "a `TEXT` that stands above the result")
 	a.targetFlags(c, &o.target)
 	engineFlag(c, &o.engine)
+	shapeFlags(c, &o.shapeOptions)
 	config.FlagOnly(fs, "html", "resume")
 }
 
