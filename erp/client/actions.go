@@ -89,7 +89,17 @@ func (s *Session) document(with []deal, lines int, rng *rand.Rand, units func(li
 	return append(b, "]}"...)
 }
 
+// dated gives some new documents a date in the past.
+func (c *Client) dated(body []byte, rng *rand.Rand) []byte {
+	if c.options.BackdatedShare <= 0 || rng.Float64() >= c.options.BackdatedShare {
+		return body
+	}
+	date := time.Now().UTC().AddDate(0, 0, -1-rng.IntN(max(1, c.options.BackdatedDays)))
+	return append(date.AppendFormat(append(body[:len(body)-1], `,"date":"`...), time.RFC3339), `"}`...)
+}
+
 func (c *Client) post(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (Outcome, error) {
+	body = c.dated(body, rng)
 	r, err := c.send(ctx, s, http.MethodPost, "/v1/documents/"+documentType, "", body, c.newKey(rng))
 	if err != nil {
 		return Failed, err

@@ -38,6 +38,9 @@ type Options struct {
 	// RefusedShare of the sales ask for more than any warehouse holds, so that the
 	// control must refuse them. Defaults to RefusedShareDefault; negative means none.
 	RefusedShare float64
+	// BackdatedShare of the new documents carry a date of 1 to BackdatedDays days ago.
+	BackdatedShare float64
+	BackdatedDays  int
 	// Acknowledged, when set, is told of every document the server acknowledged.
 	Acknowledged func(documentType, id string)
 }

@@ -10,8 +10,11 @@ import (
 // addCommands puts every command under root, in the order of the help.
 func (a *app) addCommands(root *cobra.Command) {
 	a.addRun(root)
+	a.addLine(root)
+	a.addScenario(root)
 	a.addReport(root)
 	a.addRuns(root)
+	a.addExport(root)
 	a.addAudit(root)
 	a.addProve(root)
 	a.addProfile(root)

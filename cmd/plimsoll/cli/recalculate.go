@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/cmd/plimsoll/nearest"
 	"plimsoll/erp/recalculation"
+	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 )
 

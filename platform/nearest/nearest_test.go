@@ -3,7 +3,7 @@ package nearest_test
 import (
 	"testing"
 
-	"plimsoll/cmd/plimsoll/nearest"
+	"plimsoll/platform/nearest"
 )
 
 func TestOf(t *testing.T) {
