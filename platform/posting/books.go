@@ -126,12 +126,13 @@ func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Resu
 // round trip and what follows is written in another, which carries the COMMIT.
 func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *document.Document, key Key) error {
 	key.claim(w, d)
-	facts := k.references(w, d)
 	var needs []Balance
 	if d.Posted {
 		needs = k.rules.Balances(d)
 	}
-	b.balances(w, d, needs, nil, facts)
+	locked(w, needs, nil)
+	facts := k.references(w, d)
+	b.balances(w, d, needs, facts)
 	if err := w.Flush(ctx); err != nil {
 		return err
 	}
@@ -183,14 +184,17 @@ func (k *kind) present(d *document.Document, facts *Facts) (err error) {
 	return err
 }
 
-// balances locks everything first, in one statement, and reads after it: a statement sees what was
-// committed before it began, so nothing can come between.
-func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, more []lock.Key, facts *Facts) {
+// locked is everything, in one statement, before anything is read: a statement sees what was committed before it began, so nothing
+// can come between.
+func locked(w *database.Work, needs []Balance, more []lock.Key) {
 	keys := slices.Clone(more)
 	for _, n := range needs {
 		keys = append(keys, n.Locks...)
 	}
 	lock.Exclusive(w, keys)
+}
+
+func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, facts *Facts) {
 	for _, n := range needs {
 		if n.Keys == nil {
 			continue

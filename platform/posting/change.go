@@ -121,10 +121,7 @@ func (c Change) apply(held *document.Document) (*document.Document, error) {
 
 // record decides on the new record sets, under locks of everything that the document moved or will move.
 func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change, d *document.Document, before sets) (sets, error) {
-	facts, needs, checks := &Facts{}, []Balance(nil), b.controlled(d.Organisation, before)
-	if d.Posted || c.Content != nil {
-		facts = k.references(w, d)
-	}
+	needs, checks := []Balance(nil), b.controlled(d.Organisation, before)
 	if d.Posted {
 		needs = k.rules.Balances(d)
 	}
@@ -132,7 +129,12 @@ func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change,
 	for i := range checks {
 		locks = append(locks, checks[i].locks...)
 	}
-	b.balances(w, d, needs, locks, facts)
+	locked(w, needs, locks)
+	facts := &Facts{}
+	if d.Posted || c.Content != nil {
+		facts = k.references(w, d)
+	}
+	b.balances(w, d, needs, facts)
 	for i := range checks {
 		checks[i].left = checks[i].register.Balances(w, d.Organisation, checks[i].keys)
 		if covered := checks[i].covered; covered != nil {
