@@ -23,6 +23,12 @@ var kinds = []kind{
 	{supplierOrder, supplierOrderRules{}},
 	{goodsReceipt, receiptRules{}},
 	{goodsSale, saleRules{}},
+	{serviceSale, serviceSaleRules{}},
+	{invoiceIssued, invoiceIssuedRules{}},
+	{bankReceipt, bankReceiptRules{}},
+	{internalConsumption, consumptionRules{}},
+	{warehouseIssueOrder, issueOrderRules{}},
+	{settlementRegistrar, registrarRules{}},
 }
 
 // application is the description that rules look things up in.

@@ -61,20 +61,38 @@ func invoiceNumbers() metadata.Information {
 	}
 }
 
+// rated is what lines of one rate of VAT come to.
+type rated struct {
+	rate        int64
+	amount, vat amount.Money
+}
+
+// byRate sums rows of lines by their rate, in the order in which the rates come first.
+func byRate(lines *rowset.Table, rows []int) (sums []rated) {
+	net, vat, rates := rowset.Column[amount.Money](lines, "amount"), rowset.Column[amount.Money](lines, "vat"), rowset.Column[int64](lines, "vat_rate")
+	at := map[int64]int{}
+	for _, row := range rows {
+		i, seen := at[rates[row]]
+		if !seen {
+			i = len(sums)
+			at[rates[row]], sums = i, append(sums, rated{rate: rates[row]})
+		}
+		sums[i].amount += net[row] // their sum has been checked
+		sums[i].vat += vat[row]
+	}
+	return sums
+}
+
 // charge is what a document's lines charge of VAT, by rate, in a register whose basis the document is.
 func charge(d *document.Document, name string) *register.Movements {
 	lines := d.Section("lines")
-	net, vat := rowset.Column[amount.Money](lines, "amount"), rowset.Column[amount.Money](lines, "vat")
-	m, at := moves(name, 2), map[int64]int{}
-	for i, rate := range rowset.Column[int64](lines, "vat_rate") {
-		row, seen := at[rate]
-		if !seen {
-			row = m.Rows.Rows()
-			at[rate] = row
-			m.Add(false, d.ID, rate, amount.Money(0), amount.Money(0))
-		}
-		rowset.Column[amount.Money](m.Rows, "amount")[row] += net[i] // their sum has been checked
-		rowset.Column[amount.Money](m.Rows, "vat")[row] += vat[i]
+	rows := make([]int, lines.Rows())
+	for i := range rows {
+		rows[i] = i
+	}
+	m := moves(name, 2)
+	for _, r := range byRate(lines, rows) {
+		m.Add(false, d.ID, r.rate, r.amount, r.vat)
 	}
 	return m
 }

@@ -26,5 +26,6 @@ func Run(ctx context.Context, db *database.Database) (Report, error) {
 
 // Invariants of the registers, and of the types of documents; a new type adds its own.
 func Invariants() []audit.Invariant {
-	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, goodsReceipt, goodsSale)
+	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, cash, goodsReceipt, goodsSale,
+		serviceSale, invoiceIssued, bankReceipt, internalConsumption, warehouseIssueOrder, settlementRegistrar)
 }

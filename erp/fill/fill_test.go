@@ -70,7 +70,7 @@ func TestTheSameOptionsMakeTheSameBase(t *testing.T) {
 	for _, meta := range erp.Metadata().Documents {
 		var some int
 		fmt.Sscan(first.Value(t, "SELECT count(*) FROM "+meta.Table()), &some)
-		if documents += some; some == 0 {
+		if documents += some; some == 0 && (meta.Name != erp.WarehouseIssueOrder || first.Value(t, "SELECT count(*) FROM acc_cells") != "0") { // what is not in cells cannot leave them
 			t.Errorf("there is no %s", meta.Name)
 		}
 	}

@@ -41,6 +41,12 @@ var generators = []generator{
 	{erp.SupplierOrder, 779, supplierOrder},
 	{erp.GoodsReceipt, 400, receiptByOrder},
 	{erp.GoodsReceipt, 378, receipt},
+	{erp.ServiceSale, 136, serviceSale},
+	{erp.InvoiceIssued, 567, invoiceIssued},
+	{erp.BankReceipt, 537, bankReceipt},
+	{erp.InternalConsumption, 158, consumption},
+	{erp.WarehouseIssueOrder, 339, issueOrder},
+	{erp.SettlementRegistrar, 1622, registrar},
 }
 
 // waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more.
@@ -212,12 +218,21 @@ func set[T rowset.Value](d *document.Document, name string, v T) {
 
 // trade begins a document of goods with one of the partners.
 func (h *history) trade(kind string, o *organisation, warehouse id.ID, with []deal, comment string) *document.Document {
-	d := h.begin(kind, o, comment)
-	partner := with[skew.Pick(h.rng.Rand, len(with), skew.Mild)]
+	d := h.deal(kind, o, h.partner(with), comment)
 	set(d, "warehouse", warehouse)
-	set(d, "counterparty", partner.counterparty)
-	set(d, "contract", partner.contract)
 	return d
+}
+
+// deal begins a document under a contract.
+func (h *history) deal(kind string, o *organisation, with deal, comment string) *document.Document {
+	d := h.begin(kind, o, comment)
+	set(d, "counterparty", with.counterparty)
+	set(d, "contract", with.contract)
+	return d
+}
+
+func (h *history) partner(with []deal) deal {
+	return with[skew.Pick(h.rng.Rand, len(with), skew.Mild)]
 }
 
 func addLine(d *document.Document, item id.ID, q amount.Quantity) {

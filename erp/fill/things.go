@@ -55,7 +55,9 @@ func (b *base) addServices() {
 	to := b.begin("services")
 	for n, name := range serviceNames {
 		cost := amount.Money(100_000 + b.rng.IntN(5_000_000))
-		to.rows = append(to.rows, []any{b.newID(), fmt.Sprintf("S%05d", n+1), name, name, "усл", rates[b.rng.IntN(len(rates))], cost + cost/4, cost, b.groupIDs[n%len(b.groupIDs)]})
+		v := b.newID()
+		b.serviceIDs = append(b.serviceIDs, v)
+		to.rows = append(to.rows, []any{v, fmt.Sprintf("S%05d", n+1), name, name, "усл", rates[b.rng.IntN(len(rates))], cost + cost/4, cost, b.groupIDs[n%len(b.groupIDs)]})
 	}
 }
 
@@ -89,7 +91,7 @@ func (b *base) addOwnThings() {
 			o.cashAccounts = append(o.cashAccounts, add(accounts, "CA", o, fmt.Sprintf("Счёт № %d", n+1), bank, w.of(banks), w.digits(20), w.digits(9), "RUB"))
 		}
 		for _, name := range expenseNames {
-			add(expenses, "X", o, name, "Общехозяйственные")
+			o.expenseItems = append(o.expenseItems, add(expenses, "X", o, name, "Общехозяйственные"))
 		}
 		for n := range assetsEach {
 			o.assets = append(o.assets, add(assets, "FA", o, fmt.Sprintf("%s № %d", w.of(assetNames), n+1), w.digits(8), "Оборудование", id.ID{},
@@ -97,7 +99,8 @@ func (b *base) addOwnThings() {
 		}
 		for _, warehouse := range o.warehouses {
 			for n := range cellsPerWarehouse {
-				add(cells, "CL", o, fmt.Sprintf("%02d-%02d", n/10+1, n%10+1), warehouse, fmt.Sprint(n/10+1), int64(n%10+1), amount.Quantity(1000))
+				cell := add(cells, "CL", o, fmt.Sprintf("%02d-%02d", n/10+1, n%10+1), warehouse, fmt.Sprint(n/10+1), int64(n%10+1), amount.Quantity(1000))
+				o.cells[warehouse] = append(o.cells[warehouse], cell)
 			}
 		}
 		add(partners, "P", o, "Розничные покупатели", "Розница", w.of(cities), w.person(), w.phone(), "", "")

@@ -36,7 +36,7 @@ type Document struct {
 	Sections   []Section
 	// Registers it records in, when posted: in each of them, or it is not posted.
 	Registers []string
-	// Optional registers it may record in, when posted.
+	// Optional registers it may record in, when posted; in some of them, if there are no others.
 	Optional []string
 	// Search names the reference attributes whose names (of documents the numbers) the list looks into.
 	Search []string
