@@ -23,11 +23,13 @@ func cash() metadata.Accumulation {
 	}
 }
 
-// paymentPlan is what payment requests have been granted and no payment has been made of yet.
+// paymentPlan is what payment requests have been granted and no payment has been made of yet. All of a contract is guarded by one lock, that of its
+// settlements.
 func paymentPlan() metadata.Accumulation {
 	return metadata.Accumulation{
-		Name: PaymentPlan, Title: "Planned payments", Controlled: true, Dimensions: []metadata.Attribute{anyPaper("request")},
-		Resources: []metadata.Attribute{typed("amount", metadata.Money)},
+		Name: PaymentPlan, Title: "Planned payments", Controlled: true, LockAs: SupplierSettlements, LockBy: 1,
+		Dimensions: []metadata.Attribute{reference("contract", "contracts"), anyPaper("request")},
+		Resources:  []metadata.Attribute{typed("amount", metadata.Money)},
 	}
 }
 

@@ -1,14 +1,11 @@
 package erp
 
 import (
-	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
-	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
 )
 
 // InvoiceIssued is the type of document.
@@ -33,8 +30,6 @@ func invoiceIssued() metadata.Document {
 //	invoice of the basis · VAT charged− · sales book+
 type invoiceIssuedRules struct{}
 
-var invoicedReads = []string{"counterparty", "amount", "vat", "total", "lines.vat_rate", "lines.amount", "lines.vat"}
-
 func (invoiceIssuedRules) Reads() map[string][]string {
 	return map[string][]string{GoodsSale: invoicedReads, ServiceSale: invoicedReads}
 }
@@ -44,22 +39,12 @@ func (invoiceIssuedRules) Balances(d *document.Document) []posting.Balance {
 }
 
 func (invoiceIssuedRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {
-	basis := refOf(d, "basis")
-	if err := postedBasis(facts, basis); err != nil {
+	charged, booked, err := invoiced(d, facts, OutputVAT, SalesBook)
+	if err != nil {
 		return nil, err
 	}
-	_, sale, row := facts.Document(basis)
-	rowset.Column[id.ID](d.Header, "counterparty")[0] = rowset.Column[id.ID](sale.Rows, "counterparty")[row]
-	for _, name := range []string{"amount", "vat", "total"} {
-		rowset.Column[amount.Money](d.Header, name)[0] = rowset.Column[amount.Money](sale.Rows, name)[row]
-	}
-	charged, booked := moves(OutputVAT, 2), moves(SalesBook, 2)
-	for _, r := range byRate(sale.Sections["lines"], sale.Lines("lines", basis)) {
-		charged.Add(true, basis, r.rate, r.amount, r.vat)
-		booked.Add(false, refOf(d, "counterparty"), r.rate, r.amount, r.vat)
-	}
 	return &posting.Records{
-		Information: []*information.Records{record(Invoices, basis)},
+		Information: []*information.Records{record(Invoices, refOf(d, "basis"))},
 		Movements:   []*register.Movements{charged, booked},
 	}, nil
 }

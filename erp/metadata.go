@@ -29,6 +29,13 @@ var kinds = []kind{
 	{internalConsumption, consumptionRules{}},
 	{warehouseIssueOrder, issueOrderRules{}},
 	{settlementRegistrar, registrarRules{}},
+	{otherGoodsReceipt, otherReceiptRules{}},
+	{servicePurchase, servicePurchaseRules{}},
+	{invoiceReceived, invoiceReceivedRules{}},
+	{paymentRequest, paymentRequestRules{}},
+	{bankPayment, bankPaymentRules{}},
+	{warehouseReceiptOrder, receiptOrderRules{}},
+	{assetCommissioning, commissioningRules{}},
 }
 
 // application is the description that rules look things up in.
@@ -43,7 +50,7 @@ func Metadata() *metadata.Application {
 		Accumulation: []metadata.Accumulation{
 			customerOrders(), supplierOrders(), stock(), batches(), reserves(), toReceive(), toShip(), cells(),
 			customerSettlements(), supplierSettlements(), customerPlan(), supplierPlan(),
-			inputVAT(), outputVAT(), purchaseBook(), salesBook(), cash(), paymentPlan(), assetCosts(),
+			inputVAT(), outputVAT(), purchaseBook(), salesBook(), cash(), paymentPlan(), investments(), assetCosts(),
 		},
 		Accounting: []metadata.Accounting{general()},
 	}

@@ -3,7 +3,9 @@ package erp
 import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
+	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
@@ -24,10 +26,12 @@ func inputVAT() metadata.Accumulation { return chargedVAT(InputVAT, "VAT charged
 // outputVAT is what has been charged to customers and no invoice has been issued for yet.
 func outputVAT() metadata.Accumulation { return chargedVAT(OutputVAT, "VAT charged to customers") }
 
+// chargedVAT is by counterparty too, so that a document cannot be given to another one when its invoice has taken what it charged.
 func chargedVAT(name, title string) metadata.Accumulation {
 	return metadata.Accumulation{
-		Name: name, Title: title, Controlled: true, LockBy: 1, Dimensions: []metadata.Attribute{anyPaper("basis"), typed("rate", metadata.Integer)},
-		Resources: vatResources(),
+		Name: name, Title: title, Controlled: true, LockBy: 1,
+		Dimensions: []metadata.Attribute{anyPaper("basis"), typed("rate", metadata.Integer), reference("counterparty", "counterparties")},
+		Resources:  vatResources(),
 	}
 }
 
@@ -92,7 +96,30 @@ func charge(d *document.Document, name string) *register.Movements {
 	}
 	m := moves(name, 2)
 	for _, r := range byRate(lines, rows) {
-		m.Add(false, d.ID, r.rate, r.amount, r.vat)
+		m.Add(false, d.ID, r.rate, refOf(d, "counterparty"), r.amount, r.vat)
 	}
 	return m
+}
+
+// invoicedReads are what an invoice looks at in the document that it is of.
+var invoicedReads = []string{"counterparty", "amount", "vat", "total", "lines.vat_rate", "lines.amount", "lines.vat"}
+
+// invoiced copies the sums of an invoice's basis into it, and moves its VAT from what has been charged to a book.
+func invoiced(d *document.Document, facts *posting.Facts, from, to string) (charged, booked *register.Movements, err error) {
+	basis := refOf(d, "basis")
+	if err := postedBasis(facts, basis); err != nil {
+		return nil, nil, err
+	}
+	_, deal, row := facts.Document(basis)
+	counterparty := rowset.Column[id.ID](deal.Rows, "counterparty")[row]
+	rowset.Column[id.ID](d.Header, "counterparty")[0] = counterparty
+	for _, name := range []string{"amount", "vat", "total"} {
+		rowset.Column[amount.Money](d.Header, name)[0] = rowset.Column[amount.Money](deal.Rows, name)[row]
+	}
+	charged, booked = moves(from, 2), moves(to, 2)
+	for _, r := range byRate(deal.Sections["lines"], deal.Lines("lines", basis)) {
+		charged.Add(true, basis, r.rate, counterparty, r.amount, r.vat)
+		booked.Add(false, counterparty, r.rate, r.amount, r.vat)
+	}
+	return charged, booked, nil
 }

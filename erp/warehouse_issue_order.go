@@ -19,7 +19,7 @@ func warehouseIssueOrder() metadata.Document {
 	return metadata.Document{
 		Name: WarehouseIssueOrder, Title: "Warehouse issue order", Prefix: "WI", Search: []string{"basis"},
 		Registers:  []string{ToShip, Cells},
-		Attributes: []metadata.Attribute{required(paper("basis", GoodsSale, InternalConsumption)), required(reference("warehouse", "warehouses"))},
+		Attributes: []metadata.Attribute{required(paper("basis", GoodsSale, InternalConsumption, AssetCommissioning)), required(reference("warehouse", "warehouses"))},
 		Sections:   []metadata.Section{cellLines()},
 	}
 }
@@ -37,7 +37,7 @@ func cellLines() metadata.Section {
 type issueOrderRules struct{}
 
 func (issueOrderRules) Reads() map[string][]string {
-	return map[string][]string{"warehouse_cells": {"warehouse"}, GoodsSale: {"warehouse"}, InternalConsumption: {"warehouse"}}
+	return map[string][]string{"warehouse_cells": {"warehouse"}, GoodsSale: {"warehouse"}, InternalConsumption: {"warehouse"}, AssetCommissioning: {"warehouse"}}
 }
 
 func (issueOrderRules) Balances(d *document.Document) []posting.Balance {
@@ -100,7 +100,7 @@ func fulfilWarehouse(d *document.Document, facts *posting.Facts, name string) (*
 			excess = append(excess, Excess{item, open[i], required[item]})
 			continue
 		}
-		carried.Add(true, refOf(d, "basis"), item, required[item])
+		carried.Add(true, refOf(d, "basis"), item, refOf(d, "warehouse"), required[item])
 	}
 	if excess != nil {
 		return nil, &posting.Refusal{Control: name, Items: excess, Message: fmt.Sprintf("more than is still open of the basis: %s of the first item, %s required", excess[0].Ordered, excess[0].Required)}

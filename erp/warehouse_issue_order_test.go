@@ -4,21 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/erp"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
 )
 
-// shelve puts goods of a receipt into a cell, behind the back of the application.
-func (d desk) shelve(t *testing.T, receipt erptest.Answer, cell id.ID, item int, quantity string) {
+// shelve puts goods of a receipt into a cell.
+func (d desk) shelve(t *testing.T, receipt erptest.Answer, cell id.ID, quantity string) {
 	t.Helper()
-	d.Exec(t, `INSERT INTO acc_cells (recorder, line, recorder_type, organisation, period, expense, warehouse, item, cell, quantity)
-		SELECT id, (SELECT count(*) + 1 FROM acc_cells WHERE recorder = id), 'goods_receipt', organisation, date, false, warehouse, $2, $3, $4::numeric FROM doc_goods_receipt WHERE id = $1`,
-		receipt.ID, d.Items[item], cell, quantity)
-	if _, err := posting.New(d.Database, erp.Metadata(), erp.Rules()).Recalculate(t.Context(), erp.Cells); err != nil {
-		t.Fatal(err)
-	}
+	want(t, "shelve", d.Post(t, "warehouse-receipt-order", "", d.issue(receipt.ID, cell, quantity)), 201, "")
 }
 
 func (d desk) issue(basis id.ID, cell id.ID, quantities ...string) erptest.Fields {
@@ -37,8 +30,8 @@ func TestWhatIsSoldLeavesItsCells(t *testing.T) {
 		return doc
 	}
 	receipt := d.Post(t, "goods-receipt", "", at("10"))
-	d.shelve(t, receipt, d.o.Cells[0], 0, "7")
-	d.shelve(t, receipt, d.o.Cells[1], 0, "1")
+	d.shelve(t, receipt, d.o.Cells[0], "7")
+	d.shelve(t, receipt, d.o.Cells[1], "1")
 	sale := d.Post(t, "goods-sale", "", at("6"))
 	want(t, "sell", sale, 201, "")
 	cell := d.o.Cells[0]
@@ -52,7 +45,7 @@ func TestWhatIsSoldLeavesItsCells(t *testing.T) {
 	other := d.issue(sale.ID, cell, "1")
 	other["lines"].([]erptest.Fields)[0]["item"] = d.Items[1]
 	refused(t, "what was not sold", d.Post(t, "warehouse-issue-order", "", other), "to_ship")
-	order := d.live(t, "warehouse-issue-order", d.issue(sale.ID, d.o.Cells[1], "1"), d.issue(sale.ID, cell, "3", "1"), "cells.recorders")
+	order := d.live(t, "warehouse-issue-order", d.issue(sale.ID, d.o.Cells[1], "1"), d.issue(sale.ID, cell, "3", "1"))
 	const left = "SELECT s.quantity || ' ' || c.quantity FROM acc_to_ship_totals s, acc_cells_totals c WHERE s.period = 'infinity' AND c.period = 'infinity' AND c.cell = $1"
 	if got := d.Value(t, left, cell); got != "2.000 3.000" {
 		t.Errorf("still to be shipped, and left in the cell: %s", got)

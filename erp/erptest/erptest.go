@@ -28,7 +28,7 @@ import (
 type Company struct {
 	*databasetest.Test
 	Items         []id.ID  // item n costs n+1 roubles, sells for twice that, and has 20, 10 or 0 % of VAT
-	Services      [2]id.ID // service n sells for 10·(n+1) roubles, and has the VAT of item n
+	Services      [2]id.ID // service n costs 5·(n+1) roubles, sells for twice that, and has the VAT of item n
 	Organisations [2]Organisation
 }
 
@@ -40,6 +40,7 @@ type Organisation struct {
 	Cells                   [2]id.ID
 	Bank, CashDesk          id.ID
 	Department, ExpenseItem id.ID
+	Assets                  [2]id.ID // of no department, useful for 36 months
 	User                    string
 }
 
@@ -61,7 +62,8 @@ func New(t testing.TB, items int) *Company {
 	}
 	for n := range c.Services {
 		c.Services[n] = id.New()
-		c.Exec(t, "INSERT INTO cat_services (id, code, name, vat_rate, price) VALUES ($1, $2, $2, $3, $4)", c.Services[n], fmt.Sprintf("S%d", n), Rate(n), 10*(n+1))
+		c.Exec(t, "INSERT INTO cat_services (id, code, name, vat_rate, price, purchase_price) VALUES ($1, $2, $2, $3, $4, $5)",
+			c.Services[n], fmt.Sprintf("S%d", n), Rate(n), 10*(n+1), 5*(n+1))
 	}
 	for n := range c.Organisations {
 		c.Organisations[n] = c.organisation(t, n)
@@ -93,6 +95,7 @@ func (c *Company) own(t testing.TB, n int, o *Organisation) {
 		{&o.Addressed, "warehouses", "addressed", "true"}, {&o.Cells[0], "warehouse_cells", "warehouse", "$4"}, {&o.Cells[1], "warehouse_cells", "warehouse", "$4"},
 		{&o.Bank, "cash_accounts", "bank", "true"}, {&o.CashDesk, "cash_accounts", "bank", "false"},
 		{&o.Department, "departments", "head", "''"}, {&o.ExpenseItem, "expense_items", "kind", "''"},
+		{&o.Assets[0], "fixed_assets", "useful_months", "36"}, {&o.Assets[1], "fixed_assets", "useful_months", "36"},
 	} {
 		*thing.into = id.New()
 		args := []any{*thing.into, o.ID, fmt.Sprintf("%s %d.%d", thing.catalog, n, i)}

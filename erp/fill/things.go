@@ -30,7 +30,7 @@ func (b *base) addContracts() {
 				}
 				to.rows = append(to.rows, []any{
 					v, o.id, fmt.Sprintf("D%07d", n), fmt.Sprintf("Договор № %d", n), c, customer, !customer, "RUB", limit, int64(b.rng.IntN(60)),
-					i%contractsByOrderEvery == contractsByOrderEvery-1, b.created.Truncate(24 * time.Hour), time.Time{}, b.rng.person(),
+					i%contractsByOrderEvery == contractsByOrderEvery-1, b.created.Truncate(24 * time.Hour), time.Time{}, b.rng.person(), amount.Money(0),
 				})
 				if customer {
 					o.customers = append(o.customers, deal{c, v})
