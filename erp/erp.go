@@ -27,6 +27,8 @@ func Migrate(ctx context.Context, db *database.Database) error {
 func NewServer(config server.Config) (*server.Server, error) {
 	return server.New(config, server.Application{
 		Metadata: Metadata(), Rules: Rules(), Login: login, Users: Users,
-		Reports: map[string]server.Report{"stock": stockReport, "trial-balance": trialBalance, "account-card": accountCard},
+		Reports: map[string]server.Report{
+			"stock": stockReport, "trial-balance": trialBalance, "account-card": accountCard, "settlements": settlementsReport, "to-ship": toShipReport,
+		},
 	})
 }

@@ -1,6 +1,7 @@
 package erp_test
 
 import (
+	"strings"
 	"testing"
 
 	"plimsoll/erp/erptest"
@@ -34,6 +35,11 @@ func TestWhatIsSoldLeavesItsCells(t *testing.T) {
 	sale := d.Post(t, "goods-sale", "", at("6"))
 	want(t, "sell", sale, 201, "")
 	cell := d.o.Cells[0]
+	for query, wanted := range map[string]string{"": `"quantity":"6.000","cell":"` + cell.String(), "?warehouse=" + d.o.Warehouses[0].String(): `{"rows":[]}`} {
+		if a := d.Call(t, "GET", "/v1/reports/to-ship"+query, "", nil); a.Status != 200 || !strings.Contains(string(a.Body), wanted) {
+			t.Errorf("what is to be shipped: %s, want %s", a.Body, wanted)
+		}
+	}
 	refused(t, "more than was sold", d.Post(t, "warehouse-issue-order", "", d.issue(sale.ID, cell, "3", "3.001")), "to_ship")
 	refused(t, "more than lies in the cell", d.Post(t, "warehouse-issue-order", "", d.issue(sale.ID, d.o.Cells[1], "1", "0.001")), "cells")
 	other := d.issue(sale.ID, cell, "1")

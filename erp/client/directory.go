@@ -33,6 +33,12 @@ type directory struct {
 	itemNames    []string
 	partnerNames []string
 	documents    []id.ID // sales made by others, to look at
+	materials    []id.ID // of the items
+	services     []id.ID
+	departments  []id.ID
+	expenseItems []id.ID
+	bankAccounts []id.ID
+	handed       handed
 }
 
 // deal is a contract and whom it is with.
@@ -44,6 +50,8 @@ type element struct {
 	Item         id.ID
 	Counterparty id.ID
 	Customer     bool
+	Bank         bool
+	Account      string
 	Warehouse    id.ID
 	Code         string
 	Name         string
@@ -118,6 +126,38 @@ func (d *directory) load(ctx context.Context, c *Client, s *Session) error {
 	d.items, d.itemNames = ranked(items.Items)
 	_, d.partnerNames = ranked(partners.Items)
 	d.documents, _ = ranked(documents.Items)
+	for _, e := range stock.Rows {
+		if e.Account == materialsAccount {
+			d.materials = append(d.materials, e.Item)
+		}
+	}
+	return d.loadMore(ctx, c, s)
+}
+
+// materialsAccount is where items stand that are used up rather than sold.
+const materialsAccount = "10"
+
+// loadMore reads the catalogs that documents other than those of goods refer to.
+func (d *directory) loadMore(ctx context.Context, c *Client, s *Session) error {
+	for _, list := range []struct {
+		catalog string
+		into    *[]id.ID
+		fits    func(element) bool
+	}{
+		{"services", &d.services, nil}, {"departments", &d.departments, nil}, {"expense_items", &d.expenseItems, nil},
+		{"cash_accounts", &d.bankAccounts, func(e element) bool { return e.Bank }},
+	} {
+		var found struct{ Items []element }
+		if err := c.fetch(ctx, s, "/v1/catalogs/"+list.catalog, "limit=1000", &found); err != nil {
+			return err
+		}
+		if list.fits != nil {
+			found.Items = slices.DeleteFunc(found.Items, func(e element) bool { return !list.fits(e) })
+		}
+		if *list.into, _ = ranked(found.Items); len(*list.into) == 0 {
+			return fmt.Errorf("there are no %s to work with: fill the database first", list.catalog)
+		}
+	}
 	return nil
 }
 

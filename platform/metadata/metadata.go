@@ -118,6 +118,8 @@ type Attribute struct {
 	Length int
 	// Required attributes must be given, and not be zero.
 	Required bool
+	// Indexed attributes of a catalog are looked up by: its elements that have a value are found without reading all.
+	Indexed bool
 	// Computed attributes are set by posting and never read from a request.
 	Computed bool
 }

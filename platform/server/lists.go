@@ -13,6 +13,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 )
 
@@ -60,6 +61,9 @@ func (s *Server) listDocuments(ctx context.Context, r *request) (answer, error) 
 		return answer{}, &document.Invalid{Field: "query", Reason: "search, limit (1 to 1000) and before (the \"next\" of the page before) are expected"}
 	}
 	page.Search, page.Limit, page.BeforeID = search, limit, before
+	if page.Where, err = filters(r, store.Meta()); err != nil {
+		return answer{}, err
+	}
 	var t *rowset.Table
 	err = s.db.Read(ctx, func(w *database.Work) error { t = store.List(w, page); return nil })
 	if err != nil {
@@ -73,6 +77,23 @@ func (s *Server) listDocuments(ctx context.Context, r *request) (answer, error) 
 }
 
 // listed reads the parameters that all lists have.
+// filters of a list are references of the header by name: ?counterparty=<id>.
+func filters(r *request, meta *metadata.Document) (map[string]id.ID, error) {
+	where, query := map[string]id.ID{}, r.URL.Query()
+	for _, a := range meta.Attributes {
+		given := query.Get(a.Name)
+		if a.Type != metadata.Reference || given == "" {
+			continue
+		}
+		v, err := id.Parse(given)
+		if err != nil {
+			return nil, &document.Invalid{Field: a.Name, Reason: "an id is expected"}
+		}
+		where[a.Name] = v
+	}
+	return where, nil
+}
+
 func listed(query url.Values, position string) (search string, limit int, key string, last id.ID, err error) {
 	search, limit = query.Get("search"), LimitDefault
 	if !text(search, searchMax) {

@@ -1,0 +1,75 @@
+package erp
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/rowset"
+	"plimsoll/platform/session"
+	"plimsoll/platform/temptable"
+)
+
+// Limits of the work list of an addressed warehouse.
+const (
+	ToShipLimitDefault = 200
+	ToShipLimitMax     = 10_000
+)
+
+// The temp tables of the report: what is to be shipped, and the fullest cell of each of these items.
+var toShipTables = []temptable.Structure{
+	temptable.MustDefine([]temptable.Column{
+		{Name: "basis", Type: "uuid"}, {Name: "number", Type: "text"}, {Name: "warehouse", Type: "uuid"}, {Name: "item", Type: "uuid"}, {Name: "quantity", Type: "numeric(18,3)"},
+	}, "warehouse", "item"),
+	temptable.MustDefine([]temptable.Column{
+		{Name: "warehouse", Type: "uuid"}, {Name: "item", Type: "uuid"}, {Name: "cell", Type: "uuid"}, {Name: "quantity", Type: "numeric(18,3)"},
+	}, "warehouse", "item"),
+}
+
+var toShipShown = []metadata.Attribute{
+	anyPaper("basis"), text("number", 1), reference("warehouse", "warehouses"), reference("item", "items"), text("name", 1), typed("quantity", metadata.Quantity),
+	reference("cell", "warehouse_cells"), text("cell_name", 1), typed("in_cell", metadata.Quantity),
+}
+
+// toShipReport: ?warehouse=&limit=: what has been taken from addressed warehouses and not left its cells yet, with the cell that has most of it.
+func toShipReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+	warehouse, err := idOf(query, "warehouse")
+	if err != nil {
+		return nil, err
+	}
+	limit, err := limited(query, ToShipLimitDefault, ToShipLimitMax)
+	if err != nil {
+		return nil, err
+	}
+	where, args := "", []any{user.Organisation, limit}
+	if !warehouse.IsZero() {
+		where, args = " AND d.warehouse = $3", append(args, warehouse)
+	}
+	var rows *rowset.Table
+	err = db.Read(ctx, func(w *database.Work) error {
+		rows = rowset.New(toShipShown, 0) // reading may be repeated
+		b, err := begin(ctx, w, toShipTables...)
+		if err != nil {
+			return err
+		}
+		b.into(0, "to be shipped", `SELECT t.basis, d.number, d.warehouse, t.item, t.quantity
+FROM acc_to_ship_totals t JOIN (SELECT id, number, warehouse FROM doc_goods_sale UNION ALL SELECT id, number, warehouse FROM doc_internal_consumption) d ON d.id = t.basis
+WHERE t.organisation = $1 AND t.period = 'infinity' AND t.quantity > 0`+where+`
+ORDER BY t.basis, t.item LIMIT $2`, args...)
+		b.into(1, "fullest cells", `SELECT DISTINCT ON (c.warehouse, c.item) c.warehouse, c.item, c.cell, c.quantity
+FROM acc_cells_totals c JOIN (SELECT DISTINCT warehouse, item FROM {0}) t USING (warehouse, item)
+WHERE c.organisation = $1 AND c.period = 'infinity' AND c.quantity > 0 ORDER BY c.warehouse, c.item, c.quantity DESC, c.cell`, user.Organisation)
+		b.query("work list", `SELECT t.basis, t.number, t.warehouse, t.item, i.name, t.quantity, coalesce(c.cell, $1::uuid), coalesce(k.name, ''), coalesce(c.quantity, 0)
+FROM {0} t JOIN cat_items i ON i.id = t.item LEFT JOIN {1} c USING (warehouse, item) LEFT JOIN cat_warehouse_cells k ON k.id = c.cell
+ORDER BY t.basis, t.item`, id.ID{}).Rows(func(r pgx.Rows) error { return rows.Scan(r) })
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return append(rows.AppendJSON([]byte(`{"rows":`)), '}'), nil
+}
