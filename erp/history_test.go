@@ -143,7 +143,7 @@ func (h *history) check(t *rapid.T) {
 	}
 	err := h.Read(t.Context(), func(w *database.Work) error {
 		const query = "SELECT id || ' ' || posted || ' ' || version || ' ' || date_trunc('month', date)::date FROM doc_"
-		w.Queue("documents", query+"goods_receipt UNION ALL "+query+"goods_sale").Rows(func(r pgx.Rows) error {
+		w.Queue("documents", query+"goods_receipt UNION ALL "+query+"goods_sale UNION ALL "+query+"other_goods_receipt UNION ALL "+query+"service_purchase").Rows(func(r pgx.Rows) error {
 			var row string
 			err := r.Scan(&row)
 			got = append(got, row)
@@ -164,7 +164,7 @@ func (h *history) user(t *rapid.T, organisation int) *erptest.User {
 
 func (h *history) create(t *testing.T, rt *rapid.T) {
 	which := rapid.IntRange(0, 3).Draw(rt, "organisation") / 3 // mostly one, so that documents meet
-	p := &paper{o: h.Organisations[which], kind: rapid.SampledFrom([]string{"goods-receipt", "goods-sale"}).Draw(rt, "kind")}
+	p := &paper{o: h.Organisations[which], kind: rapid.SampledFrom([]string{"goods-receipt", "goods-sale", "goods-receipt", "goods-sale", "other-goods-receipt", "service-purchase"}).Draw(rt, "kind")}
 	p.self = p
 	next := *p
 	body := next.draw(rt, h.Company, time.Now().UTC().Truncate(time.Microsecond))
@@ -234,30 +234,49 @@ func (h *history) pick(t *rapid.T) (*paper, *erptest.User) {
 
 // draw gives a document its content, and tells the request for it. A document not dated is of the moment otherwise, or stays what it was when that is zero.
 func (p *paper) draw(t *rapid.T, c *erptest.Company, otherwise time.Time) []byte {
-	d := erptest.Document{Warehouse: p.o.Warehouses[rapid.IntRange(0, 4).Draw(t, "warehouse")/4], Counterparty: p.o.Counterparty}
-	p.warehouse, p.lines = d.Warehouse, nil
+	p.warehouse, p.lines = p.o.Warehouses[rapid.IntRange(0, 4).Draw(t, "warehouse")/4], nil
+	f, things := erptest.Fields{}, c.Items
+	if p.kind != "other-goods-receipt" {
+		f["counterparty"], f["contract"] = p.o.Counterparty, erptest.Contract(p.o.Counterparty)
+	}
+	if p.kind == "service-purchase" {
+		f["department"], f["expense_item"], things = p.o.Department, p.o.ExpenseItem, c.Services[:]
+	} else {
+		f["warehouse"] = p.warehouse
+	}
 	date := otherwise
 	if rapid.Bool().Draw(t, "dated") {
 		date = time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -rapid.IntRange(0, 100).Draw(t, "days ago"))
 	}
 	if !date.IsZero() {
-		d.Date = date.Format(time.RFC3339Nano)
+		f["date"] = date.Format(time.RFC3339Nano)
 		p.date, p.month = date, date.Format("2006-01")+"-01"
 	}
-	most := int64(5000)
-	if p.kind == "goods-sale" {
-		most = 1500
-	}
-	for range rapid.IntRange(1, 4).Draw(t, "lines") {
-		l := line{rapid.IntRange(0, 7).Draw(t, "item") % 5 % 4, rapid.Int64Range(1, most).Draw(t, "quantity"), rapid.Int64Range(0, 1000).Draw(t, "price")}
-		p.lines = append(p.lines, l)
-		d.Lines = append(d.Lines, erptest.Line{Item: c.Items[l.n], Quantity: amount.Quantity(l.quantity).String(), Price: amount.Money(l.price).String()})
-	}
-	body, err := json.Marshal(d)
+	f["lines"] = p.drawLines(t, things)
+	body, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return body
+}
+
+// drawLines of items or services. Goods that turn up come to something, or they would be refused.
+func (p *paper) drawLines(t *rapid.T, things []id.ID) (lines []erptest.Fields) {
+	least, most, thing := int64(1), int64(5000), "item"
+	switch p.kind {
+	case "goods-sale":
+		most = 1500
+	case "other-goods-receipt":
+		least = 1000
+	case "service-purchase":
+		thing = "service"
+	}
+	for range rapid.IntRange(1, 4).Draw(t, "lines") {
+		l := line{rapid.IntRange(0, 7).Draw(t, "thing") % 5 % len(things), rapid.Int64Range(least, most).Draw(t, "quantity"), rapid.Int64Range(0, 1000).Draw(t, "price")}
+		p.lines = append(p.lines, l)
+		lines = append(lines, erptest.Fields{thing: things[l.n], "quantity": amount.Quantity(l.quantity).String(), "price": amount.Money(l.price).String()})
+	}
+	return lines
 }
 
 // expect checks that an operation was done, or refused for exactly these items, or because something has been used.

@@ -271,6 +271,8 @@ func (p *paper) at(account string) string {
 		return account + " " + p.warehouse.String()
 	case "19":
 		return account + " " + p.o.Counterparty.String()
+	case "26":
+		return account + " " + p.o.Department.String() + " " + p.o.ExpenseItem.String()
 	case "60", "62":
 		return account + " " + p.o.Counterparty.String() + " " + erptest.Contract(p.o.Counterparty).String()
 	}
@@ -284,6 +286,22 @@ func (p *paper) record(b *books, items []id.ID) (short []string) {
 			net := l.net(1)
 			p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
 			p.entries = append(p.entries, entry{p.month, p.at("41"), p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
+			p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
+		}
+		return nil
+	}
+	if p.kind == "other-goods-receipt" {
+		for i, l := range p.lines {
+			net := l.net(1)
+			p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
+			p.entries = append(p.entries, entry{p.month, p.at("41"), "91", net})
+		}
+		return nil
+	}
+	if p.kind == "service-purchase" {
+		for _, l := range p.lines {
+			net := l.net(5)
+			p.entries = append(p.entries, entry{p.month, p.at("26"), p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
 			p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
 		}
 		return nil

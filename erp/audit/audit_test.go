@@ -166,7 +166,7 @@ func TestEveryKindOfCorruptionIsNamed(t *testing.T) {
 func corrupted(t *testing.T, c *erptest.Company, corruptions map[string]corruption) {
 	for name, corruption := range corruptions {
 		t.Run(name, func(t *testing.T) {
-			restore := snapshot(t, c)
+			restore := snapshot(t, c, corruption.sql)
 			defer restore()
 			for _, statement := range strings.Split(corruption.sql, "; ") {
 				c.Exec(t, statement)
@@ -191,13 +191,14 @@ func corrupted(t *testing.T, c *erptest.Company, corruptions map[string]corrupti
 
 var books = erptest.Books()
 
-// snapshot keeps the books aside; the function it returns puts them back.
-func snapshot(t *testing.T, c *erptest.Company) (restore func()) {
-	for _, table := range books {
+// snapshot keeps the books that statements name aside; the function it returns puts them back.
+func snapshot(t *testing.T, c *erptest.Company, statements string) (restore func()) {
+	named := slices.DeleteFunc(slices.Clone(books), func(table string) bool { return !strings.Contains(statements, table) })
+	for _, table := range named {
 		c.Exec(t, "CREATE TABLE kept_"+table+" AS TABLE "+table)
 	}
 	return func() {
-		for _, table := range books {
+		for _, table := range named {
 			c.Exec(t, "TRUNCATE "+table)
 			c.Exec(t, "INSERT INTO "+table+" TABLE kept_"+table)
 			c.Exec(t, "DROP TABLE kept_"+table)

@@ -64,7 +64,7 @@ func (b *base) addServices() {
 const (
 	employeesPerDepartment = 3
 	cashAccountsEach       = 3  // the last one is a cash desk
-	assetsLeast            = 20 // of an organisation
+	assetsLeast            = 60 // of an organisation
 	cellsPerWarehouse      = 50
 )
 
