@@ -3,6 +3,7 @@ package erp
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -35,6 +36,17 @@ var toShipShown = []metadata.Attribute{
 	reference("cell", "warehouse_cells"), text("cell_name", 1), typed("in_cell", metadata.Quantity),
 }
 
+// shippedSQL are the documents that a warehouse issue order can be made of.
+var shippedSQL = func() string {
+	var parts []string
+	basis, _ := metadata.Find(warehouseIssueOrder().Attributes, "basis")
+	for _, name := range basis.Documents {
+		meta, _ := application.Document(name)
+		parts = append(parts, "SELECT id, number, warehouse FROM "+meta.Table())
+	}
+	return strings.Join(parts, " UNION ALL ")
+}()
+
 // toShipReport: ?warehouse=&limit=: what has been taken from addressed warehouses and not left its cells yet, with the cell that has most of it.
 func toShipReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
 	warehouse, err := idOf(query, "warehouse")
@@ -57,7 +69,7 @@ func toShipReport(ctx context.Context, db *database.Database, user session.User,
 			return err
 		}
 		b.into(0, "to be shipped", `SELECT t.basis, d.number, d.warehouse, t.item, t.quantity
-FROM acc_to_ship_totals t JOIN (SELECT id, number, warehouse FROM doc_goods_sale UNION ALL SELECT id, number, warehouse FROM doc_internal_consumption) d ON d.id = t.basis
+FROM acc_to_ship_totals t JOIN (`+shippedSQL+`) d ON d.id = t.basis
 WHERE t.organisation = $1 AND t.period = 'infinity' AND t.quantity > 0`+where+`
 ORDER BY t.basis, t.item LIMIT $2`, args...)
 		b.into(1, "fullest cells", `SELECT DISTINCT ON (c.warehouse, c.item) c.warehouse, c.item, c.cell, c.quantity
