@@ -38,17 +38,17 @@ var toShipShown = []metadata.Attribute{
 
 // toShipReport: ?warehouse=&limit=: what has been taken from addressed warehouses and not left its cells yet, with the cell that has most of it.
 func toShipReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
-	return workList(ctx, db, user, query, ToShip, GoodsSale, InternalConsumption, AssetCommissioning)
+	return workList(ctx, db, user, query, ToShip, warehouseIssueOrder())
 }
 
 // toReceiveReport: ?warehouse=&limit=: what has been brought to addressed warehouses and not been put into cells yet, with a cell for it: the one that has most
 // of it, or the first one.
 func toReceiveReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
-	return workList(ctx, db, user, query, ToReceive, GoodsReceipt, OtherGoodsReceipt)
+	return workList(ctx, db, user, query, ToReceive, warehouseReceiptOrder())
 }
 
-// workList of what documents of these types await.
-func workList(ctx context.Context, db *database.Database, user session.User, query url.Values, register string, kinds ...string) ([]byte, error) {
+// workList of what is awaited by the documents that an order can be made of.
+func workList(ctx context.Context, db *database.Database, user session.User, query url.Values, register string, order metadata.Document) ([]byte, error) {
 	warehouse, err := idOf(query, "warehouse")
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func workList(ctx context.Context, db *database.Database, user session.User, que
 			return err
 		}
 		b.into(0, register, `SELECT t.basis, d.number, t.warehouse, t.item, t.quantity
-FROM acc_`+register+`_totals t JOIN (`+numbersOf(kinds)+`) d ON d.id = t.basis
+FROM acc_`+register+`_totals t JOIN (`+numbersOf(order)+`) d ON d.id = t.basis
 WHERE t.organisation = $1 AND t.period = 'infinity' AND t.quantity > 0`+where+`
 ORDER BY t.basis, t.item LIMIT $2`, args...)
 		b.into(1, "fullest cells", `SELECT DISTINCT ON (c.warehouse, c.item) c.warehouse, c.item, c.cell, c.quantity
@@ -88,10 +88,11 @@ ORDER BY t.basis, t.item`, id.ID{}, user.Organisation).Rows(func(r pgx.Rows) err
 	return append(rows.AppendJSON([]byte(`{"rows":`)), '}'), nil
 }
 
-// numbersOf the documents of some types.
-func numbersOf(kinds []string) string {
-	parts := make([]string, len(kinds))
-	for i, kind := range kinds {
+// numbersOf the documents that an order can be made of.
+func numbersOf(order metadata.Document) string {
+	basis, _ := metadata.Find(order.Attributes, "basis")
+	parts := make([]string, len(basis.Documents))
+	for i, kind := range basis.Documents {
 		meta, _ := application.Document(kind)
 		parts[i] = "SELECT id, number FROM " + meta.Table()
 	}
