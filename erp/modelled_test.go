@@ -20,6 +20,8 @@ var modelled = map[string]struct {
 }{
 	"goods-receipt":        {func(p *paper, t *rapid.T, h *history) erptest.Fields { return p.drawGoods(t, h, 5000) }, recordReceipt},
 	"goods-sale":           {func(p *paper, t *rapid.T, h *history) erptest.Fields { return p.drawGoods(t, h, 1500) }, recordSale},
+	"other-goods-receipt":  {drawFound, recordFound},
+	"service-purchase":     {drawBought, recordBought},
 	"service-sale":         {drawServices, recordServices},
 	"invoice-issued":       {drawInvoice, recordInvoice},
 	"bank-receipt":         {drawPayment, recordPayment},
@@ -43,7 +45,7 @@ func (p *paper) deal() erptest.Fields {
 
 func (p *paper) drawGoods(t *rapid.T, h *history, most int64) erptest.Fields {
 	f := p.deal()
-	f["warehouse"], f["lines"] = p.drawWarehouse(t), p.drawLines(t, h.Items, "item", most, true)
+	f["warehouse"], f["lines"] = p.drawWarehouse(t), p.drawLines(t, h.Items, "item", 1, most, true)
 	return f
 }
 
@@ -53,10 +55,10 @@ func (p *paper) drawWarehouse(t *rapid.T) id.ID {
 }
 
 // drawLines of things, of which the first are drawn more often.
-func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, most int64, priced bool) (lines []erptest.Fields) {
+func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, least, most int64, priced bool) (lines []erptest.Fields) {
 	p.lines = nil
 	for range rapid.IntRange(1, 4).Draw(t, "lines") {
-		l := line{n: rapid.IntRange(0, 7).Draw(t, name) % 5 % len(things), quantity: rapid.Int64Range(1, most).Draw(t, "quantity")}
+		l := line{n: rapid.IntRange(0, 7).Draw(t, name) % 5 % len(things), quantity: rapid.Int64Range(least, most).Draw(t, "quantity")}
 		f := erptest.Fields{name: things[l.n], "quantity": amount.Quantity(l.quantity)}
 		if priced {
 			l.price = rapid.Int64Range(0, 1000).Draw(t, "price")
@@ -69,7 +71,7 @@ func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, most int64, p
 
 func drawServices(p *paper, t *rapid.T, h *history) erptest.Fields {
 	f := p.deal()
-	f["lines"] = p.drawLines(t, h.Services[:], "service", 3000, true)
+	f["lines"] = p.drawLines(t, h.Services[:], "service", 1, 3000, true)
 	return f
 }
 
@@ -78,6 +80,35 @@ func recordServices(p *paper, _ *books, _ []id.ID) *refusal {
 		net := l.net(10)
 		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))}, entry{p.month, "90", "68", l.vat(net)})
 		p.charge(erp.CustomerSettlements, erp.OutputVAT, l, net)
+	}
+	return nil
+}
+
+// drawFound goods, which come to something, or they would be refused.
+func drawFound(p *paper, t *rapid.T, h *history) erptest.Fields {
+	return erptest.Fields{"warehouse": p.drawWarehouse(t), "lines": p.drawLines(t, h.Items, "item", 1000, 5000, true)}
+}
+
+func recordFound(p *paper, _ *books, items []id.ID) *refusal {
+	for i, l := range p.lines {
+		net := l.net(1)
+		p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
+		p.entries = append(p.entries, entry{p.month, p.at("41"), "91", net})
+	}
+	return nil
+}
+
+func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
+	f := p.deal()
+	f["department"], f["expense_item"], f["lines"] = p.o.Department, p.o.ExpenseItem, p.drawLines(t, h.Services[:], "service", 1, 3000, true)
+	return f
+}
+
+func recordBought(p *paper, _ *books, _ []id.ID) *refusal {
+	for _, l := range p.lines {
+		net := l.net(5)
+		p.entries = append(p.entries, entry{p.month, p.at("26"), p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
+		p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
 	}
 	return nil
 }
@@ -150,7 +181,7 @@ func recordPayment(p *paper, b *books, _ []id.ID) *refusal {
 
 func drawConsumption(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return erptest.Fields{
-		"warehouse": p.drawWarehouse(t), "department": p.o.Department, "expense_item": p.o.ExpenseItem, "lines": p.drawLines(t, h.Items, "item", 1500, false),
+		"warehouse": p.drawWarehouse(t), "department": p.o.Department, "expense_item": p.o.ExpenseItem, "lines": p.drawLines(t, h.Items, "item", 1, 1500, false),
 	}
 }
 

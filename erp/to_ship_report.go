@@ -15,13 +15,13 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// Limits of the work list of an addressed warehouse.
+// Limits of a work list of an addressed warehouse.
 const (
 	ToShipLimitDefault = 200
 	ToShipLimitMax     = 10_000
 )
 
-// The temp tables of the report: what is to be shipped, and the fullest cell of each of these items.
+// The temp tables of a work list: what is to be carried, and the fullest cell of each of these items.
 var toShipTables = []temptable.Structure{
 	temptable.MustDefine([]temptable.Column{
 		{Name: "basis", Type: "uuid"}, {Name: "number", Type: "text"}, {Name: "warehouse", Type: "uuid"}, {Name: "item", Type: "uuid"}, {Name: "quantity", Type: "numeric(18,3)"},
@@ -36,19 +36,19 @@ var toShipShown = []metadata.Attribute{
 	reference("cell", "warehouse_cells"), text("cell_name", 1), typed("in_cell", metadata.Quantity),
 }
 
-// shippedSQL are the documents that a warehouse issue order can be made of.
-var shippedSQL = func() string {
-	var parts []string
-	basis, _ := metadata.Find(warehouseIssueOrder().Attributes, "basis")
-	for _, name := range basis.Documents {
-		meta, _ := application.Document(name)
-		parts = append(parts, "SELECT id, number, warehouse FROM "+meta.Table())
-	}
-	return strings.Join(parts, " UNION ALL ")
-}()
-
 // toShipReport: ?warehouse=&limit=: what has been taken from addressed warehouses and not left its cells yet, with the cell that has most of it.
 func toShipReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+	return workList(ctx, db, user, query, ToShip, warehouseIssueOrder())
+}
+
+// toReceiveReport: ?warehouse=&limit=: what has been brought to addressed warehouses and not been put into cells yet, with a cell for it: the one that has most
+// of it, or the first one.
+func toReceiveReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+	return workList(ctx, db, user, query, ToReceive, warehouseReceiptOrder())
+}
+
+// workList of what is awaited by the documents that an order can be made of.
+func workList(ctx context.Context, db *database.Database, user session.User, query url.Values, register string, order metadata.Document) ([]byte, error) {
 	warehouse, err := idOf(query, "warehouse")
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func toShipReport(ctx context.Context, db *database.Database, user session.User,
 	}
 	where, args := "", []any{user.Organisation, limit}
 	if !warehouse.IsZero() {
-		where, args = " AND d.warehouse = $3", append(args, warehouse)
+		where, args = " AND t.warehouse = $3", append(args, warehouse)
 	}
 	var rows *rowset.Table
 	err = db.Read(ctx, func(w *database.Work) error {
@@ -68,20 +68,33 @@ func toShipReport(ctx context.Context, db *database.Database, user session.User,
 		if err != nil {
 			return err
 		}
-		b.into(0, "to be shipped", `SELECT t.basis, d.number, d.warehouse, t.item, t.quantity
-FROM acc_to_ship_totals t JOIN (`+shippedSQL+`) d ON d.id = t.basis
+		b.into(0, register, `SELECT t.basis, d.number, t.warehouse, t.item, t.quantity
+FROM acc_`+register+`_totals t JOIN (`+numbersOf(order)+`) d ON d.id = t.basis
 WHERE t.organisation = $1 AND t.period = 'infinity' AND t.quantity > 0`+where+`
 ORDER BY t.basis, t.item LIMIT $2`, args...)
 		b.into(1, "fullest cells", `SELECT DISTINCT ON (c.warehouse, c.item) c.warehouse, c.item, c.cell, c.quantity
 FROM acc_cells_totals c JOIN (SELECT DISTINCT warehouse, item FROM {0}) t USING (warehouse, item)
 WHERE c.organisation = $1 AND c.period = 'infinity' AND c.quantity > 0 ORDER BY c.warehouse, c.item, c.quantity DESC, c.cell`, user.Organisation)
-		b.query("work list", `SELECT t.basis, t.number, t.warehouse, t.item, i.name, t.quantity, coalesce(c.cell, $1::uuid), coalesce(k.name, ''), coalesce(c.quantity, 0)
-FROM {0} t JOIN cat_items i ON i.id = t.item LEFT JOIN {1} c USING (warehouse, item) LEFT JOIN cat_warehouse_cells k ON k.id = c.cell
-ORDER BY t.basis, t.item`, id.ID{}).Rows(func(r pgx.Rows) error { return rows.Scan(r) })
+		b.query("work list", `SELECT t.basis, t.number, t.warehouse, t.item, i.name, t.quantity, coalesce(k.id, $1::uuid), coalesce(k.name, ''), coalesce(c.quantity, 0)
+FROM {0} t JOIN cat_items i ON i.id = t.item LEFT JOIN {1} c USING (warehouse, item)
+LEFT JOIN (SELECT DISTINCT ON (warehouse) warehouse, id FROM cat_warehouse_cells WHERE organisation = $2 ORDER BY warehouse, code) f ON f.warehouse = t.warehouse
+LEFT JOIN cat_warehouse_cells k ON k.id = coalesce(c.cell, f.id)
+ORDER BY t.basis, t.item`, id.ID{}, user.Organisation).Rows(func(r pgx.Rows) error { return rows.Scan(r) })
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return append(rows.AppendJSON([]byte(`{"rows":`)), '}'), nil
+}
+
+// numbersOf the documents that an order can be made of.
+func numbersOf(order metadata.Document) string {
+	basis, _ := metadata.Find(order.Attributes, "basis")
+	parts := make([]string, len(basis.Documents))
+	for i, kind := range basis.Documents {
+		meta, _ := application.Document(kind)
+		parts[i] = "SELECT id, number FROM " + meta.Table()
+	}
+	return strings.Join(parts, " UNION ALL ")
 }

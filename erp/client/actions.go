@@ -35,31 +35,38 @@ const (
 type action func(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error)
 
 var actions = map[string]action{
-	operations.GoodsSalePost:           postSale,
-	operations.GoodsReceiptPost:        postReceipt,
-	operations.CustomerOrderPost:       postCustomerOrder,
-	operations.SupplierOrderPost:       postSupplierOrder,
-	operations.GoodsSaleChange:         changeSale,
-	operations.GoodsSaleList:           listSearched("goods-sale"),
-	operations.GoodsSaleCard:           showSale,
-	operations.ItemsSearch:             searchItems,
-	operations.StockReport:             reportStock,
-	operations.TrialBalanceReport:      reportTrialBalance,
-	operations.ServiceSalePost:         postServiceSale,
-	operations.InvoiceIssuedPost:       postInvoice,
-	operations.BankReceiptPost:         postBankReceipt,
-	operations.InternalConsumptionPost: postConsumption,
-	operations.WarehouseIssueOrderPost: postIssueOrder,
-	operations.SettlementRegistrarPost: postRegistrar,
-	operations.GoodsSaleWrite:          writeSale,
-	operations.GoodsSaleUnpost:         unpostSale,
-	operations.GoodsReceiptChange:      changeReceipt,
-	operations.InvoiceIssuedList:       listOf("invoice-issued"),
-	operations.BankReceiptList:         listOf("bank-receipt"),
-	operations.SettlementRegistrarList: listSearched("settlement-registrar"),
-	operations.ToShipReport:            reportToShip,
-	operations.SettlementsReport:       reportSettlements,
-	operations.AccountCardReport:       reportAccountCard,
+	operations.GoodsSalePost:             postSale,
+	operations.GoodsReceiptPost:          postReceipt,
+	operations.CustomerOrderPost:         postCustomerOrder,
+	operations.SupplierOrderPost:         postSupplierOrder,
+	operations.GoodsSaleChange:           changeSale,
+	operations.GoodsSaleList:             listSearched("goods-sale"),
+	operations.GoodsSaleCard:             showSale,
+	operations.ItemsSearch:               searchItems,
+	operations.StockReport:               reportStock,
+	operations.TrialBalanceReport:        reportTrialBalance,
+	operations.ServiceSalePost:           postServiceSale,
+	operations.InvoiceIssuedPost:         postInvoice,
+	operations.BankReceiptPost:           postBankReceipt,
+	operations.InternalConsumptionPost:   postConsumption,
+	operations.WarehouseIssueOrderPost:   postIssueOrder,
+	operations.SettlementRegistrarPost:   postRegistrar,
+	operations.OtherGoodsReceiptPost:     postOtherReceipt,
+	operations.ServicePurchasePost:       postServicePurchase,
+	operations.InvoiceReceivedPost:       postInvoiceReceived,
+	operations.PaymentRequestPost:        postPaymentRequest,
+	operations.BankPaymentPost:           postBankPayment,
+	operations.WarehouseReceiptOrderPost: postReceiptOrder,
+	operations.AssetCommissioningPost:    postCommissioning,
+	operations.GoodsSaleWrite:            writeSale,
+	operations.GoodsSaleUnpost:           unpostSale,
+	operations.GoodsReceiptChange:        changeReceipt,
+	operations.InvoiceIssuedList:         listOf("invoice-issued"),
+	operations.BankReceiptList:           listOf("bank-receipt"),
+	operations.SettlementRegistrarList:   listSearched("settlement-registrar"),
+	operations.ToShipReport:              reportToShip,
+	operations.SettlementsReport:         reportSettlements,
+	operations.AccountCardReport:         reportAccountCard,
 }
 
 func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
@@ -120,7 +127,7 @@ func (c *Client) post(ctx context.Context, s *Session, documentType string, body
 	return outcome, err
 }
 
-// remember a document to look at it and to change it. Every second sale is handed over to be invoiced, and not changed any more.
+// remember a document to look at it and to change it. Every second one is handed over to be invoiced, a receipt to be paid too, and not changed any more.
 func (s *Session) remember(documentType string, made id.ID) {
 	switch documentType {
 	case "goods-sale":
@@ -130,6 +137,10 @@ func (s *Session) remember(documentType string, made id.ID) {
 		}
 		s.recent.add(made)
 	case "goods-receipt":
+		if s.brought++; s.brought%2 == 0 {
+			s.directory.bought.add(purchase{documentType, made})
+			return
+		}
 		s.received.add(made)
 	}
 }

@@ -76,6 +76,7 @@ type Session struct {
 	recent    recent // sales of its own
 	received  recent // receipts of its own
 	sold      uint32
+	brought   uint32
 }
 
 // recentMax is how many of its own documents a session remembers.

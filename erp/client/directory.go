@@ -3,11 +3,13 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"plimsoll/platform/id"
 )
@@ -38,7 +40,10 @@ type directory struct {
 	departments  []id.ID
 	expenseItems []id.ID
 	bankAccounts []id.ID
+	assets       []id.ID // not in use when the directory was read, in an order of the warehouse's own
+	nextOfAssets atomic.Uint32
 	handed       handed
+	bought       bought
 }
 
 // deal is a contract and whom it is with.
@@ -144,7 +149,7 @@ func (d *directory) loadMore(ctx context.Context, c *Client, s *Session) error {
 		into    *[]id.ID
 		fits    func(element) bool
 	}{
-		{"services", &d.services, nil}, {"departments", &d.departments, nil}, {"expense_items", &d.expenseItems, nil},
+		{"services", &d.services, nil}, {"departments", &d.departments, nil}, {"expense_items", &d.expenseItems, nil}, {"fixed_assets", &d.assets, nil},
 		{"cash_accounts", &d.bankAccounts, func(e element) bool { return e.Bank }},
 	} {
 		var found struct{ Items []element }
@@ -158,7 +163,30 @@ func (d *directory) loadMore(ctx context.Context, c *Client, s *Session) error {
 			return fmt.Errorf("there are no %s to work with: fill the database first", list.catalog)
 		}
 	}
+	return d.leaveOutCommissioned(ctx, c, s)
+}
+
+// leaveOutCommissioned keeps the assets that can be commissioned, unless there are none.
+func (d *directory) leaveOutCommissioned(ctx context.Context, c *Client, s *Session) error {
+	var found struct{ Items []struct{ Asset id.ID } }
+	if err := c.fetch(ctx, s, "/v1/documents/asset-commissioning", "limit=1000", &found); err != nil {
+		return err
+	}
+	used := map[id.ID]bool{}
+	for _, e := range found.Items {
+		used[e.Asset] = true
+	}
+	if left := slices.DeleteFunc(slices.Clone(d.assets), func(asset id.ID) bool { return used[asset] }); len(left) > 0 {
+		d.assets = left
+	}
+	own := rand.New(rand.NewPCG(binary.BigEndian.Uint64(d.warehouse[:8]), binary.BigEndian.Uint64(d.warehouse[8:])))
+	own.Shuffle(len(d.assets), func(i, j int) { d.assets[i], d.assets[j] = d.assets[j], d.assets[i] })
 	return nil
+}
+
+// nextAsset to commission. When all have been, the first ones come again, and are refused.
+func (d *directory) nextAsset() id.ID {
+	return d.assets[int(d.nextOfAssets.Add(1)-1)%len(d.assets)]
 }
 
 // trade sorts out with whom there is a contract of which side.

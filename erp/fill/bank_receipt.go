@@ -34,7 +34,22 @@ func bankReceipt(h *history, o *organisation, _ id.ID) *document.Document {
 
 // bank account of an organisation; the last of its accounts is the cash desk.
 func (o *organisation) bank(h *history) id.ID {
-	return o.cashAccounts[h.rng.IntN(len(o.cashAccounts)-1)]
+	return o.banks()[h.rng.IntN(len(o.banks()))]
+}
+
+func (o *organisation) banks() []id.ID { return o.cashAccounts[:len(o.cashAccounts)-1] }
+
+// openingSum is what lies on every bank account before anything is paid.
+const openingSum = amount.Money(1e13)
+
+// openingCash has been paid ahead by the customer that trades least.
+func openingCash(h *history, o opening) *document.Document {
+	payer := o.organisation.customers[len(o.organisation.customers)-1]
+	d := h.deal(erp.BankReceipt, o.organisation, payer, "Ввод начальных остатков")
+	set(d, "cash_account", o.account)
+	set(d, "bank_reference", "BR-0")
+	set(d, "amount", openingSum)
+	return d
 }
 
 // owed under a contract; below zero it is paid ahead.

@@ -31,7 +31,8 @@ type base struct {
 type organisation struct {
 	id                                id.ID
 	warehouses, counterparties, users []id.ID
-	departments, cashAccounts, assets []id.ID
+	departments, cashAccounts, assets []id.ID // of the assets those that nothing has been spent on
+	invested                          []id.ID // assets to be commissioned
 	expenseItems                      []id.ID
 	cells                             map[id.ID][]id.ID // by warehouse
 	customers, suppliers              []deal            // of the same counterparties, in the same order

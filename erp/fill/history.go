@@ -47,6 +47,13 @@ var generators = []generator{
 	{erp.InternalConsumption, 158, consumption},
 	{erp.WarehouseIssueOrder, 339, issueOrder},
 	{erp.SettlementRegistrar, 1622, registrar},
+	{erp.OtherGoodsReceipt, 137, otherReceipt},
+	{erp.ServicePurchase, 207, servicePurchase},
+	{erp.InvoiceReceived, 1028, invoiceReceived},
+	{erp.PaymentRequest, 1068, paymentRequest},
+	{erp.BankPayment, 1067, bankPayment},
+	{erp.WarehouseReceiptOrder, 286, receiptOrder},
+	{erp.AssetCommissioning, 129, commissioning},
 }
 
 // waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more.
@@ -92,9 +99,10 @@ type sequence struct {
 	kind         string
 }
 
-// opening is a receipt that brings a part of a warehouse's assortment.
+// opening is a receipt that brings a part of a warehouse's assortment, or what lies on a bank account.
 type opening struct {
 	organisation *organisation
+	account      id.ID
 	warehouse    id.ID
 	from, to     int // items
 }
@@ -106,9 +114,12 @@ func newHistory(b *base) *history {
 		issued: map[sequence]int64{}, left: b.options.Documents, at: b.options.Until.Add(-historyLength),
 	}
 	for _, o := range b.organisations {
+		for _, account := range o.banks() {
+			h.opening = append(h.opening, opening{organisation: o, account: account})
+		}
 		for _, w := range o.warehouses {
 			for from := 0; from < min(len(b.itemIDs), assortmentMax); from += openingLines {
-				h.opening = append(h.opening, opening{o, w, from, min(from+openingLines, len(b.itemIDs), assortmentMax)})
+				h.opening = append(h.opening, opening{o, id.ID{}, w, from, min(from+openingLines, len(b.itemIDs), assortmentMax)})
 			}
 		}
 	}
@@ -172,6 +183,9 @@ func (h *history) document() (*document.Document, *posting.Records, error) {
 	if len(h.opening) > 0 {
 		o := h.opening[0]
 		h.opening = h.opening[1:]
+		if !o.account.IsZero() {
+			return h.record(openingCash(h, o))
+		}
 		return h.record(openingReceipt(h, o))
 	}
 	h.left--

@@ -63,8 +63,8 @@ func (b *base) addServices() {
 
 const (
 	employeesPerDepartment = 3
-	cashAccountsEach       = 3 // the last one is a cash desk
-	assetsEach             = 20
+	cashAccountsEach       = 3  // the last one is a cash desk
+	assetsLeast            = 60 // of an organisation
 	cellsPerWarehouse      = 50
 )
 
@@ -93,10 +93,6 @@ func (b *base) addOwnThings() {
 		for _, name := range expenseNames {
 			o.expenseItems = append(o.expenseItems, add(expenses, "X", o, name, "Общехозяйственные"))
 		}
-		for n := range assetsEach {
-			o.assets = append(o.assets, add(assets, "FA", o, fmt.Sprintf("%s № %d", w.of(assetNames), n+1), w.digits(8), "Оборудование", id.ID{},
-				o.departments[skew.Pick(w.Rand, len(o.departments), skew.Mild)], int64(24+12*w.IntN(8))))
-		}
 		for _, warehouse := range o.warehouses {
 			for n := range cellsPerWarehouse {
 				cell := add(cells, "CL", o, fmt.Sprintf("%02d-%02d", n/10+1, n%10+1), warehouse, fmt.Sprint(n/10+1), int64(n%10+1), amount.Quantity(1000))
@@ -104,5 +100,13 @@ func (b *base) addOwnThings() {
 			}
 		}
 		add(partners, "P", o, "Розничные покупатели", "Розница", w.of(cities), w.person(), w.phone(), "", "")
+	}
+	for n := range max(assetsLeast*len(b.organisations), b.options.Counterparties*2/5) { // as many against counterparties as in the base of claim C02
+		o := b.organisations[n%len(b.organisations)]
+		if n >= assetsLeast*len(b.organisations) {
+			o = b.owner(n)
+		}
+		o.assets = append(o.assets, add(assets, "FA", o, fmt.Sprintf("%s № %d", w.of(assetNames), n+1), w.digits(8), "Оборудование", id.ID{},
+			o.departments[skew.Pick(w.Rand, len(o.departments), skew.Mild)], int64(24+12*w.IntN(8))))
 	}
 }

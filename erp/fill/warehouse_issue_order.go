@@ -10,7 +10,7 @@ import (
 
 // issueOrder for the oldest document that has something to be shipped and whose goods lie in cells.
 func issueOrder(h *history, o *organisation, _ id.ID) *document.Document {
-	for _, of := range []string{erp.GoodsSale, erp.InternalConsumption} {
+	for _, of := range []string{erp.GoodsSale, erp.InternalConsumption, erp.AssetCommissioning} {
 		for basis := h.next(queue{o.id, of, erp.WarehouseIssueOrder}); basis != nil; basis = h.next(queue{o.id, of, erp.WarehouseIssueOrder}) {
 			if d := h.ship(o, basis); d != nil {
 				return d

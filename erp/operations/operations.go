@@ -10,31 +10,38 @@ import (
 
 // Ids of the key operations.
 const (
-	GoodsSalePost           = "goods_sale.post"
-	GoodsReceiptPost        = "goods_receipt.post"
-	CustomerOrderPost       = "customer_order.post"
-	SupplierOrderPost       = "supplier_order.post"
-	ServiceSalePost         = "service_sale.post"
-	InvoiceIssuedPost       = "invoice_issued.post"
-	BankReceiptPost         = "bank_receipt.post"
-	InternalConsumptionPost = "internal_consumption.post"
-	WarehouseIssueOrderPost = "warehouse_issue_order.post"
-	SettlementRegistrarPost = "settlement_registrar.post"
-	GoodsSaleWrite          = "goods_sale.write"
-	GoodsSaleUnpost         = "goods_sale.unpost"
-	GoodsSaleChange         = "goods_sale.change"
-	GoodsReceiptChange      = "goods_receipt.change"
-	InvoiceIssuedList       = "invoice_issued.list"
-	BankReceiptList         = "bank_receipt.list"
-	SettlementRegistrarList = "settlement_registrar.list"
-	ToShipReport            = "to_ship.report"
-	SettlementsReport       = "settlements.report"
-	AccountCardReport       = "account_card.report"
-	GoodsSaleList           = "goods_sale.list"
-	GoodsSaleCard           = "goods_sale.card"
-	ItemsSearch             = "items.search"
-	StockReport             = "stock.report"
-	TrialBalanceReport      = "trial_balance.report"
+	GoodsSalePost             = "goods_sale.post"
+	GoodsReceiptPost          = "goods_receipt.post"
+	CustomerOrderPost         = "customer_order.post"
+	SupplierOrderPost         = "supplier_order.post"
+	ServiceSalePost           = "service_sale.post"
+	InvoiceIssuedPost         = "invoice_issued.post"
+	BankReceiptPost           = "bank_receipt.post"
+	InternalConsumptionPost   = "internal_consumption.post"
+	WarehouseIssueOrderPost   = "warehouse_issue_order.post"
+	SettlementRegistrarPost   = "settlement_registrar.post"
+	OtherGoodsReceiptPost     = "other_goods_receipt.post"
+	ServicePurchasePost       = "service_purchase.post"
+	InvoiceReceivedPost       = "invoice_received.post"
+	PaymentRequestPost        = "payment_request.post"
+	BankPaymentPost           = "bank_payment.post"
+	WarehouseReceiptOrderPost = "warehouse_receipt_order.post"
+	AssetCommissioningPost    = "asset_commissioning.post"
+	GoodsSaleWrite            = "goods_sale.write"
+	GoodsSaleUnpost           = "goods_sale.unpost"
+	GoodsSaleChange           = "goods_sale.change"
+	GoodsReceiptChange        = "goods_receipt.change"
+	InvoiceIssuedList         = "invoice_issued.list"
+	BankReceiptList           = "bank_receipt.list"
+	SettlementRegistrarList   = "settlement_registrar.list"
+	ToShipReport              = "to_ship.report"
+	SettlementsReport         = "settlements.report"
+	AccountCardReport         = "account_card.report"
+	GoodsSaleList             = "goods_sale.list"
+	GoodsSaleCard             = "goods_sale.card"
+	ItemsSearch               = "items.search"
+	StockReport               = "stock.report"
+	TrialBalanceReport        = "trial_balance.report"
 )
 
 // Operation is one key operation. Target is the T of Apdex; Priority 1 is what the business
@@ -63,6 +70,13 @@ var postings = []Operation{
 	{InternalConsumptionPost, "Post an internal consumption", 1000 * time.Millisecond, 2, 158},
 	{WarehouseIssueOrderPost, "Look what is to be shipped and post a warehouse issue order", 1500 * time.Millisecond, 1, 339},
 	{SettlementRegistrarPost, "Post a settlement registrar", 1000 * time.Millisecond, 1, 1622},
+	{OtherGoodsReceiptPost, "Post another goods receipt", 1000 * time.Millisecond, 2, 137},
+	{ServicePurchasePost, "Post a purchase of services", 1000 * time.Millisecond, 1, 207},
+	{InvoiceReceivedPost, "Enter an invoice received", 1000 * time.Millisecond, 1, 1028},
+	{PaymentRequestPost, "Open a purchase and post a payment request for it", 1500 * time.Millisecond, 1, 1068},
+	{BankPaymentPost, "Post a bank payment", 1000 * time.Millisecond, 1, 1067},
+	{WarehouseReceiptOrderPost, "Look what is to be received and post a warehouse receipt order", 1500 * time.Millisecond, 1, 286},
+	{AssetCommissioningPost, "Post the commissioning of a fixed asset", 1000 * time.Millisecond, 2, 129},
 }
 
 // others are what people do besides, weighed against each other.
