@@ -31,6 +31,9 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 	}
 	refused(t, "invoice it again", d.Post(t, "invoice-issued", "", invoice(first.ID)), "invoices")
 	want(t, "invoice the other", d.Post(t, "invoice-issued", "", invoice(second.ID)), 201, "")
+	counterparty, contract := d.supplier(t)
+	d.Exec(t, "UPDATE cat_contracts SET customer = true WHERE id = $1", contract)
+	refused(t, "sell it to another", d.Change(t, "/v1/documents/service-sale/"+second.ID.String(), 1, jsonOf(t, with(with(services, "counterparty", counterparty), "contract", contract))), "output_vat")
 	refused(t, "take back what is invoiced", d.unpost(t, "goods-sale", first), "output_vat")
 	smaller := d.document("1")
 	refused(t, "make less of it", d.Change(t, "/v1/documents/goods-sale/"+first.ID.String(), 1, encode(t, smaller)), "output_vat")
@@ -41,6 +44,8 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 		t.Errorf("the sales book has %s", got)
 	}
 	erptest.Clean(t, d.Database)
+	free := d.Post(t, "service-sale", "", with(services, "lines", []erptest.Fields{{"service": d.Services[0], "quantity": "0.001", "price": "0.01"}}))
+	refused(t, "invoice what costs nothing", d.Post(t, "invoice-issued", "", invoice(free.ID)), "basis")
 	want(t, "of nothing", d.Post(t, "invoice-issued", "", erptest.Fields{}), 400, "invalid")
 	receipt := d.Post(t, "goods-receipt", "", d.document("1"))
 	want(t, "of a receipt", d.Post(t, "invoice-issued", "", invoice(receipt.ID)), 400, "invalid")

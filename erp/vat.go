@@ -116,6 +116,9 @@ func invoiced(d *document.Document, facts *posting.Facts, from, to string) (char
 	for _, name := range []string{"amount", "vat", "total"} {
 		rowset.Column[amount.Money](d.Header, name)[0] = rowset.Column[amount.Money](deal.Rows, name)[row]
 	}
+	if sumOf(d, "total") == 0 { // its basis could be taken back without anybody noticing
+		return nil, nil, &posting.Refusal{Control: "basis", Message: "there is nothing to be invoiced in it"}
+	}
 	charged, booked = moves(from, 2), moves(to, 2)
 	for _, r := range byRate(deal.Sections["lines"], deal.Lines("lines", basis)) {
 		charged.Add(true, basis, r.rate, counterparty, r.amount, r.vat)
