@@ -18,6 +18,7 @@ import (
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/server"
+	"plimsoll/platform/shape"
 )
 
 // posters are sessions of one user, spread over the workers.
@@ -67,17 +68,17 @@ func stock(t *testing.T, base string, c *erptest.Company, units int) stocked {
 	return s
 }
 
-// A hundred and twenty sessions on two workers want more of five hot items than there is. Receipts at odd prices
+// A hundred and twenty sessions on workers of all shapes want more of five hot items than there is. Receipts at odd prices
 // keep the stock near zero for the whole time.
 func TestConcurrentPostersNeverOversellNorLoseAMovement(t *testing.T) {
 	c := erptest.New(t, 5)
-	bases := []string{c.Worker(t, server.Config{}), c.Worker(t, server.Config{})}
+	bases := c.Mixed(t)
 	s := stock(t, bases[0], c, 7)
 	var posted, refused, receipts atomic.Int64
 	var mutex sync.Mutex
 	acknowledged := map[id.ID]bool{}
 	together(posters(t, c, bases, 120), func(n int, u *erptest.User, rng *rand.Rand) {
-		for round := range 6 {
+		for round := range 2 {
 			kind, d := "goods-sale", s.sale(rng, 5)
 			if (n+round)%3 == 0 {
 				kind = "goods-receipt"
@@ -121,9 +122,9 @@ func TestConcurrentPostersNeverOversellNorLoseAMovement(t *testing.T) {
 // wants the same goods. Whatever it reads before the first has ended is stale.
 func TestASaleReadsItsBalanceBehindTheSaleBeforeIt(t *testing.T) {
 	c := erptest.New(t, 1)
-	base := c.Worker(t, server.Config{})
-	s := stock(t, base, c, 10)
-	users := posters(t, c, []string{base}, 2)
+	bases := c.Mixed(t)
+	s := stock(t, bases[0], c, 10)
+	users := posters(t, c, bases, 2)
 	d := erptest.Document{Warehouse: s.warehouse, Counterparty: c.Organisations[0].Counterparty, Lines: []erptest.Line{{Item: c.Items[0], Quantity: "7"}}}
 	first, second := make(chan erptest.Answer, 1), make(chan erptest.Answer, 1)
 	holdingTheLedger(t, c, func() {
@@ -156,7 +157,7 @@ func holdingTheLedger(t *testing.T, c *erptest.Company, do func()) {
 
 func TestOneKeyIsOneDocument(t *testing.T) {
 	c := erptest.New(t, 2)
-	bases := []string{c.Worker(t, server.Config{}), c.Worker(t, server.Config{})}
+	bases := c.Mixed(t)
 	s := stock(t, bases[0], c, 1000)
 	d := s.sale(rand.New(rand.NewPCG(1, 1)), 1)
 
@@ -223,8 +224,14 @@ func TestOneKeyIsOneDocument(t *testing.T) {
 
 // The test holds a total that the posting needs, so it knows where the posting stands when its connection is cut.
 func TestAConnectionCutInMidPostingLeavesNothingHalfDone(t *testing.T) {
+	for _, name := range shape.Names {
+		t.Run(string(name), func(t *testing.T) { cutInMidPosting(t, erptest.Shaped(t, name, shape.Tweaks{})) })
+	}
+}
+
+func cutInMidPosting(t *testing.T, config server.Config) {
 	c := erptest.New(t, 2)
-	base := c.Worker(t, server.Config{})
+	base := c.Worker(t, config)
 	s := stock(t, base, c, 100)
 	u := erptest.Login(t, base, c.Organisations[0].User)
 	d := s.sale(rand.New(rand.NewPCG(1, 1)), 1)
@@ -277,10 +284,10 @@ func blockedBackends(t *testing.T, c *erptest.Company, count int) (pids []int32)
 // Connections are cut at random while everybody posts; whoever gets no clear answer asks again with the same key.
 func TestCutConnectionsNeitherLoseNorDoubleADocument(t *testing.T) {
 	c := erptest.New(t, 4)
-	base := c.Worker(t, server.Config{})
-	s := stock(t, base, c, 100_000)
-	const count, rounds = 24, 12
-	users := posters(t, c, []string{base}, count)
+	bases := c.Mixed(t)
+	s := stock(t, bases[0], c, 100_000)
+	const count, rounds = 24, 4
+	users := posters(t, c, bases, count)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	cuts := 0
 	go func() {
@@ -320,8 +327,7 @@ func TestASaleAndAnUnpostingReadBehindEachOther(t *testing.T) {
 	for name, saleFirst := range map[string]bool{"TheSaleFirst": true, "TheUnpostingFirst": false} {
 		t.Run(name, func(t *testing.T) {
 			c := erptest.New(t, 1)
-			base := c.Worker(t, server.Config{})
-			users := posters(t, c, []string{base}, 2)
+			users := posters(t, c, c.Mixed(t), 2)
 			d := erptest.Document{Warehouse: c.Organisations[0].Warehouses[0], Counterparty: c.Organisations[0].Counterparty, Lines: []erptest.Line{{Item: c.Items[0], Quantity: "7"}}}
 			receipt := users[0].Post(t, "goods-receipt", "", d)
 			calls := []func() erptest.Answer{

@@ -18,7 +18,6 @@ import (
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/server"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -121,11 +120,11 @@ type history struct {
 	papers []*paper
 }
 
-// Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by several workers, make the books
+// Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by workers of every shape, make the books
 // of the model; and so does the recalculation of totals.
 func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 	c := erptest.New(t, 4)
-	workers := []string{c.Worker(t, server.Config{}), c.Worker(t, server.Config{})}
+	workers := c.Mixed(t)
 	users := map[string]*erptest.User{}
 	for w, base := range workers {
 		for o := range c.Organisations {
@@ -187,7 +186,7 @@ func (h *history) check(t *rapid.T) {
 }
 
 func (h *history) user(t *rapid.T, organisation int) *erptest.User {
-	return h.users[fmt.Sprint(rapid.IntRange(0, 1).Draw(t, "worker"), organisation)]
+	return h.users[fmt.Sprint(rapid.IntRange(0, 2).Draw(t, "worker"), organisation)]
 }
 
 func (h *history) create(t *testing.T, rt *rapid.T) {

@@ -147,7 +147,7 @@ func TestADocumentIsChangedByWhoSawItAndMay(t *testing.T) {
 // Many sessions change, post anew, unpost and sell from the same few documents at once, on two workers.
 func TestConcurrentEditorsLoseNothingAndDoNotDeadlock(t *testing.T) {
 	c := erptest.New(t, 5)
-	bases := []string{c.Worker(t, server.Config{}), c.Worker(t, server.Config{})}
+	bases := c.Mixed(t)
 	s := stock(t, bases[0], c, 30)
 	users := posters(t, c, bases, 60)
 	var shared []string
@@ -161,7 +161,7 @@ func TestConcurrentEditorsLoseNothingAndDoNotDeadlock(t *testing.T) {
 	}
 	var done, refused, stale atomic.Int64
 	together(users, func(n int, u *erptest.User, rng *rand.Rand) {
-		for range 8 {
+		for range 4 {
 			path := shared[rng.IntN(len(shared))]
 			var a erptest.Answer
 			switch rng.IntN(5) {

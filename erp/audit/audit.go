@@ -17,6 +17,7 @@ type (
 	Report    = audit.Report
 	Check     = audit.Check
 	Violation = audit.Violation
+	Digest    = audit.Digest
 )
 
 // Run checks every invariant in one snapshot, so it may run beside live posting.
@@ -29,4 +30,9 @@ func Invariants() []audit.Invariant {
 	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, cash, goodsReceipt, goodsSale,
 		serviceSale, invoiceIssued, bankReceipt, internalConsumption, warehouseIssueOrder, settlementRegistrar,
 		otherGoodsReceipt, servicePurchase, invoiceReceived, paymentRequest, bankPayment, warehouseReceiptOrder, assetCommissioning)
+}
+
+// Books takes the digest of what the books hold.
+func Books(ctx context.Context, db *database.Database) (Digest, error) {
+	return audit.Books(ctx, db, erp.Metadata())
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
+	"plimsoll/platform/shape"
 )
 
 // Company is the database, and what its catalogs hold.
@@ -122,7 +124,7 @@ func (c *Company) Worker(t testing.TB, config server.Config) (base string) {
 // StartWorker is Worker that may be drained before.
 func (c *Company) StartWorker(t testing.TB, config server.Config) (base string, drain func()) {
 	t.Helper()
-	return Start(t, databasetest.Connect(t, c.DSN, database.Options{Application: "worker"}), config)
+	return Start(t, databasetest.Connect(t, c.DSN, config.Shape.Options(database.Options{Application: "worker"})), config)
 }
 
 // Serve runs a worker over any database of the ERP until the test ends.
@@ -130,6 +132,36 @@ func Serve(t testing.TB, db *database.Database, config server.Config) (base stri
 	t.Helper()
 	base, _ = Start(t, db, config)
 	return base
+}
+
+// Shaped is the configuration of a worker of a shape.
+func Shaped(t testing.TB, name shape.Name, with shape.Tweaks) server.Config {
+	t.Helper()
+	s, err := shape.New(name, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server.Config{Shape: s}
+}
+
+// Mixed are three workers, one of each shape. They wait for what a busy machine takes longer for, so that nobody is told to try again.
+func (c *Company) Mixed(t testing.TB) (bases []string) {
+	t.Helper()
+	const patience = time.Minute
+	dsn, err := url.Parse(c.DSN)
+	if err != nil {
+		t.Fatal("the connection string is no URL")
+	}
+	query := dsn.Query()
+	query.Set("lock_timeout", fmt.Sprint(patience.Milliseconds()))
+	dsn.RawQuery = query.Encode()
+	for _, name := range shape.Names {
+		config := Shaped(t, name, shape.Tweaks{})
+		config.QueueTimeout = patience
+		base, _ := Start(t, databasetest.Connect(t, dsn.String(), config.Shape.Options(database.Options{Application: "worker"})), config)
+		bases = append(bases, base)
+	}
+	return bases
 }
 
 // Start runs a worker until it is drained or the test ends.

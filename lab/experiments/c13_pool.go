@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/lab/claims"
 	"plimsoll/platform/database"
+	"plimsoll/platform/shape"
 	"plimsoll/platform/temptable"
 )
 
@@ -30,13 +31,14 @@ func (TempTablePool) Claim() string { return "C13" }
 
 // Plan implements Experiment.
 func (TempTablePool) Plan(b Bench) Plan {
-	turns := len(c13Pools) * b.rounds(c13Rounds)
-	return Plan{fmt.Sprintf("%d turns of %s with pools of %v temp tables per connection", turns, length(b.turn(c13Turn)), c13Pools),
+	turns := (len(c13Pools) + 2) * b.rounds(c13Rounds)
+	return Plan{fmt.Sprintf("%d turns of %s with pools of %v temp tables per connection, for bare batches and posted documents", turns, length(b.turn(c13Turn)), c13Pools),
 		time.Duration(turns)*b.turn(c13Turn) + 30*time.Second}
 }
 
 // Run implements Experiment.
 func (e TempTablePool) Run(ctx context.Context, b Bench) (claims.Finding, error) {
+	b, next := b.then(0.6)
 	return b.withLayer(ctx, func(l layer) (claims.Finding, error) {
 		load := c13Load.make()
 		var options []database.Options
@@ -70,7 +72,8 @@ func (e TempTablePool) Run(ctx context.Context, b Bench) (claims.Finding, error)
 		if err != nil {
 			return claims.Finding{}, err
 		}
-		return e.finding(s, made, partial, l), nil
+		end()
+		return next.andDocuments(ctx, e.finding(s, made, partial, l), l.dsn, "", s.turn, s.rounds, shape.Tweaks{TempPool: c13Pools[len(c13Pools)-1]})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"plimsoll/lab/claims"
 	"plimsoll/lab/ratio"
 	"plimsoll/platform/database"
+	"plimsoll/platform/shape"
 	"plimsoll/platform/temptable"
 )
 
@@ -28,13 +29,14 @@ func (SkippedTruncates) Claim() string { return "C15" }
 
 // Plan implements Experiment.
 func (SkippedTruncates) Plan(b Bench) Plan {
-	turns := 3 * b.rounds(c15Rounds)
-	return Plan{fmt.Sprintf("%d turns of %s: truncate always, after asking, by knowledge", turns, length(b.turn(c15Turn))),
+	turns := 6 * b.rounds(c15Rounds)
+	return Plan{fmt.Sprintf("%d turns of %s: truncate always, after asking, by knowledge, for bare batches and posted documents", turns, length(b.turn(c15Turn))),
 		time.Duration(turns)*b.turn(c15Turn) + 15*time.Second}
 }
 
 // Run implements Experiment.
 func (e SkippedTruncates) Run(ctx context.Context, b Bench) (claims.Finding, error) {
+	b, next := b.then(0.5)
 	return b.withLayer(ctx, func(l layer) (claims.Finding, error) {
 		load := c15Load.make()
 		s := sides{turn: b.turn(c15Turn), rounds: b.rounds(c15Rounds)}
@@ -61,7 +63,9 @@ func (e SkippedTruncates) Run(ctx context.Context, b Bench) (claims.Finding, err
 		if err != nil {
 			return claims.Finding{}, err
 		}
-		return e.finding(s, made, partial, dbs[1].TempTables().EmptyShare(), l), nil
+		f := e.finding(s, made, partial, dbs[1].TempTables().EmptyShare(), l)
+		end()
+		return next.andDocuments(ctx, f, l.dsn, "", s.turn, s.rounds, shape.Tweaks{Clearing: temptable.Ask}, shape.Tweaks{Clearing: temptable.Known})
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"plimsoll/lab/delay"
 	"plimsoll/lab/ratio"
 	"plimsoll/platform/database"
+	"plimsoll/platform/shape"
 )
 
 // Defaults of C16: an operation of about 100 statements, on the way that the claim is about.
@@ -35,8 +36,8 @@ func (Chains) Claim() string { return "C16" }
 
 // Plan implements Experiment.
 func (Chains) Plan(b Bench) Plan {
-	turns := 2 * len(c16Delays) * b.rounds(c16Rounds)
-	return Plan{fmt.Sprintf("%d turns of %s: statements one by one against chains of up to %d, over loopback and with %v of delay", turns, length(b.turn(c16Turn)), database.ChainDefault, c16Delays[1:]),
+	turns := 4 * len(c16Delays) * b.rounds(c16Rounds)
+	return Plan{fmt.Sprintf("%d turns of %s: statements one by one against chains of up to %d, over loopback and with %v of delay, for bare batches and posted documents", turns, length(b.turn(c16Turn)), database.ChainDefault, c16Delays[1:]),
 		time.Duration(turns)*b.turn(c16Turn) + 15*time.Second}
 }
 
@@ -50,6 +51,7 @@ type road struct {
 
 // Run implements Experiment.
 func (e Chains) Run(ctx context.Context, b Bench) (claims.Finding, error) {
+	b, next := b.then(0.5)
 	return b.withLayer(ctx, func(l layer) (claims.Finding, error) {
 		var roads []*road
 		partial := false
@@ -64,8 +66,28 @@ func (e Chains) Run(ctx context.Context, b Bench) (claims.Finding, error) {
 			}
 			roads = append(roads, r)
 		}
-		return e.finding(roads, partial, l), nil
+		return e.onDocuments(ctx, next, e.finding(roads, partial, l), roads, l)
 	})
+}
+
+// onDocuments goes the same ways with posted documents.
+func (Chains) onDocuments(ctx context.Context, b Bench, f claims.Finding, roads []*road, l layer) (claims.Finding, error) {
+	for i, r := range roads {
+		dsn, leave, err := delayed(l.dsn, c16Delays[i])
+		if err != nil {
+			return f, err
+		}
+		inner := b
+		inner.Step = func(share float64, left time.Duration, note string) {
+			b.step((float64(i)+share)/float64(len(roads)), left, r.name+", "+note)
+		}
+		f, err = inner.andDocuments(ctx, f, dsn, ", "+r.name, r.sides.turn, r.sides.rounds, shape.Tweaks{Chain: database.ChainDefault})
+		leave()
+		if err != nil {
+			return f, err
+		}
+	}
+	return f, nil
 }
 
 func (Chains) measure(ctx context.Context, b Bench, l layer, d time.Duration, place int) (*road, error) {

@@ -5,10 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/erp/fill"
 	"plimsoll/lab/claims"
 	"plimsoll/lab/cluster/clustertest"
 	"plimsoll/lab/ratio"
 	"plimsoll/platform/database"
+	"plimsoll/platform/shape"
 )
 
 func TestBelow(t *testing.T) {
@@ -96,4 +100,52 @@ func TestQueryBatch_IsTheLoadThatTheConditionsDescribe(t *testing.T) {
 			t.Errorf("chain %d: %+v", chain, counters)
 		}
 	}
+}
+
+// The documents of the experiments are posted by a worker of the shape asked for, each user under an account of its own.
+func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	db, err := database.Open(t.Context(), dsn, database.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 100, Counterparties: 50, Documents: 50}); err != nil {
+		t.Fatal(err)
+	}
+	b := Bench{Duration: 100 * time.Millisecond, Repetitions: 2}
+	d, err := b.onDocuments(t.Context(), dsn, b.Duration, b.Repetitions, shape.Tweaks{Chain: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := claims.Finding{}
+	d.into(&f, "")
+	if len(f.Figures) != 6 || len(f.Conditions) != 1 || d.sides.names[1] != "classic, chains of 100" || len(d.made[0]["documents"]) != 2 {
+		t.Errorf("%+v\n%+v", d, f)
+	}
+	var temp, users int64
+	err = db.Read(t.Context(), func(w *database.Work) error {
+		w.Queue("who posted", "SELECT count(DISTINCT author) FROM plimsoll_operation").Rows(func(r pgx.Rows) error { return r.Scan(&users) })
+		return nil
+	})
+	o, openErr := open(t.Context(), dsn, classicShape(t))
+	if openErr != nil {
+		t.Fatal(openErr)
+	}
+	defer o.close()
+	if warmErr := o.warm(t.Context()); warmErr != nil {
+		t.Fatal(warmErr)
+	}
+	if temp = o.db.TempTables().Used(); err != nil || users != clients || temp < 12 {
+		t.Errorf("%d users, %d temp tables, %v", users, temp, err)
+	}
+}
+
+func classicShape(t *testing.T) shape.Shape {
+	t.Helper()
+	s, err := shape.New(shape.Classic, shape.Tweaks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

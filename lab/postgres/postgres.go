@@ -24,6 +24,8 @@ type Server struct {
 	Started  time.Time // of the postmaster: another one is another incarnation
 	// Postmaster is its process on this machine; 0 when it is elsewhere, or not known.
 	Postmaster int
+	// WAL is how many bytes of log it has written since it was made; nil on a standby.
+	WAL *int64
 }
 
 //go:embed settings.sql
@@ -49,8 +51,9 @@ func Look(ctx context.Context, dsn string) (*Server, error) {
 
 func (s *Server) look(ctx context.Context, conn *pgx.Conn) error {
 	var backend int
-	const who = "select pg_postmaster_start_time(), pg_backend_pid()"
-	if err := conn.QueryRow(ctx, who).Scan(&s.Started, &backend); err != nil {
+	const who = `select pg_postmaster_start_time(), pg_backend_pid(),
+		case when not pg_is_in_recovery() then pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint end`
+	if err := conn.QueryRow(ctx, who).Scan(&s.Started, &backend, &s.WAL); err != nil {
 		return err
 	}
 	if isHere(conn.PgConn().Conn().RemoteAddr()) {

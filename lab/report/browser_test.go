@@ -209,7 +209,7 @@ func tabOrder(t *testing.T, v *visit) {
 		v.do(t, chromedp.KeyEvent(kb.Tab))
 		got = append(got, ask[string](t, v, who))
 	}
-	want := "skip scroll scroll plot plot plot plot summary summary"
+	want := "skip scroll scroll plot plot plot plot summary scroll summary"
 	if text := strings.Join(got, " "); !strings.HasPrefix(text, want) {
 		t.Errorf("tab order %s, want %s", text, want)
 	}

@@ -26,6 +26,7 @@ func conditions(r *result.Result) []fact {
 		{"workers", workers(c.Workers)},
 		{"machine", machine(c)},
 		{"CPU, share of all cores", cpu(c.CPU)},
+		{"cost of an operation", costOfEach(r.Cost)},
 		{"generator", generator(r.Generator, r.Conditions.Load.LagLimitS)},
 		{"software", or(c.Software, "not stated")},
 	}

@@ -20,6 +20,9 @@ func Text(w io.Writer, r *result.Result) error {
 	if err := histogram(&b, r.Operations); err != nil {
 		return err
 	}
+	if err := costs(&b, r.Cost); err != nil {
+		return err
+	}
 	foot(&b, r)
 	_, err := io.WriteString(w, harmless(b.String()))
 	return err

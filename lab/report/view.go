@@ -29,6 +29,8 @@ type view struct {
 	Step                               int
 	Audit, AuditTone                   string
 	Errors                             []failure
+	CostHead                           []string
+	Costs                              [][]string
 	Conditions, Settings               []fact
 	Policy                             string
 	Style, Scripts, Data               template.HTML
@@ -70,6 +72,9 @@ func newView(r *result.Result) *view {
 		for _, e := range op.ErrorTexts {
 			v.Errors = append(v.Errors, failure{op.ID, count(e.Count), e.Text})
 		}
+	}
+	for _, q := range r.Cost.Requests {
+		v.CostHead, v.Costs = costHead, append(v.Costs, costRow(q))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Conditions.Engine.Settings)) {
 		v.Settings = append(v.Settings, fact{name, r.Conditions.Engine.Settings[name]})

@@ -11,7 +11,7 @@ type Conditions struct {
 	CPU      CPU             `json:"cpu"`
 	Scale    string          `json:"scale,omitempty"` // of the base, in words
 	Profile  string          `json:"profile,omitempty"`
-	Shape    string          `json:"shape,omitempty"` // of the ERP: classic, tuned, lean
+	Shape    string          `json:"shape,omitempty"` // of the ERP, as its workers say: classic, tuned, lean, with the tweaks
 	Software string          `json:"software"`        // version of Plimsoll
 }
 

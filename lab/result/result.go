@@ -41,6 +41,7 @@ type Result struct {
 	Interval *apdex.Interval `json:"interval"`
 
 	Operations []Operation `json:"operations"`
+	Cost       Cost        `json:"cost"`
 	Generator  Generator   `json:"generator"`
 	Audit      Audit       `json:"audit"`
 	Conditions Conditions  `json:"conditions"`

@@ -20,7 +20,7 @@ func (r *running) result() *result.Result {
 		Started: r.began.UTC().Truncate(time.Millisecond), Finished: time.Now().UTC().Truncate(time.Millisecond),
 		Interrupted: r.stoppedByHand, Users: r.Users, DurationS: steady,
 		Totals: totals(r.tally.Outcomes()), Band: apdex.NoSample,
-		Operations: r.perOperation(), Generator: r.generator(), Audit: r.audit,
+		Operations: r.perOperation(), Cost: r.cost(), Generator: r.generator(), Audit: r.audit,
 		Conditions: r.conditions(), Events: r.events(), Series: r.series(),
 	}
 	if steady > 0 {
@@ -118,7 +118,7 @@ func (r *running) conditions() result.Conditions {
 			Generator: r.cpu(generatorCPU), Workers: r.cpu(workersCPU), Database: r.cpu(databaseCPU),
 			Machine: r.cpu(machineCPU), Steal: r.cpu(stealCPU),
 		},
-		Scale: r.Scale, Profile: r.Profile, Shape: r.Shape, Software: r.Software,
+		Scale: r.Scale, Profile: r.Profile, Shape: r.toldBefore.shape(), Software: r.Software,
 	}
 }
 

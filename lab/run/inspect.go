@@ -34,6 +34,7 @@ func (r *running) inspect(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	r.crew.callForeign(ctx)
+	r.toldAfter = ask(ctx, r.crew.urls())
 	r.audit = result.Audit{Findings: []result.Finding{}}
 	var err error
 	if r.after, err = lookPatiently(ctx, r.DSN); err == nil {

@@ -59,11 +59,10 @@ type Options struct {
 	// not named keeps its own; 0 takes it out.
 	Mix map[string]float64
 
-	// Title, Scale, Profile and Shape are carried into the result.
+	// Title, Scale and Profile are carried into the result.
 	Title   string
 	Scale   string // of the base, in words: "80 items, 2,000 documents"
 	Profile string // of the cluster: tuned, stock
-	Shape   string // of the ERP: classic, tuned, lean
 	// Software is the version of Plimsoll that runs.
 	Software string
 

@@ -43,15 +43,17 @@ type running struct {
 	id         string
 
 	before, after *postgres.Server
-	crew          *crew
-	player        *player
-	meter         *meter
-	tally         *tally.Tally
-	rampBegan     time.Time
-	bytesPerUser  float64
-	stoppedByHand bool
-	audit         result.Audit
-	verdict       verdict
+	// what the workers tell of themselves
+	toldBefore, toldAfter told
+	crew                  *crew
+	player                *player
+	meter                 *meter
+	tally                 *tally.Tally
+	rampBegan             time.Time
+	bytesPerUser          float64
+	stoppedByHand         bool
+	audit                 result.Audit
+	verdict               verdict
 }
 
 func (r *running) run(ctx context.Context) (*result.Result, error) {
@@ -85,7 +87,9 @@ func (r *running) open(ctx context.Context) (err error) {
 	if r.before, err = postgres.Look(ctx, r.DSN); err != nil {
 		return problem.New(problem.Environment, err, "is it running? `plimsoll up` starts one; `plimsoll status` lists them")
 	}
-	r.crew, err = r.hire(ctx)
+	if r.crew, err = r.hire(ctx); err == nil {
+		r.toldBefore = ask(ctx, r.crew.urls())
+	}
 	return err
 }
 

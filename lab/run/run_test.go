@@ -43,7 +43,7 @@ func filled(t *testing.T, dsn cluster.DSN) Options {
 		LagLimit: time.Minute, // other tests run beside this one
 		DSN:      dsn.Secret(), Serve: []string{os.Args[0]}, ServeEnv: []string{"PLIMSOLL_TEST_DSN=" + dsn.Secret()},
 		Users: 200, Ramp: time.Second, Duration: 5 * time.Second, Drain: 10 * time.Second,
-		Think: users.Think{Mean: 2 * time.Second}, Profile: "test", Shape: "lean", Software: "test",
+		Think: users.Think{Mean: 2 * time.Second}, Profile: "test", Software: "test",
 	}
 }
 
@@ -102,6 +102,15 @@ func TestRun(t *testing.T) {
 		e := r.Conditions.Engine
 		if e.Version == "" || e.Settings["fsync"] != "off" || !e.Local || r.Conditions.Load.Think.MeanS != 2 {
 			t.Errorf("%+v", r.Conditions)
+		}
+	})
+	t.Run("KnowsWhatItsRequestsCost", func(t *testing.T) {
+		i := slices.IndexFunc(r.Cost.Requests, func(q result.Request) bool { return q.ID == "document.post goods-sale" })
+		if c := r.Cost; i < 0 || c.Requests[i].Statements < 5 || c.Requests[i].RoundTrips < 1 || c.Requests[i].Rows < 5 || c.WALBytes == nil || *c.WALBytes <= 0 || c.DatabaseMS == nil || c.WorkersMS == nil {
+			t.Errorf("%+v", c)
+		}
+		if r.Conditions.Shape != "lean" {
+			t.Errorf("shape %q", r.Conditions.Shape)
 		}
 	})
 	t.Run("GoesThroughThePhases", func(t *testing.T) {

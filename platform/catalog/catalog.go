@@ -20,9 +20,9 @@ var own = []metadata.Attribute{
 
 // Reader reads elements by id, with some attributes; its statement is made once.
 type Reader struct {
-	meta  *metadata.Catalog
-	read  string
-	shown []metadata.Attribute
+	meta         *metadata.Catalog
+	read, listed string
+	shown        []metadata.Attribute
 }
 
 // NewReader makes the statement.
@@ -36,6 +36,7 @@ func NewReader(meta *metadata.Catalog, attributes ...string) *Reader {
 		r.shown = append(r.shown, *a)
 	}
 	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND %s", columns(r.shown), meta.Table(), visible(meta))
+	r.listed = listedSQL(meta, r.shown)
 	return r
 }
 
@@ -55,8 +56,12 @@ type Elements struct {
 
 // Read queues the reading of elements that the organisation may see.
 func (r *Reader) Read(w *database.Work, organisation id.ID, ids []id.ID) *Elements {
-	e := &Elements{rowset.New(r.shown, len(ids)), make(map[id.ID]int, len(ids))}
-	w.Queue("read "+r.meta.Name, r.read, organisation, ids).Rows(func(rows pgx.Rows) error {
+	return r.into(w.Queue("read "+r.meta.Name, r.read, organisation, ids), len(ids))
+}
+
+func (r *Reader) into(read *database.Statement, capacity int) *Elements {
+	e := &Elements{rowset.New(r.shown, capacity), make(map[id.ID]int, capacity)}
+	read.Rows(func(rows pgx.Rows) error {
 		err := e.Rows.Scan(rows)
 		last := e.Rows.Rows() - 1
 		e.index[rowset.Column[id.ID](e.Rows, "id")[last]] = last

@@ -12,6 +12,8 @@ type Counters struct {
 	Statements int64 `json:"statements"`
 	RoundTrips int64 `json:"round_trips"`
 	Retries    int64 `json:"retries"`
+	// Rows inserted, updated and deleted, in temp tables too, also where the transaction was rolled back.
+	Rows int64 `json:"rows"`
 	// Temp tables asked for, and what that took.
 	TempTables temptable.Counters `json:"temp_tables"`
 }
@@ -21,7 +23,13 @@ func (c *Counters) Add(other Counters) {
 	c.Statements += other.Statements
 	c.RoundTrips += other.RoundTrips
 	c.Retries += other.Retries
+	c.Rows += other.Rows
 	c.TempTables.Add(other.TempTables)
+}
+
+// Times multiplies; by -1 it makes of Add a difference.
+func (c Counters) Times(n int64) Counters {
+	return Counters{c.Statements * n, c.RoundTrips * n, c.Retries * n, c.Rows * n, c.TempTables.Times(n)}
 }
 
 type countersKey struct{}

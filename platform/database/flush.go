@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -105,6 +106,9 @@ func (w *Work) take(s *Statement, results pgx.BatchResults) error {
 func (w *Work) check(s *Statement, tag pgconn.CommandTag) error {
 	if err := w.watch(s, tag); err != nil {
 		return err
+	}
+	if tag.Insert() || tag.Update() || tag.Delete() || strings.HasPrefix(tag.String(), "MERGE ") {
+		w.counters.Rows += tag.RowsAffected() + s.besides
 	}
 	if s.sql == commit && tag.String() != "COMMIT" {
 		return fmt.Errorf("the server answered %s", tag)

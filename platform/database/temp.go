@@ -46,9 +46,7 @@ func (db *Database) TempTables() temptable.Counters {
 }
 
 func difference(after, before temptable.Counters) temptable.Counters {
-	before.Created, before.Reused, before.Dropped = -before.Created, -before.Reused, -before.Dropped
-	before.Truncates, before.Skipped, before.Probes = -before.Truncates, -before.Skipped, -before.Probes
-	after.Add(before)
+	after.Add(before.Times(-1))
 	return after
 }
 

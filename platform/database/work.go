@@ -47,6 +47,7 @@ type Statement struct {
 	read      func(pgx.Rows) error
 	affected  func(int64) error
 	filled    func(int64) // a temp table
+	besides   int64       // rows that its tag does not count
 	then      func()      // after all results of the round trip
 }
 
@@ -71,6 +72,9 @@ func (s *Statement) Rows(each func(pgx.Rows) error) { s.read = each }
 
 // Affected sets what is told the number of rows written.
 func (s *Statement) Affected(told func(int64) error) { s.affected = told }
+
+// Besides says how many rows are written by parts of the statement that its tag does not count.
+func (s *Statement) Besides(rows int) { s.besides = int64(rows) }
 
 // Backend is the process of the server that does the work.
 func (w *Work) Backend() uint32 { return w.conn.Conn().PgConn().PID() }

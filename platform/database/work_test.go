@@ -32,7 +32,7 @@ func TestRunIsOneRoundTripAndCounted(t *testing.T) {
 		w.Queue("two", add, 2)
 		return nil
 	})
-	if want := (database.Counters{Statements: 4, RoundTrips: 1}); err != nil || *counters != want {
+	if want := (database.Counters{Statements: 4, RoundTrips: 1, Rows: 2}); err != nil || *counters != want {
 		t.Errorf("counted %+v, want %+v (begin, two, commit); %v", *counters, want, err)
 	}
 	if got := db.Value(t, "SELECT sum(n) FROM things"); got != "2" {

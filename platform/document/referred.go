@@ -23,15 +23,15 @@ type Referred struct {
 
 // ReferenceReader reads documents of one type by id, with some attributes; its statements are made once.
 type ReferenceReader struct {
-	meta     *metadata.Document
-	read     string
-	shown    []metadata.Attribute
-	sections []referredSection
+	meta         *metadata.Document
+	read, listed string
+	shown        []metadata.Attribute
+	sections     []referredSection
 }
 
 type referredSection struct {
-	name, read string
-	shown      []metadata.Attribute
+	name, read, listed string
+	shown              []metadata.Attribute
 }
 
 var (
@@ -54,8 +54,10 @@ func NewReferenceReader(meta *metadata.Document, attributes ...string) *Referenc
 		s.shown = append(s.shown, *needed(meta.Name, sectionOf(meta, section).Attributes, column))
 	}
 	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND organisation = $1", columnsOf(r.shown), meta.Table())
+	r.listed = listedSQL("id", meta.Table(), r.shown)
 	for i := range r.sections {
 		s := &r.sections[i]
+		s.listed = listedSQL("document", meta.SectionTable(sectionOf(meta, s.name)), s.shown) + " ORDER BY document, line"
 		s.read = fmt.Sprintf("SELECT %s FROM %s WHERE document = ANY ($2::uuid[]) AND organisation = $1 ORDER BY document, line",
 			columnsOf(s.shown), meta.SectionTable(sectionOf(meta, s.name)))
 	}
@@ -111,17 +113,30 @@ func (r *ReferenceReader) Read(w *database.Work, organisation id.ID, ids []id.ID
 	if len(ids) == 0 {
 		return d
 	}
-	w.Queue("read "+r.meta.Name, r.read, organisation, ids).Rows(func(rows pgx.Rows) error {
+	d.scan(w.Queue("read "+r.meta.Name, r.read, organisation, ids))
+	for i := range r.sections {
+		d.scanSection(w.Queue("read rows of "+r.meta.Name, r.sections[i].read, organisation, ids), r.sections[i].name)
+	}
+	return d
+}
+
+func (d *Referred) scan(read *database.Statement) {
+	read.Rows(func(rows pgx.Rows) error {
 		err := d.Rows.Scan(rows)
 		last := d.Rows.Rows() - 1
 		d.index[rowset.Column[id.ID](d.Rows, "id")[last]] = last
 		return err
 	})
-	for i := range r.sections {
-		into := d.Sections[r.sections[i].name]
-		w.Queue("read rows of "+r.meta.Name, r.sections[i].read, organisation, ids).Rows(func(rows pgx.Rows) error { return into.Scan(rows) })
-	}
-	return d
+}
+
+func (d *Referred) scanSection(read *database.Statement, name string) {
+	into := d.Sections[name]
+	read.Rows(func(rows pgx.Rows) error { return into.Scan(rows) })
+}
+
+// listedSQL wants the name of a temp table that lists what is wanted.
+func listedSQL(column, table string, shown []metadata.Attribute) string {
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (SELECT l.id FROM %%s l) AND organisation = $1", columnsOf(shown), table, column)
 }
 
 // Of are documents that are known already, as Read would have found them.

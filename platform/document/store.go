@@ -20,6 +20,7 @@ type Store struct {
 	sections             []section
 	list, order, card    string
 	shown                []metadata.Attribute // what list and card select
+	classic              classic
 }
 
 type section struct {
@@ -35,7 +36,7 @@ var own = []metadata.Attribute{
 
 // NewStore makes the statements.
 func NewStore(app *metadata.Application, meta *metadata.Document) *Store {
-	s := &Store{meta: meta}
+	s := &Store{meta: meta, classic: newClassic(meta)}
 	header := selection(app, "d", meta.Attributes)
 	s.shown = append(append([]metadata.Attribute{}, own...), header.shown...)
 	s.insert, s.update, s.hold = insertSQL(meta), updateSQL(meta), holdSQL(meta)

@@ -44,12 +44,13 @@ func NewSlice(meta *metadata.Information, keys int) *Slice {
 type Register struct {
 	meta                       *metadata.Information
 	write, erase, read, lookup string
+	classic                    classic
 }
 
 // New makes the statements.
 func New(meta *metadata.Information) *Register {
 	return &Register{
-		meta: meta, write: writeSQL(meta), lookup: lookupSQL(meta),
+		meta: meta, write: writeSQL(meta), lookup: lookupSQL(meta), classic: newClassic(meta),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table()),
 		read:  fmt.Sprintf("SELECT %s FROM %s WHERE recorder = $1 ORDER BY line", columns("", meta.Fields()), meta.Table()),
 	}
@@ -69,20 +70,21 @@ func (r *Register) Read(w *database.Work, recorder id.ID) *Records {
 // before or at the moment.
 func (r *Register) Slice(w *database.Work, by register.Recorder, keys *rowset.Table) *Slice {
 	s := NewSlice(r.meta, keys.Rows())
-	w.Queue("read slice of "+r.meta.Name, r.lookup, keys.Arrays([]any{by.Organisation, by.ID, by.Period})...).Rows(func(rows pgx.Rows) error {
+	s.scan(w.Queue("read slice of "+r.meta.Name, r.lookup, keys.Arrays([]any{by.Organisation, by.ID, by.Period})...))
+	return s
+}
+
+// scan puts each row of a result where its key stands, whose number comes first.
+func (s *Slice) scan(read *database.Statement) {
+	read.Rows(func(rows pgx.Rows) error {
 		var row int
-		skip := make([]any, len(r.meta.Resources))
-		if err := rows.Scan(append([]any{&row}, skip...)...); err != nil { // the key's number says where the rest goes
+		skip := make([]any, len(s.Resources.Attributes))
+		if err := rows.Scan(append([]any{&row}, skip...)...); err != nil {
 			return err
 		}
 		s.Found[row-1] = true
-		targets := []any{&row}
-		for i := range r.meta.Resources {
-			targets = append(targets, s.Resources.Cell(i, row-1))
-		}
-		return rows.Scan(targets...)
+		return rows.Scan(append([]any{&row}, s.Resources.Cells(row-1)...)...)
 	})
-	return s
 }
 
 // Replace queues the change of a recorder's record set, which was of the period was, into another one; an empty one removes it. Only rows
@@ -132,23 +134,39 @@ SELECT $1, r.line, $2, $3, $4, %s FROM unnest(%s) AS r (line, %s) ORDER BY %s`,
 }
 
 func lookupSQL(meta *metadata.Information) string {
-	var parameters, matches []string
+	var parameters []string
 	for i, a := range meta.Dimensions {
 		parameters = append(parameters, fmt.Sprintf("$%d::%s", 4+i, a.Array()))
-		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
 	}
-	shown := "k.line::integer"
-	if len(meta.Resources) > 0 {
-		shown += ", " + columns("t.", meta.Resources)
+	return fmt.Sprintf(`SELECT %s
+FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
+%s`, shown(meta, "k.line::integer"), strings.Join(parameters, ", "), columns("", meta.Dimensions), lastSQL(meta))
+}
+
+// findSQL wants the names of the temp table that is filled and of that with the keys.
+func findSQL(meta *metadata.Information) string {
+	return fmt.Sprintf("INSERT INTO %%s SELECT %s FROM %%s k %s", shown(meta, "k."+placeColumn), lastSQL(meta))
+}
+
+func shown(meta *metadata.Information, place string) string {
+	if len(meta.Resources) == 0 {
+		return place
+	}
+	return place + ", " + columns("t.", meta.Resources)
+}
+
+// lastSQL joins to a key k what others than $2 state in the organisation $1, of a periodic register the last before or at the moment $3.
+func lastSQL(meta *metadata.Information) string {
+	var matches []string
+	for _, a := range meta.Dimensions {
+		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
 	}
 	when := "$3::timestamptz IS NOT NULL" // what is not periodic holds always
 	if meta.Periodic {
 		when = "t.period <= $3"
 	}
-	return fmt.Sprintf(`SELECT %s
-FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
-CROSS JOIN LATERAL (SELECT * FROM %s t WHERE t.organisation = $1 AND %s AND t.recorder <> $2 AND %s ORDER BY t.period DESC LIMIT 1) t`,
-		shown, strings.Join(parameters, ", "), columns("", meta.Dimensions), meta.Table(), strings.Join(matches, " AND "), when)
+	return fmt.Sprintf("CROSS JOIN LATERAL (SELECT * FROM %s t WHERE t.organisation = $1 AND %s AND t.recorder <> $2 AND %s ORDER BY t.period DESC LIMIT 1) t",
+		meta.Table(), strings.Join(matches, " AND "), when)
 }
 
 func columns(prefix string, attributes []metadata.Attribute) string {

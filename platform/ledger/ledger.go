@@ -43,12 +43,13 @@ func (e *Entries) Add(debit, credit Account, sum amount.Money) {
 type Ledger struct {
 	meta               *metadata.Accounting
 	write, erase, read string
+	classic            *classic
 }
 
 // New makes the statements.
 func New(meta *metadata.Accounting) *Ledger {
 	return &Ledger{
-		meta: meta, write: writeSQL(meta),
+		meta: meta, write: writeSQL(meta), classic: newClassic(meta),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table()),
 		read:  fmt.Sprintf("SELECT %s, amount FROM %s WHERE recorder = $1 ORDER BY line", Columns, meta.Table()),
 	}

@@ -26,7 +26,7 @@ func (l *Ledger) Replace(w *database.Work, by register.Recorder, was time.Time, 
 	if len(c.lines) > 0 {
 		split := int(w.Backend()) % l.meta.Splits
 		args := columns(columns([]any{by.ID, by.Type, by.Organisation, split, c.lines, c.periods}, c.rows.Debit), c.rows.Credit)
-		w.Queue("enter in "+l.meta.Name, l.write, append(args, c.rows.Amount)...)
+		w.Queue("enter in "+l.meta.Name, l.write, append(args, c.rows.Amount)...).Besides(len(c.lines) - len(c.erased))
 	}
 }
 

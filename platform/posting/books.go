@@ -12,7 +12,6 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/ledger"
-	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/number"
 	"plimsoll/platform/register"
@@ -28,6 +27,7 @@ type Books struct {
 	known     map[string]*information.Register
 	ledgers   map[string]*ledger.Ledger
 	order     []string // of the information registers, the others, and the ledgers after them
+	how       strategy
 }
 
 // kind is one type of document with everything made for it.
@@ -65,6 +65,7 @@ func New(db *database.Database, app *metadata.Application, rules map[string]Rule
 		}
 		b.types[name] = newKind(app, meta, r)
 	}
+	b.how = lean{b}
 	return b
 }
 
@@ -122,18 +123,15 @@ func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Resu
 	return Result{ID: d.ID, Number: d.Number, Posted: d.Posted, Version: 1}, nil
 }
 
-// create is the strategy with nothing to spare: lines travel as arrays, what is needed is read in one
-// round trip and what follows is written in another, which carries the COMMIT.
 func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *document.Document, key Key) error {
 	key.claim(w, d)
-	var needs []Balance
+	b.how.open(w, k, d, true)
+	q := question{references: true}
 	if d.Posted {
-		needs = k.rules.Balances(d)
+		q.needs = k.rules.Balances(d)
 	}
-	locked(w, needs, nil)
-	facts := k.references(w, d)
-	b.balances(w, d, needs, facts)
-	if err := w.Flush(ctx); err != nil {
+	facts, err := b.how.gather(ctx, w, k, d, q)
+	if err != nil {
 		return err
 	}
 	if err := k.present(d, facts); err != nil {
@@ -141,14 +139,11 @@ func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *docume
 	}
 	records := &Records{}
 	if d.Posted {
-		var err error
 		if records, err = k.rules.Record(d, facts); err != nil {
 			return err
 		}
 	}
-	k.store.Write(w, d)
-	b.write(w, d, d.Date, b.sets(&Records{}), b.sets(records))
-	return nil
+	return b.how.write(ctx, w, k, nil, d, b.sets(&Records{}), b.sets(records))
 }
 
 func (k *kind) references(w *database.Work, d *document.Document) *Facts {
@@ -158,14 +153,22 @@ func (k *kind) references(w *database.Work, d *document.Document) *Facts {
 			wanted[a.Catalog] = append(wanted[a.Catalog], v)
 		}
 	})
-	facts := &Facts{Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
+	facts := noFacts()
 	for _, name := range k.order {
 		ids := wanted[name]
 		slices.SortFunc(ids, id.ID.Compare)
 		facts.Catalogs[name] = k.readers[name].Read(w, d.Organisation, slices.Compact(ids))
 	}
 	facts.Documents = k.papers.read(w, d)
-	return facts
+	return &facts
+}
+
+// noFacts has room for answers.
+func noFacts() Facts {
+	return Facts{
+		Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{},
+		Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{},
+	}
 }
 
 // present refuses references to what does not exist or is not the organisation's: the answer is the same for both.
@@ -182,16 +185,6 @@ func (k *kind) present(d *document.Document, facts *Facts) (err error) {
 		}
 	})
 	return err
-}
-
-// locked is everything, in one statement, before anything is read: a statement sees what was committed before it began, so nothing
-// can come between.
-func locked(w *database.Work, needs []Balance, more []lock.Key) {
-	keys := slices.Clone(more)
-	for _, n := range needs {
-		keys = append(keys, n.Locks...)
-	}
-	lock.Exclusive(w, keys)
 }
 
 func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, facts *Facts) {

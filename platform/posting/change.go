@@ -75,14 +75,15 @@ func (b *Books) change(ctx context.Context, w *database.Work, k *kind, c Change,
 	if err != nil {
 		return Result{}, err
 	}
-	k.store.Change(w, held, d)
-	b.write(w, d, held.Date, before, after)
-	return Result{ID: d.ID, Number: d.Number, Posted: d.Posted, Version: held.Version + 1}, nil
+	result := Result{ID: d.ID, Number: d.Number, Posted: d.Posted, Version: held.Version + 1}
+	return result, b.how.write(ctx, w, k, held, d, before, after)
 }
 
 // hold queues the reading of a document with its record sets. Who changes them holds the document first, so that they stay as they are read.
 func (b *Books) hold(w *database.Work, k *kind, c Change, key Key) (*document.Document, sets) {
-	key.claim(w, &document.Document{Meta: k.meta, ID: c.Document, Organisation: c.Organisation})
+	d := &document.Document{Meta: k.meta, ID: c.Document, Organisation: c.Organisation}
+	key.claim(w, d)
+	b.how.open(w, k, d, false)
 	held, before := k.store.Hold(w, c.Organisation, c.Document), b.sets(&Records{})
 	for _, name := range k.meta.Recorded() {
 		if known := b.known[name]; known != nil {
@@ -121,35 +122,20 @@ func (c Change) apply(held *document.Document) (*document.Document, error) {
 
 // record decides on the new record sets, under locks of everything that the document moved or will move.
 func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change, d *document.Document, before sets) (sets, error) {
-	needs, checks := []Balance(nil), b.controlled(d.Organisation, before)
+	q := question{references: d.Posted || c.Content != nil, checks: b.controlled(d.Organisation, before)}
 	if d.Posted {
-		needs = k.rules.Balances(d)
+		q.needs = k.rules.Balances(d)
 	}
-	var locks []lock.Key
-	for i := range checks {
-		locks = append(locks, checks[i].locks...)
-	}
-	locked(w, needs, locks)
-	facts := &Facts{}
-	if d.Posted || c.Content != nil {
-		facts = k.references(w, d)
-	}
-	b.balances(w, d, needs, facts)
-	for i := range checks {
-		checks[i].left = checks[i].register.Balances(w, d.Organisation, checks[i].keys)
-		if covered := checks[i].covered; covered != nil {
-			checks[i].needed = covered.Balances(w, d.Organisation, checks[i].keys)
-		}
-	}
-	if err := w.Flush(ctx); err != nil {
-		return sets{}, err
-	}
-	after, err := b.decide(k, d, facts, needs, before)
+	facts, err := b.how.gather(ctx, w, k, d, q)
 	if err != nil {
 		return sets{}, err
 	}
-	for i := range checks {
-		if err := checks[i].refuse(before, after); err != nil {
+	after, err := b.decide(k, d, facts, q.needs, before)
+	if err != nil {
+		return sets{}, err
+	}
+	for i := range q.checks {
+		if err := q.checks[i].refuse(before, after); err != nil {
 			return sets{}, err
 		}
 	}

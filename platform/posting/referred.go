@@ -34,16 +34,20 @@ func newReferredReaders(app *metadata.Application, meta *metadata.Document, read
 func (r referredReaders) read(w *database.Work, d *document.Document) map[string]*document.Referred {
 	found := make(map[string]*document.Referred, len(r.order))
 	for _, name := range r.order {
-		var ids []id.ID
-		d.References(func(a metadata.Attribute, v id.ID) {
-			if slices.Contains(a.Documents, name) {
-				ids = append(ids, v)
-			}
-		})
-		slices.SortFunc(ids, id.ID.Compare)
-		found[name] = r.readers[name].Read(w, d.Organisation, slices.Compact(ids))
+		found[name] = r.readers[name].Read(w, d.Organisation, wanted(d, name))
 	}
 	return found
+}
+
+// wanted are the references of a document that may be to one of a type, each once.
+func wanted(d *document.Document, name string) (ids []id.ID) {
+	d.References(func(a metadata.Attribute, v id.ID) {
+		if slices.Contains(a.Documents, name) {
+			ids = append(ids, v)
+		}
+	})
+	slices.SortFunc(ids, id.ID.Compare)
+	return slices.Compact(ids)
 }
 
 // present refuses a reference to a document that there is not, or that another organisation has.

@@ -1,8 +1,8 @@
 // Package posting owns how a document becomes books: it reads what the rules of its type need, under
 // locks, lets the rules decide, and writes document, movements, entries and totals in one transaction.
 //
-// The rules are pure: they see values and return record sets, or a refusal. How the values are fetched and the record sets written is the strategy's
-// (Lean here), so every strategy makes the same books.
+// The rules are pure: they see values and return record sets, or a refusal. How the values are fetched and the record sets written is the strategy's,
+// so every strategy makes the same books. Lean, the default, posts so:
 //
 //	number ─▶ BEGIN, key, locks, references, balances ─▶ Rules.Record ─▶ document, movements+totals, entries+totals, COMMIT
 //	          └────────── one round trip ──────────┘        │            └──────────────── one round trip ────────────┘

@@ -18,7 +18,13 @@ import (
 
 // mark queues the moving of the boundary for what a change of a record set takes away or brings.
 func (r *Register) mark(w *database.Work, by Recorder, was time.Time, c *change) {
-	moment := by.Period
+	moment, keys := r.marked(by, was, c)
+	w.Queue("mark boundary of "+r.meta.Name, r.boundary, keys.Arrays([]any{by.Organisation, by.ID, moment})...)
+}
+
+// marked are the moment and the keys of a change.
+func (r *Register) marked(by Recorder, was time.Time, c *change) (moment time.Time, keys *rowset.Table) {
+	moment = by.Period
 	if len(c.erased) > 0 && (was.Before(moment) || len(c.erased) == len(c.lines)) {
 		moment = was
 	}
@@ -29,7 +35,7 @@ func (r *Register) mark(w *database.Work, by Recorder, was time.Time, c *change)
 			keys.Add(c.rows, []int{row})
 		}
 	}
-	w.Queue("mark boundary of "+r.meta.Name, r.boundary, keys.Arrays([]any{by.Organisation, by.ID, moment})...)
+	return moment, keys
 }
 
 func boundarySQL(meta *metadata.Accumulation) string {

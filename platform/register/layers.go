@@ -27,19 +27,16 @@ func NewLayers(meta *metadata.Accumulation) *Layers {
 // recorder itself has taken from, who may be about to put it back.
 func (r *Register) Layers(w *database.Work, organisation, recorder id.ID, keys *rowset.Table) *Layers {
 	l := NewLayers(r.meta)
-	w.Queue("read layers of "+r.meta.Name, r.layers, keys.Arrays([]any{organisation, recorder})...).Rows(func(rows pgx.Rows) error {
+	l.scan(w.Queue("read layers of "+r.meta.Name, r.layers, keys.Arrays([]any{organisation, recorder})...))
+	return l
+}
+
+func (l *Layers) scan(read *database.Statement) {
+	read.Rows(func(rows pgx.Rows) error {
 		l.Keys.Grow(1)
 		row := l.Left.Grow(1)
-		var targets []any
-		for i := range r.meta.Dimensions {
-			targets = append(targets, l.Keys.Cell(i, row))
-		}
-		for i := range r.meta.Resources {
-			targets = append(targets, l.Left.Cell(i, row))
-		}
-		return rows.Scan(targets...)
+		return rows.Scan(append(l.Keys.Cells(row), l.Left.Cells(row)...)...)
 	})
-	return l
 }
 
 // layersSQL finds the age of a layer at the movement that brought it, so that it has the date its document has now.

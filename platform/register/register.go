@@ -55,6 +55,7 @@ type Register struct {
 	meta                                 *metadata.Accumulation
 	write, erase, read, layers, boundary string
 	lookups                              []string // by how many of the dimensions are given
+	classic                              *classic
 }
 
 // New makes the statements.
@@ -69,6 +70,7 @@ func New(meta *metadata.Accumulation) *Register {
 	if meta.Layered {
 		r.layers, r.boundary = r.layersSQL(), boundarySQL(meta)
 	}
+	r.classic = newClassic(meta)
 	return r
 }
 
@@ -81,11 +83,7 @@ func (r *Register) Read(w *database.Work, recorder id.ID) *Movements {
 	w.Queue("read movements in "+r.meta.Name, r.read, recorder).Rows(func(rows pgx.Rows) error {
 		m.Expense = append(m.Expense, false)
 		row := m.Rows.Grow(1)
-		targets := []any{&m.Expense[row]}
-		for i := range fields(r.meta) {
-			targets = append(targets, m.Rows.Cell(i, row))
-		}
-		return rows.Scan(targets...)
+		return rows.Scan(append([]any{&m.Expense[row]}, m.Rows.Cells(row)...)...)
 	})
 	return m
 }
@@ -95,21 +93,19 @@ func (r *Register) Read(w *database.Work, recorder id.ID) *Movements {
 func (r *Register) Balances(w *database.Work, organisation id.ID, keys *rowset.Table) *rowset.Table {
 	balances := rowset.New(r.meta.Resources, keys.Rows())
 	balances.Grow(keys.Rows())
-	targets := make([]any, 1+len(r.meta.Resources))
-	var row int
-	targets[0] = &row
-	read := w.Queue("read balances of "+r.meta.Name, r.lookups[len(keys.Attributes)-1], keys.Arrays([]any{organisation})...)
+	r.scanBalances(w.Queue("read balances of "+r.meta.Name, r.lookups[len(keys.Attributes)-1], keys.Arrays([]any{organisation})...), balances)
+	return balances
+}
+
+// scanBalances puts each row of a result where its key stands, whose number comes first.
+func (r *Register) scanBalances(read *database.Statement, balances *rowset.Table) {
 	read.Rows(func(rows pgx.Rows) error {
-		// the key's number comes first, and says where the rest goes
-		if err := rows.Scan(append([]any{&row}, make([]any, len(targets)-1)...)...); err != nil {
+		var place int
+		if err := rows.Scan(append([]any{&place}, make([]any, len(r.meta.Resources))...)...); err != nil {
 			return err
 		}
-		for i := range r.meta.Resources {
-			targets[1+i] = balances.Cell(i, row-1)
-		}
-		return rows.Scan(targets...)
+		return rows.Scan(append([]any{&place}, balances.Cells(place-1)...)...)
 	})
-	return balances
 }
 
 func (r *Register) lookupSQL(given int) string {

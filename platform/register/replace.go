@@ -25,7 +25,7 @@ func (r *Register) Replace(w *database.Work, by Recorder, was time.Time, before,
 	}
 	if len(c.lines) > 0 {
 		args := c.rows.Arrays([]any{by.ID, by.Type, by.Organisation, c.lines, c.periods, c.expense})
-		w.Queue("record in "+r.meta.Name, r.write, args...)
+		w.Queue("record in "+r.meta.Name, r.write, args...).Besides(len(c.lines) - len(c.erased))
 		if r.meta.Layered {
 			r.mark(w, by, was, c)
 		}

@@ -14,12 +14,7 @@ import (
 
 // Scan adds the current row of a result; its columns are the attributes in order.
 func (t *Table) Scan(rows pgx.Rows) error {
-	row := t.Grow(1)
-	targets := make([]any, len(t.columns))
-	for i := range t.columns {
-		targets[i] = t.Cell(i, row)
-	}
-	return rows.Scan(targets...)
+	return rows.Scan(t.Cells(t.Grow(1))...)
 }
 
 // AppendJSON appends all rows as an array of objects.

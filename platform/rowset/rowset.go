@@ -125,6 +125,15 @@ func Column[T Value](t *Table, name string) []T {
 // Cell is a pointer to the value in a row of the i-th column: where a row of a result is scanned to.
 func (t *Table) Cell(i, row int) any { return t.columns[i].cell(row) }
 
+// Cells are pointers to the values of a row.
+func (t *Table) Cells(row int) []any {
+	cells := make([]any, len(t.columns))
+	for i := range cells {
+		cells[i] = t.Cell(i, row)
+	}
+	return cells
+}
+
 // Value is the value itself.
 func (t *Table) Value(i, row int) any { return t.columns[i].value(row) }
 
@@ -132,6 +141,14 @@ func (t *Table) Value(i, row int) any { return t.columns[i].value(row) }
 func (t *Table) Arrays(args []any) []any {
 	for _, c := range t.columns {
 		args = append(args, c.array())
+	}
+	return args
+}
+
+// Values appends the values of one row: the parameters of a statement that writes it alone.
+func (t *Table) Values(args []any, row int) []any {
+	for _, c := range t.columns {
+		args = append(args, c.value(row))
 	}
 	return args
 }

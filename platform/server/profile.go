@@ -1,8 +1,13 @@
 package server
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"net/http"
 	"sync"
+	"time"
 
 	"plimsoll/platform/database"
 )
@@ -14,6 +19,16 @@ type Operation struct {
 	Overloaded int64             `json:"overloaded"`
 	Failed     int64             `json:"failed"`
 	Database   database.Counters `json:"database"`
+}
+
+// Plus is the sum with so many times another.
+func (o Operation) Plus(other Operation, times int64) Operation {
+	o.Done += times * other.Done
+	o.Refused += times * other.Refused
+	o.Overloaded += times * other.Overloaded
+	o.Failed += times * other.Failed
+	o.Database.Add(other.Database.Times(times))
+	return o
 }
 
 type profile struct {
@@ -40,6 +55,37 @@ func (p *profile) count(operation string, status int, cost database.Counters) {
 	}
 	o.Database.Add(cost)
 	p.operations[operation] = o
+}
+
+// Told is what a worker says of itself: GET /health/profile.
+type Told struct {
+	Shape      string               `json:"shape"`
+	Operations map[string]Operation `json:"operations"`
+}
+
+// askWithin is how long a worker may take to tell.
+const askWithin = 10 * time.Second
+
+// Ask a worker what it says of itself.
+func Ask(ctx context.Context, base string) (t Told, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/health/profile", nil)
+	if err != nil {
+		return t, fmt.Errorf("ask worker: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return t, fmt.Errorf("ask worker: %w", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return t, fmt.Errorf("ask worker: it answered %s", answer.Status)
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&t); err != nil {
+		return t, fmt.Errorf("ask worker: %w", err)
+	}
+	return t, nil
 }
 
 // Profile is what each kind of request has cost since the worker started.

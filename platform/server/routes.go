@@ -45,7 +45,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /health/live", func(w http.ResponseWriter, _ *http.Request) { s.write(w, answer{status: http.StatusOK}) })
 	mux.HandleFunc("GET /health/ready", s.ready)
 	mux.HandleFunc("GET /health/profile", func(w http.ResponseWriter, _ *http.Request) {
-		body, _ := json.Marshal(s.Profile())
+		body, _ := json.Marshal(Told{s.config.Shape.String(), s.Profile()})
 		s.write(w, answer{status: http.StatusOK, body: body})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

@@ -26,6 +26,7 @@ import (
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/session"
+	"plimsoll/platform/shape"
 )
 
 // Defaults of a worker.
@@ -48,6 +49,8 @@ const (
 // Config of a worker; zero values mean the defaults.
 type Config struct {
 	Database *database.Database
+	// Shape of the worker: how it posts, and what it tells of itself. Its other part are options of the Database. Defaults to lean.
+	Shape shape.Shape
 	// Log is told of failures and of the life of the worker. Defaults to slog.Default().
 	Log *slog.Logger
 	// Concurrency is how many requests are worked on at once. Defaults to the size of the pool.
@@ -98,9 +101,13 @@ func New(config Config, app Application) (*Server, error) {
 		return nil, errors.New("a worker needs a database")
 	}
 	config.fillIn()
+	books, err := posting.New(config.Database, app.Metadata, app.Rules).With(config.Shape.Posting)
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
 		config: config, app: app, db: config.Database, log: config.Log, gate: newGate(config.Concurrency, config.Queue, config.QueueTimeout),
-		sessions: session.New(config.MaxSessions, time.Now), books: posting.New(config.Database, app.Metadata, app.Rules),
+		sessions: session.New(config.MaxSessions, time.Now), books: books,
 		documents: map[string]*document.Store{}, catalogs: map[string]*catalog.Lister{},
 	}
 	for i := range app.Metadata.Documents {
@@ -118,6 +125,9 @@ func New(config Config, app Application) (*Server, error) {
 func (c *Config) fillIn() {
 	if c.Log == nil {
 		c.Log = slog.Default()
+	}
+	if c.Shape.Name == "" {
+		c.Shape, _ = shape.New(shape.Default, shape.Tweaks{})
 	}
 	if c.Concurrency < 1 {
 		c.Concurrency = c.Database.Connections()

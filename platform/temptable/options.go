@@ -60,6 +60,8 @@ type Counters struct {
 	Truncates int64 `json:"truncates"`
 	Skipped   int64 `json:"skipped_truncates"` // the table was empty
 	Probes    int64 `json:"probes"`            // SELECT 1 … LIMIT 1
+	Returned  int64 `json:"returned"`          // at the end of their use, not by a rollback
+	Empty     int64 `json:"empty"`             // of these, for all that is known
 }
 
 // Add sums two.
@@ -70,15 +72,23 @@ func (c *Counters) Add(other Counters) {
 	c.Truncates += other.Truncates
 	c.Skipped += other.Skipped
 	c.Probes += other.Probes
+	c.Returned += other.Returned
+	c.Empty += other.Empty
+}
+
+// Times multiplies; by -1 it makes of Add a difference.
+func (c Counters) Times(n int64) Counters {
+	return Counters{c.Created * n, c.Reused * n, c.Dropped * n, c.Truncates * n, c.Skipped * n, c.Probes * n, c.Returned * n, c.Empty * n}
 }
 
 // Used is how often a table was asked for.
 func (c Counters) Used() int64 { return c.Created + c.Reused }
 
-// EmptyShare of the tables that were given back, 0..1. Always does not look, and so does not know: 0.
+// EmptyShare of the tables that were given back, 0..1. What another statement than a counted one may have written into, and nobody
+// looked into, counts as filled.
 func (c Counters) EmptyShare() float64 {
-	if c.Skipped == 0 {
+	if c.Returned == 0 {
 		return 0
 	}
-	return float64(c.Skipped) / float64(c.Skipped+c.Truncates)
+	return float64(c.Empty) / float64(c.Returned)
 }

@@ -222,19 +222,30 @@ func (p *Pool) Return(t *Table) Step {
 	}
 	switch n, known := t.Rows(); {
 	case p.options.Clearing == Always:
+		p.returned(known && n == 0)
 		return p.cleared(t, Truncate)
 	case p.options.Clearing == Ask || !known:
 		p.Counters.Probes++
 		return Probe
 	case n == 0:
+		p.returned(true)
 		return p.cleared(t, Skip)
 	default:
+		p.returned(false)
 		return p.cleared(t, Truncate)
+	}
+}
+
+func (p *Pool) returned(empty bool) {
+	p.Counters.Returned++
+	if empty {
+		p.Counters.Empty++
 	}
 }
 
 // Probed is told what a probe found.
 func (p *Pool) Probed(t *Table, hasRow bool) Step {
+	p.returned(!hasRow)
 	if hasRow {
 		return p.cleared(t, Truncate)
 	}

@@ -14,6 +14,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addRuns(root)
 	a.addAudit(root)
 	a.addProve(root)
+	a.addProfile(root)
 	a.addUp(root)
 	a.addStatus(root)
 	a.addPsql(root)

@@ -89,6 +89,7 @@ func TestEndToEnd(t *testing.T) {
 		{"FillOnce", s.fill},
 		{"AuditFindsWrongBooks", s.audit},
 		{"ServeUntilStopped", s.serve},
+		{"ProfileByShape", s.profile},
 		{"Run", s.run},
 		{"ReportOfTheRun", s.report},
 		{"RunMissesItsTarget", s.runOverloaded},
@@ -177,9 +178,10 @@ func (s *stand) fill(t *testing.T) {
 func (s *stand) audit(t *testing.T) {
 	o := plimsoll(t, "audit", "--cluster", s.one)
 	o.want(t, ExitOK)
-	if !strings.Contains(o.stdout, "audit: clean") {
+	if !strings.Contains(o.stdout, "audit: clean") || strings.Contains(o.stdout, "digest:") {
 		t.Errorf("%s", o.stdout)
 	}
+	books := s.digest(t)
 	cook := func(by string) {
 		plimsoll(t, "psql", s.one, "--", "-qc", "UPDATE acc_stock_totals SET quantity = quantity + "+by).want(t, ExitOK)
 	}
@@ -191,7 +193,47 @@ func (s *stand) audit(t *testing.T) {
 	if report.Violations == 0 {
 		t.Errorf("%s", o.stdout)
 	}
+	if s.digest(t) == books {
+		t.Error("other totals have the same digest")
+	}
 	cook("-1")
+	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitOK)
+	if got := s.digest(t); got != books {
+		t.Errorf("digest %s, it was %s with the same books", got, books)
+	}
+}
+
+// digest of the books, wrong ones too, as text and JSON say it.
+func (s *stand) digest(t *testing.T) string {
+	t.Helper()
+	var said struct{ Books struct{ Digest string } }
+	o := plimsoll(t, "audit", "--cluster", s.one, "--digest", "--json")
+	o.decode(t, &said)
+	text := plimsoll(t, "audit", "--cluster", s.one, "--digest").stdout
+	if len(said.Books.Digest) != 64 || !strings.Contains(text, "digest: "+said.Books.Digest+"\n") || !strings.Contains(text, "doc_goods_sale") {
+		t.Errorf("%s\n%s", o.stdout, text)
+	}
+	return said.Books.Digest
+}
+
+func (s *stand) profile(t *testing.T) {
+	var p struct {
+		Rounds     int
+		Operations []struct {
+			ID    string
+			Sides []struct {
+				Shape, Server string
+				RoundTrips    float64 `json:"round_trips"`
+			}
+		}
+	}
+	o := plimsoll(t, "profile", "--cluster", s.one, "--rounds", "1", "--json")
+	o.want(t, ExitOK)
+	o.decode(t, &p)
+	if sale := p.Operations[0]; p.Rounds != 1 || sale.ID != "goods_sale.post" || len(sale.Sides) != 3 || sale.Sides[0].Shape != "classic" ||
+		sale.Sides[0].RoundTrips < 100 || sale.Sides[1].RoundTrips > 20 || sale.Sides[2].RoundTrips > 3 {
+		t.Errorf("%s", o.stdout)
+	}
 	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitOK)
 }
 

@@ -23,6 +23,7 @@ import (
 
 type runOptions struct {
 	target
+	shapeOptions
 	engine, url, html, title                 string
 	users, workers, seed                     int
 	duration, ramp, think, timeout, lagLimit time.Duration
@@ -47,6 +48,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
   plimsoll run --cluster vanilla --json > vanilla.json
+  plimsoll run --shape classic          the ERP as such systems are before they are tuned
   plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    workers that run elsewhere`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })
 	fs := c.Flags()
@@ -60,6 +62,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 	config.Span(fs, &o.timeout, "timeout", run.TimeoutDefault, time.Millisecond, "of one operation; what takes longer has failed")
 	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond, "the run is not valid when 1 of 100 operations was sent later than this")
 	config.Count(fs, &o.workers, "workers", run.WorkersDefault, 1, 64, "application-server processes to start")
+	shapeFlags(c, &o.shapeOptions)
 	fs.StringVar(&o.url, "url", "", "`URL`s of workers that run already, with commas between; starts none")
 	fs.StringVar(&o.html, "html", "", "write the HTML report to this `FILE` too")
 	fs.StringVar(&o.title, "title", "", "a `TEXT` that stands above the result")
@@ -106,8 +109,11 @@ func (o runOptions) options() (run.Options, error) {
 	if err != nil {
 		return run.Options{}, err
 	}
+	if _, err := o.shape(); err != nil {
+		return run.Options{}, err
+	}
 	options := run.Options{
-		Serve:    serve,
+		Serve:    append(serve, o.shapeOptions.arguments()...),
 		Workers:  o.workers,
 		Users:    o.users,
 		Duration: o.duration,

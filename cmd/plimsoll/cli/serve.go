@@ -18,6 +18,7 @@ import (
 
 type serveOptions struct {
 	target
+	shapeOptions
 	listen                                    string
 	connections, concurrency, queue, sessions int
 }
@@ -32,6 +33,8 @@ which lets running requests end. 'run' starts workers of its own; this is for wo
 other machines or for trying the API. The first line of stdout says where it listens.`,
 		Example: `  plimsoll serve
   plimsoll serve --listen 127.0.0.1:0 --json
+  plimsoll serve --shape classic                 as such systems are before they are tuned
+  plimsoll serve --shape classic --chain 100     with one of the tweaks
   PLIMSOLL_DSN=postgres://… plimsoll serve --listen 0.0.0.0:8080`,
 	}, func(ctx context.Context, _ []string) error { return a.serve(ctx, o) })
 	fs := c.Flags()
@@ -40,15 +43,20 @@ other machines or for trying the API. The first line of stdout says where it lis
 	config.Count(fs, &o.concurrency, "concurrency", 0, 0, 100000, "requests worked on at once; 0 leaves it to the worker")
 	config.Count(fs, &o.queue, "queue", 0, 0, 1000000, "requests that may wait before more are refused; 0 leaves it to the worker")
 	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "most sessions at once; 0 leaves it to the worker")
+	shapeFlags(c, &o.shapeOptions)
 	a.targetFlags(c, &o.target)
 }
 
 func (a *app) serve(ctx context.Context, o serveOptions) error {
+	shaped, err := o.shape()
+	if err != nil {
+		return err
+	}
 	dsn, err := a.database(ctx, o.target)
 	if err != nil {
 		return err
 	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: o.connections})
+	db, err := database.Open(ctx, dsn, shaped.Options(database.Options{Connections: o.connections}))
 	if err != nil {
 		return err
 	}
@@ -57,7 +65,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	worker, err := erp.NewServer(server.Config{
-		Database: db, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue, MaxSessions: o.sessions,
+		Database: db, Shape: shaped, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue, MaxSessions: o.sessions,
 	})
 	if err != nil {
 		return err

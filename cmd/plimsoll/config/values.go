@@ -124,3 +124,34 @@ func (c *choice) Set(s string) error {
 	}
 	return Reason(reason)
 }
+
+type optionalSpan struct {
+	p   **time.Duration
+	min time.Duration
+}
+
+// OptionalSpan defines a flag that takes a duration of at least min, or is left out: then there is none.
+func OptionalSpan(fs *pflag.FlagSet, p **time.Duration, name string, min time.Duration, usage string) {
+	*p = nil
+	fs.Var(optionalSpan{p, min}, name, usage)
+}
+
+func (d optionalSpan) String() string {
+	if d.p == nil || *d.p == nil {
+		return ""
+	}
+	return span{*d.p, d.min}.String()
+}
+func (d optionalSpan) Type() string { return "duration" }
+func (d optionalSpan) Set(s string) error {
+	if s == "" {
+		*d.p = nil
+		return nil
+	}
+	var v time.Duration
+	if err := (span{&v, d.min}).Set(s); err != nil {
+		return err
+	}
+	*d.p = &v
+	return nil
+}

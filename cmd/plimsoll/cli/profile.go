@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/cluster"
+	"plimsoll/lab/costs"
+	"plimsoll/lab/rig"
+	"plimsoll/lab/server"
+	"plimsoll/platform/problem"
+	"plimsoll/platform/shape"
+	"plimsoll/platform/temptable"
+)
+
+type profileOptions struct {
+	target
+	engine       string
+	rounds, seed int
+	tweaks       bool
+}
+
+func (a *app) addProfile(root *cobra.Command) {
+	var o profileOptions
+	c := a.command(root, groupJob, &cobra.Command{
+		Use:   "profile [flags]",
+		Short: "What each key operation asks of the database, by shape of the ERP",
+		Long: `Carry out every key operation on the same documents in each shape of the ERP, one after
+another and in turns, and count: statements, round trips, temp tables and how many of them
+stayed empty, rows written, log, latency, processor time of the server and of the worker.
+Where both flavours of the engine are built, it is done on both. Nothing else should run.`,
+		Example: `  plimsoll profile
+  plimsoll profile --cluster vanilla --rounds 100
+  plimsoll profile --tweaks          classic with each of its four tweaks alone, too
+  plimsoll profile --json | jq '.operations[0].sides'`,
+	}, func(ctx context.Context, _ []string) error { return a.profile(ctx, o) })
+	fs := c.Flags()
+	config.Count(fs, &o.rounds, "rounds", costs.RoundsDefault, 1, 100_000, "how often every operation is carried out in each shape")
+	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "seed of what the documents hold")
+	fs.BoolVar(&o.tweaks, "tweaks", false, "the classic shape with each tweak alone, too")
+	a.targetFlags(c, &o.target)
+	engineFlag(c, &o.engine)
+}
+
+func (a *app) profile(ctx context.Context, o profileOptions) (err error) {
+	serve, err := serveCommand()
+	if err != nil {
+		return err
+	}
+	bases, takeDown, err := a.profileBases(ctx, o)
+	defer func() {
+		if down := takeDown(); err == nil {
+			err = down
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	a.meter.Phase("profile", 1, "")
+	p, err := costs.Run(ctx, costs.Options{
+		Serve: serve, Sides: o.sides(bases), Rounds: o.rounds, Seed: uint64(o.seed),
+		Progress: func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) },
+	})
+	a.meter.End()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.emit(p)
+	} else {
+		err = a.showProfile(p)
+	}
+	if err == nil && p.Partial {
+		err = problem.New(problem.Interrupted, fmt.Errorf("stopped after %d rounds of %d", p.Rounds, o.rounds), "")
+	}
+	return err
+}
+
+// profileBase is one server with its base.
+type profileBase struct{ name, dsn string }
+
+// profileBases are the base asked for, or one on each flavour that is built.
+func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profileBase, takeDown func() error, err error) {
+	var rigs []*rig.Rig
+	takeDown = func() (err error) {
+		for _, r := range rigs {
+			err = errors.Join(err, r.Close())
+		}
+		return err
+	}
+	if o.foreign() {
+		return []profileBase{{"given", o.dsn}}, takeDown, nil
+	}
+	names, err := a.profileClusters(ctx, o)
+	for _, name := range names {
+		r, err := rig.Up(ctx, rig.Options{Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: specEngine(name, o.engine)}, Say: a.meter.Say})
+		if err != nil {
+			return nil, takeDown, err
+		}
+		rigs = append(rigs, r)
+		bases = append(bases, profileBase{name, r.DSN().Secret()})
+	}
+	return bases, takeDown, err
+}
+
+func (a *app) profileClusters(ctx context.Context, o profileOptions) (names []string, err error) {
+	if o.cluster == "" && o.engine == "" {
+		for _, flavour := range []string{server.Vanilla, server.Plimsoll} {
+			_, err := server.Find(ctx, flavour)
+			if err == nil {
+				names = append(names, flavour)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+		}
+		if len(names) > 0 {
+			return names, nil
+		}
+	}
+	name, err := a.pickOrName(ctx, o.cluster, o.engine)
+	return []string{name}, err
+}
+
+// sides are every shape on every base; with tweaks, classic with each alone, as tuned has it.
+func (o profileOptions) sides(bases []profileBase) (sides []costs.Side) {
+	for _, b := range bases {
+		add := func(name string, s shapeOptions) {
+			sides = append(sides, costs.Side{Server: b.name, DSN: b.dsn, Shape: name, Flags: s.arguments()})
+		}
+		for _, name := range shape.Names {
+			add(string(name), shapeOptions{name: string(name)})
+			if name != shape.Classic || !o.tweaks {
+				continue
+			}
+			jitter := shape.LifetimeTweak
+			for _, tweaked := range []shapeOptions{
+				{tempPool: shape.TempPoolTweak}, {jitter: &jitter}, {clearing: string(temptable.Ask)}, {chain: shape.ChainTweak},
+			} {
+				tweaked.name = string(shape.Classic)
+				if s, err := tweaked.shape(); err == nil {
+					add(s.String(), tweaked)
+				}
+			}
+		}
+	}
+	return sides
+}
+
+func (a *app) showProfile(p *costs.Profile) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, op := range p.Operations {
+		fmt.Fprintf(w, "\n%s\tstatements\tround trips\ttemp tables\tempty\trows\tlog KB\tp50 ms\tp95 ms\tserver ms\tworker ms\n", op.ID)
+		for _, f := range op.Sides {
+			name := f.Server + " " + f.Shape
+			if f.Refused > 0 {
+				name += fmt.Sprintf(" (%d of %d refused)", f.Refused, f.Count)
+			}
+			fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.2f\t%.2f\t%s\t%s\n", name, f.Statements, f.RoundTrips, f.TempTables,
+				known(f.EmptyShare, 100, "%.0f %%"), f.Rows, known(f.WALBytes, 1.0/1024, "%.1f"), f.LatencyMS, f.LatencyP95, known(f.ServerMS, 1, "%.2f"), known(f.WorkerMS, 1, "%.2f"))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.stdout, strings.TrimSpace(fmt.Sprintf(`
+%d rounds, every side one user on one connection, in turns. Counts are means, log and latency medians; server ms and
+worker ms are processor time per operation. Latency is the user's, over HTTP.`, p.Rounds)))
+	return err
+}
+
+// known writes a figure, or a dash for one that is not known.
+func known(v *float64, times float64, format string) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf(format, *v*times)
+}

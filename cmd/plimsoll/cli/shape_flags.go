@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/platform/database"
+	"plimsoll/platform/problem"
+	"plimsoll/platform/shape"
+	"plimsoll/platform/temptable"
+)
+
+// shapeOptions are the shape of workers, and tweaks of it.
+type shapeOptions struct {
+	name, clearing  string
+	tempPool, chain int
+	lifetime        time.Duration
+	jitter          *time.Duration // nil: as the shape has it
+}
+
+// Bounds of the tweaks.
+const (
+	tempPoolMax = 100_000
+	chainMax    = 10_000
+	jitterMin   = time.Second
+)
+
+// Flags of a shape, as flags and as keys.
+const (
+	flagShape    = "shape"
+	flagTempPool = "temp-pool"
+	flagLifetime = "lifetime"
+	flagJitter   = "lifetime-jitter"
+	flagClearing = "clearing"
+	flagChain    = "chain"
+)
+
+func shapeFlags(c *cobra.Command, o *shapeOptions) {
+	fs := c.Flags()
+	config.Choice(fs, &o.name, flagShape, string(shape.Default), words(shape.Names), "of the ERP: classic talks with the database as such systems do before they are\ntuned, tuned is that with four tweaks, lean is the best there is; the books are the same")
+	config.Count(fs, &o.tempPool, flagTempPool, 0, 0, tempPoolMax, "temp tables that a connection keeps; 0 leaves it to the shape")
+	config.Span(fs, &o.lifetime, flagLifetime, 0, 0, "of a connection, at least; 0 leaves it to the shape")
+	config.OptionalSpan(fs, &o.jitter, flagJitter, 0, "random part of the lifetime, 0 for a fixed one; without it as the shape has it")
+	config.Choice(fs, &o.clearing, flagClearing, "", words([]temptable.Clearing{temptable.Always, temptable.Ask, temptable.Known}), "how temp tables are emptied: truncate always, ask for rows first, or\nby what is known; without it as the shape has it")
+	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0 leaves it to the shape")
+	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain)
+}
+
+func words[T ~string](of []T) (all []string) {
+	for _, w := range of {
+		all = append(all, string(w))
+	}
+	return all
+}
+
+// shape that was asked for.
+func (o shapeOptions) shape() (shape.Shape, error) {
+	tweaks := shape.Tweaks{TempPool: o.tempPool, Lifetime: o.lifetime, Clearing: temptable.Clearing(o.clearing), Chain: o.chain}
+	switch {
+	case o.jitter == nil:
+	case *o.jitter == 0:
+		tweaks.Jitter = database.Never
+	case *o.jitter < jitterMin:
+		return shape.Shape{}, problem.New(problem.Usage, fmt.Errorf("--%s %s: 0 or at least %s", flagJitter, *o.jitter, jitterMin), "")
+	default:
+		tweaks.Jitter = *o.jitter
+	}
+	s, err := shape.New(shape.Name(o.name), tweaks)
+	return s, problem.New(problem.Usage, err, "")
+}
+
+// arguments give a worker the same shape, whatever its environment and configuration file say.
+func (o shapeOptions) arguments() []string {
+	all := []string{
+		"--" + flagShape + "=" + o.name, "--" + flagClearing + "=" + o.clearing, "--" + flagLifetime + "=" + o.lifetime.String(),
+		fmt.Sprintf("--%s=%d", flagTempPool, o.tempPool), fmt.Sprintf("--%s=%d", flagChain, o.chain),
+	}
+	if o.jitter != nil {
+		all = append(all, "--"+flagJitter+"="+o.jitter.String())
+	}
+	return all
+}

@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/schema"
+)
+
+// Digest is what books hold in a few bytes: books with the same digest hold the same documents, movements, totals and entries. It does not depend on the
+// order of rows, on which split a total stands in, or on the ids that documents were given: a document is known by its type and number.
+type Digest struct {
+	Digest string        `json:"digest"`
+	Tables []TableDigest `json:"tables"`
+}
+
+// TableDigest is that of one table; rows of nothing but zeros are not among its totals.
+type TableDigest struct {
+	Table  string `json:"table"`
+	Rows   int64  `json:"rows"`
+	Digest string `json:"digest"`
+}
+
+// tableDigest bytes are enough to tell tables apart; the books' digest is whole.
+const tableDigest = 16
+
+// Books takes the digest of all documents, registers and ledgers in one snapshot.
+func Books(ctx context.Context, db *database.Database, app *metadata.Application) (d Digest, err error) {
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = db.Borrow(ctx, func(conn *pgx.Conn) error {
+		return pgx.BeginTxFunc(ctx, conn, snapshot, func(tx pgx.Tx) error {
+			// texts of values must be the same everywhere
+			if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC'"); err != nil {
+				return err
+			}
+			for _, t := range booksOf(app) {
+				one := TableDigest{Table: t.table.Name}
+				var sums string
+				if err := tx.QueryRow(ctx, t.digestSQL(app)).Scan(&one.Rows, &sums); err != nil {
+					return fmt.Errorf("%s: %w", one.Table, err)
+				}
+				hash := sha256.Sum256([]byte(sums))
+				one.Digest = hex.EncodeToString(hash[:tableDigest])
+				d.Tables = append(d.Tables, one)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return Digest{}, fmt.Errorf("take digest of the books: %w", err)
+	}
+	hash := sha256.New()
+	for _, t := range d.Tables {
+		fmt.Fprintln(hash, t.Table, t.Rows, t.Digest)
+	}
+	d.Digest = hex.EncodeToString(hash.Sum(nil))
+	return d, nil
+}
+
+// book is a table of the books, with what is known of its columns.
+type book struct {
+	table     schema.Table
+	documents []string // columns that hold the id of a document
+	totals    bool
+}
+
+func booksOf(app *metadata.Application) (all []book) {
+	referring, totals := map[string][]string{}, map[string]bool{}
+	refer := func(table string, attributes []metadata.Attribute, own ...string) {
+		for _, a := range attributes {
+			if a.Document || a.Documents != nil {
+				own = append(own, a.Name)
+			}
+		}
+		referring[table] = own
+	}
+	for i := range app.Documents {
+		d := &app.Documents[i]
+		refer(d.Table(), d.Attributes)
+		for j := range d.Sections {
+			refer(d.SectionTable(&d.Sections[j]), d.Sections[j].Attributes, "document")
+		}
+	}
+	for i := range app.Information {
+		refer(app.Information[i].Table(), app.Information[i].Fields(), "recorder")
+	}
+	for i := range app.Accumulation {
+		r := &app.Accumulation[i]
+		refer(r.Table(), r.Dimensions, "recorder")
+		refer(r.Totals(), r.Dimensions)
+		totals[r.Totals()] = true
+		if r.Layered {
+			refer(r.Boundary(), r.Leading())
+		}
+	}
+	for i := range app.Accounting {
+		refer(app.Accounting[i].Table(), nil, "recorder")
+		refer(app.Accounting[i].Totals(), nil)
+		totals[app.Accounting[i].Totals()] = true
+	}
+	for _, t := range schema.Tables(app) {
+		if documents, ours := referring[t.Name]; ours {
+			all = append(all, book{t, documents, totals[t.Name]})
+		}
+	}
+	return all
+}
+
+// digestSQL adds up the digests of the rows: a sum has no order. Two halves of 64 bits each leave no room for chance.
+func (b book) digestSQL(app *metadata.Application) string {
+	const half = "coalesce(sum(('x' || substr(h, %d, 16))::bit(64)::bigint::numeric), 0)"
+	return fmt.Sprintf(`WITH documents (id, known) AS NOT MATERIALIZED (%s)
+SELECT count(*), %s || ' ' || %s FROM (SELECT encode(sha256(convert_to(r::text, 'UTF8')), 'hex') AS h FROM (%s) r) AS hashed`,
+		documentsSQL(app), fmt.Sprintf(half, 1), fmt.Sprintf(half, 17), b.rowsSQL())
+}
+
+// rowsSQL selects all columns but the ids of documents, which go by their names. Totals come without their splits, and without those that are zero.
+func (b book) rowsSQL() string {
+	var values, sums, kept []string
+	joins := ""
+	for i, c := range b.table.Columns {
+		switch {
+		case c.Name == "id", b.totals && c.Name == "split":
+		case b.totals && strings.HasPrefix(c.Type, "numeric"):
+			sums, kept = append(sums, "sum(t."+c.Name+")"), append(kept, "sum(t."+c.Name+") <> 0")
+		case slices.Contains(b.documents, c.Name):
+			// what is no document of these books, an empty reference or an orphan, stays as it is
+			values = append(values, fmt.Sprintf("coalesce(d%d.known, t.%s::text)", i, c.Name))
+			joins += fmt.Sprintf(" LEFT JOIN documents d%d ON d%[1]d.id = t.%s", i, c.Name)
+		default:
+			values = append(values, "t."+c.Name)
+		}
+	}
+	rows := fmt.Sprintf("SELECT %s FROM %s t%s", strings.Join(append(slices.Clone(values), sums...), ", "), b.table.Name, joins)
+	if b.totals {
+		rows += fmt.Sprintf(" GROUP BY %s HAVING %s", strings.Join(values, ", "), strings.Join(kept, " OR "))
+	}
+	return rows
+}
+
+func documentsSQL(app *metadata.Application) string {
+	var parts []string
+	for i := range app.Documents {
+		d := &app.Documents[i]
+		parts = append(parts, fmt.Sprintf("SELECT id, '%s ' || number || ' of ' || organisation FROM %s", d.Name, d.Table()))
+	}
+	return strings.Join(parts, " UNION ALL ")
+}

@@ -1,0 +1,139 @@
+// Package shape owns the three shapes of an application: what of its talk with the database changes from one to another, and
+// nothing else does. All of them make the same books and may serve one database side by side.
+//
+//	classic  as such platforms are before they are tuned: temp tables per posting, one row per statement and round trip,
+//	         a small pool of temp tables, one fixed lifetime of connections, every temp table truncated
+//	tuned    classic with four tweaks, each switchable alone: a large pool (C13), random lifetimes (C14), empty temp tables
+//	         not truncated (C15), statements in chains (C16)
+//	lean     no temp table on the way of a posting: arrays, sets, differences, few round trips
+package shape
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/posting"
+	"plimsoll/platform/temptable"
+)
+
+// Name of a shape.
+type Name string
+
+const (
+	Classic Name = "classic"
+	Tuned   Name = "tuned"
+	Lean    Name = "lean"
+
+	Default = Lean
+)
+
+// Names of all, from the slowest on.
+var Names = []Name{Classic, Tuned, Lean}
+
+// Of the classic shape.
+const (
+	ClassicTempPool = 50
+	ClassicChain    = 1
+)
+
+// What the tweaks of Tuned are, for who wants one of them alone. Its clearing is temptable.Ask.
+const (
+	TempPoolTweak = temptable.MaxDefault
+	LifetimeTweak = database.LifetimeJitterDefault
+	ChainTweak    = database.ChainDefault
+)
+
+// Tweaks of a shape; what is zero is as the shape has it.
+type Tweaks struct {
+	TempPool int                // temp tables kept by a connection (C13)
+	Lifetime time.Duration      // of a connection, without its random part
+	Jitter   time.Duration      // random part of the lifetime (C14); database.Never means fixed
+	Clearing temptable.Clearing // of temp tables (C15)
+	Chain    int                // statements in a round trip (C16)
+}
+
+// Shape is what a worker is told.
+type Shape struct {
+	Name    Name
+	Posting posting.Strategy
+	tweaks  Tweaks // all of them
+	own     Tweaks // of the shape, before it was tweaked
+}
+
+// New makes a shape with some of it tweaked. The empty name means Default.
+func New(name Name, with Tweaks) (Shape, error) {
+	s := Shape{Name: name, Posting: posting.Classic}
+	switch name {
+	case Classic:
+		s.own = Tweaks{ClassicTempPool, database.LifetimeDefault, database.Never, temptable.Always, ClassicChain}
+	case Tuned:
+		s.own = tuned
+		s.own.Clearing = temptable.Ask
+	case Lean, "":
+		s.Name, s.Posting, s.own = Lean, posting.Lean, tuned
+	default:
+		return Shape{}, fmt.Errorf("no shape %q: %s", name, list(Names))
+	}
+	s.tweaks = s.own.with(with)
+	return s, nil
+}
+
+var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, temptable.Known, ChainTweak}
+
+func (t Tweaks) with(other Tweaks) Tweaks {
+	set(&t.TempPool, other.TempPool)
+	set(&t.Lifetime, other.Lifetime)
+	set(&t.Jitter, other.Jitter)
+	set(&t.Clearing, other.Clearing)
+	set(&t.Chain, other.Chain)
+	return t
+}
+
+func set[T comparable](value *T, to T) {
+	var zero T
+	if to != zero {
+		*value = to
+	}
+}
+
+// Options fills in what of a database's options makes the shape.
+func (s Shape) Options(o database.Options) database.Options {
+	o.TempTables = temptable.Options{Max: s.tweaks.TempPool, Clearing: s.tweaks.Clearing}
+	o.Lifetime.AtLeast, o.Lifetime.Jitter = s.tweaks.Lifetime, s.tweaks.Jitter
+	if s.tweaks.Jitter == database.Never {
+		o.Lifetime.EvictStep = database.Never // connections that all end at once end at once
+	}
+	o.Chain = s.tweaks.Chain
+	return o
+}
+
+// String is the name and what differs from it: "classic, chains of 100".
+func (s Shape) String() string {
+	parts := []string{string(s.Name)}
+	add := func(differs bool, format string, args ...any) {
+		if differs {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	t, own := s.tweaks, s.own
+	add(t.TempPool != own.TempPool, "%d temp tables per connection", t.TempPool)
+	add(t.Lifetime != own.Lifetime, "connections live %s", t.Lifetime)
+	if t.Jitter == database.Never {
+		add(t.Jitter != own.Jitter, "fixed lifetimes")
+	} else {
+		add(t.Jitter != own.Jitter, "lifetimes random by %s", t.Jitter)
+	}
+	add(t.Clearing != own.Clearing, "temp tables cleared by %s", t.Clearing)
+	add(t.Chain != own.Chain, "chains of %d", t.Chain)
+	return strings.Join(parts, ", ")
+}
+
+func list(names []Name) string {
+	words := make([]string, len(names))
+	for i, n := range names {
+		words[i] = string(n)
+	}
+	return strings.Join(words, ", ")
+}
