@@ -15,6 +15,8 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/openapi"
+	"plimsoll/platform/server"
 	"plimsoll/platform/session"
 	"plimsoll/platform/temptable"
 )
@@ -57,7 +59,39 @@ type AccountCard struct {
 	limit     int
 }
 
-// accountCard: ?account=&from=&to=&element=&limit=, by default of this month; an element is what one of the account's analytics is to be.
+var accountCardReport = server.Report{
+	Title: "Card of an account",
+	Parameters: []openapi.Parameter{
+		{Name: "account", In: "query", Required: true, Description: "its code", Schema: &openapi.Schema{Type: "string", Enum: accountCodes()}},
+		momentParameter("from", "the beginning of the month"), momentParameter("to", "now; inclusive"),
+		{Name: "element", In: "query", Description: "what one of the account's analytics is to be", Schema: openapi.UUID("")},
+		{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, CardLimitMax, "")},
+	},
+	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "from", Value: openapi.Moment("")}, {Name: "to", Value: openapi.Moment("")}, {Name: "account", Value: openapi.String("")}, {Name: "title", Value: openapi.String("")},
+		{Name: "opening", Value: openapi.MoneyShown("debit less credit")}, {Name: "turnover_debit", Value: openapi.MoneyShown("of all entries")},
+		{Name: "turnover_credit", Value: openapi.MoneyShown("of all entries")}, {Name: "closing", Value: openapi.MoneyShown("debit less credit")},
+		{Name: "count", Value: openapi.Integer("of all entries")}, {Name: "rows", Value: openapi.Array(cardEntrySchema())},
+	}),
+	Run: accountCard,
+}
+
+func accountCodes() (codes []string) {
+	for _, a := range application.Ledger(General).Accounts {
+		codes = append(codes, a.Code)
+	}
+	return codes
+}
+
+func cardEntrySchema() *openapi.Schema {
+	return openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "date", Value: openapi.Moment("")}, {Name: "document_type", Value: openapi.String("")}, {Name: "document", Value: openapi.UUID("")},
+		{Name: "number", Value: openapi.String("")}, {Name: "line", Value: openapi.Integer("")}, {Name: "analytics", Value: openapi.Array(openapi.UUID(""))},
+		{Name: "other_account", Value: openapi.String("")}, {Name: "debit", Value: openapi.MoneyShown("")}, {Name: "credit", Value: openapi.MoneyShown("")},
+	})
+}
+
+// accountCard is by default of this month.
 func accountCard(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
 	c := &AccountCard{Rows: []CardEntry{}}
 	meta := application.Ledger(General)

@@ -28,7 +28,8 @@ func NewServer(config server.Config) (*server.Server, error) {
 	return server.New(config, server.Application{
 		Metadata: Metadata(), Rules: Rules(), Login: login, Users: Users,
 		Reports: map[string]server.Report{
-			"stock": stockReport, "trial-balance": trialBalance, "account-card": accountCard, "settlements": settlementsReport, "to-ship": toShipReport, "to-receive": toReceiveReport,
+			"stock": stockReport, "trial-balance": trialBalanceReport, "account-card": accountCardReport, "settlements": settlementsReport,
+			"to-ship": toShipReport, "to-receive": toReceiveReport,
 		},
 	})
 }

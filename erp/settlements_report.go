@@ -13,7 +13,9 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/register"
+	"plimsoll/platform/server"
 	"plimsoll/platform/session"
 	"plimsoll/platform/temptable"
 )
@@ -57,8 +59,26 @@ var settlementsTables = []temptable.Structure{
 	}, "counterparty"),
 }
 
-// settlementsReport: ?side=customers|suppliers&date=&counterparty=&contract=&limit=, those who owe most first.
-func settlementsReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+var settlementsReport = server.Report{
+	Title: "Settlements on a date",
+	Parameters: []openapi.Parameter{
+		{Name: "side", In: "query", Description: "without it customers", Schema: &openapi.Schema{Type: "string", Enum: []string{"customers", "suppliers"}}}, momentParameter("date", "now"),
+		{Name: "counterparty", In: "query", Description: "only with it", Schema: openapi.UUID("")}, {Name: "contract", In: "query", Description: "only under it", Schema: openapi.UUID("")},
+		{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, SettlementsLimitMax, "")},
+	},
+	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "date", Value: openapi.Moment("")}, {Name: "side", Value: openapi.String("")}, {Name: "count", Value: openapi.Integer("of all rows")},
+		{Name: "owed", Value: openapi.MoneyShown("of all rows")}, {Name: "ahead", Value: openapi.MoneyShown("of all rows")},
+		{Name: "rows", Value: openapi.Array(openapi.Object(openapi.Named[*openapi.Schema]{
+			{Name: "counterparty", Value: openapi.UUID("")}, {Name: "counterparty_name", Value: openapi.String("")}, {Name: "contract", Value: openapi.UUID("")},
+			{Name: "contract_name", Value: openapi.String("")}, {Name: "owed", Value: openapi.MoneyShown("")}, {Name: "ahead", Value: openapi.MoneyShown("paid ahead")},
+		}))},
+	}),
+	Run: settlementsOnDate,
+}
+
+// settlementsOnDate has those who owe most first.
+func settlementsOnDate(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
 	s := &Settlements{Side: "customers", register: CustomerSettlements}
 	switch given := query.Get("side"); given {
 	case "", "customers":

@@ -13,8 +13,10 @@ import (
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/server"
 	"plimsoll/platform/session"
 )
 
@@ -44,9 +46,26 @@ FROM ` + register.BalanceSQL(&meta, filter) + ` b JOIN cat_items i ON i.id = b.i
 ORDER BY i.name, i.id, b.warehouse LIMIT ` + limit
 }
 
-// stockReport is the stock on a date: ?warehouse=&date=&limit=. Its count and amount are of all
-// rows, also of those beyond the limit.
-func stockReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+// stockReport is the stock on a date. Its count and amount are of all rows, also of those beyond the limit.
+var stockReport = server.Report{
+	Title: "Stock on a date",
+	Parameters: []openapi.Parameter{
+		{Name: "warehouse", In: "query", Description: "only there", Schema: openapi.UUID("")}, momentParameter("date", "now"),
+		{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, StockLimitMax, "")},
+	},
+	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "date", Value: openapi.Moment("")}, {Name: "count", Value: openapi.Integer("of all rows")}, {Name: "amount", Value: openapi.MoneyShown("of all rows")},
+		{Name: "rows", Value: openapi.Array(openapi.Shown(stockShown))},
+	}),
+	Run: stockOnDate,
+}
+
+// momentParameter is what moment reads.
+func momentParameter(name, otherwise string) openapi.Parameter {
+	return openapi.Parameter{Name: name, In: "query", Description: "an RFC 3339 time, or a date, which is meant as a whole; without it " + otherwise, Schema: openapi.String("")}
+}
+
+func stockOnDate(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
 	at, err := moment(query, "date", time.Now())
 	if err != nil {
 		return nil, err

@@ -10,19 +10,21 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/server"
 	"plimsoll/platform/session"
 	"plimsoll/platform/temptable"
 )
 
 // Limits of a work list of an addressed warehouse.
 const (
-	ToShipLimitDefault = 200
-	ToShipLimitMax     = 10_000
+	WorkListLimitDefault = 200
+	WorkListLimitMax     = 10_000
 )
 
 // The temp tables of a work list: what is to be carried, and the fullest cell of each of these items.
-var toShipTables = []temptable.Structure{
+var workListTables = []temptable.Structure{
 	temptable.MustDefine([]temptable.Column{
 		{Name: "basis", Type: "uuid"}, {Name: "number", Type: "text"}, {Name: "warehouse", Type: "uuid"}, {Name: "item", Type: "uuid"}, {Name: "quantity", Type: "numeric(18,3)"},
 	}, "warehouse", "item"),
@@ -31,20 +33,30 @@ var toShipTables = []temptable.Structure{
 	}, "warehouse", "item"),
 }
 
-var toShipShown = []metadata.Attribute{
+var workListShown = []metadata.Attribute{
 	anyPaper("basis"), text("number", 1), reference("warehouse", "warehouses"), reference("item", "items"), text("name", 1), typed("quantity", metadata.Quantity),
 	reference("cell", "warehouse_cells"), text("cell_name", 1), typed("in_cell", metadata.Quantity),
 }
 
-// toShipReport: ?warehouse=&limit=: what has been taken from addressed warehouses and not left its cells yet, with the cell that has most of it.
-func toShipReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
-	return workList(ctx, db, user, query, ToShip, warehouseIssueOrder())
-}
+// toShipReport is what has been taken from addressed warehouses and not left its cells yet, with the cell that has most of it.
+var toShipReport = workListReport("What is to be shipped from cells", ToShip, warehouseIssueOrder())
 
-// toReceiveReport: ?warehouse=&limit=: what has been brought to addressed warehouses and not been put into cells yet, with a cell for it: the one that has most
-// of it, or the first one.
-func toReceiveReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
-	return workList(ctx, db, user, query, ToReceive, warehouseReceiptOrder())
+// toReceiveReport is what has been brought to addressed warehouses and not been put into cells yet, with a cell for it: the one that has most of it, or the
+// first one.
+var toReceiveReport = workListReport("What is to be put into cells", ToReceive, warehouseReceiptOrder())
+
+func workListReport(title, register string, order metadata.Document) server.Report {
+	return server.Report{
+		Title: title,
+		Parameters: []openapi.Parameter{
+			{Name: "warehouse", In: "query", Description: "only there", Schema: openapi.UUID("")},
+			{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, WorkListLimitMax, "")},
+		},
+		Answer: openapi.Object(openapi.Named[*openapi.Schema]{{Name: "rows", Value: openapi.Array(openapi.Shown(workListShown))}}),
+		Run: func(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+			return workList(ctx, db, user, query, register, order)
+		},
+	}
 }
 
 // workList of what is awaited by the documents that an order can be made of.
@@ -53,7 +65,7 @@ func workList(ctx context.Context, db *database.Database, user session.User, que
 	if err != nil {
 		return nil, err
 	}
-	limit, err := limited(query, ToShipLimitDefault, ToShipLimitMax)
+	limit, err := limited(query, WorkListLimitDefault, WorkListLimitMax)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +75,8 @@ func workList(ctx context.Context, db *database.Database, user session.User, que
 	}
 	var rows *rowset.Table
 	err = db.Read(ctx, func(w *database.Work) error {
-		rows = rowset.New(toShipShown, 0) // reading may be repeated
-		b, err := begin(ctx, w, toShipTables...)
+		rows = rowset.New(workListShown, 0) // reading may be repeated
+		b, err := begin(ctx, w, workListTables...)
 		if err != nil {
 			return err
 		}

@@ -149,8 +149,8 @@ func (d *directory) loadMore(ctx context.Context, c *Client, s *Session) error {
 		into    *[]id.ID
 		fits    func(element) bool
 	}{
-		{"services", &d.services, nil}, {"departments", &d.departments, nil}, {"expense_items", &d.expenseItems, nil}, {"fixed_assets", &d.assets, nil},
-		{"cash_accounts", &d.bankAccounts, func(e element) bool { return e.Bank }},
+		{"services", &d.services, nil}, {"departments", &d.departments, nil}, {"expense-items", &d.expenseItems, nil}, {"fixed-assets", &d.assets, nil},
+		{"cash-accounts", &d.bankAccounts, func(e element) bool { return e.Bank }},
 	} {
 		var found struct{ Items []element }
 		if err := c.fetch(ctx, s, "/v1/catalogs/"+list.catalog, "limit=1000", &found); err != nil {

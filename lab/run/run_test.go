@@ -105,7 +105,7 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("KnowsWhatItsRequestsCost", func(t *testing.T) {
-		i := slices.IndexFunc(r.Cost.Requests, func(q result.Request) bool { return q.ID == "document.post goods-sale" })
+		i := slices.IndexFunc(r.Cost.Requests, func(q result.Request) bool { return q.ID == "goods_sale.create" })
 		if c := r.Cost; i < 0 || c.Requests[i].Statements < 5 || c.Requests[i].RoundTrips < 1 || c.Requests[i].Rows < 5 || c.WALBytes == nil || *c.WALBytes <= 0 || c.DatabaseMS == nil || c.WorkersMS == nil {
 			t.Errorf("%+v", c)
 		}

@@ -37,6 +37,7 @@ type Database struct {
 	closing chan struct{}
 	closed  sync.Once
 	temp    tempTotals
+	running running
 }
 
 // Options of the pool.

@@ -72,6 +72,14 @@ func newSection(app *metadata.Application, meta *metadata.Document, s *metadata.
 // Meta describes the type.
 func (s *Store) Meta() *metadata.Document { return s.meta }
 
+// Shown are the attributes that cards and lists show of a document, and those of the rows of each section.
+func (s *Store) Shown() (header []metadata.Attribute, sections [][]metadata.Attribute) {
+	for i := range s.sections {
+		sections = append(sections, s.sections[i].shown)
+	}
+	return s.shown, sections
+}
+
 // Page asks for a part of the list, newest first.
 type Page struct {
 	Organisation id.ID

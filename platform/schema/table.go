@@ -68,6 +68,14 @@ func own() []Table {
 			},
 			Key: []string{"author", "key"}, Indexes: []Index{{"made_at", false, []string{"made_at"}}},
 		},
+		{
+			Name: "plimsoll_running", // units of work that take long, written by the watch of locks
+			Columns: []Column{
+				{"backend", "integer", ""}, {"started", "timestamptz", ""}, {"worker", "text", ""}, {"operation", "text", ""},
+				{"author", "text", ""}, {"organisation", "text", ""}, {"since", "timestamptz", ""},
+			},
+			Key: []string{"backend"}, Updated: true,
+		},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 type serveOptions struct {
 	target
 	shapeOptions
+	keepOptions
 	listen                                    string
 	connections, concurrency, queue, sessions int
 }
@@ -44,6 +45,7 @@ other machines or for trying the API. The first line of stdout says where it lis
 	config.Count(fs, &o.queue, "queue", 0, 0, 1000000, "requests that may wait before more are refused; 0 leaves it to the worker")
 	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "most sessions at once; 0 leaves it to the worker")
 	shapeFlags(c, &o.shapeOptions)
+	o.keepOptions.flags(fs)
 	a.targetFlags(c, &o.target)
 }
 
@@ -64,17 +66,23 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err := erp.Migrate(ctx, db); err != nil {
 		return err
 	}
-	worker, err := erp.NewServer(server.Config{
-		Database: db, Shape: shaped, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue, MaxSessions: o.sessions,
-	})
-	if err != nil {
-		return err
-	}
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return problem.New(problem.Environment, err, "choose another with --listen; port 0 takes a free one")
 	}
 	defer listener.Close()
+	options := server.Config{
+		Database: db, Shape: shaped, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue, MaxSessions: o.sessions, Name: listener.Addr().String(),
+	}
+	done, err := o.keepOptions.apply(&options)
+	if err != nil {
+		return err
+	}
+	defer done()
+	worker, err := erp.NewServer(options)
+	if err != nil {
+		return err
+	}
 	if err := a.sayListening(listener.Addr()); err != nil {
 		return err
 	}
