@@ -60,7 +60,7 @@ func found(t *rapid.T, c *erptest.Company) string {
 				return err
 			})
 		}
-		for register, dimension := range map[string]string{erp.Cash: "cash_account"} {
+		for register, dimension := range map[string]string{erp.Cash: "cash_account", erp.Investments: "asset", erp.AssetCosts: "asset"} {
 			w.Queue(register, "SELECT period::text, "+dimension+", (amount * 100)::bigint FROM acc_"+register+"_totals").Rows(func(r pgx.Rows) error {
 				s, v := sum{register: register, resource: "amount"}, int64(0)
 				err := r.Scan(&s.period, &s.contract, &v)
@@ -68,15 +68,23 @@ func found(t *rapid.T, c *erptest.Company) string {
 				return err
 			})
 		}
-		w.Queue("sales book", "SELECT period::text, counterparty, rate, (amount * 100)::bigint, (vat * 100)::bigint FROM acc_sales_book_totals").Rows(func(r pgx.Rows) error {
-			s, net, vat := sum{register: erp.SalesBook}, int64(0), int64(0)
-			err := r.Scan(&s.period, &s.contract, &s.rate, &net, &vat)
-			s.resource = "amount"
-			b.sum(s).SetInt64(net)
-			s.resource = "vat"
-			b.sum(s).SetInt64(vat)
+		w.Queue("payment plan", "SELECT period::text, request, (amount * 100)::bigint FROM acc_payment_plan_totals").Rows(func(r pgx.Rows) error {
+			s, v := sum{register: erp.PaymentPlan, resource: "amount", basis: &paper{}}, int64(0)
+			err := r.Scan(&s.period, &s.basis.id, &v)
+			b.sum(s).SetInt64(v)
 			return err
 		})
+		for _, book := range turnovers {
+			w.Queue(book, "SELECT period::text, counterparty, rate, (amount * 100)::bigint, (vat * 100)::bigint FROM acc_"+book+"_totals").Rows(func(r pgx.Rows) error {
+				s, net, vat := sum{register: book}, int64(0), int64(0)
+				err := r.Scan(&s.period, &s.contract, &s.rate, &net, &vat)
+				s.resource = "amount"
+				b.sum(s).SetInt64(net)
+				s.resource = "vat"
+				b.sum(s).SetInt64(vat)
+				return err
+			})
+		}
 		for _, register := range []string{erp.InputVAT, erp.OutputVAT} {
 			w.Queue(register, "SELECT period::text, basis, rate, (amount * 100)::bigint, (vat * 100)::bigint FROM acc_"+register+"_totals").Rows(func(r pgx.Rows) error {
 				s, net, vat := sum{register: register, basis: &paper{}}, int64(0), int64(0)
@@ -140,7 +148,7 @@ func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 			}
 		}
 		h.check(rt)
-		for _, name := range []string{erp.Stock, erp.Batches, erp.CustomerSettlements, erp.SupplierSettlements, erp.InputVAT, erp.OutputVAT, erp.SalesBook, erp.Cash, erp.General} {
+		for _, name := range []string{erp.Stock, erp.Batches, erp.CustomerSettlements, erp.SupplierSettlements, erp.InputVAT, erp.OutputVAT, erp.PurchaseBook, erp.SalesBook, erp.Cash, erp.PaymentPlan, erp.Investments, erp.AssetCosts, erp.General} {
 			if _, err := recalculated.Recalculate(t.Context(), name); err != nil {
 				rt.Fatal(err)
 			}

@@ -164,7 +164,7 @@ func (b *books) apply(p *paper, sign int64) {
 	}
 	for _, o := range p.sums {
 		for _, period := range []string{o.month, forever} {
-			if period == forever && o.to.register == erp.SalesBook { // it has turnovers only
+			if period == forever && slices.Contains(turnovers, o.to.register) {
 				continue
 			}
 			to := o.to
@@ -180,6 +180,9 @@ func (b *books) apply(p *paper, sign int64) {
 		}
 	}
 }
+
+// turnovers are the registers without current balances.
+var turnovers = []string{erp.PurchaseBook, erp.SalesBook}
 
 // become makes next of a document, or tells who refuses.
 func (b *books) become(p *paper, next paper, items []id.ID) *refusal {
@@ -214,8 +217,15 @@ func (b *books) missing(p *paper) (controls []string) {
 		of.period, of.resource = forever, "amount"
 		vat := of
 		vat.resource = "vat"
-		if o.to.register == erp.OutputVAT && (&holding{b.sum(of), b.sum(vat)}).broken() {
-			controls = append(controls, "output_vat")
+		switch o.to.register {
+		case erp.InputVAT, erp.OutputVAT:
+			if (&holding{b.sum(of), b.sum(vat)}).broken() {
+				controls = append(controls, o.to.register)
+			}
+		case erp.Cash, erp.PaymentPlan, erp.Investments, erp.AssetCosts:
+			if b.sum(of).Sign() < 0 {
+				controls = append(controls, o.to.register)
+			}
 		}
 	}
 	return controls

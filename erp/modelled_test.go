@@ -24,6 +24,10 @@ var modelled = map[string]struct {
 	"service-purchase":     {drawBought, recordBought},
 	"service-sale":         {drawServices, recordServices},
 	"invoice-issued":       {drawInvoice, recordInvoice},
+	"invoice-received":     {drawReceived, recordReceived},
+	"payment-request":      {drawRequest, recordRequest},
+	"bank-payment":         {drawPaid, recordPaid},
+	"asset-commissioning":  {drawCommissioned, recordCommissioned},
 	"bank-receipt":         {drawPayment, recordPayment},
 	"internal-consumption": {drawConsumption, recordConsumption},
 	"settlement-registrar": {drawClaims, recordClaims},
@@ -98,21 +102,6 @@ func recordFound(p *paper, _ *books, items []id.ID) *refusal {
 	return nil
 }
 
-func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
-	f := p.deal()
-	f["department"], f["expense_item"], f["lines"] = p.o.Department, p.o.ExpenseItem, p.drawLines(t, h.Services[:], "service", 1, 3000, true)
-	return f
-}
-
-func recordBought(p *paper, _ *books, _ []id.ID) *refusal {
-	for _, l := range p.lines {
-		net := l.net(5)
-		p.entries = append(p.entries, entry{p.month, p.at("26"), p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
-		p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
-	}
-	return nil
-}
-
 // drawInvoice of a sale that there is, posted or not.
 func drawInvoice(p *paper, t *rapid.T, h *history) erptest.Fields {
 	var sales []*paper
@@ -130,26 +119,37 @@ func drawInvoice(p *paper, t *rapid.T, h *history) erptest.Fields {
 }
 
 func recordInvoice(p *paper, b *books, _ []id.ID) *refusal {
-	basis, total := p.content.(*paper), new(big.Int)
+	no := p.invoiced(erp.OutputVAT, erp.SalesBook, p.content.(*paper))
+	if no == nil && b.other(p, func(other *paper) bool { return other.content == p.content }) {
+		return refuse("invoices")
+	}
+	return no
+}
+
+// invoiced moves the VAT that another document has charged to a book.
+func (p *paper) invoiced(from, to string, basis *paper) *refusal {
 	if !basis.posted {
 		return refuse("basis")
 	}
+	total := new(big.Int)
 	for _, o := range basis.sums {
-		if o.to.register == erp.OutputVAT {
+		if o.to.register == from {
 			total.Add(total, o.value)
 			p.sums = append(p.sums, owed{o.to, p.month, new(big.Int).Neg(o.value)})
-			p.sums = append(p.sums, owed{sum{register: erp.SalesBook, resource: o.to.resource, contract: p.o.Counterparty, rate: o.to.rate}, p.month, o.value})
+			p.sums = append(p.sums, owed{sum{register: to, resource: o.to.resource, contract: p.o.Counterparty, rate: o.to.rate}, p.month, o.value})
 		}
 	}
 	if total.Sign() == 0 {
 		return refuse("basis")
 	}
-	for _, other := range b.papers {
-		if other.kind == p.kind && other != p.self && other.posted && other.content == p.content {
-			return refuse("invoices")
-		}
-	}
 	return nil
+}
+
+// other posted document of the type and organisation that is so.
+func (b *books) other(p *paper, so func(other *paper) bool) bool {
+	return slices.ContainsFunc(b.papers, func(other *paper) bool {
+		return other.kind == p.kind && other != p.self && other.posted && other.o.ID == p.o.ID && so(other)
+	})
 }
 
 type payment struct {
@@ -167,10 +167,8 @@ func drawPayment(p *paper, t *rapid.T, _ *history) erptest.Fields {
 
 func recordPayment(p *paper, b *books, _ []id.ID) *refusal {
 	paid := p.content.(payment)
-	for _, other := range b.papers {
-		if other.kind == p.kind && other != p.self && other.posted && other.o.ID == p.o.ID && other.content.(payment).reference == paid.reference {
-			return refuse("bank_references")
-		}
+	if b.named(p, paid.reference) {
+		return refuse("bank_references")
 	}
 	v := big.NewInt(paid.sum)
 	p.sums = append(p.sums, owed{sum{register: erp.Cash, resource: "amount", contract: p.o.Bank}, p.month, v})

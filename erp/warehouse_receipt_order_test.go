@@ -1,6 +1,7 @@
 package erp_test
 
 import (
+	"strings"
 	"testing"
 
 	"plimsoll/erp/erptest"
@@ -15,6 +16,11 @@ func TestWhatIsReceivedIsPutIntoCells(t *testing.T) {
 	}
 	receipt := d.Post(t, "goods-receipt", "", at("10"))
 	cell := d.o.Cells[0]
+	for query, wanted := range map[string]string{"": `"quantity":"10.000","cell":"` + cell.String(), "?warehouse=" + d.o.Warehouses[0].String(): `{"rows":[]}`} {
+		if a := d.Call(t, "GET", "/v1/reports/to-receive"+query, "", nil); a.Status != 200 || !strings.Contains(string(a.Body), wanted) {
+			t.Errorf("what is to be received: %s, want %s", a.Body, wanted)
+		}
+	}
 	refused(t, "more than was received", d.Post(t, "warehouse-receipt-order", "", d.issue(receipt.ID, cell, "5", "5.001")), "to_receive")
 	other := d.issue(receipt.ID, cell, "1")
 	other["lines"].([]erptest.Fields)[0]["item"] = d.Items[1]

@@ -97,7 +97,7 @@ func postBankPayment(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 		p.amount++
 	}
 	b := p.id.AppendText(append(paying(p), `,"request":"`...))
-	b = d.bankAccounts[0].AppendText(append(b, `","cash_account":"`...))
+	b = d.bankAccounts[rng.IntN(len(d.bankAccounts))].AppendText(append(b, `","cash_account":"`...))
 	b = append(append(append(b, `","bank_reference":"`...), c.reference(rng)...), `"}`...)
 	_, outcome, err := c.made(ctx, s, "bank-payment", b, rng)
 	if more {
