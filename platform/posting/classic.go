@@ -33,13 +33,13 @@ func (b classic) open(w *database.Work, k *kind, d *document.Document, isNew boo
 func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *document.Document, q question) (*Facts, error) {
 	facts := &Facts{}
 	lock.Exclusive(w, q.locks())
-	if err := w.Flush(ctx); err != nil { // what is read under locks is read by statements of their own
-		return nil, err
-	}
 	if q.references {
 		if err := b.lists(ctx, w, k, d, facts); err != nil {
 			return nil, err
 		}
+	}
+	if err := w.Flush(ctx); err != nil {
+		return nil, err
 	}
 	return facts, b.underLocks(ctx, w, d, q, facts)
 }
