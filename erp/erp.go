@@ -31,6 +31,9 @@ func Migrate(ctx context.Context, db *database.Database) error {
 func NewServer(config server.Config) (*server.Server, error) {
 	return server.New(config, server.Application{
 		Metadata: Metadata(), Rules: Rules(), Login: login, Users: Users,
-		Reports: map[string]server.Report{"stock": stockReport, "trial-balance": trialBalanceReport, "account-card": accountCardReport},
+		Reports: map[string]server.Report{
+			"stock": stockReport, "trial-balance": trialBalanceReport, "account-card": accountCardReport, "settlements": settlementsReport,
+			"to-ship": toShipReport, "to-receive": toReceiveReport,
+		},
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,7 +31,7 @@ var (
 	stockOfWarehouseSQL = stockReportSQL("warehouse")
 	stockShown          = []metadata.Attribute{
 		reference("warehouse", "warehouses"), reference("item", "items"), text("code", 1), text("name", 1),
-		typed("quantity", metadata.Quantity), typed("amount", metadata.Money),
+		text("account", 1), typed("quantity", metadata.Quantity), typed("amount", metadata.Money),
 	}
 )
 
@@ -42,7 +41,7 @@ func stockReportSQL(filter string) string {
 	if filter != "" {
 		limit = "$4"
 	}
-	return `SELECT b.warehouse, b.item, i.code, i.name, b.quantity, b.amount, count(*) OVER (), sum(b.amount) OVER ()
+	return `SELECT b.warehouse, b.item, i.code, i.name, i.account, b.quantity, b.amount, count(*) OVER (), sum(b.amount) OVER ()
 FROM ` + register.BalanceSQL(&meta, filter) + ` b JOIN cat_items i ON i.id = b.item
 ORDER BY i.name, i.id, b.warehouse LIMIT ` + limit
 }
@@ -71,18 +70,16 @@ func stockOnDate(ctx context.Context, db *database.Database, user session.User, 
 	if err != nil {
 		return nil, err
 	}
-	limit := StockLimitDefault
-	if given := query.Get("limit"); given != "" {
-		if limit, err = strconv.Atoi(given); err != nil || limit < 1 || limit > StockLimitMax {
-			return nil, &document.Invalid{Field: "limit", Reason: fmt.Sprintf("a number from 1 to %d is expected", StockLimitMax)}
-		}
+	limit, err := limited(query, StockLimitDefault, StockLimitMax)
+	if err != nil {
+		return nil, err
 	}
 	statement, args := stockSQL, []any{user.Organisation, at}
-	if given := query.Get("warehouse"); given != "" {
-		warehouse, err := id.Parse(given)
-		if err != nil {
-			return nil, &document.Invalid{Field: "warehouse", Reason: "an id is expected"}
-		}
+	warehouse, err := idOf(query, "warehouse")
+	if err != nil {
+		return nil, err
+	}
+	if !warehouse.IsZero() {
 		statement, args = stockOfWarehouseSQL, append(args, []id.ID{warehouse})
 	}
 	return runStock(ctx, db, at, statement, append(args, limit))

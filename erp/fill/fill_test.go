@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) { databasetest.Main(m) }
 
 var small = fill.Options{
-	Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 2, Documents: 60, Seed: 7,
+	Items: 30, Warehouses: 6, Counterparties: 8, Users: 6, Organisations: 2, Documents: 600, Seed: 7,
 	Until: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC),
 }
 

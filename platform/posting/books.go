@@ -12,7 +12,6 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/ledger"
-	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/number"
 	"plimsoll/platform/register"
@@ -186,14 +185,7 @@ func (k *kind) present(d *document.Document, facts *Facts) (err error) {
 	return err
 }
 
-// balances locks everything first, in one statement, and reads after it: a statement sees what was
-// committed before it began, so nothing can come between.
-func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, more []lock.Key, facts *Facts) {
-	keys := slices.Clone(more)
-	for _, n := range needs {
-		keys = append(keys, n.Locks...)
-	}
-	lock.Exclusive(w, keys)
+func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, facts *Facts) {
 	for _, n := range needs {
 		if n.Keys == nil {
 			continue

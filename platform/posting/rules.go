@@ -4,13 +4,13 @@
 // The rules are pure: they see values and return record sets, or a refusal. How the values are fetched and the record sets written is the strategy's,
 // so every strategy makes the same books. Lean, the default, posts so:
 //
-//	number ─▶ BEGIN, key, references, locks, balances ─▶ Rules.Record ─▶ document, movements+totals, entries+totals, COMMIT
+//	number ─▶ BEGIN, key, locks, references, balances ─▶ Rules.Record ─▶ document, movements+totals, entries+totals, COMMIT
 //	          └────────── one round trip ──────────┘        │            └──────────────── one round trip ────────────┘
 //	                                                        └─▶ Refusal ─▶ ROLLBACK
 //
 // A document that exists is held first, so that its record sets are known and stay so; taking them back is controlled as bringing them is:
 //
-//	BEGIN, key, document held, record sets ─▶ references, locks, balances ─▶ Rules.Record, controls ─▶ differences, COMMIT
+//	BEGIN, key, document held, record sets ─▶ locks, references, balances ─▶ Rules.Record, controls ─▶ differences, COMMIT
 //
 // Life of a document:
 //
@@ -72,7 +72,7 @@ func (b Balance) name() string {
 // Facts are what the rules asked for.
 type Facts struct {
 	Catalogs map[string]*catalog.Elements
-	// Documents referred to, by their type.
+	// Documents referred to, by their type, read after everything is locked: what of them a lock guards stays as it is.
 	Documents map[string]*document.Referred
 	// Information has what others than the document state under the keys of the register's Balance, in the same row: at the document's moment.
 	Information map[string]*information.Slice

@@ -89,6 +89,11 @@ func catalog(c *metadata.Catalog) Table {
 	t.Columns = append(t.Columns, Column{"code", "text", ""}, Column{"name", "text", ""})
 	t.Columns = append(t.Columns, columns(c.Attributes)...)
 	t.Indexes = []Index{{"code", true, []string{"code"}}, {"name", false, byName}}
+	for _, a := range c.Attributes {
+		if a.Indexed {
+			t.Indexes = append(t.Indexes, Index{a.Name, false, []string{a.Name}})
+		}
+	}
 	return t
 }
 

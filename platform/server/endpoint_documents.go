@@ -17,7 +17,7 @@ func (s *Server) documentEndpoints(meta *metadata.Document) []Endpoint {
 	title := meta.Title + ": "
 	all := []Endpoint{{
 		Method: "GET", Path: at, Operation: meta.Name + ".list", Summary: title + "list", Description: "Newest first. Looked into: " + strings.Join(append([]string{"number", "comment"}, meta.Search...), ", ") + ".",
-		Parameters: listParameters("before"), Success: []Success{{Status: http.StatusOK, Means: "a page", Schema: page(openapi.Ref(meta.Name + ".row"))}},
+		Parameters: append(listParameters("before"), filterParameters(meta)...), Success: []Success{{Status: http.StatusOK, Means: "a page", Schema: page(openapi.Ref(meta.Name + ".row"))}},
 		handle: s.listDocuments(store), remember: s.rememberList(meta.Name),
 	}, {
 		Method: "GET", Path: one, Operation: meta.Name + ".card", Summary: title + "card", Parameters: []openapi.Parameter{documentID},

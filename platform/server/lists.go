@@ -13,6 +13,8 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/rowset"
 )
 
@@ -46,7 +48,7 @@ func (s *Server) listCatalog(lister *catalog.Lister) handle {
 
 func (s *Server) listDocuments(store *document.Store) handle {
 	return func(ctx context.Context, r *request) (answer, error) {
-		page, err := documentPage(r)
+		page, err := documentPage(r, store.Meta())
 		if err != nil {
 			return answer{}, err
 		}
@@ -63,8 +65,11 @@ func (s *Server) listDocuments(store *document.Store) handle {
 	}
 }
 
-func documentPage(r *request) (page document.Page, err error) {
+func documentPage(r *request, meta *metadata.Document) (page document.Page, err error) {
 	page.Organisation = r.user.Organisation
+	if page.Where, err = filters(r, meta); err != nil {
+		return page, err
+	}
 	var date string
 	if page.Search, page.Limit, date, page.BeforeID, err = listed(r.URL.Query(), "before"); err != nil || date == "" {
 		return page, err
@@ -77,6 +82,33 @@ func documentPage(r *request) (page document.Page, err error) {
 
 func errCursor(position string) error {
 	return &document.Invalid{Field: position, Reason: `the "next" of the page before is expected`}
+}
+
+// filterParameters are what filters reads.
+func filterParameters(meta *metadata.Document) (parameters []openapi.Parameter) {
+	for _, a := range meta.Attributes {
+		if a.Type == metadata.Reference {
+			parameters = append(parameters, openapi.Parameter{Name: a.Name, In: "query", Description: "only those with it", Schema: openapi.UUID("")})
+		}
+	}
+	return parameters
+}
+
+// filters of a list are references of the header by name: ?counterparty=<id>.
+func filters(r *request, meta *metadata.Document) (map[string]id.ID, error) {
+	where, query := map[string]id.ID{}, r.URL.Query()
+	for _, a := range meta.Attributes {
+		given := query.Get(a.Name)
+		if a.Type != metadata.Reference || given == "" {
+			continue
+		}
+		v, err := id.Parse(given)
+		if err != nil {
+			return nil, &document.Invalid{Field: a.Name, Reason: "an id is expected"}
+		}
+		where[a.Name] = v
+	}
+	return where, nil
 }
 
 // listed reads the parameters that all lists have.
