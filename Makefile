@@ -52,6 +52,8 @@ test: ## set everything up and pass the tests (what CI runs)
 
 test-full: ## make test, then the slow suites: PostgreSQL's own, long fuzz, soak
 	@$(MAKE) --no-print-directory test
+	@test/fuzz
+	@test/schemathesis
 	@$(MAKE) --no-print-directory engine-test-full
 
 lint: ## format check, go vet, staticcheck

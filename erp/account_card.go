@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +15,10 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/openapi"
+	"plimsoll/platform/server"
 	"plimsoll/platform/session"
+	"plimsoll/platform/temptable"
 )
 
 // Limits of the card of an account.
@@ -57,9 +59,41 @@ type AccountCard struct {
 	limit     int
 }
 
-// accountCard: ?account=&from=&to=&element=&limit=, by default of this month; an element is what one of the account's analytics is to be.
+var accountCardReport = server.Report{
+	Title: "Card of an account",
+	Parameters: []openapi.Parameter{
+		{Name: "account", In: "query", Required: true, Description: "its code", Schema: &openapi.Schema{Type: "string", Enum: accountCodes()}},
+		momentParameter("from", "the beginning of the month"), momentParameter("to", "now; inclusive"),
+		{Name: "element", In: "query", Description: "what one of the account's analytics is to be", Schema: openapi.UUID("")},
+		{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, CardLimitMax, "")},
+	},
+	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "from", Value: openapi.Moment("")}, {Name: "to", Value: openapi.Moment("")}, {Name: "account", Value: openapi.String("")}, {Name: "title", Value: openapi.String("")},
+		{Name: "opening", Value: openapi.MoneyShown("debit less credit")}, {Name: "turnover_debit", Value: openapi.MoneyShown("of all entries")},
+		{Name: "turnover_credit", Value: openapi.MoneyShown("of all entries")}, {Name: "closing", Value: openapi.MoneyShown("debit less credit")},
+		{Name: "count", Value: openapi.Integer("of all entries")}, {Name: "rows", Value: openapi.Array(cardEntrySchema())},
+	}),
+	Run: accountCard,
+}
+
+func accountCodes() (codes []string) {
+	for _, a := range application.Ledger(General).Accounts {
+		codes = append(codes, a.Code)
+	}
+	return codes
+}
+
+func cardEntrySchema() *openapi.Schema {
+	return openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "date", Value: openapi.Moment("")}, {Name: "document_type", Value: openapi.String("")}, {Name: "document", Value: openapi.UUID("")},
+		{Name: "number", Value: openapi.String("")}, {Name: "line", Value: openapi.Integer("")}, {Name: "analytics", Value: openapi.Array(openapi.UUID(""))},
+		{Name: "other_account", Value: openapi.String("")}, {Name: "debit", Value: openapi.MoneyShown("")}, {Name: "credit", Value: openapi.MoneyShown("")},
+	})
+}
+
+// accountCard is by default of this month.
 func accountCard(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
-	c := &AccountCard{Rows: []CardEntry{}, limit: CardLimitDefault}
+	c := &AccountCard{Rows: []CardEntry{}}
 	meta := application.Ledger(General)
 	account := meta.Account(query.Get("account"))
 	if account == nil {
@@ -70,45 +104,53 @@ func accountCard(ctx context.Context, db *database.Database, user session.User, 
 	if c.From, c.To, err = period(query); err != nil {
 		return nil, err
 	}
-	if given := query.Get("element"); given != "" {
-		if c.element, err = id.Parse(given); err != nil {
-			return nil, &document.Invalid{Field: "element", Reason: "an id is expected"}
-		}
+	if c.element, err = idOf(query, "element"); err != nil {
+		return nil, err
 	}
-	if given := query.Get("limit"); given != "" {
-		if c.limit, err = strconv.Atoi(given); err != nil || c.limit < 1 || c.limit > CardLimitMax {
-			return nil, &document.Invalid{Field: "limit", Reason: fmt.Sprintf("a number from 1 to %d is expected", CardLimitMax)}
-		}
+	if c.limit, err = limited(query, CardLimitDefault, CardLimitMax); err != nil {
+		return nil, err
 	}
-	if err := db.Read(ctx, func(w *database.Work) error { c.read(w, meta, user.Organisation); return nil }); err != nil {
+	if err := db.Read(ctx, func(w *database.Work) error { return c.read(ctx, w, meta, user.Organisation) }); err != nil {
 		return nil, err
 	}
 	c.Closing = c.Opening + c.TurnoverDebit - c.TurnoverCredit
 	return json.Marshal(c)
 }
 
-func (c *AccountCard) read(w *database.Work, meta *metadata.Accounting, organisation id.ID) {
+// cardTable has the entries of the period.
+var cardTable = temptable.MustDefine([]temptable.Column{
+	{Name: "period", Type: "timestamptz"}, {Name: "recorder_type", Type: "text"}, {Name: "recorder", Type: "uuid"}, {Name: "line", Type: "int4"},
+	{Name: "analytic_1", Type: "uuid"}, {Name: "analytic_2", Type: "uuid"}, {Name: "analytic_3", Type: "uuid"},
+	{Name: "other", Type: "text"}, {Name: "debit", Type: "numeric(18,2)"}, {Name: "credit", Type: "numeric(18,2)"},
+}, "period", "recorder", "line")
+
+func (c *AccountCard) read(ctx context.Context, w *database.Work, meta *metadata.Accounting, organisation id.ID) error {
 	c.Rows, c.Count = c.Rows[:0], 0 // reading may be repeated
 	filtered, where, opened := !c.element.IsZero(), "", []any{organisation, c.From, c.Account}
 	moved := []any{organisation, c.Account, c.From, c.To.Add(time.Microsecond)}
 	if filtered {
 		where, opened, moved = " WHERE $4::uuid IN (analytic_1, analytic_2, analytic_3)", append(opened, c.element), append(moved, c.element)
 	}
+	b, err := begin(ctx, w, cardTable)
+	if err != nil {
+		return err
+	}
 	w.Queue("opening of account", "SELECT coalesce(sum(debit - credit), 0) FROM "+ledger.AnalyticTurnoverSQL(meta, "$2", "$3")+" t"+where, opened...).
 		Rows(func(r pgx.Rows) error { return r.Scan(&c.Opening) })
-	card := ledger.CardSQL(meta, filtered)
-	w.Queue("turnover of account", "SELECT count(*), coalesce(sum(debit), 0), coalesce(sum(credit), 0) FROM "+card+" e", moved...).
+	const columns = "period, recorder_type, recorder, line, analytic_1, analytic_2, analytic_3, other, debit, credit"
+	b.into(0, "entries of account", "SELECT "+columns+" FROM "+ledger.CardSQL(meta, filtered)+" e", moved...)
+	b.query("turnover of account", "SELECT count(*), coalesce(sum(debit), 0), coalesce(sum(credit), 0) FROM {0}").
 		Rows(func(r pgx.Rows) error { return r.Scan(&c.Count, &c.TurnoverDebit, &c.TurnoverCredit) })
-	page := fmt.Sprintf("SELECT period, recorder_type, recorder, %s, line, analytic_1, analytic_2, analytic_3, other, debit, credit FROM (SELECT * FROM %s e ORDER BY period, recorder, line LIMIT %d) e",
-		numberSQL, card, c.limit)
-	w.Queue("card of account", page+" ORDER BY period, recorder, line", moved...).Rows(func(r pgx.Rows) error {
-		var e CardEntry
-		var analytics [metadata.AnalyticsMax]id.ID
-		err := r.Scan(&e.Date, &e.Type, &e.Document, &e.Number, &e.Line, &analytics[0], &analytics[1], &analytics[2], &e.Other, &e.Debit, &e.Credit)
-		e.Date, e.Analytics = e.Date.UTC(), analytics[:c.analytics]
-		c.Rows = append(c.Rows, e)
-		return err
-	})
+	b.query("card of account", "SELECT "+columns+", "+numberSQL+" FROM (SELECT * FROM {0} ORDER BY period, recorder, line LIMIT $1) e ORDER BY period, recorder, line", c.limit).
+		Rows(func(r pgx.Rows) error {
+			var e CardEntry
+			var analytics [metadata.AnalyticsMax]id.ID
+			err := r.Scan(&e.Date, &e.Type, &e.Document, &e.Line, &analytics[0], &analytics[1], &analytics[2], &e.Other, &e.Debit, &e.Credit, &e.Number)
+			e.Date, e.Analytics = e.Date.UTC(), analytics[:c.analytics]
+			c.Rows = append(c.Rows, e)
+			return err
+		})
+	return nil
 }
 
 // numberSQL is the number of a recorder of any type.

@@ -24,6 +24,7 @@ const (
 	AccountTaxes       = "68"
 	AccountSales       = "90"
 	AccountOther       = "91"
+	AccountProfit      = "99"
 )
 
 // general: its analytics are by what somebody asks for a balance of; what there is of an item is known to the stock.
@@ -42,6 +43,7 @@ func general() metadata.Accounting {
 		{Code: AccountTaxes, Title: "Taxes", Kind: metadata.Both},
 		{Code: AccountSales, Title: "Sales", Kind: metadata.Both},
 		{Code: AccountOther, Title: "Other income and expenses", Kind: metadata.Both},
+		{Code: AccountProfit, Title: "Profit and loss", Kind: metadata.Both},
 	}}
 }
 

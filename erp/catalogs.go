@@ -63,12 +63,15 @@ func counterparties() metadata.Catalog {
 	}}
 }
 
-// contracts: settlements are by contract, and where it says so by order. No credit limit means none is set.
+// contracts: settlements are by contract, and where it says so by order. A credit limit is of what a customer owes, a payment limit of what has been
+// requested for a supplier and not paid yet; zero means that none is set.
 func contracts() metadata.Catalog {
+	counterparty := reference("counterparty", "counterparties")
+	counterparty.Indexed = true
 	return metadata.Catalog{Name: "contracts", Title: "Contracts", Attributes: []metadata.Attribute{
-		reference("counterparty", "counterparties"), typed("customer", metadata.Boolean), typed("supplier", metadata.Boolean),
+		counterparty, typed("customer", metadata.Boolean), typed("supplier", metadata.Boolean),
 		text("currency", 3), typed("credit_limit", metadata.Money), typed("payment_days", metadata.Integer), typed("by_order", metadata.Boolean),
-		typed("since", metadata.Moment), typed("until", metadata.Moment), text("signed_by", 150),
+		typed("since", metadata.Moment), typed("until", metadata.Moment), text("signed_by", 150), typed("payment_limit", metadata.Money),
 	}}
 }
 

@@ -13,6 +13,7 @@ import (
 	"context"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/jobs"
 	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
 )
@@ -20,13 +21,19 @@ import (
 // Migrate creates the tables of the ERP or brings them forward; it loses nothing and
 // refuses a database made by a newer version. Every worker may call it at start.
 func Migrate(ctx context.Context, db *database.Database) error {
-	return schema.Migrate(ctx, db, Metadata())
+	if err := schema.Migrate(ctx, db, Metadata()); err != nil {
+		return err
+	}
+	return jobs.Migrate(ctx, db)
 }
 
 // NewServer makes a worker that serves the ERP.
 func NewServer(config server.Config) (*server.Server, error) {
 	return server.New(config, server.Application{
 		Metadata: Metadata(), Rules: Rules(), Login: login, Users: Users,
-		Reports: map[string]server.Report{"stock": stockReport, "trial-balance": trialBalance, "account-card": accountCard},
+		Reports: map[string]server.Report{
+			"stock": stockReport, "trial-balance": trialBalanceReport, "account-card": accountCardReport, "settlements": settlementsReport,
+			"to-ship": toShipReport, "to-receive": toReceiveReport,
+		},
 	})
 }

@@ -107,7 +107,7 @@ func await(d *document.Document, facts *posting.Facts, name string) []*register.
 	items, sums := quantities(d)
 	m := moves(name, len(items))
 	for _, item := range items {
-		m.Add(false, d.ID, item, sums[item])
+		m.Add(false, d.ID, item, refOf(d, "warehouse"), sums[item])
 	}
 	return []*register.Movements{m}
 }

@@ -73,13 +73,27 @@ func (saleRules) Record(d *document.Document, facts *posting.Facts) (*posting.Re
 	records := &posting.Records{Movements: append([]*register.Movements{
 		stockMovements(d, true, cost), taken, settle(d, facts, CustomerSettlements, false, sumOf(d, "total")), charge(d, OutputVAT),
 	}, append(fulfilled, await(d, facts, ToShip)...)...)}
+	records.Entries = saleEntries(d, facts, cost)
+	return records, nil
+}
+
+func saleEntries(d *document.Document, facts *posting.Facts, cost []amount.Money) []*ledger.Entries {
 	sales := ledger.At(AccountSales)
 	entries := []entry{{settlementAccount(d, AccountCustomers), sales, sumOf(d, "total")}}
 	for _, v := range valued(d, facts, cost) {
 		entries = append(entries, entry{sales, v.account, v.sum})
 	}
-	records.Entries = entriesOf(append(entries, entry{sales, ledger.At(AccountTaxes), sumOf(d, "vat")})...)
-	return records, nil
+	return entriesOf(append(entries, entry{sales, ledger.At(AccountTaxes), sumOf(d, "vat")})...)
+}
+
+// Recost implements posting.Costing.
+func (saleRules) Recost(d *document.Document, facts *posting.Facts) (*posting.Records, error) {
+	taken, err := takeFromStock(d, facts)
+	if err != nil {
+		return nil, err
+	}
+	cost := rowset.Column[amount.Money](d.Section("lines"), "cost")
+	return &posting.Records{Movements: []*register.Movements{stockMovements(d, true, cost), taken}, Entries: saleEntries(d, facts, cost)}, nil
 }
 
 // fulfilSale takes what is sold off the order, if there is one, and off what has been reserved for it.

@@ -23,6 +23,20 @@ var kinds = []kind{
 	{supplierOrder, supplierOrderRules{}},
 	{goodsReceipt, receiptRules{}},
 	{goodsSale, saleRules{}},
+	{serviceSale, serviceSaleRules{}},
+	{invoiceIssued, invoiceIssuedRules{}},
+	{bankReceipt, bankReceiptRules{}},
+	{internalConsumption, consumptionRules{}},
+	{warehouseIssueOrder, issueOrderRules{}},
+	{settlementRegistrar, registrarRules{}},
+	{otherGoodsReceipt, otherReceiptRules{}},
+	{servicePurchase, servicePurchaseRules{}},
+	{invoiceReceived, invoiceReceivedRules{}},
+	{paymentRequest, paymentRequestRules{}},
+	{bankPayment, bankPaymentRules{}},
+	{warehouseReceiptOrder, receiptOrderRules{}},
+	{assetCommissioning, commissioningRules{}},
+	{monthClose, monthCloseRules{}},
 }
 
 // application is the description that rules look things up in.
@@ -37,7 +51,7 @@ func Metadata() *metadata.Application {
 		Accumulation: []metadata.Accumulation{
 			customerOrders(), supplierOrders(), stock(), batches(), reserves(), toReceive(), toShip(), cells(),
 			customerSettlements(), supplierSettlements(), customerPlan(), supplierPlan(),
-			inputVAT(), outputVAT(), purchaseBook(), salesBook(), cash(), paymentPlan(), assetCosts(),
+			inputVAT(), outputVAT(), purchaseBook(), salesBook(), cash(), paymentPlan(), investments(), assetCosts(),
 		},
 		Accounting: []metadata.Accounting{general()},
 	}

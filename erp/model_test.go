@@ -114,7 +114,16 @@ type paper struct {
 	moves     []move
 	entries   []entry
 	sums      []owed
+	content   any // of a type that has more than lines of goods
 }
+
+// refusal is what controls may say to a document; the items are those the control of stock must name.
+type refusal struct {
+	controls []string
+	short    []string
+}
+
+func refuse(control string) *refusal { return &refusal{controls: []string{control}} }
 
 // owed is what a document adds to a sum.
 type owed struct {
@@ -155,6 +164,9 @@ func (b *books) apply(p *paper, sign int64) {
 	}
 	for _, o := range p.sums {
 		for _, period := range []string{o.month, forever} {
+			if period == forever && slices.Contains(turnovers, o.to.register) {
+				continue
+			}
 			to := o.to
 			to.period = period
 			b.sum(to).Add(b.sum(to), times(o.value))
@@ -169,28 +181,54 @@ func (b *books) apply(p *paper, sign int64) {
 	}
 }
 
-// become makes next of a document, or tells why not: the items there is not enough of, or that what it brought has been used.
-func (b *books) become(p *paper, next paper, items []id.ID) (short []string, used bool) {
+// turnovers are the registers without current balances.
+var turnovers = []string{erp.PurchaseBook, erp.SalesBook}
+
+// become makes next of a document, or tells who refuses.
+func (b *books) become(p *paper, next paper, items []id.ID) *refusal {
 	b.apply(p, -1)
 	next.moves, next.entries, next.sums = nil, nil, nil
 	if next.posted {
-		if short = next.record(b, items); short != nil {
+		if no := next.record(b, items); no != nil {
 			b.apply(p, 1)
-			return short, false
+			return no
 		}
 	}
 	b.apply(&next, 1)
-	for _, m := range p.moves {
-		used = used || b.layer(m.layer).broken() || b.at(forever, m.layer.warehouse, m.layer.item).broken()
-	}
-	if used {
+	if controls := b.missing(p); controls != nil {
 		b.apply(&next, -1)
 		b.apply(p, 1)
-		return nil, true
+		return &refusal{controls: controls}
 	}
 	b.mark(p, &next)
 	*p = next
-	return nil, false
+	return nil
+}
+
+// missing are the controls that see something missing of what a document had brought.
+func (b *books) missing(p *paper) (controls []string) {
+	for _, m := range p.moves {
+		if b.layer(m.layer).broken() || b.at(forever, m.layer.warehouse, m.layer.item).broken() {
+			controls = append(controls, "stock", "batches")
+		}
+	}
+	for _, o := range p.sums {
+		of := o.to
+		of.period, of.resource = forever, "amount"
+		vat := of
+		vat.resource = "vat"
+		switch o.to.register {
+		case erp.InputVAT, erp.OutputVAT:
+			if (&holding{b.sum(of), b.sum(vat)}).broken() {
+				controls = append(controls, o.to.register)
+			}
+		case erp.Cash, erp.PaymentPlan, erp.Investments, erp.AssetCosts:
+			if b.sum(of).Sign() < 0 {
+				controls = append(controls, o.to.register)
+			}
+		}
+	}
+	return controls
 }
 
 // mark moves the boundary of what a change of a document moves, when another document is later.
@@ -271,24 +309,43 @@ func (p *paper) at(account string) string {
 		return account + " " + p.warehouse.String()
 	case "19":
 		return account + " " + p.o.Counterparty.String()
+	case "26":
+		return account + " " + p.o.Department.String() + " " + p.o.ExpenseItem.String()
+	case "51":
+		return account + " " + p.o.Bank.String()
 	case "60", "62":
 		return account + " " + p.o.Counterparty.String() + " " + erptest.Contract(p.o.Counterparty).String()
 	}
 	return account
 }
 
-// record decides what a document does to the books, unless there is not enough of something.
-func (p *paper) record(b *books, items []id.ID) (short []string) {
-	if p.kind == "goods-receipt" {
-		for i, l := range p.lines {
-			net := l.net(1)
-			p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
-			p.entries = append(p.entries, entry{p.month, p.at("41"), p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
-			p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
-		}
-		return nil
+// record decides what a document does to the books, unless a control refuses.
+func (p *paper) record(b *books, items []id.ID) *refusal { return modelled[p.kind].record(p, b, items) }
+
+func recordReceipt(p *paper, _ *books, items []id.ID) *refusal {
+	for i, l := range p.lines {
+		net := l.net(1)
+		p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
+		p.entries = append(p.entries, entry{p.month, p.at("41"), p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
+		p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
 	}
-	required := map[int]int64{}
+	return nil
+}
+
+func recordSale(p *paper, b *books, items []id.ID) *refusal {
+	costs, no := p.take(b, items)
+	for i, cost := range costs {
+		l := p.lines[i]
+		net := l.net(2)
+		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))}, entry{p.month, "90", p.at("41"), cost}, entry{p.month, "90", "68", l.vat(net)})
+		p.charge(erp.CustomerSettlements, erp.OutputVAT, l, net)
+	}
+	return no
+}
+
+// take the lines out of the oldest layers, each at its cost.
+func (p *paper) take(b *books, items []id.ID) (costs []*big.Int, no *refusal) {
+	required, short := map[int]int64{}, []string(nil)
 	for _, l := range p.lines {
 		required[l.n] += l.quantity
 	}
@@ -303,10 +360,10 @@ func (p *paper) record(b *books, items []id.ID) (short []string) {
 		}
 	}
 	if slices.Sort(short); short != nil {
-		return short
+		return nil, &refusal{[]string{"stock"}, short}
 	}
 	for _, l := range p.lines {
-		net, cost, needed := l.net(2), new(big.Int), big.NewInt(l.quantity)
+		cost, needed := new(big.Int), big.NewInt(l.quantity)
 		for _, from := range b.oldest(p.warehouse, items[l.n]) {
 			h := left[from]
 			if needed.Sign() == 0 || h.quantity.Sign() == 0 {
@@ -323,10 +380,9 @@ func (p *paper) record(b *books, items []id.ID) (short []string) {
 			cost.Add(cost, value)
 			p.moves = append(p.moves, move{p.month, from, new(big.Int).Neg(part), new(big.Int).Neg(value)})
 		}
-		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))}, entry{p.month, "90", p.at("41"), cost}, entry{p.month, "90", "68", l.vat(net)})
-		p.charge(erp.CustomerSettlements, erp.OutputVAT, l, net)
+		costs = append(costs, cost)
 	}
-	return nil
+	return costs, nil
 }
 
 func (b *books) String() string {

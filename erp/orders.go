@@ -59,6 +59,14 @@ func byOrder(d *document.Document, facts *posting.Facts, kind string, common ...
 	return nil
 }
 
+// postedBasis checks that the document that another one is made of is posted.
+func postedBasis(facts *posting.Facts, basis id.ID) error {
+	if _, referred, row := facts.Document(basis); !rowset.Column[bool](referred.Rows, "posted")[row] {
+		return &posting.Refusal{Control: "basis", Message: "the document " + rowset.Column[string](referred.Rows, "number")[row] + " is not posted"}
+	}
+	return nil
+}
+
 // Excess is an item of which a document has more than its order.
 type Excess struct {
 	Item     id.ID           `json:"item"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,8 +13,10 @@ import (
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/server"
 	"plimsoll/platform/session"
 )
 
@@ -30,7 +31,7 @@ var (
 	stockOfWarehouseSQL = stockReportSQL("warehouse")
 	stockShown          = []metadata.Attribute{
 		reference("warehouse", "warehouses"), reference("item", "items"), text("code", 1), text("name", 1),
-		typed("quantity", metadata.Quantity), typed("amount", metadata.Money),
+		text("account", 1), typed("quantity", metadata.Quantity), typed("amount", metadata.Money),
 	}
 )
 
@@ -40,30 +41,45 @@ func stockReportSQL(filter string) string {
 	if filter != "" {
 		limit = "$4"
 	}
-	return `SELECT b.warehouse, b.item, i.code, i.name, b.quantity, b.amount, count(*) OVER (), sum(b.amount) OVER ()
+	return `SELECT b.warehouse, b.item, i.code, i.name, i.account, b.quantity, b.amount, count(*) OVER (), sum(b.amount) OVER ()
 FROM ` + register.BalanceSQL(&meta, filter) + ` b JOIN cat_items i ON i.id = b.item
 ORDER BY i.name, i.id, b.warehouse LIMIT ` + limit
 }
 
-// stockReport is the stock on a date: ?warehouse=&date=&limit=. Its count and amount are of all
-// rows, also of those beyond the limit.
-func stockReport(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+// stockReport is the stock on a date. Its count and amount are of all rows, also of those beyond the limit.
+var stockReport = server.Report{
+	Title: "Stock on a date",
+	Parameters: []openapi.Parameter{
+		{Name: "warehouse", In: "query", Description: "only there", Schema: openapi.UUID("")}, momentParameter("date", "now"),
+		{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, StockLimitMax, "")},
+	},
+	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "date", Value: openapi.Moment("")}, {Name: "count", Value: openapi.Integer("of all rows")}, {Name: "amount", Value: openapi.MoneyShown("of all rows")},
+		{Name: "rows", Value: openapi.Array(openapi.Shown(stockShown))},
+	}),
+	Run: stockOnDate,
+}
+
+// momentParameter is what moment reads.
+func momentParameter(name, otherwise string) openapi.Parameter {
+	return openapi.Parameter{Name: name, In: "query", Description: "an RFC 3339 time, or a date, which is meant as a whole; without it " + otherwise, Schema: openapi.String("")}
+}
+
+func stockOnDate(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
 	at, err := moment(query, "date", time.Now())
 	if err != nil {
 		return nil, err
 	}
-	limit := StockLimitDefault
-	if given := query.Get("limit"); given != "" {
-		if limit, err = strconv.Atoi(given); err != nil || limit < 1 || limit > StockLimitMax {
-			return nil, &document.Invalid{Field: "limit", Reason: fmt.Sprintf("a number from 1 to %d is expected", StockLimitMax)}
-		}
+	limit, err := limited(query, StockLimitDefault, StockLimitMax)
+	if err != nil {
+		return nil, err
 	}
 	statement, args := stockSQL, []any{user.Organisation, at}
-	if given := query.Get("warehouse"); given != "" {
-		warehouse, err := id.Parse(given)
-		if err != nil {
-			return nil, &document.Invalid{Field: "warehouse", Reason: "an id is expected"}
-		}
+	warehouse, err := idOf(query, "warehouse")
+	if err != nil {
+		return nil, err
+	}
+	if !warehouse.IsZero() {
 		statement, args = stockOfWarehouseSQL, append(args, []id.ID{warehouse})
 	}
 	return runStock(ctx, db, at, statement, append(args, limit))

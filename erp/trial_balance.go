@@ -12,6 +12,8 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/ledger"
+	"plimsoll/platform/openapi"
+	"plimsoll/platform/server"
 	"plimsoll/platform/session"
 )
 
@@ -45,7 +47,25 @@ FROM ` + ledger.TurnoverSQL(&meta, "$3") + ` c LEFT JOIN ` + ledger.TurnoverSQL(
 ORDER BY c.account`
 }
 
-// trialBalance: ?from=&to=, by default from the beginning of the month until now; to is inclusive.
+var trialBalanceReport = server.Report{
+	Title:      "Trial balance",
+	Parameters: []openapi.Parameter{momentParameter("from", "the beginning of the month"), momentParameter("to", "now; inclusive")},
+	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "from", Value: openapi.Moment("")}, {Name: "to", Value: openapi.Moment("")},
+		{Name: "rows", Value: openapi.Array(trialBalanceRow())}, {Name: "total", Value: trialBalanceRow("account", "title")},
+	}),
+	Run: trialBalance,
+}
+
+func trialBalanceRow(optional ...string) *openapi.Schema {
+	row := openapi.Named[*openapi.Schema]{{Name: "account", Value: openapi.String("")}, {Name: "title", Value: openapi.String("")}}
+	for _, name := range []string{"opening_debit", "opening_credit", "turnover_debit", "turnover_credit", "closing_debit", "closing_credit"} {
+		row.Set(name, openapi.MoneyShown(""))
+	}
+	return openapi.Object(row, optional...)
+}
+
+// trialBalance is by default of the time from the beginning of the month until now.
 func trialBalance(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
 	var t TrialBalance
 	var err error

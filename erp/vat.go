@@ -3,7 +3,9 @@ package erp
 import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
+	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
@@ -24,10 +26,12 @@ func inputVAT() metadata.Accumulation { return chargedVAT(InputVAT, "VAT charged
 // outputVAT is what has been charged to customers and no invoice has been issued for yet.
 func outputVAT() metadata.Accumulation { return chargedVAT(OutputVAT, "VAT charged to customers") }
 
+// chargedVAT is by counterparty too, so that a document cannot be given to another one when its invoice has taken what it charged.
 func chargedVAT(name, title string) metadata.Accumulation {
 	return metadata.Accumulation{
-		Name: name, Title: title, Controlled: true, LockBy: 1, Dimensions: []metadata.Attribute{anyPaper("basis"), typed("rate", metadata.Integer)},
-		Resources: vatResources(),
+		Name: name, Title: title, Controlled: true, LockBy: 1,
+		Dimensions: []metadata.Attribute{anyPaper("basis"), typed("rate", metadata.Integer), reference("counterparty", "counterparties")},
+		Resources:  vatResources(),
 	}
 }
 
@@ -61,20 +65,64 @@ func invoiceNumbers() metadata.Information {
 	}
 }
 
+// rated is what lines of one rate of VAT come to.
+type rated struct {
+	rate        int64
+	amount, vat amount.Money
+}
+
+// byRate sums rows of lines by their rate, in the order in which the rates come first.
+func byRate(lines *rowset.Table, rows []int) (sums []rated) {
+	net, vat, rates := rowset.Column[amount.Money](lines, "amount"), rowset.Column[amount.Money](lines, "vat"), rowset.Column[int64](lines, "vat_rate")
+	at := map[int64]int{}
+	for _, row := range rows {
+		i, seen := at[rates[row]]
+		if !seen {
+			i = len(sums)
+			at[rates[row]], sums = i, append(sums, rated{rate: rates[row]})
+		}
+		sums[i].amount += net[row] // their sum has been checked
+		sums[i].vat += vat[row]
+	}
+	return sums
+}
+
 // charge is what a document's lines charge of VAT, by rate, in a register whose basis the document is.
 func charge(d *document.Document, name string) *register.Movements {
 	lines := d.Section("lines")
-	net, vat := rowset.Column[amount.Money](lines, "amount"), rowset.Column[amount.Money](lines, "vat")
-	m, at := moves(name, 2), map[int64]int{}
-	for i, rate := range rowset.Column[int64](lines, "vat_rate") {
-		row, seen := at[rate]
-		if !seen {
-			row = m.Rows.Rows()
-			at[rate] = row
-			m.Add(false, d.ID, rate, amount.Money(0), amount.Money(0))
-		}
-		rowset.Column[amount.Money](m.Rows, "amount")[row] += net[i] // their sum has been checked
-		rowset.Column[amount.Money](m.Rows, "vat")[row] += vat[i]
+	rows := make([]int, lines.Rows())
+	for i := range rows {
+		rows[i] = i
+	}
+	m := moves(name, 2)
+	for _, r := range byRate(lines, rows) {
+		m.Add(false, d.ID, r.rate, refOf(d, "counterparty"), r.amount, r.vat)
 	}
 	return m
+}
+
+// invoicedReads are what an invoice looks at in the document that it is of.
+var invoicedReads = []string{"counterparty", "amount", "vat", "total", "lines.vat_rate", "lines.amount", "lines.vat"}
+
+// invoiced copies the sums of an invoice's basis into it, and moves its VAT from what has been charged to a book.
+func invoiced(d *document.Document, facts *posting.Facts, from, to string) (charged, booked *register.Movements, err error) {
+	basis := refOf(d, "basis")
+	if err := postedBasis(facts, basis); err != nil {
+		return nil, nil, err
+	}
+	_, deal, row := facts.Document(basis)
+	counterparty := rowset.Column[id.ID](deal.Rows, "counterparty")[row]
+	rowset.Column[id.ID](d.Header, "counterparty")[0] = counterparty
+	for _, name := range []string{"amount", "vat", "total"} {
+		rowset.Column[amount.Money](d.Header, name)[0] = rowset.Column[amount.Money](deal.Rows, name)[row]
+	}
+	if sumOf(d, "total") == 0 { // its basis could be taken back without anybody noticing
+		return nil, nil, &posting.Refusal{Control: "basis", Message: "there is nothing to be invoiced in it"}
+	}
+	charged, booked = moves(from, 2), moves(to, 2)
+	for _, r := range byRate(deal.Sections["lines"], deal.Lines("lines", basis)) {
+		charged.Add(true, basis, r.rate, counterparty, r.amount, r.vat)
+		booked.Add(false, counterparty, r.rate, r.amount, r.vat)
+	}
+	return charged, booked, nil
 }

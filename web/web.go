@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-//go:embed modules report vendor
+//go:embed line modules report vendor
 var files embed.FS
 
 // Files are the sources, for a server that serves them one by one.

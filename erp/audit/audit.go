@@ -27,7 +27,9 @@ func Run(ctx context.Context, db *database.Database) (Report, error) {
 
 // Invariants of the registers, and of the types of documents; a new type adds its own.
 func Invariants() []audit.Invariant {
-	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, goodsReceipt, goodsSale)
+	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, cash, goodsReceipt, goodsSale,
+		serviceSale, invoiceIssued, bankReceipt, internalConsumption, warehouseIssueOrder, settlementRegistrar,
+		otherGoodsReceipt, servicePurchase, invoiceReceived, paymentRequest, bankPayment, warehouseReceiptOrder, assetCommissioning, monthClose)
 }
 
 // Books takes the digest of what the books hold.

@@ -1,5 +1,7 @@
 package audit
 
+import "strings"
+
 // documentSQL compares a posted document's header with its lines, its stock movements (which carry the
 // attribute value of the lines) and its ledger entries.
 func documentSQL(name, value, entries, wrong string) string {
@@ -16,4 +18,37 @@ LEFT JOIN (SELECT recorder, sum(quantity) AS quantity, sum(amount) AS amount FRO
 LEFT JOIN (SELECT recorder, ` + entries + ` FROM gl_general WHERE recorder_type = '` + name + `' GROUP BY recorder) e ON e.recorder = d.id
 WHERE d.posted AND (coalesce(l.value, 0) <> d.` + value + ` OR coalesce(l.amount, 0) <> d.amount OR coalesce(l.vat, 0) <> d.vat OR d.amount + d.vat <> d.total
 	OR coalesce(l.quantity, 0) <> coalesce(s.quantity, 0) OR coalesce(s.amount, 0) <> d.` + value + ` OR ` + wrong + `)`
+}
+
+// compared are posted documents of a type of which something does not hold: says is a condition on the header d and on the sides joined to it, found
+// tells what they say.
+func compared(name, says, found string, joined ...string) string {
+	return `SELECT '` + name + ` ' || d.number || ' ' || d.id, 'the same as the header: ' || row_to_json(d), ` + found + `
+FROM doc_` + name + ` d` + strings.Join(joined, "") + `
+WHERE d.posted AND NOT (` + says + `)`
+}
+
+// linesSum joins sums of a document's lines as l.
+func linesSum(name string, columns ...string) string {
+	var sums []string
+	for _, column := range columns {
+		sums = append(sums, "sum("+column+") AS "+column)
+	}
+	return joined("l", "SELECT document, "+strings.Join(sums, ", ")+" FROM doc_"+name+"_lines GROUP BY document", "document", columns)
+}
+
+// recorded joins sums of what documents of a type have recorded in a table.
+func recorded(alias, table, name, sums string, columns ...string) string {
+	return joined(alias, "SELECT recorder, "+sums+" FROM "+table+" WHERE recorder_type = '"+name+"' GROUP BY recorder", "recorder", columns)
+}
+
+// joined by the document; what there is none of is zero.
+func joined(alias, query, key string, columns []string) string {
+	var shown []string
+	for _, column := range columns {
+		shown = append(shown, "coalesce(q."+column+", 0) AS "+column)
+	}
+	return `
+LEFT JOIN (` + query + `) ` + alias + `_ ON ` + alias + `_.` + key + ` = d.id
+CROSS JOIN LATERAL (SELECT ` + strings.ReplaceAll(strings.Join(shown, ", "), "q.", alias+"_.") + `) ` + alias
 }

@@ -42,6 +42,17 @@ FULL JOIN (SELECT organisation, account, analytic_1 AS warehouse, sum(debit) - s
 WHERE coalesce(l.balance, 0) <> coalesce(s.amount, 0)`,
 	},
 	{
+		ID: "cells.stock", Title: "At addressed warehouses the stock is what lies in cells and is still to be put there, less what is still to be taken out",
+		Checked: "SELECT count(*) FROM acc_cells_totals WHERE period = 'infinity'",
+		Wrong: `SELECT 'organisation=' || organisation || ' warehouse=' || warehouse || ' item=' || item, 'stock=' || coalesce(s.quantity, 0), 'cells + to_receive - to_ship=' || coalesce(p.quantity, 0)
+FROM (SELECT t.organisation, t.warehouse, t.item, t.quantity FROM acc_stock_totals t JOIN cat_warehouses w ON w.id = t.warehouse AND w.addressed WHERE t.period = 'infinity') s
+FULL JOIN (SELECT organisation, warehouse, item, sum(quantity) AS quantity FROM (
+	SELECT organisation, warehouse, item, quantity FROM acc_cells_totals WHERE period = 'infinity'
+	UNION ALL SELECT organisation, warehouse, item, quantity FROM acc_to_receive_totals WHERE period = 'infinity'
+	UNION ALL SELECT organisation, warehouse, item, -quantity FROM acc_to_ship_totals WHERE period = 'infinity') parts GROUP BY 1, 2, 3) p USING (organisation, warehouse, item)
+WHERE coalesce(s.quantity, 0) <> coalesce(p.quantity, 0)`,
+	},
+	{
 		ID: "reserves.orders", Title: "What is reserved is what open customer orders have reserved",
 		Checked: "SELECT count(*) FROM acc_customer_orders_totals WHERE period = 'infinity'",
 		Wrong: `SELECT 'organisation=' || organisation || ' warehouse=' || warehouse || ' item=' || item, 'orders=' || coalesce(o.quantity, 0), 'reserves=' || coalesce(r.quantity, 0)

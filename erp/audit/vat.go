@@ -6,11 +6,12 @@ import "plimsoll/platform/audit"
 // and what has been charged to customers, invoiced or not, in the credit.
 var vat = []audit.Invariant{
 	{
-		ID: "input_vat.ledger", Title: "VAT charged by suppliers is the balance of account 19",
+		ID: "input_vat.ledger", Title: "VAT charged by suppliers is the balance of account 19, by counterparty",
 		Checked: "SELECT count(*) FROM acc_input_vat_totals WHERE period = 'infinity'",
-		Wrong: `SELECT 'organisation=' || organisation, '19=' || coalesce(l.vat, 0), 'input_vat=' || coalesce(r.vat, 0)
-FROM (SELECT organisation, sum(vat) AS vat FROM acc_input_vat_totals WHERE period = 'infinity' GROUP BY 1) r
-FULL JOIN (SELECT organisation, sum(debit - credit) AS vat FROM gl_general_totals WHERE period = 'infinity' AND account = '19' GROUP BY 1) l USING (organisation)
+		Wrong: `SELECT 'organisation=' || organisation || ' counterparty=' || counterparty, '19=' || coalesce(l.vat, 0), 'input_vat=' || coalesce(r.vat, 0)
+FROM (SELECT organisation, counterparty, sum(vat) AS vat FROM acc_input_vat_totals WHERE period = 'infinity' GROUP BY 1, 2) r
+FULL JOIN (SELECT organisation, analytic_1 AS counterparty, sum(debit - credit) AS vat FROM gl_general_totals
+	WHERE period = 'infinity' AND account = '19' GROUP BY 1, 2) l USING (organisation, counterparty)
 WHERE coalesce(l.vat, 0) <> coalesce(r.vat, 0)`,
 	},
 	{

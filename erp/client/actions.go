@@ -35,16 +35,38 @@ const (
 type action func(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error)
 
 var actions = map[string]action{
-	operations.GoodsSalePost:      postSale,
-	operations.GoodsReceiptPost:   postReceipt,
-	operations.CustomerOrderPost:  postCustomerOrder,
-	operations.SupplierOrderPost:  postSupplierOrder,
-	operations.GoodsSaleChange:    changeSale,
-	operations.GoodsSaleList:      listSales,
-	operations.GoodsSaleCard:      showSale,
-	operations.ItemsSearch:        searchItems,
-	operations.StockReport:        reportStock,
-	operations.TrialBalanceReport: reportTrialBalance,
+	operations.GoodsSalePost:             postSale,
+	operations.GoodsReceiptPost:          postReceipt,
+	operations.CustomerOrderPost:         postCustomerOrder,
+	operations.SupplierOrderPost:         postSupplierOrder,
+	operations.GoodsSaleChange:           changeSale,
+	operations.GoodsSaleList:             listSearched("goods-sale"),
+	operations.GoodsSaleCard:             showSale,
+	operations.ItemsSearch:               searchItems,
+	operations.StockReport:               reportStock,
+	operations.TrialBalanceReport:        reportTrialBalance,
+	operations.ServiceSalePost:           postServiceSale,
+	operations.InvoiceIssuedPost:         postInvoice,
+	operations.BankReceiptPost:           postBankReceipt,
+	operations.InternalConsumptionPost:   postConsumption,
+	operations.WarehouseIssueOrderPost:   postIssueOrder,
+	operations.SettlementRegistrarPost:   postRegistrar,
+	operations.OtherGoodsReceiptPost:     postOtherReceipt,
+	operations.ServicePurchasePost:       postServicePurchase,
+	operations.InvoiceReceivedPost:       postInvoiceReceived,
+	operations.PaymentRequestPost:        postPaymentRequest,
+	operations.BankPaymentPost:           postBankPayment,
+	operations.WarehouseReceiptOrderPost: postReceiptOrder,
+	operations.AssetCommissioningPost:    postCommissioning,
+	operations.GoodsSaleWrite:            writeSale,
+	operations.GoodsSaleUnpost:           unpostSale,
+	operations.GoodsReceiptChange:        changeReceipt,
+	operations.InvoiceIssuedList:         listOf("invoice-issued"),
+	operations.BankReceiptList:           listOf("bank-receipt"),
+	operations.SettlementRegistrarList:   listSearched("settlement-registrar"),
+	operations.ToShipReport:              reportToShip,
+	operations.SettlementsReport:         reportSettlements,
+	operations.AccountCardReport:         reportAccountCard,
 }
 
 func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
@@ -64,9 +86,16 @@ func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 }
 
 func postReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	return c.post(ctx, s, "goods-receipt", s.receipt(rng), rng)
+}
+
+func (s *Session) receipt(rng *rand.Rand) []byte {
 	lines := receiptLinesLeast + rng.IntN(receiptLinesSpread)
-	body := s.document(s.directory.suppliers, lines, rng, func(int) int { return receiptUnitsLeast + rng.IntN(receiptUnitsSpread) })
-	return c.post(ctx, s, "goods-receipt", body, rng)
+	return s.document(s.directory.suppliers, lines, rng, func(int) int { return receiptUnitsLeast + rng.IntN(receiptUnitsSpread) })
+}
+
+func (s *Session) sale(rng *rand.Rand) []byte {
+	return s.document(s.directory.customers, saleLinesLeast+rng.IntN(saleLinesSpread), rng, func(int) int { return 1 + rng.IntN(saleUnitsMax) })
 }
 
 // document writes the JSON of a document of goods with one of the partners; units says how many of each line.
@@ -89,31 +118,69 @@ func (s *Session) document(with []deal, lines int, rng *rand.Rand, units func(li
 	return append(b, "]}"...)
 }
 
+// dated gives some new documents a date in the past.
+func (c *Client) dated(body []byte, rng *rand.Rand) []byte {
+	if c.options.BackdatedShare <= 0 || rng.Float64() >= c.options.BackdatedShare {
+		return body
+	}
+	date := time.Now().UTC().AddDate(0, 0, -1-rng.IntN(max(1, c.options.BackdatedDays)))
+	return append(date.AppendFormat(append(body[:len(body)-1], `,"date":"`...), time.RFC3339), `"}`...)
+}
+
+// post creates a document, and remembers those of goods.
 func (c *Client) post(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodPost, "/v1/documents/"+documentType, "", body, c.newKey(rng))
+	made, outcome, err := c.made(ctx, s, documentType, body, rng)
+	if outcome == OK {
+		s.remember(documentType, made)
+	}
+	return outcome, err
+}
+
+// remember a document to look at it and to change it. Every second one is handed over to be invoiced, a receipt to be paid too, and not changed any more.
+func (s *Session) remember(documentType string, made id.ID) {
+	switch documentType {
+	case "goods-sale":
+		if s.sold++; s.sold%2 == 0 {
+			s.directory.handed.sold(made)
+			return
+		}
+		s.recent.add(made)
+	case "goods-receipt":
+		if s.brought++; s.brought%2 == 0 {
+			s.directory.bought.add(purchase{documentType, made})
+			return
+		}
+		s.received.add(made)
+	}
+}
+
+// made is a new posted document.
+func (c *Client) made(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (id.ID, Outcome, error) {
+	return c.created(ctx, s, documentType, "", body, rng)
+}
+
+func (c *Client) created(ctx context.Context, s *Session, documentType, query string, body []byte, rng *rand.Rand) (id.ID, Outcome, error) {
+	body = c.dated(body, rng)
+	r, err := c.send(ctx, s, http.MethodPost, "/v1/documents/"+documentType, query, body, c.newKey(rng))
 	if err != nil {
-		return Failed, err
+		return id.ID{}, Failed, err
 	}
 	defer r.free()
 	outcome, err := r.outcome()
 	if outcome != OK {
-		return outcome, err
+		return id.ID{}, outcome, err
 	}
 	var made struct {
 		ID     id.ID
 		Posted bool
 	}
-	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || made.ID.IsZero() || !made.Posted || r.status != http.StatusCreated {
-		return Failed, fmt.Errorf("posting answered %d without a posted document", r.status)
-	}
-	if documentType == "goods-sale" {
-		s.recent[s.posted%recentMax] = made.ID
-		s.posted++
+	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || made.ID.IsZero() || made.Posted != (query == "") || r.status != http.StatusCreated {
+		return id.ID{}, Failed, fmt.Errorf("creating answered %d, posted: %t", r.status, made.Posted)
 	}
 	if c.options.Acknowledged != nil {
 		c.options.Acknowledged(documentType, made.ID.String())
 	}
-	return OK, nil
+	return made.ID, OK, nil
 }
 
 // newKey of one operation of this client.
@@ -123,72 +190,15 @@ func (c *Client) newKey(rng *rand.Rand) string {
 	return string(strconv.AppendUint(key, rng.Uint64(), 36))
 }
 
-// changeSale opens one of the user's own last sales, writes other lines into it and posts it anew. Who has not sold anything yet sells first.
-func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	own := min(int(s.posted), recentMax)
-	if own == 0 {
-		return postSale(c, ctx, s, rng)
-	}
-	path := "/v1/documents/goods-sale/" + s.recent[rng.IntN(own)].String()
-	seen, outcome, err := c.versionOf(ctx, s, path)
-	if outcome != OK {
-		return outcome, err
-	}
-	body := s.document(s.directory.customers, saleLinesLeast+rng.IntN(saleLinesSpread), rng, func(int) int { return 1 + rng.IntN(saleUnitsMax) })
-	r, err := c.sendVersion(ctx, s, http.MethodPut, path, "post=true", body, c.newKey(rng), seen)
-	if err != nil {
-		return Failed, err
-	}
-	defer r.free()
-	if outcome, err = r.outcome(); outcome != OK {
-		return outcome, err
-	}
-	var made struct {
-		Posted  bool
-		Version int64
-	}
-	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || !made.Posted || made.Version != seen+1 {
-		return Failed, fmt.Errorf("changing version %d answered %d with version %d, posted: %t", seen, r.status, made.Version, made.Posted)
-	}
-	return OK, nil
-}
-
-// versionOf reads a card for the version of its document.
-func (c *Client) versionOf(ctx context.Context, s *Session, path string) (int64, Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodGet, path, "", nil, "")
-	if err != nil {
-		return 0, Failed, err
-	}
-	defer r.free()
-	if outcome, err := r.outcome(); outcome != OK {
-		return 0, outcome, err
-	}
-	var card struct{ Version int64 }
-	if err := json.Unmarshal(r.body.Bytes(), &card); err != nil || card.Version < 1 {
-		return 0, Failed, errors.New("the card has no version")
-	}
-	return card.Version, OK, nil
-}
-
-func listSales(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	query := ""
-	if rng.Float64() < searchShare {
-		query = "search=" + url.QueryEscape(fragment(s.directory.partnerNames, rng))
-	}
-	return c.look(ctx, s, "/v1/documents/goods-sale", query, `{"items":[`)
-}
-
 // showSale looks at one of the user's own last sales, or at somebody else's.
 func showSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	own, others := min(int(s.posted), recentMax), s.directory.documents
-	var document id.ID
-	switch {
-	case own > 0 && (len(others) == 0 || rng.IntN(2) == 0):
-		document = s.recent[rng.IntN(own)]
+	document, found := s.recent.pick(rng)
+	switch others := s.directory.documents; {
+	case found && (len(others) == 0 || rng.IntN(2) == 0):
 	case len(others) > 0:
 		document = others[rng.IntN(len(others))]
 	default: // a base without sales: the list is what the user has to look at
-		return listSales(c, ctx, s, rng)
+		return listSearched("goods-sale")(c, ctx, s, rng)
 	}
 	return c.look(ctx, s, "/v1/documents/goods-sale/"+document.String(), "", `{"id":"`+document.String()+`"`)
 }

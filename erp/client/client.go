@@ -35,14 +35,17 @@ func (o Outcome) String() string {
 type Options struct {
 	// Transport makes the connections. Defaults to http.DefaultTransport.
 	Transport http.RoundTripper
-	// RefusedShare of the sales ask for more than any warehouse holds, so that the
-	// control must refuse them. Defaults to RefusedShareDefault; negative means none.
+	// RefusedShare of the sales ask for more than any warehouse holds, and of other documents break a control of theirs, so that
+	// it must refuse them. Defaults to RefusedShareDefault; negative means none.
 	RefusedShare float64
+	// BackdatedShare of the new documents carry a date of 1 to BackdatedDays days ago.
+	BackdatedShare float64
+	BackdatedDays  int
 	// Acknowledged, when set, is told of every document the server acknowledged.
 	Acknowledged func(documentType, id string)
 }
 
-// RefusedShareDefault is the share of sales that must be refused.
+// RefusedShareDefault is the share of documents that must be refused.
 const RefusedShareDefault = 0.03
 
 var (
@@ -73,8 +76,10 @@ type Session struct {
 	address   address
 	token     []string // the value of the header, made once
 	directory *directory
-	recent    [recentMax]id.ID // documents of its own, to look at again
-	posted    uint32
+	recent    recent // sales of its own
+	received  recent // receipts of its own
+	sold      uint32
+	brought   uint32
 }
 
 // recentMax is how many of its own documents a session remembers.

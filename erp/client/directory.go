@@ -3,11 +3,13 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"plimsoll/platform/id"
 )
@@ -33,6 +35,15 @@ type directory struct {
 	itemNames    []string
 	partnerNames []string
 	documents    []id.ID // sales made by others, to look at
+	materials    []id.ID // of the items
+	services     []id.ID
+	departments  []id.ID
+	expenseItems []id.ID
+	bankAccounts []id.ID
+	assets       []id.ID // not in use when the directory was read, in an order of the warehouse's own
+	nextOfAssets atomic.Uint32
+	handed       handed
+	bought       bought
 }
 
 // deal is a contract and whom it is with.
@@ -44,6 +55,8 @@ type element struct {
 	Item         id.ID
 	Counterparty id.ID
 	Customer     bool
+	Bank         bool
+	Account      string
 	Warehouse    id.ID
 	Code         string
 	Name         string
@@ -118,7 +131,62 @@ func (d *directory) load(ctx context.Context, c *Client, s *Session) error {
 	d.items, d.itemNames = ranked(items.Items)
 	_, d.partnerNames = ranked(partners.Items)
 	d.documents, _ = ranked(documents.Items)
+	for _, e := range stock.Rows {
+		if e.Account == materialsAccount {
+			d.materials = append(d.materials, e.Item)
+		}
+	}
+	return d.loadMore(ctx, c, s)
+}
+
+// materialsAccount is where items stand that are used up rather than sold.
+const materialsAccount = "10"
+
+// loadMore reads the catalogs that documents other than those of goods refer to.
+func (d *directory) loadMore(ctx context.Context, c *Client, s *Session) error {
+	for _, list := range []struct {
+		catalog string
+		into    *[]id.ID
+		fits    func(element) bool
+	}{
+		{"services", &d.services, nil}, {"departments", &d.departments, nil}, {"expense-items", &d.expenseItems, nil}, {"fixed-assets", &d.assets, nil},
+		{"cash-accounts", &d.bankAccounts, func(e element) bool { return e.Bank }},
+	} {
+		var found struct{ Items []element }
+		if err := c.fetch(ctx, s, "/v1/catalogs/"+list.catalog, "limit=1000", &found); err != nil {
+			return err
+		}
+		if list.fits != nil {
+			found.Items = slices.DeleteFunc(found.Items, func(e element) bool { return !list.fits(e) })
+		}
+		if *list.into, _ = ranked(found.Items); len(*list.into) == 0 {
+			return fmt.Errorf("there are no %s to work with: fill the database first", list.catalog)
+		}
+	}
+	return d.leaveOutCommissioned(ctx, c, s)
+}
+
+// leaveOutCommissioned keeps the assets that can be commissioned, unless there are none.
+func (d *directory) leaveOutCommissioned(ctx context.Context, c *Client, s *Session) error {
+	var found struct{ Items []struct{ Asset id.ID } }
+	if err := c.fetch(ctx, s, "/v1/documents/asset-commissioning", "limit=1000", &found); err != nil {
+		return err
+	}
+	used := map[id.ID]bool{}
+	for _, e := range found.Items {
+		used[e.Asset] = true
+	}
+	if left := slices.DeleteFunc(slices.Clone(d.assets), func(asset id.ID) bool { return used[asset] }); len(left) > 0 {
+		d.assets = left
+	}
+	own := rand.New(rand.NewPCG(binary.BigEndian.Uint64(d.warehouse[:8]), binary.BigEndian.Uint64(d.warehouse[8:])))
+	own.Shuffle(len(d.assets), func(i, j int) { d.assets[i], d.assets[j] = d.assets[j], d.assets[i] })
 	return nil
+}
+
+// nextAsset to commission. When all have been, the first ones come again, and are refused.
+func (d *directory) nextAsset() id.ID {
+	return d.assets[int(d.nextOfAssets.Add(1)-1)%len(d.assets)]
 }
 
 // trade sorts out with whom there is a contract of which side.

@@ -29,15 +29,21 @@ import (
 // Company is the database, and what its catalogs hold.
 type Company struct {
 	*databasetest.Test
-	Items         []id.ID // item n costs n+1 roubles, sells for twice that, and has 20, 10 or 0 % of VAT
+	Items         []id.ID  // item n costs n+1 roubles, sells for twice that, and has 20, 10 or 0 % of VAT
+	Services      [2]id.ID // service n costs 5·(n+1) roubles, sells for twice that, and has the VAT of item n
 	Organisations [2]Organisation
 }
 
-// Organisation with its two warehouses.
+// Organisation with its two warehouses, and one whose goods lie in cells.
 type Organisation struct {
-	ID, Counterparty id.ID // its contract is Contract(Counterparty)
-	Warehouses       [2]id.ID
-	User             string
+	ID, Counterparty        id.ID // its contract is Contract(Counterparty)
+	Warehouses              [2]id.ID
+	Addressed               id.ID
+	Cells                   [2]id.ID
+	Bank, CashDesk          id.ID
+	Department, ExpenseItem id.ID
+	Assets                  [2]id.ID // of no department, useful for 36 months
+	User                    string
 }
 
 // Rate is the VAT of item n in per cent.
@@ -56,8 +62,14 @@ func New(t testing.TB, items int) *Company {
 		c.Exec(t, "INSERT INTO cat_items (id, code, name, vat_rate, price, purchase_price) VALUES ($1, $2, $3, $4, $5, $6)",
 			item, fmt.Sprintf("I%d", n), fmt.Sprintf("Item %d", n), Rate(n), 2*(n+1), n+1)
 	}
+	for n := range c.Services {
+		c.Services[n] = id.New()
+		c.Exec(t, "INSERT INTO cat_services (id, code, name, vat_rate, price, purchase_price) VALUES ($1, $2, $2, $3, $4, $5)",
+			c.Services[n], fmt.Sprintf("S%d", n), Rate(n), 10*(n+1), 5*(n+1))
+	}
 	for n := range c.Organisations {
 		c.Organisations[n] = c.organisation(t, n)
+		c.own(t, n, &c.Organisations[n])
 	}
 	return c
 }
@@ -74,6 +86,26 @@ func (c *Company) organisation(t testing.TB, n int) Organisation {
 	}
 	c.Exec(t, "INSERT INTO cat_users (id, organisation, code, name, warehouse) VALUES ($1, $2, $3, $3, $4)", id.New(), o.ID, o.User, o.Warehouses[0])
 	return o
+}
+
+// own things of an organisation besides whom it trades with.
+func (c *Company) own(t testing.TB, n int, o *Organisation) {
+	for i, thing := range []struct {
+		into                   *id.ID
+		catalog, column, value string
+	}{
+		{&o.Addressed, "warehouses", "addressed", "true"}, {&o.Cells[0], "warehouse_cells", "warehouse", "$4"}, {&o.Cells[1], "warehouse_cells", "warehouse", "$4"},
+		{&o.Bank, "cash_accounts", "bank", "true"}, {&o.CashDesk, "cash_accounts", "bank", "false"},
+		{&o.Department, "departments", "head", "''"}, {&o.ExpenseItem, "expense_items", "kind", "''"},
+		{&o.Assets[0], "fixed_assets", "useful_months", "36"}, {&o.Assets[1], "fixed_assets", "useful_months", "36"},
+	} {
+		*thing.into = id.New()
+		args := []any{*thing.into, o.ID, fmt.Sprintf("%s %d.%d", thing.catalog, n, i)}
+		if thing.value == "$4" {
+			args = append(args, o.Addressed)
+		}
+		c.Exec(t, fmt.Sprintf("INSERT INTO cat_%s (id, organisation, code, name, %s) VALUES ($1, $2, $3, $3, %s)", thing.catalog, thing.column, thing.value), args...)
+	}
 }
 
 // Contract with a counterparty of the company, for buying and selling.

@@ -24,14 +24,18 @@ type base struct {
 	known         map[string]*catalog.Elements
 	itemIDs       []id.ID
 	groupIDs      []id.ID
+	serviceIDs    []id.ID
 }
 
 // organisation with what belongs to it.
 type organisation struct {
 	id                                id.ID
 	warehouses, counterparties, users []id.ID
-	departments, cashAccounts, assets []id.ID
-	customers, suppliers              []deal
+	departments, cashAccounts, assets []id.ID // of the assets those that nothing has been spent on
+	invested                          []id.ID // assets to be commissioned
+	expenseItems                      []id.ID
+	cells                             map[id.ID][]id.ID // by warehouse
+	customers, suppliers              []deal            // of the same counterparties, in the same order
 }
 
 // deal is a contract and whom it is with.
@@ -112,7 +116,7 @@ func (b *base) addOrganisations() {
 	to := b.begin("organisations")
 	w := b.rng
 	for n := range b.options.Organisations {
-		o := &organisation{id: b.newID()}
+		o := &organisation{id: b.newID(), cells: map[id.ID][]id.ID{}}
 		short, full := w.firm()
 		b.organisations = append(b.organisations, o)
 		to.rows = append(to.rows, []any{
@@ -189,9 +193,11 @@ func (b *base) addItems() {
 // rates of VAT; most things have the first.
 var rates = []int64{20, 20, 20, 10, 0}
 
-// accountOf: every tenth item is a material, the others are goods.
+// materialEvery n-th item is a material, the others are goods.
+const materialEvery = 10
+
 func accountOf(n int) string {
-	if n%10 == 9 {
+	if n%materialEvery == materialEvery-1 {
 		return erp.AccountMaterials
 	}
 	return erp.AccountGoods

@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) { databasetest.Main(m) }
 
 var small = fill.Options{
-	Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 2, Documents: 60, Seed: 7,
+	Items: 30, Warehouses: 6, Counterparties: 8, Users: 6, Organisations: 2, Documents: 600, Seed: 7,
 	Until: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC),
 }
 
@@ -70,7 +70,7 @@ func TestTheSameOptionsMakeTheSameBase(t *testing.T) {
 	for _, meta := range erp.Metadata().Documents {
 		var some int
 		fmt.Sscan(first.Value(t, "SELECT count(*) FROM "+meta.Table()), &some)
-		if documents += some; some == 0 {
+		if documents += some; some == 0 && meta.Name != erp.MonthClose { // a month is closed by hand
 			t.Errorf("there is no %s", meta.Name)
 		}
 	}

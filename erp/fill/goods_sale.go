@@ -6,8 +6,6 @@ import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/rowset"
 )
 
 func sale(h *history, o *organisation, warehouse id.ID) *document.Document {
@@ -37,10 +35,5 @@ func (h *history) take(kind string, o *organisation, warehouse id.ID, with []dea
 
 // free is what there is of an item that nobody has reserved.
 func (h *history) free(o *organisation, warehouse, item id.ID) amount.Quantity {
-	left := func(register string) amount.Quantity {
-		keys := rowset.New([]metadata.Attribute{{Name: "warehouse", Type: metadata.Reference}, {Name: "item", Type: metadata.Reference}}, 1)
-		keys.Append(warehouse, item)
-		return rowset.Column[amount.Quantity](h.memory.balancesOf(o.id, h.app.Register(register), keys), "quantity")[0]
-	}
-	return left(erp.Stock) - left(erp.Reserves)
+	return h.quantity(o, erp.Stock, warehouse, item) - h.quantity(o, erp.Reserves, warehouse, item)
 }

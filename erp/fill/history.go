@@ -3,6 +3,7 @@ package fill
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/erp"
@@ -27,20 +28,36 @@ const (
 // rules refuse is given up. Then goods are received instead.
 type generator struct {
 	kind string
-	// share of the documents after the opening.
-	share float64
+	// often is how often, against the others: thousands of documents in the base of claim C02.
+	often float64
 	make  func(h *history, o *organisation, warehouse id.ID) *document.Document
 }
 
-// generators of all types that a history has; a new type adds its own. Receipts have the rest of the shares; they are larger than sales, so stock
-// grows slowly.
+// generators of all types that a history has; a new type adds its own.
 var generators = []generator{
-	{erp.GoodsSale, 0.50, sale},
-	{erp.CustomerOrder, 0.08, order},
-	{erp.GoodsSale, 0.06, saleByOrder},
-	{erp.SupplierOrder, 0.05, supplierOrder},
-	{erp.GoodsReceipt, 0.04, receiptByOrder},
+	{erp.CustomerOrder, 724, order},
+	{erp.GoodsSale, 84, sale},
+	{erp.GoodsSale, 250, saleByOrder},
+	{erp.SupplierOrder, 779, supplierOrder},
+	{erp.GoodsReceipt, 400, receiptByOrder},
+	{erp.GoodsReceipt, 378, receipt},
+	{erp.ServiceSale, 136, serviceSale},
+	{erp.InvoiceIssued, 567, invoiceIssued},
+	{erp.BankReceipt, 537, bankReceipt},
+	{erp.InternalConsumption, 158, consumption},
+	{erp.WarehouseIssueOrder, 339, issueOrder},
+	{erp.SettlementRegistrar, 1622, registrar},
+	{erp.OtherGoodsReceipt, 137, otherReceipt},
+	{erp.ServicePurchase, 207, servicePurchase},
+	{erp.InvoiceReceived, 1028, invoiceReceived},
+	{erp.PaymentRequest, 1068, paymentRequest},
+	{erp.BankPayment, 1067, bankPayment},
+	{erp.WarehouseReceiptOrder, 286, receiptOrder},
+	{erp.AssetCommissioning, 129, commissioning},
 }
+
+// waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more.
+const waitingMax = 1000
 
 // history makes documents in the order of time, each by the rules that would post it.
 type history struct {
@@ -48,8 +65,9 @@ type history struct {
 	app     *metadata.Application
 	types   map[string]*kind
 	memory  *memory
-	papers  map[id.ID]*document.Document // those that others may refer to
-	open    map[sequence][]id.ID         // of those, what an organisation has still to deal with, by type
+	papers  map[id.ID]*paper // those that others may refer to
+	waiting map[queue][]id.ID
+	done    []id.ID // papers taken out of a queue since the last document
 	issued  map[sequence]int64
 	opening []opening // still to be made
 	left    int       // documents after the opening still to be made
@@ -61,7 +79,19 @@ type history struct {
 type kind struct {
 	rules    posting.Rules
 	referred map[string]*document.ReferenceReader
-	kept     bool // others refer to it
+	followed []string // the types that refer to it
+}
+
+// paper that is kept while it waits in queues.
+type paper struct {
+	*document.Document
+	queues int
+}
+
+// queue of the papers of a type that an organisation will make a document of another type of, each once.
+type queue struct {
+	organisation id.ID
+	kind, by     string
 }
 
 type sequence struct {
@@ -69,9 +99,10 @@ type sequence struct {
 	kind         string
 }
 
-// opening is a receipt that brings a part of a warehouse's assortment.
+// opening is a receipt that brings a part of a warehouse's assortment, or what lies on a bank account.
 type opening struct {
 	organisation *organisation
+	account      id.ID
 	warehouse    id.ID
 	from, to     int // items
 }
@@ -79,13 +110,16 @@ type opening struct {
 func newHistory(b *base) *history {
 	app := erp.Metadata()
 	h := &history{
-		base: b, app: app, types: kindsOf(app), memory: newMemory(app), papers: map[id.ID]*document.Document{}, open: map[sequence][]id.ID{},
+		base: b, app: app, types: kindsOf(app), memory: newMemory(app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
 		issued: map[sequence]int64{}, left: b.options.Documents, at: b.options.Until.Add(-historyLength),
 	}
 	for _, o := range b.organisations {
+		for _, account := range o.banks() {
+			h.opening = append(h.opening, opening{organisation: o, account: account})
+		}
 		for _, w := range o.warehouses {
 			for from := 0; from < min(len(b.itemIDs), assortmentMax); from += openingLines {
-				h.opening = append(h.opening, opening{o, w, from, min(from+openingLines, len(b.itemIDs), assortmentMax)})
+				h.opening = append(h.opening, opening{o, id.ID{}, w, from, min(from+openingLines, len(b.itemIDs), assortmentMax)})
 			}
 		}
 	}
@@ -98,8 +132,9 @@ func kindsOf(app *metadata.Application) map[string]*kind {
 	for name, rules := range erp.Rules() {
 		kinds[name] = &kind{rules: rules, referred: map[string]*document.ReferenceReader{}}
 	}
-	for name, k := range kinds {
-		meta, _ := app.Document(name)
+	for i := range app.Documents {
+		meta := &app.Documents[i]
+		name, k := meta.Name, kinds[meta.Name]
 		attributes := meta.Attributes
 		for i := range meta.Sections {
 			attributes = append(attributes[:len(attributes):len(attributes)], meta.Sections[i].Attributes...)
@@ -108,7 +143,9 @@ func kindsOf(app *metadata.Application) map[string]*kind {
 			for _, referred := range a.Documents {
 				other, _ := app.Document(referred)
 				k.referred[referred] = document.NewReferenceReader(other, k.rules.Reads()[referred]...)
-				kinds[referred].kept = true
+				if !slices.Contains(kinds[referred].followed, name) {
+					kinds[referred].followed = append(kinds[referred].followed, name)
+				}
 			}
 		}
 	}
@@ -123,8 +160,8 @@ type batch struct {
 	tables    []*rows
 }
 
-// next makes up to batchSize documents; nil when there are no more.
-func (h *history) next() (*batch, error) {
+// batch makes up to batchSize documents; nil when there are no more.
+func (h *history) batch() (*batch, error) {
 	w := newWriter(h.app)
 	for w.documents < batchSize && h.total() > 0 {
 		d, records, err := h.document()
@@ -141,10 +178,14 @@ func (h *history) next() (*batch, error) {
 
 // document with its record sets.
 func (h *history) document() (*document.Document, *posting.Records, error) {
+	h.forget()
 	h.at = h.at.Add(h.step).Truncate(time.Microsecond)
 	if len(h.opening) > 0 {
 		o := h.opening[0]
 		h.opening = h.opening[1:]
+		if !o.account.IsZero() {
+			return h.record(openingCash(h, o))
+		}
 		return h.record(openingReceipt(h, o))
 	}
 	h.left--
@@ -161,12 +202,16 @@ func (h *history) document() (*document.Document, *posting.Records, error) {
 }
 
 func (h *history) draw(o *organisation, warehouse id.ID) *document.Document {
-	at := h.rng.Float64()
+	sum := 0.0
 	for _, g := range generators {
-		if at < g.share {
+		sum += g.often
+	}
+	at := h.rng.Float64() * sum
+	for _, g := range generators {
+		if at < g.often {
 			return g.make(h, o, warehouse)
 		}
-		at -= g.share
+		at -= g.often
 	}
 	return nil
 }
@@ -187,12 +232,21 @@ func set[T rowset.Value](d *document.Document, name string, v T) {
 
 // trade begins a document of goods with one of the partners.
 func (h *history) trade(kind string, o *organisation, warehouse id.ID, with []deal, comment string) *document.Document {
-	d := h.begin(kind, o, comment)
-	partner := with[skew.Pick(h.rng.Rand, len(with), skew.Mild)]
+	d := h.deal(kind, o, h.partner(with), comment)
 	set(d, "warehouse", warehouse)
-	set(d, "counterparty", partner.counterparty)
-	set(d, "contract", partner.contract)
 	return d
+}
+
+// deal begins a document under a contract.
+func (h *history) deal(kind string, o *organisation, with deal, comment string) *document.Document {
+	d := h.begin(kind, o, comment)
+	set(d, "counterparty", with.counterparty)
+	set(d, "contract", with.contract)
+	return d
+}
+
+func (h *history) partner(with []deal) deal {
+	return with[skew.Pick(h.rng.Rand, len(with), skew.Mild)]
 }
 
 func addLine(d *document.Document, item id.ID, q amount.Quantity) {
@@ -201,14 +255,43 @@ func addLine(d *document.Document, item id.ID, q amount.Quantity) {
 	rowset.Column[id.ID](lines, "item")[row], rowset.Column[amount.Quantity](lines, "quantity")[row] = item, q
 }
 
-// follow copies to a document made by an order what they have in common, with all lines, and closes the order.
-func (h *history) follow(kind, orderKind string, o *organisation) *document.Document {
-	queue := sequence{o.id, orderKind}
-	if len(h.open[queue]) == 0 {
+// await puts a paper into the queues of the types that are made of it.
+func (h *history) await(d *document.Document, by []string) {
+	h.papers[d.ID] = &paper{d, len(by)}
+	for _, kind := range by {
+		q := queue{d.Organisation, d.Meta.Name, kind}
+		if h.waiting[q] = append(h.waiting[q], d.ID); len(h.waiting[q]) > waitingMax {
+			h.next(q)
+		}
+	}
+}
+
+// next takes the paper out of a queue that has waited longest; nil when there is none. It is kept until the next document.
+func (h *history) next(q queue) *document.Document {
+	if len(h.waiting[q]) == 0 {
 		return nil
 	}
-	order := h.papers[h.open[queue][0]]
-	h.open[queue] = h.open[queue][1:]
+	first := h.waiting[q][0]
+	h.waiting[q], h.done = h.waiting[q][1:], append(h.done, first)
+	return h.papers[first].Document
+}
+
+// forget the papers that wait no more.
+func (h *history) forget() {
+	for _, v := range h.done {
+		if h.papers[v].queues--; h.papers[v].queues == 0 {
+			delete(h.papers, v)
+		}
+	}
+	h.done = nil
+}
+
+// follow copies to a document made by an order what they have in common, with all lines, and closes the order.
+func (h *history) follow(kind, orderKind string, o *organisation) *document.Document {
+	order := h.next(queue{o.id, orderKind, kind})
+	if order == nil {
+		return nil
+	}
 	d := h.begin(kind, o, "")
 	for _, name := range []string{"warehouse", "counterparty", "contract"} {
 		set(d, name, rowset.Column[id.ID](order.Header, name)[0])
@@ -228,8 +311,8 @@ func (h *history) record(d *document.Document) (*document.Document, *posting.Rec
 	for name, reader := range k.referred {
 		var found []*document.Document
 		d.References(func(a metadata.Attribute, v id.ID) {
-			if paper := h.papers[v]; paper != nil && paper.Meta.Name == name {
-				found = append(found, paper)
+			if referred := h.papers[v]; referred != nil && referred.Meta.Name == name {
+				found = append(found, referred.Document)
 			}
 		})
 		facts.Documents[name] = reader.Of(found...)
@@ -248,9 +331,8 @@ func (h *history) record(d *document.Document) (*document.Document, *posting.Rec
 	s := sequence{d.Organisation, d.Meta.Name}
 	h.issued[s]++
 	d.Number = number.Format(d.Meta.Prefix, h.issued[s])
-	if k.kept {
-		h.papers[d.ID] = d
-		h.open[s] = append(h.open[s], d.ID)
+	if len(k.followed) > 0 {
+		h.await(d, k.followed)
 	}
 	return d, records, nil
 }

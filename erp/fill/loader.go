@@ -62,7 +62,7 @@ func (l *loader) reserve(ctx context.Context) error {
 func (l *loader) history(ctx context.Context, h *history) error {
 	total := int64(h.total())
 	for done := int64(0); ; {
-		batch, err := h.next()
+		batch, err := h.batch()
 		if err != nil {
 			return fmt.Errorf("make history: %w", err)
 		}

@@ -30,7 +30,7 @@ func (b *base) addContracts() {
 				}
 				to.rows = append(to.rows, []any{
 					v, o.id, fmt.Sprintf("D%07d", n), fmt.Sprintf("Договор № %d", n), c, customer, !customer, "RUB", limit, int64(b.rng.IntN(60)),
-					i%contractsByOrderEvery == contractsByOrderEvery-1, b.created.Truncate(24 * time.Hour), time.Time{}, b.rng.person(),
+					i%contractsByOrderEvery == contractsByOrderEvery-1, b.created.Truncate(24 * time.Hour), time.Time{}, b.rng.person(), amount.Money(0),
 				})
 				if customer {
 					o.customers = append(o.customers, deal{c, v})
@@ -55,14 +55,16 @@ func (b *base) addServices() {
 	to := b.begin("services")
 	for n, name := range serviceNames {
 		cost := amount.Money(100_000 + b.rng.IntN(5_000_000))
-		to.rows = append(to.rows, []any{b.newID(), fmt.Sprintf("S%05d", n+1), name, name, "усл", rates[b.rng.IntN(len(rates))], cost + cost/4, cost, b.groupIDs[n%len(b.groupIDs)]})
+		v := b.newID()
+		b.serviceIDs = append(b.serviceIDs, v)
+		to.rows = append(to.rows, []any{v, fmt.Sprintf("S%05d", n+1), name, name, "усл", rates[b.rng.IntN(len(rates))], cost + cost/4, cost, b.groupIDs[n%len(b.groupIDs)]})
 	}
 }
 
 const (
 	employeesPerDepartment = 3
-	cashAccountsEach       = 3 // the last one is a cash desk
-	assetsEach             = 20
+	cashAccountsEach       = 3  // the last one is a cash desk
+	assetsLeast            = 60 // of an organisation
 	cellsPerWarehouse      = 50
 )
 
@@ -89,17 +91,22 @@ func (b *base) addOwnThings() {
 			o.cashAccounts = append(o.cashAccounts, add(accounts, "CA", o, fmt.Sprintf("Счёт № %d", n+1), bank, w.of(banks), w.digits(20), w.digits(9), "RUB"))
 		}
 		for _, name := range expenseNames {
-			add(expenses, "X", o, name, "Общехозяйственные")
-		}
-		for n := range assetsEach {
-			o.assets = append(o.assets, add(assets, "FA", o, fmt.Sprintf("%s № %d", w.of(assetNames), n+1), w.digits(8), "Оборудование", id.ID{},
-				o.departments[skew.Pick(w.Rand, len(o.departments), skew.Mild)], int64(24+12*w.IntN(8))))
+			o.expenseItems = append(o.expenseItems, add(expenses, "X", o, name, "Общехозяйственные"))
 		}
 		for _, warehouse := range o.warehouses {
 			for n := range cellsPerWarehouse {
-				add(cells, "CL", o, fmt.Sprintf("%02d-%02d", n/10+1, n%10+1), warehouse, fmt.Sprint(n/10+1), int64(n%10+1), amount.Quantity(1000))
+				cell := add(cells, "CL", o, fmt.Sprintf("%02d-%02d", n/10+1, n%10+1), warehouse, fmt.Sprint(n/10+1), int64(n%10+1), amount.Quantity(1000))
+				o.cells[warehouse] = append(o.cells[warehouse], cell)
 			}
 		}
 		add(partners, "P", o, "Розничные покупатели", "Розница", w.of(cities), w.person(), w.phone(), "", "")
+	}
+	for n := range max(assetsLeast*len(b.organisations), b.options.Counterparties*2/5) { // as many against counterparties as in the base of claim C02
+		o := b.organisations[n%len(b.organisations)]
+		if n >= assetsLeast*len(b.organisations) {
+			o = b.owner(n)
+		}
+		o.assets = append(o.assets, add(assets, "FA", o, fmt.Sprintf("%s № %d", w.of(assetNames), n+1), w.digits(8), "Оборудование", id.ID{},
+			o.departments[skew.Pick(w.Rand, len(o.departments), skew.Mild)], int64(24+12*w.IntN(8))))
 	}
 }

@@ -1,6 +1,7 @@
 package operations_test
 
 import (
+	"math"
 	"testing"
 
 	"plimsoll/erp/operations"
@@ -17,8 +18,13 @@ func TestOperationsAreAMix(t *testing.T) {
 		}
 		sum, last = sum+op.Weight, op.Priority
 	}
-	if sum != 100 {
+	if math.Abs(sum-100) > 1e-9 {
 		t.Errorf("weights sum to %v", sum)
+	}
+	sale, _ := operations.Find(operations.GoodsSalePost)
+	order, _ := operations.Find(operations.CustomerOrderPost)
+	if got := order.Weight / sale.Weight; math.Abs(got-724.0/334) > 1e-9 {
+		t.Errorf("%v orders for a sale, C02 has 724 for 334", got)
 	}
 	if _, ok := operations.Find("none"); ok {
 		t.Error("an unknown operation was found")

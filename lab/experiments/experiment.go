@@ -40,6 +40,13 @@ func All() []Experiment {
 		ConnectionLifetime{},
 		SkippedTruncates{},
 		Chains{},
+		AsynchronousRewriting{},
+		MoreJobs{},
+		LargerStatements{},
+		Restoring{},
+		RewrittenQueries{},
+		RecalculatedTotals{},
+		RestoringThreads{},
 	}
 }
 
@@ -66,6 +73,9 @@ type Bench struct {
 	Duration    time.Duration // of one repetition
 	Repetitions int
 	Users       int
+	Documents   int  // in the base of experiments that make one of their own
+	Threads     int  // that restore at once
+	Full        bool // sizes as the report had them
 
 	// Say hears a line that stays, Step how far the experiment is (0..1). Both may be nil.
 	Say  func(format string, args ...any)

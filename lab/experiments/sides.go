@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/claims"
+	"plimsoll/lab/cluster"
 	"plimsoll/lab/machine"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/ratio"
@@ -77,6 +78,7 @@ func (s sides) listed(made []series, units map[string]string) (all []claims.Figu
 // layer is what the data layer's experiments share: a server, and where it is reached.
 type layer struct {
 	dsn        string
+	cluster    *cluster.Cluster
 	conditions []claims.Condition
 }
 
@@ -105,7 +107,7 @@ func (b Bench) withLayer(ctx context.Context, do func(layer) (claims.Finding, er
 	if look.Patchset != nil {
 		engine += fmt.Sprintf(", patchset %d", *look.Patchset)
 	}
-	return do(layer{cached, []claims.Condition{
+	return do(layer{cached, r.Cluster(), []claims.Condition{
 		{Name: "engine", Text: engine},
 		{Name: "machine", Text: fmt.Sprintf("%d cores of %s, for database and clients together", here.Cores, here.CPU)},
 		{Name: "durability", Text: settingsText(look.Settings, "fsync", "synchronous_commit")},
@@ -158,4 +160,17 @@ func below(r ratio.Ratio, partial bool) (claims.Verdict, string) {
 		return claims.Refuted, "it does not get smaller"
 	}
 	return claims.Inconclusive, "within the noise"
+}
+
+// atLeast judges a claim that a figure grows by a factor: the whole interval must lie beyond it.
+func atLeast(r ratio.Ratio, claimed float64, partial bool) (claims.Verdict, string) {
+	switch {
+	case partial || !r.Sure():
+		return claims.Inconclusive, "too few turns"
+	case r.Low >= claimed:
+		return claims.Confirmed, ""
+	case r.High < claimed:
+		return claims.Refuted, fmt.Sprintf("surely less than ×%g", claimed)
+	}
+	return claims.Inconclusive, fmt.Sprintf("×%g lies within the interval", claimed)
 }

@@ -1,121 +1,31 @@
 package report
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"plimsoll/lab/result"
+	"plimsoll/web/browsertest"
 )
 
-// Bounds of one test and of one page; both are far from what an idle machine needs.
-const (
-	browserWithin = 90 * time.Second
-	drawnWithin   = 30 * time.Second
-)
-
-// browser finds Chromium, or skips; on CI its absence is a failure.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("no browser on CI: install chromium")
-	}
-	t.Skip("SKIPPED: no browser to look at the report with: install chromium")
-	return ""
-}
-
-// visit opens the report of r and collects what the page complains of and asks for.
-type visit struct {
-	ctx context.Context
-
-	mu         sync.Mutex
-	complaints []string
-	requests   []string
-}
-
-func open(t *testing.T, r *result.Result) *visit {
+func open(t *testing.T, r *result.Result) *browsertest.Visit {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(file, []byte(written(t, r)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(browser(t)), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 1000))
-	ctx, cancel := context.WithTimeout(t.Context(), browserWithin)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits until the browser is gone
-	v := &visit{ctx: ctx}
-	chromedp.ListenTarget(ctx, v.listen)
-	v.do(t, network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate("file://"+file),
-		chromedp.Poll(`document.documentElement.dataset.drawn === "yes"`, nil, chromedp.WithPollingTimeout(drawnWithin)))
+	v := browsertest.Open(t, "file://"+file)
+	v.Do(t, chromedp.Poll(`document.documentElement.dataset.drawn === "yes"`, nil, chromedp.WithPollingTimeout(browsertest.DrawnWithin)))
 	return v
-}
-
-func (v *visit) listen(event any) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		v.complaints = append(v.complaints, fmt.Sprintf("console.%s", e.Type))
-	case *runtime.EventExceptionThrown:
-		v.complaints = append(v.complaints, e.ExceptionDetails.Error())
-	case *log.EventEntryAdded:
-		v.complaints = append(v.complaints, e.Entry.Text)
-	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, "data:") {
-			v.requests = append(v.requests, e.Request.URL)
-		}
-	}
-}
-
-func (v *visit) do(t *testing.T, actions ...chromedp.Action) {
-	t.Helper()
-	if err := chromedp.Run(v.ctx, actions...); err != nil {
-		t.Fatal(err, v.complaints)
-	}
-}
-
-func ask[T any](t *testing.T, v *visit, script string) (answer T) {
-	t.Helper()
-	v.do(t, chromedp.Evaluate(script, &answer))
-	return answer
-}
-
-// quiet fails when the page complained or asked for more than itself.
-func (v *visit) quiet(t *testing.T) {
-	t.Helper()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.complaints) > 0 {
-		t.Errorf("the page complains: %q", v.complaints)
-	}
-	if len(v.requests) != 1 {
-		t.Errorf("the page asked for %q", v.requests)
-	}
 }
 
 // inked counts a canvas's pixels of exactly one colour of the style sheet.
@@ -137,40 +47,40 @@ const inked = `((figure, name) => {
 func TestReportInABrowser(t *testing.T) {
 	r := overloaded(t)
 	v := open(t, r)
-	t.Run("LoadsQuietly", v.quiet)
+	t.Run("LoadsQuietly", v.Quiet)
 	t.Run("DrawsItsCharts", func(t *testing.T) {
 		for _, figure := range []string{"throughput", "apdex", "latency", "processors"} {
-			if n := ask[int](t, v, inked+fmt.Sprintf("(%q, 'blue')", figure)); n < 100 {
+			if n := browsertest.Ask[int](t, v, inked+fmt.Sprintf("(%q, 'blue')", figure)); n < 100 {
 				t.Errorf("%s: %d pixels of its blue line", figure, n)
 			}
 		}
 	})
 	t.Run("RedrawsThemInTheDark", func(t *testing.T) {
-		v.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+		v.Do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
 			chromedp.Poll(inked+`("throughput", "blue") > 100`, nil))
-		if got := ask[string](t, v, `getComputedStyle(document.body).backgroundColor`); got == "rgb(246, 247, 249)" {
+		if got := browsertest.Ask[string](t, v, `getComputedStyle(document.body).backgroundColor`); got == "rgb(246, 247, 249)" {
 			t.Error("the page stays light")
 		}
-		v.do(t, emulation.SetEmulatedMedia(), chromedp.Poll(inked+`("throughput", "blue") > 100`, nil))
+		v.Do(t, emulation.SetEmulatedMedia(), chromedp.Poll(inked+`("throughput", "blue") > 100`, nil))
 	})
 	t.Run("TableEqualsTheJSON", func(t *testing.T) { tableEqualsJSON(t, v, r) })
 	t.Run("TabGoesThroughInReadingOrder", func(t *testing.T) { tabOrder(t, v) })
 	t.Run("ArrowKeysReadSingleMoments", func(t *testing.T) {
-		v.do(t, chromedp.Focus(`figure[data-chart="throughput"] .plot`, chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+		v.Do(t, chromedp.Focus(`figure[data-chart="throughput"] .plot`, chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
 		want := fmt.Sprintf("at 2 s: valid answers per second %d", r.Series.OK[2]+r.Series.Refused[2])
-		if said := ask[string](t, v, `document.querySelector("figure[data-chart=throughput] [aria-live]").textContent`); !strings.HasPrefix(said, want) {
+		if said := browsertest.Ask[string](t, v, `document.querySelector("figure[data-chart=throughput] [aria-live]").textContent`); !strings.HasPrefix(said, want) {
 			t.Errorf("said %q, want %q …", said, want)
 		}
 	})
 	t.Run("NarrowScreenDoesNotScrollSideways", func(t *testing.T) {
-		v.do(t, chromedp.EmulateViewport(400, 800), chromedp.Poll(`innerWidth === 400`, nil),
+		v.Do(t, chromedp.EmulateViewport(400, 800), chromedp.Poll(`innerWidth === 400`, nil),
 			chromedp.Poll(`document.documentElement.scrollWidth <= 400`, nil, chromedp.WithPollingTimeout(5*time.Second)))
 	})
-	t.Run("StaysQuiet", v.quiet)
+	t.Run("StaysQuiet", v.Quiet)
 }
 
-func tableEqualsJSON(t *testing.T, v *visit, r *result.Result) {
-	cells := ask[map[string][]string](t, v, `Object.fromEntries([...document.querySelectorAll("tr[data-operation]")].map(
+func tableEqualsJSON(t *testing.T, v *browsertest.Visit, r *result.Result) {
+	cells := browsertest.Ask[map[string][]string](t, v, `Object.fromEntries([...document.querySelectorAll("tr[data-operation]")].map(
 		(row) => [row.dataset.operation, [...row.querySelectorAll("td")].map((cell) => cell.textContent)]))`)
 	number := func(text string) float64 {
 		x, err := strconv.ParseFloat(strings.NewReplacer(",", "", "*", "", " s", "").Replace(text), 64)
@@ -201,13 +111,13 @@ func tableEqualsJSON(t *testing.T, v *visit, r *result.Result) {
 	}
 }
 
-func tabOrder(t *testing.T, v *visit) {
+func tabOrder(t *testing.T, v *browsertest.Visit) {
 	const who = `(() => { const e = document.activeElement; return e.className || e.tagName.toLowerCase(); })()`
 	var got []string
-	v.do(t, chromedp.Evaluate(`document.activeElement.blur()`, nil))
+	v.Do(t, chromedp.Evaluate(`document.activeElement.blur()`, nil))
 	for range 10 {
-		v.do(t, chromedp.KeyEvent(kb.Tab))
-		got = append(got, ask[string](t, v, who))
+		v.Do(t, chromedp.KeyEvent(kb.Tab))
+		got = append(got, browsertest.Ask[string](t, v, who))
 	}
 	want := "skip scroll scroll plot plot plot plot summary scroll summary"
 	if text := strings.Join(got, " "); !strings.HasPrefix(text, want) {
@@ -217,16 +127,16 @@ func tabOrder(t *testing.T, v *visit) {
 
 func TestHostileTextsInABrowser(t *testing.T) {
 	v := open(t, hostile(t))
-	if title := ask[string](t, v, "document.title"); !strings.HasPrefix(title, "Apdex 0.108") {
+	if title := browsertest.Ask[string](t, v, "document.title"); !strings.HasPrefix(title, "Apdex 0.108") {
 		t.Errorf("title %q", title)
 	}
-	if n := ask[int](t, v, `document.querySelectorAll("img, script:not([type]), script[type=module]").length`); n != 2 {
+	if n := browsertest.Ask[int](t, v, `document.querySelectorAll("img, script:not([type]), script[type=module]").length`); n != 2 {
 		t.Errorf("%d scripts and images, want the page's own 2", n)
 	}
-	v.quiet(t)
+	v.Quiet(t)
 }
 
 func TestReportOfNothingInABrowser(t *testing.T) {
 	v := open(t, &result.Result{Series: result.Series{T: []float64{}}, Events: []result.Event{}})
-	v.quiet(t)
+	v.Quiet(t)
 }

@@ -17,9 +17,10 @@ func conditions(r *result.Result) []fact {
 	c := r.Conditions
 	facts := []fact{
 		{"load", load(r)},
+		{"scenario", scenario(c.Load)},
 		{"mix", mix(c.Load.Mix)},
-		{"base", or(c.Scale, "not stated")},
-		{"shape of the ERP", or(c.Shape, "not stated")},
+		{"base", ofERP(c, c.Scale)},
+		{"shape of the ERP", ofERP(c, c.Shape)},
 		{"engine", engine(c)},
 		{"durability", durability(c.Engine.Settings)},
 		{"memory settings", settings(c.Engine.Settings, "shared_buffers", "work_mem", "temp_buffers", "max_wal_size")},
@@ -33,6 +34,14 @@ func conditions(r *result.Result) []fact {
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
 }
 
+// ofERP is what every run of the ERP must state; without it there is nothing to.
+func ofERP(c result.Conditions, text string) string {
+	if s := c.Load.Scenario; s != nil && s.Application != "erp" {
+		return text
+	}
+	return or(text, "not stated")
+}
+
 func or(text, otherwise string) string {
 	if text == "" {
 		return otherwise
@@ -42,8 +51,41 @@ func or(text, otherwise string) string {
 
 func load(r *result.Result) string {
 	l := r.Conditions.Load
+	if l.Arrivals != nil {
+		return fmt.Sprintf("%s arrivals, %g per second, open model, %s sessions, ramp %s, steady %s, seed %d",
+			l.Arrivals.Spacing, l.Arrivals.RatePerS, count(int64(r.Users)), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+	}
 	return fmt.Sprintf("%s users, %s model, think time %s mean %s at most %s, ramp %s, steady %s, seed %d",
 		count(int64(r.Users)), l.Model, l.Think.Distribution, seconds(l.Think.MeanS), seconds(l.Think.CapS), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+}
+
+// scenario is what a file said beyond numbers of users and the mix; results of before have none.
+func scenario(l result.Load) string {
+	if l.Scenario == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s (%s)", l.Scenario.Name, l.Scenario.Digest)
+	if l.Scenario.Application == "erp" {
+		text += fmt.Sprintf(", %.1f %% of the sales must be refused, %.1f %% of the documents back-dated", 100*l.Scenario.Refused, 100*l.Scenario.Backdated)
+	}
+	if l.Scenario.Application == "none" {
+		text += ", operations of one's own"
+	}
+	if l.Scenario.Protocol != "" {
+		text += fmt.Sprintf(", %s protocol over %d connections", l.Scenario.Protocol, l.Scenario.Connections)
+	}
+	if len(l.Roles) > 1 {
+		for _, r := range l.Roles {
+			text += fmt.Sprintf("; %s: %s users, think time %s mean %s", r.Name, count(int64(r.Users)), r.Think.Distribution, seconds(r.Think.MeanS))
+		}
+	}
+	for i, p := range l.Day {
+		if i == 0 {
+			text += "; pace of the day"
+		}
+		text += fmt.Sprintf(" %.0f %%: %.2g", 100*p[0], p[1])
+	}
+	return text
 }
 
 func mix(weights map[string]float64) string {
@@ -60,6 +102,9 @@ func mix(weights map[string]float64) string {
 }
 
 func engine(c result.Conditions) string {
+	if c.Engine.Version == "" {
+		return "no database known to the run"
+	}
 	text := fmt.Sprintf("PostgreSQL %s, %s", c.Engine.Version, c.Engine.Flavour)
 	if c.Engine.Patchset != nil {
 		text += fmt.Sprintf(" patchset %d", *c.Engine.Patchset)
@@ -94,6 +139,9 @@ func workers(all []result.Worker) string {
 			started++
 		}
 	}
+	if len(all) == 0 {
+		return ""
+	}
 	if started > 0 {
 		return fmt.Sprintf("%d, started by the run", started)
 	}
@@ -112,6 +160,9 @@ func cpu(c result.CPU) string {
 
 func generator(g result.Generator, lagLimit float64) string {
 	text := fmt.Sprintf("lag p99 %s ms, max %s ms; at most %s operations at once", millis(&g.LagMSP99), millis(&g.LagMSMax), count(int64(g.InFlight)))
+	if g.Backlog > 0 {
+		text += fmt.Sprintf(", at most %s waited for a slot", count(int64(g.Backlog)))
+	}
 	if lagLimit > 0 {
 		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", count(int64(1000*lagLimit)))
 	}

@@ -112,6 +112,8 @@ func verdict(r *result.Result) string {
 
 func auditLine(a result.Audit) string {
 	switch {
+	case a.None:
+		return "no audit: without the ERP there are no books to check"
 	case !a.Done:
 		return "not done: " + a.Error
 	case a.Clean:

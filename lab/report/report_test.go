@@ -200,3 +200,26 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
+
+func TestSideBySide_ShowsBothAndWhatDiffers(t *testing.T) {
+	a, b := overloaded(t), fine(t)
+	b.ID, b.Operations = "20260101-000000-1u", b.Operations[1:]
+	b.Conditions.Engine.Settings = map[string]string{"fsync": "off\x1b[2J"}
+	var text strings.Builder
+	if err := SideBySide(&text, []*result.Result{a, b}); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{a.ID, b.ID, "0.951", "durability", "fsync=off?[2J", "B: not there", a.Operations[0].ID} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("lacks %q:\n%s", part, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "machine\n") || strings.Contains(text.String(), "\x1b") {
+		t.Errorf("shows what is the same, or what a terminal obeys:\n%s", text.String())
+	}
+	for _, line := range strings.Split(text.String(), "\n") {
+		if utf8.RuneCountInString(line) > Width {
+			t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func newView(r *result.Result) *view {
 		Audit: auditLine(r.Audit), AuditTone: "bad", Conditions: conditions(r),
 	}
 	v.State, v.StateMark, v.StateText = state(r)
-	if r.Audit.Clean {
+	if r.Audit.Clean || r.Audit.None {
 		v.AuditTone = "good"
 	}
 	for i, name := range apdex.Units {
@@ -76,11 +76,16 @@ func newView(r *result.Result) *view {
 	for _, q := range r.Cost.Requests {
 		v.CostHead, v.Costs = costHead, append(v.Costs, costRow(q))
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Conditions.Engine.Settings)) {
-		v.Settings = append(v.Settings, fact{name, r.Conditions.Engine.Settings[name]})
-	}
+	v.Settings = settingFacts(r)
 	v.addRows(r.Series)
 	return v
+}
+
+func settingFacts(r *result.Result) (all []fact) {
+	for _, name := range slices.Sorted(maps.Keys(r.Conditions.Engine.Settings)) {
+		all = append(all, fact{name, r.Conditions.Engine.Settings[name]})
+	}
+	return all
 }
 
 func state(r *result.Result) (class, mark, text string) {
@@ -114,16 +119,22 @@ func tiles(r *result.Result) []tile {
 		{Name: "Database CPU", Value: percent(c.CPU.Database), More: fmt.Sprintf("of %d cores", c.Machine.Cores)},
 		{Name: "Generator", Value: millis(&r.Generator.LagMSP99), Unit: "ms lag, 99 %", More: percent(r.Generator.CPUShare) + " of the cores"},
 	}
+	if a := c.Load.Arrivals; a != nil {
+		all[0] = tile{Name: "Sessions", Value: count(int64(r.Users)), More: fmt.Sprintf("for %g %s arrivals per s", a.RatePerS, a.Spacing)}
+	}
 	if failed > 0 {
 		all[2].Tone = "bad"
 	}
-	if !r.Audit.Clean {
+	if !r.Audit.Clean && !r.Audit.None {
 		all[3].Tone = "bad"
 	}
 	return all
 }
 
 func auditWord(a result.Audit) string {
+	if a.None {
+		return "none"
+	}
 	if !a.Done {
 		return "not done"
 	}

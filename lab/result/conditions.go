@@ -33,8 +33,12 @@ type Worker struct {
 
 // Load is what the users were told to do.
 type Load struct {
-	Model     string             `json:"model"` // closed
-	Think     Think              `json:"think"`
+	Model     string             `json:"model"`              // closed, or open
+	Arrivals  *Arrivals          `json:"arrivals,omitempty"` // of the open model
+	Scenario  *Scenario          `json:"scenario,omitempty"`
+	Roles     []Role             `json:"roles,omitempty"`
+	Day       [][2]float64       `json:"day,omitempty"` // pace: part of the steady state 0..1, level
+	Think     Think              `json:"think"`         // over all roles: mean of the means, largest cap
 	RampS     float64            `json:"ramp_s"`
 	DurationS float64            `json:"duration_s"`  // as asked for
 	TimeoutS  float64            `json:"timeout_s"`   // of one operation
@@ -43,9 +47,36 @@ type Load struct {
 	Mix       map[string]float64 `json:"mix"` // share of each operation, 0..1
 }
 
+// Scenario is where the load was described. Two of the same digest are the same, whatever
+// their names.
+type Scenario struct {
+	Name        string  `json:"name"`
+	Digest      string  `json:"digest"`
+	Title       string  `json:"title,omitempty"`
+	Application string  `json:"application"` // erp, or none
+	Refused     float64 `json:"refused"`     // share of the sales that a control must refuse
+	Backdated   float64 `json:"backdated"`   // share of the documents with a date in the past
+	// How SQL of one's own was sent; empty where there was none.
+	Protocol    string `json:"protocol,omitempty"`
+	Connections int    `json:"connections,omitempty"` // shared by the users
+}
+
+// Arrivals of the open model: the users are sessions that take the operations in turn.
+type Arrivals struct {
+	Spacing  string  `json:"spacing"` // poisson, constant
+	RatePerS float64 `json:"rate_per_s"`
+}
+
+// Role is users who worked alike.
+type Role struct {
+	Name  string `json:"name"`
+	Users int    `json:"users"`
+	Think Think  `json:"think"`
+}
+
 // Think is the time a user thinks between an answer and the next operation.
 type Think struct {
-	Distribution string  `json:"distribution"`
+	Distribution string  `json:"distribution"` // lognormal, exponential, constant; mixed where roles differ
 	MeanS        float64 `json:"mean_s"`
 	CapS         float64 `json:"cap_s"`
 }

@@ -105,10 +105,14 @@ type Generator struct {
 	// connections and counters included.
 	UsersBytes *float64 `json:"users_bytes"`
 	InFlight   int      `json:"in_flight_max"` // most operations under way at once
+	Backlog    int      `json:"backlog_max"`   // most that were due but had no slot at once
 }
 
 // Audit is the check of the books after the run.
 type Audit struct {
+	// None: the run had no ERP and so there are no books; nothing says whether what was
+	// fast was also right.
+	None       bool      `json:"none,omitempty"`
 	Done       bool      `json:"done"`
 	Clean      bool      `json:"clean"`
 	Checks     int       `json:"checks"`

@@ -19,6 +19,7 @@ type Series struct {
 	P99MS       []*float64 `json:"p99_ms"`
 	LagMSMax    []float64  `json:"lag_ms_max"`
 	InFlight    []int64    `json:"in_flight"`
+	Backlog     []int64    `json:"backlog,omitempty"` // most that were due but had no slot
 	// Shares of all cores, 0..1.
 	CPUGenerator []*float64 `json:"cpu_generator"`
 	CPUWorkers   []*float64 `json:"cpu_workers"`

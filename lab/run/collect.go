@@ -8,8 +8,10 @@ import (
 	"plimsoll/lab/apdex"
 	"plimsoll/lab/dirs"
 	"plimsoll/lab/machine"
+	"plimsoll/lab/own"
 	"plimsoll/lab/result"
 	"plimsoll/lab/tally"
+	"plimsoll/lab/users"
 )
 
 // result puts together what is known.
@@ -90,7 +92,7 @@ func (r *running) generator() result.Generator {
 	p99, _ := r.tally.Lag.Percentile(99)
 	return result.Generator{
 		CPUShare: r.cpu(generatorCPU), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
-		LagMSMax: milliseconds(r.tally.Lag.Max()), UsersBytes: &r.bytesPerUser, InFlight: r.tally.InFlight,
+		LagMSMax: milliseconds(r.tally.Lag.Max()), UsersBytes: &r.bytesPerUser, InFlight: r.tally.InFlight, Backlog: r.tally.Backlog,
 	}
 }
 
@@ -103,14 +105,11 @@ func (r *running) conditions() result.Conditions {
 	}
 	return result.Conditions{
 		Machine: here,
-		Engine: result.Engine{
-			Version: r.before.Version, Flavour: r.before.Flavour, Patchset: r.before.Patchset,
-			Local: r.before.Postmaster != 0, Settings: r.before.Settings,
-		},
+		Engine:  r.engine(),
 		Workers: r.crew.conditions(),
 		Load: result.Load{
-			Model: "closed",
-			Think: result.Think{Distribution: string(r.Think.Distribution), MeanS: r.Think.Mean.Seconds(), CapS: r.Think.Cap.Seconds()},
+			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Roles: roles(r.crowd.Roles), Day: day(r.crowd.Pace),
+			Think: meanThink(roles(r.crowd.Roles)),
 			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(), LagLimitS: r.LagLimit.Seconds(),
 			Seed: r.Seed, Mix: shares(r.operations),
 		},
@@ -120,6 +119,47 @@ func (r *running) conditions() result.Conditions {
 		},
 		Scale: r.Scale, Profile: r.Profile, Shape: r.toldBefore.shape(), Software: r.Software,
 	}
+}
+
+// engine is empty when the run knows no database.
+func (r *running) engine() result.Engine {
+	if r.before == nil {
+		return result.Engine{Settings: map[string]string{}}
+	}
+	return result.Engine{
+		Version: r.before.Version, Flavour: r.before.Flavour, Patchset: r.before.Patchset,
+		Local: r.before.Postmaster != 0, Settings: r.before.Settings,
+	}
+}
+
+func (r *running) scenario() *result.Scenario {
+	s := r.Scenario
+	shown := &result.Scenario{Name: s.Name, Digest: s.Digest(), Title: s.Title, Application: string(s.Application), Refused: s.Refused, Backdated: s.Backdated}
+	if own.NeedsDatabase(s.Own, s.Actions()) {
+		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.Connections
+	}
+	return shown
+}
+
+func (r *running) model() string {
+	if r.Arrivals != nil {
+		return "open"
+	}
+	return "closed"
+}
+
+func (r *running) arrivals() *result.Arrivals {
+	if r.Arrivals == nil {
+		return nil
+	}
+	return &result.Arrivals{Spacing: string(r.Arrivals.Spacing), RatePerS: r.Arrivals.Rate}
+}
+
+func day(p users.Pace) (all [][2]float64) {
+	for _, point := range p {
+		all = append(all, [2]float64{point.At, point.Level})
+	}
+	return all
 }
 
 func (r *running) events() []result.Event {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"plimsoll/lab/result"
+	"plimsoll/lab/scenario"
 	"plimsoll/lab/worker"
 	"plimsoll/platform/problem"
 )
@@ -39,6 +40,9 @@ type death struct {
 
 // hire starts the workers, or checks that those of others answer.
 func (r *running) hire(ctx context.Context) (*crew, error) {
+	if r.Scenario.Application == scenario.NoERP {
+		return &crew{}, nil // nothing of ours: who answers is no worker
+	}
 	c := &crew{foreign: r.URLs}
 	if len(r.URLs) > 0 {
 		for _, url := range r.URLs {

@@ -8,6 +8,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/result"
+	"plimsoll/lab/scenario"
 	"plimsoll/platform/database"
 )
 
@@ -36,8 +37,12 @@ func (r *running) inspect(ctx context.Context) {
 	r.crew.callForeign(ctx)
 	r.toldAfter = ask(ctx, r.crew.urls())
 	r.audit = result.Audit{Findings: []result.Finding{}}
+	r.audit.None = r.Scenario.Application == scenario.NoERP
 	var err error
-	if r.after, err = lookPatiently(ctx, r.DSN); err == nil {
+	if r.before != nil {
+		r.after, err = lookPatiently(ctx, r.DSN)
+	}
+	if err == nil && !r.audit.None {
 		err = r.auditBooks(ctx)
 	}
 	if err != nil {

@@ -1,53 +1,46 @@
 package run
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
-	"plimsoll/erp/operations"
+	"plimsoll/lab/result"
 	"plimsoll/lab/users"
-	"plimsoll/platform/problem"
 )
-
-// plan is the ERP's key operations with the weights of this run; those that are
-// never done are left out.
-func plan(mix map[string]float64) ([]users.Operation, error) {
-	for _, id := range slices.Sorted(maps.Keys(mix)) {
-		if _, known := operations.Find(id); !known {
-			return nil, problem.New(problem.Usage, fmt.Errorf("no key operation %q", id), "there are "+strings.Join(ids(), ", "))
-		}
-	}
-	var planned []users.Operation
-	for _, op := range operations.All() {
-		weight, given := mix[op.ID]
-		if !given {
-			weight = op.Weight
-		}
-		if weight != 0 {
-			planned = append(planned, users.Operation{ID: op.ID, Title: op.Title, Target: op.Target, Priority: op.Priority, Weight: weight})
-		}
-	}
-	return planned, nil
-}
-
-func ids() (all []string) {
-	for _, op := range operations.All() {
-		all = append(all, op.ID)
-	}
-	return all
-}
 
 // shares of the mix, 0..1.
 func shares(planned []users.Operation) map[string]float64 {
-	sum := 0.0
-	for _, op := range planned {
-		sum += op.Weight
-	}
 	all := map[string]float64{}
 	for _, op := range planned {
-		all[op.ID] = op.Weight / sum
+		all[op.ID] = op.Weight
 	}
 	return all
+}
+
+// roles of the crowd that have users.
+func roles(all []users.Role) (some []result.Role) {
+	for _, r := range all {
+		if r.Users > 0 {
+			some = append(some, result.Role{Name: r.Name, Users: r.Users, Think: think(r.Think)})
+		}
+	}
+	return some
+}
+
+func think(t users.Think) result.Think {
+	return result.Think{Distribution: string(t.Distribution), MeanS: t.Mean.Seconds(), CapS: t.Cap.Seconds()}
+}
+
+// meanThink sums up what the roles think: the mean over users, the longest cap.
+func meanThink(all []result.Role) (sum result.Think) {
+	users := 0
+	for i, r := range all {
+		users += r.Users
+		sum.MeanS += float64(r.Users) * r.Think.MeanS
+		sum.CapS = max(sum.CapS, r.Think.CapS)
+		if i > 0 && sum.Distribution != r.Think.Distribution {
+			sum.Distribution = "mixed"
+		} else {
+			sum.Distribution = r.Think.Distribution
+		}
+	}
+	sum.MeanS /= float64(max(1, users))
+	return sum
 }

@@ -4,11 +4,14 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
+	"plimsoll/lab/own"
 	"plimsoll/lab/runs"
+	"plimsoll/lab/scenario"
 	"plimsoll/lab/tally"
 	"plimsoll/lab/users"
 	"plimsoll/platform/problem"
@@ -16,14 +19,12 @@ import (
 
 // Defaults of Options, the same in every command that starts a run.
 const (
-	UsersDefault     = 1000
-	DurationDefault  = 30 * time.Second
-	RampDefault      = 10 * time.Second
-	DrainDefault     = 30 * time.Second
-	TimeoutDefault   = 60 * time.Second
-	ThinkMeanDefault = 10 * time.Second
-	SeedDefault      = 1
-	WorkersDefault   = 1
+	DurationDefault = 30 * time.Second
+	RampDefault     = 10 * time.Second
+	DrainDefault    = 30 * time.Second
+	TimeoutDefault  = 60 * time.Second
+	SeedDefault     = 1
+	WorkersDefault  = 1
 )
 
 // None stands for a zero that is meant, where zero itself means the default.
@@ -47,17 +48,20 @@ type Options struct {
 	// Workers is how many processes of Serve to start.
 	Workers int
 
-	Users    int
+	Users    int           // Defaults to the scenario's.
 	Duration time.Duration // of the steady state
 	Ramp     time.Duration // None: no ramp
 	Drain    time.Duration // longest wait for operations under way at the end; None: no wait
 	Timeout  time.Duration // of one operation
 	LagLimit time.Duration // the run is not valid when 1 of 100 operations was sent later than this
-	Think    users.Think   // its Mean defaults to ThinkMeanDefault; None: no thinking
 	Seed     uint64
-	// Mix overrides the weights of key operations, by id. An operation that is
-	// not named keeps its own; 0 takes it out.
-	Mix map[string]float64
+	// Scenario is what the users do. Defaults to scenario.Default().
+	Scenario *scenario.Scenario
+	// Think, when its Mean is not zero, goes before what the scenario says of all
+	// roles; a Mean of None is no thinking.
+	Think users.Think
+	// Arrivals make the model open: Users are then the sessions that take the operations.
+	Arrivals *users.Arrivals
 
 	// Title, Scale and Profile are carried into the result.
 	Title   string
@@ -78,7 +82,8 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Users, UsersDefault)
+	setDefault(&o.Scenario, scenario.Default())
+	setDefault(&o.Users, o.Scenario.Users())
 	setDefault(&o.Workers, WorkersDefault)
 	setDefault(&o.Seed, SeedDefault)
 	setDefault(&o.Duration, DurationDefault)
@@ -86,13 +91,11 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.LagLimit, LagLimitDefault)
 	setDefault(&o.Ramp, RampDefault)
 	setDefault(&o.Drain, DrainDefault)
-	setDefault(&o.Think.Mean, ThinkMeanDefault)
-	for _, d := range []*time.Duration{&o.Ramp, &o.Drain, &o.Think.Mean} {
+	for _, d := range []*time.Duration{&o.Ramp, &o.Drain} {
 		if *d == None {
 			*d = 0
 		}
 	}
-	o.Think = o.Think.WithDefaults()
 	return o
 }
 
@@ -103,11 +106,13 @@ func setDefault[T comparable](value *T, otherwise T) {
 	}
 }
 
-func (o Options) check(operations []users.Operation) error {
-	err := o.crowd(operations).Check()
+func (o Options) check() error {
+	err := o.crowd().Check()
 	switch {
-	case o.DSN == "":
+	case o.DSN == "" && o.Scenario.NeedsDatabase():
 		err = errors.New("no database")
+	case o.Scenario.Application == scenario.NoERP:
+		err = cmp.Or(err, o.checkOwn())
 	case len(o.URLs) == 0 && len(o.Serve) == 0:
 		err = errors.New("no application server: neither URLs nor a command")
 	case o.Workers < 1:
@@ -116,9 +121,28 @@ func (o Options) check(operations []users.Operation) error {
 	return problem.New(problem.Usage, err, "")
 }
 
-func (o Options) crowd(operations []users.Operation) users.Crowd {
-	return users.Crowd{
-		Users: o.Users, Operations: operations, Think: o.Think, Seed: o.Seed,
-		Ramp: o.Ramp, Steady: o.Duration, Drain: o.Drain, Timeout: o.Timeout,
+func (o Options) checkOwn() error {
+	s := o.Scenario
+	if own.NeedsBase(s.Own, s.Actions()) && s.Own.Base == "" && len(o.URLs) == 0 {
+		return errors.New("the requests have no address: neither base in [http] nor URLs")
 	}
+	return nil
+}
+
+func (o Options) crowd() users.Crowd {
+	c := o.Scenario.Crowd(o.Users, o.thinkGiven())
+	c.Arrivals = o.Arrivals
+	c.Seed, c.Ramp, c.Steady, c.Drain, c.Timeout = o.Seed, o.Ramp, o.Duration, o.Drain, o.Timeout
+	return c
+}
+
+// thinkGiven is what goes before the scenario's think times; nil: nothing.
+func (o Options) thinkGiven() *users.Think {
+	if o.Think.Mean == 0 {
+		return nil
+	}
+	think := o.Think
+	think.Mean = max(0, think.Mean) // None
+	think = think.WithDefaults()
+	return &think
 }

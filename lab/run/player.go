@@ -3,12 +3,16 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"plimsoll/erp/client"
+	"plimsoll/lab/own"
+	"plimsoll/lab/scenario"
 	"plimsoll/lab/tally"
 	"plimsoll/lab/users"
 )
@@ -23,26 +27,91 @@ const (
 	dialTimeout = 10 * time.Second
 )
 
+// cast does every operation of a run: the ERP's over HTTP, own ones as they are described.
+type cast struct {
+	transport *http.Transport
+	erp       *player     // nil: no ERP
+	own       *own.Player // nil: none of one's own
+	actions   []*own.Action
+}
+
+func (r *running) newCast(ctx context.Context) (c *cast, err error) {
+	c = &cast{transport: newTransport(max(1, len(r.crew.urls()))), actions: r.Scenario.Actions()}
+	defer func() {
+		if err != nil {
+			c.close()
+		}
+	}()
+	if r.Scenario.Application == scenario.ERP {
+		if c.erp, err = newPlayer(ctx, r.Options, r.operations, r.crew.urls(), c.transport); err != nil {
+			return c, fmt.Errorf("reach the application server: %w", err)
+		}
+	}
+	if slices.ContainsFunc(c.actions, func(a *own.Action) bool { return a != nil }) {
+		c.own, err = own.Open(ctx, own.Options{
+			Settings: r.Scenario.Own, Actions: c.actions, Users: r.Users, Seed: r.Seed, DSN: r.DSN, Bases: r.ownBases(), Transport: c.transport,
+		})
+	}
+	return c, err
+}
+
+// ownBases are the addresses for requests of one's own; with the ERP, URLs are its workers.
+func (r *running) ownBases() []string {
+	if r.Scenario.Application == scenario.ERP {
+		return nil
+	}
+	return r.URLs
+}
+
+// LogIn logs a user in everywhere.
+func (c *cast) LogIn(ctx context.Context, user int) error {
+	if c.erp != nil {
+		if err := c.erp.LogIn(ctx, user); err != nil {
+			return err
+		}
+	}
+	if c.own != nil {
+		return c.own.LogIn(ctx, user)
+	}
+	return nil
+}
+
+func (c *cast) Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error) {
+	if c.actions[operation] != nil {
+		return c.own.Play(ctx, user, operation, rng)
+	}
+	return c.erp.Play(ctx, user, operation, rng)
+}
+
+func (c *cast) close() {
+	if c.own != nil {
+		c.own.Close()
+	}
+	c.transport.CloseIdleConnections()
+}
+
+func newTransport(hosts int) *http.Transport {
+	return &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		MaxIdleConns:        idleConnections,
+		MaxIdleConnsPerHost: idleConnections / hosts,
+		IdleConnTimeout:     idleTimeout,
+		DisableCompression:  true,
+	}
+}
+
 // player does the ERP's key operations over HTTP.
 type player struct {
 	client     *client.Client
-	transport  *http.Transport
 	operations []users.Operation
 	bases      []string // of the workers
 	sessions   []*client.Session
 	logins     int // users that the database has
 }
 
-func newPlayer(ctx context.Context, o Options, operations []users.Operation, bases []string) (*player, error) {
-	transport := &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
-		MaxIdleConns:        idleConnections,
-		MaxIdleConnsPerHost: idleConnections / len(bases),
-		IdleConnTimeout:     idleTimeout,
-		DisableCompression:  true,
-	}
+func newPlayer(ctx context.Context, o Options, operations []users.Operation, bases []string, transport http.RoundTripper) (*player, error) {
 	p := &player{
-		client: client.New(client.Options{Transport: transport}), transport: transport,
+		client:     client.New(options(o.Scenario, transport)),
 		operations: operations, bases: bases, sessions: make([]*client.Session, o.Users),
 	}
 	var err error
@@ -50,6 +119,15 @@ func newPlayer(ctx context.Context, o Options, operations []users.Operation, bas
 		err = errors.New("the database has no users")
 	}
 	return p, err
+}
+
+// options of the client as the scenario has them.
+func options(s *scenario.Scenario, transport http.RoundTripper) client.Options {
+	o := client.Options{Transport: transport, RefusedShare: s.Refused, BackdatedShare: s.Backdated, BackdatedDays: s.BackdatedDays}
+	if s.Refused == 0 {
+		o.RefusedShare = -1 // none, not the default
+	}
+	return o
 }
 
 func (p *player) base(user int) string { return p.bases[user%len(p.bases)] }
@@ -80,5 +158,3 @@ func (p *player) Play(ctx context.Context, user, operation int, rng *rand.Rand) 
 	}
 	return outcomes[outcome], err
 }
-
-func (p *player) close() { p.transport.CloseIdleConnections() }

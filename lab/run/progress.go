@@ -32,9 +32,10 @@ type Progress struct {
 	Ops     int64         // in the steady state so far
 	Errors  int64         // errors and overload in the steady state so far
 	// Apdex so far in the steady state; Scored is false while nothing was measured.
-	Apdex  float64
-	Scored bool
-	LagMS  float64 // largest in the last second
+	Apdex   float64
+	Scored  bool
+	Backlog int     // most that were due but had no slot in the last second
+	LagMS   float64 // largest in the last second
 }
 
 // What phases before and after the load take, until better is known. Only the
@@ -126,7 +127,7 @@ func (b *board) watch(o Options) func(users.Look) {
 		score, _, scored := l.Tally.Apdex()
 		b.set(func(p *Progress) {
 			p.Phase, p.Left = phaseAt(l.At, o), leftAt(l.At, o)
-			p.Users, p.OpsPerS, p.LagMS = l.Users, float64(l.Answered-before), milliseconds(l.LagMax)
+			p.Users, p.OpsPerS, p.LagMS, p.Backlog = l.Users, float64(l.Answered-before), milliseconds(l.LagMax), l.Backlog
 			p.Ops, p.Errors = total(sum[:]), failures(sum)
 			p.Apdex, p.Scored = score, scored
 		})

@@ -22,14 +22,11 @@ import (
 // what was measured until then and the error is nil.
 func Run(ctx context.Context, o Options) (*result.Result, error) {
 	o = o.withDefaults()
-	operations, err := plan(o.Mix)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.check(operations); err != nil {
+	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("plan run: %w", err)
 	}
-	r := &running{Options: o, operations: operations, board: newBoard(o.Progress), began: time.Now()}
+	crowd := o.crowd()
+	r := &running{Options: o, crowd: crowd, operations: crowd.Operations, board: newBoard(o.Progress), began: time.Now()}
 	defer r.board.close()
 	return r.run(ctx)
 }
@@ -37,6 +34,7 @@ func Run(ctx context.Context, o Options) (*result.Result, error) {
 // running is one run under way.
 type running struct {
 	Options
+	crowd      users.Crowd
 	operations []users.Operation
 	board      *board
 	began      time.Time
@@ -46,7 +44,7 @@ type running struct {
 	// what the workers tell of themselves
 	toldBefore, toldAfter told
 	crew                  *crew
-	player                *player
+	cast                  *cast
 	meter                 *meter
 	tally                 *tally.Tally
 	rampBegan             time.Time
@@ -84,8 +82,10 @@ func (r *running) reserve() (err error) {
 // open looks at the server and gets the workers up.
 func (r *running) open(ctx context.Context) (err error) {
 	r.board.begin(Starting, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
-	if r.before, err = postgres.Look(ctx, r.DSN); err != nil {
-		return problem.New(problem.Environment, err, "is it running? `plimsoll up` starts one; `plimsoll status` lists them")
+	if r.DSN != "" {
+		if r.before, err = postgres.Look(ctx, r.DSN); err != nil {
+			return problem.New(problem.Environment, err, "is it running? `plimsoll up` starts one; `plimsoll status` lists them")
+		}
 	}
 	if r.crew, err = r.hire(ctx); err == nil {
 		r.toldBefore = ask(ctx, r.crew.urls())
@@ -99,8 +99,8 @@ func (r *running) load(ctx context.Context) error {
 	if err := r.logIn(ctx); err != nil {
 		return problem.New(problem.Environment, err, r.crew.lastWords())
 	}
-	defer r.player.close()
-	r.meter = &meter{workers: r.crew.pids(), postmaster: r.before.Postmaster, cores: runtime.NumCPU()}
+	defer r.cast.close()
+	r.meter = &meter{workers: r.crew.pids(), postmaster: r.postmaster(), cores: runtime.NumCPU()}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	r.crew.watch(stop)
@@ -109,13 +109,13 @@ func (r *running) load(ctx context.Context) error {
 	defer r.meter.stop()
 
 	r.board.begin(phaseAt(0, r.Options), leftAt(0, r.Options))
-	crowd := r.crowd(r.operations)
+	crowd := r.crowd
 	crowd.Look = r.board.watch(r.Options)
 	if r.Ended != nil {
 		crowd.Ended = func(s tally.Sample) { r.Ended(r.operations[s.Operation].ID, s) }
 	}
 	var err error
-	r.tally, err = crowd.Run(working, r.player)
+	r.tally, err = crowd.Run(working, r.cast)
 	r.stoppedByHand = ctx.Err() != nil
 	r.bytesPerUser = max(0, (liveBytes()-empty)/float64(r.Users))
 	return err
@@ -123,10 +123,21 @@ func (r *running) load(ctx context.Context) error {
 
 func (r *running) logIn(ctx context.Context) (err error) {
 	r.board.begin(Login, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
-	if r.player, err = newPlayer(ctx, r.Options, r.operations, r.crew.urls()); err != nil {
-		return fmt.Errorf("reach the application server: %w", err)
+	if r.cast, err = r.newCast(ctx); err != nil {
+		return err
 	}
-	return users.LogIn(ctx, r.Users, r.player, &r.board.loggedIn)
+	if err = users.LogIn(ctx, r.Users, r.cast, &r.board.loggedIn); err != nil {
+		r.cast.close()
+	}
+	return err
+}
+
+// postmaster of the database, if it is on this machine.
+func (r *running) postmaster() int {
+	if r.before == nil {
+		return 0
+	}
+	return r.before.Postmaster
 }
 
 // liveBytes is memory in use after a collection: heap and stacks.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -12,11 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"plimsoll/erp/fill"
 	"plimsoll/lab/cluster"
 	"plimsoll/lab/cluster/clustertest"
 	"plimsoll/lab/result"
 	"plimsoll/lab/runs"
+	"plimsoll/lab/scenario"
 	"plimsoll/lab/users"
 	"plimsoll/lab/worker"
 	"plimsoll/platform/database"
@@ -105,7 +109,7 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("KnowsWhatItsRequestsCost", func(t *testing.T) {
-		i := slices.IndexFunc(r.Cost.Requests, func(q result.Request) bool { return q.ID == "document.post goods-sale" })
+		i := slices.IndexFunc(r.Cost.Requests, func(q result.Request) bool { return q.ID == "goods_sale.create" })
 		if c := r.Cost; i < 0 || c.Requests[i].Statements < 5 || c.Requests[i].RoundTrips < 1 || c.Requests[i].Rows < 5 || c.WALBytes == nil || *c.WALBytes <= 0 || c.DatabaseMS == nil || c.WorkersMS == nil {
 			t.Errorf("%+v", c)
 		}
@@ -270,7 +274,6 @@ func TestRunThatCannotBeMade(t *testing.T) {
 	}{
 		{"NoDatabase", func(o *Options) { o.DSN = "" }, problem.Usage, "no database"},
 		{"NoWorker", func(o *Options) { o.Serve = nil }, problem.Usage, "no application server"},
-		{"UnknownOperation", func(o *Options) { o.Mix = map[string]float64{"goods_sale.pots": 1} }, problem.Usage, `"goods_sale.pots"`},
 		{"NegativeUsers", func(o *Options) { o.Users = -1 }, problem.Usage, "-1 users"},
 		{"DatabaseIsNotThere", func(o *Options) { o.DSN = "host=/nowhere dbname=x" }, problem.Environment, "look at the database server"},
 		{"WorkerNeverComesUp", func(*Options) {}, problem.Environment, "ended before it listened"},
@@ -285,4 +288,55 @@ func TestRunThatCannotBeMade(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRunOfAScenarioDoesWhatItSays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "night.toml")
+	text := `
+refused = 0
+backdated = 1.0
+[roles.poster]
+users = 30
+weights = { "goods_receipt.post" = 1 }
+think = { mean = "1s", distribution = "constant" }
+[roles.looker]
+users = 10
+weights = { "items.search" = 1 }
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := base(t)
+	var err error
+	if o.Scenario, err = scenario.Read(path); err != nil {
+		t.Fatal(err)
+	}
+	o.Users, o.Think = 0, users.Think{}
+	before := receipts(t, o.DSN)
+	r := mustRun(t, t.Context(), o)
+	load := r.Conditions.Load
+	if r.Users != 40 || load.Scenario.Name != "night" || load.Scenario.Digest != o.Scenario.Digest() || len(load.Roles) != 2 || load.Think.Distribution != "mixed" {
+		t.Errorf("%d users, %+v", r.Users, load)
+	}
+	if len(r.Operations) != 2 || r.Operations[0].ID != "goods_receipt.post" || r.Operations[0].OK < 30 || r.Refused != 0 {
+		t.Errorf("%+v", r.Operations)
+	}
+	if after := receipts(t, o.DSN); after[0] <= before[0] || after[1] != before[1] {
+		t.Errorf("receipts in all and of today: %v before, %v after, though all are back-dated", before, after)
+	}
+}
+
+// receipts counts all, and those of today.
+func receipts(t *testing.T, dsn string) (n [2]int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	const sql = "SELECT count(*), count(*) FILTER (WHERE date > now() - interval '12 hours') FROM doc_goods_receipt"
+	if err := conn.QueryRow(t.Context(), sql).Scan(&n[0], &n[1]); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -36,6 +36,7 @@ func addInterval(s *result.Series, from time.Duration, i tally.Interval) {
 	s.Overload = append(s.Overload, i.Outcomes[tally.Overload])
 	s.LagMSMax = append(s.LagMSMax, milliseconds(i.LagMax))
 	s.InFlight = append(s.InFlight, int64(i.InFlight))
+	s.Backlog = append(s.Backlog, int64(i.Backlog))
 	s.Apdex = append(s.Apdex, nil)
 	if score, ok := i.Apdex.Score(); ok {
 		s.Apdex[len(s.Apdex)-1] = &score

@@ -51,7 +51,7 @@ func (r *running) judgeRun(all *result.Result) {
 		v.against(true, "%s", d.text)
 	}
 	v.against(r.restarted(), "the database server was restarted in mid-run")
-	v.against(r.after == nil, "the database server was lost in mid-run")
+	v.against(r.before != nil && r.after == nil, "the database server was lost in mid-run")
 	v.against(all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
 	v.against(all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
 }
@@ -66,12 +66,12 @@ func (r *running) judgeGenerator(all *result.Result) {
 
 func (r *running) judgeBooks() {
 	v := &r.verdict
-	v.against(!r.audit.Done, "the books could not be audited: %s", r.audit.Error)
+	v.against(!r.audit.Done && !r.audit.None, "the books could not be audited: %s", r.audit.Error)
 	v.against(r.audit.Done && !r.audit.Clean, "the books are wrong: %d violations", r.audit.Violations)
 }
 
 func (r *running) restarted() bool {
-	return r.after != nil && !r.after.Started.Equal(r.before.Started)
+	return r.before != nil && r.after != nil && !r.after.Started.Equal(r.before.Started)
 }
 
 func value(x *float64) float64 {

@@ -17,16 +17,16 @@ import (
 // Save writes report.html, then result.json, of a run that has begun: where the
 // result is, the run is complete.
 func (s *Store) Save(r *result.Result) error {
-	err := write(s.ReportPath(r.ID), func(w io.Writer) error { return report.HTML(w, r) })
+	err := WriteWhole(s.ReportPath(r.ID), func(w io.Writer) error { return report.HTML(w, r) })
 	if err == nil {
-		err = write(s.ResultPath(r.ID), r.WriteJSON)
+		err = WriteWhole(s.ResultPath(r.ID), r.WriteJSON)
 	}
 	return s.problem("keep the run", err)
 }
 
-// write makes a file that is whole or not there: written under another name, made
+// WriteWhole makes a file that is whole or not there: written under another name, made
 // durable, then renamed.
-func write(name string, content func(io.Writer) error) (err error) {
+func WriteWhole(name string, content func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func TestSaveThenLoadIsTheSame(t *testing.T) {
 func TestWriteLeavesNothingHalfDone(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "result.json")
 	full := errors.New("no space left on device")
-	err := write(name, func(w io.Writer) error {
+	err := WriteWhole(name, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return full
 	})
@@ -93,7 +93,7 @@ func TestWriteLeavesNothingHalfDone(t *testing.T) {
 	if err := os.WriteFile(name, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_ = write(name, func(io.Writer) error { return full })
+	_ = WriteWhole(name, func(io.Writer) error { return full })
 	if text, _ := os.ReadFile(name); string(text) != "old" {
 		t.Errorf("the old file is now %q", text)
 	}

@@ -31,8 +31,11 @@ type Sample struct {
 	Due       time.Duration // when the user wanted to act
 	Sent      time.Duration // when the generator got round to it
 	Done      time.Duration // when the answer was there
-	Outcome   Outcome
-	Err       error // behind Overload and Failed
+	// Held is the part of the wait before Sent in which no session was free: the open
+	// model's backlog, no fault of the generator.
+	Held    time.Duration
+	Outcome Outcome
+	Err     error // behind Overload and Failed
 }
 
 // Latency is what the user waited: from due, not from sent, so that neither a
@@ -41,4 +44,4 @@ type Sample struct {
 func (s Sample) Latency() time.Duration { return s.Done - s.Due }
 
 // Lag is the generator's own share of it.
-func (s Sample) Lag() time.Duration { return s.Sent - s.Due }
+func (s Sample) Lag() time.Duration { return s.Sent - s.Due - s.Held }

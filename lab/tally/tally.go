@@ -21,6 +21,7 @@ type Tally struct {
 	Lag        *Times       // of operations due in the window
 	Timeline   *Timeline
 	InFlight   int // most operations under way at once
+	Backlog    int // most that waited for a slot at once
 }
 
 // New counts operations against their targets; the steady state is [from, to).
@@ -82,6 +83,7 @@ func (t *Tally) Merge(other *Tally) error {
 	}
 	t.Answered += other.Answered
 	t.InFlight += other.InFlight
+	t.Backlog += other.Backlog
 	t.From, t.To = max(t.From, other.From), min(t.To, other.To)
 	return errors.Join(errs...)
 }

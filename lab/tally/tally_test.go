@@ -38,7 +38,7 @@ func play(t *Tally, samples []Sample, seconds int) error {
 		for ; i < len(samples) && samples[i].Done < time.Duration(tick)*second; i++ {
 			t.Count(samples[i])
 		}
-		errs = errors.Join(errs, t.Timeline.Tick(10, 1))
+		errs = errors.Join(errs, t.Timeline.Tick(10, 1, 0))
 	}
 	return errors.Join(errs, t.Timeline.Close(10))
 }
@@ -156,7 +156,7 @@ func TestTimelineStaysSmallAndLosesNothing(t *testing.T) {
 	const seconds = 301
 	for s := range seconds {
 		line.count(Sample{Done: time.Duration(s%7) * second}, second)
-		if err := line.Tick(s, 1); err != nil {
+		if err := line.Tick(s, 1, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,6 +20,7 @@ const (
 type Interval struct {
 	Users    int // at work at its end
 	InFlight int // most operations under way at once
+	Backlog  int // most that waited for a slot at once
 	Outcomes [outcomes]int64
 	Apdex    apdex.Counts
 	LagMax   time.Duration
@@ -58,9 +59,10 @@ func (l *Timeline) count(s Sample, target time.Duration) {
 }
 
 // Tick closes a second, with the users then at work and the most operations that
-// were under way in it.
-func (l *Timeline) Tick(users, inFlight int) error {
+// were under way, and that waited for a slot, in it.
+func (l *Timeline) Tick(users, inFlight, backlog int) error {
 	l.open.Users = users
+	l.open.Backlog = max(l.open.Backlog, backlog)
 	l.open.InFlight = max(l.open.InFlight, inFlight)
 	l.openSecs++
 	if time.Duration(l.openSecs)*IntervalDefault < l.Width {
@@ -125,9 +127,9 @@ func (l *Timeline) widen() error {
 
 // append takes in the interval that follows in time.
 func (i *Interval) append(next Interval) error {
-	users, inFlight := next.Users, max(i.InFlight, next.InFlight)
+	users, inFlight, backlog := next.Users, max(i.InFlight, next.InFlight), max(i.Backlog, next.Backlog)
 	err := i.add(next)
-	i.Users, i.InFlight = users, inFlight
+	i.Users, i.InFlight, i.Backlog = users, inFlight, backlog
 	return err
 }
 
@@ -135,6 +137,7 @@ func (i *Interval) append(next Interval) error {
 func (i *Interval) add(other Interval) error {
 	i.Users += other.Users
 	i.InFlight += other.InFlight
+	i.Backlog += other.Backlog
 	for k := range i.Outcomes {
 		i.Outcomes[k] += other.Outcomes[k]
 	}

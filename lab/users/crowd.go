@@ -24,7 +24,10 @@ const (
 type Crowd struct {
 	Users      int
 	Operations []Operation
-	Think      Think
+	Think      Think     // of all users when there are no roles
+	Roles      []Role    // how users differ; none: all do the operations by their weights
+	Pace       Pace      // over the steady state
+	Arrivals   *Arrivals // nil: the closed model
 	Seed       uint64
 
 	Ramp    time.Duration // users enter evenly over it; 0: all at once
@@ -46,6 +49,7 @@ type Look struct {
 	At       time.Duration // since the start
 	Users    int           // at work
 	InFlight int           // operations under way
+	Backlog  int           // most that waited for a slot in the last second
 	Answered int64         // valid answers since the start
 	LagMax   time.Duration // in the last second
 	Tally    *tally.Tally  // only to be read, and only during the call
@@ -63,10 +67,15 @@ func (c Crowd) Check() error {
 	case c.Timeout <= 0:
 		return fmt.Errorf("timeout %v: must be above 0", c.Timeout)
 	}
-	if _, err := newMix(c.Operations); err != nil {
+	if err := c.Pace.Check(); err != nil {
 		return err
 	}
-	return c.Think.WithDefaults().Check()
+	if c.Arrivals != nil {
+		if err := c.Arrivals.Check(); err != nil {
+			return err
+		}
+	}
+	return c.checkRoles()
 }
 
 // Run lets the users work and returns what was counted. When ctx is done before
@@ -88,6 +97,7 @@ func (c Crowd) Run(ctx context.Context, player Player) (*tally.Tally, error) {
 type user struct {
 	schedule rand.PCG
 	content  rand.PCG
+	role     uint8
 }
 
 func newUser(seed uint64, number int) user {
@@ -105,7 +115,7 @@ func (c Crowd) enters(number int) time.Duration {
 
 // atWork is how many users have entered by then.
 func (c Crowd) atWork(at time.Duration) int {
-	if at >= c.Ramp {
+	if at >= c.Ramp || c.Arrivals != nil {
 		return c.Users
 	}
 	return min(c.Users, 1+int(float64(at)/float64(c.Ramp)*float64(c.Users)))

@@ -16,10 +16,11 @@ var ErrUnfinished = errors.New("unfinished at the end of the drain")
 // loop is one run of a crowd.
 type loop struct {
 	Crowd
-	player  Player
-	mix     mix
-	thinker thinker
-	users   []user
+	player Player
+	parts  []part // by role
+	clock  clock
+	users  []user
+	open   *stream // nil: the closed model
 
 	began    time.Time
 	agenda   agenda // thinking
@@ -32,6 +33,7 @@ type loop struct {
 	tally     *tally.Tally
 	ticks     int
 	peak      int           // most in flight in this second
+	backlog   int           // most who waited for a slot in this second
 	lagMax    time.Duration // in this second
 	answered  int64
 	tallyErrs error
@@ -43,16 +45,22 @@ func newLoop(c Crowd, player Player) (*loop, error) {
 	}
 	c.InFlightMax = min(c.InFlightMax, c.Users)
 	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax)}
-	var err error
-	if l.mix, err = newMix(c.Operations); err != nil {
-		return nil, err
+	for _, role := range c.roles() {
+		p, err := newPart(role, c.Operations)
+		if err != nil {
+			return nil, err
+		}
+		l.parts = append(l.parts, p)
 	}
-	if l.thinker, err = newThinker(c.Think); err != nil {
-		return nil, err
-	}
+	l.clock = newClock(c.Pace, c.Ramp, c.Steady)
 	l.tally = tally.New(targets(c.Operations), priorities(c.Operations), c.Ramp, c.Ramp+c.Steady)
-	l.enter()
-	return l, nil
+	if c.Arrivals == nil {
+		l.enter()
+		return l, nil
+	}
+	var err error
+	l.open, err = newStream(c)
+	return l, err
 }
 
 func targets(operations []Operation) (t []time.Duration) {
@@ -73,12 +81,21 @@ func priorities(operations []Operation) (p []int) {
 func (l *loop) enter() {
 	l.users = make([]user, l.Users)
 	l.agenda = make(agenda, 0, l.Users)
+	roles := deal(l.roles(), l.Users)
 	for i := range l.users {
 		l.users[i] = newUser(l.Seed, i)
-		think := l.thinker.residual(rand.New(&l.users[i].schedule))
-		l.agenda.add(entry{l.enters(i) + think, int32(i)})
+		l.users[i].role = roles[i]
+		think := l.partOf(i).thinker.residual(l.schedule(i))
+		l.agenda.add(entry{l.clock.after(l.enters(i), think), int32(i)})
 	}
 }
+
+func (l *loop) partOf(user int) *part { return &l.parts[l.users[user].role] }
+
+func (l *loop) schedule(user int) *rand.Rand { return rand.New(&l.users[user].schedule) }
+
+// choose is what a user does next.
+func (l *loop) choose(user int) int { return l.partOf(user).mix.pick(l.schedule(user)) }
 
 func (l *loop) run(ctx context.Context) (*tally.Tally, error) {
 	// Operations outlive a cancelled run by the drain.
@@ -111,6 +128,9 @@ func (l *loop) work(ctx, operations context.Context) {
 // wake is when something is to be done next.
 func (l *loop) wake() time.Duration {
 	tick := time.Duration(l.ticks+1) * tally.IntervalDefault
+	if l.open != nil {
+		return min(tick, l.open.next)
+	}
 	if due, any := l.agenda.next(); any {
 		return min(tick, due)
 	}
@@ -145,24 +165,43 @@ func (l *loop) endAll() {
 
 // send starts the operations of users who are due, as far as there are slots.
 func (l *loop) send(operations context.Context, now time.Duration) {
-	for e, due := l.agenda.take(now); due; e, due = l.agenda.take(now) {
+	for e, due := l.due(now); due; e, due = l.due(now) {
 		l.waiting.add(e)
 	}
 	for l.waiting.len() > 0 && l.inFlight < l.InFlightMax {
-		e := l.waiting.take()
 		l.inFlight++
-		operation := l.mix.pick(rand.New(&l.users[e.user].schedule))
-		go l.act(operations, e, operation)
+		s, content := l.begin(l.waiting.take())
+		go l.act(operations, s, content)
 	}
 	l.peak = max(l.peak, l.inFlight)
+	l.backlog = max(l.backlog, l.waiting.len())
+}
+
+// due is who acts next by now.
+func (l *loop) due(now time.Duration) (entry, bool) {
+	if l.open != nil {
+		return l.open.take(now)
+	}
+	return l.agenda.take(now)
+}
+
+// begin is an operation about to be sent, with the random numbers for what it does.
+func (l *loop) begin(e entry) (tally.Sample, *rand.Rand) {
+	if l.open == nil {
+		user := int(e.user)
+		return tally.Sample{User: user, Operation: l.choose(user), Due: e.due}, rand.New(&l.users[user].content)
+	}
+	seat := l.open.seat()
+	s := tally.Sample{User: int(seat.user), Operation: l.open.mix.pick(l.open.choices), Due: e.due, Held: max(0, seat.since-e.due)}
+	return s, l.open.content(e.user)
 }
 
 // act is one operation, in a goroutine of its own.
-func (l *loop) act(operations context.Context, e entry, operation int) {
+func (l *loop) act(operations context.Context, s tally.Sample, content *rand.Rand) {
 	ctx, cancel := context.WithTimeout(operations, l.Timeout)
 	defer cancel()
-	s := tally.Sample{User: int(e.user), Operation: operation, Due: e.due, Sent: l.now()}
-	s.Outcome, s.Err = l.player.Play(ctx, s.User, operation, rand.New(&l.users[e.user].content))
+	s.Sent = l.now()
+	s.Outcome, s.Err = l.player.Play(ctx, s.User, s.Operation, content)
 	s.Done = l.now()
 	l.ended <- s
 }
@@ -171,9 +210,13 @@ func (l *loop) act(operations context.Context, e entry, operation int) {
 func (l *loop) end(s tally.Sample) {
 	l.inFlight--
 	l.record(s)
+	if l.open != nil {
+		l.open.free = append(l.open.free, session{int32(s.User), s.Done})
+		return
+	}
 	if !l.stopped {
-		think := l.thinker.draw(rand.New(&l.users[s.User].schedule))
-		l.agenda.add(entry{s.Done + think, int32(s.User)})
+		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
+		l.agenda.add(entry{l.clock.after(s.Done, think), int32(s.User)})
 	}
 }
 
@@ -195,6 +238,9 @@ func (l *loop) record(s tally.Sample) {
 func (l *loop) stop() {
 	l.stopped = true
 	l.agenda = nil
+	if l.open != nil {
+		l.open.next = never
+	}
 }
 
 // drain waits for the operations under way, and for those that wait for a slot,
@@ -211,9 +257,14 @@ func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 		l.end(<-l.ended)
 	}
 	for l.waiting.len() > 0 {
-		e, now := l.waiting.take(), l.now()
-		operation := l.mix.pick(rand.New(&l.users[e.user].schedule))
-		l.record(tally.Sample{User: int(e.user), Operation: operation, Due: e.due, Sent: now, Done: now, Outcome: tally.Failed, Err: ErrUnfinished})
+		s, _ := l.begin(l.waiting.take())
+		s.Sent, s.Outcome, s.Err = l.now(), tally.Failed, ErrUnfinished
+		s.Done = s.Sent
+		if l.open != nil { // it never had a session: all of its wait was for one
+			s.Held = s.Sent - s.Due
+			l.open.free = append(l.open.free, session{user: int32(s.User)})
+		}
+		l.record(s)
 	}
 }
 
@@ -221,17 +272,17 @@ func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 func (l *loop) tick() {
 	for now := l.now(); now >= time.Duration(l.ticks+1)*tally.IntervalDefault; {
 		l.ticks++
-		l.tally.InFlight = max(l.tally.InFlight, l.peak)
-		l.tallyErrs = errors.Join(l.tallyErrs, l.tally.Timeline.Tick(l.atWork(now), l.peak))
+		l.tally.InFlight, l.tally.Backlog = max(l.tally.InFlight, l.peak), max(l.tally.Backlog, l.backlog)
+		l.tallyErrs = errors.Join(l.tallyErrs, l.tally.Timeline.Tick(l.atWork(now), l.peak, l.backlog))
 		if l.Look != nil {
-			l.Look(Look{now, l.atWork(now), l.inFlight, l.answered, l.lagMax, l.tally})
+			l.Look(Look{now, l.atWork(now), l.inFlight, l.backlog, l.answered, l.lagMax, l.tally})
 		}
-		l.peak, l.lagMax = l.inFlight, 0
+		l.peak, l.backlog, l.lagMax = l.inFlight, l.waiting.len(), 0
 	}
 }
 
 func (l *loop) close() (*tally.Tally, error) {
-	l.tally.InFlight = max(l.tally.InFlight, l.peak)
+	l.tally.InFlight, l.tally.Backlog = max(l.tally.InFlight, l.peak), max(l.tally.Backlog, l.backlog)
 	l.tallyErrs = errors.Join(l.tallyErrs, l.tally.Timeline.Close(l.atWork(l.now())))
 	return l.tally, l.tallyErrs
 }

@@ -3,6 +3,7 @@ package users
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sort"
 	"time"
@@ -16,7 +17,7 @@ type Operation struct {
 	Title    string
 	Target   time.Duration // T of Apdex
 	Priority int           // 1 counts most
-	Weight   float64       // in the mix, in any unit; 0 is never done
+	Weight   float64       // in the mix of a crowd without roles, in any unit; 0 is never done
 }
 
 // Player does operations for users: over HTTP, by SQL, however. It is called from
@@ -33,14 +34,14 @@ type Player interface {
 // mix chooses operations by their weights.
 type mix []float64 // running sums
 
-func newMix(operations []Operation) (mix, error) {
+func newMix(weights []float64, operations []Operation) (mix, error) {
 	var m mix
 	sum := 0.0
-	for _, op := range operations {
-		if !(op.Weight >= 0) {
-			return nil, fmt.Errorf("weight of %s is %v: must be 0 or more", op.ID, op.Weight)
+	for i, weight := range weights {
+		if !(weight >= 0) || math.IsInf(weight, 0) {
+			return nil, fmt.Errorf("weight of %s is %v: must be 0 or more", operations[i].ID, weight)
 		}
-		sum += op.Weight
+		sum += weight
 		m = append(m, sum)
 	}
 	if sum <= 0 {

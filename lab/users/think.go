@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -13,7 +14,11 @@ type Distribution string
 const (
 	Lognormal   Distribution = "lognormal"
 	Exponential Distribution = "exponential"
+	Constant    Distribution = "constant"
 )
+
+// Distributions are all of them.
+var Distributions = []Distribution{Lognormal, Exponential, Constant}
 
 const (
 	// ThinkCapFactor times the mean is the longest think time when no cap is given
@@ -39,17 +44,20 @@ func (t Think) WithDefaults() Think {
 	if t.Cap == 0 {
 		t.Cap = ThinkCapFactor * t.Mean
 	}
+	if t.Distribution == Constant {
+		t.Cap = t.Mean
+	}
 	return t
 }
 
 // Check tells what is wrong with it, defaults filled in.
 func (t Think) Check() error {
 	switch {
-	case t.Distribution != Lognormal && t.Distribution != Exponential:
-		return fmt.Errorf("think time distribution %q: must be %s or %s", t.Distribution, Lognormal, Exponential)
+	case !slices.Contains(Distributions, t.Distribution):
+		return fmt.Errorf("think time distribution %q: must be one of %v", t.Distribution, Distributions)
 	case t.Mean < 0:
 		return fmt.Errorf("mean think time %v: must be 0 or more", t.Mean)
-	case t.Mean > 0 && float64(t.Cap) < 1.1*float64(t.Mean):
+	case t.Distribution != Constant && t.Mean > 0 && float64(t.Cap) < 1.1*float64(t.Mean):
 		return fmt.Errorf("longest think time %v: must be above 1.1 times the mean of %v", t.Cap, t.Mean)
 	}
 	return nil
@@ -64,7 +72,7 @@ type thinker struct {
 
 func newThinker(t Think) (thinker, error) {
 	t = t.WithDefaults()
-	if err := t.Check(); err != nil || t.Mean == 0 {
+	if err := t.Check(); err != nil || t.Mean == 0 || t.Distribution == Constant {
 		return thinker{Think: t}, err
 	}
 	mean, limit := float64(t.Mean), float64(t.Cap)
@@ -98,8 +106,8 @@ func (t Think) cappedMean(s, c float64) float64 {
 func phi(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
 func (t thinker) draw(rng *rand.Rand) time.Duration {
-	if t.Mean == 0 {
-		return 0
+	if t.Mean == 0 || t.Distribution == Constant {
+		return t.Mean
 	}
 	y := rng.ExpFloat64()
 	if t.Distribution == Lognormal {

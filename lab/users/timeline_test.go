@@ -131,11 +131,32 @@ func TestTimeline(t *testing.T) {
 		{"server_never_answers", func(_ *Crowd, s *server) { s.deaf = true }},
 		{"errors_from_six_seconds", func(_ *Crowd, s *server) { s.failFrom = 6 * time.Second }},
 		{"exponential", func(c *Crowd, _ *server) { c.Think.Distribution = Exponential }},
+		{"roles", func(c *Crowd, _ *server) {
+			c.Roles = []Role{
+				{Name: "poster", Users: 1, Weights: []float64{1, 0}, Think: Think{Distribution: Constant, Mean: time.Second}},
+				{Name: "looker", Users: 3, Weights: []float64{0, 1}, Think: Think{Mean: 4 * time.Second}},
+			}
+		}},
+		{"poisson", func(c *Crowd, _ *server) { c.Arrivals = &Arrivals{Poisson, 2} }},
+		{"even_through_a_stall", func(c *Crowd, s *server) {
+			c.Arrivals, s.stallFrom, s.stallFor = &Arrivals{Even, 2}, 3*time.Second, 4*time.Second
+		}},
+		{"rate_beyond_the_server", func(c *Crowd, s *server) {
+			c.Arrivals, s.service, c.Ramp, c.Drain = &Arrivals{Even, 2}, 3*time.Second, 2*time.Second, 2*time.Second
+		}},
+		{"day", func(c *Crowd, _ *server) {
+			c.Think.Distribution, c.Pace = Constant, Pace{{0, 1}, {0.3, 0}, {0.6, 0}, {0.7, 2}}
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			people, s := crowd(4), &server{service: 150 * time.Millisecond}
 			c.change(&people, s)
 			samples, _ := film(t, people, s, nil)
+			for i := range samples {
+				if people.Arrivals != nil { // sessions that were freed at one moment are taken in any order
+					samples[i].User = 0
+				}
+			}
 			golden(t, c.name, script(samples))
 		})
 	}
@@ -317,4 +338,75 @@ func TestTimeoutIsAFailure(t *testing.T) {
 	if got.Operations[0].Latency.N() != 0 || got.Operations[0].Apdex.Frustrated == 0 {
 		t.Error("a timeout has no latency and frustrates")
 	}
+}
+
+func TestOpenModel(t *testing.T) {
+	people := crowd(1000)
+	people.Arrivals, people.Steady = &Arrivals{Poisson, 100}, time.Minute
+	stalled := &server{service: 10 * time.Millisecond, stallFrom: 20 * time.Second, stallFor: 5 * time.Second}
+	samples, got := film(t, people, stalled, nil)
+	calm, _ := film(t, people, &server{service: time.Millisecond}, nil)
+
+	t.Run("ArrivesAtItsRateWhateverTheServerDoes", func(t *testing.T) {
+		// 6000 in a minute; five sigma are 387.
+		if n := len(samples); n < 5613 || n > 6387 || n != len(calm) {
+			t.Errorf("%d arrivals with a stall, %d without", n, len(calm))
+		}
+		for i, s := range samples {
+			if s.Due != calm[i].Due {
+				t.Fatalf("arrival %d at %v with a stall, at %v without", i, s.Due, calm[i].Due)
+			}
+		}
+	})
+	t.Run("GapsAreExponential", func(t *testing.T) {
+		// The share of gaps above their mean is 1/e.
+		long := 0
+		for i := range samples[1:] {
+			if samples[i+1].Due-samples[i].Due > 10*time.Millisecond {
+				long++
+			}
+		}
+		if share := float64(long) / float64(len(samples)); share < 0.337 || share > 0.399 {
+			t.Errorf("%.3f of the gaps are above the mean, want 0.368", share)
+		}
+	})
+	t.Run("LatencyCountsFromTheArrival", func(t *testing.T) {
+		hit := 0
+		for _, s := range samples {
+			if s.Due >= stalled.stallFrom && s.Due < stalled.stallFrom+stalled.stallFor {
+				hit++
+				if want := stalled.stallFrom + stalled.stallFor + stalled.service - s.Due; s.Latency() != want {
+					t.Fatalf("due at %v waited %v, want %v", s.Due, s.Latency(), want)
+				}
+			}
+		}
+		if hit < 400 {
+			t.Errorf("a stall of 5 s met only %d of 500 arrivals", hit)
+		}
+	})
+	t.Run("SessionsBoundWhatIsUnderWayAndTheRestIsTheBacklog", func(t *testing.T) {
+		few := people
+		few.Users, few.Steady, few.Drain = 5, 10*time.Second, time.Minute
+		samples, got := film(t, few, &server{service: 100 * time.Millisecond}, nil)
+		if got.InFlight != 5 || got.Backlog < 300 || got.Lag.Max() != 0 {
+			t.Errorf("%d in flight, backlog %d, lag %v", got.InFlight, got.Backlog, got.Lag.Max())
+		}
+		busy := map[int]time.Duration{}
+		slices.SortFunc(samples, func(a, b tally.Sample) int { return int(a.Sent - b.Sent) })
+		for _, s := range samples {
+			if s.Sent < busy[s.User] {
+				t.Fatalf("session %d begins at %v and was busy until %v", s.User, s.Sent, busy[s.User])
+			}
+			busy[s.User] = s.Done
+		}
+		if last := got.Timeline.Intervals[8]; last.Backlog < 250 {
+			t.Errorf("the series shows a backlog of %d after nine seconds", last.Backlog)
+		}
+	})
+	t.Run("MixIsThatOfTheClosedModel", func(t *testing.T) {
+		share := float64(got.Operations[0].N()) / float64(len(samples))
+		if share < 0.72 || share > 0.78 {
+			t.Errorf("%.3f of the operations are posts, want 0.75", share)
+		}
+	})
 }

@@ -24,6 +24,7 @@ func TestThink(t *testing.T) {
 		{Distribution: Exponential, Mean: 10 * time.Second},
 		{Distribution: Lognormal, Mean: 10 * time.Second, Cap: 12 * time.Second},
 		{Distribution: Exponential, Mean: 10 * time.Second, Cap: 15 * time.Second},
+		{Distribution: Constant, Mean: 10 * time.Second},
 	} {
 		drawer, err := newThinker(think)
 		if err != nil {
@@ -64,7 +65,7 @@ func TestMixFollowsTheWeights(t *testing.T) {
 		for i, w := range weights {
 			operations[i].Weight, sum = w, sum+w
 		}
-		m, err := newMix(operations)
+		m, err := newMix(weights, operations)
 		if sum == 0 {
 			if err == nil {
 				t.Fatal("a mix of nothing is accepted")

@@ -17,9 +17,9 @@ func accounting(r *metadata.Accounting) []Invariant {
 		{
 			ID: r.Name + ".entries", Title: r.Title + ": every entry has a debit and a credit account of the chart, and a sum",
 			Checked: count(r.Table(), "true"), Args: []any{accounts},
-			Wrong: fmt.Sprintf(`SELECT recorder_type || ' ' || recorder || ' line ' || line, 'two accounts of the chart, amount >= 0',
+			Wrong: fmt.Sprintf(`SELECT recorder_type || ' ' || recorder || ' line ' || line, 'two accounts of the chart, or one by different analytics, amount >= 0',
 	'debit=' || debit || ' credit=' || credit || ' amount=' || amount
-FROM %s WHERE debit = credit OR amount < 0 OR debit <> ALL ($1::text[]) OR credit <> ALL ($1::text[])`, r.Table()),
+FROM %s WHERE (debit, debit_1, debit_2, debit_3) = (credit, credit_1, credit_2, credit_3) OR amount < 0 OR debit <> ALL ($1::text[]) OR credit <> ALL ($1::text[])`, r.Table()),
 		},
 		{
 			ID: r.Name + ".analytics", Title: r.Title + ": every side of an entry has the analytics of its account, and no others",

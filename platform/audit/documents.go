@@ -45,6 +45,9 @@ func postedSQL(app *metadata.Application, d *metadata.Document) string {
 			wrong = append(wrong, fmt.Sprintf("(%s) AND NOT d.posted", has[i]))
 		}
 	}
+	if len(d.Registers) == 0 {
+		wrong = []string{fmt.Sprintf("(%s) <> d.posted", strings.Join(has, " OR "))}
+	}
 	return fmt.Sprintf(`SELECT '%s ' || d.number || ' ' || d.id, CASE WHEN d.posted THEN 'posted: movements in all' ELSE 'not posted: none' END, %s
 FROM %s d %s WHERE %s`, d.Name, strings.Join(found, " || ', ' || "), d.Table(), strings.Join(joins, "\n"), strings.Join(wrong, " OR "))
 }

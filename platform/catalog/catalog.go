@@ -104,6 +104,9 @@ func NewLister(meta *metadata.Catalog) *Lister {
 	return l
 }
 
+// Shown are the attributes of each element of a page.
+func (l *Lister) Shown() []metadata.Attribute { return l.shown }
+
 // Page asks for a part of a catalog by name.
 type Page struct {
 	Organisation id.ID

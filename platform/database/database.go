@@ -37,6 +37,7 @@ type Database struct {
 	closing chan struct{}
 	closed  sync.Once
 	temp    tempTotals
+	running running
 }
 
 // Options of the pool.
@@ -148,3 +149,6 @@ func (db *Database) Borrow(ctx context.Context, do func(*pgx.Conn) error) error 
 		return do(c.Conn())
 	})
 }
+
+// Driver is the pool of the driver, for a library that brings statements of its own.
+func (db *Database) Driver() *pgxpool.Pool { return db.pool }

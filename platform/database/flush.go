@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -51,6 +52,9 @@ func (w *Work) carryOut(ctx context.Context, chain []*Statement) error {
 	w.counters.RoundTrips++
 	w.counters.Statements += int64(len(chain))
 	w.sent += len(chain)
+	if w.trace != nil {
+		defer w.trace.trip(time.Now(), chain)
+	}
 	results := w.conn.SendBatch(ctx, batch)
 	for i, s := range chain {
 		if err := w.take(s, results); err != nil {

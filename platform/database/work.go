@@ -27,7 +27,8 @@ type Work struct {
 	db       *Database
 	conn     *pgxpool.Conn
 	counters *Counters
-	chain    int // most statements in a round trip
+	trace    *Trace // nil means that nobody wants to know
+	chain    int    // most statements in a round trip
 	queue    []*Statement
 	sent     int  // statements of earlier flushes
 	wrapped  bool // BEGIN and COMMIT around it
@@ -79,6 +80,9 @@ func (s *Statement) Besides(rows int) { s.besides = int64(rows) }
 // Backend is the process of the server that does the work.
 func (w *Work) Backend() uint32 { return w.conn.Conn().PgConn().PID() }
 
+// OneByOne makes a round trip of each statement from here on, as an application does that knows no better.
+func (w *Work) OneByOne() { w.chain = 1 }
+
 // Run does a unit of work in a transaction. do may be called again from the start, so it must
 // build its results anew each time. It is not repeated after a lost connection, because its COMMIT may have arrived.
 func (db *Database) Run(ctx context.Context, do func(*Work) error) error {
@@ -117,18 +121,30 @@ func (db *Database) repeat(ctx context.Context, again func(error) bool, once fun
 }
 
 func (db *Database) once(ctx context.Context, wrapped bool, do func(*Work) error) error {
+	trace, begun := traceOf(ctx), time.Now()
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("borrow connection: %w", err)
 	}
 	defer conn.Release()
-	w := &Work{db: db, conn: conn, counters: countersOf(ctx), chain: db.options.Chain, wrapped: wrapped, temp: poolOf(conn.Conn())}
+	backend := conn.Conn().PgConn().PID()
+	db.running.begin(ctx, backend)
+	defer db.running.end(backend)
+	if trace != nil {
+		trace.Acquire += time.Since(begun)
+		before := usageOf(ctx, conn.Conn())
+		defer func() { trace.add(before, usageOf(context.WithoutCancel(ctx), conn.Conn())) }()
+	}
+	w := &Work{db: db, trace: trace, conn: conn, counters: countersOf(ctx), chain: db.options.Chain, wrapped: wrapped, temp: poolOf(conn.Conn())}
 	if w.temp != nil {
 		w.tempBefore = w.temp.Counters
 	}
 	defer w.count()
 	if err := w.finish(ctx, do); err != nil {
 		w.rollback(ctx)
+		if IsLockTimeout(err) {
+			err = &LockTimeout{backend, err}
+		}
 		return err
 	}
 	return nil

@@ -31,6 +31,11 @@ func (e *Invalid) Error() string { return e.Field + ": " + e.Reason }
 
 type fields map[string]json.RawMessage
 
+// Given are the attributes that a request may give of a document, those that every document has among them.
+func Given(meta *metadata.Document) []metadata.Attribute {
+	return append([]metadata.Attribute{{Name: "date", Type: metadata.Moment}, {Name: "comment", Type: metadata.Text, Length: commentMax}}, meta.Attributes...)
+}
+
 // Decode reads a document of a type from JSON: its attributes by name, "comment", "date"
 // (RFC 3339, defaults to now) and each section as an array of objects. What the metadata does not know is refused.
 func Decode(meta *metadata.Document, body []byte, now time.Time) (*Document, error) {

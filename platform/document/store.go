@@ -18,14 +18,16 @@ type Store struct {
 	meta                 *metadata.Document
 	insert, update, hold string
 	sections             []section
-	list, card           string
+	list, order, card    string
 	shown                []metadata.Attribute // what list and card select
 	classic              classic
+	many                 many
 }
 
 type section struct {
-	insert, erase, load, read string
-	shown                     []metadata.Attribute
+	insert, erase, load, read       string
+	insertMany, eraseMany, loadMany string
+	shown                           []metadata.Attribute
 }
 
 // own are the columns that every document shows first.
@@ -40,10 +42,11 @@ func NewStore(app *metadata.Application, meta *metadata.Document) *Store {
 	header := selection(app, "d", meta.Attributes)
 	s.shown = append(append([]metadata.Attribute{}, own...), header.shown...)
 	s.insert, s.update, s.hold = insertSQL(meta), updateSQL(meta), holdSQL(meta)
+	s.many = newMany(meta)
 	from := fmt.Sprintf("SELECT d.id, d.number, d.date, d.posted, d.version, d.comment%s\nFROM %s d%s\nWHERE d.organisation = $1", header.columns, meta.Table(), header.joins)
 	s.card = from + " AND d.id = $2"
-	s.list = from + ` AND (d.date, d.id) < ($2, $3) AND (d.number ILIKE $4 OR d.comment ILIKE $4` + header.matches(meta.Search) + `)
-ORDER BY d.date DESC, d.id DESC LIMIT $5`
+	s.list = from + ` AND (d.date, d.id) < ($2, $3) AND (d.number ILIKE $4 OR d.comment ILIKE $4` + header.matches(meta.Search) + `)`
+	s.order = "\nORDER BY d.date DESC, d.id DESC LIMIT $5"
 	for i := range meta.Sections {
 		s.sections = append(s.sections, newSection(app, meta, &meta.Sections[i]))
 	}
@@ -63,17 +66,34 @@ func newSection(app *metadata.Application, meta *metadata.Document, s *metadata.
 			meta.SectionTable(s), list, strings.Join(columns, ", s."), strings.Join(parameters, ", "), list),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE document = $1 AND line = ANY ($2::integer[])", meta.SectionTable(s)),
 		load:  fmt.Sprintf("SELECT %s FROM %s WHERE document = $1 AND organisation = $2 ORDER BY line", list, meta.SectionTable(s)),
+		insertMany: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], %s)",
+			meta.SectionTable(s), list, strings.Join(parameters, ", ")),
+		eraseMany: fmt.Sprintf("DELETE FROM %s s USING unnest($1::uuid[], $2::integer[]) AS g (document, line) WHERE s.document = g.document AND s.line = g.line", meta.SectionTable(s)),
+		loadMany:  fmt.Sprintf("SELECT document, %s FROM %s WHERE document = ANY ($1::uuid[]) ORDER BY document, line", list, meta.SectionTable(s)),
 		read: fmt.Sprintf("SELECT s.line%s\nFROM %s s%s\nWHERE s.organisation = $1 AND s.document = $2 ORDER BY s.line",
 			rows.columns, meta.SectionTable(s), rows.joins),
 		shown: append([]metadata.Attribute{{Name: "line", Type: metadata.Integer}}, rows.shown...),
 	}
 }
 
+// Meta describes the type.
+func (s *Store) Meta() *metadata.Document { return s.meta }
+
+// Shown are the attributes that cards and lists show of a document, and those of the rows of each section.
+func (s *Store) Shown() (header []metadata.Attribute, sections [][]metadata.Attribute) {
+	for i := range s.sections {
+		sections = append(sections, s.sections[i].shown)
+	}
+	return s.shown, sections
+}
+
 // Page asks for a part of the list, newest first.
 type Page struct {
 	Organisation id.ID
 	Search       string // a part of the number, comment or a name shown; "" finds all
-	Limit        int
+	// Where is what references of the header must be, by name; names that are none of them are passed over.
+	Where map[string]id.ID
+	Limit int
 	// Before continues after the last document of the page before; zero starts at the newest.
 	BeforeDate time.Time
 	BeforeID   id.ID
@@ -87,7 +107,14 @@ func (s *Store) List(w *database.Work, p Page) *rowset.Table {
 	if p.BeforeDate.IsZero() {
 		p.BeforeDate = farFuture
 	}
-	return into(w.Queue("list "+s.meta.Name, s.list, p.Organisation, p.BeforeDate, p.BeforeID, database.Containing(p.Search), p.Limit), s.shown, p.Limit)
+	query, args := s.list, []any{p.Organisation, p.BeforeDate, p.BeforeID, database.Containing(p.Search), p.Limit}
+	for _, a := range s.meta.Attributes { // in one order, so that there are few texts
+		if v, given := p.Where[a.Name]; given && a.Type == metadata.Reference {
+			args = append(args, v)
+			query += fmt.Sprintf(" AND d.%s = $%d", a.Name, len(args))
+		}
+	}
+	return into(w.Queue("list "+s.meta.Name, query+s.order, args...), s.shown, p.Limit)
 }
 
 // Card queues the reading of one document: its header, with no row when the organisation has no such document, and its sections.

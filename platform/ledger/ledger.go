@@ -44,15 +44,19 @@ type Ledger struct {
 	meta               *metadata.Accounting
 	write, erase, read string
 	classic            *classic
+
+	readMany, eraseMany, insertMany, addMany string
 }
 
 // New makes the statements.
 func New(meta *metadata.Accounting) *Ledger {
-	return &Ledger{
+	l := &Ledger{
 		meta: meta, write: writeSQL(meta), classic: newClassic(meta),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table()),
 		read:  fmt.Sprintf("SELECT %s, amount FROM %s WHERE recorder = $1 ORDER BY line", Columns, meta.Table()),
 	}
+	l.rewriterSQL(meta)
+	return l
 }
 
 // Read queues the reading of a recorder's record set, in the order of its lines.

@@ -205,7 +205,7 @@ func (c *checker) document(d *Document) {
 			c.fail("%s.%s: a section needs a limit of rows", d.Name, s.Name)
 		}
 	}
-	if len(d.Registers) == 0 {
+	if len(d.Recorded()) == 0 {
 		c.fail("%s: a document records in at least one register", d.Name)
 	}
 	for _, name := range d.Recorded() {

@@ -36,7 +36,7 @@ type Document struct {
 	Sections   []Section
 	// Registers it records in, when posted: in each of them, or it is not posted.
 	Registers []string
-	// Optional registers it may record in, when posted.
+	// Optional registers it may record in, when posted; in some of them, if there are no others.
 	Optional []string
 	// Search names the reference attributes whose names (of documents the numbers) the list looks into.
 	Search []string
@@ -118,6 +118,8 @@ type Attribute struct {
 	Length int
 	// Required attributes must be given, and not be zero.
 	Required bool
+	// Indexed attributes of a catalog are looked up by: its elements that have a value are found without reading all.
+	Indexed bool
 	// Computed attributes are set by posting and never read from a request.
 	Computed bool
 }

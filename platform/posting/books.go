@@ -12,11 +12,9 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/ledger"
-	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/number"
 	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
 )
 
 // Books post the documents of an application.
@@ -148,28 +146,27 @@ func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *docume
 }
 
 func (k *kind) references(w *database.Work, d *document.Document) *Facts {
-	wanted := map[string][]id.ID{}
-	d.References(func(a metadata.Attribute, v id.ID) {
-		if a.Documents == nil {
-			wanted[a.Catalog] = append(wanted[a.Catalog], v)
-		}
-	})
-	facts := noFacts()
+	facts := newFacts()
+	facts.Catalogs, facts.Documents = k.elements(w, d.Organisation, d), k.papers.read(w, d)
+	return facts
+}
+
+// elements queues the reading of the elements of catalogs that documents of one organisation refer to.
+func (k *kind) elements(w *database.Work, organisation id.ID, documents ...*document.Document) map[string]*catalog.Elements {
+	wanted, found := map[string][]id.ID{}, map[string]*catalog.Elements{}
+	for _, d := range documents {
+		d.References(func(a metadata.Attribute, v id.ID) {
+			if a.Documents == nil {
+				wanted[a.Catalog] = append(wanted[a.Catalog], v)
+			}
+		})
+	}
 	for _, name := range k.order {
 		ids := wanted[name]
 		slices.SortFunc(ids, id.ID.Compare)
-		facts.Catalogs[name] = k.readers[name].Read(w, d.Organisation, slices.Compact(ids))
+		found[name] = k.readers[name].Read(w, organisation, slices.Compact(ids))
 	}
-	facts.Documents = k.papers.read(w, d)
-	return &facts
-}
-
-// noFacts has room for answers.
-func noFacts() Facts {
-	return Facts{
-		Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{},
-		Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{},
-	}
+	return found
 }
 
 // present refuses references to what does not exist or is not the organisation's: the answer is the same for both.
@@ -188,14 +185,7 @@ func (k *kind) present(d *document.Document, facts *Facts) (err error) {
 	return err
 }
 
-// balances locks everything first, in one statement, and reads after it: a statement sees what was
-// committed before it began, so nothing can come between.
-func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, more []lock.Key, facts *Facts) {
-	keys := slices.Clone(more)
-	for _, n := range needs {
-		keys = append(keys, n.Locks...)
-	}
-	lock.Exclusive(w, keys)
+func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, facts *Facts) {
 	for _, n := range needs {
 		if n.Keys == nil {
 			continue

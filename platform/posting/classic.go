@@ -18,7 +18,7 @@ import (
 // classic posts as platforms of this kind do. For the same rules it asks the same questions under the same locks and writes the same
 // rows; what differs is the talk:
 //
-//	BEGIN ─▶ key, is it there ─▶ lines to temp tables ─▶ lists of values, elements ─▶ locks ─▶ keys, balances, layers by temp tables
+//	BEGIN ─▶ key, is it there ─▶ locks ─▶ lines to temp tables ─▶ lists of values, elements ─▶ keys, balances, layers by temp tables
 //	─▶ Rules.Record ─▶ header, sections row by row ─▶ of each register: kept, deleted, inserted and summed row by row, controlled ─▶ COMMIT
 type classic struct{ *Books }
 
@@ -32,17 +32,13 @@ func (b classic) open(w *database.Work, k *kind, d *document.Document, isNew boo
 
 func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *document.Document, q question) (*Facts, error) {
 	facts := &Facts{}
+	lock.Exclusive(w, q.locks())
 	if q.references {
 		if err := b.lists(ctx, w, k, d, facts); err != nil {
 			return nil, err
 		}
 	}
-	keys := q.locks()
-	for _, n := range q.needs {
-		keys = append(keys, n.Locks...)
-	}
-	lock.Exclusive(w, keys)
-	if err := w.Flush(ctx); err != nil { // what is read under locks is read by statements of their own
+	if err := w.Flush(ctx); err != nil {
 		return nil, err
 	}
 	return facts, b.underLocks(ctx, w, d, q, facts)
@@ -51,7 +47,7 @@ func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *docum
 // lists reads what the document refers to: what its header alone refers to by its value, what its sections do by lists out of the
 // temp tables that they are laid in.
 func (b classic) lists(ctx context.Context, w *database.Work, k *kind, d *document.Document, facts *Facts) error {
-	*facts = noFacts()
+	*facts = *newFacts()
 	laid, err := k.store.Lay(ctx, w, d)
 	if err != nil {
 		return err

@@ -4,13 +4,13 @@
 // The rules are pure: they see values and return record sets, or a refusal. How the values are fetched and the record sets written is the strategy's,
 // so every strategy makes the same books. Lean, the default, posts so:
 //
-//	number ─▶ BEGIN, key, references, locks, balances ─▶ Rules.Record ─▶ document, movements+totals, entries+totals, COMMIT
+//	number ─▶ BEGIN, key, locks, references, balances ─▶ Rules.Record ─▶ document, movements+totals, entries+totals, COMMIT
 //	          └────────── one round trip ──────────┘        │            └──────────────── one round trip ────────────┘
 //	                                                        └─▶ Refusal ─▶ ROLLBACK
 //
 // A document that exists is held first, so that its record sets are known and stay so; taking them back is controlled as bringing them is:
 //
-//	BEGIN, key, document held, record sets ─▶ references, locks, balances ─▶ Rules.Record, controls ─▶ differences, COMMIT
+//	BEGIN, key, document held, record sets ─▶ locks, references, balances ─▶ Rules.Record, controls ─▶ differences, COMMIT
 //
 // Life of a document:
 //
@@ -43,6 +43,14 @@ type Rules interface {
 	Record(d *document.Document, facts *Facts) (*Records, error)
 }
 
+// Costing are rules of documents that take from layers, whose cost depends on what was there at their moment.
+type Costing interface {
+	Rules
+	// Recost computes the costs of a posted document anew, and those of its record sets that depend on them, each whole; the others
+	// stay. It sees catalogs and layers, and refuses nothing but what there is not enough of: what was agreed is not decided again.
+	Recost(d *document.Document, facts *Facts) (*Records, error)
+}
+
 // Balance is a need for the current balances of an accumulation register, or for what an information register knows.
 type Balance struct {
 	Register string
@@ -64,7 +72,7 @@ func (b Balance) name() string {
 // Facts are what the rules asked for.
 type Facts struct {
 	Catalogs map[string]*catalog.Elements
-	// Documents referred to, by their type.
+	// Documents referred to, by their type, read after everything is locked: what of them a lock guards stays as it is.
 	Documents map[string]*document.Referred
 	// Information has what others than the document state under the keys of the register's Balance, in the same row: at the document's moment.
 	Information map[string]*information.Slice
@@ -72,6 +80,12 @@ type Facts struct {
 	Balances map[string]*rowset.Table
 	// Layers has what there is under the keys of a layered register's Balance.
 	Layers map[string]*register.Layers
+}
+
+func newFacts() *Facts {
+	return &Facts{
+		Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{},
+	}
 }
 
 // Records are the record sets of a document.

@@ -56,10 +56,11 @@ func (lean) open(*database.Work, *kind, *document.Document, bool) {}
 
 func (b lean) gather(ctx context.Context, w *database.Work, k *kind, d *document.Document, q question) (*Facts, error) {
 	facts := &Facts{}
+	lock.Exclusive(w, q.locks())
 	if q.references {
 		facts = k.references(w, d)
 	}
-	b.balances(w, d, q.needs, q.locks(), facts)
+	b.balances(w, d, q.needs, facts)
 	for i := range q.checks {
 		c := &q.checks[i]
 		c.left = c.register.Balances(w, d.Organisation, c.keys)
@@ -82,10 +83,14 @@ func (b lean) write(_ context.Context, w *database.Work, k *kind, held, d *docum
 	return nil
 }
 
-// locks of the checks; those of the needs go with them.
+// locks of everything, taken in one statement before anything is read: a statement sees what was committed before it began, so nothing can
+// come between.
 func (q question) locks() (locks []lock.Key) {
 	for i := range q.checks {
 		locks = append(locks, q.checks[i].locks...)
+	}
+	for _, n := range q.needs {
+		locks = append(locks, n.Locks...)
 	}
 	return locks
 }

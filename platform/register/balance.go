@@ -16,11 +16,20 @@ func BalanceSQL(meta *metadata.Accumulation, filter string) string {
 	return balanceSQL(meta, filter, "$3")
 }
 
+// BalanceOfSQL is BalanceSQL of the values of a dimension that a set has: a subquery, or a function of an array.
+func BalanceOfSQL(meta *metadata.Accumulation, filter, set string) string {
+	return balanceOfSQL(meta, " AND "+filter+" = ANY "+set)
+}
+
 func balanceSQL(meta *metadata.Accumulation, filter, values string) string {
-	where := "organisation = $1"
-	if filter != "" {
-		where += " AND " + filter + " = ANY (" + values + "::uuid[])"
+	if filter == "" {
+		return balanceOfSQL(meta, "")
 	}
+	return BalanceOfSQL(meta, filter, "("+values+"::uuid[])")
+}
+
+func balanceOfSQL(meta *metadata.Accumulation, condition string) string {
+	where := "organisation = $1" + condition
 	const month = "date_trunc('month', $2::timestamptz AT TIME ZONE 'UTC')"
 	dimensions := strings.Join(names(meta.Dimensions), ", ")
 	plain, reversed, undone, sums, kept := resources(meta)

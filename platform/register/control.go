@@ -14,7 +14,7 @@ import (
 func (r *Register) Keys(m *Movements) *rowset.Table {
 	keys, seen := rowset.New(r.meta.Dimensions, m.Rows.Rows()), map[string]bool{}
 	for row := range m.Rows.Rows() {
-		if key := r.key(m.Rows, row); !seen[key] {
+		if key := r.Key(m.Rows, row); !seen[key] {
 			seen[key] = true
 			keys.Add(m.Rows, []int{row})
 		}
@@ -109,8 +109,8 @@ func number(value any) int64 {
 	return int64(value.(amount.Quantity))
 }
 
-// key of a row whose first columns are the dimensions.
-func (r *Register) key(t *rowset.Table, row int) string {
+// Key of a row whose first columns are the dimensions.
+func (r *Register) Key(t *rowset.Table, row int) string {
 	return keyOf(t, row, len(r.meta.Dimensions))
 }
 
@@ -126,4 +126,11 @@ func keyOf(t *rowset.Table, row, columns int) string {
 		}
 	}
 	return string(b)
+}
+
+// Take makes a row of balances less by a movement.
+func (r *Register) Take(left *rowset.Table, to int, m *Movements, row int) {
+	for i := range r.meta.Resources {
+		increase(left.Cell(i, to), m.Rows.Value(len(r.meta.Dimensions)+i, row), true)
+	}
 }

@@ -52,10 +52,12 @@ func fields(meta *metadata.Accumulation) []metadata.Attribute {
 
 // Register reads and writes one register; its statements are made once.
 type Register struct {
-	meta                                 *metadata.Accumulation
-	write, erase, read, layers, boundary string
-	lookups                              []string // by how many of the dimensions are given
-	classic                              *classic
+	meta                                     *metadata.Accumulation
+	write, erase, read, layers, boundary     string
+	lookups                                  []string // by how many of the dimensions are given
+	readMany, eraseMany, insertMany, addMany string
+	restoring                                restoringSQL
+	classic                                  *classic
 }
 
 // New makes the statements.
@@ -67,8 +69,9 @@ func New(meta *metadata.Accumulation) *Register {
 	for given := range meta.Dimensions {
 		r.lookups = append(r.lookups, r.lookupSQL(given+1))
 	}
+	r.rewriterSQL()
 	if meta.Layered {
-		r.layers, r.boundary = r.layersSQL(), boundarySQL(meta)
+		r.layers, r.boundary, r.restoring = r.layersSQL(), boundarySQL(meta), r.restoringSQL()
 	}
 	r.classic = newClassic(meta)
 	return r

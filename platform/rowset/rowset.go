@@ -161,6 +161,20 @@ func (t *Table) Add(from *Table, rows []int) {
 	t.rows += len(rows)
 }
 
+// Columns is a part of the columns, which stay those of the table.
+func (t *Table) Columns(first, end int) *Table {
+	return &Table{t.Attributes[first:end], t.columns[first:end], t.rows}
+}
+
+// AddRange appends the rows from one up to another of a table with the same attributes.
+func (t *Table) AddRange(from *Table, first, end int) {
+	rows := make([]int, 0, end-first)
+	for row := first; row < end; row++ {
+		rows = append(rows, row)
+	}
+	t.Add(from, rows)
+}
+
 // Assign sets the attributes of a row that the row of another table has too, by name; they are of one type.
 func Assign(t *Table, row int, from *Table, fromRow int) {
 	for i, a := range t.Attributes {

@@ -68,6 +68,14 @@ func own() []Table {
 			},
 			Key: []string{"author", "key"}, Indexes: []Index{{"made_at", false, []string{"made_at"}}},
 		},
+		{
+			Name: "plimsoll_running", // units of work that take long, written by the watch of locks
+			Columns: []Column{
+				{"backend", "integer", ""}, {"started", "timestamptz", ""}, {"worker", "text", ""}, {"operation", "text", ""},
+				{"author", "text", ""}, {"organisation", "text", ""}, {"since", "timestamptz", ""},
+			},
+			Key: []string{"backend"}, Updated: true,
+		},
 	}
 }
 
@@ -81,6 +89,11 @@ func catalog(c *metadata.Catalog) Table {
 	t.Columns = append(t.Columns, Column{"code", "text", ""}, Column{"name", "text", ""})
 	t.Columns = append(t.Columns, columns(c.Attributes)...)
 	t.Indexes = []Index{{"code", true, []string{"code"}}, {"name", false, byName}}
+	for _, a := range c.Attributes {
+		if a.Indexed {
+			t.Indexes = append(t.Indexes, Index{a.Name, false, []string{a.Name}})
+		}
+	}
 	return t
 }
 

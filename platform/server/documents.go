@@ -17,72 +17,60 @@ import (
 )
 
 // createDocument writes a document and posts it; ?post=false leaves it unposted.
-func (s *Server) createDocument(ctx context.Context, r *request) (answer, error) {
-	meta, err := s.documentType(r)
-	if err != nil {
-		return answer{}, err
+func (s *Server) createDocument(meta *metadata.Document) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		state, err := wanted(r, posting.Posted)
+		if err != nil {
+			return answer{}, err
+		}
+		key, err := operationKey(r)
+		if err != nil {
+			return answer{}, err
+		}
+		d, err := document.Decode(meta, r.body, time.Now())
+		if err != nil {
+			return answer{}, err
+		}
+		d.Organisation, d.Author, d.Posted = r.user.Organisation, r.user.ID, state == posting.Posted
+		result, err := s.books.Create(ctx, d, key)
+		return written(http.StatusCreated, result), err
 	}
-	state, err := wanted(r, posting.Posted)
-	if err != nil {
-		return answer{}, err
-	}
-	key, err := operationKey(r)
-	if err != nil {
-		return answer{}, err
-	}
-	d, err := document.Decode(meta, r.body, time.Now())
-	if err != nil {
-		return answer{}, err
-	}
-	d.Organisation, d.Author, d.Posted = r.user.Organisation, r.user.ID, state == posting.Posted
-	result, err := s.books.Create(ctx, d, key)
-	return written(http.StatusCreated, result), err
 }
 
 // changeDocument replaces the content of a document whose version is given in If-Match. A posted one is posted anew, unless ?post=
 // says what it is to be.
-func (s *Server) changeDocument(ctx context.Context, r *request) (answer, error) {
-	state, err := wanted(r, posting.Kept)
-	if err != nil {
-		return answer{}, err
+func (s *Server) changeDocument(meta *metadata.Document) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		state, err := wanted(r, posting.Kept)
+		if err != nil {
+			return answer{}, err
+		}
+		content, err := document.DecodeChange(meta, r.body, time.Now())
+		if err != nil {
+			return answer{}, err
+		}
+		if r.Header.Get("If-Match") == "" {
+			return answer{}, errNoVersion
+		}
+		return s.change(ctx, r, posting.Change{Type: meta.Name, Content: content, State: state})
 	}
-	meta, err := s.documentType(r)
-	if err != nil {
-		return answer{}, err
-	}
-	content, err := document.DecodeChange(meta, r.body, time.Now())
-	if err != nil {
-		return answer{}, err
-	}
-	if r.Header.Get("If-Match") == "" {
-		return answer{}, errNoVersion
-	}
-	return s.change(ctx, r, posting.Change{Content: content, State: state})
 }
 
 // errNoVersion: without it an editor would overwrite what another one has written meanwhile.
 var errNoVersion = &document.Invalid{Field: "If-Match", Reason: `the "version" of the document that was read is expected`}
 
-func (s *Server) postDocument(ctx context.Context, r *request) (answer, error) {
-	return s.changeState(ctx, r, posting.Posted)
-}
-
-func (s *Server) unpostDocument(ctx context.Context, r *request) (answer, error) {
-	return s.changeState(ctx, r, posting.Unposted)
-}
-
-func (s *Server) changeState(ctx context.Context, r *request, state posting.State) (answer, error) {
-	if len(r.body) > 0 {
-		return answer{}, &document.Invalid{Field: "body", Reason: "none is expected; PUT changes a document"}
+// changeState posts, posts anew or takes back.
+func (s *Server) changeState(meta *metadata.Document, state posting.State) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		if len(r.body) > 0 {
+			return answer{}, &document.Invalid{Field: "body", Reason: "none is expected; PUT changes a document"}
+		}
+		return s.change(ctx, r, posting.Change{Type: meta.Name, State: state})
 	}
-	return s.change(ctx, r, posting.Change{State: state})
 }
 
 func (s *Server) change(ctx context.Context, r *request, c posting.Change) (answer, error) {
-	meta, err := s.documentType(r)
-	if err != nil {
-		return answer{}, err
-	}
+	var err error
 	if c.Document, err = id.Parse(r.PathValue("id")); err != nil {
 		return answer{}, errNotFound
 	}
@@ -93,18 +81,9 @@ func (s *Server) change(ctx context.Context, r *request, c posting.Change) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	c.Type, c.Organisation = meta.Name, r.user.Organisation
+	c.Organisation = r.user.Organisation
 	result, err := s.books.Change(ctx, c, key)
 	return written(http.StatusOK, result), err
-}
-
-// documentType of the path, if it can be posted.
-func (s *Server) documentType(r *request) (*metadata.Document, error) {
-	meta, ok := s.app.Metadata.Document(plainName(r.PathValue("type")))
-	if !ok || s.app.Rules[meta.Name] == nil {
-		return nil, errNotFound
-	}
-	return meta, nil
 }
 
 // wanted is the state asked for by ?post=.
@@ -136,12 +115,15 @@ func version(r *request) (int64, error) {
 func written(status int, r posting.Result) answer {
 	b := append(r.ID.AppendText([]byte(`{"id":"`)), `","number":`...)
 	b = rowset.AppendString(b, r.Number)
-	a := answer{status: status, body: fmt.Appendf(b, `,"posted":%t,"version":%d}`, r.Posted, r.Version)}
+	a := answer{status: status, body: fmt.Appendf(b, `,"posted":%t,"version":%d}`, r.Posted, r.Version)}.with(tag(r.Version))
 	if r.Replayed {
-		a.header = [2]string{"Idempotency-Replayed", "true"}
+		a = a.with("Idempotency-Replayed", "true")
 	}
 	return a
 }
+
+// tag is the header line that says which version was shown.
+func tag(version int64) (name, value string) { return "ETag", fmt.Sprintf(`"%d"`, version) }
 
 // operationKey takes the client's key; a request without one is an operation of its own. All that makes the request what it is goes into
 // the digest.
@@ -154,7 +136,7 @@ func operationKey(r *request) (posting.Key, error) {
 		name = id.New().String()
 	}
 	hash := sha256.New()
-	for _, part := range []string{r.Method, plainName(r.URL.Path), r.URL.Query().Get("post"), r.Header.Get("If-Match")} {
+	for _, part := range []string{r.Method, r.URL.Path, r.URL.Query().Get("post"), r.Header.Get("If-Match")} {
 		fmt.Fprintf(hash, "%q", part)
 	}
 	hash.Write(r.body)

@@ -11,12 +11,20 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/session"
 )
 
 // Report answers a query with JSON.
-type Report func(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error)
+type Report struct {
+	Title string
+	// Parameters of the query, and what the answer looks like.
+	Parameters []openapi.Parameter
+	Answer     *openapi.Schema
+	Run        func(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error)
+}
 
 func (s *Server) openSession(ctx context.Context, r *request) (answer, error) {
 	var login struct {
@@ -33,13 +41,15 @@ func (s *Server) openSession(ctx context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return encoded(http.StatusCreated, map[string]any{
-		"token": token, "user": map[string]any{"id": user.ID, "code": user.Code, "name": user.Name}, "organisation": user.Organisation,
-	})
+	s.events.Info(eventLogin, "user", user.Code, "organisation", user.Organisation.String())
+	return encoded(http.StatusCreated, map[string]any{"token": token, "user": shownUser(user), "organisation": user.Organisation})
 }
 
+func shownUser(u session.User) any { return map[string]any{"id": u.ID, "code": u.Code, "name": u.Name} }
+
 func (s *Server) closeSession(_ context.Context, r *request) (answer, error) {
-	s.sessions.Close(r.token)
+	s.sessions.Close(r.session)
+	s.events.Info(eventLogout, "user", r.user.Code)
 	return answer{status: http.StatusNoContent}, nil
 }
 
@@ -51,47 +61,44 @@ func (s *Server) describe(ctx context.Context, _ *request) (answer, error) {
 	return encoded(http.StatusOK, map[string]any{"application": s.app.Metadata.Name, "version": s.app.Metadata.Version, "users": users})
 }
 
-func (s *Server) runReport(ctx context.Context, r *request) (answer, error) {
-	report, ok := s.app.Reports[r.PathValue("report")]
-	if !ok {
-		return answer{}, errNotFound
-	}
-	query := r.URL.Query()
-	for name := range query {
-		if !text(query.Get(name), searchMax) {
-			return answer{}, &document.Invalid{Field: "query", Reason: "a value is too long or not text"}
+func (s *Server) runReport(report Report) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		query := r.URL.Query()
+		for name := range query {
+			if !text(query.Get(name), searchMax) {
+				return answer{}, &document.Invalid{Field: "query", Reason: "a value is too long or not text"}
+			}
 		}
+		body, err := report.Run(ctx, s.db, r.user, query)
+		return answer{status: http.StatusOK, body: body}, err
 	}
-	body, err := report(ctx, s.db, r.user, query)
-	return answer{status: http.StatusOK, body: body}, err
 }
 
-func (s *Server) showDocument(ctx context.Context, r *request) (answer, error) {
-	name := plainName(r.PathValue("type"))
-	store, ok := s.documents[name]
-	document, err := id.Parse(r.PathValue("id"))
-	if !ok || err != nil {
-		return answer{}, errNotFound
+func (s *Server) showDocument(meta *metadata.Document, store *document.Store) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		document, err := id.Parse(r.PathValue("id"))
+		if err != nil {
+			return answer{}, errNotFound
+		}
+		var header *rowset.Table
+		var sections []*rowset.Table
+		err = s.db.Read(ctx, func(w *database.Work) error {
+			header, sections = store.Card(w, r.user.Organisation, document)
+			return nil
+		})
+		if err != nil {
+			return answer{}, err
+		}
+		if header.Rows() == 0 {
+			return answer{}, errNotFound
+		}
+		body := header.AppendFields([]byte{'{'}, 0)
+		for i, t := range sections {
+			body = append(append(append(body, `,"`...), meta.Sections[i].Name...), `":`...)
+			body = t.AppendJSON(body)
+		}
+		return answer{status: http.StatusOK, body: append(body, '}')}.with(tag(rowset.Column[int64](header, "version")[0])), nil
 	}
-	var header *rowset.Table
-	var sections []*rowset.Table
-	err = s.db.Read(ctx, func(w *database.Work) error {
-		header, sections = store.Card(w, r.user.Organisation, document)
-		return nil
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	if header.Rows() == 0 {
-		return answer{}, errNotFound
-	}
-	meta, _ := s.app.Metadata.Document(name)
-	body := header.AppendFields([]byte{'{'}, 0)
-	for i, t := range sections {
-		body = append(append(append(body, `,"`...), meta.Sections[i].Name...), `":`...)
-		body = t.AppendJSON(body)
-	}
-	return answer{status: http.StatusOK, body: append(body, '}')}, nil
 }
 
 func encoded(status int, value any) (answer, error) {
@@ -101,5 +108,5 @@ func encoded(status int, value any) (answer, error) {
 
 // text tells whether a value of a request can be a text of the database.
 func text(s string, length int) bool {
-	return len(s) <= length && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
+	return utf8.RuneCountInString(s) <= length && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }

@@ -13,6 +13,8 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/rowset"
 )
 
@@ -21,62 +23,99 @@ const (
 	LimitDefault = 50
 	LimitMax     = 1000
 	searchMax    = 200
-	cursorMax    = 4096
+	cursorMax    = 1024
 )
 
-func (s *Server) listCatalog(ctx context.Context, r *request) (answer, error) {
-	lister, ok := s.catalogs[plainName(r.PathValue("catalog"))]
-	if !ok {
-		return answer{}, errNotFound
+func (s *Server) listCatalog(lister *catalog.Lister) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		page := catalog.Page{Organisation: r.user.Organisation}
+		var err error
+		if page.Search, page.Limit, page.AfterName, page.AfterID, err = listed(r.URL.Query(), "after"); err != nil {
+			return answer{}, err
+		}
+		var t *rowset.Table
+		err = s.db.Read(ctx, func(w *database.Work) error { t = lister.List(w, page); return nil })
+		if err != nil {
+			return answer{}, err
+		}
+		next := ""
+		if last := t.Rows() - 1; last+1 == page.Limit {
+			next = cursor(rowset.Column[string](t, "name")[last], rowset.Column[id.ID](t, "id")[last])
+		}
+		return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
 	}
-	page := catalog.Page{Organisation: r.user.Organisation}
-	var err error
-	if page.Search, page.Limit, page.AfterName, page.AfterID, err = listed(r.URL.Query(), "after"); err != nil {
-		return answer{}, err
-	}
-	var t *rowset.Table
-	err = s.db.Read(ctx, func(w *database.Work) error { t = lister.List(w, page); return nil })
-	if err != nil {
-		return answer{}, err
-	}
-	next := ""
-	if last := t.Rows() - 1; last+1 == page.Limit {
-		next = cursor(rowset.Column[string](t, "name")[last], rowset.Column[id.ID](t, "id")[last])
-	}
-	return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
 }
 
-func (s *Server) listDocuments(ctx context.Context, r *request) (answer, error) {
-	store, ok := s.documents[plainName(r.PathValue("type"))]
-	if !ok {
-		return answer{}, errNotFound
+func (s *Server) listDocuments(store *document.Store) handle {
+	return func(ctx context.Context, r *request) (answer, error) {
+		page, err := documentPage(r, store.Meta())
+		if err != nil {
+			return answer{}, err
+		}
+		var t *rowset.Table
+		err = s.db.Read(ctx, func(w *database.Work) error { t = store.List(w, page); return nil })
+		if err != nil {
+			return answer{}, err
+		}
+		next := ""
+		if last := t.Rows() - 1; last+1 == page.Limit {
+			next = cursor(rowset.Column[time.Time](t, "date")[last].UTC().Format(time.RFC3339Nano), rowset.Column[id.ID](t, "id")[last])
+		}
+		return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
 	}
-	page := document.Page{Organisation: r.user.Organisation}
-	search, limit, date, before, err := listed(r.URL.Query(), "before")
-	if err == nil && date != "" {
-		page.BeforeDate, err = time.Parse(time.RFC3339Nano, date)
+}
+
+func documentPage(r *request, meta *metadata.Document) (page document.Page, err error) {
+	page.Organisation = r.user.Organisation
+	if page.Where, err = filters(r, meta); err != nil {
+		return page, err
 	}
-	if err != nil {
-		return answer{}, &document.Invalid{Field: "query", Reason: "search, limit (1 to 1000) and before (the \"next\" of the page before) are expected"}
+	var date string
+	if page.Search, page.Limit, date, page.BeforeID, err = listed(r.URL.Query(), "before"); err != nil || date == "" {
+		return page, err
 	}
-	page.Search, page.Limit, page.BeforeID = search, limit, before
-	var t *rowset.Table
-	err = s.db.Read(ctx, func(w *database.Work) error { t = store.List(w, page); return nil })
-	if err != nil {
-		return answer{}, err
+	if page.BeforeDate, err = time.Parse(time.RFC3339Nano, date); err != nil {
+		err = errCursor("before")
 	}
-	next := ""
-	if last := t.Rows() - 1; last+1 == page.Limit {
-		next = cursor(rowset.Column[time.Time](t, "date")[last].UTC().Format(time.RFC3339Nano), rowset.Column[id.ID](t, "id")[last])
+	return page, err
+}
+
+func errCursor(position string) error {
+	return &document.Invalid{Field: position, Reason: `the "next" of the page before is expected`}
+}
+
+// filterParameters are what filters reads.
+func filterParameters(meta *metadata.Document) (parameters []openapi.Parameter) {
+	for _, a := range meta.Attributes {
+		if a.Type == metadata.Reference {
+			parameters = append(parameters, openapi.Parameter{Name: a.Name, In: "query", Description: "only those with it", Schema: openapi.UUID("")})
+		}
 	}
-	return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
+	return parameters
+}
+
+// filters of a list are references of the header by name: ?counterparty=<id>.
+func filters(r *request, meta *metadata.Document) (map[string]id.ID, error) {
+	where, query := map[string]id.ID{}, r.URL.Query()
+	for _, a := range meta.Attributes {
+		given := query.Get(a.Name)
+		if a.Type != metadata.Reference || given == "" {
+			continue
+		}
+		v, err := id.Parse(given)
+		if err != nil {
+			return nil, &document.Invalid{Field: a.Name, Reason: "an id is expected"}
+		}
+		where[a.Name] = v
+	}
+	return where, nil
 }
 
 // listed reads the parameters that all lists have.
 func listed(query url.Values, position string) (search string, limit int, key string, last id.ID, err error) {
 	search, limit = query.Get("search"), LimitDefault
 	if !text(search, searchMax) {
-		return search, 0, "", last, &document.Invalid{Field: "search", Reason: fmt.Sprintf("at most %d bytes of text are expected", searchMax)}
+		return search, 0, "", last, &document.Invalid{Field: "search", Reason: fmt.Sprintf("at most %d characters of text are expected", searchMax)}
 	}
 	if given := query.Get("limit"); given != "" {
 		if limit, err = strconv.Atoi(given); err != nil || limit < 1 || limit > LimitMax {
@@ -84,9 +123,8 @@ func listed(query url.Values, position string) (search string, limit int, key st
 		}
 	}
 	if given := query.Get(position); given != "" {
-		key, last, err = parseCursor(given)
-		if err != nil {
-			err = &document.Invalid{Field: position, Reason: `the "next" of the page before is expected`}
+		if key, last, err = parseCursor(given); err != nil {
+			err = errCursor(position)
 		}
 	}
 	return search, limit, key, last, err

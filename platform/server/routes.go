@@ -12,114 +12,136 @@ import (
 	"time"
 
 	"plimsoll/platform/database"
-	"plimsoll/platform/session"
 )
 
-// request is what a handler sees: the session is known and the body has been read.
-type request struct {
-	*http.Request
-	user  session.User
-	token string
-	body  []byte
+// routes make the mux of the endpoints. What has no endpoint is not found, or has no such method.
+func (s *Server) routes(endpoints []Endpoint) (http.Handler, error) {
+	mux := http.NewServeMux()
+	methods, operations := map[string][]string{}, map[string]bool{}
+	for _, e := range endpoints {
+		if operations[e.Operation] {
+			return nil, fmt.Errorf("operation %s is described twice", e.Operation)
+		}
+		operations[e.Operation] = true
+		methods[e.Path] = append(methods[e.Path], e.Method)
+		mux.Handle(e.Method+" "+e.Path, s.endpoint(e))
+	}
+	for path, allowed := range methods {
+		mux.Handle(path, s.refuse(errMethod, "Allow", strings.Join(allowed, ", ")))
+	}
+	mux.Handle("/", s.refuse(errNotFound, "", ""))
+	return mux, nil
 }
 
-// handle does the work of one request. It returns either an answer or an error.
-type handle func(ctx context.Context, r *request) (answer, error)
-
-func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
-	open := func(pattern, operation string, h handle) { mux.Handle(pattern, s.endpoint(operation, false, h)) }
-	secured := func(pattern, operation string, h handle) { mux.Handle(pattern, s.endpoint(operation, true, h)) }
-
-	open("POST /v1/sessions", "session.open", s.openSession)
-	secured("DELETE /v1/sessions/current", "session.close", s.closeSession)
-	open("GET /v1/application", "application", s.describe)
-	secured("GET /v1/catalogs/{catalog}", "catalog.list", s.listCatalog)
-	secured("POST /v1/documents/{type}", "document.post", s.createDocument)
-	secured("PUT /v1/documents/{type}/{id}", "document.change", s.changeDocument)
-	secured("POST /v1/documents/{type}/{id}/post", "document.repost", s.postDocument)
-	secured("POST /v1/documents/{type}/{id}/unpost", "document.unpost", s.unpostDocument)
-	secured("GET /v1/documents/{type}", "document.list", s.listDocuments)
-	secured("GET /v1/documents/{type}/{id}", "document.card", s.showDocument)
-	secured("GET /v1/reports/{report}", "report", s.runReport)
-	mux.HandleFunc("GET /health/live", func(w http.ResponseWriter, _ *http.Request) { s.write(w, answer{status: http.StatusOK}) })
-	mux.HandleFunc("GET /health/ready", s.ready)
-	mux.HandleFunc("GET /health/profile", func(w http.ResponseWriter, _ *http.Request) {
-		body, _ := json.Marshal(Told{s.config.Shape.String(), s.Profile()})
-		s.write(w, answer{status: http.StatusOK, body: body})
-	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		a, _ := failed(errNotFound)
-		s.write(w, a)
-	})
-	return mux
+func (s *Server) refuse(err error, header, value string) http.Handler {
+	f, _ := classify(err)
+	a := failed(f)
+	if header != "" {
+		a = a.with(header, value)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.write(w, a) })
 }
 
 // endpoint wraps a handler in what all requests have in common. A client that goes away does not stop work that has
 // begun: ending it would cost a connection, and a posting would have to be rolled back.
-func (s *Server) endpoint(operation string, secured bool, h handle) http.Handler {
+func (s *Server) endpoint(e Endpoint) http.Handler {
+	if e.direct != nil {
+		return e.direct
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), OperationTimeout)
 		defer cancel()
-		ctx, cost := database.WithCounters(ctx)
-		name := operation
-		for _, part := range []string{"catalog", "type", "report"} {
-			if v := r.PathValue(part); v != "" && s.known(part, v) {
-				name += " " + v
-			}
-		}
-		a, err := s.work(ctx, w, r, secured, h)
-		if err != nil {
-			var expected bool
-			if a, expected = failed(err); !expected {
-				s.log.Error("request failed", "operation", name, "status", a.status, "error", err)
-			}
-		}
-		s.profile.count(name, a.status, *cost)
-		s.write(w, a)
+		s.write(w, s.serve(ctx, w, &request{Request: r}, &e))
 	})
 }
 
-// known keeps the profile bounded: only names of the metadata become part of an operation's name.
-func (s *Server) known(part, name string) (ok bool) {
-	switch part {
-	case "catalog":
-		_, ok = s.catalogs[plainName(name)]
-	case "type":
-		_, ok = s.documents[plainName(name)]
-	case "report":
-		_, ok = s.app.Reports[name]
+// serve answers one request, and counts and tells what it cost.
+func (s *Server) serve(ctx context.Context, w http.ResponseWriter, r *request, e *Endpoint) answer {
+	ctx, cost := database.WithCounters(ctx)
+	traced, shown := s.traced(r.Request)
+	var (
+		p         phases
+		a         answer
+		f         *failure
+		err       error
+		steps     *database.Trace
+		workerCPU any
+	)
+	if traced {
+		ctx, steps = database.WithTrace(ctx)
+		workerCPU = processorTime(func() { a, p, err = s.work(ctx, w, r, e) })
+	} else {
+		a, p, err = s.work(ctx, w, r, e)
 	}
-	return ok
+	if err != nil {
+		f, a = s.fail(e, r, err)
+	}
+	var t *trace
+	if traced {
+		t = newTrace(e.Operation, a.status, p, *cost, steps, workerCPU)
+		if shown {
+			a = a.with(traceHeader, t.line())
+		}
+	}
+	s.profile.count(e.Operation, a.status, *cost)
+	s.metrics.observe(e.Operation, a.status, p.body+p.queue+p.work)
+	s.tell(e, r, f, p, *cost, t)
+	return a
 }
 
-// plainName is the metadata name of a part of a path: goods-sale is goods_sale.
-func plainName(part string) string { return strings.ReplaceAll(part, "-", "_") }
+func (s *Server) fail(e *Endpoint, r *request, err error) (*failure, answer) {
+	f, expected := classify(err)
+	if s.explain(&f, err, r.user.Organisation.String()); f.Code == codeLocked {
+		s.metrics.lockTimeouts.WithLabelValues(e.Operation).Inc()
+	}
+	if !expected {
+		s.log.Error("request failed", "operation", e.Operation, "status", statusOf(f.Code), "error", err)
+	}
+	return &f, failed(f)
+}
 
-func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *http.Request, secured bool, h handle) (a answer, err error) {
+func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e *Endpoint) (a answer, p phases, err error) {
+	mark := time.Now()
+	lap := func(phase *time.Duration) {
+		now := time.Now()
+		*phase, mark = now.Sub(mark), now
+	}
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 		}
 	}()
-	req := &request{Request: r}
-	if secured {
-		if err := s.authorize(req); err != nil {
-			return answer{}, err
+	defer func() { lap(&p.work) }()
+	if !e.Public {
+		if err := s.authorize(r); err != nil {
+			return answer{}, p, err
 		}
+		ctx = database.WithLabel(ctx, database.Label{Operation: e.Operation, User: r.user.Code, Organisation: r.user.Organisation.String()})
 	}
-	if req.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, BodyMax)); err != nil {
-		var tooLarge *http.MaxBytesError
-		if !errors.As(err, &tooLarge) {
-			err = errBody
-		}
-		return answer{}, err
+	if r.body, err = readBody(w, r.Request); err != nil {
+		return answer{}, p, err
 	}
-	if err := s.gate.enter(r.Context()); err != nil {
-		return answer{}, err
+	lap(&p.body)
+	err = s.gate.enter(r.Context())
+	lap(&p.queue)
+	s.metrics.queue.Observe(p.queue.Seconds())
+	if err != nil {
+		return answer{}, p, err
 	}
 	defer s.gate.leave()
-	return h(ctx, req)
+	if a, err = e.handle(ctx, r); err == nil && e.remember != nil {
+		e.remember(r, a)
+	}
+	return a, p, err
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, BodyMax))
+	var tooLarge *http.MaxBytesError
+	if err != nil && !errors.As(err, &tooLarge) {
+		err = errBody
+	}
+	return body, err
 }
 
 func (s *Server) authorize(r *request) error {
@@ -127,11 +149,15 @@ func (s *Server) authorize(r *request) error {
 	if !ok {
 		return errNoSession
 	}
-	if r.user, ok = s.sessions.Find(token); !ok {
+	if r.session, ok = s.sessions.Find(token); !ok {
 		return errNoSession
 	}
-	r.token = token
+	r.user = r.session.User
 	return nil
+}
+
+func (s *Server) alive(w http.ResponseWriter, _ *http.Request) {
+	s.write(w, answer{status: http.StatusOK})
 }
 
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
@@ -142,4 +168,9 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		status = statusOverloaded
 	}
 	s.write(w, answer{status: status})
+}
+
+func (s *Server) showProfile(w http.ResponseWriter, _ *http.Request) {
+	body, _ := json.Marshal(Told{s.config.Shape.String(), s.Profile()})
+	s.write(w, answer{status: http.StatusOK, body: body})
 }

@@ -1,5 +1,5 @@
 // Package server owns the HTTP worker: one process that serves an application's metadata,
-// rules and reports as the API of docs/design/001-foundation.md. A worker keeps nothing but its sessions; as many as
+// rules and reports as the API that GET /v1/openapi.json describes. A worker keeps nothing but its sessions; as many as
 // wanted serve one database.
 //
 //	request ─▶ session ─▶ body, bounded ─▶ queue, bounded ─▶ work ─▶ answer
@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,8 @@ import (
 	"plimsoll/platform/catalog"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
+	"plimsoll/platform/jobs"
+	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/session"
@@ -34,16 +37,20 @@ const (
 	QueueDefault        = 1024
 	QueueTimeoutDefault = 5 * time.Second
 	DrainTimeoutDefault = 30 * time.Second
+	SlowDefault         = time.Second
 	// BodyMax is the largest request: several times a document of the most lines.
 	BodyMax = 256 << 10
 	// OperationTimeout bounds the work on one request, whatever the client does.
 	OperationTimeout = 90 * time.Second
 
-	headerTimeout = 10 * time.Second
-	bodyTimeout   = 30 * time.Second
-	idleTimeout   = 10 * time.Minute
-	headerMax     = 16 << 10
-	forgetEvery   = time.Hour
+	// HeaderTimeoutDefault and BodyTimeoutDefault are how long a client may take to send them.
+	HeaderTimeoutDefault = 10 * time.Second
+	BodyTimeoutDefault   = 30 * time.Second
+
+	idleTimeout = 10 * time.Minute
+	headerMax   = 16 << 10
+	forgetEvery = time.Hour
+	sweepEvery  = time.Minute
 )
 
 // Config of a worker; zero values mean the defaults.
@@ -60,6 +67,23 @@ type Config struct {
 	// QueueTimeout is the longest wait before 503.
 	QueueTimeout time.Duration
 	MaxSessions  int
+	// SessionMemory is how many bytes of session data are kept in memory, and SessionDir where the rest goes. Without it the rest is refused.
+	SessionMemory int64
+	SessionDir    string
+	// Name of the worker in stories of locks and in events. Defaults to the process id.
+	Name string
+	// Events is the log of what people ask about afterwards: logins, refusals, retries, lock timeouts, slow operations, drain. Defaults to none.
+	Events *slog.Logger
+	// Slow operations go to the event log. Defaults to SlowDefault; negative means none.
+	Slow time.Duration
+	// TraceSample traces one of so many requests to the event log; zero means none.
+	TraceSample int
+	// WatchAfter is how long a unit of work runs before its locks are looked at. Defaults to lock.AfterDefault.
+	WatchAfter time.Duration
+	// HeaderTimeout and BodyTimeout are how long a client may take to send a header, and all of a request.
+	HeaderTimeout, BodyTimeout time.Duration
+	// Jobs are the background jobs that users may ask for; nil means that there are none. Working on them is the caller's.
+	Jobs *jobs.Jobs
 	// DrainTimeout is how long Serve waits for running requests once its context is done.
 	DrainTimeout time.Duration
 }
@@ -86,10 +110,16 @@ type Server struct {
 	books     *posting.Books
 	gate      *gate
 	profile   profile
+	metrics   *metrics
+	events    *slog.Logger
+	watch     *lock.Watch
 	documents map[string]*document.Store
 	catalogs  map[string]*catalog.Lister
 	handler   http.Handler
-	draining  atomic.Bool
+	// description of the API: as JSON, and as a page
+	description, docs []byte
+	docsPolicy        string
+	draining          atomic.Bool
 }
 
 // New makes a worker of an application.
@@ -105,9 +135,13 @@ func New(config Config, app Application) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	sessions, err := session.New(session.Options{Max: config.MaxSessions, Memory: config.SessionMemory, Dir: config.SessionDir, Log: config.Log})
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
 		config: config, app: app, db: config.Database, log: config.Log, gate: newGate(config.Concurrency, config.Queue, config.QueueTimeout),
-		sessions: session.New(config.MaxSessions, time.Now), books: books,
+		sessions: sessions, books: books,
 		documents: map[string]*document.Store{}, catalogs: map[string]*catalog.Lister{},
 	}
 	for i := range app.Metadata.Documents {
@@ -118,7 +152,16 @@ func New(config Config, app Application) (*Server, error) {
 		meta := &app.Metadata.Catalogs[i]
 		s.catalogs[meta.Name] = catalog.NewLister(meta)
 	}
-	s.handler = s.routes()
+	s.events, s.metrics = config.Events.With("worker", config.Name), newMetrics(s)
+	s.watch = lock.NewWatch(s.db, config.Name, config.WatchAfter, s.log)
+	endpoints := s.endpoints()
+	if err = s.describeAPI(endpoints); err == nil {
+		s.handler, err = s.routes(endpoints)
+	}
+	if err != nil {
+		sessions.End()
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -141,6 +184,21 @@ func (c *Config) fillIn() {
 	if c.DrainTimeout <= 0 {
 		c.DrainTimeout = DrainTimeoutDefault
 	}
+	if c.HeaderTimeout <= 0 {
+		c.HeaderTimeout = HeaderTimeoutDefault
+	}
+	if c.BodyTimeout <= 0 {
+		c.BodyTimeout = BodyTimeoutDefault
+	}
+	if c.Name == "" {
+		c.Name = fmt.Sprintf("worker %d", os.Getpid())
+	}
+	if c.Events == nil {
+		c.Events = slog.New(slog.DiscardHandler)
+	}
+	if c.Slow == 0 {
+		c.Slow = SlowDefault
+	}
 }
 
 // Handler is the API without a listener, for embedding.
@@ -150,25 +208,29 @@ func (s *Server) Handler() http.Handler { return s.handler }
 func (s *Server) Sessions() int { return s.sessions.Count() }
 
 // Serve answers requests on the listener until ctx is done, then drains: it listens no more, finishes what it has
-// accepted, and returns nil, or an error when that took longer than DrainTimeout.
+// accepted, ends the sessions, and returns nil, or an error when that took longer than DrainTimeout.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	listening := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
-		WriteTimeout: bodyTimeout + s.config.QueueTimeout + OperationTimeout, MaxHeaderBytes: headerMax,
+		Handler: s.handler, ReadHeaderTimeout: s.config.HeaderTimeout, ReadTimeout: s.config.BodyTimeout, IdleTimeout: idleTimeout,
+		WriteTimeout: s.config.BodyTimeout + s.config.QueueTimeout + OperationTimeout, MaxHeaderBytes: headerMax,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	stop, cancel := context.WithCancel(ctx)
+	stop, cancel := context.WithCancel(context.WithoutCancel(ctx)) // they go on while the worker drains
 	var background sync.WaitGroup
-	background.Add(1)
-	go func() {
-		defer background.Done()
-		s.forget(stop)
-	}()
+	for _, run := range []func(context.Context){s.forget, s.sweep, s.watch.Run} {
+		background.Add(1)
+		go func() {
+			defer background.Done()
+			run(stop)
+		}()
+	}
+	defer s.sessions.End()
 	defer background.Wait()
 	defer cancel()
 
 	ended := make(chan error, 1)
 	go func() { ended <- listening.Serve(listener) }()
+	s.events.Info(eventStarts, "address", listener.Addr().String())
 	s.log.Info("worker serves", "address", listener.Addr().String(), "concurrency", s.config.Concurrency, "queue", s.config.Queue)
 	select {
 	case err := <-ended:
@@ -180,13 +242,16 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 
 func (s *Server) drain(ctx context.Context, listening *http.Server) error {
 	s.draining.Store(true)
+	s.events.Info(eventDrains, "waiting", s.gate.load(), "sessions", s.Sessions())
 	s.log.Info("worker drains", "waiting", s.gate.load())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.DrainTimeout)
 	defer cancel()
 	if err := listening.Shutdown(ctx); err != nil {
 		listening.Close()
+		s.events.Info(eventEnds, "drained", false)
 		return fmt.Errorf("drain: requests still ran after %s: %w", s.config.DrainTimeout, err)
 	}
+	s.events.Info(eventEnds, "drained", true)
 	return nil
 }
 
@@ -204,6 +269,20 @@ func (s *Server) forget(ctx context.Context) {
 			s.log.Warn("forget idempotency keys", "deleted", deleted, "error", err)
 		} else if deleted > 0 {
 			s.log.Info("forgot idempotency keys", "deleted", deleted)
+		}
+	}
+}
+
+// sweep ends sessions that nobody uses any more.
+func (s *Server) sweep(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.sessions.Sweep()
 		}
 	}
 }

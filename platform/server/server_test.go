@@ -54,17 +54,17 @@ func setup(t *testing.T, config Config) *bundle {
 		},
 		Users: func(context.Context, *database.Database) (int64, error) { return 7, nil },
 		Reports: map[string]Report{
-			"wait": func(context.Context, *database.Database, session.User, url.Values) ([]byte, error) {
+			"wait": {Run: func(context.Context, *database.Database, session.User, url.Values) ([]byte, error) {
 				b.begun <- struct{}{}
 				<-b.release
 				return []byte(`{}`), nil
-			},
-			"panic": func(context.Context, *database.Database, session.User, url.Values) ([]byte, error) {
+			}},
+			"panic": {Run: func(context.Context, *database.Database, session.User, url.Values) ([]byte, error) {
 				panic("secret of the code")
-			},
-			"broken": func(ctx context.Context, db *database.Database, _ session.User, _ url.Values) ([]byte, error) {
+			}},
+			"broken": {Run: func(ctx context.Context, db *database.Database, _ session.User, _ url.Values) ([]byte, error) {
 				return nil, db.Read(ctx, func(w *database.Work) error { w.Queue("q", "SELECT secret FROM nowhere"); return nil })
-			},
+			}},
 		},
 	}
 	if err := schema.Migrate(t.Context(), b.db.Database, app.Metadata); err != nil {
@@ -147,7 +147,7 @@ func TestOverload(t *testing.T) {
 	if first, second := <-working, <-queued; first != 200 || second != 200 {
 		t.Errorf("what was accepted got %d and %d", first, second)
 	}
-	if p := b.Profile()["report wait"]; p.Done != 2 || p.Overloaded != 1 {
+	if p := b.Profile()["report.wait"]; p.Done != 2 || p.Overloaded != 1 {
 		t.Errorf("profile %+v", p)
 	}
 }
@@ -280,6 +280,43 @@ func TestABodyThatDoesNotComeHoldsNoSlot(t *testing.T) {
 	}
 }
 
+// Clients that send a byte now and then are cut off, and do not keep others from working.
+func TestSlowClientsAreCutOff(t *testing.T) {
+	b := setup(t, Config{Concurrency: 1, Queue: -1, HeaderTimeout: 300 * time.Millisecond, BodyTimeout: 400 * time.Millisecond})
+	const count = 60
+	ended := make(chan error, count)
+	for n := range count {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		start := "POST /v1/sessions HTTP/1.1\r\nHost: x\r\n" // and no end of the header
+		if n%2 == 0 {
+			start += "Content-Length: 1000\r\n\r\n{"
+		}
+		fmt.Fprint(connection, start)
+		go func() {
+			for { // dribbles until it is cut off
+				if _, err := fmt.Fprint(connection, "a"); err != nil {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+		go func() {
+			_, err := io.Copy(io.Discard, connection)
+			ended <- err
+		}()
+	}
+	if status, _, _ := b.call(t, "GET", "/v1/application", ""); status != 200 {
+		t.Errorf("beside them: %d", status)
+	}
+	for range count {
+		<-ended // or the test never ends
+	}
+}
+
 func TestSessionsAreNeeded(t *testing.T) {
 	b := setup(t, Config{MaxSessions: 1})
 	if status, header, _ := b.call(t, "POST", "/v1/sessions", `{"user":"known"}`); status != 503 || header.Get("Retry-After") == "" {
@@ -288,7 +325,7 @@ func TestSessionsAreNeeded(t *testing.T) {
 	if status, _, _ := b.call(t, "DELETE", "/v1/sessions/current", ""); status != 204 || b.Sessions() != 0 {
 		t.Errorf("log out: %d", status)
 	}
-	for _, path := range []string{"/v1/catalogs/things", "/v1/documents/x", "/v1/documents/x/y", "/v1/reports/wait"} {
+	for _, path := range []string{"/v1/catalogs/things", "/v1/reports/wait"} {
 		if status, _, _ := b.call(t, "GET", path, ""); status != 401 {
 			t.Errorf("%s without a session: %d", path, status)
 		}

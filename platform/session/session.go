@@ -1,12 +1,22 @@
-// Package session owns who is logged in to this worker: a bounded number of sessions, each known by a random
-// token, the longest idle one giving way once it has been idle for long.
+// Package session owns who is logged in to this worker, and what each session keeps: a bounded number of sessions, each
+// known by a random token and ended when it was idle for long, with working data in bounded memory and, behind it, in files
+// that do not outlive the worker.
+//
+//	         Set, Get                 memory is full, unused longest
+//	(none) ───────────▶ in memory ───────────────────────────────────▶ in a file
+//	                        ▲                  Set, Get                    │
+//	                        └──────────────────────────────────────────────┘
+//	         end, idle for long, end of the worker: gone from both
 package session
 
 import (
 	"container/list"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -31,28 +41,62 @@ type User struct {
 	Name         string
 }
 
+// Options of the sessions of a worker; zero values mean the defaults.
+type Options struct {
+	Max  int
+	Idle time.Duration
+	// Memory is how many bytes of session data are kept there. Defaults to MemoryDefault.
+	Memory int64
+	// Dir is where data goes that does not fit. Empty means nowhere: then sessions keep what fits.
+	Dir string
+	// Log is told of data that is lost, and of a disk that is full. Defaults to slog.Default().
+	Log *slog.Logger
+	Now func() time.Time
+}
+
 // Sessions of a worker.
 type Sessions struct {
-	max   int
-	idle  time.Duration
-	now   func() time.Time
-	mutex sync.Mutex
-	known map[string]*list.Element
-	used  *list.List // of *entry, longest idle first
+	options Options
+	store   *store
+	mutex   sync.Mutex
+	known   map[string]*list.Element
+	used    *list.List // of *Session, longest idle first
 }
 
-type entry struct {
+// Session is one login.
+type Session struct {
+	User  User
 	token string
-	user  User
-	used  time.Time
+	used  time.Time // guarded by the mutex of Sessions
+	store *store
+	data  data
 }
 
-// New makes room for max sessions; zero means MaxDefault.
-func New(max int, now func() time.Time) *Sessions {
-	if max < 1 {
-		max = MaxDefault
+// New makes room for sessions.
+func New(o Options) (*Sessions, error) {
+	if o.Max < 1 {
+		o.Max = MaxDefault
 	}
-	return &Sessions{max: max, idle: IdleDefault, now: now, known: map[string]*list.Element{}, used: list.New()}
+	if o.Idle <= 0 {
+		o.Idle = IdleDefault
+	}
+	if o.Memory <= 0 {
+		o.Memory = MemoryDefault
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	st := &store{log: o.Log, used: list.New(), figures: Figures{MemoryMax: o.Memory, DiskMax: diskShare * o.Memory}}
+	if o.Dir != "" {
+		var err error
+		if st.folder, err = makeFolder(o.Dir); err != nil {
+			return nil, err
+		}
+	}
+	return &Sessions{options: o, store: st, known: map[string]*list.Element{}, used: list.New()}, nil
 }
 
 // Open starts a session and returns its token.
@@ -60,38 +104,43 @@ func (s *Sessions) Open(user User) (string, error) {
 	random := make([]byte, tokenBytes)
 	rand.Read(random) // never fails
 	token := base64.RawURLEncoding.EncodeToString(random)
+	s.Sweep()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.expire()
-	if len(s.known) >= s.max {
+	if len(s.known) >= s.options.Max {
 		return "", ErrFull
 	}
-	s.known[token] = s.used.PushBack(&entry{token, user, s.now()})
+	owner := sha256.Sum256([]byte(token)) // the token itself goes to no file
+	opened := &Session{User: user, token: token, used: s.options.Now(), store: s.store, data: data{owner: hex.EncodeToString(owner[:])}}
+	s.known[token] = s.used.PushBack(opened)
 	return token, nil
 }
 
-// Find returns the user of a token.
-func (s *Sessions) Find(token string) (User, bool) {
+// Find returns the session of a token.
+func (s *Sessions) Find(token string) (*Session, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.expire()
 	e, ok := s.known[token]
 	if !ok {
-		return User{}, false
+		return nil, false
+	}
+	found, now := e.Value.(*Session), s.options.Now()
+	if found.used.Before(now.Add(-s.options.Idle)) {
+		return nil, false // the next sweep takes it
 	}
 	s.used.MoveToBack(e)
-	found := e.Value.(*entry)
-	found.used = s.now()
-	return found.user, true
+	found.used = now
+	return found, true
 }
 
 // Close ends a session.
-func (s *Sessions) Close(token string) {
+func (s *Sessions) Close(session *Session) {
 	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if e, ok := s.known[token]; ok {
+	if e, ok := s.known[session.token]; ok {
 		s.remove(e)
 	}
+	s.mutex.Unlock()
+	session.end()
 }
 
 // Count is how many there are.
@@ -101,15 +150,41 @@ func (s *Sessions) Count() int {
 	return len(s.known)
 }
 
-// expire drops the sessions idle for too long; they stand first.
-func (s *Sessions) expire() {
-	limit := s.now().Add(-s.idle)
-	for e := s.used.Front(); e != nil && e.Value.(*entry).used.Before(limit); e = s.used.Front() {
-		s.remove(e)
+// Figures of the data that sessions keep.
+func (s *Sessions) Figures() Figures {
+	s.store.mutex.Lock()
+	defer s.store.mutex.Unlock()
+	return s.store.figures
+}
+
+// Sweep ends the sessions idle for too long, and returns how many.
+func (s *Sessions) Sweep() int {
+	var ended []*Session
+	s.mutex.Lock()
+	limit := s.options.Now().Add(-s.options.Idle)
+	for e := s.used.Front(); e != nil && e.Value.(*Session).used.Before(limit); e = s.used.Front() { // they stand first
+		ended = append(ended, s.remove(e))
+	}
+	s.mutex.Unlock()
+	for _, session := range ended {
+		session.end()
+	}
+	return len(ended)
+}
+
+// End ends all sessions and removes their files.
+func (s *Sessions) End() {
+	s.mutex.Lock()
+	s.known, s.used = map[string]*list.Element{}, list.New()
+	s.mutex.Unlock()
+	if s.store.folder != nil {
+		s.store.folder.close()
 	}
 }
 
-func (s *Sessions) remove(e *list.Element) {
-	delete(s.known, e.Value.(*entry).token)
+func (s *Sessions) remove(e *list.Element) *Session {
+	removed := e.Value.(*Session)
+	delete(s.known, removed.token)
 	s.used.Remove(e)
+	return removed
 }

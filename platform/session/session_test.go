@@ -8,12 +8,12 @@ import (
 
 func TestSessions(t *testing.T) {
 	now := time.Unix(0, 0)
-	s := New(2, func() time.Time { return now })
+	s := sessions(t, Options{Max: 2, Now: func() time.Time { return now }})
 	first, _ := s.Open(User{Code: "first"})
 	second, _ := s.Open(User{Code: "second"})
 
 	t.Run("AreFoundByTheirToken", func(t *testing.T) {
-		if u, ok := s.Find(first); !ok || u.Code != "first" {
+		if u, ok := s.Find(first); !ok || u.User.Code != "first" {
 			t.Errorf("got %v, %v", u, ok)
 		}
 		if _, ok := s.Find(first + "x"); ok || first == second || len(first) != 32 {
@@ -43,8 +43,9 @@ func TestSessions(t *testing.T) {
 		}
 	})
 	t.Run("EndWhenClosed", func(t *testing.T) {
-		s.Close(second)
-		s.Close(second)
+		closed, _ := s.Find(second)
+		s.Close(closed)
+		s.Close(closed)
 		if _, ok := s.Find(second); ok || s.Count() != 1 {
 			t.Error("still there")
 		}

@@ -10,8 +10,11 @@ import (
 // addCommands puts every command under root, in the order of the help.
 func (a *app) addCommands(root *cobra.Command) {
 	a.addRun(root)
+	a.addLine(root)
+	a.addScenario(root)
 	a.addReport(root)
 	a.addRuns(root)
+	a.addExport(root)
 	a.addAudit(root)
 	a.addProve(root)
 	a.addProfile(root)
@@ -23,6 +26,9 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addKeep(root)
 	a.addFill(root)
 	a.addServe(root)
+	a.addRestore(root)
+	a.addRecalculate(root)
+	a.addClose(root)
 	a.addConfig(root)
 	a.addVersion(root)
 	a.addCompletion(root)

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/cmd/plimsoll/nearest"
 	"plimsoll/lab/dirs"
+	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/redact"
 )

@@ -96,6 +96,7 @@ func TestEndToEnd(t *testing.T) {
 		{"RunInterruptedKeepsWhatWasMeasured", s.runInterrupted},
 		{"ProveInterruptedKeepsWhatWasMeasured", s.proveInterrupted},
 		{"ProveShowsWhatWasMeasured", s.proveShows},
+		{"LineOfOwnScripts", s.ownLine},
 		{"SecondInterruptStopsHard", s.hardStop},
 		{"UpStoppedTakesItselfBack", s.upStopped},
 		{"DestroyAsks", s.destroy},
@@ -491,4 +492,33 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	if strings.Contains(again.stderr, "making cluster") || strings.Contains(again.stderr, "filled a base") {
 		t.Errorf("made again what was there:\n%s", again.stderr)
 	}
+}
+
+// ownLine looks for the line of scripts of one's own, on a copy of the database.
+func (s *stand) ownLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.toml")
+	const text = "application = \"none\"\n[operations.count]\ntarget = \"30s\"\nsql = \"SELECT count(*) FROM cat_users; SELECT pg_sleep(0.01)\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"line", "--cluster", s.one, "--scenario", path, "--from", "20", "--most", "20", "--think", "100ms", "--duration", "1s", "--ramp", "0s", "--confirmations", "1", "--lag-limit", "1m"}
+	stopped := interrupting(t, "trial 1, coarse", args...)
+	stopped.want(t, ExitInterrupted, "hint: the same command with --resume goes on")
+	o := plimsoll(t, append(args, "--resume", "--json")...)
+	o.want(t, ExitOK)
+	var l struct {
+		Schema   string
+		Complete bool
+		Answer   struct{ Users, Confirmed int }
+		Trials   []struct{ Run string }
+		Plan     struct{ Reset string }
+	}
+	o.decode(t, &l)
+	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users != 20 || l.Answer.Confirmed != 1 || len(l.Trials) != 2 || l.Plan.Reset != "template" {
+		t.Errorf("%+v", l)
+	}
+	plimsoll(t, append(args, "--resume")...).want(t, ExitUsage, "no search with these settings was stopped")
+	plimsoll(t, "report", l.Trials[0].Run).want(t, ExitOK)
+	plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration", "1s", "--ramp", "0s").want(t, ExitOK)
+	plimsoll(t, "run", "--scenario", path, "--dsn", "host=/nowhere dbname=x").want(t, ExitEnvironment)
 }

@@ -29,6 +29,7 @@ type app struct {
 	root           *cobra.Command
 	running        bool // the command itself has begun: cobra's own checks are over
 	meter          *progress.Meter
+	sources        config.Sources // where each setting came from
 }
 
 // variables are those of PLIMSOLL_… that are no settings: places (lab/dirs).

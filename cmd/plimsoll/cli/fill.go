@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
@@ -17,7 +18,8 @@ import (
 type fillOptions struct {
 	target
 	items, warehouses, counterparties, users, organisations, documents, seed int
-	ifEmpty                                                                  bool
+	ifEmpty, small                                                           bool
+	flags                                                                    *pflag.FlagSet
 }
 
 func (a *app) addFill(root *cobra.Command) {
@@ -29,14 +31,17 @@ func (a *app) addFill(root *cobra.Command) {
 numbers and seed give the same base. It is one transaction: stopped half-way it
 leaves nothing behind, and a database that holds data is never added to.`,
 		Example: `  plimsoll up && plimsoll fill
+  plimsoll fill --small                    enough to try the API on
   plimsoll fill --documents 50000 --warehouses 50
   plimsoll fill --if-empty                 in scripts: content with a filled database`,
-	}, func(ctx context.Context, _ []string) error { return a.fill(ctx, o) })
+	}, func(ctx context.Context, _ []string) error { return a.fill(ctx, &o) })
 	fs := c.Flags()
 	fillFlags(fs, &o)
+	o.flags = fs
+	fs.BoolVar(&o.small, "small", false, "a base to try things on: 200 documents, 100 items; filled within seconds")
 	fs.BoolVar(&o.ifEmpty, "if-empty", false, "a database that holds data already is no error")
 	a.targetFlags(c, &o.target)
-	config.FlagOnly(fs, "if-empty")
+	config.FlagOnly(fs, "if-empty", "small")
 }
 
 func (o fillOptions) options() fill.Options {
@@ -50,7 +55,12 @@ func (o fillOptions) options() fill.Options {
 	return options
 }
 
-func (a *app) fill(ctx context.Context, o fillOptions) error {
+func (a *app) fill(ctx context.Context, o *fillOptions) error {
+	if o.small {
+		if err := shrink(o.flags); err != nil {
+			return err
+		}
+	}
 	dsn, err := a.database(ctx, o.target)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strconv"
+
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
@@ -10,6 +12,22 @@ import (
 // mostOfAnything bounds every count of a base, so that a slip of the finger is an
 // error and not a full disk.
 const mostOfAnything = 100_000_000
+
+// smallBase is what --small means: enough to try things on, filled within seconds.
+var smallBase = map[string]int{"documents": 200, "items": 100, "counterparties": 50, "warehouses": 4, "users": 20}
+
+// shrink makes what was not given otherwise as large as a small base has it.
+func shrink(fs *pflag.FlagSet) error {
+	for name, size := range smallBase {
+		if fs.Changed(name) {
+			continue
+		}
+		if err := fs.Set(name, strconv.Itoa(size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // fillFlags say how large a base is.
 func fillFlags(fs *pflag.FlagSet, o *fillOptions) {

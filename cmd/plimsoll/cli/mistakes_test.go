@@ -43,6 +43,16 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"ConfigFileMissing", []string{"--config", "/no/such.toml", "status"}, []string{"read configuration", "/no/such.toml"}},
 		{"ConfigOfUnknownCommand", []string{"config", "rum"}, []string{"did you mean run?"}},
 		{"ConfigOfUnknownFlag", []string{"config", "run", "--usres", "5"}, []string{"did you mean --users?"}},
+		{"RateWithoutArrivals", []string{"run", "--rate", "5"}, []string{"--rate is that of --arrivals", "hint: add --arrivals poisson"}},
+		{"ArrivalsWithoutRate", []string{"run", "--arrivals", "poisson"}, []string{"--arrivals need a rate"}},
+		{"NegativeRate", []string{"run", "--arrivals", "poisson", "--rate", "-5"}, []string{"-5 arrivals per second"}},
+		{"WrongArrivals", []string{"run", "--arrivals", "poison"}, []string{"--arrivals: must be one of poisson, constant", "did you mean poisson?"}},
+		{"LineWithoutATarget", []string{"line", "--target", "0"}, []string{"--target: must be above 0"}},
+		{"LineWithoutAWidth", []string{"line", "--resolution", "0"}, []string{"--resolution: must be above 0"}},
+		{"LineWithAWrongReset", []string{"line", "--reset", "templat"}, []string{"--reset: must be one of", "did you mean template?"}},
+		{"ParquetToTheTerminal", []string{"export", "--as", "parquet"}, []string{"no text for a terminal", "hint: name a file with --out"}},
+		{"SeveralRunsAsOnePage", []string{"report", "a", "b", "--html", "x"}, []string{"--html writes one run"}},
+		{"ScenarioMissing", []string{"run", "--scenario", "/no/such.toml"}, []string{"read scenario", "hint: 'plimsoll scenario' prints one"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -23,6 +23,8 @@ type proveOptions struct {
 	all                bool
 	duration           time.Duration
 	repetitions, users int
+	documents, threads int
+	full               bool
 }
 
 func (a *app) addProve(root *cobra.Command) {
@@ -52,9 +54,12 @@ version is marked. Exit code 3 when a claim is refuted.
 	config.Span(fs, &o.duration, "duration", 0, 0, "of one repetition; 0 leaves it to the experiment")
 	config.Count(fs, &o.repetitions, "repetitions", 0, 0, 1000, "of an experiment; 0 leaves it to the experiment")
 	config.Count(fs, &o.users, "users", 0, 0, usersMax, "in experiments that put users on the ERP; 0 takes as many as the claim says")
+	config.Count(fs, &o.documents, "documents", 0, 0, documentsMax, "in the base of experiments that make one of their own; 0 leaves it to them")
+	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax, "that restore costs at once; 0 leaves it to the experiment")
+	fs.BoolVar(&o.full, "full", false, "bases as large as the report's (C20-C37); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME`; without it the one that runs")
 	config.Share(fs, "cluster")
-	config.FlagOnly(fs, "all")
+	config.FlagOnly(fs, "all", "full")
 	engineFlag(c, &o.engine)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -209,6 +214,7 @@ func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, err
 	return experiments.Bench{
 		Clusters: a.clusters(), Cluster: name, Engine: specEngine(name, o.engine), Serve: self, Store: runs.Default(),
 		Software: software().Version, Duration: o.duration, Repetitions: o.repetitions, Users: o.users,
+		Documents: o.documents, Threads: o.threads, Full: o.full,
 		Say:  a.meter.Say,
 		Step: func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) },
 	}, nil

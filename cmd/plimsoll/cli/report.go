@@ -22,17 +22,24 @@ import (
 func (a *app) addReport(root *cobra.Command) {
 	var html string
 	c := a.command(root, groupJob, &cobra.Command{
-		Use:   "report [RUN|FILE] [flags]",
-		Short: "Show a run once more, or write it as HTML",
+		Use:   "report [RUN|FILE]... [flags]",
+		Short: "Show a run once more, write it as HTML, or show several side by side",
 		Long: `Show the result of a run: the last one, the one of an id as 'plimsoll runs' lists it
-(its beginning is enough), or a file that 'plimsoll run --json' wrote.`,
+(its beginning is enough), or a file that 'plimsoll run --json' wrote. Several stand side by
+side, with the conditions in which they differ.`,
 		Example: `  plimsoll report
   plimsoll report 20260131-154500
   plimsoll report result.json --html result.html
-  plimsoll report --json | jq .apdex`,
-		Args:              arguments(0, 1, "one run"),
+  plimsoll report --json | jq .apdex
+  plimsoll report before.json after.json`,
+		Args:              arguments(0, report.SidesMax, fmt.Sprintf("%d runs", report.SidesMax)),
 		ValidArgsFunction: a.completeRuns,
-	}, func(_ context.Context, args []string) error { return a.report(first(args), html) })
+	}, func(_ context.Context, args []string) error {
+		if len(args) > 1 {
+			return a.reportSides(args, html)
+		}
+		return a.report(first(args), html)
+	})
 	c.Flags().StringVar(&html, "html", "", "write the self-contained HTML report to this `FILE`")
 	config.FlagOnly(c.Flags(), "html")
 }
@@ -61,6 +68,24 @@ func (a *app) report(which, html string) error {
 		fmt.Fprintf(a.stdout, "report: %s\n", path)
 	}
 	return nil
+}
+
+// reportSides shows several runs beside each other.
+func (a *app) reportSides(which []string, html string) error {
+	if html != "" {
+		return problem.New(problem.Usage, errors.New("--html writes one run"), "name one run with --html")
+	}
+	all := make([]*result.Result, len(which))
+	for i, name := range which {
+		var err error
+		if all[i], err = loadRun(name); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.emit(map[string]any{"runs": all})
+	}
+	return report.SideBySide(a.stdout, all)
 }
 
 // loadRun takes an id, its beginning, "latest", a file or - for stdin.
@@ -114,7 +139,7 @@ func fileExists(path string) bool {
 
 func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	all, err := runs.Default().List()
-	if err != nil || len(args) > 0 {
+	if err != nil || len(args) >= report.SidesMax {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var ids []string

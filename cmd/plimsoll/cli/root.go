@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/cmd/plimsoll/nearest"
+	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 )
 
@@ -92,7 +92,8 @@ func (a *app) command(root *cobra.Command, group string, c *cobra.Command, do fu
 	c.DisableFlagsInUseLine = true
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !c.Hidden {
-			if _, err := a.configure(); err != nil {
+			var err error
+			if a.sources, err = a.configure(); err != nil {
 				return err
 			}
 		}

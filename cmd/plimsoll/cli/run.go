@@ -17,6 +17,7 @@ import (
 	"plimsoll/lab/rig"
 	"plimsoll/lab/run"
 	"plimsoll/lab/runs"
+	"plimsoll/lab/scenario"
 	"plimsoll/lab/users"
 	"plimsoll/platform/problem"
 )
@@ -24,6 +25,8 @@ import (
 type runOptions struct {
 	target
 	shapeOptions
+	scenario, arrivals                       string
+	rate                                     float64
 	engine, url, html, title                 string
 	users, workers, seed                     int
 	duration, ramp, think, timeout, lagLimit time.Duration
@@ -32,7 +35,10 @@ type runOptions struct {
 }
 
 // usersMax is what one generator process is built for, with room above.
-const usersMax = 100_000
+const (
+	usersMax     = 100_000
+	documentsMax = 100_000_000 // of a base
+)
 
 func (a *app) addRun(root *cobra.Command) {
 	var o runOptions
@@ -52,11 +58,13 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
   plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    workers that run elsewhere`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })
 	fs := c.Flags()
-	config.Count(fs, &o.users, "users", run.UsersDefault, 1, usersMax, "users at work at the same time")
+	config.Count(fs, &o.users, "users", scenario.UsersDefault, 1, usersMax, "users at work at the same time")
 	config.Span(fs, &o.duration, "duration", run.DurationDefault, time.Second, "how long the steady state is measured")
 	config.Span(fs, &o.ramp, "ramp", run.RampDefault, 0, "over which users come to work before that")
-	config.Span(fs, &o.think, "think", run.ThinkMeanDefault, 0, "mean time a user thinks between an answer and the next operation")
-	config.Choice(fs, &o.thinkKind, "think-distribution", string(users.Lognormal), []string{string(users.Lognormal), string(users.Exponential)}, "how think times are spread")
+	config.Span(fs, &o.think, "think", scenario.ThinkMeanDefault, 0, "mean time a user thinks between an answer and the next operation")
+	config.Choice(fs, &o.thinkKind, "think-distribution", string(users.Lognormal), distributions(), "how think times are spread")
+	scenarioFlag(c, &o.scenario)
+	arrivalFlags(c, &o)
 	config.Count(fs, &o.seed, "seed", run.SeedDefault, 0, mostOfAnything, "seed of everything that is by chance")
 	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit code 3 when the overall Apdex is below this, e.g. 0.85")
 	config.Span(fs, &o.timeout, "timeout", run.TimeoutDefault, time.Millisecond, "of one operation; what takes longer has failed")
@@ -72,7 +80,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	options, err := o.options()
+	options, err := a.runOptions("run", o)
 	if err != nil {
 		return err
 	}
@@ -85,7 +93,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 
 // measure makes the run on what it finds or makes, and takes down what it made.
 func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r *result.Result, err error) {
-	dsn, profile, takeDown, err := a.ready(ctx, o)
+	dsn, profile, takeDown, err := a.readyFor(ctx, o, options.Scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +102,10 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 			err = down
 		}
 	}()
-	if options.Scale, err = rig.Scale(ctx, dsn); err != nil {
-		return nil, err
+	if options.Scenario.Application == scenario.ERP {
+		if options.Scale, err = rig.Scale(ctx, dsn); err != nil {
+			return nil, err
+		}
 	}
 	options.DSN, options.Profile = dsn, profile
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
@@ -115,12 +125,10 @@ func (o runOptions) options() (run.Options, error) {
 	options := run.Options{
 		Serve:    append(serve, o.shapeOptions.arguments()...),
 		Workers:  o.workers,
-		Users:    o.users,
 		Duration: o.duration,
 		Ramp:     o.ramp,
 		Timeout:  o.timeout,
 		LagLimit: o.lagLimit,
-		Think:    users.Think{Distribution: users.Distribution(o.thinkKind), Mean: o.think},
 		Seed:     uint64(o.seed),
 		Title:    o.title,
 		Software: software().Version,
@@ -128,9 +136,6 @@ func (o runOptions) options() (run.Options, error) {
 	}
 	if o.ramp == 0 {
 		options.Ramp = run.None
-	}
-	if o.think == 0 {
-		options.Think.Mean = run.None
 	}
 	for _, u := range strings.Split(o.url, ",") {
 		if u = strings.TrimSpace(u); u != "" {
@@ -146,7 +151,7 @@ func serveCommand() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return []string{self, "serve", "--listen", "127.0.0.1:0", "--json"}, nil
+	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}, nil
 }
 
 // ready gives the ERP's database, making what is missing, and how to take down what it started.
@@ -187,6 +192,9 @@ func (a *app) runProgress() func(run.Progress) {
 		}
 		if p.Scored {
 			note += fmt.Sprintf(", Apdex %.3f", p.Apdex)
+		}
+		if p.Backlog > 0 {
+			note += fmt.Sprintf(", %d wait for a slot", p.Backlog)
 		}
 		if p.Errors > 0 {
 			note += fmt.Sprintf(", %d errors", p.Errors)

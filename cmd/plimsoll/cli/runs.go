@@ -56,6 +56,8 @@ func scoreText(score *float64) string {
 
 func booksText(a result.Audit) string {
 	switch {
+	case a.None:
+		return "no audit"
 	case !a.Done:
 		return "not audited"
 	case a.Clean:

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,7 +12,9 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp"
+	"plimsoll/erp/background"
 	"plimsoll/platform/database"
+	"plimsoll/platform/jobs"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/server"
 )
@@ -19,8 +22,10 @@ import (
 type serveOptions struct {
 	target
 	shapeOptions
+	keepOptions
 	listen                                    string
 	connections, concurrency, queue, sessions int
+	jobs                                      int
 }
 
 func (a *app) addServe(root *cobra.Command) {
@@ -44,8 +49,13 @@ other machines or for trying the API. The first line of stdout says where it lis
 	config.Count(fs, &o.queue, "queue", 0, 0, 1000000, "requests that may wait before more are refused; 0 leaves it to the worker")
 	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "most sessions at once; 0 leaves it to the worker")
 	shapeFlags(c, &o.shapeOptions)
+	o.keepOptions.flags(fs)
+	config.Count(fs, &o.jobs, "jobs", jobsDefault, 0, threadsMax, "parts of background jobs worked on at once; 0 leaves them to other workers")
 	a.targetFlags(c, &o.target)
 }
+
+// jobsDefault leaves most of a worker to its users.
+const jobsDefault = 2
 
 func (a *app) serve(ctx context.Context, o serveOptions) error {
 	shaped, err := o.shape()
@@ -64,17 +74,56 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err := erp.Migrate(ctx, db); err != nil {
 		return err
 	}
-	worker, err := erp.NewServer(server.Config{
-		Database: db, Shape: shaped, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue, MaxSessions: o.sessions,
-	})
-	if err != nil {
-		return err
-	}
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return problem.New(problem.Environment, err, "choose another with --listen; port 0 takes a free one")
 	}
 	defer listener.Close()
+	options := server.Config{
+		Database: db, Shape: shaped, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue, MaxSessions: o.sessions, Name: listener.Addr().String(),
+	}
+	done, err := o.keepOptions.apply(&options)
+	if err != nil {
+		return err
+	}
+	defer done()
+	background, end, err := a.background(ctx, dsn, o.jobs)
+	if err != nil {
+		return err
+	}
+	options.Jobs = background
+	return errors.Join(a.listen(ctx, options, listener), end())
+}
+
+// background works on jobs until ctx is done; end waits for it. It has connections of its own, so that jobs take none from users.
+func (a *app) background(ctx context.Context, dsn string, concurrency int) (all *jobs.Jobs, end func() error, err error) {
+	connections := 2 // for those who ask
+	if concurrency > 0 {
+		connections = jobs.Connections(concurrency)
+	}
+	db, err := database.Open(ctx, dsn, database.Options{Connections: connections, Application: "plimsoll jobs"})
+	if err != nil {
+		return nil, nil, err
+	}
+	if all, err = background.New(db, a.workerLog()); err != nil {
+		db.Close()
+		return nil, nil, err
+	}
+	working, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- all.Work(working, concurrency) }()
+	return all, func() error {
+		stop()
+		defer db.Close()
+		return <-ended
+	}, nil
+}
+
+func (a *app) listen(ctx context.Context, options server.Config, listener net.Listener) error {
+	worker, err := erp.NewServer(options)
+	if err != nil {
+		return err
+	}
 	if err := a.sayListening(listener.Addr()); err != nil {
 		return err
 	}

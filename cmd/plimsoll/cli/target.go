@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/cmd/plimsoll/nearest"
 	"plimsoll/lab/cluster"
 	"plimsoll/lab/rig"
 	"plimsoll/lab/server"
+	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"plimsoll/cmd/plimsoll/nearest"
+	"plimsoll/platform/nearest"
 )
 
 // Origins, weakest first.

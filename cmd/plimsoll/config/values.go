@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"plimsoll/cmd/plimsoll/nearest"
+	"plimsoll/platform/nearest"
 )
 
 // Count is a whole number of at least Min and at most Max.

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/erp/monthclose"
+)
+
+type closeOptions struct {
+	target
+	organisation string
+	reopen       bool
+}
+
+func (a *app) addClose(root *cobra.Command) {
+	var o closeOptions
+	c := a.command(root, groupServer, &cobra.Command{
+		Use:   "close MONTH [flags]",
+		Short: "Close a month: sales to profit or loss",
+		Long: `Close a month of the books: what sales have brought goes from account 90 to 99, by a
+document at the month's last moment. The costs must follow the order of time until then
+('plimsoll restore'); else nothing is closed. What is posted into a closed month later
+shows in the audit until the month is closed again, which corrects the document.`,
+		Example: `  plimsoll close 2025-05
+  plimsoll close 2025-05 --organisation ORG001
+  plimsoll close 2025-05 --reopen`,
+		Args: arguments(1, 1, "a month, like 2025-05"),
+	}, func(ctx context.Context, args []string) error { return a.closeMonth(ctx, args[0], o) })
+	fs := c.Flags()
+	fs.StringVar(&o.organisation, "organisation", "", "`CODE` of the one to close; without it all")
+	fs.BoolVar(&o.reopen, "reopen", false, "take the close back")
+	a.targetFlags(c, &o.target)
+	config.FlagOnly(fs, "organisation", "reopen")
+}
+
+func (a *app) closeMonth(ctx context.Context, month string, o closeOptions) error {
+	if _, err := monthclose.Month(month); err != nil {
+		return err
+	}
+	organisation, err := a.organisation(ctx, o.target, o.organisation)
+	if err != nil {
+		return err
+	}
+	job, err := a.see(ctx, errand{
+		target: o.target, kind: monthclose.Kind, arguments: monthclose.Arguments{Organisation: organisation, Month: month, Reopen: o.reopen}, threads: 2,
+		phase: "close " + month, unit: "organisations", again: "the same command closes what is left",
+	})
+	if err != nil {
+		return err
+	}
+	var done []monthclose.Closed
+	if err := json.Unmarshal(job.Result, &done); err != nil {
+		return fmt.Errorf("read result: %w", err)
+	}
+	if a.json {
+		return a.emit(map[string]any{"month": month, "organisations": done})
+	}
+	for _, c := range done {
+		state := "open"
+		if c.Closed {
+			state = "closed by " + c.Number + ", result " + c.Result.String()
+		}
+		fmt.Fprintf(a.stdout, "%-8s %s %s\n", c.Code, month, state)
+	}
+	return nil
+}

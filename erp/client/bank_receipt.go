@@ -1,0 +1,32 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// postBankReceipt of a sum; some have a reference that is there already, and must be refused.
+func postBankReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	d := s.directory
+	account, reference := d.bankAccounts[0], c.newKey(rng)[len(c.run)-8:] // the end of the run's id, and randomness
+	_, again := d.handed.there()
+	twice := rng.Float64() < c.options.RefusedShare && again != ""
+	if twice {
+		reference = again
+	}
+	b := account.AppendText(append(s.deal(d.customers, rng), `,"cash_account":"`...))
+	b = append(append(append(b, `","bank_reference":"`...), reference...), `","amount":"`...)
+	b = amount.Money(100 * (1 + rng.Int64N(100_000))).AppendText(b)
+	_, outcome, err := c.made(ctx, s, "bank-receipt", append(b, `"}`...), rng)
+	switch {
+	case outcome == OK && twice:
+		return Failed, errors.New("a reference of the bank was accepted twice: the control did not refuse")
+	case outcome == OK:
+		d.handed.remember(id.ID{}, reference)
+	}
+	return outcome, err
+}

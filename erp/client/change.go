@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+
+	"plimsoll/platform/id"
+)
+
+// recent documents of a session, to look at and to change.
+type recent struct {
+	ids   [recentMax]id.ID
+	added uint32
+}
+
+func (r *recent) add(v id.ID) {
+	r.ids[r.added%recentMax] = v
+	r.added++
+}
+
+func (r *recent) pick(rng *rand.Rand) (v id.ID, found bool) {
+	own := min(int(r.added), recentMax)
+	if own == 0 {
+		return v, false
+	}
+	return r.ids[rng.IntN(own)], true
+}
+
+// changeSale opens one of the user's own last sales, writes other lines into it and posts it anew. Who has not sold anything yet sells first.
+func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	own, found := s.recent.pick(rng)
+	if !found {
+		return postSale(c, ctx, s, rng)
+	}
+	return c.change(ctx, s, "goods-sale", own, s.sale(rng), rng)
+}
+
+// changeReceipt is changeSale for a receipt: refused when what it brought has been sold.
+func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	own, found := s.received.pick(rng)
+	if !found {
+		return postReceipt(c, ctx, s, rng)
+	}
+	return c.change(ctx, s, "goods-receipt", own, s.receipt(rng), rng)
+}
+
+// writeSale leaves a sale not posted.
+func writeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	_, outcome, err := c.created(ctx, s, "goods-sale", "post=false", s.sale(rng), rng)
+	return outcome, err
+}
+
+// unpostSale takes one of the user's own last sales back and posts it again: refused when somebody else has taken the goods meanwhile.
+func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	own, found := s.recent.pick(rng)
+	if !found {
+		return postSale(c, ctx, s, rng)
+	}
+	for _, verb := range []string{"unpost", "post"} {
+		if outcome, err := c.bring(ctx, s, "/v1/documents/goods-sale/"+own.String()+"/"+verb, verb == "post", rng); outcome != OK {
+			return outcome, err
+		}
+	}
+	return OK, nil
+}
+
+// bring a document into a state.
+func (c *Client) bring(ctx context.Context, s *Session, path string, posted bool, rng *rand.Rand) (Outcome, error) {
+	r, err := c.send(ctx, s, http.MethodPost, path, "", nil, c.newKey(rng))
+	if err != nil {
+		return Failed, err
+	}
+	defer r.free()
+	outcome, err := r.outcome()
+	if outcome != OK {
+		return outcome, err
+	}
+	var made struct{ Posted bool }
+	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || made.Posted != posted {
+		return Failed, fmt.Errorf("%s answered %d, posted: %t", path, r.status, made.Posted)
+	}
+	return OK, nil
+}
+
+// change opens a document, replaces what is in it and posts it anew.
+func (c *Client) change(ctx context.Context, s *Session, documentType string, document id.ID, body []byte, rng *rand.Rand) (Outcome, error) {
+	path := "/v1/documents/" + documentType + "/" + document.String()
+	seen, outcome, err := c.versionOf(ctx, s, path)
+	if outcome != OK {
+		return outcome, err
+	}
+	r, err := c.sendVersion(ctx, s, http.MethodPut, path, "post=true", body, c.newKey(rng), seen)
+	if err != nil {
+		return Failed, err
+	}
+	defer r.free()
+	if outcome, err = r.outcome(); outcome != OK {
+		return outcome, err
+	}
+	var made struct {
+		Posted  bool
+		Version int64
+	}
+	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || !made.Posted || made.Version != seen+1 {
+		return Failed, fmt.Errorf("changing version %d answered %d with version %d, posted: %t", seen, r.status, made.Version, made.Posted)
+	}
+	return OK, nil
+}
+
+// versionOf reads a card for the version of its document.
+func (c *Client) versionOf(ctx context.Context, s *Session, path string) (int64, Outcome, error) {
+	r, err := c.send(ctx, s, http.MethodGet, path, "", nil, "")
+	if err != nil {
+		return 0, Failed, err
+	}
+	defer r.free()
+	if outcome, err := r.outcome(); outcome != OK {
+		return 0, outcome, err
+	}
+	var card struct{ Version int64 }
+	if err := json.Unmarshal(r.body.Bytes(), &card); err != nil || card.Version < 1 {
+		return 0, Failed, errors.New("the card has no version")
+	}
+	return card.Version, OK, nil
+}

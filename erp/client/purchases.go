@@ -1,0 +1,109 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"plimsoll/erp/skew"
+	"plimsoll/platform/amount"
+)
+
+// foundLines is the most lines of goods that turn up.
+const foundLines = 4
+
+// postOtherReceipt of goods that have turned up; some would come to nothing, and must be refused.
+func postOtherReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	d, costless := s.directory, rng.Float64() < c.options.RefusedShare
+	b := append(d.warehouse.AppendText(append(make([]byte, 0, 512), `{"warehouse":"`...)), `","lines":[`...)
+	for n := range 1 + rng.IntN(foundLines) {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		quantity, price := amount.Quantity(1000*(1+rng.IntN(receiptUnitsLeast))), ``
+		if costless {
+			quantity, price = 1, `","price":"0.01`
+		}
+		b = d.items[skew.Pick(rng, len(d.items), skew.Strong)].AppendText(append(b, `{"item":"`...))
+		b = append(append(quantity.AppendText(append(b, `","quantity":"`...)), price...), `"}`...)
+	}
+	_, outcome, err := c.made(ctx, s, "other-goods-receipt", append(b, "]}"...), rng)
+	if costless && outcome == OK {
+		return Failed, errors.New("goods came in for nothing: the control of the cost did not refuse")
+	}
+	return outcome, err
+}
+
+// postServicePurchase for a department; some are entered twice, and must be refused.
+func postServicePurchase(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	d := s.directory
+	body, twice := d.bought.numbered.again()
+	if twice = twice && rng.Float64() < c.options.RefusedShare; !twice {
+		body = s.services(c.reference(rng), rng)
+	}
+	made, outcome, err := c.made(ctx, s, "service-purchase", body, rng)
+	switch {
+	case outcome == OK && twice:
+		return Failed, errors.New("a supplier's number was accepted twice: the control did not refuse")
+	case outcome == OK:
+		d.bought.numbered.done(body)
+		d.bought.add(purchase{"service-purchase", made})
+	}
+	return outcome, err
+}
+
+// services of a supplier for a department, with the supplier's number.
+func (s *Session) services(number string, rng *rand.Rand) []byte {
+	d := s.directory
+	b := append(append(append(s.deal(d.suppliers, rng), `,"supplier_number":"`...), number...), `","department":"`...)
+	b = d.departments[skew.Pick(rng, len(d.departments), skew.Mild)].AppendText(b)
+	b = d.expenseItems[rng.IntN(len(d.expenseItems))].AppendText(append(b, `","expense_item":"`...))
+	b = d.services[skew.Pick(rng, len(d.services), skew.Mild)].AppendText(append(b, `","lines":[{"service":"`...))
+	b = amount.Quantity(1000 * (1 + rng.IntN(5))).AppendText(append(b, `","quantity":"`...))
+	return append(b, `"}]}`...)
+}
+
+// reference that nobody else gives.
+func (c *Client) reference(rng *rand.Rand) string { return c.newKey(rng)[len(c.run)-8:] }
+
+// postInvoiceReceived for a purchase that waits for one; for some again, which must be refused. When none waits, services are bought.
+func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	waiting := &s.directory.bought.toEnter
+	of, again := waiting.again()
+	if again = again && rng.Float64() < c.options.RefusedShare; !again {
+		found := false
+		if of, found = waiting.take(); !found {
+			return postServicePurchase(c, ctx, s, rng)
+		}
+	}
+	b := of.id.AppendText(append(make([]byte, 0, 128), `{"basis":"`...))
+	b = append(append(b, `","invoice_number":"`...), c.reference(rng)...)
+	_, outcome, err := c.made(ctx, s, "invoice-received", append(b, `"}`...), rng)
+	switch {
+	case outcome == OK && again:
+		return Failed, errors.New("a second invoice of a purchase was entered: the control did not refuse")
+	case outcome == OK:
+		waiting.done(of)
+	}
+	return outcome, err
+}
+
+// postCommissioning of the next asset, taken from stock; of some again, which must be refused.
+func postCommissioning(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	d := s.directory
+	asset, again := d.bought.assets.again()
+	if again = again && rng.Float64() < c.options.RefusedShare; !again {
+		asset = d.nextAsset()
+	}
+	b := asset.AppendText(append(make([]byte, 0, 256), `{"asset":"`...))
+	b = d.warehouse.AppendText(append(b, `","warehouse":"`...))
+	b = d.items[skew.Pick(rng, len(d.items), skew.Strong)].AppendText(append(b, `","lines":[{"item":"`...))
+	_, outcome, err := c.made(ctx, s, "asset-commissioning", append(b, `","quantity":"1"}]}`...), rng)
+	switch {
+	case outcome == OK && again:
+		return Failed, errors.New("an asset was commissioned twice: the control did not refuse")
+	case outcome == OK:
+		d.bought.assets.done(asset)
+	}
+	return outcome, err
+}

@@ -1,0 +1,40 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"plimsoll/erp/skew"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// postRegistrar sets a debt of a customer off against one to a supplier; some do not come to the same on both sides, and must be refused.
+func postRegistrar(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	d := s.directory
+	customer, supplier := d.customers[skew.Pick(rng, len(d.customers), skew.Mild)], d.suppliers[skew.Pick(rng, len(d.suppliers), skew.Mild)]
+	sum, unequal := amount.Money(100*(1+rng.Int64N(10_000))), rng.Float64() < c.options.RefusedShare
+	b := claim([]byte(`{"lines":[`), supplier.contract, true, "debit", sum)
+	if unequal {
+		sum++
+	}
+	b = claim(append(b, ','), customer.contract, false, "credit", sum)
+	_, outcome, err := c.made(ctx, s, "settlement-registrar", append(b, "]}"...), rng)
+	if unequal && outcome == OK {
+		return Failed, errors.New("debts were changed by setting them off: the control of the total did not refuse")
+	}
+	return outcome, err
+}
+
+func claim(b []byte, contract id.ID, supplier bool, side string, sum amount.Money) []byte {
+	b = contract.AppendText(append(b, `{"contract":"`...))
+	b = append(b, `","supplier":`...)
+	if supplier {
+		b = append(b, "true"...)
+	} else {
+		b = append(b, "false"...)
+	}
+	b = append(append(append(b, `,"`...), side...), `":"`...)
+	return append(sum.AppendText(b), `"}`...)
+}

@@ -1,0 +1,71 @@
+package erp_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/erp"
+	"plimsoll/erp/erptest"
+	"plimsoll/erp/fill"
+	"plimsoll/platform/database"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/server"
+)
+
+// What the documentation tells to type does what it says.
+func TestTheLinesOfTheDocumentation(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("SKIPPED: no curl to type the documentation's lines with")
+	}
+	for file, want := range map[string][]string{
+		"../docs/api.md": {
+			`"posted":true,"version":1}`, `"supplier_number":"77"`, `"posted":true,"version":2}`, `"posted":false,"version":3}`, `"posted":true,"version":4}`,
+			`"code":"refused"`, `"closing_debit"`, "round_trips",
+		},
+		"../README.md": {`"posted":false,"version":2}`, `"code":"refused"`},
+	} {
+		t.Run(filepath.Base(file), func(t *testing.T) { linesOf(t, file, want) })
+	}
+}
+
+func linesOf(t *testing.T, file string, wanted []string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := databasetest.Open(t)
+	if err := erp.Migrate(t.Context(), db.Database); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fill.Run(t.Context(), db.Database, fill.Options{Items: 20, Warehouses: 2, Counterparties: 5, Users: 3, Documents: 20}); err != nil {
+		t.Fatal(err)
+	}
+	base := erptest.Serve(t, databasetest.Connect(t, db.DSN, database.Options{}), server.Config{})
+	script := "set -eu\n"
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		script += strings.Replace(block[1], "http://127.0.0.1:8080", base, 1) + "\n"
+	}
+	shell := exec.CommandContext(t.Context(), "bash")
+	shell.Stdin, shell.WaitDelay = strings.NewReader(script), time.Second
+	out, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	said := string(out)
+	for _, want := range wanted {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %s in\n%s", want, said)
+		}
+	}
+	for _, wrong := range []string{`"code":"invalid"`, `"code":"changed"`, `"code":"not_found"`, `"code":"internal"`} {
+		if strings.Contains(said, wrong) {
+			t.Errorf("%s in\n%s", wrong, said)
+		}
+	}
+	erptest.Clean(t, db.Database)
+}

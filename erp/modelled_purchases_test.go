@@ -1,0 +1,226 @@
+package erp_test
+
+import (
+	"fmt"
+	"math/big"
+
+	"pgregory.net/rapid"
+
+	"plimsoll/erp"
+	"plimsoll/erp/erptest"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// drawBought services for a department, or for an asset.
+func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
+	f := p.deal()
+	f["lines"] = p.drawLines(t, h.Services[:], "service", 1, 3000, true)
+	if p.content = nil; rapid.IntRange(0, 2).Draw(t, "for an asset") == 0 {
+		p.content = p.drawAsset(t)
+		f["asset"] = p.content
+	} else {
+		f["department"], f["expense_item"] = p.o.Department, p.o.ExpenseItem
+	}
+	return f
+}
+
+func (p *paper) drawAsset(t *rapid.T) id.ID {
+	return p.o.Assets[rapid.IntRange(0, 2).Draw(t, "asset")/2]
+}
+
+func recordBought(p *paper, _ *books, _ []id.ID) *refusal {
+	for _, l := range p.lines {
+		net, on := l.net(5), p.at("26")
+		if asset, capital := p.content.(id.ID); capital {
+			on = "08 " + asset.String()
+			p.sums = append(p.sums, owed{sum{register: erp.Investments, resource: "amount", contract: asset}, p.month, net})
+		}
+		p.entries = append(p.entries, entry{p.month, on, p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
+		p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
+	}
+	return nil
+}
+
+// drawPaper of one of these types, of the organisation, posted or not; nil when there is none.
+func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper) {
+	var all []*paper
+	for _, other := range h.papers {
+		for _, kind := range kinds {
+			if other.kind == kind && other.o.ID == p.o.ID {
+				all = append(all, other)
+			}
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return all[rapid.IntRange(0, len(all)-1).Draw(t, "basis")]
+}
+
+type received struct {
+	basis  *paper
+	number string
+}
+
+func drawReceived(p *paper, t *rapid.T, h *history) erptest.Fields {
+	basis := p.drawPaper(t, h, "goods-receipt", "service-purchase")
+	if basis == nil {
+		return nil
+	}
+	r := received{basis, rapid.StringMatching("F-[0-5]").Draw(t, "number")}
+	p.content = r
+	return erptest.Fields{"basis": basis.id, "invoice_number": r.number}
+}
+
+func recordReceived(p *paper, b *books, _ []id.ID) *refusal {
+	r := p.content.(received)
+	if no := p.invoiced(erp.InputVAT, erp.PurchaseBook, r.basis); no != nil {
+		return no
+	}
+	for _, o := range r.basis.sums {
+		if o.to.register == erp.InputVAT && o.to.resource == "vat" {
+			p.entries = append(p.entries, entry{p.month, "68", p.at("19"), o.value})
+		}
+	}
+	no := &refusal{}
+	if b.other(p, func(other *paper) bool { return other.content.(received).number == r.number }) {
+		no.controls = append(no.controls, "invoice_numbers")
+	}
+	if b.other(p, func(other *paper) bool { return other.content.(received).basis == r.basis }) {
+		no.controls = append(no.controls, "invoices")
+	}
+	if no.controls == nil {
+		return nil
+	}
+	return no
+}
+
+type asked struct {
+	basis *paper // nil for a payment ahead
+	sum   int64
+}
+
+func drawRequest(p *paper, t *rapid.T, h *history) erptest.Fields {
+	a := asked{sum: rapid.Int64Range(1, 3000).Draw(t, "sum")}
+	f := p.deal()
+	if rapid.Bool().Draw(t, "of a purchase") {
+		if a.basis = p.drawPaper(t, h, "goods-receipt", "service-purchase"); a.basis != nil {
+			f["basis"] = a.basis.id
+		}
+	}
+	p.content = a
+	f["amount"] = amount.Money(a.sum)
+	return f
+}
+
+func recordRequest(p *paper, b *books, _ []id.ID) *refusal {
+	a := p.content.(asked)
+	if a.basis != nil {
+		if !a.basis.posted {
+			return refuse("basis")
+		}
+		total := new(big.Int)
+		for _, o := range a.basis.sums {
+			if o.to.register == erp.SupplierSettlements {
+				total.Add(total, o.value)
+			}
+		}
+		if total.Cmp(big.NewInt(a.sum)) < 0 {
+			return refuse("payment_limit")
+		}
+		if b.other(p, func(other *paper) bool { return other.content.(asked).basis == a.basis }) {
+			return refuse("payment_requests")
+		}
+	}
+	p.sums = append(p.sums, owed{planned(p.self), p.month, big.NewInt(a.sum)})
+	return nil
+}
+
+func planned(request *paper) sum {
+	return sum{register: erp.PaymentPlan, resource: "amount", basis: request}
+}
+
+type paidOut struct {
+	payment
+	request *paper
+}
+
+func drawPaid(p *paper, t *rapid.T, h *history) erptest.Fields {
+	request := p.drawPaper(t, h, "payment-request")
+	if request == nil {
+		return nil
+	}
+	paid := paidOut{payment{rapid.Int64Range(1, 3000).Draw(t, "sum"), fmt.Sprintf("B-%d", rapid.IntRange(0, 5).Draw(t, "reference"))}, request}
+	p.content = paid
+	f := p.deal()
+	f["cash_account"], f["amount"], f["bank_reference"], f["request"] = p.o.Bank, amount.Money(paid.sum), paid.reference, request.id
+	return f
+}
+
+func recordPaid(p *paper, b *books, _ []id.ID) *refusal {
+	paid := p.content.(paidOut)
+	v, plan, cash := big.NewInt(paid.sum), planned(paid.request), sum{register: erp.Cash, resource: "amount", contract: p.o.Bank}
+	now := func(s sum) *big.Int {
+		s.period = forever
+		return b.sum(s)
+	}
+	switch {
+	case !paid.request.posted:
+		return refuse("approved")
+	case now(plan).Cmp(v) < 0:
+		return refuse("payment_plan")
+	case now(cash).Cmp(v) < 0:
+		return refuse("cash")
+	case b.named(p, paid.reference):
+		return refuse("bank_references")
+	}
+	less := new(big.Int).Neg(v)
+	p.sums = append(p.sums, owed{plan, p.month, less}, owed{cash, p.month, less},
+		owed{sum{register: erp.SupplierSettlements, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, less})
+	p.entries = append(p.entries, entry{p.month, p.at("60"), p.at("51"), v})
+	return nil
+}
+
+// named tells whether another payment, in or out, has the bank's reference.
+func (b *books) named(p *paper, reference string) bool {
+	for _, other := range b.papers {
+		if other == p.self || !other.posted || other.o.ID != p.o.ID {
+			continue
+		}
+		switch content := other.content.(type) {
+		case payment:
+			if content.reference == reference {
+				return true
+			}
+		case paidOut:
+			if content.reference == reference {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drawCommissioned is an asset, at what has been invested in it.
+func drawCommissioned(p *paper, t *rapid.T, _ *history) erptest.Fields {
+	p.content = p.drawAsset(t)
+	return erptest.Fields{"asset": p.content, "department": p.o.Department}
+}
+
+func recordCommissioned(p *paper, b *books, _ []id.ID) *refusal {
+	asset := p.content.(id.ID)
+	invested := sum{register: erp.Investments, resource: "amount", contract: asset}
+	current := invested
+	current.period = forever
+	cost := new(big.Int).Set(b.sum(current))
+	switch {
+	case cost.Sign() == 0:
+		return refuse("cost")
+	case b.other(p, func(other *paper) bool { return other.content == p.content }):
+		return refuse("asset_states")
+	}
+	p.sums = append(p.sums, owed{invested, p.month, new(big.Int).Neg(cost)}, owed{sum{register: erp.AssetCosts, resource: "amount", contract: asset}, p.month, cost})
+	p.entries = append(p.entries, entry{p.month, "01 " + asset.String(), "08 " + asset.String(), cost})
+	return nil
+}

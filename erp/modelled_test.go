@@ -1,0 +1,239 @@
+package erp_test
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"plimsoll/erp"
+	"plimsoll/erp/erptest"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// modelled is a type of document of the model: how its content is drawn (nil when there can be none yet), and what it does to the books.
+var modelled = map[string]struct {
+	draw   func(p *paper, t *rapid.T, h *history) erptest.Fields
+	record func(p *paper, b *books, items []id.ID) *refusal
+}{
+	"goods-receipt":        {func(p *paper, t *rapid.T, h *history) erptest.Fields { return p.drawGoods(t, h, 5000) }, recordReceipt},
+	"goods-sale":           {func(p *paper, t *rapid.T, h *history) erptest.Fields { return p.drawGoods(t, h, 1500) }, recordSale},
+	"other-goods-receipt":  {drawFound, recordFound},
+	"service-purchase":     {drawBought, recordBought},
+	"service-sale":         {drawServices, recordServices},
+	"invoice-issued":       {drawInvoice, recordInvoice},
+	"invoice-received":     {drawReceived, recordReceived},
+	"payment-request":      {drawRequest, recordRequest},
+	"bank-payment":         {drawPaid, recordPaid},
+	"asset-commissioning":  {drawCommissioned, recordCommissioned},
+	"bank-receipt":         {drawPayment, recordPayment},
+	"internal-consumption": {drawConsumption, recordConsumption},
+	"settlement-registrar": {drawClaims, recordClaims},
+}
+
+// kinds of the history: goods come and go as often as everything else together.
+var kinds []string
+
+func init() { // the model refers to itself
+	kinds = slices.Sorted(maps.Keys(modelled))
+	for range len(modelled) / 2 {
+		kinds = append(kinds, "goods-receipt", "goods-sale")
+	}
+}
+
+func (p *paper) deal() erptest.Fields {
+	return erptest.Fields{"counterparty": p.o.Counterparty, "contract": erptest.Contract(p.o.Counterparty)}
+}
+
+func (p *paper) drawGoods(t *rapid.T, h *history, most int64) erptest.Fields {
+	f := p.deal()
+	f["warehouse"], f["lines"] = p.drawWarehouse(t), p.drawLines(t, h.Items, "item", 1, most, true)
+	return f
+}
+
+func (p *paper) drawWarehouse(t *rapid.T) id.ID {
+	p.warehouse = p.o.Warehouses[rapid.IntRange(0, 4).Draw(t, "warehouse")/4]
+	return p.warehouse
+}
+
+// drawLines of things, of which the first are drawn more often.
+func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, least, most int64, priced bool) (lines []erptest.Fields) {
+	p.lines = nil
+	for range rapid.IntRange(1, 4).Draw(t, "lines") {
+		l := line{n: rapid.IntRange(0, 7).Draw(t, name) % 5 % len(things), quantity: rapid.Int64Range(least, most).Draw(t, "quantity")}
+		f := erptest.Fields{name: things[l.n], "quantity": amount.Quantity(l.quantity)}
+		if priced {
+			l.price = rapid.Int64Range(0, 1000).Draw(t, "price")
+			f["price"] = amount.Money(l.price)
+		}
+		p.lines, lines = append(p.lines, l), append(lines, f)
+	}
+	return lines
+}
+
+func drawServices(p *paper, t *rapid.T, h *history) erptest.Fields {
+	f := p.deal()
+	f["lines"] = p.drawLines(t, h.Services[:], "service", 1, 3000, true)
+	return f
+}
+
+func recordServices(p *paper, _ *books, _ []id.ID) *refusal {
+	for _, l := range p.lines {
+		net := l.net(10)
+		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))}, entry{p.month, "90", "68", l.vat(net)})
+		p.charge(erp.CustomerSettlements, erp.OutputVAT, l, net)
+	}
+	return nil
+}
+
+// drawFound goods, which come to something, or they would be refused.
+func drawFound(p *paper, t *rapid.T, h *history) erptest.Fields {
+	return erptest.Fields{"warehouse": p.drawWarehouse(t), "lines": p.drawLines(t, h.Items, "item", 1000, 5000, true)}
+}
+
+func recordFound(p *paper, _ *books, items []id.ID) *refusal {
+	for i, l := range p.lines {
+		net := l.net(1)
+		p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
+		p.entries = append(p.entries, entry{p.month, p.at("41"), "91", net})
+	}
+	return nil
+}
+
+// drawInvoice of a sale that there is, posted or not.
+func drawInvoice(p *paper, t *rapid.T, h *history) erptest.Fields {
+	var sales []*paper
+	for _, sale := range h.papers {
+		if sale.o.ID == p.o.ID && (sale.kind == "goods-sale" || sale.kind == "service-sale") {
+			sales = append(sales, sale)
+		}
+	}
+	if sales == nil {
+		return nil
+	}
+	basis := sales[rapid.IntRange(0, len(sales)-1).Draw(t, "basis")]
+	p.content = basis
+	return erptest.Fields{"basis": basis.id}
+}
+
+func recordInvoice(p *paper, b *books, _ []id.ID) *refusal {
+	no := p.invoiced(erp.OutputVAT, erp.SalesBook, p.content.(*paper))
+	if no == nil && b.other(p, func(other *paper) bool { return other.content == p.content }) {
+		return refuse("invoices")
+	}
+	return no
+}
+
+// invoiced moves the VAT that another document has charged to a book.
+func (p *paper) invoiced(from, to string, basis *paper) *refusal {
+	if !basis.posted {
+		return refuse("basis")
+	}
+	total := new(big.Int)
+	for _, o := range basis.sums {
+		if o.to.register == from {
+			total.Add(total, o.value)
+			p.sums = append(p.sums, owed{o.to, p.month, new(big.Int).Neg(o.value)})
+			p.sums = append(p.sums, owed{sum{register: to, resource: o.to.resource, contract: p.o.Counterparty, rate: o.to.rate}, p.month, o.value})
+		}
+	}
+	if total.Sign() == 0 {
+		return refuse("basis")
+	}
+	return nil
+}
+
+// other posted document of the type and organisation that is so.
+func (b *books) other(p *paper, so func(other *paper) bool) bool {
+	return slices.ContainsFunc(b.papers, func(other *paper) bool {
+		return other.kind == p.kind && other != p.self && other.posted && other.o.ID == p.o.ID && so(other)
+	})
+}
+
+type payment struct {
+	sum       int64
+	reference string
+}
+
+func drawPayment(p *paper, t *rapid.T, _ *history) erptest.Fields {
+	paid := payment{rapid.Int64Range(1, 100_000).Draw(t, "sum"), rapid.StringMatching("B-[0-3]").Draw(t, "reference")}
+	p.content = paid
+	f := p.deal()
+	f["cash_account"], f["amount"], f["bank_reference"] = p.o.Bank, amount.Money(paid.sum), paid.reference
+	return f
+}
+
+func recordPayment(p *paper, b *books, _ []id.ID) *refusal {
+	paid := p.content.(payment)
+	if b.named(p, paid.reference) {
+		return refuse("bank_references")
+	}
+	v := big.NewInt(paid.sum)
+	p.sums = append(p.sums, owed{sum{register: erp.Cash, resource: "amount", contract: p.o.Bank}, p.month, v})
+	p.sums = append(p.sums, owed{sum{register: erp.CustomerSettlements, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, new(big.Int).Neg(v)})
+	p.entries = append(p.entries, entry{p.month, p.at("51"), p.at("62"), v})
+	return nil
+}
+
+func drawConsumption(p *paper, t *rapid.T, h *history) erptest.Fields {
+	return erptest.Fields{
+		"warehouse": p.drawWarehouse(t), "department": p.o.Department, "expense_item": p.o.ExpenseItem, "lines": p.drawLines(t, h.Items, "item", 1, 1500, false),
+	}
+}
+
+func recordConsumption(p *paper, b *books, items []id.ID) *refusal {
+	costs, no := p.take(b, items)
+	for _, cost := range costs {
+		p.entries = append(p.entries, entry{p.month, p.at("26"), p.at("41"), cost})
+	}
+	return no
+}
+
+type claimed struct {
+	supplier bool
+	value    int64 // of a debit; a credit is below zero
+}
+
+func drawClaims(p *paper, t *rapid.T, _ *history) erptest.Fields {
+	var all []claimed
+	var lines []erptest.Fields
+	left := int64(0)
+	add := func(v int64) {
+		c := claimed{rapid.Bool().Draw(t, "supplier"), v}
+		side := "debit"
+		if v < 0 {
+			side = "credit"
+		}
+		all, lines = append(all, c), append(lines, claim(erptest.Contract(p.o.Counterparty), c.supplier, side, amount.Money(max(v, -v)).String()))
+		left += v
+	}
+	for range rapid.IntRange(1, 4).Draw(t, "claims") {
+		add(rapid.SampledFrom([]int64{-1, 1}).Draw(t, "side") * rapid.Int64Range(1, 10_000).Draw(t, "sum"))
+	}
+	if left == 0 || rapid.IntRange(0, 4).Draw(t, "unequal") == 0 {
+		add(1 - 2*rapid.Int64Range(0, 1).Draw(t, "more"))
+	} else {
+		add(-left)
+	}
+	p.content = all
+	return registrar(lines...)
+}
+
+func recordClaims(p *paper, _ *books, _ []id.ID) *refusal {
+	left := int64(0)
+	for _, c := range p.content.([]claimed) {
+		left += c.value
+		register, account, v := erp.CustomerSettlements, "62", big.NewInt(c.value)
+		if c.supplier { // we owe less by a debit
+			register, account, v = erp.SupplierSettlements, "60", big.NewInt(-c.value)
+		}
+		p.entries = append(p.entries, entry{p.month, p.at(account), "between", big.NewInt(c.value)})
+		p.sums = append(p.sums, owed{sum{register: register, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, v})
+	}
+	if left != 0 {
+		return refuse("total")
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package rewriting_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"plimsoll/erp/background/backgroundtest"
+	"plimsoll/erp/erptest"
+	"plimsoll/erp/fill"
+	"plimsoll/erp/recalculation"
+	"plimsoll/erp/rewriting"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/jobs"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }
+
+// Every record set is written anew and the books are what they were, whatever the sizes, also when totals are made anew meanwhile.
+func TestRewrittenBooksAreTheSame(t *testing.T) {
+	db := databasetest.Open(t)
+	_, err := fill.Run(t.Context(), db.Database, fill.Options{Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 2, Documents: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := backgroundtest.Start(t, db.DSN, 10)
+	const digests = `SELECT (SELECT md5(string_agg(md5(r::text), '' ORDER BY md5(r::text))) FROM acc_stock r) || (SELECT md5(string_agg(md5(r::text), '' ORDER BY md5(r::text))) FROM acc_batches r)
+		|| (SELECT md5(string_agg(md5(r::text), '' ORDER BY md5(r::text))) FROM gl_general r) || (SELECT md5(string_agg(md5(r::text), '' ORDER BY md5(r::text))) FROM acc_batches_totals r)`
+	before := db.Value(t, digests)
+	sales := db.Value(t, "SELECT count(*) FROM doc_goods_sale WHERE posted")
+	for _, arguments := range []string{`{}`, `{"parts": 10, "documents": 100}`, `{"parts": 3, "documents": 20, "rows": 7, "asynchronous": true}`} {
+		db.Exec(t, "DROP TABLE IF EXISTS was; CREATE TABLE was AS SELECT recorder, line, xmin::text AS by FROM acc_batches WHERE recorder_type = 'goods_sale'")
+		number := all.Submit(t, rewriting.Kind, arguments)
+		totals := all.Submit(t, recalculation.Kind, `{}`)
+		job := all.Wait(t, number)
+		if other := all.Wait(t, totals); job.State != jobs.Done || other.State != jobs.Done {
+			t.Errorf("%+v, %+v", job, other)
+		}
+		var done struct{ Documents json.Number }
+		if err := json.Unmarshal(job.Result, &done); err != nil || string(done.Documents) != sales {
+			t.Errorf("%s: %s of %s documents, %v", arguments, job.Result, sales, err)
+		}
+		if db.Value(t, digests) != before {
+			t.Errorf("%s: the books are others", arguments)
+		}
+		if left := db.Value(t, "SELECT count(*) FROM was w JOIN acc_batches m USING (recorder, line) WHERE m.xmin::text = w.by"); left != "0" {
+			t.Errorf("%s: %s movements were not written anew", arguments, left)
+		}
+	}
+	erptest.Clean(t, db.Database)
+	for kind, arguments := range map[string]string{
+		rewriting.Kind: `{"type": "none"}`, recalculation.Kind: `{"registers": ["none"]}`,
+	} {
+		if _, _, err := all.Jobs.Submit(t.Context(), kind, "", json.RawMessage(arguments)); err == nil {
+			t.Errorf("%s %s is accepted", kind, arguments)
+		}
+	}
+	if _, _, err := all.Jobs.Submit(t.Context(), recalculation.Kind, "019a0000-0000-7000-8000-000000000000", nil); err == nil {
+		t.Error("an organisation may recalculate the totals of all")
+	}
+}

@@ -1,0 +1,149 @@
+package erp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/openapi"
+	"plimsoll/platform/register"
+	"plimsoll/platform/server"
+	"plimsoll/platform/session"
+	"plimsoll/platform/temptable"
+)
+
+// Limits of the report of settlements.
+const (
+	SettlementsLimitDefault = 500
+	SettlementsLimitMax     = 10_000
+)
+
+// SettlementsRow is what is owed under a contract, over all its objects of settlement, and what has been paid ahead.
+type SettlementsRow struct {
+	Counterparty     id.ID        `json:"counterparty"`
+	CounterpartyName string       `json:"counterparty_name"`
+	Contract         id.ID        `json:"contract"`
+	ContractName     string       `json:"contract_name"`
+	Owed             amount.Money `json:"owed"`
+	Ahead            amount.Money `json:"ahead"`
+}
+
+// Settlements on a date. Count and sums are of all rows, also of those beyond the limit.
+type Settlements struct {
+	Date  time.Time        `json:"date"`
+	Side  string           `json:"side"`
+	Count int64            `json:"count"`
+	Owed  amount.Money     `json:"owed"`
+	Ahead amount.Money     `json:"ahead"`
+	Rows  []SettlementsRow `json:"rows"`
+
+	register               string
+	counterparty, contract id.ID
+	limit                  int
+}
+
+// The temp tables of the report: contracts asked for, balances by object, and by contract.
+var settlementsTables = []temptable.Structure{
+	temptable.MustDefine([]temptable.Column{{Name: "contract", Type: "uuid"}}),
+	temptable.MustDefine([]temptable.Column{{Name: "contract", Type: "uuid"}, {Name: "object", Type: "uuid"}, {Name: "amount", Type: "numeric(18,2)"}}),
+	temptable.MustDefine([]temptable.Column{
+		{Name: "counterparty", Type: "uuid"}, {Name: "contract", Type: "uuid"}, {Name: "name", Type: "text"}, {Name: "owed", Type: "numeric(18,2)"}, {Name: "ahead", Type: "numeric(18,2)"},
+	}, "counterparty"),
+}
+
+var settlementsReport = server.Report{
+	Title: "Settlements on a date",
+	Parameters: []openapi.Parameter{
+		{Name: "side", In: "query", Description: "without it customers", Schema: &openapi.Schema{Type: "string", Enum: []string{"customers", "suppliers"}}}, momentParameter("date", "now"),
+		{Name: "counterparty", In: "query", Description: "only with it", Schema: openapi.UUID("")}, {Name: "contract", In: "query", Description: "only under it", Schema: openapi.UUID("")},
+		{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, SettlementsLimitMax, "")},
+	},
+	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
+		{Name: "date", Value: openapi.Moment("")}, {Name: "side", Value: openapi.String("")}, {Name: "count", Value: openapi.Integer("of all rows")},
+		{Name: "owed", Value: openapi.MoneyShown("of all rows")}, {Name: "ahead", Value: openapi.MoneyShown("of all rows")},
+		{Name: "rows", Value: openapi.Array(openapi.Object(openapi.Named[*openapi.Schema]{
+			{Name: "counterparty", Value: openapi.UUID("")}, {Name: "counterparty_name", Value: openapi.String("")}, {Name: "contract", Value: openapi.UUID("")},
+			{Name: "contract_name", Value: openapi.String("")}, {Name: "owed", Value: openapi.MoneyShown("")}, {Name: "ahead", Value: openapi.MoneyShown("paid ahead")},
+		}))},
+	}),
+	Run: settlementsOnDate,
+}
+
+// settlementsOnDate has those who owe most first.
+func settlementsOnDate(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
+	s := &Settlements{Side: "customers", register: CustomerSettlements}
+	switch given := query.Get("side"); given {
+	case "", "customers":
+	case "suppliers":
+		s.Side, s.register = given, SupplierSettlements
+	default:
+		return nil, &document.Invalid{Field: "side", Reason: "customers or suppliers is expected"}
+	}
+	var err error
+	if s.Date, err = moment(query, "date", time.Now()); err != nil {
+		return nil, err
+	}
+	if s.counterparty, err = idOf(query, "counterparty"); err != nil {
+		return nil, err
+	}
+	if s.contract, err = idOf(query, "contract"); err != nil {
+		return nil, err
+	}
+	if s.limit, err = limited(query, SettlementsLimitDefault, SettlementsLimitMax); err != nil {
+		return nil, err
+	}
+	if err := db.Read(ctx, func(w *database.Work) error { return s.read(ctx, w, user.Organisation) }); err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+func (s *Settlements) read(ctx context.Context, w *database.Work, organisation id.ID) error {
+	s.Rows = []SettlementsRow{} // reading may be repeated
+	b, err := begin(ctx, w, settlementsTables...)
+	if err != nil {
+		return err
+	}
+	meta := application.Register(s.register)
+	balance := register.BalanceSQL(meta, "")
+	if asked, args := s.asked(organisation); len(args) > 1 {
+		b.into(0, "contracts asked for", asked, args...)
+		balance = register.BalanceOfSQL(meta, "contract", "(SELECT contract FROM {0})")
+	}
+	b.into(1, "balances by object", "SELECT contract, object, amount FROM "+balance+" b", organisation, s.Date)
+	b.into(2, "balances by contract", `SELECT c.counterparty, t.contract, c.name, sum(greatest(t.amount, 0)), sum(greatest(-t.amount, 0))
+FROM {1} t JOIN cat_contracts c ON c.id = t.contract GROUP BY c.counterparty, t.contract, c.name`)
+	b.query("sum of settlements", "SELECT count(*), coalesce(sum(owed), 0), coalesce(sum(ahead), 0) FROM {2}").
+		Rows(func(r pgx.Rows) error { return r.Scan(&s.Count, &s.Owed, &s.Ahead) })
+	b.query("settlements", `SELECT t.counterparty, p.name, t.contract, t.name, t.owed, t.ahead
+FROM {2} t JOIN cat_counterparties p ON p.id = t.counterparty ORDER BY t.owed - t.ahead DESC, p.name, t.contract LIMIT $1`, s.limit).Rows(func(r pgx.Rows) error {
+		var row SettlementsRow
+		err := r.Scan(&row.Counterparty, &row.CounterpartyName, &row.Contract, &row.ContractName, &row.Owed, &row.Ahead)
+		s.Rows = append(s.Rows, row)
+		return err
+	})
+	return nil
+}
+
+// asked selects the contracts that the report is to be of; the organisation alone means all.
+func (s *Settlements) asked(organisation id.ID) (query string, args []any) {
+	query, args = "SELECT id FROM cat_contracts WHERE organisation = $1", []any{organisation}
+	for _, c := range []struct {
+		column string
+		value  id.ID
+	}{{"counterparty", s.counterparty}, {"id", s.contract}} {
+		if !c.value.IsZero() {
+			args = append(args, c.value)
+			query += fmt.Sprintf(" AND %s = $%d", c.column, len(args))
+		}
+	}
+	return query, args
+}

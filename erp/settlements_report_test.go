@@ -1,0 +1,108 @@
+package erp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"plimsoll/erp/erptest"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+type settlementsOf struct {
+	Count       int
+	Owed, Ahead amount.Money
+	Rows        []struct {
+		Counterparty, Contract id.ID
+		Contract_Name          string
+		Owed, Ahead            amount.Money
+	}
+}
+
+func (s settlementsOf) String() string {
+	text := fmt.Sprintf("%d: %s %s", s.Count, s.Owed, s.Ahead)
+	for _, r := range s.Rows {
+		text += fmt.Sprintf(", %s %s %s", r.Contract_Name, r.Owed, r.Ahead)
+	}
+	return text
+}
+
+func TestSettlementsOnADate(t *testing.T) {
+	d := sit(t, 1)
+	counterparty, contract := d.supplier(t)
+	d.Exec(t, "UPDATE cat_contracts SET customer = true, by_order = false WHERE id = $1", contract)
+	other := func(f erptest.Fields) erptest.Fields {
+		return with(with(f, "counterparty", counterparty), "contract", contract)
+	}
+	for date, sale := range map[string]erptest.Fields{"2025-01-10": d.services("1"), "2025-02-10": d.services("3"), "2025-02-11": other(d.services("2"))} { // at 12.00
+		want(t, "sell", d.Post(t, "service-sale", "", with(sale, "date", date+"T10:00:00Z")), 201, "")
+	}
+	want(t, "pay", d.Post(t, "bank-receipt", "", with(d.payment("20.00", "B-1"), "date", "2025-01-20T10:00:00Z")), 201, "")
+	want(t, "pay", d.Post(t, "bank-receipt", "", with(other(d.payment("30.00", "B-2")), "date", "2025-03-01T10:00:00Z")), 201, "")
+	stranger := erptest.Login(t, d.Base, d.Organisations[1].User)
+	for query, wanted := range map[string]string{
+		"date=2025-01-09":                       "0: 0.00 0.00",
+		"date=2025-01-10":                       "1: 12.00 0.00, Contract 0 12.00 0.00",
+		"date=2025-01-31":                       "1: 0.00 8.00, Contract 0 0.00 8.00",
+		"date=2025-02-28":                       "2: 52.00 0.00, Contract 0 28.00 0.00, Supplier 24.00 0.00",
+		"":                                      "2: 28.00 6.00, Contract 0 28.00 0.00, Supplier 0.00 6.00",
+		"limit=1":                               "2: 28.00 6.00, Contract 0 28.00 0.00",
+		"counterparty=" + counterparty.String(): "1: 0.00 6.00, Supplier 0.00 6.00",
+		"contract=" + contract.String():         "1: 0.00 6.00, Supplier 0.00 6.00",
+		"contract=" + id.New().String():         "0: 0.00 0.00",
+		"side=suppliers":                        "0: 0.00 0.00",
+		"side=customers&date=2025-02-11T09:59:59Z": "1: 28.00 0.00, Contract 0 28.00 0.00",
+	} {
+		var s settlementsOf
+		a := d.Call(t, "GET", "/v1/reports/settlements?"+query, "", nil)
+		if err := json.Unmarshal(a.Body, &s); err != nil || s.String() != wanted {
+			t.Errorf("%s: %s, want %s: %s", query, s, wanted, a.Body)
+		}
+	}
+	var theirs settlementsOf
+	if a := stranger.Call(t, "GET", "/v1/reports/settlements?contract="+contract.String(), "", nil); json.Unmarshal(a.Body, &theirs) != nil || theirs.Count != 0 {
+		t.Errorf("of others: %s", a.Body)
+	}
+	for _, wrong := range []string{"side=both", "date=never", "limit=0", "contract=x", "counterparty=1"} {
+		if a := d.Call(t, "GET", "/v1/reports/settlements?"+wrong, "", nil); a.Status != 400 {
+			t.Errorf("%s: %d %s", wrong, a.Status, a.Body)
+		}
+	}
+}
+
+func TestListsAreFilteredByAReference(t *testing.T) {
+	d := sit(t, 1)
+	counterparty, contract := d.supplier(t)
+	d.Exec(t, "UPDATE cat_contracts SET customer = true WHERE id = $1", contract)
+	first := d.Post(t, "service-sale", "", d.services("1"))
+	second := d.Post(t, "service-sale", "", with(with(with(d.services("2"), "counterparty", counterparty), "contract", contract), "comment", "urgent"))
+	invoiced := d.Post(t, "invoice-issued", "", invoice(second.ID))
+	for query, wanted := range map[string][]id.ID{
+		"service-sale": {second.ID, first.ID},
+		"service-sale?counterparty=" + counterparty.String():                                    {second.ID},
+		"service-sale?counterparty=" + d.o.Counterparty.String():                                {first.ID},
+		"service-sale?search=urg":                                                               {second.ID},
+		"service-sale?search=Suppl":                                                             {second.ID},
+		"service-sale?search=urg&counterparty=" + d.o.Counterparty.String():                     {},
+		"service-sale?counterparty=" + counterparty.String() + "&contract=" + contract.String(): {second.ID},
+		"invoice-issued?basis=" + second.ID.String():                                            {invoiced.ID},
+		"invoice-issued?basis=" + first.ID.String():                                             {},
+		"invoice-issued?search=" + second.Number:                                                {invoiced.ID},
+		"invoice-issued?search=upplie":                                                          {invoiced.ID},
+	} {
+		var page struct{ Items []struct{ ID id.ID } }
+		a := d.Call(t, "GET", "/v1/documents/"+query, "", nil)
+		got := []id.ID{}
+		if err := json.Unmarshal(a.Body, &page); err != nil {
+			t.Errorf("%s: %s", query, a.Body)
+		}
+		for _, i := range page.Items {
+			got = append(got, i.ID)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(wanted) {
+			t.Errorf("%s: %v, want %v", query, got, wanted)
+		}
+	}
+	want(t, "no id", d.Call(t, "GET", "/v1/documents/service-sale?counterparty=x", "", nil), 400, "invalid")
+}

@@ -1,0 +1,281 @@
+package line
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/lab/result"
+	"plimsoll/lab/run"
+	"plimsoll/lab/runs"
+	"plimsoll/lab/scenario"
+	"plimsoll/platform/problem"
+)
+
+func TestMain(m *testing.M) { clustertest.Main(m) }
+
+// narrow has two connections and takes 20 ms: it does 100 operations a second, no more.
+const narrow = `
+application = "none"
+[think]
+mean = "100ms"
+[sql]
+connections = 2
+RESET
+[operations.work]
+target = "80ms"
+sql = '''
+INSERT INTO done VALUES (1);
+SELECT pg_sleep(0.02);
+'''
+`
+
+func base(t *testing.T, reset string) Options {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "narrow.toml")
+	if err := os.WriteFile(path, []byte(strings.Replace(narrow, "RESET", reset, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn := clustertest.Database(t).Secret()
+	exec(t, dsn, "CREATE TABLE done (n int)")
+	return Options{
+		Run: run.Options{
+			Scenario: s, DSN: dsn, Duration: time.Second, Ramp: run.None, Drain: 5 * time.Second, LagLimit: time.Minute, Seed: 1,
+			Store: runs.Open(t.TempDir()), Software: "test",
+		},
+		Target: 0.85, Bounds: Bounds{First: 4, Most: 400, Resolution: 0.25, Confirmations: 1}, Reset: ResetAuto, Store: OpenStore(t.TempDir()),
+	}
+}
+
+func exec(t *testing.T, dsn, sql string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	rows, err := conn.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestFind(t *testing.T) {
+	o := base(t, `reset = "TRUNCATE done; VACUUM done"`)
+	var ended int
+	o.Progress = func(p Progress) {
+		if p.Ended != nil {
+			ended++
+		}
+	}
+	l, err := Find(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.Complete || l.Answer == nil || l.Answer.Below == nil || l.Limit == nil || ended != len(l.Trials) {
+		t.Fatalf("%+v", l)
+	}
+	// 100 operations a second: with a think time of 100 ms and a T of 80 ms, ten users
+	// wait for nothing and forty wait for 300 ms.
+	if l.Answer.Users < 5 || *l.Answer.Below > 40 || l.Answer.Confirmed < 1 {
+		t.Errorf("%s; %+v", l.Statement(), l.Answer)
+	}
+	if l.Plan.Reset != ResetSQL || len(l.Limit.Evidence) < 3 || !strings.Contains(strings.Join(l.Limit.Evidence, " "), "Timeout PgSleep") {
+		t.Errorf("%+v %+v", l.Plan, l.Limit)
+	}
+	t.Run("EachTrialBeganWithoutTheRowsOfOthers", func(t *testing.T) {
+		last := l.Trials[len(l.Trials)-1]
+		kept, err := o.Run.Store.Load(last.Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := exec(t, o.Run.DSN, "SELECT count(*) FROM done"); int64(n) < last.Operations || int64(n) > last.Operations+int64(last.InFlight)*2 {
+			t.Errorf("%d rows after a last trial of %d operations", n, last.Operations)
+		}
+		if kept.Apdex == nil || *kept.Apdex != *last.Apdex || !strings.Contains(kept.Title, l.ID) {
+			t.Errorf("kept run %s %q, trial %+v", kept.ID, kept.Title, last)
+		}
+	})
+	t.Run("IsShown", func(t *testing.T) {
+		var b strings.Builder
+		if err := l.Text(&b); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(o.Store.ReportPath(l.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{l.Statement(), l.Limit.Resource, "narrow (" + o.Run.Scenario.Digest()} {
+			if !strings.Contains(b.String(), part) || !strings.Contains(string(page), part) {
+				t.Errorf("text or page lacks %q:\n%s", part, b.String())
+			}
+		}
+	})
+}
+
+func TestFind_StoppedByHandGoesOn(t *testing.T) {
+	o := base(t, "")
+	ctx, stop := context.WithCancel(t.Context())
+	o.Progress = func(p Progress) {
+		if p.Trial == 3 && p.Ended == nil {
+			stop()
+		}
+	}
+	first, err := Find(ctx, o)
+	if err != nil || first.Stopped != ByHand || first.Complete || len(first.Trials) != 2 {
+		t.Fatalf("%v, %+v", err, first)
+	}
+	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM done"); n != 0 {
+		t.Errorf("the database that is copied has %d rows of the trials", n)
+	}
+	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = current_database() || '_line'"); n != 0 {
+		t.Error("the copy is still there")
+	}
+	o.Progress = nil
+	t.Run("NotWithOtherSettings", func(t *testing.T) {
+		other := o
+		other.Resume, other.Target = true, 0.9
+		if l, err := Find(t.Context(), other); err == nil || problem.ClassOf(err) != problem.Usage {
+			t.Errorf("%+v, %v", l, err)
+		}
+	})
+	o.Resume = true
+	second, err := Find(t.Context(), o)
+	if err != nil || !second.Complete || second.ID != first.ID || len(second.Trials) < 4 {
+		t.Fatalf("%v, %+v", err, second)
+	}
+	for i, trial := range first.Trials {
+		if second.Trials[i].Run != trial.Run {
+			t.Errorf("trial %d was made again: %s, %s", i+1, trial.Run, second.Trials[i].Run)
+		}
+	}
+	seeds := map[uint64]bool{}
+	for _, trial := range second.Trials {
+		if seeds[trial.Seed] {
+			t.Errorf("seed %d is used twice", trial.Seed)
+		}
+		seeds[trial.Seed] = true
+	}
+}
+
+func TestFind_KeepsToItsBudget(t *testing.T) {
+	o := base(t, "")
+	o.Budget = time.Second
+	l, err := Find(t.Context(), o)
+	if err != nil || l.Stopped != ByBudget || len(l.Trials) != 0 || l.Complete {
+		t.Errorf("%v, %+v", err, l)
+	}
+}
+
+func TestCopyTouchesNoDatabaseOfOthers(t *testing.T) {
+	o := base(t, "")
+	name := ""
+	config, err := pgx.ParseConfig(o.Run.DSN)
+	if err == nil {
+		name = config.Database + trialSuffix
+	}
+	exec(t, o.Run.DSN, "CREATE DATABASE "+name)
+	defer exec(t, o.Run.DSN, "DROP DATABASE "+name)
+	_, err = Find(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "no copy of ours") || problem.ClassOf(err) != problem.Environment {
+		t.Error(err)
+	}
+	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = '"+name+"'"); n != 1 {
+		t.Error("it is gone")
+	}
+}
+
+func TestResetIsChosenByWhatThereIs(t *testing.T) {
+	plain, with := scenario.Default(), scenario.Default()
+	with.Own.Reset = "TRUNCATE x"
+	for _, c := range []struct {
+		name    string
+		asked   Reset
+		s       *scenario.Scenario
+		dsn     string
+		foreign bool
+		want    Reset
+		fails   bool
+	}{
+		{"Copy", ResetAuto, plain, "dbname=x", false, ResetCopy, false},
+		{"TheScenariosOwn", ResetAuto, with, "dbname=x", false, ResetSQL, false},
+		{"NoneUnderForeignWorkers", ResetAuto, plain, "dbname=x", true, ResetNone, false},
+		{"NoneWithoutADatabase", ResetAuto, plain, "", false, ResetNone, false},
+		{"CopyUnderForeignWorkers", ResetCopy, plain, "dbname=x", true, "", true},
+		{"SQLWithoutSQL", ResetSQL, plain, "dbname=x", false, "", true},
+		{"NoneIsNone", ResetNone, with, "dbname=x", false, ResetNone, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := c.asked.choose(c.s, c.dsn, c.foreign)
+			if (err != nil) != c.fails || !c.fails && got != c.want {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestWithDatabase(t *testing.T) {
+	for _, dsn := range []string{"postgres://u:p%40@/old?host=/tmp/x&port=5433", "postgres://u:p%40@h:5433/old", "host=h port=5433 user=u password='p@' dbname=old"} {
+		c, err := pgx.ParseConfig(withDatabase(dsn, `n'e\w`))
+		if err != nil || c.Database != `n'e\w` || c.Password != "p@" || c.Port != 5433 {
+			t.Errorf("%s: %+v, %v", dsn, c, err)
+		}
+	}
+}
+
+func share(x float64) *float64 { return &x }
+
+func TestLimitIsNamedFromEvidence(t *testing.T) {
+	cpu := func(machine, database, workers, generator float64) result.CPU {
+		return result.CPU{Machine: share(machine), Database: share(database), Workers: share(workers), Generator: share(generator)}
+	}
+	waits := func(active float64, events ...Wait) Waits { return Waits{Samples: 10, Active: active, Events: events} }
+	idle := cpu(0.3, 0.2, 0.05, 0.05)
+	for _, c := range []struct {
+		name  string
+		trial Trial
+		pool  int
+		says  string
+	}{
+		{"DatabaseCPU", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05)}, 0, "most of all for the database"},
+		{"WorkerCPU", Trial{Valid: true, CPU: cpu(0.97, 0.3, 0.6, 0.05)}, 0, "most of all for the application servers"},
+		{"SharedCPU", Trial{Valid: true, CPU: cpu(0.97, 0.34, 0.33, 0.3)}, 0, "which generator, application servers and database share"},
+		{"OtherPeoplesCPU", Trial{Valid: true, CPU: cpu(0.97, 0.2, 0.2, 0.05)}, 0, "52 % of which other processes use"},
+		{"GeneratorLag", Trial{Unmade: true, LagMSP99: 500, CPU: cpu(0.97, 0.7, 0.2, 0.05)}, 0, "the generator"},
+		{"Overload", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05), Operations: 100, Overload: 20}, 0, "the queue of the application servers"},
+		{"Locks", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"Lock", "transactionid", 4}, Wait{"Lock", "tuple", 2}, Wait{"", "", 1})}, 0, "locks (mostly transactionid)"},
+		{"WAL", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"IO", "WalSync", 3}, Wait{"LWLock", "WALWrite", 4}, Wait{"Lock", "tuple", 3})}, 0, "the flush of the write-ahead log"},
+		{"Latch", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"LWLock", "LockManager", 6})}, 0, "inside the server (mostly LockManager)"},
+		{"Reads", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"IO", "DataFileRead", 6})}, 0, "reading and writing of data"},
+		{"Pool", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, Wait{"Timeout", "PgSleep", 2})}, 2, "the 2 connections"},
+		{"Sleep", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, Wait{"Timeout", "PgSleep", 2})}, 0, "time the server was told to wait"},
+		{"ClientReadIsNoLimit", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"Client", "ClientRead", 9})}, 0, NotKnown},
+		{"AFewWaitsAreNone", Trial{Valid: true, CPU: idle, Waits: waits(0.1, Wait{"Lock", "tuple", 0.1})}, 0, NotKnown},
+		{"NothingIsKnown", Trial{Valid: true}, 0, NotKnown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := limitOf(c.trial, c.pool); !strings.Contains(got.Resource, c.says) || len(got.Evidence) < 3 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package line
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"plimsoll/lab/result"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+// play searches a system that answers by a rule and writes down what was tried.
+func play(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, []Trial) {
+	var out strings.Builder
+	var trials []Trial
+	for len(trials) < most {
+		left := b.Left(trials)
+		purpose, n, longer := b.Next(trials)
+		if n == 0 {
+			low, high := b.bracket(trials)
+			fmt.Fprintf(&out, "answer [%d, %d)\n", low, high)
+			return out.String(), trials
+		}
+		t := Trial{Users: n, Purpose: purpose, Longer: longer, Outcome: rule(n, longer, len(trials))}
+		t.decide()
+		fmt.Fprintf(&out, "%2d  %-7s %6d  x%d  %-8s  about %d left\n", len(trials)+1, purpose, n, 1<<longer, t.Outcome, left)
+		trials = append(trials, t)
+	}
+	out.WriteString("no end\n")
+	return out.String(), trials
+}
+
+func upTo(line int) func(n, _, _ int) Outcome {
+	return func(n, _, _ int) Outcome {
+		if n <= line {
+			return Passes
+		}
+		return Fails
+	}
+}
+
+var usual = Bounds{First: 100, Most: 30_000, Resolution: 0.05, Confirmations: 3}
+
+func TestSearch(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		bounds Bounds
+		rule   func(n, longer, trial int) Outcome
+	}{
+		{"line_at_1234", usual, upTo(1234)},
+		{"first_fails", usual, upTo(17)},
+		{"nobody_is_carried", usual, upTo(0)},
+		{"one_user", usual, upTo(1)},
+		{"beyond_the_most", Bounds{100, 1000, 0.05, 3}, upTo(5000)},
+		{"first_is_the_most", Bounds{100, 50, 0.05, 2}, upTo(5000)},
+		{"confirmation_fails", usual, func(n, _, trial int) Outcome {
+			if n > 1000 || n > 900 && trial == 10 {
+				return Fails
+			}
+			return Passes
+		}},
+		{"unsteady_then_steady", usual, func(n, longer, _ int) Outcome {
+			if n > 300 && n <= 400 && longer < 1 {
+				return Unsteady
+			}
+			return upTo(450)(n, 0, 0)
+		}},
+		{"never_steady", usual, func(n, _, _ int) Outcome {
+			if n > 150 && n < 300 {
+				return Unsteady
+			}
+			return upTo(500)(n, 0, 0)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, _ := play(c.bounds, 60, c.rule)
+			file := "testdata/" + c.name + ".golden"
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("(want -, got +):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSearchEndsAtTheLineOfAnySystem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := Bounds{rapid.IntRange(1, 5000).Draw(t, "first"), rapid.IntRange(1, 30_000).Draw(t, "most"), rapid.Float64Range(0.01, 0.5).Draw(t, "resolution"), rapid.IntRange(1, 5).Draw(t, "confirmations")}
+		line := rapid.IntRange(0, 40_000).Draw(t, "line")
+		log, trials := play(b, 100, upTo(line))
+		low, high := b.bracket(trials)
+		switch {
+		case strings.Contains(log, "no end"):
+			t.Fatalf("no end:\n%s", log)
+		case low > line || high != 0 && high <= line || low > b.Most:
+			t.Fatalf("line %d, answer [%d, %d)\n%s", line, low, high, log)
+		case high != 0 && high-low > b.Step(max(1, low)) && high != 1:
+			t.Fatalf("line %d, answer [%d, %d) is wider than a step\n%s", line, low, high, log)
+		case low > 0 && confirmations(trials, low) != b.Confirmations:
+			t.Fatalf("%d confirmations\n%s", confirmations(trials, low), log)
+		}
+	})
+}
+
+// A system that passes by chance near its line: the search must end, and below what ever failed.
+func TestSearchEndsOnANoisySystem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		log, trials := play(usual, 200, func(n, _, _ int) Outcome {
+			if float64(n) < 1000*(1+0.1*rng.NormFloat64()) {
+				return Passes
+			}
+			return Fails
+		})
+		low, high := usual.bracket(trials)
+		if strings.Contains(log, "no end") || low >= high || low == 0 {
+			t.Fatalf("[%d, %d)\n%s", low, high, log)
+		}
+	})
+}
+
+func TestDriftTellsAQueueThatGrows(t *testing.T) {
+	series := func(f func(i int) int64) result.Series {
+		s := result.Series{IntervalS: 1, SteadyFromS: 10, SteadyToS: 70}
+		for i := range 80 {
+			s.T, s.InFlight = append(s.T, float64(i)), append(s.InFlight, f(i))
+		}
+		return s
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		name  string
+		s     result.Series
+		worse bool
+	}{
+		{"Flat", series(func(int) int64 { return 5 }), false},
+		{"Noise", series(func(int) int64 { return 20 + rng.Int64N(10) }), false},
+		{"Grows", series(func(i int) int64 { return int64(i) + rng.Int64N(10) }), true},
+		{"GrowsInTheRampAndDrainOnly", series(func(i int) int64 {
+			if i < 10 {
+				return int64(i)
+			}
+			return 10 + rng.Int64N(3)
+		}), false},
+		{"Falls", series(func(i int) int64 { return 100 - int64(i) }), false},
+		{"ByOneOperation", series(func(i int) int64 { return 1 + int64(i)/40 }), false},
+		{"TooShort", result.Series{IntervalS: 1, SteadyToS: 5, T: []float64{0, 1, 2, 3, 4}, InFlight: []int64{1, 10, 20, 30, 40}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := driftOf(c.s); d.Worsening() != c.worse {
+				t.Errorf("%+v", d)
+			}
+		})
+	}
+}
+
+func TestTrialIsJudged(t *testing.T) {
+	good := func() *result.Result {
+		score := 0.9
+		r := &result.Result{Valid: true, Apdex: &score}
+		r.Conditions.Load.LagLimitS = 0.1
+		return r
+	}
+	for _, c := range []struct {
+		name    string
+		change  func(*result.Result)
+		outcome Outcome
+		unmade  bool
+	}{
+		{"Passes", func(*result.Result) {}, Passes, false},
+		{"BelowTheTarget", func(r *result.Result) { *r.Apdex = 0.84 }, Fails, false},
+		{"NoScore", func(r *result.Result) { r.Apdex = nil }, Fails, false},
+		{"GeneratorLagged", func(r *result.Result) { r.Valid, r.InvalidReasons, r.Generator.LagMSP99 = false, []string{"lag"}, 101 }, Fails, true},
+		{"GeneratorStoodStill", func(r *result.Result) { r.Valid, r.InvalidReasons, r.Generator.LagMSMax = false, []string{"lag"}, 5001 }, Fails, true},
+		{"WorkerDied", func(r *result.Result) { r.Valid, r.InvalidReasons = false, []string{"worker 1 died"} }, Fails, false},
+		{"QueueGrew", func(r *result.Result) {
+			r.Series = result.Series{IntervalS: 1, SteadyToS: 24}
+			for i := range 24 {
+				r.Series.T, r.Series.InFlight = append(r.Series.T, float64(i)), append(r.Series.InFlight, int64(3*i))
+			}
+		}, Unsteady, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := good()
+			c.change(r)
+			if got := trialOf(r, 0.85); got.Outcome != c.outcome || got.Unmade != c.unmade || (got.Outcome != Passes) != (got.Why != "") {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package line
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text writes the search for a terminal.
+func (l *Line) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nLoad line %s  %s\n", l.ID, l.Started.Format("2006-01-02 15:04:05 MST"))
+	fmt.Fprintf(&b, "\n  LINE at Apdex %g: %s\n", l.Plan.Target, l.Statement())
+	if l.Limit != nil {
+		fmt.Fprintf(&b, "  limited by: %s\n", l.Limit.Resource)
+		for _, line := range l.Limit.Evidence {
+			fmt.Fprintf(&b, "    %s\n", line)
+		}
+	}
+	if !l.Complete {
+		fmt.Fprintf(&b, "  not complete: stopped (%s) after %d trials\n", l.Stopped, len(l.Trials))
+	}
+	b.WriteString("\n")
+	if err := l.table(&b); err != nil {
+		return err
+	}
+	b.WriteString("\n" + l.law() + "\n\n")
+	for _, line := range l.conditionLines() {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (l *Line) table(b *strings.Builder) error {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "trial\tusers\tfor\tlength\tApdex\toperations/s\tdatabase CPU\tmachine CPU\toutcome\t")
+	for i, r := range l.rows() {
+		fmt.Fprintf(t, "%d\t%s\t\n", i+1, strings.Join(r, "\t"))
+	}
+	return t.Flush()
+}
+
+// rows are the trials as they are shown.
+func (l *Line) rows() (all [][]string) {
+	for _, t := range l.Trials {
+		score := "-"
+		if t.Apdex != nil {
+			score = fmt.Sprintf("%.3f", *t.Apdex)
+		}
+		all = append(all, []string{
+			fmt.Sprint(t.Users), string(t.Purpose), fmt.Sprintf("%.0f s", t.DurationS), score, fmt.Sprintf("%.1f", t.OpsPerS),
+			percent(t.CPU.Database), percent(t.CPU.Machine), string(t.Outcome),
+		})
+	}
+	return all
+}
+
+// law is what the fit says, or why it says nothing.
+func (l *Line) law() string {
+	if l.Fit == nil {
+		return "  scalability law: not fitted: " + l.FitRefused
+	}
+	f := l.Fit
+	text := fmt.Sprintf("  scalability law X(N) = γN/(1+σ(N−1)+κN(N−1)): γ %.4g (%.4g to %.4g), σ %.2g (%.2g to %.2g), κ %.2g (%.2g to %.2g)",
+		f.Gamma, f.GammaIn.Low, f.GammaIn.High, f.Sigma, f.SigmaIn.Low, f.SigmaIn.High, f.Kappa, f.KappaIn.Low, f.KappaIn.High)
+	if f.PeakIn == nil {
+		return text + "\n  no extrapolation: " + l.FitRefused
+	}
+	return text + fmt.Sprintf("\n  highest throughput expected at %.0f users (%.0f to %.0f)", f.Peak(), f.PeakIn.Low, f.PeakIn.High)
+}
+
+// conditionLines are what the line depends on.
+func (l *Line) conditionLines() []string {
+	c, p := l.conditions(), l.Plan
+	lines := []string{
+		fmt.Sprintf("scenario %s (%s), think time %s, steady state %.0f s or more, ramp %.0f s, seeds from %d", p.Scenario, p.Digest, thinkText(p.ThinkS), p.DurationS, p.RampS, p.Seed),
+		"before each trial: " + map[Reset]string{
+			ResetCopy: "a new copy of the database, and a checkpoint", ResetSQL: "the scenario's reset", ResetNone: "nothing: what a trial wrote was there in the next",
+		}[p.Reset],
+	}
+	if c.Scale != "" {
+		lines = append(lines, "base: "+c.Scale)
+	}
+	if c.Engine.Version != "" {
+		lines = append(lines, fmt.Sprintf("engine: PostgreSQL %s, %s, fsync=%s, synchronous_commit=%s", c.Engine.Version, c.Engine.Flavour, c.Engine.Settings["fsync"], c.Engine.Settings["synchronous_commit"]))
+	}
+	if c.Machine.Cores > 0 {
+		lines = append(lines, fmt.Sprintf("machine: %s, %d cores", c.Machine.CPU, c.Machine.Cores))
+	}
+	return lines
+}

@@ -1,0 +1,134 @@
+package line
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Waits are samples of what the database's sessions at work waited for.
+type Waits struct {
+	Samples int     `json:"samples"`          // looks; 0: there was no database to look at, or no right
+	Active  float64 `json:"active"`           // sessions at work, on average
+	Events  []Wait  `json:"events,omitempty"` // the most frequent first
+}
+
+// Wait is one event with the sessions that waited for it, on average. Without names: none
+// of the waits that the server knows.
+type Wait struct {
+	Type     string  `json:"type"`
+	Event    string  `json:"event"`
+	Sessions float64 `json:"sessions"`
+}
+
+//go:embed waits.sql
+var waitsSQL string
+
+const (
+	samplesPerSecond = 4
+	// eventsKept of a trial.
+	eventsKept = 8
+)
+
+// sampler looks at the sessions while it is on. Looking costs the server a fraction of a
+// millisecond four times a second.
+type sampler struct {
+	stop context.CancelFunc
+	done sync.WaitGroup
+
+	mu     sync.Mutex
+	on     bool
+	looks  int
+	counts map[[2]string]int
+}
+
+// watch begins to sample; a database that cannot be looked at gives no samples.
+func watch(ctx context.Context, dsn string) *sampler {
+	ctx, stop := context.WithCancel(ctx)
+	s := &sampler{stop: stop, counts: map[[2]string]int{}}
+	if dsn == "" {
+		return s
+	}
+	s.done.Add(1)
+	go func() {
+		defer s.done.Done()
+		s.sample(ctx, dsn)
+	}()
+	return s
+}
+
+// during turns sampling on for the steady state only.
+func (s *sampler) during(steady bool) {
+	s.mu.Lock()
+	s.on = steady
+	s.mu.Unlock()
+}
+
+func (s *sampler) sample(ctx context.Context, dsn string) {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	tick := time.NewTicker(time.Second / samplesPerSecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		s.mu.Lock()
+		on := s.on
+		s.mu.Unlock()
+		if on && s.look(ctx, conn) != nil {
+			return
+		}
+	}
+}
+
+func (s *sampler) look(ctx context.Context, conn *pgx.Conn) error {
+	rows, err := conn.Query(ctx, waitsSQL)
+	if err != nil {
+		return err
+	}
+	seen := map[[2]string]int{}
+	var kind, event string
+	var n int
+	if _, err := pgx.ForEachRow(rows, []any{&kind, &event, &n}, func() error { seen[[2]string{kind, event}] += n; return nil }); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks++
+	for key, n := range seen {
+		s.counts[key] += n
+	}
+	return nil
+}
+
+// end stops sampling and sums up.
+func (s *sampler) end() (w Waits) {
+	s.stop()
+	s.done.Wait()
+	w.Samples = s.looks
+	if s.looks == 0 {
+		return w
+	}
+	for key, n := range maps.All(s.counts) {
+		sessions := float64(n) / float64(s.looks)
+		w.Active += sessions
+		w.Events = append(w.Events, Wait{key[0], key[1], sessions})
+	}
+	slices.SortFunc(w.Events, func(a, b Wait) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Type+a.Event, b.Type+b.Event))
+	})
+	w.Events = w.Events[:min(eventsKept, len(w.Events))]
+	return w
+}

@@ -1,0 +1,204 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/lab/result"
+	"plimsoll/lab/scenario"
+	"plimsoll/lab/users"
+	"plimsoll/platform/problem"
+)
+
+const transfer = `
+application = "none"
+users = 40
+[think]
+mean = "100ms"
+[sql]
+connections = 4
+mode = "%s"
+[variables]
+accounts = 50
+
+[operations.transfer]
+title = "Move money"
+target = "500ms"
+refused = ["P0001"]
+sql = '''
+\set from random_zipfian(1, :accounts, 1.1)
+\set to 1 + permute(:from - 1, :accounts)
+\set amount random(1, 10)
+BEGIN;
+UPDATE account SET balance = balance - :amount::int WHERE id = :from::int;
+UPDATE account SET balance = balance + :amount::int WHERE id = :to::int;
+COMMIT;
+'''
+
+[operations.control]
+target = "500ms"
+weight = 0.3
+refused = ["P0001"]
+sql = "DO $$ BEGIN RAISE 'no'; END $$;"
+
+[operations.broken]
+target = "500ms"
+weight = 0.2
+priority = 2
+sql = '''
+BEGIN;
+SELECT 1 / 0;
+'''
+`
+
+func ownRun(t *testing.T, text string) Options {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "own.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Read(path)
+	if err != nil {
+		t.Fatalf("%v: %s", err, problem.HintOf(err))
+	}
+	return Options{Scenario: s, Duration: 3 * time.Second, Ramp: None, LagLimit: time.Minute, Software: "test"}
+}
+
+func byID(r *result.Result) map[string]result.Operation {
+	all := map[string]result.Operation{}
+	for _, op := range r.Operations {
+		all[op.ID] = op
+	}
+	return all
+}
+
+func TestOwnScriptsRunWithoutTheERP(t *testing.T) {
+	for _, mode := range []string{"simple", "extended", "prepared"} {
+		t.Run(mode, func(t *testing.T) {
+			o := ownRun(t, fmt.Sprintf(transfer, mode))
+			o.DSN = clustertest.Database(t).Secret()
+			conn, err := pgx.Connect(t.Context(), o.DSN)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(t.Context())
+			if _, err := conn.Exec(t.Context(), "CREATE TABLE account (id int PRIMARY KEY, balance int); INSERT INTO account SELECT i, 0 FROM generate_series(1, 50) i"); err != nil {
+				t.Fatal(err)
+			}
+			r := mustRun(t, t.Context(), o)
+			ops := byID(r)
+			if !r.Valid || !r.Audit.None || r.Apdex == nil || len(r.Conditions.Workers) != 0 || r.Conditions.CPU.Database == nil {
+				t.Errorf("%q, %+v, Apdex %v, CPU %+v", r.InvalidReasons, r.Audit, r.Apdex, r.Conditions.CPU)
+			}
+			if op := ops["transfer"]; op.OK < 100 || op.Ops != op.OK || op.Title != "Move money" {
+				t.Errorf("%+v", op)
+			}
+			if op := ops["control"]; op.Refused < 10 || op.Ops != op.Refused {
+				t.Errorf("%+v", op)
+			}
+			if op := ops["broken"]; op.Errors < 10 || op.Ops != op.Errors || len(op.ErrorTexts) == 0 || !strings.Contains(op.ErrorTexts[0].Text, "division by zero") {
+				t.Errorf("%+v", op)
+			}
+			var sum, moved int
+			if err := conn.QueryRow(t.Context(), "SELECT sum(balance), count(*) FILTER (WHERE balance <> 0) FROM account").Scan(&sum, &moved); err != nil || sum != 0 || moved == 0 {
+				t.Errorf("balances sum to %d, %d moved, %v", sum, moved, err)
+			}
+			if s := r.Conditions.Load.Scenario; s.Application != "none" || s.Protocol != mode || s.Connections != 4 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+func TestOwnRequestsNeedNoDatabase(t *testing.T) {
+	var logins, bad atomic.Int64
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		logins.Add(1)
+		fmt.Fprintf(w, `{"session":{"token":"token of %s"}}`, strings.Trim(string(body), `{}":user`))
+	})
+	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token of ") {
+			bad.Add(1)
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"id":7}`)
+	})
+	mux.HandleFunc("GET /orders/7", func(http.ResponseWriter, *http.Request) {})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	o := ownRun(t, `
+application = "none"
+users = 30
+[think]
+mean = "100ms"
+[http]
+base = "`+server.URL+`"
+[variables]
+order = 7
+[login]
+method = "POST"
+url = "/login"
+body = '{"user":{{client_id}}}'
+extract = { token = "session.token" }
+[operations.order]
+target = "500ms"
+sql = '\set n random(1, 5)'
+method = "POST"
+url = "/orders"
+headers = { Authorization = "Bearer {{token}}" }
+body = '{"n":{{n}}}'
+expect = 201
+extract.order = "id"
+[operations.look]
+target = "500ms"
+url = "/orders/{{order}}"
+`)
+	r := mustRun(t, t.Context(), o)
+	if !r.Valid || !r.Audit.None || r.Conditions.Engine.Version != "" || r.Ops != r.OK || logins.Load() != 30 || bad.Load() != 0 {
+		t.Errorf("valid %v %q, %+v, %d logins, %d without a token", r.Valid, r.InvalidReasons, r.Operations, logins.Load(), bad.Load())
+	}
+}
+
+func TestOwnRunThatCannotBeMade(t *testing.T) {
+	for _, c := range []struct{ name, text, says string }{
+		{"NoDatabase", fmt.Sprintf(transfer, "simple"), "no database"},
+		{"NoAddress", "application = \"none\"\n[operations.a]\ntarget = \"1s\"\nurl = \"/\"\n", "the requests have no address"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if r, err := Run(t.Context(), ownRun(t, c.text)); err == nil || !strings.Contains(err.Error(), c.says) || problem.ClassOf(err) != problem.Usage {
+				t.Errorf("%v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestOpenArrivalsAreTheResultsModel(t *testing.T) {
+	o := ownRun(t, "application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = \"SELECT pg_sleep(0.2)\"\n")
+	o.DSN = clustertest.Database(t).Secret()
+	o.Users, o.Arrivals = 5, &users.Arrivals{Spacing: users.Even, Rate: 60} // 25 a second can be done
+	r := mustRun(t, t.Context(), o)
+	if load := r.Conditions.Load; load.Model != "open" || load.Arrivals.RatePerS != 60 || r.Ops != 180 && r.Ops != 179 {
+		t.Errorf("%+v, %d operations", load, r.Ops)
+	}
+	if r.Generator.Backlog < 50 || r.Generator.InFlight != 5 || len(r.Series.Backlog) != len(r.Series.T) || *r.Apdex > 0.9 {
+		t.Errorf("%+v, Apdex %v", r.Generator, *r.Apdex)
+	}
+	for _, reason := range r.InvalidReasons {
+		if strings.Contains(reason, "generator") {
+			t.Errorf("the backlog is taken for the generator's fault: %s", reason)
+		}
+	}
+}

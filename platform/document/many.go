@@ -1,0 +1,142 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/rowset"
+)
+
+// many are the statements for many documents at once.
+type many struct{ hold, read, change string }
+
+func newMany(meta *metadata.Document) many {
+	columns := []string{"id", "organisation", "number", "date", "author", "comment", "posted", "version"}
+	parameters, sets, places := []string{"$1::uuid[]"}, []string{"version = d.version + 1"}, []string{"id"}
+	for i, a := range meta.Attributes {
+		columns, places = append(columns, a.Name), append(places, a.Name)
+		parameters = append(parameters, fmt.Sprintf("$%d::%s", 2+i, a.Array()))
+		sets = append(sets, fmt.Sprintf("%[1]s = n.%[1]s", a.Name))
+	}
+	return many{
+		hold: fmt.Sprintf("SELECT id FROM %s WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE", meta.Table()),
+		read: fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($1::uuid[])", strings.Join(columns, ", "), meta.Table()),
+		change: fmt.Sprintf("UPDATE %s d SET %s FROM unnest(%s) AS n (%s) WHERE d.id = n.id", meta.Table(),
+			strings.Join(sets, ", "), strings.Join(parameters, ", "), strings.Join(places, ", ")),
+	}
+}
+
+// HoldMany queues the holding of documents, in one order for all who hold many. At once fails when somebody else has one.
+func (s *Store) HoldMany(w *database.Work, documents []id.ID, atOnce bool) {
+	statement := s.many.hold
+	if atOnce {
+		statement += " NOWAIT"
+	}
+	w.Queue("hold "+s.meta.Name, statement, documents)
+}
+
+// ReadMany queues the reading of documents that are held already.
+func (s *Store) ReadMany(w *database.Work, documents []id.ID) map[id.ID]*Document {
+	all := make(map[id.ID]*Document, len(documents))
+	w.Queue("read "+s.meta.Name, s.many.read, documents).Rows(func(r pgx.Rows) error {
+		d := New(s.meta)
+		targets := []any{&d.ID, &d.Organisation, &d.Number, &d.Date, &d.Author, &d.Comment, &d.Posted, &d.Version}
+		for i := range s.meta.Attributes {
+			targets = append(targets, d.Header.Cell(i, 0))
+		}
+		err := r.Scan(targets...)
+		d.Date = d.Date.UTC()
+		all[d.ID] = d
+		return err
+	})
+	for i := range s.sections {
+		w.Queue("rows of "+s.meta.Name, s.sections[i].loadMany, documents).Rows(func(r pgx.Rows) error {
+			var document id.ID
+			attributes := s.meta.Sections[i].Attributes
+			targets := make([]any, 1+len(attributes))
+			targets[0] = &document
+			if err := r.Scan(targets...); err != nil {
+				return err
+			}
+			into := all[document].Sections[i]
+			row := into.Grow(1)
+			targets[0] = nil
+			for a := range attributes {
+				targets[1+a] = into.Cell(a, row)
+			}
+			return r.Scan(targets...)
+		})
+	}
+	return all
+}
+
+// Rewriter gathers changes of the attributes and sections of many documents that stay as they are otherwise.
+type Rewriter struct {
+	store    *Store
+	changed  []id.ID
+	headers  *rowset.Table
+	sections []sectionChanges
+}
+
+type sectionChanges struct {
+	erased, brought           []id.ID
+	organisations             []id.ID
+	erasedLines, broughtLines []int32
+	rows                      *rowset.Table
+}
+
+// Rewriter makes an empty one.
+func (s *Store) Rewriter() *Rewriter {
+	x := &Rewriter{store: s, headers: rowset.New(s.meta.Attributes, 0)}
+	for i := range s.meta.Sections {
+		x.sections = append(x.sections, sectionChanges{rows: rowset.New(s.meta.Sections[i].Attributes, 0)})
+	}
+	return x
+}
+
+// Change is Store.Change for later; a document in which nothing differs is left alone.
+func (x *Rewriter) Change(held, d *Document) {
+	differs := !held.Header.Same(0, d.Header, 0)
+	for i := range x.sections {
+		c := &x.sections[i]
+		gone, come := rowset.Difference(held.Sections[i], d.Sections[i])
+		differs = differs || len(gone) > 0 || len(come) > 0
+		for _, line := range lines(gone) {
+			c.erased, c.erasedLines = append(c.erased, d.ID), append(c.erasedLines, line)
+		}
+		for _, line := range lines(come) {
+			c.brought, c.broughtLines, c.organisations = append(c.brought, d.ID), append(c.broughtLines, line), append(c.organisations, d.Organisation)
+		}
+		c.rows.Add(d.Sections[i], come)
+	}
+	if differs {
+		x.changed = append(x.changed, d.ID)
+		x.headers.Add(d.Header, []int{0})
+	}
+}
+
+// Documents is how many Write would change.
+func (x *Rewriter) Documents() int { return len(x.changed) }
+
+// Write queues what was gathered.
+func (x *Rewriter) Write(w *database.Work) {
+	name := x.store.meta.Name
+	if len(x.changed) > 0 {
+		w.Queue("change "+name, x.store.many.change, x.headers.Arrays([]any{x.changed})...)
+	}
+	for i := range x.sections {
+		c, s := &x.sections[i], &x.store.sections[i]
+		if len(c.erased) > 0 {
+			w.Queue("take lines out of "+name, s.eraseMany, c.erased, c.erasedLines)
+		}
+		if len(c.brought) > 0 {
+			w.Queue("write lines of "+name, s.insertMany, c.rows.Arrays([]any{c.brought, c.organisations, c.broughtLines})...)
+		}
+	}
+	*x = *x.store.Rewriter()
+}

@@ -1,0 +1,199 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// State of a job.
+type State string
+
+const (
+	Queued    State = "queued"
+	Running   State = "running"
+	Done      State = "done"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
+)
+
+// Ended tells whether nothing more happens to it.
+func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
+
+// Job is a job as its owner sees it.
+type Job struct {
+	Number    int64           `json:"number"`
+	Kind      string          `json:"kind"`
+	State     State           `json:"state"`
+	Arguments json.RawMessage `json:"arguments"`
+	Created   time.Time       `json:"created"`
+	Started   *time.Time      `json:"started,omitempty"`
+	Ended     *time.Time      `json:"ended,omitempty"`
+	Parts     Parts           `json:"parts"`
+	// Done of Total, in the kind's unit; Total is zero until it is planned.
+	Done  int64 `json:"done"`
+	Total int64 `json:"total"`
+	// LeftS is how many seconds it will take yet at the speed it has had; absent while that cannot be told.
+	LeftS  *float64        `json:"left_s,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  string          `json:"error,omitempty"`
+}
+
+// Parts by what became of them.
+type Parts struct {
+	All     int64 `json:"all"`
+	Running int64 `json:"running"`
+	Done    int64 `json:"done"`
+	Failed  int64 `json:"failed"`
+}
+
+func unfinished() []rivertype.JobState {
+	return []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled}
+}
+
+const showSQL = `SELECT j.id, j.args->>'name', j.state::text, j.args->'arguments', j.created_at, j.attempted_at, j.finalized_at, j.metadata->'output',
+	coalesce(j.errors[array_upper(j.errors, 1)]->>'error', ''), j.metadata ? 'cancel_attempted_at',
+	p.parts, p.running, p.done, p.failed, p.progress, p.total, extract(epoch FROM clock_timestamp() - j.attempted_at)::float8
+FROM ` + schemaName + `.river_job j LEFT JOIN LATERAL (
+	SELECT count(*) AS parts, count(*) FILTER (WHERE state = 'running') AS running, count(*) FILTER (WHERE state = 'completed') AS done,
+		count(*) FILTER (WHERE ` + failedSQL + `) AS failed, coalesce(sum((args->>'weight')::bigint), 0)::bigint AS total,
+		coalesce(sum(CASE WHEN state = 'completed' THEN (args->>'weight')::bigint
+			ELSE least((args->>'weight')::bigint, coalesce((metadata->>'done')::bigint, 0)) END), 0)::bigint AS progress
+	FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', j.id)
+) p ON true WHERE j.kind = 'whole' AND j.args->>'owner' = $1 AND (j.id = $2 OR $2 = 0) ORDER BY j.id DESC LIMIT $3`
+
+// ListMax is the longest list.
+const ListMax = 200
+
+// List has the latest jobs of an owner, the newest first.
+func (j *Jobs) List(ctx context.Context, owner string, limit int) ([]Job, error) {
+	return j.read(ctx, owner, 0, min(limit, ListMax))
+}
+
+// Show has one of them.
+func (j *Jobs) Show(ctx context.Context, owner string, number int64) (Job, error) {
+	found, err := j.read(ctx, owner, number, 1)
+	if err == nil && (len(found) == 0 || number == 0) {
+		err = ErrUnknown
+	}
+	if err != nil {
+		return Job{}, err
+	}
+	return found[0], nil
+}
+
+func (j *Jobs) read(ctx context.Context, owner string, number int64, limit int) ([]Job, error) {
+	rows, err := j.db.Driver().Query(ctx, showSQL, owner, number, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read jobs: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("read jobs: %w", err)
+	}
+	return found, nil
+}
+
+func scan(row pgx.CollectableRow) (b Job, err error) {
+	var state string
+	var cancelling bool
+	var elapsed *float64
+	err = row.Scan(&b.Number, &b.Kind, &state, &b.Arguments, &b.Created, &b.Started, &b.Ended, &b.Result, &b.Error, &cancelling,
+		&b.Parts.All, &b.Parts.Running, &b.Parts.Done, &b.Parts.Failed, &b.Done, &b.Total, &elapsed)
+	b.State = stateOf(rivertype.JobState(state), cancelling)
+	if b.State == Running && elapsed != nil && b.Done > 0 {
+		left := *elapsed * float64(b.Total-b.Done) / float64(b.Done)
+		b.LeftS = &left
+	}
+	return b, err
+}
+
+func stateOf(state rivertype.JobState, cancelling bool) State {
+	switch state {
+	case rivertype.JobStateRunning:
+		return Running
+	case rivertype.JobStateCompleted:
+		return Done
+	case rivertype.JobStateDiscarded:
+		return Failed
+	case rivertype.JobStateCancelled:
+		if !cancelling { // by itself: it could not be done
+			return Failed
+		}
+		return Cancelled
+	}
+	return Queued
+}
+
+const cancelQueuedSQL = "UPDATE " + schemaName + `.river_job SET state = 'cancelled', finalized_at = now(), metadata = metadata || '{"cancel_attempted_at": true}'
+WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) AND state IN ('available', 'retryable', 'scheduled', 'pending')`
+
+const runningSQL = "SELECT id FROM " + schemaName + ".river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) AND state = 'running'"
+
+// Cancel ends a job: parts that run are stopped, those that wait are dropped. What parts have committed stays.
+func (j *Jobs) Cancel(ctx context.Context, owner string, number int64) error {
+	if _, err := j.Show(ctx, owner, number); err != nil {
+		return err
+	}
+	// the job first, so that it does not take its cancelled parts for a failure
+	if _, err := j.client.JobCancel(ctx, number); err != nil && !errors.Is(err, rivertype.ErrNotFound) {
+		return fmt.Errorf("cancel job: %w", err)
+	}
+	return j.cancelParts(ctx, number)
+}
+
+func (j *Jobs) cancelParts(ctx context.Context, number int64) error {
+	if _, err := j.db.Driver().Exec(ctx, cancelQueuedSQL, number); err != nil {
+		return fmt.Errorf("cancel parts: %w", err)
+	}
+	rows, err := j.db.Driver().Query(ctx, runningSQL, number)
+	if err != nil {
+		return fmt.Errorf("cancel parts: %w", err)
+	}
+	running, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	for _, n := range running {
+		if _, cancelErr := j.client.JobCancel(ctx, n); cancelErr != nil && !errors.Is(cancelErr, rivertype.ErrNotFound) {
+			err = errors.Join(err, cancelErr)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cancel parts: %w", err)
+	}
+	return nil
+}
+
+// tallied is what became of the parts of a job.
+type tallied struct {
+	all, done, failed, cancelled int64
+	trouble                      string
+}
+
+// failedSQL: its attempts are used up, or it gave up by itself.
+const failedSQL = "(state = 'discarded' OR state = 'cancelled' AND NOT metadata ? 'cancel_attempted_at')"
+
+const talliedSQL = `SELECT count(*), count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ` + failedSQL + `),
+	count(*) FILTER (WHERE state = 'cancelled' AND metadata ? 'cancel_attempted_at'), coalesce(max(errors[array_upper(errors, 1)]->>'error') FILTER (WHERE ` + failedSQL + `), '')
+FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint)`
+
+func (j *Jobs) tally(ctx context.Context, of int64) (t tallied, err error) {
+	err = j.db.Driver().QueryRow(ctx, talliedSQL, of).Scan(&t.all, &t.done, &t.failed, &t.cancelled, &t.trouble)
+	if err != nil {
+		return t, fmt.Errorf("look after parts: %w", err)
+	}
+	return t, nil
+}
+
+const resultsSQL = "SELECT metadata->'output' FROM " + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) ORDER BY (args->>'n')::integer`
+
+func (j *Jobs) results(ctx context.Context, of int64) ([]json.RawMessage, error) {
+	rows, err := j.db.Driver().Query(ctx, resultsSQL, of)
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[json.RawMessage])
+}

@@ -1,0 +1,138 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/register"
+)
+
+// ReadMany queues the reading of the record sets of many recorders. Who entered nothing is not among them.
+func (l *Ledger) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Entries {
+	all := make(map[id.ID]*Entries, len(recorders))
+	w.Queue("read entries in "+l.meta.Name, l.readMany, recorders).Rows(func(r pgx.Rows) error {
+		var recorder id.ID
+		var debit, credit Account
+		var sum amount.Money
+		err := r.Scan(append(append(append([]any{&recorder}, debit.targets()...), credit.targets()...), &sum)...)
+		if all[recorder] == nil {
+			all[recorder] = &Entries{Ledger: l.meta.Name}
+		}
+		all[recorder].Add(debit, credit, sum)
+		return err
+	})
+	return all
+}
+
+// Rewriter gathers changes of many recorders' record sets, as register.Rewriter does: each turnover, which everybody
+// shares, is touched once and at the end.
+type Rewriter struct {
+	ledger *Ledger
+	erased struct {
+		recorders []id.ID
+		lines     []int32
+	}
+	brought struct {
+		recorders, organisations []id.ID
+		types                    []string
+		lines                    []int32
+		periods                  []time.Time
+		rows                     Entries
+	}
+	turnovers map[turnover]*sums
+}
+
+type turnover struct {
+	organisation id.ID
+	account      Account
+	month        string
+}
+
+type sums struct{ debit, credit amount.Money }
+
+// Rewriter makes an empty one.
+func (l *Ledger) Rewriter() *Rewriter { return &Rewriter{ledger: l, turnovers: map[turnover]*sums{}} }
+
+// Replace is Ledger.Replace for later.
+func (x *Rewriter) Replace(by register.Recorder, was time.Time, before, after *Entries) {
+	c := differences(by, was, before, after)
+	for _, line := range c.erased {
+		x.erased.recorders, x.erased.lines = append(x.erased.recorders, by.ID), append(x.erased.lines, line)
+	}
+	b := &x.brought
+	for i, line := range c.lines {
+		for _, month := range []string{c.periods[i].UTC().Format("2006-01") + "-01", "infinity"} {
+			x.turnover(by.Organisation, c.rows.Debit[i], month).debit += c.rows.Amount[i]
+			x.turnover(by.Organisation, c.rows.Credit[i], month).credit += c.rows.Amount[i]
+		}
+		if line > 0 { // what is taken back is erased, not kept
+			b.recorders, b.organisations, b.types = append(b.recorders, by.ID), append(b.organisations, by.Organisation), append(b.types, by.Type)
+			b.lines, b.periods = append(b.lines, line), append(b.periods, c.periods[i])
+			b.rows.Add(c.rows.Debit[i], c.rows.Credit[i], c.rows.Amount[i])
+		}
+	}
+}
+
+func (x *Rewriter) turnover(organisation id.ID, account Account, month string) *sums {
+	key := turnover{organisation, account, month}
+	if x.turnovers[key] == nil {
+		x.turnovers[key] = &sums{}
+	}
+	return x.turnovers[key]
+}
+
+// Entries is how many rows Write would write.
+func (x *Rewriter) Entries() int { return len(x.erased.lines) + len(x.brought.lines) }
+
+// Write queues the entries gathered so far; turnovers stay gathered.
+func (x *Rewriter) Write(w *database.Work) {
+	if len(x.erased.lines) > 0 {
+		w.Queue("take back from "+x.ledger.meta.Name, x.ledger.eraseMany, x.erased.recorders, x.erased.lines)
+	}
+	if b := &x.brought; len(b.lines) > 0 {
+		args := columns(columns([]any{b.recorders, b.lines, b.types, b.organisations, b.periods}, b.rows.Debit), b.rows.Credit)
+		w.Queue("enter in "+x.ledger.meta.Name, x.ledger.insertMany, append(args, b.rows.Amount)...)
+	}
+	kept := x.turnovers
+	*x = *x.ledger.Rewriter()
+	x.turnovers = kept
+}
+
+// WriteTotals queues the changes of turnovers, in the order in which everybody takes them.
+func (x *Rewriter) WriteTotals(w *database.Work) {
+	var organisations []id.ID
+	var accounts []Account
+	var months []string
+	var debits, credits []amount.Money
+	for key, s := range x.turnovers {
+		if s.debit != 0 || s.credit != 0 {
+			organisations, accounts, months = append(organisations, key.organisation), append(accounts, key.account), append(months, key.month)
+			debits, credits = append(debits, s.debit), append(credits, s.credit)
+		}
+	}
+	x.turnovers = map[turnover]*sums{}
+	if len(months) > 0 {
+		split := int(w.Backend()) % x.ledger.meta.Splits
+		args := columns([]any{split, organisations, months, debits, credits}, accounts)
+		w.Queue("change turnovers of "+x.ledger.meta.Name, x.ledger.addMany, args...)
+	}
+}
+
+func (l *Ledger) rewriterSQL(meta *metadata.Accounting) {
+	l.readMany = fmt.Sprintf("SELECT recorder, %s, amount FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line", Columns, meta.Table())
+	l.eraseMany = fmt.Sprintf("DELETE FROM %s m USING unnest($1::uuid[], $2::integer[]) AS g (recorder, line) WHERE m.recorder = g.recorder AND m.line = g.line", meta.Table())
+	l.insertMany = fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s, amount)
+SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[],
+	$6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::text[], $11::uuid[], $12::uuid[], $13::uuid[], $14::numeric[])`, meta.Table(), Columns)
+	l.addMany = fmt.Sprintf(`INSERT INTO %[1]s AS t (organisation, %[2]s, period, split, debit, credit)
+SELECT organisation, %[2]s, period::date, $1, m.debit, m.credit
+FROM unnest($2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[]) AS m (organisation, period, debit, credit, %[2]s)
+ORDER BY organisation, %[2]s, period::date
+ON CONFLICT (organisation, %[2]s, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`, meta.Totals(), balanceBy)
+}

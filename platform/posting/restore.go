@@ -1,0 +1,224 @@
+package posting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/lock"
+	"plimsoll/platform/register"
+	"plimsoll/platform/rowset"
+)
+
+// Restoration posts anew, in the order of time, what took from the layers under some keys since their boundary, so that they have the
+// costs that posting one document after another by (date, id) gives. It is one transaction: a key is in order or as it was.
+//
+// What depends on what: layers of a key are used up by the documents of that key alone, so keys do not depend on each other. A document takes
+// from several keys; of those that are not restored here it keeps what it has taken. So the rows of a document depend on the last restoration of each of its
+// keys, whatever the order of the restorations, as long as two of them do not write one document at once: each holds the documents that it writes.
+//
+//	documents held, by id ─▶ keys locked ─▶ documents again: new ones held too, or all once more ─▶ layers as before the boundary
+//	─▶ documents in the order of time, so many at a time ─▶ totals, register by register, ledgers last ─▶ boundary cleared, COMMIT
+//
+// Where goods left before they came, no order of time gives them a cost: they take the first that come later, and the boundary stays there.
+type Restoration struct {
+	Register     string
+	Organisation id.ID
+	Keys         *rowset.Table // the leading dimensions of the layers, no combination twice
+	Locks        []lock.Key    // of the keys, those that the rules take
+	How          Manner
+	// Told, when set, hears after each step how many lines have been gone through; after a retry it begins anew.
+	Told func(Restored)
+}
+
+// Manner of a restoration. All give the same books.
+type Manner struct {
+	// Classic reposts one document after the other: it reads balances at each document's moment and rewrites all its record sets row by row, with a
+	// round trip for each statement.
+	// The others keep layers in memory, read and write many documents at a time, and only what differs.
+	Classic bool
+	// Wide is a classic query that reads all layers of a warehouse and picks the document's out of them.
+	Wide bool
+	// TotalsUntil is the month whose first day totals of a classic query reach to; movements since then are read one by one. Zero is the month of each document.
+	TotalsUntil time.Time
+	// Documents at a time. Defaults to DocumentsAtATime; classic is one.
+	Documents int
+}
+
+// DocumentsAtATime bounds what a restoration keeps in memory besides layers.
+const DocumentsAtATime = 500
+
+// Restored tells what a restoration did.
+type Restored struct {
+	Keys      int64 `json:"keys"`
+	Documents int64 `json:"documents"` // gone through
+	Lines     int64 `json:"lines"`     // movements of the keys in them
+	Changed   int64 `json:"changed"`   // documents whose costs were others
+	Rows      int64 `json:"rows"`      // of movements and entries written
+	Short     int64 `json:"short"`     // keys whose goods left before they came
+}
+
+// Add sums.
+func (r *Restored) Add(more Restored) {
+	r.Keys, r.Documents, r.Lines, r.Changed = r.Keys+more.Keys, r.Documents+more.Documents, r.Lines+more.Lines, r.Changed+more.Changed
+	r.Rows, r.Short = r.Rows+more.Rows, r.Short+more.Short
+}
+
+// errMoved means that a document came to the keys while they were waited for, and is being changed: begin again.
+var errMoved = errors.New("a document of the keys is being changed")
+
+const (
+	restorationPatience = "SET LOCAL lock_timeout = '60s'"
+	restorationAttempts = 20
+	restorationPause    = 50 * time.Millisecond
+)
+
+// Restore carries it out.
+func (b *Books) Restore(ctx context.Context, r Restoration) (done Restored, err error) {
+	if b.registers[r.Register] == nil || !b.registers[r.Register].Meta().Layered {
+		return done, fmt.Errorf("restore: no layered register %q", r.Register)
+	}
+	if r.How.Documents < 1 {
+		r.How.Documents = DocumentsAtATime
+	}
+	if r.How.Classic {
+		r.How.Documents = 1
+	}
+	for attempt := 1; ; attempt++ {
+		err = b.db.Run(ctx, func(w *database.Work) (err error) {
+			done, err = b.restore(ctx, w, r)
+			return err
+		})
+		if !errors.Is(err, errMoved) || attempt == restorationAttempts {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return done, ctx.Err()
+		case <-time.After(restorationPause/2 + rand.N(restorationPause)):
+		}
+	}
+	if err != nil {
+		return done, fmt.Errorf("restore %s: %w", r.Register, err)
+	}
+	return done, nil
+}
+
+func (b *Books) restore(ctx context.Context, w *database.Work, r Restoration) (Restored, error) {
+	if r.How.Classic {
+		w.OneByOne()
+	}
+	layered := b.registers[r.Register]
+	takers, boundaries, err := b.holdTakers(ctx, w, layered, r)
+	if err != nil {
+		return Restored{}, err
+	}
+	s := &sequence{
+		books: b, layered: layered, restoration: r, writers: b.writers(), short: map[string]time.Time{}, keys: rowset.New(layered.Meta().Leading(), 0),
+		since: map[string]time.Time{},
+	}
+	var moments []time.Time
+	for row := range r.Keys.Rows() { // those that somebody else has restored meanwhile are left out
+		if moment, ok := boundaries[layered.Leading(r.Keys, row)]; ok {
+			s.keys.Add(r.Keys, []int{row})
+			s.since[layered.Leading(r.Keys, row)] = moment
+			moments = append(moments, moment)
+		}
+	}
+	s.done.Keys = int64(s.keys.Rows())
+	if s.done.Keys == 0 {
+		return s.done, nil
+	}
+	if !r.How.Classic {
+		untaken := layered.Untaken(w, r.Organisation, id.ID{}, s.keys, moments)
+		if err := w.Flush(ctx); err != nil {
+			return s.done, err
+		}
+		s.memory = newMemory(layered, untaken)
+	}
+	for some := range slices.Chunk(takers, r.How.Documents) {
+		if err := s.repost(ctx, w, some); err != nil {
+			return s.done, err
+		}
+		if r.Told != nil {
+			r.Told(s.done)
+		}
+	}
+	s.writers.totals(w)
+	layered.Settle(w, r.Organisation, s.keys, s.short)
+	s.done.Short = int64(len(s.short))
+	return s.done, nil
+}
+
+// holdTakers holds the documents before the keys are locked, as everybody does, and looks for those that came in between.
+func (b *Books) holdTakers(ctx context.Context, w *database.Work, layered *register.Register, r Restoration) ([]register.Taker, map[string]time.Time, error) {
+	w.Queue("be patient", restorationPatience)
+	w.Queue("be patient", "SET LOCAL statement_timeout = 0")
+	before := layered.Takers(w, r.Organisation, r.Keys)
+	if err := w.Flush(ctx); err != nil {
+		return nil, nil, err
+	}
+	held := map[id.ID]bool{}
+	if err := b.holdMany(w, *before, held, false); err != nil {
+		return nil, nil, err
+	}
+	lock.Exclusive(w, r.Locks)
+	boundaries := layered.Boundaries(w, r.Organisation, r.Keys)
+	takers := layered.Takers(w, r.Organisation, r.Keys)
+	if err := w.Flush(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := b.holdMany(w, *takers, held, true); err != nil {
+		return nil, nil, err
+	}
+	if err := w.Flush(ctx); database.IsLockTimeout(err) {
+		return nil, nil, errMoved
+	} else if err != nil {
+		return nil, nil, err
+	}
+	return *takers, boundaries, nil
+}
+
+func (b *Books) holdMany(w *database.Work, takers []register.Taker, held map[id.ID]bool, atOnce bool) error {
+	byType := map[string][]id.ID{}
+	for _, t := range takers {
+		if !held[t.ID] {
+			held[t.ID] = true
+			byType[t.Type] = append(byType[t.Type], t.ID)
+		}
+	}
+	for _, name := range sortedKeys(byType) {
+		if b.types[name] == nil {
+			return fmt.Errorf("hold %s: it has no rules", name)
+		}
+		b.types[name].store.HoldMany(w, byType[name], atOnce)
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// posted is a document on its way through a restoration.
+type posted struct {
+	kind   *kind
+	held   *document.Document
+	before sets
+	facts  *Facts
+
+	required map[string]int64 // of the first resource, by key restored
+	inside   *rowset.Table    // those keys
+	outside  []int            // its movements under other keys
+}

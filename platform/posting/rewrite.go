@@ -1,0 +1,85 @@
+package posting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+)
+
+// Rewriting says how record sets are rewritten.
+type Rewriting struct {
+	// Documents in one transaction. Defaults to 1.
+	Documents int
+	// Rows in one statement; 0 means all of the transaction's.
+	Rows int
+	// Asynchronous transactions do not wait for the log. A crash may lose the last of them, whole: record sets are then as they were, which is what they become.
+	Asynchronous bool
+}
+
+// Rewrite deletes the record sets of posted documents of one type and inserts them again as they were, as is done after a register has changed its form. The
+// books stay the same. It tells how many documents are done; those before an error are.
+func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID, how Rewriting) (done int64, err error) {
+	k := b.types[kindName]
+	if k == nil {
+		return 0, fmt.Errorf("rewrite %s: it has no rules", kindName)
+	}
+	for some := range slices.Chunk(documents, max(1, how.Documents)) {
+		err := b.db.Run(ctx, func(w *database.Work) error { return b.rewrite(ctx, w, k, some, how) })
+		if err != nil {
+			return done, fmt.Errorf("rewrite %s: %w", kindName, err)
+		}
+		done += int64(len(some))
+	}
+	return done, nil
+}
+
+func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, documents []id.ID, how Rewriting) error {
+	if how.Asynchronous {
+		w.Queue("commit asynchronously", "SET LOCAL synchronous_commit = off")
+	}
+	k.store.HoldMany(w, documents, false)
+	headers := k.store.ReadMany(w, documents)
+	s := &sequence{books: b, writers: b.writers()}
+	read := s.recordSets(w, k, documents)
+	if err := w.Flush(ctx); err != nil {
+		return err
+	}
+	for _, v := range documents {
+		if d := headers[v]; d != nil {
+			s.writers.replace(&posted{kind: k, held: d, before: read(v)}, d, read(v), true)
+		}
+	}
+	s.writers.write(w, how.Rows)
+	return nil
+}
+
+// recordSets queues the reading of the record sets of documents of one kind; the answer has them by document after the flush.
+func (s *sequence) recordSets(w *database.Work, k *kind, documents []id.ID) func(id.ID) sets {
+	var collect []func(v id.ID, to sets)
+	for _, name := range k.meta.Recorded() {
+		if s.books.known[name] != nil {
+			continue
+		}
+		if r := s.books.registers[name]; r != nil {
+			found := r.ReadMany(w, documents)
+			collect = append(collect, func(v id.ID, to sets) { to.movements[name] = orNone(found[v], r) })
+			continue
+		}
+		found := s.books.ledgers[name].ReadMany(w, documents)
+		collect = append(collect, func(v id.ID, to sets) {
+			if e := found[v]; e != nil {
+				to.entries[name] = e
+			}
+		})
+	}
+	return func(v id.ID) sets {
+		to := s.books.sets(&Records{})
+		for _, each := range collect {
+			each(v, to)
+		}
+		return to
+	}
+}

@@ -1,0 +1,209 @@
+package register
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/rowset"
+)
+
+// ReadMany queues the reading of the record sets of many recorders. Who moved nothing is not among them.
+func (r *Register) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Movements {
+	all := make(map[id.ID]*Movements, len(recorders))
+	w.Queue("read movements in "+r.meta.Name, r.readMany, recorders).Rows(func(rows pgx.Rows) error {
+		var recorder id.ID
+		targets := make([]any, 2+len(r.meta.Dimensions)+len(r.meta.Resources))
+		targets[0] = &recorder
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		m := all[recorder]
+		if m == nil {
+			m = NewMovements(r.meta, 0)
+			all[recorder] = m
+		}
+		m.Expense = append(m.Expense, false)
+		row := m.Rows.Grow(1)
+		targets[0], targets[1] = nil, &m.Expense[row]
+		for i := range len(targets) - 2 {
+			targets[2+i] = m.Rows.Cell(i, row)
+		}
+		return rows.Scan(targets...)
+	})
+	return all
+}
+
+// Rewriter gathers changes of many recorders' record sets: their movements travel as a few statements, and each total is
+// written once, however many recorders moved it. It moves no boundary: its user knows what the changes mean for the order of time.
+type Rewriter struct {
+	register *Register
+	erased   struct {
+		recorders []id.ID
+		lines     []int32
+	}
+	brought struct {
+		recorders, organisations []id.ID
+		types                    []string
+		lines                    []int32
+		periods                  []time.Time
+		expense                  []bool
+		rows                     *rowset.Table
+	}
+	totals totals
+}
+
+// totals by organisation, month and dimensions: how much each is to change by. Columns of equal length.
+type totals struct {
+	at            map[string]int
+	organisations []id.ID
+	months        []string
+	rows          *rowset.Table
+}
+
+const current = "infinity"
+
+// Rewriter makes an empty one.
+func (r *Register) Rewriter() *Rewriter {
+	x := &Rewriter{register: r}
+	x.brought.rows = rowset.New(fields(r.meta), 0)
+	x.totals = totals{at: map[string]int{}, rows: rowset.New(fields(r.meta), 0)}
+	return x
+}
+
+// Replace is Register.Replace for later.
+func (x *Rewriter) Replace(by Recorder, was time.Time, before, after *Movements) {
+	taken, brought := differences(by, was, before, after)
+	for _, row := range taken {
+		x.erased.recorders, x.erased.lines = append(x.erased.recorders, by.ID), append(x.erased.lines, int32(row+1))
+		x.totals.add(x.register, by.Organisation, was, before.Rows, row, !before.Expense[row])
+	}
+	b := &x.brought
+	for _, row := range brought {
+		b.recorders, b.organisations, b.types = append(b.recorders, by.ID), append(b.organisations, by.Organisation), append(b.types, by.Type)
+		b.lines, b.periods, b.expense = append(b.lines, int32(row+1)), append(b.periods, by.Period), append(b.expense, after.Expense[row])
+		x.totals.add(x.register, by.Organisation, by.Period, after.Rows, row, after.Expense[row])
+	}
+	b.rows.Add(after.Rows, brought)
+}
+
+func (t *totals) add(r *Register, organisation id.ID, period time.Time, rows *rowset.Table, row int, negative bool) {
+	for _, month := range []string{period.UTC().Format("2006-01") + "-01", current} {
+		if month == current && r.meta.Turnovers {
+			continue
+		}
+		key := string(organisation[:]) + r.Key(rows, row) + month
+		to, ok := t.at[key]
+		if !ok {
+			to = t.rows.Rows()
+			t.rows.Add(rows, []int{row})
+			for i := range r.meta.Resources { // nothing yet: what the row has is taken off again
+				increase(t.rows.Cell(len(r.meta.Dimensions)+i, to), rows.Value(len(r.meta.Dimensions)+i, row), true)
+			}
+			t.at[key], t.organisations, t.months = to, append(t.organisations, organisation), append(t.months, month)
+		}
+		for i := range r.meta.Resources {
+			column := len(r.meta.Dimensions) + i
+			increase(t.rows.Cell(column, to), rows.Value(column, row), negative)
+		}
+	}
+}
+
+// Movements is how many rows Write would write.
+func (x *Rewriter) Movements() int { return len(x.erased.lines) + len(x.brought.lines) }
+
+// Write queues the movements gathered so far, so many rows to a statement; 0 means all. Totals stay gathered.
+func (x *Rewriter) Write(w *database.Work, most int) {
+	name := x.register.meta.Name
+	for from, to := range parts(len(x.erased.lines), most) {
+		w.Queue("take back from "+name, x.register.eraseMany, x.erased.recorders[from:to], x.erased.lines[from:to])
+	}
+	b := &x.brought
+	for from, to := range parts(len(b.lines), most) {
+		rows := b.rows
+		if to-from < rows.Rows() {
+			rows = rowset.New(rows.Attributes, to-from)
+			rows.AddRange(b.rows, from, to)
+		}
+		w.Queue("record in "+name, x.register.insertMany,
+			rows.Arrays([]any{b.recorders[from:to], b.lines[from:to], b.types[from:to], b.organisations[from:to], b.periods[from:to], b.expense[from:to]})...)
+	}
+	kept := x.totals
+	*x = *x.register.Rewriter()
+	x.totals = kept
+}
+
+// parts of so many rows, each of most of them; 0 means one part.
+func parts(rows, most int) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		size := most
+		if size < 1 {
+			size = max(1, rows)
+		}
+		for from := 0; from < rows; from += size {
+			if !yield(from, min(rows, from+size)) {
+				return
+			}
+		}
+	}
+}
+
+// WriteTotals queues the changes of totals, in the order in which everybody takes them. Those that come out even are left alone.
+func (x *Rewriter) WriteTotals(w *database.Work) {
+	t := x.totals
+	var order []int
+	for row := range t.rows.Rows() {
+		if x.register.moved(t.rows, row) {
+			order = append(order, row)
+		}
+	}
+	x.totals = totals{at: map[string]int{}, rows: rowset.New(fields(x.register.meta), 0)}
+	if len(order) == 0 {
+		return
+	}
+	organisations, months, rows := make([]id.ID, len(order)), make([]string, len(order)), rowset.New(fields(x.register.meta), len(order))
+	for i, row := range order {
+		organisations[i], months[i] = t.organisations[row], t.months[row]
+	}
+	rows.Add(t.rows, order)
+	w.Queue("change totals of "+x.register.meta.Name, x.register.addMany, rows.Arrays([]any{organisations, months})...)
+}
+
+func (r *Register) moved(rows *rowset.Table, row int) bool {
+	for i := range r.meta.Resources {
+		if number(rows.Value(len(r.meta.Dimensions)+i, row)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Register) rewriterSQL() {
+	columns := names(fields(r.meta))
+	typed := func(first int) string {
+		var parameters []string
+		for i, a := range fields(r.meta) {
+			parameters = append(parameters, fmt.Sprintf("$%d::%s", first+i, a.Array()))
+		}
+		return strings.Join(parameters, ", ")
+	}
+	list := strings.Join(columns, ", ")
+	r.readMany = fmt.Sprintf("SELECT recorder, expense, %s FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line", list, r.meta.Table())
+	r.eraseMany = fmt.Sprintf("DELETE FROM %s m USING unnest($1::uuid[], $2::integer[]) AS g (recorder, line) WHERE m.recorder = g.recorder AND m.line = g.line", r.meta.Table())
+	r.insertMany = fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, expense, %s)
+SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[], $6::boolean[], %s)`, r.meta.Table(), list, typed(7))
+	var updates []string
+	for _, a := range r.meta.Resources {
+		updates = append(updates, fmt.Sprintf("%[1]s = t.%[1]s + excluded.%[1]s", a.Name))
+	}
+	r.addMany = fmt.Sprintf(`INSERT INTO %[1]s AS t (organisation, period, %[2]s)
+SELECT m.organisation, m.period::date, %[3]s FROM unnest($1::uuid[], $2::text[], %[4]s) AS m (organisation, period, %[2]s)
+ORDER BY m.organisation, %[7]s, m.period::date
+ON CONFLICT (organisation, %[5]s, period) DO UPDATE SET %[6]s`,
+		r.meta.Totals(), list, qualified("m", columns), typed(3), strings.Join(names(r.meta.Dimensions), ", "), strings.Join(updates, ", "), qualified("m", names(r.meta.Dimensions)))
+}

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/session"
+	"plimsoll/platform/temptable"
+)
+
+// latencyBuckets reach from a cached list to the timeout of an operation, in seconds.
+var latencyBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
+
+// metrics are what GET /metrics shows. Counts of the database are those of the profile; figures of pool, queue and sessions are asked
+// for when somebody looks.
+type metrics struct {
+	registry     *prometheus.Registry
+	requests     *prometheus.CounterVec
+	seconds      *prometheus.HistogramVec
+	queue        prometheus.Histogram
+	lockTimeouts *prometheus.CounterVec
+	handler      http.Handler
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		registry:     prometheus.NewRegistry(),
+		requests:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "plimsoll_requests_total", Help: "Requests by operation and status."}, []string{"operation", "status"}),
+		seconds:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "plimsoll_request_seconds", Help: "From the header of a request to its answer, waiting included.", Buckets: latencyBuckets}, []string{"operation"}),
+		queue:        prometheus.NewHistogram(prometheus.HistogramOpts{Name: "plimsoll_queue_seconds", Help: "Waiting for a slot to work in.", Buckets: latencyBuckets}),
+		lockTimeouts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "plimsoll_lock_timeouts_total", Help: "Operations that waited in vain for a lock."}, []string{"operation"}),
+	}
+	m.registry.MustRegister(m.requests, m.seconds, m.queue, m.lockTimeouts, &figures{s},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return m
+}
+
+func (m *metrics) observe(operation string, status int, took time.Duration) {
+	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
+}
+
+// figure is one that somebody else keeps.
+type figure struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(f *snapshot) float64
+}
+
+type snapshot struct {
+	*Server
+	pool database.Pool
+	data session.Figures
+	temp temptable.Counters
+}
+
+func gauge(name, help string, of func(f *snapshot) float64) figure {
+	return figure{prometheus.NewDesc("plimsoll_"+name, help, nil, nil), prometheus.GaugeValue, of}
+}
+
+func counter(name, help string, of func(f *snapshot) float64) figure {
+	return figure{prometheus.NewDesc("plimsoll_"+name, help, nil, nil), prometheus.CounterValue, of}
+}
+
+var shownFigures = []figure{
+	gauge("requests_working", "Requests that are worked on.", func(f *snapshot) float64 { return float64(len(f.gate.slots)) }),
+	gauge("requests_working_max", "Slots to work in.", func(f *snapshot) float64 { return float64(cap(f.gate.slots)) }),
+	gauge("requests_waiting", "Requests that wait for a slot.", func(f *snapshot) float64 { return float64(f.gate.load()) }),
+	gauge("sessions", "Sessions that are open.", func(f *snapshot) float64 { return float64(f.Sessions()) }),
+	gauge("session_data_memory_bytes", "Session data in memory.", func(f *snapshot) float64 { return float64(f.data.MemoryBytes) }),
+	gauge("session_data_memory_max_bytes", "Bound of session data in memory.", func(f *snapshot) float64 { return float64(f.data.MemoryMax) }),
+	gauge("session_data_disk_bytes", "Session data in files.", func(f *snapshot) float64 { return float64(f.data.DiskBytes) }),
+	counter("session_data_hits_total", "Accesses to session data that was in memory.", func(f *snapshot) float64 { return float64(f.data.Hits) }),
+	counter("session_data_reads_total", "Accesses to session data that was in a file.", func(f *snapshot) float64 { return float64(f.data.Reads) }),
+	counter("session_data_read_seconds_total", "Time spent on reading files of session data.", func(f *snapshot) float64 { return f.data.ReadTime.Seconds() }),
+	counter("session_data_spills_total", "Sessions whose data went to a file.", func(f *snapshot) float64 { return float64(f.data.Spills) }),
+	counter("session_data_spill_seconds_total", "Time spent on writing files of session data.", func(f *snapshot) float64 { return f.data.SpillTime.Seconds() }),
+	counter("session_data_refused_total", "Values that there was no room for.", func(f *snapshot) float64 { return float64(f.data.Refused) }),
+	counter("session_data_lost_total", "Files of session data that could not be read back.", func(f *snapshot) float64 { return float64(f.data.Lost) }),
+	gauge("pool_connections_max", "Most connections to the database.", func(f *snapshot) float64 { return float64(f.pool.Max) }),
+	gauge("pool_connections", "Connections to the database.", func(f *snapshot) float64 { return float64(f.pool.Total) }),
+	gauge("pool_connections_idle", "Connections that nobody uses.", func(f *snapshot) float64 { return float64(f.pool.Idle) }),
+	counter("pool_acquires_total", "Connections lent.", func(f *snapshot) float64 { return float64(f.pool.Acquires) }),
+	counter("pool_waits_total", "Connections that had to be waited for.", func(f *snapshot) float64 { return float64(f.pool.Waits) }),
+	counter("pool_wait_seconds_total", "Time spent on waiting for connections.", func(f *snapshot) float64 { return f.pool.WaitTime.Seconds() }),
+	counter("pool_opened_total", "Connections opened.", func(f *snapshot) float64 { return float64(f.pool.Opened) }),
+	counter("pool_ended_by_age_total", "Connections that reached their lifetime.", func(f *snapshot) float64 { return float64(f.pool.EndedByAge) }),
+	counter("temp_tables_created_total", "Temp tables made by the pool of temp tables.", func(f *snapshot) float64 { return float64(f.temp.Created) }),
+	counter("temp_tables_reused_total", "Temp tables taken from it.", func(f *snapshot) float64 { return float64(f.temp.Reused) }),
+	counter("temp_tables_dropped_total", "Temp tables that gave way.", func(f *snapshot) float64 { return float64(f.temp.Dropped) }),
+	counter("temp_tables_truncated_total", "TRUNCATEs of temp tables.", func(f *snapshot) float64 { return float64(f.temp.Truncates) }),
+	counter("temp_tables_truncates_spared_total", "Temp tables that were empty.", func(f *snapshot) float64 { return float64(f.temp.Skipped) }),
+}
+
+// Figures of the profile, by operation.
+var profileFigures = []struct {
+	desc *prometheus.Desc
+	of   func(Operation) int64
+}{
+	{prometheus.NewDesc("plimsoll_statements_total", "Statements sent to the database.", []string{"operation"}, nil), func(o Operation) int64 { return o.Database.Statements }},
+	{prometheus.NewDesc("plimsoll_round_trips_total", "Round trips to the database.", []string{"operation"}, nil), func(o Operation) int64 { return o.Database.RoundTrips }},
+	{prometheus.NewDesc("plimsoll_retries_total", "Units of work done again after a deadlock, a serialization failure or a lost connection.", []string{"operation"}, nil), func(o Operation) int64 { return o.Database.Retries }},
+}
+
+// figures collects what is asked for when somebody looks.
+type figures struct{ server *Server }
+
+func (c *figures) Describe(to chan<- *prometheus.Desc) {
+	for _, f := range shownFigures {
+		to <- f.desc
+	}
+	for _, f := range profileFigures {
+		to <- f.desc
+	}
+}
+
+func (c *figures) Collect(to chan<- prometheus.Metric) {
+	now := &snapshot{Server: c.server, pool: c.server.db.Pool(), data: c.server.sessions.Figures(), temp: c.server.db.TempTables()}
+	for _, f := range shownFigures {
+		to <- prometheus.MustNewConstMetric(f.desc, f.kind, f.of(now))
+	}
+	for name, o := range c.server.Profile() {
+		for _, f := range profileFigures {
+			to <- prometheus.MustNewConstMetric(f.desc, prometheus.CounterValue, float64(f.of(o)), name)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package session
+
+import (
+	"container/list"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// How much data the sessions of a worker may keep, unless it is said otherwise.
+const (
+	MemoryDefault = 256 << 20
+	// diskShare of the memory is what files may hold.
+	diskShare = 32
+	// victimsMax are looked at, from the one unused longest; those that are busy are passed by.
+	victimsMax = 64
+)
+
+// Figures of the data of all sessions.
+type Figures struct {
+	MemoryBytes, MemoryMax int64
+	DiskBytes, DiskMax     int64
+	Hits, Reads            int64 // accesses that found the data in memory, and that read it from disk
+	Spills                 int64
+	Refused                int64 // values for want of room
+	Lost                   int64 // files that could not be read back
+	SpillTime, ReadTime    time.Duration
+}
+
+// store holds the data of all sessions within a bound of memory: what was unused longest goes to disk.
+type store struct {
+	folder  *folder // nil means no disk
+	log     *slog.Logger
+	mutex   sync.Mutex // may be taken by a holder of a data's mutex, never the other way round
+	used    *list.List // of *data in memory, unused longest first
+	figures Figures
+	full    bool // the last spill failed: said once
+}
+
+// read gives the values, from the file if need be. When memory has no room for them, they stay in the file.
+func (st *store) read(d *data) (map[string][]byte, error) {
+	switch {
+	case d.file == nil && d.values == nil:
+		return map[string][]byte{}, nil
+	case d.file == nil:
+		st.mutex.Lock()
+		defer st.mutex.Unlock()
+		st.figures.Hits++
+		st.used.MoveToBack(d.place)
+		return d.values, nil
+	}
+	begun := time.Now()
+	values, err := d.file.read(d.owner)
+	st.count(func(f *Figures) { f.Reads++; f.ReadTime += time.Since(begun) })
+	if err != nil {
+		st.log.Warn("session data is lost", "error", err)
+		st.count(func(f *Figures) { f.Lost++ })
+		st.forget(d)
+		return map[string][]byte{}, nil // working data: the session goes on without
+	}
+	if st.room(d, d.size) == nil {
+		st.drop(d)
+		d.values = values
+	}
+	return values, nil
+}
+
+// keep makes values the data in memory, of a size that they will have in a moment.
+func (st *store) keep(d *data, values map[string][]byte, size int64) error {
+	grows := size
+	if d.values != nil {
+		grows = size - d.size
+	}
+	if err := st.room(d, grows); err != nil {
+		st.count(func(f *Figures) { f.Refused++ })
+		return err
+	}
+	st.drop(d)
+	d.values, d.size = values, size
+	return nil
+}
+
+// room reserves memory, and sends to disk what was unused longest until there is enough.
+func (st *store) room(d *data, bytes int64) error {
+	for {
+		victim, enough := st.reserve(d, bytes)
+		if enough {
+			return nil
+		}
+		if victim == nil {
+			return ErrNoRoom
+		}
+		err := st.spill(victim)
+		victim.mutex.Unlock()
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrNoRoom, err)
+		}
+	}
+}
+
+// reserve takes the memory if there is enough; else it gives one to spill, locked.
+func (st *store) reserve(d *data, bytes int64) (victim *data, enough bool) {
+	st.mutex.Lock()
+	defer st.mutex.Unlock()
+	if bytes <= 0 || st.figures.MemoryBytes+bytes <= st.figures.MemoryMax {
+		st.figures.MemoryBytes += bytes
+		if d.place == nil {
+			d.place = st.used.PushBack(d)
+		}
+		return nil, true
+	}
+	e := st.used.Front()
+	for range victimsMax {
+		if e == nil || st.folder == nil {
+			break
+		}
+		if v := e.Value.(*data); v != d && v.mutex.TryLock() {
+			return v, false
+		}
+		e = e.Next()
+	}
+	return nil, false
+}
+
+func (st *store) spill(d *data) error {
+	begun := time.Now()
+	f, err := st.folder.write(d.owner, d.values, func(bytes int64) bool { return st.diskTakes(bytes) })
+	st.mutex.Lock()
+	defer st.mutex.Unlock()
+	if err != nil {
+		if !st.full {
+			st.log.Warn("session data cannot go to disk: sessions keep no more than fits into memory", "error", err)
+		}
+		st.full = true
+		return err
+	}
+	st.full = false
+	st.figures.Spills++
+	st.figures.SpillTime += time.Since(begun)
+	st.figures.DiskBytes += f.bytes
+	st.figures.MemoryBytes -= d.size
+	st.used.Remove(d.place)
+	d.place, d.values, d.file = nil, nil, f
+	return nil
+}
+
+func (st *store) diskTakes(bytes int64) bool {
+	st.mutex.Lock()
+	defer st.mutex.Unlock()
+	return st.figures.DiskBytes+bytes <= st.figures.DiskMax
+}
+
+// drop removes the file of data.
+func (st *store) drop(d *data) {
+	if d.file == nil {
+		return
+	}
+	d.file.remove()
+	st.count(func(f *Figures) { f.DiskBytes -= d.file.bytes })
+	d.file = nil
+}
+
+// forget removes data from wherever it is.
+func (st *store) forget(d *data) {
+	st.drop(d)
+	st.mutex.Lock()
+	defer st.mutex.Unlock()
+	if d.place != nil {
+		st.used.Remove(d.place)
+		st.figures.MemoryBytes -= d.size
+	}
+	d.place, d.values, d.size = nil, nil, 0
+}
+
+func (st *store) count(change func(*Figures)) {
+	st.mutex.Lock()
+	defer st.mutex.Unlock()
+	change(&st.figures)
+}

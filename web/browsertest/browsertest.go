@@ -1,0 +1,112 @@
+// Package browsertest owns the real browser that tests look at our pages with, and what a page complains of there.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Bounds of one visit and of the drawing of one page; both are far from what an idle machine needs.
+const (
+	visitWithin = 90 * time.Second
+	DrawnWithin = 30 * time.Second
+)
+
+// path finds Chromium, or skips; on CI its absence is a failure.
+func path(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("no browser on CI: install chromium")
+	}
+	t.Skip("SKIPPED: no browser to look at the page with: install chromium")
+	return ""
+}
+
+// Visit of one page collects what it complains of and asks for.
+type Visit struct {
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+	requests   []string
+}
+
+// Open goes to a page in a browser of its own, which ends with the test.
+func Open(t *testing.T, url string) *Visit {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path(t)), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 1000))
+	ctx, cancel := context.WithTimeout(t.Context(), visitWithin)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits until the browser is gone
+	v := &Visit{ctx: ctx}
+	chromedp.ListenTarget(ctx, v.listen)
+	v.Do(t, network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate(url))
+	return v
+}
+
+func (v *Visit) listen(event any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		v.complaints = append(v.complaints, fmt.Sprintf("console.%s", e.Type))
+	case *runtime.EventExceptionThrown:
+		v.complaints = append(v.complaints, e.ExceptionDetails.Error())
+	case *log.EventEntryAdded:
+		v.complaints = append(v.complaints, e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, "data:") {
+			v.requests = append(v.requests, e.Request.URL)
+		}
+	}
+}
+
+// Do carries out actions, or ends the test.
+func (v *Visit) Do(t *testing.T, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(v.ctx, actions...); err != nil {
+		t.Fatal(err, v.complaints)
+	}
+}
+
+// Ask evaluates a script in the page.
+func Ask[T any](t *testing.T, v *Visit, script string) (answer T) {
+	t.Helper()
+	v.Do(t, chromedp.Evaluate(script, &answer))
+	return answer
+}
+
+// Quiet fails when the page complained or asked for more than itself.
+func (v *Visit) Quiet(t *testing.T) {
+	t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.complaints) > 0 {
+		t.Errorf("the page complains: %q", v.complaints)
+	}
+	if len(v.requests) != 1 {
+		t.Errorf("the page asked for %q", v.requests)
+	}
+}
