@@ -134,7 +134,7 @@ func (b *base) addWarehouses() {
 		o.warehouses = append(o.warehouses, v)
 		to.rows = append(to.rows, []any{
 			v, o.id, fmt.Sprintf("W%04d", n+1), fmt.Sprintf("Склад № %d, %s", n+1, w.of(cities)), w.of([]string{"Оптовый", "Розничный", "Распределительный центр"}),
-			w.address(), w.person(), w.phone(), "Пн-Пт 08:00-20:00", amount.Quantity(1000 * (200 + w.IntN(20000))), n%5 == 4,
+			w.address(), w.person(), w.phone(), "Пн-Пт 08:00-20:00", amount.Quantity(1000 * (200 + w.IntN(20000))), len(o.warehouses)%5 == 2, // so that every organisation of two has one
 		})
 	}
 }
