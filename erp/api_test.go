@@ -13,6 +13,7 @@ import (
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 
+	"plimsoll/erp"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/openapi/openapitest"
@@ -186,9 +187,9 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	for _, o := range c.api.Operations {
 		done := false
 		for status := range c.seen[o.ID] {
-			done = done || status < 300 || status == 409 // a control may refuse to post what was made up
+			done = done || status < 300 || strings.HasSuffix(o.ID, ".repost") && (status == 409 || status == 400) // what was made up may not be posted
 		}
-		if !done {
+		if !done && o.ID != erp.MonthClose+".card" { // which there is none of: a job writes them
 			t.Errorf("%s was never done: %v", o.ID, c.seen[o.ID])
 		}
 	}
@@ -257,8 +258,8 @@ func (c *caller) life(t *testing.T, kind string) {
 				t.Errorf("%s: version %d with ETag %s", o.ID, now.Version, tag)
 			}
 		}
-		// a control may refuse to post what was made up, nothing else may fail
-		if status != 200 && !(status == 409 && (step == ".repost" || step == ".change")) {
+		// what was made up may be refused by a control, or contradict itself, when it is to be posted; nothing else may fail
+		if status != 200 && !(step == ".repost" && (status == 409 || status == 400) || step == ".change" && status == 409) {
 			t.Errorf("%s: %d %s", o.ID, status, said)
 		}
 	}

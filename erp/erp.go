@@ -27,10 +27,13 @@ func Migrate(ctx context.Context, db *database.Database) error {
 	return jobs.Migrate(ctx, db)
 }
 
-// NewServer makes a worker that serves the ERP.
+// NewServer makes a worker that serves the ERP. Users look at the closing of a month, and ask a job for it: what a document of it says is
+// computed, once for a month.
 func NewServer(config server.Config) (*server.Server, error) {
+	rules := Rules()
+	delete(rules, MonthClose)
 	return server.New(config, server.Application{
-		Metadata: Metadata(), Rules: Rules(), Login: login, Users: Users,
+		Metadata: Metadata(), Rules: rules, Login: login, Users: Users,
 		Reports: map[string]server.Report{
 			"stock": stockReport, "trial-balance": trialBalanceReport, "account-card": accountCardReport, "settlements": settlementsReport,
 			"to-ship": toShipReport, "to-receive": toReceiveReport,

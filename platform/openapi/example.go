@@ -44,7 +44,12 @@ func (d *Document) example(b *bytes.Buffer, name string, s *Schema) {
 		b.WriteByte('}')
 	case "array":
 		b.WriteByte('[')
-		d.example(b, name, s.Items)
+		for i := range max(1, s.MinItems) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			d.example(b, name, s.Items)
+		}
 		b.WriteByte(']')
 	case "integer", "number":
 		b.WriteString("1")

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -215,7 +216,12 @@ func (a *API) Example(schema map[string]any, pick func(name string) string) any 
 		}
 		return object
 	case "array":
-		return []any{a.Example(schema["items"].(map[string]any), pick)}
+		least, _ := strconv.Atoi(fmt.Sprint(schema["minItems"]))
+		rows := make([]any, max(1, least))
+		for i := range rows {
+			rows[i] = a.Example(schema["items"].(map[string]any), pick)
+		}
+		return rows
 	case "integer", "number":
 		return 1
 	case "boolean":
