@@ -2,6 +2,7 @@ package erp_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,8 +24,10 @@ func TestDocsInABrowser(t *testing.T) {
 		shown := browsertest.Ask[[]string](t, v, `[...document.querySelectorAll("details[id]")].map((d) => d.id)`)
 		for _, d := range erp.Metadata().Documents {
 			for _, step := range []string{".list", ".card", ".create", ".change", ".repost", ".unpost"} {
-				if !strings.Contains(" "+strings.Join(shown, " ")+" ", " "+d.Name+step+" ") {
-					t.Errorf("no %s%s", d.Name, step)
+				// A month is closed by a job: its documents can only be looked at.
+				want := d.Name != erp.MonthClose || step == ".list" || step == ".card"
+				if slices.Contains(shown, d.Name+step) != want {
+					t.Errorf("%s%s is shown: %v", d.Name, step, !want)
 				}
 			}
 		}
