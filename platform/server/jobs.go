@@ -53,14 +53,13 @@ func (s *Server) jobEndpoints() []Endpoint {
 }
 
 func jobSchema() *openapi.Schema {
-	count := func(means string) *openapi.Schema { return openapi.Integer(means) }
 	return openapi.Object(openapi.Named[*openapi.Schema]{
-		{Name: "number", Value: count("")}, {Name: "kind", Value: openapi.String("")}, {Name: "state", Value: openapi.String("")},
+		{Name: "number", Value: openapi.Integer("")}, {Name: "kind", Value: openapi.String("")}, {Name: "state", Value: openapi.String("")},
 		{Name: "arguments", Value: &openapi.Schema{}}, {Name: "created", Value: openapi.Moment("")}, {Name: "started", Value: openapi.Moment("")}, {Name: "ended", Value: openapi.Moment("")},
 		{Name: "parts", Value: openapi.Object(openapi.Named[*openapi.Schema]{
-			{Name: "all", Value: count("")}, {Name: "running", Value: count("")}, {Name: "done", Value: count("")}, {Name: "failed", Value: count("")},
+			{Name: "all", Value: openapi.Integer("")}, {Name: "running", Value: openapi.Integer("")}, {Name: "done", Value: openapi.Integer("")}, {Name: "failed", Value: openapi.Integer("")},
 		})},
-		{Name: "done", Value: count("of the total")}, {Name: "total", Value: count("zero until it is planned")},
+		{Name: "done", Value: openapi.Integer("of the total")}, {Name: "total", Value: openapi.Integer("zero until it is planned")},
 		{Name: "left_s", Value: openapi.Number("seconds it will take yet at the speed it has had")},
 		{Name: "result", Value: &openapi.Schema{}}, {Name: "error", Value: openapi.String("")},
 	}, "started", "ended", "left_s", "result", "error")
