@@ -48,6 +48,9 @@ func counted(samples []tally.Sample) *result.Result {
 	for _, s := range samples {
 		count.Count(s)
 	}
+	if _, err := count.Tick(0, 0, 0); err != nil {
+		panic(err) // of an encoder that writes to memory
+	}
 	r := &result.Result{}
 	for k, op := range all {
 		o := result.Operation{ID: op.ID, Counts: count.Operations[k].Apdex}

@@ -38,3 +38,7 @@ func valueIn(file, prefix, cut string) string {
 	}
 	return ""
 }
+
+// Boot is the kernel's name of this boot of the machine: containers of one machine share it,
+// as they share its cores. Empty where the kernel does not say.
+func Boot() string { return valueIn("/proc/sys/kernel/random/boot_id", "", "") }

@@ -106,6 +106,9 @@ type Generator struct {
 	UsersBytes *float64 `json:"users_bytes"`
 	InFlight   int      `json:"in_flight_max"` // most operations under way at once
 	Backlog    int      `json:"backlog_max"`   // most that were due but had no slot at once
+	// Agents that made the load instead of the process that ran; CPUShare is then that of
+	// the machine whose generators were the busiest.
+	Agents []Agent `json:"agents,omitempty"`
 }
 
 // Audit is the check of the books after the run.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,7 +23,7 @@ func (r *running) result() *result.Result {
 		Started: r.began.UTC().Truncate(time.Millisecond), Finished: time.Now().UTC().Truncate(time.Millisecond),
 		Interrupted: r.stoppedByHand, Users: r.Users, DurationS: steady,
 		Totals: totals(r.tally.Outcomes()), Band: apdex.NoSample,
-		Operations: r.perOperation(), Cost: r.cost(), Generator: r.generator(), Audit: r.audit,
+		Operations: r.perOperation(), Cost: r.cost(), Generator: r.generated(), Audit: r.audit,
 		Conditions: r.conditions(), Events: r.events(), Series: r.series(),
 	}
 	if steady > 0 {
@@ -87,13 +88,31 @@ func errorTexts(counts map[string]int64) (all []result.ErrorText) {
 	return all
 }
 
-func (r *running) generator() result.Generator {
+func (r *running) generated() result.Generator {
 	p50, _ := r.tally.Lag.Percentile(50)
 	p99, _ := r.tally.Lag.Percentile(99)
 	return result.Generator{
-		CPUShare: r.cpu(generatorCPU), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
-		LagMSMax: milliseconds(r.tally.Lag.Max()), UsersBytes: &r.bytesPerUser, InFlight: r.tally.InFlight, Backlog: r.tally.Backlog,
+		CPUShare: r.generatorShare(), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
+		LagMSMax: milliseconds(r.tally.Lag.Max()), UsersBytes: r.made.UsersBytes, InFlight: r.tally.InFlight, Backlog: r.tally.Backlog,
+		Agents: r.made.Agents,
 	}
+}
+
+// generatorShare is that of the machine whose generators are the busiest; this process is one of them.
+func (r *running) generatorShare() *float64 {
+	own := r.cpu(generatorCPU)
+	if own == nil || len(r.made.Agents) == 0 {
+		return own
+	}
+	machines := map[string]float64{machine.Boot(): *own}
+	for _, a := range r.made.Agents {
+		if a.CPUShare == nil {
+			return nil
+		}
+		machines[a.Boot] += *a.CPUShare
+	}
+	most := slices.Max(slices.Collect(maps.Values(machines)))
+	return &most
 }
 
 func (r *running) cpu(which int) *float64 { return r.meter.share(which, r.tally.From, r.tally.To) }
@@ -114,7 +133,7 @@ func (r *running) conditions() result.Conditions {
 			Seed: r.Seed, Mix: shares(r.operations),
 		},
 		CPU: result.CPU{
-			Generator: r.cpu(generatorCPU), Workers: r.cpu(workersCPU), Database: r.cpu(databaseCPU),
+			Generator: r.generatorShare(), Workers: r.cpu(workersCPU), Database: r.cpu(databaseCPU),
 			Machine: r.cpu(machineCPU), Steal: r.cpu(stealCPU),
 		},
 		Scale: r.Scale, Profile: r.Profile, Shape: r.toldBefore.shape(), Software: r.Software,
@@ -163,7 +182,7 @@ func day(p users.Pace) (all [][2]float64) {
 }
 
 func (r *running) events() []result.Event {
-	all := []result.Event{}
+	all := append([]result.Event{}, r.made.Events...)
 	for _, d := range r.crew.dead() {
 		all = append(all, result.Event{AtS: d.at.Sub(r.rampBegan).Seconds(), Text: d.text})
 	}

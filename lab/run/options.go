@@ -75,7 +75,12 @@ type Options struct {
 	// Progress is called about once a second from one goroutine, never twice at
 	// the same time; a slow one misses calls and delays nothing.
 	Progress func(Progress)
-	// Ended hears every operation that has ended, also outside the steady state,
+	// Snapshot hears of every second of the load, in their order, and of the rest of one at
+	// the end. It is called by the loop that drives the users and must not wait for anything.
+	Snapshot func(Snapshot)
+	// Generator makes the load. Defaults to this process.
+	Generator Generator
+	// Ended hears every operation of this process that has ended, also outside the steady state,
 	// before it is counted: what a recount starts from. It is called by the loop
 	// that drives the users and must not wait for anything.
 	Ended func(operation string, s tally.Sample)
@@ -129,11 +134,28 @@ func (o Options) checkOwn() error {
 	return nil
 }
 
-func (o Options) crowd() users.Crowd {
-	c := o.Scenario.Crowd(o.Users, o.thinkGiven())
-	c.Arrivals = o.Arrivals
-	c.Seed, c.Ramp, c.Steady, c.Drain, c.Timeout = o.Seed, o.Ramp, o.Duration, o.Drain, o.Timeout
-	return c
+// plan of the load on the application servers given.
+func (o Options) plan(urls []string) Plan {
+	p := Plan{
+		Scenario: o.Scenario, Users: o.Users, Think: o.thinkGiven(), Arrivals: o.Arrivals, Seed: o.Seed,
+		Ramp: o.Ramp, Duration: o.Duration, Drain: o.Drain, Timeout: o.Timeout, URLs: urls,
+	}
+	if own.NeedsDatabase(o.Scenario.Own, o.Scenario.Actions()) {
+		p.DSN = o.DSN
+	}
+	if o.Scenario.Application == scenario.NoERP {
+		p.URLs = o.URLs
+	}
+	return p
+}
+
+func (o Options) crowd() users.Crowd { return o.plan(nil).Crowd() }
+
+func (o Options) generator() Generator {
+	if o.Generator != nil {
+		return o.Generator
+	}
+	return &Local{Ended: o.Ended}
 }
 
 // thinkGiven is what goes before the scenario's think times; nil: nothing.

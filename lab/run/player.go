@@ -5,26 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"slices"
-	"time"
 
 	"plimsoll/erp/client"
 	"plimsoll/lab/own"
 	"plimsoll/lab/scenario"
 	"plimsoll/lab/tally"
 	"plimsoll/lab/users"
-)
-
-const (
-	// idleConnections are kept for the next operation, whosever it is. A connection
-	// costs the generator about 20 KB, a thinking user needs none.
-	idleConnections = 1024
-	// idleTimeout closes a connection before a server would: one that is closed from
-	// the other end just when it is used costs a repetition.
-	idleTimeout = 20 * time.Second
-	dialTimeout = 10 * time.Second
 )
 
 // cast does every operation of a run: the ERP's over HTTP, own ones as they are described.
@@ -35,32 +23,33 @@ type cast struct {
 	actions   []*own.Action
 }
 
-func (r *running) newCast(ctx context.Context) (c *cast, err error) {
-	c = &cast{transport: newTransport(max(1, len(r.crew.urls()))), actions: r.Scenario.Actions()}
+func newCast(ctx context.Context, p Plan) (c *cast, err error) {
+	crowd := p.Crowd()
+	c = &cast{transport: newTransport(), actions: p.Scenario.Actions()}
 	defer func() {
 		if err != nil {
 			c.close()
 		}
 	}()
-	if r.Scenario.Application == scenario.ERP {
-		if c.erp, err = newPlayer(ctx, r.Options, r.operations, r.crew.urls(), c.transport); err != nil {
+	if p.Scenario.Application == scenario.ERP {
+		if c.erp, err = newPlayer(ctx, p, crowd.Operations, c.transport); err != nil {
 			return c, fmt.Errorf("reach the application server: %w", err)
 		}
 	}
 	if slices.ContainsFunc(c.actions, func(a *own.Action) bool { return a != nil }) {
 		c.own, err = own.Open(ctx, own.Options{
-			Settings: r.Scenario.Own, Actions: c.actions, Users: r.Users, Seed: r.Seed, DSN: r.DSN, Bases: r.ownBases(), Transport: c.transport,
+			Settings: p.Scenario.Own, Actions: c.actions, Users: p.Users, Seed: p.Seed, DSN: p.DSN, Bases: p.ownBases(), Transport: c.transport,
 		})
 	}
 	return c, err
 }
 
 // ownBases are the addresses for requests of one's own; with the ERP, URLs are its workers.
-func (r *running) ownBases() []string {
-	if r.Scenario.Application == scenario.ERP {
+func (p Plan) ownBases() []string {
+	if p.Scenario.Application == scenario.ERP {
 		return nil
 	}
-	return r.URLs
+	return p.URLs
 }
 
 // LogIn logs a user in everywhere.
@@ -90,16 +79,6 @@ func (c *cast) close() {
 	c.transport.CloseIdleConnections()
 }
 
-func newTransport(hosts int) *http.Transport {
-	return &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
-		MaxIdleConns:        idleConnections,
-		MaxIdleConnsPerHost: idleConnections / hosts,
-		IdleConnTimeout:     idleTimeout,
-		DisableCompression:  true,
-	}
-}
-
 // player does the ERP's key operations over HTTP.
 type player struct {
 	client     *client.Client
@@ -109,20 +88,21 @@ type player struct {
 	logins     int // users that the database has
 }
 
-func newPlayer(ctx context.Context, o Options, operations []users.Operation, bases []string, transport http.RoundTripper) (*player, error) {
+func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, transport http.RoundTripper) (*player, error) {
 	p := &player{
-		client:     client.New(options(o.Scenario, transport)),
-		operations: operations, bases: bases, sessions: make([]*client.Session, o.Users),
+		client:     client.New(options(plan, transport)),
+		operations: operations, bases: plan.URLs, sessions: make([]*client.Session, plan.Users),
 	}
 	var err error
-	if p.logins, err = p.client.Users(ctx, bases[0]); err == nil && p.logins == 0 {
+	if p.logins, err = p.client.Users(ctx, p.bases[0]); err == nil && p.logins == 0 {
 		err = errors.New("the database has no users")
 	}
 	return p, err
 }
 
 // options of the client as the scenario has them.
-func options(s *scenario.Scenario, transport http.RoundTripper) client.Options {
+func options(p Plan, transport http.RoundTripper) client.Options {
+	s := p.Scenario
 	o := client.Options{Transport: transport, RefusedShare: s.Refused, BackdatedShare: s.Backdated, BackdatedDays: s.BackdatedDays}
 	if s.Refused == 0 {
 		o.RefusedShare = -1 // none, not the default

@@ -4,8 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"plimsoll/lab/users"
 )
 
 // Phase of a run, in order.
@@ -120,18 +118,16 @@ func (b *board) close() {
 }
 
 // watch is told of the crowd once a second.
-func (b *board) watch(o Options) func(users.Look) {
-	var before int64
-	return func(l users.Look) {
-		sum := l.Tally.Outcomes()
-		score, _, scored := l.Tally.Apdex()
+func (b *board) watch(o Options) func(Snapshot) {
+	return func(s Snapshot) {
+		sum := s.Tally.Outcomes()
+		score, _, scored := s.Tally.Apdex()
 		b.set(func(p *Progress) {
-			p.Phase, p.Left = phaseAt(l.At, o), leftAt(l.At, o)
-			p.Users, p.OpsPerS, p.LagMS, p.Backlog = l.Users, float64(l.Answered-before), milliseconds(l.LagMax), l.Backlog
+			p.Phase, p.Left = s.Phase, leftAt(s.At, o)
+			p.Users, p.OpsPerS, p.LagMS, p.Backlog = s.Page.Users, float64(s.Page.Valid()), milliseconds(s.Page.LagMax), s.Page.Backlog
 			p.Ops, p.Errors = total(sum[:]), failures(sum)
 			p.Apdex, p.Scored = score, scored
 		})
-		before = l.Answered
 	}
 }
 

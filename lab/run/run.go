@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -26,7 +27,7 @@ func Run(ctx context.Context, o Options) (*result.Result, error) {
 		return nil, fmt.Errorf("plan run: %w", err)
 	}
 	crowd := o.crowd()
-	r := &running{Options: o, crowd: crowd, operations: crowd.Operations, board: newBoard(o.Progress), began: time.Now()}
+	r := &running{Options: o, crowd: crowd, operations: crowd.Operations, generator: o.generator(), board: newBoard(o.Progress), began: time.Now()}
 	defer r.board.close()
 	return r.run(ctx)
 }
@@ -44,11 +45,11 @@ type running struct {
 	// what the workers tell of themselves
 	toldBefore, toldAfter told
 	crew                  *crew
-	cast                  *cast
+	generator             Generator
 	meter                 *meter
-	tally                 *tally.Tally
+	made                  Made
+	tally                 *tally.Tally // of made
 	rampBegan             time.Time
-	bytesPerUser          float64
 	stoppedByHand         bool
 	audit                 result.Audit
 	verdict               verdict
@@ -94,42 +95,29 @@ func (r *running) open(ctx context.Context) (err error) {
 }
 
 // load logs the users in and lets them work.
-func (r *running) load(ctx context.Context) error {
-	empty := liveBytes()
-	if err := r.logIn(ctx); err != nil {
-		return problem.New(problem.Environment, err, r.crew.lastWords())
+func (r *running) load(ctx context.Context) (err error) {
+	defer r.generator.Close()
+	r.board.begin(Login, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
+	if err := r.generator.LogIn(ctx, r.plan(r.crew.urls()), &r.board.loggedIn); err != nil {
+		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), r.crew.lastWords()))
 	}
-	defer r.cast.close()
 	r.meter = &meter{workers: r.crew.pids(), postmaster: r.postmaster(), cores: runtime.NumCPU()}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	r.crew.watch(stop)
-	r.rampBegan = time.Now()
-	r.meter.start()
-	defer r.meter.stop()
-
-	r.board.begin(phaseAt(0, r.Options), leftAt(0, r.Options))
-	crowd := r.crowd
-	crowd.Look = r.board.watch(r.Options)
-	if r.Ended != nil {
-		crowd.Ended = func(s tally.Sample) { r.Ended(r.operations[s.Operation].ID, s) }
-	}
-	var err error
-	r.tally, err = crowd.Run(working, r.cast)
+	r.made, err = r.generator.Work(working, r.beginRamp, r.look())
 	r.stoppedByHand = ctx.Err() != nil
-	r.bytesPerUser = max(0, (liveBytes()-empty)/float64(r.Users))
+	r.tally = r.made.Tally
+	if r.meter.stopped != nil {
+		r.meter.stop()
+	}
 	return err
 }
 
-func (r *running) logIn(ctx context.Context) (err error) {
-	r.board.begin(Login, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
-	if r.cast, err = r.newCast(ctx); err != nil {
-		return err
-	}
-	if err = users.LogIn(ctx, r.Users, r.cast, &r.board.loggedIn); err != nil {
-		r.cast.close()
-	}
-	return err
+func (r *running) beginRamp() {
+	r.rampBegan = time.Now()
+	r.meter.start()
+	r.board.begin(phaseAt(0, r.Options), leftAt(0, r.Options))
 }
 
 // postmaster of the database, if it is on this machine.
@@ -138,14 +126,6 @@ func (r *running) postmaster() int {
 		return 0
 	}
 	return r.before.Postmaster
-}
-
-// liveBytes is memory in use after a collection: heap and stacks.
-func liveBytes() float64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc + m.StackInuse)
 }
 
 // keep puts the result together and stores it.

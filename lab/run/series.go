@@ -21,7 +21,11 @@ func (r *running) series() result.Series {
 		for which, column := range map[int]*[]*float64{
 			generatorCPU: &s.CPUGenerator, workersCPU: &s.CPUWorkers, databaseCPU: &s.CPUDatabase, machineCPU: &s.CPUMachine,
 		} {
-			*column = append(*column, r.meter.share(which, from, from+line.Width))
+			share := r.meter.share(which, from, from+line.Width)
+			if which == generatorCPU && len(r.made.Agents) > 0 {
+				share = nil // this process only counts; what the agents took is known of the whole run
+			}
+			*column = append(*column, share)
 		}
 	}
 	return s

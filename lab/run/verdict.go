@@ -50,6 +50,9 @@ func (r *running) judgeRun(all *result.Result) {
 	for _, d := range r.crew.dead() {
 		v.against(true, "%s", d.text)
 	}
+	for _, wrong := range r.made.Wrong {
+		v.against(true, "%s", wrong)
+	}
 	v.against(r.restarted(), "the database server was restarted in mid-run")
 	v.against(r.before != nil && r.after == nil, "the database server was lost in mid-run")
 	v.against(all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)

@@ -1,7 +1,8 @@
 package tally
 
 import (
-	"time"
+	"maps"
+	"slices"
 
 	"plimsoll/lab/apdex"
 )
@@ -26,38 +27,29 @@ func newOperation() *Operation {
 	return &Operation{Latency: NewTimes(), Errors: map[string]int64{}}
 }
 
-func (o *Operation) count(s Sample, target time.Duration) {
-	o.Outcomes[s.Outcome]++
-	if s.Outcome.Answered() {
-		o.Apdex.Time(s.Latency(), target)
-		o.Units.Time(s.Latency(), target)
-		o.Latency.Record(s.Latency())
-		return
+// add what ended in a second.
+func (o *Operation) add(c Cell) {
+	o.Apdex.Add(c.Apdex)
+	o.Units.Add(c.Units)
+	for i, n := range c.Outcomes {
+		o.Outcomes[i] += n
 	}
-	o.Apdex.Fail()
-	if s.Err != nil {
-		o.countError(s.Err.Error(), 1)
+	addErrors(o.Errors, c.Errors)
+	o.Latency.recordAll(c.Latency)
+}
+
+func addErrors(to, more map[string]int64) {
+	for _, text := range slices.Sorted(maps.Keys(more)) {
+		countError(to, text, more[text])
 	}
 }
 
-func (o *Operation) countError(text string, n int64) {
-	if _, known := o.Errors[text]; !known && len(o.Errors) >= ErrorTextsMax {
+func countError(counts map[string]int64, text string, n int64) {
+	if _, known := counts[text]; !known && len(counts) >= ErrorTextsMax {
 		text = OtherErrors
 	}
-	o.Errors[text] += n
+	counts[text] += n
 }
 
 // N is how many operations ended, in whatever way.
 func (o *Operation) N() int64 { return o.Apdex.N() }
-
-func (o *Operation) merge(other *Operation) error {
-	o.Apdex.Add(other.Apdex)
-	o.Units.Add(other.Units)
-	for i := range o.Outcomes {
-		o.Outcomes[i] += other.Outcomes[i]
-	}
-	for text, n := range other.Errors {
-		o.countError(text, n)
-	}
-	return o.Latency.Merge(other.Latency)
-}

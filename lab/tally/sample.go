@@ -1,7 +1,7 @@
 // Package tally owns what a generator has counted: per key operation over the
-// steady state, and per interval over the whole run. Everything is a count, so
-// what several generators counted is merged exactly; percentiles are read from
-// merged counts and never averaged.
+// steady state, and per interval over the whole run. Everything is a count, kept in
+// pages of a second, so what several generators counted adds up exactly; percentiles
+// are read from sums of counts and never averaged.
 package tally
 
 import "time"

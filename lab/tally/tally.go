@@ -1,14 +1,12 @@
 package tally
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"plimsoll/lab/apdex"
 )
 
-// Tally is everything one generator counted, or several, merged.
+// Tally is everything one generator counted, or several together: the sum of the pages.
 type Tally struct {
 	targets    []time.Duration
 	priorities []int
@@ -22,29 +20,70 @@ type Tally struct {
 	Timeline   *Timeline
 	InFlight   int // most operations under way at once
 	Backlog    int // most that waited for a slot at once
+
+	open Page // of the second that is not over
 }
 
 // New counts operations against their targets; the steady state is [from, to).
 func New(targets []time.Duration, priorities []int, from, to time.Duration) *Tally {
-	t := &Tally{targets: targets, priorities: priorities, From: from, To: to, Lag: NewTimes(), Timeline: newTimeline()}
+	t := &Tally{targets: targets, priorities: priorities, From: from, To: to, Lag: NewTimes(), Timeline: newTimeline(), open: newPage(0, len(targets))}
 	for range targets {
 		t.Operations = append(t.Operations, newOperation())
 	}
 	return t
 }
 
-// Count takes one operation that has ended.
+// Count takes one operation that has ended; it is seen when the second is over.
 func (t *Tally) Count(s Sample) {
-	target := t.targets[s.Operation]
-	t.Timeline.count(s, target)
+	p := &t.open
+	p.LagMax = max(p.LagMax, s.Lag())
 	if t.inWindow(s.Done) && s.Outcome.Answered() {
-		t.Answered++
+		p.Answered++
 	}
-	if !t.inWindow(s.Due) {
-		return
+	cell := &p.Others[s.Operation]
+	if t.inWindow(s.Due) {
+		cell = &p.Judged[s.Operation]
+		p.Lag = append(p.Lag, microseconds(s.Lag()))
 	}
-	t.Lag.Record(s.Lag())
-	t.Operations[s.Operation].count(s, target)
+	cell.count(s, t.targets[s.Operation])
+}
+
+// Tick ends a second, with the users then at work and the most operations that were under
+// way, and that waited for a slot, in it. The page that it gives is added already.
+func (t *Tally) Tick(users, inFlight, backlog int) (Page, error) {
+	p := t.open
+	t.open = newPage(p.Second+1, len(t.targets))
+	p.Users, p.InFlight, p.Backlog = users, inFlight, backlog
+	return p, t.Add(p)
+}
+
+// Add takes in a second: one that was counted here, or the sum of what several generators
+// counted. Seconds come in their order.
+func (t *Tally) Add(p Page) error {
+	t.take(p)
+	return t.Timeline.tick(p)
+}
+
+func (t *Tally) take(p Page) {
+	t.Answered += p.Answered
+	t.InFlight, t.Backlog = max(t.InFlight, p.InFlight), max(t.Backlog, p.Backlog)
+	t.Lag.recordAll(p.Lag)
+	for i, op := range t.Operations {
+		op.add(p.Judged[i])
+	}
+}
+
+// Close takes in what is left of a last second that is not over, and gives it.
+func (t *Tally) Close(users, inFlight, backlog int) (Page, error) {
+	p := t.open
+	p.Users, p.InFlight, p.Backlog = users, inFlight, backlog
+	return p, t.AddLast(p)
+}
+
+// AddLast is Add for the rest of a second; the timeline is closed with it.
+func (t *Tally) AddLast(p Page) error {
+	t.take(p)
+	return t.Timeline.close(p)
 }
 
 func (t *Tally) inWindow(at time.Duration) bool { return at >= t.From && at < t.To }
@@ -69,21 +108,4 @@ func (t *Tally) Outcomes() (sum [outcomes]int64) {
 		}
 	}
 	return sum
-}
-
-// Merge adds what another generator counted of the same operations from the same
-// start. Both timelines must be closed.
-func (t *Tally) Merge(other *Tally) error {
-	if len(t.Operations) != len(other.Operations) {
-		return fmt.Errorf("merge tallies: %d operations and %d", len(t.Operations), len(other.Operations))
-	}
-	errs := []error{t.Lag.Merge(other.Lag), t.Timeline.merge(other.Timeline)}
-	for i, op := range other.Operations {
-		errs = append(errs, t.Operations[i].merge(op))
-	}
-	t.Answered += other.Answered
-	t.InFlight += other.InFlight
-	t.Backlog += other.Backlog
-	t.From, t.To = max(t.From, other.From), min(t.To, other.To)
-	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package tally
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,51 +31,103 @@ func sample(t *rapid.T) Sample {
 	return s
 }
 
-// play counts samples as a loop does: in order of their ends, a tick each second.
-func play(t *Tally, samples []Sample, seconds int) error {
+// play counts samples as a loop does: in order of their ends, a tick each second. It gives
+// the pages as well.
+func play(t *Tally, samples []Sample, seconds, users int) (pages []Page, errs error) {
 	slices.SortStableFunc(samples, func(a, b Sample) int { return int(a.Done - b.Done) })
-	var errs error
 	for tick, i := 1, 0; tick <= seconds; tick++ {
 		for ; i < len(samples) && samples[i].Done < time.Duration(tick)*second; i++ {
 			t.Count(samples[i])
 		}
-		errs = errors.Join(errs, t.Timeline.Tick(10, 1, 0))
+		page, err := t.Tick(users, 1, 0)
+		pages, errs = append(pages, page), errors.Join(errs, err)
 	}
-	return errors.Join(errs, t.Timeline.Close(10))
+	page, err := t.Close(users, 1, 0)
+	return append(pages, page), errors.Join(errs, err)
 }
 
-func TestMergeEqualsCountingTogether(t *testing.T) {
+// TestPagesOfSeveralAddUpToCountingTogether lets one generator count a recorded timeline, then
+// several, each the operations of its users, and sums up their pages as they cross a wire.
+func TestPagesOfSeveralAddUpToCountingTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		draw := rapid.SliceOfN(rapid.Custom(sample), 0, 12)
-		a, b := draw.Draw(t, "a"), draw.Draw(t, "b")
-		one, two, both := newTally(), newTally(), newTally()
-		together := append(slices.Clone(a), b...)
-		if err := errors.Join(play(one, a, 14), play(two, b, 14), play(both, together, 14), one.Merge(two)); err != nil {
+		all := rapid.SliceOfN(rapid.Custom(sample), 0, 40).Draw(t, "samples")
+		generators := rapid.IntRange(1, 5).Draw(t, "generators")
+		both := newTally()
+		together, err := play(both, slices.Clone(all), 14, 10*generators)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if one.Outcomes() != both.Outcomes() || one.Answered != both.Answered {
-			t.Fatalf("outcomes %v %d, together %v %d", one.Outcomes(), one.Answered, both.Outcomes(), both.Answered)
+		parts := make([][]Sample, generators)
+		for i, s := range all {
+			parts[i%generators] = append(parts[i%generators], s)
 		}
-		for i := range one.Operations {
-			x, y := one.Operations[i], both.Operations[i]
-			if x.Apdex != y.Apdex || x.Units != y.Units || x.Latency.Max() != y.Latency.Max() {
-				t.Fatalf("operation %d: %+v, together %+v", i, x, y)
-			}
-			for p := 0.0; p <= 100; p += 12.5 {
-				m, _ := x.Latency.Percentile(p)
-				n, _ := y.Latency.Percentile(p)
-				if m != n {
-					t.Fatalf("p%v %v, together %v", p, m, n)
-				}
-			}
+		sums := make([]Page, len(together))
+		for k := range sums {
+			sums[k] = NewPage(k, 2)
 		}
-		for i, x := range one.Timeline.Intervals {
-			y := both.Timeline.Intervals[i]
-			if x.Outcomes != y.Outcomes || x.Apdex != y.Apdex || x.P99 != y.P99 || x.LagMax != y.LagMax || x.Users != 2*y.Users {
-				t.Fatalf("interval %d: %+v, together %+v", i, x, y)
+		for _, part := range parts {
+			pages, err := play(newTally(), part, 14, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, page := range pages {
+				sums[k].Add(sent(t, page))
 			}
 		}
+		summed := newTally()
+		for k, page := range sums {
+			if k == len(sums)-1 {
+				err = summed.AddLast(page)
+			} else {
+				err = summed.Add(page)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		compare(t, summed, both)
 	})
+}
+
+// sent is a page that went over the wire.
+func sent(t *rapid.T, p Page) (back Page) {
+	text, err := json.Marshal(p)
+	if err := errors.Join(err, json.Unmarshal(text, &back)); err != nil {
+		t.Fatal(err)
+	}
+	if !back.Fits(2) || back.Fits(3) {
+		t.Fatalf("%+v", back)
+	}
+	return back
+}
+
+func compare(t *rapid.T, one, both *Tally) {
+	if one.Outcomes() != both.Outcomes() || one.Answered != both.Answered || !one.Lag.counts.Equals(both.Lag.counts) {
+		t.Fatalf("outcomes %v %d, together %v %d", one.Outcomes(), one.Answered, both.Outcomes(), both.Answered)
+	}
+	for i := range one.Operations {
+		x, y := one.Operations[i], both.Operations[i]
+		if x.Apdex != y.Apdex || x.Units != y.Units || !x.Latency.counts.Equals(y.Latency.counts) || errorsOf(x) != errorsOf(y) {
+			t.Fatalf("operation %d: %+v, together %+v", i, x, y)
+		}
+	}
+	if len(one.Timeline.Intervals) != len(both.Timeline.Intervals) {
+		t.Fatalf("%d intervals, together %d", len(one.Timeline.Intervals), len(both.Timeline.Intervals))
+	}
+	for i, x := range one.Timeline.Intervals {
+		y := both.Timeline.Intervals[i]
+		if x.Outcomes != y.Outcomes || x.Apdex != y.Apdex || x.P50 != y.P50 || x.P99 != y.P99 || x.LagMax != y.LagMax || x.Users != y.Users {
+			t.Fatalf("interval %d: %+v, together %+v", i, x, y)
+		}
+	}
+}
+
+// errorsOf an operation in all; which texts are kept when there are many is a matter of who came first.
+func errorsOf(o *Operation) (n int64) {
+	for _, k := range o.Errors {
+		n += k
+	}
+	return n
 }
 
 func TestWindow(t *testing.T) {
@@ -92,10 +145,18 @@ func TestWindow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := newTally()
 			got.Count(Sample{Due: c.due, Sent: c.due, Done: c.done})
+			tick(t, got)
 			if got.Operations[0].N() != c.judged || got.Answered != c.arrived {
 				t.Errorf("judged %d, arrived %d", got.Operations[0].N(), got.Answered)
 			}
 		})
+	}
+}
+
+func tick(t *testing.T, counted *Tally) {
+	t.Helper()
+	if _, err := counted.Tick(1, 1, 0); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -104,6 +165,7 @@ func TestOutcomes(t *testing.T) {
 	for _, outcome := range []Outcome{OK, Refused, Overload, Failed} {
 		got.Count(Sample{Due: 3 * second, Sent: 3 * second, Done: 3*second + 1, Outcome: outcome, Err: errors.New("boom")})
 	}
+	tick(t, got)
 	op := got.Operations[0]
 	if op.Apdex.Satisfied != 2 || op.Apdex.Frustrated != 2 {
 		t.Errorf("a control's refusal satisfies, overload and errors frustrate: %+v", op.Apdex)
@@ -116,7 +178,7 @@ func TestOutcomes(t *testing.T) {
 func TestErrorTextsAreBounded(t *testing.T) {
 	op := newOperation()
 	for i := range 1000 {
-		op.countError(fmt.Sprintf("no row %d", i), 1)
+		countError(op.Errors, fmt.Sprintf("no row %d", i), 1)
 	}
 	if len(op.Errors) != ErrorTextsMax+1 || op.Errors[OtherErrors] != 1000-ErrorTextsMax {
 		t.Errorf("%d texts, %d others", len(op.Errors), op.Errors[OtherErrors])
@@ -151,16 +213,17 @@ func TestTimes(t *testing.T) {
 }
 
 func TestTimelineStaysSmallAndLosesNothing(t *testing.T) {
-	line := newTimeline()
+	all := New([]time.Duration{second}, []int{1}, 0, time.Hour)
+	line := all.Timeline
 	line.most = 100
 	const seconds = 301
 	for s := range seconds {
-		line.count(Sample{Done: time.Duration(s%7) * second}, second)
-		if err := line.Tick(s, 1, 0); err != nil {
+		all.Count(Sample{Done: time.Duration(s%7) * second})
+		if _, err := all.Tick(s, 1, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := line.Close(1); err != nil {
+	if _, err := all.Close(1, 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	var sum int64

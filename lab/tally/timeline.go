@@ -47,23 +47,28 @@ func newTimeline() *Timeline {
 	return &Timeline{Width: IntervalDefault, most: IntervalsMax, openTimes: NewTimes()}
 }
 
-func (l *Timeline) count(s Sample, target time.Duration) {
-	l.open.Outcomes[s.Outcome]++
-	l.open.LagMax = max(l.open.LagMax, s.Lag())
-	if !s.Outcome.Answered() {
-		l.open.Apdex.Fail()
-		return
+func (l *Timeline) count(p Page) {
+	l.open.LagMax = max(l.open.LagMax, p.LagMax)
+	for i := range p.Judged {
+		l.countCell(p.Judged[i])
+		l.countCell(p.Others[i])
 	}
-	l.open.Apdex.Time(s.Latency(), target)
-	l.openTimes.Record(s.Latency())
+	l.open.Users = p.Users
+	l.open.Backlog = max(l.open.Backlog, p.Backlog)
+	l.open.InFlight = max(l.open.InFlight, p.InFlight)
 }
 
-// Tick closes a second, with the users then at work and the most operations that
-// were under way, and that waited for a slot, in it.
-func (l *Timeline) Tick(users, inFlight, backlog int) error {
-	l.open.Users = users
-	l.open.Backlog = max(l.open.Backlog, backlog)
-	l.open.InFlight = max(l.open.InFlight, inFlight)
+func (l *Timeline) countCell(c Cell) {
+	for i, n := range c.Outcomes {
+		l.open.Outcomes[i] += n
+	}
+	l.open.Apdex.Add(c.Apdex)
+	l.openTimes.recordAll(c.Latency)
+}
+
+// tick takes in a whole second.
+func (l *Timeline) tick(p Page) error {
+	l.count(p)
 	l.openSecs++
 	if time.Duration(l.openSecs)*IntervalDefault < l.Width {
 		return nil
@@ -88,13 +93,13 @@ func (l *Timeline) seal() error {
 	return nil
 }
 
-// Close ends the timeline: what is open becomes the last interval, unless it is
+// close ends the timeline: what is open becomes the last interval, unless it is
 // less than a second in which nothing ended.
-func (l *Timeline) Close(users int) error {
-	if l.open.Apdex.N() == 0 && l.openSecs == 0 && len(l.Intervals) > 0 {
+func (l *Timeline) close(last Page) error {
+	if last.Ended() == 0 && l.open.Apdex.N() == 0 && l.openSecs == 0 && len(l.Intervals) > 0 {
 		return nil
 	}
-	l.open.Users = users
+	l.count(last)
 	return l.seal()
 }
 
@@ -127,23 +132,13 @@ func (l *Timeline) widen() error {
 
 // append takes in the interval that follows in time.
 func (i *Interval) append(next Interval) error {
-	users, inFlight, backlog := next.Users, max(i.InFlight, next.InFlight), max(i.Backlog, next.Backlog)
-	err := i.add(next)
-	i.Users, i.InFlight, i.Backlog = users, inFlight, backlog
-	return err
-}
-
-// add takes in what another generator saw in the same interval.
-func (i *Interval) add(other Interval) error {
-	i.Users += other.Users
-	i.InFlight += other.InFlight
-	i.Backlog += other.Backlog
+	i.Users, i.InFlight, i.Backlog = next.Users, max(i.InFlight, next.InFlight), max(i.Backlog, next.Backlog)
 	for k := range i.Outcomes {
-		i.Outcomes[k] += other.Outcomes[k]
+		i.Outcomes[k] += next.Outcomes[k]
 	}
-	i.Apdex.Add(other.Apdex)
-	i.LagMax = max(i.LagMax, other.LagMax)
-	return i.addTimes(other)
+	i.Apdex.Add(next.Apdex)
+	i.LagMax = max(i.LagMax, next.LagMax)
+	return i.addTimes(next)
 }
 
 func (i *Interval) addTimes(other Interval) error {
@@ -162,26 +157,4 @@ func (i *Interval) addTimes(other Interval) error {
 		return err
 	}
 	return i.setTimes(&mine)
-}
-
-// merge adds a closed timeline that began at the same moment.
-func (l *Timeline) merge(other *Timeline) error {
-	for l.Width < other.Width {
-		if err := l.widen(); err != nil {
-			return err
-		}
-	}
-	for l.Width > other.Width {
-		if err := other.widen(); err != nil {
-			return err
-		}
-	}
-	for k, interval := range other.Intervals {
-		if k >= len(l.Intervals) {
-			l.Intervals = append(l.Intervals, interval)
-		} else if err := l.Intervals[k].add(interval); err != nil {
-			return err
-		}
-	}
-	return nil
 }

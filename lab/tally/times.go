@@ -25,11 +25,18 @@ func NewTimes() *Times {
 
 // Record counts one duration.
 func (t *Times) Record(d time.Duration) {
-	d = min(max(d, 0), TimesMax)
-	if err := t.counts.RecordValue(int64(d / TimesUnit)); err != nil {
-		panic(err) // the value was forced into the range
+	t.recordAll(Values{microseconds(d)})
+}
+
+func (t *Times) recordAll(all Values) {
+	for _, v := range all {
+		if err := t.counts.RecordValue(min(max(v, 0), int64(TimesMax/TimesUnit))); err != nil {
+			panic(err) // the value was forced into the range
+		}
 	}
 }
+
+func microseconds(d time.Duration) int64 { return int64(min(max(d, 0), TimesMax) / TimesUnit) }
 
 // N is how many were recorded.
 func (t *Times) N() int64 { return t.counts.TotalCount() }

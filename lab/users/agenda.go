@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// entry is a user who is due.
+// entry is a user who is due, or in the open model an arrival, with what it brings.
 type entry struct {
-	due  time.Duration
-	user int32
+	due       time.Duration
+	number    int32
+	operation int32
 }
 
 // agenda is the thinking users by due time; equal times by user, so that a run
@@ -17,7 +18,7 @@ type agenda []entry
 
 func (a agenda) Len() int { return len(a) }
 func (a agenda) Less(i, k int) bool {
-	return a[i].due < a[k].due || a[i].due == a[k].due && a[i].user < a[k].user
+	return a[i].due < a[k].due || a[i].due == a[k].due && a[i].number < a[k].number
 }
 func (a agenda) Swap(i, k int) { a[i], a[k] = a[k], a[i] }
 func (a *agenda) Push(x any)   { *a = append(*a, x.(entry)) }

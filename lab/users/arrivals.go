@@ -49,6 +49,7 @@ const RateMax = 1e6
 // random numbers of their own: the schedule depends on the seed alone.
 type stream struct {
 	Arrivals
+	segment Segment
 	seed    uint64
 	gaps    *rand.Rand
 	choices *rand.Rand
@@ -71,12 +72,10 @@ func newStream(c Crowd) (*stream, error) {
 		return nil, err
 	}
 	s := &stream{
-		Arrivals: *c.Arrivals, seed: c.Seed, mix: m, clock: risingClock(c.Pace, c.Ramp, c.Steady),
+		Arrivals: *c.Arrivals, segment: c.Segment, seed: c.Seed, mix: m, clock: risingClock(c.Pace, c.Ramp, c.Steady),
 		gaps: rand.New(rand.NewPCG(c.Seed, 1<<40)), choices: rand.New(rand.NewPCG(c.Seed, 1<<41)),
 	}
-	for user := range c.Users {
-		s.free = append(s.free, session{user: int32(user)})
-	}
+	c.Segment.Each(c.Users, func(user int) { s.free = append(s.free, session{user: int32(user)}) })
 	s.schedule()
 	return s, nil
 }
@@ -106,15 +105,18 @@ func (s *stream) schedule() {
 	s.next = s.clock.after(s.next, time.Duration(gap*float64(time.Second)))
 }
 
-// take is the next arrival if it is due by now; its entry carries its number.
+// take is the segment's next arrival if it is due by now. Each segment draws all arrivals
+// with what they bring, and leaves those of the others alone.
 func (s *stream) take(now time.Duration) (entry, bool) {
-	if s.next > now {
-		return entry{}, false
+	for s.next <= now {
+		e := entry{due: s.next, number: s.arrived, operation: int32(s.mix.pick(s.choices))}
+		s.arrived++
+		s.schedule()
+		if s.segment.has(int(e.number)) {
+			return e, true
+		}
 	}
-	e := entry{s.next, s.arrived}
-	s.arrived++
-	s.schedule()
-	return e, true
+	return entry{}, false
 }
 
 // content are the random numbers of an arrival.

@@ -2,6 +2,7 @@ package users
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -37,6 +38,11 @@ type Crowd struct {
 
 	InFlightMax int // Defaults to InFlightMaxDefault.
 
+	// Segment is the part of the crowd that is at work here; zero is all of it.
+	Segment Segment
+	// Start is when the clock of the crowd begins to run, by the machine's; zero is at once.
+	Start time.Time
+
 	// Look, if not nil, is called once a second by the loop, which it holds up: it
 	// must not wait for anything.
 	Look func(Look)
@@ -44,15 +50,11 @@ type Crowd struct {
 	Ended func(tally.Sample)
 }
 
-// Look is the state of the crowd at one moment.
+// Look is what a second brought.
 type Look struct {
-	At       time.Duration // since the start
-	Users    int           // at work
-	InFlight int           // operations under way
-	Backlog  int           // most that waited for a slot in the last second
-	Answered int64         // valid answers since the start
-	LagMax   time.Duration // in the last second
-	Tally    *tally.Tally  // only to be read, and only during the call
+	At    time.Duration // since the start
+	Page  tally.Page    // of the second that has just ended; of the rest of one at the very end
+	Tally *tally.Tally  // all so far; only to be read, and only during the call
 }
 
 // Check tells what is wrong with the crowd.
@@ -67,7 +69,7 @@ func (c Crowd) Check() error {
 	case c.Timeout <= 0:
 		return fmt.Errorf("timeout %v: must be above 0", c.Timeout)
 	}
-	if err := c.Pace.Check(); err != nil {
+	if err := errors.Join(c.Pace.Check(), c.Segment.check(c.Users)); err != nil {
 		return err
 	}
 	if c.Arrivals != nil {
@@ -113,10 +115,11 @@ func (c Crowd) enters(number int) time.Duration {
 	return time.Duration(float64(c.Ramp) * float64(number) / float64(c.Users))
 }
 
-// atWork is how many users have entered by then.
+// atWork is how many users of the segment have entered by then.
 func (c Crowd) atWork(at time.Duration) int {
-	if at >= c.Ramp || c.Arrivals != nil {
-		return c.Users
+	entered := c.Users
+	if at < c.Ramp && c.Arrivals == nil {
+		entered = min(c.Users, 1+int(float64(at)/float64(c.Ramp)*float64(c.Users)))
 	}
-	return min(c.Users, 1+int(float64(at)/float64(c.Ramp)*float64(c.Users)))
+	return c.Segment.Of(entered)
 }

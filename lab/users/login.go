@@ -12,14 +12,14 @@ import (
 // few enough not to be the load test.
 const LogInParallel = 32
 
-// LogIn logs in n users. It stops at the first that cannot. done, if not nil, is
+// LogIn logs in the users of a segment of a crowd of n. It stops at the first that cannot. done, if not nil, is
 // raised by one for each that is in.
-func LogIn(ctx context.Context, n int, player Player, done *atomic.Int64) error {
+func LogIn(ctx context.Context, n int, segment Segment, player Player, done *atomic.Int64) error {
 	group, entering := errgroup.WithContext(ctx)
 	group.SetLimit(LogInParallel)
-	for user := range n {
+	segment.Each(n, func(user int) {
 		if entering.Err() != nil {
-			break
+			return
 		}
 		group.Go(func() error {
 			if err := player.LogIn(entering, user); err != nil {
@@ -30,7 +30,7 @@ func LogIn(ctx context.Context, n int, player Player, done *atomic.Int64) error 
 			}
 			return nil
 		})
-	}
+	})
 	if err := group.Wait(); err != nil {
 		return err
 	}

@@ -32,10 +32,8 @@ type loop struct {
 
 	tally     *tally.Tally
 	ticks     int
-	peak      int           // most in flight in this second
-	backlog   int           // most who waited for a slot in this second
-	lagMax    time.Duration // in this second
-	answered  int64
+	peak      int // most in flight in this second
+	backlog   int // most who waited for a slot in this second
 	tallyErrs error
 }
 
@@ -43,7 +41,7 @@ func newLoop(c Crowd, player Player) (*loop, error) {
 	if c.InFlightMax == 0 {
 		c.InFlightMax = InFlightMaxDefault
 	}
-	c.InFlightMax = min(c.InFlightMax, c.Users)
+	c.InFlightMax = min(c.InFlightMax, c.Segment.Of(c.Users))
 	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax)}
 	for _, role := range c.roles() {
 		p, err := newPart(role, c.Operations)
@@ -79,20 +77,25 @@ func priorities(operations []Operation) (p []int) {
 
 // enter plans the first operation of every user.
 func (l *loop) enter() {
-	l.users = make([]user, l.Users)
-	l.agenda = make(agenda, 0, l.Users)
+	own := l.Segment.Of(l.Users)
+	l.users = make([]user, 0, own)
+	l.agenda = make(agenda, 0, own)
 	roles := deal(l.roles(), l.Users)
-	for i := range l.users {
-		l.users[i] = newUser(l.Seed, i)
-		l.users[i].role = roles[i]
+	l.Segment.Each(l.Users, func(i int) {
+		u := newUser(l.Seed, i)
+		u.role = roles[i]
+		l.users = append(l.users, u)
 		think := l.partOf(i).thinker.residual(l.schedule(i))
-		l.agenda.add(entry{l.clock.after(l.enters(i), think), int32(i)})
-	}
+		l.agenda.add(entry{due: l.clock.after(l.enters(i), think), number: int32(i)})
+	})
 }
 
-func (l *loop) partOf(user int) *part { return &l.parts[l.users[user].role] }
+// user by its number in the crowd.
+func (l *loop) user(number int) *user { return &l.users[number/l.Segment.step()] }
 
-func (l *loop) schedule(user int) *rand.Rand { return rand.New(&l.users[user].schedule) }
+func (l *loop) partOf(user int) *part { return &l.parts[l.user(user).role] }
+
+func (l *loop) schedule(user int) *rand.Rand { return rand.New(&l.user(user).schedule) }
 
 // choose is what a user does next.
 func (l *loop) choose(user int) int { return l.partOf(user).mix.pick(l.schedule(user)) }
@@ -101,11 +104,25 @@ func (l *loop) run(ctx context.Context) (*tally.Tally, error) {
 	// Operations outlive a cancelled run by the drain.
 	operations, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	l.began = time.Now()
+	l.begin(ctx)
 	l.work(ctx, operations)
 	l.stop()
 	l.drain(operations, cut)
 	return l.close()
+}
+
+// begin waits for the start that several crowds have in common.
+func (l *loop) begin(ctx context.Context) {
+	l.began = l.Start
+	if l.began.IsZero() {
+		l.began = time.Now()
+	}
+	start := time.NewTimer(time.Until(l.began))
+	defer start.Stop()
+	select {
+	case <-start.C:
+	case <-ctx.Done():
+	}
 }
 
 func (l *loop) now() time.Duration { return time.Since(l.began) }
@@ -170,7 +187,7 @@ func (l *loop) send(operations context.Context, now time.Duration) {
 	}
 	for l.waiting.len() > 0 && l.inFlight < l.InFlightMax {
 		l.inFlight++
-		s, content := l.begin(l.waiting.take())
+		s, content := l.operation(l.waiting.take())
 		go l.act(operations, s, content)
 	}
 	l.peak = max(l.peak, l.inFlight)
@@ -185,15 +202,15 @@ func (l *loop) due(now time.Duration) (entry, bool) {
 	return l.agenda.take(now)
 }
 
-// begin is an operation about to be sent, with the random numbers for what it does.
-func (l *loop) begin(e entry) (tally.Sample, *rand.Rand) {
+// operation is one about to be sent, with the random numbers for what it does.
+func (l *loop) operation(e entry) (tally.Sample, *rand.Rand) {
 	if l.open == nil {
-		user := int(e.user)
-		return tally.Sample{User: user, Operation: l.choose(user), Due: e.due}, rand.New(&l.users[user].content)
+		user := int(e.number)
+		return tally.Sample{User: user, Operation: l.choose(user), Due: e.due}, rand.New(&l.user(user).content)
 	}
 	seat := l.open.seat()
-	s := tally.Sample{User: int(seat.user), Operation: l.open.mix.pick(l.open.choices), Due: e.due, Held: max(0, seat.since-e.due)}
-	return s, l.open.content(e.user)
+	s := tally.Sample{User: int(seat.user), Operation: int(e.operation), Due: e.due, Held: max(0, seat.since-e.due)}
+	return s, l.open.content(e.number)
 }
 
 // act is one operation, in a goroutine of its own.
@@ -216,7 +233,7 @@ func (l *loop) end(s tally.Sample) {
 	}
 	if !l.stopped {
 		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
-		l.agenda.add(entry{l.clock.after(s.Done, think), int32(s.User)})
+		l.agenda.add(entry{due: l.clock.after(s.Done, think), number: int32(s.User)})
 	}
 }
 
@@ -224,10 +241,6 @@ func (l *loop) record(s tally.Sample) {
 	if l.cut && s.Outcome == tally.Failed {
 		s.Err = ErrUnfinished
 	}
-	if s.Outcome.Answered() {
-		l.answered++
-	}
-	l.lagMax = max(l.lagMax, s.Lag())
 	l.tally.Count(s)
 	if l.Ended != nil {
 		l.Ended(s)
@@ -257,7 +270,7 @@ func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 		l.end(<-l.ended)
 	}
 	for l.waiting.len() > 0 {
-		s, _ := l.begin(l.waiting.take())
+		s, _ := l.operation(l.waiting.take())
 		s.Sent, s.Outcome, s.Err = l.now(), tally.Failed, ErrUnfinished
 		s.Done = s.Sent
 		if l.open != nil { // it never had a session: all of its wait was for one
@@ -272,17 +285,22 @@ func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 func (l *loop) tick() {
 	for now := l.now(); now >= time.Duration(l.ticks+1)*tally.IntervalDefault; {
 		l.ticks++
-		l.tally.InFlight, l.tally.Backlog = max(l.tally.InFlight, l.peak), max(l.tally.Backlog, l.backlog)
-		l.tallyErrs = errors.Join(l.tallyErrs, l.tally.Timeline.Tick(l.atWork(now), l.peak, l.backlog))
-		if l.Look != nil {
-			l.Look(Look{now, l.atWork(now), l.inFlight, l.backlog, l.answered, l.lagMax, l.tally})
-		}
-		l.peak, l.backlog, l.lagMax = l.inFlight, l.waiting.len(), 0
+		page, err := l.tally.Tick(l.atWork(now), l.peak, l.backlog)
+		l.tallyErrs = errors.Join(l.tallyErrs, err)
+		l.show(now, page)
+		l.peak, l.backlog = l.inFlight, l.waiting.len()
+	}
+}
+
+func (l *loop) show(now time.Duration, page tally.Page) {
+	if l.Look != nil {
+		l.Look(Look{At: now, Page: page, Tally: l.tally})
 	}
 }
 
 func (l *loop) close() (*tally.Tally, error) {
-	l.tally.InFlight, l.tally.Backlog = max(l.tally.InFlight, l.peak), max(l.tally.Backlog, l.backlog)
-	l.tallyErrs = errors.Join(l.tallyErrs, l.tally.Timeline.Close(l.atWork(l.now())))
-	return l.tally, l.tallyErrs
+	now := l.now()
+	page, err := l.tally.Close(l.atWork(now), l.peak, l.backlog)
+	l.show(now, page)
+	return l.tally, errors.Join(l.tallyErrs, err)
 }

@@ -71,13 +71,17 @@ func film(t *testing.T, c Crowd, s *server, during func(cancel context.CancelFun
 			t.Error(err)
 		}
 	})
+	inOrder(samples)
+	return samples, got
+}
+
+func inOrder(samples []tally.Sample) {
 	slices.SortFunc(samples, func(a, b tally.Sample) int {
 		if a.Due != b.Due {
 			return int(a.Due - b.Due)
 		}
 		return a.User - b.User
 	})
-	return samples, got
 }
 
 func crowd(n int) Crowd {

@@ -1,0 +1,32 @@
+package run
+
+import (
+	"time"
+
+	"plimsoll/lab/tally"
+	"plimsoll/lab/users"
+)
+
+// Snapshot is one second of a run, of all its generators together: what a live picture and
+// an export of figures are made of. Adding up the pages gives the result's counts exactly.
+type Snapshot struct {
+	At    time.Duration // end of the second, since the start of the ramp
+	Phase Phase
+	// Operations are what the page's cells are about, in their order.
+	Operations []users.Operation
+	Page       tally.Page
+	// Tally is everything so far. It is only to be read, and only during the call.
+	Tally *tally.Tally
+}
+
+// look makes a snapshot of what a generator shows, for the board and for who else looks on.
+func (r *running) look() func(users.Look) {
+	watch := r.board.watch(r.Options)
+	return func(l users.Look) {
+		s := Snapshot{At: l.At, Phase: phaseAt(l.At, r.Options), Operations: r.operations, Page: l.Page, Tally: l.Tally}
+		watch(s)
+		if r.Snapshot != nil {
+			r.Snapshot(s)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package tally
+
+import (
+	"slices"
+	"time"
+
+	"plimsoll/lab/apdex"
+)
+
+// Page is what one generator counted in one second. Nothing is counted in another way:
+// a tally is the sum of its pages, whoever wrote them, and so the tally of several
+// generators is that of one which saw everything.
+type Page struct {
+	Second   int           `json:"second"`    // 0 is the first
+	Users    int           `json:"users"`     // at work at its end
+	InFlight int           `json:"in_flight"` // most operations under way at once
+	Backlog  int           `json:"backlog"`   // most that waited for a slot at once
+	Answered int64         `json:"answered"`  // valid answers that arrived in the steady state
+	LagMax   time.Duration `json:"lag_max_ns"`
+	Lag      Values        `json:"lag_us,omitempty"` // of operations due in the steady state
+	// Operations that ended in this second, in the order of the crowd's.
+	Judged []Cell `json:"judged"` // due in the steady state
+	Others []Cell `json:"others"` // due in the ramp: on the timeline only
+}
+
+// Cell is operations of one kind.
+type Cell struct {
+	Outcomes [outcomes]int64  `json:"outcomes"` // ok, refused, overload, failed
+	Apdex    apdex.Counts     `json:"apdex"`
+	Units    apdex.Histogram  `json:"units"` // answered, in units of T
+	Latency  Values           `json:"latency_us,omitempty"`
+	Errors   map[string]int64 `json:"errors,omitempty"`
+}
+
+// Values are durations in microseconds, the resolution of Times: the few of one second take
+// less room than a histogram.
+type Values []int64
+
+func newPage(second, operations int) Page {
+	return Page{Second: second, Judged: make([]Cell, operations), Others: make([]Cell, operations)}
+}
+
+// NewPage is an empty one, to add others to.
+func NewPage(second, operations int) Page { return newPage(second, operations) }
+
+func (c *Cell) count(s Sample, target time.Duration) {
+	c.Outcomes[s.Outcome]++
+	if s.Outcome.Answered() {
+		c.Apdex.Time(s.Latency(), target)
+		c.Units.Time(s.Latency(), target)
+		c.Latency = append(c.Latency, microseconds(s.Latency()))
+		return
+	}
+	c.Apdex.Fail()
+	if s.Err == nil {
+		return
+	}
+	if c.Errors == nil {
+		c.Errors = map[string]int64{}
+	}
+	countError(c.Errors, s.Err.Error(), 1)
+}
+
+func (c *Cell) add(other Cell) {
+	for i, n := range other.Outcomes {
+		c.Outcomes[i] += n
+	}
+	c.Apdex.Add(other.Apdex)
+	c.Units.Add(other.Units)
+	c.Latency = append(c.Latency, other.Latency...)
+	if c.Errors == nil && len(other.Errors) > 0 {
+		c.Errors = map[string]int64{}
+	}
+	addErrors(c.Errors, other.Errors)
+}
+
+// Add takes in what another generator counted in the same second. The most at once is then
+// an upper bound: each may have had its most at another moment.
+func (p *Page) Add(other Page) {
+	p.Users += other.Users
+	p.InFlight += other.InFlight
+	p.Backlog += other.Backlog
+	p.Answered += other.Answered
+	p.LagMax = max(p.LagMax, other.LagMax)
+	p.Lag = append(p.Lag, other.Lag...)
+	for i := range p.Judged {
+		p.Judged[i].add(other.Judged[i])
+		p.Others[i].add(other.Others[i])
+	}
+}
+
+// Fits says whether the page is about that many operations.
+func (p Page) Fits(operations int) bool {
+	return p.Second >= 0 && len(p.Judged) == operations && len(p.Others) == operations
+}
+
+// Ended is how many operations ended in the second.
+func (p Page) Ended() (n int64) {
+	for _, c := range slices.Concat(p.Judged, p.Others) {
+		n += c.Apdex.N()
+	}
+	return n
+}
+
+// Valid is how many valid answers arrived in the second.
+func (p Page) Valid() (n int64) {
+	for _, c := range slices.Concat(p.Judged, p.Others) {
+		n += c.Outcomes[OK] + c.Outcomes[Refused]
+	}
+	return n
+}
