@@ -120,6 +120,8 @@ func (o Options) check() error {
 		err = cmp.Or(err, o.checkOwn())
 	case len(o.URLs) == 0 && len(o.Serve) == 0:
 		err = errors.New("no application server: neither URLs nor a command")
+	case o.Ended != nil && o.Generator != nil:
+		err = errors.New("single operations are heard in this process only")
 	case o.Workers < 1:
 		err = fmt.Errorf("%d workers: must be at least 1", o.Workers)
 	}

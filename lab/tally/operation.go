@@ -35,7 +35,7 @@ func (o *Operation) add(c Cell) {
 		o.Outcomes[i] += n
 	}
 	addErrors(o.Errors, c.Errors)
-	o.Latency.recordAll(c.Latency)
+	o.Latency.RecordAll(c.Latency)
 }
 
 func addErrors(to, more map[string]int64) {

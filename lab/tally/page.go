@@ -11,11 +11,12 @@ import (
 // a tally is the sum of its pages, whoever wrote them, and so the tally of several
 // generators is that of one which saw everything.
 type Page struct {
-	Second   int           `json:"second"`    // 0 is the first
-	Users    int           `json:"users"`     // at work at its end
-	InFlight int           `json:"in_flight"` // most operations under way at once
-	Backlog  int           `json:"backlog"`   // most that waited for a slot at once
-	Answered int64         `json:"answered"`  // valid answers that arrived in the steady state
+	Second   int           `json:"second"`         // 0 is the first
+	Rest     bool          `json:"rest,omitempty"` // of a last second that was not over
+	Users    int           `json:"users"`          // at work at its end
+	InFlight int           `json:"in_flight"`      // most operations under way at once
+	Backlog  int           `json:"backlog"`        // most that waited for a slot at once
+	Answered int64         `json:"answered"`       // valid answers that arrived in the steady state
 	LagMax   time.Duration `json:"lag_max_ns"`
 	Lag      Values        `json:"lag_us,omitempty"` // of operations due in the steady state
 	// Operations that ended in this second, in the order of the crowd's.
@@ -40,8 +41,12 @@ func newPage(second, operations int) Page {
 	return Page{Second: second, Judged: make([]Cell, operations), Others: make([]Cell, operations)}
 }
 
-// NewPage is an empty one, to add others to.
-func NewPage(second, operations int) Page { return newPage(second, operations) }
+// NewSum is an empty page to add others to; it is a rest as long as only rests are in it.
+func NewSum(second, operations int) Page {
+	p := newPage(second, operations)
+	p.Rest = true
+	return p
+}
 
 func (c *Cell) count(s Sample, target time.Duration) {
 	c.Outcomes[s.Outcome]++
@@ -77,6 +82,7 @@ func (c *Cell) add(other Cell) {
 // Add takes in what another generator counted in the same second. The most at once is then
 // an upper bound: each may have had its most at another moment.
 func (p *Page) Add(other Page) {
+	p.Rest = p.Rest && other.Rest
 	p.Users += other.Users
 	p.InFlight += other.InFlight
 	p.Backlog += other.Backlog

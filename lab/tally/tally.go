@@ -58,32 +58,25 @@ func (t *Tally) Tick(users, inFlight, backlog int) (Page, error) {
 }
 
 // Add takes in a second: one that was counted here, or the sum of what several generators
-// counted. Seconds come in their order.
+// counted. Seconds come in their order; a rest is the end.
 func (t *Tally) Add(p Page) error {
-	t.take(p)
-	return t.Timeline.tick(p)
-}
-
-func (t *Tally) take(p Page) {
 	t.Answered += p.Answered
 	t.InFlight, t.Backlog = max(t.InFlight, p.InFlight), max(t.Backlog, p.Backlog)
-	t.Lag.recordAll(p.Lag)
+	t.Lag.RecordAll(p.Lag)
 	for i, op := range t.Operations {
 		op.add(p.Judged[i])
 	}
+	if p.Rest {
+		return t.Timeline.close(p)
+	}
+	return t.Timeline.tick(p)
 }
 
 // Close takes in what is left of a last second that is not over, and gives it.
 func (t *Tally) Close(users, inFlight, backlog int) (Page, error) {
 	p := t.open
-	p.Users, p.InFlight, p.Backlog = users, inFlight, backlog
-	return p, t.AddLast(p)
-}
-
-// AddLast is Add for the rest of a second; the timeline is closed with it.
-func (t *Tally) AddLast(p Page) error {
-	t.take(p)
-	return t.Timeline.close(p)
+	p.Rest, p.Users, p.InFlight, p.Backlog = true, users, inFlight, backlog
+	return p, t.Add(p)
 }
 
 func (t *Tally) inWindow(at time.Duration) bool { return at >= t.From && at < t.To }

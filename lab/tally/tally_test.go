@@ -63,7 +63,7 @@ func TestPagesOfSeveralAddUpToCountingTogether(t *testing.T) {
 		}
 		sums := make([]Page, len(together))
 		for k := range sums {
-			sums[k] = NewPage(k, 2)
+			sums[k] = NewSum(k, 2)
 		}
 		for _, part := range parts {
 			pages, err := play(newTally(), part, 14, 10)
@@ -75,13 +75,8 @@ func TestPagesOfSeveralAddUpToCountingTogether(t *testing.T) {
 			}
 		}
 		summed := newTally()
-		for k, page := range sums {
-			if k == len(sums)-1 {
-				err = summed.AddLast(page)
-			} else {
-				err = summed.Add(page)
-			}
-			if err != nil {
+		for _, page := range sums {
+			if err := summed.Add(page); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -63,7 +63,7 @@ func (l *Timeline) countCell(c Cell) {
 		l.open.Outcomes[i] += n
 	}
 	l.open.Apdex.Add(c.Apdex)
-	l.openTimes.recordAll(c.Latency)
+	l.openTimes.RecordAll(c.Latency)
 }
 
 // tick takes in a whole second.

@@ -25,10 +25,11 @@ func NewTimes() *Times {
 
 // Record counts one duration.
 func (t *Times) Record(d time.Duration) {
-	t.recordAll(Values{microseconds(d)})
+	t.RecordAll(Values{microseconds(d)})
 }
 
-func (t *Times) recordAll(all Values) {
+// RecordAll counts values of a page.
+func (t *Times) RecordAll(all Values) {
 	for _, v := range all {
 		if err := t.counts.RecordValue(min(max(v, 0), int64(TimesMax/TimesUnit))); err != nil {
 			panic(err) // the value was forced into the range

@@ -30,18 +30,16 @@ func TestSegments(t *testing.T) {
 			for _, count := range []int{1, 3, 7} {
 				var samples []tally.Sample
 				var pages []tally.Page
-				most := 0
 				for index := range count {
 					part := people
 					part.Segment = Segment{index, count}
 					k := 0
 					part.Look = func(l Look) {
 						if k >= len(pages) {
-							pages = append(pages, tally.NewPage(k, len(people.Operations)))
+							pages = append(pages, tally.NewSum(k, len(people.Operations)))
 						}
 						pages[k].Add(l.Page)
 						k++
-						most = max(most, k)
 					}
 					some, _ := film(t, part, &server{service: 30 * time.Millisecond}, nil)
 					samples = append(samples, some...)

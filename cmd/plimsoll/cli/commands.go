@@ -26,6 +26,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addKeep(root)
 	a.addFill(root)
 	a.addServe(root)
+	a.addAgent(root)
 	a.addRestore(root)
 	a.addRecalculate(root)
 	a.addClose(root)

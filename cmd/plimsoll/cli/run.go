@@ -25,6 +25,8 @@ import (
 type runOptions struct {
 	target
 	shapeOptions
+	fleet                                    fleetOptions
+	metrics                                  string
 	scenario, arrivals                       string
 	rate                                     float64
 	engine, url, html, title                 string
@@ -55,7 +57,8 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
   plimsoll run --cluster vanilla --json > vanilla.json
   plimsoll run --shape classic          the ERP as such systems are before they are tuned
-  plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    workers that run elsewhere`,
+  plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    workers that run elsewhere
+  plimsoll run --users 30000 --think 20m --agents local:3    three processes make the load`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })
 	fs := c.Flags()
 	config.Count(fs, &o.users, "users", scenario.UsersDefault, 1, usersMax, "users at work at the same time")
@@ -76,6 +79,8 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 	fs.StringVar(&o.title, "title", "", "a `TEXT` that stands above the result")
 	a.targetFlags(c, &o.target)
 	engineFlag(c, &o.engine)
+	fleetFlags(c, &o.fleet)
+	fs.StringVar(&o.metrics, "metrics", "", "show live figures to Prometheus at this `ADDRESS`, such as 127.0.0.1:9187")
 	config.FlagOnly(fs, "html")
 }
 
@@ -111,6 +116,19 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
 	options.Progress = a.runProgress()
 	defer a.meter.End()
+	fleet, err := a.fleet(ctx, o.fleet)
+	if err != nil {
+		return nil, err
+	}
+	if fleet != nil {
+		defer fleet.Dismiss()
+		options.Generator = fleet
+	}
+	ended, err := serveMetrics(&options, o.metrics)
+	if err != nil {
+		return nil, err
+	}
+	defer ended()
 	return run.Run(ctx, options)
 }
 

@@ -1,0 +1,212 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"plimsoll/lab/machine"
+	"plimsoll/lab/run"
+	"plimsoll/lab/users"
+	"plimsoll/platform/id"
+	"plimsoll/platform/problem"
+)
+
+// JoinOptions say whom an agent works for.
+type JoinOptions struct {
+	URL      string
+	Access   Access
+	Software string        // version of this program
+	Wait     time.Duration // for a coordinator that is not there yet; 0: as long as it takes
+	Stay     bool          // run after run, until ctx is done
+	Say      func(format string, args ...any)
+}
+
+const knockAgain = 500 * time.Millisecond
+
+// errLost ends an agent whose coordinator is gone.
+var errLost = errors.New("the coordinator was lost: nothing was heard of it for 3 seconds; the users have stopped")
+
+// Join serves one run, or with Stay all, and returns when it is over.
+func Join(ctx context.Context, o JoinOptions) error {
+	for {
+		err := o.serveOne(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !o.Stay || problem.ClassOf(err) == problem.Usage:
+			return err
+		case err != nil:
+			o.Say("%v", err)
+		}
+	}
+}
+
+// serveOne knocks until a coordinator takes it, and does what that one says.
+func (o JoinOptions) serveOne(ctx context.Context) error {
+	knocking, cancel := ctx, context.CancelFunc(func() {})
+	if o.Wait > 0 && !o.Stay {
+		knocking, cancel = context.WithTimeout(ctx, o.Wait)
+	}
+	defer cancel()
+	for {
+		again, err := o.knock(ctx)
+		if !again {
+			return err
+		}
+		select {
+		case <-time.After(knockAgain):
+		case <-knocking.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return problem.WithHint(err, "start the coordinator: plimsoll run --agents N; --wait takes more patience")
+		}
+	}
+}
+
+// knock tries once; again says that it may help to try later.
+func (o JoinOptions) knock(ctx context.Context) (again bool, err error) {
+	conn, err := dial(o.URL, "plimsoll agent", o.Access)
+	if err != nil {
+		return problem.ClassOf(err) == problem.Environment, err
+	}
+	defer conn.Close()
+	me := whoami(o.Software)
+	a := &agent{conn: conn, hello: me}
+	orders := make(chan *nats.Msg, 64)
+	if _, err := conn.ChanSubscribe(ordersOf(me.ID), orders); err != nil {
+		return false, err
+	}
+	if err := conn.Flush(); err != nil {
+		return true, err
+	}
+	said, err := conn.Request(helloSubject, encode(me), connectWithin)
+	if err != nil {
+		return true, problem.New(problem.Environment, fmt.Errorf("no coordinator at %s: %w", o.URL, err), "")
+	}
+	w, err := decode[welcome](said.Data)
+	switch {
+	case err != nil:
+		return false, err
+	case w.Refused != "" && w.Later:
+		return true, problem.New(problem.Environment, fmt.Errorf("the coordinator refuses this agent: %s", w.Refused), w.Hint)
+	case w.Refused != "":
+		return false, problem.New(problem.Usage, fmt.Errorf("the coordinator refuses this agent: %s", w.Refused), w.Hint)
+	}
+	o.Say("joined %s", o.URL)
+	return false, a.serve(ctx, w.Coordinator, orders)
+}
+
+func whoami(software string) hello {
+	host, _ := os.Hostname()
+	return hello{Protocol, software, id.New().String(), host, machine.Boot(), os.Getpid(), runtime.NumCPU()}
+}
+
+// agent is one that was taken.
+type agent struct {
+	conn        *nats.Conn
+	hello       hello
+	coordinator string
+	local       run.Local
+	plan        run.Plan
+	loggedIn    atomic.Int64
+	cancel      context.CancelFunc // of the users
+	busy        sync.WaitGroup
+}
+
+// serve does what the coordinator says, until it says leave, or is silent.
+func (a *agent) serve(ctx context.Context, coordinator string, orders <-chan *nats.Msg) error {
+	a.coordinator = coordinator
+	working, cancel := context.WithCancel(ctx)
+	a.cancel = cancel
+	defer func() { cancel(); a.busy.Wait(); a.local.Close() }()
+	beats := make(chan *nats.Msg, 64)
+	if _, err := a.conn.ChanSubscribe(beatsOf(coordinator), beats); err != nil {
+		return err
+	}
+	mine := time.NewTicker(Beat)
+	defer mine.Stop()
+	for silent := 0; silent < SilenceMax; {
+		select {
+		case <-ctx.Done():
+			a.report(report{Error: "it was stopped"})
+			return ctx.Err()
+		case <-mine.C:
+			silent++
+			a.report(report{LoggedIn: a.loggedIn.Load()})
+		case <-beats:
+			silent = 0
+		case m := <-orders:
+			silent = 0
+			if over := a.obey(working, m); over {
+				return a.conn.Flush()
+			}
+		}
+	}
+	return problem.New(problem.Environment, errLost, "")
+}
+
+// obey acknowledges an order and begins with it.
+func (a *agent) obey(ctx context.Context, m *nats.Msg) (over bool) {
+	o, err := decode[order](m.Data)
+	said := answer{Now: time.Now()}
+	switch {
+	case err != nil:
+		said.Error = err.Error()
+	case o.Do == logIn && o.Plan != nil:
+		a.plan = *o.Plan
+		a.begin(func() { a.logIn(ctx) })
+	case o.Do == start:
+		at := time.Now().Add(time.Until(o.At)) // from here on by the clock that nobody sets
+		a.begin(func() { a.work(ctx, at) })
+	case o.Do == stop:
+		a.cancel()
+	}
+	_ = m.Respond(encode(said)) // who does not hear it asks why
+	return o.Do == leave
+}
+
+func (a *agent) begin(do func()) {
+	a.busy.Add(1)
+	go func() { defer a.busy.Done(); do() }()
+}
+
+func (a *agent) report(r report) {
+	r.Agent = a.hello.ID
+	_ = a.conn.Publish(reportsTo(a.coordinator), encode(r)) // a page that is too large, or a closed connection, shows as silence
+}
+
+func (a *agent) fail(err error) { a.report(report{Error: err.Error(), Hint: problem.HintOf(err)}) }
+
+func (a *agent) logIn(ctx context.Context) {
+	if err := a.plan.Scenario.Prepare(); err != nil {
+		a.fail(err)
+		return
+	}
+	if err := a.local.LogIn(ctx, a.plan, &a.loggedIn); err != nil {
+		a.fail(err)
+		return
+	}
+	a.report(report{LoggedIn: a.loggedIn.Load(), Ready: true})
+}
+
+func (a *agent) work(ctx context.Context, at time.Time) {
+	share := &share{from: a.plan.Ramp, to: a.plan.Ramp + a.plan.Duration, cores: a.hello.Cores}
+	done, err := a.local.WorkFrom(ctx, at, nil, func(l users.Look) {
+		share.read(l.At)
+		a.report(report{Page: &l.Page, LoggedIn: a.loggedIn.Load()})
+	})
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	a.report(report{Made: &made{To: done.Tally.To, CPUShare: share.value(), UsersBytes: done.UsersBytes}})
+}

@@ -1,0 +1,19 @@
+// Package agents owns a load that several processes make as one: a coordinator, which is the
+// process that runs, and agents on this or other machines, with NATS between them.
+//
+//	agent                                coordinator
+//	  │ hello: version, machine, cores       │
+//	  ├─────────────────────────────────────►│ welcome, or refused with a reason
+//	  │◄─ login: plan, every n-th user ──────┤
+//	  ├── logged in … ready ────────────────►│ all ready
+//	  │◄─ clock ×8 ──────────────────────────┤ the offset, from the quickest answer
+//	  │◄─ start: a moment by its own clock ──┤ the barrier
+//	  ├── a page each second ───────────────►│ adds up the pages of all, second by second
+//	  ├── made: memory, processor ──────────►│
+//	  │◄─ leave ─────────────────────────────┤
+//
+// Both beat twice a second. Who hears nothing of the other for SilenceMax of its own beats
+// takes it for lost; counted so, a process that was itself stopped accuses nobody. An agent
+// without a coordinator stops its users. A run goes on without a lost agent, says when it was
+// lost and how many users with it, and is not valid.
+package agents

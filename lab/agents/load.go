@@ -1,0 +1,322 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"plimsoll/lab/result"
+	"plimsoll/lab/run"
+	"plimsoll/lab/tally"
+	"plimsoll/lab/users"
+	"plimsoll/platform/problem"
+)
+
+// endWithin is how long after the last operation may be cut an agent may take to tell of it.
+const endWithin = 30 * time.Second
+
+// load is the run that the fleet makes.
+type load struct {
+	plan  run.Plan
+	crowd users.Crowd
+	began time.Time
+	tally *tally.Tally
+	next  int // second to be added up
+}
+
+// LogIn lets each agent log in its users.
+func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) error {
+	f.load = load{plan: plan, crowd: plan.Crowd()}
+	if len(f.members) > plan.Users {
+		return problem.New(problem.Usage, fmt.Errorf("%d agents for %d users", len(f.members), plan.Users), "")
+	}
+	if err := f.reachable(plan.URLs); err != nil {
+		return err
+	}
+	f.each(func(m *member) error {
+		own := plan
+		own.Segment = users.Segment{Index: m.number, Count: len(f.members)}
+		_, err := f.order(m, order{Do: logIn, Plan: &own})
+		return err
+	})
+	ready := func() bool {
+		var in int64
+		all := true
+		for _, m := range f.members {
+			in += m.logged
+			all = all && m.ready
+		}
+		if done != nil {
+			done.Store(in)
+		}
+		return all
+	}
+	return f.attend(ctx, func() (bool, error) {
+		for _, m := range f.members {
+			if m.gone() {
+				return false, fmt.Errorf("%s: %s", m.name(), m.lost)
+			}
+		}
+		return ready(), nil
+	})
+}
+
+// reachable checks that agents elsewhere are not sent to addresses of this machine.
+func (f *Fleet) reachable(urls []string) error {
+	for _, text := range urls {
+		u, err := url.Parse(text)
+		if err != nil || u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" && u.Hostname() != "::1" {
+			continue
+		}
+		for _, m := range f.members {
+			if !m.here() {
+				return problem.New(problem.Usage, fmt.Errorf("%s cannot reach %s", m.name(), text),
+					"start workers that other machines reach ('plimsoll serve --listen') and give them with --url")
+			}
+		}
+	}
+	return nil
+}
+
+// attend hears the agents until look says that it is over. The reports are taken, and the
+// silent counted, by this one goroutine.
+func (f *Fleet) attend(ctx context.Context, look func() (over bool, err error)) error {
+	often := time.NewTicker(Beat)
+	defer often.Stop()
+	for {
+		over, err := look()
+		if over || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case m := <-f.reports:
+			f.hear(m.Data)
+		case <-often.C:
+			f.countSilence()
+		}
+	}
+}
+
+func (f *Fleet) hear(text []byte) {
+	r, err := decode[report](text)
+	if err != nil {
+		return // not from an agent of this protocol
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.ID == r.Agent && !m.gone() {
+			m.silent = 0
+			m.hear(r, len(f.load.crowd.Operations))
+			if m.gone() {
+				m.lostFor = f.sinceStart()
+			}
+		}
+	}
+}
+
+func (m *member) hear(r report, operations int) {
+	m.logged, m.ready = max(m.logged, r.LoggedIn), m.ready || r.Ready
+	switch {
+	case r.Error != "":
+		m.lost = r.Error
+	case r.Page != nil && (!r.Page.Fits(operations) || r.Page.Second != m.queue.next+len(m.queue.waiting)):
+		m.lost = fmt.Sprintf("its page of second %d was lost on the way", m.queue.next+len(m.queue.waiting)+1)
+	case r.Page != nil:
+		m.queue.waiting = append(m.queue.waiting, *r.Page)
+		m.lag.add(*r.Page)
+	case r.Made != nil:
+		m.made = r.Made
+	}
+}
+
+func (f *Fleet) countSilence() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.gone() || m.made != nil {
+			continue
+		}
+		if m.silent++; m.silent > SilenceMax {
+			m.lost, m.lostFor = fmt.Sprintf("nothing was heard of it for %v", SilenceMax*Beat), f.sinceStart()
+		}
+	}
+}
+
+func (f *Fleet) sinceStart() time.Duration {
+	if f.load.began.IsZero() {
+		return 0
+	}
+	return max(0, time.Since(f.load.began))
+}
+
+// Work starts all agents at one moment and adds up what they count.
+func (f *Fleet) Work(ctx context.Context, began func(), look func(users.Look)) (made run.Made, err error) {
+	l, c := &f.load, f.load.crowd
+	l.tally = tally.New(targets(c), priorities(c), c.Ramp, c.Ramp+c.Steady)
+	f.each(func(m *member) (err error) {
+		m.clock, err = measure(func() (time.Time, error) { a, err := f.order(m, order{Do: clock}); return a.Now, err })
+		return err
+	})
+	begin := time.Now().Add(lead)
+	f.each(func(m *member) error { _, err := f.order(m, order{Do: start, At: m.clock.there(begin)}); return err })
+	sleep(ctx, begin)
+	l.began = time.Now()
+	began()
+	if err := f.follow(ctx, look); err != nil {
+		return made, err
+	}
+	made.Tally = l.tally
+	f.tell(&made)
+	return made, nil
+}
+
+// follow adds up the seconds until all agents have ended, or are lost.
+func (f *Fleet) follow(ctx context.Context, look func(users.Look)) error {
+	l := &f.load
+	operations := len(l.crowd.Operations)
+	add := func() (bool, error) {
+		for {
+			page, complete := f.second(l.next, operations)
+			if !complete {
+				return f.over(), nil
+			}
+			l.next++
+			if err := l.tally.Add(page); err != nil {
+				return false, err
+			}
+			look(users.Look{At: time.Duration(l.next) * tally.IntervalDefault, Page: page, Tally: l.tally})
+		}
+	}
+	end := l.began.Add(l.crowd.Ramp + l.crowd.Steady + l.crowd.Drain + endWithin)
+	patient, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	err := f.attend(patient, add)
+	if err == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	// Stopped: they end what is under way and tell of it.
+	f.each(func(m *member) error { _, err := f.order(m, order{Do: stop}); return err })
+	patient, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), users.InterruptedDrainMax+endWithin)
+	defer cancelStop()
+	if err = f.attend(patient, add); errors.Is(err, context.DeadlineExceeded) {
+		f.giveUp()
+		_, err = add()
+	}
+	return err
+}
+
+// over says whether nobody works any more.
+func (f *Fleet) over() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.made == nil && !m.gone() || len(m.queue.waiting) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Fleet) giveUp() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.made == nil && !m.gone() {
+			m.lost, m.lostFor = "it did not end", f.sinceStart()
+		}
+	}
+}
+
+// tell puts into the record who made the load, and who was lost.
+func (f *Fleet) tell(made *run.Made) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	bytes, told := 0.0, 0
+	if end := f.end(); end < f.load.tally.To {
+		f.load.tally.To = max(f.load.tally.From, end)
+	}
+	for _, m := range f.members {
+		a := m.record(f.load.plan, len(f.members))
+		if m.gone() {
+			at := m.lostFor.Seconds()
+			a.LostAtS = &at
+			text := fmt.Sprintf("%s was lost after %.1f s with %d of %d users (%.1f %%): %s", m.name(), at, a.Users, f.load.plan.Users,
+				100*float64(a.Users)/float64(f.load.plan.Users), m.lost)
+			made.Wrong = append(made.Wrong, text)
+			made.Events = append(made.Events, result.Event{AtS: at, Text: text})
+		}
+		if a.UsersBytes != nil {
+			bytes, told = bytes+*a.UsersBytes*float64(a.Users), told+a.Users
+		}
+		made.Agents = append(made.Agents, a)
+	}
+	if told > 0 {
+		mean := bytes / float64(told)
+		made.UsersBytes = &mean
+	}
+}
+
+// end of the steady state: the earliest of those who came to it, or the loss of the last.
+func (f *Fleet) end() time.Duration {
+	end, lost := time.Duration(-1), time.Duration(0)
+	for _, m := range f.members {
+		switch {
+		case m.made != nil && (end < 0 || m.made.To < end):
+			end = m.made.To
+		case m.gone():
+			lost = max(lost, m.lostFor)
+		}
+	}
+	if end < 0 {
+		return lost
+	}
+	return end
+}
+
+func (m *member) record(plan run.Plan, count int) result.Agent {
+	p99, _ := m.lag.all.Percentile(99)
+	a := result.Agent{
+		Name: fmt.Sprintf("%d@%s", m.number+1, m.Host), Host: m.Host, Boot: m.Boot, PID: m.PID, Cores: m.Cores,
+		Users:    users.Segment{Index: m.number, Count: count}.Of(plan.Users),
+		LagMSP99: milliseconds(p99), LagMSMax: milliseconds(m.lag.all.Max()),
+		ClockOffsetMS: milliseconds(m.clock.ahead), ClockErrorMS: milliseconds(m.clock.within),
+	}
+	if m.made != nil {
+		a.CPUShare, a.UsersBytes = m.made.CPUShare, m.made.UsersBytes
+	}
+	return a
+}
+
+// Close has nothing to do: the sessions' connections are the agents', who leave with Dismiss.
+func (f *Fleet) Close() {}
+
+func sleep(ctx context.Context, until time.Time) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func targets(c users.Crowd) (all []time.Duration) {
+	for _, op := range c.Operations {
+		all = append(all, op.Target)
+	}
+	return all
+}
+
+func priorities(c users.Crowd) (all []int) {
+	for _, op := range c.Operations {
+		all = append(all, op.Priority)
+	}
+	return all
+}
