@@ -41,6 +41,8 @@ type Options struct {
 	// BackdatedShare of the new documents carry a date of 1 to BackdatedDays days ago.
 	BackdatedShare float64
 	BackdatedDays  int
+	// Part of Parts, from 0, where several clients make one load: what can be done only once is then begun at different ends.
+	Part, Parts int
 	// Acknowledged, when set, is told of every document the server acknowledged.
 	Acknowledged func(documentType, id string)
 }
@@ -68,7 +70,8 @@ type Client struct {
 	options Options
 	run     string // makes the idempotency keys of this client its own
 	mutex   sync.Mutex
-	known   map[string]*directory // by organisation and warehouse
+	offices map[string]*office   // by organisation
+	known   map[id.ID]*directory // by warehouse
 }
 
 // Session is one logged-in user: a few hundred bytes. One operation at a time.
@@ -93,7 +96,7 @@ func New(options Options) *Client {
 	if options.RefusedShare == 0 {
 		options.RefusedShare = RefusedShareDefault
 	}
-	return &Client{options: options, run: id.New().String(), known: map[string]*directory{}}
+	return &Client{options: options, run: id.New().String(), offices: map[string]*office{}, known: map[id.ID]*directory{}}
 }
 
 // UserCode is the login of the n-th user, counted from 1.

@@ -84,29 +84,31 @@ func (m *member) name() string {
 func (m *member) gone() bool { return m.lost != "" }
 
 // Open waits for the agents. Who has opened a fleet dismisses it.
-func Open(ctx context.Context, o Options) (f *Fleet, err error) {
+func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if o.Agents < 1 || o.Agents > AgentsMax {
 		return nil, problem.New(problem.Usage, fmt.Errorf("%d agents: must be within 1 and %d", o.Agents, AgentsMax), "")
 	}
-	f = &Fleet{Options: o, id: id.New().String(), full: make(chan struct{}), reports: make(chan *nats.Msg, 64*o.Agents), beating: make(chan struct{})}
-	defer func() {
-		if err != nil {
-			f.Dismiss()
-			f = nil
-		}
-	}()
-	if err = f.connect(); err != nil {
+	f := &Fleet{Options: o, id: id.New().String(), full: make(chan struct{}), reports: make(chan *nats.Msg, 64*o.Agents), beating: make(chan struct{})}
+	if err := f.open(ctx); err != nil {
+		f.Dismiss()
 		return nil, err
 	}
-	if err = f.listenForAgents(); err != nil {
-		return nil, err
+	return f, nil
+}
+
+func (f *Fleet) open(ctx context.Context) error {
+	if err := f.connect(); err != nil {
+		return err
+	}
+	if err := f.listenForAgents(); err != nil {
+		return err
 	}
 	f.beats.Add(1)
 	go f.beat()
-	if err = f.startLocal(); err != nil {
-		return nil, err
+	if err := f.startLocal(); err != nil {
+		return problem.New(problem.Environment, fmt.Errorf("start a local agent: %w", err), "")
 	}
-	return f, f.muster(ctx)
+	return f.muster(ctx)
 }
 
 func (f *Fleet) connect() (err error) {

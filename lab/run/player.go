@@ -103,7 +103,7 @@ func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, tra
 // options of the client as the scenario has them.
 func options(p Plan, transport http.RoundTripper) client.Options {
 	s := p.Scenario
-	o := client.Options{Transport: transport, RefusedShare: s.Refused, BackdatedShare: s.Backdated, BackdatedDays: s.BackdatedDays}
+	o := client.Options{Transport: transport, RefusedShare: s.Refused, BackdatedShare: s.Backdated, BackdatedDays: s.BackdatedDays, Part: p.Segment.Index, Parts: p.Segment.Count}
 	if s.Refused == 0 {
 		o.RefusedShare = -1 // none, not the default
 	}

@@ -1,0 +1,150 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"sync"
+
+	"plimsoll/platform/id"
+)
+
+// office is what the users of an organisation have in common, whatever their warehouse: read once, and by
+// the directories of thousands of warehouses shared.
+type office struct {
+	mutex        sync.Mutex
+	loaded       bool
+	warehouses   map[string]id.ID // by user
+	customers    []deal           // in the order of the contracts' codes
+	suppliers    []deal
+	partnerNames []string
+	documents    []id.ID // sales made by others, to look at
+	services     []id.ID
+	departments  []id.ID
+	expenseItems []id.ID
+	bankAccounts []id.ID
+	assets       []id.ID // not in use when they were read
+}
+
+// officeOf finds the office of an organisation, and loads it once.
+func (c *Client) officeOf(ctx context.Context, s *Session, organisation string) (*office, error) {
+	c.mutex.Lock()
+	o := c.offices[organisation]
+	if o == nil {
+		o = &office{}
+		c.offices[organisation] = o
+	}
+	c.mutex.Unlock()
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.loaded {
+		return o, nil
+	}
+	if err := o.load(ctx, c, s); err != nil {
+		return nil, fmt.Errorf("read what the users of an organisation have in common: %w", err)
+	}
+	o.loaded = true
+	return o, nil
+}
+
+func (o *office) load(ctx context.Context, c *Client, s *Session) error {
+	var partners, contracts, documents struct{ Items []element }
+	if err := c.fetch(ctx, s, "/v1/catalogs/counterparties", fmt.Sprintf("limit=%d", counterpartiesMax), &partners); err != nil {
+		return err
+	}
+	if err := c.fetch(ctx, s, "/v1/catalogs/contracts", fmt.Sprintf("limit=%d", contractsMax), &contracts); err != nil {
+		return err
+	}
+	if err := c.fetch(ctx, s, "/v1/documents/goods-sale", fmt.Sprintf("limit=%d", documentsMax), &documents); err != nil {
+		return err
+	}
+	o.customers, o.suppliers = trade(contracts.Items)
+	if len(o.customers) == 0 || len(o.suppliers) == 0 {
+		return fmt.Errorf("there are contracts with %d customers and %d suppliers: fill the database first", len(o.customers), len(o.suppliers))
+	}
+	_, o.partnerNames = ranked(partners.Items)
+	o.documents, _ = ranked(documents.Items)
+	if err := o.loadUsers(ctx, c, s); err != nil {
+		return err
+	}
+	return o.loadMore(ctx, c, s)
+}
+
+// loadUsers reads where everybody works, page by page: a search for each who logs in would read the whole catalog each time.
+func (o *office) loadUsers(ctx context.Context, c *Client, s *Session) error {
+	o.warehouses = map[string]id.ID{}
+	for after := ""; ; {
+		var page struct {
+			Items []element
+			Next  string
+		}
+		query := "limit=1000"
+		if after != "" {
+			query += "&after=" + url.QueryEscape(after)
+		}
+		if err := c.fetch(ctx, s, "/v1/catalogs/users", query, &page); err != nil {
+			return err
+		}
+		for _, e := range page.Items {
+			o.warehouses[e.Code] = e.Warehouse
+		}
+		if after = page.Next; after == "" {
+			return nil
+		}
+	}
+}
+
+// loadMore reads the catalogs that documents other than those of goods refer to.
+func (o *office) loadMore(ctx context.Context, c *Client, s *Session) error {
+	for _, list := range []struct {
+		catalog string
+		into    *[]id.ID
+		fits    func(element) bool
+	}{
+		{"services", &o.services, nil}, {"departments", &o.departments, nil}, {"expense-items", &o.expenseItems, nil}, {"fixed-assets", &o.assets, nil},
+		{"cash-accounts", &o.bankAccounts, func(e element) bool { return e.Bank }},
+	} {
+		var found struct{ Items []element }
+		if err := c.fetch(ctx, s, "/v1/catalogs/"+list.catalog, "limit=1000", &found); err != nil {
+			return err
+		}
+		if list.fits != nil {
+			found.Items = slices.DeleteFunc(found.Items, func(e element) bool { return !list.fits(e) })
+		}
+		if *list.into, _ = ranked(found.Items); len(*list.into) == 0 {
+			return fmt.Errorf("there are no %s to work with: fill the database first", list.catalog)
+		}
+	}
+	return o.leaveOutCommissioned(ctx, c, s)
+}
+
+// leaveOutCommissioned keeps the assets that can be commissioned, unless there are none.
+func (o *office) leaveOutCommissioned(ctx context.Context, c *Client, s *Session) error {
+	var found struct{ Items []struct{ Asset id.ID } }
+	if err := c.fetch(ctx, s, "/v1/documents/asset-commissioning", "limit=1000", &found); err != nil {
+		return err
+	}
+	used := map[id.ID]bool{}
+	for _, e := range found.Items {
+		used[e.Asset] = true
+	}
+	if left := slices.DeleteFunc(slices.Clone(o.assets), func(asset id.ID) bool { return used[asset] }); len(left) > 0 {
+		o.assets = left
+	}
+	return nil
+}
+
+// trade sorts out with whom there is a contract of which side.
+func trade(contracts []element) (customers, suppliers []deal) {
+	slices.SortFunc(contracts, func(a, b element) int { return cmp.Compare(a.Code, b.Code) })
+	for _, e := range contracts {
+		if e.Customer {
+			customers = append(customers, deal{e.Counterparty, e.ID})
+		} else {
+			suppliers = append(suppliers, deal{e.Counterparty, e.ID})
+		}
+	}
+	return customers, suppliers
+}
