@@ -21,7 +21,6 @@ import (
 // The test binary is the worker and the agent too, so that both are real processes.
 func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
 	switch os.Getenv("PLIMSOLL_TEST_ROLE") {
 	case "worker":
 		exit(serve(ctx, os.Getenv("PLIMSOLL_TEST_DSN")))
@@ -33,6 +32,7 @@ func TestMain(m *testing.M) {
 	case "coordinator":
 		exit(coordinate(ctx))
 	}
+	stop() // an ordinary test run
 	goleak.VerifyTestMain(clustertest.Runner(m))
 }
 

@@ -29,6 +29,7 @@ func conditions(r *result.Result) []fact {
 		{"CPU, share of all cores", cpu(c.CPU)},
 		{"cost of an operation", costOfEach(r.Cost)},
 		{"generator", generator(r.Generator, r.Conditions.Load.LagLimitS)},
+		{"agents", agents(r.Generator.Agents)},
 		{"software", or(c.Software, "not stated")},
 	}
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
@@ -157,6 +158,23 @@ func cpu(c result.CPU) string {
 	return fmt.Sprintf("generator %s, workers %s, database %s, whole machine %s, stolen %s",
 		percent(c.Generator), percent(c.Workers), percent(c.Database), percent(c.Machine), percent(c.Steal))
 }
+
+// agents that made the load, by machine; empty when there were none.
+func agents(all []result.Agent) string {
+	var lines []string
+	for _, a := range all {
+		text := fmt.Sprintf("%s: %s users, lag p99 %s ms, max %s ms, %s of %d cores, clock off by %s ms ± %s", a.Name, count(int64(a.Users)),
+			millis(&a.LagMSP99), millis(&a.LagMSMax), percent(a.CPUShare), a.Cores, decimal(a.ClockOffsetMS), decimal(a.ClockErrorMS))
+		if a.LostAtS != nil {
+			text += fmt.Sprintf(", lost after %.1f s", *a.LostAtS)
+		}
+		lines = append(lines, text)
+	}
+	return strings.Join(lines, "; ")
+}
+
+// decimal is milliseconds with the microseconds that matter in a clock.
+func decimal(ms float64) string { return fmt.Sprintf("%.2f", ms) }
 
 func generator(g result.Generator, lagLimit float64) string {
 	text := fmt.Sprintf("lag p99 %s ms, max %s ms; at most %s operations at once", millis(&g.LagMSP99), millis(&g.LagMSMax), count(int64(g.InFlight)))

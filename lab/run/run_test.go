@@ -28,12 +28,12 @@ import (
 )
 
 // base is a small filled ERP and the options of a short run on it.
-func base(t *testing.T) Options {
+func base(t testing.TB) Options {
 	t.Helper()
 	return filled(t, clustertest.Database(t))
 }
 
-func filled(t *testing.T, dsn cluster.DSN) Options {
+func filled(t testing.TB, dsn cluster.DSN) Options {
 	t.Helper()
 	db, err := database.Open(t.Context(), dsn.Secret(), database.Options{})
 	if err != nil {
@@ -51,7 +51,7 @@ func filled(t *testing.T, dsn cluster.DSN) Options {
 	}
 }
 
-func mustRun(t *testing.T, ctx context.Context, o Options) *result.Result {
+func mustRun(t testing.TB, ctx context.Context, o Options) *result.Result {
 	t.Helper()
 	r, err := Run(ctx, o)
 	if err != nil {

@@ -1,27 +1,69 @@
 package run
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/http"
+	"sync/atomic"
+	"syscall"
 	"time"
+
+	"plimsoll/lab/users"
 )
 
 const (
 	// idleConnections are kept for the next operation, whosever it is. A connection
-	// costs the generator about 20 KB, a thinking user needs none.
-	idleConnections = 1024
+	// costs the generator about 20 KB, a thinking user needs none. There are as many as
+	// operations under way at once: one that is closed after a peak keeps its port for a
+	// minute, and peaks would use them up.
+	idleConnections = users.InFlightMaxDefault
 	// idleTimeout closes a connection before a server would: one that is closed from
 	// the other end just when it is used costs a repetition.
 	idleTimeout = 20 * time.Second
 	dialTimeout = 10 * time.Second
+	// sourcesMax is how many addresses of the loopback connections may come from: a pair of
+	// addresses has about 28,000 ports.
+	sourcesMax = 16
 )
 
 func newTransport() *http.Transport {
 	return &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		DialContext:         (&dialer{own: net.Dialer{Timeout: dialTimeout}}).dial,
 		MaxIdleConns:        idleConnections,
 		MaxIdleConnsPerHost: idleConnections,
 		IdleConnTimeout:     idleTimeout,
 		DisableCompression:  true,
 	}
+}
+
+// dialer goes on from the next address of the loopback when the ports of one are used up.
+type dialer struct {
+	own    net.Dialer
+	source atomic.Uint32 // 0: what the system takes
+}
+
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	for {
+		source := d.source.Load()
+		conn, err := d.from(source).DialContext(ctx, network, address)
+		if err == nil || source+1 >= sourcesMax || !errors.Is(err, syscall.EADDRNOTAVAIL) || !onLoopback(address) {
+			return conn, err
+		}
+		d.source.CompareAndSwap(source, source+1)
+	}
+}
+
+func (d *dialer) from(source uint32) *net.Dialer {
+	one := d.own
+	if source > 0 {
+		one.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(1+source))}
+	}
+	return &one
+}
+
+func onLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.To4() != nil && ip.IsLoopback()
 }

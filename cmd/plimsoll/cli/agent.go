@@ -27,6 +27,7 @@ func accessFlags(c *cobra.Command, o *accessOptions) {
 	fs.StringVar(&o.ca, "tls-ca", "", "`FILE` of the certificates that must have signed the other side's")
 	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` of one's own certificate; with it the connection is encrypted")
 	fs.StringVar(&o.key, "tls-key", "", "`FILE` of its key")
+	config.Secret(fs, "token")
 	config.Share(fs, "token", "tls-ca", "tls-cert", "tls-key")
 }
 
@@ -83,6 +84,15 @@ func fleetFlags(c *cobra.Command, o *fleetOptions) {
 	fs.StringVar(&o.bus, "agents-bus", "", "`URL` of a NATS server that runs already, where agents join instead")
 	config.Span(fs, &o.wait, "agents-wait", agents.WaitDefault, time.Second, "how long to wait for them")
 	accessFlags(c, &o.accessOptions)
+}
+
+// check what can be checked before anything is made.
+func (o fleetOptions) check() error {
+	if o.agents == "" {
+		return nil
+	}
+	_, err := o.options()
+	return err
 }
 
 // fleet waits for the agents of a run; nil when it has none.

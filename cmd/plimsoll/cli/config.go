@@ -126,6 +126,9 @@ func (a *app) fileUsed() string {
 
 func viewOf(s config.Setting, o config.Origin) settingView {
 	text := redact.Text(s.Value())
+	if s.IsSecret() && text != "" {
+		text = "***"
+	}
 	v := settingView{Key: s.Key, Origin: o, Env: s.Env, Flag: "--" + s.Flag().Name, shown: text}
 	if text == "" || strings.ContainsAny(text, " \t\n") {
 		v.shown = fmt.Sprintf("%q", text)

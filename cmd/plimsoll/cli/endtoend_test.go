@@ -93,6 +93,7 @@ func TestEndToEnd(t *testing.T) {
 		{"ProfileByShape", s.profile},
 		{"Run", s.run},
 		{"ReportOfTheRun", s.report},
+		{"RunByAgents", s.runByAgents},
 		{"RunMissesItsTarget", s.runOverloaded},
 		{"RunInterruptedKeepsWhatWasMeasured", s.runInterrupted},
 		{"ProveInterruptedKeepsWhatWasMeasured", s.proveInterrupted},
@@ -313,6 +314,20 @@ func (s *stand) report(t *testing.T) {
 	plimsoll(t, "report", list.Runs[0].ID[:8]).want(t, ExitOK)
 	plimsoll(t, "report", "nosuch").want(t, ExitUsage)
 	plimsoll(t, "report", "/no/such.json").want(t, ExitUsage)
+}
+
+func (s *stand) runByAgents(t *testing.T) {
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "5s", "--ramp", "1s", "--think", "5s", "--lag-limit", "1m", "--json",
+		"--agents", "local:3", "--agents-listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
+	o.want(t, ExitOK)
+	var r result.Result
+	o.decode(t, &r)
+	if !r.Valid || r.Users != 300 || r.Ops == 0 || len(r.Generator.Agents) != 3 || r.Generator.Agents[2].Users != 100 {
+		t.Errorf("%.3000s", o.stdout)
+	}
+	if o := plimsoll(t, "report"); !strings.Contains(o.stdout, "agents") || !strings.Contains(o.stdout, "3@") {
+		t.Errorf("the report names no agents:\n%s", o.stdout)
+	}
 }
 
 // A timeout far below what any posting takes: every operation fails, the score is 0.

@@ -53,6 +53,10 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"ParquetToTheTerminal", []string{"export", "--as", "parquet"}, []string{"no text for a terminal", "hint: name a file with --out"}},
 		{"SeveralRunsAsOnePage", []string{"report", "a", "b", "--html", "x"}, []string{"--html writes one run"}},
 		{"ScenarioMissing", []string{"run", "--scenario", "/no/such.toml"}, []string{"read scenario", "hint: 'plimsoll scenario' prints one"}},
+		{"AgentsNoNumber", []string{"run", "--agents", "many"}, []string{`--agents: takes a number of agents, or local: and a number, not "many"`, "hint: such as --agents 3"}},
+		{"AgentsTooMany", []string{"run", "--agents", "local:5000"}, []string{"at most 256"}},
+		{"AgentsOfOthersWithoutAToken", []string{"run", "--agents", "2", "--agents-listen", "0.0.0.0:4222"}, []string{"there is no token", "PLIMSOLL_TOKEN"}},
+		{"AgentOfNobody", []string{"agent"}, []string{"--join: the URL of a coordinator is missing"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -141,6 +145,7 @@ func TestSecrets_NeverShow(t *testing.T) {
 		{"ErrorOfDriverJSON", dsn, []string{"fill", "--json"}},
 		{"ErrorOfServe", dsn, []string{"serve", "--listen", "127.0.0.1:0"}},
 		{"ErrorOfRun", dsn, []string{"run", "--users", "1", "--duration", "1s"}},
+		{"ConfigOfToken", "", []string{"config", "agent", "--token", secret}},
 		{"MalformedDSN", "postgres://ann:" + secret + "@127.0.0.1:notaport/erp", []string{"audit"}},
 		{"MalformedKeywords", "host=127.0.0.1 port=x password='" + secret, []string{"audit"}},
 		{"MistypedFlag", "", []string{"audit", "--dsn=" + dsn, "--dns"}},

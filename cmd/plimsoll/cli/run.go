@@ -85,6 +85,9 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
+	if err := o.fleet.check(); err != nil {
+		return err
+	}
 	options, err := a.runOptions("run", o)
 	if err != nil {
 		return err

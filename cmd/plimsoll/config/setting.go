@@ -23,6 +23,7 @@ const (
 
 	sharedMark = "plimsoll_shared"
 	onlyMark   = "plimsoll_flag_only"
+	secretMark = "plimsoll_secret"
 )
 
 // Setting is one key with the flags that take its value: one, or for a shared
@@ -41,6 +42,12 @@ func Share(fs *pflag.FlagSet, names ...string) { mark(fs, sharedMark, names) }
 
 // FlagOnly marks flags that no file or variable may give, such as the consent to destroy.
 func FlagOnly(fs *pflag.FlagSet, names ...string) { mark(fs, onlyMark, names) }
+
+// Secret marks flags whose value is never shown.
+func Secret(fs *pflag.FlagSet, names ...string) { mark(fs, secretMark, names) }
+
+// IsSecret says whether the value must not be shown.
+func (s Setting) IsSecret() bool { return s.Flag().Annotations[secretMark] != nil }
 
 func mark(fs *pflag.FlagSet, as string, names []string) {
 	for _, name := range names {

@@ -1,0 +1,50 @@
+package run
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"plimsoll/lab/users"
+)
+
+// BenchmarkUsers makes real runs and reads what their users cost the generator: memory in all
+// for each, memory for each beyond the first thousand, and processor time.
+//
+//	go test ./lab/run -run '^$' -bench Users -benchtime 1x
+func BenchmarkUsers(b *testing.B) {
+	first, least := 0.0, 0
+	for _, n := range []int{1000, 10_000, 30_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			o := base(b)
+			o.Users, o.Ramp, o.Duration, o.Think = n, 2*time.Second, 20*time.Second, users.Think{Mean: 20 * time.Minute}
+			var logIn, began time.Duration
+			o.Progress = func(p Progress) {
+				switch p.Phase {
+				case Login:
+					logIn, began = 0, p.Elapsed
+				case Ramp:
+					if logIn == 0 {
+						logIn = p.Elapsed - began
+					}
+				}
+			}
+			r := mustRun(b, b.Context(), o)
+			bytes := *r.Generator.UsersBytes
+			b.ReportMetric(0, "ns/op") // the length of the run says nothing
+			b.ReportMetric(bytes, "B/user")
+			if least == 0 {
+				first, least = bytes*float64(n), n
+			} else {
+				b.ReportMetric((bytes*float64(n)-first)/float64(n-least), "B/further-user")
+			}
+			if cpu := r.Generator.CPUShare; cpu != nil && r.Ops > 0 {
+				seconds := *cpu * float64(r.Conditions.Machine.Cores) * r.DurationS
+				b.ReportMetric(1e6*seconds/float64(n)/r.DurationS, "cpu-µs/user/s")
+				b.ReportMetric(1e6*seconds/float64(r.Ops), "cpu-µs/operation")
+			}
+			b.ReportMetric(float64(n)/max(logIn.Seconds(), 1e-3), "log-ins/s")
+			b.ReportMetric(r.Generator.LagMSP99, "lag-p99-ms")
+		})
+	}
+}
