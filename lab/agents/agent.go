@@ -39,8 +39,10 @@ func Join(ctx context.Context, o JoinOptions) error {
 	for {
 		err := o.serveOne(ctx)
 		switch {
+		case ctx.Err() != nil && o.Stay:
+			return nil
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return problem.New(problem.Interrupted, errors.New("the agent was stopped"), "")
 		case !o.Stay || problem.ClassOf(err) == problem.Usage:
 			return err
 		case err != nil:

@@ -80,7 +80,7 @@ func listen(address string, a Access) (*server.Server, error) {
 		if o.TLSConfig, err = a.tls(true); err != nil {
 			return nil, err
 		}
-		o.TLS, o.TLSVerify, o.TLSTimeout = true, a.CA != "", connectWithin.Seconds()
+		o.TLS, o.TLSTimeout = true, connectWithin.Seconds()
 	}
 	s, err := server.NewServer(o)
 	if err != nil {

@@ -10,8 +10,11 @@ import (
 	"plimsoll/lab/process"
 )
 
-// leaveWithin is how long a local agent may take to leave before it is killed.
-const leaveWithin = 10 * time.Second
+// A local agent that was told to leave does so by itself; who does not is asked to end, and killed.
+const (
+	leaveWithin = 2 * time.Second
+	endsWithin  = 10 * time.Second
+)
 
 type child = process.Child
 
@@ -58,16 +61,31 @@ func (f *Fleet) childDied() <-chan error {
 
 // stopLocal ends what is left of them.
 func (f *Fleet) stopLocal() {
-	for _, c := range f.children {
-		_ = c.Signal(syscall.SIGTERM) // gone is well
+	if len(f.members) == 0 || !f.gone(leaveWithin) { // who never joined was told nothing
+		f.signal(syscall.SIGTERM)
 	}
-	patience := time.After(leaveWithin)
+	if !f.gone(endsWithin) {
+		f.signal(syscall.SIGKILL)
+		f.gone(endsWithin)
+	}
+}
+
+func (f *Fleet) signal(sig syscall.Signal) {
+	for _, c := range f.children {
+		_ = c.Signal(sig) // one that is gone is well
+	}
+}
+
+// gone waits for the end of all.
+func (f *Fleet) gone(within time.Duration) bool {
+	patience := time.NewTimer(within)
+	defer patience.Stop()
 	for _, c := range f.children {
 		select {
 		case <-c.Exited():
-		case <-patience:
-			_ = c.Signal(syscall.SIGKILL)
-			<-c.Exited()
+		case <-patience.C:
+			return false
 		}
 	}
+	return true
 }
