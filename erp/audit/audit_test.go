@@ -169,6 +169,7 @@ func corrupted(t *testing.T, c *erptest.Company, corruptions map[string]corrupti
 		t.Run(name, func(t *testing.T) {
 			restore := snapshot(t, c, corruption.sql)
 			defer restore()
+			point(t, c)
 			for _, statement := range strings.Split(corruption.sql, "; ") {
 				c.Exec(t, statement)
 			}
@@ -186,6 +187,8 @@ func corrupted(t *testing.T, c *erptest.Company, corruptions map[string]corrupti
 			if !named {
 				t.Errorf("no subject contains %q: %+v", corruption.subject, report)
 			}
+			found(t, sinceClean(t, c), corruption, corruption.shownByItsMonth)
+			found(t, run(t, c, audit.Options{Mode: audit.Sample, Share: 1}), corruption, never)
 		})
 	}
 }
