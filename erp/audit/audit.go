@@ -46,6 +46,9 @@ func Invariants() []audit.Invariant {
 		otherGoodsReceipt, servicePurchase, invoiceReceived, paymentRequest, bankPayment, warehouseReceiptOrder, assetCommissioning, monthClose)
 }
 
+// Connections that look at once, when so many are asked for.
+func Connections(wanted int) int { return audit.Connections(wanted) }
+
 // Books takes the digest of what the books hold.
 func Books(ctx context.Context, db *database.Database) (Digest, error) {
 	return audit.Books(ctx, db, erp.Metadata())

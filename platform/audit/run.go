@@ -27,7 +27,7 @@ type Options struct {
 	Seed  int64   // the same seed, the same sample
 	// Keep makes clean books the clean point that the next audit can start from. It costs one more reading of every table.
 	Keep bool
-	// Connections that look at once. Defaults to one per core.
+	// Connections that look at once; see Connections.
 	Connections int
 	// Progress is told how much of about how many bytes was gone through, from any goroutine.
 	Progress func(done, total int64)
@@ -41,7 +41,7 @@ func Run(ctx context.Context, db *database.Database, app *metadata.Application, 
 	}
 	a := &auditing{app: app, invariants: invariants, options: options, relations: relations(app)}
 	a.report = Report{Mode: options.Mode, Checks: make([]Check, len(invariants))}
-	a.snapshot = snapshot{db: db, connections: connections(db, options), progress: options.Progress}
+	a.snapshot = snapshot{db: db, connections: max(1, min(Connections(options.Connections), db.Connections()-1)), progress: options.Progress}
 	err := see(ctx, db, func(tx pgx.Tx, name string) error {
 		a.name = name
 		return a.look(ctx, tx)
@@ -60,13 +60,12 @@ func Run(ctx context.Context, db *database.Database, app *metadata.Application, 
 	return a.report, nil
 }
 
-// connections besides the one that holds the snapshot.
-func connections(db *database.Database, options Options) int {
-	wanted := options.Connections
+// Connections that look at once, when so many are asked for; one more holds the snapshot. 0 is one per core.
+func Connections(wanted int) int {
 	if wanted < 1 {
-		wanted = runtime.NumCPU()
+		return runtime.NumCPU()
 	}
-	return max(1, min(wanted, db.Connections()-1))
+	return wanted
 }
 
 // auditing is an audit under way.

@@ -31,7 +31,7 @@ const (
 type scope struct {
 	mode      Mode
 	documents []id.ID
-	months    string          // condition on two columns, %[1]s the organisation and %[2]s the moment
+	months    string          // condition on @organisation and @moment
 	plain     map[string]bool // changed tables that are of no document or month: what reads one of them is looked at in whole
 	share     float64
 	seed      int64
@@ -56,7 +56,7 @@ func (s scope) narrow(sql string, args []any) (text string, all []any, narrowed 
 			condition = fmt.Sprintf("%s = ANY ($%d::uuid[])", columns, position)
 		case s.mode == SinceClean && kind == "month":
 			organisation, moment, _ := strings.Cut(columns, ", ")
-			condition = fmt.Sprintf(s.months, organisation, moment)
+			condition = strings.NewReplacer("@organisation", organisation, "@moment", moment).Replace(s.months)
 		case s.mode == Sample && (kind == "document" || kind == "key"):
 			condition = s.sampled(columns)
 		}
@@ -105,7 +105,7 @@ func monthsCondition(cells []cell) string {
 	var ranges []string
 	for month, organisations := range of {
 		slices.Sort(organisations)
-		ranges = append(ranges, fmt.Sprintf("%%[1]s IN (%s) AND %%[2]s >= '%s' AND %%[2]s < '%s'",
+		ranges = append(ranges, fmt.Sprintf("@organisation IN (%s) AND @moment >= '%s' AND @moment < '%s'",
 			strings.Join(organisations, ", "), month.Format(time.DateOnly), month.AddDate(0, 1, 0).Format(time.DateOnly)))
 	}
 	slices.Sort(ranges)
