@@ -27,6 +27,8 @@ type Options struct {
 	Seed  int64   // the same seed, the same sample
 	// Keep makes clean books the clean point that the next audit can start from. It costs one more reading of every table.
 	Keep bool
+	// Patience: what is estimated to take less in whole is looked at in whole, SinceClean or not.
+	Patience time.Duration
 	// Connections that look at once; see Connections.
 	Connections int
 	// Progress is told how much of about how many bytes was gone through, from any goroutine.
@@ -94,6 +96,9 @@ func (a *auditing) look(ctx context.Context, tx pgx.Tx) (err error) {
 		return err
 	}
 	a.digest = digestOf(a.app, a.invariants)
+	if a.report.Mode == SinceClean && a.estimate() < a.options.Patience {
+		a.report.Mode = All
+	}
 	if a.report.Mode == SinceClean {
 		if a.from, a.report.Reason, err = lastPoint(ctx, tx, a.origin, a.digest); err != nil {
 			return err
@@ -114,6 +119,15 @@ func (a *auditing) look(ctx context.Context, tx pgx.Tx) (err error) {
 		tasks = append(tasks, a.census()...)
 	}
 	return a.all(ctx, tasks)
+}
+
+// pace of a connection, in bytes a second of tables read by invariants: low, since it decides how long somebody may have to wait.
+const pace = 25 << 20
+
+// estimate of the time that looking at everything takes.
+func (a *auditing) estimate() time.Duration {
+	seconds := float64(a.bytesOf(a.checks(scope{mode: All}, 1))) / pace / float64(a.connections)
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // keeps tells whether a clean point can be kept.
