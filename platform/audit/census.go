@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	bucketsMin   = 64
-	bucketsMost  = 1 << 18
-	rowsOfBucket = 8
+	bucketsMin  = 1024
+	bucketsMost = 1 << 18
+	bucketBytes = 512 // of headers of documents
 )
 
 // tally of a relation: how many rows that were written before a moment there are, in all, by bucket of documents and by month.

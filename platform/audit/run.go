@@ -216,15 +216,18 @@ func (a *auditing) census() (tasks []task) {
 	return tasks
 }
 
-// rowBytes is about what a row takes.
-const rowBytes = 128
-
+// buckets of documents: a few documents in each, the same for all relations, since what one has lost is looked up in all.
 func (a *auditing) buckets(r relation) int {
 	if r.document == "" {
 		return 1
 	}
-	wanted := uint(a.bytes[r.name] / rowBytes / rowsOfBucket)
-	return min(bucketsMost, max(bucketsMin, 1<<bits.Len(wanted)))
+	headers := int64(0)
+	for _, of := range a.relations {
+		if of.document == "id" {
+			headers += a.bytes[of.name]
+		}
+	}
+	return min(bucketsMost, max(bucketsMin, 1<<bits.Len(uint(headers/bucketBytes))))
 }
 
 // checks of all invariants, of which those that are narrowed read about a share of their tables.

@@ -48,6 +48,8 @@ func (s scope) narrow(sql string, args []any) (text string, all []any, narrowed 
 		kind, columns := part[1], part[2]
 		condition := "true"
 		switch {
+		case s.mode == SinceClean && (kind == "document" || kind == "changed") && len(s.documents) == 0:
+			condition = "false"
 		case s.mode == SinceClean && (kind == "document" || kind == "changed"):
 			if position == 0 {
 				all = append(all, s.documents)
