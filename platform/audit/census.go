@@ -95,10 +95,11 @@ type change struct {
 	of     int
 	months []cell
 	plain  map[string]bool
+	same   map[string]bool // tables in which nothing was written or lost
 }
 
 func changeOf(all []*counted, was map[string]tally) change {
-	d := change{plain: map[string]bool{}}
+	d := change{plain: map[string]bool{}, same: map[string]bool{}}
 	for _, c := range all {
 		d.of = max(d.of, len(c.before.buckets))
 	}
@@ -122,7 +123,8 @@ func changeOf(all []*counted, was map[string]tally) change {
 				months[of] = true
 			}
 		}
-		d.plain[c.name] = c.plain() && (c.fresh > 0 || c.before.rows != old.rows)
+		d.same[c.name] = c.fresh == 0 && c.before.rows == old.rows
+		d.plain[c.name] = c.plain() && !d.same[c.name]
 	}
 	for b := range lost {
 		d.lost = append(d.lost, b)

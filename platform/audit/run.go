@@ -162,7 +162,7 @@ func (a *auditing) changed(ctx context.Context) error {
 		return err
 	}
 	a.describe(change, documents)
-	s := scope{mode: SinceClean, documents: documents, months: monthsCondition(change.months), plain: change.plain}
+	s := scope{mode: SinceClean, documents: documents, months: monthsCondition(change.months), plain: change.plain, same: change.same}
 	share := float64(a.report.Documents) / float64(max(1, a.report.DocumentsAll))
 	return a.each(ctx, a.checks(s, min(1, share)))
 }

@@ -33,6 +33,7 @@ type scope struct {
 	documents []id.ID
 	months    string          // condition on @organisation and @moment
 	plain     map[string]bool // changed tables that are of no document or month: what reads one of them is looked at in whole
+	same      map[string]bool // tables that are as they were: what reads no other holds as it did
 	share     float64
 	seed      int64
 }
@@ -87,6 +88,10 @@ func tablesOf(sql string) []string {
 
 func (s scope) staleFor(sql string) bool {
 	return slices.ContainsFunc(tablesOf(sql), func(table string) bool { return s.plain[table] })
+}
+
+func (s scope) holdsAsBefore(sql string) bool {
+	return s.mode == SinceClean && !slices.ContainsFunc(tablesOf(sql), func(table string) bool { return !s.same[table] })
 }
 
 // cell is a month of an organisation.
