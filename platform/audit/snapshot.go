@@ -81,13 +81,19 @@ func (s *snapshot) each(ctx context.Context, tasks []task) error {
 	for range min(s.connections, len(tasks)) {
 		group.Go(func() error {
 			return begin(ctx, s.db, s.name, func(tx pgx.Tx) error {
+				before, err := rowsRead(ctx, tx)
+				if err != nil {
+					return err
+				}
 				for t, more := next(); more; t, more = next() {
 					if err := t.do(ctx, tx); err != nil {
 						return fmt.Errorf("%s: %w", t.name, err)
 					}
 					s.advance(t.bytes)
 				}
-				return s.count(ctx, tx)
+				after, err := rowsRead(ctx, tx)
+				s.rows.Add(after - before)
+				return err
 			})
 		})
 	}
@@ -101,10 +107,8 @@ func (s *snapshot) advance(bytes int64) {
 	}
 }
 
-// count adds the rows that this transaction has read from tables.
-func (s *snapshot) count(ctx context.Context, tx pgx.Tx) error {
-	var rows int64
-	err := tx.QueryRow(ctx, `SELECT coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0)::bigint FROM pg_stat_xact_user_tables`).Scan(&rows)
-	s.rows.Add(rows)
-	return err
+// rowsRead from tables by this session, as far as it has not told the server yet: earlier transactions may be among them.
+func rowsRead(ctx context.Context, tx pgx.Tx) (rows int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0)::bigint FROM pg_stat_xact_user_tables`).Scan(&rows)
+	return rows, err
 }
