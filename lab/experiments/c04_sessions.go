@@ -8,6 +8,7 @@ import (
 	"plimsoll/lab/claims"
 	"plimsoll/lab/machine"
 	"plimsoll/lab/ratio"
+	"plimsoll/platform/problem"
 )
 
 // What report A gives for claim C04.
@@ -18,8 +19,10 @@ const (
 
 const (
 	c04Sessions = 400
-	c04Turn     = 8 * time.Second
-	c04Rounds   = 4
+	// c04SessionsMin leave a tenth of them that is several times the sessions in use at a moment, which cannot go to a file.
+	c04SessionsMin = 150
+	c04Turn        = 8 * time.Second
+	c04Rounds      = 4
 	// c04MemoryShare of the machine is what all session data may take: a worker holds as much again for what it has just let go.
 	c04MemoryShare = 4
 	// c04Starting is starting a worker; c04FillRate, in bytes per second, a cautious estimate of filling its sessions.
@@ -71,8 +74,11 @@ func (SessionData) oneTakes(b Bench, load sessionLoad) time.Duration {
 
 // Run implements Experiment.
 func (e SessionData) Run(ctx context.Context, b Bench) (claims.Finding, error) {
+	load := e.load(b)
+	if load.sessions < c04SessionsMin {
+		return claims.Finding{}, problem.New(problem.Usage, fmt.Errorf("%d sessions are too few to keep a tenth of them in memory", load.sessions), fmt.Sprintf("--users %d or more", c04SessionsMin))
+	}
 	return b.withLayer(ctx, func(l layer) (claims.Finding, error) {
-		load := e.load(b)
 		s := sides{turn: e.oneTakes(b, load), rounds: b.rounds(c04Rounds)}
 		for _, side := range c04Sides {
 			s.names = append(s.names, side.name)

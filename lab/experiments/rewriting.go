@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	"plimsoll/erp/background"
 	"plimsoll/erp/rewriting"
@@ -24,8 +25,6 @@ import (
 const (
 	rewritingTurn   = 8 * time.Second
 	rewritingRounds = 4
-	// rewritingDocuments make sales enough for 75 jobs with a few dozen each.
-	rewritingDocuments = 60_000
 	// warmShare of a turn is worked before it, so that every connection has its statements prepared.
 	warmShare = 4
 	// betweenRewriting is what starting workers and looking at what they did takes, roughly.
@@ -47,17 +46,9 @@ func small(asynchronous bool) posting.Rewriting {
 	return posting.Rewriting{Documents: 1, Rows: 1, Asynchronous: asynchronous}
 }
 
-// rewritingBench has a base of its own size.
-func (b Bench) rewritingBench() Bench {
-	if b.Documents == 0 && !b.Full {
-		b.Documents = rewritingDocuments
-	}
-	return b
-}
-
 func (b Bench) rewritingPlan(text string, rewriters int) Plan {
 	turns := rewriters * b.rounds(rewritingRounds)
-	return Plan{fmt.Sprintf("%d turns of %s on a base of %s documents: %s", turns, length(b.turn(rewritingTurn)), thousands(int64(b.rewritingBench().disorderOptions().Documents)), text),
+	return Plan{fmt.Sprintf("%d turns of %s on a base of %s receipts and sales: %s", turns, length(b.turn(rewritingTurn)), thousands(int64(b.disorderOptions().Documents)), text),
 		time.Duration(turns)*b.rewritingTakes() + madeAndAudited}
 }
 
@@ -74,7 +65,6 @@ func warm(turn int) int { return max(1, turn/warmShare) }
 
 // rewrite measures the rewriting of record sets by background jobs of worker processes, in turns on one copy of the base: the books stay what they are.
 func (b Bench) rewrite(ctx context.Context, l layer, all []rewriter) (s sides, made []series, partial bool, err error) {
-	b = b.rewritingBench()
 	base, err := disorder.Make(ctx, l.cluster, b.disorderOptions(), b.say)
 	if err != nil {
 		return s, nil, false, err
@@ -177,7 +167,7 @@ type carried struct {
 
 // job submits a rewriting and waits for its end.
 func (m *manager) job(ctx context.Context, side rewriter, length int) (done carried, err error) {
-	arguments, err := json.Marshal(rewriting.Arguments{Parts: side.jobs, Documents: side.how.Documents, Rows: side.how.Rows, Asynchronous: side.how.Asynchronous, Seconds: length})
+	arguments, err := json.Marshal(rewriting.Arguments{Type: erp.GoodsSale, Parts: side.jobs, Documents: side.how.Documents, Rows: side.how.Rows, Asynchronous: side.how.Asynchronous, Seconds: length})
 	if err != nil {
 		return done, err
 	}
@@ -319,7 +309,7 @@ func (m *manager) quiet(ctx context.Context) error {
 func rewritingConditions(b Bench, l layer, more ...claims.Condition) []claims.Condition {
 	return append(append(l.conditions,
 		claims.Condition{Name: "load", Text: "sales with their movements and entries, about 12 lines each: record sets read, deleted and inserted as they were (report: records of its own registers)"},
-		claims.Condition{Name: "base", Text: fmt.Sprintf("%s documents; books unchanged", thousands(int64(b.rewritingBench().disorderOptions().Documents)))},
+		claims.Condition{Name: "base", Text: fmt.Sprintf("%s receipts and sales; books unchanged", thousands(int64(b.disorderOptions().Documents)))},
 		claims.Condition{Name: "jobs", Text: "parts of a background job, handed out by river to worker processes of 'plimsoll serve', which are on the same cores as the database; objects per second are what parts acknowledged, from the first one's beginning to the last one's end"},
 		claims.Condition{Name: "proved", Text: "every part was begun once, and each worker had its share; the server counted as many rows deleted and inserted as the jobs acknowledged; the digest of the books is the same, the audit clean"},
 		claims.Condition{Name: "waits for the log", Text: fmt.Sprintf("share of the jobs' sessions at work that wait for a write or flush of the log, looked at every %v; flushes of all processes from pg_stat_io", sampleEvery)},

@@ -108,7 +108,7 @@ func program(t *testing.T) []string {
 
 // Real workers rewrite, one and two of them, large and small; what they acknowledge is what the server has done.
 func TestRewriting_IsDoneByWorkersAndProved(t *testing.T) {
-	b := Bench{Serve: program(t), Duration: time.Second, Repetitions: 1, Documents: 600}
+	b := Bench{Serve: program(t), Duration: time.Second, Repetitions: 1, Documents: 200}
 	s, made, partial, err := b.rewrite(t.Context(), layer{cluster: clustertest.Start(t)}, []rewriter{
 		{"small", 1, 3, small(false)}, {"small, asynchronous", 1, 3, small(true)}, {"large", 2, 3, posting.Rewriting{Documents: 20}},
 	})

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/lab/claims"
 	"plimsoll/lab/ratio"
+	"plimsoll/platform/problem"
 )
 
 func TestC04_Judge(t *testing.T) {
@@ -41,10 +42,16 @@ func TestC04_SizeIsTheReportsOrWhatTheMachineHolds(t *testing.T) {
 	}
 }
 
+func TestC04_RefusesTooFewSessions(t *testing.T) {
+	if _, err := (SessionData{}).Run(t.Context(), Bench{Users: 20}); problem.ClassOf(err) != problem.Usage || !strings.Contains(problem.HintOf(err), "--users 150") {
+		t.Error(err)
+	}
+}
+
 // A real worker keeps what fits in memory and the rest in files; every value comes back as it was left.
 func TestSessions_InMemoryAndInFiles(t *testing.T) {
 	b, dsn := Bench{Serve: program(t)}, filledDatabase(t)
-	load := sessionLoad{sessions: 20, bytes: 400_000}
+	load := sessionLoad{sessions: 40, bytes: 200_000}
 	fits, err := load.measure(t.Context(), b, dsn, 1.15, 300*time.Millisecond, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +60,7 @@ func TestSessions_InMemoryAndInFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fits["from files"] != 0 || fits["in files"] != 0 || fits["in memory"] < 8 || fits[sessionRate] <= 0 || fits["resident per session"] < 400 {
+	if fits["from files"] != 0 || fits["in files"] != 0 || fits["in memory"] < 8 || fits[sessionRate] <= 0 || fits["resident per session"] < 200 {
 		t.Errorf("everything fits: %v", fits)
 	}
 	if part["from files"] == 0 || part["in files"] < 4 || part["in memory"] > 0.3*8.5 || part["spilled"] == 0 || part[sessionRate] <= 0 {
