@@ -113,6 +113,15 @@ func (c *cloakroom) logIn(ctx context.Context, base string) error {
 	if err != nil {
 		return err
 	}
+	for n := range users { // the first login of a warehouse leaves its lists in the session, which is to have room for its own
+		first, err := c.client.Login(ctx, base, client.UserCode(1+n))
+		if err == nil {
+			err = c.client.Logout(ctx, first)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return c.each(func(_, n int) (err error) {
 		c.sessions[n], err = c.client.Login(ctx, base, client.UserCode(1+n%users))
 		return err
