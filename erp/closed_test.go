@@ -109,6 +109,7 @@ func TestNothingIsWrittenIntoAClosedMonth(t *testing.T) {
 	closes(t, c, "2025-05", true)
 	want(t, "opened again", d.Call(t, "POST", path(written)+"/post", "", nil), 200, "")
 	want(t, "opened again", d.Change(t, path(later), 1, encode(t, d.on("2025-05-10T00:00:00Z", "1"))), 200, "")
+	c.Exec(t, "DELETE FROM acc_batches_boundary") // what came in between is newer than what has been sold
 	again := closes(t, c, "2025-05", false)
 	if again.Number != closed.Number {
 		t.Errorf("closed by %s, and again by %s", closed.Number, again.Number)

@@ -41,9 +41,6 @@ func TestMonth(t *testing.T) {
 		}
 	}
 	w.Do(t, restoration.Kind, `{}`)
-	if job := w.Wait(t, w.Submit(t, monthclose.Kind, may)); job.State != jobs.Failed || !strings.Contains(job.Error, "closed in order") {
-		t.Errorf("closed before April: %+v", job)
-	}
 	close(t, w, `{"month": "2025-03"}`)
 	close(t, w, `{"month": "2025-04"}`)
 
