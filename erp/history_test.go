@@ -124,6 +124,7 @@ type history struct {
 // Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by workers of every shape, make the books
 // of the model; and so does the recalculation of totals.
 func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
+	t.Parallel()
 	c := erptest.New(t, 4)
 	workers := c.Mixed(t)
 	users := map[string]*erptest.User{}
