@@ -137,7 +137,7 @@ func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c.Clear(t)
 		h := &history{c, users, newBooks(), nil}
-		for range rapid.IntRange(1, 24).Draw(rt, "operations") {
+		for range rapid.IntRange(8, 32).Draw(rt, "operations") {
 			switch rapid.IntRange(0, 5).Draw(rt, "operation") {
 			case 0, 1, 2:
 				h.create(t, rt)

@@ -85,6 +85,27 @@ func (p *paper) plan(register string, standard int64) {
 	p.add(sum{register: register, resource: "amount", contract: erptest.Contract(p.o.Counterparty), basis: p.self}, total)
 }
 
+// drawOrdered draws an order of goods that have come, or there would hardly ever be enough.
+func drawOrdered(p *paper, t *rapid.T, h *history) erptest.Fields {
+	f := p.drawGoods(t, h, 2000)
+	if came := p.drawPaper(t, h, "goods-receipt", "other-goods-receipt"); came != nil {
+		p.warehouse = came.warehouse
+		f["warehouse"], f["lines"] = p.warehouse, p.drawLinesOf(t, h, came)
+	}
+	return f
+}
+
+// drawLinesOf draws lines of what another document has, mostly not more of it.
+func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper) (lines []erptest.Fields) {
+	p.lines = nil
+	for range rapid.IntRange(1, 3).Draw(t, "lines") {
+		of := other.lines[rapid.IntRange(0, len(other.lines)-1).Draw(t, "line")]
+		l := line{n: of.n, quantity: rapid.Int64Range(1, of.quantity).Draw(t, "quantity")}
+		p.lines, lines = append(p.lines, l), append(lines, erptest.Fields{"item": h.Items[l.n], "quantity": amount.Quantity(l.quantity)})
+	}
+	return lines
+}
+
 // drawByOrder draws a document of goods, every second one by an order, when there is one: mostly of the order's warehouse.
 func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind string) erptest.Fields {
 	f := p.drawGoods(t, h, most)
@@ -97,7 +118,7 @@ func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind string) erp
 			p.warehouse = order.warehouse
 		}
 		p.content = order
-		f["source_order"], f["warehouse"] = order.id, p.warehouse
+		f["source_order"], f["warehouse"], f["lines"] = order.id, p.warehouse, p.drawLinesOf(t, h, order)
 	}
 	return f
 }
@@ -167,13 +188,11 @@ func (p *paper) drawCarried(t *rapid.T, h *history, kinds ...string) erptest.Fie
 	if basis == nil {
 		return nil
 	}
-	c, lines := carried{basis: basis}, []erptest.Fields(nil)
-	p.warehouse, p.lines = p.o.Addressed, nil
-	for range rapid.IntRange(1, 3).Draw(t, "lines") {
-		of := basis.lines[rapid.IntRange(0, len(basis.lines)-1).Draw(t, "line")]
-		l, cell := line{n: of.n, quantity: rapid.Int64Range(1, of.quantity).Draw(t, "quantity")}, p.o.Cells[rapid.IntRange(0, 2).Draw(t, "cell")/2]
-		p.lines, c.cells = append(p.lines, l), append(c.cells, cell)
-		lines = append(lines, erptest.Fields{"item": h.Items[l.n], "cell": cell, "quantity": amount.Quantity(l.quantity)})
+	p.warehouse = p.o.Addressed
+	c, lines := carried{basis: basis}, p.drawLinesOf(t, h, basis)
+	for _, l := range lines {
+		cell := p.o.Cells[rapid.IntRange(0, 2).Draw(t, "cell")/2]
+		c.cells, l["cell"] = append(c.cells, cell), cell
 	}
 	p.content = c
 	return erptest.Fields{"basis": basis.id, "warehouse": p.warehouse, "lines": lines}

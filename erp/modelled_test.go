@@ -24,7 +24,7 @@ var modelled = map[string]struct {
 	"goods-sale": {func(p *paper, t *rapid.T, h *history) erptest.Fields {
 		return p.drawByOrder(t, h, 1500, "customer-order")
 	}, recordSale},
-	"customer-order":          {func(p *paper, t *rapid.T, h *history) erptest.Fields { return p.drawGoods(t, h, 2000) }, recordCustomerOrder},
+	"customer-order":          {drawOrdered, recordCustomerOrder},
 	"supplier-order":          {func(p *paper, t *rapid.T, h *history) erptest.Fields { return p.drawGoods(t, h, 5000) }, recordSupplierOrder},
 	"warehouse-receipt-order": {drawPutAway, recordPutAway},
 	"warehouse-issue-order":   {drawPicked, recordPicked},
@@ -49,7 +49,7 @@ func init() { // the model refers to itself
 	for range len(modelled) / 2 {
 		kinds = append(kinds, "goods-receipt", "goods-sale")
 	}
-	kinds = append(kinds, "customer-order", "supplier-order", "warehouse-receipt-order", "warehouse-receipt-order", "warehouse-issue-order", "warehouse-issue-order")
+	kinds = append(kinds, "customer-order", "customer-order", "customer-order", "supplier-order", "supplier-order", "warehouse-receipt-order", "warehouse-receipt-order", "warehouse-issue-order", "warehouse-issue-order")
 }
 
 func (p *paper) deal() erptest.Fields {
