@@ -36,6 +36,10 @@ type Plan struct {
 func All() []Experiment {
 	return []Experiment{
 		ThirtyThousandUsers{},
+		LocalInvalidation{},
+		SkippedLocks{},
+		UnflushedCommits{},
+		MemoryCatalog{},
 		TempTablePool{},
 		ConnectionLifetime{},
 		SkippedTruncates{},
@@ -47,6 +51,7 @@ func All() []Experiment {
 		RewrittenQueries{},
 		RecalculatedTotals{},
 		RestoringThreads{},
+		EndingSession{},
 	}
 }
 

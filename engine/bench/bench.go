@@ -1,0 +1,37 @@
+// Package bench owns the SQL of the engine's measurements: what a business application does with temporary tables. The
+// command temp-tables beside it and the lab's experiments play the same files.
+package bench
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed workloads/*.sql live-tables.sql
+var files embed.FS
+
+// Cycles are workloads whose run is one life of a table: made, filled, read, dropped.
+const (
+	Cycle            = "cycle"             // one statement a transaction
+	CycleTransaction = "cycle-transaction" // all in one
+	NoAnalyze        = "cycle-no-analyze"  // without statistics
+)
+
+// Workload is a script for pgbench.
+func Workload(name string) (string, error) {
+	text, err := files.ReadFile("workloads/" + name + ".sql")
+	if err != nil {
+		return "", fmt.Errorf("no workload %q: %w", name, err)
+	}
+	return string(text), nil
+}
+
+// LiveTables is SQL that makes n temporary tables which live on in the session.
+func LiveTables(n int) (string, error) {
+	text, err := files.ReadFile("live-tables.sql")
+	if err != nil {
+		return "", err
+	}
+	return strings.ReplaceAll(string(text), ":live", fmt.Sprint(n)), nil
+}
