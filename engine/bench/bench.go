@@ -27,6 +27,17 @@ func Workload(name string) (string, error) {
 	return string(text), nil
 }
 
+// Statements are those of a workload without pgbench's own commands, one by one.
+func Statements(name string) (all []string, err error) {
+	text, err := Workload(name)
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+			all = append(all, line)
+		}
+	}
+	return all, err
+}
+
 // LiveTables is SQL that makes n temporary tables which live on in the session.
 func LiveTables(n int) (string, error) {
 	text, err := files.ReadFile("live-tables.sql")

@@ -36,19 +36,14 @@ func TestWorkload_IsTheFileThatTheCommandPlays(t *testing.T) {
 
 // A cycle and the same in one transaction do the same work, or their ratio would speak of something else.
 func TestCycleTransaction_IsTheCycleBetweenBeginAndCommit(t *testing.T) {
-	statements := func(name string) (all []string) {
-		text, err := bench.Workload(name)
+	statements := func(name string) string {
+		all, err := bench.Statements(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for line := range strings.Lines(text) {
-			if !strings.HasPrefix(line, "--") {
-				all = append(all, strings.TrimSpace(line))
-			}
-		}
-		return all
+		return strings.Join(all, "\n")
 	}
-	cycle, whole := strings.Join(statements(bench.Cycle), "\n"), strings.Join(statements(bench.CycleTransaction), "\n")
+	cycle, whole := statements(bench.Cycle), statements(bench.CycleTransaction)
 	if whole != "BEGIN;\n"+cycle+"\nCOMMIT;" {
 		t.Errorf("%s\nis not\n%s", whole, cycle)
 	}

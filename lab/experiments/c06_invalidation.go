@@ -66,30 +66,25 @@ func (e LocalInvalidation) Run(ctx context.Context, b Bench) (claims.Finding, er
 
 // turn plays a fixed number of cycles: whoever is faster must not be heard less for having done more.
 func (LocalInvalidation) turn(ctx context.Context, servers engines, v variant, idle *listeners) (figures, error) {
-	p, err := cycle(bench.Cycle, 1, 0)
-	if err != nil {
-		return nil, err
-	}
-	p.transactions = 1 // the first one of a server process may make its temp schema, and that is news for all
-	if _, err := servers.play(ctx, v, p); err != nil {
-		return nil, err
-	}
-	if err := idle.catchUp(ctx); err != nil {
-		return nil, err
-	}
-	p.transactions = c06Cycles
 	var sent int64
 	var used time.Duration
-	err = servers.on(ctx, v, func(conn *pgx.Conn) error {
+	err := servers.on(ctx, v, func(conn *pgx.Conn) error {
+		// The first temp table of a server process may make its schema, and that is news for all.
+		if err := lives(ctx, conn, 1); err != nil {
+			return err
+		}
+		if err := idle.catchUp(ctx); err != nil {
+			return err
+		}
 		var from string
 		if err := conn.QueryRow(ctx, "SELECT pg_current_wal_insert_lsn()::text").Scan(&from); err != nil {
 			return err
 		}
 		before, err := idle.used()
-		if err != nil {
-			return err
+		if err == nil {
+			err = lives(ctx, conn, c06Cycles)
 		}
-		if _, err := servers.play(ctx, v, p); err != nil {
+		if err != nil {
 			return err
 		}
 		after, err := idle.used()
@@ -97,6 +92,17 @@ func (LocalInvalidation) turn(ctx context.Context, servers engines, v variant, i
 		return errors.Join(err, conn.QueryRow(ctx, messagesSQL, from).Scan(&sent))
 	})
 	return figures{"messages": float64(sent) / c06Cycles, "idle": used.Seconds() * 1e6 / c06Cycles / c06Idle}, err
+}
+
+// lives plays cycles on one connection, one statement a transaction.
+func lives(ctx context.Context, conn *pgx.Conn, n int) error {
+	statements, err := bench.Statements(bench.Cycle)
+	for range n {
+		if err == nil {
+			err = each(ctx, conn, statements)
+		}
+	}
+	return err
 }
 
 // messagesSQL counts the messages that transactions sent: a commit record carries each of them, for standbys have caches too.

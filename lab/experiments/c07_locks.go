@@ -3,7 +3,6 @@ package experiments
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -84,21 +83,17 @@ const locksSQL = `SELECT count(*), count(*) FILTER (WHERE NOT fastpath) FROM pg_
 
 // locksOfACycle looks from another session at a transaction that has done a whole cycle and not ended yet.
 func (e engines) locksOfACycle(ctx context.Context, v variant) (held locks, err error) {
-	text, err := bench.Workload(bench.CycleTransaction)
+	whole, err := bench.Statements(bench.CycleTransaction)
 	if err != nil {
 		return held, err
 	}
-	body, ended := strings.CutSuffix(strings.TrimSpace(text), "COMMIT;")
-	if !ended {
-		return held, fmt.Errorf("the workload %s does not end with COMMIT", bench.CycleTransaction)
-	}
 	err = e.on(ctx, v, func(worker *pgx.Conn) error {
 		for range 2 { // the first fills caches, and may make the temp schema
-			if _, err := worker.Exec(ctx, text); err != nil {
+			if err := each(ctx, worker, whole); err != nil {
 				return err
 			}
 		}
-		if _, err := worker.Exec(ctx, body); err != nil {
+		if err := each(ctx, worker, whole[:len(whole)-1]); err != nil { // all but COMMIT
 			return err
 		}
 		return e.on(ctx, v, func(watcher *pgx.Conn) error {
@@ -106,6 +101,16 @@ func (e engines) locksOfACycle(ctx context.Context, v variant) (held locks, err 
 		})
 	})
 	return held, err
+}
+
+// each carries out statements one by one, none of them prepared.
+func each(ctx context.Context, conn *pgx.Conn, statements []string) error {
+	for _, sql := range statements {
+		if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e SkippedLocks) finding(s sides, made []series, partial bool, held [3]locks, servers engines) claims.Finding {

@@ -63,14 +63,8 @@ func (UnflushedCommits) names() (names []string) {
 // Run implements Experiment.
 func (e UnflushedCommits) Run(ctx context.Context, b Bench) (claims.Finding, error) {
 	return b.withEngines(ctx, nil, func(servers engines) (f claims.Finding, err error) {
-		for _, v := range []variant{stock, ours} {
-			err := servers.on(ctx, v, func(conn *pgx.Conn) error {
-				_, err := conn.Exec(ctx, "CREATE TABLE IF NOT EXISTS kept (at timestamptz)")
-				return err
-			})
-			if err != nil {
-				return f, err
-			}
+		if err := e.prepare(ctx, servers); err != nil {
+			return f, err
 		}
 		s := sides{names: e.names(), turn: b.turn(c11Turn), rounds: b.rounds(c11Rounds)}
 		s.run = func(ctx context.Context, side, _ int) (figures, error) {
@@ -82,6 +76,11 @@ func (e UnflushedCommits) Run(ctx context.Context, b Bench) (claims.Finding, err
 		}
 		return e.finding(s, made, partial, servers), nil
 	})
+}
+
+// prepare makes what the durable side writes to.
+func (UnflushedCommits) prepare(ctx context.Context, servers engines) error {
+	return servers.onBoth(ctx, "CREATE TABLE IF NOT EXISTS kept (at timestamptz)")
 }
 
 func (UnflushedCommits) turn(ctx context.Context, servers engines, v variant, durable bool, lasts time.Duration) (figures, error) {

@@ -47,17 +47,13 @@ func (EndingSession) Plan(b Bench) Plan {
 // Run implements Experiment.
 func (e EndingSession) Run(ctx context.Context, b Bench) (claims.Finding, error) {
 	return b.withEngines(ctx, nil, func(servers engines) (f claims.Finding, err error) {
-		for _, v := range c41Sides {
-			err := servers.on(ctx, v, func(conn *pgx.Conn) error {
-				_, err := conn.Exec(ctx, neighboursSQL)
-				return err
-			})
-			if err != nil {
-				return f, err
-			}
+		if err := e.prepare(ctx, servers); err != nil {
+			return f, err
 		}
 		s := sides{names: variantNames(c41Sides), turn: c41Takes, rounds: b.rounds(c41Rounds)}
-		s.run = func(ctx context.Context, side, _ int) (figures, error) { return e.turn(ctx, servers, c41Sides[side]) }
+		s.run = func(ctx context.Context, side, _ int) (figures, error) {
+			return e.turn(ctx, servers, c41Sides[side], c41Tables)
+		}
 		made, partial, err := s.measure(ctx, b)
 		if err != nil {
 			return f, err
@@ -71,20 +67,25 @@ const neighboursSQL = `CREATE TABLE IF NOT EXISTS neighbours AS SELECT id, 0 AS 
 	ALTER TABLE neighbours DROP CONSTRAINT IF EXISTS neighbours_key; ALTER TABLE neighbours ADD CONSTRAINT neighbours_key PRIMARY KEY (id);
 	ANALYZE neighbours; CHECKPOINT`
 
-// turn compares three equal looks at the others: nothing else going on, cycles of temp tables (C40's worst), and the end of the session.
-func (e EndingSession) turn(ctx context.Context, servers engines, v variant) (figures, error) {
+// prepare makes the others' table.
+func (EndingSession) prepare(ctx context.Context, servers engines) error {
+	return servers.onBoth(ctx, neighboursSQL)
+}
+
+// turn compares three looks at the others: nothing else going on, cycles of temp tables (C40's worst), and the end of the session.
+func (EndingSession) turn(ctx context.Context, servers engines, v variant, tables int) (figures, error) {
 	holder, err := servers.connect(ctx, v)
 	if err != nil {
 		return nil, err
 	}
 	defer holder.Close(context.WithoutCancel(ctx))
-	sql, err := bench.LiveTables(c41Tables)
+	sql, err := bench.LiveTables(tables)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	if _, err := holder.Exec(ctx, sql); err != nil {
-		return nil, fmt.Errorf("make %d temp tables: %w", c41Tables, err)
+		return nil, fmt.Errorf("make %d temp tables: %w", tables, err)
 	}
 	f := figures{"making": time.Since(began).Seconds()}
 	quiet, err := servers.neighbours(ctx, v, func() error { time.Sleep(c41Beside); return nil })

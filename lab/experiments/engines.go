@@ -190,6 +190,16 @@ func (e engines) on(ctx context.Context, v variant, do func(*pgx.Conn) error) er
 	return errors.Join(do(conn), conn.Close(context.WithoutCancel(ctx)))
 }
 
+// onBoth carries out statements on both servers.
+func (e engines) onBoth(ctx context.Context, sql string) error {
+	for _, v := range []variant{stock, ours} {
+		if err := e.on(ctx, v, func(conn *pgx.Conn) error { _, err := conn.Exec(ctx, sql); return err }); err != nil {
+			return fmt.Errorf("prepare %s: %w", v.name, err)
+		}
+	}
+	return nil
+}
+
 // variantNames are the names of sides.
 func variantNames(all []variant) (names []string) {
 	for _, v := range all {
