@@ -16,6 +16,8 @@ const (
 	Cycle            = "cycle"             // one statement a transaction
 	CycleTransaction = "cycle-transaction" // all in one
 	NoAnalyze        = "cycle-no-analyze"  // without statistics
+	NoIndex          = "cycle-no-index"    // and without an index
+	NoTable          = "no-table"          // the query alone
 )
 
 // Workload is a script for pgbench.

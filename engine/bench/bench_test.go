@@ -24,7 +24,7 @@ func TestWorkload_IsTheFileThatTheCommandPlays(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	for _, name := range []string{bench.Cycle, bench.CycleTransaction, bench.NoAnalyze} {
+	for _, name := range []string{bench.Cycle, bench.CycleTransaction, bench.NoAnalyze, bench.NoIndex, bench.NoTable} {
 		if _, err := bench.Workload(name); err != nil {
 			t.Error(err)
 		}

@@ -178,3 +178,28 @@ func seesTheEnd(t *testing.T, servers engines) {
 		}
 	}
 }
+
+func TestC40_Judge(t *testing.T) {
+	waits := func(perSide ...float64) (all []series) {
+		for _, w := range perSide {
+			all = append(all, series{"waits": {w, w * 1.01, w * 1.02, w * 1.03, w * 1.04}})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		stock []series
+		want  claims.Verdict
+		why   string
+	}{
+		"AsClaimed":     {waits(0, 1, 2, 0), claims.Confirmed, ""},
+		"NoMore":        {waits(1, 0.5, 2, 0), claims.Refuted, "no more"},
+		"IndexLess":     {waits(0, 2, 1, 0), claims.Refuted, "fewer"},
+		"IndexTheSame":  {waits(0, 2, 2, 0), claims.Inconclusive, "noise"},
+		"AloneToo":      {waits(0, 1, 2, 1), claims.Inconclusive, "one by one"},
+		"ASideTooShort": {[]series{{}, {}, {}, {}}, claims.Inconclusive, "too few"},
+	} {
+		if got, why := (SystemPages{}).judge(c.stock, false); got != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %s (%s), want %s (%s)", name, got, why, c.want, c.why)
+		}
+	}
+}

@@ -51,6 +51,7 @@ func All() []Experiment {
 		RewrittenQueries{},
 		RecalculatedTotals{},
 		RestoringThreads{},
+		SystemPages{},
 		EndingSession{},
 	}
 }
