@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/engine/bench"
+	"plimsoll/platform/problem"
 )
 
 // play is one run of pgbench with a script.
@@ -99,7 +100,11 @@ var (
 
 // readPlayed reads pgbench's report (version 15 on).
 func readPlayed(report string) (p played, err error) {
-	tps, count := pgbenchTPS.FindStringSubmatch(report), pgbenchCount.FindStringSubmatch(report)
+	count := pgbenchCount.FindStringSubmatch(report)
+	if count != nil && count[1] == "0" {
+		return p, problem.New(problem.Failure, errors.New("not one transaction of pgbench ended in the time of a turn"), "give a longer --duration")
+	}
+	tps := pgbenchTPS.FindStringSubmatch(report)
 	if tps == nil || count == nil {
 		return p, fmt.Errorf("read pgbench's report: it has no figures: %q", report)
 	}

@@ -33,6 +33,7 @@ func TestReadPlayed(t *testing.T) {
 	}
 	for what, report := range map[string]string{
 		"Empty":  "",
+		"None":   "number of transactions actually processed: 0\n",
 		"Failed": strings.Replace(pgbenchReport, "failed transactions: 0", "failed transactions: 3", 1),
 	} {
 		if p, err := readPlayed(report); err == nil {
