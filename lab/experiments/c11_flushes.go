@@ -94,13 +94,13 @@ func (UnflushedCommits) turn(ctx context.Context, servers engines, v variant, du
 	var before, after int64
 	var done played
 	err = servers.on(ctx, v, func(conn *pgx.Conn) error {
-		if before, err = flushes(ctx, conn); err != nil {
+		if before, err = sessionFlushes(ctx, conn); err != nil {
 			return err
 		}
 		if done, err = servers.play(ctx, v, p); err != nil {
 			return err
 		}
-		after, err = flushes(ctx, conn)
+		after, err = sessionFlushes(ctx, conn)
 		return err
 	})
 	if err != nil || done.transactions == 0 {
@@ -109,15 +109,15 @@ func (UnflushedCommits) turn(ctx context.Context, servers engines, v variant, du
 	return figures{"flushes": float64(after-before) / float64(done.transactions), "commit": done.of("COMMIT"), "transactions": done.tps}, nil
 }
 
-// flushesSQL counts the flushes that sessions waited for; those of the background are nobody's delay.
-const flushesSQL = `SELECT coalesce(sum(fsyncs), 0)::bigint, (SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgbench')
+// sessionFlushesSQL counts the flushes that sessions waited for; those of the background are nobody's delay.
+const sessionFlushesSQL = `SELECT coalesce(sum(fsyncs), 0)::bigint, (SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgbench')
 	FROM pg_stat_io WHERE object = 'wal' AND backend_type = 'client backend'`
 
-// flushes waits until the sessions of the last turn have ended: they report their counts as the last thing they do.
-func flushes(ctx context.Context, conn *pgx.Conn) (count int64, err error) {
+// sessionFlushes waits until the sessions of the last turn have ended: they report their counts as the last thing they do.
+func sessionFlushes(ctx context.Context, conn *pgx.Conn) (count int64, err error) {
 	for deadline := time.Now().Add(c11Settle); ; time.Sleep(10 * time.Millisecond) {
 		var left int
-		err = conn.QueryRow(ctx, flushesSQL).Scan(&count, &left)
+		err = conn.QueryRow(ctx, sessionFlushesSQL).Scan(&count, &left)
 		switch {
 		case err != nil || left == 0:
 			return count, err

@@ -36,6 +36,7 @@ type Plan struct {
 func All() []Experiment {
 	return []Experiment{
 		ThirtyThousandUsers{},
+		SessionData{},
 		LocalInvalidation{},
 		SkippedLocks{},
 		UnflushedCommits{},
@@ -48,6 +49,7 @@ func All() []Experiment {
 		MoreJobs{},
 		LargerStatements{},
 		Restoring{},
+		Autovacuum{},
 		RewrittenQueries{},
 		RecalculatedTotals{},
 		RestoringThreads{},
