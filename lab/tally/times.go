@@ -53,7 +53,8 @@ func (t *Times) Merge(other *Times) error {
 	return nil
 }
 
-func (t *Times) reset() { t.counts.Reset() }
+// Reset forgets everything.
+func (t *Times) Reset() { t.counts.Reset() }
 
 // MarshalText is the HdrHistogram V2 encoding: small, exact, readable by the
 // histogram's implementations in other languages.
