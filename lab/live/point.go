@@ -130,12 +130,13 @@ func (s Second) point() *Point {
 }
 
 func (p *Point) setTimes(times *tally.Times) {
-	for q, to := range map[float64]**float64{50: &p.P50, 95: &p.P95, 99: &p.P99} {
-		*to = nil
-		if d, ok := times.Percentile(q); ok {
-			ms := milliseconds(d)
-			*to = &ms
-		}
+	if times.N() == 0 {
+		return
+	}
+	found := times.Percentiles(50, 95, 99)
+	for i, to := range []**float64{&p.P50, &p.P95, &p.P99} {
+		ms := milliseconds(found[i])
+		*to = &ms
 	}
 }
 

@@ -118,10 +118,12 @@ func (h *Hand) take(g *grip) {
 
 func (h *Hand) release() (ended bool) {
 	h.mu.Lock()
+	ended, end := h.ended, h.grip.end
 	h.grip = nil
 	h.mu.Unlock()
+	end() // of those who still log in, too
 	h.logIns.Wait()
-	return h.ended
+	return ended
 }
 
 // changesTold one by one in the reason why a run is not valid; the result has all.

@@ -56,7 +56,6 @@ type Crowd struct {
 type Look struct {
 	At       time.Duration // since the start
 	Users    int           // at work
-	Paused   bool          // nobody begins anything
 	InFlight int           // operations under way
 	Backlog  int           // most that waited for a slot in the last second
 	Answered int64         // valid answers since the start

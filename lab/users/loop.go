@@ -302,7 +302,7 @@ func (l *loop) tick() {
 		l.tally.InFlight, l.tally.Backlog = max(l.tally.InFlight, l.peak), max(l.tally.Backlog, l.backlog)
 		l.tallyErrs = errors.Join(l.tallyErrs, l.tally.Timeline.Tick(l.atWork(now), l.peak, l.backlog))
 		if l.Look != nil {
-			l.Look(Look{now, l.atWork(now), l.pausedAt != notPaused, l.inFlight, l.backlog, l.answered, l.lagMax, l.tally})
+			l.Look(Look{now, l.atWork(now), l.inFlight, l.backlog, l.answered, l.lagMax, l.tally})
 		}
 		l.peak, l.backlog, l.lagMax = l.inFlight, l.waiting.len(), 0
 	}
