@@ -82,7 +82,8 @@ func open(t *testing.T, f *film) (*browsertest.Visit, *Server) {
 		t.Fatal(err)
 	}
 	v := browsertest.Open(t, s.URL())
-	t.Cleanup(func() { _ = s.Close() }) // before the browser goes: the page is told that it is over
+	v.Do(t, chromedp.WaitVisible("#tiles dd", chromedp.ByQuery)) // beyond the page that takes the token
+	t.Cleanup(func() { _ = s.Close() })                          // before the browser goes: the page is told that it is over
 	return v, s
 }
 
@@ -100,12 +101,12 @@ func TestPageInABrowser(t *testing.T) {
 	caughtUp(t, v, f)
 	t.Run("TabGoesThroughInReadingOrder", func(t *testing.T) {
 		var got []string
-		for range 16 {
+		for range 20 {
 			v.Do(t, chromedp.KeyEvent(kb.Tab))
 			got = append(got, browsertest.Ask[string](t, v, `(() => { const e = document.activeElement; return e.id || e.className || e.value || e.tagName.toLowerCase(); })()`))
 		}
 		// All strips are one stop, as are the two choices of time.
-		want := "skip theme help-open pause fewer users set more end window scroll canvas plot plot plot plot"
+		want := "skip theme help-open pause fewer users set more end window plot plot plot plot plot plot summary scroll canvas events-box"
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("tab order\n%s, want\n%s", text, want)
 		}
@@ -123,7 +124,11 @@ func TestPageInABrowser(t *testing.T) {
 		if whole := browsertest.Ask[bool](t, v, `document.querySelector('input[value="whole"]').checked`); whole {
 			t.Error("a key does something though shortcuts are off")
 		}
-		v.Do(t, chromedp.KeyEvent("?"), chromedp.Click("#shortcuts", chromedp.ByQuery), chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("w"))
+		v.Do(t, chromedp.KeyEvent("?"), chromedp.WaitVisible("#help", chromedp.ByQuery), chromedp.Click("#shortcuts", chromedp.ByQuery))
+		if on := browsertest.Ask[bool](t, v, `document.getElementById("shortcuts").checked`); !on {
+			t.Error("shortcuts are still off")
+		}
+		v.Do(t, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("w"))
 		if whole := browsertest.Ask[bool](t, v, `document.querySelector('input[value="whole"]').checked`); !whole {
 			t.Error("w does not show the whole run")
 		}

@@ -42,6 +42,7 @@ type Server struct {
 	http    *http.Server
 	served  sync.WaitGroup
 	leaving chan struct{} // nobody waits for more of the picture
+	leave   sync.Once
 	pages   chan struct{} // one for each page that is open
 
 	mu     sync.Mutex
@@ -100,9 +101,9 @@ func (s *Server) SetReport(path string) {
 	s.mu.Unlock()
 }
 
-// Close lets the pages have the last of the picture, and ends.
+// Close lets the pages have the last of the picture, and ends. A second one does nothing.
 func (s *Server) Close() error {
-	close(s.leaving)
+	s.leave.Do(func() { close(s.leaving) })
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	err := s.http.Shutdown(ctx)

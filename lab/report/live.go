@@ -19,10 +19,15 @@ type Screen struct {
 }
 
 const (
-	barCells    = 12
-	titleCells  = 24
-	narrowWidth = 64 // below it a table has no bars and no targets
-	fewestOps   = 3  // operations that are shown however low the screen is
+	barCells   = 12
+	titleCells = 24
+	// titleCellsMin of a narrow screen, on which the other columns take restCells.
+	titleCellsMin = 8
+	restCells     = 30
+	narrowWidth   = 64 // below it a table has no bars and no targets
+	fewestOps     = 3  // operations that are shown however low the screen is
+	// fewestEntries of the log have their room before the operations have theirs.
+	fewestEntries = 2
 )
 
 // Live is a run under way as lines for a terminal, none wider than the screen.
@@ -34,10 +39,19 @@ func Live(g live.Glance, s Screen) []string {
 		v.line("", waitsOf(g))
 		v.operations(g)
 	}
-	for _, e := range g.Log {
+	for _, e := range v.latest(g.Log) {
 		v.line(tones[e.Tone], at(e)+"  "+e.Text)
 	}
 	return v.lines
+}
+
+// latest entries that there is room for.
+func (v *screenful) latest(log []live.Entry) []live.Entry {
+	if v.Height == 0 {
+		return log
+	}
+	room := max(0, v.Height-len(v.lines))
+	return log[max(0, len(log)-room):]
 }
 
 // tones of the log, as colours of a terminal.
@@ -143,7 +157,7 @@ func waitsOf(g live.Glance) string {
 // operations as a table; where the screen is low, the worst of them.
 func (v *screenful) operations(g live.Glance) {
 	wide := v.Width >= narrowWidth
-	head := fmt.Sprintf("%-*s %7s  %6s  %s", titleCells, "key operation, last minute", "count", "Apdex", "band")
+	head := fmt.Sprintf("%-*s %7s  %6s  %s", v.titleCells(), "last minute", "count", "Apdex", "band")
 	if wide {
 		head = fmt.Sprintf("%-*s %7s  %7s  %6s  %-*s  %s", titleCells, "key operation", "T ms", "count", "Apdex", barCells, "last minute", "band")
 	}
@@ -162,7 +176,7 @@ func (v *screenful) choose(g live.Glance) (shown []int, left int) {
 	for i := range g.Plan.Operations {
 		shown = append(shown, i)
 	}
-	room := v.Height - len(v.lines) - len(g.Log) - 1
+	room := v.Height - len(v.lines) - min(len(g.Log), fewestEntries) - 1
 	if v.Height == 0 || len(shown) <= room {
 		return shown, 0
 	}
@@ -171,6 +185,14 @@ func (v *screenful) choose(g live.Glance) (shown []int, left int) {
 	shown = shown[:min(all, max(fewestOps, room-1))]
 	slices.Sort(shown)
 	return shown, all - len(shown)
+}
+
+// titleCells leave room for the rest of a narrow line.
+func (v *screenful) titleCells() int {
+	if v.Width >= narrowWidth {
+		return titleCells
+	}
+	return min(titleCells, max(titleCellsMin, v.Width-restCells))
 }
 
 // badness is what the score lacks; of nothing, nothing.
@@ -190,10 +212,10 @@ func (v *screenful) operation(op live.Operation, c apdex.Counts, wide bool) {
 		gauge = strings.Repeat("#", full) + strings.Repeat(".", barCells-full)
 	}
 	title := op.ID
-	if n := utf8.RuneCountInString(title); n > titleCells {
-		title = string([]rune(title)[:titleCells-1]) + "…"
+	if cells := v.titleCells(); utf8.RuneCountInString(title) > cells {
+		title = string([]rune(title)[:cells-1]) + "…"
 	}
-	text := fmt.Sprintf("%-*s %7s  %6s  %s", titleCells, title, count(c.N()), zonesScore(c), band)
+	text := fmt.Sprintf("%-*s %7s  %6s  %s", v.titleCells(), title, count(c.N()), zonesScore(c), band)
 	if wide {
 		text = fmt.Sprintf("%-*s %7s  %7s  %6s  %-*s  %s", titleCells, title, millis(&op.TargetMS), count(c.N()), zonesScore(c), barCells, gauge, band)
 	}

@@ -22,7 +22,10 @@ const tiles = () => {
   for (const p of seconds.slice(-60)) for (const z of p.ops) z.forEach((n, i) => { zones[i] += n; });
   const minute = apdex(zones);
   const failed = ten.reduce((sum, p) => sum + p.errors + p.overload, 0);
-  const waiting = now?.db ? now.db.classes.slice(1).reduce((sum, x) => sum + x, 0) : null;
+  const sum = (list) => list.reduce((all, x) => all + x, 0);
+  const looks = ten.filter((p) => p.db);
+  const waiting = mean(looks.map((p) => sum(p.db.classes.slice(1))));
+  const atWork = mean(looks.map((p) => sum(p.db.classes)));
   const late = ten.length ? Math.max(...ten.map((p) => p.lag)) : null;
   return [
     [plan?.open ? "Sessions" : "Users", count(now?.users ?? state.logged_in), "", `of ${count(state.wanted)}${state.by_hand ? ", changed by hand" : ""}`],
@@ -31,8 +34,8 @@ const tiles = () => {
     ["Apdex, steady", score(state.apdex), "", state.apdex == null ? "not yet" : `${count(state.ops)} operations`, state.apdex != null && state.apdex < 0.7],
     ["95 % within", millis(now?.p95 ?? null), "", "last second"],
     ["Failed", count(failed), "", `last 10 s; ${count(state.failed)} in the steady state`, failed > 0],
-    ["Database CPU", percent(now?.cpu.database ?? null), "", now ? `machine ${percent(now.cpu.machine)} of ${plan.cores} cores` : ""],
-    ["Sessions wait", waiting == null ? "–" : waiting.toFixed(1), "", now?.db ? `of ${mean(ten.filter((p) => p.db).map((p) => p.db.classes.reduce((s, x) => s + x, 0))).toFixed(1)} at work` : "no database to look at"],
+    ["Database CPU", now?.cpu.database == null ? "–" : percent(now.cpu.database), "", now ? `machine ${percent(now.cpu.machine)} of ${plan.cores} cores` : ""],
+    ["Sessions wait", waiting == null ? "–" : waiting.toFixed(1), "", atWork == null ? "no database to look at" : `of ${atWork.toFixed(1)} at work, last 10 s`],
     ["Log", bytes(now?.db?.wal ?? null), "per s", now?.workers ? `${rate(now.workers.temp_tables)} temp tables per s` : ""],
     ["Lag", millis(late), "", "of the generator, most in 10 s", late != null && plan.lag_limit_ms > 0 && late > plan.lag_limit_ms],
   ];

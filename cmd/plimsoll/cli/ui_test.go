@@ -42,6 +42,7 @@ func startUI(t *testing.T, args ...string) *uiRun {
 		t.Fatalf("ended with %d: %s", code, r.stderr)
 	}
 	r.Visit = browsertest.Open(t, regexp.MustCompile(`http://\S+`).FindString(r.stderr.String()))
+	r.Do(t, chromedp.WaitVisible("#tiles dd", chromedp.ByQuery)) // beyond the page that takes the token
 	return r
 }
 
@@ -83,6 +84,7 @@ func (r *uiRun) shows(t *testing.T) {
 	r.until(t, text("phase")+` === "Steady state: measured"`)
 	r.until(t, `document.querySelectorAll("#heat tr").length > 10 && document.querySelectorAll("figure canvas").length === 6`)
 	r.until(t, `[...document.querySelectorAll("#heat .score")].some((cell) => /^[01]\.\d{3}$/.test(cell.textContent))`)
+	r.until(t, `[...document.querySelectorAll("#tiles > div")].some((d) => d.children[0].textContent === "Log" && /\d/.test(d.children[1].textContent))`)
 	tiles := browsertest.Ask[map[string]string](t, r.Visit, `Object.fromEntries([...document.querySelectorAll("#tiles > div")].map((d) => [d.children[0].textContent, d.children[1].textContent.trim()]))`)
 	for name, pattern := range map[string]string{"Users": "^60$", "Throughput": `^[1-9]`, "Apdex": `^[01]\.`, "Database CPU": `%$`, "Log": `B per s$`, "Lag": `s$`, "95 % within": `s$`} {
 		if !regexp.MustCompile(pattern).MatchString(tiles[name]) {
@@ -138,7 +140,7 @@ func (r *uiRun) ends(t *testing.T) {
 		t.Errorf("the result is told as %q", said)
 	}
 	r.Shoot(t, "live-over")
-	r.Do(t, chromedp.Click("#result a", chromedp.ByQuery))
+	r.Do(t, chromedp.Click("#result a", chromedp.ByQuery), chromedp.WaitVisible("#verdict", chromedp.ByQuery))
 	r.until(t, `document.documentElement.dataset.drawn === "yes" && document.title.startsWith("Apdex")`)
 }
 
