@@ -32,7 +32,9 @@ const (
 type Options struct {
 	Items, Warehouses, Counterparties, Users, Organisations int
 	Documents                                               int // receipts and sales beyond the opening stock; negative means none
-	Seed                                                    uint64
+	// Trade makes a history of receipts and sales alone: the sequence of cost batches at its densest.
+	Trade bool
+	Seed  uint64
 	// Until is the end of the history. Defaults to the last midnight (UTC). The base is the same for the same Seed, sizes and Until.
 	Until time.Time
 	// Progress, when set, is told after each step.

@@ -56,6 +56,9 @@ var generators = []generator{
 	{erp.AssetCommissioning, 129, commissioning},
 }
 
+// trade is what a history of receipts and sales alone is made of.
+var trade = []generator{{erp.GoodsSale, 4, sale}, {erp.GoodsReceipt, 1, receipt}}
+
 // waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more.
 const waitingMax = 1000
 
@@ -202,12 +205,15 @@ func (h *history) document() (*document.Document, *posting.Records, error) {
 }
 
 func (h *history) draw(o *organisation, warehouse id.ID) *document.Document {
-	sum := 0.0
-	for _, g := range generators {
+	makers, sum := generators, 0.0
+	if h.options.Trade {
+		makers = trade
+	}
+	for _, g := range makers {
 		sum += g.often
 	}
 	at := h.rng.Float64() * sum
-	for _, g := range generators {
+	for _, g := range makers {
 		if at < g.often {
 			return g.make(h, o, warehouse)
 		}

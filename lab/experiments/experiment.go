@@ -44,6 +44,7 @@ func All() []Experiment {
 		MoreJobs{},
 		LargerStatements{},
 		Restoring{},
+		Autovacuum{},
 		RewrittenQueries{},
 		RecalculatedTotals{},
 		RestoringThreads{},

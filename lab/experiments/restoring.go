@@ -194,7 +194,7 @@ func restoreFor(ctx context.Context, db *database.Database, threads int, how pos
 // conditions of restoring.
 func (r restored) conditions(b Bench, l layer) []claims.Condition {
 	return append(l.conditions,
-		claims.Condition{Name: "base", Text: fmt.Sprintf("%s documents, %s lines that wait for their costs, %d warehouses (report: %s documents, about %s lines)",
+		claims.Condition{Name: "base", Text: fmt.Sprintf("%s receipts and sales, %s lines that wait for their costs, %d warehouses (report: %s documents, about %s lines)",
 			thousands(int64(b.disorderOptions().Documents)), thousands(r.base.Lines), b.disorderOptions().Warehouses, thousands(reportDocuments), thousands(reportLines))},
 		claims.Condition{Name: "classic", Text: "documents reposted one by one in the order of time, layers read at the moment of each, all record sets deleted and inserted row by row, a round trip per statement; a transaction per piece of a warehouse, not per document, which spares it commits (report: the platform's own reposting)"},
 		claims.Condition{Name: "turns", Text: fmt.Sprintf("each on a fresh copy of the base; what takes longer than %s is stopped, and its pace until then counts", length(b.restoringTurn()))})
