@@ -20,7 +20,7 @@ import (
 
 // Bounds of one visit and of the drawing of one page; both are far from what an idle machine needs.
 const (
-	visitWithin = 90 * time.Second
+	visitWithin = 6 * time.Minute
 	DrawnWithin = 30 * time.Second
 )
 

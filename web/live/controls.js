@@ -55,7 +55,7 @@ const needUsers = new Set(["+", "=", "-", "u"]);
 
 const press = (event) => {
   if (event.key === "?" && !by("help").open && !event.target.closest("input[type=number]")) { event.preventDefault(); return by("help").showModal(); }
-  if (!by("shortcuts").checked || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input[type=number], select, dialog")) return;
+  if (!by("shortcuts").checked || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input[type=number], select, dialog[open]")) return;
   const does = keys[event.key];
   if (!does || (needWork.has(event.key) && !atWork()) || (needUsers.has(event.key) && picture.plan.open)) return;
   event.preventDefault();

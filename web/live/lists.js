@@ -41,7 +41,7 @@ export const showWaits = () => {
 const toneWord = { alarm: "trouble: ", hand: "by hand: ", note: "" };
 
 const entry = (e) => {
-  const item = make("li", e.tone);
+  const item = make("li", e.tone === "note" ? "" : e.tone);
   item.dataset.n = e.n;
   const at = make("time", "", e.at_s == null ? new Date(e.time).toLocaleTimeString("en-GB") : clock(Math.round(e.at_s)));
   at.dateTime = e.time;
