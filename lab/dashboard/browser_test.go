@@ -141,6 +141,11 @@ func TestPageInABrowser(t *testing.T) {
 			t.Errorf("users are %q", cell)
 		}
 	})
+	t.Run("EndsWithItsFooter", func(t *testing.T) {
+		if below := browsertest.Ask[float64](t, v, `document.documentElement.scrollHeight - scrollY - document.querySelector("footer").getBoundingClientRect().bottom`); below > 2 {
+			t.Errorf("%v pixels of nothing", below)
+		}
+	})
 	t.Run("ContrastIsEnough", func(t *testing.T) { contrast(t, v) })
 	t.Run("EveryControlHasAName", func(t *testing.T) {
 		if bare := browsertest.Ask[[]string](t, v, `[...document.querySelectorAll("button, input, select, [tabindex='0']")].filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))`); len(bare) > 0 {
