@@ -91,7 +91,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	looks, err := a.look(o.lookOptions)
+	looks, err := a.openLooks(o.lookOptions)
 	if err != nil {
 		return err
 	}

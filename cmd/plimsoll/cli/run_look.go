@@ -49,8 +49,8 @@ type looks struct {
 	stay    bool
 }
 
-// look opens the views before anything long begins.
-func (a *app) look(o lookOptions) (*looks, error) {
+// openLooks opens the views before anything long begins.
+func (a *app) openLooks(o lookOptions) (*looks, error) {
 	l := &looks{app: a, stay: o.uiStay, table: !a.quiet && (o.view == viewTable || o.view == "" && a.meter.Redraws())}
 	if !o.ui && !l.table {
 		return l, nil
