@@ -119,6 +119,7 @@ type agent struct {
 	coordinator string
 	local       run.Local
 	plan        run.Plan
+	control     users.Control
 	loggedIn    atomic.Int64
 	cancel      context.CancelFunc // of the users
 	busy        sync.WaitGroup
@@ -169,6 +170,11 @@ func (a *agent) obey(ctx context.Context, m *nats.Msg) (over bool) {
 	case o.Do == start:
 		at := time.Now().Add(time.Until(o.At)) // from here on by the clock that nobody sets
 		a.begin(func() { a.work(ctx, at) })
+	case o.Do == load:
+		a.control.Set(o.Load)
+	case o.Do == enter:
+		a.begin(func() { a.enter(ctx, m, o) })
+		return false
 	case o.Do == stop:
 		a.cancel()
 	}
@@ -200,12 +206,21 @@ func (a *agent) logIn(ctx context.Context) {
 	a.report(report{LoggedIn: a.loggedIn.Load(), Ready: true})
 }
 
+// enter answers when those who come by hand are logged in.
+func (a *agent) enter(ctx context.Context, m *nats.Msg, o order) {
+	said := answer{Now: time.Now()}
+	if err := a.local.Enter(ctx, o.From, o.To); err != nil {
+		said.Error = err.Error()
+	}
+	_ = m.Respond(encode(said)) // who does not hear it asks why
+}
+
 func (a *agent) work(ctx context.Context, at time.Time) {
 	share := &share{from: a.plan.Ramp, to: a.plan.Ramp + a.plan.Duration, cores: a.hello.Cores}
-	done, err := a.local.WorkFrom(ctx, at, nil, func(l users.Look) {
+	done, err := a.local.WorkFrom(ctx, at, run.Watch{Control: &a.control, Look: func(l users.Look) {
 		share.read(l.At)
 		a.report(report{Page: &l.Page, LoggedIn: a.loggedIn.Load()})
-	})
+	}})
 	if err != nil {
 		a.fail(err)
 		return

@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/erp/fill"
 	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/lab/live"
 	"plimsoll/lab/process"
 	"plimsoll/lab/result"
 	"plimsoll/lab/run"
@@ -113,6 +114,7 @@ func TestThreeAgentsMakeOneRun(t *testing.T) {
 func TestKilledAgentIsSaidAndTheRunGoesOn(t *testing.T) {
 	o := base(t)
 	o.Duration = 12 * time.Second
+	o.Live = live.New(nil)
 	f := fleet(t, fleetOptions(3))
 	defer f.Dismiss()
 	o.Generator = f
@@ -127,6 +129,12 @@ func TestKilledAgentIsSaidAndTheRunGoesOn(t *testing.T) {
 	r := mustRun(t, t.Context(), o)
 	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "agent 2") || !strings.Contains(fmt.Sprint(r.InvalidReasons), "30 of 90 users (33.3 %)") || len(r.Events) != 1 {
 		t.Errorf("valid %v, reasons %q, events %+v", r.Valid, r.InvalidReasons, r.Events)
+	}
+	d, _ := o.Live.Since(0)
+	if !slices.ContainsFunc(d.Log, func(e live.Entry) bool {
+		return e.Tone == live.Alarm && strings.Contains(e.Text, "agent 2") && strings.Contains(e.Text, "30 of 90 users")
+	}) {
+		t.Errorf("log %+v", d.Log)
 	}
 	a := r.Generator.Agents
 	if a[1].LostAtS == nil || a[0].LostAtS != nil || a[2].LostAtS != nil || a[1].CPUShare != nil {

@@ -58,7 +58,7 @@ type Fleet struct {
 	children []*child
 	beating  chan struct{}
 	beats    sync.WaitGroup
-	load     load
+	load     work
 }
 
 // member is an agent that was taken.
@@ -74,6 +74,7 @@ type member struct {
 	made    *made
 	lag     lags
 	lostFor time.Duration // since the start of the ramp
+	told    bool          // that it is lost
 }
 
 func (m *member) name() string {
@@ -235,7 +236,7 @@ func (f *Fleet) each(do func(*member) error) {
 			defer all.Done()
 			if err := do(m); err != nil {
 				f.mu.Lock()
-				m.lost = err.Error()
+				m.lost, m.lostFor = err.Error(), f.sinceStart()
 				f.mu.Unlock()
 			}
 		}()

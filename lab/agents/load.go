@@ -18,10 +18,11 @@ import (
 // endWithin is how long after the last operation may be cut an agent may take to tell of it.
 const endWithin = 30 * time.Second
 
-// load is the run that the fleet makes.
-type load struct {
+// work is the run that the fleet makes.
+type work struct {
 	plan  run.Plan
 	crowd users.Crowd
+	by    users.Load // as it was last ordered
 	began time.Time
 	tally *tally.Tally
 	next  int // second to be added up
@@ -29,7 +30,7 @@ type load struct {
 
 // LogIn lets each agent log in its users.
 func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) error {
-	f.load = load{plan: plan, crowd: plan.Crowd()}
+	f.load = work{plan: plan, crowd: plan.Crowd(), by: users.Load{Users: plan.Users}}
 	if len(f.members) > plan.Users {
 		return problem.New(problem.Usage, fmt.Errorf("%d agents for %d users", len(f.members), plan.Users), "")
 	}
@@ -54,7 +55,7 @@ func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) er
 		}
 		return all
 	}
-	return f.attend(ctx, func() (bool, error) {
+	return f.attend(ctx, run.Watch{}, func() (bool, error) {
 		for _, m := range f.members {
 			if m.gone() {
 				return false, fmt.Errorf("%s: %s", m.name(), m.lost)
@@ -81,11 +82,12 @@ func (f *Fleet) reachable(urls []string) error {
 	return nil
 }
 
-// attend hears the agents until look says that it is over. The reports are taken, and the
-// silent counted, by this one goroutine.
-func (f *Fleet) attend(ctx context.Context, look func() (over bool, err error)) error {
+// attend hears the agents, and the hand, until look says that it is over. The reports are taken,
+// the silent counted and the hand obeyed by this one goroutine.
+func (f *Fleet) attend(ctx context.Context, w run.Watch, look func() (over bool, err error)) error {
 	often := time.NewTicker(Beat)
 	defer often.Stop()
+	news := w.Control.Changed()
 	for {
 		over, err := look()
 		if over || err != nil {
@@ -98,7 +100,10 @@ func (f *Fleet) attend(ctx context.Context, look func() (over bool, err error)) 
 			f.hear(m.Data)
 		case <-often.C:
 			f.countSilence()
+		case <-news:
+			f.obey(w)
 		}
+		f.alarm(w)
 	}
 }
 
@@ -156,7 +161,8 @@ func (f *Fleet) sinceStart() time.Duration {
 }
 
 // Work starts all agents at one moment and adds up what they count.
-func (f *Fleet) Work(ctx context.Context, began func(), look func(users.Look)) (made run.Made, err error) {
+func (f *Fleet) Work(ctx context.Context, w run.Watch) (made run.Made, err error) {
+	f.load.crowd.Control = w.Control
 	l, c := &f.load, f.load.crowd
 	l.tally = tally.New(targets(c), priorities(c), c.Ramp, c.Ramp+c.Steady)
 	f.each(func(m *member) (err error) {
@@ -167,8 +173,10 @@ func (f *Fleet) Work(ctx context.Context, began func(), look func(users.Look)) (
 	f.each(func(m *member) error { _, err := f.order(m, order{Do: start, At: m.clock.there(begin)}); return err })
 	sleep(ctx, begin)
 	l.began = time.Now()
-	began()
-	if err := f.follow(ctx, look); err != nil {
+	if w.Began != nil {
+		w.Began()
+	}
+	if err := f.follow(ctx, w); err != nil {
 		return made, err
 	}
 	made.Tally = l.tally
@@ -177,7 +185,7 @@ func (f *Fleet) Work(ctx context.Context, began func(), look func(users.Look)) (
 }
 
 // follow adds up the seconds until all agents have ended, or are lost.
-func (f *Fleet) follow(ctx context.Context, look func(users.Look)) error {
+func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 	l := &f.load
 	operations := len(l.crowd.Operations)
 	add := func() (bool, error) {
@@ -190,13 +198,15 @@ func (f *Fleet) follow(ctx context.Context, look func(users.Look)) error {
 			if err := l.tally.Add(page); err != nil {
 				return false, err
 			}
-			look(users.Look{At: time.Duration(l.next) * tally.IntervalDefault, Page: page, Tally: l.tally})
+			if w.Look != nil {
+				w.Look(users.Look{At: page.End(), Page: page, Tally: l.tally})
+			}
 		}
 	}
 	end := l.began.Add(l.crowd.Ramp + l.crowd.Steady + l.crowd.Drain + endWithin)
 	patient, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	err := f.attend(patient, add)
+	err := f.attend(patient, w, add)
 	if err == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -204,7 +214,8 @@ func (f *Fleet) follow(ctx context.Context, look func(users.Look)) error {
 	f.each(func(m *member) error { _, err := f.order(m, order{Do: stop}); return err })
 	patient, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), users.InterruptedDrainMax+endWithin)
 	defer cancelStop()
-	if err = f.attend(patient, add); errors.Is(err, context.DeadlineExceeded) {
+	w.Control = nil // the hand has let go
+	if err = f.attend(patient, w, add); errors.Is(err, context.DeadlineExceeded) {
 		f.giveUp()
 		_, err = add()
 	}
@@ -246,8 +257,7 @@ func (f *Fleet) tell(made *run.Made) {
 		if m.gone() {
 			at := m.lostFor.Seconds()
 			a.LostAtS = &at
-			text := fmt.Sprintf("%s was lost after %.1f s with %d of %d users (%.1f %%): %s", m.name(), at, a.Users, f.load.plan.Users,
-				100*float64(a.Users)/float64(f.load.plan.Users), m.lost)
+			text := m.loss(f.load.plan, len(f.members))
 			made.Wrong = append(made.Wrong, text)
 			made.Events = append(made.Events, result.Event{AtS: at, Text: text})
 		}
@@ -277,6 +287,13 @@ func (f *Fleet) end() time.Duration {
 		return lost
 	}
 	return end
+}
+
+// loss is what the result says of a lost agent.
+func (m *member) loss(plan run.Plan, count int) string {
+	own := users.Segment{Index: m.number, Count: count}.Of(plan.Users)
+	return fmt.Sprintf("%s was lost after %.1f s with %d of %d users (%.1f %%): %s", m.name(), m.lostFor.Seconds(), own, plan.Users,
+		100*float64(own)/float64(plan.Users), m.lost)
 }
 
 func (m *member) record(plan run.Plan, count int) result.Agent {

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/lab/run"
 	"plimsoll/lab/tally"
+	"plimsoll/lab/users"
 )
 
 // Protocol of the messages; both sides must speak the same, and be of the same version too:
@@ -53,15 +54,21 @@ const (
 	logIn = "login"
 	clock = "clock"
 	start = "start"
+	enter = "enter"
+	load  = "load"
 	stop  = "stop"
 	leave = "leave"
 )
 
-// order is acknowledged at once; what comes of it is reported.
+// order is acknowledged at once, and what comes of it is reported; only enter is answered when
+// it is done.
 type order struct {
-	Do   string    `json:"do"`
-	Plan *run.Plan `json:"plan,omitempty"`
-	At   time.Time `json:"at,omitzero"` // by the agent's clock
+	Do   string     `json:"do"`
+	Plan *run.Plan  `json:"plan,omitempty"`
+	At   time.Time  `json:"at,omitzero"` // by the agent's clock
+	Load users.Load `json:"load,omitzero"`
+	From int        `json:"from,omitempty"` // of users to enter, in the whole crowd
+	To   int        `json:"to,omitempty"`
 }
 
 // answer to an order.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/lab/live"
 	"plimsoll/lab/own"
 	"plimsoll/lab/runs"
 	"plimsoll/lab/scenario"
@@ -80,6 +81,12 @@ type Options struct {
 	Snapshot func(Snapshot)
 	// Generator makes the load. Defaults to this process.
 	Generator Generator
+	// Live, if not nil, is the picture that the run keeps up to date.
+	Live *live.Picture
+	// Hand, if not nil, may change the load while users are at work.
+	Hand *Hand
+	// UsersMost is how many there may be by hand. Defaults to Users.
+	UsersMost int
 	// Ended hears every operation of this process that has ended, also outside the steady state,
 	// before it is counted: what a recount starts from. It is called by the loop
 	// that drives the users and must not wait for anything.
@@ -139,7 +146,7 @@ func (o Options) checkOwn() error {
 // plan of the load on the application servers given.
 func (o Options) plan(urls []string) Plan {
 	p := Plan{
-		Scenario: o.Scenario, Users: o.Users, Think: o.thinkGiven(), Arrivals: o.Arrivals, Seed: o.Seed,
+		Scenario: o.Scenario, Users: o.Users, UsersMost: o.usersMost(), Think: o.thinkGiven(), Arrivals: o.Arrivals, Seed: o.Seed,
 		Ramp: o.Ramp, Duration: o.Duration, Drain: o.Drain, Timeout: o.Timeout, URLs: urls,
 	}
 	if own.NeedsDatabase(o.Scenario.Own, o.Scenario.Actions()) {
@@ -158,6 +165,14 @@ func (o Options) generator() Generator {
 		return o.Generator
 	}
 	return &Local{Ended: o.Ended}
+}
+
+// usersMost is how many users there may be at once.
+func (o Options) usersMost() int {
+	if o.Hand == nil || o.Arrivals != nil {
+		return o.Users
+	}
+	return max(o.Users, o.UsersMost)
 }
 
 // thinkGiven is what goes before the scenario's think times; nil: nothing.

@@ -38,7 +38,7 @@ func newCast(ctx context.Context, p Plan) (c *cast, err error) {
 	}
 	if slices.ContainsFunc(c.actions, func(a *own.Action) bool { return a != nil }) {
 		c.own, err = own.Open(ctx, own.Options{
-			Settings: p.Scenario.Own, Actions: c.actions, Users: p.Users, Seed: p.Seed, DSN: p.DSN, Bases: p.ownBases(), Transport: c.transport,
+			Settings: p.Scenario.Own, Actions: c.actions, Users: p.UsersMost, Seed: p.Seed, DSN: p.DSN, Bases: p.ownBases(), Transport: c.transport,
 		})
 	}
 	return c, err
@@ -91,7 +91,7 @@ type player struct {
 func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, transport http.RoundTripper) (*player, error) {
 	p := &player{
 		client:     client.New(options(plan, transport)),
-		operations: operations, bases: plan.URLs, sessions: make([]*client.Session, plan.Users),
+		operations: operations, bases: plan.URLs, sessions: make([]*client.Session, plan.UsersMost),
 	}
 	var err error
 	if p.logins, err = p.client.Users(ctx, p.bases[0]); err == nil && p.logins == 0 {

@@ -131,11 +131,12 @@ func (b *board) watch(o Options) func(Snapshot) {
 	}
 }
 
-func phaseAt(at time.Duration, o Options) Phase {
+// phaseAt a moment of a run whose steady state is [from, to).
+func phaseAt(at, from, to time.Duration) Phase {
 	switch {
-	case at < o.Ramp:
+	case at < from:
 		return Ramp
-	case at < o.Ramp+o.Duration:
+	case at < to:
 		return Steady
 	}
 	return Drain

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"plimsoll/lab/live"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/result"
 	"plimsoll/lab/tally"
@@ -38,6 +39,7 @@ type running struct {
 	crowd      users.Crowd
 	operations []users.Operation
 	board      *board
+	feed       feed
 	began      time.Time
 	id         string
 
@@ -51,6 +53,7 @@ type running struct {
 	tally                 *tally.Tally // of made
 	rampBegan             time.Time
 	stoppedByHand         bool
+	changes               []users.Change
 	audit                 result.Audit
 	verdict               verdict
 }
@@ -59,6 +62,7 @@ func (r *running) run(ctx context.Context) (*result.Result, error) {
 	if err := r.reserve(); err != nil {
 		return nil, err
 	}
+	r.feed = r.newFeed()
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
@@ -82,13 +86,14 @@ func (r *running) reserve() (err error) {
 
 // open looks at the server and gets the workers up.
 func (r *running) open(ctx context.Context) (err error) {
-	r.board.begin(Starting, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
+	r.begin(Starting, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
 	if r.DSN != "" {
 		if r.before, err = postgres.Look(ctx, r.DSN); err != nil {
 			return problem.New(problem.Environment, err, "is it running? `plimsoll up` starts one; `plimsoll status` lists them")
 		}
 	}
 	if r.crew, err = r.hire(ctx); err == nil {
+		r.crew.tell = func(text string) { r.feed.say(live.Alarm, text) }
 		r.toldBefore = ask(ctx, r.crew.urls())
 	}
 	return err
@@ -97,16 +102,16 @@ func (r *running) open(ctx context.Context) (err error) {
 // load logs the users in and lets them work.
 func (r *running) load(ctx context.Context) (err error) {
 	defer r.generator.Close()
-	r.board.begin(Login, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
-	if err := r.generator.LogIn(ctx, r.plan(r.crew.urls()), &r.board.loggedIn); err != nil {
+	if err := r.logIn(ctx); err != nil {
 		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), r.crew.lastWords()))
 	}
-	r.meter = &meter{workers: r.crew.pids(), postmaster: r.postmaster(), cores: runtime.NumCPU()}
+	defer r.feed.watch(ctx, r.DSN, r.crew.urls())()
+	r.meter = &meter{told: r.tellShares, workers: r.crew.pids(), postmaster: r.postmaster(), cores: runtime.NumCPU()}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	r.crew.watch(stop)
-	r.made, err = r.generator.Work(working, r.beginRamp, r.look())
-	r.stoppedByHand = ctx.Err() != nil
+	r.made, err = r.generator.Work(working, r.watched(working, stop))
+	r.stoppedByHand = r.letGo() || ctx.Err() != nil
 	r.tally = r.made.Tally
 	if r.meter.stopped != nil {
 		r.meter.stop()
@@ -114,10 +119,33 @@ func (r *running) load(ctx context.Context) (err error) {
 	return err
 }
 
-func (r *running) beginRamp() {
-	r.rampBegan = time.Now()
-	r.meter.start()
-	r.board.begin(phaseAt(0, r.Options), leftAt(0, r.Options))
+// logIn opens the sessions of all users.
+func (r *running) logIn(ctx context.Context) error {
+	r.begin(Login, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
+	defer r.feed.logIns(&r.board.loggedIn)()
+	return r.generator.LogIn(ctx, r.plan(r.crew.urls()), &r.board.loggedIn)
+}
+
+// watched is how the run guides the generator and hears of it.
+func (r *running) watched(working context.Context, end context.CancelFunc) Watch {
+	w := Watch{Look: r.look(), Alarm: func(text string) { r.feed.say(live.Alarm, text) }}
+	grip := r.grip(working, end, &w)
+	w.Began = func() {
+		r.rampBegan = time.Now()
+		r.feed.rampBegins()
+		r.meter.start()
+		r.begin(phaseAt(0, r.Ramp, r.Ramp+r.Duration), leftAt(0, r.Options))
+		if grip != nil {
+			r.Hand.take(grip)
+		}
+	}
+	return w
+}
+
+// begin a phase, for all who look on.
+func (r *running) begin(phase Phase, left time.Duration) {
+	r.board.begin(phase, left)
+	r.feed.begin(phase, left)
 }
 
 // postmaster of the database, if it is on this machine.

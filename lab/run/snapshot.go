@@ -19,12 +19,13 @@ type Snapshot struct {
 	Tally *tally.Tally
 }
 
-// look makes a snapshot of what a generator shows, for the board and for who else looks on.
+// look makes a snapshot of what a generator shows, for the board, the picture and who else looks on.
 func (r *running) look() func(users.Look) {
-	watch := r.board.watch(r.Options)
+	board := r.board.watch(r.Options)
 	return func(l users.Look) {
-		s := Snapshot{At: l.At, Phase: phaseAt(l.At, r.Options), Operations: r.operations, Page: l.Page, Tally: l.Tally}
-		watch(s)
+		s := Snapshot{At: l.At, Phase: phaseAt(l.At, l.Tally.From, l.Tally.To), Operations: r.operations, Page: l.Page, Tally: l.Tally}
+		board(s)
+		r.feed.second(s, leftAt(s.At, r.Options))
 		if r.Snapshot != nil {
 			r.Snapshot(s)
 		}

@@ -1,6 +1,7 @@
 package tally
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -37,18 +38,20 @@ type Cell struct {
 // less room than a histogram.
 type Values []int64
 
-func newPage(second, operations int) Page {
+// NewPage is one on which nothing is counted yet.
+func NewPage(second, operations int) Page {
 	return Page{Second: second, Judged: make([]Cell, operations), Others: make([]Cell, operations)}
 }
 
 // NewSum is an empty page to add others to; it is a rest as long as only rests are in it.
 func NewSum(second, operations int) Page {
-	p := newPage(second, operations)
+	p := NewPage(second, operations)
 	p.Rest = true
 	return p
 }
 
-func (c *Cell) count(s Sample, target time.Duration) {
+// Count takes one operation that has ended.
+func (c *Cell) Count(s Sample, target time.Duration) {
 	c.Outcomes[s.Outcome]++
 	if s.Outcome.Answered() {
 		c.Apdex.Time(s.Latency(), target)
@@ -95,6 +98,9 @@ func (p *Page) Add(other Page) {
 	}
 }
 
+// End of the second, since the start of the ramp.
+func (p Page) End() time.Duration { return time.Duration(p.Second+1) * IntervalDefault }
+
 // Fits says whether the page is about that many operations.
 func (p Page) Fits(operations int) bool {
 	return p.Second >= 0 && len(p.Judged) == operations && len(p.Others) == operations
@@ -114,4 +120,18 @@ func (p Page) Valid() (n int64) {
 		n += c.Outcomes[OK] + c.Outcomes[Refused]
 	}
 	return n
+}
+
+// MostError is the most frequent error of the second; empty: there was none.
+func (p Page) MostError() (text string) {
+	all := map[string]int64{}
+	for _, c := range slices.Concat(p.Judged, p.Others) {
+		addErrors(all, c.Errors)
+	}
+	for _, candidate := range slices.Sorted(maps.Keys(all)) {
+		if text == "" || all[candidate] > all[text] {
+			text = candidate
+		}
+	}
+	return text
 }

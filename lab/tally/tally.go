@@ -26,7 +26,7 @@ type Tally struct {
 
 // New counts operations against their targets; the steady state is [from, to).
 func New(targets []time.Duration, priorities []int, from, to time.Duration) *Tally {
-	t := &Tally{targets: targets, priorities: priorities, From: from, To: to, Lag: NewTimes(), Timeline: newTimeline(), open: newPage(0, len(targets))}
+	t := &Tally{targets: targets, priorities: priorities, From: from, To: to, Lag: NewTimes(), Timeline: newTimeline(), open: NewPage(0, len(targets))}
 	for range targets {
 		t.Operations = append(t.Operations, newOperation())
 	}
@@ -45,14 +45,14 @@ func (t *Tally) Count(s Sample) {
 		cell = &p.Judged[s.Operation]
 		p.Lag = append(p.Lag, microseconds(s.Lag()))
 	}
-	cell.count(s, t.targets[s.Operation])
+	cell.Count(s, t.targets[s.Operation])
 }
 
 // Tick ends a second, with the users then at work and the most operations that were under
 // way, and that waited for a slot, in it. The page that it gives is added already.
 func (t *Tally) Tick(users, inFlight, backlog int) (Page, error) {
 	p := t.open
-	t.open = newPage(p.Second+1, len(t.targets))
+	t.open = NewPage(p.Second+1, len(t.targets))
 	p.Users, p.InFlight, p.Backlog = users, inFlight, backlog
 	return p, t.Add(p)
 }

@@ -75,7 +75,7 @@ func newStream(c Crowd) (*stream, error) {
 		Arrivals: *c.Arrivals, segment: c.Segment, seed: c.Seed, mix: m, clock: risingClock(c.Pace, c.Ramp, c.Steady),
 		gaps: rand.New(rand.NewPCG(c.Seed, 1<<40)), choices: rand.New(rand.NewPCG(c.Seed, 1<<41)),
 	}
-	c.Segment.Each(c.Users, func(user int) { s.free = append(s.free, session{user: int32(user)}) })
+	c.Segment.Each(0, c.Users, func(user int) { s.free = append(s.free, session{user: int32(user)}) })
 	s.schedule()
 	return s, nil
 }

@@ -12,12 +12,12 @@ import (
 // few enough not to be the load test.
 const LogInParallel = 32
 
-// LogIn logs in the users of a segment of a crowd of n. It stops at the first that cannot. done, if not nil, is
-// raised by one for each that is in.
-func LogIn(ctx context.Context, n int, segment Segment, player Player, done *atomic.Int64) error {
+// LogIn logs in the users [from, to) of a segment. It stops at the first that cannot. done, if not
+// nil, is raised by one for each that is in.
+func LogIn(ctx context.Context, from, to int, segment Segment, player Player, done *atomic.Int64) error {
 	group, entering := errgroup.WithContext(ctx)
 	group.SetLimit(LogInParallel)
-	segment.Each(n, func(user int) {
+	segment.Each(from, to, func(user int) {
 		if entering.Err() != nil {
 			return
 		}

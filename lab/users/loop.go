@@ -28,6 +28,9 @@ type loop struct {
 	inFlight int
 	ended    chan tally.Sample // room for all in flight: an operation never waits to end
 	stopped  bool              // nobody starts anything new
+	news     <-chan struct{}   // of the control; nil: none
+	wanted   int               // users by hand, of all segments; those of higher numbers go home
+	pausedAt time.Duration     // notPaused: not
 	cut      bool              // the drain is over
 
 	tally     *tally.Tally
@@ -41,8 +44,9 @@ func newLoop(c Crowd, player Player) (*loop, error) {
 	if c.InFlightMax == 0 {
 		c.InFlightMax = InFlightMaxDefault
 	}
-	c.InFlightMax = min(c.InFlightMax, c.Segment.Of(c.Users))
-	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax)}
+	c.UsersMost = max(c.UsersMost, c.Users)
+	c.InFlightMax = min(c.InFlightMax, c.Segment.Of(c.UsersMost))
+	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax), news: c.Control.Changed(), wanted: c.Users, pausedAt: notPaused}
 	for _, role := range c.roles() {
 		p, err := newPart(role, c.Operations)
 		if err != nil {
@@ -77,17 +81,27 @@ func priorities(operations []Operation) (p []int) {
 
 // enter plans the first operation of every user.
 func (l *loop) enter() {
-	own := l.Segment.Of(l.Users)
-	l.users = make([]user, 0, own)
-	l.agenda = make(agenda, 0, own)
-	roles := deal(l.roles(), l.Users)
-	l.Segment.Each(l.Users, func(i int) {
+	// Whoever acts works on its own random numbers in this list, so it must never move.
+	l.users = make([]user, 0, l.Segment.Of(l.UsersMost))
+	l.agenda = make(agenda, 0, l.Segment.Of(l.Users))
+	l.bring(l.Users, l.enters)
+}
+
+// bring adds the segment's users up to the number n, who enter when they are said to.
+func (l *loop) bring(n int, enters func(user int) time.Duration) {
+	roles := deal(l.roles(), l.Users, n)
+	l.Segment.Each(l.Segment.number(len(l.users)), n, func(i int) {
 		u := newUser(l.Seed, i)
 		u.role = roles[i]
 		l.users = append(l.users, u)
-		think := l.partOf(i).thinker.residual(l.schedule(i))
-		l.agenda.add(entry{due: l.clock.after(l.enters(i), think), number: int32(i)})
+		l.seatAt(i, enters(i))
 	})
+}
+
+// seatAt lets a user come to work in the middle of a thought.
+func (l *loop) seatAt(user int, at time.Duration) {
+	think := l.partOf(user).thinker.residual(l.schedule(user))
+	l.agenda.add(entry{due: l.clock.after(at, think), number: int32(user)})
 }
 
 // user by its number in the crowd.
@@ -145,6 +159,9 @@ func (l *loop) work(ctx, operations context.Context) {
 // wake is when something is to be done next.
 func (l *loop) wake() time.Duration {
 	tick := time.Duration(l.ticks+1) * tally.IntervalDefault
+	if l.pausedAt != notPaused {
+		return tick
+	}
 	if l.open != nil {
 		return min(tick, l.open.next)
 	}
@@ -163,6 +180,8 @@ func (l *loop) wait(stop <-chan struct{}, at time.Duration) {
 		l.end(s)
 	case <-timer.C:
 	case <-stop:
+	case <-l.news:
+		l.obey()
 	}
 	l.endAll()
 	l.tick()
@@ -196,10 +215,17 @@ func (l *loop) send(operations context.Context, now time.Duration) {
 
 // due is who acts next by now.
 func (l *loop) due(now time.Duration) (entry, bool) {
+	if l.pausedAt != notPaused {
+		return entry{}, false
+	}
 	if l.open != nil {
 		return l.open.take(now)
 	}
-	return l.agenda.take(now)
+	e, due := l.agenda.take(now)
+	for due && l.sentHome(int(e.number)) {
+		e, due = l.agenda.take(now)
+	}
+	return e, due
 }
 
 // operation is one about to be sent, with the random numbers for what it does.
@@ -231,9 +257,9 @@ func (l *loop) end(s tally.Sample) {
 		l.open.free = append(l.open.free, session{int32(s.User), s.Done})
 		return
 	}
-	if !l.stopped {
+	if !l.stopped && !l.sentHome(s.User) {
 		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
-		l.agenda.add(entry{due: l.clock.after(s.Done, think), number: int32(s.User)})
+		l.agenda.add(entry{due: l.clock.after(l.thinksFrom(s.Done), think), number: int32(s.User)})
 	}
 }
 
@@ -249,7 +275,7 @@ func (l *loop) record(s tally.Sample) {
 
 // stop ends the steady state: those who think go home.
 func (l *loop) stop() {
-	l.stopped = true
+	l.stopped, l.pausedAt = true, notPaused
 	l.agenda = nil
 	if l.open != nil {
 		l.open.next = never

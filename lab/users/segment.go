@@ -23,12 +23,15 @@ func (s Segment) step() int { return max(1, s.Count) }
 // Of the first n users of the crowd, how many are of the segment.
 func (s Segment) Of(n int) int { return max(0, n-s.Index+s.step()-1) / s.step() }
 
+// number in the crowd of the k-th user of the segment.
+func (s Segment) number(k int) int { return s.Index + k*s.step() }
+
 // has says whether a number, of a user or of an arrival, falls to the segment.
 func (s Segment) has(number int) bool { return number%s.step() == s.Index }
 
-// Each calls do for every user of the segment among the first n.
-func (s Segment) Each(n int, do func(user int)) {
-	for user := s.Index; user < n; user += s.step() {
+// Each calls do for every user of the segment in [from, to).
+func (s Segment) Each(from, to int, do func(user int)) {
+	for user := s.number(s.Of(from)); user < to; user += s.step() {
 		do(user)
 	}
 }

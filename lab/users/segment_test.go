@@ -5,6 +5,7 @@ package users
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,6 +60,50 @@ func TestSegments(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSegmentsChangedByHand are told the same at the same moment, and do what the whole does.
+func TestSegmentsChangedByHand(t *testing.T) {
+	byHand := func(c *Crowd) func(context.CancelFunc) {
+		c.Control, c.UsersMost = &Control{}, 80
+		return guide(c, func() { c.Control.Set(Load{Users: 20}) }, func() { c.Control.Set(Load{Users: 75, Paused: true}) }, func() { c.Control.Set(Load{Users: 75}) })
+	}
+	people := crowd(50)
+	people.Roles = []Role{{"a", 40, Think{Mean: time.Second}, []float64{1, 0}}, {"b", 10, Think{Mean: 5 * time.Second}, []float64{1, 3}}}
+	users := map[int]int{}
+	look := func(sign int) func(Look) {
+		return func(l Look) {
+			if !l.Page.Rest {
+				users[l.Page.Second] += sign * l.Page.Users
+			}
+		}
+	}
+	one := people
+	one.Look = look(-1)
+	hand := byHand(&one)
+	whole, _ := film(t, one, &server{service: 30 * time.Millisecond}, hand)
+	for _, count := range []int{3, 7} {
+		var samples []tally.Sample
+		parted := maps.Clone(users)
+		for index := range count {
+			part := people
+			part.Segment = Segment{index, count}
+			part.Look = look(1)
+			hand := byHand(&part)
+			some, _ := film(t, part, &server{service: 30 * time.Millisecond}, hand)
+			samples = append(samples, some...)
+		}
+		inOrder(samples)
+		if diff := cmp.Diff(played(whole, people), played(samples, people)); diff != "" {
+			t.Fatalf("%d segments do something else:\n%s", count, diff)
+		}
+		for second, left := range users {
+			if left != 0 {
+				t.Errorf("%d segments: %+d users at work in second %d", count, left, second)
+			}
+		}
+		users = parted
 	}
 }
 
