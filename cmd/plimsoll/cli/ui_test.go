@@ -59,7 +59,8 @@ func TestRunInABrowser(t *testing.T) {
 	s := newStand(t)
 	plimsoll(t, append(s.upOne, "--quiet")...).want(t, ExitOK)
 	plimsoll(t, "fill", "--small", "--quiet").want(t, ExitOK)
-	r := startUI(t, "--users", "60", "--think", "1s", "--ramp", "1s", "--duration", "1h", "--title", "A title with <b>markup</b>")
+	args := []string{"--users", "60", "--think", "1s", "--ramp", "1s", "--duration", "1h", "--title", "A title with <b>markup</b>"}
+	r := startUI(t, args...)
 
 	t.Run("ShowsTheRun", func(t *testing.T) { r.shows(t) })
 	t.Run("TokenLeavesTheAddress", func(t *testing.T) {
@@ -78,6 +79,15 @@ func TestRunInABrowser(t *testing.T) {
 	t.Run("DoesNotComplain", r.Content)
 	r.stop()
 	r.told(t, <-r.code)
+
+	t.Run("ByAgents", func(t *testing.T) {
+		r := startUI(t, append(args, "--agents", "local:2", "--agents-listen", "127.0.0.1:0")...)
+		r.shows(t)
+		r.changes(t)
+		r.ends(t)
+		r.stop()
+		r.told(t, <-r.code)
+	})
 }
 
 func (r *uiRun) shows(t *testing.T) {
