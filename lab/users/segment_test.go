@@ -67,7 +67,7 @@ func TestSegments(t *testing.T) {
 func TestSegmentsChangedByHand(t *testing.T) {
 	byHand := func(c *Crowd) func(context.CancelFunc) {
 		c.Control, c.UsersMost = &Control{}, 80
-		return guide(c, func() { c.Control.Set(Load{Users: 20, Paused: true}) }, func() { c.Control.Set(Load{Users: 35}) }, func() { c.Control.Set(Load{Users: 75}) })
+		return guide(c, func() { c.Control.Set(Load{Users: 20}) }, func() { c.Control.Set(Load{Users: 35}) }, func() { c.Control.Set(Load{Users: 75}) })
 	}
 	people := crowd(50)
 	people.Roles = []Role{{"a", 40, Think{Mean: time.Second}, []float64{1, 0}}, {"b", 10, Think{Mean: 5 * time.Second}, []float64{1, 3}}}
