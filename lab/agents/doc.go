@@ -9,6 +9,7 @@
 //	  │◄─ clock ×8 ──────────────────────────┤ the offset, from the quickest answer
 //	  │◄─ start: a moment by its own clock ──┤ the barrier
 //	  ├── a page each second ───────────────►│ adds up the pages of all, second by second
+//	  │◄─ load, enter: by hand ──────────────┤ pause, fewer or more users
 //	  ├── made: memory, processor ──────────►│
 //	  │◄─ leave ─────────────────────────────┤
 //
