@@ -41,8 +41,10 @@ func TestMonth(t *testing.T) {
 		}
 	}
 	w.Do(t, restoration.Kind, `{}`)
-	close(t, w, `{"month": "2025-03"}`)
-	close(t, w, `{"month": "2025-04"}`)
+	earlier := close(t, w, `{"month": "2025-04", "through": true}`)
+	if len(earlier) < 4 || earlier[0].Month >= earlier[1].Month || earlier[0].Code != earlier[1].Code || earlier[len(earlier)-1].Month != "2025-04" {
+		t.Errorf("%+v", earlier)
+	}
 
 	before := db.Value(t, balanceOfSales)
 	closed := close(t, w, may)
