@@ -3,6 +3,7 @@ package erp_test
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -42,7 +43,7 @@ func recordBought(p *paper, _ *books, _ []id.ID) *refusal {
 	return nil
 }
 
-// drawPaper of one of these types, of the organisation, posted or not; nil when there is none.
+// drawPaper of one of these types, of the organisation, posted or not: the one that this document comes after, if it is of them; nil when there is none.
 func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper) {
 	var all []*paper
 	for _, other := range h.papers {
@@ -52,8 +53,11 @@ func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper
 			}
 		}
 	}
-	if all == nil {
+	switch {
+	case all == nil:
 		return nil
+	case slices.Contains(all, h.after):
+		return h.after
 	}
 	return all[rapid.IntRange(0, len(all)-1).Draw(t, "basis")]
 }

@@ -52,6 +52,36 @@ func init() { // the model refers to itself
 	kinds = append(kinds, "customer-order", "customer-order", "customer-order", "supplier-order", "supplier-order", "warehouse-receipt-order", "warehouse-receipt-order", "warehouse-issue-order", "warehouse-issue-order")
 }
 
+// sequels of a document: the types of what is made of it. Two of three documents come after a late one, or long chains as a receipt, its goods in their cells, their
+// sale, and their way out of the cells would be rare.
+var sequels = map[string][]string{
+	"goods-receipt":           {"warehouse-receipt-order", "warehouse-receipt-order", "customer-order", "goods-sale", "invoice-received"},
+	"other-goods-receipt":     {"warehouse-receipt-order", "customer-order"},
+	"warehouse-receipt-order": {"goods-sale", "goods-sale", "internal-consumption"},
+	"customer-order":          {"goods-sale"},
+	"supplier-order":          {"goods-receipt", "payment-request"},
+	"goods-sale":              {"warehouse-issue-order", "warehouse-issue-order", "invoice-issued"},
+	"internal-consumption":    {"warehouse-issue-order"},
+	"service-purchase":        {"asset-commissioning", "payment-request", "invoice-received"},
+	"service-sale":            {"invoice-issued"},
+	"bank-receipt":            {"payment-request", "bank-payment"},
+	"payment-request":         {"bank-payment"},
+}
+
+const late = 3
+
+func (h *history) drawKind(t *rapid.T, o erptest.Organisation) string {
+	h.after = nil
+	if len(h.papers) > 0 && rapid.IntRange(0, 2).Draw(t, "after another") > 0 {
+		of := h.papers[len(h.papers)-1-rapid.IntRange(0, min(late, len(h.papers))-1).Draw(t, "before")]
+		if next := sequels[of.kind]; next != nil && of.o.ID == o.ID {
+			h.after = of
+			return rapid.SampledFrom(next).Draw(t, "sequel")
+		}
+	}
+	return rapid.SampledFrom(kinds).Draw(t, "kind")
+}
+
 func (p *paper) deal() erptest.Fields {
 	return erptest.Fields{"counterparty": p.o.Counterparty, "contract": erptest.Contract(p.o.Counterparty)}
 }
@@ -188,9 +218,9 @@ func recordPayment(p *paper, b *books, _ []id.ID) *refusal {
 }
 
 func drawConsumption(p *paper, t *rapid.T, h *history) erptest.Fields {
-	return erptest.Fields{
-		"warehouse": p.drawWarehouse(t), "department": p.o.Department, "expense_item": p.o.ExpenseItem, "lines": p.drawLines(t, h.Items, "item", 1, 1500, false),
-	}
+	f := erptest.Fields{"warehouse": p.drawWarehouse(t), "department": p.o.Department, "expense_item": p.o.ExpenseItem, "lines": p.drawLines(t, h.Items, "item", 1, 1500, false)}
+	p.drawShelved(t, h, f)
+	return f
 }
 
 func recordConsumption(p *paper, b *books, items []id.ID) *refusal {
