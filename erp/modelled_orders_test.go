@@ -98,8 +98,8 @@ func drawOrdered(p *paper, t *rapid.T, h *history) erptest.Fields {
 // drawLinesOf draws lines of what another document has, mostly not more of it.
 func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper) (lines []erptest.Fields) {
 	p.lines = nil
-	for range rapid.IntRange(1, 3).Draw(t, "lines") {
-		of := other.lines[rapid.IntRange(0, len(other.lines)-1).Draw(t, "line")]
+	for range 1 + evenly(t, 3, "lines") {
+		of := other.lines[evenly(t, len(other.lines), "line")]
 		l := line{n: of.n, quantity: rapid.Int64Range(1, of.quantity).Draw(t, "quantity")}
 		p.lines, lines = append(p.lines, l), append(lines, erptest.Fields{"item": h.Items[l.n], "quantity": amount.Quantity(l.quantity)})
 	}
@@ -114,7 +114,7 @@ func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind string) erp
 		return f
 	}
 	if order := p.drawPaper(t, h, kind); order != nil {
-		if rapid.IntRange(0, 7).Draw(t, "elsewhere") > 0 {
+		if evenly(t, 8, "elsewhere") > 0 {
 			p.warehouse = order.warehouse
 		}
 		p.content = order
@@ -201,7 +201,7 @@ func (p *paper) drawCarried(t *rapid.T, h *history, kinds ...string) erptest.Fie
 	p.warehouse = p.o.Addressed
 	c, lines := carried{basis: basis}, p.drawLinesOf(t, h, basis)
 	for _, l := range lines {
-		cell := p.o.Cells[rapid.IntRange(0, 3).Draw(t, "cell")/3]
+		cell := p.o.Cells[evenly(t, 4, "cell")/3]
 		c.cells, l["cell"] = append(c.cells, cell), cell
 	}
 	p.content = c

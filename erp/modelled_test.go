@@ -72,14 +72,14 @@ const late = 3
 
 func (h *history) drawKind(t *rapid.T, o erptest.Organisation) string {
 	h.after = nil
-	if len(h.papers) > 0 && rapid.IntRange(0, 2).Draw(t, "after another") > 0 {
-		of := h.papers[len(h.papers)-1-rapid.IntRange(0, min(late, len(h.papers))-1).Draw(t, "before")]
+	if len(h.papers) > 0 && evenly(t, 3, "after another") > 0 {
+		of := h.papers[len(h.papers)-1-evenly(t, min(late, len(h.papers)), "before")]
 		if next := sequels[of.kind]; next != nil && of.o.ID == o.ID {
 			h.after = of
-			return rapid.SampledFrom(next).Draw(t, "sequel")
+			return next[evenly(t, len(next), "sequel")]
 		}
 	}
-	return rapid.SampledFrom(kinds).Draw(t, "kind")
+	return kinds[evenly(t, len(kinds), "kind")]
 }
 
 func (p *paper) deal() erptest.Fields {
@@ -93,15 +93,15 @@ func (p *paper) drawGoods(t *rapid.T, h *history, most int64) erptest.Fields {
 }
 
 func (p *paper) drawWarehouse(t *rapid.T) id.ID {
-	p.warehouse = []id.ID{p.o.Warehouses[0], p.o.Warehouses[0], p.o.Addressed, p.o.Addressed, p.o.Warehouses[1]}[rapid.IntRange(0, 4).Draw(t, "warehouse")]
+	p.warehouse = []id.ID{p.o.Warehouses[0], p.o.Warehouses[0], p.o.Addressed, p.o.Addressed, p.o.Warehouses[1]}[evenly(t, 5, "warehouse")]
 	return p.warehouse
 }
 
 // drawLines of things, of which the first are drawn more often.
 func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, least, most int64, priced bool) (lines []erptest.Fields) {
 	p.lines = nil
-	for range rapid.IntRange(1, 4).Draw(t, "lines") {
-		l := line{n: rapid.IntRange(0, 7).Draw(t, name) % 5 % len(things), quantity: rapid.Int64Range(least, most).Draw(t, "quantity")}
+	for range 1 + evenly(t, 4, "lines") {
+		l := line{n: evenly(t, 8, name) % 5 % len(things), quantity: rapid.Int64Range(least, most).Draw(t, "quantity")}
 		f := erptest.Fields{name: things[l.n], "quantity": amount.Quantity(l.quantity)}
 		if priced {
 			l.price = rapid.Int64Range(0, 1000).Draw(t, "price")
@@ -153,7 +153,7 @@ func drawInvoice(p *paper, t *rapid.T, h *history) erptest.Fields {
 	if sales == nil {
 		return nil
 	}
-	basis := sales[rapid.IntRange(0, len(sales)-1).Draw(t, "basis")]
+	basis := sales[evenly(t, len(sales), "basis")]
 	p.content = basis
 	return erptest.Fields{"basis": basis.id}
 }
@@ -250,10 +250,10 @@ func drawClaims(p *paper, t *rapid.T, _ *history) erptest.Fields {
 		all, lines = append(all, c), append(lines, claim(erptest.Contract(p.o.Counterparty), c.supplier, side, amount.Money(max(v, -v)).String()))
 		left += v
 	}
-	for range rapid.IntRange(1, 4).Draw(t, "claims") {
-		add(rapid.SampledFrom([]int64{-1, 1}).Draw(t, "side") * rapid.Int64Range(1, 10_000).Draw(t, "sum"))
+	for range 1 + evenly(t, 4, "claims") {
+		add(int64(2*evenly(t, 2, "side")-1) * rapid.Int64Range(1, 10_000).Draw(t, "sum"))
 	}
-	if left == 0 || rapid.IntRange(0, 4).Draw(t, "unequal") == 0 {
+	if left == 0 || evenly(t, 5, "unequal") == 0 {
 		add(1 - 2*rapid.Int64Range(0, 1).Draw(t, "more"))
 	} else {
 		add(-left)
