@@ -181,6 +181,7 @@ func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 	for kind := range modelled {
 		wanted = append(wanted, kind+" posted")
 	}
+	t.Logf("%d histories: %v", histories, seen)
 	for _, what := range wanted {
 		if seen[what] == 0 && histories >= enough && !t.Failed() {
 			t.Errorf("%d histories have not seen %s: %v", histories, what, seen)
