@@ -57,6 +57,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"AgentsTooMany", []string{"run", "--agents", "local:5000"}, []string{"at most 256"}},
 		{"AgentsOfOthersWithoutAToken", []string{"run", "--agents", "2", "--agents-listen", "0.0.0.0:4222"}, []string{"there is no token", "PLIMSOLL_TOKEN"}},
 		{"AgentOfNobody", []string{"agent"}, []string{"--join: the URL of a coordinator is missing"}},
+		{"CloseThroughAndReopen", []string{"close", "2025-05", "--through", "--reopen"}, []string{"[through reopen]"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
