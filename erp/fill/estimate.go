@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What things take, measured with `plimsoll fill` and `plimsoll fill --compare-copy` (docs/bench/fill.md): bytes on disk with indexes and totals, and seconds of
+// What things take, measured on a fill at scale 0.01: bytes on disk with indexes and totals, and seconds of
 // a processor of the machine, the server's share in it.
 const (
 	bytesPerDocument   = 8_200
