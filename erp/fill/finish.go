@@ -70,13 +70,31 @@ func deferred(ctx context.Context, q querier) (all []index, err error) {
 	return all, err
 }
 
-// build an index, and strike it off the list. Two of one table are built at once, which ADD PRIMARY KEY would not allow; so keys are made of indexes.
+// build an index unless it is there, and strike it off the list. Two of one table are built at once, which ADD PRIMARY KEY would not allow; so keys are
+// made of indexes, and may have been built before the fill was stopped.
 func (i index) build(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, i.statement); err != nil {
-		return fmt.Errorf("build index %s: %w", i.name, err)
+	var there bool
+	if err := tx.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", quoted(i.name)).Scan(&there); err != nil {
+		return fmt.Errorf("look for index %s: %w", i.name, err)
+	}
+	if !there {
+		if _, err := tx.Exec(ctx, i.statement); err != nil {
+			return fmt.Errorf("build index %s: %w", i.name, err)
+		}
 	}
 	if i.key {
 		return nil
+	}
+	return i.strike(ctx, tx)
+}
+
+// attach the key that an index was built for.
+func (i index) attach(ctx context.Context, tx pgx.Tx) error {
+	if !i.key {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %[2]s", quoted(i.table), quoted(i.name))); err != nil {
+		return fmt.Errorf("make key %s: %w", i.name, err)
 	}
 	return i.strike(ctx, tx)
 }
@@ -100,10 +118,6 @@ func (f *filler) indexes(ctx context.Context) error {
 	err = f.each(ctx, len(missing), func(ctx context.Context, conn *pgx.Conn, n int) error {
 		i := missing[n]
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			var there bool // a key whose index was built before the fill was stopped
-			if err := tx.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", quoted(i.name)).Scan(&there); err != nil || there {
-				return err
-			}
 			if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL maintenance_work_mem = '%dkB'", memory)); err != nil {
 				return err
 			}
@@ -116,16 +130,7 @@ func (f *filler) indexes(ctx context.Context) error {
 		return err
 	}
 	for _, i := range missing {
-		if !i.key {
-			continue
-		}
-		err := pgx.BeginFunc(ctx, f.journal.conn, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %[2]s", quoted(i.table), quoted(i.name))); err != nil {
-				return fmt.Errorf("make key %s: %w", i.name, err)
-			}
-			return i.strike(ctx, tx)
-		})
-		if err != nil {
+		if err := pgx.BeginFunc(ctx, f.journal.conn, func(tx pgx.Tx) error { return i.attach(ctx, tx) }); err != nil {
 			return err
 		}
 	}
