@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"plimsoll/erp/erptest"
@@ -82,15 +84,34 @@ func places(root any, each func(path string, with func(raw string) []byte)) {
 	walk("", root)
 }
 
-// Every field of every request, and every parameter, is given everything that it is not.
+// Every field of every request, and every parameter, is given everything that it is not. Two callers share the operations: one waits for the answer, the
+// other checks his.
 func TestHostileValuesEverywhere(t *testing.T) {
+	t.Parallel()
 	company := erptest.New(t, 2)
 	base := company.Worker(t, server.Config{})
-	c := newCaller(t, company, base, company.Organisations[0])
-	hostile := append(rawHostile, bulkyHostile()...)
-	requests := 0
-	for _, o := range c.api.Operations {
-		if o.ID == "session.close" {
+	var requests atomic.Int64
+	t.Run("callers", func(t *testing.T) {
+		for n := range hostileCallers {
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				t.Parallel()
+				requests.Add(callHostile(t, newCaller(t, company, base, company.Organisations[0]), n))
+			})
+		}
+	})
+	if requests.Load() < 1000 {
+		t.Errorf("only %d requests", requests.Load())
+	}
+	erptest.Clean(t, company.Database)
+}
+
+const hostileCallers = 2
+
+// callHostile makes the requests of one caller, and tells how many.
+func callHostile(t *testing.T, c *caller, which int) (requests int64) {
+	hostile := append(slices.Clone(rawHostile), bulkyHostile()...)
+	for i, o := range c.api.Operations {
+		if o.ID == "session.close" || i%hostileCallers != which {
 			continue
 		}
 		path := strings.NewReplacer("{id}", id.New().String(), "{key}", "hostile").Replace(o.Path)
@@ -136,10 +157,7 @@ func TestHostileValuesEverywhere(t *testing.T) {
 			}
 		}
 	}
-	if requests < 1000 {
-		t.Errorf("only %d requests", requests)
-	}
-	erptest.Clean(t, company.Database)
+	return requests
 }
 
 // FuzzAPI makes requests of the description that nobody would think of.

@@ -3,6 +3,7 @@ package erp_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
+	"plimsoll/platform/amount"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
@@ -21,6 +23,30 @@ import (
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
+
+// sumsOf the registers of the model, by the columns that the model has.
+var sumsOf = map[string]struct{ keys, resources string }{
+	erp.CustomerSettlements: {"contract", "amount"}, erp.SupplierSettlements: {"contract", "amount"}, erp.CustomerPlan: {"contract object", "amount"}, erp.SupplierPlan: {"contract object", "amount"},
+	erp.Cash: {"cash_account", "amount"}, erp.Investments: {"asset", "amount"}, erp.AssetCosts: {"asset", "amount"}, erp.PaymentPlan: {"contract request", "amount"},
+	erp.PurchaseBook: {"counterparty rate", "amount vat"}, erp.SalesBook: {"counterparty rate", "amount vat"}, erp.InputVAT: {"basis rate", "amount vat"}, erp.OutputVAT: {"basis rate", "amount vat"},
+	erp.CustomerOrders: {"source_order item", "quantity reserved"}, erp.SupplierOrders: {"source_order item", "quantity"}, erp.Reserves: {"warehouse item", "quantity"},
+	erp.ToReceive: {"warehouse basis item", "quantity"}, erp.ToShip: {"warehouse basis item", "quantity"}, erp.Cells: {"warehouse item cell", "quantity"},
+}
+
+// key of a sum that a column goes to.
+func (s *sum) key(column string) any {
+	switch column {
+	case "object", "request", "basis", "source_order":
+		return &s.basis.id
+	case "item":
+		return &s.item
+	case "cell":
+		return &s.cell
+	case "rate":
+		return &s.rate
+	}
+	return &s.contract
+}
 
 // found are the books in the database, in the same form.
 func found(t *rapid.T, c *erptest.Company) string {
@@ -52,47 +78,22 @@ func found(t *rapid.T, c *erptest.Company) string {
 			b.boundary[key] = at
 			return err
 		})
-		for _, register := range []string{erp.CustomerSettlements, erp.SupplierSettlements} {
-			w.Queue(register, "SELECT period::text, contract, (amount * 100)::bigint FROM acc_"+register+"_totals").Rows(func(r pgx.Rows) error {
-				s, v := sum{register: register, resource: "amount"}, int64(0)
-				err := r.Scan(&s.period, &s.contract, &v)
-				b.sum(s).SetInt64(v)
-				return err
-			})
-		}
-		for register, dimension := range map[string]string{erp.Cash: "cash_account", erp.Investments: "asset", erp.AssetCosts: "asset"} {
-			w.Queue(register, "SELECT period::text, "+dimension+", (amount * 100)::bigint FROM acc_"+register+"_totals").Rows(func(r pgx.Rows) error {
-				s, v := sum{register: register, resource: "amount"}, int64(0)
-				err := r.Scan(&s.period, &s.contract, &v)
-				b.sum(s).SetInt64(v)
-				return err
-			})
-		}
-		w.Queue("payment plan", "SELECT period::text, request, (amount * 100)::bigint FROM acc_payment_plan_totals").Rows(func(r pgx.Rows) error {
-			s, v := sum{register: erp.PaymentPlan, resource: "amount", basis: &paper{}}, int64(0)
-			err := r.Scan(&s.period, &s.basis.id, &v)
-			b.sum(s).SetInt64(v)
-			return err
-		})
-		for _, book := range turnovers {
-			w.Queue(book, "SELECT period::text, counterparty, rate, (amount * 100)::bigint, (vat * 100)::bigint FROM acc_"+book+"_totals").Rows(func(r pgx.Rows) error {
-				s, net, vat := sum{register: book}, int64(0), int64(0)
-				err := r.Scan(&s.period, &s.contract, &s.rate, &net, &vat)
-				s.resource = "amount"
-				b.sum(s).SetInt64(net)
-				s.resource = "vat"
-				b.sum(s).SetInt64(vat)
-				return err
-			})
-		}
-		for _, register := range []string{erp.InputVAT, erp.OutputVAT} {
-			w.Queue(register, "SELECT period::text, basis, rate, (amount * 100)::bigint, (vat * 100)::bigint FROM acc_"+register+"_totals").Rows(func(r pgx.Rows) error {
-				s, net, vat := sum{register: register, basis: &paper{}}, int64(0), int64(0)
-				err := r.Scan(&s.period, &s.basis.id, &s.rate, &net, &vat)
-				s.resource = "amount"
-				b.sum(s).SetInt64(net)
-				s.resource = "vat"
-				b.sum(s).SetInt64(vat)
+		for register, of := range sumsOf {
+			resources := strings.Fields(of.resources)
+			w.Queue(register, "SELECT period::text, "+strings.Join(append(strings.Fields(of.keys), resources...), ", ")+" FROM acc_"+register+"_totals").Rows(func(r pgx.Rows) error {
+				s := sum{register: register, basis: &paper{}}
+				into, goods, sums := []any{&s.period}, make([]amount.Quantity, len(resources)), make([]amount.Money, len(resources))
+				for _, key := range strings.Fields(of.keys) {
+					into = append(into, s.key(key))
+				}
+				for i, name := range resources {
+					into = append(into, map[bool]any{true: &sums[i], false: &goods[i]}[name == "amount" || name == "vat"])
+				}
+				err := r.Scan(into...)
+				for i, name := range resources {
+					s.resource = name
+					b.sum(s).SetInt64(int64(sums[i]) + int64(goods[i]))
+				}
 				return err
 			})
 		}
@@ -123,6 +124,7 @@ type history struct {
 // Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by workers of every shape, make the books
 // of the model; and so does the recalculation of totals.
 func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
+	t.Parallel()
 	c := erptest.New(t, 4)
 	workers := c.Mixed(t)
 	users := map[string]*erptest.User{}
@@ -135,7 +137,7 @@ func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c.Clear(t)
 		h := &history{c, users, newBooks(), nil}
-		for range rapid.IntRange(1, 24).Draw(rt, "operations") {
+		for range rapid.IntRange(8, 32).Draw(rt, "operations") {
 			switch rapid.IntRange(0, 5).Draw(rt, "operation") {
 			case 0, 1, 2:
 				h.create(t, rt)
@@ -148,12 +150,14 @@ func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 			}
 		}
 		h.check(rt)
-		for _, name := range []string{erp.Stock, erp.Batches, erp.CustomerSettlements, erp.SupplierSettlements, erp.InputVAT, erp.OutputVAT, erp.PurchaseBook, erp.SalesBook, erp.Cash, erp.PaymentPlan, erp.Investments, erp.AssetCosts, erp.General} {
+		for _, name := range append(slices.Sorted(maps.Keys(sumsOf)), erp.Stock, erp.Batches, erp.General) {
 			if _, err := recalculated.Recalculate(t.Context(), name); err != nil {
 				rt.Fatal(err)
 			}
 		}
-		h.check(rt)
+		if got, want := found(rt, h.Company), h.model.String(); got != want {
+			rt.Fatalf("recalculated:\n%s\nwant:\n%s", got, want)
+		}
 	})
 }
 
@@ -286,11 +290,11 @@ func (p *paper) draw(t *rapid.T, h *history, otherwise time.Time) []byte {
 
 // expect checks that an operation was done, or refused by one of these controls, that of stock for exactly these items.
 func expect(t *rapid.T, a erptest.Answer, done int, no *refusal) (refused bool) {
-	if no == nil {
-		if a.Status != done {
-			t.Fatalf("got %d %s, want it done", a.Status, a.Body)
-		}
-		return false
+	switch {
+	case no == nil && a.Status != done, no != nil && no.controls == nil && a.Status != 400:
+		t.Fatalf("got %d %s, want it done, or invalid: %v", a.Status, a.Body, no)
+	case no == nil || no.controls == nil:
+		return no != nil
 	}
 	var said struct {
 		Error struct {

@@ -25,11 +25,13 @@ type books struct {
 	sums     map[sum]*big.Int    // of money
 }
 
-// sum is a resource of money in a register by contract, or by the document that charges VAT and its rate.
+// sum is a resource in a register, of money or of goods: by contract (or what else comes first, as a warehouse), by the document that it is about,
+// the item, the cell and the rate of VAT, each where the register has it.
 type sum struct {
 	register, resource, period string
 	contract                   id.ID
 	basis                      *paper
+	item, cell                 id.ID
 	rate                       int64
 }
 
@@ -41,11 +43,11 @@ func (b *books) sum(s sum) *big.Int {
 }
 
 func (s sum) String() string {
-	of := s.contract
+	var basis id.ID
 	if s.basis != nil {
-		of = s.basis.id
+		basis = s.basis.id
 	}
-	return fmt.Sprintf("%s %s %s %s %d", s.register, s.resource, s.period, of, s.rate)
+	return fmt.Sprintf("%s %s %s %s %s %s %s %d", s.register, s.resource, s.period, s.contract, basis, s.item, s.cell, s.rate)
 }
 
 type holding struct{ quantity, amount *big.Int }
@@ -117,7 +119,8 @@ type paper struct {
 	content   any // of a type that has more than lines of goods
 }
 
-// refusal is what controls may say to a document; the items are those the control of stock must name.
+// refusal is what controls may say to a document; the items are those the control of stock must name. Without controls the document
+// contradicts what it refers to.
 type refusal struct {
 	controls []string
 	short    []string
@@ -211,6 +214,9 @@ func (b *books) missing(p *paper) (controls []string) {
 		if b.layer(m.layer).broken() || b.at(forever, m.layer.warehouse, m.layer.item).broken() {
 			controls = append(controls, "stock", "batches")
 		}
+		if b.at(forever, m.layer.warehouse, m.layer.item).quantity.Cmp(b.now(reservedOf(m.layer.warehouse, m.layer.item))) < 0 {
+			controls = append(controls, "stock") // it covers the reserves
+		}
 	}
 	for _, o := range p.sums {
 		of := o.to
@@ -224,6 +230,13 @@ func (b *books) missing(p *paper) (controls []string) {
 			}
 		case erp.Cash, erp.PaymentPlan, erp.Investments, erp.AssetCosts:
 			if b.sum(of).Sign() < 0 {
+				controls = append(controls, o.to.register)
+			}
+		case erp.CustomerOrders, erp.SupplierOrders, erp.Reserves, erp.ToReceive, erp.ToShip, erp.Cells:
+			of.resource = "quantity"
+			reserved := of
+			reserved.resource = "reserved"
+			if (&holding{b.sum(of), b.sum(reserved)}).broken() {
 				controls = append(controls, o.to.register)
 			}
 		}
@@ -322,7 +335,11 @@ func (p *paper) at(account string) string {
 // record decides what a document does to the books, unless a control refuses.
 func (p *paper) record(b *books, items []id.ID) *refusal { return modelled[p.kind].record(p, b, items) }
 
-func recordReceipt(p *paper, _ *books, items []id.ID) *refusal {
+func recordReceipt(p *paper, b *books, items []id.ID) *refusal {
+	if no := p.fulfilOrder(b, items, erp.SupplierOrders); no != nil {
+		return no
+	}
+	p.await(items, erp.ToReceive)
 	for i, l := range p.lines {
 		net := l.net(1)
 		p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
@@ -333,6 +350,10 @@ func recordReceipt(p *paper, _ *books, items []id.ID) *refusal {
 }
 
 func recordSale(p *paper, b *books, items []id.ID) *refusal {
+	if no := p.fulfilOrder(b, items, erp.CustomerOrders); no != nil {
+		return no
+	}
+	p.await(items, erp.ToShip)
 	costs, no := p.take(b, items)
 	for i, cost := range costs {
 		l := p.lines[i]
@@ -345,17 +366,13 @@ func recordSale(p *paper, b *books, items []id.ID) *refusal {
 
 // take the lines out of the oldest layers, each at its cost.
 func (p *paper) take(b *books, items []id.ID) (costs []*big.Int, no *refusal) {
-	required, short := map[int]int64{}, []string(nil)
-	for _, l := range p.lines {
-		required[l.n] += l.quantity
-	}
+	required, short := p.required(), []string(nil)
 	left := map[layer]*holding{}
 	for n, quantity := range required {
-		h := b.at(forever, p.warehouse, items[n])
 		for _, l := range b.oldest(p.warehouse, items[n]) {
 			left[l] = &holding{new(big.Int).Set(b.layer(l).quantity), new(big.Int).Set(b.layer(l).amount)}
 		}
-		if h.quantity.Cmp(big.NewInt(quantity)) < 0 {
+		if p.free(b, items[n]).Cmp(big.NewInt(quantity)) < 0 {
 			short = append(short, fmt.Sprintf("I%d", n))
 		}
 	}

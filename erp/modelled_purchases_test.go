@@ -105,7 +105,7 @@ func drawRequest(p *paper, t *rapid.T, h *history) erptest.Fields {
 	a := asked{sum: rapid.Int64Range(1, 3000).Draw(t, "sum")}
 	f := p.deal()
 	if rapid.Bool().Draw(t, "of a purchase") {
-		if a.basis = p.drawPaper(t, h, "goods-receipt", "service-purchase"); a.basis != nil {
+		if a.basis = p.drawPaper(t, h, "goods-receipt", "service-purchase", "supplier-order"); a.basis != nil {
 			f["basis"] = a.basis.id
 		}
 	}
@@ -122,7 +122,7 @@ func recordRequest(p *paper, b *books, _ []id.ID) *refusal {
 		}
 		total := new(big.Int)
 		for _, o := range a.basis.sums {
-			if o.to.register == erp.SupplierSettlements {
+			if o.to.register == erp.SupplierSettlements || o.to.register == erp.SupplierPlan {
 				total.Add(total, o.value)
 			}
 		}
@@ -138,7 +138,7 @@ func recordRequest(p *paper, b *books, _ []id.ID) *refusal {
 }
 
 func planned(request *paper) sum {
-	return sum{register: erp.PaymentPlan, resource: "amount", basis: request}
+	return sum{register: erp.PaymentPlan, resource: "amount", contract: erptest.Contract(request.o.Counterparty), basis: request}
 }
 
 type paidOut struct {
@@ -161,16 +161,12 @@ func drawPaid(p *paper, t *rapid.T, h *history) erptest.Fields {
 func recordPaid(p *paper, b *books, _ []id.ID) *refusal {
 	paid := p.content.(paidOut)
 	v, plan, cash := big.NewInt(paid.sum), planned(paid.request), sum{register: erp.Cash, resource: "amount", contract: p.o.Bank}
-	now := func(s sum) *big.Int {
-		s.period = forever
-		return b.sum(s)
-	}
 	switch {
 	case !paid.request.posted:
 		return refuse("approved")
-	case now(plan).Cmp(v) < 0:
+	case b.now(plan).Cmp(v) < 0:
 		return refuse("payment_plan")
-	case now(cash).Cmp(v) < 0:
+	case b.now(cash).Cmp(v) < 0:
 		return refuse("cash")
 	case b.named(p, paid.reference):
 		return refuse("bank_references")
@@ -211,9 +207,7 @@ func drawCommissioned(p *paper, t *rapid.T, _ *history) erptest.Fields {
 func recordCommissioned(p *paper, b *books, _ []id.ID) *refusal {
 	asset := p.content.(id.ID)
 	invested := sum{register: erp.Investments, resource: "amount", contract: asset}
-	current := invested
-	current.period = forever
-	cost := new(big.Int).Set(b.sum(current))
+	cost := new(big.Int).Set(b.now(invested))
 	switch {
 	case cost.Sign() == 0:
 		return refuse("cost")

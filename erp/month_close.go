@@ -1,36 +1,94 @@
 package erp
 
 import (
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
 	"plimsoll/platform/amount"
+	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
+	"plimsoll/platform/rowset"
 )
 
 // MonthClose is the type of document.
 const MonthClose = "month_close"
 
+// monthClose has besides its result what it counted: the documents of the month, and their versions in all. What is written into the month
+// afterwards makes another count.
 func monthClose() metadata.Document {
 	return metadata.Document{
-		Name: MonthClose, Title: "Month close", Prefix: "MC", Registers: []string{General},
-		Attributes: []metadata.Attribute{computed("result", metadata.Money)},
+		Name: MonthClose, Title: "Month close", Prefix: "MC", Registers: []string{General}, Closes: "plimsoll close MONTH --reopen",
+		Attributes: []metadata.Attribute{computed("result", metadata.Money), computed("documents", metadata.Integer), computed("versions", metadata.Integer)},
 	}
 }
 
-// monthCloseRules: what sales have brought in a month goes to profit or loss at its end. Who writes the document
-// (package monthclose) has computed the result.
+// monthCloseRules: what sales have brought in a month goes to profit or loss at its end. Months are closed in order, each when the costs
+// in it follow the order of time.
 //
 //	Dr 90 Cr 99 profit  ·  Dr 99 Cr 90 loss
 type monthCloseRules struct{}
+
+// month is what there is in the month that is closed, besides the close.
+type month struct {
+	sales               amount.Money // brought
+	documents, versions int64
+	unrestored          int64 // keys of which the costs do not follow the order of time
+	since               *time.Time
+	before              *time.Time // an earlier month that has not been closed
+}
 
 func (monthCloseRules) Reads() map[string][]string { return nil }
 
 func (monthCloseRules) Balances(*document.Document) []posting.Balance { return nil }
 
-func (monthCloseRules) Record(d *document.Document, _ *posting.Facts) (*posting.Records, error) {
+const (
+	monthSalesSQL = `SELECT coalesce(sum(CASE WHEN credit = $4 THEN amount ELSE -amount END), 0) FROM gl_general
+WHERE organisation = $1 AND period >= $2 AND period <= $3 AND (debit = $4) <> (credit = $4) AND recorder_type <> $5`
+	monthBoundarySQL = "SELECT count(*), min(moment) FROM acc_batches_boundary WHERE organisation = $1 AND moment <= $2"
+	monthBeforeSQL   = `SELECT min(period)::timestamptz FROM (SELECT period FROM gl_general_totals
+WHERE organisation = $1 AND account = $2 AND period < $3::timestamptz::date GROUP BY period HAVING sum(credit) <> sum(debit)) open`
+)
+
+// Look implements posting.Closing.
+func (monthCloseRules) Look(w *database.Work, d *document.Document) any {
+	m := &month{}
+	first := time.Date(d.Date.UTC().Year(), d.Date.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
+	w.Queue("sum sales", monthSalesSQL, d.Organisation, first, d.Date, AccountSales, MonthClose).Rows(func(r pgx.Rows) error { return r.Scan(&m.sales) })
+	w.Queue("look at boundary", monthBoundarySQL, d.Organisation, d.Date).Rows(func(r pgx.Rows) error { return r.Scan(&m.unrestored, &m.since) })
+	w.Queue("look for open months", monthBeforeSQL, d.Organisation, AccountSales, first).Rows(func(r pgx.Rows) error { return r.Scan(&m.before) })
+	for i := range application.Documents {
+		if name := application.Documents[i].Name; name != MonthClose {
+			w.Queue("count documents", "SELECT count(*), coalesce(sum(version), 0)::bigint FROM "+application.Documents[i].Table()+" WHERE organisation = $1 AND date >= $2 AND date <= $3",
+				d.Organisation, first, d.Date).Rows(func(r pgx.Rows) error {
+				var documents, versions int64
+				err := r.Scan(&documents, &versions)
+				m.documents, m.versions = m.documents+documents, m.versions+versions
+				return err
+			})
+		}
+	}
+	return m
+}
+
+func (monthCloseRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {
+	m := facts.Period.(*month)
+	if m.before != nil {
+		return nil, &posting.Refusal{Control: MonthClose, Message: "months are closed in order, and what the sales of " + m.before.UTC().Format("2006-01") + " brought has not been closed: close it first"}
+	}
+	if m.unrestored > 0 {
+		return nil, &posting.Refusal{Control: MonthClose, Message: fmt.Sprintf(
+			"costs of %d goods do not follow the order of time since %s: restore them first (plimsoll restore)", m.unrestored, m.since.UTC().Format(time.DateOnly))}
+	}
+	rowset.Column[amount.Money](d.Header, "result")[0] = m.sales
+	rowset.Column[int64](d.Header, "documents")[0] = m.documents
+	rowset.Column[int64](d.Header, "versions")[0] = m.versions
 	sales, profit := ledger.At(AccountSales), ledger.At(AccountProfit)
-	closing := entry{sales, profit, sumOf(d, "result")}
+	closing := entry{sales, profit, m.sales}
 	if closing.sum < 0 {
 		closing = entry{profit, sales, amount.Money(-closing.sum)}
 	}

@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var assetCommissioning = []audit.Invariant{
 	{
 		ID: "asset_commissioning.ledger", Title: "Commissioning: header, lines, stock, investments, state and cost of the asset and ledger say the same",
-		Checked: "SELECT count(*) FROM doc_asset_commissioning",
+		Checked: documents("asset_commissioning"),
 		Wrong: compared("asset_commissioning", `
 	d.total = d.invested + d.cost AND l.cost = d.cost AND s.cost = d.cost AND s.quantity = l.quantity AND b.cost = d.cost AND b.quantity = l.quantity AND i.invested = d.invested
 	AND c.total = d.total AND e.cost = d.cost AND e.total = d.total AND n.stated = 1`,
@@ -32,11 +32,11 @@ var assetCommissioning = []audit.Invariant{
 func ofAssets(register, account, title string) audit.Invariant {
 	return audit.Invariant{
 		ID: register + ".ledger", Title: title,
-		Checked: "SELECT count(*) FROM acc_" + register + "_totals WHERE period = 'infinity'",
+		Checked: "SELECT count(*) FROM acc_" + register + "_totals WHERE period = 'infinity' AND {key organisation, asset}",
 		Wrong: `SELECT 'organisation=' || organisation || ' asset=' || asset, '` + account + `=' || coalesce(l.amount, 0), '` + register + `=' || coalesce(r.amount, 0)
-FROM (SELECT organisation, asset, amount FROM acc_` + register + `_totals WHERE period = 'infinity') r
+FROM (SELECT organisation, asset, amount FROM acc_` + register + `_totals WHERE period = 'infinity' AND {key organisation, asset}) r
 FULL JOIN (SELECT organisation, analytic_1 AS asset, sum(debit - credit) AS amount FROM gl_general_totals
-	WHERE period = 'infinity' AND account = '` + account + `' GROUP BY 1, 2) l USING (organisation, asset)
+	WHERE period = 'infinity' AND account = '` + account + `' AND {key organisation, analytic_1} GROUP BY 1, 2) l USING (organisation, asset)
 WHERE coalesce(r.amount, 0) <> coalesce(l.amount, 0)`,
 	}
 }

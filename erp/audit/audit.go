@@ -18,11 +18,25 @@ type (
 	Check     = audit.Check
 	Violation = audit.Violation
 	Digest    = audit.Digest
+	Options   = audit.Options
+	Mode      = audit.Mode
 )
 
-// Run checks every invariant in one snapshot, so it may run beside live posting.
+// The modes, too.
+const (
+	All        = audit.All
+	SinceClean = audit.SinceClean
+	Sample     = audit.Sample
+)
+
+// Run checks every invariant in whole and in one snapshot, so it may run beside live posting, and leaves nothing behind.
 func Run(ctx context.Context, db *database.Database) (Report, error) {
-	return audit.Run(ctx, db, Invariants())
+	return RunAs(ctx, db, Options{})
+}
+
+// RunAs checks what the options say.
+func RunAs(ctx context.Context, db *database.Database, options Options) (Report, error) {
+	return audit.Run(ctx, db, erp.Metadata(), Invariants(), options)
 }
 
 // Invariants of the registers, and of the types of documents; a new type adds its own.
@@ -31,6 +45,9 @@ func Invariants() []audit.Invariant {
 		serviceSale, invoiceIssued, bankReceipt, internalConsumption, warehouseIssueOrder, settlementRegistrar,
 		otherGoodsReceipt, servicePurchase, invoiceReceived, paymentRequest, bankPayment, warehouseReceiptOrder, assetCommissioning, monthClose)
 }
+
+// Connections that look at once, when so many are asked for.
+func Connections(wanted int) int { return audit.Connections(wanted) }
 
 // Books takes the digest of what the books hold.
 func Books(ctx context.Context, db *database.Database) (Digest, error) {

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -8,7 +9,9 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	"plimsoll/erp/erptest"
+	"plimsoll/erp/monthclose"
 	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/jobs"
 	"plimsoll/platform/server"
 )
 
@@ -163,12 +166,37 @@ func TestEveryKindOfCorruptionIsNamed(t *testing.T) {
 	})
 }
 
+// A closed month is compared with what it was closed with.
+func TestWhatComesToAClosedMonthIsNamed(t *testing.T) {
+	c := company(t)
+	arguments, _ := json.Marshal(monthclose.Arguments{Organisation: c.Organisations[0].ID, Month: "2025-01"})
+	if done, err := monthclose.Job(c.Database).Work(t.Context(), jobs.Task{Arguments: arguments}); err != nil || !done.(monthclose.Closed).Closed {
+		t.Fatalf("%+v %v", done, err)
+	}
+	ids, report := violated(t, c)
+	for _, check := range report.Checks {
+		if strings.HasPrefix(check.Invariant, erp.MonthClose+".") && check.Checked != 1 || len(ids) > 0 {
+			t.Errorf("%s looked at %d; violated: %v", check.Invariant, check.Checked, ids)
+		}
+	}
+	const late = "INSERT INTO doc_customer_order (id, organisation, number, date, posted, author) SELECT gen_random_uuid(), organisation, 'L-1', '2025-01-01', false, author FROM doc_customer_order"
+	const again = "INSERT INTO doc_month_close (id, organisation, number, date, posted, author, documents, versions) SELECT gen_random_uuid(), organisation, 'MC-L', date, true, author, documents, versions FROM doc_month_close"
+	corrupted(t, c, map[string]corruption{
+		"ADocumentThatCameLater": {late, "month_close MC-", []string{"month_close.counted"}},
+		"AChangeMadeLater":       {"UPDATE doc_goods_receipt SET version = version + 1 WHERE date < '2025-02-01'", "versions=2", []string{"month_close.counted"}},
+		"ACostThatCameLater":     {"INSERT INTO acc_batches_boundary (organisation, warehouse, item, moment) SELECT organisation, warehouse, item, '2025-01-31' FROM acc_batches LIMIT 1", "boundaries=1", []string{"month_close.counted"}},
+		"AResult":                {"UPDATE doc_month_close SET result = result + 1", "month_close MC-", []string{"month_close.result"}},
+		"AMonthClosedTwice":      {again, "month=2025-01-01", []string{"month_close.once", "month_close.posted"}},
+	})
+}
+
 // corrupted books are named, one corruption at a time.
 func corrupted(t *testing.T, c *erptest.Company, corruptions map[string]corruption) {
 	for name, corruption := range corruptions {
 		t.Run(name, func(t *testing.T) {
 			restore := snapshot(t, c, corruption.sql)
 			defer restore()
+			point(t, c)
 			for _, statement := range strings.Split(corruption.sql, "; ") {
 				c.Exec(t, statement)
 			}
@@ -186,6 +214,8 @@ func corrupted(t *testing.T, c *erptest.Company, corruptions map[string]corrupti
 			if !named {
 				t.Errorf("no subject contains %q: %+v", corruption.subject, report)
 			}
+			found(t, sinceClean(t, c), corruption, corruption.shownByItsMonth)
+			found(t, run(t, c, audit.Options{Mode: audit.Sample, Share: 1}), corruption, never)
 		})
 	}
 }

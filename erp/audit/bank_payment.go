@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var bankPayment = []audit.Invariant{
 	{
 		ID: "bank_payment.ledger", Title: "Bank payment: header, cash, settlements, planned payments, bank reference and ledger say the same",
-		Checked: "SELECT count(*) FROM doc_bank_payment",
+		Checked: documents("bank_payment"),
 		Wrong: compared("bank_payment", "c.amount = -d.amount AND s.amount = -d.amount AND p.amount = -d.amount AND p.foreign_rows = 0 AND e.amount = d.amount AND n.stated = 1",
 			`'cash=' || c.amount || '; settlements=' || s.amount || '; planned=' || p.amount || ', of other requests ' || p.foreign_rows
 	|| '; ledger=' || e.amount || '; references stated: ' || n.stated`,
@@ -19,9 +19,9 @@ var bankPayment = []audit.Invariant{
 	},
 	{
 		ID: "bank_payment.approved", Title: "Bank payment: it is by a posted request of the same contract",
-		Checked: "SELECT count(*) FROM doc_bank_payment",
+		Checked: documents("bank_payment"),
 		Wrong: `SELECT 'bank_payment ' || d.number || ' ' || d.id, 'a posted request of the contract ' || d.contract, coalesce('posted=' || r.posted || ' contract=' || r.contract, 'none')
 FROM doc_bank_payment d LEFT JOIN doc_payment_request r ON r.id = d.request
-WHERE d.posted AND (r.posted IS NOT TRUE OR r.contract <> d.contract)`,
+WHERE d.posted AND ({document d.id} OR {document d.request}) AND (r.posted IS NOT TRUE OR r.contract <> d.contract)`,
 	},
 }

@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var bankReceipt = []audit.Invariant{
 	{
 		ID: "bank_receipt.ledger", Title: "Bank receipt: header, cash, settlements, bank reference and ledger say the same",
-		Checked: "SELECT count(*) FROM doc_bank_receipt",
+		Checked: documents("bank_receipt"),
 		Wrong: compared("bank_receipt", "c.amount = d.amount AND s.amount = -d.amount AND e.amount = d.amount AND n.stated = 1",
 			"'cash=' || c.amount || '; settlements=' || s.amount || '; ledger=' || e.amount || '; references stated: ' || n.stated",
 			recorded("c", "acc_cash", "bank_receipt", "sum(CASE WHEN expense THEN -amount ELSE amount END) AS amount", "amount"),

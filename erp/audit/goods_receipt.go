@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var goodsReceipt = []audit.Invariant{
 	{
 		ID: "goods_receipt.ledger", Title: "Goods receipt: header, lines, stock and ledger say the same",
-		Checked: "SELECT count(*) FROM doc_goods_receipt",
+		Checked: documents("goods_receipt"),
 		Wrong: documentSQL("goods_receipt", "amount", `
 	sum(amount) FILTER (WHERE debit IN ('41', '10') AND credit = '60') AS goods,
 	sum(amount) FILTER (WHERE debit = '19' AND credit = '60') AS vat, sum(amount) AS total`,

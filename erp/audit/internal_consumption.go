@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var internalConsumption = []audit.Invariant{
 	{
 		ID: "internal_consumption.ledger", Title: "Internal consumption: header, lines, stock, batches and ledger say the same",
-		Checked: "SELECT count(*) FROM doc_internal_consumption",
+		Checked: documents("internal_consumption"),
 		Wrong: compared("internal_consumption", `
 	d.cost = l.cost AND s.amount = d.cost AND b.amount = d.cost AND e.amount = d.cost AND l.quantity = s.quantity AND l.quantity = b.quantity`,
 			`'lines: cost=' || l.cost || ' quantity=' || l.quantity || '; stock: ' || s.amount || ' of ' || s.quantity || '; batches: ' || b.amount || ' of ' || b.quantity || '; ledger=' || e.amount`,

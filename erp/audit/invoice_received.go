@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var invoiceReceived = []audit.Invariant{
 	{
 		ID: "invoice_received.books", Title: "Invoice received: header, VAT taken off its basis, purchase book and ledger say the same",
-		Checked: "SELECT count(*) FROM doc_invoice_received",
+		Checked: documents("invoice_received"),
 		Wrong: compared("invoice_received", `
 	d.total = d.amount + d.vat AND v.amount = d.amount AND v.vat = d.vat AND b.amount = d.amount AND b.vat = d.vat AND e.vat = d.vat AND v.foreign_rows = 0 AND b.foreign_rows = 0`,
 			`'vat: amount=' || v.amount || ' vat=' || v.vat || ', of other documents ' || v.foreign_rows
@@ -18,12 +18,12 @@ var invoiceReceived = []audit.Invariant{
 	},
 	{
 		ID: "invoice_received.basis", Title: "Invoice received: it states of which document it is, which is posted and of the same counterparty, and its own number",
-		Checked: "SELECT count(*) FROM inf_invoices WHERE recorder_type = 'invoice_received'",
+		Checked: "SELECT count(*) FROM inf_invoices WHERE recorder_type = 'invoice_received' AND ({document recorder} OR {document basis})",
 		Wrong: `SELECT 'invoice_received ' || d.number || ' ' || d.id, 'a posted purchase of ' || d.counterparty || ', stated as its basis, with the number ' || d.invoice_number,
 	'stated=' || coalesce(i.basis::text, 'none') || ' counterparty=' || coalesce(b.counterparty::text, 'none') || ' number=' || coalesce(n.invoice_number, 'none')
 FROM doc_invoice_received d LEFT JOIN inf_invoices i ON i.recorder = d.id LEFT JOIN inf_invoice_numbers n ON n.recorder = d.id
 LEFT JOIN (SELECT id, counterparty, posted FROM doc_goods_receipt UNION ALL SELECT id, counterparty, posted FROM doc_service_purchase) b ON b.id = d.basis AND b.posted
-WHERE d.posted AND (i.basis IS DISTINCT FROM d.basis OR b.counterparty IS DISTINCT FROM d.counterparty
+WHERE d.posted AND ({document d.id} OR {document d.basis}) AND (i.basis IS DISTINCT FROM d.basis OR b.counterparty IS DISTINCT FROM d.counterparty
 	OR (n.counterparty, n.invoice_number) IS DISTINCT FROM (d.counterparty, d.invoice_number))`,
 	},
 }

@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var paymentRequest = []audit.Invariant{
 	{
 		ID: "payment_request.plan", Title: "Payment request: what is planned is what it says, of its contract, and its basis is stated",
-		Checked: "SELECT count(*) FROM doc_payment_request",
+		Checked: documents("payment_request"),
 		Wrong: compared("payment_request", `
 	p.amount = d.amount AND p.foreign_rows = 0 AND n.stated = CASE WHEN d.basis = '00000000-0000-0000-0000-000000000000' THEN 0 ELSE 1 END`,
 			`'planned=' || p.amount || ', of others ' || p.foreign_rows || '; bases stated: ' || n.stated`,
@@ -16,9 +16,9 @@ var paymentRequest = []audit.Invariant{
 	},
 	{
 		ID: "payment_request.limit", Title: "Payment request: of no contract more is requested and not paid than its limit",
-		Checked: "SELECT count(*) FROM acc_payment_plan_totals WHERE period = 'infinity'",
+		Checked: "SELECT count(*) FROM acc_payment_plan_totals WHERE period = 'infinity' AND {key contract}",
 		Wrong: `SELECT 'contract=' || contract, 'at most ' || payment_limit, planned::text
-FROM (SELECT contract, sum(amount) AS planned FROM acc_payment_plan_totals WHERE period = 'infinity' GROUP BY contract) p JOIN cat_contracts c ON c.id = p.contract
+FROM (SELECT contract, sum(amount) AS planned FROM acc_payment_plan_totals WHERE period = 'infinity' AND {key contract} GROUP BY contract) p JOIN cat_contracts c ON c.id = p.contract
 WHERE payment_limit > 0 AND planned > payment_limit`,
 	},
 }

@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var servicePurchase = []audit.Invariant{
 	{
 		ID: "service_purchase.ledger", Title: "Purchase of services: header, lines, settlements, VAT, investments and ledger say the same",
-		Checked: "SELECT count(*) FROM doc_service_purchase",
+		Checked: documents("service_purchase"),
 		Wrong: compared("service_purchase", `
 	d.amount = l.amount AND d.vat = l.vat AND d.total = d.amount + d.vat AND s.total = d.total AND v.amount = d.amount AND v.vat = d.vat
 	AND e.spent = d.amount AND e.vat = d.vat AND i.invested = CASE WHEN d.asset = '00000000-0000-0000-0000-000000000000' THEN 0 ELSE d.amount END AND i.invested = e.capital`,

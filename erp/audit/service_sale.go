@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 var serviceSale = []audit.Invariant{
 	{
 		ID: "service_sale.ledger", Title: "Sale of services: header, lines, settlements, VAT and ledger say the same",
-		Checked: "SELECT count(*) FROM doc_service_sale",
+		Checked: documents("service_sale"),
 		Wrong: compared("service_sale", `
 	d.amount = l.amount AND d.vat = l.vat AND d.total = d.amount + d.vat AND s.total = d.total AND v.amount = d.amount AND v.vat = d.vat
 	AND e.total = d.total AND e.vat = d.vat`,

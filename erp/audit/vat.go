@@ -7,22 +7,22 @@ import "plimsoll/platform/audit"
 var vat = []audit.Invariant{
 	{
 		ID: "input_vat.ledger", Title: "VAT charged by suppliers is the balance of account 19, by counterparty",
-		Checked: "SELECT count(*) FROM acc_input_vat_totals WHERE period = 'infinity'",
+		Checked: "SELECT count(*) FROM acc_input_vat_totals WHERE period = 'infinity' AND {key organisation, counterparty}",
 		Wrong: `SELECT 'organisation=' || organisation || ' counterparty=' || counterparty, '19=' || coalesce(l.vat, 0), 'input_vat=' || coalesce(r.vat, 0)
-FROM (SELECT organisation, counterparty, sum(vat) AS vat FROM acc_input_vat_totals WHERE period = 'infinity' GROUP BY 1, 2) r
+FROM (SELECT organisation, counterparty, sum(vat) AS vat FROM acc_input_vat_totals WHERE period = 'infinity' AND {key organisation, counterparty} GROUP BY 1, 2) r
 FULL JOIN (SELECT organisation, analytic_1 AS counterparty, sum(debit - credit) AS vat FROM gl_general_totals
-	WHERE period = 'infinity' AND account = '19' GROUP BY 1, 2) l USING (organisation, counterparty)
+	WHERE period = 'infinity' AND account = '19' AND {key organisation, analytic_1} GROUP BY 1, 2) l USING (organisation, counterparty)
 WHERE coalesce(l.vat, 0) <> coalesce(r.vat, 0)`,
 	},
 	{
 		ID: "output_vat.ledger", Title: "VAT charged to customers, with the sales book less the purchase book, is the balance of account 68",
-		Checked: "SELECT count(*) FROM acc_output_vat_totals WHERE period = 'infinity'",
+		Checked: "SELECT count(*) FROM acc_output_vat_totals WHERE period = 'infinity' AND {key organisation}",
 		Wrong: `SELECT 'organisation=' || organisation, '68=' || coalesce(l.vat, 0), 'output_vat + sales_book - purchase_book=' || coalesce(r.vat, 0)
 FROM (SELECT organisation, sum(vat) AS vat FROM (
-	SELECT organisation, vat FROM acc_output_vat_totals WHERE period = 'infinity'
-	UNION ALL SELECT organisation, vat FROM acc_sales_book_totals
-	UNION ALL SELECT organisation, -vat FROM acc_purchase_book_totals) parts GROUP BY 1) r
-FULL JOIN (SELECT organisation, sum(credit - debit) AS vat FROM gl_general_totals WHERE period = 'infinity' AND account = '68' GROUP BY 1) l USING (organisation)
+	SELECT organisation, vat FROM acc_output_vat_totals WHERE period = 'infinity' AND {key organisation}
+	UNION ALL SELECT organisation, vat FROM acc_sales_book_totals WHERE {key organisation}
+	UNION ALL SELECT organisation, -vat FROM acc_purchase_book_totals WHERE {key organisation}) parts GROUP BY 1) r
+FULL JOIN (SELECT organisation, sum(credit - debit) AS vat FROM gl_general_totals WHERE period = 'infinity' AND account = '68' AND {key organisation} GROUP BY 1) l USING (organisation)
 WHERE coalesce(l.vat, 0) <> coalesce(r.vat, 0)`,
 	},
 }

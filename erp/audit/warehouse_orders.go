@@ -12,7 +12,7 @@ var (
 // cellOrder: what an order of a warehouse moves in cells, it works off what waits of its basis; no movement in cells goes the wrong way.
 func cellOrder(kind, title, waiting, done, wrongWay string) []audit.Invariant {
 	return []audit.Invariant{{
-		ID: kind + ".moves", Title: title, Checked: "SELECT count(*) FROM doc_" + kind,
+		ID: kind + ".moves", Title: title, Checked: documents(kind),
 		Wrong: compared(kind, "l.quantity = c.quantity AND l.quantity = s.quantity AND c.foreign_rows = 0 AND s.foreign_rows = 0",
 			`'lines=' || l.quantity || '; cells=' || c.quantity || ', elsewhere ' || c.foreign_rows || '; `+done+`=' || s.quantity || ', of other documents ' || s.foreign_rows`,
 			linesSum(kind, "quantity"),

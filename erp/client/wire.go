@@ -109,12 +109,17 @@ func (r *response) outcome() (Outcome, error) {
 		return Failed, ErrSession
 	}
 	var said struct {
-		Error struct{ Code, Message string }
+		Error struct {
+			Code, Message string
+			Control       struct{ ID string }
+		}
 	}
 	if err := json.Unmarshal(r.body.Bytes(), &said); err != nil {
 		return Failed, fmt.Errorf("status %d without an explanation", r.status)
 	}
 	switch {
+	case said.Error.Control.ID == "closed": // no operation means to write into a closed month
+		return Failed, errors.New(said.Error.Message)
 	case r.status == http.StatusConflict && said.Error.Code == "refused":
 		return Refused, nil
 	case r.status == http.StatusServiceUnavailable:

@@ -37,6 +37,8 @@ const (
 type Options struct {
 	Items, Warehouses, Counterparties, Users, Organisations int
 	Documents                                               int // of the history beyond the opening; negative means none
+	// Trade makes a history of receipts and sales alone: the sequence of cost batches at its densest.
+	Trade bool
 	// Scale makes the base of claim C02 times this, instead of the counts above.
 	Scale float64
 	Seed  uint64

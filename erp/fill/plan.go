@@ -77,7 +77,7 @@ func (o Options) sizes() (s Sizes, err error) {
 	}
 	s.Contracts, s.Departments, s.Partners = contractsLeast*s.Counterparties, departmentsEach*s.Organisations, s.Organisations
 	s.Employees = employeesPerDepartment * s.Departments
-	s.Documents = counted(max(0, cmp.Or(o.Documents, DocumentsDefault)))
+	s.Documents = counted(max(0, cmp.Or(o.Documents, DocumentsDefault)), weightsOf(o))
 	// As many against counterparties as in the base of claim C02, and some that no document has been made of.
 	s.Assets = max(assetsLeast*s.Organisations, s.Counterparties*2/5, 2*s.Documents[erp.AssetCommissioning])
 	s.Opening, s.Assortment, s.Months = true, min(s.Items, assortmentMax), monthsDefault
@@ -200,6 +200,9 @@ func (s Sizes) settle(counts map[string]int, c *company) {
 		counts[erp.WarehouseIssueOrder], counts[erp.WarehouseReceiptOrder] = 0, 0
 	}
 	for name, of := range bases {
+		if s.Documents[name] == 0 {
+			continue
+		}
 		most, planned, all := 0, 0, 0
 		for _, base := range of {
 			most, all = most+counts[base], all+s.Documents[base]

@@ -75,13 +75,23 @@ func (s Sizes) assortment() int {
 	return min(s.Items, max(assortmentLeast, min(assortmentMax, int(lines/float64(receivedEach*s.Warehouses)))))
 }
 
-// counted shares out a number of documents as C02 has them.
-func counted(documents int) map[string]int {
+// trade is what a history of receipts and sales alone is made of.
+var trade = map[string]int{erp.GoodsSale: 4, erp.GoodsReceipt: 1}
+
+// weightsOf the types of documents: as C02 has them, unless it is trade alone.
+func weightsOf(o Options) map[string]int {
+	if o.Trade {
+		return trade
+	}
+	return scaled(1).Documents
+}
+
+// counted shares out a number of documents by weights.
+func counted(documents int, by map[string]int) map[string]int {
 	names := typesOf()
 	weights := make([]float64, len(names))
-	full := scaled(1)
 	for i, name := range names {
-		weights[i] = float64(full.Documents[name])
+		weights[i] = float64(by[name])
 	}
 	counts := map[string]int{}
 	for i, n := range share(documents, weights) {

@@ -1,12 +1,14 @@
-// Package monthclose owns the close of a month: the sales of an organisation are closed to profit or loss, by a document at the last moment of the month.
-// Their costs must follow the order of time until then, so a month is not closed while the boundary of anything lies in it or before.
+// Package monthclose owns the close of a month: the sales of an organisation are closed to profit or loss, by a document at the last moment of the month,
+// and nothing is written into the month any more. Their costs must follow the order of time until then, so a month is not closed while the boundary of
+// anything lies in it or before. Months are closed in order, and opened again from the last one back.
 //
-//	open ──Close──▶ closed ──Reopen──▶ open           Close again: the same document with the result as it is now
+//	open ──Close──▶ closed ──Reopen──▶ open           Close again: the same document, posted anew if the entries have been tampered with
 package monthclose
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,9 +30,6 @@ const Kind = "month-close"
 
 // Format of a month.
 const Format = "2006-01"
-
-// triesMax is how often a close follows what is posted at the same time.
-const triesMax = 5
 
 // Arguments of the job.
 type Arguments struct {
@@ -92,7 +91,7 @@ func Job(db *database.Database) jobs.Kind {
 			if s.Reopen {
 				c.state = posting.Unposted
 			}
-			done, err := c.run(ctx)
+			done, err := c.run(ctx) // what is written is decided under the lock of the period: nobody posts into the month meanwhile
 			done.Organisation, done.Code = s.Organisation, s.Code
 			return done, err
 		},
@@ -132,72 +131,64 @@ type closing struct {
 	state        posting.State
 }
 
-// found is what a month looks like.
+// found is the close of a month.
 type found struct {
-	document   id.ID
-	number     string
-	posted     bool
-	result     amount.Money // that the document says
-	sales      amount.Money // that the ledger says without it
-	unrestored int64
-	since      *time.Time
+	document  id.ID
+	number    string
+	posted    bool
+	result    amount.Money
+	corrected bool // what it says is not what the entries say: somebody has been at them without the rules
 }
 
-// salesSQL says what sales have brought in a month; the close itself is left out.
-const salesSQL = `SELECT coalesce(sum(CASE WHEN credit = $4 THEN amount ELSE -amount END), 0) FROM gl_general
-WHERE organisation = $1 AND period >= $2 AND period < $3 AND (debit = $4) <> (credit = $4) AND recorder_type <> $5`
+const findSQL = `SELECT id, number, posted, result, result <> (SELECT coalesce(sum(CASE WHEN credit = $4 THEN amount ELSE -amount END), 0) FROM gl_general e
+	WHERE e.organisation = d.organisation AND e.period >= $2 AND e.period < $3 AND (debit = $4) <> (credit = $4) AND recorder_type <> $5)
+FROM doc_month_close d WHERE organisation = $1 AND date >= $2 AND date < $3 ORDER BY posted DESC, date, id LIMIT 1`
 
-func (c *closing) look(ctx context.Context) (f found, err error) {
-	end := c.month.AddDate(0, 1, 0)
+func (c *closing) find(ctx context.Context) (f found, err error) {
 	err = c.db.Read(ctx, func(w *database.Work) error {
 		f = found{}
-		w.Queue("find close", "SELECT id, number, posted, result FROM doc_month_close WHERE organisation = $1 AND date >= $2 AND date < $3 ORDER BY date, id LIMIT 1", c.organisation, c.month, end).
-			Rows(func(r pgx.Rows) error { return r.Scan(&f.document, &f.number, &f.posted, &f.result) })
-		w.Queue("sum sales", salesSQL, c.organisation, c.month, end, erp.AccountSales, erp.MonthClose).Rows(func(r pgx.Rows) error { return r.Scan(&f.sales) })
-		w.Queue("look at boundary", "SELECT count(*), min(moment) FROM acc_batches_boundary WHERE organisation = $1 AND moment < $2", c.organisation, end).
-			Rows(func(r pgx.Rows) error { return r.Scan(&f.unrestored, &f.since) })
+		w.Queue("find close", findSQL, c.organisation, c.month, c.month.AddDate(0, 1, 0), erp.AccountSales, erp.MonthClose).
+			Rows(func(r pgx.Rows) error { return r.Scan(&f.document, &f.number, &f.posted, &f.result, &f.corrected) })
 		return nil
 	})
 	return f, err
 }
 
-// run closes until the result is what the ledger says: somebody may post in the month meanwhile.
 func (c *closing) run(ctx context.Context) (Closed, error) {
-	for range triesMax {
-		f, err := c.look(ctx)
-		if err != nil {
-			return Closed{}, err
-		}
-		switch {
-		case c.state == posting.Unposted && !f.posted:
-			return Closed{Number: f.number}, nil
-		case c.state == posting.Posted && f.unrestored > 0:
-			return Closed{}, jobs.Final(fmt.Errorf("costs of %d goods do not follow the order of time since %s: restore them first (plimsoll restore)", f.unrestored, f.since.UTC().Format(time.DateOnly)))
-		case c.state == posting.Posted && f.posted && f.result == f.sales:
-			return Closed{Number: f.number, Result: f.result, Closed: true}, nil
-		}
-		if err := c.write(ctx, f); err != nil {
-			return Closed{}, err
-		}
+	f, err := c.find(ctx)
+	switch {
+	case err != nil:
+		return Closed{}, err
+	case c.state == posting.Unposted && !f.posted:
+		return Closed{Number: f.number}, nil
+	case c.state == posting.Posted && f.posted && !f.corrected:
+		return Closed{Number: f.number, Result: f.result, Closed: true}, nil
+	case c.state == posting.Posted && !c.month.AddDate(0, 1, 0).Before(time.Now()):
+		return Closed{}, jobs.Final(fmt.Errorf("%s has not ended", c.month.Format(Format)))
 	}
-	return Closed{}, fmt.Errorf("documents keep coming to %s: close it when they are there", c.month.Format(Format))
+	done, err := c.write(ctx, f)
+	var refused *posting.Refusal
+	if errors.As(err, &refused) {
+		return Closed{}, jobs.Final(errors.New(refused.Message))
+	}
+	return done, err
 }
 
-func (c *closing) write(ctx context.Context, f found) error {
+func (c *closing) write(ctx context.Context, f found) (Closed, error) {
 	app := erp.Metadata()
 	meta, _ := app.Document(erp.MonthClose)
 	d := document.New(meta)
 	d.Organisation, d.Posted, d.Date = c.organisation, true, c.month.AddDate(0, 1, 0).Add(-time.Microsecond)
-	rowset.Column[amount.Money](d.Header, "result")[0] = f.sales
 	key := posting.Key{Name: id.New().String(), Digest: []byte{}}
+	var written posting.Result
+	var err error
 	if f.document.IsZero() {
-		_, err := c.books.Create(ctx, d, key)
-		return err
+		written, err = c.books.Create(ctx, d, key)
+	} else {
+		written, err = c.books.Change(ctx, posting.Change{Type: meta.Name, Organisation: c.organisation, Document: f.document, Content: d, State: c.state}, key)
 	}
-	change := posting.Change{Type: meta.Name, Organisation: c.organisation, Document: f.document, State: c.state}
-	if c.state == posting.Posted {
-		change.Content = d
+	if err != nil || !written.Posted {
+		return Closed{Number: written.Number}, err
 	}
-	_, err := c.books.Change(ctx, change, key)
-	return err
+	return Closed{Number: written.Number, Result: rowset.Column[amount.Money](d.Header, "result")[0], Closed: true}, nil
 }

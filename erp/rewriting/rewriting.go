@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,11 +31,14 @@ type Arguments struct {
 	Documents    int  `json:"documents,omitempty"`
 	Rows         int  `json:"rows,omitempty"`
 	Asynchronous bool `json:"asynchronous,omitempty"`
+	// Seconds that each part goes over its documents again and again, for who measures. Defaults to once.
+	Seconds int `json:"seconds,omitempty"`
 }
 
 const (
 	PartsDefault = 50
 	PartsMax     = 1000
+	SecondsMax   = 3600
 	// page of documents that are found at a time.
 	page = 500
 )
@@ -58,15 +63,15 @@ func Job(db *database.Database) jobs.Kind {
 			return s.Run(ctx, db, books, t.Progress)
 		},
 		Sum: func(results []json.RawMessage) (any, error) {
-			var all int64
+			var all posting.Rewritten
 			for _, r := range results {
-				var n int64
-				if err := json.Unmarshal(r, &n); err != nil {
+				var one posting.Rewritten
+				if err := json.Unmarshal(r, &one); err != nil {
 					return nil, err
 				}
-				all += n
+				all = all.Plus(one)
 			}
-			return map[string]int64{"documents": all}, nil
+			return all, nil
 		},
 	}
 }
@@ -84,7 +89,7 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	for _, n := range []struct {
 		field      string
 		value, max int
-	}{{"parts", a.Parts - 1, PartsMax - 1}, {"documents", a.Documents, 100_000}, {"rows", a.Rows, 1_000_000}} {
+	}{{"parts", a.Parts - 1, PartsMax - 1}, {"documents", a.Documents, 100_000}, {"rows", a.Rows, 1_000_000}, {"seconds", a.Seconds, SecondsMax}} {
 		if n.value < 0 || n.value > n.max {
 			return nil, &document.Invalid{Field: n.field, Reason: "out of range"}
 		}
@@ -120,29 +125,57 @@ func plan(ctx context.Context, db *database.Database, given json.RawMessage) (pa
 const nextSQL = `SELECT id FROM doc_%s WHERE posted AND (organisation = $1 OR $1 = $2) AND id > $3
 	AND (hashtextextended(id::text, 0) & 9223372036854775807) %% $4 = $5 ORDER BY id LIMIT $6`
 
-// Run rewrites a part and tells how many documents there were.
-func (s share) Run(ctx context.Context, db *database.Database, books *posting.Books, told func(int64)) (done int64, err error) {
-	how := posting.Rewriting{Documents: s.Documents, Rows: s.Rows, Asynchronous: s.Asynchronous}
-	for last := (id.ID{}); ; {
-		var some []id.ID
-		err := db.Read(ctx, func(w *database.Work) error {
-			some = nil
-			w.Queue("next documents", fmt.Sprintf(nextSQL, s.Type), s.Organisation, id.ID{}, last, int64(s.Parts), int64(s.N), page).Rows(func(r pgx.Rows) error {
-				var v id.ID
-				err := r.Scan(&v)
-				some = append(some, v)
-				return err
-			})
-			return nil
-		})
-		if err != nil || len(some) == 0 {
-			return done, err
+// Run rewrites a part, once or for as long as was asked for, and tells what was done.
+func (s share) Run(ctx context.Context, db *database.Database, books *posting.Books, told func(int64)) (done posting.Rewritten, err error) {
+	var some []id.ID
+	begun := time.Now()
+	for last, all := (id.ID{}), false; ; {
+		if !all { // else some are all there are
+			if some, err = s.next(ctx, db, last); err != nil {
+				return done, err
+			}
+			all = last == (id.ID{}) && len(some) < page
 		}
-		last = some[len(some)-1]
-		n, err := books.Rewrite(ctx, s.Type, some, how)
-		if done += n; err != nil {
+		n, over, err := s.rewrite(ctx, books, some, begun)
+		done = done.Plus(n)
+		switch {
+		case err != nil || over || len(some) < page && s.Seconds == 0 || done.Documents == 0:
 			return done, err
+		case len(some) < page:
+			last = id.ID{}
+		default:
+			last = some[len(some)-1]
 		}
-		told(done)
+		told(done.Documents)
 	}
+}
+
+// next documents of the part, in the order of their ids.
+func (s share) next(ctx context.Context, db *database.Database, last id.ID) (some []id.ID, err error) {
+	err = db.Read(ctx, func(w *database.Work) error {
+		some = nil
+		w.Queue("next documents", fmt.Sprintf(nextSQL, s.Type), s.Organisation, id.ID{}, last, int64(s.Parts), int64(s.N), page).Rows(func(r pgx.Rows) error {
+			var v id.ID
+			err := r.Scan(&v)
+			some = append(some, v)
+			return err
+		})
+		return nil
+	})
+	return some, err
+}
+
+// rewrite some documents until the part's time is over, if it has one: that is looked at between transactions.
+func (s share) rewrite(ctx context.Context, books *posting.Books, some []id.ID, begun time.Time) (done posting.Rewritten, over bool, err error) {
+	for together := range slices.Chunk(some, max(1, s.Documents)) {
+		n, err := books.Rewrite(ctx, s.Type, together, posting.Rewriting{Documents: s.Documents, Rows: s.Rows, Asynchronous: s.Asynchronous})
+		done = done.Plus(n)
+		if err != nil {
+			return done, false, err
+		}
+		if s.Seconds > 0 && time.Since(begun) > time.Duration(s.Seconds)*time.Second {
+			return done, true, nil
+		}
+	}
+	return done, false, nil
 }

@@ -30,13 +30,14 @@ type Base struct {
 
 // Make finds the base of that size in a cluster, or makes it.
 func Make(ctx context.Context, c *cluster.Cluster, o fill.Options, say func(string, ...any)) (*Base, error) {
-	b := &Base{cluster: c, name: fmt.Sprintf("disorder_%d_%d", o.Documents, o.Warehouses)}
+	o.Trade = true
+	b := &Base{cluster: c, name: fmt.Sprintf("disorder_trade_%d_%d", o.Documents, o.Warehouses)}
 	there, err := b.exists(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !there {
-		say("making a base of %d documents, whose sales wait for their costs; it stays for the next time", o.Documents)
+		say("making a base of %d receipts and sales, which wait for their costs; it stays for the next time", o.Documents)
 		if err := b.make(ctx, o); err != nil {
 			return nil, fmt.Errorf("make %s: %w", b.name, err)
 		}

@@ -24,6 +24,10 @@ const (
 	c14After       = 500 * time.Millisecond // beyond the last possible end
 	c14EndsWithin  = time.Minute
 	c14Holder      = "plimsoll holder"
+	// As many tables as the report's connections hold: fewer connections, which live long enough to make them.
+	c14FullTables      = 10_000
+	c14FullConnections = 2
+	c14FullLifetime    = 30 * time.Second
 )
 
 var c14Others = queryBatch{kinds: 1, tables: 3, rows: 10}
@@ -35,7 +39,7 @@ type ConnectionLifetime struct{}
 func (ConnectionLifetime) Claim() string { return "C14" }
 
 func c14Sides(b Bench) (names []string, lifetimes []database.Lifetime) {
-	d := b.turn(c14Lifetime)
+	d := c14Lives(b)
 	return []string{"fixed", "jittered", "fixed, tables dropped in steps"}, []database.Lifetime{
 		{AtLeast: d, Jitter: database.Never, EvictStep: database.Never},
 		{AtLeast: d, Jitter: max(d, time.Second), EvictStep: database.Never},
@@ -43,13 +47,29 @@ func c14Sides(b Bench) (names []string, lifetimes []database.Lifetime) {
 	}
 }
 
-func c14Window(b Bench) time.Duration { return 2*b.turn(c14Lifetime) + c14After }
+func c14Window(b Bench) time.Duration { return 2*c14Lives(b) + c14After }
+
+func c14Lives(b Bench) time.Duration {
+	if b.Full {
+		return b.turn(c14FullLifetime)
+	}
+	return b.turn(c14Lifetime)
+}
+
+// c14Holds is how many connections hold how many tables each.
+func c14Holds(b Bench) (connections, tables int) {
+	if b.Full {
+		return c14FullConnections, c14FullTables
+	}
+	return c14Connections, max(1, int(c14PerSecond*c14Lives(b).Seconds()))
+}
 
 // Plan implements Experiment.
 func (ConnectionLifetime) Plan(b Bench) Plan {
 	names, _ := c14Sides(b)
 	turns := len(names) * b.rounds(c14Rounds)
-	return Plan{fmt.Sprintf("%d turns of %s: %d connections with many temp tables end, at once or spread; the worst that others see", turns, length(c14Window(b)), c14Connections),
+	connections, tables := c14Holds(b)
+	return Plan{fmt.Sprintf("%d turns of %s: %d connections with %s temp tables each end, at once or spread; the worst that others see", turns, length(c14Window(b)), connections, thousands(int64(tables))),
 		time.Duration(turns)*c14Window(b) + 10*time.Second}
 }
 
@@ -66,34 +86,30 @@ func (e ConnectionLifetime) Run(ctx context.Context, b Bench) (claims.Finding, e
 		if err := load.warm(ctx, others); err != nil {
 			return claims.Finding{}, err
 		}
-		held := e.structures(b)
+		connections, tables := c14Holds(b)
+		held := queryBatch{tables: tables}.structures(0)
 		s := sides{names: names, turn: c14Window(b), rounds: b.rounds(c14Rounds)}
 		s.run = func(ctx context.Context, side, _ int) (figures, error) {
-			return e.turn(ctx, l.dsn, lifetimes[side], held, c14Window(b), others, load)
+			return e.turn(ctx, l.dsn, lifetimes[side], connections, held, c14Window(b), others, load)
 		}
 		made, partial, err := s.measure(ctx, b)
 		if err != nil {
 			return claims.Finding{}, err
 		}
-		return e.finding(b, s, made, partial, len(held), l), nil
+		return e.finding(b, s, made, partial, l), nil
 	})
 }
 
-func (ConnectionLifetime) structures(b Bench) []temptable.Structure {
-	n := max(1, int(c14PerSecond*b.turn(c14Lifetime).Seconds()))
-	return queryBatch{tables: n}.structures(0)
-}
-
 // turn opens connections, gives them their tables, and watches the others until the connections have ended.
-func (ConnectionLifetime) turn(ctx context.Context, dsn string, life database.Lifetime, held []temptable.Structure, window time.Duration, others *database.Database, load queryBatch) (figures, error) {
+func (ConnectionLifetime) turn(ctx context.Context, dsn string, life database.Lifetime, connections int, held []temptable.Structure, window time.Duration, others *database.Database, load queryBatch) (figures, error) {
 	life.Check = 50 * time.Millisecond
 	began := time.Now()
-	holder, err := database.Open(ctx, dsn, database.Options{Connections: c14Connections, Application: c14Holder, Lifetime: life})
+	holder, err := database.Open(ctx, dsn, database.Options{Connections: connections, Application: c14Holder, Lifetime: life, TempTables: temptable.Options{Max: len(held)}})
 	if err != nil {
 		return nil, err
 	}
 	defer holder.Close()
-	err = allAtOnce(c14Connections, func(int) error {
+	err = allAtOnce(connections, func(int) error {
 		return holder.Run(ctx, func(w *database.Work) error {
 			_, err := w.Temp(ctx, held...)
 			return err
@@ -149,7 +165,8 @@ func ended(ctx context.Context, db *database.Database) error {
 	}
 }
 
-func (ConnectionLifetime) finding(b Bench, s sides, made []series, partial bool, tables int, l layer) claims.Finding {
+func (ConnectionLifetime) finding(b Bench, s sides, made []series, partial bool, l layer) claims.Finding {
+	connections, tables := c14Holds(b)
 	worst := against(made[0], made[1], "worst")
 	verdict, why := below(worst, partial)
 	measured := fmt.Sprintf("worst stall of others: %s ms fixed, %s ms jittered (%s), %s ms when tables are dropped in steps before (%s); p99 jittered %s, in steps %s",
@@ -162,8 +179,8 @@ func (ConnectionLifetime) finding(b Bench, s sides, made []series, partial bool,
 		Verdict: verdict, Measured: measured, Partial: partial,
 		Figures: s.listed(made, map[string]string{"worst": "ms", "p99": "ms", "median": "ms"}),
 		Conditions: append(l.conditions,
-			claims.Condition{Name: "load", Text: fmt.Sprintf("%d connections with %d temp tables each (issue and report: thousands), each third with an index; lifetime %s and a random part of as much, in whole seconds (report: 30 and 30 min)",
-				c14Connections, tables, length(b.turn(c14Lifetime)))},
+			claims.Condition{Name: "load", Text: fmt.Sprintf("%d connections with %d temp tables each (report: thousands), each third with an index; lifetime %s and a random part of as much, in whole seconds (report: 30 and 30 min)",
+				connections, tables, length(c14Lives(b)))},
 			claims.Condition{Name: "others", Text: fmt.Sprintf("%d clients with an operation of %d pooled temp tables, a pause of %s, the next; timed from when it was due", clients, c14Others.tables, c14Every)},
 			claims.Condition{Name: "judged by", Text: "worst operation of the others in the same length of time, jittered against fixed, whole interval below 1"}),
 	}

@@ -16,7 +16,7 @@ type Restoring struct{}
 // Claim implements Experiment.
 func (Restoring) Claim() string { return "C31" }
 
-var c31Sides = []restorer{{"classic", classicWide, 0}, {"lean", lean, 0}}
+var c31Sides = []restorer{{"classic", classicWide, 0, false}, {"lean", lean, 0, true}}
 
 // Plan implements Experiment.
 func (Restoring) Plan(b Bench) Plan {

@@ -20,7 +20,7 @@ type RewrittenQueries struct{}
 // Claim implements Experiment.
 func (RewrittenQueries) Claim() string { return "C33" }
 
-var c33Sides = []restorer{{"whole warehouse read", classicWide, 0}, {"only the document's goods", classicNarrow, 0}}
+var c33Sides = []restorer{{"whole warehouse read", classicWide, 0, false}, {"only the document's goods", classicNarrow, 0, false}}
 
 // Plan implements Experiment.
 func (RewrittenQueries) Plan(b Bench) Plan {
@@ -38,7 +38,7 @@ type RecalculatedTotals struct{}
 // Claim implements Experiment.
 func (RecalculatedTotals) Claim() string { return "C34" }
 
-var c34Sides = []restorer{{"stale totals", classicNarrow, 0}, {"totals to the start of the month", classicMonth, 0}, {"stale totals and whole warehouse read", classicWide, 0}}
+var c34Sides = []restorer{{"stale totals", classicNarrow, 0, false}, {"totals to the start of the month", classicMonth, 0, false}, {"stale totals and whole warehouse read", classicWide, 0, false}}
 
 // Plan implements Experiment.
 func (RecalculatedTotals) Plan(b Bench) Plan {

@@ -18,7 +18,7 @@ var c37Threads = []int{10, 1, 20, 50, 100}
 
 func c37Sides() (all []restorer) {
 	for _, n := range c37Threads {
-		all = append(all, restorer{fmt.Sprintf("%d threads", n), lean, n})
+		all = append(all, restorer{fmt.Sprintf("%d threads", n), lean, n, false})
 	}
 	return all
 }

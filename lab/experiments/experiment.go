@@ -36,6 +36,7 @@ type Plan struct {
 func All() []Experiment {
 	return []Experiment{
 		ThirtyThousandUsers{},
+		SessionData{},
 		TempTablePool{},
 		ConnectionLifetime{},
 		SkippedTruncates{},
@@ -44,6 +45,7 @@ func All() []Experiment {
 		MoreJobs{},
 		LargerStatements{},
 		Restoring{},
+		Autovacuum{},
 		RewrittenQueries{},
 		RecalculatedTotals{},
 		RestoringThreads{},

@@ -14,8 +14,6 @@ import (
 	"plimsoll/lab/tally"
 )
 
-func TestMain(m *testing.M) { clustertest.Main(m) }
-
 const from, to = 5 * time.Second, 65 * time.Second
 
 // someOperations draws operations around every limit that counts.

@@ -122,6 +122,17 @@ func auditLine(a result.Audit) string {
 	return fmt.Sprintf("%s %s", count(int64(a.Violations)), plural(a.Violations, "violation"))
 }
 
+// auditMode tells what of the books was looked at; older results do not say.
+func auditMode(a result.Audit) string {
+	switch a.Mode {
+	case "all":
+		return " of everything"
+	case "changed":
+		return " of what changed since the clean point"
+	}
+	return ""
+}
+
 func plural(n int, noun string) string {
 	if n == 1 {
 		return noun

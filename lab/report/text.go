@@ -89,7 +89,7 @@ func foot(b *strings.Builder, r *result.Result) {
 	}
 	fmt.Fprintf(b, "  audit: %s", auditLine(r.Audit))
 	if r.Audit.Done {
-		fmt.Fprintf(b, " (%d %s, %.1f s)", r.Audit.Checks, plural(r.Audit.Checks, "check"), r.Audit.DurationS)
+		fmt.Fprintf(b, " (%d %s%s, %.1f s)", r.Audit.Checks, plural(r.Audit.Checks, "check"), auditMode(r.Audit), r.Audit.DurationS)
 	}
 	b.WriteString("\n")
 	for _, f := range r.Audit.Findings {

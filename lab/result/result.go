@@ -115,6 +115,7 @@ type Audit struct {
 	None       bool      `json:"none,omitempty"`
 	Done       bool      `json:"done"`
 	Clean      bool      `json:"clean"`
+	Mode       string    `json:"mode,omitempty"` // all, or changed since the clean point of the books
 	Checks     int       `json:"checks"`
 	Violations int       `json:"violations"`
 	Findings   []Finding `json:"findings"`

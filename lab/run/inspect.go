@@ -20,6 +20,9 @@ const (
 	// hand: whoever stops it waits for it.
 	AuditWithin            = 30 * time.Minute
 	AuditInterruptedWithin = 30 * time.Second
+	// AuditPatience is what looking at all the books may take; beyond it only what has changed since their clean point is looked at, if
+	// they have one.
+	AuditPatience = time.Minute
 
 	lookAgain = 250 * time.Millisecond
 )
@@ -68,18 +71,19 @@ func lookPatiently(ctx context.Context, dsn string) (*postgres.Server, error) {
 }
 
 func (r *running) auditBooks(ctx context.Context) error {
-	db, err := database.Open(ctx, r.DSN, database.Options{Connections: 2})
+	db, err := database.Open(ctx, r.DSN, database.Options{Connections: audit.Connections(0) + 1})
 	if err != nil {
 		return fmt.Errorf("audit the books: %w", err)
 	}
 	defer db.Close()
 	began := time.Now()
-	report, err := audit.Run(ctx, db)
+	report, err := audit.RunAs(ctx, db, audit.Options{Mode: audit.SinceClean, Patience: AuditPatience, Keep: true})
 	if err != nil {
 		return fmt.Errorf("audit the books: %w", err)
 	}
 	r.audit.Done, r.audit.Clean = true, report.Clean()
 	r.audit.Checks, r.audit.Violations = len(report.Checks), int(report.Violations)
+	r.audit.Mode = string(report.Mode)
 	r.audit.DurationS = time.Since(began).Seconds()
 	r.audit.Findings = append(r.audit.Findings, findings(report)...)
 	return nil

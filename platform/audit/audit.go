@@ -1,6 +1,10 @@
 // Package audit owns the invariants that hold for the books of any application: totals equal
 // movements, posted documents have movements and no others do, numbers are unique. It is set-based, and sees one snapshot, so
 // that it may run beside live posting.
+//
+//	all:     every invariant in whole                                  clean ──▶ a clean point is kept
+//	changed: census ─▶ what differs from the clean point ─▶ invariants of that   clean ──▶ the clean point moves
+//	sample:  every invariant over a share of documents and keys
 package audit
 
 import (
@@ -9,8 +13,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"plimsoll/platform/database"
 )
 
 // ExamplesMax is how many violations of an invariant are named; all are counted.
@@ -18,15 +20,35 @@ const ExamplesMax = 20
 
 // Report of an audit. Violations counts all of them; each Check names the first few.
 type Report struct {
-	Violations int64   `json:"violations"`
-	Checks     []Check `json:"checks"`
-	ElapsedMS  float64 `json:"elapsed_ms"`
+	// Mode that was used: SinceClean becomes All where there is nothing to start from, and Reason says why.
+	Mode   Mode   `json:"mode"`
+	Reason string `json:"reason,omitempty"`
+	// Since is when the clean point was made that the audit starts from.
+	Since *time.Time `json:"since,omitempty"`
+	// Looked at, of what there is.
+	Documents    int64 `json:"documents"`
+	DocumentsAll int64 `json:"documents_all"`
+	Months       int   `json:"months"` // of organisations
+	MonthsAll    int   `json:"months_all"`
+	// Share of documents and keys in a sample; a single wrong one is found with this probability.
+	Share float64 `json:"share,omitempty"`
+	Seed  int64   `json:"seed,omitempty"`
+	// Kept tells that the books were clean and that the next audit can start from here; Unkept why it cannot.
+	Kept   bool   `json:"clean_point_kept"`
+	Unkept string `json:"clean_point_not_kept,omitempty"`
+
+	RowsRead    int64   `json:"rows_read"` // from tables, for everything
+	Connections int     `json:"connections"`
+	Violations  int64   `json:"violations"`
+	Checks      []Check `json:"checks"`
+	ElapsedMS   float64 `json:"elapsed_ms"`
 }
 
 // Check is one invariant: how many things were looked at, and what was wrong.
 type Check struct {
 	Invariant  string      `json:"invariant"`
 	Title      string      `json:"title"`
+	Whole      bool        `json:"whole"` // everything it is about was looked at, whatever the mode
 	Checked    int64       `json:"checked"`
 	Violations int64       `json:"violations"`
 	Examples   []Violation `json:"examples,omitempty"`
@@ -42,46 +64,46 @@ type Violation struct {
 // Clean tells whether no invariant is violated.
 func (r Report) Clean() bool { return r.Violations == 0 }
 
+// Whole counts the invariants that were checked in whole.
+func (r Report) Whole() (n int) {
+	for _, c := range r.Checks {
+		if c.Whole {
+			n++
+		}
+	}
+	return n
+}
+
 // Invariant is something that must hold. Checked counts what it is about; Wrong selects the
-// subject, expected and found (texts) of every violation.
+// subject, expected and found (texts) of every violation. Both say in braces by what they can be narrowed; see scope.
 type Invariant struct {
 	ID, Title      string
 	Checked, Wrong string
-	Args           []any
+	// Changed, if any, stands for Wrong since a clean point: the same for books of which everything else is known to hold.
+	Changed string
+	Args    []any
 }
 
-// Run checks all invariants in one snapshot.
-func Run(ctx context.Context, db *database.Database, invariants []Invariant) (Report, error) {
-	start := time.Now()
-	r := Report{Checks: []Check{}}
-	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err := db.Borrow(ctx, func(conn *pgx.Conn) error {
-		return pgx.BeginTxFunc(ctx, conn, snapshot, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
-				return fmt.Errorf("audit: %w", err)
-			}
-			for _, i := range invariants {
-				check, err := i.check(ctx, tx)
-				if err != nil {
-					return fmt.Errorf("audit %s: %w", i.ID, err)
-				}
-				r.Checks = append(r.Checks, check)
-				r.Violations += check.Violations
-			}
-			return nil
-		})
-	})
-	r.ElapsedMS = float64(time.Since(start).Microseconds()) / 1000
-	return r, err
-}
-
-func (i Invariant) check(ctx context.Context, tx pgx.Tx) (Check, error) {
+func (i Invariant) check(ctx context.Context, tx pgx.Tx, s scope) (Check, error) {
 	c := Check{Invariant: i.ID, Title: i.Title}
-	if err := tx.QueryRow(ctx, i.Checked).Scan(&c.Checked); err != nil {
+	if s.holdsAsBefore(i.Wrong) {
+		return c, nil
+	}
+	wrong := i.Wrong
+	if i.Changed != "" && s.mode == SinceClean {
+		wrong = i.Changed
+	}
+	if s.mode == SinceClean && s.staleFor(wrong) {
+		wrong, s = i.Wrong, scope{}
+	}
+	counting, args, _ := s.narrow(i.Checked, nil)
+	if err := tx.QueryRow(ctx, counting, args...).Scan(&c.Checked); err != nil {
 		return c, err
 	}
+	wrong, args, narrowed := s.narrow(wrong, i.Args)
+	c.Whole = !narrowed
 	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT subject, expected, found, count(*) OVER () FROM (%s) AS wrong (subject, expected, found) ORDER BY subject LIMIT %d",
-		i.Wrong, ExamplesMax), i.Args...)
+		wrong, ExamplesMax), args...)
 	if err != nil {
 		return c, err
 	}

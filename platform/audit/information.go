@@ -18,10 +18,11 @@ func information(r *metadata.Information) Invariant {
 		keys = append(keys, "period")
 		subject += " || ' period=' || period"
 	}
+	by := strings.Join(keys, ", ")
 	return Invariant{
 		ID: r.Name + ".keys", Title: r.Title + ": every key is recorded once",
-		Checked: count(r.Table(), "true"),
-		Wrong: fmt.Sprintf("SELECT %s, '1', count(*)::text FROM %s GROUP BY %s HAVING count(*) > 1",
-			subject, r.Table(), strings.Join(keys, ", ")),
+		Checked: count(r.Table(), "{key "+by+"} AND {changed recorder}"),
+		Wrong:   twiceSQL(r.Table(), by, subject, "{key "+by+"}"),
+		Changed: twiceSQL(r.Table(), by, subject, amongChanged(r.Table(), by, "recorder")),
 	}
 }

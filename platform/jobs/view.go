@@ -197,3 +197,27 @@ func (j *Jobs) results(ctx context.Context, of int64) ([]json.RawMessage, error)
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[json.RawMessage])
 }
+
+// Carried is a part as it was carried out: by whom, and what became of it.
+type Carried struct {
+	N            int
+	Workers      []string // one for each time that it was begun
+	Done         bool
+	Began, Ended time.Time // Began the last time; Ended is zero while it has not
+	Result       json.RawMessage
+}
+
+const carriedSQL = `SELECT (args->>'n')::integer, attempted_by, state = 'completed', coalesce(attempted_at, created_at), coalesce(finalized_at, '0001-01-01 00:00:00Z'), metadata->'output'
+FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) ORDER BY 1, id`
+
+// Carried tells of all parts of a job how they were carried out.
+func (j *Jobs) Carried(ctx context.Context, number int64) (all []Carried, err error) {
+	rows, err := j.db.Driver().Query(ctx, carriedSQL, number)
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Carried])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read parts: %w", err)
+	}
+	return all, nil
+}

@@ -27,15 +27,23 @@ func Of(space string, values ...id.ID) Key {
 // Exclusive queues the taking of all keys until the end of the transaction, in one order
 // for everybody, so that lockers cannot deadlock. A transaction locks once: a second call could break the order.
 func Exclusive(w *database.Work, keys []Key) {
-	if len(keys) == 0 {
-		return
+	if len(keys) > 0 {
+		// unnest yields in the order of the array, and each row's lock is taken before the next row
+		w.Queue("lock", "SELECT count(pg_advisory_xact_lock(k)) FROM unnest($1::bigint[]) AS k", sorted(keys))
 	}
-	keys = slices.Clone(keys)
-	slices.Sort(keys)
-	values := make([]int64, 0, len(keys))
-	for _, k := range slices.Compact(keys) {
-		values = append(values, int64(k))
+}
+
+// Asking is Exclusive with a question, whose one value comes as the second column of one row; its parameters count from $2. The answer is of the
+// moment before the locks were waited for: a question for what was settled before the transaction came here.
+func Asking(w *database.Work, keys []Key, question string, args ...any) *database.Statement {
+	return w.Queue("lock", "SELECT count(pg_advisory_xact_lock(k)), ("+question+") FROM unnest($1::bigint[]) AS k", append([]any{sorted(keys)}, args...)...)
+}
+
+func sorted(keys []Key) []int64 {
+	values := make([]int64, len(keys))
+	for i, k := range keys {
+		values[i] = int64(k)
 	}
-	// unnest yields in the order of the array, and each row's lock is taken before the next row
-	w.Queue("lock", "SELECT count(pg_advisory_xact_lock(k)) FROM unnest($1::bigint[]) AS k", values)
+	slices.Sort(values)
+	return slices.Compact(values)
 }

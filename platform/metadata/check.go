@@ -36,8 +36,16 @@ func (a *Application) Check() error {
 	for i := range a.Accounting {
 		c.accounting(&a.Accounting[i])
 	}
+	closing := ""
 	for i := range a.Documents {
-		c.document(&a.Documents[i])
+		d := &a.Documents[i]
+		if c.document(d); d.Closes == "" {
+			continue
+		}
+		if closing != "" {
+			c.fail("%s and %s both close books", closing, d.Name)
+		}
+		closing = d.Name
 	}
 	return errors.Join(c.errs...)
 }

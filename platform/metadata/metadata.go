@@ -40,6 +40,9 @@ type Document struct {
 	Optional []string
 	// Search names the reference attributes whose names (of documents the numbers) the list looks into.
 	Search []string
+	// Closes makes a posted document of this type close the books of its organisation up to its date, for documents of all types. Its text is how a
+	// person opens them again, with MONTH where the month belongs. At most one type closes.
+	Closes string
 }
 
 // Section is a table inside a document.

@@ -25,7 +25,8 @@ type Books struct {
 	registers map[string]*register.Register
 	known     map[string]*information.Register
 	ledgers   map[string]*ledger.Ledger
-	order     []string // of the information registers, the others, and the ledgers after them
+	order     []string           // of the information registers, the others, and the ledgers after them
+	closes    *metadata.Document // the type that closes them; nil when there is none
 	how       strategy
 }
 
@@ -43,7 +44,7 @@ type kind struct {
 func New(db *database.Database, app *metadata.Application, rules map[string]Rules) *Books {
 	b := &Books{
 		db: db, numbers: number.New(db), types: map[string]*kind{},
-		registers: map[string]*register.Register{}, known: map[string]*information.Register{}, ledgers: map[string]*ledger.Ledger{},
+		registers: map[string]*register.Register{}, known: map[string]*information.Register{}, ledgers: map[string]*ledger.Ledger{}, closes: closes(app),
 	}
 	for i := range app.Information {
 		b.known[app.Information[i].Name] = information.New(&app.Information[i])
@@ -125,14 +126,19 @@ func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Resu
 func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *document.Document, key Key) error {
 	key.claim(w, d)
 	b.how.open(w, k, d, true)
-	q := question{references: true}
+	q := question{references: true, closed: new(*time.Time)}
 	if d.Posted {
 		q.needs = k.rules.Balances(d)
 	}
+	period := k.look(w, d)
 	facts, err := b.how.gather(ctx, w, k, d, q)
 	if err != nil {
 		return err
 	}
+	if err := b.open(q, d.Date); err != nil {
+		return err
+	}
+	facts.Period = period
 	if err := k.present(d, facts); err != nil {
 		return err
 	}

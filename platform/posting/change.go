@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
@@ -71,7 +72,7 @@ func (b *Books) change(ctx context.Context, w *database.Work, k *kind, c Change,
 	if err != nil || !held.Posted && !d.Posted && c.Content == nil {
 		return Result{ID: held.ID, Number: held.Number, Posted: held.Posted, Version: held.Version}, err
 	}
-	after, err := b.record(ctx, w, k, c, d, before)
+	after, err := b.record(ctx, w, k, c, held, d, before)
 	if err != nil {
 		return Result{}, err
 	}
@@ -121,15 +122,20 @@ func (c Change) apply(held *document.Document) (*document.Document, error) {
 }
 
 // record decides on the new record sets, under locks of everything that the document moved or will move.
-func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change, d *document.Document, before sets) (sets, error) {
-	q := question{references: d.Posted || c.Content != nil, checks: b.controlled(d.Organisation, before)}
+func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change, held, d *document.Document, before sets) (sets, error) {
+	q := question{references: d.Posted || c.Content != nil, checks: b.controlled(d.Organisation, before), closed: new(*time.Time)}
 	if d.Posted {
 		q.needs = k.rules.Balances(d)
 	}
+	period := k.look(w, d)
 	facts, err := b.how.gather(ctx, w, k, d, q)
 	if err != nil {
 		return sets{}, err
 	}
+	if err := b.open(q, held.Date, d.Date); err != nil {
+		return sets{}, err
+	}
+	facts.Period = period
 	after, err := b.decide(k, d, facts, q.needs, before)
 	if err != nil {
 		return sets{}, err

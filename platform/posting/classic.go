@@ -9,7 +9,6 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
-	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/temptable"
@@ -32,7 +31,7 @@ func (b classic) open(w *database.Work, k *kind, d *document.Document, isNew boo
 
 func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *document.Document, q question) (*Facts, error) {
 	facts := &Facts{}
-	lock.Exclusive(w, q.locks())
+	b.lock(w, d, q)
 	if q.references {
 		if err := b.lists(ctx, w, k, d, facts); err != nil {
 			return nil, err

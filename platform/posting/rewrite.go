@@ -19,24 +19,39 @@ type Rewriting struct {
 	Asynchronous bool
 }
 
+// Rewritten is what was done, as the server has acknowledged it.
+type Rewritten struct {
+	Documents int64 `json:"documents"`
+	Rows      int64 `json:"rows"` // of record sets, deleted and inserted
+}
+
+// Plus is the sum.
+func (r Rewritten) Plus(other Rewritten) Rewritten {
+	return Rewritten{r.Documents + other.Documents, r.Rows + other.Rows}
+}
+
 // Rewrite deletes the record sets of posted documents of one type and inserts them again as they were, as is done after a register has changed its form. The
-// books stay the same. It tells how many documents are done; those before an error are.
-func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID, how Rewriting) (done int64, err error) {
+// books stay the same. It tells what is done; documents before an error are.
+func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID, how Rewriting) (done Rewritten, err error) {
 	k := b.types[kindName]
 	if k == nil {
-		return 0, fmt.Errorf("rewrite %s: it has no rules", kindName)
+		return done, fmt.Errorf("rewrite %s: it has no rules", kindName)
 	}
 	for some := range slices.Chunk(documents, max(1, how.Documents)) {
-		err := b.db.Run(ctx, func(w *database.Work) error { return b.rewrite(ctx, w, k, some, how) })
+		var rows int64
+		err := b.db.Run(ctx, func(w *database.Work) (err error) {
+			rows, err = b.rewrite(ctx, w, k, some, how)
+			return err
+		})
 		if err != nil {
 			return done, fmt.Errorf("rewrite %s: %w", kindName, err)
 		}
-		done += int64(len(some))
+		done = done.Plus(Rewritten{int64(len(some)), rows})
 	}
 	return done, nil
 }
 
-func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, documents []id.ID, how Rewriting) error {
+func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, documents []id.ID, how Rewriting) (rows int64, err error) {
 	if how.Asynchronous {
 		w.Queue("commit asynchronously", "SET LOCAL synchronous_commit = off")
 	}
@@ -45,15 +60,15 @@ func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, document
 	s := &sequence{books: b, writers: b.writers()}
 	read := s.recordSets(w, k, documents)
 	if err := w.Flush(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	for _, v := range documents {
 		if d := headers[v]; d != nil {
 			s.writers.replace(&posted{kind: k, held: d, before: read(v)}, d, read(v), true)
 		}
 	}
-	s.writers.write(w, how.Rows)
-	return nil
+	_, rows = s.writers.write(w, how.Rows)
+	return rows, nil
 }
 
 // recordSets queues the reading of the record sets of documents of one kind; the answer has them by document after the flush.

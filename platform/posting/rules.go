@@ -80,6 +80,8 @@ type Facts struct {
 	Balances map[string]*rowset.Table
 	// Layers has what there is under the keys of a layered register's Balance.
 	Layers map[string]*register.Layers
+	// Period is what rules that close books have looked for.
+	Period any
 }
 
 func newFacts() *Facts {

@@ -3,6 +3,7 @@ package posting
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
@@ -34,7 +35,8 @@ type strategy interface {
 type question struct {
 	references bool // of the document
 	needs      []Balance
-	checks     []check // their left and needed are filled in
+	checks     []check     // their left and needed are filled in
+	closed     **time.Time // up to when the books are; filled in
 }
 
 // With makes the books work by another strategy.
@@ -56,7 +58,7 @@ func (lean) open(*database.Work, *kind, *document.Document, bool) {}
 
 func (b lean) gather(ctx context.Context, w *database.Work, k *kind, d *document.Document, q question) (*Facts, error) {
 	facts := &Facts{}
-	lock.Exclusive(w, q.locks())
+	b.lock(w, d, q)
 	if q.references {
 		facts = k.references(w, d)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // PlatformVersion grows with every released change of the platform's own tables or of how tables are derived.
-const PlatformVersion = 3
+const PlatformVersion = 4
 
 // migrationLock is the advisory lock that lets one worker migrate while the others wait.
 const migrationLock = 0x506c696d736f6c6c // "Plimsoll"

@@ -76,6 +76,22 @@ func own() []Table {
 			},
 			Key: []string{"backend"}, Updated: true,
 		},
+		{
+			Name: "plimsoll_clean_point", // the last audit that found nothing wrong
+			Columns: []Column{
+				{"written_by", "xid8", ""}, {"since", "xid8", ""}, {"made_at", "timestamptz", "now()"},
+				{"system", "bigint", ""}, {"database", "bigint", ""}, {"digest", "text", ""},
+			},
+			Key: []string{"written_by"},
+		},
+		{
+			Name: "plimsoll_clean_part", // how many rows each table had then, by bucket of documents and by month
+			Columns: []Column{
+				{"relation", "text", ""}, {"rows", "bigint", ""}, {"buckets", "integer[]", ""},
+				{"organisations", "uuid[]", ""}, {"months", "date[]", ""}, {"cells", "bigint[]", ""},
+			},
+			Key: []string{"relation"},
+		},
 	}
 }
 

@@ -20,10 +20,12 @@ type claimView struct {
 	Figures    []claims.Figure    `json:"figures,omitempty"`
 	At         *time.Time         `json:"at,omitempty"`
 	TookS      float64            `json:"took_s,omitempty"`
+	TakesS     float64            `json:"takes_s,omitempty"` // about how long the experiment takes; absent where there is none
 	Engine     string             `json:"engine,omitempty"`
 	Software   string             `json:"software,omitempty"`
 	Machine    *claims.Machine    `json:"machine,omitempty"`
 	Partial    bool               `json:"partial,omitempty"`
+	plan       experiments.Plan
 	// OfOther names what the finding is of another of: machine, kernel, engine, version.
 	OfOther string `json:"of_other,omitempty"`
 }
@@ -52,8 +54,9 @@ func (a *app) claimViews(ctx context.Context, of []claims.Claim, o proveOptions)
 	views := []claimView{}
 	for _, c := range of {
 		v := claimView{Claim: c, Verdict: claims.NotYet, Conditions: []claims.Condition{}}
-		if _, ok := experiments.For(c.ID); ok {
-			v.Verdict = claims.NotRun
+		if e, ok := experiments.For(c.ID); ok {
+			v.Verdict, v.plan = claims.NotRun, e.Plan(o.sizes())
+			v.TakesS = v.plan.Takes.Seconds()
 		}
 		k, ok, err := store.Load(c.ID)
 		if err != nil {
@@ -117,7 +120,7 @@ func (a *app) tableOfClaims(views []claimView) {
 		counts[v.Verdict]++
 		byID[v.ID] = v
 	}
-	fmt.Fprintf(a.stdout, "%-5s %-12s  %-16s  %s\n", "CLAIM", "VERDICT", "WHEN", "STATEMENT / claimed / measured")
+	fmt.Fprintf(a.stdout, "%-5s %-12s  %-16s  %s\n", "CLAIM", "VERDICT", "WHEN", "STATEMENT / claimed / takes / measured")
 	for i, report := range claims.Reports {
 		fmt.Fprintf(a.stdout, "\nReport %c: %s\n", 'A'+i, report.Title)
 		for _, c := range report.Claims {
@@ -132,6 +135,9 @@ func (a *app) lineOf(v claimView) {
 	const indent = 38
 	fmt.Fprintf(a.stdout, "%-5s %s  %-16s  %s\n", v.ID, a.paint(v.Verdict, fmt.Sprintf("%-12s", v.Verdict)), v.when(), v.Statement)
 	fmt.Fprintf(a.stdout, "%*s%s\n", indent, "claimed   ", v.Claimed)
+	if v.TakesS > 0 {
+		fmt.Fprintf(a.stdout, "%*sabout %s: %s\n", indent, "takes     ", roughly(v.plan.Takes), v.plan.Text)
+	}
 	if v.Measured != nil {
 		fmt.Fprintf(a.stdout, "%*s%s%s\n", indent, "measured  ", *v.Measured, v.marks())
 	}

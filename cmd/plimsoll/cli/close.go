@@ -24,8 +24,9 @@ func (a *app) addClose(root *cobra.Command) {
 		Short: "Close a month: sales to profit or loss",
 		Long: `Close a month of the books: what sales have brought goes from account 90 to 99, by a
 document at the month's last moment. The costs must follow the order of time until then
-('plimsoll restore'); else nothing is closed. What is posted into a closed month later
-shows in the audit until the month is closed again, which corrects the document.`,
+('plimsoll restore'); else nothing is closed. Nothing is written into a closed month, or into
+one before it: it is refused. Months are closed in order when they have ended, and opened
+again from the last one back.`,
 		Example: `  plimsoll close 2025-05
   plimsoll close 2025-05 --organisation ORG001
   plimsoll close 2025-05 --reopen`,

@@ -353,11 +353,11 @@ func (s *stand) proveInterrupted(t *testing.T) {
 
 func (s *stand) proveShows(t *testing.T) {
 	c := claimOf(t, plimsoll(t, "prove", "--json"), "C01")
-	if c.Measured == nil || len(c.Conditions) == 0 || c.At == nil || c.OfOther != "" || c.Machine == nil {
+	if c.Measured == nil || len(c.Conditions) == 0 || c.At == nil || c.TakesS <= 0 || c.OfOther != "" || c.Machine == nil {
 		t.Errorf("%+v", c)
 	}
 	o := plimsoll(t, "prove")
-	if !strings.Contains(o.stdout, "stopped early") || !strings.Contains(o.stdout, "1 inconclusive") {
+	if !strings.Contains(o.stdout, "stopped early") || !strings.Contains(o.stdout, "1 inconclusive") || !strings.Contains(o.stdout, "takes     about ") {
 		t.Errorf("%s", o.stdout)
 	}
 }

@@ -32,7 +32,8 @@ func (a *app) addProve(root *cobra.Command) {
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "prove [CLAIM...] [flags]",
 		Short: "Test what is claimed of such systems on this machine",
-		Long: `Without arguments: the claims of five field reports, and what this machine found of each.
+		Long: `Without arguments: the claims of five field reports, how long the experiment behind each
+takes, and what this machine found of it.
 With claims: run the experiment behind each, print claimed, measured, verdict and
 conditions, and keep that until it is run again. A verdict of another machine, engine or
 version is marked. Exit code 3 when a claim is refuted.
@@ -43,6 +44,7 @@ version is marked. Exit code 3 when a claim is refuted.
 		Example: `  plimsoll prove
   plimsoll prove C01
   plimsoll prove C01 --duration 10s        shorter repetitions
+  plimsoll prove C04 --users 1000          with so many sessions
   plimsoll prove --all --json`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -56,7 +58,7 @@ version is marked. Exit code 3 when a claim is refuted.
 	config.Count(fs, &o.users, "users", 0, 0, usersMax, "in experiments that put users on the ERP; 0 takes as many as the claim says")
 	config.Count(fs, &o.documents, "documents", 0, 0, documentsMax, "in the base of experiments that make one of their own; 0 leaves it to them")
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax, "that restore costs at once; 0 leaves it to the experiment")
-	fs.BoolVar(&o.full, "full", false, "bases as large as the report's (C20-C37); hours instead of minutes")
+	fs.BoolVar(&o.full, "full", false, "bases and sessions as many as the report's (C04, C20-C37); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME`; without it the one that runs")
 	config.Share(fs, "cluster")
 	config.FlagOnly(fs, "all", "full")
@@ -211,13 +213,18 @@ func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, err
 	if err != nil {
 		return experiments.Bench{}, err
 	}
+	b := o.sizes()
+	b.Clusters, b.Cluster, b.Engine, b.Serve = a.clusters(), name, specEngine(name, o.engine), self
+	b.Store, b.Software, b.Say = runs.Default(), software().Version, a.meter.Say
+	b.Step = func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) }
+	return b, nil
+}
+
+// sizes are what a plan depends on.
+func (o proveOptions) sizes() experiments.Bench {
 	return experiments.Bench{
-		Clusters: a.clusters(), Cluster: name, Engine: specEngine(name, o.engine), Serve: self, Store: runs.Default(),
-		Software: software().Version, Duration: o.duration, Repetitions: o.repetitions, Users: o.users,
-		Documents: o.documents, Threads: o.threads, Full: o.full,
-		Say:  a.meter.Say,
-		Step: func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) },
-	}, nil
+		Duration: o.duration, Repetitions: o.repetitions, Users: o.users, Documents: o.documents, Threads: o.threads, Full: o.full,
+	}
 }
 
 // engineName is the fingerprint's engine: of the cluster where there is one.

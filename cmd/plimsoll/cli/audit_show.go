@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"plimsoll/erp/audit"
+)
+
+var errShare = errors.New("must be above 0 and at most 100%")
+
+// shareOf reads 1% or 0.01.
+func shareOf(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v <= 1) {
+		return 0, fmt.Errorf("%q %w", text, errShare)
+	}
+	return v, nil
+}
+
+func (a *app) showAudit(r audited) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "INVARIANT\tLOOKED AT\tCHECKED\tVIOLATIONS\tWHAT")
+	for _, c := range r.Checks {
+		scope := "all"
+		if !c.Whole {
+			scope = string(r.Mode)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\n", c.Invariant, scope, c.Checked, c.Violations, c.Title)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, c := range r.Checks {
+		for _, v := range c.Examples {
+			fmt.Fprintf(a.stdout, "%s: %s: expected %s, found %s\n", c.Invariant, v.Subject, v.Expected, v.Found)
+		}
+	}
+	if err := a.showDigest(r.Books); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, lookedAt(r.Report))
+	if r.Clean() {
+		fmt.Fprintf(a.stdout, "audit: clean (%d invariants in %.1f s)\n", len(r.Checks), r.ElapsedMS/1000)
+	} else {
+		fmt.Fprintf(a.stdout, "audit: %d violations\n", r.Violations)
+	}
+	return nil
+}
+
+func (a *app) showDigest(books *audit.Digest) error {
+	if books == nil {
+		return nil
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nTABLE\tROWS\tDIGEST")
+	for _, t := range books.Tables {
+		fmt.Fprintf(w, "%s\t%d\t%s\n", t.Table, t.Rows, t.Digest)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "digest: %s\n", books.Digest)
+	return err
+}
+
+// manyWrong is how many wrong documents a sample is said to find, besides a single one.
+const manyWrong = 100
+
+// lookedAt tells what an audit has seen and what it has not.
+func lookedAt(r audit.Report) string {
+	var said []string
+	if r.Reason != "" {
+		said = append(said, "audit: no clean point to start from: "+r.Reason)
+	}
+	switch r.Mode {
+	case audit.SinceClean:
+		said = append(said, fmt.Sprintf("looked at: what changed since %s: %d documents of %d, %d months of %d (of organisations); %d invariants of %d in whole",
+			r.Since.Local().Format(time.DateTime), r.Documents, r.DocumentsAll, r.Months, r.MonthsAll, r.Whole(), len(r.Checks)))
+	case audit.Sample:
+		said = append(said, fmt.Sprintf("looked at: %s of documents and keys (seed %d), %d invariants of %d in whole", percent(r.Share), r.Seed, r.Whole(), len(r.Checks)),
+			fmt.Sprintf("a single wrong document or key is found with a probability of %s, one of %d with %s", percent(r.Share), manyWrong, percent(1-math.Pow(1-r.Share, manyWrong))))
+	default:
+		said = append(said, "looked at: everything")
+	}
+	said[len(said)-1] += fmt.Sprintf("; %d rows read over %d connections", r.RowsRead, r.Connections)
+	switch {
+	case r.Kept:
+		said = append(said, "clean point kept: plimsoll audit --since-clean starts from here")
+	case r.Unkept != "":
+		said = append(said, "no clean point kept: "+r.Unkept)
+	}
+	return strings.Join(said, "\n")
+}
+
+func percent(share float64) string {
+	return strconv.FormatFloat(math.Round(share*1e6)/1e4, 'f', -1, 64) + " %"
+}

@@ -1,0 +1,222 @@
+package audit_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/erp/audit"
+	"plimsoll/erp/erptest"
+	"plimsoll/platform/server"
+)
+
+func run(t *testing.T, c *erptest.Company, o audit.Options) audit.Report {
+	t.Helper()
+	report, err := audit.RunAs(t.Context(), c.Database, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// point makes the books of now the clean point.
+func point(t *testing.T, c *erptest.Company) {
+	t.Helper()
+	if report := run(t, c, audit.Options{Keep: true}); !report.Kept {
+		t.Fatalf("no clean point: %s, %d violations", report.Unkept, report.Violations)
+	}
+}
+
+func sinceClean(t *testing.T, c *erptest.Company) audit.Report {
+	t.Helper()
+	report := run(t, c, audit.Options{Mode: audit.SinceClean})
+	if report.Mode != audit.SinceClean || report.Since == nil {
+		t.Errorf("looked at everything: %s", report.Reason)
+	}
+	return report
+}
+
+// found tells what a report says of a corruption. Since a clean point a current balance is compared with those of its months, and these with the
+// movements: which of the two shows what is wrong in a month depends, and is optional.
+func found(t *testing.T, report audit.Report, c corruption, optional func(string) bool) {
+	t.Helper()
+	var ids []string
+	named := false
+	for _, check := range report.Checks {
+		if check.Violations > 0 {
+			ids = append(ids, check.Invariant)
+		}
+		for _, v := range check.Examples {
+			named = named || strings.Contains(v.Subject+v.Expected+v.Found, c.subject)
+		}
+	}
+	for _, id := range ids {
+		if !slices.Contains(c.want, id) && !optional(id) {
+			t.Errorf("%s: violated %s, which is not", report.Mode, id)
+		}
+	}
+	for _, id := range c.want {
+		if !slices.Contains(ids, id) && !optional(id) {
+			t.Errorf("%s: did not find %s, only %v", report.Mode, id, ids)
+		}
+	}
+	if !named && slices.Equal(ids, c.want) || len(ids) == 0 {
+		t.Errorf("%s: no subject contains %q: %+v", report.Mode, c.subject, report)
+	}
+}
+
+func (c corruption) shownByItsMonth(id string) bool {
+	register, current := strings.CutSuffix(id, ".current")
+	return current && slices.Contains(c.want, register+".monthly")
+}
+
+func never(string) bool { return false }
+
+func TestWhatHasNotChangedIsNotLookedAt(t *testing.T) {
+	c := company(t)
+	point(t, c)
+	report := sinceClean(t, c)
+	if !report.Clean() || report.Documents != 0 || report.Months != 0 || report.DocumentsAll == 0 || report.MonthsAll < 2 {
+		t.Errorf("nothing has changed, looked at %+v", report)
+	}
+	sale := postSale(t, c)
+	report = sinceClean(t, c)
+	if !report.Clean() || report.Documents != 1 || report.Months != 1 {
+		t.Errorf("one document is new, looked at %d of %d, in %d months of %d", report.Documents, report.DocumentsAll, report.Months, report.MonthsAll)
+	}
+	for range 2 { // a frozen row is no other one
+		c.Exec(t, "VACUUM (FREEZE, FULL) doc_goods_sale, acc_stock, gl_general, plimsoll_clean_point")
+		c.Exec(t, "UPDATE doc_goods_sale SET total = total + 1 WHERE id = $1", sale)
+		if report = sinceClean(t, c); report.Violations != 1 || report.Checks[slices.IndexFunc(report.Checks, ofSales)].Violations != 1 {
+			t.Errorf("frozen, %d violations", report.Violations)
+		}
+		c.Exec(t, "UPDATE doc_goods_sale SET total = total - 1 WHERE id = $1", sale)
+	}
+}
+
+func ofSales(c audit.Check) bool { return c.Invariant == "goods_sale.ledger" }
+
+func postSale(t *testing.T, c *erptest.Company) any {
+	t.Helper()
+	o := c.Organisations[0]
+	a := erptest.Login(t, c.Worker(t, server.Config{}), o.User).Post(t, "goods-sale", "", erptest.Document{
+		Warehouse: o.Warehouses[0], Counterparty: o.Counterparty, Lines: []erptest.Line{{Item: c.Items[1], Quantity: "1"}}})
+	if a.Status != 201 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	return a.ID
+}
+
+// A clean point is kept while a transaction is under way that has written, and while another that has deleted.
+func TestATransactionUnderWayAcrossTheCleanPointIsLookedAtAfterIt(t *testing.T) {
+	for name, statement := range map[string]string{
+		"ARowChanged":  "UPDATE doc_goods_sale SET total = total + 1",
+		"ARowDeleted":  "DELETE FROM acc_stock WHERE recorder = (SELECT id FROM doc_goods_sale) AND line = 1",
+		"ARowWritten":  "INSERT INTO acc_stock SELECT recorder, line + 100, recorder_type, organisation, period, expense, warehouse, item, quantity, amount FROM acc_stock WHERE recorder_type = 'goods_sale'",
+		"InASavepoint": "SAVEPOINT one; UPDATE doc_goods_sale SET total = total + 1; RELEASE one",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := company(t)
+			err := c.Borrow(t.Context(), func(conn *pgx.Conn) error {
+				return pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+					if _, err := tx.Exec(t.Context(), statement); err != nil {
+						return err
+					}
+					// later transactions that are over before the clean point
+					c.Exec(t, "UPDATE doc_goods_receipt SET comment = 'later'")
+					point(t, c)
+					return nil
+				})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report := sinceClean(t, c); report.Clean() {
+				t.Errorf("missed: looked at %d documents", report.Documents)
+			}
+		})
+	}
+}
+
+// The stamps of rows that were dumped and restored are those of the restoring transaction.
+func TestARestoredBaseIsLookedAtInWhole(t *testing.T) {
+	c := company(t)
+	never := run(t, c, audit.Options{Mode: audit.SinceClean})
+	if never.Mode != audit.All || !strings.Contains(never.Reason, "never been audited") || never.Kept {
+		t.Errorf("a base that was never audited: %s, %q", never.Mode, never.Reason)
+	}
+	point(t, c)
+	for _, table := range []string{"plimsoll_clean_point", "plimsoll_clean_part"} {
+		c.Exec(t, "CREATE TABLE dumped AS TABLE "+table)
+		c.Exec(t, "TRUNCATE "+table)
+		c.Exec(t, "INSERT INTO "+table+" TABLE dumped")
+		c.Exec(t, "DROP TABLE dumped")
+	}
+	c.Exec(t, "UPDATE doc_goods_sale SET total = total + 1")
+	report := run(t, c, audit.Options{Mode: audit.SinceClean, Keep: true})
+	if report.Mode != audit.All || !strings.Contains(report.Reason, "restored or copied") || report.Clean() || report.Kept {
+		t.Errorf("a restored base: %s, %q, %d violations", report.Mode, report.Reason, report.Violations)
+	}
+}
+
+// What a catalog says may make documents wrong that have not changed.
+func TestAChangedCatalogIsLookedAtWithAllThatReadsIt(t *testing.T) {
+	c := purchases(t)
+	point(t, c)
+	c.Exec(t, "UPDATE cat_warehouse_cells SET warehouse = gen_random_uuid()")
+	found(t, sinceClean(t, c), corruption{subject: "elsewhere", want: []string{"warehouse_issue_order.moves", "warehouse_receipt_order.moves"}}, never)
+	c.Exec(t, "UPDATE cat_contracts SET payment_limit = 3.99")
+	if report := sinceClean(t, c); report.Violations < 3 {
+		t.Errorf("%d violations", report.Violations)
+	}
+}
+
+// The clean point moves only over clean books.
+func TestTheCleanPointStaysWhereTheBooksWereClean(t *testing.T) {
+	c := company(t)
+	point(t, c)
+	c.Exec(t, "UPDATE doc_goods_sale SET total = total + 1")
+	for range 2 {
+		if report := run(t, c, audit.Options{Mode: audit.SinceClean, Keep: true}); report.Clean() || report.Kept || report.Unkept == "" {
+			t.Errorf("kept %v, %d violations", report.Kept, report.Violations)
+		}
+	}
+	c.Exec(t, "UPDATE doc_goods_sale SET total = total - 1")
+	if report := run(t, c, audit.Options{Mode: audit.SinceClean, Keep: true}); !report.Kept || report.Documents == 0 {
+		t.Errorf("not kept: %s, looked at %d documents", report.Unkept, report.Documents)
+	}
+	if report := sinceClean(t, c); report.Documents != 0 {
+		t.Errorf("the point has not moved: %d documents", report.Documents)
+	}
+}
+
+// Half of the seeds, about, find a single wrong document in a sample of half.
+func TestASampleIsOfItsShareAndSeed(t *testing.T) {
+	c := company(t)
+	c.Exec(t, "UPDATE doc_bank_receipt SET amount = amount + 1")
+	const seeds = 24
+	hits := 0
+	for seed := range int64(seeds) {
+		o := audit.Options{Mode: audit.Sample, Share: 0.5, Seed: seed, Keep: true}
+		report := run(t, c, o)
+		if report.Kept || seed < 3 && run(t, c, o).Violations != report.Violations {
+			t.Fatalf("seed %d: kept %v, or not the same twice", seed, report.Kept)
+		}
+		hits += int(report.Violations)
+	}
+	if hits < seeds/6 || hits > seeds*5/6 {
+		t.Errorf("%d of %d samples found it", hits, seeds)
+	}
+}
+
+func TestAnAuditEndsWithItsContext(t *testing.T) {
+	c := company(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := audit.RunAs(ctx, c.Database, audit.Options{Progress: func(int64, int64) { cancel() }})
+	if err == nil {
+		t.Error("went on")
+	}
+}

@@ -1,0 +1,233 @@
+package erp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"plimsoll/erp/audit"
+	"plimsoll/erp/erptest"
+	"plimsoll/erp/monthclose"
+	"plimsoll/platform/database"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/id"
+	"plimsoll/platform/jobs"
+)
+
+// closeMonth of the first organisation, or open it again, as the job does.
+func closeMonth(t *testing.T, c *erptest.Company, month string, reopen bool) (done monthclose.Closed, err error) {
+	t.Helper()
+	db := databasetest.Connect(t, c.DSN, database.Options{Application: "worker"})
+	arguments, _ := json.Marshal(monthclose.Arguments{Organisation: c.Organisations[0].ID, Month: month, Reopen: reopen})
+	result, err := monthclose.Job(db).Work(t.Context(), jobs.Task{Arguments: arguments})
+	if err == nil {
+		done = result.(monthclose.Closed)
+	}
+	return done, err
+}
+
+func closes(t *testing.T, c *erptest.Company, month string, reopen bool) monthclose.Closed {
+	t.Helper()
+	done, err := closeMonth(t, c, month, reopen)
+	if err != nil || done.Closed == reopen {
+		t.Fatalf("close %s, reopen %t: %+v %v", month, reopen, done, err)
+	}
+	return done
+}
+
+// on a date.
+func (d desk) on(date, quantity string) erptest.Document {
+	doc := d.document(quantity)
+	doc.Date = date
+	return doc
+}
+
+// Whatever is done to a document that is, was or would be dated in a closed month is refused, in every shape; the books stay as they are.
+func TestNothingIsWrittenIntoAClosedMonth(t *testing.T) {
+	c := erptest.New(t, 1)
+	bases := c.Mixed(t)
+	d := desk{c, erptest.Login(t, bases[0], c.Organisations[0].User), c.Organisations[0]}
+	path := func(a erptest.Answer) string { return "/v1/documents/goods-receipt/" + a.ID.String() }
+	before := d.Post(t, "goods-receipt", "early", d.on("2025-04-10T00:00:00Z", "5"))
+	posted := d.Post(t, "goods-receipt", "posted", d.on("2025-05-01T00:00:00Z", "50"))
+	written := d.Call(t, "POST", "/v1/documents/goods-receipt?post=false", "", encode(t, d.on("2025-05-31T23:59:59.999999Z", "7")))
+	sold := d.Post(t, "goods-sale", "", d.on("2025-05-12T00:00:00Z", "3"))
+	later := d.Post(t, "goods-receipt", "", d.on("2025-06-01T00:00:00Z", "5"))
+	closed := closes(t, c, "2025-05", false)
+	if closed.Result == 0 || sold.Status != 201 {
+		t.Fatalf("%+v %d %s", closed, sold.Status, sold.Body)
+	}
+	kept := digest(t, c)
+	for _, base := range bases {
+		u := erptest.Login(t, base, d.o.User)
+		body := func(date string) []byte { return encode(t, d.on(date, "1")) }
+		for what, a := range map[string]erptest.Answer{
+			"post a new one":                    u.Post(t, "goods-receipt", "", d.on("2025-05-20T00:00:00Z", "1")),
+			"sell":                              u.Post(t, "goods-sale", "", d.on("2025-05-20T00:00:00Z", "1")),
+			"order":                             u.Post(t, "customer-order", "", d.on("2025-05-20T00:00:00Z", "1")),
+			"write without posting":             u.Call(t, "POST", "/v1/documents/goods-receipt?post=false", "", body("2025-05-20T00:00:00Z")),
+			"post into a month before":          u.Post(t, "goods-receipt", "", d.on("2025-04-20T00:00:00Z", "1")),
+			"post what was written":             u.Call(t, "POST", path(written)+"/post", "", nil),
+			"post anew":                         u.Call(t, "POST", path(posted)+"/post", "", nil),
+			"unpost":                            u.Call(t, "POST", path(posted)+"/unpost", "", nil),
+			"unpost of a month before":          u.Call(t, "POST", path(before)+"/unpost", "", nil),
+			"unpost a sale":                     u.Call(t, "POST", "/v1/documents/goods-sale/"+sold.ID.String()+"/unpost", "", nil),
+			"change":                            u.Change(t, path(posted), 1, body("")),
+			"change what was not posted":        u.Change(t, path(written), 1, body("")),
+			"move out of the month":             u.Change(t, path(posted), 1, body("2025-06-10T00:00:00Z")),
+			"move into the month":               u.Change(t, path(later), 1, body("2025-05-10T00:00:00Z")),
+			"move into the month, and unpost":   u.Change(t, path(later)+"?post=false", 1, body("2025-05-10T00:00:00Z")),
+			"post what refers to a lost person": u.Post(t, "goods-receipt", "", erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty, Date: "2025-05-20T00:00:00Z", Lines: []erptest.Line{{Item: id.New(), Quantity: "1"}}}),
+		} {
+			if refused(t, what, a, "closed"); !strings.Contains(string(a.Body), "plimsoll close 2025-05 --reopen") {
+				t.Errorf("%s: it does not say how to open the month again: %s", what, a.Body)
+			}
+		}
+		if digest(t, c) != kept {
+			t.Errorf("%s: refused, and the books have changed", base)
+		}
+		if a := u.Post(t, "goods-receipt", "", d.on("2025-04-20T00:00:00Z", "1")); !strings.Contains(string(a.Body), `2025-04 is closed, as is everything up to 2025-05`) ||
+			!strings.Contains(string(a.Body), `"items":[{"month":"2025-04","until":"2025-05"}]`) {
+			t.Errorf("%s", a.Body)
+		}
+		want(t, "what changes nothing", u.Call(t, "POST", path(written)+"/unpost", "", nil), 200, "")
+		if a := u.Post(t, "goods-receipt", "posted", d.on("2025-05-01T00:00:00Z", "50")); a.Status != 201 || !a.Replayed || a.ID != posted.ID {
+			t.Errorf("sent again after the close: %d %s", a.Status, a.Body)
+		}
+		want(t, "a month that is open", u.Call(t, "POST", path(later)+"/post", "", nil), 200, "")
+		stranger := erptest.Login(t, base, c.Organisations[1].User)
+		theirs := erptest.Document{Warehouse: c.Organisations[1].Warehouses[0], Counterparty: c.Organisations[1].Counterparty, Date: "2025-05-20T00:00:00Z", Lines: d.document("1").Lines}
+		want(t, "another organisation", stranger.Post(t, "goods-receipt", "", theirs), 201, "")
+		c.Exec(t, "UPDATE doc_goods_receipt SET version = 1 WHERE id = $1", later.ID)
+		kept = digest(t, c)
+	}
+	erptest.Clean(t, c.Database)
+	closes(t, c, "2025-05", true)
+	want(t, "opened again", d.Call(t, "POST", path(written)+"/post", "", nil), 200, "")
+	want(t, "opened again", d.Change(t, path(later), 1, encode(t, d.on("2025-05-10T00:00:00Z", "1"))), 200, "")
+	c.Exec(t, "DELETE FROM acc_batches_boundary") // what came in between is newer than what has been sold
+	again := closes(t, c, "2025-05", false)
+	if again.Number != closed.Number {
+		t.Errorf("closed by %s, and again by %s", closed.Number, again.Number)
+	}
+	erptest.Clean(t, c.Database)
+}
+
+func digest(t *testing.T, c *erptest.Company) string {
+	t.Helper()
+	books, err := audit.Books(t.Context(), c.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return books.Digest
+}
+
+// Months are closed in order, when they have ended, and opened again from the last one back.
+func TestMonthsAreClosedInOrder(t *testing.T) {
+	d := sit(t, 1)
+	d.Post(t, "goods-receipt", "", d.on("2025-03-01T00:00:00Z", "50"))
+	for _, date := range []string{"2025-03-10T00:00:00Z", "2025-05-10T00:00:00Z"} {
+		want(t, "sell", d.Post(t, "goods-sale", "", d.on(date, "1")), 201, "")
+	}
+	no := func(what, month string, reopen bool, says string) {
+		t.Helper()
+		if _, err := closeMonth(t, d.Company, month, reopen); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", what, err, says)
+		}
+	}
+	no("a month after an open one", "2025-05", false, "2025-03 brought has not been closed")
+	no("a month that has not ended", "2999-01", false, "has not ended")
+	closes(t, d.Company, "2025-03", false)
+	closes(t, d.Company, "2025-05", false) // April has sold nothing
+	no("a month before the last one closed", "2025-04", false, "2025-04 is closed, as is everything up to 2025-05")
+	no("open a month before the last one closed", "2025-03", true, "plimsoll close 2025-05 --reopen")
+	closes(t, d.Company, "2025-05", true)
+	closes(t, d.Company, "2025-03", true)
+	closes(t, d.Company, "2025-03", false)
+	erptest.Clean(t, d.Database)
+}
+
+// A sale is being written when the month is closed: the close waits for it and counts it; who comes while the close waits is refused. The ledger, which the
+// test holds, stops them where it wants them.
+func TestACloseWaitsForThePostingsThereAreAndNoOtherCome(t *testing.T) {
+	c := erptest.New(t, 1)
+	for n, base := range c.Mixed(t) {
+		d := desk{c, erptest.Login(t, base, c.Organisations[0].User), c.Organisations[0]}
+		if n == 0 {
+			d.Post(t, "goods-receipt", "", d.on("2025-03-01T00:00:00Z", "50"))
+		}
+		month := fmt.Sprintf("2025-%02d", 3+n)
+		sale := d.on(month+"-15T00:00:00Z", "1")
+		first, second, closed := make(chan erptest.Answer, 1), make(chan erptest.Answer, 1), make(chan error, 1)
+		holdingTheLedger(t, c, func() {
+			go func() { first <- d.Post(t, "goods-sale", "", sale) }()
+			blockedBackends(t, c, 1)
+			go func() {
+				_, err := closeMonth(t, c, month, false)
+				closed <- err
+			}()
+			blockedBackends(t, c, 2)
+			go func() { second <- d.Post(t, "goods-sale", "", sale) }()
+			blockedBackends(t, c, 3)
+		})
+		if a, err := <-first, <-closed; a.Status != 201 || err != nil {
+			t.Fatalf("%s: first %d %s, close %v", base, a.Status, a.Body, err)
+		}
+		refused(t, "who came after the close", <-second, "closed")
+		erptest.Clean(t, c.Database)
+	}
+}
+
+// Many post into a month, in every shape, while it is closed and opened again and again: what is acknowledged was counted by the close after it.
+func TestPostersOfAllShapesBesideAClose(t *testing.T) {
+	c := erptest.New(t, 3)
+	bases := c.Mixed(t)
+	d := desk{c, erptest.Login(t, bases[0], c.Organisations[0].User), c.Organisations[0]}
+	stocked := stock(t, bases[0], c, 10_000)
+	var ended atomic.Bool
+	var posted, barred atomic.Int64
+	var closer sync.WaitGroup
+	closer.Add(1)
+	go func() {
+		defer closer.Done()
+		for n := 0; !ended.Load() || n%2 == 1; n++ {
+			if done, err := closeMonth(t, c, "2025-05", n%2 == 1); err != nil || done.Closed == (n%2 == 1) {
+				t.Errorf("%d: %+v %v", n, done, err)
+				return
+			}
+		}
+	}()
+	together(posters(t, c, bases, 30), func(n int, u *erptest.User, rng *rand.Rand) {
+		for range 8 {
+			order := stocked.sale(rng, 2)
+			order.Date = fmt.Sprintf("2025-05-%02dT12:00:00Z", 1+rng.IntN(31))
+			switch a := u.Post(t, []string{"supplier-order", "service-sale"}[n%2], "", pick(n, order, with(d.services("1"), "date", order.Date))); a.Status {
+			case 201:
+				posted.Add(1)
+			case 409:
+				refused(t, "while it is closed", a, "closed")
+				barred.Add(1)
+			default:
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		}
+	})
+	ended.Store(true)
+	closer.Wait()
+	closes(t, c, "2025-05", false)
+	if got := c.Value(t, "SELECT documents FROM doc_month_close"); got != fmt.Sprint(posted.Load()) || posted.Load() == 0 || barred.Load() == 0 {
+		t.Errorf("%s counted, %d acknowledged, %d refused", got, posted.Load(), barred.Load())
+	}
+	erptest.Clean(t, c.Database)
+}
+
+func pick(n int, even, odd any) any {
+	if n%2 == 0 {
+		return even
+	}
+	return odd
+}

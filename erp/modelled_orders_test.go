@@ -1,0 +1,253 @@
+package erp_test
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"plimsoll/erp"
+	"plimsoll/erp/erptest"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// now is the current balance of a sum.
+func (b *books) now(s sum) *big.Int {
+	s.period = forever
+	return b.sum(s)
+}
+
+// add to a sum in the month of the document.
+func (p *paper) add(to sum, value *big.Int) { p.sums = append(p.sums, owed{to, p.month, value}) }
+
+// required of each item in all lines.
+func (p *paper) required() map[int]int64 {
+	required := map[int]int64{}
+	for _, l := range p.lines {
+		required[l.n] += l.quantity
+	}
+	return required
+}
+
+func inOrder(order *paper, register, resource string, item id.ID) sum {
+	return sum{register: register, resource: resource, basis: order, item: item}
+}
+
+func reservedOf(warehouse, item id.ID) sum {
+	return sum{register: erp.Reserves, resource: "quantity", contract: warehouse, item: item}
+}
+
+// free is what there is of an item that is not reserved for others than the document's order.
+func (p *paper) free(b *books, item id.ID) *big.Int {
+	free := new(big.Int).Sub(b.at(forever, p.warehouse, item).quantity, b.now(reservedOf(p.warehouse, item)))
+	if order, ordered := p.content.(*paper); ordered {
+		free.Add(free, b.now(inOrder(order, erp.CustomerOrders, "reserved", item)))
+	}
+	return free
+}
+
+func recordCustomerOrder(p *paper, b *books, items []id.ID) *refusal {
+	var short []string
+	for n, quantity := range p.required() {
+		v := big.NewInt(quantity)
+		if p.free(b, items[n]).Cmp(v) < 0 {
+			short = append(short, fmt.Sprintf("I%d", n))
+		}
+		p.add(inOrder(p.self, erp.CustomerOrders, "quantity", items[n]), v)
+		p.add(inOrder(p.self, erp.CustomerOrders, "reserved", items[n]), v)
+		p.add(reservedOf(p.warehouse, items[n]), v)
+	}
+	if slices.Sort(short); short != nil {
+		return &refusal{[]string{"stock"}, short}
+	}
+	p.plan(erp.CustomerPlan, 2)
+	return nil
+}
+
+func recordSupplierOrder(p *paper, _ *books, items []id.ID) *refusal {
+	for n, quantity := range p.required() {
+		p.add(inOrder(p.self, erp.SupplierOrders, "quantity", items[n]), big.NewInt(quantity))
+	}
+	p.plan(erp.SupplierPlan, 1)
+	return nil
+}
+
+// plan the payment of an order.
+func (p *paper) plan(register string, standard int64) {
+	total := new(big.Int)
+	for _, l := range p.lines {
+		net := l.net(standard)
+		total.Add(total, net).Add(total, l.vat(net))
+	}
+	p.add(sum{register: register, resource: "amount", contract: erptest.Contract(p.o.Counterparty), basis: p.self}, total)
+}
+
+// drawOrdered draws an order of goods that have come, or there would hardly ever be enough.
+func drawOrdered(p *paper, t *rapid.T, h *history) erptest.Fields {
+	f := p.drawGoods(t, h, 2000)
+	if came := p.drawPaper(t, h, "goods-receipt", "other-goods-receipt"); came != nil {
+		p.warehouse = came.warehouse
+		f["warehouse"], f["lines"] = p.warehouse, p.drawLinesOf(t, h, came)
+	}
+	return f
+}
+
+// drawLinesOf draws lines of what another document has, mostly not more of it.
+func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper) (lines []erptest.Fields) {
+	p.lines = nil
+	for range rapid.IntRange(1, 3).Draw(t, "lines") {
+		of := other.lines[rapid.IntRange(0, len(other.lines)-1).Draw(t, "line")]
+		l := line{n: of.n, quantity: rapid.Int64Range(1, of.quantity).Draw(t, "quantity")}
+		p.lines, lines = append(p.lines, l), append(lines, erptest.Fields{"item": h.Items[l.n], "quantity": amount.Quantity(l.quantity)})
+	}
+	return lines
+}
+
+// drawByOrder draws a document of goods, every second one by an order, when there is one: mostly of the order's warehouse.
+func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind string) erptest.Fields {
+	f := p.drawGoods(t, h, most)
+	p.content = nil
+	if !rapid.Bool().Draw(t, "by order") {
+		return f
+	}
+	if order := p.drawPaper(t, h, kind); order != nil {
+		if rapid.IntRange(0, 7).Draw(t, "elsewhere") > 0 {
+			p.warehouse = order.warehouse
+		}
+		p.content = order
+		f["source_order"], f["warehouse"], f["lines"] = order.id, p.warehouse, p.drawLinesOf(t, h, order)
+	}
+	return f
+}
+
+// fulfilOrder takes the lines off the order, if there is one.
+func (p *paper) fulfilOrder(b *books, items []id.ID, register string) *refusal {
+	order, ordered := p.content.(*paper)
+	switch {
+	case !ordered:
+		return nil
+	case !order.posted:
+		return refuse("order")
+	case register == erp.CustomerOrders && order.warehouse != p.warehouse:
+		return &refusal{}
+	}
+	for n, quantity := range p.required() {
+		v, open := big.NewInt(quantity), inOrder(order, register, "quantity", items[n])
+		if b.now(open).Cmp(v) < 0 {
+			return refuse(register)
+		}
+		p.add(open, new(big.Int).Neg(v))
+		reserved := inOrder(order, register, "reserved", items[n])
+		if mine := b.now(reserved); mine.Cmp(v) < 0 {
+			v = mine
+		}
+		p.add(reserved, new(big.Int).Neg(v))
+		p.add(reservedOf(p.warehouse, items[n]), new(big.Int).Neg(v))
+	}
+	return nil
+}
+
+func waiting(register string, basis *paper, warehouse, item id.ID) sum {
+	return sum{register: register, resource: "quantity", contract: warehouse, basis: basis, item: item}
+}
+
+// await what comes to an addressed warehouse, or leaves it.
+func (p *paper) await(items []id.ID, register string) {
+	if p.warehouse == p.o.Addressed {
+		for n, quantity := range p.required() {
+			p.add(waiting(register, p.self, p.warehouse, items[n]), big.NewInt(quantity))
+		}
+	}
+}
+
+// carried goods between the floor of an addressed warehouse and its cells, for a document that brought or sold them.
+type carried struct {
+	basis *paper
+	cells []id.ID // of the lines
+}
+
+func drawPutAway(p *paper, t *rapid.T, h *history) erptest.Fields {
+	return p.drawCarried(t, h, "goods-receipt", "other-goods-receipt")
+}
+
+func drawPicked(p *paper, t *rapid.T, h *history) erptest.Fields {
+	return p.drawCarried(t, h, "goods-sale", "internal-consumption")
+}
+
+func (p *paper) drawCarried(t *rapid.T, h *history, kinds ...string) erptest.Fields {
+	addressed := &history{Company: h.Company}
+	for _, other := range h.papers {
+		if other.warehouse == p.o.Addressed {
+			addressed.papers = append(addressed.papers, other)
+		}
+	}
+	basis := p.drawPaper(t, addressed, kinds...)
+	if basis == nil {
+		return nil
+	}
+	p.warehouse = p.o.Addressed
+	c, lines := carried{basis: basis}, p.drawLinesOf(t, h, basis)
+	for _, l := range lines {
+		cell := p.o.Cells[rapid.IntRange(0, 2).Draw(t, "cell")/2]
+		c.cells, l["cell"] = append(c.cells, cell), cell
+	}
+	p.content = c
+	return erptest.Fields{"basis": basis.id, "warehouse": p.warehouse, "lines": lines}
+}
+
+// carry takes the lines off what waits for them.
+func (p *paper) carry(b *books, items []id.ID, register string) *refusal {
+	c := p.content.(carried)
+	switch {
+	case !c.basis.posted:
+		return refuse("basis")
+	case c.basis.warehouse != p.warehouse:
+		return &refusal{}
+	}
+	for n, quantity := range p.required() {
+		v, waits := big.NewInt(quantity), waiting(register, c.basis, p.warehouse, items[n])
+		if b.now(waits).Cmp(v) < 0 {
+			return refuse(register)
+		}
+		p.add(waits, new(big.Int).Neg(v))
+	}
+	return nil
+}
+
+func (p *paper) lying(line int, items []id.ID) sum {
+	return sum{register: erp.Cells, resource: "quantity", contract: p.warehouse, item: items[p.lines[line].n], cell: p.content.(carried).cells[line]}
+}
+
+func recordPutAway(p *paper, b *books, items []id.ID) *refusal {
+	if no := p.carry(b, items, erp.ToReceive); no != nil {
+		return no
+	}
+	for i, l := range p.lines {
+		p.add(p.lying(i, items), big.NewInt(l.quantity))
+	}
+	return nil
+}
+
+func recordPicked(p *paper, b *books, items []id.ID) *refusal {
+	if no := p.carry(b, items, erp.ToShip); no != nil {
+		return no
+	}
+	taken := map[sum]*big.Int{}
+	for i, l := range p.lines {
+		from := p.lying(i, items)
+		if taken[from] == nil {
+			taken[from] = new(big.Int)
+		}
+		taken[from].Add(taken[from], big.NewInt(l.quantity))
+	}
+	for _, from := range slices.Collect(maps.Keys(taken)) {
+		if b.now(from).Cmp(taken[from]) < 0 {
+			return refuse("cells")
+		}
+		p.add(from, new(big.Int).Neg(taken[from]))
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package experiments
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/erp/fill"
+	"plimsoll/lab/claims"
+	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/lab/ratio"
+	"plimsoll/platform/database"
+	"plimsoll/platform/jobs"
+	"plimsoll/platform/posting"
+)
+
+func TestC20_Judge(t *testing.T) {
+	faster := ratio.Ratio{Ratio: 1.3, Low: 1.2, High: 1.4, Confidence: 0.97}
+	slower := ratio.Ratio{Ratio: 1.02, Low: 0.99, High: 1.05, Confidence: 0.97}
+	for name, c := range map[string]struct {
+		r     ratio.Ratio
+		waits []float64
+		want  claims.Verdict
+	}{
+		"FasterWithoutWaits": {faster, []float64{0, 0.4, 1}, claims.Confirmed},
+		"FasterWithWaits":    {faster, []float64{0, 0, 1.5}, claims.Inconclusive},
+		"FasterUnwatched":    {faster, nil, claims.Inconclusive},
+		"SurelyLess":         {slower, []float64{0}, claims.Refuted},
+	} {
+		if got, _ := (AsynchronousRewriting{}).judge(c.r, c.waits, false); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestC24_Judge(t *testing.T) {
+	faster := ratio.Ratio{Ratio: 1.3, Low: 1.2, High: 1.4, Confidence: 0.97}
+	slower := ratio.Ratio{Ratio: 0.8, Low: 0.7, High: 0.9, Confidence: 0.97}
+	unsure := ratio.Ratio{Ratio: 1.1, Low: 0.9, High: 1.3, Confidence: 0.97}
+	for name, c := range map[string]struct {
+		on1, on4 ratio.Ratio
+		want     claims.Verdict
+	}{
+		"Both": {faster, faster, claims.Confirmed}, "SlowerOn1": {slower, faster, claims.Refuted}, "SlowerOn4": {unsure, slower, claims.Refuted},
+		"UnsureOn1": {unsure, faster, claims.Inconclusive}, "UnsureOn4": {faster, unsure, claims.Inconclusive}, "Nothing": {ratio.Ratio{}, ratio.Ratio{}, claims.Inconclusive},
+	} {
+		if got, _ := (LargerStatements{}).judge(c.on1, c.on4, false); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestC21_ClaimsSpeakOfTheirSides(t *testing.T) {
+	all := c21Sides()
+	for at, want := range map[int]string{c21Base: "50 jobs, synchronous", c21BaseAsynchronous: "50 jobs, asynchronous", c21More: "75 jobs, synchronous", c21MoreAsynchronous: "75 jobs, asynchronous"} {
+		if side := all[at]; side.name != want || side.how.Asynchronous != strings.Contains(want, "asynchronous") || !strings.HasPrefix(want, "50") != (side.jobs == 75) {
+			t.Errorf("side %d is %+v, want %s", at, side, want)
+		}
+	}
+}
+
+func TestDealt(t *testing.T) {
+	for _, c := range []struct {
+		jobs, workers int
+		want          []int
+	}{{50, 1, []int{50}}, {50, 4, []int{13, 13, 12, 12}}, {75, 2, []int{38, 37}}} {
+		if got := dealt(c.jobs, c.workers); !slices.Equal(got, c.want) {
+			t.Errorf("%d of %d: %v", c.jobs, c.workers, got)
+		}
+	}
+}
+
+func TestOnce_RefusesJobsThatWereNotDoneOnce(t *testing.T) {
+	good := func() []jobs.Carried {
+		return []jobs.Carried{{N: 0, Workers: []string{"a"}, Done: true}, {N: 1, Workers: []string{"b"}, Done: true}, {N: 2, Workers: []string{"a"}, Done: true}}
+	}
+	if err := once(good(), []int{2, 1}); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func([]jobs.Carried) []jobs.Carried{
+		"Missing":    func(all []jobs.Carried) []jobs.Carried { return all[:2] },
+		"Doubled":    func(all []jobs.Carried) []jobs.Carried { all[1].N = 0; return all },
+		"BegunTwice": func(all []jobs.Carried) []jobs.Carried { all[1].Workers = []string{"a", "b"}; return all },
+		"NotDone":    func(all []jobs.Carried) []jobs.Carried { all[0].Done = false; return all },
+		"AtOne":      func(all []jobs.Carried) []jobs.Carried { all[1].Workers = []string{"a"}; return all },
+	} {
+		if once(spoil(good()), []int{2, 1}) == nil {
+			t.Errorf("%s is taken for done once", name)
+		}
+	}
+}
+
+// program is this test binary as plimsoll, with the flags of a worker that is asked for nothing else.
+func program(t *testing.T) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PLIMSOLL_STATE", t.TempDir())
+	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}
+}
+
+// Real workers rewrite, one and two of them, large and small; what they acknowledge is what the server has done.
+func TestRewriting_IsDoneByWorkersAndProved(t *testing.T) {
+	b := Bench{Serve: program(t), Duration: time.Second, Repetitions: 1, Documents: 200}
+	s, made, partial, err := b.rewrite(t.Context(), layer{cluster: clustertest.Start(t)}, []rewriter{
+		{"small", 1, 3, small(false)}, {"small, asynchronous", 1, 3, small(true)}, {"large", 2, 3, posting.Rewriting{Documents: 20}},
+	})
+	if err != nil || partial {
+		t.Fatal(partial, err)
+	}
+	for i, side := range made {
+		if len(side[pace]) != 1 || side[pace][0] <= 0 || len(side[waitsShare]) != 1 {
+			t.Errorf("%s: %v", s.names[i], side)
+		}
+	}
+}
+
+// What nobody acknowledged is found, and books that have changed.
+func TestRewriting_ProofFindsWhatWasNotAcknowledged(t *testing.T) {
+	dsn := filledDatabase(t)
+	b := Bench{Serve: program(t)}
+	for name, spoil := range map[string]struct {
+		sql, want string
+	}{
+		"RowsTwice": {`WITH gone AS (DELETE FROM acc_stock WHERE recorder = (SELECT min(recorder::text)::uuid FROM acc_stock) RETURNING *) INSERT INTO acc_stock SELECT * FROM gone`, "the server counted"},
+		"Books":     {"UPDATE doc_goods_sale SET comment = 'changed'", "others than before"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := b.manage(t.Context(), dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.close()
+			if _, err := m.turn(t.Context(), rewriter{"small", 1, 2, small(true)}, 1); err != nil {
+				t.Fatal(err)
+			}
+			change(t, dsn, spoil.sql)
+			if err := m.prove(t.Context()); err == nil || !strings.Contains(err.Error(), spoil.want) {
+				t.Errorf("%v, want %s", err, spoil.want)
+			}
+		})
+	}
+}
+
+func filledDatabase(t *testing.T) string {
+	t.Helper()
+	dsn := clustertest.Database(t).Secret()
+	db, err := database.Open(t.Context(), dsn, database.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 100, Counterparties: 50, Documents: 300}); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+func change(t *testing.T, dsn, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	tag, err := conn.Exec(t.Context(), sql)
+	if err != nil || tag.RowsAffected() == 0 {
+		t.Fatalf("%v, %v", tag, err)
+	}
+	if _, err := conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()"); err != nil {
+		t.Fatal(err)
+	}
+}

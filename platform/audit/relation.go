@@ -1,0 +1,54 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/schema"
+)
+
+// relation is a table of the books, and what its rows belong to: a document, a month of an organisation, both, or (plain) neither.
+type relation struct {
+	name     string
+	document string // column with the id of the document
+	month    string // expression of the first day of the month
+}
+
+// relations of an application that invariants may read.
+func relations(app *metadata.Application) (all []relation) {
+	documents, months := map[string]string{"plimsoll_operation": "document"}, map[string]string{}
+	of := func(column string) string { return "date_trunc('month', " + column + " AT TIME ZONE 'UTC')::date" }
+	const ofTotals = "date_trunc('month', period::timestamp)::date"
+	for i := range app.Documents {
+		d := &app.Documents[i]
+		documents[d.Table()], months[d.Table()] = "id", of("date")
+		for j := range d.Sections {
+			documents[d.SectionTable(&d.Sections[j])] = "document"
+		}
+	}
+	for i := range app.Information {
+		documents[app.Information[i].Table()] = "recorder"
+	}
+	for i := range app.Accumulation {
+		r := &app.Accumulation[i]
+		documents[r.Table()], months[r.Table()], months[r.Totals()] = "recorder", of("period"), ofTotals
+	}
+	for i := range app.Accounting {
+		r := &app.Accounting[i]
+		documents[r.Table()], months[r.Table()], months[r.Totals()] = "recorder", of("period"), ofTotals
+	}
+	for _, t := range schema.Tables(app) {
+		if !strings.HasPrefix(t.Name, "plimsoll_") || documents[t.Name] != "" {
+			all = append(all, relation{t.Name, documents[t.Name], months[t.Name]})
+		}
+	}
+	return all
+}
+
+func (r relation) plain() bool { return r.document == "" && r.month == "" }
+
+// bucketOf a document is a part of its table: how many untouched rows each has is compared, since what was deleted cannot be seen.
+func bucketOf(column string, buckets int) string {
+	return fmt.Sprintf("(uuid_hash(%s) & %d)", column, buckets-1)
+}
