@@ -418,9 +418,9 @@ func TestRawCopyLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loading, whole, err := fill.Paces(t.Context(), db.Database)
-	if err != nil || raw.Plain.Rows < summary.Rows || raw.Indexed.Rows != raw.Plain.Rows || raw.Built.Elapsed < raw.Plain.Elapsed || whole.Elapsed < loading.Elapsed || loading.Rows != summary.Rows {
-		t.Errorf("%+v, fill %+v %+v, %v", raw, loading, whole, err)
+	paces, err := fill.PacesOf(t.Context(), db.Database)
+	if err != nil || raw.Plain.Rows < summary.Rows || raw.Indexed.Rows != raw.Plain.Rows || raw.Built.Elapsed < raw.Plain.Elapsed || paces.Whole.Elapsed < paces.Indexed.Elapsed || paces.Indexed.Elapsed < paces.Loading.Elapsed || paces.Loading.Rows != summary.Rows {
+		t.Errorf("%+v, fill %+v, %v", raw, paces, err)
 	}
 	if got := db.Value(t, "SELECT count(*) FROM pg_namespace WHERE nspname = 'plimsoll_raw'"); got != "0" {
 		t.Error("the schema is still there")

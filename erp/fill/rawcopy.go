@@ -172,19 +172,31 @@ func namesOf(all []dumped) (names []string) {
 	return names
 }
 
-// Paces of the fill itself, as its journal has them: the loading alone, and everything from the first row to the last statistics. It is of a fill that was
-// not stopped; of another one there is nothing to be compared.
-func Paces(ctx context.Context, db *database.Database) (loading, whole Pace, err error) {
+// Paces of the fill itself, as its journal has them.
+type Paces struct {
+	Loading Pace `json:"loading"`
+	Indexed Pace `json:"indexed"` // with the indexes that were built after the rows
+	Whole   Pace `json:"whole"`   // with totals, statistics and freezing too
+}
+
+// PacesOf a fill that was not stopped; of another one there is nothing to be compared.
+func PacesOf(ctx context.Context, db *database.Database) (p Paces, err error) {
 	f, err := figuresOf(ctx, db)
 	if err != nil {
-		return loading, whole, err
+		return p, err
 	}
-	loading, whole = Pace{Rows: f.Rows, Bytes: f.Bytes}, Pace{Rows: f.Rows, Bytes: f.Bytes}
+	for _, pace := range []*Pace{&p.Loading, &p.Indexed, &p.Whole} {
+		pace.Rows, pace.Bytes = f.Rows, f.Bytes
+	}
 	for _, s := range f.Stages {
-		if s.Name == "catalogs" || s.Name == "documents" {
-			loading.Elapsed += s.Elapsed
+		switch s.Name {
+		case "catalogs", "documents":
+			p.Loading.Elapsed += s.Elapsed
+			fallthrough
+		case "indexes":
+			p.Indexed.Elapsed += s.Elapsed
 		}
-		whole.Elapsed += s.Elapsed
+		p.Whole.Elapsed += s.Elapsed
 	}
-	return loading, whole, nil
+	return p, nil
 }

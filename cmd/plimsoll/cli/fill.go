@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,6 +135,7 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 			return err
 		}
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // little lives long here, much is made
 	done, err := fill.Run(ctx, db, options)
 	a.meter.End()
 	switch {
@@ -215,6 +217,9 @@ func (a *app) filled(done *fill.Summary) error {
 		done.Documents, done.Items, done.Counterparties, done.Contracts, done.Warehouses, done.Users, done.Rows, done.Elapsed.Round(100*time.Millisecond), done.Streams)
 	return err
 }
+
+// collectAt so many per cent more than what lives the collector begins, while a base is made.
+const collectAt = 400
 
 // tempDir is where rows are dumped.
 func tempDir() string { return os.TempDir() }
