@@ -9,10 +9,11 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 )
 
-//go:embed line modules report vendor
+//go:embed line live modules report style vendor
 var files embed.FS
 
 // Files are the sources, for a server that serves them one by one.
@@ -25,6 +26,34 @@ func Text(name string) string {
 		panic(err)
 	}
 	return string(text)
+}
+
+// Style is what all pages of a file of their own share: colours for light and dark, as the
+// system has it, and the forms of tables, tiles and charts.
+func Style() string {
+	return Text("style/palette.css") + "@media (prefers-color-scheme: dark) {\n" + Text("style/dark.css") + "}\n" + Text("style/base.css")
+}
+
+// kinds of files that a server may hand out.
+var kinds = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".html": "text/html; charset=utf-8",
+}
+
+var shared = regexp.MustCompile(`(from |import )"plimsoll/([a-z]+)"`)
+
+// Served is a file as a server hands it out under /web/, with its type: modules then
+// import each other by their addresses, so that the page needs no import map, which would
+// have to stand in the page itself.
+func Served(name string) (text []byte, kind string, ok bool) {
+	kind, ok = kinds[path.Ext(name)]
+	if !ok {
+		return nil, "", false
+	}
+	text, err := files.ReadFile(name)
+	if err != nil {
+		return nil, "", false
+	}
+	return shared.ReplaceAll(text, []byte(`$1"/web/modules/$2.js"`)), kind, true
 }
 
 // ImportMap lets the modules import each other as "plimsoll/NAME" in a page that

@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io/fs"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,6 +37,37 @@ func TestImportMapHoldsEveryModuleThatIsImported(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("no import was found")
+	}
+}
+
+func TestEveryFileOfTheLivePageIsServed(t *testing.T) {
+	wanted := []string{"live/page.html"}
+	names := regexp.MustCompile(`(?:from |import |href=|src=)"(/web/|\./)([^"]+)"`)
+	for i := 0; i < len(wanted); i++ { // grows
+		text, kind, ok := Served(wanted[i])
+		if !ok || kind == "" || strings.Contains(string(text), `"plimsoll/`) {
+			t.Errorf("%s: served %v as %q", wanted[i], ok, kind)
+		}
+		for _, found := range names.FindAllStringSubmatch(string(text), -1) {
+			name := found[2]
+			if found[1] == "./" {
+				name = path.Join(path.Dir(wanted[i]), name)
+			}
+			if !slices.Contains(wanted, name) {
+				wanted = append(wanted, name)
+			}
+		}
+	}
+	if len(wanted) < 15 {
+		t.Errorf("only %q were found", wanted)
+	}
+	for _, name := range []string{"live/nothing.js", "vendor/uplot/LICENSE", "report/page.html.tmpl", "../web.go", "", "live"} {
+		if _, _, ok := Served(name); ok {
+			t.Errorf("%q is served", name)
+		}
+	}
+	if page := Text("live/page.html"); regexp.MustCompile(`<style|style="| on[a-z]+="|<script>`).MatchString(page) {
+		t.Error("something inline stands in the page, which its policy will not let work")
 	}
 }
 

@@ -28,7 +28,7 @@ func (l *Line) HTML(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	style := web.Text("report/page.css") + chartStyle
+	style := web.Style() + web.Text("report/page.css") + chartStyle
 	sum := sha256.Sum256([]byte(style))
 	rows := l.rows()
 	for i := range rows {

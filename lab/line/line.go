@@ -157,13 +157,13 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 		return nil, err
 	}
 	o := s.runOptions(dsn, purpose, users, longer)
-	waits := watch(ctx, dsn)
+	sessions := watch(ctx, dsn)
 	o.Progress = func(p run.Progress) {
-		waits.during(p.Phase == run.Steady)
+		sessions.during(p.Phase == run.Steady)
 		s.tell(Progress{Trial: len(s.Trials) + 1, Purpose: purpose, Users: users, Run: p})
 	}
 	r, err := run.Run(ctx, o)
-	sampled := waits.end()
+	sampled := sessions.end()
 	switch {
 	case err != nil:
 		return nil, err

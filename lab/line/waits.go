@@ -3,13 +3,14 @@ package line
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/waits"
 )
 
 // Waits are samples of what the database's sessions at work waited for.
@@ -27,17 +28,10 @@ type Wait struct {
 	Sessions float64 `json:"sessions"`
 }
 
-//go:embed waits.sql
-var waitsSQL string
+// eventsKept of a trial.
+const eventsKept = 8
 
-const (
-	samplesPerSecond = 4
-	// eventsKept of a trial.
-	eventsKept = 8
-)
-
-// sampler looks at the sessions while it is on. Looking costs the server a fraction of a
-// millisecond four times a second.
+// sampler looks at the sessions while it is on.
 type sampler struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -45,13 +39,13 @@ type sampler struct {
 	mu     sync.Mutex
 	on     bool
 	looks  int
-	counts map[[2]string]int
+	counts map[waits.Event]int
 }
 
 // watch begins to sample; a database that cannot be looked at gives no samples.
 func watch(ctx context.Context, dsn string) *sampler {
 	ctx, stop := context.WithCancel(ctx)
-	s := &sampler{stop: stop, counts: map[[2]string]int{}}
+	s := &sampler{stop: stop, counts: map[waits.Event]int{}}
 	if dsn == "" {
 		return s
 	}
@@ -76,7 +70,7 @@ func (s *sampler) sample(ctx context.Context, dsn string) {
 		return
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	tick := time.NewTicker(time.Second / samplesPerSecond)
+	tick := time.NewTicker(time.Second / waits.PerSecond)
 	defer tick.Stop()
 	for {
 		select {
@@ -94,14 +88,8 @@ func (s *sampler) sample(ctx context.Context, dsn string) {
 }
 
 func (s *sampler) look(ctx context.Context, conn *pgx.Conn) error {
-	rows, err := conn.Query(ctx, waitsSQL)
+	seen, err := waits.Look(ctx, conn)
 	if err != nil {
-		return err
-	}
-	seen := map[[2]string]int{}
-	var kind, event string
-	var n int
-	if _, err := pgx.ForEachRow(rows, []any{&kind, &event, &n}, func() error { seen[[2]string{kind, event}] += n; return nil }); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -124,7 +112,7 @@ func (s *sampler) end() (w Waits) {
 	for key, n := range maps.All(s.counts) {
 		sessions := float64(n) / float64(s.looks)
 		w.Active += sessions
-		w.Events = append(w.Events, Wait{key[0], key[1], sessions})
+		w.Events = append(w.Events, Wait{key.Type, key.Name, sessions})
 	}
 	slices.SortFunc(w.Events, func(a, b Wait) int {
 		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Type+a.Event, b.Type+b.Event))

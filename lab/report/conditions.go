@@ -55,8 +55,16 @@ func load(r *result.Result) string {
 		return fmt.Sprintf("%s arrivals, %g per second, open model, %s sessions, ramp %s, steady %s, seed %d",
 			l.Arrivals.Spacing, l.Arrivals.RatePerS, count(int64(r.Users)), seconds(l.RampS), seconds(r.DurationS), l.Seed)
 	}
-	return fmt.Sprintf("%s users, %s model, think time %s mean %s at most %s, ramp %s, steady %s, seed %d",
-		count(int64(r.Users)), l.Model, l.Think.Distribution, seconds(l.Think.MeanS), seconds(l.Think.CapS), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+	return fmt.Sprintf("%s users%s, %s model, think time %s mean %s at most %s, ramp %s, steady %s, seed %d",
+		count(int64(r.Users)), byHand(l.Changes), l.Model, l.Think.Distribution, seconds(l.Think.MeanS), seconds(l.Think.CapS), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+}
+
+// byHand says that the number is that of the plan only.
+func byHand(changes []result.Change) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" as planned, changed by hand %d %s (see the events)", len(changes), plural(len(changes), "time"))
 }
 
 // scenario is what a file said beyond numbers of users and the mix; results of before have none.

@@ -110,6 +110,9 @@ func verdict(r *result.Result) string {
 	return "INVALID"
 }
 
+// Audit of the books in a word or a few.
+func Audit(a result.Audit) string { return auditLine(a) }
+
 func auditLine(a result.Audit) string {
 	switch {
 	case a.None:

@@ -34,7 +34,7 @@ func HTML(w io.Writer, r *result.Result) error {
 
 // inline puts style and scripts into the page, and their digests into its policy.
 func (v *view) inline() {
-	style := web.Text("vendor/uplot/uPlot.min.css") + "\n" + web.Text("report/page.css")
+	style := web.Text("vendor/uplot/uPlot.min.css") + "\n" + web.Style() + web.Text("report/page.css")
 	scripts := []struct{ open, text string }{
 		{`<script>`, web.Text("vendor/uplot/uPlot.iife.min.js")},
 		{`<script type="importmap">`, web.ImportMap()},

@@ -45,6 +45,8 @@ type Load struct {
 	LagLimitS float64            `json:"lag_limit_s"` // p99 of the generator's lag beyond which a run is not valid
 	Seed      uint64             `json:"seed"`
 	Mix       map[string]float64 `json:"mix"` // share of each operation, 0..1
+	// Changes by hand while users were at work; the run is then not the one that was asked for.
+	Changes []Change `json:"changes,omitempty"`
 }
 
 // Scenario is where the load was described. Two of the same digest are the same, whatever
@@ -65,6 +67,13 @@ type Scenario struct {
 type Arrivals struct {
 	Spacing  string  `json:"spacing"` // poisson, constant
 	RatePerS float64 `json:"rate_per_s"`
+}
+
+// Change of the load by hand: what it was from then on.
+type Change struct {
+	AtS    float64 `json:"at_s"` // since the start of the ramp
+	Users  int     `json:"users"`
+	Paused bool    `json:"paused"`
 }
 
 // Role is users who worked alike.

@@ -111,7 +111,7 @@ func (r *running) conditions() result.Conditions {
 			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Roles: roles(r.crowd.Roles), Day: day(r.crowd.Pace),
 			Think: meanThink(roles(r.crowd.Roles)),
 			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(), LagLimitS: r.LagLimit.Seconds(),
-			Seed: r.Seed, Mix: shares(r.operations),
+			Seed: r.Seed, Mix: shares(r.operations), Changes: changes(r.changes),
 		},
 		CPU: result.CPU{
 			Generator: r.cpu(generatorCPU), Workers: r.cpu(workersCPU), Database: r.cpu(databaseCPU),
@@ -166,6 +166,11 @@ func (r *running) events() []result.Event {
 	all := []result.Event{}
 	for _, d := range r.crew.dead() {
 		all = append(all, result.Event{AtS: d.at.Sub(r.rampBegan).Seconds(), Text: d.text})
+	}
+	before := users.Load{Users: r.Users}
+	for _, c := range r.changes {
+		all = append(all, result.Event{AtS: c.At.Seconds(), Text: changeText(before, c)})
+		before = c.Load
 	}
 	if r.restarted() {
 		all = append(all, result.Event{AtS: r.after.Started.Sub(r.rampBegan).Seconds(), Text: "the database server was started again"})

@@ -25,6 +25,7 @@ type crew struct {
 	hired   []*worker.Worker
 	foreign []string
 	logs    []io.Closer
+	tell    func(death string) // hears of it at once
 
 	mu      sync.Mutex
 	leaving bool
@@ -153,6 +154,7 @@ func (c *crew) died(i int, w *worker.Worker) int {
 		text += fmt.Sprintf("; its last words: %.200s", words)
 	}
 	c.deaths = append(c.deaths, death{time.Now(), text})
+	c.tell(text)
 	return len(c.deaths)
 }
 

@@ -30,7 +30,7 @@ const (
 // inspect looks at the database again and audits the books. It is done for a run
 // that was stopped, too.
 func (r *running) inspect(ctx context.Context) {
-	r.board.begin(Auditing, auditGuess)
+	r.begin(Auditing, auditGuess)
 	within := AuditWithin
 	if r.stoppedByHand {
 		within = AuditInterruptedWithin

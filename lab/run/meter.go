@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/lab/cpu"
+	"plimsoll/lab/live"
 )
 
 // Meters of processor time.
@@ -29,6 +30,7 @@ type meter struct {
 	workers    []int // processes; nil: not on this machine
 	postmaster int   // 0: not on this machine
 	cores      int
+	told       func(live.Shares) // hears the latest
 
 	began    time.Time
 	readings []reading
@@ -83,6 +85,15 @@ func (m *meter) read() {
 		keep(databaseCPU, used, err)
 	}
 	m.readings = append(m.readings, r)
+	m.tell()
+}
+
+// tell the shares between the last two readings.
+func (m *meter) tell() {
+	if n := len(m.readings); m.told != nil && n > 1 {
+		since := func(which int) *float64 { return m.share(which, m.readings[n-2].at, m.readings[n-1].at) }
+		m.told(live.Shares{Generator: since(generatorCPU), Workers: since(workersCPU), Database: since(databaseCPU), Machine: since(machineCPU)})
+	}
 }
 
 func sumTrees(pids []int) (sum time.Duration, err error) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/lab/live"
 	"plimsoll/lab/own"
 	"plimsoll/lab/runs"
 	"plimsoll/lab/scenario"
@@ -75,6 +76,12 @@ type Options struct {
 	// Progress is called about once a second from one goroutine, never twice at
 	// the same time; a slow one misses calls and delays nothing.
 	Progress func(Progress)
+	// Live, if not nil, is the picture that the run keeps up to date.
+	Live *live.Picture
+	// Hand, if not nil, may change the load while users are at work.
+	Hand *Hand
+	// UsersMost is how many there may be by hand. Defaults to Users.
+	UsersMost int
 	// Ended hears every operation that has ended, also outside the steady state,
 	// before it is counted: what a recount starts from. It is called by the loop
 	// that drives the users and must not wait for anything.
@@ -133,7 +140,16 @@ func (o Options) crowd() users.Crowd {
 	c := o.Scenario.Crowd(o.Users, o.thinkGiven())
 	c.Arrivals = o.Arrivals
 	c.Seed, c.Ramp, c.Steady, c.Drain, c.Timeout = o.Seed, o.Ramp, o.Duration, o.Drain, o.Timeout
+	c.UsersMost = o.usersMost()
 	return c
+}
+
+// usersMost is how many users there may be at once.
+func (o Options) usersMost() int {
+	if o.Hand == nil || o.Arrivals != nil {
+		return o.Users
+	}
+	return max(o.Users, o.UsersMost)
 }
 
 // thinkGiven is what goes before the scenario's think times; nil: nothing.

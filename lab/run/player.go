@@ -49,7 +49,7 @@ func (r *running) newCast(ctx context.Context) (c *cast, err error) {
 	}
 	if slices.ContainsFunc(c.actions, func(a *own.Action) bool { return a != nil }) {
 		c.own, err = own.Open(ctx, own.Options{
-			Settings: r.Scenario.Own, Actions: c.actions, Users: r.Users, Seed: r.Seed, DSN: r.DSN, Bases: r.ownBases(), Transport: c.transport,
+			Settings: r.Scenario.Own, Actions: c.actions, Users: r.usersMost(), Seed: r.Seed, DSN: r.DSN, Bases: r.ownBases(), Transport: c.transport,
 		})
 	}
 	return c, err
@@ -112,7 +112,7 @@ type player struct {
 func newPlayer(ctx context.Context, o Options, operations []users.Operation, bases []string, transport http.RoundTripper) (*player, error) {
 	p := &player{
 		client:     client.New(options(o.Scenario, transport)),
-		operations: operations, bases: bases, sessions: make([]*client.Session, o.Users),
+		operations: operations, bases: bases, sessions: make([]*client.Session, o.usersMost()),
 	}
 	var err error
 	if p.logins, err = p.client.Users(ctx, bases[0]); err == nil && p.logins == 0 {

@@ -126,7 +126,7 @@ func (b *board) watch(o Options) func(users.Look) {
 		sum := l.Tally.Outcomes()
 		score, _, scored := l.Tally.Apdex()
 		b.set(func(p *Progress) {
-			p.Phase, p.Left = phaseAt(l.At, o), leftAt(l.At, o)
+			p.Phase, p.Left = phaseAt(l.At, l.Tally.From, l.Tally.To), leftAt(l.At, o)
 			p.Users, p.OpsPerS, p.LagMS, p.Backlog = l.Users, float64(l.Answered-before), milliseconds(l.LagMax), l.Backlog
 			p.Ops, p.Errors = total(sum[:]), failures(sum)
 			p.Apdex, p.Scored = score, scored
@@ -135,11 +135,12 @@ func (b *board) watch(o Options) func(users.Look) {
 	}
 }
 
-func phaseAt(at time.Duration, o Options) Phase {
+// phaseAt a moment of a run whose steady state is [from, to).
+func phaseAt(at, from, to time.Duration) Phase {
 	switch {
-	case at < o.Ramp:
+	case at < from:
 		return Ramp
-	case at < o.Ramp+o.Duration:
+	case at < to:
 		return Steady
 	}
 	return Drain

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"plimsoll/lab/live"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/result"
 	"plimsoll/lab/tally"
@@ -37,6 +38,7 @@ type running struct {
 	crowd      users.Crowd
 	operations []users.Operation
 	board      *board
+	feed       feed
 	began      time.Time
 	id         string
 
@@ -50,6 +52,7 @@ type running struct {
 	rampBegan             time.Time
 	bytesPerUser          float64
 	stoppedByHand         bool
+	changes               []users.Change
 	audit                 result.Audit
 	verdict               verdict
 }
@@ -58,6 +61,7 @@ func (r *running) run(ctx context.Context) (*result.Result, error) {
 	if err := r.reserve(); err != nil {
 		return nil, err
 	}
+	r.feed = r.newFeed()
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
@@ -81,13 +85,14 @@ func (r *running) reserve() (err error) {
 
 // open looks at the server and gets the workers up.
 func (r *running) open(ctx context.Context) (err error) {
-	r.board.begin(Starting, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
+	r.begin(Starting, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
 	if r.DSN != "" {
 		if r.before, err = postgres.Look(ctx, r.DSN); err != nil {
 			return problem.New(problem.Environment, err, "is it running? `plimsoll up` starts one; `plimsoll status` lists them")
 		}
 	}
 	if r.crew, err = r.hire(ctx); err == nil {
+		r.crew.tell = func(text string) { r.feed.say(live.Alarm, text) }
 		r.toldBefore = ask(ctx, r.crew.urls())
 	}
 	return err
@@ -100,33 +105,54 @@ func (r *running) load(ctx context.Context) error {
 		return problem.New(problem.Environment, err, r.crew.lastWords())
 	}
 	defer r.cast.close()
-	r.meter = &meter{workers: r.crew.pids(), postmaster: r.postmaster(), cores: runtime.NumCPU()}
+	r.meter = &meter{told: r.feed.shares, workers: r.crew.pids(), postmaster: r.postmaster(), cores: runtime.NumCPU()}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	r.crew.watch(stop)
 	r.rampBegan = time.Now()
+	r.feed.rampBegins()
 	r.meter.start()
 	defer r.meter.stop()
 
-	r.board.begin(phaseAt(0, r.Options), leftAt(0, r.Options))
-	crowd := r.crowd
-	crowd.Look = r.board.watch(r.Options)
-	if r.Ended != nil {
-		crowd.Ended = func(s tally.Sample) { r.Ended(r.operations[s.Operation].ID, s) }
-	}
+	defer r.feed.watch(ctx, r.DSN, r.crew.urls())()
+	r.begin(phaseAt(0, r.Ramp, r.Ramp+r.Duration), leftAt(0, r.Options))
 	var err error
-	r.tally, err = crowd.Run(working, r.cast)
-	r.stoppedByHand = ctx.Err() != nil
+	r.tally, err = r.hear(r.handed(working, stop)).Run(working, r.cast)
+	r.stoppedByHand = r.letGo() || ctx.Err() != nil
 	r.bytesPerUser = max(0, (liveBytes()-empty)/float64(r.Users))
 	return err
 }
 
+// begin a phase, for all who look on.
+func (r *running) begin(phase Phase, left time.Duration) {
+	r.board.begin(phase, left)
+	r.feed.begin(phase, left)
+}
+
+// hear lets those who look on hear of the crowd.
+func (r *running) hear(crowd users.Crowd) users.Crowd {
+	board := r.board.watch(r.Options)
+	crowd.Look = func(l users.Look) {
+		board(l)
+		r.feed.second(l) // it belongs to the phase that was, not to the one that begins
+		r.feed.begin(phaseAt(l.At, l.Tally.From, l.Tally.To), leftAt(l.At, r.Options))
+	}
+	crowd.Ended = func(s tally.Sample) {
+		r.feed.count(s)
+		if r.Ended != nil {
+			r.Ended(r.operations[s.Operation].ID, s)
+		}
+	}
+	return crowd
+}
+
 func (r *running) logIn(ctx context.Context) (err error) {
-	r.board.begin(Login, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
+	r.begin(Login, r.Ramp+r.Duration+logInGuess(r.Users)+auditGuess)
 	if r.cast, err = r.newCast(ctx); err != nil {
 		return err
 	}
-	if err = users.LogIn(ctx, r.Users, r.cast, &r.board.loggedIn); err != nil {
+	defer r.feed.logIns(&r.board.loggedIn)()
+	if err = users.LogIn(ctx, 0, r.Users, r.cast, &r.board.loggedIn); err != nil {
 		r.cast.close()
 	}
 	return err

@@ -47,6 +47,7 @@ func (r *running) judge(all *result.Result) {
 func (r *running) judgeRun(all *result.Result) {
 	v := &r.verdict
 	v.against(r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS, r.Duration.Seconds())
+	v.against(len(r.changes) > 0, "the load was changed by hand, %s", changesText(r.Users, r.changes))
 	for _, d := range r.crew.dead() {
 		v.against(true, "%s", d.text)
 	}

@@ -84,7 +84,7 @@ func (l *Timeline) seal() error {
 	}
 	l.Intervals = append(l.Intervals, l.open)
 	l.open, l.openSecs = Interval{}, 0
-	l.openTimes.reset()
+	l.openTimes.Reset()
 	return nil
 }
 

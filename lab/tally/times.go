@@ -42,6 +42,15 @@ func (t *Times) Percentile(p float64) (time.Duration, bool) {
 	return time.Duration(t.counts.ValueAtPercentile(p)) * TimesUnit, true
 }
 
+// Percentiles p, ascending, in one pass; all zero when nothing was recorded.
+func (t *Times) Percentiles(p ...float64) []time.Duration {
+	found := make([]time.Duration, len(p))
+	for i, v := range t.counts.ValueAtPercentilesSlice(p) {
+		found[i] = time.Duration(v) * TimesUnit
+	}
+	return found
+}
+
 // Max is the longest; zero when nothing was recorded.
 func (t *Times) Max() time.Duration { return time.Duration(t.counts.Max()) * TimesUnit }
 
@@ -53,7 +62,8 @@ func (t *Times) Merge(other *Times) error {
 	return nil
 }
 
-func (t *Times) reset() { t.counts.Reset() }
+// Reset forgets everything.
+func (t *Times) Reset() { t.counts.Reset() }
 
 // MarshalText is the HdrHistogram V2 encoding: small, exact, readable by the
 // histogram's implementations in other languages.

@@ -37,6 +37,14 @@ type Crowd struct {
 
 	InFlightMax int // Defaults to InFlightMaxDefault.
 
+	// Control, if not nil, changes the load by hand.
+	Control *Control
+	// UsersMost is how many users there may be by hand. Defaults to Users.
+	UsersMost int
+	// Changed, if not nil, is called by the loop for each change that it has made; it
+	// must not wait for anything.
+	Changed func(Change)
+
 	// Look, if not nil, is called once a second by the loop, which it holds up: it
 	// must not wait for anything.
 	Look func(Look)
@@ -98,6 +106,7 @@ type user struct {
 	schedule rand.PCG
 	content  rand.PCG
 	role     uint8
+	away     bool // sent home by hand
 }
 
 func newUser(seed uint64, number int) user {

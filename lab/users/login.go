@@ -12,12 +12,12 @@ import (
 // few enough not to be the load test.
 const LogInParallel = 32
 
-// LogIn logs in n users. It stops at the first that cannot. done, if not nil, is
-// raised by one for each that is in.
-func LogIn(ctx context.Context, n int, player Player, done *atomic.Int64) error {
+// LogIn logs in the users [from, to). It stops at the first that cannot. done, if not
+// nil, is raised by one for each that is in.
+func LogIn(ctx context.Context, from, to int, player Player, done *atomic.Int64) error {
 	group, entering := errgroup.WithContext(ctx)
 	group.SetLimit(LogInParallel)
-	for user := range n {
+	for user := from; user < to; user++ {
 		if entering.Err() != nil {
 			break
 		}

@@ -28,6 +28,9 @@ type loop struct {
 	inFlight int
 	ended    chan tally.Sample // room for all in flight: an operation never waits to end
 	stopped  bool              // nobody starts anything new
+	news     <-chan struct{}   // of the control; nil: none
+	wanted   int               // users by hand; those of higher numbers go home
+	pausedAt time.Duration     // notPaused: not
 	cut      bool              // the drain is over
 
 	tally     *tally.Tally
@@ -43,8 +46,9 @@ func newLoop(c Crowd, player Player) (*loop, error) {
 	if c.InFlightMax == 0 {
 		c.InFlightMax = InFlightMaxDefault
 	}
-	c.InFlightMax = min(c.InFlightMax, c.Users)
-	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax)}
+	c.UsersMost = max(c.UsersMost, c.Users)
+	c.InFlightMax = min(c.InFlightMax, c.UsersMost)
+	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax), news: c.Control.listen(), wanted: c.Users, pausedAt: notPaused}
 	for _, role := range c.roles() {
 		p, err := newPart(role, c.Operations)
 		if err != nil {
@@ -79,15 +83,26 @@ func priorities(operations []Operation) (p []int) {
 
 // enter plans the first operation of every user.
 func (l *loop) enter() {
-	l.users = make([]user, l.Users)
+	// Whoever acts works on its own random numbers in this list, so it must never move.
+	l.users = make([]user, 0, l.UsersMost)
 	l.agenda = make(agenda, 0, l.Users)
-	roles := deal(l.roles(), l.Users)
-	for i := range l.users {
-		l.users[i] = newUser(l.Seed, i)
+	l.bring(l.Users, l.enters)
+}
+
+// bring adds users up to the number n, who enter when they are said to.
+func (l *loop) bring(n int, enters func(user int) time.Duration) {
+	roles := deal(l.roles(), l.Users, n)
+	for i := len(l.users); i < n; i++ {
+		l.users = append(l.users, newUser(l.Seed, i))
 		l.users[i].role = roles[i]
-		think := l.partOf(i).thinker.residual(l.schedule(i))
-		l.agenda.add(entry{l.clock.after(l.enters(i), think), int32(i)})
+		l.seatAt(i, enters(i))
 	}
+}
+
+// seatAt lets a user come to work in the middle of a thought.
+func (l *loop) seatAt(user int, at time.Duration) {
+	think := l.partOf(user).thinker.residual(l.schedule(user))
+	l.agenda.add(entry{l.clock.after(at, think), int32(user)})
 }
 
 func (l *loop) partOf(user int) *part { return &l.parts[l.users[user].role] }
@@ -128,6 +143,9 @@ func (l *loop) work(ctx, operations context.Context) {
 // wake is when something is to be done next.
 func (l *loop) wake() time.Duration {
 	tick := time.Duration(l.ticks+1) * tally.IntervalDefault
+	if l.pausedAt != notPaused {
+		return tick
+	}
 	if l.open != nil {
 		return min(tick, l.open.next)
 	}
@@ -146,6 +164,8 @@ func (l *loop) wait(stop <-chan struct{}, at time.Duration) {
 		l.end(s)
 	case <-timer.C:
 	case <-stop:
+	case <-l.news:
+		l.obey()
 	}
 	l.endAll()
 	l.tick()
@@ -179,10 +199,17 @@ func (l *loop) send(operations context.Context, now time.Duration) {
 
 // due is who acts next by now.
 func (l *loop) due(now time.Duration) (entry, bool) {
+	if l.pausedAt != notPaused {
+		return entry{}, false
+	}
 	if l.open != nil {
 		return l.open.take(now)
 	}
-	return l.agenda.take(now)
+	e, due := l.agenda.take(now)
+	for due && l.sentHome(int(e.user)) {
+		e, due = l.agenda.take(now)
+	}
+	return e, due
 }
 
 // begin is an operation about to be sent, with the random numbers for what it does.
@@ -214,9 +241,9 @@ func (l *loop) end(s tally.Sample) {
 		l.open.free = append(l.open.free, session{int32(s.User), s.Done})
 		return
 	}
-	if !l.stopped {
+	if !l.stopped && !l.sentHome(s.User) {
 		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
-		l.agenda.add(entry{l.clock.after(s.Done, think), int32(s.User)})
+		l.agenda.add(entry{l.clock.after(l.thinksFrom(s.Done), think), int32(s.User)})
 	}
 }
 
@@ -236,7 +263,7 @@ func (l *loop) record(s tally.Sample) {
 
 // stop ends the steady state: those who think go home.
 func (l *loop) stop() {
-	l.stopped = true
+	l.stopped, l.pausedAt = true, notPaused
 	l.agenda = nil
 	if l.open != nil {
 		l.open.next = never

@@ -68,14 +68,14 @@ func newPart(r Role, operations []Operation) (p part, err error) {
 
 // deal gives each user a role, so that any number of users from the first on are of
 // the roles in their proportion: the ramp brings all roles at once.
-func deal(roles []Role, users int) []uint8 {
-	dealt := make([]uint8, users)
+func deal(roles []Role, users, n int) []uint8 {
+	dealt := make([]uint8, n)
 	given := make([]int, len(roles))
 	for user := range dealt {
 		best, most := 0, math.Inf(-1)
 		for i, r := range roles {
 			owed := float64(r.Users)*float64(user+1)/float64(users) - float64(given[i])
-			if owed > most && given[i] < r.Users {
+			if owed > most && r.Users > 0 && (given[i] < r.Users || user >= users) {
 				best, most = i, owed
 			}
 		}

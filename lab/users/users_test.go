@@ -130,14 +130,14 @@ func TestLogIn(t *testing.T) {
 	t.Run("LetsEverybodyInAFewAtATime", func(t *testing.T) {
 		var door doorman
 		var in atomic.Int64
-		if err := LogIn(context.Background(), 5000, &door, &in); err != nil || in.Load() != 5000 || door.most.Load() > LogInParallel {
+		if err := LogIn(context.Background(), 0, 5000, &door, &in); err != nil || in.Load() != 5000 || door.most.Load() > LogInParallel {
 			t.Errorf("%d in, %d at once, %v", in.Load(), door.most.Load(), err)
 		}
 	})
 	t.Run("StopsAtTheFirstWhoCannot", func(t *testing.T) {
 		door := doorman{closedFrom: 100}
 		var in atomic.Int64
-		err := LogIn(context.Background(), 5000, &door, &in)
+		err := LogIn(context.Background(), 0, 5000, &door, &in)
 		if err == nil || !strings.Contains(err.Error(), "too many sessions") || in.Load() != 100 {
 			t.Errorf("%d in, %v", in.Load(), err)
 		}
@@ -145,7 +145,7 @@ func TestLogIn(t *testing.T) {
 	t.Run("StopsWhenCancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := LogIn(ctx, 10, &doorman{}, nil); !errors.Is(err, context.Canceled) {
+		if err := LogIn(ctx, 0, 10, &doorman{}, nil); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})

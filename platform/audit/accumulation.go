@@ -29,6 +29,12 @@ func accumulation(app *metadata.Application, r *metadata.Accumulation) []Invaria
 			Checked: count(r.Totals(), current+" AND "+ofKey(r)), Wrong: shortSQL(r),
 		})
 	}
+	if r.Layered {
+		all = append(all, Invariant{
+			ID: r.Name + ".dated", Title: r.Title + ": layers are used up by the dates of the documents that brought them",
+			Checked: count(r.Totals(), current), Wrong: misdatedSQL(r),
+		})
+	}
 	if r.Covers != "" {
 		all = append(all, covers(r, app.Register(r.Covers)))
 	}
@@ -75,6 +81,21 @@ func shortSQL(r *metadata.Accumulation) string {
 	}
 	return fmt.Sprintf("SELECT %s, 'nothing below zero, nothing without %s', %s FROM %s WHERE period = 'infinity' AND %s AND (%s)",
 		subjectOf(r), r.Resources[0].Name, found, r.Totals(), ofKey(r), strings.Join(wrong, " OR "))
+}
+
+// misdatedSQL selects what there is of layers that are noted under another date than that of the movement which brought them.
+func misdatedSQL(r *metadata.Accumulation) string {
+	subject, last := "'organisation=' || t.organisation", len(r.Dimensions)
+	var left []string
+	for _, d := range r.Dimensions {
+		subject += fmt.Sprintf(" || ' %[1]s=' || t.%[1]s", d.Name)
+	}
+	for _, a := range r.Resources {
+		left = append(left, "t."+a.Name+" <> 0")
+	}
+	return fmt.Sprintf(`SELECT %[1]s, m.period::text, t.%[2]s::text FROM %[3]s t JOIN %[4]s m ON m.recorder = t.%[5]s AND m.line = t.%[6]s
+WHERE t.period = 'infinity' AND t.%[2]s > '-infinity' AND t.%[2]s <> m.period AND (%[7]s)`,
+		subject, metadata.BroughtAt, r.Totals(), r.Table(), r.Dimensions[last-2].Name, r.Dimensions[last-1].Name, strings.Join(left, " OR "))
 }
 
 // totalsSQL compares the totals with what the movements say, key by key, both ways.

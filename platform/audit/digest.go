@@ -128,7 +128,7 @@ func (b book) rowsSQL() string {
 	joins := ""
 	for i, c := range b.table.Columns {
 		switch {
-		case c.Name == "id", b.totals && c.Name == "split":
+		case c.Name == "id", b.totals && (c.Name == "split" || c.Name == metadata.BroughtAt):
 		case b.totals && strings.HasPrefix(c.Type, "numeric"):
 			sums, kept = append(sums, "sum(t."+c.Name+")"), append(kept, "sum(t."+c.Name+") <> 0")
 		case slices.Contains(b.documents, c.Name):

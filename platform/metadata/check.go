@@ -14,7 +14,7 @@ var plain = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 var reserved = map[string]bool{
 	"id": true, "organisation": true, "code": true, "name": true, "number": true, "date": true, "posted": true,
 	"author": true, "comment": true, "document": true, "line": true, "recorder": true, "recorder_type": true,
-	"period": true, "expense": true, "version": true, "lines": true, "moment": true,
+	"period": true, "expense": true, "version": true, "lines": true, "moment": true, "brought_at": true,
 	// words of SQL that cannot be columns
 	"order": true, "user": true, "group": true, "limit": true, "offset": true, "table": true, "column": true, "select": true, "from": true, "to": true,
 	"check": true, "default": true, "desc": true, "end": true, "for": true, "grant": true, "in": true, "on": true, "or": true, "and": true, "references": true,

@@ -76,3 +76,8 @@ func (a Attribute) Zero() string {
 	}
 	return "''"
 }
+
+// BroughtAt is a column of the totals of layers: of a current one, the date of the document that brought the layer, for the order in which layers are used up.
+// '-infinity' means that nobody has noted it: then the movement that brought the layer says it. Whoever brings layers, or moves their document in
+// time, notes it in the same transaction, under the lock of the key.
+const BroughtAt = "brought_at"

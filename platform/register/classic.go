@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
@@ -140,8 +141,15 @@ func (c *classic) writeSQL(meta *metadata.Accumulation) {
 ) AS m CROSS JOIN LATERAL (VALUES %[6]s) AS p (of)
 GROUP BY %[1]s, p.of HAVING %[5]s`, dimensions, strings.Join(sums, ", "), columns, meta.Table(), strings.Join(changed, " OR "), periods(meta))
 	c.seen = fmt.Sprintf("SELECT %s::text, %s FROM %%s ORDER BY %s, %s", monthColumn, columns, dimensions, monthColumn)
+	values := 2 + len(fields(meta))
+	into := columns
+	if meta.Layered {
+		values++
+		into += ", " + metadata.BroughtAt
+		updates = append(updates, keepBroughtAt)
+	}
 	c.total = fmt.Sprintf("INSERT INTO %[1]s AS t (organisation, period, %[2]s) VALUES (%[3]s) ON CONFLICT (organisation, %[4]s, period) DO UPDATE SET %[5]s",
-		meta.Totals(), columns, parameters(1, 2+len(fields(meta))), dimensions, strings.Join(updates, ", "))
+		meta.Totals(), into, parameters(1, values), dimensions, strings.Join(updates, ", "))
 	c.control = fmt.Sprintf("SELECT FROM %%s c JOIN %[1]s t ON t.organisation = $1 AND %[2]s AND t.period = c.%[3]s WHERE c.%[3]s = 'infinity' AND (%[4]s) LIMIT 1",
 		meta.Totals(), matches("t", "c", names(meta.Dimensions)), monthColumn, strings.Join(short, " OR "))
 }
@@ -165,6 +173,7 @@ func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by Record
 	if err := r.totalsByRow(ctx, w, by, changed); err != nil {
 		return err
 	}
+	r.redate(w, by, was, after)
 	if c := r.change(by, was, before, after); r.meta.Layered && len(c.lines) > 0 {
 		r.markByRow(w, by, was, c)
 	}
@@ -187,9 +196,22 @@ func (r *Register) totalsByRow(ctx context.Context, w *database.Work, by Recorde
 		return err
 	}
 	for row, month := range months {
-		w.Queue("total of "+r.meta.Name, r.classic.total, rows.Values([]any{by.Organisation, month}, row)...)
+		args := rows.Values([]any{by.Organisation, month}, row)
+		if r.meta.Layered {
+			args = append(args, r.broughtAt(by, month, rows, row))
+		}
+		w.Queue("total of "+r.meta.Name, r.classic.total, args...)
 	}
 	return nil
+}
+
+// broughtAt is what a total that changes notes: the date of a layer that the recorder brings.
+func (r *Register) broughtAt(by Recorder, month string, rows *rowset.Table, row int) any {
+	resource := rows.Value(len(r.meta.Dimensions), row)
+	if month == current && number(resource) > 0 && rows.Value(len(r.meta.Leading()), row) == any(by.ID) {
+		return by.Period
+	}
+	return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 }
 
 // controlAfter looks, as such platforms do, for balances that are short after writing; that there is none was made sure of before.

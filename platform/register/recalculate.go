@@ -15,11 +15,15 @@ func TotalsSQL(meta *metadata.Accumulation) string {
 	for _, a := range meta.Resources {
 		sums = append(sums, fmt.Sprintf("sum(CASE WHEN expense THEN -%[1]s ELSE %[1]s END)", a.Name))
 	}
-	return fmt.Sprintf(`INSERT INTO %[1]s (organisation, period, %[2]s, %[3]s)
-SELECT organisation, p.of, %[2]s, %[4]s
+	into, noted := "", ""
+	if meta.Layered {
+		into, noted = ", "+metadata.BroughtAt, ", "+broughtAtSQL(meta, "m.recorder")
+	}
+	return fmt.Sprintf(`INSERT INTO %[1]s (organisation, period, %[2]s, %[3]s%[7]s)
+SELECT organisation, p.of, %[2]s, %[4]s%[8]s
 FROM %[5]s m CROSS JOIN LATERAL (VALUES %[6]s) AS p (of)
 GROUP BY organisation, p.of, %[2]s`,
-		meta.Totals(), dimensions, strings.Join(names(meta.Resources), ", "), strings.Join(sums, ", "), meta.Table(), periods(meta))
+		meta.Totals(), dimensions, strings.Join(names(meta.Resources), ", "), strings.Join(sums, ", "), meta.Table(), periods(meta), into, noted)
 }
 
 // Recalculate queues the making anew of all totals of a register, in a transaction. Posters wait meanwhile, readers see what was before;

@@ -54,6 +54,7 @@ func fields(meta *metadata.Accumulation) []metadata.Attribute {
 type Register struct {
 	meta                                     *metadata.Accumulation
 	write, erase, read, layers, boundary     string
+	redated                                  string   // of layers
 	lookups                                  []string // by how many of the dimensions are given
 	readMany, eraseMany, insertMany, addMany string
 	restoring                                restoringSQL
@@ -71,7 +72,7 @@ func New(meta *metadata.Accumulation) *Register {
 	}
 	r.rewriterSQL()
 	if meta.Layered {
-		r.layers, r.boundary, r.restoring = r.layersSQL(), boundarySQL(meta), r.restoringSQL()
+		r.layers, r.redated, r.boundary, r.restoring = r.layersSQL(), r.redateSQL(), boundarySQL(meta), r.restoringSQL()
 	}
 	r.classic = newClassic(meta)
 	return r

@@ -28,6 +28,7 @@ func (r *Register) Replace(w *database.Work, by Recorder, was time.Time, before,
 		w.Queue("record in "+r.meta.Name, r.write, args...).Besides(len(c.lines) - len(c.erased))
 		if r.meta.Layered {
 			r.mark(w, by, was, c)
+			r.redate(w, by, was, after)
 		}
 	}
 }
@@ -85,19 +86,25 @@ func (r *Register) writeSQL() string {
 		sums, changed = append(sums, sum), append(changed, sum+" <> 0")
 		updates = append(updates, fmt.Sprintf("%[1]s = t.%[1]s + excluded.%[1]s", a.Name))
 	}
+	into, noted := "", ""
+	if r.meta.Layered {
+		into, noted = ", "+metadata.BroughtAt, ", "+broughtAtSQL(r.meta, "$1")
+		updates = append(updates, keepBroughtAt)
+	}
 	return fmt.Sprintf(`WITH moved AS MATERIALIZED (
 	SELECT * FROM unnest(%[4]s) AS m (line, period, expense, %[2]s)
 ), written AS (
 	INSERT INTO %[1]s (recorder, line, recorder_type, organisation, period, expense, %[2]s)
 	SELECT $1, m.line, $2, $3, m.period, m.expense, %[3]s FROM moved m WHERE m.line > 0
 )
-INSERT INTO %[5]s AS t (organisation, period, %[2]s)
-SELECT $3, p.of, %[6]s, %[7]s
+INSERT INTO %[5]s AS t (organisation, period, %[2]s%[12]s)
+SELECT $3, p.of, %[6]s, %[7]s%[13]s
 FROM moved m CROSS JOIN LATERAL (VALUES %[11]s) AS p (of)
 GROUP BY %[6]s, p.of HAVING %[10]s ORDER BY %[6]s, p.of
 ON CONFLICT (organisation, %[8]s, period) DO UPDATE SET %[9]s`,
 		r.meta.Table(), strings.Join(columns, ", "), qualified("m", columns), strings.Join(parameters, ", "), r.meta.Totals(),
-		qualified("m", dimensions), strings.Join(sums, ", "), strings.Join(dimensions, ", "), strings.Join(updates, ", "), strings.Join(changed, " OR "), periods(r.meta))
+		qualified("m", dimensions), strings.Join(sums, ", "), strings.Join(dimensions, ", "), strings.Join(updates, ", "), strings.Join(changed, " OR "), periods(r.meta),
+		into, noted)
 }
 
 // periods are those that a movement m is summed in.

@@ -165,6 +165,7 @@ func accumulation(r *metadata.Accumulation) []Table {
 	if !r.Layered {
 		return []Table{movements, totals}
 	}
+	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
 	boundary := Table{Name: r.Boundary(), Updated: true, Key: append([]string{"organisation"}, names(r.Leading())...)}
 	boundary.Columns = append(append([]Column{{"organisation", "uuid", ""}}, columns(r.Leading())...), Column{"moment", "timestamptz", ""})
 	return []Table{movements, totals, boundary}

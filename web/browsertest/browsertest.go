@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +20,7 @@ import (
 
 // Bounds of one visit and of the drawing of one page; both are far from what an idle machine needs.
 const (
-	visitWithin = 90 * time.Second
+	visitWithin = 6 * time.Minute
 	DrawnWithin = 30 * time.Second
 )
 
@@ -103,10 +104,41 @@ func (v *Visit) Quiet(t *testing.T) {
 	t.Helper()
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.uncomplaining(t)
+	if len(v.requests) != 1 {
+		t.Errorf("the page asked for %q", v.requests)
+	}
+}
+
+// Content fails when the page complained, whatever it asked for.
+func (v *Visit) Content(t *testing.T) {
+	t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.uncomplaining(t)
+}
+
+func (v *Visit) uncomplaining(t *testing.T) {
+	t.Helper()
 	if len(v.complaints) > 0 {
 		t.Errorf("the page complains: %q", v.complaints)
 	}
-	if len(v.requests) != 1 {
-		t.Errorf("the page asked for %q", v.requests)
+}
+
+// shotsVariable names a folder in which pictures of the pages are kept.
+const shotsVariable = "PLIMSOLL_TEST_SHOTS"
+
+// Shoot takes a picture of the whole page, which must not be blank, and keeps it where PLIMSOLL_TEST_SHOTS says.
+func (v *Visit) Shoot(t *testing.T, name string) {
+	t.Helper()
+	var picture []byte
+	v.Do(t, chromedp.FullScreenshot(&picture, 100))
+	if len(picture) < 20_000 {
+		t.Errorf("the picture of %s has only %d bytes", name, len(picture))
+	}
+	if dir := os.Getenv(shotsVariable); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+			t.Error(err)
+		}
 	}
 }

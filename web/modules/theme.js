@@ -7,10 +7,18 @@ const listeners = [];
 /** A custom property of the style sheet, as it is now. */
 export const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
 
-/** Calls back when the colours have changed: the system's scheme, or paper. */
+/** Calls back when the colours have changed: the system's scheme, somebody's choice, or paper. */
 export const onTheme = (redraw) => listeners.push(redraw);
 
 const changed = () => listeners.forEach((redraw) => redraw());
+
+/** "light", "dark", or "system"; for a page that links to the dark colours as #dark. */
+export const setTheme = (choice) => {
+  const media = { light: "not all", dark: "all", system: "(prefers-color-scheme: dark)" }[choice];
+  document.getElementById("dark").media = media;
+  root.style.colorScheme = { light: "light", dark: "dark" }[choice] ?? "light dark"; // of scroll bars and fields
+  changed();
+};
 
 dark.addEventListener("change", changed);
 addEventListener("beforeprint", () => { root.dataset.theme = "light"; changed(); });

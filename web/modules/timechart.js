@@ -14,6 +14,8 @@ const element = (tag, className, text) => {
   return made;
 };
 
+const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+
 const font = () => `12px ${colour("font")}`;
 
 const decades = (_, ticks) => ticks.map((v) => (Math.abs(Math.log10(v) % 1) < 1e-9 ? v : null));
@@ -26,7 +28,7 @@ const axis = (spec) => ({
 });
 
 /** Greys out what is not the steady state, and marks events with a line. */
-const shade = (run) => (u) => {
+const shade = (u, run) => {
   const { ctx, bbox } = u;
   const x = (s) => Math.min(Math.max(u.valToPos(s, "x", true), bbox.left), bbox.left + bbox.width);
   ctx.save();
@@ -45,11 +47,11 @@ const shade = (run) => (u) => {
   ctx.restore();
 };
 
-/** The legend; returns how to show the values at one moment. */
-const makeLegend = (box, run, lines) => {
+/** The legend; returns how to show the values at one moment, of the figures as they are then. */
+const makeLegend = (box, now, latest) => {
   const list = element("ul", "legend");
   const moment = element("li", "moment", "");
-  const values = lines.map((line) => {
+  const values = now.chart.lines.map((line) => {
     const item = element("li", "entry");
     const swatch = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     swatch.setAttribute("class", `swatch ${line.colour} ${line.dash ?? "solid"}`);
@@ -63,14 +65,16 @@ const makeLegend = (box, run, lines) => {
   });
   list.append(moment);
   box.append(list);
-  return (index) => {
-    moment.textContent = index == null ? "" : `at ${clock(run.t[index])}`;
-    values.forEach((value, i) => { value.textContent = index == null ? "" : lines[i].format(lines[i].data[index]); });
+  return (pointed) => {
+    const { run, chart } = now;
+    const index = pointed ?? (latest && run.t.length ? run.t.length - 1 : null);
+    write(moment, pointed == null ? "" : `at ${clock(run.t[pointed])}`);
+    values.forEach((value, i) => write(value, index == null ? "" : chart.lines[i].format(chart.lines[i].data[index])));
   };
 };
 
 /** Left and right move the cursor; the moment is read out. */
-const steer = (plot, frame, run, lines, show) => {
+const steer = (plot, frame, now, show) => {
   const voice = element("p", "unseen", "");
   voice.setAttribute("aria-live", "polite");
   frame.after(voice);
@@ -79,7 +83,9 @@ const steer = (plot, frame, run, lines, show) => {
     const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    at = Math.min(Math.max((at ?? 0) + step, 0), run.t.length - 1);
+    const { run, chart: { lines } } = now;
+    if (!run.t.length) return;
+    at = Math.min(Math.max((at ?? now.chart.start?.() ?? 0) + step, 0), run.t.length - 1);
     plot.setCursor({ left: plot.valToPos(run.t[at], "x"), top: plot.bbox.height / devicePixelRatio / 2 });
     show(at);
     voice.textContent = `at ${clock(run.t[at])}: ${lines.map((l) => `${l.label} ${l.format(l.data[at])}`).join(", ")}`;
@@ -88,41 +94,57 @@ const steer = (plot, frame, run, lines, show) => {
 
 /**
  * Draws into figure.
- *   run    { t, steady_from_s, steady_to_s, events }
+ *   run    { t, steady_from_s, steady_to_s, events, from, to }
  *   chart  { summary, height, lines: [{label, data, colour, dash, width, scale, format}], axes: [{scale, side, label, values, grid, logarithmic}],
- *            scales: {name: {range, distr}}, under(u): drawn below the lines }
+ *            scales: {name: {range, distr}}, under(u): drawn below the lines, latest: the legend shows the last values,
+ *            start(): where the arrow keys begin }
+ * Returns update(run, chart), which takes other figures for the same lines.
  */
 export const timeChart = (figure, run, chart) => {
+  const now = { run, chart };
   const frame = element("div", "plot");
   frame.tabIndex = 0;
   frame.setAttribute("role", "img");
-  frame.setAttribute("aria-label", `${chart.summary} Left and right arrow keys read single moments.`);
+  const caption = element("figcaption", "summary");
+  const summarize = () => {
+    write(caption, now.chart.summary);
+    frame.setAttribute("aria-label", `${now.chart.summary} Left and right arrow keys read single moments.`);
+  };
   figure.append(frame);
-  const show = makeLegend(figure, run, chart.lines);
+  const show = makeLegend(figure, now, chart.latest);
   const size = () => ({ width: frame.clientWidth, height: chart.height ?? 230 });
+  const data = () => [now.run.t, ...now.chart.lines.map((line) => line.data)];
 
   const plot = new uPlot({
     ...size(),
     legend: { show: false },
     cursor: { sync: { key: group.key, setSeries: false }, drag: { x: false, y: false }, points: { size: 7 } },
-    scales: { x: { time: false, range: () => [0, run.t.at(-1) || 1] }, ...chart.scales },
+    scales: { x: { time: false, range: () => [now.run.from ?? 0, now.run.to ?? (now.run.t.at(-1) || 1)] }, ...chart.scales },
     axes: [
       { ...axis({ scale: "x", side: 2, label: "time since the start of the ramp", values: clock }), size: 34, grid: { show: false } },
       ...chart.axes.map(axis),
     ],
     series: [{}, ...chart.lines.map((line) => ({
       label: line.label, scale: line.scale ?? "y", width: line.width ?? 2, dash: dashes[line.dash ?? "solid"],
-      stroke: () => colour(line.colour), points: { show: run.t.length < 3 }, spanGaps: false,
+      stroke: () => colour(line.colour), points: { show: () => now.run.t.length < 3 }, spanGaps: false,
     }))],
     hooks: {
-      drawAxes: [(u) => { shade(run)(u); chart.under?.(u); }],
+      drawAxes: [(u) => { shade(u, now.run); chart.under?.(u); }],
       setCursor: [(u) => show(u.cursor.idx ?? null)],
     },
-  }, [run.t, ...chart.lines.map((line) => line.data)], frame);
+  }, data(), frame);
 
   group.sub(plot);
-  steer(plot, frame, run, chart.lines, show);
+  steer(plot, frame, now, show);
   onTheme(() => plot.redraw(false, true));
   new ResizeObserver(() => plot.setSize(size())).observe(frame);
-  figure.append(element("figcaption", "summary", chart.summary));
+  summarize();
+  figure.append(caption);
+  return (run, chart) => {
+    now.run = run;
+    now.chart = { ...now.chart, ...chart };
+    plot.setData(data());
+    show(plot.cursor.left >= 0 ? plot.cursor.idx ?? null : null);
+    summarize();
+  };
 };

@@ -30,7 +30,7 @@ var exitCodes = []struct {
 	{ExitUsage, problem.Usage, "usage", "the command line, a variable or the configuration file is wrong; nothing was done"},
 	{ExitThreshold, problem.Threshold, "threshold", "it ran, and the answer is no: Apdex below the target, run not valid, books wrong, claim refuted"},
 	{ExitEnvironment, problem.Environment, "environment", "the machine lacks something: engine, cluster not running, port, disk, rights"},
-	{ExitInterrupted, problem.Interrupted, "interrupted", "stopped by Ctrl-C or SIGTERM; what was measured until then is kept"},
+	{ExitInterrupted, problem.Interrupted, "interrupted", "stopped by Ctrl-C, SIGTERM or from the dashboard; what was measured until then is kept"},
 }
 
 // exitOf is the exit code and the name of err's class.

@@ -25,6 +25,7 @@ import (
 type runOptions struct {
 	target
 	shapeOptions
+	lookOptions
 	scenario, arrivals                       string
 	rate                                     float64
 	engine, url, html, title                 string
@@ -49,10 +50,15 @@ func (a *app) addRun(root *cobra.Command) {
 a report. What is missing is made first: a cluster, a small filled database, workers; what
 this command started it stops again. Users act, wait for the answer, think, and act again.
 
+--ui shows the run in a browser while it goes on: users, throughput, Apdex by operation,
+latency, waits of the database, processors, log of events; and lets you pause it, change the
+number of users or end it. What was changed by hand is in the result, which is then not valid.
+
 Ctrl-C ends the run early and keeps what was measured; a second one stops at once.
 Exit code 3 when the run is not valid, the books are wrong or --target is missed.`,
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
+  plimsoll run --ui --users 5000 --duration 10h
   plimsoll run --cluster vanilla --json > vanilla.json
   plimsoll run --shape classic          the ERP as such systems are before they are tuned
   plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    workers that run elsewhere`,
@@ -74,6 +80,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 	fs.StringVar(&o.url, "url", "", "`URL`s of workers that run already, with commas between; starts none")
 	fs.StringVar(&o.html, "html", "", "write the HTML report to this `FILE` too")
 	fs.StringVar(&o.title, "title", "", "a `TEXT` that stands above the result")
+	lookFlags(c, &o.lookOptions)
 	a.targetFlags(c, &o.target)
 	engineFlag(c, &o.engine)
 	config.FlagOnly(fs, "html")
@@ -84,11 +91,21 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.measure(ctx, o, options)
-	if r == nil {
+	looks, err := a.openLooks(o.lookOptions)
+	if err != nil {
 		return err
 	}
-	return a.finishRun(o, r, err)
+	looks.options(&options)
+	options.Progress = a.runProgress(looks)
+	r, err := a.measure(ctx, o, options)
+	looks.finish(r, err)
+	if r != nil {
+		err = a.finishRun(o, r, err)
+	}
+	if closed := looks.close(ctx); err == nil {
+		err = closed
+	}
+	return err
 }
 
 // measure makes the run on what it finds or makes, and takes down what it made.
@@ -109,7 +126,6 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 	}
 	options.DSN, options.Profile = dsn, profile
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
-	options.Progress = a.runProgress()
 	defer a.meter.End()
 	return run.Run(ctx, options)
 }
@@ -179,11 +195,12 @@ func (a *app) ready(ctx context.Context, o runOptions) (dsn, profile string, tak
 	return r.DSN().Secret(), r.Profile(), r.Close, nil
 }
 
-func (a *app) runProgress() func(run.Progress) {
+func (a *app) runProgress(l *looks) func(run.Progress) {
 	begun := false
 	return func(p run.Progress) {
 		if !begun {
 			a.meter.Phase("run", 1, "")
+			l.begin()
 			begun = true
 		}
 		note := fmt.Sprintf("%s, %d users", p.Phase, p.Users)

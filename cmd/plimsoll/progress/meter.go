@@ -24,9 +24,11 @@ const (
 // Options say what kind of reader there is.
 type Options struct {
 	Quiet    bool
-	Terminal bool             // redraw one line instead of writing many
-	Width    int              // of the terminal; 0 means 80
-	Now      func() time.Time // defaults to time.Now
+	Terminal bool                       // redraw one line instead of writing many
+	Width    int                        // of the terminal; 0 means 80
+	Height   int                        // of the terminal; 0 means not known
+	Size     func() (width, height int) // now; nil: as it was
+	Now      func() time.Time           // defaults to time.Now
 }
 
 // Detect tells from w whether a terminal reads it, and how wide it is.
@@ -35,8 +37,12 @@ func Detect(w io.Writer) Options {
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return Options{}
 	}
-	width, _, _ := term.GetSize(int(f.Fd()))
-	return Options{Terminal: true, Width: width}
+	size := func() (int, int) {
+		width, height, _ := term.GetSize(int(f.Fd()))
+		return width, height
+	}
+	width, height := size()
+	return Options{Terminal: true, Width: width, Height: height, Size: size}
 }
 
 // Meter is safe for concurrent use.
@@ -45,7 +51,8 @@ type Meter struct {
 	w     io.Writer
 	o     Options
 	phase phase
-	drawn bool // a terminal line stands unfinished
+	drawn int // lines that stand on a terminal and will be drawn over
+	below func(width, height int) []string
 }
 
 type phase struct {
@@ -103,6 +110,18 @@ func (m *Meter) Grow(total float64) {
 	m.phase.total = total
 }
 
+// Redraws is true where a terminal reads.
+func (m *Meter) Redraws() bool { return m.o.Terminal }
+
+// Below shows more lines under the phase's own until it ends: redrawn in place on a
+// terminal, written one under the other elsewhere. None may be wider than width; height
+// is what a terminal has left, 0 where there is no end.
+func (m *Meter) Below(lines func(width, height int) []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.below = lines
+}
+
 // Say writes a line that stays.
 func (m *Meter) Say(format string, args ...any) {
 	m.mu.Lock()
@@ -126,7 +145,7 @@ func (m *Meter) End() {
 
 func (m *Meter) close() {
 	m.wipe()
-	m.phase = phase{}
+	m.phase, m.below = phase{}, nil
 }
 
 func (m *Meter) every() time.Duration {
@@ -137,10 +156,12 @@ func (m *Meter) every() time.Duration {
 }
 
 func (m *Meter) wipe() {
-	if m.drawn {
+	if m.drawn > 1 {
+		fmt.Fprintf(m.w, "\r\x1b[%dA\x1b[J", m.drawn-1) // up to the first, and all from there
+	} else if m.drawn == 1 {
 		fmt.Fprint(m.w, "\r\x1b[K")
-		m.drawn = false
 	}
+	m.drawn = 0
 }
 
 func (m *Meter) draw(now time.Time) {
@@ -149,15 +170,37 @@ func (m *Meter) draw(now time.Time) {
 	}
 	line := m.phase.line(now, m.o.Terminal)
 	if !m.o.Terminal {
-		fmt.Fprintln(m.w, line)
+		lines := []string{line}
+		if m.below != nil {
+			lines = append(append(lines, m.below(m.o.Width, 0)...), "")
+		}
+		fmt.Fprintln(m.w, strings.Join(lines, "\n"))
 		return
 	}
 	m.wipe()
+	m.resize()
 	if r := []rune(line); len(r) > m.o.Width-1 {
 		line = string(r[:m.o.Width-1])
 	}
-	fmt.Fprint(m.w, line)
-	m.drawn = true
+	lines := []string{line}
+	if m.below != nil {
+		lines = append(lines, m.below(m.o.Width-1, max(0, m.o.Height-1))...)
+		if m.o.Height > 0 { // what has scrolled away cannot be drawn over
+			lines = lines[:min(len(lines), m.o.Height)]
+		}
+	}
+	fmt.Fprint(m.w, strings.Join(lines, "\r\n"))
+	m.drawn = len(lines)
+}
+
+// resize follows the terminal.
+func (m *Meter) resize() {
+	if m.o.Size == nil {
+		return
+	}
+	if width, height := m.o.Size(); width > 0 {
+		m.o.Width, m.o.Height = width, height
+	}
 }
 
 // line is the phase in words, most important first, because a narrow terminal cuts the end.

@@ -2,6 +2,7 @@ package progress_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,62 @@ func TestMeter_GivesNoEstimateWithoutATotalOrAPace(t *testing.T) {
 	m.Update(10, "")
 	want := "wait: 1m05s\nfill: 0%, 10 rows, 2/s\n"
 	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+func TestMeter_RedrawsTheLinesBelowInPlace(t *testing.T) {
+	var out bytes.Buffer
+	c := newClock()
+	height := 10
+	m := progress.New(&out, progress.Options{Terminal: true, Now: c.now, Size: func() (int, int) { return 30, height }})
+	m.Phase("run", 60, "")
+	n := 0
+	m.Below(func(width, height int) []string {
+		n++
+		lines := []string{fmt.Sprintf("look %d, %d wide", n, width)}
+		for i := range 20 {
+			lines = append(lines, fmt.Sprint("operation ", i))
+		}
+		return lines[:min(len(lines), 3)]
+	})
+	draw := func() string {
+		before := out.Len()
+		c.pass(time.Second)
+		m.Update(30, "")
+		return out.String()[before:]
+	}
+	if got := draw(); strings.Count(got, "\r\n") != 3 || !strings.Contains(got, "\r\nlook 1, 29 wide\r\noperation 0\r\noperation 1") {
+		t.Errorf("shows %q", got)
+	}
+	if got := draw(); !strings.HasPrefix(got, "\r\x1b[3A\x1b[J") || !strings.Contains(got, "look 2") {
+		t.Errorf("redraws with %q", got)
+	}
+	height = 2
+	if got := draw(); strings.Count(got, "\r\n") != 1 {
+		t.Errorf("on a screen of two lines: %q", got)
+	}
+	m.End()
+	if !strings.HasSuffix(out.String(), "\r\x1b[1A\x1b[J") {
+		t.Errorf("lines are left: %q", out.String())
+	}
+	m.Phase("next", 1, "")
+	draw()
+	if strings.Count(out.String(), "look") != 3 {
+		t.Error("the lines below outlive their phase")
+	}
+}
+
+func TestMeter_WritesTheLinesBelowOneUnderTheOtherWhereThereIsNoTerminal(t *testing.T) {
+	var out bytes.Buffer
+	c := newClock()
+	m := progress.New(&out, progress.Options{Now: c.now})
+	m.Phase("run", 60, "")
+	m.Below(func(int, int) []string { return []string{"users 5", "Apdex 1"} })
+	c.pass(6 * time.Second)
+	m.Update(6, "steady")
+	m.End()
+	if want := "run: 10%, about 54s left, steady\nusers 5\nApdex 1\n\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/dashboard"
+	"plimsoll/lab/live"
+	"plimsoll/lab/report"
+	"plimsoll/lab/result"
+	"plimsoll/lab/run"
+	"plimsoll/lab/runs"
+	"plimsoll/platform/problem"
+)
+
+// lookOptions say how a run is looked at while it goes on.
+type lookOptions struct {
+	ui, uiStay bool
+	uiAddress  string
+	view       string
+}
+
+// Views of a run in a terminal.
+const (
+	viewTable = "table"
+	viewLine  = "line"
+)
+
+func lookFlags(c *cobra.Command, o *lookOptions) {
+	fs := c.Flags()
+	fs.BoolVar(&o.ui, "ui", false, "serve a live dashboard for a browser, with controls; prints its URL")
+	fs.StringVar(&o.uiAddress, "ui-address", dashboard.AddressDefault, "`HOST:PORT` of the dashboard, on loopback; port 0 takes any that is free")
+	fs.BoolVar(&o.uiStay, "ui-stay", false, "let the dashboard stay, with the result and the report, until Ctrl-C")
+	config.Choice(fs, &o.view, "view", "", []string{viewTable, viewLine}, "progress as a live table or one line; without it a table where a\nterminal reads, a line elsewhere")
+}
+
+// looks are the views of one run; without any, the zero value.
+type looks struct {
+	app     *app
+	picture *live.Picture
+	table   bool
+	hand    *run.Hand
+	server  *dashboard.Server
+	stay    bool
+}
+
+// openLooks opens the views before anything long begins.
+func (a *app) openLooks(o lookOptions) (*looks, error) {
+	l := &looks{app: a, stay: o.uiStay, table: !a.quiet && (o.view == viewTable || o.view == "" && a.meter.Redraws())}
+	if !o.ui && !l.table {
+		return l, nil
+	}
+	l.picture = live.New(nil)
+	if !o.ui {
+		return l, nil
+	}
+	l.hand = &run.Hand{}
+	var err error
+	if l.server, err = dashboard.Start(o.uiAddress, l.picture, l.hand); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(a.stderr, "dashboard: %s\n", l.server.URL()) // also for the quiet: without it there is none
+	return l, nil
+}
+
+// options lets a run be looked at.
+func (l *looks) options(o *run.Options) {
+	o.Live, o.Hand = l.picture, l.hand
+	if l.hand != nil {
+		o.UsersMost = usersMax
+	}
+}
+
+// begin shows the table beneath the run's progress.
+func (l *looks) begin() {
+	if l.table {
+		l.app.meter.Below(func(width, height int) []string {
+			return report.Live(l.picture.Glance(), report.Screen{Width: width, Height: height, Colour: l.app.meter.Redraws() && os.Getenv("NO_COLOR") == ""})
+		})
+	}
+}
+
+// finish shows how it ended.
+func (l *looks) finish(r *result.Result, err error) {
+	if l.server == nil {
+		return
+	}
+	path := ""
+	if r != nil {
+		if path = runs.Default().ReportPath(r.ID); !fileExists(path) {
+			path = ""
+		}
+	}
+	l.server.SetReport(path)
+	l.picture.Finish(ended(r, err, path, l.stay && path != ""))
+}
+
+func ended(r *result.Result, err error, path string, here bool) live.Result {
+	if r == nil {
+		if err == nil {
+			err = errors.New("it was never made")
+		}
+		return live.Result{Error: err.Error()}
+	}
+	return live.Result{
+		ID: r.ID, Valid: r.Valid, Reasons: r.InvalidReasons, Apdex: r.Apdex, Band: r.Band, OpsPerS: r.OpsPerS, Ops: r.Ops,
+		Audit: report.Audit(r.Audit), Report: path, ReportHere: here,
+	}
+}
+
+// close ends the dashboard, at once or when the person has seen enough.
+func (l *looks) close(ctx context.Context) error {
+	if l.server == nil {
+		return nil
+	}
+	if l.stay && ctx.Err() == nil {
+		fmt.Fprintf(l.app.stderr, "the dashboard stays until Ctrl-C: %s\n", l.server.URL())
+		<-ctx.Done()
+	}
+	return problem.New(problem.Failure, l.server.Close(), "")
+}

@@ -1,0 +1,64 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/server"
+)
+
+// askWithin is how long a worker may take to tell; one that is busy is asked a second later.
+const askWithin = 2 * time.Second
+
+// WatchWorkers keeps the picture's workers up to date until ctx is done, by what each
+// says of itself. Where one does not answer there is no figure for that second.
+func (p *Picture) WatchWorkers(ctx context.Context, urls []string) {
+	defer p.SetWorkers(nil)
+	if len(urls) == 0 {
+		return
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var before database.Counters
+	var at time.Time
+	for {
+		now, ok := askAll(ctx, urls)
+		switch {
+		case !ok:
+			at = time.Time{}
+			p.SetWorkers(nil)
+		case !at.IsZero():
+			p.SetWorkers(workersSince(now, before, time.Since(at).Seconds()))
+			fallthrough
+		default:
+			before, at = now, time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func askAll(ctx context.Context, urls []string) (sum database.Counters, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	for _, url := range urls {
+		told, err := server.Ask(ctx, url)
+		if err != nil {
+			return sum, false
+		}
+		for _, o := range told.Operations {
+			sum.Add(o.Database)
+		}
+	}
+	return sum, true
+}
+
+func workersSince(now, before database.Counters, seconds float64) *Workers {
+	now.Add(before.Times(-1))
+	per := func(n int64) float64 { return max(0, float64(n)) / seconds }
+	return &Workers{TempTables: per(now.TempTables.Used()), Statements: per(now.Statements), RoundTrips: per(now.RoundTrips)}
+}

@@ -1,0 +1,135 @@
+package users
+
+import (
+	"sync"
+	"time"
+)
+
+// Control changes a crowd's load by hand while it works. It is safe for concurrent use;
+// the loop does what was asked for last.
+//
+// Users beyond the number go home when they would act next. Those who come enter in the
+// middle of a thought, as everybody does. A pause holds thoughts as they are: nobody is
+// due in it, so that nobody's wait has the pause in it. The zero value leaves all as planned.
+type Control struct {
+	mu      sync.Mutex
+	load    Load
+	changed chan struct{} // nil: no loop listens yet
+}
+
+// Load is what a hand can change.
+type Load struct {
+	Users  int // 0: as planned
+	Paused bool
+}
+
+// Change of the load by hand, as it was made.
+type Change struct {
+	At time.Duration
+	Load
+}
+
+// Set asks for a load.
+func (c *Control) Set(l Load) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load = l
+	select {
+	case c.changed <- struct{}{}:
+	default: // the loop has not yet seen the last one, and will see this instead
+	}
+}
+
+// listen begins to hear what is asked for; of what was before, there is news at once.
+func (c *Control) listen() <-chan struct{} {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed = make(chan struct{}, 1)
+	if c.load != (Load{}) {
+		c.changed <- struct{}{}
+	}
+	return c.changed
+}
+
+func (c *Control) wanted() Load {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.load
+}
+
+const notPaused time.Duration = -1
+
+// obey makes the load what the hand wants.
+func (l *loop) obey() {
+	if l.stopped {
+		return
+	}
+	want, now := l.Control.wanted(), l.now()
+	if want.Users == 0 || l.open != nil { // the load of open arrivals is their rate
+		want.Users = l.wanted
+	}
+	want.Users = min(want.Users, l.UsersMost)
+	before := Load{l.wanted, l.pausedAt != notPaused}
+	if want == before {
+		return
+	}
+	l.pause(want.Paused, now)
+	l.resize(want.Users, l.thinksFrom(now))
+	if l.Changed != nil {
+		l.Changed(Change{now, want})
+	}
+}
+
+// pause holds all thoughts, or lets them go on where they were.
+func (l *loop) pause(paused bool, now time.Duration) {
+	switch {
+	case paused && l.pausedAt == notPaused:
+		l.pausedAt = now
+	case !paused && l.pausedAt != notPaused:
+		held := now - l.pausedAt
+		for i := range l.agenda { // all by the same: the heap stays one
+			l.agenda[i].due += held
+		}
+		if l.open != nil {
+			l.open.next += held
+		}
+		l.pausedAt = notPaused
+	}
+}
+
+// thinksFrom is when a thought begins on the agenda: in a pause none gets on.
+func (l *loop) thinksFrom(at time.Duration) time.Duration {
+	if l.pausedAt != notPaused {
+		return min(at, l.pausedAt)
+	}
+	return at
+}
+
+// resize brings users or, one by one when they are due, sends them home.
+func (l *loop) resize(n int, now time.Duration) {
+	l.wanted = n
+	if l.open != nil {
+		return
+	}
+	for i := range min(n, len(l.users)) {
+		if l.users[i].away {
+			l.users[i].away = false
+			l.seatAt(i, now)
+		}
+	}
+	l.bring(n, func(int) time.Duration { return now })
+}
+
+func (l *loop) sentHome(user int) bool {
+	l.users[user].away = l.users[user].away || user >= l.wanted
+	return l.users[user].away
+}
+
+// atWork are the users of the plan who have entered and were not sent home, and those
+// beyond it.
+func (l *loop) atWork(at time.Duration) int {
+	return min(l.Crowd.atWork(at), l.wanted) + max(0, l.wanted-l.Users)
+}

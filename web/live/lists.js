@@ -1,0 +1,67 @@
+// The lists: what the database waits for, and what has happened.
+
+import { picture } from "./picture.js";
+import { by, fill, make, write } from "./node.js";
+import { clock } from "plimsoll/figures";
+
+const seconds = 10;
+const shown = 8;
+
+const topWaits = () => {
+  const looks = picture.seconds.slice(-seconds).filter((p) => p.db);
+  const sum = new Map();
+  for (const p of looks) for (const w of p.db.waits ?? []) sum.set(`${w.type} ${w.event}`, (sum.get(`${w.type} ${w.event}`) ?? 0) + w.sessions / looks.length);
+  const all = [...sum].sort((a, b) => b[1] - a[1]).slice(0, shown);
+  const running = looks.reduce((s, p) => s + p.db.classes[0], 0) / (looks.length || 1);
+  return looks.length ? [["none: on a processor, or on the way to one", running], ...all] : [];
+};
+
+const createWait = () => {
+  const row = make("tr");
+  const head = make("th");
+  head.scope = "row";
+  const bar = make("td", "bar");
+  bar.append(make("span", "fill"));
+  row.append(head, make("td", "n"), bar);
+  return row;
+};
+
+export const showWaits = () => {
+  const all = topWaits();
+  const most = Math.max(0.1, ...all.map(([, n]) => n));
+  fill(by("waits"), all, createWait, (row, [event, sessions]) => {
+    write(row.children[0], event);
+    write(row.children[1], sessions.toFixed(2));
+    row.children[2].firstElementChild.style.width = `${Math.round((100 * sessions) / most)}%`;
+  });
+  const db = picture.seconds.at(-1)?.db;
+  write(by("waits-note"), db ? `${db.connections} connections; ${db.transactions == null ? "–" : Math.round(db.transactions)} transactions per second.` : "There is no database to look at.");
+};
+
+const toneWord = { alarm: "trouble: ", hand: "by hand: ", note: "" };
+
+const entry = (e) => {
+  const item = make("li", e.tone === "note" ? "" : e.tone);
+  item.dataset.n = e.n;
+  const at = make("time", "", e.at_s == null ? new Date(e.time).toLocaleTimeString("en-GB") : clock(Math.round(e.at_s)));
+  at.dateTime = e.time;
+  const text = make("span");
+  text.append(make("span", "unseen", toneWord[e.tone] ?? ""), e.text);
+  item.append(at, text);
+  return item;
+};
+
+/** Adds what is new; history is not read out, and the list follows its end unless somebody scrolled away from it. */
+export const showEvents = (news, reset) => {
+  const list = by("events");
+  const box = by("events-box");
+  const follows = box.scrollHeight - box.scrollTop - box.clientHeight < 24;
+  if (reset) {
+    box.setAttribute("aria-live", "off");
+    list.replaceChildren();
+  }
+  for (const e of news) list.append(entry(e));
+  while (list.children.length > picture.log.length) list.firstElementChild.remove();
+  if (reset) setTimeout(() => box.setAttribute("aria-live", "polite"), 1000);
+  if (follows && news.length) box.scrollTop = box.scrollHeight;
+};
