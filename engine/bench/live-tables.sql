@@ -1,5 +1,4 @@
--- The first run of a connection makes tables that live on; put before each workload.
-\if :ready = 0
+-- Temporary tables that live on in a session, :live of them.
 DO $$
 BEGIN
   FOR i IN 1 .. :live LOOP
@@ -8,5 +7,3 @@ BEGIN
     IF i % 20 = 0 THEN COMMIT; END IF;
   END LOOP;
 END $$;
-\set ready 1
-\endif

@@ -18,6 +18,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/schema"
 )
 
 // Base is a database that copies are made of.
@@ -31,7 +32,7 @@ type Base struct {
 // Make finds the base of that size in a cluster, or makes it.
 func Make(ctx context.Context, c *cluster.Cluster, o fill.Options, say func(string, ...any)) (*Base, error) {
 	o.Trade = true
-	b := &Base{cluster: c, name: fmt.Sprintf("disorder_trade_%d_%d", o.Documents, o.Warehouses)}
+	b := &Base{cluster: c, name: fmt.Sprintf("disorder_v%d_%d_%d_%d", schema.PlatformVersion, erp.Version, o.Documents, o.Warehouses)}
 	there, err := b.exists(ctx)
 	if err != nil {
 		return nil, err

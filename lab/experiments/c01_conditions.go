@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"plimsoll/lab/claims"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/result"
 )
 
@@ -29,6 +30,10 @@ func engineText(e result.Engine) string {
 		return fmt.Sprintf("PostgreSQL %s, stock", e.Version)
 	}
 	return fmt.Sprintf("PostgreSQL %s, %s, patchset %d", e.Version, e.Flavour, *e.Patchset)
+}
+
+func lookText(look *postgres.Server) string {
+	return engineText(result.Engine{Version: look.Version, Flavour: look.Flavour, Patchset: look.Patchset})
 }
 
 func settingsText(settings map[string]string, names ...string) (text string) {

@@ -37,6 +37,10 @@ func All() []Experiment {
 	return []Experiment{
 		ThirtyThousandUsers{},
 		SessionData{},
+		LocalInvalidation{},
+		SkippedLocks{},
+		UnflushedCommits{},
+		MemoryCatalog{},
 		TempTablePool{},
 		ConnectionLifetime{},
 		SkippedTruncates{},
@@ -49,6 +53,8 @@ func All() []Experiment {
 		RewrittenQueries{},
 		RecalculatedTotals{},
 		RestoringThreads{},
+		SystemPages{},
+		EndingSession{},
 	}
 }
 

@@ -103,12 +103,8 @@ func (b Bench) withLayer(ctx context.Context, do func(layer) (claims.Finding, er
 	if err != nil {
 		return f, err
 	}
-	engine := fmt.Sprintf("PostgreSQL %s, %s", look.Version, look.Flavour)
-	if look.Patchset != nil {
-		engine += fmt.Sprintf(", patchset %d", *look.Patchset)
-	}
 	return do(layer{cached, r.Cluster(), []claims.Condition{
-		{Name: "engine", Text: engine},
+		{Name: "engine", Text: lookText(look)},
 		{Name: "machine", Text: fmt.Sprintf("%d cores of %s, for database and clients together", here.Cores, here.CPU)},
 		{Name: "durability", Text: settingsText(look.Settings, "fsync", "synchronous_commit")},
 	}})

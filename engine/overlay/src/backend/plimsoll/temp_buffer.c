@@ -22,7 +22,6 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "plimsoll/temp_buffer.h"
 #include "utils/memutils.h"
 
@@ -37,15 +36,7 @@ typedef struct RelationBuffers
 
 #define SH_PREFIX buffers
 #define SH_ELEMENT_TYPE RelationBuffers
-#define SH_KEY_TYPE RelFileLocator
-#define SH_KEY locator
-#define SH_HASH_KEY(tb, key) \
-	hash_combine(murmurhash32((key).relNumber), murmurhash32((key).spcOid))
-#define SH_EQUAL(tb, a, b) RelFileLocatorEquals(a, b)
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+#include "plimsoll/locator_hash.h"
 
 bool		temp_buffers_by_relation = false;
 

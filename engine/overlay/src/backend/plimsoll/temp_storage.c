@@ -36,7 +36,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_tablespace_d.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "plimsoll/temp_orphan.h"
 #include "plimsoll/temp_storage.h"
@@ -73,15 +72,7 @@ typedef struct Storage
 
 #define SH_PREFIX storages
 #define SH_ELEMENT_TYPE Storage
-#define SH_KEY_TYPE RelFileLocator
-#define SH_KEY locator
-#define SH_HASH_KEY(tb, key) \
-	hash_combine(murmurhash32((key).relNumber), murmurhash32((key).spcOid))
-#define SH_EQUAL(tb, a, b) RelFileLocatorEquals(a, b)
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+#include "plimsoll/locator_hash.h"
 
 bool		temp_lazy_files = false;
 

@@ -1,0 +1,50 @@
+// Package bench owns the SQL of the engine's measurements: what a business application does with temporary tables. The
+// command temp-tables beside it and the lab's experiments play the same files.
+package bench
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed workloads/*.sql live-tables.sql
+var files embed.FS
+
+// Cycles are workloads whose run is one life of a table: made, filled, read, dropped.
+const (
+	Cycle            = "cycle"             // one statement a transaction
+	CycleTransaction = "cycle-transaction" // all in one
+	NoAnalyze        = "cycle-no-analyze"  // without statistics
+	NoIndex          = "cycle-no-index"    // and without an index
+	NoTable          = "no-table"          // the query alone
+)
+
+// Workload is a script for pgbench.
+func Workload(name string) (string, error) {
+	text, err := files.ReadFile("workloads/" + name + ".sql")
+	if err != nil {
+		return "", fmt.Errorf("no workload %q: %w", name, err)
+	}
+	return string(text), nil
+}
+
+// Statements are those of a workload without pgbench's own commands, one by one.
+func Statements(name string) (all []string, err error) {
+	text, err := Workload(name)
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+			all = append(all, line)
+		}
+	}
+	return all, err
+}
+
+// LiveTables is SQL that makes n temporary tables which live on in the session.
+func LiveTables(n int) (string, error) {
+	text, err := files.ReadFile("live-tables.sql")
+	if err != nil {
+		return "", err
+	}
+	return strings.ReplaceAll(string(text), ":live", fmt.Sprint(n)), nil
+}

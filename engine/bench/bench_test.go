@@ -1,0 +1,57 @@
+package bench_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/engine/bench"
+)
+
+func TestWorkload_IsTheFileThatTheCommandPlays(t *testing.T) {
+	paths, err := filepath.Glob("workloads/*.sql")
+	if err != nil || len(paths) < 8 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".sql")
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := bench.Workload(name); err != nil || got != string(want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{bench.Cycle, bench.CycleTransaction, bench.NoAnalyze, bench.NoIndex, bench.NoTable} {
+		if _, err := bench.Workload(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := bench.Workload("nonsense"); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Error(err)
+	}
+}
+
+// A cycle and the same in one transaction do the same work, or their ratio would speak of something else.
+func TestCycleTransaction_IsTheCycleBetweenBeginAndCommit(t *testing.T) {
+	statements := func(name string) string {
+		all, err := bench.Statements(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, "\n")
+	}
+	cycle, whole := statements(bench.Cycle), statements(bench.CycleTransaction)
+	if whole != "BEGIN;\n"+cycle+"\nCOMMIT;" {
+		t.Errorf("%s\nis not\n%s", whole, cycle)
+	}
+}
+
+func TestLiveTables_AsksForSoMany(t *testing.T) {
+	sql, err := bench.LiveTables(1234)
+	if err != nil || !strings.Contains(sql, "1 .. 1234 LOOP") || strings.Contains(sql, ":live") {
+		t.Errorf("%q, %v", sql, err)
+	}
+}
