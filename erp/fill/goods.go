@@ -18,14 +18,18 @@ func (h *history) bring(d *document.Document) {
 	}
 }
 
-// stockKept of an item is not sold off: what users of a filled base find there.
-const stockKept = 300
+// What users of a filled base find there, so that controls refuse them because they ask for too much and not because nothing is left: so much of an item is
+// not taken at all, and so much is not sold off where it has piled up.
+const (
+	stockLeast = 20
+	stockKept  = 300
+)
 
 // sold is how much of an item is taken of what is free of it; 0 when there is too little. It is a few, and of what has piled up a part, so that what comes in goes
 // out in the end.
 func (h *history) sold(item int, free int64) int64 {
 	units := int64(1 + h.rng.IntN(9))
-	if free < 2*units {
+	if free < stockLeast+units {
 		return 0
 	}
 	if spare := free - stockKept - openingOfHottest/int64(item+1); spare > 2 {
@@ -98,7 +102,7 @@ func sale(h *history) *document.Document {
 const firmShare = 0.4
 
 func order(h *history) *document.Document {
-	units := func(_ int, free int64) int64 { return min(1, free/2) }
+	units := func(_ int, free int64) int64 { return min(1, free-stockLeast) }
 	if h.rng.Float64() < firmShare {
 		units = h.sold
 	}
@@ -157,5 +161,5 @@ func consumption(h *history) *document.Document {
 		set(d, "warehouse", warehouse)
 		h.spend(d)
 		return d
-	}, 1+h.rng.IntN(5), materialEvery, func(_ int, free int64) int64 { return min(int64(1+h.rng.IntN(5)), free) })
+	}, 1+h.rng.IntN(5), materialEvery, func(_ int, free int64) int64 { return min(int64(1+h.rng.IntN(5)), free-stockLeast) })
 }
