@@ -21,11 +21,21 @@ import (
 // closeMonth of the first organisation, or open it again, as the job does.
 func closeMonth(t *testing.T, c *erptest.Company, month string, reopen bool) (done monthclose.Closed, err error) {
 	t.Helper()
+	all, err := closeMonths(t, c, monthclose.Arguments{Month: month, Reopen: reopen})
+	if len(all) == 1 {
+		done = all[0]
+	}
+	return done, err
+}
+
+func closeMonths(t *testing.T, c *erptest.Company, a monthclose.Arguments) (done []monthclose.Closed, err error) {
+	t.Helper()
 	db := databasetest.Connect(t, c.DSN, database.Options{Application: "worker"})
-	arguments, _ := json.Marshal(monthclose.Arguments{Organisation: c.Organisations[0].ID, Month: month, Reopen: reopen})
+	a.Organisation = c.Organisations[0].ID
+	arguments, _ := json.Marshal(a)
 	result, err := monthclose.Job(db).Work(t.Context(), jobs.Task{Arguments: arguments})
 	if err == nil {
-		done = result.(monthclose.Closed)
+		done = result.([]monthclose.Closed)
 	}
 	return done, err
 }
@@ -148,7 +158,30 @@ func TestMonthsAreClosedInOrder(t *testing.T) {
 	closes(t, d.Company, "2025-05", true)
 	closes(t, d.Company, "2025-03", true)
 	closes(t, d.Company, "2025-03", false)
+	closes(t, d.Company, "2025-03", true)
+	for _, again := range []bool{false, true} {
+		if all, err := closeMonths(t, d.Company, monthclose.Arguments{Month: "2025-06", Through: true}); err != nil || said(all) != map[bool]string{false: "2025-03 2025-05 2025-06", true: "2025-06"}[again] {
+			t.Errorf("closed through June: %s, %v, again %t", said(all), err, again)
+		}
+	}
 	erptest.Clean(t, d.Database)
+	closes(t, d.Company, "2025-06", true)
+	d.Post(t, "goods-receipt", "", d.on("2025-06-10T00:00:00Z", "50"))
+	want(t, "sell", d.Post(t, "goods-sale", "", d.on("2025-06-12T00:00:00Z", "1")), 201, "")
+	if all, err := closeMonths(t, d.Company, monthclose.Arguments{Month: "2999-01", Through: true}); err == nil || !strings.Contains(err.Error(), "2999-01 has not ended") || len(all) > 0 {
+		t.Errorf("closed through a month that has not ended: %s, %v", said(all), err)
+	}
+	want(t, "nothing is closed then", d.Post(t, "goods-sale", "", d.on("2025-06-12T00:00:00Z", "1")), 201, "")
+	erptest.Clean(t, d.Database)
+}
+
+// said are the months that were closed, each with the word "open" if it was not.
+func said(all []monthclose.Closed) string {
+	var months []string
+	for _, c := range all {
+		months = append(months, c.Month+map[bool]string{false: " open"}[c.Closed])
+	}
+	return strings.Join(months, " ")
 }
 
 // A sale is being written when the month is closed: the close waits for it and counts it; who comes while the close waits is refused. The ledger, which the

@@ -119,6 +119,22 @@ type history struct {
 	users  map[string]*erptest.User
 	model  *books
 	papers []*paper
+	after  *paper // what the next one is made of, if it can be
+	seen   map[string]int
+}
+
+// enough histories to have seen what orders and cells begin with.
+const enough = 100
+
+// evenly draws one of n, each as likely. The ranges of rapid prefer what is near their start: good for quantities, but most of a history would be one type
+// of document, not posted.
+func evenly(t *rapid.T, n int, label string) (v int) {
+	for _, bit := range rapid.SliceOfN(rapid.Bool(), 10, 10).Draw(t, label) {
+		if v *= 2; bit {
+			v++
+		}
+	}
+	return v % n
 }
 
 // Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by workers of every shape, make the books
@@ -134,11 +150,13 @@ func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 		}
 	}
 	recalculated := posting.New(c.Database, erp.Metadata(), erp.Rules())
+	seen, histories := map[string]int{}, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		c.Clear(t)
-		h := &history{c, users, newBooks(), nil}
-		for range rapid.IntRange(8, 32).Draw(rt, "operations") {
-			switch rapid.IntRange(0, 5).Draw(rt, "operation") {
+		histories++
+		h := &history{Company: c, users: users, model: newBooks(), seen: seen}
+		for range 8 + evenly(rt, 25, "operations") {
+			switch evenly(rt, 6, "operation") {
 			case 0, 1, 2:
 				h.create(t, rt)
 			case 3:
@@ -159,6 +177,12 @@ func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 			rt.Fatalf("recalculated:\n%s\nwant:\n%s", got, want)
 		}
 	})
+	t.Logf("%d histories: %v", histories, seen)
+	for _, what := range []string{"goods-receipt posted", "goods-sale posted", "customer-order posted", "supplier-order posted", "warehouse-receipt-order posted", "refused by stock", "refused by " + erp.ToReceive} {
+		if seen[what] == 0 && histories >= enough && !t.Failed() {
+			t.Errorf("%d histories have not seen %s: %v", histories, what, seen)
+		}
+	}
 }
 
 func (h *history) check(t *rapid.T) {
@@ -190,25 +214,36 @@ func (h *history) check(t *rapid.T) {
 }
 
 func (h *history) user(t *rapid.T, organisation int) *erptest.User {
-	return h.users[fmt.Sprint(rapid.IntRange(0, 2).Draw(t, "worker"), organisation)]
+	return h.users[fmt.Sprint(evenly(t, 3, "worker"), organisation)]
 }
 
 func (h *history) create(t *testing.T, rt *rapid.T) {
-	which := rapid.IntRange(0, 3).Draw(rt, "organisation") / 3 // mostly one, so that documents meet
-	p := &paper{o: h.Organisations[which], kind: rapid.SampledFrom(kinds).Draw(rt, "kind")}
-	p.self = p
+	which := evenly(rt, 4, "organisation") / 3 // mostly one, so that documents meet
+	p := &paper{o: h.Organisations[which]}
+	p.self, p.kind = p, h.drawKind(rt, p.o)
 	next := *p
 	body := next.draw(rt, h, time.Now().UTC().Truncate(time.Microsecond))
 	if body == nil {
 		return
 	}
-	next.posted, next.version = rapid.IntRange(0, 3).Draw(rt, "unposted") > 0, 1
+	next.posted, next.version = evenly(rt, 4, "unposted") > 0, 1
 	no := h.model.become(p, next, h.Items)
 	p.date = next.date
 	a := h.user(rt, which).Call(t, "POST", fmt.Sprintf("/v1/documents/%s?post=%t", p.kind, next.posted), "", body)
-	if !expect(rt, a, 201, no) {
+	if h.note(p.kind, next.posted, no); !expect(rt, a, 201, no) {
 		p.id = a.ID
 		h.papers, h.model.papers = append(h.papers, p), append(h.model.papers, p)
+	}
+}
+
+func (h *history) note(kind string, posted bool, no *refusal) {
+	switch {
+	case no == nil && posted:
+		h.seen[kind+" posted"]++
+	case no != nil:
+		for _, control := range no.controls {
+			h.seen["refused by "+control]++
+		}
 	}
 }
 
@@ -218,19 +253,21 @@ func (h *history) change(t *testing.T, rt *rapid.T) {
 		return
 	}
 	next := *p
+	h.after = nil
 	body := next.draw(rt, h, time.Time{})
-	query := rapid.SampledFrom([]string{"", "?post=true", "?post=false"}).Draw(rt, "wanted")
+	query := []string{"", "?post=true", "?post=false"}[evenly(rt, 3, "wanted")]
 	if query != "" {
 		next.posted = query == "?post=true"
 	}
 	path, seen := fmt.Sprintf("/v1/documents/%s/%s", p.kind, p.id), p.version
-	if rapid.IntRange(0, 4).Draw(rt, "stale") == 0 {
+	if evenly(rt, 5, "stale") == 0 {
 		if a := u.Change(t, path+query, seen+1, body); a.Status != 412 || a.Code != "changed" {
 			rt.Fatalf("got %d %s for a version that is not the document's", a.Status, a.Body)
 		}
 	}
 	next.version++
 	no := h.model.become(p, next, h.Items)
+	h.note(p.kind, next.posted, no)
 	expect(rt, u.Change(t, path+query, seen, body), 200, no)
 }
 
@@ -245,6 +282,7 @@ func (h *history) state(t *testing.T, rt *rapid.T, verb string, posted bool) {
 		next.version++
 	}
 	no := h.model.become(p, next, h.Items)
+	h.note(p.kind, next.posted, no)
 	key := id.New().String()
 	path := fmt.Sprintf("/v1/documents/%s/%s/%s", p.kind, p.id, verb)
 	if !expect(rt, u.Call(t, "POST", path, key, nil), 200, no) {
@@ -258,7 +296,7 @@ func (h *history) pick(t *rapid.T) (*paper, *erptest.User) {
 	if len(h.papers) == 0 {
 		return nil, nil
 	}
-	p := h.papers[rapid.IntRange(0, len(h.papers)-1).Draw(t, "document")]
+	p := h.papers[evenly(t, len(h.papers), "document")]
 	which := 0
 	if p.o.ID != h.Organisations[0].ID {
 		which = 1
@@ -275,7 +313,7 @@ func (p *paper) draw(t *rapid.T, h *history, otherwise time.Time) []byte {
 	}
 	date := otherwise
 	if rapid.Bool().Draw(t, "dated") {
-		date = time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -rapid.IntRange(0, 100).Draw(t, "days ago"))
+		date = time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -evenly(t, 101, "days ago"))
 	}
 	if !date.IsZero() {
 		fields["date"] = date.Format(time.RFC3339Nano)

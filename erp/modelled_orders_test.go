@@ -98,8 +98,8 @@ func drawOrdered(p *paper, t *rapid.T, h *history) erptest.Fields {
 // drawLinesOf draws lines of what another document has, mostly not more of it.
 func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper) (lines []erptest.Fields) {
 	p.lines = nil
-	for range rapid.IntRange(1, 3).Draw(t, "lines") {
-		of := other.lines[rapid.IntRange(0, len(other.lines)-1).Draw(t, "line")]
+	for range 1 + evenly(t, 3, "lines") {
+		of := other.lines[evenly(t, len(other.lines), "line")]
 		l := line{n: of.n, quantity: rapid.Int64Range(1, of.quantity).Draw(t, "quantity")}
 		p.lines, lines = append(p.lines, l), append(lines, erptest.Fields{"item": h.Items[l.n], "quantity": amount.Quantity(l.quantity)})
 	}
@@ -110,17 +110,27 @@ func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper) (lines []erpte
 func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind string) erptest.Fields {
 	f := p.drawGoods(t, h, most)
 	p.content = nil
-	if !rapid.Bool().Draw(t, "by order") {
+	if p.drawShelved(t, h, f) || !rapid.Bool().Draw(t, "by order") && h.after == nil {
 		return f
 	}
 	if order := p.drawPaper(t, h, kind); order != nil {
-		if rapid.IntRange(0, 7).Draw(t, "elsewhere") > 0 {
+		if evenly(t, 8, "elsewhere") > 0 {
 			p.warehouse = order.warehouse
 		}
 		p.content = order
 		f["source_order"], f["warehouse"], f["lines"] = order.id, p.warehouse, p.drawLinesOf(t, h, order)
 	}
 	return f
+}
+
+// drawShelved draws goods that lie in cells, for a document that comes after they were put there.
+func (p *paper) drawShelved(t *rapid.T, h *history, f erptest.Fields) bool {
+	if h.after == nil || h.after.kind != "warehouse-receipt-order" {
+		return false
+	}
+	p.warehouse = h.after.warehouse
+	f["warehouse"], f["lines"] = p.warehouse, p.drawLinesOf(t, h, h.after)
+	return true
 }
 
 // fulfilOrder takes the lines off the order, if there is one.
@@ -178,7 +188,7 @@ func drawPicked(p *paper, t *rapid.T, h *history) erptest.Fields {
 }
 
 func (p *paper) drawCarried(t *rapid.T, h *history, kinds ...string) erptest.Fields {
-	addressed := &history{Company: h.Company}
+	addressed := &history{Company: h.Company, after: h.after}
 	for _, other := range h.papers {
 		if other.warehouse == p.o.Addressed {
 			addressed.papers = append(addressed.papers, other)
@@ -191,7 +201,7 @@ func (p *paper) drawCarried(t *rapid.T, h *history, kinds ...string) erptest.Fie
 	p.warehouse = p.o.Addressed
 	c, lines := carried{basis: basis}, p.drawLinesOf(t, h, basis)
 	for _, l := range lines {
-		cell := p.o.Cells[rapid.IntRange(0, 2).Draw(t, "cell")/2]
+		cell := p.o.Cells[evenly(t, 4, "cell")/3]
 		c.cells, l["cell"] = append(c.cells, cell), cell
 	}
 	p.content = c

@@ -3,6 +3,7 @@ package erp_test
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -16,7 +17,7 @@ import (
 func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
 	f := p.deal()
 	f["lines"] = p.drawLines(t, h.Services[:], "service", 1, 3000, true)
-	if p.content = nil; rapid.IntRange(0, 2).Draw(t, "for an asset") == 0 {
+	if p.content = nil; evenly(t, 3, "for an asset") == 0 {
 		p.content = p.drawAsset(t)
 		f["asset"] = p.content
 	} else {
@@ -26,7 +27,7 @@ func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
 }
 
 func (p *paper) drawAsset(t *rapid.T) id.ID {
-	return p.o.Assets[rapid.IntRange(0, 2).Draw(t, "asset")/2]
+	return p.o.Assets[evenly(t, 3, "asset")/2]
 }
 
 func recordBought(p *paper, _ *books, _ []id.ID) *refusal {
@@ -42,7 +43,7 @@ func recordBought(p *paper, _ *books, _ []id.ID) *refusal {
 	return nil
 }
 
-// drawPaper of one of these types, of the organisation, posted or not; nil when there is none.
+// drawPaper of one of these types, of the organisation, posted or not: the one that this document comes after, if it is of them; nil when there is none.
 func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper) {
 	var all []*paper
 	for _, other := range h.papers {
@@ -52,10 +53,13 @@ func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper
 			}
 		}
 	}
-	if all == nil {
+	switch {
+	case all == nil:
 		return nil
+	case slices.Contains(all, h.after):
+		return h.after
 	}
-	return all[rapid.IntRange(0, len(all)-1).Draw(t, "basis")]
+	return all[evenly(t, len(all), "basis")]
 }
 
 type received struct {
@@ -151,7 +155,7 @@ func drawPaid(p *paper, t *rapid.T, h *history) erptest.Fields {
 	if request == nil {
 		return nil
 	}
-	paid := paidOut{payment{rapid.Int64Range(1, 3000).Draw(t, "sum"), fmt.Sprintf("B-%d", rapid.IntRange(0, 5).Draw(t, "reference"))}, request}
+	paid := paidOut{payment{rapid.Int64Range(1, 3000).Draw(t, "sum"), fmt.Sprintf("B-%d", evenly(t, 6, "reference"))}, request}
 	p.content = paid
 	f := p.deal()
 	f["cash_account"], f["amount"], f["bank_reference"], f["request"] = p.o.Bank, amount.Money(paid.sum), paid.reference, request.id

@@ -9,6 +9,7 @@ import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
+	"plimsoll/platform/id"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
@@ -39,7 +40,7 @@ type month struct {
 	documents, versions int64
 	unrestored          int64 // keys of which the costs do not follow the order of time
 	since               *time.Time
-	before              *time.Time // an earlier month that has not been closed
+	open                *[]time.Time // earlier months that have not been closed
 }
 
 func (monthCloseRules) Reads() map[string][]string { return nil }
@@ -50,17 +51,28 @@ const (
 	monthSalesSQL = `SELECT coalesce(sum(CASE WHEN credit = $4 THEN amount ELSE -amount END), 0) FROM gl_general
 WHERE organisation = $1 AND period >= $2 AND period <= $3 AND (debit = $4) <> (credit = $4) AND recorder_type <> $5`
 	monthBoundarySQL = "SELECT count(*), min(moment) FROM acc_batches_boundary WHERE organisation = $1 AND moment <= $2"
-	monthBeforeSQL   = `SELECT min(period)::timestamptz FROM (SELECT period FROM gl_general_totals
-WHERE organisation = $1 AND account = $2 AND period < $3::timestamptz::date GROUP BY period HAVING sum(credit) <> sum(debit)) open`
+	openMonthsSQL    = `SELECT period FROM gl_general_totals
+WHERE organisation = $1 AND account = $2 AND period < $3::date GROUP BY period HAVING sum(credit) <> sum(debit) ORDER BY period`
 )
+
+// OpenMonths queues the reading of the months before another that what sales brought in has not been closed of, the first one first.
+func OpenMonths(w *database.Work, organisation id.ID, before time.Time) *[]time.Time {
+	open := &[]time.Time{}
+	w.Queue("look for open months", openMonthsSQL, organisation, AccountSales, before).Rows(func(r pgx.Rows) error {
+		var one time.Time
+		err := r.Scan(&one)
+		*open = append(*open, one)
+		return err
+	})
+	return open
+}
 
 // Look implements posting.Closing.
 func (monthCloseRules) Look(w *database.Work, d *document.Document) any {
-	m := &month{}
 	first := time.Date(d.Date.UTC().Year(), d.Date.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
+	m := &month{open: OpenMonths(w, d.Organisation, first)}
 	w.Queue("sum sales", monthSalesSQL, d.Organisation, first, d.Date, AccountSales, MonthClose).Rows(func(r pgx.Rows) error { return r.Scan(&m.sales) })
 	w.Queue("look at boundary", monthBoundarySQL, d.Organisation, d.Date).Rows(func(r pgx.Rows) error { return r.Scan(&m.unrestored, &m.since) })
-	w.Queue("look for open months", monthBeforeSQL, d.Organisation, AccountSales, first).Rows(func(r pgx.Rows) error { return r.Scan(&m.before) })
 	for i := range application.Documents {
 		if name := application.Documents[i].Name; name != MonthClose {
 			w.Queue("count documents", "SELECT count(*), coalesce(sum(version), 0)::bigint FROM "+application.Documents[i].Table()+" WHERE organisation = $1 AND date >= $2 AND date <= $3",
@@ -77,8 +89,8 @@ func (monthCloseRules) Look(w *database.Work, d *document.Document) any {
 
 func (monthCloseRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {
 	m := facts.Period.(*month)
-	if m.before != nil {
-		return nil, &posting.Refusal{Control: MonthClose, Message: "months are closed in order, and what the sales of " + m.before.UTC().Format("2006-01") + " brought has not been closed: close it first"}
+	if open := *m.open; len(open) > 0 {
+		return nil, &posting.Refusal{Control: MonthClose, Message: fmt.Sprintf("months are closed in order, and what the sales of %s brought has not been closed: close it first (plimsoll close %[1]s, or --through for all)", open[0].Format("2006-01"))}
 	}
 	if m.unrestored > 0 {
 		return nil, &posting.Refusal{Control: MonthClose, Message: fmt.Sprintf(

@@ -82,10 +82,16 @@ func TestWhatHasNotChangedIsNotLookedAt(t *testing.T) {
 	if !report.Clean() || report.Documents != 0 || report.Months != 0 || report.DocumentsAll == 0 || report.MonthsAll < 2 {
 		t.Errorf("nothing has changed, looked at %+v", report)
 	}
+	if report.Unchanged() != len(report.Checks) || report.Whole() != 0 {
+		t.Errorf("nothing has changed, and %d invariants of %d hold as they did", report.Unchanged(), len(report.Checks))
+	}
 	sale := postSale(t, c)
 	report = sinceClean(t, c)
 	if !report.Clean() || report.Documents != 1 || report.Months != 1 {
 		t.Errorf("one document is new, looked at %d of %d, in %d months of %d", report.Documents, report.DocumentsAll, report.Months, report.MonthsAll)
+	}
+	if n := report.Unchanged(); n == 0 || n == len(report.Checks) || report.Checks[slices.IndexFunc(report.Checks, ofSales)].Unchanged {
+		t.Errorf("a sale is new, and %d invariants of %d hold as they did", n, len(report.Checks))
 	}
 	for range 2 { // a frozen row is no other one
 		c.Exec(t, "VACUUM (FREEZE, FULL) doc_goods_sale, acc_stock, gl_general, plimsoll_clean_point")

@@ -33,8 +33,9 @@ const Format = "2006-01"
 
 // Arguments of the job.
 type Arguments struct {
-	Organisation id.ID  `json:"organisation"` // zero is all
-	Month        string `json:"month"`        // 2025-05
+	Organisation id.ID  `json:"organisation"`      // zero is all
+	Month        string `json:"month"`             // 2025-05
+	Through      bool   `json:"through,omitempty"` // all that are open before it, too
 	Reopen       bool   `json:"reopen,omitempty"`
 }
 
@@ -42,6 +43,7 @@ type Arguments struct {
 type Closed struct {
 	Organisation id.ID        `json:"organisation"`
 	Code         string       `json:"code"`
+	Month        string       `json:"month"`
 	Number       string       `json:"number,omitempty"` // of the document; none when there was nothing to do
 	Result       amount.Money `json:"result"`           // profit, or loss below zero
 	Closed       bool         `json:"closed"`
@@ -56,7 +58,7 @@ func Month(s string) (time.Time, error) {
 	return month, nil
 }
 
-// Job closes or reopens a month, of an organisation or of all.
+// Job closes or reopens a month, or closes all through it, of an organisation or of all.
 func Job(db *database.Database) jobs.Kind {
 	books := posting.New(db, erp.Metadata(), erp.Rules())
 	return jobs.Kind{
@@ -83,25 +85,74 @@ func Job(db *database.Database) jobs.Kind {
 			if err := json.Unmarshal(t.Arguments, &s); err != nil {
 				return nil, err
 			}
-			month, err := Month(s.Month)
-			if err != nil {
-				return nil, err
-			}
-			c := &closing{db: db, books: books, organisation: s.Organisation, month: month, state: posting.Posted}
-			if s.Reopen {
-				c.state = posting.Unposted
-			}
-			done, err := c.run(ctx) // what is written is decided under the lock of the period: nobody posts into the month meanwhile
-			done.Organisation, done.Code = s.Organisation, s.Code
-			return done, err
+			return s.close(ctx, db, books)
 		},
-		Sum: func(results []json.RawMessage) (any, error) { return results, nil },
+		Sum: func(results []json.RawMessage) (any, error) {
+			all := []Closed{}
+			for _, of := range results {
+				var some []Closed
+				if err := json.Unmarshal(of, &some); err != nil {
+					return nil, err
+				}
+				all = append(all, some...)
+			}
+			return all, nil
+		},
 	}
 }
 
 type share struct {
 	Arguments
 	Code string `json:"code"`
+}
+
+// close the months of an organisation, one after the other; those that are closed when it fails stay so.
+func (s share) close(ctx context.Context, db *database.Database, books *posting.Books) (all []Closed, err error) {
+	last, err := Month(s.Month)
+	if err != nil {
+		return nil, err
+	}
+	months := []time.Time{last}
+	if s.Through {
+		if months, err = through(ctx, db, s.Organisation, last); err != nil {
+			return nil, err
+		}
+	}
+	for _, month := range months {
+		c := &closing{db: db, books: books, organisation: s.Organisation, month: month, state: posting.Posted}
+		if s.Reopen {
+			c.state = posting.Unposted
+		}
+		done, err := c.run(ctx) // what is written is decided under the lock of the period: nobody posts into the month meanwhile
+		if err != nil {
+			return all, err
+		}
+		done.Organisation, done.Code, done.Month = s.Organisation, s.Code, month.Format(Format)
+		all = append(all, done)
+	}
+	return all, nil
+}
+
+// through are the months that are open until the last one, and that itself.
+func through(ctx context.Context, db *database.Database, organisation id.ID, last time.Time) ([]time.Time, error) {
+	if err := ended(last); err != nil {
+		return nil, err
+	}
+	var open *[]time.Time
+	if err := db.Read(ctx, func(w *database.Work) error {
+		open = erp.OpenMonths(w, organisation, last)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return append(*open, last), nil
+}
+
+func ended(month time.Time) error {
+	if !month.AddDate(0, 1, 0).Before(time.Now()) {
+		return jobs.Final(fmt.Errorf("%s has not ended", month.Format(Format)))
+	}
+	return nil
 }
 
 func arguments(owner string, given json.RawMessage) (any, error) {
@@ -111,6 +162,9 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	}
 	if _, err := Month(a.Month); err != nil {
 		return nil, &document.Invalid{Field: "month", Reason: "one like 2025-05 is expected"}
+	}
+	if a.Through && a.Reopen {
+		return nil, &document.Invalid{Field: "through", Reason: "months are opened again one by one"}
 	}
 	if owner != "" {
 		own, err := id.Parse(owner)
@@ -163,8 +217,10 @@ func (c *closing) run(ctx context.Context) (Closed, error) {
 		return Closed{Number: f.number}, nil
 	case c.state == posting.Posted && f.posted && !f.corrected:
 		return Closed{Number: f.number, Result: f.result, Closed: true}, nil
-	case c.state == posting.Posted && !c.month.AddDate(0, 1, 0).Before(time.Now()):
-		return Closed{}, jobs.Final(fmt.Errorf("%s has not ended", c.month.Format(Format)))
+	case c.state == posting.Posted:
+		if err := ended(c.month); err != nil {
+			return Closed{}, err
+		}
 	}
 	done, err := c.write(ctx, f)
 	var refused *posting.Refusal

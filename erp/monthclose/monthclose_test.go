@@ -73,6 +73,15 @@ func TestMonth(t *testing.T) {
 	if db.Value(t, "SELECT count(*) FROM gl_general WHERE recorder_type = 'month_close' AND period >= '2025-05-01'") != "0" {
 		t.Error("reopened, and still entered")
 	}
+	close(t, w, `{"month": "2025-04", "reopen": true}`)
+	var months []string
+	for _, c := range close(t, w, `{"month": "2025-05", "through": true}`) {
+		months = append(months, c.Code+" "+c.Month)
+	}
+	// the second organisation sold nothing in April
+	if got := strings.Join(months, ", "); got != "ORG001 2025-04, ORG001 2025-05, ORG002 2025-05" {
+		t.Errorf("closed through May: %s", got)
+	}
 }
 
 func close(t *testing.T, w *backgroundtest.Worker, arguments string) (done []monthclose.Closed) {

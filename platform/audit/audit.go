@@ -48,7 +48,8 @@ type Report struct {
 type Check struct {
 	Invariant  string      `json:"invariant"`
 	Title      string      `json:"title"`
-	Whole      bool        `json:"whole"` // everything it is about was looked at, whatever the mode
+	Whole      bool        `json:"whole"`               // everything it is about was looked at, whatever the mode
+	Unchanged  bool        `json:"unchanged,omitempty"` // nothing it is about has changed since the clean point, so it holds as it did
 	Checked    int64       `json:"checked"`
 	Violations int64       `json:"violations"`
 	Examples   []Violation `json:"examples,omitempty"`
@@ -65,9 +66,14 @@ type Violation struct {
 func (r Report) Clean() bool { return r.Violations == 0 }
 
 // Whole counts the invariants that were checked in whole.
-func (r Report) Whole() (n int) {
+func (r Report) Whole() int { return r.count(func(c Check) bool { return c.Whole }) }
+
+// Unchanged counts the invariants of which nothing had to be looked at.
+func (r Report) Unchanged() int { return r.count(func(c Check) bool { return c.Unchanged }) }
+
+func (r Report) count(so func(Check) bool) (n int) {
 	for _, c := range r.Checks {
-		if c.Whole {
+		if so(c) {
 			n++
 		}
 	}
@@ -87,6 +93,7 @@ type Invariant struct {
 func (i Invariant) check(ctx context.Context, tx pgx.Tx, s scope) (Check, error) {
 	c := Check{Invariant: i.ID, Title: i.Title}
 	if s.holdsAsBefore(i.Wrong) {
+		c.Unchanged = true
 		return c, nil
 	}
 	wrong := i.Wrong

@@ -31,11 +31,14 @@ func (a *app) showAudit(r audited) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "INVARIANT\tLOOKED AT\tCHECKED\tVIOLATIONS\tWHAT")
 	for _, c := range r.Checks {
-		scope := "all"
-		if !c.Whole {
-			scope = string(r.Mode)
+		scope, checked := string(r.Mode), strconv.FormatInt(c.Checked, 10)
+		switch {
+		case c.Unchanged:
+			scope, checked = "unchanged", "-"
+		case c.Whole:
+			scope = "all"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\n", c.Invariant, scope, c.Checked, c.Violations, c.Title)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", c.Invariant, scope, checked, c.Violations, c.Title)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -84,8 +87,8 @@ func lookedAt(r audit.Report) string {
 	}
 	switch r.Mode {
 	case audit.SinceClean:
-		said = append(said, fmt.Sprintf("looked at: what changed since %s: %d documents of %d, %d months of %d (of organisations); %d invariants of %d in whole",
-			r.Since.Local().Format(time.DateTime), r.Documents, r.DocumentsAll, r.Months, r.MonthsAll, r.Whole(), len(r.Checks)))
+		said = append(said, fmt.Sprintf("looked at: what changed since %s: %d documents of %d, %d months of %d (of organisations); %d invariants of %d in whole, %d hold as they did",
+			r.Since.Local().Format(time.DateTime), r.Documents, r.DocumentsAll, r.Months, r.MonthsAll, r.Whole(), len(r.Checks), r.Unchanged()))
 	case audit.Sample:
 		said = append(said, fmt.Sprintf("looked at: %s of documents and keys (seed %d), %d invariants of %d in whole", percent(r.Share), r.Seed, r.Whole(), len(r.Checks)),
 			fmt.Sprintf("a single wrong document or key is found with a probability of %s, one of %d with %s", percent(r.Share), manyWrong, percent(1-math.Pow(1-r.Share, manyWrong))))

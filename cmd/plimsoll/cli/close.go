@@ -13,8 +13,8 @@ import (
 
 type closeOptions struct {
 	target
-	organisation string
-	reopen       bool
+	organisation    string
+	through, reopen bool
 }
 
 func (a *app) addClose(root *cobra.Command) {
@@ -26,17 +26,21 @@ func (a *app) addClose(root *cobra.Command) {
 document at the month's last moment. The costs must follow the order of time until then
 ('plimsoll restore'); else nothing is closed. Nothing is written into a closed month, or into
 one before it: it is refused. Months are closed in order when they have ended, and opened
-again from the last one back.`,
+again from the last one back. --through closes all that are open up to MONTH; if one
+cannot be closed, those before it are.`,
 		Example: `  plimsoll close 2025-05
+  plimsoll close 2025-05 --through
   plimsoll close 2025-05 --organisation ORG001
   plimsoll close 2025-05 --reopen`,
 		Args: arguments(1, 1, "a month, like 2025-05"),
 	}, func(ctx context.Context, args []string) error { return a.closeMonth(ctx, args[0], o) })
 	fs := c.Flags()
 	fs.StringVar(&o.organisation, "organisation", "", "`CODE` of the one to close; without it all")
+	fs.BoolVar(&o.through, "through", false, "close every open month up to this one, in order")
 	fs.BoolVar(&o.reopen, "reopen", false, "take the close back")
 	a.targetFlags(c, &o.target)
-	config.FlagOnly(fs, "organisation", "reopen")
+	c.MarkFlagsMutuallyExclusive("through", "reopen")
+	config.FlagOnly(fs, "organisation", "through", "reopen")
 }
 
 func (a *app) closeMonth(ctx context.Context, month string, o closeOptions) error {
@@ -48,7 +52,7 @@ func (a *app) closeMonth(ctx context.Context, month string, o closeOptions) erro
 		return err
 	}
 	job, err := a.see(ctx, errand{
-		target: o.target, kind: monthclose.Kind, arguments: monthclose.Arguments{Organisation: organisation, Month: month, Reopen: o.reopen}, threads: 2,
+		target: o.target, kind: monthclose.Kind, arguments: monthclose.Arguments{Organisation: organisation, Month: month, Through: o.through, Reopen: o.reopen}, threads: 2,
 		phase: "close " + month, unit: "organisations", again: "the same command closes what is left",
 	})
 	if err != nil {
@@ -66,7 +70,7 @@ func (a *app) closeMonth(ctx context.Context, month string, o closeOptions) erro
 		if c.Closed {
 			state = "closed by " + c.Number + ", result " + c.Result.String()
 		}
-		fmt.Fprintf(a.stdout, "%-8s %s %s\n", c.Code, month, state)
+		fmt.Fprintf(a.stdout, "%-8s %s %s\n", c.Code, c.Month, state)
 	}
 	return nil
 }

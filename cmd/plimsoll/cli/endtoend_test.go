@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,6 +207,11 @@ func (s *stand) audit(t *testing.T) {
 	}
 	cook("-1")
 	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitOK)
+	o = plimsoll(t, "audit", "--cluster", s.one, "--since-clean")
+	o.want(t, ExitOK)
+	if !regexp.MustCompile(`(?m)^goods_sale\.ledger +unchanged +- +0 `).MatchString(o.stdout) || !strings.Contains(o.stdout, "hold as they did") {
+		t.Errorf("%s", o.stdout)
+	}
 	if got := s.digest(t); got != books {
 		t.Errorf("digest %s, it was %s with the same books", got, books)
 	}

@@ -58,6 +58,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"ParquetToTheTerminal", []string{"export", "--as", "parquet"}, []string{"no text for a terminal", "hint: name a file with --out"}},
 		{"SeveralRunsAsOnePage", []string{"report", "a", "b", "--html", "x"}, []string{"--html writes one run"}},
 		{"ScenarioMissing", []string{"run", "--scenario", "/no/such.toml"}, []string{"read scenario", "hint: 'plimsoll scenario' prints one"}},
+		{"CloseThroughAndReopen", []string{"close", "2025-05", "--through", "--reopen"}, []string{"[through reopen]"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
