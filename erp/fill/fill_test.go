@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,12 +25,16 @@ import (
 	"plimsoll/platform/server"
 )
 
-// killedVariable has the connection string of the database that a process of a test is to fill until it is killed.
-const killedVariable = "PLIMSOLL_FILL_UNTIL_KILLED"
+// killedVariable has the connection string of the database that a process of a test is to fill until it is killed, killedAtVariable how much of the
+// documents it makes until then.
+const (
+	killedVariable   = "PLIMSOLL_FILL_UNTIL_KILLED"
+	killedAtVariable = "PLIMSOLL_FILL_KILLED_AT"
+)
 
 func TestMain(m *testing.M) {
 	if dsn := os.Getenv(killedVariable); dsn != "" {
-		fillUntilKilled(dsn)
+		fillUntilKilled(dsn, os.Getenv(killedAtVariable))
 	}
 	databasetest.Main(m)
 }
@@ -218,9 +223,9 @@ func TestFillRefuses(t *testing.T) {
 func TestAKilledFillGoesOn(t *testing.T) {
 	whole, _ := filled(t, killed)
 	db := databasetest.Open(t)
-	for range 3 {
+	for _, at := range []string{"0.3", "0.55", "0.8"} {
 		command := exec.CommandContext(t.Context(), os.Args[0])
-		command.Env = append(os.Environ(), killedVariable+"="+db.DSN)
+		command.Env = append(os.Environ(), killedVariable+"="+db.DSN, killedAtVariable+"="+at)
 		if out, err := command.CombinedOutput(); err == nil || command.ProcessState.ExitCode() != -1 {
 			t.Fatalf("it was to be killed: %v\n%s", err, out)
 		}
@@ -232,6 +237,9 @@ func TestAKilledFillGoesOn(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	half := db.Value(t, "SELECT count(*) FROM plimsoll_fill_unit")
+	if got := db.Value(t, "SELECT count(*) FROM (SELECT FROM plimsoll_fill_unit WHERE part >= 0 GROUP BY organisation HAVING count(*) < 3) half"); got == "0" {
+		t.Error("no organisation has some of its months and not others: nothing has to be made once more")
+	}
 	other := killed
 	other.Seed++
 	if _, err := fill.Run(t.Context(), db.Database, other); !errors.Is(err, fill.ErrUnfinished) || problem.HintOf(err) == "" {
@@ -261,21 +269,19 @@ var killed = fill.Options{
 	Items: 200, Warehouses: 9, Counterparties: 300, Users: 6, Organisations: 3, Documents: 16_000, Seed: 5, Streams: 2, Until: small.Until,
 }
 
-// fillUntilKilled kills itself without a word when it has done some more.
-func fillUntilKilled(dsn string) {
+// fillUntilKilled kills itself without a word when it has made a share of the documents.
+func fillUntilKilled(dsn, at string) {
+	share, err := strconv.ParseFloat(at, 64)
+	if err != nil {
+		panic(err)
+	}
 	db, err := database.Open(context.Background(), dsn, database.Options{})
 	if err != nil {
 		panic(err)
 	}
-	options, from := killed, int64(-1)
+	options := killed
 	options.Progress = func(p fill.Progress) {
-		if p.Stage != "documents" {
-			return
-		}
-		if from < 0 {
-			from = p.Done
-		}
-		if p.Done >= from+4_000 || p.Done >= p.Total*9/10 {
+		if p.Stage == "documents" && float64(p.Done) >= share*float64(p.Total) {
 			process, _ := os.FindProcess(os.Getpid())
 			_ = process.Kill()
 			select {}
