@@ -1,6 +1,12 @@
 // Package fill owns the base to work on: catalogs and a history of documents, the same for the same
-// options. The history is made by the rules that post documents, on balances in memory, and loaded by COPY, so its movements and
-// entries are what posting would have made; totals are then summed set-based.
+// sizes and seed, at any scale. The history is made by the rules that post documents, on balances in memory, and loaded by COPY, so its movements and
+// entries are what posting would have made.
+//
+// The work is cut into units: the catalogs and each month of each organisation. Organisations are made at once, the months of one in their order, and each
+// unit is a transaction that ends with a line in a journal in the database. So a fill that was killed goes on where it stopped, and half a unit leaves nothing.
+//
+//	begin ─▶ catalogs ─▶ documents ─▶ totals ─▶ indexes ─▶ statistics ─▶ finished
+//	 journal, no indexes │ unit by unit, by COPY │ set-based │ in parallel │ VACUUM (FREEZE, ANALYZE)
 //
 // Hot items, warehouses and organisations are the first of their lists (package skew).
 package fill
@@ -8,10 +14,9 @@ package fill
 import (
 	"context"
 	"errors"
-	"fmt"
+	"runtime"
+	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp"
 	"plimsoll/platform/database"
@@ -31,20 +36,27 @@ const (
 // Options say how much; zero values mean the defaults.
 type Options struct {
 	Items, Warehouses, Counterparties, Users, Organisations int
-	Documents                                               int // receipts and sales beyond the opening stock; negative means none
+	Documents                                               int // of the history beyond the opening; negative means none
 	// Trade makes a history of receipts and sales alone: the sequence of cost batches at its densest.
 	Trade bool
+	// Scale makes the base of claim C02 times this, instead of the counts above.
+	Scale float64
 	Seed  uint64
-	// Until is the end of the history. Defaults to the last midnight (UTC). The base is the same for the same Seed, sizes and Until.
+	// Until is the end of the history. Defaults to the last midnight (UTC), or to that of the base that is gone on with. The base is the same
+	// for the same Seed, sizes and Until.
 	Until time.Time
-	// Progress, when set, is told after each step.
+	// Streams fill at once. Defaults to the processors there are.
+	Streams int
+	// Resume goes on with what has been begun, whatever its sizes; Discard throws it away first.
+	Resume, Discard bool
+	// Progress, when set, is told how far it is.
 	Progress func(Progress)
 }
 
 // Progress of a fill.
 type Progress struct {
 	Stage       string
-	Done, Total int64 // documents or elements of the stage
+	Done, Total int64 // elements, documents, tables of the stage
 }
 
 // Summary is what was written.
@@ -52,88 +64,126 @@ type Summary struct {
 	Items          int           `json:"items"`
 	Warehouses     int           `json:"warehouses"`
 	Counterparties int           `json:"counterparties"`
+	Contracts      int           `json:"contracts"`
 	Users          int           `json:"users"`
 	Organisations  int           `json:"organisations"`
-	Documents      int           `json:"documents"` // with the opening receipts
+	Documents      int           `json:"documents"` // with the opening
 	Rows           int64         `json:"rows"`
+	Bytes          int64         `json:"copied_bytes"`
+	Streams        int           `json:"streams"`
 	Elapsed        time.Duration `json:"elapsed_ns"`
+	Stages         []Stage       `json:"stages"`
 }
 
-// ErrNotEmpty means that the database already holds data; fill never adds to it.
-var ErrNotEmpty = errors.New("the database is not empty")
+// Stage and how long it took in this run.
+type Stage struct {
+	Name    string        `json:"name"`
+	Elapsed time.Duration `json:"elapsed_ns"`
+}
 
-// fillLock is the advisory lock that keeps two fills apart.
-const fillLock = 0x66696c6c
+var (
+	// ErrNotEmpty means that the database already holds data; fill never adds to it.
+	ErrNotEmpty = errors.New("the database is not empty")
+	// ErrUnfinished means that a fill was begun and has not come to its end.
+	ErrUnfinished = errors.New("the database is filled by half")
+)
 
-// Run migrates an empty database and fills it in one transaction: a stopped fill leaves nothing behind.
-func Run(ctx context.Context, db *database.Database, options Options) (Summary, error) {
+const unfinishedHint = "'plimsoll fill --resume' goes on with it, 'plimsoll fill --discard' starts over"
+
+// Run migrates an empty database and fills it, or goes on with a fill of the same sizes that was stopped.
+func Run(ctx context.Context, db *database.Database, options Options) (summary Summary, err error) {
 	start := time.Now()
-	if err := options.fillIn(); err != nil {
-		return Summary{}, err
+	sizes, err := SizesOf(options)
+	if err != nil {
+		return summary, err
 	}
 	if err := erp.Migrate(ctx, db); err != nil {
-		return Summary{}, err
+		return summary, err
 	}
-	summary := Summary{
-		Items: options.Items, Warehouses: options.Warehouses, Counterparties: options.Counterparties,
-		Users: options.Users, Organisations: options.Organisations,
+	f := &filler{db: db, options: options, streams: options.Streams}
+	if f.streams < 1 {
+		f.streams = runtime.GOMAXPROCS(0)
 	}
-	err := db.Borrow(ctx, func(conn *pgx.Conn) error {
-		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			l := &loader{tx: tx, options: options, summary: &summary}
-			return l.run(ctx)
-		})
-		if err != nil {
+	if f.journal, err = reserve(ctx, db); err != nil {
+		return summary, err
+	}
+	defer f.journal.close()
+	if sizes, err = f.journal.begin(ctx, sizes, options); err != nil {
+		return summary, err
+	}
+	if err := f.run(ctx, sizes); err != nil {
+		return summary, f.told(err)
+	}
+	summary = f.summary(sizes)
+	summary.Elapsed = time.Since(start)
+	return summary, nil
+}
+
+// filler is one run.
+type filler struct {
+	db      *database.Database
+	options Options
+	streams int
+	journal *journal
+	base    *base
+	stages  []Stage
+
+	mutex    sync.Mutex
+	progress Progress
+}
+
+func (f *filler) run(ctx context.Context, sizes Sizes) error {
+	f.base = newBase(sizes)
+	for _, stage := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"catalogs", f.catalogs}, {"documents", f.documents}, {"totals", f.totals}, {"indexes", f.indexes}, {"statistics", f.statistics},
+	} {
+		start := time.Now()
+		if err := stage.do(ctx); err != nil {
 			return err
 		}
-		options.tell("statistics", 0, 1)
-		return problem.WithHint(settle(ctx, conn), "the base is complete, its statistics are not: run VACUUM ANALYZE")
-	})
-	summary.Elapsed = time.Since(start)
-	return summary, err
+		f.stages = append(f.stages, Stage{stage.name, time.Since(start)})
+	}
+	return f.journal.finish(ctx, f.stages, f.streams)
 }
 
-func (o *Options) fillIn() error {
-	for _, size := range []struct {
-		name  string
-		value *int
-		least int
-	}{
-		{"organisations", &o.Organisations, OrganisationsDefault}, {"items", &o.Items, ItemsDefault}, {"warehouses", &o.Warehouses, WarehousesDefault},
-		{"counterparties", &o.Counterparties, CounterpartiesDefault}, {"users", &o.Users, UsersDefault}, {"documents", &o.Documents, DocumentsDefault},
-	} {
-		switch {
-		case *size.value == 0:
-			*size.value = max(size.least, o.Organisations)
-		case *size.value < 0 && size.value == &o.Documents:
-			*size.value = 0
-		case *size.value < 0 || size.value != &o.Documents && size.value != &o.Items && *size.value < o.Organisations:
-			return problem.New(problem.Usage, fmt.Errorf("fill with %d %s", *size.value, size.name), "every organisation needs at least one")
-		}
+// told adds what to do now.
+func (f *filler) told(err error) error {
+	class := problem.ClassOf(err)
+	if isDiskFull(err) {
+		class = problem.Environment
 	}
-	if o.Until.IsZero() {
-		o.Until = time.Now().UTC().Truncate(24 * time.Hour)
-	}
-	o.Until = o.Until.UTC().Truncate(time.Microsecond)
-	return nil
+	return problem.New(class, err, "what is done stays; "+unfinishedHint)
 }
 
-func (o *Options) tell(stage string, done, total int64) {
-	if o.Progress != nil {
-		o.Progress(Progress{stage, done, total})
+func (f *filler) summary(s Sizes) Summary {
+	all := f.journal.sum()
+	return Summary{
+		Items: s.Items, Warehouses: s.Warehouses, Counterparties: s.Counterparties, Contracts: s.Contracts, Users: s.Users, Organisations: s.Organisations,
+		Documents: int(all.Documents), Rows: all.Rows, Bytes: all.Bytes, Streams: f.streams, Stages: f.stages,
 	}
 }
 
-// settle leaves the tables as a database that has been running for a while has them. VACUUM takes as long as it takes.
-func settle(ctx context.Context, conn *pgx.Conn) error {
-	statements := []string{"SET statement_timeout = 0"}
-	for _, table := range tables() {
-		statements = append(statements, "VACUUM (ANALYZE) "+table)
+// stage begins to be told of.
+func (f *filler) stage(name string, total int64) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.progress = Progress{name, 0, total}
+	f.tell()
+}
+
+// did some more of the stage.
+func (f *filler) did(n int64) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.progress.Done = min(f.progress.Done+n, f.progress.Total)
+	f.tell()
+}
+
+func (f *filler) tell() {
+	if f.options.Progress != nil {
+		f.options.Progress(f.progress)
 	}
-	for _, statement := range append(statements, "RESET statement_timeout") {
-		if _, err := conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("gather statistics: %w", err)
-		}
-	}
-	return nil
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +25,19 @@ import (
 	"plimsoll/platform/server"
 )
 
-func TestMain(m *testing.M) { databasetest.Main(m) }
+// killedVariable has the connection string of the database that a process of a test is to fill until it is killed, killedAtVariable how much of the
+// documents it makes until then.
+const (
+	killedVariable   = "PLIMSOLL_FILL_UNTIL_KILLED"
+	killedAtVariable = "PLIMSOLL_FILL_KILLED_AT"
+)
+
+func TestMain(m *testing.M) {
+	if dsn := os.Getenv(killedVariable); dsn != "" {
+		fillUntilKilled(dsn, os.Getenv(killedAtVariable))
+	}
+	databasetest.Main(m)
+}
 
 var small = fill.Options{
 	Items: 30, Warehouses: 6, Counterparties: 8, Users: 6, Organisations: 2, Documents: 600, Seed: 7,
@@ -204,10 +219,126 @@ func TestFillRefuses(t *testing.T) {
 	})
 }
 
-func TestAStoppedFillLeavesNothingAndCanBeRepeated(t *testing.T) {
+// A process is killed while it fills; what it has done stays, the rest comes, and the base is the one that a fill in one go makes.
+func TestAKilledFillGoesOn(t *testing.T) {
+	whole, _ := filled(t, killed)
+	db := databasetest.Open(t)
+	for _, at := range []string{"0.3", "0.55", "0.8"} {
+		command := exec.CommandContext(t.Context(), os.Args[0])
+		command.Env = append(os.Environ(), killedVariable+"="+db.DSN, killedAtVariable+"="+at)
+		if out, err := command.CombinedOutput(); err == nil || command.ProcessState.ExitCode() != -1 {
+			t.Fatalf("it was to be killed: %v\n%s", err, out)
+		}
+	}
+	if got := db.Value(t, "SELECT count(*) FROM plimsoll_fill WHERE finished IS NULL"); got != "1" {
+		t.Fatal("the journal does not say that it is unfinished")
+	}
+	if err := fill.Finished(t.Context(), db.Database); !errors.Is(err, fill.ErrUnfinished) || problem.ClassOf(err) != problem.Usage {
+		t.Errorf("got %v", err)
+	}
+	half := db.Value(t, "SELECT count(*) FROM plimsoll_fill_unit")
+	if got := db.Value(t, "SELECT count(*) FROM (SELECT FROM plimsoll_fill_unit WHERE part >= 0 GROUP BY organisation HAVING count(*) < 3) half"); got == "0" {
+		t.Error("no organisation has some of its months and not others: nothing has to be made once more")
+	}
+	other := killed
+	other.Seed++
+	if _, err := fill.Run(t.Context(), db.Database, other); !errors.Is(err, fill.ErrUnfinished) || problem.HintOf(err) == "" {
+		t.Errorf("another fill on top: %v", err)
+	}
+	later := killed
+	later.Until, later.Streams = time.Time{}, 4
+	summary, err := fill.Run(t.Context(), db.Database, later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if half == "0" || half == db.Value(t, "SELECT count(*) FROM plimsoll_fill_unit") {
+		t.Errorf("%s units were done when it was killed: nothing was gone on with", half)
+	}
+	if err := fill.Finished(t.Context(), db.Database); err != nil {
+		t.Error(err)
+	}
+	same(t, whole, db)
+	report, err := fill.Check(t.Context(), db.Database, fill.Options{})
+	if err != nil || !report.Clean() || report.Rows != summary.Rows {
+		t.Errorf("%+v, %v; summary %+v", report, err, summary)
+	}
+	erptest.Clean(t, db.Database)
+}
+
+var killed = fill.Options{
+	Items: 200, Warehouses: 9, Counterparties: 300, Users: 6, Organisations: 3, Documents: 16_000, Seed: 5, Streams: 2, Until: small.Until,
+}
+
+// fillUntilKilled kills itself without a word when it has made a share of the documents.
+func fillUntilKilled(dsn, at string) {
+	share, err := strconv.ParseFloat(at, 64)
+	if err != nil {
+		panic(err)
+	}
+	db, err := database.Open(context.Background(), dsn, database.Options{})
+	if err != nil {
+		panic(err)
+	}
+	options := killed
+	options.Progress = func(p fill.Progress) {
+		if p.Stage == "documents" && float64(p.Done) >= share*float64(p.Total) {
+			process, _ := os.FindProcess(os.Getpid())
+			_ = process.Kill()
+			select {}
+		}
+	}
+	_, err = fill.Run(context.Background(), db, options)
+	panic(fmt.Sprint("it came to its end: ", err))
+}
+
+// same fails when two bases differ in a table, a row, an index or a key.
+func same(t *testing.T, one, other *databasetest.Test) {
+	t.Helper()
+	for _, table := range tables {
+		if digest(t, one, "TABLE "+table) != digest(t, other, "TABLE "+table) {
+			t.Errorf("%s differs", table)
+		}
+	}
+	if one.Value(t, indexes) != other.Value(t, indexes) {
+		t.Error("indexes or keys differ")
+	}
+}
+
+// indexes and keys of a database, in one text.
+const indexes = `SELECT string_agg(pg_get_indexdef(indexrelid) || indisprimary || indisvalid, ';' ORDER BY indexrelid::regclass::text)
+	FROM pg_index JOIN pg_class c ON c.oid = indrelid WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE 'plimsoll_fill%'`
+
+// The number of streams, and whether indexes were put off, change nothing.
+func TestStreamsMakeTheSameBase(t *testing.T) {
+	one := killed
+	one.Streams = 1
+	four := killed
+	four.Streams = 4
+	first, _ := filled(t, one)
+	second, _ := filled(t, four)
+	same(t, first, second)
+	plain := databasetest.Open(t)
+	if err := erp.Migrate(t.Context(), plain.Database); err != nil {
+		t.Fatal(err)
+	}
+	if first.Value(t, indexes) != plain.Value(t, indexes) {
+		t.Error("the indexes are not those of a base that was not filled")
+	}
+	if got := first.Value(t, "SELECT count(*) FROM plimsoll_fill_index"); got != "0" {
+		t.Errorf("%s indexes are still missing", got)
+	}
+	// Pages that a COPY has added and not used are no part of it: they are empty, and nobody is told that they are seen by all.
+	for _, table := range tables {
+		if got := first.Value(t, "SELECT count(DISTINCT (ctid::text::point)[0]) - (SELECT relallvisible FROM pg_class WHERE oid = $1::regclass) FROM "+table, table); got[0] != '-' && got != "0" {
+			t.Errorf("%s: %s pages with rows are not known to be seen by all", table, got)
+		}
+	}
+}
+
+func TestAStoppedFillCanBeDiscarded(t *testing.T) {
 	db := databasetest.Open(t)
 	ctx, stop := context.WithCancel(t.Context())
-	options := small
+	options := killed
 	options.Progress = func(p fill.Progress) {
 		if p.Stage == "totals" {
 			stop()
@@ -216,14 +347,16 @@ func TestAStoppedFillLeavesNothingAndCanBeRepeated(t *testing.T) {
 	if _, err := fill.Run(ctx, db.Database, options); problem.ClassOf(err) != problem.Interrupted {
 		t.Fatalf("got %v", err)
 	}
-	for _, table := range tables {
-		if got := db.Value(t, "SELECT count(*) FROM "+table); got != "0" {
-			t.Errorf("%s has %s rows", table, got)
-		}
+	if got := db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'plimsoll fill' AND state LIKE 'idle in transaction%'"); got != "0" {
+		t.Errorf("%s transactions are open", got)
 	}
-	if _, err := fill.Run(t.Context(), db.Database, small); err != nil {
-		t.Error(err)
+	another := small
+	another.Discard = true
+	if _, err := fill.Run(t.Context(), db.Database, another); err != nil {
+		t.Fatal(err)
 	}
+	whole, _ := filled(t, small)
+	same(t, whole, db)
 }
 
 func TestProgressComesToItsEnd(t *testing.T) {
@@ -238,5 +371,85 @@ func TestProgressComesToItsEnd(t *testing.T) {
 	_, summary := filled(t, options)
 	if p := last["documents"]; p.Done != p.Total || p.Done != int64(summary.Documents) {
 		t.Errorf("%+v, summary %+v", p, summary)
+	}
+}
+
+// The counts are those of claim C02, in the database and not only in the plan.
+func TestScaleKeepsTheProportions(t *testing.T) {
+	db, _ := filled(t, fill.Options{Scale: 0.001, Seed: 1, Until: small.Until})
+	for table, want := range map[string]int{
+		"cat_contracts": 28_000, "cat_counterparties": 2_500, "cat_fixed_assets": 1_000, "cat_employees": 700, "cat_partners": 90, "cat_items": 80, "cat_users": 25,
+		"cat_warehouses": 4, "cat_departments": 2, "cat_organisations": 1,
+		"doc_settlement_registrar": 1_622, "doc_payment_request": 1_068, "doc_bank_payment": 1_067, "doc_supplier_order": 779, "doc_goods_receipt": 778, "doc_customer_order": 724,
+		"doc_bank_receipt": 537, "doc_warehouse_issue_order": 339, "doc_goods_sale": 334, "doc_warehouse_receipt_order": 286, "doc_service_purchase": 207, "doc_internal_consumption": 158,
+		"doc_other_goods_receipt": 137, "doc_service_sale": 136, "doc_asset_commissioning": 129,
+		// every sale and purchase has its invoice; C02 has more, of advances
+		"doc_invoice_issued": 334 + 136, "doc_invoice_received": 778 + 207,
+	} {
+		if got := db.Value(t, "SELECT count(*) FROM "+table); got != fmt.Sprint(want) {
+			t.Errorf("%s has %s rows, %d wanted", table, got, want)
+		}
+	}
+	hot := db.Value(t, "SELECT max(n) > 3 * avg(n) FROM (SELECT count(*) AS n FROM doc_goods_receipt_lines GROUP BY item) s")
+	if hot != "true" {
+		t.Error("no item is hot")
+	}
+	erptest.Clean(t, db.Database)
+}
+
+// Trade alone is as dense as it can be: claim C31 restores the batches of all these sales.
+func TestTradeIsOfReceiptsAndSalesAlone(t *testing.T) {
+	db, _ := filled(t, fill.Options{Items: 1000, Documents: 1000, Trade: true, Seed: 3, Until: small.Until})
+	for _, meta := range erp.Metadata().Documents {
+		want := map[string]string{erp.GoodsSale: "800", erp.GoodsReceipt: "200"}[meta.Name]
+		if want == "" {
+			want = "0"
+		}
+		if got := db.Value(t, "SELECT count(*) FROM "+meta.Table()+" WHERE comment <> 'Ввод начальных остатков'"); got != want {
+			t.Errorf("%s %s, %s wanted", got, meta.Name, want)
+		}
+	}
+	var lines int
+	if fmt.Sscan(db.Value(t, "SELECT count(*) FROM doc_goods_sale_lines"), &lines); lines < 6*800 {
+		t.Errorf("%d lines of sales: too few to be of any weight", lines)
+	}
+	erptest.Clean(t, db.Database)
+}
+
+// A row that is lost, changed or doubled is found, and documents that came later are not taken for damage.
+func TestCheckFindsWhatIsNotAsItWasWritten(t *testing.T) {
+	for _, damage := range []string{
+		"DELETE FROM acc_stock WHERE (recorder, line) = (SELECT recorder, line FROM acc_stock LIMIT 1)",
+		"UPDATE cat_items SET price = price + 0.01 WHERE id = (SELECT id FROM cat_items LIMIT 1)",
+		"UPDATE gl_general SET period = period + interval '1 microsecond' WHERE (recorder, line) = (SELECT recorder, line FROM gl_general LIMIT 1)",
+		"INSERT INTO doc_goods_sale_lines SELECT document, line + 100, organisation, item, quantity, price, amount, vat_rate, vat, cost FROM doc_goods_sale_lines LIMIT 1",
+	} {
+		t.Run(strings.Fields(damage)[0]+strings.Fields(damage)[2], func(t *testing.T) {
+			db, _ := filled(t, small)
+			before, err := fill.Check(t.Context(), db.Database, fill.Options{Streams: 2})
+			if err != nil || !before.Clean() || before.Later != 0 {
+				t.Fatalf("%+v, %v", before, err)
+			}
+			db.Exec(t, damage)
+			after, err := fill.Check(t.Context(), db.Database, fill.Options{})
+			if err != nil || len(after.Differences) != 1 || after.Digest == before.Digest {
+				t.Errorf("%+v, %v", after, err)
+			}
+		})
+	}
+}
+
+func TestRawCopyLeavesNothing(t *testing.T) {
+	db, summary := filled(t, small)
+	raw, err := fill.RawCopy(t.Context(), db.Database, t.TempDir(), fill.Options{Streams: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paces, err := fill.PacesOf(t.Context(), db.Database)
+	if err != nil || raw.Plain.Rows < summary.Rows || raw.Indexed.Rows != raw.Plain.Rows || raw.Built.Elapsed < raw.Plain.Elapsed || paces.Whole.Elapsed < paces.Indexed.Elapsed || paces.Indexed.Elapsed < paces.Loading.Elapsed || paces.Loading.Rows != summary.Rows {
+		t.Errorf("%+v, fill %+v, %v", raw, paces, err)
+	}
+	if got := db.Value(t, "SELECT count(*) FROM pg_namespace WHERE nspname = 'plimsoll_raw'"); got != "0" {
+		t.Error("the schema is still there")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/skew"
 	"plimsoll/platform/amount"
+	"plimsoll/platform/catalog"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
@@ -19,68 +20,71 @@ import (
 
 const (
 	openingLines = 100
-	batchSize    = 500
-	// assortmentMax is how many items a warehouse opens with: the hottest ones.
-	assortmentMax = 2000
+	// linesAverage of a document of goods.
+	linesAverage = 12.5
+	// dealsActive is how many of the counterparties of an organisation are dealt with: the big ones. The others are names in the catalog, as most are.
+	dealsActive = 20_000
 )
 
-// generator makes documents of one type as the people of an organisation would. Nil means that there is nothing to make one of now; one that the
-// rules refuse is given up. Then goods are received instead.
-type generator struct {
-	kind string
-	// often is how often, against the others: thousands of documents in the base of claim C02.
-	often float64
-	make  func(h *history, o *organisation, warehouse id.ID) *document.Document
+// generator makes documents of one type as the people of an organisation would. Nil means that there is nothing to make one of now; so does one that the
+// rules refuse.
+type generator func(h *history) *document.Document
+
+// generators of all types that a history has; a new type adds its own, and its count to the proportions.
+var generators = map[string]generator{
+	erp.CustomerOrder:         order,
+	erp.GoodsSale:             sale,
+	erp.SupplierOrder:         supplierOrder,
+	erp.GoodsReceipt:          receipt,
+	erp.ServiceSale:           serviceSale,
+	erp.InvoiceIssued:         invoiceIssued,
+	erp.BankReceipt:           bankReceipt,
+	erp.InternalConsumption:   consumption,
+	erp.WarehouseIssueOrder:   issueOrder,
+	erp.SettlementRegistrar:   registrar,
+	erp.OtherGoodsReceipt:     otherReceipt,
+	erp.ServicePurchase:       servicePurchase,
+	erp.InvoiceReceived:       invoiceReceived,
+	erp.PaymentRequest:        paymentRequest,
+	erp.BankPayment:           bankPayment,
+	erp.WarehouseReceiptOrder: receiptOrder,
+	erp.AssetCommissioning:    commissioning,
 }
 
-// generators of all types that a history has; a new type adds its own.
-var generators = []generator{
-	{erp.CustomerOrder, 724, order},
-	{erp.GoodsSale, 84, sale},
-	{erp.GoodsSale, 250, saleByOrder},
-	{erp.SupplierOrder, 779, supplierOrder},
-	{erp.GoodsReceipt, 400, receiptByOrder},
-	{erp.GoodsReceipt, 378, receipt},
-	{erp.ServiceSale, 136, serviceSale},
-	{erp.InvoiceIssued, 567, invoiceIssued},
-	{erp.BankReceipt, 537, bankReceipt},
-	{erp.InternalConsumption, 158, consumption},
-	{erp.WarehouseIssueOrder, 339, issueOrder},
-	{erp.SettlementRegistrar, 1622, registrar},
-	{erp.OtherGoodsReceipt, 137, otherReceipt},
-	{erp.ServicePurchase, 207, servicePurchase},
-	{erp.InvoiceReceived, 1028, invoiceReceived},
-	{erp.PaymentRequest, 1068, paymentRequest},
-	{erp.BankPayment, 1067, bankPayment},
-	{erp.WarehouseReceiptOrder, 286, receiptOrder},
-	{erp.AssetCommissioning, 129, commissioning},
-}
+// waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more. Invoices come for all, so
+// their papers may wait longer.
+const (
+	waitingMax  = 250
+	invoicesMax = 4000
+)
 
-// trade is what a history of receipts and sales alone is made of.
-var trade = []generator{{erp.GoodsSale, 4, sale}, {erp.GoodsReceipt, 1, receipt}}
-
-// waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more.
-const waitingMax = 1000
-
-// history makes documents in the order of time, each by the rules that would post it.
+// history makes the documents of an organisation in the order of time, each by the rules that would post it.
 type history struct {
 	*base
-	app     *metadata.Application
-	types   map[string]*kind
-	memory  *memory
-	papers  map[id.ID]*paper // those that others may refer to
-	waiting map[queue][]id.ID
-	done    []id.ID // papers taken out of a queue since the last document
-	issued  map[sequence]int64
-	opening []opening // still to be made
-	left    int       // documents after the opening still to be made
-	at      time.Time
-	step    time.Duration
+	o         *organisation
+	rng       words // of the unit of work
+	types     map[string]*kind
+	memory    *memory
+	papers    map[id.ID]*paper // those that others may refer to
+	waiting   map[queue][]id.ID
+	taken     []taken // papers taken out of a queue since the last document
+	issued    map[string]int64
+	left      map[string]int // still to be made, by type
+	contracts map[id.ID]int  // numbers of those met so far
+	met       map[id.ID]*catalog.Elements
+	at        time.Time
+	foreigns  int // numbers that partners and banks have given
+
+	assetsLeft int           // that nothing has been spent on: the first ones
+	invested   []id.ID       // assets to be commissioned
+	spent      map[id.ID]int // numbers of the assets that are not commissioned yet
 }
 
 // kind is a type of document as the history knows it.
 type kind struct {
+	meta     *metadata.Document
 	rules    posting.Rules
+	reads    map[string][]string
 	referred map[string]*document.ReferenceReader
 	followed []string // the types that refer to it
 }
@@ -91,53 +95,32 @@ type paper struct {
 	queues int
 }
 
-// queue of the papers of a type that an organisation will make a document of another type of, each once.
-type queue struct {
-	organisation id.ID
-	kind, by     string
+// queue of the papers of a type that a document of another type will be made of, each once.
+type queue struct{ kind, by string }
+
+type taken struct {
+	paper id.ID
+	from  queue
 }
 
-type sequence struct {
-	organisation id.ID
-	kind         string
-}
-
-// opening is a receipt that brings a part of a warehouse's assortment, or what lies on a bank account.
-type opening struct {
-	organisation *organisation
-	account      id.ID
-	warehouse    id.ID
-	from, to     int // items
-}
-
-func newHistory(b *base) *history {
-	app := erp.Metadata()
-	h := &history{
-		base: b, app: app, types: kindsOf(app), memory: newMemory(app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
-		issued: map[sequence]int64{}, left: b.options.Documents, at: b.options.Until.Add(-historyLength),
+func (b *base) history(o *organisation) *history {
+	b.knows(o)
+	return &history{
+		base: b, o: o, types: kindsOf(b.app), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
+		issued: map[string]int64{}, left: map[string]int{}, contracts: map[id.ID]int{}, met: map[id.ID]*catalog.Elements{},
+		assetsLeft: o.assets.count, spent: map[id.ID]int{},
 	}
-	for _, o := range b.organisations {
-		for _, account := range o.banks() {
-			h.opening = append(h.opening, opening{organisation: o, account: account})
-		}
-		for _, w := range o.warehouses {
-			for from := 0; from < min(len(b.itemIDs), assortmentMax); from += openingLines {
-				h.opening = append(h.opening, opening{o, id.ID{}, w, from, min(from+openingLines, len(b.itemIDs), assortmentMax)})
-			}
-		}
-	}
-	h.step = historyLength / time.Duration(h.total()+1)
-	return h
 }
 
 func kindsOf(app *metadata.Application) map[string]*kind {
 	kinds := map[string]*kind{}
 	for name, rules := range erp.Rules() {
-		kinds[name] = &kind{rules: rules, referred: map[string]*document.ReferenceReader{}}
+		kinds[name] = &kind{rules: rules, reads: rules.Reads(), referred: map[string]*document.ReferenceReader{}}
 	}
 	for i := range app.Documents {
 		meta := &app.Documents[i]
 		name, k := meta.Name, kinds[meta.Name]
+		k.meta = meta
 		attributes := meta.Attributes
 		for i := range meta.Sections {
 			attributes = append(attributes[:len(attributes):len(attributes)], meta.Sections[i].Attributes...)
@@ -145,7 +128,7 @@ func kindsOf(app *metadata.Application) map[string]*kind {
 		for _, a := range attributes {
 			for _, referred := range a.Documents {
 				other, _ := app.Document(referred)
-				k.referred[referred] = document.NewReferenceReader(other, k.rules.Reads()[referred]...)
+				k.referred[referred] = document.NewReferenceReader(other, k.reads[referred]...)
 				if !slices.Contains(kinds[referred].followed, name) {
 					kinds[referred].followed = append(kinds[referred].followed, name)
 				}
@@ -155,79 +138,104 @@ func kindsOf(app *metadata.Application) map[string]*kind {
 	return kinds
 }
 
-func (h *history) total() int { return len(h.opening) + h.left }
-
-// batch is the rows of some documents, by table.
-type batch struct {
-	documents int
-	tables    []*rows
-}
-
-// batch makes up to batchSize documents; nil when there are no more.
-func (h *history) batch() (*batch, error) {
-	w := newWriter(h.app)
-	for w.documents < batchSize && h.total() > 0 {
-		d, records, err := h.document()
+// part makes the documents of a part of the history and tells each; the parts come one after another. What cannot be made yet is left for the
+// next part, what cannot be made in the last one becomes receipts of goods.
+func (h *history) part(n int, each func(*document.Document, *posting.Records) error) error {
+	parts := h.parts()
+	h.rng = words{h.chance(ofUnit, h.o.n, n)}
+	total := 0
+	for name, count := range h.o.documents[n] {
+		h.left[name] += count
+		total += h.left[name]
+	}
+	var opening []func() *document.Document
+	if n == 0 {
+		opening = h.opening()
+	}
+	from, step := parts[n].from, parts[n].to.Sub(parts[n].from)/time.Duration(total+len(opening)+1)
+	for i := range total + len(opening) {
+		h.at = from.Add(time.Duration(i+1) * step).Truncate(time.Microsecond)
+		var d *document.Document
+		var records *posting.Records
+		var err error
+		if i < len(opening) {
+			d = opening[i]()
+			records, err = h.record(d)
+		} else if d, records, err = h.next(); d == nil && err == nil {
+			if n < len(parts)-1 {
+				break // the others wait for what the next part brings
+			}
+			d, records, err = h.instead()
+		}
+		if err == nil {
+			err = each(d, records)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		w.add(d, records)
-	}
-	if w.documents == 0 {
-		return nil, nil
-	}
-	return &batch{w.documents, w.all()}, nil
-}
-
-// document with its record sets.
-func (h *history) document() (*document.Document, *posting.Records, error) {
-	h.forget()
-	h.at = h.at.Add(h.step).Truncate(time.Microsecond)
-	if len(h.opening) > 0 {
-		o := h.opening[0]
-		h.opening = h.opening[1:]
-		if !o.account.IsZero() {
-			return h.record(openingCash(h, o))
-		}
-		return h.record(openingReceipt(h, o))
-	}
-	h.left--
-	o := h.owner(len(h.organisations)) // any, by skew
-	warehouse := o.warehouses[skew.Pick(h.rng.Rand, len(o.warehouses), skew.Mild)]
-	if d := h.draw(o, warehouse); d != nil {
-		_, records, err := h.record(d)
-		var refusal *posting.Refusal
-		if !errors.As(err, &refusal) {
-			return d, records, err
-		}
-	}
-	return h.record(receipt(h, o, warehouse))
-}
-
-func (h *history) draw(o *organisation, warehouse id.ID) *document.Document {
-	makers, sum := generators, 0.0
-	if h.options.Trade {
-		makers = trade
-	}
-	for _, g := range makers {
-		sum += g.often
-	}
-	at := h.rng.Float64() * sum
-	for _, g := range makers {
-		if at < g.often {
-			return g.make(h, o, warehouse)
-		}
-		at -= g.often
 	}
 	return nil
 }
 
+// next document, of a type drawn by how many are left of it; nil when none of those that are left can be made.
+func (h *history) next() (*document.Document, *posting.Records, error) {
+	sum, blocked := 0, map[string]bool(nil)
+	for _, some := range h.left {
+		sum += some
+	}
+	for sum > 0 {
+		name := h.draw(sum, blocked)
+		h.release()
+		if d := generators[name](h); d != nil {
+			records, err := h.record(d)
+			var refusal *posting.Refusal
+			if !errors.As(err, &refusal) {
+				h.left[name]--
+				return d, records, err
+			}
+		}
+		if blocked == nil {
+			blocked = map[string]bool{}
+		}
+		blocked[name], sum = true, sum-h.left[name]
+	}
+	return nil, nil, nil
+}
+
+func (h *history) draw(sum int, blocked map[string]bool) string {
+	at := h.rng.IntN(sum)
+	for _, name := range drawn {
+		if blocked[name] {
+			continue
+		}
+		if at -= h.left[name]; at < 0 {
+			return name
+		}
+	}
+	panic("fill: nothing is left to be drawn")
+}
+
+var drawn = typesOf()
+
+// instead of a document that cannot be made goods are received.
+func (h *history) instead() (*document.Document, *posting.Records, error) {
+	for _, name := range drawn {
+		if h.left[name] > 0 {
+			h.left[name]--
+			break
+		}
+	}
+	h.release()
+	d := h.received()
+	records, err := h.record(d)
+	return d, records, err
+}
+
 // begin a document of the moment.
-func (h *history) begin(kind string, o *organisation, comment string) *document.Document {
-	meta, _ := h.app.Document(kind)
-	d := document.New(meta)
-	d.ID, d.Organisation, d.Date, d.Comment, d.Posted = id.At(h.at, h.rng.Uint64(), h.rng.Uint64()), o.id, h.at, comment, true
-	d.Author = o.users[h.rng.IntN(len(o.users))]
+func (h *history) begin(kind, comment string) *document.Document {
+	d := document.New(h.types[kind].meta)
+	d.ID, d.Organisation, d.Date, d.Comment, d.Posted = id.At(h.at, h.rng.Uint64(), h.rng.Uint64()), h.o.id, h.at, comment, true
+	d.Author = h.o.users[h.rng.IntN(len(h.o.users))]
 	return d
 }
 
@@ -237,23 +245,53 @@ func set[T rowset.Value](d *document.Document, name string, v T) {
 }
 
 // trade begins a document of goods with one of the partners.
-func (h *history) trade(kind string, o *organisation, warehouse id.ID, with []deal, comment string) *document.Document {
-	d := h.deal(kind, o, h.partner(with), comment)
+func (h *history) trade(kind string, warehouse id.ID, with deal, comment string) *document.Document {
+	d := h.deal(kind, with, comment)
 	set(d, "warehouse", warehouse)
 	return d
 }
 
 // deal begins a document under a contract.
-func (h *history) deal(kind string, o *organisation, with deal, comment string) *document.Document {
-	d := h.begin(kind, o, comment)
+func (h *history) deal(kind string, with deal, comment string) *document.Document {
+	d := h.begin(kind, comment)
 	set(d, "counterparty", with.counterparty)
 	set(d, "contract", with.contract)
 	return d
 }
 
-func (h *history) partner(with []deal) deal {
-	return with[skew.Pick(h.rng.Rand, len(with), skew.Mild)]
+func (h *history) customer() deal { return h.dealOf(h.active(), 0) }
+func (h *history) supplier() deal { return h.dealOf(h.active(), 1) }
+
+// active counterparty: the first ones are big.
+func (h *history) active() int {
+	return skew.Pick(h.rng.Rand, min(h.o.counterparties.count, dealsActive), skew.Mild)
 }
+
+// dealOf a counterparty as a customer (0) or a supplier (1); mostly under the first contract of its kind.
+func (h *history) dealOf(counterparty, side int) deal {
+	of := h.o.contractsOf(counterparty)
+	return h.under(counterparty, of.first+side+contractsLeast*skew.Pick(h.rng.Rand, (of.count-side+1)/contractsLeast, skew.Strong))
+}
+
+func (h *history) under(counterparty, contract int) deal {
+	v := h.contractID(h.o, contract)
+	h.contracts[v] = contract
+	return deal{h.id(counterparties, h.o.counterparties.first+counterparty), v}
+}
+
+// addressedShare of the documents of goods are of an addressed warehouse, whatever its place among the others, so that warehouse orders have enough to carry.
+const addressedShare = 0.35
+
+// warehouse of the organisation: the first ones are hot.
+func (h *history) warehouseDrawn() id.ID {
+	if len(h.o.addressed) > 0 && h.rng.Float64() < addressedShare {
+		return h.o.warehouses[h.o.addressed[skew.Pick(h.rng.Rand, len(h.o.addressed), skew.Mild)]]
+	}
+	return h.o.warehouses[skew.Pick(h.rng.Rand, len(h.o.warehouses), skew.Mild)]
+}
+
+// itemDrawn is the number of an item: the first ones are hot.
+func (h *history) itemDrawn() int { return skew.Pick(h.rng.Rand, len(h.itemIDs), skew.Strong) }
 
 func addLine(d *document.Document, item id.ID, q amount.Quantity) {
 	lines := d.Section("lines")
@@ -262,43 +300,90 @@ func addLine(d *document.Document, item id.ID, q amount.Quantity) {
 }
 
 // await puts a paper into the queues of the types that are made of it.
-func (h *history) await(d *document.Document, by []string) {
-	h.papers[d.ID] = &paper{d, len(by)}
-	for _, kind := range by {
-		q := queue{d.Organisation, d.Meta.Name, kind}
-		if h.waiting[q] = append(h.waiting[q], d.ID); len(h.waiting[q]) > waitingMax {
-			h.next(q)
+func (h *history) await(d *document.Document) {
+	p := &paper{Document: d}
+	for _, by := range h.types[d.Meta.Name].followed {
+		if !h.wanted(d, by) {
+			continue
 		}
+		p.queues++
+		h.papers[d.ID] = p
+		q := queue{d.Meta.Name, by}
+		most := waitingMax
+		if bases[by] != nil {
+			most = invoicesMax
+		}
+		if h.waiting[q] = append(h.waiting[q], d.ID); len(h.waiting[q]) > most {
+			first := h.waiting[q][0]
+			h.waiting[q] = h.waiting[q][1:]
+			h.leave(first)
+		}
+	}
+	if p.queues == 0 {
+		h.memory.forget(d)
 	}
 }
 
-// next takes the paper out of a queue that has waited longest; nil when there is none. It is kept until the next document.
-func (h *history) next(q queue) *document.Document {
+// wanted tells whether a document of another type may come of it.
+func (h *history) wanted(d *document.Document, by string) bool {
+	switch by {
+	case erp.SettlementRegistrar: // the registrars of a history are between contracts
+		return false
+	case erp.GoodsSale: // of an order that reserves one of each nothing comes
+		return h.firm(d)
+	case erp.BankPayment:
+		return d.Meta.Name == erp.PaymentRequest
+	case erp.WarehouseReceiptOrder, erp.WarehouseIssueOrder:
+		register := erp.ToReceive
+		if by == erp.WarehouseIssueOrder {
+			register = erp.ToShip
+		}
+		lines := d.Section("lines")
+		return lines.Rows() > 0 && h.memory.balance(register, d.ID, rowset.Column[id.ID](lines, "item")[0]) > 0
+	}
+	return true
+}
+
+// take the paper out of a queue that has waited longest; nil when there is none. It is kept until the next document.
+func (h *history) takeOf(q queue) *document.Document {
 	if len(h.waiting[q]) == 0 {
 		return nil
 	}
 	first := h.waiting[q][0]
-	h.waiting[q], h.done = h.waiting[q][1:], append(h.done, first)
+	h.waiting[q], h.taken = h.waiting[q][1:], append(h.taken, taken{first, q})
 	return h.papers[first].Document
 }
 
-// forget the papers that wait no more.
-func (h *history) forget() {
-	for _, v := range h.done {
-		if h.papers[v].queues--; h.papers[v].queues == 0 {
-			delete(h.papers, v)
-		}
+// putBack the paper that was taken last, which something else may come of.
+func (h *history) putBack() {
+	last := h.taken[len(h.taken)-1]
+	h.taken = h.taken[:len(h.taken)-1]
+	h.waiting[last.from] = slices.Insert(h.waiting[last.from], 0, last.paper)
+}
+
+// release the papers taken.
+func (h *history) release() {
+	for _, t := range h.taken {
+		h.leave(t.paper)
 	}
-	h.done = nil
+	h.taken = h.taken[:0]
+}
+
+func (h *history) leave(v id.ID) {
+	p := h.papers[v]
+	if p.queues--; p.queues == 0 {
+		delete(h.papers, v)
+		h.memory.forget(p.Document)
+	}
 }
 
 // follow copies to a document made by an order what they have in common, with all lines, and closes the order.
-func (h *history) follow(kind, orderKind string, o *organisation) *document.Document {
-	order := h.next(queue{o.id, orderKind, kind})
+func (h *history) follow(kind, orderKind string) *document.Document {
+	order := h.takeOf(queue{orderKind, kind})
 	if order == nil {
 		return nil
 	}
-	d := h.begin(kind, o, "")
+	d := h.begin(kind, "")
 	for _, name := range []string{"warehouse", "counterparty", "contract"} {
 		set(d, name, rowset.Column[id.ID](order.Header, name)[0])
 	}
@@ -311,43 +396,102 @@ func (h *history) follow(kind, orderKind string, o *organisation) *document.Docu
 }
 
 // record lets the rules decide on what is in memory, and keeps what they did.
-func (h *history) record(d *document.Document) (*document.Document, *posting.Records, error) {
+func (h *history) record(d *document.Document) (*posting.Records, error) {
 	k := h.types[d.Meta.Name]
-	facts := &posting.Facts{Catalogs: h.known, Documents: map[string]*document.Referred{}}
-	for name, reader := range k.referred {
-		var found []*document.Document
-		d.References(func(a metadata.Attribute, v id.ID) {
-			if referred := h.papers[v]; referred != nil && referred.Meta.Name == name {
-				found = append(found, referred.Document)
-			}
-		})
-		facts.Documents[name] = reader.Of(found...)
+	facts := &posting.Facts{Catalogs: h.catalogsOf(d, k), Documents: h.documentsOf(d, k)}
+	if err := h.memory.answer(d, k.rules.Balances(d), facts); err != nil {
+		return nil, err
 	}
-	h.memory.answer(d, k.rules.Balances(d), facts)
 	records, err := k.rules.Record(d, facts)
 	if err == nil {
-		if name := h.memory.duplicate(d, records); name != "" {
-			err = &posting.Refusal{Control: name, Message: "stated before"}
-		}
+		err = h.memory.keep(records)
 	}
 	if err != nil {
-		return d, nil, fmt.Errorf("%s: %w", d.Meta.Name, err)
+		return nil, fmt.Errorf("%s: %w", d.Meta.Name, err)
 	}
-	h.memory.keep(d, records)
-	s := sequence{d.Organisation, d.Meta.Name}
-	h.issued[s]++
-	d.Number = number.Format(d.Meta.Prefix, h.issued[s])
+	h.issued[d.Meta.Name]++
+	d.Number = number.Format(d.Meta.Prefix, h.issued[d.Meta.Name])
 	if len(k.followed) > 0 {
-		h.await(d, k.followed)
+		h.await(d)
 	}
-	return d, records, nil
+	return records, nil
+}
+
+func (h *history) documentsOf(d *document.Document, k *kind) map[string]*document.Referred {
+	if len(k.referred) == 0 {
+		return nil
+	}
+	found := map[string][]*document.Document{}
+	d.References(func(a metadata.Attribute, v id.ID) {
+		if a.Documents == nil {
+			return
+		}
+		if p := h.papers[v]; p != nil {
+			found[p.Meta.Name] = append(found[p.Meta.Name], p.Document)
+		}
+	})
+	all := make(map[string]*document.Referred, len(k.referred))
+	for name, reader := range k.referred {
+		all[name] = reader.Of(found[name]...)
+	}
+	return all
+}
+
+// catalogsOf what the rules read: of contracts and assets those that the document refers to.
+func (h *history) catalogsOf(d *document.Document, k *kind) map[string]*catalog.Elements {
+	all := make(map[string]*catalog.Elements, len(k.reads))
+	for name := range k.reads {
+		switch name {
+		case "contracts":
+			all[name] = h.contractsIn(d)
+		case "fixed_assets":
+			asset := rowset.Column[id.ID](d.Header, "asset")[0]
+			all[name] = h.elements(name, 1, func(int) []any { return h.base.asset(h.o, h.spent[asset]) })
+			delete(h.spent, asset)
+		default:
+			if known := h.o.known[name]; known != nil {
+				all[name] = known
+			}
+		}
+	}
+	return all
+}
+
+// contractsMet are kept as elements until there are so many of them.
+const contractsMet = 5000
+
+func (h *history) contractsIn(d *document.Document) *catalog.Elements {
+	if _, has := metadata.Find(d.Meta.Attributes, "contract"); has {
+		v := rowset.Column[id.ID](d.Header, "contract")[0]
+		if h.met[v] == nil {
+			if len(h.met) > contractsMet {
+				h.met = map[id.ID]*catalog.Elements{}
+			}
+			h.met[v] = h.elements("contracts", 1, func(int) []any { return h.contract(h.o, h.contracts[v]) })
+		}
+		return h.met[v]
+	}
+	var several []id.ID
+	for _, v := range rowset.Column[id.ID](d.Section("lines"), "contract") {
+		if !slices.Contains(several, v) {
+			several = append(several, v)
+		}
+	}
+	return h.elements("contracts", len(several), func(i int) []any { return h.contract(h.o, h.contracts[several[i]]) })
 }
 
 // numbers go on after the last one given.
-func (h *history) numbers() *rows {
-	r := &rows{name: "numbers", table: "plimsoll_number", columns: []string{"organisation", "kind", "next"}}
-	for s, last := range h.issued {
-		r.rows = append(r.rows, []any{s.organisation, s.kind, last + 1})
+func (h *history) numbers() (all [][]any) {
+	for _, name := range drawn {
+		if last := h.issued[name]; last > 0 {
+			all = append(all, []any{h.o.id, name, last + 1})
+		}
 	}
-	return r
+	return all
+}
+
+// words of the outside: numbers of which no two of an organisation are the same.
+func (h *history) foreign(format string) string {
+	h.foreigns++
+	return fmt.Sprintf(format, h.foreigns)
 }

@@ -1,63 +1,94 @@
 package fill
 
 import (
-	"encoding/binary"
+	"fmt"
 
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
-	"plimsoll/platform/information"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
+
+	"plimsoll/erp"
 )
 
-// memory is what all registers hold while a history is made, so that rules can be asked as posting asks them. Documents come in the order of time
-// and are never changed.
+// memory is what the registers of an organisation hold while its history is made, so that rules can be asked as posting asks them. Documents come in the
+// order of time and are never changed. It holds what can still be asked for, not all that was: balances at zero and layers used up are gone, and what
+// belongs to a paper goes with it.
 type memory struct {
 	app      *metadata.Application
-	balances map[string][]int64  // by register, organisation and the first dimensions, of every number of them
-	layers   map[string][]*layer // by register, organisation and leading dimensions, the oldest first
-	stated   map[string]*statement
+	kept     map[string]*keptRegister
+	balances map[key]sums
+	layers   map[place]*layers
 }
 
-// layer of a layered register.
+// keptRegister says under how many of the first dimensions balances are kept: by as many as somebody asks.
+type keptRegister struct {
+	number uint8
+	by     []int
+}
+
+// asked are the registers whose balances rules and generators ask for, each by so many of its dimensions.
+var asked = map[string][]int{
+	erp.Stock: {2}, erp.Reserves: {2}, erp.CustomerOrders: {2}, erp.SupplierOrders: {2}, erp.ToReceive: {2}, erp.ToShip: {2}, erp.Cells: {3},
+	erp.CustomerSettlements: {1}, erp.SupplierSettlements: {1}, erp.Cash: {1}, erp.PaymentPlan: {1, 2}, erp.Investments: {1},
+}
+
+// key of a balance: the register, how many dimensions, and their values. It has no pointers, so that millions of them cost the collector nothing.
+type key struct {
+	register, dimensions uint8
+	values               [dimensionsMax]id.ID
+}
+
+const dimensionsMax = 3
+
+// sums are what resources come to; no register has more of them.
+type sums [2]int64
+
+// place is what layers lie under.
+type place struct{ warehouse, item id.ID }
+
+// layers of a place, the oldest first, from the first that is not used up.
+type layers struct {
+	all  []layer
+	used int
+}
+
 type layer struct {
 	document id.ID
 	line     int64
-	left     []int64
+	left     sums
 }
 
-// statement of an information register; of a periodic one the last.
-type statement struct{ resources []any }
-
 func newMemory(app *metadata.Application) *memory {
-	return &memory{app, map[string][]int64{}, map[string][]*layer{}, map[string]*statement{}}
+	m := &memory{app: app, kept: map[string]*keptRegister{}, balances: map[key]sums{}, layers: map[place]*layers{}}
+	for name, by := range asked {
+		m.kept[name] = &keptRegister{by: by}
+	}
+	for i := range app.Accumulation {
+		if k := m.kept[app.Accumulation[i].Name]; k != nil {
+			k.number = uint8(i)
+		}
+	}
+	return m
 }
 
 // key of the first columns of a row.
-func key(register string, organisation id.ID, t *rowset.Table, row, columns int) string {
-	b := make([]byte, 0, len(register)+2+16*(columns+1))
-	b = append(append(append(b, register...), byte(columns)), organisation[:]...)
+func keyOf(number uint8, t *rowset.Table, row, columns int) key {
+	k := key{register: number, dimensions: uint8(columns)}
 	for i := range columns {
-		switch v := t.Value(i, row).(type) {
-		case id.ID:
-			b = append(b, v[:]...)
-		case int64:
-			b = binary.BigEndian.AppendUint64(b, uint64(v))
-		case string:
-			b = append(append(b, v...), 0)
-		}
+		k.values[i] = *t.Cell(i, row).(*id.ID)
 	}
-	return string(b)
+	return k
 }
 
-func resource(value any) int64 {
-	if m, ok := value.(amount.Money); ok {
-		return int64(m)
+func resource(cell any) int64 {
+	if m, ok := cell.(*amount.Money); ok {
+		return int64(*m)
 	}
-	return int64(value.(amount.Quantity))
+	return int64(*cell.(*amount.Quantity))
 }
 
 func put(cell any, v int64) {
@@ -70,8 +101,8 @@ func put(cell any, v int64) {
 }
 
 // answer what the rules need to know of registers.
-func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *posting.Facts) {
-	facts.Balances, facts.Layers, facts.Information = map[string]*rowset.Table{}, map[string]*register.Layers{}, map[string]*information.Slice{}
+func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *posting.Facts) error {
+	facts.Balances, facts.Layers = map[string]*rowset.Table{}, map[string]*register.Layers{}
 	for _, n := range needs {
 		name := n.Register
 		if n.As != "" {
@@ -80,142 +111,182 @@ func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *po
 		switch r := m.app.Register(n.Register); {
 		case n.Keys == nil: // nobody else is here to be locked out
 		case r == nil:
-			facts.Information[name] = m.slice(d.Organisation, m.app.Record(n.Register), n.Keys)
+			return fmt.Errorf("the rules of %s ask what is stated in %s, which a fill does not keep", d.Meta.Name, n.Register)
 		case r.Layered:
-			facts.Layers[name] = m.layersUnder(d.Organisation, r, n.Keys)
+			facts.Layers[name] = m.lend(d, r, n.Keys)
 		default:
-			facts.Balances[name] = m.balancesOf(d.Organisation, r, n.Keys)
+			var err error
+			if facts.Balances[name], err = m.balancesOf(r, n.Keys); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
-func (m *memory) balancesOf(organisation id.ID, r *metadata.Accumulation, keys *rowset.Table) *rowset.Table {
+func (m *memory) balancesOf(r *metadata.Accumulation, keys *rowset.Table) (*rowset.Table, error) {
+	k, by := m.kept[r.Name], len(keys.Attributes)
+	if k == nil || !contains(k.by, by) {
+		return nil, fmt.Errorf("a fill keeps no balances of %s by %d dimensions", r.Name, by)
+	}
 	found := rowset.New(r.Resources, keys.Rows())
 	found.Grow(keys.Rows())
 	for row := range keys.Rows() {
-		for i, v := range m.balances[key(r.Name, organisation, keys, row, len(keys.Attributes))] {
-			put(found.Cell(i, row), v)
+		sums := m.balances[keyOf(k.number, keys, row, by)]
+		for i := range r.Resources {
+			put(found.Cell(i, row), sums[i])
 		}
 	}
-	return found
+	return found, nil
 }
 
-func (m *memory) layersUnder(organisation id.ID, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
+func contains(by []int, n int) bool {
+	for _, v := range by {
+		if v == n {
+			return true
+		}
+	}
+	return false
+}
+
+// balance of the first resource of a register under references.
+func (m *memory) balance(register string, under ...id.ID) int64 {
+	k := key{register: m.kept[register].number, dimensions: uint8(len(under))}
+	copy(k.values[:], under)
+	return m.balances[k][0]
+}
+
+// lend the oldest layers of the places of a document, as many as hold what it takes and what others have reserved.
+func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
 	found := register.NewLayers(r)
+	lines := d.Section("lines")
+	of, quantity := rowset.Column[id.ID](lines, "item"), rowset.Column[amount.Quantity](lines, "quantity")
 	for row := range keys.Rows() {
-		for _, l := range m.layers[key(r.Name, organisation, keys, row, len(r.Leading()))] {
-			var values []any
-			for i := range r.Leading() {
-				values = append(values, keys.Value(i, row))
-			}
-			found.Keys.Append(append(values, l.document, l.line)...)
-			to := found.Left.Grow(1)
-			for i, v := range l.left {
-				put(found.Left.Cell(i, to), v)
-			}
-		}
-	}
-	return found
-}
-
-func (m *memory) slice(organisation id.ID, r *metadata.Information, keys *rowset.Table) *information.Slice {
-	found := information.NewSlice(r, keys.Rows())
-	for row := range keys.Rows() {
-		s := m.stated[key(r.Name, organisation, keys, row, len(r.Dimensions))]
-		if s == nil {
+		p := place{*keys.Cell(0, row).(*id.ID), *keys.Cell(1, row).(*id.ID)}
+		there := m.layers[p]
+		if there == nil {
 			continue
 		}
-		found.Found[row] = true
-		one := rowset.New(r.Resources, 1)
-		one.Append(s.resources...)
-		rowset.Assign(found.Resources, row, one, 0)
+		required := m.balance(erp.Reserves, p.warehouse, p.item)
+		for i, item := range of {
+			if item == p.item {
+				required += int64(quantity[i])
+			}
+		}
+		for i := there.used; i < len(there.all) && required > 0; i++ {
+			l := &there.all[i]
+			to := found.Keys.Grow(1)
+			*found.Keys.Cell(0, to).(*id.ID), *found.Keys.Cell(1, to).(*id.ID) = p.warehouse, p.item
+			*found.Keys.Cell(2, to).(*id.ID), *found.Keys.Cell(3, to).(*int64) = l.document, l.line
+			found.Left.Grow(1)
+			for i := range r.Resources {
+				put(found.Left.Cell(i, to), l.left[i])
+			}
+			required -= l.left[0]
+		}
 	}
 	return found
 }
 
-// duplicate tells the register in which a document would state what has been stated, as posting would refuse it; "" when there is none.
-func (m *memory) duplicate(d *document.Document, records *posting.Records) string {
-	for _, s := range records.Information {
-		r := m.app.Record(s.Register)
-		for row := range s.Rows.Rows() {
-			if m.stated[key(r.Name, d.Organisation, s.Rows, row, len(r.Dimensions))] != nil && !r.Periodic {
-				return r.Name
-			}
-		}
-	}
-	return ""
-}
-
-// keep the record sets of a document.
-func (m *memory) keep(d *document.Document, records *posting.Records) {
-	for _, s := range records.Information {
-		r := m.app.Record(s.Register)
-		for row := range s.Rows.Rows() {
-			var resources []any
-			for i := range r.Resources {
-				resources = append(resources, s.Rows.Value(len(r.Dimensions)+i, row))
-			}
-			m.stated[key(r.Name, d.Organisation, s.Rows, row, len(r.Dimensions))] = &statement{resources}
-		}
-	}
+// keep the record sets of a document. What it states in information registers nobody asks for: that nothing is stated twice is up to the
+// generators, and to the unique indexes.
+func (m *memory) keep(records *posting.Records) error {
 	for _, moved := range records.Movements {
 		r := m.app.Register(moved.Register)
-		for row := range moved.Rows.Rows() {
-			switch {
-			case r.Layered:
-				m.layer(d.Organisation, r, moved, row)
-			case !r.Turnovers:
-				m.add(d.Organisation, r, moved, row)
+		if r.Layered {
+			if err := m.layer(r, moved); err != nil {
+				return err
 			}
+		} else if k := m.kept[r.Name]; k != nil {
+			m.add(r, k, moved)
 		}
 	}
+	return nil
 }
 
-func resourcesOf(r *metadata.Accumulation, moved *register.Movements, row int) []int64 {
-	values := make([]int64, len(r.Resources))
-	for i := range values {
-		if values[i] = resource(moved.Rows.Value(len(r.Dimensions)+i, row)); moved.Expense[row] {
+func resourcesOf(r *metadata.Accumulation, moved *register.Movements, row int) (values sums) {
+	for i := range r.Resources {
+		if values[i] = resource(moved.Rows.Cell(len(r.Dimensions)+i, row)); moved.Expense[row] {
 			values[i] = -values[i]
 		}
 	}
 	return values
 }
 
-// add to the balances under the first dimension, the first two, and so on.
-func (m *memory) add(organisation id.ID, r *metadata.Accumulation, moved *register.Movements, row int) {
-	values := resourcesOf(r, moved, row)
-	for n := range r.Dimensions {
-		k := key(r.Name, organisation, moved.Rows, row, n+1)
-		sums, left := m.balances[k], false
-		if sums == nil {
-			sums = make([]int64, len(values))
-			m.balances[k] = sums
-		}
-		for i, v := range values {
-			sums[i] += v
-			left = left || sums[i] != 0
-		}
-		if !left {
-			delete(m.balances, k)
+func (m *memory) add(r *metadata.Accumulation, kept *keptRegister, moved *register.Movements) {
+	for row := range moved.Rows.Rows() {
+		values := resourcesOf(r, moved, row)
+		for _, by := range kept.by {
+			k := keyOf(kept.number, moved.Rows, row, by)
+			sums := m.balances[k]
+			for i, v := range values {
+				sums[i] += v
+			}
+			if sums[0] == 0 && sums[1] == 0 {
+				delete(m.balances, k)
+			} else {
+				m.balances[k] = sums
+			}
 		}
 	}
 }
 
-func (m *memory) layer(organisation id.ID, r *metadata.Accumulation, moved *register.Movements, row int) {
-	n := len(r.Leading())
-	k, values := key(r.Name, organisation, moved.Rows, row, n), resourcesOf(r, moved, row)
-	from, line := moved.Rows.Value(n, row).(id.ID), moved.Rows.Value(n+1, row).(int64)
-	for at, l := range m.layers[k] {
-		if l.document != from || l.line != line {
+func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) error {
+	for row := range moved.Rows.Rows() {
+		p := place{*moved.Rows.Cell(0, row).(*id.ID), *moved.Rows.Cell(1, row).(*id.ID)}
+		from, line := *moved.Rows.Cell(2, row).(*id.ID), *moved.Rows.Cell(3, row).(*int64)
+		there := m.layers[p]
+		if there == nil {
+			there = &layers{}
+			m.layers[p] = there
+		}
+		values := resourcesOf(r, moved, row)
+		if !moved.Expense[row] {
+			there.all = append(there.all, layer{from, line, values})
 			continue
 		}
-		for i, v := range values {
-			l.left[i] += v
+		if there.used == len(there.all) || there.all[there.used].document != from || there.all[there.used].line != line {
+			return fmt.Errorf("the rules take layers in another order than that in which they are given")
 		}
-		if l.left[0] == 0 {
-			m.layers[k] = append(m.layers[k][:at:at], m.layers[k][at+1:]...)
-		}
+		there.take(values)
+	}
+	return nil
+}
+
+// take from the oldest layer.
+func (l *layers) take(values sums) {
+	oldest := &l.all[l.used]
+	for i, v := range values {
+		oldest.left[i] += v
+	}
+	if oldest.left[0] != 0 {
 		return
 	}
-	m.layers[k] = append(m.layers[k], &layer{from, line, values})
+	if l.used++; l.used*2 > len(l.all) { // most are used up
+		l.all, l.used = append(l.all[:0], l.all[l.used:]...), 0
+	}
+}
+
+// forget what belongs to a paper that nothing will be made of any more.
+func (m *memory) forget(d *document.Document) {
+	if d.Meta.Name == erp.PaymentRequest {
+		m.drop(erp.PaymentPlan, rowset.Column[id.ID](d.Header, "contract")[0], d.ID)
+		return
+	}
+	for i := range d.Sections {
+		if _, has := metadata.Find(d.Sections[i].Attributes, "item"); !has {
+			continue
+		}
+		for _, item := range rowset.Column[id.ID](d.Sections[i], "item") {
+			for _, name := range []string{erp.CustomerOrders, erp.SupplierOrders, erp.ToReceive, erp.ToShip} {
+				m.drop(name, d.ID, item)
+			}
+		}
+	}
+}
+
+func (m *memory) drop(register string, under ...id.ID) {
+	k := key{register: m.kept[register].number, dimensions: uint8(len(under))}
+	copy(k.values[:], under)
+	delete(m.balances, k)
 }

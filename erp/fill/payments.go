@@ -1,63 +1,138 @@
 package fill
 
 import (
-	"fmt"
-
 	"plimsoll/erp"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 )
 
-// aheadShare of the requests are to pay an order ahead.
-const aheadShare = 0.15
+func invoiceIssued(h *history) *document.Document {
+	return h.invoice(erp.InvoiceIssued, bases[erp.InvoiceIssued]...)
+}
 
-// paymentRequest of all that the oldest purchase comes to that has not been requested yet.
-func paymentRequest(h *history, o *organisation, _ id.ID) *document.Document {
-	kinds := []string{erp.ServicePurchase, erp.GoodsReceipt}
-	if h.rng.Float64() < aheadShare {
-		kinds = []string{erp.SupplierOrder}
+func invoiceReceived(h *history) *document.Document {
+	d := h.invoice(erp.InvoiceReceived, erp.ServicePurchase, erp.GoodsReceipt)
+	if d != nil {
+		set(d, "invoice_number", h.foreign("F%08d"))
 	}
-	for _, of := range kinds {
-		if basis := h.next(queue{o.id, of, erp.PaymentRequest}); basis != nil {
-			d := h.same(erp.PaymentRequest, o, basis)
+	return d
+}
+
+// invoice of the oldest document of the first of these types that has none yet.
+func (h *history) invoice(kind string, bases ...string) *document.Document {
+	for _, of := range bases {
+		if basis := h.takeOf(queue{of, kind}); basis != nil {
+			d := h.begin(kind, "")
 			set(d, "basis", basis.ID)
-			set(d, "amount", rowset.Column[amount.Money](basis.Header, "total")[0])
 			return d
 		}
 	}
 	return nil
 }
 
+// payersTried until one is found who owes something; after that somebody pays ahead.
+const payersTried = 5
+
+func bankReceipt(h *history) *document.Document {
+	var payer deal
+	var sum amount.Money
+	for range payersTried {
+		payer = h.customer()
+		if sum = h.owed(erp.CustomerSettlements, payer); sum > 0 {
+			break
+		}
+	}
+	if sum <= 0 {
+		sum = amount.Money(100 * (1000 + h.rng.IntN(100_000)))
+	}
+	d := h.deal(erp.BankReceipt, payer, "")
+	set(d, "cash_account", h.bank())
+	set(d, "bank_reference", h.foreign("BR%08d"))
+	set(d, "amount", sum)
+	return d
+}
+
+// bank account of an organisation; the last of its accounts is the cash desk.
+func (h *history) bank() id.ID { return h.o.banks()[h.rng.IntN(bankAccountsEach)] }
+
+func (o *organisation) banks() []id.ID { return o.cashAccounts[:bankAccountsEach] }
+
+// owed under a contract; below zero it is paid ahead.
+func (h *history) owed(register string, under deal) amount.Money {
+	return amount.Money(h.memory.balance(register, under.contract))
+}
+
+// aheadShare of the requests are to pay an order ahead.
+const aheadShare = 0.15
+
+// paymentRequest of all that the oldest purchase comes to that has not been requested yet, or of some sum of no purchase in particular.
+func paymentRequest(h *history) *document.Document {
+	kinds := []string{erp.ServicePurchase, erp.GoodsReceipt}
+	if h.rng.Float64() < aheadShare {
+		kinds = []string{erp.SupplierOrder}
+	}
+	for _, of := range kinds {
+		if basis := h.takeOf(queue{of, erp.PaymentRequest}); basis != nil {
+			d := h.same(erp.PaymentRequest, basis)
+			set(d, "basis", basis.ID)
+			set(d, "amount", rowset.Column[amount.Money](basis.Header, "total")[0])
+			return d
+		}
+	}
+	d := h.deal(erp.PaymentRequest, h.supplier(), "")
+	set(d, "amount", amount.Money(100*(1000+h.rng.IntN(100_000))))
+	return d
+}
+
 // bankPayment by the oldest request, as far as there is cash.
-func bankPayment(h *history, o *organisation, _ id.ID) *document.Document {
-	account := o.bank(h)
-	there := h.lies(o, account)
+func bankPayment(h *history) *document.Document {
+	account := h.bank()
+	there := amount.Money(h.memory.balance(erp.Cash, account))
 	if there <= 0 {
 		return nil
 	}
-	request := h.next(queue{o.id, erp.PaymentRequest, erp.BankPayment})
+	request := h.takeOf(queue{erp.PaymentRequest, erp.BankPayment})
 	if request == nil {
 		return nil
 	}
-	d := h.same(erp.BankPayment, o, request)
+	d := h.same(erp.BankPayment, request)
 	set(d, "request", request.ID)
 	set(d, "cash_account", account)
-	set(d, "bank_reference", fmt.Sprintf("BP%08d", h.left)) // no two are the same
+	set(d, "bank_reference", h.foreign("BP%08d"))
 	set(d, "amount", min(rowset.Column[amount.Money](request.Header, "amount")[0], there))
 	return d
 }
 
 // same begins a document of the deal of another one.
-func (h *history) same(kind string, o *organisation, as *document.Document) *document.Document {
-	return h.deal(kind, o, deal{rowset.Column[id.ID](as.Header, "counterparty")[0], rowset.Column[id.ID](as.Header, "contract")[0]}, "")
+func (h *history) same(kind string, as *document.Document) *document.Document {
+	return h.deal(kind, deal{rowset.Column[id.ID](as.Header, "counterparty")[0], rowset.Column[id.ID](as.Header, "contract")[0]}, "")
 }
 
-// lies on a cash account.
-func (h *history) lies(o *organisation, account id.ID) amount.Money {
-	keys := rowset.New([]metadata.Attribute{{Name: "cash_account", Type: metadata.Reference}}, 1)
-	keys.Append(account)
-	return rowset.Column[amount.Money](h.memory.balancesOf(o.id, h.app.Register(erp.Cash), keys), "amount")[0]
+// registrar sets off what a counterparty owes as a customer against what it is owed as a supplier; where there is nothing to be set off, a debt
+// of one customer is taken over by another.
+func registrar(h *history) *document.Document {
+	d := h.begin(erp.SettlementRegistrar, "")
+	one := h.active()
+	customer, supplier := h.dealOf(one, 0), h.dealOf(one, 1)
+	owed := h.owed(erp.CustomerSettlements, customer)
+	if sum := min(owed, h.owed(erp.SupplierSettlements, supplier)); sum > 0 {
+		addClaim(d, supplier, true, sum, 0)
+		addClaim(d, customer, false, 0, sum)
+		return d
+	}
+	if owed <= 0 {
+		owed = amount.Money(100 * (1 + h.rng.IntN(10_000)))
+	}
+	addClaim(d, h.customer(), false, owed, 0)
+	addClaim(d, customer, false, 0, owed)
+	return d
+}
+
+func addClaim(d *document.Document, of deal, supplier bool, debit, credit amount.Money) {
+	lines := d.Section("lines")
+	row := lines.Grow(1)
+	rowset.Column[id.ID](lines, "contract")[row], rowset.Column[bool](lines, "supplier")[row] = of.contract, supplier
+	rowset.Column[amount.Money](lines, "debit")[row], rowset.Column[amount.Money](lines, "credit")[row] = debit, credit
 }

@@ -35,8 +35,8 @@ func TestMonth(t *testing.T) {
 	}
 	w := backgroundtest.Start(t, db.DSN, 4)
 	const may = `{"month": "2025-05"}`
-	for _, before := range []string{"2025-03", "2025-04"} {
-		if job := w.Wait(t, w.Submit(t, monthclose.Kind, `{"month": "`+before+`"}`)); job.State != jobs.Failed || !strings.Contains(job.Error, "restore them first") {
+	for _, before := range [][2]string{{"2025-03", "restore them first"}, {"2025-04", "close it first"}} {
+		if job := w.Wait(t, w.Submit(t, monthclose.Kind, `{"month": "`+before[0]+`"}`)); job.State != jobs.Failed || !strings.Contains(job.Error, before[1]) {
 			t.Errorf("closed out of order: %+v", job)
 		}
 	}

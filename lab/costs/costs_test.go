@@ -71,7 +71,9 @@ func setup(t *testing.T) (Options, *pgx.Conn) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 100, Counterparties: 50, Documents: 100}); err != nil {
+	// The sides share the work lists of warehouses: when one runs dry between two sides, the second one sells instead of shipping. This base has more to be
+	// shipped and received than is done here.
+	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 100, Counterparties: 50, Documents: 2000}); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := pgx.Connect(t.Context(), dsn)

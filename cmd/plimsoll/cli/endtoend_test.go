@@ -87,7 +87,7 @@ func TestEndToEnd(t *testing.T) {
 		{"UpBothSideBySide", s.upBoth},
 		{"KilledClusterComesBack", s.killed},
 		{"PsqlSpeaksToTheServer", s.psql},
-		{"FillStoppedLeavesNothing", s.fillStopped},
+		{"FillStoppedKeepsWhatIsDone", s.fillStopped},
 		{"FillOnce", s.fill},
 		{"AuditFindsWrongBooks", s.audit},
 		{"ServeUntilStopped", s.serve},
@@ -154,13 +154,17 @@ func (s *stand) psql(t *testing.T) {
 }
 
 func (s *stand) fillStopped(t *testing.T) {
-	o := interrupting(t, "fill, ", "fill", "--cluster", s.one, "--documents", "200000")
-	o.want(t, ExitInterrupted, "the database is as it was")
+	o := interrupting(t, "fill, documents", "fill", "--cluster", s.one, "--documents", "200000")
+	o.want(t, ExitInterrupted, "what is done stays", "goes on with it")
+	plimsoll(t, "serve", "--cluster", s.one, "--listen", "127.0.0.1:0").want(t, ExitUsage, "filled by half", "--resume")
+	plimsoll(t, "fill", "--cluster", s.one, "--documents", "100").want(t, ExitUsage, "filled by half", "200000 documents", "--discard")
+	plimsoll(t, "fill", "--cluster", s.one, "--size", "900TB").want(t, ExitEnvironment, "the disk cannot hold it", "--size ")
+	plimsoll(t, "fill", "--cluster", s.one, "--check").want(t, ExitUsage, "filled by half")
 }
 
 func (s *stand) fill(t *testing.T) {
 	args := []string{"fill", "--cluster", s.one, "--documents", "500", "--items", "200", "--json"}
-	o := plimsoll(t, args...)
+	o := plimsoll(t, append(args, "--discard")...)
 	o.want(t, ExitOK)
 	var filled struct {
 		Filled                 bool
@@ -177,6 +181,8 @@ func (s *stand) fill(t *testing.T) {
 	if filled.Filled {
 		t.Error("filled twice")
 	}
+	plimsoll(t, "fill", "--cluster", s.one, "--check").want(t, ExitOK)
+	plimsoll(t, "fill", "--cluster", s.one, "--resume").want(t, ExitUsage, "not empty")
 }
 
 func (s *stand) audit(t *testing.T) {

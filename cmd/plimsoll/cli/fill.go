@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +21,10 @@ import (
 type fillOptions struct {
 	target
 	items, warehouses, counterparties, users, organisations, documents, seed int
-	ifEmpty, small                                                           bool
+	streams                                                                  int
+	scale                                                                    float64
+	size                                                                     string
+	ifEmpty, small, resume, discard, estimate, check, compareCopy            bool
 	flags                                                                    *pflag.FlagSet
 }
 
@@ -27,12 +33,23 @@ func (a *app) addFill(root *cobra.Command) {
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "fill [flags]",
 		Short: "Fill an empty database with the ERP's catalogs and history",
-		Long: `Fill an empty database with the ERP's catalogs and a history of documents. The same
-numbers and seed give the same base. It is one transaction: stopped half-way it
-leaves nothing behind, and a database that holds data is never added to.`,
+		Long: `Fill an empty database with the ERP's catalogs and a history of documents, all with their
+movements, so that the audit holds. The same numbers and seed give the same base, however
+many streams fill it.
+
+With --scale it is the base of claim C02 times that: 1 is 28 million contracts, 2.5 million
+counterparties and 9.8 million documents of 17 types. --size finds the scale that comes to a
+size on disk. What it takes is said before it begins, and refused if the disk cannot hold it.
+
+It is done in many transactions, each noted in the database: stopped or killed half-way it
+goes on when the same command is given again, or with --resume, and until it is finished
+nothing else works with the base. A database that holds data is never added to.`,
 		Example: `  plimsoll up && plimsoll fill
   plimsoll fill --small                    enough to try the API on
-  plimsoll fill --documents 50000 --warehouses 50
+  plimsoll fill --scale 0.01               a hundredth of the base of claim C02
+  plimsoll fill --size 20GB --streams 8
+  plimsoll fill --scale 1 --estimate       say what it takes, and do nothing
+  plimsoll fill --check                    is it still what was filled?
   plimsoll fill --if-empty                 in scripts: content with a filled database`,
 	}, func(ctx context.Context, _ []string) error { return a.fill(ctx, &o) })
 	fs := c.Flags()
@@ -40,19 +57,44 @@ leaves nothing behind, and a database that holds data is never added to.`,
 	o.flags = fs
 	fs.BoolVar(&o.small, "small", false, "a base to try things on: 200 documents, 100 items; filled within seconds")
 	fs.BoolVar(&o.ifEmpty, "if-empty", false, "a database that holds data already is no error")
+	fs.BoolVar(&o.resume, "resume", false, "go on with a fill that was stopped, whatever its numbers")
+	fs.BoolVar(&o.discard, "discard", false, "throw away a fill that was stopped, and begin anew")
+	fs.BoolVar(&o.estimate, "estimate", false, "say what it takes, and do nothing")
+	fs.BoolVar(&o.check, "check", false, "compare a filled base, row by row, with what was written, and audit it")
+	fs.BoolVar(&o.compareCopy, "compare-copy", false, "measure what a raw COPY of a filled base takes against its fill; needs as\nmuch disk twice more, in the database and in TMPDIR")
 	a.targetFlags(c, &o.target)
-	config.FlagOnly(fs, "if-empty", "small")
+	config.FlagOnly(fs, "if-empty", "small", "resume", "discard", "estimate", "check", "compare-copy")
+	for _, one := range []string{"scale", "size"} {
+		for _, other := range []string{"documents", "items", "counterparties", "warehouses", "organisations", "users", "small"} {
+			c.MarkFlagsMutuallyExclusive(one, other)
+		}
+	}
+	c.MarkFlagsMutuallyExclusive("scale", "size")
+	c.MarkFlagsMutuallyExclusive("resume", "discard", "check", "compare-copy", "estimate")
 }
 
-func (o fillOptions) options() fill.Options {
+func (o *fillOptions) options() (fill.Options, error) {
 	options := fill.Options{
-		Items: o.items, Warehouses: o.warehouses, Counterparties: o.counterparties,
-		Users: o.users, Organisations: o.organisations, Documents: o.documents, Seed: uint64(o.seed),
+		Items: o.items, Warehouses: o.warehouses, Counterparties: o.counterparties, Scale: o.scale, Streams: o.streams,
+		Users: o.users, Organisations: o.organisations, Documents: o.documents, Seed: uint64(o.seed), Resume: o.resume, Discard: o.discard,
 	}
 	if o.documents == 0 {
 		options.Documents = -1 // none, where 0 is the default
 	}
-	return options
+	if options.Streams == 0 {
+		options.Streams = runtime.NumCPU()
+	}
+	if o.flags.Changed("scale") && o.scale == 0 {
+		options.Scale = -1 // refused, where 0 is none
+	}
+	if o.size != "" {
+		bytes, err := fill.ParseSize(o.size)
+		if err != nil {
+			return options, problem.New(problem.Usage, fmt.Errorf("--size: %w", err), "for example 20GB, 1.5TB or 300MB")
+		}
+		options.Scale = fill.ScaleOf(bytes)
+	}
+	return options, nil
 }
 
 func (a *app) fill(ctx context.Context, o *fillOptions) error {
@@ -60,6 +102,17 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 		if err := shrink(o.flags); err != nil {
 			return err
 		}
+	}
+	options, err := o.options()
+	if err != nil {
+		return err
+	}
+	sizes, err := fill.SizesOf(options)
+	if err != nil {
+		return err
+	}
+	if o.estimate {
+		return a.showEstimate(sizes, options)
 	}
 	dsn, err := a.database(ctx, o.target)
 	if err != nil {
@@ -70,8 +123,19 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 		return err
 	}
 	defer db.Close()
-	options := o.options()
 	options.Progress = a.fillProgress()
+	switch {
+	case o.check:
+		return a.checkFill(ctx, db, options)
+	case o.compareCopy:
+		return a.compareCopy(ctx, db, options)
+	}
+	if !o.resume {
+		if err := a.roomFor(ctx, db, sizes, options); err != nil {
+			return err
+		}
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // little lives long here, much is made
 	done, err := fill.Run(ctx, db, options)
 	a.meter.End()
 	switch {
@@ -80,11 +144,50 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 	case errors.Is(err, fill.ErrNotEmpty):
 		return problem.New(problem.Usage, err, "--if-empty leaves it at that; to start over: plimsoll down, destroy, up, fill")
 	case err != nil && ctx.Err() != nil:
-		return problem.New(problem.Interrupted, fmt.Errorf("fill was stopped; the database is as it was: %w", ctx.Err()), "the same command starts it again")
+		return problem.New(problem.Interrupted, fmt.Errorf("fill was stopped; what is done stays: %w", ctx.Err()), "the same command goes on with it, --discard starts over")
 	case err != nil:
 		return err
 	}
 	return a.filled(&done)
+}
+
+// roomFor a base is looked for before anything is written; of a large one it is said what it takes.
+func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Sizes, options fill.Options) error {
+	e := fill.EstimateOf(sizes, options.Streams)
+	if options.Scale != 0 {
+		a.meter.Say("%s", estimated(sizes, options, e))
+	}
+	free, known := fill.Free(ctx, db)
+	switch {
+	case known && free < e.Needed:
+		return problem.New(problem.Environment, fmt.Errorf("the disk cannot hold it: about %s are needed, %s are free", fill.Bytes(e.Needed), fill.Bytes(free)),
+			fmt.Sprintf("--size %s is what fits, or put the cluster on a larger disk", fitting(free)))
+	case !known && options.Scale != 0:
+		a.meter.Say("the server's disk cannot be seen from here: see that about %s are free", fill.Bytes(e.Needed))
+	}
+	return nil
+}
+
+// fitting is a size that a disk holds with what filling it takes.
+func fitting(free int64) string { return fmt.Sprintf("%dMB", max(1, free*7/10>>20)) }
+
+func estimated(s fill.Sizes, o fill.Options, e fill.Estimate) string {
+	return fmt.Sprintf("scale %.4g: %d documents, %d contracts, %d counterparties, %d items, %d organisations; about %s on disk (%s while it is filled), %s with %d streams",
+		o.Scale, e.Documents, s.Contracts, s.Counterparties, s.Items, s.Organisations, fill.Bytes(e.Bytes), fill.Bytes(e.Needed), e.Time, o.Streams)
+}
+
+func (a *app) showEstimate(s fill.Sizes, o fill.Options) error {
+	e := fill.EstimateOf(s, o.Streams)
+	if a.json {
+		return a.emit(struct {
+			fill.Sizes
+			Scale    float64       `json:"scale,omitempty"`
+			Streams  int           `json:"streams"`
+			Estimate fill.Estimate `json:"estimate"`
+		}{s, o.Scale, o.Streams, e})
+	}
+	_, err := fmt.Fprintln(a.stdout, estimated(s, o, e))
+	return err
 }
 
 // fillProgress shows the stages of a fill one after the other.
@@ -110,7 +213,13 @@ func (a *app) filled(done *fill.Summary) error {
 		_, err := fmt.Fprintln(a.stdout, "the database is filled already")
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "filled: %d documents, %d items, %d counterparties, %d warehouses, %d users; %d rows in %s\n",
-		done.Documents, done.Items, done.Counterparties, done.Warehouses, done.Users, done.Rows, done.Elapsed.Round(100*time.Millisecond))
+	_, err := fmt.Fprintf(a.stdout, "filled: %d documents, %d items, %d counterparties, %d contracts, %d warehouses, %d users; %d rows in %s (%d streams)\n",
+		done.Documents, done.Items, done.Counterparties, done.Contracts, done.Warehouses, done.Users, done.Rows, done.Elapsed.Round(100*time.Millisecond), done.Streams)
 	return err
 }
+
+// collectAt so many per cent more than what lives the collector begins, while a base is made.
+const collectAt = 400
+
+// tempDir is where rows are dumped.
+func tempDir() string { return os.TempDir() }

@@ -31,13 +31,16 @@ func shrink(fs *pflag.FlagSet) error {
 
 // fillFlags say how large a base is.
 func fillFlags(fs *pflag.FlagSet, o *fillOptions) {
+	fs.Float64Var(&o.scale, "scale", 0, "the base of claim C02 times this `NUMBER`, 0.0001 to 1000, instead of the counts below")
+	fs.StringVar(&o.size, "size", "", "the scale that comes to this `SIZE` on disk, such as 20GB")
+	config.Count(fs, &o.streams, "streams", 0, 0, 256, "organisations filled at once; 0 means as many as there are processors")
 	for _, f := range []struct {
 		p          *int
 		name       string
 		def, least int
 		usage      string
 	}{
-		{&o.documents, "documents", fill.DocumentsDefault, 0, "receipts and sales of the history"},
+		{&o.documents, "documents", fill.DocumentsDefault, 0, "documents of the history, in the proportions of claim C02"},
 		{&o.items, "items", fill.ItemsDefault, 1, "items in the catalog"},
 		{&o.counterparties, "counterparties", fill.CounterpartiesDefault, 1, "customers and suppliers"},
 		{&o.warehouses, "warehouses", fill.WarehousesDefault, 1, "warehouses"},

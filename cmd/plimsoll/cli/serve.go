@@ -13,6 +13,7 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp"
 	"plimsoll/erp/background"
+	"plimsoll/erp/fill"
 	"plimsoll/platform/database"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/problem"
@@ -72,6 +73,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	}
 	defer db.Close()
 	if err := erp.Migrate(ctx, db); err != nil {
+		return err
+	}
+	if err := fill.Finished(ctx, db); err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", o.listen)

@@ -1,0 +1,124 @@
+package fill
+
+import (
+	"slices"
+
+	"plimsoll/erp"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/rowset"
+)
+
+// splitFrom so many lines on an issue order carries a half of them, and another one the rest.
+const splitFrom = 4
+
+// receiptOrder for the oldest document that has something to be received into cells.
+func receiptOrder(h *history) *document.Document {
+	for _, of := range []string{erp.GoodsReceipt, erp.OtherGoodsReceipt} {
+		q := queue{of, erp.WarehouseReceiptOrder}
+		for basis := h.takeOf(q); basis != nil; basis = h.takeOf(q) {
+			if d := h.shelve(basis); d != nil {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// carry begins a warehouse order of a document, with the items of it that are still to be carried.
+func (h *history) carry(kind, register string, basis *document.Document) (d *document.Document, warehouse int, items []id.ID) {
+	d = h.begin(kind, "")
+	at := rowset.Column[id.ID](basis.Header, "warehouse")[0]
+	set(d, "basis", basis.ID)
+	set(d, "warehouse", at)
+	for _, item := range rowset.Column[id.ID](basis.Section("lines"), "item") {
+		if !slices.Contains(items, item) && h.memory.balance(register, basis.ID, item) > 0 {
+			items = append(items, item)
+		}
+	}
+	return d, slices.Index(h.o.warehouses, at), items
+}
+
+// shelve what a document has brought, each item into a cell; nil when there is nothing. An item has three cells of its own, so that it is found again.
+func (h *history) shelve(basis *document.Document) *document.Document {
+	d, warehouse, items := h.carry(erp.WarehouseReceiptOrder, erp.ToReceive, basis)
+	for _, item := range items {
+		cell := h.cellsOf(warehouse, item)[h.rng.IntN(cellsOfItem)]
+		addCell(d, item, cell, amount.Quantity(h.memory.balance(erp.ToReceive, basis.ID, item)))
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	return d
+}
+
+const cellsOfItem = 3
+
+func (h *history) cellsOf(warehouse int, item id.ID) (all [cellsOfItem]id.ID) {
+	first := int(mix(uint64(item[15]), uint64(item[14]), uint64(item[13])) % cellsPerWarehouse)
+	for i := range all {
+		all[i] = h.cellID(h.o, warehouse, (first+i)%cellsPerWarehouse)
+	}
+	return all
+}
+
+// issueOrder for the oldest document that has something to be shipped and whose goods lie in cells.
+func issueOrder(h *history) *document.Document {
+	for _, of := range []string{erp.GoodsSale, erp.InternalConsumption, erp.AssetCommissioning} {
+		q := queue{of, erp.WarehouseIssueOrder}
+		for basis := h.takeOf(q); basis != nil; basis = h.takeOf(q) {
+			if d := h.ship(basis); d != nil {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// ship what there is in cells of what a document has taken; nil when there is nothing.
+func (h *history) ship(basis *document.Document) *document.Document {
+	d, warehouse, items := h.carry(erp.WarehouseIssueOrder, erp.ToShip, basis)
+	half := len(items)
+	if half >= splitFrom {
+		half = (half + 1) / 2
+	}
+	carried := 0
+	for _, item := range items {
+		if carried == half {
+			break
+		}
+		before := d.Section("lines").Rows()
+		h.pick(d, warehouse, item, amount.Quantity(h.memory.balance(erp.ToShip, basis.ID, item)))
+		if d.Section("lines").Rows() > before {
+			carried++
+		}
+	}
+	if carried == 0 {
+		return nil
+	}
+	if carried == half && half < len(items) {
+		h.putBack()
+	}
+	return d
+}
+
+// pick an item out of its cells, as much as is wanted or as there is.
+func (h *history) pick(d *document.Document, warehouse int, item id.ID, wanted amount.Quantity) {
+	for _, cell := range h.cellsOf(warehouse, item) {
+		if wanted == 0 {
+			return
+		}
+		part := min(wanted, amount.Quantity(h.memory.balance(erp.Cells, h.o.warehouses[warehouse], item, cell)))
+		if part > 0 {
+			addCell(d, item, cell, part)
+			wanted -= part
+		}
+	}
+}
+
+func addCell(d *document.Document, item, cell id.ID, quantity amount.Quantity) {
+	addLine(d, item, quantity)
+	lines := d.Section("lines")
+	rowset.Column[id.ID](lines, "cell")[lines.Rows()-1] = cell
+}

@@ -1,0 +1,252 @@
+package fill
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/problem"
+)
+
+// Checked is what came of comparing a base with the journal of its fill.
+type Checked struct {
+	Units       int          `json:"units"`
+	Documents   int64        `json:"documents"`
+	Rows        int64        `json:"rows"`
+	Digest      string       `json:"digest"` // of all that was filled, as the database has it
+	Later       int64        `json:"later_rows"`
+	Differences []Difference `json:"differences"`
+}
+
+// Difference is a unit of work that is not what was written.
+type Difference struct {
+	Unit     string `json:"unit"`
+	Expected Tally  `json:"expected"`
+	Found    Tally  `json:"found"`
+}
+
+// Clean tells whether the base is what was filled.
+func (c Checked) Clean() bool { return len(c.Differences) == 0 }
+
+// Check reads all rows of a filled base and compares their counts and digests with the journal, unit by unit. Documents that came after the fill are counted and left alone;
+// one of the fill that was changed since is a difference.
+func Check(ctx context.Context, db *database.Database, options Options) (report Checked, err error) {
+	f := &filler{db: db, options: options, streams: max(1, options.Streams), journal: &journal{units: map[unit]Tally{}, built: map[string]bool{}}}
+	if f.journal.conn, err = dial(ctx, db); err != nil {
+		return report, err
+	}
+	defer f.journal.close()
+	sizes, found, finished, err := read(ctx, f.journal.conn)
+	switch {
+	case err != nil:
+		return report, err
+	case !found:
+		return report, problem.New(problem.Usage, errors.New("there is no journal of a fill in this database"), "'plimsoll fill' fills an empty one")
+	case !finished:
+		return report, problem.New(problem.Usage, ErrUnfinished, unfinishedHint)
+	}
+	if err := f.journal.load(ctx); err != nil {
+		return report, err
+	}
+	f.base = newBase(sizes)
+	there, err := f.tallies(ctx)
+	if err != nil {
+		return report, err
+	}
+	return f.compare(there), nil
+}
+
+// later is where rows are counted that are none of the fill.
+var later = unit{-2, -2}
+
+func (f *filler) tallies(ctx context.Context) (map[unit]*Tally, error) {
+	columns := columnsOf(f.base.app)
+	delete(columns, numbers)
+	var names []string
+	for name := range columns {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	f.stage("check", f.journal.sum().Rows)
+	all, mutex := map[unit]*Tally{}, sync.Mutex{}
+	err := f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
+		r := f.reader(names[i], columns[names[i]])
+		query := fmt.Sprintf("COPY %s (%s) TO STDOUT (FORMAT binary)", names[i], strings.Join(columns[names[i]], ", "))
+		if _, err := conn.PgConn().CopyTo(ctx, r, query); err != nil {
+			return fmt.Errorf("read %s: %w", names[i], err)
+		}
+		if len(r.rest) != len(copyTrailer) {
+			return fmt.Errorf("read %s: it ended in the middle of a row", names[i])
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		for u, t := range r.found {
+			if all[u] == nil {
+				all[u] = &Tally{}
+			}
+			all[u].add(*t)
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (f *filler) compare(there map[unit]*Tally) (report Checked) {
+	report.Differences = []Difference{}
+	if t := there[later]; t != nil {
+		report.Later = t.Rows
+		delete(there, later)
+	}
+	var all Tally
+	for u, expected := range f.journal.units {
+		found := Tally{}
+		if there[u] != nil {
+			found = *there[u]
+		}
+		report.Units++
+		report.Documents += expected.Documents
+		found.Documents = expected.Documents // rows tell
+		all.add(found)
+		if found != expected {
+			report.Differences = append(report.Differences, Difference{f.nameOf(u), expected, found})
+		}
+	}
+	slices.SortFunc(report.Differences, func(a, b Difference) int { return strings.Compare(a.Unit, b.Unit) })
+	report.Rows, report.Digest = all.Rows, fmt.Sprintf("%016x", all.Digest)
+	return report
+}
+
+func (f *filler) nameOf(u unit) string {
+	switch {
+	case u.organisation == none:
+		return "common catalogs"
+	case u.part == none:
+		return fmt.Sprintf("ORG%03d, catalogs", u.organisation+1)
+	}
+	return fmt.Sprintf("ORG%03d, %s", u.organisation+1, f.base.parts()[u.part].from.Format("2006-01"))
+}
+
+// reader of a table as COPY sends it, row by row.
+type reader struct {
+	salt          uint64
+	unitOf        func(first, second id.ID) unit
+	rest          []byte
+	begun         bool
+	found         map[unit]*Tally
+	did           func(int64)
+	rows, columns int
+}
+
+func (f *filler) reader(name string, columns []string) *reader {
+	organisations, parts := map[id.ID]int{}, f.base.parts()
+	for _, o := range f.base.organisations {
+		organisations[o.id] = o.n
+	}
+	r := &reader{salt: saltOf(name), found: map[unit]*Tally{}, did: f.did, columns: len(columns)}
+	until := f.base.Until
+	r.unitOf = func(first, second id.ID) unit {
+		n, ours := organisations[second]
+		if strings.HasPrefix(name, "cat_") {
+			switch {
+			case name == "cat_users" || name == "cat_organisations" || columns[1] != "organisation":
+				return unit{none, none}
+			case ours:
+				return unit{n, none}
+			}
+			return later
+		}
+		at := time.UnixMilli(int64(binary.BigEndian.Uint64(first[:8]) >> 16))
+		if !ours || !at.Before(until) {
+			return later
+		}
+		for part := len(parts) - 1; part > 0; part-- {
+			if !at.Before(parts[part].from) {
+				return unit{n, part}
+			}
+		}
+		return unit{n, 0}
+	}
+	return r
+}
+
+var errNotARow = errors.New("not what COPY sends")
+
+// Write takes what has arrived.
+func (r *reader) Write(p []byte) (int, error) {
+	data := p
+	if len(r.rest) > 0 {
+		r.rest = append(r.rest, p...)
+		data = r.rest
+	}
+	if !r.begun {
+		if len(data) < len(copyHeader) {
+			r.rest = bytes.Clone(data)
+			return len(p), nil
+		}
+		data, r.begun = data[len(copyHeader):], true
+	}
+	for {
+		n, err := r.row(data)
+		if err != nil {
+			return 0, err
+		}
+		if n == 0 {
+			break
+		}
+		data = data[n:]
+	}
+	r.rest = bytes.Clone(data)
+	return len(p), nil
+}
+
+// row at the beginning of data: how long it is; 0 when it is not whole.
+func (r *reader) row(data []byte) (int, error) {
+	if len(data) < 2 || bytes.Equal(data[:2], copyTrailer) {
+		return 0, nil
+	}
+	if int(binary.BigEndian.Uint16(data)) != r.columns {
+		return 0, errNotARow
+	}
+	var keys [2]id.ID
+	at := 2
+	for column := range r.columns {
+		if len(data) < at+4 {
+			return 0, nil
+		}
+		size := int(int32(binary.BigEndian.Uint32(data[at:])))
+		if at += 4; size < 0 || len(data) < at+size {
+			if size < 0 {
+				return 0, errNotARow
+			}
+			return 0, nil
+		}
+		if column < len(keys) && size == len(keys[0]) {
+			copy(keys[column][:], data[at:])
+		}
+		at += size
+	}
+	u := r.unitOf(keys[0], keys[1])
+	if r.found[u] == nil {
+		r.found[u] = &Tally{}
+	}
+	r.found[u].row(r.salt, data[:at])
+	if r.rows++; r.rows%checkedAtOnce == 0 {
+		r.did(checkedAtOnce)
+	}
+	return at, nil
+}
+
+const checkedAtOnce = 10_000
+
+var _ io.Writer = (*reader)(nil)

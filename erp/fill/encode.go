@@ -1,0 +1,168 @@
+package fill
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// What a COPY in binary begins and ends with.
+var (
+	copyHeader  = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+	copyTrailer = []byte{0xff, 0xff}
+)
+
+// table is rows on their way into a table, as COPY takes them.
+type table struct {
+	name    string
+	copy    string // the statement
+	columns int
+	salt    uint64
+	data    []byte
+	rows    int64
+}
+
+// Tally is what a unit of work wrote. Its digest is a sum over rows, so it does not depend on their order: the same can be taken of what a database holds.
+type Tally struct {
+	Documents int64
+	Rows      int64
+	Bytes     int64
+	Digest    uint64
+}
+
+func (t *Tally) add(other Tally) {
+	t.Documents, t.Rows, t.Bytes, t.Digest = t.Documents+other.Documents, t.Rows+other.Rows, t.Bytes+other.Bytes, t.Digest+other.Digest
+}
+
+// row adds what is known of a row, as it travels.
+func (t *Tally) row(salt uint64, row []byte) {
+	t.Rows++
+	t.Bytes += int64(len(row))
+	t.Digest += mix(xxhash.Sum64(row), salt)
+}
+
+func saltOf(table string) uint64 { return xxhash.Sum64String(table) }
+
+// begin a row; end it with end, which tells where it began.
+func (t *table) begin() (start int) {
+	start = len(t.data)
+	t.data = binary.BigEndian.AppendUint16(t.data, uint16(t.columns))
+	return start
+}
+
+func (t *table) end(start int, tally *Tally) {
+	t.rows++
+	tally.row(t.salt, t.data[start:])
+}
+
+func (t *table) uuid(v id.ID) { t.data = append(append(t.data, 0, 0, 0, 16), v[:]...) }
+
+func (t *table) text(v string) {
+	t.data = append(binary.BigEndian.AppendUint32(t.data, uint32(len(v))), v...)
+}
+
+func (t *table) integer(v int32) {
+	t.data = binary.BigEndian.AppendUint32(append(t.data, 0, 0, 0, 4), uint32(v))
+}
+
+func (t *table) bigint(v int64) {
+	t.data = binary.BigEndian.AppendUint64(append(t.data, 0, 0, 0, 8), uint64(v))
+}
+
+func (t *table) boolean(v bool) {
+	one := byte(0)
+	if v {
+		one = 1
+	}
+	t.data = append(t.data, 0, 0, 0, 1, one)
+}
+
+// epoch of PostgreSQL in microseconds.
+const epoch = 946_684_800_000_000
+
+func (t *table) moment(v time.Time) { t.bigint(v.UnixMicro() - epoch) }
+
+// numeric of a number of units of 10^-digits, as PostgreSQL itself writes it: groups of four decimals without those at zero at either end.
+func (t *table) numeric(v int64, digits int) {
+	var groups [8]uint16
+	sign, u := uint16(0), uint64(v)
+	if v < 0 {
+		sign, u = 0x4000, uint64(-v)
+	}
+	unit, within := uint64(100), uint64(100) // of money; of a quantity
+	if digits == 3 {
+		unit, within = 1000, 10
+	}
+	n := len(groups) - 1
+	groups[n] = uint16(u % unit * within)
+	for u /= unit; u > 0; u /= 10_000 {
+		n--
+		groups[n] = uint16(u % 10_000)
+	}
+	weight, last := len(groups)-2-n, len(groups)
+	for n < last && groups[n] == 0 {
+		n, weight = n+1, weight-1
+	}
+	for last > n && groups[last-1] == 0 {
+		last--
+	}
+	if n == last {
+		weight = 0
+	}
+	t.data = binary.BigEndian.AppendUint32(t.data, uint32(8+2*(last-n)))
+	for _, field := range [4]uint16{uint16(last - n), uint16(weight), sign, uint16(digits)} {
+		t.data = binary.BigEndian.AppendUint16(t.data, field)
+	}
+	for _, group := range groups[n:last] {
+		t.data = binary.BigEndian.AppendUint16(t.data, group)
+	}
+}
+
+// cell is a pointer into a rowset.
+func (t *table) cell(p any) {
+	switch v := p.(type) {
+	case *id.ID:
+		t.uuid(*v)
+	case *string:
+		t.text(*v)
+	case *amount.Money:
+		t.numeric(int64(*v), 2)
+	case *amount.Quantity:
+		t.numeric(int64(*v), 3)
+	case *int64:
+		t.bigint(*v)
+	case *bool:
+		t.boolean(*v)
+	case *time.Time:
+		t.moment(*v)
+	default:
+		panic(fmt.Sprintf("fill: no column holds a %T", p))
+	}
+}
+
+// value of a catalog's element.
+func (t *table) value(v any) {
+	switch v := v.(type) {
+	case id.ID:
+		t.uuid(v)
+	case string:
+		t.text(v)
+	case amount.Money:
+		t.numeric(int64(v), 2)
+	case amount.Quantity:
+		t.numeric(int64(v), 3)
+	case int64:
+		t.bigint(v)
+	case bool:
+		t.boolean(v)
+	case time.Time:
+		t.moment(v)
+	default:
+		panic(fmt.Sprintf("fill: no column holds a %T", v))
+	}
+}

@@ -1,0 +1,84 @@
+package fill
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What things take, measured on a fill at scale 0.01: bytes on disk with indexes and totals, and seconds of
+// a processor of the machine, the server's share in it.
+const (
+	bytesPerDocument   = 8_200
+	bytesPerElement    = 420
+	documentsPerSecond = 2_200
+	elementsPerSecond  = 60_000
+	spareShare         = 0.25 // of the size: WAL, and what sorting writes
+	spareLeast         = 1 << 30
+)
+
+// Estimate is what a base will be and take.
+type Estimate struct {
+	Documents int           `json:"documents"`
+	Elements  int           `json:"elements"`
+	Bytes     int64         `json:"bytes"`      // of the database
+	Needed    int64         `json:"disk_bytes"` // on the disk while it is filled
+	Time      time.Duration `json:"time_ns"`
+}
+
+// EstimateOf a base that so many streams fill.
+func EstimateOf(s Sizes, streams int) Estimate {
+	e := Estimate{Documents: s.Total(), Elements: s.Elements()}
+	e.Bytes = int64(e.Documents)*bytesPerDocument + int64(e.Elements)*bytesPerElement
+	e.Needed = e.Bytes + max(spareLeast, int64(float64(e.Bytes)*spareShare))
+	seconds := float64(e.Documents)/documentsPerSecond + float64(e.Elements)/elementsPerSecond
+	// An organisation is filled by one stream: what the biggest takes is the least.
+	biggest := math.Pow(1/float64(s.Organisations), 0.5)
+	e.Time = time.Duration(seconds * max(1/float64(max(1, streams)), biggest) * float64(time.Second)).Round(time.Second)
+	return e
+}
+
+// ScaleOf a size in bytes: the one whose base comes closest.
+func ScaleOf(bytes int64) float64 {
+	low, high := ScaleMin, float64(ScaleMax)
+	for range 60 {
+		middle := math.Sqrt(low * high)
+		if EstimateOf(scaled(middle), 1).Bytes < bytes {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+var magnitudes = []struct {
+	suffix string
+	bytes  int64
+}{{"TB", 1 << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}}
+
+// ParseSize reads 20GB, 1.5TB, 300MB.
+func ParseSize(text string) (int64, error) {
+	for _, u := range magnitudes {
+		if number, ok := strings.CutSuffix(strings.ToUpper(text), strings.ToUpper(u.suffix)); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			if bytes := n * float64(u.bytes); err == nil && bytes >= 1 && bytes < math.MaxInt64 {
+				return int64(bytes), nil
+			}
+			break
+		}
+	}
+	return 0, fmt.Errorf("%q is no size", text)
+}
+
+// Bytes in words.
+func Bytes(n int64) string {
+	for _, u := range magnitudes {
+		if n >= u.bytes {
+			return fmt.Sprintf("%.3g %s", float64(n)/float64(u.bytes), u.suffix)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

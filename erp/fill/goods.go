@@ -1,0 +1,165 @@
+package fill
+
+import (
+	"plimsoll/erp"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/rowset"
+)
+
+// linesDrawn of a document of goods: 12.5 on average.
+func (h *history) linesDrawn() int { return 5 + h.rng.IntN(16) }
+
+// bring adds lines of what comes in.
+func (h *history) bring(d *document.Document) {
+	for range h.linesDrawn() {
+		addLine(d, h.itemIDs[h.itemDrawn()], amount.Quantity(1000*(10+h.rng.IntN(60))))
+	}
+}
+
+// What users of a filled base find there, so that controls refuse them because they ask for too much and not because nothing is left: so much of an item is
+// not taken at all, and so much is not sold off where it has piled up.
+const (
+	stockLeast = 20
+	stockKept  = 300
+)
+
+// sold is how much of an item is taken of what is free of it; 0 when there is too little. It is a few, and of what has piled up a part, so that what comes in goes
+// out in the end.
+func (h *history) sold(item int, free int64) int64 {
+	units := int64(1 + h.rng.IntN(9))
+	if free < stockLeast+units {
+		return 0
+	}
+	if spare := free - stockKept - openingOfHottest/int64(item+1); spare > 2 {
+		units += h.rng.Int64N(spare / 2)
+	}
+	return units
+}
+
+// placesTried before it is said that there is nothing to be taken.
+const placesTried = 4
+
+// take lines of what a warehouse has free, each item once, by a rule that says how much; nil when there is nothing.
+func (h *history) take(begin func(warehouse id.ID) *document.Document, lines, step int, units func(item int, free int64) int64) *document.Document {
+	for range placesTried {
+		warehouse := h.warehouseDrawn()
+		var d *document.Document
+		var seen []int
+		for range lines {
+			item := h.itemDrawn()
+			if item = item/step*step + step - 1; item >= len(h.itemIDs) || has(seen, item) {
+				continue
+			}
+			seen = append(seen, item)
+			n := units(item, h.free(warehouse, h.itemIDs[item]))
+			if n <= 0 {
+				continue
+			}
+			if d == nil {
+				d = begin(warehouse)
+			}
+			addLine(d, h.itemIDs[item], amount.Quantity(1000*n))
+		}
+		if d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+func has(seen []int, item int) bool {
+	for _, v := range seen {
+		if v == item {
+			return true
+		}
+	}
+	return false
+}
+
+// free is what there is of an item that nobody has reserved, in whole units.
+func (h *history) free(warehouse, item id.ID) int64 {
+	return (h.memory.balance(erp.Stock, warehouse, item) - h.memory.balance(erp.Reserves, warehouse, item)) / 1000
+}
+
+// byOrderShare of the sales are by order, of the receipts a half.
+const (
+	salesByOrder    = 0.75
+	receiptsByOrder = 0.5
+)
+
+func sale(h *history) *document.Document {
+	if h.rng.Float64() < salesByOrder {
+		if d := h.follow(erp.GoodsSale, erp.CustomerOrder); d != nil {
+			return d
+		}
+	}
+	return h.take(func(warehouse id.ID) *document.Document { return h.trade(erp.GoodsSale, warehouse, h.customer(), "") }, h.linesDrawn(), 1, h.sold)
+}
+
+// firmShare of the customers' orders are sold; the others wait for ever, with one of each item reserved.
+const firmShare = 0.4
+
+func order(h *history) *document.Document {
+	units := func(_ int, free int64) int64 { return min(1, free-stockLeast) }
+	if h.rng.Float64() < firmShare {
+		units = h.sold
+	}
+	return h.take(func(warehouse id.ID) *document.Document {
+		return h.trade(erp.CustomerOrder, warehouse, h.customer(), "")
+	}, h.linesDrawn(), 1, units)
+}
+
+// firm tells whether an order is more than one of each.
+func (h *history) firm(order *document.Document) bool {
+	for _, q := range rowset.Column[amount.Quantity](order.Section("lines"), "quantity") {
+		if q > 1000 {
+			return true
+		}
+	}
+	return false
+}
+
+func supplierOrder(h *history) *document.Document {
+	d := h.trade(erp.SupplierOrder, h.warehouseDrawn(), h.supplier(), "")
+	h.bring(d)
+	return d
+}
+
+func receipt(h *history) *document.Document {
+	if h.rng.Float64() < receiptsByOrder {
+		if d := h.follow(erp.GoodsReceipt, erp.SupplierOrder); d != nil {
+			return d
+		}
+	}
+	return h.received()
+}
+
+// received by no order.
+func (h *history) received() *document.Document {
+	d := h.trade(erp.GoodsReceipt, h.warehouseDrawn(), h.supplier(), "")
+	set(d, "supplier_number", h.foreign("%d"))
+	h.bring(d)
+	return d
+}
+
+func otherReceipt(h *history) *document.Document {
+	d := h.begin(erp.OtherGoodsReceipt, "")
+	set(d, "warehouse", h.warehouseDrawn())
+	set(d, "reason", "Излишки по инвентаризации")
+	for range 1 + h.rng.IntN(5) {
+		addLine(d, h.itemIDs[h.itemDrawn()], amount.Quantity(1000*(1+h.rng.IntN(5))))
+	}
+	return d
+}
+
+// consumption of materials.
+func consumption(h *history) *document.Document {
+	return h.take(func(warehouse id.ID) *document.Document {
+		d := h.begin(erp.InternalConsumption, "")
+		set(d, "warehouse", warehouse)
+		h.spend(d)
+		return d
+	}, 1+h.rng.IntN(5), materialEvery, func(_ int, free int64) int64 { return min(int64(1+h.rng.IntN(5)), free-stockLeast) })
+}

@@ -1,0 +1,233 @@
+package fill
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"plimsoll/erp"
+	"plimsoll/erp/skew"
+	"plimsoll/platform/problem"
+)
+
+// Sizes say what base it is: the same Sizes, the same base.
+type Sizes struct {
+	Organisations  int            `json:"organisations"`
+	Warehouses     int            `json:"warehouses"`
+	Items          int            `json:"items"`
+	Users          int            `json:"users"`
+	Counterparties int            `json:"counterparties"`
+	Contracts      int            `json:"contracts"`
+	Assets         int            `json:"fixed_assets"`
+	Employees      int            `json:"employees"`
+	Departments    int            `json:"departments"`
+	Partners       int            `json:"partners"`
+	Documents      map[string]int `json:"documents"` // by type
+	// Opening stock and cash are documents on top of Documents; else they are some of them.
+	Opening bool `json:"opening_on_top"`
+	// Assortment is how many items a warehouse trades in: the hottest.
+	Assortment int       `json:"assortment"`
+	Months     int       `json:"months"`
+	Until      time.Time `json:"until"`
+	Seed       uint64    `json:"seed"`
+}
+
+const (
+	contractsLeast         = 2 // of a counterparty: one as a customer, one as a supplier
+	departmentsEach        = 5
+	employeesPerDepartment = 3
+	assetsLeast            = 60 // of an organisation
+	monthsDefault          = 3
+	monthsOfScale          = 12
+)
+
+// SizesOf resolves options; it touches nothing.
+func SizesOf(o Options) (s Sizes, err error) {
+	if o.Scale != 0 {
+		if math.IsNaN(o.Scale) || o.Scale < ScaleMin || o.Scale > ScaleMax {
+			return s, problem.New(problem.Usage, fmt.Errorf("fill at scale %g", o.Scale), fmt.Sprintf("scales go from %g to %d; 1 is the base of claim C02", ScaleMin, ScaleMax))
+		}
+		s = scaled(o.Scale)
+	} else if s, err = o.sizes(); err != nil {
+		return s, err
+	}
+	s.Seed, s.Until = o.Seed, o.Until
+	if s.Until.IsZero() {
+		s.Until = time.Now().UTC().Truncate(24 * time.Hour)
+	}
+	s.Until = s.Until.UTC().Truncate(time.Microsecond)
+	return s, nil
+}
+
+func (o Options) sizes() (s Sizes, err error) {
+	for _, size := range []struct {
+		name            string
+		given, standard int
+		to              *int
+	}{
+		{"organisations", o.Organisations, OrganisationsDefault, &s.Organisations}, {"items", o.Items, ItemsDefault, &s.Items},
+		{"warehouses", o.Warehouses, WarehousesDefault, &s.Warehouses}, {"counterparties", o.Counterparties, CounterpartiesDefault, &s.Counterparties},
+		{"users", o.Users, UsersDefault, &s.Users},
+	} {
+		*size.to = cmp.Or(size.given, max(size.standard, s.Organisations))
+		if *size.to < 1 || size.to != &s.Items && *size.to < s.Organisations {
+			return s, problem.New(problem.Usage, fmt.Errorf("fill with %d %s", *size.to, size.name), "every organisation needs at least one")
+		}
+	}
+	s.Contracts, s.Departments, s.Partners = contractsLeast*s.Counterparties, departmentsEach*s.Organisations, s.Organisations
+	s.Employees = employeesPerDepartment * s.Departments
+	s.Documents = counted(max(0, cmp.Or(o.Documents, DocumentsDefault)), weightsOf(o))
+	// As many against counterparties as in the base of claim C02, and some that no document has been made of.
+	s.Assets = max(assetsLeast*s.Organisations, s.Counterparties*2/5, 2*s.Documents[erp.AssetCommissioning])
+	s.Opening, s.Assortment, s.Months = true, min(s.Items, assortmentMax), monthsDefault
+	return s, nil
+}
+
+// Total of the documents, without those of an opening on top.
+func (s Sizes) Total() (n int) {
+	for _, some := range s.Documents {
+		n += some
+	}
+	return n
+}
+
+// Elements of all catalogs.
+func (s Sizes) Elements() int {
+	return s.Organisations*(1+cashAccountsEach+len(expenseNames)) + s.Warehouses*(1+cellsPerWarehouse) + s.Items + s.Users + s.Counterparties + s.Contracts +
+		s.Assets + s.Employees + s.Departments + s.Partners + len(groups) + len(serviceNames)
+}
+
+// seasons of trade, by month.
+var seasons = [12]float64{0.75, 0.85, 1.0, 1.0, 0.95, 0.95, 0.9, 0.9, 1.05, 1.1, 1.15, 1.4}
+
+// part of the time of a history, within a month.
+type part struct {
+	from, to time.Time
+	weight   float64
+}
+
+// parts of the history, the earliest first.
+func (s Sizes) parts() (all []part) {
+	// Months of 30 days and a bit, so that three of them always touch the month before them.
+	for at := s.Until.Add(-time.Duration(s.Months) * 730 * time.Hour); at.Before(s.Until); {
+		next := time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+		if next.After(s.Until) {
+			next = s.Until
+		}
+		all = append(all, part{at, next, seasons[at.Month()-1] * next.Sub(at).Hours()})
+		at = next
+	}
+	return all
+}
+
+// company is what an organisation has of the sizes.
+type company struct {
+	n                                                                               int
+	warehouses, counterparties, contracts, assets, employees, departments, partners slice
+	documents                                                                       []map[string]int // by part
+	opening                                                                         int              // receipts and bank receipts before anything else
+}
+
+// slice of the elements of a catalog: those from first on.
+type slice struct{ first, count int }
+
+// companies shares out the sizes: the first ones are big.
+func (s Sizes) companies() []company {
+	weights := make([]float64, s.Organisations)
+	for i := range weights {
+		weights[i] = math.Pow(float64(i+1)/float64(len(weights)), 1.0/skew.Mild) - math.Pow(float64(i)/float64(len(weights)), 1.0/skew.Mild)
+	}
+	all := make([]company, s.Organisations)
+	split := func(total, least int, to func(*company) *slice) {
+		first := 0
+		for i, n := range share(total-least*s.Organisations, weights) {
+			*to(&all[i]) = slice{first, n + least}
+			first += n + least
+		}
+	}
+	split(s.Warehouses, 1, func(c *company) *slice { return &c.warehouses })
+	split(s.Counterparties, 1, func(c *company) *slice { return &c.counterparties })
+	split(s.Assets, min(assetsLeast, s.Assets/s.Organisations), func(c *company) *slice { return &c.assets })
+	split(s.Employees, 1, func(c *company) *slice { return &c.employees })
+	split(s.Departments, min(departmentsEach, s.Departments/s.Organisations), func(c *company) *slice { return &c.departments })
+	split(s.Partners, 1, func(c *company) *slice { return &c.partners })
+	first, spare, so := 0, s.Contracts-contractsLeast*s.Counterparties, 0
+	for i := range all { // as many of a counterparty everywhere
+		so += all[i].counterparties.count
+		end := contractsLeast*so + int(float64(spare)*float64(so)/float64(s.Counterparties))
+		all[i].n, all[i].contracts, first = i, slice{first, end - first}, end
+	}
+	s.shareDocuments(all, weights)
+	return all
+}
+
+func (s Sizes) shareDocuments(all []company, weights []float64) {
+	parts := s.parts()
+	when := make([]float64, len(parts))
+	for i, p := range parts {
+		when[i] = p.weight
+	}
+	counts := make([]map[string]int, len(all))
+	for i := range counts {
+		counts[i] = map[string]int{}
+	}
+	for _, name := range typesOf() {
+		for i, n := range share(s.Documents[name], weights) {
+			counts[i][name] = n
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		c.opening = bankAccountsEach + c.warehouses.count*((s.Assortment+openingLines-1)/openingLines)
+		s.settle(counts[i], c)
+		c.documents = make([]map[string]int, len(parts))
+		for p := range parts {
+			c.documents[p] = map[string]int{}
+		}
+		for _, name := range typesOf() {
+			for p, n := range share(counts[i][name], when) {
+				c.documents[p][name] = n
+			}
+		}
+	}
+}
+
+// settle what an organisation cannot make, and what its opening has made.
+func (s Sizes) settle(counts map[string]int, c *company) {
+	if c.warehouses.count < warehousesLeast { // none is addressed
+		counts[erp.GoodsReceipt] += counts[erp.WarehouseIssueOrder] + counts[erp.WarehouseReceiptOrder]
+		counts[erp.WarehouseIssueOrder], counts[erp.WarehouseReceiptOrder] = 0, 0
+	}
+	for name, of := range bases {
+		if s.Documents[name] == 0 {
+			continue
+		}
+		most, planned, all := 0, 0, 0
+		for _, base := range of {
+			most, all = most+counts[base], all+s.Documents[base]
+		}
+		if planned = counts[name]; s.Documents[name] >= all {
+			planned = most
+		}
+		if s.Opening { // the number of documents is what was asked for
+			counts[erp.SettlementRegistrar] += counts[name] - min(planned, most)
+		}
+		counts[name] = min(planned, most)
+	}
+	if !s.Opening {
+		receipts := c.opening - bankAccountsEach
+		counts[erp.GoodsReceipt], counts[erp.BankReceipt] = max(0, counts[erp.GoodsReceipt]-receipts), max(0, counts[erp.BankReceipt]-bankAccountsEach)
+	}
+}
+
+// total of the documents of an organisation, with its opening.
+func (c *company) total() int {
+	n := c.opening
+	for _, counts := range c.documents {
+		for _, some := range counts {
+			n += some
+		}
+	}
+	return n
+}

@@ -1,0 +1,129 @@
+package fill
+
+import (
+	"math"
+
+	"plimsoll/erp"
+)
+
+// Bounds of a scale: the least still has one of everything.
+const (
+	ScaleMin = 0.0001
+	ScaleMax = 1000
+)
+
+// proportions of the base of claim C02, which is scale 1.
+var proportions = struct {
+	organisations, warehouses, items, users, counterparties, contracts, assets, employees, departments, partners int
+	documents                                                                                                    map[string]int
+}{
+	organisations: 56, warehouses: 3_500, items: 80_000, users: 25_000, counterparties: 2_500_000, contracts: 28_000_000, assets: 1_000_000,
+	employees: 700_000, departments: 1_800, partners: 90_000,
+	documents: map[string]int{
+		erp.SettlementRegistrar: 1_622_037, erp.PaymentRequest: 1_067_654, erp.BankPayment: 1_067_386, erp.InvoiceReceived: 1_027_831,
+		erp.SupplierOrder: 778_551, erp.GoodsReceipt: 777_796, erp.CustomerOrder: 723_716, erp.InvoiceIssued: 567_056, erp.BankReceipt: 537_417,
+		erp.WarehouseIssueOrder: 339_371, erp.GoodsSale: 334_494, erp.WarehouseReceiptOrder: 285_622, erp.ServicePurchase: 206_605,
+		erp.InternalConsumption: 157_894, erp.OtherGoodsReceipt: 137_313, erp.ServiceSale: 136_486, erp.AssetCommissioning: 129_407,
+	},
+}
+
+// bases of a type of which each document has one at most: the report has more invoices than there is to be invoiced here, where none is of an advance.
+var bases = map[string][]string{
+	erp.InvoiceIssued:   {erp.GoodsSale, erp.ServiceSale},
+	erp.InvoiceReceived: {erp.GoodsReceipt, erp.ServicePurchase},
+}
+
+const (
+	itemsLeast      = 20 // every tenth is a material
+	warehousesLeast = 2  // the second one is addressed
+)
+
+// scaled are the sizes of the base of C02 times a scale.
+func scaled(scale float64) Sizes {
+	times := func(n, least int) int { return max(least, int(math.Round(float64(n)*scale))) }
+	p := proportions
+	s := Sizes{Organisations: times(p.organisations, 1), Items: times(p.items, itemsLeast), Documents: map[string]int{}, Months: monthsOfScale}
+	s.Warehouses = times(p.warehouses, max(warehousesLeast, s.Organisations))
+	each := s.Organisations
+	s.Users, s.Counterparties, s.Assets = times(p.users, each), times(p.counterparties, each), times(p.assets, each)
+	s.Employees, s.Departments, s.Partners = times(p.employees, each), times(p.departments, each), times(p.partners, each)
+	s.Contracts = max(times(p.contracts, 1), contractsLeast*s.Counterparties)
+	for name, n := range p.documents {
+		s.Documents[name] = times(n, 1)
+	}
+	for name, of := range bases {
+		most := 0
+		for _, base := range of {
+			most += s.Documents[base]
+		}
+		s.Documents[name] = min(s.Documents[name], most)
+	}
+	s.Assortment = s.assortment()
+	return s
+}
+
+// A warehouse has so many of the hottest items that what comes of each in the history is this often; but never fewer than users look for, nor more than
+// they can.
+const (
+	receivedEach    = 8
+	assortmentLeast = 200
+	assortmentMax   = 2000
+)
+
+func (s Sizes) assortment() int {
+	lines := float64(s.Documents[erp.GoodsReceipt]) * linesAverage
+	return min(s.Items, max(assortmentLeast, min(assortmentMax, int(lines/float64(receivedEach*s.Warehouses)))))
+}
+
+// trade is what a history of receipts and sales alone is made of.
+var trade = map[string]int{erp.GoodsSale: 4, erp.GoodsReceipt: 1}
+
+// weightsOf the types of documents: as C02 has them, unless it is trade alone.
+func weightsOf(o Options) map[string]int {
+	if o.Trade {
+		return trade
+	}
+	return scaled(1).Documents
+}
+
+// counted shares out a number of documents by weights.
+func counted(documents int, by map[string]int) map[string]int {
+	names := typesOf()
+	weights := make([]float64, len(names))
+	for i, name := range names {
+		weights[i] = float64(by[name])
+	}
+	counts := map[string]int{}
+	for i, n := range share(documents, weights) {
+		counts[names[i]] = n
+	}
+	return counts
+}
+
+// typesOf documents that a history has, in the order of the metadata.
+func typesOf() (names []string) {
+	for _, d := range erp.Metadata().Documents {
+		if proportions.documents[d.Name] > 0 {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// share splits a number by weights, so that the first n shares are always as many as their weights say, rounded.
+func share(total int, weights []float64) []int {
+	sum, so, given := 0.0, 0.0, 0
+	for _, w := range weights {
+		sum += w
+	}
+	shares := make([]int, len(weights))
+	for i, w := range weights {
+		so += w
+		upTo := int(math.Round(float64(total) * so / sum))
+		if i == len(weights)-1 {
+			upTo = total
+		}
+		shares[i], given = upTo-given, upTo
+	}
+	return shares
+}
