@@ -170,7 +170,8 @@ func TestEveryKindOfCorruptionIsNamed(t *testing.T) {
 func TestWhatComesToAClosedMonthIsNamed(t *testing.T) {
 	c := company(t)
 	arguments, _ := json.Marshal(monthclose.Arguments{Organisation: c.Organisations[0].ID, Month: "2025-01"})
-	if done, err := monthclose.Job(c.Database).Work(t.Context(), jobs.Task{Arguments: arguments}); err != nil || !done.(monthclose.Closed).Closed {
+	done, err := monthclose.Job(c.Database).Work(t.Context(), jobs.Task{Arguments: arguments})
+	if closed, _ := done.([]monthclose.Closed); err != nil || len(closed) != 1 || !closed[0].Closed {
 		t.Fatalf("%+v %v", done, err)
 	}
 	ids, report := violated(t, c)
