@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,8 +23,8 @@ import (
 // film is a run that was never made: seventeen operations by the second, some of them in trouble for a while.
 type film struct {
 	*live.Picture
-	now time.Time
-	at  int
+	passed atomic.Int64 // seconds; pages look at the time while the film rolls
+	at     int
 }
 
 const (
@@ -32,8 +33,8 @@ const (
 )
 
 func newFilm() *film {
-	f := &film{now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
-	f.Picture = live.New(func() time.Time { return f.now })
+	f, began := &film{}, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	f.Picture = live.New(func() time.Time { return began.Add(time.Duration(f.passed.Load()) * time.Second) })
 	plan := live.Plan{ID: "20260101-120000-30000u", Scenario: "default", Users: 30000, UsersMost: 100000, RampS: filmRamp, SteadyS: 36000, Cores: 96, LagLimitMS: 100}
 	for i := range filmOperations {
 		plan.Operations = append(plan.Operations, live.Operation{ID: fmt.Sprintf("operation_%d.post", i), Title: fmt.Sprintf("Operation number %d", i), TargetMS: 1000, Priority: 1})
@@ -48,7 +49,7 @@ func newFilm() *film {
 func (f *film) roll(t testing.TB, to int) {
 	for f.at < to {
 		f.at++
-		f.now = f.now.Add(time.Second)
+		f.passed.Add(1)
 		share, wal := 0.3+0.2*float64(f.at%97)/97, 2e6+1e4*float64(f.at%53)
 		f.SetCPU(live.Shares{Database: &share, Machine: &share})
 		f.SetDatabase(&live.Database{Connections: 40, Classes: [6]float64{2, 0.5, float64(f.at%7) / 4, 0.3}, WALBytes: &wal, Waits: []live.Wait{{Type: "LWLock", Event: fmt.Sprintf("Kind%d", f.at%40), Sessions: 0.5}}})
