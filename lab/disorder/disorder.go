@@ -12,6 +12,7 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/fill"
 	"plimsoll/lab/cluster"
+	"plimsoll/lab/postgres"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
@@ -111,11 +112,13 @@ func (b *Base) Copy(ctx context.Context) (dsn string, drop func() error, err err
 	drop = func() error {
 		return b.run(context.WithoutCancel(ctx), fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name))
 	}
-	if err := drop(); err != nil {
-		return "", nil, err
-	}
-	// a copy of files writes far less log than a copy of rows; the checkpoint keeps what it left behind out of the measurement
-	err = b.run(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s STRATEGY file_copy", name, b.name), "CHECKPOINT")
+	err = b.admin(ctx, func(conn *pgx.Conn) error {
+		if err := postgres.CopyDatabase(ctx, conn, b.name, name); err != nil {
+			return err
+		}
+		_, err := conn.Exec(ctx, "CHECKPOINT") // keeps what the copy left behind out of the measurement
+		return err
+	})
 	return b.cluster.DSN(name).Secret(), drop, err
 }
 

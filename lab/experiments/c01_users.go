@@ -142,9 +142,7 @@ func (e ThirtyThousandUsers) finding(b Bench, done []repetition, partial bool) c
 	verdict, why := e.judge(b, done, partial)
 	measured := fmt.Sprintf("Apdex %s, %s operations/s with %s users, %d x %s; %s operations recounted %s; books %s",
 		spread(scores, "%.3f"), spread(rates, "%.1f"), thousands(int64(b.Users)), len(done), length(b.Duration), thousands(counted), together(done), books(done))
-	if why != "" {
-		measured += "; " + why
-	}
+	measured = because(measured, why)
 	return claims.Finding{
 		Verdict: verdict, Measured: measured, Partial: partial,
 		Figures: []claims.Figure{

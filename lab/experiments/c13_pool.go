@@ -87,9 +87,7 @@ func (TempTablePool) finding(s sides, made []series, partial bool, l layer) clai
 	for i := 1; i < last; i++ {
 		measured += fmt.Sprintf("; p99 with %s %s", s.names[i], against(made[0], made[i], "p99"))
 	}
-	if why != "" {
-		measured += "; " + why
-	}
+	measured = because(measured, why)
 	return claims.Finding{
 		Verdict: verdict, Measured: measured, Partial: partial,
 		Figures: s.listed(made, map[string]string{"p99": "ms", "median": "ms", "operations": "1/s", "created": "tables per operation"}),

@@ -172,9 +172,7 @@ func (ConnectionLifetime) finding(b Bench, s sides, made []series, partial bool,
 	measured := fmt.Sprintf("worst stall of others: %s ms fixed, %s ms jittered (%s), %s ms when tables are dropped in steps before (%s); p99 jittered %s, in steps %s",
 		spread(made[0]["worst"], "%.0f"), spread(made[1]["worst"], "%.0f"), worst, spread(made[2]["worst"], "%.0f"), against(made[0], made[2], "worst"),
 		against(made[0], made[1], "p99"), against(made[0], made[2], "p99"))
-	if why != "" {
-		measured += "; " + why
-	}
+	measured = because(measured, why)
 	return claims.Finding{
 		Verdict: verdict, Measured: measured, Partial: partial,
 		Figures: s.listed(made, map[string]string{"worst": "ms", "p99": "ms", "median": "ms"}),

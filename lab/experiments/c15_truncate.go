@@ -74,9 +74,7 @@ func (e SkippedTruncates) finding(s sides, made []series, partial bool, empty fl
 	verdict, why := e.judge(asked, partial)
 	measured := fmt.Sprintf("operations/s %s when asked first, %s by the pool's own knowledge; %.0f %% of the tables were empty; %s/s with truncate always",
 		asked, known, 100*empty, spread(made[0]["operations"], "%.1f"))
-	if why != "" {
-		measured += "; " + why
-	}
+	measured = because(measured, why)
 	return claims.Finding{
 		Verdict: verdict, Measured: measured, Partial: partial,
 		Figures: s.listed(made, map[string]string{"operations": "1/s"}),

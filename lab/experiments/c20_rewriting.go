@@ -57,10 +57,3 @@ func (AsynchronousRewriting) judge(faster ratio.Ratio, waits []float64, partial 
 	}
 	return verdict, why
 }
-
-func because(measured, why string) string {
-	if why != "" {
-		measured += "; " + why
-	}
-	return measured
-}

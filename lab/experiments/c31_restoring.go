@@ -38,9 +38,7 @@ func (e Restoring) Run(ctx context.Context, b Bench) (claims.Finding, error) {
 		if whole := r.made[1]["to the end"]; len(whole) > 0 {
 			measured += fmt.Sprintf("; lean came to the end in %s s", spread(whole, "%.1f"))
 		}
-		if why != "" {
-			measured += "; " + why
-		}
+		measured = because(measured, why)
 		return claims.Finding{
 			Verdict: verdict, Measured: measured, Partial: r.partial, Figures: r.listed(r.made, map[string]string{linePace: "1/s", "to the end": "s"}),
 			Conditions: append(r.conditions(b, l), claims.Condition{Name: "threads", Text: fmt.Sprint(b.threads(), " (report: ", reportThreads, ")")},

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/claims"
+	"plimsoll/lab/postgres"
 	"plimsoll/platform/shape"
 )
 
@@ -98,13 +99,8 @@ func (Autovacuum) copy(ctx context.Context, admin *pgx.Conn, l layer, side int) 
 		return "", fmt.Errorf("read connection string: %w", err)
 	}
 	name := c32Database(side)
-	for _, statement := range []string{
-		fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name),
-		fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s STRATEGY file_copy", name, pgx.Identifier{config.Database}.Sanitize()),
-	} {
-		if _, err := admin.Exec(ctx, statement); err != nil {
-			return "", fmt.Errorf("copy the base: %w", err)
-		}
+	if err := postgres.CopyDatabase(ctx, admin, config.Database, name); err != nil {
+		return "", fmt.Errorf("copy the base: %w", err)
 	}
 	return l.cluster.DSN(name).Secret(), nil
 }
@@ -154,9 +150,7 @@ func (Autovacuum) finding(s sides, made []series, partial bool, l layer) claims.
 	measured := fmt.Sprintf("documents/s without autovacuum %s, median %s, p99 %s; %s/s with it; at the end the database had grown by %.0f KB per document without and %.0f with it, dead rows %.0f and %.0f",
 		off, against(made[0], made[1], "median"), against(made[0], made[1], "p99"), spread(made[0]["documents"], "%.1f"),
 		last(1, "growth"), last(0, "growth"), last(1, "dead rows"), last(0, "dead rows"))
-	if why != "" {
-		measured += "; " + why
-	}
+	measured = because(measured, why)
 	return claims.Finding{
 		Verdict: verdict, Measured: measured, Partial: partial,
 		Figures: s.listed(made, map[string]string{"documents": "1/s", "median": "ms", "p99": "ms", "growth": "KB per document", "dead rows": "rows"}),

@@ -63,9 +63,7 @@ func (b Bench) step33(ctx context.Context, all []restorer, claimed float64, text
 		if len(all) > 2 {
 			measured += fmt.Sprintf("; both steps together %s (claimed ×%g)", against(r.made[2], r.made[1], linePace), bothClaimed)
 		}
-		if why != "" {
-			measured += "; " + why
-		}
+		measured = because(measured, why)
 		return claims.Finding{
 			Verdict: verdict, Measured: measured, Partial: r.partial, Figures: r.listed(r.made, map[string]string{linePace: "1/s"}),
 			Conditions: append(r.conditions(b, l), claims.Condition{Name: "sides", Text: text},

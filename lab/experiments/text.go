@@ -54,3 +54,10 @@ func thousands(n int64) string {
 	}
 	return s
 }
+
+func because(measured, why string) string {
+	if why != "" {
+		measured += "; " + why
+	}
+	return measured
+}

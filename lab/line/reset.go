@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/lab/own"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/scenario"
 	"plimsoll/platform/problem"
 )
@@ -71,18 +72,14 @@ func copied(ctx context.Context, dsn string) (string, error) {
 		return "", fmt.Errorf("copy the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	quoted := func(name string) string { return pgx.Identifier{name}.Sanitize() }
 	if err := ownCopy(ctx, conn, to); err != nil {
 		return "", err
 	}
-	for _, sql := range []string{
-		"DROP DATABASE IF EXISTS " + quoted(to) + " WITH (FORCE)",
-		"CREATE DATABASE " + quoted(to) + " TEMPLATE " + quoted(from) + " STRATEGY file_copy",
-		"COMMENT ON DATABASE " + quoted(to) + " IS '" + copyMark + "'",
-	} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return "", copyProblem(err, from)
-		}
+	if err := postgres.CopyDatabase(ctx, conn, from, to); err != nil {
+		return "", copyProblem(err, from)
+	}
+	if _, err := conn.Exec(ctx, "COMMENT ON DATABASE "+pgx.Identifier{to}.Sanitize()+" IS '"+copyMark+"'"); err != nil {
+		return "", copyProblem(err, from)
 	}
 	_, _ = conn.Exec(ctx, "CHECKPOINT") // needs a right that the owner of a database may lack; the copy itself ended with one
 	return withDatabase(dsn, to), nil
