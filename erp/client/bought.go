@@ -14,7 +14,7 @@ type bought struct {
 	toRequest waiting[purchase]
 	toPay     waiting[requested]
 	numbered  waiting[[]byte] // purchases of services that have a number of the supplier
-	assets    waiting[id.ID]  // commissioned
+	assets    waiting[commissioned]
 }
 
 // purchase is a document of a type of the API.
@@ -29,6 +29,9 @@ type requested struct {
 	with   deal
 	amount amount.Money
 }
+
+// commissioned is an asset in use, and the document that has put it there.
+type commissioned struct{ asset, document id.ID }
 
 func (b *bought) add(p purchase) {
 	b.toEnter.put(p)
@@ -62,6 +65,13 @@ func (w *waiting[T]) take() (v T, found bool) {
 	return v, true
 }
 
+// some waits.
+func (w *waiting[T]) some() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return len(w.all) > 0
+}
+
 // done remembers what has been dealt with.
 func (w *waiting[T]) done(v T) {
 	w.mutex.Lock()
@@ -74,4 +84,13 @@ func (w *waiting[T]) again() (v T, known bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.last, w.known
+}
+
+// forget what has been dealt with last.
+func (w *waiting[T]) forget() (v T, known bool) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	v, known = w.last, w.known
+	w.known = false
+	return v, known
 }

@@ -25,10 +25,15 @@ import (
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
 
-// base is a small filled database and a worker over it.
+// base is a small filled database and a worker over it; no warehouse has cells.
 func base(t testing.TB, config server.Config) (*databasetest.Test, string) {
+	return baseWith(t, 2, config)
+}
+
+// baseWith so many warehouses for two organisations.
+func baseWith(t testing.TB, warehouses int, config server.Config) (*databasetest.Test, string) {
 	db := databasetest.Open(t)
-	_, err := fill.Run(context.Background(), db.Database, fill.Options{Items: 50, Warehouses: 2, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20, Seed: 1})
+	_, err := fill.Run(context.Background(), db.Database, fill.Options{Items: 50, Warehouses: warehouses, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

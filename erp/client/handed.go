@@ -38,6 +38,13 @@ func (h *handed) invoice() (sale id.ID, found bool) {
 	return sale, true
 }
 
+// some sale waits.
+func (h *handed) some() bool {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return len(h.toInvoice) > 0
+}
+
 // remember what is there now.
 func (h *handed) remember(invoiced id.ID, reference string) {
 	h.mutex.Lock()

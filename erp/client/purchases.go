@@ -91,19 +91,20 @@ func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.R
 // postCommissioning of the next asset, taken from stock; of some again, which must be refused.
 func postCommissioning(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	asset, again := d.bought.assets.again()
+	last, again := d.bought.assets.again()
+	asset := last.asset
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
 		asset = d.nextAsset()
 	}
 	b := asset.AppendText(append(make([]byte, 0, 256), `{"asset":"`...))
 	b = d.warehouse.AppendText(append(b, `","warehouse":"`...))
 	b = d.items[skew.Pick(rng, len(d.items), skew.Strong)].AppendText(append(b, `","lines":[{"item":"`...))
-	_, outcome, err := c.made(ctx, s, "asset-commissioning", append(b, `","quantity":"1"}]}`...), rng)
+	made, outcome, err := c.made(ctx, s, "asset-commissioning", append(b, `","quantity":"1"}]}`...), rng)
 	switch {
 	case outcome == OK && again:
 		return Failed, errors.New("an asset was commissioned twice: the control did not refuse")
 	case outcome == OK:
-		d.bought.assets.done(asset)
+		d.bought.assets.done(commissioned{asset, made})
 	}
 	return outcome, err
 }

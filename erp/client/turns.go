@@ -31,6 +31,9 @@ func (t *turns) next() int {
 	return int((t.from + k*t.step) % t.length)
 }
 
+// back takes the last turn again.
+func (t *turns) back() { t.taken.Add(^uint64(0)) }
+
 func divisor(a, b uint64) uint64 {
 	for b > 0 {
 		a, b = b, a%b

@@ -18,9 +18,13 @@ type toCarry struct {
 	InCell                       amount.Quantity `json:"in_cell"`
 }
 
+// inCell and inReach tell of a row whether it can be shipped, and whether it can be put away.
+func inCell(row toCarry) bool  { return row.InCell > 0 }
+func inReach(row toCarry) bool { return !row.Cell.IsZero() }
+
 // workList of what is to be shipped or received.
-func (c *Client) workList(ctx context.Context, s *Session, report string) ([]toCarry, Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodGet, "/v1/reports/"+report, "", nil, "")
+func (c *Client) workList(ctx context.Context, s *Session, report, query string) ([]toCarry, Outcome, error) {
+	r, err := c.send(ctx, s, http.MethodGet, "/v1/reports/"+report, query, nil, "")
 	if err != nil {
 		return nil, Failed, err
 	}
@@ -38,11 +42,11 @@ func (c *Client) workList(ctx context.Context, s *Session, report string) ([]toC
 // postIssueOrder looks what is to be shipped, and ships one of the documents as far as the cells have it. When there is nothing, goods are sold. Who ships
 // the same at the same time is refused.
 func postIssueOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	rows, outcome, err := c.workList(ctx, s, "to-ship")
+	rows, outcome, err := c.workList(ctx, s, "to-ship", "")
 	if outcome != OK {
 		return outcome, err
 	}
-	lines := ofOne(rows, rng, func(row toCarry) bool { return row.InCell > 0 })
+	lines := ofOne(rows, rng, inCell)
 	if lines == nil {
 		return postSale(c, ctx, s, rng)
 	}

@@ -10,11 +10,11 @@ import (
 // postReceiptOrder looks what is to be received, and puts one of the documents into cells. When there is nothing, goods are received. Who puts away the same at
 // the same time is refused.
 func postReceiptOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	rows, outcome, err := c.workList(ctx, s, "to-receive")
+	rows, outcome, err := c.workList(ctx, s, "to-receive", "")
 	if outcome != OK {
 		return outcome, err
 	}
-	lines := ofOne(rows, rng, func(row toCarry) bool { return !row.Cell.IsZero() })
+	lines := ofOne(rows, rng, inReach)
 	if lines == nil {
 		return postReceipt(c, ctx, s, rng)
 	}

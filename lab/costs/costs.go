@@ -100,7 +100,7 @@ func Run(ctx context.Context, o Options) (p *Profile, err error) {
 	for round := range warmRounds + o.Rounds {
 		for i, op := range all {
 			for _, side := range ratio.Rotation(len(seats), 1, o.Seed+uint64(round)) {
-				took, err := seats[side].play(ctx, op.ID, rand.New(rand.NewPCG(o.Seed, uint64(round*len(all)+i))))
+				took, err := seats[side].play(ctx, op.ID, o.random(uint64(round*len(all)+i)), o.random(^uint64(round*len(all)+i)))
 				if ctx.Err() != nil {
 					p.Partial = true
 					return p.finish(ctx, all, made, seats)
@@ -120,6 +120,8 @@ func Run(ctx context.Context, o Options) (p *Profile, err error) {
 	}
 	return p.finish(ctx, all, made, seats)
 }
+
+func (o Options) random(n uint64) *rand.Rand { return rand.New(rand.NewPCG(o.Seed, n)) }
 
 func (o Options) progress(done int, began time.Time) {
 	if o.Progress == nil {

@@ -2,6 +2,7 @@ package costs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -25,7 +26,8 @@ type seat struct {
 	client  *client.Client
 	session *client.Session
 	watch   *pgx.Conn
-	number  int  // of the side
+	number  int // of the side
+	sides   int
 	local   bool // the server's processes are this machine's
 	standby bool
 }
@@ -41,7 +43,7 @@ func sit(ctx context.Context, o Options) (seats []*seat, leave func(), err error
 		}
 	}
 	for i, side := range o.Sides {
-		s := &seat{side: side, number: i}
+		s := &seat{side: side, number: i, sides: len(o.Sides)}
 		seats = append(seats, s)
 		if err := s.sit(ctx, o.Serve); err != nil {
 			leave()
@@ -70,7 +72,7 @@ func (s *seat) sit(ctx context.Context, serve []string) (err error) {
 	if s.watch, err = pgx.Connect(ctx, s.side.DSN); err != nil {
 		return fmt.Errorf("watch the server: %w", err)
 	}
-	s.client = client.New(client.Options{Transport: &http.Transport{DisableCompression: true}, RefusedShare: refusedNone})
+	s.client = client.New(client.Options{Transport: &http.Transport{DisableCompression: true}, RefusedShare: refusedNone, Part: s.number, Parts: s.sides})
 	s.session, err = s.client.Login(ctx, s.worker.URL, client.UserCode(1))
 	return err
 }
@@ -84,8 +86,12 @@ func (s *seat) leave() {
 	}
 }
 
-// play carries out one operation and reads what it took. Processor times are read closest to it, so that the other readings are not in them.
-func (s *seat) play(ctx context.Context, operation string, rng *rand.Rand) (t took, err error) {
+// play carries out one operation and reads what it took. Processor times are read closest to it, so that the other readings are not in them. What the
+// operation would lack is made before, and not counted: its randomness is its own, so that the documents of all sides stay alike.
+func (s *seat) play(ctx context.Context, operation string, rng, provision *rand.Rand) (t took, err error) {
+	if err := s.client.Provide(ctx, s.session, operation, provision); err != nil {
+		return t, lacking(err)
+	}
 	before, err := s.read(ctx)
 	if err != nil {
 		return t, err
@@ -107,6 +113,13 @@ func (s *seat) play(ctx context.Context, operation string, rng *rand.Rand) (t to
 	t.cost.Add(before.cost.Times(-1))
 	t.wal = less(after.wal, before.wal)
 	return t, nil
+}
+
+func lacking(err error) error {
+	if errors.Is(err, client.ErrNoCells) {
+		return problem.New(problem.Environment, err, "profile a base whose organisations have two warehouses or more: plimsoll fill --warehouses N")
+	}
+	return fmt.Errorf("provide for it: %w", err)
 }
 
 // reading of what only grows, and which process works for the side.

@@ -1,0 +1,160 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"plimsoll/erp/operations"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// ErrNoCells means that there is nothing to put into cells or to take out of them, and that none can be made.
+var ErrNoCells = errors.New("the organisation of the user has no warehouse with cells")
+
+// need of an operation: whether it has something to act on, and what makes it.
+type need struct {
+	there func(s *Session) bool
+	bring action
+}
+
+var needs = map[string]need{
+	operations.GoodsSaleChange:     {(*Session).hasSold, postSale},
+	operations.GoodsSaleUnpost:     {(*Session).hasSold, postSale},
+	operations.GoodsReceiptChange:  {func(s *Session) bool { return s.received.added > 0 }, postReceipt},
+	operations.InvoiceIssuedPost:   {func(s *Session) bool { return s.directory.handed.some() }, postServiceSale},
+	operations.InvoiceReceivedPost: {func(s *Session) bool { return s.directory.bought.toEnter.some() }, postServicePurchase},
+	operations.PaymentRequestPost:  {func(s *Session) bool { return s.directory.bought.toRequest.some() }, postServicePurchase},
+	operations.BankPaymentPost:     {func(s *Session) bool { return s.directory.bought.toPay.some() }, postPaymentRequest},
+}
+
+func (s *Session) hasSold() bool { return s.recent.added > 0 }
+
+// provideTries bounds how often what an operation needs is attempted: of a few hot items there may be too little to sell, and every second document is handed over to others.
+const provideTries = 10
+
+// Provide makes what an operation of the session would act on, if there is nothing left. Under load such an operation does what comes before it instead, as people do;
+// who wants this operation and no other provides for it first. An asset that was commissioned last is taken out of use again, so that assets last.
+func (c *Client) Provide(ctx context.Context, s *Session, operation string, rng *rand.Rand) error {
+	switch operation {
+	case operations.WarehouseReceiptOrderPost:
+		return c.provideToReceive(ctx, s, rng)
+	case operations.WarehouseIssueOrderPost:
+		return c.provideToShip(ctx, s, rng)
+	case operations.AssetCommissioningPost:
+		return c.takeOutOfUse(ctx, s, rng)
+	}
+	n, some := needs[operation]
+	for range provideTries {
+		if !some || n.there(s) {
+			return nil
+		}
+		if outcome, err := n.bring(c, ctx, s, rng); outcome > Refused {
+			return err
+		}
+	}
+	return fmt.Errorf("there is nothing for %s to act on, and %d attempts have not made it", operation, provideTries)
+}
+
+// provideToReceive has goods brought to a warehouse with cells, if none wait for their cells.
+func (c *Client) provideToReceive(ctx context.Context, s *Session, rng *rand.Rand) error {
+	rows, outcome, err := c.workList(ctx, s, "to-receive", "")
+	if outcome != OK {
+		return err
+	}
+	if ofOne(rows, rng, inReach) != nil {
+		return nil
+	}
+	_, err = c.bringToCells(ctx, s, rng)
+	return err
+}
+
+// provideToShip has goods brought, put into cells and sold, if none that lie in cells wait to be shipped.
+func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) error {
+	rows, outcome, err := c.workList(ctx, s, "to-ship", "")
+	if outcome != OK {
+		return err
+	}
+	if ofOne(rows, rng, inCell) != nil {
+		return nil
+	}
+	brought, err := c.bringToCells(ctx, s, rng)
+	if err != nil {
+		return err
+	}
+	if rows, outcome, err = c.workList(ctx, s, "to-receive", fmt.Sprintf("warehouse=%s&limit=%d", brought.warehouse, workListMax)); outcome != OK {
+		return err
+	}
+	lines := ofOne(rows, rng, func(row toCarry) bool { return row.Basis == brought.document && inReach(row) })
+	if lines == nil {
+		return errors.New("what has just been received is not among what is to be put into cells")
+	}
+	if _, outcome, err = c.made(ctx, s, "warehouse-receipt-order", carried(lines, func(row toCarry) amount.Quantity { return row.Quantity }), rng); outcome != OK {
+		return refusedToo(err)
+	}
+	b := brought.warehouse.AppendText(append(s.deal(s.directory.customers, rng), `,"warehouse":"`...))
+	b = lines[0].Item.AppendText(append(b, `","lines":[{"item":"`...))
+	if _, outcome, err = c.made(ctx, s, "goods-sale", append(b, `","quantity":"1"}]}`...), rng); outcome != OK {
+		return refusedToo(err)
+	}
+	return nil
+}
+
+// workListMax rows of a work list hold all that waits in a warehouse.
+const workListMax = 10_000
+
+// arrival of goods.
+type arrival struct{ document, warehouse id.ID }
+
+// bringToCells posts a receipt at a warehouse with cells.
+func (c *Client) bringToCells(ctx context.Context, s *Session, rng *rand.Rand) (a arrival, err error) {
+	var found struct {
+		Items []struct {
+			ID        id.ID
+			Addressed bool
+		}
+	}
+	if err := c.fetch(ctx, s, "/v1/catalogs/warehouses", "limit=1000", &found); err != nil {
+		return a, err
+	}
+	for _, w := range found.Items {
+		if w.Addressed {
+			a.warehouse = w.ID
+		}
+	}
+	if a.warehouse.IsZero() {
+		return a, ErrNoCells
+	}
+	there := *s
+	there.directory = &directory{office: s.directory.office, warehouse: a.warehouse, items: s.directory.items}
+	document, outcome, err := c.made(ctx, s, "goods-receipt", there.receipt(rng), rng)
+	a.document = document
+	if outcome != OK {
+		err = refusedToo(err)
+	}
+	return a, err
+}
+
+// refusedToo makes an error of a refusal, which is none.
+func refusedToo(err error) error {
+	if err == nil {
+		err = errors.New("a control refused what was to be provided")
+	}
+	return err
+}
+
+// takeOutOfUse takes the last commissioning of an asset back, so that it is the next one again.
+func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) error {
+	d := s.directory
+	last, known := d.bought.assets.forget()
+	if !known {
+		return nil
+	}
+	if outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false, rng); outcome != OK {
+		return refusedToo(err)
+	}
+	d.turns.back()
+	return nil
+}

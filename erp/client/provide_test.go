@@ -1,0 +1,47 @@
+package client_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"plimsoll/erp/client"
+	"plimsoll/erp/erptest"
+	"plimsoll/erp/operations"
+	"plimsoll/platform/server"
+)
+
+// What is provided for is done, however often: without it, an operation that has nothing left to act on does what comes before it.
+func TestWhatIsProvidedForIsDone(t *testing.T) {
+	db, url := baseWith(t, 4, server.Config{})
+	last := ""
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1, Acknowledged: func(kind, _ string) { last = kind }})
+	s, provision, rng := login(t, c, url, 1), random(1), random(2)
+	for _, op := range []string{
+		operations.WarehouseIssueOrderPost, operations.WarehouseReceiptOrderPost, operations.InvoiceIssuedPost, operations.InvoiceReceivedPost,
+		operations.PaymentRequestPost, operations.BankPaymentPost, operations.AssetCommissioningPost,
+	} {
+		for n := range 70 { // more than there are assets
+			if err := c.Provide(t.Context(), s, op, provision); err != nil {
+				t.Fatalf("provide for %s, time %d: %v", op, n+1, err)
+			}
+			last = ""
+			outcome, err := c.Do(t.Context(), s, op, rng)
+			if done := strings.ReplaceAll(last, "-", "_") + ".post"; outcome != client.OK || done != op {
+				t.Fatalf("%s, time %d: %s, done was %s; %v", op, n+1, outcome, done, err)
+			}
+		}
+	}
+	erptest.Clean(t, db.Database)
+}
+
+func TestNothingCanBeProvidedWithoutCells(t *testing.T) {
+	_, url := base(t, server.Config{})
+	c := client.New(client.Options{Transport: pool(t)})
+	s := login(t, c, url, 1)
+	for _, op := range []string{operations.WarehouseIssueOrderPost, operations.WarehouseReceiptOrderPost} {
+		if err := c.Provide(t.Context(), s, op, random(1)); !errors.Is(err, client.ErrNoCells) {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+}
