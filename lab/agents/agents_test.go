@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
+	"plimsoll/erp/fill/filltest"
 	"plimsoll/lab/cluster/clustertest"
 	"plimsoll/lab/live"
 	"plimsoll/lab/process"
@@ -22,7 +23,7 @@ import (
 	"plimsoll/lab/run"
 	"plimsoll/lab/users"
 	"plimsoll/lab/worker"
-	"plimsoll/platform/database"
+	"plimsoll/lab/worker/workertest"
 	"plimsoll/platform/problem"
 )
 
@@ -32,17 +33,10 @@ const version = "test"
 func base(t *testing.T) run.Options {
 	t.Helper()
 	dsn := clustertest.Database(t).Secret()
-	db, err := database.Open(t.Context(), dsn, database.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 200, Counterparties: 100, Documents: 300}); err != nil {
-		t.Fatal(err)
-	}
+	filltest.Fill(t, dsn, fill.Options{Items: 200, Counterparties: 100, Documents: 300})
 	return run.Options{
 		LagLimit: time.Minute, // other tests run beside this one
-		DSN:      dsn, Serve: []string{os.Args[0]}, ServeEnv: []string{"PLIMSOLL_TEST_ROLE=worker", "PLIMSOLL_TEST_DSN=" + dsn},
+		DSN:      dsn, Serve: workertest.Command(), ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
 		Users: 90, Ramp: time.Second, Duration: 5 * time.Second, Drain: 10 * time.Second, Think: users.Think{Mean: 2 * time.Second}, Software: version,
 	}
 }

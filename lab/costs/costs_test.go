@@ -2,86 +2,39 @@ package costs
 
 import (
 	"context"
-	"flag"
-	"fmt"
-	"net"
-	"os"
-	"os/signal"
-	"syscall"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/erp"
+	"plimsoll/erp/client"
 	"plimsoll/erp/fill"
+	"plimsoll/erp/fill/filltest"
 	"plimsoll/erp/operations"
 	"plimsoll/lab/cluster/clustertest"
-	"plimsoll/platform/database"
-	"plimsoll/platform/server"
+	"plimsoll/lab/worker/workertest"
+	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 )
 
-// The test binary is the worker process too, told by its first argument.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := serve(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
+	workertest.Become()
 	clustertest.Main(m)
 }
 
-func serve(args []string) error {
-	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
-	name, connections := flags.String("shape", "", ""), flags.Int("connections", 0, "")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	s, err := shape.New(shape.Name(*name), shape.Tweaks{})
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	db, err := database.Open(ctx, os.Getenv("PLIMSOLL_DSN"), s.Options(database.Options{Connections: *connections}))
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	worker, err := erp.NewServer(server.Config{Database: db, Shape: s})
-	if err != nil {
-		return err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	fmt.Printf("{\"listening\":\"http://%s\"}\n", listener.Addr())
-	return worker.Serve(ctx, listener)
-}
-
-func setup(t *testing.T) (Options, *pgx.Conn) {
+// setup makes a base, and the options of a profile of it.
+func setup(t *testing.T, sizes fill.Options) (Options, *pgx.Conn) {
 	t.Helper()
 	dsn := clustertest.Database(t).Secret()
-	db, err := database.Open(t.Context(), dsn, database.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	// The sides share the work lists of warehouses: when one runs dry between two sides, the second one sells instead of shipping. This base has more to be
-	// shipped and received than is done here.
-	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 100, Counterparties: 50, Documents: 2000}); err != nil {
-		t.Fatal(err)
-	}
+	sizes.Items, sizes.Counterparties = 100, 50
+	filltest.Fill(t, dsn, sizes)
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	o := Options{Serve: []string{os.Args[0], "worker"}, Rounds: 2, Seed: 1}
+	o := Options{Serve: workertest.Command(), Rounds: 2, Seed: 1}
 	for _, name := range []shape.Name{shape.Classic, shape.Lean} {
 		o.Sides = append(o.Sides, Side{Server: "test", DSN: dsn, Shape: string(name), Flags: []string{"--shape=" + string(name)}})
 	}
@@ -89,7 +42,7 @@ func setup(t *testing.T) (Options, *pgx.Conn) {
 }
 
 func TestProfile(t *testing.T) {
-	o, conn := setup(t)
+	o, conn := setup(t, fill.Options{Documents: 2000}) // more to be shipped and received than is done here: nothing has to be provided
 	p, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +86,7 @@ func TestProfile(t *testing.T) {
 }
 
 func TestProfileStoppedByHandKeepsTheRoundsMade(t *testing.T) {
-	o, _ := setup(t)
+	o, _ := setup(t, fill.Options{Documents: 20})
 	o.Rounds = 1000
 	ctx, stop := context.WithCancel(t.Context())
 	rounds := 0
@@ -145,5 +98,44 @@ func TestProfileStoppedByHandKeepsTheRoundsMade(t *testing.T) {
 	p, err := Run(ctx, o)
 	if err != nil || !p.Partial || p.Rounds != 1 || p.Operations[0].Sides[1].Count != 1 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// posted are the operations that make a document of a type, one each time.
+var posted = map[string]string{
+	operations.WarehouseReceiptOrderPost: "warehouse_receipt_order", operations.WarehouseIssueOrderPost: "warehouse_issue_order",
+	operations.InvoiceIssuedPost: "invoice_issued", operations.InvoiceReceivedPost: "invoice_received",
+	operations.PaymentRequestPost: "payment_request", operations.BankPaymentPost: "bank_payment", operations.AssetCommissioningPost: "asset_commissioning",
+}
+
+func TestProfileOfABaseWithNothingLeftToActOn(t *testing.T) {
+	o, conn := setup(t, fill.Options{Documents: 20})
+	o.Rounds = 3
+	p, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range p.Operations {
+		kind, counted := posted[op.ID]
+		if !counted {
+			continue
+		}
+		for _, f := range op.Sides {
+			if f.Refused > 0 {
+				t.Errorf("%s on %s: %d of %d refused", op.ID, f.Shape, f.Refused, f.Count)
+			}
+		}
+		var made int
+		err := conn.QueryRow(t.Context(), "SELECT count(DISTINCT document) FROM plimsoll_operation WHERE document_type = $1", kind).Scan(&made)
+		if least := (warmRounds + o.Rounds) * len(o.Sides); err != nil || made < least {
+			t.Errorf("%s made %d documents of its type, want %d; %v", op.ID, made, least, err)
+		}
+	}
+}
+
+func TestProfileOfABaseWithoutCells(t *testing.T) {
+	o, _ := setup(t, fill.Options{Documents: 20, Organisations: 1, Warehouses: 1})
+	if _, err := Run(t.Context(), o); problem.ClassOf(err) != problem.Environment || !errors.Is(err, client.ErrNoCells) || problem.HintOf(err) == "" {
+		t.Errorf("%v, hint %q", err, problem.HintOf(err))
 	}
 }

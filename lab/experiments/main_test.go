@@ -6,15 +6,10 @@ import (
 
 	"plimsoll/cmd/plimsoll/cli"
 	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/lab/worker/workertest"
 )
 
-// asProgram makes this test binary be plimsoll itself, so that workers of the experiments are real ones.
-const asProgram = "PLIMSOLL_TEST_AS_PROGRAM"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		os.Exit(cli.Exec(cli.Interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Setenv(asProgram, "1")
+	workertest.BecomeProgram(func() int { return cli.Exec(cli.Interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) })
 	clustertest.Main(m)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/fill"
+	"plimsoll/erp/fill/filltest"
 	"plimsoll/lab/claims"
 	"plimsoll/lab/cluster/clustertest"
 	"plimsoll/lab/ratio"
-	"plimsoll/platform/database"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/posting"
 )
@@ -152,14 +152,7 @@ func TestRewriting_ProofFindsWhatWasNotAcknowledged(t *testing.T) {
 func filledDatabase(t *testing.T) string {
 	t.Helper()
 	dsn := clustertest.Database(t).Secret()
-	db, err := database.Open(t.Context(), dsn, database.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 100, Counterparties: 50, Documents: 300}); err != nil {
-		t.Fatal(err)
-	}
+	filltest.Fill(t, dsn, fill.Options{Items: 100, Counterparties: 50, Documents: 300})
 	return dsn
 }
 

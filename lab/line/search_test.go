@@ -1,20 +1,16 @@
 package line
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"plimsoll/lab/golden"
 	"plimsoll/lab/result"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 // play searches a system that answers by a rule and writes down what was tried.
 func play(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, []Trial) {
@@ -81,19 +77,7 @@ func TestSearch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, _ := play(c.bounds, 60, c.rule)
-			file := "testdata/" + c.name + ".golden"
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("(want -, got +):\n%s", diff)
-			}
+			golden.Compare(t, "testdata/"+c.name+".golden", got)
 		})
 	}
 }

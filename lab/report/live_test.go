@@ -1,15 +1,12 @@
 package report
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
+	"plimsoll/lab/golden"
 	"plimsoll/lab/live"
 )
 
@@ -47,20 +44,7 @@ func TestLiveView(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lines := Live(glance(), c.screen)
-			file := filepath.Join("testdata", c.name+".golden")
-			got := strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "\x1b", "ESC")
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("(want -, got +):\n%s", diff)
-			}
+			golden.Compare(t, "testdata/"+c.name+".golden", strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "\x1b", "ESC"))
 			if c.screen.Height > 0 && len(lines) > c.screen.Height {
 				t.Errorf("%d lines on a screen of %d", len(lines), c.screen.Height)
 			}

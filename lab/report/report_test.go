@@ -3,9 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,10 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plimsoll/lab/apdex"
+	"plimsoll/lab/golden"
 	"plimsoll/lab/result"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 // overloaded began as a real run on which much went wrong; an event, a reason and the last operation were edited in by
 // hand for more cases, so its figures are for the layout only and measure nothing.
@@ -83,7 +80,7 @@ func TestText(t *testing.T) {
 			if err := Text(&got, r); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, got.String())
+			golden.Compare(t, "testdata/"+name+".golden", got.String())
 			for line := range strings.Lines(got.String()) {
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > Width {
 					t.Errorf("%d columns: %s", n, line)
@@ -93,23 +90,6 @@ func TestText(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (want -, got +):\n%s", file, diff)
 	}
 }
 

@@ -3,18 +3,16 @@ package result
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	generator "github.com/invopop/jsonschema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-)
 
-var rewrite = flag.Bool("rewrite", false, "write the schema anew")
+	"plimsoll/lab/golden"
+)
 
 const (
 	schemaFile = "../../docs/schema/run-1.json"
@@ -81,19 +79,7 @@ func nullable(s *generator.Schema, of reflect.Type, definition string, seen map[
 }
 
 func TestPublishedSchemaIsThatOfTheTypes(t *testing.T) {
-	text := made(t)
-	if *rewrite {
-		if err := os.WriteFile(schemaFile, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	published, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(published), string(text)); diff != "" {
-		t.Errorf("the published schema (-) is not that of the types (+); if that is meant: go test ./lab/result -rewrite\n%s", diff)
-	}
+	golden.Compare(t, schemaFile, string(made(t)))
 }
 
 func compiled(t *testing.T) *jsonschema.Schema {

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/fill"
+	"plimsoll/erp/fill/filltest"
 	"plimsoll/lab/cluster"
 	"plimsoll/lab/cluster/clustertest"
 	"plimsoll/lab/result"
@@ -23,7 +24,7 @@ import (
 	"plimsoll/lab/scenario"
 	"plimsoll/lab/users"
 	"plimsoll/lab/worker"
-	"plimsoll/platform/database"
+	"plimsoll/lab/worker/workertest"
 	"plimsoll/platform/problem"
 )
 
@@ -35,17 +36,10 @@ func base(t testing.TB) Options {
 
 func filled(t testing.TB, dsn cluster.DSN) Options {
 	t.Helper()
-	db, err := database.Open(t.Context(), dsn.Secret(), database.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 200, Counterparties: 100, Documents: 300}); err != nil {
-		t.Fatal(err)
-	}
+	filltest.Fill(t, dsn.Secret(), fill.Options{Items: 200, Counterparties: 100, Documents: 300})
 	return Options{
 		LagLimit: time.Minute, // other tests run beside this one
-		DSN:      dsn.Secret(), Serve: []string{os.Args[0]}, ServeEnv: []string{"PLIMSOLL_TEST_DSN=" + dsn.Secret()},
+		DSN:      dsn.Secret(), Serve: workertest.Command(), ServeEnv: []string{"PLIMSOLL_DSN=" + dsn.Secret()},
 		Users: 200, Ramp: time.Second, Duration: 5 * time.Second, Drain: 10 * time.Second,
 		Think: users.Think{Mean: 2 * time.Second}, Profile: "test", Software: "test",
 	}
@@ -210,7 +204,7 @@ func killWorker(t *testing.T) {
 		text, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
 		for _, child := range strings.Fields(string(text)) {
 			environment, _ := os.ReadFile("/proc/" + child + "/environ")
-			if !strings.Contains(string(environment), "PLIMSOLL_TEST_DSN=") {
+			if !strings.Contains(string(environment), workertest.Variable+"=") {
 				continue
 			}
 			var pid int

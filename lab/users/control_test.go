@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/lab/golden"
 	"plimsoll/lab/tally"
 )
 
@@ -47,7 +48,7 @@ func TestControl(t *testing.T) {
 				steps = append(steps, func() { c.Control.Set(load) })
 			}
 			samples, _ := film(t, c, &server{service: 150 * time.Millisecond}, guide(&c, steps...))
-			golden(t, test.name, script(samples)+told(changes, users))
+			golden.Compare(t, "testdata/"+test.name+".golden", script(samples)+told(changes, users))
 			for _, s := range samples {
 				if s.Latency() != 150*time.Millisecond {
 					t.Errorf("user %d due at %v waited %v: what was changed by hand is no latency", s.User, s.Due, s.Latency())

@@ -5,22 +5,17 @@ package users
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"plimsoll/lab/golden"
 	"plimsoll/lab/tally"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 // server is a fake of what takes time and breaks: it answers after a time that
 // depends on when it is asked, and stands still during a stall.
@@ -106,23 +101,6 @@ func script(samples []tally.Sample) string {
 	return b.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (want -, got +):\n%s", file, diff)
-	}
-}
-
 func TestTimeline(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -161,7 +139,7 @@ func TestTimeline(t *testing.T) {
 					samples[i].User = 0
 				}
 			}
-			golden(t, c.name, script(samples))
+			golden.Compare(t, "testdata/"+c.name+".golden", script(samples))
 		})
 	}
 }

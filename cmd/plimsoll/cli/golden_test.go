@@ -2,35 +2,14 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-)
 
-// golden compares text with a file, or writes it with -rewrite.
-func golden(t *testing.T, path, text string) {
-	t.Helper()
-	if *rewrite {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; write it: go test ./cmd/plimsoll/cli -rewrite", err)
-	}
-	if diff := cmp.Diff(string(want), text); diff != "" {
-		t.Errorf("%s differs; if that is meant: go test ./cmd/plimsoll/cli -rewrite\n%s", path, diff)
-	}
-}
+	"plimsoll/lab/golden"
+)
 
 // visible are the commands that a person sees.
 func visible() (all []*cobra.Command) {
@@ -43,13 +22,13 @@ func visible() (all []*cobra.Command) {
 }
 
 func TestHelp_ReadsAsItDid(t *testing.T) {
-	golden(t, "testdata/help/orientation.txt", plimsoll(t).stdout)
-	golden(t, "testdata/help/plimsoll.txt", plimsoll(t, "help").stdout)
+	golden.Compare(t, "testdata/help/orientation.txt", plimsoll(t).stdout)
+	golden.Compare(t, "testdata/help/plimsoll.txt", plimsoll(t, "help").stdout)
 	for _, c := range visible() {
 		t.Run(c.Name(), func(t *testing.T) {
 			o := plimsoll(t, "help", c.Name())
 			o.want(t, ExitOK)
-			golden(t, "testdata/help/"+c.Name()+".txt", o.stdout)
+			golden.Compare(t, "testdata/help/"+c.Name()+".txt", o.stdout)
 			if flag := plimsoll(t, c.Name(), "--help"); flag.stdout != o.stdout {
 				t.Errorf("--help says otherwise:\n%s", cmp.Diff(o.stdout, flag.stdout))
 			}
@@ -135,7 +114,7 @@ func TestDocs_AreTheHelpItself(t *testing.T) {
 	for _, c := range visible() {
 		fmt.Fprintf(&b, "\n## plimsoll %s\n\n```\n%s```\n", c.Name(), plimsoll(t, "help", c.Name()).stdout)
 	}
-	golden(t, "../../../docs/cli.md", b.String())
+	golden.Compare(t, "../../../docs/cli.md", b.String())
 }
 
 const docsRest = `

@@ -4,26 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 
+	"plimsoll/lab/worker/workertest"
 	"plimsoll/platform/problem"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write golden files and docs instead of comparing")
-
-// asProgram makes this test binary be plimsoll itself: a cluster's keeper and a run's
-// workers are this same program started once more.
-const asProgram = "PLIMSOLL_TEST_AS_PROGRAM"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		os.Exit(Exec(Interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Setenv(asProgram, "1")
+	workertest.BecomeProgram(func() int { return Exec(Interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) })
 	for _, name := range settingsOf(os.Environ()) {
 		os.Unsetenv(name) // a developer's own settings are no part of the tests
 	}

@@ -1,7 +1,6 @@
 package profile_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,12 +12,11 @@ import (
 
 	"plimsoll/lab/cluster/clustertest"
 	"plimsoll/lab/cluster/profile"
+	"plimsoll/lab/golden"
 	"plimsoll/lab/machine"
 	"plimsoll/lab/server"
 	"plimsoll/platform/problem"
 )
-
-var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
 const gB = int64(1) << 30
 
@@ -48,14 +46,14 @@ func TestTuned(t *testing.T) {
 	for _, m := range machines {
 		t.Run(m.name, func(t *testing.T) {
 			m.in.Knows = knownTo(m.in.Version)
-			golden(t, m.name, profile.Render(profile.Tuned, m.in, profile.Derive(profile.Tuned, m.in)))
+			golden.Compare(t, "testdata/"+m.name+".conf", profile.Render(profile.Tuned, m.in, profile.Derive(profile.Tuned, m.in)))
 		})
 	}
 }
 
 func TestStock(t *testing.T) {
 	in := machines[0].in
-	golden(t, "stock", profile.Render(profile.Stock, in, profile.Derive(profile.Stock, in)))
+	golden.Compare(t, "testdata/stock.conf", profile.Render(profile.Stock, in, profile.Derive(profile.Stock, in)))
 }
 
 // knownTo stands for a stock server of that version.
@@ -188,23 +186,5 @@ func TestSettingCheck(t *testing.T) {
 		if err := s.Check(); problem.ClassOf(err) != problem.Usage {
 			t.Errorf("%+v: got %v", s, err)
 		}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".conf")
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("differs from %s; run the test with -rewrite if that is meant:\n%s", path, diff)
 	}
 }
