@@ -22,24 +22,45 @@ func (d desk) issue(basis id.ID, cell id.ID, quantities ...string) erptest.Field
 	return erptest.Fields{"basis": basis, "warehouse": d.o.Addressed, "lines": lines}
 }
 
-func TestWhatIsSoldLeavesItsCells(t *testing.T) {
-	d := sit(t, 2)
-	at := func(quantity string) erptest.Document {
-		doc := d.document(quantity)
-		doc.Warehouse = d.o.Addressed
-		return doc
-	}
-	receipt := d.Post(t, "goods-receipt", "", at("10"))
-	d.shelve(t, receipt, d.o.Cells[0], "7")
-	d.shelve(t, receipt, d.o.Cells[1], "1")
-	sale := d.Post(t, "goods-sale", "", at("6"))
-	want(t, "sell", sale, 201, "")
-	cell := d.o.Cells[0]
-	for query, wanted := range map[string]string{"": `"quantity":"6.000","cell":"` + cell.String(), "?warehouse=" + d.o.Warehouses[0].String(): `{"rows":[]}`} {
-		if a := d.Call(t, "GET", "/v1/reports/to-ship"+query, "", nil); a.Status != 200 || !strings.Contains(string(a.Body), wanted) {
-			t.Errorf("what is to be shipped: %s, want %s", a.Body, wanted)
+// addressedTo is a document of goods in the warehouse with cells.
+func (d desk) addressedTo(quantity string) erptest.Document {
+	doc := d.document(quantity)
+	doc.Warehouse = d.o.Addressed
+	return doc
+}
+
+// listed checks the work list that has so much to be carried, and nothing of a warehouse without cells.
+func (d desk) listed(t *testing.T, report, quantity string) {
+	t.Helper()
+	for query, wanted := range map[string]string{"": `"quantity":"` + quantity + `","cell":"` + d.o.Cells[0].String(), "?warehouse=" + d.o.Warehouses[0].String(): `{"rows":[]}`} {
+		if a := d.Call(t, "GET", "/v1/reports/"+report+query, "", nil); a.Status != 200 || !strings.Contains(string(a.Body), wanted) {
+			t.Errorf("%s: %s, want %s", report, a.Body, wanted)
 		}
 	}
+}
+
+// misplaced checks what an order says to places and papers that are not those of its basis, a document of a type; of the other's type there are no such orders.
+func (d desk) misplaced(t *testing.T, order, of string, basis, other erptest.Answer) {
+	t.Helper()
+	cell, plain := d.o.Cells[0], d.Post(t, of, "", d.document("1"))
+	want(t, "a basis elsewhere", plain, 201, "")
+	want(t, "another warehouse", d.Post(t, order, "", d.issue(plain.ID, cell, "1")), 400, "invalid")
+	want(t, "the cell of another", d.Post(t, order, "", with(d.issue(plain.ID, cell, "1"), "warehouse", d.o.Warehouses[0])), 400, "invalid")
+	want(t, "the cell of others", d.Post(t, order, "", d.issue(basis.ID, d.Organisations[1].Cells[0], "1")), 400, "invalid")
+	want(t, "another type", d.Post(t, order, "", d.issue(other.ID, cell, "1")), 400, "invalid")
+	unposted := d.Call(t, "POST", "/v1/documents/"+of+"?post=false", "", encode(t, d.addressedTo("1")))
+	refused(t, "what is not posted", d.Post(t, order, "", d.issue(unposted.ID, cell, "1")), "basis")
+}
+
+func TestWhatIsSoldLeavesItsCells(t *testing.T) {
+	d := sit(t, 2)
+	receipt := d.Post(t, "goods-receipt", "", d.addressedTo("10"))
+	d.shelve(t, receipt, d.o.Cells[0], "7")
+	d.shelve(t, receipt, d.o.Cells[1], "1")
+	sale := d.Post(t, "goods-sale", "", d.addressedTo("6"))
+	want(t, "sell", sale, 201, "")
+	cell := d.o.Cells[0]
+	d.listed(t, "to-ship", "6.000")
 	refused(t, "more than was sold", d.Post(t, "warehouse-issue-order", "", d.issue(sale.ID, cell, "3", "3.001")), "to_ship")
 	refused(t, "more than lies in the cell", d.Post(t, "warehouse-issue-order", "", d.issue(sale.ID, d.o.Cells[1], "1", "0.001")), "cells")
 	other := d.issue(sale.ID, cell, "1")
@@ -57,16 +78,8 @@ func TestWhatIsSoldLeavesItsCells(t *testing.T) {
 	want(t, "use up", used, 201, "")
 	want(t, "what is used up", d.Post(t, "warehouse-issue-order", "", d.issue(used.ID, cell, "1")), 201, "")
 
-	elsewhere := d.Post(t, "goods-receipt", "", d.document("1"))
-	want(t, "receive elsewhere", elsewhere, 201, "")
-	from := d.Post(t, "goods-sale", "", d.document("1"))
-	want(t, "another warehouse", d.Post(t, "warehouse-issue-order", "", d.issue(from.ID, cell, "1")), 400, "invalid")
-	want(t, "the cell of another", d.Post(t, "warehouse-issue-order", "", with(d.issue(from.ID, cell, "1"), "warehouse", d.o.Warehouses[0])), 400, "invalid")
-	want(t, "the cell of others", d.Post(t, "warehouse-issue-order", "", d.issue(sale.ID, d.Organisations[1].Cells[0], "1")), 400, "invalid")
-	want(t, "a receipt", d.Post(t, "warehouse-issue-order", "", d.issue(receipt.ID, cell, "1")), 400, "invalid")
-	small := at("1")
-	unposted := d.Call(t, "POST", "/v1/documents/goods-sale?post=false", "", encode(t, small))
-	refused(t, "what is not posted", d.Post(t, "warehouse-issue-order", "", d.issue(unposted.ID, cell, "1")), "basis")
+	want(t, "receive elsewhere", d.Post(t, "goods-receipt", "", d.document("1")), 201, "")
+	d.misplaced(t, "warehouse-issue-order", "goods-sale", sale, receipt)
 	if got := d.recordings(t, "warehouse-issue-order", order); got != 2 {
 		t.Errorf("%d rows are recorded: lines of one cell are one movement", got)
 	}

@@ -15,10 +15,15 @@ const splitFrom = 4
 
 // receiptOrder for the oldest document that has something to be received into cells.
 func receiptOrder(h *history) *document.Document {
-	for _, of := range []string{erp.GoodsReceipt, erp.OtherGoodsReceipt} {
-		q := queue{of, erp.WarehouseReceiptOrder}
+	return h.orderOf(erp.WarehouseReceiptOrder, h.shelve, erp.GoodsReceipt, erp.OtherGoodsReceipt)
+}
+
+// orderOf the oldest document of the first of these types that an order can be made of.
+func (h *history) orderOf(order string, made func(basis *document.Document) *document.Document, types ...string) *document.Document {
+	for _, of := range types {
+		q := queue{of, order}
 		for basis := h.takeOf(q); basis != nil; basis = h.takeOf(q) {
-			if d := h.shelve(basis); d != nil {
+			if d := made(basis); d != nil {
 				return d
 			}
 		}
@@ -65,15 +70,7 @@ func (h *history) cellsOf(warehouse int, item id.ID) (all [cellsOfItem]id.ID) {
 
 // issueOrder for the oldest document that has something to be shipped and whose goods lie in cells.
 func issueOrder(h *history) *document.Document {
-	for _, of := range []string{erp.GoodsSale, erp.InternalConsumption, erp.AssetCommissioning} {
-		q := queue{of, erp.WarehouseIssueOrder}
-		for basis := h.takeOf(q); basis != nil; basis = h.takeOf(q) {
-			if d := h.ship(basis); d != nil {
-				return d
-			}
-		}
-	}
-	return nil
+	return h.orderOf(erp.WarehouseIssueOrder, h.ship, erp.GoodsSale, erp.InternalConsumption, erp.AssetCommissioning)
 }
 
 // ship what there is in cells of what a document has taken; nil when there is nothing.
