@@ -17,17 +17,17 @@ type many struct{ hold, read, change string }
 
 func newMany(meta *metadata.Document) many {
 	columns := []string{"id", "organisation", "number", "date", "author", "comment", "posted", "version"}
-	parameters, sets, places := []string{"$1::uuid[]"}, []string{"version = d.version + 1"}, []string{"id"}
-	for i, a := range meta.Attributes {
+	changed := append([]metadata.Attribute{{Name: "id", Type: metadata.Reference}}, meta.Attributes...)
+	sets, places := []string{"version = d.version + 1"}, []string{"id"}
+	for _, a := range meta.Attributes {
 		columns, places = append(columns, a.Name), append(places, a.Name)
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 2+i, a.Array()))
 		sets = append(sets, fmt.Sprintf("%[1]s = n.%[1]s", a.Name))
 	}
 	return many{
 		hold: fmt.Sprintf("SELECT id FROM %s WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE", meta.Table()),
 		read: fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($1::uuid[])", strings.Join(columns, ", "), meta.Table()),
 		change: fmt.Sprintf("UPDATE %s d SET %s FROM unnest(%s) AS n (%s) WHERE d.id = n.id", meta.Table(),
-			strings.Join(sets, ", "), strings.Join(parameters, ", "), strings.Join(places, ", ")),
+			strings.Join(sets, ", "), rowset.Parameters(1, changed), strings.Join(places, ", ")),
 	}
 }
 

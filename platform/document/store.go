@@ -55,19 +55,18 @@ func NewStore(app *metadata.Application, meta *metadata.Document) *Store {
 
 func newSection(app *metadata.Application, meta *metadata.Document, s *metadata.Section) section {
 	rows := selection(app, "s", s.Attributes)
-	var columns, parameters []string
+	columns := make([]string, len(s.Attributes))
 	for i, a := range s.Attributes {
-		columns = append(columns, a.Name)
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 4+i, a.Array()))
+		columns[i] = a.Name
 	}
-	list := strings.Join(columns, ", ")
+	list, arrays := strings.Join(columns, ", "), rowset.Parameters(4, s.Attributes)
 	return section{
 		insert: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT $1, $2, s.line, s.%s\nFROM unnest($3::integer[], %s) AS s (line, %s)",
-			meta.SectionTable(s), list, strings.Join(columns, ", s."), strings.Join(parameters, ", "), list),
+			meta.SectionTable(s), list, strings.Join(columns, ", s."), arrays, list),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE document = $1 AND line = ANY ($2::integer[])", meta.SectionTable(s)),
 		load:  fmt.Sprintf("SELECT %s FROM %s WHERE document = $1 AND organisation = $2 ORDER BY line", list, meta.SectionTable(s)),
 		insertMany: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], %s)",
-			meta.SectionTable(s), list, strings.Join(parameters, ", ")),
+			meta.SectionTable(s), list, arrays),
 		eraseMany: fmt.Sprintf("DELETE FROM %s s USING unnest($1::uuid[], $2::integer[]) AS g (document, line) WHERE s.document = g.document AND s.line = g.line", meta.SectionTable(s)),
 		loadMany:  fmt.Sprintf("SELECT document, %s FROM %s WHERE document = ANY ($1::uuid[]) ORDER BY document, line", list, meta.SectionTable(s)),
 		read: fmt.Sprintf("SELECT s.line%s\nFROM %s s%s\nWHERE s.organisation = $1 AND s.document = $2 ORDER BY s.line",

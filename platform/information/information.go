@@ -124,23 +124,15 @@ func lines(rows []int) []int32 {
 // writeSQL inserts in the order of the keys: who has to wait for another one to state the same waits in one order.
 func writeSQL(meta *metadata.Information) string {
 	fields := meta.Fields()
-	parameters := []string{"$5::integer[]"}
-	for i, a := range fields {
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 6+i, a.Array()))
-	}
 	return fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s)
-SELECT $1, r.line, $2, $3, $4, %s FROM unnest(%s) AS r (line, %s) ORDER BY %s`,
-		meta.Table(), columns("", fields), columns("r.", fields), strings.Join(parameters, ", "), columns("", fields), columns("r.", meta.Dimensions))
+SELECT $1, r.line, $2, $3, $4, %s FROM unnest($5::integer[], %s) AS r (line, %s) ORDER BY %s`,
+		meta.Table(), columns("", fields), columns("r.", fields), rowset.Parameters(6, fields), columns("", fields), columns("r.", meta.Dimensions))
 }
 
 func lookupSQL(meta *metadata.Information) string {
-	var parameters []string
-	for i, a := range meta.Dimensions {
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 4+i, a.Array()))
-	}
 	return fmt.Sprintf(`SELECT %s
 FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
-%s`, shown(meta, "k.line::integer"), strings.Join(parameters, ", "), columns("", meta.Dimensions), lastSQL(meta))
+%s`, shown(meta, "k.line::integer"), rowset.Parameters(4, meta.Dimensions), columns("", meta.Dimensions), lastSQL(meta))
 }
 
 // findSQL wants the names of the temp table that is filled and of that with the keys.

@@ -40,9 +40,8 @@ func (r *Register) marked(by Recorder, was time.Time, c *change) (moment time.Ti
 
 func boundarySQL(meta *metadata.Accumulation) string {
 	leading := names(meta.Leading())
-	var parameters, matches []string
-	for i, a := range meta.Leading() {
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 4+i, a.Array()))
+	var matches []string
+	for _, a := range meta.Leading() {
 		matches = append(matches, fmt.Sprintf("m.%[1]s = k.%[1]s", a.Name))
 	}
 	return fmt.Sprintf(`INSERT INTO %[1]s AS b (organisation, %[2]s, moment)
@@ -51,5 +50,5 @@ FROM unnest(%[4]s) AS k (%[2]s)
 WHERE EXISTS (SELECT FROM %[5]s m WHERE m.organisation = $1 AND %[6]s AND m.period >= $3 AND (m.period, m.recorder) > ($3, $2::uuid) AND m.recorder <> $2)
 ORDER BY %[3]s
 ON CONFLICT (organisation, %[2]s) DO UPDATE SET moment = excluded.moment WHERE excluded.moment < b.moment`,
-		meta.Boundary(), strings.Join(leading, ", "), qualified("k", leading), strings.Join(parameters, ", "), meta.Table(), strings.Join(matches, " AND "))
+		meta.Boundary(), strings.Join(leading, ", "), qualified("k", leading), rowset.Parameters(4, meta.Leading()), meta.Table(), strings.Join(matches, " AND "))
 }

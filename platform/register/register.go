@@ -113,9 +113,8 @@ func (r *Register) scanBalances(read *database.Statement, balances *rowset.Table
 }
 
 func (r *Register) lookupSQL(given int) string {
-	var parameters, matches, sums []string
-	for i, a := range r.meta.Dimensions[:given] {
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 2+i, a.Array()))
+	var matches, sums []string
+	for _, a := range r.meta.Dimensions[:given] {
 		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
 	}
 	resources, group := qualified("t", names(r.meta.Resources)), ""
@@ -128,7 +127,7 @@ func (r *Register) lookupSQL(given int) string {
 	return fmt.Sprintf(`SELECT k.line::integer, %s
 FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
 JOIN %s t ON t.organisation = $1 AND %s AND t.period = 'infinity'%s`,
-		resources, strings.Join(parameters, ", "), strings.Join(names(r.meta.Dimensions[:given]), ", "),
+		resources, rowset.Parameters(2, r.meta.Dimensions[:given]), strings.Join(names(r.meta.Dimensions[:given]), ", "),
 		r.meta.Totals(), strings.Join(matches, " AND "), group)
 }
 

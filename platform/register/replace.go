@@ -75,10 +75,6 @@ func differences(by Recorder, was time.Time, before, after *Movements) (taken, b
 
 func (r *Register) writeSQL() string {
 	columns := names(fields(r.meta))
-	parameters := []string{"$4::integer[]", "$5::timestamptz[]", "$6::boolean[]"}
-	for i, a := range fields(r.meta) {
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 7+i, a.Array()))
-	}
 	dimensions := names(r.meta.Dimensions)
 	var sums, changed, updates []string
 	for _, a := range r.meta.Resources {
@@ -92,7 +88,7 @@ func (r *Register) writeSQL() string {
 		updates = append(updates, keepBroughtAt)
 	}
 	return fmt.Sprintf(`WITH moved AS MATERIALIZED (
-	SELECT * FROM unnest(%[4]s) AS m (line, period, expense, %[2]s)
+	SELECT * FROM unnest($4::integer[], $5::timestamptz[], $6::boolean[], %[4]s) AS m (line, period, expense, %[2]s)
 ), written AS (
 	INSERT INTO %[1]s (recorder, line, recorder_type, organisation, period, expense, %[2]s)
 	SELECT $1, m.line, $2, $3, m.period, m.expense, %[3]s FROM moved m WHERE m.line > 0
@@ -102,7 +98,7 @@ SELECT $3, p.of, %[6]s, %[7]s%[13]s
 FROM moved m CROSS JOIN LATERAL (VALUES %[11]s) AS p (of)
 GROUP BY %[6]s, p.of HAVING %[10]s ORDER BY %[6]s, p.of
 ON CONFLICT (organisation, %[8]s, period) DO UPDATE SET %[9]s`,
-		r.meta.Table(), strings.Join(columns, ", "), qualified("m", columns), strings.Join(parameters, ", "), r.meta.Totals(),
+		r.meta.Table(), strings.Join(columns, ", "), qualified("m", columns), rowset.Parameters(7, fields(r.meta)), r.meta.Totals(),
 		qualified("m", dimensions), strings.Join(sums, ", "), strings.Join(dimensions, ", "), strings.Join(updates, ", "), strings.Join(changed, " OR "), periods(r.meta),
 		into, noted)
 }

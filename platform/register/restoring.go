@@ -124,13 +124,7 @@ func (r *Register) restoringSQL() (s restoringSQL) {
 	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
 	document, line := dimensions[len(leading)], dimensions[len(leading)+1]
 	under := func(alias string) string { return on(alias, "k", leading) }
-	keys := func(first int) string {
-		var parameters []string
-		for i, a := range r.meta.Leading() {
-			parameters = append(parameters, fmt.Sprintf("$%d::%s", first+i, a.Array()))
-		}
-		return strings.Join(parameters, ", ")
-	}
+	keys := func(first int) string { return rowset.Parameters(first, r.meta.Leading()) }
 	list, movements, totals, boundary := strings.Join(leading, ", "), r.meta.Table(), r.meta.Totals(), r.meta.Boundary()
 	s.boundaries = fmt.Sprintf(`SELECT k.place, b.moment FROM unnest(%s) WITH ORDINALITY AS k (%s, place) JOIN %s b ON b.organisation = $1 AND %s`,
 		keys(2), list, boundary, under("b"))

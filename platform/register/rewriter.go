@@ -185,18 +185,11 @@ func (r *Register) moved(rows *rowset.Table, row int) bool {
 
 func (r *Register) rewriterSQL() {
 	columns := names(fields(r.meta))
-	typed := func(first int) string {
-		var parameters []string
-		for i, a := range fields(r.meta) {
-			parameters = append(parameters, fmt.Sprintf("$%d::%s", first+i, a.Array()))
-		}
-		return strings.Join(parameters, ", ")
-	}
 	list := strings.Join(columns, ", ")
 	r.readMany = fmt.Sprintf("SELECT recorder, expense, %s FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line", list, r.meta.Table())
 	r.eraseMany = fmt.Sprintf("DELETE FROM %s m USING unnest($1::uuid[], $2::integer[]) AS g (recorder, line) WHERE m.recorder = g.recorder AND m.line = g.line", r.meta.Table())
 	r.insertMany = fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, expense, %s)
-SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[], $6::boolean[], %s)`, r.meta.Table(), list, typed(7))
+SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[], $6::boolean[], %s)`, r.meta.Table(), list, rowset.Parameters(7, fields(r.meta)))
 	var updates []string
 	for _, a := range r.meta.Resources {
 		updates = append(updates, fmt.Sprintf("%[1]s = t.%[1]s + excluded.%[1]s", a.Name))
@@ -205,5 +198,5 @@ SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::time
 SELECT m.organisation, m.period::date, %[3]s FROM unnest($1::uuid[], $2::text[], %[4]s) AS m (organisation, period, %[2]s)
 ORDER BY m.organisation, %[7]s, m.period::date
 ON CONFLICT (organisation, %[5]s, period) DO UPDATE SET %[6]s`,
-		r.meta.Totals(), list, qualified("m", columns), typed(3), strings.Join(names(r.meta.Dimensions), ", "), strings.Join(updates, ", "), qualified("m", names(r.meta.Dimensions)))
+		r.meta.Totals(), list, qualified("m", columns), rowset.Parameters(3, fields(r.meta)), strings.Join(names(r.meta.Dimensions), ", "), strings.Join(updates, ", "), qualified("m", names(r.meta.Dimensions)))
 }

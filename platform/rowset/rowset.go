@@ -4,6 +4,7 @@ package rowset
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/platform/amount"
@@ -143,6 +144,15 @@ func (t *Table) Arrays(args []any) []any {
 		args = append(args, c.array())
 	}
 	return args
+}
+
+// Parameters are the places of such arrays in a statement, each with its type: "$4::uuid[], $5::numeric[]".
+func Parameters(first int, attributes []metadata.Attribute) string {
+	all := make([]string, len(attributes))
+	for i, a := range attributes {
+		all[i] = fmt.Sprintf("$%d::%s", first+i, a.Array())
+	}
+	return strings.Join(all, ", ")
 }
 
 // Values appends the values of one row: the parameters of a statement that writes it alone.
