@@ -90,24 +90,45 @@ func drawOrdered(p *paper, t *rapid.T, h *history) erptest.Fields {
 	f := p.drawGoods(t, h, 2000)
 	if came := p.drawPaper(t, h, "goods-receipt", "other-goods-receipt"); came != nil {
 		p.warehouse = came.warehouse
-		f["warehouse"], f["lines"] = p.warehouse, p.drawLinesOf(t, h, came)
+		f["warehouse"], f["lines"] = p.warehouse, p.drawLinesOf(t, h, came, p.freeOf(h))
 	}
 	return f
 }
 
-// drawLinesOf draws lines of what another document has, mostly not more of it.
-func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper) (lines []erptest.Fields) {
+// drawLinesOf draws lines of what another document has, mostly not more of it; of some all that is left, and of some the least more than that: what a control just lets
+// pass, and what it just refuses.
+func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper, left func(n int) *big.Int) (lines []erptest.Fields) {
 	p.lines = nil
 	for range 1 + evenly(t, 3, "lines") {
 		of := other.lines[evenly(t, len(other.lines), "line")]
 		l := line{n: of.n, quantity: rapid.Int64Range(1, of.quantity).Draw(t, "quantity")}
+		l.quantity = h.drawAbout(t, l.quantity, left(of.n).Int64()-p.required()[of.n])
 		p.lines, lines = append(p.lines, l), append(lines, erptest.Fields{"item": h.Items[l.n], "quantity": amount.Quantity(l.quantity)})
 	}
 	return lines
 }
 
+// drawAbout draws all that is left of something, or the least more, instead of some of it.
+func (h *history) drawAbout(t *rapid.T, some, left int64) int64 {
+	if left <= 0 || h.beginning {
+		return some
+	}
+	switch evenly(t, 4, "how much of it") {
+	case 0:
+		return left
+	case 1:
+		return left + 1
+	}
+	return some
+}
+
+// freeOf tells what is free of an item where the document is.
+func (p *paper) freeOf(h *history) func(n int) *big.Int {
+	return func(n int) *big.Int { return p.free(h.model, h.Items[n]) }
+}
+
 // drawByOrder draws a document of goods, every second one by an order, when there is one: mostly of the order's warehouse.
-func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind string) erptest.Fields {
+func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind, register string) erptest.Fields {
 	f := p.drawGoods(t, h, most)
 	p.content = nil
 	if p.drawShelved(t, h, f) || !rapid.Bool().Draw(t, "by order") && h.after == nil {
@@ -118,7 +139,9 @@ func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind string) erp
 			p.warehouse = order.warehouse
 		}
 		p.content = order
-		f["source_order"], f["warehouse"], f["lines"] = order.id, p.warehouse, p.drawLinesOf(t, h, order)
+		f["source_order"], f["warehouse"], f["lines"] = order.id, p.warehouse, p.drawLinesOf(t, h, order, func(n int) *big.Int {
+			return h.model.now(inOrder(order, register, "quantity", h.Items[n]))
+		})
 	}
 	return f
 }
@@ -129,7 +152,7 @@ func (p *paper) drawShelved(t *rapid.T, h *history, f erptest.Fields) bool {
 		return false
 	}
 	p.warehouse = h.after.warehouse
-	f["warehouse"], f["lines"] = p.warehouse, p.drawLinesOf(t, h, h.after)
+	f["warehouse"], f["lines"] = p.warehouse, p.drawLinesOf(t, h, h.after, p.freeOf(h))
 	return true
 }
 
@@ -180,14 +203,14 @@ type carried struct {
 }
 
 func drawPutAway(p *paper, t *rapid.T, h *history) erptest.Fields {
-	return p.drawCarried(t, h, "goods-receipt", "other-goods-receipt")
+	return p.drawCarried(t, h, erp.ToReceive, "goods-receipt", "other-goods-receipt")
 }
 
 func drawPicked(p *paper, t *rapid.T, h *history) erptest.Fields {
-	return p.drawCarried(t, h, "goods-sale", "internal-consumption")
+	return p.drawCarried(t, h, erp.ToShip, "goods-sale", "internal-consumption")
 }
 
-func (p *paper) drawCarried(t *rapid.T, h *history, kinds ...string) erptest.Fields {
+func (p *paper) drawCarried(t *rapid.T, h *history, register string, kinds ...string) erptest.Fields {
 	addressed := &history{Company: h.Company, after: h.after}
 	for _, other := range h.papers {
 		if other.warehouse == p.o.Addressed {
@@ -199,10 +222,17 @@ func (p *paper) drawCarried(t *rapid.T, h *history, kinds ...string) erptest.Fie
 		return nil
 	}
 	p.warehouse = p.o.Addressed
-	c, lines := carried{basis: basis}, p.drawLinesOf(t, h, basis)
-	for _, l := range lines {
+	c := carried{basis: basis}
+	lines := p.drawLinesOf(t, h, basis, func(n int) *big.Int { // the line's cell is drawn with what limits it
 		cell := p.o.Cells[evenly(t, 4, "cell")/3]
-		c.cells, l["cell"] = append(c.cells, cell), cell
+		c.cells = append(c.cells, cell)
+		if register == erp.ToShip && rapid.Bool().Draw(t, "of what lies there") {
+			return h.model.now(lying(p.warehouse, h.Items[n], cell))
+		}
+		return h.model.now(waiting(register, basis, p.warehouse, h.Items[n]))
+	})
+	for i, cell := range c.cells {
+		lines[i]["cell"] = cell
 	}
 	p.content = c
 	return erptest.Fields{"basis": basis.id, "warehouse": p.warehouse, "lines": lines}
@@ -227,8 +257,13 @@ func (p *paper) carry(b *books, items []id.ID, register string) *refusal {
 	return nil
 }
 
-func (p *paper) lying(line int, items []id.ID) sum {
-	return sum{register: erp.Cells, resource: "quantity", contract: p.warehouse, item: items[p.lines[line].n], cell: p.content.(carried).cells[line]}
+func lying(warehouse, item, cell id.ID) sum {
+	return sum{register: erp.Cells, resource: "quantity", contract: warehouse, item: item, cell: cell}
+}
+
+// at the cell of a line.
+func (c carried) at(p *paper, line int, items []id.ID) sum {
+	return lying(p.warehouse, items[p.lines[line].n], c.cells[line])
 }
 
 func recordPutAway(p *paper, b *books, items []id.ID) *refusal {
@@ -236,7 +271,7 @@ func recordPutAway(p *paper, b *books, items []id.ID) *refusal {
 		return no
 	}
 	for i, l := range p.lines {
-		p.add(p.lying(i, items), big.NewInt(l.quantity))
+		p.add(p.content.(carried).at(p, i, items), big.NewInt(l.quantity))
 	}
 	return nil
 }
@@ -247,7 +282,7 @@ func recordPicked(p *paper, b *books, items []id.ID) *refusal {
 	}
 	taken := map[sum]*big.Int{}
 	for i, l := range p.lines {
-		from := p.lying(i, items)
+		from := p.content.(carried).at(p, i, items)
 		if taken[from] == nil {
 			taken[from] = new(big.Int)
 		}

@@ -17,8 +17,8 @@ import (
 func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
 	f := p.deal()
 	f["lines"] = p.drawLines(t, h.Services[:], "service", 1, 3000, true)
-	if p.content = nil; evenly(t, 3, "for an asset") == 0 {
-		p.content = p.drawAsset(t)
+	if p.content = nil; evenly(t, 3, "for an asset") == 0 || h.beginning {
+		p.content = p.drawAsset(t, h)
 		f["asset"] = p.content
 	} else {
 		f["department"], f["expense_item"] = p.o.Department, p.o.ExpenseItem
@@ -26,7 +26,13 @@ func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func (p *paper) drawAsset(t *rapid.T) id.ID {
+// drawAsset draws the asset of the document that this one comes after, if it has one.
+func (p *paper) drawAsset(t *rapid.T, h *history) id.ID {
+	if h.after != nil {
+		if asset, same := h.after.content.(id.ID); same {
+			return asset
+		}
+	}
 	return p.o.Assets[evenly(t, 3, "asset")/2]
 }
 
@@ -43,7 +49,8 @@ func recordBought(p *paper, _ *books, _ []id.ID) *refusal {
 	return nil
 }
 
-// drawPaper of one of these types, of the organisation, posted or not: the one that this document comes after, if it is of them; nil when there is none.
+// drawPaper of one of these types, of the organisation, posted or not: the one that this document comes after, or what that one was made of, if it is of them; nil when there
+// is none.
 func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper) {
 	var all []*paper
 	for _, other := range h.papers {
@@ -58,6 +65,8 @@ func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper
 		return nil
 	case slices.Contains(all, h.after):
 		return h.after
+	case h.after != nil && slices.Contains(all, h.after.made()):
+		return h.after.made()
 	}
 	return all[evenly(t, len(all), "basis")]
 }
@@ -72,7 +81,7 @@ func drawReceived(p *paper, t *rapid.T, h *history) erptest.Fields {
 	if basis == nil {
 		return nil
 	}
-	r := received{basis, rapid.StringMatching("F-[0-5]").Draw(t, "number")}
+	r := received{basis, h.drawNumber(t)}
 	p.content = r
 	return erptest.Fields{"basis": basis.id, "invoice_number": r.number}
 }
@@ -100,6 +109,38 @@ func recordReceived(p *paper, b *books, _ []id.ID) *refusal {
 	return no
 }
 
+// drawNumber draws an invoice's number, of some one that is there.
+func (h *history) drawNumber(t *rapid.T) string {
+	var there []string
+	for _, p := range h.papers {
+		if r, is := p.content.(received); is {
+			there = append(there, r.number)
+		}
+	}
+	return drawAgain(t, there, "F")
+}
+
+// drawReference draws a bank's reference, of some payments one that is there.
+func (h *history) drawReference(t *rapid.T) string {
+	var there []string
+	for _, p := range h.papers {
+		switch paid := p.content.(type) {
+		case payment:
+			there = append(there, paid.reference)
+		case paidOut:
+			there = append(there, paid.reference)
+		}
+	}
+	return drawAgain(t, there, "B")
+}
+
+func drawAgain(t *rapid.T, there []string, prefix string) string {
+	if len(there) > 0 && rapid.Bool().Draw(t, "again") {
+		return there[evenly(t, len(there), "which")]
+	}
+	return fmt.Sprintf("%s-%d", prefix, evenly(t, 100, "number"))
+}
+
 type asked struct {
 	basis *paper // nil for a payment ahead
 	sum   int64
@@ -108,7 +149,7 @@ type asked struct {
 func drawRequest(p *paper, t *rapid.T, h *history) erptest.Fields {
 	a := asked{sum: rapid.Int64Range(1, 3000).Draw(t, "sum")}
 	f := p.deal()
-	if rapid.Bool().Draw(t, "of a purchase") {
+	if rapid.Bool().Draw(t, "of a purchase") || h.after != nil {
 		if a.basis = p.drawPaper(t, h, "goods-receipt", "service-purchase", "supplier-order"); a.basis != nil {
 			f["basis"] = a.basis.id
 		}
@@ -155,7 +196,8 @@ func drawPaid(p *paper, t *rapid.T, h *history) erptest.Fields {
 	if request == nil {
 		return nil
 	}
-	paid := paidOut{payment{rapid.Int64Range(1, 3000).Draw(t, "sum"), fmt.Sprintf("B-%d", evenly(t, 6, "reference"))}, request}
+	some := rapid.Int64Range(1, 3000).Draw(t, "sum")
+	paid := paidOut{payment{h.drawAbout(t, some, h.model.now(planned(request)).Int64()), h.drawReference(t)}, request}
 	p.content = paid
 	f := p.deal()
 	f["cash_account"], f["amount"], f["bank_reference"], f["request"] = p.o.Bank, amount.Money(paid.sum), paid.reference, request.id
@@ -203,8 +245,8 @@ func (b *books) named(p *paper, reference string) bool {
 }
 
 // drawCommissioned is an asset, at what has been invested in it.
-func drawCommissioned(p *paper, t *rapid.T, _ *history) erptest.Fields {
-	p.content = p.drawAsset(t)
+func drawCommissioned(p *paper, t *rapid.T, h *history) erptest.Fields {
+	p.content = p.drawAsset(t, h)
 	return erptest.Fields{"asset": p.content, "department": p.o.Department}
 }
 
