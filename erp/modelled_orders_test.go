@@ -224,7 +224,10 @@ func (p *paper) drawCarried(t *rapid.T, h *history, register string, kinds ...st
 	p.warehouse = p.o.Addressed
 	c := carried{basis: basis}
 	lines := p.drawLinesOf(t, h, basis, func(n int) *big.Int { // the line's cell is drawn with what limits it
-		cell := p.o.Cells[evenly(t, 4, "cell")/3]
+		cell := p.o.Cells[0]
+		if !h.beginning {
+			cell = p.o.Cells[evenly(t, 4, "cell")/3]
+		}
 		c.cells = append(c.cells, cell)
 		if register == erp.ToShip && rapid.Bool().Draw(t, "of what lies there") {
 			return h.model.now(lying(p.warehouse, h.Items[n], cell))

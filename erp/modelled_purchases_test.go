@@ -196,8 +196,11 @@ func drawPaid(p *paper, t *rapid.T, h *history) erptest.Fields {
 	if request == nil {
 		return nil
 	}
-	some := rapid.Int64Range(1, 3000).Draw(t, "sum")
-	paid := paidOut{payment{h.drawAbout(t, some, h.model.now(planned(request)).Int64()), h.drawReference(t)}, request}
+	left, some := h.model.now(planned(request)).Int64(), rapid.Int64Range(1, 3000).Draw(t, "sum")
+	if h.beginning && left > 0 {
+		some = min(some, left)
+	}
+	paid := paidOut{payment{h.drawAbout(t, some, left), h.drawReference(t)}, request}
 	p.content = paid
 	f := p.deal()
 	f["cash_account"], f["amount"], f["bank_reference"], f["request"] = p.o.Bank, amount.Money(paid.sum), paid.reference, request.id

@@ -145,16 +145,17 @@ func refusedToo(err error) error {
 	return err
 }
 
-// takeOutOfUse takes the last commissioning of an asset back, so that it is the next one again.
+// takeOutOfUse takes the last commissioning of an asset back, so that it is the next one again; what it took may have been shipped meanwhile, then it stays, and another
+// asset comes next.
 func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) error {
 	d := s.directory
 	last, known := d.bought.assets.forget()
 	if !known {
 		return nil
 	}
-	if outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false, rng); outcome != OK {
-		return refusedToo(err)
+	outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false, rng)
+	if outcome == OK {
+		d.turns.back()
 	}
-	d.turns.back()
-	return nil
+	return err
 }

@@ -145,6 +145,6 @@ func (a *app) sayListening(at net.Addr) error {
 	if a.json {
 		return json.NewEncoder(a.stdout).Encode(map[string]string{"listening": url})
 	}
-	_, err := fmt.Fprintf(a.stdout, "listening on %s; Ctrl-C stops\n", url)
+	_, err := fmt.Fprintf(a.stdout, "listening on %s; how to use it: %s/docs; Ctrl-C stops\n", url, url)
 	return err
 }
