@@ -192,12 +192,15 @@ func (t *Table) AddRange(from *Table, first, end int) {
 	t.Add(from, rows)
 }
 
-// Assign sets the attributes of a row that the row of another table has too, by name; they are of one type.
-func Assign(t *Table, row int, from *Table, fromRow int) {
+// Assign sets the attributes of rows, from one on, to those of all rows of another table, as far as it has them by name; they are of one type.
+func Assign(t *Table, at int, from *Table) {
 	for i := range t.Attributes {
 		for j := range from.Attributes {
-			if t.Attributes[i].Name == from.Attributes[j].Name {
-				t.columns[i].set(row, from.columns[j], fromRow)
+			if t.Attributes[i].Name != from.Attributes[j].Name {
+				continue
+			}
+			for row := range from.rows {
+				t.columns[i].set(at+row, from.columns[j], row)
 			}
 		}
 	}
