@@ -70,7 +70,7 @@ type history struct {
 	waiting  map[queue][]id.ID
 	taken    []taken // papers taken out of a queue since the last document
 	issued   map[string]int64
-	left     map[string]int // still to be made, by type
+	left     []int // still to be made, by the number of their type
 	at       time.Time
 	foreigns int // numbers that partners and banks have given
 
@@ -107,7 +107,7 @@ func (b *base) history(o *organisation) *history {
 	b.knows(o)
 	return &history{
 		base: b, o: o, types: kindsOf(b.app), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
-		issued: map[string]int64{}, left: map[string]int{},
+		issued: map[string]int64{}, left: make([]int, len(drawn)),
 		assetsLeft: o.assets.count, spent: map[id.ID]int{},
 	}
 }
@@ -145,9 +145,9 @@ func (h *history) part(n int, each func(*document.Document, *posting.Records) er
 	parts := h.o.parts
 	h.rng = words{h.chance(ofUnit, h.o.n, n)}
 	total := 0
-	for name, count := range h.o.documents[n] {
-		h.left[name] += count
-		total += h.left[name]
+	for i, name := range drawn {
+		h.left[i] += h.o.documents[n][name]
+		total += h.left[i]
 	}
 	var opening []func() *document.Document
 	if n == 0 {
@@ -180,51 +180,50 @@ func (h *history) part(n int, each func(*document.Document, *posting.Records) er
 
 // next document, of a type drawn by how many are left of it; nil when none of those that are left can be made.
 func (h *history) next() (*document.Document, *posting.Records, error) {
-	sum, blocked := 0, map[string]bool(nil)
+	sum, blocked := 0, []bool(nil)
 	for _, some := range h.left {
 		sum += some
 	}
 	for sum > 0 {
-		name := h.draw(sum, blocked)
+		n := h.draw(sum, blocked)
 		h.release()
-		if d := generators[name](h); d != nil {
+		if d := generators[drawn[n]](h); d != nil {
 			records, err := h.record(d)
 			var refusal *posting.Refusal
 			if !errors.As(err, &refusal) {
-				h.left[name]--
+				h.left[n]--
 				return d, records, err
 			}
 		}
 		if blocked == nil {
-			blocked = map[string]bool{}
+			blocked = make([]bool, len(drawn))
 		}
-		blocked[name], sum = true, sum-h.left[name]
+		blocked[n], sum = true, sum-h.left[n]
 	}
 	return nil, nil, nil
 }
 
-func (h *history) draw(sum int, blocked map[string]bool) string {
+// draw the number of a type.
+func (h *history) draw(sum int, blocked []bool) int {
 	at := h.rng.IntN(sum)
-	for _, name := range drawn {
-		if blocked[name] {
+	for n, some := range h.left {
+		if blocked != nil && blocked[n] {
 			continue
 		}
-		if at -= h.left[name]; at < 0 {
-			return name
+		if at -= some; at < 0 {
+			return n
 		}
 	}
 	panic("fill: nothing is left to be drawn")
 }
 
+// drawn are the types by their numbers.
 var drawn = typesOf()
 
 // instead of a document that cannot be made goods are received.
 func (h *history) instead() (*document.Document, *posting.Records, error) {
-	for _, name := range drawn {
-		if h.left[name] > 0 {
-			h.left[name]--
-			break
-		}
+	if n := slices.IndexFunc(h.left, func(some int) bool { return some > 0 }); n >= 0 {
+		h.left[n]--
 	}
 	h.release()
 	d := h.received()
