@@ -32,8 +32,13 @@ func (l Law) At(n float64) float64 {
 	return l.Gamma * n / (1 + l.Sigma*(n-1) + l.Kappa*n*(n-1))
 }
 
-// Peak is the number of users with the highest throughput; infinite without κ.
-func (l Law) Peak() float64 { return math.Sqrt(math.Max(0, 1-l.Sigma) / l.Kappa) }
+// Peak is the number of users with the highest throughput; infinite without κ, and 0 where σ alone keeps throughput from growing.
+func (l Law) Peak() float64 {
+	if l.Sigma >= 1 {
+		return 0
+	}
+	return math.Sqrt((1 - l.Sigma) / l.Kappa)
+}
 
 // Interval holds a coefficient with the given confidence.
 type Interval struct {

@@ -24,6 +24,14 @@ func near(t *testing.T, name string, got, want, tolerance float64) {
 	}
 }
 
+func TestPeak(t *testing.T) {
+	for law, want := range map[Law]float64{{100, 0.5, 0.02}: 5, {100, 0.5, 0}: math.Inf(1), {100, 1, 0}: 0, {100, 1.2, 0}: 0, {100, 1.2, 0.1}: 0} {
+		if got := law.Peak(); math.IsNaN(got) || math.Abs(got-want) > 1e-9 && got != want {
+			t.Errorf("%+v has its peak at %v, want %v", law, got, want)
+		}
+	}
+}
+
 func TestOf(t *testing.T) {
 	ns := []float64{1, 2, 4, 8, 16, 32, 64}
 	t.Run("FindsTheLawWithoutNoise", func(t *testing.T) {
