@@ -5,7 +5,7 @@
  *
  * CREATE INDEX without an operator class reads all of those of the access
  * method, some fifty for a btree, and asks of each whether the column's type
- * could be coerced to its own.  That is a fifth of the command on an empty
+ * could be coerced to its own.  That is a good part of the command on an empty
  * temporary table.
  *
  * Remembered is what cannot change: the one default class of exactly this type,
