@@ -3,19 +3,21 @@
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions; STEPS=120 their length
+#   MINUTES=60   sessions from the first of SEEDS on, until so many minutes have passed
 #   SETTINGS="debug_discard_caches=1"   more settings of the server (that one knows a build with assertions)
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
+use Plimsoll::Seeds;
 use Plimsoll::Server;
 use Plimsoll::TempScript;
 use Plimsoll::Workshop;
 
 my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
-my ($first, $last) = split /-/, $ENV{SEEDS} // '1-20';
+my $seeds = Plimsoll::Seeds->new('1-20');
 my $steps = $ENV{STEPS} // 120;
 my %more = map { split /=/, $_, 2 } split ' ', $ENV{SETTINGS} // '';
 my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off', %more);
@@ -64,11 +66,12 @@ my $stock = said($kinds);
 like($stock, qr/cannot drop table fk1/, 'the script of all kinds runs to its end');
 compare("all kinds with $_", $kinds, $stock, said($kinds, %{ $settings{$_} })) for sort keys %settings;
 
-for my $seed ($first .. $last // $first)
+while (defined(my $seed = $seeds->next))
 {
 	my $script = Plimsoll::TempScript->new($seed, $steps)->text;
 	my $off = said($script);
 	compare("session $seed with $_", $script, $off, said($script, %{ $settings{$_} })) for sort keys %settings;
 }
 unlike($server->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed');
+note $seeds->played;
 done_testing();
