@@ -3,15 +3,15 @@
 # record_part PART RESULT SECONDS COUNTS LOG
 record_part() { printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$(date -u +%Y-%m-%dT%H:%MZ)" >>"$SUITE/results"; }
 
-# recorded PART prints its last line, or nothing.
-recorded() { [[ ! -e $SUITE/results ]] || awk -F'\t' -v p="$1" '$1 == p { l = $0 } END { if (l != "") print l }' "$SUITE/results"; }
+# record_of PART prints its last line, or nothing.
+record_of() { [[ ! -e $SUITE/results ]] || awk -F'\t' -v p="$1" '$1 == p { l = $0 } END { if (l != "") print l }' "$SUITE/results"; }
 
-result_of() { recorded "$1" | cut -f2; }
+result_of() { record_of "$1" | cut -f2; }
 
 # part_line PART: what became of it, for people.
 part_line() {
 	local part result seconds counts log when
-	IFS=$'\t' read -r part result seconds counts log when < <(recorded "$1")
+	IFS=$'\t' read -r part result seconds counts log when < <(record_of "$1")
 	[[ $result != failed ]] || counts+="${counts:+; }log: $log"
 	printf '%-34s %-8s %3d:%02d  %s\n' "$part" "$result" $((seconds / 60)) $((seconds % 60)) "$counts"
 }
@@ -37,5 +37,5 @@ suite_table() {
 
 suite_counts() {
 	grep -aoE '(All [0-9]+ tests passed|[0-9]+ of [0-9]+ tests failed|Files=[0-9]+, Tests=[0-9]+|TAP tests not enabled|sessions [0-9]+ to [0-9]+|skipped: .*)' "$1" | sort | uniq -c |
-		sed -E 's/^ *1 //; s/^ *([0-9]+) /\1 x /' | paste -sd ';' | sed 's/;/; /g'
+		sed -E 's/^ *1 //; t; s/^ *([0-9]+) /\1 x /' | paste -sd ';' | sed 's/;/; /g'
 }

@@ -74,7 +74,7 @@ is(played(), 'first:on', 'a group is chosen by its settings');
 is($code, 2, 'an unknown part is refused');
 like($err, qr/unknown part nonsense \(known: regress /, '... with those there are');
 
-order('regress', "echo \\\$\\\$ >$shop->{dir}/pid; sleep 600");
+order('regress', "echo \$\$ >$shop->{dir}/pid; sleep 600");
 Plimsoll::Workshop::spew("$shop->{dir}/pid", '', 0666);
 my $pid = $shop->start([ 'suite', '--flavour', 'plimsoll', 'regress:off' ]);
 select undef, undef, undef, 0.05 until Plimsoll::Workshop::slurp("$shop->{dir}/pid") =~ /\n/;
