@@ -16,11 +16,11 @@ command_suite() {
 	((failed == 0)) || exit "${EXIT_CODES[failure]}"
 }
 
+# Not the lock of builds: `make engine` need not wait for hours.
 take_suite_lock() {
 	mkdir -p "$BUILDS/suite"
 	exec {SUITE_FD}>>"$BUILDS/suite/lock"
-	flock -n "$SUITE_FD" ||
-		fail environment "another run of the suites is at work in $BUILDS/suite" "wait for it, or name another folder: PLIMSOLL_CACHE=/path"
+	own_lock "$SUITE_FD" "$BUILDS/suite/lock" "another run of the suites"
 }
 
 # prepare_suite FLAVOUR compiles the flavour and installs it with everything that tests use, once for each key; SUITE is then its folder.

@@ -45,10 +45,19 @@ sub said
 	return $said . $left;
 }
 
+# The one difference that is tolerated: what ANALYZE and its like note in pg_class outlives a rollback, unless the same
+# transaction had moved the table to the real catalogs, for then the row they wrote to goes (patches/18/memcat-writes.md).
+sub without_figures { return $_[0] =~ s/^(class\|[^|]*\|\w\|\d+\|[tf])\|[^|]*\|\d+\|/$1|/mgr }
+
 # compare shows where two accounts of one session part.
 sub compare
 {
 	my ($name, $script, $off, $on) = @_;
+	if ($off ne $on && $script =~ /^ROLLBACK/m && without_figures($off) eq without_figures($on))
+	{
+		note "$name: figures of pg_class differ after a rollback";
+		$on = $off;
+	}
 	return if ok($off eq $on, $name);
 	my @off = split /^/, $off;
 	my @on = split /^/, $on;

@@ -64,7 +64,7 @@ my @named = (
 	[ 'CLUSTER THEIRS.mine USING mine_pkey', 'cannot cluster temporary tables of other sessions' ],
 	[ 'REINDEX TABLE THEIRS.mine', 'cannot reindex temporary tables of other sessions' ],
 	[ 'CREATE INDEX ON THEIRS.mine (name)', 'cannot create indexes on temporary tables of other sessions' ],
-	[ 'ALTER TABLE THEIRS.mine ALTER id TYPE bigint', 'cannot rewrite temporary tables of other sessions' ],
+	[ 'ALTER TABLE THEIRS.mine ALTER id TYPE bigint', 'cannot alter temporary tables of other sessions' ],
 	[ 'CREATE TEMP TABLE child () INHERITS (THEIRS.mine)', 'cannot inherit from temporary relation of another session' ],
 	[ 'VACUUM THEIRS.mine', '' ],
 	[ 'ANALYZE THEIRS.mine', '' ],
@@ -148,7 +148,7 @@ foreach my $value ('off', 'on')
 	# A standby knows of the table what the primary's catalogs do, and makes none.
 	$node->wait_for_catchup($standby);
 	is(elsewhere("SELECT * FROM $schema.mine", $standby),
-		$on ? 'relation "pg_temp_N.mine" does not exist' : 'cannot access temporary tables of other sessions',
+		$on ? 'relation "pg_temp_N.mine" does not exist' : 'cannot access temporary or unlogged relations during recovery',
 		"$value: a standby cannot read it");
 	is(elsewhere('CREATE TEMP TABLE t (a int)', $standby),
 		'cannot execute CREATE TABLE in a read-only transaction',
