@@ -30,13 +30,25 @@ prepare_suite() {
 	SUITE=$BUILDS/suite/$SOURCE_VERSION-$1-$key
 	mkdir -p "$SUITE/log"
 	install_settings
-	[[ ! -e $SUITE/tree/ready ]] || return 0
-	# One tree a flavour: it is about a gigabyte. A key has 12 digits.
-	rm -rf "$BUILDS"/suite/*-"$1"-????????????/tree
-	LOG=$SUITE/log/compile.log
-	: >"$LOG"
-	compile_for_suite "$1" "$SUITE/tree"
-	touch "$SUITE/tree/ready"
+	if [[ ! -e $SUITE/tree/ready ]]; then
+		LOG=$SUITE/log/compile.log
+		: >"$LOG"
+		# One tree a flavour: it is about a gigabyte. A key has 12 digits.
+		rm -rf "$BUILDS"/suite/*-"$1"-????????????/tree
+		compile_for_suite "$1" "$SUITE/tree"
+		touch "$SUITE/tree/ready"
+	elif [[ $1 == plimsoll* && -d $OVERLAY/src/test ]]; then
+		LOG=$SUITE/log/refresh.log
+		: >"$LOG"
+		run_step "$1: take the tests as they are now" 0 refresh_tests "$SUITE/tree"
+	fi
+}
+
+# refresh_tests DIR: a key does not know of tests.
+refresh_tests() {
+	cp -R "$OVERLAY/src/test/." "$1/src/test/"
+	give_to_server_user "$1/src/test"
+	in_dir / as_server_user make -C "$1/$OUR_MODULE" install DESTDIR="$1/tmp_install"
 }
 
 # compile_for_suite FLAVOUR DIR

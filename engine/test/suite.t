@@ -94,6 +94,11 @@ unlink "$orders/regress";
 ($code, $out) = suite(qw(--resume regress:off));
 is(played(), '', '... and an interrupted part changes no earlier verdict');
 
+Plimsoll::Workshop::spew("$shop->{engine}/overlay/src/test/recovery/Makefile", $with_tests . $check =~ s/^check:\n/check:\n\t\@echo newer >>$shop->{dir}\/played\n/mr);
+($code, $out, $err) = suite('recovery:off');
+is(played(), 'newer recovery', 'a test that has changed is taken');
+unlike($err, qr/compile/, '... and nothing is compiled for it');
+
 Plimsoll::Workshop::spew("$shop->{engine}/overlay/src/backend/plimsoll/extra.c", "int plimsoll_extra = 2;\n");
 ($code, $out, $err) = suite(qw(--resume regress:off));
 is(played(), 'regress', 'another source: nothing has passed yet');
