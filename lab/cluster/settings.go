@@ -52,7 +52,11 @@ func (c *Cluster) settings(ctx context.Context, srv server.Server) ([]profile.Se
 		return nil, profile.Input{}, err
 	}
 	in := profile.Input{Machine: facts, Memory: memory, Version: srv.Major(), Knows: knows.Has}
-	settings := append(profile.Derive(c.Profile, in), profile.Setting{
+	settings := profile.Derive(c.Profile, in)
+	if err := knows.Err(); err != nil {
+		return nil, profile.Input{}, err
+	}
+	settings = append(settings, profile.Setting{
 		Name: "cluster_name", Value: "plimsoll-" + c.Name(), Reason: "names the server's processes in ps and top",
 	})
 	return append(settings, c.extraSettings()...), in, nil

@@ -3,19 +3,23 @@ package server
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 )
 
-// Settings are the names that a server knows without extensions.
-type Settings map[string]bool
-
-// Has says whether the server knows a setting.
-func (s Settings) Has(name string) bool { return s[name] }
+// Settings are what a server's program says of the settings that it knows without extensions.
+type Settings struct {
+	ctx      context.Context
+	server   Server
+	postgres string
+	known    map[string]bool
+	err      error
+}
 
 // Settings asks the server's program, so that what only some version or
 // patchset knows is written only for it.
-func (s Server) Settings(ctx context.Context) (Settings, error) {
+func (s Server) Settings(ctx context.Context) (*Settings, error) {
 	postgres, err := s.Program("postgres")
 	if err != nil {
 		return nil, err
@@ -27,10 +31,42 @@ func (s Server) Settings(ctx context.Context) (Settings, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for its settings: %w", s, err)
 	}
-	known := Settings{}
+	known := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
 		name, _, _ := strings.Cut(line, "\t")
 		known[name] = true
 	}
-	return known, nil
+	return &Settings{ctx: ctx, server: s, postgres: postgres, known: known}, nil
+}
+
+// Has says whether the server knows a setting. The program's list leaves out what its sample file leaves out, so it is
+// asked by name for what is not in the list.
+func (s *Settings) Has(name string) bool {
+	if known, asked := s.known[name]; asked || s.err != nil {
+		return known
+	}
+	s.known[name] = s.ask(name)
+	return s.known[name]
+}
+
+// Err is what went wrong in asking: then Has said no.
+func (s *Settings) Err() error { return s.err }
+
+// ask needs no cluster: the files that the program wants to find are none.
+func (s *Settings) ask(name string) bool {
+	ask := exec.CommandContext(s.ctx, s.postgres, "-C", name, "-c", "config_file="+os.DevNull, "-c", "data_directory=/",
+		"-c", "hba_file="+os.DevNull, "-c", "ident_file="+os.DevNull)
+	ask.Env = append(os.Environ(), "LC_ALL=C")
+	var said strings.Builder
+	ask.Stderr = &said
+	err := ask.Run()
+	switch {
+	case err == nil:
+		return true
+	case s.ctx.Err() != nil:
+		s.err = s.ctx.Err()
+	case !strings.Contains(said.String(), "unrecognized configuration parameter"):
+		s.err = fmt.Errorf("ask %s for its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(said.String()))
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,13 +24,9 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 const gB = int64(1) << 30
 
 // Settings that only our patched server knows.
-func stock(name string) bool {
-	switch name {
-	case "enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files":
-		return false
-	}
-	return true
-}
+var ours = []string{"enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files"}
+
+func stock(name string) bool { return !slices.Contains(ours, name) }
 
 var machines = []struct {
 	name string
@@ -93,7 +90,7 @@ func TestTuned_WritesOnlyWhatTheServerKnows(t *testing.T) {
 	for _, s := range profile.Derive(profile.Tuned, in) {
 		names = append(names, s.Name)
 	}
-	want := []string{"work_mem", "enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files"}
+	want := append([]string{"work_mem"}, ours...)
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -122,6 +119,32 @@ func TestTuned_IsAcceptedByTheServer(t *testing.T) {
 			t.Error("work_mem = 1kB was accepted: this test can't fail")
 		}
 	})
+}
+
+// Our server's own list of settings leaves out those that its sample file leaves out: all of ours must be set nevertheless.
+func TestTuned_SetsAllThatOurServerHas(t *testing.T) {
+	srv := clustertest.Start(t).Server()
+	if srv.Patchset == 0 {
+		t.Skip("not our server")
+	}
+	known, err := srv.Settings(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := machines[0].in
+	in.Version, in.Knows = srv.Major(), known.Has
+	set := map[string]string{}
+	for _, s := range profile.Derive(profile.Tuned, in) {
+		set[s.Name] = s.Value
+	}
+	for _, name := range ours {
+		if set[name] != "on" {
+			t.Errorf("%s is %q", name, set[name])
+		}
+	}
+	if known.Has("temp_of_nobody") || known.Err() != nil {
+		t.Errorf("a setting that there is not: %v", known.Err())
+	}
 }
 
 // refused has the server check a configuration file without starting: -C reads it.
