@@ -89,8 +89,12 @@ func (a *app) pick(ctx context.Context, name string) (string, error) {
 }
 
 // pickOrName is pick for commands that make the cluster that is missing: it is called
-// after its flavour. Any other name that no cluster has is taken for a slip.
+// after its flavour. An engine that is asked for by its flavour is that cluster's, whichever else runs.
+// Any other name that no cluster has is taken for a slip.
 func (a *app) pickOrName(ctx context.Context, name, engine string) (string, error) {
+	if name == "" && isFlavour(engine) {
+		return engine, nil
+	}
 	name, err := a.pick(ctx, name)
 	switch {
 	case err != nil:
