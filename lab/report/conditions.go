@@ -187,7 +187,7 @@ func memory(all []result.Memory) string {
 	if len(grows) > 0 {
 		verdict = "GROWS: " + strings.Join(grows, ", ")
 	}
-	return fmt.Sprintf("%s; %s; private memory of all processes of a kind, medians of the two halves from %s to %s", verdict, strings.Join(each, "; "), seconds(all[0].FromS), seconds(all[0].ToS))
+	return fmt.Sprintf("%s; %s; private memory of all processes of a kind, medians of the two halves from %.0f s to %.0f s", verdict, strings.Join(each, "; "), all[0].FromS, all[0].ToS)
 }
 
 // agents that made the load, by machine; empty when there were none.

@@ -211,8 +211,8 @@ func TestMemorySaysWhatGrows(t *testing.T) {
 		all  []result.Memory
 		want string
 	}{
-		{[]result.Memory{steady}, "no growth; generator 61.0 MB, +1.7 %, at most 70.0 MB; private memory of all processes of a kind, medians of the two halves from 5 min to 15 min"},
-		{[]result.Memory{steady, grown}, "GROWS: workers; generator 61.0 MB, +1.7 %, at most 70.0 MB; workers 120.0 MB, +20.0 %, at most 125.0 MB; private memory of all processes of a kind, medians of the two halves from 5 min to 15 min"},
+		{[]result.Memory{steady}, "no growth; generator 61.0 MB, +1.7 %, at most 70.0 MB; private memory of all processes of a kind, medians of the two halves from 300 s to 900 s"},
+		{[]result.Memory{steady, grown}, "GROWS: workers; generator 61.0 MB, +1.7 %, at most 70.0 MB; workers 120.0 MB, +20.0 %, at most 125.0 MB; private memory of all processes of a kind, medians of the two halves from 300 s to 900 s"},
 	} {
 		if got := memory(c.all); got != c.want {
 			t.Errorf("%q\nwant %q", got, c.want)

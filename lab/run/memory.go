@@ -21,8 +21,8 @@ const memoryEvery = 5 * time.Second
 const (
 	// WarmUpShare of the steady state fills caches, pools and sessions.
 	WarmUpShare = 1.0 / 3
-	// MemorySteadyMin: a shorter steady state holds too few collections of garbage to tell a trend from their saw.
-	MemorySteadyMin = 2 * time.Minute
+	// MemorySteadyMin: a shorter steady state is all warm-up, and holds too few collections of garbage to tell a trend from their saw.
+	MemorySteadyMin = 10 * time.Minute
 )
 
 // held is the private memory of all processes of each holder; what is not known is missing.
