@@ -161,7 +161,7 @@ func (k *kind) references(w *database.Work, d *document.Document) *Facts {
 func (k *kind) elements(w *database.Work, organisation id.ID, documents ...*document.Document) map[string]*catalog.Elements {
 	wanted, found := map[string][]id.ID{}, map[string]*catalog.Elements{}
 	for _, d := range documents {
-		d.References(func(a metadata.Attribute, v id.ID) {
+		d.References(func(a *metadata.Attribute, v id.ID) {
 			if a.Documents == nil {
 				wanted[a.Catalog] = append(wanted[a.Catalog], v)
 			}
@@ -177,7 +177,7 @@ func (k *kind) elements(w *database.Work, organisation id.ID, documents ...*docu
 
 // present refuses references to what does not exist or is not the organisation's: the answer is the same for both.
 func (k *kind) present(d *document.Document, facts *Facts) (err error) {
-	d.References(func(a metadata.Attribute, v id.ID) {
+	d.References(func(a *metadata.Attribute, v id.ID) {
 		switch {
 		case err != nil:
 		case a.Documents != nil:
@@ -200,11 +200,21 @@ func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance
 		case known != nil:
 			facts.Information[n.name()] = known.Slice(w, d.Recorder(), n.Keys)
 		case r.Meta().Layered:
-			facts.Layers[n.name()] = r.Layers(w, d.Organisation, d.ID, n.Keys)
+			layers := r.Layers(w, d.Organisation, d.ID, n.Keys, n.Required)
+			layers.Total = b.summed(r).Balances(w, d.Organisation, n.Keys)
+			facts.Layers[n.name()] = layers
 		default:
 			facts.Balances[n.name()] = r.Balances(w, d.Organisation, n.Keys)
 		}
 	}
+}
+
+// summed is the register whose balance is the sum of layers.
+func (b *Books) summed(layered *register.Register) *register.Register {
+	if sum := b.registers[layered.Meta().SumIn]; sum != nil {
+		return sum
+	}
+	return layered
 }
 
 // sets are the record sets of a document by register, none missing.
