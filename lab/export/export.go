@@ -37,6 +37,10 @@ type Second struct {
 	CPUWorkers   *float64 `parquet:"cpu_workers,optional"`
 	CPUDatabase  *float64 `parquet:"cpu_database,optional"`
 	CPUMachine   *float64 `parquet:"cpu_machine,optional"`
+	// Bytes.
+	MemoryGenerator *float64 `parquet:"memory_generator,optional"`
+	MemoryWorkers   *float64 `parquet:"memory_workers,optional"`
+	MemoryDatabase  *float64 `parquet:"memory_database,optional"`
 }
 
 // Operation is one key operation over the steady state.
@@ -77,17 +81,18 @@ func Series(r *result.Result) (rows []Second) {
 			InFlight: s.InFlight[i], Backlog: at0(s.Backlog, i), LagMSMax: s.LagMSMax[i],
 			Apdex: s.Apdex[i], P50MS: s.P50MS[i], P95MS: s.P95MS[i], P99MS: s.P99MS[i],
 			CPUGenerator: s.CPUGenerator[i], CPUWorkers: s.CPUWorkers[i], CPUDatabase: s.CPUDatabase[i], CPUMachine: s.CPUMachine[i],
+			MemoryGenerator: at0(s.MemoryGenerator, i), MemoryWorkers: at0(s.MemoryWorkers, i), MemoryDatabase: at0(s.MemoryDatabase, i),
 		})
 	}
 	return rows
 }
 
 // at0 is a column that results of before do not have.
-func at0(column []int64, i int) int64 {
+func at0[T any](column []T, i int) (value T) {
 	if i < len(column) {
-		return column[i]
+		value = column[i]
 	}
-	return 0
+	return value
 }
 
 // Operations are the key operations of a run.

@@ -1,5 +1,5 @@
-// Package metrics owns the live figures of a run as Prometheus reads them. They are sums of
-// the run's snapshots, so they are those of all its generators together.
+// Package metrics owns the live figures of a run for programs that watch: Prometheus reads them, and an OpenTelemetry collector
+// is sent the same. They are sums of the run's snapshots, so they are those of all its generators together.
 package metrics
 
 import (
@@ -132,11 +132,16 @@ func (s sum) histogram(operation string, target float64) prometheus.Metric {
 	return prometheus.MustNewConstHistogram(timeDesc, count, s.seconds/max(target, 1e-9), buckets, operation)
 }
 
-// Handler answers GET /metrics.
-func (l *Live) Handler() http.Handler {
+// registry is what all ways out read.
+func (l *Live) registry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(l)
+	return registry
+}
+
+// Handler answers GET /metrics.
+func (l *Live) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(l.registry(), promhttp.HandlerOpts{}))
 	return mux
 }

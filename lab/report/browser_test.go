@@ -79,6 +79,23 @@ func TestReportInABrowser(t *testing.T) {
 	t.Run("StaysQuiet", v.Quiet)
 }
 
+func TestMemoryInABrowser(t *testing.T) {
+	r := overloaded(t)
+	for i := range r.Series.T {
+		bytes := (80 + 0.1*float64(i%7)) * (1 << 20)
+		r.Series.MemoryDatabase, r.Series.MemoryGenerator = append(r.Series.MemoryDatabase, &bytes), append(r.Series.MemoryGenerator, nil)
+	}
+	v := open(t, r)
+	if n := browsertest.Ask[int](t, v, inked+`("memory", "blue")`); n < 100 {
+		t.Errorf("%d pixels of its blue line", n)
+	}
+	said := browsertest.Ask[string](t, v, `document.querySelector("figure[data-chart=memory]").textContent`)
+	if !strings.Contains(said, "database between 80.0 MB and 80.6 MB, workers not measured, generator not measured") {
+		t.Errorf("said %q", said)
+	}
+	v.Quiet(t)
+}
+
 func tableEqualsJSON(t *testing.T, v *browsertest.Visit, r *result.Result) {
 	cells := browsertest.Ask[map[string][]string](t, v, `Object.fromEntries([...document.querySelectorAll("tr[data-operation]")].map(
 		(row) => [row.dataset.operation, [...row.querySelectorAll("td")].map((cell) => cell.textContent)]))`)

@@ -28,6 +28,7 @@ func conditions(r *result.Result) []fact {
 		{"machine", machine(c)},
 		{"CPU, share of all cores", cpu(c.CPU)},
 		{"cost of an operation", costOfEach(r.Cost)},
+		{memoryFact, memory(r.Memory)},
 		{"generator", generator(r.Generator, r.Conditions.Load.LagLimitS)},
 		{"agents", agents(r.Generator.Agents)},
 		{"software", or(c.Software, "not stated")},
@@ -165,6 +166,28 @@ func machine(c result.Conditions) string {
 func cpu(c result.CPU) string {
 	return fmt.Sprintf("generator %s, workers %s, database %s, whole machine %s, stolen %s",
 		percent(c.Generator), percent(c.Workers), percent(c.Database), percent(c.Machine), percent(c.Steal))
+}
+
+// memoryFact is the name of what memory says.
+const memoryFact = "memory after warm-up"
+
+// memory of all processes of each kind, and whether any of them grows; empty when the run was too short to tell.
+func memory(all []result.Memory) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var grows, each []string
+	for _, m := range all {
+		if m.Grows() {
+			grows = append(grows, m.Of)
+		}
+		each = append(each, fmt.Sprintf("%s %s, %+.1f %%, at most %s", m.Of, size(m.Last), 100*m.Growth(), size(m.Max)))
+	}
+	verdict := "no growth"
+	if len(grows) > 0 {
+		verdict = "GROWS: " + strings.Join(grows, ", ")
+	}
+	return fmt.Sprintf("%s; %s; private memory of all processes of a kind, medians of the two halves from %.0f s to %.0f s", verdict, strings.Join(each, "; "), all[0].FromS, all[0].ToS)
 }
 
 // agents that made the load, by machine; empty when there were none.

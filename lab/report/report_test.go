@@ -181,6 +181,30 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+func TestMemorySaysWhatGrows(t *testing.T) {
+	steady := result.Memory{Of: "generator", FromS: 300, ToS: 900, First: 60 << 20, Last: 61 << 20, Max: 70 << 20}
+	grown := result.Memory{Of: "workers", FromS: 300, ToS: 900, First: 100 << 20, Last: 120 << 20, Max: 125 << 20}
+	if got := memory(nil); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+	for _, c := range []struct {
+		all  []result.Memory
+		want string
+	}{
+		{[]result.Memory{steady}, "no growth; generator 61.0 MB, +1.7 %, at most 70.0 MB; private memory of all processes of a kind, medians of the two halves from 300 s to 900 s"},
+		{[]result.Memory{steady, grown}, "GROWS: workers; generator 61.0 MB, +1.7 %, at most 70.0 MB; workers 120.0 MB, +20.0 %, at most 125.0 MB; private memory of all processes of a kind, medians of the two halves from 300 s to 900 s"},
+	} {
+		if got := memory(c.all); got != c.want {
+			t.Errorf("%q\nwant %q", got, c.want)
+		}
+	}
+	r := overloaded(t)
+	r.Memory = []result.Memory{grown}
+	if page := written(t, r); !strings.Contains(page, "GROWS: workers") {
+		t.Error("the report does not say it")
+	}
+}
+
 func TestSideBySide_ShowsBothAndWhatDiffers(t *testing.T) {
 	a, b := overloaded(t), fine(t)
 	b.ID, b.Operations = "20260101-000000-1u", b.Operations[1:]

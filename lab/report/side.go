@@ -141,7 +141,7 @@ func differing(b *strings.Builder, all []*result.Result) {
 }
 
 // measured are conditions that came out of the run and were not put into it.
-var measured = map[string]bool{"CPU, share of all cores": true, "generator": true}
+var measured = map[string]bool{"CPU, share of all cores": true, "generator": true, memoryFact: true}
 
 func same(sides []map[string]string, name string) bool {
 	for _, s := range sides[1:] {

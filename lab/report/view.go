@@ -29,6 +29,7 @@ type view struct {
 	Step                               int
 	Audit, AuditTone                   string
 	Errors                             []failure
+	Memory                             bool // there is a series of it
 	CostHead                           []string
 	Costs                              [][]string
 	Conditions, Settings               []fact
@@ -77,6 +78,7 @@ func newView(r *result.Result) *view {
 		v.CostHead, v.Costs = costHead, append(v.Costs, costRow(q))
 	}
 	v.Settings = settingFacts(r)
+	v.Memory = slices.ContainsFunc(slices.Concat(r.Series.MemoryGenerator, r.Series.MemoryWorkers, r.Series.MemoryDatabase), func(m *float64) bool { return m != nil })
 	v.addRows(r.Series)
 	return v
 }

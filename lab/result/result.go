@@ -42,11 +42,13 @@ type Result struct {
 
 	Operations []Operation `json:"operations"`
 	Cost       Cost        `json:"cost"`
-	Generator  Generator   `json:"generator"`
-	Audit      Audit       `json:"audit"`
-	Conditions Conditions  `json:"conditions"`
-	Events     []Event     `json:"events"`
-	Series     Series      `json:"series"`
+	// Memory behind the warm-up; empty when the steady state was too short to tell.
+	Memory     []Memory   `json:"memory,omitempty"`
+	Generator  Generator  `json:"generator"`
+	Audit      Audit      `json:"audit"`
+	Conditions Conditions `json:"conditions"`
+	Events     []Event    `json:"events"`
+	Series     Series     `json:"series"`
 }
 
 // Totals are operations that were due in the steady state, by how they ended:

@@ -25,4 +25,8 @@ type Series struct {
 	CPUWorkers   []*float64 `json:"cpu_workers"`
 	CPUDatabase  []*float64 `json:"cpu_database"`
 	CPUMachine   []*float64 `json:"cpu_machine"`
+	// Bytes that all processes of a kind hold for themselves, at the end of the interval; results of before have none.
+	MemoryGenerator []*float64 `json:"memory_generator,omitempty"`
+	MemoryWorkers   []*float64 `json:"memory_workers,omitempty"`
+	MemoryDatabase  []*float64 `json:"memory_database,omitempty"`
 }

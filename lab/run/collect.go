@@ -23,7 +23,7 @@ func (r *running) result() *result.Result {
 		Started: r.began.UTC().Truncate(time.Millisecond), Finished: time.Now().UTC().Truncate(time.Millisecond),
 		Interrupted: r.stoppedByHand, Users: r.Users, DurationS: steady,
 		Totals: totals(r.tally.Outcomes()), Band: apdex.NoSample,
-		Operations: r.perOperation(), Cost: r.cost(), Generator: r.generated(), Audit: r.audit,
+		Operations: r.perOperation(), Cost: r.cost(), Memory: r.memory(), Generator: r.generated(), Audit: r.audit,
 		Conditions: r.conditions(), Events: r.events(), Series: r.series(),
 	}
 	if steady > 0 {

@@ -142,8 +142,10 @@ func (l *Local) Close() {
 	}
 }
 
-// liveBytes is memory in use after a collection: heap and stacks.
+// liveBytes is memory in use after a collection: heap and stacks. The second one takes what pools kept over the first,
+// such as the buffers of a base that this process has just filled.
 func liveBytes() float64 {
+	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

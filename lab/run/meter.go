@@ -25,7 +25,7 @@ type reading struct {
 	used [meters]*time.Duration
 }
 
-// meter reads processor times once a second from the start of the ramp.
+// meter reads processor times once a second from the start of the ramp, and memory more rarely.
 type meter struct {
 	workers    []int // processes; nil: not on this machine
 	postmaster int   // 0: not on this machine
@@ -34,6 +34,7 @@ type meter struct {
 
 	began    time.Time
 	readings []reading
+	memories []memoryLook
 	stopped  chan struct{}
 	reads    sync.WaitGroup
 }
@@ -85,6 +86,7 @@ func (m *meter) read() {
 		keep(databaseCPU, used, err)
 	}
 	m.readings = append(m.readings, r)
+	m.lookAtMemory(r.at)
 	m.tell()
 }
 

@@ -96,6 +96,21 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	})
+	t.Run("TellsMemoryApart", func(t *testing.T) {
+		for of, column := range map[string][]*float64{"generator": r.Series.MemoryGenerator, "workers": r.Series.MemoryWorkers, "database": r.Series.MemoryDatabase} {
+			if len(column) != len(r.Series.T) {
+				t.Errorf("%s: %d moments of %d", of, len(column), len(r.Series.T))
+			}
+			for i, bytes := range column {
+				if bytes == nil || *bytes < 1<<20 {
+					t.Errorf("%s, moment %d: %v", of, i, bytes)
+				}
+			}
+		}
+		if len(r.Memory) != 0 {
+			t.Errorf("a trend in five seconds: %+v", r.Memory)
+		}
+	})
 	t.Run("KnowsItsConditions", func(t *testing.T) {
 		e := r.Conditions.Engine
 		if e.Version == "" || e.Settings["fsync"] != "off" || !e.Local || r.Conditions.Load.Think.MeanS != 2 {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/lab/result"
@@ -27,8 +28,25 @@ func (r *running) series() result.Series {
 			}
 			*column = append(*column, share)
 		}
+		for which, column := range map[int]*[]*float64{generatorCPU: &s.MemoryGenerator, workersCPU: &s.MemoryWorkers, databaseCPU: &s.MemoryDatabase} {
+			*column = append(*column, r.memoryAt(which, from+line.Width))
+		}
 	}
 	return s
+}
+
+// memoryAt is that of the holder; where others make the load, what this process holds is not the generator's.
+func (r *running) memoryAt(which int, at time.Duration) *float64 {
+	if which == generatorCPU && len(r.made.Agents) > 0 {
+		return nil
+	}
+	return r.meter.memoryAt(which, at)
+}
+
+// memory behind the warm-up, by holder.
+func (r *running) memory() []result.Memory {
+	all := r.meter.memoryTrends(r.tally.From, r.tally.To)
+	return slices.DeleteFunc(all, func(m result.Memory) bool { return m.Of == result.MemoryOfGenerator && len(r.made.Agents) > 0 })
 }
 
 func addInterval(s *result.Series, from time.Duration, i tally.Interval) {

@@ -96,7 +96,25 @@ const processors = () => ({
   scales: { y: { range: () => [0, 1] } },
 });
 
-const charts = { throughput, apdex, latency, processors };
+const megabytes = (v) => `${(v / 2 ** 20).toFixed(1)} MB`;
+
+const memory = () => {
+  const none = run.t.map(() => null);
+  const of = (column) => (column?.length ? column : none); // what is on another machine is not known
+  const [database, workers, generator] = [series.memory_database, series.memory_workers, series.memory_generator].map(of);
+  return {
+    summary: `What all processes of a kind hold for themselves, in the steady state: database ${extremes(database, megabytes)}, workers ${extremes(workers, megabytes)}, generator ${extremes(generator, megabytes)}.`,
+    lines: [
+      { label: "database", data: database, colour: "blue", format: megabytes },
+      { label: "workers", data: workers, colour: "orange", dash: "dashed", format: megabytes },
+      { label: "generator", data: generator, colour: "purple", dash: "dotted", format: megabytes },
+    ],
+    axes: [{ scale: "y", label: "megabytes", values: (v) => `${Math.round(v / 2 ** 20)}` }],
+    scales: { y: { range: fromZero } },
+  };
+};
+
+const charts = { throughput, apdex, latency, processors, memory };
 if (run.t?.length) for (const figure of document.querySelectorAll("figure[data-chart]")) {
   timeChart(figure, run, charts[figure.dataset.chart]());
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -329,9 +332,19 @@ func (s *stand) report(t *testing.T) {
 }
 
 func (s *stand) runByAgents(t *testing.T) {
+	var told atomic.Int64
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if message, err := io.ReadAll(r.Body); err == nil && bytes.Contains(message, []byte("plimsoll_run_operations_total")) {
+			told.Add(1)
+		}
+	}))
+	defer collector.Close()
 	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "5s", "--ramp", "1s", "--think", "5s", "--lag-limit", "1m", "--json",
-		"--agents", "local:3", "--agents-listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
+		"--agents", "local:3", "--agents-listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--otlp", collector.URL)
 	o.want(t, ExitOK)
+	if told.Load() == 0 {
+		t.Error("the collector was told nothing")
+	}
 	var r result.Result
 	o.decode(t, &r)
 	if !r.Valid || r.Users != 300 || r.Ops == 0 || len(r.Generator.Agents) != 3 || r.Generator.Agents[2].Users != 100 {

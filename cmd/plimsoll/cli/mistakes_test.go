@@ -52,6 +52,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"ArrivalsWithoutRate", []string{"run", "--arrivals", "poisson"}, []string{"--arrivals need a rate"}},
 		{"NegativeRate", []string{"run", "--arrivals", "poisson", "--rate", "-5"}, []string{"-5 arrivals per second"}},
 		{"WrongArrivals", []string{"run", "--arrivals", "poison"}, []string{"--arrivals: must be one of poisson, constant", "did you mean poisson?"}},
+		{"CollectorWithoutAddress", []string{"run", "--otlp", "127.0.0.1:4318"}, []string{`"127.0.0.1:4318" is no address of a collector`, "hint: --otlp takes an address such as http://"}},
 		{"LineWithoutATarget", []string{"line", "--target", "0"}, []string{"--target: must be above 0"}},
 		{"LineWithoutAWidth", []string{"line", "--resolution", "0"}, []string{"--resolution: must be above 0"}},
 		{"LineWithAWrongReset", []string{"line", "--reset", "templat"}, []string{"--reset: must be one of", "did you mean template?"}},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -25,8 +26,8 @@ import (
 type runOptions struct {
 	target
 	shapeOptions
-	fleet   fleetOptions
-	metrics string
+	fleet fleetOptions
+	figureOptions
 	lookOptions
 	scenario, arrivals                       string
 	rate                                     float64
@@ -87,12 +88,12 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 	a.targetFlags(c, &o.target)
 	engineFlag(c, &o.engine)
 	fleetFlags(c, &o.fleet)
-	fs.StringVar(&o.metrics, "metrics", "", "show live figures to Prometheus at this `ADDRESS`, such as 127.0.0.1:9187")
+	figureFlags(c, &o.figureOptions)
 	config.FlagOnly(fs, "html")
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	if err := o.fleet.check(); err != nil {
+	if err := cmp.Or(o.fleet.check(), o.figureOptions.check()); err != nil {
 		return err
 	}
 	options, err := a.runOptions("run", o)
@@ -143,7 +144,7 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 		defer fleet.Dismiss()
 		options.Generator = fleet
 	}
-	ended, err := serveMetrics(&options, o.metrics)
+	ended, err := a.figures(&options, o.figureOptions)
 	if err != nil {
 		return nil, err
 	}

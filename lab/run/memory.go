@@ -1,0 +1,130 @@
+package run
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+
+	"plimsoll/lab/memory"
+	"plimsoll/lab/process"
+	"plimsoll/lab/result"
+)
+
+// Holders of memory, in the order of the processors' meters.
+const holders = databaseCPU + 1
+
+// memoryEvery is how often memory is looked at: that means a walk through /proc for each tree of processes.
+const memoryEvery = 5 * time.Second
+
+// Whether memory grows is told of the steady state behind its warm-up, of a run that is long enough for it.
+const (
+	// WarmUpShare of the steady state fills caches, pools and sessions.
+	WarmUpShare = 1.0 / 3
+	// MemorySteadyMin: a shorter steady state is all warm-up, and holds too few collections of garbage to tell a trend from their saw.
+	MemorySteadyMin = 10 * time.Minute
+)
+
+// held is the private memory of all processes of each holder; what is not known is missing.
+type held [holders]*float64
+
+// memoryLook is what they held at one moment of the run.
+type memoryLook struct {
+	at   time.Duration
+	held held
+}
+
+// lookAtMemory when it is time to.
+func (m *meter) lookAtMemory(at time.Duration) {
+	if n := len(m.memories); n == 0 || at-m.memories[n-1].at > memoryEvery-time.Second/2 {
+		m.memories = append(m.memories, memoryLook{at, m.memoryNow()})
+	}
+}
+
+// memoryNow reads all holders.
+func (m *meter) memoryNow() (all held) {
+	keep := func(which int, bytes int64, err error) {
+		if err == nil {
+			b := float64(bytes)
+			all[which] = &b
+		}
+	}
+	bytes, err := memory.Own(memory.Private)
+	keep(generatorCPU, bytes, err)
+	if len(m.workers) > 0 {
+		bytes, err := privateOf(m.workers)
+		keep(workersCPU, bytes, err)
+	}
+	if m.postmaster != 0 {
+		bytes, err := privateOf([]int{m.postmaster})
+		keep(databaseCPU, bytes, err)
+	}
+	return all
+}
+
+// privateOf processes and all that descend from them.
+func privateOf(pids []int) (sum int64, err error) {
+	for _, pid := range pids {
+		id, err := process.Of(pid)
+		if err != nil {
+			return 0, err
+		}
+		bytes, err := memory.Tree(id, memory.Private)
+		if err != nil {
+			return 0, err
+		}
+		sum += bytes
+	}
+	return sum, nil
+}
+
+// memoryAt is the last that was known at a moment; nil: nothing.
+func (m *meter) memoryAt(which int, at time.Duration) *float64 {
+	after := sort.Search(len(m.memories), func(i int) bool { return m.memories[i].at > at })
+	if after == 0 {
+		return nil
+	}
+	return m.memories[after-1].held[which]
+}
+
+// memoryTrends between two moments, for the holders of which it is known.
+func (m *meter) memoryTrends(from, to time.Duration) (all []result.Memory) {
+	if to-from < MemorySteadyMin {
+		return nil
+	}
+	warm := from + time.Duration(WarmUpShare*float64(to-from))
+	for which, of := range [holders]string{result.MemoryOfGenerator, result.MemoryOfWorkers, result.MemoryOfDatabase} {
+		if t := m.trend(which, warm, to); t != nil {
+			t.Of = of
+			all = append(all, *t)
+		}
+	}
+	return all
+}
+
+// trend of a holder between two moments: by the medians of the first and of the last half, since a collection of
+// garbage more or less must make no trend.
+func (m *meter) trend(which int, from, to time.Duration) *result.Memory {
+	var halves [2][]float64
+	most := 0.0
+	for _, look := range m.memories {
+		if bytes := look.held[which]; bytes != nil && look.at >= from && look.at < to {
+			half := 0
+			if look.at >= (from+to)/2 {
+				half = 1
+			}
+			halves[half] = append(halves[half], *bytes)
+			most = max(most, *bytes)
+		}
+	}
+	if len(halves[0]) == 0 || len(halves[1]) == 0 {
+		return nil
+	}
+	return &result.Memory{FromS: from.Seconds(), ToS: to.Seconds(), First: middle(halves[0]), Last: middle(halves[1]), Max: most}
+}
+
+func middle(all []float64) float64 {
+	slices.SortFunc(all, cmp.Compare[float64])
+	n := len(all)
+	return (all[(n-1)/2] + all[n/2]) / 2
+}
