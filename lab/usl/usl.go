@@ -33,7 +33,12 @@ func (l Law) At(n float64) float64 {
 }
 
 // Peak is the number of users with the highest throughput; infinite without κ.
-func (l Law) Peak() float64 { return math.Sqrt(math.Max(0, 1-l.Sigma) / l.Kappa) }
+func (l Law) Peak() float64 {
+	if l.Kappa == 0 {
+		return math.Inf(1) // also where σ is 1 or more, and 0/0 would be no number
+	}
+	return math.Sqrt(math.Max(0, 1-l.Sigma) / l.Kappa)
+}
 
 // Interval holds a coefficient with the given confidence.
 type Interval struct {
