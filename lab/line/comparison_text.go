@@ -98,11 +98,12 @@ func (c *Comparison) HTML(w io.Writer) error {
 			Statement, Think string
 			Target           float64
 			Columns          []string
+			Last             int // column, which holds a sentence
 			Table            [][]string
 			Bars             template.HTML
 			Searches         []search
 			Conditions       []string
-		}{f, c, c.Statement(), thinkText(plan.ThinkS), plan.Target, comparedColumns, c.table(), c.bars(), searches, c.conditionLines()})
+		}{f, c, c.Statement(), thinkText(plan.ThinkS), plan.Target, comparedColumns, len(comparedColumns) - 1, c.table(), c.bars(), searches, c.conditionLines()})
 	}
 	return reportProblem(err)
 }

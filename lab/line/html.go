@@ -33,7 +33,8 @@ const chartStyle = `
 .chart { width: 100%; max-width: 860px; height: auto; font: 12px var(--font); }
 .chart text { fill: var(--muted); } .chart .axis { stroke: var(--rule); } .chart .target { stroke: var(--orange); stroke-dasharray: 5 4; }
 .chart .law { fill: none; stroke: var(--purple); stroke-width: 1.5; } .chart .passes { fill: var(--blue); } .chart .fails { stroke: var(--bad); stroke-width: 2; fill: none; }
-.chart .unsteady { fill: var(--orange); } .chart .interval { stroke: var(--muted); } .chart .between { fill: none; stroke: var(--blue); } figure { margin: 0 0 16px; }`
+.chart .unsteady { fill: var(--orange); } .chart .interval { stroke: var(--muted); } .chart .between { fill: none; stroke: var(--blue); } figure { margin: 0 0 16px; }
+.says { white-space: normal; min-width: 16em; text-align: left; }`
 
 // frame is what stands around every page: it needs nothing else and runs no script.
 type frame struct {
