@@ -91,7 +91,7 @@ func (c *Comparison) Statement() string {
 	for _, one := range c.Lines {
 		parts = append(parts, one.Line.Plan.Configuration+" "+one.Line.usersText())
 	}
-	return strings.Join(parts, ", ") + " users"
+	return "users: " + strings.Join(parts, ", ")
 }
 
 // usersText is the line's interval, as short as can be.
