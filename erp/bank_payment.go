@@ -39,11 +39,11 @@ func (bankPaymentRules) Reads() map[string][]string {
 
 func (bankPaymentRules) Balances(d *document.Document) []posting.Balance {
 	needs := []posting.Balance{
-		need(d, Cash, keys(Cash, []any{refOf(d, "cash_account")})),
-		need(d, PaymentPlan, keys(PaymentPlan, []any{refOf(d, "contract"), refOf(d, "request")})),
+		need(d, Cash, keys(Cash, []id.ID{refOf(d, "cash_account")})),
+		need(d, PaymentPlan, keys(PaymentPlan, []id.ID{refOf(d, "contract"), refOf(d, "request")})),
 	}
 	if order := refOf(d, "source_order"); !order.IsZero() {
-		needs = append(needs, guard(d, SupplierOrders, keys(SupplierOrders, []any{order})))
+		needs = append(needs, guard(d, SupplierOrders, keys(SupplierOrders, []id.ID{order})))
 	}
 	return needs
 }

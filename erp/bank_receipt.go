@@ -2,6 +2,7 @@ package erp
 
 import (
 	"plimsoll/platform/document"
+	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
@@ -33,7 +34,7 @@ func (bankReceiptRules) Balances(d *document.Document) []posting.Balance {
 	if order.IsZero() {
 		return nil
 	}
-	return []posting.Balance{guard(d, CustomerOrders, keys(CustomerOrders, []any{order}))}
+	return []posting.Balance{guard(d, CustomerOrders, keys(CustomerOrders, []id.ID{order}))}
 }
 
 func (bankReceiptRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {

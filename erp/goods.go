@@ -79,8 +79,7 @@ func sumHeader(d *document.Document, net, vat []amount.Money) (err error) {
 
 // placeKeys are the combinations of a document of goods in the registers by warehouse and item, each once.
 func placeKeys(d *document.Document, name string) *rowset.Table {
-	warehouse := refOf(d, "warehouse")
-	return byItem(d, name, func(item id.ID) []any { return []any{warehouse, item} })
+	return byItem(d, name, refOf(d, "warehouse"))
 }
 
 // stockMovements makes the record set of a document of goods: a row for each line, at the given values.

@@ -2,6 +2,7 @@ package erp
 
 import (
 	"plimsoll/platform/document"
+	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
@@ -35,7 +36,7 @@ func (invoiceIssuedRules) Reads() map[string][]string {
 }
 
 func (invoiceIssuedRules) Balances(d *document.Document) []posting.Balance {
-	return []posting.Balance{guard(d, OutputVAT, keys(OutputVAT, []any{refOf(d, "basis")}))}
+	return []posting.Balance{guard(d, OutputVAT, keys(OutputVAT, []id.ID{refOf(d, "basis")}))}
 }
 
 func (invoiceIssuedRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {

@@ -2,6 +2,7 @@ package erp
 
 import (
 	"plimsoll/platform/document"
+	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
@@ -36,7 +37,7 @@ func (invoiceReceivedRules) Reads() map[string][]string {
 }
 
 func (invoiceReceivedRules) Balances(d *document.Document) []posting.Balance {
-	return []posting.Balance{guard(d, InputVAT, keys(InputVAT, []any{refOf(d, "basis")}))}
+	return []posting.Balance{guard(d, InputVAT, keys(InputVAT, []id.ID{refOf(d, "basis")}))}
 }
 
 func (invoiceReceivedRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {

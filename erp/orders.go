@@ -37,7 +37,7 @@ func openOrders(name, title, kind string, more ...metadata.Attribute) metadata.A
 
 // orderKeys are what a document's lines are in the open orders.
 func orderKeys(d *document.Document, name string, order id.ID) *rowset.Table {
-	return byItem(d, name, func(item id.ID) []any { return []any{order, item} })
+	return byItem(d, name, order)
 }
 
 // byOrder checks that a document and its order, which there may be none of, are of the same deal; it is asked for by

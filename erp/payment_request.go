@@ -44,9 +44,9 @@ func (paymentRequestRules) Reads() map[string][]string {
 
 // Balances: a basis is guarded by what it cannot be changed without: an order by what is open of it, a purchase by its VAT.
 func (paymentRequestRules) Balances(d *document.Document) []posting.Balance {
-	needs := []posting.Balance{need(d, PaymentPlan, keys(PaymentPlan, []any{refOf(d, "contract")}))}
+	needs := []posting.Balance{need(d, PaymentPlan, keys(PaymentPlan, []id.ID{refOf(d, "contract")}))}
 	if basis := refOf(d, "basis"); !basis.IsZero() {
-		needs = append(needs, guard(d, SupplierOrders, keys(SupplierOrders, []any{basis})), guard(d, InputVAT, keys(InputVAT, []any{basis})))
+		needs = append(needs, guard(d, SupplierOrders, keys(SupplierOrders, []id.ID{basis})), guard(d, InputVAT, keys(InputVAT, []id.ID{basis})))
 	}
 	return needs
 }

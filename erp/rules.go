@@ -39,18 +39,21 @@ func said[T rowset.Value](referred *document.Referred, v id.ID, attribute string
 }
 
 // keys of a register under its first dimensions: each row once, in the order given.
-func keys(name string, rows ...[]any) *rowset.Table {
+func keys(name string, rows ...[]id.ID) *rowset.Table {
 	dimensions := 0
 	if len(rows) > 0 {
 		dimensions = len(rows[0])
 	}
-	table, seen := rowset.New(dimensionsOf(name, dimensions), len(rows)), make(map[[4]any]bool, len(rows))
+	table, seen := rowset.New(dimensionsOf(name, dimensions), len(rows)), make(map[[4]id.ID]bool, len(rows))
 	for _, row := range rows {
-		var key [4]any
+		var key [4]id.ID
 		copy(key[:], row)
 		if !seen[key] {
 			seen[key] = true
-			table.Append(row...)
+			to := table.Grow(1)
+			for i, v := range row {
+				*table.Cell(i, to).(*id.ID) = v
+			}
 		}
 	}
 	return table
@@ -91,22 +94,26 @@ func record(name string, values ...any) *information.Records {
 func quantities(d *document.Document) (items []id.ID, sums map[id.ID]amount.Quantity) {
 	lines := d.Section("lines")
 	quantity := rowset.Column[amount.Quantity](lines, "quantity")
-	sums = make(map[id.ID]amount.Quantity, len(quantity))
+	items, sums = make([]id.ID, 0, len(quantity)), make(map[id.ID]amount.Quantity, len(quantity))
 	for i, item := range rowset.Column[id.ID](lines, "item") {
-		if _, seen := sums[item]; !seen {
+		sum, seen := sums[item]
+		if !seen {
 			items = append(items, item)
 		}
-		sums[item] += quantity[i]
+		sums[item] = sum + quantity[i]
 	}
 	return items, sums
 }
 
-// byItem are keys of which one dimension is an item of the document's lines.
-func byItem(d *document.Document, name string, key func(item id.ID) []any) *rowset.Table {
+// byItem are keys of two dimensions: one thing, and each item of the document's lines.
+func byItem(d *document.Document, name string, one id.ID) *rowset.Table {
 	items, _ := quantities(d)
-	rows := make([][]any, len(items))
-	for i, item := range items {
-		rows[i] = key(item)
+	table := rowset.New(dimensionsOf(name, 2), len(items))
+	table.Grow(len(items))
+	first, second := rowset.Column[id.ID](table, table.Attributes[0].Name), rowset.Column[id.ID](table, table.Attributes[1].Name)
+	for i := range first {
+		first[i] = one
 	}
-	return keys(name, rows...)
+	copy(second, items)
+	return table
 }

@@ -2,6 +2,7 @@ package erp
 
 import (
 	"plimsoll/platform/document"
+	"plimsoll/platform/id"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
@@ -37,7 +38,7 @@ func (servicePurchaseRules) Balances(d *document.Document) []posting.Balance {
 	if asset.IsZero() {
 		return nil
 	}
-	return []posting.Balance{guard(d, Investments, keys(Investments, []any{asset}))}
+	return []posting.Balance{guard(d, Investments, keys(Investments, []id.ID{asset}))}
 }
 
 func (servicePurchaseRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {

@@ -64,7 +64,7 @@ var settlementReads = []string{"counterparty", "customer", "supplier", "credit_l
 
 // contractKeys are the settlements of the document's contract.
 func contractKeys(d *document.Document, name string) *rowset.Table {
-	return keys(name, []any{refOf(d, "contract")})
+	return keys(name, []id.ID{refOf(d, "contract")})
 }
 
 // deal checks that the contract is with the counterparty, and of the side ("customer" or "supplier") of the document.

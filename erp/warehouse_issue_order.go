@@ -43,16 +43,16 @@ func (issueOrderRules) Reads() map[string][]string {
 func (issueOrderRules) Balances(d *document.Document) []posting.Balance {
 	basis := refOf(d, "basis")
 	return []posting.Balance{
-		need(d, ToShip, byItem(d, ToShip, func(item id.ID) []any { return []any{basis, item} })), need(d, Cells, cellKeys(d)),
+		need(d, ToShip, byItem(d, ToShip, basis)), need(d, Cells, cellKeys(d)),
 	}
 }
 
 // cellKeys are the cells of a document's lines, each once.
 func cellKeys(d *document.Document) *rowset.Table {
 	lines, warehouse := d.Section("lines"), refOf(d, "warehouse")
-	items, rows := rowset.Column[id.ID](lines, "item"), make([][]any, lines.Rows())
+	items, rows := rowset.Column[id.ID](lines, "item"), make([][]id.ID, lines.Rows())
 	for i, cell := range rowset.Column[id.ID](lines, "cell") {
-		rows[i] = []any{warehouse, items[i], cell}
+		rows[i] = []id.ID{warehouse, items[i], cell}
 	}
 	return keys(Cells, rows...)
 }

@@ -35,7 +35,7 @@ func (receiptOrderRules) Reads() map[string][]string {
 func (receiptOrderRules) Balances(d *document.Document) []posting.Balance {
 	basis := refOf(d, "basis")
 	return []posting.Balance{
-		need(d, ToReceive, byItem(d, ToReceive, func(item id.ID) []any { return []any{basis, item} })), guard(d, Cells, cellKeys(d)),
+		need(d, ToReceive, byItem(d, ToReceive, basis)), guard(d, Cells, cellKeys(d)),
 	}
 }
 

@@ -87,6 +87,9 @@ func (b *base) id(catalog, n int) id.ID {
 	return id.At(b.created.Add(time.Duration(n)*time.Millisecond), mix(b.Seed, ofIdentity, uint64(catalog), uint64(n)), mix(uint64(n), ofIdentity, uint64(catalog), b.Seed))
 }
 
+// number of an element, counted as id counts it.
+func (b *base) number(v id.ID) int { return int(v.Moment().Sub(b.created) / time.Millisecond) }
+
 func (b *base) ids(catalog int, of slice) []id.ID {
 	all := make([]id.ID, of.count)
 	for i := range all {
@@ -140,6 +143,22 @@ func (b *base) knows(o *organisation) {
 			return b.cell(o, o.addressed[i/cellsPerWarehouse]*cellsPerWarehouse+i%cellsPerWarehouse)
 		}),
 	}
+}
+
+// contractTerms are what rules look at in contracts.
+var contractTerms = []metadata.Attribute{
+	{Name: "id", Type: metadata.Reference}, {Name: "counterparty", Type: metadata.Reference}, {Name: "customer", Type: metadata.Boolean},
+	{Name: "supplier", Type: metadata.Boolean}, {Name: "by_order", Type: metadata.Boolean}, {Name: "credit_limit", Type: metadata.Money}, {Name: "payment_limit", Type: metadata.Money},
+}
+
+// contractsAs the rules know them.
+func (b *base) contractsAs(o *organisation, ids ...id.ID) *catalog.Elements {
+	t := rowset.New(contractTerms, len(ids))
+	for _, v := range ids {
+		of := b.termsOf(o, b.number(v)-o.contracts.first)
+		t.Append(v, of.counterparty, of.customer, !of.customer, of.byOrder, of.limit, paymentLimit)
+	}
+	return catalog.Of(t)
 }
 
 // elements of a catalog as the rules know them.

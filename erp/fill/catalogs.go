@@ -22,42 +22,75 @@ const (
 	contractsByOrderEvery = 10
 	creditEvery           = 7
 	creditLimit           = amount.Money(1e14)
+	paymentLimit          = amount.Money(0) // none
 )
 
-// list is the elements of a catalog that one unit of work writes.
+// list is elements of a catalog, of one organisation or shared.
 type list struct {
-	name    string
-	count   int
-	element func(i int) []any // id, organisation unless shared, code, name, attributes
+	name         string
+	first, count int               // of all in the catalog
+	element      func(i int) []any // id, organisation unless shared, code, name, attributes
+}
+
+// elementsAtOnce are written by one unit of work.
+const elementsAtOnce = 20_000
+
+// cut lists into what units of work write, one after the other.
+func cut(lists []list) (units [][]list) {
+	room := 0
+	for _, l := range lists {
+		for from := 0; from < l.count; {
+			if room == 0 {
+				units, room = append(units, nil), elementsAtOnce
+			}
+			n := min(room, l.count-from)
+			last := &units[len(units)-1]
+			*last = append(*last, l.part(from, n))
+			from, room = from+n, room-n
+		}
+	}
+	return units
+}
+
+func (l list) part(from, count int) list {
+	return list{l.name, l.first + from, count, func(i int) []any { return l.element(from + i) }}
+}
+
+func elementsOf(lists []list) (n int) {
+	for _, l := range lists {
+		n += l.count
+	}
+	return n
 }
 
 // common are the lists of no organisation's own. Users are among them, whose codes come in no order of organisations.
 func (b *base) common() []list {
 	return []list{
-		{"organisations", b.Organisations, func(i int) []any { return b.organisation(b.organisations[i]) }},
-		{"users", b.Users, b.user},
-		{"item_groups", len(groups), b.group},
-		{"items", b.Items, b.item},
-		{"services", len(serviceNames), b.service},
+		{"organisations", 0, b.Organisations, func(i int) []any { return b.organisation(b.organisations[i]) }},
+		{"users", 0, b.Users, b.user},
+		{"item_groups", 0, len(groups), b.group},
+		{"items", 0, b.Items, b.item},
+		{"services", 0, len(serviceNames), b.service},
 	}
 }
 
 // own are the lists of an organisation.
 func (b *base) own(o *organisation) []list {
-	of := func(element func(o *organisation, i int) []any) func(i int) []any {
-		return func(i int) []any { return element(o, i) }
+	of := func(name string, s slice, element func(o *organisation, i int) []any) list {
+		return list{name, s.first, s.count, func(i int) []any { return element(o, i) }}
 	}
+	houses := o.company.warehouses
 	return []list{
-		{"departments", o.company.departments.count, of(b.department)},
-		{"employees", o.employees.count, of(b.employee)},
-		{"warehouses", o.company.warehouses.count, of(b.warehouse)},
-		{"warehouse_cells", o.company.warehouses.count * cellsPerWarehouse, of(b.cell)},
-		{"partners", o.partners.count, of(b.partner)},
-		{"counterparties", o.counterparties.count, of(b.counterparty)},
-		{"contracts", o.contracts.count, of(b.contract)},
-		{"cash_accounts", cashAccountsEach, of(b.cashAccount)},
-		{"expense_items", len(expenseNames), of(b.expenseItem)},
-		{"fixed_assets", o.assets.count, of(b.asset)},
+		of("departments", o.company.departments, b.department),
+		of("employees", o.employees, b.employee),
+		of("warehouses", houses, b.warehouse),
+		of("warehouse_cells", slice{houses.first * cellsPerWarehouse, houses.count * cellsPerWarehouse}, b.cell),
+		of("partners", o.partners, b.partner),
+		of("counterparties", o.counterparties, b.counterparty),
+		of("contracts", o.contracts, b.contract),
+		of("cash_accounts", o.cash(), b.cashAccount),
+		of("expense_items", o.expenses(), b.expenseItem),
+		of("fixed_assets", o.assets, b.asset),
 	}
 }
 
@@ -191,17 +224,33 @@ func (o *organisation) counterpartyOf(i int) (counterparty, contract int) {
 
 func (b *base) contractID(o *organisation, i int) id.ID { return b.id(contracts, o.contracts.first+i) }
 
-// contract: those of a counterparty are for selling and for buying by turns, so that the directory of counterparties serves for both.
-func (b *base) contract(o *organisation, i int) []any {
-	n := o.contracts.first + i
+// terms of a contract are what rules look at.
+type terms struct {
+	counterparty id.ID
+	customer     bool // else it is one with a supplier
+	limit        amount.Money
+	byOrder      bool
+}
+
+// termsOf a contract: those of a counterparty are for selling and for buying by turns, so that the directory of counterparties serves for both.
+func (b *base) termsOf(o *organisation, i int) terms {
 	counterparty, which := o.counterpartyOf(i)
-	w, customer, limit := b.words(contracts, n), which%contractsLeast == 0, amount.Money(0)
-	if customer && counterparty%creditEvery == creditEvery-1 {
-		limit = creditLimit
+	t := terms{
+		counterparty: b.id(counterparties, o.counterparties.first+counterparty), customer: which%contractsLeast == 0,
+		byOrder: counterparty%contractsByOrderEvery == contractsByOrderEvery-1,
 	}
+	if t.customer && counterparty%creditEvery == creditEvery-1 {
+		t.limit = creditLimit
+	}
+	return t
+}
+
+func (b *base) contract(o *organisation, i int) []any {
+	n, t := o.contracts.first+i, b.termsOf(o, i)
+	w := b.words(contracts, n)
 	return []any{
-		b.contractID(o, i), o.id, fmt.Sprintf("D%07d", n+1), fmt.Sprintf("Договор № %d", n+1), b.id(counterparties, o.counterparties.first+counterparty), customer, !customer, "RUB",
-		limit, int64(w.IntN(60)), counterparty%contractsByOrderEvery == contractsByOrderEvery-1, b.created.Truncate(24 * time.Hour), time.Time{}, w.person(), amount.Money(0),
+		b.contractID(o, i), o.id, fmt.Sprintf("D%07d", n+1), fmt.Sprintf("Договор № %d", n+1), t.counterparty, t.customer, !t.customer, "RUB",
+		t.limit, int64(w.IntN(60)), t.byOrder, b.created.Truncate(24 * time.Hour), time.Time{}, w.person(), paymentLimit,
 	}
 }
 

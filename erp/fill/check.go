@@ -128,13 +128,14 @@ func (f *filler) compare(there map[unit]*Tally) (report Checked) {
 }
 
 func (f *filler) nameOf(u unit) string {
-	switch {
-	case u.organisation == none:
-		return "common catalogs"
-	case u.part == none:
-		return fmt.Sprintf("ORG%03d, catalogs", u.organisation+1)
+	whose := "common"
+	if u.organisation != none {
+		whose = fmt.Sprintf("ORG%03d,", u.organisation+1)
 	}
-	return fmt.Sprintf("ORG%03d, %s", u.organisation+1, f.base.parts()[u.part].from.Format("2006-01"))
+	if u.part > none {
+		return fmt.Sprintf("%s %s", whose, f.base.organisations[u.organisation].parts[u.part].from.Format(time.DateTime))
+	}
+	return fmt.Sprintf("%s catalogs %d", whose, none-u.part+1)
 }
 
 // reader of a table as COPY sends it, row by row.
@@ -149,35 +150,68 @@ type reader struct {
 }
 
 func (f *filler) reader(name string, columns []string) *reader {
-	organisations, parts := map[id.ID]int{}, f.base.parts()
-	for _, o := range f.base.organisations {
-		organisations[o.id] = o.n
-	}
 	r := &reader{salt: saltOf(name), found: map[unit]*Tally{}, did: f.did, columns: len(columns)}
-	until := f.base.Until
-	r.unitOf = func(first, second id.ID) unit {
-		n, ours := organisations[second]
-		if strings.HasPrefix(name, "cat_") {
-			switch {
-			case name == "cat_users" || name == "cat_organisations" || columns[1] != "organisation":
-				return unit{none, none}
-			case ours:
-				return unit{n, none}
-			}
-			return later
-		}
-		at := time.UnixMilli(int64(binary.BigEndian.Uint64(first[:8]) >> 16))
-		if !ours || !at.Before(until) {
-			return later
-		}
-		for part := len(parts) - 1; part > 0; part-- {
-			if !at.Before(parts[part].from) {
-				return unit{n, part}
-			}
-		}
-		return unit{n, 0}
+	organisations := map[id.ID]*organisation{}
+	for _, o := range f.base.organisations {
+		organisations[o.id] = o
+	}
+	if strings.HasPrefix(name, "cat_") {
+		r.unitOf = f.base.catalogUnits(strings.TrimPrefix(name, "cat_"), organisations)
+	} else {
+		r.unitOf = f.base.documentUnits(organisations)
 	}
 	return r
+}
+
+// documentUnits finds the unit of work by the organisation, and by the time in the id of the document.
+func (b *base) documentUnits(organisations map[id.ID]*organisation) func(document, organisation id.ID) unit {
+	return func(document, organisation id.ID) unit {
+		at, o := document.Moment(), organisations[organisation]
+		if o == nil || !at.Before(b.Until) {
+			return later
+		}
+		n, begins := slices.BinarySearchFunc(o.parts, at, func(p part, at time.Time) int { return p.from.Compare(at) })
+		if !begins {
+			n--
+		}
+		return unit{o.n, max(0, n)}
+	}
+}
+
+// catalogUnits finds the unit of work by the organisation, and by the number of the element, which its id tells.
+func (b *base) catalogUnits(name string, organisations map[id.ID]*organisation) func(element, organisation id.ID) unit {
+	for i, l := range b.common() {
+		if l.name == name {
+			before := elementsOf(b.common()[:i])
+			return func(element, _ id.ID) unit { return b.unitIn(none, l, before, element) }
+		}
+	}
+	type place struct {
+		list
+		before int
+	}
+	places := map[id.ID]place{}
+	for v, o := range organisations {
+		own := b.own(o)
+		i := slices.IndexFunc(own, func(l list) bool { return l.name == name })
+		places[v] = place{own[i], elementsOf(own[:i])}
+	}
+	return func(element, organisation id.ID) unit {
+		p, ours := places[organisation]
+		if !ours {
+			return later
+		}
+		return b.unitIn(organisations[organisation].n, p.list, p.before, element)
+	}
+}
+
+// unitIn a list that stands behind so many elements.
+func (b *base) unitIn(organisation int, l list, before int, element id.ID) unit {
+	n := b.number(element) - l.first
+	if n < 0 || n >= l.count {
+		return later
+	}
+	return unit{organisation, none - (before+n)/elementsAtOnce}
 }
 
 var errNotARow = errors.New("not what COPY sends")

@@ -3,6 +3,7 @@ package fill
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -23,8 +24,30 @@ type table struct {
 	copy    string // the statement
 	columns int
 	salt    uint64
-	data    []byte
+	full    [][]byte // chunks
+	data    []byte   // the chunk in work
+	size    int      // of the full ones
 	rows    int64
+}
+
+// chunkSize is when a chunk is full; a row is never cut.
+const chunkSize = 64 << 10
+
+// chunks that have travelled.
+var chunks sync.Pool
+
+func fresh() []byte {
+	if b, ok := chunks.Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, chunkSize+chunkSize/8)
+}
+
+// recycle what is not needed any more.
+func (t *table) recycle() {
+	for i := range t.full {
+		chunks.Put(&t.full[i])
+	}
 }
 
 // Tally is what a unit of work wrote. Its digest is a sum over rows, so it does not depend on their order: the same can be taken of what a database holds.
@@ -50,6 +73,9 @@ func saltOf(table string) uint64 { return xxhash.Sum64String(table) }
 
 // begin a row; end it with end, which tells where it began.
 func (t *table) begin() (start int) {
+	if t.data == nil {
+		t.data = append(fresh(), copyHeader...)
+	}
 	start = len(t.data)
 	t.data = binary.BigEndian.AppendUint16(t.data, uint16(t.columns))
 	return start
@@ -58,6 +84,9 @@ func (t *table) begin() (start int) {
 func (t *table) end(start int, tally *Tally) {
 	t.rows++
 	tally.row(t.salt, t.data[start:])
+	if len(t.data) >= chunkSize {
+		t.full, t.size, t.data = append(t.full, t.data), t.size+len(t.data), fresh()
+	}
 }
 
 func (t *table) uuid(v id.ID) { t.data = append(append(t.data, 0, 0, 0, 16), v[:]...) }

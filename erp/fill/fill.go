@@ -2,8 +2,9 @@
 // sizes and seed, at any scale. The history is made by the rules that post documents, on balances in memory, and loaded by COPY, so its movements and
 // entries are what posting would have made.
 //
-// The work is cut into units: the catalogs and each month of each organisation. Organisations are made at once, the months of one in their order, and each
-// unit is a transaction that ends with a line in a journal in the database. So a fill that was killed goes on where it stopped, and half a unit leaves nothing.
+// The work is cut into units: some thousands of elements of catalogs, or documents of an organisation within a month. Organisations are made at once, the
+// units of one in their order, and loaded while others are made. Each unit is a transaction that ends with a line in a journal in the database. So a fill that
+// was killed goes on where it stopped, and half a unit leaves nothing.
 //
 //	begin ─▶ catalogs ─▶ documents ─▶ totals ─▶ indexes ─▶ statistics ─▶ finished
 //	 journal, no indexes │ unit by unit, by COPY │ set-based │ in parallel │ VACUUM (FREEZE, ANALYZE)
@@ -45,7 +46,7 @@ type Options struct {
 	// Until is the end of the history. Defaults to the last midnight (UTC), or to that of the base that is gone on with. The base is the same
 	// for the same Seed, sizes and Until.
 	Until time.Time
-	// Streams fill at once. Defaults to the processors there are.
+	// Streams make rows at once, and as many connections load them. Defaults to the processors there are.
 	Streams int
 	// Resume goes on with what has been begun, whatever its sizes; Discard throws it away first.
 	Resume, Discard bool

@@ -106,11 +106,16 @@ func (i index) strike(ctx context.Context, tx pgx.Tx) error {
 
 // indexes that were put off are built, then the keys are made of theirs.
 func (f *filler) indexes(ctx context.Context) error {
+	return f.build(ctx, "indexes", func(index) bool { return true })
+}
+
+func (f *filler) build(ctx context.Context, stage string, which func(index) bool) error {
 	missing, err := deferred(ctx, f.journal.conn)
 	if err != nil {
 		return err
 	}
-	f.stage("indexes", int64(len(missing)))
+	missing = slices.DeleteFunc(missing, func(i index) bool { return !which(i) })
+	f.stage(stage, int64(len(missing)))
 	memory, err := f.memoryEach(ctx)
 	if err != nil {
 		return err
@@ -144,7 +149,8 @@ func (f *filler) memoryEach(ctx context.Context) (kB int64, err error) {
 	return max(least, min(most, kB/2/int64(f.streams))), err
 }
 
-// totals of each register by one statement over its movements, as a recalculation makes them.
+// totals of each register by one statement over its movements, as a recalculation makes them; then their indexes, which are no part of what a raw COPY of the
+// rows is compared with.
 func (f *filler) totals(ctx context.Context) error {
 	app := f.base.app
 	var names, statements []string
@@ -159,7 +165,7 @@ func (f *filler) totals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
+	err = f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
 		defer f.did(1)
 		if f.journal.built[names[i]] {
 			return nil
@@ -174,6 +180,10 @@ func (f *filler) totals(ctx context.Context) error {
 			return stepDone(ctx, tx, names[i])
 		})
 	})
+	if err != nil {
+		return err
+	}
+	return f.build(ctx, "totals, indexes", func(i index) bool { return slices.Contains(names, i.table) })
 }
 
 // statistics, and the tables as a database that has been running for a while has them: frozen, with their maps of what everybody sees.

@@ -3,6 +3,7 @@ package fill
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -61,19 +62,17 @@ const (
 // history makes the documents of an organisation in the order of time, each by the rules that would post it.
 type history struct {
 	*base
-	o         *organisation
-	rng       words // of the unit of work
-	types     map[string]*kind
-	memory    *memory
-	papers    map[id.ID]*paper // those that others may refer to
-	waiting   map[queue][]id.ID
-	taken     []taken // papers taken out of a queue since the last document
-	issued    map[string]int64
-	left      map[string]int // still to be made, by type
-	contracts map[id.ID]int  // numbers of those met so far
-	met       map[id.ID]*catalog.Elements
-	at        time.Time
-	foreigns  int // numbers that partners and banks have given
+	o        *organisation
+	rng      words // of the unit of work
+	types    map[string]*kind
+	memory   *memory
+	papers   map[id.ID]*paper // those that others may refer to
+	waiting  map[queue][]id.ID
+	taken    []taken // papers taken out of a queue since the last document
+	issued   map[string]int64
+	left     []int // still to be made, by the number of their type
+	at       time.Time
+	foreigns int // numbers that partners and banks have given
 
 	assetsLeft int           // that nothing has been spent on: the first ones
 	invested   []id.ID       // assets to be commissioned
@@ -86,7 +85,8 @@ type kind struct {
 	rules    posting.Rules
 	reads    map[string][]string
 	referred map[string]*document.ReferenceReader
-	followed []string // the types that refer to it
+	none     map[string]*document.Referred // of each type that it may refer to
+	followed []string                      // the types that refer to it
 }
 
 // paper that is kept while it waits in queues.
@@ -107,7 +107,7 @@ func (b *base) history(o *organisation) *history {
 	b.knows(o)
 	return &history{
 		base: b, o: o, types: kindsOf(b.app), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
-		issued: map[string]int64{}, left: map[string]int{}, contracts: map[id.ID]int{}, met: map[id.ID]*catalog.Elements{},
+		issued: map[string]int64{}, left: make([]int, len(drawn)),
 		assetsLeft: o.assets.count, spent: map[id.ID]int{},
 	}
 }
@@ -115,7 +115,7 @@ func (b *base) history(o *organisation) *history {
 func kindsOf(app *metadata.Application) map[string]*kind {
 	kinds := map[string]*kind{}
 	for name, rules := range erp.Rules() {
-		kinds[name] = &kind{rules: rules, reads: rules.Reads(), referred: map[string]*document.ReferenceReader{}}
+		kinds[name] = &kind{rules: rules, reads: rules.Reads(), referred: map[string]*document.ReferenceReader{}, none: map[string]*document.Referred{}}
 	}
 	for i := range app.Documents {
 		meta := &app.Documents[i]
@@ -129,6 +129,7 @@ func kindsOf(app *metadata.Application) map[string]*kind {
 			for _, referred := range a.Documents {
 				other, _ := app.Document(referred)
 				k.referred[referred] = document.NewReferenceReader(other, k.reads[referred]...)
+				k.none[referred] = k.referred[referred].Of()
 				if !slices.Contains(kinds[referred].followed, name) {
 					kinds[referred].followed = append(kinds[referred].followed, name)
 				}
@@ -141,12 +142,12 @@ func kindsOf(app *metadata.Application) map[string]*kind {
 // part makes the documents of a part of the history and tells each; the parts come one after another. What cannot be made yet is left for the
 // next part, what cannot be made in the last one becomes receipts of goods.
 func (h *history) part(n int, each func(*document.Document, *posting.Records) error) error {
-	parts := h.parts()
+	parts := h.o.parts
 	h.rng = words{h.chance(ofUnit, h.o.n, n)}
 	total := 0
-	for name, count := range h.o.documents[n] {
-		h.left[name] += count
-		total += h.left[name]
+	for i, name := range drawn {
+		h.left[i] += h.o.documents[n][name]
+		total += h.left[i]
 	}
 	var opening []func() *document.Document
 	if n == 0 {
@@ -179,51 +180,50 @@ func (h *history) part(n int, each func(*document.Document, *posting.Records) er
 
 // next document, of a type drawn by how many are left of it; nil when none of those that are left can be made.
 func (h *history) next() (*document.Document, *posting.Records, error) {
-	sum, blocked := 0, map[string]bool(nil)
+	sum, blocked := 0, []bool(nil)
 	for _, some := range h.left {
 		sum += some
 	}
 	for sum > 0 {
-		name := h.draw(sum, blocked)
+		n := h.draw(sum, blocked)
 		h.release()
-		if d := generators[name](h); d != nil {
+		if d := generators[drawn[n]](h); d != nil {
 			records, err := h.record(d)
 			var refusal *posting.Refusal
 			if !errors.As(err, &refusal) {
-				h.left[name]--
+				h.left[n]--
 				return d, records, err
 			}
 		}
 		if blocked == nil {
-			blocked = map[string]bool{}
+			blocked = make([]bool, len(drawn))
 		}
-		blocked[name], sum = true, sum-h.left[name]
+		blocked[n], sum = true, sum-h.left[n]
 	}
 	return nil, nil, nil
 }
 
-func (h *history) draw(sum int, blocked map[string]bool) string {
+// draw the number of a type.
+func (h *history) draw(sum int, blocked []bool) int {
 	at := h.rng.IntN(sum)
-	for _, name := range drawn {
-		if blocked[name] {
+	for n, some := range h.left {
+		if blocked != nil && blocked[n] {
 			continue
 		}
-		if at -= h.left[name]; at < 0 {
-			return name
+		if at -= some; at < 0 {
+			return n
 		}
 	}
 	panic("fill: nothing is left to be drawn")
 }
 
+// drawn are the types by their numbers.
 var drawn = typesOf()
 
 // instead of a document that cannot be made goods are received.
 func (h *history) instead() (*document.Document, *posting.Records, error) {
-	for _, name := range drawn {
-		if h.left[name] > 0 {
-			h.left[name]--
-			break
-		}
+	if n := slices.IndexFunc(h.left, func(some int) bool { return some > 0 }); n >= 0 {
+		h.left[n]--
 	}
 	h.release()
 	d := h.received()
@@ -274,9 +274,7 @@ func (h *history) dealOf(counterparty, side int) deal {
 }
 
 func (h *history) under(counterparty, contract int) deal {
-	v := h.contractID(h.o, contract)
-	h.contracts[v] = contract
-	return deal{h.id(counterparties, h.o.counterparties.first+counterparty), v}
+	return deal{h.id(counterparties, h.o.counterparties.first+counterparty), h.contractID(h.o, contract)}
 }
 
 // addressedShare of the documents of goods are of an addressed warehouse, whatever its place among the others, so that warehouse orders have enough to carry.
@@ -417,12 +415,14 @@ func (h *history) record(d *document.Document) (*posting.Records, error) {
 	return records, nil
 }
 
+// documentsOf what the rules read: those that the document refers to.
 func (h *history) documentsOf(d *document.Document, k *kind) map[string]*document.Referred {
 	if len(k.referred) == 0 {
 		return nil
 	}
+	all := maps.Clone(k.none)
 	found := map[string][]*document.Document{}
-	d.References(func(a metadata.Attribute, v id.ID) {
+	d.References(func(a *metadata.Attribute, v id.ID) {
 		if a.Documents == nil {
 			return
 		}
@@ -430,9 +430,8 @@ func (h *history) documentsOf(d *document.Document, k *kind) map[string]*documen
 			found[p.Meta.Name] = append(found[p.Meta.Name], p.Document)
 		}
 	})
-	all := make(map[string]*document.Referred, len(k.referred))
-	for name, reader := range k.referred {
-		all[name] = reader.Of(found[name]...)
+	for name, some := range found {
+		all[name] = k.referred[name].Of(some...)
 	}
 	return all
 }
@@ -457,19 +456,9 @@ func (h *history) catalogsOf(d *document.Document, k *kind) map[string]*catalog.
 	return all
 }
 
-// contractsMet are kept as elements until there are so many of them.
-const contractsMet = 5000
-
 func (h *history) contractsIn(d *document.Document) *catalog.Elements {
 	if _, has := metadata.Find(d.Meta.Attributes, "contract"); has {
-		v := rowset.Column[id.ID](d.Header, "contract")[0]
-		if h.met[v] == nil {
-			if len(h.met) > contractsMet {
-				h.met = map[id.ID]*catalog.Elements{}
-			}
-			h.met[v] = h.elements("contracts", 1, func(int) []any { return h.contract(h.o, h.contracts[v]) })
-		}
-		return h.met[v]
+		return h.contractsAs(h.o, rowset.Column[id.ID](d.Header, "contract")[0])
 	}
 	var several []id.ID
 	for _, v := range rowset.Column[id.ID](d.Section("lines"), "contract") {
@@ -477,7 +466,7 @@ func (h *history) contractsIn(d *document.Document) *catalog.Elements {
 			several = append(several, v)
 		}
 	}
-	return h.elements("contracts", len(several), func(i int) []any { return h.contract(h.o, h.contracts[several[i]]) })
+	return h.contractsAs(h.o, several...)
 }
 
 // numbers go on after the last one given.

@@ -1,11 +1,11 @@
 package fill
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"sync"
+	"net"
+	"slices"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
@@ -17,8 +17,7 @@ import (
 // each does n things in as many streams as there are, each with a connection of its own, in the order of the things.
 func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, conn *pgx.Conn, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	var mutex sync.Mutex
-	next := 0
+	next := turns()
 	for range min(f.streams, n) {
 		group.Go(func() error {
 			conn, err := dial(ctx, f.db)
@@ -26,21 +25,68 @@ func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, c
 				return err
 			}
 			defer conn.Close(context.WithoutCancel(ctx))
-			for {
-				mutex.Lock()
-				i := next
-				next++
-				mutex.Unlock()
-				if i >= n {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				if err := do(ctx, conn, i); err != nil {
-					return err
+			for i := next(); i < n && err == nil; i = next() {
+				if err = ctx.Err(); err == nil {
+					err = do(ctx, conn, i)
 				}
 			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// turns are numbers from 0 on, each given once.
+func turns() (next func() int) {
+	var given atomic.Int64
+	return func() int { return int(given.Add(1)) - 1 }
+}
+
+// shipment is a unit of work on its way to the database.
+type shipment struct {
+	unit
+	tables chan *table
+	tally  Tally // once there are no more tables
+	whole  bool
+}
+
+// tablesAhead of a unit may wait for the server while more is made: all of a usual one.
+const tablesAhead = 64
+
+// load what is made of n things. Whoever makes something hands it over as units of work, and goes on while they are loaded: units of one thing are loaded in
+// as many streams as those of several, and a database that is slower than they are made has always some waiting for it.
+func (f *filler) load(ctx context.Context, n int, produce func(ctx context.Context, units chan<- *shipment, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	units := make(chan *shipment, f.streams)
+	group.Go(func() error {
+		defer close(units)
+		makers, ctx := errgroup.WithContext(ctx)
+		next := turns()
+		for range min(f.streams, n) {
+			makers.Go(func() (err error) {
+				for i := next(); i < n && err == nil; i = next() {
+					if err = ctx.Err(); err == nil {
+						err = produce(ctx, units, i)
+					}
+				}
+				return err
+			})
+		}
+		return makers.Wait()
+	})
+	for range f.streams {
+		group.Go(func() error {
+			conn, err := dial(ctx, f.db)
+			if err != nil {
+				return err
+			}
+			defer conn.Close(context.WithoutCancel(ctx))
+			for s := range units {
+				if err := f.copy(ctx, conn, s); err != nil {
+					return fmt.Errorf("load: %w", err)
+				}
+			}
+			return nil
 		})
 	}
 	return group.Wait()
@@ -49,23 +95,32 @@ func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, c
 // catalogs of all, then of each organisation.
 func (f *filler) catalogs(ctx context.Context) error {
 	f.stage("catalogs", int64(f.base.Elements()))
-	columns := columnsOf(f.base.app)
-	return f.each(ctx, 1+len(f.base.organisations), func(ctx context.Context, conn *pgx.Conn, i int) error {
-		u, lists := unit{none, none}, f.base.common()
+	type work struct {
+		unit
+		lists []list
+	}
+	var todo []work
+	for i := range 1 + len(f.base.organisations) {
+		lists := f.base.common()
 		if i > 0 {
-			u, lists = unit{i - 1, none}, f.base.own(f.base.organisations[i-1])
+			lists = f.base.own(f.base.organisations[i-1])
 		}
-		if t, done := f.journal.units[u]; done {
+		for n, some := range cut(lists) {
+			todo = append(todo, work{unit{i - 1, none - n}, some})
+		}
+	}
+	columns := columnsOf(f.base.app)
+	return f.load(ctx, len(todo), func(ctx context.Context, units chan<- *shipment, i int) error {
+		if t, done := f.journal.units[todo[i].unit]; done {
 			f.did(t.Rows)
 			return nil
 		}
-		return f.write(ctx, conn, u, columns, func(w *writer) error {
-			for _, l := range lists {
-				before := w.tally.Rows
+		return f.write(ctx, units, todo[i].unit, columns, func(w *writer) error {
+			for _, l := range todo[i].lists {
 				if err := w.list(l); err != nil {
 					return err
 				}
-				f.did(w.tally.Rows - before)
+				f.did(int64(l.count))
 			}
 			return nil
 		})
@@ -79,16 +134,16 @@ func (f *filler) documents(ctx context.Context) error {
 		total += o.total()
 	}
 	f.stage("documents", int64(total))
-	columns, parts := columnsOf(f.base.app), len(f.base.parts())
-	return f.each(ctx, len(f.base.organisations), func(ctx context.Context, conn *pgx.Conn, i int) error {
+	columns := columnsOf(f.base.app)
+	return f.load(ctx, len(f.base.organisations), func(ctx context.Context, units chan<- *shipment, i int) error {
 		o := f.base.organisations[i]
-		if done := f.whole(i, parts); done > 0 {
+		if done := f.whole(o); done > 0 {
 			f.did(done)
 			return nil
 		}
 		h := f.base.history(o)
-		for part := range parts {
-			if err := f.part(ctx, conn, h, columns, part, part == parts-1); err != nil {
+		for part := range o.parts {
+			if err := f.part(ctx, units, h, columns, part); err != nil {
 				return err
 			}
 		}
@@ -98,9 +153,9 @@ func (f *filler) documents(ctx context.Context) error {
 }
 
 // whole tells how many documents an organisation has of which nothing is left to be made.
-func (f *filler) whole(organisation, parts int) (documents int64) {
-	for part := range parts {
-		t, done := f.journal.units[unit{organisation, part}]
+func (f *filler) whole(o *organisation) (documents int64) {
+	for part := range o.parts {
+		t, done := f.journal.units[unit{o.n, part}]
 		if !done {
 			return 0
 		}
@@ -112,7 +167,7 @@ func (f *filler) whole(organisation, parts int) (documents int64) {
 // toldEvery so many documents progress is told.
 const toldEvery = 200
 
-func (f *filler) part(ctx context.Context, conn *pgx.Conn, h *history, columns map[string][]string, part int, last bool) error {
+func (f *filler) part(ctx context.Context, units chan<- *shipment, h *history, columns map[string][]string, part int) error {
 	u := unit{h.o.n, part}
 	produce := func(w *writer) error {
 		err := h.part(part, func(d *document.Document, records *posting.Records) error {
@@ -125,17 +180,17 @@ func (f *filler) part(ctx context.Context, conn *pgx.Conn, h *history, columns m
 			return w.document(d, records)
 		})
 		f.did(w.tally.Documents % toldEvery)
-		if last && err == nil {
+		if part == len(h.o.parts)-1 && err == nil {
 			w.own(numbers, h.numbers())
 		}
 		return err
 	}
 	was, done := f.journal.units[u]
 	if !done {
-		return f.write(ctx, conn, u, columns, produce)
+		return f.write(ctx, units, u, columns, produce)
 	}
 	w := newWriter(h.app, columns, func(t *table) error {
-		recycle(t.data)
+		t.recycle()
 		return nil
 	})
 	if err := produce(w); err != nil {
@@ -144,45 +199,45 @@ func (f *filler) part(ctx context.Context, conn *pgx.Conn, h *history, columns m
 	if w.tally != was {
 		return fmt.Errorf("go on with the fill: part %d of organisation %d comes out another than it was: it was begun by another version", part, h.o.n+1)
 	}
-	return nil
+	return w.flush()
 }
 
-// sendAhead is how many tables may wait for the server while more is made.
-const sendAhead = 8
-
-// write a unit of work in one transaction, made and copied at once.
-func (f *filler) write(ctx context.Context, conn *pgx.Conn, u unit, columns map[string][]string, produce func(*writer) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	tables := make(chan *table, sendAhead)
-	var tally Tally
-	group.Go(func() error {
-		defer close(tables)
-		w := newWriter(f.base.app, columns, func(t *table) error {
-			select {
-			case tables <- t:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
+// write a unit of work. It is sent when it is made, or when it has grown so much that its beginning has to go ahead.
+func (f *filler) write(ctx context.Context, units chan<- *shipment, u unit, columns map[string][]string, produce func(*writer) error) error {
+	s := &shipment{unit: u, tables: make(chan *table, tablesAhead)}
+	defer close(s.tables)
+	sent := false
+	w := newWriter(f.base.app, columns, func(t *table) error {
+		if !sent {
+			if err := hand(ctx, units, s); err != nil {
+				return err
 			}
-		})
-		if err := produce(w); err != nil {
-			return err
+			sent = true
 		}
-		err := w.flush()
-		tally = w.tally
-		return err
+		return hand(ctx, s.tables, t)
 	})
-	group.Go(func() error {
-		err := f.copy(ctx, conn, u, tables, &tally)
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("load: %w", err)
-		}
-		return err
-	})
-	return group.Wait()
+	err := produce(w)
+	if err == nil {
+		err = w.flush()
+	}
+	if err == nil && !sent { // there was nothing to be written
+		err = hand(ctx, units, s)
+	}
+	s.tally, s.whole = w.tally, err == nil
+	return err
 }
 
-func (f *filler) copy(ctx context.Context, conn *pgx.Conn, u unit, tables <-chan *table, tally *Tally) error {
+func hand[T any](ctx context.Context, to chan<- T, v T) error {
+	select {
+	case to <- v:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// copy a unit of work in one transaction. Of one that was not made whole nothing stays, and whoever failed at making it tells why.
+func (f *filler) copy(ctx context.Context, conn *pgx.Conn, s *shipment) error {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return err
@@ -192,33 +247,22 @@ func (f *filler) copy(ctx context.Context, conn *pgx.Conn, u unit, tables <-chan
 	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock_shared(%d)", writersLock), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return err
 	}
-	for t := range tables {
-		tag, err := conn.PgConn().CopyFrom(ctx, bytes.NewReader(t.data), t.copy)
+	for t := range s.tables {
+		rows := net.Buffers(slices.Clone(t.full)) // which are used up by reading
+		tag, err := conn.PgConn().CopyFrom(ctx, &rows, t.copy)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 		if tag.RowsAffected() != t.rows {
 			return fmt.Errorf("%s: %d rows of %d arrived", t.name, tag.RowsAffected(), t.rows)
 		}
-		recycle(t.data)
+		t.recycle()
 	}
-	if ctx.Err() != nil { // the channel was closed because making has failed
-		return errors.Join(ctx.Err())
+	if !s.whole {
+		return nil
 	}
-	if err := u.done(ctx, tx, *tally); err != nil {
+	if err := s.done(ctx, tx, s.tally); err != nil {
 		return err
 	}
 	return tx.Commit(ctx)
-}
-
-// buffers that tables have travelled in.
-var buffers sync.Pool
-
-func recycle(data []byte) { buffers.Put(&data) }
-
-func fresh() []byte {
-	if b, ok := buffers.Get().(*[]byte); ok {
-		return (*b)[:0]
-	}
-	return make([]byte, 0, sendAt+sendAt/8)
 }

@@ -273,16 +273,32 @@ func (m *memory) forget(d *document.Document) {
 		m.drop(erp.PaymentPlan, rowset.Column[id.ID](d.Header, "contract")[0], d.ID)
 		return
 	}
+	registers := waitsIn(d.Meta.Name)
 	for i := range d.Sections {
-		if _, has := metadata.Find(d.Sections[i].Attributes, "item"); !has {
+		if _, has := metadata.Find(d.Sections[i].Attributes, "item"); !has || registers == nil {
 			continue
 		}
 		for _, item := range rowset.Column[id.ID](d.Sections[i], "item") {
-			for _, name := range []string{erp.CustomerOrders, erp.SupplierOrders, erp.ToReceive, erp.ToShip} {
+			for _, name := range registers {
 				m.drop(name, d.ID, item)
 			}
 		}
 	}
+}
+
+// waitsIn are the registers that know what of a document is still to be done.
+func waitsIn(kind string) []string {
+	switch kind {
+	case erp.CustomerOrder:
+		return []string{erp.CustomerOrders}
+	case erp.SupplierOrder:
+		return []string{erp.SupplierOrders}
+	case erp.GoodsReceipt, erp.OtherGoodsReceipt:
+		return []string{erp.ToReceive}
+	case erp.GoodsSale, erp.InternalConsumption, erp.AssetCommissioning:
+		return []string{erp.ToShip}
+	}
+	return nil
 }
 
 func (m *memory) drop(register string, under ...id.ID) {

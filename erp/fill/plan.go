@@ -35,6 +35,7 @@ type Sizes struct {
 
 const (
 	contractsLeast         = 2 // of a counterparty: one as a customer, one as a supplier
+	documentsAtOnce        = 3000
 	departmentsEach        = 5
 	employeesPerDepartment = 3
 	assetsLeast            = 60 // of an organisation
@@ -101,21 +102,31 @@ func (s Sizes) Elements() int {
 // seasons of trade, by month.
 var seasons = [12]float64{0.75, 0.85, 1.0, 1.0, 0.95, 0.95, 0.9, 0.9, 1.05, 1.1, 1.15, 1.4}
 
-// part of the time of a history, within a month.
+// part of the time of a history, within a month: what a unit of work makes of it.
 type part struct {
 	from, to time.Time
 	weight   float64
 }
 
-// parts of the history, the earliest first.
-func (s Sizes) parts() (all []part) {
+// parts of a history of so many documents, the earliest first: months, cut where they have more than is made at once.
+func (s Sizes) parts(documents int) (all []part) {
+	cuts := max(1, (documents+s.Months*documentsAtOnce-1)/(s.Months*documentsAtOnce))
 	// Months of 30 days and a bit, so that three of them always touch the month before them.
 	for at := s.Until.Add(-time.Duration(s.Months) * 730 * time.Hour); at.Before(s.Until); {
 		next := time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 		if next.After(s.Until) {
 			next = s.Until
 		}
-		all = append(all, part{at, next, seasons[at.Month()-1] * next.Sub(at).Hours()})
+		step := next.Sub(at) / time.Duration(cuts)
+		for cut := range cuts {
+			// Ids of documents tell the millisecond: no part begins within one.
+			p := part{at.Add(time.Duration(cut) * step).Truncate(time.Millisecond), at.Add(time.Duration(cut+1) * step).Truncate(time.Millisecond), 0}
+			if cut == cuts-1 {
+				p.to = next
+			}
+			p.weight = seasons[at.Month()-1] * p.to.Sub(p.from).Hours()
+			all = append(all, p)
+		}
 		at = next
 	}
 	return all
@@ -125,6 +136,7 @@ func (s Sizes) parts() (all []part) {
 type company struct {
 	n                                                                               int
 	warehouses, counterparties, contracts, assets, employees, departments, partners slice
+	parts                                                                           []part
 	documents                                                                       []map[string]int // by part
 	opening                                                                         int              // receipts and bank receipts before anything else
 }
@@ -163,11 +175,6 @@ func (s Sizes) companies() []company {
 }
 
 func (s Sizes) shareDocuments(all []company, weights []float64) {
-	parts := s.parts()
-	when := make([]float64, len(parts))
-	for i, p := range parts {
-		when[i] = p.weight
-	}
 	counts := make([]map[string]int, len(all))
 	for i := range counts {
 		counts[i] = map[string]int{}
@@ -181,14 +188,28 @@ func (s Sizes) shareDocuments(all []company, weights []float64) {
 		c := &all[i]
 		c.opening = bankAccountsEach + c.warehouses.count*((s.Assortment+openingLines-1)/openingLines)
 		s.settle(counts[i], c)
-		c.documents = make([]map[string]int, len(parts))
-		for p := range parts {
-			c.documents[p] = map[string]int{}
-		}
-		for _, name := range typesOf() {
-			for p, n := range share(counts[i][name], when) {
-				c.documents[p][name] = n
-			}
+		c.shareOut(counts[i], s)
+	}
+}
+
+// shareOut documents over the parts of the history.
+func (c *company) shareOut(counts map[string]int, s Sizes) {
+	total := c.opening
+	for _, n := range counts {
+		total += n
+	}
+	c.parts = s.parts(total)
+	when := make([]float64, len(c.parts))
+	for i, p := range c.parts {
+		when[i] = p.weight
+	}
+	c.documents = make([]map[string]int, len(c.parts))
+	for p := range c.parts {
+		c.documents[p] = map[string]int{}
+	}
+	for _, name := range typesOf() {
+		for p, n := range share(counts[name], when) {
+			c.documents[p][name] = n
 		}
 	}
 }

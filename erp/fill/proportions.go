@@ -1,6 +1,7 @@
 package fill
 
 import (
+	"maps"
 	"math"
 
 	"plimsoll/erp"
@@ -26,6 +27,9 @@ var proportions = struct {
 		erp.InternalConsumption: 157_894, erp.OtherGoodsReceipt: 137_313, erp.ServiceSale: 136_486, erp.AssetCommissioning: 129_407,
 	},
 }
+
+// Reported are the documents of the report's base, by type.
+func Reported() map[string]int { return maps.Clone(proportions.documents) }
 
 // bases of a type of which each document has one at most: the report has more invoices than there is to be invoiced here, where none is of an advance.
 var bases = map[string][]string{

@@ -58,56 +58,78 @@ func named(own []string, attributes []metadata.Attribute) []string {
 
 // writer turns what a unit of work makes into rows, and sends tables off when they have grown.
 type writer struct {
-	app     *metadata.Application
-	columns map[string][]string
-	tables  map[string]*table
-	order   []*table
-	sent    func(*table) error
-	tally   Tally
+	app       *metadata.Application
+	columns   map[string][]string
+	tables    []*table
+	byName    map[string]*table
+	registers map[string]*table
+	documents map[*metadata.Document][]*table // the header's, then those of the sections
+	sent      func(*table) error
+	tally     Tally
 }
 
-// sendAt so many bytes a table is sent.
-const sendAt = 1 << 20
+// sendAt so many bytes a table is sent before its unit of work has been made: more than there is in one, but where an opening fills many warehouses.
+const sendAt = 4 << 20
 
 func newWriter(app *metadata.Application, columns map[string][]string, sent func(*table) error) *writer {
-	return &writer{app: app, columns: columns, tables: map[string]*table{}, sent: sent}
+	return &writer{
+		app: app, columns: columns, byName: map[string]*table{}, registers: map[string]*table{}, documents: map[*metadata.Document][]*table{}, sent: sent,
+	}
 }
 
 func (w *writer) to(name string) *table {
-	t := w.tables[name]
+	t := w.byName[name]
 	if t == nil {
 		columns := w.columns[name]
 		t = &table{
 			name: name, columns: len(columns), salt: saltOf(name),
 			copy: fmt.Sprintf("COPY %s (%s) FROM STDIN (FORMAT binary)", name, strings.Join(columns, ", ")),
 		}
-		w.tables[name], w.order = t, append(w.order, t)
-	}
-	if t.data == nil {
-		t.data = append(fresh(), copyHeader...)
+		w.byName[name], w.tables = t, append(w.tables, t)
 	}
 	return t
+}
+
+func (w *writer) toRegister(name string) *table {
+	t := w.registers[name]
+	if t == nil {
+		t = w.to(w.app.Table(name))
+		w.registers[name] = t
+	}
+	return t
+}
+
+func (w *writer) toDocument(meta *metadata.Document) []*table {
+	all := w.documents[meta]
+	if all == nil {
+		all = append(all, w.to(meta.Table()))
+		for i := range meta.Sections {
+			all = append(all, w.to(meta.SectionTable(&meta.Sections[i])))
+		}
+		w.documents[meta] = all
+	}
+	return all
 }
 
 // end a row.
 func (w *writer) end(t *table, start int) error {
 	t.end(start, &w.tally)
-	if len(t.data) < sendAt {
+	if t.size < sendAt {
 		return nil
 	}
 	return w.send(t)
 }
 
 func (w *writer) send(t *table) error {
-	full := *t
-	full.data = append(full.data, copyTrailer...)
-	t.data, t.rows = nil, 0
-	return w.sent(&full)
+	sent := *t
+	sent.full, sent.data = append(t.full, append(t.data, copyTrailer...)), nil
+	t.full, t.data, t.size, t.rows = nil, nil, 0, 0
+	return w.sent(&sent)
 }
 
 // flush sends the rest.
 func (w *writer) flush() error {
-	for _, t := range w.order {
+	for _, t := range w.tables {
 		if t.rows > 0 {
 			if err := w.send(t); err != nil {
 				return err
@@ -120,8 +142,8 @@ func (w *writer) flush() error {
 // list writes elements of a catalog.
 func (w *writer) list(l list) error {
 	meta, _ := w.app.Catalog(l.name)
+	t := w.to(meta.Table())
 	for i := range l.count {
-		t := w.to(meta.Table())
 		start := t.begin()
 		for _, v := range l.element(i) {
 			t.value(v)
@@ -136,7 +158,8 @@ func (w *writer) list(l list) error {
 // document with its record sets.
 func (w *writer) document(d *document.Document, records *posting.Records) error {
 	w.tally.Documents++
-	t := w.to(d.Meta.Table())
+	tables := w.toDocument(d.Meta)
+	t := tables[0]
 	start := t.begin()
 	t.uuid(d.ID)
 	t.uuid(d.Organisation)
@@ -149,10 +172,8 @@ func (w *writer) document(d *document.Document, records *posting.Records) error 
 	if err := w.end(t, start); err != nil {
 		return err
 	}
-	for i := range d.Meta.Sections {
-		name := d.Meta.SectionTable(&d.Meta.Sections[i])
+	for i, t := range tables[1:] {
 		for row := range d.Sections[i].Rows() {
-			t := w.to(name)
 			start := t.begin()
 			t.uuid(d.ID)
 			t.uuid(d.Organisation)
@@ -174,8 +195,8 @@ func (t *table) cells(of *rowset.Table, row int) {
 
 func (w *writer) records(d *document.Document, records *posting.Records) error {
 	for _, r := range records.Information {
+		t := w.toRegister(r.Register)
 		for row := range r.Rows.Rows() {
-			t := w.to(w.app.Record(r.Register).Table())
 			start := t.recorded(d.ID, d.Organisation, row, d.Meta.Name, d.Date)
 			t.cells(r.Rows, row)
 			if err := w.end(t, start); err != nil {
@@ -184,9 +205,8 @@ func (w *writer) records(d *document.Document, records *posting.Records) error {
 		}
 	}
 	for _, m := range records.Movements {
-		name := w.app.Register(m.Register).Table()
+		t := w.toRegister(m.Register)
 		for row := range m.Rows.Rows() {
-			t := w.to(name)
 			start := t.recorded(d.ID, d.Organisation, row, d.Meta.Name, d.Date)
 			t.boolean(m.Expense[row])
 			t.cells(m.Rows, row)
@@ -196,9 +216,8 @@ func (w *writer) records(d *document.Document, records *posting.Records) error {
 		}
 	}
 	for _, e := range records.Entries {
-		name := w.app.Ledger(e.Ledger).Table()
+		t := w.toRegister(e.Ledger)
 		for row, sum := range e.Amount {
-			t := w.to(name)
 			start := t.recorded(d.ID, d.Organisation, row, d.Meta.Name, d.Date)
 			t.numeric(int64(sum), 2)
 			t.account(e.Debit[row])
@@ -231,8 +250,8 @@ func (t *table) account(a ledger.Account) {
 
 // rows of the platform's own, which tell nothing of the books: they are not tallied.
 func (w *writer) own(name string, rows [][]any) {
+	t := w.to(name)
 	for _, row := range rows {
-		t := w.to(name)
 		t.begin()
 		for _, v := range row {
 			t.value(v)

@@ -36,6 +36,7 @@ type Plan struct {
 func All() []Experiment {
 	return []Experiment{
 		ThirtyThousandUsers{},
+		LargeBase{},
 		LoadFromAgents{},
 		SessionData{},
 		LocalInvalidation{},

@@ -52,9 +52,10 @@ func (d *Document) Recorder() register.Recorder {
 }
 
 // References calls each with every reference of the document that is not empty.
-func (d *Document) References(each func(a metadata.Attribute, v id.ID)) {
+func (d *Document) References(each func(a *metadata.Attribute, v id.ID)) {
 	for _, t := range append([]*rowset.Table{d.Header}, d.Sections...) {
-		for _, a := range t.Attributes {
+		for i := range t.Attributes {
+			a := &t.Attributes[i]
 			if a.Type != metadata.Reference {
 				continue
 			}

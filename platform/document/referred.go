@@ -148,14 +148,14 @@ func (r *ReferenceReader) Of(documents ...*Document) *Referred {
 		rowset.Column[id.ID](found.Rows, "id")[row], rowset.Column[string](found.Rows, "number")[row] = d.ID, d.Number
 		rowset.Column[time.Time](found.Rows, "date")[row] = d.Date
 		rowset.Column[bool](found.Rows, "posted")[row] = d.Posted
-		rowset.Assign(found.Rows, row, d.Header, 0)
+		rowset.Assign(found.Rows, row, d.Header)
 		for name, rows := range found.Sections {
 			from := d.Section(name)
-			for line := range from.Rows() {
-				to := rows.Grow(1)
+			first := rows.Grow(from.Rows())
+			for to := first; to < rows.Rows(); to++ {
 				rowset.Column[id.ID](rows, "document")[to] = d.ID
-				rowset.Assign(rows, to, from, line)
 			}
+			rowset.Assign(rows, first, from)
 		}
 	}
 	return found

@@ -27,6 +27,9 @@ func At(moment time.Time, high, low uint64) (v ID) {
 	return v
 }
 
+// Moment is when it was made, to the millisecond.
+func (v ID) Moment() time.Time { return time.UnixMilli(int64(binary.BigEndian.Uint64(v[:8]) >> 16)) }
+
 // Parse reads the usual 36-character form.
 func Parse(s string) (ID, error) {
 	if len(s) != 36 { // the library would also take braces and URNs

@@ -31,6 +31,9 @@ func TestAtIsAReproducibleUUIDv7(t *testing.T) {
 	if v.Compare(id.At(moment.Add(time.Millisecond), 0, 0)) >= 0 {
 		t.Error("does not sort by time")
 	}
+	if got := id.At(moment.Add(time.Millisecond-1), 0, 0).Moment(); !got.Equal(moment) {
+		t.Errorf("it was made at %s, it says %s", moment, got)
+	}
 }
 
 func TestParseTakesOneFormOnly(t *testing.T) {

@@ -161,7 +161,7 @@ func (k *kind) references(w *database.Work, d *document.Document) *Facts {
 func (k *kind) elements(w *database.Work, organisation id.ID, documents ...*document.Document) map[string]*catalog.Elements {
 	wanted, found := map[string][]id.ID{}, map[string]*catalog.Elements{}
 	for _, d := range documents {
-		d.References(func(a metadata.Attribute, v id.ID) {
+		d.References(func(a *metadata.Attribute, v id.ID) {
 			if a.Documents == nil {
 				wanted[a.Catalog] = append(wanted[a.Catalog], v)
 			}
@@ -177,7 +177,7 @@ func (k *kind) elements(w *database.Work, organisation id.ID, documents ...*docu
 
 // present refuses references to what does not exist or is not the organisation's: the answer is the same for both.
 func (k *kind) present(d *document.Document, facts *Facts) (err error) {
-	d.References(func(a metadata.Attribute, v id.ID) {
+	d.References(func(a *metadata.Attribute, v id.ID) {
 		switch {
 		case err != nil:
 		case a.Documents != nil:

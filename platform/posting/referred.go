@@ -41,7 +41,7 @@ func (r referredReaders) read(w *database.Work, d *document.Document) map[string
 
 // wanted are the references of a document that may be to one of a type, each once.
 func wanted(d *document.Document, name string) (ids []id.ID) {
-	d.References(func(a metadata.Attribute, v id.ID) {
+	d.References(func(a *metadata.Attribute, v id.ID) {
 		if slices.Contains(a.Documents, name) {
 			ids = append(ids, v)
 		}
@@ -51,7 +51,7 @@ func wanted(d *document.Document, name string) (ids []id.ID) {
 }
 
 // present refuses a reference to a document that there is not, or that another organisation has.
-func present(a metadata.Attribute, v id.ID, facts *Facts) error {
+func present(a *metadata.Attribute, v id.ID, facts *Facts) error {
 	for _, name := range a.Documents {
 		if _, found := facts.Documents[name].Row(v); found {
 			return nil

@@ -29,17 +29,20 @@ func (r *Register) Locks(organisation id.ID, keys *rowset.Table) []lock.Key {
 
 // Locks of keys of a register, which have at least the dimensions that a lock is on.
 func Locks(meta *metadata.Accumulation, organisation id.ID, keys *rowset.Table) []lock.Key {
-	locks := make([]lock.Key, keys.Rows())
+	locks, name := make([]lock.Key, keys.Rows()), meta.LockName()
+	values := make([]id.ID, 1+meta.Locked())
+	values[0] = organisation
 	for row := range locks {
-		values := []id.ID{organisation}
-		for i := range meta.Locked() {
-			v, isReference := keys.Value(i, row).(id.ID)
-			if !isReference {
-				binary.BigEndian.PutUint64(v[8:], uint64(keys.Value(i, row).(int64)))
+		for i := range values[1:] {
+			switch v := keys.Cell(i, row).(type) {
+			case *id.ID:
+				values[1+i] = *v
+			case *int64:
+				values[1+i] = id.ID{}
+				binary.BigEndian.PutUint64(values[1+i][8:], uint64(*v))
 			}
-			values = append(values, v)
 		}
-		locks[row] = lock.Of(meta.LockName(), values...)
+		locks[row] = lock.Of(name, values...)
 	}
 	return locks
 }

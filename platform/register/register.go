@@ -8,7 +8,9 @@ package register
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,8 +48,16 @@ func NewMovements(meta *metadata.Accumulation, capacity int) *Movements {
 	return &Movements{Register: meta.Name, Rows: rowset.New(fields(meta), capacity)}
 }
 
+// known are the fields of registers: they are asked for with every record set.
+var known sync.Map // *metadata.Accumulation to []metadata.Attribute
+
 func fields(meta *metadata.Accumulation) []metadata.Attribute {
-	return append(append([]metadata.Attribute{}, meta.Dimensions...), meta.Resources...)
+	if all, found := known.Load(meta); found {
+		return all.([]metadata.Attribute)
+	}
+	all := slices.Clip(slices.Concat(meta.Dimensions, meta.Resources))
+	known.Store(meta, all)
+	return all
 }
 
 // Register reads and writes one register; its statements are made once.

@@ -31,7 +31,6 @@ type column interface {
 	add(from column, rows []int)
 	same(row int, other column, otherRow int) bool
 	set(row int, from column, fromRow int)
-	append(value any)
 }
 
 type values[T Value] struct{ all []T }
@@ -46,8 +45,6 @@ func (v *values[T]) add(from column, rows []int) {
 		v.all = append(v.all, from.(*values[T]).all[row])
 	}
 }
-
-func (v *values[T]) append(value any) { v.all = append(v.all, value.(T)) }
 
 func (v *values[T]) set(row int, from column, fromRow int) {
 	v.all[row] = from.(*values[T]).all[fromRow]
@@ -64,8 +61,8 @@ func (v *values[T]) same(row int, other column, otherRow int) bool {
 // New makes an empty table with room for capacity rows.
 func New(attributes []metadata.Attribute, capacity int) *Table {
 	t := &Table{Attributes: attributes, columns: make([]column, len(attributes))}
-	for i, a := range attributes {
-		t.columns[i] = newColumn(a.Type, capacity)
+	for i := range attributes {
+		t.columns[i] = newColumn(attributes[i].Type, capacity)
 	}
 	return t
 }
@@ -106,16 +103,36 @@ func (t *Table) Append(values ...any) {
 		panic(fmt.Sprintf("rowset: %d values for %d attributes", len(values), len(t.columns)))
 	}
 	for i, c := range t.columns {
-		c.append(values[i])
+		add(c, values[i])
 	}
 	t.rows++
+}
+
+// add a value. That columns are named here, and not called by their interface, keeps the values of a row off the heap.
+func add(c column, value any) {
+	switch c := c.(type) {
+	case *values[id.ID]:
+		c.all = append(c.all, value.(id.ID))
+	case *values[string]:
+		c.all = append(c.all, value.(string))
+	case *values[amount.Quantity]:
+		c.all = append(c.all, value.(amount.Quantity))
+	case *values[amount.Money]:
+		c.all = append(c.all, value.(amount.Money))
+	case *values[int64]:
+		c.all = append(c.all, value.(int64))
+	case *values[bool]:
+		c.all = append(c.all, value.(bool))
+	case *values[time.Time]:
+		c.all = append(c.all, value.(time.Time))
+	}
 }
 
 // Column is the values of one attribute, to be read and written in place. To ask for one that is not
 // described, or of another type, is a mistake of the program.
 func Column[T Value](t *Table, name string) []T {
-	for i, a := range t.Attributes {
-		if a.Name == name {
+	for i := range t.Attributes { // by index: copying attributes would cost more than looking
+		if t.Attributes[i].Name == name {
 			return t.columns[i].(*values[T]).all
 		}
 	}
@@ -175,12 +192,15 @@ func (t *Table) AddRange(from *Table, first, end int) {
 	t.Add(from, rows)
 }
 
-// Assign sets the attributes of a row that the row of another table has too, by name; they are of one type.
-func Assign(t *Table, row int, from *Table, fromRow int) {
-	for i, a := range t.Attributes {
-		for j, b := range from.Attributes {
-			if a.Name == b.Name {
-				t.columns[i].set(row, from.columns[j], fromRow)
+// Assign sets the attributes of rows, from one on, to those of all rows of another table, as far as it has them by name; they are of one type.
+func Assign(t *Table, at int, from *Table) {
+	for i := range t.Attributes {
+		for j := range from.Attributes {
+			if t.Attributes[i].Name != from.Attributes[j].Name {
+				continue
+			}
+			for row := range from.rows {
+				t.columns[i].set(at+row, from.columns[j], row)
 			}
 		}
 	}

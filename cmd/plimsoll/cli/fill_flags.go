@@ -33,7 +33,7 @@ func shrink(fs *pflag.FlagSet) error {
 func fillFlags(fs *pflag.FlagSet, o *fillOptions) {
 	fs.Float64Var(&o.scale, "scale", 0, "the base of claim C02 times this `NUMBER`, 0.0001 to 1000, instead of the counts below")
 	fs.StringVar(&o.size, "size", "", "the scale that comes to this `SIZE` on disk, such as 20GB")
-	config.Count(fs, &o.streams, "streams", 0, 0, 256, "organisations filled at once; 0 means as many as there are processors")
+	config.Count(fs, &o.streams, "streams", 0, 0, 256, "streams that make rows, and connections that load them; 0 means as many as there are\nprocessors")
 	for _, f := range []struct {
 		p          *int
 		name       string

@@ -58,7 +58,7 @@ version is marked. Exit code 3 when a claim is refuted.
 	config.Count(fs, &o.users, "users", 0, 0, usersMax, "in experiments that put users on the ERP; 0 takes as many as the claim says")
 	config.Count(fs, &o.documents, "documents", 0, 0, documentsMax, "in the base of experiments that make one of their own; 0 leaves it to them")
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax, "that restore costs at once; 0 leaves it to the experiment")
-	fs.BoolVar(&o.full, "full", false, "bases and sessions as many as the report's (C03, C04, C20-C37); hours instead of minutes")
+	fs.BoolVar(&o.full, "full", false, "bases and sessions as many as the report's, or as the disk takes\n(C02-C04, C20-C37); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME`; without it the one that runs")
 	config.Share(fs, "cluster")
 	config.FlagOnly(fs, "all", "full")
