@@ -150,7 +150,7 @@ func (e LoadFromAgents) once(ctx context.Context, b Bench, o run.Options, side i
 	found.wrong = append(found.wrong, e.wrong(b, r, side, again)...)
 	found.judged[side] = append(found.judged[side], judgedOf(r))
 	found.results[side] = append(found.results[side], r)
-	return figuresOf(r), nil
+	return c03Figures(r), nil
 }
 
 // wrong is what speaks against a turn.
@@ -178,7 +178,7 @@ func judgedOf(r *result.Result) map[string]int {
 	return counts
 }
 
-func figuresOf(r *result.Result) figures {
+func c03Figures(r *result.Result) figures {
 	f := figures{"operations": r.OpsPerS, c03Lag: r.Generator.LagMSP99}
 	if r.Apdex != nil {
 		f[c03Score] = *r.Apdex
