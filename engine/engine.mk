@@ -3,6 +3,7 @@
 #   SOURCE=PATH     PostgreSQL's source: a tarball or an unpacked folder
 #   ENGINE=system   use an installed PostgreSQL 15-18 instead of ours
 #   FLAVOUR=NAMES   which flavours (engine/build --help); defaults to vanilla and plimsoll
+#   PARTS=NAMES     parts of engine-test-full: regress, contrib:on, contrib/hstore, fuzz … (engine/lib/suite_parts.sh); defaults to all
 #   TREE=DIR        where engine-tree and engine-patches work; defaults to engine/tree
 
 .PHONY: engine engine-tree engine-patches engine-develop engine-test engine-test-full
@@ -29,6 +30,5 @@ engine-develop: ## compile that repository step by step, with assertions
 engine-test: ## test the build, the patches and the extensions
 	@engine/test/run
 
-engine-test-full: ## run PostgreSQL's own suites on the flavours, and a long fuzz of temporary tables
-	@engine/build suite --flavour "$(FLAVOUR)"
-	@SEEDS=21-120 STEPS=200 engine/test/run memory_catalog_diff.t
+engine-test-full: ## run what a release has to pass, or PARTS of it; RESUME=yes goes on where it ended
+	@engine/build suite --flavour "$(if $(filter all,$(FLAVOUR)),all plimsoll-assert,$(FLAVOUR))" $(if $(RESUME),--resume) $(PARTS)

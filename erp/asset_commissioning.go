@@ -43,7 +43,7 @@ func (commissioningRules) Reads() map[string][]string {
 func (commissioningRules) Balances(d *document.Document) []posting.Balance {
 	needs := []posting.Balance{need(d, Investments, keys(Investments, []id.ID{refOf(d, "asset")}))}
 	if d.Section("lines").Rows() > 0 {
-		needs = append(needs, need(d, Batches, placeKeys(d, Batches)), need(d, Reserves, placeKeys(d, Reserves)))
+		needs = append(needs, batchesFor(d), need(d, Reserves, placeKeys(d, Reserves)))
 	}
 	return needs
 }

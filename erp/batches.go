@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"plimsoll/platform/amount"
+	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
@@ -16,6 +18,17 @@ type layer struct {
 	line                     int64
 	quantity                 amount.Quantity
 	amount                   amount.Money
+}
+
+// batchesFor is the need for the oldest layers that hold what the lines take.
+func batchesFor(d *document.Document) posting.Balance {
+	n := need(d, Batches, placeKeys(d, Batches))
+	items, sums := quantities(d) // the keys are in their order
+	n.Required = rowset.New(application.Register(Batches).Resources[:1], len(items))
+	for _, item := range items {
+		n.Required.Append(sums[item])
+	}
+	return n
 }
 
 // layersOf are the layers by item, as they come: the oldest first. They lie in one warehouse. Those that a document emptied and put back nothing into are

@@ -39,7 +39,7 @@ func (saleRules) Reads() map[string][]string {
 
 func (saleRules) Balances(d *document.Document) []posting.Balance {
 	needs := []posting.Balance{
-		need(d, Batches, placeKeys(d, Batches)), need(d, Reserves, placeKeys(d, Reserves)),
+		batchesFor(d), need(d, Reserves, placeKeys(d, Reserves)),
 		need(d, CustomerSettlements, contractKeys(d, CustomerSettlements)),
 	}
 	if order := refOf(d, "source_order"); !order.IsZero() {

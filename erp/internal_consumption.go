@@ -37,7 +37,7 @@ func (consumptionRules) Reads() map[string][]string {
 }
 
 func (consumptionRules) Balances(d *document.Document) []posting.Balance {
-	return []posting.Balance{need(d, Batches, placeKeys(d, Batches)), need(d, Reserves, placeKeys(d, Reserves))}
+	return []posting.Balance{batchesFor(d), need(d, Reserves, placeKeys(d, Reserves))}
 }
 
 func (consumptionRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {

@@ -21,7 +21,7 @@ type Shortage struct {
 }
 
 // takeFromStock sets the cost of each line by the layers it takes, line by line, and the cost of the document, and tells what was taken.
-// The rules have asked for Batches and, where others can have reserved, Reserves by placeKeys.
+// The rules have asked for batchesFor and, where others can have reserved, Reserves by placeKeys.
 func takeFromStock(d *document.Document, facts *posting.Facts) (*register.Movements, error) {
 	left := remaining(d, facts)
 	lines := d.Section("lines")
@@ -60,13 +60,17 @@ type holding struct {
 
 // remaining is what there is without what is reserved for others than the document's order.
 func remaining(d *document.Document, facts *posting.Facts) map[id.ID]*holding {
-	layers := layersOf(facts.Layers[Batches])
+	layers, all := layersOf(facts.Layers[Batches]), facts.Layers[Batches].Total
 	left := map[id.ID]*holding{}
 	items, _ := quantities(d) // the keys are in their order
 	for i, item := range items {
 		h := &holding{item: item, layers: layers[item]}
-		for _, l := range h.layers {
-			h.available += l.quantity
+		if all != nil {
+			h.available = rowset.Column[amount.Quantity](all, "quantity")[i]
+		} else {
+			for _, l := range h.layers {
+				h.available += l.quantity
+			}
 		}
 		if reserved := facts.Balances[Reserves]; reserved != nil {
 			h.available -= rowset.Column[amount.Quantity](reserved, "quantity")[i]

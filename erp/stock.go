@@ -27,7 +27,7 @@ func stock() metadata.Accumulation {
 // batches are what stock is made of: a layer for each line of a receipt, at its cost, used up oldest first.
 func batches() metadata.Accumulation {
 	return metadata.Accumulation{
-		Name: Batches, Title: "Cost batches", Controlled: true, Layered: true, LockAs: Stock,
+		Name: Batches, Title: "Cost batches", Controlled: true, Layered: true, LockAs: Stock, SumIn: Stock,
 		Dimensions: append(place(), anyPaper("receipt"), typed("receipt_line", metadata.Integer)),
 		Resources:  []metadata.Attribute{typed("quantity", metadata.Quantity), typed("amount", metadata.Money)},
 	}

@@ -13,9 +13,16 @@ command_clean() {
 			say "removed ${prefix%/}"
 		fi
 	done
-	# The objects of engine/build develop; the next one compiles from the start.
+	# The objects of engine/build develop and suite; the next one compiles from the start.
 	rm -rf "$BUILDS/develop"
+	clean_suite
 	find "$LOGS" -name '*.log' -mtime +30 -delete
+}
+
+clean_suite() {
+	[[ -d $BUILDS/suite ]] || return 0
+	if flock -n "$BUILDS/suite/lock" rm -rf "$BUILDS"/suite/*-*; then say "removed the trees of the suites"
+	else say "kept $BUILDS/suite: a run of the suites is at work there"; fi
 }
 
 is_current() {

@@ -5,8 +5,8 @@ short_hash() { sha256sum | cut -c1-12; }
 # series prints the patches' file names in order.
 series() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$PATCHES/series"; }
 
-# hash_tree DIR prints name and checksum of every file in it.
-hash_tree() { (cd "$1" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum); }
+# hash_overlay prints name and checksum of every file in it, but for tests: nothing of them is installed.
+hash_overlay() { (cd "$OVERLAY" && find . -path ./src/test -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum); }
 
 # core_key FLAVOUR: source, flags, what compiles and links it; for a patched flavour the patches and the overlay.
 core_key() {
@@ -16,7 +16,7 @@ core_key() {
 		machine
 		if [[ $1 == plimsoll* ]]; then
 			(cd "$PATCHES" && series | xargs -d '\n' -r sha256sum)
-			hash_tree "$OVERLAY"
+			hash_overlay
 		fi
 	} | short_hash
 }

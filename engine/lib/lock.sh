@@ -3,18 +3,23 @@
 # take_lock waits for another build and says for whom. Steps must not inherit the descriptor (see unlocked); a helper
 # of a build that was killed, asleep for half a second, may: nobody waits for the dead, so nothing is said of it.
 take_lock() {
-	local owner said=
 	exec {LOCK_FD}>>"$BUILDS/build.lock"
+	own_lock "$LOCK_FD" "$BUILDS/build.lock" "another build"
+	clear_work
+}
+
+# own_lock DESCRIPTOR FILE HOLDER waits until the lock on the file is ours.
+own_lock() {
+	local owner said=
 	# In short spells, between which bash can act on a signal.
-	until flock -w 1 "$LOCK_FD"; do
-		owner=$(<"$BUILDS/build.lock")
+	until flock -w 1 "$1"; do
+		owner=$(<"$2")
 		if [[ -z $said && -e /proc/${owner:-none} ]]; then
-			say "engine: waiting for another build (pid $owner)"
+			say "engine: waiting for $3 (pid $owner)"
 			said=yes
 		fi
 	done
-	printf '%s\n' "$$" >"$BUILDS/build.lock"
-	clear_work
+	printf '%s\n' "$$" >"$2"
 }
 
 # unlocked COMMAND... lets go of the lock in a child, before it runs the command; call it in a subshell.

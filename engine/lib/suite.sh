@@ -1,101 +1,114 @@
-# Test suites on the flavours: our extensions' regression tests, PostgreSQL's own suites, and our part of them (temp).
+# What a release has to pass: PostgreSQL's own suites and ours, part by part, on a compiled tree that is kept. A part that fails stops
+# nothing; what became of each is kept beside the tree, so that a run may be taken up where it ended.
 
-SUITES=(regress isolation recovery temp)
-
-# The settings of the second run, on flavours that have them.
-EVERYTHING_ON=$ENGINE/test/everything_on.conf
-
-suite_dir() { if [[ $1 == temp ]]; then echo src/test/modules/plimsoll_temp; else echo "src/test/$1"; fi; }
-
-# scratch makes a folder that the server's user owns; it goes when we leave.
-scratch() {
-	make_dirs
-	SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/plimsoll-$COMMAND.XXXXXX")
-	chmod 755 "$SCRATCH"
-	TEMPORARY+=("$SCRATCH")
-}
-
-# command_regress runs each extension's tests against a server of its own.
-command_regress() {
-	local flavour name failed=0 names
-	scratch
-	require_source
-	mapfile -t names < <(if ((${#ARGUMENTS[@]})); then printf '%s\n' "${ARGUMENTS[@]}"; else extensions; fi)
-	for flavour in "${FLAVOURS[@]}"; do
-		ensure_flavour "$flavour"
-		for name in "${names[@]}"; do
-			[[ -e $EXTENSIONS/$name/Makefile ]] || misused "no extension $name in $EXTENSIONS"
-			regress_extension "$name" "$flavour" || failed=1
-		done
-	done
-	((failed == 0)) || exit "${EXIT_CODES[failure]}"
-}
-
-# regress_extension NAME FLAVOUR
-regress_extension() {
-	local copy=$SCRATCH/$2-$1
-	copy_extension "$1" "$copy"
-	give_to_server_user "$copy"
-	if (cd "$copy" && as_server_user make -s PG_CONFIG="$PREFIX/bin/pg_config" installcheck \
-		EXTRA_REGRESS_OPTS="--temp-instance=$copy/instance") >"$copy.log" 2>&1; then
-		echo "$2: $1: $(grep -oE 'All [0-9]+ tests passed|Tests=[0-9]+' "$copy.log" | paste -sd ' ')"
-	else
-		echo "$2: $1: failed"
-		tail -n 20 "$copy.log" >&2
-		tail -n 60 "$copy/regression.diffs" 2>/dev/null >&2
-		return 1
-	fi
-}
-
-# command_suite compiles each flavour once more, for the suites need its objects, and runs them.
+# command_suite runs the parts that ARGUMENTS name, or all, and closes with a table.
 command_suite() {
-	local flavour name failed=0 names=("${ARGUMENTS[@]}")
-	((${#names[@]})) || names=("${SUITES[@]}")
-	for name in "${names[@]}"; do
-		[[ " ${SUITES[*]} " == *" $name "* ]] || misused "unknown suite $name (known: ${SUITES[*]})"
-	done
-	scratch
+	local flavour failed=0
+	check_suite_arguments
+	make_dirs
+	take_suite_lock
 	require_source
 	require_tools
 	for flavour in "${FLAVOURS[@]}"; do
-		compile_for_suite "$flavour"
-		for name in "${names[@]}"; do
-			[[ $name != temp || $flavour == plimsoll* ]] || continue
-			run_suite "$flavour" "$name" || failed=1
-			[[ $flavour != plimsoll* ]] || run_suite "$flavour" "$name" "$EVERYTHING_ON" || failed=1
-		done
-		((failed)) || rm -rf "${SCRATCH:?}/$flavour"
+		prepare_suite "$flavour"
+		run_parts "$flavour" || failed=1
 	done
 	((failed == 0)) || exit "${EXIT_CODES[failure]}"
 }
 
-compile_for_suite() {
-	local src=$SCRATCH/$1 flags
-	LOG=$LOGS/suite-$1.log
-	: >"$LOG"
-	run_step "$1: unpack PostgreSQL $SOURCE_VERSION" 0 unpack_source "$src"
-	[[ $1 != plimsoll* ]] || apply_series "$1" "$src"
-	mapfile -t flags < <(configure_flags "$1")
-	run_step "$1: configure" 0 in_dir "$src" ./configure -q --prefix="$src/prefix" "${flags[@]}"
-	run_step "$1: compile" "$COMPILATIONS" make -C "$src" -j"${JOBS:-$(nproc)}" world-bin
-	run_step "$1: compile the tests" 0 make -C "$src/src/test" -j"${JOBS:-$(nproc)}" all
-	give_to_server_user "$src"
+# Not the lock of builds: `make engine` need not wait for hours.
+take_suite_lock() {
+	mkdir -p "$BUILDS/suite"
+	exec {SUITE_FD}>>"$BUILDS/suite/lock"
+	own_lock "$SUITE_FD" "$BUILDS/suite/lock" "another run of the suites"
 }
 
-# run_suite FLAVOUR NAME [CONF] prints one line with the counts; the log has the rest. CONF holds settings for its servers.
-run_suite() {
-	local log=$LOGS/suite-$1-$2.log what="$1: $2" status=0 settings=()
-	if [[ -n ${3:-} ]]; then
-		what+=" with everything on" log=${log%.log}-on.log settings=("TEMP_CONFIG=$SCRATCH/${3##*/}")
-		install -m 644 "$3" "$SCRATCH/"
+# prepare_suite FLAVOUR compiles the flavour and installs it with everything that tests use, once for each key; SUITE is then its folder.
+prepare_suite() {
+	local key
+	key=$(core_key "$1")
+	SUITE=$BUILDS/suite/$SOURCE_VERSION-$1-$key
+	mkdir -p "$SUITE/log"
+	install_settings
+	if [[ ! -e $SUITE/tree/ready ]]; then
+		LOG=$SUITE/log/compile.log
+		: >"$LOG"
+		# One tree a flavour: it is about a gigabyte. A key has 12 digits.
+		rm -rf "$BUILDS"/suite/*-"$1"-????????????/tree
+		compile_for_suite "$1" "$SUITE/tree"
+		touch "$SUITE/tree/ready"
+	elif [[ $1 == plimsoll* && -d $OVERLAY/src/test ]]; then
+		LOG=$SUITE/log/refresh.log
+		: >"$LOG"
+		run_step "$1: take the tests as they are now" 0 refresh_tests "$SUITE/tree"
 	fi
-	say "$what …"
-	(cd "$SCRATCH/$1" && as_server_user env "${settings[@]}" make -C "$(suite_dir "$2")" check PROVE_FLAGS="-j$(nproc) --timer") >"$log" 2>&1 </dev/null || status=$?
-	echo "$what: $(suite_counts "$log")"
-	((status == 0)) || { echo "$what: failed (log: $log)"; return 1; }
 }
 
-suite_counts() {
-	grep -oE '(All [0-9]+ tests passed|[0-9]+ of [0-9]+ tests failed|Files=[0-9]+, Tests=[0-9]+|Result: [A-Z]+|skipped: .*)' "$1" | sort | uniq -c |
-		sed -E 's/^ *1 //; s/^ *([0-9]+) /\1 x /' | paste -sd ';' | sed 's/;/; /g'
+# refresh_tests DIR: a key does not know of tests.
+refresh_tests() {
+	cp -R "$OVERLAY/src/test/." "$1/src/test/"
+	give_to_server_user "$1/src/test"
+	in_dir / as_server_user make -C "$1/$OUR_MODULE" install DESTDIR="$1/tmp_install"
+}
+
+# compile_for_suite FLAVOUR DIR
+compile_for_suite() {
+	local flags jobs="${JOBS:-$(nproc)}"
+	run_step "$1: unpack PostgreSQL $SOURCE_VERSION" 0 unpack_source "$2"
+	[[ $1 != plimsoll* ]] || apply_series "$1" "$2"
+	mapfile -t flags < <(configure_flags "$1")
+	run_step "$1: configure" 0 in_dir "$2" ./configure -q --prefix="$2/prefix" "${flags[@]}"
+	run_step "$1: compile" "$COMPILATIONS" make -C "$2" -j"$jobs" world-bin
+	run_step "$1: compile the tests" 0 make -C "$2/src/test" -j"$jobs" all
+	give_to_server_user "$2"
+	# Once for all parts; each would do it for itself.
+	run_step "$1: install for the tests" 0 in_dir / as_server_user make -C "$2/src/test/regress" temp-install EXTRA_INSTALL="$(suite_installs "$1")"
+}
+
+suite_installs() { if [[ $1 == plimsoll* ]]; then echo "contrib src/test/modules $OUR_MODULE"; else echo "contrib src/test/modules"; fi; }
+
+# install_settings puts the settings of the runs where the server's user can read them.
+install_settings() {
+	install -m 644 "$ENGINE/test/everything_on.conf" "$SUITE/on.conf"
+	cat "$ENGINE/test/everything_on.conf" "$ENGINE/test/caches_discarded.conf" >"$SUITE/discard.conf"
+}
+
+# run_parts FLAVOUR
+run_parts() {
+	local part parts n=0
+	mapfile -t parts < <(chosen_parts "$1")
+	((${#parts[@]})) || { say "$1: has no part ${ARGUMENTS[*]}"; return 0; }
+	if [[ -z $LIST ]]; then
+		for part in "${parts[@]}"; do
+			n=$((n + 1))
+			[[ -z $RESUME || $(result_of "$part") != passed ]] || continue
+			say "$1: $part ($n of ${#parts[@]}) …"
+			run_part "$1" "$part"
+		done
+	fi
+	suite_table "$1" "${parts[@]}"
+}
+
+# run_part FLAVOUR PART, in a process group of its own, and keeps what became of it.
+run_part() {
+	local began=$SECONDS status=0 log=$SUITE/log/${2//[\/:]/-}.log
+	set -m
+	(exec {SUITE_FD}>&- && part_command "$1" "$2") >"$log" 2>&1 </dev/null &
+	STEP_PGID=$!
+	set +m
+	wait "$STEP_PGID" || status=$?
+	STEP_PGID=
+	record_part "$2" "$(judge_part "$status" "$log")" $((SECONDS - began)) "$(suite_counts "$log")" "$log"
+	echo "$1: $(part_line "$2")"
+}
+
+# judge_part STATUS LOG: a part whose tests did not take place has not passed.
+judge_part() {
+	if (($1)); then
+		echo failed
+	elif grep -qE 'All [1-9][0-9]* tests? passed|^All tests successful|^Result: PASS' "$2"; then
+		echo passed
+	else
+		echo skipped
+	fi
 }

@@ -55,6 +55,9 @@ like($changed, qr/plimsoll: compile/, '... and builds plimsoll');
 isnt(current('plimsoll'), $before{plimsoll}, '... under another key');
 is(scalar $shop->prefixes('plimsoll'), 2, '... beside the old one');
 
+Plimsoll::Workshop::spew("$shop->{engine}/overlay/src/test/modules/extra/Makefile", "all:\n");
+is(built(), '', 'a test in the overlay changes no build');
+
 my ($code, $out, $err) = $shop->run(['path', 'plimsoll']);
 is($out, "$cache/" . (current('plimsoll') =~ s{^\.\./}{}r) . "\n", 'path prints the current build');
 ($code, $out, $err) = $shop->run(['path', 'plimsoll-assert']);

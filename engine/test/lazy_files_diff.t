@@ -3,19 +3,21 @@
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions; STEPS=80 their length
+#   MINUTES=60   sessions from the first of SEEDS on, until so many minutes have passed
 #   WITH=NAMES   other settings to turn on for both, such as "temp_buffers_by_relation enable_temp_memory_catalog"
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
+use Plimsoll::Seeds;
 use Plimsoll::Server;
 use Plimsoll::StorageScript;
 use Plimsoll::Workshop;
 
 my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
-my ($first, $last) = split /-/, $ENV{SEEDS} // '1-12';
+my $seeds = Plimsoll::Seeds->new('1-12');
 my $steps = $ENV{STEPS} // 80;
 my %with = map { $_ => 'on' } split ' ', $ENV{WITH} // '';
 my $server = Plimsoll::Server->new($prefix, autovacuum => 'off', allow_in_place_tablespaces => 'on', %with);
@@ -56,7 +58,7 @@ sub said
 	return $said;
 }
 
-for my $seed ($first .. $last // $first)
+while (defined(my $seed = $seeds->next))
 {
 	my $script = Plimsoll::StorageScript->new($seed, $steps)->text;
 	my ($off, $on) = map { said($_, $script) } qw(off on);
@@ -73,4 +75,5 @@ for my $seed ($first .. $last // $first)
 	diag "at step $step: $what" if defined $what;
 }
 unlike($server->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed');
+note $seeds->played;
 done_testing();

@@ -91,6 +91,11 @@ subtest 'what its tables depend on cannot be dropped elsewhere' => sub {
 is($server->psql('postgres', "CREATE TEMP TABLE t (a int); DROP TABLE t; SELECT 'dropped';", temp_skip_locks => 'on'), "dropped\n", 'a drop that writes nothing commits without a transaction ID');
 says('DISCARD TEMP drops them, a rollback brings them back', "CREATE TEMP TABLE t (a int PRIMARY KEY); CREATE TEMP SEQUENCE s; BEGIN; DISCARD TEMP; SELECT to_regclass('t') IS NULL AND to_regclass('s') IS NULL; ROLLBACK; $in_memory DISCARD TEMP; SELECT to_regclass('t') IS NULL AND to_regclass('s') IS NULL;", "t\nt t_pkey\nt\n");
 says('a table that has moved is no longer counted', "CREATE EXTENSION plimsoll; CREATE TEMP TABLE t (a int); SELECT tables FROM plimsoll_temp_catalog; CREATE TEMP VIEW v AS SELECT a FROM t; SELECT tables FROM plimsoll_temp_catalog; DROP EXTENSION plimsoll;", "1\n");
+for my $case ([ off => '10' ], [ on => '-1' ])
+{
+	my ($setting, $figure) = @$case;
+	says("$setting: what ANALYZE noted in a transaction that moved the table and was rolled back", "SET enable_temp_memory_catalog = $setting; CREATE TEMP TABLE t (a int, b int); BEGIN; CREATE STATISTICS pg_temp.x ON a, b FROM t; INSERT INTO t SELECT g, g FROM generate_series(1, 10) g; ANALYZE t; ROLLBACK; SELECT reltuples FROM pg_class WHERE relname = 't';", "$figure\n");
+}
 says('a full memory catalog says so', "SET temp_memory_catalog_limit = '64kB'; CREATE TEMP TABLE keep (a int); DO \$\$ BEGIN FOR i IN 1..50 LOOP EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int)'; END LOOP; EXCEPTION WHEN configuration_limit_exceeded THEN RAISE WARNING '%', SQLERRM; END \$\$; $in_memory",
 	"WARNING:  memory catalog of temporary tables is full\nkeep\n");
 says('PREPARE TRANSACTION refuses', "BEGIN; CREATE TEMP TABLE t (a int); PREPARE TRANSACTION 'x';", "ERROR:  cannot PREPARE a transaction that has operated on temporary objects\n");

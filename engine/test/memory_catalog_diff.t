@@ -3,19 +3,21 @@
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions; STEPS=120 their length
+#   MINUTES=60   sessions from the first of SEEDS on, until so many minutes have passed
 #   SETTINGS="debug_discard_caches=1"   more settings of the server (that one knows a build with assertions)
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
+use Plimsoll::Seeds;
 use Plimsoll::Server;
 use Plimsoll::TempScript;
 use Plimsoll::Workshop;
 
 my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
-my ($first, $last) = split /-/, $ENV{SEEDS} // '1-20';
+my $seeds = Plimsoll::Seeds->new('1-20');
 my $steps = $ENV{STEPS} // 120;
 my %more = map { split /=/, $_, 2 } split ' ', $ENV{SETTINGS} // '';
 my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off', %more);
@@ -43,10 +45,19 @@ sub said
 	return $said . $left;
 }
 
+# The one difference that is tolerated: what ANALYZE and its like note in pg_class outlives a rollback, unless the same
+# transaction had moved the table to the real catalogs, for then the row they wrote to goes (patches/18/memcat-writes.md).
+sub without_figures { return $_[0] =~ s/^(class\|[^|]*\|\w\|\d+\|[tf])\|[^|]*\|\d+\|/$1|/mgr }
+
 # compare shows where two accounts of one session part.
 sub compare
 {
 	my ($name, $script, $off, $on) = @_;
+	if ($off ne $on && $script =~ /^ROLLBACK/m && without_figures($off) eq without_figures($on))
+	{
+		note "$name: figures of pg_class differ after a rollback";
+		$on = $off;
+	}
 	return if ok($off eq $on, $name);
 	my @off = split /^/, $off;
 	my @on = split /^/, $on;
@@ -64,11 +75,12 @@ my $stock = said($kinds);
 like($stock, qr/cannot drop table fk1/, 'the script of all kinds runs to its end');
 compare("all kinds with $_", $kinds, $stock, said($kinds, %{ $settings{$_} })) for sort keys %settings;
 
-for my $seed ($first .. $last // $first)
+while (defined(my $seed = $seeds->next))
 {
 	my $script = Plimsoll::TempScript->new($seed, $steps)->text;
 	my $off = said($script);
 	compare("session $seed with $_", $script, $off, said($script, %{ $settings{$_} })) for sort keys %settings;
 }
 unlike($server->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed');
+note $seeds->played;
 done_testing();

@@ -232,7 +232,7 @@ func snapshot(t *testing.T, c *erptest.Company, statements string) (restore func
 	return func() {
 		for _, table := range named {
 			c.Exec(t, "TRUNCATE "+table)
-			c.Exec(t, "INSERT INTO "+table+" TABLE kept_"+table)
+			c.PutBack(t, table, "kept_"+table)
 			c.Exec(t, "DROP TABLE kept_"+table)
 		}
 	}

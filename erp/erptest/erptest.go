@@ -336,6 +336,13 @@ func (c *Company) Clear(t testing.TB, more ...string) {
 	c.Exec(t, "DELETE FROM "+strings.Join(append(Books(), more...), "; DELETE FROM "))
 }
 
+// PutBack gives a table the rows of a copy of it, but for what the database computes by itself.
+func (c *Company) PutBack(t testing.TB, table, kept string) {
+	t.Helper()
+	columns := c.Value(t, "SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''", table)
+	c.Exec(t, fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM %s", table, columns, kept))
+}
+
 // Books are the tables of documents and registers.
 func Books() (tables []string) {
 	for _, table := range schema.Tables(erp.Metadata()) {

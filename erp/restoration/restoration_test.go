@@ -28,7 +28,7 @@ func saved(t *testing.T, c *erptest.Company) (again func()) {
 		t.Helper()
 		c.Exec(t, "TRUNCATE "+strings.Join(names, ", "))
 		for _, name := range names {
-			c.Exec(t, "INSERT INTO "+name+" TABLE saved_"+name)
+			c.PutBack(t, name, "saved_"+name)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func misdatedSQL(r *metadata.Accumulation) string {
 		left = append(left, "t."+a.Name+" <> 0")
 	}
 	return fmt.Sprintf(`SELECT %[1]s, m.period::text, t.%[2]s::text FROM %[3]s t JOIN %[4]s m ON m.recorder = t.%[5]s AND m.line = t.%[6]s
-WHERE t.period = 'infinity' AND t.%[2]s > '-infinity' AND t.%[2]s <> m.period AND (%[7]s)`,
+WHERE t.period = 'infinity' AND t.%[2]s <> m.period AND (%[7]s)`,
 		subject, metadata.BroughtAt, r.Totals(), r.Table(), r.Dimensions[last-2].Name, r.Dimensions[last-1].Name, strings.Join(left, " OR "))
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 )
 
 // plain keeps names safe to stand in SQL and URLs, short enough for PostgreSQL with the
@@ -14,7 +15,7 @@ var plain = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 var reserved = map[string]bool{
 	"id": true, "organisation": true, "code": true, "name": true, "number": true, "date": true, "posted": true,
 	"author": true, "comment": true, "document": true, "line": true, "recorder": true, "recorder_type": true,
-	"period": true, "expense": true, "version": true, "lines": true, "moment": true, "brought_at": true,
+	"period": true, "expense": true, "version": true, "lines": true, "moment": true, "brought_at": true, "open": true,
 	// words of SQL that cannot be columns
 	"order": true, "user": true, "group": true, "limit": true, "offset": true, "table": true, "column": true, "select": true, "from": true, "to": true,
 	"check": true, "default": true, "desc": true, "end": true, "for": true, "grant": true, "in": true, "on": true, "or": true, "and": true, "references": true,
@@ -150,6 +151,9 @@ func (c *checker) accumulation(r *Accumulation) {
 	if r.Covers != "" {
 		c.covers(r)
 	}
+	if r.SumIn != "" {
+		c.sumIn(r)
+	}
 	for _, a := range r.Dimensions {
 		if a.Type != Reference && a.Type != Integer {
 			c.fail("%s.%s: a dimension is a reference or a number", r.Name, a.Name)
@@ -177,6 +181,19 @@ func (c *checker) covers(r *Accumulation) {
 			c.fail("%s: %s, which it covers, has other dimensions", r.Name, r.Covers)
 		}
 	}
+}
+
+// sumIn: a sum of layers is by what they lie under, of what they have, and guarded as they are.
+func (c *checker) sumIn(r *Accumulation) {
+	sum := c.app.Register(r.SumIn)
+	if sum == nil || !r.Layered || sum.Layered || sum.Turnovers || sum.LockName() != r.LockName() || sum.Locked() != r.Locked() ||
+		!sameNames(sum.Dimensions, r.Leading()) || !sameNames(sum.Resources, r.Resources) {
+		c.fail("%s: %q cannot be the sum of its layers: it must have their leading dimensions, their resources and their locks", r.Name, r.SumIn)
+	}
+}
+
+func sameNames(one, other []Attribute) bool {
+	return slices.EqualFunc(one, other, func(a, b Attribute) bool { return a.Name == b.Name && a.Type == b.Type })
 }
 
 func (c *checker) accounting(r *Accounting) {

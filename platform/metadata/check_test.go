@@ -62,6 +62,7 @@ func TestCheck(t *testing.T) {
 		"ControlledTurnovers":   {func(a *metadata.Application) { a.Accumulation[0].Turnovers, a.Accumulation[0].Controlled = true, true }, "not controlled"},
 		"LocksBeyondDimensions": {func(a *metadata.Application) { a.Accumulation[0].LockBy = 2 }, "leading dimensions"},
 		"CoversNothing":         {func(a *metadata.Application) { a.Accumulation[0].Covers = "none" }, "cannot cover"},
+		"ASumOfNoLayers":        {func(a *metadata.Application) { a.Accumulation[0].SumIn = a.Accumulation[0].Name }, "cannot be the sum"},
 		"AWordOfSQL":            {func(a *metadata.Application) { a.Catalogs[0].Attributes[0].Name = "order" }, "cannot be used"},
 		"NoSplits":              {func(a *metadata.Application) { a.Accounting[0].Splits = 0 }, "at least one split"},
 		"SectionWithoutLimit":   {func(a *metadata.Application) { a.Documents[0].Sections[0].MaxRows = 0 }, "limit of rows"},

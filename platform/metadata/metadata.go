@@ -75,6 +75,9 @@ type Accumulation struct {
 	// Layered means that the last two dimensions are the document and the line of the movement that brought a balance: a
 	// layer, as old as that movement.
 	Layered bool
+	// SumIn names, of a layered register, the one that the same documents move by the leading dimensions alone, with the same resources and locks: its
+	// balance is the sum of the layers, so that who takes from the first of them knows how much there is without reading all. Defaults to the layers themselves.
+	SumIn string
 }
 
 // Accounting is a double-entry register.

@@ -78,6 +78,9 @@ func (a Attribute) Zero() string {
 }
 
 // BroughtAt is a column of the totals of layers: of a current one, the date of the document that brought the layer, for the order in which layers are used up.
-// '-infinity' means that nobody has noted it: then the movement that brought the layer says it. Whoever brings layers, or moves their document in
-// time, notes it in the same transaction, under the lock of the key.
+// Whoever brings layers, or moves their document in time, notes it in the same transaction, under the lock of the key. Totals of months have '-infinity'.
 const BroughtAt = "brought_at"
+
+// Open is a column of the totals of layers, which the database computes: whether it is a current one with anything left. The index of layers is of the open ones. It is
+// a column because an update stays off the indexes (HOT) as long as no column that they name changes: this one does once in the life of a layer, the resources at every movement.
+const Open = "open"

@@ -200,11 +200,21 @@ func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance
 		case known != nil:
 			facts.Information[n.name()] = known.Slice(w, d.Recorder(), n.Keys)
 		case r.Meta().Layered:
-			facts.Layers[n.name()] = r.Layers(w, d.Organisation, d.ID, n.Keys)
+			layers := r.Layers(w, d.Organisation, d.ID, n.Keys, n.Required)
+			layers.Total = b.summed(r).Balances(w, d.Organisation, n.Keys)
+			facts.Layers[n.name()] = layers
 		default:
 			facts.Balances[n.name()] = r.Balances(w, d.Organisation, n.Keys)
 		}
 	}
+}
+
+// summed is the register whose balance is the sum of layers.
+func (b *Books) summed(layered *register.Register) *register.Register {
+	if sum := b.registers[layered.Meta().SumIn]; sum != nil {
+		return sum
+	}
+	return layered
 }
 
 // sets are the record sets of a document by register, none missing.

@@ -163,10 +163,14 @@ func (b *Books) decide(k *kind, d *document.Document, facts *Facts, needs []Bala
 		if n.Keys == nil || moved == nil {
 			continue
 		}
-		if layers := facts.Layers[n.name()]; layers != nil {
-			b.registers[n.Register].Apply(layers.Left, layers.Keys, moved, true)
-		} else {
-			b.registers[n.Register].Apply(facts.Balances[n.name()], n.Keys, moved, true)
+		r, layers := b.registers[n.Register], facts.Layers[n.name()]
+		if layers == nil {
+			r.Apply(facts.Balances[n.name()], n.Keys, moved, true)
+			continue
+		}
+		r.Apply(layers.Left, layers.Keys, moved, true)
+		if layers.Total != nil {
+			r.Apply(layers.Total, n.Keys, moved, true)
 		}
 	}
 	records, err := k.rules.Record(d, facts)

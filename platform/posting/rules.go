@@ -58,8 +58,10 @@ type Balance struct {
 	As string
 	// Keys have the dimensions, of a layered register the leading ones, of others the first ones or all (the balance is then of all that lies
 	// under them); no combination twice. Nil only locks.
-	Keys  *rowset.Table
-	Locks []lock.Key
+	Keys *rowset.Table
+	// Required says, of a layered register, how much of its first resource is to be taken under each key, in the same row.
+	Required *rowset.Table
+	Locks    []lock.Key
 }
 
 func (b Balance) name() string {
@@ -78,7 +80,7 @@ type Facts struct {
 	Information map[string]*information.Slice
 	// Balances has the resources of each key of the register's Balance, in the same row.
 	Balances map[string]*rowset.Table
-	// Layers has what there is under the keys of a layered register's Balance.
+	// Layers has, of what there is under the keys of a layered register's Balance, at least the oldest layers that hold what is required.
 	Layers map[string]*register.Layers
 	// Period is what rules that close books have looked for.
 	Period any

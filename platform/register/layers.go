@@ -2,6 +2,7 @@ package register
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,18 +18,23 @@ import (
 type Layers struct {
 	Keys *rowset.Table // all dimensions
 	Left *rowset.Table // the resources, in the same rows
+	// Total is the resources of all layers of each key asked about, in the same row. Nil when all there is to take from is in Left.
+	Total *rowset.Table
 }
 
 // NewLayers makes an empty set.
 func NewLayers(meta *metadata.Accumulation) *Layers {
-	return &Layers{rowset.New(meta.Dimensions, 0), rowset.New(meta.Resources, 0)}
+	return &Layers{Keys: rowset.New(meta.Dimensions, 0), Left: rowset.New(meta.Resources, 0)}
 }
 
-// Layers queues the reading of the layers under some leading dimensions: those that are not used up, and those that the
-// recorder itself has taken from, who may be about to put it back.
-func (r *Register) Layers(w *database.Work, organisation, recorder id.ID, keys *rowset.Table) *Layers {
+// Layers queues the reading of layers under some leading dimensions, of each key the oldest that hold what is required of it (in the same row: so much of the
+// first resource), and those that the recorder itself has taken from, who may be about to put it back.
+//
+// That is enough for whoever takes the oldest first. The open layers read are the first of their key and hold what is required, and putting back
+// makes none of them less; so the taking ends within them, whichever of the recorder's own come between.
+func (r *Register) Layers(w *database.Work, organisation, recorder id.ID, keys, required *rowset.Table) *Layers {
 	l := NewLayers(r.meta)
-	l.scan(w.Queue("read layers of "+r.meta.Name, r.layers, keys.Arrays([]any{organisation, recorder})...))
+	l.scan(w.Queue("read layers of "+r.meta.Name, r.layers, required.Arrays(keys.Arrays([]any{organisation, recorder}))...))
 	return l
 }
 
@@ -40,28 +46,35 @@ func (l *Layers) scan(read *database.Statement) {
 	})
 }
 
-// layersSQL orders layers by the date that their document has now, which current totals note: to look up the movement of each layer would cost more than all the
-// rest of a sale, where goods have many.
+// layersSQL walks the index of open layers, one by one and key by key, for as long as something is missing: what a sale reads does not grow with what lies in stock.
 func (r *Register) layersSQL() string {
-	dimensions, leading := names(r.meta.Dimensions), names(r.meta.Leading())
-	document, line := dimensions[len(leading)], dimensions[len(leading)+1]
-	var parameters, matches, remains []string
-	for i, a := range r.meta.Leading() {
+	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
+	inOrder := append([]string{metadata.BroughtAt}, dimensions[len(leading):]...)
+	var parameters []string
+	for i, a := range append(slices.Clone(r.meta.Leading()), r.meta.Resources[0]) {
 		parameters = append(parameters, fmt.Sprintf("$%d::%s", 3+i, a.Array()))
-		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
 	}
-	for _, a := range r.meta.Resources {
-		remains = append(remains, fmt.Sprintf("t.%s <> 0", a.Name))
+	next := func(under, after string) string {
+		return fmt.Sprintf("(SELECT %s FROM %s t WHERE t.organisation = $1 AND %s AND t.%s%s ORDER BY %s LIMIT 1)",
+			qualified("t", append(slices.Clone(inOrder), resources...)), r.meta.Totals(), matches("t", under, leading), metadata.Open, after, qualified("t", inOrder))
 	}
-	return fmt.Sprintf(`SELECT %[1]s
-FROM unnest(%[2]s) WITH ORDINALITY AS k (%[3]s, place)
-JOIN %[4]s t ON t.organisation = $1 AND %[5]s AND t.period = 'infinity'
-WHERE %[9]s OR (%[10]s) IN (SELECT %[11]s FROM %[6]s o WHERE o.recorder = $2)
-ORDER BY k.place, CASE WHEN t.%[12]s > '-infinity' THEN t.%[12]s ELSE (SELECT m.period FROM %[6]s m WHERE m.recorder = t.%[7]s AND m.line = t.%[8]s) END,
-	t.%[7]s, t.%[8]s`,
-		qualified("t", append(dimensions, names(r.meta.Resources)...)), strings.Join(parameters, ", "), strings.Join(leading, ", "), r.meta.Totals(),
-		strings.Join(matches, " AND "), r.meta.Table(), document, line, strings.Join(remains, " OR "),
-		qualified("t", names(r.meta.Dimensions)), qualified("o", names(r.meta.Dimensions)), metadata.BroughtAt)
+	columns := append(slices.Clone(dimensions), resources...)
+	return fmt.Sprintf(`WITH RECURSIVE k AS MATERIALIZED (
+	SELECT * FROM unnest(%[1]s) WITH ORDINALITY AS k (%[2]s, required, place)
+), walked AS (
+	SELECT k.place, %[3]s, l.*, k.required - l.%[4]s AS missing FROM k CROSS JOIN LATERAL %[5]s AS l
+	UNION ALL
+	SELECT w.place, %[6]s, l.*, w.missing - l.%[4]s FROM walked w CROSS JOIN LATERAL %[7]s AS l WHERE w.missing > 0
+)
+SELECT %[8]s FROM (
+	SELECT place, %[9]s, %[8]s FROM walked
+	UNION
+	SELECT k.place, t.%[9]s, %[10]s FROM %[11]s o JOIN k ON %[12]s JOIN %[13]s t ON t.organisation = $1 AND %[14]s AND t.period = 'infinity' WHERE o.recorder = $2
+) AS found ORDER BY place, %[15]s`,
+		strings.Join(parameters, ", "), strings.Join(leading, ", "), qualified("k", leading), resources[0], next("k", ""),
+		qualified("w", leading), next("w", fmt.Sprintf(" AND (%s) > (%s)", qualified("t", inOrder), qualified("w", inOrder))),
+		strings.Join(columns, ", "), metadata.BroughtAt, qualified("t", columns), r.meta.Table(), matches("o", "k", leading), r.meta.Totals(), matches("t", "o", dimensions),
+		strings.Join(inOrder, ", "))
 }
 
 // broughtAtSQL aggregates what the current one of the totals p notes of the layers that movements m of a recorder bring.

@@ -123,7 +123,7 @@ type restoringSQL struct{ boundaries, takers, untaken, at, atWide, clear, stay s
 func (r *Register) restoringSQL() (s restoringSQL) {
 	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
 	document, line := dimensions[len(leading)], dimensions[len(leading)+1]
-	under := func(alias string) string { return on(alias, "k", leading) }
+	under := func(alias string) string { return matches(alias, "k", leading) }
 	keys := func(first int) string {
 		var parameters []string
 		for i, a := range r.meta.Leading() {
@@ -181,13 +181,4 @@ ORDER BY o.period, t.%[13]s, t.%[14]s`,
 	s.at = at(fmt.Sprintf(in, qualified("x", leading)), "true")
 	s.atWide = at(fmt.Sprintf("x.%s = ANY ($3::%s)", leading[0], r.meta.Leading()[0].Array()), fmt.Sprintf(in, qualified("t", leading)))
 	return s
-}
-
-// on joins two tables by columns that both have.
-func on(one, other string, columns []string) string {
-	var parts []string
-	for _, c := range columns {
-		parts = append(parts, fmt.Sprintf("%[1]s.%[3]s = %[2]s.%[3]s", one, other, c))
-	}
-	return strings.Join(parts, " AND ")
 }

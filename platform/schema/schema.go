@@ -20,7 +20,7 @@ import (
 )
 
 // PlatformVersion grows with every released change of the platform's own tables or of how tables are derived.
-const PlatformVersion = 4
+const PlatformVersion = 5
 
 // migrationLock is the advisory lock that lets one worker migrate while the others wait.
 const migrationLock = 0x506c696d736f6c6c // "Plimsoll"
@@ -48,18 +48,19 @@ func Migrate(ctx context.Context, db *database.Database, app *metadata.Applicati
 	}
 	return db.Borrow(ctx, func(conn *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			m := migration{tx, app}
+			m := migration{tx: tx, app: app}
 			return m.run(ctx)
 		})
 	})
 }
 
 type migration struct {
-	tx  pgx.Tx
-	app *metadata.Application
+	tx   pgx.Tx
+	app  *metadata.Application
+	from int // the platform version of the base; none is 0
 }
 
-func (m migration) run(ctx context.Context) error {
+func (m *migration) run(ctx context.Context) error {
 	// DDL waits for running statements and may take long on big tables: neither timeout of the pool suits it.
 	err := m.exec(ctx, fmt.Sprintf("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(%d)", int64(migrationLock)))
 	if err != nil {
@@ -84,7 +85,7 @@ func (m migration) run(ctx context.Context) error {
 }
 
 // current tells whether there is nothing to do.
-func (m migration) current(ctx context.Context, digest string) (bool, error) {
+func (m *migration) current(ctx context.Context, digest string) (bool, error) {
 	var name, found string
 	var version, platform int
 	err := m.tx.QueryRow(ctx, "SELECT application, version, platform, digest FROM plimsoll_schema ORDER BY application = $1 DESC LIMIT 1", m.app.Name).
@@ -100,6 +101,7 @@ func (m migration) current(ctx context.Context, digest string) (bool, error) {
 		return false, problem.New(problem.Usage, fmt.Errorf("%w: %s %d on platform %d; this is %d on platform %d",
 			ErrNewer, name, version, platform, m.app.Version, PlatformVersion), "use the newer program, or another database")
 	}
+	m.from = platform
 	return version == m.app.Version && platform == PlatformVersion && found == digest, nil
 }
 
@@ -150,11 +152,24 @@ func (m migration) table(ctx context.Context, t Table, have map[string]string) e
 		case !exists && c.Default == "":
 			return fmt.Errorf("bring %s forward: it lacks %s, which has no value for the rows there are", t.Name, c.Name)
 		case !exists:
-			if err := m.exec(ctx, t.addColumn(c)); err != nil {
+			if err := m.exec(ctx, t.addColumn(c.definition())); err != nil {
 				return err
 			}
 		case found != sqlName(c.Type):
 			return fmt.Errorf("bring %s forward: %s is %s there and %s here, and a change of type could lose data", t.Name, c.Name, found, c.Type)
+		}
+	}
+	if t.Noted != "" && m.from < PlatformVersion {
+		if err := m.exec(ctx, t.Noted); err != nil {
+			return err
+		}
+	}
+	for _, c := range t.Generated { // it rewrites the table, so once and last
+		if _, exists := have[t.Name+"."+c.Name]; exists {
+			continue
+		}
+		if err := m.exec(ctx, t.addColumn(c.generated())); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -93,6 +93,40 @@ func TestMigrateWidensAKey(t *testing.T) {
 	}
 }
 
+// Layers of a version that did not note their dates, nor which are open, get both.
+func TestMigrateNotesTheDatesOfLayers(t *testing.T) {
+	db := databasetest.Open(t)
+	app := first()
+	app.Accumulation = []metadata.Accumulation{{
+		Name: "batches", Layered: true, Resources: []metadata.Attribute{{Name: "quantity", Type: metadata.Quantity}, {Name: "amount", Type: metadata.Money}},
+		Dimensions: []metadata.Attribute{
+			{Name: "thing", Type: metadata.Reference, Catalog: "things"}, {Name: "receipt", Type: metadata.Reference, Document: true}, {Name: "receipt_line", Type: metadata.Integer},
+		},
+	}}
+	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(t, "ALTER TABLE acc_batches_totals DROP open, DROP brought_at") // and with open its index
+	db.Exec(t, `INSERT INTO acc_batches (recorder, line, recorder_type, organisation, period, expense, thing, receipt, receipt_line, quantity, amount)
+		SELECT r.id, l, 'test', r.id, timestamptz '2025-01-01' + l * interval '1 day', false, r.id, r.id, l, 1, 1 FROM (SELECT gen_random_uuid() AS id) r, generate_series(1, 3) l`)
+	db.Exec(t, `INSERT INTO acc_batches_totals (organisation, period, thing, receipt, receipt_line, quantity, amount)
+		SELECT organisation, p, thing, receipt, receipt_line, (receipt_line > 1)::int, 0 FROM acc_batches, unnest(ARRAY['infinity', '2025-01-01']::date[]) AS p`)
+	db.Exec(t, "UPDATE plimsoll_schema SET platform = 3")
+	for range 2 {
+		if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
+			t.Fatal(err)
+		}
+		got := db.Value(t, "SELECT string_agg(concat_ws(' ', period, receipt_line, brought_at::date, open), ', ' ORDER BY period, receipt_line) FROM acc_batches_totals")
+		const want = "2025-01-01 1 -infinity f, 2025-01-01 2 -infinity f, 2025-01-01 3 -infinity f, infinity 1 2025-01-02 f, infinity 2 2025-01-03 t, infinity 3 2025-01-04 t"
+		if got != want {
+			t.Errorf("got %s", got)
+		}
+	}
+	if got := db.Value(t, "SELECT pg_get_indexdef('acc_batches_totals_open'::regclass)"); !strings.HasSuffix(got, "(organisation, thing, brought_at, receipt, receipt_line) WHERE open") {
+		t.Errorf("its index is %s", got)
+	}
+}
+
 func TestMigrateRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*testing.T, *databasetest.Test)

@@ -13,6 +13,10 @@ type Table struct {
 	Columns []Column
 	Key     []string
 	Indexes []Index
+	// Generated columns are computed by the database, each by the expression that is its default; nobody writes them.
+	Generated []Column
+	// Noted is a statement that gives rows of an earlier version what they lack in a column; it leaves alone those that have it.
+	Noted string
 	// Updated tables keep room on each page, so that an update of a total stays on its page and touches no index.
 	Updated bool
 }
@@ -20,11 +24,12 @@ type Table struct {
 // Column is never NULL; Default is a literal, empty for columns that a row cannot do without.
 type Column struct{ Name, Type, Default string }
 
-// Index is named after its table and its Suffix.
+// Index is named after its table and its Suffix; it is of the rows that its condition holds for, or of all.
 type Index struct {
 	Suffix  string
 	Unique  bool
 	Columns []string
+	Where   string
 }
 
 // fillfactorUpdated leaves a third of a page of totals free.
@@ -66,7 +71,7 @@ func own() []Table {
 				{"organisation", "uuid", ""}, {"document_type", "text", ""}, {"document", "uuid", ""},
 				{"made_at", "timestamptz", "now()"},
 			},
-			Key: []string{"author", "key"}, Indexes: []Index{{"made_at", false, []string{"made_at"}}},
+			Key: []string{"author", "key"}, Indexes: []Index{{"made_at", false, []string{"made_at"}, ""}},
 		},
 		{
 			Name: "plimsoll_running", // units of work that take long, written by the watch of locks
@@ -104,10 +109,10 @@ func catalog(c *metadata.Catalog) Table {
 	}
 	t.Columns = append(t.Columns, Column{"code", "text", ""}, Column{"name", "text", ""})
 	t.Columns = append(t.Columns, columns(c.Attributes)...)
-	t.Indexes = []Index{{"code", true, []string{"code"}}, {"name", false, byName}}
+	t.Indexes = []Index{{"code", true, []string{"code"}, ""}, {"name", false, byName, ""}}
 	for _, a := range c.Attributes {
 		if a.Indexed {
-			t.Indexes = append(t.Indexes, Index{a.Name, false, []string{a.Name}})
+			t.Indexes = append(t.Indexes, Index{a.Name, false, []string{a.Name}, ""})
 		}
 	}
 	return t
@@ -119,8 +124,8 @@ func document(d *metadata.Document) []Table {
 		{"posted", "boolean", ""}, {"author", "uuid", ""}, {"comment", "text", "''"}, {"version", "bigint", "1"},
 	}, columns(d.Attributes)...)}
 	header.Indexes = []Index{
-		{"number", true, []string{"organisation", "number"}},
-		{"date", false, []string{"organisation", "date", "id"}},
+		{"number", true, []string{"organisation", "number"}, ""},
+		{"date", false, []string{"organisation", "date", "id"}, ""},
 	}
 	tables := []Table{header}
 	for i := range d.Sections {
@@ -145,7 +150,7 @@ func information(r *metadata.Information) Table {
 	if r.Periodic {
 		key = append(key, "period")
 	}
-	t.Indexes = []Index{{"key", true, key}, {"period", false, []string{"organisation", "period"}}}
+	t.Indexes = []Index{{"key", true, key, ""}, {"period", false, []string{"organisation", "period"}, ""}}
 	return t
 }
 
@@ -155,9 +160,9 @@ func accumulation(r *metadata.Accumulation) []Table {
 	movements.Columns = append(append(append([]Column{}, recorded...), Column{"expense", "boolean", ""}),
 		append(columns(r.Dimensions), columns(r.Resources)...)...)
 	movements.Indexes = []Index{
-		{"period", false, []string{"organisation", "period"}},
+		{"period", false, []string{"organisation", "period"}, ""},
 		// of layers, what is looked for is what moved under the same leading dimensions after a moment
-		{"dimensions", false, append(append([]string{"organisation"}, names(r.Leading())...), "period")},
+		{"dimensions", false, append(append([]string{"organisation"}, names(r.Leading())...), "period"), ""},
 	}
 	totals := Table{Name: r.Totals(), Updated: true, Key: append(append([]string{"organisation"}, dimensions...), "period")}
 	totals.Columns = append([]Column{{"organisation", "uuid", ""}, {"period", "date", ""}},
@@ -165,10 +170,28 @@ func accumulation(r *metadata.Accumulation) []Table {
 	if !r.Layered {
 		return []Table{movements, totals}
 	}
-	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
+	layers(r, &totals)
 	boundary := Table{Name: r.Boundary(), Updated: true, Key: append([]string{"organisation"}, names(r.Leading())...)}
 	boundary.Columns = append(append([]Column{{"organisation", "uuid", ""}}, columns(r.Leading())...), Column{"moment", "timestamptz", ""})
 	return []Table{movements, totals, boundary}
+}
+
+// layers adds to totals what makes a queue of them: the open ones of a key in the order in which they are used up.
+func layers(r *metadata.Accumulation, totals *Table) {
+	n := len(r.Leading())
+	document, line := r.Dimensions[n].Name, r.Dimensions[n+1].Name
+	var left []string
+	for _, a := range r.Resources {
+		left = append(left, a.Name+" <> 0")
+	}
+	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
+	totals.Generated = []Column{{metadata.Open, "boolean", fmt.Sprintf("period = 'infinity' AND (%s)", strings.Join(left, " OR "))}}
+	totals.Indexes = []Index{{
+		Suffix: "open", Columns: append(append([]string{"organisation"}, names(r.Leading())...), metadata.BroughtAt, document, line),
+		Where: metadata.Open,
+	}}
+	totals.Noted = fmt.Sprintf(`UPDATE %[1]s t SET %[2]s = m.period FROM %[3]s m
+WHERE m.recorder = t.%[4]s AND m.line = t.%[5]s AND t.period = 'infinity' AND t.%[2]s = '-infinity'`, r.Totals(), metadata.BroughtAt, r.Table(), document, line)
 }
 
 func accounting(r *metadata.Accounting) []Table {
@@ -176,7 +199,7 @@ func accounting(r *metadata.Accounting) []Table {
 	entries.Columns = append(append([]Column{}, recorded...),
 		Column{"debit", "text", ""}, Column{"credit", "text", ""}, Column{"amount", "numeric(18,2)", ""})
 	entries.Columns = append(append(entries.Columns, analytics("debit_")...), analytics("credit_")...)
-	entries.Indexes = []Index{{"period", false, []string{"organisation", "period"}}}
+	entries.Indexes = []Index{{"period", false, []string{"organisation", "period"}, ""}}
 	totals := Table{
 		Name: r.Totals(), Updated: true, Key: []string{"organisation", "account", "analytic_1", "analytic_2", "analytic_3", "period", "split"},
 		Columns: append([]Column{
@@ -217,6 +240,9 @@ func (t Table) create() string {
 	for _, c := range t.Columns {
 		parts = append(parts, c.definition())
 	}
+	for _, c := range t.Generated {
+		parts = append(parts, c.generated())
+	}
 	parts = append(parts, "PRIMARY KEY ("+strings.Join(t.Key, ", ")+")")
 	statement := fmt.Sprintf("CREATE TABLE %s (\n\t%s\n)", t.Name, strings.Join(parts, ",\n\t"))
 	if t.Updated {
@@ -232,8 +258,12 @@ func (c Column) definition() string {
 	return c.Name + " " + c.Type + " NOT NULL DEFAULT " + c.Default
 }
 
-func (t Table) addColumn(c Column) string {
-	return fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", t.Name, c.definition())
+func (c Column) generated() string {
+	return fmt.Sprintf("%s %s NOT NULL GENERATED ALWAYS AS (%s) STORED", c.Name, c.Type, c.Default)
+}
+
+func (t Table) addColumn(definition string) string {
+	return fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", t.Name, definition)
 }
 
 func (t Table) index(i Index) (name, statement string) {
@@ -242,5 +272,9 @@ func (t Table) index(i Index) (name, statement string) {
 	if i.Unique {
 		unique = "UNIQUE "
 	}
-	return name, fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", unique, name, t.Name, strings.Join(i.Columns, ", "))
+	statement = fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", unique, name, t.Name, strings.Join(i.Columns, ", "))
+	if i.Where != "" {
+		statement += " WHERE " + i.Where
+	}
+	return name, statement
 }

@@ -45,6 +45,7 @@
 #include "catalog/pg_shdepend.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_statistic_ext.h"
+#include "catalog/pg_subscription_rel.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
@@ -54,6 +55,8 @@
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+
+bool		MemCatNamesOutside = false;
 
 static int64 nunits = 0;
 
@@ -258,6 +261,7 @@ static const MemAnchor anchors[] = {
 	{PolicyRelationId, Anum_pg_policy_polrelid, RelationRelationId, 0, true},
 	{StatisticExtRelationId, Anum_pg_statistic_ext_stxrelid, RelationRelationId, 0, true},
 	{PublicationRelRelationId, Anum_pg_publication_rel_prrelid, RelationRelationId, 0, true},
+	{SubscriptionRelRelationId, Anum_pg_subscription_rel_srrelid, RelationRelationId, 0, true},
 	{PartitionedRelationId, Anum_pg_partitioned_table_partrelid, RelationRelationId, 0, true},
 	{ForeignTableRelationId, Anum_pg_foreign_table_ftrelid, RelationRelationId, 0, true},
 	{SequenceRelationId, Anum_pg_sequence_seqrelid, RelationRelationId, 0, true},
@@ -312,8 +316,23 @@ key_oid(int nkeys, ScanKey keys, AttrNumber attno, Oid *oid)
 }
 
 /*
- * Do these scan keys ask for rows about an owned object?  Then the real
- * catalog has none.
+ * A name in one of our temporary schemas.  Nobody else can create relations
+ * there, and what a predecessor left was removed before they became ours: as long
+ * as all of our own were in memory from the start, the real pg_class has none.
+ */
+static bool
+name_is_ours(Oid catalogId, int nkeys, ScanKey keys)
+{
+	Oid			nspoid;
+
+	return catalogId == RelationRelationId && !MemCatNamesOutside &&
+		key_oid(nkeys, keys, Anum_pg_class_relnamespace, &nspoid) &&
+		isTempOrTempToastNamespace(nspoid);
+}
+
+/*
+ * Do these scan keys ask for rows about an owned object, or for a name that only
+ * such an object can have?  Then the real catalog has none.
  */
 bool
 MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys)
@@ -332,5 +351,45 @@ MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys)
 		if (MemOwnerUnit(classId, oid))
 			return true;
 	}
-	return false;
+	return name_is_ours(catalogId, nkeys, keys);
+}
+
+/* Are all rows about this relation in memory? */
+bool
+MemCatServes(Oid relid)
+{
+	MemUnit    *unit = MemOwnerUnit(RelationRelationId, relid);
+
+	return unit != NULL && !unit->pending;
+}
+
+/*
+ * May this catalog have rows about the object, one of those that describe
+ * objects of any kind?  No is an answer only for what memory owns: then
+ * the catalog need not even be opened.
+ */
+bool
+MemCatMayHave(Oid catalogId, const ObjectAddress *object)
+{
+	MemUnit    *unit = MemOwnerUnit(object->classId, object->objectId);
+	MemCatalog *cat = MemKeyCatalog(catalogId);
+	Datum		values[MEMCAT_KEY_COLS];
+
+	if (unit == NULL || unit->pending)
+		return true;
+	switch (catalogId)
+	{
+		case SharedDependRelationId:
+			values[0] = ObjectIdGetDatum(MyDatabaseId);
+			values[1] = ObjectIdGetDatum(object->classId);
+			values[2] = ObjectIdGetDatum(object->objectId);
+			break;
+		case DescriptionRelationId:
+			values[0] = ObjectIdGetDatum(object->objectId);
+			values[1] = ObjectIdGetDatum(object->classId);
+			break;
+		default:
+			return cat != NULL;
+	}
+	return MemKeyFind(cat, 0, values) != NULL;
 }

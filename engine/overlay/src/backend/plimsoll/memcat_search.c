@@ -66,10 +66,17 @@ key_is_equality(ScanKey key, const MemCol *col)
 	return false;
 }
 
-/* The values that the scan keys ask of all columns of a hash key, if they do. */
+/*
+ * The values that the scan keys ask of all columns of a hash key, if they do;
+ * *answered is then the set of these scan keys.
+ */
 static bool
-key_values(const MemKeyDef *def, int nkeys, ScanKey keys, Datum *values)
+key_values(const MemKeyDef *def, int nkeys, ScanKey keys, Datum *values,
+		   uint64 *answered)
 {
+	uint64		used = 0;
+
+	nkeys = Min(nkeys, 64);		/* what fits the set */
 	for (int c = 0; c < def->ncols; c++)
 	{
 		int			i = 0;
@@ -79,7 +86,9 @@ key_values(const MemKeyDef *def, int nkeys, ScanKey keys, Datum *values)
 		if (i == nkeys)
 			return false;
 		values[c] = keys[i].sk_argument;
+		used |= UINT64CONST(1) << i;
 	}
+	*answered = used;
 	return true;
 }
 
@@ -94,7 +103,7 @@ MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
 	search->cat = cat;
 	search->snap = snap;
 	search->keyno = -1;
-	search->exact = nkeys == 0;
+	search->answered = 0;
 	search->unique = false;
 	search->head = &cat->rows;
 	search->cur = NULL;
@@ -107,10 +116,9 @@ MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
 		MemKeyDef  *def = &cat->keys[k];
 		Datum		values[MEMCAT_KEY_COLS];
 
-		if (!key_values(def, nkeys, keys, values))
+		if (!key_values(def, nkeys, keys, values, &search->answered))
 			continue;
 		search->keyno = k;
-		search->exact = nkeys == def->ncols;
 		search->unique = def->unique && snap.view != MEMVIEW_ANY;
 		search->head = MemKeyFind(cat, k, values);
 		break;
@@ -120,14 +128,14 @@ MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
 static bool
 row_matches(MemSearch *search, MemRow *row)
 {
-	if (search->exact)
-		return true;
 	for (int i = 0; i < search->nkeys; i++)
 	{
 		ScanKey		key = &search->keys[i];
 		bool		isnull;
 		Datum		value;
 
+		if (i < 64 && (search->answered & (UINT64CONST(1) << i)))
+			continue;
 		if (key->sk_flags & SK_ISNULL)
 			return false;
 		value = heap_getattr(&row->tuple, key->sk_attno, search->tupdesc, &isnull);

@@ -221,6 +221,7 @@ MemUnitSpill(MemUnit *unit)
 {
 	if (unit->pending || unit->spilled)
 		return;
+	MemCatNamesOutside = true;
 	MemUndoPrepare();
 	if (npending == maxpending)
 	{

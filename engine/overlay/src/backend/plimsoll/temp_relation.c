@@ -145,6 +145,8 @@ temp_relation_find(Oid relid)
 void
 temp_relation_created(Oid relid, Oid relnamespace, char relpersistence)
 {
+	if (isTempOrTempToastNamespace(relnamespace) && !MemCatServes(relid))
+		MemCatNamesOutside = true;
 	if (relpersistence != RELPERSISTENCE_TEMP ||
 		!(temp_local_invalidation || temp_skip_locks || temp_async_commit) ||
 		IsParallelWorker() ||

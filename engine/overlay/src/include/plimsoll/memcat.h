@@ -33,6 +33,9 @@ extern PGDLLIMPORT int temp_memory_catalog_limit;
 /* true while this session has a table in memory, or rows of one */
 extern PGDLLIMPORT bool MemCatActive;
 
+/* true once the real pg_class has had a row in our temporary schemas */
+extern PGDLLIMPORT bool MemCatNamesOutside;
+
 /* true while some table must move to the real catalogs at command end */
 extern PGDLLIMPORT bool MemCatSpillPending;
 
@@ -55,6 +58,8 @@ extern Oid	MemCatNewTable(const CreateStmt *stmt, char relkind,
 						   Oid accessMethodId, Oid tablespaceId);
 extern Oid	MemCatNewMember(Oid tableId, Oid tablespaceId);
 extern bool MemCatHasRows(void);
+extern bool MemCatServes(Oid relid);
+extern bool MemCatMayHave(Oid catalogId, const ObjectAddress *object);
 struct MemUnit;
 extern void MemUnitRelease(struct MemUnit *unit);
 extern void AtEOXact_MemCat(void);

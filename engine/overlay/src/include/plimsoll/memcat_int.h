@@ -158,7 +158,7 @@ typedef struct MemSearch
 	MemCatalog *cat;
 	MemSnap		snap;
 	int			keyno;			/* hash key in use, or -1: all rows */
-	bool		exact;			/* the hash key says all there is to say */
+	uint64		answered;		/* scan keys that the hash key says all about */
 	bool		unique;			/* at most one visible row */
 	dlist_head *head;			/* NULL: no rows */
 	dlist_node *cur;			/* last one looked at */

@@ -11,6 +11,7 @@
 #ifndef PLIMSOLL_TEMP_LOCK_H
 #define PLIMSOLL_TEMP_LOCK_H
 
+#include "access/transam.h"
 #include "catalog/pg_class_d.h"
 #include "catalog/pg_namespace_d.h"
 #include "plimsoll/temp_relation.h"
@@ -40,11 +41,13 @@ extern void AtEOXact_TempLock(bool isCommit);
 /*
  * About to lock a catalog object: is it ours, so that there is no need to?  If
  * so, the lock counts as held by us until it is released or the transaction ends.
+ *
+ * Most locks of DDL are on system catalogs, whose OIDs say that they are not.
  */
 static inline bool
 temp_lock_skip(Oid classid, Oid objid, LOCKMODE mode)
 {
-	return unlikely(temp_skip_locks) &&
+	return unlikely(temp_skip_locks) && objid >= FirstNormalObjectId &&
 		(temp_relation_count > 0 || classid == NamespaceRelationId) &&
 		temp_lock_skip_own(classid, objid, mode);
 }
@@ -53,17 +56,39 @@ temp_lock_skip(Oid classid, Oid objid, LOCKMODE mode)
 static inline bool
 temp_lock_unskip(Oid classid, Oid objid, LOCKMODE mode)
 {
-	return unlikely(temp_locks_skipped > 0) &&
+	return unlikely(temp_locks_skipped > 0) && objid >= FirstNormalObjectId &&
 		temp_lock_forget(classid, objid, mode);
+}
+
+/*
+ * A lock has been released by the fast path.  A transaction at work on temporary
+ * relations will take that of a system catalog again and again: keep the local
+ * entry for the next time.  LockReleaseAll() removes it, as it does any entry that
+ * holds nothing.
+ */
+static inline bool
+temp_lock_keep_entry(const LOCKTAG *tag)
+{
+	return unlikely(temp_locks_skipped > 0) &&
+		tag->locktag_field2 < FirstUnpinnedObjectId;
 }
 
 /* Do we hold this lock by having skipped it? */
 static inline bool
 temp_lock_held(const LOCKTAG *tag, LOCKMODE mode)
 {
-	return unlikely(temp_locks_skipped > 0) &&
-		tag->locktag_type == LOCKTAG_RELATION &&
-		temp_lock_recorded(RelationRelationId, tag->locktag_field2, mode);
+	if (likely(temp_locks_skipped == 0))
+		return false;
+	switch (tag->locktag_type)
+	{
+		case LOCKTAG_RELATION:
+			return temp_lock_recorded(RelationRelationId, tag->locktag_field2, mode);
+		case LOCKTAG_OBJECT:
+			return tag->locktag_field4 == 0 &&
+				temp_lock_recorded(tag->locktag_field2, tag->locktag_field3, mode);
+		default:
+			return false;
+	}
 }
 
 /*

@@ -70,7 +70,7 @@ SELECT pg_stat_force_next_flush() \gset
 CALL note_writes();
 DO $$
 BEGIN
-  FOR i IN 1 .. 1100 LOOP
+  FOR i IN 1 .. least(1100, current_setting('plimsoll_temp.rounds', true)::int) LOOP
     CREATE TEMP TABLE t (a int PRIMARY KEY, b text, c text DEFAULT 'c');
     DROP TABLE t;
     COMMIT;

@@ -51,7 +51,7 @@ TABLE state;
 -- dropped buffers are used again, beside those that the clock sweep has taken
 DO $$
 BEGIN
-  FOR i IN 1 .. 150 LOOP
+  FOR i IN 1 .. least(150, current_setting('plimsoll_temp.rounds', true)::int) LOOP
     CREATE TEMP TABLE cycle (id int PRIMARY KEY, t text);
     INSERT INTO cycle SELECT g, i || ' ' || g FROM generate_series(1, 10 * (i % 40)) g;
     IF (SELECT count(*) <> 10 * (i % 40) OR bool_or(t <> i || ' ' || id) FROM cycle) THEN

@@ -51,7 +51,14 @@ my $damage = qq{
 		SELECT bt_index_check(indexrelid, true) FROM pg_index
 		WHERE indrelid::regclass::text IN ($catalogs)) c};
 
-foreach my $how ('immediate stop', 'kill of a backend')
+# A backend aborts when it panics.
+my %signal = ('kill of a backend' => 'KILL', 'panic of a backend' => 'ABRT');
+
+foreach my $how (
+	'immediate stop',
+	'kill of a backend',
+	'panic of a backend',
+	'kill of the postmaster')
 {
 	my $pgbench = IPC::Run::start(
 		[
@@ -72,13 +79,26 @@ foreach my $how ('immediate stop', 'kill of a backend')
 		$pgbench->finish;
 		$node->start;
 	}
+	elsif ($how eq 'kill of the postmaster')
+	{
+		$node->kill9;
+		$pgbench->finish;
+		# its children have to notice first
+		foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+		{
+			last if $node->start(fail_ok => 1);
+			select(undef, undef, undef, 0.1);
+			# what an attempt that timed out may have left
+			$node->stop('fast', fail_ok => 1);
+		}
+	}
 	else
 	{
 		my $pid = $node->safe_psql('postgres',
 			q{SELECT pid FROM pg_stat_activity
 			  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1}
 		);
-		kill 'KILL', $pid;
+		kill $signal{$how}, $pid;
 		$pgbench->finish;
 		$node->poll_query_until('postgres', 'SELECT true');
 	}
