@@ -12,8 +12,11 @@ endif
 # A Go between 1.21 and ours fetches the toolchain that go.mod asks for.
 export GOTOOLCHAIN ?= auto
 
-DEMO_USERS    ?= 1000
-DEMO_DURATION ?= 30s
+# The report's users at the report's pace: an operation each in 20 minutes.
+DEMO_USERS    ?= 30000
+DEMO_THINK    ?= 20m
+DEMO_RAMP     ?= 30s
+DEMO_DURATION ?= 2m
 DEMO_FLAGS    ?=
 
 # What `plimsoll version` and every result say about the program.
@@ -37,13 +40,13 @@ build: setup engine ## the engine and the binary bin/plimsoll
 bin/plimsoll:
 	@go build -trimpath -ldflags '$(STAMP)' -o $@ ./cmd/plimsoll
 
-demo: build ## from nothing to a first Apdex: cluster, ERP base, users, table, HTML report
+demo: build ## from nothing to 30,000 users: cluster, ERP base, live dashboard, Apdex, audit, HTML report
 	@$(MAKE) --no-print-directory demo-run
 
 demo-run: bin/plimsoll
 	bin/plimsoll up
 	bin/plimsoll fill --if-empty
-	bin/plimsoll run --users $(DEMO_USERS) --duration $(DEMO_DURATION) $(DEMO_FLAGS)
+	bin/plimsoll run --ui --users $(DEMO_USERS) --think $(DEMO_THINK) --ramp $(DEMO_RAMP) --duration $(DEMO_DURATION) $(DEMO_FLAGS)
 
 test: ## set everything up and pass the tests (what CI runs)
 	@setup/install $(if $(filter system,$(ENGINE)),server,engine) go test

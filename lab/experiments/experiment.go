@@ -37,6 +37,7 @@ func All() []Experiment {
 	return []Experiment{
 		ThirtyThousandUsers{},
 		LargeBase{},
+		LoadFromAgents{},
 		SessionData{},
 		LocalInvalidation{},
 		SkippedLocks{},
@@ -76,6 +77,7 @@ type Bench struct {
 	Cluster  string   // that experiments on one cluster use; made when missing
 	Engine   string   // for clusters that are made
 	Serve    []string // command of one application-server worker (lab/run)
+	Agent    []string // command of one agent that makes a part of a load (lab/agents)
 	Store    *runs.Store
 	Software string
 

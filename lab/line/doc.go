@@ -13,6 +13,9 @@
 // What comes next is a function of the trials made so far and nothing else (Next). That
 // is why a search that was stopped goes on from its trials as if nothing had happened.
 //
+// The lines of several systems are found in one session, which gives each a trial in turn
+// (FindAll).
+//
 // Each trial starts from the same state of the database, is held against its own drift,
 // and is a run like any other, kept in the store of runs.
 package line

@@ -17,8 +17,10 @@ import (
 // Options of a search.
 type Options struct {
 	// Run is what each trial does; Users, Seed and Title are the search's.
-	Run    run.Options
-	Target float64
+	Run run.Options
+	// Configuration names the system that is searched where there are several (FindAll).
+	Configuration string
+	Target        float64
 	Bounds
 	Reset  Reset
 	Budget time.Duration // no trial begins that would not end in it; 0: none
@@ -30,13 +32,14 @@ type Options struct {
 
 // Progress of a search.
 type Progress struct {
-	Trial   int
-	Purpose Purpose
-	Users   int
-	Ended   *Trial // just now; nil while it is under way
-	Left    time.Duration
-	Share   float64 // 0..1 of the whole, by the estimate
-	Run     run.Progress
+	Configuration string // "" where there is one alone
+	Trial         int
+	Purpose       Purpose
+	Users         int
+	Ended         *Trial // just now; nil while it is under way
+	Left          time.Duration
+	Share         float64 // 0..1 of the whole, by the estimate
+	Run           run.Progress
 }
 
 // How a search can stop before its end.
@@ -57,20 +60,15 @@ type search struct {
 	*Line
 	dsn   string
 	began time.Time
-	known int // trials that were there before
 }
 
 // Find searches for the load line. The Line holds what was found also when there is an
 // error or ctx was cancelled; it is nil only when nothing could begin.
 func Find(ctx context.Context, o Options) (*Line, error) {
-	if o.Run.Scenario == nil {
-		o.Run.Scenario = scenario.Default()
-	}
-	var err error
-	if o.Reset, err = o.Reset.choose(o.Run.Scenario, o.Run.DSN, len(o.Run.URLs) > 0); err != nil {
+	s, err := newSearch(o, time.Now())
+	if err != nil {
 		return nil, err
 	}
-	s := &search{Options: o, dsn: o.Run.DSN, began: time.Now()}
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
@@ -84,12 +82,20 @@ func Find(ctx context.Context, o Options) (*Line, error) {
 	return s.Line, errors.Join(err, s.keep())
 }
 
+func newSearch(o Options, began time.Time) (s *search, err error) {
+	if o.Run.Scenario == nil {
+		o.Run.Scenario = scenario.Default()
+	}
+	o.Reset, err = o.Reset.choose(o.Run.Scenario, o.Run.DSN, len(o.Run.URLs) > 0)
+	return &search{Options: o, dsn: o.Run.DSN, began: began}, err
+}
+
 func (s *search) plan() Plan {
 	r := s.Run
 	return Plan{
 		Target: s.Target, Bounds: s.Bounds, DurationS: r.Duration.Seconds(), RampS: max(0, r.Ramp).Seconds(), TimeoutS: r.Timeout.Seconds(),
 		ThinkS: s.meanThink(), Seed: r.Seed, Scenario: r.Scenario.Name, Digest: r.Scenario.Digest(), Reset: s.Reset,
-		Workers: r.Workers, Profile: r.Profile, Serve: strings.Join(r.Serve[min(1, len(r.Serve)):], " "),
+		Workers: r.Workers, Profile: r.Profile, Configuration: s.Configuration, Serve: strings.Join(r.Serve[min(1, len(r.Serve)):], " "),
 	}
 }
 
@@ -108,45 +114,56 @@ func (s *search) meanThink() (mean float64) {
 
 // begin makes a new search or takes up the old one.
 func (s *search) begin() (err error) {
-	plan := s.plan()
 	if s.Resume && s.Store != nil {
-		if s.Line, err = s.Store.unfinished(plan.Fingerprint()); err != nil {
+		if s.Line, err = s.Store.unfinished(s.plan().Fingerprint()); err != nil {
 			return err
 		}
-		s.known, s.Stopped = len(s.Trials), ""
+		s.Stopped = ""
 		return nil
 	}
-	s.Line = &Line{Schema: Schema, ID: "unkept", Title: s.Run.Title, Started: s.began.UTC().Truncate(time.Millisecond), Plan: plan, Trials: []Trial{}}
+	s.Line = s.newLine()
 	if s.Store != nil {
 		s.ID, err = s.Store.begin(s.began)
 	}
 	return err
 }
 
+func (s *search) newLine() *Line {
+	return &Line{Schema: Schema, ID: "unkept", Title: s.Run.Title, Started: s.began.UTC().Truncate(time.Millisecond), Plan: s.plan(), Trials: []Trial{}}
+}
+
 func (s *search) all(ctx context.Context) error {
 	for {
-		purpose, users, longer := s.Bounds.Next(s.Trials)
-		if users == 0 {
-			return nil
-		}
-		if s.Budget > 0 && time.Since(s.began)+s.takes(users, longer) > s.Budget {
-			s.Stopped = ByBudget
-			return nil
-		}
-		t, err := s.try(ctx, purpose, users, longer)
-		if ctx.Err() != nil {
-			s.Stopped = ByHand
-			return nil
-		}
-		if err != nil {
+		if more, err := s.step(ctx); err != nil || !more {
 			return err
 		}
-		s.Trials = append(s.Trials, *t)
-		if err := s.keep(); err != nil {
-			return err
-		}
-		s.tell(Progress{Trial: len(s.Trials), Purpose: purpose, Users: users, Ended: t})
 	}
+}
+
+// step makes the next trial; false: there is none to make, or no longer time for it.
+func (s *search) step(ctx context.Context) (more bool, err error) {
+	purpose, users, longer := s.Bounds.Next(s.Trials)
+	if users == 0 {
+		return false, nil
+	}
+	if s.Budget > 0 && time.Since(s.began)+s.takes(users, longer) > s.Budget {
+		s.Stopped = ByBudget
+		return false, nil
+	}
+	t, err := s.try(ctx, purpose, users, longer)
+	if ctx.Err() != nil {
+		s.Stopped = ByHand
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s.Trials = append(s.Trials, *t)
+	if err := s.keep(); err != nil {
+		return false, err
+	}
+	s.tell(Progress{Trial: len(s.Trials), Purpose: purpose, Users: users, Ended: t})
+	return true, nil
 }
 
 // try makes one trial.
@@ -185,7 +202,7 @@ func (s *search) runOptions(dsn string, purpose Purpose, users, longer int) run.
 	o := s.Run
 	o.DSN, o.Users, o.Seed = dsn, users, s.Run.Seed+uint64(len(s.Trials))
 	o.Duration = s.length(users, longer)
-	o.Title = fmt.Sprintf("load line %s, trial %d: %s", s.ID, len(s.Trials)+1, purpose)
+	o.Title = fmt.Sprintf("load line %s, trial %d: %s", strings.TrimSpace(s.ID+" "+s.Configuration), len(s.Trials)+1, purpose)
 	if dsn != "" {
 		o.ServeEnv = append(o.ServeEnv[:len(o.ServeEnv):len(o.ServeEnv)], "PLIMSOLL_DSN="+dsn)
 	}
@@ -226,18 +243,31 @@ func (s *search) tell(p Progress) {
 	if s.Progress == nil {
 		return
 	}
+	p.Configuration, p.Left = s.Configuration, s.left(p.Ended == nil)
+	if p.Ended == nil {
+		p.Left += p.Run.Left
+	}
+	p.Share = shareOf(s.began, p.Left)
+	s.Progress(p)
+}
+
+// left is about how long the trials to come take, without the one that is under way.
+func (s *search) left(underWay bool) time.Duration {
 	rest := s.Bounds.Left(s.Trials)
 	_, users, longer := s.Bounds.Next(s.Trials)
-	if p.Ended == nil {
+	if underWay {
 		rest = max(0, rest-1)
-		p.Left = p.Run.Left
 	}
-	if users > 0 {
-		p.Left += time.Duration(rest) * s.takes(users, longer)
+	if users == 0 {
+		return 0
 	}
-	gone := time.Since(s.began)
-	p.Share = gone.Seconds() / max(1e-3, (gone+p.Left).Seconds())
-	s.Progress(p)
+	return time.Duration(rest) * s.takes(users, longer)
+}
+
+// shareOf the whole that is done, by the time it still takes.
+func shareOf(began time.Time, left time.Duration) float64 {
+	gone := time.Since(began)
+	return gone.Seconds() / max(1e-3, (gone+left).Seconds())
 }
 
 func (s *search) keep() error {

@@ -55,7 +55,9 @@ type Plan struct {
 	Reset     Reset   `json:"reset"`
 	Workers   int     `json:"workers"`
 	Profile   string  `json:"profile,omitempty"`
-	Serve     string  `json:"serve,omitempty"` // how workers are started: the shape of the ERP's data layer
+	// Configuration is the name of the system where several are searched in turns.
+	Configuration string `json:"configuration,omitempty"`
+	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP's data layer
 }
 
 // Fingerprint tells plans apart.
@@ -169,8 +171,10 @@ func thinkText(s float64) string {
 }
 
 // WriteJSON writes the line, indented, with a line end.
-func (l *Line) WriteJSON(w io.Writer) error {
+func (l *Line) WriteJSON(w io.Writer) error { return writeJSON(w, l) }
+
+func writeJSON(w io.Writer, value any) error {
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
-	return out.Encode(l)
+	return out.Encode(value)
 }

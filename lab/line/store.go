@@ -18,8 +18,9 @@ import (
 
 // Names in the folder of a search.
 const (
-	lineFile   = "line.json"
-	reportFile = "report.html"
+	lineFile       = "line.json"
+	comparisonFile = "lines.json"
+	reportFile     = "report.html"
 )
 
 // Store is a folder of searches.
@@ -55,10 +56,16 @@ func (s *Store) problem(err error) error {
 }
 
 // save writes the page and the JSON, each whole or not at all.
-func (s *Store) save(l *Line) error {
-	err := runs.WriteWhole(s.ReportPath(l.ID), func(w io.Writer) error { return l.HTML(w) })
+func (s *Store) save(l *Line) error { return s.write(l.ID, lineFile, l.HTML, l.WriteJSON) }
+
+func (s *Store) saveComparison(c *Comparison) error {
+	return s.write(c.ID, comparisonFile, c.HTML, c.WriteJSON)
+}
+
+func (s *Store) write(id, file string, page, tree func(io.Writer) error) error {
+	err := runs.WriteWhole(s.ReportPath(id), page)
 	if err == nil {
-		err = runs.WriteWhole(filepath.Join(s.dir, l.ID, lineFile), l.WriteJSON)
+		err = runs.WriteWhole(filepath.Join(s.dir, id, file), tree)
 	}
 	return s.problem(err)
 }
@@ -68,6 +75,16 @@ func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, r
 
 // unfinished is the newest search of a plan that is not complete.
 func (s *Store) unfinished(fingerprint string) (*Line, error) {
+	return newest(s, lineFile, Schema, func(l *Line) (string, bool, string) { return l.Schema, l.Complete, l.Plan.Fingerprint() }, fingerprint)
+}
+
+// unfinishedComparison is the newest session of some plans that is not complete.
+func (s *Store) unfinishedComparison(fingerprint string) (*Comparison, error) {
+	return newest(s, comparisonFile, ComparisonSchema, func(c *Comparison) (string, bool, string) { return c.Schema, c.Complete, c.fingerprint() }, fingerprint)
+}
+
+// newest that is stopped, of those that are kept in files of a name and a schema.
+func newest[T any](s *Store, file, schema string, of func(*T) (schema string, complete bool, fingerprint string), fingerprint string) (*T, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, s.problem(err)
@@ -75,33 +92,22 @@ func (s *Store) unfinished(fingerprint string) (*Line, error) {
 	slices.Reverse(entries)
 	var others int
 	for _, e := range entries {
-		l, err := read(filepath.Join(s.dir, e.Name(), lineFile))
-		if err != nil || l.Complete {
-			continue // another version's, or under way elsewhere
+		kept := new(T)
+		text, err := os.ReadFile(filepath.Join(s.dir, e.Name(), file))
+		if err != nil || json.Unmarshal(text, kept) != nil {
+			continue // none of these, or under way elsewhere
 		}
-		if l.Plan.Fingerprint() == fingerprint {
-			return l, nil
+		switch version, complete, plan := of(kept); {
+		case version != schema || complete: // another version's, or done
+		case plan == fingerprint:
+			return kept, nil
+		default:
+			others++
 		}
-		others++
 	}
 	hint := "begin one: the same command without --resume"
 	if others > 0 {
 		hint = "the searches that were stopped had other settings: repeat the very command of the one to go on with"
 	}
 	return nil, problem.New(problem.Usage, errors.New("no search with these settings was stopped"), hint)
-}
-
-func read(path string) (*Line, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var l Line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return nil, err
-	}
-	if l.Schema != Schema {
-		return nil, fmt.Errorf("schema %q, want %q", l.Schema, Schema)
-	}
-	return &l, nil
 }

@@ -73,21 +73,43 @@ func (l *Line) law() string {
 
 // conditionLines are what the line depends on.
 func (l *Line) conditionLines() []string {
-	c, p := l.conditions(), l.Plan
-	lines := []string{
+	lines := append(l.planLines(), l.systemLines()...)
+	if machine := l.machineLine(); machine != "" {
+		lines = append(lines, machine)
+	}
+	return lines
+}
+
+// planLines say what a trial is.
+func (l *Line) planLines() []string {
+	p := l.Plan
+	return []string{
 		fmt.Sprintf("scenario %s (%s), think time %s, steady state %.0f s or more, ramp %.0f s, seeds from %d", p.Scenario, p.Digest, thinkText(p.ThinkS), p.DurationS, p.RampS, p.Seed),
 		"before each trial: " + map[Reset]string{
 			ResetCopy: "a new copy of the database, and a checkpoint", ResetSQL: "the scenario's reset", ResetNone: "nothing: what a trial wrote was there in the next",
 		}[p.Reset],
 	}
+}
+
+// systemLines say what was searched.
+func (l *Line) systemLines() (lines []string) {
+	c := l.conditions()
 	if c.Scale != "" {
 		lines = append(lines, "base: "+c.Scale)
+	}
+	if c.Shape != "" {
+		lines = append(lines, "shape of the ERP: "+c.Shape)
 	}
 	if c.Engine.Version != "" {
 		lines = append(lines, fmt.Sprintf("engine: PostgreSQL %s, %s, fsync=%s, synchronous_commit=%s", c.Engine.Version, c.Engine.Flavour, c.Engine.Settings["fsync"], c.Engine.Settings["synchronous_commit"]))
 	}
-	if c.Machine.Cores > 0 {
-		lines = append(lines, fmt.Sprintf("machine: %s, %d cores", c.Machine.CPU, c.Machine.Cores))
-	}
 	return lines
+}
+
+func (l *Line) machineLine() string {
+	m := l.conditions().Machine
+	if m.Cores == 0 {
+		return ""
+	}
+	return fmt.Sprintf("machine: %s, %d cores", m.CPU, m.Cores)
 }

@@ -159,4 +159,26 @@ func TestEnsureDatabase_BySeveralAtOnceMakesOne(t *testing.T) {
 	}
 }
 
+func TestBasesAreLikeWhenTheirRowsAre(t *testing.T) {
+	one := rig.Base{Documents: 2100, Catalogs: []rig.Catalog{{Name: "items", Rows: 1000}}, Size: "61 MB"}
+	for _, c := range []struct {
+		name  string
+		other rig.Base
+		like  bool
+	}{
+		{"TheSameOfAnotherSize", rig.Base{Documents: 2100, Catalogs: one.Catalogs, Size: "70 MB"}, true},
+		{"AFewDocumentsMore", rig.Base{Documents: 2110, Catalogs: one.Catalogs}, true},
+		{"WorkedOn", rig.Base{Documents: 2300, Catalogs: one.Catalogs}, false},
+		{"OtherItems", rig.Base{Documents: 2100, Catalogs: []rig.Catalog{{Name: "items", Rows: 500}}}, false},
+		{"NoCatalogs", rig.Base{Documents: 2100}, false},
+		{"Empty", rig.Base{}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if one.Like(c.other) != c.like || c.other.Like(one) != c.like {
+				t.Errorf("%s and %s: want %v", one, c.other, c.like)
+			}
+		})
+	}
+}
+
 func TestMain(m *testing.M) { clustertest.Main(m) }

@@ -3,6 +3,7 @@ package rig
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -17,41 +18,89 @@ const estimateAbove = 100_000
 // scaleSQL gives the planner's estimate of a table's rows.
 const scaleSQL = `SELECT coalesce((SELECT reltuples::int8 FROM pg_class WHERE oid = to_regclass($1)), -1)`
 
-// Scale says in words how large the ERP's base is: "2,100 documents, 1,000 items, …, 61 MB".
-func Scale(ctx context.Context, dsn string) (string, error) {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return "", fmt.Errorf("look at the base: %w", err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	text, err := describe(ctx, conn)
-	if err != nil {
-		return "", fmt.Errorf("look at the base: %w", err)
-	}
-	return text, nil
+// Base is how large the ERP's base is.
+type Base struct {
+	Documents int64
+	Catalogs  []Catalog
+	Size      string // on disk, in words
 }
 
-func describe(ctx context.Context, conn *pgx.Conn) (string, error) {
-	var documents int64
+// Catalog is one and its rows.
+type Catalog struct {
+	Name string
+	Rows int64
+}
+
+// String says it in words: "2,100 documents, 1,000 items, …, 61 MB".
+func (b Base) String() string {
+	parts := []string{thousands(b.Documents) + " documents"}
+	for _, c := range b.Catalogs {
+		parts = append(parts, thousands(c.Rows)+" "+c.Name)
+	}
+	return strings.Join(append(parts, b.Size), ", ")
+}
+
+// likeWithin is by how much two bases may differ that were filled alike: rows of large tables
+// are estimates, and somebody may have tried a document or two.
+const likeWithin = 0.02
+
+// Like says whether another base was filled with the same numbers, and has been left so.
+func (b Base) Like(other Base) bool {
+	near := func(one, two int64) bool {
+		return math.Abs(float64(one-two)) <= likeWithin*float64(max(one, two))
+	}
+	if !near(b.Documents, other.Documents) || len(b.Catalogs) != len(other.Catalogs) {
+		return false
+	}
+	for i, c := range b.Catalogs {
+		if !near(c.Rows, other.Catalogs[i].Rows) {
+			return false
+		}
+	}
+	return true
+}
+
+// Scale says in words how large a base is.
+func Scale(ctx context.Context, dsn string) (string, error) {
+	b, err := Look(ctx, dsn)
+	if err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+// Look at a base.
+func Look(ctx context.Context, dsn string) (Base, error) {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return Base{}, fmt.Errorf("look at the base: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	b, err := count(ctx, conn)
+	if err != nil {
+		return Base{}, fmt.Errorf("look at the base: %w", err)
+	}
+	return b, nil
+}
+
+func count(ctx context.Context, conn *pgx.Conn) (b Base, err error) {
 	application := erp.Metadata()
 	for _, d := range application.Documents {
 		n, err := rows(ctx, conn, d.Table())
 		if err != nil {
-			return "", err
+			return b, err
 		}
-		documents += n
+		b.Documents += n
 	}
-	parts := []string{thousands(documents) + " documents"}
 	for _, c := range application.Catalogs {
 		n, err := rows(ctx, conn, c.Table())
 		if err != nil {
-			return "", err
+			return b, err
 		}
-		parts = append(parts, thousands(n)+" "+c.Name)
+		b.Catalogs = append(b.Catalogs, Catalog{c.Name, n})
 	}
-	var size string
-	err := conn.QueryRow(ctx, "SELECT pg_size_pretty(pg_database_size(current_database()))").Scan(&size)
-	return strings.Join(append(parts, size), ", "), err
+	err = conn.QueryRow(ctx, "SELECT pg_size_pretty(pg_database_size(current_database()))").Scan(&b.Size)
+	return b, err
 }
 
 func rows(ctx context.Context, conn *pgx.Conn, table string) (n int64, err error) {

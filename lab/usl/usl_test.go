@@ -1,10 +1,13 @@
 package usl
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func measured(law Law, noise float64, each int, ns ...float64) (points []Point) {
@@ -77,6 +80,24 @@ func TestOf(t *testing.T) {
 	t.Run("NeedsFourLevels", func(t *testing.T) {
 		if _, err := Of(measured(Law{100, 0, 0}, 0, 5, 1, 2, 4), 1); !errors.Is(err, ErrFewLevels) {
 			t.Error(err)
+		}
+	})
+}
+
+// A resample without κ that goes wholly one at a time once made an interval of no number, which no JSON can hold.
+func TestFitIsMadeOfNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var points []Point
+		for range rapid.IntRange(4, 10).Draw(t, "points") {
+			n := float64(rapid.IntRange(1, 60).Draw(t, "users"))
+			points = append(points, Point{n, math.Min(10*n, rapid.Float64Range(60, 110).Draw(t, "rate"))})
+		}
+		f, err := Of(points, 1)
+		if err != nil {
+			t.Skip(err)
+		}
+		if _, err := json.Marshal(f); err != nil {
+			t.Fatalf("%v: %+v", err, points)
 		}
 	})
 }

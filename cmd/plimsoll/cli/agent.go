@@ -120,11 +120,9 @@ func (o fleetOptions) options() (agents.Options, error) {
 	}
 	options := agents.Options{Agents: n, Bus: o.bus, Listen: o.listen, Access: o.access(), Software: software().Version, Wait: o.wait}
 	if local {
-		self, err := os.Executable()
-		if err != nil {
-			return options, fmt.Errorf("find this program: %w", err)
+		if options.Local, err = agentCommand(); err != nil {
+			return options, err
 		}
-		options.Local = []string{self, "agent", "--quiet"}
 	}
 	if o.bus == "" && o.token == "" {
 		if host, _, err := net.SplitHostPort(o.listen); err == nil && !isLoopback(host) {
@@ -133,6 +131,15 @@ func (o fleetOptions) options() (agents.Options, error) {
 		options.Access.Token = rand.Text()
 	}
 	return options, nil
+}
+
+// agentCommand starts this same program as an agent; where it joins is added.
+func agentCommand() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return []string{self, "agent", "--quiet"}, nil
 }
 
 func isLoopback(host string) bool {

@@ -103,6 +103,7 @@ func TestEndToEnd(t *testing.T) {
 		{"ProveInterruptedKeepsWhatWasMeasured", s.proveInterrupted},
 		{"ProveShowsWhatWasMeasured", s.proveShows},
 		{"LineOfOwnScripts", s.ownLine},
+		{"LinesOfConfigurationsInTurns", s.lines},
 		{"SecondInterruptStopsHard", s.hardStop},
 		{"UpStoppedTakesItselfBack", s.upStopped},
 		{"DestroyAsks", s.destroy},
@@ -564,4 +565,46 @@ func (s *stand) ownLine(t *testing.T) {
 	plimsoll(t, "report", l.Trials[0].Run).want(t, ExitOK)
 	plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration", "1s", "--ramp", "0s").want(t, ExitOK)
 	plimsoll(t, "run", "--scenario", path, "--dsn", "host=/nowhere dbname=x").want(t, ExitEnvironment)
+}
+
+// lines of both clusters in turns, then of shapes of the ERP.
+func (s *stand) lines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.toml")
+	const text = "application = \"none\"\n[operations.sleep]\ntarget = \"30s\"\nsql = \"SELECT pg_sleep(0.01)\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bounds := []string{"--from", "20", "--most", "20", "--think", "100ms", "--duration", "2s", "--ramp", "0s", "--confirmations", "1", "--lag-limit", "1m"}
+	args := append([]string{"line", "--configurations", s.one + "," + s.two, "--scenario", path}, bounds...)
+	stopped := interrupting(t, s.two+", trial 1, coarse", args...)
+	stopped.want(t, ExitInterrupted, "hint: the same command with --resume goes on")
+	html := filepath.Join(s.state, "lines.html")
+	o := plimsoll(t, append(args, "--resume", "--json", "--html", html)...)
+	o.want(t, ExitOK)
+	var c struct {
+		Schema   string
+		Complete bool
+		Lines    []struct {
+			Ratio *struct{ Users float64 }
+			Line  struct {
+				Plan   struct{ Configuration string }
+				Answer struct{ Users int }
+			}
+		}
+	}
+	o.decode(t, &c)
+	if c.Schema != "plimsoll.lines/1" || !c.Complete || len(c.Lines) != 2 || c.Lines[0].Line.Plan.Configuration != s.one || c.Lines[1].Line.Answer.Users < 1 ||
+		c.Lines[0].Ratio != nil || c.Lines[1].Ratio == nil || c.Lines[1].Ratio.Users <= 0 {
+		t.Errorf("%+v", c)
+	}
+	if page, err := os.ReadFile(html); err != nil || !bytes.Contains(page, []byte("</html>")) {
+		t.Errorf("report: %v", err)
+	}
+	plimsoll(t, append(args[:3:3], append(bounds, "--configurations", s.one+"+lean", "--scenario", path)...)...).want(t, ExitUsage, "the scenario has no ERP")
+	erp := func(configurations string) []string {
+		return append([]string{"line", "--configurations", configurations}, bounds...)
+	}
+	plimsoll(t, erp(s.one+"+classic,"+s.two+"+lean")...).want(t, ExitUsage, "the bases of "+s.one+" and "+s.two+" differ")
+	stopped = interrupting(t, s.one+"+lean, trial 1", erp(s.one+"+classic,"+s.one+"+lean")...)
+	stopped.want(t, ExitInterrupted, "2 configurations in turns")
 }

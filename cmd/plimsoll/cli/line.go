@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +29,8 @@ type lineOptions struct {
 	reset  string
 	budget time.Duration
 	resume bool
+	// configurations are searched in turns, each a cluster and a shape.
+	configurations []string
 }
 
 func (a *app) addLine(root *cobra.Command) {
@@ -45,12 +47,18 @@ Each trial works on a new copy of the database (the one that is given stays as i
 after the scenario's own reset, has a seed of its own, and is kept as a run. A trial that
 passes while its queue still grows is repeated twice as long.
 
+With --configurations the lines of several systems are found in one session, in turns: a trial
+of each, then the next of each, from bases that were filled alike. Each is a local cluster
+(made where it is missing, if it is called after its flavour: plimsoll, vanilla, system) and a
+shape of the ERP; the table has the users of each against those of the first.
+
 Ctrl-C keeps the trials so far; the same command with --resume goes on.
 Exit code 3 when no number of users reaches the target, or the budget ended the search.`,
 		Example: `  plimsoll line
   plimsoll line --target 0.94 --think 20m --from 1000 --budget 2h
   plimsoll line --scenario own.toml --dsn postgres://…
-  plimsoll line --resume`,
+  plimsoll line --resume
+  plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
 	fs := c.Flags()
 	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that must be reached")
@@ -63,6 +71,7 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
 	config.Span(fs, &o.budget, "budget", 0, 0, "begin no trial that would not end within this; 0: take what it takes")
 	config.Choice(fs, &o.reset, "reset", string(line.ResetAuto), []string{string(line.ResetAuto), string(line.ResetCopy), string(line.ResetSQL), string(line.ResetNone)},
 		"state before each trial: a copy of the database (template), the\nscenario's sql, none, or what fits")
+	fs.StringSliceVar(&o.configurations, "configurations", nil, "search several systems in turns: `CLUSTER+SHAPE`, with commas between\nor one after another; a cluster alone has the shape of --shape")
 	fs.BoolVar(&o.resume, "resume", false, "go on with the last search of these settings that was stopped")
 	config.Span(fs, &o.think, "think", scenario.ThinkMeanDefault, 0, "mean time a user thinks between an answer and the next operation")
 	config.Choice(fs, &o.thinkKind, "think-distribution", string(users.Lognormal), distributions(), "how think times are spread")
@@ -77,7 +86,10 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
 	a.targetFlags(c, &o.target)
 	engineFlag(c, &o.engine)
 	shapeFlags(c, &o.shapeOptions)
-	config.FlagOnly(fs, "html", "resume")
+	config.FlagOnly(fs, "html", "resume", "configurations")
+	for _, one := range []string{"cluster", "dsn", "url", "engine"} {
+		c.MarkFlagsMutuallyExclusive("configurations", one)
+	}
 }
 
 func (a *app) line(ctx context.Context, o lineOptions) error {
@@ -85,11 +97,14 @@ func (a *app) line(ctx context.Context, o lineOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(o.configurations) > 0 {
+		return a.lines(ctx, o, options)
+	}
 	l, err := a.search(ctx, o, options)
 	if l == nil {
 		return err
 	}
-	if showErr := a.showLine(o, l); err == nil {
+	if showErr := a.showLine(o, l.ID, l); err == nil {
 		err = showErr
 	}
 	if err != nil {
@@ -143,18 +158,26 @@ func (a *app) lineProgress() func(line.Progress) {
 	begun := false
 	return func(p line.Progress) {
 		if t := p.Ended; t != nil {
-			a.meter.Say("trial %d, %s: %d users, Apdex %s, %.1f ops/s: %s%s", p.Trial, p.Purpose, p.Users, scoreText(t.Apdex), t.OpsPerS, t.Outcome, because(t.Why))
+			a.meter.Say("%strial %d, %s: %d users, Apdex %s, %.1f ops/s: %s%s", whose(p), p.Trial, p.Purpose, p.Users, scoreText(t.Apdex), t.OpsPerS, t.Outcome, because(t.Why))
 		}
 		if !begun {
 			a.meter.Phase("line", 1, "")
 			begun = true
 		}
-		note := fmt.Sprintf("trial %d, %s, %d users: %s", p.Trial, p.Purpose, p.Users, p.Run.Phase)
+		note := fmt.Sprintf("%strial %d, %s, %d users: %s", whose(p), p.Trial, p.Purpose, p.Users, p.Run.Phase)
 		if p.Run.Scored {
 			note += fmt.Sprintf(", Apdex %.3f", p.Run.Apdex)
 		}
 		a.meter.UpdateLeft(p.Share, p.Left, note)
 	}
+}
+
+// whose the trial is, where there are several.
+func whose(p line.Progress) string {
+	if p.Configuration == "" {
+		return ""
+	}
+	return p.Configuration + ", "
 }
 
 func because(why string) string {
@@ -164,32 +187,33 @@ func because(why string) string {
 	return " (" + why + ")"
 }
 
-func (a *app) showLine(o lineOptions, l *line.Line) error {
+// found is a search, or several, as they are shown.
+type found interface {
+	Text(io.Writer) error
+	HTML(io.Writer) error
+}
+
+func (a *app) showLine(o lineOptions, id string, f found) error {
 	if o.html != "" {
-		f, err := os.Create(o.html)
-		if err == nil {
-			err = l.HTML(f)
-			if closed := f.Close(); err == nil {
-				err = closed
-			}
-		}
-		if err != nil {
-			return problem.New(problem.Environment, fmt.Errorf("write report: %w", err), "")
+		if err := writeHTML(o.html, f.HTML); err != nil {
+			return err
 		}
 	}
 	if a.json {
-		return a.emit(l)
+		return a.emit(f)
 	}
-	if err := l.Text(a.stdout); err != nil {
+	if err := f.Text(a.stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "report: %s\n", line.DefaultStore().ReportPath(l.ID))
+	_, err := fmt.Fprintf(a.stdout, "report: %s\n", line.DefaultStore().ReportPath(id))
 	return err
 }
 
+// goOn is what to do about a search that has not ended.
+const goOn = "the same command with --resume goes on"
+
 // judgeLine is the exit code's reason.
 func judgeLine(l *line.Line) error {
-	const goOn = "the same command with --resume goes on"
 	switch {
 	case l.Stopped == line.ByHand:
 		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)

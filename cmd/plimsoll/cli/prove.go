@@ -58,7 +58,7 @@ version is marked. Exit code 3 when a claim is refuted.
 	config.Count(fs, &o.users, "users", 0, 0, usersMax, "in experiments that put users on the ERP; 0 takes as many as the claim says")
 	config.Count(fs, &o.documents, "documents", 0, 0, documentsMax, "in the base of experiments that make one of their own; 0 leaves it to them")
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax, "that restore costs at once; 0 leaves it to the experiment")
-	fs.BoolVar(&o.full, "full", false, "bases and sessions as many as the report's, or as the disk takes\n(C02, C04, C20-C37); hours instead of minutes")
+	fs.BoolVar(&o.full, "full", false, "bases and sessions as many as the report's, or as the disk takes\n(C02-C04, C20-C37); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME`; without it the one that runs")
 	config.Share(fs, "cluster")
 	config.FlagOnly(fs, "all", "full")
@@ -209,12 +209,16 @@ func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, err
 	if err != nil {
 		return experiments.Bench{}, err
 	}
+	agent, err := agentCommand()
+	if err != nil {
+		return experiments.Bench{}, err
+	}
 	name, err := a.pickOrName(ctx, o.cluster, o.engine)
 	if err != nil {
 		return experiments.Bench{}, err
 	}
 	b := o.sizes()
-	b.Clusters, b.Cluster, b.Engine, b.Serve = a.clusters(), name, specEngine(name, o.engine), self
+	b.Clusters, b.Cluster, b.Engine, b.Serve, b.Agent = a.clusters(), name, specEngine(name, o.engine), self, agent
 	b.Store, b.Software, b.Say = runs.Default(), software().Version, a.meter.Say
 	b.Step = func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) }
 	return b, nil

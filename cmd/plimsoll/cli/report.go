@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,7 +49,7 @@ func (a *app) report(which, html string) error {
 		return err
 	}
 	if html != "" {
-		if err := writeHTML(html, r); err != nil {
+		if err := writeHTML(html, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 			return err
 		}
 		a.meter.Say("wrote %s", html)
@@ -114,19 +113,9 @@ func readResult(path string) (*result.Result, error) {
 	return &r, nil
 }
 
-// writeHTML writes the report whole or not at all.
-func writeHTML(path string, r *result.Result) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".report-*")
-	if err != nil {
-		return problem.New(problem.Environment, fmt.Errorf("write report: %w", err), "")
-	}
-	defer os.Remove(f.Name())
-	w := bufio.NewWriter(f)
-	err = errors.Join(report.HTML(w, r), w.Flush(), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+// writeHTML writes a report whole or not at all.
+func writeHTML(path string, page func(io.Writer) error) error {
+	if err := runs.WriteWhole(path, page); err != nil {
 		return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err), "")
 	}
 	return nil

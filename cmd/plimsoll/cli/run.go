@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -245,7 +246,7 @@ func (a *app) runProgress(l *looks) func(run.Progress) {
 // finishRun shows the result and turns it into an error where the answer is no.
 func (a *app) finishRun(o runOptions, r *result.Result, err error) error {
 	if o.html != "" {
-		if htmlErr := writeHTML(o.html, r); err == nil {
+		if htmlErr := writeHTML(o.html, func(w io.Writer) error { return report.HTML(w, r) }); err == nil {
 			err = htmlErr
 		}
 	}

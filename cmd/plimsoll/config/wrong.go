@@ -17,6 +17,8 @@ var kinds = map[string]string{
 	"bool":     "true or false",
 	"duration": "a duration such as 30s or 5m",
 	"string":   "text",
+
+	"stringSlice": "words with commas between",
 }
 
 // Kind says in plain words what flag f takes.

@@ -1,0 +1,164 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/lab/run"
+)
+
+// System is one of several whose lines are found in one session.
+type System struct {
+	Name string
+	// Run is what each trial of it does.
+	Run run.Options
+}
+
+// session searches several systems in turns: one trial of each, then the next of each, so
+// that a machine that drifts does so for all.
+type session struct {
+	Options
+	*Comparison
+	began    time.Time
+	searches []*search
+}
+
+// FindAll searches for the lines of several systems, with what o says of all of them. The
+// Comparison holds what was found also when there is an error or ctx was cancelled; it is
+// nil only when nothing could begin.
+func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, error) {
+	if len(systems) == 0 {
+		return nil, errors.New("compare load lines: there is no system")
+	}
+	s := &session{Options: o, began: time.Now()}
+	if err := s.begin(systems); err != nil {
+		return nil, err
+	}
+	err := s.all(ctx)
+	if err != nil && s.Stopped == "" {
+		s.Stopped = err.Error()
+	}
+	return s.Comparison, errors.Join(err, s.keep())
+}
+
+// begin makes a search for each system, or takes them up again.
+func (s *session) begin(systems []System) (err error) {
+	s.Comparison = &Comparison{Schema: ComparisonSchema, ID: "unkept", Title: s.Run.Title, Started: s.began.UTC().Truncate(time.Millisecond)}
+	for _, system := range systems {
+		one, err := s.search(system)
+		if err != nil {
+			return fmt.Errorf("%s: %w", system.Name, err)
+		}
+		s.searches = append(s.searches, one)
+		s.Lines = append(s.Lines, Compared{Line: one.Line})
+	}
+	switch {
+	case s.Store == nil:
+	case s.Resume:
+		if s.Comparison, err = s.Store.unfinishedComparison(s.fingerprint()); err != nil {
+			return err
+		}
+		s.Stopped = ""
+	default:
+		s.ID, err = s.Store.begin(s.began)
+	}
+	for i, one := range s.searches {
+		one.Line = s.Lines[i].Line
+		one.ID, one.Stopped = s.ID, ""
+		one.conclude(one.pool())
+	}
+	return err
+}
+
+// EstimateAll is about how long the lines of all systems take.
+func (o Options) EstimateAll(systems []System) (all time.Duration) {
+	for _, system := range systems {
+		o.Run = system.Run
+		all += o.Estimate()
+	}
+	return all
+}
+
+// search of one system; the session keeps it with the others.
+func (s *session) search(system System) (*search, error) {
+	o := s.Options
+	o.Run, o.Configuration, o.Store, o.Progress = system.Run, system.Name, nil, nil
+	one, err := newSearch(o, s.began)
+	if err != nil {
+		return nil, err
+	}
+	one.Line = one.newLine()
+	if s.Progress != nil {
+		one.Progress = func(p Progress) { s.tell(one, p) }
+	}
+	return one, nil
+}
+
+func (s *session) all(ctx context.Context) error {
+	for round := 0; ; round++ {
+		going := false
+		for _, one := range s.order(round) {
+			more, err := one.turn(ctx)
+			going = going || more
+			switch {
+			case err != nil:
+				return fmt.Errorf("%s: %w", one.Configuration, err)
+			case one.Stopped == ByHand:
+				s.Stopped = ByHand
+				return nil
+			case one.Stopped != "":
+				s.Stopped = one.Stopped
+			}
+			if err := s.keep(); err != nil {
+				return err
+			}
+		}
+		if !going {
+			return nil
+		}
+	}
+}
+
+// order of a round: each second one the other way round, so that a steady drift favours
+// nobody.
+func (s *session) order(round int) []*search {
+	order := slices.Clone(s.searches)
+	if round%2 == 1 {
+		slices.Reverse(order)
+	}
+	return order
+}
+
+// turn makes the next trial and takes its copy away, so that a system out of turn is idle.
+func (s *search) turn(ctx context.Context) (more bool, err error) {
+	if more, err = s.step(ctx); !more && err == nil && s.Stopped != ByHand {
+		return false, nil // nothing was made
+	}
+	if dropped := s.drop(ctx); err == nil {
+		err = dropped
+	}
+	return more, err
+}
+
+// tell of one search among all.
+func (s *session) tell(one *search, p Progress) {
+	for _, other := range s.searches {
+		if other != one {
+			p.Left += other.left(false)
+		}
+	}
+	p.Share = shareOf(s.began, p.Left)
+	s.Progress(p)
+}
+
+func (s *session) keep() error {
+	s.Finished = time.Now().UTC().Truncate(time.Millisecond)
+	s.conclude()
+	if s.Store == nil {
+		return nil
+	}
+	return s.Store.saveComparison(s.Comparison)
+}

@@ -1,0 +1,160 @@
+package line
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/lab/scenario"
+	"plimsoll/platform/problem"
+)
+
+// two systems: one as base makes it, and one that does four times as much.
+func two(t *testing.T) (Options, []System) {
+	t.Helper()
+	o := base(t, "")
+	quick := o.Run
+	path := filepath.Join(t.TempDir(), "quick.toml")
+	text := strings.NewReplacer("RESET", "", "connections = 2", "connections = 8").Replace(narrow)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if quick.Scenario, err = scenario.Read(path); err != nil {
+		t.Fatal(err)
+	}
+	return o, []System{{"slow+<i>", o.Run}, {"quick", quick}}
+}
+
+func TestFindAll(t *testing.T) {
+	o, systems := two(t)
+	var order []string
+	shares := []float64{0}
+	o.Progress = func(p Progress) {
+		shares = append(shares, p.Share)
+		if p.Ended == nil {
+			return
+		}
+		order = append(order, p.Configuration)
+		if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = current_database() || '_line'"); n > 1 {
+			t.Errorf("%d copies", n)
+		}
+	}
+	c, err := FindAll(t.Context(), o, systems)
+	if err != nil || !c.Complete || len(c.Lines) != 2 || c.Stopped != "" {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	slow, quick := c.Lines[0], c.Lines[1]
+	if slow.Ratio != nil || quick.Ratio == nil || quick.Line.Answer.Users <= slow.Line.Answer.Users {
+		t.Errorf("%s; %s", c.Statement(), quick.Ratio)
+	}
+	if low, high := quick.Ratio.Low, quick.Ratio.High; low == nil || high == nil || *low >= quick.Ratio.Users || *high <= quick.Ratio.Users {
+		t.Errorf("%s", quick.Ratio)
+	}
+	if most := slices.Max(shares); most > 1 || most < 0.5 {
+		t.Errorf("share %v", most)
+	}
+	t.Run("InTurns", func(t *testing.T) {
+		both := 2 * min(len(slow.Line.Trials), len(quick.Line.Trials))
+		for i := 0; i < both; i += 4 {
+			want := []string{"slow+<i>", "quick", "quick", "slow+<i>"}
+			if got := order[i:min(i+4, both)]; !slices.Equal(got, want[:len(got)]) {
+				t.Errorf("turns %d to %d: %v", i, i+len(got), got)
+			}
+		}
+		if len(order) != c.Trials() {
+			t.Errorf("%d trials heard of, %d made", len(order), c.Trials())
+		}
+	})
+	t.Run("IsShown", func(t *testing.T) {
+		var b, tree strings.Builder
+		if err := c.Text(&b); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(o.Store.ReportPath(c.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{quick.Ratio.String(), slow.Line.usersText(), quick.Line.Limit.Resource} {
+			if !strings.Contains(b.String(), part) || !strings.Contains(string(page), part) {
+				t.Errorf("text or page lacks %q:\n%s", part, b.String())
+			}
+		}
+		if strings.Contains(string(page), "<i>") || !strings.Contains(string(page), "slow+&lt;i&gt;") && !strings.Contains(string(page), "slow&#43;&lt;i&gt;") {
+			t.Error("a name is markup in the page")
+		}
+		var again Comparison
+		if err := c.WriteJSON(&tree); err != nil || json.Unmarshal([]byte(tree.String()), &again) != nil || again.Schema != ComparisonSchema || again.fingerprint() != c.fingerprint() {
+			t.Errorf("%v, %+v", err, again)
+		}
+	})
+	t.Run("LeavesNoCopy", func(t *testing.T) {
+		if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = current_database() || '_line'"); n != 0 {
+			t.Error("the copy is still there")
+		}
+	})
+}
+
+func TestFindAll_StoppedByHandGoesOn(t *testing.T) {
+	o, systems := two(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := 0
+	o.Progress = func(p Progress) {
+		if p.Ended != nil {
+			ended++
+		} else if ended == 3 {
+			stop()
+		}
+	}
+	first, err := FindAll(ctx, o, systems)
+	if err != nil || first.Stopped != ByHand || first.Complete || first.Trials() != 3 {
+		t.Fatalf("%v, %+v", err, first)
+	}
+	o.Progress, o.Resume = nil, true
+	if c, err := FindAll(t.Context(), o, []System{systems[1], systems[0]}); err == nil || problem.ClassOf(err) != problem.Usage {
+		t.Errorf("went on with others: %+v, %v", c, err)
+	}
+	second, err := FindAll(t.Context(), o, systems)
+	if err != nil || !second.Complete || second.ID != first.ID || second.Trials() <= 3 || second.Stopped != "" {
+		t.Fatalf("%v, %+v", err, second)
+	}
+	for i, one := range first.Lines {
+		for k, trial := range one.Line.Trials {
+			if got := second.Lines[i].Line.Trials[k].Run; got != trial.Run {
+				t.Errorf("%s, trial %d was made again: %s, %s", one.Line.Plan.Configuration, k+1, trial.Run, got)
+			}
+		}
+	}
+}
+
+func TestRatioOfLines(t *testing.T) {
+	at := func(users, below int) *Answer {
+		a := &Answer{Users: users}
+		if below > 0 {
+			a.Below = &below
+		}
+		return a
+	}
+	for _, c := range []struct {
+		name        string
+		base, other *Answer
+		want        string
+	}{
+		{"BothClosed", at(100, 110), at(400, 440), "×4 (3.64 to 4.4)"},
+		{"OtherOpen", at(100, 110), at(400, 0), "×4 (3.64 or more)"},
+		{"BaseOpen", at(100, 0), at(400, 440), "×4 (up to 4.4)"},
+		{"BothOpen", at(100, 0), at(400, 0), "×4"},
+		{"NoBase", nil, at(400, 440), "-"},
+		{"NoOther", at(100, 110), nil, "-"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := ratioOf(c.base, c.other).String(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
