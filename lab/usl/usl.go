@@ -34,8 +34,11 @@ func (l Law) At(n float64) float64 {
 
 // Peak is the number of users with the highest throughput; infinite without κ, and 0 where σ alone keeps throughput from growing.
 func (l Law) Peak() float64 {
-	if l.Sigma >= 1 {
+	switch {
+	case l.Sigma >= 1:
 		return 0
+	case l.Kappa == 0: // it may be a negative zero, whose quotient has no root
+		return math.Inf(1)
 	}
 	return math.Sqrt((1 - l.Sigma) / l.Kappa)
 }
