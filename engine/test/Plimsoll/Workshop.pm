@@ -64,6 +64,7 @@ sub start
 	$ENV{SOURCE} = $self->{source} if $self->{source};
 	my %env = %{ $option{env} // {} };
 	@ENV{ keys %env } = values %env;
+	$SIG{$_} = 'DEFAULT' for qw(INT TERM HUP QUIT); # who runs the tests may have them ignored, as nohup does, and no shell could trap them
 	open STDIN,  '<', '/dev/null'           or die;
 	open STDOUT, '>', $option{out} // '/dev/null' or die;
 	open STDERR, '>', $option{err} // '/dev/null' or die;
