@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"plimsoll/platform/id"
 )
@@ -25,8 +24,7 @@ const (
 // order of codes, the hottest first.
 type directory struct {
 	*office
-	mutex     sync.Mutex
-	loaded    bool
+	load      loading
 	warehouse id.ID
 	items     []id.ID
 	itemNames []string
@@ -69,19 +67,13 @@ func (c *Client) directoryOf(ctx context.Context, s *Session, user, organisation
 		c.known[warehouse] = d
 	}
 	c.mutex.Unlock()
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.loaded {
-		return d, nil
-	}
-	if err := d.load(ctx, c, s); err != nil {
+	if err := d.load.once(func() error { return d.read(ctx, c, s) }); err != nil {
 		return nil, fmt.Errorf("read what the screens of warehouse %s hold: %w", warehouse, err)
 	}
-	d.loaded = true
 	return d, nil
 }
 
-func (d *directory) load(ctx context.Context, c *Client, s *Session) error {
+func (d *directory) read(ctx context.Context, c *Client, s *Session) error {
 	var stock struct{ Rows []element }
 	var items struct{ Items []element }
 	if err := c.fetch(ctx, s, "/v1/reports/stock", fmt.Sprintf("warehouse=%s&limit=%d", d.warehouse, itemsMax), &stock); err != nil {

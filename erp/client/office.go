@@ -14,8 +14,7 @@ import (
 // office is what the users of an organisation have in common, whatever their warehouse: read once, and by
 // the directories of thousands of warehouses shared.
 type office struct {
-	mutex        sync.Mutex
-	loaded       bool
+	load         loading
 	warehouses   map[string]id.ID // by user
 	customers    []deal           // in the order of the contracts' codes
 	suppliers    []deal
@@ -28,6 +27,23 @@ type office struct {
 	assets       []id.ID // not in use when they were read
 }
 
+// loading is done by whoever comes first, while the others wait; after a failure the next one tries again.
+type loading struct {
+	mutex sync.Mutex
+	done  bool
+}
+
+func (l *loading) once(read func() error) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.done {
+		return nil
+	}
+	err := read()
+	l.done = err == nil
+	return err
+}
+
 // officeOf finds the office of an organisation, and loads it once.
 func (c *Client) officeOf(ctx context.Context, s *Session, organisation string) (*office, error) {
 	c.mutex.Lock()
@@ -37,19 +53,13 @@ func (c *Client) officeOf(ctx context.Context, s *Session, organisation string) 
 		c.offices[organisation] = o
 	}
 	c.mutex.Unlock()
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	if o.loaded {
-		return o, nil
-	}
-	if err := o.load(ctx, c, s); err != nil {
+	if err := o.load.once(func() error { return o.read(ctx, c, s) }); err != nil {
 		return nil, fmt.Errorf("read what the users of an organisation have in common: %w", err)
 	}
-	o.loaded = true
 	return o, nil
 }
 
-func (o *office) load(ctx context.Context, c *Client, s *Session) error {
+func (o *office) read(ctx context.Context, c *Client, s *Session) error {
 	var partners, contracts, documents struct{ Items []element }
 	if err := c.fetch(ctx, s, "/v1/catalogs/counterparties", fmt.Sprintf("limit=%d", counterpartiesMax), &partners); err != nil {
 		return err
