@@ -26,22 +26,28 @@ const (
 	StockLimitMax     = 10_000
 )
 
+// stockTotals tell of all rows with each row of a limited answer.
+const stockTotals = ", count(*) OVER (), sum(b.amount) OVER ()"
+
+// stockSQL are the texts of the report: of everything or of one warehouse, without the totals of all rows or with them.
+type stockSQL struct{ plain, counted string }
+
 var (
-	stockSQL            = stockReportSQL("")
-	stockOfWarehouseSQL = stockReportSQL("warehouse")
-	stockShown          = []metadata.Attribute{
+	stockOfAll       = stockSQL{stockReportSQL("", ""), stockReportSQL("", stockTotals)}
+	stockOfWarehouse = stockSQL{stockReportSQL("warehouse", ""), stockReportSQL("warehouse", stockTotals)}
+	stockShown       = []metadata.Attribute{
 		reference("warehouse", "warehouses"), reference("item", "items"), text("code", 1), text("name", 1),
 		text("account", 1), typed("quantity", metadata.Quantity), typed("amount", metadata.Money),
 	}
 )
 
-func stockReportSQL(filter string) string {
+func stockReportSQL(filter, totals string) string {
 	meta := stock()
 	limit := "$3"
 	if filter != "" {
 		limit = "$4"
 	}
-	return `SELECT b.warehouse, b.item, i.code, i.name, i.account, b.quantity, b.amount, count(*) OVER (), sum(b.amount) OVER ()
+	return `SELECT b.warehouse, b.item, i.code, i.name, i.account, b.quantity, b.amount` + totals + `
 FROM ` + register.BalanceSQL(&meta, filter) + ` b JOIN cat_items i ON i.id = b.item
 ORDER BY i.name, i.id, b.warehouse LIMIT ` + limit
 }
@@ -74,38 +80,53 @@ func stockOnDate(ctx context.Context, db *database.Database, user session.User, 
 	if err != nil {
 		return nil, err
 	}
-	statement, args := stockSQL, []any{user.Organisation, at}
+	sql, args := stockOfAll, []any{user.Organisation, at}
 	warehouse, err := idOf(query, "warehouse")
 	if err != nil {
 		return nil, err
 	}
 	if !warehouse.IsZero() {
-		statement, args = stockOfWarehouseSQL, append(args, []id.ID{warehouse})
+		sql, args = stockOfWarehouse, append(args, []id.ID{warehouse})
 	}
-	return runStock(ctx, db, at, statement, append(args, limit))
+	stock := &stockAt{}
+	if err := stock.read(ctx, db, sql, args, limit); err != nil {
+		return nil, err
+	}
+	body := fmt.Appendf(nil, `{"date":%q,"count":%d,"amount":%q,"rows":`, at.Format(time.RFC3339Nano), stock.count, stock.amount)
+	return append(stock.rows.AppendJSON(body), '}'), nil
 }
 
-func runStock(ctx context.Context, db *database.Database, at time.Time, statement string, args []any) ([]byte, error) {
-	var count int64
-	var value amount.Money
-	rows := rowset.New(stockShown, 0)
-	err := db.Read(ctx, func(w *database.Work) error {
-		rows = rowset.New(stockShown, 0)
+// stockAt is the stock as it was at a moment.
+type stockAt struct {
+	rows   *rowset.Table
+	count  int64        // of all rows
+	amount amount.Money // of all rows
+}
+
+// read asks for one row more than is shown. Nearly always there is none, and what is shown is all there is: nobody has to count
+// it with every row. Where there is more, another statement tells rows and totals of one moment.
+func (s *stockAt) read(ctx context.Context, db *database.Database, sql stockSQL, args []any, limit int) error {
+	if err := s.ask(ctx, db, sql.plain, append(args[:len(args):len(args)], limit+1)); err != nil {
+		return err
+	}
+	if s.rows.Rows() > limit {
+		return s.ask(ctx, db, sql.counted, append(args, limit), &s.count, &s.amount)
+	}
+	s.count, s.amount = int64(s.rows.Rows()), 0
+	for _, a := range rowset.Column[amount.Money](s.rows, "amount") {
+		s.amount += a
+	}
+	return nil
+}
+
+func (s *stockAt) ask(ctx context.Context, db *database.Database, statement string, args []any, totals ...any) error {
+	return db.Read(ctx, func(w *database.Work) error {
+		s.rows = rowset.New(stockShown, 0)
 		w.Queue("stock report", statement, args...).Rows(func(r pgx.Rows) error {
-			row := rows.Grow(1)
-			targets := make([]any, 0, len(stockShown)+2)
-			for i := range stockShown {
-				targets = append(targets, rows.Cell(i, row))
-			}
-			return r.Scan(append(targets, &count, &value)...)
+			return r.Scan(append(s.rows.Cells(s.rows.Grow(1)), totals...)...)
 		})
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	body := fmt.Appendf(nil, `{"date":%q,"count":%d,"amount":%q,"rows":`, at.Format(time.RFC3339Nano), count, value)
-	return append(rows.AppendJSON(body), '}'), nil
 }
 
 // moment reads a time or a date of a query; a date means its last moment.

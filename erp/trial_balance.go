@@ -37,14 +37,12 @@ type TrialBalance struct {
 	Total TrialBalanceRow   `json:"total"`
 }
 
-// What stood before the end contains what stood before the beginning, so every account is on the left side.
+// What stood before the end contains what stood before the beginning, so no account is missing that was opened.
 var trialBalanceSQL = trialBalanceStatement()
 
 func trialBalanceStatement() string {
 	meta := general()
-	return `SELECT c.account, coalesce(o.debit, 0), coalesce(o.credit, 0), c.debit, c.credit
-FROM ` + ledger.TurnoverSQL(&meta, "$3") + ` c LEFT JOIN ` + ledger.TurnoverSQL(&meta, "$2") + ` o USING (account)
-ORDER BY c.account`
+	return ledger.BetweenSQL(&meta, "$2", "$3") + "\nORDER BY account"
 }
 
 var trialBalanceReport = server.Report{

@@ -41,7 +41,10 @@ func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
 	l := ledger.New(app.Ledger("general"))
 	rapid.Check(t, func(rt *rapid.T) {
 		db.Exec(t, "TRUNCATE gl_general, gl_general_totals")
-		organisation, at := id.New(), rapid.SampledFrom(moments).Draw(rt, "asked")
+		organisation, from, at := id.New(), rapid.SampledFrom(moments).Draw(rt, "from"), rapid.SampledFrom(moments).Draw(rt, "asked")
+		if at.Before(from) {
+			from, at = at, from
+		}
 		model := turnovers{}
 		for range rapid.IntRange(1, 8).Draw(rt, "record sets") {
 			by := register.Recorder{ID: id.New(), Type: "test", Organisation: organisation, Period: rapid.SampledFrom(moments).Draw(rt, "period")}
@@ -61,14 +64,18 @@ func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
 					model.add(e.Debit[i], sum, 0)
 					model.add(e.Credit[i], 0, sum)
 				}
+				if by.Organisation == organisation && by.Period.Before(from) {
+					model.open(e.Debit[i], sum, 0)
+					model.open(e.Credit[i], 0, sum)
+				}
 			}
 		}
-		if got, want := read(t, db, organisation, at), render(model); got != want {
-			rt.Fatalf("before %s:\n%s\nwant:\n%s", at, got, want)
+		if got, want := read(t, db, organisation, from, at), render(model); got != want {
+			rt.Fatalf("before %s and %s:\n%s\nwant:\n%s", from, at, got, want)
 		}
 		change(t, rt, db, func(w *database.Work) { l.Recalculate(w, nil) })
-		if got, want := read(t, db, organisation, at), render(model); got != want {
-			rt.Fatalf("before %s:\n%s\nwant:\n%s", at, got, want)
+		if got, want := read(t, db, organisation, from, at), render(model); got != want {
+			rt.Fatalf("before %s and %s:\n%s\nwant:\n%s", from, at, got, want)
 		}
 	})
 }
@@ -109,15 +116,23 @@ func (t turnovers) add(a ledger.Account, debit, credit amount.Money) {
 	}
 }
 
-func read(t *testing.T, db *databasetest.Test, organisation id.ID, at time.Time) string {
+// open is what was before the first of two moments.
+func (t turnovers) open(a ledger.Account, debit, credit amount.Money) {
+	key := opened(a.Code)
+	t[key] = turnover{t[key].debit + debit, t[key].credit + credit}
+}
+
+func opened(code string) string { return code + " opened" }
+
+func read(t *testing.T, db *databasetest.Test, organisation id.ID, from, at time.Time) string {
 	found := turnovers{}
 	meta := app.Ledger("general")
 	err := db.Read(t.Context(), func(w *database.Work) error {
-		w.Queue("turnover", "SELECT account, debit, credit FROM "+ledger.TurnoverSQL(meta, "$2")+" t", organisation, at).Rows(func(r pgx.Rows) error {
+		w.Queue("turnover", ledger.BetweenSQL(meta, "$2", "$3"), organisation, from, at).Rows(func(r pgx.Rows) error {
 			var account string
-			var sum turnover
-			err := r.Scan(&account, &sum.debit, &sum.credit)
-			found[account] = sum
+			var before, sum turnover
+			err := r.Scan(&account, &before.debit, &before.credit, &sum.debit, &sum.credit)
+			found[account], found[opened(account)] = sum, before
 			return err
 		})
 		for _, code := range []string{"41", "60", "90"} {

@@ -7,40 +7,46 @@ import (
 	"plimsoll/platform/metadata"
 )
 
-// TurnoverSQL is a subquery with the debit and credit of each account that had any before a moment: the
-// turnovers of the months before, and the entries of its month up to it. $1 is the organisation; moment is an expression of the statement.
-func TurnoverSQL(meta *metadata.Accounting, moment string) string {
-	return turnoverSQL(meta, moment, "account", "")
-}
-
-// AnalyticTurnoverSQL is TurnoverSQL of one account (an expression of the statement) by its analytics: analytic_1, analytic_2, analytic_3.
+// AnalyticTurnoverSQL is a subquery with the debit and credit of one account (an expression of the statement) before a moment, by its analytics: account, analytic_1,
+// analytic_2, analytic_3, debit, credit; it is the turnovers of the months before, and the entries of its month up to it. $1 is the organisation; moment is an expression of the statement.
 func AnalyticTurnoverSQL(meta *metadata.Accounting, moment, account string) string {
-	return turnoverSQL(meta, moment, balanceBy, account)
+	month := monthOf(moment)
+	within := fmt.Sprintf("organisation = $1 AND period >= %s AT TIME ZONE 'UTC' AND period < %s", month, moment)
+	side := func(name string) string { return strings.ReplaceAll("@, @_1, @_2, @_3", "@", name) }
+	return fmt.Sprintf(`(SELECT %[5]s, sum(debit) AS debit, sum(credit) AS credit FROM (
+	SELECT %[5]s, debit, credit FROM %[1]s WHERE organisation = $1 AND period < %[2]s::date AND account = %[6]s
+	UNION ALL
+	SELECT %[7]s, amount, 0 FROM %[3]s WHERE %[4]s AND debit = %[6]s
+	UNION ALL
+	SELECT %[8]s, 0, amount FROM %[3]s WHERE %[4]s AND credit = %[6]s
+) AS parts GROUP BY %[5]s HAVING sum(debit) <> 0 OR sum(credit) <> 0)`,
+		meta.Totals(), month, meta.Table(), within, balanceBy, account, side("debit"), side("credit"))
 }
 
-func turnoverSQL(meta *metadata.Accounting, moment, group, account string) string {
-	month := "date_trunc('month', " + moment + "::timestamptz AT TIME ZONE 'UTC')"
-	within := fmt.Sprintf("organisation = $1 AND period >= %s AT TIME ZONE 'UTC' AND period < %s", month, moment)
-	of := func(column string) string {
-		if account == "" {
-			return ""
-		}
-		return " AND " + column + " = " + account
-	}
-	side := func(name string) string {
-		if group == "account" {
-			return name
-		}
-		return strings.ReplaceAll("@, @_1, @_2, @_3", "@", name)
-	}
-	return fmt.Sprintf(`(SELECT %[5]s, sum(debit) AS debit, sum(credit) AS credit FROM (
-	SELECT %[5]s, debit, credit FROM %[1]s WHERE organisation = $1 AND period < %[2]s::date%[6]s
+// monthOf a moment, as a time without zone.
+func monthOf(moment string) string {
+	return "date_trunc('month', " + moment + "::timestamptz AT TIME ZONE 'UTC')"
+}
+
+// BetweenSQL selects for each account that had any debit or credit before the moment until: account, debit and credit before the moment from, debit and credit
+// before until. $1 is the organisation; the moments are expressions of the statement. Totals are read once for both. What came before from in its month is added to the months
+// before; what came from until on in its month is taken off them, because most who ask mean now, and nothing comes after it.
+func BetweenSQL(meta *metadata.Accounting, from, until string) string {
+	return fmt.Sprintf(`SELECT account, coalesce(sum(opened_debit), 0), coalesce(sum(opened_credit), 0), sum(debit), sum(credit) FROM (
+	SELECT account, CASE WHEN period < %[3]s::date THEN debit END AS opened_debit, CASE WHEN period < %[3]s::date THEN credit END AS opened_credit, debit, credit
+	FROM %[1]s WHERE organisation = $1 AND period <= %[4]s::date
 	UNION ALL
-	SELECT %[7]s, amount, 0 FROM %[3]s WHERE %[4]s%[8]s
+	SELECT debit, amount, NULL, NULL, NULL FROM %[2]s WHERE %[5]s
 	UNION ALL
-	SELECT %[9]s, 0, amount FROM %[3]s WHERE %[4]s%[10]s
-) AS parts GROUP BY %[5]s HAVING sum(debit) <> 0 OR sum(credit) <> 0)`,
-		meta.Totals(), month, meta.Table(), within, group, of("account"), side("debit"), of("debit"), side("credit"), of("credit"))
+	SELECT credit, NULL, amount, NULL, NULL FROM %[2]s WHERE %[5]s
+	UNION ALL
+	SELECT debit, NULL, NULL, -amount, NULL FROM %[2]s WHERE %[6]s
+	UNION ALL
+	SELECT credit, NULL, NULL, NULL, -amount FROM %[2]s WHERE %[6]s
+) AS parts GROUP BY account HAVING sum(debit) <> 0 OR sum(credit) <> 0`,
+		meta.Totals(), meta.Table(), monthOf(from), monthOf(until),
+		fmt.Sprintf("organisation = $1 AND period >= %s AT TIME ZONE 'UTC' AND period < %s", monthOf(from), from),
+		fmt.Sprintf("organisation = $1 AND period >= %s AND period < (%s + interval '1 month') AT TIME ZONE 'UTC'", until, monthOf(until)))
 }
 
 // CardSQL selects the entries of an account in the order of time, each from its side: period, recorder_type, recorder, line, the account and
