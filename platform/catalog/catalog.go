@@ -87,20 +87,18 @@ func (e *Elements) Row(v id.ID) (row int, found bool) {
 
 // Lister reads pages of a catalog; its statement is made once.
 type Lister struct {
-	meta  *metadata.Catalog
-	list  string
-	shown []metadata.Attribute
+	meta         *metadata.Catalog
+	list, search string // without and with a part to look for
+	shown        []metadata.Attribute
 }
 
-// NewLister makes the statement.
+// NewLister makes the statements.
 func NewLister(meta *metadata.Catalog) *Lister {
 	l := &Lister{meta: meta, shown: append(append([]metadata.Attribute{}, own...), meta.Attributes...)}
-	matches := "name ILIKE $2 OR code ILIKE $2"
-	for _, name := range meta.Search {
-		matches += " OR " + name + " ILIKE $2"
+	list := func(matches string) string {
+		return fmt.Sprintf("SELECT %s FROM %s WHERE %s AND (name, id) > ($2, $3)%s ORDER BY name, id LIMIT $4", columns(l.shown), meta.Table(), visible(meta), matches)
 	}
-	l.list = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND (name, id) > ($3, $4) AND (%s) ORDER BY name, id LIMIT $5",
-		columns(l.shown), meta.Table(), visible(meta), matches)
+	l.list, l.search = list(""), list(" AND "+database.MatchSQL(append([]string{"name", "code"}, meta.Search...), "$5"))
 	return l
 }
 
@@ -120,7 +118,11 @@ type Page struct {
 // List queues the reading of a page.
 func (l *Lister) List(w *database.Work, p Page) *rowset.Table {
 	t := rowset.New(l.shown, p.Limit)
-	w.Queue("list "+l.meta.Name, l.list, p.Organisation, database.Containing(p.Search), p.AfterName, p.AfterID, p.Limit).
+	statement, args := l.list, []any{p.Organisation, p.AfterName, p.AfterID, p.Limit}
+	if p.Search != "" {
+		statement, args = l.search, append(args, database.Containing(p.Search))
+	}
+	w.Queue("list "+l.meta.Name, statement, args...).
 		Rows(func(r pgx.Rows) error { return t.Scan(r) })
 	return t
 }

@@ -49,12 +49,12 @@ func (s *selected) label(reference, suffix string) {
 	s.shown = append(s.shown, metadata.Attribute{Name: reference + suffix, Type: metadata.Text})
 }
 
-// matches extends a condition by the names of the references people search by ($4 is the pattern).
-func (s selected) matches(references []string) (condition string) {
+// searched are the texts of the references people search by.
+func (s selected) searched(references []string) (texts []string) {
 	for _, name := range references {
 		for _, label := range s.labels[name] {
-			condition += " OR " + label + " ILIKE $4"
+			texts = append(texts, "coalesce("+label+", '')")
 		}
 	}
-	return condition
+	return texts
 }

@@ -3,7 +3,6 @@ package document
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,7 +17,8 @@ type Store struct {
 	meta                 *metadata.Document
 	insert, update, hold string
 	sections             []section
-	list, order, card    string
+	card                 string
+	list                 list
 	shown                []metadata.Attribute // what list and card select
 	classic              classic
 	many                 many
@@ -45,8 +45,7 @@ func NewStore(app *metadata.Application, meta *metadata.Document) *Store {
 	s.many = newMany(meta)
 	from := fmt.Sprintf("SELECT d.id, d.number, d.date, d.posted, d.version, d.comment%s\nFROM %s d%s\nWHERE d.organisation = $1", header.columns, meta.Table(), header.joins)
 	s.card = from + " AND d.id = $2"
-	s.list = from + ` AND (d.date, d.id) < ($2, $3) AND (d.number ILIKE $4 OR d.comment ILIKE $4` + header.matches(meta.Search) + `)`
-	s.order = "\nORDER BY d.date DESC, d.id DESC LIMIT $5"
+	s.list = newList(app, meta, header)
 	for i := range meta.Sections {
 		s.sections = append(s.sections, newSection(app, meta, &meta.Sections[i]))
 	}
@@ -84,36 +83,6 @@ func (s *Store) Shown() (header []metadata.Attribute, sections [][]metadata.Attr
 		sections = append(sections, s.sections[i].shown)
 	}
 	return s.shown, sections
-}
-
-// Page asks for a part of the list, newest first.
-type Page struct {
-	Organisation id.ID
-	Search       string // a part of the number, comment or a name shown; "" finds all
-	// Where is what references of the header must be, by name; names that are none of them are passed over.
-	Where map[string]id.ID
-	Limit int
-	// Before continues after the last document of the page before; zero starts at the newest.
-	BeforeDate time.Time
-	BeforeID   id.ID
-}
-
-// farFuture stands before every document.
-var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// List queues the reading of a page.
-func (s *Store) List(w *database.Work, p Page) *rowset.Table {
-	if p.BeforeDate.IsZero() {
-		p.BeforeDate = farFuture
-	}
-	query, args := s.list, []any{p.Organisation, p.BeforeDate, p.BeforeID, database.Containing(p.Search), p.Limit}
-	for _, a := range s.meta.Attributes { // in one order, so that there are few texts
-		if v, given := p.Where[a.Name]; given && a.Type == metadata.Reference {
-			args = append(args, v)
-			query += fmt.Sprintf(" AND d.%s = $%d", a.Name, len(args))
-		}
-	}
-	return into(w.Queue("list "+s.meta.Name, query+s.order, args...), s.shown, p.Limit)
 }
 
 // Card queues the reading of one document: its header, with no row when the organisation has no such document, and its sections.
