@@ -5,7 +5,6 @@ package amount
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -85,11 +84,14 @@ func appendDecimal(b []byte, v int64, digits int) []byte {
 	if v < 0 {
 		b, magnitude = append(b, '-'), -magnitude
 	}
-	scale := uint64(math.Pow10(digits))
+	scale := uint64(powers[digits])
 	b = strconv.AppendUint(b, magnitude/scale, 10)
 	b = append(b, '.')
-	fraction := strconv.FormatUint(magnitude%scale+scale, 10)
-	return append(b, fraction[1:]...)
+	for rest := magnitude % scale; scale > 1; rest %= scale {
+		scale /= 10
+		b = append(b, '0'+byte(rest/scale))
+	}
+	return b
 }
 
 // MarshalText and UnmarshalText make both JSON strings.

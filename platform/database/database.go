@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"plimsoll/platform/amount"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/temptable"
 )
@@ -73,6 +74,10 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 	options.apply(config)
 	db := &Database{options: options, closing: make(chan struct{})}
 	config.BeforeClose = db.beforeClose
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		amount.Register(conn.TypeMap())
+		return nil
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open pool: %w", err)

@@ -49,13 +49,14 @@ func (v ID) String() string { return string(v.AppendText(nil)) }
 
 // AppendText appends the 36-character form.
 func (v ID) AppendText(b []byte) []byte {
-	for i, part := range [][]byte{v[:4], v[4:6], v[6:8], v[8:10], v[10:]} {
-		if i > 0 {
-			b = append(b, '-')
-		}
-		b = hex.AppendEncode(b, part)
-	}
-	return b
+	var text [36]byte
+	hex.Encode(text[:8], v[:4])
+	hex.Encode(text[9:13], v[4:6])
+	hex.Encode(text[14:18], v[6:8])
+	hex.Encode(text[19:23], v[8:10])
+	hex.Encode(text[24:], v[10:])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return append(b, text[:]...)
 }
 
 // MarshalText and UnmarshalText make it a JSON string.

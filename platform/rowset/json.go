@@ -32,35 +32,34 @@ func (t *Table) AppendJSON(b []byte) []byte {
 
 // AppendFields appends one row as the inside of an object.
 func (t *Table) AppendFields(b []byte, row int) []byte {
-	for i, a := range t.Attributes {
+	for i := range t.Attributes {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, '"'), a.Name...), '"', ':')
-		b = appendValue(b, t.columns[i].value(row))
+		b = append(append(append(b, '"'), t.Attributes[i].Name...), '"', ':')
+		b = appendCell(b, t.columns[i].cell(row))
 	}
 	return b
 }
 
-func appendValue(b []byte, value any) []byte {
-	switch v := value.(type) {
-	case id.ID:
-		return quoted(b, v.AppendText)
-	case amount.Quantity:
-		return quoted(b, v.AppendText)
-	case amount.Money:
-		return quoted(b, v.AppendText)
-	case int64:
-		return strconv.AppendInt(b, v, 10)
-	case bool:
-		return strconv.AppendBool(b, v)
-	case time.Time:
-		return quoted(b, func(b []byte) []byte { return v.UTC().AppendFormat(b, time.RFC3339Nano) })
+// appendCell takes a pointer, which costs nothing to pass; a value would be copied to the heap first.
+func appendCell(b []byte, cell any) []byte {
+	switch v := cell.(type) {
+	case *id.ID:
+		return append(v.AppendText(append(b, '"')), '"')
+	case *amount.Quantity:
+		return append(v.AppendText(append(b, '"')), '"')
+	case *amount.Money:
+		return append(v.AppendText(append(b, '"')), '"')
+	case *int64:
+		return strconv.AppendInt(b, *v, 10)
+	case *bool:
+		return strconv.AppendBool(b, *v)
+	case *time.Time:
+		return append(v.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 	}
-	return AppendString(b, value.(string))
+	return AppendString(b, *cell.(*string))
 }
-
-func quoted(b []byte, text func([]byte) []byte) []byte { return append(text(append(b, '"')), '"') }
 
 // AppendString appends a JSON string; nearly all need no escapes.
 func AppendString(b []byte, s string) []byte {

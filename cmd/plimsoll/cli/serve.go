@@ -78,6 +78,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err := fill.Finished(ctx, db); err != nil {
 		return err
 	}
+	collectRarely()
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return problem.New(problem.Environment, err, "choose another with --listen; port 0 takes a free one")
