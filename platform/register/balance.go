@@ -12,6 +12,8 @@ import (
 // moment, and when filter is given, $3 is an array of the values of that dimension.
 //
 //	current balance − turnovers of later months − movements after the moment in its month
+//
+// There is one current balance of each key, so only what came later is summed: nothing, where the moment is now.
 func BalanceSQL(meta *metadata.Accumulation, filter string) string {
 	return balanceSQL(meta, filter, "$3")
 }
@@ -32,25 +34,25 @@ func balanceOfSQL(meta *metadata.Accumulation, condition string) string {
 	where := "organisation = $1" + condition
 	const month = "date_trunc('month', $2::timestamptz AT TIME ZONE 'UTC')"
 	dimensions := strings.Join(names(meta.Dimensions), ", ")
-	plain, reversed, undone, sums, kept := resources(meta)
+	each := func(format, separator string) string { return eachOf(meta.Resources, format, separator) }
+	const left = "coalesce(%[1]s, 0) + coalesce(later_%[1]s, 0)"
 	return fmt.Sprintf(`(SELECT %[1]s, %[2]s FROM (
 	SELECT %[1]s, %[3]s FROM %[4]s WHERE %[5]s AND period = 'infinity'
+) AS current FULL JOIN (SELECT %[1]s, %[6]s FROM (
+	SELECT %[1]s, %[7]s FROM %[4]s WHERE %[5]s AND period > %[8]s::date AND period < 'infinity'
 	UNION ALL
-	SELECT %[1]s, %[6]s FROM %[4]s WHERE %[5]s AND period > %[7]s::date AND period < 'infinity'
-	UNION ALL
-	SELECT %[1]s, %[8]s FROM %[9]s WHERE %[5]s AND period > $2 AND period < (%[7]s + interval '1 month') AT TIME ZONE 'UTC'
-) AS parts GROUP BY %[1]s HAVING %[10]s)`,
-		dimensions, sums, plain, meta.Totals(), where, reversed, month, undone, meta.Table(), kept)
+	SELECT %[1]s, %[9]s FROM %[10]s WHERE %[5]s AND period > $2 AND period < (%[8]s + interval '1 month') AT TIME ZONE 'UTC'
+) AS parts GROUP BY %[1]s) AS later USING (%[1]s) WHERE %[11]s)`,
+		dimensions, each(left+" AS %[1]s", ", "), strings.Join(names(meta.Resources), ", "), meta.Totals(), where,
+		each("sum(%[1]s) AS later_%[1]s", ", "), each("-%[1]s AS %[1]s", ", "), month,
+		each("CASE WHEN expense THEN %[1]s ELSE -%[1]s END", ", "), meta.Table(), each(left+" <> 0", " OR "))
 }
 
-func resources(meta *metadata.Accumulation) (plain, reversed, undone, sums, kept string) {
-	each := func(format, separator string) string {
-		var parts []string
-		for _, a := range meta.Resources {
-			parts = append(parts, fmt.Sprintf(format, a.Name))
-		}
-		return strings.Join(parts, separator)
+// eachOf puts the name of each attribute into a format.
+func eachOf(attributes []metadata.Attribute, format, separator string) string {
+	parts := make([]string, len(attributes))
+	for i, a := range attributes {
+		parts[i] = fmt.Sprintf(format, a.Name)
 	}
-	return each("%[1]s", ", "), each("-%[1]s AS %[1]s", ", "), each("CASE WHEN expense THEN %[1]s ELSE -%[1]s END", ", "),
-		each("sum(%[1]s) AS %[1]s", ", "), each("sum(%[1]s) <> 0", " OR ")
+	return strings.Join(parts, separator)
 }

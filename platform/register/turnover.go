@@ -18,13 +18,7 @@ func TurnoverSQL(meta *metadata.Accumulation, filter string) string {
 		where += " AND " + filter + " = ANY ($4::uuid[])"
 	}
 	dimensions := strings.Join(names(meta.Dimensions), ", ")
-	each := func(format, separator string) string {
-		var parts []string
-		for _, a := range meta.Resources {
-			parts = append(parts, fmt.Sprintf(format, a.Name))
-		}
-		return strings.Join(parts, separator)
-	}
+	each := func(format, separator string) string { return eachOf(meta.Resources, format, separator) }
 	return fmt.Sprintf(`(SELECT %[1]s, %[2]s FROM (
 	SELECT %[1]s, %[3]s FROM %[4]s b
 	UNION ALL

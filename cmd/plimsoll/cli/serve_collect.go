@@ -10,10 +10,11 @@ import (
 const (
 	// garbageWorth is how much garbage a worker lets gather before it is worth a collection. A worker whose sessions keep little would
 	// otherwise collect ten times a second at full load, and take a tenth of its processor time for it.
-	garbageWorth = 128 << 20
+	garbageWorth = 256 << 20
 	// collectAtLeast is what Go does by itself: a worker with much session data takes no more memory than ever.
 	collectAtLeast = 100
 	collectAtMost  = 3200
+	collectStep    = 50
 )
 
 // collectRarely sets after each collection when the next one begins. Who sets GOGC decides for himself.
@@ -37,8 +38,6 @@ func collectRarely() {
 
 // collectAtLive is by how many per cent the heap may outgrow what lives, in steps, so that it is not set anew each time.
 func collectAtLive(live uint64) int {
-	at := collectAtLeast
-	for ; at < collectAtMost && live*uint64(2*at)/100 <= garbageWorth; at *= 2 {
-	}
-	return at
+	at := garbageWorth * 100 / max(live, 1) / collectStep * collectStep
+	return int(min(max(at, collectAtLeast), collectAtMost))
 }

@@ -8,9 +8,9 @@ func TestAWorkerCollectsWhenItIsWorthIt(t *testing.T) {
 		want int
 	}{
 		"Nothing":         {0, 3200},
-		"FewSessions":     {20 << 20, 400},
-		"JustWorth":       {64 << 20, 200},
-		"MoreThanThat":    {64<<20 + 1, 100},
+		"FewSessions":     {40 << 20, 600},
+		"JustWorth":       {128 << 20, 200},
+		"LittleMore":      {128<<20 + 1, 150},
 		"MuchSessionData": {25 << 30, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
