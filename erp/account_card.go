@@ -117,15 +117,16 @@ func accountCard(ctx context.Context, db *database.Database, user session.User, 
 	return json.Marshal(c)
 }
 
-// cardTable has the entries of the period.
+// cardTable has the entries that are shown, each with what all of the period come to: an account that everything moves has far more of them than anybody looks at.
 var cardTable = temptable.MustDefine([]temptable.Column{
 	{Name: "period", Type: "timestamptz"}, {Name: "recorder_type", Type: "text"}, {Name: "recorder", Type: "uuid"}, {Name: "line", Type: "int4"},
 	{Name: "analytic_1", Type: "uuid"}, {Name: "analytic_2", Type: "uuid"}, {Name: "analytic_3", Type: "uuid"},
 	{Name: "other", Type: "text"}, {Name: "debit", Type: "numeric(18,2)"}, {Name: "credit", Type: "numeric(18,2)"},
-}, "period", "recorder", "line")
+	{Name: "entries", Type: "int8"}, {Name: "all_debit", Type: "numeric"}, {Name: "all_credit", Type: "numeric"},
+})
 
 func (c *AccountCard) read(ctx context.Context, w *database.Work, meta *metadata.Accounting, organisation id.ID) error {
-	c.Rows, c.Count = c.Rows[:0], 0 // reading may be repeated
+	c.Rows, c.Count, c.TurnoverDebit, c.TurnoverCredit = c.Rows[:0], 0, 0, 0 // reading may be repeated
 	filtered, where, opened := !c.element.IsZero(), "", []any{organisation, c.From, c.Account}
 	moved := []any{organisation, c.Account, c.From, c.To.Add(time.Microsecond)}
 	if filtered {
@@ -137,15 +138,15 @@ func (c *AccountCard) read(ctx context.Context, w *database.Work, meta *metadata
 	}
 	w.Queue("opening of account", "SELECT coalesce(sum(debit - credit), 0) FROM "+ledger.AnalyticTurnoverSQL(meta, "$2", "$3")+" t"+where, opened...).
 		Rows(func(r pgx.Rows) error { return r.Scan(&c.Opening) })
-	const columns = "period, recorder_type, recorder, line, analytic_1, analytic_2, analytic_3, other, debit, credit"
-	b.into(0, "entries of account", "SELECT "+columns+" FROM "+ledger.CardSQL(meta, filtered)+" e", moved...)
-	b.query("turnover of account", "SELECT count(*), coalesce(sum(debit), 0), coalesce(sum(credit), 0) FROM {0}").
-		Rows(func(r pgx.Rows) error { return r.Scan(&c.Count, &c.TurnoverDebit, &c.TurnoverCredit) })
-	b.query("card of account", "SELECT "+columns+", "+numberSQL+" FROM (SELECT * FROM {0} ORDER BY period, recorder, line LIMIT $1) e ORDER BY period, recorder, line", c.limit).
+	const columns = "e.period, e.recorder_type, e.recorder, e.line, e.analytic_1, e.analytic_2, e.analytic_3, e.other, e.debit, e.credit"
+	moved = append(moved, c.limit)
+	b.into(0, "entries of account", fmt.Sprintf("SELECT %s, t.entries, t.debit, t.credit FROM (SELECT * FROM %s e ORDER BY period, recorder, line LIMIT $%d) e CROSS JOIN %s t",
+		columns, ledger.CardSQL(meta, filtered), len(moved), ledger.CardTotalsSQL(meta, filtered)), moved...)
+	b.query("card of account", "SELECT "+columns+", e.entries, e.all_debit, e.all_credit, "+numberSQL+" FROM {0} e ORDER BY period, recorder, line").
 		Rows(func(r pgx.Rows) error {
 			var e CardEntry
 			var analytics [metadata.AnalyticsMax]id.ID
-			err := r.Scan(&e.Date, &e.Type, &e.Document, &e.Line, &analytics[0], &analytics[1], &analytics[2], &e.Other, &e.Debit, &e.Credit, &e.Number)
+			err := r.Scan(&e.Date, &e.Type, &e.Document, &e.Line, &analytics[0], &analytics[1], &analytics[2], &e.Other, &e.Debit, &e.Credit, &c.Count, &c.TurnoverDebit, &c.TurnoverCredit, &e.Number)
 			e.Date, e.Analytics = e.Date.UTC(), analytics[:c.analytics]
 			c.Rows = append(c.Rows, e)
 			return err

@@ -19,10 +19,10 @@ func TestStockTellsOfAllRowsWhateverItShows(t *testing.T) {
 	want(t, "sell", d.Post(t, "goods-sale", "", d.on("2025-02-25T00:00:00Z", "5")), 201, "")
 	here, there := "&warehouse="+d.o.Warehouses[0].String(), "&warehouse="+d.o.Warehouses[1].String()
 	for query, wanted := range map[string]string{
-		"limit=1": "2 13.00 1", "limit=2": "2 13.00 2", "limit=3": "2 13.00 2", "": "2 13.00 2",
-		"limit=1" + here: "2 13.00 1", "limit=2" + here: "2 13.00 2", "limit=10" + here: "2 13.00 2", "limit=1" + there: "0 0.00 0",
-		"limit=2&date=2025-02-24": "3 18.00 2", "limit=3&date=2025-02-24" + here: "3 18.00 3", "date=2025-02-15": "2 11.00 2", "date=2025-01-31": "1 5.00 1",
-		"date=2025-01-09": "0 0.00 0", "date=2026-01-01": "2 13.00 2",
+		"limit=1": "2 33.00 1", "limit=2": "2 33.00 2", "limit=3": "2 33.00 2", "": "2 33.00 2",
+		"limit=1" + here: "2 33.00 1", "limit=2" + here: "2 33.00 2", "limit=10" + here: "2 33.00 2", "limit=1" + there: "0 0.00 0",
+		"limit=2&date=2025-02-24": "3 38.00 2", "limit=3&date=2025-02-24" + here: "3 38.00 3", "date=2025-02-15": "2 17.00 2", "date=2025-01-31": "1 5.00 1",
+		"date=2025-01-09": "0 0.00 0", "date=2026-01-01": "2 33.00 2",
 	} {
 		var s struct {
 			Count  int64

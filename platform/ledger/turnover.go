@@ -63,3 +63,17 @@ func CardSQL(meta *metadata.Accounting, filtered bool) string {
 	}
 	return "(" + side("debit", "credit", "amount", "0") + "\nUNION ALL\n" + side("credit", "debit", "0", "amount") + ")"
 }
+
+// CardTotalsSQL is a subquery with what all that CardSQL selects comes to, in one row: entries, debit, credit. Its parameters are those of CardSQL.
+func CardTotalsSQL(meta *metadata.Accounting, filtered bool) string {
+	side := func(of string) string {
+		where := of + " = $2"
+		if filtered {
+			where += fmt.Sprintf(" AND $5::uuid IN (%[1]s_1, %[1]s_2, %[1]s_3)", of)
+		}
+		return where
+	}
+	return fmt.Sprintf(`(SELECT count(*) FILTER (WHERE %[1]s) + count(*) FILTER (WHERE %[2]s) AS entries,
+	coalesce(sum(amount) FILTER (WHERE %[1]s), 0) AS debit, coalesce(sum(amount) FILTER (WHERE %[2]s), 0) AS credit
+	FROM %[3]s WHERE organisation = $1 AND period >= $3 AND period < $4 AND (debit = $2 OR credit = $2))`, side("debit"), side("credit"), meta.Table())
+}
