@@ -279,8 +279,10 @@ COMMIT;
 SELECT * FROM look('t');
 DROP TABLE t;
 
--- PL/pgSQL: loops, exceptions, and a variable that outlives the toast table.
+-- PL/pgSQL: loops, exceptions, and a variable that outlives the toast table; in a
+-- transaction block, for outside PL/pgSQL keeps no toast pointers anyway.
 CREATE TEMP TABLE t (a int, b text);
+BEGIN;
 DO $$
 DECLARE
   v text; r record; s t; l text; f text[];
@@ -300,6 +302,7 @@ BEGIN
     END;
   END LOOP;
 END $$;
+COMMIT;
 SELECT * FROM look('t');
 DROP TABLE t;
 -- A function that is called in mid-command needs it before its caller does, or the other way round.
