@@ -408,7 +408,7 @@ func TestScaleKeepsTheProportions(t *testing.T) {
 			t.Errorf("%s %s", got, what)
 		}
 	}
-	for table, least := range map[string]int{"doc_invoice_issued": 10, "doc_invoice_received": 5} {
+	for table, least := range map[string]int{"doc_invoice_issued": 5, "doc_invoice_received": 2} {
 		var off int
 		if fmt.Sscan(db.Value(t, "SELECT count(*) FROM "+table+" WHERE set_off > 0"), &off); off < least {
 			t.Errorf("%d of %s set an advance off", off, table)

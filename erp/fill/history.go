@@ -19,10 +19,14 @@ import (
 	"plimsoll/platform/rowset"
 )
 
+// LinesAverage of a document of goods; the report's base has as many cost movements as so many make. They have no fewer than linesLeast.
+const (
+	LinesAverage = 15.5
+	linesLeast   = 5
+)
+
 const (
 	openingLines = 100
-	// linesAverage of a document of goods.
-	linesAverage = 12.5
 	// dealsActive is how many of the counterparties of an organisation are dealt with: the big ones. The others are names in the catalog, as most are.
 	dealsActive = 20_000
 )

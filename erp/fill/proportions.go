@@ -62,7 +62,7 @@ const (
 )
 
 func (s Sizes) assortment() int {
-	lines := float64(s.Documents[erp.GoodsReceipt]) * linesAverage
+	lines := float64(s.Documents[erp.GoodsReceipt]) * LinesAverage
 	return min(s.Items, max(assortmentLeast, min(assortmentMax, int(lines/float64(receivedEach*s.Warehouses)))))
 }
 

@@ -151,7 +151,7 @@ func (e LargeBase) finding(small, large *filledBase, checked fill.Checked, books
 			claims.Condition{Name: "base", Text: fmt.Sprintf("made by 'fill' at scale %.4g and %.4g, %d streams, in databases of their own, which are dropped in the end (report: %s documents, about 1 TB)",
 				large.scale, small.scale, e.streams(), thousands(int64(claimedDocuments())))},
 			claims.Condition{Name: "invoices", Text: "one for each sale and purchase, the others of what has been paid ahead"},
-			claims.Condition{Name: "movements", Text: "of every document in all registers of its type, which the audit holds against its lines; cost movements go by the lines drawn, 12.5 on average (the report does not say how many)"},
+			claims.Condition{Name: "movements", Text: fmt.Sprintf("of every document in all registers of its type, which the audit holds against its lines; documents of goods have %.1f lines on average, by which cost movements come to the report's (it does not say how many lines)", fill.LinesAverage)},
 			claims.Condition{Name: "entries", Text: fmt.Sprintf("of goods there is one for each account of a document, as accounts 41 and 10 are kept by warehouse and the stock knows the items; with one for each line there would be %s, %.0f %% of the report's",
 				thousands(large.byItem.found), 100*large.byItem.of(large.scale))},
 			claims.Condition{Name: "size", Text: "rows here are narrower and registers fewer than in the report's ERP: the same documents take a part of its terabyte"},
