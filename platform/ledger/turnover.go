@@ -49,31 +49,29 @@ func BetweenSQL(meta *metadata.Accounting, from, until string) string {
 		fmt.Sprintf("organisation = $1 AND period >= %s AND period < (%s + interval '1 month') AT TIME ZONE 'UTC'", until, monthOf(until)))
 }
 
-// CardSQL selects the entries of an account in the order of time, each from its side: period, recorder_type, recorder, line, the account and
+// CardSQL selects the first entries of an account in the order of time, each from its side: period, recorder_type, recorder, line, the account and
 // analytics of the other side, debit and credit. $1 is the organisation, $2 the account, $3 the first moment and $4 the one after the last; when
-// filtered, $5 is an element that one of its analytics is.
-func CardSQL(meta *metadata.Accounting, filtered bool) string {
+// filtered, $5 is an element that one of its analytics is. The limit is an expression: it ends the reading of each side as soon as that has enough.
+func CardSQL(meta *metadata.Accounting, filtered bool, limit string) string {
+	first := "ORDER BY period, recorder, line LIMIT " + limit
 	side := func(of, other, debit, credit string) string {
-		where := fmt.Sprintf("organisation = $1 AND %s = $2 AND period >= $3 AND period < $4", of)
-		if filtered {
-			where += fmt.Sprintf(" AND $5::uuid IN (%[1]s_1, %[1]s_2, %[1]s_3)", of)
-		}
-		return fmt.Sprintf("SELECT period, recorder_type, recorder, line, %[1]s_1 AS analytic_1, %[1]s_2 AS analytic_2, %[1]s_3 AS analytic_3, %[2]s AS other, %[3]s AS debit, %[4]s AS credit FROM %[5]s WHERE %[6]s",
-			of, other, debit, credit, meta.Table(), where)
+		return fmt.Sprintf("(SELECT period, recorder_type, recorder, line, %[1]s_1 AS analytic_1, %[1]s_2 AS analytic_2, %[1]s_3 AS analytic_3, %[2]s AS other, %[3]s AS debit, %[4]s AS credit FROM %[5]s\n"+
+			"WHERE organisation = $1 AND period >= $3 AND period < $4 AND %[6]s %[7]s)", of, other, debit, credit, meta.Table(), isAccount(of, filtered), first)
 	}
-	return "(" + side("debit", "credit", "amount", "0") + "\nUNION ALL\n" + side("credit", "debit", "0", "amount") + ")"
+	return "SELECT * FROM (" + side("debit", "credit", "amount", "0::numeric") + "\nUNION ALL\n" + side("credit", "debit", "0::numeric", "amount") + ") AS sides " + first
 }
 
-// CardTotalsSQL is a subquery with what all that CardSQL selects comes to, in one row: entries, debit, credit. Its parameters are those of CardSQL.
-func CardTotalsSQL(meta *metadata.Accounting, filtered bool) string {
-	side := func(of string) string {
-		where := of + " = $2"
-		if filtered {
-			where += fmt.Sprintf(" AND $5::uuid IN (%[1]s_1, %[1]s_2, %[1]s_3)", of)
-		}
-		return where
+// isAccount is the condition that a side is of the account that a card asks for.
+func isAccount(side string, filtered bool) string {
+	if !filtered {
+		return side + " = $2"
 	}
-	return fmt.Sprintf(`(SELECT count(*) FILTER (WHERE %[1]s) + count(*) FILTER (WHERE %[2]s) AS entries,
+	return fmt.Sprintf("%[1]s = $2 AND $5::uuid IN (%[1]s_1, %[1]s_2, %[1]s_3)", side)
+}
+
+// CardTotalsSQL selects what all entries that a card is of come to, beyond its limit too, in one row: entries, debit, credit. Its parameters are those of CardSQL.
+func CardTotalsSQL(meta *metadata.Accounting, filtered bool) string {
+	return fmt.Sprintf(`SELECT count(*) FILTER (WHERE %[1]s) + count(*) FILTER (WHERE %[2]s) AS entries,
 	coalesce(sum(amount) FILTER (WHERE %[1]s), 0) AS debit, coalesce(sum(amount) FILTER (WHERE %[2]s), 0) AS credit
-	FROM %[3]s WHERE organisation = $1 AND period >= $3 AND period < $4 AND (debit = $2 OR credit = $2))`, side("debit"), side("credit"), meta.Table())
+FROM %[3]s WHERE organisation = $1 AND period >= $3 AND period < $4 AND (debit = $2 OR credit = $2)`, isAccount("debit", filtered), isAccount("credit", filtered), meta.Table())
 }
