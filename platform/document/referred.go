@@ -99,10 +99,15 @@ func columnsOf(attributes []metadata.Attribute) string {
 	return strings.Join(names, ", ")
 }
 
-func (r *ReferenceReader) empty(capacity int) *Referred {
+// empty, with room for so many documents, and for the sections of some.
+func (r *ReferenceReader) empty(capacity int, of ...*Document) *Referred {
 	d := &Referred{rowset.New(r.shown, capacity), map[string]*rowset.Table{}, make(map[id.ID]int, capacity)}
 	for _, s := range r.sections {
-		d.Sections[s.name] = rowset.New(s.shown, 0)
+		rows := 0
+		for _, one := range of {
+			rows += one.Section(s.name).Rows()
+		}
+		d.Sections[s.name] = rowset.New(s.shown, rows)
 	}
 	return d
 }
@@ -141,7 +146,7 @@ func listedSQL(column, table string, shown []metadata.Attribute) string {
 
 // Of are documents that are known already, as Read would have found them.
 func (r *ReferenceReader) Of(documents ...*Document) *Referred {
-	found := r.empty(len(documents))
+	found := r.empty(len(documents), documents...)
 	for _, d := range documents {
 		row := found.Rows.Grow(1)
 		found.index[d.ID] = row

@@ -45,7 +45,7 @@ func (m *Movements) Add(expense bool, values ...any) {
 
 // NewMovements makes an empty record set.
 func NewMovements(meta *metadata.Accumulation, capacity int) *Movements {
-	return &Movements{Register: meta.Name, Rows: rowset.New(fields(meta), capacity)}
+	return &Movements{Register: meta.Name, Expense: make([]bool, 0, capacity), Rows: rowset.New(fields(meta), capacity)}
 }
 
 // known are the fields of registers: they are asked for with every record set.

@@ -59,31 +59,49 @@ func (v *values[T]) same(row int, other column, otherRow int) bool {
 	return a == b
 }
 
-// New makes an empty table with room for capacity rows.
+// New makes an empty table with room for capacity rows. Columns of one type lie side by side: most tables live as long as a document is posted, and what
+// they cost is the number of their pieces.
 func New(attributes []metadata.Attribute, capacity int) *Table {
 	t := &Table{Attributes: attributes, columns: make([]column, len(attributes))}
+	var count [metadata.Moment + 1]int
 	for i := range attributes {
-		t.columns[i] = newColumn(attributes[i].Type, capacity)
+		count[attributes[i].Type]++
+	}
+	for kind, n := range count {
+		if n == 0 {
+			continue
+		}
+		switch kind := metadata.Type(kind); kind {
+		case metadata.Reference:
+			addColumns[id.ID](t, kind, n, capacity)
+		case metadata.Quantity:
+			addColumns[amount.Quantity](t, kind, n, capacity)
+		case metadata.Money:
+			addColumns[amount.Money](t, kind, n, capacity)
+		case metadata.Integer:
+			addColumns[int64](t, kind, n, capacity)
+		case metadata.Boolean:
+			addColumns[bool](t, kind, n, capacity)
+		case metadata.Moment:
+			addColumns[time.Time](t, kind, n, capacity)
+		default:
+			addColumns[string](t, kind, n, capacity)
+		}
 	}
 	return t
 }
 
-func newColumn(kind metadata.Type, capacity int) column {
-	switch kind {
-	case metadata.Reference:
-		return &values[id.ID]{make([]id.ID, 0, capacity)}
-	case metadata.Quantity:
-		return &values[amount.Quantity]{make([]amount.Quantity, 0, capacity)}
-	case metadata.Money:
-		return &values[amount.Money]{make([]amount.Money, 0, capacity)}
-	case metadata.Integer:
-		return &values[int64]{make([]int64, 0, capacity)}
-	case metadata.Boolean:
-		return &values[bool]{make([]bool, 0, capacity)}
-	case metadata.Moment:
-		return &values[time.Time]{make([]time.Time, 0, capacity)}
+// addColumns makes the n columns of a type.
+func addColumns[T Value](t *Table, kind metadata.Type, n, capacity int) {
+	columns, room := make([]values[T], n), make([]T, n*capacity)
+	for i := range t.Attributes {
+		if t.Attributes[i].Type != kind {
+			continue
+		}
+		c := &columns[0]
+		c.all, t.columns[i] = room[:0:capacity], c
+		columns, room = columns[1:], room[capacity:]
 	}
-	return &values[string]{make([]string, 0, capacity)}
 }
 
 // Rows is how many there are.
@@ -139,6 +157,9 @@ func Column[T Value](t *Table, name string) []T {
 	}
 	panic(fmt.Sprintf("rowset: no column %s", name))
 }
+
+// ColumnAt is the values of the i-th attribute, to be read and written in place.
+func ColumnAt[T Value](t *Table, i int) []T { return t.columns[i].(*values[T]).all }
 
 // Cell is a pointer to the value in a row of the i-th column: where a row of a result is scanned to.
 func (t *Table) Cell(i, row int) any { return t.columns[i].cell(row) }
