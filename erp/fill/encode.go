@@ -97,6 +97,10 @@ func (t *table) text(v string) {
 	t.data = append(binary.BigEndian.AppendUint32(t.data, uint32(len(v))), v...)
 }
 
+func (t *table) chars(v []byte) {
+	t.data = append(binary.BigEndian.AppendUint32(t.data, uint32(len(v))), v...)
+}
+
 func (t *table) integer(v int32) {
 	t.data = binary.BigEndian.AppendUint32(append(t.data, 0, 0, 0, 4), uint32(v))
 }
@@ -182,23 +186,15 @@ func (t *table) cell(of *rowset.Table, i, row int) {
 	}
 }
 
-// value of a catalog's element.
+// value of a row of the platform's own.
 func (t *table) value(v any) {
 	switch v := v.(type) {
 	case id.ID:
 		t.uuid(v)
 	case string:
 		t.text(v)
-	case amount.Money:
-		t.numeric(int64(v), 2)
-	case amount.Quantity:
-		t.numeric(int64(v), 3)
 	case int64:
 		t.bigint(v)
-	case bool:
-		t.boolean(v)
-	case time.Time:
-		t.moment(v)
 	default:
 		panic(fmt.Sprintf("fill: no column holds a %T", v))
 	}

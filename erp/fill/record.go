@@ -151,7 +151,7 @@ func (h *history) catalogsOf(d *document.Document, k *kind) {
 			h.facts.Catalogs[name] = h.contractsIn(d)
 		case "fixed_assets":
 			asset := rowset.Column[id.ID](d.Header, "asset")[0]
-			h.facts.Catalogs[name] = h.elements(name, 1, func(int) []any { return h.base.asset(h.o, h.spent[asset]) })
+			h.facts.Catalogs[name] = h.elements(name, 1, func(e *element, _ int) { h.base.asset(e, h.o, h.spent[asset]) })
 			delete(h.spent, asset)
 		default:
 			if known := h.o.known[name]; known != nil {

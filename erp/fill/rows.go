@@ -63,6 +63,7 @@ type writer struct {
 	registers map[string]*table
 	documents map[*metadata.Document][]*table // the header's, then those of the sections
 	stamp     stamp
+	element   *element
 	sent      func(*table) error
 	tally     Tally
 }
@@ -72,7 +73,7 @@ const sendAt = 4 << 20
 
 func newWriter(app *metadata.Application, columns map[string][]string, sent func(*table) error) *writer {
 	return &writer{
-		app: app, columns: columns, byName: map[string]*table{}, registers: map[string]*table{}, documents: map[*metadata.Document][]*table{}, sent: sent,
+		app: app, columns: columns, byName: map[string]*table{}, registers: map[string]*table{}, documents: map[*metadata.Document][]*table{}, element: newElement(), sent: sent,
 	}
 }
 
@@ -143,10 +144,10 @@ func (w *writer) list(l list) error {
 	meta, _ := w.app.Catalog(l.name)
 	t := w.to(meta.Table())
 	for i := range l.count {
+		w.element.begin()
+		l.element(w.element, i)
 		start := t.begin()
-		for _, v := range l.element(i) {
-			t.value(v)
-		}
+		t.row(w.element)
 		if err := w.end(t, start); err != nil {
 			return err
 		}
