@@ -24,6 +24,7 @@ type base struct {
 	groupIDs      []id.ID
 	serviceIDs    []id.ID
 	shared        map[string]*catalog.Elements // of the shared catalogs, what documents can refer to
+	kinds         map[string]*kind             // of documents
 }
 
 // organisation with what belongs to it.
@@ -104,6 +105,7 @@ func (b *base) ids(catalog int, of slice) []id.ID {
 func newBase(s Sizes) *base {
 	// Elements are older than the history by as many months as it has.
 	b := &base{Sizes: s, app: erp.Metadata(), created: s.Until.Add(-2 * time.Duration(s.Months) * 730 * time.Hour).Truncate(time.Millisecond)}
+	b.kinds = kindsOf(b.app)
 	b.itemIDs = b.ids(items, slice{0, s.Assortment})
 	b.groupIDs, b.serviceIDs = b.ids(itemGroups, slice{0, len(groups)}), b.ids(services, slice{0, len(serviceNames)})
 	b.shared = map[string]*catalog.Elements{

@@ -67,7 +67,8 @@ type history struct {
 	taken    []taken // papers taken out of a queue since the last document
 	issued   map[string]int64
 	facts    posting.Facts
-	left     []int // still to be made, by the number of their type
+	referred []*document.Referred // among the facts, of the document in work
+	left     []int                // still to be made, by the number of their type
 	at       time.Time
 	foreigns int // numbers that partners and banks have given
 
@@ -93,7 +94,7 @@ type taken struct {
 func (b *base) history(o *organisation) *history {
 	b.knows(o)
 	return &history{
-		base: b, o: o, types: kindsOf(b.app), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
+		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
 		issued: map[string]int64{}, facts: newFacts(), left: make([]int, len(drawn)),
 		assetsLeft: o.assets.count, spent: map[id.ID]int{},
 	}
@@ -134,6 +135,7 @@ func (h *history) part(n int, each func(*document.Document, *posting.Records) er
 		if err != nil {
 			return err
 		}
+		h.written(d, records)
 	}
 	return nil
 }
@@ -333,6 +335,7 @@ func (h *history) leave(v id.ID) {
 	if p.queues--; p.queues == 0 {
 		delete(h.papers, v)
 		h.memory.forget(p.Document)
+		releaseDocument(p.Document)
 	}
 }
 

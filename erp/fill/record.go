@@ -36,6 +36,16 @@ const header = -1
 // roomMost for lines: what the documents of a day have, not the opening.
 const roomMost = 20
 
+// kinds for a history: what was seen by another one is none of its business.
+func (b *base) ownKinds() map[string]*kind {
+	own := make(map[string]*kind, len(b.kinds))
+	for name, k := range b.kinds {
+		one := *k
+		own[name] = &one
+	}
+	return own
+}
+
 func kindsOf(app *metadata.Application) map[string]*kind {
 	kinds := map[string]*kind{}
 	for name, rules := range erp.Rules() {
@@ -85,7 +95,9 @@ func (h *history) record(d *document.Document) (*posting.Records, error) {
 	k := h.types[d.Meta.Name]
 	h.catalogsOf(d, k)
 	h.facts.Documents = h.documentsOf(d, k)
-	if err := h.memory.answer(d, k.rules.Balances(d), &h.facts); err != nil {
+	needs := k.rules.Balances(d)
+	defer h.releaseFacts(needs)
+	if err := h.memory.answer(d, needs, &h.facts); err != nil {
 		return nil, err
 	}
 	records, err := k.rules.Record(d, &h.facts)
@@ -127,9 +139,61 @@ func (h *history) documentsOf(d *document.Document, k *kind) map[string]*documen
 	for name, reader := range k.referred {
 		if some := of(found, name); some != nil {
 			all[name] = reader.Of(some...)
+			h.referred = append(h.referred, all[name])
 		}
 	}
 	return all
+}
+
+// releaseFacts that were asked for: rules keep none.
+func (h *history) releaseFacts(needs []posting.Balance) {
+	for _, n := range needs {
+		release(n.Keys)
+		release(n.Required)
+	}
+	for _, t := range h.facts.Balances {
+		release(t)
+	}
+	for _, l := range h.facts.Layers {
+		release(l.Keys)
+		release(l.Left)
+	}
+	if of := h.facts.Catalogs["contracts"]; of != nil {
+		release(of.Rows)
+	}
+	for _, of := range h.referred {
+		release(of.Rows)
+		for _, t := range of.Sections {
+			release(t)
+		}
+	}
+	h.referred = h.referred[:0]
+}
+
+// written is what was made of a document: nobody needs it but those who may refer to it.
+func (h *history) written(d *document.Document, records *posting.Records) {
+	for _, r := range records.Information {
+		release(r.Rows)
+	}
+	for _, m := range records.Movements {
+		release(m.Rows)
+	}
+	if h.papers[d.ID] == nil {
+		releaseDocument(d)
+	}
+}
+
+func releaseDocument(d *document.Document) {
+	release(d.Header)
+	for _, s := range d.Sections {
+		release(s)
+	}
+}
+
+func release(t *rowset.Table) {
+	if t != nil {
+		t.Release()
+	}
 }
 
 // of a type.

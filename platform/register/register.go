@@ -55,9 +55,8 @@ func fields(meta *metadata.Accumulation) []metadata.Attribute {
 	if all, found := known.Load(meta); found {
 		return all.([]metadata.Attribute)
 	}
-	all := slices.Clip(slices.Concat(meta.Dimensions, meta.Resources))
-	known.Store(meta, all)
-	return all
+	all, _ := known.LoadOrStore(meta, slices.Clip(slices.Concat(meta.Dimensions, meta.Resources)))
+	return all.([]metadata.Attribute)
 }
 
 // Register reads and writes one register; its statements are made once.

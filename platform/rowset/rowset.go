@@ -26,6 +26,7 @@ type Table struct {
 
 type column interface {
 	grow(n int)
+	empty()
 	cell(row int) any // a pointer
 	value(row int) any
 	array() any
@@ -37,6 +38,7 @@ type column interface {
 type values[T Value] struct{ all []T }
 
 func (v *values[T]) grow(n int)        { v.all = append(v.all, make([]T, n)...) }
+func (v *values[T]) empty()            { v.all = v.all[:0] }
 func (v *values[T]) cell(row int) any  { return &v.all[row] }
 func (v *values[T]) value(row int) any { return v.all[row] }
 func (v *values[T]) array() any        { return v.all }
@@ -62,6 +64,9 @@ func (v *values[T]) same(row int, other column, otherRow int) bool {
 // New makes an empty table with room for capacity rows. Columns of one type lie side by side: most tables live as long as a document is posted, and what
 // they cost is the number of their pieces.
 func New(attributes []metadata.Attribute, capacity int) *Table {
+	if t := released(attributes); t != nil {
+		return t
+	}
 	t := &Table{Attributes: attributes, columns: make([]column, len(attributes))}
 	var count [metadata.Moment + 1]int
 	for i := range attributes {
