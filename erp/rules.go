@@ -47,12 +47,17 @@ func keys(name string, rows ...[]id.ID) *rowset.Table {
 	if len(rows) > 0 {
 		dimensions = len(rows[0])
 	}
-	table, seen := rowset.New(dimensionsOf(name, dimensions), len(rows)), make(map[[4]id.ID]bool, len(rows))
+	table, seen := rowset.New(dimensionsOf(name, dimensions), len(rows)), map[[4]id.ID]bool(nil)
+	if len(rows) > 1 {
+		seen = make(map[[4]id.ID]bool, len(rows))
+	}
 	for _, row := range rows {
 		var key [4]id.ID
 		copy(key[:], row)
 		if !seen[key] {
-			seen[key] = true
+			if seen != nil {
+				seen[key] = true
+			}
 			to := table.Grow(1)
 			for i, v := range row {
 				*table.Cell(i, to).(*id.ID) = v

@@ -38,11 +38,14 @@ const chunkSize = 64 << 10
 // chunks that have travelled.
 var chunks sync.Pool
 
+// fresh chunk, with room for its frame.
 func fresh() []byte {
 	if b, ok := chunks.Get().(*[]byte); ok {
-		return (*b)[:0]
+		return (*b)[:frame]
 	}
-	return make([]byte, 0, chunkSize+chunkSize/8)
+	b := make([]byte, frame, chunkSize+chunkSize/8)
+	b[0] = copyData
+	return b
 }
 
 // recycle what is not needed any more.

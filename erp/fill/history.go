@@ -67,8 +67,9 @@ type history struct {
 	taken    []taken // papers taken out of a queue since the last document
 	issued   map[string]int64
 	facts    posting.Facts
-	referred []*document.Referred // among the facts, of the document in work
-	left     []int                // still to be made, by the number of their type
+	found    map[string]*document.Referred // of the document in work, when there are any
+	referred []*document.Referred          // those of them that are its own
+	left     []int                         // still to be made, by the number of their type
 	at       time.Time
 	foreigns int // numbers that partners and banks have given
 
@@ -95,7 +96,7 @@ func (b *base) history(o *organisation) *history {
 	b.knows(o)
 	return &history{
 		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
-		issued: map[string]int64{}, facts: newFacts(), left: make([]int, len(drawn)),
+		issued: map[string]int64{}, facts: newFacts(), found: map[string]*document.Referred{}, left: make([]int, len(drawn)),
 		assetsLeft: o.assets.count, spent: map[id.ID]int{},
 	}
 }

@@ -18,14 +18,14 @@ import (
 // order of time and are never changed. It holds what can still be asked for, not all that was: balances at zero and layers used up are gone, and what
 // belongs to a paper goes with it.
 type memory struct {
-	app      *metadata.Application
-	kept     map[string]*keptRegister
+	kept     map[string]*keptRegister // all there are
 	balances lookup[sums]
 	layers   lookup[*layers]
 }
 
 // keptRegister says under how many of the first dimensions balances are kept: by as many as somebody asks.
 type keptRegister struct {
+	meta   *metadata.Accumulation
 	number uint8
 	by     []int
 }
@@ -52,14 +52,10 @@ type layer struct {
 }
 
 func newMemory(app *metadata.Application) *memory {
-	m := &memory{app: app, kept: map[string]*keptRegister{}}
-	for name, by := range asked {
-		m.kept[name] = &keptRegister{by: by}
-	}
+	m := &memory{kept: map[string]*keptRegister{}}
 	for i := range app.Accumulation {
-		if k := m.kept[app.Accumulation[i].Name]; k != nil {
-			k.number = uint8(i)
-		}
+		r := &app.Accumulation[i]
+		m.kept[r.Name] = &keptRegister{meta: r, number: uint8(i), by: asked[r.Name]}
 	}
 	return m
 }
@@ -100,15 +96,15 @@ func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *po
 		if n.As != "" {
 			name = n.As
 		}
-		switch r := m.app.Register(n.Register); {
+		switch k := m.kept[n.Register]; {
 		case n.Keys == nil: // nobody else is here to be locked out
-		case r == nil:
+		case k == nil:
 			return fmt.Errorf("the rules of %s ask what is stated in %s, which a fill does not keep", d.Meta.Name, n.Register)
-		case r.Layered:
-			facts.Layers[name] = m.lend(d, r, n.Keys)
+		case k.meta.Layered:
+			facts.Layers[name] = m.lend(d, k.meta, n.Keys)
 		default:
 			var err error
-			if facts.Balances[name], err = m.balancesOf(r, n.Keys); err != nil {
+			if facts.Balances[name], err = m.balancesOf(k, n.Keys); err != nil {
 				return err
 			}
 		}
@@ -116,9 +112,9 @@ func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *po
 	return nil
 }
 
-func (m *memory) balancesOf(r *metadata.Accumulation, keys *rowset.Table) (*rowset.Table, error) {
-	k, by := m.kept[r.Name], len(keys.Attributes)
-	if k == nil || !contains(k.by, by) {
+func (m *memory) balancesOf(k *keptRegister, keys *rowset.Table) (*rowset.Table, error) {
+	r, by := k.meta, len(keys.Attributes)
+	if !contains(k.by, by) {
 		return nil, fmt.Errorf("a fill keeps no balances of %s by %d dimensions", r.Name, by)
 	}
 	found := rowset.New(r.Resources, keys.Rows())
@@ -214,13 +210,13 @@ func placeOf(warehouse, item *id.ID) key { return keyOf(0, 2).with(warehouse).wi
 // generators, and to the unique indexes.
 func (m *memory) keep(records *posting.Records) error {
 	for _, moved := range records.Movements {
-		r := m.app.Register(moved.Register)
-		if r.Layered {
-			if err := m.layer(r, moved); err != nil {
+		k := m.kept[moved.Register]
+		if k.meta.Layered {
+			if err := m.layer(k.meta, moved); err != nil {
 				return err
 			}
-		} else if k := m.kept[r.Name]; k != nil {
-			m.add(r, k, moved)
+		} else if k.by != nil {
+			m.add(k, moved)
 		}
 	}
 	return nil
@@ -235,10 +231,10 @@ func resourcesOf(r *metadata.Accumulation, moved *register.Movements, row int) (
 	return values
 }
 
-func (m *memory) add(r *metadata.Accumulation, kept *keptRegister, moved *register.Movements) {
+func (m *memory) add(kept *keptRegister, moved *register.Movements) {
 	of := under(moved.Rows, kept.by[len(kept.by)-1])
 	for row := range moved.Rows.Rows() {
-		values := resourcesOf(r, moved, row)
+		values := resourcesOf(kept.meta, moved, row)
 		for _, by := range kept.by {
 			k := keyOf(kept.number, by)
 			for i := range by {

@@ -2,7 +2,6 @@ package fill
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"plimsoll/erp"
@@ -135,14 +134,15 @@ func (h *history) documentsOf(d *document.Document, k *kind) map[string]*documen
 	if found == nil {
 		return k.none
 	}
-	all := maps.Clone(k.none)
-	for name, reader := range k.referred {
+	clear(h.found)
+	for name, none := range k.none {
+		h.found[name] = none
 		if some := of(found, name); some != nil {
-			all[name] = reader.Of(some...)
-			h.referred = append(h.referred, all[name])
+			h.found[name] = k.referred[name].Of(some...)
+			h.referred = append(h.referred, h.found[name])
 		}
 	}
-	return all
+	return h.found
 }
 
 // releaseFacts that were asked for: rules keep none.

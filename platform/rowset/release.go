@@ -28,9 +28,16 @@ type kind struct {
 
 func kindOf(attributes []metadata.Attribute) kind { return kind{&attributes[0], len(attributes)} }
 
-// Release says that nobody looks at a table any more, nor at a column of it: a new one of the same attributes may be made of it.
+// releasedRows a table may have that is kept: in a long one few rows would take much room.
+const releasedRows = 50
+
+// Release says that nobody looks at a table any more, nor at a column of it: a new one of the same attributes may be made of it. To say so twice is a mistake of
+// the program.
 func (t *Table) Release() {
-	if len(t.Attributes) == 0 {
+	if t.released {
+		panic("rowset: a table is released that nobody has")
+	}
+	if t.released = true; len(t.Attributes) == 0 || t.rows > releasedRows {
 		return
 	}
 	if shelf := shelfOf(kindOf(t.Attributes)); shelf != nil {
@@ -65,7 +72,7 @@ func released(attributes []metadata.Attribute) *Table {
 	}
 	t, _ := shelf.Get().(*Table)
 	if t != nil {
-		t.rows = 0
+		t.rows, t.released = 0, false
 		for _, c := range t.columns {
 			c.empty()
 		}

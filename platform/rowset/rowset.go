@@ -22,6 +22,7 @@ type Table struct {
 	Attributes []metadata.Attribute
 	columns    []column
 	rows       int
+	released   bool
 }
 
 type column interface {
@@ -216,7 +217,7 @@ func (t *Table) Add(from *Table, rows []int) {
 
 // Columns is a part of the columns, which stay those of the table.
 func (t *Table) Columns(first, end int) *Table {
-	return &Table{t.Attributes[first:end], t.columns[first:end], t.rows}
+	return &Table{Attributes: t.Attributes[first:end], columns: t.columns[first:end], rows: t.rows}
 }
 
 // AddRange appends the rows from one up to another of a table with the same attributes.
