@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/register"
@@ -47,6 +48,28 @@ func deferIndexes(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	return nil
+}
+
+// Autovacuum would look at each table again and again while it grows, for a third of the processor's time. It is kept out of them until all of them have been
+// vacuumed and analyzed in the end.
+const (
+	withoutAutovacuum = "SET (autovacuum_enabled = off)"
+	withAutovacuum    = "RESET (autovacuum_enabled)"
+)
+
+func alterAll(ctx context.Context, on executor, action string) error {
+	var all strings.Builder
+	for _, name := range tables() {
+		fmt.Fprintf(&all, "ALTER TABLE %s %s;", quoted(name), action)
+	}
+	if _, err := on.Exec(ctx, all.String(), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("alter tables: %w", err)
+	}
+	return nil
+}
+
+type executor interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
@@ -197,11 +220,15 @@ func (f *filler) statistics(ctx context.Context) error {
 		return fmt.Errorf("list tables: %w", err)
 	}
 	f.stage("statistics", int64(len(names)))
-	return f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
+	err = f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
 		defer f.did(1)
 		if _, err := conn.Exec(ctx, "VACUUM (FREEZE, ANALYZE) "+quoted(names[i])); err != nil {
 			return fmt.Errorf("gather statistics: %w", err)
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return alterAll(ctx, f.journal.conn, withAutovacuum)
 }
