@@ -11,20 +11,22 @@ const General = "general"
 
 // Accounts of the general ledger.
 const (
-	AccountAssets      = "01"
-	AccountInvestments = "08"
-	AccountMaterials   = "10"
-	AccountInputVAT    = "19"
-	AccountOverheads   = "26"
-	AccountGoods       = "41"
-	AccountCashDesk    = "50"
-	AccountBank        = "51"
-	AccountSuppliers   = "60"
-	AccountCustomers   = "62"
-	AccountTaxes       = "68"
-	AccountSales       = "90"
-	AccountOther       = "91"
-	AccountProfit      = "99"
+	AccountAssets           = "01"
+	AccountInvestments      = "08"
+	AccountMaterials        = "10"
+	AccountInputVAT         = "19"
+	AccountOverheads        = "26"
+	AccountGoods            = "41"
+	AccountCashDesk         = "50"
+	AccountBank             = "51"
+	AccountSuppliers        = "60"
+	AccountCustomers        = "62"
+	AccountTaxes            = "68"
+	AccountAdvancesReceived = "76AV"
+	AccountAdvancesPaid     = "76VA"
+	AccountSales            = "90"
+	AccountOther            = "91"
+	AccountProfit           = "99"
 )
 
 // general: its analytics are by what somebody asks for a balance of; what there is of an item is known to the stock.
@@ -41,6 +43,8 @@ func general() metadata.Accounting {
 		{Code: AccountSuppliers, Title: "Settlements with suppliers", Kind: metadata.Both, Analytics: []string{"counterparties", "contracts"}},
 		{Code: AccountCustomers, Title: "Settlements with customers", Kind: metadata.Both, Analytics: []string{"counterparties", "contracts"}},
 		{Code: AccountTaxes, Title: "Taxes", Kind: metadata.Both},
+		{Code: AccountAdvancesReceived, Title: "VAT on advances received", Kind: metadata.Active, Analytics: []string{"counterparties", "contracts"}},
+		{Code: AccountAdvancesPaid, Title: "VAT on advances paid", Kind: metadata.Passive, Analytics: []string{"counterparties", "contracts"}},
 		{Code: AccountSales, Title: "Sales", Kind: metadata.Both},
 		{Code: AccountOther, Title: "Other income and expenses", Kind: metadata.Both},
 		{Code: AccountProfit, Title: "Profit and loss", Kind: metadata.Both},

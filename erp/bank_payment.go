@@ -19,7 +19,7 @@ const BankPayment = "bank_payment"
 func bankPayment() metadata.Document {
 	return metadata.Document{
 		Name: BankPayment, Title: "Bank payment", Prefix: "BP", Search: []string{"counterparty", "request"},
-		Registers:  []string{BankReferences, SupplierSettlements, Cash, PaymentPlan, General},
+		Registers:  []string{BankReferences, SupplierSettlements, Cash, PaymentPlan, Payments, General},
 		Attributes: append(payment(), required(paper("request", PaymentRequest)), paper("source_order", SupplierOrder)),
 	}
 }
@@ -27,7 +27,7 @@ func bankPayment() metadata.Document {
 // bankPaymentRules: a supplier is paid by an approved request, not more than is still open of it and than lies on the account; the bank's reference
 // of it comes once for an account.
 //
-//	bank's reference · SS− · CA− · planned CA−  ·  Dr 60 Cr 51
+//	bank's reference · SS− · CA− · planned CA− · payments+  ·  Dr 60 Cr 51
 type bankPaymentRules struct{}
 
 func (bankPaymentRules) Reads() map[string][]string {
@@ -69,12 +69,12 @@ func (bankPaymentRules) Record(d *document.Document, facts *posting.Facts) (*pos
 	if err := covered(d, facts, Cash, account, "lies on the account"); err != nil {
 		return nil, err
 	}
-	paid, fulfilled := moves(Cash, 1), moves(PaymentPlan, 1)
-	paid.Add(true, account, sum)
+	out, fulfilled := moves(Cash, 1), moves(PaymentPlan, 1)
+	out.Add(true, account, sum)
 	fulfilled.Add(true, refOf(d, "contract"), refOf(d, "request"), sum)
 	return &posting.Records{
 		Information: []*information.Records{record(BankReferences, account, textOf(d, "bank_reference"))},
-		Movements:   []*register.Movements{settle(d, facts, SupplierSettlements, true, sum), paid, fulfilled},
+		Movements:   []*register.Movements{settle(d, facts, SupplierSettlements, true, sum), out, fulfilled, paid(d)},
 		Entries:     entriesOf(entry{settlementAccount(d, AccountSuppliers), bank, sum}),
 	}, nil
 }

@@ -15,14 +15,14 @@ const BankReceipt = "bank_receipt"
 func bankReceipt() metadata.Document {
 	return metadata.Document{
 		Name: BankReceipt, Title: "Bank receipt", Prefix: "BR", Search: []string{"counterparty"},
-		Registers:  []string{BankReferences, CustomerSettlements, Cash, General},
+		Registers:  []string{BankReferences, CustomerSettlements, Cash, Payments, General},
 		Attributes: append(payment(), paper("source_order", CustomerOrder)),
 	}
 }
 
-// bankReceiptRules: a customer pays what is owed, or ahead; the bank's reference of it comes once for an account.
+// bankReceiptRules: a customer pays what is owed, or ahead, which an invoice may be issued of; the bank's reference of it comes once for an account.
 //
-//	bank's reference · SC− · CA+  ·  Dr 51 Cr 62
+//	bank's reference · SC− · CA+ · payments+  ·  Dr 51 Cr 62
 type bankReceiptRules struct{}
 
 func (bankReceiptRules) Reads() map[string][]string {
@@ -53,7 +53,7 @@ func (bankReceiptRules) Record(d *document.Document, facts *posting.Facts) (*pos
 	came.Add(false, refOf(d, "cash_account"), sum)
 	return &posting.Records{
 		Information: []*information.Records{record(BankReferences, refOf(d, "cash_account"), textOf(d, "bank_reference"))},
-		Movements:   []*register.Movements{settle(d, facts, CustomerSettlements, true, sum), came},
+		Movements:   []*register.Movements{settle(d, facts, CustomerSettlements, true, sum), came, paid(d)},
 		Entries:     entriesOf(entry{bank, settlementAccount(d, AccountCustomers), sum}),
 	}, nil
 }

@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 var sumsOf = map[string]struct{ keys, resources string }{
 	erp.CustomerSettlements: {"contract", "amount"}, erp.SupplierSettlements: {"contract", "amount"}, erp.CustomerPlan: {"contract object", "amount"}, erp.SupplierPlan: {"contract object", "amount"},
 	erp.Cash: {"cash_account", "amount"}, erp.Investments: {"asset", "amount"}, erp.AssetCosts: {"asset", "amount"}, erp.PaymentPlan: {"contract request", "amount"},
+	erp.Payments: {"contract payment", "amount"}, erp.CustomerAdvances: {"contract", "amount vat"}, erp.SupplierAdvances: {"contract", "amount vat"},
 	erp.PurchaseBook: {"counterparty rate", "amount vat"}, erp.SalesBook: {"counterparty rate", "amount vat"}, erp.InputVAT: {"basis rate", "amount vat"}, erp.OutputVAT: {"basis rate", "amount vat"},
 	erp.CustomerOrders: {"source_order item", "quantity reserved"}, erp.SupplierOrders: {"source_order item", "quantity"}, erp.Reserves: {"warehouse item", "quantity"},
 	erp.ToReceive: {"warehouse basis item", "quantity"}, erp.ToShip: {"warehouse basis item", "quantity"}, erp.Cells: {"warehouse item cell", "quantity"},
@@ -46,7 +47,7 @@ var sumsOf = map[string]struct{ keys, resources string }{
 // key of a sum that a column goes to.
 func (s *sum) key(column string) any {
 	switch column {
-	case "object", "request", "basis", "source_order":
+	case "object", "request", "basis", "source_order", "payment":
 		return &s.basis.id
 	case "item":
 		return &s.item
@@ -144,8 +145,8 @@ var refusals = map[string][]string{
 	"customer-order":          {"stock"},
 	"warehouse-receipt-order": {"basis", erp.ToReceive},
 	"warehouse-issue-order":   {"basis", erp.ToShip, erp.Cells},
-	"invoice-issued":          {"basis", "invoices"},
-	"invoice-received":        {"basis", "invoices", "invoice_numbers"},
+	"invoice-issued":          {"basis", "invoices", "advance"},
+	"invoice-received":        {"basis", "invoices", "invoice_numbers", "advance"},
 	"payment-request":         {"basis", "payment_limit", "payment_requests"},
 	"bank-payment":            {erp.PaymentPlan},
 	"bank-receipt":            {"bank_references"},
@@ -157,6 +158,7 @@ var refusals = map[string][]string{
 // kept are the registers that do not let go what a type of document has moved; those that few histories come to are told in the log alone.
 var kept = map[string][]string{
 	"goods-receipt": {"stock", erp.ToReceive, erp.InputVAT}, "other-goods-receipt": {"stock"}, "supplier-order": {erp.SupplierOrders}, "warehouse-receipt-order": {erp.Cells},
+	"bank-receipt": {erp.Payments},
 }
 
 // evenly draws one of n, each as likely. The ranges of rapid prefer what is near their start: good for quantities, but most of a history would be one type

@@ -2,50 +2,48 @@ package erp
 
 import (
 	"plimsoll/platform/document"
-	"plimsoll/platform/id"
 	"plimsoll/platform/information"
+	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
 )
 
 // InvoiceIssued is the type of document.
 const InvoiceIssued = "invoice_issued"
 
 func invoiceIssued() metadata.Document {
-	counterparty := reference("counterparty", "counterparties")
-	counterparty.Computed = true
 	return metadata.Document{
 		Name: InvoiceIssued, Title: "Invoice issued", Prefix: "II", Search: []string{"counterparty", "basis"},
-		Registers: []string{Invoices, OutputVAT, SalesBook},
-		Attributes: []metadata.Attribute{
-			required(paper("basis", GoodsSale, ServiceSale)), counterparty,
-			computed("amount", metadata.Money), computed("vat", metadata.Money), computed("total", metadata.Money),
-		},
+		Registers: []string{Invoices, SalesBook}, Optional: []string{OutputVAT, Payments, CustomerAdvances, PurchaseBook, General},
+		Attributes: customers.header(),
 	}
 }
 
-// invoiceIssuedRules: the VAT that a sale has charged goes into the sales book, once. The lines of the sale are read under the lock of what it has
-// charged, without which a sale is not changed.
+// invoiceIssuedRules: the VAT that a sale has charged goes into the sales book, once. So does the VAT of what a customer has paid ahead; when it is shipped, the
+// invoice of the sale takes it back by the purchase book. The lines of the sale are read under the lock of what it has charged, without which a sale
+// is not changed.
 //
-//	invoice of the basis · VAT charged− · sales book+
+//	invoice of the basis · VAT charged− · sales book+ · advances− purchase book+  ·  Dr 68 Cr 76AV VAT of advances set off
+//	of a payment: invoice of the basis · payments− · advances+ · sales book+  ·  Dr 76AV Cr 68 VAT
 type invoiceIssuedRules struct{}
 
-func (invoiceIssuedRules) Reads() map[string][]string {
-	return map[string][]string{GoodsSale: invoicedReads, ServiceSale: invoicedReads}
-}
+func (invoiceIssuedRules) Reads() map[string][]string { return customers.reads() }
 
 func (invoiceIssuedRules) Balances(d *document.Document) []posting.Balance {
-	return []posting.Balance{guard(d, OutputVAT, keys(OutputVAT, []id.ID{refOf(d, "basis")}))}
+	return customers.balances(d)
 }
 
 func (invoiceIssuedRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {
-	charged, booked, err := invoiced(d, facts, OutputVAT, SalesBook)
+	moved, off, err := customers.invoice(d, facts)
 	if err != nil {
 		return nil, err
 	}
-	return &posting.Records{
-		Information: []*information.Records{record(Invoices, refOf(d, "basis"))},
-		Movements:   []*register.Movements{charged, booked},
-	}, nil
+	records := &posting.Records{Information: []*information.Records{record(Invoices, refOf(d, "basis"))}, Movements: moved}
+	switch taxes := ledger.At(AccountTaxes); {
+	case sumOf(d, "advance") != 0:
+		records.Entries = entriesOf(entry{customers.advanced(d), taxes, sumOf(d, "vat")})
+	case off.amount != 0:
+		records.Entries = entriesOf(entry{taxes, customers.advanced(d), off.vat})
+	}
+	return records, nil
 }

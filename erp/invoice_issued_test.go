@@ -11,7 +11,9 @@ import (
 	"plimsoll/platform/server"
 )
 
-func invoice(basis id.ID) erptest.Fields { return erptest.Fields{"basis": basis} }
+func (d desk) invoice(basis id.ID) erptest.Fields {
+	return erptest.Fields{"basis": basis, "contract": erptest.Contract(d.o.Counterparty)}
+}
 
 func TestASaleIsInvoicedOnce(t *testing.T) {
 	d := sit(t, 2)
@@ -20,8 +22,8 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 	goods.Lines = append(goods.Lines, erptest.Line{Item: d.Items[0], Quantity: "1"})
 	first, second := d.Post(t, "goods-sale", "", goods), d.Post(t, "service-sale", "", services)
 	refusedBasis := d.Call(t, "POST", "/v1/documents/service-sale?post=false", "", jsonOf(t, services))
-	refused(t, "invoice what is not posted", d.Post(t, "invoice-issued", "", invoice(refusedBasis.ID)), "basis")
-	issued := d.live(t, "invoice-issued", invoice(second.ID), invoice(first.ID))
+	refused(t, "invoice what is not posted", d.Post(t, "invoice-issued", "", d.invoice(refusedBasis.ID)), "basis")
+	issued := d.live(t, "invoice-issued", d.invoice(second.ID), d.invoice(first.ID))
 	const booked = "SELECT coalesce(sum(amount), 0) || ' ' || coalesce(sum(vat), 0) FROM acc_sales_book_totals"
 	if got := d.Value(t, booked); got != "8.00 1.60" {
 		t.Errorf("the sales book has %s", got)
@@ -29,8 +31,8 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 	if got := d.Value(t, "SELECT sum(amount) || ' ' || sum(vat) FROM acc_output_vat_totals WHERE period = 'infinity'"); got != "10.00 2.00" {
 		t.Errorf("%s wait for an invoice", got)
 	}
-	refused(t, "invoice it again", d.Post(t, "invoice-issued", "", invoice(first.ID)), "invoices")
-	want(t, "invoice the other", d.Post(t, "invoice-issued", "", invoice(second.ID)), 201, "")
+	refused(t, "invoice it again", d.Post(t, "invoice-issued", "", d.invoice(first.ID)), "invoices")
+	want(t, "invoice the other", d.Post(t, "invoice-issued", "", d.invoice(second.ID)), 201, "")
 	counterparty, contract := d.supplier(t)
 	d.Exec(t, "UPDATE cat_contracts SET customer = true WHERE id = $1", contract)
 	refused(t, "sell it to another", d.Change(t, "/v1/documents/service-sale/"+second.ID.String(), 1, jsonOf(t, with(with(services, "counterparty", counterparty), "contract", contract))), "output_vat")
@@ -45,12 +47,12 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 	}
 	erptest.Clean(t, d.Database)
 	free := d.Post(t, "service-sale", "", with(services, "lines", []erptest.Fields{{"service": d.Services[0], "quantity": "0.001", "price": "0.01"}}))
-	refused(t, "invoice what costs nothing", d.Post(t, "invoice-issued", "", invoice(free.ID)), "basis")
+	refused(t, "invoice what costs nothing", d.Post(t, "invoice-issued", "", d.invoice(free.ID)), "basis")
 	want(t, "of nothing", d.Post(t, "invoice-issued", "", erptest.Fields{}), 400, "invalid")
 	receipt := d.Post(t, "goods-receipt", "", d.document("1"))
-	want(t, "of a receipt", d.Post(t, "invoice-issued", "", invoice(receipt.ID)), 400, "invalid")
+	want(t, "of a receipt", d.Post(t, "invoice-issued", "", d.invoice(receipt.ID)), 400, "invalid")
 	stranger := erptest.Login(t, d.Base, d.Organisations[1].User)
-	want(t, "of others", stranger.Post(t, "invoice-issued", "", invoice(second.ID)), 400, "invalid")
+	want(t, "of others", stranger.Post(t, "invoice-issued", "", d.invoice(second.ID)), 400, "invalid")
 }
 
 // While invoices are issued their sales are changed from one rate of VAT to another and taken back: an invoice is of what its sale says.
@@ -78,7 +80,7 @@ func TestConcurrentInvoicesAreOfWhatIsSold(t *testing.T) {
 			path := "/v1/documents/service-sale/" + sale.String()
 			switch rng.IntN(4) {
 			case 0, 1:
-				if a = u.Post(t, "invoice-issued", "", invoice(sale)); a.Status == 201 {
+				if a = u.Post(t, "invoice-issued", "", erptest.Fields{"basis": sale, "contract": erptest.Contract(c.Organisations[0].Counterparty)}); a.Status == 201 {
 					issued.Add(1)
 					if rng.IntN(2) == 0 {
 						a = u.Call(t, "POST", "/v1/documents/invoice-issued/"+a.ID.String()+"/unpost", "", nil)

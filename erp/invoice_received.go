@@ -2,53 +2,49 @@ package erp
 
 import (
 	"plimsoll/platform/document"
-	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
 )
 
 // InvoiceReceived is the type of document.
 const InvoiceReceived = "invoice_received"
 
 func invoiceReceived() metadata.Document {
-	counterparty := reference("counterparty", "counterparties")
-	counterparty.Computed = true
 	return metadata.Document{
 		Name: InvoiceReceived, Title: "Invoice received", Prefix: "IR", Search: []string{"counterparty", "basis"},
-		Registers: []string{Invoices, InvoiceNumbers, InputVAT, PurchaseBook, General},
-		Attributes: []metadata.Attribute{
-			required(paper("basis", GoodsReceipt, ServicePurchase)), required(text("invoice_number", 50)), counterparty,
-			computed("amount", metadata.Money), computed("vat", metadata.Money), computed("total", metadata.Money),
-		},
+		Registers: []string{Invoices, InvoiceNumbers, PurchaseBook, General}, Optional: []string{InputVAT, Payments, SupplierAdvances, SalesBook},
+		Attributes: suppliers.header(required(text("invoice_number", 50))),
 	}
 }
 
 // invoiceReceivedRules: with the supplier's invoice the VAT that a purchase was charged may be deducted, once; the number of the invoice comes once
-// from a supplier. The lines of the purchase are read under the lock of what it was charged, without which it is not changed.
+// from a supplier. So may the VAT of what we have paid ahead; when it is received, the invoice of the purchase restores it by the sales book. The lines of the
+// purchase are read under the lock of what it was charged, without which it is not changed.
 //
-//	invoice of the basis · number · VAT charged− · purchase book+  ·  Dr 68 Cr 19 VAT
+//	invoice of the basis · number · VAT charged− · purchase book+ · advances− sales book+  ·  Dr 68 Cr 19 VAT · Dr 76VA Cr 68 VAT of advances set off
+//	of a payment: invoice of the basis · number · payments− · advances+ · purchase book+  ·  Dr 68 Cr 76VA VAT
 type invoiceReceivedRules struct{}
 
-func (invoiceReceivedRules) Reads() map[string][]string {
-	return map[string][]string{GoodsReceipt: invoicedReads, ServicePurchase: invoicedReads}
-}
+func (invoiceReceivedRules) Reads() map[string][]string { return suppliers.reads() }
 
 func (invoiceReceivedRules) Balances(d *document.Document) []posting.Balance {
-	return []posting.Balance{guard(d, InputVAT, keys(InputVAT, []id.ID{refOf(d, "basis")}))}
+	return suppliers.balances(d)
 }
 
 func (invoiceReceivedRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {
-	charged, booked, err := invoiced(d, facts, InputVAT, PurchaseBook)
+	moved, off, err := suppliers.invoice(d, facts)
 	if err != nil {
 		return nil, err
 	}
-	basis, counterparty := refOf(d, "basis"), refOf(d, "counterparty")
+	taxes, from := ledger.At(AccountTaxes), ledger.At(AccountInputVAT, refOf(d, "counterparty"))
+	if sumOf(d, "advance") != 0 {
+		from = suppliers.advanced(d)
+	}
 	return &posting.Records{
-		Information: []*information.Records{record(Invoices, basis), record(InvoiceNumbers, counterparty, textOf(d, "invoice_number"))},
-		Movements:   []*register.Movements{charged, booked},
-		Entries:     entriesOf(entry{ledger.At(AccountTaxes), ledger.At(AccountInputVAT, counterparty), sumOf(d, "vat")}),
+		Information: []*information.Records{record(Invoices, refOf(d, "basis")), record(InvoiceNumbers, refOf(d, "counterparty"), textOf(d, "invoice_number"))},
+		Movements:   moved,
+		Entries:     entriesOf(entry{taxes, from, sumOf(d, "vat")}, entry{suppliers.advanced(d), taxes, off.vat}),
 	}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"plimsoll/platform/id"
 )
 
-func numbered(basis id.ID, number string) erptest.Fields {
-	return erptest.Fields{"basis": basis, "invoice_number": number}
+func (d desk) numbered(basis id.ID, number string) erptest.Fields {
+	return with(d.invoice(basis), "invoice_number", number)
 }
 
 func TestAPurchaseIsInvoicedOnce(t *testing.T) {
@@ -17,8 +17,8 @@ func TestAPurchaseIsInvoicedOnce(t *testing.T) {
 	goods.Lines = append(goods.Lines, erptest.Line{Item: d.Items[1], Quantity: "1"}) // 2.00 and 0.20
 	first, second := d.Post(t, "goods-receipt", "", goods), d.Post(t, "service-purchase", "", d.bought("1"))
 	unposted := d.Call(t, "POST", "/v1/documents/service-purchase?post=false", "", jsonOf(t, d.bought("1")))
-	refused(t, "of what is not posted", d.Post(t, "invoice-received", "", numbered(unposted.ID, "F-0")), "basis")
-	received := d.live(t, "invoice-received", numbered(second.ID, "F-0"), numbered(first.ID, "F-1"))
+	refused(t, "of what is not posted", d.Post(t, "invoice-received", "", d.numbered(unposted.ID, "F-0")), "basis")
+	received := d.live(t, "invoice-received", d.numbered(second.ID, "F-0"), d.numbered(first.ID, "F-1"))
 	if got := d.entries(t, received); got != "68 19 2.20" {
 		t.Errorf("entries: %s", got)
 	}
@@ -26,9 +26,9 @@ func TestAPurchaseIsInvoicedOnce(t *testing.T) {
 	if got := d.Value(t, booked); got != "10 2.00 0.20, 20 10.00 2.00" {
 		t.Errorf("the purchase book has %s", got)
 	}
-	refused(t, "of the same again", d.Post(t, "invoice-received", "", numbered(first.ID, "F-2")), "invoices")
-	refused(t, "of the same number", d.Post(t, "invoice-received", "", numbered(second.ID, "F-1")), "invoice_numbers")
-	want(t, "of the other", d.Post(t, "invoice-received", "", numbered(second.ID, "F-2")), 201, "")
+	refused(t, "of the same again", d.Post(t, "invoice-received", "", d.numbered(first.ID, "F-2")), "invoices")
+	refused(t, "of the same number", d.Post(t, "invoice-received", "", d.numbered(second.ID, "F-1")), "invoice_numbers")
+	want(t, "of the other", d.Post(t, "invoice-received", "", d.numbered(second.ID, "F-2")), 201, "")
 	path := "/v1/documents/goods-receipt/" + first.ID.String()
 	refused(t, "take back what is invoiced", d.unpost(t, "goods-receipt", first), "input_vat")
 	refused(t, "make less of it", d.Change(t, path, 1, encode(t, d.document("1"))), "input_vat")
@@ -42,19 +42,19 @@ func TestAPurchaseIsInvoicedOnce(t *testing.T) {
 	if got := d.Value(t, booked); got != "10 2.00 0.20, 20 25.00 5.00" {
 		t.Errorf("the purchase book has %s", got)
 	}
-	want(t, "without a number", d.Post(t, "invoice-received", "", numbered(second.ID, "")), 400, "invalid")
-	want(t, "of nothing", d.Post(t, "invoice-received", "", numbered(id.New(), "F-9")), 400, "invalid")
+	want(t, "without a number", d.Post(t, "invoice-received", "", d.numbered(second.ID, "")), 400, "invalid")
+	want(t, "of nothing", d.Post(t, "invoice-received", "", d.numbered(id.New(), "F-9")), 400, "invalid")
 	sale := d.Post(t, "goods-sale", "", d.document("1"))
-	want(t, "of a sale", d.Post(t, "invoice-received", "", numbered(sale.ID, "F-9")), 400, "invalid")
+	want(t, "of a sale", d.Post(t, "invoice-received", "", d.numbered(sale.ID, "F-9")), 400, "invalid")
 	stranger := erptest.Login(t, d.Base, d.Organisations[1].User)
-	want(t, "of others", stranger.Post(t, "invoice-received", "", numbered(second.ID, "F-9")), 400, "invalid")
+	want(t, "of others", stranger.Post(t, "invoice-received", "", d.numbered(second.ID, "F-9")), 400, "invalid")
 	erptest.Clean(t, d.Database)
 }
 
 func TestASaleIsNotGivenToAnotherCustomerOnceInvoiced(t *testing.T) {
 	d := sit(t, 1)
 	sale := d.Post(t, "service-sale", "", d.services("1"))
-	want(t, "invoice", d.Post(t, "invoice-issued", "", invoice(sale.ID)), 201, "")
+	want(t, "invoice", d.Post(t, "invoice-issued", "", d.invoice(sale.ID)), 201, "")
 	counterparty, contract := d.supplier(t)
 	d.Exec(t, "UPDATE cat_contracts SET customer = true WHERE id = $1", contract)
 	other := with(with(d.services("1"), "counterparty", counterparty), "contract", contract)

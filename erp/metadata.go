@@ -51,7 +51,7 @@ func Metadata() *metadata.Application {
 		Accumulation: []metadata.Accumulation{
 			customerOrders(), supplierOrders(), stock(), batches(), reserves(), toReceive(), toShip(), cells(),
 			customerSettlements(), supplierSettlements(), customerPlan(), supplierPlan(),
-			inputVAT(), outputVAT(), purchaseBook(), salesBook(), cash(), paymentPlan(), investments(), assetCosts(),
+			inputVAT(), outputVAT(), purchaseBook(), salesBook(), cash(), paymentPlan(), payments(), customerAdvances(), supplierAdvances(), investments(), assetCosts(),
 		},
 		Accounting: []metadata.Accounting{general()},
 	}

@@ -124,9 +124,12 @@ type paper struct {
 type refusal struct {
 	controls []string
 	short    []string
+	stated   bool // by what another document states: that is found out last
 }
 
 func refuse(control string) *refusal { return &refusal{controls: []string{control}} }
+
+func refuseStated(controls ...string) *refusal { return &refusal{controls: controls, stated: true} }
 
 // owed is what a document adds to a sum.
 type owed struct {
@@ -193,6 +196,11 @@ func (b *books) become(p *paper, next paper, items []id.ID) *refusal {
 	next.moves, next.entries, next.sums = nil, nil, nil
 	if next.posted {
 		if no := next.record(b, items); no != nil {
+			if no.stated {
+				b.apply(&next, 1)
+				no.controls = append(no.controls, b.missing(p)...)
+				b.apply(&next, -1)
+			}
 			b.apply(p, 1)
 			return no
 		}
@@ -224,11 +232,11 @@ func (b *books) missing(p *paper) (controls []string) {
 		vat := of
 		vat.resource = "vat"
 		switch o.to.register {
-		case erp.InputVAT, erp.OutputVAT:
+		case erp.InputVAT, erp.OutputVAT, erp.CustomerAdvances, erp.SupplierAdvances:
 			if (&holding{b.sum(of), b.sum(vat)}).broken() {
 				controls = append(controls, o.to.register)
 			}
-		case erp.Cash, erp.PaymentPlan, erp.Investments, erp.AssetCosts:
+		case erp.Cash, erp.Payments, erp.PaymentPlan, erp.Investments, erp.AssetCosts:
 			if b.sum(of).Sign() < 0 {
 				controls = append(controls, o.to.register)
 			}
@@ -326,7 +334,7 @@ func (p *paper) at(account string) string {
 		return account + " " + p.o.Department.String() + " " + p.o.ExpenseItem.String()
 	case "51":
 		return account + " " + p.o.Bank.String()
-	case "60", "62":
+	case "60", "62", "76AV", "76VA":
 		return account + " " + p.o.Counterparty.String() + " " + erptest.Contract(p.o.Counterparty).String()
 	}
 	return account
@@ -377,7 +385,7 @@ func (p *paper) take(b *books, items []id.ID) (costs []*big.Int, no *refusal) {
 		}
 	}
 	if slices.Sort(short); short != nil {
-		return nil, &refusal{[]string{"stock"}, short}
+		return nil, &refusal{controls: []string{"stock"}, short: short}
 	}
 	for _, l := range p.lines {
 		cost, needed := new(big.Int), big.NewInt(l.quantity)

@@ -61,7 +61,7 @@ func recordCustomerOrder(p *paper, b *books, items []id.ID) *refusal {
 		p.add(reservedOf(p.warehouse, items[n]), v)
 	}
 	if slices.Sort(short); short != nil {
-		return &refusal{[]string{"stock"}, short}
+		return &refusal{controls: []string{"stock"}, short: short}
 	}
 	p.plan(erp.CustomerPlan, 2)
 	return nil

@@ -71,44 +71,6 @@ func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper
 	return all[evenly(t, len(all), "basis")]
 }
 
-type received struct {
-	basis  *paper
-	number string
-}
-
-func drawReceived(p *paper, t *rapid.T, h *history) erptest.Fields {
-	basis := p.drawPaper(t, h, "goods-receipt", "service-purchase")
-	if basis == nil {
-		return nil
-	}
-	r := received{basis, h.drawNumber(t)}
-	p.content = r
-	return erptest.Fields{"basis": basis.id, "invoice_number": r.number}
-}
-
-func recordReceived(p *paper, b *books, _ []id.ID) *refusal {
-	r := p.content.(received)
-	if no := p.invoiced(erp.InputVAT, erp.PurchaseBook, r.basis); no != nil {
-		return no
-	}
-	for _, o := range r.basis.sums {
-		if o.to.register == erp.InputVAT && o.to.resource == "vat" {
-			p.entries = append(p.entries, entry{p.month, "68", p.at("19"), o.value})
-		}
-	}
-	no := &refusal{}
-	if b.other(p, func(other *paper) bool { return other.content.(received).number == r.number }) {
-		no.controls = append(no.controls, "invoice_numbers")
-	}
-	if b.other(p, func(other *paper) bool { return other.content.(received).basis == r.basis }) {
-		no.controls = append(no.controls, "invoices")
-	}
-	if no.controls == nil {
-		return nil
-	}
-	return no
-}
-
 // drawNumber draws an invoice's number, of some one that is there.
 func (h *history) drawNumber(t *rapid.T) string {
 	var there []string
@@ -217,13 +179,14 @@ func recordPaid(p *paper, b *books, _ []id.ID) *refusal {
 		return refuse("payment_plan")
 	case b.now(cash).Cmp(v) < 0:
 		return refuse("cash")
-	case b.named(p, paid.reference):
-		return refuse("bank_references")
 	}
 	less := new(big.Int).Neg(v)
-	p.sums = append(p.sums, owed{plan, p.month, less}, owed{cash, p.month, less},
+	p.sums = append(p.sums, owed{plan, p.month, less}, owed{cash, p.month, less}, owed{p.asPayment(), p.month, v},
 		owed{sum{register: erp.SupplierSettlements, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, less})
 	p.entries = append(p.entries, entry{p.month, p.at("60"), p.at("51"), v})
+	if b.named(p, paid.reference) {
+		return refuseStated("bank_references")
+	}
 	return nil
 }
 

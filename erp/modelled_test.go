@@ -66,11 +66,11 @@ var sequels = map[string][]string{
 	"warehouse-issue-order":   {"warehouse-issue-order"},
 	"service-purchase":        {"asset-commissioning", "payment-request", "invoice-received"},
 	"service-sale":            {"invoice-issued"},
-	"invoice-issued":          {"invoice-issued"},
+	"invoice-issued":          {"invoice-issued", "service-sale"},
 	"invoice-received":        {"invoice-received"},
-	"bank-receipt":            {"bank-receipt", "payment-request", "bank-payment"},
+	"bank-receipt":            {"bank-receipt", "payment-request", "bank-payment", "invoice-issued"},
 	"payment-request":         {"bank-payment", "payment-request"},
-	"bank-payment":            {"bank-payment"},
+	"bank-payment":            {"bank-payment", "invoice-received"},
 	"asset-commissioning":     {"service-purchase", "asset-commissioning"},
 }
 
@@ -85,6 +85,8 @@ var beginnings = [][]string{
 	{"supplier-order", "goods-receipt", "customer-order", "goods-sale", "goods-sale", "invoice-issued", "invoice-issued"},
 	{"service-sale", "invoice-issued", "invoice-issued", "bank-receipt", "bank-receipt", "bank-receipt", "settlement-registrar"},
 	{"service-purchase", "invoice-received", "goods-receipt", "invoice-received", "invoice-received", "payment-request", "payment-request", "bank-receipt", "bank-payment"},
+	{"bank-receipt", "invoice-issued", "invoice-issued", "service-sale", "invoice-issued", "service-sale", "invoice-issued"},
+	{"bank-receipt", "payment-request", "bank-payment", "invoice-received", "invoice-received", "service-purchase", "invoice-received"},
 	{"bank-receipt", "service-purchase", "asset-commissioning", "service-purchase", "asset-commissioning", "payment-request", "bank-payment", "bank-payment"},
 }
 
@@ -117,8 +119,8 @@ func (h *history) begin(t *testing.T, rt *rapid.T) {
 // made of what other paper a document is; nil when it is of none.
 func (p *paper) made() *paper {
 	switch content := p.content.(type) {
-	case *paper:
-		return content
+	case invoicing:
+		return content.basis
 	case carried:
 		return content.basis
 	case received:
@@ -214,43 +216,6 @@ func recordFound(p *paper, _ *books, items []id.ID) *refusal {
 	return nil
 }
 
-// drawInvoice of a sale that there is, posted or not.
-func drawInvoice(p *paper, t *rapid.T, h *history) erptest.Fields {
-	basis := p.drawPaper(t, h, "goods-sale", "service-sale")
-	if basis == nil {
-		return nil
-	}
-	p.content = basis
-	return erptest.Fields{"basis": basis.id}
-}
-
-func recordInvoice(p *paper, b *books, _ []id.ID) *refusal {
-	no := p.invoiced(erp.OutputVAT, erp.SalesBook, p.content.(*paper))
-	if no == nil && b.other(p, func(other *paper) bool { return other.content == p.content }) {
-		return refuse("invoices")
-	}
-	return no
-}
-
-// invoiced moves the VAT that another document has charged to a book.
-func (p *paper) invoiced(from, to string, basis *paper) *refusal {
-	if !basis.posted {
-		return refuse("basis")
-	}
-	total := new(big.Int)
-	for _, o := range basis.sums {
-		if o.to.register == from {
-			total.Add(total, o.value)
-			p.sums = append(p.sums, owed{o.to, p.month, new(big.Int).Neg(o.value)})
-			p.sums = append(p.sums, owed{sum{register: to, resource: o.to.resource, contract: p.o.Counterparty, rate: o.to.rate}, p.month, o.value})
-		}
-	}
-	if total.Sign() == 0 {
-		return refuse("basis")
-	}
-	return nil
-}
-
 // other posted document of the type and organisation that is so.
 func (b *books) other(p *paper, so func(other *paper) bool) bool {
 	return slices.ContainsFunc(b.papers, func(other *paper) bool {
@@ -277,13 +242,13 @@ func drawPayment(p *paper, t *rapid.T, h *history) erptest.Fields {
 
 func recordPayment(p *paper, b *books, _ []id.ID) *refusal {
 	paid := p.content.(payment)
-	if b.named(p, paid.reference) {
-		return refuse("bank_references")
-	}
 	v := big.NewInt(paid.sum)
-	p.sums = append(p.sums, owed{sum{register: erp.Cash, resource: "amount", contract: p.o.Bank}, p.month, v})
+	p.sums = append(p.sums, owed{sum{register: erp.Cash, resource: "amount", contract: p.o.Bank}, p.month, v}, owed{p.asPayment(), p.month, v})
 	p.sums = append(p.sums, owed{sum{register: erp.CustomerSettlements, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, new(big.Int).Neg(v)})
 	p.entries = append(p.entries, entry{p.month, p.at("51"), p.at("62"), v})
+	if b.named(p, paid.reference) {
+		return refuseStated("bank_references")
+	}
 	return nil
 }
 

@@ -77,7 +77,7 @@ func TestListsAreFilteredByAReference(t *testing.T) {
 	d.Exec(t, "UPDATE cat_contracts SET customer = true WHERE id = $1", contract)
 	first := d.Post(t, "service-sale", "", d.services("1"))
 	second := d.Post(t, "service-sale", "", with(with(with(d.services("2"), "counterparty", counterparty), "contract", contract), "comment", "urgent"))
-	invoiced := d.Post(t, "invoice-issued", "", invoice(second.ID))
+	invoiced := d.Post(t, "invoice-issued", "", with(d.invoice(second.ID), "contract", contract))
 	for query, wanted := range map[string][]id.ID{
 		"service-sale": {second.ID, first.ID},
 		"service-sale?counterparty=" + counterparty.String():                                    {second.ID},

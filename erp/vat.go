@@ -3,9 +3,7 @@ package erp
 import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
-	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
@@ -99,30 +97,4 @@ func charge(d *document.Document, name string) *register.Movements {
 		m.Add(false, d.ID, r.rate, refOf(d, "counterparty"), r.amount, r.vat)
 	}
 	return m
-}
-
-// invoicedReads are what an invoice looks at in the document that it is of.
-var invoicedReads = []string{"counterparty", "amount", "vat", "total", "lines.vat_rate", "lines.amount", "lines.vat"}
-
-// invoiced copies the sums of an invoice's basis into it, and moves its VAT from what has been charged to a book.
-func invoiced(d *document.Document, facts *posting.Facts, from, to string) (charged, booked *register.Movements, err error) {
-	basis := refOf(d, "basis")
-	if err := postedBasis(facts, basis); err != nil {
-		return nil, nil, err
-	}
-	_, deal, row := facts.Document(basis)
-	counterparty := rowset.Column[id.ID](deal.Rows, "counterparty")[row]
-	rowset.Column[id.ID](d.Header, "counterparty")[0] = counterparty
-	for _, name := range []string{"amount", "vat", "total"} {
-		rowset.Column[amount.Money](d.Header, name)[0] = rowset.Column[amount.Money](deal.Rows, name)[row]
-	}
-	if sumOf(d, "total") == 0 { // its basis could be taken back without anybody noticing
-		return nil, nil, &posting.Refusal{Control: "basis", Message: "there is nothing to be invoiced in it"}
-	}
-	charged, booked = moves(from, 2), moves(to, 2)
-	for _, r := range byRate(deal.Sections["lines"], deal.Lines("lines", basis)) {
-		charged.Add(true, basis, r.rate, counterparty, r.amount, r.vat)
-		booked.Add(false, counterparty, r.rate, r.amount, r.vat)
-	}
-	return charged, booked, nil
 }

@@ -41,7 +41,7 @@ func RunAs(ctx context.Context, db *database.Database, options Options) (Report,
 
 // Invariants of the registers, and of the types of documents; a new type adds its own.
 func Invariants() []audit.Invariant {
-	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, cash, goodsReceipt, goodsSale,
+	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, advances, cash, goodsReceipt, goodsSale,
 		serviceSale, invoiceIssued, bankReceipt, internalConsumption, warehouseIssueOrder, settlementRegistrar,
 		otherGoodsReceipt, servicePurchase, invoiceReceived, paymentRequest, bankPayment, warehouseReceiptOrder, assetCommissioning, monthClose)
 }

@@ -53,7 +53,7 @@ func company(t *testing.T) *erptest.Company {
 		return a
 	}
 	services := post("service-sale", deal(erptest.Fields{"lines": []erptest.Fields{{"service": c.Services[0], "quantity": "2"}}}))
-	post("invoice-issued", erptest.Fields{"basis": services.ID})
+	post("invoice-issued", erptest.Fields{"basis": services.ID, "contract": erptest.Contract(o.Counterparty)})
 	post("bank-receipt", deal(erptest.Fields{"cash_account": o.Bank, "bank_reference": "B-1", "amount": "7.00"}))
 	post("internal-consumption", erptest.Fields{"warehouse": o.Warehouses[0], "department": o.Department, "expense_item": o.ExpenseItem, "lines": few})
 	post("settlement-registrar", erptest.Fields{"lines": []erptest.Fields{
@@ -85,7 +85,7 @@ func violated(t *testing.T, c *erptest.Company) (ids []string, report audit.Repo
 
 func TestCleanBooksAreClean(t *testing.T) {
 	looked := map[string]int64{}
-	for _, c := range []*erptest.Company{company(t), purchases(t)} {
+	for _, c := range []*erptest.Company{company(t), purchases(t), paidAhead(t)} {
 		ids, report := violated(t, c)
 		if len(ids) > 0 {
 			t.Errorf("violated: %v", ids)

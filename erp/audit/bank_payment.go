@@ -4,11 +4,12 @@ import "plimsoll/platform/audit"
 
 var bankPayment = []audit.Invariant{
 	{
-		ID: "bank_payment.ledger", Title: "Bank payment: header, cash, settlements, planned payments, bank reference and ledger say the same",
+		ID: "bank_payment.ledger", Title: "Bank payment: header, cash, settlements, planned payments, payments, bank reference and ledger say the same",
 		Checked: documents("bank_payment"),
-		Wrong: compared("bank_payment", "c.amount = -d.amount AND s.amount = -d.amount AND p.amount = -d.amount AND p.foreign_rows = 0 AND e.amount = d.amount AND n.stated = 1",
+		Wrong: compared("bank_payment", "c.amount = -d.amount AND s.amount = -d.amount AND p.amount = -d.amount AND p.foreign_rows = 0 AND e.amount = d.amount AND n.stated = 1 AND i.amount = d.amount AND i.foreign_rows = 0",
 			`'cash=' || c.amount || '; settlements=' || s.amount || '; planned=' || p.amount || ', of other requests ' || p.foreign_rows
-	|| '; ledger=' || e.amount || '; references stated: ' || n.stated`,
+	|| '; ledger=' || e.amount || '; references stated: ' || n.stated || '; payments=' || i.amount || ', others ' || i.foreign_rows`,
+			paid("bank_payment"),
 			recorded("c", "acc_cash", "bank_payment", "sum(CASE WHEN expense THEN -amount ELSE amount END) AS amount", "amount"),
 			recorded("s", "acc_supplier_settlements", "bank_payment", "sum(CASE WHEN expense THEN -amount ELSE amount END) AS amount", "amount"),
 			recorded("p", "acc_payment_plan m JOIN (SELECT id AS document, request AS own, contract AS deal FROM doc_bank_payment) o ON o.document = m.recorder", "bank_payment",

@@ -15,3 +15,9 @@ FULL JOIN (SELECT organisation, analytic_1 AS cash_account, account, sum(debit -
 WHERE coalesce(c.amount, 0) <> coalesce(l.amount, 0)`,
 	},
 }
+
+// paid joins to a payment d, as i, what an invoice of an advance may be made of.
+func paid(name string) string {
+	return recorded("i", "acc_payments m JOIN (SELECT id, contract AS deal FROM doc_"+name+") own ON own.id = m.recorder", name,
+		"sum(amount) AS amount, count(*) FILTER (WHERE expense OR m.contract <> deal OR m.payment <> own.id) AS foreign_rows", "amount", "foreign_rows")
+}

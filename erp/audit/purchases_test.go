@@ -36,7 +36,7 @@ func purchases(t *testing.T) *erptest.Company {
 	spent := post("service-purchase", deal(erptest.Fields{"department": o.Department, "expense_item": o.ExpenseItem, "lines": services}))
 	post("service-purchase", deal(erptest.Fields{"asset": o.Assets[0], "supplier_number": "S-9", "lines": services}))
 	post("service-purchase", deal(erptest.Fields{"asset": o.Assets[1], "lines": services}))
-	post("invoice-received", erptest.Fields{"basis": spent, "invoice_number": "F-1"})
+	post("invoice-received", erptest.Fields{"basis": spent, "contract": erptest.Contract(o.Counterparty), "invoice_number": "F-1"})
 	request := post("payment-request", deal(erptest.Fields{"basis": receipt, "amount": "10.00"}))
 	post("bank-receipt", deal(erptest.Fields{"cash_account": o.Bank, "bank_reference": "B-1", "amount": "70.00"}))
 	post("bank-payment", deal(erptest.Fields{"cash_account": o.Bank, "bank_reference": "B-2", "amount": "6.00", "request": request}))

@@ -131,26 +131,26 @@ func (c *Client) dated(body []byte, rng *rand.Rand) []byte {
 func (c *Client) post(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (Outcome, error) {
 	made, outcome, err := c.made(ctx, s, documentType, body, rng)
 	if outcome == OK {
-		s.remember(documentType, made)
+		s.remember(documentType, of(made, body))
 	}
 	return outcome, err
 }
 
 // remember a document to look at it and to change it. Every second one is handed over to be invoiced, a receipt to be paid too, and not changed any more.
-func (s *Session) remember(documentType string, made id.ID) {
+func (s *Session) remember(documentType string, made under) {
 	switch documentType {
 	case "goods-sale":
 		if s.sold++; s.sold%2 == 0 {
 			s.directory.handed.sold(made)
 			return
 		}
-		s.recent.add(made)
+		s.recent.add(made.id)
 	case "goods-receipt":
 		if s.brought++; s.brought%2 == 0 {
 			s.directory.bought.add(purchase{documentType, made})
 			return
 		}
-		s.received.add(made)
+		s.received.add(made.id)
 	}
 }
 

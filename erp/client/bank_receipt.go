@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
 )
 
 // postBankReceipt of a sum; some have a reference that is there already, and must be refused.
@@ -26,7 +25,7 @@ func postBankReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 	case outcome == OK && twice:
 		return Failed, errors.New("a reference of the bank was accepted twice: the control did not refuse")
 	case outcome == OK:
-		d.handed.remember(id.ID{}, reference)
+		d.handed.remember(under{}, reference)
 	}
 	return outcome, err
 }

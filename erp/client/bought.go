@@ -20,7 +20,7 @@ type bought struct {
 // purchase is a document of a type of the API.
 type purchase struct {
 	kind string
-	id   id.ID
+	under
 }
 
 // requested payment.

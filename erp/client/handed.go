@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"sync"
 
 	"plimsoll/platform/id"
@@ -13,13 +14,35 @@ const handedMax = 1000
 // to be there once, for those who are to be refused.
 type handed struct {
 	mutex     sync.Mutex
-	toInvoice []id.ID
-	invoiced  id.ID  // the last one
+	toInvoice []under
+	invoiced  under  // the last one
 	reference string // the last one of the bank
 }
 
+// under is a document under a contract.
+type under struct{ id, contract id.ID }
+
+// of a document that has been made of a body with a contract, which comes before whatever else might be called so.
+func of(made id.ID, body []byte) under {
+	const name = `"contract":"`
+	u := under{id: made}
+	if at := bytes.Index(body, []byte(name)); at >= 0 && u.contract.UnmarshalText(body[at+len(name):][:idLength]) != nil {
+		u.contract = id.ID{}
+	}
+	return u
+}
+
+// idLength of an id in text.
+const idLength = 36
+
+// invoice begins the JSON of an invoice of the document.
+func (u under) invoice() []byte {
+	b := u.id.AppendText(append(make([]byte, 0, 160), `{"basis":"`...))
+	return append(u.contract.AppendText(append(b, `","contract":"`...)), '"')
+}
+
 // sold hands a sale over to be invoiced.
-func (h *handed) sold(sale id.ID) {
+func (h *handed) sold(sale under) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.toInvoice = append(h.toInvoice, sale); len(h.toInvoice) > handedMax {
@@ -28,7 +51,7 @@ func (h *handed) sold(sale id.ID) {
 }
 
 // invoice takes the sale that has waited longest; false when there is none.
-func (h *handed) invoice() (sale id.ID, found bool) {
+func (h *handed) invoice() (sale under, found bool) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if len(h.toInvoice) == 0 {
@@ -46,10 +69,10 @@ func (h *handed) some() bool {
 }
 
 // remember what is there now.
-func (h *handed) remember(invoiced id.ID, reference string) {
+func (h *handed) remember(invoiced under, reference string) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	if !invoiced.IsZero() {
+	if invoiced != (under{}) {
 		h.invoiced = invoiced
 	}
 	if reference != "" {
@@ -58,7 +81,7 @@ func (h *handed) remember(invoiced id.ID, reference string) {
 }
 
 // there is what is there already; zero when nothing is known.
-func (h *handed) there() (invoiced id.ID, reference string) {
+func (h *handed) there() (invoiced under, reference string) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	return h.invoiced, h.reference

@@ -10,8 +10,8 @@ import (
 func postInvoice(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
 	again, _ := d.handed.there()
-	if rng.Float64() < c.options.RefusedShare && !again.IsZero() {
-		_, outcome, err := c.made(ctx, s, "invoice-issued", []byte(`{"basis":"`+again.String()+`"}`), rng)
+	if rng.Float64() < c.options.RefusedShare && again != (under{}) {
+		_, outcome, err := c.made(ctx, s, "invoice-issued", append(again.invoice(), '}'), rng)
 		if outcome == OK {
 			return Failed, errors.New("a second invoice of a sale was issued: the control did not refuse")
 		}
@@ -21,7 +21,7 @@ func postInvoice(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Ou
 	if !found {
 		return postServiceSale(c, ctx, s, rng)
 	}
-	_, outcome, err := c.made(ctx, s, "invoice-issued", []byte(`{"basis":"`+sale.String()+`"}`), rng)
+	_, outcome, err := c.made(ctx, s, "invoice-issued", append(sale.invoice(), '}'), rng)
 	if outcome == OK {
 		d.handed.remember(sale, "")
 	}

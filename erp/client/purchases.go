@@ -47,7 +47,7 @@ func postServicePurchase(c *Client, ctx context.Context, s *Session, rng *rand.R
 		return Failed, errors.New("a supplier's number was accepted twice: the control did not refuse")
 	case outcome == OK:
 		d.bought.numbered.done(body)
-		d.bought.add(purchase{"service-purchase", made})
+		d.bought.add(purchase{"service-purchase", of(made, body)})
 	}
 	return outcome, err
 }
@@ -76,8 +76,7 @@ func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.R
 			return postServicePurchase(c, ctx, s, rng)
 		}
 	}
-	b := of.id.AppendText(append(make([]byte, 0, 128), `{"basis":"`...))
-	b = append(append(b, `","invoice_number":"`...), c.reference(rng)...)
+	b := append(append(of.invoice(), `,"invoice_number":"`...), c.reference(rng)...)
 	_, outcome, err := c.made(ctx, s, "invoice-received", append(b, `"}`...), rng)
 	switch {
 	case outcome == OK && again:

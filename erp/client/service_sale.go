@@ -19,9 +19,10 @@ func postServiceSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 		b = amount.Quantity(1000 * (1 + rng.IntN(5))).AppendText(append(b, `","quantity":"`...))
 		b = append(b, `"}`...)
 	}
-	made, outcome, err := c.made(ctx, s, "service-sale", append(b, "]}"...), rng)
+	b = append(b, "]}"...)
+	made, outcome, err := c.made(ctx, s, "service-sale", b, rng)
 	if outcome == OK {
-		d.handed.sold(made)
+		d.handed.sold(of(made, b))
 	}
 	return outcome, err
 }

@@ -8,8 +8,8 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// linesDrawn of a document of goods: 12.5 on average.
-func (h *history) linesDrawn() int { return 5 + h.rng.IntN(16) }
+// linesDrawn of a document of goods, LinesAverage of them on average.
+func (h *history) linesDrawn() int { return linesLeast + h.rng.IntN(2*(LinesAverage-linesLeast)+1) }
 
 // bring adds lines of what comes in.
 func (h *history) bring(d *document.Document) {

@@ -15,10 +15,14 @@ import (
 	"plimsoll/platform/rowset"
 )
 
+// LinesAverage of a document of goods; the report's base has as many cost movements as so many make. They have no fewer than linesLeast.
+const (
+	LinesAverage = 15.5
+	linesLeast   = 5
+)
+
 const (
 	openingLines = 100
-	// linesAverage of a document of goods.
-	linesAverage = 12.5
 	// dealsActive is how many of the counterparties of an organisation are dealt with: the big ones. The others are names in the catalog, as most are.
 	dealsActive = 20_000
 )
@@ -48,11 +52,12 @@ var generators = map[string]generator{
 	erp.AssetCommissioning:    commissioning,
 }
 
-// waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more. Invoices come for all, so
-// their papers may wait longer.
+// waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more. Invoices come for all sales and
+// purchases, so those may wait longer; payments ahead do not wait until all of it is shipped.
 const (
 	waitingMax  = 250
 	invoicesMax = 4000
+	paymentsMax = 20
 )
 
 // history makes the documents of an organisation in the order of time, each by the rules that would post it.
@@ -272,8 +277,11 @@ func (h *history) await(d *document.Document) {
 		h.papers[d.ID] = p
 		q := queue{d.Meta.Name, by}
 		most := waitingMax
-		if bases[by] != nil {
+		if of := invoiced[by]; of != nil {
 			most = invoicesMax
+			if of.payment == d.Meta.Name {
+				most = paymentsMax
+			}
 		}
 		if h.waiting[q] = append(h.waiting[q], d.ID); len(h.waiting[q]) > most {
 			first := h.waiting[q][0]
@@ -293,6 +301,8 @@ func (h *history) wanted(d *document.Document, by string) bool {
 		return false
 	case erp.GoodsSale: // of an order that reserves one of each nothing comes
 		return h.firm(d)
+	case erp.InvoiceIssued, erp.InvoiceReceived:
+		return invoiced[by].payment != d.Meta.Name || d.Comment != openingComment && h.isAhead(by, d)
 	case erp.BankPayment:
 		return d.Meta.Name == erp.PaymentRequest
 	case erp.WarehouseReceiptOrder, erp.WarehouseIssueOrder:

@@ -34,6 +34,7 @@ type keptRegister struct {
 var asked = map[string][]int{
 	erp.Stock: {2}, erp.Reserves: {2}, erp.CustomerOrders: {2}, erp.SupplierOrders: {2}, erp.ToReceive: {2}, erp.ToShip: {2}, erp.Cells: {3},
 	erp.CustomerSettlements: {1}, erp.SupplierSettlements: {1}, erp.Cash: {1}, erp.PaymentPlan: {1, 2}, erp.Investments: {1},
+	erp.CustomerAdvances: {1}, erp.SupplierAdvances: {1},
 }
 
 // sums are what resources come to; no register has more of them.

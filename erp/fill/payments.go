@@ -8,50 +8,98 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-func invoiceIssued(h *history) *document.Document {
-	return h.invoice(erp.InvoiceIssued, bases[erp.InvoiceIssued]...)
+// invoices of a type are of deals, and of payments that are ahead.
+type invoices struct {
+	deals                          []string
+	payment, settlements, advances string
 }
 
+var invoiced = map[string]*invoices{
+	erp.InvoiceIssued:   {[]string{erp.GoodsSale, erp.ServiceSale}, erp.BankReceipt, erp.CustomerSettlements, erp.CustomerAdvances},
+	erp.InvoiceReceived: {[]string{erp.ServicePurchase, erp.GoodsReceipt}, erp.BankPayment, erp.SupplierSettlements, erp.SupplierAdvances},
+}
+
+func invoiceIssued(h *history) *document.Document { return h.invoice(erp.InvoiceIssued) }
+
 func invoiceReceived(h *history) *document.Document {
-	d := h.invoice(erp.InvoiceReceived, erp.ServicePurchase, erp.GoodsReceipt)
+	d := h.invoice(erp.InvoiceReceived)
 	if d != nil {
 		set(d, "invoice_number", h.foreign("F%08d"))
 	}
 	return d
 }
 
-// invoice of the oldest document of the first of these types that has none yet.
-func (h *history) invoice(kind string, bases ...string) *document.Document {
-	for _, of := range bases {
-		if basis := h.takeOf(queue{of, kind}); basis != nil {
-			d := h.begin(kind, "")
-			set(d, "basis", basis.ID)
-			return d
+// invoice of the oldest deal that has none yet; when all have one, of the oldest payment of which something is still ahead.
+func (h *history) invoice(kind string) *document.Document {
+	of := invoiced[kind]
+	for _, deals := range of.deals {
+		if basis := h.takeOf(queue{deals, kind}); basis != nil {
+			return h.invoiceOf(kind, basis)
 		}
 	}
-	return nil
+	for {
+		basis := h.takeOf(queue{of.payment, kind})
+		if basis == nil {
+			return nil
+		}
+		if h.isAhead(kind, basis) {
+			return h.invoiceOf(kind, basis)
+		}
+	}
 }
 
-// payersTried until one is found who owes something; after that somebody pays ahead.
-const payersTried = 5
+func (h *history) invoiceOf(kind string, basis *document.Document) *document.Document {
+	d := h.begin(kind, "")
+	set(d, "basis", basis.ID)
+	set(d, "contract", rowset.Column[id.ID](basis.Header, "contract")[0])
+	return d
+}
+
+// isAhead tells whether more has been paid ahead under the contract of a payment than invoices of the type are of.
+func (h *history) isAhead(kind string, payment *document.Document) bool {
+	of, contract := invoiced[kind], rowset.Column[id.ID](payment.Header, "contract")[0]
+	return -h.memory.balance(of.settlements, contract) > h.memory.balance(of.advances, contract)
+}
+
+// payersTried until one is found who owes something; after that somebody pays ahead. prepaidShare of the receipts are of an order that is still to be sold, besides
+// what is owed.
+const (
+	payersTried  = 5
+	prepaidShare = 0.3
+)
 
 func bankReceipt(h *history) *document.Document {
-	var payer deal
-	var sum amount.Money
-	for range payersTried {
-		payer = h.customer()
-		if sum = h.owed(erp.CustomerSettlements, payer); sum > 0 {
-			break
-		}
-	}
-	if sum <= 0 {
-		sum = amount.Money(100 * (1000 + h.rng.IntN(100_000)))
+	payer, sum := h.prepaid()
+	if sum == 0 {
+		payer, sum = h.paid()
 	}
 	d := h.deal(erp.BankReceipt, payer, "")
 	set(d, "cash_account", h.bank())
 	set(d, "bank_reference", h.foreign("BR%08d"))
 	set(d, "amount", sum)
 	return d
+}
+
+// paid is what some customer owes, or any sum.
+func (h *history) paid() (payer deal, sum amount.Money) {
+	for range payersTried {
+		payer = h.customer()
+		if sum = h.owed(erp.CustomerSettlements, payer); sum > 0 {
+			return payer, sum
+		}
+	}
+	return payer, amount.Money(100 * (1000 + h.rng.IntN(100_000)))
+}
+
+// prepaid order, with what is owed besides; nothing when none is to be.
+func (h *history) prepaid() (payer deal, sum amount.Money) {
+	orders := h.waiting[queue{erp.CustomerOrder, erp.GoodsSale}]
+	if h.rng.Float64() >= prepaidShare || len(orders) == 0 {
+		return payer, 0
+	}
+	order := h.papers[orders[h.rng.IntN((len(orders)+1)/2)]] // one of the older half, which will be sold sooner
+	payer = dealIn(order.Document)
+	return payer, max(0, h.owed(erp.CustomerSettlements, payer)) + rowset.Column[amount.Money](order.Header, "total")[0]
 }
 
 // bank account of an organisation; the last of its accounts is the cash desk.
@@ -107,7 +155,12 @@ func bankPayment(h *history) *document.Document {
 
 // same begins a document of the deal of another one.
 func (h *history) same(kind string, as *document.Document) *document.Document {
-	return h.deal(kind, deal{rowset.Column[id.ID](as.Header, "counterparty")[0], rowset.Column[id.ID](as.Header, "contract")[0]}, "")
+	return h.deal(kind, dealIn(as), "")
+}
+
+// dealIn the header of a document.
+func dealIn(d *document.Document) deal {
+	return deal{rowset.Column[id.ID](d.Header, "counterparty")[0], rowset.Column[id.ID](d.Header, "contract")[0]}
 }
 
 // registrar sets off what a counterparty owes as a customer against what it is owed as a supplier; where there is nothing to be set off, a debt

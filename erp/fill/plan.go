@@ -220,22 +220,6 @@ func (s Sizes) settle(counts map[string]int, c *company) {
 		counts[erp.GoodsReceipt] += counts[erp.WarehouseIssueOrder] + counts[erp.WarehouseReceiptOrder]
 		counts[erp.WarehouseIssueOrder], counts[erp.WarehouseReceiptOrder] = 0, 0
 	}
-	for name, of := range bases {
-		if s.Documents[name] == 0 {
-			continue
-		}
-		most, planned, all := 0, 0, 0
-		for _, base := range of {
-			most, all = most+counts[base], all+s.Documents[base]
-		}
-		if planned = counts[name]; s.Documents[name] >= all {
-			planned = most
-		}
-		if s.Opening { // the number of documents is what was asked for
-			counts[erp.SettlementRegistrar] += counts[name] - min(planned, most)
-		}
-		counts[name] = min(planned, most)
-	}
 	if !s.Opening {
 		receipts := c.opening - bankAccountsEach
 		counts[erp.GoodsReceipt], counts[erp.BankReceipt] = max(0, counts[erp.GoodsReceipt]-receipts), max(0, counts[erp.BankReceipt]-bankAccountsEach)

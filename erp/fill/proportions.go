@@ -31,12 +31,6 @@ var proportions = struct {
 // Reported are the documents of the report's base, by type.
 func Reported() map[string]int { return maps.Clone(proportions.documents) }
 
-// bases of a type of which each document has one at most: the report has more invoices than there is to be invoiced here, where none is of an advance.
-var bases = map[string][]string{
-	erp.InvoiceIssued:   {erp.GoodsSale, erp.ServiceSale},
-	erp.InvoiceReceived: {erp.GoodsReceipt, erp.ServicePurchase},
-}
-
 const (
 	itemsLeast      = 20 // every tenth is a material
 	warehousesLeast = 2  // the second one is addressed
@@ -55,13 +49,6 @@ func scaled(scale float64) Sizes {
 	for name, n := range p.documents {
 		s.Documents[name] = times(n, 1)
 	}
-	for name, of := range bases {
-		most := 0
-		for _, base := range of {
-			most += s.Documents[base]
-		}
-		s.Documents[name] = min(s.Documents[name], most)
-	}
 	s.Assortment = s.assortment()
 	return s
 }
@@ -75,7 +62,7 @@ const (
 )
 
 func (s Sizes) assortment() int {
-	lines := float64(s.Documents[erp.GoodsReceipt]) * linesAverage
+	lines := float64(s.Documents[erp.GoodsReceipt]) * LinesAverage
 	return min(s.Items, max(assortmentLeast, min(assortmentMax, int(lines/float64(receivedEach*s.Warehouses)))))
 }
 

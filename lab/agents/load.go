@@ -32,7 +32,7 @@ type work struct {
 func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) error {
 	f.load = work{plan: plan, crowd: plan.Crowd(), by: users.Load{Users: plan.Users}}
 	if len(f.members) > plan.Users {
-		return problem.New(problem.Usage, fmt.Errorf("%d agents for %d users", len(f.members), plan.Users), "")
+		return problem.New(problem.Usage, fmt.Errorf("%d agents for %d users", len(f.members), plan.Users), "each takes one user at least: fewer agents, or more users")
 	}
 	if err := f.reachable(plan.URLs); err != nil {
 		return err

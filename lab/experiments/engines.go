@@ -29,9 +29,10 @@ const (
 	asyncCommit       = "temp_async_commit"
 	buffersByRelation = "temp_buffers_by_relation"
 	lazyFiles         = "temp_lazy_files"
+	lazyToast         = "temp_lazy_toast"
 )
 
-var tempSettings = []string{memoryCatalog, localInvalidation, skipLocks, asyncCommit, buffersByRelation, lazyFiles}
+var tempSettings = []string{memoryCatalog, localInvalidation, skipLocks, asyncCommit, buffersByRelation, lazyFiles, lazyToast}
 
 // variant is a server and what a session asks of it.
 type variant struct {

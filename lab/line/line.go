@@ -18,6 +18,8 @@ import (
 type Options struct {
 	// Run is what each trial does; Users, Seed and Title are the search's.
 	Run run.Options
+	// Muster, if not nil, brings the generator of one trial, and what sends it home again. Without, this process makes the load.
+	Muster func(context.Context) (g run.Generator, dismiss func(), err error)
 	// Configuration names the system that is searched where there are several (FindAll).
 	Configuration string
 	Target        float64
@@ -174,6 +176,14 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 		return nil, err
 	}
 	o := s.runOptions(dsn, purpose, users, longer)
+	if s.Muster != nil {
+		g, dismiss, err := s.Muster(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer dismiss()
+		o.Generator = g
+	}
 	sessions := watch(ctx, dsn)
 	o.Progress = func(p run.Progress) {
 		sessions.during(p.Phase == run.Steady)
@@ -189,11 +199,24 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 	case r.Audit.Done && !r.Audit.Clean:
 		return nil, problem.New(problem.Threshold, fmt.Errorf("the books are wrong after run %s with %d users: %d violations", r.ID, users, r.Audit.Violations), "plimsoll report "+r.ID)
 	}
+	if lost := lostAgent(r); lost != "" {
+		return nil, problem.New(problem.Environment, fmt.Errorf("%s was lost in trial %d: it says nothing about the system", lost, len(s.Trials)+1), "start it again, then the same command with --resume goes on")
+	}
 	t := trialOf(r, s.Target)
 	t.Purpose, t.Longer, t.Seed, t.Waits, t.TookS = purpose, longer, o.Seed, sampled, time.Since(began).Seconds()
 	t.decide()
 	s.Conditions = &r.Conditions
 	return &t, nil
+}
+
+// lostAgent is the first that did not live to the end of a run.
+func lostAgent(r *result.Result) string {
+	for _, a := range r.Generator.Agents {
+		if a.LostAtS != nil {
+			return "agent " + a.Name
+		}
+	}
+	return ""
 }
 
 // runOptions of a trial: each has a seed of its own, so that three confirmations are not

@@ -83,8 +83,8 @@ func portion(n int64, h apdex.Histogram) string {
 }
 
 func seconds(s float64) string {
-	if s >= 120 && s == math.Trunc(s) {
-		return fmt.Sprintf("%s min", strconv.FormatFloat(s/60, 'f', -1, 64))
+	if s >= 120 && math.Mod(s, 60) == 0 {
+		return fmt.Sprintf("%.0f min", s/60)
 	}
 	return strconv.FormatFloat(math.Round(s*10)/10, 'f', -1, 64) + " s"
 }

@@ -170,6 +170,7 @@ func TestFigures(t *testing.T) {
 		{percent(at(0.034)), "3.4 %"},
 		{percent(at(0.756)), "76 %"},
 		{seconds(1200), "20 min"},
+		{seconds(130), "130 s"},
 		{seconds(12.34), "12.3 s"},
 		{size(20 << 10), "20.0 KB"},
 		{portion(1, apdex.Histogram{1, 1, 1}), "33.3 %"},

@@ -186,6 +186,7 @@ func (r *running) events() []result.Event {
 	for _, d := range r.crew.dead() {
 		all = append(all, result.Event{AtS: d.at.Sub(r.rampBegan).Seconds(), Text: d.text})
 	}
+	all = append(all, r.meter.clocks.events...)
 	before := users.Load{Users: r.Users}
 	for _, c := range r.changes {
 		all = append(all, result.Event{AtS: c.At.Seconds(), Text: changeText(before, c)})

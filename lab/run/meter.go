@@ -25,7 +25,7 @@ type reading struct {
 	used [meters]*time.Duration
 }
 
-// meter reads processor times once a second from the start of the ramp, and memory more rarely.
+// meter reads processor times and clocks once a second from the start of the ramp, and memory more rarely.
 type meter struct {
 	workers    []int // processes; nil: not on this machine
 	postmaster int   // 0: not on this machine
@@ -35,6 +35,7 @@ type meter struct {
 	began    time.Time
 	readings []reading
 	memories []memoryLook
+	clocks   clocks
 	stopped  chan struct{}
 	reads    sync.WaitGroup
 }
@@ -87,6 +88,7 @@ func (m *meter) read() {
 	}
 	m.readings = append(m.readings, r)
 	m.lookAtMemory(r.at)
+	m.clocks.look(r.at)
 	m.tell()
 }
 

@@ -106,7 +106,7 @@ func (r *running) load(ctx context.Context) (err error) {
 		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), r.crew.lastWords()))
 	}
 	defer r.feed.watch(ctx, r.DSN, r.crew.urls())()
-	r.meter = &meter{told: r.tellShares, workers: r.crew.pids(), postmaster: r.postmaster(), cores: runtime.NumCPU()}
+	r.meter = &meter{told: r.tellShares, workers: r.crew.pids(), postmaster: r.postmaster(), cores: runtime.NumCPU(), clocks: clocks{read: readClocks, tell: r.feed.say}}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	r.crew.watch(stop)

@@ -66,9 +66,9 @@ func exampleText(name string, s *Schema) string {
 		return "$" + strings.ToUpper(name)
 	case s.Format == "date-time":
 		return "2025-12-31T12:00:00Z"
-	case s.Pattern == quantityGiven:
+	case s.Pattern == quantityGiven, s.Pattern == quantityRequired:
 		return "2"
-	case s.Pattern == moneyGiven:
+	case s.Pattern == moneyGiven, s.Pattern == moneyRequired:
 		return "100.00"
 	case len(s.Enum) > 0:
 		return s.Enum[0]

@@ -46,13 +46,16 @@ func (a Additional) MarshalJSON() ([]byte, error) {
 	return json.Marshal(a.Schema)
 }
 
-// Patterns of decimal strings: in a request not negative; what is summed up may be.
+// Patterns of strings: decimals of a request are not negative, nor zero where they must be given; what is summed up may be. No text has the zero character.
 const (
-	moneyGiven     = `^[0-9]{1,16}(\.[0-9]{1,2})?$`
-	quantityGiven  = `^[0-9]{1,16}(\.[0-9]{1,3})?$`
-	moneyShown     = `^-?[0-9]+\.[0-9]{2}$`
-	quantityShown  = `^-?[0-9]+\.[0-9]{3}$`
-	notEmptyString = 1
+	moneyGiven       = `^[0-9]{1,12}(\.[0-9]{1,2})?$`
+	moneyRequired    = `^([1-9][0-9]{0,11}(\.[0-9]{1,2})?|0\.(0[1-9]|[1-9][0-9]?))$`
+	quantityGiven    = `^[0-9]{1,9}(\.[0-9]{1,3})?$`
+	quantityRequired = `^([1-9][0-9]{0,8}(\.[0-9]{1,3})?|0\.(00[1-9]|0[1-9][0-9]?|[1-9][0-9]{0,2}))$`
+	moneyShown       = `^-?[0-9]+\.[0-9]{2}$`
+	quantityShown    = `^-?[0-9]+\.[0-9]{3}$`
+	textGiven        = `^[^\x00]*$`
+	notEmptyString   = 1
 )
 
 // Ref refers to a schema of the components.
@@ -131,13 +134,13 @@ func Given(attributes []metadata.Attribute) *Schema {
 		if a.Computed {
 			continue
 		}
-		v := value(a, moneyGiven, quantityGiven)
-		if a.Type == metadata.Text {
-			v.MaxLength = a.Length
-		}
+		money, quantity := moneyGiven, quantityGiven
 		if a.Required {
-			s.Required = append(s.Required, a.Name)
-			if a.Type == metadata.Text {
+			s.Required, money, quantity = append(s.Required, a.Name), moneyRequired, quantityRequired
+		}
+		v := value(a, money, quantity)
+		if a.Type == metadata.Text {
+			if v.MaxLength, v.Pattern = a.Length, textGiven; a.Required {
 				v.MinLength = notEmptyString
 			}
 		}

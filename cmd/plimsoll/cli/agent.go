@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/lab/agents"
+	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
 )
 
@@ -47,7 +48,8 @@ func (a *app) addAgent(root *cobra.Command) {
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "agent --join URL [flags]",
 		Short: "Make a part of a run's load, on this or another machine",
-		Long: `Make a part of the load of a run that is coordinated elsewhere ('plimsoll run --agents N').
+		Long: `Make a part of the load of a run, or of the runs of a search, that is coordinated elsewhere
+('plimsoll run --agents N', 'plimsoll line --agents N').
 The agent gets every N-th user, starts with the others at one moment, and tells every second
 what it counted. It leaves when the run is over, and stops its users within seconds when the
 coordinator is gone. Both sides must be of the same version.`,
@@ -100,15 +102,46 @@ func (a *app) fleet(ctx context.Context, o fleetOptions) (*agents.Fleet, error) 
 	if o.agents == "" {
 		return nil, nil
 	}
-	options, err := o.options()
+	options, err := a.fleetPlan(o)
 	if err != nil {
 		return nil, err
+	}
+	return agents.Open(ctx, options)
+}
+
+// muster brings the agents anew for each run of a search; nil when it has none.
+func (a *app) muster(o fleetOptions) (func(context.Context) (run.Generator, func(), error), error) {
+	if o.agents == "" {
+		return nil, nil
+	}
+	options, err := a.fleetPlan(o)
+	if err != nil {
+		return nil, err
+	}
+	if len(options.Local) == 0 {
+		a.meter.Say("each trial calls the agents anew: start them with --stay")
+	}
+	return func(ctx context.Context) (run.Generator, func(), error) {
+		fleet, err := agents.Open(ctx, options)
+		if err != nil {
+			return nil, nil, err
+		}
+		options.Say = func(string, ...any) {} // the same agents each time
+		return fleet, fleet.Dismiss, nil
+	}, nil
+}
+
+// fleetPlan says how the agents are had, and which token those need who come by themselves.
+func (a *app) fleetPlan(o fleetOptions) (agents.Options, error) {
+	options, err := o.options()
+	if err != nil {
+		return options, err
 	}
 	options.Say, options.Errors = a.meter.Say, a.stderr
 	if o.token == "" && len(options.Local) == 0 && o.bus == "" {
 		a.meter.Say("agents need this token: PLIMSOLL_TOKEN=%s", options.Access.Token)
 	}
-	return agents.Open(ctx, options)
+	return options, nil
 }
 
 func (o fleetOptions) options() (agents.Options, error) {

@@ -558,7 +558,8 @@ func (s *stand) ownLine(t *testing.T) {
 		Plan     struct{ Reset string }
 	}
 	o.decode(t, &l)
-	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users != 20 || l.Answer.Confirmed != 1 || len(l.Trials) != 2 || l.Plan.Reset != "template" {
+	// How many it carries is the machine's business, which may be crowded.
+	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users < 1 || l.Answer.Users > 20 || l.Answer.Confirmed != 1 || len(l.Trials) < 2 || l.Plan.Reset != "template" {
 		t.Errorf("%+v", l)
 	}
 	plimsoll(t, append(args, "--resume")...).want(t, ExitUsage, "no search with these settings was stopped")

@@ -57,6 +57,7 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
 		Example: `  plimsoll line
   plimsoll line --target 0.94 --think 20m --from 1000 --budget 2h
   plimsoll line --scenario own.toml --dsn postgres://…
+  plimsoll line --agents local:2 --from 10000       two processes make the load of each trial
   plimsoll line --resume
   plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
@@ -86,6 +87,7 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
 	a.targetFlags(c, &o.target)
 	engineFlag(c, &o.engine)
 	shapeFlags(c, &o.shapeOptions)
+	fleetFlags(c, &o.fleet)
 	config.FlagOnly(fs, "html", "resume", "configurations")
 	for _, one := range []string{"cluster", "dsn", "url", "engine"} {
 		c.MarkFlagsMutuallyExclusive("configurations", one)
@@ -95,6 +97,9 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
 func (a *app) line(ctx context.Context, o lineOptions) error {
 	options, err := a.lineOptions(o)
 	if err != nil {
+		return err
+	}
+	if options.Muster, err = a.muster(o.fleet); err != nil {
 		return err
 	}
 	if len(o.configurations) > 0 {

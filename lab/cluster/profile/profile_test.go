@@ -22,7 +22,7 @@ import (
 const gB = int64(1) << 30
 
 // Settings that only our patched server knows.
-var ours = []string{"enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files"}
+var ours = []string{"enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks", "temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files", "temp_lazy_toast"}
 
 func stock(name string) bool { return !slices.Contains(ours, name) }
 

@@ -68,6 +68,7 @@ func (m share) patched() []Setting {
 		set("temp_async_commit", "on", "a crash removes temporary tables anyway: a transaction that wrote nothing else does not wait for the disk; all others do"),
 		set("temp_buffers_by_relation", "on", "a drop or truncate would look at every buffer of temp_buffers, however small the table"),
 		set("temp_lazy_files", "on", "a temporary table that fits temp_buffers never reads its files: creating and removing four of them would be a quarter of its life"),
+		set("temp_lazy_toast", "on", "few temporary tables hold a value too long for a row: the toast table that all of them get is half of the cost of making one"),
 	}
 }
 

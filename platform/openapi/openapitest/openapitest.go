@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,7 +242,7 @@ func exampleText(schema map[string]any, pick func(name string) string) string {
 		return pick(name)
 	case schema["format"] == "date-time":
 		return "2025-06-15T12:00:00Z"
-	case strings.HasPrefix(pattern, "^[0-9]{1,16}"):
+	case !regexp.MustCompile(pattern).MatchString("x"): // it is of decimals
 		return "1"
 	}
 	if values, ok := schema["enum"].([]any); ok {

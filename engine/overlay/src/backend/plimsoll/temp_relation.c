@@ -43,6 +43,7 @@
 #include "plimsoll/temp_invalidation.h"
 #include "plimsoll/temp_lock.h"
 #include "plimsoll/temp_relation.h"
+#include "plimsoll/temp_toast.h"
 #include "utils/memutils.h"
 
 /* The record itself: relations by OID. */
@@ -285,6 +286,7 @@ AtEOXact_TempRelation(bool isCommit)
 			forget_object(event->object);
 	}
 	AtEOXact_MemCat();
+	AtEOXact_TempToast();
 }
 
 /*

@@ -36,8 +36,9 @@ my @with_rows = (
 	'CREATE INDEX ON t (name)', 'ANALYZE t',
 	'UPDATE t SET id = id + 1000', 'DELETE FROM t WHERE id < 1100', 'VACUUM t',
 	'CREATE TEMP TABLE copied AS SELECT * FROM t', 'SELECT * INTO TEMP again FROM t',
+	q{UPDATE copied SET name = (SELECT string_agg(md5(g::text), '') FROM generate_series(1, 400) g) WHERE id < 1110},
 	'TRUNCATE t', 'DROP TABLE t, copied, again');
-my $transactions_with_rows = 5;
+my $transactions_with_rows = 6;
 
 my $catalogs = q{SELECT 'rows', sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_sys_tables
 	UNION ALL SELECT 'pages', sum(pg_relation_size(oid)) FROM pg_class WHERE oid < 16384 AND relkind IN ('r', 'i', 't')
@@ -79,6 +80,7 @@ temp_local_invalidation = on
 temp_skip_locks = on
 temp_async_commit = on
 temp_buffers_by_relation = on
+temp_lazy_toast = on
 enable_temp_memory_catalog = on
 });
 	$node->start;

@@ -27,7 +27,7 @@ sub everything
 {
 	my $value = shift;
 	return join ' ', map { "-c $_=$value" } 'enable_temp_memory_catalog',
-	  map { "temp_$_" } qw(local_invalidation skip_locks async_commit buffers_by_relation lazy_files);
+	  map { "temp_$_" } qw(local_invalidation skip_locks async_commit buffers_by_relation lazy_files lazy_toast);
 }
 
 # The error that one statement brings, or nothing.

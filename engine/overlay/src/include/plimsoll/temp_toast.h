@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * temp_toast.h
+ *	  Toast tables of temporary tables in memory, made when a value needs one.
+ *
+ * IDENTIFICATION
+ *	  src/include/plimsoll/temp_toast.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PLIMSOLL_TEMP_TOAST_H
+#define PLIMSOLL_TEMP_TOAST_H
+
+#include "nodes/pg_list.h"
+#include "utils/relcache.h"
+
+/* setting */
+extern PGDLLIMPORT bool temp_lazy_toast;
+
+/*
+ * True while a toast table that was put off may vanish by the rollback of a
+ * subtransaction under those who keep pointers into it.
+ */
+extern PGDLLIMPORT bool temp_toast_volatile;
+
+extern bool temp_toast_puts_off(Relation rel, Datum reloptions, Oid oldToast);
+extern bool temp_toast_is_off(Relation rel);
+extern void temp_toast_make(Relation rel);
+extern void temp_toast_take_options(Relation rel, List *options);
+extern void AtEOXact_TempToast(void);
+
+#endif							/* PLIMSOLL_TEMP_TOAST_H */

@@ -1,0 +1,77 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/lab/live"
+	"plimsoll/lab/result"
+)
+
+const (
+	// clockSet from this on: time servers slew smaller differences and step larger ones
+	// (RFC 5905, STEPT is 0.128 s).
+	clockSet = 500 * time.Millisecond
+	// machineSlept from this on: what was due meanwhile was missed by users and server alike.
+	machineSlept = 500 * time.Millisecond
+)
+
+// moment is the same one by three clocks: the one that measures, which stands still while the machine
+// sleeps and cannot be set; the same with sleep; the one on the wall.
+type moment struct{ steady, withSleep, wall time.Duration }
+
+func readClocks() (m moment, err error) {
+	for which, to := range map[int32]*time.Duration{unix.CLOCK_MONOTONIC: &m.steady, unix.CLOCK_BOOTTIME: &m.withSleep, unix.CLOCK_REALTIME: &m.wall} {
+		var now unix.Timespec
+		if err := unix.ClockGettime(which, &now); err != nil {
+			return m, err
+		}
+		*to = time.Duration(now.Nano())
+	}
+	return m, nil
+}
+
+// clocks finds where the machine slept or its clock was set while users were at work.
+type clocks struct {
+	read   func() (moment, error)
+	tell   func(live.Tone, string)
+	last   moment
+	known  bool
+	events []result.Event
+	slept  time.Duration
+}
+
+// look compares how far the clocks went since the last look, at being the time of the run.
+func (c *clocks) look(at time.Duration) {
+	now, err := c.read()
+	if err != nil {
+		c.known = false
+		return
+	}
+	last, known := c.last, c.known
+	c.last, c.known = now, true
+	if !known {
+		return
+	}
+	all := now.withSleep - last.withSleep
+	if slept := all - (now.steady - last.steady); slept >= machineSlept {
+		c.slept += slept
+		c.say(at, live.Alarm, fmt.Sprintf("the machine slept for %s", rounded(slept)))
+	}
+	if set := now.wall - last.wall - all; set.Abs() >= clockSet {
+		way := "forward"
+		if set < 0 {
+			way = "back"
+		}
+		c.say(at, live.Note, fmt.Sprintf("the machine's clock was set %s by %s; what is measured uses another, which cannot be set", way, rounded(set.Abs())))
+	}
+}
+
+func (c *clocks) say(at time.Duration, tone live.Tone, text string) {
+	c.events = append(c.events, result.Event{AtS: at.Seconds(), Text: text})
+	c.tell(tone, text)
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
