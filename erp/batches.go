@@ -2,7 +2,6 @@ package erp
 
 import (
 	"fmt"
-	"slices"
 
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
@@ -25,9 +24,8 @@ func batchesFor(d *document.Document) posting.Balance {
 	n := need(d, Batches, placeKeys(d, Batches))
 	items, sums := quantities(d) // the keys are in their order
 	n.Required = rowset.New(application.Register(Batches).Resources[:1], len(items))
-	for _, item := range items {
-		n.Required.Append(sums[item])
-	}
+	n.Required.Grow(len(items))
+	copy(rowset.ColumnAt[amount.Quantity](n.Required, 0), sums)
 	return n
 }
 
@@ -37,18 +35,26 @@ func layersOf(l *register.Layers) map[id.ID][]layer {
 	warehouses, receipts := rowset.Column[id.ID](l.Keys, "warehouse"), rowset.Column[id.ID](l.Keys, "receipt")
 	lines := rowset.Column[int64](l.Keys, "receipt_line")
 	quantities, amounts := rowset.Column[amount.Quantity](l.Left, "quantity"), rowset.Column[amount.Money](l.Left, "amount")
-	byItem := map[id.ID][]layer{}
-	for i, item := range rowset.Column[id.ID](l.Keys, "item") {
+	items := rowset.Column[id.ID](l.Keys, "item")
+	byItem, all, from := map[id.ID][]layer{}, make([]layer, 0, len(items)), 0
+	for i, item := range items {
 		if quantities[i] > 0 {
-			byItem[item] = append(byItem[item], layer{warehouses[i], item, receipts[i], lines[i], quantities[i], amounts[i]})
+			all = append(all, layer{warehouses[i], item, receipts[i], lines[i], quantities[i], amounts[i]})
+		}
+		if i == len(items)-1 || items[i+1] != item { // those of an item come one after the other
+			some := all[from:len(all):len(all)]
+			if before := byItem[item]; before != nil {
+				some = append(before, some...)
+			}
+			byItem[item], from = some, len(all)
 		}
 	}
 	return byItem
 }
 
-// take uses up layers from the oldest, each in the part that the quantity overlaps; the last piece of a layer takes its last kopeck.
+// take uses up layers from the oldest, each in the part that the quantity overlaps; the last piece of a layer takes its last kopeck. What is left of them is
+// written into them.
 func take(m *register.Movements, layers []layer, quantity amount.Quantity) (rest []layer, cost amount.Money, err error) {
-	layers = slices.Clone(layers)
 	for quantity > 0 {
 		if len(layers) == 0 {
 			return nil, 0, fmt.Errorf("layers are short of %s", quantity)

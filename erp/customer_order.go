@@ -49,11 +49,11 @@ func (customerOrderRules) Record(d *document.Document, facts *posting.Facts) (*p
 	ordered, promised := moves(CustomerOrders, len(items)), moves(Reserves, len(items))
 	var short []*holding
 	for i, item := range items { // the keys are in their order
-		if free := stock[i] - reserved[i]; required[item] > free {
-			short = append(short, &holding{item: item, available: free, required: required[item]})
+		if free := stock[i] - reserved[i]; required[i] > free {
+			short = append(short, &holding{item: item, available: free, required: required[i]})
 		}
-		ordered.Add(false, d.ID, item, required[item], required[item])
-		promised.Add(false, refOf(d, "warehouse"), item, required[item])
+		ordered.Add(false, d.ID, item, required[i], required[i])
+		promised.Add(false, refOf(d, "warehouse"), item, required[i])
 	}
 	if err := refusal(short, facts); err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package erp
 
 import (
+	"slices"
+
 	"plimsoll/platform/amount"
 	"plimsoll/platform/catalog"
 	"plimsoll/platform/document"
@@ -105,8 +107,8 @@ func await(d *document.Document, facts *posting.Facts, name string) []*register.
 	}
 	items, sums := quantities(d)
 	m := moves(name, len(items))
-	for _, item := range items {
-		m.Add(false, d.ID, item, refOf(d, "warehouse"), sums[item])
+	for i, item := range items {
+		m.Add(false, d.ID, item, refOf(d, "warehouse"), sums[i])
 	}
 	return []*register.Movements{m}
 }
@@ -120,18 +122,18 @@ type value struct {
 // valued sums the values of lines by the account that their items stand on, in the order in which they come first.
 func valued(d *document.Document, facts *posting.Facts, amounts []amount.Money) (values []value) {
 	items := facts.Catalogs["items"]
-	accounts, at := rowset.Column[string](items.Rows, "account"), map[string]int{}
+	accounts := rowset.Column[string](items.Rows, "account")
 	for i, item := range rowset.Column[id.ID](d.Section("lines"), "item") {
 		row, _ := items.Row(item)
 		code := accounts[row]
 		if code == "" {
 			code = AccountGoods
 		}
-		if _, seen := at[code]; !seen {
-			at[code] = len(values)
-			values = append(values, value{account: ledger.At(code, refOf(d, "warehouse"))})
+		at := slices.IndexFunc(values, func(v value) bool { return v.account.Code == code })
+		if at < 0 {
+			at, values = len(values), append(values, value{account: ledger.At(code, refOf(d, "warehouse"))})
 		}
-		values[at[code]].sum += amounts[i] // their sum has been checked
+		values[at].sum += amounts[i] // their sum has been checked
 	}
 	return values
 }

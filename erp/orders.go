@@ -81,15 +81,15 @@ func fulfil(d *document.Document, facts *posting.Facts, name string) (*register.
 	taken := moves(name, len(items))
 	var excess []Excess
 	for i, item := range items { // the keys are in their order
-		if required[item] > open[i] {
-			excess = append(excess, Excess{item, open[i], required[item]})
+		if required[i] > open[i] {
+			excess = append(excess, Excess{item, open[i], required[i]})
 			continue
 		}
-		values := []any{order, item, required[item]}
 		if name == CustomerOrders {
-			values = append(values, min(required[item], rowset.Column[amount.Quantity](facts.Balances[name], "reserved")[i]))
+			taken.Add(true, order, item, required[i], min(required[i], rowset.Column[amount.Quantity](facts.Balances[name], "reserved")[i]))
+		} else {
+			taken.Add(true, order, item, required[i])
 		}
-		taken.Add(true, values...)
 	}
 	if excess != nil {
 		return nil, &posting.Refusal{Control: name, Items: excess, Message: fmt.Sprintf("more than is still open of the order: %s of the first item, %s required", excess[0].Ordered, excess[0].Required)}

@@ -1,11 +1,14 @@
 package erp
 
 import (
+	"slices"
+
 	"plimsoll/platform/amount"
 	"plimsoll/platform/catalog"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/information"
+	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
@@ -44,12 +47,17 @@ func keys(name string, rows ...[]id.ID) *rowset.Table {
 	if len(rows) > 0 {
 		dimensions = len(rows[0])
 	}
-	table, seen := rowset.New(dimensionsOf(name, dimensions), len(rows)), make(map[[4]id.ID]bool, len(rows))
+	table, seen := rowset.New(dimensionsOf(name, dimensions), len(rows)), map[[4]id.ID]bool(nil)
+	if len(rows) > 1 {
+		seen = make(map[[4]id.ID]bool, len(rows))
+	}
 	for _, row := range rows {
 		var key [4]id.ID
 		copy(key[:], row)
 		if !seen[key] {
-			seen[key] = true
+			if seen != nil {
+				seen[key] = true
+			}
 			to := table.Grow(1)
 			for i, v := range row {
 				*table.Cell(i, to).(*id.ID) = v
@@ -68,7 +76,9 @@ func dimensionsOf(name string, first int) []metadata.Attribute {
 
 // need is a balance of a register, guarded by its locks.
 func need(d *document.Document, name string, keys *rowset.Table) posting.Balance {
-	return posting.Balance{Register: name, Keys: keys, Locks: register.Locks(application.Register(name), d.Organisation, keys)}
+	return posting.Balance{Register: name, Keys: keys, Locks: func() []lock.Key {
+		return register.Locks(application.Register(name), d.Organisation, keys)
+	}}
 }
 
 // guard is the locks of a register without its balance.
@@ -90,30 +100,54 @@ func record(name string, values ...any) *information.Records {
 	return r
 }
 
-// quantities of a document's lines by item, and the items in the order in which they come first.
-func quantities(d *document.Document) (items []id.ID, sums map[id.ID]amount.Quantity) {
-	lines := d.Section("lines")
-	quantity := rowset.Column[amount.Quantity](lines, "quantity")
-	items, sums = make([]id.ID, 0, len(quantity)), make(map[id.ID]amount.Quantity, len(quantity))
-	for i, item := range rowset.Column[id.ID](lines, "item") {
-		sum, seen := sums[item]
-		if !seen {
-			items = append(items, item)
+// fewItems are told apart by looking at all; of more an index is made.
+const fewItems = 32
+
+// distinct items in the order in which they come first, and where among them each one is.
+func distinct(items []id.ID) (once []id.ID, at []int) {
+	once, at = make([]id.ID, 0, len(items)), make([]int, len(items))
+	var index map[id.ID]int
+	if len(items) > fewItems {
+		index = make(map[id.ID]int, len(items))
+	}
+	for i, item := range items {
+		n := -1
+		if index == nil {
+			n = slices.Index(once, item)
+		} else if known, found := index[item]; found {
+			n = known
 		}
-		sums[item] = sum + quantity[i]
+		if n < 0 {
+			n, once = len(once), append(once, item)
+			if index != nil {
+				index[item] = n
+			}
+		}
+		at[i] = n
+	}
+	return once, at
+}
+
+// quantities of a document's lines by item, and the items in the order in which they come first.
+func quantities(d *document.Document) (items []id.ID, sums []amount.Quantity) {
+	lines := d.Section("lines")
+	items, at := distinct(rowset.Column[id.ID](lines, "item"))
+	sums = make([]amount.Quantity, len(items))
+	for i, quantity := range rowset.Column[amount.Quantity](lines, "quantity") {
+		sums[at[i]] += quantity
 	}
 	return items, sums
 }
 
 // byItem are keys of two dimensions: one thing, and each item of the document's lines.
 func byItem(d *document.Document, name string, one id.ID) *rowset.Table {
-	items, _ := quantities(d)
+	items, _ := distinct(rowset.Column[id.ID](d.Section("lines"), "item"))
 	table := rowset.New(dimensionsOf(name, 2), len(items))
 	table.Grow(len(items))
-	first, second := rowset.Column[id.ID](table, table.Attributes[0].Name), rowset.Column[id.ID](table, table.Attributes[1].Name)
+	first := rowset.ColumnAt[id.ID](table, 0)
 	for i := range first {
 		first[i] = one
 	}
-	copy(second, items)
+	copy(rowset.ColumnAt[id.ID](table, 1), items)
 	return table
 }

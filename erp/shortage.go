@@ -28,8 +28,8 @@ func takeFromStock(d *document.Document, facts *posting.Facts) (*register.Moveme
 	quantity, cost := rowset.Column[amount.Quantity](lines, "quantity"), rowset.Column[amount.Money](lines, "cost")
 	taken := moves(Batches, lines.Rows())
 	var short []*holding
-	for i, item := range rowset.Column[id.ID](lines, "item") {
-		h := left[item]
+	for i := range quantity {
+		h := left[i]
 		h.required += quantity[i]
 		if h.required > h.available {
 			if !h.short {
@@ -58,13 +58,14 @@ type holding struct {
 	short               bool
 }
 
-// remaining is what there is without what is reserved for others than the document's order.
-func remaining(d *document.Document, facts *posting.Facts) map[id.ID]*holding {
+// remaining is, for each line, what there is without what is reserved for others than the document's order.
+func remaining(d *document.Document, facts *posting.Facts) []*holding {
 	layers, all := layersOf(facts.Layers[Batches]), facts.Layers[Batches].Total
-	left := map[id.ID]*holding{}
-	items, _ := quantities(d) // the keys are in their order
+	items, at := distinct(rowset.Column[id.ID](d.Section("lines"), "item")) // the keys are in their order
+	held, left := make([]holding, len(items)), make([]*holding, len(at))
 	for i, item := range items {
-		h := &holding{item: item, layers: layers[item]}
+		h := &held[i]
+		h.item, h.layers = item, layers[item]
 		if all != nil {
 			h.available = rowset.Column[amount.Quantity](all, "quantity")[i]
 		} else {
@@ -78,7 +79,9 @@ func remaining(d *document.Document, facts *posting.Facts) map[id.ID]*holding {
 		if own := facts.Balances[CustomerOrders]; own != nil {
 			h.available += rowset.Column[amount.Quantity](own, "reserved")[i]
 		}
-		left[item] = h
+	}
+	for line, i := range at {
+		left[line] = &held[i]
 	}
 	return left
 }

@@ -40,8 +40,8 @@ func (supplierOrderRules) Record(d *document.Document, facts *posting.Facts) (*p
 	}
 	items, sums := quantities(d)
 	ordered, plan := moves(SupplierOrders, len(items)), moves(SupplierPlan, 1)
-	for _, item := range items {
-		ordered.Add(false, d.ID, item, sums[item])
+	for i, item := range items {
+		ordered.Add(false, d.ID, item, sums[i])
 	}
 	plan.Add(false, refOf(d, "contract"), d.ID, sumOf(d, "total"))
 	return &posting.Records{Movements: []*register.Movements{ordered, plan}, Information: supplierNumber(d)}, nil

@@ -96,11 +96,11 @@ func fulfilWarehouse(d *document.Document, facts *posting.Facts, name string) (*
 	carried := moves(name, len(items))
 	var excess []Excess
 	for i, item := range items { // the keys are in their order
-		if required[item] > open[i] {
-			excess = append(excess, Excess{item, open[i], required[item]})
+		if required[i] > open[i] {
+			excess = append(excess, Excess{item, open[i], required[i]})
 			continue
 		}
-		carried.Add(true, refOf(d, "basis"), item, refOf(d, "warehouse"), required[item])
+		carried.Add(true, refOf(d, "basis"), item, refOf(d, "warehouse"), required[i])
 	}
 	if excess != nil {
 		return nil, &posting.Refusal{Control: name, Items: excess, Message: fmt.Sprintf("more than is still open of the basis: %s of the first item, %s required", excess[0].Ordered, excess[0].Required)}

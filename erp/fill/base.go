@@ -2,6 +2,7 @@ package fill
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"plimsoll/erp"
@@ -23,6 +24,7 @@ type base struct {
 	groupIDs      []id.ID
 	serviceIDs    []id.ID
 	shared        map[string]*catalog.Elements // of the shared catalogs, what documents can refer to
+	kinds         map[string]*kind             // of documents
 }
 
 // organisation with what belongs to it.
@@ -48,8 +50,10 @@ const (
 )
 
 // chance is a stream of its own for each thing of a kind.
-func (b *base) chance(kind, of, n int) *rand.Rand {
-	return rand.New(rand.NewPCG(mix(b.Seed, uint64(kind), uint64(of)), mix(uint64(n), 0x706c696d736f6c6c, b.Seed)))
+func (b *base) chance(kind, of, n int) *rand.Rand { return rand.New(b.source(kind, of, n)) }
+
+func (b *base) source(kind, of, n int) *rand.PCG {
+	return rand.NewPCG(mix(b.Seed, uint64(kind), uint64(of)), mix(uint64(n), 0x706c696d736f6c6c, b.Seed))
 }
 
 // mix scatters three numbers: rounds of splitmix64.
@@ -101,6 +105,7 @@ func (b *base) ids(catalog int, of slice) []id.ID {
 func newBase(s Sizes) *base {
 	// Elements are older than the history by as many months as it has.
 	b := &base{Sizes: s, app: erp.Metadata(), created: s.Until.Add(-2 * time.Duration(s.Months) * 730 * time.Hour).Truncate(time.Millisecond)}
+	b.kinds = kindsOf(b.app)
 	b.itemIDs = b.ids(items, slice{0, s.Assortment})
 	b.groupIDs, b.serviceIDs = b.ids(itemGroups, slice{0, len(groups)}), b.ids(services, slice{0, len(serviceNames)})
 	b.shared = map[string]*catalog.Elements{
@@ -137,10 +142,10 @@ func (b *base) knows(o *organisation) {
 	inCells := len(o.addressed) * cellsPerWarehouse
 	o.known = map[string]*catalog.Elements{
 		"items": b.shared["items"], "services": b.shared["services"],
-		"warehouses":    b.elements("warehouses", len(o.warehouses), func(i int) []any { return b.warehouse(o, i) }),
-		"cash_accounts": b.elements("cash_accounts", len(o.cashAccounts), func(i int) []any { return b.cashAccount(o, i) }),
-		"warehouse_cells": b.elements("warehouse_cells", inCells, func(i int) []any {
-			return b.cell(o, o.addressed[i/cellsPerWarehouse]*cellsPerWarehouse+i%cellsPerWarehouse)
+		"warehouses":    b.elements("warehouses", len(o.warehouses), func(e *element, i int) { b.warehouse(e, o, i) }),
+		"cash_accounts": b.elements("cash_accounts", len(o.cashAccounts), func(e *element, i int) { b.cashAccount(e, o, i) }),
+		"warehouse_cells": b.elements("warehouse_cells", inCells, func(e *element, i int) {
+			b.cell(e, o, o.addressed[i/cellsPerWarehouse]*cellsPerWarehouse+i%cellsPerWarehouse)
 		}),
 	}
 }
@@ -162,17 +167,19 @@ func (b *base) contractsAs(o *organisation, ids ...id.ID) *catalog.Elements {
 }
 
 // elements of a catalog as the rules know them.
-func (b *base) elements(name string, count int, element func(i int) []any) *catalog.Elements {
+func (b *base) elements(name string, count int, make func(e *element, i int)) *catalog.Elements {
 	meta, _ := b.app.Catalog(name)
 	t := rowset.New(append([]metadata.Attribute{
 		{Name: "id", Type: metadata.Reference}, {Name: "code", Type: metadata.Text}, {Name: "name", Type: metadata.Text},
 	}, meta.Attributes...), count)
+	e := newElement()
 	for i := range count {
-		row := element(i)
+		e.begin()
+		make(e, i)
 		if !meta.Shared { // an organisation's element has it in the second place
-			row = append(row[:1:1], row[2:]...)
+			e.fields = slices.Delete(e.fields, 1, 2)
 		}
-		t.Append(row...)
+		e.keep(t)
 	}
 	return catalog.Of(t)
 }

@@ -2,6 +2,7 @@ package fill
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"plimsoll/erp"
@@ -28,8 +29,8 @@ const (
 // list is elements of a catalog, of one organisation or shared.
 type list struct {
 	name         string
-	first, count int               // of all in the catalog
-	element      func(i int) []any // id, organisation unless shared, code, name, attributes
+	first, count int                     // of all in the catalog
+	element      func(e *element, i int) // id, organisation unless shared, code, name, attributes
 }
 
 // elementsAtOnce are written by one unit of work.
@@ -53,7 +54,7 @@ func cut(lists []list) (units [][]list) {
 }
 
 func (l list) part(from, count int) list {
-	return list{l.name, l.first + from, count, func(i int) []any { return l.element(from + i) }}
+	return list{l.name, l.first + from, count, func(e *element, i int) { l.element(e, from+i) }}
 }
 
 func elementsOf(lists []list) (n int) {
@@ -66,7 +67,7 @@ func elementsOf(lists []list) (n int) {
 // common are the lists of no organisation's own. Users are among them, whose codes come in no order of organisations.
 func (b *base) common() []list {
 	return []list{
-		{"organisations", 0, b.Organisations, func(i int) []any { return b.organisation(b.organisations[i]) }},
+		{"organisations", 0, b.Organisations, func(e *element, i int) { b.organisation(e, b.organisations[i]) }},
 		{"users", 0, b.Users, b.user},
 		{"item_groups", 0, len(groups), b.group},
 		{"items", 0, b.Items, b.item},
@@ -76,8 +77,8 @@ func (b *base) common() []list {
 
 // own are the lists of an organisation.
 func (b *base) own(o *organisation) []list {
-	of := func(name string, s slice, element func(o *organisation, i int) []any) list {
-		return list{name, s.first, s.count, func(i int) []any { return element(o, i) }}
+	of := func(name string, s slice, make func(e *element, o *organisation, i int)) list {
+		return list{name, s.first, s.count, func(e *element, i int) { make(e, o, i) }}
 	}
 	houses := o.company.warehouses
 	return []list{
@@ -98,28 +99,21 @@ func (o *organisation) cash() slice { return slice{o.n * cashAccountsEach, cashA
 
 func (o *organisation) expenses() slice { return slice{o.n * len(expenseNames), len(expenseNames)} }
 
-// words for the n-th element of a catalog.
-func (b *base) words(catalog, n int) words { return words{b.chance(ofElement, catalog, n)} }
-
-func (b *base) organisation(o *organisation) []any {
-	w := b.words(organisations, o.n)
+func (b *base) organisation(e *element, o *organisation) {
+	w := e.by(b, organisations, o.n)
 	short, full := w.firm()
-	return []any{
-		o.id, o.id, fmt.Sprintf("ORG%03d", o.n+1), short, full, w.digits(10), w.digits(9), w.digits(13), w.address(), w.phone(),
-		fmt.Sprintf("office%d@example.com", o.n+1), w.person(), w.person(), w.digits(20), w.digits(9),
-	}
+	e.ref(o.id).ref(o.id).code("ORG", 3, o.n+1).text(short).text(full).digits(w, 10).digits(w, 9).digits(w, 13).text(w.address()).text(w.phone()).
+		text(fmt.Sprintf("office%d@example.com", o.n+1)).person(w).person(w).digits(w, 20).digits(w, 9)
 }
 
 // addressed warehouses are the second one of an organisation and each fifth after it, so that every organisation of two has one.
 func addressed(i int) bool { return i%5 == 1 }
 
-func (b *base) warehouse(o *organisation, i int) []any {
+func (b *base) warehouse(e *element, o *organisation, i int) {
 	n := o.company.warehouses.first + i
-	w := b.words(warehouses, n)
-	return []any{
-		o.warehouses[i], o.id, fmt.Sprintf("W%04d", n+1), fmt.Sprintf("Склад № %d, %s", n+1, w.of(cities)), w.of([]string{"Оптовый", "Розничный", "Распределительный центр"}),
-		w.address(), w.person(), w.phone(), "Пн-Пт 08:00-20:00", amount.Quantity(1000 * (200 + w.IntN(20000))), addressed(i),
-	}
+	w := e.by(b, warehouses, n)
+	e.ref(o.warehouses[i]).ref(o.id).code("W", 4, n+1).text(fmt.Sprintf("Склад № %d, %s", n+1, w.of(cities))).text(w.of([]string{"Оптовый", "Розничный", "Распределительный центр"})).
+		text(w.address()).person(w).text(w.phone()).text("Пн-Пт 08:00-20:00").quantity(amount.Quantity(1000 * (200 + w.IntN(20000)))).flag(addressed(i))
 }
 
 func (b *base) cellID(o *organisation, warehouse, cell int) id.ID {
@@ -127,79 +121,71 @@ func (b *base) cellID(o *organisation, warehouse, cell int) id.ID {
 }
 
 // cell of an organisation, whose warehouses have one after the other.
-func (b *base) cell(o *organisation, i int) []any {
+func (b *base) cell(e *element, o *organisation, i int) {
 	warehouse, n := i/cellsPerWarehouse, i%cellsPerWarehouse
-	return []any{
-		b.cellID(o, warehouse, n), o.id, fmt.Sprintf("CL%06d", o.company.warehouses.first*cellsPerWarehouse+i+1), fmt.Sprintf("%02d-%02d", n/10+1, n%10+1),
-		o.warehouses[warehouse], fmt.Sprint(n/10 + 1), int64(n%10 + 1), amount.Quantity(1000),
-	}
+	e.ref(b.cellID(o, warehouse, n)).ref(o.id).code("CL", 6, o.company.warehouses.first*cellsPerWarehouse+i+1).text(fmt.Sprintf("%02d-%02d", n/10+1, n%10+1)).
+		ref(o.warehouses[warehouse]).text(fmt.Sprint(n/10 + 1)).integer(n%10 + 1).quantity(1000)
 }
 
-func (b *base) user(n int) []any {
-	o, w := b.organisations[b.employer(n)], b.words(users, n)
+func (b *base) user(e *element, n int) {
+	o, w := b.organisations[b.employer(n)], e.by(b, users, n)
 	role := w.of(roles)
-	return []any{
-		b.id(users, n), o.id, erp.UserCode(n + 1), w.person(), o.warehouses[skew.Pick(w.Rand, len(o.warehouses), skew.Mild)], role,
-		fmt.Sprintf("user%d@example.com", n+1), w.phone(), role, w.of([]string{"Отдел продаж", "Отдел закупок", "Склад", "Бухгалтерия"}),
-	}
+	e.ref(b.id(users, n)).ref(o.id).text(erp.UserCode(n + 1)).person(w).ref(o.warehouses[skew.Pick(w.Rand, len(o.warehouses), skew.Mild)]).text(role).
+		text(fmt.Sprintf("user%d@example.com", n+1)).text(w.phone()).text(role).text(w.of([]string{"Отдел продаж", "Отдел закупок", "Склад", "Бухгалтерия"}))
 }
 
-func (b *base) department(o *organisation, i int) []any {
+func (b *base) department(e *element, o *organisation, i int) {
 	n, name := o.company.departments.first+i, departmentNames[i%len(departmentNames)]
 	if i >= len(departmentNames) {
 		name = fmt.Sprintf("%s № %d", name, i/len(departmentNames)+1)
 	}
-	return []any{o.departments[i], o.id, fmt.Sprintf("DP%06d", n+1), name, b.words(departments, n).person()}
+	e.ref(o.departments[i]).ref(o.id).code("DP", 6, n+1).text(name).person(e.by(b, departments, n))
 }
 
-func (b *base) employee(o *organisation, i int) []any {
+func (b *base) employee(e *element, o *organisation, i int) {
 	n := o.employees.first + i
-	w := b.words(employees, n)
-	return []any{b.id(employees, n), o.id, fmt.Sprintf("E%06d", n+1), w.person(), o.departments[i%len(o.departments)], w.of(roles), w.phone(), ""}
+	w := e.by(b, employees, n)
+	e.ref(b.id(employees, n)).ref(o.id).code("E", 6, n+1).person(w).ref(o.departments[i%len(o.departments)]).text(w.of(roles)).text(w.phone()).text("")
 }
 
-func (b *base) cashAccount(o *organisation, i int) []any {
+func (b *base) cashAccount(e *element, o *organisation, i int) {
 	n := o.cash().first + i
-	w := b.words(cashAccounts, n)
-	return []any{o.cashAccounts[i], o.id, fmt.Sprintf("CA%06d", n+1), fmt.Sprintf("Счёт № %d", i+1), i < bankAccountsEach, w.of(banks), w.digits(20), w.digits(9), "RUB"}
+	w := e.by(b, cashAccounts, n)
+	e.ref(o.cashAccounts[i]).ref(o.id).code("CA", 6, n+1).text(fmt.Sprintf("Счёт № %d", i+1)).flag(i < bankAccountsEach).text(w.of(banks)).digits(w, 20).digits(w, 9).text("RUB")
 }
 
-func (b *base) expenseItem(o *organisation, i int) []any {
-	return []any{o.expenseItems[i], o.id, fmt.Sprintf("X%06d", o.expenses().first+i+1), expenseNames[i], "Общехозяйственные"}
+func (b *base) expenseItem(e *element, o *organisation, i int) {
+	e.ref(o.expenseItems[i]).ref(o.id).code("X", 6, o.expenses().first+i+1).text(expenseNames[i]).text("Общехозяйственные")
 }
 
 func (b *base) assetID(o *organisation, i int) id.ID { return b.id(assets, o.assets.first+i) }
 
-func (b *base) asset(o *organisation, i int) []any {
+func (b *base) asset(e *element, o *organisation, i int) {
 	n := o.assets.first + i
-	w := b.words(assets, n)
-	return []any{
-		b.assetID(o, i), o.id, fmt.Sprintf("FA%06d", n+1), fmt.Sprintf("%s № %d", w.of(assetNames), n+1), w.digits(8), "Оборудование", id.ID{},
-		o.departments[skew.Pick(w.Rand, len(o.departments), skew.Mild)], int64(24 + 12*w.IntN(8)),
-	}
+	w := e.by(b, assets, n)
+	e.ref(b.assetID(o, i)).ref(o.id).code("FA", 6, n+1).text(w.of(assetNames), " № ", strconv.Itoa(n+1)).digits(w, 8).text("Оборудование").ref(id.ID{}).
+		ref(o.departments[skew.Pick(w.Rand, len(o.departments), skew.Mild)]).integer(24 + 12*w.IntN(8))
 }
 
-func (b *base) partner(o *organisation, i int) []any {
+func (b *base) partner(e *element, o *organisation, i int) {
 	n, name, segment := o.partners.first+i, "Розничные покупатели", "Розница"
-	w := b.words(partners, n)
+	w := e.by(b, partners, n)
 	if i > 0 {
 		name, _ = w.firm()
 		segment = "Опт"
 	}
-	return []any{b.id(partners, n), o.id, fmt.Sprintf("P%06d", n+1), name, segment, w.of(cities), w.person(), w.phone(), "", ""}
+	e.ref(b.id(partners, n)).ref(o.id).code("P", 6, n+1).text(name).text(segment).text(w.of(cities)).person(w).text(w.phone()).text("").text("")
 }
 
-func (b *base) counterparty(o *organisation, i int) []any {
+func (b *base) counterparty(e *element, o *organisation, i int) {
 	n := o.counterparties.first + i
-	w := b.words(counterparties, n)
+	w := e.by(b, counterparties, n)
 	short, full := w.firm()
 	legal := w.address()
-	return []any{
-		b.id(counterparties, n), o.id, fmt.Sprintf("C%07d", n+1), short, full, w.digits(10), w.digits(9), w.digits(13), w.of([]string{"Юридическое лицо", "Предприниматель"}), legal,
-		legal, w.phone(), fmt.Sprintf("partner%d@example.com", n+1), w.person(), w.of(banks), w.digits(20), w.digits(9),
-		amount.Money(100 * 1000 * int64(w.IntN(5000))), int64(w.IntN(60)), w.IntN(3) > 0, w.IntN(4) > 0, w.of(notes),
-		b.id(partners, o.partners.first+i*o.partners.count/o.counterparties.count),
-	}
+	e.ref(b.id(counterparties, n)).ref(o.id).code("C", 7, n+1).text(short).text(full).digits(w, 10).digits(w, 9).digits(w, 13).
+		text(w.of([]string{"Юридическое лицо", "Предприниматель"})).text(legal).text(legal).text(w.phone()).text("partner", strconv.Itoa(n+1), "@example.com").person(w).
+		text(w.of(banks)).digits(w, 20).digits(w, 9).money(amount.Money(100 * 1000 * int64(w.IntN(5000)))).integer(w.IntN(60)).flag(w.IntN(3) > 0).flag(w.IntN(4) > 0).
+		text(w.of(notes)).ref(b.id(partners, o.partners.first+i*o.partners.count/o.counterparties.count))
 }
 
 // contractsOf a counterparty: the first of them, and how many. Each has as many, the big ones one more.
@@ -245,36 +231,32 @@ func (b *base) termsOf(o *organisation, i int) terms {
 	return t
 }
 
-func (b *base) contract(o *organisation, i int) []any {
+func (b *base) contract(e *element, o *organisation, i int) {
 	n, t := o.contracts.first+i, b.termsOf(o, i)
-	w := b.words(contracts, n)
-	return []any{
-		b.contractID(o, i), o.id, fmt.Sprintf("D%07d", n+1), fmt.Sprintf("Договор № %d", n+1), t.counterparty, t.customer, !t.customer, "RUB",
-		t.limit, int64(w.IntN(60)), t.byOrder, b.created.Truncate(24 * time.Hour), time.Time{}, w.person(), paymentLimit,
-	}
+	w := e.by(b, contracts, n)
+	e.ref(b.contractID(o, i)).ref(o.id).code("D", 7, n+1).text("Договор № ", strconv.Itoa(n+1)).ref(t.counterparty).flag(t.customer).flag(!t.customer).text("RUB").
+		money(t.limit).integer(w.IntN(60)).flag(t.byOrder).moment(b.created.Truncate(24 * time.Hour)).moment(time.Time{}).person(w).money(paymentLimit)
 }
 
-func (b *base) group(n int) []any {
-	return []any{b.id(itemGroups, n), fmt.Sprintf("NG%03d", n+1), groups[n], ""}
+func (b *base) group(e *element, n int) {
+	e.ref(b.id(itemGroups, n)).code("NG", 3, n+1).text(groups[n]).text("")
 }
 
-func (b *base) item(n int) []any {
-	w := b.words(items, n)
+func (b *base) item(e *element, n int) {
+	w := e.by(b, items, n)
 	name, full := w.item(n + 1)
 	cost := amount.Money(500 + w.IntN(500_000))
 	group := w.IntN(len(groups))
-	return []any{
-		b.id(items, n), fmt.Sprintf("I%07d", n+1), name, full, "A-" + w.digits(6), w.digits(13), w.of(units), groups[group], w.of(manufacturers), w.of(countries),
-		w.digits(2) + "." + w.digits(2) + "." + w.digits(2), rates[w.IntN(len(rates))], cost + cost*amount.Money(15+w.IntN(40))/100, cost,
-		amount.Quantity(10 + w.IntN(20000)), amount.Quantity(1 + w.IntN(500)),
-		w.of([]string{"коробка", "мешок", "поддон", "без упаковки"}), int64(w.IntN(3) * 365), w.IntN(10) == 0,
-		fmt.Sprintf("%s. Изготовитель: %s. Применяется в строительстве и ремонте, хранить в сухом помещении.", full, w.of(manufacturers)),
-		accountOf(n), b.groupIDs[group],
-	}
+	e.ref(b.id(items, n)).code("I", 7, n+1).text(name).text(full).text("A-", w.digits(6)).digits(w, 13).text(w.of(units)).text(groups[group]).text(w.of(manufacturers)).
+		text(w.of(countries)).text(w.digits(2), ".", w.digits(2), ".", w.digits(2)).integer(rates[w.IntN(len(rates))]).money(cost+cost*amount.Money(15+w.IntN(40))/100).money(cost).
+		quantity(amount.Quantity(10+w.IntN(20000))).quantity(amount.Quantity(1+w.IntN(500))).
+		text(w.of([]string{"коробка", "мешок", "поддон", "без упаковки"})).integer(w.IntN(3)*365).flag(w.IntN(10) == 0).
+		text(full, ". Изготовитель: ", w.of(manufacturers), ". Применяется в строительстве и ремонте, хранить в сухом помещении.").
+		text(accountOf(n)).ref(b.groupIDs[group])
 }
 
 // rates of VAT; most things have the first.
-var rates = []int64{20, 20, 20, 10, 0}
+var rates = []int{20, 20, 20, 10, 0}
 
 // materialEvery n-th item is a material, the others are goods.
 const materialEvery = 10
@@ -286,10 +268,9 @@ func accountOf(n int) string {
 	return erp.AccountGoods
 }
 
-func (b *base) service(n int) []any {
-	w := b.words(services, n)
+func (b *base) service(e *element, n int) {
+	w := e.by(b, services, n)
 	cost := amount.Money(100_000 + w.IntN(5_000_000))
-	return []any{
-		b.serviceIDs[n], fmt.Sprintf("S%05d", n+1), serviceNames[n], serviceNames[n], "усл", rates[w.IntN(len(rates))], cost + cost/4, cost, b.groupIDs[n%len(b.groupIDs)],
-	}
+	e.ref(b.serviceIDs[n]).code("S", 5, n+1).text(serviceNames[n]).text(serviceNames[n]).text("усл").integer(rates[w.IntN(len(rates))]).money(cost + cost/4).money(cost).
+		ref(b.groupIDs[n%len(b.groupIDs)])
 }

@@ -10,6 +10,8 @@ import (
 
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/rowset"
 )
 
 // What a COPY in binary begins and ends with.
@@ -36,11 +38,14 @@ const chunkSize = 64 << 10
 // chunks that have travelled.
 var chunks sync.Pool
 
+// fresh chunk, with room for its frame.
 func fresh() []byte {
 	if b, ok := chunks.Get().(*[]byte); ok {
-		return (*b)[:0]
+		return (*b)[:frame]
 	}
-	return make([]byte, 0, chunkSize+chunkSize/8)
+	b := make([]byte, frame, chunkSize+chunkSize/8)
+	b[0] = copyData
+	return b
 }
 
 // recycle what is not needed any more.
@@ -95,6 +100,10 @@ func (t *table) text(v string) {
 	t.data = append(binary.BigEndian.AppendUint32(t.data, uint32(len(v))), v...)
 }
 
+func (t *table) chars(v []byte) {
+	t.data = append(binary.BigEndian.AppendUint32(t.data, uint32(len(v))), v...)
+}
+
 func (t *table) integer(v int32) {
 	t.data = binary.BigEndian.AppendUint32(append(t.data, 0, 0, 0, 4), uint32(v))
 }
@@ -116,81 +125,79 @@ const epoch = 946_684_800_000_000
 
 func (t *table) moment(v time.Time) { t.bigint(v.UnixMicro() - epoch) }
 
+// bytes that are encoded already.
+func (t *table) bytes(v []byte) { t.data = append(t.data, v...) }
+
 // numeric of a number of units of 10^-digits, as PostgreSQL itself writes it: groups of four decimals without those at zero at either end.
 func (t *table) numeric(v int64, digits int) {
-	var groups [8]uint16
+	const header, groupsMax = 4 + 4*2, 6
+	var text [header + 2*groupsMax]byte // from its end
 	sign, u := uint16(0), uint64(v)
 	if v < 0 {
-		sign, u = 0x4000, uint64(-v)
+		sign, u = 0x4000, -u
 	}
-	unit, within := uint64(100), uint64(100) // of money; of a quantity
-	if digits == 3 {
-		unit, within = 1000, 10
+	var fraction uint64
+	if digits == 3 { // a quantity
+		u, fraction = u/1000, u%1000*10
+	} else {
+		u, fraction = u/100, u%100*100
 	}
-	n := len(groups) - 1
-	groups[n] = uint16(u % unit * within)
-	for u /= unit; u > 0; u /= 10_000 {
-		n--
-		groups[n] = uint16(u % 10_000)
+	end, begin, weight := len(text), len(text), -1
+	if fraction > 0 {
+		begin -= 2
+		binary.BigEndian.PutUint16(text[begin:], uint16(fraction))
 	}
-	weight, last := len(groups)-2-n, len(groups)
-	for n < last && groups[n] == 0 {
-		n, weight = n+1, weight-1
+	for ; u > 0; u /= 10_000 {
+		group := uint16(u % 10_000)
+		weight++
+		if group == 0 && begin == end {
+			continue
+		}
+		begin -= 2
+		binary.BigEndian.PutUint16(text[begin:], group)
 	}
-	for last > n && groups[last-1] == 0 {
-		last--
-	}
-	if n == last {
+	groups := (end - begin) / 2
+	if groups == 0 {
 		weight = 0
 	}
-	t.data = binary.BigEndian.AppendUint32(t.data, uint32(8+2*(last-n)))
-	for _, field := range [4]uint16{uint16(last - n), uint16(weight), sign, uint16(digits)} {
-		t.data = binary.BigEndian.AppendUint16(t.data, field)
-	}
-	for _, group := range groups[n:last] {
-		t.data = binary.BigEndian.AppendUint16(t.data, group)
-	}
+	begin -= header
+	binary.BigEndian.PutUint32(text[begin:], uint32(end-begin-4))
+	binary.BigEndian.PutUint16(text[begin+4:], uint16(groups))
+	binary.BigEndian.PutUint16(text[begin+6:], uint16(weight))
+	binary.BigEndian.PutUint16(text[begin+8:], sign)
+	binary.BigEndian.PutUint16(text[begin+10:], uint16(digits))
+	t.data = append(t.data, text[begin:]...)
 }
 
-// cell is a pointer into a rowset.
-func (t *table) cell(p any) {
-	switch v := p.(type) {
-	case *id.ID:
-		t.uuid(*v)
-	case *string:
-		t.text(*v)
-	case *amount.Money:
-		t.numeric(int64(*v), 2)
-	case *amount.Quantity:
-		t.numeric(int64(*v), 3)
-	case *int64:
-		t.bigint(*v)
-	case *bool:
-		t.boolean(*v)
-	case *time.Time:
-		t.moment(*v)
+// cell of a row of a document or of a record set.
+func (t *table) cell(of *rowset.Table, i, row int) {
+	switch of.Attributes[i].Type {
+	case metadata.Reference:
+		t.uuid(rowset.ColumnAt[id.ID](of, i)[row])
+	case metadata.Quantity:
+		t.numeric(int64(rowset.ColumnAt[amount.Quantity](of, i)[row]), 3)
+	case metadata.Money:
+		t.numeric(int64(rowset.ColumnAt[amount.Money](of, i)[row]), 2)
+	case metadata.Integer:
+		t.bigint(rowset.ColumnAt[int64](of, i)[row])
+	case metadata.Boolean:
+		t.boolean(rowset.ColumnAt[bool](of, i)[row])
+	case metadata.Moment:
+		t.moment(rowset.ColumnAt[time.Time](of, i)[row])
 	default:
-		panic(fmt.Sprintf("fill: no column holds a %T", p))
+		t.text(rowset.ColumnAt[string](of, i)[row])
 	}
 }
 
-// value of a catalog's element.
+// value of a row of the platform's own.
 func (t *table) value(v any) {
 	switch v := v.(type) {
 	case id.ID:
 		t.uuid(v)
 	case string:
 		t.text(v)
-	case amount.Money:
-		t.numeric(int64(v), 2)
-	case amount.Quantity:
-		t.numeric(int64(v), 3)
 	case int64:
 		t.bigint(v)
-	case bool:
-		t.boolean(v)
-	case time.Time:
-		t.moment(v)
 	default:
 		panic(fmt.Sprintf("fill: no column holds a %T", v))
 	}

@@ -300,14 +300,20 @@ func same(t *testing.T, one, other *databasetest.Test) {
 			t.Errorf("%s differs", table)
 		}
 	}
-	if one.Value(t, indexes) != other.Value(t, indexes) {
-		t.Error("indexes or keys differ")
+	for what, query := range map[string]string{"indexes or keys": indexes, "settings of tables": settings} {
+		if one.Value(t, query) != other.Value(t, query) {
+			t.Error(what + " differ")
+		}
 	}
 }
 
 // indexes and keys of a database, in one text.
 const indexes = `SELECT string_agg(pg_get_indexdef(indexrelid) || indisprimary || indisvalid, ';' ORDER BY indexrelid::regclass::text)
 	FROM pg_index JOIN pg_class c ON c.oid = indrelid WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE 'plimsoll_fill%'`
+
+// settings of tables that have any, in one text.
+const settings = `SELECT string_agg(relname || reloptions::text, ';' ORDER BY relname) FROM pg_class
+	WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND reloptions IS NOT NULL`
 
 // The number of streams, and whether indexes were put off, change nothing.
 func TestStreamsMakeTheSameBase(t *testing.T) {
@@ -325,8 +331,8 @@ func TestStreamsMakeTheSameBase(t *testing.T) {
 	if err := erp.Migrate(t.Context(), plain.Database); err != nil {
 		t.Fatal(err)
 	}
-	if first.Value(t, indexes) != plain.Value(t, indexes) {
-		t.Error("the indexes are not those of a base that was not filled")
+	if first.Value(t, indexes) != plain.Value(t, indexes) || first.Value(t, settings) != plain.Value(t, settings) {
+		t.Error("the indexes, or settings of tables, are not those of a base that was not filled")
 	}
 	if got := first.Value(t, "SELECT count(*) FROM plimsoll_fill_index"); got != "0" {
 		t.Errorf("%s indexes are still missing", got)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/register"
@@ -49,6 +50,28 @@ func deferIndexes(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
+// Autovacuum would look at each table again and again while it grows, for a third of the processor's time. It is kept out of them until all of them have been
+// vacuumed and analyzed in the end.
+const (
+	withoutAutovacuum = "SET (autovacuum_enabled = off)"
+	withAutovacuum    = "RESET (autovacuum_enabled)"
+)
+
+func alterAll(ctx context.Context, on executor, action string) error {
+	var all strings.Builder
+	for _, name := range tables() {
+		fmt.Fprintf(&all, "ALTER TABLE %s %s;", quoted(name), action)
+	}
+	if _, err := on.Exec(ctx, all.String(), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("alter tables: %w", err)
+	}
+	return nil
+}
+
+type executor interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 type querier interface {
@@ -85,22 +108,26 @@ func (i index) build(ctx context.Context, tx pgx.Tx) error {
 	if i.key {
 		return nil
 	}
-	return i.strike(ctx, tx)
+	return strike(ctx, tx, i.name)
 }
 
-// attach the key that an index was built for.
-func (i index) attach(ctx context.Context, tx pgx.Tx) error {
-	if !i.key {
-		return nil
+// attach the keys that some of the indexes were built for, all in one go: each takes a moment, and a commit would take longer.
+func attach(ctx context.Context, tx pgx.Tx, built []index) error {
+	var names []string
+	for _, i := range built {
+		if !i.key {
+			continue
+		}
+		if _, err := tx.Exec(ctx, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %[2]s", quoted(i.table), quoted(i.name))); err != nil {
+			return fmt.Errorf("make key %s: %w", i.name, err)
+		}
+		names = append(names, i.name)
 	}
-	if _, err := tx.Exec(ctx, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %[2]s", quoted(i.table), quoted(i.name))); err != nil {
-		return fmt.Errorf("make key %s: %w", i.name, err)
-	}
-	return i.strike(ctx, tx)
+	return strike(ctx, tx, names...)
 }
 
-func (i index) strike(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx, "DELETE FROM plimsoll_fill_index WHERE name = $1", i.name)
+func strike(ctx context.Context, tx pgx.Tx, names ...string) error {
+	_, err := tx.Exec(ctx, "DELETE FROM plimsoll_fill_index WHERE name = ANY ($1)", names)
 	return err
 }
 
@@ -123,7 +150,8 @@ func (f *filler) build(ctx context.Context, stage string, which func(index) bool
 	err = f.each(ctx, len(missing), func(ctx context.Context, conn *pgx.Conn, n int) error {
 		i := missing[n]
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL maintenance_work_mem = '%dkB'", memory)); err != nil {
+			// An index and its line in the journal are lost together, or not: the flush at the end of all is early enough.
+			if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL maintenance_work_mem = '%dkB'; SET LOCAL synchronous_commit = off", memory)); err != nil {
 				return err
 			}
 			return i.build(ctx, tx)
@@ -134,12 +162,7 @@ func (f *filler) build(ctx context.Context, stage string, which func(index) bool
 	if err != nil {
 		return err
 	}
-	for _, i := range missing {
-		if err := pgx.BeginFunc(ctx, f.journal.conn, func(tx pgx.Tx) error { return i.attach(ctx, tx) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return pgx.BeginFunc(ctx, f.journal.conn, func(tx pgx.Tx) error { return attach(ctx, tx, missing) })
 }
 
 // memoryEach is what a stream may sort in, in kB: a part of what the server was given for its buffers, which a server is given a part of its memory for.
@@ -197,11 +220,15 @@ func (f *filler) statistics(ctx context.Context) error {
 		return fmt.Errorf("list tables: %w", err)
 	}
 	f.stage("statistics", int64(len(names)))
-	return f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
+	err = f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
 		defer f.did(1)
 		if _, err := conn.Exec(ctx, "VACUUM (FREEZE, ANALYZE) "+quoted(names[i])); err != nil {
 			return fmt.Errorf("gather statistics: %w", err)
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return alterAll(ctx, f.journal.conn, withAutovacuum)
 }

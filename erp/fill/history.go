@@ -3,18 +3,14 @@ package fill
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"plimsoll/erp"
 	"plimsoll/erp/skew"
 	"plimsoll/platform/amount"
-	"plimsoll/platform/catalog"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/number"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/rowset"
 )
@@ -75,23 +71,16 @@ type history struct {
 	waiting  map[queue][]id.ID
 	taken    []taken // papers taken out of a queue since the last document
 	issued   map[string]int64
-	left     []int // still to be made, by the number of their type
+	facts    posting.Facts
+	found    map[string]*document.Referred // of the document in work, when there are any
+	referred []*document.Referred          // those of them that are its own
+	left     []int                         // still to be made, by the number of their type
 	at       time.Time
 	foreigns int // numbers that partners and banks have given
 
 	assetsLeft int           // that nothing has been spent on: the first ones
 	invested   []id.ID       // assets to be commissioned
 	spent      map[id.ID]int // numbers of the assets that are not commissioned yet
-}
-
-// kind is a type of document as the history knows it.
-type kind struct {
-	meta     *metadata.Document
-	rules    posting.Rules
-	reads    map[string][]string
-	referred map[string]*document.ReferenceReader
-	none     map[string]*document.Referred // of each type that it may refer to
-	followed []string                      // the types that refer to it
 }
 
 // paper that is kept while it waits in queues.
@@ -111,37 +100,10 @@ type taken struct {
 func (b *base) history(o *organisation) *history {
 	b.knows(o)
 	return &history{
-		base: b, o: o, types: kindsOf(b.app), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
-		issued: map[string]int64{}, left: make([]int, len(drawn)),
+		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
+		issued: map[string]int64{}, facts: newFacts(), found: map[string]*document.Referred{}, left: make([]int, len(drawn)),
 		assetsLeft: o.assets.count, spent: map[id.ID]int{},
 	}
-}
-
-func kindsOf(app *metadata.Application) map[string]*kind {
-	kinds := map[string]*kind{}
-	for name, rules := range erp.Rules() {
-		kinds[name] = &kind{rules: rules, reads: rules.Reads(), referred: map[string]*document.ReferenceReader{}, none: map[string]*document.Referred{}}
-	}
-	for i := range app.Documents {
-		meta := &app.Documents[i]
-		name, k := meta.Name, kinds[meta.Name]
-		k.meta = meta
-		attributes := meta.Attributes
-		for i := range meta.Sections {
-			attributes = append(attributes[:len(attributes):len(attributes)], meta.Sections[i].Attributes...)
-		}
-		for _, a := range attributes {
-			for _, referred := range a.Documents {
-				other, _ := app.Document(referred)
-				k.referred[referred] = document.NewReferenceReader(other, k.reads[referred]...)
-				k.none[referred] = k.referred[referred].Of()
-				if !slices.Contains(kinds[referred].followed, name) {
-					kinds[referred].followed = append(kinds[referred].followed, name)
-				}
-			}
-		}
-	}
-	return kinds
 }
 
 // part makes the documents of a part of the history and tells each; the parts come one after another. What cannot be made yet is left for the
@@ -179,6 +141,7 @@ func (h *history) part(n int, each func(*document.Document, *posting.Records) er
 		if err != nil {
 			return err
 		}
+		h.written(d, records)
 	}
 	return nil
 }
@@ -238,8 +201,9 @@ func (h *history) instead() (*document.Document, *posting.Records, error) {
 
 // begin a document of the moment.
 func (h *history) begin(kind, comment string) *document.Document {
-	d := document.New(h.types[kind].meta)
-	d.ID, d.Organisation, d.Date, d.Comment, d.Posted = id.At(h.at, h.rng.Uint64(), h.rng.Uint64()), h.o.id, h.at, comment, true
+	k := h.types[kind]
+	d := document.Of(k.meta, id.At(h.at, h.rng.Uint64(), h.rng.Uint64()), k.room)
+	d.Organisation, d.Date, d.Comment, d.Posted = h.o.id, h.at, comment, true
 	d.Author = h.o.users[h.rng.IntN(len(h.o.users))]
 	return d
 }
@@ -382,6 +346,7 @@ func (h *history) leave(v id.ID) {
 	if p.queues--; p.queues == 0 {
 		delete(h.papers, v)
 		h.memory.forget(p.Document)
+		releaseDocument(p.Document)
 	}
 }
 
@@ -401,82 +366,6 @@ func (h *history) follow(kind, orderKind string) *document.Document {
 		addLine(d, item, quantity[i])
 	}
 	return d
-}
-
-// record lets the rules decide on what is in memory, and keeps what they did.
-func (h *history) record(d *document.Document) (*posting.Records, error) {
-	k := h.types[d.Meta.Name]
-	facts := &posting.Facts{Catalogs: h.catalogsOf(d, k), Documents: h.documentsOf(d, k)}
-	if err := h.memory.answer(d, k.rules.Balances(d), facts); err != nil {
-		return nil, err
-	}
-	records, err := k.rules.Record(d, facts)
-	if err == nil {
-		err = h.memory.keep(records)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.Meta.Name, err)
-	}
-	h.issued[d.Meta.Name]++
-	d.Number = number.Format(d.Meta.Prefix, h.issued[d.Meta.Name])
-	if len(k.followed) > 0 {
-		h.await(d)
-	}
-	return records, nil
-}
-
-// documentsOf what the rules read: those that the document refers to.
-func (h *history) documentsOf(d *document.Document, k *kind) map[string]*document.Referred {
-	if len(k.referred) == 0 {
-		return nil
-	}
-	all := maps.Clone(k.none)
-	found := map[string][]*document.Document{}
-	d.References(func(a *metadata.Attribute, v id.ID) {
-		if a.Documents == nil {
-			return
-		}
-		if p := h.papers[v]; p != nil {
-			found[p.Meta.Name] = append(found[p.Meta.Name], p.Document)
-		}
-	})
-	for name, some := range found {
-		all[name] = k.referred[name].Of(some...)
-	}
-	return all
-}
-
-// catalogsOf what the rules read: of contracts and assets those that the document refers to.
-func (h *history) catalogsOf(d *document.Document, k *kind) map[string]*catalog.Elements {
-	all := make(map[string]*catalog.Elements, len(k.reads))
-	for name := range k.reads {
-		switch name {
-		case "contracts":
-			all[name] = h.contractsIn(d)
-		case "fixed_assets":
-			asset := rowset.Column[id.ID](d.Header, "asset")[0]
-			all[name] = h.elements(name, 1, func(int) []any { return h.base.asset(h.o, h.spent[asset]) })
-			delete(h.spent, asset)
-		default:
-			if known := h.o.known[name]; known != nil {
-				all[name] = known
-			}
-		}
-	}
-	return all
-}
-
-func (h *history) contractsIn(d *document.Document) *catalog.Elements {
-	if _, has := metadata.Find(d.Meta.Attributes, "contract"); has {
-		return h.contractsAs(h.o, rowset.Column[id.ID](d.Header, "contract")[0])
-	}
-	var several []id.ID
-	for _, v := range rowset.Column[id.ID](d.Section("lines"), "contract") {
-		if !slices.Contains(several, v) {
-			several = append(several, v)
-		}
-	}
-	return h.contractsAs(h.o, several...)
 }
 
 // numbers go on after the last one given.

@@ -183,6 +183,9 @@ func (j *journal) open(ctx context.Context, s Sizes) error {
 		if s.Total()*rowsPerDocument+s.Elements() < deferredFrom {
 			return nil
 		}
+		if err := alterAll(ctx, tx, withoutAutovacuum); err != nil {
+			return err
+		}
 		return deferIndexes(ctx, tx)
 	})
 }
@@ -202,9 +205,12 @@ func (j *journal) discard(ctx context.Context) error {
 			if err := i.build(ctx, tx); err != nil {
 				return err
 			}
-			if err := i.attach(ctx, tx); err != nil {
-				return err
-			}
+		}
+		if err := attach(ctx, tx, missing); err != nil {
+			return err
+		}
+		if err := alterAll(ctx, tx, withAutovacuum); err != nil {
+			return err
 		}
 		_, err = tx.Exec(ctx, "DROP TABLE plimsoll_fill, plimsoll_fill_unit, plimsoll_fill_step, plimsoll_fill_index")
 		return err

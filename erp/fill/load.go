@@ -3,8 +3,6 @@ package fill
 import (
 	"context"
 	"fmt"
-	"net"
-	"slices"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
@@ -247,16 +245,8 @@ func (f *filler) copy(ctx context.Context, conn *pgx.Conn, s *shipment) error {
 	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock_shared(%d)", writersLock), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return err
 	}
-	for t := range s.tables {
-		rows := net.Buffers(slices.Clone(t.full)) // which are used up by reading
-		tag, err := conn.PgConn().CopyFrom(ctx, &rows, t.copy)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
-		}
-		if tag.RowsAffected() != t.rows {
-			return fmt.Errorf("%s: %d rows of %d arrived", t.name, tag.RowsAffected(), t.rows)
-		}
-		t.recycle()
+	if err := (&travel{conn: conn.PgConn()}).tables(ctx, s.tables); err != nil {
+		return err
 	}
 	if !s.whole {
 		return nil

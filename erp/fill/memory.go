@@ -18,14 +18,14 @@ import (
 // order of time and are never changed. It holds what can still be asked for, not all that was: balances at zero and layers used up are gone, and what
 // belongs to a paper goes with it.
 type memory struct {
-	app      *metadata.Application
-	kept     map[string]*keptRegister
-	balances map[key]sums
-	layers   map[place]*layers
+	kept     map[string]*keptRegister // all there are
+	balances lookup[sums]
+	layers   lookup[*layers]
 }
 
 // keptRegister says under how many of the first dimensions balances are kept: by as many as somebody asks.
 type keptRegister struct {
+	meta   *metadata.Accumulation
 	number uint8
 	by     []int
 }
@@ -37,19 +37,8 @@ var asked = map[string][]int{
 	erp.CustomerAdvances: {1}, erp.SupplierAdvances: {1},
 }
 
-// key of a balance: the register, how many dimensions, and their values. It has no pointers, so that millions of them cost the collector nothing.
-type key struct {
-	register, dimensions uint8
-	values               [dimensionsMax]id.ID
-}
-
-const dimensionsMax = 3
-
 // sums are what resources come to; no register has more of them.
 type sums [2]int64
-
-// place is what layers lie under.
-type place struct{ warehouse, item id.ID }
 
 // layers of a place, the oldest first, from the first that is not used up.
 type layers struct {
@@ -64,26 +53,24 @@ type layer struct {
 }
 
 func newMemory(app *metadata.Application) *memory {
-	m := &memory{app: app, kept: map[string]*keptRegister{}, balances: map[key]sums{}, layers: map[place]*layers{}}
-	for name, by := range asked {
-		m.kept[name] = &keptRegister{by: by}
-	}
+	m := &memory{kept: map[string]*keptRegister{}}
 	for i := range app.Accumulation {
-		if k := m.kept[app.Accumulation[i].Name]; k != nil {
-			k.number = uint8(i)
-		}
+		r := &app.Accumulation[i]
+		m.kept[r.Name] = &keptRegister{meta: r, number: uint8(i), by: asked[r.Name]}
 	}
 	return m
 }
 
-// key of the first columns of a row.
-func keyOf(number uint8, t *rowset.Table, row, columns int) key {
-	k := key{register: number, dimensions: uint8(columns)}
+// under are the first columns of a table, which are references.
+func under(t *rowset.Table, columns int) (all [dimensionsMax][]id.ID) {
 	for i := range columns {
-		k.values[i] = *t.Cell(i, row).(*id.ID)
+		all[i] = rowset.ColumnAt[id.ID](t, i)
 	}
-	return k
+	return all
 }
+
+// dimensionsMax of a balance that is kept.
+const dimensionsMax = 3
 
 func resource(cell any) int64 {
 	if m, ok := cell.(*amount.Money); ok {
@@ -103,21 +90,22 @@ func put(cell any, v int64) {
 
 // answer what the rules need to know of registers.
 func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *posting.Facts) error {
-	facts.Balances, facts.Layers = map[string]*rowset.Table{}, map[string]*register.Layers{}
+	clear(facts.Balances)
+	clear(facts.Layers)
 	for _, n := range needs {
 		name := n.Register
 		if n.As != "" {
 			name = n.As
 		}
-		switch r := m.app.Register(n.Register); {
+		switch k := m.kept[n.Register]; {
 		case n.Keys == nil: // nobody else is here to be locked out
-		case r == nil:
+		case k == nil:
 			return fmt.Errorf("the rules of %s ask what is stated in %s, which a fill does not keep", d.Meta.Name, n.Register)
-		case r.Layered:
-			facts.Layers[name] = m.lend(d, r, n.Keys)
+		case k.meta.Layered:
+			facts.Layers[name] = m.lend(d, k.meta, n.Keys)
 		default:
 			var err error
-			if facts.Balances[name], err = m.balancesOf(r, n.Keys); err != nil {
+			if facts.Balances[name], err = m.balancesOf(k, n.Keys); err != nil {
 				return err
 			}
 		}
@@ -125,15 +113,20 @@ func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *po
 	return nil
 }
 
-func (m *memory) balancesOf(r *metadata.Accumulation, keys *rowset.Table) (*rowset.Table, error) {
-	k, by := m.kept[r.Name], len(keys.Attributes)
-	if k == nil || !contains(k.by, by) {
+func (m *memory) balancesOf(k *keptRegister, keys *rowset.Table) (*rowset.Table, error) {
+	r, by := k.meta, len(keys.Attributes)
+	if !contains(k.by, by) {
 		return nil, fmt.Errorf("a fill keeps no balances of %s by %d dimensions", r.Name, by)
 	}
 	found := rowset.New(r.Resources, keys.Rows())
 	found.Grow(keys.Rows())
+	values := under(keys, by)
 	for row := range keys.Rows() {
-		sums := m.balances[keyOf(k.number, keys, row, by)]
+		key := keyOf(k.number, by)
+		for i := range by {
+			key = key.with(&values[i][row])
+		}
+		sums := m.balances.of(key)
 		for i := range r.Resources {
 			put(found.Cell(i, row), sums[i])
 		}
@@ -152,54 +145,79 @@ func contains(by []int, n int) bool {
 
 // balance of the first resource of a register under references.
 func (m *memory) balance(register string, under ...id.ID) int64 {
-	k := key{register: m.kept[register].number, dimensions: uint8(len(under))}
-	copy(k.values[:], under)
-	return m.balances[k][0]
+	return m.balances.of(m.key(register, under...))[0]
+}
+
+func (m *memory) key(register string, under ...id.ID) key {
+	k := keyOf(m.kept[register].number, len(under))
+	for i := range under {
+		k = k.with(&under[i])
+	}
+	return k
 }
 
 // lend the oldest layers of the places of a document, as many as hold what it takes and what others have reserved.
 func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
-	found := register.NewLayers(r)
 	lines := d.Section("lines")
 	of, quantity := rowset.Column[id.ID](lines, "item"), rowset.Column[amount.Quantity](lines, "quantity")
-	for row := range keys.Rows() {
-		p := place{*keys.Cell(0, row).(*id.ID), *keys.Cell(1, row).(*id.ID)}
-		there := m.layers[p]
+	warehouses, items := rowset.ColumnAt[id.ID](keys, 0), rowset.ColumnAt[id.ID](keys, 1)
+	lent, all := make([][]layer, len(items)), 0
+	for row, item := range items {
+		there := m.layers.of(placeOf(&warehouses[row], &item))
 		if there == nil {
 			continue
 		}
-		required := m.balance(erp.Reserves, p.warehouse, p.item)
-		for i, item := range of {
-			if item == p.item {
+		required := m.balance(erp.Reserves, warehouses[row], item)
+		for i := range of {
+			if of[i] == item {
 				required += int64(quantity[i])
 			}
 		}
-		for i := there.used; i < len(there.all) && required > 0; i++ {
-			l := &there.all[i]
-			to := found.Keys.Grow(1)
-			*found.Keys.Cell(0, to).(*id.ID), *found.Keys.Cell(1, to).(*id.ID) = p.warehouse, p.item
-			*found.Keys.Cell(2, to).(*id.ID), *found.Keys.Cell(3, to).(*int64) = l.document, l.line
-			found.Left.Grow(1)
-			for i := range r.Resources {
-				put(found.Left.Cell(i, to), l.left[i])
+		lent[row] = there.first(required)
+		all += len(lent[row])
+	}
+	found := register.NewLayers(r, all)
+	found.Keys.Grow(all)
+	found.Left.Grow(all)
+	to := 0
+	inWarehouse, ofItem := rowset.ColumnAt[id.ID](found.Keys, 0), rowset.ColumnAt[id.ID](found.Keys, 1)
+	documents, numbers := rowset.ColumnAt[id.ID](found.Keys, 2), rowset.ColumnAt[int64](found.Keys, 3)
+	for row := range lent {
+		for i := range lent[row] {
+			l := &lent[row][i]
+			inWarehouse[to], ofItem[to], documents[to], numbers[to] = warehouses[row], items[row], l.document, l.line
+			for n := range r.Resources {
+				put(found.Left.Cell(n, to), l.left[n])
 			}
-			required -= l.left[0]
+			to++
 		}
 	}
 	return found
 }
 
+// first layers that hold what is required.
+func (l *layers) first(required int64) []layer {
+	n := l.used
+	for ; n < len(l.all) && required > 0; n++ {
+		required -= l.all[n].left[0]
+	}
+	return l.all[l.used:n]
+}
+
+// placeOf is what layers lie under.
+func placeOf(warehouse, item *id.ID) key { return keyOf(0, 2).with(warehouse).with(item) }
+
 // keep the record sets of a document. What it states in information registers nobody asks for: that nothing is stated twice is up to the
 // generators, and to the unique indexes.
 func (m *memory) keep(records *posting.Records) error {
 	for _, moved := range records.Movements {
-		r := m.app.Register(moved.Register)
-		if r.Layered {
-			if err := m.layer(r, moved); err != nil {
+		k := m.kept[moved.Register]
+		if k.meta.Layered {
+			if err := m.layer(k.meta, moved); err != nil {
 				return err
 			}
-		} else if k := m.kept[r.Name]; k != nil {
-			m.add(r, k, moved)
+		} else if k.by != nil {
+			m.add(k, moved)
 		}
 	}
 	return nil
@@ -214,33 +232,35 @@ func resourcesOf(r *metadata.Accumulation, moved *register.Movements, row int) (
 	return values
 }
 
-func (m *memory) add(r *metadata.Accumulation, kept *keptRegister, moved *register.Movements) {
+func (m *memory) add(kept *keptRegister, moved *register.Movements) {
+	of := under(moved.Rows, kept.by[len(kept.by)-1])
 	for row := range moved.Rows.Rows() {
-		values := resourcesOf(r, moved, row)
+		values := resourcesOf(kept.meta, moved, row)
 		for _, by := range kept.by {
-			k := keyOf(kept.number, moved.Rows, row, by)
-			sums := m.balances[k]
+			k := keyOf(kept.number, by)
+			for i := range by {
+				k = k.with(&of[i][row])
+			}
+			sums := m.balances.to(k)
 			for i, v := range values {
 				sums[i] += v
 			}
 			if sums[0] == 0 && sums[1] == 0 {
-				delete(m.balances, k)
-			} else {
-				m.balances[k] = sums
+				m.balances.drop(k)
 			}
 		}
 	}
 }
 
 func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) error {
+	of := under(moved.Rows, dimensionsMax)
+	numbers := rowset.ColumnAt[int64](moved.Rows, dimensionsMax)
 	for row := range moved.Rows.Rows() {
-		p := place{*moved.Rows.Cell(0, row).(*id.ID), *moved.Rows.Cell(1, row).(*id.ID)}
-		from, line := *moved.Rows.Cell(2, row).(*id.ID), *moved.Rows.Cell(3, row).(*int64)
-		there := m.layers[p]
-		if there == nil {
-			there = &layers{}
-			m.layers[p] = there
+		at := m.layers.to(placeOf(&of[0][row], &of[1][row]))
+		if *at == nil {
+			*at = &layers{}
 		}
+		there, from, line := *at, of[2][row], numbers[row]
 		values := resourcesOf(r, moved, row)
 		if !moved.Expense[row] {
 			there.all = append(there.all, layer{from, line, values})
@@ -302,8 +322,4 @@ func waitsIn(kind string) []string {
 	return nil
 }
 
-func (m *memory) drop(register string, under ...id.ID) {
-	k := key{register: m.kept[register].number, dimensions: uint8(len(under))}
-	copy(k.values[:], under)
-	delete(m.balances, k)
-}
+func (m *memory) drop(register string, under ...id.ID) { m.balances.drop(m.key(register, under...)) }

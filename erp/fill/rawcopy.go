@@ -113,7 +113,7 @@ func (f *filler) dump(ctx context.Context, dir string) (all []dumped, err error)
 func (f *filler) raw(ctx context.Context, stage string, all []dumped, like string) (p Pace, err error) {
 	statements := []string{"DROP SCHEMA IF EXISTS " + rawSchema + " CASCADE", "CREATE SCHEMA " + rawSchema}
 	for _, d := range all {
-		statements = append(statements, fmt.Sprintf("CREATE TABLE %s.%s (LIKE %[2]s %[3]s)", rawSchema, d.table, like))
+		statements = append(statements, fmt.Sprintf("CREATE TABLE %s.%s (LIKE %[2]s %[3]s) %[4]s", rawSchema, d.table, like, "WITH (autovacuum_enabled = off)"))
 		p.Rows, p.Bytes = p.Rows+d.rows, p.Bytes+d.bytes
 	}
 	for _, statement := range statements {

@@ -3,10 +3,8 @@ package fill
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"plimsoll/platform/document"
-	"plimsoll/platform/id"
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
@@ -64,6 +62,8 @@ type writer struct {
 	byName    map[string]*table
 	registers map[string]*table
 	documents map[*metadata.Document][]*table // the header's, then those of the sections
+	stamp     stamp
+	element   *element
 	sent      func(*table) error
 	tally     Tally
 }
@@ -73,7 +73,7 @@ const sendAt = 4 << 20
 
 func newWriter(app *metadata.Application, columns map[string][]string, sent func(*table) error) *writer {
 	return &writer{
-		app: app, columns: columns, byName: map[string]*table{}, registers: map[string]*table{}, documents: map[*metadata.Document][]*table{}, sent: sent,
+		app: app, columns: columns, byName: map[string]*table{}, registers: map[string]*table{}, documents: map[*metadata.Document][]*table{}, element: newElement(), sent: sent,
 	}
 }
 
@@ -144,10 +144,10 @@ func (w *writer) list(l list) error {
 	meta, _ := w.app.Catalog(l.name)
 	t := w.to(meta.Table())
 	for i := range l.count {
+		w.element.begin()
+		l.element(w.element, i)
 		start := t.begin()
-		for _, v := range l.element(i) {
-			t.value(v)
-		}
+		t.row(w.element)
 		if err := w.end(t, start); err != nil {
 			return err
 		}
@@ -158,11 +158,11 @@ func (w *writer) list(l list) error {
 // document with its record sets.
 func (w *writer) document(d *document.Document, records *posting.Records) error {
 	w.tally.Documents++
+	w.stamp.of(d)
 	tables := w.toDocument(d.Meta)
 	t := tables[0]
 	start := t.begin()
-	t.uuid(d.ID)
-	t.uuid(d.Organisation)
+	t.bytes(w.stamp.owner.data)
 	t.text(d.Number)
 	t.moment(d.Date)
 	t.boolean(true)
@@ -175,8 +175,7 @@ func (w *writer) document(d *document.Document, records *posting.Records) error 
 	for i, t := range tables[1:] {
 		for row := range d.Sections[i].Rows() {
 			start := t.begin()
-			t.uuid(d.ID)
-			t.uuid(d.Organisation)
+			t.bytes(w.stamp.owner.data)
 			t.integer(int32(row + 1))
 			t.cells(d.Sections[i], row)
 			if err := w.end(t, start); err != nil {
@@ -184,20 +183,20 @@ func (w *writer) document(d *document.Document, records *posting.Records) error 
 			}
 		}
 	}
-	return w.records(d, records)
+	return w.records(records)
 }
 
 func (t *table) cells(of *rowset.Table, row int) {
 	for i := range of.Attributes {
-		t.cell(of.Cell(i, row))
+		t.cell(of, i, row)
 	}
 }
 
-func (w *writer) records(d *document.Document, records *posting.Records) error {
+func (w *writer) records(records *posting.Records) error {
 	for _, r := range records.Information {
 		t := w.toRegister(r.Register)
 		for row := range r.Rows.Rows() {
-			start := t.recorded(d.ID, d.Organisation, row, d.Meta.Name, d.Date)
+			start := w.stamp.recorded(t, row)
 			t.cells(r.Rows, row)
 			if err := w.end(t, start); err != nil {
 				return err
@@ -207,7 +206,7 @@ func (w *writer) records(d *document.Document, records *posting.Records) error {
 	for _, m := range records.Movements {
 		t := w.toRegister(m.Register)
 		for row := range m.Rows.Rows() {
-			start := t.recorded(d.ID, d.Organisation, row, d.Meta.Name, d.Date)
+			start := w.stamp.recorded(t, row)
 			t.boolean(m.Expense[row])
 			t.cells(m.Rows, row)
 			if err := w.end(t, start); err != nil {
@@ -218,10 +217,10 @@ func (w *writer) records(d *document.Document, records *posting.Records) error {
 	for _, e := range records.Entries {
 		t := w.toRegister(e.Ledger)
 		for row, sum := range e.Amount {
-			start := t.recorded(d.ID, d.Organisation, row, d.Meta.Name, d.Date)
+			start := w.stamp.recorded(t, row)
 			t.numeric(int64(sum), 2)
-			t.account(e.Debit[row])
-			t.account(e.Credit[row])
+			t.account(&e.Debit[row])
+			t.account(&e.Credit[row])
 			if err := w.end(t, start); err != nil {
 				return err
 			}
@@ -230,21 +229,30 @@ func (w *writer) records(d *document.Document, records *posting.Records) error {
 	return nil
 }
 
+// stamp is what all rows of a document have in common, encoded once: whose they are, and by what and when they were recorded.
+type stamp struct{ owner, record table }
+
+func (s *stamp) of(d *document.Document) {
+	s.owner.data, s.record.data = s.owner.data[:0], s.record.data[:0]
+	s.owner.uuid(d.ID)
+	s.owner.uuid(d.Organisation)
+	s.record.text(d.Meta.Name)
+	s.record.moment(d.Date)
+}
+
 // recorded begins a row of a record set.
-func (t *table) recorded(by, organisation id.ID, row int, kind string, period time.Time) (start int) {
+func (s *stamp) recorded(t *table, row int) (start int) {
 	start = t.begin()
-	t.uuid(by)
-	t.uuid(organisation)
+	t.bytes(s.owner.data)
 	t.integer(int32(row + 1))
-	t.text(kind)
-	t.moment(period)
+	t.bytes(s.record.data)
 	return start
 }
 
-func (t *table) account(a ledger.Account) {
+func (t *table) account(a *ledger.Account) {
 	t.text(a.Code)
-	for _, v := range a.Analytics {
-		t.uuid(v)
+	for i := range a.Analytics {
+		t.uuid(a.Analytics[i])
 	}
 }
 

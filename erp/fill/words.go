@@ -40,12 +40,13 @@ type words struct{ *rand.Rand }
 
 func (w words) of(list []string) string { return list[w.IntN(len(list))] }
 
-func (w words) digits(n int) string {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte('0' + w.IntN(10))
+func (w words) digits(n int) string { return string(w.appendDigits(nil, n)) }
+
+func (w words) appendDigits(b []byte, n int) []byte {
+	for range n {
+		b = append(b, byte('0'+w.IntN(10)))
 	}
-	return string(b)
+	return b
 }
 
 func (w words) person() string {

@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -70,10 +71,16 @@ func (r *Reader) into(read *database.Statement, capacity int) *Elements {
 	return e
 }
 
-// Of makes elements of rows that are known already; they have at least an id, a code and a name.
+// fewElements are looked through; more have an index.
+const fewElements = 4
+
+// Of makes elements of rows that are known already; the first thing they have is the id.
 func Of(rows *rowset.Table) *Elements {
+	if rows.Rows() <= fewElements {
+		return &Elements{rows, nil}
+	}
 	e := &Elements{rows, make(map[id.ID]int, rows.Rows())}
-	for i, v := range rowset.Column[id.ID](rows, "id") {
+	for i, v := range rowset.ColumnAt[id.ID](rows, 0) {
 		e.index[v] = i
 	}
 	return e
@@ -81,6 +88,10 @@ func Of(rows *rowset.Table) *Elements {
 
 // Row is where an element stands in Rows.
 func (e *Elements) Row(v id.ID) (row int, found bool) {
+	if e.index == nil {
+		row = slices.Index(rowset.ColumnAt[id.ID](e.Rows, 0), v)
+		return max(row, 0), row >= 0
+	}
 	row, found = e.index[v]
 	return row, found
 }

@@ -27,11 +27,14 @@ type Document struct {
 }
 
 // New makes an empty document of a type.
-func New(meta *metadata.Document) *Document {
-	d := &Document{Meta: meta, ID: id.New(), Header: rowset.New(meta.Attributes, 1)}
+func New(meta *metadata.Document) *Document { return Of(meta, id.New(), 0) }
+
+// Of makes an empty document that has its id already, with room for so many rows in each section.
+func Of(meta *metadata.Document, v id.ID, room int) *Document {
+	d := &Document{Meta: meta, ID: v, Header: rowset.New(meta.Attributes, 1), Sections: make([]*rowset.Table, len(meta.Sections))}
 	d.Header.Grow(1)
 	for i := range meta.Sections {
-		d.Sections = append(d.Sections, rowset.New(meta.Sections[i].Attributes, 0))
+		d.Sections[i] = rowset.New(meta.Sections[i].Attributes, room)
 	}
 	return d
 }

@@ -18,7 +18,7 @@ import (
 type Referred struct {
 	Rows     *rowset.Table            // id, number, date, posted, attributes
 	Sections map[string]*rowset.Table // document, attributes: the rows of all of them, in the order of lines
-	index    map[id.ID]int
+	index    map[id.ID]int            // nil when they are looked through
 }
 
 // ReferenceReader reads documents of one type by id, with some attributes; its statements are made once.
@@ -99,10 +99,19 @@ func columnsOf(attributes []metadata.Attribute) string {
 	return strings.Join(names, ", ")
 }
 
-func (r *ReferenceReader) empty(capacity int) *Referred {
-	d := &Referred{rowset.New(r.shown, capacity), map[string]*rowset.Table{}, make(map[id.ID]int, capacity)}
-	for _, s := range r.sections {
-		d.Sections[s.name] = rowset.New(s.shown, 0)
+// empty, with room for so many documents, and for the sections of some.
+func (r *ReferenceReader) empty(capacity int, of ...*Document) *Referred {
+	d := &Referred{Rows: rowset.New(r.shown, capacity)}
+	if len(r.sections) > 0 {
+		d.Sections = make(map[string]*rowset.Table, len(r.sections))
+	}
+	for i := range r.sections {
+		s := &r.sections[i]
+		rows := 0
+		for _, one := range of {
+			rows += one.Section(s.name).Rows()
+		}
+		d.Sections[s.name] = rowset.New(s.shown, rows)
 	}
 	return d
 }
@@ -121,6 +130,7 @@ func (r *ReferenceReader) Read(w *database.Work, organisation id.ID, ids []id.ID
 }
 
 func (d *Referred) scan(read *database.Statement) {
+	d.index = map[id.ID]int{}
 	read.Rows(func(rows pgx.Rows) error {
 		err := d.Rows.Scan(rows)
 		last := d.Rows.Rows() - 1
@@ -141,10 +151,9 @@ func listedSQL(column, table string, shown []metadata.Attribute) string {
 
 // Of are documents that are known already, as Read would have found them.
 func (r *ReferenceReader) Of(documents ...*Document) *Referred {
-	found := r.empty(len(documents))
+	found := r.empty(len(documents), documents...)
 	for _, d := range documents {
 		row := found.Rows.Grow(1)
-		found.index[d.ID] = row
 		rowset.Column[id.ID](found.Rows, "id")[row], rowset.Column[string](found.Rows, "number")[row] = d.ID, d.Number
 		rowset.Column[time.Time](found.Rows, "date")[row] = d.Date
 		rowset.Column[bool](found.Rows, "posted")[row] = d.Posted
@@ -163,6 +172,10 @@ func (r *ReferenceReader) Of(documents ...*Document) *Referred {
 
 // Row is where a document stands in Rows.
 func (d *Referred) Row(v id.ID) (row int, found bool) {
+	if d.index == nil {
+		row = slices.Index(rowset.ColumnAt[id.ID](d.Rows, 0), v)
+		return max(row, 0), row >= 0
+	}
 	row, found = d.index[v]
 	return row, found
 }

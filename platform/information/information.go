@@ -4,7 +4,9 @@ package information
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +26,18 @@ type Records struct {
 
 // NewRecords makes an empty record set.
 func NewRecords(meta *metadata.Information) *Records {
-	return &Records{meta.Name, rowset.New(meta.Fields(), 1)}
+	return &Records{meta.Name, rowset.New(fields(meta), 1)}
+}
+
+// known are the fields of registers: they are asked for with every record set.
+var known sync.Map // *metadata.Information to []metadata.Attribute
+
+func fields(meta *metadata.Information) []metadata.Attribute {
+	if all, found := known.Load(meta); found {
+		return all.([]metadata.Attribute)
+	}
+	all, _ := known.LoadOrStore(meta, slices.Clip(meta.Fields()))
+	return all.([]metadata.Attribute)
 }
 
 // Slice is what is stated under some keys, in their order.

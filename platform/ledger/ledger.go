@@ -34,8 +34,14 @@ type Entries struct {
 	Amount        []amount.Money
 }
 
+// entriesUsual are what a document has.
+const entriesUsual = 3
+
 // Add appends an entry.
 func (e *Entries) Add(debit, credit Account, sum amount.Money) {
+	if e.Amount == nil {
+		e.Debit, e.Credit, e.Amount = make([]Account, 0, entriesUsual), make([]Account, 0, entriesUsual), make([]amount.Money, 0, entriesUsual)
+	}
 	e.Debit, e.Credit, e.Amount = append(e.Debit, debit), append(e.Credit, credit), append(e.Amount, sum)
 }
 

@@ -4,7 +4,7 @@ package number
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -55,7 +55,10 @@ func (n *Numbers) Next(ctx context.Context, organisation id.ID, kind, prefix str
 }
 
 // Format is how a number is written.
-func Format(prefix string, n int64) string { return fmt.Sprintf("%s-%09d", prefix, n) }
+func Format(prefix string, n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	return prefix + "-" + "000000000"[:max(0, 9-len(digits))] + digits
+}
 
 func (n *Numbers) block(k key) *block {
 	n.mutex.Lock()

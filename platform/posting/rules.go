@@ -61,7 +61,8 @@ type Balance struct {
 	Keys *rowset.Table
 	// Required says, of a layered register, how much of its first resource is to be taken under each key, in the same row.
 	Required *rowset.Table
-	Locks    []lock.Key
+	// Locks says what must be locked before. Nobody asks who is alone.
+	Locks func() []lock.Key
 }
 
 func (b Balance) name() string {

@@ -154,7 +154,7 @@ func (s sets) with(records *Records) sets {
 // when there is each layer.
 func (s *sequence) layers(ctx context.Context, w *database.Work, p *posted, later bool) (map[string]time.Time, error) {
 	meta, own := s.layered.Meta(), p.before.movements[s.layered.Meta().Name]
-	given := register.NewLayers(meta)
+	given := register.NewLayers(meta, 0)
 	p.facts.Layers[meta.Name] = given
 	keep(given, own, p.outside, meta)
 	if s.memory != nil {

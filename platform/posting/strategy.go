@@ -96,7 +96,7 @@ func (q question) locks() (locks []lock.Key) {
 		locks = append(locks, q.checks[i].locks...)
 	}
 	for _, n := range q.needs {
-		locks = append(locks, n.Locks...)
+		locks = append(locks, n.Locks()...)
 	}
 	return locks
 }

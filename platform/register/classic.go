@@ -95,7 +95,7 @@ func (r *Register) LayersByTemp(ctx context.Context, w *database.Work, organisat
 	w.Analyze(own)
 	w.Fill(layers, "find layers of "+r.meta.Name, fmt.Sprintf(r.classic.fillLayers, layers.Name(), listed.Name(), own.Name()), organisation)
 	w.Analyze(layers)
-	l := NewLayers(r.meta)
+	l := NewLayers(r.meta, 0)
 	l.scan(w.Queue("read layers of "+r.meta.Name, fmt.Sprintf(r.classic.readLayers, layers.Name())))
 	return l, w.Flush(ctx)
 }

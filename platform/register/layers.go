@@ -23,8 +23,8 @@ type Layers struct {
 }
 
 // NewLayers makes an empty set.
-func NewLayers(meta *metadata.Accumulation) *Layers {
-	return &Layers{Keys: rowset.New(meta.Dimensions, 0), Left: rowset.New(meta.Resources, 0)}
+func NewLayers(meta *metadata.Accumulation, capacity int) *Layers {
+	return &Layers{Keys: rowset.New(meta.Dimensions, capacity), Left: rowset.New(meta.Resources, capacity)}
 }
 
 // Layers queues the reading of layers under some leading dimensions, of each key the oldest that hold what is required of it (in the same row: so much of the
@@ -33,7 +33,7 @@ func NewLayers(meta *metadata.Accumulation) *Layers {
 // That is enough for whoever takes the oldest first. The open layers read are the first of their key and hold what is required, and putting back
 // makes none of them less; so the taking ends within them, whichever of the recorder's own come between.
 func (r *Register) Layers(w *database.Work, organisation, recorder id.ID, keys, required *rowset.Table) *Layers {
-	l := NewLayers(r.meta)
+	l := NewLayers(r.meta, 0)
 	l.scan(w.Queue("read layers of "+r.meta.Name, r.layers, required.Arrays(keys.Arrays([]any{organisation, recorder}))...))
 	return l
 }

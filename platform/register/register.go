@@ -45,7 +45,7 @@ func (m *Movements) Add(expense bool, values ...any) {
 
 // NewMovements makes an empty record set.
 func NewMovements(meta *metadata.Accumulation, capacity int) *Movements {
-	return &Movements{Register: meta.Name, Rows: rowset.New(fields(meta), capacity)}
+	return &Movements{Register: meta.Name, Expense: make([]bool, 0, capacity), Rows: rowset.New(fields(meta), capacity)}
 }
 
 // known are the fields of registers: they are asked for with every record set.
@@ -55,9 +55,8 @@ func fields(meta *metadata.Accumulation) []metadata.Attribute {
 	if all, found := known.Load(meta); found {
 		return all.([]metadata.Attribute)
 	}
-	all := slices.Clip(slices.Concat(meta.Dimensions, meta.Resources))
-	known.Store(meta, all)
-	return all
+	all, _ := known.LoadOrStore(meta, slices.Clip(slices.Concat(meta.Dimensions, meta.Resources)))
+	return all.([]metadata.Attribute)
 }
 
 // Register reads and writes one register; its statements are made once.

@@ -75,7 +75,7 @@ func (r *Register) At(w *database.Work, organisation, recorder id.ID, moment, si
 }
 
 func (r *Register) aged(statement *database.Statement) *Aged {
-	a := &Aged{Layers: *NewLayers(r.meta)}
+	a := &Aged{Layers: *NewLayers(r.meta, 0)}
 	statement.Rows(func(rows pgx.Rows) error {
 		a.Keys.Grow(1)
 		row := a.Left.Grow(1)

@@ -22,10 +22,12 @@ type Table struct {
 	Attributes []metadata.Attribute
 	columns    []column
 	rows       int
+	released   bool
 }
 
 type column interface {
 	grow(n int)
+	empty()
 	cell(row int) any // a pointer
 	value(row int) any
 	array() any
@@ -37,6 +39,7 @@ type column interface {
 type values[T Value] struct{ all []T }
 
 func (v *values[T]) grow(n int)        { v.all = append(v.all, make([]T, n)...) }
+func (v *values[T]) empty()            { v.all = v.all[:0] }
 func (v *values[T]) cell(row int) any  { return &v.all[row] }
 func (v *values[T]) value(row int) any { return v.all[row] }
 func (v *values[T]) array() any        { return v.all }
@@ -59,31 +62,52 @@ func (v *values[T]) same(row int, other column, otherRow int) bool {
 	return a == b
 }
 
-// New makes an empty table with room for capacity rows.
+// New makes an empty table with room for capacity rows. Columns of one type lie side by side: most tables live as long as a document is posted, and what
+// they cost is the number of their pieces.
 func New(attributes []metadata.Attribute, capacity int) *Table {
+	if t := released(attributes); t != nil {
+		return t
+	}
 	t := &Table{Attributes: attributes, columns: make([]column, len(attributes))}
+	var count [metadata.Moment + 1]int
 	for i := range attributes {
-		t.columns[i] = newColumn(attributes[i].Type, capacity)
+		count[attributes[i].Type]++
+	}
+	for kind, n := range count {
+		if n == 0 {
+			continue
+		}
+		switch kind := metadata.Type(kind); kind {
+		case metadata.Reference:
+			addColumns[id.ID](t, kind, n, capacity)
+		case metadata.Quantity:
+			addColumns[amount.Quantity](t, kind, n, capacity)
+		case metadata.Money:
+			addColumns[amount.Money](t, kind, n, capacity)
+		case metadata.Integer:
+			addColumns[int64](t, kind, n, capacity)
+		case metadata.Boolean:
+			addColumns[bool](t, kind, n, capacity)
+		case metadata.Moment:
+			addColumns[time.Time](t, kind, n, capacity)
+		default:
+			addColumns[string](t, kind, n, capacity)
+		}
 	}
 	return t
 }
 
-func newColumn(kind metadata.Type, capacity int) column {
-	switch kind {
-	case metadata.Reference:
-		return &values[id.ID]{make([]id.ID, 0, capacity)}
-	case metadata.Quantity:
-		return &values[amount.Quantity]{make([]amount.Quantity, 0, capacity)}
-	case metadata.Money:
-		return &values[amount.Money]{make([]amount.Money, 0, capacity)}
-	case metadata.Integer:
-		return &values[int64]{make([]int64, 0, capacity)}
-	case metadata.Boolean:
-		return &values[bool]{make([]bool, 0, capacity)}
-	case metadata.Moment:
-		return &values[time.Time]{make([]time.Time, 0, capacity)}
+// addColumns makes the n columns of a type.
+func addColumns[T Value](t *Table, kind metadata.Type, n, capacity int) {
+	columns, room := make([]values[T], n), make([]T, n*capacity)
+	for i := range t.Attributes {
+		if t.Attributes[i].Type != kind {
+			continue
+		}
+		c := &columns[0]
+		c.all, t.columns[i] = room[:0:capacity], c
+		columns, room = columns[1:], room[capacity:]
 	}
-	return &values[string]{make([]string, 0, capacity)}
 }
 
 // Rows is how many there are.
@@ -140,6 +164,9 @@ func Column[T Value](t *Table, name string) []T {
 	panic(fmt.Sprintf("rowset: no column %s", name))
 }
 
+// ColumnAt is the values of the i-th attribute, to be read and written in place.
+func ColumnAt[T Value](t *Table, i int) []T { return t.columns[i].(*values[T]).all }
+
 // Cell is a pointer to the value in a row of the i-th column: where a row of a result is scanned to.
 func (t *Table) Cell(i, row int) any { return t.columns[i].cell(row) }
 
@@ -190,7 +217,7 @@ func (t *Table) Add(from *Table, rows []int) {
 
 // Columns is a part of the columns, which stay those of the table.
 func (t *Table) Columns(first, end int) *Table {
-	return &Table{t.Attributes[first:end], t.columns[first:end], t.rows}
+	return &Table{Attributes: t.Attributes[first:end], columns: t.columns[first:end], rows: t.rows}
 }
 
 // AddRange appends the rows from one up to another of a table with the same attributes.

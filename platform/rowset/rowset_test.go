@@ -54,3 +54,31 @@ func TestColumnPanicsOnAMistakeOfTheProgram(t *testing.T) {
 	}()
 	rowset.Column[string](rowset.New(nil, 0), "none")
 }
+
+// A table that was released comes back empty, and to those alone who ask for its columns.
+func TestAReleasedTableIsUsedAgain(t *testing.T) {
+	attributes := []metadata.Attribute{{Name: "item", Type: metadata.Reference}, {Name: "line", Type: metadata.Integer}, {Name: "name", Type: metadata.Text}}
+	for range 100 { // a pool may lose what it was given
+		one := rowset.New(attributes, 2)
+		one.Append(id.New(), int64(7), "x")
+		one.Append(id.New(), int64(8), "y")
+		one.Release()
+		if part := rowset.New(attributes[:2], 1); part == one || len(part.Attributes) != 2 {
+			t.Fatal("a part of the attributes got all of them")
+		}
+		again := rowset.New(attributes, 1)
+		if again.Rows() != 0 {
+			t.Fatalf("%d rows are left", again.Rows())
+		}
+		again.Grow(3)
+		for row := range 3 {
+			if *again.Cell(0, row).(*id.ID) != (id.ID{}) || *again.Cell(1, row).(*int64) != 0 || *again.Cell(2, row).(*string) != "" {
+				t.Fatalf("row %d shows what was there before", row)
+			}
+		}
+		if again == one {
+			return
+		}
+	}
+	t.Error("no table was used again")
+}
