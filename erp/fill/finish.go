@@ -50,7 +50,7 @@ func deferIndexes(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// Autovacuum would look at each table again and again while it grows, for a third of the processor's time. It is kept out of them until all of them have been
+// Autovacuum would look at each table again and again while it grows. It is kept out of them until all of them have been
 // vacuumed and analyzed in the end.
 const (
 	withoutAutovacuum = "SET (autovacuum_enabled = off)"
