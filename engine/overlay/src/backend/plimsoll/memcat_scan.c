@@ -95,6 +95,29 @@ MemCatEndScan(MemCatScan *scan)
 	pfree(scan);
 }
 
+/*
+ * The row that a unique key names, or NULL.  Returns false unless memory alone
+ * can tell.  The row stays ours.
+ */
+bool
+MemCatLookup(Oid catalogId, TupleDesc tupdesc, int nkeys, ScanKey keys,
+			 HeapTuple *tuple)
+{
+	MemCatalog *cat = MemKeyCatalog(catalogId);
+	bool		owned = MemOwnerKeysOwned(catalogId, nkeys, keys);
+	MemSearch	search;
+	MemRow	   *row = NULL;
+
+	if (cat && cat->nrows > 0)
+	{
+		MemSearchBegin(&search, cat, MemSnapOf(NULL), tupdesc, nkeys, keys);
+		if (owned || search.unique)
+			row = MemSearchNext(&search);
+	}
+	*tuple = row ? &row->tuple : NULL;
+	return owned || row != NULL;
+}
+
 bool
 MemCatTidVisible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
 {

@@ -71,9 +71,11 @@ extern bool MemCatDelete(Relation catalog, ItemPointer *tid);
 extern void MemCatInplaceUpdate(Relation catalog, HeapTuple tup);
 extern void MemCatSpill(void);
 
-/* catalog scans through systable_* (memcat_scan.c) */
+/* catalog scans through systable_*, and the catcache's (memcat_scan.c) */
 typedef struct MemCatScan MemCatScan;
 
+extern bool MemCatLookup(Oid catalogId, TupleDesc tupdesc, int nkeys,
+						 ScanKey keys, HeapTuple *tuple);
 extern MemCatScan *MemCatBeginScan(Relation catalog, Snapshot snapshot,
 								   int nkeys, ScanKey key,
 								   bool *memory_only);
