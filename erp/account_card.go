@@ -140,8 +140,9 @@ func (c *AccountCard) read(ctx context.Context, w *database.Work, meta *metadata
 		Rows(func(r pgx.Rows) error { return r.Scan(&c.Opening) })
 	const columns = "e.period, e.recorder_type, e.recorder, e.line, e.analytic_1, e.analytic_2, e.analytic_3, e.other, e.debit, e.credit"
 	moved = append(moved, c.limit)
-	b.into(0, "entries of account", fmt.Sprintf("SELECT %s, t.entries, t.debit, t.credit FROM (%s) e CROSS JOIN (%s) t",
-		columns, ledger.CardSQL(meta, filtered, fmt.Sprintf("$%d", len(moved))), ledger.CardTotalsSQL(meta, filtered)), moved...)
+	// Materialized, or a plan that expects one entry, as one made before this month's are in the statistics does, sums all of the period anew for each.
+	b.into(0, "entries of account", fmt.Sprintf("WITH t AS MATERIALIZED (%s) SELECT %s, t.entries, t.debit, t.credit FROM (%s) e CROSS JOIN t",
+		ledger.CardTotalsSQL(meta, filtered), columns, ledger.CardSQL(meta, filtered, fmt.Sprintf("$%d", len(moved)))), moved...)
 	b.query("card of account", "SELECT "+columns+", e.entries, e.all_debit, e.all_credit, "+numberSQL+" FROM {0} e ORDER BY period, recorder, line").
 		Rows(func(r pgx.Rows) error {
 			var e CardEntry
