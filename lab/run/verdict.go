@@ -54,9 +54,7 @@ func (r *running) judgeRun(all *result.Result) {
 	for _, wrong := range r.made.Wrong {
 		v.against(true, "%s", wrong)
 	}
-	if r.meter != nil {
-		v.against(r.meter.clocks.slept > 0, "the machine slept for %s in mid-run", rounded(r.meter.clocks.slept))
-	}
+	v.against(r.meter.clocks.slept > 0, "the machine slept for %s in mid-run", rounded(r.meter.clocks.slept))
 	v.against(r.restarted(), "the database server was restarted in mid-run")
 	v.against(r.before != nil && r.after == nil, "the database server was lost in mid-run")
 	v.against(all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)

@@ -37,7 +37,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := &postgres.Server{Started: began}
-			s := &running{Options: Options{Duration: 30 * time.Second, LagLimit: LagLimitDefault}, before: server, after: server, crew: &crew{}, audit: result.Audit{Done: true, Clean: true}}
+			s := &running{Options: Options{Duration: 30 * time.Second, LagLimit: LagLimitDefault}, before: server, after: server, crew: &crew{}, meter: &meter{}, audit: result.Audit{Done: true, Clean: true}}
 			r := &result.Result{DurationS: 12, Totals: result.Totals{Ops: 200, OK: 200}, Generator: result.Generator{CPUShare: at(0.5)}}
 			c.spoil(s, r)
 			s.judge(r)
