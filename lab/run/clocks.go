@@ -22,13 +22,27 @@ const (
 // sleeps and cannot be set; the same with sleep; the one on the wall.
 type moment struct{ steady, withSleep, wall time.Duration }
 
+// oneMoment is the longest that reading three clocks may take for them to tell of one moment: who is made
+// to wait in between would find that the machine slept.
+const oneMoment = 10 * time.Millisecond
+
 func readClocks() (m moment, err error) {
-	for which, to := range map[int32]*time.Duration{unix.CLOCK_MONOTONIC: &m.steady, unix.CLOCK_BOOTTIME: &m.withSleep, unix.CLOCK_REALTIME: &m.wall} {
-		var now unix.Timespec
-		if err := unix.ClockGettime(which, &now); err != nil {
-			return m, err
+	for range 10 {
+		// Sleep between the two readings lengthens the second alone, which is what it is read for.
+		var after time.Duration
+		for _, clock := range []struct {
+			id int32
+			to *time.Duration
+		}{{unix.CLOCK_MONOTONIC, &m.steady}, {unix.CLOCK_BOOTTIME, &m.withSleep}, {unix.CLOCK_REALTIME, &m.wall}, {unix.CLOCK_MONOTONIC, &after}} {
+			var now unix.Timespec
+			if err := unix.ClockGettime(clock.id, &now); err != nil {
+				return m, err
+			}
+			*clock.to = time.Duration(now.Nano())
 		}
-		*to = time.Duration(now.Nano())
+		if after-m.steady <= oneMoment {
+			break
+		}
 	}
 	return m, nil
 }
