@@ -78,6 +78,9 @@ subtest 'what its tables depend on cannot be dropped elsewhere' => sub {
 	like($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text;'), qr/cannot alter type "pair\[\]" because temporary tables of other sessions use it/, 'nor can the layout of a type change');
 	is(ask($s, "SELECT p[1].b FROM pairs; DROP TABLE pairs;"), "x\n", '... so the value is read as it was written');
 	is($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text; DROP TYPE pair;'), '', 'unless the table is gone');
+	ask($s, "CREATE SCHEMA kept; CREATE TEMP TABLE named (s regnamespace DEFAULT 'kept');");
+	like($server->psql('postgres', 'DROP SCHEMA kept;'), qr/cannot drop schema kept because other objects depend on it/, 'a schema that a default names');
+	is(ask($s, "DROP TABLE named; DROP SCHEMA kept; SELECT 'dropped';"), "dropped\n", '... unless the table is gone');
 	like($server->psql('postgres', 'DROP TYPE mood CASCADE;'), qr/cannot drop type mood because other objects depend on it/, 'a type, not even with CASCADE');
 	like($server->psql('postgres', 'DROP OWNED BY probe_owner; DROP ROLE probe_owner;'), qr/role "probe_owner" cannot be dropped because some objects depend on it\nDETAIL:  temporary tables of other sessions/, 'its owner');
 	is(ask($s, "INSERT INTO t VALUES ('ok'); SELECT * FROM t;"), "ok\n", 'the table lives');
