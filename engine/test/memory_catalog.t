@@ -53,6 +53,7 @@ subtest 'a table that memory cannot serve is in the real catalogs as a whole' =>
 		'a foreign key' => 'CREATE TEMP TABLE f (a int REFERENCES t)',
 		'a function of its row type' => 'CREATE FUNCTION pg_temp.f(t) RETURNS int LANGUAGE sql AS $$SELECT 1$$',
 		'a domain over its row type' => 'CREATE DOMAIN pg_temp.d AS t',
+		'a type of its own' => 'CREATE TYPE pg_temp.y AS (a int, b text); ALTER TABLE t OF pg_temp.y',
 	);
 	for my $what (sort keys %moves)
 	{
