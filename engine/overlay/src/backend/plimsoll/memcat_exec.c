@@ -112,6 +112,9 @@ MemCatAttachTidRange(TableScanDesc scan, ItemPointer mintid, ItemPointer maxtid)
 {
 	MemCatTableScan *mem;
 
+	/* only the heap, which serves the catalogs, knows of rs_memcat */
+	if (RelationGetRelid(scan->rs_rd) >= FirstUnpinnedObjectId)
+		return;
 	if (scan->rs_memcat == NULL)
 		MemCatAttachTable(scan);
 	if ((mem = scan->rs_memcat) == NULL)
