@@ -12,6 +12,7 @@
  *   its lock and asks here; who creates the dependency holds the lock as well,
  *   until its transaction ends, so neither can miss the other.  When the table
  *   of references is full, a unit is spilled instead.
+ * - The OIDs of its rows (memcat_oid.c).
  *
  * src/backend/plimsoll/memcat_shared.c
  *
@@ -89,6 +90,7 @@ MemCatShmemSize(void)
 	Size		size = offsetof(MemShared, sessions);
 
 	size = add_size(size, mul_size(MaxBackends, sizeof(MemSession)));
+	size = add_size(size, MemOidShmemSize());
 	return add_size(size, hash_estimate_size(MEMCAT_MAX_REFERENCES,
 											 sizeof(MemReference)));
 }
@@ -116,6 +118,7 @@ MemCatShmemInit(void)
 	shared_references = ShmemInitHash("memory catalog references", 256,
 									  MEMCAT_MAX_REFERENCES, &ctl,
 									  HASH_ELEM | HASH_BLOBS);
+	MemOidShmemInit();
 }
 
 static MemSession *
@@ -167,6 +170,7 @@ session_end(int code, Datum arg)
 		hash_destroy(own_references);
 		own_references = NULL;
 	}
+	MemOidReleaseAll();
 	memset(my_session(), 0, sizeof(MemSession));
 }
 

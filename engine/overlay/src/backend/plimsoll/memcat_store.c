@@ -176,6 +176,7 @@ MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 	unit->refs++;
 	dlist_push_tail(&cat->rows, &row->catnode);
 	dlist_push_tail(&unit->rows, &row->unitnode);
+	MemOidHold(row);
 	cat->nrows++;
 	total_rows++;
 	total_bytes += row->size;
@@ -209,6 +210,7 @@ MemStoreFree(MemRow *row)
 	MemKeyUnlink(row->cat, row);
 	dlist_delete_from(&row->cat->rows, &row->catnode);
 	dlist_delete_from(&unit->rows, &row->unitnode);
+	MemOidRelease(row);
 	row->cat->nrows--;
 	rows_by_id[row->id] = NULL;
 	free_ids[nfree_ids++] = row->id;

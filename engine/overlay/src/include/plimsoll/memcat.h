@@ -131,6 +131,11 @@ extern bool MemCatReferencedElsewhere(Oid dbid, Oid classId, Oid objectId);
 extern void MemCatForbidDrop(const ObjectAddress *object);
 extern void MemCatForbidAlterType(Oid typeOid);
 
+/* OIDs that rows in memory have (memcat_oid.c) */
+extern Oid	MemCatNewOid(Oid catalogId);
+extern void MemCatOidsComeAgain(void);
+extern PGDLLEXPORT int64 MemCatOidsHeld(void);
+
 extern PGDLLEXPORT bool MemCatSession(int index, int *pid, Oid *database,
 									  int64 *tables, int64 *rows, int64 *bytes);
 

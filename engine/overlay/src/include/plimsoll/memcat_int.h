@@ -190,6 +190,13 @@ extern MemoryContext MemStoreContext(void);
 extern int64 MemStoreRows(void);
 extern int64 MemStoreBytes(void);
 
+/* memcat_oid.c */
+extern Size MemOidShmemSize(void);
+extern void MemOidShmemInit(void);
+extern void MemOidHold(const MemRow *row);
+extern void MemOidRelease(const MemRow *row);
+extern void MemOidReleaseAll(void);
+
 /* memcat_undo.c */
 typedef enum MemUndoOp
 {

@@ -5,3 +5,11 @@
 CREATE FUNCTION shared_invalidations() RETURNS bigint
 AS 'MODULE_PATHNAME', 'plimsoll_temp_shared_invalidations'
 LANGUAGE C STRICT;
+
+CREATE FUNCTION set_next_oid(oid) RETURNS void
+AS 'MODULE_PATHNAME', 'plimsoll_temp_set_next_oid'
+LANGUAGE C STRICT;
+
+CREATE FUNCTION held_oids() RETURNS bigint
+AS 'MODULE_PATHNAME', 'plimsoll_temp_held_oids'
+LANGUAGE C STRICT;
