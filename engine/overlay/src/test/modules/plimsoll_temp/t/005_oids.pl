@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('oids');
 $node->init;
-$node->append_conf('postgresql.conf', "autovacuum = off\nenable_temp_memory_catalog = on\nrestart_after_crash = on");
+$node->append_conf('postgresql.conf', "autovacuum = off\nenable_temp_memory_catalog = on\ntemp_lazy_toast = off\nrestart_after_crash = on");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION plimsoll_temp');
 
