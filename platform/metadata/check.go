@@ -199,6 +199,7 @@ func sameNames(one, other []Attribute) bool {
 func (c *checker) accounting(r *Accounting) {
 	c.table(r.Table())
 	c.table(r.Totals())
+	c.table(r.AccountTotals())
 	if r.Splits < 1 || len(r.Accounts) == 0 {
 		c.fail("%s: an accounting register needs accounts and at least one split", r.Name)
 	}

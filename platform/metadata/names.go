@@ -35,6 +35,9 @@ func (r *Accounting) Table() string { return "gl_" + r.Name }
 // Totals holds turnovers by month, and those of all time in the period 'infinity'.
 func (r *Accounting) Totals() string { return r.Table() + "_totals" }
 
+// AccountTotals holds turnovers of whole accounts by month, whatever their analytics.
+func (r *Accounting) AccountTotals() string { return r.Table() + "_accounts" }
+
 // SQL is the type in the database.
 func (a Attribute) SQL() string {
 	switch a.Type {

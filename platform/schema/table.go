@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/platform/metadata"
@@ -15,7 +16,7 @@ type Table struct {
 	Indexes []Index
 	// Generated columns are computed by the database, each by the expression that is its default; nobody writes them.
 	Generated []Column
-	// Noted is a statement that gives rows of an earlier version what they lack in a column; it leaves alone those that have it.
+	// Noted is a statement that gives a base of an earlier version the values of a column, or the rows, that it lacks; it leaves alone what there is.
 	Noted string
 	// Updated tables keep room on each page, so that an update of a total stays on its page and touches no index.
 	Updated bool
@@ -200,14 +201,21 @@ func accounting(r *metadata.Accounting) []Table {
 		Column{"debit", "text", ""}, Column{"credit", "text", ""}, Column{"amount", "numeric(18,2)", ""})
 	entries.Columns = append(append(entries.Columns, analytics("debit_")...), analytics("credit_")...)
 	entries.Indexes = []Index{{"period", false, []string{"organisation", "period"}, ""}}
+	turnovers := []Column{
+		{"organisation", "uuid", ""}, {"account", "text", ""}, {"period", "date", ""}, {"split", "integer", ""},
+		{"debit", "numeric(18,2)", "0"}, {"credit", "numeric(18,2)", "0"},
+	}
 	totals := Table{
 		Name: r.Totals(), Updated: true, Key: []string{"organisation", "account", "analytic_1", "analytic_2", "analytic_3", "period", "split"},
-		Columns: append([]Column{
-			{"organisation", "uuid", ""}, {"account", "text", ""}, {"period", "date", ""}, {"split", "integer", ""},
-			{"debit", "numeric(18,2)", "0"}, {"credit", "numeric(18,2)", "0"},
-		}, analytics("analytic_")...),
+		Columns: slices.Concat(turnovers, analytics("analytic_")),
 	}
-	return []Table{entries, totals}
+	accounts := Table{
+		Name: r.AccountTotals(), Updated: true, Key: []string{"organisation", "account", "period", "split"}, Columns: turnovers,
+		Noted: fmt.Sprintf(`INSERT INTO %[1]s (organisation, account, period, split, debit, credit)
+SELECT organisation, account, period, split, sum(debit), sum(credit) FROM %[2]s
+WHERE period < 'infinity' AND NOT EXISTS (SELECT FROM %[1]s) GROUP BY organisation, account, period, split`, r.AccountTotals(), r.Totals()),
+	}
+	return []Table{entries, totals, accounts}
 }
 
 // analytics of one side of an entry, or of a total; those that an account does not have stay empty.
