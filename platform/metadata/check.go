@@ -148,6 +148,9 @@ func (c *checker) accumulation(r *Accumulation) {
 	if r.Turnovers && (r.Controlled || r.Layered) || r.LockBy > len(r.Leading()) {
 		c.fail("%s: turnovers are not controlled, and locks are on leading dimensions", r.Name)
 	}
+	if r.Awaited && (r.Turnovers || r.Layered) {
+		c.fail("%s: turnovers are not awaited, and layers have an index of their own", r.Name)
+	}
 	if r.Covers != "" {
 		c.covers(r)
 	}

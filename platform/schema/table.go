@@ -168,6 +168,9 @@ func accumulation(r *metadata.Accumulation) []Table {
 	totals := Table{Name: r.Totals(), Updated: true, Key: append(append([]string{"organisation"}, dimensions...), "period")}
 	totals.Columns = append([]Column{{"organisation", "uuid", ""}, {"period", "date", ""}},
 		append(columns(r.Dimensions), columns(r.Resources)...)...)
+	if r.Awaited {
+		opened(r, &totals, dimensions)
+	}
 	if !r.Layered {
 		return []Table{movements, totals}
 	}
@@ -181,18 +184,20 @@ func accumulation(r *metadata.Accumulation) []Table {
 func layers(r *metadata.Accumulation, totals *Table) {
 	n := len(r.Leading())
 	document, line := r.Dimensions[n].Name, r.Dimensions[n+1].Name
+	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
+	opened(r, totals, append(names(r.Leading()), metadata.BroughtAt, document, line))
+	totals.Noted = fmt.Sprintf(`UPDATE %[1]s t SET %[2]s = m.period FROM %[3]s m
+WHERE m.recorder = t.%[4]s AND m.line = t.%[5]s AND t.period = 'infinity' AND t.%[2]s = '-infinity'`, r.Totals(), metadata.BroughtAt, r.Table(), document, line)
+}
+
+// opened adds to totals whether they are current ones with anything left, and an index of those that are, in an order.
+func opened(r *metadata.Accumulation, totals *Table, order []string) {
 	var left []string
 	for _, a := range r.Resources {
 		left = append(left, a.Name+" <> 0")
 	}
-	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
 	totals.Generated = []Column{{metadata.Open, "boolean", fmt.Sprintf("period = 'infinity' AND (%s)", strings.Join(left, " OR "))}}
-	totals.Indexes = []Index{{
-		Suffix: "open", Columns: append(append([]string{"organisation"}, names(r.Leading())...), metadata.BroughtAt, document, line),
-		Where: metadata.Open,
-	}}
-	totals.Noted = fmt.Sprintf(`UPDATE %[1]s t SET %[2]s = m.period FROM %[3]s m
-WHERE m.recorder = t.%[4]s AND m.line = t.%[5]s AND t.period = 'infinity' AND t.%[2]s = '-infinity'`, r.Totals(), metadata.BroughtAt, r.Table(), document, line)
+	totals.Indexes = []Index{{Suffix: "open", Columns: append([]string{"organisation"}, order...), Where: metadata.Open}}
 }
 
 func accounting(r *metadata.Accounting) []Table {
