@@ -119,9 +119,10 @@ func (s *Settlements) read(ctx context.Context, w *database.Work, organisation i
 		// An array, because its elements are looked up; to compare balances with the rows of a subquery all of them may be read.
 		balance = register.BalanceOfSQL(meta, "contract", "(ARRAY(SELECT contract FROM {0}))")
 	}
-	// With ties, because names decide between them; names are looked up of these alone.
+	// Sorted before they are summed: nearly every contract has one balance, and hashing keeps two sums of each. With ties, because names decide between them; names
+	// are looked up of these alone.
 	b.into(1, "balances by contract", `SELECT contract, owed, ahead, count(*) OVER (), sum(owed) OVER (), sum(ahead) OVER ()
-FROM (SELECT contract, sum(greatest(amount, 0)) AS owed, sum(greatest(-amount, 0)) AS ahead FROM `+balance+` b GROUP BY contract) t
+FROM (SELECT contract, sum(greatest(amount, 0)) AS owed, sum(greatest(-amount, 0)) AS ahead FROM (SELECT * FROM `+balance+` b ORDER BY contract) b GROUP BY contract) t
 ORDER BY owed - ahead DESC FETCH FIRST $3 ROWS WITH TIES`, organisation, s.Date, s.limit)
 	b.query("settlements", `SELECT c.counterparty, p.name, t.contract, c.name, t.owed, t.ahead, t.contracts, t.all_owed, t.all_ahead
 FROM {1} t JOIN cat_contracts c ON c.id = t.contract JOIN cat_counterparties p ON p.id = c.counterparty
