@@ -26,7 +26,7 @@ func (l *Ledger) Replace(w *database.Work, by register.Recorder, was time.Time, 
 	if len(c.lines) > 0 {
 		split := int(w.Backend()) % l.meta.Splits
 		args := columns(columns([]any{by.ID, by.Type, by.Organisation, split, c.lines, c.periods}, c.rows.Debit), c.rows.Credit)
-		w.Queue("enter in "+l.meta.Name, l.write, append(args, c.rows.Amount)...).Besides(len(c.lines) - len(c.erased))
+		w.Queue("enter in "+l.meta.Name, l.write, append(args, c.rows.Amount)...).Besides(len(c.lines) - len(c.erased) + c.accounts())
 	}
 }
 
@@ -40,6 +40,29 @@ type change struct {
 func (c *change) add(line int, period time.Time, e *Entries, row int, sum amount.Money) {
 	c.lines, c.periods = append(c.lines, int32(line)), append(c.periods, period)
 	c.rows.Add(e.Debit[row], e.Credit[row], sum)
+}
+
+// accounts is how many turnovers of whole accounts the change touches.
+func (c *change) accounts() (n int) {
+	type turnover struct {
+		account string
+		year    int
+		month   time.Month
+	}
+	all := make(map[turnover]sums, 2*len(c.lines))
+	for i, sum := range c.rows.Amount {
+		period := c.periods[i].UTC()
+		debit := turnover{c.rows.Debit[i].Code, period.Year(), period.Month()}
+		credit := turnover{c.rows.Credit[i].Code, period.Year(), period.Month()}
+		all[debit] = sums{all[debit].debit + sum, all[debit].credit}
+		all[credit] = sums{all[credit].debit, all[credit].credit + sum}
+	}
+	for _, s := range all {
+		if s != (sums{}) {
+			n++
+		}
+	}
+	return n
 }
 
 func differences(by register.Recorder, was time.Time, before, after *Entries) (c change) {
