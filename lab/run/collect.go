@@ -195,6 +195,12 @@ func (r *running) events() []result.Event {
 	if r.restarted() {
 		all = append(all, result.Event{AtS: r.after.Started.Sub(r.rampBegan).Seconds(), Text: "the database server was started again"})
 	}
+	if r.recovered() {
+		all = append(all, result.Event{AtS: r.after.Cleared.Sub(r.rampBegan).Seconds(), Text: "the database server recovered from a crash"})
+	}
+	for _, url := range r.toldAfter.begunAnew(r.toldBefore) {
+		all = append(all, result.Event{AtS: r.toldAfter[url].Started.Sub(r.rampBegan).Seconds(), Text: "the application server " + url + " was started again"})
+	}
 	slices.SortFunc(all, func(a, b result.Event) int { return cmp.Compare(a.AtS, b.AtS) })
 	return all
 }

@@ -95,8 +95,25 @@ func (r *running) open(ctx context.Context) (err error) {
 	if r.crew, err = r.hire(ctx); err == nil {
 		r.crew.tell = func(text string) { r.feed.say(live.Alarm, text) }
 		r.toldBefore = ask(ctx, r.crew.urls())
+		err = r.checkDatabase()
+	}
+	if err != nil && r.crew != nil {
+		r.crew.stop()
 	}
 	return err
+}
+
+// checkDatabase refuses workers whose database is another than the one that is audited and described: the
+// verdict would be about books that nobody wrote in.
+func (r *running) checkDatabase() error {
+	if r.before == nil {
+		return nil
+	}
+	if urls := r.toldBefore.elsewhere(r.before.Database); len(urls) > 0 {
+		return problem.New(problem.Usage, fmt.Errorf("the application server %s works on another database than the one that would be audited", urls[0]),
+			"name its database: --cluster NAME or --dsn")
+	}
+	return nil
 }
 
 // load logs the users in and lets them work.
