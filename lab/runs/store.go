@@ -71,15 +71,13 @@ func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, r
 // ResultPath is where the JSON of a run is.
 func (s *Store) ResultPath(id string) string { return filepath.Join(s.dir, id, resultFile) }
 
-// List is all complete runs, newest first, without their series. Runs that cannot
-// be read are left out and named in the error.
-func (s *Store) List() ([]*result.Result, error) {
+// List is all complete runs, newest first, without their series, and why others cannot be
+// read: one that another version wrote hides none.
+func (s *Store) List() (all []*result.Result, broken []error, err error) {
 	ids, err := s.complete()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []*result.Result
-	var broken []error
 	for _, id := range ids {
 		r, err := Read(s.ResultPath(id))
 		if err != nil {
@@ -89,7 +87,7 @@ func (s *Store) List() ([]*result.Result, error) {
 		r.Series = result.Series{}
 		all = append(all, r)
 	}
-	return all, errors.Join(broken...)
+	return all, broken, nil
 }
 
 // complete is the ids of complete runs, newest first.

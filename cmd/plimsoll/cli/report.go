@@ -2,10 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -93,32 +93,33 @@ func loadRun(which string) (*result.Result, error) {
 	case which == "":
 		return runs.Default().Load("latest")
 	case strings.ContainsRune(which, os.PathSeparator), strings.HasSuffix(which, ".json"), fileExists(which):
-		return readResult(which)
+		return runs.Read(which)
 	}
 	return runs.Default().Load(which)
 }
 
-func readResult(path string) (*result.Result, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read result: %w", err), "")
-	}
-	var r result.Result
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read result %s: %w", path, err), "a file that 'plimsoll run --json' wrote is wanted")
-	}
-	if r.Schema != result.Schema {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read result %s: it is %q, not %q", path, r.Schema, result.Schema), "a file that 'plimsoll run --json' wrote is wanted")
-	}
-	return &r, nil
-}
-
 // writeHTML writes a report whole or not at all.
 func writeHTML(path string, page func(io.Writer) error) error {
-	if err := runs.WriteWhole(path, page); err != nil {
-		return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err), "")
+	return noReport(path, runs.WriteWhole(path, page))
+}
+
+// writable says beforehand that writeHTML would fail; an empty path is none.
+func writable(path string) error {
+	if path == "" {
+		return nil
 	}
-	return nil
+	return noReport(path, runs.Writable(path))
+}
+
+func noReport(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err // its path is that of a file beside it
+	}
+	return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err), "name a file in a folder that is there and may be written to")
 }
 
 func fileExists(path string) bool {
@@ -127,7 +128,7 @@ func fileExists(path string) bool {
 }
 
 func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	all, err := runs.Default().List()
+	all, _, err := runs.Default().List()
 	if err != nil || len(args) >= report.SidesMax {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
+	"plimsoll/lab/apdex"
 	"plimsoll/lab/cluster"
 	"plimsoll/lab/report"
 	"plimsoll/lab/result"
@@ -94,7 +95,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	if err := cmp.Or(o.fleet.check(), o.figureOptions.check()); err != nil {
+	if err := cmp.Or(o.fleet.check(), o.figureOptions.check(), o.lookOptions.check(), writable(o.html)); err != nil {
 		return err
 	}
 	options, err := a.runOptions("run", o)
@@ -231,7 +232,7 @@ func (a *app) runProgress(l *looks) func(run.Progress) {
 			note += fmt.Sprintf(", %.0f ops/s", p.OpsPerS)
 		}
 		if p.Scored {
-			note += fmt.Sprintf(", Apdex %.3f", p.Apdex)
+			note += ", Apdex " + apdex.Text(p.Apdex)
 		}
 		if p.Backlog > 0 {
 			note += fmt.Sprintf(", %d wait for a slot", p.Backlog)

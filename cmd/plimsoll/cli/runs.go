@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/lab/apdex"
 	"plimsoll/lab/result"
 	"plimsoll/lab/runs"
 )
@@ -19,9 +20,12 @@ func (a *app) addRuns(root *cobra.Command) {
 		Example: `  plimsoll runs
   plimsoll runs --json | jq '.runs[].apdex'`,
 	}, func(context.Context, []string) error {
-		all, err := runs.Default().List()
+		all, broken, err := runs.Default().List()
 		if err != nil {
 			return err
+		}
+		for _, why := range broken {
+			fmt.Fprintf(a.stderr, "plimsoll: left out: %v\n", why) // also for the quiet
 		}
 		if all == nil {
 			all = []*result.Result{}
@@ -51,7 +55,7 @@ func scoreText(score *float64) string {
 	if score == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.3f", *score)
+	return apdex.Text(*score)
 }
 
 func booksText(a result.Audit) string {

@@ -105,14 +105,23 @@ func (a *app) pickOrName(ctx context.Context, name, engine string) (string, erro
 			a.warnLost(s)
 		}
 		return s.Flavour, err
-	case isFlavour(name):
-		return name, nil
 	}
-	_, err = a.clusters().Find(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = problem.New(problem.Usage, err, nearest.Hint(name, a.clusterNames(), "plimsoll up "+name+" makes it"))
+	return name, a.known(ctx, name, engine)
+}
+
+// known says that a cluster is there and has the engine that is asked for, which would otherwise
+// be the figures of another.
+func (a *app) known(ctx context.Context, name, engine string) error {
+	c, err := a.clusters().Find(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isFlavour(name):
+		return nil // it is made
+	case errors.Is(err, fs.ErrNotExist):
+		return problem.New(problem.Usage, err, nearest.Hint(name, a.clusterNames(), "plimsoll up "+name+" makes it"))
+	case err != nil:
+		return err
 	}
-	return name, err
+	return problem.WithHint(c.SameEngine(ctx, engine), "leave out --engine, or make a cluster of it: plimsoll up NAME --engine "+engine)
 }
 
 func isFlavour(name string) bool {
