@@ -59,7 +59,8 @@ this command started it stops again. Users act, wait for the answer, think, and 
 latency, waits of the database, processors, log of events; and lets you pause it, change the
 number of users or end it. What was changed by hand is in the result, which is then not valid.
 
-Ctrl-C ends the run early and keeps what was measured; a second one stops at once.
+Ctrl-C ends the run early and keeps what was measured; a second one stops at once. What a
+process that was killed had counted until then, 'plimsoll runs' or 'plimsoll report' keeps.
 Exit code 3 when the run is not valid, the books are wrong or --target is missed.`,
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
@@ -270,6 +271,9 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 	path := o.html
 	if path == "" {
 		path = runs.Default().ReportPath(r.ID)
+	}
+	if !fileExists(path) {
+		return nil // it could not be written, which is said
 	}
 	_, err := fmt.Fprintf(a.stdout, "report: %s\n", path)
 	return err
