@@ -134,6 +134,9 @@ func (s *stand) upBoth(t *testing.T) {
 	plimsoll(t, "status").want(t, ExitOK)
 	plimsoll(t, "down").want(t, ExitUsage, "which cluster? 2 run")
 	plimsoll(t, s.upOne...).want(t, ExitOK) // runs already
+	for _, command := range []string{"run", "line"} {
+		plimsoll(t, command, "--cluster", s.one, "--engine", "/no/such/prefix").want(t, ExitUsage, "was made with engine", "hint: leave out --engine")
+	}
 }
 
 func (s *stand) killed(t *testing.T) {
@@ -566,6 +569,18 @@ func (s *stand) ownLine(t *testing.T) {
 	plimsoll(t, "report", l.Trials[0].Run).want(t, ExitOK)
 	plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration", "1s", "--ramp", "0s").want(t, ExitOK)
 	plimsoll(t, "run", "--scenario", path, "--dsn", "host=/nowhere dbname=x").want(t, ExitEnvironment)
+	c, err := cluster.Open("").Find(s.one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, err := c.TakeForLoad(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Remove()
+	for _, other := range [][]string{{"--scenario", path}, {"--url", "http://127.0.0.1:1"}} {
+		plimsoll(t, append([]string{"run", "--cluster", s.one}, other...)...).want(t, ExitEnvironment, "in use by load", "hint: wait until that run has finished")
+	}
 }
 
 // lines of both clusters in turns, then of shapes of the ERP.

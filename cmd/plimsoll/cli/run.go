@@ -202,8 +202,8 @@ func (a *app) ready(ctx context.Context, o runOptions) (dsn, profile string, tak
 	}
 	if o.url != "" {
 		// Workers that run already have a base; one that is made here would be another.
-		dsn, err := a.database(ctx, o.target)
-		return dsn, "", func() error { return nil }, problem.WithHint(err, "--url needs the database of those workers: --dsn, or a cluster that runs")
+		dsn, takeDown, err := a.loaded(ctx, o.target, "--url needs the database of those workers: --dsn, or a cluster that runs")
+		return dsn, "", takeDown, err
 	}
 	name, err := a.pickOrName(ctx, o.cluster, o.engine)
 	if err != nil {

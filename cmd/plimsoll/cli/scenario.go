@@ -93,8 +93,8 @@ func (a *app) readyFor(ctx context.Context, o runOptions, s *scenario.Scenario) 
 	if o.foreign() || !s.NeedsDatabase() {
 		return o.dsn, "", nothing, nil
 	}
-	dsn, err = a.database(ctx, o.target)
-	return dsn, "", nothing, problem.WithHint(err, "the scenario speaks to a database: name it with --dsn, or start a cluster with 'plimsoll up'")
+	dsn, takeDown, err = a.loaded(ctx, o.target, "the scenario speaks to a database: name it with --dsn, or start a cluster with 'plimsoll up'")
+	return dsn, "", takeDown, err
 }
 
 func (a *app) addScenario(root *cobra.Command) {

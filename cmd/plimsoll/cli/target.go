@@ -171,6 +171,22 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 	return c.DSN(rig.Database).Secret(), nil
 }
 
+// loaded gives the database of a local cluster that runs, and keeps every other load off it until it is released.
+func (a *app) loaded(ctx context.Context, t target, missing string) (dsn string, release func() error, err error) {
+	c, err := a.mustRun(ctx, t.cluster)
+	if err != nil {
+		return "", nil, problem.WithHint(err, missing)
+	}
+	load, err := c.TakeForLoad(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := rig.EnsureDatabase(ctx, c); err != nil {
+		return "", nil, errors.Join(err, load.Remove())
+	}
+	return c.DSN(rig.Database).Secret(), load.Remove, nil
+}
+
 func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
