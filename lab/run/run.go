@@ -40,6 +40,8 @@ type running struct {
 	operations []users.Operation
 	board      *board
 	feed       feed
+	journal    *journal
+	rested     bool // a journal that was read goes to the end of the load
 	began      time.Time
 	id         string
 
@@ -58,10 +60,15 @@ type running struct {
 	verdict               verdict
 }
 
-func (r *running) run(ctx context.Context) (*result.Result, error) {
+func (r *running) run(ctx context.Context) (all *result.Result, err error) {
 	if err := r.reserve(); err != nil {
 		return nil, err
 	}
+	if r.journal, err = r.mark(ctx); err != nil {
+		return nil, err
+	}
+	// Where the result could not be kept, the journal is what is left of the run.
+	defer func() { r.journal.close(all != nil && err != nil) }()
 	r.feed = r.newFeed()
 	if err := r.open(ctx); err != nil {
 		return nil, err
@@ -127,6 +134,7 @@ func (r *running) load(ctx context.Context) (err error) {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	r.crew.watch(stop)
+	r.journal.open(r.opening(), r.feed.say)
 	r.made, err = r.generator.Work(working, r.watched(working, stop))
 	r.stoppedByHand = r.letGo() || ctx.Err() != nil
 	r.tally = r.made.Tally

@@ -1,6 +1,9 @@
 // Package runs owns the folder where runs are kept: one folder a run, with
-// result.json and report.html in it, each written whole or not at all. A folder
-// without result.json is a run under way, or one that never came to its end.
+// result.json and report.html in it, each written whole or not at all. A run under way
+// has a mark that frees itself when the process dies, and a journal of what it counts.
+//
+//	begun ──mark, journal──▶ under way ──result──▶ complete
+//	                             └──process dies──▶ unfinished ──recovered from its journal──▶ complete
 package runs
 
 import (

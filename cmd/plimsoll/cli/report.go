@@ -44,7 +44,7 @@ side, with the conditions in which they differ.`,
 }
 
 func (a *app) report(which, html string) error {
-	r, err := loadRun(which)
+	r, err := a.loadRun(which)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *app) reportSides(which []string, html string) error {
 	all := make([]*result.Result, len(which))
 	for i, name := range which {
 		var err error
-		if all[i], err = loadRun(name); err != nil {
+		if all[i], err = a.loadRun(name); err != nil {
 			return err
 		}
 	}
@@ -87,14 +87,15 @@ func (a *app) reportSides(which []string, html string) error {
 	return report.SideBySide(a.stdout, all)
 }
 
-// loadRun takes an id, its beginning, "latest", a file or - for stdin.
-func loadRun(which string) (*result.Result, error) {
+// loadRun takes an id, its beginning, "latest" or a file.
+func (a *app) loadRun(which string) (*result.Result, error) {
 	switch {
 	case which == "":
-		return runs.Default().Load("latest")
+		which = runs.Latest
 	case strings.ContainsRune(which, os.PathSeparator), strings.HasSuffix(which, ".json"), fileExists(which):
 		return runs.Read(which)
 	}
+	a.recoverRuns()
 	return runs.Default().Load(which)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/lab/apdex"
 	"plimsoll/lab/result"
+	"plimsoll/lab/run"
 	"plimsoll/lab/runs"
 )
 
@@ -20,6 +21,7 @@ func (a *app) addRuns(root *cobra.Command) {
 		Example: `  plimsoll runs
   plimsoll runs --json | jq '.runs[].apdex'`,
 	}, func(context.Context, []string) error {
+		a.recoverRuns()
 		all, broken, err := runs.Default().List()
 		if err != nil {
 			return err
@@ -36,6 +38,24 @@ func (a *app) addRuns(root *cobra.Command) {
 		return a.showRuns(all)
 	})
 }
+
+// recoverRuns completes runs whose process died, as far as they wrote down what they counted; else an older run would be taken for the last.
+func (a *app) recoverRuns() {
+	store := runs.Default()
+	ids, err := store.Unfinished()
+	for _, id := range ids {
+		var r *result.Result
+		if r, err = run.Recover(store, id); err != nil {
+			break
+		}
+		fmt.Fprintf(a.stderr, "plimsoll: run %s never came to its end; what it counted is kept: %s of the steady state\n", id, seconds(r.DurationS))
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "plimsoll: left out: %v\n", err)
+	}
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.0f s", s) }
 
 func (a *app) showRuns(all []*result.Result) error {
 	if len(all) == 0 {
