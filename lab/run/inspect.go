@@ -36,7 +36,7 @@ func (r *running) inspect(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	r.crew.callForeign(ctx)
+	r.crew.call(ctx)
 	r.toldAfter = ask(ctx, r.crew.urls())
 	r.audit = r.unaudited()
 	var err error

@@ -210,8 +210,26 @@ func TestForeignWorkerThatIsGoneIsSaid(t *testing.T) {
 	}
 }
 
-// killWorker ends the only child of this process that is a worker.
-func killWorker(t *testing.T) {
+// A worker that hangs has not died, and its users wait without being counted more than once.
+func TestWorkerThatHangsIsSaid(t *testing.T) {
+	o := base(t)
+	o.Timeout, o.Drain, o.Duration = 2*time.Second, 3*time.Second, 3*time.Second
+	var hangs atomic.Bool
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady && p.Ops > 50 && !hangs.Swap(true) {
+			signalWorker(t, syscall.SIGSTOP)
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "does not answer") || r.Errors == 0 || !r.Audit.Clean {
+		t.Errorf("valid %v, reasons %q, %d errors", r.Valid, r.InvalidReasons, r.Errors)
+	}
+}
+
+func killWorker(t *testing.T) { signalWorker(t, syscall.SIGKILL) }
+
+// signalWorker is to the only child of this process that is a worker.
+func signalWorker(t *testing.T, signal syscall.Signal) {
 	children, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		t.Error(err)
@@ -225,7 +243,7 @@ func killWorker(t *testing.T) {
 			}
 			var pid int
 			_, _ = fmt.Sscan(child, &pid)
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(pid, signal); err != nil {
 				t.Error(err)
 			}
 		}
