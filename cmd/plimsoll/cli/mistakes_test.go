@@ -50,6 +50,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"ConfigOfUnknownFlag", []string{"config", "run", "--usres", "5"}, []string{"did you mean --users?"}},
 		{"RateWithoutArrivals", []string{"run", "--rate", "5"}, []string{"--rate is that of --arrivals", "hint: add --arrivals poisson"}},
 		{"ArrivalsWithoutRate", []string{"run", "--arrivals", "poisson"}, []string{"--arrivals need a rate"}},
+		{"ArrivalsThatThink", []string{"run", "--arrivals", "poisson", "--rate", "5", "--think", "1s"}, []string{"--think is of users", "hint: leave it out"}},
 		{"NegativeRate", []string{"run", "--arrivals", "poisson", "--rate", "-5"}, []string{"-5 arrivals per second"}},
 		{"WrongArrivals", []string{"run", "--arrivals", "poison"}, []string{"--arrivals: must be one of poisson, constant", "did you mean poisson?"}},
 		{"CollectorWithoutAddress", []string{"run", "--otlp", "127.0.0.1:4318"}, []string{`"127.0.0.1:4318" is no address of a collector`, "hint: --otlp takes an address such as http://"}},
