@@ -432,6 +432,12 @@ func (s *stand) hardStop(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != ExitInterrupted {
 		t.Errorf("exit code %d (%v)\n%s", code, err, stderr)
 	}
+	o := plimsoll(t, "report", "--json") // of it, and not of the run before
+	o.want(t, ExitOK, "never came to its end")
+	var r result.Result
+	if o.decode(t, &r); r.Users != 100 || r.Valid || len(r.Series.T) == 0 || !strings.Contains(strings.Join(r.InvalidReasons, " "), "the process of the run died") {
+		t.Errorf("%.2000s", o.stdout)
+	}
 	plimsoll(t, s.upTwo...).want(t, ExitOK) // waits for the server's end, should it still be on its way
 }
 
