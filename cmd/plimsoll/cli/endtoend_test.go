@@ -167,6 +167,7 @@ func (s *stand) fillStopped(t *testing.T) {
 	plimsoll(t, "fill", "--cluster", s.one, "--documents", "100").want(t, ExitUsage, "filled by half", "200000 documents", "--discard")
 	plimsoll(t, "fill", "--cluster", s.one, "--size", "900TB").want(t, ExitEnvironment, "the disk cannot hold it", "--size ")
 	plimsoll(t, "fill", "--cluster", s.one, "--check").want(t, ExitUsage, "filled by half")
+	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitUsage, "filled by half")
 }
 
 func (s *stand) fill(t *testing.T) {
