@@ -53,6 +53,7 @@ subtest 'a table that memory cannot serve is in the real catalogs as a whole' =>
 		'a foreign key' => 'CREATE TEMP TABLE f (a int REFERENCES t)',
 		'a function of its row type' => 'CREATE FUNCTION pg_temp.f(t) RETURNS int LANGUAGE sql AS $$SELECT 1$$',
 		'a domain over its row type' => 'CREATE DOMAIN pg_temp.d AS t',
+		'a type of its own' => 'CREATE TYPE pg_temp.y AS (a int, b text); ALTER TABLE t OF pg_temp.y',
 	);
 	for my $what (sort keys %moves)
 	{
@@ -78,6 +79,9 @@ subtest 'what its tables depend on cannot be dropped elsewhere' => sub {
 	like($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text;'), qr/cannot alter type "pair\[\]" because temporary tables of other sessions use it/, 'nor can the layout of a type change');
 	is(ask($s, "SELECT p[1].b FROM pairs; DROP TABLE pairs;"), "x\n", '... so the value is read as it was written');
 	is($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text; DROP TYPE pair;'), '', 'unless the table is gone');
+	ask($s, "CREATE SCHEMA kept; CREATE TEMP TABLE named (s regnamespace DEFAULT 'kept');");
+	like($server->psql('postgres', 'DROP SCHEMA kept;'), qr/cannot drop schema kept because other objects depend on it/, 'a schema that a default names');
+	is(ask($s, "DROP TABLE named; DROP SCHEMA kept; SELECT 'dropped';"), "dropped\n", '... unless the table is gone');
 	like($server->psql('postgres', 'DROP TYPE mood CASCADE;'), qr/cannot drop type mood because other objects depend on it/, 'a type, not even with CASCADE');
 	like($server->psql('postgres', 'DROP OWNED BY probe_owner; DROP ROLE probe_owner;'), qr/role "probe_owner" cannot be dropped because some objects depend on it\nDETAIL:  temporary tables of other sessions/, 'its owner');
 	is(ask($s, "INSERT INTO t VALUES ('ok'); SELECT * FROM t;"), "ok\n", 'the table lives');
@@ -102,6 +106,11 @@ says('PREPARE TRANSACTION refuses', "BEGIN; CREATE TEMP TABLE t (a int); PREPARE
 says('plans with workers run without them', "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET debug_parallel_query = on; CREATE TEMP TABLE t (a int); SELECT count(*) FROM pg_class WHERE relname = 't'; SELECT 't'::regclass;", "1\nt\n");
 says('a cached plan sees a table made after it', "SET plan_cache_mode = force_generic_plan; PREPARE p AS SELECT relname FROM pg_class WHERE relname = 't'; EXECUTE p; CREATE TEMP TABLE t (a int); EXECUTE p; DROP TABLE t; EXECUTE p;", "t\n");
 says('SQL may change its rows', "SET allow_system_table_mods = on; CREATE TEMP TABLE t (a int); UPDATE pg_class SET reltuples = 5 WHERE relname = 't'; SELECT reltuples FROM pg_class WHERE relname = 't'; COMMENT ON TABLE t IS 'x'; DELETE FROM pg_description WHERE objoid = 't'::regclass; SELECT obj_description('t'::regclass) IS NULL;", "5\nt\n");
+says('SQL that meets a row twice changes it once', "CREATE TEMP TABLE t (a int); INSERT INTO t VALUES (1); ANALYZE t; UPDATE pg_class SET relpages = 7 FROM generate_series(1, 2) WHERE oid = 't'::regclass RETURNING relpages; DELETE FROM pg_statistic USING generate_series(1, 2) WHERE starelid = 't'::regclass RETURNING staattnum; MERGE INTO pg_class USING generate_series(1, 2) ON oid = 't'::regclass WHEN MATCHED THEN UPDATE SET relpages = 8;",
+	"7\n1\nERROR:  MERGE command cannot affect row a second time\nHINT:  Ensure that not more than one source row matches any one target row.\n");
+says('TIDs that no row has', "CREATE TEMP TABLE t (a int); SELECT count(*) FROM pg_class WHERE ctid IN ('(3758096384,0)', '(3758096385,0)', '(3758096384,257)');", "0\n");
+says('TID ranges, both directions', "CREATE TEMP TABLE zz1 (a int); CREATE TEMP TABLE zz2 (a int); BEGIN; DECLARE c SCROLL CURSOR FOR SELECT relname FROM pg_class WHERE ctid >= (SELECT max(ctid) FROM pg_class WHERE ctid < '(3758096384,0)'); MOVE 1 FROM c; FETCH ALL FROM c; FETCH BACKWARD 1 FROM c; MOVE BACKWARD ALL FROM c; MOVE 1 FROM c; FETCH 1 FROM c; COMMIT; SELECT (SELECT relname FROM pg_class WHERE ctid BETWEEN g AND g) FROM (SELECT ctid FROM pg_class WHERE relname ~ '^zz' ORDER BY 1) s(g); SELECT count(*) FROM pg_class WHERE ctid < '(3758096384,0)' AND relname ~ '^zz';",
+	"zz1\nzz2\nzz2\nzz1\nzz1\nzz2\n0\n");
 for my $plan (qw(seq index bitmap indexonly))
 {
 	my $only = join ' ', map { "SET enable_${_}scan = " . ($_ eq $plan || ($plan eq 'indexonly' && $_ eq 'index') ? 'on' : 'off') . ';' } qw(seq index bitmap indexonly);

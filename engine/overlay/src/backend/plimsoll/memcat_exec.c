@@ -8,7 +8,7 @@
  * must see the heap alone (VACUUM, ANALYZE, CLUSTER, index builds of the
  * catalogs themselves) never do.
  *
- * Sequential scans return the memory rows after the heap's, in both
+ * Sequential and TID range scans return the memory rows after the heap's, in both
  * directions.  Bitmap scans append them too; the caller rechecks its quals.
  * Index scans must keep the order of the index, and must support going
  * backwards and mark/restore: when, and only when, some memory row may match
@@ -39,6 +39,17 @@ MemCatStoreSlot(HeapTuple tup, TupleTableSlot *slot)
 	slot->tts_tableOid = tup->t_tableOid;
 }
 
+/* The same for a scan's next row, if there is one. */
+bool
+MemCatStoreNext(HeapTuple tup, TupleTableSlot *slot)
+{
+	if (tup == NULL)
+		ExecClearTuple(slot);
+	else
+		MemCatStoreSlot(tup, slot);
+	return tup != NULL;
+}
+
 /*
  * Table scans
  */
@@ -50,6 +61,9 @@ struct MemCatTableScan
 	int			cur;			/* row we stand on; -1: still in the heap;
 								 * nrows: past the end */
 	bool		loaded;
+	bool		ranged;			/* only rows with TIDs of this range */
+	ItemPointerData mintid;
+	ItemPointerData maxtid;
 };
 
 static MemRow **
@@ -92,6 +106,40 @@ MemCatAttachTable(TableScanDesc scan)
 	scan->rs_memcat->cur = -1;
 }
 
+/* Each (re)start of a TID range scan tells its range. */
+void
+MemCatAttachTidRange(TableScanDesc scan, ItemPointer mintid, ItemPointer maxtid)
+{
+	MemCatTableScan *mem;
+
+	/* only the heap, which serves the catalogs, knows of rs_memcat */
+	if (RelationGetRelid(scan->rs_rd) >= FirstUnpinnedObjectId)
+		return;
+	if (scan->rs_memcat == NULL)
+		MemCatAttachTable(scan);
+	if ((mem = scan->rs_memcat) == NULL)
+		return;
+	mem->ranged = true;
+	mem->mintid = *mintid;
+	mem->maxtid = *maxtid;
+}
+
+static void
+keep_range(MemCatTableScan *mem)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < mem->nrows; i++)
+	{
+		ItemPointer tid = &mem->rows[i]->tuple.t_self;
+
+		if (ItemPointerCompare(tid, &mem->mintid) >= 0 &&
+			ItemPointerCompare(tid, &mem->maxtid) <= 0)
+			mem->rows[kept++] = mem->rows[i];
+	}
+	mem->nrows = kept;
+}
+
 static void
 table_load(TableScanDesc scan)
 {
@@ -103,6 +151,8 @@ table_load(TableScanDesc scan)
 	MemSearchBegin(&search, cat, MemSnapOf(scan->rs_snapshot),
 				   RelationGetDescr(scan->rs_rd), scan->rs_nkeys, scan->rs_key);
 	mem->rows = collect_rows(&search, &mem->nrows);
+	if (mem->ranged)
+		keep_range(mem);
 	mem->loaded = true;
 	MemoryContextSwitchTo(old);
 }

@@ -127,6 +127,18 @@ MemCatTidVisible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
 	return row != NULL && MemRowVisible(row, &snap);
 }
 
+/* Has this transaction deleted the row, and when?  No is the answer if it moved. */
+bool
+MemCatTidDeleted(Oid catalogId, ItemPointer tid, CommandId *cmax)
+{
+	MemRow	   *row = MemStoreByTid(catalogId, tid);
+
+	if (row == NULL || !row->deleted || ItemPointerIsValid(&row->moved))
+		return false;
+	*cmax = row->del_cid;
+	return true;
+}
+
 bool
 MemCatFetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 			TupleTableSlot *slot)

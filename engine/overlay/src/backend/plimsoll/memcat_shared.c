@@ -22,6 +22,7 @@
 #include "access/multixact.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
+#include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
@@ -186,8 +187,9 @@ reference_of(const MemRow *row, MemReferenceKey *key)
 	{
 		Form_pg_depend dep = (Form_pg_depend) GETSTRUCT(&row->tuple);
 
-		/* a temporary schema outlives all that is in it */
-		if (dep->refclassid == NamespaceRelationId)
+		/* our temporary schema outlives all that is in it */
+		if (dep->refclassid == NamespaceRelationId &&
+			isTempOrTempToastNamespace(dep->refobjid))
 			return false;
 		key->database = MyDatabaseId;
 		key->classId = dep->refclassid;

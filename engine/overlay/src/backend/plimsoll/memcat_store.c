@@ -109,7 +109,9 @@ MemStoreByTid(Oid relid, const ItemPointerData *tid)
 		(ItemPointerGetOffsetNumberNoCheck(tid) - FirstOffsetNumber);
 	MemRow	   *row = id < nids ? rows_by_id[id] : NULL;
 
-	return row != NULL && row->cat->relid == relid ? row : NULL;
+	/* a TID that a query made up may encode the number of another row */
+	return row != NULL && row->cat->relid == relid &&
+		ItemPointerEquals(&row->tuple.t_self, (ItemPointer) tid) ? row : NULL;
 }
 
 static void

@@ -117,6 +117,14 @@ row_to_change(Relation catalog, ItemPointer *tid)
 	return row;
 }
 
+/* ALTER TYPE looks for the tables of a type in pg_class, and nowhere else. */
+static bool
+is_typed_table(const MemRow *row)
+{
+	return row->cat->relid == RelationRelationId &&
+		OidIsValid(((Form_pg_class) GETSTRUCT(&row->tuple))->reloftype);
+}
+
 /*
  * Returns false if the row is in the real catalog; *otid is its TID there.
  */
@@ -140,7 +148,7 @@ MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup)
 	row = MemStoreInsert(old->cat, old->unit, tup);
 	MemStoreDelete(old);
 	CacheInvalidateHeapTuple(catalog, &old->tuple, &row->tuple);
-	if (!MemSharedPublish(row))
+	if (!MemSharedPublish(row) || is_typed_table(row))
 		MemUnitSpill(row->unit);
 	return true;
 }

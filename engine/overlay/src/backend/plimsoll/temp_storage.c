@@ -178,14 +178,18 @@ temp_storage_extend(SMgrRelation reln, ForkNumber forknum, BlockNumber blocknum,
 {
 	if (fork_in_memory(reln, forknum) != NULL)
 	{
-		if (put_into_buffer(reln, forknum, blocknum, buffer))
-		{
-			Fork	   *fork = find_fork(reln, forknum);
+		bool		kept = put_into_buffer(reln, forknum, blocknum, buffer);
 
+		/* a page that had to leave for it may have been one of this fork */
+		Fork	   *fork = fork_in_memory(reln, forknum);
+
+		if (kept && fork != NULL)
+		{
 			fork->nblocks = Max(fork->nblocks, blocknum + 1);
 			return;
 		}
-		make_file(reln, forknum);
+		if (fork != NULL)
+			make_file(reln, forknum);
 	}
 	mdextend(reln, forknum, blocknum, buffer, skipFsync);
 }

@@ -39,6 +39,9 @@
 bool		temp_lazy_toast = false;
 bool		temp_toast_volatile = false;
 
+/* has this session put off any? */
+static bool put_off = false;
+
 /* Was the table in the memory catalog from the start, wherever it is now? */
 static bool
 from_memory(Relation rel)
@@ -57,8 +60,11 @@ from_memory(Relation rel)
 bool
 temp_toast_puts_off(Relation rel, Datum reloptions, Oid oldToast)
 {
-	return temp_lazy_toast && reloptions == (Datum) 0 &&
-		!OidIsValid(oldToast) && from_memory(rel);
+	if (!temp_lazy_toast || reloptions != (Datum) 0 ||
+		OidIsValid(oldToast) || !from_memory(rel))
+		return false;
+	put_off = true;
+	return true;
 }
 
 /* Was it put off, and never made? */
@@ -67,6 +73,18 @@ temp_toast_is_off(Relation rel)
 {
 	return !OidIsValid(rel->rd_rel->reltoastrelid) && from_memory(rel) &&
 		table_relation_needs_toast_table(rel);
+}
+
+/*
+ * A function in mid-command may have made the toast table in a subtransaction
+ * that was rolled back.  An aborting one cannot rebuild the relation, and the
+ * command around, which has it open, would look for what is gone.
+ */
+void
+temp_toast_refresh(Relation rel)
+{
+	if (from_memory(rel))
+		RelationClose(RelationIdGetRelation(RelationGetRelid(rel)));
 }
 
 /* Makes it, in the midst of whatever goes on. */
@@ -108,6 +126,16 @@ temp_toast_take_options(Relation rel, List *options)
 			break;
 		}
 	}
+}
+
+/*
+ * May a toast pointer that is stored now, or by the query about to run, be left
+ * without its toast table by the rollback of the current subtransaction?
+ */
+bool
+temp_toast_may_vanish(void)
+{
+	return put_off && GetCurrentTransactionNestLevel() > 1;
 }
 
 void

@@ -87,6 +87,7 @@ extern void MemCatEndScan(MemCatScan *scan);
 extern bool MemCatFetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 						TupleTableSlot *slot);
 extern bool MemCatTidVisible(Oid catalogId, ItemPointer tid, Snapshot snapshot);
+extern bool MemCatTidDeleted(Oid catalogId, ItemPointer tid, CommandId *cmax);
 
 /* scans of the executor and of COPY (memcat_exec.c) */
 struct TableScanDescData;
@@ -95,7 +96,10 @@ typedef struct MemCatTableScan MemCatTableScan;
 typedef struct MemCatIndexScan MemCatIndexScan;
 
 extern void MemCatStoreSlot(HeapTuple tup, TupleTableSlot *slot);
+extern bool MemCatStoreNext(HeapTuple tup, TupleTableSlot *slot);
 extern void MemCatAttachTable(struct TableScanDescData *scan);
+extern void MemCatAttachTidRange(struct TableScanDescData *scan,
+								 ItemPointer mintid, ItemPointer maxtid);
 extern bool MemCatTableBefore(struct TableScanDescData *scan,
 							  ScanDirection direction, bool inited,
 							  HeapTuple *tup);

@@ -25,8 +25,10 @@ extern PGDLLIMPORT bool temp_toast_volatile;
 
 extern bool temp_toast_puts_off(Relation rel, Datum reloptions, Oid oldToast);
 extern bool temp_toast_is_off(Relation rel);
+extern void temp_toast_refresh(Relation rel);
 extern void temp_toast_make(Relation rel);
 extern void temp_toast_take_options(Relation rel, List *options);
+extern bool temp_toast_may_vanish(void);
 extern void AtEOXact_TempToast(void);
 
 #endif							/* PLIMSOLL_TEMP_TOAST_H */

@@ -215,4 +215,27 @@ SELECT (SELECT b FROM many_1), (SELECT b FROM many_100), (SELECT b FROM many_200
 SELECT files() > 0 AS some_have_files;
 DISCARD TEMP;
 SELECT files();
+
+-- a rewrite whose last page finds no buffer free but one of its own
+\c
+SET temp_buffers = 100;
+CREATE TEMP TABLE hot AS SELECT g AS a, repeat('x', 1000) AS b FROM generate_series(1, 60 * 7) g;
+CREATE TEMP TABLE small (a int PRIMARY KEY, b text);
+INSERT INTO small SELECT g, repeat('y', 1000) FROM generate_series(1, 8 * 7) g;
+DO $$
+BEGIN
+  FOR pages IN 61 .. 100 LOOP
+    INSERT INTO hot SELECT g, repeat('x', 1000) FROM generate_series(1, 7) g;
+    FOR i IN 1 .. 6 LOOP
+      PERFORM sum(length(b)) FROM hot;
+      PERFORM sum(length(b)) FROM small;
+    END LOOP;
+    CLUSTER small USING small_pkey;
+    IF (SELECT count(*) FROM small) <> 56 THEN
+      RAISE 'rows are lost, with % pages of another table in the buffers', pages;
+    END IF;
+    COMMIT;
+  END LOOP;
+END $$;
+DISCARD TEMP;
 DROP FUNCTION files, written, sizes, fill;

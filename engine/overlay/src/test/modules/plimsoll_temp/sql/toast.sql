@@ -319,6 +319,59 @@ UPDATE t SET b = add(a);
 SELECT a, length(b) FROM t ORDER BY a;
 DROP FUNCTION add;
 DROP TABLE t;
+-- ... and takes it along with its exception block, under the command that goes on.
+CREATE FUNCTION try(n int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO t VALUES (100 + n, long(n));
+  PERFORM 1 / 0;
+EXCEPTION WHEN division_by_zero THEN RETURN long(n);
+END $$;
+CREATE TEMP TABLE t (a int, b text DEFAULT try(7));
+INSERT INTO t SELECT g, try(g) FROM generate_series(1, 2) g;
+SELECT * FROM look('t');
+DROP TABLE t;
+CREATE TEMP TABLE t (a int, b text DEFAULT try(7));
+INSERT INTO t VALUES (1, 'x'), (2, 'x');
+UPDATE t SET b = try(a);
+SELECT * FROM look('t');
+DROP TABLE t;
+CREATE TEMP TABLE t (a int, b text DEFAULT try(7));
+COPY t (a) FROM stdin;
+1
+2
+\.
+SELECT * FROM look('t');
+-- ... after it was there for good.
+INSERT INTO t SELECT g, try(g) FROM generate_series(3, 4) g;
+SELECT * FROM look('t');
+DROP TABLE t;
+DROP FUNCTION try;
+-- Results that outlive the exception block in which the toast table was made.
+CREATE TEMP TABLE t (a int, gone int, b text);
+ALTER TABLE t DROP gone;
+CREATE FUNCTION add(n int) RETURNS text LANGUAGE sql AS $$INSERT INTO t VALUES (n, long(n)); SELECT b FROM t WHERE a = n$$;
+CREATE FUNCTION texts() RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY SELECT add(g) FROM generate_series(1, 2) g;
+  RETURN NEXT add(3);
+  PERFORM 1 / 0;
+EXCEPTION WHEN division_by_zero THEN NULL;
+END $$;
+CREATE FUNCTION rows() RETURNS SETOF t LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO t VALUES (1, long(1));
+  RETURN QUERY SELECT * FROM t;
+  RETURN QUERY EXECUTE 'SELECT a + 1, b FROM t';
+  RETURN NEXT (SELECT t FROM t);
+  PERFORM 1 / 0;
+EXCEPTION WHEN division_by_zero THEN NULL;
+END $$;
+BEGIN;
+SELECT length(x) FROM texts() x;
+SELECT a, length(b), b = long(1) AS right FROM rows();
+COMMIT;
+DROP FUNCTION add, texts, rows;
+DROP TABLE t;
 
 -- Statements that fail.
 CREATE TEMP TABLE t (a int PRIMARY KEY, b text CHECK (b <> 'bad'));

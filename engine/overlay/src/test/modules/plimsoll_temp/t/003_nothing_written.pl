@@ -108,6 +108,12 @@ enable_temp_memory_catalog = on
 			  AND locktype <> 'virtualxid'}),
 		'0', "$level: no lock that others could meet");
 	$session->query_safe('ROLLBACK');
+
+	$session->query_safe($_)
+	  for 'CREATE TABLE parent (a int)', 'CREATE TEMP TABLE child (a int)',
+	  'BEGIN\; ALTER TABLE child INHERIT parent\; ROLLBACK', 'DROP TABLE child';
+	is($session->query_safe(q{SELECT to_regclass('child') IS NULL}),
+		't', "$level: what other sessions might have met can be dropped");
 	$session->quit;
 	$node->stop;
 }
