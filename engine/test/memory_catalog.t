@@ -82,6 +82,11 @@ subtest 'what its tables depend on cannot be dropped elsewhere' => sub {
 	ask($s, "CREATE SCHEMA kept; CREATE TEMP TABLE named (s regnamespace DEFAULT 'kept');");
 	like($server->psql('postgres', 'DROP SCHEMA kept;'), qr/cannot drop schema kept because other objects depend on it/, 'a schema that a default names');
 	is(ask($s, "DROP TABLE named; DROP SCHEMA kept; SELECT 'dropped';"), "dropped\n", '... unless the table is gone');
+	ask($s, "CREATE TEMP TABLE line (x int, y text); CREATE TEMP TABLE lines (v line[], n int DEFAULT (NULL::line).x); INSERT INTO lines VALUES (ARRAY[(1, 'y')::line]);");
+	chomp(my $schema = ask($s, "BEGIN; CREATE TEMP VIEW moved AS SELECT * FROM line; ROLLBACK; CREATE TEMP VIEW moved AS SELECT * FROM line; SELECT pg_my_temp_schema()::regnamespace;"));
+	like($server->psql('postgres', "DROP TABLE $schema.line CASCADE;"), qr/cannot drop .* because other objects depend on it\nDETAIL:  Temporary tables of other sessions/, 'a row type of theirs that has moved to the real catalogs');
+	is(ask($s, "SELECT v[1].y FROM lines; DROP TABLE lines;"), "y\n", '... so the value is there');
+	unlike($server->psql('postgres', "DROP TABLE $schema.line CASCADE;"), qr/ERROR/, '... unless the table is gone');
 	like($server->psql('postgres', 'DROP TYPE mood CASCADE;'), qr/cannot drop type mood because other objects depend on it/, 'a type, not even with CASCADE');
 	like($server->psql('postgres', 'DROP OWNED BY probe_owner; DROP ROLE probe_owner;'), qr/role "probe_owner" cannot be dropped because some objects depend on it\nDETAIL:  temporary tables of other sessions/, 'its owner');
 	is(ask($s, "INSERT INTO t VALUES ('ok'); SELECT * FROM t;"), "ok\n", 'the table lives');
@@ -102,6 +107,12 @@ for my $case ([ off => '10' ], [ on => '-1' ])
 }
 says('a full memory catalog says so', "SET temp_memory_catalog_limit = '64kB'; CREATE TEMP TABLE keep (a int); DO \$\$ BEGIN FOR i IN 1..50 LOOP EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int)'; END LOOP; EXCEPTION WHEN configuration_limit_exceeded THEN RAISE WARNING '%', SQLERRM; END \$\$; $in_memory",
 	"WARNING:  memory catalog of temporary tables is full\nkeep\n");
+for my $setting (qw(off on))
+{
+	my $add = sub { "DO \$\$ BEGIN EXECUTE format('ALTER TABLE t ADD b text DEFAULT %L', $_[0]); EXCEPTION WHEN program_limit_exceeded THEN RAISE WARNING '%', SQLERRM; END \$\$;" };
+	says("$setting: a catalog row that fits no page is refused at once", "SET enable_temp_memory_catalog = $setting; CREATE TEMP TABLE t (a int); @{[ $add->(q{(SELECT string_agg(md5(g::text), '') FROM generate_series(1, 400) g)}), $add->(q{repeat('x', 100000)}) ]} CREATE TEMP VIEW v AS SELECT length(b) FROM t; INSERT INTO t VALUES (1); SELECT * FROM v;",
+		"WARNING:  row is too big: size 12968, maximum size 8160\n100000\n");
+}
 says('PREPARE TRANSACTION refuses', "BEGIN; CREATE TEMP TABLE t (a int); PREPARE TRANSACTION 'x';", "ERROR:  cannot PREPARE a transaction that has operated on temporary objects\n");
 says('plans with workers run without them', "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET debug_parallel_query = on; CREATE TEMP TABLE t (a int); SELECT count(*) FROM pg_class WHERE relname = 't'; SELECT 't'::regclass;", "1\nt\n");
 says('a cached plan sees a table made after it', "SET plan_cache_mode = force_generic_plan; PREPARE p AS SELECT relname FROM pg_class WHERE relname = 't'; EXECUTE p; CREATE TEMP TABLE t (a int); EXECUTE p; DROP TABLE t; EXECUTE p;", "t\n");

@@ -21,14 +21,56 @@
  */
 #include "postgres.h"
 
+#include "access/heaptoast.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_type.h"
 #include "plimsoll/memcat_int.h"
 #include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
+
+/*
+ * Tables in memory may hang on the row types of the unit that moves.  Now that
+ * others can reach it, they must know: a unit whose dependencies find no room
+ * follows.
+ */
+static void
+publish_dependents(MemUnit *unit)
+{
+	MemCatalog *depend = MemKeyCatalog(DependRelationId);
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &unit->rows)
+	{
+		MemRow	   *row = dlist_container(MemRow, unitnode, iter.cur);
+		Oid			classId = row->cat->relid;
+		Datum		values[MEMCAT_KEY_COLS];
+		dlist_head *dependents;
+		dlist_iter	dep_iter;
+
+		if (row->deleted ||
+			(classId != RelationRelationId && classId != TypeRelationId))
+			continue;
+		values[0] = ObjectIdGetDatum(classId);
+		values[1] = ObjectIdGetDatum(classId == TypeRelationId ?
+									 ((Form_pg_type) GETSTRUCT(&row->tuple))->oid :
+									 ((Form_pg_class) GETSTRUCT(&row->tuple))->oid);
+		dependents = MemKeyFind(depend, MEMCAT_DEPEND_REFERENCED, values);
+		if (dependents == NULL)
+			continue;
+		dlist_foreach(dep_iter, dependents)
+		{
+			MemRow	   *dep = MemRowOfLink(MEMCAT_DEPEND_REFERENCED, dep_iter.cur);
+
+			if (dep->unit != unit && !dep->published && !MemSharedPublish(dep))
+				MemUnitSpill(dep->unit);
+		}
+	}
+}
 
 static void
 move_unit(MemUnit *unit)
@@ -36,6 +78,7 @@ move_unit(MemUnit *unit)
 	dlist_iter	iter;
 
 	MemUnitMoved(unit);
+	publish_dependents(unit);
 	dlist_foreach(iter, &unit->rows)
 	{
 		MemRow	   *row = dlist_container(MemRow, unitnode, iter.cur);
@@ -70,6 +113,30 @@ MemCatSpill(void)
 		move_unit(unit);
 }
 
+/*
+ * A row that no page of the real catalog has room for is refused as it is
+ * there, or its table could never move.
+ */
+static void
+check_fits_page(Relation catalog, HeapTuple tup)
+{
+	HeapTuple	stored;
+	Size		len;
+
+	if (tup->t_len <= TOAST_TUPLE_THRESHOLD ||
+		OidIsValid(catalog->rd_rel->reltoastrelid))
+		return;
+	stored = heap_toast_insert_or_update(catalog, tup, NULL, 0);
+	len = MAXALIGN(stored->t_len);
+	if (stored != tup)
+		heap_freetuple(stored);
+	if (len > MaxHeapTupleSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row is too big: size %zu, maximum size %zu",
+						len, MaxHeapTupleSize)));
+}
+
 /* Takes a row about an object of ours; false: it goes to the real catalog. */
 bool
 MemCatInsert(Relation catalog, HeapTuple tup)
@@ -86,6 +153,7 @@ MemCatInsert(Relation catalog, HeapTuple tup)
 		MemOwnerSpillAnchors(catalog, tup);
 		return false;
 	}
+	check_fits_page(catalog, tup);
 	row = MemStoreInsert(MemKeyCatalog(catalogId), unit, tup);
 	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
 	if (!MemSharedPublish(row))
@@ -145,6 +213,7 @@ MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup)
 	if (old->unit->spilled)
 		elog(ERROR, "memory catalog row of \"%s\" survived its table's move",
 			 RelationGetRelationName(catalog));
+	check_fits_page(catalog, tup);
 	row = MemStoreInsert(old->cat, old->unit, tup);
 	MemStoreDelete(old);
 	CacheInvalidateHeapTuple(catalog, &old->tuple, &row->tuple);

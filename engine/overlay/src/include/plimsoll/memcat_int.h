@@ -23,6 +23,9 @@
 #define MEMCAT_MAX_KEYS		4	/* hash keys of one catalog */
 #define MEMCAT_KEY_COLS		3	/* columns of one hash key */
 
+/* the hash key of pg_depend that leads to what depends on an object */
+#define MEMCAT_DEPEND_REFERENCED	1
+
 typedef enum MemColType
 {
 	MEMCOL_OID,
