@@ -117,37 +117,39 @@ func accountCard(ctx context.Context, db *database.Database, user session.User, 
 	return json.Marshal(c)
 }
 
-// cardTable has the entries that are shown, each with what all of the period come to: an account that everything moves has far more of them than anybody looks at.
+// cardTable has the entries that are shown: an account that everything moves has far more of them than anybody looks at.
 var cardTable = temptable.MustDefine([]temptable.Column{
 	{Name: "period", Type: "timestamptz"}, {Name: "recorder_type", Type: "text"}, {Name: "recorder", Type: "uuid"}, {Name: "line", Type: "int4"},
 	{Name: "analytic_1", Type: "uuid"}, {Name: "analytic_2", Type: "uuid"}, {Name: "analytic_3", Type: "uuid"},
 	{Name: "other", Type: "text"}, {Name: "debit", Type: "numeric(18,2)"}, {Name: "credit", Type: "numeric(18,2)"},
-	{Name: "entries", Type: "int8"}, {Name: "all_debit", Type: "numeric"}, {Name: "all_credit", Type: "numeric"},
 })
 
 func (c *AccountCard) read(ctx context.Context, w *database.Work, meta *metadata.Accounting, organisation id.ID) error {
 	c.Rows, c.Count, c.TurnoverDebit, c.TurnoverCredit = c.Rows[:0], 0, 0, 0 // reading may be repeated
-	filtered, where, opened := !c.element.IsZero(), "", []any{organisation, c.From, c.Account}
-	moved := []any{organisation, c.Account, c.From, c.To.Add(time.Microsecond)}
+	filtered, before, moved := !c.element.IsZero(), []any{organisation, c.Account, c.From}, []any{organisation, c.Account, c.From, c.To.Add(time.Microsecond)}
 	if filtered {
-		where, opened, moved = " WHERE $4::uuid IN (analytic_1, analytic_2, analytic_3)", append(opened, c.element), append(moved, c.element)
+		before, moved = append(before, c.element), append(moved, c.element)
 	}
 	b, err := begin(ctx, w, cardTable)
 	if err != nil {
 		return err
 	}
-	w.Queue("opening of account", "SELECT coalesce(sum(debit - credit), 0) FROM "+ledger.AnalyticTurnoverSQL(meta, "$2", "$3")+" t"+where, opened...).
-		Rows(func(r pgx.Rows) error { return r.Scan(&c.Opening) })
-	const columns = "e.period, e.recorder_type, e.recorder, e.line, e.analytic_1, e.analytic_2, e.analytic_3, e.other, e.debit, e.credit"
+	w.Queue("opening of account", ledger.BeforeSQL(meta, filtered), before...).Rows(func(r pgx.Rows) error {
+		var debit, credit amount.Money
+		err := r.Scan(&debit, &credit)
+		c.Opening = debit - credit
+		return err
+	})
+	w.Queue("turnovers of account", ledger.CardTotalsSQL(meta, filtered), moved...).
+		Rows(func(r pgx.Rows) error { return r.Scan(&c.Count, &c.TurnoverDebit, &c.TurnoverCredit) })
 	moved = append(moved, c.limit)
-	// Materialized, or a plan that expects one entry, as one made before this month's are in the statistics does, sums all of the period anew for each.
-	b.into(0, "entries of account", fmt.Sprintf("WITH t AS MATERIALIZED (%s) SELECT %s, t.entries, t.debit, t.credit FROM (%s) e CROSS JOIN t",
-		ledger.CardTotalsSQL(meta, filtered), columns, ledger.CardSQL(meta, filtered, fmt.Sprintf("$%d", len(moved)))), moved...)
-	b.query("card of account", "SELECT "+columns+", e.entries, e.all_debit, e.all_credit, "+numberSQL+" FROM {0} e ORDER BY period, recorder, line").
+	b.into(0, "entries of account", ledger.CardSQL(meta, filtered, fmt.Sprintf("$%d", len(moved))), moved...)
+	b.query("card of account", `SELECT e.period, e.recorder_type, e.recorder, e.line, e.analytic_1, e.analytic_2, e.analytic_3, e.other, e.debit, e.credit, `+numberSQL+`
+FROM {0} e ORDER BY period, recorder, line`).
 		Rows(func(r pgx.Rows) error {
 			var e CardEntry
 			var analytics [metadata.AnalyticsMax]id.ID
-			err := r.Scan(&e.Date, &e.Type, &e.Document, &e.Line, &analytics[0], &analytics[1], &analytics[2], &e.Other, &e.Debit, &e.Credit, &c.Count, &c.TurnoverDebit, &c.TurnoverCredit, &e.Number)
+			err := r.Scan(&e.Date, &e.Type, &e.Document, &e.Line, &analytics[0], &analytics[1], &analytics[2], &e.Other, &e.Debit, &e.Credit, &e.Number)
 			e.Date, e.Analytics = e.Date.UTC(), analytics[:c.analytics]
 			c.Rows = append(c.Rows, e)
 			return err

@@ -63,9 +63,9 @@ type advance struct{ amount, vat amount.Money }
 // advanceIn is what has been paid ahead under the document's contract, as its settlements say, and what of that has been invoiced. Goods that have been
 // shipped, but not invoiced, are not ahead any more.
 func (s *side) advanceIn(facts *posting.Facts) (ahead amount.Money, open advance) {
-	there := facts.Balances[s.advances]
+	there := facts.Balances[s.Advances]
 	open = advance{rowset.Column[amount.Money](there, "amount")[0], rowset.Column[amount.Money](there, "vat")[0]}
-	return -rowset.Column[amount.Money](facts.Balances[s.settlements], "amount")[0], open
+	return -rowset.Column[amount.Money](facts.Balances[s.Settlements], "amount")[0], open
 }
 
 // Advance is what the control of advances refused.

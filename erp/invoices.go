@@ -13,33 +13,49 @@ import (
 	"plimsoll/platform/rowset"
 )
 
+// Invoiced is what invoices of a type are of.
+type Invoiced struct {
+	Deals   []string // the types of documents that charge VAT
+	Payment string   // the type of those that pay, maybe ahead
+
+	Settlements, Advances string // the registers that say how much is ahead, and how much of that is invoiced
+}
+
 // side of trade that invoices are of: that of customers, to whom they are issued, or that of suppliers, from whom they are received.
 type side struct {
-	deals   []string // the types of documents that charge VAT
-	payment string   // the type of those that pay, maybe ahead
-	charged string   // the register of VAT that no invoice is of yet
-	book    string   // of the invoices
-	back    string   // the book that what was booked of advances is taken back by
-	account string   // of VAT of advances
-
-	settlements, advances string
+	Invoiced
+	charged string // the register of VAT that no invoice is of yet
+	book    string // of the invoices
+	back    string // the book that what was booked of advances is taken back by
+	account string // of VAT of advances
 }
 
 var (
 	customers = &side{
-		[]string{GoodsSale, ServiceSale}, BankReceipt, OutputVAT, SalesBook, PurchaseBook, AccountAdvancesReceived, CustomerSettlements, CustomerAdvances,
+		Invoiced{[]string{GoodsSale, ServiceSale}, BankReceipt, CustomerSettlements, CustomerAdvances}, OutputVAT, SalesBook, PurchaseBook, AccountAdvancesReceived,
 	}
 	suppliers = &side{
-		[]string{GoodsReceipt, ServicePurchase}, BankPayment, InputVAT, PurchaseBook, SalesBook, AccountAdvancesPaid, SupplierSettlements, SupplierAdvances,
+		Invoiced{[]string{ServicePurchase, GoodsReceipt}, BankPayment, SupplierSettlements, SupplierAdvances}, InputVAT, PurchaseBook, SalesBook, AccountAdvancesPaid,
 	}
 )
+
+// InvoicedBy is what a type of invoices is of; nil for other types.
+func InvoicedBy(kind string) *Invoiced {
+	switch kind {
+	case InvoiceIssued:
+		return &customers.Invoiced
+	case InvoiceReceived:
+		return &suppliers.Invoiced
+	}
+	return nil
+}
 
 // header of an invoice. An advance that is not given is all of the payment that is ahead.
 func (s *side) header(more ...metadata.Attribute) []metadata.Attribute {
 	counterparty := reference("counterparty", "counterparties")
 	counterparty.Computed = true
 	return slices.Concat([]metadata.Attribute{
-		required(paper("basis", append(slices.Clone(s.deals), s.payment)...)), required(reference("contract", "contracts")), typed("advance", metadata.Money),
+		required(paper("basis", append(slices.Clone(s.Deals), s.Payment)...)), required(reference("contract", "contracts")), typed("advance", metadata.Money),
 	}, more, []metadata.Attribute{
 		counterparty, computed("amount", metadata.Money), computed("vat", metadata.Money), computed("total", metadata.Money),
 		computed("set_off", metadata.Money), computed("set_off_vat", metadata.Money),
@@ -48,8 +64,8 @@ func (s *side) header(more ...metadata.Attribute) []metadata.Attribute {
 
 // reads are what an invoice looks at in the document that it is of.
 func (s *side) reads() map[string][]string {
-	reads := map[string][]string{s.payment: {"counterparty", "contract", "amount"}}
-	for _, deal := range s.deals {
+	reads := map[string][]string{s.Payment: {"counterparty", "contract", "amount"}}
+	for _, deal := range s.Deals {
 		reads[deal] = []string{"counterparty", "contract", "amount", "vat", "total", "lines.vat_rate", "lines.amount", "lines.vat"}
 	}
 	return reads
@@ -60,7 +76,7 @@ func (s *side) balances(d *document.Document) []posting.Balance {
 	basis := []id.ID{refOf(d, "basis")}
 	return []posting.Balance{
 		guard(d, s.charged, keys(s.charged, basis)), guard(d, Payments, keys(Payments, basis)),
-		need(d, s.settlements, contractKeys(d, s.settlements)), need(d, s.advances, contractKeys(d, s.advances)),
+		need(d, s.Settlements, contractKeys(d, s.Settlements)), need(d, s.Advances, contractKeys(d, s.Advances)),
 	}
 }
 
@@ -77,7 +93,7 @@ func (s *side) invoice(d *document.Document, facts *posting.Facts) (moved []*reg
 	counterparty := rowset.Column[id.ID](of.Rows, "counterparty")[row]
 	rowset.Column[id.ID](d.Header, "counterparty")[0] = counterparty
 	sums := func(name string) amount.Money { return rowset.Column[amount.Money](of.Rows, name)[row] }
-	if kind == s.payment {
+	if kind == s.Payment {
 		if err := s.ofPayment(d, facts, sums("amount")); err != nil {
 			return nil, off, err
 		}
@@ -110,7 +126,7 @@ func (s *side) bookDeal(d *document.Document, counterparty id.ID, rates []rated)
 }
 
 func (s *side) bookAdvance(d *document.Document, counterparty id.ID) []*register.Movements {
-	invoiced, open, booked := moves(Payments, 1), moves(s.advances, 1), moves(s.book, 1)
+	invoiced, open, booked := moves(Payments, 1), moves(s.Advances, 1), moves(s.book, 1)
 	invoiced.Add(true, refOf(d, "basis"), refOf(d, "contract"), sumOf(d, "total"))
 	open.Add(false, refOf(d, "contract"), sumOf(d, "total"), sumOf(d, "vat"))
 	booked.Add(false, counterparty, int64(AdvanceRate), sumOf(d, "amount"), sumOf(d, "vat"))
@@ -122,7 +138,7 @@ func (s *side) takeBack(d *document.Document, counterparty id.ID, off advance) [
 	if off.amount == 0 {
 		return nil
 	}
-	open, booked := moves(s.advances, 1), moves(s.back, 1)
+	open, booked := moves(s.Advances, 1), moves(s.back, 1)
 	open.Add(true, refOf(d, "contract"), off.amount, off.vat)
 	booked.Add(false, counterparty, int64(AdvanceRate), off.amount-off.vat, off.vat)
 	return []*register.Movements{open, booked}

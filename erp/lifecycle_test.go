@@ -206,6 +206,7 @@ func TestTotalsAreRecalculatedBesideLivePosting(t *testing.T) {
 	s := stock(t, base, c, 100_000)
 	c.Exec(t, "UPDATE acc_stock_totals SET quantity = quantity + 7")
 	c.Exec(t, "DELETE FROM gl_general_totals WHERE account = '41'")
+	c.Exec(t, "UPDATE gl_general_accounts SET debit = debit + 7")
 	books := posting.New(c.Database, erp.Metadata(), erp.Rules())
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -50,13 +50,13 @@ type Settlements struct {
 	limit                  int
 }
 
-// The temp tables of the report: contracts asked for, balances by object, and by contract.
+// The temp tables of the report: contracts asked for, and balances by contract that are shown, each with the sums of all of them.
 var settlementsTables = []temptable.Structure{
 	temptable.MustDefine([]temptable.Column{{Name: "contract", Type: "uuid"}}),
-	temptable.MustDefine([]temptable.Column{{Name: "contract", Type: "uuid"}, {Name: "object", Type: "uuid"}, {Name: "amount", Type: "numeric(18,2)"}}),
 	temptable.MustDefine([]temptable.Column{
-		{Name: "counterparty", Type: "uuid"}, {Name: "contract", Type: "uuid"}, {Name: "name", Type: "text"}, {Name: "owed", Type: "numeric(18,2)"}, {Name: "ahead", Type: "numeric(18,2)"},
-	}, "counterparty"),
+		{Name: "contract", Type: "uuid"}, {Name: "owed", Type: "numeric(18,2)"}, {Name: "ahead", Type: "numeric(18,2)"},
+		{Name: "contracts", Type: "int8"}, {Name: "all_owed", Type: "numeric"}, {Name: "all_ahead", Type: "numeric"},
+	}),
 }
 
 var settlementsReport = server.Report{
@@ -107,7 +107,7 @@ func settlementsOnDate(ctx context.Context, db *database.Database, user session.
 }
 
 func (s *Settlements) read(ctx context.Context, w *database.Work, organisation id.ID) error {
-	s.Rows = []SettlementsRow{} // reading may be repeated
+	s.Rows, s.Count, s.Owed, s.Ahead = []SettlementsRow{}, 0, 0, 0 // reading may be repeated
 	b, err := begin(ctx, w, settlementsTables...)
 	if err != nil {
 		return err
@@ -116,17 +116,19 @@ func (s *Settlements) read(ctx context.Context, w *database.Work, organisation i
 	balance := register.BalanceSQL(meta, "")
 	if asked, args := s.asked(organisation); len(args) > 1 {
 		b.into(0, "contracts asked for", asked, args...)
-		balance = register.BalanceOfSQL(meta, "contract", "(SELECT contract FROM {0})")
+		// An array, because its elements are looked up; to compare balances with the rows of a subquery all of them may be read.
+		balance = register.BalanceOfSQL(meta, "contract", "(ARRAY(SELECT contract FROM {0}))")
 	}
-	b.into(1, "balances by object", "SELECT contract, object, amount FROM "+balance+" b", organisation, s.Date)
-	b.into(2, "balances by contract", `SELECT c.counterparty, t.contract, c.name, sum(greatest(t.amount, 0)), sum(greatest(-t.amount, 0))
-FROM {1} t JOIN cat_contracts c ON c.id = t.contract GROUP BY c.counterparty, t.contract, c.name`)
-	b.query("sum of settlements", "SELECT count(*), coalesce(sum(owed), 0), coalesce(sum(ahead), 0) FROM {2}").
-		Rows(func(r pgx.Rows) error { return r.Scan(&s.Count, &s.Owed, &s.Ahead) })
-	b.query("settlements", `SELECT t.counterparty, p.name, t.contract, t.name, t.owed, t.ahead
-FROM {2} t JOIN cat_counterparties p ON p.id = t.counterparty ORDER BY t.owed - t.ahead DESC, p.name, t.contract LIMIT $1`, s.limit).Rows(func(r pgx.Rows) error {
+	// Sorted before they are summed: nearly every contract has one balance, and hashing keeps two sums of each. With ties, because names decide between them; names
+	// are looked up of these alone.
+	b.into(1, "balances by contract", `SELECT contract, owed, ahead, count(*) OVER (), sum(owed) OVER (), sum(ahead) OVER ()
+FROM (SELECT contract, sum(greatest(amount, 0)) AS owed, sum(greatest(-amount, 0)) AS ahead FROM (SELECT * FROM `+balance+` b ORDER BY contract) b GROUP BY contract) t
+ORDER BY owed - ahead DESC FETCH FIRST $3 ROWS WITH TIES`, organisation, s.Date, s.limit)
+	b.query("settlements", `SELECT c.counterparty, p.name, t.contract, c.name, t.owed, t.ahead, t.contracts, t.all_owed, t.all_ahead
+FROM {1} t JOIN cat_contracts c ON c.id = t.contract JOIN cat_counterparties p ON p.id = c.counterparty
+ORDER BY t.owed - t.ahead DESC, p.name, t.contract LIMIT $1`, s.limit).Rows(func(r pgx.Rows) error {
 		var row SettlementsRow
-		err := r.Scan(&row.Counterparty, &row.CounterpartyName, &row.Contract, &row.ContractName, &row.Owed, &row.Ahead)
+		err := r.Scan(&row.Counterparty, &row.CounterpartyName, &row.Contract, &row.ContractName, &row.Owed, &row.Ahead, &s.Count, &s.Owed, &s.Ahead)
 		s.Rows = append(s.Rows, row)
 		return err
 	})

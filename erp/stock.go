@@ -50,7 +50,7 @@ func toShip() metadata.Accumulation { return awaited(ToShip, "To be shipped") }
 // awaited is by warehouse too, so that a document cannot be moved to another one when its goods have been carried.
 func awaited(name, title string) metadata.Accumulation {
 	return metadata.Accumulation{
-		Name: name, Title: title, Controlled: true, LockBy: 1,
+		Name: name, Title: title, Controlled: true, Awaited: true, LockBy: 1,
 		Dimensions: []metadata.Attribute{anyPaper("basis"), reference("item", "items"), reference("warehouse", "warehouses")},
 		Resources:  []metadata.Attribute{typed("quantity", metadata.Quantity)},
 	}

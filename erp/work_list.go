@@ -81,12 +81,14 @@ func workList(ctx context.Context, db *database.Database, user session.User, que
 			return err
 		}
 		b.into(0, register, `SELECT t.basis, d.number, t.warehouse, t.item, t.quantity
-FROM acc_`+register+`_totals t JOIN (`+numbersOf(order)+`) d ON d.id = t.basis
-WHERE t.organisation = $1 AND t.period = 'infinity' AND t.quantity > 0`+where+`
-ORDER BY t.basis, t.item LIMIT $2`, args...)
-		b.into(1, "fullest cells", `SELECT DISTINCT ON (c.warehouse, c.item) c.warehouse, c.item, c.cell, c.quantity
-FROM acc_cells_totals c JOIN (SELECT DISTINCT warehouse, item FROM {0}) t USING (warehouse, item)
-WHERE c.organisation = $1 AND c.period = 'infinity' AND c.quantity > 0 ORDER BY c.warehouse, c.item, c.quantity DESC, c.cell`, user.Organisation)
+FROM (SELECT * FROM acc_`+register+`_totals t WHERE t.organisation = $1 AND t.`+metadata.Open+` AND t.quantity > 0`+where+` ORDER BY t.basis, t.item LIMIT $2) t
+JOIN (`+numbersOf(order)+`) d ON d.id = t.basis`, args...)
+		// Item by item: a join may read all that lies in cells.
+		b.into(1, "fullest cells", `SELECT t.warehouse, t.item, c.cell, c.quantity
+FROM (SELECT DISTINCT warehouse, item FROM {0}) t CROSS JOIN LATERAL (
+	SELECT cell, quantity FROM acc_cells_totals c
+	WHERE c.organisation = $1 AND c.warehouse = t.warehouse AND c.item = t.item AND c.period = 'infinity' AND c.quantity > 0
+	ORDER BY quantity DESC, cell LIMIT 1) c`, user.Organisation)
 		b.query("work list", `SELECT t.basis, t.number, t.warehouse, t.item, i.name, t.quantity, coalesce(k.id, $1::uuid), coalesce(k.name, ''), coalesce(c.quantity, 0)
 FROM {0} t JOIN cat_items i ON i.id = t.item LEFT JOIN {1} c USING (warehouse, item)
 LEFT JOIN (SELECT DISTINCT ON (warehouse) warehouse, id FROM cat_warehouse_cells WHERE organisation = $2 ORDER BY warehouse, code) f ON f.warehouse = t.warehouse

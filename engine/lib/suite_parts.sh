@@ -95,6 +95,8 @@ part_command() {
 suite_make() {
 	local dir=$1 with=()
 	[[ $2 == off ]] || with=("TEMP_CONFIG=$SUITE/$2.conf")
+	# The isolation tester gives a step up after twice this many seconds, and asks all the time who waits for whom.
+	[[ $2 != discard ]] || with+=("PG_TEST_TIMEOUT_DEFAULT=${PG_TEST_TIMEOUT_DEFAULT:-1800}")
 	shift 2
 	cd / && as_server_user env "${with[@]}" make -C "$SUITE/tree/$dir" check NO_TEMP_INSTALL=yes PROVE_FLAGS="-j$(nproc) --timer" "$@"
 }

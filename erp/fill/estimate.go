@@ -11,7 +11,8 @@ import (
 )
 
 // What things take, measured on fills at scales 0.002 and 0.01: bytes on disk with indexes and totals, and seconds of
-// a processor of the machine, the server's share in it.
+// a processor of the machine, the server's share in it. What the disk takes is not in them: a base that memory holds is written beside the work, of a bigger one the
+// server writes some times its size while it is filled, and how long that is waited for is the disk's.
 const (
 	bytesPerDocument   = 8_900
 	bytesPerElement    = 420

@@ -135,6 +135,8 @@ func rowsOf(t *testing.T, db *databasetest.Test, table string) string {
 		return "SELECT 1"
 	case table == "gl_general_totals":
 		return "SELECT organisation, account, analytic_1, analytic_2, analytic_3, period, sum(debit), sum(credit) FROM gl_general_totals GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(debit) <> 0 OR sum(credit) <> 0"
+	case table == "gl_general_accounts":
+		return "SELECT organisation, account, period, sum(debit), sum(credit) FROM gl_general_accounts GROUP BY 1, 2, 3 HAVING sum(debit) <> 0 OR sum(credit) <> 0"
 	}
 	own := []string{"id", "recorder", "document"}
 	if strings.HasPrefix(table, "cat_") {

@@ -178,7 +178,8 @@ func (f *filler) totals(ctx context.Context) error {
 	app := f.base.app
 	var names, statements []string
 	for i := range app.Accounting {
-		names, statements = append(names, app.Accounting[i].Totals()), append(statements, ledger.TotalsSQL(&app.Accounting[i]))
+		l := &app.Accounting[i]
+		names, statements = append(names, l.Totals(), l.AccountTotals()), append(statements, ledger.TotalsSQL(l), ledger.AccountTotalsSQL(l))
 	}
 	for i := range app.Accumulation {
 		names, statements = append(names, app.Accumulation[i].Totals()), append(statements, register.TotalsSQL(&app.Accumulation[i]))

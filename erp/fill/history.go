@@ -277,9 +277,9 @@ func (h *history) await(d *document.Document) {
 		h.papers[d.ID] = p
 		q := queue{d.Meta.Name, by}
 		most := waitingMax
-		if of := invoiced[by]; of != nil {
+		if of := erp.InvoicedBy(by); of != nil {
 			most = invoicesMax
-			if of.payment == d.Meta.Name {
+			if of.Payment == d.Meta.Name {
 				most = paymentsMax
 			}
 		}
@@ -302,7 +302,7 @@ func (h *history) wanted(d *document.Document, by string) bool {
 	case erp.GoodsSale: // of an order that reserves one of each nothing comes
 		return h.firm(d)
 	case erp.InvoiceIssued, erp.InvoiceReceived:
-		return invoiced[by].payment != d.Meta.Name || d.Comment != openingComment && h.isAhead(by, d)
+		return erp.InvoicedBy(by).Payment != d.Meta.Name || d.Comment != openingComment && h.isAhead(by, d)
 	case erp.BankPayment:
 		return d.Meta.Name == erp.PaymentRequest
 	case erp.WarehouseReceiptOrder, erp.WarehouseIssueOrder:

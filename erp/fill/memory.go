@@ -204,8 +204,16 @@ func (l *layers) first(required int64) []layer {
 	return l.all[l.used:n]
 }
 
+// Layers have a lookup of their own, in which there is one register: any number stands for it.
+const (
+	layersNumber    = 0
+	placeDimensions = 2
+)
+
 // placeOf is what layers lie under.
-func placeOf(warehouse, item *id.ID) key { return keyOf(0, 2).with(warehouse).with(item) }
+func placeOf(warehouse, item *id.ID) key {
+	return keyOf(layersNumber, placeDimensions).with(warehouse).with(item)
+}
 
 // keep the record sets of a document. What it states in information registers nobody asks for: that nothing is stated twice is up to the
 // generators, and to the unique indexes.

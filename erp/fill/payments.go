@@ -8,17 +8,6 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// invoices of a type are of deals, and of payments that are ahead.
-type invoices struct {
-	deals                          []string
-	payment, settlements, advances string
-}
-
-var invoiced = map[string]*invoices{
-	erp.InvoiceIssued:   {[]string{erp.GoodsSale, erp.ServiceSale}, erp.BankReceipt, erp.CustomerSettlements, erp.CustomerAdvances},
-	erp.InvoiceReceived: {[]string{erp.ServicePurchase, erp.GoodsReceipt}, erp.BankPayment, erp.SupplierSettlements, erp.SupplierAdvances},
-}
-
 func invoiceIssued(h *history) *document.Document { return h.invoice(erp.InvoiceIssued) }
 
 func invoiceReceived(h *history) *document.Document {
@@ -31,14 +20,14 @@ func invoiceReceived(h *history) *document.Document {
 
 // invoice of the oldest deal that has none yet; when all have one, of the oldest payment of which something is still ahead.
 func (h *history) invoice(kind string) *document.Document {
-	of := invoiced[kind]
-	for _, deals := range of.deals {
+	of := erp.InvoicedBy(kind)
+	for _, deals := range of.Deals {
 		if basis := h.takeOf(queue{deals, kind}); basis != nil {
 			return h.invoiceOf(kind, basis)
 		}
 	}
 	for {
-		basis := h.takeOf(queue{of.payment, kind})
+		basis := h.takeOf(queue{of.Payment, kind})
 		if basis == nil {
 			return nil
 		}
@@ -57,8 +46,8 @@ func (h *history) invoiceOf(kind string, basis *document.Document) *document.Doc
 
 // isAhead tells whether more has been paid ahead under the contract of a payment than invoices of the type are of.
 func (h *history) isAhead(kind string, payment *document.Document) bool {
-	of, contract := invoiced[kind], rowset.Column[id.ID](payment.Header, "contract")[0]
-	return -h.memory.balance(of.settlements, contract) > h.memory.balance(of.advances, contract)
+	of, contract := erp.InvoicedBy(kind), rowset.Column[id.ID](payment.Header, "contract")[0]
+	return -h.memory.balance(of.Settlements, contract) > h.memory.balance(of.Advances, contract)
 }
 
 // payersTried until one is found who owes something; after that somebody pays ahead. prepaidShare of the receipts are of an order that is still to be sold, besides

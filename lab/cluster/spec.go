@@ -85,8 +85,8 @@ func (s Spec) over(m marker) marker {
 	return m
 }
 
-// sameEngine refuses another engine than the one that made the data.
-func (c *Cluster) sameEngine(ctx context.Context, asked string) error {
+// SameEngine refuses another engine than the one that made the data.
+func (c *Cluster) SameEngine(ctx context.Context, asked string) error {
 	if asked == "" || asked == c.Engine {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (c *Cluster) sameEngine(ctx context.Context, asked string) error {
 
 // agrees refuses to change a cluster that runs.
 func (c *Cluster) agrees(ctx context.Context, s Spec) error {
-	if err := c.sameEngine(ctx, s.Engine); err != nil {
+	if err := c.SameEngine(ctx, s.Engine); err != nil {
 		return err
 	}
 	m := s.over(c.marker)

@@ -134,7 +134,7 @@ func (c *Cluster) stateNow() State {
 
 // adopt changes a stopped cluster to what is asked for now.
 func (s *Store) adopt(ctx context.Context, c *Cluster, spec Spec) error {
-	if err := c.sameEngine(ctx, spec.Engine); err != nil {
+	if err := c.SameEngine(ctx, spec.Engine); err != nil {
 		return err
 	}
 	m := spec.over(c.marker)

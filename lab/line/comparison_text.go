@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"plimsoll/lab/apdex"
 )
 
 var comparedColumns = []string{"configuration", "users", "operations/s", "ratio of users", "Apdex, least", "trials", "limited by"}
@@ -20,7 +22,7 @@ func (c *Comparison) table() (rows [][]string) {
 		}
 		if a := l.Answer; a != nil {
 			row[2] = fmt.Sprintf("%.1f (%.1f to %.1f)", a.OpsPerS, a.OpsPerSMin, a.OpsPerSMax)
-			row[4] = fmt.Sprintf("%.3f", a.ApdexMin)
+			row[4] = apdex.Text(a.ApdexMin)
 		}
 		if l.Limit != nil {
 			row[6] = l.Limit.Resource

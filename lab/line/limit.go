@@ -3,6 +3,8 @@ package line
 import (
 	"fmt"
 	"strings"
+
+	"plimsoll/lab/apdex"
 )
 
 // Limit is what keeps the system from carrying more, as far as the evidence goes.
@@ -149,7 +151,7 @@ func evidence(t Trial) (lines []string) {
 func scoreAndRate(t Trial) string {
 	score := "no score"
 	if t.Apdex != nil {
-		score = fmt.Sprintf("Apdex %.3f", *t.Apdex)
+		score = "Apdex " + apdex.Text(*t.Apdex)
 	}
 	text := fmt.Sprintf("%s, %.1f operations/s", score, t.OpsPerS)
 	if t.Why != "" {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"plimsoll/lab/apdex"
 )
 
 // Text writes the search for a terminal.
@@ -47,7 +49,7 @@ func (l *Line) rows() (all [][]string) {
 	for _, t := range l.Trials {
 		score := "-"
 		if t.Apdex != nil {
-			score = fmt.Sprintf("%.3f", *t.Apdex)
+			score = apdex.Text(*t.Apdex)
 		}
 		all = append(all, []string{
 			fmt.Sprint(t.Users), string(t.Purpose), fmt.Sprintf("%.0f s", t.DurationS), score, fmt.Sprintf("%.1f", t.OpsPerS),

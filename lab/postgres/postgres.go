@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"plimsoll/lab/process"
 	"plimsoll/lab/server"
+	"plimsoll/platform/database"
 )
 
 // Server is a look at a database server.
@@ -22,6 +23,13 @@ type Server struct {
 	Patchset *int   // nil on a stock server
 	Settings map[string]string
 	Started  time.Time // of the postmaster: another one is another incarnation
+	// Replayed is up to where the server read its log when it last recovered from a crash of one of its
+	// processes, which the postmaster outlives; empty: never, and on a standby, which always reads.
+	Replayed string
+	// Cleared is when the server's statistics began; a recovery lets them begin anew.
+	Cleared time.Time
+	// Database is database.Database.Identity of the one that was looked at; empty where it may not be known.
+	Database string
 	// Postmaster is its process on this machine; 0 when it is elsewhere, or not known.
 	Postmaster int
 	// WAL is how many bytes of log it has written since it was made; nil on a standby.
@@ -52,10 +60,13 @@ func Look(ctx context.Context, dsn string) (*Server, error) {
 func (s *Server) look(ctx context.Context, conn *pgx.Conn) error {
 	var backend int
 	const who = `select pg_postmaster_start_time(), pg_backend_pid(),
-		case when not pg_is_in_recovery() then pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint end`
-	if err := conn.QueryRow(ctx, who).Scan(&s.Started, &backend, &s.WAL); err != nil {
+		case when not pg_is_in_recovery() then pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint end,
+		case when not pg_is_in_recovery() then coalesce(pg_last_wal_replay_lsn()::text, '') else '' end,
+		coalesce((select stats_reset from pg_stat_bgwriter), 'epoch')`
+	if err := conn.QueryRow(ctx, who).Scan(&s.Started, &backend, &s.WAL, &s.Replayed, &s.Cleared); err != nil {
 		return err
 	}
+	s.Database = database.Identity(ctx, conn)
 	if isHere(conn.PgConn().Conn().RemoteAddr()) {
 		s.Postmaster = postmaster(backend, s.Started)
 	}

@@ -13,12 +13,11 @@ import (
 // unknown stands for what was not measured.
 const unknown = "–"
 
-// score is cut, not rounded, after three digits: 0.8499 must not be read as good.
 func score(s *float64) string {
 	if s == nil {
 		return unknown
 	}
-	return fmt.Sprintf("%.3f", math.Floor(*s*1000+1e-9)/1000)
+	return apdex.Text(*s)
 }
 
 // markedScore has the specification's mark of a small group.

@@ -2,14 +2,21 @@ package rig
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/erp"
+	"plimsoll/platform/database"
+	"plimsoll/platform/problem"
 )
+
+// undefinedTable is what PostgreSQL answers where nothing was ever filled.
+const undefinedTable = "42P01"
 
 // estimateAbove is how many rows by the planner's estimate a table may have to be
 // counted: a large base is described by the estimate alone.
@@ -71,12 +78,19 @@ func Scale(ctx context.Context, dsn string) (string, error) {
 
 // Look at a base.
 func Look(ctx context.Context, dsn string) (Base, error) {
-	conn, err := pgx.Connect(ctx, dsn)
+	db, err := database.Open(ctx, dsn, database.Options{Connections: 1})
 	if err != nil {
 		return Base{}, fmt.Errorf("look at the base: %w", err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	b, err := count(ctx, conn)
+	defer db.Close()
+	var b Base
+	err = db.Borrow(ctx, func(conn *pgx.Conn) (err error) {
+		b, err = count(ctx, conn)
+		return err
+	})
+	if absent := (*pgconn.PgError)(nil); errors.As(err, &absent) && absent.Code == undefinedTable {
+		return Base{}, problem.New(problem.Environment, errors.New("look at the base: there is no ERP in this database"), "plimsoll fill makes one; --dsn may name another database")
+	}
 	if err != nil {
 		return Base{}, fmt.Errorf("look at the base: %w", err)
 	}

@@ -11,27 +11,41 @@ import (
 	"plimsoll/lab/machine"
 	"plimsoll/lab/own"
 	"plimsoll/lab/result"
+	"plimsoll/lab/scenario"
 	"plimsoll/lab/tally"
 	"plimsoll/lab/users"
 )
 
 // result puts together what is known.
 func (r *running) result() *result.Result {
-	steady := r.tally.Steady().Seconds()
-	all := &result.Result{
-		Schema: result.Schema, ID: r.id, Title: r.Title,
-		Started: r.began.UTC().Truncate(time.Millisecond), Finished: time.Now().UTC().Truncate(time.Millisecond),
-		Interrupted: r.stoppedByHand, Users: r.Users, DurationS: steady,
-		Totals: totals(r.tally.Outcomes()), Band: apdex.NoSample,
-		Operations: r.perOperation(), Cost: r.cost(), Memory: r.memory(), Generator: r.generated(), Audit: r.audit,
-		Conditions: r.conditions(), Events: r.events(), Series: r.series(),
+	all := r.begun()
+	r.measured(all, time.Now())
+	return all
+}
+
+// begun is what is known of the run when users go to work.
+func (r *running) begun() *result.Result {
+	return &result.Result{
+		Schema: result.Schema, ID: r.id, Title: r.Title, Started: r.began.UTC().Truncate(time.Millisecond), Users: r.Users,
+		Audit: r.unaudited(), Conditions: r.conditions(),
 	}
-	if steady > 0 {
-		all.OpsPerS = float64(r.tally.Answered) / steady
+}
+
+func (r *running) unaudited() result.Audit {
+	return result.Audit{None: r.Scenario.Application == scenario.NoERP, Findings: []result.Finding{}}
+}
+
+// measured adds what was counted until the run was finished.
+func (r *running) measured(all *result.Result, finished time.Time) {
+	all.Finished, all.Interrupted, all.DurationS = finished.UTC().Truncate(time.Millisecond), r.stoppedByHand, r.tally.Steady().Seconds()
+	all.Totals, all.Band, all.Operations = totals(r.tally.Outcomes()), apdex.NoSample, r.perOperation()
+	all.Cost, all.Memory, all.Generator, all.Audit = r.cost(), r.memory(), r.generated(), r.audit
+	all.Conditions.CPU, all.Events, all.Series = r.processors(), r.events(), r.series()
+	if all.DurationS > 0 {
+		all.OpsPerS = float64(r.tally.Answered) / all.DurationS
 	}
 	r.judge(all)
 	r.score(all)
-	return all
 }
 
 // score gives nothing to a run whose books are wrong.
@@ -132,11 +146,14 @@ func (r *running) conditions() result.Conditions {
 			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(), LagLimitS: r.LagLimit.Seconds(),
 			Seed: r.Seed, Mix: shares(r.operations), Changes: changes(r.changes),
 		},
-		CPU: result.CPU{
-			Generator: r.generatorShare(), Workers: r.cpu(workersCPU), Database: r.cpu(databaseCPU),
-			Machine: r.cpu(machineCPU), Steal: r.cpu(stealCPU),
-		},
 		Scale: r.Scale, Profile: r.Profile, Shape: r.toldBefore.shape(), Software: r.Software,
+	}
+}
+
+func (r *running) processors() result.CPU {
+	return result.CPU{
+		Generator: r.generatorShare(), Workers: r.cpu(workersCPU), Database: r.cpu(databaseCPU),
+		Machine: r.cpu(machineCPU), Steal: r.cpu(stealCPU),
 	}
 }
 
@@ -194,6 +211,12 @@ func (r *running) events() []result.Event {
 	}
 	if r.restarted() {
 		all = append(all, result.Event{AtS: r.after.Started.Sub(r.rampBegan).Seconds(), Text: "the database server was started again"})
+	}
+	if r.recovered() {
+		all = append(all, result.Event{AtS: r.after.Cleared.Sub(r.rampBegan).Seconds(), Text: "the database server recovered from a crash"})
+	}
+	for _, url := range r.toldAfter.begunAnew(r.toldBefore) {
+		all = append(all, result.Event{AtS: r.toldAfter[url].Started.Sub(r.rampBegan).Seconds(), Text: "the application server " + url + " was started again"})
 	}
 	slices.SortFunc(all, func(a, b result.Event) int { return cmp.Compare(a.AtS, b.AtS) })
 	return all

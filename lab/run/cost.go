@@ -35,12 +35,12 @@ func (t told) shape() string {
 	return strings.Join(slices.Sorted(maps.Keys(shapes)), "; ")
 }
 
-// since is what the workers did between two answers; one that did not answer twice is left out.
+// since is what the workers did between two answers; one that did not answer twice, or began anew meanwhile, is left out.
 func (t told) since(before told) map[string]server.Operation {
 	sum := map[string]server.Operation{}
 	for url, now := range t {
 		then, ok := before[url]
-		if !ok {
+		if !ok || anew(then, now) {
 			continue
 		}
 		for name, o := range now.Operations {
@@ -48,6 +48,31 @@ func (t told) since(before told) map[string]server.Operation {
 		}
 	}
 	return sum
+}
+
+// anew says whether a worker is another than the one that answered before: it lost its sessions and its counts.
+func anew(then, now server.Told) bool { return !now.Started.Equal(then.Started) }
+
+// begunAnew are those who answered twice, but from another life.
+func (t told) begunAnew(before told) (urls []string) {
+	for url, now := range t {
+		if then, ok := before[url]; ok && anew(then, now) {
+			urls = append(urls, url)
+		}
+	}
+	slices.Sort(urls)
+	return urls
+}
+
+// elsewhere are those who work on another database than this one; who does not say is left out.
+func (t told) elsewhere(id string) (urls []string) {
+	for url, worker := range t {
+		if id != "" && worker.Database != "" && worker.Database != id {
+			urls = append(urls, url)
+		}
+	}
+	slices.Sort(urls)
+	return urls
 }
 
 func (r *running) cost() (c result.Cost) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -158,15 +159,34 @@ func (c *crew) died(i int, w *worker.Worker) int {
 	return len(c.deaths)
 }
 
-// callForeign notes workers of others that have stopped answering.
-func (c *crew) callForeign(ctx context.Context) {
-	for _, url := range c.foreign {
-		if err := alive(ctx, url); err != nil {
-			c.mu.Lock()
-			c.deaths = append(c.deaths, death{time.Now(), err.Error()})
-			c.mu.Unlock()
+// call all workers at the end, at the same time, and note those that have stopped answering though nobody heard of their death.
+func (c *crew) call(ctx context.Context) {
+	var called sync.WaitGroup
+	for _, url := range c.inService() {
+		called.Add(1)
+		go func() {
+			defer called.Done()
+			if err := alive(ctx, url); err != nil {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.deaths = append(c.deaths, death{time.Now(), err.Error()})
+			}
+		}()
+	}
+	called.Wait()
+}
+
+// inService are the workers of others, and ours that have not died.
+func (c *crew) inService() []string {
+	urls := slices.Clone(c.foreign)
+	for _, w := range c.hired {
+		select {
+		case <-w.Gone():
+		default:
+			urls = append(urls, w.URL)
 		}
 	}
+	return urls
 }
 
 func (c *crew) dead() []death {

@@ -8,7 +8,6 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/result"
-	"plimsoll/lab/scenario"
 	"plimsoll/platform/database"
 )
 
@@ -37,10 +36,9 @@ func (r *running) inspect(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	r.crew.callForeign(ctx)
+	r.crew.call(ctx)
 	r.toldAfter = ask(ctx, r.crew.urls())
-	r.audit = result.Audit{Findings: []result.Finding{}}
-	r.audit.None = r.Scenario.Application == scenario.NoERP
+	r.audit = r.unaudited()
 	var err error
 	if r.before != nil {
 		r.after, err = lookPatiently(ctx, r.DSN)

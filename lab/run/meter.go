@@ -115,6 +115,9 @@ func sumTrees(pids []int) (sum time.Duration, err error) {
 // around either is missing. The kernel counts in ticks, so a busy second can seem to
 // have more than all: no share is above 1.
 func (m *meter) share(which int, from, to time.Duration) *float64 {
+	if len(m.readings) == 0 {
+		return nil
+	}
 	to = min(to, m.readings[len(m.readings)-1].at)
 	a, knownA := m.usedAt(which, from)
 	b, knownB := m.usedAt(which, to)

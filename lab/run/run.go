@@ -40,6 +40,8 @@ type running struct {
 	operations []users.Operation
 	board      *board
 	feed       feed
+	journal    *journal
+	rested     bool // a journal that was read goes to the end of the load
 	began      time.Time
 	id         string
 
@@ -58,10 +60,15 @@ type running struct {
 	verdict               verdict
 }
 
-func (r *running) run(ctx context.Context) (*result.Result, error) {
+func (r *running) run(ctx context.Context) (all *result.Result, err error) {
 	if err := r.reserve(); err != nil {
 		return nil, err
 	}
+	if r.journal, err = r.mark(ctx); err != nil {
+		return nil, err
+	}
+	// Where the result could not be kept, the journal is what is left of the run.
+	defer func() { r.journal.close(all != nil && err != nil) }()
 	r.feed = r.newFeed()
 	if err := r.open(ctx); err != nil {
 		return nil, err
@@ -95,8 +102,25 @@ func (r *running) open(ctx context.Context) (err error) {
 	if r.crew, err = r.hire(ctx); err == nil {
 		r.crew.tell = func(text string) { r.feed.say(live.Alarm, text) }
 		r.toldBefore = ask(ctx, r.crew.urls())
+		err = r.checkDatabase()
+	}
+	if err != nil && r.crew != nil {
+		r.crew.stop()
 	}
 	return err
+}
+
+// checkDatabase refuses workers whose database is another than the one that is audited and described: the
+// verdict would be about books that nobody wrote in.
+func (r *running) checkDatabase() error {
+	if r.before == nil {
+		return nil
+	}
+	if urls := r.toldBefore.elsewhere(r.before.Database); len(urls) > 0 {
+		return problem.New(problem.Usage, fmt.Errorf("the application server %s works on another database than the one that would be audited", urls[0]),
+			"name its database: --cluster NAME or --dsn")
+	}
+	return nil
 }
 
 // load logs the users in and lets them work.
@@ -110,6 +134,7 @@ func (r *running) load(ctx context.Context) (err error) {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	r.crew.watch(stop)
+	r.journal.open(r.opening(), r.feed.say)
 	r.made, err = r.generator.Work(working, r.watched(working, stop))
 	r.stoppedByHand = r.letGo() || ctx.Err() != nil
 	r.tally = r.made.Tally

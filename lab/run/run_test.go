@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -209,8 +210,26 @@ func TestForeignWorkerThatIsGoneIsSaid(t *testing.T) {
 	}
 }
 
-// killWorker ends the only child of this process that is a worker.
-func killWorker(t *testing.T) {
+// A worker that hangs has not died, and its users wait without being counted more than once.
+func TestWorkerThatHangsIsSaid(t *testing.T) {
+	o := base(t)
+	o.Timeout, o.Drain, o.Duration = 2*time.Second, 3*time.Second, 3*time.Second
+	var hangs atomic.Bool
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady && p.Ops > 50 && !hangs.Swap(true) {
+			signalWorker(t, syscall.SIGSTOP)
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "does not answer") || r.Errors == 0 || !r.Audit.Clean {
+		t.Errorf("valid %v, reasons %q, %d errors", r.Valid, r.InvalidReasons, r.Errors)
+	}
+}
+
+func killWorker(t *testing.T) { signalWorker(t, syscall.SIGKILL) }
+
+// signalWorker is to the only child of this process that is a worker.
+func signalWorker(t *testing.T, signal syscall.Signal) {
 	children, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		t.Error(err)
@@ -224,7 +243,7 @@ func killWorker(t *testing.T) {
 			}
 			var pid int
 			_, _ = fmt.Sscan(child, &pid)
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(pid, signal); err != nil {
 				t.Error(err)
 			}
 		}
@@ -270,6 +289,103 @@ func TestDatabaseRestartedInMidRunIsSaid(t *testing.T) {
 	}
 	if !r.Audit.Done {
 		t.Errorf("the server came back, but: %+v", r.Audit)
+	}
+}
+
+// A process of the server that dies takes all sessions with it, though the postmaster stays.
+func TestDatabaseThatRecoveredInMidRunIsSaid(t *testing.T) {
+	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "recover", clustertest.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := c.Start(t.Context(), cluster.StartOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Stop(context.Background(), cluster.Immediate)
+	o := filled(t, c.DSN(""))
+	var once atomic.Bool
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady && p.Ops > 50 && !once.Swap(true) {
+			killBackend(t, o.DSN)
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "crashed and recovered in mid-run") || len(r.Events) == 0 {
+		t.Errorf("valid %v, reasons %q, events %v", r.Valid, r.InvalidReasons, r.Events)
+	}
+	for _, e := range r.Events {
+		if e.AtS < 0 || e.AtS > 60 {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// killBackend ends a session of one's own as the kernel ends who takes too much memory.
+func killBackend(t *testing.T, dsn string) {
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close(t.Context())
+	if err := syscall.Kill(int(conn.PgConn().PID()), syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestForeignWorkerThatBeganAnewIsSaid(t *testing.T) {
+	o := base(t)
+	command := append(slices.Clone(o.Serve), "--listen", freeAddress(t))
+	w, err := worker.Start(t.Context(), command, o.ServeEnv, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.URLs = []string{w.URL}
+	again := make(chan *worker.Worker, 1)
+	var once atomic.Bool
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady && p.Ops > 50 && !once.Swap(true) {
+			w.Kill()
+			next, err := worker.Start(context.Background(), command, o.ServeEnv, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			again <- next
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	(<-again).Kill()
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "was started again in mid-run") || len(r.Events) == 0 {
+		t.Errorf("valid %v, reasons %q, events %v", r.Valid, r.InvalidReasons, r.Events)
+	}
+	if len(r.Cost.Requests) != 0 {
+		t.Errorf("counts of two lives are held against each other: %+v", r.Cost.Requests)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestForeignWorkerOnAnotherDatabaseIsRefused(t *testing.T) {
+	o := base(t)
+	w, err := worker.Start(t.Context(), o.Serve, o.ServeEnv, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Kill)
+	other := base(t)
+	other.URLs = []string{w.URL}
+	r, err := Run(t.Context(), other)
+	if r != nil || problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "another database") || problem.HintOf(err) == "" {
+		t.Errorf("result %v, %v", r, err)
 	}
 }
 

@@ -25,6 +25,7 @@ func (r *running) look() func(users.Look) {
 	return func(l users.Look) {
 		s := Snapshot{At: l.At, Phase: phaseAt(l.At, l.Tally.From, l.Tally.To), Operations: r.operations, Page: l.Page, Tally: l.Tally}
 		board(s)
+		r.journal.add(l.Page)
 		r.feed.second(s, leftAt(s.At, r.Options))
 		if r.Snapshot != nil {
 			r.Snapshot(s)

@@ -55,7 +55,11 @@ func (r *running) judgeRun(all *result.Result) {
 		v.against(true, "%s", wrong)
 	}
 	v.against(r.meter.clocks.slept > 0, "the machine slept for %s in mid-run", rounded(r.meter.clocks.slept))
+	for _, url := range r.toldAfter.begunAnew(r.toldBefore) {
+		v.against(true, "the application server %s was started again in mid-run", url)
+	}
 	v.against(r.restarted(), "the database server was restarted in mid-run")
+	v.against(r.recovered(), "the database server crashed and recovered in mid-run")
 	v.against(r.before != nil && r.after == nil, "the database server was lost in mid-run")
 	v.against(all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
 	v.against(all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
@@ -77,6 +81,11 @@ func (r *running) judgeBooks() {
 
 func (r *running) restarted() bool {
 	return r.before != nil && r.after != nil && !r.after.Started.Equal(r.before.Started)
+}
+
+// recovered from a crash of one of its processes, which the postmaster outlived: all sessions and what was not committed were lost.
+func (r *running) recovered() bool {
+	return r.before != nil && r.after != nil && !r.restarted() && r.after.Replayed != r.before.Replayed
 }
 
 func value(x *float64) float64 {

@@ -31,6 +31,13 @@ func TestVerdict(t *testing.T) {
 		{"WrongBooks", func(s *running, _ *result.Result) { s.audit.Clean, s.audit.Violations = false, 3 }, "3 violations"},
 		{"NoAudit", func(s *running, _ *result.Result) { s.audit = result.Audit{Error: "connection refused"} }, "could not be audited: connection refused"},
 		{"Restarted", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began.Add(time.Second)} }, "restarted in mid-run"},
+		{"Recovered", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began, Replayed: "0/1A2B3C"} }, "crashed and recovered in mid-run"},
+		{"RestartedAndRecovered", func(s *running, _ *result.Result) {
+			s.after = &postgres.Server{Started: began.Add(time.Second), Replayed: "0/1A2B3C"}
+		}, "restarted in mid-run"},
+		{"WorkerBegunAnew", func(s *running, _ *result.Result) {
+			s.toldBefore, s.toldAfter = told{"http://a": {Started: began}}, told{"http://a": {Started: began.Add(time.Second)}}
+		}, "http://a was started again in mid-run"},
 		{"Lost", func(s *running, _ *result.Result) { s.after = nil }, "lost in mid-run"},
 		{"WorkerDied", func(s *running, _ *result.Result) { s.crew.deaths = []death{{began, "worker 1 died: signal: killed"}} }, "worker 1 died"},
 		{"Stopped", func(s *running, _ *result.Result) { s.stoppedByHand = true }, "stopped by hand after 12.0 s of 30.0 s"},

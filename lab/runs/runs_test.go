@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,7 +43,8 @@ func sample(id string) *result.Result {
 		Schema: result.Schema, ID: id, Users: 1000, Apdex: &score, Band: apdex.Good, Interval: &apdex.Interval{Low: 0.8, High: 0.95},
 		InvalidReasons: []string{}, Started: noon, Finished: noon.Add(time.Minute),
 		Series: result.Series{IntervalS: 1, T: []float64{0}, Users: []int64{1}, OK: []int64{1}, Refused: []int64{0}, Errors: []int64{0},
-			Overload: []int64{0}, Apdex: []*float64{nil}, P50MS: []*float64{nil}, P95MS: []*float64{nil}, P99MS: []*float64{nil}, LagMSMax: []float64{0}},
+			Overload: []int64{0}, Apdex: []*float64{nil}, P50MS: []*float64{nil}, P95MS: []*float64{nil}, P99MS: []*float64{nil}, LagMSMax: []float64{0}, InFlight: []int64{0},
+			CPUGenerator: []*float64{nil}, CPUWorkers: []*float64{nil}, CPUDatabase: []*float64{nil}, CPUMachine: []*float64{nil}},
 	}
 }
 
@@ -126,19 +128,74 @@ func TestList(t *testing.T) {
 	if err := os.WriteFile(s.ResultPath(ids[0]), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.List()
-	if len(all) != 1 || all[0].ID != ids[1] || all[0].Series.T != nil {
-		t.Errorf("%+v", all)
+	all, broken, err := s.List()
+	if err != nil || len(all) != 1 || all[0].ID != ids[1] || all[0].Series.T != nil {
+		t.Errorf("%+v, %v", all, err)
 	}
-	if err == nil || !strings.Contains(err.Error(), ids[0]) {
-		t.Errorf("the broken one is not named: %v", err)
+	if len(broken) != 1 || !strings.Contains(broken[0].Error(), ids[0]) {
+		t.Errorf("the broken one is not named: %v", broken)
+	}
+}
+
+// What is no file stays what it is: a rename over /dev/null would take it from the whole machine.
+func TestWriteGoesIntoWhatIsNoFile(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() {
+		text, _ := os.ReadFile(pipe)
+		read <- string(text)
+	}()
+	err := WriteWhole(pipe, func(w io.Writer) error { _, err := w.Write([]byte("page")); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(pipe); err != nil || info.Mode().IsRegular() {
+		t.Fatalf("%v, %v", info, err)
+	}
+	if text := <-read; text != "page" {
+		t.Errorf("read %q", text)
+	}
+}
+
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	for name, want := range map[string]bool{"new.html": true, "no/such/x.html": false, ".": false} {
+		if err := Writable(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+func TestReadRefusesWhatDoesNotFitTogether(t *testing.T) {
+	for name, spoil := range map[string]func(*result.Result){
+		"Series": func(r *result.Result) { r.Series.OK = append(r.Series.OK, 1) },
+		"Counts": func(r *result.Result) { r.Ops = 5 },
+		"NoRun":  func(r *result.Result) { r.ID = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sample("20260131-120000-1000u")
+			spoil(r)
+			name := filepath.Join(t.TempDir(), "x.json")
+			if err := WriteWhole(name, r.WriteJSON); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Read(name); problem.ClassOf(err) != problem.Usage || problem.HintOf(err) == "" {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 
 func TestReadRefusesAnotherSchema(t *testing.T) {
-	for schema, hint := range map[string]string{"plimsoll.run/99": "another version", "": "not the result"} {
+	for schema, hint := range map[string]string{"plimsoll.run/99": "another version", "": "plimsoll run --json"} {
 		name := filepath.Join(t.TempDir(), "x.json")
-		if err := os.WriteFile(name, []byte(`{"schema":"`+schema+`"}`), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(`{"schema":"`+schema+`","users":"many"}`), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Read(name); err == nil || !strings.Contains(problem.HintOf(err), hint) {

@@ -1,6 +1,9 @@
 // Package runs owns the folder where runs are kept: one folder a run, with
-// result.json and report.html in it, each written whole or not at all. A folder
-// without result.json is a run under way, or one that never came to its end.
+// result.json and report.html in it, each written whole or not at all. A run under way
+// has a mark that frees itself when the process dies, and a journal of what it counts.
+//
+//	begun ──mark, journal──▶ under way ──result──▶ complete
+//	                             └──process dies──▶ unfinished ──recovered from its journal──▶ complete
 package runs
 
 import (
@@ -71,15 +74,13 @@ func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, r
 // ResultPath is where the JSON of a run is.
 func (s *Store) ResultPath(id string) string { return filepath.Join(s.dir, id, resultFile) }
 
-// List is all complete runs, newest first, without their series. Runs that cannot
-// be read are left out and named in the error.
-func (s *Store) List() ([]*result.Result, error) {
+// List is all complete runs, newest first, without their series, and why others cannot be
+// read: one that another version wrote hides none.
+func (s *Store) List() (all []*result.Result, broken []error, err error) {
 	ids, err := s.complete()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []*result.Result
-	var broken []error
 	for _, id := range ids {
 		r, err := Read(s.ResultPath(id))
 		if err != nil {
@@ -89,7 +90,7 @@ func (s *Store) List() ([]*result.Result, error) {
 		r.Series = result.Series{}
 		all = append(all, r)
 	}
-	return all, errors.Join(broken...)
+	return all, broken, nil
 }
 
 // complete is the ids of complete runs, newest first.

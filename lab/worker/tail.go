@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"sync"
 )
@@ -31,4 +32,13 @@ func (t *tail) line() string {
 	defer t.mu.Unlock()
 	text := bytes.TrimSpace(t.kept)
 	return strings.ToValidUTF8(string(text[bytes.LastIndexByte(text, '\n')+1:]), "�")
+}
+
+// lossy takes all that is written to it, also what the log has no room for: without a reader a worker that
+// says something more would be ended by the signal of a broken pipe.
+type lossy struct{ log io.Writer }
+
+func (l lossy) Write(p []byte) (int, error) {
+	_, _ = l.log.Write(p)
+	return len(p), nil
 }

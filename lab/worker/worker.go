@@ -51,7 +51,7 @@ func Start(ctx context.Context, command, env []string, log io.Writer) (*Worker, 
 	w.cmd.WaitDelay = logWithin
 	w.cmd.Stderr = w.last
 	if log != nil {
-		w.cmd.Stderr = io.MultiWriter(log, w.last)
+		w.cmd.Stderr = io.MultiWriter(w.last, lossy{log})
 	}
 	out, in, err := os.Pipe()
 	if err != nil {

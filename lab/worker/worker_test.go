@@ -37,6 +37,16 @@ func TestMain(m *testing.M) {
 	case "chats":
 		fmt.Println("hello")
 		time.Sleep(time.Hour)
+	case "complains":
+		term := make(chan os.Signal, 1)
+		signal.Notify(term, syscall.SIGTERM)
+		fmt.Println(`{"listening":"http://127.0.0.1:1"}`)
+		for range 20 {
+			fmt.Fprintln(os.Stderr, "the database is away")
+			time.Sleep(10 * time.Millisecond)
+		}
+		fmt.Fprintln(os.Stderr, "said all")
+		<-term
 	case "silent":
 		time.Sleep(time.Hour)
 	}
@@ -101,5 +111,29 @@ func TestGoneTellsOfADeathInService(t *testing.T) {
 	<-w.Gone()
 	if w.Ended().Error() != "signal: killed" {
 		t.Error(w.Ended())
+	}
+}
+
+// fullDisk has no room for anything.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestLogThatHasNoRoomEndsNoWorker(t *testing.T) {
+	w, err := Start(t.Context(), []string{os.Args[0]}, []string{"PLIMSOLL_TEST_WORKER=complains"}, fullDisk{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Kill()
+	for w.LastWords() != "said all" {
+		select {
+		case <-w.Gone():
+			t.Fatalf("it ended: %v, after %q", w.Ended(), w.LastWords())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	w.Stop()
+	if text := w.Ended().Error(); !strings.Contains(text, "exit status 0") {
+		t.Error(text)
 	}
 }

@@ -41,6 +41,10 @@ FROM %s WHERE {key organisation, period} GROUP BY organisation, period HAVING su
 			Checked: count(r.Totals(), monthly+" AND "+ofTurnover+" AND "+ofMonth),
 			Wrong:   turnoversSQL(r, monthly, "date_trunc('month', period AT TIME ZONE 'UTC')::date"),
 		},
+		{
+			ID: r.Name + ".accounts", Title: r.Title + ": turnovers of whole accounts equal the sums of those by analytics",
+			Checked: count(r.AccountTotals(), ofAccount), Wrong: accountsSQL(r),
+		},
 	}
 }
 
@@ -49,6 +53,7 @@ const (
 	sides      = `LATERAL (VALUES (e.debit, e.debit_1, e.debit_2, e.debit_3, e.amount, 0), (e.credit, e.credit_1, e.credit_2, e.credit_3, 0, e.amount)) AS s (` + balanceBy + `, debit, credit)`
 	ofTurnover = "{key organisation, " + balanceBy + "}"
 	ofMonth    = "{month organisation, period}"
+	ofAccount  = "{key organisation, account} AND " + ofMonth
 
 	turnoverSubject = `'organisation=' || organisation || ' account=' || account || ' ' || analytic_1 || ' ' || analytic_2 || ' ' || analytic_3 || ' month='`
 )
@@ -71,6 +76,17 @@ FULL JOIN (SELECT organisation, %[5]s, %[3]s AS of, sum(s.debit) AS debit, sum(s
 	WHERE %[8]s GROUP BY organisation, %[5]s, of) m USING (organisation, %[5]s, of)
 WHERE coalesce(t.debit, 0) <> coalesce(m.debit, 0) OR coalesce(t.credit, 0) <> coalesce(m.credit, 0)`,
 		r.Totals(), which, period, r.Table(), balanceBy, sides, turnoverSubject, ofTurnover+" AND "+ofMonth)
+}
+
+// accountsSQL compares totals with totals: that those by analytics are those of the entries, others look at.
+func accountsSQL(r *metadata.Accounting) string {
+	sums := func(table string) string {
+		return fmt.Sprintf("(SELECT organisation, account, period, sum(debit) AS debit, sum(credit) AS credit FROM %s WHERE period < 'infinity' AND %s GROUP BY 1, 2, 3)", table, ofAccount)
+	}
+	return fmt.Sprintf(`SELECT 'organisation=' || organisation || ' account=' || account || ' month=' || period,
+	'debit=' || coalesce(m.debit, 0) || ' credit=' || coalesce(m.credit, 0), 'debit=' || coalesce(t.debit, 0) || ' credit=' || coalesce(t.credit, 0)
+FROM %s t FULL JOIN %s m USING (organisation, account, period)
+WHERE coalesce(t.debit, 0) <> coalesce(m.debit, 0) OR coalesce(t.credit, 0) <> coalesce(m.credit, 0)`, sums(r.AccountTotals()), sums(r.Totals()))
 }
 
 // turnoversOfMonthsSQL compares the turnovers of all time with those of the months, in one pass over the totals.

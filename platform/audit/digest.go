@@ -103,8 +103,10 @@ func booksOf(app *metadata.Application) (all []book) {
 	}
 	for i := range app.Accounting {
 		refer(app.Accounting[i].Table(), nil, "recorder")
-		refer(app.Accounting[i].Totals(), nil)
-		totals[app.Accounting[i].Totals()] = true
+		for _, table := range []string{app.Accounting[i].Totals(), app.Accounting[i].AccountTotals()} {
+			refer(table, nil)
+			totals[table] = true
+		}
 	}
 	for _, t := range schema.Tables(app) {
 		if documents, ours := referring[t.Name]; ours {

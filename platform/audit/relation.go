@@ -36,7 +36,7 @@ func relations(app *metadata.Application) (all []relation) {
 	}
 	for i := range app.Accounting {
 		r := &app.Accounting[i]
-		documents[r.Table()], months[r.Table()], months[r.Totals()] = "recorder", of("period"), ofTotals
+		documents[r.Table()], months[r.Table()], months[r.Totals()], months[r.AccountTotals()] = "recorder", of("period"), ofTotals, ofTotals
 	}
 	for _, t := range schema.Tables(app) {
 		if !strings.HasPrefix(t.Name, "plimsoll_") || documents[t.Name] != "" {

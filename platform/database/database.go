@@ -39,6 +39,8 @@ type Database struct {
 	closed  sync.Once
 	temp    tempTotals
 	running running
+	// identity is of the database, not of this pool
+	identity string
 }
 
 // Options of the pool.
@@ -86,7 +88,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 		pool.Close()
 		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err), "is the server up? plimsoll status")
 	}
-	db.pool = pool
+	db.pool, db.identity = pool, Identity(ctx, pool)
 	return db, nil
 }
 

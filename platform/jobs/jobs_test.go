@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
@@ -114,6 +116,43 @@ func setup(t *testing.T) *testBundle {
 	}
 	db.Exec(t, "CREATE TABLE counted (n bigint PRIMARY KEY)")
 	return &testBundle{db, open(t, db.Database, nil)}
+}
+
+// Of workers that start at once on a new database, one waits for the lock while the other makes the schema. It has looked for the schema
+// before, and for all that making one takes: so nothing makes it look again.
+func TestMigrate_BehindAnotherThatMadeTheSchema(t *testing.T) {
+	db := databasetest.Open(t)
+	worker := databasetest.Connect(t, db.DSN, database.Options{Connections: 2})
+	schema := func(conn *pgx.Conn, name string) error {
+		_, err := conn.Exec(t.Context(), "CREATE SCHEMA IF NOT EXISTS "+name)
+		return err
+	}
+	err := worker.Borrow(t.Context(), func(one *pgx.Conn) error {
+		return worker.Borrow(t.Context(), func(two *pgx.Conn) error { return errors.Join(schema(one, "known"), schema(two, "known")) })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lock = int64(0x6a6f6273)
+	migrated := make(chan error, 1)
+	err = db.Borrow(t.Context(), func(conn *pgx.Conn) error {
+		if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock($1)", lock); err != nil {
+			return err
+		}
+		go func() { migrated <- jobs.Migrate(t.Context(), worker) }()
+		const waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+		for waits := false; !waits; {
+			if err := conn.QueryRow(t.Context(), waiting).Scan(&waits); err != nil {
+				return err
+			}
+		}
+		err := schema(conn, "river")
+		_, unlocked := conn.Exec(t.Context(), "SELECT pg_advisory_unlock($1)", lock)
+		return errors.Join(err, unlocked)
+	})
+	if err := errors.Join(err, <-migrated); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func open(t *testing.T, db *database.Database, gate func(context.Context, int64) error) *jobs.Jobs {

@@ -25,7 +25,9 @@ func Migrate(ctx context.Context, db *database.Database) error {
 		return nil
 	}
 	err = db.Borrow(ctx, func(conn *pgx.Conn) (err error) {
-		lock := fmt.Sprintf("SET lock_timeout = 0; SELECT pg_advisory_lock(%d); CREATE SCHEMA IF NOT EXISTS %s", migrationLock, schemaName)
+		// The schema is made by a statement of its own behind the lock: a session hears what others have made when a statement of
+		// the client begins, and one that waited for the lock in the same one would make the schema again.
+		lock := fmt.Sprintf("SET lock_timeout = 0; SELECT pg_advisory_lock(%d)", migrationLock)
 		if _, err := conn.Exec(ctx, lock, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
@@ -35,6 +37,9 @@ func Migrate(ctx context.Context, db *database.Database) error {
 				err = unlocked
 			}
 		}()
+		if _, err = conn.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+schemaName); err != nil {
+			return err
+		}
 		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 		return err
 	})

@@ -18,6 +18,7 @@ import (
 type classic struct {
 	before, changed                        temptable.Structure
 	keep, eraseAll, enter, sum, see, total string
+	seeAccounts, accountTotal              string
 }
 
 func newClassic(meta *metadata.Accounting) *classic {
@@ -44,6 +45,11 @@ GROUP BY %[2]s, p.of HAVING sum(s.debit) <> 0 OR sum(s.credit) <> 0`, Columns, b
 		total: fmt.Sprintf(`INSERT INTO %[1]s AS t (organisation, split, %[2]s, period, debit, credit) VALUES (%[3]s)
 ON CONFLICT (organisation, %[2]s, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`,
 			meta.Totals(), balanceBy, parameters(5+len(whose))),
+		seeAccounts: `SELECT account, month::text, sum(debit), sum(credit) FROM %s WHERE month < 'infinity'
+GROUP BY account, month HAVING sum(debit) <> 0 OR sum(credit) <> 0 ORDER BY account, month`,
+		accountTotal: fmt.Sprintf(`INSERT INTO %s AS t (organisation, split, account, period, debit, credit) VALUES (%s)
+ON CONFLICT (organisation, account, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`,
+			meta.AccountTotals(), parameters(6)),
 	}
 }
 
@@ -89,7 +95,7 @@ func (l *Ledger) ReplaceByRow(ctx context.Context, w *database.Work, by register
 
 // totalsByRow writes the changes of turnovers in the order in which everybody does.
 func (l *Ledger) totalsByRow(ctx context.Context, w *database.Work, by register.Recorder, changed *temptable.Table) error {
-	var all [][]any
+	var all, accounts [][]any
 	w.Queue("read change of "+l.meta.Name, fmt.Sprintf(l.classic.see, changed.Name())).Rows(func(r pgx.Rows) error {
 		var of Account
 		var month string
@@ -98,12 +104,22 @@ func (l *Ledger) totalsByRow(ctx context.Context, w *database.Work, by register.
 		all = append(all, append(of.Values(nil), month, debit, credit))
 		return err
 	})
+	w.Queue("read change of accounts of "+l.meta.Name, fmt.Sprintf(l.classic.seeAccounts, changed.Name())).Rows(func(r pgx.Rows) error {
+		var account, month string
+		var debit, credit amount.Money
+		err := r.Scan(&account, &month, &debit, &credit)
+		accounts = append(accounts, []any{account, month, debit, credit})
+		return err
+	})
 	if err := w.Flush(ctx); err != nil {
 		return err
 	}
 	split := int(w.Backend()) % l.meta.Splits
 	for _, row := range all {
 		w.Queue("total of "+l.meta.Name, l.classic.total, append([]any{by.Organisation, split}, row...)...)
+	}
+	for _, row := range accounts {
+		w.Queue("total of accounts of "+l.meta.Name, l.classic.accountTotal, append([]any{by.Organisation, split}, row...)...)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 // Package ledger owns accounting registers: double entry, and totals kept in the same statement.
 // An entry debits one account and credits another with one amount, so the two sides cannot come apart. Totals are debit and credit turnovers by
-// month and, in the period 'infinity', of all time; they are spread over splits that readers sum.
+// month and, in the period 'infinity', of all time; they are spread over splits that readers sum. An account may be kept by a hundred thousand contracts: so
+// that who asks for the account need not sum them, there are turnovers of whole accounts too, by month.
 package ledger
 
 import (
@@ -51,7 +52,7 @@ type Ledger struct {
 	write, erase, read string
 	classic            *classic
 
-	readMany, eraseMany, insertMany, addMany string
+	readMany, eraseMany, insertMany, addMany, addAccounts string
 }
 
 // New makes the statements.
@@ -86,6 +87,9 @@ const balanceBy = "account, analytic_1, analytic_2, analytic_3"
 
 // sides are both sides of an entry e as totals see them.
 const sides = `LATERAL (VALUES (e.debit, e.debit_1, e.debit_2, e.debit_3, e.amount, 0), (e.credit, e.credit_1, e.credit_2, e.credit_3, 0, e.amount)) AS s (` + balanceBy + `, debit, credit)`
+
+// monthOfEntry e, whose turnovers it belongs to.
+const monthOfEntry = "date_trunc('month', e.period AT TIME ZONE 'UTC')::date"
 
 func (a *Account) targets() []any {
 	targets := []any{&a.Code}

@@ -40,7 +40,7 @@ func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
 	}
 	l := ledger.New(app.Ledger("general"))
 	rapid.Check(t, func(rt *rapid.T) {
-		db.Exec(t, "TRUNCATE gl_general, gl_general_totals")
+		db.Exec(t, "TRUNCATE gl_general, gl_general_totals, gl_general_accounts")
 		organisation, from, at := id.New(), rapid.SampledFrom(moments).Draw(rt, "from"), rapid.SampledFrom(moments).Draw(rt, "asked")
 		if at.Before(from) {
 			from, at = at, from
@@ -52,12 +52,12 @@ func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
 				by.Organisation = id.New()
 			}
 			was, e := by.Period, draw(rt)
-			change(t, rt, db, func(w *database.Work) { l.Write(w, by, e) })
+			change(t, rt, db, write(t, rt, l, by, was, &ledger.Entries{}, e))
 			if rapid.Bool().Draw(rt, "replaced") {
 				var held *ledger.Entries
 				by.Period, e = rapid.SampledFrom(moments).Draw(rt, "other period"), draw(rt)
-				change(t, rt, db, func(w *database.Work) { held = l.Read(w, by.ID) })
-				change(t, rt, db, func(w *database.Work) { l.Replace(w, by, was, held, e) })
+				change(t, rt, db, func(w *database.Work) error { held = l.Read(w, by.ID); return nil })
+				change(t, rt, db, write(t, rt, l, by, was, held, e))
 			}
 			for i, sum := range e.Amount {
 				if by.Organisation == organisation && by.Period.Before(at) {
@@ -73,7 +73,8 @@ func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
 		if got, want := read(t, db, organisation, from, at), render(model); got != want {
 			rt.Fatalf("before %s and %s:\n%s\nwant:\n%s", from, at, got, want)
 		}
-		change(t, rt, db, func(w *database.Work) { l.Recalculate(w, nil) })
+		change(t, rt, db, func(w *database.Work) error { l.Recalculate(w, nil); return nil })
+		change(t, rt, db, func(w *database.Work) error { l.RecalculateAccounts(w, nil); return nil })
 		if got, want := read(t, db, organisation, from, at), render(model); got != want {
 			rt.Fatalf("before %s and %s:\n%s\nwant:\n%s", from, at, got, want)
 		}
@@ -90,8 +91,25 @@ func draw(t *rapid.T) *ledger.Entries {
 	return e
 }
 
-func change(t *testing.T, rt *rapid.T, db *databasetest.Test, do func(*database.Work)) {
-	if err := db.Run(t.Context(), func(w *database.Work) error { do(w); return nil }); err != nil {
+// write in one of the manners in which there is to be the same afterwards.
+func write(t *testing.T, rt *rapid.T, l *ledger.Ledger, by register.Recorder, was time.Time, before, after *ledger.Entries) func(*database.Work) error {
+	switch rapid.SampledFrom([]string{"at once", "by row", "gathered"}).Draw(rt, "manner") {
+	case "by row":
+		return func(w *database.Work) error { return l.ReplaceByRow(t.Context(), w, by, after) }
+	case "gathered":
+		return func(w *database.Work) error {
+			x := l.Rewriter()
+			x.Replace(by, was, before, after)
+			x.Write(w)
+			x.WriteTotals(w)
+			return nil
+		}
+	}
+	return func(w *database.Work) error { l.Replace(w, by, was, before, after); return nil }
+}
+
+func change(t *testing.T, rt *rapid.T, db *databasetest.Test, do func(*database.Work) error) {
+	if err := db.Run(t.Context(), do); err != nil {
 		rt.Fatal(err)
 	}
 }
@@ -107,14 +125,22 @@ func drawAccount(t *rapid.T, code string) ledger.Account {
 
 var elements = []id.ID{id.New(), id.New()}
 
-// turnovers of an account as a whole, and by its analytics.
+// turnovers of an account as a whole, and with each element that one of its analytics is.
 type turnovers map[string]turnover
 
 func (t turnovers) add(a ledger.Account, debit, credit amount.Money) {
-	for _, key := range []string{a.Code, fmt.Sprint(a)} {
+	keys := []string{a.Code}
+	for _, element := range elements {
+		if slices.Contains(a.Analytics[:], element) {
+			keys = append(keys, with(a.Code, element))
+		}
+	}
+	for _, key := range keys {
 		t[key] = turnover{t[key].debit + debit, t[key].credit + credit}
 	}
 }
+
+func with(code string, element id.ID) string { return code + " with " + element.String() }
 
 // open is what was before the first of two moments.
 func (t turnovers) open(a ledger.Account, debit, credit amount.Money) {
@@ -125,8 +151,16 @@ func (t turnovers) open(a ledger.Account, debit, credit amount.Money) {
 func opened(code string) string { return code + " opened" }
 
 func read(t *testing.T, db *databasetest.Test, organisation id.ID, from, at time.Time) string {
-	found := turnovers{}
+	found, alone := turnovers{}, turnovers{}
 	meta := app.Ledger("general")
+	before := func(w *database.Work, key string, args ...any) {
+		w.Queue("turnover before", ledger.BeforeSQL(meta, len(args) > 3), args...).Rows(func(r pgx.Rows) error {
+			var sum turnover
+			err := r.Scan(&sum.debit, &sum.credit)
+			alone[key] = sum
+			return err
+		})
+	}
 	err := db.Read(t.Context(), func(w *database.Work) error {
 		w.Queue("turnover", ledger.BetweenSQL(meta, "$2", "$3"), organisation, from, at).Rows(func(r pgx.Rows) error {
 			var account string
@@ -136,18 +170,22 @@ func read(t *testing.T, db *databasetest.Test, organisation id.ID, from, at time
 			return err
 		})
 		for _, code := range []string{"41", "60", "90"} {
-			w.Queue("turnover by analytics", "SELECT * FROM "+ledger.AnalyticTurnoverSQL(meta, "$2", "$3")+" t", organisation, at, code).Rows(func(r pgx.Rows) error {
-				var a ledger.Account
-				var sum turnover
-				err := r.Scan(&a.Code, &a.Analytics[0], &a.Analytics[1], &a.Analytics[2], &sum.debit, &sum.credit)
-				found[fmt.Sprint(a)] = sum
-				return err
-			})
+			before(w, code, organisation, code, at)
+			before(w, opened(code), organisation, code, from)
+			for _, element := range elements {
+				before(w, with(code, element), organisation, code, at, element)
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for key, sum := range alone {
+		if whole, both := found[key]; both && whole != sum {
+			t.Errorf("%s is %v among all and %v by itself", key, whole, sum)
+		}
+		found[key] = sum
 	}
 	return render(found)
 }

@@ -121,6 +121,7 @@ func (x *Rewriter) WriteTotals(w *database.Work) {
 		split := int(w.Backend()) % x.ledger.meta.Splits
 		args := columns([]any{split, organisations, months, debits, credits}, accounts)
 		w.Queue("change turnovers of "+x.ledger.meta.Name, x.ledger.addMany, args...)
+		w.Queue("change turnovers of accounts of "+x.ledger.meta.Name, x.ledger.addAccounts, args[:6]...)
 	}
 }
 
@@ -135,4 +136,10 @@ SELECT organisation, %[2]s, period::date, $1, m.debit, m.credit
 FROM unnest($2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[]) AS m (organisation, period, debit, credit, %[2]s)
 ORDER BY organisation, %[2]s, period::date
 ON CONFLICT (organisation, %[2]s, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`, meta.Totals(), balanceBy)
+	l.addAccounts = fmt.Sprintf(`INSERT INTO %s AS t (organisation, account, period, split, debit, credit)
+SELECT organisation, account, period::date, $1, sum(m.debit), sum(m.credit)
+FROM unnest($2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::text[]) AS m (organisation, period, debit, credit, account)
+WHERE period <> 'infinity' GROUP BY organisation, account, period HAVING sum(m.debit) <> 0 OR sum(m.credit) <> 0
+ORDER BY organisation, account, period::date
+ON CONFLICT (organisation, account, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`, meta.AccountTotals())
 }

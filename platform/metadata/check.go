@@ -148,6 +148,9 @@ func (c *checker) accumulation(r *Accumulation) {
 	if r.Turnovers && (r.Controlled || r.Layered) || r.LockBy > len(r.Leading()) {
 		c.fail("%s: turnovers are not controlled, and locks are on leading dimensions", r.Name)
 	}
+	if r.Awaited && (r.Turnovers || r.Layered) {
+		c.fail("%s: turnovers are not awaited, and layers have an index of their own", r.Name)
+	}
 	if r.Covers != "" {
 		c.covers(r)
 	}
@@ -199,6 +202,7 @@ func sameNames(one, other []Attribute) bool {
 func (c *checker) accounting(r *Accounting) {
 	c.table(r.Table())
 	c.table(r.Totals())
+	c.table(r.AccountTotals())
 	if r.Splits < 1 || len(r.Accounts) == 0 {
 		c.fail("%s: an accounting register needs accounts and at least one split", r.Name)
 	}

@@ -60,6 +60,7 @@ func TestCheck(t *testing.T) {
 			a.Accounting[0].Accounts[0].Analytics = []string{"things", "things", "things", "things"}
 		}, "more than 3"},
 		"ControlledTurnovers":   {func(a *metadata.Application) { a.Accumulation[0].Turnovers, a.Accumulation[0].Controlled = true, true }, "not controlled"},
+		"AwaitedTurnovers":      {func(a *metadata.Application) { a.Accumulation[0].Turnovers, a.Accumulation[0].Awaited = true, true }, "not awaited"},
 		"LocksBeyondDimensions": {func(a *metadata.Application) { a.Accumulation[0].LockBy = 2 }, "leading dimensions"},
 		"CoversNothing":         {func(a *metadata.Application) { a.Accumulation[0].Covers = "none" }, "cannot cover"},
 		"ASumOfNoLayers":        {func(a *metadata.Application) { a.Accumulation[0].SumIn = a.Accumulation[0].Name }, "cannot be the sum"},

@@ -64,6 +64,9 @@ type Accumulation struct {
 	Controlled bool
 	// Turnovers means that nobody asks what there is, only what came and went: no current balances are kept.
 	Turnovers bool
+	// Awaited means that what stands is soon gone, and looked for while it stands: the keys of which there is anything are found, in their
+	// order, without looking at all that are used up.
+	Awaited bool
 	// Covers names a register of the same dimensions, or of further ones: no document may be taken back or changed so that of the first resource
 	// there is less here than there in all.
 	Covers string

@@ -35,6 +35,9 @@ func (r *Accounting) Table() string { return "gl_" + r.Name }
 // Totals holds turnovers by month, and those of all time in the period 'infinity'.
 func (r *Accounting) Totals() string { return r.Table() + "_totals" }
 
+// AccountTotals holds turnovers of whole accounts by month, whatever their analytics.
+func (r *Accounting) AccountTotals() string { return r.Table() + "_accounts" }
+
 // SQL is the type in the database.
 func (a Attribute) SQL() string {
 	switch a.Type {
@@ -81,6 +84,6 @@ func (a Attribute) Zero() string {
 // Whoever brings layers, or moves their document in time, notes it in the same transaction, under the lock of the key. Totals of months have '-infinity'.
 const BroughtAt = "brought_at"
 
-// Open is a column of the totals of layers, which the database computes: whether it is a current one with anything left. The index of layers is of the open ones. It is
-// a column because an update stays off the indexes (HOT) as long as no column that they name changes: this one does once in the life of a layer, the resources at every movement.
+// Open is a column of the totals of layers and of what is awaited, which the database computes: whether it is a current one with anything left. They have an index of the open ones. It is
+// a column because an update stays off the indexes (HOT) as long as no column that they name changes: this one does once in the life of a total, the resources at every movement.
 const Open = "open"

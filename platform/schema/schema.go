@@ -20,7 +20,7 @@ import (
 )
 
 // PlatformVersion grows with every released change of the platform's own tables or of how tables are derived.
-const PlatformVersion = 5
+const PlatformVersion = 6
 
 // migrationLock is the advisory lock that lets one worker migrate while the others wait.
 const migrationLock = 0x506c696d736f6c6c // "Plimsoll"
@@ -144,7 +144,10 @@ func (m migration) forward(ctx context.Context) error {
 
 func (m migration) table(ctx context.Context, t Table, have map[string]string) error {
 	if _, exists := have[t.Name+"."+t.Columns[0].Name]; !exists {
-		return m.exec(ctx, t.create())
+		if err := m.exec(ctx, t.create()); err != nil {
+			return err
+		}
+		return m.note(ctx, t)
 	}
 	for _, c := range t.Columns {
 		found, exists := have[t.Name+"."+c.Name]
@@ -159,10 +162,8 @@ func (m migration) table(ctx context.Context, t Table, have map[string]string) e
 			return fmt.Errorf("bring %s forward: %s is %s there and %s here, and a change of type could lose data", t.Name, c.Name, found, c.Type)
 		}
 	}
-	if t.Noted != "" && m.from < PlatformVersion {
-		if err := m.exec(ctx, t.Noted); err != nil {
-			return err
-		}
+	if err := m.note(ctx, t); err != nil {
+		return err
 	}
 	for _, c := range t.Generated { // it rewrites the table, so once and last
 		if _, exists := have[t.Name+"."+c.Name]; exists {
@@ -173,6 +174,14 @@ func (m migration) table(ctx context.Context, t Table, have map[string]string) e
 		}
 	}
 	return nil
+}
+
+// note what an earlier version did not. There is nothing to be noted in a base that is made now.
+func (m migration) note(ctx context.Context, t Table) error {
+	if t.Noted == "" || m.from == 0 || m.from == PlatformVersion {
+		return nil
+	}
+	return m.exec(ctx, t.Noted)
 }
 
 // key widens the primary key of a table that has been there, by columns that the rows have the zero value of; they stay unique.

@@ -127,6 +127,28 @@ func TestMigrateNotesTheDatesOfLayers(t *testing.T) {
 	}
 }
 
+// A ledger of a version without turnovers of whole accounts gets them from its totals, once.
+func TestMigrateSumsWholeAccounts(t *testing.T) {
+	db := databasetest.Open(t)
+	if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(t, "DROP TABLE gl_general_accounts")
+	db.Exec(t, `INSERT INTO gl_general_totals (organisation, account, period, split, analytic_1, debit, credit)
+		SELECT '00000000-0000-0000-0000-000000000001', '1', p, s, gen_random_uuid(), 2, 1 FROM unnest(ARRAY['2025-01-01', '2025-02-01', 'infinity']::date[]) p, generate_series(0, 1) s, generate_series(1, 5)`)
+	db.Exec(t, "UPDATE plimsoll_schema SET platform = 5")
+	for range 2 {
+		if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
+			t.Fatal(err)
+		}
+		const want = "2025-01-01 0 10.00 5.00, 2025-01-01 1 10.00 5.00, 2025-02-01 0 10.00 5.00, 2025-02-01 1 10.00 5.00"
+		if got := db.Value(t, "SELECT string_agg(concat_ws(' ', period, split, debit, credit), ', ' ORDER BY period, split) FROM gl_general_accounts"); got != want {
+			t.Errorf("got %s", got)
+		}
+		db.Exec(t, "UPDATE plimsoll_schema SET platform = 5") // as if it had to be brought forward once more
+	}
+}
+
 func TestMigrateRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*testing.T, *databasetest.Test)

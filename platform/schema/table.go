@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/platform/metadata"
@@ -15,7 +16,7 @@ type Table struct {
 	Indexes []Index
 	// Generated columns are computed by the database, each by the expression that is its default; nobody writes them.
 	Generated []Column
-	// Noted is a statement that gives rows of an earlier version what they lack in a column; it leaves alone those that have it.
+	// Noted is a statement that gives a base of an earlier version the values of a column, or the rows, that it lacks; it leaves alone what there is.
 	Noted string
 	// Updated tables keep room on each page, so that an update of a total stays on its page and touches no index.
 	Updated bool
@@ -167,6 +168,9 @@ func accumulation(r *metadata.Accumulation) []Table {
 	totals := Table{Name: r.Totals(), Updated: true, Key: append(append([]string{"organisation"}, dimensions...), "period")}
 	totals.Columns = append([]Column{{"organisation", "uuid", ""}, {"period", "date", ""}},
 		append(columns(r.Dimensions), columns(r.Resources)...)...)
+	if r.Awaited {
+		opened(r, &totals, dimensions)
+	}
 	if !r.Layered {
 		return []Table{movements, totals}
 	}
@@ -180,18 +184,20 @@ func accumulation(r *metadata.Accumulation) []Table {
 func layers(r *metadata.Accumulation, totals *Table) {
 	n := len(r.Leading())
 	document, line := r.Dimensions[n].Name, r.Dimensions[n+1].Name
+	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
+	opened(r, totals, append(names(r.Leading()), metadata.BroughtAt, document, line))
+	totals.Noted = fmt.Sprintf(`UPDATE %[1]s t SET %[2]s = m.period FROM %[3]s m
+WHERE m.recorder = t.%[4]s AND m.line = t.%[5]s AND t.period = 'infinity' AND t.%[2]s = '-infinity'`, r.Totals(), metadata.BroughtAt, r.Table(), document, line)
+}
+
+// opened adds to totals whether they are current ones with anything left, and an index of those that are, in an order.
+func opened(r *metadata.Accumulation, totals *Table, order []string) {
 	var left []string
 	for _, a := range r.Resources {
 		left = append(left, a.Name+" <> 0")
 	}
-	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
 	totals.Generated = []Column{{metadata.Open, "boolean", fmt.Sprintf("period = 'infinity' AND (%s)", strings.Join(left, " OR "))}}
-	totals.Indexes = []Index{{
-		Suffix: "open", Columns: append(append([]string{"organisation"}, names(r.Leading())...), metadata.BroughtAt, document, line),
-		Where: metadata.Open,
-	}}
-	totals.Noted = fmt.Sprintf(`UPDATE %[1]s t SET %[2]s = m.period FROM %[3]s m
-WHERE m.recorder = t.%[4]s AND m.line = t.%[5]s AND t.period = 'infinity' AND t.%[2]s = '-infinity'`, r.Totals(), metadata.BroughtAt, r.Table(), document, line)
+	totals.Indexes = []Index{{Suffix: "open", Columns: append([]string{"organisation"}, order...), Where: metadata.Open}}
 }
 
 func accounting(r *metadata.Accounting) []Table {
@@ -200,14 +206,21 @@ func accounting(r *metadata.Accounting) []Table {
 		Column{"debit", "text", ""}, Column{"credit", "text", ""}, Column{"amount", "numeric(18,2)", ""})
 	entries.Columns = append(append(entries.Columns, analytics("debit_")...), analytics("credit_")...)
 	entries.Indexes = []Index{{"period", false, []string{"organisation", "period"}, ""}}
+	turnovers := []Column{
+		{"organisation", "uuid", ""}, {"account", "text", ""}, {"period", "date", ""}, {"split", "integer", ""},
+		{"debit", "numeric(18,2)", "0"}, {"credit", "numeric(18,2)", "0"},
+	}
 	totals := Table{
 		Name: r.Totals(), Updated: true, Key: []string{"organisation", "account", "analytic_1", "analytic_2", "analytic_3", "period", "split"},
-		Columns: append([]Column{
-			{"organisation", "uuid", ""}, {"account", "text", ""}, {"period", "date", ""}, {"split", "integer", ""},
-			{"debit", "numeric(18,2)", "0"}, {"credit", "numeric(18,2)", "0"},
-		}, analytics("analytic_")...),
+		Columns: slices.Concat(turnovers, analytics("analytic_")),
 	}
-	return []Table{entries, totals}
+	accounts := Table{
+		Name: r.AccountTotals(), Updated: true, Key: []string{"organisation", "account", "period", "split"}, Columns: turnovers,
+		Noted: fmt.Sprintf(`INSERT INTO %[1]s (organisation, account, period, split, debit, credit)
+SELECT organisation, account, period, split, sum(debit), sum(credit) FROM %[2]s
+WHERE period < 'infinity' AND NOT EXISTS (SELECT FROM %[1]s) GROUP BY organisation, account, period, split`, r.AccountTotals(), r.Totals()),
+	}
+	return []Table{entries, totals, accounts}
 }
 
 // analytics of one side of an entry, or of a total; those that an account does not have stay empty.

@@ -142,8 +142,10 @@ func (s *Server) workerEndpoints() []Endpoint {
 		},
 		{
 			Method: "GET", Path: "/health/profile", Operation: "health.profile", Tag: tagWorker, Public: true, Summary: "What each operation has cost so far",
-			Success: []Success{{Status: http.StatusOK, Means: "the shape of the worker, and by operation", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+			Success: []Success{{Status: http.StatusOK, Means: "the shape of the worker, since when it runs and on which database, and by operation", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
 				{Name: "shape", Value: openapi.String("")},
+				{Name: "started", Value: openapi.Moment("when this life of the worker began")},
+				{Name: "database", Value: openapi.String("the same text for all who work on the same database; empty: not known")},
 				{Name: "operations", Value: &openapi.Schema{Type: "object", AdditionalProperties: &openapi.Additional{Schema: &openapi.Schema{Type: "object"}}}},
 			})}}, direct: s.showProfile,
 		},

@@ -59,7 +59,11 @@ func (p *profile) count(operation string, status int, cost database.Counters) {
 
 // Told is what a worker says of itself: GET /health/profile.
 type Told struct {
-	Shape      string               `json:"shape"`
+	Shape string `json:"shape"`
+	// Started tells one life of a worker from another at the same address; the counts are those of this life.
+	Started time.Time `json:"started"`
+	// Database is database.Identity of the one it works on; empty where it is not known.
+	Database   string               `json:"database"`
 	Operations map[string]Operation `json:"operations"`
 }
 

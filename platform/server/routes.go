@@ -171,6 +171,6 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) showProfile(w http.ResponseWriter, _ *http.Request) {
-	body, _ := json.Marshal(Told{s.config.Shape.String(), s.Profile()})
+	body, _ := json.Marshal(Told{Shape: s.config.Shape.String(), Started: s.started, Database: s.db.Identity(), Operations: s.Profile()})
 	s.write(w, answer{status: http.StatusOK, body: body})
 }

@@ -120,6 +120,7 @@ type Server struct {
 	description, docs []byte
 	docsPolicy        string
 	draining          atomic.Bool
+	started           time.Time
 }
 
 // New makes a worker of an application.
@@ -141,7 +142,7 @@ func New(config Config, app Application) (*Server, error) {
 	}
 	s := &Server{
 		config: config, app: app, db: config.Database, log: config.Log, gate: newGate(config.Concurrency, config.Queue, config.QueueTimeout),
-		sessions: sessions, books: books,
+		sessions: sessions, books: books, started: time.Now(),
 		documents: map[string]*document.Store{}, catalogs: map[string]*catalog.Lister{},
 	}
 	for i := range app.Metadata.Documents {

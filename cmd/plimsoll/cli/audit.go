@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/audit"
+	"plimsoll/erp/fill"
 	"plimsoll/platform/database"
 	"plimsoll/platform/problem"
 )
@@ -89,6 +90,9 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	defer db.Close()
+	if err := fill.Finished(ctx, db); err != nil {
+		return err
+	}
 	report, err := a.look(ctx, db, options, o.digest)
 	if err != nil {
 		return err

@@ -134,6 +134,9 @@ func (s *stand) upBoth(t *testing.T) {
 	plimsoll(t, "status").want(t, ExitOK)
 	plimsoll(t, "down").want(t, ExitUsage, "which cluster? 2 run")
 	plimsoll(t, s.upOne...).want(t, ExitOK) // runs already
+	for _, command := range []string{"run", "line"} {
+		plimsoll(t, command, "--cluster", s.one, "--engine", "/no/such/prefix").want(t, ExitUsage, "was made with engine", "hint: leave out --engine")
+	}
 }
 
 func (s *stand) killed(t *testing.T) {
@@ -164,6 +167,7 @@ func (s *stand) fillStopped(t *testing.T) {
 	plimsoll(t, "fill", "--cluster", s.one, "--documents", "100").want(t, ExitUsage, "filled by half", "200000 documents", "--discard")
 	plimsoll(t, "fill", "--cluster", s.one, "--size", "900TB").want(t, ExitEnvironment, "the disk cannot hold it", "--size ")
 	plimsoll(t, "fill", "--cluster", s.one, "--check").want(t, ExitUsage, "filled by half")
+	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitUsage, "filled by half")
 }
 
 func (s *stand) fill(t *testing.T) {
@@ -429,6 +433,12 @@ func (s *stand) hardStop(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != ExitInterrupted {
 		t.Errorf("exit code %d (%v)\n%s", code, err, stderr)
 	}
+	o := plimsoll(t, "report", "--json") // of it, and not of the run before
+	o.want(t, ExitOK, "never came to its end")
+	var r result.Result
+	if o.decode(t, &r); r.Users != 100 || r.Valid || len(r.Series.T) == 0 || !strings.Contains(strings.Join(r.InvalidReasons, " "), "the process of the run died") {
+		t.Errorf("%.2000s", o.stdout)
+	}
 	plimsoll(t, s.upTwo...).want(t, ExitOK) // waits for the server's end, should it still be on its way
 }
 
@@ -566,6 +576,18 @@ func (s *stand) ownLine(t *testing.T) {
 	plimsoll(t, "report", l.Trials[0].Run).want(t, ExitOK)
 	plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration", "1s", "--ramp", "0s").want(t, ExitOK)
 	plimsoll(t, "run", "--scenario", path, "--dsn", "host=/nowhere dbname=x").want(t, ExitEnvironment)
+	c, err := cluster.Open("").Find(s.one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, err := c.TakeForLoad(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer load.Remove()
+	for _, other := range [][]string{{"--scenario", path}, {"--url", "http://127.0.0.1:1"}} {
+		plimsoll(t, append([]string{"run", "--cluster", s.one}, other...)...).want(t, ExitEnvironment, "in use by load", "hint: wait until that run has finished")
+	}
 }
 
 // lines of both clusters in turns, then of shapes of the ERP.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"plimsoll/platform/problem"
 	"plimsoll/platform/redact"
@@ -53,7 +54,7 @@ func complain(w io.Writer, err error, asJSON bool) int {
 	if err == nil {
 		return code
 	}
-	message, hint := redact.Text(err.Error()), redact.Text(problem.HintOf(err))
+	message, hint := oneLine(redact.Text(err.Error())), oneLine(redact.Text(problem.HintOf(err)))
 	if asJSON {
 		type body struct {
 			Message  string `json:"message"`
@@ -69,4 +70,15 @@ func complain(w io.Writer, err error, asJSON bool) int {
 		fmt.Fprintf(w, "hint: %s\n", hint)
 	}
 	return code
+}
+
+// oneLine is a text without the lines into which drivers and joined errors break theirs.
+func oneLine(text string) string {
+	var parts []string
+	for _, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": ")
 }

@@ -44,7 +44,7 @@ func (a *app) export(which, of, as, out string) error {
 	if as == exportParquet && out == "" {
 		return problem.New(problem.Usage, fmt.Errorf("a Parquet file is no text for a terminal"), "name a file with --out")
 	}
-	r, err := loadRun(which)
+	r, err := a.loadRun(which)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/apdex"
 	"plimsoll/lab/line"
 	"plimsoll/lab/rig"
 	"plimsoll/lab/run"
@@ -95,6 +96,9 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
 }
 
 func (a *app) line(ctx context.Context, o lineOptions) error {
+	if err := writable(o.html); err != nil {
+		return err
+	}
 	options, err := a.lineOptions(o)
 	if err != nil {
 		return err
@@ -128,6 +132,9 @@ func (a *app) lineOptions(o lineOptions) (line.Options, error) {
 	}
 	if o.bounds.Resolution <= 0 {
 		return line.Options{}, problem.New(problem.Usage, fmt.Errorf("--resolution: must be above 0, not %v", o.bounds.Resolution), "")
+	}
+	if o.bounds.First > o.bounds.Most {
+		return line.Options{}, problem.New(problem.Usage, fmt.Errorf("--from %d is beyond --most %d", o.bounds.First, o.bounds.Most), "begin with fewer users, or let more be tried")
 	}
 	return line.Options{
 		Run: options, Target: o.apdexTarget, Bounds: o.bounds, Reset: line.Reset(o.reset), Budget: o.budget, Resume: o.resume,
@@ -171,7 +178,7 @@ func (a *app) lineProgress() func(line.Progress) {
 		}
 		note := fmt.Sprintf("%strial %d, %s, %d users: %s", whose(p), p.Trial, p.Purpose, p.Users, p.Run.Phase)
 		if p.Run.Scored {
-			note += fmt.Sprintf(", Apdex %.3f", p.Run.Apdex)
+			note += ", Apdex " + apdex.Text(p.Run.Apdex)
 		}
 		a.meter.UpdateLeft(p.Share, p.Left, note)
 	}

@@ -50,9 +50,13 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"ConfigOfUnknownFlag", []string{"config", "run", "--usres", "5"}, []string{"did you mean --users?"}},
 		{"RateWithoutArrivals", []string{"run", "--rate", "5"}, []string{"--rate is that of --arrivals", "hint: add --arrivals poisson"}},
 		{"ArrivalsWithoutRate", []string{"run", "--arrivals", "poisson"}, []string{"--arrivals need a rate"}},
+		{"ArrivalsThatThink", []string{"run", "--arrivals", "poisson", "--rate", "5", "--think", "1s"}, []string{"--think is of users", "hint: leave it out"}},
 		{"NegativeRate", []string{"run", "--arrivals", "poisson", "--rate", "-5"}, []string{"-5 arrivals per second"}},
 		{"WrongArrivals", []string{"run", "--arrivals", "poison"}, []string{"--arrivals: must be one of poisson, constant", "did you mean poisson?"}},
 		{"CollectorWithoutAddress", []string{"run", "--otlp", "127.0.0.1:4318"}, []string{`"127.0.0.1:4318" is no address of a collector`, "hint: --otlp takes an address such as http://"}},
+		{"DashboardThatIsNoneStays", []string{"run", "--ui-stay"}, []string{"--ui-stay is of the dashboard", "hint: add --ui"}},
+		{"LineFromBeyondItsMost", []string{"line", "--from", "1000", "--most", "10"}, []string{"--from 1000 is beyond --most 10", "hint: begin with fewer users"}},
+		{"ConnectionStringThatIsNone", []string{"run", "--dsn", "garbage"}, []string{"read connection string", "hint: for example postgres://"}},
 		{"LineWithoutATarget", []string{"line", "--target", "0"}, []string{"--target: must be above 0"}},
 		{"LineWithoutAWidth", []string{"line", "--resolution", "0"}, []string{"--resolution: must be above 0"}},
 		{"LineWithAWrongReset", []string{"line", "--reset", "templat"}, []string{"--reset: must be one of", "did you mean template?"}},
@@ -78,7 +82,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 			if o.stdout != "" {
 				t.Errorf("stdout: %s", o.stdout)
 			}
-			if !strings.HasPrefix(o.stderr, "plimsoll: ") {
+			if !strings.HasPrefix(o.stderr, "plimsoll: ") || strings.Count(o.stderr, "\n") > 2 {
 				t.Errorf("stderr: %s", o.stderr)
 			}
 		})
@@ -132,8 +136,23 @@ func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
 		t.Setenv("PLIMSOLL_STATE", file)
 		plimsoll(t, "up", "--engine", "system", "--quiet").want(t, ExitEnvironment, "plimsoll: ", "hint: ")
 	})
-	t.Run("NothingListens", func(t *testing.T) {
-		plimsoll(t, "audit", "--dsn", "postgres://ann:S3cret@127.0.0.1:1/erp").want(t, ExitEnvironment)
+	for _, command := range []string{"audit", "run", "line", "serve", "fill"} {
+		t.Run("NothingListens/"+command, func(t *testing.T) {
+			o := plimsoll(t, command, "--quiet", "--dsn", "postgres://ann:S3cret@127.0.0.1:1/erp")
+			o.want(t, ExitEnvironment, "hint: is the server up?")
+			if strings.Count(o.stderr, "\n") != 2 {
+				t.Errorf("more than a line and its hint:\n%s", o.stderr)
+			}
+		})
+	}
+	t.Run("ReportCannotBeWritten", func(t *testing.T) {
+		for _, command := range []string{"run", "line"} {
+			o := plimsoll(t, command, "--html", filepath.Join(state, "none", "x.html"))
+			o.want(t, ExitEnvironment, "write report", "no such file or directory", "hint: name a file in a folder that is there")
+			if strings.Contains(o.stderr, "making cluster") {
+				t.Error("that was known beforehand")
+			}
+		}
 	})
 }
 

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -44,7 +44,7 @@ side, with the conditions in which they differ.`,
 }
 
 func (a *app) report(which, html string) error {
-	r, err := loadRun(which)
+	r, err := a.loadRun(which)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *app) reportSides(which []string, html string) error {
 	all := make([]*result.Result, len(which))
 	for i, name := range which {
 		var err error
-		if all[i], err = loadRun(name); err != nil {
+		if all[i], err = a.loadRun(name); err != nil {
 			return err
 		}
 	}
@@ -87,38 +87,40 @@ func (a *app) reportSides(which []string, html string) error {
 	return report.SideBySide(a.stdout, all)
 }
 
-// loadRun takes an id, its beginning, "latest", a file or - for stdin.
-func loadRun(which string) (*result.Result, error) {
+// loadRun takes an id, its beginning, "latest" or a file.
+func (a *app) loadRun(which string) (*result.Result, error) {
 	switch {
 	case which == "":
-		return runs.Default().Load("latest")
+		which = runs.Latest
 	case strings.ContainsRune(which, os.PathSeparator), strings.HasSuffix(which, ".json"), fileExists(which):
-		return readResult(which)
+		return runs.Read(which)
 	}
+	a.recoverRuns()
 	return runs.Default().Load(which)
-}
-
-func readResult(path string) (*result.Result, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read result: %w", err), "")
-	}
-	var r result.Result
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read result %s: %w", path, err), "a file that 'plimsoll run --json' wrote is wanted")
-	}
-	if r.Schema != result.Schema {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read result %s: it is %q, not %q", path, r.Schema, result.Schema), "a file that 'plimsoll run --json' wrote is wanted")
-	}
-	return &r, nil
 }
 
 // writeHTML writes a report whole or not at all.
 func writeHTML(path string, page func(io.Writer) error) error {
-	if err := runs.WriteWhole(path, page); err != nil {
-		return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err), "")
+	return noReport(path, runs.WriteWhole(path, page))
+}
+
+// writable says beforehand that writeHTML would fail; an empty path is none.
+func writable(path string) error {
+	if path == "" {
+		return nil
 	}
-	return nil
+	return noReport(path, runs.Writable(path))
+}
+
+func noReport(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err // its path is that of a file beside it
+	}
+	return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err), "name a file in a folder that is there and may be written to")
 }
 
 func fileExists(path string) bool {
@@ -127,7 +129,7 @@ func fileExists(path string) bool {
 }
 
 func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	all, err := runs.Default().List()
+	all, _, err := runs.Default().List()
 	if err != nil || len(args) >= report.SidesMax {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

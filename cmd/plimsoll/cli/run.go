@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
+	"plimsoll/lab/apdex"
 	"plimsoll/lab/cluster"
 	"plimsoll/lab/report"
 	"plimsoll/lab/result"
@@ -58,7 +59,8 @@ this command started it stops again. Users act, wait for the answer, think, and 
 latency, waits of the database, processors, log of events; and lets you pause it, change the
 number of users or end it. What was changed by hand is in the result, which is then not valid.
 
-Ctrl-C ends the run early and keeps what was measured; a second one stops at once.
+Ctrl-C ends the run early and keeps what was measured; a second one stops at once. What a
+process that was killed had counted until then, 'plimsoll runs' or 'plimsoll report' keeps.
 Exit code 3 when the run is not valid, the books are wrong or --target is missed.`,
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
@@ -94,7 +96,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	if err := cmp.Or(o.fleet.check(), o.figureOptions.check()); err != nil {
+	if err := cmp.Or(o.fleet.check(), o.figureOptions.check(), o.lookOptions.check(), writable(o.html)); err != nil {
 		return err
 	}
 	options, err := a.runOptions("run", o)
@@ -200,8 +202,8 @@ func (a *app) ready(ctx context.Context, o runOptions) (dsn, profile string, tak
 	}
 	if o.url != "" {
 		// Workers that run already have a base; one that is made here would be another.
-		dsn, err := a.database(ctx, o.target)
-		return dsn, "", func() error { return nil }, problem.WithHint(err, "--url needs the database of those workers: --dsn, or a cluster that runs")
+		dsn, takeDown, err := a.loaded(ctx, o.target, "--url needs the database of those workers: --dsn, or a cluster that runs")
+		return dsn, "", takeDown, err
 	}
 	name, err := a.pickOrName(ctx, o.cluster, o.engine)
 	if err != nil {
@@ -231,7 +233,7 @@ func (a *app) runProgress(l *looks) func(run.Progress) {
 			note += fmt.Sprintf(", %.0f ops/s", p.OpsPerS)
 		}
 		if p.Scored {
-			note += fmt.Sprintf(", Apdex %.3f", p.Apdex)
+			note += ", Apdex " + apdex.Text(p.Apdex)
 		}
 		if p.Backlog > 0 {
 			note += fmt.Sprintf(", %d wait for a slot", p.Backlog)
@@ -269,6 +271,9 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 	path := o.html
 	if path == "" {
 		path = runs.Default().ReportPath(r.ID)
+	}
+	if !fileExists(path) {
+		return nil // it could not be written, which is said
 	}
 	_, err := fmt.Fprintf(a.stdout, "report: %s\n", path)
 	return err

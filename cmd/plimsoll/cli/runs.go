@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/lab/apdex"
 	"plimsoll/lab/result"
+	"plimsoll/lab/run"
 	"plimsoll/lab/runs"
 )
 
@@ -19,9 +21,13 @@ func (a *app) addRuns(root *cobra.Command) {
 		Example: `  plimsoll runs
   plimsoll runs --json | jq '.runs[].apdex'`,
 	}, func(context.Context, []string) error {
-		all, err := runs.Default().List()
+		a.recoverRuns()
+		all, broken, err := runs.Default().List()
 		if err != nil {
 			return err
+		}
+		for _, why := range broken {
+			fmt.Fprintf(a.stderr, "plimsoll: left out: %v\n", why) // also for the quiet
 		}
 		if all == nil {
 			all = []*result.Result{}
@@ -32,6 +38,24 @@ func (a *app) addRuns(root *cobra.Command) {
 		return a.showRuns(all)
 	})
 }
+
+// recoverRuns completes runs whose process died, as far as they wrote down what they counted; else an older run would be taken for the last.
+func (a *app) recoverRuns() {
+	store := runs.Default()
+	ids, err := store.Unfinished()
+	for _, id := range ids {
+		var r *result.Result
+		if r, err = run.Recover(store, id); err != nil {
+			break
+		}
+		fmt.Fprintf(a.stderr, "plimsoll: run %s never came to its end; what it counted is kept: %s of the steady state\n", id, seconds(r.DurationS))
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "plimsoll: left out: %v\n", err)
+	}
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.0f s", s) }
 
 func (a *app) showRuns(all []*result.Result) error {
 	if len(all) == 0 {
@@ -51,7 +75,7 @@ func scoreText(score *float64) string {
 	if score == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.3f", *score)
+	return apdex.Text(*score)
 }
 
 func booksText(a result.Audit) string {

@@ -64,6 +64,9 @@ func (a *app) runOptions(command string, o runOptions) (run.Options, error) {
 	if options.Arrivals, err = o.arrivalsOf(); err != nil {
 		return options, err
 	}
+	if options.Arrivals != nil && a.sources[command+".think"].Kind == config.FromCommand {
+		return options, problem.New(problem.Usage, errors.New("--think is of users, and with --arrivals nobody thinks"), "leave it out: --rate says how much is done")
+	}
 	given := func(key string) bool { return o.scenario == "" || a.sources[command+"."+key].Kind != config.Default }
 	if given("users") {
 		options.Users = o.users
@@ -93,8 +96,8 @@ func (a *app) readyFor(ctx context.Context, o runOptions, s *scenario.Scenario) 
 	if o.foreign() || !s.NeedsDatabase() {
 		return o.dsn, "", nothing, nil
 	}
-	dsn, err = a.database(ctx, o.target)
-	return dsn, "", nothing, problem.WithHint(err, "the scenario speaks to a database: name it with --dsn, or start a cluster with 'plimsoll up'")
+	dsn, takeDown, err = a.loaded(ctx, o.target, "the scenario speaks to a database: name it with --dsn, or start a cluster with 'plimsoll up'")
+	return dsn, "", takeDown, err
 }
 
 func (a *app) addScenario(root *cobra.Command) {

@@ -105,14 +105,23 @@ func (a *app) pickOrName(ctx context.Context, name, engine string) (string, erro
 			a.warnLost(s)
 		}
 		return s.Flavour, err
-	case isFlavour(name):
-		return name, nil
 	}
-	_, err = a.clusters().Find(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = problem.New(problem.Usage, err, nearest.Hint(name, a.clusterNames(), "plimsoll up "+name+" makes it"))
+	return name, a.known(ctx, name, engine)
+}
+
+// known says that a cluster is there and has the engine that is asked for, which would otherwise
+// be the figures of another.
+func (a *app) known(ctx context.Context, name, engine string) error {
+	c, err := a.clusters().Find(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isFlavour(name):
+		return nil // it is made
+	case errors.Is(err, fs.ErrNotExist):
+		return problem.New(problem.Usage, err, nearest.Hint(name, a.clusterNames(), "plimsoll up "+name+" makes it"))
+	case err != nil:
+		return err
 	}
-	return name, err
+	return problem.WithHint(c.SameEngine(ctx, engine), "leave out --engine, or make a cluster of it: plimsoll up NAME --engine "+engine)
 }
 
 func isFlavour(name string) bool {
@@ -160,6 +169,22 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 		return "", err
 	}
 	return c.DSN(rig.Database).Secret(), nil
+}
+
+// loaded gives the database of a local cluster that runs, and keeps every other load off it until it is released.
+func (a *app) loaded(ctx context.Context, t target, missing string) (dsn string, release func() error, err error) {
+	c, err := a.mustRun(ctx, t.cluster)
+	if err != nil {
+		return "", nil, problem.WithHint(err, missing)
+	}
+	load, err := c.TakeForLoad(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := rig.EnsureDatabase(ctx, c); err != nil {
+		return "", nil, errors.Join(err, load.Remove())
+	}
+	return c.DSN(rig.Database).Secret(), load.Remove, nil
 }
 
 func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -28,7 +28,7 @@ const (
 	asProgram = "PLIMSOLL_TEST_AS_PROGRAM"
 )
 
-// Command of a worker, of a binary whose TestMain calls Become. It takes --shape and --connections, and the database from PLIMSOLL_DSN, as plimsoll serve does.
+// Command of a worker, of a binary whose TestMain calls Become. It takes --shape, --connections and --listen, and the database from PLIMSOLL_DSN, as plimsoll serve does.
 func Command() []string { return []string{"/usr/bin/env", Variable + "=1", os.Args[0]} }
 
 // Become is the worker instead of the tests, when this process was started to be one.
@@ -55,7 +55,7 @@ func BecomeProgram(program func() (code int)) {
 
 func serve(dsn string, args []string) error {
 	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
-	name, connections := flags.String("shape", "", ""), flags.Int("connections", 0, "")
+	name, connections, address := flags.String("shape", "", ""), flags.Int("connections", 0, ""), flags.String("listen", "127.0.0.1:0", "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func serve(dsn string, args []string) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", *address)
 	if err != nil {
 		return err
 	}
