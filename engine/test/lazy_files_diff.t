@@ -17,7 +17,7 @@ use Plimsoll::Workshop;
 
 my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
-my $seeds = Plimsoll::Seeds->new('1-12');
+my $seeds = Plimsoll::Seeds->new('1-8');
 my $steps = $ENV{STEPS} // 80;
 my %with = map { $_ => 'on' } split ' ', $ENV{WITH} // '';
 my $server = Plimsoll::Server->new($prefix, autovacuum => 'off', allow_in_place_tablespaces => 'on', %with);
@@ -71,7 +71,7 @@ while (defined(my $seed = $seeds->next))
 	my $from = $n < 8 ? 0 : $n - 8;
 	diag "off:\n", @off[$from .. ($n + 4 < @off ? $n + 4 : $#off)], "on:\n", @on[$from .. ($n + 4 < @on ? $n + 4 : $#on)];
 	my ($step) = join('', @off[0 .. $n]) =~ /.*^=== (\d+)$/ms;
-	my ($what) = defined $step ? $script =~ /^\\qecho === \Q$step\E\n(.*?)\n/ms : ();
+	my ($what) = defined $step ? $script =~ /^\\qecho === \Q$step\E\n(.*?)\n(?=SELECT '|SELECT name, pg_relation_size)/ms : ();
 	diag "at step $step: $what" if defined $what;
 }
 unlike($server->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed');

@@ -32,13 +32,15 @@ sub as_user
 }
 
 # psql runs a script in one session and returns all it says, errors included. The settings are the session's from its start.
+# A psql that the script runs (\!) is another session of the same database.
 sub psql
 {
 	my ($self, $database, $script, %setting) = @_;
 	local $ENV{PGOPTIONS} = join ' ', map { "-c $_=$setting{$_}" } sort keys %setting;
+	local @ENV{qw(PATH PGHOST PGUSER PGDATABASE)} = ("$self->{bin}:$ENV{PATH}", $self->{dir}, 'probe', $database);
 	my ($in, $out) = map { "$self->{dir}/$_.$$" } qw(in out);
 	open my $file, '>', $in or die; print $file $script; close $file;
-	system("$self->{bin}/psql -XAtq -h $self->{dir} -U probe -d $database -f $in >$out 2>&1");
+	system("$self->{bin}/psql -XAtq -f $in >$out 2>&1");
 	open $file, '<', $out or die; local $/; my $said = <$file>; close $file;
 	unlink $in, $out;
 	return $said;

@@ -70,6 +70,20 @@ sub create
 	return "CREATE TEMP TABLE $t (id int, name text, long text)" . $self->pick(('') x 8, ' ON COMMIT DELETE ROWS') . "; CREATE INDEX ${t}_id ON $t (id);";
 }
 
+# crowded fills the buffers with pages in hot use, a page more each time, until what is left is about what a small table and its copy
+# take: 8 rows of it and 7 of the crowd are a page. Then the table is written as a whole, and its pages make way for each other.
+sub crowded
+{
+	my $self = shift;
+	my ($t, $pages) = ($self->pick(@TABLES), $self->pick(2 .. 12));
+	my $crowd = $self->{buffers} - 2 * $pages - $self->pick(4 .. 9);
+	my $whole = $self->pick("VACUUM FULL $t;", "CLUSTER $t USING ${t}_id;", "REINDEX INDEX ${t}_id;", "REINDEX TABLE $t;");
+	my $hot = "SELECT count(name) FROM crowd;\nSELECT count(name) FROM $t;\n" x 6;
+	return "TRUNCATE $t, crowd;\nINSERT INTO $t SELECT g, repeat('small ', 150) FROM generate_series(1, 8 * $pages) g;\nINSERT INTO crowd SELECT 0, repeat('x', 1000) FROM generate_series(1, 7 * $crowd);\n"
+		. "INSERT INTO crowd SELECT 0, repeat('x', 1000) FROM generate_series(1, 7);\n$hot$whole\nSELECT count(*), sum(id), count(name) FROM $t;\n" x 8
+		. 'TRUNCATE crowd;';
+}
+
 sub failing
 {
 	my $self = shift;
@@ -87,22 +101,23 @@ sub cursor
 sub step
 {
 	my $self = shift;
-	my $kind = $self->pick(qw(data data data data storage storage storage control control control failing cursor plan));
+	my $kind = $self->pick(qw(data data data data storage storage storage control control control failing cursor plan crowded));
 	return $self->$kind;
 }
 
 sub text
 {
 	my $self = shift;
-	my $buffers = $self->pick(100, 100, 150, 300, 1024);
+	my $buffers = $self->{buffers} = $self->pick(100, 100, 100, 150, 300, 1024);
 	my $script = "SET client_min_messages = warning;\nSET temp_buffers = $buffers;\n\\set ON_ERROR_ROLLBACK on\n";
 	$script .= $self->create($_) . "\n" for @TABLES;
-	$script .= "CREATE TEMP SEQUENCE s;\n";
+	$script .= "CREATE TEMP SEQUENCE s;\nCREATE TEMP TABLE crowd (id int, name text);\n";
+	my $each = $self->pick(0, 1);
 	for my $n (1 .. $self->{steps})
 	{
 		$script .= "\\qecho === $n\n" . $self->step . "\n";
 		my @show = $self->show;
-		$script .= "$_\n" for $self->pick(0, 1, 2) ? $show[$self->pick(0 .. $#show)] : @show;
+		$script .= "$_\n" for $each || !$self->pick(0, 1, 2) ? @show : $show[$self->pick(0 .. $#show)];
 	}
 	return $script . "ROLLBACK;\n\\qecho === end\n" . join('', map { "$_\n" } $self->show) . $self->check;
 }

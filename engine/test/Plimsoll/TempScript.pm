@@ -1,8 +1,12 @@
-# Random sessions of work on temporary tables, reproducible by seed. The catalogs are shown, by name, after each step.
+# Random sessions of work on temporary tables, reproducible by seed. The tables with what is in them are shown after each step,
+# and one of the other catalogs or all, by name.
 package Plimsoll::TempScript;
 
 use strict;
 use warnings;
+use parent -norequire, qw(Plimsoll::BlockScript Plimsoll::CatalogScript);
+use Plimsoll::BlockScript;
+use Plimsoll::CatalogScript;
 
 my @TYPES = ('int', 'bigint', 'text', 'numeric(12,2)', 'timestamp', 'bytea', 'varchar(20)', 'boolean', 'int[]', 'uuid');
 
@@ -19,7 +23,7 @@ my @SHOW = (
 	qq{SELECT 'type', typname, typtype, typlen, typrelid <> 0, typelem <> 0 FROM pg_type WHERE typnamespace = $MINE ORDER BY typname COLLATE "C"},
 	qq{SELECT 'stats', tablename, attname, null_frac, avg_width, n_distinct FROM pg_stats WHERE schemaname LIKE 'pg_temp%' ORDER BY tablename COLLATE "C", attname COLLATE "C"},
 	qq{SELECT 'comment', $NAME, objsubid, description FROM pg_description d JOIN pg_class c ON c.oid = objoid AND classoid = 'pg_class'::regclass WHERE relnamespace = $MINE ORDER BY relname COLLATE "C", objsubid},
-	q{SELECT 'depend', pg_describe_object(classid, objid, objsubid) AS o, pg_describe_object(refclassid, refobjid, refobjsubid) AS r, deptype FROM pg_depend WHERE (classid = 'pg_class'::regclass AND objid >= 16384 AND objid NOT IN (SELECT unnest(toasts(oid)) FROM pg_class)) OR (classid = 'pg_constraint'::regclass AND objid >= 16384) OR (classid = 'pg_attrdef'::regclass AND objid >= 16384) OR (classid = 'pg_type'::regclass AND objid >= 16384) ORDER BY 2, 3, 4},
+	q{SELECT 'depend', pg_describe_object(classid, objid, objsubid) AS o, pg_describe_object(refclassid, refobjid, refobjsubid) AS r, deptype FROM pg_depend WHERE (classid = 'pg_class'::regclass AND objid >= 16384 AND objid NOT IN (SELECT unnest(toasts(oid)) FROM pg_class WHERE reltoastrelid <> 0 AND oid >= 16384)) OR (classid = 'pg_constraint'::regclass AND objid >= 16384) OR (classid = 'pg_attrdef'::regclass AND objid >= 16384) OR (classid = 'pg_type'::regclass AND objid >= 16384) ORDER BY 2, 3, 4},
 	q{SELECT 'columns', table_name, column_name, ordinal_position, data_type FROM information_schema.columns WHERE table_schema LIKE 'pg_temp%' ORDER BY 2, 4},
 );
 
@@ -28,9 +32,9 @@ my @SHOW = (
 my $FUNCTIONS = <<'END';
 CREATE FUNCTION long(seed int) RETURNS text LANGUAGE sql IMMUTABLE AS
   $$SELECT string_agg(md5((seed * 1000 + g)::text), '' ORDER BY g) FROM generate_series(1, 100 + seed % 7 * 50) g$$;
-CREATE FUNCTION toasts(oid) RETURNS oid[] LANGUAGE sql AS
+CREATE FUNCTION toasts(oid) RETURNS oid[] LANGUAGE sql STABLE AS
   $$SELECT reltoastrelid || array(SELECT indexrelid FROM pg_index WHERE indrelid = reltoastrelid) FROM pg_class WHERE oid = $1 AND reltoastrelid <> 0$$;
-CREATE FUNCTION toast(oid) RETURNS text LANGUAGE sql AS $$
+CREATE FUNCTION toast(oid) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN toasts($1) IS NULL THEN 'no toast' ELSE 'toast ' || (SELECT string_agg(k.relkind::text || ' ' || replace(k.relname, $1::text, 'OID'), ', ' ORDER BY k.relname) FROM pg_class k WHERE k.oid = ANY (toasts($1)))
     || ', ' || (SELECT string_agg(pg_describe_object(classid, objid, objsubid) || ' ' || deptype::text || ' ' || pg_describe_object(refclassid, refobjid, refobjsubid), ', ' ORDER BY objid, refobjsubid) FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = ANY (toasts($1))) END $$;
 CREATE FUNCTION contents(oid) RETURNS text LANGUAGE plpgsql AS $$
@@ -109,7 +113,7 @@ sub ddl
 	my $type = $self->pick(@TYPES);
 	my $n = ++$self->{serial};
 	return $self->pick(
-		map({ $self->create } 1 .. 12), $self->moving,
+		map({ $self->create } 1 .. 12), $self->moving, map({ $self->hanging } 1 .. 4),
 		"CREATE TEMP TABLE $t AS SELECT g AS c0, g::text AS c1 FROM generate_series(1, 20) g;",
 		"CREATE TEMP TABLE $t (LIKE $u INCLUDING ALL);", "CREATE TEMP TABLE $t (c0 $u, c1 int);",
 		"DROP TABLE $t;", "DROP TABLE IF EXISTS $t, $u;", "DROP TABLE IF EXISTS $t CASCADE;", "DROP TABLE $t CASCADE;",
@@ -190,12 +194,12 @@ sub cursor
 	);
 }
 
-sub plan { my $self = shift; return join ' ', map { "SET enable_${_}scan = " . $self->pick('on', 'on', 'off') . ';' } qw(seq index bitmap indexonly) }
+sub plan { my $self = shift; return join ' ', map { "SET enable_${_}scan = " . $self->pick('on', 'on', 'off') . ';' } qw(seq index bitmap indexonly tid) }
 
 sub step
 {
 	my $self = shift;
-	my $kind = $self->pick(qw(ddl ddl ddl ddl ddl dml dml long long control control control control cursor cursor exception plan));
+	my $kind = $self->pick(qw(ddl ddl ddl ddl ddl dml dml long long control control control control cursor cursor exception plan program program query catalogs elsewhere undone));
 	return $self->$kind;
 }
 
@@ -203,7 +207,7 @@ sub step
 sub text
 {
 	my $self = shift;
-	my $script = "SET client_min_messages = warning;\n$FUNCTIONS";
+	my $script = "SET client_min_messages = warning;\n$FUNCTIONS" . $self->objects . $self->functions;
 	# a savepoint before each statement, by psql; without it an error ends the transaction
 	$script .= "\\set ON_ERROR_ROLLBACK on\n" if $self->pick(1, 1, 1, 1, 1, 0);
 	$script .= $self->create("t$_") . "\n" for 0 .. 3;
@@ -211,7 +215,7 @@ sub text
 	{
 		my $step = $self->step;
 		$script .= "\\qecho === $n\n$step\n";
-		$script .= "$_;\n" for $self->pick(0, 1, 2) ? @SHOW[$self->pick(0 .. $#SHOW), $self->pick(0 .. $#SHOW)] : @SHOW;
+		$script .= "$_;\n" for $self->pick(0, 1, 2) ? @SHOW[0, $self->pick(1 .. $#SHOW)] : @SHOW;
 	}
 	return $script . "ROLLBACK;\n\\qecho === end\n" . join('', map { "$_;\n" } @SHOW);
 }
