@@ -61,16 +61,16 @@ func (j *journal) open(first opening, tell func(live.Tone, string)) {
 		return
 	}
 	j.pages, j.ended = make(chan tally.Page, journalBehind), make(chan struct{})
-	go j.write(f, first, tell)
+	go j.write(f, first, j.pages, tell)
 }
 
-func (j *journal) write(f *os.File, first opening, tell func(live.Tone, string)) {
+func (j *journal) write(f *os.File, first opening, pages <-chan tally.Page, tell func(live.Tone, string)) {
 	defer close(j.ended)
 	z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed)
 	lines := json.NewEncoder(z)
 	put := func(line any) error { return errors.Join(lines.Encode(line), z.Flush()) }
 	err := put(first)
-	for page := range j.pages {
+	for page := range pages {
 		if err == nil {
 			if err = put(page); err != nil {
 				tell(live.Alarm, "the journal of the run ends here: "+err.Error())
