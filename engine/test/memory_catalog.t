@@ -62,6 +62,36 @@ subtest 'a table that memory cannot serve is in the real catalogs as a whole' =>
 	}
 };
 
+subtest 'a row that SQL puts into a catalog takes the table there' => sub {
+	my $file = "$server->{dir}/rows";
+	my %puts = (
+		'INSERT' => "INSERT INTO pg_description VALUES ('t'::regclass, 'pg_class'::regclass, 1, 'x')",
+		'MERGE' => "MERGE INTO pg_description USING (SELECT 't'::regclass AS t) s ON objoid = t AND objsubid = 1 WHEN NOT MATCHED THEN INSERT VALUES (t, 'pg_class'::regclass, 1, 'x')",
+		'COPY' => "COPY (SELECT 't'::regclass::oid, 'pg_class'::regclass::oid, 1, 'x') TO '$file'; COPY pg_description FROM '$file'",
+		'UPDATE' => "INSERT INTO pg_description VALUES (0, 'pg_class'::regclass, 1, 'x'); UPDATE pg_description SET objoid = 't'::regclass WHERE objoid = 0",
+		'a row that hangs on the table' => "INSERT INTO pg_depend VALUES ('pg_class'::regclass, 0, 0, 'pg_class'::regclass, 't'::regclass, 1, 'n'); DELETE FROM pg_depend WHERE objid = 0; COMMENT ON COLUMN t.a IS 'x'",
+	);
+	for my $what (sort keys %puts)
+	{
+		my $said = $server->psql('postgres', "CREATE TEMP TABLE t (a int, b text); COMMENT ON TABLE t IS 'y'; CREATE TEMP TABLE u (c int); $in_memory $puts{$what}; $in_memory SELECT col_description('t'::regclass, 1), obj_description('t'::regclass); DROP TABLE t; SELECT count(*) FROM pg_description WHERE description IN ('x', 'y');");
+		is($said, "t u\nu\nx|y\n0\n", $what);
+	}
+	like($server->psql('postgres', "CREATE TEMP TABLE t (a int); COMMENT ON TABLE t IS 'y'; INSERT INTO pg_description VALUES ('t'::regclass, 'pg_class'::regclass, 0, 'x'); SELECT obj_description('t'::regclass);"),
+		qr/duplicate key value violates unique constraint "pg_description_o_c_o_index".*^y$/ms, 'unique indexes hold');
+};
+
+subtest 'a cursor stays on its row through updates' => sub {
+	my $change = 'UPDATE pg_class SET relpages = relpages + 1 WHERE CURRENT OF c RETURNING relpages';
+	my $at = "CREATE TEMP TABLE t (a int); BEGIN; DECLARE c CURSOR FOR SELECT relname FROM pg_class WHERE oid = 't'::regclass%s; FETCH 1 FROM c; %s; COMMIT; SELECT relpages FROM pg_class WHERE oid = 't'::regclass;";
+	for my $for ('', ' FOR UPDATE')
+	{
+		says("one after the other$for", sprintf($at, $for, "$change; $change; $change"), "t\n1\n2\n3\n3\n");
+		says("one undone$for", sprintf($at, $for, "$change; SAVEPOINT s; $change; ROLLBACK TO s; $change"), "t\n1\n2\n2\n2\n");
+		says("the table moves in between$for", sprintf($at, $for, "$change; CREATE TEMP VIEW v AS SELECT * FROM t; $change; $change"), "t\n1\n2\n3\n3\n");
+		says("the row goes$for", sprintf($at, $for, "$change; DROP TABLE t; $change; CREATE TEMP TABLE t (a int)"), "t\n1\n0\n");
+	}
+};
+
 subtest 'nothing is written to the catalogs' => sub {
 	my $size = "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_sys_tables WHERE relname IN ('pg_class', 'pg_attribute', 'pg_type', 'pg_index', 'pg_depend', 'pg_shdepend', 'pg_attrdef', 'pg_constraint', 'pg_statistic', 'pg_description');";
 	my $s = session();

@@ -90,10 +90,36 @@ sub by_tid
 		"SELECT attname FROM pg_attribute WHERE ctid = ANY (ARRAY(SELECT ctid FROM pg_attribute WHERE attrelid = $mine AND attnum > 0)) ORDER BY attnum;",
 		"UPDATE pg_class SET relpages = $n WHERE ctid = $tid RETURNING relname;", "UPDATE pg_class SET relpages = $n WHERE ctid >= $tid AND ctid <= $tid RETURNING relname;",
 		"DELETE FROM pg_description WHERE ctid IN (SELECT ctid FROM pg_description WHERE objoid = $mine) AND objsubid = 0 RETURNING description;",
-		"DECLARE here CURSOR FOR SELECT relname FROM pg_class WHERE oid = $mine FOR UPDATE;\nFETCH 1 FROM here;\nUPDATE pg_class SET relpages = $n WHERE CURRENT OF here RETURNING relname;\nCLOSE here;",
 		"SELECT relname FROM pg_class WHERE oid = $mine FOR " . $self->pick('UPDATE', 'SHARE', 'KEY SHARE') . ';');
 }
 
-sub catalogs { my $self = shift; my $kind = $self->pick(qw(changed_twice changed_twice by_tid)); return $self->$kind }
+# by_cursor changes a row where a cursor stands, again and again; the table may move in between.
+sub by_cursor
+{
+	my $self = shift;
+	my $t = $self->table;
+	my $mine = "to_regclass('$t')";
+	my $change = sub {
+		my $n = $self->pick(1 .. 9);
+		return $self->pick("UPDATE pg_class SET relpages = $n WHERE CURRENT OF here RETURNING relname, relpages;", "UPDATE pg_class SET relpages = relpages + 1 WHERE CURRENT OF here RETURNING relpages;");
+	};
+	my $between = $self->pick('', '', "UPDATE pg_class SET relpages = 0 WHERE oid = $mine;", 'CREATE TEMP VIEW v' . ++$self->{serial} . " AS SELECT 1 FROM $t;", "ANALYZE $t;");
+	my @changes = ($change->(), $between, $self->pick($change->(), "SAVEPOINT within;\n" . $change->() . "\nROLLBACK TO within;"), $change->());
+	my ($begin, $end) = $self->{in} ? ('', 'CLOSE here;') : ("BEGIN;\n", $self->pick('COMMIT;', 'COMMIT;', 'ROLLBACK;'));
+	return $begin . "DECLARE here CURSOR FOR SELECT relname FROM pg_class WHERE oid = $mine" . $self->pick('', ' FOR UPDATE') . ";\nFETCH 1 FROM here;\n" . join("\n", @changes) . "\n$end";
+}
+
+# inserted is a row that SQL puts into a catalog.
+sub inserted
+{
+	my $self = shift;
+	my $mine = "to_regclass('" . $self->table . "')";
+	return $self->pick(
+		"INSERT INTO pg_description SELECT $mine, 'pg_class'::regclass, 0, 'inserted' WHERE $mine IS NOT NULL RETURNING description;",
+		"INSERT INTO pg_description SELECT attrelid, 'pg_class'::regclass, attnum, attname FROM pg_attribute WHERE attrelid = $mine AND attnum > 1 ORDER BY attnum RETURNING description;",
+		"MERGE INTO pg_description d USING (SELECT $mine AS mine WHERE $mine IS NOT NULL) m ON objoid = mine AND objsubid = 0 WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (mine, 'pg_class'::regclass, 0, 'merged') RETURNING description;");
+}
+
+sub catalogs { my $self = shift; my $kind = $self->pick(qw(changed_twice changed_twice by_tid by_cursor inserted)); return $self->$kind }
 
 1;

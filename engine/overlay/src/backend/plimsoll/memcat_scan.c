@@ -139,6 +139,32 @@ MemCatTidDeleted(Oid catalogId, ItemPointer tid, CommandId *cmax)
 	return true;
 }
 
+/*
+ * Follows a row through the updates of this transaction: *tid becomes the TID
+ * of its latest version that the snapshot sees.  True: the row moved to the
+ * real catalog meanwhile, *moved is where its versions go on.
+ */
+bool
+MemCatLatestTid(Oid catalogId, ItemPointer tid, Snapshot snapshot,
+				ItemPointer moved)
+{
+	MemRow	   *row = MemStoreByTid(catalogId, tid);
+	MemSnap		snap = MemSnapOf(snapshot);
+
+	while (row != NULL)
+	{
+		if (MemRowVisible(row, &snap))
+			*tid = row->tuple.t_self;
+		if (ItemPointerIsValid(&row->moved))
+		{
+			*moved = row->moved;
+			return true;
+		}
+		row = row->newer;
+	}
+	return false;
+}
+
 bool
 MemCatFetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 			TupleTableSlot *slot)

@@ -134,6 +134,7 @@ undo_abort(int level)
 					MemRow	   *row = entry->what;
 
 					row->deleted = false;
+					row->newer = NULL;
 					ItemPointerSetInvalid(&row->moved);
 				}
 				break;
@@ -169,7 +170,8 @@ undo_xact_end(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			MemCatSpill();
+			if (MemCatSpillPending)
+				MemCatSpill();
 			return;
 		case XACT_EVENT_COMMIT:
 			undo_commit();

@@ -32,6 +32,7 @@
 #include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 /*
  * Tables in memory may hang on the row types of the unit that moves.  Now that
@@ -107,10 +108,18 @@ void
 MemCatSpill(void)
 {
 	MemUnit    *unit;
+	bool		bare = !ActiveSnapshotSet();
+
+	/* at the end of a command its snapshot may be gone; toasting a row wants one */
+	if (bare)
+		PushActiveSnapshot(GetTransactionSnapshot());
 
 	/* moving one may decide that another must follow */
 	while ((unit = MemUnitPending()) != NULL)
 		move_unit(unit);
+
+	if (bare)
+		PopActiveSnapshot();
 }
 
 /*
@@ -159,6 +168,21 @@ MemCatInsert(Relation catalog, HeapTuple tup)
 	if (!MemSharedPublish(row))
 		MemUnitSpill(unit);
 	return true;
+}
+
+/*
+ * A row that SQL writes to a real catalog.  The executor puts it into the
+ * indexes, so memory cannot take it; the table that it is about, or hangs on,
+ * moves to where it is.
+ */
+void
+MemCatWrittenBySql(Relation catalog, HeapTuple tup)
+{
+	MemUnit    *unit = MemOwnerRoute(RelationGetRelid(catalog), tup);
+
+	if (unit != NULL)
+		MemUnitSpill(unit);
+	MemOwnerSpillAnchors(catalog, tup);
 }
 
 /*
@@ -216,6 +240,7 @@ MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup)
 	check_fits_page(catalog, tup);
 	row = MemStoreInsert(old->cat, old->unit, tup);
 	MemStoreDelete(old);
+	old->newer = row;
 	CacheInvalidateHeapTuple(catalog, &old->tuple, &row->tuple);
 	if (!MemSharedPublish(row) || is_typed_table(row))
 		MemUnitSpill(row->unit);

@@ -69,6 +69,7 @@ extern bool MemCatInsert(Relation catalog, HeapTuple tup);
 extern bool MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup);
 extern bool MemCatDelete(Relation catalog, ItemPointer *tid);
 extern void MemCatInplaceUpdate(Relation catalog, HeapTuple tup);
+extern void MemCatWrittenBySql(Relation catalog, HeapTuple tup);
 extern void MemCatSpill(void);
 
 /* catalog scans through systable_*, and the catcache's (memcat_scan.c) */
@@ -88,6 +89,8 @@ extern bool MemCatFetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 						TupleTableSlot *slot);
 extern bool MemCatTidVisible(Oid catalogId, ItemPointer tid, Snapshot snapshot);
 extern bool MemCatTidDeleted(Oid catalogId, ItemPointer tid, CommandId *cmax);
+extern bool MemCatLatestTid(Oid catalogId, ItemPointer tid, Snapshot snapshot,
+							ItemPointer moved);
 
 /* scans of the executor and of COPY (memcat_exec.c) */
 struct TableScanDescData;

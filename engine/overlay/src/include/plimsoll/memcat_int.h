@@ -107,6 +107,7 @@ typedef struct MemRow
 	bool		deleted;		/* deleted by the current transaction */
 	bool		published;		/* holds a reference in shared memory */
 	ItemPointerData moved;		/* where a spill put it */
+	struct MemRow *newer;		/* the version that an update made of it */
 	dlist_node	catnode;
 	dlist_node	unitnode;
 	MemLink		links[FLEXIBLE_ARRAY_MEMBER];
