@@ -28,6 +28,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "plimsoll/memcat_int.h"
 #include "storage/lmgr.h"
 #include "utils/inval.h"
@@ -264,7 +265,8 @@ MemCatDelete(Relation catalog, ItemPointer *tid)
 
 /*
  * Overwrites a row, like heap_inplace_update_and_unlock: not transactional,
- * same length.
+ * same length.  What we have cached of it must go at once, for a rollback
+ * brings nothing back, and executes no messages of a command that failed.
  */
 void
 MemCatInplaceUpdate(Relation catalog, HeapTuple tup)
@@ -277,8 +279,13 @@ MemCatInplaceUpdate(Relation catalog, HeapTuple tup)
 	if (row->tuple.t_len != tup->t_len ||
 		row->tuple.t_data->t_hoff != tup->t_data->t_hoff)
 		elog(ERROR, "wrong tuple length");
+	CacheInvalidateHeapTupleInplace(catalog, &row->tuple);
+	PreInplace_Inval();
+	START_CRIT_SECTION();
 	memcpy((char *) row->tuple.t_data + row->tuple.t_data->t_hoff,
 		   (char *) tup->t_data + tup->t_data->t_hoff,
 		   tup->t_len - tup->t_data->t_hoff);
-	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
+	AtInplace_Inval();
+	END_CRIT_SECTION();
+	AcceptInvalidationMessages();
 }

@@ -71,6 +71,7 @@
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/syscache.h"
 
 /* What the owner, by proc number, and the others tell each other. */
@@ -220,12 +221,17 @@ temp_lock_recorded(Oid classid, Oid objid, LOCKMODE mode)
 /*
  * The relation has ceased to be a private matter: take the locks that we
  * are supposed to hold.
+ *
+ * Which subtransaction skipped them is not on record, so the transaction gets
+ * them: rolled back with this one, they would be missed by those around it.  The
+ * record stays, for the releases to come.
  */
 void
 temp_lock_make_real(Oid relid)
 {
 	TempObjectKey key = {RelationRelationId, relid};
 	SkippedLock *lock = skipped ? skipped_lookup(skipped, key) : NULL;
+	ResourceOwner owner = CurrentResourceOwner;
 
 	Assert(temp_relation_owned(relid) == NULL);
 	if (lock == NULL)
@@ -233,11 +239,11 @@ temp_lock_make_real(Oid relid)
 
 	for (LOCKMODE mode = 1; mode <= MaxLockMode; mode++)
 	{
-		int			count = lock->count[mode];
-
-		lock->count[mode] = 0;
-		while (count-- > 0)
-			LockRelationOid(relid, mode);
+		if (lock->count[mode] == 0)
+			continue;
+		CurrentResourceOwner = TopTransactionResourceOwner;
+		LockRelationOid(relid, mode);
+		CurrentResourceOwner = owner;
 
 		/* taking a lock may have read catalogs and moved the record */
 		lock = skipped_lookup(skipped, key);

@@ -152,6 +152,36 @@ RESET synchronous_commit;
 SELECT pg_stat_force_next_flush() \gset
 SELECT wrote();
 
+-- What a worker wrote counts, whatever its leader writes after it: here the
+-- image of a page for its first hint bit.
+CREATE FUNCTION in_worker(int) RETURNS int LANGUAGE plpgsql PARALLEL SAFE AS
+  $$ BEGIN PERFORM pg_create_restore_point('by a worker'); RETURN $1; END $$;
+CREATE FUNCTION in_leader(int) RETURNS bigint LANGUAGE plpgsql PARALLEL RESTRICTED AS
+  $$ BEGIN RETURN (SELECT count(*) FROM fresh); END $$;
+CREATE TABLE one (a int) WITH (parallel_workers = 2);
+INSERT INTO one VALUES (1);
+CREATE TABLE fresh (a int) WITH (parallel_workers = 0);
+INSERT INTO fresh VALUES (1);
+CHECKPOINT;
+SET parallel_leader_participation = off;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT pg_stat_force_next_flush() \gset
+CALL note_writes();
+BEGIN;
+CREATE TEMP TABLE t3 (a int);
+SELECT in_leader(n) FROM (SELECT in_worker(a) AS n FROM one OFFSET 0) AS workers;
+COMMIT;
+SELECT pg_stat_force_next_flush() \gset
+SELECT wrote();
+RESET parallel_leader_participation;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+DROP TABLE one, fresh, t3;
+DROP FUNCTION in_worker, in_leader;
+
 DROP TYPE pg_temp.mood;
 DROP TABLE child, t, first, permanent;
 DROP SEQUENCE numbers;

@@ -113,6 +113,19 @@ SELECT relation::regclass, mode FROM pg_locks
   WHERE relation IN ('top'::regclass, 'below'::regclass) ORDER BY 1, 2;
 COMMIT;
 DROP TABLE top, below, child;
+-- ... for the whole transaction, if it is a savepoint that makes it one.
+CREATE TEMP TABLE top (a int);
+CREATE TEMP TABLE below (b int PRIMARY KEY DEFERRABLE INITIALLY DEFERRED) INHERITS (top);
+BEGIN;
+LOCK TABLE below;
+INSERT INTO below (b) VALUES (1), (1);
+SAVEPOINT one;
+ALTER TABLE top INHERIT permanent;
+ROLLBACK TO one;
+SELECT mode FROM pg_locks WHERE relation = 'below'::regclass AND mode ~ 'Exclusive' ORDER BY 1;
+SET CONSTRAINTS ALL IMMEDIATE;
+ROLLBACK;
+DROP TABLE top, below;
 
 -- The record of locks comes and goes with the transaction, however large.
 DO $$

@@ -372,6 +372,36 @@ SELECT a, length(b), b = long(1) AS right FROM rows();
 COMMIT;
 DROP FUNCTION add, texts, rows;
 DROP TABLE t;
+-- ... or the savepoint, in a portal that was opened before.
+CREATE TEMP TABLE t (a int, b text);
+CREATE FUNCTION opened(query text) RETURNS refcursor LANGUAGE plpgsql AS $$
+DECLARE c refcursor := 'c'; BEGIN OPEN c FOR EXECUTE query; RETURN c; END $$;
+CREATE FUNCTION two_of(c refcursor) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+  FOR i IN 1 .. 2 LOOP
+    FETCH c INTO r;
+    RETURN NEXT r.a || ' ' || length(r.b) || ' ' || (r.b = long(r.a));
+  END LOOP;
+END $$;
+BEGIN;
+SELECT opened('UPDATE t SET b = b RETURNING a, b');
+SAVEPOINT one;
+INSERT INTO t SELECT g, long(g) FROM generate_series(1, 3) g;
+MOVE 1 FROM c;
+ROLLBACK TO one;
+SELECT * FROM two_of('c');
+ROLLBACK;
+BEGIN;
+SELECT opened('WITH w AS (UPDATE t SET b = b RETURNING *) SELECT * FROM w');
+SAVEPOINT one;
+INSERT INTO t SELECT g, long(g) FROM generate_series(1, 3) g;
+MOVE 1 FROM c;
+ROLLBACK TO one;
+SELECT * FROM two_of('c');
+ROLLBACK;
+DROP FUNCTION opened, two_of;
+DROP TABLE t;
 
 -- Statements that fail.
 CREATE TEMP TABLE t (a int PRIMARY KEY, b text CHECK (b <> 'bad'));
