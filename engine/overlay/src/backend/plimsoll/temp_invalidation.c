@@ -95,7 +95,6 @@ static TempInvalidationShared *shared = NULL;
 int			temp_invalidations_deferred = 0;
 static SharedInvalidationMessage *deferred = NULL;
 static int	maxdeferred = 0;
-static int	ndone = 0;			/* executed by a call under way, or that failed */
 
 static bool precautions_in_force(void);
 static bool tuple_is_foreign(Oid catalog, HeapTuple tuple);
@@ -274,26 +273,32 @@ temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n)
 }
 
 /*
- * Execute those that are there.  Rebuilding an open relation may file new ones,
- * which wait for the next time, and may come here again, which goes on where we
- * are; so does the next call if one of them fails.
+ * Execute them.  Rebuilding an open relation may file new messages, and may
+ * come here again, so let go of the list first.
  */
 void
 temp_invalidation_run_deferred(void)
 {
-	int			end = temp_invalidations_deferred;
+	SharedInvalidationMessage *msgs = deferred;
+	int			n = temp_invalidations_deferred;
 
-	while (ndone < Min(end, temp_invalidations_deferred))
+	deferred = NULL;
+	temp_invalidations_deferred = maxdeferred = 0;
+
+	for (int i = 0; i < n; i++)
 	{
-		SharedInvalidationMessage msg = deferred[ndone++];
-
 		SharedInvalidMessageCounter++;
-		LocalExecuteInvalidationMessage(&msg);
+		LocalExecuteInvalidationMessage(&msgs[i]);
 	}
-	temp_invalidations_deferred -= ndone;
-	memmove(deferred, deferred + ndone,
-			temp_invalidations_deferred * sizeof(SharedInvalidationMessage));
-	ndone = 0;
+
+	/* Keep the space for the next time, unless it was used meanwhile. */
+	if (deferred == NULL)
+	{
+		deferred = msgs;
+		maxdeferred = n;
+	}
+	else
+		pfree(msgs);
 }
 
 static bool

@@ -171,6 +171,7 @@ SELECT pg_stat_force_next_flush() \gset
 CALL note_writes();
 BEGIN;
 CREATE TEMP TABLE t3 (a int);
+INSERT INTO t3 VALUES (1);
 SELECT in_leader(n) FROM (SELECT in_worker(a) AS n FROM one OFFSET 0) AS workers;
 COMMIT;
 SELECT pg_stat_force_next_flush() \gset
