@@ -24,6 +24,8 @@ type Result struct {
 	// Valid says whether the figures may be quoted; every reason against it is listed.
 	Valid          bool     `json:"valid"`
 	InvalidReasons []string `json:"invalid_reasons"`
+	// InvalidCauses say, reason by reason, what is to blame.
+	InvalidCauses []Cause `json:"invalid_causes,omitempty"`
 	// Interrupted: stopped by hand; the figures are those of the time until then.
 	Interrupted bool `json:"interrupted"`
 
