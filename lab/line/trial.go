@@ -3,6 +3,7 @@ package line
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -19,13 +20,15 @@ const (
 	Passes   Outcome = "passes"
 	Fails    Outcome = "fails"
 	Unsteady Outcome = "unsteady" // it would pass, but gets worse all the time
+	Void     Outcome = "void"     // the run is not valid, and the system is not to blame: it says nothing
 )
 
 // Trial is one run of the search.
 type Trial struct {
 	Users   int     `json:"users"`
 	Purpose Purpose `json:"purpose"`
-	Longer  int     `json:"longer"` // doublings of the length
+	Longer  int     `json:"longer"`          // doublings of the length
+	Again   int     `json:"again,omitempty"` // void trials before this one, of which it is the repetition
 	Seed    uint64  `json:"seed"`
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"` // it does not pass
@@ -77,13 +80,23 @@ func trialOf(r *result.Result, target float64) Trial {
 	}
 	switch {
 	case !r.Valid:
-		t.Outcome, t.Why = Fails, r.InvalidReasons[0]
+		if t.Outcome, t.Why = Fails, blame(r, target); t.Why == "" {
+			t.Outcome, t.Why = Void, strings.Join(r.InvalidReasons, "; ")
+		}
 	case r.Apdex == nil || *r.Apdex < target:
 		t.Outcome, t.Why = Fails, "Apdex below the target"
 	case t.Drift.Worsening():
 		t.Outcome, t.Why = Unsteady, "the queue grew until the end"
 	}
 	return t
+}
+
+// For is what the trial was made for, and whether it is a repetition.
+func (t Trial) For() string {
+	if t.Again == 0 {
+		return string(t.Purpose)
+	}
+	return string(t.Purpose) + ", again"
 }
 
 // decide makes an unsteady trial that cannot be made longer a failure.
