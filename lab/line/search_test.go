@@ -253,6 +253,12 @@ func TestTrialIsJudged(t *testing.T) {
 	}{
 		{"Passes", func(*result.Result) {}, Passes, false},
 		{"BelowTheTarget", func(r *result.Result) { *r.Apdex = 0.84 }, Fails, false},
+		{"OneOperationAlwaysFails", func(r *result.Result) {
+			r.Operations = append(r.Operations, result.Operation{ID: "b", Totals: result.Totals{Ops: 10, Errors: 10}})
+		}, Fails, false},
+		{"OneOperationFailedByChance", func(r *result.Result) {
+			r.Operations = append(r.Operations, result.Operation{ID: "b", Totals: result.Totals{Ops: 9, Errors: 9}})
+		}, Passes, false},
 		{"NoScore", func(r *result.Result) { r.Apdex = nil }, Fails, false},
 		{"GeneratorLagged", spoilt(all(lag(101), answered(80, 20)), result.ByGenerator), Void, true},
 		{"GeneratorLaggedAndTheScoreMayBeItsFault", spoilt(all(lag(101), score(0.5), answered(10, 80, 10)), result.ByGenerator), Void, true},

@@ -85,10 +85,20 @@ func trialOf(r *result.Result, target float64) Trial {
 		}
 	case r.Apdex == nil || *r.Apdex < target:
 		t.Outcome, t.Why = Fails, "Apdex below the target"
+	case unanswered(r) != "":
+		t.Outcome, t.Why = Fails, unanswered(r)
 	case t.Drift.Worsening():
 		t.Outcome, t.Why = Unsteady, "the queue grew until the end"
 	}
 	return t
+}
+
+// unanswered names an operation that never got a valid answer, which no score of the others makes good.
+func unanswered(r *result.Result) string {
+	for _, op := range r.Unanswered(result.BrokenFrom) {
+		return op.ID + " never got a valid answer" + op.Failing()
+	}
+	return ""
 }
 
 // For is what the trial was made for, and whether it is a repetition.

@@ -110,6 +110,9 @@ func TestOwnScriptsRunWithoutTheERP(t *testing.T) {
 			if op := ops["broken"]; op.Errors < 10 || op.Ops != op.Errors || len(op.ErrorTexts) == 0 || !strings.Contains(op.ErrorTexts[0].Text, "division by zero") {
 				t.Errorf("%+v", op)
 			}
+			if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "broken never got a valid answer") || !strings.Contains(r.Warnings[0], "division by zero") {
+				t.Errorf("warnings %q", r.Warnings)
+			}
 			var sum, moved int
 			if err := conn.QueryRow(t.Context(), "SELECT sum(balance), count(*) FILTER (WHERE balance <> 0) FROM account").Scan(&sum, &moved); err != nil || sum != 0 || moved == 0 {
 				t.Errorf("balances sum to %d, %d moved, %v", sum, moved, err)

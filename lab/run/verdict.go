@@ -44,7 +44,18 @@ func (r *running) judge(all *result.Result) {
 	r.judgeGenerator(all)
 	r.judgeBooks()
 	all.InvalidReasons, all.InvalidCauses = append([]string{}, r.verdict.reasons...), r.verdict.causes
-	all.Valid = len(all.InvalidReasons) == 0
+	all.Valid, all.Warnings = len(all.InvalidReasons) == 0, warnings(all)
+}
+
+// warnings name the operations that are lost in an overall score: one that always fails lowers it by its share only.
+func warnings(all *result.Result) (texts []string) {
+	if all.OK+all.Refused == 0 {
+		return nil // which is a reason against the run
+	}
+	for _, op := range all.Unanswered(1) {
+		texts = append(texts, fmt.Sprintf("%s never got a valid answer, %d of %d failed%s", op.ID, op.Errors+op.Overload, op.Ops, op.Failing()))
+	}
+	return texts
 }
 
 func (r *running) judgeRun(all *result.Result) {

@@ -61,7 +61,8 @@ number of users or end it. What was changed by hand is in the result, which is t
 
 Ctrl-C ends the run early and keeps what was measured; a second one stops at once. What a
 process that was killed had counted until then, 'plimsoll runs' or 'plimsoll report' keeps.
-Exit code 3 when the run is not valid, the books are wrong or --target is missed.`,
+Exit code 3 when the run is not valid, the books are wrong, a key operation failed each of ten
+times or more, or --target is missed.`,
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
   plimsoll run --ui --users 5000 --duration 10h
@@ -291,6 +292,8 @@ func judge(r *result.Result, target float64) error {
 		return no("the books are wrong: %d violations; the run scores nothing", r.Audit.Violations)
 	case !r.Valid:
 		return no("the run is not valid: %s", strings.Join(r.InvalidReasons, "; "))
+	case len(r.Unanswered(result.BrokenFrom)) > 0:
+		return no("%s", strings.Join(r.Warnings, "; "))
 	case target > 0 && (r.Apdex == nil || *r.Apdex < target):
 		return no("Apdex %s is below the target %v", scoreText(r.Apdex), target)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -116,7 +117,7 @@ func ended(r *result.Result, err error, path string, here bool) live.Result {
 		return live.Result{Error: err.Error()}
 	}
 	return live.Result{
-		ID: r.ID, Valid: r.Valid, Reasons: r.InvalidReasons, Apdex: r.Apdex, Band: r.Band, OpsPerS: r.OpsPerS, Ops: r.Ops,
+		ID: r.ID, Valid: r.Valid, Reasons: slices.Concat(r.InvalidReasons, r.Warnings), Apdex: r.Apdex, Band: r.Band, OpsPerS: r.OpsPerS, Ops: r.Ops,
 		Audit: report.Audit(r.Audit), Report: path, ReportHere: here,
 	}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,5 +44,31 @@ func TestScenario_MistakeNamesFileLineAndKey(t *testing.T) {
 	}
 	for _, args := range [][]string{{"scenario", path}, {"run", "--scenario", path}} {
 		plimsoll(t, args...).want(t, ExitUsage, path+":2: roles.clerk.usres: unknown key", "hint: did you mean users?")
+	}
+}
+
+// requests is a scenario of HTTP alone, and the server it speaks to.
+func requests(t *testing.T) (path string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /well", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /broken", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	path = filepath.Join(t.TempDir(), "requests.toml")
+	text := "application = \"none\"\nusers = 30\n[think]\nmean = \"50ms\"\n[http]\nbase = \"" + server.URL + "\"\n" +
+		"[operations.well]\ntarget = \"30s\"\nweight = 0.9\nurl = \"/well\"\n[operations.broken]\ntarget = \"30s\"\nweight = 0.1\nurl = \"/broken\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestRun_WithAnOperationThatAlwaysFailsIsNoSuccess(t *testing.T) {
+	freshState(t)
+	o := plimsoll(t, "run", "--scenario", requests(t), "--duration", "1s", "--ramp", "0s", "--target", "0.85")
+	o.want(t, ExitThreshold, "plimsoll: broken never got a valid answer", "418")
+	if head, _, _ := strings.Cut(o.stdout, "key operation"); !strings.Contains(head, "valid\n") || !strings.Contains(head, "warning: broken never got a valid answer") {
+		t.Errorf("the first lines do not say so:\n%s", o.stdout)
 	}
 }
