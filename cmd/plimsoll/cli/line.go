@@ -66,6 +66,7 @@ number does not, or when the budget ended the search.`,
   plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
 	fs := c.Flags()
+	o.flags = fs
 	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that must be reached")
 	config.Count(fs, &o.bounds.First, "from", line.FirstDefault, 1, usersMax, "users of the first trial")
 	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "users beyond which nothing is tried")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
@@ -38,6 +39,7 @@ type runOptions struct {
 	duration, ramp, think, timeout, lagLimit time.Duration
 	thinkKind                                string
 	apdexTarget                              float64
+	flags                                    *pflag.FlagSet
 }
 
 // usersMax is what one generator process is built for, with room above.
@@ -72,6 +74,7 @@ times or more, or --target is missed.`,
   plimsoll run --users 30000 --think 20m --agents local:3    three processes make the load`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })
 	fs := c.Flags()
+	o.flags = fs
 	config.Count(fs, &o.users, "users", scenario.UsersDefault, 1, usersMax, "users at work at the same time")
 	config.Span(fs, &o.duration, "duration", run.DurationDefault, time.Second, "how long the steady state is measured")
 	config.Span(fs, &o.ramp, "ramp", run.RampDefault, 0, "over which users come to work before that")
@@ -97,7 +100,7 @@ times or more, or --target is missed.`,
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	if err := cmp.Or(o.fleet.check(), o.figureOptions.check(), o.lookOptions.check(), writable(o.html)); err != nil {
+	if err := cmp.Or(o.fleet.check(), o.figureOptions.check(), writable(o.html)); err != nil {
 		return err
 	}
 	options, err := a.runOptions("run", o)

@@ -40,14 +40,6 @@ func lookFlags(c *cobra.Command, o *lookOptions) {
 	config.Choice(fs, &o.view, "view", "", []string{viewTable, viewLine}, "progress as a live table or one line; without it a table where a\nterminal reads, a line elsewhere")
 }
 
-// check that there is a dashboard to what is said of one.
-func (o lookOptions) check() error {
-	if o.uiStay && !o.ui {
-		return problem.New(problem.Usage, errors.New("--ui-stay is of the dashboard, and there is none"), "add --ui")
-	}
-	return nil
-}
-
 // looks are the views of one run; without any, the zero value.
 type looks struct {
 	app     *app

@@ -72,3 +72,38 @@ func TestRun_WithAnOperationThatAlwaysFailsIsNoSuccess(t *testing.T) {
 		t.Errorf("the first lines do not say so:\n%s", o.stdout)
 	}
 }
+
+func TestScenario_WithoutTheERPTakesNoFlagsOfIt(t *testing.T) {
+	freshState(t)
+	sql := filepath.Join(t.TempDir(), "sql.toml")
+	if err := os.WriteFile(sql, []byte("application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = \"SELECT 1\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	http := requests(t)
+	for _, c := range []struct {
+		name, file string
+		flags      []string
+		says       string
+	}{
+		{"URLOfSQL", sql, []string{"--url", "http://127.0.0.1:1"}, "--url is where requests are sent"},
+		{"Shape", sql, []string{"--shape", "classic"}, "--shape is of the ERP's workers"},
+		{"Tweak", sql, []string{"--temp-pool", "5"}, "--temp-pool is of the ERP's workers"},
+		{"Workers", sql, []string{"--workers", "3"}, "--workers is of the ERP's workers"},
+		{"Engine", sql, []string{"--engine", "vanilla"}, "--engine is of the cluster"},
+		{"ClusterOfRequests", http, []string{"--cluster", "plimsoll"}, "--cluster is a database"},
+	} {
+		for _, command := range []string{"run", "line"} {
+			t.Run(command+"/"+c.name, func(t *testing.T) {
+				o := plimsoll(t, append([]string{command, "--scenario", c.file}, c.flags...)...)
+				o.want(t, ExitUsage, c.says, "hint: leave it out")
+				if strings.Count(o.stderr, "\n") != 2 {
+					t.Errorf("more than a line and its hint:\n%s", o.stderr)
+				}
+			})
+		}
+	}
+	t.Run("AsSettingsTheyStay", func(t *testing.T) {
+		t.Setenv("PLIMSOLL_SHAPE", "classic")
+		plimsoll(t, "run", "--scenario", http, "--duration", "1s", "--ramp", "0s").want(t, ExitThreshold, "broken never got a valid answer")
+	})
+}
