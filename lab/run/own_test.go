@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -195,6 +196,9 @@ func TestOpenArrivalsAreTheResultsModel(t *testing.T) {
 	r := mustRun(t, t.Context(), o)
 	if load := r.Conditions.Load; load.Model != "open" || load.Arrivals.RatePerS != 60 || r.Ops != 180 && r.Ops != 179 {
 		t.Errorf("%+v, %d operations", load, r.Ops)
+	}
+	if tree, err := json.Marshal(r.Conditions.Load); err != nil || strings.Contains(string(tree), "think") {
+		t.Errorf("somebody thinks in the open model: %s, %v", tree, err)
 	}
 	if r.Generator.Backlog < 50 || r.Generator.InFlight != 5 || len(r.Series.Backlog) != len(r.Series.T) || *r.Apdex > 0.9 {
 		t.Errorf("%+v, Apdex %v", r.Generator, *r.Apdex)
