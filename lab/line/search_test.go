@@ -26,6 +26,9 @@ func play(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, 
 			return out.String(), trials
 		}
 		t := Trial{Users: n, Purpose: purpose, Longer: longer, Again: again(trials), Outcome: rule(n, longer, len(trials))}
+		if t.Outcome == tooShort {
+			t.Outcome, t.Short = Void, true
+		}
 		t.decide()
 		fmt.Fprintf(&out, "%2d  %-7s %6d  x%d  %-8s  about %d left%s\n", len(trials)+1, purpose, n, 1<<longer, t.Outcome, left, strings.Repeat(", again", min(1, t.Again)))
 		trials = append(trials, t)
@@ -33,6 +36,9 @@ func play(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, 
 	out.WriteString("no end\n")
 	return out.String(), trials
 }
+
+// tooShort stands for a trial that is void for want of operations.
+const tooShort Outcome = "too short"
 
 func upTo(line int) func(n, _, _ int) Outcome {
 	return func(n, _, _ int) Outcome {
@@ -92,6 +98,12 @@ func TestSearch(t *testing.T) {
 				return Void
 			}
 			return upTo(300)(n, 0, 0)
+		}},
+		{"too_short", usual, func(n, longer, _ int) Outcome {
+			if longer < 2 {
+				return tooShort
+			}
+			return upTo(130)(n, 0, 0)
 		}},
 		{"always_void", usual, func(int, int, int) Outcome { return Void }},
 		{"fails_then_void", usual, func(n, _, _ int) Outcome {

@@ -44,7 +44,8 @@ type Trial struct {
 	Overload   int64           `json:"overload"`
 	OpsPerS    float64         `json:"ops_per_s"`
 	Valid      bool            `json:"valid"`
-	Unmade     bool            `json:"load_unmade"` // not valid because the generator fell behind
+	Unmade     bool            `json:"load_unmade"`         // not valid because the generator fell behind
+	Short      bool            `json:"too_short,omitempty"` // not valid because of too few operations alone
 	CPU        result.CPU      `json:"cpu"`
 	LagMSP99   float64         `json:"lag_ms_p99"`
 	InFlight   int             `json:"in_flight_max"`
@@ -75,7 +76,7 @@ func trialOf(r *result.Result, target float64) Trial {
 	t := Trial{
 		Users: r.Users, Run: r.ID, Started: r.Started, DurationS: r.DurationS,
 		Apdex: r.Apdex, Interval: r.Interval, Operations: r.Ops, Failed: r.Errors, Overload: r.Overload, OpsPerS: r.OpsPerS,
-		Valid: r.Valid, Unmade: !r.Valid && generatorsFault(r), CPU: r.Conditions.CPU, LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
+		Valid: r.Valid, Unmade: !r.Valid && generatorsFault(r), Short: slices.Equal(r.InvalidCauses, []result.Cause{result.ByFewness}), CPU: r.Conditions.CPU, LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
 		Drift: driftOf(r.Series), Outcome: Passes,
 	}
 	switch {

@@ -22,7 +22,8 @@ type Unmeasured struct {
 	Why   string `json:"why"` // the last time
 }
 
-// repeated gives the users and the length of a void trial that is to be made again.
+// repeated gives the users and the length of a void trial that is to be made again: twice as
+// long where nothing but operations was lacking.
 func repeated(trials []Trial) (purpose Purpose, n, longer int) {
 	if len(trials) == 0 {
 		return "", 0, 0
@@ -30,6 +31,9 @@ func repeated(trials []Trial) (purpose Purpose, n, longer int) {
 	last := trials[len(trials)-1]
 	if last.Outcome != Void || last.Again >= repeatMost {
 		return "", 0, 0
+	}
+	if last.Short && last.Longer < lengthenMost {
+		return last.Purpose, last.Users, last.Longer + 1
 	}
 	return last.Purpose, last.Users, last.Longer
 }
