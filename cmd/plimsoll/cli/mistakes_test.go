@@ -66,6 +66,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"EngineOfForeignWorkers", []string{"run", "--url", "http://127.0.0.1:1", "--engine", "vanilla"}, []string{"--engine is of a cluster"}},
 		{"EngineOfForeignDatabase", []string{"run", "--dsn", "host=/nowhere", "--engine", "vanilla"}, []string{"--engine is of a cluster", "hint: leave it out"}},
 		{"ThinkingOfArrivals", []string{"run", "--arrivals", "poisson", "--rate", "5", "--think-distribution", "constant"}, []string{"--think-distribution is of users", "hint: leave it out"}},
+		{"SeedOfNoSample", []string{"audit", "--seed", "7"}, []string{"--seed is of the sample", "hint: add --sample"}},
 		{"TraceWithoutAnEventLog", []string{"serve", "--trace-sample", "5"}, []string{"--trace-sample is of the event log", "hint: add --events FILE"}},
 		{"DashboardThatIsNoneStays", []string{"run", "--ui-stay"}, []string{"--ui-stay is of the dashboard", "hint: add --ui"}},
 		{"LineFromBeyondItsMost", []string{"line", "--from", "1000", "--most", "10"}, []string{"--from 1000 is beyond --most 10", "hint: begin with fewer users"}},
