@@ -65,6 +65,15 @@ func (c *Cluster) TakeForLoad(ctx context.Context) (*lock.Lock, error) {
 	return l, nil
 }
 
+// Load says who has taken the cluster for a load; false: nobody has.
+func (c *Cluster) Load() (lock.Owner, bool, error) {
+	owner, held, err := lock.HeldBy(c.store.loadPath(c.Name()))
+	if err != nil {
+		return owner, held, environment(c.wrap(err))
+	}
+	return owner, held, nil
+}
+
 // lock keeps every other command off the cluster.
 func (s *Store) lock(ctx context.Context, name, what string) (*lock.Lock, error) {
 	l, err := lock.Acquire(ctx, s.lockPath(name), what, s.LockWait)

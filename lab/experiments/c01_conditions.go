@@ -19,10 +19,18 @@ func c01Conditions(b Bench, r *result.Result, done []repetition) []claims.Condit
 		{Name: "mix", Text: fmt.Sprintf("%d key operations of an ERP of our own (report: 1C:ERP with documents of 17 types); targets and weights are those that 'plimsoll run' prints", len(r.Operations))},
 		{Name: "time", Text: fmt.Sprintf("%d x %s (report: %s)", len(done), length(b.Duration), length(claimedLength))},
 		{Name: "users", Text: fmt.Sprintf("%s sessions in one generator over HTTP, think time %s on average, %s (report: 192 virtual machines of 160 sessions)",
-			thousands(int64(b.Users)), length(claimedThink), c.Load.Think.Distribution)},
+			thousands(int64(b.Users)), length(claimedThink), thinkText(c.Load.Think))},
 		{Name: "generator", Text: generatorText(done)},
 		{Name: "durability", Text: settingsText(c.Engine.Settings, "fsync", "synchronous_commit", "full_page_writes")},
 	}
+}
+
+// thinkText is how think times are spread.
+func thinkText(t *result.Think) string {
+	if t == nil {
+		return orUnknown("")
+	}
+	return t.Distribution
 }
 
 func engineText(e result.Engine) string {

@@ -49,7 +49,7 @@ func (c *chart) trial(t Trial, value float64) {
 	default:
 		fmt.Fprintf(c, `<rect class="unsteady" x="%.1f" y="%.1f" width="8" height="8">`, x-4, y-4)
 	}
-	tag := map[Outcome]string{Passes: "circle", Fails: "path", Unsteady: "rect"}[t.Outcome]
+	tag := map[Outcome]string{Passes: "circle", Fails: "path", Unsteady: "rect", Void: "rect"}[t.Outcome]
 	fmt.Fprintf(c, `<title>%d users: %.4g</title></%s>`, t.Users, value, tag)
 }
 

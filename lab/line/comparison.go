@@ -100,8 +100,10 @@ func (l *Line) usersText() string {
 	switch {
 	case a == nil && len(l.Trials) == 0:
 		return "not tried"
+	case a == nil && leastFailed(l.Trials) == 0:
+		return "not known"
 	case a == nil:
-		return fmt.Sprintf("below %d", levels(l.Trials)[0])
+		return fmt.Sprintf("below %d", leastFailed(l.Trials))
 	case a.Below == nil:
 		return fmt.Sprintf("%d or more", a.Users)
 	case a.Confirmed < l.Plan.Confirmations:

@@ -50,11 +50,10 @@ func (c *Comparison) Text(w io.Writer) error {
 		return err
 	}
 	for _, one := range c.Lines {
-		if one.Line.Limit == nil {
-			continue
-		}
-		fmt.Fprintf(&b, "\n  %s\n", one.Line.Plan.Configuration)
-		for _, line := range one.Line.Limit.Evidence {
+		for i, line := range one.Line.evidence() {
+			if i == 0 {
+				fmt.Fprintf(&b, "\n  %s\n", one.Line.Plan.Configuration)
+			}
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 	}
@@ -64,6 +63,17 @@ func (c *Comparison) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// evidence for the limit, and what could not be measured.
+func (l *Line) evidence() (lines []string) {
+	if l.Limit != nil {
+		lines = append(lines, l.Limit.Evidence...)
+	}
+	if void := l.void(); void != "" {
+		lines = append(lines, void)
+	}
+	return lines
 }
 
 // conditionLines are what all have in common, then what each has of its own.
@@ -85,11 +95,12 @@ func (c *Comparison) HTML(w io.Writer) error {
 	type search struct {
 		Of, Statement string
 		Limit         *Limit
+		Void          string
 		Drawn         drawn
 	}
 	var searches []search
 	for _, one := range c.Lines {
-		searches = append(searches, search{one.Line.Plan.Configuration, one.Line.Statement(), one.Line.Limit, one.Line.drawn()})
+		searches = append(searches, search{one.Line.Plan.Configuration, one.Line.Statement(), one.Line.Limit, one.Line.void(), one.Line.drawn()})
 	}
 	f, err := newFrame("Load lines · "+c.Statement(), c.Started, "lines", c)
 	if err == nil {

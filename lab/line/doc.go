@@ -16,6 +16,9 @@
 // The lines of several systems are found in one session, which gives each a trial in turn
 // (FindAll).
 //
+// A trial whose run is not valid through no fault of the system says nothing: it is made again,
+// twice at most, and a number that stays void bounds the search without being a failure.
+//
 // Each trial starts from the same state of the database, is held against its own drift,
 // and is a run like any other, kept in the store of runs.
 package line

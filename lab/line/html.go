@@ -79,9 +79,10 @@ func (l *Line) HTML(w io.Writer) error {
 		err = pages.ExecuteTemplate(w, searchPage, struct {
 			frame
 			Line       *Line
+			Void       string
 			Search     drawn
 			Conditions []string
-		}{f, l, l.drawn(), l.conditionLines()})
+		}{f, l, l.void(), l.drawn(), l.conditionLines()})
 	}
 	return reportProblem(err)
 }

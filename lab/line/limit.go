@@ -35,8 +35,6 @@ func limitOf(t Trial, pool int) Limit {
 	}
 	wait := heaviest(t.Waits)
 	switch {
-	case t.Unmade:
-		return name("the generator: it could not make the load in time, so the line may be higher")
 	case t.Operations > 0 && float64(t.Overload) > refusedShare*float64(t.Operations):
 		return name("the queue of the application servers: they refused work as too much")
 	case known(t.CPU.Machine) >= machineBusy:

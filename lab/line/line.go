@@ -203,7 +203,7 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 		return nil, problem.New(problem.Environment, fmt.Errorf("%s was lost in trial %d: it says nothing about the system", lost, len(s.Trials)+1), "start it again, then the same command with --resume goes on")
 	}
 	t := trialOf(r, s.Target)
-	t.Purpose, t.Longer, t.Seed, t.Waits, t.TookS = purpose, longer, o.Seed, sampled, time.Since(began).Seconds()
+	t.Purpose, t.Longer, t.Again, t.Seed, t.Waits, t.TookS = purpose, longer, again(s.Trials), o.Seed, sampled, time.Since(began).Seconds()
 	t.decide()
 	s.Conditions = &r.Conditions
 	return &t, nil

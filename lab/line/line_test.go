@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,7 +262,6 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 		{"WorkerCPU", Trial{Valid: true, CPU: cpu(0.97, 0.3, 0.6, 0.05)}, 0, "most of all for the application servers"},
 		{"SharedCPU", Trial{Valid: true, CPU: cpu(0.97, 0.34, 0.33, 0.3)}, 0, "which generator, application servers and database share"},
 		{"OtherPeoplesCPU", Trial{Valid: true, CPU: cpu(0.97, 0.2, 0.2, 0.05)}, 0, "52 % of which other processes use"},
-		{"GeneratorLag", Trial{Unmade: true, LagMSP99: 500, CPU: cpu(0.97, 0.7, 0.2, 0.05)}, 0, "the generator"},
 		{"Overload", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05), Operations: 100, Overload: 20}, 0, "the queue of the application servers"},
 		{"Locks", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"Lock", "transactionid", 4}, Wait{"Lock", "tuple", 2}, Wait{"", "", 1})}, 0, "locks (mostly transactionid)"},
 		{"WAL", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"IO", "WalSync", 3}, Wait{"LWLock", "WALWrite", 4}, Wait{"Lock", "tuple", 3})}, 0, "the flush of the write-ahead log"},
@@ -278,5 +278,77 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// accident is a generator that loses something in the first runs, whatever they show.
+type accident struct {
+	run.Generator
+	happens bool
+}
+
+func (a accident) Work(ctx context.Context, w run.Watch) (run.Made, error) {
+	made, err := a.Generator.Work(ctx, w)
+	if a.happens {
+		made.Wrong = append(made.Wrong, "something fell over")
+	}
+	return made, err
+}
+
+// mishaps befall the trials of the numbers given, counted from 1.
+func mishaps(trials ...int) func(context.Context) (run.Generator, func(), error) {
+	made := 0
+	return func(context.Context) (run.Generator, func(), error) {
+		made++
+		return accident{&run.Local{}, slices.Contains(trials, made)}, func() {}, nil
+	}
+}
+
+func TestFind_MakesAVoidTrialAgain(t *testing.T) {
+	o := base(t, "")
+	o.Most, o.Muster = 4, mishaps(1, 3)
+	l, err := Find(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outcomes []Outcome
+	for _, trial := range l.Trials {
+		outcomes = append(outcomes, trial.Outcome)
+	}
+	if !slices.Equal(outcomes, []Outcome{Void, Passes, Void, Passes}) || l.Unmeasured != nil || l.Answer == nil || l.Answer.Users != 4 || l.Answer.Confirmed != 1 || l.Answer.Below != nil {
+		t.Fatalf("%v, %s", outcomes, l.Statement())
+	}
+	var text strings.Builder
+	if err := l.Text(&text); err != nil || strings.Count(text.String(), "again") != 2 || strings.Count(text.String(), "void") != 2 {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	first, second := l.Trials[0], l.Trials[1]
+	if first.Why != "something fell over" || second.Again != 1 || first.Seed == second.Seed || first.Run == second.Run {
+		t.Errorf("%+v, then %+v", first, second)
+	}
+}
+
+func TestFind_SaysWhatCouldNotBeMeasured(t *testing.T) {
+	o := base(t, "")
+	o.Most, o.Resolution, o.Muster = 8, 1, mishaps(2, 3, 4)
+	l, err := Find(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.Complete || l.Answer == nil || l.Answer.Users != 4 || l.Answer.Below != nil || l.Limit != nil || l.Unmeasured == nil || *l.Unmeasured != (Unmeasured{8, 3, "something fell over"}) {
+		t.Fatalf("%s; %+v, %d trials", l.Statement(), l.Unmeasured, len(l.Trials))
+	}
+	var text strings.Builder
+	if err := l.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(o.Store.ReportPath(l.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"at least 4 users", "8 could not be measured", "3 trials were void; something fell over"} {
+		if !strings.Contains(text.String(), part) || !strings.Contains(string(page), part) {
+			t.Errorf("text or page lacks %q:\n%s", part, text.String())
+		}
 	}
 }

@@ -31,6 +31,8 @@ type Line struct {
 	Plan   Plan    `json:"plan"`
 	Answer *Answer `json:"answer"` // null while no number of users has passed
 	Limit  *Limit  `json:"limit"`  // null while none has failed
+	// Unmeasured where trials stayed void; the answer's upper end is a failure nevertheless.
+	Unmeasured *Unmeasured `json:"unmeasured,omitempty"`
 	// Fit is the Universal Scalability Law through all valid trials; null where it is
 	// refused, with the reason.
 	Fit        *usl.Fit `json:"usl"`
@@ -84,10 +86,11 @@ type Answer struct {
 
 // conclude draws from the trials what they allow.
 func (l *Line) conclude(pool int) {
-	low, high := l.Plan.bracket(l.Trials)
+	low, _ := l.Plan.bracket(l.Trials)
+	high := leastFailed(l.Trials)
 	_, next, _ := l.Plan.Next(l.Trials)
 	l.Complete = next == 0
-	l.Answer, l.Limit = nil, nil
+	l.Answer, l.Limit, l.Unmeasured = nil, nil, unmeasured(l.Trials)
 	if low > 0 {
 		l.Answer = l.answer(low, high)
 	}
@@ -156,14 +159,27 @@ func (l *Line) Statement() string {
 	switch {
 	case a == nil && len(l.Trials) == 0:
 		return "nothing was tried"
+	case a == nil && leastFailed(l.Trials) == 0:
+		return fmt.Sprintf("not known: trials of %d users say nothing", levels(l.Trials)[0])
 	case a == nil:
-		return fmt.Sprintf("not even %d users reach Apdex %g", slices.Min(levels(l.Trials)), l.Plan.Target)
+		return fmt.Sprintf("not even %d users reach Apdex %g", leastFailed(l.Trials), l.Plan.Target)
+	case a.Below == nil && l.Unmeasured != nil:
+		return fmt.Sprintf("at least %d users (%.1f operations/s, think time %s); %d could not be measured", a.Users, a.OpsPerS, think, l.Unmeasured.Users)
 	case a.Below == nil:
 		return fmt.Sprintf("at least %d users (%.1f operations/s, think time %s); more were not tried", a.Users, a.OpsPerS, think)
 	case a.Confirmed < l.Plan.Confirmations:
 		return fmt.Sprintf("between %d and %d users so far, confirmed %d of %d times (%.1f operations/s, think time %s)", a.Users, *a.Below, a.Confirmed, l.Plan.Confirmations, a.OpsPerS, think)
 	}
 	return fmt.Sprintf("from %d to below %d users (%.1f operations/s, think time %s)", a.Users, *a.Below, a.OpsPerS, think)
+}
+
+// void says what could not be measured, and why; empty: everything that was tried was.
+func (l *Line) void() string {
+	u := l.Unmeasured
+	if u == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d users could not be measured: %d trials were void; %s", u.Users, u.Times, u.Why)
 }
 
 func thinkText(s float64) string {

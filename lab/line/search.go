@@ -41,14 +41,20 @@ func (b Bounds) Step(n int) int { return max(1, int(math.Round(b.Resolution*floa
 
 // Next is what to try next; the second figure is 0 when the search is over.
 func (b Bounds) Next(trials []Trial) (Purpose, int, int) {
+	if purpose, n, longer := repeated(trials); n > 0 {
+		return purpose, n, longer
+	}
 	if n, longer := unsteady(trials); n > 0 {
 		return Longer, n, longer
 	}
 	longer := lengthened(trials)
 	low, high := b.bracket(trials)
+	void := unmeasured(trials)
 	switch {
 	case len(trials) == 0:
 		return Coarse, min(b.First, b.Most), longer
+	case low == 0 && void != nil && void.Users == high:
+		return "", 0, 0 // fewer could hardly be measured, and nothing passed that they would better
 	case high == 0 && low >= b.Most, high == 1:
 		if high == 1 || confirmations(trials, low) >= b.Confirmations {
 			return "", 0, 0
@@ -74,13 +80,13 @@ func (b Bounds) between(low, high int) int {
 	return min(high-1, low+max(1, steps)*step)
 }
 
-// bracket is the largest number that always passed below the smallest that ever failed.
-// Zero: there is none. One failure counts: who carries N carries it each time.
+// bracket is the largest number that always passed below the smallest that ever failed, or
+// could not be measured. Zero: there is none. One failure counts: who carries N carries it
+// each time.
 func (b Bounds) bracket(trials []Trial) (low, high int) {
-	for _, t := range trials {
-		if t.Outcome == Fails && (high == 0 || t.Users < high) {
-			high = t.Users
-		}
+	high = leastFailed(trials)
+	if void := unmeasured(trials); void != nil && (high == 0 || void.Users < high) {
+		high = void.Users
 	}
 	for _, t := range trials {
 		if t.Outcome == Passes && t.Users > low && (high == 0 || t.Users < high) {
@@ -88,6 +94,16 @@ func (b Bounds) bracket(trials []Trial) (low, high int) {
 		}
 	}
 	return low, high
+}
+
+// leastFailed is the smallest number that ever failed; 0: none did.
+func leastFailed(trials []Trial) (least int) {
+	for _, t := range trials {
+		if t.Outcome == Fails && (least == 0 || t.Users < least) {
+			least = t.Users
+		}
+	}
+	return least
 }
 
 // confirmations count those trials only that were made to confirm: the one that found the

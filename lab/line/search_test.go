@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/lab/apdex"
 	"plimsoll/lab/golden"
 	"plimsoll/lab/result"
 )
@@ -24,14 +25,20 @@ func play(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, 
 			fmt.Fprintf(&out, "answer [%d, %d)\n", low, high)
 			return out.String(), trials
 		}
-		t := Trial{Users: n, Purpose: purpose, Longer: longer, Outcome: rule(n, longer, len(trials))}
+		t := Trial{Users: n, Purpose: purpose, Longer: longer, Again: again(trials), Outcome: rule(n, longer, len(trials))}
+		if t.Outcome == tooShort {
+			t.Outcome, t.Short = Void, true
+		}
 		t.decide()
-		fmt.Fprintf(&out, "%2d  %-7s %6d  x%d  %-8s  about %d left\n", len(trials)+1, purpose, n, 1<<longer, t.Outcome, left)
+		fmt.Fprintf(&out, "%2d  %-7s %6d  x%d  %-8s  about %d left%s\n", len(trials)+1, purpose, n, 1<<longer, t.Outcome, left, strings.Repeat(", again", min(1, t.Again)))
 		trials = append(trials, t)
 	}
 	out.WriteString("no end\n")
 	return out.String(), trials
 }
+
+// tooShort stands for a trial that is void for want of operations.
+const tooShort Outcome = "too short"
 
 func upTo(line int) func(n, _, _ int) Outcome {
 	return func(n, _, _ int) Outcome {
@@ -73,6 +80,37 @@ func TestSearch(t *testing.T) {
 				return Unsteady
 			}
 			return upTo(500)(n, 0, 0)
+		}},
+		{"void_once", usual, func(n, _, trial int) Outcome {
+			if trial == 1 || trial == 8 {
+				return Void
+			}
+			return upTo(333)(n, 0, 0)
+		}},
+		{"void_from_250", usual, func(n, _, _ int) Outcome {
+			if n >= 250 {
+				return Void
+			}
+			return Passes
+		}},
+		{"void_between", usual, func(n, _, _ int) Outcome {
+			if n > 250 && n < 350 {
+				return Void
+			}
+			return upTo(300)(n, 0, 0)
+		}},
+		{"too_short", usual, func(n, longer, _ int) Outcome {
+			if longer < 2 {
+				return tooShort
+			}
+			return upTo(130)(n, 0, 0)
+		}},
+		{"always_void", usual, func(int, int, int) Outcome { return Void }},
+		{"fails_then_void", usual, func(n, _, _ int) Outcome {
+			if n > 60 {
+				return Fails
+			}
+			return Void
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,6 +156,29 @@ func TestSearchEndsOnANoisySystem(t *testing.T) {
 	})
 }
 
+// Nothing but the numbers that stayed void may lie between what passed and what failed.
+func TestSearchTakesNoVoidTrialForAFailure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		share, line := rapid.Float64Range(0, 1).Draw(t, "void"), rapid.IntRange(1, 20_000).Draw(t, "line")
+		log, trials := play(usual, 200, func(n, _, _ int) Outcome {
+			if rng.Float64() < share {
+				return Void
+			}
+			return upTo(line)(n, 0, 0)
+		})
+		low, _ := usual.bracket(trials)
+		if high := leastFailed(trials); strings.Contains(log, "no end") || low > line || high > 0 && high <= line {
+			t.Fatalf("line %d, [%d, %d)\n%s", line, low, high, log)
+		}
+		for i, trial := range trials {
+			if trial.Again > repeatMost || trial.Again > 0 && (trials[i-1].Outcome != Void || trials[i-1].Users != trial.Users) {
+				t.Fatalf("trial %d\n%s", i+1, log)
+			}
+		}
+	})
+}
+
 func TestDriftTellsAQueueThatGrows(t *testing.T) {
 	series := func(f func(i int) int64) result.Series {
 		s := result.Series{IntervalS: 1, SteadyFromS: 10, SteadyToS: 70}
@@ -158,7 +219,43 @@ func TestTrialIsJudged(t *testing.T) {
 		score := 0.9
 		r := &result.Result{Valid: true, Apdex: &score}
 		r.Conditions.Load.LagLimitS = 0.1
+		// 60 of 100 within T, 25 within 4T: 0.725
+		r.Operations = []result.Operation{{TargetMS: 500, Priority: 1, HistogramT: apdex.Histogram{60, 10, 10, 5, 10}, Totals: result.Totals{Ops: 100, OK: 95, Errors: 5}}}
 		return r
+	}
+	spoilt := func(change func(*result.Result), causes ...result.Cause) func(*result.Result) {
+		return func(r *result.Result) {
+			r.Valid, r.InvalidCauses = false, causes
+			for _, c := range causes {
+				r.InvalidReasons = append(r.InvalidReasons, "reason: "+string(c))
+			}
+			change(r)
+		}
+	}
+	lag := func(ms float64) func(*result.Result) {
+		return func(r *result.Result) { r.Generator.LagMSP99 = ms }
+	}
+	all := func(changes ...func(*result.Result)) func(*result.Result) {
+		return func(r *result.Result) {
+			for _, change := range changes {
+				change(r)
+			}
+		}
+	}
+	score := func(x float64) func(*result.Result) { return func(r *result.Result) { r.Apdex = &x } }
+	answered := func(units ...int64) func(*result.Result) {
+		return func(r *result.Result) {
+			op := &r.Operations[0]
+			op.HistogramT, op.Ops, op.OK, op.Errors = apdex.Histogram{}, 0, 0, 0
+			for i, n := range units {
+				op.HistogramT[i] = n
+				op.Ops, op.OK = op.Ops+n, op.OK+n
+			}
+		}
+	}
+	failing := func(r *result.Result) {
+		op := &r.Operations[0]
+		op.HistogramT, op.Ops, op.OK, op.Errors, op.Overload = apdex.Histogram{80}, 100, 80, 5, 15
 	}
 	for _, c := range []struct {
 		name    string
@@ -168,10 +265,28 @@ func TestTrialIsJudged(t *testing.T) {
 	}{
 		{"Passes", func(*result.Result) {}, Passes, false},
 		{"BelowTheTarget", func(r *result.Result) { *r.Apdex = 0.84 }, Fails, false},
+		{"OneOperationAlwaysFails", func(r *result.Result) {
+			r.Operations = append(r.Operations, result.Operation{ID: "b", Totals: result.Totals{Ops: 10, Errors: 10}})
+		}, Fails, false},
+		{"OneOperationFailedByChance", func(r *result.Result) {
+			r.Operations = append(r.Operations, result.Operation{ID: "b", Totals: result.Totals{Ops: 9, Errors: 9}})
+		}, Passes, false},
 		{"NoScore", func(r *result.Result) { r.Apdex = nil }, Fails, false},
-		{"GeneratorLagged", func(r *result.Result) { r.Valid, r.InvalidReasons, r.Generator.LagMSP99 = false, []string{"lag"}, 101 }, Fails, true},
-		{"GeneratorStoodStill", func(r *result.Result) { r.Valid, r.InvalidReasons, r.Generator.LagMSMax = false, []string{"lag"}, 5001 }, Fails, true},
-		{"WorkerDied", func(r *result.Result) { r.Valid, r.InvalidReasons = false, []string{"worker 1 died"} }, Fails, false},
+		{"GeneratorLagged", spoilt(all(lag(101), answered(80, 20)), result.ByGenerator), Void, true},
+		{"GeneratorLaggedAndTheScoreMayBeItsFault", spoilt(all(lag(101), score(0.5), answered(10, 80, 10)), result.ByGenerator), Void, true},
+		{"GeneratorLaggedBySeveralTargets", spoilt(all(lag(2000), score(0), answered(0, 0, 0, 0, 100)), result.ByGenerator), Void, true},
+		{"GeneratorLaggedAndTheServerWasSlowAnyhow", spoilt(all(lag(101), score(0.2), answered(0, 10, 80, 10)), result.ByGenerator), Fails, true},
+		{"GeneratorLaggedAndTheServerRefused", spoilt(all(lag(101), score(0.8), failing), result.ByGenerator), Fails, true},
+		{"GeneratorTookTheProcessors", spoilt(all(func(r *result.Result) { r.Generator.CPUShare = share(0.6) }, score(0.2), answered(0, 0, 0, 0, 100)), result.ByGenerator), Void, true},
+		{"GeneratorTookTheProcessorsAndTheServerRefused", spoilt(all(func(r *result.Result) { r.Generator.CPUShare = share(0.6) }, score(0.2), failing), result.ByGenerator), Fails, true},
+		{"GeneratorStoodStill", spoilt(all(func(r *result.Result) { r.Generator.LagMSMax = 5001 }, answered(80, 20)), result.ByGenerator), Void, true},
+		{"WorkerDied", spoilt(score(0.1), result.ByAccident), Void, false},
+		{"WorkerDiedAndNothingWasAnswered", spoilt(score(0), result.ByAccident, result.BySystem), Void, false},
+		{"NotAudited", spoilt(score(0.99), result.ByBooks), Void, false},
+		{"NothingWasAnswered", spoilt(score(0), result.BySystem), Fails, false},
+		{"TooFewBecauseUsersWaited", spoilt(score(0.5), result.ByFewness), Fails, false},
+		{"TooFewBecauseUsersThink", spoilt(score(0.99), result.ByFewness), Void, false},
+		{"NothingCameToPass", spoilt(func(r *result.Result) { r.Apdex = nil }, result.ByFewness), Void, false},
 		{"QueueGrew", func(r *result.Result) {
 			r.Series = result.Series{IntervalS: 1, SteadyToS: 24}
 			for i := range 24 {

@@ -20,6 +20,9 @@ func (l *Line) Text(w io.Writer) error {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 	}
+	if void := l.void(); void != "" {
+		fmt.Fprintf(&b, "  %s\n", void)
+	}
 	if !l.Complete {
 		fmt.Fprintf(&b, "  not complete: stopped (%s) after %d trials\n", l.Stopped, len(l.Trials))
 	}
@@ -52,7 +55,7 @@ func (l *Line) rows() (all [][]string) {
 			score = apdex.Text(*t.Apdex)
 		}
 		all = append(all, []string{
-			fmt.Sprint(t.Users), string(t.Purpose), fmt.Sprintf("%.0f s", t.DurationS), score, fmt.Sprintf("%.1f", t.OpsPerS),
+			fmt.Sprint(t.Users), t.For(), fmt.Sprintf("%.0f s", t.DurationS), score, fmt.Sprintf("%.1f", t.OpsPerS),
 			percent(t.CPU.Database), percent(t.CPU.Machine), string(t.Outcome),
 		})
 	}

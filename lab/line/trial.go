@@ -3,6 +3,7 @@ package line
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -19,13 +20,15 @@ const (
 	Passes   Outcome = "passes"
 	Fails    Outcome = "fails"
 	Unsteady Outcome = "unsteady" // it would pass, but gets worse all the time
+	Void     Outcome = "void"     // the run is not valid, and the system is not to blame: it says nothing
 )
 
 // Trial is one run of the search.
 type Trial struct {
 	Users   int     `json:"users"`
 	Purpose Purpose `json:"purpose"`
-	Longer  int     `json:"longer"` // doublings of the length
+	Longer  int     `json:"longer"`          // doublings of the length
+	Again   int     `json:"again,omitempty"` // void trials before this one, of which it is the repetition
 	Seed    uint64  `json:"seed"`
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"` // it does not pass
@@ -41,7 +44,8 @@ type Trial struct {
 	Overload   int64           `json:"overload"`
 	OpsPerS    float64         `json:"ops_per_s"`
 	Valid      bool            `json:"valid"`
-	Unmade     bool            `json:"load_unmade"` // not valid because the generator fell behind
+	Unmade     bool            `json:"load_unmade"`         // not valid because the generator fell behind
+	Short      bool            `json:"too_short,omitempty"` // not valid because of too few operations alone
 	CPU        result.CPU      `json:"cpu"`
 	LagMSP99   float64         `json:"lag_ms_p99"`
 	InFlight   int             `json:"in_flight_max"`
@@ -72,18 +76,38 @@ func trialOf(r *result.Result, target float64) Trial {
 	t := Trial{
 		Users: r.Users, Run: r.ID, Started: r.Started, DurationS: r.DurationS,
 		Apdex: r.Apdex, Interval: r.Interval, Operations: r.Ops, Failed: r.Errors, Overload: r.Overload, OpsPerS: r.OpsPerS,
-		Valid: r.Valid, Unmade: !r.Valid && generatorsFault(r), CPU: r.Conditions.CPU, LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
+		Valid: r.Valid, Unmade: !r.Valid && generatorsFault(r), Short: slices.Equal(r.InvalidCauses, []result.Cause{result.ByFewness}), CPU: r.Conditions.CPU, LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
 		Drift: driftOf(r.Series), Outcome: Passes,
 	}
 	switch {
 	case !r.Valid:
-		t.Outcome, t.Why = Fails, r.InvalidReasons[0]
+		if t.Outcome, t.Why = Fails, blame(r, target); t.Why == "" {
+			t.Outcome, t.Why = Void, strings.Join(r.InvalidReasons, "; ")
+		}
 	case r.Apdex == nil || *r.Apdex < target:
 		t.Outcome, t.Why = Fails, "Apdex below the target"
+	case unanswered(r) != "":
+		t.Outcome, t.Why = Fails, unanswered(r)
 	case t.Drift.Worsening():
 		t.Outcome, t.Why = Unsteady, "the queue grew until the end"
 	}
 	return t
+}
+
+// unanswered names an operation that never got a valid answer, which no score of the others makes good.
+func unanswered(r *result.Result) string {
+	for _, op := range r.Unanswered(result.BrokenFrom) {
+		return op.ID + " never got a valid answer" + op.Failing()
+	}
+	return ""
+}
+
+// For is what the trial was made for, and whether it is a repetition.
+func (t Trial) For() string {
+	if t.Again == 0 {
+		return string(t.Purpose)
+	}
+	return string(t.Purpose) + ", again"
 }
 
 // decide makes an unsteady trial that cannot be made longer a failure.

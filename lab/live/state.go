@@ -56,7 +56,7 @@ type Result struct {
 	ID         string     `json:"id"`
 	Error      string     `json:"error,omitempty"` // there is no result
 	Valid      bool       `json:"valid"`
-	Reasons    []string   `json:"reasons"` // against it
+	Reasons    []string   `json:"reasons"` // against it, and warnings
 	Apdex      *float64   `json:"apdex"`
 	Band       apdex.Band `json:"band"`
 	OpsPerS    float64    `json:"ops_per_s"`

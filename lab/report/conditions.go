@@ -57,8 +57,16 @@ func load(r *result.Result) string {
 		return fmt.Sprintf("%s arrivals, %g per second, open model, %s sessions, ramp %s, steady %s, seed %d",
 			l.Arrivals.Spacing, l.Arrivals.RatePerS, count(int64(r.Users)), seconds(l.RampS), seconds(r.DurationS), l.Seed)
 	}
-	return fmt.Sprintf("%s users%s, %s model, think time %s mean %s at most %s, ramp %s, steady %s, seed %d",
-		count(int64(r.Users)), byHand(l.Changes), l.Model, l.Think.Distribution, seconds(l.Think.MeanS), seconds(l.Think.CapS), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+	return fmt.Sprintf("%s users%s, %s model%s, ramp %s, steady %s, seed %d",
+		count(int64(r.Users)), byHand(l.Changes), l.Model, thinking(l.Think), seconds(l.RampS), seconds(r.DurationS), l.Seed)
+}
+
+// thinking is how users do; empty where they do not.
+func thinking(t *result.Think) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf(", think time %s mean %s at most %s", t.Distribution, seconds(t.MeanS), seconds(t.CapS))
 }
 
 // byHand says that the number is that of the plan only.
@@ -86,7 +94,10 @@ func scenario(l result.Load) string {
 	}
 	if len(l.Roles) > 1 {
 		for _, r := range l.Roles {
-			text += fmt.Sprintf("; %s: %s users, think time %s mean %s", r.Name, count(int64(r.Users)), r.Think.Distribution, seconds(r.Think.MeanS))
+			text += fmt.Sprintf("; %s: %s users", r.Name, count(int64(r.Users)))
+			if r.Think != nil {
+				text += fmt.Sprintf(", think time %s mean %s", r.Think.Distribution, seconds(r.Think.MeanS))
+			}
 		}
 	}
 	for i, p := range l.Day {

@@ -44,6 +44,17 @@ func fine(t *testing.T) *result.Result {
 	return r
 }
 
+// broken is a valid run, one operation of which always fails.
+func broken(t *testing.T) *result.Result {
+	r := fine(t)
+	op := &r.Operations[6]
+	op.Totals, op.Counts = result.Totals{Ops: 12, Errors: 12}, apdex.Counts{Frustrated: 12}
+	op.ErrorTexts = []result.ErrorText{{Text: "report: column \"x\" does not exist", Count: 12}}
+	op.Latency, op.HistogramT = result.Latency{}, apdex.Histogram{}
+	r.Warnings = []string{op.ID + " never got a valid answer, 12 of 12 failed" + op.Failing()}
+	return r
+}
+
 // wrong is a run with wrong books, unknown processors and nothing answered in one operation.
 func wrong(t *testing.T) *result.Result {
 	r := overloaded(t)
@@ -74,7 +85,7 @@ func hostile(t *testing.T) *result.Result {
 }
 
 func TestText(t *testing.T) {
-	for name, r := range map[string]*result.Result{"overloaded": overloaded(t), "fine": fine(t), "wrong_books": wrong(t), "hostile": hostile(t)} {
+	for name, r := range map[string]*result.Result{"overloaded": overloaded(t), "fine": fine(t), "wrong_books": wrong(t), "broken_operation": broken(t), "hostile": hostile(t)} {
 		t.Run(name, func(t *testing.T) {
 			var got strings.Builder
 			if err := Text(&got, r); err != nil {
@@ -130,6 +141,12 @@ func TestHTML(t *testing.T) {
 		}
 		if diff := cmp.Diff(r, &back); diff != "" {
 			t.Error(diff)
+		}
+	})
+	t.Run("SaysWhichOperationAlwaysFails", func(t *testing.T) {
+		verdict, _, _ := strings.Cut(written(t, broken(t)), "<dl")
+		if !strings.Contains(verdict, "trial_balance.report never got a valid answer, 12 of 12 failed: report: column") {
+			t.Error("not said in the verdict")
 		}
 	})
 	t.Run("SaysWhyARunScoresNothing", func(t *testing.T) {

@@ -40,7 +40,10 @@ func head(b *strings.Builder, r *result.Result) {
 	for _, reason := range r.InvalidReasons {
 		b.WriteString(wrap(reason, "  not valid: ", "             "))
 	}
-	if len(r.InvalidReasons) > 0 {
+	for _, warning := range r.Warnings {
+		b.WriteString(wrap(warning, "  warning: ", "           "))
+	}
+	if len(r.InvalidReasons)+len(r.Warnings) > 0 {
 		b.WriteString("\n")
 	}
 }

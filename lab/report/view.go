@@ -114,12 +114,15 @@ func tiles(r *result.Result) []tile {
 	c := r.Conditions
 	failed := r.Errors + r.Overload
 	all := []tile{
-		{Name: "Users", Value: count(int64(r.Users)), More: "think time " + seconds(c.Load.Think.MeanS) + " on average"},
+		{Name: "Users", Value: count(int64(r.Users))},
 		{Name: "Throughput", Value: fmt.Sprintf("%.1f", r.OpsPerS), Unit: "per s", More: count(r.Ops) + " operations in " + seconds(r.DurationS)},
 		{Name: "Failed", Value: count(failed), More: count(r.Refused) + " refused by controls"},
 		{Name: "Audit", Value: auditWord(r.Audit), More: fmt.Sprintf("%d checks of the books", r.Audit.Checks)},
 		{Name: "Database CPU", Value: percent(c.CPU.Database), More: fmt.Sprintf("of %d cores", c.Machine.Cores)},
 		{Name: "Generator", Value: millis(&r.Generator.LagMSP99), Unit: "ms lag, 99 %", More: percent(r.Generator.CPUShare) + " of the cores"},
+	}
+	if think := c.Load.Think; think != nil {
+		all[0].More = "think time " + seconds(think.MeanS) + " on average"
 	}
 	if a := c.Load.Arrivals; a != nil {
 		all[0] = tile{Name: "Sessions", Value: count(int64(r.Users)), More: fmt.Sprintf("for %g %s arrivals per s", a.RatePerS, a.Spacing)}

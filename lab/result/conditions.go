@@ -37,8 +37,8 @@ type Load struct {
 	Arrivals  *Arrivals          `json:"arrivals,omitempty"` // of the open model
 	Scenario  *Scenario          `json:"scenario,omitempty"`
 	Roles     []Role             `json:"roles,omitempty"`
-	Day       [][2]float64       `json:"day,omitempty"` // pace: part of the steady state 0..1, level
-	Think     Think              `json:"think"`         // over all roles: mean of the means, largest cap
+	Day       [][2]float64       `json:"day,omitempty"`   // pace: part of the steady state 0..1, level
+	Think     *Think             `json:"think,omitempty"` // over all roles: mean of the means, largest cap; of the closed model alone
 	RampS     float64            `json:"ramp_s"`
 	DurationS float64            `json:"duration_s"`  // as asked for
 	TimeoutS  float64            `json:"timeout_s"`   // of one operation
@@ -80,7 +80,7 @@ type Change struct {
 type Role struct {
 	Name  string `json:"name"`
 	Users int    `json:"users"`
-	Think Think  `json:"think"`
+	Think *Think `json:"think,omitempty"` // of the closed model alone
 }
 
 // Think is the time a user thinks between an answer and the next operation.

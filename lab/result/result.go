@@ -24,6 +24,10 @@ type Result struct {
 	// Valid says whether the figures may be quoted; every reason against it is listed.
 	Valid          bool     `json:"valid"`
 	InvalidReasons []string `json:"invalid_reasons"`
+	// InvalidCauses say, reason by reason, what is to blame.
+	InvalidCauses []Cause `json:"invalid_causes,omitempty"`
+	// Warnings are what the score hides though it may be quoted: key operations that never got a valid answer.
+	Warnings []string `json:"warnings,omitempty"`
 	// Interrupted: stopped by hand; the figures are those of the time until then.
 	Interrupted bool `json:"interrupted"`
 
@@ -79,6 +83,27 @@ type Operation struct {
 	HistogramT apdex.Histogram `json:"histogram_t"`
 	// ErrorTexts are the most frequent errors with their counts.
 	ErrorTexts []ErrorText `json:"error_texts,omitempty"`
+}
+
+// BrokenFrom so many operations on, one that never got a valid answer did not fail by chance.
+const BrokenFrom = 10
+
+// Unanswered are the key operations that never got a valid answer, though they were tried so often at least.
+func (r *Result) Unanswered(least int64) (all []Operation) {
+	for _, op := range r.Operations {
+		if op.Ops >= least && op.OK+op.Refused == 0 {
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+// Failing is the most frequent error of the operation, after a colon; empty: none is known.
+func (op Operation) Failing() string {
+	if len(op.ErrorTexts) == 0 {
+		return ""
+	}
+	return ": " + op.ErrorTexts[0].Text
 }
 
 // Latency is percentiles in milliseconds, of merged counts; null without answers.

@@ -136,13 +136,14 @@ func (r *running) conditions() result.Conditions {
 	if err != nil { // there is no state directory yet
 		here, _ = machine.Describe("/") // what cannot be read is empty: no reason to have no result
 	}
+	crowded := roles(r.crowd.Roles, r.Arrivals != nil)
 	return result.Conditions{
 		Machine: here,
 		Engine:  r.engine(),
 		Workers: r.crew.conditions(),
 		Load: result.Load{
-			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Roles: roles(r.crowd.Roles), Day: day(r.crowd.Pace),
-			Think: meanThink(roles(r.crowd.Roles)),
+			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Roles: crowded, Day: day(r.crowd.Pace),
+			Think: meanThink(crowded),
 			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(), LagLimitS: r.LagLimit.Seconds(),
 			Seed: r.Seed, Mix: shares(r.operations), Changes: changes(r.changes),
 		},

@@ -14,22 +14,30 @@ func shares(planned []users.Operation) map[string]float64 {
 	return all
 }
 
-// roles of the crowd that have users.
-func roles(all []users.Role) (some []result.Role) {
+// roles of the crowd that have users. Where operations arrive by themselves nobody thinks.
+func roles(all []users.Role, arrive bool) (some []result.Role) {
 	for _, r := range all {
 		if r.Users > 0 {
-			some = append(some, result.Role{Name: r.Name, Users: r.Users, Think: think(r.Think)})
+			role := result.Role{Name: r.Name, Users: r.Users}
+			if !arrive {
+				role.Think = think(r.Think)
+			}
+			some = append(some, role)
 		}
 	}
 	return some
 }
 
-func think(t users.Think) result.Think {
-	return result.Think{Distribution: string(t.Distribution), MeanS: t.Mean.Seconds(), CapS: t.Cap.Seconds()}
+func think(t users.Think) *result.Think {
+	return &result.Think{Distribution: string(t.Distribution), MeanS: t.Mean.Seconds(), CapS: t.Cap.Seconds()}
 }
 
-// meanThink sums up what the roles think: the mean over users, the longest cap.
-func meanThink(all []result.Role) (sum result.Think) {
+// meanThink sums up what the roles think: the mean over users, the longest cap. Nil: nobody does.
+func meanThink(all []result.Role) *result.Think {
+	if len(all) == 0 || all[0].Think == nil {
+		return nil
+	}
+	var sum result.Think
 	users := 0
 	for i, r := range all {
 		users += r.Users
@@ -42,5 +50,5 @@ func meanThink(all []result.Role) (sum result.Think) {
 		}
 	}
 	sum.MeanS /= float64(max(1, users))
-	return sum
+	return &sum
 }

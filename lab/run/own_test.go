@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -110,6 +111,9 @@ func TestOwnScriptsRunWithoutTheERP(t *testing.T) {
 			if op := ops["broken"]; op.Errors < 10 || op.Ops != op.Errors || len(op.ErrorTexts) == 0 || !strings.Contains(op.ErrorTexts[0].Text, "division by zero") {
 				t.Errorf("%+v", op)
 			}
+			if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "broken never got a valid answer") || !strings.Contains(r.Warnings[0], "division by zero") {
+				t.Errorf("warnings %q", r.Warnings)
+			}
 			var sum, moved int
 			if err := conn.QueryRow(t.Context(), "SELECT sum(balance), count(*) FILTER (WHERE balance <> 0) FROM account").Scan(&sum, &moved); err != nil || sum != 0 || moved == 0 {
 				t.Errorf("balances sum to %d, %d moved, %v", sum, moved, err)
@@ -192,6 +196,9 @@ func TestOpenArrivalsAreTheResultsModel(t *testing.T) {
 	r := mustRun(t, t.Context(), o)
 	if load := r.Conditions.Load; load.Model != "open" || load.Arrivals.RatePerS != 60 || r.Ops != 180 && r.Ops != 179 {
 		t.Errorf("%+v, %d operations", load, r.Ops)
+	}
+	if tree, err := json.Marshal(r.Conditions.Load); err != nil || strings.Contains(string(tree), "think") {
+		t.Errorf("somebody thinks in the open model: %s, %v", tree, err)
 	}
 	if r.Generator.Backlog < 50 || r.Generator.InFlight != 5 || len(r.Series.Backlog) != len(r.Series.T) || *r.Apdex > 0.9 {
 		t.Errorf("%+v, Apdex %v", r.Generator, *r.Apdex)

@@ -27,11 +27,14 @@ const (
 )
 
 // verdict collects what speaks against a run.
-type verdict struct{ reasons []string }
+type verdict struct {
+	reasons []string
+	causes  []result.Cause
+}
 
-func (v *verdict) against(wrong bool, format string, args ...any) {
+func (v *verdict) against(cause result.Cause, wrong bool, format string, args ...any) {
 	if wrong {
-		v.reasons = append(v.reasons, fmt.Sprintf(format, args...))
+		v.reasons, v.causes = append(v.reasons, fmt.Sprintf(format, args...)), append(v.causes, cause)
 	}
 }
 
@@ -40,43 +43,54 @@ func (r *running) judge(all *result.Result) {
 	r.judgeRun(all)
 	r.judgeGenerator(all)
 	r.judgeBooks()
-	all.InvalidReasons = append([]string{}, r.verdict.reasons...)
-	all.Valid = len(all.InvalidReasons) == 0
+	all.InvalidReasons, all.InvalidCauses = append([]string{}, r.verdict.reasons...), r.verdict.causes
+	all.Valid, all.Warnings = len(all.InvalidReasons) == 0, warnings(all)
+}
+
+// warnings name the operations that are lost in an overall score: one that always fails lowers it by its share only.
+func warnings(all *result.Result) (texts []string) {
+	if all.OK+all.Refused == 0 {
+		return nil // which is a reason against the run
+	}
+	for _, op := range all.Unanswered(1) {
+		texts = append(texts, fmt.Sprintf("%s never got a valid answer, %d of %d failed%s", op.ID, op.Errors+op.Overload, op.Ops, op.Failing()))
+	}
+	return texts
 }
 
 func (r *running) judgeRun(all *result.Result) {
 	v := &r.verdict
-	v.against(r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS, r.Duration.Seconds())
-	v.against(len(r.changes) > 0, "the load was changed by hand, %s", changesText(r.Users, r.changes))
+	v.against(result.ByHand, r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS, r.Duration.Seconds())
+	v.against(result.ByHand, len(r.changes) > 0, "the load was changed by hand, %s", changesText(r.Users, r.changes))
 	for _, d := range r.crew.dead() {
-		v.against(true, "%s", d.text)
+		v.against(result.ByAccident, true, "%s", d.text)
 	}
 	for _, wrong := range r.made.Wrong {
-		v.against(true, "%s", wrong)
+		v.against(result.ByAccident, true, "%s", wrong)
 	}
-	v.against(r.meter.clocks.slept > 0, "the machine slept for %s in mid-run", rounded(r.meter.clocks.slept))
+	v.against(result.ByAccident, r.meter.clocks.slept > 0, "the machine slept for %s in mid-run", rounded(r.meter.clocks.slept))
 	for _, url := range r.toldAfter.begunAnew(r.toldBefore) {
-		v.against(true, "the application server %s was started again in mid-run", url)
+		v.against(result.ByAccident, true, "the application server %s was started again in mid-run", url)
 	}
-	v.against(r.restarted(), "the database server was restarted in mid-run")
-	v.against(r.recovered(), "the database server crashed and recovered in mid-run")
-	v.against(r.before != nil && r.after == nil, "the database server was lost in mid-run")
-	v.against(all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
-	v.against(all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
+	v.against(result.ByAccident, r.restarted(), "the database server was restarted in mid-run")
+	v.against(result.ByAccident, r.recovered(), "the database server crashed and recovered in mid-run")
+	v.against(result.ByAccident, r.before != nil && r.after == nil, "the database server was lost in mid-run")
+	v.against(result.ByFewness, all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
+	v.against(result.BySystem, all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
 }
 
 func (r *running) judgeGenerator(all *result.Result) {
 	v, g := &r.verdict, all.Generator
 	still := max(LagMax, r.LagLimit)
-	v.against(g.LagMSP99 > milliseconds(r.LagLimit), "the generator lagged: p99 %.0f ms late, at most %.0f", g.LagMSP99, milliseconds(r.LagLimit))
-	v.against(g.LagMSMax > milliseconds(still), "the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
-	v.against(g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax, "the generator used %.0f %% of the processors, at most %.0f", 100*value(g.CPUShare), 100*GeneratorCPUMax)
+	v.against(result.ByGenerator, g.LagMSP99 > milliseconds(r.LagLimit), "the generator lagged: p99 %.0f ms late, at most %.0f", g.LagMSP99, milliseconds(r.LagLimit))
+	v.against(result.ByGenerator, g.LagMSMax > milliseconds(still), "the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
+	v.against(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax, "the generator used %.0f %% of the processors, at most %.0f", 100*value(g.CPUShare), 100*GeneratorCPUMax)
 }
 
 func (r *running) judgeBooks() {
 	v := &r.verdict
-	v.against(!r.audit.Done && !r.audit.None, "the books could not be audited: %s", r.audit.Error)
-	v.against(r.audit.Done && !r.audit.Clean, "the books are wrong: %d violations", r.audit.Violations)
+	v.against(result.ByBooks, !r.audit.Done && !r.audit.None, "the books could not be audited: %s", r.audit.Error)
+	v.against(result.ByBooks, r.audit.Done && !r.audit.Clean, "the books are wrong: %d violations", r.audit.Violations)
 }
 
 func (r *running) restarted() bool {

@@ -16,31 +16,32 @@ func TestVerdict(t *testing.T) {
 		name  string
 		spoil func(*running, *result.Result)
 		want  string // in the only reason; empty: valid
+		cause result.Cause
 	}{
-		{"NothingWrongIsValid", func(*running, *result.Result) {}, ""},
-		{"LagAtTheLimitIsValid", func(_ *running, r *result.Result) { r.Generator.LagMSP99 = 100 }, ""},
-		{"LagBeyondTheLimit", func(_ *running, r *result.Result) { r.Generator.LagMSP99 = 101 }, "p99 101 ms late, at most 100"},
-		{"StoodStillOnce", func(_ *running, r *result.Result) { r.Generator.LagMSMax = 6000 }, "once 6.0 s late"},
-		{"GeneratorUsedTooMuch", func(_ *running, r *result.Result) { r.Generator.CPUShare = at(0.51) }, "51 % of the processors"},
+		{"NothingWrongIsValid", func(*running, *result.Result) {}, "", ""},
+		{"LagAtTheLimitIsValid", func(_ *running, r *result.Result) { r.Generator.LagMSP99 = 100 }, "", ""},
+		{"LagBeyondTheLimit", func(_ *running, r *result.Result) { r.Generator.LagMSP99 = 101 }, "p99 101 ms late, at most 100", result.ByGenerator},
+		{"StoodStillOnce", func(_ *running, r *result.Result) { r.Generator.LagMSMax = 6000 }, "once 6.0 s late", result.ByGenerator},
+		{"GeneratorUsedTooMuch", func(_ *running, r *result.Result) { r.Generator.CPUShare = at(0.51) }, "51 % of the processors", result.ByGenerator},
 		{"OwnLagLimitHolds", func(s *running, r *result.Result) {
 			s.LagLimit, r.Generator.LagMSP99, r.Generator.LagMSMax = time.Minute, 5000, 59000
-		}, ""},
-		{"CPUUnknownIsNoReason", func(_ *running, r *result.Result) { r.Generator.CPUShare = nil }, ""},
-		{"TooFew", func(_ *running, r *result.Result) { r.Ops, r.OK = 99, 99 }, "too few operations: 99"},
-		{"NothingAnswered", func(_ *running, r *result.Result) { r.OK = 0 }, "no operation got a valid answer"},
-		{"WrongBooks", func(s *running, _ *result.Result) { s.audit.Clean, s.audit.Violations = false, 3 }, "3 violations"},
-		{"NoAudit", func(s *running, _ *result.Result) { s.audit = result.Audit{Error: "connection refused"} }, "could not be audited: connection refused"},
-		{"Restarted", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began.Add(time.Second)} }, "restarted in mid-run"},
-		{"Recovered", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began, Replayed: "0/1A2B3C"} }, "crashed and recovered in mid-run"},
+		}, "", ""},
+		{"CPUUnknownIsNoReason", func(_ *running, r *result.Result) { r.Generator.CPUShare = nil }, "", ""},
+		{"TooFew", func(_ *running, r *result.Result) { r.Ops, r.OK = 99, 99 }, "too few operations: 99", result.ByFewness},
+		{"NothingAnswered", func(_ *running, r *result.Result) { r.OK = 0 }, "no operation got a valid answer", result.BySystem},
+		{"WrongBooks", func(s *running, _ *result.Result) { s.audit.Clean, s.audit.Violations = false, 3 }, "3 violations", result.ByBooks},
+		{"NoAudit", func(s *running, _ *result.Result) { s.audit = result.Audit{Error: "connection refused"} }, "could not be audited: connection refused", result.ByBooks},
+		{"Restarted", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began.Add(time.Second)} }, "restarted in mid-run", result.ByAccident},
+		{"Recovered", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began, Replayed: "0/1A2B3C"} }, "crashed and recovered in mid-run", result.ByAccident},
 		{"RestartedAndRecovered", func(s *running, _ *result.Result) {
 			s.after = &postgres.Server{Started: began.Add(time.Second), Replayed: "0/1A2B3C"}
-		}, "restarted in mid-run"},
+		}, "restarted in mid-run", result.ByAccident},
 		{"WorkerBegunAnew", func(s *running, _ *result.Result) {
 			s.toldBefore, s.toldAfter = told{"http://a": {Started: began}}, told{"http://a": {Started: began.Add(time.Second)}}
-		}, "http://a was started again in mid-run"},
-		{"Lost", func(s *running, _ *result.Result) { s.after = nil }, "lost in mid-run"},
-		{"WorkerDied", func(s *running, _ *result.Result) { s.crew.deaths = []death{{began, "worker 1 died: signal: killed"}} }, "worker 1 died"},
-		{"Stopped", func(s *running, _ *result.Result) { s.stoppedByHand = true }, "stopped by hand after 12.0 s of 30.0 s"},
+		}, "http://a was started again in mid-run", result.ByAccident},
+		{"Lost", func(s *running, _ *result.Result) { s.after = nil }, "lost in mid-run", result.ByAccident},
+		{"WorkerDied", func(s *running, _ *result.Result) { s.crew.deaths = []death{{began, "worker 1 died: signal: killed"}} }, "worker 1 died", result.ByAccident},
+		{"Stopped", func(s *running, _ *result.Result) { s.stoppedByHand = true }, "stopped by hand after 12.0 s of 30.0 s", result.ByHand},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := &postgres.Server{Started: began}
@@ -49,13 +50,16 @@ func TestVerdict(t *testing.T) {
 			c.spoil(s, r)
 			s.judge(r)
 			if c.want == "" {
-				if !r.Valid || len(r.InvalidReasons) != 0 {
+				if !r.Valid || len(r.InvalidReasons)+len(r.InvalidCauses) != 0 {
 					t.Errorf("%q", r.InvalidReasons)
 				}
 				return
 			}
 			if r.Valid || len(r.InvalidReasons) != 1 || !strings.Contains(r.InvalidReasons[0], c.want) {
 				t.Errorf("%q, want only one about %q", r.InvalidReasons, c.want)
+			}
+			if len(r.InvalidCauses) != 1 || r.InvalidCauses[0] != c.cause {
+				t.Errorf("the cause is %q, want %q", r.InvalidCauses, c.cause)
 			}
 		})
 	}

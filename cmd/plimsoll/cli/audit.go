@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/audit"
@@ -18,6 +19,7 @@ type auditOptions struct {
 	digest, all, sinceClean bool
 	sample                  string
 	seed, connections       int
+	given                   *pflag.FlagSet
 }
 
 func (a *app) addAudit(root *cobra.Command) {
@@ -48,6 +50,7 @@ whatever ids of documents. That is how the shapes of the ERP are shown to do the
   plimsoll audit --cluster vanilla --json`,
 	}, func(ctx context.Context, _ []string) error { return a.audit(ctx, o) })
 	fs := c.Flags()
+	o.given = fs
 	fs.BoolVar(&o.all, "full", false, "look at everything, which is what it does anyway")
 	fs.BoolVar(&o.sinceClean, "since-clean", false, "look at what has changed since the last audit that found nothing wrong")
 	fs.StringVar(&o.sample, "sample", "", "look at this `SHARE` of documents and keys, as 1% or 0.01")
@@ -77,6 +80,9 @@ func (o auditOptions) options() (audit.Options, error) {
 }
 
 func (a *app) audit(ctx context.Context, o auditOptions) error {
+	if err := refuseIdle(o.given, idle{o.sample == "", []string{"seed"}, "is of the sample, and everything that is asked for is looked at", "add --sample SHARE"}); err != nil {
+		return err
+	}
 	options, err := o.options()
 	if err != nil {
 		return err

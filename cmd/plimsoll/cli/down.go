@@ -8,16 +8,18 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/lab/cluster"
+	"plimsoll/lab/lock"
 	"plimsoll/platform/problem"
 )
 
 func (a *app) addDown(root *cobra.Command) {
-	var all, immediate bool
+	var all, immediate, force bool
 	c := a.command(root, groupDatabase, &cobra.Command{
 		Use:   "down [NAME] [flags]",
 		Short: "Stop a local cluster; its data stays",
 		Long: `Stop a local cluster and return when it has stopped. Its data stays for the next
-'plimsoll up'. Without a name it stops the one that runs.`,
+'plimsoll up'. Without a name it stops the one that runs. One that a run or a search puts
+load on is not stopped, since that would be lost, unless with --force.`,
 		Example: `  plimsoll down
   plimsoll down vanilla
   plimsoll down --all`,
@@ -32,6 +34,9 @@ func (a *app) addDown(root *cobra.Command) {
 			mode = cluster.Immediate
 		}
 		names, err := a.toStop(ctx, first(args), all)
+		if err == nil && !force {
+			err = a.withoutLoad(names)
+		}
 		if err != nil {
 			return err
 		}
@@ -39,7 +44,8 @@ func (a *app) addDown(root *cobra.Command) {
 	})
 	c.Flags().BoolVar(&all, "all", false, "every cluster that runs")
 	c.Flags().BoolVar(&immediate, "immediate", false, "at once, as a crash would: the next start recovers")
-	config.FlagOnly(c.Flags(), "all", "immediate")
+	c.Flags().BoolVar(&force, "force", false, "also under a run's load, whose result is then not valid")
+	config.FlagOnly(c.Flags(), "all", "immediate", "force")
 }
 
 func (a *app) toStop(ctx context.Context, name string, all bool) ([]string, error) {
@@ -61,6 +67,33 @@ func (a *app) toStop(ctx context.Context, name string, all bool) ([]string, erro
 		return nil, problem.New(problem.Usage, fmt.Errorf("which cluster? %d run", len(names)), "name one, or --all; 'plimsoll status' lists them")
 	}
 	return names, nil
+}
+
+// withoutLoad refuses clusters that a run is using.
+func (a *app) withoutLoad(names []string) error {
+	for _, name := range names {
+		c, err := a.clusters().Find(name)
+		if err != nil {
+			return err
+		}
+		owner, held, err := c.Load()
+		if err != nil {
+			return err
+		}
+		if held {
+			return problem.New(problem.Environment, fmt.Errorf("cluster %s is %w", name, &lock.HeldError{Owner: owner}), hintOfLoad(owner))
+		}
+	}
+	return nil
+}
+
+// hintOfLoad is what to do about it. Who took the cluster this very moment has not said yet who it is.
+func hintOfLoad(owner lock.Owner) string {
+	end := "end it with Ctrl-C"
+	if owner.PID != 0 {
+		end += fmt.Sprintf(" (kill -INT %d)", owner.PID)
+	}
+	return "wait until it has finished, or " + end + ", which keeps what was measured; --force stops the cluster under it"
 }
 
 func (a *app) down(ctx context.Context, names []string, mode cluster.StopMode) error {

@@ -51,7 +51,7 @@ func newStand(t *testing.T) *stand {
 		t.Log("our engines are not built: the story is told with the system's PostgreSQL")
 		s.upOne, s.upTwo = []string{"up", s.one, "--engine", "system"}, []string{"up", s.two, "--engine", "system"}
 	}
-	t.Cleanup(func() { plimsoll(t, "down", "--all", "--immediate", "--quiet") })
+	t.Cleanup(func() { plimsoll(t, "down", "--all", "--immediate", "--force", "--quiet") })
 	return s
 }
 

@@ -29,7 +29,7 @@ var exitCodes = []struct {
 	{ExitOK, -1, "ok", "it worked, and the answer is yes"},
 	{ExitFailure, problem.Failure, "failure", "something went wrong that none of the others covers"},
 	{ExitUsage, problem.Usage, "usage", "the command line, a variable or the configuration file is wrong; nothing was done"},
-	{ExitThreshold, problem.Threshold, "threshold", "it ran, and the answer is no: Apdex below the target, run not valid, books wrong, claim refuted"},
+	{ExitThreshold, problem.Threshold, "threshold", "it ran, and the answer is no: Apdex below the target, run not valid, books wrong, a key operation never answered, claim refuted"},
 	{ExitEnvironment, problem.Environment, "environment", "the machine lacks something: engine, cluster not running, port, disk, rights"},
 	{ExitInterrupted, problem.Interrupted, "interrupted", "stopped by Ctrl-C, SIGTERM or from the dashboard; what was measured until then is kept"},
 }

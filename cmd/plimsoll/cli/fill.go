@@ -98,6 +98,9 @@ func (o *fillOptions) options() (fill.Options, error) {
 }
 
 func (a *app) fill(ctx context.Context, o *fillOptions) error {
+	if err := refuseIdle(o.flags, o.idle()...); err != nil {
+		return err
+	}
 	if o.small {
 		if err := shrink(o.flags); err != nil {
 			return err

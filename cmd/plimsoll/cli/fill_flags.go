@@ -29,6 +29,16 @@ func shrink(fs *pflag.FlagSet) error {
 	return nil
 }
 
+// idle flags: what says how large a base is to be, where one that is there is looked at.
+func (o *fillOptions) idle() []idle {
+	sizes := []string{"scale", "size", "small", "documents", "items", "counterparties", "warehouses", "organisations", "users", "seed"}
+	return []idle{
+		{o.check, sizes, "is of a base that is made, and --check looks at the one that is there", "leave it out: what was filled is noted in the database"},
+		{o.compareCopy, sizes, "is of a base that is made, and --compare-copy copies the one that is there", "leave it out: what was filled is noted in the database"},
+		{o.check || o.compareCopy || o.estimate, []string{"if-empty"}, "is of filling, and nothing is filled", "leave it out"},
+	}
+}
+
 // fillFlags say how large a base is.
 func fillFlags(fs *pflag.FlagSet, o *fillOptions) {
 	fs.Float64Var(&o.scale, "scale", 0, "the base of claim C02 times this `NUMBER`, 0.0001 to 1000, instead of the counts below")

@@ -46,7 +46,9 @@ at their think time and in operations per second, and the resource that limits i
 
 Each trial works on a new copy of the database (the one that is given stays as it is) or
 after the scenario's own reset, has a seed of its own, and is kept as a run. A trial that
-passes while its queue still grows is repeated twice as long.
+passes while its queue still grows is repeated twice as long. One whose run is not valid
+through no fault of the system (the generator fell behind, something crashed, the machine
+slept) is void: it is made again, twice at most, and what stays void is said, not failed.
 
 With --configurations the lines of several systems are found in one session, in turns: a trial
 of each, then the next of each, from bases that were filled alike. Each is a local cluster
@@ -54,7 +56,8 @@ of each, then the next of each, from bases that were filled alike. Each is a loc
 shape of the ERP; the table has the users of each against those of the first.
 
 Ctrl-C keeps the trials so far; the same command with --resume goes on.
-Exit code 3 when no number of users reaches the target, or the budget ended the search.`,
+Exit code 3 when no number of users reaches the target, when void trials leave open which
+number does not, or when the budget ended the search.`,
 		Example: `  plimsoll line
   plimsoll line --target 0.94 --think 20m --from 1000 --budget 2h
   plimsoll line --scenario own.toml --dsn postgres://…
@@ -63,6 +66,7 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
   plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
 	fs := c.Flags()
+	o.flags = fs
 	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that must be reached")
 	config.Count(fs, &o.bounds.First, "from", line.FirstDefault, 1, usersMax, "users of the first trial")
 	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "users beyond which nothing is tried")
@@ -80,7 +84,7 @@ Exit code 3 when no number of users reaches the target, or the budget ended the 
 	scenarioFlag(c, &o.scenario)
 	config.Count(fs, &o.seed, "seed", run.SeedDefault, 0, mostOfAnything, "seed of the first trial; each has one of its own")
 	config.Span(fs, &o.timeout, "timeout", run.TimeoutDefault, time.Millisecond, "of one operation; what takes longer has failed")
-	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond, "a trial fails when 1 of 100 operations was sent later than this")
+	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond, "a trial is void when 1 of 100 operations was sent later than this")
 	config.Count(fs, &o.workers, "workers", run.WorkersDefault, 1, 64, "application-server processes to start")
 	fs.StringVar(&o.url, "url", "", "`URL`s of workers that run already, with commas between; starts none")
 	fs.StringVar(&o.html, "html", "", "write the HTML report to this `FILE` too")
@@ -231,8 +235,13 @@ func judgeLine(l *line.Line) error {
 		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
 	case !l.Complete:
 		return problem.New(problem.Threshold, fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), goOn)
+	case l.Unmeasured != nil && (l.Answer == nil || l.Answer.Below == nil):
+		return problem.New(problem.Threshold, fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
 	case l.Answer == nil:
 		return problem.New(problem.Threshold, fmt.Errorf("%s", l.Statement()), "")
 	}
 	return nil
 }
+
+// voidHint is what to do about trials that say nothing.
+const voidHint = "the same command without --resume begins anew; --from fewer users, or --agents on other machines where the generator is behind"

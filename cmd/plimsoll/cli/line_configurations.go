@@ -189,10 +189,13 @@ func systemsOf(all []configuration, bases map[string]base, common run.Options) (
 
 // judgeLines is the exit code's reason.
 func judgeLines(c *line.Comparison) error {
-	var none []string
+	var none, void []string
 	for _, one := range c.Lines {
-		if one.Line.Answer == nil {
-			none = append(none, one.Line.Plan.Configuration)
+		switch l := one.Line; {
+		case l.Unmeasured != nil && (l.Answer == nil || l.Answer.Below == nil):
+			void = append(void, fmt.Sprintf("%s, %d users (%s)", l.Plan.Configuration, l.Unmeasured.Users, l.Unmeasured.Why))
+		case l.Answer == nil:
+			none = append(none, l.Plan.Configuration)
 		}
 	}
 	switch {
@@ -200,6 +203,8 @@ func judgeLines(c *line.Comparison) error {
 		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), goOn)
 	case !c.Complete:
 		return problem.New(problem.Threshold, fmt.Errorf("the budget ended the search after %d trials: %s", c.Trials(), c.Statement()), goOn)
+	case len(void) > 0:
+		return problem.New(problem.Threshold, fmt.Errorf("could not be measured: %s", strings.Join(void, "; ")), voidHint)
 	case len(none) > 0:
 		return problem.New(problem.Threshold, fmt.Errorf("no number of users reaches the target: %s", strings.Join(none, ", ")), "")
 	}

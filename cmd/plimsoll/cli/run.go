@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
@@ -38,6 +39,7 @@ type runOptions struct {
 	duration, ramp, think, timeout, lagLimit time.Duration
 	thinkKind                                string
 	apdexTarget                              float64
+	flags                                    *pflag.FlagSet
 }
 
 // usersMax is what one generator process is built for, with room above.
@@ -61,7 +63,8 @@ number of users or end it. What was changed by hand is in the result, which is t
 
 Ctrl-C ends the run early and keeps what was measured; a second one stops at once. What a
 process that was killed had counted until then, 'plimsoll runs' or 'plimsoll report' keeps.
-Exit code 3 when the run is not valid, the books are wrong or --target is missed.`,
+Exit code 3 when the run is not valid, the books are wrong, a key operation failed each of ten
+times or more, or --target is missed.`,
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
   plimsoll run --ui --users 5000 --duration 10h
@@ -71,6 +74,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
   plimsoll run --users 30000 --think 20m --agents local:3    three processes make the load`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })
 	fs := c.Flags()
+	o.flags = fs
 	config.Count(fs, &o.users, "users", scenario.UsersDefault, 1, usersMax, "users at work at the same time")
 	config.Span(fs, &o.duration, "duration", run.DurationDefault, time.Second, "how long the steady state is measured")
 	config.Span(fs, &o.ramp, "ramp", run.RampDefault, 0, "over which users come to work before that")
@@ -96,7 +100,7 @@ Exit code 3 when the run is not valid, the books are wrong or --target is missed
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	if err := cmp.Or(o.fleet.check(), o.figureOptions.check(), o.lookOptions.check(), writable(o.html)); err != nil {
+	if err := cmp.Or(o.fleet.check(), o.figureOptions.check(), writable(o.html)); err != nil {
 		return err
 	}
 	options, err := a.runOptions("run", o)
@@ -291,6 +295,8 @@ func judge(r *result.Result, target float64) error {
 		return no("the books are wrong: %d violations; the run scores nothing", r.Audit.Violations)
 	case !r.Valid:
 		return no("the run is not valid: %s", strings.Join(r.InvalidReasons, "; "))
+	case len(r.Unanswered(result.BrokenFrom)) > 0:
+		return no("%s", strings.Join(r.Warnings, "; "))
 	case target > 0 && (r.Apdex == nil || *r.Apdex < target):
 		return no("Apdex %s is below the target %v", scoreText(r.Apdex), target)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -37,14 +38,6 @@ func lookFlags(c *cobra.Command, o *lookOptions) {
 	fs.StringVar(&o.uiAddress, "ui-address", dashboard.AddressDefault, "`HOST:PORT` of the dashboard, on loopback; port 0 takes any that is free")
 	fs.BoolVar(&o.uiStay, "ui-stay", false, "let the dashboard stay, with the result and the report, until Ctrl-C")
 	config.Choice(fs, &o.view, "view", "", []string{viewTable, viewLine}, "progress as a live table or one line; without it a table where a\nterminal reads, a line elsewhere")
-}
-
-// check that there is a dashboard to what is said of one.
-func (o lookOptions) check() error {
-	if o.uiStay && !o.ui {
-		return problem.New(problem.Usage, errors.New("--ui-stay is of the dashboard, and there is none"), "add --ui")
-	}
-	return nil
 }
 
 // looks are the views of one run; without any, the zero value.
@@ -116,7 +109,7 @@ func ended(r *result.Result, err error, path string, here bool) live.Result {
 		return live.Result{Error: err.Error()}
 	}
 	return live.Result{
-		ID: r.ID, Valid: r.Valid, Reasons: r.InvalidReasons, Apdex: r.Apdex, Band: r.Band, OpsPerS: r.OpsPerS, Ops: r.Ops,
+		ID: r.ID, Valid: r.Valid, Reasons: slices.Concat(r.InvalidReasons, r.Warnings), Apdex: r.Apdex, Band: r.Band, OpsPerS: r.OpsPerS, Ops: r.Ops,
 		Audit: report.Audit(r.Audit), Report: path, ReportHere: here,
 	}
 }

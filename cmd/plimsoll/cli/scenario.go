@@ -64,8 +64,8 @@ func (a *app) runOptions(command string, o runOptions) (run.Options, error) {
 	if options.Arrivals, err = o.arrivalsOf(); err != nil {
 		return options, err
 	}
-	if options.Arrivals != nil && a.sources[command+".think"].Kind == config.FromCommand {
-		return options, problem.New(problem.Usage, errors.New("--think is of users, and with --arrivals nobody thinks"), "leave it out: --rate says how much is done")
+	if err := refuseIdle(o.flags, o.idle(options.Scenario)...); err != nil {
+		return options, err
 	}
 	given := func(key string) bool { return o.scenario == "" || a.sources[command+"."+key].Kind != config.Default }
 	if given("users") {

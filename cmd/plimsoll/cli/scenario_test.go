@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,4 +45,65 @@ func TestScenario_MistakeNamesFileLineAndKey(t *testing.T) {
 	for _, args := range [][]string{{"scenario", path}, {"run", "--scenario", path}} {
 		plimsoll(t, args...).want(t, ExitUsage, path+":2: roles.clerk.usres: unknown key", "hint: did you mean users?")
 	}
+}
+
+// requests is a scenario of HTTP alone, and the server it speaks to.
+func requests(t *testing.T) (path string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /well", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /broken", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	path = filepath.Join(t.TempDir(), "requests.toml")
+	text := "application = \"none\"\nusers = 30\n[think]\nmean = \"50ms\"\n[http]\nbase = \"" + server.URL + "\"\n" +
+		"[operations.well]\ntarget = \"30s\"\nweight = 0.9\nurl = \"/well\"\n[operations.broken]\ntarget = \"30s\"\nweight = 0.1\nurl = \"/broken\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestRun_WithAnOperationThatAlwaysFailsIsNoSuccess(t *testing.T) {
+	freshState(t)
+	o := plimsoll(t, "run", "--scenario", requests(t), "--duration", "1s", "--ramp", "0s", "--target", "0.85")
+	o.want(t, ExitThreshold, "plimsoll: broken never got a valid answer", "418")
+	if head, _, _ := strings.Cut(o.stdout, "key operation"); !strings.Contains(head, "valid\n") || !strings.Contains(head, "warning: broken never got a valid answer") {
+		t.Errorf("the first lines do not say so:\n%s", o.stdout)
+	}
+}
+
+func TestScenario_WithoutTheERPTakesNoFlagsOfIt(t *testing.T) {
+	freshState(t)
+	sql := filepath.Join(t.TempDir(), "sql.toml")
+	if err := os.WriteFile(sql, []byte("application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = \"SELECT 1\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	http := requests(t)
+	for _, c := range []struct {
+		name, file string
+		flags      []string
+		says       string
+	}{
+		{"URLOfSQL", sql, []string{"--url", "http://127.0.0.1:1"}, "--url is where requests are sent"},
+		{"Shape", sql, []string{"--shape", "classic"}, "--shape is of the ERP's workers"},
+		{"Tweak", sql, []string{"--temp-pool", "5"}, "--temp-pool is of the ERP's workers"},
+		{"Workers", sql, []string{"--workers", "3"}, "--workers is of the ERP's workers"},
+		{"Engine", sql, []string{"--engine", "vanilla"}, "--engine is of the cluster"},
+		{"ClusterOfRequests", http, []string{"--cluster", "plimsoll"}, "--cluster is a database"},
+	} {
+		for _, command := range []string{"run", "line"} {
+			t.Run(command+"/"+c.name, func(t *testing.T) {
+				o := plimsoll(t, append([]string{command, "--scenario", c.file}, c.flags...)...)
+				o.want(t, ExitUsage, c.says, "hint: leave it out")
+				if strings.Count(o.stderr, "\n") != 2 {
+					t.Errorf("more than a line and its hint:\n%s", o.stderr)
+				}
+			})
+		}
+	}
+	t.Run("AsSettingsTheyStay", func(t *testing.T) {
+		t.Setenv("PLIMSOLL_SHAPE", "classic")
+		plimsoll(t, "run", "--scenario", http, "--duration", "1s", "--ramp", "0s").want(t, ExitThreshold, "broken never got a valid answer")
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp"
@@ -27,6 +28,7 @@ type serveOptions struct {
 	listen                                    string
 	connections, concurrency, queue, sessions int
 	jobs                                      int
+	given                                     *pflag.FlagSet
 }
 
 func (a *app) addServe(root *cobra.Command) {
@@ -44,6 +46,7 @@ other machines or for trying the API. The first line of stdout says where it lis
   PLIMSOLL_DSN=postgres://… plimsoll serve --listen 0.0.0.0:8080`,
 	}, func(ctx context.Context, _ []string) error { return a.serve(ctx, o) })
 	fs := c.Flags()
+	o.given = fs
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` and port; port 0 takes a free one")
 	config.Count(fs, &o.connections, "connections", 0, 0, 10000, "most connections to the database; 0 leaves it to the worker")
 	config.Count(fs, &o.concurrency, "concurrency", 0, 0, 100000, "requests worked on at once; 0 leaves it to the worker")
@@ -60,6 +63,9 @@ const jobsDefault = 2
 
 func (a *app) serve(ctx context.Context, o serveOptions) error {
 	shaped, err := o.shape()
+	if err == nil {
+		err = refuseIdle(o.given, o.keepOptions.idle())
+	}
 	if err != nil {
 		return err
 	}

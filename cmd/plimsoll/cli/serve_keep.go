@@ -41,6 +41,11 @@ func (o *keepOptions) flags(fs *pflag.FlagSet) {
 	config.Count(fs, &o.traceSample, "trace-sample", 0, 0, 1000000000, "trace one of so many requests to the event log; 0 means none")
 }
 
+// idle flags where there is no event log.
+func (o *keepOptions) idle() idle {
+	return idle{o.events == "", []string{"slow", "trace-sample"}, "is of the event log, and there is none", "add --events FILE"}
+}
+
 // apply gives the worker its places; done closes them.
 func (o *keepOptions) apply(c *server.Config) (done func(), err error) {
 	c.TraceSample, c.Slow = o.traceSample, o.slow

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"plimsoll/lab/cluster"
+)
+
+func TestDown_LeavesAClusterThatARunIsUsing(t *testing.T) {
+	s := newStand(t)
+	plimsoll(t, s.upOne...).want(t, ExitOK)
+	c, err := cluster.Open("").Find(s.one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, err := c.TakeForLoad(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{}, {s.one}, {"--all"}, {s.one, "--immediate"}} {
+		plimsoll(t, append([]string{"down"}, args...)...).want(t, ExitEnvironment,
+			"cluster "+s.one+" is in use by load", "hint: wait until it has finished", fmt.Sprintf("kill -INT %d", os.Getpid()), "--force")
+	}
+	if st := s.status(t)[s.one]; st.State != cluster.Running {
+		t.Fatalf("%+v", st)
+	}
+	plimsoll(t, "down", "--force").want(t, ExitOK)
+	if st := s.status(t)[s.one]; st.State != cluster.Stopped {
+		t.Errorf("%+v", st)
+	}
+	plimsoll(t, s.upOne...).want(t, ExitOK)
+	if err := load.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	plimsoll(t, "down").want(t, ExitOK)
+}

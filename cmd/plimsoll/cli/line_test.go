@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/lab/line"
+	"plimsoll/platform/problem"
+)
+
+func TestJudgeLine(t *testing.T) {
+	below := 12
+	void := &line.Unmeasured{Users: 11, Times: 3, Why: "worker 1 died"}
+	passed, closed := &line.Answer{Users: 10}, &line.Answer{Users: 10, Below: &below}
+	for _, c := range []struct {
+		name string
+		line line.Line
+		says string // empty: the answer is yes
+	}{
+		{"AnInterval", line.Line{Complete: true, Answer: closed}, ""},
+		{"NothingFailed", line.Line{Complete: true, Answer: passed}, ""},
+		{"VoidWithinTheInterval", line.Line{Complete: true, Answer: closed, Unmeasured: void}, ""},
+		{"VoidWithoutAnUpperEnd", line.Line{Complete: true, Answer: passed, Unmeasured: void}, "11 could not be measured; 3 trials were void: worker 1 died"},
+		{"VoidAndNothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 11, Outcome: line.Void}}, Unmeasured: void}, "not known"},
+		{"NothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 1, Outcome: line.Fails}}}, "not even 1 users"},
+		{"Budget", line.Line{Answer: closed}, "the budget ended the search"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			one := judgeLine(&c.line)
+			several := judgeLines(&line.Comparison{Complete: c.line.Complete, Lines: []line.Compared{{Line: &c.line}}})
+			for _, err := range []error{one, several} {
+				if (err == nil) != (c.says == "") || err != nil && problem.ClassOf(err) != problem.Threshold {
+					t.Errorf("%v", err)
+				}
+			}
+			if c.says != "" && !strings.Contains(one.Error(), c.says) {
+				t.Errorf("%v, want %q", one, c.says)
+			}
+		})
+	}
+}
