@@ -46,9 +46,9 @@ sub said
 	return $said . $left;
 }
 
-# Two differences are tolerated. The first: what ANALYZE and its like note in pg_class outlives a rollback, unless the same
+# Two differences are tolerated. The first: what ANALYZE, CREATE INDEX and their like note in pg_class outlives a rollback, unless the same
 # transaction had moved the table to the real catalogs, for then the row they wrote to goes (patches/18/memcat-writes.md).
-sub without_figures { return $_[0] =~ s/^(class\|[^|]*\|\w\|\d+\|[tf])\|[^|]*\|\d+\|/$1|/mgr }
+sub without_figures { return $_[0] =~ s/^(class\|[^|]*\|\w\|\d+)\|[tf]\|[^|]*\|\d+\|/$1|/mgr }
 
 # The second, of temp_lazy_toast: a table has no toast table yet and no value that would be there, where stock has the one and not
 # the other. with_toast gives it the toast table that stock has.
