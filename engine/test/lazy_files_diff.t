@@ -50,7 +50,7 @@ sub said
 	for ($said)
 	{
 		s/^psql:[^ ]*: //mg;
-		s/pg_(toast_)?temp_\d+/pg_$1temp/g;
+		s/pg_((?:toast_)?)temp_\d+/pg_$1temp/g;
 		s/\b(pg_toast)_\d+/$1/g;
 		s{/t\d+_\d+}{/file}g;
 	}
