@@ -41,6 +41,7 @@ sub said
 		s/^psql:[^ ]*: //mg;
 		s/pg_temp_\d+/pg_temp/g;
 		s/pg_toast_temp_\d+/pg_toast_temp/g;
+		s{/t\d+_\d+}{/file}g;
 		s/(?<![a-f\d])\d{5,}(?![a-f\d])/N/g;    # OIDs, but no part of a checksum
 	}
 	return $said . $left;
