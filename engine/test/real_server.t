@@ -87,4 +87,15 @@ subtest 'the extension compiles against an installed stock server' => sub {
 $said = `$engine/build 2>&1 >/dev/null`;
 is($said, '', 'a further build has nothing to do');
 
+subtest 'the benchmark ends what it starts' => sub {
+	my $dir = tempdir(CLEANUP => 1);
+	chmod 0755, $dir;
+	my $said = do { local $ENV{TMPDIR} = $dir; `"$engine/bench/temp-tables" --workloads cycle --clients 1 --seconds 1 --rounds 2 --idle 2 --beside cycle 2>&1` };
+	is($?, 0, 'it ends well') or diag $said;
+	like($said, qr/^cycle +1 +8MB +0 +2 +\d+ +\d+ /m, 'a line of figures, with idle sessions and work beside');
+	my @left = grep { -r $_ && Plimsoll::Workshop::slurp($_) =~ /\Q$dir/ } glob '/proc/[0-9]*/cmdline';
+	is("@left", '', 'no process is left');
+	is(join(' ', glob "$dir/*"), '', 'no file either');
+};
+
 done_testing();
