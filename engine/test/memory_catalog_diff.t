@@ -74,7 +74,7 @@ sub with_toast
 sub until_stock_loses_a_value
 {
 	my ($off, $on) = @_;
-	my ($before) = $off =~ /(.*?)missing chunk number/s or return ($off, $on);
+	my ($before) = $off =~ /(.*?)(?:missing|unexpected) chunk number/s or return ($off, $on);
 	my ($step) = $before =~ /.*^(=== \d+)$/ms or return ($off, $on);
 	note "stock loses a value after $step";
 	return map { (split /^\Q$step\E$/m, $_, 2)[0] } $off, $on;
