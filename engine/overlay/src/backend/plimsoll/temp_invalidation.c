@@ -221,13 +221,18 @@ temp_invalidation_catcache_loaded(CatCache *cache, uint32 hashValue,
 	temp_invalidation_defer(&msg, 1);
 }
 
-/* The same for a relcache entry. */
+/*
+ * The same for a relcache entry.  A debug_discard_caches server discards it at
+ * every chance anyway, and rebuilds it in the midst of its own rebuild: a
+ * message that declares that one outdated would have it begin anew for ever.
+ */
 void
 temp_invalidation_relcache_loaded(Relation relation)
 {
 	SharedInvalidationMessage msg;
 
-	if (relation->rd_rel->relpersistence != RELPERSISTENCE_TEMP ||
+	if (debug_discard_caches > 0 ||
+		relation->rd_rel->relpersistence != RELPERSISTENCE_TEMP ||
 		relation->rd_islocaltemp ||
 		!precautions_in_force())
 		return;
