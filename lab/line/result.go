@@ -173,6 +173,11 @@ func (l *Line) Statement() string {
 	return fmt.Sprintf("from %d to below %d users (%.1f operations/s, think time %s)", a.Users, *a.Below, a.OpsPerS, think)
 }
 
+// Open says whether void trials leave open which number of users is too much.
+func (l *Line) Open() bool {
+	return l.Unmeasured != nil && (l.Answer == nil || l.Answer.Below == nil)
+}
+
 // void says what could not be measured, and why; empty: everything that was tried was.
 func (l *Line) void() string {
 	u := l.Unmeasured

@@ -10,7 +10,6 @@ import (
 
 	"plimsoll/lab/apdex"
 	"plimsoll/lab/result"
-	"plimsoll/lab/run"
 )
 
 // Outcome of a trial.
@@ -76,7 +75,7 @@ func trialOf(r *result.Result, target float64) Trial {
 	t := Trial{
 		Users: r.Users, Run: r.ID, Started: r.Started, DurationS: r.DurationS,
 		Apdex: r.Apdex, Interval: r.Interval, Operations: r.Ops, Failed: r.Errors, Overload: r.Overload, OpsPerS: r.OpsPerS,
-		Valid: r.Valid, Unmade: !r.Valid && generatorsFault(r), Short: slices.Equal(r.InvalidCauses, []result.Cause{result.ByFewness}), CPU: r.Conditions.CPU, LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
+		Valid: r.Valid, Unmade: slices.Contains(r.InvalidCauses, result.ByGenerator), Short: slices.Equal(r.InvalidCauses, []result.Cause{result.ByFewness}), CPU: r.Conditions.CPU, LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
 		Drift: driftOf(r.Series), Outcome: Passes,
 	}
 	switch {
@@ -115,12 +114,6 @@ func (t *Trial) decide() {
 	if t.Outcome == Unsteady && t.Longer >= lengthenMost {
 		t.Outcome, t.Why = Fails, "never steady: the queue grew until the end"
 	}
-}
-
-// generatorsFault says whether the load could not be made.
-func generatorsFault(r *result.Result) bool {
-	g := r.Generator
-	return g.LagMSP99 > 1000*r.Conditions.Load.LagLimitS || g.LagMSMax > float64(run.LagMax.Milliseconds()) || known(g.CPUShare) > run.GeneratorCPUMax
 }
 
 func driftOf(s result.Series) Drift {

@@ -235,7 +235,7 @@ func judgeLine(l *line.Line) error {
 		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
 	case !l.Complete:
 		return problem.New(problem.Threshold, fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), goOn)
-	case l.Unmeasured != nil && (l.Answer == nil || l.Answer.Below == nil):
+	case l.Open():
 		return problem.New(problem.Threshold, fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
 	case l.Answer == nil:
 		return problem.New(problem.Threshold, fmt.Errorf("%s", l.Statement()), "")

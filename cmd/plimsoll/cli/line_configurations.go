@@ -192,7 +192,7 @@ func judgeLines(c *line.Comparison) error {
 	var none, void []string
 	for _, one := range c.Lines {
 		switch l := one.Line; {
-		case l.Unmeasured != nil && (l.Answer == nil || l.Answer.Below == nil):
+		case l.Open():
 			void = append(void, fmt.Sprintf("%s, %d users (%s)", l.Plan.Configuration, l.Unmeasured.Users, l.Unmeasured.Why))
 		case l.Answer == nil:
 			none = append(none, l.Plan.Configuration)
