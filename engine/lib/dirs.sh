@@ -1,4 +1,4 @@
-# Where the engine keeps things: the same places as the Go package lab/dirs computes.
+# Where the engine keeps things: the same places as the Go package lab/host/dirs computes.
 
 # cache_dir follows one order: our own variable; root's fixed folder, because the server's
 # ordinary user must reach it and cannot look into root's home; XDG; home.
@@ -17,10 +17,14 @@ cache_dir() {
 # set_dirs fixes the places for this run. A relative PLIMSOLL_CACHE counts from the caller's folder.
 set_dirs() {
 	CACHE=$(realpath -m -- "$(cache_dir)")
-	BUILDS=$CACHE/engine           # <version>-<flavour>-<key>/, current/<flavour>
+	BUILDS=$CACHE/engine           # <version>-<flavour>-<key>/, current/<flavour>: the newest build of any checkout
 	SOURCES=$BUILDS/source         # <sha256>/{archive,version,origin}: verified, whole
-	WORK=$BUILDS/work              # only the holder of the lock writes here; anything left is debris
+	LOCKS=$BUILDS/lock             # one a build
 	LOGS=$BUILDS/log
+	# <checkout>/<flavour>: the build that a checkout has asked for last, so that two with other series do not change
+	# each other's; lab/postgres/installation computes the same name.
+	CHECKOUTS=$BUILDS/checkout
+	CHECKOUT=$CHECKOUTS/$(printf %s "$(dirname "$ENGINE")" | short_hash)
 	PATCHES=$ENGINE/patches/$MAJOR
 	OVERLAY=$ENGINE/overlay
 	EXTENSIONS=$ENGINE/extensions
@@ -29,7 +33,8 @@ set_dirs() {
 # make_dirs creates the cache or says in one line why it cannot.
 make_dirs() {
 	local reason
-	reason=$(mkdir -p "$BUILDS" "$SOURCES" "$LOGS" "$BUILDS/current" 2>&1 && : 2>&1 >"$BUILDS/.writable") ||
-		fail environment "cannot write to $BUILDS: ${reason##*: }" "name another folder: PLIMSOLL_CACHE=/path engine/build"
+	reason=$(mkdir -p "$BUILDS" "$SOURCES" "$LOCKS" "$LOGS" "$BUILDS/current" 2>&1 && : 2>&1 >"$BUILDS/.writable") ||
+		fail environment "cannot write to $BUILDS: ${reason##*: }" \
+			"name another folder: PLIMSOLL_CACHE=/path engine/build"
 	rm -f "$BUILDS/.writable"
 }

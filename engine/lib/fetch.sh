@@ -7,7 +7,7 @@ fetch_source() {
 	: >"$LOG"
 	fetch_package || fetch_upstream ||
 		fail environment "cannot get PostgreSQL $MAJOR's source: $PACKAGE_PROBLEM; $UPSTREAM_PROBLEM" \
-			"name a tarball: SOURCE=/path/to/postgresql-$(developed_on).tar.bz2, or use an installed PostgreSQL: ENGINE=system"
+			"name a tarball: SOURCE=/path/to/postgresql-$(developed_on).tar.bz2, or use an installed one: ENGINE=system"
 	rm -rf "$WORK/fetch"
 }
 
@@ -50,7 +50,9 @@ fetch_upstream() {
 	want=$(cut -d' ' -f1 "$CHECKSUMS" | head -n1)
 	if [[ $id != "$want" ]]; then
 		rm -rf "$WORK/fetch"
-		fail environment "checksum mismatch: the download of postgresql-$version.tar.bz2 has sha256 $id, recorded is $want" "try again; if it stays, name a tarball you trust: SOURCE=/path"
+		fail environment \
+			"checksum mismatch: the download of postgresql-$version.tar.bz2 has sha256 $id, recorded is $want" \
+			"try again; if it stays, name a tarball you trust: SOURCE=/path"
 	fi
 	store_archive "$file" "$id" "upstream postgresql-$version.tar.bz2"
 }

@@ -6,13 +6,14 @@ ensure_flavour() {
 	key=$(core_key "$1")
 	PREFIX=$(prefix_of "$1" "$key")
 	is_ready "$1" "$key" && return
-	[[ -n $LOCK_FD ]] || take_lock
+	take_lock "$1-$key"
 	# Another build may have done it while we waited.
 	is_ready "$1" "$key" || make_ready "$1" "$key"
+	drop_lock
 }
 
 is_ready() {
-	[[ -e $PREFIX/$MANIFEST && $BUILDS/current/$1 -ef $PREFIX && -z $(stale_extensions "$2") ]]
+	[[ -e $PREFIX/$MANIFEST && $CHECKOUT/$1 -ef $PREFIX && -z $(stale_extensions "$2") ]]
 }
 
 stale_extensions() {

@@ -6,13 +6,16 @@ short_hash() { sha256sum | cut -c1-12; }
 series() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$PATCHES/series"; }
 
 # hash_overlay prints name and checksum of every file in it, but for tests: nothing of them is installed.
-hash_overlay() { (cd "$OVERLAY" && find . -path ./src/test -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum); }
+hash_overlay() {
+	(cd "$OVERLAY" && find . -path ./src/test -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum)
+}
 
-# core_key FLAVOUR: source, flags, what compiles and links it; for a patched flavour the patches and the overlay.
+# core_key FLAVOUR: source, flags, parts, what compiles and links it; for a patched flavour the patches and the overlay.
 core_key() {
 	{
 		echo "source $SOURCE_ID"
 		configure_flags "$1"
+		needed_parts
 		machine
 		if [[ $1 == plimsoll* ]]; then
 			(cd "$PATCHES" && series | xargs -d '\n' -r sha256sum)

@@ -1,11 +1,24 @@
-# One build at a time per cache: an flock on a file that holds its owner's pid.
+# One build of a kind at a time: an flock on a file of that name, which holds its owner's pid. Builds of other flavours,
+# or of another series in another checkout, go on beside it.
 
-# take_lock waits for another build and says for whom. Steps must not inherit the descriptor (see unlocked); a helper
-# of a build that was killed, asleep for half a second, may: nobody waits for the dead, so nothing is said of it.
+# take_lock NAME waits for who has it and says for whom; a lock that we have is let go. Only its holder writes to WORK,
+# and anything left there is debris. Steps must not inherit the descriptor (see unlocked); a helper of a build that was
+# killed, asleep for half a second, may: nobody waits for the dead, so nothing is said of it.
 take_lock() {
-	exec {LOCK_FD}>>"$BUILDS/build.lock"
-	own_lock "$LOCK_FD" "$BUILDS/build.lock" "another build"
+	[[ $LOCK_NAME != "$1" ]] || return 0
+	drop_lock
+	exec {LOCK_FD}>>"$LOCKS/$1"
+	LOCK_NAME=$1
+	own_lock "$LOCK_FD" "$LOCKS/$1" "another build"
+	WORK=$BUILDS/work/$1
 	clear_work
+}
+
+drop_lock() {
+	[[ -n $LOCK_FD ]] || return 0
+	[[ -z $WORK ]] || clear_work
+	exec {LOCK_FD}>&-
+	LOCK_FD= LOCK_NAME= WORK=
 }
 
 # own_lock DESCRIPTOR FILE HOLDER waits until the lock on the file is ours.
@@ -28,11 +41,11 @@ unlocked() {
 	"$@"
 }
 
-# clear_work removes what a killed build left behind. Its compilers may still run, orphaned,
+# clear_work removes what a killed build of this name left behind. Its compilers may still run, orphaned,
 # with their working directory inside ours: they go first.
 clear_work() {
 	local cwd pid
-	rm -rf "$SOURCES"/.[0-9]*
+	[[ $LOCK_NAME != source ]] || rm -rf "$SOURCES"/.[0-9]*
 	[[ -e $WORK ]] || return 0
 	for cwd in /proc/[0-9]*/cwd; do
 		[[ $(readlink "$cwd" 2>/dev/null) == "$WORK"/* ]] || continue

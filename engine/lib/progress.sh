@@ -23,7 +23,11 @@ progress_show() {
 	return 0
 }
 
+# What the steps of this run took: seconds and title.
+STEP_TIMES=()
+
 progress_end() {
+	STEP_TIMES+=("$((SECONDS - PROGRESS_START))"$'\t'"$PROGRESS_TITLE")
 	[[ -t 2 ]] && printf '\r\033[K%s: %ds\n' "$PROGRESS_TITLE" $((SECONDS - PROGRESS_START)) >&2
 	return 0
 }
@@ -38,4 +42,14 @@ estimate() {
 	local left=$((($PROGRESS_EXPECTED - $1) * $2 / $1))
 	((left > 0)) && printf ', about %ds left' "$left"
 	return 0
+}
+
+# time_table says where the time of a run went that had something to do.
+time_table() {
+	local step
+	((${#STEP_TIMES[@]})) || return 0
+	say "where the time went:"
+	for step in "${STEP_TIMES[@]}"; do
+		say "$(printf '  %-44s %3d:%02d' "${step#*$'\t'}" $((${step%%$'\t'*} / 60)) $((${step%%$'\t'*} % 60)))"
+	done
 }

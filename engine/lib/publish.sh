@@ -6,9 +6,12 @@ MANIFEST=plimsoll-engine.json
 # prefix_of FLAVOUR KEY
 prefix_of() { printf '%s\n' "$BUILDS/$SOURCE_VERSION-$1-$2"; }
 
-# current_prefix FLAVOUR prints the newest complete build, or nothing.
+# current_prefix FLAVOUR prints this checkout's build, else the newest of any, or nothing.
 current_prefix() {
-	[[ ! -e $BUILDS/current/$1/$MANIFEST ]] || realpath "$BUILDS/current/$1"
+	local links
+	for links in "$CHECKOUT" "$BUILDS/current"; do
+		[[ ! -e $links/$1/$MANIFEST ]] || { realpath "$links/$1"; return; }
+	done
 }
 
 # patchset_of FLAVOUR reads the number where the server's code gets it from, the overlay or a tree; 0 is stock.
@@ -40,8 +43,16 @@ write_manifest() {
 	mv -f "$3/$MANIFEST.new" "$3/$MANIFEST"
 }
 
-# make_current FLAVOUR PREFIX swaps the link in one step.
+# make_current FLAVOUR PREFIX: the build of this checkout, and the newest of any.
 make_current() {
-	ln -sfn "../$(basename "$2")" "$BUILDS/current/.$1"
-	mv -fT "$BUILDS/current/.$1" "$BUILDS/current/$1"
+	mkdir -p "$CHECKOUT"
+	dirname "$ENGINE" >"$CHECKOUT/.path"
+	swap_link "../../$(basename "$2")" "$CHECKOUT" "$1"
+	swap_link "../$(basename "$2")" "$BUILDS/current" "$1"
+}
+
+# swap_link TARGET DIR NAME in one step.
+swap_link() {
+	ln -sfn "$1" "$2/.$3.$$"
+	mv -fT "$2/.$3.$$" "$2/$3"
 }

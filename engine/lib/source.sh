@@ -30,9 +30,11 @@ find_source() {
 
 # require_source settles the source, over the network if need be.
 require_source() {
-	find_source && return
-	take_lock
-	if ! find_source; then fetch_source; find_source; fi
+	if ! find_source; then
+		take_lock source
+		if ! find_source; then fetch_source; find_source; fi
+	fi
+	drop_lock
 }
 
 # stored_from_package prints the sources that the package manager vouched for, the newest version first.
@@ -57,7 +59,8 @@ use_named() {
 		use_folder
 		return
 	fi
-	[[ -f $SOURCE && -r $SOURCE ]] || fail usage "cannot read the source $SOURCE" "name a PostgreSQL $MAJOR tarball or an unpacked folder"
+	[[ -f $SOURCE && -r $SOURCE ]] || fail usage "cannot read the source $SOURCE" \
+		"name a PostgreSQL $MAJOR tarball or an unpacked folder"
 	id=$(sha256sum <"$SOURCE" | cut -d' ' -f1)
 	use_stored "$id" && return
 	check_named "$id"
@@ -77,21 +80,24 @@ use_folder() {
 	SOURCE_PATH=$(realpath "$SOURCE") SOURCE_VERSION=$(version_in "$SOURCE")
 	check_version "$SOURCE" "$SOURCE_VERSION"
 	SOURCE_ORIGIN="folder $SOURCE_PATH"
-	SOURCE_ID=$(cd "$SOURCE" && find . -path ./.git -prune -o -type f -printf '%P %s %T@\n' | LC_ALL=C sort | short_hash)
+	SOURCE_ID=$(cd "$SOURCE" && find . -path ./.git -prune -o -type f -printf '%P %s %T@\n' |
+		LC_ALL=C sort | short_hash)
 }
 
 check_version() {
 	[[ $2 == "$MAJOR".* || $2 == "$MAJOR"[a-z]* ]] ||
-		fail usage "$1 is ${2:+PostgreSQL $2, }not a PostgreSQL $MAJOR source tree" "name a PostgreSQL $MAJOR tarball or an unpacked folder"
+		fail usage "$1 is ${2:+PostgreSQL $2, }not a PostgreSQL $MAJOR source tree" \
+			"name a PostgreSQL $MAJOR tarball or an unpacked folder"
 }
 
 # store_archive FILE ID ORIGIN keeps a verified archive, whole or not at all.
 store_archive() {
 	local dir=$SOURCES/.$$-$2 version
-	[[ -n $LOCK_FD ]] || take_lock
+	take_lock source
 	TEMPORARY+=("$dir")
 	mkdir -p "$dir/head"
-	tar -xf "$1" -C "$dir/head" --strip-components=1 --wildcards --no-wildcards-match-slash '*/configure' 2>/dev/null || true
+	tar -xf "$1" -C "$dir/head" --strip-components=1 --wildcards --no-wildcards-match-slash '*/configure' \
+		2>/dev/null || true
 	version=$(version_in "$dir/head")
 	check_version "$1" "$version"
 	rm -rf "$dir/head"

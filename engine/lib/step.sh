@@ -34,7 +34,8 @@ stop_step() {
 
 step_failed() {
 	if tail -n 200 "$LOG" | grep -q 'No space left on device'; then
-		fail environment "$1: the disk that holds $BUILDS is full" "free about 1 GB, or name another folder: PLIMSOLL_CACHE=/path"
+		fail environment "$1: the disk that holds $BUILDS is full" \
+			"free about 1 GB, or name another folder: PLIMSOLL_CACHE=/path"
 	fi
 	say "the log's last lines:"
 	tail -n 15 "$LOG" | sed 's/^/  /' >&2

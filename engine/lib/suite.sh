@@ -1,5 +1,5 @@
-# What a release has to pass: PostgreSQL's own suites and ours, part by part, on a compiled tree that is kept. A part that fails stops
-# nothing; what became of each is kept beside the tree, so that a run may be taken up where it ended.
+# What a release has to pass: PostgreSQL's own suites and ours, part by part, on a compiled tree that is kept. A part
+# that fails stops nothing; what became of each is kept beside the tree, so that a run may be taken up where it ended.
 
 # command_suite runs the parts that ARGUMENTS name, or all, and closes with a table.
 command_suite() {
@@ -23,7 +23,8 @@ take_suite_lock() {
 	own_lock "$SUITE_FD" "$BUILDS/suite/lock" "another run of the suites"
 }
 
-# prepare_suite FLAVOUR compiles the flavour and installs it with everything that tests use, once for each key; SUITE is then its folder.
+# prepare_suite FLAVOUR compiles the flavour and installs it with everything that tests use, once for each key;
+# SUITE is then its folder.
 prepare_suite() {
 	local key
 	key=$(core_key "$1")
@@ -62,10 +63,17 @@ compile_for_suite() {
 	run_step "$1: compile the tests" 0 make -C "$2/src/test" -j"$jobs" all
 	give_to_server_user "$2"
 	# Once for all parts; each would do it for itself.
-	run_step "$1: install for the tests" 0 in_dir / as_server_user make -C "$2/src/test/regress" temp-install EXTRA_INSTALL="$(suite_installs "$1")"
+	run_step "$1: install for the tests" 0 in_dir / as_server_user make -C "$2/src/test/regress" temp-install \
+		EXTRA_INSTALL="$(suite_installs "$1")"
 }
 
-suite_installs() { if [[ $1 == plimsoll* ]]; then echo "contrib src/test/modules $OUR_MODULE"; else echo "contrib src/test/modules"; fi; }
+suite_installs() {
+	if [[ $1 == plimsoll* ]]; then
+		echo "contrib src/test/modules $OUR_MODULE"
+	else
+		echo "contrib src/test/modules"
+	fi
+}
 
 # install_settings puts the settings of the runs where the server's user can read them.
 install_settings() {

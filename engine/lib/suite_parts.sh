@@ -3,8 +3,10 @@
 #   regress isolation recovery subscription plpgsql      PostgreSQL's own
 #   contrib/* bin/* modules/*                            one for each of its folders that has tests and was compiled
 #   temp                                                 our module plimsoll_temp
-#   discard/*                                            each test of that module, with all caches discarded at every chance
+#   discard/*                                            each test of that module, with all caches discarded at every
+#                                                        chance
 #   fuzz/catalogs fuzz/files                             random sessions, off against on
+#   fuzz/matrix                                          tables on their way to the catalogs, case by case
 #
 # SETTINGS is off, on (test/everything_on.conf) or, of the last two, what they bring along.
 
@@ -27,13 +29,15 @@ check_suite_arguments() {
 	[[ $FUZZ_MINUTES =~ ^[1-9][0-9]*$ ]] || misused "FUZZ_MINUTES=$FUZZ_MINUTES is not a number above 0"
 }
 
-# chosen_parts FLAVOUR: an argument chooses the part, its settings or its whole group: contrib, contrib/hstore, contrib:on, regress:off.
+# chosen_parts FLAVOUR: an argument chooses the part, its settings or its whole group: contrib, contrib/hstore,
+# contrib:on, regress:off.
 chosen_parts() {
 	local part argument
 	while read -r part; do
 		((${#ARGUMENTS[@]})) || echo "$part"
 		for argument in "${ARGUMENTS[@]}"; do
-			[[ $part != "$argument" && $part != "$argument":* && $part != "$argument"/* && ! ($argument == *:* && $part == "${argument%:*}"/*:"${argument##*:}") ]] ||
+			[[ $part != "$argument" && $part != "$argument":* && $part != "$argument"/* &&
+				! ($argument == *:* && $part == "${argument%:*}"/*:"${argument##*:}") ]] ||
 				{ echo "$part"; break; }
 		done
 	done < <(all_parts "$1")
@@ -47,7 +51,7 @@ all_parts() {
 	part_settings "$1" temp
 	# Servers without assertions do not know the setting.
 	[[ $1 != *-assert ]] || printf 'discard/%s\n' $(module_tests REGRESS) $(module_tests ISOLATION)
-	printf 'fuzz/%s\n' catalogs files
+	printf 'fuzz/%s\n' catalogs files matrix
 }
 
 part_settings() {
@@ -59,7 +63,8 @@ part_settings() {
 folders() {
 	local name dir=$SUITE/tree/${PART_DIRS[$1]}
 	for name in $(make_variable "$dir" SUBDIRS); do
-		[[ ! -d $dir/$name/t ]] && ! grep -qsE '^(REGRESS|ISOLATION|TAP_TESTS)\b' "$dir/$name/Makefile" || echo "$1/$name"
+		[[ ! -d $dir/$name/t ]] && ! grep -qsE '^(REGRESS|ISOLATION|TAP_TESTS)\b' "$dir/$name/Makefile" ||
+			echo "$1/$name"
 	done
 }
 
@@ -98,13 +103,16 @@ suite_make() {
 	# The isolation tester gives a step up after twice this many seconds, and asks all the time who waits for whom.
 	[[ $2 != discard ]] || with+=("PG_TEST_TIMEOUT_DEFAULT=${PG_TEST_TIMEOUT_DEFAULT:-1800}")
 	shift 2
-	cd / && as_server_user env "${with[@]}" make -C "$SUITE/tree/$dir" check NO_TEMP_INSTALL=yes PROVE_FLAGS="-j$(nproc) --timer" "$@"
+	cd / && as_server_user env "${with[@]}" make -C "$SUITE/tree/$dir" check NO_TEMP_INSTALL=yes \
+		PROVE_FLAGS="-j$(nproc) --timer" "$@"
 }
 
 # fuzz NAME plays sessions that nobody has seen yet, unless SEEDS tells which.
 fuzz() {
 	local install=$SUITE/tree/tmp_install$SUITE/tree/prefix
-	local -A tests=([catalogs]=memory_catalog_diff.t [files]=lazy_files_diff.t) minutes=([catalogs]=$FUZZ_MINUTES [files]=$(((FUZZ_MINUTES + 3) / 4)))
-	env PREFIX="$install" LD_LIBRARY_PATH="$install/lib" SEEDS="${SEEDS:-$(date +%s)}" MINUTES="${minutes[$1]}" STEPS="${STEPS:-150}" \
+	local -A tests=([catalogs]=memory_catalog_diff.t [files]=lazy_files_diff.t [matrix]=memory_catalog_matrix.t)
+	local -A minutes=([catalogs]=$FUZZ_MINUTES [files]=$(((FUZZ_MINUTES + 3) / 4)))
+	env PREFIX="$install" LD_LIBRARY_PATH="$install/lib" SEEDS="${SEEDS:-$(date +%s)}" MINUTES="${minutes[$1]-}" \
+		STEPS="${STEPS:-150}" CASES="${CASES:-all}" \
 		prove -v --timer "$ENGINE/test/${tests[$1]}"
 }

@@ -52,7 +52,8 @@ lay_ours() {
 	for patch in $(series); do
 		tree_git am -q -k --keep-cr --whitespace=nowarn "$PATCHES/$patch" || {
 			tree_git am --abort
-			fail failure "$patch does not apply to PostgreSQL $SOURCE_VERSION" "the patches before it are commits in $TREE: git am -3 $PATCHES/$patch"
+			fail failure "$patch does not apply to PostgreSQL $SOURCE_VERSION" \
+				"the patches before it are commits in $TREE: git am -3 $PATCHES/$patch"
 		}
 	done
 	mark_saved
@@ -60,7 +61,8 @@ lay_ours() {
 
 # commit_fixed SUBJECT makes the same commit wherever and whenever it is made.
 commit_fixed() {
-	GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z' tree_git commit -q --allow-empty -m "$1"
+	GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z' \
+		tree_git commit -q --allow-empty -m "$1"
 }
 
 mark_saved() { tree_git update-ref refs/plimsoll/saved HEAD; }
@@ -69,7 +71,8 @@ mark_saved() { tree_git update-ref refs/plimsoll/saved HEAD; }
 require_saved() {
 	require_committed
 	[[ $(tree_git rev-parse HEAD) == "$(tree_git rev-parse -q --verify refs/plimsoll/saved)" ]] ||
-		fail failure "$TREE has commits that are not in engine/patches" "engine/build patches writes them back; rm -r $TREE drops them"
+		fail failure "$TREE has commits that are not in engine/patches" \
+			"engine/build patches writes them back; rm -r $TREE drops them"
 	[[ $(tree_git log -1 --format=%s "$UPSTREAM_REF") == "PostgreSQL $SOURCE_VERSION" ]] ||
 		fail failure "$TREE holds another source than PostgreSQL $SOURCE_VERSION" "rm -r $TREE, then engine/build tree"
 }
@@ -83,7 +86,8 @@ require_committed() {
 	[[ ! -d $TREE/.git/rebase-merge && ! -d $TREE/.git/rebase-apply ]] ||
 		fail failure "a rebase is under way in $TREE" "finish it: git rebase --continue"
 	[[ -z $(tree_git status --porcelain -uno) ]] ||
-		fail failure "$TREE has changes that no commit holds" "git commit --fixup=COMMIT && git rebase -i --autosquash $UPSTREAM_REF"
+		fail failure "$TREE has changes that no commit holds" \
+			"git commit --fixup=COMMIT && git rebase -i --autosquash $UPSTREAM_REF"
 	[[ -z $(tree_git rev-list --merges "$UPSTREAM_REF..HEAD") ]] ||
 		fail failure "$TREE has merge commits; a series is a straight line" "git rebase $UPSTREAM_REF"
 }
@@ -120,7 +124,8 @@ write_series() {
 	((${#edited[@]})) || return 0
 	for commit in $(tree_git rev-list --reverse "$UPSTREAM_REF..HEAD" -- "${edited[@]}"); do
 		name=$(topic_of "$commit").patch
-		[[ ! -e $1/$name ]] || fail failure "two commits have the topic ${name%.patch}" "join them (git rebase -i $UPSTREAM_REF) or rename one"
+		[[ ! -e $1/$name ]] || fail failure "two commits have the topic ${name%.patch}" \
+			"join them (git rebase -i $UPSTREAM_REF) or rename one"
 		write_patch "$commit" "${edited[@]}" >"$1/$name"
 		echo "$name" >>"$1/series"
 	done
@@ -130,7 +135,8 @@ topic_of() {
 	local subject
 	subject=$(tree_git log -1 --format=%s "$1")
 	[[ $subject =~ ^([a-z0-9][a-z0-9-]*):\  && ${BASH_REMATCH[1]} != overlay ]] ||
-		fail failure "a commit that edits PostgreSQL's files has no topic: $subject" "name it like 'patchset: report the patchset'; the patch becomes patchset.patch"
+		fail failure "a commit that edits PostgreSQL's files has no topic: $subject" \
+			"name it like 'patchset: report the patchset'; the patch becomes patchset.patch"
 	echo "${BASH_REMATCH[1]}"
 }
 

@@ -1,4 +1,4 @@
-# What stops a build is said in one line with a hint, or with the log's last lines where a program failed.
+# A build that stops says why in one line with a hint, or with the log's last lines if a program failed.
 use strict;
 use warnings;
 use FindBin;

@@ -1,4 +1,4 @@
-# What is built again, and what is not.
+# Which changes cause a rebuild, and which do not.
 use strict;
 use warnings;
 use FindBin;

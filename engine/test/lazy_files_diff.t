@@ -1,5 +1,5 @@
-# Temporary tables without files against those with: the same random session with temp_lazy_files off and on must say
-# the same, and leave no file.
+# Temporary tables without files compared with those with: the same random session with temp_lazy_files off and on must
+# give the same output and leave no file.
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions; STEPS=80 their length
@@ -22,7 +22,7 @@ my $steps = $ENV{STEPS} // 80;
 my %with = map { $_ => 'on' } split ' ', $ENV{WITH} // '';
 my $server = Plimsoll::Server->new($prefix, autovacuum => 'off', allow_in_place_tablespaces => 'on', %with);
 $server->psql('postgres', q{CREATE TABLESPACE probe_elsewhere LOCATION ''; CREATE EXTENSION amcheck;});
-# The schemas of sessions are made here, or the first session alone would make them.
+# The temp schemas are created here; otherwise only the first session would create one.
 $server->psql('postgres', 'CREATE TEMP TABLE first (a text);');
 
 sub files

@@ -1,4 +1,4 @@
-# Two builds at once, and builds that are stopped in the middle.
+# Two builds at once, and builds that are interrupted.
 use strict;
 use warnings;
 use FindBin;
@@ -16,7 +16,7 @@ sub await
 	fail($what);
 }
 
-subtest 'the second of two builds waits, names the first, and builds nothing twice' => sub {
+subtest 'the second of two builds waits, names the first, and repeats nothing' => sub {
 	my $shop = Plimsoll::Workshop->new(dwarf => 1);
 	my $gate = $shop->gate;
 	my ($err1, $err2) = map { "$shop->{dir}/err$_" } 1, 2;
@@ -33,7 +33,36 @@ subtest 'the second of two builds waits, names the first, and builds nothing twi
 	like(slurp("$shop->{dir}/out2"), qr/^vanilla: /, '... and names the build');
 };
 
-subtest 'a build that is killed leaves nothing that the next one stumbles over' => sub {
+subtest 'two checkouts with different series build at once and keep each its own' => sub {
+	my $shop = Plimsoll::Workshop->new(dwarf => 1);
+	my $gate = $shop->gate;
+	my $first = $shop->start(['--flavour', 'plimsoll'], env => { GATE => $gate });
+	ok($shop->reached($gate), 'the first stands in the middle of compiling');
+	my $other = bless { %$shop, engine => "$shop->{dir}/other/engine" }, ref $shop;
+	system('mkdir', '-p', "$shop->{dir}/other") == 0
+	&& system('cp', '-R', $shop->{engine}, $other->{engine}) == 0 or die 'cp';
+	Plimsoll::Workshop::spew("$other->{engine}/overlay/src/backend/plimsoll/extra.c", "int plimsoll_extra = 2;\n");
+	my ($code, $out, $err) = $other->run(['--flavour', 'plimsoll']);
+	is($code, 0, 'the second builds') or diag $err;
+	unlike($err, qr/waiting/, '... without waiting');
+	$shop->open_gate($gate);
+	waitpid($first, 0);
+	is($?, 0, 'the first ends well');
+	my ($mine, $its) = map { ($_->run(['path', 'plimsoll']))[1] } $shop, $other;
+	isnt($mine, $its, 'each has a build of its own');
+	($code, $out, $err) = $other->run(['--flavour', 'plimsoll']);
+	is($err, '', 'the second has nothing to do afterwards');
+	is(($shop->run(['path', 'plimsoll']))[1], $mine, '... and the first keeps its own');
+	$shop->run(['clean']);
+	is(scalar $shop->prefixes('plimsoll'), 2, 'clean keeps both');
+	system('rm', '-rf', "$shop->{dir}/other");
+	Plimsoll::Workshop::spew("$shop->{engine}/extensions/two/two.c", "int two = 2;\n");
+	$shop->run(['--flavour', 'plimsoll']);
+	$shop->run(['clean']);
+	is(join(' ', map { "$_\n" } $shop->prefixes('plimsoll')), $mine, '... until its checkout is gone');
+};
+
+subtest 'a killed build leaves nothing that disturbs the next one' => sub {
 	my $shop = Plimsoll::Workshop->new(dwarf => 1);
 	my $gate = $shop->gate;
 	my $pid = $shop->start([], env => { GATE => $gate });
@@ -49,10 +78,12 @@ subtest 'a build that is killed leaves nothing that the next one stumbles over' 
 	is(join(' ', $shop->debris), '', '... and cleared up');
 };
 
-subtest 'what a killed build left asleep on the lock is not called another build' => sub {
+subtest 'a sleeping child of a killed build does not count as another build' => sub {
 	my $shop = Plimsoll::Workshop->new(dwarf => 1);
-	system('mkdir', '-p', "$shop->{cache}/engine");
-	my $lock = "$shop->{cache}/engine/build.lock";
+	$shop->run(['--flavour', 'vanilla']);
+	my ($prefix) = $shop->prefixes('vanilla');
+	unlink "$prefix/plimsoll-engine.json";
+	my $lock = "$shop->{cache}/engine/lock/" . ($prefix =~ s{.*/18\.6-}{}r);
 	my $dead = fork() // die;
 	exit 0 unless $dead;
 	waitpid $dead, 0;
@@ -68,7 +99,7 @@ subtest 'what a killed build left asleep on the lock is not called another build
 	unlike($err, qr/waiting/, '... and named no dead owner');
 };
 
-subtest 'a build that dies between putting the prefix in place and its manifest is done again' => sub {
+subtest 'a build that dies after the prefix and before its manifest is repeated' => sub {
 	my $shop = Plimsoll::Workshop->new(dwarf => 1);
 	$shop->run([]);
 	my ($prefix) = $shop->prefixes('vanilla');

@@ -1,5 +1,5 @@
-# The memory catalog's contract, case by case, on a running server. That it otherwise behaves as the real catalog is
-# the business of memory_catalog_diff.t.
+# The memory catalog's contract, case by case, on a running server. memory_catalog_diff.t tests that it otherwise
+# behaves as the real catalog.
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 use strict;
@@ -19,7 +19,7 @@ my $in_memory = q{SELECT string_agg(relname, ' ' ORDER BY relname COLLATE "C") F
 
 sub says { my ($name, $script, $want) = @_; is($server->psql('postgres', $script) =~ s/^psql:[^ ]*: //mgr, $want, $name) }
 
-# A session that stays: ask() sends statements and returns the answer.
+# A session that stays open: ask() sends statements and returns the output.
 sub session
 {
 	my $pid = open2(my $out, my $in, "$server->{bin}/psql", '-XAtq', '-h', $server->{dir}, '-U', 'probe', '-d', 'postgres');
@@ -41,7 +41,7 @@ sub leave { my $session = shift; close $session->{in}; close $session->{out}; wa
 says('rows are in memory', "CREATE TEMP TABLE t (a int PRIMARY KEY, b text); CREATE INDEX i ON t (b); $in_memory", "i t t_pkey\n");
 says('the setting decides at creation, not later', "CREATE TEMP TABLE t (a int); SET enable_temp_memory_catalog = off; CREATE INDEX i ON t (a); CREATE TEMP TABLE u (b text); ALTER TABLE t ADD b text; $in_memory SET enable_temp_memory_catalog = on; CREATE INDEX ON u (b); VACUUM FULL u; $in_memory", "i t\ni t\n");
 
-subtest 'a table that memory cannot serve is in the real catalogs as a whole' => sub {
+subtest 'a table that memory cannot hold is entirely in the real catalogs' => sub {
 	my %moves = (
 		'a view' => 'CREATE TEMP VIEW v AS SELECT * FROM t',
 		'a trigger' => 'CREATE TRIGGER g BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()',
@@ -62,7 +62,13 @@ subtest 'a table that memory cannot serve is in the real catalogs as a whole' =>
 	}
 };
 
-subtest 'a row that SQL puts into a catalog takes the table there' => sub {
+subtest 'ON COMMIT looks for the rows of a table that has just moved where they are' => sub {
+	my $kept = 'CREATE TEMP TABLE t (i int PRIMARY KEY, t text) ON COMMIT DELETE ROWS;';
+	is($server->psql('postgres', "CREATE TEMP TABLE t (i int, t text) ON COMMIT DELETE ROWS; CREATE TEMP VIEW v AS SELECT * FROM t; VACUUM FULL t; SELECT 'done';", temp_lazy_toast => 'on'), "done\n", 'VACUUM FULL gives it a toast table');
+	is($server->psql('postgres', "$kept CREATE FUNCTION pg_temp.filled() RETURNS text LANGUAGE plpgsql AS \$\$ BEGIN INSERT INTO t SELECT g FROM generate_series(1, 300) g; ANALYZE t; RETURN 'x'; END \$\$; INSERT INTO pg_description SELECT 't'::regclass, 'pg_class'::regclass, 1, pg_temp.filled(); SELECT count(*), col_description('t'::regclass, 1) FROM t;"), "0|x\n", 'a row by SQL moves it in the last command');
+};
+
+subtest 'SQL that inserts a catalog row moves the table to the real catalogs' => sub {
 	my $file = "$server->{dir}/rows";
 	my %puts = (
 		'INSERT' => "INSERT INTO pg_description VALUES ('t'::regclass, 'pg_class'::regclass, 1, 'x')",
@@ -102,15 +108,26 @@ subtest 'nothing is written to the catalogs' => sub {
 	leave($s);
 };
 
-subtest 'what its tables depend on cannot be dropped elsewhere' => sub {
+subtest 'other sessions cannot drop what its tables depend on' => sub {
 	my $s = session();
+	chomp(my $pid = ask($s, 'SELECT pg_backend_pid();'));
 	$server->psql('postgres', "CREATE TYPE pair AS (a int, b text); CREATE TYPE mood AS ENUM ('ok'); CREATE ROLE probe_owner; GRANT ALL ON SCHEMA public TO probe_owner;");
 	ask($s, "SET ROLE probe_owner; CREATE TEMP TABLE t (m mood); RESET ROLE; CREATE TEMP TABLE pairs (p pair[]); INSERT INTO pairs VALUES (ARRAY[(1, 'x')::pair]);");
-	like($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text;'), qr/cannot alter type "pair\[\]" because temporary tables of other sessions use it/, 'nor can the layout of a type change');
+	like($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text;'), qr/cannot alter type "pair\[\]" because temporary tables of other sessions use it\nDETAIL:  They belong to the sessions with process ID $pid\./, 'nor can the layout of a type change');
 	is(ask($s, "SELECT p[1].b FROM pairs; DROP TABLE pairs;"), "x\n", '... so the value is read as it was written');
 	is($server->psql('postgres', 'ALTER TYPE pair ALTER ATTRIBUTE a TYPE text; DROP TYPE pair;'), '', 'unless the table is gone');
 	ask($s, "CREATE SCHEMA kept; CREATE TEMP TABLE named (s regnamespace DEFAULT 'kept');");
 	like($server->psql('postgres', 'DROP SCHEMA kept;'), qr/cannot drop schema kept because other objects depend on it/, 'a schema that a default names');
+	like($server->psql('postgres', 'DROP SCHEMA kept CASCADE;'), qr/DETAIL:  Temporary tables of other sessions depend on it \(process ID $pid\)\./, '... and it is said by whom');
+	my $second = session();
+	chomp(my $second_pid = ask($second, "CREATE TEMP TABLE named (s regnamespace DEFAULT 'kept'); SELECT pg_backend_pid();"));
+	my ($both) = $server->psql('postgres', 'DROP SCHEMA kept;') =~ /\(process ID (.*)\)/;
+	is(join(' ', sort split /, /, $both // ''), join(' ', sort $pid, $second_pid), '... and by whom else');
+	is($server->psql('postgres', "CREATE EXTENSION plimsoll; SELECT pid, classid, object FROM plimsoll_temp_references WHERE pid IN ($pid, $second_pid) AND classid = 'pg_namespace'::regclass ORDER BY pid; DROP EXTENSION plimsoll;"),
+		join('', map { "$_|pg_namespace|schema kept\n" } sort { $a <=> $b } $pid, $second_pid), 'a view lists who holds what');
+	ask($second, 'DISCARD TEMP;');
+	like($server->psql('postgres', 'DROP SCHEMA kept;'), qr/\(process ID $pid\)/, 'DISCARD TEMP lets go');
+	leave($second);
 	is(ask($s, "DROP TABLE named; DROP SCHEMA kept; SELECT 'dropped';"), "dropped\n", '... unless the table is gone');
 	ask($s, "CREATE TEMP TABLE line (x int, y text); CREATE TEMP TABLE lines (v line[], n int DEFAULT (NULL::line).x); INSERT INTO lines VALUES (ARRAY[(1, 'y')::line]);");
 	chomp(my $schema = ask($s, "BEGIN; CREATE TEMP VIEW moved AS SELECT * FROM line; ROLLBACK; CREATE TEMP VIEW moved AS SELECT * FROM line; SELECT pg_my_temp_schema()::regnamespace;"));
@@ -118,13 +135,40 @@ subtest 'what its tables depend on cannot be dropped elsewhere' => sub {
 	is(ask($s, "SELECT v[1].y FROM lines; DROP TABLE lines;"), "y\n", '... so the value is there');
 	unlike($server->psql('postgres', "DROP TABLE $schema.line CASCADE;"), qr/ERROR/, '... unless the table is gone');
 	like($server->psql('postgres', 'DROP TYPE mood CASCADE;'), qr/cannot drop type mood because other objects depend on it/, 'a type, not even with CASCADE');
-	like($server->psql('postgres', 'DROP OWNED BY probe_owner; DROP ROLE probe_owner;'), qr/role "probe_owner" cannot be dropped because some objects depend on it\nDETAIL:  temporary tables of other sessions/, 'its owner');
+	like($server->psql('postgres', 'DROP OWNED BY probe_owner; DROP ROLE probe_owner;'), qr/role "probe_owner" cannot be dropped because some objects depend on it\nDETAIL:  temporary tables of other sessions \(process ID $pid\)/, 'its owner');
 	is(ask($s, "INSERT INTO t VALUES ('ok'); SELECT * FROM t;"), "ok\n", 'the table lives');
 	is(ask($s, "BEGIN; DROP TABLE t; ROLLBACK; SELECT * FROM t;"), "ok\n", '... and after a drop that was rolled back');
 	like($server->psql('postgres', 'DROP TYPE mood;'), qr/cannot drop type mood/, 'still');
 	is(ask($s, "SELECT count(*) FROM t; DROP TYPE mood CASCADE; SELECT count(*) FROM pg_attribute WHERE attrelid = 't'::regclass AND attnum > 0 AND NOT attisdropped;"), "1\n0\n", 'the session itself may');
 	leave($s);
 	is($server->psql('postgres', "DROP OWNED BY probe_owner; DROP ROLE probe_owner;"), '', 'gone with the session');
+};
+
+subtest 'names in its temporary schema are its own' => sub {
+	my $s = session();
+	chomp(my $schema = ask($s, 'CREATE TEMP TABLE t (a int); SELECT pg_my_temp_schema()::regnamespace;'));
+	chomp(my $pid = ask($s, 'SELECT pg_backend_pid();'));
+	my $refused = qr/cannot create or rename objects in temporary schemas of other sessions\nDETAIL:  The session with process ID $pid keeps/;
+	like($server->psql('postgres', "CREATE TYPE $schema.x $_;"), $refused, "CREATE TYPE $_") for "AS ENUM ('a')", 'AS RANGE (subtype = float8)', '';
+	like($server->psql('postgres', "CREATE DOMAIN $schema.x AS int;"), $refused, 'CREATE DOMAIN');
+	ask($s, "CREATE TYPE pg_temp.y AS ENUM ('a'); CREATE TEMP SEQUENCE s;");
+	like($server->psql('postgres', "ALTER TYPE $schema.y RENAME TO x;"), $refused, 'ALTER TYPE RENAME');
+	like($server->psql('postgres', "ALTER SEQUENCE $schema.s RENAME TO x;"), $refused, 'ALTER SEQUENCE RENAME');
+	is(ask($s, "ALTER TYPE pg_temp.y RENAME TO z; CREATE TEMP TABLE x (a int); CREATE TEMP VIEW v AS SELECT * FROM x; SELECT count(*) FROM pg_type WHERE typname = 'x';"), "1\n", 'its own are free to it, and the table moves');
+	leave($s);
+
+	# A type that is made, but not committed, when the session makes its first table in memory.
+	my ($late, $superuser) = (session(), session());
+	chomp($schema = ask($late, 'CREATE TEMP SEQUENCE s; SELECT pg_my_temp_schema()::regnamespace;'));
+	ask($superuser, "BEGIN; CREATE TYPE $schema.x AS ENUM ('a');");
+	print { $late->{in} } "DO \$\$ BEGIN CREATE TEMP TABLE x (a int); EXCEPTION WHEN duplicate_object THEN RAISE INFO '%', set_config('probe.said', SQLERRM, false); END \$\$;\n";
+	$late->{in}->flush;
+	my $waits = '';
+	for (1 .. 600) { last if ($waits = $server->psql('postgres', 'SELECT count(*) FROM pg_locks WHERE NOT granted;')) eq "1\n"; select undef, undef, undef, 0.1 }
+	is($waits, "1\n", 'its first table waits for a type being made there');
+	ask($superuser, 'COMMIT;');
+	is(ask($late, "SELECT current_setting('probe.said', true);"), qq{type "x" already exists\n}, '... and then sees it');
+	leave($_) for $late, $superuser;
 };
 
 is($server->psql('postgres', "CREATE TEMP TABLE t (a int); DROP TABLE t; SELECT 'dropped';", temp_skip_locks => 'on'), "dropped\n", 'a drop that writes nothing commits without a transaction ID');
@@ -137,6 +181,15 @@ for my $case ([ off => '10' ], [ on => '-1' ])
 }
 says('a full memory catalog says so', "SET temp_memory_catalog_limit = '64kB'; CREATE TEMP TABLE keep (a int); DO \$\$ BEGIN FOR i IN 1..50 LOOP EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int)'; END LOOP; EXCEPTION WHEN configuration_limit_exceeded THEN RAISE WARNING '%', SQLERRM; END \$\$; $in_memory",
 	"WARNING:  memory catalog of temporary tables is full\nkeep\n");
+subtest 'the limit is one of all memory' => sub {
+	my $s = session();
+	ask($s, "SET temp_memory_catalog_limit = '4MB'; DO \$\$ DECLARE isfull bool := false; BEGIN FOR i IN 1..5000 LOOP BEGIN EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int)'; EXCEPTION WHEN configuration_limit_exceeded THEN isfull := true; END; COMMIT; EXIT WHEN isfull; END LOOP; END \$\$;");
+	my $used = ask($s, "SELECT sum(used_bytes) FROM pg_backend_memory_contexts WHERE name ~ '^memory catalog|^Plimsoll temp relations';");
+	cmp_ok($used, '>', 3.5 * 2**20, 'it is used');
+	cmp_ok($used, '<', 4.5 * 2**20, 'and kept');
+	is(ask($s, "SET client_min_messages = error; DO \$\$ BEGIN FOR i IN 1..20 LOOP EXECUTE 'DROP TABLE t' || i; END LOOP; END \$\$; CREATE TEMP TABLE again (a int); SELECT count(*) FROM again;"), "0\n", 'dropped tables make room');
+	leave($s);
+};
 for my $setting (qw(off on))
 {
 	my $add = sub { "DO \$\$ BEGIN EXECUTE format('ALTER TABLE t ADD b text DEFAULT %L', $_[0]); EXCEPTION WHEN program_limit_exceeded THEN RAISE WARNING '%', SQLERRM; END \$\$;" };
@@ -165,13 +218,30 @@ subtest 'the frozen horizon of the database waits for its tables' => sub {
 	$server->psql('postgres', 'VACUUM FREEZE;');
 	chomp(my $database = $server->psql('postgres', "SELECT datfrozenxid FROM pg_database WHERE datname = 'postgres';"));
 	cmp_ok($database, '<=', $mine, 'while they live');
+	my $horizon = sub { $server->psql('postgres', "VACUUM FREEZE; SELECT datfrozenxid FROM pg_database WHERE datname = 'postgres';") };
+	ask($s, 'CREATE TEMP TABLE u (a int); VACUUM FREEZE t;');
+	cmp_ok($horizon->(), '>', $mine, 'frozen ones hold it back no longer');
+	$mine = ask($s, "SELECT relfrozenxid FROM pg_class WHERE relname = 'u';");
+	$server->psql('postgres', 'SELECT pg_current_xact_id();' x 200);
+	cmp_ok($horizon->(), '<=', $mine, '... but the others do');
+	ask($s, 'DROP TABLE u; VACUUM FREEZE t;');
+	cmp_ok($horizon->(), '>', $mine, '... until they are gone');
+	my $running = session();
+	chomp(my $xid = ask($running, 'BEGIN; SELECT pg_current_xact_id();'));
+	$server->psql('postgres', 'SELECT pg_current_xact_id();' x 200);
+	ask($s, 'VACUUM FREEZE t; CREATE TEMP TABLE w (a int);');
+	cmp_ok(ask($s, "SELECT relfrozenxid FROM pg_class WHERE relname = 't';"), '>', $xid, 'a frozen table is newer than what runs elsewhere');
+	is(ask($s, "SELECT relfrozenxid FROM pg_class WHERE relname = 'w';"), "$xid\n", '... and a table made then is older');
+	ask($running, 'COMMIT;');
+	leave($running);
+	cmp_ok($horizon->(), '<=', $xid, '... which holds the horizon back again');
 	leave($s);
 	$server->psql('postgres', 'VACUUM FREEZE;');
 	chomp($database = $server->psql('postgres', "SELECT datfrozenxid FROM pg_database WHERE datname = 'postgres';"));
 	cmp_ok($database, '>', $mine, 'not longer');
 };
 my $files = "SELECT count(*) FROM pg_ls_dir('base/' || (SELECT oid FROM pg_database WHERE datname = 'postgres')) f WHERE f ~ '^t\\d';";
-subtest 'a session with more tables than locks ends and leaves nothing' => sub {
+subtest 'a session with more tables than locks leaves nothing when it ends' => sub {
 	my $s = session();
 	ask($s, "CREATE TEMP SEQUENCE s; DO \$\$ BEGIN FOR i IN 1..3000 LOOP EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int, b text) ON COMMIT ' || CASE WHEN i < 10 THEN 'DELETE' ELSE 'PRESERVE' END || ' ROWS'; IF i % 20 = 0 THEN COMMIT; END IF; END LOOP; END \$\$;");
 	is(ask($s, "SELECT count(*) FROM pg_class WHERE relname ~ '^t\\d+\$';"), "3000\n", 'they are there');

@@ -1,5 +1,5 @@
-# Cheap temporary tables against stock ones: the same random session must say the same with the settings off, with the
-# memory catalog on, and with everything on.
+# Cheap temporary tables compared with stock ones: the same random session must give the same output with the settings
+# off, with the memory catalog on, and with everything on.
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions; STEPS=120 their length
@@ -29,7 +29,7 @@ my %settings = (
 	'everything' => { %memory, map { ("temp_$_" => 'on') } qw(local_invalidation skip_locks async_commit buffers_by_relation lazy_files lazy_toast) },
 );
 
-# said runs one session in a fresh database, so that OIDs and statistics of others do not show.
+# said returns the output of one session in a fresh database, where OIDs and statistics of others do not show.
 sub said
 {
 	my ($server, $script, %setting) = @_;
@@ -47,12 +47,13 @@ sub said
 	return $said . $left;
 }
 
-# Three differences are tolerated. The first: what ANALYZE, CREATE INDEX and their like note in pg_class outlives a rollback, unless the same
-# transaction had moved the table to the real catalogs, for then the row they wrote to goes (patches/18/memcat-writes.md).
+# Three differences are tolerated. First: what ANALYZE, CREATE INDEX and the like write to pg_class survives a rollback,
+# unless the same transaction has moved the table to the real catalogs, because the row they wrote is then removed
+# (patches/18/memcat-writes.md).
 sub without_figures { return $_[0] =~ s/^(class\|[^|]*\|\w\|\d+)\|[tf]\|[^|]*\|\d+\|/$1|/mgr }
 
-# The second, of temp_lazy_toast: a table has no toast table yet and no value that would be there, where stock has the one and not
-# the other. with_toast gives it the toast table that stock has.
+# Second, with temp_lazy_toast: a table has no toast table yet, and so no value in it, where stock has one. with_toast
+# gives it the toast table that stock has.
 sub with_toast
 {
 	my ($off, $on) = @_;
@@ -69,9 +70,10 @@ sub with_toast
 	return join '', @on;
 }
 
-# The third, of temp_lazy_toast, too: a value that a variable kept over the rollback of what stored it. Either server looks it up in the toast table, unless ours
-# has fetched it before, and may find its rows pruned; when they are depends on what else is on the page, so on when the toast table
-# was made. From that step on the session is another one.
+# Third, with temp_lazy_toast: a value that a variable kept over the rollback of the statement that stored it. Both
+# servers look it up in the toast table, unless ours has fetched it before, and may find its rows pruned. When that
+# happens depends on the rest of the page, hence on when the toast table was created. From that step on the sessions are
+# not comparable.
 sub until_a_value_is_lost
 {
 	my ($off, $on) = @_;
@@ -81,7 +83,7 @@ sub until_a_value_is_lost
 	return map { (split /^=== $step$/m, $_, 2)[0] } $off, $on;
 }
 
-# compare shows where two accounts of one session part.
+# compare shows where two outputs of one session differ.
 sub compare
 {
 	my ($name, $script, $off, $on, %setting) = @_;

@@ -1,4 +1,4 @@
-# Which source is taken, and that nothing unverified is.
+# Which source is used, and that none is used unverified.
 use strict;
 use warnings;
 use FindBin;

@@ -1,4 +1,4 @@
-# What a release has to pass: parts, one after another, on a dwarf whose tests do as they are told.
+# The release suite: its parts, one after another, on a dwarf whose tests pass or fail as ordered.
 use strict;
 use warnings;
 use FindBin;

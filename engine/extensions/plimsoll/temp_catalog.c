@@ -17,7 +17,7 @@
 #include "funcapi.h"
 #include "utils/tuplestore.h"
 
-extern bool MemCatSession(int index, int *pid, Oid *database, int64 *tables,
+extern bool memcat_session(int index, int *pid, Oid *database, int64 *tables,
 						  int64 *rows, int64 *bytes) __attribute__((weak));
 
 PG_FUNCTION_INFO_V1(plimsoll_temp_catalog);
@@ -34,8 +34,8 @@ plimsoll_temp_catalog(PG_FUNCTION_ARGS)
 	int64		bytes;
 
 	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 0; MemCatSession != NULL &&
-		 MemCatSession(i, &pid, &database, &tables, &rows, &bytes); i++)
+	for (int i = 0; memcat_session != NULL &&
+		 memcat_session(i, &pid, &database, &tables, &rows, &bytes); i++)
 	{
 		Datum		values[5];
 		bool		nulls[5] = {false};

@@ -1,12 +1,12 @@
-# PL/pgSQL for random sessions: values that a variable, an array, a row or a set of rows carries out of an exception block, and
-# functions that fill a table in the midst of a command on it.
+# PL/pgSQL for random sessions: values that a variable, an array, a row or a set of rows carries out of an exception
+# block, and functions that fill a table during a command on it.
 package Plimsoll::BlockScript;
 
 use strict;
 use warnings;
 
-# Each stores long values in an exception block, which it rolls back if m is even, and says what it read there: as one value, as
-# a set that outlives the block, as rows of columns it assigned.
+# Each stores long values in an exception block, which it rolls back if m is even, and returns what it read there: as
+# one value, as a set that outlives the block, as rows of columns it assigned.
 sub functions
 {
 	return <<'END';
@@ -47,8 +47,9 @@ CREATE FUNCTION rows_of(n int, tab text, m int) RETURNS TABLE (c0 int, c1 text) 
 END
 }
 
-# In stock a pointer that a variable holds leads nowhere once its toast table is truncated, rewritten or gone, or was when what made
-# it so is rolled back ("missing chunk number 0"); with temp_lazy_toast the value may have been fetched. So all are, before that.
+# In stock, a toast pointer in a variable dangles after its toast table was truncated, rewritten or dropped, or when
+# that is rolled back ("missing chunk number 0"); with temp_lazy_toast the value may have been fetched. So all values
+# are fetched before.
 my $FETCH = q{kept := kept || ''; pair.b := pair.b || ''; SELECT r.c0, r.c1 || '' AS c1 INTO r; };
 
 # fresh is a table that has no toast table yet; the default of its text may store some, too.

@@ -1,11 +1,11 @@
-# For random sessions: SQL that reads and changes catalogs by itself, and what other sessions may do to what a temporary table
-# hangs on.
+# For random sessions: SQL that reads and changes catalogs, and what other sessions may do to objects that a temporary
+# table depends on.
 package Plimsoll::CatalogScript;
 
 use strict;
 use warnings;
 
-# What temporary tables hang on. touch changes a row that the command around it is about to change.
+# Objects that temporary tables depend on. touch changes a row that the surrounding command is about to change.
 sub objects
 {
 	return <<'END';
@@ -18,7 +18,7 @@ CREATE FUNCTION touch(oid) RETURNS int LANGUAGE plpgsql AS $$BEGIN UPDATE pg_cla
 END
 }
 
-# hanging is DDL that makes a table hang on such an object, or no longer.
+# hanging is DDL that makes a table depend on such an object, or no longer.
 sub hanging
 {
 	my $self = shift;
@@ -30,8 +30,8 @@ sub hanging
 		map({ $self->fresh($t) . " ALTER TABLE $t INHERIT parent;" } 1 .. 2), "ALTER TABLE $t INHERIT parent;", "ALTER TABLE $t NO INHERIT parent;");
 }
 
-# elsewhere is what another session does to an object, mostly one that a table has just been made to hang on. It does not know of
-# what is not committed.
+# elsewhere is what another session does to an object, mostly one that a table has just begun to depend on. It does not
+# see uncommitted changes.
 sub elsewhere
 {
 	my $self = shift;
@@ -48,7 +48,7 @@ sub elsewhere
 	return $self->pick("$fresh $hangs\n$elsewhere", "$fresh $hangs\n$elsewhere", "BEGIN; $fresh $hangs\nROLLBACK;\n$elsewhere", "$fresh $hangs\nDROP TABLE $t;\n$elsewhere", $elsewhere);
 }
 
-# undone is a change of a table that is rolled back, after which the table goes.
+# undone is a change of a table that is rolled back, after which the table is dropped.
 sub undone
 {
 	my $self = shift;
@@ -57,7 +57,7 @@ sub undone
 	return $self->fresh($t) . "\nBEGIN;\n" . $self->pick("ALTER TABLE $t INHERIT parent;", "ALTER TABLE $t OF shape;", "CREATE TEMP VIEW undone AS SELECT * FROM $t;", $self->ddl) . "\nROLLBACK;\nDROP TABLE $t;";
 }
 
-# changed_twice is a change of rows that it meets once or twice.
+# changed_twice changes rows that the command sees once or twice.
 sub changed_twice
 {
 	my $self = shift;
@@ -76,7 +76,7 @@ sub changed_twice
 	);
 }
 
-# by_tid is a condition on ctid, said so that it does not show where a row is.
+# by_tid is a condition on ctid that does not print where a row is.
 sub by_tid
 {
 	my $self = shift;
@@ -93,7 +93,7 @@ sub by_tid
 		"SELECT relname FROM pg_class WHERE oid = $mine FOR " . $self->pick('UPDATE', 'SHARE', 'KEY SHARE') . ';');
 }
 
-# by_cursor changes a row where a cursor stands, again and again; the table may move in between.
+# by_cursor repeatedly changes the row under a cursor; the table may move to the real catalogs meanwhile.
 sub by_cursor
 {
 	my $self = shift;
@@ -109,7 +109,7 @@ sub by_cursor
 	return $begin . "DECLARE here CURSOR FOR SELECT relname FROM pg_class WHERE oid = $mine" . $self->pick('', ' FOR UPDATE') . ";\nFETCH 1 FROM here;\n" . join("\n", @changes) . "\n$end";
 }
 
-# inserted is a row that SQL puts into a catalog.
+# inserted is a row that SQL inserts into a catalog.
 sub inserted
 {
 	my $self = shift;

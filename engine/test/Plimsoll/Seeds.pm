@@ -1,10 +1,11 @@
-# Which random sessions a test plays: those of SEEDS=FIRST-LAST, or, if MINUTES is set, from FIRST on until they are over.
+# The seeds of the random sessions of a test: SEEDS=FIRST-LAST, or, if MINUTES is set, from FIRST on until the time is
+# over.
 package Plimsoll::Seeds;
 
 use strict;
 use warnings;
 
-# new(SEEDS) with the sessions to play if nobody says otherwise
+# new(SEEDS) with the seeds to use by default
 sub new
 {
 	my ($class, $usual) = @_;
@@ -19,7 +20,7 @@ sub new
 	return bless { first => $first, last => $last, until => $until, next => $first }, $class;
 }
 
-# next is the seed of the next session, or nothing. The first is always played.
+# next returns the seed of the next session, or nothing. There is always a first one.
 sub next
 {
 	my $self = shift;

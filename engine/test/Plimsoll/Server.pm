@@ -1,11 +1,14 @@
-# A server of a built flavour for one test: its own data directory and socket, gone when the test ends.
+# A server of a built flavour for one test, with its own data directory and socket, removed when the test ends.
 package Plimsoll::Server;
 
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
+use Scalar::Util qw(weaken);
 
-# new(PREFIX, SETTING => VALUE…) makes and starts one, as an ordinary user when we are root.
+my %running; # weak references, by directory
+
+# new(PREFIX, SETTING => VALUE…) creates and starts one, as an ordinary user if we are root.
 sub new
 {
 	my ($class, $prefix, %setting) = @_;
@@ -17,6 +20,7 @@ sub new
 	$self->as_user("$self->{bin}/initdb", '-D', "$dir/data", '-U', 'probe', '-A', 'trust', '--no-sync') or die 'initdb failed';
 	$self->as_user("$self->{bin}/pg_ctl", '-D', "$dir/data", '-l', "$dir/log", '-w', '-o', $options, 'start') or die "the server does not start: " . $self->log;
 	$self->{owner} = $$;
+	weaken($running{$dir} = $self);
 	return $self;
 }
 
@@ -31,8 +35,8 @@ sub as_user
 	return $? == 0;
 }
 
-# psql runs a script in one session and returns all it says, errors included. The settings are the session's from its start.
-# A psql that the script runs (\!) is another session of the same database.
+# psql runs a script in one session and returns all its output, errors included. The settings are set when the session
+# starts. A psql that the script runs (\!) is another session of the same database.
 sub psql
 {
 	my ($self, $database, $script, %setting) = @_;
@@ -54,11 +58,18 @@ sub log
 	return scalar <$file>;
 }
 
-sub DESTROY
+sub DESTROY { $_[0]->stop }
+
+# A variable of the test's own lives longer than this, and File::Temp has removed the directory by then.
+END { $_->stop for grep { defined } values %running }
+
+sub stop
 {
 	my $self = shift;
 	return if !defined $self->{owner} || $self->{owner} != $$;
 	local $?;
+	delete $self->{owner};
+	delete $running{ $self->{dir} };
 	$self->as_user("$self->{bin}/pg_ctl", '-D', "$self->{dir}/data", '-m', 'immediate', 'stop');
 }
 

@@ -1,5 +1,5 @@
 # Random sessions that move the pages of temporary tables: more of them than local buffers, truncated, rewritten, rolled
-# back. What each table, index and fork holds is shown after each step.
+# back. The content of each table, index and fork is shown after each step.
 package Plimsoll::StorageScript;
 
 use strict;
@@ -11,8 +11,8 @@ my @TABLES = map { "t$_" } 0 .. 3;
 my @METHODS = ('btree (id)', 'btree (name)', 'btree (long)', 'hash (id)', 'hash (name)', 'brin (id)', 'gist (point(id, id))', 'spgist (name)',
 	q{gin (string_to_array(name, ' '))}, q{gin (string_to_array(name, ' ')) WITH (fastupdate = off)});
 
-# Temporary tables, their toast tables and all their indexes, by names that do not depend on OIDs. GiST and SP-GiST toss a coin
-# where to put what, so that their sizes differ anyway.
+# Temporary tables, their toast tables and all their indexes, by names that do not depend on OIDs. GiST and SP-GiST
+# place entries at random, so that their sizes may differ.
 my $RELATIONS = q{(WITH mine AS (SELECT c.oid, relname::text AS name FROM pg_class c LEFT JOIN pg_am a ON a.oid = relam
 		WHERE relnamespace = pg_my_temp_schema() AND relkind IN ('r', 'i', 'S') AND amname IS DISTINCT FROM 'gist' AND amname IS DISTINCT FROM 'spgist'),
 	toast AS (SELECT t.oid, mine.name || ' toast' AS name FROM mine JOIN pg_class c ON c.oid = mine.oid JOIN pg_class t ON t.oid = c.reltoastrelid)
@@ -70,8 +70,9 @@ sub create
 	return "CREATE TEMP TABLE $t (id int, name text, long text)" . $self->pick(('') x 8, ' ON COMMIT DELETE ROWS') . "; CREATE INDEX ${t}_id ON $t (id);";
 }
 
-# crowded fills the buffers with pages in hot use, a page more each time, until what is left is about what a small table and its copy
-# take: 8 rows of it and 7 of the crowd are a page. Then the table is written as a whole, and its pages make way for each other.
+# crowded fills the buffers with recently used pages, one more each time, until the rest is about as large as a small
+# table and its copy: 8 rows of it and 7 of the crowd are a page. Then the whole table is written, and its pages evict
+# each other.
 sub crowded
 {
 	my $self = shift;

@@ -1,5 +1,5 @@
-# Random sessions of work on temporary tables, reproducible by seed. The tables with what is in them are shown after each step,
-# and one of the other catalogs or all, by name.
+# Random sessions on temporary tables, reproducible by seed. The tables and their content are shown after each step, and
+# one of the other catalogs, or all of them by name.
 package Plimsoll::TempScript;
 
 use strict;
@@ -10,7 +10,8 @@ use Plimsoll::CatalogScript;
 
 my @TYPES = ('int', 'bigint', 'text', 'numeric(12,2)', 'timestamp', 'bytea', 'varchar(20)', 'boolean', 'int[]', 'uuid');
 
-# What must be the same wherever the rows are kept. Objects are found through the session's own temp schema.
+# Queries whose output must be the same wherever the rows are kept. They find objects through the session's own temp
+# schema.
 my $MINE = '(SELECT pg_my_temp_schema())';
 my $NAME = q{regexp_replace(c.relname, '\d{4,}', 'N', 'g')};
 my @SHOW = (
@@ -27,8 +28,9 @@ my @SHOW = (
 	q{SELECT 'columns', table_name, column_name, ordinal_position, data_type FROM information_schema.columns WHERE table_schema LIKE 'pg_temp%' ORDER BY 2, 4},
 );
 
-# A toast table is shown with its table, for it may come later than in stock: toasts are the table and its indexes, toast describes
-# them, contents says how many values are there and what the table holds. long makes values that do not compress.
+# A toast table is shown with its table, since it may be created later than in stock: toasts lists the table and its
+# indexes, toast describes them, contents shows the number of values and the table's content. long makes values that do
+# not compress.
 my $FUNCTIONS = <<'END';
 CREATE FUNCTION long(seed int) RETURNS text LANGUAGE sql IMMUTABLE AS
   $$SELECT string_agg(md5((seed * 1000 + g)::text), '' ORDER BY g) FROM generate_series(1, 100 + seed % 7 * 50) g$$;
@@ -55,7 +57,7 @@ sub new
 	return $self;
 }
 
-# A generator of our own: the same numbers wherever Perl runs.
+# Our own random generator: the same numbers wherever Perl runs.
 sub pick
 {
 	my ($self, @from) = @_;
@@ -91,7 +93,7 @@ sub exception
 	return "DO \$\$ BEGIN BEGIN EXECUTE '$one'; $bad EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'caught %', SQLSTATE; END; BEGIN EXECUTE '$two'; EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'caught %', SQLSTATE; END; END \$\$;";
 }
 
-# What moves a table to the real catalogs, or puts it there to begin with.
+# Commands that move a table to the real catalogs, or create it there.
 sub moving
 {
 	my $self = shift;
@@ -155,7 +157,7 @@ sub dml
 	);
 }
 
-# control moves about the nesting of transactions; it knows which savepoints there are.
+# control changes the nesting of transactions; it knows the current savepoints.
 sub control
 {
 	my $self = shift;
@@ -203,7 +205,7 @@ sub step
 	return $self->$kind;
 }
 
-# text is the whole script; each step announces itself, so that a difference can be found.
+# text is the whole script; each step prints its number, so that a difference can be located.
 sub text
 {
 	my $self = shift;

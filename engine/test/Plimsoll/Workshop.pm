@@ -14,7 +14,7 @@ use File::Temp qw(tempdir);
 
 my $HOME = abs_path(__FILE__) =~ s{/test/Plimsoll/Workshop\.pm$}{}r;
 
-# A test that dies takes along the builds that it started: one may stand at a gate for ever.
+# A test that dies ends the builds that it started: one may wait at a gate for ever.
 my %started;
 my $owner = $$;
 $SIG{TERM} = $SIG{INT} = sub { exit 1 };
@@ -31,7 +31,8 @@ sub new
 	chmod 0755, $dir;
 	my $self = bless { dir => $dir, engine => "$dir/engine", cache => "$dir/cache" }, $class;
 	make_path("$dir/engine");
-	system('cp', '-R', map({ "$HOME/$_" } qw(build lib patches overlay extensions source.sha256)), "$dir/engine") == 0
+	system('cp', '-R', map({ "$HOME/$_" } qw(build lib patches overlay extensions source.sha256 packages.integrity)),
+		"$dir/engine") == 0
 	  or die 'cannot copy the engine';
 	$self->dwarf if $option{dwarf};
 	return $self;
@@ -43,7 +44,7 @@ sub run
 	my ($self, $args, %option) = @_;
 	my ($out, $err) = map { "$self->{dir}/$_" } qw(stdout stderr);
 	my $pid = $self->start($args, out => $out, err => $err, %option);
-	# A build that hangs must fail its test; no run of these takes anywhere near as long.
+	# A build that hangs must fail its test; none of these takes nearly this long.
 	local $SIG{ALRM} = sub { kill TERM => $pid; die "hangs: build @$args\n" . slurp($err) };
 	alarm 900;
 	waitpid($pid, 0);
@@ -147,7 +148,7 @@ sub gate
 	return $gate;
 }
 
-# reached waits until a build stands at the gate; open_gate lets it through.
+# reached waits until a build stops at the gate; open_gate lets it continue.
 sub reached { my $line = slurp("$_[1]/reached"); return $line eq "reached\n" }
 sub open_gate { spew("$_[1]/go", "go\n") }
 
@@ -158,7 +159,7 @@ sub prefixes
 	return grep { -e "$_/plimsoll-engine.json" } glob("$self->{cache}/engine/18.6-$flavour-*");
 }
 
-# debris lists what should not be there when no build runs.
+# debris lists leftovers: files that should not exist when no build runs.
 sub debris
 {
 	my $self = shift;

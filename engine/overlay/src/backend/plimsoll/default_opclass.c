@@ -3,15 +3,15 @@
  * default_opclass.c
  *	  Default operator classes of built-in types, found once.
  *
- * CREATE INDEX without an operator class reads all of those of the access
- * method, some fifty for a btree, and asks of each whether the column's type
- * could be coerced to its own.  That is a good part of the command on an empty
- * temporary table.
+ * CREATE INDEX without an operator class reads all classes of the access method,
+ * some fifty for btree, and checks for each whether the column's type could be
+ * coerced to its own.  That is a good part of the command on an empty temporary
+ * table.
  *
- * Remembered is what cannot change: the one default class of exactly this type,
- * where both belong to the system and are pinned.  Nobody can drop it, nor
- * make another default of the same type and access method.  Should somebody
- * write to pg_opclass by hand, the memory is cleared all the same.
+ * We remember only what cannot change: the one default class of exactly this
+ * type, if class and type are pinned.  Nobody can drop it or make another
+ * default for the same type and access method.  If somebody changes pg_opclass by
+ * hand, we forget everything.
  *
  * src/backend/plimsoll/default_opclass.c
  *

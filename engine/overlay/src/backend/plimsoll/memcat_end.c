@@ -3,14 +3,13 @@
  * memcat_end.c
  *	  The end of a session that has tables in the memory catalog, and DISCARD.
  *
- * Their rows end with the process; what is left to do is to remove the files
- * and the statistics entries.  That needs no lock, no catalog and no message
- * to others, so a session with 10,000 tables ends as quietly as one with ten,
- * and cannot run out of locks on the way, which would leave files behind that
- * no catalog row leads to.
+ * The rows end with the process; only the files and the statistics entries must
+ * be removed.  That needs no lock, no catalog access and no message to others, so
+ * a session with 10,000 tables cannot run out of locks while it ends, which would
+ * leave files behind that no catalog row points to.
  *
- * DISCARD TEMP may be rolled back, so it drops them as DROP TABLE does, one by
- * one: in one list of ten thousand, each would be compared with each.
+ * DISCARD TEMP may be rolled back, so it drops the tables as DROP TABLE does, one
+ * by one: dropping all in one list takes time quadratic in their number.
  *
  * src/backend/plimsoll/memcat_end.c
  *
@@ -36,18 +35,18 @@
  * tables, before it looks for those in the real catalogs.
  */
 void
-MemCatEndSession(void)
+memcat_end_session(void)
 {
 	dlist_iter	iter;
 	bool		all_gone = true;
 
-	if (!MemCatActive)
+	if (!memcat_active)
 		return;
 
 	/* from here on nobody finds a row in memory */
-	MemCatActive = false;
+	memcat_active = false;
 
-	dlist_foreach(iter, &MemKeyCatalog(RelationRelationId)->rows)
+	dlist_foreach(iter, &memcat_key_catalog(RelationRelationId)->rows)
 	{
 		MemRow	   *row = dlist_container(MemRow, catnode, iter.cur);
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);
@@ -70,12 +69,12 @@ MemCatEndSession(void)
 
 /* Drops the tables in memory; the temporary schema's other contents stay. */
 void
-MemCatDropTables(int flags)
+memcat_drop_tables(int flags)
 {
 	List	   *tables = NIL;
 	dlist_iter	iter;
 
-	dlist_foreach(iter, &MemKeyCatalog(RelationRelationId)->rows)
+	dlist_foreach(iter, &memcat_key_catalog(RelationRelationId)->rows)
 	{
 		MemRow	   *row = dlist_container(MemRow, catnode, iter.cur);
 

@@ -32,7 +32,7 @@
 
 /* Puts a copy of a row into a slot. */
 void
-MemCatStoreSlot(HeapTuple tup, TupleTableSlot *slot)
+memcat_slot_set(HeapTuple tup, TupleTableSlot *slot)
 {
 	ExecForceStoreHeapTuple(tup, slot, false);
 	slot->tts_tid = tup->t_self;
@@ -41,12 +41,12 @@ MemCatStoreSlot(HeapTuple tup, TupleTableSlot *slot)
 
 /* The same for a scan's next row, if there is one. */
 bool
-MemCatStoreNext(HeapTuple tup, TupleTableSlot *slot)
+memcat_slot_set_next(HeapTuple tup, TupleTableSlot *slot)
 {
 	if (tup == NULL)
 		ExecClearTuple(slot);
 	else
-		MemCatStoreSlot(tup, slot);
+		memcat_slot_set(tup, slot);
 	return tup != NULL;
 }
 
@@ -74,7 +74,7 @@ collect_rows(MemSearch *search, int *nrows)
 	MemRow	   *row;
 
 	*nrows = 0;
-	while ((row = MemSearchNext(search)) != NULL)
+	while ((row = memcat_search_next(search)) != NULL)
 	{
 		if (*nrows == max)
 		{
@@ -91,14 +91,14 @@ catalog_with_rows(Relation rel)
 {
 	MemCatalog *cat;
 
-	if (!MemCatActive || RelationGetRelid(rel) >= FirstUnpinnedObjectId)
+	if (!memcat_active || RelationGetRelid(rel) >= FirstUnpinnedObjectId)
 		return NULL;
-	cat = MemKeyCatalog(RelationGetRelid(rel));
+	cat = memcat_key_catalog(RelationGetRelid(rel));
 	return cat != NULL && cat->nrows > 0 ? cat : NULL;
 }
 
 void
-MemCatAttachTable(TableScanDesc scan)
+memcat_table_attach(TableScanDesc scan)
 {
 	if (catalog_with_rows(scan->rs_rd) == NULL || scan->rs_parallel != NULL)
 		return;
@@ -108,7 +108,7 @@ MemCatAttachTable(TableScanDesc scan)
 
 /* Each (re)start of a TID range scan tells its range. */
 void
-MemCatAttachTidRange(TableScanDesc scan, ItemPointer mintid, ItemPointer maxtid)
+memcat_table_attach_tid_range(TableScanDesc scan, ItemPointer mintid, ItemPointer maxtid)
 {
 	MemCatTableScan *mem;
 
@@ -116,7 +116,7 @@ MemCatAttachTidRange(TableScanDesc scan, ItemPointer mintid, ItemPointer maxtid)
 	if (RelationGetRelid(scan->rs_rd) >= FirstUnpinnedObjectId)
 		return;
 	if (scan->rs_memcat == NULL)
-		MemCatAttachTable(scan);
+		memcat_table_attach(scan);
 	if ((mem = scan->rs_memcat) == NULL)
 		return;
 	mem->ranged = true;
@@ -144,12 +144,12 @@ static void
 table_load(TableScanDesc scan)
 {
 	MemCatTableScan *mem = scan->rs_memcat;
-	MemCatalog *cat = MemKeyCatalog(RelationGetRelid(scan->rs_rd));
+	MemCatalog *cat = memcat_key_catalog(RelationGetRelid(scan->rs_rd));
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(mem));
 	MemSearch	search;
 
-	MemSearchBegin(&search, cat, MemSnapOf(scan->rs_snapshot),
-				   RelationGetDescr(scan->rs_rd), scan->rs_nkeys, scan->rs_key);
+	memcat_search_begin(&search, cat, memcat_snap_of(scan->rs_snapshot),
+						RelationGetDescr(scan->rs_rd), scan->rs_nkeys, scan->rs_key);
 	mem->rows = collect_rows(&search, &mem->nrows);
 	if (mem->ranged)
 		keep_range(mem);
@@ -162,8 +162,8 @@ table_load(TableScanDesc scan)
  * end), the heap need not be asked.
  */
 bool
-MemCatTableBefore(TableScanDesc scan, ScanDirection direction, bool inited,
-				  HeapTuple *tup)
+memcat_table_before(TableScanDesc scan, ScanDirection direction, bool inited,
+					HeapTuple *tup)
 {
 	MemCatTableScan *mem = scan->rs_memcat;
 
@@ -185,13 +185,13 @@ MemCatTableBefore(TableScanDesc scan, ScanDirection direction, bool inited,
 	}
 	if (mem->cur < 0)
 		return false;
-	*tup = MemCatTableAfter(scan);
+	*tup = memcat_table_after(scan);
 	return true;
 }
 
 /* The next memory row going forward, the heap being at its end. */
 HeapTuple
-MemCatTableAfter(TableScanDesc scan)
+memcat_table_after(TableScanDesc scan)
 {
 	MemCatTableScan *mem = scan->rs_memcat;
 
@@ -203,7 +203,7 @@ MemCatTableAfter(TableScanDesc scan)
 }
 
 void
-MemCatTableRescan(TableScanDesc scan)
+memcat_table_rescan(TableScanDesc scan)
 {
 	MemCatTableScan *mem = scan->rs_memcat;
 
@@ -214,9 +214,9 @@ MemCatTableRescan(TableScanDesc scan)
 }
 
 void
-MemCatTableEnd(TableScanDesc scan)
+memcat_table_end(TableScanDesc scan)
 {
-	MemCatTableRescan(scan);
+	memcat_table_rescan(scan);
 	pfree(scan->rs_memcat);
 	scan->rs_memcat = NULL;
 }
@@ -246,7 +246,7 @@ struct MemCatIndexScan
 };
 
 void
-MemCatAttachIndex(IndexScanDesc scan)
+memcat_index_attach(IndexScanDesc scan)
 {
 	MemCatIndexScan *mem;
 
@@ -261,7 +261,7 @@ MemCatAttachIndex(IndexScanDesc scan)
 }
 
 void
-MemCatIndexRescan(IndexScanDesc scan, ScanKey keys, int nkeys)
+memcat_index_rescan(IndexScanDesc scan, ScanKey keys, int nkeys)
 {
 	MemCatIndexScan *mem = scan->xs_memcat;
 	MemoryContext context = mem->context;
@@ -289,16 +289,16 @@ MemCatIndexRescan(IndexScanDesc scan, ScanKey keys, int nkeys)
 			scan->indexRelation->rd_index->indkey.values[keys[i].sk_attno - 1];
 		nsimple++;
 	}
-	MemSearchBegin(&search, MemKeyCatalog(RelationGetRelid(scan->heapRelation)),
-				   MemSnapOf(scan->xs_snapshot),
-				   RelationGetDescr(scan->heapRelation), nsimple, simple);
+	memcat_search_begin(&search, memcat_key_catalog(RelationGetRelid(scan->heapRelation)),
+						memcat_snap_of(scan->xs_snapshot),
+						RelationGetDescr(scan->heapRelation), nsimple, simple);
 	mem->rows = collect_rows(&search, &mem->nrows);
 	MemoryContextSwitchTo(old);
 }
 
 /* Is this scan fed from the merged list rather than from the index? */
 bool
-MemCatIndexMerging(IndexScanDesc scan)
+memcat_index_merging(IndexScanDesc scan)
 {
 	return scan->xs_memcat->nrows > 0;
 }
@@ -418,19 +418,19 @@ index_step(IndexScanDesc scan, ScanDirection direction)
 }
 
 bool
-MemCatIndexNextSlot(IndexScanDesc scan, ScanDirection direction,
-					TupleTableSlot *slot)
+memcat_index_next_slot(IndexScanDesc scan, ScanDirection direction,
+					   TupleTableSlot *slot)
 {
 	MergeEntry *entry = index_step(scan, direction);
 
 	if (entry == NULL)
 		return false;
-	MemCatStoreSlot(entry->tuple, slot);
+	memcat_slot_set(entry->tuple, slot);
 	return true;
 }
 
 ItemPointer
-MemCatIndexNextTid(IndexScanDesc scan, ScanDirection direction)
+memcat_index_next_tid(IndexScanDesc scan, ScanDirection direction)
 {
 	MergeEntry *entry = index_step(scan, direction);
 	Datum		values[INDEX_MAX_KEYS];
@@ -451,19 +451,19 @@ MemCatIndexNextTid(IndexScanDesc scan, ScanDirection direction)
 }
 
 void
-MemCatIndexMark(IndexScanDesc scan)
+memcat_index_mark(IndexScanDesc scan)
 {
 	scan->xs_memcat->mark = scan->xs_memcat->cur;
 }
 
 void
-MemCatIndexRestore(IndexScanDesc scan)
+memcat_index_restore(IndexScanDesc scan)
 {
 	scan->xs_memcat->cur = scan->xs_memcat->mark;
 }
 
 void
-MemCatIndexEnd(IndexScanDesc scan)
+memcat_index_end(IndexScanDesc scan)
 {
 	MemoryContextDelete(scan->xs_memcat->context);
 	pfree(scan->xs_memcat);

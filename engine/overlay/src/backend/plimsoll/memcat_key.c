@@ -37,73 +37,72 @@
 
 static MemCatalog catalogs[] = {
 	{RelationRelationId, 2, {
-		{true, 1, {OIDCOL(pg_class, oid)}},
-		{true, 2, {OIDCOL(pg_class, relnamespace), NAMECOL(pg_class, relname)}},
+			{true, 1, {OIDCOL(pg_class, oid)}},
+			{true, 2, {OIDCOL(pg_class, relnamespace), NAMECOL(pg_class, relname)}},
 	}},
 	{AttributeRelationId, 3, {
-		{true, 2, {OIDCOL(pg_attribute, attrelid), INT2COL(pg_attribute, attnum)}},
-		{true, 2, {OIDCOL(pg_attribute, attrelid), NAMECOL(pg_attribute, attname)}},
-		{false, 1, {OIDCOL(pg_attribute, attrelid)}},
+			{true, 2, {OIDCOL(pg_attribute, attrelid), INT2COL(pg_attribute, attnum)}},
+			{true, 2, {OIDCOL(pg_attribute, attrelid), NAMECOL(pg_attribute, attname)}},
+			{false, 1, {OIDCOL(pg_attribute, attrelid)}},
 	}},
 	{TypeRelationId, 2, {
-		{true, 1, {OIDCOL(pg_type, oid)}},
-		{true, 2, {OIDCOL(pg_type, typnamespace), NAMECOL(pg_type, typname)}},
+			{true, 1, {OIDCOL(pg_type, oid)}},
+			{true, 2, {OIDCOL(pg_type, typnamespace), NAMECOL(pg_type, typname)}},
 	}},
 	{IndexRelationId, 2, {
-		{true, 1, {OIDCOL(pg_index, indexrelid)}},
-		{false, 1, {OIDCOL(pg_index, indrelid)}},
+			{true, 1, {OIDCOL(pg_index, indexrelid)}},
+			{false, 1, {OIDCOL(pg_index, indrelid)}},
 	}},
 	{DependRelationId, 2, {
-		{false, 2, {OIDCOL(pg_depend, classid), OIDCOL(pg_depend, objid)}},
-		{false, 2, {OIDCOL(pg_depend, refclassid), OIDCOL(pg_depend, refobjid)}},
+			{false, 2, {OIDCOL(pg_depend, classid), OIDCOL(pg_depend, objid)}},
+			{false, 2, {OIDCOL(pg_depend, refclassid), OIDCOL(pg_depend, refobjid)}},
 	}},
 	{SharedDependRelationId, 2, {
-		{false, 3, {OIDCOL(pg_shdepend, dbid), OIDCOL(pg_shdepend, classid), OIDCOL(pg_shdepend, objid)}},
-		{false, 2, {OIDCOL(pg_shdepend, refclassid), OIDCOL(pg_shdepend, refobjid)}},
+			{false, 3, {OIDCOL(pg_shdepend, dbid), OIDCOL(pg_shdepend, classid), OIDCOL(pg_shdepend, objid)}},
+			{false, 2, {OIDCOL(pg_shdepend, refclassid), OIDCOL(pg_shdepend, refobjid)}},
 	}},
 	{AttrDefaultRelationId, 3, {
-		{true, 2, {OIDCOL(pg_attrdef, adrelid), INT2COL(pg_attrdef, adnum)}},
-		{true, 1, {OIDCOL(pg_attrdef, oid)}},
-		{false, 1, {OIDCOL(pg_attrdef, adrelid)}},
+			{true, 2, {OIDCOL(pg_attrdef, adrelid), INT2COL(pg_attrdef, adnum)}},
+			{true, 1, {OIDCOL(pg_attrdef, oid)}},
+			{false, 1, {OIDCOL(pg_attrdef, adrelid)}},
 	}},
 	{ConstraintRelationId, 3, {
-		{true, 1, {OIDCOL(pg_constraint, oid)}},
-		{false, 2, {OIDCOL(pg_constraint, connamespace), NAMECOL(pg_constraint, conname)}},
-		{false, 1, {OIDCOL(pg_constraint, conrelid)}},
+			{true, 1, {OIDCOL(pg_constraint, oid)}},
+			{false, 2, {OIDCOL(pg_constraint, connamespace), NAMECOL(pg_constraint, conname)}},
+			{false, 1, {OIDCOL(pg_constraint, conrelid)}},
 	}},
 	{StatisticRelationId, 2, {
-		{false, 2, {OIDCOL(pg_statistic, starelid), INT2COL(pg_statistic, staattnum)}},
-		{false, 1, {OIDCOL(pg_statistic, starelid)}},
+			{false, 2, {OIDCOL(pg_statistic, starelid), INT2COL(pg_statistic, staattnum)}},
+			{false, 1, {OIDCOL(pg_statistic, starelid)}},
 	}},
 	{DescriptionRelationId, 1, {
-		{false, 2, {OIDCOL(pg_description, objoid), OIDCOL(pg_description, classoid)}},
+			{false, 2, {OIDCOL(pg_description, objoid), OIDCOL(pg_description, classoid)}},
 	}},
 };
 
 static void
-hash_init(MemHash *hash, MemoryContext context)
+hash_init(MemHash *hash)
 {
-	hash->nbuckets = 64;
+	hash->nbuckets = 16;
 	hash->nkeys = 0;
-	hash->buckets = MemoryContextAllocZero(context,
-										   hash->nbuckets * sizeof(MemKey *));
+	hash->buckets = memcat_alloc0(hash->nbuckets * sizeof(MemKey *));
 }
 
 /* Makes all catalogs empty. */
 void
-MemKeyInit(MemoryContext context)
+memcat_key_init(void)
 {
 	for (int i = 0; i < lengthof(catalogs); i++)
 	{
 		dlist_init(&catalogs[i].rows);
 		for (int k = 0; k < catalogs[i].nkeys; k++)
-			hash_init(&catalogs[i].hash[k], context);
+			hash_init(&catalogs[i].hash[k]);
 	}
 }
 
 /* The catalog, if memory serves it, or NULL. */
 MemCatalog *
-MemKeyCatalog(Oid relid)
+memcat_key_catalog(Oid relid)
 {
 	for (int i = 0; i < lengthof(catalogs); i++)
 	{
@@ -239,12 +238,12 @@ row_has_datums(const MemKeyDef *def, const char *row, const Datum *values)
 static inline MemRow *
 key_first_row(int keyno, MemKey *key)
 {
-	return MemRowOfLink(keyno, dlist_head_node(&key->rows));
+	return memcat_row_of_link(keyno, dlist_head_node(&key->rows));
 }
 
 /* The rows with these values of a hash key, or NULL. */
 dlist_head *
-MemKeyFind(MemCatalog *cat, int keyno, const Datum *values)
+memcat_key_find(MemCatalog *cat, int keyno, const Datum *values)
 {
 	MemKeyDef  *def = &cat->keys[keyno];
 	MemHash    *hash = &cat->hash[keyno];
@@ -264,9 +263,7 @@ static void
 hash_grow(MemHash *hash)
 {
 	uint32		nbuckets = hash->nbuckets * 2;
-	MemKey	  **buckets = MemoryContextAllocExtended(MemStoreContext(),
-													 nbuckets * sizeof(MemKey *),
-													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	MemKey	  **buckets = memcat_alloc0(nbuckets * sizeof(MemKey *));
 
 	for (uint32 i = 0; i < hash->nbuckets; i++)
 	{
@@ -282,7 +279,7 @@ hash_grow(MemHash *hash)
 			key = next;
 		}
 	}
-	pfree(hash->buckets);
+	memcat_free(hash->buckets);
 	hash->buckets = buckets;
 	hash->nbuckets = nbuckets;
 }
@@ -306,7 +303,7 @@ key_of_row(MemCatalog *cat, int keyno, const MemRow *row)
 	}
 	if (hash->nkeys >= hash->nbuckets)
 		hash_grow(hash);
-	key = MemoryContextAlloc(MemStoreContext(), sizeof(MemKey));
+	key = memcat_alloc(sizeof(MemKey));
 	key->hash = h;
 	dlist_init(&key->rows);
 	bucket = &hash->buckets[h & (hash->nbuckets - 1)];
@@ -323,7 +320,7 @@ key_of_row(MemCatalog *cat, int keyno, const MemRow *row)
  * dead ones again and again.
  */
 void
-MemKeyLink(MemCatalog *cat, MemRow *row)
+memcat_key_link(MemCatalog *cat, MemRow *row)
 {
 	for (int k = 0; k < cat->nkeys; k++)
 	{
@@ -338,7 +335,7 @@ MemKeyLink(MemCatalog *cat, MemRow *row)
 }
 
 void
-MemKeyUnlink(MemCatalog *cat, MemRow *row)
+memcat_key_unlink(MemCatalog *cat, MemRow *row)
 {
 	for (int k = 0; k < cat->nkeys; k++)
 	{
@@ -356,6 +353,6 @@ MemKeyUnlink(MemCatalog *cat, MemRow *row)
 			p = &(*p)->next;
 		*p = key->next;
 		hash->nkeys--;
-		pfree(key);
+		memcat_free(key);
 	}
 }

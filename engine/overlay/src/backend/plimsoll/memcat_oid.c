@@ -1,30 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * memcat_oid.c
- *	  OIDs of rows in memory are nobody else's.
+ *	  Keeps the OIDs of rows in memory from being given to other rows.
  *
- * Whoever needs an OID takes one from the common counter and looks into the
- * catalog's index whether it is in use there.  Rows in another session's memory
- * are in no index.  That does not matter until the counter, which has 32 bits,
- * has been around: before that it gives no number twice, and rows in memory are
- * no older than the server.  Afterwards a permanent table could get the OID of
- * somebody's temporary table, who would then find his own under its name.
+ * A new OID is taken from the common counter and looked for in the catalog's
+ * index.  Rows in another session's memory are in no index.  That does not matter
+ * until the counter, which has 32 bits, wraps around: before that it gives no
+ * number twice, and rows in memory are no older than the server.  Afterwards a
+ * permanent table could get the OID of another session's temporary table, and
+ * that session would find its own table under the permanent table's name.
  *
- * So the OIDs of all rows in memory are counted in an array in shared memory, a
- * slot for many OIDs, and once the counter has been around, an OID whose slot
- * is not empty is passed over.  OIDs that are neighbours share a slot, since a
- * table's are; slots that are neighbours in time are not so in memory, since
- * other sessions write to them at the same time.
+ * So the OIDs of all rows in memory are counted in an array in shared memory, one
+ * slot for many OIDs.  Once the counter has wrapped around, an OID whose slot is
+ * not empty is skipped.  Neighbouring OIDs share a slot, since a table's OIDs are
+ * neighbours.  Slots of consecutive OIDs are far apart in memory, since different
+ * sessions write to them at the same time.
  *
  * A row is counted from when it enters the store until it leaves it: at the end
- * of the transaction that deletes it or moves it to the real catalog, at the
- * end of the (sub)transaction that made it and is rolled back, or with the
- * session.  In between a row that moves is in both places.  From the drawing of
- * an OID to the row's arrival nobody knows of it, which harms only if another
- * session draws 2^32 OIDs meanwhile; GetNewOidWithIndex() takes that chance for
- * rows of the real catalogs, too.  No lock is needed: the draws themselves, and
- * what lies between two of the same number, put the one's count before the
- * other's look.
+ * of the transaction that deletes it or moves it to the real catalog, at the end
+ * of the rolled-back (sub)transaction that made it, or with the session.  A row
+ * that moves is in both places meanwhile.  Between drawing an OID and storing its
+ * row nobody knows of it.  That does harm only if other sessions draw 2^32 OIDs
+ * in that time; GetNewOidWithIndex() takes the same chance for rows of the real
+ * catalogs.  No lock is needed: drawing an OID takes OidGenLock, which orders one
+ * session's count before the other's check.
  *
  * src/backend/plimsoll/memcat_oid.c
  *
@@ -46,12 +45,12 @@
 #define SLOT_BITS			20
 #define NSLOTS				(1 << SLOT_BITS)
 
-/* after so many OIDs in a row every slot has been looked at */
+/* so many consecutive OIDs cover every slot */
 #define MAX_TRIES			(2 * NSLOTS * OIDS_PER_SLOT)
 
 typedef struct MemOids
 {
-	bool		come_again;		/* the counter has been around; OidGenLock */
+	bool		wrapped_around; /* by the counter; under OidGenLock */
 	pg_atomic_uint32 rows[NSLOTS];
 } MemOids;
 
@@ -63,20 +62,20 @@ static const Oid catalogs[] = {
 };
 
 Size
-MemOidShmemSize(void)
+memcat_oid_shmem_size(void)
 {
 	return sizeof(MemOids);
 }
 
 void
-MemOidShmemInit(void)
+memcat_oid_shmem_init(void)
 {
 	bool		found;
 
 	oids = ShmemInitStruct("memory catalog OIDs", sizeof(MemOids), &found);
 	if (found)
 		return;
-	oids->come_again = false;
+	oids->wrapped_around = false;
 	for (int i = 0; i < NSLOTS; i++)
 		pg_atomic_init_u32(&oids->rows[i], 0);
 }
@@ -109,17 +108,17 @@ count_row(const MemRow *row, int32 delta)
 	(void) before;
 }
 
-/* The row is in the store from now on. */
+/* The row enters the store. */
 void
-MemOidHold(const MemRow *row)
+memcat_oid_hold(const MemRow *row)
 {
 	if (has_oid(row->cat->relid))
 		count_row(row, 1);
 }
 
-/* It is no more. */
+/* The row leaves the store. */
 void
-MemOidRelease(const MemRow *row)
+memcat_oid_release(const MemRow *row)
 {
 	if (has_oid(row->cat->relid))
 		count_row(row, -1);
@@ -127,32 +126,32 @@ MemOidRelease(const MemRow *row)
 
 /* The session ends, and the store with it. */
 void
-MemOidReleaseAll(void)
+memcat_oid_release_all(void)
 {
 	for (int i = 0; i < lengthof(catalogs); i++)
 	{
 		dlist_iter	iter;
 
-		dlist_foreach(iter, &MemKeyCatalog(catalogs[i])->rows)
+		dlist_foreach(iter, &memcat_key_catalog(catalogs[i])->rows)
 			count_row(dlist_container(MemRow, catnode, iter.cur), -1);
 	}
 }
 
-/* The counter begins again; the caller holds OidGenLock. */
+/* The counter wraps around; the caller holds OidGenLock. */
 void
-MemCatOidsComeAgain(void)
+memcat_oid_wrapped_around(void)
 {
-	oids->come_again = true;
+	oids->wrapped_around = true;
 }
 
 /* An OID for a row of this catalog, which no row in memory has. */
 Oid
-MemCatNewOid(Oid catalogId)
+memcat_oid_new(Oid catalogId)
 {
 	Oid			oid = GetNewObjectId();
 
-	/* Who drew an OID after the counter began again sees that it did. */
-	if (likely(!oids->come_again) || !has_oid(catalogId))
+	/* A session that drew an OID after the wraparound sees the flag. */
+	if (likely(!oids->wrapped_around) || !has_oid(catalogId))
 		return oid;
 	for (int tries = 0; pg_atomic_read_u32(slot_of(oid)) > 0; tries++)
 	{
@@ -169,7 +168,7 @@ MemCatNewOid(Oid catalogId)
 
 /* How many rows of all sessions are counted. */
 int64
-MemCatOidsHeld(void)
+memcat_oid_held(void)
 {
 	int64		sum = 0;
 

@@ -5,11 +5,11 @@
  *
  * Rows are routed by data: a row goes to memory when the object it describes
  * belongs to a unit (a temporary table served from memory), whichever code
- * writes it.  Who owns what is on record in temp_relation.c; a relation there
- * leads to its unit.  A table becomes a unit when DefineRelation asks for an
- * OID here before it writes the first row; its toast table, its indexes and
- * the transient table of a rewrite join it the same way.  The setting is
- * looked at nowhere else, so changing it never splits a table.
+ * writes it.  temp_relation.c records who owns what; a relation there points to
+ * its unit.  A table becomes a unit when DefineRelation asks for an OID here
+ * before it writes the first row.  Its toast table, its indexes and the
+ * transient table of a rewrite join it the same way.  The setting is read only
+ * here, so changing it never splits a table.
  *
  * OIDs come from the same counter and pass the same test for uniqueness as
  * everybody else's, so a spilled unit keeps its OIDs.
@@ -51,60 +51,15 @@
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "plimsoll/memcat_int.h"
-#include "plimsoll/temp_relation.h"
+#include "plimsoll/temp_row.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-bool		MemCatNamesOutside = false;
-
-static int64 nunits = 0;
-
-/* The unit loses a row or a relation. */
-void
-MemUnitRelease(MemUnit *unit)
-{
-	Assert(unit->refs > 0);
-	if (--unit->refs > 0)
-		return;
-	if (!unit->gone)
-		nunits--;
-	pfree(unit);
-}
-
-/* The unit has moved to the real catalogs for good; its relations live on. */
-void
-MemUnitGone(MemUnit *unit)
-{
-	unit->gone = true;
-	nunits--;
-}
-
-/* The unit in memory that this relation of ours belongs to, or NULL. */
-static MemUnit *
-unit_of(TempRelation *rel)
-{
-	return rel != NULL && rel->unit != NULL && !rel->unit->spilled ?
-		rel->unit : NULL;
-}
-
-/* The unit that serves this object from memory, or NULL. */
-MemUnit *
-MemOwnerUnit(Oid classId, Oid objectId)
-{
-	return unit_of(temp_relation_holding(classId, objectId));
-}
-
-int64
-MemOwnerUnits(void)
-{
-	return nunits;
-}
-
 bool
-MemCatHasRows(void)
+memcat_has_rows(void)
 {
-	return MemCatActive;
+	return memcat_active;
 }
 
 static Oid
@@ -116,14 +71,6 @@ new_relid(Oid tablespaceId)
 
 	table_close(pg_class, RowExclusiveLock);
 	return relid;
-}
-
-/* A relation of this unit is about to be created. */
-static void
-enter(Oid relid, MemUnit *unit)
-{
-	temp_relation_enter(relid)->unit = unit;
-	unit->refs++;
 }
 
 /*
@@ -156,23 +103,19 @@ serves(const CreateStmt *stmt, char relkind, Oid accessMethodId)
  * InvalidOid if it will not.
  */
 Oid
-MemCatNewTable(const CreateStmt *stmt, char relkind, Oid accessMethodId,
-			   Oid tablespaceId)
+memcat_new_table(const CreateStmt *stmt, char relkind, Oid accessMethodId,
+				 Oid tablespaceId)
 {
-	MemUnit    *unit;
 	Oid			relid;
 
 	if (!enable_temp_memory_catalog || !serves(stmt, relkind, accessMethodId))
 		return InvalidOid;
 
-	MemSharedHorizon();
+	memcat_store_init();
+	memcat_shared_begin();
 	relid = new_relid(tablespaceId);
-	unit = MemoryContextAllocZero(MemStoreContext(), sizeof(MemUnit));
-	unit->relid = relid;
-	dlist_init(&unit->rows);
-	enter(relid, unit);
-	nunits++;
-	MemCatActive = true;
+	memcat_unit_new(relid);
+	memcat_active = true;
 	return relid;
 }
 
@@ -181,41 +124,59 @@ MemCatNewTable(const CreateStmt *stmt, char relkind, Oid accessMethodId,
  * transient table of a rewrite), or InvalidOid if that is not in memory.
  */
 Oid
-MemCatNewMember(Oid tableId, Oid tablespaceId)
+memcat_new_member(Oid tableId, Oid tablespaceId)
 {
-	MemUnit    *unit = MemOwnerUnit(RelationRelationId, tableId);
+	MemUnit    *unit = memcat_unit_of(RelationRelationId, tableId);
 	Oid			relid;
 
 	if (unit == NULL)
 		return InvalidOid;
 	relid = new_relid(tablespaceId);
-	enter(relid, unit);
+	memcat_unit_enter(unit, relid);
 	return relid;
 }
 
 /* The unit a new row belongs to, or NULL if it goes to the real catalog. */
 MemUnit *
-MemOwnerRoute(Oid catalogId, HeapTuple tup)
+memcat_owner_route(Oid catalogId, HeapTuple tup)
 {
 	Oid			memberId;
 
-	if (MemKeyCatalog(catalogId) == NULL)
+	if (memcat_key_catalog(catalogId) == NULL)
 		return NULL;
-	return unit_of(temp_relation_of_row(catalogId, tup, &memberId));
+	return memcat_unit_of_relation(temp_row_owner(catalogId, tup, &memberId));
 }
 
-/*
- * A transaction has ended, and so did, in the record of temporary relations,
- * what it dropped or did not come to create.
- */
-void
-AtEOXact_MemCat(void)
+/* A relation that memory does not serve gets a name in our temporary schema. */
+static void
+relation_created(Oid relid)
 {
-	if (!MemCatActive)
-		return;
-	MemCatActive = MemStoreRows() > 0 || nunits > 0;
-	MemSharedReport();
+	if (!memcat_serves(relid))
+		memcat_names_outside = true;
 }
+
+static void
+relation_forgotten(TempRelation *rel)
+{
+	if (rel->unit != NULL)
+		memcat_unit_release(rel->unit);
+}
+
+static void
+xact_ended(void)
+{
+	if (!memcat_active)
+		return;
+	memcat_active = memcat_store_rows() > 0 || memcat_unit_count() > 0;
+	memcat_shared_report(memcat_unit_count(), memcat_store_rows(),
+						 memcat_store_bytes());
+}
+
+const TempRelationListener memcat_listener = {
+	.created = relation_created,
+	.forgotten = relation_forgotten,
+	.xact_ended = xact_ended,
+};
 
 /*
  * Columns that name the object a row hangs on.  Two uses:
@@ -229,9 +190,9 @@ typedef struct MemAnchor
 {
 	Oid			catalogId;
 	AttrNumber	attno;
-	Oid			classId;		/* class of the object, or InvalidOid: see … */
-	AttrNumber	classattno;		/* … the value of this column */
-	bool		anchor;
+	Oid			classId;		/* catalog of the object that is named, or */
+	AttrNumber	classattno;		/* the column that names the catalog */
+	bool		anchor;			/* also for writing */
 } MemAnchor;
 
 static const MemAnchor anchors[] = {
@@ -273,7 +234,7 @@ static const MemAnchor anchors[] = {
  * Spills the units that a row bound for the real catalog hangs on.
  */
 void
-MemOwnerSpillAnchors(Relation catalog, HeapTuple tup)
+memcat_owner_spill_anchors(Relation catalog, HeapTuple tup)
 {
 	Oid			catalogId = RelationGetRelid(catalog);
 
@@ -293,9 +254,9 @@ MemOwnerSpillAnchors(Relation catalog, HeapTuple tup)
 		if (anchors[i].classattno)
 			classId = DatumGetObjectId(heap_getattr(tup, anchors[i].classattno,
 													RelationGetDescr(catalog), &isnull));
-		unit = MemOwnerUnit(classId, oid);
+		unit = memcat_unit_of(classId, oid);
 		if (unit)
-			MemUnitSpill(unit);
+			memcat_spill_unit(unit);
 	}
 }
 
@@ -325,7 +286,7 @@ name_is_ours(Oid catalogId, int nkeys, ScanKey keys)
 {
 	Oid			nspoid;
 
-	return catalogId == RelationRelationId && !MemCatNamesOutside &&
+	return catalogId == RelationRelationId && !memcat_names_outside &&
 		key_oid(nkeys, keys, Anum_pg_class_relnamespace, &nspoid) &&
 		isTempOrTempToastNamespace(nspoid);
 }
@@ -335,7 +296,7 @@ name_is_ours(Oid catalogId, int nkeys, ScanKey keys)
  * such an object can have?  Then the real catalog has none.
  */
 bool
-MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys)
+memcat_owner_keys_owned(Oid catalogId, int nkeys, ScanKey keys)
 {
 	for (int i = 0; i < lengthof(anchors); i++)
 	{
@@ -348,7 +309,7 @@ MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys)
 		if (anchors[i].classattno &&
 			!key_oid(nkeys, keys, anchors[i].classattno, &classId))
 			continue;
-		if (MemOwnerUnit(classId, oid))
+		if (memcat_unit_of(classId, oid))
 			return true;
 	}
 	return name_is_ours(catalogId, nkeys, keys);
@@ -356,9 +317,9 @@ MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys)
 
 /* Are all rows about this relation in memory? */
 bool
-MemCatServes(Oid relid)
+memcat_serves(Oid relid)
 {
-	MemUnit    *unit = MemOwnerUnit(RelationRelationId, relid);
+	MemUnit    *unit = memcat_unit_of(RelationRelationId, relid);
 
 	return unit != NULL && !unit->pending;
 }
@@ -369,10 +330,10 @@ MemCatServes(Oid relid)
  * the catalog need not even be opened.
  */
 bool
-MemCatMayHave(Oid catalogId, const ObjectAddress *object)
+memcat_may_have(Oid catalogId, const ObjectAddress *object)
 {
-	MemUnit    *unit = MemOwnerUnit(object->classId, object->objectId);
-	MemCatalog *cat = MemKeyCatalog(catalogId);
+	MemUnit    *unit = memcat_unit_of(object->classId, object->objectId);
+	MemCatalog *cat = memcat_key_catalog(catalogId);
 	Datum		values[MEMCAT_KEY_COLS];
 
 	if (unit == NULL || unit->pending)
@@ -391,5 +352,5 @@ MemCatMayHave(Oid catalogId, const ObjectAddress *object)
 		default:
 			return cat != NULL;
 	}
-	return MemKeyFind(cat, 0, values) != NULL;
+	return memcat_key_find(cat, 0, values) != NULL;
 }

@@ -31,8 +31,8 @@ struct MemCatScan
  * otherwise *memory_only tells whether the real catalog has nothing to say.
  */
 MemCatScan *
-MemCatBeginScan(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
-				bool *memory_only)
+memcat_scan_begin(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
+				  bool *memory_only)
 {
 	Oid			catalogId = RelationGetRelid(catalog);
 	MemCatalog *cat;
@@ -41,8 +41,8 @@ MemCatBeginScan(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
 
 	if (catalogId >= FirstUnpinnedObjectId)
 		return NULL;
-	owned = MemOwnerKeysOwned(catalogId, nkeys, key);
-	cat = MemKeyCatalog(catalogId);
+	owned = memcat_owner_keys_owned(catalogId, nkeys, key);
+	cat = memcat_key_catalog(catalogId);
 	if (!owned && (cat == NULL || cat->nrows == 0))
 		return NULL;
 
@@ -52,9 +52,9 @@ MemCatBeginScan(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
 	scan->memory_only = owned;
 	if (cat)
 	{
-		MemSearchBegin(&scan->search, cat, MemSnapOf(snapshot),
-					   RelationGetDescr(catalog), nkeys, scan->keys);
-		scan->first = MemSearchNext(&scan->search);
+		memcat_search_begin(&scan->search, cat, memcat_snap_of(snapshot),
+							RelationGetDescr(catalog), nkeys, scan->keys);
+		scan->first = memcat_search_next(&scan->search);
 		if (scan->first && scan->search.unique)
 			scan->memory_only = true;
 	}
@@ -71,26 +71,26 @@ MemCatBeginScan(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
 }
 
 HeapTuple
-MemCatScanNext(MemCatScan *scan)
+memcat_scan_next(MemCatScan *scan)
 {
 	MemRow	   *row = scan->first;
 
 	if (row)
 		scan->first = NULL;
 	else
-		row = MemSearchNext(&scan->search);
+		row = memcat_search_next(&scan->search);
 	return row ? &row->tuple : NULL;
 }
 
 /* Is there nothing more to come from the real catalog? */
 bool
-MemCatScanExhausted(MemCatScan *scan)
+memcat_scan_exhausted(MemCatScan *scan)
 {
 	return scan->memory_only;
 }
 
 void
-MemCatEndScan(MemCatScan *scan)
+memcat_scan_end(MemCatScan *scan)
 {
 	pfree(scan);
 }
@@ -100,38 +100,38 @@ MemCatEndScan(MemCatScan *scan)
  * can tell.  The row stays ours.
  */
 bool
-MemCatLookup(Oid catalogId, TupleDesc tupdesc, int nkeys, ScanKey keys,
-			 HeapTuple *tuple)
+memcat_lookup(Oid catalogId, TupleDesc tupdesc, int nkeys, ScanKey keys,
+			  HeapTuple *tuple)
 {
-	MemCatalog *cat = MemKeyCatalog(catalogId);
-	bool		owned = MemOwnerKeysOwned(catalogId, nkeys, keys);
+	MemCatalog *cat = memcat_key_catalog(catalogId);
+	bool		owned = memcat_owner_keys_owned(catalogId, nkeys, keys);
 	MemSearch	search;
 	MemRow	   *row = NULL;
 
 	if (cat && cat->nrows > 0)
 	{
-		MemSearchBegin(&search, cat, MemSnapOf(NULL), tupdesc, nkeys, keys);
+		memcat_search_begin(&search, cat, memcat_snap_of(NULL), tupdesc, nkeys, keys);
 		if (owned || search.unique)
-			row = MemSearchNext(&search);
+			row = memcat_search_next(&search);
 	}
 	*tuple = row ? &row->tuple : NULL;
 	return owned || row != NULL;
 }
 
 bool
-MemCatTidVisible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
+memcat_tid_visible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
 {
-	MemRow	   *row = MemStoreByTid(catalogId, tid);
-	MemSnap		snap = MemSnapOf(snapshot);
+	MemRow	   *row = memcat_store_by_tid(catalogId, tid);
+	MemSnap		snap = memcat_snap_of(snapshot);
 
-	return row != NULL && MemRowVisible(row, &snap);
+	return row != NULL && memcat_row_visible(row, &snap);
 }
 
 /* Has this transaction deleted the row, and when?  No is the answer if it moved. */
 bool
-MemCatTidDeleted(Oid catalogId, ItemPointer tid, CommandId *cmax)
+memcat_tid_deleted(Oid catalogId, ItemPointer tid, CommandId *cmax)
 {
-	MemRow	   *row = MemStoreByTid(catalogId, tid);
+	MemRow	   *row = memcat_store_by_tid(catalogId, tid);
 
 	if (row == NULL || !row->deleted || ItemPointerIsValid(&row->moved))
 		return false;
@@ -145,15 +145,15 @@ MemCatTidDeleted(Oid catalogId, ItemPointer tid, CommandId *cmax)
  * real catalog meanwhile, *moved is where its versions go on.
  */
 bool
-MemCatLatestTid(Oid catalogId, ItemPointer tid, Snapshot snapshot,
-				ItemPointer moved)
+memcat_tid_latest(Oid catalogId, ItemPointer tid, Snapshot snapshot,
+				  ItemPointer moved)
 {
-	MemRow	   *row = MemStoreByTid(catalogId, tid);
-	MemSnap		snap = MemSnapOf(snapshot);
+	MemRow	   *row = memcat_store_by_tid(catalogId, tid);
+	MemSnap		snap = memcat_snap_of(snapshot);
 
 	while (row != NULL)
 	{
-		if (MemRowVisible(row, &snap))
+		if (memcat_row_visible(row, &snap))
 			*tid = row->tuple.t_self;
 		if (ItemPointerIsValid(&row->moved))
 		{
@@ -166,14 +166,14 @@ MemCatLatestTid(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 }
 
 bool
-MemCatFetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
-			TupleTableSlot *slot)
+memcat_tid_fetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
+				 TupleTableSlot *slot)
 {
-	MemRow	   *row = MemStoreByTid(catalogId, tid);
-	MemSnap		snap = MemSnapOf(snapshot);
+	MemRow	   *row = memcat_store_by_tid(catalogId, tid);
+	MemSnap		snap = memcat_snap_of(snapshot);
 
-	if (row == NULL || !MemRowVisible(row, &snap))
+	if (row == NULL || !memcat_row_visible(row, &snap))
 		return false;
-	MemCatStoreSlot(&row->tuple, slot);
+	memcat_slot_set(&row->tuple, slot);
 	return true;
 }

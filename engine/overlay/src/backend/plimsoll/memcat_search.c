@@ -17,7 +17,7 @@
 
 /* What of the memory catalog a snapshot sees; NULL is the latest. */
 MemSnap
-MemSnapOf(Snapshot snapshot)
+memcat_snap_of(Snapshot snapshot)
 {
 	MemSnap		snap = {MEMVIEW_CID, InvalidCommandId};
 
@@ -97,8 +97,8 @@ key_values(const MemKeyDef *def, int nkeys, ScanKey keys, Datum *values,
  * The keys must outlive the search.
  */
 void
-MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
-			   TupleDesc tupdesc, int nkeys, ScanKey keys)
+memcat_search_begin(MemSearch *search, MemCatalog *cat, MemSnap snap,
+					TupleDesc tupdesc, int nkeys, ScanKey keys)
 {
 	search->cat = cat;
 	search->snap = snap;
@@ -120,7 +120,7 @@ MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
 			continue;
 		search->keyno = k;
 		search->unique = def->unique && snap.view != MEMVIEW_ANY;
-		search->head = MemKeyFind(cat, k, values);
+		search->head = memcat_key_find(cat, k, values);
 		break;
 	}
 }
@@ -148,7 +148,7 @@ row_matches(MemSearch *search, MemRow *row)
 }
 
 MemRow *
-MemSearchNext(MemSearch *search)
+memcat_search_next(MemSearch *search)
 {
 	while (search->head)
 	{
@@ -166,11 +166,11 @@ MemSearchNext(MemSearch *search)
 		else
 			break;
 		search->cur = node;
-		row = search->keyno >= 0 ? MemRowOfLink(search->keyno, node) :
+		row = search->keyno >= 0 ? memcat_row_of_link(search->keyno, node) :
 			dlist_container(MemRow, catnode, node);
-		if (search->unique && MemRowKnown(row, &search->snap))
+		if (search->unique && memcat_row_known(row, &search->snap))
 			search->head = NULL;
-		if (MemRowVisible(row, &search->snap) && row_matches(search, row))
+		if (memcat_row_visible(row, &search->snap) && row_matches(search, row))
 			return row;
 	}
 	search->head = NULL;

@@ -7,12 +7,11 @@
  * - The oldest transaction id and multixact id that its tables may hold, so
  *   that no database's frozen horizon passes them: pg_class does not show
  *   these tables to whoever computes it.
- * - The objects outside of memory that its tables depend on (data types of
- *   extensions, functions, collations, roles).  Who drops such an object holds
- *   its lock and asks here; who creates the dependency holds the lock as well,
- *   until its transaction ends, so neither can miss the other.  When the table
- *   of references is full, a unit is spilled instead.
- * - The OIDs of its rows (memcat_oid.c).
+ * - Its temporary schema, so that no other session gives a name there that a
+ *   table in memory has.
+ *
+ * Each is in the session's slot.  Beside the slots there are the objects that its
+ * tables depend on (memcat_reference.c) and the OIDs of its rows (memcat_oid.c).
  *
  * src/backend/plimsoll/memcat_shared.c
  *
@@ -21,35 +20,24 @@
 #include "postgres.h"
 
 #include "access/multixact.h"
+#include "access/transam.h"
 #include "access/xact.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_shdepend.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "plimsoll/memcat_int.h"
 #include "storage/ipc.h"
 #include "storage/lmgr.h"
-#include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
-#include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/snapmgr.h"
-
-#define MEMCAT_MAX_REFERENCES	16384
-
-/* how far, in transactions, a session lets its published horizon lag */
-#define MEMCAT_HORIZON_STEP		1000000
 
 typedef struct MemSession
 {
-	int			pid;			/* 0: this slot has nothing to say */
+	int			pid;			/* 0: no tables in memory */
 	Oid			database;
+	Oid			tempNamespace;	/* from its first table in memory on */
 	TransactionId frozenXid;
 	MultiXactId minMulti;
 	int64		tables;
@@ -57,285 +45,88 @@ typedef struct MemSession
 	int64		bytes;
 } MemSession;
 
-typedef struct MemShared
-{
-	int			tranche;
-	LWLock		lock;			/* guards the table of references */
-	int			nreferences;
-	MemSession	sessions[FLEXIBLE_ARRAY_MEMBER];
-} MemShared;
+static MemSession *sessions = NULL;
 
-typedef struct MemReferenceKey
-{
-	Oid			database;		/* InvalidOid for shared objects */
-	Oid			classId;
-	Oid			objectId;
-} MemReferenceKey;
-
-/* both in shared memory (count of sessions) and in ours (count of rows) */
-typedef struct MemReference
-{
-	MemReferenceKey key;		/* must be first */
-	int			count;
-} MemReference;
-
-static MemShared *shared = NULL;
-static HTAB *shared_references = NULL;
-static HTAB *own_references = NULL;
-static bool exit_registered = false;
+/* How many of our rows of pg_class have exactly the horizon that is published. */
+static int64 at_frozen = 0;
+static int64 at_multi = 0;
 
 Size
-MemCatShmemSize(void)
+memcat_shmem_size(void)
 {
-	Size		size = offsetof(MemShared, sessions);
+	Size		size = mul_size(MaxBackends, sizeof(MemSession));
 
-	size = add_size(size, mul_size(MaxBackends, sizeof(MemSession)));
-	size = add_size(size, MemOidShmemSize());
-	return add_size(size, hash_estimate_size(MEMCAT_MAX_REFERENCES,
-											 sizeof(MemReference)));
+	size = add_size(size, memcat_oid_shmem_size());
+	return add_size(size, memcat_reference_shmem_size());
 }
 
 void
-MemCatShmemInit(void)
+memcat_shmem_init(void)
 {
-	HASHCTL		ctl;
 	bool		found;
 
-	shared = ShmemInitStruct("memory catalog",
-							 offsetof(MemShared, sessions) +
-							 mul_size(MaxBackends, sizeof(MemSession)), &found);
+	sessions = ShmemInitStruct("memory catalog sessions",
+							   mul_size(MaxBackends, sizeof(MemSession)), &found);
 	if (!found)
-	{
-		memset(shared, 0, offsetof(MemShared, sessions) +
-			   MaxBackends * sizeof(MemSession));
-		shared->tranche = LWLockNewTrancheId();
-		LWLockInitialize(&shared->lock, shared->tranche);
-	}
-	LWLockRegisterTranche(shared->tranche, "MemoryCatalog");
-
-	ctl.keysize = sizeof(MemReferenceKey);
-	ctl.entrysize = sizeof(MemReference);
-	shared_references = ShmemInitHash("memory catalog references", 256,
-									  MEMCAT_MAX_REFERENCES, &ctl,
-									  HASH_ELEM | HASH_BLOBS);
-	MemOidShmemInit();
+		memset(sessions, 0, MaxBackends * sizeof(MemSession));
+	memcat_reference_shmem_init();
+	memcat_oid_shmem_init();
 }
 
 static MemSession *
 my_session(void)
 {
-	return &shared->sessions[MyProcNumber];
+	return &sessions[MyProcNumber];
 }
 
-/* Adds to the count of sessions that refer to an object; false if full. */
-static bool
-count_shared(const MemReferenceKey *key, int delta)
-{
-	MemReference *ref;
-	bool		found;
-
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	ref = hash_search(shared_references, key,
-					  delta > 0 ? HASH_ENTER_NULL : HASH_FIND, &found);
-	if (ref != NULL)
-	{
-		if (!found)
-		{
-			ref->count = 0;
-			shared->nreferences++;
-		}
-		ref->count += delta;
-		if (ref->count <= 0)
-		{
-			hash_search(shared_references, key, HASH_REMOVE, NULL);
-			shared->nreferences--;
-		}
-	}
-	LWLockRelease(&shared->lock);
-	return ref != NULL;
-}
-
-/* The session ends: whatever it referred to is free, its slot is empty. */
+/* The session ends: its slot is empty. */
 static void
 session_end(int code, Datum arg)
 {
-	if (own_references)
-	{
-		HASH_SEQ_STATUS status;
-		MemReference *ref;
-
-		hash_seq_init(&status, own_references);
-		while ((ref = hash_seq_search(&status)) != NULL)
-			count_shared(&ref->key, -1);
-		hash_destroy(own_references);
-		own_references = NULL;
-	}
-	MemOidReleaseAll();
+	memcat_oid_release_all();
 	memset(my_session(), 0, sizeof(MemSession));
 }
 
+/*
+ * From now on other sessions give no names in our temporary schema.  Whoever
+ * is about to commit one holds a lock that we wait for here, so we see it.
+ */
 static void
-register_exit(void)
+publish_namespace(void)
 {
-	if (!exit_registered)
-	{
-		on_shmem_exit(session_end, (Datum) 0);
-		exit_registered = true;
-	}
-}
+	Oid			namespaceId;
+	Oid			toastNamespaceId;
 
-static bool
-reference_of(const MemRow *row, MemReferenceKey *key)
-{
-	if (row->cat->relid == DependRelationId)
-	{
-		Form_pg_depend dep = (Form_pg_depend) GETSTRUCT(&row->tuple);
-
-		/* our temporary schema outlives all that is in it */
-		if (dep->refclassid == NamespaceRelationId &&
-			isTempOrTempToastNamespace(dep->refobjid))
-			return false;
-		key->database = MyDatabaseId;
-		key->classId = dep->refclassid;
-		key->objectId = dep->refobjid;
-		return true;
-	}
-	if (row->cat->relid == SharedDependRelationId)
-	{
-		Form_pg_shdepend dep = (Form_pg_shdepend) GETSTRUCT(&row->tuple);
-
-		key->database = InvalidOid;
-		key->classId = dep->refclassid;
-		key->objectId = dep->refobjid;
-		return true;
-	}
-	return false;
+	GetTempNamespaceState(&namespaceId, &toastNamespaceId);
+	LockDatabaseObject(NamespaceRelationId, namespaceId, 0, ShareLock);
+	my_session()->database = MyDatabaseId;
+	my_session()->tempNamespace = namespaceId;
+	UnlockDatabaseObject(NamespaceRelationId, namespaceId, 0, ShareLock);
 }
 
 /*
- * Makes a dependency on an object outside of memory known to others.  False:
- * there is no room to do so.
- */
-bool
-MemSharedPublish(MemRow *row)
-{
-	MemReferenceKey key;
-	MemReference *ref;
-	bool		found;
-
-	if (!reference_of(row, &key) || MemOwnerUnit(key.classId, key.objectId))
-		return true;
-	register_exit();
-	if (own_references == NULL)
-	{
-		HASHCTL		ctl;
-
-		ctl.keysize = sizeof(MemReferenceKey);
-		ctl.entrysize = sizeof(MemReference);
-		ctl.hcxt = MemStoreContext();
-		own_references = hash_create("memory catalog references", 64, &ctl,
-									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	ref = hash_search(own_references, &key, HASH_ENTER, &found);
-	if (!found)
-	{
-		ref->count = 0;
-		if (!count_shared(&key, 1))
-		{
-			hash_search(own_references, &key, HASH_REMOVE, NULL);
-			return false;
-		}
-	}
-	ref->count++;
-	row->published = true;
-	return true;
-}
-
-/*
- * The row is about to move to the real catalog.  Who drops the object looks
- * there first and here afterwards, and would miss it on its way but for this.
+ * A type gets a name in this schema, or a relation a new one.  If the schema
+ * belongs to another session with tables in memory, we do not see all names in
+ * it, and the unique indexes would refuse such a table when it moves to the real
+ * catalogs.  (Relations cannot be created there at all.)
  */
 void
-MemSharedLockObject(const MemRow *row)
+memcat_forbid_name(Oid namespaceId)
 {
-	MemReferenceKey key;
-
-	if (!row->published || !reference_of(row, &key))
+	/* schemas of PostgreSQL's own cannot even be looked up during bootstrap */
+	if (namespaceId < FirstNormalObjectId || !isOtherTempNamespace(namespaceId))
 		return;
-	if (!OidIsValid(key.database))
-		LockSharedObject(key.classId, key.objectId, 0, AccessShareLock);
-	else if (key.classId == RelationRelationId)
-		LockRelationOid(key.objectId, AccessShareLock);
-	else
-		LockDatabaseObject(key.classId, key.objectId, 0, AccessShareLock);
-}
-
-void
-MemSharedWithdraw(MemRow *row)
-{
-	MemReferenceKey key;
-	MemReference *ref;
-
-	if (!row->published || !reference_of(row, &key))
-		return;
-	row->published = false;
-	ref = hash_search(own_references, &key, HASH_FIND, NULL);
-	if (ref != NULL && --ref->count == 0)
+	LockDatabaseObject(NamespaceRelationId, namespaceId, 0, RowExclusiveLock);
+	for (int i = 0; i < MaxBackends; i++)
 	{
-		hash_search(own_references, &key, HASH_REMOVE, NULL);
-		count_shared(&key, -1);
+		if (sessions[i].database == MyDatabaseId &&
+			sessions[i].tempNamespace == namespaceId)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot create or rename objects in temporary schemas of other sessions"),
+					 errdetail("The session with process ID %d keeps names of that schema in its memory.",
+							   GetPGProcByNumber(i)->pid)));
 	}
-}
-
-/*
- * Do temporary tables of other sessions, served from their memory, depend on
- * this object?
- */
-bool
-MemCatReferencedElsewhere(Oid dbid, Oid classId, Oid objectId)
-{
-	MemReferenceKey key = {dbid, classId, objectId};
-	MemReference *ref;
-	int			count = 0;
-
-	/*
-	 * The object's lock, which the caller and whoever made the dependency
-	 * hold, orders this read.
-	 */
-	if (shared == NULL || shared->nreferences == 0)
-		return false;
-	LWLockAcquire(&shared->lock, LW_SHARED);
-	ref = hash_search(shared_references, &key, HASH_FIND, NULL);
-	if (ref)
-		count = ref->count;
-	LWLockRelease(&shared->lock);
-	if (own_references && hash_search(own_references, &key, HASH_FIND, NULL))
-		count--;
-	return count > 0;
-}
-
-void
-MemCatForbidDrop(const ObjectAddress *object)
-{
-	if (MemCatReferencedElsewhere(MyDatabaseId, object->classId, object->objectId))
-		ereport(ERROR,
-				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("cannot drop %s because other objects depend on it",
-						getObjectDescription(object, false)),
-				 errdetail("Temporary tables of other sessions depend on it."),
-				 errhint("Retry when those sessions have dropped the tables or have ended.")));
-}
-
-/* The layout of the type's values is to change: is one stored out of our reach? */
-void
-MemCatForbidAlterType(Oid typeOid)
-{
-	if (MemCatReferencedElsewhere(MyDatabaseId, TypeRelationId, typeOid))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot alter type \"%s\" because temporary tables of other sessions use it",
-						format_type_be(typeOid)),
-				 errhint("Retry when those sessions have dropped the tables or have ended.")));
 }
 
 /*
@@ -343,56 +134,129 @@ MemCatForbidAlterType(Oid typeOid)
  * snapshot of now considers running will ever be in it.
  */
 void
-MemSharedHorizon(void)
+memcat_shared_begin(void)
 {
 	MemSession *session = my_session();
 
 	if (TransactionIdIsValid(session->frozenXid))
 		return;
-	register_exit();
+	if (!OidIsValid(session->tempNamespace))
+	{
+		publish_namespace();
+		on_shmem_exit(session_end, (Datum) 0);
+	}
 	if (!TransactionIdIsNormal(RecentXmin))
 		(void) GetTransactionSnapshot();
-	session->database = MyDatabaseId;
 	session->minMulti = GetOldestMultiXactId();
 	session->frozenXid = RecentXmin;
+	at_frozen = at_multi = 0;
 	pg_memory_barrier();
 	session->pid = MyProcPid;
 }
 
-/* VACUUM or TRUNCATE may have moved the horizon of some table. */
-static void
-find_horizon(TransactionId *frozenXid, MultiXactId *minMulti)
+/*
+ * A row of pg_class enters the store.  It may hold the horizon back further: a
+ * frozen table's is newer than what a new table begins with, for VACUUM of a
+ * temporary table need not care for transactions of other sessions.
+ */
+void
+memcat_shared_class_enters(const MemRow *row)
 {
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);
+	MemSession *session = my_session();
+
+	if (TransactionIdIsNormal(form->relfrozenxid))
+	{
+		if (TransactionIdPrecedes(form->relfrozenxid, session->frozenXid))
+		{
+			session->frozenXid = form->relfrozenxid;
+			at_frozen = 0;
+		}
+		if (form->relfrozenxid == session->frozenXid)
+			at_frozen++;
+	}
+	if (MultiXactIdIsValid(form->relminmxid))
+	{
+		if (MultiXactIdPrecedes(form->relminmxid, session->minMulti))
+		{
+			session->minMulti = form->relminmxid;
+			at_multi = 0;
+		}
+		if (form->relminmxid == session->minMulti)
+			at_multi++;
+	}
+}
+
+/* A row of pg_class leaves the store, or is about to be overwritten. */
+void
+memcat_shared_class_leaves(const MemRow *row)
+{
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);
+	MemSession *session = my_session();
+
+	if (TransactionIdIsNormal(form->relfrozenxid) &&
+		form->relfrozenxid == session->frozenXid)
+		at_frozen--;
+	if (MultiXactIdIsValid(form->relminmxid) &&
+		form->relminmxid == session->minMulti)
+		at_multi--;
+}
+
+/* Publishes the oldest horizon of the tables that are there. */
+static void
+find_horizon(MemSession *session)
+{
+	TransactionId frozenXid = InvalidTransactionId;
+	MultiXactId minMulti = InvalidMultiXactId;
 	dlist_iter	iter;
 
-	*frozenXid = InvalidTransactionId;
-	*minMulti = InvalidMultiXactId;
-	dlist_foreach(iter, &MemKeyCatalog(RelationRelationId)->rows)
+	at_frozen = at_multi = 0;
+	dlist_foreach(iter, &memcat_key_catalog(RelationRelationId)->rows)
 	{
 		MemRow	   *row = dlist_container(MemRow, catnode, iter.cur);
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);
 
-		if (TransactionIdIsNormal(form->relfrozenxid) &&
-			(!TransactionIdIsValid(*frozenXid) ||
-			 TransactionIdPrecedes(form->relfrozenxid, *frozenXid)))
-			*frozenXid = form->relfrozenxid;
-		if (MultiXactIdIsValid(form->relminmxid) &&
-			(!MultiXactIdIsValid(*minMulti) ||
-			 MultiXactIdPrecedes(form->relminmxid, *minMulti)))
-			*minMulti = form->relminmxid;
+		if (TransactionIdIsNormal(form->relfrozenxid))
+		{
+			if (!TransactionIdIsValid(frozenXid) ||
+				TransactionIdPrecedes(form->relfrozenxid, frozenXid))
+			{
+				frozenXid = form->relfrozenxid;
+				at_frozen = 0;
+			}
+			if (form->relfrozenxid == frozenXid)
+				at_frozen++;
+		}
+		if (MultiXactIdIsValid(form->relminmxid))
+		{
+			if (!MultiXactIdIsValid(minMulti) ||
+				MultiXactIdPrecedes(form->relminmxid, minMulti))
+			{
+				minMulti = form->relminmxid;
+				at_multi = 0;
+			}
+			if (form->relminmxid == minMulti)
+				at_multi++;
+		}
 	}
+	if (TransactionIdIsValid(frozenXid))
+		session->frozenXid = frozenXid;
+	if (MultiXactIdIsValid(minMulti))
+		session->minMulti = minMulti;
 }
 
-/* A transaction that changed the memory catalog has ended. */
+/*
+ * What the session has in memory, at the end of a transaction.  The horizon is
+ * looked for again when the last table that held it back is frozen or gone.
+ */
 void
-MemSharedReport(void)
+memcat_shared_report(int64 tables, int64 rows, int64 bytes)
 {
-	static TransactionId looked_at = InvalidTransactionId;
 	MemSession *session = my_session();
 
-	session->tables = MemOwnerUnits();
-	session->rows = MemStoreRows();
-	session->bytes = MemStoreBytes();
+	session->tables = tables;
+	session->rows = rows;
+	session->bytes = bytes;
 	if (session->tables == 0)
 	{
 		session->pid = 0;
@@ -400,30 +264,17 @@ MemSharedReport(void)
 		session->minMulti = InvalidMultiXactId;
 	}
 	else if (TransactionIdIsNormal(session->frozenXid) &&
-			 TransactionIdIsNormal(RecentXmin) &&
-			 RecentXmin - session->frozenXid > MEMCAT_HORIZON_STEP &&
-			 (!TransactionIdIsNormal(looked_at) ||
-			  RecentXmin - looked_at > MEMCAT_HORIZON_STEP))
-	{
-		TransactionId frozenXid;
-		MultiXactId minMulti;
-
-		looked_at = RecentXmin;
-		find_horizon(&frozenXid, &minMulti);
-		if (TransactionIdIsValid(frozenXid))
-			session->frozenXid = frozenXid;
-		if (MultiXactIdIsValid(minMulti))
-			session->minMulti = minMulti;
-	}
+			 (at_frozen == 0 || at_multi == 0))
+		find_horizon(session);
 }
 
 /* Lowers a database's new horizon to what sessions' memory tables need. */
 void
-MemCatClampFrozen(Oid dbid, TransactionId *frozenXid, MultiXactId *minMulti)
+memcat_clamp_frozen(Oid dbid, TransactionId *frozenXid, MultiXactId *minMulti)
 {
 	for (int i = 0; i < MaxBackends; i++)
 	{
-		MemSession *session = &shared->sessions[i];
+		MemSession *session = &sessions[i];
 		TransactionId xid;
 		MultiXactId multi;
 
@@ -444,14 +295,14 @@ MemCatClampFrozen(Oid dbid, TransactionId *frozenXid, MultiXactId *minMulti)
  * such session, nor any after it.
  */
 bool
-MemCatSession(int index, int *pid, Oid *database, int64 *tables, int64 *rows,
-			  int64 *bytes)
+memcat_session(int index, int *pid, Oid *database, int64 *tables, int64 *rows,
+			   int64 *bytes)
 {
 	MemSession *session;
 
 	if (index < 0 || index >= MaxBackends)
 		return false;
-	session = &shared->sessions[index];
+	session = &sessions[index];
 	*pid = session->pid;
 	*database = session->database;
 	*tables = session->tables;

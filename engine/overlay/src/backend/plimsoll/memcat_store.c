@@ -17,49 +17,56 @@
 
 #include "access/heaptoast.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "plimsoll/memcat_int.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-bool		enable_temp_memory_catalog = false;
-int			temp_memory_catalog_limit = 512 * 1024;
-bool		MemCatActive = false;
-
-static MemoryContext store_context = NULL;
 static int64 total_rows = 0;
-static int64 total_bytes = 0;
 
-/* Rows by what their TID encodes, and what may be used again. */
+/* Rows by the number that their TID encodes, and the numbers that are free. */
 static MemRow **rows_by_id = NULL;
 static uint32 *free_ids = NULL;
 static uint32 nids = 0;
 static uint32 maxids = 0;
 static uint32 nfree_ids = 0;
 
-MemoryContext
-MemStoreContext(void)
+static void free_row(MemRow *row);
+static void inserted_commit(void *what);
+static void inserted_abort(void *what);
+static void deleted_commit(void *what);
+static void deleted_abort(void *what);
+
+static const MemUndoAction row_inserted = {inserted_commit, inserted_abort};
+static const MemUndoAction row_deleted = {deleted_commit, deleted_abort};
+
+/* The session is about to have its first table in memory. */
+void
+memcat_store_init(void)
 {
-	if (store_context == NULL)
-	{
-		store_context = AllocSetContextCreate(TopMemoryContext,
-											  "memory catalog",
-											  ALLOCSET_DEFAULT_SIZES);
-		MemKeyInit(store_context);
-		MemUndoInit();
-	}
-	return store_context;
+	static bool initialized = false;
+
+	if (initialized)
+		return;
+	memcat_key_init();
+	memcat_undo_init();
+	initialized = true;
 }
 
 int64
-MemStoreRows(void)
+memcat_store_rows(void)
 {
 	return total_rows;
 }
 
+/*
+ * All memory that grows with the session's tables: row versions, hash keys, the
+ * undo log, references to objects outside, the record of ownership.
+ */
 int64
-MemStoreBytes(void)
+memcat_store_bytes(void)
 {
-	return total_bytes;
+	return memcat_allocated() + memcat_reference_bytes() + temp_relation_bytes();
 }
 
 #define IDS_PER_BLOCK	256
@@ -82,18 +89,10 @@ new_id(MemRow *row)
 	{
 		if (nids == maxids)
 		{
-			uint32		n = maxids ? maxids * 2 : 1024;
+			uint32		n = maxids ? maxids * 2 : 256;
 
-			if (maxids)
-			{
-				rows_by_id = repalloc_huge(rows_by_id, n * sizeof(MemRow *));
-				free_ids = repalloc_huge(free_ids, n * sizeof(uint32));
-			}
-			else
-			{
-				rows_by_id = MemoryContextAlloc(store_context, n * sizeof(MemRow *));
-				free_ids = MemoryContextAlloc(store_context, n * sizeof(uint32));
-			}
+			rows_by_id = memcat_realloc(rows_by_id, n * sizeof(MemRow *));
+			free_ids = memcat_realloc(free_ids, n * sizeof(uint32));
 			maxids = n;
 		}
 		id = nids++;
@@ -103,13 +102,16 @@ new_id(MemRow *row)
 }
 
 MemRow *
-MemStoreByTid(Oid relid, const ItemPointerData *tid)
+memcat_store_by_tid(Oid relid, const ItemPointerData *tid)
 {
 	uint32		id = (ItemPointerGetBlockNumberNoCheck(tid) - MEMCAT_FIRST_BLOCK) * IDS_PER_BLOCK +
 		(ItemPointerGetOffsetNumberNoCheck(tid) - FirstOffsetNumber);
 	MemRow	   *row = id < nids ? rows_by_id[id] : NULL;
 
-	/* a TID that a query made up may encode the number of another row */
+	/*
+	 * SQL may ask for any TID (WHERE ctid = '(3758096384,1)'), also for one
+	 * that belongs to a row of another catalog or to no row
+	 */
 	return row != NULL && row->cat->relid == relid &&
 		ItemPointerEquals(&row->tuple.t_self, (ItemPointer) tid) ? row : NULL;
 }
@@ -117,20 +119,23 @@ MemStoreByTid(Oid relid, const ItemPointerData *tid)
 static void
 check_limit(Size size)
 {
-	if (total_bytes + size > (int64) temp_memory_catalog_limit * 1024)
+	int64		bytes = memcat_store_bytes();
+
+	if (bytes + (int64) size > (int64) temp_memory_catalog_limit * 1024)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("memory catalog of temporary tables is full"),
-				 errdetail("This session's temporary tables hold " INT64_FORMAT " catalog rows in " INT64_FORMAT " kB; the limit is %d kB.",
-						   total_rows, total_bytes / 1024, temp_memory_catalog_limit),
+				 errdetail("The " INT64_FORMAT " catalog rows of this session's temporary tables, with what keeps track of them, take " INT64_FORMAT " kB; the limit is %d kB.",
+						   total_rows, bytes / 1024, temp_memory_catalog_limit),
 				 errhint("Drop temporary tables that are no longer needed, or raise \"temp_memory_catalog_limit\".")));
 }
 
 /*
- * Adds a row version, sets the TID of the caller's tuple, as heap_insert does.
+ * Adds a row version, and sets the caller's t_self to its TID, as heap_insert
+ * does.
  */
 MemRow *
-MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
+memcat_store_insert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 {
 	Size		head = MAXALIGN(offsetof(MemRow, links) + cat->nkeys * sizeof(MemLink));
 	HeapTuple	flat = tup;
@@ -146,8 +151,8 @@ MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 		RelationClose(rel);
 	}
 	check_limit(head + flat->t_len);
-	MemUndoPrepare();
-	row = MemoryContextAlloc(MemStoreContext(), head + flat->t_len);
+	memcat_undo_prepare();
+	row = memcat_alloc(head + flat->t_len);
 	memset(row, 0, head);
 	header = (HeapTupleHeader) ((char *) row + head);
 	memcpy(header, flat->t_data, flat->t_len);
@@ -158,12 +163,14 @@ MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 	row->tuple.t_data = header;
 	row->cat = cat;
 	row->unit = unit;
-	row->size = head + flat->t_len;
 	row->ins_cid = cid;
 	row->open = true;
 	ItemPointerSetInvalid(&row->moved);
 
-	/* the header of a tuple that everybody sees: decided by us, not by it */
+	/*
+	 * The header says that everybody sees the tuple.  Who really does is
+	 * decided by memcat_row_visible().
+	 */
 	header->t_infomask &= ~HEAP_XACT_MASK;
 	header->t_infomask2 &= ~HEAP2_XACT_MASK;
 	header->t_infomask |= HEAP_XMIN_FROZEN | HEAP_XMAX_INVALID;
@@ -172,17 +179,21 @@ MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 	HeapTupleHeaderSetCmin(header, FirstCommandId);
 	header->t_ctid = row->tuple.t_self;
 
-	/* from here on an error leaves what the end of the transaction undoes */
+	/*
+	 * memcat_undo_push() cannot fail, memcat_key_link() can: then the end of
+	 * the transaction removes the row, which some hash keys lack.
+	 */
 	unit->refs++;
 	dlist_push_tail(&cat->rows, &row->catnode);
 	dlist_push_tail(&unit->rows, &row->unitnode);
-	MemOidHold(row);
+	memcat_oid_hold(row);
 	cat->nrows++;
 	total_rows++;
-	total_bytes += row->size;
-	MemUndoPush(MEMUNDO_INSERT, row);
-	MemKeyLink(cat, row);
-	MemCatActive = true;
+	if (cat->relid == RelationRelationId)
+		memcat_shared_class_enters(row);
+	memcat_undo_push(&row_inserted, row);
+	memcat_key_link(cat, row);
+	memcat_active = true;
 
 	if (flat != tup)
 		heap_freetuple(flat);
@@ -192,30 +203,60 @@ MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 }
 
 void
-MemStoreDelete(MemRow *row)
+memcat_store_delete(MemRow *row)
 {
 	Assert(!row->deleted);
-	MemUndoPrepare();
+	memcat_undo_prepare();
 	row->deleted = true;
 	row->del_cid = GetCurrentCommandId(true);
-	MemUndoPush(MEMUNDO_DELETE, row);
+	memcat_undo_push(&row_deleted, row);
 }
+
 /* No transaction needs this version any more. */
-void
-MemStoreFree(MemRow *row)
+static void
+free_row(MemRow *row)
 {
 	MemUnit    *unit = row->unit;
 
-	MemSharedWithdraw(row);
-	MemKeyUnlink(row->cat, row);
+	memcat_reference_withdraw(row);
+	memcat_key_unlink(row->cat, row);
 	dlist_delete_from(&row->cat->rows, &row->catnode);
 	dlist_delete_from(&unit->rows, &row->unitnode);
-	MemOidRelease(row);
+	memcat_oid_release(row);
 	row->cat->nrows--;
 	rows_by_id[row->id] = NULL;
 	free_ids[nfree_ids++] = row->id;
 	total_rows--;
-	total_bytes -= row->size;
-	MemUnitRelease(unit);
-	pfree(row);
+	if (row->cat->relid == RelationRelationId)
+		memcat_shared_class_leaves(row);
+	memcat_unit_release(unit);
+	memcat_free(row);
+}
+
+static void
+inserted_commit(void *what)
+{
+	((MemRow *) what)->open = false;
+}
+
+static void
+inserted_abort(void *what)
+{
+	free_row(what);
+}
+
+static void
+deleted_commit(void *what)
+{
+	free_row(what);
+}
+
+static void
+deleted_abort(void *what)
+{
+	MemRow	   *row = what;
+
+	row->deleted = false;
+	row->newer = NULL;
+	ItemPointerSetInvalid(&row->moved);
 }

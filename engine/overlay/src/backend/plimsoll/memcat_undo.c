@@ -1,17 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * memcat_undo.c
- *	  The undo log of the memory catalog, which gives it the semantics of
- *	  transactions.
+ *	  The undo log of the memory catalog, which makes it transactional.
  *
  * The undo log is one stack for all nesting levels.  An entry knows the level
  * it was made at; committing a subtransaction lowers the level of the entries
  * on top of the stack, aborting it pops and reverts them.  Work is therefore
  * proportional to what the subtransaction did, never to what is live.
  *
- * Row versions that the transaction marked as deleted are freed when the top
- * transaction commits; those made by a transaction or subtransaction that
- * aborts are freed then.
+ * What an entry means is the business of whoever pushes it: an entry carries
+ * the functions to call when the top transaction commits, and when the
+ * transaction or subtransaction that pushed it aborts.
  *
  * src/backend/plimsoll/memcat_undo.c
  *
@@ -23,100 +22,53 @@
 #include "plimsoll/memcat_int.h"
 #include "utils/memutils.h"
 
-bool		MemCatSpillPending = false;
-
 typedef struct MemUndo
 {
-	MemUndoOp	op;
-	int			level;			/* nesting level of its transaction */
+	const MemUndoAction *action;
 	void	   *what;
+	int			level;			/* nesting level of its transaction */
 } MemUndo;
 
 static MemUndo *undo = NULL;
 static int64 nundo = 0;
 static int64 maxundo = 0;
 
-/*
- * Units that are to move.  The array has room for all that were ever in it at
- * once, so putting one back during an abort cannot fail.
- */
-static MemUnit **pending = NULL;
-static int	npending = 0;
-static int	maxpending = 0;
-
 /* Makes room, so that the next entry cannot fail. */
 void
-MemUndoPrepare(void)
+memcat_undo_prepare(void)
 {
 	if (nundo == maxundo)
 	{
-		int64		n = maxundo ? maxundo * 2 : 1024;
+		int64		n = maxundo ? maxundo * 2 : 64;
 
-		if (undo)
-			undo = repalloc_huge(undo, n * sizeof(MemUndo));
-		else
-			undo = MemoryContextAlloc(MemStoreContext(), n * sizeof(MemUndo));
+		undo = memcat_realloc(undo, n * sizeof(MemUndo));
 		maxundo = n;
 	}
 }
 
 void
-MemUndoPush(MemUndoOp op, void *what)
+memcat_undo_push(const MemUndoAction *action, void *what)
 {
 	Assert(nundo < maxundo);
-	undo[nundo].op = op;
-	undo[nundo].level = GetCurrentTransactionNestLevel();
+	undo[nundo].action = action;
 	undo[nundo].what = what;
+	undo[nundo].level = GetCurrentTransactionNestLevel();
 	nundo++;
 }
 
-static void
-add_pending(MemUnit *unit)
-{
-	Assert(npending < maxpending);
-	unit->pending = true;
-	pending[npending++] = unit;
-	MemCatSpillPending = true;
-}
-
-static void
-forget_pending(MemUnit *unit)
-{
-	for (int i = 0; i < npending; i++)
-	{
-		if (pending[i] == unit)
-		{
-			pending[i] = pending[--npending];
-			break;
-		}
-	}
-	unit->pending = false;
-	MemCatSpillPending = npending > 0;
-}
-
+/* The top transaction commits: oldest first. */
 static void
 undo_commit(void)
 {
 	for (int64 i = 0; i < nundo; i++)
 	{
-		switch (undo[i].op)
-		{
-			case MEMUNDO_INSERT:
-				((MemRow *) undo[i].what)->open = false;
-				break;
-			case MEMUNDO_DELETE:
-				MemStoreFree(undo[i].what);
-				break;
-			case MEMUNDO_SPILL:
-				break;
-			case MEMUNDO_MOVE:
-				MemUnitGone(undo[i].what);
-				break;
-		}
+		if (undo[i].action->commit)
+			undo[i].action->commit(undo[i].what);
 	}
 	nundo = 0;
 }
 
+/* A transaction or subtransaction aborts: newest first. */
 static void
 undo_abort(int level)
 {
@@ -124,28 +76,7 @@ undo_abort(int level)
 	{
 		MemUndo    *entry = &undo[--nundo];
 
-		switch (entry->op)
-		{
-			case MEMUNDO_INSERT:
-				MemStoreFree(entry->what);
-				break;
-			case MEMUNDO_DELETE:
-				{
-					MemRow	   *row = entry->what;
-
-					row->deleted = false;
-					row->newer = NULL;
-					ItemPointerSetInvalid(&row->moved);
-				}
-				break;
-			case MEMUNDO_SPILL:
-				forget_pending(entry->what);
-				break;
-			case MEMUNDO_MOVE:
-				((MemUnit *) entry->what)->spilled = false;
-				add_pending(entry->what);
-				break;
-		}
+		entry->action->abort(entry->what);
 	}
 }
 
@@ -155,7 +86,7 @@ undo_shrink(void)
 {
 	if (maxundo > 64 * 1024)
 	{
-		pfree(undo);
+		memcat_free(undo);
 		undo = NULL;
 		maxundo = 0;
 	}
@@ -169,10 +100,6 @@ undo_xact_end(XactEvent event, void *arg)
 
 	switch (event)
 	{
-		case XACT_EVENT_PRE_COMMIT:
-			if (MemCatSpillPending)
-				MemCatSpill();
-			return;
 		case XACT_EVENT_COMMIT:
 			undo_commit();
 			break;
@@ -192,7 +119,7 @@ undo_xact_end(XactEvent event, void *arg)
 
 static void
 undo_subxact_end(SubXactEvent event, SubTransactionId mySubid,
-				  SubTransactionId parentSubid, void *arg)
+				 SubTransactionId parentSubid, void *arg)
 {
 	int			level;
 
@@ -209,48 +136,10 @@ undo_subxact_end(SubXactEvent event, SubTransactionId mySubid,
 		undo_abort(level);
 }
 
-/* Has the transactions' end to call us. */
+/* Has the ends of transactions call us.  Once a session. */
 void
-MemUndoInit(void)
+memcat_undo_init(void)
 {
 	RegisterXactCallback(undo_xact_end, NULL);
 	RegisterSubXactCallback(undo_subxact_end, NULL);
-}
-
-/* The unit moves to the real catalogs at the end of the command. */
-void
-MemUnitSpill(MemUnit *unit)
-{
-	if (unit->pending || unit->spilled)
-		return;
-	MemCatNamesOutside = true;
-	MemUndoPrepare();
-	if (npending == maxpending)
-	{
-		int			n = maxpending ? maxpending * 2 : 16;
-
-		if (pending)
-			pending = repalloc(pending, n * sizeof(MemUnit *));
-		else
-			pending = MemoryContextAlloc(MemStoreContext(), n * sizeof(MemUnit *));
-		maxpending = n;
-	}
-	add_pending(unit);
-	MemUndoPush(MEMUNDO_SPILL, unit);
-}
-
-/* A unit that is to move, or NULL. */
-MemUnit *
-MemUnitPending(void)
-{
-	return npending > 0 ? pending[npending - 1] : NULL;
-}
-
-void
-MemUnitMoved(MemUnit *unit)
-{
-	MemUndoPrepare();
-	forget_pending(unit);
-	unit->spilled = true;
-	MemUndoPush(MEMUNDO_MOVE, unit);
 }

@@ -1,19 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * memcat_write.c
- *	  Catalog writes that the memory catalog takes over, and the spill.
+ *	  Catalog writes that the memory catalog takes over.
  *
  * Inserts are routed by what the row is about, updates and deletes by the
  * virtual TID of the row.  Each write announces itself to the caches the way
  * heap_insert and friends do.
- *
- * A spill moves a whole unit to the real catalogs within the transaction.  It
- * is decided in the middle of a command, when a row is written that hangs on
- * the unit and that memory does not serve, and carried out at the end of that
- * command: until then nobody can see the new row anyway, and the command may
- * go on changing the unit's rows where they are.  A caller may hold a copy of
- * a row, with its virtual TID, across the move: the old version remembers
- * where the row went, and writes follow it there.
  *
  * src/backend/plimsoll/memcat_write.c
  *
@@ -22,106 +14,11 @@
 #include "postgres.h"
 
 #include "access/heaptoast.h"
-#include "access/table.h"
-#include "access/xact.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_depend.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "plimsoll/memcat_int.h"
-#include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
-
-/*
- * Tables in memory may hang on the row types of the unit that moves.  Now that
- * others can reach it, they must know: a unit whose dependencies find no room
- * follows.
- */
-static void
-publish_dependents(MemUnit *unit)
-{
-	MemCatalog *depend = MemKeyCatalog(DependRelationId);
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &unit->rows)
-	{
-		MemRow	   *row = dlist_container(MemRow, unitnode, iter.cur);
-		Oid			classId = row->cat->relid;
-		Datum		values[MEMCAT_KEY_COLS];
-		dlist_head *dependents;
-		dlist_iter	dep_iter;
-
-		if (row->deleted ||
-			(classId != RelationRelationId && classId != TypeRelationId))
-			continue;
-		values[0] = ObjectIdGetDatum(classId);
-		values[1] = ObjectIdGetDatum(classId == TypeRelationId ?
-									 ((Form_pg_type) GETSTRUCT(&row->tuple))->oid :
-									 ((Form_pg_class) GETSTRUCT(&row->tuple))->oid);
-		dependents = MemKeyFind(depend, MEMCAT_DEPEND_REFERENCED, values);
-		if (dependents == NULL)
-			continue;
-		dlist_foreach(dep_iter, dependents)
-		{
-			MemRow	   *dep = MemRowOfLink(MEMCAT_DEPEND_REFERENCED, dep_iter.cur);
-
-			if (dep->unit != unit && !dep->published && !MemSharedPublish(dep))
-				MemUnitSpill(dep->unit);
-		}
-	}
-}
-
-static void
-move_unit(MemUnit *unit)
-{
-	dlist_iter	iter;
-
-	MemUnitMoved(unit);
-	publish_dependents(unit);
-	dlist_foreach(iter, &unit->rows)
-	{
-		MemRow	   *row = dlist_container(MemRow, unitnode, iter.cur);
-		Relation	catalog;
-		HeapTuple	copy;
-
-		if (row->deleted)
-			continue;
-		MemSharedLockObject(row);
-		catalog = table_open(row->cat->relid, RowExclusiveLock);
-		copy = heap_copytuple(&row->tuple);
-		CatalogTupleInsert(catalog, copy);
-		CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
-		MemStoreDelete(row);
-		row->moved = copy->t_self;
-		heap_freetuple(copy);
-		table_close(catalog, RowExclusiveLock);
-	}
-}
-
-/*
- * Called before the command counter is incremented and before commit: moves
- * the units whose spill was decided in this command.
- */
-void
-MemCatSpill(void)
-{
-	MemUnit    *unit;
-	bool		bare = !ActiveSnapshotSet();
-
-	/* at the end of a command its snapshot may be gone; toasting a row wants one */
-	if (bare)
-		PushActiveSnapshot(GetTransactionSnapshot());
-
-	/* moving one may decide that another must follow */
-	while ((unit = MemUnitPending()) != NULL)
-		move_unit(unit);
-
-	if (bare)
-		PopActiveSnapshot();
-}
 
 /*
  * A row that no page of the real catalog has room for is refused as it is
@@ -149,7 +46,7 @@ check_fits_page(Relation catalog, HeapTuple tup)
 
 /* Takes a row about an object of ours; false: it goes to the real catalog. */
 bool
-MemCatInsert(Relation catalog, HeapTuple tup)
+memcat_insert(Relation catalog, HeapTuple tup)
 {
 	Oid			catalogId = RelationGetRelid(catalog);
 	MemUnit    *unit;
@@ -157,17 +54,17 @@ MemCatInsert(Relation catalog, HeapTuple tup)
 
 	if (catalogId >= FirstUnpinnedObjectId)
 		return false;
-	unit = MemOwnerRoute(catalogId, tup);
+	unit = memcat_owner_route(catalogId, tup);
 	if (unit == NULL)
 	{
-		MemOwnerSpillAnchors(catalog, tup);
+		memcat_owner_spill_anchors(catalog, tup);
 		return false;
 	}
 	check_fits_page(catalog, tup);
-	row = MemStoreInsert(MemKeyCatalog(catalogId), unit, tup);
+	row = memcat_store_insert(memcat_key_catalog(catalogId), unit, tup);
 	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
-	if (!MemSharedPublish(row))
-		MemUnitSpill(unit);
+	if (!memcat_reference_publish(row))
+		memcat_spill_unit(unit);
 	return true;
 }
 
@@ -177,13 +74,13 @@ MemCatInsert(Relation catalog, HeapTuple tup)
  * moves to where it is.
  */
 void
-MemCatWrittenBySql(Relation catalog, HeapTuple tup)
+memcat_written_by_sql(Relation catalog, HeapTuple tup)
 {
-	MemUnit    *unit = MemOwnerRoute(RelationGetRelid(catalog), tup);
+	MemUnit    *unit = memcat_owner_route(RelationGetRelid(catalog), tup);
 
 	if (unit != NULL)
-		MemUnitSpill(unit);
-	MemOwnerSpillAnchors(catalog, tup);
+		memcat_spill_unit(unit);
+	memcat_owner_spill_anchors(catalog, tup);
 }
 
 /*
@@ -193,7 +90,7 @@ MemCatWrittenBySql(Relation catalog, HeapTuple tup)
 static MemRow *
 row_to_change(Relation catalog, ItemPointer *tid)
 {
-	MemRow	   *row = MemStoreByTid(RelationGetRelid(catalog), *tid);
+	MemRow	   *row = memcat_store_by_tid(RelationGetRelid(catalog), *tid);
 
 	if (row == NULL)
 		elog(ERROR, "memory catalog has no row (%u,%u) of \"%s\"",
@@ -222,14 +119,14 @@ is_typed_table(const MemRow *row)
  * Returns false if the row is in the real catalog; *otid is its TID there.
  */
 bool
-MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup)
+memcat_update(Relation catalog, ItemPointer *otid, HeapTuple tup)
 {
 	MemRow	   *old;
 	MemRow	   *row;
 
-	if (!MemCatIsTid(RelationGetRelid(catalog), *otid))
+	if (!memcat_tid_is_virtual(RelationGetRelid(catalog), *otid))
 	{
-		MemOwnerSpillAnchors(catalog, tup);
+		memcat_owner_spill_anchors(catalog, tup);
 		return false;
 	}
 	old = row_to_change(catalog, otid);
@@ -239,37 +136,38 @@ MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup)
 		elog(ERROR, "memory catalog row of \"%s\" survived its table's move",
 			 RelationGetRelationName(catalog));
 	check_fits_page(catalog, tup);
-	row = MemStoreInsert(old->cat, old->unit, tup);
-	MemStoreDelete(old);
+	row = memcat_store_insert(old->cat, old->unit, tup);
+	memcat_store_delete(old);
 	old->newer = row;
 	CacheInvalidateHeapTuple(catalog, &old->tuple, &row->tuple);
-	if (!MemSharedPublish(row) || is_typed_table(row))
-		MemUnitSpill(row->unit);
+	if (!memcat_reference_publish(row) || is_typed_table(row))
+		memcat_spill_unit(row->unit);
 	return true;
 }
 
 bool
-MemCatDelete(Relation catalog, ItemPointer *tid)
+memcat_delete(Relation catalog, ItemPointer *tid)
 {
 	MemRow	   *row;
 
-	if (!MemCatIsTid(RelationGetRelid(catalog), *tid))
+	if (!memcat_tid_is_virtual(RelationGetRelid(catalog), *tid))
 		return false;
 	row = row_to_change(catalog, tid);
 	if (row == NULL)
 		return false;
-	MemStoreDelete(row);
+	memcat_store_delete(row);
 	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
 	return true;
 }
 
 /*
  * Overwrites a row, like heap_inplace_update_and_unlock: not transactional,
- * same length.  What we have cached of it must go at once, for a rollback
- * brings nothing back, and executes no messages of a command that failed.
+ * same length.  What we have cached of it must go at once: a rollback does not
+ * bring the old contents back, and if the command fails, nobody executes its
+ * invalidation messages.
  */
 void
-MemCatInplaceUpdate(Relation catalog, HeapTuple tup)
+memcat_update_inplace(Relation catalog, HeapTuple tup)
 {
 	ItemPointer tid = &tup->t_self;
 	MemRow	   *row = row_to_change(catalog, &tid);
@@ -282,9 +180,13 @@ MemCatInplaceUpdate(Relation catalog, HeapTuple tup)
 	CacheInvalidateHeapTupleInplace(catalog, &row->tuple);
 	PreInplace_Inval();
 	START_CRIT_SECTION();
+	if (row->cat->relid == RelationRelationId)
+		memcat_shared_class_leaves(row);
 	memcpy((char *) row->tuple.t_data + row->tuple.t_data->t_hoff,
 		   (char *) tup->t_data + tup->t_data->t_hoff,
 		   tup->t_len - tup->t_data->t_hoff);
+	if (row->cat->relid == RelationRelationId)
+		memcat_shared_class_enters(row);
 	AtInplace_Inval();
 	END_CRIT_SECTION();
 	AcceptInvalidationMessages();

@@ -3,18 +3,18 @@
  * temp_buffer.c
  *	  The local buffers of a temporary relation, found without a search.
  *
- * Stock PostgreSQL looks at every local buffer of the session when a temporary
+ * Stock PostgreSQL scans every local buffer of the session when a temporary
  * relation is dropped or truncated, so that the cost of a small table grows with
- * temp_buffers.  It also goes round all of them for the next victim, so that
- * a session that makes and drops small tables walks through temp_buffers of
- * cold memory.
+ * temp_buffers.  Its clock sweep also visits all of them for the next victim, so
+ * that a session that makes and drops small tables touches all of temp_buffers,
+ * which is cold memory.
  *
- * With temp_buffers_by_relation = on each buffer is on the list of its relation,
- * and a buffer whose page was dropped is the first to be used again.  The
- * lists are kept by buffer number in two arrays beside the descriptors; their
- * heads in a hash table by RelFileLocator.  A relation without buffers has no
- * entry.  localbuf.c keeps all of it true: a buffer enters a list when it gets a
- * tag and leaves it when it loses it.
+ * With temp_buffers_by_relation = on each buffer is on a list of its relation,
+ * and a buffer whose page was dropped is the first to be used again.  The lists
+ * are kept by buffer number in two arrays beside the descriptors, and their heads
+ * in a hash table by RelFileLocator.  A relation without buffers has no entry.
+ * localbuf.c keeps the lists up to date: a buffer enters a list when it gets a
+ * tag and leaves it when it loses the tag.
  *
  * src/backend/plimsoll/temp_buffer.c
  *

@@ -3,25 +3,25 @@
  * temp_commit.c
  *	  Commit without a flush of transactions that wrote only temporary tables.
  *
- * Temporary tables do not survive a crash, so there is no point in waiting for
- * the disk when a transaction that did nothing else commits.  Stock PostgreSQL
- * knows that of their rows, which are not logged, but not of their catalog rows,
- * which are.  With temp_async_commit = on the commit of a transaction whose
- * WAL consists of catalog rows of temporary relations of this session (see
- * temp_relation.c), and of records that owe nobody anything, is made like one
- * with synchronous_commit = off, and waits for no standby.
+ * Temporary tables do not survive a crash, so a transaction that changed nothing
+ * else need not wait for the disk when it commits.  Stock PostgreSQL does not log
+ * the rows of temporary tables, but it does log their catalog rows.  With
+ * temp_async_commit = on, a transaction commits as with synchronous_commit = off,
+ * and waits for no standby, if its WAL consists only of catalog rows of this
+ * session's temporary relations (see temp_relation.c) and of records that need
+ * not survive a crash.
  *
- * All that asynchronous commit takes care of holds: the order of commit record, clog
- * and hint bits (by LSN), checkpoints, and that a later durable commit makes this
- * one durable first, since WAL is flushed in order.  What a crash may lose
- * is rows of pg_class and its like which the next user of the temporary schema
- * would have to remove otherwise.  Someone else's permanent object that
- * depends on them comes later in the WAL, so it cannot survive them.
+ * Asynchronous commit ensures the rest: the order of commit record, clog and hint
+ * bits (by LSN), checkpoints, and that a later durable commit makes this one
+ * durable first, since WAL is flushed in order.  A crash may lose only catalog
+ * rows that the next user of the temporary schema would have to remove anyway.
+ * A permanent object that depends on them comes later in the WAL, so it cannot
+ * survive them.
  *
- * Each record is taken for one that matters unless it is known not to: inserted
- * while writing a catalog row of a temporary relation of ours, with its index
- * entries, toast and page maintenance, or of a kind that a crash may lose
- * with any transaction.  So what is forgotten here costs a flush, not data.
+ * A record counts as one that matters unless we know better: it was inserted
+ * while writing a catalog row of a temporary relation of ours (with its index
+ * entries, toast and page maintenance), or it is of a kind that a crash may lose
+ * with any transaction.  If we miss such a case, it costs a flush, not data.
  *
  * src/backend/plimsoll/temp_commit.c
  *
@@ -33,8 +33,7 @@
 #include "access/heapam_xlog.h"
 #include "catalog/pg_control.h"
 #include "plimsoll/temp_commit.h"
-#include "plimsoll/temp_invalidation.h"
-#include "plimsoll/temp_relation.h"
+#include "plimsoll/temp_row.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -42,14 +41,18 @@
 bool		temp_async_commit = false;
 
 /* Has the transaction written WAL that a crash must not lose after commit? */
-bool		xact_wrote_to_keep = false;
+bool		xact_wrote_durable = false;
 
 /* Are we writing a catalog row of a temporary relation of ours? */
 int			temp_commit_scope = 0;
 
+const TempRelationListener temp_commit_listener = {
+	.setting = &temp_async_commit,
+};
+
 /* Body of temp_commit_wal_written(). */
 bool
-temp_commit_is_to_keep(RmgrId rmid, uint8 info)
+temp_commit_record_matters(RmgrId rmid, uint8 info)
 {
 	switch (rmid)
 	{
@@ -84,7 +87,7 @@ temp_commit_enter(Relation catalog, HeapTuple tuple)
 {
 	if (!temp_async_commit ||
 		temp_relation_count == 0 ||
-		!temp_invalidation_owns_row(catalog, tuple))
+		!temp_row_is_ours(catalog, tuple))
 		return false;
 	temp_commit_scope++;
 	return true;
@@ -101,7 +104,7 @@ temp_commit_enter_slots(Relation catalog, TupleTableSlot **slots, int nslots)
 	{
 		bool		should_free;
 		HeapTuple	tuple = ExecFetchSlotHeapTuple(slots[i], false, &should_free);
-		bool		ours = temp_invalidation_owns_row(catalog, tuple);
+		bool		ours = temp_row_is_ours(catalog, tuple);
 
 		if (should_free)
 			heap_freetuple(tuple);
@@ -133,7 +136,7 @@ temp_commit_enter_tid(Relation catalog, ItemPointer tid)
 
 /* An error may have thrown us out of a scope; no subtransaction spans one. */
 void
-AtEOSubXact_TempCommit(void)
+AtEOSubXact_temp_commit(void)
 {
 	temp_commit_scope = 0;
 }

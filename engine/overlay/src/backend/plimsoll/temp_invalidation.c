@@ -12,26 +12,25 @@
  * subtransaction and transaction abort), and leaves them out of the shared
  * queue, the commit record, the inplace-update record, and logical WAL.
  *
- * Others may all the same look at such rows: psql's \d, a scan of pg_class with
+ * Other sessions may still look at such rows: psql's \d, a scan of pg_class with
  * a function over it, DROP OWNED, DROP TYPE ... CASCADE, or a superuser with
- * ALTER TABLE pg_temp_3.t.  Nobody tells them when their cached copy goes
- * stale.  So they expect it to: whatever a session loads into its catcache or
- * relcache about a temporary relation of another session, it files as
- * an invalidation message addressed to itself, to be executed at its next
- * AcceptInvalidationMessages() as though the owner had changed the row just then.
- * That is the very point at which stock PostgreSQL would learn of a change,
- * so no caller sees anything that it would not have to stand already.  The same
- * goes for negative entries that a temporary relation may turn positive.  The
- * cost falls on those who look at other people's temporary tables.
+ * ALTER TABLE pg_temp_3.t.  Nobody tells them when their cached copy goes stale.
+ * Therefore a session that loads something about another session's temporary
+ * relation into its catcache or relcache files an invalidation message to
+ * itself.  The message is executed at its next AcceptInvalidationMessages(), as
+ * though the owner had changed the row just then.  That is where stock PostgreSQL
+ * would learn of a change, so no caller sees anything new.  The same applies to
+ * negative entries that a temporary relation may turn positive.  The cost falls
+ * on sessions that look at other sessions' temporary tables.
  *
- * Stale catalog snapshots are the other half: a session that is about to act on
- * what pg_depend or pg_shdepend say (DROP TYPE, DROP ROLE) takes a lock
- * first, and lmgr.c discards the catalog snapshot then.
+ * Catalog snapshots can be stale, too.  A session that is about to act on what
+ * pg_depend or pg_shdepend say (DROP TYPE, DROP ROLE) takes a lock first, and
+ * lmgr.c discards the catalog snapshot then.
  *
- * The precautions are in force once any session has announced that it keeps
- * messages to itself, until the server stops, and during recovery, where the
- * primary's WAL lacks those messages.  The first announcement makes everyone
- * drop what they cached before.
+ * These precautions are in force from the moment a session announces that it
+ * keeps messages to itself until the server stops, and always during recovery,
+ * because the primary's WAL lacks those messages.  The first announcement makes
+ * every session drop what it cached before.
  *
  * IDENTIFICATION
  *	  src/backend/plimsoll/temp_invalidation.c
@@ -57,7 +56,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "plimsoll/temp_invalidation.h"
-#include "plimsoll/temp_relation.h"
+#include "plimsoll/temp_row.h"
 #include "port/atomics.h"
 #include "storage/shmem.h"
 #include "utils/inval.h"
@@ -91,11 +90,19 @@ bool		temp_local_invalidation = false;
 
 static TempInvalidationShared *shared = NULL;
 
-/* Messages to ourselves; their number is public for a cheap test. */
+/*
+ * Messages to ourselves that are still to be executed: the deferred ones from
+ * first_deferred on.  Their number is public for a cheap test.
+ */
 int			temp_invalidations_deferred = 0;
 static SharedInvalidationMessage *deferred = NULL;
+static int	first_deferred = 0;
 static int	maxdeferred = 0;
 
+/* How many have been executed since the session began. */
+static uint64 executed = 0;
+
+static void announce(void);
 static bool precautions_in_force(void);
 static bool tuple_is_foreign(Oid catalog, HeapTuple tuple);
 static bool key_may_become_foreign(CatCache *cache, Datum *keys);
@@ -103,34 +110,41 @@ static bool relation_is_foreign(Oid relid);
 static bool statistics_are_foreign(Oid stxoid);
 static bool namespace_is_foreign(Oid nspoid);
 
+const TempRelationListener temp_invalidation_listener = {
+	.setting = &temp_local_invalidation,
+	/* before anyone can miss a change that we keep to ourselves */
+	.recording = announce,
+};
+
 Size
-TempInvalidationShmemSize(void)
+temp_invalidation_shmem_size(void)
 {
 	return sizeof(TempInvalidationShared);
 }
 
 void
-TempInvalidationShmemInit(void)
+temp_invalidation_shmem_init(void)
 {
 	bool		found;
 
 	shared = ShmemInitStruct("Plimsoll temp invalidation",
-							 TempInvalidationShmemSize(), &found);
+							 temp_invalidation_shmem_size(), &found);
 	if (!found)
 		pg_atomic_init_u32(&shared->announced, 0);
 }
 
 /*
- * Tell the server that from now on it will not hear of some changes.  Has to
- * come before the first such change commits.
+ * Tells the server that it will not hear of some changes from now on.  Must come
+ * before the first such change commits.
  */
-void
-temp_invalidation_announce(void)
+static void
+announce(void)
 {
 	SharedInvalidationMessage msgs[lengthof(cached_catalogs) + 1];
 	int			n = 0;
 
-	if (pg_atomic_read_u32(&shared->announced) == 2)
+	if (!temp_local_invalidation ||
+		pg_atomic_read_u32(&shared->announced) == 2)
 		return;
 
 	/* Whoever loads a row from here on takes the precautions ... */
@@ -156,10 +170,11 @@ temp_invalidation_announce(void)
 }
 
 /*
- * Does this catalog row, about to be changed, belong to a temporary relation of
- * ours, so that nobody else need hear of it?
+ * Does this catalog row, which is about to be changed, belong to a temporary
+ * relation of ours, so that no other session needs to hear of it?
  *
- * If it stands for a catalog object, that is noted as a member of the relation.
+ * If the row stands for a catalog object, the object becomes a member of the
+ * relation.
  */
 bool
 temp_invalidation_is_ours(Relation catalog, HeapTuple tuple)
@@ -169,7 +184,7 @@ temp_invalidation_is_ours(Relation catalog, HeapTuple tuple)
 
 	if (temp_relation_count == 0)
 		return false;
-	rel = temp_relation_of_row(RelationGetRelid(catalog), tuple, &memberid);
+	rel = temp_row_owner(RelationGetRelid(catalog), tuple, &memberid);
 	if (rel == NULL)
 		return false;
 	if (OidIsValid(memberid))
@@ -177,30 +192,17 @@ temp_invalidation_is_ours(Relation catalog, HeapTuple tuple)
 	return temp_local_invalidation && !rel->exposed;
 }
 
-/* Does it belong to a temporary relation of ours?  Takes no note of anything. */
-bool
-temp_invalidation_owns_row(Relation catalog, HeapTuple tuple)
-{
-	Oid			memberid;
-	TempRelation *rel;
-
-	if (temp_relation_count == 0)
-		return false;
-	rel = temp_relation_of_row(RelationGetRelid(catalog), tuple, &memberid);
-	return rel != NULL && !rel->exposed;
-}
-
-/* Does it, and do we keep it to ourselves?  For critical sections. */
+/* The same without taking note of anything, hence fit for critical sections. */
 bool
 temp_invalidation_is_silent(Relation catalog, HeapTuple tuple)
 {
-	return temp_local_invalidation && temp_invalidation_owns_row(catalog, tuple);
+	return temp_local_invalidation && temp_row_is_ours(catalog, tuple);
 }
 
 /*
  * A catcache entry has been made: from this tuple, or, if tuple is NULL, a
- * negative one for these keys.  Plan its end if it is about a temporary
- * relation of another session.
+ * negative one for these keys.  If it is about a temporary relation of another
+ * session, file a message that will discard it.
  */
 void
 temp_invalidation_catcache_loaded(CatCache *cache, uint32 hashValue,
@@ -222,9 +224,9 @@ temp_invalidation_catcache_loaded(CatCache *cache, uint32 hashValue,
 }
 
 /*
- * The same for a relcache entry.  A debug_discard_caches server discards it at
- * every chance anyway, and rebuilds it in the midst of its own rebuild: a
- * message that declares that one outdated would have it begin anew for ever.
+ * The same for a relcache entry.  With debug_discard_caches the server discards
+ * it at every opportunity anyway, even while it is being rebuilt; a message that
+ * declares the entry outdated would make the rebuild start over forever.
  */
 void
 temp_invalidation_relcache_loaded(Relation relation)
@@ -245,9 +247,9 @@ temp_invalidation_relcache_loaded(Relation relation)
 }
 
 /*
- * We have got a lock that nobody else can hold, and are going to act upon what
- * the catalogs say now, about dependencies for one.  In stock PostgreSQL an
- * invalidation message would have discarded an older catalog snapshot.
+ * We have got an exclusive lock and are going to act on what the catalogs say
+ * now, for example about dependencies.  In stock PostgreSQL an invalidation
+ * message would have discarded an older catalog snapshot.
  */
 void
 temp_invalidation_exclusive_lock_taken(void)
@@ -260,9 +262,19 @@ temp_invalidation_exclusive_lock_taken(void)
 void
 temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n)
 {
-	if (temp_invalidations_deferred + n > maxdeferred)
+	int			end = first_deferred + temp_invalidations_deferred;
+
+	/* if half of the list has been executed, use that space again */
+	if (end + n > maxdeferred && first_deferred >= temp_invalidations_deferred + n)
 	{
-		int			newmax = Max(64, 2 * (temp_invalidations_deferred + n));
+		memmove(deferred, deferred + first_deferred,
+				temp_invalidations_deferred * sizeof(SharedInvalidationMessage));
+		first_deferred = 0;
+		end = temp_invalidations_deferred;
+	}
+	if (end + n > maxdeferred)
+	{
+		int			newmax = Max(64, 2 * (end + n));
 
 		if (deferred == NULL)
 			deferred = MemoryContextAlloc(TopMemoryContext,
@@ -272,38 +284,32 @@ temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n)
 									 newmax * sizeof(SharedInvalidationMessage));
 		maxdeferred = newmax;
 	}
-	memcpy(deferred + temp_invalidations_deferred, msgs,
-		   n * sizeof(SharedInvalidationMessage));
+	memcpy(deferred + end, msgs, n * sizeof(SharedInvalidationMessage));
 	temp_invalidations_deferred += n;
 }
 
 /*
- * Execute them.  Rebuilding an open relation may file new messages, and may
- * come here again, so let go of the list first.
+ * Execute those that are there now.  Rebuilding an open relation may file new
+ * ones, and may call this again: then the inner call executes what is left.  It
+ * may also fail.  As in ReceiveSharedInvalidMessages(), a message counts as
+ * executed before it is, and the others remain for the next call.
  */
 void
 temp_invalidation_run_deferred(void)
 {
-	SharedInvalidationMessage *msgs = deferred;
-	int			n = temp_invalidations_deferred;
+	uint64		end = executed + temp_invalidations_deferred;
 
-	deferred = NULL;
-	temp_invalidations_deferred = maxdeferred = 0;
-
-	for (int i = 0; i < n; i++)
+	while (executed < end)
 	{
+		SharedInvalidationMessage msg = deferred[first_deferred];
+
+		executed++;
+		first_deferred++;
+		if (--temp_invalidations_deferred == 0)
+			first_deferred = 0;
 		SharedInvalidMessageCounter++;
-		LocalExecuteInvalidationMessage(&msgs[i]);
+		LocalExecuteInvalidationMessage(&msg);
 	}
-
-	/* Keep the space for the next time, unless it was used meanwhile. */
-	if (deferred == NULL)
-	{
-		deferred = msgs;
-		maxdeferred = n;
-	}
-	else
-		pfree(msgs);
 }
 
 static bool
@@ -337,8 +343,8 @@ tuple_is_foreign(Oid catalog, HeapTuple tuple)
 }
 
 /*
- * No such row now; might another session's temporary relation bring it about?
- * An OID that nobody has may be the next one's.
+ * There is no such row now.  Might another session's temporary relation create
+ * one?  A new relation may get an OID that is free now.
  */
 static bool
 key_may_become_foreign(CatCache *cache, Datum *keys)
@@ -381,7 +387,7 @@ relation_is_foreign(Oid relid)
 	if (relid < FirstNormalObjectId || temp_relation_owned(relid) != NULL)
 		return false;
 
-	/* Who asks about a relation's rows usually has it open. */
+	/* A caller that asks about a relation's rows usually has it open. */
 	cached = RelationIdGetCached(relid);
 	if (cached != NULL)
 		return cached->rd_rel->relpersistence == RELPERSISTENCE_TEMP &&

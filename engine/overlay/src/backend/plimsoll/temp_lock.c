@@ -3,37 +3,36 @@
  * temp_lock.c
  *	  Temporary relations without heavyweight locks.
  *
- * Locks on a temporary relation serve one purpose: to keep its owner and a session
- * that drops or alters it from without (a superuser, DROP OWNED, DROP TYPE ...
- * CASCADE) apart.  That is rare; the owner's use is not.  So, with
- * temp_skip_locks = on, the owner goes without locks, and the others pay.
+ * Locks on a temporary relation have one purpose: to keep its owner apart from
+ * another session that drops or alters it (a superuser, DROP OWNED, DROP TYPE ...
+ * CASCADE).  That is rare, and the owner's use is frequent.  So with
+ * temp_skip_locks = on the owner takes no locks and the other sessions pay.
  *
  * Owner.  At the first lock of a transaction that could be skipped, the owner
  * publishes in its slot of shared memory which (virtual) transaction is at work
- * on its temporary relations, and then looks whether another session is
- * interested in them.  If not, all locks on them and on what belongs to
- * them (see temp_relation.c), as well as on the temporary schema, are skipped
- * for the rest of the transaction.  If so, the owner takes real locks in this
- * transaction, exactly as in stock PostgreSQL.
+ * on its temporary relations, and then checks whether another session is
+ * interested in them.  If not, the owner skips all locks on them, on what belongs
+ * to them (see temp_relation.c) and on the temporary schema for the rest of the
+ * transaction.  If so, the owner takes real locks in this transaction, exactly as
+ * in stock PostgreSQL.
  *
- * Others.  Who has got a lock of at least ShareUpdateExclusive mode on a relation
- * finds out whether it is a temporary one of a living session.  If so, it
- * registers its interest in the owner's slot, until the end of its own
- * transaction, and then looks whether a transaction is at work there.  If there
- * is, it waits for the end of that by its virtual transaction ID, which
- * the deadlock detector, lock_timeout and log_lock_waits understand.
- * Whatever the owner starts later meets the interest, and then the lock.
+ * Others.  A session that has got a lock of at least ShareUpdateExclusive mode on
+ * a relation checks whether it is a temporary one of a living session.  If so, it
+ * registers its interest in the owner's slot until the end of its own
+ * transaction, and then checks whether a transaction is at work there.  If there
+ * is one, it waits for that transaction by its virtual transaction ID, which
+ * the deadlock detector, lock_timeout and log_lock_waits understand.  Whatever
+ * the owner starts later sees the interest, and then the lock.
  *
  *		owner:	at_work = lxid;		barrier;	read interest
  *		other:	interest++;			barrier;	read at_work
  *
- * One of the two sees the other, or both do, which is just slow.
+ * At least one of the two sees the other.  If both do, that is only slower.
  *
- * Compared with stock the other session waits for the whole of the
- * owner's transaction if that has touched any temporary relation, not only
- * this one.  Weak locks (AccessShare of pg_relation_size(), say) exclude nobody: a
- * relation may vanish under one that just looks, and is then reported as
- * missing.
+ * Unlike in stock, the other session waits for the owner's whole transaction if
+ * that has touched any temporary relation, not only this one.  Weak locks (such
+ * as AccessShare of pg_relation_size()) do not keep the owner out: a relation may
+ * vanish while another session looks at it, and is then reported as missing.
  *
  * Skipped locks are recorded, so that releases are symmetric and the question
  * whether a lock is held gets the right answer.  A subtransaction's rollback
@@ -64,6 +63,7 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "plimsoll/temp_lock.h"
+#include "plimsoll/temp_row.h"
 #include "port/atomics.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
@@ -138,6 +138,7 @@ static List *session_skipped = NIL;
 /* Owners, by proc number, whom we shut out until the transaction ends. */
 static List *shut_out = NIL;
 
+static void make_real(Oid relid);
 static bool object_is_ours(Oid classid, Oid objid);
 static bool may_skip(void);
 static bool owner_of(Oid classid, Oid objid, ProcNumber *owner);
@@ -146,19 +147,24 @@ static Oid	relation_of(Oid classid, Oid objid);
 static Oid	relation_of_scanned(Oid classid, Oid indexid,
 								AttrNumber oidcol, Oid objid);
 
+const TempRelationListener temp_lock_listener = {
+	.setting = &temp_skip_locks,
+	.exposed = make_real,
+};
+
 Size
-TempLockShmemSize(void)
+temp_lock_shmem_size(void)
 {
 	return add_size(offsetof(TempLockShared, slots),
 					mul_size(sizeof(TempLockSlot), NUM_SLOTS));
 }
 
 void
-TempLockShmemInit(void)
+temp_lock_shmem_init(void)
 {
 	bool		found;
 
-	shared = ShmemInitStruct("Plimsoll temp locks", TempLockShmemSize(), &found);
+	shared = ShmemInitStruct("Plimsoll temp locks", temp_lock_shmem_size(), &found);
 	if (found)
 		return;
 	pg_atomic_init_u32(&shared->in_use, 0);
@@ -219,15 +225,14 @@ temp_lock_recorded(Oid classid, Oid objid, LOCKMODE mode)
 }
 
 /*
- * The relation has ceased to be a private matter: take the locks that we
- * are supposed to hold.
+ * The relation is exposed now: take the locks that we are supposed to hold.
  *
- * Which subtransaction skipped them is not on record, so the transaction gets
- * them: rolled back with this one, they would be missed by those around it.  The
- * record stays, for the releases to come.
+ * We do not record which subtransaction skipped them, so the top transaction gets
+ * them: if they went with a rollback of this subtransaction, the outer ones would
+ * lack them.  The record stays for the releases to come.
  */
-void
-temp_lock_make_real(Oid relid)
+static void
+make_real(Oid relid)
 {
 	TempObjectKey key = {RelationRelationId, relid};
 	SkippedLock *lock = skipped ? skipped_lookup(skipped, key) : NULL;
@@ -320,7 +325,7 @@ temp_lock_shut_out_owner(Oid classid, Oid objid, bool dontWait)
 
 /* Transaction end: nothing is held, nobody is shut out any more. */
 void
-AtEOXact_TempLock(bool isCommit)
+AtEOXact_temp_lock(bool isCommit)
 {
 	if (decision != UNDECIDED)
 	{

@@ -4,12 +4,14 @@
  *	  Files of temporary relations that a session left behind.
  *
  * The start of the server removes all files of temporary relations, and so does
- * the restart after a crash, unless remove_temp_files_after_crash is off.  A
- * session removes its own as it drops its relations, and what is left of them at
- * its very end.  Where neither came to it, whoever gets the proc number next
- * removes them, all of them being named t<proc>_*: one byte per proc number
- * tells whether it has to look.  The byte is set before a session makes its
- * first file and cleared when it has removed the last.
+ * the restart after a crash unless remove_temp_files_after_crash is off.  A
+ * session removes its own files as it drops its relations, and the rest at its
+ * very end.  If a session did not get that far, the next one with its proc number
+ * removes the files, which are all named t<proc>_*.  One byte per proc number
+ * tells whether it has to look; it is set before a session makes its first file
+ * and cleared when the session has removed the last.
+ *
+ * Whoever makes files passes a function that removes them when the session ends.
  *
  * src/backend/plimsoll/temp_orphan.c
  *
@@ -22,8 +24,6 @@
 #include "common/relpath.h"
 #include "miscadmin.h"
 #include "plimsoll/temp_orphan.h"
-#include "plimsoll/temp_storage.h"
-#include "plimsoll/temp_tablespace.h"
 #include "postmaster/postmaster.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
@@ -42,21 +42,25 @@ typedef struct TempOrphanShared
 
 static TempOrphanShared *shared;
 
-static bool registered = false;
+/* Functions that remove the files of this session, one for each who makes any. */
+#define MAX_REMOVERS 4
+
+static TempFileRemover removers[MAX_REMOVERS];
+static int	nremovers = 0;
 
 Size
-TempOrphanShmemSize(void)
+temp_orphan_shmem_size(void)
 {
 	return add_size(offsetof(TempOrphanShared, may_have_files),
 					mul_size(sizeof(bool), NUM_PROCS));
 }
 
 void
-TempOrphanShmemInit(void)
+temp_orphan_shmem_init(void)
 {
 	bool		found;
 
-	shared = ShmemInitStruct("Plimsoll temp orphans", TempOrphanShmemSize(), &found);
+	shared = ShmemInitStruct("Plimsoll temp orphans", temp_orphan_shmem_size(), &found);
 	if (found)
 		return;
 	shared->in_use = false;
@@ -64,8 +68,8 @@ TempOrphanShmemInit(void)
 }
 
 /*
- * May there be temporary relations without files, of any session?  Who can see
- * a relation in a catalog sees that this was set before.
+ * May there be temporary relations without files, of any session?  This is set
+ * before such a relation becomes visible in a catalog.
  */
 bool
 temp_orphan_sessions(void)
@@ -77,19 +81,22 @@ temp_orphan_sessions(void)
 static void
 end_session(int code, Datum arg)
 {
-	temp_storage_unlink_all();
-	temp_tablespace_release_all();
+	for (int i = 0; i < nremovers; i++)
+		removers[i] ();
 	shared->may_have_files[MyProcNumber] = false;
 }
 
-/* A file is about to be made. */
+/* A file is about to be made; the remover is called when the session ends. */
 void
-temp_orphan_file_begins(void)
+temp_orphan_file_begins(TempFileRemover remover)
 {
-	if (registered)
-		return;
-	on_shmem_exit(end_session, 0);
-	registered = true;
+	for (int i = 0; i < nremovers; i++)
+		if (removers[i] == remover)
+			return;
+	Assert(nremovers < MAX_REMOVERS);
+	if (nremovers == 0)
+		on_shmem_exit(end_session, 0);
+	removers[nremovers++] = remover;
 	shared->may_have_files[MyProcNumber] = true;
 }
 
@@ -137,8 +144,8 @@ remove_from_tablespace(const char *tablespace, const char *prefix)
 }
 
 /*
- * Remove the files of whoever had our proc number, in all databases.  Catalog rows
- * that still lead to them are of no other use than to be deleted.
+ * Remove the files of earlier sessions with our proc number, in all databases.
+ * Catalog rows that still point to them will only be deleted.
  */
 static void
 remove_predecessors(void)

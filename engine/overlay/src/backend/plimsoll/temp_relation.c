@@ -3,27 +3,30 @@
  * temp_relation.c
  *	  The temporary relations that this session made and therefore owns.
  *
- * Everything that makes temporary tables cheap rests on one fact: nobody but
- * their owner reads or writes them.  Ownership is therefore a matter of record,
- * not of persistence: a relation is ours if this session created it, in its
- * own temporary namespace.  Leftovers of a crashed predecessor with the same
- * proc number, which RemoveTempRelations() cleans up while an autovacuum
- * worker may be at it too, are not ours; nor are, in a parallel worker, the
- * relations of the leader.
+ * Temporary tables can be made cheap because only their owner reads or writes
+ * them.  We do not infer ownership from relpersistence but record it: a relation
+ * is ours if this session created it in its own temporary namespace.  Not ours
+ * are the relations that a crashed predecessor with the same proc number left
+ * behind (RemoveTempRelations() and an autovacuum worker may both be removing
+ * them) and, in a parallel worker, the relations of the leader.
  *
  * The catalog objects that belong to a relation (its row type, constraints,
  * defaults, rules ...) are remembered as its members, so that rows about them
  * in pg_depend and its like can be told from everybody else's.  A relation whose
- * rows the memory catalog keeps leads to its unit there.
+ * rows the memory catalog keeps points to its unit there.
  *
- * The record follows (sub)transactions by a stack of events: what a rolled-back
- * subtransaction created is forgotten, what it dropped is ours still.  Only the
- * events of the ending (sub)transaction are visited, so that ten thousand live
- * tables cost nothing there.
+ * This file knows nothing of the parts that rely on the record (invalidation,
+ * locks, commit, the memory catalog).  They register a listener and are called
+ * when the record changes.
  *
- * A relation that other sessions come across in ordinary work, because it
- * inherits from a permanent table, is "exposed": it stays in the record, and is
- * treated as any temporary relation is in stock PostgreSQL.
+ * A stack of events makes the record transactional: what a rolled-back
+ * subtransaction created is forgotten, what it dropped remains ours.  The end of
+ * a (sub)transaction visits only its own events, so live tables cost nothing
+ * there.
+ *
+ * A relation that other sessions meet in ordinary work, because it inherits from
+ * a permanent table, is "exposed": it stays in the record but is treated as in
+ * stock PostgreSQL.
  *
  * IDENTIFICATION
  *	  src/backend/plimsoll/temp_relation.c
@@ -38,12 +41,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "common/hashfn.h"
-#include "plimsoll/memcat.h"
-#include "plimsoll/temp_commit.h"
-#include "plimsoll/temp_invalidation.h"
-#include "plimsoll/temp_lock.h"
 #include "plimsoll/temp_relation.h"
-#include "plimsoll/temp_toast.h"
 #include "utils/memutils.h"
 
 /* The record itself: relations by OID. */
@@ -113,6 +111,15 @@ typedef struct Event
 /* Number of relations in the record; zero short-cuts every test of ownership. */
 int			temp_relation_count = 0;
 
+#define MAX_LISTENERS 8
+
+static const TempRelationListener *listeners[MAX_LISTENERS];
+static int	nlisteners = 0;
+
+#define foreach_listener(listener) \
+	for (const TempRelationListener **place = listeners, *listener; \
+		 place < listeners + nlisteners && (listener = *place); place++)
+
 static MemoryContext temp_relation_context = NULL;
 static relations_hash *relations = NULL;
 static members_hash *members = NULL;
@@ -121,12 +128,24 @@ static Event *events = NULL;
 static int	nevents = 0;
 static int	maxevents = 0;
 
+static bool is_wanted(void);
 static void create_record(void);
 static void push_event(EventKind kind, Oid classid, Oid objid);
 static bool is_drop(const Event *event);
 static void forget_object(TempObjectKey key);
 static void forget_relation(TempRelation *rel);
 static void forget_member(TempRelationMember *member);
+
+/* Repeating the call, as the restart after a crash does, is harmless. */
+void
+temp_relation_listen(const TempRelationListener *listener)
+{
+	for (int i = 0; i < nlisteners; i++)
+		if (listeners[i] == listener)
+			return;
+	Assert(nlisteners < MAX_LISTENERS);
+	listeners[nlisteners++] = listener;
+}
 
 TempRelation *
 temp_relation_find(Oid relid)
@@ -146,12 +165,17 @@ temp_relation_find(Oid relid)
 void
 temp_relation_created(Oid relid, Oid relnamespace, char relpersistence)
 {
-	if (isTempOrTempToastNamespace(relnamespace) && !MemCatServes(relid))
-		MemCatNamesOutside = true;
+	if (!isTempOrTempToastNamespace(relnamespace))
+		return;
+	foreach_listener(listener)
+	{
+		if (listener->created)
+			listener->created(relid);
+	}
+
 	if (relpersistence != RELPERSISTENCE_TEMP ||
-		!(temp_local_invalidation || temp_skip_locks || temp_async_commit) ||
+		!is_wanted() ||
 		IsParallelWorker() ||
-		!isTempOrTempToastNamespace(relnamespace) ||
 		temp_relation_find(relid) != NULL)
 		return;
 
@@ -165,9 +189,11 @@ temp_relation_enter(Oid relid)
 	TempRelation *rel;
 	bool		found;
 
-	/* Before anyone can miss a change that we keep to ourselves. */
-	if (temp_local_invalidation)
-		temp_invalidation_announce();
+	foreach_listener(listener)
+	{
+		if (listener->recording)
+			listener->recording();
+	}
 
 	create_record();
 	rel = MemoryContextAllocZero(temp_relation_context, sizeof(TempRelation));
@@ -190,9 +216,9 @@ temp_relation_dropped(Oid relid)
 
 /*
  * A relation has been made a child of another one.  If the parent is not ours,
- * whoever plans a query on it will come across the child and its children,
- * if only to pass them by.  There is no way back, not even by rollback: being
- * treated as stock is always right.
+ * every session that plans a query on it opens the child and its children.
+ * A relation stays exposed even after a rollback: the stock behaviour is always
+ * correct.
  */
 void
 temp_relation_inherits(Oid relid, Oid parentid)
@@ -207,7 +233,11 @@ temp_relation_inherits(Oid relid, Oid parentid)
 		if (rel != NULL)
 		{
 			rel->exposed = true;
-			temp_lock_make_real(childid);
+			foreach_listener(listener)
+			{
+				if (listener->exposed)
+					listener->exposed(childid);
+			}
 		}
 	}
 }
@@ -238,8 +268,8 @@ temp_relation_add_member(TempRelation *rel, Oid classid, Oid objid)
 }
 
 /*
- * The object has been dropped by the current subtransaction.  Its OID may be
- * a stranger's in the next, while the relation lives.
+ * The current subtransaction has dropped the object.  Another object may get its
+ * OID later while the relation still exists.
  */
 void
 temp_relation_member_dropped(Oid classid, Oid objid)
@@ -276,7 +306,7 @@ temp_relation_of_object(Oid classid, Oid objid)
 
 /* Keep or undo what the ending transaction did to the record. */
 void
-AtEOXact_TempRelation(bool isCommit)
+AtEOXact_temp_relation(bool isCommit)
 {
 	while (nevents > 0)
 	{
@@ -285,8 +315,11 @@ AtEOXact_TempRelation(bool isCommit)
 		if (is_drop(event) == isCommit)
 			forget_object(event->object);
 	}
-	AtEOXact_MemCat();
-	AtEOXact_TempToast();
+	foreach_listener(listener)
+	{
+		if (listener->xact_ended)
+			listener->xact_ended();
+	}
 }
 
 /*
@@ -294,8 +327,8 @@ AtEOXact_TempRelation(bool isCommit)
  * They are on top of the stack, those of its children having come to it.
  */
 void
-AtEOSubXact_TempRelation(bool isCommit, SubTransactionId mySubid,
-						 SubTransactionId parentSubid)
+AtEOSubXact_temp_relation(bool isCommit, SubTransactionId mySubid,
+						  SubTransactionId parentSubid)
 {
 	if (isCommit)
 	{
@@ -313,6 +346,31 @@ AtEOSubXact_TempRelation(bool isCommit, SubTransactionId mySubid,
 	}
 }
 
+/* The memory that the record takes, but for what the allocator rounds up. */
+int64
+temp_relation_bytes(void)
+{
+	if (temp_relation_context == NULL)
+		return 0;
+	return relations->size * sizeof(RelationEntry) +
+		relations->members * sizeof(TempRelation) +
+		members->size * sizeof(MemberEntry) +
+		members->members * sizeof(TempRelationMember) +
+		maxevents * sizeof(Event);
+}
+
+/* Does any part need the record with the session's settings? */
+static bool
+is_wanted(void)
+{
+	foreach_listener(listener)
+	{
+		if (listener->setting && *listener->setting)
+			return true;
+	}
+	return false;
+}
+
 static void
 create_record(void)
 {
@@ -322,7 +380,7 @@ create_record(void)
 												  "Plimsoll temp relations",
 												  ALLOCSET_DEFAULT_SIZES);
 	relations = relations_create(temp_relation_context, 64, NULL);
-	members = members_create(temp_relation_context, 256, NULL);
+	members = members_create(temp_relation_context, 64, NULL);
 	maxevents = 64;
 	events = MemoryContextAlloc(temp_relation_context,
 								maxevents * sizeof(Event));
@@ -377,8 +435,11 @@ forget_relation(TempRelation *rel)
 		forget_member(dlist_container(TempRelationMember, sibling, iter.cur));
 	relations_delete(relations, rel->relid);
 	temp_relation_count--;
-	if (rel->unit != NULL)
-		MemUnitRelease(rel->unit);
+	foreach_listener(listener)
+	{
+		if (listener->forgotten)
+			listener->forgotten(rel);
+	}
 	pfree(rel);
 }
 

@@ -3,8 +3,8 @@
  * temp_row.c
  *	  Catalog rows by the relation that they are about.
  *
- * Which rows of which catalog make up a relation is said here and nowhere
- * else: invalidation, commit, locks and the memory catalog all ask here.
+ * This is the only place that knows which rows of which catalog make up a
+ * relation.  Invalidation, commit, locks and the memory catalog use it.
  *
  * src/backend/plimsoll/temp_row.c
  *
@@ -34,8 +34,9 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "plimsoll/temp_relation.h"
+#include "plimsoll/temp_row.h"
 #include "utils/fmgroids.h"
+#include "utils/rel.h"
 
 static TempRelation *relation_of_reference(Oid catalogid, HeapTuple tuple);
 static TempRelation *relation_of_type(Form_pg_type type);
@@ -95,7 +96,7 @@ temp_row_relation(Oid catalogid, HeapTuple tuple, Oid *memberid)
  * not, or NULL, judged by the row itself; *memberid as above.
  */
 TempRelation *
-temp_relation_of_row(Oid catalogid, HeapTuple tuple, Oid *memberid)
+temp_row_owner(Oid catalogid, HeapTuple tuple, Oid *memberid)
 {
 	Oid			relid = temp_row_relation(catalogid, tuple, memberid);
 
@@ -107,6 +108,19 @@ temp_relation_of_row(Oid catalogid, HeapTuple tuple, Oid *memberid)
 		return relation_of_type((Form_pg_type) GETSTRUCT(tuple));
 	}
 	return relation_of_reference(catalogid, tuple);
+}
+
+/* Is this catalog row about a temporary relation of ours that is not exposed? */
+bool
+temp_row_is_ours(Relation catalog, HeapTuple tuple)
+{
+	Oid			memberid;
+	TempRelation *rel;
+
+	if (temp_relation_count == 0)
+		return false;
+	rel = temp_row_owner(RelationGetRelid(catalog), tuple, &memberid);
+	return rel != NULL && !rel->exposed;
 }
 
 /*

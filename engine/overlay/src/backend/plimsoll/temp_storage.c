@@ -4,30 +4,30 @@
  *	  Storage of temporary relations that have no file until they need one.
  *
  * A temporary relation that fits into the local buffers never reads or writes
- * its file; creating, sizing and unlinking it is all that happens there.  With
- * temp_lazy_files = on the relations of this session get a storage manager of
- * their own, which knows each fork of them:
+ * its file; the file is only created, measured and unlinked.  With
+ * temp_lazy_files = on the session's relations get a storage manager of their
+ * own, which tracks each fork:
  *
  *		absent	--create-->	in memory	--write, read-->	in a file
  *
- * A fork in memory has a size and nothing else.  Its pages are in local buffers;
- * one that is in none is a page of zeros, for a page with content leaves the
- * buffers by being written.  That first write makes the file, in the full size of
- * the fork, from where on it is an ordinary fork of md.c, segments and all.
- * There is no state between the two: if the file cannot be made, what there
- * is of it is removed and the fork stays in memory.
+ * A fork in memory has a size and nothing else.  Its pages are in local buffers.
+ * A page that is in no buffer is all zeros, because a page with content leaves
+ * the buffers only by being written.  The first write creates the file in the
+ * fork's full size; from then on md.c manages the fork as usual.  There is no
+ * state between the two: if the file cannot be made, whatever exists of it is
+ * removed and the fork stays in memory.
  *
- * The record of forks is the session's, not that of its SMgrRelations, which come
- * and go.  It follows transactions as files do: an entry appears when storage
- * is created and goes when it is unlinked, at the end of the transaction that
- * drops it or that fails to create it.
+ * The record of forks belongs to the session, not to its SMgrRelations, which
+ * come and go.  It follows transactions as files do: an entry appears when
+ * storage is created and goes when it is unlinked, at the end of the transaction
+ * that drops it or that fails to create it.
  *
- * Storage that is not in the record belongs to md.c: that of a predecessor with our
- * proc number, which we may only drop, and that of other sessions, which we may
- * measure and drop.  They may be without files, too.
+ * Storage that is not in the record belongs to md.c: that of a predecessor with
+ * our proc number, which we may only drop, and that of other sessions, which we
+ * may measure and drop.  Either may lack its files, too.
  *
- * Builds of indexes and rewrites of tables go round the buffers (bulk_write.c);
- * their first pages are put into local buffers here instead.
+ * Index builds and table rewrites bypass the buffers (bulk_write.c); this file
+ * puts their first pages into local buffers instead.
  *
  * src/backend/plimsoll/temp_storage.c
  *
@@ -82,6 +82,7 @@ static Storage *find_storage(RelFileLocatorBackend rlocator);
 static Fork *find_fork(SMgrRelation reln, ForkNumber forknum);
 static Fork *fork_in_memory(SMgrRelation reln, ForkNumber forknum);
 static void unlink_fork(Storage *storage, ForkNumber forknum);
+static void unlink_all(void);
 static void forget_if_gone(Storage *storage);
 static void make_file(SMgrRelation reln, ForkNumber forknum);
 static bool put_into_buffer(SMgrRelation reln, ForkNumber forknum,
@@ -157,21 +158,6 @@ temp_storage_unlink(RelFileLocatorBackend rlocator, ForkNumber forknum, bool isR
 		forget_if_gone(storage);
 }
 
-/* The session ends; whatever file is left leads nowhere. */
-void
-temp_storage_unlink_all(void)
-{
-	storages_iterator iter;
-	Storage    *storage;
-
-	if (record == NULL)
-		return;
-	storages_start_iterate(record, &iter);
-	while ((storage = storages_iterate(record, &iter)) != NULL)
-		for (ForkNumber forknum = 0; forknum <= MAX_FORKNUM; forknum++)
-			unlink_fork(storage, forknum);
-}
-
 void
 temp_storage_extend(SMgrRelation reln, ForkNumber forknum, BlockNumber blocknum,
 					const void *buffer, bool skipFsync)
@@ -207,9 +193,9 @@ temp_storage_zeroextend(SMgrRelation reln, ForkNumber forknum,
 }
 
 /*
- * A bulk write comes back to a page that it has left empty.  True if the page
- * is in a local buffer now; if false, it has to be written to the file.  The
- * fork may have got its file since, and the empty page still be in a buffer.
+ * A bulk write returns to a page that it left empty.  True if the page is in a
+ * local buffer now; if false, the caller must write it to the file.  The fork may
+ * have got its file meanwhile while the empty page is still in a buffer.
  */
 bool
 temp_storage_rewrite(SMgrRelation reln, ForkNumber forknum,
@@ -231,7 +217,7 @@ temp_storage_prefetch(SMgrRelation reln, ForkNumber forknum,
 	return mdprefetch(reln, forknum, blocknum, nblocks);
 }
 
-/* Past the buffers, a file would be seen as extended and never written. */
+/* A read that bypasses the buffers sees zeros, as in a file just extended. */
 void
 temp_storage_readv(SMgrRelation reln, ForkNumber forknum, BlockNumber blocknum,
 				   void **buffers, BlockNumber nblocks)
@@ -250,8 +236,8 @@ temp_storage_readv(SMgrRelation reln, ForkNumber forknum, BlockNumber blocknum,
 }
 
 /*
- * An asynchronous read has to be one, so it needs the file.  It happens only for
- * a page that left the buffers before anything was written on it.
+ * An asynchronous read needs a real file.  It happens only for a page that left
+ * the buffers before anything was written on it.
  */
 void
 temp_storage_startreadv(PgAioHandle *ioh, SMgrRelation reln, ForkNumber forknum,
@@ -325,7 +311,7 @@ temp_storage_registersync(SMgrRelation reln, ForkNumber forknum)
 		mdregistersync(reln, forknum);
 }
 
-/* The size in bytes of a fork that no file tells it of; false if one does. */
+/* The size in bytes of a fork without a file; false if it has one. */
 bool
 temp_storage_size(RelFileLocatorBackend rlocator, ForkNumber forknum, int64 *size)
 {
@@ -393,6 +379,21 @@ unlink_fork(Storage *storage, ForkNumber forknum)
 	fork->nblocks = 0;
 }
 
+/* The session ends; nothing leads to a file that is left. */
+static void
+unlink_all(void)
+{
+	storages_iterator iter;
+	Storage    *storage;
+
+	if (record == NULL)
+		return;
+	storages_start_iterate(record, &iter);
+	while ((storage = storages_iterate(record, &iter)) != NULL)
+		for (ForkNumber forknum = 0; forknum <= MAX_FORKNUM; forknum++)
+			unlink_fork(storage, forknum);
+}
+
 static void
 forget_if_gone(Storage *storage)
 {
@@ -423,7 +424,7 @@ make_file(SMgrRelation reln, ForkNumber forknum)
 	};
 
 	error_context_stack = &callback;
-	temp_orphan_file_begins();
+	temp_orphan_file_begins(unlink_all);
 	mdunlink(reln->smgr_rlocator, forknum, false);
 	PG_TRY();
 	{

@@ -3,15 +3,15 @@
  * temp_tablespace.c
  *	  Tablespaces that hold temporary relations without files.
  *
- * No catalog row keeps DROP TABLESPACE from removing a tablespace that somebody
- * uses; the files there do.  So a session that keeps temporary relations
- * without files in a tablespace keeps one empty file there, t<proc>_0, which is
- * the name of a temporary relation's file that no relation has.  It stays when
- * the last relation goes, for the next will come soon; DROP TABLESPACE
- * asks all sessions to close the files there (the barrier SMGRRELEASE) before it
- * looks again, and that is when we remove it.
+ * Files in a tablespace keep DROP TABLESPACE from removing it; no catalog row
+ * does.  So a session that keeps temporary relations without files in a
+ * tablespace keeps one empty file there, t<proc>_0.  That is the name of a
+ * temporary relation's file which no relation has.  The file stays when the last
+ * relation goes, since the next will come soon.  DROP TABLESPACE asks all
+ * sessions to close their files there (the barrier SMGRRELEASE) before it looks
+ * again, and that is when we remove it.
  *
- * The tablespaces of the database itself need no such file: they stay.
+ * The database's own tablespaces cannot be dropped, so they need no such file.
  *
  * src/backend/plimsoll/temp_tablespace.c
  *
@@ -78,6 +78,15 @@ remove_file(const char *path)
 				 errmsg("could not remove file \"%s\": %m", path)));
 }
 
+/* The session ends. */
+static void
+release_all(void)
+{
+	for (int i = 0; i < nheld; i++)
+		remove_file(held[i].path);
+	nheld = 0;
+}
+
 /* Storage is being created in this tablespace. */
 void
 temp_tablespace_enter(Oid spcOid, Oid dbOid)
@@ -101,7 +110,7 @@ temp_tablespace_enter(Oid spcOid, Oid dbOid)
 		snprintf(tablespace->path, MAXPGPATH, "%s/t%d_0", directory, MyProcNumber);
 		pfree(directory);
 		TablespaceCreateDbspace(spcOid, dbOid, false);
-		temp_orphan_file_begins();
+		temp_orphan_file_begins(release_all);
 		make_file(tablespace->path);
 		nheld++;
 	}
@@ -118,7 +127,7 @@ temp_tablespace_leave(Oid spcOid)
 		tablespace->relations--;
 }
 
-/* Somebody wants to drop a tablespace: let go of those that we do not need. */
+/* A session wants to drop a tablespace: release those that we do not need. */
 void
 temp_tablespace_release_unused(void)
 {
@@ -132,13 +141,4 @@ temp_tablespace_release_unused(void)
 			remove_file(held[i].path);
 	}
 	nheld = kept;
-}
-
-/* The session ends. */
-void
-temp_tablespace_release_all(void)
-{
-	for (int i = 0; i < nheld; i++)
-		remove_file(held[i].path);
-	nheld = 0;
 }

@@ -3,21 +3,21 @@
  * temp_toast.c
  *	  Toast tables of temporary tables in memory, made when a value needs one.
  *
- * A toast table, with its index, is half of what CREATE TABLE costs once the
- * catalog rows are in memory, and most temporary tables never put a value there.
- * With temp_lazy_toast = on a table of the memory catalog gets none when it is
- * made.  The toaster asks here whether such a table may put a value out of line,
- * and the moment it is about to, the toast table is made the ordinary way.
+ * A toast table with its index is half of the cost of CREATE TABLE once the
+ * catalog rows are in memory, and most temporary tables never store a value
+ * there.  With temp_lazy_toast = on a new table of the memory catalog gets none.
+ * The toaster asks here whether such a table may store a value out of line; when
+ * it is about to do so, the toast table is made in the ordinary way.
  *
- * That is the midst of an INSERT, UPDATE, COPY or rewrite.  Its command goes on
- * with the command id and the snapshot it began with, as it does when a volatile
- * function that it calls makes a table; and the toaster is called with pins, but
- * without a lock on a buffer.  The open relation is rebuilt in place.
+ * That happens in the middle of an INSERT, UPDATE, COPY or rewrite.  The command
+ * continues with the command id and the snapshot it began with, as it does when a
+ * volatile function that it calls makes a table.  The toaster is called with
+ * pins but without a lock on a buffer.  The open relation is rebuilt in place.
  *
- * Who has no toast table and could need one is not on record anywhere: any table
- * of the memory catalog would have got its toast table when it was made or
- * altered, had it not been put off.  So what was put off stays so when the table
- * moves to the real catalogs, and whatever the setting is by then.
+ * Nothing records which tables lack a deferred toast table: a table of the memory
+ * catalog would have got one when it was made or altered, had it not been
+ * deferred.  So it stays deferred when the table moves to the real catalogs, and
+ * whatever the setting is by then.
  *
  * src/backend/plimsoll/temp_toast.c
  *
@@ -39,8 +39,8 @@
 bool		temp_lazy_toast = false;
 bool		temp_toast_volatile = false;
 
-/* has this session put off any? */
-static bool put_off = false;
+/* has this session deferred any? */
+static bool deferred_any = false;
 
 /* Was the table in the memory catalog from the start, wherever it is now? */
 static bool
@@ -53,32 +53,33 @@ from_memory(Relation rel)
 }
 
 /*
- * Shall the toast table of a table that is being made or altered wait?  Not if
- * it has options, which would have nowhere to go, or takes the place of another
- * one, whose contents will be swapped for its own.
+ * Is the toast table of a table that is being made or altered deferred?  Not if
+ * it has options, which must be stored with it, or replaces another one whose
+ * contents will be swapped for its own.
  */
 bool
-temp_toast_puts_off(Relation rel, Datum reloptions, Oid oldToast)
+temp_toast_defers(Relation rel, Datum reloptions, Oid oldToast)
 {
 	if (!temp_lazy_toast || reloptions != (Datum) 0 ||
 		OidIsValid(oldToast) || !from_memory(rel))
 		return false;
-	put_off = true;
+	deferred_any = true;
 	return true;
 }
 
-/* Was it put off, and never made? */
+/* Was it deferred and not made since? */
 bool
-temp_toast_is_off(Relation rel)
+temp_toast_is_deferred(Relation rel)
 {
 	return !OidIsValid(rel->rd_rel->reltoastrelid) && from_memory(rel) &&
 		table_relation_needs_toast_table(rel);
 }
 
 /*
- * A function in mid-command may have made the toast table in a subtransaction
- * that was rolled back.  An aborting one cannot rebuild the relation, and the
- * command around, which has it open, would look for what is gone.
+ * A function called by the command may have made the toast table in a
+ * subtransaction that was rolled back.  An aborting subtransaction cannot rebuild
+ * the relation, and the command, which has it open, would look for a toast table
+ * that is gone.
  */
 void
 temp_toast_refresh(Relation rel)
@@ -87,19 +88,41 @@ temp_toast_refresh(Relation rel)
 		RelationClose(RelationIdGetRelation(RelationGetRelid(rel)));
 }
 
-/* Makes it, in the midst of whatever goes on. */
+/* The transaction has ended, and with it all subtransactions. */
+static void
+end_volatile(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
+		temp_toast_volatile = false;
+}
+
+/* From here to the end of the transaction no pointer is to be relied on. */
+static void
+set_volatile(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+	{
+		RegisterXactCallback(end_volatile, NULL);
+		registered = true;
+	}
+	temp_toast_volatile = true;
+}
+
+/* Makes it in the middle of the running command. */
 void
 temp_toast_make(Relation rel)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext,
-											   "toast table put off",
+											   "deferred toast table",
 											   ALLOCSET_SMALL_SIZES);
 	MemoryContext before = MemoryContextSwitchTo(work);
 
-	Assert(temp_toast_is_off(rel));
-	/* in the real catalogs the table's row must be nobody else's to change */
+	Assert(temp_toast_is_deferred(rel));
+	/* if it is in the real catalogs, nobody else may change the table's row */
 	LockRelationOid(RelationGetRelid(rel), ShareUpdateExclusiveLock);
-	CreateToastTablePutOff(rel);
+	CreateDeferredToastTable(rel);
 	MemoryContextSwitchTo(before);
 	MemoryContextDelete(work);
 
@@ -107,14 +130,14 @@ temp_toast_make(Relation rel)
 		elog(ERROR, "toast table of \"%s\" was made but is not there",
 			 RelationGetRelationName(rel));
 	if (GetCurrentTransactionNestLevel() > 1)
-		temp_toast_volatile = true;
+		set_volatile();
 }
 
 /* ALTER TABLE SET with options for the toast table: now there is one. */
 void
 temp_toast_take_options(Relation rel, List *options)
 {
-	if (!temp_toast_is_off(rel))
+	if (!temp_toast_is_deferred(rel))
 		return;
 	foreach_node(DefElem, option, options)
 	{
@@ -135,11 +158,5 @@ temp_toast_take_options(Relation rel, List *options)
 bool
 temp_toast_may_vanish(void)
 {
-	return put_off && GetCurrentTransactionNestLevel() > 1;
-}
-
-void
-AtEOXact_TempToast(void)
-{
-	temp_toast_volatile = false;
+	return deferred_any && GetCurrentTransactionNestLevel() > 1;
 }

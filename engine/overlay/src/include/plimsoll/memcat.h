@@ -5,7 +5,7 @@
  *	  tables live in backend memory instead of the shared catalogs.
  *
  * This header is what core sees: every hook in an existing file calls one of
- * these.  While the session owns no memory row MemCatActive is false and each
+ * these.  While the session owns no memory row memcat_active is false and each
  * hook costs one predictable branch.
  *
  * src/include/plimsoll/memcat.h
@@ -31,13 +31,13 @@ extern PGDLLIMPORT bool enable_temp_memory_catalog;
 extern PGDLLIMPORT int temp_memory_catalog_limit;
 
 /* true while this session has a table in memory, or rows of one */
-extern PGDLLIMPORT bool MemCatActive;
+extern PGDLLIMPORT bool memcat_active;
 
 /* true once the real pg_class has had a row in our temporary schemas */
-extern PGDLLIMPORT bool MemCatNamesOutside;
+extern PGDLLIMPORT bool memcat_names_outside;
 
 /* true while some table must move to the real catalogs at command end */
-extern PGDLLIMPORT bool MemCatSpillPending;
+extern PGDLLIMPORT bool memcat_spill_pending;
 
 /*
  * Memory rows carry virtual TIDs: block numbers no catalog will ever reach.
@@ -46,7 +46,7 @@ extern PGDLLIMPORT bool MemCatSpillPending;
 #define MEMCAT_FIRST_BLOCK	((BlockNumber) 0xE0000000)
 
 static inline bool
-MemCatIsTid(Oid relid, const ItemPointerData *tid)
+memcat_tid_is_virtual(Oid relid, const ItemPointerData *tid)
 {
 	return relid < FirstUnpinnedObjectId &&
 		ItemPointerGetBlockNumberNoCheck(tid) >= MEMCAT_FIRST_BLOCK &&
@@ -54,43 +54,42 @@ MemCatIsTid(Oid relid, const ItemPointerData *tid)
 }
 
 /* ownership: which relations are served from memory (memcat_owner.c) */
-extern Oid	MemCatNewTable(const CreateStmt *stmt, char relkind,
-						   Oid accessMethodId, Oid tablespaceId);
-extern Oid	MemCatNewMember(Oid tableId, Oid tablespaceId);
-extern bool MemCatHasRows(void);
-extern bool MemCatServes(Oid relid);
-extern bool MemCatMayHave(Oid catalogId, const ObjectAddress *object);
-struct MemUnit;
-extern void MemUnitRelease(struct MemUnit *unit);
-extern void AtEOXact_MemCat(void);
+extern Oid	memcat_new_table(const CreateStmt *stmt, char relkind,
+							 Oid accessMethodId, Oid tablespaceId);
+extern Oid	memcat_new_member(Oid tableId, Oid tablespaceId);
+extern bool memcat_has_rows(void);
+extern bool memcat_serves(Oid relid);
+extern bool memcat_may_have(Oid catalogId, const ObjectAddress *object);
 
 /* writes (memcat_write.c); true means the row was dealt with in memory */
-extern bool MemCatInsert(Relation catalog, HeapTuple tup);
-extern bool MemCatUpdate(Relation catalog, ItemPointer *otid, HeapTuple tup);
-extern bool MemCatDelete(Relation catalog, ItemPointer *tid);
-extern void MemCatInplaceUpdate(Relation catalog, HeapTuple tup);
-extern void MemCatWrittenBySql(Relation catalog, HeapTuple tup);
-extern void MemCatSpill(void);
+extern bool memcat_insert(Relation catalog, HeapTuple tup);
+extern bool memcat_update(Relation catalog, ItemPointer *otid, HeapTuple tup);
+extern bool memcat_delete(Relation catalog, ItemPointer *tid);
+extern void memcat_update_inplace(Relation catalog, HeapTuple tup);
+extern void memcat_written_by_sql(Relation catalog, HeapTuple tup);
+
+/* moves to the real catalogs (memcat_spill.c) */
+extern void memcat_spill(void);
 
 /* catalog scans through systable_*, and the catcache's (memcat_scan.c) */
 typedef struct MemCatScan MemCatScan;
 
-extern bool MemCatLookup(Oid catalogId, TupleDesc tupdesc, int nkeys,
-						 ScanKey keys, HeapTuple *tuple);
-extern MemCatScan *MemCatBeginScan(Relation catalog, Snapshot snapshot,
-								   int nkeys, ScanKey key,
-								   bool *memory_only);
-extern HeapTuple MemCatScanNext(MemCatScan *scan);
-extern bool MemCatScanExhausted(MemCatScan *scan);
-extern void MemCatEndScan(MemCatScan *scan);
+extern bool memcat_lookup(Oid catalogId, TupleDesc tupdesc, int nkeys,
+						  ScanKey keys, HeapTuple *tuple);
+extern MemCatScan *memcat_scan_begin(Relation catalog, Snapshot snapshot,
+									 int nkeys, ScanKey key,
+									 bool *memory_only);
+extern HeapTuple memcat_scan_next(MemCatScan *scan);
+extern bool memcat_scan_exhausted(MemCatScan *scan);
+extern void memcat_scan_end(MemCatScan *scan);
 
 /* single rows by virtual TID */
-extern bool MemCatFetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
-						TupleTableSlot *slot);
-extern bool MemCatTidVisible(Oid catalogId, ItemPointer tid, Snapshot snapshot);
-extern bool MemCatTidDeleted(Oid catalogId, ItemPointer tid, CommandId *cmax);
-extern bool MemCatLatestTid(Oid catalogId, ItemPointer tid, Snapshot snapshot,
-							ItemPointer moved);
+extern bool memcat_tid_fetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
+							 TupleTableSlot *slot);
+extern bool memcat_tid_visible(Oid catalogId, ItemPointer tid, Snapshot snapshot);
+extern bool memcat_tid_deleted(Oid catalogId, ItemPointer tid, CommandId *cmax);
+extern bool memcat_tid_latest(Oid catalogId, ItemPointer tid, Snapshot snapshot,
+							  ItemPointer moved);
 
 /* scans of the executor and of COPY (memcat_exec.c) */
 struct TableScanDescData;
@@ -98,48 +97,60 @@ struct IndexScanDescData;
 typedef struct MemCatTableScan MemCatTableScan;
 typedef struct MemCatIndexScan MemCatIndexScan;
 
-extern void MemCatStoreSlot(HeapTuple tup, TupleTableSlot *slot);
-extern bool MemCatStoreNext(HeapTuple tup, TupleTableSlot *slot);
-extern void MemCatAttachTable(struct TableScanDescData *scan);
-extern void MemCatAttachTidRange(struct TableScanDescData *scan,
-								 ItemPointer mintid, ItemPointer maxtid);
-extern bool MemCatTableBefore(struct TableScanDescData *scan,
-							  ScanDirection direction, bool inited,
-							  HeapTuple *tup);
-extern HeapTuple MemCatTableAfter(struct TableScanDescData *scan);
-extern void MemCatTableRescan(struct TableScanDescData *scan);
-extern void MemCatTableEnd(struct TableScanDescData *scan);
-extern void MemCatAttachIndex(struct IndexScanDescData *scan);
-extern void MemCatIndexRescan(struct IndexScanDescData *scan,
-							  ScanKey keys, int nkeys);
-extern bool MemCatIndexMerging(struct IndexScanDescData *scan);
-extern bool MemCatIndexNextSlot(struct IndexScanDescData *scan,
-								ScanDirection direction, TupleTableSlot *slot);
-extern ItemPointer MemCatIndexNextTid(struct IndexScanDescData *scan,
-									  ScanDirection direction);
-extern void MemCatIndexMark(struct IndexScanDescData *scan);
-extern void MemCatIndexRestore(struct IndexScanDescData *scan);
-extern void MemCatIndexEnd(struct IndexScanDescData *scan);
+extern void memcat_slot_set(HeapTuple tup, TupleTableSlot *slot);
+extern bool memcat_slot_set_next(HeapTuple tup, TupleTableSlot *slot);
+extern void memcat_table_attach(struct TableScanDescData *scan);
+extern void memcat_table_attach_tid_range(struct TableScanDescData *scan,
+										  ItemPointer mintid, ItemPointer maxtid);
+extern bool memcat_table_before(struct TableScanDescData *scan,
+								ScanDirection direction, bool inited,
+								HeapTuple *tup);
+extern HeapTuple memcat_table_after(struct TableScanDescData *scan);
+extern void memcat_table_rescan(struct TableScanDescData *scan);
+extern void memcat_table_end(struct TableScanDescData *scan);
+extern void memcat_index_attach(struct IndexScanDescData *scan);
+extern void memcat_index_rescan(struct IndexScanDescData *scan,
+								ScanKey keys, int nkeys);
+extern bool memcat_index_merging(struct IndexScanDescData *scan);
+extern bool memcat_index_next_slot(struct IndexScanDescData *scan,
+								   ScanDirection direction, TupleTableSlot *slot);
+extern ItemPointer memcat_index_next_tid(struct IndexScanDescData *scan,
+										 ScanDirection direction);
+extern void memcat_index_mark(struct IndexScanDescData *scan);
+extern void memcat_index_restore(struct IndexScanDescData *scan);
+extern void memcat_index_end(struct IndexScanDescData *scan);
 
 /* the end of a session (memcat_end.c) */
-extern void MemCatEndSession(void);
-extern void MemCatDropTables(int flags);
+extern void memcat_end_session(void);
+extern void memcat_drop_tables(int flags);
+
+/* at the start of the server (startup.c) */
+struct TempRelationListener;
+extern const struct TempRelationListener memcat_listener;
+extern Size memcat_shmem_size(void);
+extern void memcat_shmem_init(void);
 
 /* what other backends must know (memcat_shared.c) */
-extern Size MemCatShmemSize(void);
-extern void MemCatShmemInit(void);
-extern void MemCatClampFrozen(Oid dbid, TransactionId *frozenXid,
-							  MultiXactId *minMulti);
-extern bool MemCatReferencedElsewhere(Oid dbid, Oid classId, Oid objectId);
-extern void MemCatForbidDrop(const ObjectAddress *object);
-extern void MemCatForbidAlterType(Oid typeOid);
+extern void memcat_clamp_frozen(Oid dbid, TransactionId *frozenXid,
+								MultiXactId *minMulti);
+extern void memcat_forbid_name(Oid namespaceId);
+
+/* objects that tables in memory depend on (memcat_reference.c) */
+extern char *memcat_referenced_elsewhere(Oid dbid, Oid classId, Oid objectId);
+extern void memcat_forbid_drop(const ObjectAddress *object);
+extern void memcat_forbid_alter_type(Oid typeOid);
+extern PGDLLEXPORT void memcat_each_reference(void (*found) (void *arg, int pid,
+															 Oid database,
+															 Oid classId,
+															 Oid objectId),
+											  void *arg);
 
 /* OIDs that rows in memory have (memcat_oid.c) */
-extern Oid	MemCatNewOid(Oid catalogId);
-extern void MemCatOidsComeAgain(void);
-extern PGDLLEXPORT int64 MemCatOidsHeld(void);
+extern Oid	memcat_oid_new(Oid catalogId);
+extern void memcat_oid_wrapped_around(void);
+extern PGDLLEXPORT int64 memcat_oid_held(void);
 
-extern PGDLLEXPORT bool MemCatSession(int index, int *pid, Oid *database,
-									  int64 *tables, int64 *rows, int64 *bytes);
+extern PGDLLEXPORT bool memcat_session(int index, int *pid, Oid *database,
+									   int64 *tables, int64 *rows, int64 *bytes);
 
 #endif							/* PLIMSOLL_MEMCAT_H */

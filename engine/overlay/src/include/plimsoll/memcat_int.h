@@ -19,6 +19,7 @@
 #include "access/htup_details.h"
 #include "lib/ilist.h"
 #include "plimsoll/memcat.h"
+#include "plimsoll/temp_relation.h"
 
 #define MEMCAT_MAX_KEYS		4	/* hash keys of one catalog */
 #define MEMCAT_KEY_COLS		3	/* columns of one hash key */
@@ -100,7 +101,6 @@ typedef struct MemRow
 	MemCatalog *cat;
 	MemUnit    *unit;
 	uint32		id;				/* what the virtual TID encodes */
-	Size		size;
 	CommandId	ins_cid;
 	CommandId	del_cid;
 	bool		open;			/* inserted by the current transaction */
@@ -129,7 +129,7 @@ typedef struct MemSnap
 } MemSnap;
 
 static inline bool
-MemRowVisible(const MemRow *row, const MemSnap *snap)
+memcat_row_visible(const MemRow *row, const MemSnap *snap)
 {
 	switch (snap->view)
 	{
@@ -151,7 +151,7 @@ MemRowVisible(const MemRow *row, const MemSnap *snap)
  * its unique key, older ones were gone by then.
  */
 static inline bool
-MemRowKnown(const MemRow *row, const MemSnap *snap)
+memcat_row_known(const MemRow *row, const MemSnap *snap)
 {
 	return snap->view != MEMVIEW_CID || !row->open || row->ins_cid < snap->curcid;
 }
@@ -171,71 +171,94 @@ typedef struct MemSearch
 	ScanKey		keys;
 } MemSearch;
 
+/*
+ * What follows is in the order of the layers: a file calls those before it,
+ * never those after it.  All of them may call temp_relation.c.
+ */
+
+/* memcat_memory.c */
+extern MemoryContext memcat_context(void);
+extern void *memcat_alloc(Size size);
+extern void *memcat_alloc0(Size size);
+extern void *memcat_realloc(void *pointer, Size size);
+extern void memcat_free(void *pointer);
+extern int64 memcat_allocated(void);
+
 /* memcat_key.c */
-extern void MemKeyInit(MemoryContext context);
-extern MemCatalog *MemKeyCatalog(Oid relid);
-extern dlist_head *MemKeyFind(MemCatalog *cat, int keyno, const Datum *values);
-extern void MemKeyLink(MemCatalog *cat, MemRow *row);
-extern void MemKeyUnlink(MemCatalog *cat, MemRow *row);
+extern void memcat_key_init(void);
+extern MemCatalog *memcat_key_catalog(Oid relid);
+extern dlist_head *memcat_key_find(MemCatalog *cat, int keyno, const Datum *values);
+extern void memcat_key_link(MemCatalog *cat, MemRow *row);
+extern void memcat_key_unlink(MemCatalog *cat, MemRow *row);
 
 static inline MemRow *
-MemRowOfLink(int keyno, dlist_node *node)
+memcat_row_of_link(int keyno, dlist_node *node)
 {
 	return (MemRow *) ((char *) node - offsetof(MemRow, links) -
 					   keyno * sizeof(MemLink) - offsetof(MemLink, node));
 }
 
-/* memcat_store.c */
-extern MemRow *MemStoreInsert(MemCatalog *cat, MemUnit *unit, HeapTuple tup);
-extern void MemStoreDelete(MemRow *row);
-extern void MemStoreFree(MemRow *row);
-extern MemRow *MemStoreByTid(Oid relid, const ItemPointerData *tid);
-extern MemoryContext MemStoreContext(void);
-extern int64 MemStoreRows(void);
-extern int64 MemStoreBytes(void);
+/* memcat_undo.c */
+typedef struct MemUndoAction
+{
+	void		(*commit) (void *what); /* may be NULL */
+	void		(*abort) (void *what);
+} MemUndoAction;
+
+extern void memcat_undo_init(void);
+extern void memcat_undo_prepare(void);
+extern void memcat_undo_push(const MemUndoAction *action, void *what);
 
 /* memcat_oid.c */
-extern Size MemOidShmemSize(void);
-extern void MemOidShmemInit(void);
-extern void MemOidHold(const MemRow *row);
-extern void MemOidRelease(const MemRow *row);
-extern void MemOidReleaseAll(void);
+extern Size memcat_oid_shmem_size(void);
+extern void memcat_oid_shmem_init(void);
+extern void memcat_oid_hold(const MemRow *row);
+extern void memcat_oid_release(const MemRow *row);
+extern void memcat_oid_release_all(void);
 
-/* memcat_undo.c */
-typedef enum MemUndoOp
-{
-	MEMUNDO_INSERT,
-	MEMUNDO_DELETE,
-	MEMUNDO_SPILL,				/* a unit is to move */
-	MEMUNDO_MOVE,				/* it moved */
-} MemUndoOp;
+/* memcat_unit.c */
+extern MemUnit *memcat_unit_new(Oid relid);
+extern void memcat_unit_enter(MemUnit *unit, Oid relid);
+extern void memcat_unit_release(MemUnit *unit);
+extern void memcat_unit_gone(MemUnit *unit);
+extern MemUnit *memcat_unit_of_relation(const TempRelation *rel);
+extern MemUnit *memcat_unit_of(Oid classId, Oid objectId);
+extern int64 memcat_unit_count(void);
 
-extern void MemUndoInit(void);
-extern void MemUndoPrepare(void);
-extern void MemUndoPush(MemUndoOp op, void *what);
-extern void MemUnitSpill(MemUnit *unit);
-extern MemUnit *MemUnitPending(void);
-extern void MemUnitMoved(MemUnit *unit);
-
-/* memcat_search.c */
-extern MemSnap MemSnapOf(Snapshot snapshot);
-extern void MemSearchBegin(MemSearch *search, MemCatalog *cat, MemSnap snap,
-						   TupleDesc tupdesc, int nkeys, ScanKey keys);
-extern MemRow *MemSearchNext(MemSearch *search);
-
-/* memcat_owner.c */
-extern MemUnit *MemOwnerUnit(Oid classId, Oid objectId);
-extern MemUnit *MemOwnerRoute(Oid catalogId, HeapTuple tup);
-extern void MemOwnerSpillAnchors(Relation catalog, HeapTuple tup);
-extern bool MemOwnerKeysOwned(Oid catalogId, int nkeys, ScanKey keys);
-extern int64 MemOwnerUnits(void);
-extern void MemUnitGone(MemUnit *unit);
+/* memcat_reference.c */
+extern Size memcat_reference_shmem_size(void);
+extern void memcat_reference_shmem_init(void);
+extern int64 memcat_reference_bytes(void);
+extern bool memcat_reference_publish(MemRow *row);
+extern void memcat_reference_lock(const MemRow *row);
+extern void memcat_reference_withdraw(MemRow *row);
 
 /* memcat_shared.c */
-extern bool MemSharedPublish(MemRow *row);
-extern void MemSharedLockObject(const MemRow *row);
-extern void MemSharedWithdraw(MemRow *row);
-extern void MemSharedHorizon(void);
-extern void MemSharedReport(void);
+extern void memcat_shared_begin(void);
+extern void memcat_shared_class_enters(const MemRow *row);
+extern void memcat_shared_class_leaves(const MemRow *row);
+extern void memcat_shared_report(int64 tables, int64 rows, int64 bytes);
+
+/* memcat_store.c */
+extern void memcat_store_init(void);
+extern MemRow *memcat_store_insert(MemCatalog *cat, MemUnit *unit, HeapTuple tup);
+extern void memcat_store_delete(MemRow *row);
+extern MemRow *memcat_store_by_tid(Oid relid, const ItemPointerData *tid);
+extern int64 memcat_store_rows(void);
+extern int64 memcat_store_bytes(void);
+
+/* memcat_search.c */
+extern MemSnap memcat_snap_of(Snapshot snapshot);
+extern void memcat_search_begin(MemSearch *search, MemCatalog *cat, MemSnap snap,
+								TupleDesc tupdesc, int nkeys, ScanKey keys);
+extern MemRow *memcat_search_next(MemSearch *search);
+
+/* memcat_spill.c */
+extern void memcat_spill_unit(MemUnit *unit);
+
+/* memcat_owner.c */
+extern MemUnit *memcat_owner_route(Oid catalogId, HeapTuple tup);
+extern void memcat_owner_spill_anchors(Relation catalog, HeapTuple tup);
+extern bool memcat_owner_keys_owned(Oid catalogId, int nkeys, ScanKey keys);
 
 #endif							/* PLIMSOLL_MEMCAT_INT_H */

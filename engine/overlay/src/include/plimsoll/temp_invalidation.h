@@ -21,13 +21,13 @@ extern PGDLLIMPORT bool temp_local_invalidation;
 
 extern PGDLLIMPORT int temp_invalidations_deferred;
 
-extern Size TempInvalidationShmemSize(void);
-extern void TempInvalidationShmemInit(void);
+struct TempRelationListener;
+extern const struct TempRelationListener temp_invalidation_listener;
+extern Size temp_invalidation_shmem_size(void);
+extern void temp_invalidation_shmem_init(void);
 
 /* The owner's side */
-extern void temp_invalidation_announce(void);
 extern bool temp_invalidation_is_ours(Relation catalog, HeapTuple tuple);
-extern bool temp_invalidation_owns_row(Relation catalog, HeapTuple tuple);
 extern bool temp_invalidation_is_silent(Relation catalog, HeapTuple tuple);
 
 /* The side of all the others */

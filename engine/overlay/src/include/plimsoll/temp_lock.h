@@ -22,21 +22,21 @@ extern PGDLLIMPORT bool temp_skip_locks;
 
 extern PGDLLIMPORT int temp_locks_skipped;
 
-extern Size TempLockShmemSize(void);
-extern void TempLockShmemInit(void);
+extern const TempRelationListener temp_lock_listener;
+extern Size temp_lock_shmem_size(void);
+extern void temp_lock_shmem_init(void);
 
 /* The owner's side; see the inline functions below */
 extern bool temp_lock_skip_own(Oid classid, Oid objid, LOCKMODE mode);
 extern bool temp_lock_forget(Oid classid, Oid objid, LOCKMODE mode);
 extern bool temp_lock_recorded(Oid classid, Oid objid, LOCKMODE mode);
-extern void temp_lock_make_real(Oid relid);
 extern bool temp_lock_skip_session(Oid relid);
 extern bool temp_lock_unskip_session(Oid relid);
 
 /* The side of all the others */
 extern bool temp_lock_shut_out_owner(Oid classid, Oid objid, bool dontWait);
 
-extern void AtEOXact_TempLock(bool isCommit);
+extern void AtEOXact_temp_lock(bool isCommit);
 
 /*
  * About to lock a catalog object: is it ours, so that there is no need to?  If

@@ -10,11 +10,14 @@
 #ifndef PLIMSOLL_TEMP_ORPHAN_H
 #define PLIMSOLL_TEMP_ORPHAN_H
 
-extern Size TempOrphanShmemSize(void);
-extern void TempOrphanShmemInit(void);
+/* removes files that this session made; no error if there are none */
+typedef void (*TempFileRemover) (void);
+
+extern Size temp_orphan_shmem_size(void);
+extern void temp_orphan_shmem_init(void);
 
 extern bool temp_orphan_sessions(void);
 extern void temp_orphan_session_begins(void);
-extern void temp_orphan_file_begins(void);
+extern void temp_orphan_file_begins(TempFileRemover remover);
 
 #endif							/* PLIMSOLL_TEMP_ORPHAN_H */

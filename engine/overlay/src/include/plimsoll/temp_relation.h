@@ -21,12 +21,35 @@
 typedef struct TempRelation
 {
 	Oid			relid;
-	bool		exposed;		/* other sessions meet it in ordinary work */
-	struct MemUnit *unit;		/* serves it from memory (memcat), or NULL */
+	bool		exposed;		/* other sessions open it in ordinary work */
+	struct MemUnit *unit;		/* the memory catalog's, or NULL */
 	dlist_head	members;		/* catalog objects that belong to it */
 } TempRelation;
 
+/*
+ * A part of the server that relies on the record and wants to hear of changes.
+ * Each part registers once, when the server starts; any callback may be NULL.
+ */
+typedef struct TempRelationListener
+{
+	/* the setting with which the part needs the record, or NULL */
+	const bool *setting;
+
+	/* a relation is being created in our temporary schema, recorded or not */
+	void		(*created) (Oid relid);
+	/* a relation is about to be recorded */
+	void		(*recording) (void);
+	/* a relation has just become exposed */
+	void		(*exposed) (Oid relid);
+	/* a relation is leaving the record */
+	void		(*forgotten) (TempRelation *rel);
+	/* a transaction has ended and the record is up to date */
+	void		(*xact_ended) (void);
+} TempRelationListener;
+
 extern PGDLLIMPORT int temp_relation_count;
+
+extern void temp_relation_listen(const TempRelationListener *listener);
 
 /* A catalog object as a key of a hash table (lib/simplehash.h). */
 typedef struct TempObjectKey
@@ -52,14 +75,10 @@ extern void temp_relation_member_dropped(Oid classid, Oid objid);
 extern TempRelation *temp_relation_holding(Oid classid, Oid objid);
 extern TempRelation *temp_relation_of_object(Oid classid, Oid objid);
 
-/* Catalog rows by what they are about (temp_row.c) */
-extern Oid	temp_row_relation(Oid catalogid, HeapTuple tuple, Oid *memberid);
-extern TempRelation *temp_relation_of_row(Oid catalogid, HeapTuple tuple,
-										  Oid *memberid);
-
-extern void AtEOXact_TempRelation(bool isCommit);
-extern void AtEOSubXact_TempRelation(bool isCommit, SubTransactionId mySubid,
-									 SubTransactionId parentSubid);
+extern int64 temp_relation_bytes(void);
+extern void AtEOXact_temp_relation(bool isCommit);
+extern void AtEOSubXact_temp_relation(bool isCommit, SubTransactionId mySubid,
+									  SubTransactionId parentSubid);
 
 /*
  * Our record of the relation, if it is ours and not exposed, else NULL.  The

@@ -52,9 +52,6 @@ extern bool temp_storage_measures_by(Oid funcid);
 extern bool temp_storage_rewrite(SMgrRelation reln, ForkNumber forknum,
 								 BlockNumber blocknum, const void *page);
 
-/* Between the parts of it */
-extern void temp_storage_unlink_all(void);
-
 /*
  * May this relation be one without files?  Called for each that the session opens
  * for the first time.

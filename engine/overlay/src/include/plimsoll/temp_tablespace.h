@@ -13,6 +13,5 @@
 extern void temp_tablespace_enter(Oid spcOid, Oid dbOid);
 extern void temp_tablespace_leave(Oid spcOid);
 extern void temp_tablespace_release_unused(void);
-extern void temp_tablespace_release_all(void);
 
 #endif							/* PLIMSOLL_TEMP_TABLESPACE_H */

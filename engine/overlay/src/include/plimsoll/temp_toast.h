@@ -18,17 +18,16 @@
 extern PGDLLIMPORT bool temp_lazy_toast;
 
 /*
- * True while a toast table that was put off may vanish by the rollback of a
- * subtransaction under those who keep pointers into it.
+ * True while the rollback of a subtransaction may remove a toast table into which
+ * a variable still points.
  */
 extern PGDLLIMPORT bool temp_toast_volatile;
 
-extern bool temp_toast_puts_off(Relation rel, Datum reloptions, Oid oldToast);
-extern bool temp_toast_is_off(Relation rel);
+extern bool temp_toast_defers(Relation rel, Datum reloptions, Oid oldToast);
+extern bool temp_toast_is_deferred(Relation rel);
 extern void temp_toast_refresh(Relation rel);
 extern void temp_toast_make(Relation rel);
 extern void temp_toast_take_options(Relation rel, List *options);
 extern bool temp_toast_may_vanish(void);
-extern void AtEOXact_TempToast(void);
 
 #endif							/* PLIMSOLL_TEMP_TOAST_H */

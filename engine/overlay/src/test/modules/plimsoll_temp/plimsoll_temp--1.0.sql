@@ -13,3 +13,7 @@ LANGUAGE C STRICT;
 CREATE FUNCTION held_oids() RETURNS bigint
 AS 'MODULE_PATHNAME', 'plimsoll_temp_held_oids'
 LANGUAGE C STRICT;
+
+CREATE FUNCTION deferred_after_error(failing regclass, awaited regclass) RETURNS int
+AS 'MODULE_PATHNAME', 'plimsoll_temp_deferred_after_error'
+LANGUAGE C STRICT;

@@ -131,6 +131,12 @@ DROP TABLE child;
 SELECT messages_since() > 0 AS told;
 DROP TABLE parent;
 
+-- Messages that a session defers to itself outlive an error of the one before them.
+CREATE TABLE failing (a int);
+CREATE TABLE awaited (a int);
+SELECT deferred_after_error('failing', 'awaited');
+DROP TABLE failing, awaited;
+
 DROP FUNCTION messages_since;
 DROP PROCEDURE note_messages;
 DROP EXTENSION plimsoll_temp;

@@ -111,6 +111,12 @@ foreach my $value ('off', 'on')
 		in_session($session, 'ROLLBACK');
 	}
 	is($session->query('SELECT count(*) FROM pg_prepared_xacts'), '0', "$value: nothing is prepared");
+
+	# GRANT changes the table's row without opening the table.
+	is( in_session($session, "BEGIN; GRANT SELECT ON mine TO PUBLIC; PREPARE TRANSACTION 'granted'"),
+		$value eq 'on' ? 'cannot PREPARE a transaction that has operated on temporary objects' : '',
+		"$value: PREPARE TRANSACTION after GRANT");
+	in_session($session, $value eq 'on' ? 'ROLLBACK' : "ROLLBACK PREPARED 'granted'");
 	$whole->('PREPARE TRANSACTION');
 
 	is(in_session($session, $_), '', "$value: $_ by the owner") foreach @own;
