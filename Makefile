@@ -2,65 +2,85 @@
 SHELL := bash
 .DEFAULT_GOAL := help
 
-# ENGINE=built builds PostgreSQL 18 with our patches (and stock beside it);
-# ENGINE=system uses an installed PostgreSQL 15-18 and says what is lost.
+# ENGINE=built builds PostgreSQL 18 with our patches; ENGINE=stock fetches it unpatched and compiled, and
+# ENGINE=system uses an installed PostgreSQL 15-18: both say what is lost.
 ENGINE ?= built
-ifeq ($(ENGINE),system)
-export PLIMSOLL_ENGINE ?= system
+ifneq ($(ENGINE),built)
+export PLIMSOLL_ENGINE ?= $(ENGINE)
+export PLIMSOLL_TEST_ENGINE ?= $(ENGINE)
 endif
+ENGINE_NEEDS = $(or $(filter stock,$(ENGINE)),$(if $(filter system,$(ENGINE)),server,engine))
 
 # A Go between 1.21 and ours fetches the toolchain that go.mod asks for.
 export GOTOOLCHAIN ?= auto
 
-# The report's users at the report's pace: an operation each in 20 minutes.
+# The report's users at the report's pace: an operation each in 20 minutes. Without a build the demo is short, too.
 DEMO_USERS    ?= 30000
 DEMO_THINK    ?= 20m
-DEMO_RAMP     ?= 30s
-DEMO_DURATION ?= 2m
+DEMO_RAMP     ?= $(if $(filter built,$(ENGINE)),20s,10s)
+DEMO_DURATION ?= $(if $(filter built,$(ENGINE)),1m,20s)
 DEMO_FLAGS    ?=
 
 # What `plimsoll version` and every result say about the program.
 CLI    = plimsoll/cmd/plimsoll/cli
-STAMP  = -X $(CLI).commit=$(shell git rev-parse HEAD 2>/dev/null) -X $(CLI).modified=$(shell git diff --quiet HEAD 2>/dev/null || echo true)
+STAMP  = -X $(CLI).commit=$(shell git rev-parse HEAD 2>/dev/null) \
+	-X $(CLI).modified=$(shell git diff --quiet HEAD 2>/dev/null || echo true)
 
 include engine/engine.mk
 
-.PHONY: help setup build demo demo-run test test-full lint format clean
+.PHONY: help setup build demo demo-run test test-full lint arrows format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing on this machine (says what and why)
-	@setup/install $(if $(filter system,$(ENGINE)),server,engine) go
+	@setup/install $(ENGINE_NEEDS) go
 
-build: setup engine ## the engine and the binary bin/plimsoll
-	@$(MAKE) --no-print-directory bin/plimsoll
+# What is asked for by name runs on ours alone: stock PostgreSQL is built when `make engine` or `make test` needs it.
+build: FLAVOUR = plimsoll
+
+build: setup ## the engine and the binary bin/plimsoll
+	@$(MAKE) --no-print-directory -j2 engine bin/plimsoll FLAVOUR=$(FLAVOUR)
 
 .PHONY: bin/plimsoll
 bin/plimsoll:
 	@go build -trimpath -ldflags '$(STAMP)' -o $@ ./cmd/plimsoll
 
-demo: build ## from nothing to 30,000 users: cluster, ERP base, live dashboard, Apdex, audit, HTML report
+TIMES = build/demo.times
+TIMED = setup/timed $(TIMES)
+
+demo: ## from nothing to 30,000 users: cluster, ERP base, live dashboard, Apdex, audit, HTML report
+	@rm -f $(TIMES)
+	@$(TIMED) "what the machine lacked" $(MAKE) --no-print-directory setup
+	@$(TIMED) "PostgreSQL, and the program beside it" $(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory demo-run
+	@$(TIMED)
 
 demo-run: bin/plimsoll
-	bin/plimsoll up
-	bin/plimsoll fill --if-empty
-	bin/plimsoll run --ui --users $(DEMO_USERS) --think $(DEMO_THINK) --ramp $(DEMO_RAMP) --duration $(DEMO_DURATION) $(DEMO_FLAGS)
+	@$(TIMED) "start a cluster" bin/plimsoll up
+	@$(TIMED) "fill the base" bin/plimsoll fill --if-empty
+	@$(TIMED) "load, audit, report" bin/plimsoll run --ui --users $(DEMO_USERS) --think $(DEMO_THINK) \
+		--ramp $(DEMO_RAMP) --duration $(DEMO_DURATION) $(DEMO_FLAGS)
 
 test: ## set everything up and pass the tests (what CI runs)
-	@setup/install $(if $(filter system,$(ENGINE)),server,engine) go test
+	@setup/install $(ENGINE_NEEDS) go test
 	@$(MAKE) --no-print-directory engine bin/plimsoll
 	@test/run
 
 test-full: ## make test, then the slow suites: PostgreSQL's own, long fuzz, soak
 	@$(MAKE) --no-print-directory test
+	@test/run rest
+	@test/matrix
 	@test/fuzz
 	@test/schemathesis
 	@$(MAKE) --no-print-directory engine-test-full
 
-lint: ## format check, go vet, staticcheck
+lint: ## golangci-lint (.golangci.yml), who may import whom (test/arrows/rules.txt), documents
 	@test/lint
+
+# AT=COMMIT draws an older commit; FORMAT is text, mermaid or dot.
+arrows: ## draw the import graph of lab and erp, with counts of rooms, arrows and climbing arrows
+	@go run ./test/arrows draw $(if $(AT),--at $(AT)) $(if $(FORMAT),--format $(FORMAT)) lab erp
 
 format: ## gofmt all Go files
 	gofmt -w $$(git ls-files '*.go')

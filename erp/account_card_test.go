@@ -44,19 +44,23 @@ func TestTheCardOfAnAccountEqualsItsBalance(t *testing.T) {
 	}
 	const february = "account=41&from=2025-02-01&to=2025-02-28"
 	all := ask(february)
-	if all.Opening != 315_00 || all.Turnover_Debit != 3_00 || all.Turnover_Credit != 30_00 || all.Closing != 288_00 || all.Count != 2 || len(all.Rows) != 2 {
+	if all.Opening != 315_00 || all.Turnover_Debit != 3_00 || all.Turnover_Credit != 30_00 || all.Closing != 288_00 ||
+		all.Count != 2 || len(all.Rows) != 2 {
 		t.Errorf("February: %+v", all)
 	}
-	if r := all.Rows[0]; r.Document != sale.ID || r.Number != sale.Number || r.Other_Account != "90" || r.Credit != 30_00 || len(r.Analytics) != 1 || r.Analytics[0] != d.o.Warehouses[0] {
+	if r := all.Rows[0]; r.Document != sale.ID || r.Number != sale.Number || r.Other_Account != "90" ||
+		r.Credit != 30_00 || len(r.Analytics) != 1 || r.Analytics[0] != d.o.Warehouses[0] {
 		t.Errorf("the first entry: %+v", r)
 	}
-	if c := ask(february + "&element=" + d.o.Warehouses[1].String()); c.Opening != 15_00 || c.Closing != 15_00 || c.Count != 0 {
+	if c := ask(february + "&element=" + d.o.Warehouses[1].String()); c.Opening != 15_00 || c.Closing != 15_00 ||
+		c.Count != 0 {
 		t.Errorf("the other warehouse: %+v", c)
 	}
 	if c := ask(february + "&limit=1"); len(c.Rows) != 1 || c.Count != 2 || c.Closing != 288_00 {
 		t.Errorf("a page: %+v", c)
 	}
-	for _, wrong := range []string{"", "account=77", "account=41&limit=0", "account=41&element=x", "account=41&from=2025-02-01&to=2025-01-01"} {
+	for _, wrong := range []string{"", "account=77", "account=41&limit=0", "account=41&element=x",
+		"account=41&from=2025-02-01&to=2025-01-01"} {
 		if a := d.Call(t, "GET", "/v1/reports/account-card?"+wrong, "", nil); a.Status != 400 {
 			t.Errorf("%q: %d %s", wrong, a.Status, a.Body)
 		}

@@ -17,10 +17,12 @@ func (d desk) ofAdvance(payment id.ID, sum string) erptest.Fields {
 	return with(d.invoice(payment), "advance", sum)
 }
 
-// An advance of a customer is charged VAT when its invoice is issued; the invoices of what is shipped for it take it back.
+// An advance of a customer is charged VAT when its invoice is issued; the invoices of what is shipped for it take it
+// back.
 func TestAnAdvanceOfACustomerIsChargedUntilItIsShipped(t *testing.T) {
 	d := sit(t, 1)
-	small, large := d.Post(t, "bank-receipt", "", d.payment("60.00", "B-1")), d.Post(t, "bank-receipt", "", d.payment("120.00", "B-2"))
+	small := d.Post(t, "bank-receipt", "", d.payment("60.00", "B-1"))
+	large := d.Post(t, "bank-receipt", "", d.payment("120.00", "B-2"))
 	first := d.live(t, "invoice-issued", d.ofAdvance(small.ID, ""), d.ofAdvance(large.ID, "120.00"))
 	if got := d.entries(t, first); got != "76AV 68 20.00" {
 		t.Errorf("entries of the advance: %s", got)
@@ -30,33 +32,40 @@ func TestAnAdvanceOfACustomerIsChargedUntilItIsShipped(t *testing.T) {
 	want(t, "a part of a payment", second, 201, "")
 	refused(t, "the same payment again", d.Post(t, "invoice-issued", "", d.ofAdvance(small.ID, "1.00")), "invoices")
 	refused(t, "take back an invoiced payment", d.unpost(t, "bank-receipt", large), "payments")
-	refused(t, "make less of it", d.Change(t, "/v1/documents/bank-receipt/"+large.ID.String(), 1, jsonOf(t, d.payment("119.99", "B-2"))), "payments")
-	sold := d.Post(t, "service-sale", "", d.services("7")) // 84.00 of 180.00 paid ahead, 30.00 of which are not invoiced
+	refused(t, "make less of it", d.Change(t, "/v1/documents/bank-receipt/"+large.ID.String(), 1,
+		jsonOf(t, d.payment("119.99", "B-2"))), "payments")
+	// 84.00 of 180.00 paid ahead, 30.00 of which are not invoiced
+	sold := d.Post(t, "service-sale", "", d.services("7"))
 	shipped := d.Post(t, "invoice-issued", "", d.invoice(sold.ID))
 	if got := d.entries(t, shipped.ID); got != "68 76AV 9.00" {
 		t.Errorf("entries of what 54.00 of 150.00 are set off by: %s", got)
 	}
-	if got := d.Value(t, "SELECT total || ' ' || set_off || ' ' || set_off_vat FROM doc_invoice_issued WHERE id = $1", shipped.ID); got != "84.00 54.00 9.00" {
+	if got := d.Value(t, "SELECT total || ' ' || set_off || ' ' || set_off_vat FROM doc_invoice_issued WHERE id = $1",
+		shipped.ID); got != "84.00 54.00 9.00" {
 		t.Errorf("the invoice says %s", got)
 	}
-	const books = "SELECT (SELECT sum(amount) || ' ' || sum(vat) FROM acc_sales_book_totals) || ', ' || (SELECT sum(amount) || ' ' || sum(vat) FROM acc_purchase_book_totals)"
+	const books = "SELECT (SELECT sum(amount) || ' ' || sum(vat) FROM acc_sales_book_totals) || ', ' || (SELECT " +
+		"sum(amount) || ' ' || sum(vat) FROM acc_purchase_book_totals)"
 	if got := d.Value(t, books); got != "195.00 39.00, 45.00 9.00" {
 		t.Errorf("the books have %s", got)
 	}
-	refused(t, "take back an advance that is set off", d.unpost(t, "invoice-issued", erptest.Answer{ID: first}), "customer_advances")
+	refused(t, "take back an advance that is set off", d.unpost(t, "invoice-issued", erptest.Answer{ID: first}),
+		"customer_advances")
 	sold = d.Post(t, "service-sale", "", d.services("10"))
 	rest := d.live(t, "invoice-issued", d.invoice(sold.ID), d.invoice(sold.ID))
 	if got := d.entries(t, rest); got != "68 76AV 16.00" {
 		t.Errorf("entries of what the rest is set off by: %s", got)
 	}
-	if got := d.Value(t, "SELECT coalesce(sum(debit - credit), 0) FROM gl_general_totals WHERE account = '76AV' AND period = 'infinity'"); got != "0.00" {
+	if got := d.Value(t, "SELECT coalesce(sum(debit - credit), 0) FROM gl_general_totals WHERE account = '76AV' "+
+		"AND period = 'infinity'"); got != "0.00" {
 		t.Errorf("%s are left on 76AV", got)
 	}
 	owed := d.Post(t, "bank-receipt", "", d.payment("10.00", "B-3"))
 	refused(t, "what pays a debt", d.Post(t, "invoice-issued", "", d.invoice(owed.ID)), "advance")
 	want(t, "an advance of a sale", d.Post(t, "invoice-issued", "", d.ofAdvance(sold.ID, "1.00")), 400, "invalid")
 	_, contract := d.supplier(t)
-	want(t, "under another contract", d.Post(t, "invoice-issued", "", with(d.invoice(owed.ID), "contract", contract)), 400, "invalid")
+	want(t, "under another contract", d.Post(t, "invoice-issued", "", with(d.invoice(owed.ID), "contract", contract)),
+		400, "invalid")
 	want(t, "under none", d.Post(t, "invoice-issued", "", erptest.Fields{"basis": owed.ID}), 400, "invalid")
 	erptest.Clean(t, d.Database)
 }
@@ -77,7 +86,8 @@ func TestAnInvoiceOfWhatWasOwedSetsNothingOff(t *testing.T) {
 	erptest.Clean(t, d.Database)
 }
 
-// The VAT of an advance to a supplier is deducted when its invoice comes; the invoices of what is received for it restore it.
+// The VAT of an advance to a supplier is deducted when its invoice comes; the invoices of what is received for it
+// restore it.
 func TestAnAdvanceToASupplierIsDeductedUntilItIsReceived(t *testing.T) {
 	d := sit(t, 1)
 	d.Post(t, "bank-receipt", "", d.payment("500.00", "B-1"))
@@ -99,17 +109,19 @@ func TestAnAdvanceToASupplierIsDeductedUntilItIsReceived(t *testing.T) {
 	if got := d.entries(t, came.ID); got != "68 19 16.00, 76VA 68 16.00" {
 		t.Errorf("entries of what 96.00 of 120.00 are set off by: %s", got)
 	}
-	if got := d.Value(t, "SELECT amount || ' ' || vat FROM acc_supplier_advances_totals WHERE period = 'infinity'"); got != "24.00 4.00" {
+	if got := d.Value(t, "SELECT amount || ' ' || vat FROM acc_supplier_advances_totals "+
+		"WHERE period = 'infinity'"); got != "24.00 4.00" {
 		t.Errorf("%s are still ahead", got)
 	}
-	refused(t, "take back an advance that is set off", d.unpost(t, "invoice-received", erptest.Answer{ID: first}), "supplier_advances")
+	refused(t, "take back an advance that is set off", d.unpost(t, "invoice-received", erptest.Answer{ID: first}),
+		"supplier_advances")
 	receipt := d.Post(t, "bank-receipt", "", d.payment("1.00", "B-9"))
 	want(t, "of a payment of ours", d.Post(t, "invoice-received", "", of(receipt, "F-5")), 400, "invalid")
 	erptest.Clean(t, d.Database)
 }
 
-// While invoices of advances are issued and set off, payments and sales under the contract come and go: never is more set off than was invoiced, nor is an invoiced
-// payment taken back.
+// While invoices of advances are issued and set off, payments and sales under the contract come and go: never is more
+// set off than was invoiced, nor is an invoiced payment taken back.
 func TestConcurrentAdvancesAreOfWhatIsPaid(t *testing.T) {
 	c := erptest.New(t, 1)
 	d := desk{c, erptest.Login(t, c.Worker(t, server.Config{}), c.Organisations[0].User), c.Organisations[0]}
@@ -118,35 +130,37 @@ func TestConcurrentAdvancesAreOfWhatIsPaid(t *testing.T) {
 		payments = append(payments, d.Post(t, "bank-receipt", "", d.payment("24.00", string(rune('A'+n)))).ID)
 	}
 	done := make(chan [2]int, 6)
-	together(posters(t, c, []string{d.Base, c.Worker(t, server.Config{})}, 6), func(n int, u *erptest.User, rng *rand.Rand) {
-		var made, said int
-		for range 8 {
-			var a erptest.Answer
-			switch payment := payments[rng.IntN(len(payments))]; rng.IntN(4) {
-			case 0:
-				a = u.Post(t, "invoice-issued", "", d.invoice(payment))
-			case 1:
-				if a = u.Post(t, "service-sale", "", d.services("1")); a.Status == 201 {
-					a = u.Post(t, "invoice-issued", "", d.invoice(a.ID))
+	together(posters(t, c, []string{d.Base, c.Worker(t, server.Config{})}, 6),
+		func(n int, u *erptest.User, rng *rand.Rand) {
+			var made, said int
+			for range 8 {
+				var a erptest.Answer
+				switch payment := payments[rng.IntN(len(payments))]; rng.IntN(4) {
+				case 0:
+					a = u.Post(t, "invoice-issued", "", d.invoice(payment))
+				case 1:
+					if a = u.Post(t, "service-sale", "", d.services("1")); a.Status == 201 {
+						a = u.Post(t, "invoice-issued", "", d.invoice(a.ID))
+					}
+				case 2:
+					a = u.Call(t, "POST", "/v1/documents/bank-receipt/"+payment.String()+
+						[]string{"/post", "/unpost"}[rng.IntN(2)], "", nil)
+				case 3:
+					if a = u.Post(t, "invoice-issued", "", d.invoice(payment)); a.Status == 201 {
+						a = u.Call(t, "POST", "/v1/documents/invoice-issued/"+a.ID.String()+"/unpost", "", nil)
+					}
 				}
-			case 2:
-				a = u.Call(t, "POST", "/v1/documents/bank-receipt/"+payment.String()+[]string{"/post", "/unpost"}[rng.IntN(2)], "", nil)
-			case 3:
-				if a = u.Post(t, "invoice-issued", "", d.invoice(payment)); a.Status == 201 {
-					a = u.Call(t, "POST", "/v1/documents/invoice-issued/"+a.ID.String()+"/unpost", "", nil)
+				switch a.Status {
+				case 200, 201:
+					made++
+				case 409:
+					said++
+				default:
+					t.Errorf("%d %s", a.Status, a.Body)
 				}
 			}
-			switch a.Status {
-			case 200, 201:
-				made++
-			case 409:
-				said++
-			default:
-				t.Errorf("%d %s", a.Status, a.Body)
-			}
-		}
-		done <- [2]int{made, said}
-	})
+			done <- [2]int{made, said}
+		})
 	close(done)
 	var made, said int
 	for n := range done {

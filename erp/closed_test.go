@@ -56,7 +56,8 @@ func (d desk) on(date, quantity string) erptest.Document {
 	return doc
 }
 
-// Whatever is done to a document that is, was or would be dated in a closed month is refused, in every shape; the books stay as they are.
+// Whatever is done to a document that is, was or would be dated in a closed month is refused, in every shape; the
+// books stay as they are.
 func TestNothingIsWrittenIntoAClosedMonth(t *testing.T) {
 	c := erptest.New(t, 1)
 	bases := c.Mixed(t)
@@ -64,7 +65,8 @@ func TestNothingIsWrittenIntoAClosedMonth(t *testing.T) {
 	path := func(a erptest.Answer) string { return "/v1/documents/goods-receipt/" + a.ID.String() }
 	before := d.Post(t, "goods-receipt", "early", d.on("2025-04-10T00:00:00Z", "5"))
 	posted := d.Post(t, "goods-receipt", "posted", d.on("2025-05-01T00:00:00Z", "50"))
-	written := d.Call(t, "POST", "/v1/documents/goods-receipt?post=false", "", encode(t, d.on("2025-05-31T23:59:59.999999Z", "7")))
+	written := d.Call(t, "POST", "/v1/documents/goods-receipt?post=false", "",
+		encode(t, d.on("2025-05-31T23:59:59.999999Z", "7")))
 	sold := d.Post(t, "goods-sale", "", d.on("2025-05-12T00:00:00Z", "3"))
 	later := d.Post(t, "goods-receipt", "", d.on("2025-06-01T00:00:00Z", "5"))
 	closed := closes(t, c, "2025-05", false)
@@ -76,22 +78,27 @@ func TestNothingIsWrittenIntoAClosedMonth(t *testing.T) {
 		u := erptest.Login(t, base, d.o.User)
 		body := func(date string) []byte { return encode(t, d.on(date, "1")) }
 		for what, a := range map[string]erptest.Answer{
-			"post a new one":                    u.Post(t, "goods-receipt", "", d.on("2025-05-20T00:00:00Z", "1")),
-			"sell":                              u.Post(t, "goods-sale", "", d.on("2025-05-20T00:00:00Z", "1")),
-			"order":                             u.Post(t, "customer-order", "", d.on("2025-05-20T00:00:00Z", "1")),
-			"write without posting":             u.Call(t, "POST", "/v1/documents/goods-receipt?post=false", "", body("2025-05-20T00:00:00Z")),
-			"post into a month before":          u.Post(t, "goods-receipt", "", d.on("2025-04-20T00:00:00Z", "1")),
-			"post what was written":             u.Call(t, "POST", path(written)+"/post", "", nil),
-			"post anew":                         u.Call(t, "POST", path(posted)+"/post", "", nil),
-			"unpost":                            u.Call(t, "POST", path(posted)+"/unpost", "", nil),
-			"unpost of a month before":          u.Call(t, "POST", path(before)+"/unpost", "", nil),
-			"unpost a sale":                     u.Call(t, "POST", "/v1/documents/goods-sale/"+sold.ID.String()+"/unpost", "", nil),
-			"change":                            u.Change(t, path(posted), 1, body("")),
-			"change what was not posted":        u.Change(t, path(written), 1, body("")),
-			"move out of the month":             u.Change(t, path(posted), 1, body("2025-06-10T00:00:00Z")),
-			"move into the month":               u.Change(t, path(later), 1, body("2025-05-10T00:00:00Z")),
-			"move into the month, and unpost":   u.Change(t, path(later)+"?post=false", 1, body("2025-05-10T00:00:00Z")),
-			"post what refers to a lost person": u.Post(t, "goods-receipt", "", erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty, Date: "2025-05-20T00:00:00Z", Lines: []erptest.Line{{Item: id.New(), Quantity: "1"}}}),
+			"post a new one": u.Post(t, "goods-receipt", "", d.on("2025-05-20T00:00:00Z", "1")),
+			"sell":           u.Post(t, "goods-sale", "", d.on("2025-05-20T00:00:00Z", "1")),
+			"order":          u.Post(t, "customer-order", "", d.on("2025-05-20T00:00:00Z", "1")),
+			"write without posting": u.Call(t, "POST", "/v1/documents/goods-receipt?post=false", "",
+				body("2025-05-20T00:00:00Z")),
+			"post into a month before": u.Post(t, "goods-receipt", "", d.on("2025-04-20T00:00:00Z", "1")),
+			"post what was written":    u.Call(t, "POST", path(written)+"/post", "", nil),
+			"post anew":                u.Call(t, "POST", path(posted)+"/post", "", nil),
+			"unpost":                   u.Call(t, "POST", path(posted)+"/unpost", "", nil),
+			"unpost of a month before": u.Call(t, "POST", path(before)+"/unpost", "", nil),
+			"unpost a sale": u.Call(t, "POST",
+				"/v1/documents/goods-sale/"+sold.ID.String()+"/unpost", "", nil),
+			"change":                     u.Change(t, path(posted), 1, body("")),
+			"change what was not posted": u.Change(t, path(written), 1, body("")),
+			"move out of the month":      u.Change(t, path(posted), 1, body("2025-06-10T00:00:00Z")),
+			"move into the month":        u.Change(t, path(later), 1, body("2025-05-10T00:00:00Z")),
+			"move into the month, and unpost": u.Change(t, path(later)+"?post=false", 1,
+				body("2025-05-10T00:00:00Z")),
+			"post what refers to a lost person": u.Post(t, "goods-receipt", "",
+				erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty,
+					Date: "2025-05-20T00:00:00Z", Lines: []erptest.Line{{Item: id.New(), Quantity: "1"}}}),
 		} {
 			if refused(t, what, a, "closed"); !strings.Contains(string(a.Body), "plimsoll close 2025-05 --reopen") {
 				t.Errorf("%s: it does not say how to open the month again: %s", what, a.Body)
@@ -100,17 +107,20 @@ func TestNothingIsWrittenIntoAClosedMonth(t *testing.T) {
 		if digest(t, c) != kept {
 			t.Errorf("%s: refused, and the books have changed", base)
 		}
-		if a := u.Post(t, "goods-receipt", "", d.on("2025-04-20T00:00:00Z", "1")); !strings.Contains(string(a.Body), `2025-04 is closed, as is everything up to 2025-05`) ||
+		if a := u.Post(t, "goods-receipt", "", d.on("2025-04-20T00:00:00Z", "1")); !strings.Contains(string(a.Body),
+			`2025-04 is closed, as is everything up to 2025-05`) ||
 			!strings.Contains(string(a.Body), `"items":[{"month":"2025-04","until":"2025-05"}]`) {
 			t.Errorf("%s", a.Body)
 		}
 		want(t, "what changes nothing", u.Call(t, "POST", path(written)+"/unpost", "", nil), 200, "")
-		if a := u.Post(t, "goods-receipt", "posted", d.on("2025-05-01T00:00:00Z", "50")); a.Status != 201 || !a.Replayed || a.ID != posted.ID {
+		if a := u.Post(t, "goods-receipt", "posted", d.on("2025-05-01T00:00:00Z", "50")); a.Status != 201 ||
+			!a.Replayed || a.ID != posted.ID {
 			t.Errorf("sent again after the close: %d %s", a.Status, a.Body)
 		}
 		want(t, "a month that is open", u.Call(t, "POST", path(later)+"/post", "", nil), 200, "")
 		stranger := erptest.Login(t, base, c.Organisations[1].User)
-		theirs := erptest.Document{Warehouse: c.Organisations[1].Warehouses[0], Counterparty: c.Organisations[1].Counterparty, Date: "2025-05-20T00:00:00Z", Lines: d.document("1").Lines}
+		theirs := erptest.Document{Warehouse: c.Organisations[1].Warehouses[0],
+			Counterparty: c.Organisations[1].Counterparty, Date: "2025-05-20T00:00:00Z", Lines: d.document("1").Lines}
 		want(t, "another organisation", stranger.Post(t, "goods-receipt", "", theirs), 201, "")
 		c.Exec(t, "UPDATE doc_goods_receipt SET version = 1 WHERE id = $1", later.ID)
 		kept = digest(t, c)
@@ -160,7 +170,8 @@ func TestMonthsAreClosedInOrder(t *testing.T) {
 	closes(t, d.Company, "2025-03", false)
 	closes(t, d.Company, "2025-03", true)
 	for _, again := range []bool{false, true} {
-		if all, err := closeMonths(t, d.Company, monthclose.Arguments{Month: "2025-06", Through: true}); err != nil || said(all) != map[bool]string{false: "2025-03 2025-05 2025-06", true: "2025-06"}[again] {
+		if all, err := closeMonths(t, d.Company, monthclose.Arguments{Month: "2025-06", Through: true}); err != nil ||
+			said(all) != map[bool]string{false: "2025-03 2025-05 2025-06", true: "2025-06"}[again] {
 			t.Errorf("closed through June: %s, %v, again %t", said(all), err, again)
 		}
 	}
@@ -168,7 +179,8 @@ func TestMonthsAreClosedInOrder(t *testing.T) {
 	closes(t, d.Company, "2025-06", true)
 	d.Post(t, "goods-receipt", "", d.on("2025-06-10T00:00:00Z", "50"))
 	want(t, "sell", d.Post(t, "goods-sale", "", d.on("2025-06-12T00:00:00Z", "1")), 201, "")
-	if all, err := closeMonths(t, d.Company, monthclose.Arguments{Month: "2999-01", Through: true}); err == nil || !strings.Contains(err.Error(), "2999-01 has not ended") || len(all) > 0 {
+	if all, err := closeMonths(t, d.Company, monthclose.Arguments{Month: "2999-01", Through: true}); err == nil ||
+		!strings.Contains(err.Error(), "2999-01 has not ended") || len(all) > 0 {
 		t.Errorf("closed through a month that has not ended: %s, %v", said(all), err)
 	}
 	want(t, "nothing is closed then", d.Post(t, "goods-sale", "", d.on("2025-06-12T00:00:00Z", "1")), 201, "")
@@ -184,8 +196,8 @@ func said(all []monthclose.Closed) string {
 	return strings.Join(months, " ")
 }
 
-// A sale is being written when the month is closed: the close waits for it and counts it; who comes while the close waits is refused. The ledger, which the
-// test holds, stops them where it wants them.
+// A sale is being written when the month is closed: the close waits for it and counts it; who comes while the close
+// waits is refused. The ledger, which the test holds, stops them where it wants them.
 func TestACloseWaitsForThePostingsThereAreAndNoOtherCome(t *testing.T) {
 	c := erptest.New(t, 1)
 	for n, base := range c.Mixed(t) {
@@ -215,7 +227,8 @@ func TestACloseWaitsForThePostingsThereAreAndNoOtherCome(t *testing.T) {
 	}
 }
 
-// Many post into a month, in every shape, while it is closed and opened again and again: what is acknowledged was counted by the close after it.
+// Many post into a month, in every shape, while it is closed and opened again and again: what is acknowledged was
+// counted by the close after it.
 func TestPostersOfAllShapesBesideAClose(t *testing.T) {
 	c := erptest.New(t, 3)
 	bases := c.Mixed(t)
@@ -238,7 +251,8 @@ func TestPostersOfAllShapesBesideAClose(t *testing.T) {
 		for range 8 {
 			order := stocked.sale(rng, 2)
 			order.Date = fmt.Sprintf("2025-05-%02dT12:00:00Z", 1+rng.IntN(31))
-			switch a := u.Post(t, []string{"supplier-order", "service-sale"}[n%2], "", pick(n, order, with(d.services("1"), "date", order.Date))); a.Status {
+			switch a := u.Post(t, []string{"supplier-order", "service-sale"}[n%2], "",
+				pick(n, order, with(d.services("1"), "date", order.Date))); a.Status {
 			case 201:
 				posted.Add(1)
 			case 409:
@@ -252,7 +266,8 @@ func TestPostersOfAllShapesBesideAClose(t *testing.T) {
 	ended.Store(true)
 	closer.Wait()
 	closes(t, c, "2025-05", false)
-	if got := c.Value(t, "SELECT documents FROM doc_month_close"); got != fmt.Sprint(posted.Load()) || posted.Load() == 0 || barred.Load() == 0 {
+	if got := c.Value(t, "SELECT documents FROM doc_month_close"); got != fmt.Sprint(posted.Load()) ||
+		posted.Load() == 0 || barred.Load() == 0 {
 		t.Errorf("%s counted, %d acknowledged, %d refused", got, posted.Load(), barred.Load())
 	}
 	erptest.Clean(t, c.Database)

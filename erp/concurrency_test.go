@@ -19,6 +19,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/server"
 	"plimsoll/platform/shape"
+	"plimsoll/test/patience"
 )
 
 // posters are sessions of one user, spread over the workers.
@@ -45,7 +46,8 @@ func together(users []*erptest.User, do func(n int, u *erptest.User, rng *rand.R
 func (s stocked) sale(rng *rand.Rand, units int) erptest.Document {
 	d := erptest.Document{Warehouse: s.warehouse, Counterparty: s.Organisations[0].Counterparty}
 	for _, n := range rng.Perm(len(s.Items))[:1+rng.IntN(len(s.Items))] { // in any order: the locks must not care
-		d.Lines = append(d.Lines, erptest.Line{Item: s.Items[n], Quantity: fmt.Sprintf("%d.%03d", 1+rng.IntN(units), rng.IntN(1000))})
+		d.Lines = append(d.Lines, erptest.Line{Item: s.Items[n],
+			Quantity: fmt.Sprintf("%d.%03d", 1+rng.IntN(units), rng.IntN(1000))})
 	}
 	return d
 }
@@ -68,8 +70,8 @@ func stock(t *testing.T, base string, c *erptest.Company, units int) stocked {
 	return s
 }
 
-// A hundred and twenty sessions on workers of all shapes want more of five hot items than there is. Receipts at odd prices
-// keep the stock near zero for the whole time.
+// A hundred and twenty sessions on workers of all shapes want more of five hot items than there is. Receipts at odd
+// prices keep the stock near zero for the whole time.
 func TestConcurrentPostersNeverOversellNorLoseAMovement(t *testing.T) {
 	c := erptest.New(t, 5)
 	bases := c.Mixed(t)
@@ -106,7 +108,8 @@ func TestConcurrentPostersNeverOversellNorLoseAMovement(t *testing.T) {
 	if refused.Load() == 0 || refused.Load() > posted.Load() {
 		t.Errorf("%d posted, %d refused: the stock was not contended", posted.Load(), refused.Load())
 	}
-	if got := c.Value(t, "SELECT count(*) FROM (SELECT id FROM doc_goods_sale UNION ALL SELECT id FROM doc_goods_receipt) d"); got != fmt.Sprint(posted.Load()+1) {
+	if got := c.Value(t, "SELECT count(*) FROM (SELECT id FROM doc_goods_sale UNION ALL SELECT id FROM "+
+		"doc_goods_receipt) d"); got != fmt.Sprint(posted.Load()+1) {
 		t.Errorf("%s documents, %d acknowledged and 1 before", got, posted.Load())
 	}
 	if got := c.Value(t, "SELECT min(quantity) >= 0 FROM acc_stock_totals WHERE period = 'infinity'"); got != "true" {
@@ -118,14 +121,15 @@ func TestConcurrentPostersNeverOversellNorLoseAMovement(t *testing.T) {
 	erptest.Clean(t, c.Database)
 }
 
-// The first sale has read its balance and waits, in the middle of writing, for the ledger that the test holds; the second one
-// wants the same goods. Whatever it reads before the first has ended is stale.
+// The first sale has read its balance and waits, in the middle of writing, for the ledger that the test holds; the
+// second one wants the same goods. Whatever it reads before the first has ended is stale.
 func TestASaleReadsItsBalanceBehindTheSaleBeforeIt(t *testing.T) {
 	c := erptest.New(t, 1)
 	bases := c.Mixed(t)
 	s := stock(t, bases[0], c, 10)
 	users := posters(t, c, bases, 2)
-	d := erptest.Document{Warehouse: s.warehouse, Counterparty: c.Organisations[0].Counterparty, Lines: []erptest.Line{{Item: c.Items[0], Quantity: "7"}}}
+	d := erptest.Document{Warehouse: s.warehouse, Counterparty: c.Organisations[0].Counterparty,
+		Lines: []erptest.Line{{Item: c.Items[0], Quantity: "7"}}}
 	first, second := make(chan erptest.Answer, 1), make(chan erptest.Answer, 1)
 	holdingTheLedger(t, c, func() {
 		go func() { first <- users[0].Post(t, "goods-sale", "", d) }()
@@ -142,14 +146,15 @@ func TestASaleReadsItsBalanceBehindTheSaleBeforeIt(t *testing.T) {
 // holdingTheLedger stops every posting at its last statement while do runs.
 func holdingTheLedger(t *testing.T, c *erptest.Company, do func()) {
 	t.Helper()
-	err := databasetest.Connect(t, c.DSN, database.Options{Connections: 1}).Run(t.Context(), func(w *database.Work) error {
-		w.Queue("hold the ledger", "LOCK TABLE gl_general_totals IN EXCLUSIVE MODE")
-		if err := w.Flush(t.Context()); err != nil {
-			return err
-		}
-		do()
-		return nil
-	})
+	err := databasetest.Connect(t, c.DSN, database.Options{Connections: 1}).Run(t.Context(),
+		func(w *database.Work) error {
+			w.Queue("hold the ledger", "LOCK TABLE gl_general_totals IN EXCLUSIVE MODE")
+			if err := w.Flush(t.Context()); err != nil {
+				return err
+			}
+			do()
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +201,8 @@ func TestOneKeyIsOneDocument(t *testing.T) {
 	})
 	t.Run("ForEachUser", func(t *testing.T) {
 		stranger := erptest.Login(t, bases[0], c.Organisations[1].User)
-		theirs := erptest.Document{Warehouse: c.Organisations[1].Warehouses[0], Counterparty: c.Organisations[1].Counterparty, Lines: d.Lines}
+		theirs := erptest.Document{Warehouse: c.Organisations[1].Warehouses[0],
+			Counterparty: c.Organisations[1].Counterparty, Lines: d.Lines}
 		if a := stranger.Post(t, "goods-receipt", "the-key", theirs); a.Status != 201 || a.Replayed {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
@@ -241,9 +247,9 @@ func cutInMidPosting(t *testing.T, config server.Config) {
 		go func() { answers <- u.Post(t, "goods-sale", "cut", d) }()
 		cut := blockedBackends(t, c, 1)[0] // it has written the document and the stock, and waits for the ledger
 		c.Exec(t, "SELECT pg_terminate_backend($1)", cut)
-		for blockedBackends(t, c, 1)[0] == cut { // until it has gone, and the worker does it again
-			time.Sleep(time.Millisecond)
-		}
+		patience.Until(t, "it has gone, and the worker does it again", func() bool {
+			return blockedBackends(t, c, 1)[0] != cut
+		})
 		if got := c.Value(t, "SELECT count(*) FROM doc_goods_sale"); got != "0" {
 			t.Errorf("%s documents after the cut", got)
 		}
@@ -259,13 +265,11 @@ func cutInMidPosting(t *testing.T, config server.Config) {
 
 // blockedBackends waits until so many connections of workers wait for a lock, and tells their processes.
 func blockedBackends(t *testing.T, c *erptest.Company, count int) (pids []int32) {
-	for deadline := time.Now().Add(30 * time.Second); len(pids) < count; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the postings did not come to wait")
-		}
+	patience.Until(t, "the postings wait", func() bool {
 		err := c.Read(context.Background(), func(w *database.Work) error {
 			pids = nil
-			w.Queue("who waits", "SELECT pid FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database() AND wait_event_type = 'Lock'").
+			w.Queue("who waits", "SELECT pid FROM pg_stat_activity WHERE application_name = 'worker' AND datname = "+
+				"current_database() AND wait_event_type = 'Lock'").
 				Rows(func(r pgx.Rows) error {
 					var pid int32
 					err := r.Scan(&pid)
@@ -277,11 +281,13 @@ func blockedBackends(t *testing.T, c *erptest.Company, count int) (pids []int32)
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
+		return len(pids) >= count
+	})
 	return pids
 }
 
-// cutEvery leaves a posting of the classic shape, which waits for others in the middle, more time than it needs on a busy machine.
+// cutEvery leaves a posting of the classic shape, which waits for others in the middle, more time than it needs on a
+// busy machine.
 const cutEvery = 500 * time.Millisecond
 
 // Connections are cut at random while everybody posts; whoever gets no clear answer asks again with the same key.
@@ -302,7 +308,8 @@ func TestCutConnectionsNeitherLoseNorDoubleADocument(t *testing.T) {
 				return
 			case <-tick.C:
 			}
-			c.Exec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database() ORDER BY random() LIMIT 1")
+			c.Exec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'worker' "+
+				"AND datname = current_database() ORDER BY random() LIMIT 1")
 		}
 	}()
 	together(users, func(n int, u *erptest.User, rng *rand.Rand) {
@@ -319,23 +326,27 @@ func TestCutConnectionsNeitherLoseNorDoubleADocument(t *testing.T) {
 	})
 	close(stop)
 	<-stopped
-	if got := c.Value(t, "SELECT count(*) || ' of ' || count(DISTINCT number) FROM doc_goods_sale"); got != fmt.Sprintf("%d of %d", count*rounds, count*rounds) || cuts == 0 {
+	if got := c.Value(t, "SELECT count(*) || ' of ' || count(DISTINCT number) FROM doc_goods_sale"); got != fmt.Sprintf(
+		"%d of %d", count*rounds, count*rounds) || cuts == 0 {
 		t.Errorf("%s documents after %d cuts, want %d", got, cuts, count*rounds)
 	}
 	erptest.Clean(t, c.Database)
 }
 
-// An unposting that waits in the middle of writing has taken the goods already: a sale must not see them, nor the other way round.
+// An unposting that waits in the middle of writing has taken the goods already: a sale must not see them, nor the
+// other way round.
 func TestASaleAndAnUnpostingReadBehindEachOther(t *testing.T) {
 	for name, saleFirst := range map[string]bool{"TheSaleFirst": true, "TheUnpostingFirst": false} {
 		t.Run(name, func(t *testing.T) {
 			c := erptest.New(t, 1)
 			users := posters(t, c, c.Mixed(t), 2)
-			d := erptest.Document{Warehouse: c.Organisations[0].Warehouses[0], Counterparty: c.Organisations[0].Counterparty, Lines: []erptest.Line{{Item: c.Items[0], Quantity: "7"}}}
+			d := erptest.Document{Warehouse: c.Organisations[0].Warehouses[0],
+				Counterparty: c.Organisations[0].Counterparty, Lines: []erptest.Line{{Item: c.Items[0], Quantity: "7"}}}
 			receipt := users[0].Post(t, "goods-receipt", "", d)
 			calls := []func() erptest.Answer{
 				func() erptest.Answer {
-					return users[0].Call(t, "POST", "/v1/documents/goods-receipt/"+receipt.ID.String()+"/unpost", "", nil)
+					return users[0].Call(t, "POST", "/v1/documents/goods-receipt/"+receipt.ID.String()+"/unpost", "",
+						nil)
 				},
 				func() erptest.Answer { return users[1].Post(t, "goods-sale", "", d) },
 			}

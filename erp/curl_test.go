@@ -24,11 +24,15 @@ func TestTheLinesOfTheDocumentation(t *testing.T) {
 	}
 	for file, want := range map[string][]string{
 		"../docs/api.md": {
-			`"posted":true,"version":1}`, `"supplier_number":"77"`, `"posted":true,"version":2}`, `"posted":false,"version":3}`, `"posted":true,"version":4}`,
+			`"posted":true,"version":1}`, `"supplier_number":"77"`, `"posted":true,"version":2}`,
+			`"posted":false,"version":3}`, `"posted":true,"version":4}`,
 			`"code":"refused"`, `"closing_debit"`, "round_trips",
-			`supplier-order {"id"`, `goods-receipt {"id"`, `other-goods-receipt {"id"`, `service-purchase {"id"`, `invoice-received {"id"`, `payment-request {"id"`, `bank-payment {"id"`,
-			`customer-order {"id"`, `goods-sale {"id"`, `service-sale {"id"`, `invoice-issued {"id"`, `bank-receipt {"id"`, `settlement-registrar {"id"`,
-			`internal-consumption {"id"`, `asset-commissioning {"id"`, `warehouse-receipt-order {"id"`, `warehouse-issue-order {"id"`,
+			`supplier-order {"id"`, `goods-receipt {"id"`, `other-goods-receipt {"id"`, `service-purchase {"id"`,
+			`invoice-received {"id"`, `payment-request {"id"`, `bank-payment {"id"`,
+			`customer-order {"id"`, `goods-sale {"id"`, `service-sale {"id"`, `invoice-issued {"id"`,
+			`bank-receipt {"id"`, `settlement-registrar {"id"`,
+			`internal-consumption {"id"`, `asset-commissioning {"id"`, `warehouse-receipt-order {"id"`,
+			`warehouse-issue-order {"id"`,
 		},
 		"../README.md": {`"posted":false,"version":2}`, `"code":"refused"`},
 	} {
@@ -45,7 +49,8 @@ func linesOf(t *testing.T, file string, wanted []string) {
 	if err := erp.Migrate(t.Context(), db.Database); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fill.Run(t.Context(), db.Database, fill.Options{Items: 20, Warehouses: 4, Counterparties: 5, Users: 3, Documents: 20}); err != nil {
+	if _, err := fill.Run(t.Context(), db.Database,
+		fill.Options{Items: 20, Warehouses: 4, Counterparties: 5, Users: 3, Documents: 20}); err != nil {
 		t.Fatal(err)
 	}
 	base := erptest.Serve(t, databasetest.Connect(t, db.DSN, database.Options{}), server.Config{})

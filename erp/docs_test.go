@@ -9,8 +9,10 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/server"
+	"plimsoll/test/patience"
 	"plimsoll/web/browsertest"
 )
 
@@ -25,7 +27,7 @@ func TestDocsInABrowser(t *testing.T) {
 		for _, d := range erp.Metadata().Documents {
 			for _, step := range []string{".list", ".card", ".create", ".change", ".repost", ".unpost"} {
 				// A month is closed by a job: its documents can only be looked at.
-				want := d.Name != erp.MonthClose || step == ".list" || step == ".card"
+				want := d.Name != books.MonthClose || step == ".list" || step == ".card"
 				if slices.Contains(shown, d.Name+step) != want {
 					t.Errorf("%s%s is shown: %v", d.Name, step, !want)
 				}
@@ -33,9 +35,13 @@ func TestDocsInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("AnOperationOpensWithItsLineOfCurl", func(t *testing.T) {
-		v.Do(t, chromedp.Click(`[id="goods_sale.create"] summary`, chromedp.ByQuery), chromedp.WaitVisible(`[id="goods_sale.create"] pre`, chromedp.ByQuery))
+		v.Do(t, chromedp.Click(`[id="goods_sale.create"] summary`, chromedp.ByQuery),
+			chromedp.WaitVisible(`[id="goods_sale.create"] pre`, chromedp.ByQuery))
 		line := browsertest.Ask[string](t, v, `document.querySelector('[id="goods_sale.create"] pre').textContent`)
-		for _, part := range []string{`curl -sS -X POST -H "Authorization: Bearer $TOKEN" "$BASE/v1/documents/goods-sale"`, `"item": "$ITEM"`, `"quantity": "2"`} {
+		for _, part := range []string{
+			`curl -sS -X POST -H "Authorization: Bearer $TOKEN" "$BASE/v1/documents/goods-sale"`,
+			`"item": "$ITEM"`, `"quantity": "2"`,
+		} {
 			if !strings.Contains(line, part) {
 				t.Errorf("no %s in %s", part, line)
 			}
@@ -47,7 +53,9 @@ func TestDocsInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("NarrowScreenDoesNotScrollSideways", func(t *testing.T) {
-		v.Do(t, chromedp.EmulateViewport(400, 800), chromedp.Poll(`document.documentElement.scrollWidth <= 400`, nil, chromedp.WithPollingTimeout(browsertest.DrawnWithin)))
+		v.Do(t, chromedp.EmulateViewport(400, 800),
+			chromedp.Poll(`document.documentElement.scrollWidth <= 400`, nil,
+				chromedp.WithPollingTimeout(patience.Max)))
 		v.Do(t, chromedp.EmulateViewport(1280, 1000))
 	})
 	v.Quiet(t)

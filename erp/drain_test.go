@@ -11,7 +11,8 @@ import (
 	"plimsoll/platform/server"
 )
 
-// A worker is drained while everybody posts to it; whoever is left without an answer asks the other worker with the same key.
+// A worker is drained while everybody posts to it; whoever is left without an answer asks the other worker with the
+// same key.
 func TestDrainingAWorkerLosesAndDoublesNothing(t *testing.T) {
 	c := erptest.New(t, 4)
 	going, drain := c.StartWorker(t, server.Config{})
@@ -43,7 +44,8 @@ func TestDrainingAWorkerLosesAndDoublesNothing(t *testing.T) {
 	if moved.Load() == 0 {
 		t.Error("nobody noticed that the worker was drained")
 	}
-	if got := c.Value(t, "SELECT count(*) || ' of ' || count(DISTINCT number) FROM doc_goods_sale"); got != fmt.Sprintf("%d of %d", count*rounds, count*rounds) {
+	if got := c.Value(t, "SELECT count(*) || ' of ' || count(DISTINCT number) FROM doc_goods_sale"); got != fmt.Sprintf(
+		"%d of %d", count*rounds, count*rounds) {
 		t.Errorf("%s documents, want %d", got, count*rounds)
 	}
 	erptest.Clean(t, c.Database)

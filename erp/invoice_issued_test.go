@@ -28,25 +28,31 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 	if got := d.Value(t, booked); got != "8.00 1.60" {
 		t.Errorf("the sales book has %s", got)
 	}
-	if got := d.Value(t, "SELECT sum(amount) || ' ' || sum(vat) FROM acc_output_vat_totals WHERE period = 'infinity'"); got != "10.00 2.00" {
+	if got := d.Value(t, "SELECT sum(amount) || ' ' || sum(vat) FROM acc_output_vat_totals "+
+		"WHERE period = 'infinity'"); got != "10.00 2.00" {
 		t.Errorf("%s wait for an invoice", got)
 	}
 	refused(t, "invoice it again", d.Post(t, "invoice-issued", "", d.invoice(first.ID)), "invoices")
 	want(t, "invoice the other", d.Post(t, "invoice-issued", "", d.invoice(second.ID)), 201, "")
 	counterparty, contract := d.supplier(t)
 	d.Exec(t, "UPDATE cat_contracts SET customer = true WHERE id = $1", contract)
-	refused(t, "sell it to another", d.Change(t, "/v1/documents/service-sale/"+second.ID.String(), 1, jsonOf(t, with(with(services, "counterparty", counterparty), "contract", contract))), "output_vat")
+	refused(t, "sell it to another", d.Change(t, "/v1/documents/service-sale/"+second.ID.String(), 1,
+		jsonOf(t, with(with(services, "counterparty", counterparty), "contract", contract))), "output_vat")
 	refused(t, "take back what is invoiced", d.unpost(t, "goods-sale", first), "output_vat")
 	smaller := d.document("1")
-	refused(t, "make less of it", d.Change(t, "/v1/documents/goods-sale/"+first.ID.String(), 1, encode(t, smaller)), "output_vat")
+	refused(t, "make less of it", d.Change(t, "/v1/documents/goods-sale/"+first.ID.String(), 1, encode(t, smaller)),
+		"output_vat")
 	larger := d.document("5")
-	want(t, "make more of it", d.Change(t, "/v1/documents/goods-sale/"+first.ID.String(), 1, encode(t, larger)), 200, "")
-	want(t, "post the invoice anew", d.Call(t, "POST", "/v1/documents/invoice-issued/"+issued.String()+"/post", "", nil), 200, "")
+	want(t, "make more of it", d.Change(t, "/v1/documents/goods-sale/"+first.ID.String(), 1, encode(t, larger)), 200,
+		"")
+	want(t, "post the invoice anew", d.Call(t, "POST", "/v1/documents/invoice-issued/"+issued.String()+"/post", "",
+		nil), 200, "")
 	if got := d.Value(t, booked); got != "20.00 4.00" {
 		t.Errorf("the sales book has %s", got)
 	}
 	erptest.Clean(t, d.Database)
-	free := d.Post(t, "service-sale", "", with(services, "lines", []erptest.Fields{{"service": d.Services[0], "quantity": "0.001", "price": "0.01"}}))
+	free := d.Post(t, "service-sale", "", with(services, "lines",
+		[]erptest.Fields{{"service": d.Services[0], "quantity": "0.001", "price": "0.01"}}))
 	refused(t, "invoice what costs nothing", d.Post(t, "invoice-issued", "", d.invoice(free.ID)), "basis")
 	want(t, "of nothing", d.Post(t, "invoice-issued", "", erptest.Fields{}), 400, "invalid")
 	receipt := d.Post(t, "goods-receipt", "", d.document("1"))
@@ -55,16 +61,18 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 	want(t, "of others", stranger.Post(t, "invoice-issued", "", d.invoice(second.ID)), 400, "invalid")
 }
 
-// While invoices are issued their sales are changed from one rate of VAT to another and taken back: an invoice is of what its sale says.
+// While invoices are issued their sales are changed from one rate of VAT to another and taken back: an invoice is of
+// what its sale says.
 func TestConcurrentInvoicesAreOfWhatIsSold(t *testing.T) {
 	c := erptest.New(t, 3)
 	bases := []string{c.Worker(t, server.Config{}), c.Worker(t, server.Config{})}
 	u := erptest.Login(t, bases[0], c.Organisations[0].User)
 	of := func(service int) erptest.Fields {
 		o := c.Organisations[0]
-		return erptest.Fields{"counterparty": o.Counterparty, "contract": erptest.Contract(o.Counterparty), "lines": []erptest.Fields{
-			{"service": c.Services[service], "quantity": fmt.Sprint(2 - service)}, // 20.00 either way
-		}}
+		return erptest.Fields{"counterparty": o.Counterparty, "contract": erptest.Contract(o.Counterparty),
+			"lines": []erptest.Fields{
+				{"service": c.Services[service], "quantity": fmt.Sprint(2 - service)}, // 20.00 either way
+			}}
 	}
 	var sales []id.ID
 	for range 8 {
@@ -80,7 +88,9 @@ func TestConcurrentInvoicesAreOfWhatIsSold(t *testing.T) {
 			path := "/v1/documents/service-sale/" + sale.String()
 			switch rng.IntN(4) {
 			case 0, 1:
-				if a = u.Post(t, "invoice-issued", "", erptest.Fields{"basis": sale, "contract": erptest.Contract(c.Organisations[0].Counterparty)}); a.Status == 201 {
+				if a = u.Post(t, "invoice-issued", "",
+					erptest.Fields{"basis": sale, "contract": erptest.Contract(
+						c.Organisations[0].Counterparty)}); a.Status == 201 {
 					issued.Add(1)
 					if rng.IntN(2) == 0 {
 						a = u.Call(t, "POST", "/v1/documents/invoice-issued/"+a.ID.String()+"/unpost", "", nil)

@@ -22,7 +22,8 @@ func TestAPurchaseIsInvoicedOnce(t *testing.T) {
 	if got := d.entries(t, received); got != "68 19 2.20" {
 		t.Errorf("entries: %s", got)
 	}
-	const booked = "SELECT string_agg(rate || ' ' || amount || ' ' || vat, ', ' ORDER BY rate) FROM (SELECT rate, sum(amount) AS amount, sum(vat) AS vat FROM acc_purchase_book_totals GROUP BY rate) b WHERE amount <> 0"
+	const booked = "SELECT string_agg(rate || ' ' || amount || ' ' || vat, ', ' ORDER BY rate) FROM (SELECT rate, " +
+		"sum(amount) AS amount, sum(vat) AS vat FROM acc_purchase_book_totals GROUP BY rate) b WHERE amount <> 0"
 	if got := d.Value(t, booked); got != "10 2.00 0.20, 20 10.00 2.00" {
 		t.Errorf("the purchase book has %s", got)
 	}
@@ -38,7 +39,8 @@ func TestAPurchaseIsInvoicedOnce(t *testing.T) {
 	})), "input_vat")
 	goods.Lines[0].Quantity = "20"
 	want(t, "make more of it", d.Change(t, path, 1, encode(t, goods)), 200, "")
-	want(t, "post the invoice anew", d.Call(t, "POST", "/v1/documents/invoice-received/"+received.String()+"/post", "", nil), 200, "")
+	want(t, "post the invoice anew", d.Call(t, "POST", "/v1/documents/invoice-received/"+received.String()+"/post", "",
+		nil), 200, "")
 	if got := d.Value(t, booked); got != "10 2.00 0.20, 20 25.00 5.00" {
 		t.Errorf("the purchase book has %s", got)
 	}
@@ -58,6 +60,7 @@ func TestASaleIsNotGivenToAnotherCustomerOnceInvoiced(t *testing.T) {
 	counterparty, contract := d.supplier(t)
 	d.Exec(t, "UPDATE cat_contracts SET customer = true WHERE id = $1", contract)
 	other := with(with(d.services("1"), "counterparty", counterparty), "contract", contract)
-	refused(t, "give it to another", d.Change(t, "/v1/documents/service-sale/"+sale.ID.String(), 1, jsonOf(t, other)), "output_vat")
+	refused(t, "give it to another", d.Change(t, "/v1/documents/service-sale/"+sale.ID.String(), 1, jsonOf(t, other)),
+		"output_vat")
 	erptest.Clean(t, d.Database)
 }

@@ -2,7 +2,6 @@ package erp_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -18,9 +17,7 @@ func (d desk) recordings(t *testing.T, kind string, document id.ID) (sum int) {
 	app := erp.Metadata()
 	meta, _ := app.Document(strings.ReplaceAll(kind, "-", "_"))
 	for _, name := range meta.Recorded() {
-		var some int
-		fmt.Sscan(d.Value(t, "SELECT count(*) FROM "+app.Table(name)+" WHERE recorder = $1", document), &some)
-		sum += some
+		sum += d.Count(t, "SELECT count(*) FROM "+app.Table(name)+" WHERE recorder = $1", document)
 	}
 	return sum
 }
@@ -28,11 +25,12 @@ func (d desk) recordings(t *testing.T, kind string, document id.ID) (sum int) {
 // entries of a document.
 func (d desk) entries(t *testing.T, document id.ID) string {
 	t.Helper()
-	return d.Value(t, "SELECT coalesce(string_agg(debit || ' ' || credit || ' ' || amount, ', ' ORDER BY line), '') FROM gl_general WHERE recorder = $1", document)
+	return d.Value(t, "SELECT coalesce(string_agg(debit || ' ' || credit || ' ' || amount, ', ' ORDER BY line), "+
+		"'') FROM gl_general WHERE recorder = $1", document)
 }
 
-// live takes a document through its life: written, posted, posted anew, changed into the second content, back-dated, unposted and posted again. The
-// books are clean at every stage.
+// live takes a document through its life: written, posted, posted anew, changed into the second content, back-dated,
+// unposted and posted again. The books are clean at every stage.
 func (d desk) live(t *testing.T, kind string, first, second erptest.Fields) id.ID {
 	t.Helper()
 	a := d.Call(t, "POST", "/v1/documents/"+kind+"?post=false", "", jsonOf(t, first))
@@ -78,8 +76,10 @@ func with(f erptest.Fields, name string, value any) erptest.Fields {
 // supplier is another counterparty, with a contract for buying only, settled by order.
 func (d desk) supplier(t *testing.T) (counterparty, contract id.ID) {
 	counterparty, contract = id.New(), id.New()
-	d.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, 'C8', 'Supplier')", counterparty, d.o.ID)
-	d.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, supplier, by_order) VALUES ($1, $2, 'D8', 'Supplier', $3, true, true)", contract, d.o.ID, counterparty)
+	d.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, 'C8', 'Supplier')",
+		counterparty, d.o.ID)
+	d.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, supplier, by_order) VALUES "+
+		"($1, $2, 'D8', 'Supplier', $3, true, true)", contract, d.o.ID, counterparty)
 	return counterparty, contract
 }
 

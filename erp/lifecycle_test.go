@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/server"
@@ -28,7 +29,8 @@ func sit(t *testing.T, items int) desk {
 }
 
 func (d desk) document(quantity string) erptest.Document {
-	return erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty, Lines: []erptest.Line{{Item: d.Items[0], Quantity: quantity}}}
+	return erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty,
+		Lines: []erptest.Line{{Item: d.Items[0], Quantity: quantity}}}
 }
 
 func encode(t *testing.T, d erptest.Document) []byte {
@@ -54,7 +56,8 @@ func TestTheLifeOfADocument(t *testing.T) {
 	path := "/v1/documents/goods-receipt/" + receipt.ID.String()
 	moved := func(what, count string) {
 		t.Helper()
-		if got := d.Value(t, "SELECT (SELECT count(*) FROM acc_stock WHERE recorder = $1) || ' ' || (SELECT count(*) FROM gl_general WHERE recorder = $1)", receipt.ID); got != count {
+		if got := d.Value(t, "SELECT (SELECT count(*) FROM acc_stock WHERE recorder = $1) || ' ' || (SELECT "+
+			"count(*) FROM gl_general WHERE recorder = $1)", receipt.ID); got != count {
 			t.Errorf("%s: %s movements and entries, want %s", what, got, count)
 		}
 	}
@@ -70,7 +73,8 @@ func TestTheLifeOfADocument(t *testing.T) {
 	elsewhere.Warehouse = d.o.Warehouses[1]
 	want(t, "move elsewhere what has been sold", d.Change(t, path, 2, encode(t, elsewhere)), 409, "refused")
 	want(t, "leave what has been sold", d.Change(t, path, 2, encode(t, d.document("4"))), 200, "")
-	want(t, "unpost the sale", d.Call(t, "POST", "/v1/documents/goods-sale/"+sale.ID.String()+"/unpost", "", nil), 200, "")
+	want(t, "unpost the sale", d.Call(t, "POST", "/v1/documents/goods-sale/"+sale.ID.String()+"/unpost", "", nil), 200,
+		"")
 	want(t, "unpost", d.Call(t, "POST", path+"/unpost", "", nil), 200, "")
 	moved("unposted", "0 0")
 	if got := d.Value(t, "SELECT count(*) FROM acc_stock_totals WHERE quantity <> 0 OR amount <> 0"); got != "0" {
@@ -90,7 +94,8 @@ func TestTheLifeOfADocument(t *testing.T) {
 // Posting anew writes nothing of the record sets that stay the same.
 func TestOnlyDifferencesAreRewritten(t *testing.T) {
 	d := sit(t, 3)
-	receipt := erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty, Date: "2025-03-01T10:00:00Z"}
+	receipt := erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty,
+		Date: "2025-03-01T10:00:00Z"}
 	for _, item := range d.Items {
 		receipt.Lines = append(receipt.Lines, erptest.Line{Item: item, Quantity: "5"})
 	}
@@ -104,11 +109,14 @@ func TestOnlyDifferencesAreRewritten(t *testing.T) {
 	}
 	receipt.Lines[1].Quantity = "6"
 	want(t, "change a line", d.Change(t, path, 2, encode(t, receipt)), 200, "")
-	const others = "SELECT string_agg(line || ' ' || xmin, ',' ORDER BY line) FROM (SELECT line, xmin::text FROM acc_stock WHERE line <> 2 UNION ALL SELECT line + 10, xmin::text FROM doc_goods_receipt_lines WHERE line <> 2) r"
+	const others = "SELECT string_agg(line || ' ' || xmin, ',' ORDER BY line) FROM (SELECT line, xmin::text FROM " +
+		"acc_stock WHERE line <> 2 UNION ALL SELECT line + 10, xmin::text FROM doc_goods_receipt_lines WHERE line " +
+		"<> 2) r"
 	kept := d.Value(t, others)
 	receipt.Lines = receipt.Lines[:2]
 	want(t, "take the last line out", d.Change(t, path, 3, encode(t, receipt)), 200, "")
-	if got := d.Value(t, "SELECT count(*) || ' of ' || (SELECT count(*) FROM doc_goods_receipt_lines) FROM acc_stock"); got != "2 of 2" || kept == d.Value(t, others) {
+	if got := d.Value(t, "SELECT count(*) || ' of ' || (SELECT count(*) FROM doc_goods_receipt_lines) "+
+		"FROM acc_stock"); got != "2 of 2" || kept == d.Value(t, others) {
 		t.Errorf("%s lines", got)
 	}
 	if got := d.Value(t, "SELECT min(line || ' ' || xmin) FROM acc_stock"); got != before[:len(got)] {
@@ -130,11 +138,13 @@ func TestADocumentIsChangedByWhoSawItAndMay(t *testing.T) {
 	want(t, "with the version before", d.Change(t, path, 1, body), 412, "changed")
 	want(t, "with a body where none belongs", d.Call(t, "POST", path+"/post", "", body), 400, "invalid")
 	want(t, "with a state that is none", d.Change(t, path+"?post=maybe", 2, body), 400, "invalid")
-	want(t, "another type", d.Call(t, "POST", "/v1/documents/goods-sale/"+a.ID.String()+"/unpost", "", nil), 404, "not_found")
+	want(t, "another type", d.Call(t, "POST", "/v1/documents/goods-sale/"+a.ID.String()+"/unpost", "", nil), 404,
+		"not_found")
 	want(t, "no id", d.Call(t, "POST", "/v1/documents/goods-sale/1/unpost", "", nil), 404, "not_found")
 	want(t, "a key used", d.Call(t, "POST", path+"/unpost", "first", nil), 422, "key_reused")
 	stranger := erptest.Login(t, d.Base, d.Organisations[1].User)
-	theirs := erptest.Document{Warehouse: d.Organisations[1].Warehouses[0], Counterparty: d.Organisations[1].Counterparty, Lines: d.document("1").Lines}
+	theirs := erptest.Document{Warehouse: d.Organisations[1].Warehouses[0],
+		Counterparty: d.Organisations[1].Counterparty, Lines: d.document("1").Lines}
 	want(t, "their change", stranger.Change(t, path, 2, encode(t, theirs)), 404, "not_found")
 	want(t, "their unposting", stranger.Call(t, "POST", path+"/unpost", "", nil), 404, "not_found")
 	want(t, "what is ours in theirs", d.Change(t, path, 2, encode(t, theirs)), 400, "invalid")
@@ -207,13 +217,13 @@ func TestTotalsAreRecalculatedBesideLivePosting(t *testing.T) {
 	c.Exec(t, "UPDATE acc_stock_totals SET quantity = quantity + 7")
 	c.Exec(t, "DELETE FROM gl_general_totals WHERE account = '41'")
 	c.Exec(t, "UPDATE gl_general_accounts SET debit = debit + 7")
-	books := posting.New(c.Database, erp.Metadata(), erp.Rules())
+	poster := posting.New(c.Database, erp.Metadata(), erp.Rules())
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
 		for {
-			for _, name := range []string{erp.Stock, erp.General} {
-				if totals, err := books.Recalculate(t.Context(), name); err != nil || totals == 0 {
+			for _, name := range []string{books.Stock.Name(), books.General.Name()} {
+				if totals, err := poster.Recalculate(t.Context(), name); err != nil || totals == 0 {
 					t.Errorf("%d totals of %s, %v", totals, name, err)
 				}
 			}
@@ -232,31 +242,35 @@ func TestTotalsAreRecalculatedBesideLivePosting(t *testing.T) {
 				continue
 			}
 			if rng.IntN(2) == 0 {
-				want(t, "unpost", u.Call(t, "POST", "/v1/documents/goods-sale/"+a.ID.String()+"/unpost", "", nil), 200, "")
+				want(t, "unpost", u.Call(t, "POST", "/v1/documents/goods-sale/"+a.ID.String()+"/unpost", "", nil), 200,
+					"")
 			}
 		}
 	})
 	close(stop)
 	<-stopped
 	erptest.Clean(t, c.Database)
-	if _, err := books.Recalculate(t.Context(), "nothing"); err == nil {
+	if _, err := poster.Recalculate(t.Context(), "nothing"); err == nil {
 		t.Error("a register that does not exist was recalculated")
 	}
 }
 
-// A sale dated before the goods came takes them all the same; from its date on, costs wait for the order of time to be restored.
+// A sale dated before the goods came takes them all the same; from its date on, costs wait for the order of time to
+// be restored.
 func TestWhatIsBackDatedMovesTheBoundary(t *testing.T) {
 	d := sit(t, 2)
 	boundary := func(what, want string) {
 		t.Helper()
-		got := d.Value(t, "SELECT coalesce(string_agg(i.code || ' ' || to_char(b.moment, 'YYYY-MM-DD'), ', ' ORDER BY i.code), 'none') FROM acc_batches_boundary b JOIN cat_items i ON i.id = b.item")
+		got := d.Value(t, "SELECT coalesce(string_agg(i.code || ' ' || to_char(b.moment, 'YYYY-MM-DD'), ', ' ORDER "+
+			"BY i.code), 'none') FROM acc_batches_boundary b JOIN cat_items i ON i.id = b.item")
 		if got != want {
 			t.Errorf("%s: the boundary is %s, want %s", what, got, want)
 		}
 	}
 	post := func(kind, date, quantity string, item int) string {
 		t.Helper()
-		document := erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty, Date: date + "T12:00:00Z", Lines: []erptest.Line{{Item: d.Items[item], Quantity: quantity}}}
+		document := erptest.Document{Warehouse: d.o.Warehouses[0], Counterparty: d.o.Counterparty,
+			Date: date + "T12:00:00Z", Lines: []erptest.Line{{Item: d.Items[item], Quantity: quantity}}}
 		a := d.Post(t, kind, "", document)
 		want(t, kind, a, 201, "")
 		return "/v1/documents/" + kind + "/" + a.ID.String()
@@ -283,7 +297,8 @@ func TestWhatIsBackDatedMovesTheBoundary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range report.Checks {
-		if (c.Invariant == "batches.boundary") != (c.Violations == 1) {
+		moved := c.Invariant == "batches.boundary" || c.Invariant == "batches.order" // the first sale is before it now
+		if moved != (c.Violations == 1) {
 			t.Errorf("%s: %d violations, %+v", c.Invariant, c.Violations, c.Examples)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/id"
 )
 
-// books is the model: what the ERP should hold, with arithmetic of its own. Everything is kept twice: by month, and
-// for all time.
-type books struct {
+// modelBooks is the model: what the ERP should hold, with arithmetic of its own. Everything is kept twice: by month,
+// and for all time.
+type modelBooks struct {
 	stock    map[string]*holding  // "period warehouse item"
 	layers   map[layer]*holding   // current ones
 	boundary map[string]time.Time // "warehouse item"
@@ -25,8 +25,8 @@ type books struct {
 	sums     map[sum]*big.Int    // of money
 }
 
-// sum is a resource in a register, of money or of goods: by contract (or what else comes first, as a warehouse), by the document that it is about,
-// the item, the cell and the rate of VAT, each where the register has it.
+// sum is a resource in a register, of money or of goods: by contract (or what else comes first, as a warehouse), by
+// the document that it is about, the item, the cell and the rate of VAT, each where the register has it.
 type sum struct {
 	register, resource, period string
 	contract                   id.ID
@@ -35,7 +35,7 @@ type sum struct {
 	rate                       int64
 }
 
-func (b *books) sum(s sum) *big.Int {
+func (b *modelBooks) sum(s sum) *big.Int {
 	if b.sums[s] == nil {
 		b.sums[s] = new(big.Int)
 	}
@@ -47,7 +47,8 @@ func (s sum) String() string {
 	if s.basis != nil {
 		basis = s.basis.id
 	}
-	return fmt.Sprintf("%s %s %s %s %s %s %s %d", s.register, s.resource, s.period, s.contract, basis, s.item, s.cell, s.rate)
+	return fmt.Sprintf("%s %s %s %s %s %s %s %d", s.register, s.resource, s.period, s.contract, basis, s.item, s.cell,
+		s.rate)
 }
 
 type holding struct{ quantity, amount *big.Int }
@@ -59,11 +60,12 @@ type layer struct {
 	line            int
 }
 
-func newBooks() *books {
-	return &books{map[string]*holding{}, map[layer]*holding{}, map[string]time.Time{}, nil, map[string]*big.Int{}, map[sum]*big.Int{}}
+func newModelBooks() *modelBooks {
+	return &modelBooks{map[string]*holding{}, map[layer]*holding{}, map[string]time.Time{}, nil, map[string]*big.Int{},
+		map[sum]*big.Int{}}
 }
 
-func (b *books) layer(l layer) *holding {
+func (b *modelBooks) layer(l layer) *holding {
 	if b.layers[l] == nil {
 		b.layers[l] = &holding{new(big.Int), new(big.Int)}
 	}
@@ -71,7 +73,7 @@ func (b *books) layer(l layer) *holding {
 }
 
 // oldest are the layers of an item with something left, in the order in which they are used up.
-func (b *books) oldest(warehouse, item id.ID) (layers []layer) {
+func (b *modelBooks) oldest(warehouse, item id.ID) (layers []layer) {
 	for l, h := range b.layers {
 		if l.warehouse == warehouse && l.item == item && h.quantity.Sign() > 0 {
 			layers = append(layers, l)
@@ -85,7 +87,7 @@ func (b *books) oldest(warehouse, item id.ID) (layers []layer) {
 
 const forever = "infinity"
 
-func (b *books) at(period string, warehouse, item id.ID) *holding {
+func (b *modelBooks) at(period string, warehouse, item id.ID) *holding {
 	key := period + " " + warehouse.String() + " " + item.String()
 	if b.stock[key] == nil {
 		b.stock[key] = &holding{new(big.Int), new(big.Int)}
@@ -93,7 +95,7 @@ func (b *books) at(period string, warehouse, item id.ID) *holding {
 	return b.stock[key]
 }
 
-func (b *books) account(period string, organisation id.ID, account string) *big.Int {
+func (b *modelBooks) account(period string, organisation id.ID, account string) *big.Int {
 	key := period + " " + organisation.String() + " " + account
 	if b.accounts[key] == nil {
 		b.accounts[key] = new(big.Int)
@@ -119,8 +121,8 @@ type paper struct {
 	content   any // of a type that has more than lines of goods
 }
 
-// refusal is what controls may say to a document; the items are those the control of stock must name. Without controls the document
-// contradicts what it refers to.
+// refusal is what controls may say to a document; the items are those the control of stock must name. Without
+// controls the document contradicts what it refers to.
 type refusal struct {
 	controls []string
 	short    []string
@@ -160,7 +162,7 @@ func (h *holding) broken() bool {
 }
 
 // apply does to the books what a document did, or undoes it.
-func (b *books) apply(p *paper, sign int64) {
+func (b *modelBooks) apply(p *paper, sign int64) {
 	times := func(v *big.Int) *big.Int { return new(big.Int).Mul(v, big.NewInt(sign)) }
 	for _, m := range p.moves {
 		for _, period := range []string{m.month, forever} {
@@ -188,10 +190,10 @@ func (b *books) apply(p *paper, sign int64) {
 }
 
 // turnovers are the registers without current balances.
-var turnovers = []string{erp.PurchaseBook, erp.SalesBook}
+var turnovers = []string{books.PurchaseBook.Name(), books.SalesBook.Name()}
 
 // become makes next of a document, or tells who refuses.
-func (b *books) become(p *paper, next paper, items []id.ID) *refusal {
+func (b *modelBooks) become(p *paper, next paper, items []id.ID) *refusal {
 	b.apply(p, -1)
 	next.moves, next.entries, next.sums = nil, nil, nil
 	if next.posted {
@@ -217,12 +219,13 @@ func (b *books) become(p *paper, next paper, items []id.ID) *refusal {
 }
 
 // missing are the controls that see something missing of what a document had brought.
-func (b *books) missing(p *paper) (controls []string) {
+func (b *modelBooks) missing(p *paper) (controls []string) {
 	for _, m := range p.moves {
 		if b.layer(m.layer).broken() || b.at(forever, m.layer.warehouse, m.layer.item).broken() {
 			controls = append(controls, "stock", "batches")
 		}
-		if b.at(forever, m.layer.warehouse, m.layer.item).quantity.Cmp(b.now(reservedOf(m.layer.warehouse, m.layer.item))) < 0 {
+		if b.at(forever, m.layer.warehouse, m.layer.item).quantity.Cmp(
+			b.now(reservedOf(m.layer.warehouse, m.layer.item))) < 0 {
 			controls = append(controls, "stock") // it covers the reserves
 		}
 	}
@@ -232,15 +235,18 @@ func (b *books) missing(p *paper) (controls []string) {
 		vat := of
 		vat.resource = "vat"
 		switch o.to.register {
-		case erp.InputVAT, erp.OutputVAT, erp.CustomerAdvances, erp.SupplierAdvances:
+		case books.InputVAT.Name(), books.OutputVAT.Name(), books.CustomerAdvances.Name(),
+			books.SupplierAdvances.Name():
 			if (&holding{b.sum(of), b.sum(vat)}).broken() {
 				controls = append(controls, o.to.register)
 			}
-		case erp.Cash, erp.Payments, erp.PaymentPlan, erp.Investments, erp.AssetCosts:
+		case books.Cash.Name(), books.Payments.Name(), books.PaymentPlan.Name(), books.Investments.Name(),
+			books.AssetCosts.Name():
 			if b.sum(of).Sign() < 0 {
 				controls = append(controls, o.to.register)
 			}
-		case erp.CustomerOrders, erp.SupplierOrders, erp.Reserves, erp.ToReceive, erp.ToShip, erp.Cells:
+		case books.CustomerOrders.Name(), books.SupplierOrders.Name(), books.Reserves.Name(), books.ToReceive.Name(),
+			books.ToShip.Name(), books.Cells.Name():
 			of.resource = "quantity"
 			reserved := of
 			reserved.resource = "reserved"
@@ -253,7 +259,7 @@ func (b *books) missing(p *paper) (controls []string) {
 }
 
 // mark moves the boundary of what a change of a document moves, when another document is later.
-func (b *books) mark(old, next *paper) {
+func (b *modelBooks) mark(old, next *paper) {
 	earliest := next.date
 	if len(old.moves) > 0 && (old.date.Before(earliest) || len(next.moves) == 0) {
 		earliest = old.date
@@ -273,7 +279,8 @@ func (b *books) mark(old, next *paper) {
 	}
 	for _, p := range b.papers {
 		// the id of a new document is higher than those there are
-		if p == old || !p.date.After(earliest) && (old.id.IsZero() || !p.date.Equal(earliest) || p.id.Compare(old.id) < 0) {
+		if p == old || !p.date.After(earliest) &&
+			(old.id.IsZero() || !p.date.Equal(earliest) || p.id.Compare(old.id) < 0) {
 			continue
 		}
 		for _, m := range p.moves {
@@ -318,9 +325,12 @@ func (l line) vat(net *big.Int) *big.Int {
 // charge is what a line of a deal adds to settlements and to VAT.
 func (p *paper) charge(settlements, vats string, l line, net *big.Int) {
 	vat := l.vat(net)
-	p.sums = append(p.sums, owed{sum{register: settlements, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, new(big.Int).Add(net, vat)})
-	p.sums = append(p.sums, owed{sum{register: vats, resource: "amount", basis: p.self, rate: erptest.Rate(l.n)}, p.month, net})
-	p.sums = append(p.sums, owed{sum{register: vats, resource: "vat", basis: p.self, rate: erptest.Rate(l.n)}, p.month, vat})
+	p.sums = append(p.sums, owed{sum{register: settlements, resource: "amount",
+		contract: erptest.Contract(p.o.Counterparty)}, p.month, new(big.Int).Add(net, vat)})
+	p.sums = append(p.sums, owed{sum{register: vats, resource: "amount", basis: p.self, rate: erptest.Rate(l.n)},
+		p.month, net})
+	p.sums = append(p.sums, owed{sum{register: vats, resource: "vat", basis: p.self, rate: erptest.Rate(l.n)}, p.month,
+		vat})
 }
 
 // at is an account with its analytics, as the books name it.
@@ -341,39 +351,44 @@ func (p *paper) at(account string) string {
 }
 
 // record decides what a document does to the books, unless a control refuses.
-func (p *paper) record(b *books, items []id.ID) *refusal { return modelled[p.kind].record(p, b, items) }
+func (p *paper) record(b *modelBooks, items []id.ID) *refusal {
+	return modelled[p.kind].record(p, b, items)
+}
 
-func recordReceipt(p *paper, b *books, items []id.ID) *refusal {
-	if no := p.fulfilOrder(b, items, erp.SupplierOrders); no != nil {
+func recordReceipt(p *paper, b *modelBooks, items []id.ID) *refusal {
+	if no := p.fulfilOrder(b, items, books.SupplierOrders.Name()); no != nil {
 		return no
 	}
-	p.await(items, erp.ToReceive)
+	p.await(items, books.ToReceive.Name())
 	for i, l := range p.lines {
 		net := l.net(1)
-		p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
-		p.entries = append(p.entries, entry{p.month, p.at("41"), p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
-		p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
+		p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity),
+			net})
+		p.entries = append(p.entries, entry{p.month, p.at("41"), p.at("60"), net},
+			entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
+		p.charge(books.SupplierSettlements.Name(), books.InputVAT.Name(), l, net)
 	}
 	return nil
 }
 
-func recordSale(p *paper, b *books, items []id.ID) *refusal {
-	if no := p.fulfilOrder(b, items, erp.CustomerOrders); no != nil {
+func recordSale(p *paper, b *modelBooks, items []id.ID) *refusal {
+	if no := p.fulfilOrder(b, items, books.CustomerOrders.Name()); no != nil {
 		return no
 	}
-	p.await(items, erp.ToShip)
+	p.await(items, books.ToShip.Name())
 	costs, no := p.take(b, items)
 	for i, cost := range costs {
 		l := p.lines[i]
 		net := l.net(2)
-		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))}, entry{p.month, "90", p.at("41"), cost}, entry{p.month, "90", "68", l.vat(net)})
-		p.charge(erp.CustomerSettlements, erp.OutputVAT, l, net)
+		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))},
+			entry{p.month, "90", p.at("41"), cost}, entry{p.month, "90", "68", l.vat(net)})
+		p.charge(books.CustomerSettlements.Name(), books.OutputVAT.Name(), l, net)
 	}
 	return no
 }
 
 // take the lines out of the oldest layers, each at its cost.
-func (p *paper) take(b *books, items []id.ID) (costs []*big.Int, no *refusal) {
+func (p *paper) take(b *modelBooks, items []id.ID) (costs []*big.Int, no *refusal) {
 	required, short := p.required(), []string(nil)
 	left := map[layer]*holding{}
 	for n, quantity := range required {
@@ -410,7 +425,7 @@ func (p *paper) take(b *books, items []id.ID) (costs []*big.Int, no *refusal) {
 	return costs, nil
 }
 
-func (b *books) String() string {
+func (b *modelBooks) String() string {
 	var rows []string
 	for _, key := range slices.Sorted(maps.Keys(b.stock)) {
 		if h := b.stock[key]; h.quantity.Sign() != 0 || h.amount.Sign() != 0 {
@@ -420,7 +435,8 @@ func (b *books) String() string {
 	var layers []string
 	for l, h := range b.layers {
 		if h.quantity.Sign() != 0 || h.amount.Sign() != 0 {
-			layers = append(layers, fmt.Sprintf("%s %s %s %d %s %s", l.warehouse, l.item, l.from.id, l.line, h.quantity, h.amount))
+			layers = append(layers, fmt.Sprintf("%s %s %s %d %s %s", l.warehouse, l.item, l.from.id, l.line, h.quantity,
+				h.amount))
 		}
 	}
 	for key, at := range b.boundary {

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
@@ -24,8 +24,12 @@ type invoices struct {
 }
 
 var (
-	issued    = invoices{erp.OutputVAT, erp.SalesBook, erp.PurchaseBook, erp.CustomerSettlements, erp.CustomerAdvances, "76AV"}
-	entered   = invoices{erp.InputVAT, erp.PurchaseBook, erp.SalesBook, erp.SupplierSettlements, erp.SupplierAdvances, "76VA"}
+	issued = invoices{books.OutputVAT.Name(), books.SalesBook.Name(), books.PurchaseBook.Name(),
+		books.CustomerSettlements.Name(), books.CustomerAdvances.Name(),
+		"76AV"}
+	entered = invoices{books.InputVAT.Name(), books.PurchaseBook.Name(), books.SalesBook.Name(),
+		books.SupplierSettlements.Name(), books.SupplierAdvances.Name(),
+		"76VA"}
 	inAdvance = big.NewRat(20, 120)
 )
 
@@ -63,10 +67,11 @@ func (p *paper) paid() int64 {
 
 // asPayment is what of a payment has not been invoiced.
 func (p *paper) asPayment() sum {
-	return sum{register: erp.Payments, resource: "amount", contract: erptest.Contract(p.o.Counterparty), basis: p.self}
+	return sum{register: books.Payments.Name(), resource: "amount", contract: erptest.Contract(p.o.Counterparty),
+		basis: p.self}
 }
 
-func recordInvoice(p *paper, b *books, _ []id.ID) *refusal {
+func recordInvoice(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	i := p.content.(invoicing)
 	vat, no := p.invoiced(b, issued, &i)
 	if p.content = i; no != nil {
@@ -97,7 +102,7 @@ func drawReceived(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func recordReceived(p *paper, b *books, _ []id.ID) *refusal {
+func recordReceived(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	r := p.content.(received)
 	vat, no := p.invoiced(b, entered, &r.invoicing)
 	if p.content = r; no != nil {
@@ -122,13 +127,15 @@ func recordReceived(p *paper, b *books, _ []id.ID) *refusal {
 }
 
 // invoiced moves the VAT that another document has charged to a book, or that of an advance, and tells it.
-func (p *paper) invoiced(b *books, of invoices, i *invoicing) (vat *big.Int, no *refusal) {
+func (p *paper) invoiced(b *modelBooks, of invoices, i *invoicing) (vat *big.Int, no *refusal) {
 	if !i.basis.posted {
 		return nil, refuse("basis")
 	}
 	contract := erptest.Contract(p.o.Counterparty)
-	open, openVAT := sum{register: of.advances, resource: "amount", contract: contract}, sum{register: of.advances, resource: "vat", contract: contract}
-	gone := new(big.Int).Add(b.now(open), b.now(sum{register: of.settlements, resource: "amount", contract: contract})) // of what has been invoiced of advances
+	open := sum{register: of.advances, resource: "amount", contract: contract}
+	openVAT := sum{register: of.advances, resource: "vat", contract: contract}
+	// of what has been invoiced of advances
+	gone := new(big.Int).Add(b.now(open), b.now(sum{register: of.settlements, resource: "amount", contract: contract}))
 	if paid := i.basis.paid(); paid > 0 {
 		most := min(paid, -gone.Int64())
 		if i.advance == 0 && most > 0 {
@@ -139,7 +146,8 @@ func (p *paper) invoiced(b *books, of invoices, i *invoicing) (vat *big.Int, no 
 		}
 		v := big.NewInt(i.advance)
 		vat = share(v, inAdvance)
-		p.sums = append(p.sums, owed{open, p.month, v}, owed{openVAT, p.month, vat}, owed{i.basis.self.asPayment(), p.month, new(big.Int).Neg(v)})
+		p.sums = append(p.sums, owed{open, p.month, v}, owed{openVAT, p.month, vat},
+			owed{i.basis.self.asPayment(), p.month, new(big.Int).Neg(v)})
 		p.book(of.book, v, vat)
 		return vat, nil
 	}
@@ -152,7 +160,8 @@ func (p *paper) invoiced(b *books, of invoices, i *invoicing) (vat *big.Int, no 
 			vat.Add(vat, o.value)
 		}
 		p.sums = append(p.sums, owed{o.to, p.month, new(big.Int).Neg(o.value)})
-		p.sums = append(p.sums, owed{sum{register: of.book, resource: o.to.resource, contract: p.o.Counterparty, rate: o.to.rate}, p.month, o.value})
+		p.sums = append(p.sums, owed{sum{register: of.book, resource: o.to.resource, contract: p.o.Counterparty,
+			rate: o.to.rate}, p.month, o.value})
 	}
 	if total.Sign() == 0 {
 		return nil, refuse("basis")
@@ -165,7 +174,8 @@ func (p *paper) invoiced(b *books, of invoices, i *invoicing) (vat *big.Int, no 
 	}
 	if gone.Sign() > 0 {
 		off := share(b.now(openVAT), new(big.Rat).SetFrac(gone, b.now(open)))
-		p.sums = append(p.sums, owed{open, p.month, new(big.Int).Neg(gone)}, owed{openVAT, p.month, new(big.Int).Neg(off)})
+		p.sums = append(p.sums, owed{open, p.month, new(big.Int).Neg(gone)},
+			owed{openVAT, p.month, new(big.Int).Neg(off)})
 		p.book(of.back, gone, off)
 		taxes := entry{p.month, "68", p.at(of.account), off}
 		if of == entered {

@@ -8,14 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
 )
 
 // now is the current balance of a sum.
-func (b *books) now(s sum) *big.Int {
+func (b *modelBooks) now(s sum) *big.Int {
 	s.period = forever
 	return b.sum(s)
 }
@@ -37,41 +37,41 @@ func inOrder(order *paper, register, resource string, item id.ID) sum {
 }
 
 func reservedOf(warehouse, item id.ID) sum {
-	return sum{register: erp.Reserves, resource: "quantity", contract: warehouse, item: item}
+	return sum{register: books.Reserves.Name(), resource: "quantity", contract: warehouse, item: item}
 }
 
 // free is what there is of an item that is not reserved for others than the document's order.
-func (p *paper) free(b *books, item id.ID) *big.Int {
+func (p *paper) free(b *modelBooks, item id.ID) *big.Int {
 	free := new(big.Int).Sub(b.at(forever, p.warehouse, item).quantity, b.now(reservedOf(p.warehouse, item)))
 	if order, ordered := p.content.(*paper); ordered {
-		free.Add(free, b.now(inOrder(order, erp.CustomerOrders, "reserved", item)))
+		free.Add(free, b.now(inOrder(order, books.CustomerOrders.Name(), "reserved", item)))
 	}
 	return free
 }
 
-func recordCustomerOrder(p *paper, b *books, items []id.ID) *refusal {
+func recordCustomerOrder(p *paper, b *modelBooks, items []id.ID) *refusal {
 	var short []string
 	for n, quantity := range p.required() {
 		v := big.NewInt(quantity)
 		if p.free(b, items[n]).Cmp(v) < 0 {
 			short = append(short, fmt.Sprintf("I%d", n))
 		}
-		p.add(inOrder(p.self, erp.CustomerOrders, "quantity", items[n]), v)
-		p.add(inOrder(p.self, erp.CustomerOrders, "reserved", items[n]), v)
+		p.add(inOrder(p.self, books.CustomerOrders.Name(), "quantity", items[n]), v)
+		p.add(inOrder(p.self, books.CustomerOrders.Name(), "reserved", items[n]), v)
 		p.add(reservedOf(p.warehouse, items[n]), v)
 	}
 	if slices.Sort(short); short != nil {
 		return &refusal{controls: []string{"stock"}, short: short}
 	}
-	p.plan(erp.CustomerPlan, 2)
+	p.plan(books.CustomerPlan.Name(), 2)
 	return nil
 }
 
-func recordSupplierOrder(p *paper, _ *books, items []id.ID) *refusal {
+func recordSupplierOrder(p *paper, _ *modelBooks, items []id.ID) *refusal {
 	for n, quantity := range p.required() {
-		p.add(inOrder(p.self, erp.SupplierOrders, "quantity", items[n]), big.NewInt(quantity))
+		p.add(inOrder(p.self, books.SupplierOrders.Name(), "quantity", items[n]), big.NewInt(quantity))
 	}
-	p.plan(erp.SupplierPlan, 1)
+	p.plan(books.SupplierPlan.Name(), 1)
 	return nil
 }
 
@@ -82,7 +82,8 @@ func (p *paper) plan(register string, standard int64) {
 		net := l.net(standard)
 		total.Add(total, net).Add(total, l.vat(net))
 	}
-	p.add(sum{register: register, resource: "amount", contract: erptest.Contract(p.o.Counterparty), basis: p.self}, total)
+	p.add(sum{register: register, resource: "amount", contract: erptest.Contract(p.o.Counterparty), basis: p.self},
+		total)
 }
 
 // drawOrdered draws an order of goods that have come, or there would hardly ever be enough.
@@ -95,15 +96,16 @@ func drawOrdered(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-// drawLinesOf draws lines of what another document has, mostly not more of it; of some all that is left, and of some the least more than that: what a control just lets
-// pass, and what it just refuses.
+// drawLinesOf draws lines of what another document has, mostly not more of it; of some all that is left, and of some
+// the least more than that: what a control just lets pass, and what it just refuses.
 func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper, left func(n int) *big.Int) (lines []erptest.Fields) {
 	p.lines = nil
 	for range 1 + evenly(t, 3, "lines") {
 		of := other.lines[evenly(t, len(other.lines), "line")]
 		l := line{n: of.n, quantity: rapid.Int64Range(1, of.quantity).Draw(t, "quantity")}
 		l.quantity = h.drawAbout(t, l.quantity, left(of.n).Int64()-p.required()[of.n])
-		p.lines, lines = append(p.lines, l), append(lines, erptest.Fields{"item": h.Items[l.n], "quantity": amount.Quantity(l.quantity)})
+		p.lines, lines = append(p.lines, l), append(lines,
+			erptest.Fields{"item": h.Items[l.n], "quantity": amount.Quantity(l.quantity)})
 	}
 	return lines
 }
@@ -127,7 +129,8 @@ func (p *paper) freeOf(h *history) func(n int) *big.Int {
 	return func(n int) *big.Int { return p.free(h.model, h.Items[n]) }
 }
 
-// drawByOrder draws a document of goods, every second one by an order, when there is one: mostly of the order's warehouse.
+// drawByOrder draws a document of goods, every second one by an order, when there is one: mostly of the order's
+// warehouse.
 func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind, register string) erptest.Fields {
 	f := p.drawGoods(t, h, most)
 	p.content = nil
@@ -139,9 +142,10 @@ func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind, register s
 			p.warehouse = order.warehouse
 		}
 		p.content = order
-		f["source_order"], f["warehouse"], f["lines"] = order.id, p.warehouse, p.drawLinesOf(t, h, order, func(n int) *big.Int {
-			return h.model.now(inOrder(order, register, "quantity", h.Items[n]))
-		})
+		f["source_order"], f["warehouse"], f["lines"] = order.id, p.warehouse,
+			p.drawLinesOf(t, h, order, func(n int) *big.Int {
+				return h.model.now(inOrder(order, register, "quantity", h.Items[n]))
+			})
 	}
 	return f
 }
@@ -157,14 +161,14 @@ func (p *paper) drawShelved(t *rapid.T, h *history, f erptest.Fields) bool {
 }
 
 // fulfilOrder takes the lines off the order, if there is one.
-func (p *paper) fulfilOrder(b *books, items []id.ID, register string) *refusal {
+func (p *paper) fulfilOrder(b *modelBooks, items []id.ID, register string) *refusal {
 	order, ordered := p.content.(*paper)
 	switch {
 	case !ordered:
 		return nil
 	case !order.posted:
 		return refuse("order")
-	case register == erp.CustomerOrders && order.warehouse != p.warehouse:
+	case register == books.CustomerOrders.Name() && order.warehouse != p.warehouse:
 		return &refusal{}
 	}
 	for n, quantity := range p.required() {
@@ -203,11 +207,11 @@ type carried struct {
 }
 
 func drawPutAway(p *paper, t *rapid.T, h *history) erptest.Fields {
-	return p.drawCarried(t, h, erp.ToReceive, "goods-receipt", "other-goods-receipt")
+	return p.drawCarried(t, h, books.ToReceive.Name(), "goods-receipt", "other-goods-receipt")
 }
 
 func drawPicked(p *paper, t *rapid.T, h *history) erptest.Fields {
-	return p.drawCarried(t, h, erp.ToShip, "goods-sale", "internal-consumption")
+	return p.drawCarried(t, h, books.ToShip.Name(), "goods-sale", "internal-consumption")
 }
 
 func (p *paper) drawCarried(t *rapid.T, h *history, register string, kinds ...string) erptest.Fields {
@@ -229,7 +233,7 @@ func (p *paper) drawCarried(t *rapid.T, h *history, register string, kinds ...st
 			cell = p.o.Cells[evenly(t, 4, "cell")/3]
 		}
 		c.cells = append(c.cells, cell)
-		if register == erp.ToShip && rapid.Bool().Draw(t, "of what lies there") {
+		if register == books.ToShip.Name() && rapid.Bool().Draw(t, "of what lies there") {
 			return h.model.now(lying(p.warehouse, h.Items[n], cell))
 		}
 		return h.model.now(waiting(register, basis, p.warehouse, h.Items[n]))
@@ -242,7 +246,7 @@ func (p *paper) drawCarried(t *rapid.T, h *history, register string, kinds ...st
 }
 
 // carry takes the lines off what waits for them.
-func (p *paper) carry(b *books, items []id.ID, register string) *refusal {
+func (p *paper) carry(b *modelBooks, items []id.ID, register string) *refusal {
 	c := p.content.(carried)
 	switch {
 	case !c.basis.posted:
@@ -261,7 +265,7 @@ func (p *paper) carry(b *books, items []id.ID, register string) *refusal {
 }
 
 func lying(warehouse, item, cell id.ID) sum {
-	return sum{register: erp.Cells, resource: "quantity", contract: warehouse, item: item, cell: cell}
+	return sum{register: books.Cells.Name(), resource: "quantity", contract: warehouse, item: item, cell: cell}
 }
 
 // at the cell of a line.
@@ -269,8 +273,8 @@ func (c carried) at(p *paper, line int, items []id.ID) sum {
 	return lying(p.warehouse, items[p.lines[line].n], c.cells[line])
 }
 
-func recordPutAway(p *paper, b *books, items []id.ID) *refusal {
-	if no := p.carry(b, items, erp.ToReceive); no != nil {
+func recordPutAway(p *paper, b *modelBooks, items []id.ID) *refusal {
+	if no := p.carry(b, items, books.ToReceive.Name()); no != nil {
 		return no
 	}
 	for i, l := range p.lines {
@@ -279,8 +283,8 @@ func recordPutAway(p *paper, b *books, items []id.ID) *refusal {
 	return nil
 }
 
-func recordPicked(p *paper, b *books, items []id.ID) *refusal {
-	if no := p.carry(b, items, erp.ToShip); no != nil {
+func recordPicked(p *paper, b *modelBooks, items []id.ID) *refusal {
+	if no := p.carry(b, items, books.ToShip.Name()); no != nil {
 		return no
 	}
 	taken := map[sum]*big.Int{}

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
@@ -36,21 +36,24 @@ func (p *paper) drawAsset(t *rapid.T, h *history) id.ID {
 	return p.o.Assets[evenly(t, 3, "asset")/2]
 }
 
-func recordBought(p *paper, _ *books, _ []id.ID) *refusal {
+func recordBought(p *paper, _ *modelBooks, _ []id.ID) *refusal {
 	for _, l := range p.lines {
 		net, on := l.net(5), p.at("26")
 		if asset, capital := p.content.(id.ID); capital {
 			on = "08 " + asset.String()
-			p.sums = append(p.sums, owed{sum{register: erp.Investments, resource: "amount", contract: asset}, p.month, net})
+			p.sums = append(p.sums, owed{sum{register: books.Investments.Name(), resource: "amount", contract: asset},
+				p.month,
+				net})
 		}
-		p.entries = append(p.entries, entry{p.month, on, p.at("60"), net}, entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
-		p.charge(erp.SupplierSettlements, erp.InputVAT, l, net)
+		p.entries = append(p.entries, entry{p.month, on, p.at("60"), net},
+			entry{p.month, p.at("19"), p.at("60"), l.vat(net)})
+		p.charge(books.SupplierSettlements.Name(), books.InputVAT.Name(), l, net)
 	}
 	return nil
 }
 
-// drawPaper of one of these types, of the organisation, posted or not: the one that this document comes after, or what that one was made of, if it is of them; nil when there
-// is none.
+// drawPaper of one of these types, of the organisation, posted or not: the one that this document comes after, or
+// what that one was made of, if it is of them; nil when there is none.
 func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper) {
 	var all []*paper
 	for _, other := range h.papers {
@@ -121,7 +124,7 @@ func drawRequest(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func recordRequest(p *paper, b *books, _ []id.ID) *refusal {
+func recordRequest(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	a := p.content.(asked)
 	if a.basis != nil {
 		if !a.basis.posted {
@@ -129,7 +132,7 @@ func recordRequest(p *paper, b *books, _ []id.ID) *refusal {
 		}
 		total := new(big.Int)
 		for _, o := range a.basis.sums {
-			if o.to.register == erp.SupplierSettlements || o.to.register == erp.SupplierPlan {
+			if o.to.register == books.SupplierSettlements.Name() || o.to.register == books.SupplierPlan.Name() {
 				total.Add(total, o.value)
 			}
 		}
@@ -145,7 +148,9 @@ func recordRequest(p *paper, b *books, _ []id.ID) *refusal {
 }
 
 func planned(request *paper) sum {
-	return sum{register: erp.PaymentPlan, resource: "amount", contract: erptest.Contract(request.o.Counterparty), basis: request}
+	return sum{register: books.PaymentPlan.Name(), resource: "amount",
+		contract: erptest.Contract(request.o.Counterparty),
+		basis:    request}
 }
 
 type paidOut struct {
@@ -165,13 +170,16 @@ func drawPaid(p *paper, t *rapid.T, h *history) erptest.Fields {
 	paid := paidOut{payment{h.drawAbout(t, some, left), h.drawReference(t)}, request}
 	p.content = paid
 	f := p.deal()
-	f["cash_account"], f["amount"], f["bank_reference"], f["request"] = p.o.Bank, amount.Money(paid.sum), paid.reference, request.id
+	f["cash_account"], f["amount"], f["bank_reference"], f["request"] = p.o.Bank, amount.Money(paid.sum),
+		paid.reference, request.id
 	return f
 }
 
-func recordPaid(p *paper, b *books, _ []id.ID) *refusal {
+func recordPaid(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	paid := p.content.(paidOut)
-	v, plan, cash := big.NewInt(paid.sum), planned(paid.request), sum{register: erp.Cash, resource: "amount", contract: p.o.Bank}
+	v := big.NewInt(paid.sum)
+	plan := planned(paid.request)
+	cash := sum{register: books.Cash.Name(), resource: "amount", contract: p.o.Bank}
 	switch {
 	case !paid.request.posted:
 		return refuse("approved")
@@ -182,7 +190,9 @@ func recordPaid(p *paper, b *books, _ []id.ID) *refusal {
 	}
 	less := new(big.Int).Neg(v)
 	p.sums = append(p.sums, owed{plan, p.month, less}, owed{cash, p.month, less}, owed{p.asPayment(), p.month, v},
-		owed{sum{register: erp.SupplierSettlements, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, less})
+		owed{sum{register: books.SupplierSettlements.Name(), resource: "amount",
+			contract: erptest.Contract(p.o.Counterparty)},
+			p.month, less})
 	p.entries = append(p.entries, entry{p.month, p.at("60"), p.at("51"), v})
 	if b.named(p, paid.reference) {
 		return refuseStated("bank_references")
@@ -191,7 +201,7 @@ func recordPaid(p *paper, b *books, _ []id.ID) *refusal {
 }
 
 // named tells whether another payment, in or out, has the bank's reference.
-func (b *books) named(p *paper, reference string) bool {
+func (b *modelBooks) named(p *paper, reference string) bool {
 	for _, other := range b.papers {
 		if other == p.self || !other.posted || other.o.ID != p.o.ID {
 			continue
@@ -216,9 +226,9 @@ func drawCommissioned(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return erptest.Fields{"asset": p.content, "department": p.o.Department}
 }
 
-func recordCommissioned(p *paper, b *books, _ []id.ID) *refusal {
+func recordCommissioned(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	asset := p.content.(id.ID)
-	invested := sum{register: erp.Investments, resource: "amount", contract: asset}
+	invested := sum{register: books.Investments.Name(), resource: "amount", contract: asset}
 	cost := new(big.Int).Set(b.now(invested))
 	switch {
 	case cost.Sign() == 0:
@@ -226,7 +236,8 @@ func recordCommissioned(p *paper, b *books, _ []id.ID) *refusal {
 	case b.other(p, func(other *paper) bool { return other.content == p.content }):
 		return refuse("asset_states")
 	}
-	p.sums = append(p.sums, owed{invested, p.month, new(big.Int).Neg(cost)}, owed{sum{register: erp.AssetCosts, resource: "amount", contract: asset}, p.month, cost})
+	p.sums = append(p.sums, owed{invested, p.month, new(big.Int).Neg(cost)},
+		owed{sum{register: books.AssetCosts.Name(), resource: "amount", contract: asset}, p.month, cost})
 	p.entries = append(p.entries, entry{p.month, "01 " + asset.String(), "08 " + asset.String(), cost})
 	return nil
 }

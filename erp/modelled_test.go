@@ -8,25 +8,28 @@ import (
 
 	"pgregory.net/rapid"
 
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
 )
 
-// modelled is a type of document of the model: how its content is drawn (nil when there can be none yet), and what it does to the books.
+// modelled is a type of document of the model: how its content is drawn (nil when there can be none yet), and what it
+// does to the books.
 var modelled = map[string]struct {
 	draw   func(p *paper, t *rapid.T, h *history) erptest.Fields
-	record func(p *paper, b *books, items []id.ID) *refusal
+	record func(p *paper, b *modelBooks, items []id.ID) *refusal
 }{
 	"goods-receipt": {func(p *paper, t *rapid.T, h *history) erptest.Fields {
-		return p.drawByOrder(t, h, 5000, "supplier-order", erp.SupplierOrders)
+		return p.drawByOrder(t, h, 5000, "supplier-order", books.SupplierOrders.Name())
 	}, recordReceipt},
 	"goods-sale": {func(p *paper, t *rapid.T, h *history) erptest.Fields {
-		return p.drawByOrder(t, h, 1500, "customer-order", erp.CustomerOrders)
+		return p.drawByOrder(t, h, 1500, "customer-order", books.CustomerOrders.Name())
 	}, recordSale},
-	"customer-order":          {drawOrdered, recordCustomerOrder},
-	"supplier-order":          {func(p *paper, t *rapid.T, h *history) erptest.Fields { return p.drawGoods(t, h, 5000) }, recordSupplierOrder},
+	"customer-order": {drawOrdered, recordCustomerOrder},
+	"supplier-order": {func(p *paper, t *rapid.T, h *history) erptest.Fields {
+		return p.drawGoods(t, h, 5000)
+	}, recordSupplierOrder},
 	"warehouse-receipt-order": {drawPutAway, recordPutAway},
 	"warehouse-issue-order":   {drawPicked, recordPicked},
 	"other-goods-receipt":     {drawFound, recordFound},
@@ -42,7 +45,8 @@ var modelled = map[string]struct {
 	"settlement-registrar":    {drawClaims, recordClaims},
 }
 
-// kinds of the history: goods come and go as often as everything else together, and are ordered and carried more often than the rest.
+// kinds of the history: goods come and go as often as everything else together, and are ordered and carried more
+// often than the rest.
 var kinds []string
 
 func init() { // the model refers to itself
@@ -50,13 +54,16 @@ func init() { // the model refers to itself
 	for range len(modelled) / 2 {
 		kinds = append(kinds, "goods-receipt", "goods-sale")
 	}
-	kinds = append(kinds, "customer-order", "customer-order", "customer-order", "supplier-order", "supplier-order", "warehouse-receipt-order", "warehouse-receipt-order", "warehouse-issue-order", "warehouse-issue-order")
+	kinds = append(kinds, "customer-order", "customer-order", "customer-order", "supplier-order", "supplier-order",
+		"warehouse-receipt-order", "warehouse-receipt-order", "warehouse-issue-order", "warehouse-issue-order")
 }
 
-// sequels of a document: the types of what is made of it, or once more of what it was made of. Two of three documents come after a late one, or long chains as a receipt,
-// its goods in their cells, their sale, and their way out of the cells would be rare.
+// sequels of a document: the types of what is made of it, or once more of what it was made of. Two of three documents
+// come after a late one, or long chains as a receipt, its goods in their cells, their sale, and their way out of the
+// cells would be rare.
 var sequels = map[string][]string{
-	"goods-receipt":           {"warehouse-receipt-order", "warehouse-receipt-order", "customer-order", "goods-sale", "invoice-received", "goods-receipt"},
+	"goods-receipt": {"warehouse-receipt-order", "warehouse-receipt-order", "customer-order", "goods-sale",
+		"invoice-received", "goods-receipt"},
 	"other-goods-receipt":     {"warehouse-receipt-order", "customer-order"},
 	"warehouse-receipt-order": {"goods-sale", "goods-sale", "internal-consumption", "warehouse-receipt-order"},
 	"customer-order":          {"goods-sale"},
@@ -76,18 +83,26 @@ var sequels = map[string][]string{
 
 const late = 3
 
-// beginnings of histories, each document made of the one before it if it can be, or once more of what that one was made of: goods come in large quantities, into cells and
-// out of them, or are ordered; purchases are paid, or become an asset. From nothing, few histories would come to what controls refuse.
+// beginnings of histories, each document made of the one before it if it can be, or once more of what that one was
+// made of: goods come in large quantities, into cells and out of them, or are ordered; purchases are paid, or become
+// an asset. From nothing, few histories would come to what controls refuse.
 var beginnings = [][]string{
 	nil,
-	{"goods-receipt", "warehouse-receipt-order", "warehouse-receipt-order", "goods-sale", "warehouse-issue-order", "warehouse-issue-order"},
+	{"goods-receipt", "warehouse-receipt-order", "warehouse-receipt-order", "goods-sale", "warehouse-issue-order",
+		"warehouse-issue-order"},
 	{"other-goods-receipt", "warehouse-receipt-order", "internal-consumption", "warehouse-issue-order"},
-	{"supplier-order", "goods-receipt", "customer-order", "goods-sale", "goods-sale", "invoice-issued", "invoice-issued"},
-	{"service-sale", "invoice-issued", "invoice-issued", "bank-receipt", "bank-receipt", "bank-receipt", "settlement-registrar"},
-	{"service-purchase", "invoice-received", "goods-receipt", "invoice-received", "invoice-received", "payment-request", "payment-request", "bank-receipt", "bank-payment"},
-	{"bank-receipt", "invoice-issued", "invoice-issued", "service-sale", "invoice-issued", "service-sale", "invoice-issued"},
-	{"bank-receipt", "payment-request", "bank-payment", "invoice-received", "invoice-received", "service-purchase", "invoice-received"},
-	{"bank-receipt", "service-purchase", "asset-commissioning", "service-purchase", "asset-commissioning", "payment-request", "bank-payment", "bank-payment"},
+	{"supplier-order", "goods-receipt", "customer-order", "goods-sale", "goods-sale", "invoice-issued",
+		"invoice-issued"},
+	{"service-sale", "invoice-issued", "invoice-issued", "bank-receipt", "bank-receipt", "bank-receipt",
+		"settlement-registrar"},
+	{"service-purchase", "invoice-received", "goods-receipt", "invoice-received", "invoice-received", "payment-request",
+		"payment-request", "bank-receipt", "bank-payment"},
+	{"bank-receipt", "invoice-issued", "invoice-issued", "service-sale", "invoice-issued", "service-sale",
+		"invoice-issued"},
+	{"bank-receipt", "payment-request", "bank-payment", "invoice-received", "invoice-received", "service-purchase",
+		"invoice-received"},
+	{"bank-receipt", "service-purchase", "asset-commissioning", "service-purchase", "asset-commissioning",
+		"payment-request", "bank-payment", "bank-payment"},
 }
 
 // large is how much more comes in the beginning than later.
@@ -163,12 +178,14 @@ func (p *paper) drawWarehouse(t *rapid.T, h *history) id.ID {
 		p.warehouse = p.o.Addressed
 		return p.warehouse
 	}
-	p.warehouse = []id.ID{p.o.Warehouses[0], p.o.Warehouses[0], p.o.Addressed, p.o.Addressed, p.o.Warehouses[1]}[evenly(t, 5, "warehouse")]
+	p.warehouse = []id.ID{p.o.Warehouses[0], p.o.Warehouses[0], p.o.Addressed, p.o.Addressed,
+		p.o.Warehouses[1]}[evenly(t, 5, "warehouse")]
 	return p.warehouse
 }
 
 // drawLines of things, of which the first are drawn more often.
-func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, least, most int64, priced bool) (lines []erptest.Fields) {
+func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, least, most int64,
+	priced bool) (lines []erptest.Fields) {
 	p.lines = nil
 	for range 1 + evenly(t, 4, "lines") {
 		l := line{n: evenly(t, 8, name) % 5 % len(things), quantity: rapid.Int64Range(least, most).Draw(t, "quantity")}
@@ -188,11 +205,12 @@ func drawServices(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func recordServices(p *paper, _ *books, _ []id.ID) *refusal {
+func recordServices(p *paper, _ *modelBooks, _ []id.ID) *refusal {
 	for _, l := range p.lines {
 		net := l.net(10)
-		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))}, entry{p.month, "90", "68", l.vat(net)})
-		p.charge(erp.CustomerSettlements, erp.OutputVAT, l, net)
+		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))},
+			entry{p.month, "90", "68", l.vat(net)})
+		p.charge(books.CustomerSettlements.Name(), books.OutputVAT.Name(), l, net)
 	}
 	return nil
 }
@@ -203,21 +221,23 @@ func drawFound(p *paper, t *rapid.T, h *history) erptest.Fields {
 	if h.beginning {
 		most *= large
 	}
-	return erptest.Fields{"warehouse": p.drawWarehouse(t, h), "lines": p.drawLines(t, h.Items, "item", 1000, most, true)}
+	return erptest.Fields{"warehouse": p.drawWarehouse(t, h),
+		"lines": p.drawLines(t, h.Items, "item", 1000, most, true)}
 }
 
-func recordFound(p *paper, _ *books, items []id.ID) *refusal {
-	p.await(items, erp.ToReceive)
+func recordFound(p *paper, _ *modelBooks, items []id.ID) *refusal {
+	p.await(items, books.ToReceive.Name())
 	for i, l := range p.lines {
 		net := l.net(1)
-		p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity), net})
+		p.moves = append(p.moves, move{p.month, layer{p.warehouse, items[l.n], p.self, i + 1}, big.NewInt(l.quantity),
+			net})
 		p.entries = append(p.entries, entry{p.month, p.at("41"), "91", net})
 	}
 	return nil
 }
 
 // other posted document of the type and organisation that is so.
-func (b *books) other(p *paper, so func(other *paper) bool) bool {
+func (b *modelBooks) other(p *paper, so func(other *paper) bool) bool {
 	return slices.ContainsFunc(b.papers, func(other *paper) bool {
 		return other.kind == p.kind && other != p.self && other.posted && other.o.ID == p.o.ID && so(other)
 	})
@@ -240,11 +260,13 @@ func drawPayment(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func recordPayment(p *paper, b *books, _ []id.ID) *refusal {
+func recordPayment(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	paid := p.content.(payment)
 	v := big.NewInt(paid.sum)
-	p.sums = append(p.sums, owed{sum{register: erp.Cash, resource: "amount", contract: p.o.Bank}, p.month, v}, owed{p.asPayment(), p.month, v})
-	p.sums = append(p.sums, owed{sum{register: erp.CustomerSettlements, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, new(big.Int).Neg(v)})
+	p.sums = append(p.sums, owed{sum{register: books.Cash.Name(), resource: "amount", contract: p.o.Bank}, p.month, v},
+		owed{p.asPayment(), p.month, v})
+	p.sums = append(p.sums, owed{sum{register: books.CustomerSettlements.Name(), resource: "amount",
+		contract: erptest.Contract(p.o.Counterparty)}, p.month, new(big.Int).Neg(v)})
 	p.entries = append(p.entries, entry{p.month, p.at("51"), p.at("62"), v})
 	if b.named(p, paid.reference) {
 		return refuseStated("bank_references")
@@ -253,13 +275,14 @@ func recordPayment(p *paper, b *books, _ []id.ID) *refusal {
 }
 
 func drawConsumption(p *paper, t *rapid.T, h *history) erptest.Fields {
-	f := erptest.Fields{"warehouse": p.drawWarehouse(t, h), "department": p.o.Department, "expense_item": p.o.ExpenseItem, "lines": p.drawLines(t, h.Items, "item", 1, 1500, false)}
+	f := erptest.Fields{"warehouse": p.drawWarehouse(t, h), "department": p.o.Department,
+		"expense_item": p.o.ExpenseItem, "lines": p.drawLines(t, h.Items, "item", 1, 1500, false)}
 	p.drawShelved(t, h, f)
 	return f
 }
 
-func recordConsumption(p *paper, b *books, items []id.ID) *refusal {
-	p.await(items, erp.ToShip)
+func recordConsumption(p *paper, b *modelBooks, items []id.ID) *refusal {
+	p.await(items, books.ToShip.Name())
 	costs, no := p.take(b, items)
 	for _, cost := range costs {
 		p.entries = append(p.entries, entry{p.month, p.at("26"), p.at("41"), cost})
@@ -282,7 +305,8 @@ func drawClaims(p *paper, t *rapid.T, _ *history) erptest.Fields {
 		if v < 0 {
 			side = "credit"
 		}
-		all, lines = append(all, c), append(lines, claim(erptest.Contract(p.o.Counterparty), c.supplier, side, amount.Money(max(v, -v)).String()))
+		all, lines = append(all, c), append(lines,
+			claim(erptest.Contract(p.o.Counterparty), c.supplier, side, amount.Money(max(v, -v)).String()))
 		left += v
 	}
 	for range 1 + evenly(t, 4, "claims") {
@@ -297,16 +321,17 @@ func drawClaims(p *paper, t *rapid.T, _ *history) erptest.Fields {
 	return registrar(lines...)
 }
 
-func recordClaims(p *paper, _ *books, _ []id.ID) *refusal {
+func recordClaims(p *paper, _ *modelBooks, _ []id.ID) *refusal {
 	left := int64(0)
 	for _, c := range p.content.([]claimed) {
 		left += c.value
-		register, account, v := erp.CustomerSettlements, "62", big.NewInt(c.value)
+		register, account, v := books.CustomerSettlements.Name(), "62", big.NewInt(c.value)
 		if c.supplier { // we owe less by a debit
-			register, account, v = erp.SupplierSettlements, "60", big.NewInt(-c.value)
+			register, account, v = books.SupplierSettlements.Name(), "60", big.NewInt(-c.value)
 		}
 		p.entries = append(p.entries, entry{p.month, p.at(account), "between", big.NewInt(c.value)})
-		p.sums = append(p.sums, owed{sum{register: register, resource: "amount", contract: erptest.Contract(p.o.Counterparty)}, p.month, v})
+		p.sums = append(p.sums, owed{sum{register: register, resource: "amount",
+			contract: erptest.Contract(p.o.Counterparty)}, p.month, v})
 	}
 	if left != 0 {
 		return refuse("total")

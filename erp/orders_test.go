@@ -48,12 +48,14 @@ func TestACustomerOrderReservesUntilItIsSold(t *testing.T) {
 	refused(t, "sell more than was ordered", d.Post(t, "goods-sale", "", d.by(order.ID, "6.001")), "customer_orders")
 	sale := d.Post(t, "goods-sale", "", d.by(order.ID, "2"))
 	want(t, "sell what is reserved", sale, 201, "")
-	const open = "SELECT t.quantity || ' ' || t.reserved || ' ' || r.quantity FROM acc_customer_orders_totals t, acc_reserves_totals r WHERE t.period = 'infinity' AND r.period = 'infinity'"
+	const open = "SELECT t.quantity || ' ' || t.reserved || ' ' || r.quantity FROM acc_customer_orders_totals t, " +
+		"acc_reserves_totals r WHERE t.period = 'infinity' AND r.period = 'infinity'"
 	if got := d.Value(t, open); got != "4.000 4.000 4.000" {
 		t.Errorf("open, reserved for the order, reserved in all: %s", got)
 	}
 	refused(t, "unpost an order that has been sold by", d.unpost(t, "customer-order", order), "customer_orders")
-	want(t, "post the order anew", d.Call(t, "POST", "/v1/documents/customer-order/"+order.ID.String()+"/post", "", nil), 200, "")
+	want(t, "post the order anew", d.Call(t, "POST", "/v1/documents/customer-order/"+order.ID.String()+"/post", "",
+		nil), 200, "")
 	want(t, "unpost the sale", d.unpost(t, "goods-sale", sale), 200, "")
 	if got := d.Value(t, open); got != "6.000 6.000 6.000" {
 		t.Errorf("after the sale has been taken back: %s", got)
@@ -75,7 +77,8 @@ func TestAReceiptByOrderIsNotAboveIt(t *testing.T) {
 	receipt := d.Post(t, "goods-receipt", "", d.by(order.ID, "4"))
 	want(t, "receive a part", receipt, 201, "")
 	refused(t, "receive more than the rest", d.Post(t, "goods-receipt", "", d.by(order.ID, "2.001")), "supplier_orders")
-	want(t, "make it all of the order", d.Change(t, "/v1/documents/goods-receipt/"+receipt.ID.String(), 1, encode(t, d.by(order.ID, "6"))), 200, "")
+	want(t, "make it all of the order", d.Change(t, "/v1/documents/goods-receipt/"+receipt.ID.String(), 1,
+		encode(t, d.by(order.ID, "6"))), 200, "")
 	refused(t, "unpost the order", d.unpost(t, "supplier-order", order), "supplier_orders")
 	erptest.Clean(t, d.Database)
 }
@@ -87,24 +90,30 @@ func TestADocumentReferredToMustBeThereAndFit(t *testing.T) {
 	want(t, "no document", d.Post(t, "goods-sale", "", d.by(id.New(), "1")), 400, "invalid")
 	want(t, "a document of another type", d.Post(t, "goods-receipt", "", d.by(order.ID, "1")), 400, "invalid")
 	stranger := erptest.Login(t, d.Base, d.Organisations[1].User)
-	theirs := erptest.Document{Warehouse: d.Organisations[1].Warehouses[0], Counterparty: d.Organisations[1].Counterparty, Order: order.ID, Lines: d.document("1").Lines}
+	theirs := erptest.Document{Warehouse: d.Organisations[1].Warehouses[0],
+		Counterparty: d.Organisations[1].Counterparty, Order: order.ID, Lines: d.document("1").Lines}
 	want(t, "a document of another organisation", stranger.Post(t, "goods-sale", "", theirs), 400, "invalid")
 	elsewhere := d.by(order.ID, "1")
 	elsewhere.Warehouse = d.o.Warehouses[1]
 	want(t, "another warehouse", d.Post(t, "goods-sale", "", elsewhere), 400, "invalid")
 	partner, contract := id.New(), id.New()
-	d.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, 'C9', 'Other')", partner, d.o.ID)
-	d.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, supplier) VALUES ($1, $2, 'D9', 'Other', $3, true)", contract, d.o.ID, partner)
+	d.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, 'C9', 'Other')", partner,
+		d.o.ID)
+	d.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, supplier) VALUES ($1, $2, "+
+		"'D9', 'Other', $3, true)", contract, d.o.ID, partner)
 	fields := func(counterparty id.ID) erptest.Fields {
-		return erptest.Fields{"warehouse": d.o.Warehouses[0], "counterparty": counterparty, "contract": contract, "lines": d.document("1").Lines}
+		return erptest.Fields{"warehouse": d.o.Warehouses[0], "counterparty": counterparty, "contract": contract,
+			"lines": d.document("1").Lines}
 	}
-	want(t, "the contract of another counterparty", d.Post(t, "goods-sale", "", fields(d.o.Counterparty)), 400, "invalid")
+	want(t, "the contract of another counterparty", d.Post(t, "goods-sale", "", fields(d.o.Counterparty)), 400,
+		"invalid")
 	want(t, "a contract of the other side", d.Post(t, "goods-sale", "", fields(partner)), 400, "invalid")
 	want(t, "the contract of a supplier", d.Post(t, "goods-receipt", "", fields(partner)), 201, "")
 
 	sale := d.Post(t, "goods-sale", "", d.by(order.ID, "1"))
 	for _, path := range []string{"/v1/documents/goods-sale/" + sale.ID.String(), "/v1/documents/goods-sale?limit=1"} {
-		if a := d.Call(t, "GET", path, "", nil); !strings.Contains(string(a.Body), `"source_order_number":"`+order.Number+`"`) {
+		if a := d.Call(t, "GET", path, "", nil); !strings.Contains(string(a.Body),
+			`"source_order_number":"`+order.Number+`"`) {
 			t.Errorf("%s does not show the number of the order: %s", path, a.Body)
 		}
 	}
@@ -130,9 +139,11 @@ func TestASuppliersNumberComesOnce(t *testing.T) {
 	want(t, "post anew", d.Call(t, "POST", path+"/post", "", nil), 200, "")
 	want(t, "unpost the first", d.unpost(t, "goods-receipt", first), 200, "")
 	want(t, "change to a number that is free", d.Change(t, path, 2, encode(t, numbered("A-1"))), 200, "")
-	refused(t, "post the first again", d.Call(t, "POST", "/v1/documents/goods-receipt/"+first.ID.String()+"/post", "", nil), "supplier_numbers")
+	refused(t, "post the first again", d.Call(t, "POST", "/v1/documents/goods-receipt/"+first.ID.String()+"/post", "",
+		nil), "supplier_numbers")
 	stranger := erptest.Login(t, d.Base, d.Organisations[1].User)
-	theirs := erptest.Document{Warehouse: d.Organisations[1].Warehouses[0], Counterparty: d.Organisations[1].Counterparty, SupplierNumber: "A-1", Lines: d.document("1").Lines}
+	theirs := erptest.Document{Warehouse: d.Organisations[1].Warehouses[0],
+		Counterparty: d.Organisations[1].Counterparty, SupplierNumber: "A-1", Lines: d.document("1").Lines}
 	want(t, "in another organisation", stranger.Post(t, "goods-receipt", "", theirs), 201, "")
 	erptest.Clean(t, d.Database)
 }
@@ -150,14 +161,17 @@ func TestTheCreditLimitOfAContractHolds(t *testing.T) {
 	want(t, "within", sale, 201, "")
 	refused(t, "beyond", d.Post(t, "goods-sale", "", of("3.01")), "credit")
 	refused(t, "an order beyond", d.Post(t, "customer-order", "", of("3.01")), "credit")
-	want(t, "the same sale made larger", d.Change(t, "/v1/documents/goods-sale/"+sale.ID.String(), 1, encode(t, of("10"))), 200, "")
-	refused(t, "and too large", d.Change(t, "/v1/documents/goods-sale/"+sale.ID.String(), 2, encode(t, of("10.01"))), "credit")
+	want(t, "the same sale made larger", d.Change(t, "/v1/documents/goods-sale/"+sale.ID.String(), 1,
+		encode(t, of("10"))), 200, "")
+	refused(t, "and too large", d.Change(t, "/v1/documents/goods-sale/"+sale.ID.String(), 2, encode(t, of("10.01"))),
+		"credit")
 	want(t, "take it back", d.unpost(t, "goods-sale", sale), 200, "")
 	want(t, "up to the limit", d.Post(t, "goods-sale", "", of("10")), 201, "")
 	erptest.Clean(t, d.Database)
 }
 
-// Everybody orders, sells by order and sells what is free of a few items, in a contract with a limit: whatever order they come in, nothing is sold twice.
+// Everybody orders, sells by order and sells what is free of a few items, in a contract with a limit: whatever order
+// they come in, nothing is sold twice.
 func TestConcurrentOrdersAndSalesKeepReservesAndLimits(t *testing.T) {
 	c := erptest.New(t, 3)
 	bases := []string{c.Worker(t, server.Config{}), c.Worker(t, server.Config{})}
@@ -192,7 +206,8 @@ func TestConcurrentOrdersAndSalesKeepReservesAndLimits(t *testing.T) {
 	if done.Load() < 50 || said.Load() < 50 {
 		t.Errorf("%d done, %d refused: nothing was contended", done.Load(), said.Load())
 	}
-	if got := c.Value(t, "SELECT coalesce(max(amount), 0) <= 700 FROM acc_customer_settlements_totals WHERE period = 'infinity'"); got != "true" {
+	if got := c.Value(t, "SELECT coalesce(max(amount), 0) <= 700 FROM acc_customer_settlements_totals WHERE period "+
+		"= 'infinity'"); got != "true" {
 		t.Error("the limit was exceeded")
 	}
 	if got := c.Value(t, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"); got != "0" {

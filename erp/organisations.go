@@ -15,8 +15,12 @@ import (
 func OrganisationByCode(ctx context.Context, db *database.Database, code string) (found id.ID, err error) {
 	var some string
 	err = db.Read(ctx, func(w *database.Work) error {
-		w.Queue("find organisation", "SELECT id FROM cat_organisations WHERE code = $1", code).Rows(func(r pgx.Rows) error { return r.Scan(&found) })
-		w.Queue("name organisations", "SELECT coalesce(string_agg(code, ', ' ORDER BY code), 'none') FROM (SELECT code FROM cat_organisations ORDER BY code LIMIT 10) o").
+		w.Queue("find organisation", "SELECT id FROM cat_organisations WHERE code = $1",
+			code).Rows(func(r pgx.Rows) error {
+			return r.Scan(&found)
+		})
+		w.Queue("name organisations", "SELECT coalesce(string_agg(code, ', ' ORDER BY code), 'none') FROM (SELECT "+
+			"code FROM cat_organisations ORDER BY code LIMIT 10) o").
 			Rows(func(r pgx.Rows) error { return r.Scan(&some) })
 		return nil
 	})

@@ -18,11 +18,13 @@ func (d desk) request(basis id.ID, amount string) erptest.Fields {
 func TestAPaymentIsRequestedOnceAndWithinLimits(t *testing.T) {
 	d := sit(t, 1)
 	receipt := d.Post(t, "goods-receipt", "", d.document("10")) // 12.00 with VAT
-	order, services := d.Post(t, "supplier-order", "", d.document("10")), d.Post(t, "service-purchase", "", d.bought("1"))
+	order := d.Post(t, "supplier-order", "", d.document("10"))
+	services := d.Post(t, "service-purchase", "", d.bought("1"))
 	asked := d.live(t, "payment-request", d.request(order.ID, "1.00"), d.request(receipt.ID, "12.00"))
 	refused(t, "again", d.Post(t, "payment-request", "", d.request(receipt.ID, "1.00")), "payment_requests")
 	refused(t, "above an order", d.Post(t, "payment-request", "", d.request(order.ID, "12.01")), "payment_limit")
-	refused(t, "above a purchase of services", d.Post(t, "payment-request", "", d.request(services.ID, "6.01")), "payment_limit")
+	refused(t, "above a purchase of services", d.Post(t, "payment-request", "", d.request(services.ID, "6.01")),
+		"payment_limit")
 	want(t, "of the services", d.Post(t, "payment-request", "", d.request(services.ID, "6.00")), 201, "")
 	unposted := d.Call(t, "POST", "/v1/documents/goods-receipt?post=false", "", encode(t, d.document("1")))
 	refused(t, "of what is not posted", d.Post(t, "payment-request", "", d.request(unposted.ID, "1.00")), "basis")
@@ -34,21 +36,30 @@ func TestAPaymentIsRequestedOnceAndWithinLimits(t *testing.T) {
 	path := "/v1/documents/payment-request/" + last.ID.String()
 	want(t, "post it anew", d.Call(t, "POST", path+"/post", "", nil), 200, "")
 	refused(t, "change it to more", d.Change(t, path, 2, jsonOf(t, d.request(id.ID{}, "2.01"))), "payment_limit")
-	want(t, "take another back", d.Call(t, "POST", "/v1/documents/payment-request/"+asked.String()+"/unpost", "", nil), 200, "")
-	want(t, "change it to more when there is room", d.Change(t, path, 2, jsonOf(t, d.request(id.ID{}, "14.00"))), 200, "")
-	refused(t, "post the other again", d.Call(t, "POST", "/v1/documents/payment-request/"+asked.String()+"/post", "", nil), "payment_limit")
+	want(t, "take another back", d.Call(t, "POST", "/v1/documents/payment-request/"+asked.String()+"/unpost", "", nil),
+		200, "")
+	want(t, "change it to more when there is room", d.Change(t, path, 2, jsonOf(t, d.request(id.ID{}, "14.00"))), 200,
+		"")
+	refused(t, "post the other again", d.Call(t, "POST", "/v1/documents/payment-request/"+asked.String()+"/post", "",
+		nil), "payment_limit")
 
 	want(t, "of nothing", d.Post(t, "payment-request", "", d.request(id.ID{}, "0")), 400, "invalid")
 	want(t, "of no document", d.Post(t, "payment-request", "", d.request(id.New(), "1.00")), 400, "invalid")
 	counterparty, contract := d.supplier(t)
-	want(t, "of the purchase from another", d.Post(t, "payment-request", "", with(with(d.request(receipt.ID, "1.00"), "counterparty", counterparty), "contract", contract)), 400, "invalid")
-	want(t, "under the contract of another", d.Post(t, "payment-request", "", with(d.request(id.ID{}, "1.00"), "counterparty", counterparty)), 400, "invalid")
+	want(t, "of the purchase from another",
+		d.Post(t, "payment-request", "", with(with(d.request(receipt.ID, "1.00"), "counterparty", counterparty),
+			"contract", contract)), 400, "invalid")
+	want(t, "under the contract of another",
+		d.Post(t, "payment-request", "", with(d.request(id.ID{}, "1.00"), "counterparty", counterparty)), 400,
+		"invalid")
 	d.Exec(t, "UPDATE cat_contracts SET supplier = false WHERE id = $1", contract)
-	want(t, "for a customer", d.Post(t, "payment-request", "", with(with(d.request(id.ID{}, "1.00"), "counterparty", counterparty), "contract", contract)), 400, "invalid")
+	want(t, "for a customer", d.Post(t, "payment-request", "",
+		with(with(d.request(id.ID{}, "1.00"), "counterparty", counterparty), "contract", contract)), 400, "invalid")
 	erptest.Clean(t, d.Database)
 }
 
-// Everybody requests payments under one contract with a limit, pays them and takes them back: neither the limit nor what lies on the account is exceeded.
+// Everybody requests payments under one contract with a limit, pays them and takes them back: neither the limit nor
+// what lies on the account is exceeded.
 func TestConcurrentPaymentsKeepLimitAndCash(t *testing.T) {
 	c := erptest.New(t, 1)
 	bases := []string{c.Worker(t, server.Config{}), c.Worker(t, server.Config{})}
@@ -73,7 +84,8 @@ func TestConcurrentPaymentsKeepLimitAndCash(t *testing.T) {
 			if count(request); request.Status != 201 {
 				continue
 			}
-			payment := u.Post(t, "bank-payment", "", d.paid(request.ID, fmt.Sprintf("%d.00", 1+rng.IntN(5)), fmt.Sprint(n, " ", i)))
+			payment := u.Post(t, "bank-payment", "",
+				d.paid(request.ID, fmt.Sprintf("%d.00", 1+rng.IntN(5)), fmt.Sprint(n, " ", i)))
 			if count(payment); payment.Status == 201 {
 				paid.Add(1)
 			} else {

@@ -21,7 +21,8 @@ type reader struct {
 	worker *database.Database
 }
 
-// read tells how many rows of a table the server has looked at in answering a request, with all that there is in the table known to the planner.
+// read tells how many rows of a table the server has looked at in answering a request, with all that there is in the
+// table known to the planner.
 func (r reader) read(t *testing.T, table, path string) int {
 	t.Helper()
 	before := r.looked(t, table)
@@ -40,30 +41,41 @@ func (r reader) looked(t *testing.T, table string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := strconv.Atoi(r.Value(t, "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = $1", table))
+	rows, err := strconv.Atoi(r.Value(t, "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM "+
+		"pg_stat_user_tables WHERE relname = $1", table))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rows
 }
 
-// In a base that has been worked in for long, nearly all there is has nothing to do with what is asked for. It is put into the tables directly: no
-// document of these tests needs it.
+// In a base that has been worked in for long, nearly all there is has nothing to do with what is asked for. It is put
+// into the tables directly: no document of these tests needs it.
 func longUsed(t *testing.T) reader {
 	t.Helper()
 	c := erptest.New(t, 3)
 	worker := databasetest.Connect(t, c.DSN, database.Options{Connections: 1})
-	d := desk{c, erptest.Login(t, erptest.Serve(t, worker, server.Config{}), c.Organisations[0].User), c.Organisations[0]}
+	d := desk{c, erptest.Login(t, erptest.Serve(t, worker, server.Config{}), c.Organisations[0].User),
+		c.Organisations[0]}
 	const many = " FROM generate_series(1, 5000) n"
 	for _, insert := range []string{
-		"INSERT INTO gl_general_totals (organisation, account, analytic_1, analytic_2, period, split, debit) SELECT $1, '62', gen_random_uuid(), gen_random_uuid(), '2024-01-01', 0, 1" + many,
-		"INSERT INTO gl_general_accounts (organisation, account, period, split, debit) SELECT $1, '62', '2024-01-01', 0, count(*)" + many,
-		"INSERT INTO gl_general (recorder, line, recorder_type, organisation, period, debit, credit, amount) SELECT gen_random_uuid(), 1, 'none', $1, '2024-01-01', '62', '90', 1" + many,
-		"INSERT INTO acc_customer_settlements_totals (organisation, contract, object, period, amount) SELECT $1, gen_random_uuid(), gen_random_uuid(), 'infinity', 1" + many,
-		"INSERT INTO cat_contracts (id, organisation, code, name, counterparty) SELECT gen_random_uuid(), organisation, 'C' || n, '', counterparty FROM cat_contracts, generate_series(1, 200) n WHERE organisation = $1",
-		"INSERT INTO doc_goods_receipt (id, organisation, number, date, posted, author) SELECT gen_random_uuid(), $1, 'X' || n, '2024-01-01', false, gen_random_uuid()" + many,
-		"INSERT INTO acc_to_receive_totals (organisation, basis, item, warehouse, period, quantity) SELECT $1, id, gen_random_uuid(), gen_random_uuid(), 'infinity', 0 FROM doc_goods_receipt WHERE organisation = $1",
-		"INSERT INTO acc_cells_totals (organisation, warehouse, item, cell, period, quantity) SELECT $1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'infinity', 1" + many,
+		"INSERT INTO gl_general_totals (organisation, account, analytic_1, analytic_2, period, split, debit) " +
+			"SELECT $1, '62', gen_random_uuid(), gen_random_uuid(), '2024-01-01', 0, 1" + many,
+		"INSERT INTO gl_general_accounts (organisation, account, period, split, debit) SELECT $1, '62', " +
+			"'2024-01-01', 0, count(*)" + many,
+		"INSERT INTO gl_general (recorder, line, recorder_type, organisation, period, debit, credit, amount) " +
+			"SELECT gen_random_uuid(), 1, 'none', $1, '2024-01-01', '62', '90', 1" + many,
+		"INSERT INTO acc_customer_settlements_totals (organisation, contract, object, period, amount) SELECT $1, " +
+			"gen_random_uuid(), gen_random_uuid(), 'infinity', 1" + many,
+		"INSERT INTO cat_contracts (id, organisation, code, name, counterparty) SELECT gen_random_uuid(), " +
+			"organisation, 'C' || n, '', counterparty FROM cat_contracts, generate_series(1, 200) n WHERE " +
+			"organisation = $1",
+		"INSERT INTO doc_goods_receipt (id, organisation, number, date, posted, author) SELECT gen_random_uuid(), " +
+			"$1, 'X' || n, '2024-01-01', false, gen_random_uuid()" + many,
+		"INSERT INTO acc_to_receive_totals (organisation, basis, item, warehouse, period, quantity) SELECT $1, id, " +
+			"gen_random_uuid(), gen_random_uuid(), 'infinity', 0 FROM doc_goods_receipt WHERE organisation = $1",
+		"INSERT INTO acc_cells_totals (organisation, warehouse, item, cell, period, quantity) SELECT $1, " +
+			"gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'infinity', 1" + many,
 	} {
 		d.Exec(t, insert, d.o.ID)
 	}
@@ -76,7 +88,8 @@ func TestReportsLookAtNoMoreThanTheyAreOf(t *testing.T) {
 	const recent = 100
 	// After the statistics were gathered, so that the planner expects nothing in the period.
 	r.Exec(t, `INSERT INTO gl_general (recorder, line, recorder_type, organisation, period, debit, credit, amount)
-		SELECT gen_random_uuid(), 1, 'none', $1, timestamptz '2025-02-01' + n * interval '1 hour', '62', '90', 1 FROM generate_series(1, $2::integer) n`, r.o.ID, recent)
+		SELECT gen_random_uuid(), 1, 'none', $1, timestamptz '2025-02-01' + n * interval '1 hour', '62', '90', 1
+		FROM generate_series(1, $2::integer) n`, r.o.ID, recent)
 	want(t, "receive", r.Post(t, "goods-receipt", "", r.addressedTo("10")), 201, "")
 	want(t, "sell a service", r.Post(t, "service-sale", "", r.services("1")), 201, "")
 	const february = "from=2025-02-01&to=2025-02-28"
@@ -84,13 +97,17 @@ func TestReportsLookAtNoMoreThanTheyAreOf(t *testing.T) {
 		table, path string
 		most        int
 	}{
-		"TheTrialBalanceOfWholeAccounts":      {"gl_general_totals", "/v1/reports/trial-balance?" + february, 0},
-		"TheTrialBalanceOfItsMonthOnce":       {"gl_general", "/v1/reports/trial-balance?from=2025-02-28&to=2025-02-28", recent},
-		"TheOpeningOfACardOfTheWholeAccount":  {"gl_general_totals", "/v1/reports/account-card?account=62&" + february, 0},
-		"ACardOfItsPeriodAndEachSideOnce":     {"gl_general", "/v1/reports/account-card?account=62&" + february, 3 * recent},
-		"SettlementsOfACounterpartyOfItAlone": {"acc_customer_settlements_totals", "/v1/reports/settlements?counterparty=" + r.o.Counterparty.String(), 5},
-		"WhatIsToBeReceivedOfWhatStands":      {"acc_to_receive_totals", "/v1/reports/to-receive", 5},
-		"CellsOfTheItemsThatAreCarried":       {"acc_cells_totals", "/v1/reports/to-receive", 5},
+		"TheTrialBalanceOfWholeAccounts": {"gl_general_totals", "/v1/reports/trial-balance?" + february, 0},
+		"TheTrialBalanceOfItsMonthOnce": {"gl_general", "/v1/reports/trial-balance?from=2025-02-28&to=2025-02-28",
+			recent},
+		"TheOpeningOfACardOfTheWholeAccount": {"gl_general_totals", "/v1/reports/account-card?account=62&" + february,
+			0},
+		"ACardOfItsPeriodAndEachSideOnce": {"gl_general", "/v1/reports/account-card?account=62&" + february,
+			3 * recent},
+		"SettlementsOfACounterpartyOfItAlone": {"acc_customer_settlements_totals",
+			"/v1/reports/settlements?counterparty=" + r.o.Counterparty.String(), 5},
+		"WhatIsToBeReceivedOfWhatStands": {"acc_to_receive_totals", "/v1/reports/to-receive", 5},
+		"CellsOfTheItemsThatAreCarried":  {"acc_cells_totals", "/v1/reports/to-receive", 5},
 	} {
 		t.Run(what, func(t *testing.T) {
 			if got := r.read(t, c.table, c.path); got > c.most {
@@ -99,7 +116,8 @@ func TestReportsLookAtNoMoreThanTheyAreOf(t *testing.T) {
 		})
 	}
 	card := r.Call(t, "GET", "/v1/reports/account-card?account=62&limit=7&"+february, "", nil)
-	if wanted := fmt.Sprintf(`"opening":"5000.00","turnover_debit":"%d.00","turnover_credit":"0.00","closing":"5100.00","count":%d`, recent, recent); !strings.Contains(string(card.Body), wanted) {
+	if wanted := fmt.Sprintf(`"opening":"5000.00","turnover_debit":"%d.00","turnover_credit":"0.00",`+
+		`"closing":"5100.00","count":%d`, recent, recent); !strings.Contains(string(card.Body), wanted) {
 		t.Errorf("want %s: %s", wanted, card.Body)
 	}
 }

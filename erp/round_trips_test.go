@@ -5,30 +5,32 @@ import (
 	"time"
 
 	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
 )
 
-// Whatever a document refers to, states, reserves and settles: what it needs is read in one round trip, and what follows is written in another.
+// Whatever a document refers to, states, reserves and settles: what it needs is read in one round trip, and what
+// follows is written in another.
 func TestANewDocumentTakesTwoRoundTripsAndAChangeThree(t *testing.T) {
 	d := sit(t, 3)
 	d.Post(t, "goods-receipt", "", d.document("100"))
 	order := d.Post(t, "customer-order", "", d.document("5"))
 	bought := d.Post(t, "supplier-order", "", d.document("5"))
-	books := posting.New(d.Database, erp.Metadata(), erp.Rules())
+	poster := posting.New(d.Database, erp.Metadata(), erp.Rules())
 	for _, c := range []struct {
 		kind string
 		body func(*testing.T) []byte
 	}{
-		{erp.GoodsSale, func(t *testing.T) []byte { return encode(t, d.by(order.ID, "2")) }},
-		{erp.GoodsReceipt, func(t *testing.T) []byte {
+		{books.GoodsSale, func(t *testing.T) []byte { return encode(t, d.by(order.ID, "2")) }},
+		{books.GoodsReceipt, func(t *testing.T) []byte {
 			doc := d.by(bought.ID, "2")
 			doc.SupplierNumber = id.New().String()
 			return encode(t, doc)
 		}},
-		{erp.CustomerOrder, func(t *testing.T) []byte { return encode(t, d.document("1")) }},
+		{books.CustomerOrder, func(t *testing.T) []byte { return encode(t, d.document("1")) }},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			meta, _ := erp.Metadata().Document(c.kind)
@@ -41,14 +43,17 @@ func TestANewDocumentTakesTwoRoundTripsAndAChangeThree(t *testing.T) {
 				}
 				doc.Organisation, doc.Author, doc.Posted = d.o.ID, author, true
 				ctx, counters := database.WithCounters(t.Context())
-				made, err = books.Create(ctx, doc, posting.Key{Author: author, Name: id.New().String(), Digest: []byte{1}})
+				made, err = poster.Create(ctx, doc,
+					posting.Key{Author: author, Name: id.New().String(), Digest: []byte{1}})
 				if err != nil || n > 0 && counters.RoundTrips != 2 {
 					t.Errorf("%d round trips, %v", counters.RoundTrips, err)
 				}
 			}
 			ctx, counters := database.WithCounters(t.Context())
 			change := posting.Change{Type: c.kind, Organisation: d.o.ID, Document: made.ID, State: posting.Posted}
-			if _, err := books.Change(ctx, change, posting.Key{Author: author, Name: id.New().String(), Digest: []byte{1}}); err != nil || counters.RoundTrips != 3 {
+			if _, err := poster.Change(ctx, change,
+				posting.Key{Author: author, Name: id.New().String(), Digest: []byte{1}}); err != nil ||
+				counters.RoundTrips != 3 {
 				t.Errorf("posted anew in %d round trips, %v", counters.RoundTrips, err)
 			}
 		})

@@ -17,7 +17,8 @@ func TestServicesAreSold(t *testing.T) {
 	if got := d.entries(t, sale); got != "62 90 36.00, 90 68 6.00" {
 		t.Errorf("entries: %s", got)
 	}
-	const books = "SELECT s.amount || ' ' || v.amount || ' ' || v.vat FROM acc_customer_settlements_totals s, acc_output_vat_totals v WHERE s.period = 'infinity' AND v.period = 'infinity'"
+	const books = "SELECT s.amount || ' ' || v.amount || ' ' || v.vat FROM acc_customer_settlements_totals s, " +
+		"acc_output_vat_totals v WHERE s.period = 'infinity' AND v.period = 'infinity'"
 	if got := d.Value(t, books); got != "36.00 30.00 6.00" {
 		t.Errorf("owed, net and VAT: %s", got)
 	}
@@ -31,8 +32,11 @@ func TestServicesAreNotSoldBeyondTheLimitOrToAnybody(t *testing.T) {
 	refused(t, "beyond", d.Post(t, "service-sale", "", d.services("1.001")), "credit")
 	want(t, "up to the limit", d.Post(t, "service-sale", "", d.services("1")), 201, "")
 	counterparty, contract := d.supplier(t)
-	want(t, "to a supplier", d.Post(t, "service-sale", "", with(with(d.services("1"), "counterparty", counterparty), "contract", contract)), 400, "invalid")
-	want(t, "under the contract of another", d.Post(t, "service-sale", "", with(d.services("1"), "counterparty", counterparty)), 400, "invalid")
-	want(t, "no such service", d.Post(t, "service-sale", "", with(d.services("1"), "lines", []erptest.Fields{{"service": id.New(), "quantity": "1"}})), 400, "invalid")
+	want(t, "to a supplier", d.Post(t, "service-sale", "",
+		with(with(d.services("1"), "counterparty", counterparty), "contract", contract)), 400, "invalid")
+	want(t, "under the contract of another",
+		d.Post(t, "service-sale", "", with(d.services("1"), "counterparty", counterparty)), 400, "invalid")
+	want(t, "no such service", d.Post(t, "service-sale", "",
+		with(d.services("1"), "lines", []erptest.Fields{{"service": id.New(), "quantity": "1"}})), 400, "invalid")
 	erptest.Clean(t, d.Database)
 }

@@ -35,11 +35,15 @@ func TestSettlementsOnADate(t *testing.T) {
 	other := func(f erptest.Fields) erptest.Fields {
 		return with(with(f, "counterparty", counterparty), "contract", contract)
 	}
-	for date, sale := range map[string]erptest.Fields{"2025-01-10": d.services("1"), "2025-02-10": d.services("3"), "2025-02-11": other(d.services("2"))} { // at 12.00
+	// at 12.00
+	for date, sale := range map[string]erptest.Fields{"2025-01-10": d.services("1"), "2025-02-10": d.services("3"),
+		"2025-02-11": other(d.services("2"))} {
 		want(t, "sell", d.Post(t, "service-sale", "", with(sale, "date", date+"T10:00:00Z")), 201, "")
 	}
-	want(t, "pay", d.Post(t, "bank-receipt", "", with(d.payment("20.00", "B-1"), "date", "2025-01-20T10:00:00Z")), 201, "")
-	want(t, "pay", d.Post(t, "bank-receipt", "", with(other(d.payment("30.00", "B-2")), "date", "2025-03-01T10:00:00Z")), 201, "")
+	want(t, "pay", d.Post(t, "bank-receipt", "", with(d.payment("20.00", "B-1"), "date", "2025-01-20T10:00:00Z")), 201,
+		"")
+	want(t, "pay", d.Post(t, "bank-receipt", "",
+		with(other(d.payment("30.00", "B-2")), "date", "2025-03-01T10:00:00Z")), 201, "")
 	stranger := erptest.Login(t, d.Base, d.Organisations[1].User)
 	for query, wanted := range map[string]string{
 		"date=2025-01-09":                       "0: 0.00 0.00",
@@ -61,7 +65,8 @@ func TestSettlementsOnADate(t *testing.T) {
 		}
 	}
 	var theirs settlementsOf
-	if a := stranger.Call(t, "GET", "/v1/reports/settlements?contract="+contract.String(), "", nil); json.Unmarshal(a.Body, &theirs) != nil || theirs.Count != 0 {
+	if a := stranger.Call(t, "GET", "/v1/reports/settlements?contract="+contract.String(), "",
+		nil); json.Unmarshal(a.Body, &theirs) != nil || theirs.Count != 0 {
 		t.Errorf("of others: %s", a.Body)
 	}
 	for _, wrong := range []string{"side=both", "date=never", "limit=0", "contract=x", "counterparty=1"} {
@@ -76,7 +81,8 @@ func TestListsAreFilteredByAReference(t *testing.T) {
 	counterparty, contract := d.supplier(t)
 	d.Exec(t, "UPDATE cat_contracts SET customer = true WHERE id = $1", contract)
 	first := d.Post(t, "service-sale", "", d.services("1"))
-	second := d.Post(t, "service-sale", "", with(with(with(d.services("2"), "counterparty", counterparty), "contract", contract), "comment", "urgent"))
+	second := d.Post(t, "service-sale", "",
+		with(with(with(d.services("2"), "counterparty", counterparty), "contract", contract), "comment", "urgent"))
 	invoiced := d.Post(t, "invoice-issued", "", with(d.invoice(second.ID), "contract", contract))
 	for query, wanted := range map[string][]id.ID{
 		"service-sale": {second.ID, first.ID},

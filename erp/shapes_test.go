@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
@@ -57,18 +58,26 @@ func drawSteps(t *rapid.T, c *erptest.Company) (steps []step) {
 	o, now := c.Organisations[0], time.Date(2025, 5, 20, 12, 0, 0, 0, time.UTC)
 	for n := range rapid.IntRange(2, 20).Draw(t, "steps") {
 		s := step{
-			create: n == 0 || rapid.Bool().Draw(t, "create"), content: rapid.Bool().Draw(t, "content"), of: rapid.IntRange(0, 19).Draw(t, "of"),
-			state: rapid.SampledFrom([]posting.State{posting.Posted, posting.Posted, posting.Kept, posting.Unposted}).Draw(t, "state"),
-			kind:  rapid.SampledFrom([]string{erp.GoodsReceipt, erp.GoodsReceipt, erp.GoodsSale, erp.GoodsSale, erp.CustomerOrder, erp.SupplierOrder}).Draw(t, "kind"),
-			by:    rapid.IntRange(-4, 3).Draw(t, "by order"),
+			create: n == 0 || rapid.Bool().Draw(t, "create"), content: rapid.Bool().Draw(t, "content"),
+			of: rapid.IntRange(0, 19).Draw(t, "of"),
+			state: rapid.SampledFrom([]posting.State{posting.Posted, posting.Posted, posting.Kept,
+				posting.Unposted}).Draw(t, "state"),
+			kind: rapid.SampledFrom([]string{books.GoodsReceipt, books.GoodsReceipt, books.GoodsSale, books.GoodsSale,
+				books.CustomerOrder, books.SupplierOrder}).Draw(t, "kind"),
+			by: rapid.IntRange(-4, 3).Draw(t, "by order"),
 		}
-		at := now.Add(time.Duration(n)*time.Minute).AddDate(0, 0, -rapid.IntRange(0, 90).Draw(t, "days ago")*rapid.IntRange(0, 1).Draw(t, "back-dated"))
-		s.document = erptest.Document{Warehouse: o.Warehouses[0], Counterparty: o.Counterparty, Date: at.Format(time.RFC3339Nano)}
+		at := now.Add(time.Duration(n)*time.Minute).AddDate(0, 0,
+			-rapid.IntRange(0, 90).Draw(t, "days ago")*rapid.IntRange(0, 1).Draw(t, "back-dated"))
+		s.document = erptest.Document{Warehouse: o.Warehouses[0], Counterparty: o.Counterparty,
+			Date: at.Format(time.RFC3339Nano)}
 		for range rapid.IntRange(1, 4).Draw(t, "lines") {
-			most := map[string]int{erp.GoodsReceipt: 5000, erp.GoodsSale: 2000, erp.CustomerOrder: 2000, erp.SupplierOrder: 5000}[s.kind]
+			most := map[string]int{books.GoodsReceipt: 5000, books.GoodsSale: 2000, books.CustomerOrder: 2000,
+				books.SupplierOrder: 5000}[s.kind]
 			quantity := rapid.IntRange(1, most).Draw(t, "quantity")
-			s.document.Lines = append(s.document.Lines, erptest.Line{Item: c.Items[rapid.IntRange(0, 2).Draw(t, "item")],
-				Quantity: fmt.Sprintf("%d.%03d", quantity/1000, quantity%1000), Price: fmt.Sprintf("%d.%02d", quantity%7, quantity%100)})
+			s.document.Lines = append(s.document.Lines,
+				erptest.Line{Item: c.Items[rapid.IntRange(0, 2).Draw(t, "item")],
+					Quantity: fmt.Sprintf("%d.%03d", quantity/1000, quantity%1000),
+					Price:    fmt.Sprintf("%d.%02d", quantity%7, quantity%100)})
 		}
 		steps = append(steps, s)
 	}
@@ -83,7 +92,9 @@ func (s shaped) play(t *testing.T, rt *rapid.T, steps []step) (outcomes []string
 	}
 	var there []written
 	order := func(step step) (v id.ID) {
-		kind, at := map[string]string{erp.GoodsReceipt: erp.SupplierOrder, erp.GoodsSale: erp.CustomerOrder}[step.kind], step.by
+		kind, at := map[string]string{books.GoodsReceipt: books.SupplierOrder,
+			books.GoodsSale: books.CustomerOrder}[step.kind],
+			step.by
 		for _, w := range there {
 			if w.kind == kind && at >= 0 {
 				v, at = w.id, at-1
@@ -104,7 +115,8 @@ func (s shaped) play(t *testing.T, rt *rapid.T, steps []step) (outcomes []string
 			}
 		} else if len(there) > 0 {
 			of := there[step.of%len(there)]
-			change := posting.Change{Type: of.kind, Organisation: s.Organisations[0].ID, Document: of.id, State: step.state}
+			change := posting.Change{Type: of.kind, Organisation: s.Organisations[0].ID, Document: of.id,
+				State: step.state}
 			if step.content {
 				step.kind = of.kind
 				step.document.Order = order(step)
@@ -166,8 +178,8 @@ func TestEveryShapeMakesTheSameBooks(t *testing.T) {
 	erptest.Clean(t, c.Database)
 }
 
-// What a posting asks of the database, on a connection that has been used: a classic one is like those of such platforms, and each of the
-// others is for a reason what it is.
+// What a posting asks of the database, on a connection that has been used: a classic one is like those of such
+// platforms, and each of the others is for a reason what it is.
 func TestThePostingOfASaleHasTheProfileOfItsShape(t *testing.T) {
 	c := erptest.New(t, 10)
 	for _, name := range shape.Names {
@@ -176,7 +188,8 @@ func TestThePostingOfASaleHasTheProfileOfItsShape(t *testing.T) {
 		for _, item := range c.Items {
 			lines = append(lines, erptest.Line{Item: item, Quantity: "1"})
 		}
-		d := erptest.Document{Warehouse: c.Organisations[0].Warehouses[0], Counterparty: c.Organisations[0].Counterparty, Lines: lines}
+		d := erptest.Document{Warehouse: c.Organisations[0].Warehouses[0],
+			Counterparty: c.Organisations[0].Counterparty, Lines: lines}
 		post := func(kind string, n int) database.Counters {
 			ctx, cost := database.WithCounters(t.Context())
 			body, _ := json.Marshal(d)
@@ -186,16 +199,17 @@ func TestThePostingOfASaleHasTheProfileOfItsShape(t *testing.T) {
 				t.Fatal(err)
 			}
 			paper.Organisation, paper.Author, paper.Posted = c.Organisations[0].ID, c.Organisations[0].ID, true
-			if _, err := s.books.Create(ctx, paper, posting.Key{Author: paper.Author, Name: fmt.Sprint(name, kind, n), Digest: []byte{1}}); err != nil {
+			if _, err := s.books.Create(ctx, paper,
+				posting.Key{Author: paper.Author, Name: fmt.Sprint(name, kind, n), Digest: []byte{1}}); err != nil {
 				t.Fatal(err)
 			}
 			return *cost
 		}
 		for n := range 2 {
-			post(erp.GoodsReceipt, n)
+			post(books.GoodsReceipt, n)
 		}
-		post(erp.GoodsSale, 1)
-		cost := post(erp.GoodsSale, 2)
+		post(books.GoodsSale, 1)
+		cost := post(books.GoodsSale, 2)
 		t.Logf("%s: %+v, %.0f %% empty", name, cost, 100*cost.TempTables.EmptyShare())
 		within := func(what string, got, least, most int64) {
 			if got < least || got > most {

@@ -21,6 +21,7 @@ import (
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/openapi/openapitest"
 	"plimsoll/platform/server"
+	"plimsoll/test/patience"
 )
 
 // eventLog collects events of a worker.
@@ -55,7 +56,8 @@ func (l *eventLog) of(t *testing.T, kind string) (events []map[string]any) {
 }
 
 func saleBody(t testing.TB, c *erptest.Company, o erptest.Organisation, quantity string) []byte {
-	return openapitest.JSON(t, erptest.Document{Warehouse: o.Warehouses[0], Counterparty: o.Counterparty, Lines: []erptest.Line{{Item: c.Items[0], Quantity: quantity}}})
+	return openapitest.JSON(t, erptest.Document{Warehouse: o.Warehouses[0], Counterparty: o.Counterparty,
+		Lines: []erptest.Line{{Item: c.Items[0], Quantity: quantity}}})
 }
 
 func TestATraceSaysWhatARequestCost(t *testing.T) {
@@ -65,7 +67,9 @@ func TestATraceSaysWhatARequestCost(t *testing.T) {
 	c := newCaller(t, company, base, company.Organisations[0])
 	o := c.api.Find(t, "goods_sale.create")
 	traced := func() map[string]any {
-		status, header, said := c.do(t, o, call{token: c.token, body: saleBody(t, company, company.Organisations[0], "1"), header: map[string]string{"Plimsoll-Trace": "1"}})
+		status, header, said := c.do(t, o, call{token: c.token,
+			body:   saleBody(t, company, company.Organisations[0], "1"),
+			header: map[string]string{"Plimsoll-Trace": "1"}})
 		var trace map[string]any
 		if err := json.Unmarshal([]byte(header.Get("Plimsoll-Trace")), &trace); status != 201 || err != nil {
 			t.Fatalf("%d %s: %v in %q", status, said, err, header.Get("Plimsoll-Trace"))
@@ -75,14 +79,16 @@ func TestATraceSaysWhatARequestCost(t *testing.T) {
 	traced() // prepares its statements
 	trace := traced()
 	trips, _ := trace["trips"].([]any)
-	if trace["operation"] != "goods_sale.create" || trace["status"] != 201.0 || trace["round_trips"] != 2.0 || len(trips) != 2 || trace["statements"].(float64) < 10 {
+	if trace["operation"] != "goods_sale.create" || trace["status"] != 201.0 || trace["round_trips"] != 2.0 ||
+		len(trips) != 2 || trace["statements"].(float64) < 10 {
 		t.Errorf("trace %v", trace)
 	}
 	if first := fmt.Sprint(trips[0].(map[string]any)["statements"]); !strings.HasPrefix(first, "[begin claim key") {
 		t.Errorf("the first trip carried %s", first)
 	}
 	major := company.Value(t, "SELECT current_setting('server_version_num')::integer / 10000")
-	if wal, known := trace["wal_bytes"].(float64); known != (major >= "18") || known && wal < 500 || !known && trace["wal_bytes"] != "unavailable" {
+	if wal, known := trace["wal_bytes"].(float64); known != (major >= "18") || known && wal < 500 ||
+		!known && trace["wal_bytes"] != "unavailable" {
 		t.Errorf("PostgreSQL %s wrote %v bytes of WAL", major, trace["wal_bytes"])
 	}
 	if cpu, known := trace["backend_cpu_ms"].(float64); !known || cpu <= 0 { // the tests' server is on this machine
@@ -91,7 +97,8 @@ func TestATraceSaysWhatARequestCost(t *testing.T) {
 	if cpu, known := trace["worker_cpu_ms"].(float64); !known || cpu <= 0 {
 		t.Errorf("processor time of the worker: %v", trace["worker_cpu_ms"])
 	}
-	if _, header, _ := c.do(t, o, call{token: c.token, body: saleBody(t, company, company.Organisations[0], "1")}); header.Get("Plimsoll-Trace") != "" {
+	if _, header, _ := c.do(t, o, call{token: c.token,
+		body: saleBody(t, company, company.Organisations[0], "1")}); header.Get("Plimsoll-Trace") != "" {
 		t.Error("a trace that nobody asked for")
 	}
 }
@@ -99,15 +106,18 @@ func TestATraceSaysWhatARequestCost(t *testing.T) {
 func TestTheEventLogTells(t *testing.T) {
 	events := &eventLog{}
 	c := erptest.New(t, 2)
-	base, drain := c.StartWorker(t, server.Config{Events: events.logger(), Name: "first", Slow: time.Nanosecond, TraceSample: 1})
+	base, drain := c.StartWorker(t, server.Config{Events: events.logger(), Name: "first", Slow: time.Nanosecond,
+		TraceSample: 1})
 	u := erptest.Login(t, base, c.Organisations[0].User)
-	if a := u.Call(t, "POST", "/v1/documents/goods-sale", "", saleBody(t, c, c.Organisations[0], "1")); a.Status != 409 {
+	if a := u.Call(t, "POST", "/v1/documents/goods-sale", "",
+		saleBody(t, c, c.Organisations[0], "1")); a.Status != 409 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	u.Call(t, "DELETE", "/v1/sessions/current", "", nil)
 	drain()
 	for kind, want := range map[string]string{
-		"login": `user user0`, "logout": `user user0`, "refused": `control stock`, "slow": `operation goods_sale.create`, "trace": `operation:goods_sale.create`,
+		"login": `user user0`, "logout": `user user0`, "refused": `control stock`,
+		"slow": `operation goods_sale.create`, "trace": `operation:goods_sale.create`,
 		"worker_starts": `worker first`, "worker_drains": `sessions 0`, "worker_ends": `drained true`,
 	} {
 		found := false
@@ -156,13 +166,16 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("no %s %v", name, labels)
 		return &dto.Metric{}
 	}
-	if n := of("plimsoll_requests_total", "operation", "goods_receipt.create", "status", "201").GetCounter().GetValue(); n != 3 {
+	if n := of("plimsoll_requests_total", "operation", "goods_receipt.create", "status",
+		"201").GetCounter().GetValue(); n != 3 {
 		t.Errorf("%v receipts", n)
 	}
-	if n := of("plimsoll_requests_total", "operation", "goods_sale.create", "status", "409").GetCounter().GetValue(); n != 1 {
+	if n := of("plimsoll_requests_total", "operation", "goods_sale.create", "status",
+		"409").GetCounter().GetValue(); n != 1 {
 		t.Errorf("%v refusals", n)
 	}
-	if n := of("plimsoll_request_seconds", "operation", "goods_receipt.create").GetHistogram().GetSampleCount(); n != 3 {
+	if n := of("plimsoll_request_seconds", "operation",
+		"goods_receipt.create").GetHistogram().GetSampleCount(); n != 3 {
 		t.Errorf("%d latencies", n)
 	}
 	if n := of("plimsoll_round_trips_total", "operation", "goods_receipt.create").GetCounter().GetValue(); n < 6 {
@@ -172,8 +185,10 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%v sessions", n)
 	}
 	for _, name := range []string{
-		"plimsoll_requests_working", "plimsoll_requests_waiting", "plimsoll_queue_seconds", "plimsoll_session_data_memory_bytes", "plimsoll_session_data_disk_bytes",
-		"plimsoll_session_data_hits_total", "plimsoll_session_data_spills_total", "plimsoll_pool_connections", "plimsoll_pool_wait_seconds_total",
+		"plimsoll_requests_working", "plimsoll_requests_waiting", "plimsoll_queue_seconds",
+		"plimsoll_session_data_memory_bytes", "plimsoll_session_data_disk_bytes",
+		"plimsoll_session_data_hits_total", "plimsoll_session_data_spills_total", "plimsoll_pool_connections",
+		"plimsoll_pool_wait_seconds_total",
 		"plimsoll_temp_tables_created_total", "go_goroutines", "process_cpu_seconds_total",
 	} {
 		of(name)
@@ -193,15 +208,16 @@ func withTimeout(t *testing.T, c *erptest.Company, timeout string) *database.Dat
 	return databasetest.Connect(t, dsn.String(), database.Options{Application: "worker"})
 }
 
-// Whoever waits in vain is told who holds what, across workers: here a sale on one worker keeps the lock of an item while something
-// outside keeps it from ending.
+// Whoever waits in vain is told who holds what, across workers: here a sale on one worker keeps the lock of an item
+// while something outside keeps it from ending.
 func TestALockTimeoutTellsItsStory(t *testing.T) {
 	c := erptest.New(t, 2)
 	o := c.Organisations[0]
 	patient, impatient := withTimeout(t, c, "60s"), withTimeout(t, c, "3s")
 	holding := erptest.Serve(t, patient, server.Config{Name: "holding", WatchAfter: 100 * time.Millisecond})
 	events := &eventLog{}
-	waiting := erptest.Serve(t, impatient, server.Config{Name: "waiting", WatchAfter: 100 * time.Millisecond, Events: events.logger()})
+	waiting := erptest.Serve(t, impatient,
+		server.Config{Name: "waiting", WatchAfter: 100 * time.Millisecond, Events: events.logger()})
 	stock(t, holding, c, 1000)
 
 	outside, err := impatient.Apart(t.Context(), "outside")
@@ -209,7 +225,8 @@ func TestALockTimeoutTellsItsStory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer outside.Close(t.Context())
-	for _, sql := range []string{"BEGIN", "LOCK TABLE gl_general IN SHARE MODE"} { // sales get as far as their entries, with their locks
+	// sales get as far as their entries, with their locks
+	for _, sql := range []string{"BEGIN", "LOCK TABLE gl_general IN SHARE MODE"} {
 		if _, err := outside.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
@@ -219,9 +236,10 @@ func TestALockTimeoutTellsItsStory(t *testing.T) {
 	go func() {
 		done <- holder.Call(t, "POST", "/v1/documents/goods-sale", "", saleBody(t, c, o, "1"))
 	}()
-	for c.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()") != "1" {
-		time.Sleep(10 * time.Millisecond)
-	}
+	patience.Until(t, "the sale waits", func() bool {
+		return c.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = "+
+			"current_database()") == "1"
+	})
 	a := erptest.Login(t, waiting, o.User).Call(t, "POST", "/v1/documents/goods-sale", "", saleBody(t, c, o, "1"))
 	var said struct {
 		Error struct {
@@ -231,10 +249,12 @@ func TestALockTimeoutTellsItsStory(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(a.Body, &said); err != nil || a.Status != 503 || said.Error.Code != "locked" || len(said.Error.Lock.Holders) == 0 {
+	if err := json.Unmarshal(a.Body, &said); err != nil || a.Status != 503 || said.Error.Code != "locked" ||
+		len(said.Error.Lock.Holders) == 0 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	if h := said.Error.Lock.Holders[0]; h.User != o.User || h.Operation != "goods_sale.create" || h.Worker != "holding" || h.State == "" {
+	if h := said.Error.Lock.Holders[0]; h.User != o.User || h.Operation != "goods_sale.create" ||
+		h.Worker != "holding" || h.State == "" {
 		t.Errorf("the story is %s", a.Body)
 	}
 	if !strings.Contains(said.Error.Message, o.User) || strings.Contains(string(a.Body), "SQLSTATE") {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/id"
 	"plimsoll/platform/server"
 	"plimsoll/platform/session"
 )
@@ -33,4 +34,31 @@ func Users(ctx context.Context, db *database.Database) (count int64, err error) 
 		return nil
 	})
 	return count, err
+}
+
+// UserIDs are those of the users with these codes, each of which there must be; without codes, of all.
+func UserIDs(ctx context.Context, db *database.Database, codes []string) (ids []id.ID, err error) {
+	missing := map[string]bool{}
+	for _, code := range codes {
+		missing[code] = true
+	}
+	err = db.Read(ctx, func(w *database.Work) error {
+		ids = nil // a unit of work may be done again
+		w.Queue("find users", "SELECT id, code FROM cat_users WHERE code = ANY ($1) OR $2 ORDER BY code", codes,
+			len(codes) == 0).Rows(func(r pgx.Rows) error {
+			var user id.ID
+			var code string
+			err := r.Scan(&user, &code)
+			ids = append(ids, user)
+			delete(missing, code)
+			return err
+		})
+		return nil
+	})
+	for _, code := range codes {
+		if err == nil && missing[code] {
+			err = fmt.Errorf("there is no user %q; nothing was changed", code)
+		}
+	}
+	return ids, err
 }

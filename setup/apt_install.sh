@@ -17,7 +17,8 @@ install_missing() {
 	fi
 	[[ $missing != *go:* ]] || install_go
 	missing=$(still_missing "$missing" | grep -v '?:' || true)
-	[[ -z $missing ]] || fail environment "still missing after the installation: $(packages_of "$missing")" "$(install_hint "$missing")"
+	[[ -z $missing ]] ||
+		fail environment "still missing after the installation: $(packages_of "$missing")" "$(install_hint "$missing")"
 }
 
 explain() {
@@ -50,23 +51,29 @@ offered_packages() {
 	local check package why
 	while IFS='|' read -r check package why; do
 		[[ $check == *'?:'* ]] || continue
-		if is_offered "$package"; then echo "$package"; else say "setup: this system's packages have no $package; done without: $why"; fi
+		if is_offered "$package"; then
+			echo "$package"
+		else
+			say "setup: this system's packages have no $package; going on without: $why"
+		fi
 	done <<<"$1"
 }
 
-is_offered() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [0-9]'; }
+is_offered() { [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [0-9] ]]; }
 
 # without_unoffered NEEDS drops what we can do without and known lists do not have, so that a machine
 # which cannot have it does not ask for it each time.
 without_unoffered() {
 	local check package why
 	while IFS='|' read -r check package why; do
-		[[ $check == *'?:'* ]] && compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && ! is_offered "$package" || echo "$check|$package|$why"
+		[[ $check == *'?:'* ]] && compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && ! is_offered "$package" ||
+			echo "$check|$package|$why"
 	done <<<"$1"
 }
 
 run_apt() {
-	"${AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" </dev/null >>"$LOG" 2>&1
+	"${AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" \
+		</dev/null >>"$LOG" 2>&1
 }
 
 not_installed() {

@@ -36,7 +36,8 @@ install_go() {
 	! go_is_met || return 0
 	say "setup: having Go $(go_installed) fetch Go $(go_wanted)"
 	said=$(go_toolchain 2>&1) ||
-		fail environment "Go $(go_installed) cannot fetch Go $(go_wanted): ${said##*$'\n'}" "install Go $(go_wanted) or newer from its own site and put its bin folder on PATH"
+		fail environment "Go $(go_installed) cannot fetch Go $(go_wanted): ${said##*$'\n'}" \
+			"install Go $(go_wanted) or newer from its own site and put its bin folder on PATH"
 }
 
 # go_offered prints the version that the configured packages have.
@@ -48,7 +49,7 @@ go_from_backports() {
 	local dir codename status=0
 	codename=$(os_release VERSION_CODENAME)
 	[[ $(os_release ID) == debian && -n $codename ]] || return
-	say "setup: this release's Go is too old; taking it from $codename-backports (the package configuration stays as it is)"
+	say "setup: this release's Go is too old; taking it from $codename-backports (package configuration unchanged)"
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/plimsoll-apt.XXXXXX")
 	chmod 755 "$dir"
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
@@ -65,6 +66,6 @@ go_from_backports() {
 }
 
 go_not_found() {
-	fail environment "Go $(go_wanted) or newer is not on PATH, and this system's packages have none that can become it" \
+	fail environment "Go $(go_wanted) or newer is not on PATH, and this system's packages offer none" \
 		"install Go from its own site and put its bin folder on PATH"
 }

@@ -31,7 +31,8 @@ func Text(name string) string {
 // Style is what all pages of a file of their own share: colours for light and dark, as the
 // system has it, and the forms of tables, tiles and charts.
 func Style() string {
-	return Text("style/palette.css") + "@media (prefers-color-scheme: dark) {\n" + Text("style/dark.css") + "}\n" + Text("style/base.css")
+	return Text("style/palette.css") + "@media (prefers-color-scheme: dark) {\n" + Text("style/dark.css") + "}\n" +
+		Text("style/base.css")
 }
 
 // kinds of files that a server may hand out.

@@ -61,7 +61,8 @@ func TestEveryFileOfTheLivePageIsServed(t *testing.T) {
 	if len(wanted) < 15 {
 		t.Errorf("only %q were found", wanted)
 	}
-	for _, name := range []string{"live/nothing.js", "vendor/uplot/LICENSE", "report/page.html.tmpl", "../web.go", "", "live"} {
+	for _, name := range []string{"live/nothing.js", "vendor/uplot/LICENSE", "report/page.html.tmpl", "../web.go", "",
+		"live"} {
 		if _, _, ok := Served(name); ok {
 			t.Errorf("%q is served", name)
 		}
@@ -73,7 +74,8 @@ func TestEveryFileOfTheLivePageIsServed(t *testing.T) {
 
 func TestNoSourceEndsItsOwnElement(t *testing.T) {
 	err := fs.WalkDir(Files(), ".", func(name string, _ fs.DirEntry, err error) error {
-		if strings.HasSuffix(name, ".js") && strings.Contains(Text(name), "</script") || strings.HasSuffix(name, ".css") && strings.Contains(Text(name), "</style") {
+		if strings.HasSuffix(name, ".js") && strings.Contains(Text(name), "</script") ||
+			strings.HasSuffix(name, ".css") && strings.Contains(Text(name), "</style") {
 			t.Errorf("%s would end the element that it stands in", name)
 		}
 		return err
@@ -84,7 +86,8 @@ func TestNoSourceEndsItsOwnElement(t *testing.T) {
 }
 
 func TestVendoredFilesAreThoseOfTheirOrigin(t *testing.T) {
-	rows := regexp.MustCompile("`([^`]+)` \\| `([0-9a-f]{64})`").FindAllStringSubmatch(Text("vendor/uplot/ORIGIN.md"), -1)
+	rows := regexp.MustCompile("`([^`]+)` \\| `([0-9a-f]{64})`").FindAllStringSubmatch(Text("vendor/uplot/ORIGIN.md"),
+		-1)
 	if len(rows) != 3 {
 		t.Fatalf("%d files", len(rows))
 	}

@@ -6,10 +6,12 @@ package audit
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"plimsoll/erp"
 	"plimsoll/platform/audit"
 	"plimsoll/platform/database"
+	"plimsoll/platform/posting"
 )
 
 // The report is the platform's.
@@ -22,6 +24,9 @@ type (
 	Mode      = audit.Mode
 )
 
+// ExamplesMax is how many violations of an invariant are named by default.
+const ExamplesMax = audit.ExamplesMax
+
 // The modes, too.
 const (
 	All        = audit.All
@@ -29,22 +34,29 @@ const (
 	Sample     = audit.Sample
 )
 
-// Run checks every invariant in whole and in one snapshot, so it may run beside live posting, and leaves nothing behind.
+// Run checks every invariant in whole and in one snapshot, so it may run beside live posting, and leaves nothing
+// behind.
 func Run(ctx context.Context, db *database.Database) (Report, error) {
 	return RunAs(ctx, db, Options{})
 }
 
 // RunAs checks what the options say.
 func RunAs(ctx context.Context, db *database.Database, options Options) (Report, error) {
-	return audit.Run(ctx, db, erp.Metadata(), Invariants(), options)
+	app := erp.Metadata()
+	options.Books = posting.New(db, app, erp.Rules())
+	return audit.Run(ctx, db, app, Invariants(), options)
 }
 
 // Invariants of the registers, and of the types of documents; a new type adds its own.
-func Invariants() []audit.Invariant {
-	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, advances, cash, goodsReceipt, goodsSale,
+func Invariants() []audit.Invariant { return slices.Clone(invariants()) }
+
+var invariants = sync.OnceValue(func() []audit.Invariant {
+	return slices.Concat(audit.Invariants(erp.Metadata()), stock, settlements, vat, advances, cash, goodsReceipt,
+		goodsSale,
 		serviceSale, invoiceIssued, bankReceipt, internalConsumption, warehouseIssueOrder, settlementRegistrar,
-		otherGoodsReceipt, servicePurchase, invoiceReceived, paymentRequest, bankPayment, warehouseReceiptOrder, assetCommissioning, monthClose)
-}
+		otherGoodsReceipt, servicePurchase, invoiceReceived, paymentRequest, bankPayment, warehouseReceiptOrder,
+		assetCommissioning, monthClose)
+})
 
 // Connections that look at once, when so many are asked for.
 func Connections(wanted int) int { return audit.Connections(wanted) }

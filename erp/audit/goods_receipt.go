@@ -4,7 +4,7 @@ import "plimsoll/platform/audit"
 
 var goodsReceipt = []audit.Invariant{
 	{
-		ID: "goods_receipt.ledger", Title: "Goods receipt: header, lines, stock and ledger say the same",
+		ID: "goods_receipt.ledger", Title: "Goods receipt: header, lines, stock and ledger agree",
 		Checked: documents("goods_receipt"),
 		Wrong: documentSQL("goods_receipt", "amount", `
 	sum(amount) FILTER (WHERE debit IN ('41', '10') AND credit = '60') AS goods,

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/platform/audit"
 )
 
@@ -11,8 +12,9 @@ import (
 func inMonth() string {
 	var each []string
 	for _, meta := range erp.Metadata().Documents {
-		if meta.Name != erp.MonthClose {
-			each = append(each, "SELECT version FROM "+meta.Table()+` o WHERE o.organisation = d.organisation AND o.date <= d.date
+		if meta.Name != books.MonthClose {
+			each = append(each, "SELECT version FROM "+meta.Table()+
+				` o WHERE o.organisation = d.organisation AND o.date <= d.date
 		AND o.date >= date_trunc('month', d.date AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`)
 		}
 	}
@@ -23,30 +25,39 @@ func inMonth() string {
 var monthClose = []audit.Invariant{
 	{
 		ID: "month_close.result", Title: "A closed month is closed by what its sales have brought",
-		Checked: "SELECT count(*) FROM doc_month_close WHERE posted AND {month organisation, date} AND {key organisation}",
-		Wrong: `SELECT 'month_close ' || d.number || ' ' || d.id, 'result=' || coalesce(s.sales, 0) || ' balance of 90 at the end=' || 0,
+		Checked: "SELECT count(*) FROM doc_month_close WHERE posted AND {month organisation, date} AND {key " +
+			"organisation}",
+		Wrong: `SELECT 'month_close ' || d.number || ' ' || d.id,
+	'result=' || coalesce(s.sales, 0) || ' balance of 90 at the end=' || 0,
 	'result=' || d.result || ' balance of 90 at the end=' || coalesce(s.sales, 0) - d.result
 FROM doc_month_close d LEFT JOIN LATERAL (
 	SELECT sum(CASE WHEN credit = '90' THEN amount ELSE -amount END) AS sales FROM gl_general e
-	WHERE e.organisation = d.organisation AND e.period >= date_trunc('month', d.date AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AND e.period <= d.date
+	WHERE e.organisation = d.organisation AND e.period >= date_trunc('month',
+		d.date AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AND e.period <= d.date
 		AND (e.debit = '90') <> (e.credit = '90') AND e.recorder_type <> 'month_close') s ON true
 WHERE d.posted AND {month d.organisation, d.date} AND {key d.organisation} AND coalesce(s.sales, 0) <> d.result`,
 	},
 	{
-		ID: "month_close.counted", Title: "In a closed month are the documents that it was closed with, as they were, and their costs in order",
+		ID: "month_close.counted", Title: "In a closed month are the documents that it was closed with, as they " +
+			"were, and their costs in order",
 		Checked: "SELECT count(*) FROM doc_month_close WHERE posted",
-		Wrong: `SELECT 'month_close ' || d.number || ' ' || d.id, 'documents=' || d.documents || ' versions=' || d.versions || ' boundaries=0',
+		Wrong: `SELECT 'month_close ' || d.number || ' ' || d.id,
+	'documents=' || d.documents || ' versions=' || d.versions || ' boundaries=0',
 	'documents=' || found.documents || ' versions=' || found.versions || ' boundaries=' || found.boundaries
 FROM doc_month_close d CROSS JOIN LATERAL (
 	SELECT count(*) AS documents, coalesce(sum(m.version), 0) AS versions,
-		(SELECT count(*) FROM acc_batches_boundary b WHERE b.organisation = d.organisation AND b.moment <= d.date) AS boundaries
+		(SELECT count(*) FROM acc_batches_boundary b
+			WHERE b.organisation = d.organisation AND b.moment <= d.date) AS boundaries
 	FROM (` + inMonth() + `) m) found
 WHERE d.posted AND (found.documents <> d.documents OR found.versions <> d.versions OR found.boundaries > 0)`,
 	},
 	{
 		ID: "month_close.once", Title: "A month is closed once",
-		Checked: "SELECT count(*) FROM doc_month_close WHERE posted AND {month organisation, date} AND {key organisation}",
-		Wrong: `SELECT 'organisation=' || organisation || ' month=' || date_trunc('month', date AT TIME ZONE 'UTC')::date, '1', count(*)::text
-FROM doc_month_close WHERE posted AND {month organisation, date} AND {key organisation} GROUP BY organisation, date_trunc('month', date AT TIME ZONE 'UTC') HAVING count(*) > 1`,
+		Checked: "SELECT count(*) FROM doc_month_close WHERE posted AND {month organisation, date} AND {key " +
+			"organisation}",
+		Wrong: `SELECT 'organisation=' || organisation
+	|| ' month=' || date_trunc('month', date AT TIME ZONE 'UTC')::date, '1', count(*)::text
+FROM doc_month_close WHERE posted AND {month organisation, date} AND {key organisation}
+	GROUP BY organisation, date_trunc('month', date AT TIME ZONE 'UTC') HAVING count(*) > 1`,
 	},
 }

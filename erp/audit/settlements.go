@@ -9,19 +9,26 @@ var settlements = []audit.Invariant{
 }
 
 func settled(register, account, balance string) audit.Invariant {
-	return byContract(register, "amount", account, balance, "What is owed by contract is the balance of account "+account+", and the contract is with the counterparty there")
+	return byContract(register, "amount", account, balance,
+		"What is owed by contract is the balance of account "+account+
+			", and the contract is with the counterparty there")
 }
 
 // byContract compares a resource of a register by contract with an account that is kept by counterparty and contract.
 func byContract(register, resource, account, balance, title string) audit.Invariant {
 	return audit.Invariant{
 		ID: register + ".ledger", Title: title,
-		Checked: "SELECT count(*) FROM acc_" + register + "_totals WHERE period = 'infinity' AND {key organisation, contract}",
-		Wrong: `SELECT 'organisation=' || organisation || ' contract=' || contract || ' counterparty=' || counterparty, '` + account + `=' || coalesce(l.sum, 0), '` + register + `=' || coalesce(s.sum, 0)
-FROM (SELECT s.organisation, s.contract, c.counterparty, sum(s.` + resource + `) AS sum FROM acc_` + register + `_totals s JOIN cat_contracts c ON c.id = s.contract
+		Checked: "SELECT count(*) FROM acc_" + register +
+			"_totals WHERE period = 'infinity' AND {key organisation, contract}",
+		Wrong: `SELECT 'organisation=' || organisation || ' contract=' || contract || ' counterparty=' || counterparty,
+	'` + account + `=' || coalesce(l.sum, 0), '` + register + `=' || coalesce(s.sum, 0)
+FROM (SELECT s.organisation, s.contract, c.counterparty, sum(s.` + resource + `) AS sum
+	FROM acc_` + register + `_totals s JOIN cat_contracts c ON c.id = s.contract
 	WHERE s.period = 'infinity' AND {key s.organisation, s.contract} GROUP BY 1, 2, 3) s
-FULL JOIN (SELECT organisation, analytic_2 AS contract, analytic_1 AS counterparty, sum(` + balance + `) AS sum FROM gl_general_totals
-	WHERE period = 'infinity' AND account = '` + account + `' AND {key organisation, analytic_2} GROUP BY 1, 2, 3) l USING (organisation, contract, counterparty)
+FULL JOIN (SELECT organisation, analytic_2 AS contract, analytic_1 AS counterparty, sum(` + balance + `) AS sum
+	FROM gl_general_totals
+	WHERE period = 'infinity' AND account = '` + account + `' AND {key organisation, analytic_2}
+		GROUP BY 1, 2, 3) l USING (organisation, contract, counterparty)
 WHERE coalesce(s.sum, 0) <> coalesce(l.sum, 0)`,
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"plimsoll/platform/jobs"
 )
 
-// New makes the ERP's jobs on a database, which they have to themselves: work on so many parts at once takes jobs.Connections of them.
+// New makes the ERP's jobs on a database, which they have to themselves: work on so many parts at once takes
+// jobs.Connections of them.
 func New(db *database.Database, log *slog.Logger) (*jobs.Jobs, error) {
 	return jobs.New(db, log, []jobs.Kind{
 		restoration.Job(db),

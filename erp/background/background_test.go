@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
 	"plimsoll/erp/background/backgroundtest"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/server"
+	"plimsoll/test/patience"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -24,7 +24,8 @@ func TestJobsOverHTTP(t *testing.T) {
 	post := func(kind, date, quantity string) {
 		t.Helper()
 		a := user.Post(t, kind, "", erptest.Document{
-			Warehouse: o.Warehouses[0], Counterparty: o.Counterparty, Date: date, Lines: []erptest.Line{{Item: c.Items[0], Quantity: quantity}},
+			Warehouse: o.Warehouses[0], Counterparty: o.Counterparty, Date: date,
+			Lines: []erptest.Line{{Item: c.Items[0], Quantity: quantity}},
 		})
 		if a.Status != 201 {
 			t.Fatalf("%d %s", a.Status, a.Body)
@@ -38,8 +39,10 @@ func TestJobsOverHTTP(t *testing.T) {
 		path, body string
 		status     int
 	}{
-		{"/v1/job-kinds/none/jobs", "", 404}, {"/v1/job-kinds/restoration/jobs", "{", 400}, {"/v1/job-kinds/restoration/jobs", `{"lines": -1}`, 400}, {"/v1/job-kinds/restoration/jobs", `[]`, 400},
-		{"/v1/job-kinds/month-close/jobs", `{"month": "May"}`, 400}, {"/v1/job-kinds/recalculation/jobs", "", 409}, {"/v1/jobs/17/cancel", "", 404}, {"/v1/jobs/x/cancel", "", 404},
+		{"/v1/job-kinds/none/jobs", "", 404}, {"/v1/job-kinds/restoration/jobs", "{", 400},
+		{"/v1/job-kinds/restoration/jobs", `{"lines": -1}`, 400}, {"/v1/job-kinds/restoration/jobs", `[]`, 400},
+		{"/v1/job-kinds/month-close/jobs", `{"month": "May"}`, 400}, {"/v1/job-kinds/recalculation/jobs", "", 409},
+		{"/v1/jobs/17/cancel", "", 404}, {"/v1/jobs/x/cancel", "", 404},
 	} {
 		if a := user.Call(t, "POST", bad.path, "", []byte(bad.body)); a.Status != bad.status {
 			t.Errorf("%s %s: %d %s, want %d", bad.path, bad.body, a.Status, a.Body, bad.status)
@@ -62,11 +65,13 @@ func TestJobsOverHTTP(t *testing.T) {
 	backgroundtest.Start(t, c.DSN, 2)
 	path = fmt.Sprintf("/v1/jobs/%d", second.Number)
 	job := second
-	for deadline := time.Now().Add(time.Minute); !job.State.Ended() && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	patience.Until(t, "the job has ended", func() bool {
 		job = read(t, user.Call(t, "GET", path, "", nil))
-	}
+		return job.State.Ended()
+	})
 	var done struct{ Keys, Rows int }
-	if err := json.Unmarshal(job.Result, &done); err != nil || job.State != jobs.Done || done.Keys != 1 || done.Rows != 3 {
+	if err := json.Unmarshal(job.Result, &done); err != nil || job.State != jobs.Done || done.Keys != 1 ||
+		done.Rows != 3 {
 		t.Errorf("%+v %s %v", job, job.Result, err)
 	}
 	if left := c.Value(t, "SELECT count(*) FROM acc_batches_boundary"); left != "0" {
@@ -75,7 +80,8 @@ func TestJobsOverHTTP(t *testing.T) {
 	erptest.Clean(t, c.Database)
 
 	var list struct{ Jobs []jobs.Job }
-	if a := user.Call(t, "GET", "/v1/jobs", "", nil); json.Unmarshal(a.Body, &list) != nil || len(list.Jobs) != 2 || list.Jobs[0].Number != second.Number {
+	if a := user.Call(t, "GET", "/v1/jobs", "", nil); json.Unmarshal(a.Body, &list) != nil || len(list.Jobs) != 2 ||
+		list.Jobs[0].Number != second.Number {
 		t.Errorf("%s", a.Body)
 	}
 	if a := user.Call(t, "GET", "/v1/job-kinds", "", nil); a.Status != 200 {

@@ -80,7 +80,8 @@ func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 	})
 	outcome, err := c.post(ctx, s, "goods-sale", body, rng)
 	if beyond && outcome == OK {
-		return Failed, fmt.Errorf("sold %d units, which no warehouse holds: the control of stock did not refuse", unitsBeyond)
+		return Failed, fmt.Errorf("sold %d units, which no warehouse holds: the control of stock did not refuse",
+			unitsBeyond)
 	}
 	return outcome, err
 }
@@ -91,11 +92,15 @@ func postReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Ou
 
 func (s *Session) receipt(rng *rand.Rand) []byte {
 	lines := receiptLinesLeast + rng.IntN(receiptLinesSpread)
-	return s.document(s.directory.suppliers, lines, rng, func(int) int { return receiptUnitsLeast + rng.IntN(receiptUnitsSpread) })
+	return s.document(s.directory.suppliers, lines, rng, func(int) int {
+		return receiptUnitsLeast + rng.IntN(receiptUnitsSpread)
+	})
 }
 
 func (s *Session) sale(rng *rand.Rand) []byte {
-	return s.document(s.directory.customers, saleLinesLeast+rng.IntN(saleLinesSpread), rng, func(int) int { return 1 + rng.IntN(saleUnitsMax) })
+	return s.document(s.directory.customers, saleLinesLeast+rng.IntN(saleLinesSpread), rng, func(int) int {
+		return 1 + rng.IntN(saleUnitsMax)
+	})
 }
 
 // document writes the JSON of a document of goods with one of the partners; units says how many of each line.
@@ -127,39 +132,47 @@ func (c *Client) dated(body []byte, rng *rand.Rand) []byte {
 	return append(date.AppendFormat(append(body[:len(body)-1], `,"date":"`...), time.RFC3339), `"}`...)
 }
 
-// post creates a document, and remembers those of goods.
-func (c *Client) post(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (Outcome, error) {
+// post creates a document, and hands those of goods over.
+func (c *Client) post(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (Outcome,
+	error) {
 	made, outcome, err := c.made(ctx, s, documentType, body, rng)
 	if outcome == OK {
-		s.remember(documentType, of(made, body))
+		s.handOver(documentType, of(made, body))
 	}
 	return outcome, err
 }
 
-// remember a document to look at it and to change it. Every second one is handed over to be invoiced, a receipt to be paid too, and not changed any more.
-func (s *Session) remember(documentType string, made under) {
+// handOver a document: a few are kept to be changed; the others are to be invoiced, receipts and orders to be paid too,
+// and are not changed any more.
+func (s *Session) handOver(documentType string, made under) {
+	k, here := &s.directory.stock, standing{made.id, s.directory.warehouse}
 	switch documentType {
 	case "goods-sale":
-		if s.sold++; s.sold%2 == 0 {
-			s.directory.handed.sold(made)
-			return
-		}
 		s.recent.add(made.id)
-	case "goods-receipt":
-		if s.brought++; s.brought%2 == 0 {
-			s.directory.bought.add(purchase{documentType, made})
+		if k.sales.count() < keptMax {
+			k.keep(&k.sales, here)
 			return
 		}
-		s.received.add(made.id)
+		k.toInvoice.put(made)
+	case "goods-receipt":
+		if k.receipts.count() < keptMax {
+			k.keep(&k.receipts, here)
+			return
+		}
+		k.buy(purchase{documentType, made})
+	case "supplier-order":
+		k.ordered.put(purchase{documentType, made})
 	}
 }
 
 // made is a new posted document.
-func (c *Client) made(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (id.ID, Outcome, error) {
+func (c *Client) made(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (id.ID,
+	Outcome, error) {
 	return c.created(ctx, s, documentType, "", body, rng)
 }
 
-func (c *Client) created(ctx context.Context, s *Session, documentType, query string, body []byte, rng *rand.Rand) (id.ID, Outcome, error) {
+func (c *Client) created(ctx context.Context, s *Session, documentType, query string, body []byte,
+	rng *rand.Rand) (id.ID, Outcome, error) {
 	body = c.dated(body, rng)
 	r, err := c.send(ctx, s, http.MethodPost, "/v1/documents/"+documentType, query, body, c.newKey(rng))
 	if err != nil {
@@ -174,7 +187,8 @@ func (c *Client) created(ctx context.Context, s *Session, documentType, query st
 		ID     id.ID
 		Posted bool
 	}
-	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || made.ID.IsZero() || made.Posted != (query == "") || r.status != http.StatusCreated {
+	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || made.ID.IsZero() || made.Posted != (query == "") ||
+		r.status != http.StatusCreated {
 		return id.ID{}, Failed, fmt.Errorf("creating answered %d, posted: %t", r.status, made.Posted)
 	}
 	if c.options.Acknowledged != nil {
@@ -198,13 +212,14 @@ func showSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 	case len(others) > 0:
 		document = others[rng.IntN(len(others))]
 	default: // a base without sales: the list is what the user has to look at
-		return listSearched("goods-sale")(c, ctx, s, rng)
+		return c.instead(ctx, s, operations.GoodsSaleList, listSearched("goods-sale"), rng)
 	}
 	return c.look(ctx, s, "/v1/documents/goods-sale/"+document.String(), "", `{"id":"`+document.String()+`"`)
 }
 
 func searchItems(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	return c.look(ctx, s, "/v1/catalogs/items", "search="+url.QueryEscape(fragment(s.directory.itemNames, rng)), `{"items":[{`)
+	return c.look(ctx, s, "/v1/catalogs/items", "search="+url.QueryEscape(fragment(s.directory.itemNames, rng)),
+		`{"items":[{`)
 }
 
 func reportStock(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {

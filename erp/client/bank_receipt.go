@@ -12,10 +12,10 @@ import (
 func postBankReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
 	account, reference := d.bankAccounts[0], c.newKey(rng)[len(c.run)-8:] // the end of the run's id, and randomness
-	_, again := d.handed.there()
-	twice := rng.Float64() < c.options.RefusedShare && again != ""
+	used, known := d.stock.references.again()
+	twice := rng.Float64() < c.options.RefusedShare && known
 	if twice {
-		reference = again
+		reference = used
 	}
 	b := account.AppendText(append(s.deal(d.customers, rng), `,"cash_account":"`...))
 	b = append(append(append(b, `","bank_reference":"`...), reference...), `","amount":"`...)
@@ -25,7 +25,7 @@ func postBankReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 	case outcome == OK && twice:
 		return Failed, errors.New("a reference of the bank was accepted twice: the control did not refuse")
 	case outcome == OK:
-		d.handed.remember(under{}, reference)
+		d.stock.references.done(reference)
 	}
 	return outcome, err
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 
+	"plimsoll/erp/operations"
 	"plimsoll/platform/id"
 )
 
@@ -30,22 +31,57 @@ func (r *recent) pick(rng *rand.Rand) (v id.ID, found bool) {
 	return r.ids[rng.IntN(own)], true
 }
 
-// changeSale opens one of the user's own last sales, writes other lines into it and posts it anew. Who has not sold anything yet sells first.
-func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	own, found := s.recent.pick(rng)
-	if !found {
-		return postSale(c, ctx, s, rng)
+// instead carries out another operation than the one that was asked for, which has nothing to act on, and says so.
+func (c *Client) instead(ctx context.Context, s *Session, operation string, do action,
+	rng *rand.Rand) (Outcome, error) {
+	if c.options.Instead != nil {
+		c.options.Instead(ctx, operation)
 	}
-	return c.change(ctx, s, "goods-sale", own, s.sale(rng), rng)
+	return do(c, ctx, s, rng)
+}
+
+// changeSale opens one of the last sales, writes other lines into it and posts it anew. Where there is none, goods are
+// sold.
+func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
+	kept, there, err := c.kept(ctx, s, &s.directory.stock.sales)
+	switch {
+	case err != nil:
+		return Failed, err
+	case there == nil:
+		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
+	}
+	outcome, err := c.change(ctx, s, "goods-sale", kept.id, there.sale(rng), rng)
+	s.directory.stock.back(&s.directory.stock.sales, kept, outcome)
+	return outcome, err
 }
 
 // changeReceipt is changeSale for a receipt: refused when what it brought has been sold.
 func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	own, found := s.received.pick(rng)
-	if !found {
-		return postReceipt(c, ctx, s, rng)
+	kept, there, err := c.kept(ctx, s, &s.directory.stock.receipts)
+	switch {
+	case err != nil:
+		return Failed, err
+	case there == nil:
+		return c.instead(ctx, s, operations.GoodsReceiptPost, postReceipt, rng)
 	}
-	return c.change(ctx, s, "goods-receipt", own, s.receipt(rng), rng)
+	outcome, err := c.change(ctx, s, "goods-receipt", kept.id, there.receipt(rng), rng)
+	s.directory.stock.back(&s.directory.stock.receipts, kept, outcome)
+	return outcome, err
+}
+
+// kept takes a document that may be changed, and the session as it would be at its warehouse; nil: there is none.
+func (c *Client) kept(ctx context.Context, s *Session, of *waiting[standing]) (standing, *Session, error) {
+	kept, found := of.take()
+	if !found {
+		return kept, nil, nil
+	}
+	there := *s
+	var err error
+	if there.directory, err = c.directoryAt(ctx, s, s.directory.office, kept.warehouse); err != nil {
+		of.put(kept)
+		return kept, nil, err
+	}
+	return kept, &there, nil
 }
 
 // writeSale leaves a sale not posted.
@@ -54,18 +90,24 @@ func writeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outc
 	return outcome, err
 }
 
-// unpostSale takes one of the user's own last sales back and posts it again: refused when somebody else has taken the goods meanwhile.
+// unpostSale takes one of the last sales back and posts it again: refused when somebody else has taken the goods
+// meanwhile.
 func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	own, found := s.recent.pick(rng)
+	k := &s.directory.stock
+	kept, found := k.sales.take()
 	if !found {
-		return postSale(c, ctx, s, rng)
+		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
 	}
-	for _, verb := range []string{"unpost", "post"} {
-		if outcome, err := c.bring(ctx, s, "/v1/documents/goods-sale/"+own.String()+"/"+verb, verb == "post", rng); outcome != OK {
+	path := "/v1/documents/goods-sale/" + kept.id.String()
+	outcome, err := c.bring(ctx, s, path+"/unpost", false, rng)
+	if outcome == OK {
+		if outcome, err = c.bring(ctx, s, path+"/post", true, rng); outcome == Overloaded { // it is not posted any more
+			k.held.release(kept.id)
 			return outcome, err
 		}
 	}
-	return OK, nil
+	k.back(&k.sales, kept, outcome)
+	return outcome, err
 }
 
 // bring a document into a state.
@@ -87,7 +129,8 @@ func (c *Client) bring(ctx context.Context, s *Session, path string, posted bool
 }
 
 // change opens a document, replaces what is in it and posts it anew.
-func (c *Client) change(ctx context.Context, s *Session, documentType string, document id.ID, body []byte, rng *rand.Rand) (Outcome, error) {
+func (c *Client) change(ctx context.Context, s *Session, documentType string, document id.ID, body []byte,
+	rng *rand.Rand) (Outcome, error) {
 	path := "/v1/documents/" + documentType + "/" + document.String()
 	seen, outcome, err := c.versionOf(ctx, s, path)
 	if outcome != OK {
@@ -106,7 +149,8 @@ func (c *Client) change(ctx context.Context, s *Session, documentType string, do
 		Version int64
 	}
 	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || !made.Posted || made.Version != seen+1 {
-		return Failed, fmt.Errorf("changing version %d answered %d with version %d, posted: %t", seen, r.status, made.Version, made.Posted)
+		return Failed, fmt.Errorf("changing version %d answered %d with version %d, posted: %t", seen, r.status,
+			made.Version, made.Posted)
 	}
 	return OK, nil
 }

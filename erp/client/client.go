@@ -35,16 +35,24 @@ func (o Outcome) String() string {
 type Options struct {
 	// Transport makes the connections. Defaults to http.DefaultTransport.
 	Transport http.RoundTripper
-	// RefusedShare of the sales ask for more than any warehouse holds, and of other documents break a control of theirs, so that
-	// it must refuse them. Defaults to RefusedShareDefault; negative means none.
+	// Password that all users log in with, where it is asked for.
+	Password string
+	// RefusedShare of the sales ask for more than any warehouse holds, and of other documents break a control of
+	// theirs, so that it must refuse them. Defaults to RefusedShareDefault; negative means none.
 	RefusedShare float64
 	// BackdatedShare of the new documents carry a date of 1 to BackdatedDays days ago.
 	BackdatedShare float64
 	BackdatedDays  int
-	// Part of Parts, from 0, where several clients make one load: what can be done only once is then begun at different ends.
+	// Part of Parts, from 0, where several clients make one load: what can be done only once is then begun at
+	// different ends.
 	Part, Parts int
 	// Acknowledged, when set, is told of every document the server acknowledged.
 	Acknowledged func(documentType, id string)
+	// Resent, when set, hears of every request that is sent once more because its connection was lost; the context is
+	// that of the operation. What the transport sends again by itself only the transport knows.
+	Resent func(ctx context.Context)
+	// Instead, when set, hears which key operation is carried out in place of one that has nothing to act on.
+	Instead func(ctx context.Context, operation string)
 }
 
 // RefusedShareDefault is the share of documents that must be refused.
@@ -72,6 +80,9 @@ type Client struct {
 	mutex   sync.Mutex
 	offices map[string]*office   // by organisation
 	known   map[id.ID]*directory // by warehouse
+	written ledger
+	// provided are the documents that Provide has made for the next operation.
+	provided held
 }
 
 // Session is one logged-in user: a few hundred bytes. One operation at a time.
@@ -79,13 +90,10 @@ type Session struct {
 	address   address
 	token     []string // the value of the header, made once
 	directory *directory
-	recent    recent // sales of its own
-	received  recent // receipts of its own
-	sold      uint32
-	brought   uint32
+	recent    recent // sales of its own, to look at
 }
 
-// recentMax is how many of its own documents a session remembers.
+// recentMax is how many of its own sales a session remembers.
 const recentMax = 4
 
 // New makes a client.
@@ -96,7 +104,8 @@ func New(options Options) *Client {
 	if options.RefusedShare == 0 {
 		options.RefusedShare = RefusedShareDefault
 	}
-	return &Client{options: options, run: id.New().String(), offices: map[string]*office{}, known: map[id.ID]*directory{}}
+	return &Client{options: options, run: id.New().String(), offices: map[string]*office{},
+		known: map[id.ID]*directory{}, written: ledger{all: map[string]Written{}}}
 }
 
 // UserCode is the login of the n-th user, counted from 1.
@@ -145,8 +154,8 @@ func (c *Client) Logout(ctx context.Context, s *Session) error {
 }
 
 // Do carries out one key operation. What it does depends on rng, on the catalogs, on what the session did before, and
-// reports on the calendar. The error is nil for OK and Refused, and says what happened for Overloaded (an *Overload) and
-// Failed. After a lost session (a worker restarted) it fails with ErrSession: log in again.
+// reports on the calendar. The error is nil for OK and Refused, and says what happened for Overloaded (an *Overload)
+// and Failed. After a lost session (a worker restarted) it fails with ErrSession: log in again.
 func (c *Client) Do(ctx context.Context, s *Session, operation string, rng *rand.Rand) (Outcome, error) {
 	do, ok := actions[operation]
 	if !ok {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,7 +34,9 @@ func base(t testing.TB, config server.Config) (*databasetest.Test, string) {
 // baseWith so many warehouses for two organisations.
 func baseWith(t testing.TB, warehouses int, config server.Config) (*databasetest.Test, string) {
 	db := databasetest.Open(t)
-	_, err := fill.Run(context.Background(), db.Database, fill.Options{Items: 50, Warehouses: warehouses, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20, Seed: 1})
+	_, err := fill.Run(context.Background(), db.Database,
+		fill.Options{Items: 50, Warehouses: warehouses, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20,
+			Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,23 +89,31 @@ func TestEveryOperationIsCarriedOut(t *testing.T) {
 			if err := c.Logout(t.Context(), s); err != nil {
 				t.Error(err)
 			}
-			if outcome, err := c.Do(t.Context(), s, operations.ItemsSearch, rng); outcome != client.Failed || !errors.Is(err, client.ErrSession) {
+			if outcome, err := c.Do(t.Context(), s, operations.ItemsSearch, rng); outcome != client.Failed ||
+				!errors.Is(err, client.ErrSession) {
 				t.Errorf("after logging out: %s, %v", outcome, err)
 			}
 		}()
 	}
 	wait.Wait()
-	if got := db.Value(t, "SELECT count(DISTINCT document) FROM plimsoll_operation WHERE replace(document_type, '_', '-') || ' ' || document = ANY ($1)", acknowledged); len(acknowledged) != 720 || got != "720" {
-		t.Errorf("%s of %d acknowledged documents are there, want 720", got, len(acknowledged))
+	if got := db.Value(t, "SELECT count(DISTINCT document) FROM plimsoll_operation WHERE replace(document_type, "+
+		"'_', '-') || ' ' || document = ANY ($1)", acknowledged); got != strconv.Itoa(len(acknowledged)) {
+		t.Errorf("%s of %d acknowledged documents are there", got, len(acknowledged))
+	}
+	// Who has no sale or receipt of their own to change makes one first: that is one more.
+	if len(acknowledged) < 720 {
+		t.Errorf("%d documents were made by 18 operations that make one, 40 times each", len(acknowledged))
 	}
 	erptest.Clean(t, db.Database)
 }
 
-// ofWhatIsNew are the operations that look at what has just been made, or that name something that must never have been there.
+// ofWhatIsNew are the operations that look at what has just been made, or that name something that must never have
+// been there.
 var ofWhatIsNew = []string{
 	operations.GoodsSaleCard, operations.GoodsSaleChange, operations.GoodsSaleUnpost, operations.GoodsReceiptChange,
 	operations.InvoiceIssuedPost, operations.BankReceiptPost, operations.WarehouseIssueOrderPost,
-	operations.ServicePurchasePost, operations.InvoiceReceivedPost, operations.PaymentRequestPost, operations.BankPaymentPost,
+	operations.ServicePurchasePost, operations.InvoiceReceivedPost, operations.PaymentRequestPost,
+	operations.BankPaymentPost,
 	operations.WarehouseReceiptOrderPost, operations.AssetCommissioningPost,
 }
 
@@ -111,9 +122,11 @@ func TestTheShareOfSalesThatMustBeRefusedIs(t *testing.T) {
 	c := client.New(client.Options{Transport: pool(t), RefusedShare: 1})
 	s, rng := login(t, c, url, 1), random(1)
 	twice := []string{ // of which there must be one before it can be there twice
-		operations.InvoiceIssuedPost, operations.BankReceiptPost, operations.ServicePurchasePost, operations.InvoiceReceivedPost, operations.PaymentRequestPost, operations.AssetCommissioningPost,
+		operations.InvoiceIssuedPost, operations.BankReceiptPost, operations.ServicePurchasePost,
+		operations.InvoiceReceivedPost, operations.PaymentRequestPost, operations.AssetCommissioningPost,
 	}
-	for _, op := range append(twice, operations.GoodsSalePost, operations.InternalConsumptionPost, operations.SettlementRegistrarPost, operations.OtherGoodsReceiptPost, operations.BankPaymentPost) {
+	for _, op := range append(twice, operations.GoodsSalePost, operations.InternalConsumptionPost,
+		operations.SettlementRegistrarPost, operations.OtherGoodsReceiptPost, operations.BankPaymentPost) {
 		first := slices.Contains(twice, op)
 		for first {
 			outcome, err := c.Do(t.Context(), s, op, rng)
@@ -160,7 +173,7 @@ func TestUsersDoTheSameForTheSameRandomness(t *testing.T) {
 				continue
 			}
 			for range 5 {
-				c.Do(t.Context(), s, op.ID, rng)
+				_, _ = c.Do(t.Context(), s, op.ID, rng)
 			}
 		}
 		return r
@@ -173,7 +186,8 @@ func TestUsersDoTheSameForTheSameRandomness(t *testing.T) {
 		t.Error("the randomness changes nothing")
 	}
 	if first.keys[0] == "" || first.keys[0] == second.keys[0] || first.keys[0] == first.keys[1] {
-		t.Errorf("keys of operations must differ: %s, %s; in another run %s", first.keys[0], first.keys[1], second.keys[0])
+		t.Errorf("keys of operations must differ: %s, %s; in another run %s", first.keys[0], first.keys[1],
+			second.keys[0])
 	}
 }
 
@@ -198,7 +212,8 @@ func TestALostAnswerDoesNotDoubleADocument(t *testing.T) {
 	transport := &lossy{RoundTripper: pool(t)}
 	c := client.New(client.Options{Transport: transport})
 	s := login(t, c, url, 1)
-	if outcome, err := c.Do(t.Context(), s, operations.GoodsReceiptPost, random(1)); outcome != client.OK || !transport.lost.Load() {
+	if outcome, err := c.Do(t.Context(), s, operations.GoodsReceiptPost, random(1)); outcome != client.OK ||
+		!transport.lost.Load() {
 		t.Fatalf("%s, %v", outcome, err)
 	}
 	if got := db.Value(t, "SELECT count(*) - $1::bigint FROM doc_goods_receipt", before); got != "1" {
@@ -221,11 +236,13 @@ func TestAnOverloadedWorkerIsToldApart(t *testing.T) {
 			outcome, _ := c.Do(context.Background(), first, operations.GoodsReceiptPost, random(1))
 			done <- outcome
 		}()
-		for db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database() AND wait_event_type = 'Lock'") == "0" {
+		for db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = "+
+			"current_database() AND wait_event_type = 'Lock'") == "0" {
 		}
 		var overload *client.Overload
 		outcome, err := c.Do(t.Context(), second, operations.StockReport, random(1))
-		if outcome != client.Overloaded || !errors.As(err, &overload) || overload.RetryAfter <= 0 || overload.Code != "overloaded" {
+		if outcome != client.Overloaded || !errors.As(err, &overload) || overload.RetryAfter <= 0 ||
+			overload.Code != "overloaded" {
 			t.Errorf("%s, %v", outcome, err)
 		}
 		return nil
@@ -242,20 +259,24 @@ func TestMistakesAreNamed(t *testing.T) {
 		t.Errorf("unknown user: %v", err)
 	}
 	for _, address := range []string{"", "127.0.0.1:8080", "ftp://x", "http://x/path", "http://"} {
-		if _, err := c.Login(t.Context(), address, "u00001"); err == nil || !strings.Contains(err.Error(), "address of a worker") {
+		if _, err := c.Login(t.Context(), address, "u00001"); err == nil ||
+			!strings.Contains(err.Error(), "address of a worker") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
 	s := login(t, c, url, 1)
-	if outcome, err := c.Do(t.Context(), s, "none", random(1)); outcome != client.Failed || !errors.Is(err, client.ErrUnknownOperation) {
+	if outcome, err := c.Do(t.Context(), s, "none", random(1)); outcome != client.Failed ||
+		!errors.Is(err, client.ErrUnknownOperation) {
 		t.Errorf("unknown operation: %s, %v", outcome, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if outcome, err := c.Do(ctx, s, operations.GoodsSalePost, random(1)); outcome != client.Failed || !errors.Is(err, context.Canceled) {
+	if outcome, err := c.Do(ctx, s, operations.GoodsSalePost, random(1)); outcome != client.Failed ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %s, %v", outcome, err)
 	}
-	if got := fmt.Sprint(client.OK, client.Refused, client.Overloaded, client.Failed); got != "ok refused overloaded failed" {
+	if got := fmt.Sprint(client.OK, client.Refused, client.Overloaded,
+		client.Failed); got != "ok refused overloaded failed" {
 		t.Error(got)
 	}
 }

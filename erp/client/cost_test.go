@@ -46,7 +46,8 @@ func TestAUserCostsLittle(t *testing.T) {
 	c := client.New(client.Options{Transport: transport, RefusedShare: -1})
 	s, rng := login(t, c, url, 1), random(1)
 	transport.off = true
-	for operation, most := range map[string]float64{operations.GoodsSalePost: 45, operations.GoodsSaleList: 30, operations.ItemsSearch: 30} {
+	for operation, most := range map[string]float64{operations.GoodsSalePost: 45, operations.GoodsSaleList: 30,
+		operations.ItemsSearch: 30} {
 		allocations := testing.AllocsPerRun(200, func() {
 			if outcome, err := c.Do(t.Context(), s, operation, rng); outcome == client.Failed {
 				t.Fatal(err)

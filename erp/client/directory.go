@@ -17,7 +17,7 @@ const (
 	counterpartiesMax = 1000
 	contractsMax      = 1000
 	namesMax          = 100
-	documentsMax      = 50
+	documentsMax      = 50 // sales to look at
 )
 
 // directory is what the users of a warehouse have on their screens, shared by all of them. Lists are in the
@@ -30,9 +30,11 @@ type directory struct {
 	itemNames []string
 	materials []id.ID // of the items
 	turns     turns
-	handed    handed
-	bought    bought
+	assets    waiting[commissioned] // the last one, where it was
 }
+
+// commissioned is an asset in use, and the document that has put it there.
+type commissioned struct{ asset, document id.ID }
 
 // deal is a contract and whom it is with.
 type deal struct{ counterparty, contract id.ID }
@@ -60,6 +62,11 @@ func (c *Client) directoryOf(ctx context.Context, s *Session, user, organisation
 	if !found {
 		return nil, fmt.Errorf("user %s is not in the catalog", user)
 	}
+	return c.directoryAt(ctx, s, o, warehouse)
+}
+
+// directoryAt a warehouse of the office.
+func (c *Client) directoryAt(ctx context.Context, s *Session, o *office, warehouse id.ID) (*directory, error) {
 	c.mutex.Lock()
 	d := c.known[warehouse]
 	if d == nil {
@@ -76,7 +83,8 @@ func (c *Client) directoryOf(ctx context.Context, s *Session, user, organisation
 func (d *directory) read(ctx context.Context, c *Client, s *Session) error {
 	var stock struct{ Rows []element }
 	var items struct{ Items []element }
-	if err := c.fetch(ctx, s, "/v1/reports/stock", fmt.Sprintf("warehouse=%s&limit=%d", d.warehouse, itemsMax), &stock); err != nil {
+	if err := c.fetch(ctx, s, "/v1/reports/stock", fmt.Sprintf("warehouse=%s&limit=%d", d.warehouse, itemsMax),
+		&stock); err != nil {
 		return err
 	}
 	for _, e := range stock.Rows {
@@ -96,7 +104,7 @@ func (d *directory) read(ctx context.Context, c *Client, s *Session) error {
 			d.materials = append(d.materials, e.Item)
 		}
 	}
-	d.turns.begin(d.warehouse, len(d.assets), c.options.Part, c.options.Parts)
+	d.turns.begin(d.warehouse, len(d.unused), c.options.Part, c.options.Parts)
 	return nil
 }
 
@@ -104,7 +112,7 @@ func (d *directory) read(ctx context.Context, c *Client, s *Session) error {
 const materialsAccount = "10"
 
 // nextAsset to commission. When all have been, the first ones come again, and are refused.
-func (d *directory) nextAsset() id.ID { return d.assets[d.turns.next()] }
+func (d *directory) nextAsset() id.ID { return d.unused[d.turns.next()] }
 
 // ranked orders by code and keeps some names.
 func ranked(elements []element) (ids []id.ID, names []string) {

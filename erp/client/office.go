@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"plimsoll/platform/id"
 )
@@ -24,7 +25,9 @@ type office struct {
 	departments  []id.ID
 	expenseItems []id.ID
 	bankAccounts []id.ID
-	assets       []id.ID // not in use when they were read
+	unused       []id.ID // assets that were not in use when they were read
+	stock        stock
+	stocked      atomic.Bool // more has been made
 }
 
 // loading is done by whoever comes first, while the others wait; after a failure the next one tries again.
@@ -60,29 +63,31 @@ func (c *Client) officeOf(ctx context.Context, s *Session, organisation string) 
 }
 
 func (o *office) read(ctx context.Context, c *Client, s *Session) error {
-	var partners, contracts, documents struct{ Items []element }
-	if err := c.fetch(ctx, s, "/v1/catalogs/counterparties", fmt.Sprintf("limit=%d", counterpartiesMax), &partners); err != nil {
+	var partners, contracts struct{ Items []element }
+	if err := c.fetch(ctx, s, "/v1/catalogs/counterparties", fmt.Sprintf("limit=%d", counterpartiesMax),
+		&partners); err != nil {
 		return err
 	}
 	if err := c.fetch(ctx, s, "/v1/catalogs/contracts", fmt.Sprintf("limit=%d", contractsMax), &contracts); err != nil {
 		return err
 	}
-	if err := c.fetch(ctx, s, "/v1/documents/goods-sale", fmt.Sprintf("limit=%d", documentsMax), &documents); err != nil {
-		return err
-	}
 	o.customers, o.suppliers = trade(contracts.Items)
 	if len(o.customers) == 0 || len(o.suppliers) == 0 {
-		return fmt.Errorf("there are contracts with %d customers and %d suppliers: fill the database first", len(o.customers), len(o.suppliers))
+		return fmt.Errorf("there are contracts with %d customers and %d suppliers: fill the database first",
+			len(o.customers), len(o.suppliers))
 	}
 	_, o.partnerNames = ranked(partners.Items)
-	o.documents, _ = ranked(documents.Items)
 	if err := o.loadUsers(ctx, c, s); err != nil {
 		return err
 	}
-	return o.loadMore(ctx, c, s)
+	if err := o.loadMore(ctx, c, s); err != nil {
+		return err
+	}
+	return o.loadStock(ctx, c, s)
 }
 
-// loadUsers reads where everybody works, page by page: a search for each who logs in would read the whole catalog each time.
+// loadUsers reads where everybody works, page by page: a search for each who logs in would read the whole catalog
+// each time.
 func (o *office) loadUsers(ctx context.Context, c *Client, s *Session) error {
 	o.warehouses = map[string]id.ID{}
 	for after := ""; ; {
@@ -113,7 +118,8 @@ func (o *office) loadMore(ctx context.Context, c *Client, s *Session) error {
 		into    *[]id.ID
 		fits    func(element) bool
 	}{
-		{"services", &o.services, nil}, {"departments", &o.departments, nil}, {"expense-items", &o.expenseItems, nil}, {"fixed-assets", &o.assets, nil},
+		{"services", &o.services, nil}, {"departments", &o.departments, nil}, {"expense-items", &o.expenseItems, nil},
+		{"fixed-assets", &o.unused, nil},
 		{"cash-accounts", &o.bankAccounts, func(e element) bool { return e.Bank }},
 	} {
 		var found struct{ Items []element }
@@ -140,8 +146,8 @@ func (o *office) leaveOutCommissioned(ctx context.Context, c *Client, s *Session
 	for _, e := range found.Items {
 		used[e.Asset] = true
 	}
-	if left := slices.DeleteFunc(slices.Clone(o.assets), func(asset id.ID) bool { return used[asset] }); len(left) > 0 {
-		o.assets = left
+	if left := slices.DeleteFunc(slices.Clone(o.unused), func(asset id.ID) bool { return used[asset] }); len(left) > 0 {
+		o.unused = left
 	}
 	return nil
 }

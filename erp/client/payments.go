@@ -8,40 +8,51 @@ import (
 	"math/rand/v2"
 	"net/http"
 
-	"plimsoll/erp/skew"
+	"plimsoll/erp/operations"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
 )
 
-// postPaymentRequest opens a purchase that has not been paid and requests its payment; of some again, which must be refused. When none waits, a payment ahead is
-// requested.
+// orderedShare of the requests are for an order at a supplier, as in a filled base, so that enough is paid ahead.
+const orderedShare = 1.0 / 7
+
+// postPaymentRequest opens a purchase that has not been paid, or an order to be paid ahead, and requests its payment;
+// of some again, which must be refused. When none waits, services are bought.
 func postPaymentRequest(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	waiting := &s.directory.bought.toRequest
-	of, again := waiting.again()
+	k := &s.directory.stock
+	of, again := k.toRequest.again()
+	from := &k.toRequest
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
-		found := false
-		if of, found = waiting.take(); !found {
-			return c.request(ctx, s, "", s.ahead(rng), rng)
+		if of, from = k.toBeRequested(rng); from == nil {
+			return c.instead(ctx, s, operations.ServicePurchasePost, postServicePurchase, rng)
 		}
 	}
 	payment, outcome, err := c.purchased(ctx, s, of)
-	if outcome != OK {
+	if outcome == OK {
+		outcome, err = c.request(ctx, s, of.id.String(), payment, rng)
+	}
+	if again {
+		if outcome == OK {
+			return Failed, errors.New("the payment of a purchase was requested twice: the control did not refuse")
+		}
 		return outcome, err
 	}
-	outcome, err = c.request(ctx, s, of.id.String(), payment, rng)
-	switch {
-	case outcome == OK && again:
-		return Failed, errors.New("the payment of a purchase was requested twice: the control did not refuse")
-	case outcome == OK:
-		waiting.done(of)
-	}
+	from.ended(of, outcome)
 	return outcome, err
 }
 
-// ahead is a payment to one of the suppliers.
-func (s *Session) ahead(rng *rand.Rand) requested {
-	d := s.directory
-	return requested{with: d.suppliers[skew.Pick(rng, len(d.suppliers), skew.Mild)], amount: amount.Money(100 * (1 + rng.Int64N(100_000)))}
+// toBeRequested is a document whose payment has not been requested, and where it waited; nil: there is none.
+func (k *stock) toBeRequested(rng *rand.Rand) (purchase, *waiting[purchase]) {
+	first, second := &k.toRequest, &k.ordered
+	if rng.Float64() < orderedShare {
+		first, second = second, first
+	}
+	for _, from := range []*waiting[purchase]{first, second} {
+		if of, found := from.take(); found {
+			return of, from
+		}
+	}
+	return purchase{}, nil
 }
 
 // purchased is what a purchase comes to, as its card says.
@@ -59,7 +70,7 @@ func (c *Client) purchased(ctx context.Context, s *Session, of purchase) (reques
 		Total                  amount.Money
 	}
 	if err := json.Unmarshal(r.body.Bytes(), &card); err != nil || card.Total == 0 {
-		return requested{}, Failed, fmt.Errorf("the card of a purchase has no total: %v", err)
+		return requested{}, Failed, fmt.Errorf("the card of a purchase has no total: %w", err)
 	}
 	return requested{with: deal{card.Counterparty, card.Contract}, amount: card.Total}, OK, nil
 }
@@ -80,17 +91,18 @@ func (c *Client) request(ctx context.Context, s *Session, basis string, p reques
 	made, outcome, err := c.made(ctx, s, "payment-request", append(b, '}'), rng)
 	if outcome == OK {
 		p.id = made
-		s.directory.bought.toPay.put(p)
+		s.directory.stock.toPay.put(p)
 	}
 	return outcome, err
 }
 
-// postBankPayment by a request that waits for it; of some more than has been requested, which must be refused. When none waits, a payment is requested.
+// postBankPayment by a request that waits for it; of some more than has been requested, which must be refused. When
+// none waits, a payment is requested.
 func postBankPayment(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	p, found := d.bought.toPay.take()
+	p, found := d.stock.toPay.take()
 	if !found {
-		return c.request(ctx, s, "", s.ahead(rng), rng)
+		return c.instead(ctx, s, operations.PaymentRequestPost, postPaymentRequest, rng)
 	}
 	asked, more := p, rng.Float64() < c.options.RefusedShare
 	if more {
@@ -100,11 +112,11 @@ func postBankPayment(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 	b = d.bankAccounts[rng.IntN(len(d.bankAccounts))].AppendText(append(b, `","cash_account":"`...))
 	b = append(append(append(b, `","bank_reference":"`...), c.reference(rng)...), `"}`...)
 	_, outcome, err := c.made(ctx, s, "bank-payment", b, rng)
-	if more {
-		d.bought.toPay.put(asked) // to be paid yet
-		if outcome == OK {
-			return Failed, errors.New("more was paid than requested: the control did not refuse")
-		}
+	if more && outcome == OK {
+		return Failed, errors.New("more was paid than requested: the control did not refuse")
+	}
+	if more || outcome == Overloaded {
+		d.stock.toPay.put(asked) // to be paid yet
 	}
 	return outcome, err
 }

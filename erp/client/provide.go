@@ -14,29 +14,69 @@ import (
 // ErrNoCells means that there is nothing to put into cells or to take out of them, and that none can be made.
 var ErrNoCells = errors.New("the organisation of the user has no warehouse with cells")
 
-// need of an operation: whether it has something to act on, and what makes it.
+// need of an operation: how much it has to act on, and what makes more.
 type need struct {
-	there func(s *Session) bool
+	there func(k *stock) int
 	bring action
 }
 
 var needs = map[string]need{
-	operations.GoodsSaleChange:     {(*Session).hasSold, postSale},
-	operations.GoodsSaleUnpost:     {(*Session).hasSold, postSale},
-	operations.GoodsReceiptChange:  {func(s *Session) bool { return s.received.added > 0 }, postReceipt},
-	operations.InvoiceIssuedPost:   {func(s *Session) bool { return s.directory.handed.some() }, postServiceSale},
-	operations.InvoiceReceivedPost: {func(s *Session) bool { return s.directory.bought.toEnter.some() }, postServicePurchase},
-	operations.PaymentRequestPost:  {func(s *Session) bool { return s.directory.bought.toRequest.some() }, postServicePurchase},
-	operations.BankPaymentPost:     {func(s *Session) bool { return s.directory.bought.toPay.some() }, postPaymentRequest},
+	operations.GoodsSaleChange:     {func(k *stock) int { return k.sales.count() }, postSale},
+	operations.GoodsSaleUnpost:     {func(k *stock) int { return k.sales.count() }, postSale},
+	operations.GoodsReceiptChange:  {func(k *stock) int { return k.receipts.count() }, postReceipt},
+	operations.InvoiceIssuedPost:   {func(k *stock) int { return k.toInvoice.count() }, postServiceSale},
+	operations.InvoiceReceivedPost: {func(k *stock) int { return k.toEnter.count() }, postServicePurchase},
+	operations.PaymentRequestPost: {func(k *stock) int {
+		return k.toRequest.count() + k.ordered.count()
+	}, postServicePurchase},
+	operations.BankPaymentPost: {func(k *stock) int { return k.toPay.count() }, postPaymentRequest},
 }
 
-func (s *Session) hasSold() bool { return s.recent.added > 0 }
+// stockedMost documents are made for an operation of an organisation before users go to work: no more than may be
+// kept, as the mix brings more.
+const stockedMost = keptMax
 
-// provideTries bounds how often what an operation needs is attempted: of a few hot items there may be too little to sell, and every second document is handed over to others.
+// stockTries bounds how many attempts are made for each of them: of hot items there may be too little to sell.
+const stockTries = 3
+
+// Stock makes what some operations act on as far as the base has too little of it, so that they have something to act
+// on from the beginning; once for an organisation, by whoever calls first. A shortage that stays is no error: an
+// operation with nothing to act on says so.
+func (c *Client) Stock(ctx context.Context, s *Session, operations []string, rng *rand.Rand) error {
+	if !s.directory.stocked.CompareAndSwap(false, true) {
+		return nil
+	}
+	for range 2 { // what is made for one operation may be made of what another one acts on
+		for _, operation := range operations {
+			if more, err := c.stockFor(ctx, s, operation, rng); !more {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stockFor one operation; false ends it, without an error where the worker has too much to do.
+func (c *Client) stockFor(ctx context.Context, s *Session, operation string, rng *rand.Rand) (more bool, err error) {
+	n, some := needs[operation]
+	for tries := 0; some && n.there(&s.directory.stock) < stockedMost && tries < stockTries*stockedMost; tries++ {
+		switch outcome, err := n.bring(c, ctx, s, rng); outcome {
+		case Overloaded:
+			return false, nil
+		case Failed:
+			return false, fmt.Errorf("make what %s acts on: %w", operation, err)
+		}
+	}
+	return true, nil
+}
+
+// provideTries bounds how often what an operation needs is attempted: of a few hot items there may be too little to
+// sell.
 const provideTries = 10
 
-// Provide makes what an operation of the session would act on, if there is nothing left. Under load such an operation does what comes before it instead, as people do;
-// who wants this operation and no other provides for it first. An asset that was commissioned last is taken out of use again, so that assets last.
+// Provide makes what an operation of the session would act on, if there is nothing left. Under load such an operation
+// does what comes before it instead, as people do; who wants this operation and no other provides for it first. An
+// asset that was commissioned last is taken out of use again, so that assets last.
 func (c *Client) Provide(ctx context.Context, s *Session, operation string, rng *rand.Rand) error {
 	switch operation {
 	case operations.WarehouseReceiptOrderPost:
@@ -48,7 +88,7 @@ func (c *Client) Provide(ctx context.Context, s *Session, operation string, rng 
 	}
 	n, some := needs[operation]
 	for range provideTries {
-		if !some || n.there(s) {
+		if !some || n.there(&s.directory.stock) > 0 {
 			return nil
 		}
 		if outcome, err := n.bring(c, ctx, s, rng); outcome > Refused {
@@ -64,10 +104,11 @@ func (c *Client) provideToReceive(ctx context.Context, s *Session, rng *rand.Ran
 	if outcome != OK {
 		return err
 	}
-	if ofOne(rows, rng, inReach) != nil {
+	if _, found := c.one(s, rows, rng, inReach); found {
 		return nil
 	}
-	_, err = c.bringToCells(ctx, s, rng)
+	brought, err := c.bringToCells(ctx, s, rng)
+	c.provided.take(brought.document)
 	return err
 }
 
@@ -77,28 +118,33 @@ func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) 
 	if outcome != OK {
 		return err
 	}
-	if ofOne(rows, rng, inCell) != nil {
+	if _, found := c.one(s, rows, rng, inCell); found {
 		return nil
 	}
 	brought, err := c.bringToCells(ctx, s, rng)
 	if err != nil {
 		return err
 	}
-	if rows, outcome, err = c.workList(ctx, s, "to-receive", fmt.Sprintf("warehouse=%s&limit=%d", brought.warehouse, workListMax)); outcome != OK {
+	if rows, outcome, err = c.workList(ctx, s, "to-receive",
+		fmt.Sprintf("warehouse=%s&limit=%d", brought.warehouse, workListMax)); outcome != OK {
 		return err
 	}
-	lines := ofOne(rows, rng, func(row toCarry) bool { return row.Basis == brought.document && inReach(row) })
+	lines := ofOne(rows, brought.document, inReach)
 	if lines == nil {
 		return errors.New("what has just been received is not among what is to be put into cells")
 	}
-	if _, outcome, err = c.made(ctx, s, "warehouse-receipt-order", carried(lines, func(row toCarry) amount.Quantity { return row.Quantity }), rng); outcome != OK {
+	if _, outcome, err = c.made(ctx, s, "warehouse-receipt-order", carried(lines, func(row toCarry) amount.Quantity {
+		return row.Quantity
+	}), rng); outcome != OK {
 		return refusedToo(err)
 	}
 	b := brought.warehouse.AppendText(append(s.deal(s.directory.customers, rng), `,"warehouse":"`...))
 	b = lines[0].Item.AppendText(append(b, `","lines":[{"item":"`...))
-	if _, outcome, err = c.made(ctx, s, "goods-sale", append(b, `","quantity":"1"}]}`...), rng); outcome != OK {
+	sold, outcome, err := c.made(ctx, s, "goods-sale", append(b, `","quantity":"1"}]}`...), rng)
+	if outcome != OK {
 		return refusedToo(err)
 	}
+	c.provided.take(sold)
 	return nil
 }
 
@@ -145,11 +191,11 @@ func refusedToo(err error) error {
 	return err
 }
 
-// takeOutOfUse takes the last commissioning of an asset back, so that it is the next one again; what it took may have been shipped meanwhile, then it stays, and another
-// asset comes next.
+// takeOutOfUse takes the last commissioning of an asset back, so that it is the next one again; what it took may have
+// been shipped meanwhile, then it stays, and another asset comes next.
 func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) error {
 	d := s.directory
-	last, known := d.bought.assets.forget()
+	last, known := d.assets.forget()
 	if !known {
 		return nil
 	}

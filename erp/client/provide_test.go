@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,14 +12,17 @@ import (
 	"plimsoll/platform/server"
 )
 
-// What is provided for is done, however often: without it, an operation that has nothing left to act on does what comes before it.
+// What is provided for is done, however often: without it, an operation that has nothing left to act on does what
+// comes before it.
 func TestWhatIsProvidedForIsDone(t *testing.T) {
 	db, url := baseWith(t, 4, server.Config{})
 	last := ""
-	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1, Acknowledged: func(kind, _ string) { last = kind }})
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1,
+		Acknowledged: func(kind, _ string) { last = kind }})
 	s, provision, rng := login(t, c, url, 1), random(1), random(2)
 	for _, op := range []string{
-		operations.WarehouseIssueOrderPost, operations.WarehouseReceiptOrderPost, operations.InvoiceIssuedPost, operations.InvoiceReceivedPost,
+		operations.WarehouseIssueOrderPost, operations.WarehouseReceiptOrderPost, operations.InvoiceIssuedPost,
+		operations.InvoiceReceivedPost,
 		operations.PaymentRequestPost, operations.BankPaymentPost, operations.AssetCommissioningPost,
 	} {
 		for n := range 70 { // more than there are assets
@@ -43,5 +47,34 @@ func TestNothingCanBeProvidedWithoutCells(t *testing.T) {
 		if err := c.Provide(t.Context(), s, op, random(1)); !errors.Is(err, client.ErrNoCells) {
 			t.Errorf("%s: %v", op, err)
 		}
+	}
+}
+
+// TestAnOperationIsCountedAsWhatItDid compares what an operation says that it did with what the server made.
+func TestAnOperationIsCountedAsWhatItDid(t *testing.T) {
+	_, url := base(t, server.Config{})
+	made, instead, times := "", "", 0
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1,
+		Acknowledged: func(kind, _ string) { made = strings.ReplaceAll(kind, "-", "_") + ".post" },
+		Instead:      func(_ context.Context, operation string) { instead = operation },
+	})
+	s, rng := login(t, c, url, 1), random(3)
+	for range 5 {
+		for _, op := range operations.All() {
+			made, instead = "", ""
+			if outcome, err := c.Do(t.Context(), s, op.ID, rng); outcome > client.Refused {
+				t.Fatalf("%s: %v", op.ID, err)
+			}
+			says := op.ID
+			if instead != "" {
+				says, times = instead, times+1
+			}
+			if made != "" && made != says && says != operations.GoodsSaleWrite {
+				t.Errorf("%s made %s and says that it did %s", op.ID, made, says)
+			}
+		}
+	}
+	if times == 0 {
+		t.Error("everything had something to act on, so nothing was tested")
 	}
 }

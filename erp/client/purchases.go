@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"plimsoll/erp/operations"
 	"plimsoll/erp/skew"
 	"plimsoll/platform/amount"
 )
@@ -37,7 +38,7 @@ func postOtherReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand
 // postServicePurchase for a department; some are entered twice, and must be refused.
 func postServicePurchase(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	body, twice := d.bought.numbered.again()
+	body, twice := d.stock.numbered.again()
 	if twice = twice && rng.Float64() < c.options.RefusedShare; !twice {
 		body = s.services(c.reference(rng), rng)
 	}
@@ -46,8 +47,8 @@ func postServicePurchase(c *Client, ctx context.Context, s *Session, rng *rand.R
 	case outcome == OK && twice:
 		return Failed, errors.New("a supplier's number was accepted twice: the control did not refuse")
 	case outcome == OK:
-		d.bought.numbered.done(body)
-		d.bought.add(purchase{"service-purchase", of(made, body)})
+		d.stock.numbered.done(body)
+		d.stock.buy(purchase{"service-purchase", of(made, body)})
 	}
 	return outcome, err
 }
@@ -66,31 +67,33 @@ func (s *Session) services(number string, rng *rand.Rand) []byte {
 // reference that nobody else gives.
 func (c *Client) reference(rng *rand.Rand) string { return c.newKey(rng)[len(c.run)-8:] }
 
-// postInvoiceReceived for a purchase that waits for one; for some again, which must be refused. When none waits, services are bought.
+// postInvoiceReceived for a purchase that waits for one; for some again, which must be refused. When none waits,
+// services are bought.
 func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	waiting := &s.directory.bought.toEnter
+	waiting := &s.directory.stock.toEnter
 	of, again := waiting.again()
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
-		found := false
+		var found bool
 		if of, found = waiting.take(); !found {
-			return postServicePurchase(c, ctx, s, rng)
+			return c.instead(ctx, s, operations.ServicePurchasePost, postServicePurchase, rng)
 		}
 	}
 	b := append(append(of.invoice(), `,"invoice_number":"`...), c.reference(rng)...)
 	_, outcome, err := c.made(ctx, s, "invoice-received", append(b, `"}`...), rng)
-	switch {
-	case outcome == OK && again:
-		return Failed, errors.New("a second invoice of a purchase was entered: the control did not refuse")
-	case outcome == OK:
-		waiting.done(of)
+	if again {
+		if outcome == OK {
+			return Failed, errors.New("a second invoice of a purchase was entered: the control did not refuse")
+		}
+		return outcome, err
 	}
+	waiting.ended(of, outcome)
 	return outcome, err
 }
 
 // postCommissioning of the next asset, taken from stock; of some again, which must be refused.
 func postCommissioning(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	last, again := d.bought.assets.again()
+	last, again := d.assets.again()
 	asset := last.asset
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
 		asset = d.nextAsset()
@@ -103,7 +106,7 @@ func postCommissioning(c *Client, ctx context.Context, s *Session, rng *rand.Ran
 	case outcome == OK && again:
 		return Failed, errors.New("an asset was commissioned twice: the control did not refuse")
 	case outcome == OK:
-		d.bought.assets.done(commissioned{asset, made})
+		d.assets.done(commissioned{asset, made})
 	}
 	return outcome, err
 }

@@ -10,10 +10,12 @@ import (
 	"plimsoll/platform/id"
 )
 
-// postRegistrar sets a debt of a customer off against one to a supplier; some do not come to the same on both sides, and must be refused.
+// postRegistrar sets a debt of a customer off against one to a supplier; some do not come to the same on both sides,
+// and must be refused.
 func postRegistrar(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	customer, supplier := d.customers[skew.Pick(rng, len(d.customers), skew.Mild)], d.suppliers[skew.Pick(rng, len(d.suppliers), skew.Mild)]
+	customer := d.customers[skew.Pick(rng, len(d.customers), skew.Mild)]
+	supplier := d.suppliers[skew.Pick(rng, len(d.suppliers), skew.Mild)]
 	sum, unequal := amount.Money(100*(1+rng.Int64N(10_000))), rng.Float64() < c.options.RefusedShare
 	b := claim([]byte(`{"lines":[`), supplier.contract, true, "debit", sum)
 	if unequal {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 
+	"plimsoll/erp/operations"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
 )
@@ -39,35 +40,58 @@ func (c *Client) workList(ctx context.Context, s *Session, report, query string)
 	return list.Rows, OK, nil
 }
 
-// postIssueOrder looks what is to be shipped, and ships one of the documents as far as the cells have it. When there is nothing, goods are sold. Who ships
-// the same at the same time is refused.
+// postIssueOrder looks what is to be shipped, and ships one of the documents as far as the cells have it. When there
+// is nothing, goods are sold.
 func postIssueOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	rows, outcome, err := c.workList(ctx, s, "to-ship", "")
 	if outcome != OK {
 		return outcome, err
 	}
-	lines := ofOne(rows, rng, inCell)
+	lines, release := c.takeOne(s, rows, rng, inCell)
+	defer release()
 	if lines == nil {
-		return postSale(c, ctx, s, rng)
+		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
 	}
-	_, outcome, err = c.made(ctx, s, "warehouse-issue-order", carried(lines, func(row toCarry) amount.Quantity { return min(row.Quantity, row.InCell) }), rng)
+	_, outcome, err = c.made(ctx, s, "warehouse-issue-order", carried(lines, func(row toCarry) amount.Quantity {
+		return min(row.Quantity, row.InCell)
+	}), rng)
 	return outcome, err
 }
 
-// ofOne are the rows of one document that fit.
-func ofOne(rows []toCarry, rng *rand.Rand, fits func(toCarry) bool) (lines []toCarry) {
+// takeOne takes the rows of one document that fit and that nobody else has, until they are released.
+func (c *Client) takeOne(s *Session, rows []toCarry, rng *rand.Rand, fits func(toCarry) bool) (lines []toCarry,
+	release func()) {
+	held := &s.directory.stock.held
+	for {
+		chosen, found := c.one(s, rows, rng, fits)
+		if !found {
+			return nil, func() {}
+		}
+		if held.take(chosen) { // nobody was quicker
+			return ofOne(rows, chosen, fits), func() { held.release(chosen) }
+		}
+	}
+}
+
+// one of the documents that have rows that fit, that nobody has and that are for this part of the load.
+func (c *Client) one(s *Session, rows []toCarry, rng *rand.Rand, fits func(toCarry) bool) (chosen id.ID, found bool) {
 	var bases []id.ID
 	for _, row := range rows {
-		if fits(row) && (len(bases) == 0 || bases[len(bases)-1] != row.Basis) { // they come in the order of the documents
+		// they come in the order of the documents
+		if fits(row) && c.mine(row.Basis) && (len(bases) == 0 || bases[len(bases)-1] != row.Basis) {
 			bases = append(bases, row.Basis)
 		}
 	}
-	if len(bases) == 0 {
-		return nil
+	if bases = s.directory.stock.held.free(bases); len(bases) == 0 {
+		return chosen, false
 	}
-	chosen := bases[rng.IntN(len(bases))]
+	return bases[rng.IntN(len(bases))], true
+}
+
+// ofOne are the rows of a document that fit.
+func ofOne(rows []toCarry, basis id.ID, fits func(toCarry) bool) (lines []toCarry) {
 	for _, row := range rows {
-		if row.Basis == chosen && fits(row) {
+		if row.Basis == basis && fits(row) {
 			lines = append(lines, row)
 		}
 	}

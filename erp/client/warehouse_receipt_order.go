@@ -4,20 +4,24 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"plimsoll/erp/operations"
 	"plimsoll/platform/amount"
 )
 
-// postReceiptOrder looks what is to be received, and puts one of the documents into cells. When there is nothing, goods are received. Who puts away the same at
-// the same time is refused.
+// postReceiptOrder looks what is to be received, and puts one of the documents into cells. When there is nothing,
+// goods are received.
 func postReceiptOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	rows, outcome, err := c.workList(ctx, s, "to-receive", "")
 	if outcome != OK {
 		return outcome, err
 	}
-	lines := ofOne(rows, rng, inReach)
+	lines, release := c.takeOne(s, rows, rng, inReach)
+	defer release()
 	if lines == nil {
-		return postReceipt(c, ctx, s, rng)
+		return c.instead(ctx, s, operations.GoodsReceiptPost, postReceipt, rng)
 	}
-	_, outcome, err = c.made(ctx, s, "warehouse-receipt-order", carried(lines, func(row toCarry) amount.Quantity { return row.Quantity }), rng)
+	_, outcome, err = c.made(ctx, s, "warehouse-receipt-order", carried(lines, func(row toCarry) amount.Quantity {
+		return row.Quantity
+	}), rng)
 	return outcome, err
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"plimsoll/platform/problem"
 )
 
 const (
@@ -51,12 +53,14 @@ func (r *response) free() {
 }
 
 // send makes a request; the caller frees the response.
-func (c *Client) send(ctx context.Context, s *Session, method, path, query string, body []byte, key string) (*response, error) {
+func (c *Client) send(ctx context.Context, s *Session, method, path, query string, body []byte, key string) (*response,
+	error) {
 	return c.sendVersion(ctx, s, method, path, query, body, key, 0)
 }
 
 // sendVersion is send for a change of what has been seen in a version; zero says nothing of it.
-func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, query string, body []byte, key string, version int64) (*response, error) {
+func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, query string, body []byte, key string,
+	version int64) (*response, error) {
 	header := make(http.Header, 4)
 	if s.token != nil {
 		header["Authorization"] = s.token
@@ -68,15 +72,25 @@ func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, quer
 		header["If-Match"] = []string{strconv.Quote(strconv.FormatInt(version, 10))}
 	}
 	r, err := c.once(ctx, s, method, path, query, body, header)
+	resent := false
 	for n := 1; err != nil && key != "" && n < attempts && ctx.Err() == nil; n++ {
+		resent = true
+		if c.options.Resent != nil {
+			c.options.Resent(ctx)
+		}
 		r, err = c.once(ctx, s, method, path, query, body, header)
+	}
+	if key != "" {
+		c.written.note(method, path, resent, r, err)
 	}
 	return r, err
 }
 
-func (c *Client) once(ctx context.Context, s *Session, method, path, query string, body []byte, header http.Header) (*response, error) {
+func (c *Client) once(ctx context.Context, s *Session, method, path, query string, body []byte,
+	header http.Header) (*response, error) {
 	request := (&http.Request{
-		Method: method, URL: &url.URL{Scheme: s.address.scheme, Host: s.address.host, Path: path, RawQuery: query}, Host: s.address.host,
+		Method: method, URL: &url.URL{Scheme: s.address.scheme, Host: s.address.host, Path: path, RawQuery: query},
+		Host:   s.address.host,
 		Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
 	if body != nil {
@@ -97,6 +111,8 @@ func (c *Client) once(ctx context.Context, s *Session, method, path, query strin
 	}
 	return r, nil
 }
+
+const passwordHint = "give the password that 'plimsoll passwd --all' has set: --password-file"
 
 var jsonType = []string{"application/json"}
 
@@ -126,7 +142,15 @@ func (r *response) outcome() (Outcome, error) {
 		seconds, _ := strconv.Atoi(r.header.Get("Retry-After"))
 		return Overloaded, &Overload{said.Error.Code, time.Duration(seconds) * time.Second}
 	}
-	return Failed, fmt.Errorf("status %d: %s: %s", r.status, said.Error.Code, said.Error.Message)
+	err := fmt.Errorf("status %d: %s: %s", r.status, said.Error.Code, said.Error.Message)
+	switch {
+	case said.Error.Code == "wrong_passwords":
+		err = problem.WithHint(err, passwordHint)
+	case r.status == http.StatusTooManyRequests:
+		err = problem.WithHint(err, "raise --address-sessions, --address-logins and --user-sessions of "+
+			"'plimsoll serve' for a generator of load")
+	}
+	return Failed, err
 }
 
 // fetch reads a JSON answer that must be there.
@@ -143,7 +167,11 @@ func (c *Client) fetch(ctx context.Context, s *Session, path, query string, into
 }
 
 func (c *Client) create(ctx context.Context, s *Session, user string, into any) error {
-	body, err := json.Marshal(map[string]string{"user": user})
+	login := map[string]string{"user": user}
+	if c.options.Password != "" {
+		login["password"] = c.options.Password
+	}
+	body, err := json.Marshal(login)
 	if err != nil {
 		return err
 	}
@@ -154,7 +182,7 @@ func (c *Client) create(ctx context.Context, s *Session, user string, into any) 
 	defer r.free()
 	switch _, err := r.outcome(); {
 	case errors.Is(err, ErrSession):
-		return errors.New("no such user")
+		return problem.WithHint(errors.New("no such user, or not the password"), passwordHint)
 	case err != nil:
 		return err
 	}

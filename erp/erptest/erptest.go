@@ -24,6 +24,7 @@ import (
 	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
 	"plimsoll/platform/shape"
+	"plimsoll/platform/statement"
 )
 
 // Company is the database, and what its catalogs hold.
@@ -49,22 +50,29 @@ type Organisation struct {
 // Rate is the VAT of item n in per cent.
 func Rate(n int) int64 { return []int64{20, 10, 0}[n%3] }
 
+// Empty is a database of the ERP in which there is nothing yet.
+func Empty(t testing.TB) *databasetest.Test {
+	t.Helper()
+	return databasetest.Copy(t, "erp", func(db *database.Database) error {
+		return erp.Migrate(context.Background(), db)
+	})
+}
+
 // New makes a company with so many items.
 func New(t testing.TB, items int) *Company {
 	t.Helper()
-	c := &Company{Test: databasetest.Open(t)}
-	if err := erp.Migrate(context.Background(), c.Database); err != nil {
-		t.Fatal(err)
-	}
+	c := &Company{Test: Empty(t)}
 	for n := range items {
 		item := id.New()
 		c.Items = append(c.Items, item)
-		c.Exec(t, "INSERT INTO cat_items (id, code, name, vat_rate, price, purchase_price) VALUES ($1, $2, $3, $4, $5, $6)",
+		c.Exec(t, "INSERT INTO cat_items (id, code, name, vat_rate, price, purchase_price) VALUES ($1, $2, $3, $4, "+
+			"$5, $6)",
 			item, fmt.Sprintf("I%d", n), fmt.Sprintf("Item %d", n), Rate(n), 2*(n+1), n+1)
 	}
 	for n := range c.Services {
 		c.Services[n] = id.New()
-		c.Exec(t, "INSERT INTO cat_services (id, code, name, vat_rate, price, purchase_price) VALUES ($1, $2, $2, $3, $4, $5)",
+		c.Exec(t, "INSERT INTO cat_services (id, code, name, vat_rate, price, purchase_price) VALUES ($1, $2, $2, "+
+			"$3, $4, $5)",
 			c.Services[n], fmt.Sprintf("S%d", n), Rate(n), 10*(n+1), 5*(n+1))
 	}
 	for n := range c.Organisations {
@@ -76,15 +84,20 @@ func New(t testing.TB, items int) *Company {
 
 func (c *Company) organisation(t testing.TB, n int) Organisation {
 	o := Organisation{ID: id.New(), Counterparty: id.New(), User: fmt.Sprintf("user%d", n)}
-	c.Exec(t, "INSERT INTO cat_organisations (id, organisation, code, name) VALUES ($1, $1, $2, $2)", o.ID, fmt.Sprintf("O%d", n))
-	c.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Counterparty, o.ID, fmt.Sprintf("Partner %d", n))
-	c.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, customer, supplier, currency) VALUES ($1, $2, $3, $3, $4, true, true, 'RUB')",
+	c.Exec(t, "INSERT INTO cat_organisations (id, organisation, code, name) VALUES ($1, $1, $2, $2)", o.ID,
+		fmt.Sprintf("O%d", n))
+	c.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Counterparty,
+		o.ID, fmt.Sprintf("Partner %d", n))
+	c.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, customer, supplier, "+
+		"currency) VALUES ($1, $2, $3, $3, $4, true, true, 'RUB')",
 		Contract(o.Counterparty), o.ID, fmt.Sprintf("Contract %d", n), o.Counterparty)
 	for w := range o.Warehouses {
 		o.Warehouses[w] = id.New()
-		c.Exec(t, "INSERT INTO cat_warehouses (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Warehouses[w], o.ID, fmt.Sprintf("Warehouse %d.%d", n, w))
+		c.Exec(t, "INSERT INTO cat_warehouses (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Warehouses[w],
+			o.ID, fmt.Sprintf("Warehouse %d.%d", n, w))
 	}
-	c.Exec(t, "INSERT INTO cat_users (id, organisation, code, name, warehouse) VALUES ($1, $2, $3, $3, $4)", id.New(), o.ID, o.User, o.Warehouses[0])
+	c.Exec(t, "INSERT INTO cat_users (id, organisation, code, name, warehouse) VALUES ($1, $2, $3, $3, $4)", id.New(),
+		o.ID, o.User, o.Warehouses[0])
 	return o
 }
 
@@ -94,7 +107,8 @@ func (c *Company) own(t testing.TB, n int, o *Organisation) {
 		into                   *id.ID
 		catalog, column, value string
 	}{
-		{&o.Addressed, "warehouses", "addressed", "true"}, {&o.Cells[0], "warehouse_cells", "warehouse", "$4"}, {&o.Cells[1], "warehouse_cells", "warehouse", "$4"},
+		{&o.Addressed, "warehouses", "addressed", "true"}, {&o.Cells[0], "warehouse_cells", "warehouse", "$4"},
+		{&o.Cells[1], "warehouse_cells", "warehouse", "$4"},
 		{&o.Bank, "cash_accounts", "bank", "true"}, {&o.CashDesk, "cash_accounts", "bank", "false"},
 		{&o.Department, "departments", "head", "''"}, {&o.ExpenseItem, "expense_items", "kind", "''"},
 		{&o.Assets[0], "fixed_assets", "useful_months", "36"}, {&o.Assets[1], "fixed_assets", "useful_months", "36"},
@@ -104,7 +118,8 @@ func (c *Company) own(t testing.TB, n int, o *Organisation) {
 		if thing.value == "$4" {
 			args = append(args, o.Addressed)
 		}
-		c.Exec(t, fmt.Sprintf("INSERT INTO cat_%s (id, organisation, code, name, %s) VALUES ($1, $2, $3, $3, %s)", thing.catalog, thing.column, thing.value), args...)
+		c.Exec(t, fmt.Sprintf("INSERT INTO cat_%s (id, organisation, code, name, %s) VALUES ($1, $2, $3, $3, %s)",
+			thing.catalog, thing.column, thing.value), args...)
 	}
 }
 
@@ -124,7 +139,8 @@ func (c *Company) Worker(t testing.TB, config server.Config) (base string) {
 // StartWorker is Worker that may be drained before.
 func (c *Company) StartWorker(t testing.TB, config server.Config) (base string, drain func()) {
 	t.Helper()
-	return Start(t, databasetest.Connect(t, c.DSN, config.Shape.Options(database.Options{Application: "worker"})), config)
+	return Start(t, databasetest.Connect(t, c.DSN, config.Shape.Options(database.Options{Application: "worker"})),
+		config)
 }
 
 // Serve runs a worker over any database of the ERP until the test ends.
@@ -144,7 +160,8 @@ func Shaped(t testing.TB, name shape.Name, with shape.Tweaks) server.Config {
 	return server.Config{Shape: s}
 }
 
-// Mixed are three workers, one of each shape. They wait for what a busy machine takes longer for, so that nobody is told to try again.
+// Mixed are three workers, one of each shape. They wait for what a busy machine takes longer for, so that nobody is
+// told to try again.
 func (c *Company) Mixed(t testing.TB) (bases []string) {
 	t.Helper()
 	const patience = time.Minute
@@ -158,7 +175,8 @@ func (c *Company) Mixed(t testing.TB) (bases []string) {
 	for _, name := range shape.Names {
 		config := Shaped(t, name, shape.Tweaks{})
 		config.QueueTimeout = patience
-		base, _ := Start(t, databasetest.Connect(t, dsn.String(), config.Shape.Options(database.Options{Application: "worker"})), config)
+		base, _ := Start(t, databasetest.Connect(t, dsn.String(),
+			config.Shape.Options(database.Options{Application: "worker"})), config)
 		bases = append(bases, base)
 	}
 	return bases
@@ -268,6 +286,7 @@ func (u *User) try(method, path string, header http.Header, body []byte) (a Answ
 		return a, err
 	}
 	r.Header = header
+	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+u.Token)
 	answered, err := transport.RoundTrip(r)
 	if err != nil {
@@ -329,8 +348,8 @@ func (u *User) Post(t testing.TB, documentType, key string, d any) Answer {
 	return u.Call(t, "POST", "/v1/documents/"+documentType, key, body)
 }
 
-// Clear takes away all documents and what they have recorded, and the tables given; the catalogs stay. A few rows are deleted sooner than a hundred
-// tables are truncated.
+// Clear takes away all documents and what they have recorded, and the tables given; the catalogs stay. A few rows are
+// deleted sooner than a hundred tables are truncated.
 func (c *Company) Clear(t testing.TB, more ...string) {
 	t.Helper()
 	c.Exec(t, "DELETE FROM "+strings.Join(append(Books(), more...), "; DELETE FROM "))
@@ -339,8 +358,10 @@ func (c *Company) Clear(t testing.TB, more ...string) {
 // PutBack gives a table the rows of a copy of it, but for what the database computes by itself.
 func (c *Company) PutBack(t testing.TB, table, kept string) {
 	t.Helper()
-	columns := c.Value(t, "SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''", table)
-	c.Exec(t, fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM %s", table, columns, kept))
+	columns := c.Value(t, "SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute WHERE attrelid = "+
+		"$1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''", table)
+	c.Exec(t, statement.SQL("INSERT INTO {table} ({columns}) SELECT {columns} FROM {kept}",
+		statement.Names{"table": table, "columns": columns, "kept": kept}))
 }
 
 // Books are the tables of documents and registers.

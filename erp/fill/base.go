@@ -13,8 +13,8 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// base is what all organisations have in common. Elements of catalogs are not kept: what one is follows from its number, so that an organisation can refer
-// to the millionth contract without having made the others.
+// base is what all organisations share. Catalog elements are not kept in memory: each is computed from its number, so
+// an organisation can refer to the millionth contract without generating the others.
 type base struct {
 	Sizes
 	app           *metadata.Application
@@ -27,7 +27,7 @@ type base struct {
 	kinds         map[string]*kind             // of documents
 }
 
-// organisation with what belongs to it.
+// organisation and what belongs to it.
 type organisation struct {
 	company
 	id                        id.ID
@@ -38,10 +38,10 @@ type organisation struct {
 	known                     map[string]*catalog.Elements // what documents can refer to, but contracts and assets
 }
 
-// deal is a contract and whom it is with.
+// deal is a contract and its counterparty.
 type deal struct{ counterparty, contract id.ID }
 
-// Streams of chance: what is drawn for one thing does not depend on what was drawn for another.
+// Random streams: what is drawn for one thing does not depend on what was drawn for another.
 const (
 	ofElement = iota + 1
 	ofIdentity
@@ -49,14 +49,14 @@ const (
 	ofUnit
 )
 
-// chance is a stream of its own for each thing of a kind.
+// chance is a random stream for one thing of a kind.
 func (b *base) chance(kind, of, n int) *rand.Rand { return rand.New(b.source(kind, of, n)) }
 
 func (b *base) source(kind, of, n int) *rand.PCG {
 	return rand.NewPCG(mix(b.Seed, uint64(kind), uint64(of)), mix(uint64(n), 0x706c696d736f6c6c, b.Seed))
 }
 
-// mix scatters three numbers: rounds of splitmix64.
+// mix hashes three numbers: rounds of splitmix64.
 func mix(values ...uint64) (h uint64) {
 	for _, v := range values {
 		h += v + 0x9e3779b97f4a7c15
@@ -67,7 +67,7 @@ func mix(values ...uint64) (h uint64) {
 	return h
 }
 
-// Catalogs, numbered.
+// Numbers of the catalogs.
 const (
 	organisations = iota
 	warehouses
@@ -86,12 +86,13 @@ const (
 	services
 )
 
-// id of the n-th element of a catalog, counted over all organisations. They rise with the number, as codes do.
+// id of the n-th element of a catalog, counted over all organisations. Ids rise with the number, as codes do.
 func (b *base) id(catalog, n int) id.ID {
-	return id.At(b.created.Add(time.Duration(n)*time.Millisecond), mix(b.Seed, ofIdentity, uint64(catalog), uint64(n)), mix(uint64(n), ofIdentity, uint64(catalog), b.Seed))
+	return id.At(b.created.Add(time.Duration(n)*time.Millisecond), mix(b.Seed, ofIdentity, uint64(catalog), uint64(n)),
+		mix(uint64(n), ofIdentity, uint64(catalog), b.Seed))
 }
 
-// number of an element, counted as id counts it.
+// number of an element; the inverse of id.
 func (b *base) number(v id.ID) int { return int(v.Moment().Sub(b.created) / time.Millisecond) }
 
 func (b *base) ids(catalog int, of slice) []id.ID {
@@ -103,13 +104,15 @@ func (b *base) ids(catalog int, of slice) []id.ID {
 }
 
 func newBase(s Sizes) *base {
-	// Elements are older than the history by as many months as it has.
-	b := &base{Sizes: s, app: erp.Metadata(), created: s.Until.Add(-2 * time.Duration(s.Months) * 730 * time.Hour).Truncate(time.Millisecond)}
+	// Elements are older than the history, by as many months as the history has.
+	b := &base{Sizes: s, app: erp.Metadata(),
+		created: s.Until.Add(-2 * time.Duration(s.Months) * 730 * time.Hour).Truncate(time.Millisecond)}
 	b.kinds = kindsOf(b.app)
 	b.itemIDs = b.ids(items, slice{0, s.Assortment})
 	b.groupIDs, b.serviceIDs = b.ids(itemGroups, slice{0, len(groups)}), b.ids(services, slice{0, len(serviceNames)})
 	b.shared = map[string]*catalog.Elements{
-		"items": b.elements("items", s.Assortment, b.item), "services": b.elements("services", len(serviceNames), b.service),
+		"items":    b.elements("items", s.Assortment, b.item),
+		"services": b.elements("services", len(serviceNames), b.service),
 	}
 	for _, c := range s.companies() {
 		o := &organisation{company: c, id: b.id(organisations, c.n)}
@@ -129,7 +132,8 @@ func newBase(s Sizes) *base {
 	return b
 }
 
-// employer of a user: each organisation has one, then most are at the first ones, in no order, as users are taken in the order of their codes.
+// employer of a user. Each organisation has at least one user; most users work for the first organisations. Codes of
+// users are not grouped by organisation.
 func (b *base) employer(n int) int {
 	if n < len(b.organisations) {
 		return n
@@ -137,26 +141,29 @@ func (b *base) employer(n int) int {
 	return skew.Pick(b.chance(ofOwners, users, n), len(b.organisations), skew.Mild)
 }
 
-// knows makes the elements of an organisation known to the rules. They are needed only while its history is made.
+// knows loads the elements of an organisation for the rules. They are needed only while its history is generated.
 func (b *base) knows(o *organisation) {
 	inCells := len(o.addressed) * cellsPerWarehouse
 	o.known = map[string]*catalog.Elements{
 		"items": b.shared["items"], "services": b.shared["services"],
-		"warehouses":    b.elements("warehouses", len(o.warehouses), func(e *element, i int) { b.warehouse(e, o, i) }),
-		"cash_accounts": b.elements("cash_accounts", len(o.cashAccounts), func(e *element, i int) { b.cashAccount(e, o, i) }),
+		"warehouses": b.elements("warehouses", len(o.warehouses), func(e *element, i int) { b.warehouse(e, o, i) }),
+		"cash_accounts": b.elements("cash_accounts", len(o.cashAccounts),
+			func(e *element, i int) { b.cashAccount(e, o, i) }),
 		"warehouse_cells": b.elements("warehouse_cells", inCells, func(e *element, i int) {
 			b.cell(e, o, o.addressed[i/cellsPerWarehouse]*cellsPerWarehouse+i%cellsPerWarehouse)
 		}),
 	}
 }
 
-// contractTerms are what rules look at in contracts.
+// contractTerms are the attributes of contracts that rules read.
 var contractTerms = []metadata.Attribute{
-	{Name: "id", Type: metadata.Reference}, {Name: "counterparty", Type: metadata.Reference}, {Name: "customer", Type: metadata.Boolean},
-	{Name: "supplier", Type: metadata.Boolean}, {Name: "by_order", Type: metadata.Boolean}, {Name: "credit_limit", Type: metadata.Money}, {Name: "payment_limit", Type: metadata.Money},
+	{Name: "id", Type: metadata.Reference}, {Name: "counterparty", Type: metadata.Reference},
+	{Name: "customer", Type: metadata.Boolean},
+	{Name: "supplier", Type: metadata.Boolean}, {Name: "by_order", Type: metadata.Boolean},
+	{Name: "credit_limit", Type: metadata.Money}, {Name: "payment_limit", Type: metadata.Money},
 }
 
-// contractsAs the rules know them.
+// contractsAs returns the contracts in the form that rules read.
 func (b *base) contractsAs(o *organisation, ids ...id.ID) *catalog.Elements {
 	t := rowset.New(contractTerms, len(ids))
 	for _, v := range ids {
@@ -166,11 +173,12 @@ func (b *base) contractsAs(o *organisation, ids ...id.ID) *catalog.Elements {
 	return catalog.Of(t)
 }
 
-// elements of a catalog as the rules know them.
+// elements of a catalog in the form that rules read.
 func (b *base) elements(name string, count int, make func(e *element, i int)) *catalog.Elements {
 	meta, _ := b.app.Catalog(name)
 	t := rowset.New(append([]metadata.Attribute{
-		{Name: "id", Type: metadata.Reference}, {Name: "code", Type: metadata.Text}, {Name: "name", Type: metadata.Text},
+		{Name: "id", Type: metadata.Reference}, {Name: "code", Type: metadata.Text},
+		{Name: "name", Type: metadata.Text},
 	}, meta.Attributes...), count)
 	e := newElement()
 	for i := range count {

@@ -3,23 +3,24 @@ package fill
 import (
 	"slices"
 
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/rowset"
 )
 
-// splitFrom so many lines on an issue order carries a half of them, and another one the rest.
+// splitFrom is the number of lines from which an issue order takes half of them and a second order the rest.
 const splitFrom = 4
 
-// receiptOrder for the oldest document that has something to be received into cells.
+// receiptOrder is made for the oldest document with items to be received into cells.
 func receiptOrder(h *history) *document.Document {
-	return h.orderOf(erp.WarehouseReceiptOrder, h.shelve, erp.GoodsReceipt, erp.OtherGoodsReceipt)
+	return h.orderOf(books.WarehouseReceiptOrder, h.shelve, books.GoodsReceipt, books.OtherGoodsReceipt)
 }
 
-// orderOf the oldest document of the first of these types that an order can be made of.
-func (h *history) orderOf(order string, made func(basis *document.Document) *document.Document, types ...string) *document.Document {
+// orderOf returns the oldest document, of the first of these types that has one, for which an order can be made.
+func (h *history) orderOf(order string, made func(basis *document.Document) *document.Document,
+	types ...string) *document.Document {
 	for _, of := range types {
 		q := queue{of, order}
 		for basis := h.takeOf(q); basis != nil; basis = h.takeOf(q) {
@@ -31,8 +32,9 @@ func (h *history) orderOf(order string, made func(basis *document.Document) *doc
 	return nil
 }
 
-// carry begins a warehouse order of a document, with the items of it that are still to be carried.
-func (h *history) carry(kind, register string, basis *document.Document) (d *document.Document, warehouse int, items []id.ID) {
+// carry begins a warehouse order for a document, with the items that are still open.
+func (h *history) carry(kind, register string, basis *document.Document) (d *document.Document, warehouse int,
+	items []id.ID) {
 	d = h.begin(kind, "")
 	at := rowset.Column[id.ID](basis.Header, "warehouse")[0]
 	set(d, "basis", basis.ID)
@@ -45,12 +47,13 @@ func (h *history) carry(kind, register string, basis *document.Document) (d *doc
 	return d, slices.Index(h.o.warehouses, at), items
 }
 
-// shelve what a document has brought, each item into a cell; nil when there is nothing. An item has three cells of its own, so that it is found again.
+// shelve puts what a document has brought into cells, or returns nil if there is nothing. An item always goes to the
+// same three cells, so that it is found again.
 func (h *history) shelve(basis *document.Document) *document.Document {
-	d, warehouse, items := h.carry(erp.WarehouseReceiptOrder, erp.ToReceive, basis)
+	d, warehouse, items := h.carry(books.WarehouseReceiptOrder, books.ToReceive.Name(), basis)
 	for _, item := range items {
 		cell := h.cellsOf(warehouse, item)[h.rng.IntN(cellsOfItem)]
-		addCell(d, item, cell, amount.Quantity(h.memory.balance(erp.ToReceive, basis.ID, item)))
+		addCell(d, item, cell, amount.Quantity(h.memory.balance(books.ToReceive.Name(), basis.ID, item)))
 	}
 	if len(items) == 0 {
 		return nil
@@ -68,14 +71,15 @@ func (h *history) cellsOf(warehouse int, item id.ID) (all [cellsOfItem]id.ID) {
 	return all
 }
 
-// issueOrder for the oldest document that has something to be shipped and whose goods lie in cells.
+// issueOrder is made for the oldest document whose goods lie in cells and are to be shipped.
 func issueOrder(h *history) *document.Document {
-	return h.orderOf(erp.WarehouseIssueOrder, h.ship, erp.GoodsSale, erp.InternalConsumption, erp.AssetCommissioning)
+	return h.orderOf(books.WarehouseIssueOrder, h.ship, books.GoodsSale, books.InternalConsumption,
+		books.AssetCommissioning)
 }
 
-// ship what there is in cells of what a document has taken; nil when there is nothing.
+// ship takes from the cells what a document has sold, or returns nil if there is nothing.
 func (h *history) ship(basis *document.Document) *document.Document {
-	d, warehouse, items := h.carry(erp.WarehouseIssueOrder, erp.ToShip, basis)
+	d, warehouse, items := h.carry(books.WarehouseIssueOrder, books.ToShip.Name(), basis)
 	half := len(items)
 	if half >= splitFrom {
 		half = (half + 1) / 2
@@ -86,7 +90,7 @@ func (h *history) ship(basis *document.Document) *document.Document {
 			break
 		}
 		before := d.Section("lines").Rows()
-		h.pick(d, warehouse, item, amount.Quantity(h.memory.balance(erp.ToShip, basis.ID, item)))
+		h.pick(d, warehouse, item, amount.Quantity(h.memory.balance(books.ToShip.Name(), basis.ID, item)))
 		if d.Section("lines").Rows() > before {
 			carried++
 		}
@@ -100,13 +104,14 @@ func (h *history) ship(basis *document.Document) *document.Document {
 	return d
 }
 
-// pick an item out of its cells, as much as is wanted or as there is.
+// pick takes an item from its cells: the quantity wanted, or what there is.
 func (h *history) pick(d *document.Document, warehouse int, item id.ID, wanted amount.Quantity) {
 	for _, cell := range h.cellsOf(warehouse, item) {
 		if wanted == 0 {
 			return
 		}
-		part := min(wanted, amount.Quantity(h.memory.balance(erp.Cells, h.o.warehouses[warehouse], item, cell)))
+		part := min(wanted, amount.Quantity(h.memory.balance(books.Cells.Name(), h.o.warehouses[warehouse], item,
+			cell)))
 		if part > 0 {
 			addCell(d, item, cell, part)
 			wanted -= part

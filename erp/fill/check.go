@@ -19,7 +19,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Checked is what came of comparing a base with the journal of its fill.
+// Checked is the result of comparing a base with the journal of its fill.
 type Checked struct {
 	Units       int          `json:"units"`
 	Documents   int64        `json:"documents"`
@@ -29,20 +29,21 @@ type Checked struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is a unit of work that is not what was written.
+// Difference is a unit that differs from what was written.
 type Difference struct {
 	Unit     string `json:"unit"`
 	Expected Tally  `json:"expected"`
 	Found    Tally  `json:"found"`
 }
 
-// Clean tells whether the base is what was filled.
+// Clean tells whether the base equals what was filled.
 func (c Checked) Clean() bool { return len(c.Differences) == 0 }
 
-// Check reads all rows of a filled base and compares their counts and digests with the journal, unit by unit. Documents that came after the fill are counted and left alone;
-// one of the fill that was changed since is a difference.
+// Check reads all rows of a filled base and compares counts and digests with the journal, unit by unit. Documents
+// added after the fill are counted and ignored. A document of the fill that was changed since is a difference.
 func Check(ctx context.Context, db *database.Database, options Options) (report Checked, err error) {
-	f := &filler{db: db, options: options, streams: max(1, options.Streams), journal: &journal{units: map[unit]Tally{}, built: map[string]bool{}}}
+	f := &filler{db: db, options: options, streams: max(1, options.Streams),
+		journal: &journal{units: map[unit]Tally{}, built: map[string]bool{}}}
 	if f.journal.conn, err = dial(ctx, db); err != nil {
 		return report, err
 	}
@@ -52,7 +53,8 @@ func Check(ctx context.Context, db *database.Database, options Options) (report 
 	case err != nil:
 		return report, err
 	case !found:
-		return report, problem.New(problem.Usage, errors.New("there is no journal of a fill in this database"), "'plimsoll fill' fills an empty one")
+		return report, problem.New(problem.Usage, errors.New("there is no journal of a fill in this database"),
+			"'plimsoll fill' fills an empty one")
 	case !finished:
 		return report, problem.New(problem.Usage, ErrUnfinished, unfinishedHint)
 	}
@@ -67,7 +69,7 @@ func Check(ctx context.Context, db *database.Database, options Options) (report 
 	return f.compare(there), nil
 }
 
-// later is where rows are counted that are none of the fill.
+// later counts rows that do not belong to the fill.
 var later = unit{-2, -2}
 
 func (f *filler) tallies(ctx context.Context) (map[unit]*Tally, error) {
@@ -133,12 +135,13 @@ func (f *filler) nameOf(u unit) string {
 		whose = fmt.Sprintf("ORG%03d,", u.organisation+1)
 	}
 	if u.part > none {
-		return fmt.Sprintf("%s %s", whose, f.base.organisations[u.organisation].parts[u.part].from.Format(time.DateTime))
+		return fmt.Sprintf("%s %s", whose, f.base.organisations[u.organisation].parts[u.part].from.Format(
+			time.DateTime))
 	}
 	return fmt.Sprintf("%s catalogs %d", whose, none-u.part+1)
 }
 
-// reader of a table as COPY sends it, row by row.
+// reader parses a table in COPY's binary format, row by row.
 type reader struct {
 	salt          uint64
 	unitOf        func(first, second id.ID) unit
@@ -163,7 +166,7 @@ func (f *filler) reader(name string, columns []string) *reader {
 	return r
 }
 
-// documentUnits finds the unit of work by the organisation, and by the time in the id of the document.
+// documentUnits finds a document's unit by its organisation and the time in its id.
 func (b *base) documentUnits(organisations map[id.ID]*organisation) func(document, organisation id.ID) unit {
 	return func(document, organisation id.ID) unit {
 		at, o := document.Moment(), organisations[organisation]
@@ -178,7 +181,7 @@ func (b *base) documentUnits(organisations map[id.ID]*organisation) func(documen
 	}
 }
 
-// catalogUnits finds the unit of work by the organisation, and by the number of the element, which its id tells.
+// catalogUnits finds an element's unit by its organisation and its number, which is part of the id.
 func (b *base) catalogUnits(name string, organisations map[id.ID]*organisation) func(element, organisation id.ID) unit {
 	for i, l := range b.common() {
 		if l.name == name {
@@ -205,7 +208,7 @@ func (b *base) catalogUnits(name string, organisations map[id.ID]*organisation) 
 	}
 }
 
-// unitIn a list that stands behind so many elements.
+// unitIn returns the unit of an element in a list that starts after so many others.
 func (b *base) unitIn(organisation int, l list, before int, element id.ID) unit {
 	n := b.number(element) - l.first
 	if n < 0 || n >= l.count {
@@ -216,7 +219,7 @@ func (b *base) unitIn(organisation int, l list, before int, element id.ID) unit 
 
 var errNotARow = errors.New("not what COPY sends")
 
-// Write takes what has arrived.
+// Write takes the next piece of the stream.
 func (r *reader) Write(p []byte) (int, error) {
 	data := p
 	if len(r.rest) > 0 {
@@ -244,7 +247,7 @@ func (r *reader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// row at the beginning of data: how long it is; 0 when it is not whole.
+// row returns the length of the row at the beginning of data; 0 when it is not complete.
 func (r *reader) row(data []byte) (int, error) {
 	if len(data) < 2 || bytes.Equal(data[:2], copyTrailer) {
 		return 0, nil

@@ -9,11 +9,13 @@ import (
 	"plimsoll/platform/database"
 )
 
-// Free tells what is free on the disk of a server that is on this machine; of another one, or when its folder may not be asked for, it is not known.
+// Free returns the free bytes on the server's disk. They are not known when the server is on another machine or its
+// data directory may not be read.
 func Free(ctx context.Context, db *database.Database) (bytes int64, known bool) {
 	err := db.Borrow(ctx, func(conn *pgx.Conn) error {
 		var dir, here string
-		if err := conn.QueryRow(ctx, "SELECT current_setting('data_directory'), coalesce(host(inet_client_addr()) = host(inet_server_addr()), true)::text").Scan(&dir, &here); err != nil {
+		if err := conn.QueryRow(ctx, "SELECT current_setting('data_directory'), coalesce(host(inet_client_addr()) "+
+			"= host(inet_server_addr()), true)::text").Scan(&dir, &here); err != nil {
 			return err
 		}
 		var fs syscall.Statfs_t

@@ -11,7 +11,8 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// element of a catalog while it is made, field by field. It is used again for the next one: there are millions of them, and none is kept.
+// element is a catalog element while it is generated, field by field. One value is reused for all: there are millions
+// of elements, and none is kept.
 type element struct {
 	fields []field
 	chars  []byte // of all texts
@@ -19,7 +20,7 @@ type element struct {
 	words  words
 }
 
-// field of an element; what it holds depends on its type.
+// field of an element; its type decides which value is used.
 type field struct {
 	kind     metadata.Type
 	ref      id.ID
@@ -33,10 +34,10 @@ func newElement() *element {
 	return e
 }
 
-// begin another element.
+// begin resets the element for the next one.
 func (e *element) begin() { e.fields, e.chars = e.fields[:0], e.chars[:0] }
 
-// by chance: words for the n-th element of a catalog.
+// random words for the n-th element of a catalog.
 func (e *element) by(b *base, catalog, n int) words {
 	e.source = *b.source(ofElement, catalog, n)
 	return e.words
@@ -64,7 +65,7 @@ func (e *element) flag(v bool) *element {
 	return e.add(metadata.Boolean, 0)
 }
 
-// text of some parts.
+// text concatenates parts.
 func (e *element) text(parts ...string) *element {
 	from := len(e.chars)
 	for _, p := range parts {
@@ -73,13 +74,13 @@ func (e *element) text(parts ...string) *element {
 	return e.written(from)
 }
 
-// written is a text that begins there.
+// written returns the text from a position on.
 func (e *element) written(from int) *element {
 	e.fields = append(e.fields, field{kind: metadata.Text, from: from, to: len(e.chars)})
 	return e
 }
 
-// code is a number of so many digits at least, behind what says of what it is.
+// code is a prefix and a number with at least so many digits.
 func (e *element) code(of string, digits, n int) *element {
 	from := len(e.chars)
 	e.chars = append(e.chars, of...)
@@ -92,7 +93,7 @@ func (e *element) code(of string, digits, n int) *element {
 	return e.written(from)
 }
 
-// digits by chance.
+// digits at random.
 func (e *element) digits(w words, n int) *element {
 	from := len(e.chars)
 	e.chars = w.appendDigits(e.chars, n)
@@ -103,7 +104,7 @@ func (e *element) person(w words) *element {
 	return e.text(w.of(surnames), " ", w.of(names), " ", w.of(patronymics))
 }
 
-// row writes an element.
+// row encodes the element.
 func (t *table) row(e *element) {
 	for i := range e.fields {
 		switch f := &e.fields[i]; f.kind {
@@ -125,7 +126,7 @@ func (t *table) row(e *element) {
 	}
 }
 
-// keep an element as rules know it.
+// keep stores the element in the form that rules read.
 func (e *element) keep(in *rowset.Table) {
 	row := in.Grow(1)
 	for i := range e.fields {

@@ -14,13 +14,13 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// What a COPY in binary begins and ends with.
+// Header and trailer of COPY's binary format.
 var (
 	copyHeader  = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
 	copyTrailer = []byte{0xff, 0xff}
 )
 
-// table is rows on their way into a table, as COPY takes them.
+// table collects rows for one table in COPY's binary format.
 type table struct {
 	name    string
 	copy    string // the statement
@@ -32,13 +32,13 @@ type table struct {
 	rows    int64
 }
 
-// chunkSize is when a chunk is full; a row is never cut.
+// chunkSize is the size from which a chunk is full; a row is never divided.
 const chunkSize = 64 << 10
 
-// chunks that have travelled.
+// chunks that were sent, for reuse.
 var chunks sync.Pool
 
-// fresh chunk, with room for its frame.
+// fresh returns an empty chunk with room for its frame.
 func fresh() []byte {
 	if b, ok := chunks.Get().(*[]byte); ok {
 		return (*b)[:frame]
@@ -48,14 +48,15 @@ func fresh() []byte {
 	return b
 }
 
-// recycle what is not needed any more.
+// recycle returns a chunk for reuse.
 func (t *table) recycle() {
 	for i := range t.full {
 		chunks.Put(&t.full[i])
 	}
 }
 
-// Tally is what a unit of work wrote. Its digest is a sum over rows, so it does not depend on their order: the same can be taken of what a database holds.
+// Tally counts what a unit wrote. Its digest is a sum over rows and does not depend on their order, so it can be
+// computed from the database too.
 type Tally struct {
 	Documents int64
 	Rows      int64
@@ -64,10 +65,11 @@ type Tally struct {
 }
 
 func (t *Tally) add(other Tally) {
-	t.Documents, t.Rows, t.Bytes, t.Digest = t.Documents+other.Documents, t.Rows+other.Rows, t.Bytes+other.Bytes, t.Digest+other.Digest
+	t.Documents, t.Rows, t.Bytes, t.Digest = t.Documents+other.Documents, t.Rows+other.Rows, t.Bytes+other.Bytes,
+		t.Digest+other.Digest
 }
 
-// row adds what is known of a row, as it travels.
+// row adds one row in its encoded form.
 func (t *Tally) row(salt uint64, row []byte) {
 	t.Rows++
 	t.Bytes += int64(len(row))
@@ -76,7 +78,7 @@ func (t *Tally) row(salt uint64, row []byte) {
 
 func saltOf(table string) uint64 { return xxhash.Sum64String(table) }
 
-// begin a row; end it with end, which tells where it began.
+// begin starts a row; end finishes it and needs the returned position.
 func (t *table) begin() (start int) {
 	if t.data == nil {
 		t.data = append(fresh(), copyHeader...)
@@ -125,10 +127,11 @@ const epoch = 946_684_800_000_000
 
 func (t *table) moment(v time.Time) { t.bigint(v.UnixMicro() - epoch) }
 
-// bytes that are encoded already.
+// bytes that are already encoded.
 func (t *table) bytes(v []byte) { t.data = append(t.data, v...) }
 
-// numeric of a number of units of 10^-digits, as PostgreSQL itself writes it: groups of four decimals without those at zero at either end.
+// numeric encodes a number of units of 10^-digits as PostgreSQL does: groups of four decimal digits, without zero
+// groups at either end.
 func (t *table) numeric(v int64, digits int) {
 	const header, groupsMax = 4 + 4*2, 6
 	var text [header + 2*groupsMax]byte // from its end
@@ -169,7 +172,7 @@ func (t *table) numeric(v int64, digits int) {
 	t.data = append(t.data, text[begin:]...)
 }
 
-// cell of a row of a document or of a record set.
+// cell of a document's row or of a movement.
 func (t *table) cell(of *rowset.Table, i, row int) {
 	switch of.Attributes[i].Type {
 	case metadata.Reference:
@@ -189,7 +192,7 @@ func (t *table) cell(of *rowset.Table, i, row int) {
 	}
 }
 
-// value of a row of the platform's own.
+// value of a row of the platform's own tables.
 func (t *table) value(v any) {
 	switch v := v.(type) {
 	case id.ID:

@@ -10,9 +10,9 @@ import (
 	"plimsoll/erp/skew"
 )
 
-// What things take, measured on fills at scales 0.002 and 0.01: bytes on disk with indexes and totals, and seconds of
-// a processor of the machine, the server's share in it. What the disk takes is not in them: a base that memory holds is written beside the work, of a bigger one the
-// server writes some times its size while it is filled, and how long that is waited for is the disk's.
+// What things cost, measured on fills at scales 0.002 and 0.01: bytes on disk with indexes and totals, and seconds of
+// one processor including the server's share. Disk time is not included: a base that fits into memory is written in
+// the background; for a larger one the server writes several times its size, and the wait depends on the disk.
 const (
 	bytesPerDocument   = 8_900
 	bytesPerElement    = 420
@@ -24,7 +24,7 @@ const (
 	spareLeast         = 1 << 30
 )
 
-// Estimate is what a base will be and take.
+// Estimate of a base's size and of the time to fill it.
 type Estimate struct {
 	Documents int           `json:"documents"`
 	Elements  int           `json:"elements"`
@@ -33,7 +33,7 @@ type Estimate struct {
 	Time      time.Duration `json:"time_ns"`
 }
 
-// EstimateOf a base that so many streams fill.
+// EstimateOf a base filled with so many streams.
 func EstimateOf(s Sizes, streams int) Estimate {
 	e := Estimate{Documents: s.Total(), Elements: s.Elements()}
 	e.Bytes = int64(e.Documents)*bytesPerDocument + int64(e.Elements)*bytesPerElement
@@ -45,7 +45,7 @@ func EstimateOf(s Sizes, streams int) Estimate {
 	return e
 }
 
-// ScaleOf a size in bytes: the one whose base comes closest.
+// ScaleOf a size in bytes: the scale whose base comes closest.
 func ScaleOf(bytes int64) float64 {
 	low, high := ScaleMin, float64(ScaleMax)
 	for range 60 {
@@ -75,10 +75,10 @@ func ParseSize(text string) (int64, error) {
 			break
 		}
 	}
-	return 0, fmt.Errorf("%q is no size", text)
+	return 0, fmt.Errorf("%q is not a size", text)
 }
 
-// Bytes in words.
+// Bytes as text.
 func Bytes(n int64) string {
 	for _, u := range magnitudes {
 		if n >= u.bytes {

@@ -1,10 +1,11 @@
-// Package fill owns the base to work on: catalogs and a history of documents, the same for the same
-// sizes and seed, at any scale. The history is made by the rules that post documents, on balances in memory, and loaded by COPY, so its movements and
-// entries are what posting would have made.
+// Package fill owns the base to work on: catalogs and a history of documents, at any scale. The same sizes and seed
+// give the same base. The rules that post documents generate the history, on balances kept in memory, and COPY loads
+// it: movements and entries are those that posting would have written.
 //
-// The work is cut into units: some thousands of elements of catalogs, or documents of an organisation within a month. Organisations are made at once, the
-// units of one in their order, and loaded while others are made. Each unit is a transaction that ends with a line in a journal in the database. So a fill that
-// was killed goes on where it stopped, and half a unit leaves nothing.
+// The work is divided into units: some thousands of catalog elements, or the documents of an organisation in a month.
+// Organisations are generated in parallel, the units of one in order, and loaded while others are generated. Each unit
+// is a transaction that ends with a row in a journal in the database. A fill that was killed goes on where it stopped;
+// an incomplete unit leaves nothing.
 //
 //	begin ─▶ catalogs ─▶ documents ─▶ totals ─▶ indexes ─▶ statistics ─▶ finished
 //	 journal, no indexes │ unit by unit, by COPY │ set-based │ in parallel │ VACUUM (FREEZE, ANALYZE)
@@ -22,6 +23,7 @@ import (
 	"plimsoll/erp"
 	"plimsoll/platform/database"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/schema"
 )
 
 // Defaults of a small base.
@@ -34,23 +36,26 @@ const (
 	DocumentsDefault      = 2000
 )
 
-// Options say how much; zero values mean the defaults.
+// Options of a fill; zero values mean the defaults.
 type Options struct {
 	Items, Warehouses, Counterparties, Users, Organisations int
-	Documents                                               int // of the history beyond the opening; negative means none
-	// Trade makes a history of receipts and sales alone: the sequence of cost batches at its densest.
+	// Documents of the history beyond the opening balance; negative means none.
+	Documents int
+	// Trade limits the history to receipts and sales: the densest sequence of cost layers.
 	Trade bool
-	// Scale makes the base of claim C02 times this, instead of the counts above.
+	// Scale multiplies the base of claim C02 and replaces the counts above.
 	Scale float64
 	Seed  uint64
-	// Until is the end of the history. Defaults to the last midnight (UTC), or to that of the base that is gone on with. The base is the same
-	// for the same Seed, sizes and Until.
+	// Until is the end of the history. Defaults to the last midnight (UTC), or on resuming to the value of the
+	// first start. The same Seed, sizes and Until give the same base.
 	Until time.Time
-	// Streams make rows at once, and as many connections load them. Defaults to the processors there are.
+	// Streams generate rows in parallel, and as many connections load them. Defaults to the number of processors.
 	Streams int
-	// Resume goes on with what has been begun, whatever its sizes; Discard throws it away first.
+	// Create claims an empty database; without it only a database that Plimsoll made is filled.
+	Create bool
+	// Resume continues an unfinished fill whatever its sizes; Discard deletes it first.
 	Resume, Discard bool
-	// Progress, when set, is told how far it is.
+	// Progress, when set, receives the progress.
 	Progress func(Progress)
 }
 
@@ -85,18 +90,23 @@ type Stage struct {
 var (
 	// ErrNotEmpty means that the database already holds data; fill never adds to it.
 	ErrNotEmpty = errors.New("the database is not empty")
-	// ErrUnfinished means that a fill was begun and has not come to its end.
-	ErrUnfinished = errors.New("the database is filled by half")
+	// ErrUnfinished means that a fill was started and did not finish.
+	ErrUnfinished = errors.New("an earlier fill did not finish")
 )
 
-const unfinishedHint = "'plimsoll fill --resume' goes on with it, 'plimsoll fill --discard' starts over"
+const unfinishedHint = "'plimsoll fill --resume' continues it, 'plimsoll fill --discard' starts over"
 
-// Run migrates an empty database and fills it, or goes on with a fill of the same sizes that was stopped.
+// Run migrates an empty database and fills it, or continues a stopped fill of the same sizes.
 func Run(ctx context.Context, db *database.Database, options Options) (summary Summary, err error) {
 	start := time.Now()
 	sizes, err := SizesOf(options)
 	if err != nil {
 		return summary, err
+	}
+	if options.Create {
+		if err := schema.Claim(ctx, db); err != nil {
+			return summary, err
+		}
 	}
 	if err := erp.Migrate(ctx, db); err != nil {
 		return summary, err
@@ -113,7 +123,7 @@ func Run(ctx context.Context, db *database.Database, options Options) (summary S
 		return summary, err
 	}
 	if err := f.run(ctx, sizes); err != nil {
-		return summary, f.told(err)
+		return summary, f.withHint(err)
 	}
 	summary = f.summary(sizes)
 	summary.Elapsed = time.Since(start)
@@ -139,7 +149,8 @@ func (f *filler) run(ctx context.Context, sizes Sizes) error {
 		name string
 		do   func(context.Context) error
 	}{
-		{"catalogs", f.catalogs}, {"documents", f.documents}, {"totals", f.totals}, {"indexes", f.indexes}, {"statistics", f.statistics},
+		{"catalogs", f.catalogs}, {"documents", f.documents}, {"totals", f.totals}, {"indexes", f.indexes},
+		{"statistics", f.statistics},
 	} {
 		start := time.Now()
 		if err := stage.do(ctx); err != nil {
@@ -150,40 +161,41 @@ func (f *filler) run(ctx context.Context, sizes Sizes) error {
 	return f.journal.finish(ctx, f.stages, f.streams)
 }
 
-// told adds what to do now.
-func (f *filler) told(err error) error {
+// withHint adds what to do next.
+func (f *filler) withHint(err error) error {
 	class := problem.ClassOf(err)
 	if isDiskFull(err) {
 		class = problem.Environment
 	}
-	return problem.New(class, err, "what is done stays; "+unfinishedHint)
+	return problem.New(class, err, "finished units are kept; "+unfinishedHint)
 }
 
 func (f *filler) summary(s Sizes) Summary {
 	all := f.journal.sum()
 	return Summary{
-		Items: s.Items, Warehouses: s.Warehouses, Counterparties: s.Counterparties, Contracts: s.Contracts, Users: s.Users, Organisations: s.Organisations,
+		Items: s.Items, Warehouses: s.Warehouses, Counterparties: s.Counterparties, Contracts: s.Contracts,
+		Users: s.Users, Organisations: s.Organisations,
 		Documents: int(all.Documents), Rows: all.Rows, Bytes: all.Bytes, Streams: f.streams, Stages: f.stages,
 	}
 }
 
-// stage begins to be told of.
+// stage starts the progress of a stage.
 func (f *filler) stage(name string, total int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.progress = Progress{name, 0, total}
-	f.tell()
+	f.report()
 }
 
-// did some more of the stage.
+// did adds to the progress of the stage.
 func (f *filler) did(n int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.progress.Done = min(f.progress.Done+n, f.progress.Total)
-	f.tell()
+	f.report()
 }
 
-func (f *filler) tell() {
+func (f *filler) report() {
 	if f.options.Progress != nil {
 		f.options.Progress(f.progress)
 	}

@@ -11,24 +11,25 @@ import (
 
 	"plimsoll/platform/ledger"
 	"plimsoll/platform/register"
+	"plimsoll/platform/statement"
 )
 
-// A base of so many rows is loaded without indexes; for a smaller one they are left where they are.
-const (
-	deferredFrom    = 300_000
-	rowsPerDocument = 19
-)
+// deferredFrom so many rows on, a base is loaded without indexes; a smaller one keeps them. Tests defer them sooner.
+var deferredFrom = 300_000
 
-// index that is missing while data are loaded.
+const rowsPerDocument = 19
+
+// index that is dropped while data is loaded.
 type index struct {
 	name, table, statement string
 	key                    bool // of the primary key
 }
 
-// deferIndexes notes and drops the indexes of all tables of the application.
+// deferIndexes records and drops the indexes of all tables of the application.
 func deferIndexes(ctx context.Context, tx pgx.Tx) error {
 	ours := slices.DeleteFunc(tables(), func(name string) bool { return strings.HasPrefix(name, "plimsoll_") })
-	_, err := tx.Exec(ctx, `INSERT INTO plimsoll_fill_index SELECT c.relname, t.relname, pg_get_indexdef(i.indexrelid), i.indisprimary
+	_, err := tx.Exec(ctx, `INSERT INTO plimsoll_fill_index
+		SELECT c.relname, t.relname, pg_get_indexdef(i.indexrelid), i.indisprimary
 		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
 		WHERE t.relnamespace = current_schema()::regnamespace AND t.relname = ANY ($1)`, ours)
 	if err != nil {
@@ -44,14 +45,14 @@ func deferIndexes(ctx context.Context, tx pgx.Tx) error {
 			drop = fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", quoted(i.table), quoted(i.name))
 		}
 		if _, err := tx.Exec(ctx, drop); err != nil {
-			return fmt.Errorf("put off index %s: %w", i.name, err)
+			return fmt.Errorf("postpone index %s: %w", i.name, err)
 		}
 	}
 	return nil
 }
 
-// Autovacuum would look at each table again and again while it grows. It is kept out of them until all of them have been
-// vacuumed and analyzed in the end.
+// Autovacuum would process each table again and again while it grows. It is switched off for them until all have been
+// vacuumed and analyzed at the end.
 const (
 	withoutAutovacuum = "SET (autovacuum_enabled = off)"
 	withAutovacuum    = "RESET (autovacuum_enabled)"
@@ -78,7 +79,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// deferred indexes, those of the largest tables first, where more than nothing is known of their size.
+// deferred indexes, those of the largest tables first where sizes are known.
 func deferred(ctx context.Context, q querier) (all []index, err error) {
 	rows, err := q.Query(ctx, `SELECT name, on_table, statement, is_key FROM plimsoll_fill_index
 		ORDER BY pg_relation_size(on_table::regclass) DESC, name`)
@@ -93,8 +94,8 @@ func deferred(ctx context.Context, q querier) (all []index, err error) {
 	return all, err
 }
 
-// build an index unless it is there, and strike it off the list. Two of one table are built at once, which ADD PRIMARY KEY would not allow; so keys are
-// made of indexes, and may have been built before the fill was stopped.
+// build an index unless it exists, and delete it from the list. Two indexes of one table are built in parallel, which
+// ADD PRIMARY KEY would not allow: so keys are attached to indexes, which may have been built before a stop.
 func (i index) build(ctx context.Context, tx pgx.Tx) error {
 	var there bool
 	if err := tx.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", quoted(i.name)).Scan(&there); err != nil {
@@ -111,14 +112,16 @@ func (i index) build(ctx context.Context, tx pgx.Tx) error {
 	return strike(ctx, tx, i.name)
 }
 
-// attach the keys that some of the indexes were built for, all in one go: each takes a moment, and a commit would take longer.
+// attach the keys to their indexes, all in one transaction: each takes a moment, and a commit would take longer.
 func attach(ctx context.Context, tx pgx.Tx, built []index) error {
 	var names []string
 	for _, i := range built {
 		if !i.key {
 			continue
 		}
-		if _, err := tx.Exec(ctx, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %[2]s", quoted(i.table), quoted(i.name))); err != nil {
+		if _, err := tx.Exec(ctx, statement.SQL(
+			"ALTER TABLE {table} ADD CONSTRAINT {name} PRIMARY KEY USING INDEX {name}",
+			statement.Names{"table": quoted(i.table), "name": quoted(i.name)})); err != nil {
 			return fmt.Errorf("make key %s: %w", i.name, err)
 		}
 		names = append(names, i.name)
@@ -131,7 +134,7 @@ func strike(ctx context.Context, tx pgx.Tx, names ...string) error {
 	return err
 }
 
-// indexes that were put off are built, then the keys are made of theirs.
+// indexes that were deferred are built, then the keys are attached.
 func (f *filler) indexes(ctx context.Context) error {
 	return f.build(ctx, "indexes", func(index) bool { return true })
 }
@@ -150,8 +153,10 @@ func (f *filler) build(ctx context.Context, stage string, which func(index) bool
 	err = f.each(ctx, len(missing), func(ctx context.Context, conn *pgx.Conn, n int) error {
 		i := missing[n]
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			// An index and its line in the journal are lost together, or not: the flush at the end of all is early enough.
-			if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL maintenance_work_mem = '%dkB'; SET LOCAL synchronous_commit = off", memory)); err != nil {
+			// An index and its row in the journal are lost together or not at all: the flush at the end is early
+			// enough.
+			if _, err := tx.Exec(ctx, fmt.Sprintf(
+				"SET LOCAL maintenance_work_mem = '%dkB'; SET LOCAL synchronous_commit = off", memory)); err != nil {
 				return err
 			}
 			return i.build(ctx, tx)
@@ -165,24 +170,27 @@ func (f *filler) build(ctx context.Context, stage string, which func(index) bool
 	return pgx.BeginFunc(ctx, f.journal.conn, func(tx pgx.Tx) error { return attach(ctx, tx, missing) })
 }
 
-// memoryEach is what a stream may sort in, in kB: a part of what the server was given for its buffers, which a server is given a part of its memory for.
+// memoryEach is how much a stream may use for sorting, in kB: a part of shared_buffers, which is a part of the
+// server's memory.
 func (f *filler) memoryEach(ctx context.Context) (kB int64, err error) {
 	err = f.journal.conn.QueryRow(ctx, "SELECT pg_size_bytes(current_setting('shared_buffers')) / 1024").Scan(&kB)
 	const least, most = 64 << 10, 2 << 20
 	return max(least, min(most, kB/2/int64(f.streams))), err
 }
 
-// totals of each register by one statement over its movements, as a recalculation makes them; then their indexes, which are no part of what a raw COPY of the
-// rows is compared with.
+// totals of each register by one statement over its movements, as a recalculation makes them, then their indexes,
+// which the comparison with raw COPY does not count.
 func (f *filler) totals(ctx context.Context) error {
 	app := f.base.app
 	var names, statements []string
 	for i := range app.Accounting {
 		l := &app.Accounting[i]
-		names, statements = append(names, l.Totals(), l.AccountTotals()), append(statements, ledger.TotalsSQL(l), ledger.AccountTotalsSQL(l))
+		names, statements = append(names, l.Totals(), l.AccountTotals()),
+			append(statements, ledger.TotalsSQL(l), ledger.AccountTotalsSQL(l))
 	}
 	for i := range app.Accumulation {
-		names, statements = append(names, app.Accumulation[i].Totals()), append(statements, register.TotalsSQL(&app.Accumulation[i]))
+		names, statements = append(names, app.Accumulation[i].Totals()),
+			append(statements, register.TotalsSQL(&app.Accumulation[i]))
 	}
 	f.stage("totals", int64(len(names)))
 	memory, err := f.memoryEach(ctx)
@@ -195,7 +203,9 @@ func (f *filler) totals(ctx context.Context) error {
 			return nil
 		}
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL work_mem = '%dkB'; SELECT pg_advisory_xact_lock_shared(%d)", memory, writersLock), pgx.QueryExecModeSimpleProtocol); err != nil {
+			if _, err := tx.Exec(ctx, fmt.Sprintf(
+				"SET LOCAL work_mem = '%dkB'; SELECT pg_advisory_xact_lock_shared(%d)", memory, writersLock),
+				pgx.QueryExecModeSimpleProtocol); err != nil {
 				return err
 			}
 			if _, err := tx.Exec(ctx, statements[i]); err != nil {
@@ -210,10 +220,12 @@ func (f *filler) totals(ctx context.Context) error {
 	return f.build(ctx, "totals, indexes", func(i index) bool { return slices.Contains(names, i.table) })
 }
 
-// statistics, and the tables as a database that has been running for a while has them: frozen, with their maps of what everybody sees.
+// statistics, and the tables as in a database that has been running for a while: frozen, with visibility maps.
 func (f *filler) statistics(ctx context.Context) error {
 	var names []string
-	rows, err := f.journal.conn.Query(ctx, "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname = ANY ($1) ORDER BY relpages DESC, relname", tables())
+	rows, err := f.journal.conn.Query(ctx, "SELECT relname FROM pg_class WHERE relnamespace = "+
+		"current_schema()::regnamespace AND relkind = 'r' AND relname = ANY ($1) ORDER BY relpages DESC, relname",
+		tables())
 	if err != nil {
 		return fmt.Errorf("list tables: %w", err)
 	}

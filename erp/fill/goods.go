@@ -1,32 +1,32 @@
 package fill
 
 import (
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/rowset"
 )
 
-// linesDrawn of a document of goods, LinesAverage of them on average.
+// linesDrawn is the number of lines of a goods document, LinesAverage on average.
 func (h *history) linesDrawn() int { return linesLeast + h.rng.IntN(2*(LinesAverage-linesLeast)+1) }
 
-// bring adds lines of what comes in.
+// bring adds lines of incoming goods.
 func (h *history) bring(d *document.Document) {
 	for range h.linesDrawn() {
 		addLine(d, h.itemIDs[h.itemDrawn()], amount.Quantity(1000*(10+h.rng.IntN(60))))
 	}
 }
 
-// What users of a filled base find there, so that controls refuse them because they ask for too much and not because nothing is left: so much of an item is
-// not taken at all, and so much is not sold off where it has piled up.
+// Stock that is left for the users of the filled base, so that controls refuse them because they ask for too much and
+// not because nothing is left: an item is not taken below stockLeast, and a surplus is not sold off entirely.
 const (
 	stockLeast = 20
 	stockKept  = 300
 )
 
-// sold is how much of an item is taken of what is free of it; 0 when there is too little. It is a few, and of what has piled up a part, so that what comes in goes
-// out in the end.
+// sold is the quantity taken of a free stock; 0 when there is too little. It is small, and for a surplus a share of
+// it, so that what comes in leaves in the end.
 func (h *history) sold(item int, free int64) int64 {
 	units := int64(1 + h.rng.IntN(9))
 	if free < stockLeast+units {
@@ -38,11 +38,13 @@ func (h *history) sold(item int, free int64) int64 {
 	return units
 }
 
-// placesTried before it is said that there is nothing to be taken.
+// placesTried before giving up: nothing can be taken.
 const placesTried = 4
 
-// take lines of what a warehouse has free, each item once, by a rule that says how much; nil when there is nothing.
-func (h *history) take(begin func(warehouse id.ID) *document.Document, lines, step int, units func(item int, free int64) int64) *document.Document {
+// take adds lines from a warehouse's free stock, each item once; the rule gives the quantity. Nil when there is
+// nothing.
+func (h *history) take(begin func(warehouse id.ID) *document.Document, lines, step int,
+	units func(item int, free int64) int64) *document.Document {
 	for range placesTried {
 		warehouse := h.warehouseDrawn()
 		var d *document.Document
@@ -78,12 +80,13 @@ func has(seen []int, item int) bool {
 	return false
 }
 
-// free is what there is of an item that nobody has reserved, in whole units.
+// free is the quantity of an item that nobody has reserved, in whole units.
 func (h *history) free(warehouse, item id.ID) int64 {
-	return (h.memory.balance(erp.Stock, warehouse, item) - h.memory.balance(erp.Reserves, warehouse, item)) / 1000
+	return (h.memory.balance(books.Stock.Name(), warehouse, item) - h.memory.balance(books.Reserves.Name(), warehouse,
+		item)) / 1000
 }
 
-// byOrderShare of the sales are by order, of the receipts a half.
+// byOrderShare of the sales follow an order; of the receipts a half.
 const (
 	salesByOrder    = 0.75
 	receiptsByOrder = 0.5
@@ -91,14 +94,16 @@ const (
 
 func sale(h *history) *document.Document {
 	if h.rng.Float64() < salesByOrder {
-		if d := h.follow(erp.GoodsSale, erp.CustomerOrder); d != nil {
+		if d := h.follow(books.GoodsSale, books.CustomerOrder); d != nil {
 			return d
 		}
 	}
-	return h.take(func(warehouse id.ID) *document.Document { return h.trade(erp.GoodsSale, warehouse, h.customer(), "") }, h.linesDrawn(), 1, h.sold)
+	return h.take(func(warehouse id.ID) *document.Document {
+		return h.trade(books.GoodsSale, warehouse, h.customer(), "")
+	}, h.linesDrawn(), 1, h.sold)
 }
 
-// firmShare of the customers' orders are sold; the others wait for ever, with one of each item reserved.
+// firmShare of the customer orders are sold. The others stay open, with one of each item reserved.
 const firmShare = 0.4
 
 func order(h *history) *document.Document {
@@ -107,11 +112,11 @@ func order(h *history) *document.Document {
 		units = h.sold
 	}
 	return h.take(func(warehouse id.ID) *document.Document {
-		return h.trade(erp.CustomerOrder, warehouse, h.customer(), "")
+		return h.trade(books.CustomerOrder, warehouse, h.customer(), "")
 	}, h.linesDrawn(), 1, units)
 }
 
-// firm tells whether an order is more than one of each.
+// firm tells whether an order has more than one of each item.
 func (h *history) firm(order *document.Document) bool {
 	for _, q := range rowset.Column[amount.Quantity](order.Section("lines"), "quantity") {
 		if q > 1000 {
@@ -122,30 +127,30 @@ func (h *history) firm(order *document.Document) bool {
 }
 
 func supplierOrder(h *history) *document.Document {
-	d := h.trade(erp.SupplierOrder, h.warehouseDrawn(), h.supplier(), "")
+	d := h.trade(books.SupplierOrder, h.warehouseDrawn(), h.supplier(), "")
 	h.bring(d)
 	return d
 }
 
 func receipt(h *history) *document.Document {
 	if h.rng.Float64() < receiptsByOrder {
-		if d := h.follow(erp.GoodsReceipt, erp.SupplierOrder); d != nil {
+		if d := h.follow(books.GoodsReceipt, books.SupplierOrder); d != nil {
 			return d
 		}
 	}
 	return h.received()
 }
 
-// received by no order.
+// received without an order.
 func (h *history) received() *document.Document {
-	d := h.trade(erp.GoodsReceipt, h.warehouseDrawn(), h.supplier(), "")
+	d := h.trade(books.GoodsReceipt, h.warehouseDrawn(), h.supplier(), "")
 	set(d, "supplier_number", h.foreign("%d"))
 	h.bring(d)
 	return d
 }
 
 func otherReceipt(h *history) *document.Document {
-	d := h.begin(erp.OtherGoodsReceipt, "")
+	d := h.begin(books.OtherGoodsReceipt, "")
 	set(d, "warehouse", h.warehouseDrawn())
 	set(d, "reason", "Излишки по инвентаризации")
 	for range 1 + h.rng.IntN(5) {
@@ -157,9 +162,11 @@ func otherReceipt(h *history) *document.Document {
 // consumption of materials.
 func consumption(h *history) *document.Document {
 	return h.take(func(warehouse id.ID) *document.Document {
-		d := h.begin(erp.InternalConsumption, "")
+		d := h.begin(books.InternalConsumption, "")
 		set(d, "warehouse", warehouse)
 		h.spend(d)
 		return d
-	}, 1+h.rng.IntN(5), materialEvery, func(_ int, free int64) int64 { return min(int64(1+h.rng.IntN(5)), free-stockLeast) })
+	}, 1+h.rng.IntN(5), materialEvery, func(_ int, free int64) int64 {
+		return min(int64(1+h.rng.IntN(5)), free-stockLeast)
+	})
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/erp"
+	"plimsoll/erp/books"
+	"plimsoll/erp/invoices"
 	"plimsoll/erp/skew"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
@@ -15,7 +16,8 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// LinesAverage of a document of goods; the report's base has as many cost movements as so many make. They have no fewer than linesLeast.
+// LinesAverage is the average number of lines of a goods document; it gives as many cost movements as the report's
+// base has. No document has fewer than linesLeast.
 const (
 	LinesAverage = 15.5
 	linesLeast   = 5
@@ -23,44 +25,45 @@ const (
 
 const (
 	openingLines = 100
-	// dealsActive is how many of the counterparties of an organisation are dealt with: the big ones. The others are names in the catalog, as most are.
+	// dealsActive is how many counterparties of an organisation are traded with: the big ones. The others only fill
+	// the catalog.
 	dealsActive = 20_000
 )
 
-// generator makes documents of one type as the people of an organisation would. Nil means that there is nothing to make one of now; so does one that the
-// rules refuse.
+// generator makes documents of one type as the people of an organisation would. It returns nil when there is nothing
+// to make a document of now, or when the rules refuse it.
 type generator func(h *history) *document.Document
 
-// generators of all types that a history has; a new type adds its own, and its count to the proportions.
+// generators of all types in a history. A new type adds its generator here and its count to the proportions.
 var generators = map[string]generator{
-	erp.CustomerOrder:         order,
-	erp.GoodsSale:             sale,
-	erp.SupplierOrder:         supplierOrder,
-	erp.GoodsReceipt:          receipt,
-	erp.ServiceSale:           serviceSale,
-	erp.InvoiceIssued:         invoiceIssued,
-	erp.BankReceipt:           bankReceipt,
-	erp.InternalConsumption:   consumption,
-	erp.WarehouseIssueOrder:   issueOrder,
-	erp.SettlementRegistrar:   registrar,
-	erp.OtherGoodsReceipt:     otherReceipt,
-	erp.ServicePurchase:       servicePurchase,
-	erp.InvoiceReceived:       invoiceReceived,
-	erp.PaymentRequest:        paymentRequest,
-	erp.BankPayment:           bankPayment,
-	erp.WarehouseReceiptOrder: receiptOrder,
-	erp.AssetCommissioning:    commissioning,
+	books.CustomerOrder:         order,
+	books.GoodsSale:             sale,
+	books.SupplierOrder:         supplierOrder,
+	books.GoodsReceipt:          receipt,
+	books.ServiceSale:           serviceSale,
+	books.InvoiceIssued:         invoiceIssued,
+	books.BankReceipt:           bankReceipt,
+	books.InternalConsumption:   consumption,
+	books.WarehouseIssueOrder:   issueOrder,
+	books.SettlementRegistrar:   registrar,
+	books.OtherGoodsReceipt:     otherReceipt,
+	books.ServicePurchase:       servicePurchase,
+	books.InvoiceReceived:       invoiceReceived,
+	books.PaymentRequest:        paymentRequest,
+	books.BankPayment:           bankPayment,
+	books.WarehouseReceiptOrder: receiptOrder,
+	books.AssetCommissioning:    commissioning,
 }
 
-// waitingMax is how many papers of a type wait for a document of another to be made of them; of older ones none comes any more. Invoices come for all sales and
-// purchases, so those may wait longer; payments ahead do not wait until all of it is shipped.
+// waitingMax is how many documents of a type wait for a follow-up document of another type; older ones get none. All
+// sales and purchases are invoiced, so those may wait longer; prepayments do not wait until all of it is shipped.
 const (
 	waitingMax  = 250
 	invoicesMax = 4000
 	paymentsMax = 20
 )
 
-// history makes the documents of an organisation in the order of time, each by the rules that would post it.
+// history makes the documents of an organisation in order of time, by the rules that would post them.
 type history struct {
 	*base
 	o        *organisation
@@ -83,13 +86,13 @@ type history struct {
 	spent      map[id.ID]int // numbers of the assets that are not commissioned yet
 }
 
-// paper that is kept while it waits in queues.
+// paper is a document that is kept while it waits in queues.
 type paper struct {
 	*document.Document
 	queues int
 }
 
-// queue of the papers of a type that a document of another type will be made of, each once.
+// queue of documents of one type that each wait for a follow-up of another type.
 type queue struct{ kind, by string }
 
 type taken struct {
@@ -100,14 +103,16 @@ type taken struct {
 func (b *base) history(o *organisation) *history {
 	b.knows(o)
 	return &history{
-		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*paper{}, waiting: map[queue][]id.ID{},
-		issued: map[string]int64{}, facts: newFacts(), found: map[string]*document.Referred{}, left: make([]int, len(drawn)),
+		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*paper{},
+		waiting: map[queue][]id.ID{},
+		issued:  map[string]int64{}, facts: newFacts(), found: map[string]*document.Referred{},
+		left:       make([]int, len(drawn)),
 		assetsLeft: o.assets.count, spent: map[id.ID]int{},
 	}
 }
 
-// part makes the documents of a part of the history and tells each; the parts come one after another. What cannot be made yet is left for the
-// next part, what cannot be made in the last one becomes receipts of goods.
+// part makes the documents of one part of the history and passes each on; parts follow one another. A document that
+// cannot be made yet is left to the next part; in the last part it becomes a goods receipt.
 func (h *history) part(n int, each func(*document.Document, *posting.Records) error) error {
 	parts := h.o.parts
 	h.rng = words{h.chance(ofUnit, h.o.n, n)}
@@ -146,7 +151,7 @@ func (h *history) part(n int, each func(*document.Document, *posting.Records) er
 	return nil
 }
 
-// next document, of a type drawn by how many are left of it; nil when none of those that are left can be made.
+// next document. Its type is drawn in proportion to what is left; nil when no document that is left can be made.
 func (h *history) next() (*document.Document, *posting.Records, error) {
 	sum, blocked := 0, []bool(nil)
 	for _, some := range h.left {
@@ -185,10 +190,10 @@ func (h *history) draw(sum int, blocked []bool) int {
 	panic("fill: nothing is left to be drawn")
 }
 
-// drawn are the types by their numbers.
+// drawn types by their numbers.
 var drawn = typesOf()
 
-// instead of a document that cannot be made goods are received.
+// instead receives goods where a document cannot be made.
 func (h *history) instead() (*document.Document, *posting.Records, error) {
 	if n := slices.IndexFunc(h.left, func(some int) bool { return some > 0 }); n >= 0 {
 		h.left[n]--
@@ -199,11 +204,14 @@ func (h *history) instead() (*document.Document, *posting.Records, error) {
 	return d, records, err
 }
 
-// begin a document of the moment.
+// begin a document at the current moment.
 func (h *history) begin(kind, comment string) *document.Document {
 	k := h.types[kind]
 	d := document.Of(k.meta, id.At(h.at, h.rng.Uint64(), h.rng.Uint64()), k.room)
-	d.Organisation, d.Date, d.Comment, d.Posted = h.o.id, h.at, comment, true
+	d.Organisation = h.o.id
+	d.Date = h.at
+	d.Comment = comment
+	d.Posted = true
 	d.Author = h.o.users[h.rng.IntN(len(h.o.users))]
 	return d
 }
@@ -213,7 +221,7 @@ func set[T rowset.Value](d *document.Document, name string, v T) {
 	rowset.Column[T](d.Header, name)[0] = v
 }
 
-// trade begins a document of goods with one of the partners.
+// trade begins a goods document with one of the partners.
 func (h *history) trade(kind string, warehouse id.ID, with deal, comment string) *document.Document {
 	d := h.deal(kind, with, comment)
 	set(d, "warehouse", warehouse)
@@ -236,17 +244,19 @@ func (h *history) active() int {
 	return skew.Pick(h.rng.Rand, min(h.o.counterparties.count, dealsActive), skew.Mild)
 }
 
-// dealOf a counterparty as a customer (0) or a supplier (1); mostly under the first contract of its kind.
+// dealOf a counterparty as customer (0) or supplier (1), mostly under the first contract of its kind.
 func (h *history) dealOf(counterparty, side int) deal {
 	of := h.o.contractsOf(counterparty)
-	return h.under(counterparty, of.first+side+contractsLeast*skew.Pick(h.rng.Rand, (of.count-side+1)/contractsLeast, skew.Strong))
+	return h.under(counterparty, of.first+side+
+		contractsLeast*skew.Pick(h.rng.Rand, (of.count-side+1)/contractsLeast, skew.Strong))
 }
 
 func (h *history) under(counterparty, contract int) deal {
 	return deal{h.id(counterparties, h.o.counterparties.first+counterparty), h.contractID(h.o, contract)}
 }
 
-// addressedShare of the documents of goods are of an addressed warehouse, whatever its place among the others, so that warehouse orders have enough to carry.
+// addressedShare of the goods documents use an addressed warehouse, whatever its rank, so that warehouse orders have
+// enough to carry.
 const addressedShare = 0.35
 
 // warehouse of the organisation: the first ones are hot.
@@ -266,7 +276,7 @@ func addLine(d *document.Document, item id.ID, q amount.Quantity) {
 	rowset.Column[id.ID](lines, "item")[row], rowset.Column[amount.Quantity](lines, "quantity")[row] = item, q
 }
 
-// await puts a paper into the queues of the types that are made of it.
+// await queues a document for the types that follow it.
 func (h *history) await(d *document.Document) {
 	p := &paper{Document: d}
 	for _, by := range h.types[d.Meta.Name].followed {
@@ -277,7 +287,7 @@ func (h *history) await(d *document.Document) {
 		h.papers[d.ID] = p
 		q := queue{d.Meta.Name, by}
 		most := waitingMax
-		if of := erp.InvoicedBy(by); of != nil {
+		if of := invoices.InvoicedBy(by); of != nil {
 			most = invoicesMax
 			if of.Payment == d.Meta.Name {
 				most = paymentsMax
@@ -294,21 +304,21 @@ func (h *history) await(d *document.Document) {
 	}
 }
 
-// wanted tells whether a document of another type may come of it.
+// wanted tells whether a document of another type may follow.
 func (h *history) wanted(d *document.Document, by string) bool {
 	switch by {
-	case erp.SettlementRegistrar: // the registrars of a history are between contracts
+	case books.SettlementRegistrar: // the registrars of a history are between contracts
 		return false
-	case erp.GoodsSale: // of an order that reserves one of each nothing comes
+	case books.GoodsSale: // of an order that reserves one of each nothing comes
 		return h.firm(d)
-	case erp.InvoiceIssued, erp.InvoiceReceived:
-		return erp.InvoicedBy(by).Payment != d.Meta.Name || d.Comment != openingComment && h.isAhead(by, d)
-	case erp.BankPayment:
-		return d.Meta.Name == erp.PaymentRequest
-	case erp.WarehouseReceiptOrder, erp.WarehouseIssueOrder:
-		register := erp.ToReceive
-		if by == erp.WarehouseIssueOrder {
-			register = erp.ToShip
+	case books.InvoiceIssued, books.InvoiceReceived:
+		return invoices.InvoicedBy(by).Payment != d.Meta.Name || d.Comment != openingComment && h.isAhead(by, d)
+	case books.BankPayment:
+		return d.Meta.Name == books.PaymentRequest
+	case books.WarehouseReceiptOrder, books.WarehouseIssueOrder:
+		register := books.ToReceive.Name()
+		if by == books.WarehouseIssueOrder {
+			register = books.ToShip.Name()
 		}
 		lines := d.Section("lines")
 		return lines.Rows() > 0 && h.memory.balance(register, d.ID, rowset.Column[id.ID](lines, "item")[0]) > 0
@@ -316,7 +326,7 @@ func (h *history) wanted(d *document.Document, by string) bool {
 	return true
 }
 
-// take the paper out of a queue that has waited longest; nil when there is none. It is kept until the next document.
+// take the document that has waited longest from a queue; nil when there is none. It is kept until the next document.
 func (h *history) takeOf(q queue) *document.Document {
 	if len(h.waiting[q]) == 0 {
 		return nil
@@ -326,14 +336,14 @@ func (h *history) takeOf(q queue) *document.Document {
 	return h.papers[first].Document
 }
 
-// putBack the paper that was taken last, which something else may come of.
+// putBack the document taken last, because something else may follow from it.
 func (h *history) putBack() {
 	last := h.taken[len(h.taken)-1]
 	h.taken = h.taken[:len(h.taken)-1]
 	h.waiting[last.from] = slices.Insert(h.waiting[last.from], 0, last.paper)
 }
 
-// release the papers taken.
+// release the documents taken.
 func (h *history) release() {
 	for _, t := range h.taken {
 		h.leave(t.paper)
@@ -350,7 +360,7 @@ func (h *history) leave(v id.ID) {
 	}
 }
 
-// follow copies to a document made by an order what they have in common, with all lines, and closes the order.
+// follow copies the shared attributes and all lines of an order to a document made from it, and closes the order.
 func (h *history) follow(kind, orderKind string) *document.Document {
 	order := h.takeOf(queue{orderKind, kind})
 	if order == nil {
@@ -368,7 +378,7 @@ func (h *history) follow(kind, orderKind string) *document.Document {
 	return d
 }
 
-// numbers go on after the last one given.
+// numbers continue after the last one given.
 func (h *history) numbers() (all [][]any) {
 	for _, name := range drawn {
 		if last := h.issued[name]; last > 0 {
@@ -378,7 +388,7 @@ func (h *history) numbers() (all [][]any) {
 	return all
 }
 
-// words of the outside: numbers of which no two of an organisation are the same.
+// External numbers, such as a supplier's; no two of an organisation are the same.
 func (h *history) foreign(format string) string {
 	h.foreigns++
 	return fmt.Sprintf(format, h.foreigns)

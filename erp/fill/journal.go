@@ -17,32 +17,34 @@ import (
 	"plimsoll/platform/schema"
 )
 
-// Advisory locks: one fill at a time, and its writers, which may outlive it for a moment when it is killed.
+// Advisory locks: one for the fill, one for its writers, which may outlive a killed fill for a moment.
 const (
 	fillLock    = 0x66696c6c
 	writersLock = 0x66696c6d
 )
 
-// journal of a fill: what it is to become, and what of it is done.
+// journal of a fill: its plan and what is done of it.
 type journal struct {
 	conn  *pgx.Conn // holds the lock
 	units map[unit]Tally
 	built map[string]bool // steps after the units
 }
 
-// unit of work: an organisation, or none for what all have in common, and a part of its history, or none for its catalogs.
+// unit of work: an organisation (or none for what all share) and a part of its history (or none for its catalogs).
 type unit struct{ organisation, part int }
 
 const none = -1
 
 const journalSQL = `CREATE TABLE plimsoll_fill (one boolean PRIMARY KEY DEFAULT true CHECK (one), sizes text NOT NULL,
 	begun timestamptz NOT NULL DEFAULT now(), finished timestamptz, figures text NOT NULL DEFAULT '{}');
-CREATE TABLE plimsoll_fill_unit (organisation integer, part integer, documents bigint NOT NULL, rows bigint NOT NULL, bytes bigint NOT NULL,
+CREATE TABLE plimsoll_fill_unit (organisation integer, part integer, documents bigint NOT NULL, rows bigint NOT NULL,
+	bytes bigint NOT NULL,
 	digest bigint NOT NULL, PRIMARY KEY (organisation, part));
 CREATE TABLE plimsoll_fill_step (step text PRIMARY KEY);
-CREATE TABLE plimsoll_fill_index (name text PRIMARY KEY, on_table text NOT NULL, statement text NOT NULL, is_key boolean NOT NULL)`
+CREATE TABLE plimsoll_fill_index (name text PRIMARY KEY, on_table text NOT NULL, statement text NOT NULL,
+	is_key boolean NOT NULL)`
 
-// dial a connection of the fill's own: no timeout of the pool suits it.
+// dial opens a connection of the fill's own: no timeout of the pool suits it.
 func dial(ctx context.Context, db *database.Database) (*pgx.Conn, error) {
 	config := db.Driver().Config().ConnConfig.Copy()
 	for _, name := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
@@ -51,7 +53,8 @@ func dial(ctx context.Context, db *database.Database) (*pgx.Conn, error) {
 	config.RuntimeParams["application_name"] = "plimsoll fill"
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err), "is the server up, and are there connections left? plimsoll status")
+		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
+			"is the server up, and are there connections left? plimsoll status")
 	}
 	return conn, nil
 }
@@ -59,7 +62,7 @@ func dial(ctx context.Context, db *database.Database) (*pgx.Conn, error) {
 // reservedWithin is how long the backends of a killed fill may take to end.
 const reservedWithin = 15 * time.Second
 
-// reserve keeps out another fill, and waits for the writers of one that was killed.
+// reserve keeps out another fill and waits for the writers of a killed one.
 func reserve(ctx context.Context, db *database.Database) (*journal, error) {
 	conn, err := dial(ctx, db)
 	if err != nil {
@@ -76,7 +79,8 @@ func reserve(ctx context.Context, db *database.Database) (*journal, error) {
 		}
 		if time.Now().After(deadline) {
 			j.close()
-			return nil, problem.New(problem.Usage, errors.New("another fill is at work in this database"), "wait for it, or stop it")
+			return nil, problem.New(problem.Usage, errors.New("another fill is at work in this database"),
+				"wait for it, or stop it")
 		}
 		select {
 		case <-ctx.Done():
@@ -92,14 +96,15 @@ func reserve(ctx context.Context, db *database.Database) (*journal, error) {
 
 func (j *journal) close() { _ = j.conn.Close(context.Background()) }
 
-// begin a fill, or find what has been done of it.
+// begin a fill, or find what was done of it.
 func (j *journal) begin(ctx context.Context, sizes Sizes, o Options) (Sizes, error) {
 	was, found, finished, err := read(ctx, j.conn)
 	switch {
 	case err != nil:
 		return sizes, err
 	case found && finished:
-		return sizes, problem.New(problem.Usage, fmt.Errorf("%w: it has been filled", ErrNotEmpty), "fill a new database; nothing was changed")
+		return sizes, problem.New(problem.Usage, fmt.Errorf("%w: it has been filled", ErrNotEmpty),
+			"fill a new database; nothing was changed")
 	case found && o.Discard:
 		if err := j.discard(ctx); err != nil {
 			return sizes, err
@@ -108,14 +113,16 @@ func (j *journal) begin(ctx context.Context, sizes Sizes, o Options) (Sizes, err
 	case found && (o.Resume || was.same(sizes, o.Until.IsZero())):
 		return was, j.load(ctx)
 	case found:
-		return sizes, problem.New(problem.Usage, fmt.Errorf("%w, with other numbers: %s", ErrUnfinished, was), unfinishedHint)
+		return sizes, problem.New(problem.Usage, fmt.Errorf("%w, with other numbers: %s", ErrUnfinished, was),
+			unfinishedHint)
 	case o.Resume:
-		return sizes, problem.New(problem.Usage, errors.New("there is no fill to go on with"), "'plimsoll fill' begins one")
+		return sizes, problem.New(problem.Usage, errors.New("there is no fill to resume"),
+			"'plimsoll fill' begins one")
 	}
 	return sizes, j.open(ctx, sizes)
 }
 
-// same tells whether other sizes are these; whoever does not say until when means what was begun.
+// same compares sizes; without an end of the history the one of the first start counts.
 func (s Sizes) same(other Sizes, anyTime bool) bool {
 	if anyTime {
 		other.Until = s.Until
@@ -126,10 +133,11 @@ func (s Sizes) same(other Sizes, anyTime bool) bool {
 }
 
 func (s Sizes) String() string {
-	return fmt.Sprintf("%d documents, %d items, %d counterparties, %d warehouses, %d organisations, seed %d", s.Total(), s.Items, s.Counterparties, s.Warehouses, s.Organisations, s.Seed)
+	return fmt.Sprintf("%d documents, %d items, %d counterparties, %d warehouses, %d organisations, seed %d", s.Total(),
+		s.Items, s.Counterparties, s.Warehouses, s.Organisations, s.Seed)
 }
 
-// Finished refuses a database that is filled by half; one that was filled in another way, or not at all, is none of its business.
+// Finished refuses a database whose fill did not finish. A database without a fill is no concern of it.
 func Finished(ctx context.Context, db *database.Database) error {
 	return db.Borrow(ctx, func(conn *pgx.Conn) error {
 		_, found, finished, err := read(ctx, conn)
@@ -158,7 +166,7 @@ func read(ctx context.Context, conn *pgx.Conn) (s Sizes, found, finished bool, e
 	return s, true, finished, err
 }
 
-// open the journal of a database that has nothing in it.
+// open the journal of an empty database.
 func (j *journal) open(ctx context.Context, s Sizes) error {
 	return pgx.BeginFunc(ctx, j.conn, func(tx pgx.Tx) error {
 		for _, name := range tables() {
@@ -167,7 +175,8 @@ func (j *journal) open(ctx context.Context, s Sizes) error {
 				return fmt.Errorf("look into %s: %w", name, err)
 			}
 			if used {
-				return problem.New(problem.Usage, fmt.Errorf("%w: %s has rows", ErrNotEmpty, name), "fill a new database; nothing was changed")
+				return problem.New(problem.Usage, fmt.Errorf("%w: %s has rows", ErrNotEmpty, name),
+					"fill a new database; nothing was changed")
 			}
 		}
 		if _, err := tx.Exec(ctx, journalSQL, pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -190,10 +199,10 @@ func (j *journal) open(ctx context.Context, s Sizes) error {
 	})
 }
 
-// discard all that there is, so that a fill can begin.
+// discard all rows, so that a fill can begin.
 func (j *journal) discard(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, j.conn, func(tx pgx.Tx) error {
-		// Emptied first: indexes over nothing are made at once.
+		// Emptied first: building indexes of empty tables takes no time.
 		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(tables(), ", ")); err != nil {
 			return fmt.Errorf("discard the fill: %w", err)
 		}
@@ -226,11 +235,12 @@ func (j *journal) load(ctx context.Context) error {
 	var u unit
 	var t Tally
 	var digest int64
-	if _, err = pgx.ForEachRow(rows, []any{&u.organisation, &u.part, &t.Documents, &t.Rows, &t.Bytes, &digest}, func() error {
-		t.Digest = uint64(digest)
-		j.units[u] = t
-		return nil
-	}); err != nil {
+	if _, err = pgx.ForEachRow(rows, []any{&u.organisation, &u.part, &t.Documents, &t.Rows, &t.Bytes, &digest},
+		func() error {
+			t.Digest = uint64(digest)
+			j.units[u] = t
+			return nil
+		}); err != nil {
 		return fmt.Errorf("read journal of the fill: %w", err)
 	}
 	rows, err = j.conn.Query(ctx, "SELECT step FROM plimsoll_fill_step")
@@ -245,9 +255,10 @@ func (j *journal) load(ctx context.Context) error {
 	return err
 }
 
-// done is noted with what was done, in its transaction.
+// done records a unit in its own transaction.
 func (u unit) done(ctx context.Context, tx pgx.Tx, t Tally) error {
-	_, err := tx.Exec(ctx, "INSERT INTO plimsoll_fill_unit VALUES ($1, $2, $3, $4, $5, $6)", u.organisation, u.part, t.Documents, t.Rows, t.Bytes, int64(t.Digest))
+	_, err := tx.Exec(ctx, "INSERT INTO plimsoll_fill_unit VALUES ($1, $2, $3, $4, $5, $6)", u.organisation, u.part,
+		t.Documents, t.Rows, t.Bytes, int64(t.Digest))
 	return err
 }
 
@@ -256,7 +267,7 @@ func stepDone(ctx context.Context, tx pgx.Tx, step string) error {
 	return err
 }
 
-// figures of a fill, kept with it.
+// figures of a fill, stored with it.
 type figures struct {
 	Streams int     `json:"streams"`
 	Whole   bool    `json:"whole"` // in one run
@@ -284,7 +295,9 @@ func (j *journal) finish(ctx context.Context, stages []Stage, streams int) error
 
 func figuresOf(ctx context.Context, db *database.Database) (f figures, err error) {
 	var text string
-	err = db.Borrow(ctx, func(conn *pgx.Conn) error { return conn.QueryRow(ctx, "SELECT figures FROM plimsoll_fill").Scan(&text) })
+	err = db.Borrow(ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "SELECT figures FROM plimsoll_fill").Scan(&text)
+	})
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &f)
 	}
@@ -292,7 +305,8 @@ func figuresOf(ctx context.Context, db *database.Database) (f figures, err error
 		return f, fmt.Errorf("read journal of the fill: %w", err)
 	}
 	if !f.Whole {
-		return f, problem.New(problem.Usage, errors.New("the fill was stopped in between: its pace is not known"), "fill once more, in one go")
+		return f, problem.New(problem.Usage, errors.New("the fill was stopped in between: its pace is not known"),
+			"fill once more, in one go")
 	}
 	return f, nil
 }

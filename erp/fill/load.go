@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/posting"
 )
 
-// each does n things in as many streams as there are, each with a connection of its own, in the order of the things.
+// each processes n things in parallel streams, each with its own connection, starting them in order.
 func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, conn *pgx.Conn, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	next := turns()
@@ -34,13 +34,13 @@ func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, c
 	return group.Wait()
 }
 
-// turns are numbers from 0 on, each given once.
+// turns hands out the numbers from 0 on, each once.
 func turns() (next func() int) {
 	var given atomic.Int64
 	return func() int { return int(given.Add(1)) - 1 }
 }
 
-// shipment is a unit of work on its way to the database.
+// shipment is a unit on its way to the database.
 type shipment struct {
 	unit
 	tables chan *table
@@ -48,12 +48,15 @@ type shipment struct {
 	whole  bool
 }
 
-// tablesAhead of a unit may wait for the server while more is made: all of a usual one.
+// tablesAhead is how many tables of a unit may wait for the server while more are generated: all tables of a usual
+// unit.
 const tablesAhead = 64
 
-// load what is made of n things. Whoever makes something hands it over as units of work, and goes on while they are loaded: units of one thing are loaded in
-// as many streams as those of several, and a database that is slower than they are made has always some waiting for it.
-func (f *filler) load(ctx context.Context, n int, produce func(ctx context.Context, units chan<- *shipment, i int) error) error {
+// load generates n things and loads their units. Generators hand over units and go on while these are loaded. Units
+// of one thing use as many streams as units of several, and a database slower than the generators always has some
+// waiting.
+func (f *filler) load(ctx context.Context, n int,
+	produce func(ctx context.Context, units chan<- *shipment, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	units := make(chan *shipment, f.streams)
 	group.Go(func() error {
@@ -90,7 +93,7 @@ func (f *filler) load(ctx context.Context, n int, produce func(ctx context.Conte
 	return group.Wait()
 }
 
-// catalogs of all, then of each organisation.
+// catalogs: the shared ones, then those of each organisation.
 func (f *filler) catalogs(ctx context.Context) error {
 	f.stage("catalogs", int64(f.base.Elements()))
 	type work struct {
@@ -125,7 +128,8 @@ func (f *filler) catalogs(ctx context.Context) error {
 	})
 }
 
-// documents of each organisation, part by part. To go on where a fill has stopped, what is done is made once more and not written: it has to come out the same.
+// documents of each organisation, part by part. After a stop, finished parts are generated again and not written:
+// they have to come out the same.
 func (f *filler) documents(ctx context.Context) error {
 	total := 0
 	for _, o := range f.base.organisations {
@@ -150,7 +154,7 @@ func (f *filler) documents(ctx context.Context) error {
 	})
 }
 
-// whole tells how many documents an organisation has of which nothing is left to be made.
+// whole counts the documents of an organisation for which nothing is left to be generated.
 func (f *filler) whole(o *organisation) (documents int64) {
 	for part := range o.parts {
 		t, done := f.journal.units[unit{o.n, part}]
@@ -162,10 +166,11 @@ func (f *filler) whole(o *organisation) (documents int64) {
 	return documents
 }
 
-// toldEvery so many documents progress is told.
+// toldEvery is how many documents pass between two reports of progress.
 const toldEvery = 200
 
-func (f *filler) part(ctx context.Context, units chan<- *shipment, h *history, columns map[string][]string, part int) error {
+func (f *filler) part(ctx context.Context, units chan<- *shipment, h *history, columns map[string][]string,
+	part int) error {
 	u := unit{h.o.n, part}
 	produce := func(w *writer) error {
 		err := h.part(part, func(d *document.Document, records *posting.Records) error {
@@ -195,13 +200,15 @@ func (f *filler) part(ctx context.Context, units chan<- *shipment, h *history, c
 		return err
 	}
 	if w.tally != was {
-		return fmt.Errorf("go on with the fill: part %d of organisation %d comes out another than it was: it was begun by another version", part, h.o.n+1)
+		return fmt.Errorf("continue the fill: part %d of organisation %d differs from what was written: another "+
+			"version started the fill", part, h.o.n+1)
 	}
 	return w.flush()
 }
 
-// write a unit of work. It is sent when it is made, or when it has grown so much that its beginning has to go ahead.
-func (f *filler) write(ctx context.Context, units chan<- *shipment, u unit, columns map[string][]string, produce func(*writer) error) error {
+// write a unit. It is sent when it is complete, or earlier when it has grown too large to be held.
+func (f *filler) write(ctx context.Context, units chan<- *shipment, u unit, columns map[string][]string,
+	produce func(*writer) error) error {
 	s := &shipment{unit: u, tables: make(chan *table, tablesAhead)}
 	defer close(s.tables)
 	sent := false
@@ -234,15 +241,17 @@ func hand[T any](ctx context.Context, to chan<- T, v T) error {
 	}
 }
 
-// copy a unit of work in one transaction. Of one that was not made whole nothing stays, and whoever failed at making it tells why.
+// copy loads a unit in one transaction. An incomplete unit is rolled back, and its generator's error is returned.
 func (f *filler) copy(ctx context.Context, conn *pgx.Conn, s *shipment) error {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	// Nobody is told that a unit is done before the end of all, which is flushed: a crash takes back the last ones with their lines in the journal.
-	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock_shared(%d)", writersLock), pgx.QueryExecModeSimpleProtocol); err != nil {
+	// A unit is reported only after the flush at the end of the fill: a crash takes back the last units together with
+	// their rows in the journal.
+	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock_shared(%d)",
+		writersLock), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return err
 	}
 	if err := (&travel{conn: conn.PgConn()}).tables(ctx, s.tables); err != nil {

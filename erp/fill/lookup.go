@@ -7,16 +7,16 @@ import (
 	"plimsoll/platform/id"
 )
 
-// key stands for a register, how many of its dimensions, and their values: a digest of them. That two of a billion keys are the same happens in one base of
-// 10^20, and then its digest of what was filled is still that of the next fill.
+// key is a digest of a register, the number of its dimensions used, and their values. Two of a billion keys collide
+// in one base of 10^20, and the digest of the base would still be the same on the next fill.
 type key [2]uint64
 
-// keyOf a register by its number, under so many dimensions, which are to come.
+// keyOf a register by its number and the number of dimensions that follow.
 func keyOf(register uint8, dimensions int) key {
 	return key{0x9e3779b97f4a7c15 * (uint64(register) + 1), 0xc2b2ae3d27d4eb4f * (uint64(dimensions) + 1)}
 }
 
-// with one more dimension: two products of all that there is, so that each bit of both halves depends on it, and on the order.
+// with adds a dimension: two multiplications, so that every bit of both halves depends on it and on the order.
 func (k key) with(v *id.ID) key {
 	a, b := binary.LittleEndian.Uint64(v[:8]), binary.LittleEndian.Uint64(v[8:])
 	high, low := bits.Mul64(a^k[0], b^0xa0761d6478bd642f)
@@ -24,8 +24,9 @@ func (k key) with(v *id.ID) key {
 	return key{high ^ lower ^ k[1], low ^ higher + k[0]}
 }
 
-// lookup is a map of what is kept under keys. Keys are as good as chance, so that one half of them says where to look, and what lies there is mostly it: one
-// line of the processor's cache is fetched where a map of the language fetches two or three. It holds no pointers that the collector would follow.
+// lookup is a hash map for keys that are random already: one half says where to look, and the first slot is mostly
+// the right one, so that one cache line is fetched where Go's map fetches two or three. It holds no pointers for the
+// garbage collector to follow.
 type lookup[V any] struct {
 	slots []slot[V]
 	used  int
@@ -39,7 +40,7 @@ type slot[V any] struct {
 // lookupLeast is a power of two, as all sizes are.
 const lookupLeast = 1 << 10
 
-// find the slot of a key, or the free one where it would be.
+// find returns the slot of a key, or the free slot where it belongs.
 func (l *lookup[V]) find(k key) (at uint64, found bool) {
 	mask := uint64(len(l.slots) - 1)
 	for at = k[0] & mask; l.slots[at].key != (key{}); at = (at + 1) & mask {
@@ -50,7 +51,7 @@ func (l *lookup[V]) find(k key) (at uint64, found bool) {
 	return at, false
 }
 
-// of a key; the zero value when nothing is kept.
+// of returns the value of a key; the zero value when there is none.
 func (l *lookup[V]) of(k key) (v V) {
 	if l.used == 0 {
 		return v
@@ -61,7 +62,7 @@ func (l *lookup[V]) of(k key) (v V) {
 	return v
 }
 
-// to is where the value of a key is kept, from now on; it is good until something else is kept or dropped.
+// to returns the place of a key's value, which is made if missing; valid until another key is added or dropped.
 func (l *lookup[V]) to(k key) *V {
 	if 3*l.used >= 2*len(l.slots) {
 		l.grow()
@@ -85,7 +86,7 @@ func (l *lookup[V]) grow() {
 	}
 }
 
-// drop what is kept under a key. Those behind it move up, so that no gap parts them from where they are looked for.
+// drop deletes a key. Those behind it move up, so that no gap hides them.
 func (l *lookup[V]) drop(k key) {
 	if l.used == 0 {
 		return

@@ -7,7 +7,8 @@ import (
 	"plimsoll/platform/id"
 )
 
-// What is kept and dropped at random is what a map of the language keeps, also where keys lie close together and round the end.
+// What is kept and dropped at random is what a map of the language keeps, also where keys lie close together and
+// round the end.
 func TestLookupIsAMap(t *testing.T) {
 	for _, close := range []uint64{1, 7, lookupLeast - 1, 1 << 40} {
 		rng := rand.New(rand.NewPCG(close, 1))
@@ -24,7 +25,8 @@ func TestLookupIsAMap(t *testing.T) {
 				model[k] = step
 			}
 			if l.of(k) != model[k] || l.used != len(model) {
-				t.Fatalf("keys within %d, step %d: %d, %d wanted; %d kept, %d wanted", close, step, l.of(k), model[k], l.used, len(model))
+				t.Fatalf("keys within %d, step %d: %d, %d wanted; %d kept, %d wanted", close, step, l.of(k), model[k],
+					l.used, len(model))
 			}
 		}
 		for k, v := range model {
@@ -39,8 +41,10 @@ func TestKeysTellCombinationsApart(t *testing.T) {
 	a, b := id.New(), id.New()
 	seen := map[key]string{}
 	for name, k := range map[string]key{
-		"a": keyOf(1, 1).with(&a), "b": keyOf(1, 1).with(&b), "ab": keyOf(1, 2).with(&a).with(&b), "ba": keyOf(1, 2).with(&b).with(&a), "aa": keyOf(1, 2).with(&a).with(&a),
-		"another register": keyOf(2, 1).with(&a), "nothing": keyOf(1, 1).with(&id.ID{}), "twice nothing": keyOf(1, 2).with(&id.ID{}).with(&id.ID{}),
+		"a": keyOf(1, 1).with(&a), "b": keyOf(1, 1).with(&b), "ab": keyOf(1, 2).with(&a).with(&b),
+		"ba": keyOf(1, 2).with(&b).with(&a), "aa": keyOf(1, 2).with(&a).with(&a),
+		"another register": keyOf(2, 1).with(&a), "nothing": keyOf(1, 1).with(&id.ID{}),
+		"twice nothing": keyOf(1, 2).with(&id.ID{}).with(&id.ID{}),
 	} {
 		if twin, there := seen[k]; there {
 			t.Errorf("%s is %s", name, twin)

@@ -82,7 +82,8 @@ func sum(made map[unit]Tally) (all Tally) {
 	return all
 }
 
-// Tables of a document are used again for another one, of another organisation and in another stream: nothing of what they have held shows.
+// Tables of a document are used again for another one, of another organisation and in another stream: nothing of what
+// they have held shows.
 func TestWhatIsUsedAgainShowsNothingOfBefore(t *testing.T) {
 	options := Options{Organisations: 4, Documents: 4000, Items: 200, Warehouses: 9, Counterparties: 200, Seed: 11}
 	first := newMaker(t, options).all()

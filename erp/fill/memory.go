@@ -3,6 +3,7 @@ package fill
 import (
 	"fmt"
 
+	"plimsoll/erp/books"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
@@ -10,37 +11,40 @@ import (
 	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
-
-	"plimsoll/erp"
 )
 
-// memory is what the registers of an organisation hold while its history is made, so that rules can be asked as posting asks them. Documents come in the
-// order of time and are never changed. It holds what can still be asked for, not all that was: balances at zero and layers used up are gone, and what
-// belongs to a paper goes with it.
+// memory holds the registers of an organisation while its history is generated, so that rules can ask what they ask
+// when posting. Documents come in order of time and are never changed. It holds what can still be asked for: zero
+// balances and used-up layers are deleted, and what belongs to a document goes with it.
 type memory struct {
 	kept     map[string]*keptRegister // all there are
 	balances lookup[sums]
 	layers   lookup[*layers]
 }
 
-// keptRegister says under how many of the first dimensions balances are kept: by as many as somebody asks.
+// keptRegister says by how many leading dimensions balances are kept: by as many as somebody asks for.
 type keptRegister struct {
 	meta   *metadata.Accumulation
 	number uint8
 	by     []int
 }
 
-// asked are the registers whose balances rules and generators ask for, each by so many of its dimensions.
+// asked lists the registers whose balances rules and generators ask for, each with the number of dimensions.
 var asked = map[string][]int{
-	erp.Stock: {2}, erp.Reserves: {2}, erp.CustomerOrders: {2}, erp.SupplierOrders: {2}, erp.ToReceive: {2}, erp.ToShip: {2}, erp.Cells: {3},
-	erp.CustomerSettlements: {1}, erp.SupplierSettlements: {1}, erp.Cash: {1}, erp.PaymentPlan: {1, 2}, erp.Investments: {1},
-	erp.CustomerAdvances: {1}, erp.SupplierAdvances: {1},
+	books.Stock.Name(): {2}, books.Reserves.Name(): {2}, books.CustomerOrders.Name(): {2},
+	books.SupplierOrders.Name(): {2},
+	books.ToReceive.Name():      {2},
+	books.ToShip.Name():         {2}, books.Cells.Name(): {3},
+	books.CustomerSettlements.Name(): {1}, books.SupplierSettlements.Name(): {1}, books.Cash.Name(): {1},
+	books.PaymentPlan.Name():      {1, 2},
+	books.Investments.Name():      {1},
+	books.CustomerAdvances.Name(): {1}, books.SupplierAdvances.Name(): {1},
 }
 
-// sums are what resources come to; no register has more of them.
+// sums of resources; no register has more of them.
 type sums [2]int64
 
-// layers of a place, the oldest first, from the first that is not used up.
+// layers of a place, oldest first, starting with the first that is not used up.
 type layers struct {
 	all  []layer
 	used int
@@ -61,7 +65,7 @@ func newMemory(app *metadata.Application) *memory {
 	return m
 }
 
-// under are the first columns of a table, which are references.
+// under holds the leading columns of a table, which are references.
 func under(t *rowset.Table, columns int) (all [dimensionsMax][]id.ID) {
 	for i := range columns {
 		all[i] = rowset.ColumnAt[id.ID](t, i)
@@ -88,8 +92,8 @@ func put(cell any, v int64) {
 	}
 }
 
-// answer what the rules need to know of registers.
-func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *posting.Facts) error {
+// answer what the rules ask about registers.
+func (m *memory) answer(d *document.Document, needs []posting.Need, facts *posting.Facts) error {
 	clear(facts.Balances)
 	clear(facts.Layers)
 	for _, n := range needs {
@@ -98,9 +102,9 @@ func (m *memory) answer(d *document.Document, needs []posting.Balance, facts *po
 			name = n.As
 		}
 		switch k := m.kept[n.Register]; {
-		case n.Keys == nil: // nobody else is here to be locked out
 		case k == nil:
-			return fmt.Errorf("the rules of %s ask what is stated in %s, which a fill does not keep", d.Meta.Name, n.Register)
+			return fmt.Errorf("the rules of %s ask what is stated in %s, which a fill does not keep", d.Meta.Name,
+				n.Register)
 		case k.meta.Layered:
 			facts.Layers[name] = m.lend(d, k.meta, n.Keys)
 		default:
@@ -156,7 +160,7 @@ func (m *memory) key(register string, under ...id.ID) key {
 	return k
 }
 
-// lend the oldest layers of the places of a document, as many as hold what it takes and what others have reserved.
+// lend returns the oldest layers of a document's places, enough for what it takes and others have reserved.
 func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
 	lines := d.Section("lines")
 	of, quantity := rowset.Column[id.ID](lines, "item"), rowset.Column[amount.Quantity](lines, "quantity")
@@ -167,7 +171,7 @@ func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rows
 		if there == nil {
 			continue
 		}
-		required := m.balance(erp.Reserves, warehouses[row], item)
+		required := m.balance(books.Reserves.Name(), warehouses[row], item)
 		for i := range of {
 			if of[i] == item {
 				required += int64(quantity[i])
@@ -195,7 +199,7 @@ func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rows
 	return found
 }
 
-// first layers that hold what is required.
+// first layers that hold the required quantity.
 func (l *layers) first(required int64) []layer {
 	n := l.used
 	for ; n < len(l.all) && required > 0; n++ {
@@ -204,19 +208,19 @@ func (l *layers) first(required int64) []layer {
 	return l.all[l.used:n]
 }
 
-// Layers have a lookup of their own, in which there is one register: any number stands for it.
+// Layers have a lookup of their own with only one register, so any number stands for it.
 const (
 	layersNumber    = 0
 	placeDimensions = 2
 )
 
-// placeOf is what layers lie under.
+// placeOf layers.
 func placeOf(warehouse, item *id.ID) key {
 	return keyOf(layersNumber, placeDimensions).with(warehouse).with(item)
 }
 
-// keep the record sets of a document. What it states in information registers nobody asks for: that nothing is stated twice is up to the
-// generators, and to the unique indexes.
+// keep the record sets of a document. Information registers are not kept: generators and unique indexes see to it
+// that nothing is stated twice.
 func (m *memory) keep(records *posting.Records) error {
 	for _, moved := range records.Movements {
 		k := m.kept[moved.Register]
@@ -274,7 +278,8 @@ func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) erro
 			there.all = append(there.all, layer{from, line, values})
 			continue
 		}
-		if there.used == len(there.all) || there.all[there.used].document != from || there.all[there.used].line != line {
+		if there.used == len(there.all) || there.all[there.used].document != from ||
+			there.all[there.used].line != line {
 			return fmt.Errorf("the rules take layers in another order than that in which they are given")
 		}
 		there.take(values)
@@ -296,10 +301,10 @@ func (l *layers) take(values sums) {
 	}
 }
 
-// forget what belongs to a paper that nothing will be made of any more.
+// forget what belongs to a document without further follow-up.
 func (m *memory) forget(d *document.Document) {
-	if d.Meta.Name == erp.PaymentRequest {
-		m.drop(erp.PaymentPlan, rowset.Column[id.ID](d.Header, "contract")[0], d.ID)
+	if d.Meta.Name == books.PaymentRequest {
+		m.drop(books.PaymentPlan.Name(), rowset.Column[id.ID](d.Header, "contract")[0], d.ID)
 		return
 	}
 	registers := waitsIn(d.Meta.Name)
@@ -315,17 +320,17 @@ func (m *memory) forget(d *document.Document) {
 	}
 }
 
-// waitsIn are the registers that know what of a document is still to be done.
+// waitsIn lists the registers that know what is still to be done for a document.
 func waitsIn(kind string) []string {
 	switch kind {
-	case erp.CustomerOrder:
-		return []string{erp.CustomerOrders}
-	case erp.SupplierOrder:
-		return []string{erp.SupplierOrders}
-	case erp.GoodsReceipt, erp.OtherGoodsReceipt:
-		return []string{erp.ToReceive}
-	case erp.GoodsSale, erp.InternalConsumption, erp.AssetCommissioning:
-		return []string{erp.ToShip}
+	case books.CustomerOrder:
+		return []string{books.CustomerOrders.Name()}
+	case books.SupplierOrder:
+		return []string{books.SupplierOrders.Name()}
+	case books.GoodsReceipt, books.OtherGoodsReceipt:
+		return []string{books.ToReceive.Name()}
+	case books.GoodsSale, books.InternalConsumption, books.AssetCommissioning:
+		return []string{books.ToShip.Name()}
 	}
 	return nil
 }

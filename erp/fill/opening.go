@@ -1,18 +1,18 @@
 package fill
 
 import (
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 )
 
-// openingSum is what lies on every bank account before anything is paid.
+// openingSum is the opening balance of every bank account.
 const openingSum = amount.Money(1e13)
 
 const openingComment = "Ввод начальных остатков"
 
-// opening is what an organisation begins with: cash on every bank account, and the assortment of every warehouse.
+// opening documents of an organisation: cash on every bank account, and the assortment of every warehouse.
 func (h *history) opening() (all []func() *document.Document) {
 	for _, account := range h.o.banks() {
 		all = append(all, func() *document.Document { return h.openingCash(account) })
@@ -27,24 +27,24 @@ func (h *history) opening() (all []func() *document.Document) {
 	return all
 }
 
-// openingCash has been paid ahead by the customer that trades least.
+// openingCash was prepaid by the customer that trades least.
 func (h *history) openingCash(account id.ID) *document.Document {
 	last := min(h.o.counterparties.count, dealsActive) - 1
-	d := h.deal(erp.BankReceipt, h.under(last, h.o.contractsOf(last).first), openingComment)
+	d := h.deal(books.BankReceipt, h.under(last, h.o.contractsOf(last).first), openingComment)
 	set(d, "cash_account", account)
 	set(d, "bank_reference", "BR-0")
 	set(d, "amount", openingSum)
 	return d
 }
 
-// openingReceipt brings more of what is hot.
+// openingReceipt brings more of the hot items.
 func (h *history) openingReceipt(warehouse id.ID, from, to int) *document.Document {
-	d := h.trade(erp.GoodsReceipt, warehouse, h.supplier(), openingComment)
+	d := h.trade(books.GoodsReceipt, warehouse, h.supplier(), openingComment)
 	for i := from; i < to; i++ {
 		addLine(d, h.itemIDs[i], amount.Quantity(1000*(20+h.rng.IntN(80)+openingOfHottest/(i+1))))
 	}
 	return d
 }
 
-// openingOfHottest is how much more there is of the first item.
+// openingOfHottest is the extra quantity of the first item.
 const openingOfHottest = 4000

@@ -1,26 +1,28 @@
 package fill
 
 import (
-	"plimsoll/erp"
+	"plimsoll/erp/books"
+	"plimsoll/erp/invoices"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/rowset"
 )
 
-func invoiceIssued(h *history) *document.Document { return h.invoice(erp.InvoiceIssued) }
+func invoiceIssued(h *history) *document.Document { return h.invoice(books.InvoiceIssued) }
 
 func invoiceReceived(h *history) *document.Document {
-	d := h.invoice(erp.InvoiceReceived)
+	d := h.invoice(books.InvoiceReceived)
 	if d != nil {
 		set(d, "invoice_number", h.foreign("F%08d"))
 	}
 	return d
 }
 
-// invoice of the oldest deal that has none yet; when all have one, of the oldest payment of which something is still ahead.
+// invoice of the oldest deal that has none yet; when all have one, of the oldest payment of which a part is still
+// prepaid.
 func (h *history) invoice(kind string) *document.Document {
-	of := erp.InvoicedBy(kind)
+	of := invoices.InvoicedBy(kind)
 	for _, deals := range of.Deals {
 		if basis := h.takeOf(queue{deals, kind}); basis != nil {
 			return h.invoiceOf(kind, basis)
@@ -44,14 +46,14 @@ func (h *history) invoiceOf(kind string, basis *document.Document) *document.Doc
 	return d
 }
 
-// isAhead tells whether more has been paid ahead under the contract of a payment than invoices of the type are of.
+// isAhead tells whether more is prepaid under a payment's contract than invoices of the type cover.
 func (h *history) isAhead(kind string, payment *document.Document) bool {
-	of, contract := erp.InvoicedBy(kind), rowset.Column[id.ID](payment.Header, "contract")[0]
-	return -h.memory.balance(of.Settlements, contract) > h.memory.balance(of.Advances, contract)
+	of, contract := invoices.InvoicedBy(kind), rowset.Column[id.ID](payment.Header, "contract")[0]
+	return -h.memory.balance(of.Settlements.Name(), contract) > h.memory.balance(of.Advances.Name(), contract)
 }
 
-// payersTried until one is found who owes something; after that somebody pays ahead. prepaidShare of the receipts are of an order that is still to be sold, besides
-// what is owed.
+// payersTried before the payer prepays: so many are asked whether they owe something. prepaidShare of the receipts
+// pay, besides what is owed, for an order that is still to be sold.
 const (
 	payersTried  = 5
 	prepaidShare = 0.3
@@ -62,63 +64,64 @@ func bankReceipt(h *history) *document.Document {
 	if sum == 0 {
 		payer, sum = h.paid()
 	}
-	d := h.deal(erp.BankReceipt, payer, "")
+	d := h.deal(books.BankReceipt, payer, "")
 	set(d, "cash_account", h.bank())
 	set(d, "bank_reference", h.foreign("BR%08d"))
 	set(d, "amount", sum)
 	return d
 }
 
-// paid is what some customer owes, or any sum.
+// paid is what some customer owes, or a random sum.
 func (h *history) paid() (payer deal, sum amount.Money) {
 	for range payersTried {
 		payer = h.customer()
-		if sum = h.owed(erp.CustomerSettlements, payer); sum > 0 {
+		if sum = h.owed(books.CustomerSettlements.Name(), payer); sum > 0 {
 			return payer, sum
 		}
 	}
 	return payer, amount.Money(100 * (1000 + h.rng.IntN(100_000)))
 }
 
-// prepaid order, with what is owed besides; nothing when none is to be.
+// prepaid order with what is owed besides; nothing when there is none to prepay.
 func (h *history) prepaid() (payer deal, sum amount.Money) {
-	orders := h.waiting[queue{erp.CustomerOrder, erp.GoodsSale}]
+	orders := h.waiting[queue{books.CustomerOrder, books.GoodsSale}]
 	if h.rng.Float64() >= prepaidShare || len(orders) == 0 {
 		return payer, 0
 	}
 	order := h.papers[orders[h.rng.IntN((len(orders)+1)/2)]] // one of the older half, which will be sold sooner
 	payer = dealIn(order.Document)
-	return payer, max(0, h.owed(erp.CustomerSettlements, payer)) + rowset.Column[amount.Money](order.Header, "total")[0]
+	return payer, max(0, h.owed(books.CustomerSettlements.Name(), payer)) +
+		rowset.Column[amount.Money](order.Header, "total")[0]
 }
 
-// bank account of an organisation; the last of its accounts is the cash desk.
+// bank account of an organisation; the last account is the cash desk.
 func (h *history) bank() id.ID { return h.o.banks()[h.rng.IntN(bankAccountsEach)] }
 
 func (o *organisation) banks() []id.ID { return o.cashAccounts[:bankAccountsEach] }
 
-// owed under a contract; below zero it is paid ahead.
+// owed under a contract; negative when prepaid.
 func (h *history) owed(register string, under deal) amount.Money {
 	return amount.Money(h.memory.balance(register, under.contract))
 }
 
-// aheadShare of the requests are to pay an order ahead.
+// aheadShare of the requests prepay an order.
 const aheadShare = 0.15
 
-// paymentRequest of all that the oldest purchase comes to that has not been requested yet, or of some sum of no purchase in particular.
+// paymentRequest for what is still to be requested of the oldest purchase, or for a random sum without a purchase.
 func paymentRequest(h *history) *document.Document {
-	kinds := []string{erp.ServicePurchase, erp.GoodsReceipt}
+	kinds := []string{books.ServicePurchase, books.GoodsReceipt}
 	if h.rng.Float64() < aheadShare {
-		kinds = []string{erp.SupplierOrder}
+		kinds = []string{books.SupplierOrder}
 	}
 	for _, of := range kinds {
-		if basis := h.takeOf(queue{of, erp.PaymentRequest}); basis != nil {
-			d := h.same(erp.PaymentRequest, basis)
+		if basis := h.takeOf(queue{of, books.PaymentRequest}); basis != nil {
+			d := h.same(books.PaymentRequest, basis)
 			set(d, "basis", basis.ID)
 			set(d, "amount", rowset.Column[amount.Money](basis.Header, "total")[0])
 			return d
 		}
 	}
-	d := h.deal(erp.PaymentRequest, h.supplier(), "")
+	d := h.deal(books.PaymentRequest, h.supplier(), "")
 	set(d, "amount", amount.Money(100*(1000+h.rng.IntN(100_000))))
 	return d
 }
@@ -126,15 +129,15 @@ func paymentRequest(h *history) *document.Document {
 // bankPayment by the oldest request, as far as there is cash.
 func bankPayment(h *history) *document.Document {
 	account := h.bank()
-	there := amount.Money(h.memory.balance(erp.Cash, account))
+	there := amount.Money(h.memory.balance(books.Cash.Name(), account))
 	if there <= 0 {
 		return nil
 	}
-	request := h.takeOf(queue{erp.PaymentRequest, erp.BankPayment})
+	request := h.takeOf(queue{books.PaymentRequest, books.BankPayment})
 	if request == nil {
 		return nil
 	}
-	d := h.same(erp.BankPayment, request)
+	d := h.same(books.BankPayment, request)
 	set(d, "request", request.ID)
 	set(d, "cash_account", account)
 	set(d, "bank_reference", h.foreign("BP%08d"))
@@ -142,24 +145,24 @@ func bankPayment(h *history) *document.Document {
 	return d
 }
 
-// same begins a document of the deal of another one.
+// same starts a document with the deal of another one.
 func (h *history) same(kind string, as *document.Document) *document.Document {
 	return h.deal(kind, dealIn(as), "")
 }
 
-// dealIn the header of a document.
+// dealIn reads the deal from a document's header.
 func dealIn(d *document.Document) deal {
 	return deal{rowset.Column[id.ID](d.Header, "counterparty")[0], rowset.Column[id.ID](d.Header, "contract")[0]}
 }
 
-// registrar sets off what a counterparty owes as a customer against what it is owed as a supplier; where there is nothing to be set off, a debt
-// of one customer is taken over by another.
+// registrar sets off what a counterparty owes as a customer against what it is owed as a supplier. Where there is
+// nothing to set off, another customer takes over a debt.
 func registrar(h *history) *document.Document {
-	d := h.begin(erp.SettlementRegistrar, "")
+	d := h.begin(books.SettlementRegistrar, "")
 	one := h.active()
 	customer, supplier := h.dealOf(one, 0), h.dealOf(one, 1)
-	owed := h.owed(erp.CustomerSettlements, customer)
-	if sum := min(owed, h.owed(erp.SupplierSettlements, supplier)); sum > 0 {
+	owed := h.owed(books.CustomerSettlements.Name(), customer)
+	if sum := min(owed, h.owed(books.SupplierSettlements.Name(), supplier)); sum > 0 {
 		addClaim(d, supplier, true, sum, 0)
 		addClaim(d, customer, false, 0, sum)
 		return d

@@ -6,12 +6,12 @@ import (
 	"math"
 	"time"
 
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/skew"
 	"plimsoll/platform/problem"
 )
 
-// Sizes say what base it is: the same Sizes, the same base.
+// Sizes of a base: the same Sizes give the same base.
 type Sizes struct {
 	Organisations  int            `json:"organisations"`
 	Warehouses     int            `json:"warehouses"`
@@ -24,9 +24,9 @@ type Sizes struct {
 	Departments    int            `json:"departments"`
 	Partners       int            `json:"partners"`
 	Documents      map[string]int `json:"documents"` // by type
-	// Opening stock and cash are documents on top of Documents; else they are some of them.
+	// Opening stock and cash are documents on top of Documents when set, otherwise part of them.
 	Opening bool `json:"opening_on_top"`
-	// Assortment is how many items a warehouse trades in: the hottest.
+	// Assortment is how many items a warehouse trades in: the hottest ones.
 	Assortment int       `json:"assortment"`
 	Months     int       `json:"months"`
 	Until      time.Time `json:"until"`
@@ -35,7 +35,6 @@ type Sizes struct {
 
 const (
 	contractsLeast         = 2 // of a counterparty: one as a customer, one as a supplier
-	documentsAtOnce        = 3000
 	departmentsEach        = 5
 	employeesPerDepartment = 3
 	assetsLeast            = 60 // of an organisation
@@ -43,11 +42,15 @@ const (
 	monthsOfScale          = 12
 )
 
-// SizesOf resolves options; it touches nothing.
+// documentsAtOnce are as many as one unit makes; tests have fewer.
+var documentsAtOnce = 3000
+
+// SizesOf resolves options; it needs no database.
 func SizesOf(o Options) (s Sizes, err error) {
 	if o.Scale != 0 {
 		if math.IsNaN(o.Scale) || o.Scale < ScaleMin || o.Scale > ScaleMax {
-			return s, problem.New(problem.Usage, fmt.Errorf("fill at scale %g", o.Scale), fmt.Sprintf("scales go from %g to %d; 1 is the base of claim C02", ScaleMin, ScaleMax))
+			return s, problem.New(problem.Usage, fmt.Errorf("fill at scale %g", o.Scale),
+				fmt.Sprintf("scales go from %g to %d; 1 is the base of claim C02", ScaleMin, ScaleMax))
 		}
 		s = scaled(o.Scale)
 	} else if s, err = o.sizes(); err != nil {
@@ -67,20 +70,25 @@ func (o Options) sizes() (s Sizes, err error) {
 		given, standard int
 		to              *int
 	}{
-		{"organisations", o.Organisations, OrganisationsDefault, &s.Organisations}, {"items", o.Items, ItemsDefault, &s.Items},
-		{"warehouses", o.Warehouses, WarehousesDefault, &s.Warehouses}, {"counterparties", o.Counterparties, CounterpartiesDefault, &s.Counterparties},
+		{"organisations", o.Organisations, OrganisationsDefault, &s.Organisations},
+		{"items", o.Items, ItemsDefault, &s.Items},
+		{"warehouses", o.Warehouses, WarehousesDefault, &s.Warehouses},
+		{"counterparties", o.Counterparties, CounterpartiesDefault, &s.Counterparties},
 		{"users", o.Users, UsersDefault, &s.Users},
 	} {
 		*size.to = cmp.Or(size.given, max(size.standard, s.Organisations))
 		if *size.to < 1 || size.to != &s.Items && *size.to < s.Organisations {
-			return s, problem.New(problem.Usage, fmt.Errorf("fill with %d %s", *size.to, size.name), "every organisation needs at least one")
+			return s, problem.New(problem.Usage, fmt.Errorf("fill with %d %s", *size.to, size.name),
+				"every organisation needs at least one")
 		}
 	}
-	s.Contracts, s.Departments, s.Partners = contractsLeast*s.Counterparties, departmentsEach*s.Organisations, s.Organisations
+	s.Contracts = contractsLeast * s.Counterparties
+	s.Departments = departmentsEach * s.Organisations
+	s.Partners = s.Organisations
 	s.Employees = employeesPerDepartment * s.Departments
 	s.Documents = counted(max(0, cmp.Or(o.Documents, DocumentsDefault)), weightsOf(o))
-	// As many against counterparties as in the base of claim C02, and some that no document has been made of.
-	s.Assets = max(assetsLeast*s.Organisations, s.Counterparties*2/5, 2*s.Documents[erp.AssetCommissioning])
+	// As many contracts per counterparty as in the base of claim C02, and some without documents.
+	s.Assets = max(assetsLeast*s.Organisations, s.Counterparties*2/5, 2*s.Documents[books.AssetCommissioning])
 	s.Opening, s.Assortment, s.Months = true, min(s.Items, assortmentMax), monthsDefault
 	return s, nil
 }
@@ -95,20 +103,21 @@ func (s Sizes) Total() (n int) {
 
 // Elements of all catalogs.
 func (s Sizes) Elements() int {
-	return s.Organisations*(1+cashAccountsEach+len(expenseNames)) + s.Warehouses*(1+cellsPerWarehouse) + s.Items + s.Users + s.Counterparties + s.Contracts +
+	return s.Organisations*(1+cashAccountsEach+len(expenseNames)) + s.Warehouses*(1+cellsPerWarehouse) + s.Items +
+		s.Users + s.Counterparties + s.Contracts +
 		s.Assets + s.Employees + s.Departments + s.Partners + len(groups) + len(serviceNames)
 }
 
 // seasons of trade, by month.
 var seasons = [12]float64{0.75, 0.85, 1.0, 1.0, 0.95, 0.95, 0.9, 0.9, 1.05, 1.1, 1.15, 1.4}
 
-// part of the time of a history, within a month: what a unit of work makes of it.
+// part is a period of the history within a month: what one unit makes of it.
 type part struct {
 	from, to time.Time
 	weight   float64
 }
 
-// parts of a history of so many documents, the earliest first: months, cut where they have more than is made at once.
+// parts of a history, earliest first: months, divided where they have more documents than one unit takes.
 func (s Sizes) parts(documents int) (all []part) {
 	cuts := max(1, (documents+s.Months*documentsAtOnce-1)/(s.Months*documentsAtOnce))
 	// Months of 30 days and a bit, so that three of them always touch the month before them.
@@ -119,8 +128,9 @@ func (s Sizes) parts(documents int) (all []part) {
 		}
 		step := next.Sub(at) / time.Duration(cuts)
 		for cut := range cuts {
-			// Ids of documents tell the millisecond: no part begins within one.
-			p := part{at.Add(time.Duration(cut) * step).Truncate(time.Millisecond), at.Add(time.Duration(cut+1) * step).Truncate(time.Millisecond), 0}
+			// Ids of documents contain the millisecond: no part begins within one.
+			p := part{at.Add(time.Duration(cut) * step).Truncate(time.Millisecond),
+				at.Add(time.Duration(cut+1) * step).Truncate(time.Millisecond), 0}
 			if cut == cuts-1 {
 				p.to = next
 			}
@@ -132,23 +142,25 @@ func (s Sizes) parts(documents int) (all []part) {
 	return all
 }
 
-// company is what an organisation has of the sizes.
+// company is an organisation's share of the sizes.
 type company struct {
 	n                                                                               int
 	warehouses, counterparties, contracts, assets, employees, departments, partners slice
 	parts                                                                           []part
 	documents                                                                       []map[string]int // by part
-	opening                                                                         int              // receipts and bank receipts before anything else
+	// receipts and bank receipts before anything else
+	opening int
 }
 
-// slice of the elements of a catalog: those from first on.
+// slice of a catalog's elements: those from first on.
 type slice struct{ first, count int }
 
-// companies shares out the sizes: the first ones are big.
+// companies divides the sizes: the first organisations are big.
 func (s Sizes) companies() []company {
 	weights := make([]float64, s.Organisations)
 	for i := range weights {
-		weights[i] = math.Pow(float64(i+1)/float64(len(weights)), 1.0/skew.Mild) - math.Pow(float64(i)/float64(len(weights)), 1.0/skew.Mild)
+		weights[i] = math.Pow(float64(i+1)/float64(len(weights)),
+			1.0/skew.Mild) - math.Pow(float64(i)/float64(len(weights)), 1.0/skew.Mild)
 	}
 	all := make([]company, s.Organisations)
 	split := func(total, least int, to func(*company) *slice) {
@@ -162,7 +174,9 @@ func (s Sizes) companies() []company {
 	split(s.Counterparties, 1, func(c *company) *slice { return &c.counterparties })
 	split(s.Assets, min(assetsLeast, s.Assets/s.Organisations), func(c *company) *slice { return &c.assets })
 	split(s.Employees, 1, func(c *company) *slice { return &c.employees })
-	split(s.Departments, min(departmentsEach, s.Departments/s.Organisations), func(c *company) *slice { return &c.departments })
+	split(s.Departments, min(departmentsEach, s.Departments/s.Organisations), func(c *company) *slice {
+		return &c.departments
+	})
 	split(s.Partners, 1, func(c *company) *slice { return &c.partners })
 	first, spare, so := 0, s.Contracts-contractsLeast*s.Counterparties, 0
 	for i := range all { // as many of a counterparty everywhere
@@ -192,7 +206,7 @@ func (s Sizes) shareDocuments(all []company, weights []float64) {
 	}
 }
 
-// shareOut documents over the parts of the history.
+// shareOut divides documents over the parts of the history.
 func (c *company) shareOut(counts map[string]int, s Sizes) {
 	total := c.opening
 	for _, n := range counts {
@@ -214,19 +228,20 @@ func (c *company) shareOut(counts map[string]int, s Sizes) {
 	}
 }
 
-// settle what an organisation cannot make, and what its opening has made.
+// settle removes what an organisation cannot make, and counts what its opening has made.
 func (s Sizes) settle(counts map[string]int, c *company) {
 	if c.warehouses.count < warehousesLeast { // none is addressed
-		counts[erp.GoodsReceipt] += counts[erp.WarehouseIssueOrder] + counts[erp.WarehouseReceiptOrder]
-		counts[erp.WarehouseIssueOrder], counts[erp.WarehouseReceiptOrder] = 0, 0
+		counts[books.GoodsReceipt] += counts[books.WarehouseIssueOrder] + counts[books.WarehouseReceiptOrder]
+		counts[books.WarehouseIssueOrder], counts[books.WarehouseReceiptOrder] = 0, 0
 	}
 	if !s.Opening {
 		receipts := c.opening - bankAccountsEach
-		counts[erp.GoodsReceipt], counts[erp.BankReceipt] = max(0, counts[erp.GoodsReceipt]-receipts), max(0, counts[erp.BankReceipt]-bankAccountsEach)
+		counts[books.GoodsReceipt], counts[books.BankReceipt] = max(0, counts[books.GoodsReceipt]-receipts),
+			max(0, counts[books.BankReceipt]-bankAccountsEach)
 	}
 }
 
-// total of the documents of an organisation, with its opening.
+// total of an organisation's documents, with its opening.
 func (c *company) total() int {
 	n := c.opening
 	for _, counts := range c.documents {

@@ -5,9 +5,10 @@ import (
 	"math"
 
 	"plimsoll/erp"
+	"plimsoll/erp/books"
 )
 
-// Bounds of a scale: the least still has one of everything.
+// Bounds of a scale: the smallest base still has one of everything.
 const (
 	ScaleMin = 0.0001
 	ScaleMax = 1000
@@ -15,20 +16,29 @@ const (
 
 // proportions of the base of claim C02, which is scale 1.
 var proportions = struct {
-	organisations, warehouses, items, users, counterparties, contracts, assets, employees, departments, partners int
-	documents                                                                                                    map[string]int
+	organisations, warehouses, items, users, counterparties, contracts int
+
+	assets, employees, departments, partners int
+
+	documents map[string]int
 }{
-	organisations: 56, warehouses: 3_500, items: 80_000, users: 25_000, counterparties: 2_500_000, contracts: 28_000_000, assets: 1_000_000,
+	organisations: 56, warehouses: 3_500, items: 80_000, users: 25_000, counterparties: 2_500_000,
+	contracts: 28_000_000, assets: 1_000_000,
 	employees: 700_000, departments: 1_800, partners: 90_000,
 	documents: map[string]int{
-		erp.SettlementRegistrar: 1_622_037, erp.PaymentRequest: 1_067_654, erp.BankPayment: 1_067_386, erp.InvoiceReceived: 1_027_831,
-		erp.SupplierOrder: 778_551, erp.GoodsReceipt: 777_796, erp.CustomerOrder: 723_716, erp.InvoiceIssued: 567_056, erp.BankReceipt: 537_417,
-		erp.WarehouseIssueOrder: 339_371, erp.GoodsSale: 334_494, erp.WarehouseReceiptOrder: 285_622, erp.ServicePurchase: 206_605,
-		erp.InternalConsumption: 157_894, erp.OtherGoodsReceipt: 137_313, erp.ServiceSale: 136_486, erp.AssetCommissioning: 129_407,
+		books.SettlementRegistrar: 1_622_037, books.PaymentRequest: 1_067_654, books.BankPayment: 1_067_386,
+		books.InvoiceReceived: 1_027_831,
+		books.SupplierOrder:   778_551, books.GoodsReceipt: 777_796, books.CustomerOrder: 723_716,
+		books.InvoiceIssued:       567_056,
+		books.BankReceipt:         537_417,
+		books.WarehouseIssueOrder: 339_371, books.GoodsSale: 334_494, books.WarehouseReceiptOrder: 285_622,
+		books.ServicePurchase:     206_605,
+		books.InternalConsumption: 157_894, books.OtherGoodsReceipt: 137_313, books.ServiceSale: 136_486,
+		books.AssetCommissioning: 129_407,
 	},
 }
 
-// Reported are the documents of the report's base, by type.
+// Reported documents of the report's base, by type.
 func Reported() map[string]int { return maps.Clone(proportions.documents) }
 
 const (
@@ -36,15 +46,18 @@ const (
 	warehousesLeast = 2  // the second one is addressed
 )
 
-// scaled are the sizes of the base of C02 times a scale.
+// scaled returns the sizes of the base of C02 times a scale.
 func scaled(scale float64) Sizes {
 	times := func(n, least int) int { return max(least, int(math.Round(float64(n)*scale))) }
 	p := proportions
-	s := Sizes{Organisations: times(p.organisations, 1), Items: times(p.items, itemsLeast), Documents: map[string]int{}, Months: monthsOfScale}
+	s := Sizes{Organisations: times(p.organisations, 1), Items: times(p.items, itemsLeast), Documents: map[string]int{},
+		Months: monthsOfScale}
 	s.Warehouses = times(p.warehouses, max(warehousesLeast, s.Organisations))
 	each := s.Organisations
 	s.Users, s.Counterparties, s.Assets = times(p.users, each), times(p.counterparties, each), times(p.assets, each)
-	s.Employees, s.Departments, s.Partners = times(p.employees, each), times(p.departments, each), times(p.partners, each)
+	s.Employees = times(p.employees, each)
+	s.Departments = times(p.departments, each)
+	s.Partners = times(p.partners, each)
 	s.Contracts = max(times(p.contracts, 1), contractsLeast*s.Counterparties)
 	for name, n := range p.documents {
 		s.Documents[name] = times(n, 1)
@@ -53,8 +66,8 @@ func scaled(scale float64) Sizes {
 	return s
 }
 
-// A warehouse has so many of the hottest items that what comes of each in the history is this often; but never fewer than users look for, nor more than
-// they can.
+// A warehouse trades in so many of the hottest items that each is moved this often in the history; but in no fewer
+// than users look for, and in no more than they can.
 const (
 	receivedEach    = 8
 	assortmentLeast = 200
@@ -62,14 +75,14 @@ const (
 )
 
 func (s Sizes) assortment() int {
-	lines := float64(s.Documents[erp.GoodsReceipt]) * LinesAverage
+	lines := float64(s.Documents[books.GoodsReceipt]) * LinesAverage
 	return min(s.Items, max(assortmentLeast, min(assortmentMax, int(lines/float64(receivedEach*s.Warehouses)))))
 }
 
-// trade is what a history of receipts and sales alone is made of.
-var trade = map[string]int{erp.GoodsSale: 4, erp.GoodsReceipt: 1}
+// trade is the mix of a history of receipts and sales alone.
+var trade = map[string]int{books.GoodsSale: 4, books.GoodsReceipt: 1}
 
-// weightsOf the types of documents: as C02 has them, unless it is trade alone.
+// weightsOf the document types: those of C02, unless the history is trade alone.
 func weightsOf(o Options) map[string]int {
 	if o.Trade {
 		return trade
@@ -77,7 +90,7 @@ func weightsOf(o Options) map[string]int {
 	return scaled(1).Documents
 }
 
-// counted shares out a number of documents by weights.
+// counted divides a number of documents by weights.
 func counted(documents int, by map[string]int) map[string]int {
 	names := typesOf()
 	weights := make([]float64, len(names))
@@ -91,7 +104,7 @@ func counted(documents int, by map[string]int) map[string]int {
 	return counts
 }
 
-// typesOf documents that a history has, in the order of the metadata.
+// typesOf documents in a history, in the order of the metadata.
 func typesOf() (names []string) {
 	for _, d := range erp.Metadata().Documents {
 		if proportions.documents[d.Name] > 0 {
@@ -101,7 +114,7 @@ func typesOf() (names []string) {
 	return names
 }
 
-// share splits a number by weights, so that the first n shares are always as many as their weights say, rounded.
+// share divides a number by weights, so that the first n shares always sum to their rounded weights.
 func share(total int, weights []float64) []int {
 	sum, so, given := 0.0, 0.0, 0
 	for _, w := range weights {

@@ -2,6 +2,7 @@ package fill
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,9 +16,10 @@ import (
 	"plimsoll/erp"
 	"plimsoll/platform/database"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/statement"
 )
 
-// Pace is how fast rows went into the tables.
+// Pace is how fast rows were written to the tables.
 type Pace struct {
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Rows    int64         `json:"rows"`
@@ -30,7 +32,7 @@ func (p Pace) RowsPerSecond() float64 { return float64(p.Rows) / max(p.Elapsed.S
 // BytesPerSecond of it.
 func (p Pace) BytesPerSecond() float64 { return float64(p.Bytes) / max(p.Elapsed.Seconds(), 1e-9) }
 
-// Raw is what a plain COPY of the rows of a fill takes.
+// Raw is the time of a plain COPY of a fill's rows.
 type Raw struct {
 	Streams int  `json:"streams"`
 	Plain   Pace `json:"plain"`   // into tables without indexes
@@ -38,11 +40,11 @@ type Raw struct {
 	Indexed Pace `json:"indexed"` // into tables that have their indexes
 }
 
-// rawSchema holds the tables that raw COPY goes into.
+// rawSchema holds the tables that raw COPY writes to.
 const rawSchema = "plimsoll_raw"
 
-// RawCopy dumps the rows that a fill has written to files in a directory, and COPYs them into the same tables in a schema of its own: without indexes,
-// then the indexes, then with them. The schema and the files go in the end.
+// RawCopy dumps the rows of a fill to files and COPYs them into the same tables in a schema of its own: without
+// indexes, then the indexes, then with them. Schema and files are deleted at the end.
 func RawCopy(ctx context.Context, db *database.Database, dir string, options Options) (raw Raw, err error) {
 	f := &filler{db: db, options: options, streams: max(1, options.Streams)}
 	f.journal = &journal{}
@@ -54,7 +56,8 @@ func RawCopy(ctx context.Context, db *database.Database, dir string, options Opt
 		return raw, err
 	}
 	if dir, err = os.MkdirTemp(dir, "plimsoll-raw-"); err != nil {
-		return raw, problem.New(problem.Environment, fmt.Errorf("make a folder for the rows: %w", err), "name another one in TMPDIR")
+		return raw, problem.New(problem.Environment, fmt.Errorf("make a folder for the rows: %w", err),
+			"name another one in TMPDIR")
 	}
 	defer os.RemoveAll(dir)
 	defer func() {
@@ -89,15 +92,16 @@ func (f *filler) dump(ctx context.Context, dir string) (all []dumped, err error)
 		all = append(all, dumped{table: name, file: filepath.Join(dir, name), columns: columns})
 	}
 	f.stage("dump", int64(len(all)))
-	err = f.each(ctx, len(all), func(ctx context.Context, conn *pgx.Conn, i int) error {
+	err = f.each(ctx, len(all), func(ctx context.Context, conn *pgx.Conn, i int) (err error) {
 		defer f.did(1)
 		d := &all[i]
 		file, err := os.Create(d.file)
 		if err != nil {
 			return err
 		}
-		defer file.Close()
-		tag, err := conn.PgConn().CopyTo(ctx, file, fmt.Sprintf("COPY %s (%s) TO STDOUT (FORMAT binary)", d.table, strings.Join(d.columns, ", ")))
+		defer func() { err = errors.Join(err, file.Close()) }()
+		tag, err := conn.PgConn().CopyTo(ctx, file,
+			fmt.Sprintf("COPY %s (%s) TO STDOUT (FORMAT binary)", d.table, strings.Join(d.columns, ", ")))
 		if err != nil {
 			return fmt.Errorf("dump %s: %w", d.table, err)
 		}
@@ -113,11 +117,13 @@ func (f *filler) dump(ctx context.Context, dir string) (all []dumped, err error)
 func (f *filler) raw(ctx context.Context, stage string, all []dumped, like string) (p Pace, err error) {
 	statements := []string{"DROP SCHEMA IF EXISTS " + rawSchema + " CASCADE", "CREATE SCHEMA " + rawSchema}
 	for _, d := range all {
-		statements = append(statements, fmt.Sprintf("CREATE TABLE %s.%s (LIKE %[2]s %[3]s) %[4]s", rawSchema, d.table, like, "WITH (autovacuum_enabled = off)"))
+		statements = append(statements, statement.SQL(
+			"CREATE TABLE {schema}.{table} (LIKE {table} {like}) WITH (autovacuum_enabled = off)",
+			statement.Names{"schema": rawSchema, "table": d.table, "like": like}))
 		p.Rows, p.Bytes = p.Rows+d.rows, p.Bytes+d.bytes
 	}
-	for _, statement := range statements {
-		if _, err := f.journal.conn.Exec(ctx, statement); err != nil {
+	for _, sql := range statements {
+		if _, err := f.journal.conn.Exec(ctx, sql); err != nil {
 			return p, fmt.Errorf("make tables for raw COPY: %w", err)
 		}
 	}
@@ -130,7 +136,9 @@ func (f *filler) raw(ctx context.Context, stage string, all []dumped, like strin
 			return err
 		}
 		defer file.Close()
-		if _, err := conn.PgConn().CopyFrom(ctx, file, fmt.Sprintf("COPY %s.%s (%s) FROM STDIN (FORMAT binary)", rawSchema, d.table, strings.Join(d.columns, ", "))); err != nil {
+		if _, err := conn.PgConn().CopyFrom(ctx, file,
+			fmt.Sprintf("COPY %s.%s (%s) FROM STDIN (FORMAT binary)", rawSchema, d.table,
+				strings.Join(d.columns, ", "))); err != nil {
 			return fmt.Errorf("raw COPY of %s: %w", d.table, err)
 		}
 		f.did(d.bytes)
@@ -141,9 +149,11 @@ func (f *filler) raw(ctx context.Context, stage string, all []dumped, like strin
 }
 
 func (f *filler) rawIndexes(ctx context.Context, all []dumped) (time.Duration, error) {
-	rows, err := f.journal.conn.Query(ctx, `SELECT regexp_replace(pg_get_indexdef(i.indexrelid), ' ON (\S+\.)?', ' ON `+rawSchema+`.')
+	rows, err := f.journal.conn.Query(ctx,
+		`SELECT regexp_replace(pg_get_indexdef(i.indexrelid), ' ON (\S+\.)?', ' ON `+rawSchema+`.')
 		FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
-		WHERE t.relnamespace = current_schema()::regnamespace AND t.relname = ANY ($1) ORDER BY pg_relation_size(t.oid) DESC`, namesOf(all))
+		WHERE t.relnamespace = current_schema()::regnamespace AND t.relname = ANY ($1)
+		ORDER BY pg_relation_size(t.oid) DESC`, namesOf(all))
 	if err != nil {
 		return 0, fmt.Errorf("list indexes: %w", err)
 	}
@@ -159,7 +169,8 @@ func (f *filler) rawIndexes(ctx context.Context, all []dumped) (time.Duration, e
 	start := time.Now()
 	err = f.each(ctx, len(statements), func(ctx context.Context, conn *pgx.Conn, i int) error {
 		defer f.did(1)
-		_, err := conn.Exec(ctx, fmt.Sprintf("SET maintenance_work_mem = '%dkB'; %s", memory, statements[i]), pgx.QueryExecModeSimpleProtocol)
+		_, err := conn.Exec(ctx, fmt.Sprintf("SET maintenance_work_mem = '%dkB'; %s", memory, statements[i]),
+			pgx.QueryExecModeSimpleProtocol)
 		return err
 	})
 	return time.Since(start), err
@@ -172,14 +183,14 @@ func namesOf(all []dumped) (names []string) {
 	return names
 }
 
-// Paces of the fill itself, as its journal has them.
+// Paces of the fill itself, from its journal.
 type Paces struct {
 	Loading Pace `json:"loading"`
 	Indexed Pace `json:"indexed"` // with the indexes that were built after the rows
 	Whole   Pace `json:"whole"`   // with totals, statistics and freezing too
 }
 
-// PacesOf a fill that was not stopped; of another one there is nothing to be compared.
+// PacesOf a fill that was not stopped; a stopped one has nothing to compare.
 func PacesOf(ctx context.Context, db *database.Database) (p Paces, err error) {
 	f, err := figuresOf(ctx, db)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// kind is a type of document as the history knows it.
+// kind is a document type in the form that the history uses.
 type kind struct {
 	meta     *metadata.Document
 	rules    posting.Rules
@@ -27,15 +27,15 @@ type kind struct {
 	room     int                           // for lines: as many as one of it has had
 }
 
-// column of a section, or of the header before them all.
+// column of a section, or of the header, which comes first.
 type column struct{ section, number int }
 
 const header = -1
 
-// roomMost for lines: what the documents of a day have, not the opening.
+// roomMost is the room for lines: what the documents of a day have, not the opening.
 const roomMost = 20
 
-// kinds for a history: what was seen by another one is none of its business.
+// kinds for one history; histories share nothing.
 func (b *base) ownKinds() map[string]*kind {
 	own := make(map[string]*kind, len(b.kinds))
 	for name, k := range b.kinds {
@@ -48,7 +48,8 @@ func (b *base) ownKinds() map[string]*kind {
 func kindsOf(app *metadata.Application) map[string]*kind {
 	kinds := map[string]*kind{}
 	for name, rules := range erp.Rules() {
-		kinds[name] = &kind{rules: rules, referred: map[string]*document.ReferenceReader{}, none: map[string]*document.Referred{}}
+		kinds[name] = &kind{rules: rules, referred: map[string]*document.ReferenceReader{},
+			none: map[string]*document.Referred{}}
 	}
 	for i := range app.Documents {
 		meta := &app.Documents[i]
@@ -67,7 +68,7 @@ func kindsOf(app *metadata.Application) map[string]*kind {
 	return kinds
 }
 
-// refers notes to what documents attributes refer.
+// refers records to which documents attributes refer.
 func (k *kind) refers(app *metadata.Application, kinds map[string]*kind, attributes []metadata.Attribute, section int) {
 	for i, a := range attributes {
 		if a.Documents != nil {
@@ -86,15 +87,16 @@ func (k *kind) refers(app *metadata.Application, kinds map[string]*kind, attribu
 
 // newFacts are filled anew for each document.
 func newFacts() posting.Facts {
-	return posting.Facts{Catalogs: map[string]*catalog.Elements{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{}}
+	return posting.Facts{Catalogs: map[string]*catalog.Elements{}, Balances: map[string]*rowset.Table{},
+		Layers: map[string]*register.Layers{}}
 }
 
-// record lets the rules decide on what is in memory, and keeps what they did.
+// record lets the rules decide on the balances in memory, and keeps the result.
 func (h *history) record(d *document.Document) (*posting.Records, error) {
 	k := h.types[d.Meta.Name]
 	h.catalogsOf(d, k)
 	h.facts.Documents = h.documentsOf(d, k)
-	needs := k.rules.Balances(d)
+	needs := k.rules.Needs(d).Read // no other transaction runs: nothing is locked
 	defer h.releaseFacts(needs)
 	if err := h.memory.answer(d, needs, &h.facts); err != nil {
 		return nil, err
@@ -145,8 +147,8 @@ func (h *history) documentsOf(d *document.Document, k *kind) map[string]*documen
 	return h.found
 }
 
-// releaseFacts that were asked for: rules keep none.
-func (h *history) releaseFacts(needs []posting.Balance) {
+// releaseFacts after use: rules keep none.
+func (h *history) releaseFacts(needs []posting.Need) {
 	for _, n := range needs {
 		release(n.Keys)
 		release(n.Required)
@@ -170,7 +172,7 @@ func (h *history) releaseFacts(needs []posting.Balance) {
 	h.referred = h.referred[:0]
 }
 
-// written is what was made of a document: nobody needs it but those who may refer to it.
+// written is what was generated for a document; only documents that refer to it need it.
 func (h *history) written(d *document.Document, records *posting.Records) {
 	for _, r := range records.Information {
 		release(r.Rows)
@@ -206,7 +208,7 @@ func of(documents []*document.Document, kind string) (some []*document.Document)
 	return some
 }
 
-// catalogsOf what the rules read: of contracts and assets those that the document refers to.
+// catalogsOf what the rules read: of contracts and assets only those that the document refers to.
 func (h *history) catalogsOf(d *document.Document, k *kind) {
 	clear(h.facts.Catalogs)
 	for _, name := range k.reads {
@@ -215,7 +217,8 @@ func (h *history) catalogsOf(d *document.Document, k *kind) {
 			h.facts.Catalogs[name] = h.contractsIn(d)
 		case "fixed_assets":
 			asset := rowset.Column[id.ID](d.Header, "asset")[0]
-			h.facts.Catalogs[name] = h.elements(name, 1, func(e *element, _ int) { h.base.asset(e, h.o, h.spent[asset]) })
+			h.facts.Catalogs[name] = h.elements(name, 1,
+				func(e *element, _ int) { h.base.asset(e, h.o, h.spent[asset]) })
 			delete(h.spent, asset)
 		default:
 			if known := h.o.known[name]; known != nil {

@@ -24,9 +24,11 @@ func columnsOf(app *metadata.Application) map[string][]string {
 	}
 	for i := range app.Documents {
 		d := &app.Documents[i]
-		all[d.Table()] = named([]string{"id", "organisation", "number", "date", "posted", "author", "comment"}, d.Attributes)
+		all[d.Table()] = named([]string{"id", "organisation", "number", "date", "posted", "author", "comment"},
+			d.Attributes)
 		for j := range d.Sections {
-			all[d.SectionTable(&d.Sections[j])] = named([]string{"document", "organisation", "line"}, d.Sections[j].Attributes)
+			all[d.SectionTable(&d.Sections[j])] = named([]string{"document", "organisation", "line"},
+				d.Sections[j].Attributes)
 		}
 	}
 	recorded := []string{"recorder", "organisation", "line", "recorder_type", "period"}
@@ -35,15 +37,17 @@ func columnsOf(app *metadata.Application) map[string][]string {
 	}
 	for i := range app.Accumulation {
 		r := &app.Accumulation[i]
-		all[r.Table()] = named(append(recorded[:5:5], "expense"), append(r.Dimensions[:len(r.Dimensions):len(r.Dimensions)], r.Resources...))
+		all[r.Table()] = named(append(recorded[:5:5], "expense"),
+			append(r.Dimensions[:len(r.Dimensions):len(r.Dimensions)], r.Resources...))
 	}
 	for i := range app.Accounting {
-		all[app.Accounting[i].Table()] = append(append(recorded[:5:5], "amount"), strings.Split(ledger.Columns, ", ")...)
+		all[app.Accounting[i].Table()] = append(append(recorded[:5:5], "amount"),
+			strings.Split(ledger.Columns, ", ")...)
 	}
 	return all
 }
 
-// numbers is the table of the numbers that documents are given next.
+// numbers is the table of the next document numbers.
 const numbers = "plimsoll_number"
 
 func named(own []string, attributes []metadata.Attribute) []string {
@@ -54,7 +58,7 @@ func named(own []string, attributes []metadata.Attribute) []string {
 	return own
 }
 
-// writer turns what a unit of work makes into rows, and sends tables off when they have grown.
+// writer encodes a unit's rows and sends tables when they have grown.
 type writer struct {
 	app       *metadata.Application
 	columns   map[string][]string
@@ -68,12 +72,14 @@ type writer struct {
 	tally     Tally
 }
 
-// sendAt so many bytes a table is sent before its unit of work has been made: more than there is in one, but where an opening fills many warehouses.
+// sendAt is the size from which a table is sent before its unit is complete: more than a unit has, except where an
+// opening fills many warehouses.
 const sendAt = 4 << 20
 
 func newWriter(app *metadata.Application, columns map[string][]string, sent func(*table) error) *writer {
 	return &writer{
-		app: app, columns: columns, byName: map[string]*table{}, registers: map[string]*table{}, documents: map[*metadata.Document][]*table{}, element: newElement(), sent: sent,
+		app: app, columns: columns, byName: map[string]*table{}, registers: map[string]*table{},
+		documents: map[*metadata.Document][]*table{}, element: newElement(), sent: sent,
 	}
 }
 
@@ -123,7 +129,10 @@ func (w *writer) end(t *table, start int) error {
 func (w *writer) send(t *table) error {
 	sent := *t
 	sent.full, sent.data = append(t.full, append(t.data, copyTrailer...)), nil
-	t.full, t.data, t.size, t.rows = nil, nil, 0, 0
+	t.full = nil
+	t.data = nil
+	t.size = 0
+	t.rows = 0
 	return w.sent(&sent)
 }
 
@@ -139,7 +148,7 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// list writes elements of a catalog.
+// list writes catalog elements.
 func (w *writer) list(l list) error {
 	meta, _ := w.app.Catalog(l.name)
 	t := w.to(meta.Table())
@@ -229,7 +238,7 @@ func (w *writer) records(records *posting.Records) error {
 	return nil
 }
 
-// stamp is what all rows of a document have in common, encoded once: whose they are, and by what and when they were recorded.
+// stamp is what all rows of a document share, encoded once: organisation, recorder and period.
 type stamp struct{ owner, record table }
 
 func (s *stamp) of(d *document.Document) {
@@ -256,7 +265,7 @@ func (t *table) account(a *ledger.Account) {
 	}
 }
 
-// rows of the platform's own, which tell nothing of the books: they are not tallied.
+// rows of the platform's own tables; the tally does not count them.
 func (w *writer) own(name string, rows [][]any) {
 	t := w.to(name)
 	for _, row := range rows {

@@ -1,7 +1,7 @@
 package fill
 
 import (
-	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/skew"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
@@ -9,11 +9,11 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// investedEvery n-th purchase of services is for an asset that will be commissioned.
+// Every investedEvery-th purchase of services is for an asset that will be commissioned.
 const investedEvery = 3
 
 func servicePurchase(h *history) *document.Document {
-	d := h.deal(erp.ServicePurchase, h.supplier(), "")
+	d := h.deal(books.ServicePurchase, h.supplier(), "")
 	set(d, "supplier_number", h.foreign("%d"))
 	if asset, found := h.asset(); found && h.rng.IntN(investedEvery) == 0 {
 		set(d, "asset", asset)
@@ -33,7 +33,7 @@ func (h *history) spend(d *document.Document) {
 }
 
 func serviceSale(h *history) *document.Document {
-	d := h.deal(erp.ServiceSale, h.customer(), "")
+	d := h.deal(books.ServiceSale, h.customer(), "")
 	h.addServices(d)
 	return d
 }
@@ -48,7 +48,7 @@ func (h *history) addServices(d *document.Document) {
 	}
 }
 
-// asset that nothing has been spent on: the last one, so that the first ones are left for users.
+// asset without expenses: the last one, so that the first ones are left for users.
 func (h *history) asset() (asset id.ID, found bool) {
 	if h.assetsLeft == 0 {
 		return asset, false
@@ -56,17 +56,17 @@ func (h *history) asset() (asset id.ID, found bool) {
 	return h.assetID(h.o, h.assetsLeft-1), true
 }
 
-// spendOn the asset that has just been found.
+// spendOn the asset just found.
 func (h *history) spendOn(asset id.ID) {
 	h.assetsLeft--
 	h.spent[asset] = h.assetsLeft
 }
 
-// commissioning of an asset that services have been bought for, or else of one that is taken from stock; nil when there are no more assets, or the warehouse
-// has nothing of the items drawn.
+// commissioning of an asset for which services were bought, or else of one taken from stock; nil when there are no
+// more assets or the warehouse has none of the items drawn.
 func commissioning(h *history) *document.Document {
 	if len(h.invested) > 0 {
-		d := h.begin(erp.AssetCommissioning, "")
+		d := h.begin(books.AssetCommissioning, "")
 		set(d, "asset", h.invested[0])
 		h.invested = h.invested[1:]
 		return d
@@ -76,7 +76,7 @@ func commissioning(h *history) *document.Document {
 		return nil
 	}
 	return h.take(func(warehouse id.ID) *document.Document {
-		d := h.begin(erp.AssetCommissioning, "")
+		d := h.begin(books.AssetCommissioning, "")
 		h.spendOn(asset)
 		set(d, "asset", asset)
 		set(d, "warehouse", warehouse)

@@ -10,30 +10,31 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Chunks of rows travel as they are: each begins with the frame of a message of COPY data.
+// Chunks of rows are sent as they are: each begins with the frame of a COPY data message.
 const (
 	copyData = 'd'
 	frame    = 1 + 4 // the length without the first byte
 )
 
-// travel sends tables to a server, the next one before it has answered for the one before, so that it need not wait for the next when it is done with one.
+// travel pipelines tables to a server: the next one is sent before the answer for the previous one has come, so that
+// the server never waits for rows.
 //
 //	COPY a · rows · done · COPY b · rows · done · COPY c …
 //	                       ◀─ answer for a        ◀─ answer for b
 //
-// Within a transaction that is safe: when one fails, the server passes over its rows, and refuses those that come after it.
+// Within a transaction that is safe: when one fails, the server skips its rows and refuses those that follow.
 type travel struct {
-	conn     *pgconn.PgConn
-	onTheWay []*table // at most two: those that were sent and not answered for
+	conn *pgconn.PgConn
+	sent []*table // not answered yet; at most two
 }
 
-// tables of a unit of work, until there are no more of them. In the end all are answered for, or the connection is of no use any more.
+// tables of a unit, until there are no more of them. At the end all are confirmed, or the connection is broken.
 func (v *travel) tables(ctx context.Context, all <-chan *table) error {
 	stop := context.AfterFunc(ctx, func() { _ = v.conn.Conn().SetDeadline(time.Now()) })
 	defer stop()
 	for t := range all {
 		err := v.send(t)
-		if err == nil && len(v.onTheWay) > 1 {
+		if err == nil && len(v.sent) > 1 {
 			err = v.answer()
 		}
 		if err != nil {
@@ -41,13 +42,13 @@ func (v *travel) tables(ctx context.Context, all <-chan *table) error {
 			return orStopped(ctx, err)
 		}
 	}
-	if len(v.onTheWay) > 0 {
+	if len(v.sent) > 0 {
 		return orStopped(ctx, v.answer())
 	}
 	return nil
 }
 
-// orStopped tells why a connection that was stopped failed.
+// orStopped explains the failure of a connection that was stopped.
 func orStopped(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -55,9 +56,9 @@ func orStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// rest of the answers, which are that nothing came of it.
+// rest of the answers: the server's refusals after an error.
 func (v *travel) rest() {
-	for len(v.onTheWay) > 0 {
+	for len(v.sent) > 0 {
 		_ = v.answer()
 	}
 }
@@ -78,14 +79,14 @@ func (v *travel) send(t *table) error {
 		return v.broken(t, err)
 	}
 	t.recycle()
-	v.onTheWay = append(v.onTheWay, t)
+	v.sent = append(v.sent, t)
 	return nil
 }
 
 // answer for the table that was sent first.
 func (v *travel) answer() (err error) {
-	t := v.onTheWay[0]
-	v.onTheWay = v.onTheWay[1:]
+	t := v.sent[0]
+	v.sent = v.sent[1:]
 	for {
 		message, broken := v.conn.Frontend().Receive()
 		if broken != nil {
@@ -104,9 +105,9 @@ func (v *travel) answer() (err error) {
 	}
 }
 
-// broken connections are of no use any more.
+// broken connections cannot be used any more.
 func (v *travel) broken(t *table, err error) error {
-	v.onTheWay = nil
+	v.sent = nil
 	_ = v.conn.Conn().Close()
 	return fmt.Errorf("%s: %w", t.name, err)
 }

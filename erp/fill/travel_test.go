@@ -26,7 +26,8 @@ func numbersInto(name string, first, count int64) *table {
 
 func TestTablesTravelOneBehindTheOther(t *testing.T) {
 	db := databasetest.Open(t)
-	db.Exec(t, "CREATE TABLE a (n bigint); CREATE TABLE b (n bigint CHECK (n > 0)); CREATE TABLE c (n bigint)", pgx.QueryExecModeSimpleProtocol)
+	db.Exec(t, "CREATE TABLE a (n bigint); CREATE TABLE b (n bigint CHECK (n > 0)); CREATE TABLE c (n bigint)",
+		pgx.QueryExecModeSimpleProtocol)
 	conn, err := dial(t.Context(), db.Database)
 	if err != nil {
 		t.Fatal(err)
@@ -39,16 +40,23 @@ func TestTablesTravelOneBehindTheOther(t *testing.T) {
 			tables <- one
 		}
 		close(tables)
-		return pgx.BeginFunc(t.Context(), conn, func(pgx.Tx) error { return (&travel{conn: conn.PgConn()}).tables(t.Context(), tables) })
+		return pgx.BeginFunc(t.Context(), conn, func(pgx.Tx) error {
+			return (&travel{conn: conn.PgConn()}).tables(t.Context(), tables)
+		})
 	}
-	if err := send(numbersInto("a", 1, many), numbersInto("b", 1, 1), numbersInto("c", 1, many), numbersInto("a", many+1, 5)); err != nil {
+	if err := send(numbersInto("a", 1, many), numbersInto("b", 1, 1), numbersInto("c", 1, many),
+		numbersInto("a", many+1, 5)); err != nil {
 		t.Fatal(err)
 	}
-	if got := db.Value(t, "SELECT count(*) || ' ' || max(n) || ' ' || (SELECT count(*) FROM b) || ' ' || (SELECT sum(n) FROM c) FROM a"); got != db.Value(t, "SELECT $1::bigint + 5 || ' ' || $1 + 5 || ' 1 ' || $1 * ($1 + 1) / 2", int64(many)) {
+	if got := db.Value(t, "SELECT count(*) || ' ' || max(n) || ' ' || (SELECT count(*) FROM b) || ' ' || (SELECT "+
+		"sum(n) FROM c) FROM a"); got != db.Value(t,
+		"SELECT $1::bigint + 5 || ' ' || $1 + 5 || ' 1 ' || $1 * ($1 + 1) / 2", int64(many)) {
 		t.Errorf("there are %s", got)
 	}
-	// The one that fails is told, whatever was sent behind it; the connection is as good as before, and nothing of it all stays.
-	err = send(numbersInto("c", 1, many), numbersInto("b", -many, many), numbersInto("a", 1, many), numbersInto("c", 1, 1))
+	// The one that fails is told, whatever was sent behind it; the connection is as good as before, and nothing of it
+	// all stays.
+	err = send(numbersInto("c", 1, many), numbersInto("b", -many, many), numbersInto("a", 1, many),
+		numbersInto("c", 1, 1))
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) || refused.Code != "23514" || !strings.HasPrefix(err.Error(), "b: ") {
 		t.Errorf("got %v", err)

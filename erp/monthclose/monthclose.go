@@ -1,8 +1,11 @@
-// Package monthclose owns the close of a month: the sales of an organisation are closed to profit or loss, by a document at the last moment of the month,
-// and nothing is written into the month any more. Their costs must follow the order of time until then, so a month is not closed while the boundary of
-// anything lies in it or before. Months are closed in order, and opened again from the last one back.
+// Package monthclose owns the close of a month: the sales of an organisation are closed to profit or loss, by a
+// document at the last moment of the month, and nothing is written into the month any more. Their costs must follow
+// the order of time until then, so a month is not closed while the boundary of anything lies in it or before. Months
+// are closed in order, and opened again from the last one back.
 //
-//	open ──Close──▶ closed ──Reopen──▶ open           Close again: the same document, posted anew if the entries have been tampered with
+//	open ──Close──▶ closed ──Reopen──▶ open
+//
+// Closing again posts the same document anew if its entries have been tampered with.
 package monthclose
 
 import (
@@ -15,6 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp"
+	"plimsoll/erp/books"
+	"plimsoll/erp/closing"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
@@ -53,7 +58,7 @@ type Closed struct {
 func Month(s string) (time.Time, error) {
 	month, err := time.Parse(Format, s)
 	if err != nil {
-		return month, problem.New(problem.Usage, fmt.Errorf("%.20q is no month", s), "for example 2025-05")
+		return month, problem.New(problem.Usage, fmt.Errorf("%.20q is not a month", s), "for example 2025-05")
 	}
 	return month, nil
 }
@@ -70,7 +75,8 @@ func Job(db *database.Database) jobs.Kind {
 			}
 			err = db.Read(ctx, func(w *database.Work) error {
 				parts = nil
-				w.Queue("organisations", "SELECT id, code FROM cat_organisations WHERE id = $1 OR $1 = $2 ORDER BY code", a.Organisation, id.ID{}).Rows(func(r pgx.Rows) error {
+				w.Queue("organisations", "SELECT id, code FROM cat_organisations WHERE id = $1 OR $1 = $2 ORDER "+
+					"BY code", a.Organisation, id.ID{}).Rows(func(r pgx.Rows) error {
 					one := share{Arguments: a}
 					err := r.Scan(&one.Organisation, &one.Code)
 					parts = append(parts, jobs.Part{Arguments: one, Weight: 1})
@@ -119,11 +125,12 @@ func (s share) close(ctx context.Context, db *database.Database, books *posting.
 		}
 	}
 	for _, month := range months {
-		c := &closing{db: db, books: books, organisation: s.Organisation, month: month, state: posting.Posted}
+		c := &monthClosing{db: db, books: books, organisation: s.Organisation, month: month, state: posting.Posted}
 		if s.Reopen {
 			c.state = posting.Unposted
 		}
-		done, err := c.run(ctx) // what is written is decided under the lock of the period: nobody posts into the month meanwhile
+		// what is written is decided under the lock of the period: nobody posts into the month meanwhile
+		done, err := c.run(ctx)
 		if err != nil {
 			return all, err
 		}
@@ -140,7 +147,7 @@ func through(ctx context.Context, db *database.Database, organisation id.ID, las
 	}
 	var open *[]time.Time
 	if err := db.Read(ctx, func(w *database.Work) error {
-		open = erp.OpenMonths(w, organisation, last)
+		open = closing.OpenMonths(w, organisation, last)
 		return nil
 	}); err != nil {
 		return nil, err
@@ -176,8 +183,8 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	return a, nil
 }
 
-// closing of a month.
-type closing struct {
+// monthClosing of a month.
+type monthClosing struct {
 	db           *database.Database
 	books        *posting.Books
 	organisation id.ID
@@ -194,21 +201,24 @@ type found struct {
 	corrected bool // what it says is not what the entries say: somebody has been at them without the rules
 }
 
-const findSQL = `SELECT id, number, posted, result, result <> (SELECT coalesce(sum(CASE WHEN credit = $4 THEN amount ELSE -amount END), 0) FROM gl_general e
-	WHERE e.organisation = d.organisation AND e.period >= $2 AND e.period < $3 AND (debit = $4) <> (credit = $4) AND recorder_type <> $5)
+const findSQL = `SELECT id, number, posted, result, result <> (
+	SELECT coalesce(sum(CASE WHEN credit = $4 THEN amount ELSE -amount END), 0) FROM gl_general e
+	WHERE e.organisation = d.organisation AND e.period >= $2 AND e.period < $3 AND (debit = $4) <> (credit = $4)
+	AND recorder_type <> $5)
 FROM doc_month_close d WHERE organisation = $1 AND date >= $2 AND date < $3 ORDER BY posted DESC, date, id LIMIT 1`
 
-func (c *closing) find(ctx context.Context) (f found, err error) {
+func (c *monthClosing) find(ctx context.Context) (f found, err error) {
 	err = c.db.Read(ctx, func(w *database.Work) error {
 		f = found{}
-		w.Queue("find close", findSQL, c.organisation, c.month, c.month.AddDate(0, 1, 0), erp.AccountSales, erp.MonthClose).
+		w.Queue("find close", findSQL, c.organisation, c.month, c.month.AddDate(0, 1, 0), books.AccountSales,
+			books.MonthClose).
 			Rows(func(r pgx.Rows) error { return r.Scan(&f.document, &f.number, &f.posted, &f.result, &f.corrected) })
 		return nil
 	})
 	return f, err
 }
 
-func (c *closing) run(ctx context.Context) (Closed, error) {
+func (c *monthClosing) run(ctx context.Context) (Closed, error) {
 	f, err := c.find(ctx)
 	switch {
 	case err != nil:
@@ -230,9 +240,9 @@ func (c *closing) run(ctx context.Context) (Closed, error) {
 	return done, err
 }
 
-func (c *closing) write(ctx context.Context, f found) (Closed, error) {
+func (c *monthClosing) write(ctx context.Context, f found) (Closed, error) {
 	app := erp.Metadata()
-	meta, _ := app.Document(erp.MonthClose)
+	meta, _ := app.Document(books.MonthClose)
 	d := document.New(meta)
 	d.Organisation, d.Posted, d.Date = c.organisation, true, c.month.AddDate(0, 1, 0).Add(-time.Microsecond)
 	key := posting.Key{Name: id.New().String(), Digest: []byte{}}
@@ -241,7 +251,8 @@ func (c *closing) write(ctx context.Context, f found) (Closed, error) {
 	if f.document.IsZero() {
 		written, err = c.books.Create(ctx, d, key)
 	} else {
-		written, err = c.books.Change(ctx, posting.Change{Type: meta.Name, Organisation: c.organisation, Document: f.document, Content: d, State: c.state}, key)
+		written, err = c.books.Change(ctx, posting.Change{Type: meta.Name, Organisation: c.organisation,
+			Document: f.document, Content: d, State: c.state}, key)
 	}
 	if err != nil || !written.Posted {
 		return Closed{Number: written.Number}, err

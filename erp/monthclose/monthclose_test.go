@@ -12,31 +12,35 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/erp/monthclose"
 	"plimsoll/erp/restoration"
-	"plimsoll/lab/disorder"
+	"plimsoll/lab/prove/backdated"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
 
-const balanceOfSales = `SELECT coalesce(sum(credit - debit), 0) FROM gl_general_totals WHERE account = '90' AND period = '2025-05-01'`
+const balanceOfSales = `SELECT coalesce(sum(credit - debit), 0) FROM gl_general_totals WHERE account = '90'
+	AND period = '2025-05-01'`
 
-// The life of a month: not closed while costs are out of order, closed to the kopeck, found out when something comes later, closed anew, reopened.
+// The life of a month: not closed while costs are out of order, closed to the kopeck, found out when something comes
+// later, closed anew, reopened.
 func TestMonth(t *testing.T) {
 	db := databasetest.Open(t)
 	_, err := fill.Run(t.Context(), db.Database, fill.Options{
-		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 2, Documents: 150, Seed: 3, Until: time.Date(2025, 6, 20, 0, 0, 0, 0, time.UTC),
+		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 2, Documents: 150, Seed: 3,
+		Until: time.Date(2025, 6, 20, 0, 0, 0, 0, time.UTC),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := disorder.Late(t.Context(), db.Database); err != nil {
+	if err := backdated.Late(t.Context(), db.Database); err != nil {
 		t.Fatal(err)
 	}
 	w := backgroundtest.Start(t, db.DSN, 4)
 	const may = `{"month": "2025-05"}`
 	for _, before := range [][2]string{{"2025-03", "restore them first"}, {"2025-04", "close it first"}} {
-		if job := w.Wait(t, w.Submit(t, monthclose.Kind, `{"month": "`+before[0]+`"}`)); job.State != jobs.Failed || !strings.Contains(job.Error, before[1]) {
+		if job := w.Wait(t, w.Submit(t, monthclose.Kind, `{"month": "`+before[0]+`"}`)); job.State != jobs.Failed ||
+			!strings.Contains(job.Error, before[1]) {
 			t.Errorf("closed out of order: %+v", job)
 		}
 	}
@@ -53,24 +57,29 @@ func TestMonth(t *testing.T) {
 		t.Errorf("balance of 90: %s, before %s", db.Value(t, balanceOfSales), before)
 	}
 	erptest.Clean(t, db.Database)
-	if again := close(t, w, may); again[0] != closed[0] || db.Value(t, "SELECT sum(version) FROM doc_month_close") != "6" {
+	if again := close(t, w, may); again[0] != closed[0] ||
+		db.Value(t, "SELECT sum(version) FROM doc_month_close") != "6" {
 		t.Errorf("closed once more: %+v", again)
 	}
 
 	// an entry that nobody would make by hand stands for a document that came later
-	db.Exec(t, `UPDATE gl_general SET amount = amount + 5 WHERE (recorder, line) = (SELECT recorder, line FROM gl_general
-		WHERE credit = '90' AND recorder_type = 'goods_sale' AND period >= '2025-05-02' AND period < '2025-05-30' LIMIT 1)`)
+	db.Exec(t, `UPDATE gl_general SET amount = amount + 5
+		WHERE (recorder, line) = (SELECT recorder, line FROM gl_general
+		WHERE credit = '90' AND recorder_type = 'goods_sale' AND period >= '2025-05-02' AND period < '2025-05-30'
+		LIMIT 1)`)
 	if !violated(t, db, "month_close.result") {
 		t.Error("the audit does not see what came later")
 	}
-	if anew := close(t, w, may); anew[0].Result+anew[1].Result != closed[0].Result+closed[1].Result+500 || violated(t, db, "month_close.result") {
+	if anew := close(t, w, may); anew[0].Result+anew[1].Result != closed[0].Result+closed[1].Result+500 ||
+		violated(t, db, "month_close.result") {
 		t.Errorf("closed anew: %+v", anew)
 	}
 
 	if open := close(t, w, `{"month": "2025-05", "reopen": true}`); open[0].Closed || open[1].Closed {
 		t.Errorf("%+v", open)
 	}
-	if db.Value(t, "SELECT count(*) FROM gl_general WHERE recorder_type = 'month_close' AND period >= '2025-05-01'") != "0" {
+	if db.Value(t, "SELECT count(*) FROM gl_general WHERE recorder_type = 'month_close' "+
+		"AND period >= '2025-05-01'") != "0" {
 		t.Error("reopened, and still entered")
 	}
 	close(t, w, `{"month": "2025-04", "reopen": true}`)

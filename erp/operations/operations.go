@@ -54,11 +54,12 @@ type Operation struct {
 	Weight   float64
 }
 
-// PostingShare of the mix is posting of new documents; people look things up, and correct what they have written, as often.
+// PostingShare of the mix is posting of new documents; people look things up, and correct what they have written, as
+// often.
 const PostingShare = 50.0
 
-// postings of new documents. Their weights here are thousands of documents in the base of claim C02, so that a type comes in the mix as
-// often as it came there.
+// postings of new documents. Their weights here are thousands of documents in the base of claim C02, so that a type
+// comes in the mix as often as it came there.
 var postings = []Operation{
 	{CustomerOrderPost, "Post a customer order", 1000 * time.Millisecond, 1, 724},
 	{GoodsSalePost, "Post a goods sale", 1000 * time.Millisecond, 1, 334},
@@ -68,14 +69,17 @@ var postings = []Operation{
 	{InvoiceIssuedPost, "Issue an invoice", 1000 * time.Millisecond, 1, 567},
 	{BankReceiptPost, "Post a bank receipt", 1000 * time.Millisecond, 1, 537},
 	{InternalConsumptionPost, "Post an internal consumption", 1000 * time.Millisecond, 2, 158},
-	{WarehouseIssueOrderPost, "Look what is to be shipped and post a warehouse issue order", 1500 * time.Millisecond, 1, 339},
+	{WarehouseIssueOrderPost, "Look what is to be shipped and post a warehouse issue order", 1500 * time.Millisecond, 1,
+		339},
 	{SettlementRegistrarPost, "Post a settlement registrar", 1000 * time.Millisecond, 1, 1622},
 	{OtherGoodsReceiptPost, "Post another goods receipt", 1000 * time.Millisecond, 2, 137},
 	{ServicePurchasePost, "Post a purchase of services", 1000 * time.Millisecond, 1, 207},
 	{InvoiceReceivedPost, "Enter an invoice received", 1000 * time.Millisecond, 1, 1028},
-	{PaymentRequestPost, "Open a purchase and post a payment request for it", 1500 * time.Millisecond, 1, 1068},
+	{PaymentRequestPost, "Open a purchase or an order and post a payment request for it",
+		1500 * time.Millisecond, 1, 1068},
 	{BankPaymentPost, "Post a bank payment", 1000 * time.Millisecond, 1, 1067},
-	{WarehouseReceiptOrderPost, "Look what is to be received and post a warehouse receipt order", 1500 * time.Millisecond, 1, 286},
+	{WarehouseReceiptOrderPost, "Look what is to be received and post a warehouse receipt order",
+		1500 * time.Millisecond, 1, 286},
 	{AssetCommissioningPost, "Post the commissioning of a fixed asset", 1000 * time.Millisecond, 2, 129},
 }
 

@@ -77,7 +77,8 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 		}
 	}
 	if owner != "" {
-		return nil, &posting.Refusal{Control: "operator", Message: "totals are of all organisations: an operator recalculates them"}
+		return nil, &posting.Refusal{Control: "operator", Message: "totals are of all organisations: an operator " +
+			"recalculates them"}
 	}
 	known := map[string]bool{}
 	for _, name := range Registers() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
@@ -75,7 +76,7 @@ func (h *history) create(t *testing.T, d *document.Document) error {
 
 func (h *history) draw() *document.Document {
 	organisation := h.Organisations[h.rng.IntN(4)/3].ID
-	d := h.content([]string{erp.GoodsReceipt, erp.GoodsSale}[h.rng.IntN(2)], organisation)
+	d := h.content([]string{books.GoodsReceipt, books.GoodsSale}[h.rng.IntN(2)], organisation)
 	d.Organisation, d.Author, d.Posted = organisation, id.New(), h.rng.IntN(8) > 0
 	return d
 }
@@ -91,9 +92,10 @@ func (h *history) content(kind string, organisation id.ID) *document.Document {
 		d.Date = today.AddDate(0, 0, -3) // several of one moment
 	}
 	rowset.Column[id.ID](d.Header, "warehouse")[0] = of.Warehouses[h.rng.IntN(3)/2]
-	rowset.Column[id.ID](d.Header, "counterparty")[0], rowset.Column[id.ID](d.Header, "contract")[0] = of.Counterparty, erptest.Contract(of.Counterparty)
+	rowset.Column[id.ID](d.Header, "counterparty")[0], rowset.Column[id.ID](d.Header, "contract")[0] = of.Counterparty,
+		erptest.Contract(of.Counterparty)
 	lines, most := d.Section("lines"), 5000
-	if kind == erp.GoodsSale {
+	if kind == books.GoodsSale {
 		most = 2500
 	}
 	for range 1 + h.rng.IntN(4) {

@@ -39,7 +39,8 @@ type piecework struct {
 	How Arguments `json:"how"`
 }
 
-// Job restores all sequences of an organisation, or of all. A part that is begun again finds what is left to do in the boundary.
+// Job restores all sequences of an organisation, or of all. A part that is begun again finds what is left to do in
+// the boundary.
 func Job(db *database.Database) jobs.Kind {
 	books := Books(db)
 	return jobs.Kind{

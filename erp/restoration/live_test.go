@@ -10,17 +10,18 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/background"
+	"plimsoll/erp/background/backgroundtest"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/restoration"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/posting"
+	"plimsoll/test/patience"
 )
 
 // dsnVariable makes the test binary a worker, which a test kills.
@@ -41,7 +42,8 @@ func TestMain(m *testing.M) {
 	databasetest.Main(m)
 }
 
-// What a killed restoration has committed stays, what it was at is as it was, and another worker brings it to the same end.
+// What a killed restoration has committed stays, what it was at is as it was, and another worker brings it to the
+// same end.
 func TestKilledRestorationGoesOnElsewhere(t *testing.T) {
 	h := newHistory(t, 11)
 	h.write(t, 120)
@@ -59,18 +61,18 @@ func TestKilledRestorationGoesOnElsewhere(t *testing.T) {
 	keys := h.Value(t, "SELECT count(*) FROM acc_batches_boundary")
 
 	// somebody has a document of the last key open, so that the victim cannot come to its end
-	release := hold(t, h.Company, `SELECT id FROM doc_goods_sale WHERE id IN (SELECT recorder FROM acc_batches m JOIN (SELECT * FROM acc_batches_boundary
-		ORDER BY warehouse, item DESC LIMIT 1) b USING (organisation, warehouse, item) WHERE expense AND period >= moment) FOR UPDATE`)
+	release := hold(t, h.Company, `SELECT id FROM doc_goods_sale
+		WHERE id IN (SELECT recorder FROM acc_batches m JOIN (SELECT * FROM acc_batches_boundary
+		ORDER BY warehouse, item DESC LIMIT 1) b USING (organisation, warehouse, item)
+		WHERE expense AND period >= moment) FOR UPDATE`)
 	victim := exec.Command(os.Args[0])
 	victim.Env, victim.Stderr = append(os.Environ(), dsnVariable+"="+h.DSN), os.Stderr
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); h.Value(t, "SELECT count(*) FROM acc_batches_boundary") == keys; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the victim does nothing")
-		}
-	}
+	patience.Until(t, "the victim has done something", func() bool {
+		return h.Value(t, "SELECT count(*) FROM acc_batches_boundary") != keys
+	})
 	if err := victim.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +92,7 @@ func TestKilledRestorationGoesOnElsewhere(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	job := jobs.Job{}
-	for deadline := time.Now().Add(time.Minute); !job.State.Ended() && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if job, err = all.Show(t.Context(), "", number); err != nil {
-			t.Fatal(err)
-		}
-	}
+	job := backgroundtest.End(t, all, number)
 	if job.State != jobs.Done || found(t, h.Company) != want.String() {
 		t.Errorf("%+v\n%s", job, firstDifference(found(t, h.Company), want.String()))
 	}
@@ -126,9 +123,10 @@ func hold(t *testing.T, c *erptest.Company, query string) (release func()) {
 	}
 }
 
-// A document that comes to goods while they are restored is not lost: it is in order, or the boundary says from where on it is not.
+// A document that comes to goods while they are restored is not lost: it is in order, or the boundary says from where
+// on it is not.
 func TestRestoringBesideLivePosting(t *testing.T) {
-	for seed := range uint64(2) {
+	for seed := range histories() {
 		h := newHistory(t, 20+seed)
 		h.write(t, 60)
 		var all sync.WaitGroup

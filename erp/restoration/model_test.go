@@ -16,8 +16,8 @@ import (
 	"plimsoll/platform/id"
 )
 
-// model restores serially and in memory, with arithmetic of its own: it knows the lines of posted documents and nothing of
-// movements, and says what movements and costs there should be.
+// model restores serially and in memory, with arithmetic of its own: it knows the lines of posted documents and
+// nothing of movements, and says what movements and costs there should be.
 type model struct {
 	lines []line // of receipts and sales, in the order of time
 	cost  map[id.ID]*big.Int
@@ -38,8 +38,10 @@ type layer struct {
 	quantity, amount *big.Int
 }
 
-const linesSQL = `SELECT d.id, d.warehouse, l.item, d.date, l.line, false, (l.quantity * 1000)::bigint, (l.amount * 100)::bigint FROM doc_goods_receipt d JOIN doc_goods_receipt_lines l ON l.document = d.id WHERE d.posted
-UNION ALL SELECT d.id, d.warehouse, l.item, d.date, l.line, true, (l.quantity * 1000)::bigint, 0 FROM doc_goods_sale d JOIN doc_goods_sale_lines l ON l.document = d.id WHERE d.posted`
+const linesSQL = `SELECT d.id, d.warehouse, l.item, d.date, l.line, false, (l.quantity * 1000)::bigint,
+	(l.amount * 100)::bigint FROM doc_goods_receipt d JOIN doc_goods_receipt_lines l ON l.document = d.id WHERE d.posted
+UNION ALL SELECT d.id, d.warehouse, l.item, d.date, l.line, true, (l.quantity * 1000)::bigint, 0 FROM doc_goods_sale d
+JOIN doc_goods_sale_lines l ON l.document = d.id WHERE d.posted`
 
 func newModel(t *testing.T, c *erptest.Company) *model {
 	m := &model{cost: map[id.ID]*big.Int{}, short: map[string]time.Time{}}
@@ -49,7 +51,8 @@ func newModel(t *testing.T, c *erptest.Company) *model {
 			return err
 		}
 		var l line
-		_, err = pgx.ForEachRow(rows, []any{&l.document, &l.warehouse, &l.item, &l.date, &l.n, &l.sale, &l.quantity, &l.amount}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&l.document, &l.warehouse, &l.item, &l.date, &l.n, &l.sale, &l.quantity,
+			&l.amount}, func() error {
 			m.lines = append(m.lines, l)
 			return nil
 		})
@@ -73,8 +76,10 @@ func (m *model) restore() {
 	for _, l := range m.lines {
 		if !l.sale {
 			layers[l.place()] = append(layers[l.place()], &layer{l, big.NewInt(l.quantity), big.NewInt(l.amount)})
-			m.rows = append(m.rows, fmt.Sprintf("batch %s %d + %s %s %d %d %d", l.document, l.n, l.item, l.document, l.n, l.quantity, l.amount))
-			m.rows = append(m.rows, fmt.Sprintf("stock %s %d + %s %d %d", l.document, l.n, l.item, l.quantity, l.amount))
+			m.rows = append(m.rows, fmt.Sprintf("batch %s %d + %s %s %d %d %d", l.document, l.n, l.item, l.document,
+				l.n, l.quantity, l.amount))
+			m.rows = append(m.rows, fmt.Sprintf("stock %s %d + %s %d %d", l.document, l.n, l.item, l.quantity,
+				l.amount))
 		}
 	}
 	taken := map[id.ID]int{}
@@ -99,14 +104,16 @@ func (m *model) restore() {
 			left.Sub(left, part)
 			cost.Add(cost, value)
 			taken[l.document]++
-			m.rows = append(m.rows, fmt.Sprintf("batch %s %d - %s %s %d %s %s", l.document, taken[l.document], l.item, from.from.document, from.from.n, part, value))
+			m.rows = append(m.rows, fmt.Sprintf("batch %s %d - %s %s %d %s %s", l.document, taken[l.document], l.item,
+				from.from.document, from.from.n, part, value))
 			if later := cmp.Or(from.from.date.Compare(l.date), from.from.document.Compare(l.document)) > 0; later {
 				if _, known := m.short[l.place()]; !known {
 					m.short[l.place()] = l.date
 				}
 			}
 		}
-		m.rows = append(m.rows, fmt.Sprintf("stock %s %d - %s %d %s", l.document, l.n, l.item, l.quantity, cost), fmt.Sprintf("line %s %d %s", l.document, l.n, cost))
+		m.rows = append(m.rows, fmt.Sprintf("stock %s %d - %s %d %s", l.document, l.n, l.item, l.quantity, cost),
+			fmt.Sprintf("line %s %d %s", l.document, l.n, cost))
 		if m.cost[l.document] == nil {
 			m.cost[l.document] = new(big.Int)
 		}
@@ -130,12 +137,18 @@ func sorted(rows []string) string {
 	return strings.Join(rows, "\n")
 }
 
-const foundSQL = `SELECT 'batch ' || recorder || ' ' || line || CASE WHEN expense THEN ' - ' ELSE ' + ' END || item || ' ' || receipt || ' ' || receipt_line || ' ' || (quantity * 1000)::bigint || ' ' || (amount * 100)::bigint FROM acc_batches
-UNION ALL SELECT 'stock ' || recorder || ' ' || line || CASE WHEN expense THEN ' - ' ELSE ' + ' END || item || ' ' || (quantity * 1000)::bigint || ' ' || (amount * 100)::bigint FROM acc_stock
-UNION ALL SELECT 'line ' || l.document || ' ' || l.line || ' ' || (l.cost * 100)::bigint FROM doc_goods_sale_lines l JOIN doc_goods_sale d ON d.id = l.document WHERE d.posted
+const foundSQL = `SELECT 'batch ' || recorder || ' ' || line || CASE WHEN expense THEN ' - ' ELSE ' + ' END || item
+	|| ' ' || receipt || ' ' || receipt_line || ' ' || (quantity * 1000)::bigint || ' ' || (amount * 100)::bigint
+	FROM acc_batches
+UNION ALL SELECT 'stock ' || recorder || ' ' || line || CASE WHEN expense THEN ' - ' ELSE ' + ' END || item
+	|| ' ' || (quantity * 1000)::bigint || ' ' || (amount * 100)::bigint FROM acc_stock
+UNION ALL SELECT 'line ' || l.document || ' ' || l.line || ' ' || (l.cost * 100)::bigint FROM doc_goods_sale_lines l
+JOIN doc_goods_sale d ON d.id = l.document WHERE d.posted
 UNION ALL SELECT 'document ' || id || ' ' || (cost * 100)::bigint FROM doc_goods_sale WHERE posted
-UNION ALL SELECT 'entry ' || recorder || ' ' || (amount * 100)::bigint FROM gl_general WHERE debit = '90' AND credit = '41'
-UNION ALL SELECT 'boundary ' || warehouse || ' ' || item || ' ' || to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') FROM acc_batches_boundary`
+UNION ALL SELECT 'entry ' || recorder || ' ' || (amount * 100)::bigint FROM gl_general WHERE debit = '90'
+AND credit = '41'
+UNION ALL SELECT 'boundary ' || warehouse || ' ' || item || ' ' ||
+	to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') FROM acc_batches_boundary`
 
 // found are the books in the form of the model.
 func found(t *testing.T, c *erptest.Company) string {

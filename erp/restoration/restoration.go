@@ -1,11 +1,11 @@
 // Package restoration owns the restoring of the sequence of cost batches: after something was back-dated, what left
 // after it gets the costs that posting in the order of time gives.
 //
-// What is to be done is in the database: the boundary of each organisation, warehouse and item. A restoration takes it away key by key, so whatever ends one,
-// the next goes on with what is left.
+// What is to be done is in the database: the boundary of each organisation, warehouse and item. A restoration takes
+// it away key by key, so whatever ends one, the next goes on with what is left.
 //
-//	boundary ──Plan──▶ sequences (organisation, warehouse), the longest first ──N at a time──▶ Run: pieces of a sequence one after the other,
-//	                                                                                         each one transaction (posting.Restoration)
+//	boundary ──Plan──▶ sequences (organisation, warehouse), the longest first
+//	         ──N at a time──▶ Run: pieces of a sequence one after the other, each a transaction (posting.Restoration)
 //
 // Sequences share no document, so they may run at once; pieces of one share most of theirs, so they do not.
 package restoration
@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
@@ -26,7 +27,8 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Bounds of a piece. Its keys are locked until it is done, and posters of them wait; but a document that is in several pieces is written in each.
+// Bounds of a piece. Its keys are locked until it is done, and posters of them wait; but a document that is in
+// several pieces is written in each.
 const (
 	LinesDefault = 20_000
 	KeysMax      = 1000
@@ -44,11 +46,13 @@ type Sequence struct {
 
 const planSQL = `SELECT b.organisation, b.warehouse, count(DISTINCT b.item), count(m.recorder), min(b.moment)
 FROM acc_batches_boundary b
-LEFT JOIN acc_batches m ON m.organisation = b.organisation AND m.warehouse = b.warehouse AND m.item = b.item AND m.period >= b.moment AND m.expense
+LEFT JOIN acc_batches m ON m.organisation = b.organisation AND m.warehouse = b.warehouse AND m.item = b.item
+AND m.period >= b.moment AND m.expense
 WHERE $1::uuid IS NULL OR b.organisation = $1
 GROUP BY b.organisation, b.warehouse ORDER BY 4 DESC, 1, 2`
 
-// Plan finds what is out of order, in one organisation or (zero) in all: the longest first, so that the last to end is short.
+// Plan finds what is out of order, in one organisation or (zero) in all: the longest first, so that the last to end
+// is short.
 func Plan(ctx context.Context, db *database.Database, organisation id.ID) (all []Sequence, err error) {
 	var of *id.ID
 	if !organisation.IsZero() {
@@ -77,8 +81,10 @@ type Options struct {
 // Books that restorations work with.
 func Books(db *database.Database) *posting.Books { return posting.New(db, erp.Metadata(), erp.Rules()) }
 
-// Run restores a sequence. told hears what has been committed, and what the running piece has done besides; it may be nil.
-func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting.Books, o Options, told func(posting.Restored)) (done posting.Restored, err error) {
+// Run restores a sequence. told hears what has been committed, and what the running piece has done besides; it may be
+// nil.
+func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting.Books, o Options,
+	told func(posting.Restored)) (done posting.Restored, err error) {
 	if o.Lines < 1 {
 		o.Lines = LinesDefault
 	}
@@ -111,15 +117,19 @@ func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting
 }
 
 const pieceSQL = `SELECT item FROM (
-	SELECT b.item, row_number() OVER ordered AS n, coalesce(sum(l.lines) OVER (ordered ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) + l.lines AS lines
-	FROM (SELECT * FROM acc_batches_boundary WHERE organisation = $1 AND warehouse = $2 AND item > $3 ORDER BY item LIMIT $5) b
+	SELECT b.item, row_number() OVER ordered AS n, coalesce(
+		sum(l.lines) OVER (ordered ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) + l.lines AS lines
+	FROM (SELECT * FROM acc_batches_boundary WHERE organisation = $1 AND warehouse = $2 AND item > $3 ORDER BY item
+	LIMIT $5) b
 	CROSS JOIN LATERAL (SELECT count(*) AS lines FROM acc_batches m
-		WHERE m.organisation = b.organisation AND m.warehouse = b.warehouse AND m.item = b.item AND m.period >= b.moment AND m.expense) l
+		WHERE m.organisation = b.organisation AND m.warehouse = b.warehouse AND m.item = b.item
+		AND m.period >= b.moment AND m.expense) l
 	WINDOW ordered AS (ORDER BY b.item)
 ) k WHERE lines <= $4 OR n = 1 ORDER BY item`
 
 // piece is the next items: as many as have so many lines together, at least one.
-func (s Sequence) piece(ctx context.Context, db *database.Database, after id.ID, lines, keys int) (items []id.ID, err error) {
+func (s Sequence) piece(ctx context.Context, db *database.Database, after id.ID, lines, keys int) (items []id.ID,
+	err error) {
 	err = db.Read(ctx, func(w *database.Work) error {
 		items = nil
 		w.Queue("next piece", pieceSQL, s.Organisation, s.Warehouse, after, lines, keys).Rows(func(r pgx.Rows) error {
@@ -134,9 +144,10 @@ func (s Sequence) piece(ctx context.Context, db *database.Database, after id.ID,
 }
 
 func (s Sequence) restoration(items []id.ID, how posting.Manner) posting.Restoration {
-	r := posting.Restoration{Register: erp.Batches, Organisation: s.Organisation, How: how, Keys: rowset.New([]metadata.Attribute{
-		{Name: "warehouse", Type: metadata.Reference}, {Name: "item", Type: metadata.Reference},
-	}, len(items))}
+	r := posting.Restoration{Register: books.Batches.Name(), Organisation: s.Organisation, How: how,
+		Keys: rowset.New([]metadata.Attribute{
+			{Name: "warehouse", Type: metadata.Reference}, {Name: "item", Type: metadata.Reference},
+		}, len(items))}
 	r.Keys.Grow(len(items))
 	warehouses := rowset.Column[id.ID](r.Keys, "warehouse")
 	for i := range items {
@@ -145,7 +156,7 @@ func (s Sequence) restoration(items []id.ID, how posting.Manner) posting.Restora
 	copy(rowset.Column[id.ID](r.Keys, "item"), items)
 	// who takes or brings locks the stock; who changes what was taken, the batches too
 	app := erp.Metadata()
-	for _, name := range []string{erp.Stock, erp.Batches} {
+	for _, name := range []string{books.Stock.Name(), books.Batches.Name()} {
 		r.Locks = append(r.Locks, register.Locks(app.Register(name), s.Organisation, r.Keys)...)
 	}
 	return r
@@ -154,7 +165,8 @@ func (s Sequence) restoration(items []id.ID, how posting.Manner) posting.Restora
 // keysMax leaves most of the server's table of locks to others: ten restorations take a quarter.
 func keysMax(ctx context.Context, db *database.Database) (n int, err error) {
 	err = db.Read(ctx, func(w *database.Work) error {
-		const room = "SELECT (current_setting('max_locks_per_transaction')::integer * current_setting('max_connections')::integer) / 80"
+		const room = "SELECT (current_setting('max_locks_per_transaction')::integer * " +
+			"current_setting('max_connections')::integer) / 80"
 		w.Queue("room for locks", room).Rows(func(r pgx.Rows) error { return r.Scan(&n) })
 		return nil
 	})

@@ -1,5 +1,5 @@
-// Package rewriting owns the bulk rewriting of record sets by background jobs: every posted document's movements are deleted and
-// inserted again, as after a register has changed its form. The books are the same afterwards.
+// Package rewriting owns the bulk rewriting of record sets by background jobs: every posted document's movements are
+// deleted and inserted again, as after a register has changed its form. The books are the same afterwards.
 package rewriting
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp"
+	"plimsoll/erp/books"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
@@ -77,7 +78,7 @@ func Job(db *database.Database) jobs.Kind {
 }
 
 func arguments(owner string, given json.RawMessage) (any, error) {
-	a := Arguments{Type: erp.GoodsSale, Parts: PartsDefault}
+	a := Arguments{Type: books.GoodsSale, Parts: PartsDefault}
 	if len(given) > 0 {
 		if err := json.Unmarshal(given, &a); err != nil {
 			return nil, &document.Invalid{Field: "arguments", Reason: "not arguments of a rewriting"}
@@ -89,7 +90,8 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	for _, n := range []struct {
 		field      string
 		value, max int
-	}{{"parts", a.Parts - 1, PartsMax - 1}, {"documents", a.Documents, 100_000}, {"rows", a.Rows, 1_000_000}, {"seconds", a.Seconds, SecondsMax}} {
+	}{{"parts", a.Parts - 1, PartsMax - 1}, {"documents", a.Documents, 100_000}, {"rows", a.Rows, 1_000_000},
+		{"seconds", a.Seconds, SecondsMax}} {
 		if n.value < 0 || n.value > n.max {
 			return nil, &document.Invalid{Field: n.field, Reason: "out of range"}
 		}
@@ -111,7 +113,8 @@ func plan(ctx context.Context, db *database.Database, given json.RawMessage) (pa
 	}
 	var all int64
 	err = db.Read(ctx, func(w *database.Work) error {
-		w.Queue("count documents", "SELECT count(*) FROM doc_"+a.Type+" WHERE posted AND (organisation = $1 OR $1 = $2)", a.Organisation, id.ID{}).
+		w.Queue("count documents", "SELECT count(*) FROM doc_"+a.Type+
+			" WHERE posted AND (organisation = $1 OR $1 = $2)", a.Organisation, id.ID{}).
 			Rows(func(r pgx.Rows) error { return r.Scan(&all) })
 		return nil
 	})
@@ -126,7 +129,8 @@ const nextSQL = `SELECT id FROM doc_%s WHERE posted AND (organisation = $1 OR $1
 	AND (hashtextextended(id::text, 0) & 9223372036854775807) %% $4 = $5 ORDER BY id LIMIT $6`
 
 // Run rewrites a part, once or for as long as was asked for, and tells what was done.
-func (s share) Run(ctx context.Context, db *database.Database, books *posting.Books, told func(int64)) (done posting.Rewritten, err error) {
+func (s share) Run(ctx context.Context, db *database.Database, books *posting.Books,
+	told func(int64)) (done posting.Rewritten, err error) {
 	var some []id.ID
 	begun := time.Now()
 	for last, all := (id.ID{}), false; ; {
@@ -154,7 +158,8 @@ func (s share) Run(ctx context.Context, db *database.Database, books *posting.Bo
 func (s share) next(ctx context.Context, db *database.Database, last id.ID) (some []id.ID, err error) {
 	err = db.Read(ctx, func(w *database.Work) error {
 		some = nil
-		w.Queue("next documents", fmt.Sprintf(nextSQL, s.Type), s.Organisation, id.ID{}, last, int64(s.Parts), int64(s.N), page).Rows(func(r pgx.Rows) error {
+		w.Queue("next documents", fmt.Sprintf(nextSQL, s.Type), s.Organisation, id.ID{}, last, int64(s.Parts),
+			int64(s.N), page).Rows(func(r pgx.Rows) error {
 			var v id.ID
 			err := r.Scan(&v)
 			some = append(some, v)
@@ -166,9 +171,11 @@ func (s share) next(ctx context.Context, db *database.Database, last id.ID) (som
 }
 
 // rewrite some documents until the part's time is over, if it has one: that is looked at between transactions.
-func (s share) rewrite(ctx context.Context, books *posting.Books, some []id.ID, begun time.Time) (done posting.Rewritten, over bool, err error) {
+func (s share) rewrite(ctx context.Context, books *posting.Books, some []id.ID,
+	begun time.Time) (done posting.Rewritten, over bool, err error) {
 	for together := range slices.Chunk(some, max(1, s.Documents)) {
-		n, err := books.Rewrite(ctx, s.Type, together, posting.Rewriting{Documents: s.Documents, Rows: s.Rows, Asynchronous: s.Asynchronous})
+		n, err := books.Rewrite(ctx, s.Type, together,
+			posting.Rewriting{Documents: s.Documents, Rows: s.Rows, Asynchronous: s.Asynchronous})
 		done = done.Plus(n)
 		if err != nil {
 			return done, false, err

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Size of a chart and what stands around its plot.
+// Size of a chart and its margins.
 const (
 	chartWidth, chartHeight = 860.0, 280.0
 	left, right, top, foot  = 56.0, 16.0, 12.0, 34.0
 	lawPoints               = 80
 )
 
-// chart draws values over users. Only numbers of ours go into it.
+// chart draws values over users. Its inputs are our own numbers only.
 type chart struct {
 	strings.Builder
 	users, values float64 // largest
@@ -38,7 +38,7 @@ func (c *chart) y(value float64) float64 {
 	return chartHeight - foot - (chartHeight-top-foot)*value/c.values
 }
 
-// trial draws a point in the form of its outcome, so that nothing is told by colour alone.
+// trial draws a point whose form shows the outcome, so that colour alone carries no meaning.
 func (c *chart) trial(t Trial, value float64) {
 	x, y := c.x(float64(t.Users)), c.y(value)
 	switch t.Outcome {
@@ -67,14 +67,16 @@ func (l *Line) largest() (users, rate float64) {
 func (l *Line) scoreChart() template.HTML {
 	users, _ := l.largest()
 	c := newChart(users, 1, "Apdex of each trial by its number of users")
-	fmt.Fprintf(c, `<line class="target" x1="%g" y1="%.1f" x2="%g" y2="%.1f"/>`, left, c.y(l.Plan.Target), chartWidth-right, c.y(l.Plan.Target))
+	fmt.Fprintf(c, `<line class="target" x1="%g" y1="%.1f" x2="%g" y2="%.1f"/>`, left, c.y(l.Plan.Target),
+		chartWidth-right, c.y(l.Plan.Target))
 	for _, t := range l.Trials {
 		if t.Apdex == nil {
 			continue
 		}
 		if t.Interval != nil {
 			x := c.x(float64(t.Users))
-			fmt.Fprintf(c, `<line class="interval" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, x, c.y(t.Interval.Low), x, c.y(t.Interval.High))
+			fmt.Fprintf(c, `<line class="interval" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, x, c.y(t.Interval.Low),
+				x, c.y(t.Interval.High))
 		}
 		c.trial(t, *t.Apdex)
 	}

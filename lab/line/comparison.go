@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ComparisonSchema names the form of the JSON. It grows by adding names.
+// ComparisonSchema is the version of the JSON. Only names are added.
 const ComparisonSchema = "plimsoll.lines/1"
 
-// Comparison is the lines of several systems from one session: the JSON of `plimsoll line
-// --configurations`, and the source of its text and page.
+// Comparison holds the load lines of several systems from one session: the JSON of 'plimsoll line --configurations',
+// and the source of its text and page.
 type Comparison struct {
 	Schema   string    `json:"schema"`
 	ID       string    `json:"id"`
@@ -19,25 +19,32 @@ type Comparison struct {
 	Started  time.Time `json:"started_at"`
 	Finished time.Time `json:"finished_at"`
 	Complete bool      `json:"complete"`
-	Stopped  string    `json:"stopped,omitempty"` // as of a Line
-	// Lines in the order asked for; the first is what the others are held against.
+	Stopped  string    `json:"stopped,omitempty"` // as in Line
+	// Lines in the order asked for; all are compared with the first.
 	Lines []Compared `json:"lines"`
 }
 
-// Compared is a line beside others.
+// Compared is one line of a comparison.
 type Compared struct {
-	// Ratio of its users to those of the first; null for the first, and where one of the two has no line.
+	// Ratio of its users to those of the first; null for the first, and if either has no line.
 	Ratio *Ratio `json:"ratio"`
-	Line  *Line  `json:"line"`
+	// Control is the first system searched again (A/A): the distance between the two lines is the noise of the session.
+	Control bool  `json:"control,omitempty"`
+	Line    *Line `json:"line"`
 }
 
-// Ratio of two lines. A line in [a, a') and another in [b, b') have one between b/a' and b'/a;
-// an end is null where nothing failed. It covers what the search left open, not the luck
-// of the session.
+// Ratio of two lines. Brackets [a, a') and [b, b') allow a ratio between b/a' and b'/a, Low and High; an end is null if
+// nothing failed. That is no confidence interval: it ignores that trials repeated may end differently. Interval takes
+// that into account.
 type Ratio struct {
 	Users float64  `json:"users"` // b/a
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
+	// IntervalLow and IntervalHigh are the 95 % interval of the ratio, from the outcomes of all trials.
+	IntervalLow  *float64 `json:"interval_low,omitempty"`
+	IntervalHigh *float64 `json:"interval_high,omitempty"`
+	// Differs: 1 lies outside the interval.
+	Differs bool `json:"differs,omitempty"`
 }
 
 func ratioOf(base, other *Answer) *Ratio {
@@ -55,13 +62,50 @@ func ratioOf(base, other *Answer) *Ratio {
 	return r
 }
 
-// conclude holds the lines against the first.
+// addInterval computes the interval.
+func (r *Ratio) addInterval(base, other posterior) {
+	if r == nil {
+		return
+	}
+	r.IntervalLow, r.IntervalHigh = other.over(base)
+	r.Differs = r.IntervalLow != nil && *r.IntervalLow > 1 || r.IntervalHigh != nil && *r.IntervalHigh < 1
+}
+
+// controls are the repeated searches of the first system.
+func (c *Comparison) controls() (all []Compared) {
+	for _, one := range c.Lines {
+		if one.Control {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// controlText says what the A/A control showed; empty without one.
+func (c *Comparison) controlText() string {
+	for _, one := range c.controls() {
+		name := c.Lines[0].Line.Plan.Configuration
+		switch r := one.Ratio; {
+		case r == nil:
+			return fmt.Sprintf("A/A control: not known, %s has no second line", name)
+		case r.Differs:
+			return fmt.Sprintf("A/A control: %s differs from itself, %s: trust no difference of this session", name, r)
+		default:
+			return fmt.Sprintf("A/A control: %s against itself %s, interval %s: no difference, as it should be", name,
+				r, r.intervalText())
+		}
+	}
+	return ""
+}
+
+// conclude compares the lines with the first.
 func (c *Comparison) conclude() {
 	c.Complete = true
 	for i := range c.Lines {
 		c.Complete = c.Complete && c.Lines[i].Line.Complete
 		if i > 0 {
 			c.Lines[i].Ratio = ratioOf(c.Lines[0].Line.Answer, c.Lines[i].Line.Answer)
+			c.Lines[i].Ratio.addInterval(posteriorOf(c.Lines[0].Line.Trials), posteriorOf(c.Lines[i].Line.Trials))
 		}
 	}
 	if c.Complete {
@@ -94,7 +138,7 @@ func (c *Comparison) Statement() string {
 	return "users: " + strings.Join(parts, ", ")
 }
 
-// usersText is the line's interval, as short as can be.
+// usersText is the line's bracket in its shortest form.
 func (l *Line) usersText() string {
 	a := l.Answer
 	switch {
@@ -117,16 +161,23 @@ func (r *Ratio) String() string {
 		return "-"
 	}
 	text := fmt.Sprintf("×%.3g", r.Users)
-	switch {
-	case r.Low != nil && r.High != nil:
-		return text + fmt.Sprintf(" (%.3g to %.3g)", *r.Low, *r.High)
-	case r.High != nil:
-		return text + fmt.Sprintf(" (up to %.3g)", *r.High)
-	case r.Low != nil:
-		return text + fmt.Sprintf(" (%.3g or more)", *r.Low)
+	if r.Low == nil && r.High == nil {
+		return text
 	}
-	return text
+	return text + " (brackets allow " + endsText(r.Low, r.High, "%.3g") + ")"
 }
 
-// WriteJSON writes the comparison, indented, with a line end.
+// intervalText is the interval of the ratio, and whether it shows a difference.
+func (r *Ratio) intervalText() string {
+	if r == nil || r.IntervalLow == nil && r.IntervalHigh == nil {
+		return "-"
+	}
+	says := "no difference shown"
+	if r.Differs {
+		says = "differs"
+	}
+	return endsText(r.IntervalLow, r.IntervalHigh, "%.3g") + ", " + says
+}
+
+// WriteJSON writes the comparison, indented, with a final newline.
 func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c) }

@@ -13,7 +13,7 @@ import (
 	"plimsoll/web"
 )
 
-// Pages, and the file of parts that they share.
+// Pages, and the templates that they share.
 const (
 	searchPage     = "line/page.html.tmpl"
 	comparisonPage = "line/comparison.html.tmpl"
@@ -28,21 +28,28 @@ var pages = func() *template.Template {
 	return all
 }()
 
-// chartStyle of what is drawn; colours are those of the other report.
+// chartStyle holds the colours of the charts, the same as in the run's report.
 const chartStyle = `
 .chart { width: 100%; max-width: 860px; height: auto; font: 12px var(--font); }
-.chart text { fill: var(--muted); } .chart .axis { stroke: var(--rule); } .chart .target { stroke: var(--orange); stroke-dasharray: 5 4; }
-.chart .law { fill: none; stroke: var(--purple); stroke-width: 1.5; } .chart .passes { fill: var(--blue); } .chart .fails { stroke: var(--bad); stroke-width: 2; fill: none; }
-.chart .unsteady { fill: var(--orange); } .chart .interval { stroke: var(--muted); } .chart .between { fill: none; stroke: var(--blue); } figure { margin: 0 0 16px; }
+.chart text { fill: var(--muted); }
+.chart .axis { stroke: var(--rule); }
+.chart .target { stroke: var(--orange); stroke-dasharray: 5 4; }
+.chart .law { fill: none; stroke: var(--purple); stroke-width: 1.5; }
+.chart .passes { fill: var(--blue); }
+.chart .fails { stroke: var(--bad); stroke-width: 2; fill: none; }
+.chart .unsteady { fill: var(--orange); }
+.chart .interval { stroke: var(--muted); }
+.chart .between { fill: none; stroke: var(--blue); }
+figure { margin: 0 0 16px; }
 .says { white-space: normal; min-width: 16em; text-align: left; }`
 
-// frame is what stands around every page: it needs nothing else and runs no script.
+// frame holds what all pages share. A page is self-contained and runs no script.
 type frame struct {
 	Title, Started, Policy string
 	Style, Data            template.HTML
 }
 
-// newFrame carries the value as JSON under an id.
+// newFrame embeds the value as JSON under an id.
 func newFrame(title string, started time.Time, id string, value any) (frame, error) {
 	data, err := json.Marshal(value) // escapes <, > and & so that it cannot end its element
 	if err != nil {
@@ -51,14 +58,16 @@ func newFrame(title string, started time.Time, id string, value any) (frame, err
 	style := web.Style() + web.Text("report/page.css") + chartStyle
 	sum := sha256.Sum256([]byte(style))
 	return frame{
-		title, started.Format(time.RFC3339), "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
-		template.HTML("<style>" + style + "</style>"), template.HTML(`<script type="application/json" id="` + id + `">` + string(data) + `</script>`),
+		title, started.Format(time.RFC3339), "default-src 'none'; style-src 'sha256-" +
+			base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
+		template.HTML("<style>" + style + "</style>"),
+		template.HTML(`<script type="application/json" id="` + id + `">` + string(data) + `</script>`),
 	}, nil
 }
 
-// drawn is a search as pages show it.
+// drawn is a search prepared for the page.
 type drawn struct {
-	Of            string // the configuration, where there are several
+	Of            string // the configuration, if there are several
 	Scores, Rates template.HTML
 	Law           []string
 	Rows          [][]string
@@ -69,7 +78,8 @@ func (l *Line) drawn() drawn {
 	for i := range rows {
 		rows[i] = append(append([]string{fmt.Sprint(i + 1)}, rows[i]...), l.Trials[i].Run)
 	}
-	return drawn{l.Plan.Configuration, l.scoreChart(), l.rateChart(), strings.Split(strings.TrimSpace(l.law()), "\n"), rows}
+	return drawn{l.Plan.Configuration, l.scoreChart(), l.rateChart(), strings.Split(strings.TrimSpace(l.law()), "\n"),
+		rows}
 }
 
 // HTML writes the search as one file.
@@ -80,9 +90,10 @@ func (l *Line) HTML(w io.Writer) error {
 			frame
 			Line       *Line
 			Void       string
+			Confidence []string
 			Search     drawn
 			Conditions []string
-		}{f, l, l.void(), l.drawn(), l.conditionLines()})
+		}{f, l, l.void(), l.confidence(), l.drawn(), l.conditionLines()})
 	}
 	return reportProblem(err)
 }

@@ -4,57 +4,66 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/lab/apdex"
+	"plimsoll/lab/load/apdex"
 )
 
-// Limit is what keeps the system from carrying more, as far as the evidence goes.
+// Limit is the resource that keeps the system from carrying more, as far as the evidence shows.
 type Limit struct {
-	Resource string   `json:"resource"` // NotKnown, or in words
-	Evidence []string `json:"evidence"` // for it and around it
+	Resource string   `json:"resource"` // NotKnown, or a few words
+	Evidence []string `json:"evidence"` // for this limit, and other measurements
 }
 
-// NotKnown is a limit that the evidence does not name.
+// NotKnown: the evidence names no limit.
 const NotKnown = "not known"
 
-// From where on a figure speaks for a limit.
+// Thresholds from which a figure points to a limit.
 const (
 	machineBusy  = 0.85 // of all cores
-	ownShare     = 0.40 // of what the machine does, or of the sessions at work
+	ownShare     = 0.40 // of the machine's work, or of the active sessions
 	refusedShare = 0.05 // of the operations
 	connections  = 0.90 // of a pool
 )
 
-// limitOf names the resource from the trial that failed closest above the line. The
-// order is that of causes: who has no load cannot judge, who has no processor waits
-// everywhere.
-func limitOf(t Trial, pool int) Limit {
-	l := Limit{Resource: NotKnown, Evidence: evidence(t)}
+// limitOf names the resource from the failed trial closest above the line, causes first: without load nothing can be
+// judged, and with all processors busy everything waits. But processors limit only a system that uses them: one that
+// sleeps while others use them waits for something else.
+func limitOf(t Trial, pool int, q *queue) Limit {
+	l := Limit{Resource: NotKnown, Evidence: evidence(t, q)}
 	name := func(format string, args ...any) Limit {
 		l.Resource = fmt.Sprintf(format, args...)
 		return l
 	}
+	busy := known(t.CPU.Machine) >= machineBusy
 	wait := heaviest(t.Waits)
+	waits := wait.Sessions > ownShare*t.Waits.Active && wait.Sessions >= 1
 	switch {
 	case t.Operations > 0 && float64(t.Overload) > refusedShare*float64(t.Operations):
 		return name("the queue of the application servers: they refused work as too much")
-	case known(t.CPU.Machine) >= machineBusy:
+	case busy && t.measured() && !t.idle():
 		return name("%s", busiest(t))
 	case pool > 0 && t.Waits.Active >= connections*float64(pool) && t.InFlight > pool:
 		return name("the %d connections to the database: all are at work while users wait for one", pool)
-	case wait.Sessions > ownShare*t.Waits.Active && wait.Sessions >= 1:
+	case waits && (!busy || wait.Type == "sleep"):
 		return name("%s", inWords(wait))
+	case q.long() && (t.idle() || !busy && t.CPU.Machine != nil):
+		return name("a queue with idle processors: %.0f operations are served at once while %.0f users wait for their "+
+			"turn", max(1, q.served), q.waiting)
+	case busy && t.measured():
+		return name("%s", busiest(t))
 	}
 	return l
 }
 
-func known(share *float64) float64 {
-	if share == nil {
-		return 0
-	}
-	return *share
+// measured says whether the system's processor time is known.
+func (t Trial) measured() bool { return t.CPU.Database != nil || t.CPU.Workers != nil }
+
+// idle says whether the system itself uses few processors, whatever others use.
+func (t Trial) idle() bool {
+	own := known(t.CPU.Database) + known(t.CPU.Workers)
+	return t.measured() && own < ownShare*max(known(t.CPU.Machine), machineBusy) && t.CPU.Machine != nil
 }
 
-// busiest names who uses the processors.
+// busiest names the main user of the processors.
 func busiest(t Trial) string {
 	all := known(t.CPU.Machine)
 	parts := []struct {
@@ -77,8 +86,7 @@ func busiest(t Trial) string {
 	return "the processors of this machine, which generator, application servers and database share"
 }
 
-// heaviest adds up the waits of one kind: locks of all sorts are one thing, and so is the
-// flush of the log whoever waits for it.
+// heaviest sums the waits of one kind: all kinds of locks together, and the log flush whoever waits for it.
 func heaviest(w Waits) (most Wait) {
 	sums := map[string]Wait{}
 	for _, e := range w.Events {
@@ -98,8 +106,8 @@ func heaviest(w Waits) (most Wait) {
 	return most
 }
 
-// kindOf a wait; empty for the processor and for waiting on the client, which is no limit
-// of the database's.
+// kindOf classifies a wait event; empty for the processor and for waiting on the client, which are no limit of the
+// database.
 func kindOf(e Wait) string {
 	switch {
 	case strings.HasPrefix(strings.ToUpper(e.Event), "WAL"), e.Event == "CommitDelay":
@@ -130,15 +138,21 @@ func inWords(w Wait) string {
 	return fmt.Sprintf("reading and writing of data (mostly %s)", w.Event)
 }
 
-// evidence is what was measured, whether it names a limit or not.
-func evidence(t Trial) (lines []string) {
+// evidence lists what was measured, whether it names a limit or not.
+func evidence(t Trial, q *queue) (lines []string) {
 	lines = append(lines, fmt.Sprintf("at %d users: %s", t.Users, scoreAndRate(t)))
-	lines = append(lines, fmt.Sprintf("processors, share of all: machine %s, database %s, application servers %s, generator %s, stolen %s",
-		percent(t.CPU.Machine), percent(t.CPU.Database), percent(t.CPU.Workers), percent(t.CPU.Generator), percent(t.CPU.Steal)))
+	lines = append(lines, fmt.Sprintf("processors, share of all: machine %s, database %s, application servers %s, "+
+		"generator %s, stolen %s",
+		percent(t.CPU.Machine), percent(t.CPU.Database), percent(t.CPU.Workers), percent(t.CPU.Generator),
+		percent(t.CPU.Steal)))
 	if t.Waits.Samples == 0 {
 		lines = append(lines, "waits of the database: unavailable")
 	} else {
-		lines = append(lines, fmt.Sprintf("sessions of the database at work: %.1f on average, %s", t.Waits.Active, waitsText(t.Waits)))
+		lines = append(lines, fmt.Sprintf("sessions of the database at work: %.1f on average, %s", t.Waits.Active,
+			waitsText(t.Waits)))
+	}
+	if q != nil {
+		lines = append(lines, q.evidence())
 	}
 	if t.Overload > 0 {
 		lines = append(lines, fmt.Sprintf("refused as too much: %d of %d operations", t.Overload, t.Operations))

@@ -11,15 +11,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/cluster/clustertest"
-	"plimsoll/lab/result"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run"
-	"plimsoll/lab/runs"
-	"plimsoll/lab/scenario"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
+
+const copiesSQL = "SELECT count(*) FROM pg_database WHERE datname = current_database() || '_line'"
 
 // narrow has two connections and takes 20 ms: it does 100 operations a second, no more.
 const narrow = `
@@ -37,24 +40,47 @@ SELECT pg_sleep(0.02);
 '''
 `
 
-func base(t *testing.T, reset string) Options {
+// read narrow with some of it replaced, as a scenario of that name.
+func read(t *testing.T, name string, replace ...string) *scenario.Scenario {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "narrow.toml")
-	if err := os.WriteFile(path, []byte(strings.Replace(narrow, "RESET", reset, 1)), 0o600); err != nil {
+	path := filepath.Join(t.TempDir(), name+".toml")
+	text := strings.NewReplacer(append(replace, "RESET", "")...).Replace(narrow)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := scenario.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// calm is base where every user is satisfied however busy the machine is, and four do twice the hundred operations that
+// a verdict needs.
+func calm(t *testing.T) Options {
+	t.Helper()
+	o := base(t, "")
+	o.Run.Scenario = read(t, "calm", `"80ms"`, `"30s"`, `"100ms"`, `"5ms"`, "connections = 2", "connections = 8")
+	o.Run.Duration = 1500 * time.Millisecond
+	return o
+}
+
+func base(t *testing.T, reset string) Options {
+	t.Helper()
+	s := read(t, "narrow", "RESET", reset)
 	dsn := clustertest.Database(t).Secret()
 	exec(t, dsn, "CREATE TABLE done (n int)")
+	l := load.Default()
+	l.Scenario = s
+	l.Ramp = 0
+	l.Duration = time.Second
+	l.Drain = 5 * time.Second
 	return Options{
 		Run: run.Options{
-			Scenario: s, DSN: dsn, Duration: time.Second, Ramp: run.None, Drain: 5 * time.Second, LagLimit: time.Minute, Seed: 1,
-			Store: runs.Open(t.TempDir()), Software: "test",
+			Load: l, DSN: dsn, LagLimit: time.Minute, Store: store.Open(t.TempDir()), Software: "test",
 		},
-		Target: 0.85, Bounds: Bounds{First: 4, Most: 400, Resolution: 0.25, Confirmations: 1}, Reset: ResetAuto, Store: OpenStore(t.TempDir()),
+		Target: 0.85, Bounds: Bounds{First: 8, Most: 400, Resolution: 0.5, Confirmations: 1}, Reset: ResetAuto,
+		Store: OpenStore(t.TempDir()),
 	}
 }
 
@@ -101,7 +127,8 @@ func TestFind(t *testing.T) {
 	if *l.Answer.Below > 40 || l.Answer.Confirmed < 1 {
 		t.Errorf("%s; %+v", l.Statement(), l.Answer)
 	}
-	if l.Plan.Reset != ResetSQL || len(l.Limit.Evidence) < 3 || !strings.Contains(strings.Join(l.Limit.Evidence, " "), "Timeout PgSleep") {
+	if l.Plan.Reset != ResetSQL || len(l.Limit.Evidence) < 3 ||
+		!strings.Contains(strings.Join(l.Limit.Evidence, " "), "Timeout PgSleep") {
 		t.Errorf("%+v %+v", l.Plan, l.Limit)
 	}
 	t.Run("EachTrialBeganWithoutTheRowsOfOthers", func(t *testing.T) {
@@ -110,7 +137,8 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := exec(t, o.Run.DSN, "SELECT count(*) FROM done"); int64(n) < last.Operations || int64(n) > last.Operations+int64(last.InFlight)*2 {
+		if n := exec(t, o.Run.DSN, "SELECT count(*) FROM done"); int64(n) < last.Operations ||
+			int64(n) > last.Operations+int64(last.InFlight)*2 {
 			t.Errorf("%d rows after a last trial of %d operations", n, last.Operations)
 		}
 		if kept.Apdex == nil || *kept.Apdex != *last.Apdex || !strings.Contains(kept.Title, l.ID) {
@@ -149,7 +177,7 @@ func TestFind_StoppedByHandGoesOn(t *testing.T) {
 	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM done"); n != 0 {
 		t.Errorf("the database that is copied has %d rows of the trials", n)
 	}
-	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = current_database() || '_line'"); n != 0 {
+	if n := exec(t, o.Run.DSN, copiesSQL); n != 0 {
 		t.Error("the copy is still there")
 	}
 	o.Progress = nil
@@ -193,12 +221,12 @@ func TestCopyTouchesNoDatabaseOfOthers(t *testing.T) {
 	name := ""
 	config, err := pgx.ParseConfig(o.Run.DSN)
 	if err == nil {
-		name = config.Database + trialSuffix
+		name = config.Database + trialCopy.Suffix
 	}
 	exec(t, o.Run.DSN, "CREATE DATABASE "+name)
 	defer exec(t, o.Run.DSN, "DROP DATABASE "+name)
 	_, err = Find(t.Context(), o)
-	if err == nil || !strings.Contains(err.Error(), "no copy of ours") || problem.ClassOf(err) != problem.Environment {
+	if err == nil || !strings.Contains(err.Error(), "not our copy") || problem.ClassOf(err) != problem.Environment {
 		t.Error(err)
 	}
 	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = '"+name+"'"); n != 1 {
@@ -218,7 +246,7 @@ func TestResetIsChosenByWhatThereIs(t *testing.T) {
 		want    Reset
 		fails   bool
 	}{
-		{"Copy", ResetAuto, plain, "dbname=x", false, ResetCopy, false},
+		{"Copy", ResetAuto, plain, clustertest.Database(t).Secret(), false, ResetCopy, false},
 		{"TheScenariosOwn", ResetAuto, with, "dbname=x", false, ResetSQL, false},
 		{"NoneUnderForeignWorkers", ResetAuto, plain, "dbname=x", true, ResetNone, false},
 		{"NoneWithoutADatabase", ResetAuto, plain, "", false, ResetNone, false},
@@ -227,7 +255,7 @@ func TestResetIsChosenByWhatThereIs(t *testing.T) {
 		{"NoneIsNone", ResetNone, with, "dbname=x", false, ResetNone, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := c.asked.choose(c.s, c.dsn, c.foreign)
+			got, err := c.asked.choose(t.Context(), c.s, c.dsn, c.foreign)
 			if (err != nil) != c.fails || !c.fails && got != c.want {
 				t.Errorf("%s, %v", got, err)
 			}
@@ -235,20 +263,12 @@ func TestResetIsChosenByWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestWithDatabase(t *testing.T) {
-	for _, dsn := range []string{"postgres://u:p%40@/old?host=/tmp/x&port=5433", "postgres://u:p%40@h:5433/old", "host=h port=5433 user=u password='p@' dbname=old"} {
-		c, err := pgx.ParseConfig(withDatabase(dsn, `n'e\w`))
-		if err != nil || c.Database != `n'e\w` || c.Password != "p@" || c.Port != 5433 {
-			t.Errorf("%s: %+v, %v", dsn, c, err)
-		}
-	}
-}
-
 func share(x float64) *float64 { return &x }
 
 func TestLimitIsNamedFromEvidence(t *testing.T) {
 	cpu := func(machine, database, workers, generator float64) result.CPU {
-		return result.CPU{Machine: share(machine), Database: share(database), Workers: share(workers), Generator: share(generator)}
+		return result.CPU{Machine: share(machine), Database: share(database), Workers: share(workers),
+			Generator: share(generator)}
 	}
 	waits := func(active float64, events ...Wait) Waits { return Waits{Samples: 10, Active: active, Events: events} }
 	idle := cpu(0.3, 0.2, 0.05, 0.05)
@@ -260,25 +280,74 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 	}{
 		{"DatabaseCPU", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05)}, 0, "most of all for the database"},
 		{"WorkerCPU", Trial{Valid: true, CPU: cpu(0.97, 0.3, 0.6, 0.05)}, 0, "most of all for the application servers"},
-		{"SharedCPU", Trial{Valid: true, CPU: cpu(0.97, 0.34, 0.33, 0.3)}, 0, "which generator, application servers and database share"},
+		{"SharedCPU", Trial{Valid: true, CPU: cpu(0.97, 0.34, 0.33, 0.3)}, 0,
+			"which generator, application servers and database share"},
 		{"OtherPeoplesCPU", Trial{Valid: true, CPU: cpu(0.97, 0.2, 0.2, 0.05)}, 0, "52 % of which other processes use"},
-		{"Overload", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05), Operations: 100, Overload: 20}, 0, "the queue of the application servers"},
-		{"Locks", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"Lock", "transactionid", 4}, Wait{"Lock", "tuple", 2}, Wait{"", "", 1})}, 0, "locks (mostly transactionid)"},
-		{"WAL", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"IO", "WalSync", 3}, Wait{"LWLock", "WALWrite", 4}, Wait{"Lock", "tuple", 3})}, 0, "the flush of the write-ahead log"},
-		{"Latch", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"LWLock", "LockManager", 6})}, 0, "inside the server (mostly LockManager)"},
-		{"Reads", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"IO", "DataFileRead", 6})}, 0, "reading and writing of data"},
-		{"Pool", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, Wait{"Timeout", "PgSleep", 2})}, 2, "the 2 connections"},
-		{"Sleep", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, Wait{"Timeout", "PgSleep", 2})}, 0, "time the server was told to wait"},
-		{"ClientReadIsNoLimit", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"Client", "ClientRead", 9})}, 0, NotKnown},
+		{"Overload", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05), Operations: 100, Overload: 20}, 0,
+			"the queue of the application servers"},
+		{"Locks", Trial{Valid: true, CPU: idle,
+			Waits: waits(10, Wait{"Lock", "transactionid", 4}, Wait{"Lock", "tuple", 2}, Wait{"", "", 1})}, 0,
+			"locks (mostly transactionid)"},
+		{"WAL", Trial{Valid: true, CPU: idle,
+			Waits: waits(10, Wait{"IO", "WalSync", 3}, Wait{"LWLock", "WALWrite", 4}, Wait{"Lock", "tuple", 3})}, 0,
+			"the flush of the write-ahead log"},
+		{"Latch", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"LWLock", "LockManager", 6})}, 0,
+			"inside the server (mostly LockManager)"},
+		{"Reads", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"IO", "DataFileRead", 6})}, 0,
+			"reading and writing of data"},
+		{"Pool", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, Wait{"Timeout", "PgSleep", 2})}, 2,
+			"the 2 connections"},
+		{"Sleep", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, Wait{"Timeout", "PgSleep", 2})}, 0,
+			"time the server was told to wait"},
+		{"ClientReadIsNoLimit", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"Client", "ClientRead", 9})}, 0,
+			NotKnown},
+		{"SleepWhileOthersUseTheProcessors", Trial{Valid: true, CPU: cpu(0.99, 0.02, 0.01, 0.1),
+			Waits: waits(10, Wait{"Timeout", "PgSleep", 9})}, 0, "time the server was told to wait"},
 		{"AFewWaitsAreNone", Trial{Valid: true, CPU: idle, Waits: waits(0.1, Wait{"Lock", "tuple", 0.1})}, 0, NotKnown},
 		{"NothingIsKnown", Trial{Valid: true}, 0, NotKnown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := limitOf(c.trial, c.pool); !strings.Contains(got.Resource, c.says) || len(got.Evidence) < 3 {
+			if got := limitOf(c.trial, c.pool, nil); !strings.Contains(got.Resource, c.says) || len(got.Evidence) < 3 {
 				t.Errorf("%+v", got)
 			}
 		})
 	}
+}
+
+// A server of ten slots that sleeps for 50 ms answers 200 times a second, whoever uses the processors.
+func TestLimitOfAServerThatSleepsIsItsQueue(t *testing.T) {
+	median := func(ms float64) *float64 { return &ms }
+	light := Trial{Users: 10, Outcome: Passes, OpsPerS: 66, LatencyMSP50: median(50)}
+	full := Trial{Users: 60, Outcome: Fails, Valid: true, OpsPerS: 200, LatencyMSP50: median(200)}
+	const thinkS = 0.1
+	for _, c := range []struct {
+		name string
+		cpu  result.CPU
+		says string
+	}{
+		{"IdleMachine", result.CPU{Machine: share(0.1), Generator: share(0.05)},
+			"10 operations are served at once while 30"},
+		{"OthersUseTheProcessors", result.CPU{Machine: share(1), Workers: share(0.02), Generator: share(0.1)},
+			"a queue with idle processors"},
+		{"TheSystemUsesThem", result.CPU{Machine: share(0.97), Workers: share(0.8), Generator: share(0.1)},
+			"the processors, most of all for the application servers"},
+		{"NothingIsKnownOfTheSystem", result.CPU{Machine: share(0.97), Generator: share(0.6)}, NotKnown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			full.CPU = c.cpu
+			got := limitOf(full, 0, queueOf([]Trial{light, full}, full, thinkS))
+			if !strings.Contains(got.Resource, c.says) || !strings.Contains(strings.Join(got.Evidence, " "),
+				"200.0 operations/s of 50 ms each are 10.0 in service at once; 30 users wait") {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	t.Run("NoQueueIsNone", func(t *testing.T) {
+		light.CPU = result.CPU{Machine: share(0.1)}
+		if got := limitOf(light, 0, queueOf([]Trial{light}, light, thinkS)); got.Resource != NotKnown {
+			t.Errorf("%+v", got)
+		}
+	})
 }
 
 // accident is a generator that loses something in the first runs, whatever they show.
@@ -305,8 +374,8 @@ func mishaps(trials ...int) func(context.Context) (run.Generator, func(), error)
 }
 
 func TestFind_MakesAVoidTrialAgain(t *testing.T) {
-	o := base(t, "")
-	o.Most, o.Muster = 4, mishaps(1, 3)
+	o := calm(t)
+	o.First, o.Most, o.NewGenerator = 4, 4, mishaps(1, 3)
 	l, err := Find(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -315,11 +384,13 @@ func TestFind_MakesAVoidTrialAgain(t *testing.T) {
 	for _, trial := range l.Trials {
 		outcomes = append(outcomes, trial.Outcome)
 	}
-	if !slices.Equal(outcomes, []Outcome{Void, Passes, Void, Passes}) || l.Unmeasured != nil || l.Answer == nil || l.Answer.Users != 4 || l.Answer.Confirmed != 1 || l.Answer.Below != nil {
-		t.Fatalf("%v, %s", outcomes, l.Statement())
+	if !slices.Equal(outcomes, []Outcome{Void, Passes, Void, Passes}) || l.Unmeasured != nil || l.Answer == nil ||
+		l.Answer.Users != 4 || l.Answer.Confirmed != 1 || l.Answer.Below != nil {
+		t.Fatalf("%v, %s: %+v", outcomes, l.Statement(), l.Trials)
 	}
 	var text strings.Builder
-	if err := l.Text(&text); err != nil || strings.Count(text.String(), "again") != 2 || strings.Count(text.String(), "void") != 2 {
+	if err := l.Text(&text); err != nil || strings.Count(text.String(), "again") != 2 ||
+		strings.Count(text.String(), "void") != 2 {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	first, second := l.Trials[0], l.Trials[1]
@@ -329,13 +400,14 @@ func TestFind_MakesAVoidTrialAgain(t *testing.T) {
 }
 
 func TestFind_SaysWhatCouldNotBeMeasured(t *testing.T) {
-	o := base(t, "")
-	o.Most, o.Resolution, o.Muster = 8, 1, mishaps(2, 3, 4)
+	o := calm(t)
+	o.First, o.Most, o.Resolution, o.NewGenerator = 4, 8, 1, mishaps(2, 3, 4)
 	l, err := Find(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !l.Complete || l.Answer == nil || l.Answer.Users != 4 || l.Answer.Below != nil || l.Limit != nil || l.Unmeasured == nil || *l.Unmeasured != (Unmeasured{8, 3, "something fell over"}) {
+	if !l.Complete || l.Answer == nil || l.Answer.Users != 4 || l.Answer.Below != nil || l.Limit != nil ||
+		l.Unmeasured == nil || *l.Unmeasured != (Unmeasured{8, 3, "something fell over"}) {
 		t.Fatalf("%s; %+v, %d trials", l.Statement(), l.Unmeasured, len(l.Trials))
 	}
 	var text strings.Builder
@@ -346,7 +418,8 @@ func TestFind_SaysWhatCouldNotBeMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"at least 4 users", "8 could not be measured", "3 trials were void; something fell over"} {
+	for _, part := range []string{"at least 4 users", "8 could not be measured",
+		"3 trials were void; something fell over"} {
 		if !strings.Contains(text.String(), part) || !strings.Contains(string(page), part) {
 			t.Errorf("text or page lacks %q:\n%s", part, text.String())
 		}

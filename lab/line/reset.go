@@ -3,157 +3,93 @@ package line
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/url"
-	"strings"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"plimsoll/lab/own"
+	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/postgres"
-	"plimsoll/lab/scenario"
 	"plimsoll/platform/problem"
 )
 
-// Reset is how the database comes to the same state before each trial.
+// Reset is how each trial gets the database into the same state.
 type Reset string
 
 const (
-	ResetAuto Reset = "auto"     // the scenario's SQL if it has some, else a copy
-	ResetCopy Reset = "template" // a copy of the database, made anew for each trial
-	ResetSQL  Reset = "sql"      // the scenario's reset
-	ResetNone Reset = "none"     // none: what a trial wrote is there in the next
+	// ResetAuto takes the scenario's SQL if it has some, else the copy that a fill kept, else a copy of the database.
+	ResetAuto   Reset = "auto"
+	ResetFilled Reset = "filled"   // a copy of the base as it was filled, made for each trial
+	ResetCopy   Reset = "template" // a copy of the database, made for each trial
+	ResetSQL    Reset = "sql"      // the scenario's reset script
+	ResetNone   Reset = "none"     // no reset: a trial sees what earlier ones wrote
 )
 
-// trialSuffix of the database that trials work on; the one that is copied is not touched.
-const trialSuffix = "_line"
+// trialCopy is the database that trials use; the original is not touched.
+var trialCopy = postgres.Copy{
+	Suffix: "_line", Mark: "made by plimsoll line, which drops it again", Otherwise: "choose --reset none",
+}
 
-// choose settles what auto means.
-func (r Reset) choose(s *scenario.Scenario, dsn string, foreignWorkers bool) (Reset, error) {
+// StartsFrom names the database that each trial starts from.
+func (r Reset) StartsFrom(ctx context.Context, s *scenario.Scenario, dsn string, foreignWorkers bool) (string, error) {
+	chosen, err := r.choose(ctx, s, dsn, foreignWorkers)
+	if chosen == ResetFilled {
+		return postgres.Filled.Of(dsn), err
+	}
+	return dsn, err
+}
+
+// choose decides what auto means here.
+func (r Reset) choose(ctx context.Context, s *scenario.Scenario, dsn string, foreignWorkers bool) (Reset, error) {
 	has := s.Own.Reset != ""
 	switch {
 	case r == ResetSQL && !has:
-		return r, problem.New(problem.Usage, errors.New("the scenario has no reset"), "give it one in [sql], or choose another --reset")
-	case r == ResetCopy && (dsn == "" || foreignWorkers):
-		return r, problem.New(problem.Usage, errors.New("workers that run already stay on their database: it cannot be copied under them"), "choose --reset none")
-	case r != ResetAuto:
+		return r, problem.New(problem.Usage, errors.New("the scenario has no reset"),
+			"give it one in [sql], or choose another --reset")
+	case (r == ResetCopy || r == ResetFilled) && (dsn == "" || foreignWorkers):
+		return r, problem.New(problem.Usage, errors.New(
+			"workers that run already stay on their database: it cannot be copied under them"), "choose --reset none")
+	case r != ResetAuto && r != ResetFilled:
 		return r, nil
-	case has:
+	case r == ResetAuto && has:
 		return ResetSQL, nil
 	case dsn == "" || foreignWorkers:
 		return ResetNone, nil
+	case r == ResetAuto && s.Application != scenario.ERP:
+		return ResetCopy, nil
+	}
+	return r.filledOr(ctx, dsn)
+}
+
+// filledOr copies the database itself if no fill has kept a copy.
+func (r Reset) filledOr(ctx context.Context, dsn string) (Reset, error) {
+	_, there, err := postgres.Filled.Find(ctx, dsn)
+	switch {
+	case err != nil:
+		return r, err
+	case there:
+		return ResetFilled, nil
+	case r == ResetFilled:
+		return r, problem.New(problem.Environment, postgres.ErrNothingKept,
+			"'plimsoll fill' keeps one; --reset template starts from the base as it is")
 	}
 	return ResetCopy, nil
 }
 
-// before puts the database into its first state and gives the one to work on.
+// before resets the database and names the one to use.
 func (r Reset) before(ctx context.Context, dsn string, s *scenario.Scenario) (string, error) {
 	switch r {
 	case ResetSQL:
-		return dsn, own.Reset(ctx, dsn, s.Own.Reset)
+		return dsn, custom.Reset(ctx, dsn, s.Own.Reset)
 	case ResetCopy:
-		return copied(ctx, dsn)
+		return trialCopy.Make(ctx, dsn)
+	case ResetFilled:
+		return trialCopy.MakeFrom(ctx, dsn, postgres.Filled.Of(dsn))
 	}
 	return dsn, nil
 }
 
-// copied makes the copy anew, file by file, and a checkpoint, so that no trial pays for
-// the writing of its own beginning.
-func copied(ctx context.Context, dsn string) (string, error) {
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return "", fmt.Errorf("connection string: %w", err)
-	}
-	from, to := config.Database, config.Database+trialSuffix
-	config.Database = "postgres"
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return "", fmt.Errorf("copy the database: %w", err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if err := ownCopy(ctx, conn, to); err != nil {
-		return "", err
-	}
-	if err := postgres.CopyDatabase(ctx, conn, from, to); err != nil {
-		return "", copyProblem(err, from)
-	}
-	if _, err := conn.Exec(ctx, "COMMENT ON DATABASE "+pgx.Identifier{to}.Sanitize()+" IS '"+copyMark+"'"); err != nil {
-		return "", copyProblem(err, from)
-	}
-	_, _ = conn.Exec(ctx, "CHECKPOINT") // needs a right that the owner of a database may lack; the copy itself ended with one
-	return withDatabase(dsn, to), nil
-}
-
-// copyMark tells a copy of ours from a database that only has its name.
-const copyMark = "made by plimsoll line, which drops it again"
-
-// ownCopy refuses to touch a database that somebody else made.
-func ownCopy(ctx context.Context, conn *pgx.Conn, name string) error {
-	const sql = "SELECT count(*) FROM pg_database WHERE datname = $1 AND shobj_description(oid, 'pg_database') IS DISTINCT FROM $2"
-	var foreign int
-	if err := conn.QueryRow(ctx, sql, name, copyMark).Scan(&foreign); err != nil {
-		return fmt.Errorf("copy the database: %w", err)
-	}
-	if foreign > 0 {
-		return problem.New(problem.Environment, fmt.Errorf("there is a database %s already, which is no copy of ours", name), "rename or drop it, or choose --reset none")
-	}
-	return nil
-}
-
-// Errors of a copy.
-const (
-	objectInUse           = "55006"
-	insufficientPrivilege = "42501"
-)
-
-func copyProblem(err error, from string) error {
-	var pg *pgconn.PgError
-	hint := ""
-	if errors.As(err, &pg) {
-		switch pg.Code {
-		case objectInUse:
-			hint = "others are connected to database " + from + ": let them leave, or choose --reset none"
-		case insufficientPrivilege:
-			hint = "the user needs the right CREATEDB, or choose --reset none"
-		}
-	}
-	return problem.New(problem.Environment, fmt.Errorf("copy the database: %w", err), hint)
-}
-
 // drop removes the copy at the end.
 func (r Reset) drop(ctx context.Context, dsn string) error {
-	if r != ResetCopy {
+	if r != ResetCopy && r != ResetFilled {
 		return nil
 	}
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return err
-	}
-	to := config.Database + trialSuffix
-	config.Database = "postgres"
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return fmt.Errorf("drop the copy: %w", err)
-	}
-	defer conn.Close(ctx)
-	if err := ownCopy(ctx, conn, to); err != nil {
-		return err
-	}
-	if _, err = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{to}.Sanitize()+" WITH (FORCE)"); err != nil {
-		return fmt.Errorf("drop the copy: %w", err)
-	}
-	return nil
-}
-
-// withDatabase is the connection string for another database of the same server.
-func withDatabase(dsn, name string) string {
-	if u, err := url.Parse(dsn); err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
-		query := u.Query()
-		query.Del("dbname")
-		query.Del("database")
-		u.Path, u.RawQuery = "/"+name, query.Encode()
-		return u.String()
-	}
-	return dsn + " dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "'"
+	return trialCopy.Drop(ctx, dsn)
 }

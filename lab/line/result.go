@@ -9,41 +9,39 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/lab/result"
-	"plimsoll/lab/usl"
+	"plimsoll/lab/line/usl"
+	"plimsoll/lab/run/result"
 )
 
-// Schema names the form of the JSON. It grows by adding names.
+// Schema is the version of the JSON. Only names are added.
 const Schema = "plimsoll.line/1"
 
-// Line is a search with all it found: the JSON of `plimsoll line --json`, and the source
-// of the text and the page.
+// Line is a search and its findings: the JSON of 'plimsoll line --json', and the source of the text and the page.
 type Line struct {
 	Schema   string    `json:"schema"`
 	ID       string    `json:"id"`
 	Title    string    `json:"title,omitempty"`
 	Started  time.Time `json:"started_at"`
 	Finished time.Time `json:"finished_at"`
-	// Complete: nothing is left to try. Stopped says what ended it before.
+	// Complete: no trial is left. Stopped: why the search ended early.
 	Complete bool   `json:"complete"`
-	Stopped  string `json:"stopped,omitempty"` // by hand, budget, or the error
+	Stopped  string `json:"stopped,omitempty"` // by hand, budget, or an error
 
 	Plan   Plan    `json:"plan"`
 	Answer *Answer `json:"answer"` // null while no number of users has passed
-	Limit  *Limit  `json:"limit"`  // null while none has failed
-	// Unmeasured where trials stayed void; the answer's upper end is a failure nevertheless.
+	Limit  *Limit  `json:"limit"`  // null while no number has failed
+	// Unmeasured: a number of users whose trials stayed void; the answer's upper end is still a failure.
 	Unmeasured *Unmeasured `json:"unmeasured,omitempty"`
-	// Fit is the Universal Scalability Law through all valid trials; null where it is
-	// refused, with the reason.
+	// Fit is the Universal Scalability Law through all valid trials; null if it is rejected, with the reason.
 	Fit        *usl.Fit `json:"usl"`
 	FitRefused string   `json:"usl_refused,omitempty"`
 
 	Trials []Trial `json:"trials"`
-	// Conditions of the last trial; load and CPU are that trial's own.
+	// Conditions are those of the last trial; load and processor time are its own.
 	Conditions *result.Conditions `json:"conditions"`
 }
 
-// Plan is what trials depend on: only those of one plan go together.
+// Plan holds what trials depend on; only trials of the same plan are combined.
 type Plan struct {
 	Target float64 `json:"target"`
 	Bounds
@@ -57,34 +55,40 @@ type Plan struct {
 	Reset     Reset   `json:"reset"`
 	Workers   int     `json:"workers"`
 	Profile   string  `json:"profile,omitempty"`
-	// Configuration is the name of the system where several are searched in turns.
+	// Configuration is the system's name if several are searched in turns.
 	Configuration string `json:"configuration,omitempty"`
-	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP's data layer
+	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP
 }
 
-// Fingerprint tells plans apart.
+// Fingerprint is equal for equal plans.
 func (p Plan) Fingerprint() string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // numbers and texts
+		panic(err) // only numbers and texts: cannot fail
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
 }
 
-// Answer is the line: Users pass, Below do not.
+// Answer is the load line: Users pass, Below fail.
 type Answer struct {
 	Users     int  `json:"users"`
-	Below     *int `json:"below"` // the least that failed; null: none did
+	Below     *int `json:"below"` // the smallest number that failed; null: none did
 	Confirmed int  `json:"confirmed"`
-	// Throughput of the trials that passed with so many users.
+	// Throughput of the trials that passed with this number of users.
 	OpsPerS    float64 `json:"ops_per_s"`
 	OpsPerSMin float64 `json:"ops_per_s_min"`
 	OpsPerSMax float64 `json:"ops_per_s_max"`
 	ApdexMin   float64 `json:"apdex_min"`
+	// AtUsers and AtBelow are the repeated trials at both ends.
+	AtUsers *Repeats `json:"at_users,omitempty"`
+	AtBelow *Repeats `json:"at_below,omitempty"`
+	// Interval of the line from the outcomes of all trials. Unlike the bracket it takes into account that trials with
+	// the same number of users may end differently.
+	Interval *UsersInterval `json:"interval,omitempty"`
 }
 
-// conclude draws from the trials what they allow.
+// conclude derives answer, limit and fit from the trials.
 func (l *Line) conclude(pool int) {
 	low, _ := l.Plan.bracket(l.Trials)
 	high := leastFailed(l.Trials)
@@ -101,9 +105,12 @@ func (l *Line) conclude(pool int) {
 }
 
 func (l *Line) answer(low, high int) *Answer {
-	a := &Answer{Users: low, Confirmed: confirmations(l.Trials, low)}
+	a := &Answer{Users: low, Confirmed: confirmations(l.Trials, low), Interval: posteriorOf(l.Trials).interval()}
+	atUsers := repeats(l.Trials, low)
+	a.AtUsers = &atUsers
 	if high > 0 {
-		a.Below = &high
+		atBelow := repeats(l.Trials, high)
+		a.Below, a.AtBelow = &high, &atBelow
 	}
 	var rates, scores []float64
 	for _, t := range l.Trials {
@@ -124,7 +131,7 @@ func (l *Line) answer(low, high int) *Answer {
 	return a
 }
 
-// limit is read from the last trial that failed closest above the line.
+// limit comes from the last failed trial closest above the line.
 func (l *Line) limit(high, pool int) *Limit {
 	var at Trial
 	for _, t := range l.Trials {
@@ -132,7 +139,7 @@ func (l *Line) limit(high, pool int) *Limit {
 			at = t
 		}
 	}
-	limit := limitOf(at, pool)
+	limit := limitOf(at, pool, queueOf(l.Trials, at, l.Plan.ThinkS))
 	return &limit
 }
 
@@ -149,8 +156,17 @@ func (l *Line) fit() {
 	case err != nil:
 		l.FitRefused = err.Error()
 	case fit.PeakIn == nil:
-		l.FitRefused = fmt.Sprintf("the interval of κ, %.2g to %.2g, does not tell it from 0: nothing is said beyond %d users", fit.KappaIn.Low, fit.KappaIn.High, slices.Max(levels(l.Trials)))
+		l.FitRefused = fmt.Sprintf("the interval of κ, %.2g to %.2g, does not tell it from 0: nothing is said "+
+			"beyond %d users", fit.KappaIn.Low, fit.KappaIn.High, slices.Max(levels(l.Trials)))
 	}
+}
+
+// conditions of the last trial, or none.
+func (l *Line) conditions() result.Conditions {
+	if l.Conditions == nil {
+		return result.Conditions{}
+	}
+	return *l.Conditions
 }
 
 // Statement is the answer in a sentence.
@@ -164,21 +180,57 @@ func (l *Line) Statement() string {
 	case a == nil:
 		return fmt.Sprintf("not even %d users reach Apdex %g", leastFailed(l.Trials), l.Plan.Target)
 	case a.Below == nil && l.Unmeasured != nil:
-		return fmt.Sprintf("at least %d users (%.1f operations/s, think time %s); %d could not be measured", a.Users, a.OpsPerS, think, l.Unmeasured.Users)
+		return fmt.Sprintf("at least %d users (%.1f operations/s, think time %s); %d could not be measured", a.Users,
+			a.OpsPerS, think, l.Unmeasured.Users)
 	case a.Below == nil:
-		return fmt.Sprintf("at least %d users (%.1f operations/s, think time %s); more were not tried", a.Users, a.OpsPerS, think)
+		return fmt.Sprintf("at least %d users (%.1f operations/s, think time %s); more were not tried", a.Users,
+			a.OpsPerS, think)
 	case a.Confirmed < l.Plan.Confirmations:
-		return fmt.Sprintf("between %d and %d users so far, confirmed %d of %d times (%.1f operations/s, think time %s)", a.Users, *a.Below, a.Confirmed, l.Plan.Confirmations, a.OpsPerS, think)
+		return fmt.Sprintf("between %d and %d users so far, confirmed %d of %d times (%.1f operations/s, think "+
+			"time %s)",
+			a.Users, *a.Below, a.Confirmed, l.Plan.Confirmations, a.OpsPerS, think)
 	}
-	return fmt.Sprintf("from %d to below %d users (%.1f operations/s, think time %s)", a.Users, *a.Below, a.OpsPerS, think)
+	return fmt.Sprintf("from %d to below %d users (%.1f operations/s, think time %s)", a.Users, *a.Below, a.OpsPerS,
+		think)
 }
 
-// Open says whether void trials leave open which number of users is too much.
+// confidence says what the answer rests on; empty without one.
+func (l *Line) confidence() (lines []string) {
+	a := l.Answer
+	if a == nil {
+		return nil
+	}
+	if a.AtUsers != nil && a.Below != nil {
+		lines = append(lines, fmt.Sprintf("bracket: passed in %d of %d repeated trials at %d users, "+
+			"failed in %d of %d at %d", a.AtUsers.Passed, a.AtUsers.Passed+a.AtUsers.Failed, a.Users, a.AtBelow.Failed,
+			a.AtBelow.Passed+a.AtBelow.Failed, *a.Below))
+	}
+	if i := a.Interval; i != nil {
+		lines = append(lines, fmt.Sprintf("95 %% interval of the line, from how %d trials ended: %s users", i.Trials,
+			endsText(i.Low, i.High, "%.0f")))
+	}
+	return lines
+}
+
+// endsText formats an interval, one end of which may be unknown.
+func endsText(low, high *float64, format string) string {
+	switch {
+	case low != nil && high != nil:
+		return fmt.Sprintf(format+" to "+format, *low, *high)
+	case low != nil:
+		return fmt.Sprintf(format+" or more", *low)
+	case high != nil:
+		return fmt.Sprintf("up to "+format, *high)
+	}
+	return "not known"
+}
+
+// Open says whether void trials leave the upper end unknown.
 func (l *Line) Open() bool {
 	return l.Unmeasured != nil && (l.Answer == nil || l.Answer.Below == nil)
 }
 
-// void says what could not be measured, and why; empty: everything that was tried was.
+// void says what could not be measured, and why; empty: everything was measured.
 func (l *Line) void() string {
 	u := l.Unmeasured
 	if u == nil {
@@ -191,7 +243,7 @@ func thinkText(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
 }
 
-// WriteJSON writes the line, indented, with a line end.
+// WriteJSON writes the line, indented, with a final newline.
 func (l *Line) WriteJSON(w io.Writer) error { return writeJSON(w, l) }
 
 func writeJSON(w io.Writer, value any) error {

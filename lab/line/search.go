@@ -5,16 +5,6 @@ import (
 	"slices"
 )
 
-// Purpose of a trial.
-type Purpose string
-
-const (
-	Coarse  Purpose = "coarse"
-	Bisect  Purpose = "bisect"
-	Confirm Purpose = "confirm"
-	Longer  Purpose = "longer" // the same again, because it passed without being steady
-)
-
 // Defaults of a search.
 const (
 	TargetDefault        = 0.85
@@ -27,19 +17,15 @@ const (
 // Bounds of a search.
 type Bounds struct {
 	First         int     `json:"first"` // users of the first trial
-	Most          int     `json:"most"`  // users beyond which nothing is tried
+	Most          int     `json:"most"`  // no trial has more users
 	Resolution    float64 `json:"resolution"`
 	Confirmations int     `json:"confirmations"`
 }
 
-// lengthenMost is how often a trial that is not steady is made twice as long: four
-// times the length at most.
-const lengthenMost = 2
-
 // Step is the width of the answer at n users.
 func (b Bounds) Step(n int) int { return max(1, int(math.Round(b.Resolution*float64(n)))) }
 
-// Next is what to try next; the second figure is 0 when the search is over.
+// Next is the next trial; 0 users when the search is over.
 func (b Bounds) Next(trials []Trial) (Purpose, int, int) {
 	if purpose, n, longer := repeated(trials); n > 0 {
 		return purpose, n, longer
@@ -54,7 +40,7 @@ func (b Bounds) Next(trials []Trial) (Purpose, int, int) {
 	case len(trials) == 0:
 		return Coarse, min(b.First, b.Most), longer
 	case low == 0 && void != nil && void.Users == high:
-		return "", 0, 0 // fewer could hardly be measured, and nothing passed that they would better
+		return "", 0, 0 // fewer could hardly be measured, and no smaller number has passed
 	case high == 0 && low >= b.Most, high == 1:
 		if high == 1 || confirmations(trials, low) >= b.Confirmations {
 			return "", 0, 0
@@ -68,21 +54,22 @@ func (b Bounds) Next(trials []Trial) (Purpose, int, int) {
 		return Bisect, b.between(low, high), longer
 	case confirmations(trials, low) < b.Confirmations:
 		return Confirm, low, longer
+	case beyond(trials, leastFailed(trials)) < b.Confirmations && leastFailed(trials) == high:
+		return Beyond, high, longer
 	}
 	return "", 0, 0
 }
 
-// between halves the bracket, rounded to whole steps above the lower end, so that the
-// last trial is just one step above.
+// between halves the bracket, rounded to whole steps above the lower end, so that the last trial lies exactly one step
+// above it.
 func (b Bounds) between(low, high int) int {
 	step := b.Step(low)
 	steps := int(math.Round(float64(high-low) / 2 / float64(step)))
 	return min(high-1, low+max(1, steps)*step)
 }
 
-// bracket is the largest number that always passed below the smallest that ever failed, or
-// could not be measured. Zero: there is none. One failure counts: who carries N carries it
-// each time.
+// bracket is the largest number that always passed below the smallest that failed or could not be measured; 0 if there
+// is none. One failure counts: a system that carries N users carries them every time.
 func (b Bounds) bracket(trials []Trial) (low, high int) {
 	high = leastFailed(trials)
 	if void := unmeasured(trials); void != nil && (high == 0 || void.Users < high) {
@@ -106,8 +93,7 @@ func leastFailed(trials []Trial) (least int) {
 	return least
 }
 
-// confirmations count those trials only that were made to confirm: the one that found the
-// number was chosen because it passed.
+// confirmations counts only trials made to confirm: the trial that found the number was chosen because it passed.
 func confirmations(trials []Trial, n int) (sum int) {
 	for _, t := range trials {
 		if t.Users == n && t.Purpose == Confirm && t.Outcome == Passes {
@@ -117,7 +103,19 @@ func confirmations(trials []Trial, n int) (sum int) {
 	return sum
 }
 
-// unsteady asks for the last trial again, longer, when it decided nothing.
+// beyond counts the trials that repeat a failure. Their outcomes do not change the bracket. Those that stayed void
+// count too.
+func beyond(trials []Trial, n int) (sum int) {
+	for _, t := range trials {
+		if t.Users == n && t.Purpose == Beyond && (t.Outcome != Void && t.Outcome != Unsteady ||
+			t.Again >= repeatMost) {
+			sum++
+		}
+	}
+	return sum
+}
+
+// unsteady asks for the last trial again, longer, if it was undecided.
 func unsteady(trials []Trial) (n, longer int) {
 	if len(trials) == 0 {
 		return 0, 0
@@ -129,7 +127,7 @@ func unsteady(trials []Trial) (n, longer int) {
 	return last.Users, last.Longer + 1
 }
 
-// lengthened is how long trials had to be made so far: what was once needed stays.
+// lengthened is how often trials have been lengthened so far; later trials keep that length.
 func lengthened(trials []Trial) (longest int) {
 	for _, t := range trials {
 		longest = max(longest, t.Longer)
@@ -137,7 +135,7 @@ func lengthened(trials []Trial) (longest int) {
 	return longest
 }
 
-// Left is about how many trials are still to come.
+// Left estimates how many trials remain.
 func (b Bounds) Left(trials []Trial) int {
 	low, high := b.bracket(trials)
 	left := b.Confirmations - confirmations(trials, low)
@@ -153,13 +151,14 @@ func (b Bounds) Left(trials []Trial) int {
 		width = high
 		left += 2
 	}
+	left += b.Confirmations - beyond(trials, leastFailed(trials))
 	if ratio := float64(width) / float64(b.Step(max(1, low))); ratio > 1 {
 		left += int(math.Ceil(math.Log2(ratio)))
 	}
 	return max(0, left)
 }
 
-// levels are the numbers of users that were tried, ascending.
+// levels are the numbers of users tried, ascending.
 func levels(trials []Trial) (all []int) {
 	for _, t := range trials {
 		all = append(all, t.Users)

@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"plimsoll/lab/apdex"
-	"plimsoll/lab/golden"
-	"plimsoll/lab/result"
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/run/result"
+	"plimsoll/test/golden"
 )
 
 // play searches a system that answers by a rule and writes down what was tried.
@@ -25,12 +25,14 @@ func play(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, 
 			fmt.Fprintf(&out, "answer [%d, %d)\n", low, high)
 			return out.String(), trials
 		}
-		t := Trial{Users: n, Purpose: purpose, Longer: longer, Again: again(trials), Outcome: rule(n, longer, len(trials))}
+		t := Trial{Users: n, Purpose: purpose, Longer: longer, Again: again(trials),
+			Outcome: rule(n, longer, len(trials))}
 		if t.Outcome == tooShort {
 			t.Outcome, t.Short = Void, true
 		}
 		t.decide()
-		fmt.Fprintf(&out, "%2d  %-7s %6d  x%d  %-8s  about %d left%s\n", len(trials)+1, purpose, n, 1<<longer, t.Outcome, left, strings.Repeat(", again", min(1, t.Again)))
+		fmt.Fprintf(&out, "%2d  %-7s %6d  x%d  %-8s  about %d left%s\n", len(trials)+1, purpose, n, 1<<longer,
+			t.Outcome, left, strings.Repeat(", again", min(1, t.Again)))
 		trials = append(trials, t)
 	}
 	out.WriteString("no end\n")
@@ -122,7 +124,8 @@ func TestSearch(t *testing.T) {
 
 func TestSearchEndsAtTheLineOfAnySystem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := Bounds{rapid.IntRange(1, 5000).Draw(t, "first"), rapid.IntRange(1, 30_000).Draw(t, "most"), rapid.Float64Range(0.01, 0.5).Draw(t, "resolution"), rapid.IntRange(1, 5).Draw(t, "confirmations")}
+		b := Bounds{rapid.IntRange(1, 5000).Draw(t, "first"), rapid.IntRange(1, 30_000).Draw(t, "most"),
+			rapid.Float64Range(0.01, 0.5).Draw(t, "resolution"), rapid.IntRange(1, 5).Draw(t, "confirmations")}
 		line := rapid.IntRange(0, 40_000).Draw(t, "line")
 		log, trials := play(b, 100, upTo(line))
 		low, high := b.bracket(trials)
@@ -172,7 +175,8 @@ func TestSearchTakesNoVoidTrialForAFailure(t *testing.T) {
 			t.Fatalf("line %d, [%d, %d)\n%s", line, low, high, log)
 		}
 		for i, trial := range trials {
-			if trial.Again > repeatMost || trial.Again > 0 && (trials[i-1].Outcome != Void || trials[i-1].Users != trial.Users) {
+			if trial.Again > repeatMost || trial.Again > 0 &&
+				(trials[i-1].Outcome != Void || trials[i-1].Users != trial.Users) {
 				t.Fatalf("trial %d\n%s", i+1, log)
 			}
 		}
@@ -204,7 +208,8 @@ func TestDriftTellsAQueueThatGrows(t *testing.T) {
 		}), false},
 		{"Falls", series(func(i int) int64 { return 100 - int64(i) }), false},
 		{"ByOneOperation", series(func(i int) int64 { return 1 + int64(i)/40 }), false},
-		{"TooShort", result.Series{IntervalS: 1, SteadyToS: 5, T: []float64{0, 1, 2, 3, 4}, InFlight: []int64{1, 10, 20, 30, 40}}, false},
+		{"TooShort", result.Series{IntervalS: 1, SteadyToS: 5, T: []float64{0, 1, 2, 3, 4},
+			InFlight: []int64{1, 10, 20, 30, 40}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := driftOf(c.s); d.Worsening() != c.worse {
@@ -220,7 +225,8 @@ func TestTrialIsJudged(t *testing.T) {
 		r := &result.Result{Valid: true, Apdex: &score}
 		r.Conditions.Load.LagLimitS = 0.1
 		// 60 of 100 within T, 25 within 4T: 0.725
-		r.Operations = []result.Operation{{TargetMS: 500, Priority: 1, HistogramT: apdex.Histogram{60, 10, 10, 5, 10}, Totals: result.Totals{Ops: 100, OK: 95, Errors: 5}}}
+		r.Operations = []result.Operation{{TargetMS: 500, Priority: 1, HistogramT: apdex.Histogram{60, 10, 10, 5, 10},
+			Totals: result.Totals{Ops: 100, OK: 95, Errors: 5}}}
 		return r
 	}
 	spoilt := func(change func(*result.Result), causes ...result.Cause) func(*result.Result) {
@@ -246,7 +252,10 @@ func TestTrialIsJudged(t *testing.T) {
 	answered := func(units ...int64) func(*result.Result) {
 		return func(r *result.Result) {
 			op := &r.Operations[0]
-			op.HistogramT, op.Ops, op.OK, op.Errors = apdex.Histogram{}, 0, 0, 0
+			op.HistogramT = apdex.Histogram{}
+			op.Ops = 0
+			op.OK = 0
+			op.Errors = 0
 			for i, n := range units {
 				op.HistogramT[i] = n
 				op.Ops, op.OK = op.Ops+n, op.OK+n
@@ -255,7 +264,11 @@ func TestTrialIsJudged(t *testing.T) {
 	}
 	failing := func(r *result.Result) {
 		op := &r.Operations[0]
-		op.HistogramT, op.Ops, op.OK, op.Errors, op.Overload = apdex.Histogram{80}, 100, 80, 5, 15
+		op.HistogramT = apdex.Histogram{80}
+		op.Ops = 100
+		op.OK = 80
+		op.Errors = 5
+		op.Overload = 15
 	}
 	for _, c := range []struct {
 		name    string
@@ -273,15 +286,25 @@ func TestTrialIsJudged(t *testing.T) {
 		}, Passes, false},
 		{"NoScore", func(r *result.Result) { r.Apdex = nil }, Fails, false},
 		{"GeneratorLagged", spoilt(all(lag(101), answered(80, 20)), result.ByGenerator), Void, true},
-		{"GeneratorLaggedAndTheScoreMayBeItsFault", spoilt(all(lag(101), score(0.5), answered(10, 80, 10)), result.ByGenerator), Void, true},
-		{"GeneratorLaggedBySeveralTargets", spoilt(all(lag(2000), score(0), answered(0, 0, 0, 0, 100)), result.ByGenerator), Void, true},
-		{"GeneratorLaggedAndTheServerWasSlowAnyhow", spoilt(all(lag(101), score(0.2), answered(0, 10, 80, 10)), result.ByGenerator), Fails, true},
-		{"GeneratorLaggedAndTheServerRefused", spoilt(all(lag(101), score(0.8), failing), result.ByGenerator), Fails, true},
-		{"GeneratorTookTheProcessors", spoilt(all(func(r *result.Result) { r.Generator.CPUShare = share(0.6) }, score(0.2), answered(0, 0, 0, 0, 100)), result.ByGenerator), Void, true},
-		{"GeneratorTookTheProcessorsAndTheServerRefused", spoilt(all(func(r *result.Result) { r.Generator.CPUShare = share(0.6) }, score(0.2), failing), result.ByGenerator), Fails, true},
-		{"GeneratorStoodStill", spoilt(all(func(r *result.Result) { r.Generator.LagMSMax = 5001 }, answered(80, 20)), result.ByGenerator), Void, true},
+		{"GeneratorLaggedAndTheScoreMayBeItsFault",
+			spoilt(all(lag(101), score(0.5), answered(10, 80, 10)), result.ByGenerator), Void, true},
+		{"GeneratorLaggedBySeveralTargets", spoilt(all(lag(2000), score(0), answered(0, 0, 0, 0, 100)),
+			result.ByGenerator), Void, true},
+		{"GeneratorLaggedAndTheServerWasSlowAnyhow",
+			spoilt(all(lag(101), score(0.2), answered(0, 10, 80, 10)), result.ByGenerator), Fails, true},
+		{"GeneratorLaggedAndTheServerRefused", spoilt(all(lag(101), score(0.8), failing), result.ByGenerator), Fails,
+			true},
+		{"GeneratorTookTheProcessors", spoilt(
+			all(func(r *result.Result) { r.Generator.CPUShare = share(0.6) }, score(0.2), answered(0, 0, 0, 0, 100)),
+			result.ByGenerator), Void, true},
+		{"GeneratorTookTheProcessorsAndTheServerRefused",
+			spoilt(all(func(r *result.Result) { r.Generator.CPUShare = share(0.6) }, score(0.2), failing),
+				result.ByGenerator), Fails, true},
+		{"GeneratorStoodStill", spoilt(all(func(r *result.Result) { r.Generator.LagMSMax = 5001 }, answered(80, 20)),
+			result.ByGenerator), Void, true},
 		{"WorkerDied", spoilt(score(0.1), result.ByAccident), Void, false},
 		{"WorkerDiedAndNothingWasAnswered", spoilt(score(0), result.ByAccident, result.BySystem), Void, false},
+		{"Disturbed", spoilt(score(0.1), result.ByDisturbance), Void, false},
 		{"NotAudited", spoilt(score(0.99), result.ByBooks), Void, false},
 		{"NothingWasAnswered", spoilt(score(0), result.BySystem), Fails, false},
 		{"TooFewBecauseUsersWaited", spoilt(score(0.5), result.ByFewness), Fails, false},
@@ -297,9 +320,26 @@ func TestTrialIsJudged(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := good()
 			c.change(r)
-			if got := trialOf(r, 0.85); got.Outcome != c.outcome || got.Unmade != c.unmade || (got.Outcome != Passes) != (got.Why != "") {
+			if got := trialOf(r, 0.85); got.Outcome != c.outcome || got.GeneratorLate != c.unmade ||
+				(got.Outcome != Passes) != (got.Why != "") {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+func TestBooksOfCopiesAreAuditedBeforeTheFirstTrialOnly(t *testing.T) {
+	s := &search{Line: &Line{}}
+	if o := s.runOptions("", Coarse, 10, 0); o.AuditedBefore != nil {
+		t.Errorf("%+v before the first trial", o.AuditedBefore)
+	}
+	before := &result.Audit{Done: true, Clean: true}
+	for reset, want := range map[Reset]*result.Audit{ResetFilled: before, ResetCopy: before, ResetNone: nil,
+		ResetSQL: nil} {
+		s := &search{Options: Options{Reset: reset}, Line: &Line{}}
+		s.learn(&result.Result{AuditBefore: before})
+		if o := s.runOptions("", Coarse, 10, 0); o.AuditedBefore != want {
+			t.Errorf("%s: %+v", reset, o.AuditedBefore)
+		}
 	}
 }

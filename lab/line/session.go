@@ -10,15 +10,15 @@ import (
 	"plimsoll/lab/run"
 )
 
-// System is one of several whose lines are found in one session.
+// System is one of several systems whose lines are found in one session.
 type System struct {
 	Name string
-	// Run is what each trial of it does.
+	// Run configures each of its trials.
 	Run run.Options
 }
 
-// session searches several systems in turns: one trial of each, then the next of each, so
-// that a machine that drifts does so for all.
+// session searches several systems in turns: one trial of each, then the next of each, so that drift of the machine
+// affects all alike.
 type session struct {
 	Options
 	*Comparison
@@ -26,15 +26,17 @@ type session struct {
 	searches []*search
 }
 
-// FindAll searches for the lines of several systems, with what o says of all of them. The
-// Comparison holds what was found also when there is an error or ctx was cancelled; it is
-// nil only when nothing could begin.
+// FindAll searches for the lines of several systems with the options o. The Comparison holds what was found also when
+// there is an error or ctx was cancelled; it is nil only when nothing could begin.
 func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, error) {
 	if len(systems) == 0 {
 		return nil, errors.New("compare load lines: there is no system")
 	}
+	if o.Control {
+		systems = append(systems[:len(systems):len(systems)], control(systems[0]))
+	}
 	s := &session{Options: o, began: time.Now()}
-	if err := s.begin(systems); err != nil {
+	if err := s.begin(ctx, systems); err != nil {
 		return nil, err
 	}
 	err := s.all(ctx)
@@ -44,17 +46,29 @@ func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, err
 	return s.Comparison, errors.Join(err, s.keep())
 }
 
-// begin makes a search for each system, or takes them up again.
-func (s *session) begin(systems []System) (err error) {
-	s.Comparison = &Comparison{Schema: ComparisonSchema, ID: "unkept", Title: s.Run.Title, Started: s.began.UTC().Truncate(time.Millisecond)}
+// controlSeeds is the offset of the control's random seeds from those of the first system: more than a search has
+// trials.
+const controlSeeds = 1000
+
+// control is a copy of a system, to be searched again.
+func control(of System) System {
+	of.Run.Seed += controlSeeds
+	return System{Name: of.Name + " (control)", Run: of.Run}
+}
+
+// begin starts or resumes a search for each system.
+func (s *session) begin(ctx context.Context, systems []System) (err error) {
+	s.Comparison = &Comparison{Schema: ComparisonSchema, ID: "unkept", Title: s.Run.Title,
+		Started: s.began.UTC().Truncate(time.Millisecond)}
 	for _, system := range systems {
-		one, err := s.search(system)
+		one, err := s.search(ctx, system)
 		if err != nil {
 			return fmt.Errorf("%s: %w", system.Name, err)
 		}
 		s.searches = append(s.searches, one)
 		s.Lines = append(s.Lines, Compared{Line: one.Line})
 	}
+	s.Lines[len(s.Lines)-1].Control = s.Options.Control
 	switch {
 	case s.Store == nil:
 	case s.Resume:
@@ -73,8 +87,11 @@ func (s *session) begin(systems []System) (err error) {
 	return err
 }
 
-// EstimateAll is about how long the lines of all systems take.
+// EstimateAll estimates the duration of all searches together.
 func (o Options) EstimateAll(systems []System) (all time.Duration) {
+	if o.Control {
+		systems = append(systems[:len(systems):len(systems)], systems[0])
+	}
 	for _, system := range systems {
 		o.Run = system.Run
 		all += o.Estimate()
@@ -82,17 +99,17 @@ func (o Options) EstimateAll(systems []System) (all time.Duration) {
 	return all
 }
 
-// search of one system; the session keeps it with the others.
-func (s *session) search(system System) (*search, error) {
+// search of one system; the session stores it with the others.
+func (s *session) search(ctx context.Context, system System) (*search, error) {
 	o := s.Options
 	o.Run, o.Configuration, o.Store, o.Progress = system.Run, system.Name, nil, nil
-	one, err := newSearch(o, s.began)
+	one, err := newSearch(ctx, o, s.began)
 	if err != nil {
 		return nil, err
 	}
 	one.Line = one.newLine()
 	if s.Progress != nil {
-		one.Progress = func(p Progress) { s.tell(one, p) }
+		one.Progress = func(p Progress) { s.report(one, p) }
 	}
 	return one, nil
 }
@@ -122,8 +139,7 @@ func (s *session) all(ctx context.Context) error {
 	}
 }
 
-// order of a round: each second one the other way round, so that a steady drift favours
-// nobody.
+// order of a round: every second one is reversed, so that steady drift favours no system.
 func (s *session) order(round int) []*search {
 	order := slices.Clone(s.searches)
 	if round%2 == 1 {
@@ -132,10 +148,10 @@ func (s *session) order(round int) []*search {
 	return order
 }
 
-// turn makes the next trial and takes its copy away, so that a system out of turn is idle.
+// turn makes the next trial and drops its copy, so that a system is idle between its turns.
 func (s *search) turn(ctx context.Context) (more bool, err error) {
 	if more, err = s.step(ctx); !more && err == nil && s.Stopped != ByHand {
-		return false, nil // nothing was made
+		return false, nil // no trial was made
 	}
 	if dropped := s.drop(ctx); err == nil {
 		err = dropped
@@ -143,8 +159,8 @@ func (s *search) turn(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// tell of one search among all.
-func (s *session) tell(one *search, p Progress) {
+// report passes on the progress of one search among all.
+func (s *session) report(one *search, p Progress) {
 	for _, other := range s.searches {
 		if other != one {
 			p.Left += other.left(false)

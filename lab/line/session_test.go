@@ -4,29 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"plimsoll/lab/scenario"
 	"plimsoll/platform/problem"
 )
 
-// two systems: one as base makes it, and one that does four times as much.
+// two systems: one as base makes it, and one that does three times as much.
 func two(t *testing.T) (Options, []System) {
 	t.Helper()
 	o := base(t, "")
 	quick := o.Run
-	path := filepath.Join(t.TempDir(), "quick.toml")
-	text := strings.NewReplacer("RESET", "", "connections = 2", "connections = 8").Replace(narrow)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	if quick.Scenario, err = scenario.Read(path); err != nil {
-		t.Fatal(err)
-	}
+	quick.Scenario = read(t, "quick", "connections = 2", "connections = 6")
 	return o, []System{{"slow+<i>", o.Run}, {"quick", quick}}
 }
 
@@ -40,7 +30,7 @@ func TestFindAll(t *testing.T) {
 			return
 		}
 		order = append(order, p.Configuration)
-		if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = current_database() || '_line'"); n > 1 {
+		if n := exec(t, o.Run.DSN, copiesSQL); n > 1 {
 			t.Errorf("%d copies", n)
 		}
 	}
@@ -52,7 +42,8 @@ func TestFindAll(t *testing.T) {
 	if slow.Ratio != nil || quick.Ratio == nil || quick.Line.Answer.Users <= slow.Line.Answer.Users {
 		t.Errorf("%s; %s", c.Statement(), quick.Ratio)
 	}
-	if low, high := quick.Ratio.Low, quick.Ratio.High; low == nil || high == nil || *low >= quick.Ratio.Users || *high <= quick.Ratio.Users {
+	if low, high := quick.Ratio.Low, quick.Ratio.High; low == nil || high == nil || *low >= quick.Ratio.Users ||
+		*high <= quick.Ratio.Users {
 		t.Errorf("%s", quick.Ratio)
 	}
 	if most := slices.Max(shares); most > 1 || most < 0.5 {
@@ -84,23 +75,27 @@ func TestFindAll(t *testing.T) {
 				t.Errorf("text or page lacks %q:\n%s", part, b.String())
 			}
 		}
-		if strings.Contains(string(page), "<i>") || !strings.Contains(string(page), "slow+&lt;i&gt;") && !strings.Contains(string(page), "slow&#43;&lt;i&gt;") {
+		if strings.Contains(string(page), "<i>") ||
+			!strings.Contains(string(page), "slow+&lt;i&gt;") && !strings.Contains(string(page), "slow&#43;&lt;i&gt;") {
 			t.Error("a name is markup in the page")
 		}
 		var again Comparison
-		if err := c.WriteJSON(&tree); err != nil || json.Unmarshal([]byte(tree.String()), &again) != nil || again.Schema != ComparisonSchema || again.fingerprint() != c.fingerprint() {
+		if err := c.WriteJSON(&tree); err != nil || json.Unmarshal([]byte(tree.String()), &again) != nil ||
+			again.Schema != ComparisonSchema || again.fingerprint() != c.fingerprint() {
 			t.Errorf("%v, %+v", err, again)
 		}
 	})
 	t.Run("LeavesNoCopy", func(t *testing.T) {
-		if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = current_database() || '_line'"); n != 0 {
+		if n := exec(t, o.Run.DSN, copiesSQL); n != 0 {
 			t.Error("the copy is still there")
 		}
 	})
 }
 
 func TestFindAll_StoppedByHandGoesOn(t *testing.T) {
-	o, systems := two(t)
+	o := calm(t)
+	o.Most = o.First
+	systems := []System{{"one", o.Run}, {"other", o.Run}}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := 0
 	o.Progress = func(p Progress) {
@@ -115,7 +110,8 @@ func TestFindAll_StoppedByHandGoesOn(t *testing.T) {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	o.Progress, o.Resume = nil, true
-	if c, err := FindAll(t.Context(), o, []System{systems[1], systems[0]}); err == nil || problem.ClassOf(err) != problem.Usage {
+	if c, err := FindAll(t.Context(), o, []System{systems[1], systems[0]}); err == nil ||
+		problem.ClassOf(err) != problem.Usage {
 		t.Errorf("went on with others: %+v, %v", c, err)
 	}
 	second, err := FindAll(t.Context(), o, systems)
@@ -144,9 +140,9 @@ func TestRatioOfLines(t *testing.T) {
 		base, other *Answer
 		want        string
 	}{
-		{"BothClosed", at(100, 110), at(400, 440), "×4 (3.64 to 4.4)"},
-		{"OtherOpen", at(100, 110), at(400, 0), "×4 (3.64 or more)"},
-		{"BaseOpen", at(100, 0), at(400, 440), "×4 (up to 4.4)"},
+		{"BothClosed", at(100, 110), at(400, 440), "×4 (brackets allow 3.64 to 4.4)"},
+		{"OtherOpen", at(100, 110), at(400, 0), "×4 (brackets allow 3.64 or more)"},
+		{"BaseOpen", at(100, 0), at(400, 440), "×4 (brackets allow up to 4.4)"},
 		{"BothOpen", at(100, 0), at(400, 0), "×4"},
 		{"NoBase", nil, at(400, 440), "-"},
 		{"NoOther", at(100, 110), nil, "-"},
@@ -156,5 +152,28 @@ func TestRatioOfLines(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestFindAll_HoldsTheFirstAgainstItself(t *testing.T) {
+	o := calm(t)
+	o.Control, o.Most, o.First = true, 8, 4
+	systems := []System{{"slow+<i>", o.Run}, {"quick", o.Run}}
+	c, err := FindAll(t.Context(), o, systems)
+	if err != nil || len(c.Lines) != 3 || c.Lines[0].Control || c.Lines[1].Control || !c.Lines[2].Control {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	control := c.Lines[2].Line
+	if control.Plan.Configuration != "slow+<i> (control)" || control.Plan.Seed == c.Lines[0].Line.Plan.Seed ||
+		control.Plan.Digest != c.Lines[0].Line.Plan.Digest {
+		t.Errorf("%+v", control.Plan)
+	}
+	var b strings.Builder
+	if err := c.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "A/A control: ") || !strings.Contains(b.String(), "brackets allow") &&
+		c.Lines[1].Ratio != nil && c.Lines[1].Ratio.Low != nil {
+		t.Errorf("the text says nothing of the control:\n%s", b.String())
 	}
 }

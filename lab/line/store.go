@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/lab/dirs"
-	"plimsoll/lab/runs"
+	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
 )
 
@@ -26,21 +26,21 @@ const (
 // Store is a folder of searches.
 type Store struct{ dir string }
 
-// OpenStore names the folder; it is made when the first search begins.
+// OpenStore names the folder; the first search creates it.
 func OpenStore(dir string) *Store { return &Store{dir} }
 
 // DefaultStore is the folder of searches in the state directory.
 func DefaultStore() *Store { return OpenStore(filepath.Join(dirs.State(), "lines")) }
 
-// begin reserves a folder and returns its name, which reads as when (UTC).
+// begin reserves a folder and returns its name, the time in UTC.
 func (s *Store) begin(at time.Time) (id string, err error) {
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+	if err := dirs.Private(s.dir); err != nil {
 		return "", s.problem(err)
 	}
 	first := at.UTC().Format("20060102-150405")
 	id = first
 	for n := 2; n < 1000; n++ {
-		if err = os.Mkdir(filepath.Join(s.dir, id), 0o755); !errors.Is(err, fs.ErrExist) {
+		if err = os.Mkdir(filepath.Join(s.dir, id), 0o700); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 		id = fmt.Sprintf("%s-%d", first, n)
@@ -52,7 +52,8 @@ func (s *Store) problem(err error) error {
 	if err == nil {
 		return nil
 	}
-	return problem.New(problem.Environment, fmt.Errorf("keep the load line: %w", err), "PLIMSOLL_STATE chooses another state directory")
+	return problem.New(problem.Environment, fmt.Errorf("keep the load line: %w", err),
+		"PLIMSOLL_STATE chooses another state directory")
 }
 
 // save writes the page and the JSON, each whole or not at all.
@@ -63,28 +64,33 @@ func (s *Store) saveComparison(c *Comparison) error {
 }
 
 func (s *Store) write(id, file string, page, tree func(io.Writer) error) error {
-	err := runs.WriteWhole(s.ReportPath(id), page)
+	err := store.WriteWhole(s.ReportPath(id), page)
 	if err == nil {
-		err = runs.WriteWhole(filepath.Join(s.dir, id, file), tree)
+		err = store.WriteWhole(filepath.Join(s.dir, id, file), tree)
 	}
 	return s.problem(err)
 }
 
-// ReportPath is where the page of a search is.
+// ReportPath is the path of a search's page.
 func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, reportFile) }
 
-// unfinished is the newest search of a plan that is not complete.
+// unfinished is the newest incomplete search of a plan.
 func (s *Store) unfinished(fingerprint string) (*Line, error) {
-	return newest(s, lineFile, Schema, func(l *Line) (string, bool, string) { return l.Schema, l.Complete, l.Plan.Fingerprint() }, fingerprint)
+	return newest(s, lineFile, Schema, func(l *Line) (string, bool, string) {
+		return l.Schema, l.Complete, l.Plan.Fingerprint()
+	}, fingerprint)
 }
 
-// unfinishedComparison is the newest session of some plans that is not complete.
+// unfinishedComparison is the newest incomplete session of these plans.
 func (s *Store) unfinishedComparison(fingerprint string) (*Comparison, error) {
-	return newest(s, comparisonFile, ComparisonSchema, func(c *Comparison) (string, bool, string) { return c.Schema, c.Complete, c.fingerprint() }, fingerprint)
+	return newest(s, comparisonFile, ComparisonSchema, func(c *Comparison) (string, bool, string) {
+		return c.Schema, c.Complete, c.fingerprint()
+	}, fingerprint)
 }
 
-// newest that is stopped, of those that are kept in files of a name and a schema.
-func newest[T any](s *Store, file, schema string, of func(*T) (schema string, complete bool, fingerprint string), fingerprint string) (*T, error) {
+// newest stopped search or session among the files of a name and a schema.
+func newest[T any](s *Store, file, schema string, of func(*T) (schema string, complete bool, fingerprint string),
+	fingerprint string) (*T, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, s.problem(err)
@@ -95,10 +101,10 @@ func newest[T any](s *Store, file, schema string, of func(*T) (schema string, co
 		kept := new(T)
 		text, err := os.ReadFile(filepath.Join(s.dir, e.Name(), file))
 		if err != nil || json.Unmarshal(text, kept) != nil {
-			continue // none of these, or under way elsewhere
+			continue // of another kind, or under way elsewhere
 		}
 		switch version, complete, plan := of(kept); {
-		case version != schema || complete: // another version's, or done
+		case version != schema || complete: // written by another version, or complete
 		case plan == fingerprint:
 			return kept, nil
 		default:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"plimsoll/lab/apdex"
+	"plimsoll/lab/load/apdex"
 )
 
 // Text writes the search for a terminal.
@@ -14,6 +14,9 @@ func (l *Line) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nLoad line %s  %s\n", l.ID, l.Started.Format("2006-01-02 15:04:05 MST"))
 	fmt.Fprintf(&b, "\n  LINE at Apdex %g: %s\n", l.Plan.Target, l.Statement())
+	for _, line := range l.confidence() {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
 	if l.Limit != nil {
 		fmt.Fprintf(&b, "  limited by: %s\n", l.Limit.Resource)
 		for _, line := range l.Limit.Evidence {
@@ -47,7 +50,7 @@ func (l *Line) table(b *strings.Builder) error {
 	return t.Flush()
 }
 
-// rows are the trials as they are shown.
+// rows are the trials as printed.
 func (l *Line) rows() (all [][]string) {
 	for _, t := range l.Trials {
 		score := "-"
@@ -62,21 +65,24 @@ func (l *Line) rows() (all [][]string) {
 	return all
 }
 
-// law is what the fit says, or why it says nothing.
+// law says what the fit shows, or why there is none.
 func (l *Line) law() string {
 	if l.Fit == nil {
 		return "  scalability law: not fitted: " + l.FitRefused
 	}
 	f := l.Fit
-	text := fmt.Sprintf("  scalability law X(N) = γN/(1+σ(N−1)+κN(N−1)): γ %.4g (%.4g to %.4g), σ %.2g (%.2g to %.2g), κ %.2g (%.2g to %.2g)",
-		f.Gamma, f.GammaIn.Low, f.GammaIn.High, f.Sigma, f.SigmaIn.Low, f.SigmaIn.High, f.Kappa, f.KappaIn.Low, f.KappaIn.High)
+	text := fmt.Sprintf("  scalability law X(N) = γN/(1+σ(N−1)+κN(N−1)): γ %.4g (%.4g to %.4g), σ %.2g (%.2g to "+
+		"%.2g), κ %.2g (%.2g to %.2g)",
+		f.Gamma, f.GammaIn.Low, f.GammaIn.High, f.Sigma, f.SigmaIn.Low, f.SigmaIn.High, f.Kappa, f.KappaIn.Low,
+		f.KappaIn.High)
 	if f.PeakIn == nil {
 		return text + "\n  no extrapolation: " + l.FitRefused
 	}
-	return text + fmt.Sprintf("\n  highest throughput expected at %.0f users (%.0f to %.0f)", f.Peak(), f.PeakIn.Low, f.PeakIn.High)
+	return text + fmt.Sprintf("\n  highest throughput expected at %.0f users (%.0f to %.0f)", f.Peak(), f.PeakIn.Low,
+		f.PeakIn.High)
 }
 
-// conditionLines are what the line depends on.
+// conditionLines list what the line depends on.
 func (l *Line) conditionLines() []string {
 	lines := append(l.planLines(), l.systemLines()...)
 	if machine := l.machineLine(); machine != "" {
@@ -85,18 +91,21 @@ func (l *Line) conditionLines() []string {
 	return lines
 }
 
-// planLines say what a trial is.
+// planLines describe a trial.
 func (l *Line) planLines() []string {
 	p := l.Plan
 	return []string{
-		fmt.Sprintf("scenario %s (%s), think time %s, steady state %.0f s or more, ramp %.0f s, seeds from %d", p.Scenario, p.Digest, thinkText(p.ThinkS), p.DurationS, p.RampS, p.Seed),
+		fmt.Sprintf("scenario %s (%s), think time %s, steady state %.0f s or more, ramp %.0f s, seeds from %d",
+			p.Scenario, p.Digest, thinkText(p.ThinkS), p.DurationS, p.RampS, p.Seed),
 		"before each trial: " + map[Reset]string{
-			ResetCopy: "a new copy of the database, and a checkpoint", ResetSQL: "the scenario's reset", ResetNone: "nothing: what a trial wrote was there in the next",
+			ResetFilled: "a new copy of the base as it was filled, and a checkpoint",
+			ResetCopy:   "a new copy of the database, and a checkpoint", ResetSQL: "the scenario's reset",
+			ResetNone: "nothing: what a trial wrote was there in the next",
 		}[p.Reset],
 	}
 }
 
-// systemLines say what was searched.
+// systemLines describe the system searched.
 func (l *Line) systemLines() (lines []string) {
 	c := l.conditions()
 	if c.Scale != "" {
@@ -106,7 +115,8 @@ func (l *Line) systemLines() (lines []string) {
 		lines = append(lines, "shape of the ERP: "+c.Shape)
 	}
 	if c.Engine.Version != "" {
-		lines = append(lines, fmt.Sprintf("engine: PostgreSQL %s, %s, fsync=%s, synchronous_commit=%s", c.Engine.Version, c.Engine.Flavour, c.Engine.Settings["fsync"], c.Engine.Settings["synchronous_commit"]))
+		lines = append(lines, fmt.Sprintf("engine: PostgreSQL %s, %s, fsync=%s, synchronous_commit=%s",
+			c.Engine.Version, c.Engine.Flavour, c.Engine.Settings["fsync"], c.Engine.Settings["synchronous_commit"]))
 	}
 	return lines
 }

@@ -10,28 +10,27 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/waits"
+	"plimsoll/lab/postgres/waits"
 )
 
-// Waits are samples of what the database's sessions at work waited for.
+// Waits are samples of what the database's active sessions waited for.
 type Waits struct {
-	Samples int     `json:"samples"`          // looks; 0: there was no database to look at, or no right
-	Active  float64 `json:"active"`           // sessions at work, on average
+	Samples int     `json:"samples"`          // 0: no database to look at, or no right to
+	Active  float64 `json:"active"`           // active sessions, on average
 	Events  []Wait  `json:"events,omitempty"` // the most frequent first
 }
 
-// Wait is one event with the sessions that waited for it, on average. Without names: none
-// of the waits that the server knows.
+// Wait is an event with the average number of sessions that waited for it. Without names: the session was running.
 type Wait struct {
 	Type     string  `json:"type"`
 	Event    string  `json:"event"`
 	Sessions float64 `json:"sessions"`
 }
 
-// eventsKept of a trial.
+// eventsKept per trial.
 const eventsKept = 8
 
-// sampler looks at the sessions while it is on.
+// sampler looks at the sessions while it is switched on.
 type sampler struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -42,7 +41,7 @@ type sampler struct {
 	counts map[waits.Event]int
 }
 
-// watch begins to sample; a database that cannot be looked at gives no samples.
+// watch starts sampling; a database that cannot be inspected gives no samples.
 func watch(ctx context.Context, dsn string) *sampler {
 	ctx, stop := context.WithCancel(ctx)
 	s := &sampler{stop: stop, counts: map[waits.Event]int{}}
@@ -57,7 +56,7 @@ func watch(ctx context.Context, dsn string) *sampler {
 	return s
 }
 
-// during turns sampling on for the steady state only.
+// during samples in the steady state only.
 func (s *sampler) during(steady bool) {
 	s.mu.Lock()
 	s.on = steady
@@ -101,7 +100,7 @@ func (s *sampler) look(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// end stops sampling and sums up.
+// end stops sampling and summarizes.
 func (s *sampler) end() (w Waits) {
 	s.stop()
 	s.done.Wait()

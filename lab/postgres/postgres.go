@@ -1,6 +1,5 @@
-// Package postgres owns what the lab knows of the database server it measures: what
-// it is, how it is set, whether it is still the same incarnation, and which process
-// of this machine it is.
+// Package postgres reads what the lab knows of the database server it measures: version, settings, whether it has
+// restarted, and its process on this machine.
 package postgres
 
 import (
@@ -11,45 +10,47 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"plimsoll/lab/process"
-	"plimsoll/lab/server"
+	"plimsoll/lab/host/process"
+	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/database"
 )
 
 // Server is a look at a database server.
 type Server struct {
 	Version  string
-	Flavour  string // plimsoll when it reports a patchset, else vanilla
+	Flavour  string // plimsoll if it reports a patchset, else vanilla
 	Patchset *int   // nil on a stock server
 	Settings map[string]string
-	Started  time.Time // of the postmaster: another one is another incarnation
-	// Replayed is up to where the server read its log when it last recovered from a crash of one of its
-	// processes, which the postmaster outlives; empty: never, and on a standby, which always reads.
+	Started  time.Time // start of the postmaster: it differs after a restart
+	// Replayed is the log position of the last recovery from a crash of one of the server's processes, which the
+	// postmaster survives; empty: never, and on a standby, which always replays.
 	Replayed string
-	// Cleared is when the server's statistics began; a recovery lets them begin anew.
+	// Cleared is when the server's statistics were reset, which recovery does too.
 	Cleared time.Time
-	// Database is database.Database.Identity of the one that was looked at; empty where it may not be known.
+	// Database is database.Database.Identity of the inspected one; empty if it may not be known.
 	Database string
-	// Postmaster is its process on this machine; 0 when it is elsewhere, or not known.
+	// Here: the server answers on this machine, perhaps from a container.
+	Here bool
+	// Postmaster is its pid on this machine; 0 if it runs elsewhere or is not known.
 	Postmaster int
-	// WAL is how many bytes of log it has written since it was made; nil on a standby.
+	// WAL is the number of bytes of log written since the server was created; nil on a standby.
 	WAL *int64
 }
 
 //go:embed settings.sql
 var settingsSQL string
 
-// Look connects, looks and leaves.
+// Look connects, reads and disconnects.
 func Look(ctx context.Context, dsn string) (*Server, error) {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return nil, fmt.Errorf("look at the database server: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	patchset := server.PatchsetOf(conn.PgConn())
-	s := &Server{Flavour: server.Vanilla, Version: patchset.Version}
+	patchset := installation.PatchsetOf(conn.PgConn())
+	s := &Server{Flavour: installation.Vanilla, Version: patchset.Version}
 	if !patchset.Stock() {
-		s.Flavour, s.Patchset = server.Plimsoll, &patchset.Number
+		s.Flavour, s.Patchset = installation.Plimsoll, &patchset.Number
 	}
 	if err := s.look(ctx, conn); err != nil {
 		return nil, fmt.Errorf("look at the database server: %w", err)
@@ -67,7 +68,7 @@ func (s *Server) look(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	s.Database = database.Identity(ctx, conn)
-	if isHere(conn.PgConn().Conn().RemoteAddr()) {
+	if s.Here = isHere(conn.PgConn().Conn().RemoteAddr()); s.Here {
 		s.Postmaster = postmaster(backend, s.Started)
 	}
 	rows, err := conn.Query(ctx, settingsSQL)
@@ -87,12 +88,11 @@ func isHere(at net.Addr) bool {
 	return at.Network() == "unix"
 }
 
-// startTolerance between what the server and the kernel say of the same start.
+// startTolerance between the server's and the kernel's time of the same start.
 const startTolerance = 3 * time.Second
 
-// postmaster is the parent of a backend. A server in a container, or behind a tunnel
-// on loopback, has process numbers that mean something else here; so name and start
-// must agree, else it is not known.
+// postmaster is the parent of a backend. A server in a container, or behind a tunnel on loopback, reports pids that
+// mean something else here; so name and start must agree, else it is not known.
 func postmaster(backend int, started time.Time) int {
 	child, err := process.Of(backend)
 	if err != nil {
@@ -107,19 +107,4 @@ func postmaster(backend int, started time.Time) int {
 		return 0
 	}
 	return parent.PID
-}
-
-// CopyDatabase makes database to anew as a copy of another of the server of conn, to which nobody may be connected. File by file, because that writes far less
-// log than a copy of rows.
-func CopyDatabase(ctx context.Context, conn *pgx.Conn, from, to string) error {
-	from, to = pgx.Identifier{from}.Sanitize(), pgx.Identifier{to}.Sanitize()
-	for _, statement := range []string{
-		"DROP DATABASE IF EXISTS " + to + " WITH (FORCE)",
-		"CREATE DATABASE " + to + " TEMPLATE " + from + " STRATEGY file_copy",
-	} {
-		if _, err := conn.Exec(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
 }

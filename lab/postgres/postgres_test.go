@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/cluster/clustertest"
-	"plimsoll/lab/process"
+	"plimsoll/lab/host/process"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }

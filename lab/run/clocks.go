@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/lab/live"
-	"plimsoll/lab/result"
+	"plimsoll/lab/run/live"
+	"plimsoll/lab/run/result"
 )
 
 const (
@@ -33,7 +33,8 @@ func readClocks() (m moment, err error) {
 		for _, clock := range []struct {
 			id int32
 			to *time.Duration
-		}{{unix.CLOCK_MONOTONIC, &m.steady}, {unix.CLOCK_BOOTTIME, &m.withSleep}, {unix.CLOCK_REALTIME, &m.wall}, {unix.CLOCK_MONOTONIC, &after}} {
+		}{{unix.CLOCK_MONOTONIC, &m.steady}, {unix.CLOCK_BOOTTIME, &m.withSleep}, {unix.CLOCK_REALTIME, &m.wall},
+			{unix.CLOCK_MONOTONIC, &after}} {
 			var now unix.Timespec
 			if err := unix.ClockGettime(clock.id, &now); err != nil {
 				return m, err
@@ -79,7 +80,8 @@ func (c *clocks) look(at time.Duration) {
 		if set < 0 {
 			way = "back"
 		}
-		c.say(at, live.Note, fmt.Sprintf("the machine's clock was set %s by %s; what is measured uses another, which cannot be set", way, rounded(set.Abs())))
+		c.say(at, live.Note, fmt.Sprintf("the machine's clock was set %s by %s; what is measured uses another, "+
+			"which cannot be set", way, rounded(set.Abs())))
 	}
 }
 

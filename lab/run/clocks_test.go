@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/live"
-	"plimsoll/lab/result"
+	"plimsoll/lab/load"
+	"plimsoll/lab/run/live"
+	"plimsoll/lab/run/result"
 )
 
 // TestClocks goes through seconds of a run in which clocks do not go alike.
@@ -23,15 +24,20 @@ func TestClocks(t *testing.T) {
 	}{
 		{"AllAlike", []moment{ordinary, ordinary, ordinary}, nil, "", 0},
 		{"Slewed", []moment{ordinary, {second, second, second + second/3}, ordinary}, nil, "", 0},
-		{"SetForward", []moment{ordinary, {second, second, time.Hour + second}, ordinary}, []string{"set forward by 1h0m0s"}, live.Note, 0},
+		{"SetForward", []moment{ordinary, {second, second, time.Hour + second}, ordinary},
+			[]string{"set forward by 1h0m0s"}, live.Note, 0},
 		{"SetBack", []moment{{second, second, -2 * second}, ordinary}, []string{"set back by 3s"}, live.Note, 0},
-		{"Slept", []moment{ordinary, {second, 13 * second, 13 * second}, ordinary}, []string{"slept for 12s"}, live.Alarm, 12 * second},
-		{"SleptTwice", []moment{{second, 3 * second, 3 * second}, {second, 3 * second, 3 * second}}, []string{"slept for 2s", "slept for 2s"}, live.Alarm, 4 * second},
+		{"Slept", []moment{ordinary, {second, 13 * second, 13 * second}, ordinary}, []string{"slept for 12s"},
+			live.Alarm, 12 * second},
+		{"SleptTwice", []moment{{second, 3 * second, 3 * second}, {second, 3 * second, 3 * second}},
+			[]string{"slept for 2s", "slept for 2s"}, live.Alarm, 4 * second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			now := moment{100 * second, 200 * second, 300 * second}
 			var tones []live.Tone
-			watch := clocks{read: func() (moment, error) { return now, nil }, tell: func(tone live.Tone, _ string) { tones = append(tones, tone) }}
+			watch := clocks{read: func() (moment, error) {
+				return now, nil
+			}, tell: func(tone live.Tone, _ string) { tones = append(tones, tone) }}
 			watch.look(0)
 			for i, step := range c.steps {
 				now = moment{now.steady + step.steady, now.withSleep + step.withSleep, now.wall + step.wall}
@@ -79,8 +85,8 @@ func TestTheMachinesClocksAreReadAsTheyAre(t *testing.T) {
 }
 
 func TestSleepIsInTheVerdict(t *testing.T) {
-	r := &running{Options: Options{Duration: time.Minute, LagLimit: LagLimitDefault}, crew: &crew{}, audit: result.Audit{None: true}}
-	r.meter = &meter{clocks: clocks{slept: 12 * time.Second}}
+	r := &record{Options: Options{Load: load.Load{Duration: time.Minute}, LagLimit: LagLimitDefault},
+		audit: result.Audit{None: true}, meters: (&meter{clocks: clocks{slept: 12 * time.Second}}).end()}
 	all := &result.Result{Totals: result.Totals{Ops: 200, OK: 200}}
 	r.judge(all)
 	if all.Valid || len(all.InvalidReasons) != 1 || !strings.Contains(all.InvalidReasons[0], "slept for 12s") {

@@ -2,32 +2,38 @@ package run
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"plimsoll/lab/result"
+	"plimsoll/lab/run/result"
 	"plimsoll/platform/server"
 )
 
-// told is what each worker said of itself, by its URL.
-type told map[string]server.Told
+// profiles are what each worker said of itself, by its URL.
+type profiles map[string]server.Told
 
-// ask the workers; those that do not answer are left out.
-func ask(ctx context.Context, urls []string) told {
-	all := told{}
+// ask the workers; those that do not answer are left out. The error is ErrFiguresRefused of one of them, or nil.
+func ask(ctx context.Context, asker server.Asker, urls []string) (all profiles, err error) {
+	all = profiles{}
 	for _, url := range urls {
-		if t, err := server.Ask(ctx, url); err == nil {
+		t, asked := asker.Ask(ctx, url)
+		if asked == nil {
 			all[url] = t
 		}
+		if errors.Is(asked, server.ErrFiguresRefused) {
+			err = fmt.Errorf("%s: %w", url, asked)
+		}
 	}
-	return all
+	return all, err
 }
 
 // shape of the workers; of several, all.
-func (t told) shape() string {
+func (p profiles) shape() string {
 	shapes := map[string]bool{}
-	for _, worker := range t {
+	for _, worker := range p {
 		if worker.Shape != "" {
 			shapes[worker.Shape] = true
 		}
@@ -35,10 +41,11 @@ func (t told) shape() string {
 	return strings.Join(slices.Sorted(maps.Keys(shapes)), "; ")
 }
 
-// since is what the workers did between two answers; one that did not answer twice, or began anew meanwhile, is left out.
-func (t told) since(before told) map[string]server.Operation {
+// since is what the workers did between two answers; one that did not answer twice, or began anew meanwhile, is left
+// out.
+func (p profiles) since(before profiles) map[string]server.Operation {
 	sum := map[string]server.Operation{}
-	for url, now := range t {
+	for url, now := range p {
 		then, ok := before[url]
 		if !ok || anew(then, now) {
 			continue
@@ -54,8 +61,8 @@ func (t told) since(before told) map[string]server.Operation {
 func anew(then, now server.Told) bool { return !now.Started.Equal(then.Started) }
 
 // begunAnew are those who answered twice, but from another life.
-func (t told) begunAnew(before told) (urls []string) {
-	for url, now := range t {
+func (p profiles) begunAnew(before profiles) (urls []string) {
+	for url, now := range p {
 		if then, ok := before[url]; ok && anew(then, now) {
 			urls = append(urls, url)
 		}
@@ -65,8 +72,8 @@ func (t told) begunAnew(before told) (urls []string) {
 }
 
 // elsewhere are those who work on another database than this one; who does not say is left out.
-func (t told) elsewhere(id string) (urls []string) {
-	for url, worker := range t {
+func (p profiles) elsewhere(id string) (urls []string) {
+	for url, worker := range p {
 		if id != "" && worker.Database != "" && worker.Database != id {
 			urls = append(urls, url)
 		}
@@ -75,9 +82,9 @@ func (t told) elsewhere(id string) (urls []string) {
 	return urls
 }
 
-func (r *running) cost() (c result.Cost) {
+func (r *record) cost() (c result.Cost) {
 	var all int64
-	did := r.toldAfter.since(r.toldBefore)
+	did := r.profilesAfter.since(r.profilesBefore)
 	for _, name := range slices.Sorted(maps.Keys(did)) {
 		if q := request(name, did[name]); q.Count > 0 {
 			c.Requests = append(c.Requests, q)
@@ -93,13 +100,15 @@ func (r *running) cost() (c result.Cost) {
 }
 
 func request(name string, o server.Operation) result.Request {
-	q := result.Request{ID: name, Refused: o.Refused, Failed: o.Overloaded + o.Failed, Count: o.Done + o.Refused + o.Overloaded + o.Failed}
+	q := result.Request{ID: name, Refused: o.Refused, Failed: o.Overloaded + o.Failed,
+		Count: o.Done + o.Refused + o.Overloaded + o.Failed}
 	if q.Count == 0 {
 		return q
 	}
 	mean := func(n int64) float64 { return float64(n) / float64(q.Count) }
 	d := o.Database
-	q.Statements, q.RoundTrips, q.Rows, q.Retries = mean(d.Statements), mean(d.RoundTrips), mean(d.Rows), mean(d.Retries)
+	q.Statements, q.RoundTrips, q.Rows, q.Retries = mean(d.Statements), mean(d.RoundTrips), mean(d.Rows),
+		mean(d.Retries)
 	q.TempTables, q.Truncates = mean(d.TempTables.Used()), mean(d.TempTables.Truncates)
 	if d.TempTables.Returned > 0 {
 		share := d.TempTables.EmptyShare()
@@ -109,11 +118,11 @@ func request(name string, o server.Operation) result.Request {
 }
 
 // cpuOfEach answered operation of the steady state, in milliseconds.
-func (r *running) cpuOfEach(which int) *float64 {
+func (r *record) cpuOfEach(which int) *float64 {
 	share := r.cpu(which)
-	if share == nil || r.tally.Answered == 0 {
+	if share == nil || r.made.Tally.Answered == 0 {
 		return nil
 	}
-	ms := *share * float64(r.meter.cores) * milliseconds(r.tally.Steady()) / float64(r.tally.Answered)
+	ms := *share * float64(r.meters.cores) * milliseconds(r.made.Tally.Steady()) / float64(r.made.Tally.Answered)
 	return &ms
 }

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,9 +14,10 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"plimsoll/lab/result"
-	"plimsoll/lab/scenario"
-	"plimsoll/lab/worker"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
+	"plimsoll/lab/run/worker"
 	"plimsoll/platform/problem"
 )
 
@@ -27,6 +30,7 @@ type crew struct {
 	foreign []string
 	logs    []io.Closer
 	tell    func(death string) // hears of it at once
+	client  *http.Client
 
 	mu      sync.Mutex
 	leaving bool
@@ -41,23 +45,23 @@ type death struct {
 }
 
 // hire starts the workers, or checks that those of others answer.
-func (r *running) hire(ctx context.Context) (*crew, error) {
-	if r.Scenario.Application == scenario.NoERP {
-		return &crew{}, nil // nothing of ours: who answers is no worker
+func hire(ctx context.Context, o Options, id string) (*crew, error) {
+	if o.Scenario.Application == scenario.NoERP {
+		return &crew{client: o.Access.client()}, nil // nothing of ours: who answers is no worker
 	}
-	c := &crew{foreign: r.URLs}
-	if len(r.URLs) > 0 {
-		for _, url := range r.URLs {
-			if err := alive(ctx, url); err != nil {
-				return nil, problem.New(problem.Environment, err, "start one with `plimsoll serve`, or leave out the URLs and the run starts its own")
+	c := &crew{foreign: o.URLs, client: o.Access.client()}
+	if len(o.URLs) > 0 {
+		for _, url := range o.URLs {
+			if err := c.alive(ctx, url); err != nil {
+				return nil, problem.New(problem.Environment, err, silentHint(err))
 			}
 		}
 		return c, nil
 	}
 	group, starting := errgroup.WithContext(ctx)
-	c.hired = make([]*worker.Worker, r.Workers)
+	c.hired = make([]*worker.Worker, o.Workers)
 	for i := range c.hired {
-		log, err := r.workerLog(i)
+		log, err := workerLog(o.Store, id, i)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +69,7 @@ func (r *running) hire(ctx context.Context) (*crew, error) {
 			c.logs = append(c.logs, log)
 		}
 		group.Go(func() (err error) {
-			c.hired[i], err = worker.Start(starting, r.Serve, r.ServeEnv, log)
+			c.hired[i], err = worker.Start(starting, o.Serve, o.ServeEnv, log)
 			return err
 		})
 	}
@@ -76,27 +80,36 @@ func (r *running) hire(ctx context.Context) (*crew, error) {
 	return c, nil
 }
 
+// silentHint is what to do about an application server that does not answer.
+func silentHint(err error) string {
+	var unknown x509.UnknownAuthorityError
+	if errors.As(err, &unknown) {
+		return "name the certificate authorities with --url-ca"
+	}
+	return "start one with `plimsoll serve`, or leave out the URLs and the run starts its own"
+}
+
 // workerLog is a file in the run's folder; nil when the run is not kept.
-func (r *running) workerLog(i int) (io.WriteCloser, error) {
-	if r.Store == nil {
+func workerLog(runs *store.Store, id string, i int) (io.WriteCloser, error) {
+	if runs == nil {
 		return nil, nil
 	}
-	name := filepath.Join(r.Store.Dir(r.id), fmt.Sprintf("worker-%d.log", i+1))
-	log, err := os.Create(name)
+	name := filepath.Join(runs.Dir(id), fmt.Sprintf("worker-%d.log", i+1))
+	log, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("make worker's log: %w", err), "")
 	}
 	return log, nil
 }
 
-func alive(ctx context.Context, url string) error {
+func (c *crew) alive(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health/live", nil)
 	if err != nil {
 		return fmt.Errorf("application server %q: %w", url, err)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := c.client.Do(request)
 	if err != nil {
 		return fmt.Errorf("application server does not answer: %w", err)
 	}
@@ -159,21 +172,26 @@ func (c *crew) died(i int, w *worker.Worker) int {
 	return len(c.deaths)
 }
 
-// call all workers at the end, at the same time, and note those that have stopped answering though nobody heard of their death.
-func (c *crew) call(ctx context.Context) {
+// call all workers at the end, at the same time, and note those that have stopped answering though nobody heard of
+// their death. It gives the others.
+func (c *crew) call(ctx context.Context) (answered []string) {
 	var called sync.WaitGroup
 	for _, url := range c.inService() {
 		called.Add(1)
 		go func() {
 			defer called.Done()
-			if err := alive(ctx, url); err != nil {
-				c.mu.Lock()
-				defer c.mu.Unlock()
+			err := c.alive(ctx, url)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if err != nil {
 				c.deaths = append(c.deaths, death{time.Now(), err.Error()})
+				return
 			}
+			answered = append(answered, url)
 		}()
 	}
 	called.Wait()
+	return answered
 }
 
 // inService are the workers of others, and ours that have not died.

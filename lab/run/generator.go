@@ -8,38 +8,31 @@ import (
 	"sync/atomic"
 	"time"
 
-	"plimsoll/lab/result"
-	"plimsoll/lab/scenario"
-	"plimsoll/lab/tally"
-	"plimsoll/lab/users"
+	"plimsoll/erp/client"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run/result"
 )
 
 // Plan is what a generator must know to put users to work. It can be sent: the same plan
 // makes the same users wherever it is carried out.
 type Plan struct {
-	Scenario *scenario.Scenario `json:"scenario"`
-	Users    int                `json:"users"` // of the whole crowd
-	// UsersMost is how many there may be by hand.
-	UsersMost int             `json:"users_most"`
-	Segment   users.Segment   `json:"segment"`
-	Think     *users.Think    `json:"think,omitempty"` // instead of the scenario's
-	Arrivals  *users.Arrivals `json:"arrivals,omitempty"`
-	Seed      uint64          `json:"seed"`
-	Ramp      time.Duration   `json:"ramp_ns"`
-	Duration  time.Duration   `json:"duration_ns"`
-	Drain     time.Duration   `json:"drain_ns"`
-	Timeout   time.Duration   `json:"timeout_ns"`
+	load.Load
+	UsersMost int           `json:"users_most"` // how many there may be by hand
+	Segment   users.Segment `json:"segment"`
 	// URLs of the application servers.
 	URLs []string `json:"urls"`
-	// DSN of the database, a secret; only where the scenario has SQL of its own.
-	DSN string `json:"dsn,omitempty"`
+	// DSN of the database, only where the scenario has SQL of its own. It is a secret and never sent.
+	DSN string `json:"-"`
+	// Access to the application servers is never sent either.
+	Access Access `json:"-"`
 }
 
 // Crowd that the plan is about.
 func (p Plan) Crowd() users.Crowd {
-	c := p.Scenario.Crowd(p.Users, p.Think)
-	c.UsersMost, c.Segment, c.Arrivals, c.Seed = p.UsersMost, p.Segment, p.Arrivals, p.Seed
-	c.Ramp, c.Steady, c.Drain, c.Timeout = p.Ramp, p.Duration, p.Drain, p.Timeout
+	c := p.Load.Crowd()
+	c.UsersMost, c.Segment = p.UsersMost, p.Segment
 	return c
 }
 
@@ -54,8 +47,29 @@ type Made struct {
 	// Agents that made the load instead of this process, and what happened to them.
 	Agents []result.Agent
 	Events []result.Event
+	// Written is what the clients of the ERP know of what they wrote, each with the beginning of its keys.
+	Written []Written
+	// Lost is what is known of the work of agents that were lost.
+	Lost []Lost
+	// Frozen is when generators stood still.
+	Frozen []Frozen
 	// Wrong is why the figures may not be quoted.
 	Wrong []string
+}
+
+// Written is what one client of the ERP wrote, by type of document.
+type Written struct {
+	Keys   string                    `json:"keys"` // what the keys of its operations begin with
+	ByType map[string]client.Written `json:"by_type"`
+}
+
+// Lost is an agent that ended without telling what it had done.
+type Lost struct {
+	Agent string // as the result names it
+	// Written is what it had reported.
+	Written []Written
+	// Unreported is how many operations it may have made since then, at most.
+	Unreported int64
 }
 
 // Generator puts the users of a plan to work: in this process, or elsewhere.
@@ -122,17 +136,39 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Ma
 	crowd := l.plan.Crowd()
 	crowd.Start, crowd.Look, crowd.Control, crowd.Changed = start, w.Look, w.Control, w.Changed
 	if l.Ended != nil {
-		crowd.Ended = func(s tally.Sample) { l.Ended(crowd.Operations[s.Operation].ID, s) }
+		crowd.Ended = func(s tally.Sample) {
+			id := s.Instead
+			if id == "" {
+				id = crowd.Operations[s.Operation].ID
+			}
+			l.Ended(id, s)
+		}
 	}
 	if w.Began != nil {
 		w.Began()
 	}
-	if made.Tally, err = crowd.Run(ctx, l.cast); err != nil {
+	began := start
+	if began.IsZero() {
+		began = time.Now()
+	}
+	frozen := feelPulse(began)
+	made.Tally, err = crowd.Run(ctx, l.cast)
+	made.Frozen = frozen()
+	if err != nil {
 		return made, fmt.Errorf("let users work: %w", err)
 	}
 	bytes := max(0, (liveBytes()-l.empty)/float64(max(1, l.plan.own())))
 	made.UsersBytes = &bytes
+	made.Written = l.cast.written()
 	return made, nil
+}
+
+// Written is what its users have written so far.
+func (l *Local) Written() []Written {
+	if l.cast == nil {
+		return nil
+	}
+	return l.cast.written()
 }
 
 // Close ends the connections.

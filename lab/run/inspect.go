@@ -7,7 +7,7 @@ import (
 
 	"plimsoll/erp/audit"
 	"plimsoll/lab/postgres"
-	"plimsoll/lab/result"
+	"plimsoll/lab/run/result"
 	"plimsoll/platform/database"
 )
 
@@ -19,8 +19,8 @@ const (
 	// hand: whoever stops it waits for it.
 	AuditWithin            = 30 * time.Minute
 	AuditInterruptedWithin = 30 * time.Second
-	// AuditPatience is what looking at all the books may take; beyond it only what has changed since their clean point is looked at, if
-	// they have one.
+	// AuditPatience is what looking at all the books may take; beyond it only what has changed since their clean
+	// point is looked at, if they have one.
 	AuditPatience = time.Minute
 
 	lookAgain = 250 * time.Millisecond
@@ -28,27 +28,29 @@ const (
 
 // inspect looks at the database again and audits the books. It is done for a run
 // that was stopped, too.
-func (r *running) inspect(ctx context.Context) {
-	r.begin(Auditing, auditGuess)
+func (s *setup) inspect(ctx context.Context) {
+	s.begin(Auditing, auditGuess)
 	within := AuditWithin
-	if r.stoppedByHand {
+	if s.stoppedByHand {
 		within = AuditInterruptedWithin
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	r.crew.call(ctx)
-	r.toldAfter = ask(ctx, r.crew.urls())
-	r.audit = r.unaudited()
+	s.profilesAfter, _ = ask(ctx, s.Access.asker(), s.crew.call(ctx)) // refused ones were refused before
 	var err error
-	if r.before != nil {
-		r.after, err = lookPatiently(ctx, r.DSN)
+	if s.before != nil {
+		s.after, err = lookPatiently(ctx, s.DSN)
 	}
-	if err == nil && !r.audit.None {
-		err = r.auditBooks(ctx)
+	if err == nil {
+		s.reconcile(ctx)
+	}
+	if err == nil && !s.audit.None {
+		err = s.auditBooks(ctx, &s.audit)
 	}
 	if err != nil {
-		r.audit.Error = err.Error()
+		s.audit.Error = err.Error()
 	}
+	s.deaths = s.crew.dead()
 }
 
 // lookPatiently gives a server that is recovering the time to come back.
@@ -68,22 +70,41 @@ func lookPatiently(ctx context.Context, dsn string) (*postgres.Server, error) {
 	}
 }
 
-func (r *running) auditBooks(ctx context.Context) error {
-	db, err := database.Open(ctx, r.DSN, database.Options{Connections: audit.Connections(0) + 1})
+// auditBefore dates what is wrong after the run. With a clean point, which every audit of clean books leaves behind, it
+// looks at what has changed since.
+func (s *setup) auditBefore(ctx context.Context) {
+	if s.DSN == "" || s.audit.None {
+		return
+	}
+	if s.AuditedBefore != nil {
+		s.auditedBefore = s.AuditedBefore
+		return
+	}
+	s.begin(Checking, s.End()+logInGuess(s.Users)+2*auditGuess)
+	before := s.unaudited()
+	if err := s.auditBooks(ctx, &before); err != nil {
+		before.Error = err.Error()
+	}
+	s.auditedBefore = &before
+}
+
+func (s *setup) auditBooks(ctx context.Context, to *result.Audit) error {
+	db, err := database.Open(ctx, s.DSN, database.Options{Connections: audit.Connections(0) + 1})
 	if err != nil {
 		return fmt.Errorf("audit the books: %w", err)
 	}
 	defer db.Close()
 	began := time.Now()
-	report, err := audit.RunAs(ctx, db, audit.Options{Mode: audit.SinceClean, Patience: AuditPatience, Keep: true})
+	report, err := audit.RunAs(ctx, db, audit.Options{Mode: audit.SinceClean, Patience: AuditPatience, Keep: true,
+		Progress: s.board.audits()})
 	if err != nil {
 		return fmt.Errorf("audit the books: %w", err)
 	}
-	r.audit.Done, r.audit.Clean = true, report.Clean()
-	r.audit.Checks, r.audit.Violations = len(report.Checks), int(report.Violations)
-	r.audit.Mode = string(report.Mode)
-	r.audit.DurationS = time.Since(began).Seconds()
-	r.audit.Findings = append(r.audit.Findings, findings(report)...)
+	to.Done, to.Clean = true, report.Clean()
+	to.Checks, to.Violations = len(report.Checks), int(report.Violations)
+	to.Mode = string(report.Mode)
+	to.DurationS = time.Since(began).Seconds()
+	to.Findings = append(to.Findings, findings(report)...)
 	return nil
 }
 
@@ -92,7 +113,7 @@ func findings(report audit.Report) (all []result.Finding) {
 		for _, v := range check.Examples {
 			all = append(all, result.Finding{
 				Check:  check.Invariant,
-				Detail: fmt.Sprintf("%s: %s; expected %s, found %s", check.Title, v.Subject, v.Expected, v.Found),
+				Detail: fmt.Sprintf("%s: %s; expected %s, found %s", check.Title, v.Where(), v.Expected, v.Found),
 			})
 		}
 	}

@@ -5,16 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"syscall"
 
-	"plimsoll/lab/live"
-	"plimsoll/lab/lock"
-	"plimsoll/lab/result"
-	"plimsoll/lab/runs"
-	"plimsoll/lab/tally"
+	"plimsoll/lab/host/lock"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run/live"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
 )
 
-// journalBehind is how many seconds of pages may wait for the disk; beyond it the journal ends, since the users must not wait.
+// journalBehind is how many seconds of pages may wait for the disk; beyond it the journal ends, since the users must
+// not wait.
 const journalBehind = 120
 
 // opening is the first line of a journal: what is known of a run when its users go to work. A page a second follows.
@@ -22,31 +26,63 @@ type opening struct {
 	Run *result.Result `json:"run"`
 }
 
-func (r *running) opening() opening {
+func (r *record) opening() *result.Result {
 	all := r.begun()
-	r.tally = newTally(r.operations, r.Ramp, r.Ramp+r.Duration)
-	all.Operations = r.perOperation()
-	return opening{all}
+	all.Operations = r.perOperation(users.NewTally(r.crowd.Operations, r.Ramp, r.End()))
+	return all
 }
 
 // journal is what a run counts, written down as it comes: a tally is the sum of its pages, so
 // a process that is killed loses a second or two. It is left to the kernel when the disk gets it: to
 // wait for that every second would be felt by the database beside it.
 type journal struct {
-	store *runs.Store
+	store *store.Store
 	id    string
 	mark  *lock.Lock
 	pages chan tally.Page // nil: nothing is written
 	ended chan struct{}
+	stop  *journalStop // nil: all pages were written; known when it has ended
+	// behind is where pages were given up for a disk that was too slow; nil: nowhere.
+	behind *journalStop
+}
+
+// journalStop is where a journal stopped while the run went on.
+type journalStop struct {
+	second int // the first that is not in it
+	err    error
+}
+
+var errDiskBehind = fmt.Errorf("the disk was more than %d s behind", journalBehind)
+
+func (s *journalStop) String() string {
+	return fmt.Sprintf("the journal of the run stopped at second %d: %v", s.second, cause(s.err))
+}
+
+// cause of an error of a file without its path.
+func cause(err error) error {
+	if disk := diskError(err); disk != 0 {
+		return disk
+	}
+	return err
+}
+
+// diskError is what the system said of a disk that takes no more; zero: something else is wrong.
+func diskError(err error) syscall.Errno {
+	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
+		if errors.Is(err, full) {
+			return full
+		}
+	}
+	return 0
 }
 
 // mark the run as under way.
-func (r *running) mark(ctx context.Context) (j *journal, err error) {
-	if r.Store == nil {
+func mark(ctx context.Context, runs *store.Store, id string) (j *journal, err error) {
+	if runs == nil {
 		return &journal{}, nil
 	}
-	j = &journal{store: r.Store, id: r.id}
-	j.mark, err = r.Store.UnderWay(ctx, r.id)
+	j = &journal{store: runs, id: id}
+	j.mark, err = runs.UnderWay(ctx, id)
 	return j, err
 }
 
@@ -55,7 +91,8 @@ func (j *journal) open(first opening, tell func(live.Tone, string)) {
 	if j.store == nil {
 		return
 	}
-	f, err := os.Create(j.store.JournalPath(j.id))
+	j.store.Reserve(j.id)
+	f, err := os.OpenFile(j.store.JournalPath(j.id), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		tell(live.Alarm, "no journal of the run is kept: "+err.Error())
 		return
@@ -69,12 +106,16 @@ func (j *journal) write(f *os.File, first opening, pages <-chan tally.Page, tell
 	z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed)
 	lines := json.NewEncoder(z)
 	put := func(line any) error { return errors.Join(lines.Encode(line), z.Flush()) }
-	err := put(first)
+	stop := func(second int, err error) {
+		if err != nil {
+			j.stop = &journalStop{second, err}
+			tell(live.Alarm, j.stop.String())
+		}
+	}
+	stop(0, put(first))
 	for page := range pages {
-		if err == nil {
-			if err = put(page); err != nil {
-				tell(live.Alarm, "the journal of the run ends here: "+err.Error())
-			}
+		if j.stop == nil {
+			stop(page.Second, put(page))
 		}
 	}
 	f.Close()
@@ -88,13 +129,14 @@ func (j *journal) add(p tally.Page) {
 	select {
 	case j.pages <- p:
 	default: // a page that is missing would shift all that follow
+		j.behind = &journalStop{p.Second, errDiskBehind}
 		close(j.pages)
 		j.pages = nil
 	}
 }
 
-// close ends the writing; the journal is removed unless it is the only thing that tells of the run.
-func (j *journal) close(needed bool) {
+// finish writes what still waits, and says where the journal stopped before the end; nil: nowhere.
+func (j *journal) finish() *journalStop {
 	if j.pages != nil {
 		close(j.pages)
 		j.pages = nil
@@ -102,6 +144,15 @@ func (j *journal) close(needed bool) {
 	if j.ended != nil {
 		<-j.ended
 	}
+	if j.stop != nil {
+		return j.stop
+	}
+	return j.behind
+}
+
+// close ends the writing; the journal is removed unless it is the only thing that tells of the run.
+func (j *journal) close(needed bool) {
+	j.finish()
 	if j.store == nil {
 		return
 	}

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"plimsoll/lab/live"
-	"plimsoll/lab/users"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run/live"
+	"plimsoll/platform/server"
 )
 
 // feed is what a run does for the picture that is looked at meanwhile; without a picture,
@@ -18,26 +19,29 @@ type feed struct {
 	watches sync.WaitGroup
 }
 
-func (r *running) newFeed() feed {
-	if r.Live == nil {
+func newFeed(o Options, id string, operations []users.Operation) feed {
+	if o.Live == nil {
 		return feed{}
 	}
 	plan := live.Plan{
-		ID: r.id, Title: r.Title, Scenario: r.Scenario.Name, Users: r.Users, UsersMost: r.usersMost(), RampS: r.Ramp.Seconds(), SteadyS: r.Duration.Seconds(),
-		Cores: runtime.NumCPU(), LagLimitMS: milliseconds(r.LagLimit),
+		ID: id, Title: o.Title, Scenario: o.Scenario.Name, Users: o.Users, UsersMost: o.usersMost(),
+		RampS: o.Ramp.Seconds(), SteadyS: o.Duration.Seconds(),
+		Cores: runtime.NumCPU(), LagLimitMS: milliseconds(o.LagLimit),
 	}
-	if r.Arrivals != nil {
-		plan.Open, plan.RatePerS = true, r.Arrivals.Rate
+	if o.Arrivals != nil {
+		plan.Open, plan.RatePerS = true, o.Arrivals.Rate
 	}
-	for _, op := range r.operations {
-		plan.Operations = append(plan.Operations, live.Operation{ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Target: op.Target, Priority: op.Priority})
+	for _, op := range operations {
+		plan.Operations = append(plan.Operations,
+			live.Operation{ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Target: op.Target,
+				Priority: op.Priority})
 	}
-	r.Live.SetPlan(plan)
-	return feed{picture: r.Live}
+	o.Live.SetPlan(plan)
+	return feed{picture: o.Live}
 }
 
 // watch begins to look at what serves the load; the answer ends it.
-func (f *feed) watch(ctx context.Context, dsn string, urls []string) (stop func()) {
+func (f *feed) watch(ctx context.Context, dsn string, asker server.Asker, urls []string) (stop func()) {
 	if f.picture == nil {
 		return func() {}
 	}
@@ -47,7 +51,7 @@ func (f *feed) watch(ctx context.Context, dsn string, urls []string) (stop func(
 		go func() { defer f.watches.Done(); f.picture.WatchDatabase(ctx, dsn) }()
 	}
 	f.watches.Add(1)
-	go func() { defer f.watches.Done(); f.picture.WatchWorkers(ctx, urls) }()
+	go func() { defer f.watches.Done(); f.picture.WatchWorkers(ctx, asker, urls) }()
 	return func() {
 		cancel()
 		f.watches.Wait()
@@ -65,9 +69,7 @@ func (f *feed) second(s Snapshot, left time.Duration) {
 	if f.picture == nil {
 		return
 	}
-	if err := f.picture.Add(s.Page); err != nil {
-		f.picture.Say(live.Alarm, "the picture misses a second: "+err.Error())
-	}
+	f.picture.Add(s.Page)
 	f.begin(s.Phase, left)
 }
 
@@ -116,13 +118,8 @@ func (f *feed) rampBegins() {
 	}
 }
 
-// tellShares to the picture. Where others make the load, what this process takes is not the generator's.
-func (r *running) tellShares(s live.Shares) {
-	if r.Live == nil {
-		return
+func (f *feed) shares(s live.Shares) {
+	if f.picture != nil {
+		f.picture.SetCPU(s)
 	}
-	if r.Generator != nil {
-		s.Generator = nil
-	}
-	r.Live.SetCPU(s)
 }

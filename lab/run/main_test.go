@@ -5,8 +5,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"plimsoll/lab/cluster/clustertest"
-	"plimsoll/lab/worker/workertest"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run/worker/workertest"
 )
 
 func TestMain(m *testing.M) {

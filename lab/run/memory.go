@@ -6,9 +6,9 @@ import (
 	"sort"
 	"time"
 
-	"plimsoll/lab/memory"
-	"plimsoll/lab/process"
-	"plimsoll/lab/result"
+	"plimsoll/lab/host/memory"
+	"plimsoll/lab/host/process"
+	"plimsoll/lab/run/result"
 )
 
 // Holders of memory, in the order of the processors' meters.
@@ -21,7 +21,8 @@ const memoryEvery = 5 * time.Second
 const (
 	// WarmUpShare of the steady state fills caches, pools and sessions.
 	WarmUpShare = 1.0 / 3
-	// MemorySteadyMin: a shorter steady state is all warm-up, and holds too few collections of garbage to tell a trend from their saw.
+	// MemorySteadyMin: a shorter steady state is all warm-up, and holds too few collections of garbage to tell a
+	// trend from their saw.
 	MemorySteadyMin = 10 * time.Minute
 )
 
@@ -79,7 +80,7 @@ func privateOf(pids []int) (sum int64, err error) {
 }
 
 // memoryAt is the last that was known at a moment; nil: nothing.
-func (m *meter) memoryAt(which int, at time.Duration) *float64 {
+func (m *readings) memoryAt(which int, at time.Duration) *float64 {
 	after := sort.Search(len(m.memories), func(i int) bool { return m.memories[i].at > at })
 	if after == 0 {
 		return nil
@@ -88,7 +89,7 @@ func (m *meter) memoryAt(which int, at time.Duration) *float64 {
 }
 
 // memoryTrends between two moments, for the holders of which it is known.
-func (m *meter) memoryTrends(from, to time.Duration) (all []result.Memory) {
+func (m *readings) memoryTrends(from, to time.Duration) (all []result.Memory) {
 	if to-from < MemorySteadyMin {
 		return nil
 	}
@@ -104,7 +105,7 @@ func (m *meter) memoryTrends(from, to time.Duration) (all []result.Memory) {
 
 // trend of a holder between two moments: by the medians of the first and of the last half, since a collection of
 // garbage more or less must make no trend.
-func (m *meter) trend(which int, from, to time.Duration) *result.Memory {
+func (m *readings) trend(which int, from, to time.Duration) *result.Memory {
 	var halves [2][]float64
 	most := 0.0
 	for _, look := range m.memories {
@@ -120,7 +121,8 @@ func (m *meter) trend(which int, from, to time.Duration) *result.Memory {
 	if len(halves[0]) == 0 || len(halves[1]) == 0 {
 		return nil
 	}
-	return &result.Memory{FromS: from.Seconds(), ToS: to.Seconds(), First: middle(halves[0]), Last: middle(halves[1]), Max: most}
+	return &result.Memory{FromS: from.Seconds(), ToS: to.Seconds(), First: middle(halves[0]), Last: middle(halves[1]),
+		Max: most}
 }
 
 func middle(all []float64) float64 {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plimsoll/lab/result"
+	"plimsoll/lab/run/result"
 )
 
 // sawing is a heap that is collected every 50 s, on top of what stays.
@@ -68,8 +68,10 @@ func TestMemoryIsLookedAtEveryFewSeconds(t *testing.T) {
 	if diff := cmp.Diff([]float64{0, 5.01, 9.8, 14.9}, looked); diff != "" {
 		t.Error(diff)
 	}
-	if m.memoryAt(generatorCPU, -1) != nil || m.memoryAt(generatorCPU, time.Second) != m.memories[0].held[generatorCPU] ||
-		m.memoryAt(generatorCPU, time.Hour) != m.memories[3].held[generatorCPU] || m.memoryAt(workersCPU, time.Hour) != nil {
+	if m.memoryAt(generatorCPU, -1) != nil ||
+		m.memoryAt(generatorCPU, time.Second) != m.memories[0].held[generatorCPU] ||
+		m.memoryAt(generatorCPU, time.Hour) != m.memories[3].held[generatorCPU] ||
+		m.memoryAt(workersCPU, time.Hour) != nil {
 		t.Error("not the last that was known")
 	}
 }

@@ -1,21 +1,27 @@
 package run
 
 import (
+	"os"
+	"runtime"
 	"sort"
 	"sync"
 	"time"
 
-	"plimsoll/lab/cpu"
-	"plimsoll/lab/live"
+	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/host/pressure"
+	"plimsoll/lab/run/live"
+	"plimsoll/lab/run/result"
 )
 
-// Meters of processor time.
+// Meters of processor time, and of time that was lost.
 const (
 	generatorCPU = iota
 	workersCPU
 	databaseCPU
 	machineCPU
 	stealCPU
+	throttledTime
+	memoryTime
 	meters
 )
 
@@ -25,19 +31,33 @@ type reading struct {
 	used [meters]*time.Duration
 }
 
+// readings are what a meter has read.
+type readings struct {
+	cores      int
+	processors []reading
+	memories   []memoryLook
+	neighbours neighbours
+	events     []result.Event // of the clocks
+	slept      time.Duration
+}
+
 // meter reads processor times and clocks once a second from the start of the ramp, and memory more rarely.
 type meter struct {
-	workers    []int // processes; nil: not on this machine
-	postmaster int   // 0: not on this machine
-	cores      int
-	told       func(live.Shares) // hears the latest
+	readings
+	workers    []int             // processes; nil: not on this machine
+	postmaster int               // 0: not on this machine
+	shares     func(live.Shares) // hears the latest; nil: nobody does
 
-	began    time.Time
-	readings []reading
-	memories []memoryLook
-	clocks   clocks
-	stopped  chan struct{}
-	reads    sync.WaitGroup
+	began   time.Time
+	clocks  clocks
+	stopped chan struct{}
+	reads   sync.WaitGroup
+}
+
+func newMeter(workers []int, postmaster int, say func(live.Tone, string), shares func(live.Shares)) *meter {
+	return &meter{readings: readings{cores: runtime.NumCPU(), neighbours: neighbours{names: cpu.Name}},
+		workers: workers, postmaster: postmaster, shares: shares,
+		clocks: clocks{read: readClocks, tell: say}}
 }
 
 func (m *meter) start() {
@@ -60,9 +80,14 @@ func (m *meter) start() {
 	}()
 }
 
-func (m *meter) stop() {
-	close(m.stopped)
-	m.reads.Wait()
+// end gives what was read; nothing where it was never started.
+func (m *meter) end() readings {
+	if m.stopped != nil {
+		close(m.stopped)
+		m.reads.Wait()
+	}
+	m.events, m.slept = m.clocks.events, m.clocks.slept
+	return m.readings
 }
 
 func (m *meter) read() {
@@ -78,15 +103,12 @@ func (m *meter) read() {
 	keep(stealCPU, all.Steal, err)
 	own, err := cpu.Own()
 	keep(generatorCPU, own, err)
-	if len(m.workers) > 0 {
-		sum, err := sumTrees(m.workers)
-		keep(workersCPU, sum, err)
+	if everyone, err := cpu.ReadEveryone(); err == nil {
+		m.readProcesses(r.at, everyone, keep)
 	}
-	if m.postmaster != 0 {
-		used, err := cpu.Tree(m.postmaster)
-		keep(databaseCPU, used, err)
-	}
-	m.readings = append(m.readings, r)
+	lost := pressure.Read()
+	r.used[throttledTime], r.used[memoryTime] = lost.Throttled, lost.Memory
+	m.processors = append(m.processors, r)
 	m.lookAtMemory(r.at)
 	m.clocks.look(r.at)
 	m.tell()
@@ -94,15 +116,31 @@ func (m *meter) read() {
 
 // tell the shares between the last two readings.
 func (m *meter) tell() {
-	if n := len(m.readings); m.told != nil && n > 1 {
-		since := func(which int) *float64 { return m.share(which, m.readings[n-2].at, m.readings[n-1].at) }
-		m.told(live.Shares{Generator: since(generatorCPU), Workers: since(workersCPU), Database: since(databaseCPU), Machine: since(machineCPU)})
+	if n := len(m.processors); m.shares != nil && n > 1 {
+		since := func(which int) *float64 { return m.share(which, m.processors[n-2].at, m.processors[n-1].at) }
+		m.shares(live.Shares{Generator: since(generatorCPU), Workers: since(workersCPU), Database: since(databaseCPU),
+			Machine: since(machineCPU)})
 	}
 }
 
-func sumTrees(pids []int) (sum time.Duration, err error) {
+// readProcesses of the system, and of everybody else.
+func (m *meter) readProcesses(at time.Duration, everyone cpu.Everyone, keep func(int, time.Duration, error)) {
+	ours := append([]int{os.Getpid()}, m.workers...)
+	if len(m.workers) > 0 {
+		sum, err := sumTrees(everyone, m.workers)
+		keep(workersCPU, sum, err)
+	}
+	if m.postmaster != 0 {
+		used, err := everyone.Tree(m.postmaster)
+		keep(databaseCPU, used, err)
+		ours = append(ours, m.postmaster)
+	}
+	m.neighbours.look(at, everyone.Others(ours...))
+}
+
+func sumTrees(everyone cpu.Everyone, pids []int) (sum time.Duration, err error) {
 	for _, pid := range pids {
-		used, err := cpu.Tree(pid)
+		used, err := everyone.Tree(pid)
 		if err != nil {
 			return 0, err
 		}
@@ -111,14 +149,20 @@ func sumTrees(pids []int) (sum time.Duration, err error) {
 	return sum, nil
 }
 
+// part of the time between two moments in which what a meter counts was so; nil as for share.
+func (m *readings) part(which int, from, to time.Duration) *float64 {
+	one := readings{cores: 1, processors: m.processors}
+	return one.share(which, from, to)
+}
+
 // share of all cores that a meter shows between two moments; nil when a reading
 // around either is missing. The kernel counts in ticks, so a busy second can seem to
 // have more than all: no share is above 1.
-func (m *meter) share(which int, from, to time.Duration) *float64 {
-	if len(m.readings) == 0 {
+func (m *readings) share(which int, from, to time.Duration) *float64 {
+	if len(m.processors) == 0 {
 		return nil
 	}
-	to = min(to, m.readings[len(m.readings)-1].at)
+	to = min(to, m.processors[len(m.processors)-1].at)
 	a, knownA := m.usedAt(which, from)
 	b, knownB := m.usedAt(which, to)
 	if !knownA || !knownB || to <= from {
@@ -129,13 +173,13 @@ func (m *meter) share(which int, from, to time.Duration) *float64 {
 }
 
 // usedAt interpolates between the readings around a moment.
-func (m *meter) usedAt(which int, at time.Duration) (float64, bool) {
-	after := sort.Search(len(m.readings), func(i int) bool { return m.readings[i].at >= at })
-	after = min(max(after, 1), len(m.readings)-1)
+func (m *readings) usedAt(which int, at time.Duration) (float64, bool) {
+	after := sort.Search(len(m.processors), func(i int) bool { return m.processors[i].at >= at })
+	after = min(max(after, 1), len(m.processors)-1)
 	if after < 1 {
 		return 0, false
 	}
-	a, b := m.readings[after-1], m.readings[after]
+	a, b := m.processors[after-1], m.processors[after]
 	if b.at == at && b.used[which] != nil {
 		return b.used[which].Seconds(), true
 	}

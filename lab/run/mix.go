@@ -1,8 +1,8 @@
 package run
 
 import (
-	"plimsoll/lab/result"
-	"plimsoll/lab/users"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run/result"
 )
 
 // shares of the mix, 0..1.

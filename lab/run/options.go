@@ -9,36 +9,31 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/lab/live"
-	"plimsoll/lab/own"
-	"plimsoll/lab/runs"
-	"plimsoll/lab/scenario"
-	"plimsoll/lab/tally"
-	"plimsoll/lab/users"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/run/live"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
 )
 
-// Defaults of Options, the same in every command that starts a run.
-const (
-	DurationDefault = 30 * time.Second
-	RampDefault     = 10 * time.Second
-	DrainDefault    = 30 * time.Second
-	TimeoutDefault  = 60 * time.Second
-	SeedDefault     = 1
-	WorkersDefault  = 1
-)
+// WorkersDefault is how many application servers a run starts.
+const WorkersDefault = 1
 
-// None stands for a zero that is meant, where zero itself means the default.
-const None = time.Duration(-1)
-
-// Options say what to run against what. Zero values take the defaults.
+// Options say which load to put on which system.
 type Options struct {
+	load.Load
+
 	// DSN of the ERP database: for the audit, the conditions and, when it is on
 	// this machine, the server's CPU.
 	DSN string
 
 	// URLs of application servers that run already. When empty, Serve is started.
 	URLs []string
+	// Access to them.
+	Access Access
 	// Serve is the command of one application-server process that prints
 	// {"listening":"http://127.0.0.1:PORT"} as its first line and leaves on
 	// SIGTERM: {"/usr/bin/plimsoll", "serve", "--listen", "127.0.0.1:0"}.
@@ -46,23 +41,17 @@ type Options struct {
 	// ServeEnv is added to its environment; a DSN with a password belongs here
 	// and not on the command line, which everybody on the machine can read.
 	ServeEnv []string
-	// Workers is how many processes of Serve to start.
+	// Workers is how many processes of Serve to start. Defaults to WorkersDefault.
 	Workers int
+	// AuditedBefore is an audit of the same books as they are now, such as of the base that this one is a copy of. nil:
+	// they are audited before the load.
+	AuditedBefore *result.Audit
+	// LagLimit makes the run invalid when 1 of 100 operations was sent later than this. Defaults to LagLimitDefault.
+	LagLimit time.Duration
 
-	Users    int           // Defaults to the scenario's.
-	Duration time.Duration // of the steady state
-	Ramp     time.Duration // None: no ramp
-	Drain    time.Duration // longest wait for operations under way at the end; None: no wait
-	Timeout  time.Duration // of one operation
-	LagLimit time.Duration // the run is not valid when 1 of 100 operations was sent later than this
-	Seed     uint64
-	// Scenario is what the users do. Defaults to scenario.Default().
-	Scenario *scenario.Scenario
-	// Think, when its Mean is not zero, goes before what the scenario says of all
-	// roles; a Mean of None is no thinking.
-	Think users.Think
-	// Arrivals make the model open: Users are then the sessions that take the operations.
-	Arrivals *users.Arrivals
+	// DisturbedLimit makes the run invalid when others took more than this share of the processors or of the time, or
+	// worked on the same database. 0 and 1 judge nothing.
+	DisturbedLimit float64
 
 	// Title, Scale and Profile are carried into the result.
 	Title   string
@@ -72,7 +61,7 @@ type Options struct {
 	Software string
 
 	// Store keeps the result; nil keeps it nowhere.
-	Store *runs.Store
+	Store *store.Store
 	// Progress is called about once a second from one goroutine, never twice at
 	// the same time; a slow one misses calls and delays nothing.
 	Progress func(Progress)
@@ -83,8 +72,8 @@ type Options struct {
 	Generator Generator
 	// Live, if not nil, is the picture that the run keeps up to date.
 	Live *live.Picture
-	// Hand, if not nil, may change the load while users are at work.
-	Hand *Hand
+	// Control, if not nil, may change the load while users are at work.
+	Control *LoadControl
 	// UsersMost is how many there may be by hand. Defaults to Users.
 	UsersMost int
 	// Ended hears every operation of this process that has ended, also outside the steady state,
@@ -94,41 +83,24 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	setDefault(&o.Scenario, scenario.Default())
-	setDefault(&o.Users, o.Scenario.Users())
-	setDefault(&o.Workers, WorkersDefault)
-	setDefault(&o.Seed, SeedDefault)
-	setDefault(&o.Duration, DurationDefault)
-	setDefault(&o.Timeout, TimeoutDefault)
-	setDefault(&o.LagLimit, LagLimitDefault)
-	setDefault(&o.Ramp, RampDefault)
-	setDefault(&o.Drain, DrainDefault)
-	for _, d := range []*time.Duration{&o.Ramp, &o.Drain} {
-		if *d == None {
-			*d = 0
-		}
-	}
+	o.Load = o.Load.Resolve()
+	o.Workers = cmp.Or(o.Workers, WorkersDefault)
+	o.LagLimit = cmp.Or(o.LagLimit, LagLimitDefault)
 	return o
 }
 
-func setDefault[T comparable](value *T, otherwise T) {
-	var zero T
-	if *value == zero {
-		*value = otherwise
-	}
-}
-
 func (o Options) check() error {
-	err := o.crowd().Check()
+	err := o.Load.Check()
 	switch {
+	case err != nil:
 	case o.DSN == "" && o.Scenario.NeedsDatabase():
 		err = errors.New("no database")
 	case o.Scenario.Application == scenario.NoERP:
-		err = cmp.Or(err, o.checkOwn())
+		err = o.checkOwn()
 	case len(o.URLs) == 0 && len(o.Serve) == 0:
 		err = errors.New("no application server: neither URLs nor a command")
 	case o.Ended != nil && o.Generator != nil:
-		err = errors.New("single operations are heard in this process only")
+		err = errors.New("single operations are recorded in this process only")
 	case o.Workers < 1:
 		err = fmt.Errorf("%d workers: must be at least 1", o.Workers)
 	}
@@ -137,7 +109,7 @@ func (o Options) check() error {
 
 func (o Options) checkOwn() error {
 	s := o.Scenario
-	if own.NeedsBase(s.Own, s.Actions()) && s.Own.Base == "" && len(o.URLs) == 0 {
+	if custom.NeedsBase(s.Own, s.Actions()) && s.Own.Base == "" && len(o.URLs) == 0 {
 		return errors.New("the requests have no address: neither base in [http] nor URLs")
 	}
 	return nil
@@ -145,11 +117,8 @@ func (o Options) checkOwn() error {
 
 // plan of the load on the application servers given.
 func (o Options) plan(urls []string) Plan {
-	p := Plan{
-		Scenario: o.Scenario, Users: o.Users, UsersMost: o.usersMost(), Think: o.thinkGiven(), Arrivals: o.Arrivals, Seed: o.Seed,
-		Ramp: o.Ramp, Duration: o.Duration, Drain: o.Drain, Timeout: o.Timeout, URLs: urls,
-	}
-	if own.NeedsDatabase(o.Scenario.Own, o.Scenario.Actions()) {
+	p := Plan{Load: o.Load, UsersMost: o.usersMost(), URLs: urls, Access: o.Access}
+	if custom.NeedsDatabase(o.Scenario.Own, o.Scenario.Actions()) {
 		p.DSN = o.DSN
 	}
 	if o.Scenario.Application == scenario.NoERP {
@@ -157,8 +126,6 @@ func (o Options) plan(urls []string) Plan {
 	}
 	return p
 }
-
-func (o Options) crowd() users.Crowd { return o.plan(nil).Crowd() }
 
 func (o Options) generator() Generator {
 	if o.Generator != nil {
@@ -169,19 +136,8 @@ func (o Options) generator() Generator {
 
 // usersMost is how many users there may be at once.
 func (o Options) usersMost() int {
-	if o.Hand == nil || o.Arrivals != nil {
+	if o.Control == nil || o.Arrivals != nil {
 		return o.Users
 	}
 	return max(o.Users, o.UsersMost)
-}
-
-// thinkGiven is what goes before the scenario's think times; nil: nothing.
-func (o Options) thinkGiven() *users.Think {
-	if o.Think.Mean == 0 {
-		return nil
-	}
-	think := o.Think
-	think.Mean = max(0, think.Mean) // None
-	think = think.WithDefaults()
-	return &think
 }

@@ -9,23 +9,23 @@ import (
 	"slices"
 
 	"plimsoll/erp/client"
-	"plimsoll/lab/own"
-	"plimsoll/lab/scenario"
-	"plimsoll/lab/tally"
-	"plimsoll/lab/users"
+	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
 )
 
 // cast does every operation of a run: the ERP's over HTTP, own ones as they are described.
 type cast struct {
-	transport *http.Transport
-	erp       *player     // nil: no ERP
-	own       *own.Player // nil: none of one's own
-	actions   []*own.Action
+	transport counted
+	erp       *player        // nil: no ERP
+	own       *custom.Player // nil: none of one's own
+	actions   []*custom.Action
 }
 
 func newCast(ctx context.Context, p Plan) (c *cast, err error) {
 	crowd := p.Crowd()
-	c = &cast{transport: newTransport(), actions: p.Scenario.Actions()}
+	c = &cast{transport: counted{newTransport(p.Access)}, actions: p.Scenario.Actions()}
 	defer func() {
 		if err != nil {
 			c.close()
@@ -36,9 +36,10 @@ func newCast(ctx context.Context, p Plan) (c *cast, err error) {
 			return c, fmt.Errorf("reach the application server: %w", err)
 		}
 	}
-	if slices.ContainsFunc(c.actions, func(a *own.Action) bool { return a != nil }) {
-		c.own, err = own.Open(ctx, own.Options{
-			Settings: p.Scenario.Own, Actions: c.actions, Users: p.UsersMost, Seed: p.Seed, DSN: p.DSN, Bases: p.ownBases(), Transport: c.transport,
+	if slices.ContainsFunc(c.actions, func(a *custom.Action) bool { return a != nil }) {
+		c.own, err = custom.Open(ctx, custom.Options{
+			Settings: p.Scenario.Own, Actions: c.actions, Users: p.UsersMost, Seed: p.Seed, DSN: p.DSN,
+			Bases: p.ownBases(), Transport: c.transport,
 		})
 	}
 	return c, err
@@ -72,6 +73,15 @@ func (c *cast) Play(ctx context.Context, user, operation int, rng *rand.Rand) (t
 	return c.erp.Play(ctx, user, operation, rng)
 }
 
+// written is what the ERP's client wrote.
+func (c *cast) written() []Written {
+	if c.erp == nil {
+		return nil
+	}
+	keys, byType := c.erp.client.Written()
+	return []Written{{keys, byType}}
+}
+
 func (c *cast) close() {
 	if c.own != nil {
 		c.own.Close()
@@ -86,12 +96,16 @@ type player struct {
 	bases      []string // of the workers
 	sessions   []*client.Session
 	logins     int // users that the database has
+	seed       uint64
+	part       int // of several generators
 }
 
-func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, transport http.RoundTripper) (*player, error) {
+func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, transport http.RoundTripper) (*player,
+	error) {
 	p := &player{
 		client:     client.New(options(plan, transport)),
 		operations: operations, bases: plan.URLs, sessions: make([]*client.Session, plan.UsersMost),
+		seed: plan.Seed, part: plan.Segment.Index,
 	}
 	var err error
 	if p.logins, err = p.client.Users(ctx, p.bases[0]); err == nil && p.logins == 0 {
@@ -103,7 +117,12 @@ func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, tra
 // options of the client as the scenario has them.
 func options(p Plan, transport http.RoundTripper) client.Options {
 	s := p.Scenario
-	o := client.Options{Transport: transport, RefusedShare: s.Refused, BackdatedShare: s.Backdated, BackdatedDays: s.BackdatedDays, Part: p.Segment.Index, Parts: p.Segment.Count}
+	o := client.Options{Transport: transport, Password: p.Access.Password,
+		RefusedShare: s.Refused, BackdatedShare: s.Backdated,
+		BackdatedDays: s.BackdatedDays, Part: p.Segment.Index, Parts: p.Segment.Count,
+		Resent:  func(ctx context.Context) { tally.NotesOf(ctx).Resent() },
+		Instead: func(ctx context.Context, operation string) { tally.NotesOf(ctx).Instead(operation) },
+	}
 	if s.Refused == 0 {
 		o.RefusedShare = -1 // none, not the default
 	}
@@ -113,11 +132,24 @@ func options(p Plan, transport http.RoundTripper) client.Options {
 func (p *player) base(user int) string { return p.bases[user%len(p.bases)] }
 
 // LogIn opens the session of a user. Where the database has fewer users than the run,
-// some work in several sessions.
+// some work in several sessions. The first of an organisation sees to it that its users have something to act on.
 func (p *player) LogIn(ctx context.Context, user int) error {
 	session, err := p.client.Login(ctx, p.base(user), client.UserCode(1+user%p.logins))
 	p.sessions[user] = session
-	return err
+	if err != nil {
+		return err
+	}
+	return p.client.Stock(ctx, session, p.mixed(), rand.New(rand.NewPCG(p.seed, uint64(p.part))))
+}
+
+// mixed are the operations that come in the mix.
+func (p *player) mixed() (ids []string) {
+	for _, op := range p.operations {
+		if op.Weight > 0 {
+			ids = append(ids, op.ID)
+		}
+	}
+	return ids
 }
 
 var outcomes = map[client.Outcome]tally.Outcome{

@@ -10,7 +10,8 @@ import (
 type Phase string
 
 const (
-	Starting Phase = "start"  // workers come up
+	Starting Phase = "start" // workers come up
+	Checking Phase = "audit before the run"
 	Login    Phase = "log in" // users log in
 	Ramp     Phase = "ramp"
 	Steady   Phase = "steady"
@@ -34,6 +35,7 @@ type Progress struct {
 	Scored  bool
 	Backlog int     // most that were due but had no slot in the last second
 	LagMS   float64 // largest in the last second
+	Audited float64 // 0..1 of the books, while they are audited
 }
 
 // What phases before and after the load take, until better is known. Only the
@@ -103,10 +105,25 @@ func (b *board) set(change func(*Progress)) {
 
 // begin shows a phase without waiting for the next second.
 func (b *board) begin(phase Phase, left time.Duration) {
-	b.set(func(p *Progress) { p.Phase, p.Left = phase, left })
+	b.set(func(p *Progress) { p.Phase, p.Left, p.Audited = phase, left, 0 })
 	select {
 	case b.turn <- struct{}{}:
 	default:
+	}
+}
+
+// audits shows how far an audit is that has just begun, and how long it goes on at this pace.
+func (b *board) audits() func(done, total int64) {
+	began, left := time.Now(), b.look().Left
+	return func(done, total int64) {
+		if done <= 0 || total < done {
+			return
+		}
+		rest := time.Duration(float64(time.Since(began)) * float64(total-done) / float64(done))
+		b.set(func(p *Progress) {
+			p.Audited = float64(done) / float64(total)
+			p.Left = max(0, left-auditGuess) + rest
+		})
 	}
 }
 
@@ -124,7 +141,8 @@ func (b *board) watch(o Options) func(Snapshot) {
 		score, _, scored := s.Tally.Apdex()
 		b.set(func(p *Progress) {
 			p.Phase, p.Left = s.Phase, leftAt(s.At, o)
-			p.Users, p.OpsPerS, p.LagMS, p.Backlog = s.Page.Users, float64(s.Page.Valid()), milliseconds(s.Page.LagMax), s.Page.Backlog
+			p.Users, p.OpsPerS, p.LagMS, p.Backlog = s.Page.Users, float64(s.Page.Valid()), milliseconds(s.Page.LagMax),
+				s.Page.Backlog
 			p.Ops, p.Errors = total(sum[:]), failures(sum)
 			p.Apdex, p.Scored = score, scored
 		})
@@ -143,7 +161,7 @@ func phaseAt(at, from, to time.Duration) Phase {
 }
 
 func leftAt(at time.Duration, o Options) time.Duration {
-	return max(0, o.Ramp+o.Duration-at) + auditGuess
+	return max(0, o.End()-at) + auditGuess
 }
 
 func logInGuess(users int) time.Duration {

@@ -7,27 +7,31 @@ import (
 	"os"
 	"time"
 
-	"plimsoll/lab/result"
-	"plimsoll/lab/runs"
-	"plimsoll/lab/tally"
-	"plimsoll/lab/users"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
 )
 
 // Recover completes a run whose process died while users were at work, from its journal: what
 // was measured until then, not valid, and with books that nobody looked at.
-func Recover(store *runs.Store, id string) (*result.Result, error) {
-	all, err := recovered(store.JournalPath(id))
+func Recover(runs *store.Store, id string) (*result.Result, error) {
+	all, err := recovered(runs.JournalPath(id), runs.WhyNotKept(id))
 	if err != nil {
-		return nil, problem.New(problem.Failure, fmt.Errorf("recover run %s: %w", id, err), "its process died, and what it wrote cannot be read; the folder can be removed: "+store.Dir(id))
+		return nil, problem.New(problem.Failure, fmt.Errorf("recover run %s: %w", id, err),
+			"its process died, and what it wrote cannot be read; the folder can be removed: "+runs.Dir(id))
 	}
-	if err := store.Save(all); err != nil {
+	if err := runs.Save(all); err != nil {
 		return nil, err
 	}
-	return all, store.Settle(id)
+	return all, runs.Settle(id)
 }
 
-func recovered(path string) (*result.Result, error) {
+// recovered from a journal; notKept is why the result of a run that ended could not be kept, empty: it did not end.
+func recovered(path, notKept string) (*result.Result, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -50,75 +54,85 @@ func recovered(path string) (*result.Result, error) {
 		return nil, fmt.Errorf("another version of Plimsoll made it")
 	}
 	r := again(first.Run)
-	if err := r.replay(lines); err != nil {
+	r.notKept = notKept
+	journalComplete, err := r.replay(lines)
+	if err != nil {
 		return nil, err
 	}
-	return r.died(first.Run, info.ModTime()), nil
+	return r.unfinished(first.Run, journalComplete, info.ModTime()), nil
 }
 
-// again is a run as it was when its users went to work, as far as its counts need it.
-func again(begun *result.Result) *running {
-	load := begun.Conditions.Load
-	r := &running{
-		Options: Options{Users: begun.Users, Ramp: seconds(load.RampS), Duration: seconds(load.DurationS), LagLimit: seconds(load.LagLimitS)},
-		id:      begun.ID, meter: &meter{cores: 1}, crew: &crew{},
+// again is the record of a run as it was when its users went to work, as far as its counts need it.
+func again(begun *result.Result) *record {
+	kept := begun.Conditions.Load
+	r := &record{
+		Options: Options{
+			Load:     load.Load{Users: begun.Users, Ramp: seconds(kept.RampS), Duration: seconds(kept.DurationS)},
+			LagLimit: seconds(kept.LagLimitS),
+		},
+		id: begun.ID, meters: readings{cores: 1}, audit: begun.Audit,
 	}
 	for _, op := range begun.Operations {
-		r.operations = append(r.operations, users.Operation{ID: op.ID, Title: op.Title, Target: seconds(op.TargetMS / 1000), Priority: op.Priority, Weight: op.Weight})
+		r.crowd.Operations = append(r.crowd.Operations, users.Operation{ID: op.ID, Title: op.Title,
+			Target: seconds(op.TargetMS / 1000), Priority: op.Priority, Weight: op.Weight,
+			Refused: op.RefusedExpected})
 	}
-	r.tally = newTally(r.operations, r.Ramp, r.Ramp+r.Duration)
+	r.made.Tally = users.NewTally(r.crowd.Operations, r.Ramp, r.End())
 	return r
 }
 
-func newTally(operations []users.Operation, from, to time.Duration) *tally.Tally {
-	var targets []time.Duration
-	var priorities []int
-	for _, op := range operations {
-		targets, priorities = append(targets, op.Target), append(priorities, op.Priority)
-	}
-	return tally.New(targets, priorities, from, to)
-}
-
-// replay adds up the pages. The last one may be cut off, where the process died as it wrote.
-func (r *running) replay(lines *json.Decoder) error {
-	last := tally.NewSum(0, len(r.operations))
+// replay adds up the pages and says whether they go to the end of the load. The last one may be cut off, where the
+// process died as it wrote.
+func (r *record) replay(lines *json.Decoder) (journalComplete bool, err error) {
+	counts, operations := r.made.Tally, len(r.crowd.Operations)
+	last := tally.NewSum(0, operations)
 	for {
 		var page tally.Page
 		if err := lines.Decode(&page); err != nil {
 			break
 		}
-		if !page.Fits(len(r.operations)) {
-			return fmt.Errorf("second %d is not about its %d operations", page.Second, len(r.operations))
+		if !page.Fits(operations) {
+			return false, fmt.Errorf("the page of second %d does not have %d operations", page.Second, operations)
 		}
-		if err := r.tally.Add(page); err != nil {
-			return err
+		if err := counts.Add(page); err != nil {
+			return false, err
 		}
 		last = page
 	}
-	until := last.End()
-	if r.rested = last.Rest; !r.rested {
-		rest := tally.NewSum(last.Second+1, len(r.operations))
+	if !last.Rest {
+		rest := tally.NewSum(last.Second+1, operations)
 		rest.Users = last.Users
-		if err := r.tally.Add(rest); err != nil {
-			return err
+		if err := counts.Add(rest); err != nil {
+			return false, err
 		}
 	}
-	r.tally.To = max(r.tally.From, min(r.tally.To, until))
-	return nil
+	counts.To = max(counts.From, min(counts.To, last.End()))
+	return last.Rest, nil
 }
 
-// died is the result of what was counted until then.
-func (r *running) died(begun *result.Result, at time.Time) *result.Result {
-	until := r.tally.Timeline.Width * time.Duration(len(r.tally.Timeline.Intervals))
-	why := fmt.Sprintf("the process of the run died after %.0f s: what users waited for is not counted", until.Seconds())
-	if r.rested {
+// unfinished is the result of what was counted until then. Of a run that ended after its journal had stopped it has no
+// score: the one that was printed is of all of it.
+func (r *record) unfinished(begun *result.Result, journalComplete bool, at time.Time) *result.Result {
+	timeline := r.made.Tally.Timeline
+	until := timeline.Width * time.Duration(len(timeline.Intervals))
+	why := fmt.Sprintf("the process of the run died after %.0f s: what users waited for is not counted",
+		until.Seconds())
+	switch {
+	case r.notKept != "" && journalComplete:
+		why = "the run ended, but its result could not be kept: " + r.notKept
+	case r.notKept != "":
+		why = fmt.Sprintf("known up to second %.0f, where the journal stopped; the run ended, but its result could "+
+			"not be kept: %s", until.Seconds(), r.notKept)
+	case journalComplete:
 		why = "the process of the run died before its result was kept: this is what was counted on the way"
 	}
 	r.made.Wrong, r.made.Events = []string{why}, []result.Event{{AtS: until.Seconds(), Text: why}}
-	r.audit = begun.Audit
 	r.audit.Error = "nothing of it was kept"
 	all := *begun
 	r.measured(&all, at)
+	if r.notKept != "" && !journalComplete {
+		all.Apdex, all.Interval, all.Band = nil, nil, apdex.NoSample
+	}
 	return &all
 }
 

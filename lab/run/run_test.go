@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,32 +19,63 @@ import (
 
 	"plimsoll/erp/fill"
 	"plimsoll/erp/fill/filltest"
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/cluster/clustertest"
-	"plimsoll/lab/result"
-	"plimsoll/lab/runs"
-	"plimsoll/lab/scenario"
-	"plimsoll/lab/users"
-	"plimsoll/lab/worker"
-	"plimsoll/lab/worker/workertest"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/result/resulttest"
+	"plimsoll/lab/run/store"
+	"plimsoll/lab/run/worker"
+	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/problem"
+	"plimsoll/test/patience"
 )
 
 // base is a small filled ERP and the options of a short run on it.
 func base(t testing.TB) Options {
 	t.Helper()
-	return filled(t, clustertest.Database(t))
+	return shortRun(filltest.Copy(t, "small", smallBase))
 }
 
+var smallBase = fill.Options{Items: 200, Counterparties: 100, Documents: 300}
+
+// filled is base in an empty database of the test's own.
 func filled(t testing.TB, dsn cluster.DSN) Options {
 	t.Helper()
-	filltest.Fill(t, dsn.Secret(), fill.Options{Items: 200, Counterparties: 100, Documents: 300})
+	filltest.Fill(t, dsn.Secret(), smallBase)
+	return shortRun(dsn.Secret())
+}
+
+func shortRun(dsn string) Options {
+	l := load.Default()
+	l.Users, l.Think = 80, &users.Think{Mean: 2 * time.Second}
+	l.Ramp, l.Duration, l.Drain = time.Second, 5*time.Second, 10*time.Second
 	return Options{
+		Load:     l,
 		LagLimit: time.Minute, // other tests run beside this one
-		DSN:      dsn.Secret(), Serve: workertest.Command(), ServeEnv: []string{"PLIMSOLL_DSN=" + dsn.Secret()},
-		Users: 200, Ramp: time.Second, Duration: 5 * time.Second, Drain: 10 * time.Second,
-		Think: users.Think{Mean: 2 * time.Second}, Profile: "test", Software: "test",
+		DSN:      dsn, Serve: workertest.Command(), ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
+		Profile: "test", Software: "test",
 	}
+}
+
+// endedByHand lets a run go on until the test ends it: when what it waits for has come to pass, however busy the
+// machine is.
+func endedByHand(t *testing.T, o *Options) (end func()) {
+	control := &LoadControl{}
+	o.Control, o.Duration = control, time.Hour
+	return func() {
+		if err := control.End(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// page stands for the report, which is tested at home.
+func page(w io.Writer, r *result.Result) error {
+	_, err := io.WriteString(w, r.ID)
+	return err
 }
 
 func mustRun(t testing.TB, ctx context.Context, o Options) *result.Result {
@@ -57,7 +89,7 @@ func mustRun(t testing.TB, ctx context.Context, o Options) *result.Result {
 
 func TestRun(t *testing.T) {
 	o := base(t)
-	o.Store = runs.Open(t.TempDir())
+	o.Store = store.Open(t.TempDir()).WithPage(page)
 	var phases []Phase
 	o.Progress = func(p Progress) {
 		if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
@@ -66,8 +98,24 @@ func TestRun(t *testing.T) {
 	}
 	r := mustRun(t, t.Context(), o)
 	t.Run("IsValidWithCleanBooks", func(t *testing.T) {
-		if !r.Valid || !r.Audit.Clean || r.Audit.Checks == 0 {
+		if len(resulttest.Against(r)) > 0 || !r.Audit.Clean || r.Audit.Checks == 0 {
 			t.Errorf("reasons %q, audit %+v", r.InvalidReasons, r.Audit)
+		}
+	})
+	t.Run("IsReconciledWithTheDatabase", func(t *testing.T) {
+		rec := r.Reconciliation
+		if rec == nil || !rec.Done || len(rec.Rows) < 10 {
+			t.Fatalf("%+v", rec)
+		}
+		var acknowledged int64
+		for _, row := range rec.Rows {
+			acknowledged += row.Acknowledged
+			if row.Found != row.Acknowledged || row.Unknown != 0 {
+				t.Errorf("%+v", row)
+			}
+		}
+		if acknowledged < 200 {
+			t.Errorf("only %d were acknowledged", acknowledged)
 		}
 	})
 	t.Run("CountsAddUp", func(t *testing.T) {
@@ -82,12 +130,12 @@ func TestRun(t *testing.T) {
 				t.Errorf("%+v", op)
 			}
 		}
-		if sum != r.Totals || r.Ops < 300 {
+		if sum != r.Totals || r.Ops == 0 {
 			t.Errorf("operations %+v, in all %+v", sum, r.Totals)
 		}
 	})
 	t.Run("ScoresAndHasNoErrors", func(t *testing.T) {
-		if r.Apdex == nil || *r.Apdex < 0.5 || r.Errors != 0 {
+		if r.Apdex == nil || r.Errors != 0 {
 			t.Errorf("Apdex %v, %d errors: %+v", r.Apdex, r.Errors, r.Operations)
 		}
 	})
@@ -98,7 +146,8 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("TellsMemoryApart", func(t *testing.T) {
-		for of, column := range map[string][]*float64{"generator": r.Series.MemoryGenerator, "workers": r.Series.MemoryWorkers, "database": r.Series.MemoryDatabase} {
+		for of, column := range map[string][]*float64{"generator": r.Series.MemoryGenerator,
+			"workers": r.Series.MemoryWorkers, "database": r.Series.MemoryDatabase} {
 			if len(column) != len(r.Series.T) {
 				t.Errorf("%s: %d moments of %d", of, len(column), len(r.Series.T))
 			}
@@ -120,7 +169,9 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("KnowsWhatItsRequestsCost", func(t *testing.T) {
 		i := slices.IndexFunc(r.Cost.Requests, func(q result.Request) bool { return q.ID == "goods_sale.create" })
-		if c := r.Cost; i < 0 || c.Requests[i].Statements < 5 || c.Requests[i].RoundTrips < 1 || c.Requests[i].Rows < 5 || c.WALBytes == nil || *c.WALBytes <= 0 || c.DatabaseMS == nil || c.WorkersMS == nil {
+		if c := r.Cost; i < 0 || c.Requests[i].Statements < 5 || c.Requests[i].RoundTrips < 1 ||
+			c.Requests[i].Rows < 5 || c.WALBytes == nil || *c.WALBytes <= 0 || c.DatabaseMS == nil ||
+			c.WorkersMS == nil {
 			t.Errorf("%+v", c)
 		}
 		if r.Conditions.Shape != "lean" {
@@ -135,7 +186,7 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("IsKeptWhole", func(t *testing.T) {
-		kept, err := o.Store.Load(runs.Latest)
+		kept, err := o.Store.Load(store.Latest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,12 +207,12 @@ func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {
 	o.Duration = time.Hour
 	ctx, stop := context.WithCancel(t.Context())
 	o.Progress = func(p Progress) {
-		if p.Phase == Steady && p.Ops > 150 {
+		if p.Phase == Steady && p.Ops > 50 {
 			stop()
 		}
 	}
 	r := mustRun(t, ctx, o)
-	if !r.Interrupted || r.Valid || r.Ops < 150 || r.Apdex == nil || !r.Audit.Clean {
+	if !r.Interrupted || r.Valid || r.Ops == 0 || r.Apdex == nil || !r.Audit.Clean {
 		t.Errorf("interrupted %v, valid %v, %d operations, audit %+v", r.Interrupted, r.Valid, r.Ops, r.Audit)
 	}
 	if !strings.Contains(fmt.Sprint(r.InvalidReasons), "stopped by hand") {
@@ -174,13 +225,17 @@ func TestWorkerKilledInMidRunIsSaid(t *testing.T) {
 	o.Duration = time.Hour
 	var killed atomic.Bool
 	o.Progress = func(p Progress) {
-		if p.Phase == Steady && p.Ops > 50 && !killed.Swap(true) {
+		if p.Phase == Steady && p.Ops > 0 && !killed.Swap(true) {
 			killWorker(t)
 		}
 	}
 	r := mustRun(t, t.Context(), o)
-	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "worker 1 died: signal: killed") || len(r.Events) == 0 {
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "worker 1 died: signal: killed") ||
+		len(r.Events) == 0 {
 		t.Errorf("valid %v, reasons %q, events %+v", r.Valid, r.InvalidReasons, r.Events)
+	}
+	if rec := r.Reconciliation; rec == nil || !rec.Done || slices.ContainsFunc(rec.Rows, result.Reconciled.Differs) {
+		t.Errorf("%+v", rec)
 	}
 	if r.Interrupted || r.Ops == 0 || !r.Audit.Clean {
 		t.Errorf("%d operations, interrupted %v, audit %+v", r.Ops, r.Interrupted, r.Audit)
@@ -194,11 +249,15 @@ func TestForeignWorkerThatIsGoneIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Kill)
-	o.URLs, o.Duration = []string{w.URL}, 2*time.Second
-	var killed atomic.Bool
+	o.URLs = []string{w.URL}
+	end := endedByHand(t, &o)
+	var killed, seen atomic.Bool
 	o.Progress = func(p Progress) {
 		if p.Phase == Steady && !killed.Swap(true) {
 			w.Kill()
+		}
+		if p.Errors > 0 && !seen.Swap(true) {
+			end()
 		}
 	}
 	r := mustRun(t, t.Context(), o)
@@ -213,15 +272,25 @@ func TestForeignWorkerThatIsGoneIsSaid(t *testing.T) {
 // A worker that hangs has not died, and its users wait without being counted more than once.
 func TestWorkerThatHangsIsSaid(t *testing.T) {
 	o := base(t)
-	o.Timeout, o.Drain, o.Duration = 2*time.Second, 3*time.Second, 3*time.Second
-	var hangs atomic.Bool
+	o.Timeout, o.Drain = 2*time.Second, 3*time.Second
+	// When the result is kept it goes on, so that nobody waits for it to leave.
+	o.Store = store.Open(t.TempDir()).WithPage(func(w io.Writer, r *result.Result) error {
+		signalWorker(t, syscall.SIGCONT)
+		return page(w, r)
+	})
+	end := endedByHand(t, &o)
+	var hangs, seen atomic.Bool
 	o.Progress = func(p Progress) {
-		if p.Phase == Steady && p.Ops > 50 && !hangs.Swap(true) {
+		if p.Phase == Steady && p.Ops > 0 && !hangs.Swap(true) {
 			signalWorker(t, syscall.SIGSTOP)
+		}
+		if p.Errors > 0 && !seen.Swap(true) {
+			end()
 		}
 	}
 	r := mustRun(t, t.Context(), o)
-	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "does not answer") || r.Errors == 0 || !r.Audit.Clean {
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "does not answer") || r.Errors == 0 ||
+		!r.Audit.Clean {
 		t.Errorf("valid %v, reasons %q, %d errors", r.Valid, r.InvalidReasons, r.Errors)
 	}
 }
@@ -261,11 +330,11 @@ func TestDatabaseRestartedInMidRunIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := filled(t, c.DSN(""))
-	o.Duration = 8 * time.Second
+	end := endedByHand(t, &o)
 	restarted := make(chan *cluster.Postmaster, 1)
 	var once atomic.Bool
 	o.Progress = func(p Progress) {
-		if p.Phase == Steady && p.Ops > 50 && !once.Swap(true) {
+		if p.Phase == Steady && p.Ops > 0 && !once.Swap(true) {
 			go func() {
 				if err := server.Stop(context.Background(), cluster.Immediate); err != nil {
 					t.Error(err)
@@ -274,6 +343,7 @@ func TestDatabaseRestartedInMidRunIsSaid(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
+				end()
 				restarted <- again
 			}()
 		}
@@ -302,23 +372,42 @@ func TestDatabaseThatRecoveredInMidRunIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Stop(context.Background(), cluster.Immediate)
+	defer func() { _ = server.Stop(context.Background(), cluster.Immediate) }()
 	o := filled(t, c.DSN(""))
+	end := endedByHand(t, &o)
 	var once atomic.Bool
 	o.Progress = func(p Progress) {
-		if p.Phase == Steady && p.Ops > 50 && !once.Swap(true) {
+		if p.Phase == Steady && p.Ops > 0 && !once.Swap(true) {
+			before := begun(t, o.DSN)
 			killBackend(t, o.DSN)
+			if !patience.Holds(func() bool { return begun(t, o.DSN).After(before) }) {
+				t.Error("the server does not come back")
+			}
+			end()
 		}
 	}
 	r := mustRun(t, t.Context(), o)
-	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "crashed and recovered in mid-run") || len(r.Events) == 0 {
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "crashed and recovered in mid-run") ||
+		len(r.Events) == 0 {
 		t.Errorf("valid %v, reasons %q, events %v", r.Valid, r.InvalidReasons, r.Events)
 	}
 	for _, e := range r.Events {
-		if e.AtS < 0 || e.AtS > 60 {
+		if e.AtS < 0 || e.AtS > r.Finished.Sub(r.Started).Seconds() {
 			t.Errorf("%+v", e)
 		}
 	}
+}
+
+// begun is when the server's oldest process beside the postmaster began, which all do anew after a crash; a server that
+// does not answer began at no time.
+func begun(t *testing.T, dsn string) (at time.Time) {
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		return at
+	}
+	defer conn.Close(t.Context())
+	_ = conn.QueryRow(t.Context(), "SELECT min(backend_start) FROM pg_stat_activity").Scan(&at)
+	return at
 }
 
 // killBackend ends a session of one's own as the kernel ends who takes too much memory.
@@ -342,21 +431,24 @@ func TestForeignWorkerThatBeganAnewIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.URLs = []string{w.URL}
+	end := endedByHand(t, &o)
 	again := make(chan *worker.Worker, 1)
 	var once atomic.Bool
 	o.Progress = func(p Progress) {
-		if p.Phase == Steady && p.Ops > 50 && !once.Swap(true) {
+		if p.Phase == Steady && p.Ops > 0 && !once.Swap(true) {
 			w.Kill()
 			next, err := worker.Start(context.Background(), command, o.ServeEnv, nil)
 			if err != nil {
 				t.Error(err)
 			}
 			again <- next
+			end()
 		}
 	}
 	r := mustRun(t, t.Context(), o)
 	(<-again).Kill()
-	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "was started again in mid-run") || len(r.Events) == 0 {
+	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "was started again in mid-run") ||
+		len(r.Events) == 0 {
 		t.Errorf("valid %v, reasons %q, events %v", r.Valid, r.InvalidReasons, r.Events)
 	}
 	if len(r.Cost.Requests) != 0 {
@@ -384,13 +476,14 @@ func TestForeignWorkerOnAnotherDatabaseIsRefused(t *testing.T) {
 	other := base(t)
 	other.URLs = []string{w.URL}
 	r, err := Run(t.Context(), other)
-	if r != nil || problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "another database") || problem.HintOf(err) == "" {
+	if r != nil || problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "another database") ||
+		problem.HintOf(err) == "" {
 		t.Errorf("result %v, %v", r, err)
 	}
 }
 
 func TestRunThatCannotBeMade(t *testing.T) {
-	good := Options{DSN: clustertest.Database(t).Secret(), Serve: []string{"/bin/false"}}
+	good := Options{Load: load.Default(), DSN: clustertest.Database(t).Secret(), Serve: []string{"/bin/false"}}
 	for _, c := range []struct {
 		name   string
 		change func(*Options)
@@ -400,9 +493,11 @@ func TestRunThatCannotBeMade(t *testing.T) {
 		{"NoDatabase", func(o *Options) { o.DSN = "" }, problem.Usage, "no database"},
 		{"NoWorker", func(o *Options) { o.Serve = nil }, problem.Usage, "no application server"},
 		{"NegativeUsers", func(o *Options) { o.Users = -1 }, problem.Usage, "-1 users"},
-		{"DatabaseIsNotThere", func(o *Options) { o.DSN = "host=/nowhere dbname=x" }, problem.Environment, "look at the database server"},
+		{"DatabaseIsNotThere", func(o *Options) { o.DSN = "host=/nowhere dbname=x" }, problem.Environment,
+			"look at the database server"},
 		{"WorkerNeverComesUp", func(*Options) {}, problem.Environment, "ended before it listened"},
-		{"ForeignWorkerDoesNotAnswer", func(o *Options) { o.URLs = []string{"http://127.0.0.1:1"} }, problem.Environment, "does not answer"},
+		{"ForeignWorkerDoesNotAnswer", func(o *Options) { o.URLs = []string{"http://127.0.0.1:1"} },
+			problem.Environment, "does not answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := good
@@ -436,14 +531,16 @@ weights = { "items.search" = 1 }
 	if o.Scenario, err = scenario.Read(path); err != nil {
 		t.Fatal(err)
 	}
-	o.Users, o.Think = 0, users.Think{}
+	o.Users, o.Think = 0, nil
 	before := receipts(t, o.DSN)
 	r := mustRun(t, t.Context(), o)
 	load := r.Conditions.Load
-	if r.Users != 40 || load.Scenario.Name != "night" || load.Scenario.Digest != o.Scenario.Digest() || len(load.Roles) != 2 || load.Think.Distribution != "mixed" {
+	if r.Users != 40 || load.Scenario.Name != "night" || load.Scenario.Digest != o.Scenario.Digest() ||
+		len(load.Roles) != 2 || load.Think.Distribution != "mixed" {
 		t.Errorf("%d users, %+v", r.Users, load)
 	}
-	if len(r.Operations) != 2 || r.Operations[0].ID != "goods_receipt.post" || r.Operations[0].OK < 30 || r.Refused != 0 {
+	if len(r.Operations) != 2 || r.Operations[0].ID != "goods_receipt.post" || r.Operations[0].OK == 0 ||
+		r.Refused != 0 {
 		t.Errorf("%+v", r.Operations)
 	}
 	if after := receipts(t, o.DSN); after[0] <= before[0] || after[1] != before[1] {

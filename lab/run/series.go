@@ -4,31 +4,33 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/lab/result"
-	"plimsoll/lab/tally"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/run/result"
 )
 
 // series turns the timeline's rows into columns.
-func (r *running) series() result.Series {
-	line := r.tally.Timeline
+func (r *record) series() result.Series {
+	line := r.made.Tally.Timeline
 	s := result.Series{
 		IntervalS:   line.Width.Seconds(),
-		SteadyFromS: r.tally.From.Seconds(),
-		SteadyToS:   r.tally.To.Seconds(),
+		SteadyFromS: r.made.Tally.From.Seconds(),
+		SteadyToS:   r.made.Tally.To.Seconds(),
 	}
 	for k, interval := range line.Intervals {
 		from := time.Duration(k) * line.Width
 		addInterval(&s, from, interval)
 		for which, column := range map[int]*[]*float64{
-			generatorCPU: &s.CPUGenerator, workersCPU: &s.CPUWorkers, databaseCPU: &s.CPUDatabase, machineCPU: &s.CPUMachine,
+			generatorCPU: &s.CPUGenerator, workersCPU: &s.CPUWorkers, databaseCPU: &s.CPUDatabase,
+			machineCPU: &s.CPUMachine,
 		} {
-			share := r.meter.share(which, from, from+line.Width)
+			share := r.meters.share(which, from, from+line.Width)
 			if which == generatorCPU && len(r.made.Agents) > 0 {
 				share = nil // this process only counts; what the agents took is known of the whole run
 			}
 			*column = append(*column, share)
 		}
-		for which, column := range map[int]*[]*float64{generatorCPU: &s.MemoryGenerator, workersCPU: &s.MemoryWorkers, databaseCPU: &s.MemoryDatabase} {
+		for which, column := range map[int]*[]*float64{generatorCPU: &s.MemoryGenerator, workersCPU: &s.MemoryWorkers,
+			databaseCPU: &s.MemoryDatabase} {
 			*column = append(*column, r.memoryAt(which, from+line.Width))
 		}
 	}
@@ -36,17 +38,19 @@ func (r *running) series() result.Series {
 }
 
 // memoryAt is that of the holder; where others make the load, what this process holds is not the generator's.
-func (r *running) memoryAt(which int, at time.Duration) *float64 {
+func (r *record) memoryAt(which int, at time.Duration) *float64 {
 	if which == generatorCPU && len(r.made.Agents) > 0 {
 		return nil
 	}
-	return r.meter.memoryAt(which, at)
+	return r.meters.memoryAt(which, at)
 }
 
 // memory behind the warm-up, by holder.
-func (r *running) memory() []result.Memory {
-	all := r.meter.memoryTrends(r.tally.From, r.tally.To)
-	return slices.DeleteFunc(all, func(m result.Memory) bool { return m.Of == result.MemoryOfGenerator && len(r.made.Agents) > 0 })
+func (r *record) memory() []result.Memory {
+	all := r.meters.memoryTrends(r.made.Tally.From, r.made.Tally.To)
+	return slices.DeleteFunc(all, func(m result.Memory) bool {
+		return m.Of == result.MemoryOfGenerator && len(r.made.Agents) > 0
+	})
 }
 
 func addInterval(s *result.Series, from time.Duration, i tally.Interval) {

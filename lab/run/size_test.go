@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/users"
+	"plimsoll/lab/load/users"
 )
 
 // timed tells how long the log-in took.
@@ -31,7 +31,8 @@ func BenchmarkUsers(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 30_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			o := base(b)
-			o.Users, o.Ramp, o.Duration, o.Think = n, 2*time.Second, 20*time.Second, users.Think{Mean: 20 * time.Minute}
+			o.Users, o.Ramp, o.Duration = n, 2*time.Second, 20*time.Second
+			o.Think = &users.Think{Mean: 20 * time.Minute}
 			local := &timed{}
 			o.Generator = local
 			r := mustRun(b, b.Context(), o)

@@ -3,13 +3,16 @@ package run
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"plimsoll/lab/users"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
 )
 
 const (
@@ -27,14 +30,49 @@ const (
 	sourcesMax = 16
 )
 
-func newTransport() *http.Transport {
+func newTransport(a Access) *http.Transport {
 	return &http.Transport{
 		DialContext:         (&dialer{own: net.Dialer{Timeout: dialTimeout}}).dial,
 		MaxIdleConns:        idleConnections,
 		MaxIdleConnsPerHost: idleConnections,
 		IdleConnTimeout:     idleTimeout,
 		DisableCompression:  true,
+		TLSClientConfig:     a.tls(),
 	}
+}
+
+// counted notes what the transport sends again by itself: a GET, or a request with an Idempotency-Key, whose connection
+// was lost. The time it takes is in the operation's latency. It also notes when answers begin, and how long they are.
+type counted struct{ *http.Transport }
+
+func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	notes := tally.NotesOf(r.Context())
+	if notes == nil {
+		return c.Transport.RoundTrip(r)
+	}
+	var sent atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { // once for each time that it is sent
+		if sent.Swap(true) {
+			notes.Resent()
+		}
+	}, GotFirstResponseByte: func() { notes.FirstByte(time.Now()) }}
+	answer, err := c.Transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+	if err == nil {
+		answer.Body = &counting{answer.Body, notes}
+	}
+	return answer, err
+}
+
+// counting notes what is read of a body.
+type counting struct {
+	io.ReadCloser
+	notes *tally.Notes
+}
+
+func (c *counting) Read(into []byte) (int, error) {
+	n, err := c.ReadCloser.Read(into)
+	c.notes.Read(n)
+	return n, err
 }
 
 // dialer goes on from the next address of the loopback when the ports of one are used up.

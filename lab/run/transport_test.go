@@ -50,7 +50,8 @@ func TestConnectionsGoOnWhenPortsAreUsedUp(t *testing.T) {
 			defer conn.Close()
 		}
 	}
-	if _, err := d.dial(context.Background(), "tcp4", listener.Addr().String()); !errors.Is(err, syscall.EADDRNOTAVAIL) {
+	if _, err := d.dial(context.Background(), "tcp4", listener.Addr().String()); !errors.Is(err,
+		syscall.EADDRNOTAVAIL) {
 		t.Errorf("with no ports left: %v", err)
 	}
 }

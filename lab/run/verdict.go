@@ -2,11 +2,14 @@ package run
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
-	"plimsoll/lab/apdex"
-	"plimsoll/lab/result"
-	"plimsoll/lab/tally"
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/run/result"
 )
 
 // Limits beyond which a run's figures may not be quoted.
@@ -39,37 +42,92 @@ func (v *verdict) against(cause result.Cause, wrong bool, format string, args ..
 }
 
 // judge says whether the figures may be quoted.
-func (r *running) judge(all *result.Result) {
-	r.judgeRun(all)
-	r.judgeGenerator(all)
-	r.judgeBooks()
-	all.InvalidReasons, all.InvalidCauses = append([]string{}, r.verdict.reasons...), r.verdict.causes
+func (r *record) judge(all *result.Result) {
+	v := verdict{reasons: []string{}}
+	r.judgeRun(&v, all)
+	r.judgeGenerator(&v, all)
+	r.judgeDisturbance(&v, all.Disturbance)
+	r.judgeBooks(&v)
+	all.InvalidReasons, all.InvalidCauses = v.reasons, v.causes
 	all.Valid, all.Warnings = len(all.InvalidReasons) == 0, warnings(all)
+	if r.journalStop != nil {
+		all.Warnings = append(all.Warnings, r.journalStop.String()+
+			"; the figures are of the full record: free disk space before the next run")
+	}
 }
 
-// warnings name the operations that are lost in an overall score: one that always fails lowers it by its share only.
-func warnings(all *result.Result) (texts []string) {
-	if all.OK+all.Refused == 0 {
-		return nil // which is a reason against the run
-	}
-	for _, op := range all.Unanswered(1) {
-		texts = append(texts, fmt.Sprintf("%s never got a valid answer, %d of %d failed%s", op.ID, op.Errors+op.Overload, op.Ops, op.Failing()))
+// warnings name what is lost in an overall score: an operation that always fails lowers it by its share only.
+func warnings(all *result.Result) []string {
+	return slices.Concat(unanswered(all), resent(all), shortages(all), lostWork(all), disturbedBelow(all))
+}
+
+// shortages name the operations that came less often than the mix has them, because there was nothing to act on.
+func shortages(all *result.Result) (texts []string) {
+	for _, op := range all.Operations {
+		var did []string
+		n := int64(0)
+		for _, other := range slices.Sorted(maps.Keys(op.Instead)) {
+			did, n = append(did, other), n+op.Instead[other]
+		}
+		if n > 0 {
+			texts = append(texts, fmt.Sprintf(
+				"%s: %d of %d had nothing to act on and were carried out, and counted, as %s",
+				op.ID, n, n+op.Ops, strings.Join(did, " or ")))
+		}
 	}
 	return texts
 }
 
-func (r *running) judgeRun(all *result.Result) {
-	v := &r.verdict
-	v.against(result.ByHand, r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS, r.Duration.Seconds())
+// resent requests hide connections that were lost: their operations may have ended well.
+func resent(all *result.Result) (texts []string) {
+	for _, op := range all.Operations {
+		if op.Resent > 0 {
+			texts = append(texts, fmt.Sprintf(
+				"%s: %d resent, %d failed: connections were lost and requests sent once more",
+				op.ID, op.Resent, op.Errors+op.Overload))
+		}
+	}
+	return texts
+}
+
+// lostWork is in the database and in no count of the run.
+func lostWork(all *result.Result) (texts []string) {
+	if all.Reconciliation == nil {
+		return nil
+	}
+	for _, row := range all.Reconciliation.Rows {
+		if row.Lost {
+			texts = append(texts, fmt.Sprintf("%d %s, are in the database; %d of them had been reported", row.Found,
+				row.What, min(row.Found, row.Acknowledged)))
+		}
+	}
+	return texts
+}
+
+func unanswered(all *result.Result) (texts []string) {
+	if all.OK+all.Refused == 0 {
+		return nil // which is a reason against the run
+	}
+	for _, op := range all.Unanswered(1) {
+		texts = append(texts, fmt.Sprintf("%s never got a valid answer, %d of %d failed%s", op.ID,
+			op.Errors+op.Overload, op.Ops, op.Failing()))
+	}
+	return texts
+}
+
+func (r *record) judgeRun(v *verdict, all *result.Result) {
+	v.against(result.ByHand, r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS,
+		r.Duration.Seconds())
 	v.against(result.ByHand, len(r.changes) > 0, "the load was changed by hand, %s", changesText(r.Users, r.changes))
-	for _, d := range r.crew.dead() {
+	for _, d := range r.deaths {
 		v.against(result.ByAccident, true, "%s", d.text)
 	}
 	for _, wrong := range r.made.Wrong {
 		v.against(result.ByAccident, true, "%s", wrong)
 	}
-	v.against(result.ByAccident, r.meter.clocks.slept > 0, "the machine slept for %s in mid-run", rounded(r.meter.clocks.slept))
-	for _, url := range r.toldAfter.begunAnew(r.toldBefore) {
+	v.against(result.ByAccident, r.meters.slept > 0, "the machine slept for %s in mid-run",
+		rounded(r.meters.slept))
+	for _, url := range r.profilesAfter.begunAnew(r.profilesBefore) {
 		v.against(result.ByAccident, true, "the application server %s was started again in mid-run", url)
 	}
 	v.against(result.ByAccident, r.restarted(), "the database server was restarted in mid-run")
@@ -77,28 +135,60 @@ func (r *running) judgeRun(all *result.Result) {
 	v.against(result.ByAccident, r.before != nil && r.after == nil, "the database server was lost in mid-run")
 	v.against(result.ByFewness, all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
 	v.against(result.BySystem, all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
+	judgeRefusals(v, all)
+	full := diskFull(all)
+	v.against(result.BySystem, full > 0, "the disk of the database was full (SQLSTATE 53100): %d operations failed by "+
+		"it; free disk space", full)
 }
 
-func (r *running) judgeGenerator(all *result.Result) {
-	v, g := &r.verdict, all.Generator
+// diskFull counts the operations that failed because the database had no room left, as far as their errors are kept.
+func diskFull(all *result.Result) (n int64) {
+	for _, op := range all.Operations {
+		for _, e := range op.ErrorTexts {
+			if strings.Contains(e.Text, "SQLSTATE 53100") {
+				n += e.Count
+			}
+		}
+	}
+	return n
+}
+
+func (r *record) judgeGenerator(v *verdict, all *result.Result) {
+	g := all.Generator
 	still := max(LagMax, r.LagLimit)
-	v.against(result.ByGenerator, g.LagMSP99 > milliseconds(r.LagLimit), "the generator lagged: p99 %.0f ms late, at most %.0f", g.LagMSP99, milliseconds(r.LagLimit))
-	v.against(result.ByGenerator, g.LagMSMax > milliseconds(still), "the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
-	v.against(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax, "the generator used %.0f %% of the processors, at most %.0f", 100*value(g.CPUShare), 100*GeneratorCPUMax)
+	v.against(result.ByGenerator, g.LagMSP99 > milliseconds(r.LagLimit),
+		"the generator lagged: p99 %.0f ms late, at most %.0f", g.LagMSP99, milliseconds(r.LagLimit))
+	v.against(result.ByGenerator, g.LagMSMax > milliseconds(still),
+		"the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
+	v.against(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax,
+		"the generator used %.0f %% of the processors, at most %.0f", 100*value(g.CPUShare), 100*GeneratorCPUMax)
+	r.judgeOwnWaits(v, all)
 }
 
-func (r *running) judgeBooks() {
-	v := &r.verdict
+func (r *record) judgeBooks(v *verdict) {
 	v.against(result.ByBooks, !r.audit.Done && !r.audit.None, "the books could not be audited: %s", r.audit.Error)
-	v.against(result.ByBooks, r.audit.Done && !r.audit.Clean, "the books are wrong: %d violations", r.audit.Violations)
+	judgeReconciliation(v, r.reconciliation)
+	after, before := r.audit, r.auditedBefore
+	wrong := after.Done && !after.Clean
+	switch {
+	case before == nil || !before.Done:
+		v.against(result.ByBooks, wrong, "the books are wrong: %d violations", after.Violations)
+	case before.Clean:
+		v.against(result.ByBooks, wrong, "the books went wrong in this run: %d violations, none before it",
+			after.Violations)
+	default:
+		v.against(result.ByBooks, true, "the books were wrong before the run: %d violations, %d after it",
+			before.Violations, after.Violations)
+	}
 }
 
-func (r *running) restarted() bool {
+func (r *record) restarted() bool {
 	return r.before != nil && r.after != nil && !r.after.Started.Equal(r.before.Started)
 }
 
-// recovered from a crash of one of its processes, which the postmaster outlived: all sessions and what was not committed were lost.
-func (r *running) recovered() bool {
+// recovered from a crash of one of its processes, which the postmaster outlived: all sessions and what was not
+// committed were lost.
+func (r *record) recovered() bool {
 	return r.before != nil && r.after != nil && !r.restarted() && r.after.Replayed != r.before.Replayed
 }
 

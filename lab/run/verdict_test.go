@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/lab/load"
 	"plimsoll/lab/postgres"
-	"plimsoll/lab/result"
+	"plimsoll/lab/run/result"
 )
 
 func TestVerdict(t *testing.T) {
@@ -14,39 +15,92 @@ func TestVerdict(t *testing.T) {
 	began := time.Now()
 	for _, c := range []struct {
 		name  string
-		spoil func(*running, *result.Result)
+		spoil func(*record, *result.Result)
 		want  string // in the only reason; empty: valid
 		cause result.Cause
 	}{
-		{"NothingWrongIsValid", func(*running, *result.Result) {}, "", ""},
-		{"LagAtTheLimitIsValid", func(_ *running, r *result.Result) { r.Generator.LagMSP99 = 100 }, "", ""},
-		{"LagBeyondTheLimit", func(_ *running, r *result.Result) { r.Generator.LagMSP99 = 101 }, "p99 101 ms late, at most 100", result.ByGenerator},
-		{"StoodStillOnce", func(_ *running, r *result.Result) { r.Generator.LagMSMax = 6000 }, "once 6.0 s late", result.ByGenerator},
-		{"GeneratorUsedTooMuch", func(_ *running, r *result.Result) { r.Generator.CPUShare = at(0.51) }, "51 % of the processors", result.ByGenerator},
-		{"OwnLagLimitHolds", func(s *running, r *result.Result) {
+		{"NothingWrongIsValid", func(*record, *result.Result) {}, "", ""},
+		{"LagAtTheLimitIsValid", func(_ *record, r *result.Result) { r.Generator.LagMSP99 = 100 }, "", ""},
+		{"LagBeyondTheLimit", func(_ *record, r *result.Result) { r.Generator.LagMSP99 = 101 },
+			"p99 101 ms late, at most 100", result.ByGenerator},
+		{"StoodStillOnce", func(_ *record, r *result.Result) { r.Generator.LagMSMax = 6000 }, "once 6.0 s late",
+			result.ByGenerator},
+		{"GeneratorUsedTooMuch", func(_ *record, r *result.Result) { r.Generator.CPUShare = at(0.51) },
+			"51 % of the processors", result.ByGenerator},
+		{"OwnLagLimitHolds", func(s *record, r *result.Result) {
 			s.LagLimit, r.Generator.LagMSP99, r.Generator.LagMSMax = time.Minute, 5000, 59000
 		}, "", ""},
-		{"CPUUnknownIsNoReason", func(_ *running, r *result.Result) { r.Generator.CPUShare = nil }, "", ""},
-		{"TooFew", func(_ *running, r *result.Result) { r.Ops, r.OK = 99, 99 }, "too few operations: 99", result.ByFewness},
-		{"NothingAnswered", func(_ *running, r *result.Result) { r.OK = 0 }, "no operation got a valid answer", result.BySystem},
-		{"WrongBooks", func(s *running, _ *result.Result) { s.audit.Clean, s.audit.Violations = false, 3 }, "3 violations", result.ByBooks},
-		{"NoAudit", func(s *running, _ *result.Result) { s.audit = result.Audit{Error: "connection refused"} }, "could not be audited: connection refused", result.ByBooks},
-		{"Restarted", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began.Add(time.Second)} }, "restarted in mid-run", result.ByAccident},
-		{"Recovered", func(s *running, _ *result.Result) { s.after = &postgres.Server{Started: began, Replayed: "0/1A2B3C"} }, "crashed and recovered in mid-run", result.ByAccident},
-		{"RestartedAndRecovered", func(s *running, _ *result.Result) {
+		{"CPUUnknownIsNoReason", func(_ *record, r *result.Result) { r.Generator.CPUShare = nil }, "", ""},
+		{"TooFew", func(_ *record, r *result.Result) {
+			r.Ops = 99
+			r.OK = 99
+		}, "too few operations: 99", result.ByFewness},
+		{"NothingAnswered", func(_ *record, r *result.Result) { r.OK = 0 }, "no operation got a valid answer",
+			result.BySystem},
+		{"RefusalsThatWereExpected", func(_ *record, r *result.Result) {
+			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 200, OK: 20, Refused: 180},
+				RefusedExpected: 0.9}}
+		}, "", ""},
+		{"SomeMoreRefusals", func(_ *record, r *result.Result) {
+			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 200, OK: 100, Refused: 100}}}
+		}, "", ""},
+		{"FarMoreRefusals", func(_ *record, r *result.Result) {
+			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 200, OK: 80, Refused: 120},
+				RefusedExpected: 0.03}}
+		}, "a was refused 120 times of 200, 3 % were expected", result.BySystem},
+		{"AFewOfFew", func(_ *record, r *result.Result) {
+			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 9, Refused: 9}}}
+		}, "", ""},
+		{"AllRefusedByFew", func(_ *record, r *result.Result) { r.OK, r.Refused = 0, 200 },
+			"200 of 200 operations were refused", result.BySystem},
+		{"WrongBooks", func(s *record, _ *result.Result) {
+			s.audit.Clean = false
+			s.audit.Violations = 3
+		}, "3 violations", result.ByBooks},
+		{"WrongBeforeIt", func(s *record, _ *result.Result) {
+			s.audit.Clean, s.audit.Violations = false, 3
+			s.auditedBefore = &result.Audit{Done: true, Violations: 2}
+		}, "wrong before the run: 2 violations, 3 after it", result.ByBooks},
+		{"WrongSince", func(s *record, _ *result.Result) {
+			s.audit.Clean, s.audit.Violations = false, 3
+			s.auditedBefore = &result.Audit{Done: true, Clean: true}
+		}, "went wrong in this run: 3 violations, none before it", result.ByBooks},
+		{"NobodyCouldLookBefore", func(s *record, _ *result.Result) {
+			s.audit.Clean, s.audit.Violations = false, 3
+			s.auditedBefore = &result.Audit{Error: "no"}
+		}, "the books are wrong: 3 violations", result.ByBooks},
+		{"NoAudit", func(s *record, _ *result.Result) { s.audit = result.Audit{Error: "connection refused"} },
+			"could not be audited: connection refused", result.ByBooks},
+		{"Restarted", func(s *record, _ *result.Result) {
+			s.after = &postgres.Server{Started: began.Add(
+				time.Second)}
+		}, "restarted in mid-run", result.ByAccident},
+		{"Recovered", func(s *record, _ *result.Result) {
+			s.after = &postgres.Server{Started: began,
+				Replayed: "0/1A2B3C"}
+		}, "crashed and recovered in mid-run", result.ByAccident},
+		{"RestartedAndRecovered", func(s *record, _ *result.Result) {
 			s.after = &postgres.Server{Started: began.Add(time.Second), Replayed: "0/1A2B3C"}
 		}, "restarted in mid-run", result.ByAccident},
-		{"WorkerBegunAnew", func(s *running, _ *result.Result) {
-			s.toldBefore, s.toldAfter = told{"http://a": {Started: began}}, told{"http://a": {Started: began.Add(time.Second)}}
+		{"WorkerBegunAnew", func(s *record, _ *result.Result) {
+			s.profilesBefore = profiles{"http://a": {Started: began}}
+			s.profilesAfter = profiles{"http://a": {Started: began.Add(time.Second)}}
 		}, "http://a was started again in mid-run", result.ByAccident},
-		{"Lost", func(s *running, _ *result.Result) { s.after = nil }, "lost in mid-run", result.ByAccident},
-		{"WorkerDied", func(s *running, _ *result.Result) { s.crew.deaths = []death{{began, "worker 1 died: signal: killed"}} }, "worker 1 died", result.ByAccident},
-		{"Stopped", func(s *running, _ *result.Result) { s.stoppedByHand = true }, "stopped by hand after 12.0 s of 30.0 s", result.ByHand},
+		{"Lost", func(s *record, _ *result.Result) { s.after = nil }, "lost in mid-run", result.ByAccident},
+		{"WorkerDied", func(s *record, _ *result.Result) {
+			s.deaths = []death{{began, "worker 1 died: signal: killed"}}
+		}, "worker 1 died", result.ByAccident},
+		{"Stopped", func(s *record, _ *result.Result) { s.stoppedByHand = true },
+			"stopped by hand after 12.0 s of 30.0 s", result.ByHand},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := &postgres.Server{Started: began}
-			s := &running{Options: Options{Duration: 30 * time.Second, LagLimit: LagLimitDefault}, before: server, after: server, crew: &crew{}, meter: &meter{}, audit: result.Audit{Done: true, Clean: true}}
-			r := &result.Result{DurationS: 12, Totals: result.Totals{Ops: 200, OK: 200}, Generator: result.Generator{CPUShare: at(0.5)}}
+			s := &record{
+				Options: Options{Load: load.Load{Duration: 30 * time.Second}, LagLimit: LagLimitDefault},
+				before:  server, after: server, audit: result.Audit{Done: true, Clean: true},
+			}
+			r := &result.Result{DurationS: 12, Totals: result.Totals{Ops: 200, OK: 200},
+				Generator: result.Generator{CPUShare: at(0.5)}}
 			c.spoil(s, r)
 			s.judge(r)
 			if c.want == "" {
@@ -67,12 +121,12 @@ func TestVerdict(t *testing.T) {
 
 func TestMeter(t *testing.T) {
 	used := func(s float64) *time.Duration { d := time.Duration(s * float64(time.Second)); return &d }
-	m := &meter{cores: 2}
+	m := readings{cores: 2}
 	for second, cpu := range []float64{10, 11, 13, 13} { // 50 %, 100 %, 0 % of two cores
-		m.readings = append(m.readings, reading{at: time.Duration(second) * time.Second})
-		m.readings[second].used[generatorCPU] = used(cpu)
+		m.processors = append(m.processors, reading{at: time.Duration(second) * time.Second})
+		m.processors[second].used[generatorCPU] = used(cpu)
 	}
-	m.readings[2].used[databaseCPU], m.readings[3].used[databaseCPU] = used(1), used(2)
+	m.processors[2].used[databaseCPU], m.processors[3].used[databaseCPU] = used(1), used(2)
 	for _, c := range []struct {
 		name     string
 		which    int

@@ -1,5 +1,5 @@
-// Package amount owns money and quantities as exact integers: kopecks and thousandths. On
-// the wire they are decimal strings, in the database numeric; floating point never touches them.
+// Package amount represents money and quantities as exact integers: kopecks and thousandths. In JSON they are decimal
+// strings, in the database numeric; floating point is never used.
 package amount
 
 import (
@@ -114,11 +114,11 @@ func (m Money) Times(q Quantity) (Money, error) { return m.Portion(q, thousand) 
 // Percent is p hundredths of m, rounded half away from zero.
 func (m Money) Percent(p int64) (Money, error) { return m.Portion(Quantity(p), percent) }
 
-// Portion is m × part / whole for a positive whole, rounded half away from zero: the share of
-// a value that leaves with a part of the quantity. It is exact whatever the size of the product.
+// Portion is m × part / whole for a positive whole, rounded half away from zero: the value of a part of a quantity. It
+// is exact however large the product is.
 func (m Money) Portion(part, whole Quantity) (Money, error) {
 	if whole <= 0 {
-		return 0, errors.New("portion of nothing")
+		return 0, errors.New("portion of zero")
 	}
 	negative := (m < 0) != (part < 0)
 	high, low := bits.Mul64(magnitude(int64(m)), magnitude(int64(part)))
@@ -144,7 +144,7 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
-// Sum adds without wrapping round.
+// Sum adds and reports overflow.
 func Sum[T Money | Quantity](values ...T) (total T, err error) {
 	for _, v := range values {
 		next := total + v

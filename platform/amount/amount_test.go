@@ -16,10 +16,13 @@ func TestParse(t *testing.T) {
 		want amount.Money
 		ok   bool
 	}{
-		{"12.50", 1250, true}, {"12.5", 1250, true}, {"12", 1200, true}, {"-0.01", -1, true}, {"0", 0, true}, {"007.10", 710, true},
+		{"12.50", 1250, true}, {"12.5", 1250, true}, {"12", 1200, true}, {"-0.01", -1, true}, {"0", 0, true},
+		{"007.10", 710, true},
 		{"9999999999999999", 999999999999999900, true},
-		{"", 0, false}, {"-", 0, false}, {".5", 0, false}, {"1.", 0, false}, {"1.234", 0, false}, {"1e3", 0, false}, {"+1", 0, false},
-		{" 1", 0, false}, {"1,5", 0, false}, {"--1", 0, false}, {"١", 0, false}, {"NaN", 0, false}, {"99999999999999999", 0, false}, {"0x10", 0, false},
+		{"", 0, false}, {"-", 0, false}, {".5", 0, false}, {"1.", 0, false}, {"1.234", 0, false}, {"1e3", 0, false},
+		{"+1", 0, false},
+		{" 1", 0, false}, {"1,5", 0, false}, {"--1", 0, false}, {"١", 0, false}, {"NaN", 0, false},
+		{"99999999999999999", 0, false}, {"0x10", 0, false},
 	} {
 		got, err := amount.ParseMoney(c.text)
 		if (err == nil) != c.ok || got != c.want {
@@ -41,7 +44,8 @@ func TestWireAndDatabaseFormsKeepTheValue(t *testing.T) {
 		numericQ, _ := q.NumericValue()
 		var scannedM amount.Money
 		var scannedQ amount.Quantity
-		if scannedM.ScanNumeric(numericM) != nil || scannedQ.ScanNumeric(numericQ) != nil || scannedM != m || scannedQ != q {
+		if scannedM.ScanNumeric(numericM) != nil || scannedQ.ScanNumeric(numericQ) != nil || scannedM != m ||
+			scannedQ != q {
 			t.Fatalf("numeric: %s became %s, %s became %s", m, scannedM, q, scannedQ)
 		}
 	})

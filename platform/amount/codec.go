@@ -6,15 +6,16 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// Register makes a connection's numerics and arrays of them pass to and from amounts directly. The driver's own way goes through big
-// integers, a dozen of them for each amount of a posting.
+// Register makes a connection's numerics, and arrays of them, convert to and from amounts directly. The driver's own
+// conversion uses about a dozen big integers for each amount of a posting.
 func Register(m *pgtype.Map) {
 	numeric := &pgtype.Type{Name: "numeric", OID: pgtype.NumericOID, Codec: codec{}}
 	m.RegisterType(numeric)
-	m.RegisterType(&pgtype.Type{Name: "_numeric", OID: pgtype.NumericArrayOID, Codec: &pgtype.ArrayCodec{ElementType: numeric}})
+	m.RegisterType(&pgtype.Type{Name: "_numeric", OID: pgtype.NumericArrayOID,
+		Codec: &pgtype.ArrayCodec{ElementType: numeric}})
 }
 
-// codec is the driver's, with plans of its own for amounts in binary.
+// codec is the driver's, with its own binary plans for amounts.
 type codec struct{ pgtype.NumericCodec }
 
 func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
@@ -47,7 +48,7 @@ func (encodePlan) Encode(value any, b []byte) ([]byte, error) {
 	return appendBinary(b, int64(value.(Quantity)), quantityDigits), nil
 }
 
-// scanPlan leaves to the driver's what is no amount, so that errors are the same.
+// scanPlan leaves other values to the driver, so that errors are the same.
 type scanPlan struct{ driver pgtype.ScanPlan }
 
 func (p scanPlan) Scan(b []byte, target any) error {
@@ -66,13 +67,14 @@ func (p scanPlan) Scan(b []byte, target any) error {
 	return p.driver.Scan(b, target)
 }
 
-// The server's binary form: number of digits, weight of the first, sign, decimals shown, each of 16 bits; then digits to the base of 10,000.
+// The server's binary format: number of digits, weight of the first, sign, decimals shown, each of 16 bits; then digits
+// in base 10,000.
 const (
 	headerBytes  = 8
 	base         = 10_000
 	baseDigits   = 4
 	signNegative = 0x4000
-	// weightMax is that of what is certain to fit with its decimals: amounts below 10^12.
+	// weightMax is the largest weight of amounts that surely fit with their decimals: below 10^12.
 	weightMax = 2
 )
 
@@ -90,7 +92,8 @@ func appendBinary(b []byte, v int64, decimals int) []byte {
 	for ; whole > 0; n++ {
 		digits[n], whole = uint16(whole%base), whole/base
 	}
-	for _, header := range []uint16{uint16(n), uint16(n - 2), sign, uint16(decimals)} { // a weight of -1 is that of the first decimals
+	// weight -1: the first decimals
+	for _, header := range []uint16{uint16(n), uint16(n - 2), sign, uint16(decimals)} {
 		b = binary.BigEndian.AppendUint16(b, header)
 	}
 	for n--; n >= 0; n-- {
@@ -99,16 +102,18 @@ func appendBinary(b []byte, v int64, decimals int) []byte {
 	return b
 }
 
-// readBinary is exact or not ok.
+// readBinary is exact, or false.
 func readBinary(b []byte, decimals int) (v int64, ok bool) {
 	if len(b) < headerBytes {
 		return 0, false
 	}
-	n, weight, sign := int(binary.BigEndian.Uint16(b)), int(int16(binary.BigEndian.Uint16(b[2:]))), binary.BigEndian.Uint16(b[4:])
+	n := int(binary.BigEndian.Uint16(b))
+	weight := int(int16(binary.BigEndian.Uint16(b[2:])))
+	sign := binary.BigEndian.Uint16(b[4:])
 	if sign != 0 && sign != signNegative || len(b) != headerBytes+2*n || weight > weightMax || weight-n < -2 {
 		return 0, false // not a number, too large for here, or further decimals
 	}
-	for place := weight; place >= -1; place-- { // zeros at the end are not sent
+	for place := weight; place >= -1; place-- { // trailing zeros are not sent
 		digit := int64(0)
 		if at := headerBytes + 2*(weight-place); at < len(b) {
 			digit = int64(binary.BigEndian.Uint16(b[at:]))

@@ -47,29 +47,36 @@ func TestNumericsAreReadAsTheDriverReadsThem(t *testing.T) {
 		var got, want [2]any
 		var money, wantMoney amount.Money
 		var quantity, wantQuantity amount.Quantity
-		got[0], got[1] = own.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &money), own.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &quantity)
-		want[0], want[1] = driver.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &wantMoney), driver.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &wantQuantity)
+		got[0], got[1] = own.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &money),
+			own.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &quantity)
+		want[0], want[1] = driver.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &wantMoney),
+			driver.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &wantQuantity)
 		if fmt.Sprint(got) != fmt.Sprint(want) || money != wantMoney || quantity != wantQuantity {
-			t.Fatalf("%s: %s, %s, %v; the driver: %s, %s, %v", text, money, quantity, got, wantMoney, wantQuantity, want)
+			t.Fatalf("%s: %s, %s, %v; the driver: %s, %s, %v", text, money, quantity, got, wantMoney, wantQuantity,
+				want)
 		}
 	}
 	for _, text := range []string{
-		"0", "0.00", "0.001", "0.0001", "0.01", "0.1", "1", "-1", "10000", "100000000", "9999.9999", "999999999999.99", "1000000000000", "9999999999999999.99",
+		"0", "0.00", "0.001", "0.0001", "0.01", "0.1", "1", "-1", "10000", "100000000", "9999.9999", "999999999999.99",
+		"1000000000000", "9999999999999999.99",
 		"99999999999999999999999", "-0.05", "0.0000000001", "100000000000000000000", "NaN",
 	} {
 		check(t, text)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		check(t, fmt.Sprintf("%d.%0*d", drawInt64(t, "whole"), rapid.IntRange(1, 5).Draw(t, "decimals"), rapid.IntRange(0, 9).Draw(t, "fraction")))
+		check(t, fmt.Sprintf("%d.%0*d", drawInt64(t, "whole"), rapid.IntRange(1, 5).Draw(t, "decimals"),
+			rapid.IntRange(0, 9).Draw(t, "fraction")))
 	})
 }
 
 func TestNoAmountIsRead(t *testing.T) {
 	own, driver := ownMap(), pgtype.NewMap()
-	for name, b := range map[string][]byte{"Null": nil, "Empty": {}, "Cut": {0, 1, 0, 0, 0, 0, 0}, "CutDigits": {0, 2, 0, 0, 0, 0, 0, 2, 0, 1}} {
+	for name, b := range map[string][]byte{"Null": nil, "Empty": {}, "Cut": {0, 1, 0, 0, 0, 0, 0},
+		"CutDigits": {0, 2, 0, 0, 0, 0, 0, 2, 0, 1}} {
 		t.Run(name, func(t *testing.T) {
 			var m amount.Money
-			got, want := own.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &m), driver.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &m)
+			got := own.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &m)
+			want := driver.Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, b, &m)
 			if got == nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("got %v, the driver %v", got, want)
 			}
@@ -85,7 +92,8 @@ func TestArraysOfAmountsTravel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []amount.Money
-	if err := own.Scan(pgtype.NumericArrayOID, pgtype.BinaryFormatCode, b, &got); err != nil || fmt.Sprint(got) != fmt.Sprint(sent) {
+	if err := own.Scan(pgtype.NumericArrayOID, pgtype.BinaryFormatCode, b, &got); err != nil ||
+		fmt.Sprint(got) != fmt.Sprint(sent) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

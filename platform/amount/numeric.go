@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// NumericValue and ScanNumeric let pgx pass amounts as numeric without a detour through text.
+// NumericValue and ScanNumeric let pgx pass amounts as numeric without going through text.
 
 func (m Money) NumericValue() (pgtype.Numeric, error) { return numeric(int64(m), moneyDigits), nil }
 func (q Quantity) NumericValue() (pgtype.Numeric, error) {
@@ -28,7 +28,7 @@ func numeric(v int64, digits int32) pgtype.Numeric {
 	return pgtype.Numeric{Int: big.NewInt(v), Exp: -digits, Valid: true}
 }
 
-// scaled is v × 10^digits when that is a whole number that fits.
+// scaled is v × 10^digits if that is a whole number in range.
 func scaled(v pgtype.Numeric, digits int32) (int64, error) {
 	if !v.Valid || v.NaN || v.InfinityModifier != pgtype.Finite {
 		return 0, fmt.Errorf("read amount: not a number")

@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/statement"
 )
 
 func accumulation(app *metadata.Application, r *metadata.Accumulation) []Invariant {
 	const current, monthly = "period = 'infinity'", "period < 'infinity'"
 	ofMonths := Invariant{
 		ID: r.Name + ".monthly", Title: r.Title + ": totals of each month equal its movements",
-		Checked: count(r.Totals(), monthly+" AND "+ofKey(r)+" AND "+ofMonth), Wrong: totalsSQL(r, monthly, "date_trunc('month', period AT TIME ZONE 'UTC')::date"),
+		Checked: count(r.Totals(), monthly+" AND "+ofKey(r)+" AND "+ofMonth),
+		Wrong:   totalsSQL(r, monthly, "date_trunc('month', period AT TIME ZONE 'UTC')::date"),
 	}
 	if r.Turnovers {
 		return []Invariant{ofMonths}
@@ -19,19 +21,22 @@ func accumulation(app *metadata.Application, r *metadata.Accumulation) []Invaria
 	all := []Invariant{
 		{
 			ID: r.Name + ".current", Title: r.Title + ": current balances equal all movements",
-			Checked: count(r.Totals(), current+" AND "+ofKey(r)), Wrong: totalsSQL(r, current, "'infinity'::date"), Changed: totalsOfMonthsSQL(r),
+			Checked: count(r.Totals(), current+" AND "+ofKey(r)), Wrong: totalsSQL(r, current, "'infinity'::date"),
+			Changed: totalsOfMonthsSQL(r),
 		},
 		ofMonths,
 	}
 	if r.Controlled {
 		all = append(all, Invariant{
-			ID: r.Name + ".controlled", Title: r.Title + ": nothing is below zero, and nothing is worth something where nothing is left",
+			ID: r.Name + ".controlled", Title: r.Title +
+				": nothing is below zero, and nothing is worth something where nothing is left",
 			Checked: count(r.Totals(), current+" AND "+ofKey(r)), Wrong: shortSQL(r),
 		})
 	}
 	if r.Layered {
 		all = append(all, Invariant{
-			ID: r.Name + ".dated", Title: r.Title + ": layers are used up by the dates of the documents that brought them",
+			ID: r.Name + ".dated", Title: r.Title +
+				": layers are used up by the dates of the documents that brought them",
 			Checked: count(r.Totals(), current), Wrong: misdatedSQL(r),
 		})
 	}
@@ -43,88 +48,90 @@ func accumulation(app *metadata.Application, r *metadata.Accumulation) []Invaria
 
 func covers(r, covered *metadata.Accumulation) Invariant {
 	return Invariant{
-		ID: r.Name + ".covers", Title: fmt.Sprintf("%s: there is at least what is needed for %s", r.Title, covered.Title),
+		ID: r.Name + ".covers", Title: fmt.Sprintf("%s: there is at least what is needed for %s", r.Title,
+			covered.Title),
 		Checked: count(covered.Totals(), "period = 'infinity' AND "+ofKey(r)),
-		Wrong: fmt.Sprintf(`SELECT %[1]s, '>= ' || c.needed, coalesce(t.%[3]s, 0)::text
-FROM (SELECT %[2]s, sum(%[4]s) AS needed FROM %[5]s WHERE period = 'infinity' AND %[7]s GROUP BY %[2]s) c
-LEFT JOIN (SELECT %[2]s, %[3]s FROM %[6]s WHERE period = 'infinity') t USING (%[2]s)
-WHERE c.needed > coalesce(t.%[3]s, 0)`, subjectOf(r), keysOf(r), r.Resources[0].Name, covered.Resources[0].Name, covered.Totals(), r.Totals(), ofKey(r)),
+		Wrong: statement.SQL(`SELECT {subject}, '>= ' || c.needed, coalesce(t.{resource}, 0)::text
+FROM (SELECT {keys}, sum({needed}) AS needed FROM {covered} WHERE period = 'infinity' AND {within} GROUP BY {keys}) c
+LEFT JOIN (SELECT {keys}, {resource} FROM {totals} WHERE period = 'infinity') t USING ({keys})
+WHERE c.needed > coalesce(t.{resource}, 0)`, statement.Names{
+			"subject": subjectOf(r), "keys": keysOf(r), "resource": r.Resources[0].Name,
+			"needed": covered.Resources[0].Name, "covered": covered.Totals(), "totals": r.Totals(), "within": ofKey(r),
+		}),
 	}
 }
 
-// keysOf a register's totals but for the period.
+// keysOf a register's totals, without the period.
 func keysOf(r *metadata.Accumulation) string {
-	keys := "organisation"
-	for _, d := range r.Dimensions {
-		keys += ", " + d.Name
+	return strings.Join(append([]string{"organisation"}, names(r.Dimensions)...), ", ")
+}
+
+func names(attributes []metadata.Attribute) []string {
+	result := make([]string, len(attributes))
+	for i, a := range attributes {
+		result[i] = a.Name
 	}
-	return keys
+	return result
 }
 
 func ofKey(r *metadata.Accumulation) string { return "{key " + keysOf(r) + "}" }
 
 func subjectOf(r *metadata.Accumulation) string {
-	subject := "'organisation=' || organisation"
-	for _, d := range r.Dimensions {
-		subject += fmt.Sprintf(" || ' %[1]s=' || %[1]s", d.Name)
-	}
-	return subject
+	return "'organisation=' || organisation" + statement.Each(names(r.Dimensions), " || ' {name}=' || {name}", "")
 }
 
-// shortSQL selects what a controlled register must not have.
+// shortSQL selects balances that a controlled register must not have.
 func shortSQL(r *metadata.Accumulation) string {
-	found := "''"
-	var wrong []string
-	for _, a := range r.Resources {
-		found += fmt.Sprintf(" || ' %[1]s=' || %[1]s", a.Name)
-		wrong = append(wrong, fmt.Sprintf("%[1]s < 0 OR %[2]s = 0 AND %[1]s <> 0", a.Name, r.Resources[0].Name))
-	}
-	return fmt.Sprintf("SELECT %s, 'nothing below zero, nothing without %s', %s FROM %s WHERE period = 'infinity' AND %s AND (%s)",
-		subjectOf(r), r.Resources[0].Name, found, r.Totals(), ofKey(r), strings.Join(wrong, " OR "))
+	first, resources := r.Resources[0].Name, names(r.Resources)
+	return statement.SQL(`SELECT {subject}, 'nothing below zero, nothing without {first}', ''{found}
+FROM {totals} WHERE period = 'infinity' AND {within} AND ({wrong})`, statement.Names{
+		"subject": subjectOf(r), "first": first, "totals": r.Totals(), "within": ofKey(r),
+		"found": statement.Each(resources, " || ' {name}=' || {name}", ""),
+		"wrong": statement.Each(resources, "{name} < 0 OR "+first+" = 0 AND {name} <> 0", " OR "),
+	})
 }
 
-// misdatedSQL selects what there is of layers that are noted under another date than that of the movement which brought them.
+// misdatedSQL selects open layers whose recorded date differs from that of the movement that brought them.
 func misdatedSQL(r *metadata.Accumulation) string {
-	subject, last := "'organisation=' || t.organisation", len(r.Dimensions)
-	var left []string
-	for _, d := range r.Dimensions {
-		subject += fmt.Sprintf(" || ' %[1]s=' || t.%[1]s", d.Name)
-	}
-	for _, a := range r.Resources {
-		left = append(left, "t."+a.Name+" <> 0")
-	}
-	return fmt.Sprintf(`SELECT %[1]s, m.period::text, t.%[2]s::text FROM %[3]s t JOIN %[4]s m ON m.recorder = t.%[5]s AND m.line = t.%[6]s
-WHERE t.period = 'infinity' AND t.%[2]s <> m.period AND (%[7]s)`,
-		subject, metadata.BroughtAt, r.Totals(), r.Table(), r.Dimensions[last-2].Name, r.Dimensions[last-1].Name, strings.Join(left, " OR "))
+	last := len(r.Dimensions)
+	return statement.SQL(`SELECT 'organisation=' || t.organisation{dimensions}, m.period::text, t.{brought_at}::text
+FROM {totals} t JOIN {movements} m ON m.recorder = t.{document} AND m.line = t.{line}
+WHERE t.period = 'infinity' AND t.{brought_at} <> m.period AND ({any_left})`, statement.Names{
+		"dimensions": statement.Each(names(r.Dimensions), " || ' {name}=' || t.{name}", ""),
+		"brought_at": metadata.BroughtAt, "totals": r.Totals(), "movements": r.Table(),
+		"document": r.Dimensions[last-2].Name, "line": r.Dimensions[last-1].Name,
+		"any_left": statement.Each(names(r.Resources), "t.{name} <> 0", " OR "),
+	})
 }
 
-// totalsSQL compares the totals with what the movements say, key by key, both ways.
+// totalsSQL compares totals with the sums of movements, key by key, in both directions.
 func totalsSQL(r *metadata.Accumulation, which, period string) string {
-	var resources, sums, differ, expected, found []string
-	for _, a := range r.Resources {
-		resources = append(resources, a.Name)
-		sums = append(sums, fmt.Sprintf("sum(CASE WHEN expense THEN -%[1]s ELSE %[1]s END) AS %[1]s", a.Name))
-		differ = append(differ, fmt.Sprintf("coalesce(t.%[1]s, 0) <> coalesce(m.%[1]s, 0)", a.Name))
-		expected = append(expected, fmt.Sprintf("'%[1]s=' || coalesce(m.%[1]s, 0)", a.Name))
-		found = append(found, fmt.Sprintf("'%[1]s=' || coalesce(t.%[1]s, 0)", a.Name))
-	}
-	return fmt.Sprintf(`SELECT %[1]s || ' month=' || of, %[2]s, %[3]s
-FROM (SELECT %[4]s, period AS of, %[5]s FROM %[6]s WHERE %[7]s AND %[12]s) t
-FULL JOIN (SELECT %[4]s, %[8]s AS of, %[9]s FROM %[10]s WHERE %[12]s GROUP BY %[4]s, of) m USING (%[4]s, of)
-WHERE %[11]s`,
-		subjectOf(r), strings.Join(expected, " || ' ' || "), strings.Join(found, " || ' ' || "), keysOf(r), strings.Join(resources, ", "),
-		r.Totals(), which, period, strings.Join(sums, ", "), r.Table(), strings.Join(differ, " OR "), ofKey(r)+" AND "+ofMonth)
+	resources := names(r.Resources)
+	return statement.SQL(`SELECT {subject} || ' month=' || of, {expected}, {found}
+FROM (SELECT {keys}, period AS of, {resources} FROM {totals} WHERE {which} AND {within}) t
+FULL JOIN (SELECT {keys}, {period} AS of, {sums} FROM {movements} WHERE {within} GROUP BY {keys}, of) m
+	USING ({keys}, of)
+WHERE {differs}`, statement.Names{
+		"subject": subjectOf(r), "keys": keysOf(r), "resources": strings.Join(resources, ", "),
+		"totals": r.Totals(), "which": which, "within": ofKey(r) + " AND " + ofMonth,
+		"period": period, "movements": r.Table(),
+		"expected": statement.Each(resources, "'{name}=' || coalesce(m.{name}, 0)", " || ' ' || "),
+		"found":    statement.Each(resources, "'{name}=' || coalesce(t.{name}, 0)", " || ' ' || "),
+		"sums":     statement.Each(resources, "sum(CASE WHEN expense THEN -{name} ELSE {name} END) AS {name}", ", "),
+		"differs":  statement.Each(resources, "coalesce(t.{name}, 0) <> coalesce(m.{name}, 0)", " OR "),
+	})
 }
 
 // totalsOfMonthsSQL compares current balances with the sums of the months, in one pass over the totals.
 func totalsOfMonthsSQL(r *metadata.Accumulation) string {
-	var expected, found, differ []string
-	for _, a := range r.Resources {
-		months := fmt.Sprintf("coalesce(sum(%s) FILTER (WHERE period < 'infinity'), 0)", a.Name)
-		current := fmt.Sprintf("coalesce(sum(%s) FILTER (WHERE period = 'infinity'), 0)", a.Name)
-		expected, found = append(expected, "'"+a.Name+"=' || "+months), append(found, "'"+a.Name+"=' || "+current)
-		differ = append(differ, current+" <> "+months)
-	}
-	return fmt.Sprintf("SELECT %s || ' month=infinity', %s, %s\nFROM %s GROUP BY %s HAVING %s", subjectOf(r),
-		strings.Join(expected, " || ' ' || "), strings.Join(found, " || ' ' || "), r.Totals(), keysOf(r), strings.Join(differ, " OR "))
+	const months = "coalesce(sum({name}) FILTER (WHERE period < 'infinity'), 0)"
+	const current = "coalesce(sum({name}) FILTER (WHERE period = 'infinity'), 0)"
+	resources := names(r.Resources)
+	return statement.SQL(`SELECT {subject} || ' month=infinity', {expected}, {found}
+FROM {totals} GROUP BY {keys} HAVING {differs}`, statement.Names{
+		"subject": subjectOf(r), "totals": r.Totals(), "keys": keysOf(r),
+		"expected": statement.Each(resources, "'{name}=' || "+months, " || ' ' || "),
+		"found":    statement.Each(resources, "'{name}=' || "+current, " || ' ' || "),
+		"differs":  statement.Each(resources, current+" <> "+months, " OR "),
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/platform/id"
+	"plimsoll/platform/statement"
 )
 
 const (
@@ -17,25 +18,26 @@ const (
 	bucketBytes = 512 // of headers of documents
 )
 
-// tally of a relation: how many rows that were written before a moment there are, in all, by bucket of documents and by month.
+// tally of a relation: the number of rows written before a moment, in all, by bucket of documents and by month.
 type tally struct {
 	rows    int64
 	buckets []int32
 	cells   map[cell]int64
 }
 
-// counted is a relation as a census finds it.
+// counted is a relation as counted by a census.
 type counted struct {
 	relation
-	before tally // written before the clean point that the audit starts from
-	now    tally // written before the audit's own snapshot, for the next clean point
+	before tally // rows written before the clean point that the audit starts from
+	now    tally // rows written before the audit's own snapshot, for the next clean point
 	fresh  int64 // rows written since the clean point
 	months map[cell]bool
 	all    int64
 }
 
-// census reads every relation once. A row was written before a moment when its xmin is below the oldest transaction that was under way then:
-// such rows can only become fewer, so where their number is what it was nothing of then was changed or deleted; and all others are new.
+// census reads every relation once. A row was written before a moment if its xmin is below the oldest transaction that
+// was running then. Such rows can only become fewer: if their number is unchanged, none was changed or deleted. All
+// others are new.
 func (r relation) census(ctx context.Context, tx pgx.Tx, since, now stamp, buckets int) (*counted, error) {
 	c := &counted{relation: r, before: newTally(buckets), now: newTally(buckets), months: map[cell]bool{}}
 	rows, err := tx.Query(ctx, r.censusSQL(since, now, buckets))
@@ -48,19 +50,20 @@ func (r relation) census(ctx context.Context, tx pgx.Tx, since, now stamp, bucke
 	var month *time.Time
 	var infinite bool
 	var before, untouched, fresh int64
-	_, err = pgx.ForEachRow(rows, []any{&set, &bucket, &organisation, &month, &infinite, &before, &untouched, &fresh}, func() error {
-		switch {
-		case set == censusRows:
-			c.before.rows, c.now.rows, c.fresh, c.all = before, untouched, fresh, before+fresh
-		case set == censusBuckets && bucket != nil:
-			c.before.buckets[*bucket], c.now.buckets[*bucket] = int32(before), int32(untouched)
-		case set == censusMonths && organisation != nil && !infinite: // balances are looked at in whole
-			of := cell{*organisation, *month}
-			c.before.cells[of], c.now.cells[of] = before, untouched
-			c.months[of] = fresh > 0
-		}
-		return nil
-	})
+	_, err = pgx.ForEachRow(rows, []any{&set, &bucket, &organisation, &month, &infinite, &before, &untouched, &fresh},
+		func() error {
+			switch {
+			case set == censusRows:
+				c.before.rows, c.now.rows, c.fresh, c.all = before, untouched, fresh, before+fresh
+			case set == censusBuckets && bucket != nil:
+				c.before.buckets[*bucket], c.now.buckets[*bucket] = int32(before), int32(untouched)
+			case set == censusMonths && organisation != nil && !infinite: // balances are checked completely
+				of := cell{*organisation, *month}
+				c.before.cells[of], c.now.cells[of] = before, untouched
+				c.months[of] = fresh > 0
+			}
+			return nil
+		})
 	return c, err
 }
 
@@ -68,7 +71,7 @@ func newTally(buckets int) tally {
 	return tally{buckets: make([]int32, buckets), cells: map[cell]int64{}}
 }
 
-// what GROUPING() says of each of the sets
+// value of GROUPING() for each of the sets
 const (
 	censusRows    = 0b111
 	censusBuckets = 0b011
@@ -83,19 +86,22 @@ func (r relation) censusSQL(since, now stamp, buckets int) string {
 	if r.month != "" {
 		organisation, month = "organisation", r.month
 	}
-	return fmt.Sprintf(`SELECT grouping(b, o, m), b, o, nullif(m, 'infinity'), coalesce(m = 'infinity', false),
-	count(*) FILTER (WHERE NOT %[5]s), count(*) FILTER (WHERE NOT %[6]s), count(*) FILTER (WHERE %[5]s)
-FROM (SELECT xmin AS x, %[1]s AS b, %[2]s AS o, %[3]s AS m FROM %[4]s) rows GROUP BY GROUPING SETS ((), (b), (o, m))`,
-		bucket, organisation, month, r.name, since.after("x"), now.after("x"))
+	return statement.SQL(`SELECT grouping(b, o, m), b, o, nullif(m, 'infinity'), coalesce(m = 'infinity', false),
+	count(*) FILTER (WHERE NOT {new}), count(*) FILTER (WHERE NOT {under_way}), count(*) FILTER (WHERE {new})
+FROM (SELECT xmin AS x, {bucket} AS b, {organisation} AS o, {month} AS m FROM {table}) rows
+GROUP BY GROUPING SETS ((), (b), (o, m))`, statement.Names{
+		"new": since.after("x"), "under_way": now.after("x"), "bucket": bucket, "organisation": organisation,
+		"month": month, "table": r.name,
+	})
 }
 
-// change is what differs from the clean point.
+// change is the difference from the clean point.
 type change struct {
-	lost   []int32 // buckets of documents, of so many in all, that something was changed in or deleted from
+	lost   []int32 // buckets of documents (there are so many in all) with changed or deleted rows
 	of     int
 	months []cell
 	plain  map[string]bool
-	same   map[string]bool // tables in which nothing was written or lost
+	same   map[string]bool // tables in which nothing was written or deleted
 }
 
 func changeOf(all []*counted, was map[string]tally) change {
@@ -136,7 +142,7 @@ func changeOf(all []*counted, was map[string]tally) change {
 	return d
 }
 
-// changed lists the documents that have new rows in a relation, or belong to a bucket that has lost some in any.
+// changed lists the documents that have new rows in a relation, or whose bucket has lost rows in any.
 func (c *counted) changed(ctx context.Context, tx pgx.Tx, since stamp, d change) ([]id.ID, error) {
 	if c.document == "" || c.fresh == 0 && len(d.lost) == 0 {
 		return nil, nil

@@ -13,11 +13,11 @@ import (
 	"plimsoll/platform/id"
 )
 
-// stamp is the oldest transaction that was under way at a moment, as a full number: what has a lower one was over.
+// stamp is the oldest running transaction at a moment, as a 64-bit id: all lower ones had ended.
 type stamp uint64
 
-// after is the condition of an xmin to be of the stamp or later. Rows keep their xmin when they are frozen, and a number that has come round again
-// is taken for a new row, which is work for nothing but no mistake; farther back than reach, stamps are not used.
+// after is the condition that an xmin is not below the stamp. Frozen rows keep their xmin. An id that has wrapped
+// around counts as a new row, which costs work but is no mistake; stamps that are further back than reach are not used.
 func (s stamp) after(column string) string {
 	if s == 0 {
 		return "true"
@@ -25,10 +25,10 @@ func (s stamp) after(column string) string {
 	return fmt.Sprintf("age(%s) BETWEEN 0 AND age('%d'::xid)", column, uint32(s))
 }
 
-// reach is how many transactions may lie between a clean point and an audit that starts from it.
+// reach is the largest number of transactions between a clean point and an audit that starts from it.
 const reach = math.MaxInt32 / 2
 
-// origin says which history the numbers of transactions are of.
+// origin says to which history the transaction ids belong.
 type origin struct {
 	now        stamp
 	system     int64
@@ -39,8 +39,10 @@ type origin struct {
 
 func originOf(ctx context.Context, tx pgx.Tx) (o origin, err error) {
 	var now int64
-	err = tx.QueryRow(ctx, `SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, (SELECT system_identifier FROM pg_control_system()),
-	(SELECT oid::bigint FROM pg_database WHERE datname = current_database()), pg_is_in_recovery(), to_regclass('plimsoll_clean_point') IS NOT NULL`).
+	err = tx.QueryRow(ctx, `SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+	(SELECT system_identifier FROM pg_control_system()),
+	(SELECT oid::bigint FROM pg_database WHERE datname = current_database()), pg_is_in_recovery(),
+		to_regclass('plimsoll_clean_point') IS NOT NULL`).
 		Scan(&now, &o.system, &o.database, &o.recovery, &o.tableThere)
 	o.now = stamp(now)
 	return o, err
@@ -54,7 +56,7 @@ type point struct {
 	digest string
 }
 
-// lastPoint that an audit may start from; if there is none, why says so.
+// lastPoint is the usable clean point; if there is none, why says so.
 func lastPoint(ctx context.Context, tx pgx.Tx, o origin, digest string) (p *point, why string, err error) {
 	if !o.tableThere {
 		return nil, "the base has never been audited clean", nil
@@ -62,7 +64,8 @@ func lastPoint(ctx context.Context, tx pgx.Tx, o origin, digest string) (p *poin
 	p = &point{tally: map[string]tally{}}
 	var since, system, db int64
 	var written bool
-	err = tx.QueryRow(ctx, `SELECT since::text::bigint, made_at, digest, system, database, xmin = written_by::xid FROM plimsoll_clean_point`).
+	err = tx.QueryRow(ctx, `SELECT since::text::bigint, made_at, digest, system, database, xmin = written_by::xid
+	FROM plimsoll_clean_point`).
 		Scan(&since, &p.made, &p.digest, &system, &db, &written)
 	p.since = stamp(since)
 	switch {
@@ -96,13 +99,16 @@ func (p *point) read(ctx context.Context, tx pgx.Tx) error {
 			t.cells[cell{organisations[i], months[i]}] = cells[i]
 		}
 		p.tally[name] = t
-		t, organisations, months, cells = tally{}, nil, nil, nil
+		t = tally{}
+		organisations = nil
+		months = nil
+		cells = nil
 		return nil
 	})
 	return err
 }
 
-// keep makes the snapshot the clean point, unless a later one is there by now.
+// keep makes the snapshot the clean point, unless there is a later one.
 func keep(ctx context.Context, db *database.Database, o origin, digest string, all []*counted) error {
 	return db.Borrow(ctx, func(conn *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
@@ -110,14 +116,16 @@ func keep(ctx context.Context, db *database.Database, o origin, digest string, a
 				return err
 			}
 			var later bool
-			if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM plimsoll_clean_point WHERE system = $1 AND database = $2 AND since > $3::text::xid8 AND xmin = written_by::xid)",
+			if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM plimsoll_clean_point WHERE system = $1 AND "+
+				"database = $2 AND since > $3::text::xid8 AND xmin = written_by::xid)",
 				o.system, o.database, fmt.Sprint(uint64(o.now))).Scan(&later); err != nil || later {
 				return err
 			}
 			batch := &pgx.Batch{}
 			batch.Queue("DELETE FROM plimsoll_clean_point")
 			batch.Queue("DELETE FROM plimsoll_clean_part")
-			batch.Queue("INSERT INTO plimsoll_clean_point (written_by, since, system, database, digest) VALUES (pg_current_xact_id(), $1::text::xid8, $2, $3, $4)",
+			batch.Queue("INSERT INTO plimsoll_clean_point (written_by, since, system, database, digest) VALUES "+
+				"(pg_current_xact_id(), $1::text::xid8, $2, $3, $4)",
 				fmt.Sprint(uint64(o.now)), o.system, o.database, digest)
 			for _, c := range all {
 				c.keep(batch)
@@ -132,11 +140,13 @@ func (c *counted) keep(batch *pgx.Batch) {
 	var months []time.Time
 	var cells []int64
 	for of, rows := range c.now.cells {
-		organisations, months, cells = append(organisations, of.organisation), append(months, of.month), append(cells, rows)
+		organisations, months, cells = append(organisations, of.organisation), append(months, of.month),
+			append(cells, rows)
 	}
 	if cells == nil {
 		organisations, months, cells = []id.ID{}, []time.Time{}, []int64{}
 	}
-	batch.Queue("INSERT INTO plimsoll_clean_part (relation, rows, buckets, organisations, months, cells) VALUES ($1, $2, $3, $4, $5::date[], $6)",
+	batch.Queue("INSERT INTO plimsoll_clean_part (relation, rows, buckets, organisations, months, cells) VALUES "+
+		"($1, $2, $3, $4, $5::date[], $6)",
 		c.name, c.now.rows, c.now.buckets, organisations, months, cells)
 }

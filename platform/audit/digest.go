@@ -13,32 +13,35 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/statement"
 )
 
-// Digest is what books hold in a few bytes: books with the same digest hold the same documents, movements, totals and entries. It does not depend on the
-// order of rows, on which split a total stands in, or on the ids that documents were given: a document is known by its type and number.
+// Digest is a fingerprint of books: equal digests mean equal documents, movements, totals and entries. It does not
+// depend on the order of rows, the split that holds a total, or document ids: a document is identified by type and
+// number.
 type Digest struct {
 	Digest string        `json:"digest"`
 	Tables []TableDigest `json:"tables"`
 }
 
-// TableDigest is that of one table; rows of nothing but zeros are not among its totals.
+// TableDigest is the digest of one table; totals that are all zero are left out.
 type TableDigest struct {
 	Table  string `json:"table"`
 	Rows   int64  `json:"rows"`
 	Digest string `json:"digest"`
 }
 
-// tableDigest bytes are enough to tell tables apart; the books' digest is whole.
+// tableDigest is shortened, enough to tell tables apart; the digest of the books is not.
 const tableDigest = 16
 
-// Books takes the digest of all documents, registers and ledgers in one snapshot.
+// Books computes the digest of all documents, registers and ledgers in one snapshot.
 func Books(ctx context.Context, db *database.Database, app *metadata.Application) (d Digest, err error) {
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = db.Borrow(ctx, func(conn *pgx.Conn) error {
 		return pgx.BeginTxFunc(ctx, conn, snapshot, func(tx pgx.Tx) error {
-			// texts of values must be the same everywhere
-			if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC'"); err != nil {
+			// settings that fix the text of values
+			if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL datestyle = 'ISO, YMD'; SET "+
+				"LOCAL timezone = 'UTC'"); err != nil {
 				return err
 			}
 			for _, t := range booksOf(app) {
@@ -65,7 +68,7 @@ func Books(ctx context.Context, db *database.Database, app *metadata.Application
 	return d, nil
 }
 
-// book is a table of the books, with what is known of its columns.
+// book is a table of the books and its columns.
 type book struct {
 	table     schema.Table
 	documents []string // columns that hold the id of a document
@@ -116,15 +119,18 @@ func booksOf(app *metadata.Application) (all []book) {
 	return all
 }
 
-// digestSQL adds up the digests of the rows: a sum has no order. Two halves of 64 bits each leave no room for chance.
+// digestSQL adds the digests of the rows, since a sum does not depend on order; two halves of 64 bits make collisions
+// negligible.
 func (b book) digestSQL(app *metadata.Application) string {
 	const half = "coalesce(sum(('x' || substr(h, %d, 16))::bit(64)::bigint::numeric), 0)"
 	return fmt.Sprintf(`WITH documents (id, known) AS NOT MATERIALIZED (%s)
-SELECT count(*), %s || ' ' || %s FROM (SELECT encode(sha256(convert_to(r::text, 'UTF8')), 'hex') AS h FROM (%s) r) AS hashed`,
+SELECT count(*), %s || ' ' || %s FROM (SELECT encode(sha256(convert_to(r::text, 'UTF8')), 'hex') AS h
+	FROM (%s) r) AS hashed`,
 		documentsSQL(app), fmt.Sprintf(half, 1), fmt.Sprintf(half, 17), b.rowsSQL())
 }
 
-// rowsSQL selects all columns but the ids of documents, which go by their names. Totals come without their splits, and without those that are zero.
+// rowsSQL selects all columns, with document ids replaced by type and number, and totals summed over splits without
+// those that are zero.
 func (b book) rowsSQL() string {
 	var values, sums, kept []string
 	joins := ""
@@ -134,14 +140,16 @@ func (b book) rowsSQL() string {
 		case b.totals && strings.HasPrefix(c.Type, "numeric"):
 			sums, kept = append(sums, "sum(t."+c.Name+")"), append(kept, "sum(t."+c.Name+") <> 0")
 		case slices.Contains(b.documents, c.Name):
-			// what is no document of these books, an empty reference or an orphan, stays as it is
-			values = append(values, fmt.Sprintf("coalesce(d%d.known, t.%s::text)", i, c.Name))
-			joins += fmt.Sprintf(" LEFT JOIN documents d%d ON d%[1]d.id = t.%s", i, c.Name)
+			// an id that is no document of these books, an empty reference or an orphan, stays as it is
+			names := statement.Names{"document": fmt.Sprintf("d%d", i), "column": c.Name}
+			values = append(values, statement.SQL("coalesce({document}.known, t.{column}::text)", names))
+			joins += statement.SQL(" LEFT JOIN documents {document} ON {document}.id = t.{column}", names)
 		default:
 			values = append(values, "t."+c.Name)
 		}
 	}
-	rows := fmt.Sprintf("SELECT %s FROM %s t%s", strings.Join(append(slices.Clone(values), sums...), ", "), b.table.Name, joins)
+	rows := fmt.Sprintf("SELECT %s FROM %s t%s", strings.Join(append(slices.Clone(values), sums...), ", "),
+		b.table.Name, joins)
 	if b.totals {
 		rows += fmt.Sprintf(" GROUP BY %s HAVING %s", strings.Join(values, ", "), strings.Join(kept, " OR "))
 	}
@@ -152,7 +160,8 @@ func documentsSQL(app *metadata.Application) string {
 	var parts []string
 	for i := range app.Documents {
 		d := &app.Documents[i]
-		parts = append(parts, fmt.Sprintf("SELECT id, '%s ' || number || ' of ' || organisation FROM %s", d.Name, d.Table()))
+		parts = append(parts, fmt.Sprintf("SELECT id, '%s ' || number || ' of ' || organisation FROM %s", d.Name,
+			d.Table()))
 	}
 	return strings.Join(parts, " UNION ALL ")
 }

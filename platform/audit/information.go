@@ -1,19 +1,16 @@
 package audit
 
 import (
-	"fmt"
 	"strings"
 
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/statement"
 )
 
-// information: what is stated is stated once, even if the index that keeps it so is broken.
+// information: each key is stated once, even if the unique index is broken.
 func information(r *metadata.Information) Invariant {
-	keys, subject := []string{"organisation"}, "'organisation=' || organisation"
-	for _, d := range r.Dimensions {
-		keys = append(keys, d.Name)
-		subject += fmt.Sprintf(" || ' %[1]s=' || %[1]s", d.Name)
-	}
+	keys := append([]string{"organisation"}, names(r.Dimensions)...)
+	subject := "'organisation=' || organisation" + statement.Each(names(r.Dimensions), " || ' {name}=' || {name}", "")
 	if r.Periodic {
 		keys = append(keys, "period")
 		subject += " || ' period=' || period"

@@ -5,7 +5,8 @@ import "plimsoll/platform/metadata"
 // Invariants of everything that the metadata describes.
 func Invariants(app *metadata.Application) (all []Invariant) {
 	for i := range app.Information {
-		all = append(all, information(&app.Information[i]), orphans(app, app.Information[i].Name, app.Information[i].Table()))
+		all = append(all, information(&app.Information[i]),
+			orphans(app, app.Information[i].Name, app.Information[i].Table()))
 	}
 	for i := range app.Accumulation {
 		all = append(all, accumulation(app, &app.Accumulation[i])...)
@@ -16,9 +17,14 @@ func Invariants(app *metadata.Application) (all []Invariant) {
 		all = append(all, orphans(app, app.Accounting[i].Name, app.Accounting[i].Table()))
 	}
 	for i := range app.Documents {
-		all = append(all, documents(app, &app.Documents[i])...)
+		d := &app.Documents[i]
+		all = append(all, documents(app, d)...)
+		for j := range d.Sections {
+			all = append(all, lines(d, &d.Sections[j]), sums(d, &d.Sections[j]))
+		}
+		all = append(all, counter(d))
 	}
-	return all
+	return append(all, references(app)...)
 }
 
 func count(table, where string) string {

@@ -8,7 +8,8 @@ import (
 	"plimsoll/platform/schema"
 )
 
-// relation is a table of the books, and what its rows belong to: a document, a month of an organisation, both, or (plain) neither.
+// relation is a table of the books, with what its rows belong to: a document, a month of an organisation, both, or
+// (plain) neither.
 type relation struct {
 	name     string
 	document string // column with the id of the document
@@ -36,10 +37,11 @@ func relations(app *metadata.Application) (all []relation) {
 	}
 	for i := range app.Accounting {
 		r := &app.Accounting[i]
-		documents[r.Table()], months[r.Table()], months[r.Totals()], months[r.AccountTotals()] = "recorder", of("period"), ofTotals, ofTotals
+		documents[r.Table()], months[r.Table()], months[r.Totals()], months[r.AccountTotals()] = "recorder",
+			of("period"), ofTotals, ofTotals
 	}
 	for _, t := range schema.Tables(app) {
-		if !strings.HasPrefix(t.Name, "plimsoll_") || documents[t.Name] != "" {
+		if !strings.HasPrefix(t.Name, "plimsoll_") || documents[t.Name] != "" || t.Name == "plimsoll_number" {
 			all = append(all, relation{t.Name, documents[t.Name], months[t.Name]})
 		}
 	}
@@ -48,7 +50,8 @@ func relations(app *metadata.Application) (all []relation) {
 
 func (r relation) plain() bool { return r.document == "" && r.month == "" }
 
-// bucketOf a document is a part of its table: how many untouched rows each has is compared, since what was deleted cannot be seen.
+// bucketOf a document is a part of its table. The number of old rows in each bucket is compared, since deletions leave
+// no other trace.
 func bucketOf(column string, buckets int) string {
 	return fmt.Sprintf("(uuid_hash(%s) & %d)", column, buckets-1)
 }

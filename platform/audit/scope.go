@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"plimsoll/platform/id"
 )
@@ -19,7 +20,8 @@ const (
 	Sample     Mode = "sample"
 )
 
-// scope is what is looked at. Invariants say in braces what a row belongs to, and each mode makes a condition of it, or none:
+// scope is the part of the books to check. Invariants mark in braces what a row belongs to, and each mode replaces the
+// mark by a condition:
 //
 //	                   all    changed                   sample
 //	{document id}      true   the document changed      it is in the sample
@@ -27,20 +29,21 @@ const (
 //	{month org, at}    true   the month changed         true
 //	{key a, b, …}      true   true                      the key is in the sample
 //
-// An invariant that a mode narrows in no way is checked in whole, and the report says so.
+// An invariant that a mode does not narrow is checked completely, and the report says so.
 type scope struct {
 	mode      Mode
 	documents []id.ID
-	months    string          // condition on @organisation and @moment
-	plain     map[string]bool // changed tables that are of no document or month: what reads one of them is looked at in whole
-	same      map[string]bool // tables that are as they were: what reads no other holds as it did
-	share     float64
-	seed      int64
+	months    string // condition on @organisation and @moment
+	// changed tables without document or month: invariants that read one of them are checked completely
+	plain map[string]bool
+	same  map[string]bool // unchanged tables: invariants that read no others still hold
+	share float64
+	seed  int64
 }
 
 var brace = regexp.MustCompile(`\{(document|changed|month|key) ([^{}]+)\}`)
 
-// narrow makes conditions of the braces, and tells whether there is any.
+// narrow replaces the braces by conditions, and says whether any narrows.
 func (s scope) narrow(sql string, args []any) (text string, all []any, narrowed bool) {
 	all = slices.Clone(args)
 	position := 0
@@ -72,16 +75,25 @@ func (s scope) narrow(sql string, args []any) (text string, all []any, narrowed 
 // sampleGrain is the resolution of a share.
 const sampleGrain = 1 << 20
 
-// sampled: the same columns of whatever table are in the same sample of a seed, so sides that are compared are of the same keys.
+// sampled: equal columns are in the same sample of a seed, whatever the table, so that the sides of a comparison have
+// the same keys.
 func (s scope) sampled(columns string) string {
-	return fmt.Sprintf("(hash_record_extended(ROW(%s), %d) & %d) < %d", columns, s.seed, sampleGrain-1, int64(s.share*sampleGrain+0.5))
+	return fmt.Sprintf("(hash_record_extended(ROW(%s), %d) & %d) < %d", columns, s.seed, sampleGrain-1,
+		int64(s.share*sampleGrain+0.5))
 }
 
-var tableName = regexp.MustCompile(`\b(cat|doc|inf|acc|gl|plimsoll)_[a-z0-9_]+\b`)
+// tableKinds begin the names of tables that an audit reads.
+var tableKinds = []string{"cat", "doc", "inf", "acc", "gl", "plimsoll"}
 
 // tablesOf a statement of the audit.
 func tablesOf(sql string) []string {
-	names := tableName.FindAllString(sql, -1)
+	names := strings.FieldsFunc(sql, func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	names = slices.DeleteFunc(names, func(word string) bool {
+		kind, rest, _ := strings.Cut(word, "_")
+		return rest == "" || !slices.Contains(tableKinds, kind)
+	})
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -91,7 +103,9 @@ func (s scope) staleFor(sql string) bool {
 }
 
 func (s scope) holdsAsBefore(sql string) bool {
-	return s.mode == SinceClean && !slices.ContainsFunc(tablesOf(sql), func(table string) bool { return !s.same[table] })
+	return s.mode == SinceClean && !slices.ContainsFunc(tablesOf(sql), func(table string) bool {
+		return !s.same[table]
+	})
 }
 
 // cell is a month of an organisation.
@@ -100,7 +114,7 @@ type cell struct {
 	month        time.Time
 }
 
-// monthsCondition is true in the cells: ranges that an index on the two columns knows how to look up.
+// monthsCondition is true in the cells: ranges that an index on the two columns can look up.
 func monthsCondition(cells []cell) string {
 	if len(cells) == 0 {
 		return "false"
@@ -113,7 +127,8 @@ func monthsCondition(cells []cell) string {
 	for month, organisations := range of {
 		slices.Sort(organisations)
 		ranges = append(ranges, fmt.Sprintf("@organisation IN (%s) AND @moment >= '%s' AND @moment < '%s'",
-			strings.Join(organisations, ", "), month.Format(time.DateOnly), month.AddDate(0, 1, 0).Format(time.DateOnly)))
+			strings.Join(organisations, ", "), month.Format(time.DateOnly),
+			month.AddDate(0, 1, 0).Format(time.DateOnly)))
 	}
 	slices.Sort(ranges)
 	return "(" + strings.Join(ranges, " OR ") + ")"

@@ -14,7 +14,7 @@ import (
 	"plimsoll/platform/database"
 )
 
-// snapshot is several connections that see the same.
+// snapshot is several connections that see the same snapshot.
 type snapshot struct {
 	db          *database.Database
 	connections int
@@ -24,19 +24,19 @@ type snapshot struct {
 	rows        atomic.Int64
 }
 
-// task is something to look at; bytes is about how much it reads.
+// task is one check; bytes estimates how much it reads.
 type task struct {
 	name  string
 	bytes int64
 	do    func(context.Context, pgx.Tx) error
 }
 
-// reading is a transaction that an audit reads in: it is bounded by nobody's patience but the caller's, keeps to one core (there
-// are as many connections as may be busy), and its months are those of UTC.
+// reading is the transaction of an audit: without timeouts of its own, without parallel workers (there is a connection
+// for each core), and with months in UTC.
 const reading = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
 SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL timezone = 'UTC'`
 
-// see opens the snapshot, lets do look through the first connection, and ends it.
+// see opens the snapshot, calls do with the first connection, and ends it.
 func see(ctx context.Context, db *database.Database, do func(pgx.Tx, string) error) error {
 	return begin(ctx, db, "", func(tx pgx.Tx) error {
 		var name string
@@ -49,21 +49,22 @@ func see(ctx context.Context, db *database.Database, do func(pgx.Tx, string) err
 
 func begin(ctx context.Context, db *database.Database, name string, do func(pgx.Tx) error) error {
 	return db.Borrow(ctx, func(conn *pgx.Conn) error {
-		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-			if name != "" {
-				if _, err := tx.Exec(ctx, "SET TRANSACTION SNAPSHOT '"+name+"'"); err != nil {
-					return fmt.Errorf("see the same snapshot: %w", err)
+		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+			func(tx pgx.Tx) error {
+				if name != "" {
+					if _, err := tx.Exec(ctx, "SET TRANSACTION SNAPSHOT '"+name+"'"); err != nil {
+						return fmt.Errorf("see the same snapshot: %w", err)
+					}
 				}
-			}
-			if _, err := tx.Exec(ctx, reading); err != nil {
-				return err
-			}
-			return do(tx)
-		})
+				if _, err := tx.Exec(ctx, reading); err != nil {
+					return err
+				}
+				return do(tx)
+			})
 	})
 }
 
-// each does all tasks, the longest first; the first error ends the others.
+// each runs all tasks, the longest first; the first error stops the others.
 func (s *snapshot) each(ctx context.Context, tasks []task) error {
 	tasks = slices.Clone(tasks)
 	slices.SortStableFunc(tasks, func(a, b task) int { return cmp.Compare(b.bytes, a.bytes) })
@@ -107,8 +108,9 @@ func (s *snapshot) advance(bytes int64) {
 	}
 }
 
-// rowsRead from tables by this session, as far as it has not told the server yet: earlier transactions may be among them.
+// rowsRead from tables by this session, as far as not yet reported to the server; earlier transactions may be included.
 func rowsRead(ctx context.Context, tx pgx.Tx) (rows int64, err error) {
-	err = tx.QueryRow(ctx, `SELECT coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0)::bigint FROM pg_stat_xact_user_tables`).Scan(&rows)
+	err = tx.QueryRow(ctx, `SELECT coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0)::bigint
+	FROM pg_stat_xact_user_tables`).Scan(&rows)
 	return rows, err
 }

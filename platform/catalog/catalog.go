@@ -1,5 +1,4 @@
-// Package catalog owns the reading of catalogs: elements by id with the attributes somebody needs, and
-// lists with search and pages.
+// Package catalog reads catalogs: elements by id with selected attributes, and lists with search and pages.
 package catalog
 
 import (
@@ -13,20 +12,22 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 )
 
 var own = []metadata.Attribute{
 	{Name: "id", Type: metadata.Reference}, {Name: "code", Type: metadata.Text}, {Name: "name", Type: metadata.Text},
 }
 
-// Reader reads elements by id, with some attributes; its statement is made once.
+// Reader reads elements by id with selected attributes; its statement is built once.
 type Reader struct {
-	meta         *metadata.Catalog
-	read, listed string
-	shown        []metadata.Attribute
+	meta   *metadata.Catalog
+	read   string
+	listed statement.Template
+	shown  []metadata.Attribute
 }
 
-// NewReader makes the statement.
+// NewReader builds the statement.
 func NewReader(meta *metadata.Catalog, attributes ...string) *Reader {
 	r := &Reader{meta: meta, shown: append([]metadata.Attribute{}, own...)}
 	for _, name := range attributes {
@@ -36,12 +37,13 @@ func NewReader(meta *metadata.Catalog, attributes ...string) *Reader {
 		}
 		r.shown = append(r.shown, *a)
 	}
-	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND %s", columns(r.shown), meta.Table(), visible(meta))
+	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND %s", columns(r.shown), meta.Table(),
+		visible(meta))
 	r.listed = listedSQL(meta, r.shown)
 	return r
 }
 
-// visible limits a statement to the organisation $1, which a shared catalog takes and ignores.
+// visible restricts a statement to the organisation $1; a shared catalog ignores it.
 func visible(meta *metadata.Catalog) string {
 	if meta.Shared {
 		return "$1::uuid IS NOT NULL"
@@ -49,7 +51,7 @@ func visible(meta *metadata.Catalog) string {
 	return "organisation = $1"
 }
 
-// Elements are what was found, by id.
+// Elements are the elements found, by id.
 type Elements struct {
 	Rows  *rowset.Table // id, code, name, attributes
 	index map[id.ID]int
@@ -71,10 +73,10 @@ func (r *Reader) into(read *database.Statement, capacity int) *Elements {
 	return e
 }
 
-// fewElements are looked through; more have an index.
+// fewElements are searched linearly; more have an index.
 const fewElements = 4
 
-// Of makes elements of rows that are known already; the first thing they have is the id.
+// Of makes elements from rows that are already known; their first column is the id.
 func Of(rows *rowset.Table) *Elements {
 	if rows.Rows() <= fewElements {
 		return &Elements{rows, nil}
@@ -86,7 +88,7 @@ func Of(rows *rowset.Table) *Elements {
 	return e
 }
 
-// Row is where an element stands in Rows.
+// Row is the position of an element in Rows.
 func (e *Elements) Row(v id.ID) (row int, found bool) {
 	if e.index == nil {
 		row = slices.Index(rowset.ColumnAt[id.ID](e.Rows, 0), v)
@@ -96,10 +98,10 @@ func (e *Elements) Row(v id.ID) (row int, found bool) {
 	return row, found
 }
 
-// Lister reads pages of a catalog; its statement is made once.
+// Lister reads pages of a catalog; its statements are built once.
 type Lister struct {
 	meta         *metadata.Catalog
-	list, search string // without and with a part to look for
+	list, search string // without and with a search text
 	shown        []metadata.Attribute
 }
 
@@ -107,21 +109,22 @@ type Lister struct {
 func NewLister(meta *metadata.Catalog) *Lister {
 	l := &Lister{meta: meta, shown: append(append([]metadata.Attribute{}, own...), meta.Attributes...)}
 	list := func(matches string) string {
-		return fmt.Sprintf("SELECT %s FROM %s WHERE %s AND (name, id) > ($2, $3)%s ORDER BY name, id LIMIT $4", columns(l.shown), meta.Table(), visible(meta), matches)
+		return fmt.Sprintf("SELECT %s FROM %s WHERE %s AND (name, id) > ($2, $3)%s ORDER BY name, id LIMIT $4",
+			columns(l.shown), meta.Table(), visible(meta), matches)
 	}
 	l.list, l.search = list(""), list(" AND "+database.MatchSQL(append([]string{"name", "code"}, meta.Search...), "$5"))
 	return l
 }
 
-// Shown are the attributes of each element of a page.
+// Shown are the attributes of each element on a page.
 func (l *Lister) Shown() []metadata.Attribute { return l.shown }
 
-// Page asks for a part of a catalog by name.
+// Page selects a part of a catalog, ordered by name.
 type Page struct {
 	Organisation id.ID
-	Search       string // a part of the name, code or another text searched; "" finds all
+	Search       string // a part of the name, the code or another searched text; "" finds all
 	Limit        int
-	// After continues behind the last element of the page before; zero starts at the first.
+	// After is the last element of the previous page; zero starts at the first.
 	AfterName string
 	AfterID   id.ID
 }

@@ -2,27 +2,28 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/statement"
 	"plimsoll/platform/temptable"
 )
 
 // listOf is the structure of a list of values: the same for all catalogs.
 var listOf = temptable.MustDefine([]temptable.Column{{Name: "id", Type: "uuid"}})
 
-// Column of a temp table that refers to elements.
+// Column of a temp table that holds references.
 type Column struct {
 	Table *temptable.Table
 	Name  string
 }
 
-// ReadByTemp is Read through a temp table with the list of what is wanted: the values, one by one, and what stands in columns of
-// temp tables. It may send what is queued.
-func (r *Reader) ReadByTemp(ctx context.Context, w *database.Work, organisation id.ID, values []id.ID, from []Column) (*Elements, error) {
+// ReadByTemp is Read through a temp table that lists the wanted elements: single values, and columns of temp tables. It
+// may flush the queue.
+func (r *Reader) ReadByTemp(ctx context.Context, w *database.Work, organisation id.ID, values []id.ID,
+	from []Column) (*Elements, error) {
 	t, err := w.Temp(ctx, listOf)
 	if err != nil {
 		return nil, err
@@ -32,14 +33,21 @@ func (r *Reader) ReadByTemp(ctx context.Context, w *database.Work, organisation 
 		w.Fill(list, "list "+r.meta.Name, "INSERT INTO "+list.Name()+" VALUES ($1)", v)
 	}
 	for _, c := range from {
-		w.Fill(list, "list "+r.meta.Name, fmt.Sprintf("INSERT INTO %[1]s SELECT DISTINCT f.%[2]s FROM %[3]s f WHERE f.%[2]s <> $1 AND NOT EXISTS (SELECT FROM %[1]s l WHERE l.id = f.%[2]s)",
-			list.Name(), c.Name, c.Table.Name()), id.ID{})
+		w.Fill(list, "list "+r.meta.Name, statement.SQL(`INSERT INTO {list} SELECT DISTINCT f.{column} FROM {from} f
+WHERE f.{column} <> $1 AND NOT EXISTS (SELECT FROM {list} l WHERE l.id = f.{column})`, statement.Names{
+			"list": list.Name(), "column": c.Name, "from": c.Table.Name(),
+		}), id.ID{})
 	}
 	w.Analyze(list)
-	return r.into(w.Queue("read "+r.meta.Name, fmt.Sprintf(r.listed, list.Name()), organisation), len(values)), nil
+	return r.into(w.Queue("read "+r.meta.Name, r.listed.SQL(list.Name()), organisation), len(values)), nil
 }
 
-// listedSQL wants the name of the list.
-func listedSQL(meta *metadata.Catalog, shown []metadata.Attribute) string {
-	return fmt.Sprintf("SELECT %s FROM %%s l JOIN (SELECT * FROM %s WHERE %s) c ON c.id = l.id", "c."+strings.ReplaceAll(columns(shown), ", ", ", c."), meta.Table(), visible(meta))
+// listedSQL needs the name of the list.
+func listedSQL(meta *metadata.Catalog, shown []metadata.Attribute) statement.Template {
+	return statement.Late("SELECT {shown} FROM {list} l "+
+		"JOIN (SELECT * FROM {elements} WHERE {visible}) c ON c.id = l.id",
+		statement.Names{
+			"shown": "c." + strings.ReplaceAll(columns(shown), ", ", ", c."), "elements": meta.Table(),
+			"visible": visible(meta),
+		}, "list")
 }

@@ -6,15 +6,15 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// Counters of what one operation cost in talk with the database. Preparing a
-// statement on a connection that has not seen it yet is not counted.
+// Counters of the database requests of one operation. Preparing a statement for the first time on a connection is not
+// counted.
 type Counters struct {
 	Statements int64 `json:"statements"`
 	RoundTrips int64 `json:"round_trips"`
 	Retries    int64 `json:"retries"`
-	// Rows inserted, updated and deleted, in temp tables too, also where the transaction was rolled back.
+	// Rows inserted, updated and deleted, including temp tables and transactions that were rolled back.
 	Rows int64 `json:"rows"`
-	// Temp tables asked for, and what that took.
+	// Temp tables requested, and the work for them.
 	TempTables temptable.Counters `json:"temp_tables"`
 }
 
@@ -27,15 +27,15 @@ func (c *Counters) Add(other Counters) {
 	c.TempTables.Add(other.TempTables)
 }
 
-// Times multiplies; by -1 it makes of Add a difference.
+// Times multiplies; with -1, Add subtracts.
 func (c Counters) Times(n int64) Counters {
 	return Counters{c.Statements * n, c.RoundTrips * n, c.Retries * n, c.Rows * n, c.TempTables.Times(n)}
 }
 
 type countersKey struct{}
 
-// WithCounters makes a context whose units of work are counted in the result. One
-// operation runs its units of work one after another, so no lock is needed.
+// WithCounters returns a context whose units of work are counted. One operation runs its units of work one after
+// another, so no lock is needed.
 func WithCounters(ctx context.Context) (context.Context, *Counters) {
 	c := &Counters{}
 	return context.WithValue(ctx, countersKey{}, c), c

@@ -1,6 +1,6 @@
-// Package database owns the connections to PostgreSQL and the unit of work: statements are
-// queued and travel together, one flush is one round trip, and a unit of work that met a
-// deadlock, a serialization failure or a lost connection is done again as a whole or reported.
+// Package database owns the connections to PostgreSQL and the unit of work. Statements are queued and travel together,
+// one flush is one round trip, and a unit of work that met a deadlock, a serialization failure or a lost connection is
+// repeated as a whole or reported.
 //
 //	Run:   queue … Flush ─ queue … Flush ─ return nil ──▶ last flush + COMMIT, tag checked ──▶ done
 //	         │ the first flush carries BEGIN      │ error
@@ -39,35 +39,37 @@ type Database struct {
 	closed  sync.Once
 	temp    tempTotals
 	running running
-	// identity is of the database, not of this pool
+	// identity of the database, not of this pool
 	identity string
 }
 
 // Options of the pool.
 type Options struct {
-	// Connections is the most connections held. Defaults to 4 per core, at least 8.
+	// Connections is the maximum number of connections. Defaults to 4 per core, at least 8.
 	Connections int
 	// Application names the worker in pg_stat_activity. Defaults to "plimsoll".
 	Application string
 	// StatementTimeout ends a statement that runs too long; negative means never. Defaults to StatementTimeout.
 	StatementTimeout time.Duration
-	// Chain is how many statements of a unit of work may travel in one round trip; 1 sends each alone. Defaults to ChainDefault.
+	// Chain is how many statements of a unit of work may travel in one round trip; 1 sends each alone. Defaults to
+	// ChainDefault.
 	Chain int
-	// Lifetime of connections and how it is ended.
+	// Lifetime of connections.
 	Lifetime Lifetime
 	// TempTables of each connection.
 	TempTables temptable.Options
 }
 
-// ConnectionsDefault is the size of the pool when none is asked for.
+// ConnectionsDefault is the pool's default size.
 func ConnectionsDefault() int { return max(connectionsFloor, connectionsPerCore*runtime.NumCPU()) }
 
 // Open connects to the database; dsn is a URL or a key=value string.
 func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		// the parser's own text repeats the connection string, with what it took for the password
-		return nil, problem.New(problem.Usage, fmt.Errorf("read connection string: not a URL nor key=value pairs"), "for example postgres://user@127.0.0.1:5432/erp")
+		// the parser's own message would repeat the connection string, and perhaps a password
+		return nil, problem.New(problem.Usage, fmt.Errorf("read connection string: not a URL nor key=value pairs"),
+			"for example postgres://user@127.0.0.1:5432/erp")
 	}
 	options = options.withDefaults()
 	if err := options.check(); err != nil {
@@ -86,7 +88,8 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
-		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err), "is the server up? plimsoll status")
+		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
+			"is the server up? plimsoll status")
 	}
 	db.pool, db.identity = pool, Identity(ctx, pool)
 	return db, nil
@@ -127,7 +130,7 @@ func (o Options) apply(config *pgxpool.Config) {
 		params["application_name"] = o.Application
 	}
 	set("application_name", "plimsoll")
-	set("timezone", "UTC") // months of totals are months of UTC everywhere
+	set("timezone", "UTC") // months of totals are in UTC everywhere
 	set("lock_timeout", milliseconds(LockTimeoutDefault))
 	set("statement_timeout", milliseconds(max(0, o.StatementTimeout)))
 	set("idle_in_transaction_session_timeout", milliseconds(2*StatementTimeout))
@@ -135,7 +138,7 @@ func (o Options) apply(config *pgxpool.Config) {
 
 func milliseconds(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }
 
-// Close waits for borrowed connections and closes all, at once.
+// Close waits for borrowed connections and closes all in parallel.
 func (db *Database) Close() {
 	db.closed.Do(func() { close(db.closing) })
 	db.pool.Close()
@@ -144,12 +147,12 @@ func (db *Database) Close() {
 // Connections is the size of the pool.
 func (db *Database) Connections() int { return int(db.pool.Config().MaxConns) }
 
-// Ping tells whether the database answers.
+// Ping says whether the database answers.
 func (db *Database) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 
-// Borrow lends a plain connection for what a unit of work is not made for: COPY, DDL, advisory locks of
-// a session. Its end is the caller's: the connection comes back when do returns. Whoever sends DISCARD ALL must call DeallocateAll of
-// the connection too, or the driver goes on with prepared statements that are gone.
+// Borrow lends a plain connection for what a unit of work cannot do: COPY, DDL, session advisory locks. The connection
+// returns to the pool when do returns. Whoever sends DISCARD ALL must also call the connection's DeallocateAll, or the
+// driver keeps using prepared statements that are gone.
 func (db *Database) Borrow(ctx context.Context, do func(*pgx.Conn) error) error {
 	return db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 		defer doubt(c.Conn())
@@ -157,5 +160,5 @@ func (db *Database) Borrow(ctx context.Context, do func(*pgx.Conn) error) error 
 	})
 }
 
-// Driver is the pool of the driver, for a library that brings statements of its own.
+// Driver is the driver's pool, for a library with its own statements.
 func (db *Database) Driver() *pgxpool.Pool { return db.pool }

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// State is the SQLSTATE of an error of the server, or "".
+// State is the SQLSTATE of a server error, or "".
 func State(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -19,7 +19,7 @@ func State(err error) string {
 	return ""
 }
 
-// Constraint is the name of the constraint that an error of the server is about, or "".
+// Constraint is the constraint named by a server error, or "".
 func Constraint(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -28,25 +28,28 @@ func Constraint(err error) string {
 	return ""
 }
 
-// IsRetryable means that the transaction was rolled back by the server for the sake of another one.
+// IsRetryable: the server rolled the transaction back in favour of another one.
 func IsRetryable(err error) bool {
 	state := State(err)
 	return state == "40001" || state == "40P01"
 }
 
-// IsUniqueViolation means that the key is taken.
+// IsUniqueViolation: the key exists already.
 func IsUniqueViolation(err error) bool { return State(err) == "23505" }
 
-// IsLockTimeout means that somebody held a lock for too long.
+// IsLockTimeout: another transaction held a lock for too long.
 func IsLockTimeout(err error) bool { return State(err) == "55P03" }
 
-// IsStatementTimeout means that a statement ran for too long.
+// IsStatementTimeout: a statement ran for too long.
 func IsStatementTimeout(err error) bool { return State(err) == "57014" }
 
-// IsOutOfRange means that a sum no longer fits the columns.
+// IsDiskFull: the server has no room on one of its disks.
+func IsDiskFull(err error) bool { return State(err) == "53100" }
+
+// IsOutOfRange: a sum no longer fits its column.
 func IsOutOfRange(err error) bool { return State(err) == "22003" }
 
-// IsConnectionLost means that the connection ended in mid-work: whether a COMMIT arrived is not known.
+// IsConnectionLost: the connection broke in mid-work, and it is unknown whether a COMMIT arrived.
 func IsConnectionLost(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
@@ -59,12 +62,15 @@ func IsConnectionLost(err error) bool {
 	}
 	var network net.Error
 	var connect *pgconn.ConnectError
-	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "conn closed")
 }
 
-// IsUnavailable means that the database could not be asked at all, or is out of room for more sessions and locks.
+// IsUnavailable: the database could not be used at all: it is down, refuses us, or has no room for more sessions or
+// locks.
 func IsUnavailable(err error) bool {
 	state := State(err)
-	return IsConnectionLost(err) || state == "53300" || state == "53200" || IsLockTimeout(err)
+	return IsConnectionLost(err) || errors.As(err, new(*pgconn.ConnectError)) || state == "53300" ||
+		state == "53200" || IsLockTimeout(err)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ChainDefault is how many statements may travel in one round trip. A longer queue makes more round trips: the server
-// keeps the results of a round trip until they are read, and an error is only seen at its end.
+// ChainDefault is how many statements may travel in one round trip. A longer queue takes more round trips, because the
+// server keeps the results until they are read, and an error is only seen at the end.
 const ChainDefault = 100
 
-// Flush sends what is queued, up to a chain in one round trip, and reads all results. The first error ends
-// the unit of work: what was queued behind it has not been carried out.
+// Flush sends the queue, up to a chain per round trip, and reads all results. The first error ends the unit of work:
+// what was queued after it has not been executed.
 func (w *Work) Flush(ctx context.Context) error {
 	if w.broken != nil {
 		return w.broken
@@ -34,7 +34,7 @@ func (w *Work) flush(ctx context.Context) error {
 		}
 		chain := w.queue[:min(len(w.queue), w.chain)]
 		rest := w.queue[len(chain):]
-		w.queue = nil // a failed chain takes what is behind it along
+		w.queue = nil // a failed chain discards what follows
 		if err := w.carryOut(ctx, chain); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (w *Work) flush(ctx context.Context) error {
 	return nil
 }
 
-// carryOut is one round trip.
+// carryOut makes one round trip.
 func (w *Work) carryOut(ctx context.Context, chain []*Statement) error {
 	batch := &pgx.Batch{}
 	for _, s := range chain {
@@ -58,7 +58,7 @@ func (w *Work) carryOut(ctx context.Context, chain []*Statement) error {
 	results := w.conn.SendBatch(ctx, batch)
 	for i, s := range chain {
 		if err := w.take(s, results); err != nil {
-			_ = results.Close() // its error is the same one, or a consequence
+			_ = results.Close() // it repeats the error, or follows from it
 			return w.failed(ctx, chain, i, err)
 		}
 	}
@@ -69,15 +69,10 @@ func (w *Work) carryOut(ctx context.Context, chain []*Statement) error {
 	return nil
 }
 
-// follow tells the temp tables what became so.
+// follow updates the temp tables' state from the results.
 func (w *Work) follow(chain []*Statement) {
 	if w.temp != nil && (!w.wrapped || chain[len(chain)-1].sql == commit) {
 		w.temp.Committed()
-	}
-	for _, s := range chain {
-		if s.then != nil {
-			s.then()
-		}
 	}
 }
 
@@ -106,7 +101,7 @@ func (w *Work) take(s *Statement, results pgx.BatchResults) error {
 	return w.check(s, rows.CommandTag())
 }
 
-// check refuses a COMMIT that the server turned into a ROLLBACK: that is how movements get lost unnoticed.
+// check rejects a COMMIT that the server turned into a ROLLBACK, which would lose movements silently.
 func (w *Work) check(s *Statement, tag pgconn.CommandTag) error {
 	if err := w.watch(s, tag); err != nil {
 		return err

@@ -12,32 +12,32 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// Defaults of a connection's life.
+// Defaults of a connection's lifetime.
 const (
 	LifetimeDefault       = 30 * time.Minute
 	LifetimeJitterDefault = 30 * time.Minute
 	LifetimeCheckDefault  = time.Minute
 	EvictStepDefault      = 50
 	EvictPauseDefault     = 20 * time.Millisecond
-	// evictWithin bounds the whole of a gradual end: what is left then goes with the connection.
+	// evictWithin bounds the whole gradual eviction: what remains is dropped with the connection.
 	evictWithin = 30 * time.Second
-	// jitterUnit: the driver's pool cuts the random part down to whole seconds.
+	// jitterUnit: the driver's pool truncates the random part to whole seconds.
 	jitterUnit = time.Second
 )
 
-// Never in Jitter means a fixed lifetime, in EvictStep that the server destroys all temp tables at once.
+// Never as Jitter means a fixed lifetime; as EvictStep it lets the server drop all temp tables at once.
 const Never = -1
 
-// Lifetime of a connection: At least, plus a random part of Jitter, so that the connections of a worker
-// do not end all at once. A server session that ends destroys its temp tables in one go; a gradual end
-// drops them in small transactions before.
+// Lifetime of a connection: AtLeast, plus a random part of Jitter, so that the connections of a worker do not all end
+// at once. A server session that ends drops its temp tables in one go; gradual eviction first drops them in small
+// transactions.
 type Lifetime struct {
 	AtLeast time.Duration // defaults to LifetimeDefault
 	Jitter  time.Duration // defaults to LifetimeJitterDefault; Never means fixed
-	// Check is how often connections that nobody uses are looked at. Defaults to LifetimeCheckDefault.
+	// Check is how often idle connections are examined. Defaults to LifetimeCheckDefault.
 	Check time.Duration
-	// EvictStep tables are dropped at a time before a connection is closed, with EvictPause between. The connection
-	// counts as one of the pool's until it is closed. Defaults to EvictStepDefault; Never means not gradually.
+	// EvictStep tables are dropped at a time before a connection is closed, EvictPause apart. Until then the connection
+	// counts as one of the pool's. Defaults to EvictStepDefault; Never turns it off.
 	EvictStep  int
 	EvictPause time.Duration // defaults to EvictPauseDefault
 }
@@ -64,7 +64,8 @@ func (l Lifetime) withDefaults() Lifetime {
 func (l Lifetime) check() error {
 	switch {
 	case l.AtLeast < 0 || l.Check < 0 || l.EvictPause < 0:
-		return fmt.Errorf("connection lifetime %s, checked every %s, pause %s: not negative", l.AtLeast, l.Check, l.EvictPause)
+		return fmt.Errorf("connection lifetime %s, checked every %s, pause %s: not negative", l.AtLeast, l.Check,
+			l.EvictPause)
 	case l.Jitter > 0 && l.Jitter < jitterUnit:
 		return fmt.Errorf("connection lifetime with a random part of %s: at least %s", l.Jitter, jitterUnit)
 	}
@@ -77,7 +78,8 @@ func (l Lifetime) apply(config *pgxpool.Config) {
 	config.HealthCheckPeriod = l.Check
 }
 
-// beforeClose drops the connection's temp tables in small steps. It runs beside the pool, but not while the whole pool closes.
+// beforeClose drops the connection's temp tables in small steps. It runs beside the pool, except when the whole pool
+// closes.
 func (db *Database) beforeClose(conn *pgx.Conn) {
 	p := poolOf(conn)
 	l := db.options.Lifetime
@@ -97,13 +99,13 @@ func (db *Database) beforeClose(conn *pgx.Conn) {
 		p.Believe(there)
 		p.Committed()
 	}
-	for p.Size() > l.EvictStep { // the last step goes with the connection
+	for p.Size() > l.EvictStep { // the last step is left to the connection's end
 		drops := p.Evict(l.EvictStep)
 		if len(drops) == 0 {
 			return
 		}
 		if _, err := conn.PgConn().Exec(ctx, strings.Join(drops, "; ")).ReadAll(); err != nil {
-			return // the server destroys what is left
+			return // the server drops what is left
 		}
 		p.Committed()
 		select {

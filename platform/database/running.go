@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Label says whose operation a unit of work belongs to.
+// Label names the operation that a unit of work belongs to.
 type Label struct{ Operation, User, Organisation string }
 
 type labelKey struct{}
@@ -26,7 +26,7 @@ type Running struct {
 	Label   Label
 }
 
-// running are the units of work by their backend. The database is told nothing of it.
+// running are the units of work by backend, known to this process only.
 type running struct {
 	mutex sync.Mutex
 	units map[uint32]Running
@@ -61,7 +61,7 @@ func (db *Database) Longer(than time.Duration) (units []Running) {
 	return units
 }
 
-// LockTimeout says which backend waited in vain for a lock.
+// LockTimeout names the backend that waited in vain for a lock.
 type LockTimeout struct {
 	Backend uint32
 	Err     error
@@ -70,7 +70,7 @@ type LockTimeout struct {
 func (e *LockTimeout) Error() string { return e.Err.Error() }
 func (e *LockTimeout) Unwrap() error { return e.Err }
 
-// Apart makes a connection that is none of the pool's, for what must work while the pool is used up.
+// Apart makes a connection outside the pool, for what must work when the pool is exhausted.
 func (db *Database) Apart(ctx context.Context, application string) (*pgx.Conn, error) {
 	config := db.pool.Config().ConnConfig.Copy()
 	config.RuntimeParams["application_name"] = application
@@ -89,11 +89,13 @@ type Pool struct {
 	Opened, EndedByAge         int64
 }
 
-// Pool tells how the connections are used.
+// Pool says how the connections are used.
 func (db *Database) Pool() Pool {
 	s := db.pool.Stat()
 	return Pool{
-		Max: s.MaxConns(), Total: s.TotalConns(), Idle: s.IdleConns(), Acquired: s.AcquiredConns(), Acquires: s.AcquireCount(),
-		Waits: s.EmptyAcquireCount(), WaitTime: s.EmptyAcquireWaitTime(), Opened: s.NewConnsCount(), EndedByAge: s.MaxLifetimeDestroyCount(),
+		Max: s.MaxConns(), Total: s.TotalConns(), Idle: s.IdleConns(), Acquired: s.AcquiredConns(),
+		Acquires: s.AcquireCount(),
+		Waits:    s.EmptyAcquireCount(), WaitTime: s.EmptyAcquireWaitTime(), Opened: s.NewConnsCount(),
+		EndedByAge: s.MaxLifetimeDestroyCount(),
 	}
 }

@@ -12,13 +12,13 @@ func (w *Work) Savepoint(name string) {
 	w.tempPool().Savepoint(name)
 }
 
-// RollbackTo undoes what was done since the savepoint, also after an error of a statement; the savepoint stays.
-// Temp tables are lent as they were at the savepoint.
+// RollbackTo undoes everything since the savepoint, also after an error; the savepoint stays. Temp tables are lent as
+// they were at the savepoint.
 func (w *Work) RollbackTo(ctx context.Context, name string) error {
 	if w.conn.Conn().PgConn().TxStatus() == 'E' {
-		w.queue, w.returned = nil, nil // it could not be carried out
+		w.queue = nil // it was not executed
 	}
-	w.returned, w.broken = nil, nil
+	w.returned, w.probed, w.broken = nil, nil, nil
 	w.enqueue("rollback to "+name, "rollback to savepoint "+identifier(name))
 	if err := w.Flush(ctx); err != nil {
 		return err
@@ -27,7 +27,7 @@ func (w *Work) RollbackTo(ctx context.Context, name string) error {
 	return nil
 }
 
-// Release queues the end of a savepoint; what was done since stays part of the unit of work.
+// Release queues the release of a savepoint; the changes since then stay part of the unit of work.
 func (w *Work) Release(name string) {
 	w.enqueue("release "+name, "release savepoint "+identifier(name))
 	w.tempPool().Released(name)

@@ -20,21 +20,22 @@ type StatementError struct {
 func (e *StatementError) Error() string { return e.Name + ": " + e.Err.Error() }
 func (e *StatementError) Unwrap() error { return e.Err }
 
-// failed attributes the error of a chain. at is the statement whose result was being read; when the driver
-// failed before it sent anything, that is the first one, whichever it was that did not please.
+// failed attributes the error of a chain. at is the statement whose result was being read. If the driver failed before
+// sending anything, that is the first one, whichever was at fault.
 func (w *Work) failed(ctx context.Context, chain []*Statement, at int, err error) error {
 	if at == 0 {
 		at = w.blame(ctx, chain, err)
 	}
 	if at < 0 {
-		return fmt.Errorf("one of %d statements, %s to %s: %w", len(chain), chain[0].name, chain[len(chain)-1].name, err)
+		return fmt.Errorf("one of %d statements, %s to %s: %w", len(chain), chain[0].name, chain[len(chain)-1].name,
+			err)
 	}
 	return &StatementError{chain[at].name, w.sent - len(chain) + at + 1, err}
 }
 
-// blame finds the statement that failed before any was carried out. The driver names the text of one whose arguments did not
-// fit. It does not name one that the server refused to prepare, and the server says nothing more in a transaction
-// that failed; a statement whose text alone can be refused is then tried again on its own, prepared and not carried out.
+// blame finds the statement that failed before any was executed. The driver quotes the text of one whose arguments do
+// not fit. It does not name one that the server refused to prepare, and in a failed transaction the server says no
+// more; so each statement whose text can be refused is prepared again on its own, without executing it.
 func (w *Work) blame(ctx context.Context, chain []*Statement, err error) int {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
@@ -69,7 +70,7 @@ func (w *Work) prepareAgain(ctx context.Context, chain []*Statement, refused *pg
 	return -1
 }
 
-// mentions: the error points at a place in the text where the name that it quotes stands.
+// mentions: the error points at a place in the text that contains the quoted name.
 func mentions(sql string, e *pgconn.PgError) bool {
 	at := int(e.Position) - 1
 	_, quoted, found := strings.Cut(e.Message, `"`)

@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// Where a connection keeps its temp tables: they are gone when it is.
+// Key of a connection's custom data that holds its temp tables.
 const poolKey = "plimsoll.temptable"
 
 func poolOf(conn *pgx.Conn) *temptable.Pool {
@@ -38,7 +38,7 @@ func (t *tempTotals) add(c temptable.Counters) {
 	t.sum.Add(c)
 }
 
-// TempTables is what was done with temp tables on all connections since Open.
+// TempTables counts what was done with temp tables on all connections since Open.
 func (db *Database) TempTables() temptable.Counters {
 	db.temp.mu.Lock()
 	defer db.temp.mu.Unlock()
@@ -56,15 +56,15 @@ func (w *Work) tempPool() *temptable.Pool {
 		if w.temp = poolOf(w.conn.Conn()); w.temp == nil {
 			w.temp = temptable.NewPool(w.db.options.TempTables)
 			w.conn.Conn().PgConn().CustomData()[poolKey] = w.temp
-			w.temp.Doubt() // a borrower may have left tables of these names
+			w.temp.Doubt() // a borrower may have left tables with these names
 		}
 		w.tempBefore = w.temp.Counters
 	}
 	return w.temp
 }
 
-// Temp lends an empty temp table of each structure until it is returned or the unit of work ends. What has to be created
-// travels at once, behind what is queued; asking for all that is needed in one call saves round trips.
+// Temp lends an empty temp table of each structure until it is returned or the unit of work ends. Creating missing
+// tables flushes the queue; asking for all tables in one call saves round trips.
 func (w *Work) Temp(ctx context.Context, structures ...temptable.Structure) ([]*temptable.Table, error) {
 	p := w.tempPool()
 	if p.Doubtful() {
@@ -97,8 +97,8 @@ func (w *Work) askTruth(ctx context.Context, p *temptable.Pool) error {
 	return nil
 }
 
-// define sends DDL as plain text: it would only fill the caches of prepared statements, and a statement that
-// uses a table can't be prepared before the table is there.
+// define sends DDL as plain text: it would only fill the caches of prepared statements, and a statement that uses a
+// table cannot be prepared before the table exists.
 func (w *Work) define(ctx context.Context, ddl []string) error {
 	if err := w.Flush(ctx); err != nil {
 		return err
@@ -124,8 +124,8 @@ func (w *Work) define(ctx context.Context, ddl []string) error {
 	return nil
 }
 
-// Fill queues a statement whose affected rows are all the rows it puts into the table: INSERT INTO t.Name() ….
-// Other statements may write into the table too; the pool then has to ask whether it is empty.
+// Fill queues a statement that puts exactly its affected rows into the table: INSERT INTO t.Name() …. Other statements
+// may write to the table too; the pool then has to ask whether it is empty.
 func (w *Work) Fill(t *temptable.Table, name, sql string, args ...any) *Statement {
 	p := w.tempPool()
 	p.Filling(t)
@@ -135,18 +135,29 @@ func (w *Work) Fill(t *temptable.Table, name, sql string, args ...any) *Statemen
 	return s
 }
 
-// Analyze queues the gathering of statistics of a table that has been filled.
+// Analyze queues gathering statistics on a filled table.
 func (w *Work) Analyze(t *temptable.Table) { w.enqueue("analyze "+t.Name(), "ANALYZE "+t.Name()) }
 
-// Return gives tables back before the unit of work ends; it gives back what is left. They are emptied with what is queued next.
+// Return gives tables back before the unit of work ends, which gives back the rest. They are emptied with the next
+// flush.
 func (w *Work) Return(tables ...*temptable.Table) { w.returned = append(w.returned, tables...) }
 
-// settle decides about the tables that were returned, now that the results of what filled them are there.
+// probed is a returned table, and whether the server found a row in it.
+type probed struct {
+	table  *temptable.Table
+	hasRow bool
+}
+
+// settle decides about the returned tables once the results of everything queued are known. What it queues comes last,
+// so that a table it clears has not been dropped in between.
 func (w *Work) settle() {
-	returned := w.returned
-	w.returned = nil
-	if len(returned) > 0 && w.temp.Doubtful() {
+	returned, answers := w.returned, w.probed
+	w.returned, w.probed = nil, nil
+	if w.temp == nil || w.temp.Doubtful() {
 		return // the end of the unit of work asks first
+	}
+	for _, a := range answers {
+		w.step(a.table, w.temp.Probed(a.table, a.hasRow))
 	}
 	for _, t := range returned {
 		w.step(t, w.temp.Return(t))
@@ -158,10 +169,10 @@ func (w *Work) step(t *temptable.Table, step temptable.Step) {
 	case temptable.Truncate:
 		w.clear(t)
 	case temptable.Probe:
-		found := false
-		s := w.enqueue("look into "+t.Name(), "SELECT 1 FROM "+t.Name()+" LIMIT 1")
-		s.Rows(func(pgx.Rows) error { found = true; return nil })
-		s.then = func() { w.step(t, w.temp.Probed(t, found)) }
+		w.enqueue("look into "+t.Name(), "SELECT 1 FROM "+t.Name()+" LIMIT 1").Affected(func(rows int64) error {
+			w.probed = append(w.probed, probed{t, rows > 0})
+			return nil
+		})
 	}
 }
 
@@ -185,7 +196,7 @@ func (w *Work) returnAll(ctx context.Context) error {
 	return w.flushUnread(ctx)
 }
 
-// flushUnread sends until nobody waits for a result of what is queued.
+// flushUnread sends until nothing queued has a result to be read.
 func (w *Work) flushUnread(ctx context.Context) error {
 	for len(w.returned) > 0 || w.answered() {
 		if err := w.Flush(ctx); err != nil {
@@ -195,8 +206,8 @@ func (w *Work) flushUnread(ctx context.Context) error {
 	return nil
 }
 
-// watch tells the pool what it can't see by itself, and refuses transaction control from outside: nothing of what
-// a unit of work promises would hold afterwards.
+// watch tells the pool what it cannot see, and refuses transaction control from outside: a unit of work could not keep
+// its promises afterwards.
 func (w *Work) watch(s *Statement, tag pgconn.CommandTag) error {
 	if s.own {
 		return nil
@@ -219,7 +230,7 @@ func (w *Work) doubt() {
 	}
 }
 
-// count adds what the temp tables of this unit of work took.
+// count adds the temp-table work of this unit of work.
 func (w *Work) count() {
 	if w.temp == nil {
 		return

@@ -43,8 +43,9 @@ func TestTempTables_BeliefEqualsTheServersTruth(t *testing.T) {
 		db, err := database.Open(t.Context(), admin.DSN, database.Options{
 			Connections: 1, Chain: rapid.SampledFrom([]int{1, 3, 100}).Draw(rt, "chain"),
 			TempTables: temptable.Options{
-				Max:      rapid.IntRange(1, 6).Draw(rt, "max"),
-				Clearing: rapid.SampledFrom([]temptable.Clearing{temptable.Known, temptable.Ask, temptable.Always}).Draw(rt, "clearing"),
+				Max: rapid.IntRange(1, 6).Draw(rt, "max"),
+				Clearing: rapid.SampledFrom([]temptable.Clearing{temptable.Known, temptable.Ask,
+					temptable.Always}).Draw(rt, "clearing"),
 			},
 		})
 		if err != nil {
@@ -240,7 +241,8 @@ func (h *history) count(table string) (n int64) {
 // check compares belief and truth, and that nobody's rows are overlooked.
 func (h *history) check(when string) {
 	var truth []string
-	h.w.Queue("truth", "SELECT relname::text FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r' ORDER BY relname COLLATE \"C\"").
+	h.w.Queue("truth", "SELECT relname::text FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = "+
+		"'r' ORDER BY relname COLLATE \"C\"").
 		Rows(func(r pgx.Rows) error {
 			var name string
 			err := r.Scan(&name)
@@ -259,7 +261,8 @@ func (h *history) check(when string) {
 	}
 	for _, table := range pool.Tables() {
 		if rows, known := table.Rows(); known && rows != h.count(table.Name()) {
-			h.Fatalf("%s: the pool believes in %d rows of %s, there are %d", when, rows, table.Name(), h.count(table.Name()))
+			h.Fatalf("%s: the pool believes in %d rows of %s, there are %d", when, rows, table.Name(),
+				h.count(table.Name()))
 		}
 	}
 }

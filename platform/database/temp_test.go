@@ -64,14 +64,19 @@ func TestTempTables_BeyondTheCapTheOneUsedLongestAgoIsDropped(t *testing.T) {
 	lend := func(which ...int) temptable.Counters {
 		ctx, counters := database.WithCounters(t.Context())
 		for _, i := range which {
-			if err := db.Run(ctx, func(w *database.Work) error { _, err := w.Temp(ctx, structures[i]); return err }); err != nil {
+			if err := db.Run(ctx, func(w *database.Work) error {
+				_,
+					err := w.Temp(ctx, structures[i])
+				return err
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return counters.TempTables
 	}
 	lend(0, 1, 0) // 1 is the oldest
-	if got, want := lend(2, 0, 1), (temptable.Counters{Created: 2, Dropped: 2, Reused: 1, Skipped: 3, Returned: 3, Empty: 3}); got != want {
+	if got, want := lend(2, 0, 1), (temptable.Counters{Created: 2, Dropped: 2, Reused: 1, Skipped: 3, Returned: 3,
+		Empty: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -94,7 +99,10 @@ func TestTempTables_StatisticsAreThereAfterAnalyze(t *testing.T) {
 		}
 		w.Fill(lent[0], "fill", "INSERT INTO "+lent[0].Name()+" SELECT generate_series(1, 250)")
 		w.Analyze(lent[0])
-		w.Queue("look", "SELECT reltuples FROM pg_class WHERE oid = $1::regclass", lent[0].Name()).Rows(func(r pgx.Rows) error { return r.Scan(&rows) })
+		w.Queue("look", "SELECT reltuples FROM pg_class WHERE oid = $1::regclass",
+			lent[0].Name()).Rows(func(r pgx.Rows) error {
+			return r.Scan(&rows)
+		})
 		return nil
 	})
 	if err != nil || rows != 250 {
@@ -136,13 +144,40 @@ func TestTempTables_FillThatWritesElsewhereTooIsNoticed(t *testing.T) {
 	err := db.Run(ctx, func(w *database.Work) error {
 		lent, err := w.Temp(ctx, structures[0], structures[1], structures[0])
 		if err == nil {
-			w.Fill(lent[0], "both", "WITH x AS (INSERT INTO "+lent[1].Name()+" VALUES (1) RETURNING n) INSERT INTO "+lent[0].Name()+
+			w.Fill(lent[0], "both", "WITH x AS (INSERT INTO "+lent[1].Name()+" VALUES (1) RETURNING n) INSERT INTO "+
+				lent[0].Name()+
 				" SELECT x.n FROM x JOIN "+lent[2].Name()+" t ON true")
 		}
 		return err
 	})
-	if want := (temptable.Counters{Created: 3, Truncates: 1, Skipped: 2, Probes: 1, Returned: 3, Empty: 2}); err != nil || counters.TempTables != want {
+	if want := (temptable.Counters{Created: 3, Truncates: 1, Skipped: 2, Probes: 1, Returned: 3,
+		Empty: 2}); err != nil || counters.TempTables != want {
 		t.Errorf("%+v, want %+v; %v", counters.TempTables, want, err)
+	}
+}
+
+// A table that was returned may be gone by the time that the server has said whether it is empty.
+func TestTempTables_ReturnedTableMayBeDropped(t *testing.T) {
+	for _, chain := range []int{1, 100} {
+		t.Run(fmt.Sprint(chain), func(t *testing.T) {
+			db := connect(t, database.Options{Chain: chain})
+			err := db.Run(t.Context(), func(w *database.Work) error {
+				lent, err := w.Temp(t.Context(), structures[0])
+				if err != nil {
+					return err
+				}
+				w.Queue("write", "INSERT INTO "+lent[0].Name()+" VALUES (1)")
+				w.Return(lent...)
+				if err := w.Flush(t.Context()); err != nil { // asks whether there are rows
+					return err
+				}
+				w.Queue("discard", "DISCARD TEMP")
+				return w.Flush(t.Context())
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -206,7 +241,8 @@ func TestStatementError_NamesTheStatementThatFailed(t *testing.T) {
 
 func TestLifetime_ConnectionGivesItsTempTablesBackInSteps(t *testing.T) {
 	db := connect(t, database.Options{
-		Lifetime: database.Lifetime{AtLeast: time.Millisecond, Jitter: database.Never, Check: time.Hour, EvictStep: 1, EvictPause: time.Millisecond},
+		Lifetime: database.Lifetime{AtLeast: time.Millisecond, Jitter: database.Never, Check: time.Hour, EvictStep: 1,
+			EvictPause: time.Millisecond},
 	})
 	use(t, db, 1, 1, 1, 1) // the lifetime is over when the connection comes back
 	use(t, db)             // a new connection: the old one has been closed
@@ -222,7 +258,8 @@ func TestOptions_RefusesWhatCannotBe(t *testing.T) {
 		"known, ask or":       {TempTables: temptable.Options{Clearing: "never"}},
 		"random part of 20ms": {Lifetime: database.Lifetime{Jitter: 20 * time.Millisecond}},
 	} {
-		if _, err := database.Open(t.Context(), "host=/none", options); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := database.Open(t.Context(), "host=/none", options); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want …%s…", err, want)
 		}
 	}

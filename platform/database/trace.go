@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Trace is what one operation did with the database, step by step. Operations that are not traced pay nothing for it; one
-// that is pays four more round trips for each of its units of work.
+// Trace records what one operation did with the database, step by step. Untraced operations cost nothing extra; a
+// traced one takes four more round trips per unit of work.
 type Trace struct {
 	// Acquire is how long the operation waited for connections.
 	Acquire time.Duration
 	Trips   []Trip
-	// WALBytes that the server's backends wrote, and BackendCPU, the processor time that they used. Nil means that it cannot be
-	// told: statistics of a backend's WAL need PostgreSQL 18, processor time a server on the same machine.
+	// WALBytes is the log written by the server's backends, BackendCPU their processor time. Nil means unknown: a
+	// backend's WAL statistics need PostgreSQL 18, processor time a server on the same machine.
 	WALBytes   *int64
 	BackendCPU *time.Duration
 	units      int
@@ -32,7 +32,7 @@ type Trip struct {
 
 type traceKey struct{}
 
-// WithTrace makes a context whose units of work are traced in the result.
+// WithTrace returns a context whose units of work are traced.
 func WithTrace(ctx context.Context) (context.Context, *Trace) {
 	t := &Trace{}
 	return context.WithValue(ctx, traceKey{}, t), t
@@ -51,20 +51,23 @@ func (t *Trace) trip(begun time.Time, chain []*Statement) {
 	t.Trips = append(t.Trips, trip)
 }
 
-// usage of a backend so far; nil is not known.
+// usage of a backend so far; nil: unknown.
 type usage struct {
 	wal *int64
 	cpu *time.Duration
 }
 
-// usageOf asks the server. A backend reports its own statistics late, unless it is told to at the end of a transaction.
+// usageOf asks the server. A backend reports its statistics with delay, unless it is told to at the end of a
+// transaction.
 func usageOf(ctx context.Context, conn *pgx.Conn) (u usage) {
 	var version int
-	if _, err := fmt.Sscanf(conn.PgConn().ParameterStatus("server_version"), "%d", &version); err == nil && version >= 18 {
+	if _, err := fmt.Sscanf(conn.PgConn().ParameterStatus("server_version"), "%d", &version); err == nil &&
+		version >= 18 {
 		var bytes int64
 		_, err := conn.Exec(ctx, "SELECT pg_stat_force_next_flush()", pgx.QueryExecModeSimpleProtocol)
 		if err == nil {
-			err = conn.QueryRow(ctx, "SELECT wal_bytes::bigint FROM pg_stat_get_backend_wal(pg_backend_pid())", pgx.QueryExecModeSimpleProtocol).Scan(&bytes)
+			err = conn.QueryRow(ctx, "SELECT wal_bytes::bigint FROM pg_stat_get_backend_wal(pg_backend_pid())",
+				pgx.QueryExecModeSimpleProtocol).Scan(&bytes)
 		}
 		if err == nil {
 			u.wal = &bytes
@@ -76,7 +79,7 @@ func usageOf(ctx context.Context, conn *pgx.Conn) (u usage) {
 	return u
 }
 
-// processorTime reads what the kernel knows of the backend, if it is a process of this machine.
+// processorTime reads the kernel's figures of the backend, if it runs on this machine.
 func processorTime(conn *pgx.Conn) (time.Duration, error) {
 	switch address := conn.PgConn().Conn().RemoteAddr().(type) {
 	case *net.UnixAddr:
@@ -99,7 +102,7 @@ func processorTime(conn *pgx.Conn) (time.Duration, error) {
 	return time.Duration(nanoseconds), err
 }
 
-// add puts what one unit of work used to the rest. Once a part is not known, the sum is not.
+// add adds the usage of one unit of work. If any part is unknown, the sum is.
 func (t *Trace) add(before, after usage) {
 	first := t.units == 0
 	t.units++

@@ -13,12 +13,12 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// How a failed unit of work is repeated.
+// Retries of a failed unit of work.
 const (
 	AttemptsMax  = 12
 	backoffFloor = 2 * time.Millisecond
 	backoffCeil  = 250 * time.Millisecond
-	// rollbackTimeout bounds what is spent on a connection that may be dead.
+	// rollbackTimeout bounds the time spent on a connection that may be dead.
 	rollbackTimeout = 5 * time.Second
 )
 
@@ -27,7 +27,7 @@ type Work struct {
 	db       *Database
 	conn     *pgxpool.Conn
 	counters *Counters
-	trace    *Trace // nil means that nobody wants to know
+	trace    *Trace // nil: not traced
 	chain    int    // most statements in a round trip
 	queue    []*Statement
 	sent     int  // statements of earlier flushes
@@ -38,21 +38,21 @@ type Work struct {
 	temp       *temptable.Pool // nil until temp tables are used
 	tempBefore temptable.Counters
 	returned   []*temptable.Table // not yet decided about
+	probed     []probed           // same, after the server was asked
 }
 
 // Statement waits in the queue of a unit of work.
 type Statement struct {
 	name, sql string
 	args      []any
-	own       bool // made here, not by the caller
+	own       bool // queued here, not by the caller
 	read      func(pgx.Rows) error
 	affected  func(int64) error
-	filled    func(int64) // a temp table
-	besides   int64       // rows that its tag does not count
-	then      func()      // after all results of the round trip
+	filled    func(int64) // called for a temp table
+	besides   int64       // rows written that its tag does not count
 }
 
-// Queue adds a statement to the next flush. The name says in errors which one failed.
+// Queue adds a statement to the next flush. Errors contain the name.
 func (w *Work) Queue(name, sql string, args ...any) *Statement {
 	if w.temp != nil {
 		w.temp.Touched(sql, nil)
@@ -68,36 +68,36 @@ func (w *Work) enqueue(name, sql string, args ...any) *Statement {
 	return s
 }
 
-// Rows sets what reads each row of the result.
+// Rows sets the function that reads each row of the result.
 func (s *Statement) Rows(each func(pgx.Rows) error) { s.read = each }
 
-// Affected sets what is told the number of rows written.
+// Affected sets the function that receives the number of rows written.
 func (s *Statement) Affected(told func(int64) error) { s.affected = told }
 
-// Besides says how many rows are written by parts of the statement that its tag does not count.
+// Besides is the number of rows written by parts of the statement that its tag does not count.
 func (s *Statement) Besides(rows int) { s.besides = int64(rows) }
 
-// Backend is the process of the server that does the work.
+// Backend is the server process that does the work.
 func (w *Work) Backend() uint32 { return w.conn.Conn().PgConn().PID() }
 
-// OneByOne makes a round trip of each statement from here on, as an application does that knows no better.
+// OneByOne gives each statement from here on its own round trip, as a naive application does.
 func (w *Work) OneByOne() { w.chain = 1 }
 
-// Run does a unit of work in a transaction. do may be called again from the start, so it must
-// build its results anew each time. It is not repeated after a lost connection, because its COMMIT may have arrived.
+// Run runs a unit of work in a transaction. do may be called again from the start, so it must build its results anew.
+// It is not repeated after a lost connection, because its COMMIT may have arrived.
 func (db *Database) Run(ctx context.Context, do func(*Work) error) error {
 	return db.repeat(ctx, IsRetryable, func() error { return db.once(ctx, true, do) })
 }
 
-// RunRepeatable is Run for work that finds out by itself (by a key it writes in the same
-// transaction) that it has been done already: it is repeated after a lost connection too.
+// RunRepeatable is Run for work that detects (by a key written in the same transaction) that it has been done already:
+// it is repeated after a lost connection too.
 func (db *Database) RunRepeatable(ctx context.Context, do func(*Work) error) error {
 	again := func(err error) bool { return IsRetryable(err) || IsConnectionLost(err) }
 	return db.repeat(ctx, again, func() error { return db.once(ctx, true, do) })
 }
 
-// Read does a unit of work that only reads, or that may be done twice: no BEGIN and COMMIT, so a single flush is a single round trip
-// (and, to the server, a single transaction).
+// Read runs a unit of work that only reads, or that may be done twice: without BEGIN and COMMIT, so a single flush is a
+// single round trip (and, to the server, a single transaction).
 func (db *Database) Read(ctx context.Context, do func(*Work) error) error {
 	again := func(err error) bool { return IsRetryable(err) || IsConnectionLost(err) }
 	return db.repeat(ctx, again, func() error { return db.once(ctx, false, do) })
@@ -135,7 +135,8 @@ func (db *Database) once(ctx context.Context, wrapped bool, do func(*Work) error
 		before := usageOf(ctx, conn.Conn())
 		defer func() { trace.add(before, usageOf(context.WithoutCancel(ctx), conn.Conn())) }()
 	}
-	w := &Work{db: db, trace: trace, conn: conn, counters: countersOf(ctx), chain: db.options.Chain, wrapped: wrapped, temp: poolOf(conn.Conn())}
+	w := &Work{db: db, trace: trace, conn: conn, counters: countersOf(ctx), chain: db.options.Chain, wrapped: wrapped,
+		temp: poolOf(conn.Conn())}
 	if w.temp != nil {
 		w.tempBefore = w.temp.Counters
 	}
@@ -155,7 +156,7 @@ func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
 		return err
 	}
 	if w.broken != nil {
-		return w.broken // do went on as if nothing had happened
+		return w.broken // do ignored the error
 	}
 	if err := w.returnAll(ctx); err != nil {
 		return err
@@ -163,7 +164,7 @@ func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
 	if !w.wrapped {
 		return w.Flush(ctx)
 	}
-	// whoever reads a result may refuse it, so COMMIT travels only with statements that nobody reads
+	// COMMIT travels only with statements without a result, since a reader of a result may still refuse
 	if w.answered() {
 		if err := w.Flush(ctx); err != nil {
 			return err
@@ -188,7 +189,7 @@ func (w *Work) rollback(ctx context.Context) {
 	case conn.IsClosed():
 		return
 	case !w.wrapped || conn.PgConn().TxStatus() == 'I':
-		// ended already, well or ill: nobody knows which of the changes are there
+		// ended already, in either way: it is unknown which changes were made
 		if w.temp != nil {
 			w.temp.RolledBack()
 			w.temp.Abandon()

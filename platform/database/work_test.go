@@ -118,7 +118,8 @@ func TestRunRepeatsADeadlockWithoutLosingAnything(t *testing.T) {
 				}()
 			}
 			done.Wait()
-			if got := db.Value(t, "SELECT min(n) + max(n) + sum(moved) FROM things"); got != "10" || retries[0]+retries[1] == 0 {
+			if got := db.Value(t, "SELECT min(n) + max(n) + sum(moved) FROM things"); got != "10" ||
+				retries[0]+retries[1] == 0 {
 				t.Errorf("sum %s, want 4 and 6 moved; retries %v", got, retries)
 			}
 		})
@@ -126,7 +127,8 @@ func TestRunRepeatsADeadlockWithoutLosingAnything(t *testing.T) {
 }
 
 // deadlocking adds 1 to both rows, and by way of a temp table the number of its rows, 3, to one.
-func deadlocking(ctx context.Context, order []int, both *sync.WaitGroup, hear func(error) error) func(*database.Work) error {
+func deadlocking(ctx context.Context, order []int, both *sync.WaitGroup,
+	hear func(error) error) func(*database.Work) error {
 	first := true
 	return func(w *database.Work) error {
 		lent, err := w.Temp(ctx, structures[0])
@@ -147,7 +149,8 @@ func deadlocking(ctx context.Context, order []int, both *sync.WaitGroup, hear fu
 		if err := w.Flush(ctx); err != nil {
 			return hear(err)
 		}
-		w.Queue("move", "UPDATE things SET moved = moved + (SELECT count(*) FROM "+lent[0].Name()+") WHERE id = $1", order[0])
+		w.Queue("move", "UPDATE things SET moved = moved + (SELECT count(*) FROM "+lent[0].Name()+") WHERE id = $1",
+			order[0])
 		return nil
 	}
 }
@@ -209,6 +212,14 @@ func TestLostConnection(t *testing.T) {
 	})
 }
 
+func TestDatabaseThatRefusesUs_IsUnavailable(t *testing.T) {
+	db := databasetest.Open(t)
+	_, err := database.Open(t.Context(), strings.Replace(db.DSN, "@", "x@", 1), database.Options{})
+	if !database.IsUnavailable(err) || database.IsConnectionLost(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestReadHasNoTransactionAroundIt(t *testing.T) {
 	db := setup(t)
 	ctx, counters := database.WithCounters(t.Context())
@@ -229,8 +240,10 @@ func TestReadHasNoTransactionAroundIt(t *testing.T) {
 }
 
 func TestOpenKeepsThePasswordOutOfErrors(t *testing.T) {
-	for _, dsn := range []string{"postgres://u:s3cret@[::1", "host=/none password=s3cret user=u", "postgres://u:s3cret@127.0.0.1:1/x"} {
-		if _, err := database.Open(t.Context(), dsn, database.Options{}); err == nil || strings.Contains(err.Error(), "s3cret") {
+	for _, dsn := range []string{"postgres://u:s3cret@[::1", "host=/none password=s3cret user=u",
+		"postgres://u:s3cret@127.0.0.1:1/x"} {
+		if _, err := database.Open(t.Context(), dsn, database.Options{}); err == nil ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -238,7 +251,8 @@ func TestOpenKeepsThePasswordOutOfErrors(t *testing.T) {
 
 func TestContainingIsAPlainSubstring(t *testing.T) {
 	db := setup(t)
-	for part, want := range map[string]string{"50%": "true", "5_%": "false", `\`: "true", "": "true", "%%": "false", "O": "true"} {
+	for part, want := range map[string]string{"50%": "true", "5_%": "false", `\`: "true", "": "true", "%%": "false",
+		"O": "true"} {
 		if got := db.Value(t, `'50% off \ now' ILIKE $1`, database.Containing(part)); got != want {
 			t.Errorf("%q: %s", part, got)
 		}

@@ -14,7 +14,8 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// classic is a document as platforms of this kind write it: looked for before it is written, its sections deleted and inserted anew row by row.
+// classic writes a document as platforms of this kind do: it looks for the document first, deletes its sections and
+// inserts them again row by row.
 type classic struct {
 	byNumber, byID string
 	sections       []classicSection
@@ -52,14 +53,14 @@ func newClassicSection(meta *metadata.Document, s *metadata.Section) classicSect
 	}
 }
 
-// Look queues what is asked before a new document is written: that neither it nor its number is there.
+// Look queues the checks before a new document is written: neither it nor its number may exist.
 func (s *Store) Look(w *database.Work, d *Document) {
-	taken := func(r pgx.Rows) error { return fmt.Errorf("write %s %s: it is there already", s.meta.Name, d.Number) }
+	taken := func(r pgx.Rows) error { return fmt.Errorf("write %s %s: it exists already", s.meta.Name, d.Number) }
 	w.Queue("look for "+s.meta.Name, s.classic.byID, d.ID).Rows(taken)
 	w.Queue("look for number of "+s.meta.Name, s.classic.byNumber, d.Organisation, d.Number).Rows(taken)
 }
 
-// Lay puts the sections of a document into temp tables, row by row, with their statistics. It may send what is queued.
+// Lay copies the sections of a document to temp tables, row by row, with statistics. It may flush the queue.
 func (s *Store) Lay(ctx context.Context, w *database.Work, d *Document) ([]*temptable.Table, error) {
 	var structures []temptable.Structure
 	for i := range s.classic.sections {
@@ -78,8 +79,8 @@ func (s *Store) Lay(ctx context.Context, w *database.Work, d *Document) ([]*temp
 	return laid, nil
 }
 
-// WriteByRow queues the writing of a document, a new one or over what there is: of the sections all that is there is deleted, and each row is inserted
-// by a statement of its own.
+// WriteByRow queues the writing of a document, new or over an old one: all rows of the sections are deleted, and each
+// row is inserted by its own statement.
 func (s *Store) WriteByRow(w *database.Work, d *Document, isNew bool) {
 	if isNew {
 		w.Queue("write "+s.meta.Name, s.insert, s.header(d)...)
@@ -95,11 +96,13 @@ func (s *Store) WriteByRow(w *database.Work, d *Document, isNew bool) {
 	}
 }
 
-// listOf is the structure of a list of documents referred to.
+// listOf is the structure of a list of referred documents.
 var listOf = temptable.MustDefine([]temptable.Column{{Name: "id", Type: "uuid"}})
 
-// ReadByTemp is Read through a temp table with the list of what is wanted; of none nothing is read. It may send what is queued.
-func (r *ReferenceReader) ReadByTemp(ctx context.Context, w *database.Work, organisation id.ID, ids []id.ID) (*Referred, error) {
+// ReadByTemp is Read through a temp table that lists the wanted documents; an empty list reads nothing. It may flush
+// the queue.
+func (r *ReferenceReader) ReadByTemp(ctx context.Context, w *database.Work, organisation id.ID, ids []id.ID) (*Referred,
+	error) {
 	d := r.empty(len(ids))
 	if len(ids) == 0 {
 		return d, nil

@@ -15,7 +15,7 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Limits of what a request may say.
+// Limits of a request's content.
 const (
 	commentMax = 1000
 	// futureMax is how far ahead of the worker's clock a document may be dated.
@@ -24,16 +24,17 @@ const (
 
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Invalid is what is wrong with a request, in words for the person who made it.
+// Invalid is a mistake in a request, explained to its author.
 type Invalid struct{ Field, Reason string }
 
 func (e *Invalid) Error() string { return e.Field + ": " + e.Reason }
 
 type fields map[string]json.RawMessage
 
-// Given are the attributes that a request may give of a document, those that every document has among them.
+// Given are the attributes that a request may set, including those that every document has.
 func Given(meta *metadata.Document) []metadata.Attribute {
-	return append([]metadata.Attribute{{Name: "date", Type: metadata.Moment}, {Name: "comment", Type: metadata.Text, Length: commentMax}}, meta.Attributes...)
+	return append([]metadata.Attribute{{Name: "date", Type: metadata.Moment},
+		{Name: "comment", Type: metadata.Text, Length: commentMax}}, meta.Attributes...)
 }
 
 // Decode reads a document of a type from JSON: its attributes by name, "comment", "date"
@@ -46,7 +47,7 @@ func Decode(meta *metadata.Document, body []byte, now time.Time) (*Document, err
 	return d, err
 }
 
-// DecodeChange reads what a document is to become: the whole of it. A date not given stays zero, which means the date it has.
+// DecodeChange reads a changed document, complete. Without a date it keeps its date; the field is then zero.
 func DecodeChange(meta *metadata.Document, body []byte, now time.Time) (*Document, error) {
 	if !utf8.Valid(body) {
 		return nil, &Invalid{"body", "not UTF-8"}
@@ -156,7 +157,8 @@ func decodeValue(text json.RawMessage, cell any, a metadata.Attribute) error {
 		}
 	default:
 		if json.Unmarshal(text, cell) != nil {
-			return fmt.Errorf("%s is expected", map[metadata.Type]string{metadata.Integer: "a whole number", metadata.Boolean: "true or false"}[a.Type])
+			return fmt.Errorf("%s is expected", map[metadata.Type]string{metadata.Integer: "a whole number",
+				metadata.Boolean: "true or false"}[a.Type])
 		}
 	}
 	return nil
@@ -169,7 +171,7 @@ func decodeText(text json.RawMessage, v *string, length int) error {
 	if utf8.RuneCountInString(*v) > length {
 		return fmt.Errorf("longer than %d characters", length)
 	}
-	if strings.ContainsRune(*v, 0) { // PostgreSQL keeps no such text
+	if strings.ContainsRune(*v, 0) { // PostgreSQL cannot store it
 		return fmt.Errorf("contains a zero character")
 	}
 	return nil

@@ -17,8 +17,10 @@ import (
 var event = &metadata.Document{
 	Name: "event",
 	Attributes: []metadata.Attribute{
-		{Name: "thing", Type: metadata.Reference, Catalog: "things", Required: true}, {Name: "note", Type: metadata.Text, Length: 5},
-		{Name: "due", Type: metadata.Moment}, {Name: "urgent", Type: metadata.Boolean}, {Name: "level", Type: metadata.Integer},
+		{Name: "thing", Type: metadata.Reference, Catalog: "things", Required: true},
+		{Name: "note", Type: metadata.Text, Length: 5},
+		{Name: "due", Type: metadata.Moment}, {Name: "urgent", Type: metadata.Boolean},
+		{Name: "level", Type: metadata.Integer},
 		{Name: "total", Type: metadata.Money, Computed: true},
 	},
 	Sections: []metadata.Section{{Name: "lines", MinRows: 1, MaxRows: 2, Attributes: []metadata.Attribute{
@@ -31,16 +33,21 @@ const thing = "018bcfe5-687b-7fff-bfff-ffffffffffff"
 var now = time.Date(2025, 6, 1, 12, 0, 0, 123456789, time.UTC)
 
 func TestDecode(t *testing.T) {
-	d, err := document.Decode(event, []byte(`{"thing":"`+thing+`","note":"пять!","due":"2025-01-02T03:04:05+03:00","urgent":true,"level":-7,
-		"date":"2025-05-31T00:00:00Z","comment":"c","lines":[{"quantity":"1.5","price":"2.5"},{"quantity":"0.001"}]}`), now)
+	d, err := document.Decode(event, []byte(`{"thing":"`+thing+
+		`","note":"пять!","due":"2025-01-02T03:04:05+03:00","urgent":true,"level":-7,
+		"date":"2025-05-31T00:00:00Z","comment":"c",
+		"lines":[{"quantity":"1.5","price":"2.5"},{"quantity":"0.001"}]}`), now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := d.Section("lines")
-	if rowset.Column[id.ID](d.Header, "thing")[0].String() != thing || rowset.Column[string](d.Header, "note")[0] != "пять!" || rowset.Column[int64](d.Header, "level")[0] != -7 ||
-		!rowset.Column[bool](d.Header, "urgent")[0] || !rowset.Column[time.Time](d.Header, "due")[0].Equal(time.Date(2025, 1, 2, 0, 4, 5, 0, time.UTC)) ||
+	if rowset.Column[id.ID](d.Header, "thing")[0].String() != thing ||
+		rowset.Column[string](d.Header, "note")[0] != "пять!" || rowset.Column[int64](d.Header, "level")[0] != -7 ||
+		!rowset.Column[bool](d.Header, "urgent")[0] ||
+		!rowset.Column[time.Time](d.Header, "due")[0].Equal(time.Date(2025, 1, 2, 0, 4, 5, 0, time.UTC)) ||
 		d.Comment != "c" || d.Date.Day() != 31 || lines.Rows() != 2 ||
-		rowset.Column[amount.Quantity](lines, "quantity")[1] != 1 || rowset.Column[amount.Money](lines, "price")[0] != 250 || rowset.Column[amount.Money](lines, "price")[1] != 0 {
+		rowset.Column[amount.Quantity](lines, "quantity")[1] != 1 ||
+		rowset.Column[amount.Money](lines, "price")[0] != 250 || rowset.Column[amount.Money](lines, "price")[1] != 0 {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -100,7 +107,8 @@ func TestDecodeRefuses(t *testing.T) {
 
 // What was decoded is within the limits of the metadata, and anything else is an Invalid.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"thing":"` + thing + `","note":"n","due":"2025-01-02T03:04:05Z","urgent":true,"level":1,"lines":[{"quantity":"1.5","price":"2.5"}]}`))
+	f.Add([]byte(`{"thing":"` + thing + `","note":"n","due":"2025-01-02T03:04:05Z","urgent":true,` +
+		`"level":1,"lines":[{"quantity":"1.5","price":"2.5"}]}`))
 	f.Add([]byte(`{"lines":[null,{}],"date":"0000-01-01T00:00:00Z"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		d, err := document.Decode(event, body, now)
@@ -116,7 +124,8 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q was taken", body)
 		}
 		for i, q := range rowset.Column[amount.Quantity](lines, "quantity") {
-			if p := rowset.Column[amount.Money](lines, "price")[i]; q <= 0 || q > amount.QuantityMax || p < 0 || p > amount.MoneyMax {
+			if p := rowset.Column[amount.Money](lines, "price")[i]; q <= 0 || q > amount.QuantityMax || p < 0 ||
+				p > amount.MoneyMax {
 				t.Fatalf("%q: quantity %s, price %s", body, q, p)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package document owns documents as objects: read from a request, checked against their
-// metadata, written with their sections, shown as a card and in a list.
+// Package document owns documents as objects: read from a request, checked against their metadata, written with their
+// sections, shown as a card and in a list.
 package document
 
 import (
@@ -29,9 +29,10 @@ type Document struct {
 // New makes an empty document of a type.
 func New(meta *metadata.Document) *Document { return Of(meta, id.New(), 0) }
 
-// Of makes an empty document that has its id already, with room for so many rows in each section.
+// Of makes an empty document with a given id and room for so many rows in each section.
 func Of(meta *metadata.Document, v id.ID, room int) *Document {
-	d := &Document{Meta: meta, ID: v, Header: rowset.New(meta.Attributes, 1), Sections: make([]*rowset.Table, len(meta.Sections))}
+	d := &Document{Meta: meta, ID: v, Header: rowset.New(meta.Attributes, 1),
+		Sections: make([]*rowset.Table, len(meta.Sections))}
 	d.Header.Grow(1)
 	for i := range meta.Sections {
 		d.Sections[i] = rowset.New(meta.Sections[i].Attributes, room)
@@ -49,12 +50,12 @@ func (d *Document) Section(name string) *rowset.Table {
 	panic("document: no section " + name)
 }
 
-// Recorder is the document as its movements know it.
+// Recorder is the document as its movements refer to it.
 func (d *Document) Recorder() register.Recorder {
 	return register.Recorder{ID: d.ID, Type: d.Meta.Name, Organisation: d.Organisation, Period: d.Date}
 }
 
-// References calls each with every reference of the document that is not empty.
+// References yields every non-empty reference of the document.
 func (d *Document) References(each func(a *metadata.Attribute, v id.ID)) {
 	for _, t := range append([]*rowset.Table{d.Header}, d.Sections...) {
 		for i := range t.Attributes {
@@ -71,17 +72,17 @@ func (d *Document) References(each func(a *metadata.Attribute, v id.ID)) {
 	}
 }
 
-// Copy shares nothing with the document that is written when it is posted.
+// Copy is a deep copy.
 func (d *Document) Copy() *Document {
 	c := *d
-	c.Header, c.Sections = whole(d.Header), nil
+	c.Header, c.Sections = deepCopy(d.Header), nil
 	for _, t := range d.Sections {
-		c.Sections = append(c.Sections, whole(t))
+		c.Sections = append(c.Sections, deepCopy(t))
 	}
 	return &c
 }
 
-func whole(t *rowset.Table) *rowset.Table {
+func deepCopy(t *rowset.Table) *rowset.Table {
 	c := rowset.New(t.Attributes, t.Rows())
 	rows := make([]int, t.Rows())
 	for i := range rows {

@@ -10,8 +10,8 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// list is the parts of a statement that reads a page. The documents of the page are found first, with nothing but what people search by; only they are
-// then joined to all that is shown of what they refer to.
+// list holds the parts of a statement that reads a page. It first finds the page's documents with only the columns that
+// are searched; only those are joined to everything that is shown.
 //
 //	shown ( all or search, conditions, newestFirst names
 type list struct{ shown, all, search, names string }
@@ -20,7 +20,8 @@ const newestFirst = "\nORDER BY d.date DESC, d.id DESC LIMIT $4"
 
 func newList(app *metadata.Application, meta *metadata.Document, header selected) list {
 	from := func(joins string) string {
-		return fmt.Sprintf("SELECT d.* FROM %s d%s\nWHERE d.organisation = $1 AND (d.date, d.id) < ($2, $3)", meta.Table(), joins)
+		return fmt.Sprintf("SELECT d.* FROM %s d%s\nWHERE d.organisation = $1 AND (d.date, d.id) < ($2, $3)",
+			meta.Table(), joins)
 	}
 	looked := selection(app, "d", searchedBy(meta))
 	texts := append([]string{"d.number", "d.comment"}, looked.searched(meta.Search)...)
@@ -32,7 +33,7 @@ func newList(app *metadata.Application, meta *metadata.Document, header selected
 	}
 }
 
-// searchedBy are the references that a type is searched by.
+// searchedBy are the references by which a type is searched.
 func searchedBy(meta *metadata.Document) (all []metadata.Attribute) {
 	for _, name := range meta.Search {
 		a, _ := metadata.Find(meta.Attributes, name)
@@ -41,19 +42,19 @@ func searchedBy(meta *metadata.Document) (all []metadata.Attribute) {
 	return all
 }
 
-// Page asks for a part of the list, newest first.
+// Page selects a part of the list, newest first.
 type Page struct {
 	Organisation id.ID
 	Search       string // a part of the number, comment or a name shown; "" finds all
-	// Where is what references of the header must be, by name; names that are none of them are passed over.
+	// Where holds required values of the header's references, by name; other names are ignored.
 	Where map[string]id.ID
 	Limit int
-	// Before continues after the last document of the page before; zero starts at the newest.
+	// Before is the last document of the previous page; zero starts at the newest.
 	BeforeDate time.Time
 	BeforeID   id.ID
 }
 
-// farFuture stands before every document.
+// farFuture sorts before every document.
 var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // List queues the reading of a page.
@@ -65,7 +66,7 @@ func (s *Store) List(w *database.Work, p Page) *rowset.Table {
 	if p.Search != "" {
 		from, args = s.list.search, append(args, database.Containing(p.Search))
 	}
-	for _, a := range s.meta.Attributes { // in one order, so that there are few texts
+	for _, a := range s.meta.Attributes { // in one order, so that there are few statement texts
 		if v, given := p.Where[a.Name]; given && a.Type == metadata.Reference {
 			args = append(args, v)
 			from += fmt.Sprintf(" AND d.%s = $%d", a.Name, len(args))

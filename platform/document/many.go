@@ -10,6 +10,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 )
 
 // many are the statements for many documents at once.
@@ -18,20 +19,27 @@ type many struct{ hold, read, change string }
 func newMany(meta *metadata.Document) many {
 	columns := []string{"id", "organisation", "number", "date", "author", "comment", "posted", "version"}
 	changed := append([]metadata.Attribute{{Name: "id", Type: metadata.Reference}}, meta.Attributes...)
-	sets, places := []string{"version = d.version + 1"}, []string{"id"}
+	var attributes []string
 	for _, a := range meta.Attributes {
-		columns, places = append(columns, a.Name), append(places, a.Name)
-		sets = append(sets, fmt.Sprintf("%[1]s = n.%[1]s", a.Name))
+		attributes = append(attributes, a.Name)
+	}
+	columns = append(columns, attributes...)
+	sets := append([]string{"version = d.version + 1"}, statement.Each(attributes, "{name} = n.{name}", ", "))
+	if len(attributes) == 0 {
+		sets = sets[:1]
 	}
 	return many{
 		hold: fmt.Sprintf("SELECT id FROM %s WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE", meta.Table()),
 		read: fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($1::uuid[])", strings.Join(columns, ", "), meta.Table()),
-		change: fmt.Sprintf("UPDATE %s d SET %s FROM unnest(%s) AS n (%s) WHERE d.id = n.id", meta.Table(),
-			strings.Join(sets, ", "), rowset.Parameters(1, changed), strings.Join(places, ", ")),
+		change: statement.SQL("UPDATE {headers} d SET {sets} FROM unnest({values}) AS n ({columns}) WHERE d.id = n.id",
+			statement.Names{
+				"headers": meta.Table(), "sets": strings.Join(sets, ", "), "values": rowset.Parameters(1, changed),
+				"columns": strings.Join(append([]string{"id"}, attributes...), ", "),
+			}),
 	}
 }
 
-// HoldMany queues the holding of documents, in one order for all who hold many. At once fails when somebody else has one.
+// HoldMany queues locking documents, always in the same order. It fails at once if another transaction has locked one.
 func (s *Store) HoldMany(w *database.Work, documents []id.ID, atOnce bool) {
 	statement := s.many.hold
 	if atOnce {
@@ -40,7 +48,7 @@ func (s *Store) HoldMany(w *database.Work, documents []id.ID, atOnce bool) {
 	w.Queue("hold "+s.meta.Name, statement, documents)
 }
 
-// ReadMany queues the reading of documents that are held already.
+// ReadMany queues reading documents that are locked already.
 func (s *Store) ReadMany(w *database.Work, documents []id.ID) map[id.ID]*Document {
 	all := make(map[id.ID]*Document, len(documents))
 	w.Queue("read "+s.meta.Name, s.many.read, documents).Rows(func(r pgx.Rows) error {
@@ -75,7 +83,7 @@ func (s *Store) ReadMany(w *database.Work, documents []id.ID) map[id.ID]*Documen
 	return all
 }
 
-// Rewriter gathers changes of the attributes and sections of many documents that stay as they are otherwise.
+// Rewriter gathers changes of attributes and sections of many documents that otherwise stay as they are.
 type Rewriter struct {
 	store    *Store
 	changed  []id.ID
@@ -99,7 +107,7 @@ func (s *Store) Rewriter() *Rewriter {
 	return x
 }
 
-// Change is Store.Change for later; a document in which nothing differs is left alone.
+// Change is a buffered Store.Change; a document without differences is skipped.
 func (x *Rewriter) Change(held, d *Document) {
 	differs := !held.Header.Same(0, d.Header, 0)
 	for i := range x.sections {
@@ -110,7 +118,8 @@ func (x *Rewriter) Change(held, d *Document) {
 			c.erased, c.erasedLines = append(c.erased, d.ID), append(c.erasedLines, line)
 		}
 		for _, line := range lines(come) {
-			c.brought, c.broughtLines, c.organisations = append(c.brought, d.ID), append(c.broughtLines, line), append(c.organisations, d.Organisation)
+			c.brought, c.broughtLines, c.organisations = append(c.brought, d.ID), append(c.broughtLines, line),
+				append(c.organisations, d.Organisation)
 		}
 		c.rows.Add(d.Sections[i], come)
 	}
@@ -135,7 +144,8 @@ func (x *Rewriter) Write(w *database.Work) {
 			w.Queue("take lines out of "+name, s.eraseMany, c.erased, c.erasedLines)
 		}
 		if len(c.brought) > 0 {
-			w.Queue("write lines of "+name, s.insertMany, c.rows.Arrays([]any{c.brought, c.organisations, c.broughtLines})...)
+			w.Queue("write lines of "+name, s.insertMany,
+				c.rows.Arrays([]any{c.brought, c.organisations, c.broughtLines})...)
 		}
 	}
 	*x = *x.store.Rewriter()

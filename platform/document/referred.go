@@ -14,14 +14,14 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Referred are documents of one type that others refer to, with what somebody needs of them.
+// Referred are documents of one type that others refer to, with selected attributes.
 type Referred struct {
 	Rows     *rowset.Table            // id, number, date, posted, attributes
 	Sections map[string]*rowset.Table // document, attributes: the rows of all of them, in the order of lines
-	index    map[id.ID]int            // nil when they are looked through
+	index    map[id.ID]int            // nil for a linear search
 }
 
-// ReferenceReader reads documents of one type by id, with some attributes; its statements are made once.
+// ReferenceReader reads documents of one type by id, with selected attributes; its statements are built once.
 type ReferenceReader struct {
 	meta         *metadata.Document
 	read, listed string
@@ -36,12 +36,13 @@ type referredSection struct {
 
 var (
 	referredOwn = []metadata.Attribute{
-		{Name: "id", Type: metadata.Reference}, {Name: "number", Type: metadata.Text}, {Name: "date", Type: metadata.Moment}, {Name: "posted", Type: metadata.Boolean},
+		{Name: "id", Type: metadata.Reference}, {Name: "number", Type: metadata.Text},
+		{Name: "date", Type: metadata.Moment}, {Name: "posted", Type: metadata.Boolean},
 	}
 	sectionOwn = metadata.Attribute{Name: "document", Type: metadata.Reference}
 )
 
-// NewReferenceReader makes the statements. An attribute of a section is named with it: "lines.item".
+// NewReferenceReader builds the statements. An attribute of a section is written with its section: "lines.item".
 func NewReferenceReader(meta *metadata.Document, attributes ...string) *ReferenceReader {
 	r := &ReferenceReader{meta: meta, shown: slices.Clone(referredOwn)}
 	for _, name := range attributes {
@@ -53,12 +54,15 @@ func NewReferenceReader(meta *metadata.Document, attributes ...string) *Referenc
 		s := r.section(section)
 		s.shown = append(s.shown, *needed(meta.Name, sectionOf(meta, section).Attributes, column))
 	}
-	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND organisation = $1", columnsOf(r.shown), meta.Table())
+	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND organisation = $1", columnsOf(r.shown),
+		meta.Table())
 	r.listed = listedSQL("id", meta.Table(), r.shown)
 	for i := range r.sections {
 		s := &r.sections[i]
-		s.listed = listedSQL("document", meta.SectionTable(sectionOf(meta, s.name)), s.shown) + " ORDER BY document, line"
-		s.read = fmt.Sprintf("SELECT %s FROM %s WHERE document = ANY ($2::uuid[]) AND organisation = $1 ORDER BY document, line",
+		s.listed = listedSQL("document", meta.SectionTable(sectionOf(meta, s.name)), s.shown) +
+			" ORDER BY document, line"
+		s.read = fmt.Sprintf("SELECT %s FROM %s WHERE document = ANY ($2::uuid[]) AND organisation = $1 ORDER BY "+
+			"document, line",
 			columnsOf(s.shown), meta.SectionTable(sectionOf(meta, s.name)))
 	}
 	return r
@@ -99,7 +103,7 @@ func columnsOf(attributes []metadata.Attribute) string {
 	return strings.Join(names, ", ")
 }
 
-// empty, with room for so many documents, and for the sections of some.
+// empty has room for so many documents, and for the sections of some.
 func (r *ReferenceReader) empty(capacity int, of ...*Document) *Referred {
 	d := &Referred{Rows: rowset.New(r.shown, capacity)}
 	if len(r.sections) > 0 {
@@ -116,7 +120,7 @@ func (r *ReferenceReader) empty(capacity int, of ...*Document) *Referred {
 	return d
 }
 
-// Read queues the reading of documents of the organisation; of none nothing is read.
+// Read queues reading documents of the organisation; an empty list reads nothing.
 func (r *ReferenceReader) Read(w *database.Work, organisation id.ID, ids []id.ID) *Referred {
 	d := r.empty(len(ids))
 	if len(ids) == 0 {
@@ -144,12 +148,13 @@ func (d *Referred) scanSection(read *database.Statement, name string) {
 	read.Rows(func(rows pgx.Rows) error { return into.Scan(rows) })
 }
 
-// listedSQL wants the name of a temp table that lists what is wanted.
+// listedSQL needs the name of the temp table that lists the wanted documents.
 func listedSQL(column, table string, shown []metadata.Attribute) string {
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (SELECT l.id FROM %%s l) AND organisation = $1", columnsOf(shown), table, column)
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (SELECT l.id FROM %%s l) AND organisation = $1", columnsOf(shown),
+		table, column)
 }
 
-// Of are documents that are known already, as Read would have found them.
+// Of makes the result of Read from documents that are already known.
 func (r *ReferenceReader) Of(documents ...*Document) *Referred {
 	found := r.empty(len(documents), documents...)
 	for _, d := range documents {
@@ -170,7 +175,7 @@ func (r *ReferenceReader) Of(documents ...*Document) *Referred {
 	return found
 }
 
-// Row is where a document stands in Rows.
+// Row is the position of a document in Rows.
 func (d *Referred) Row(v id.ID) (row int, found bool) {
 	if d.index == nil {
 		row = slices.Index(rowset.ColumnAt[id.ID](d.Rows, 0), v)
@@ -180,7 +185,7 @@ func (d *Referred) Row(v id.ID) (row int, found bool) {
 	return row, found
 }
 
-// Lines are where the rows of one document stand in a section.
+// Lines are the positions of a document's rows in a section.
 func (d *Referred) Lines(section string, v id.ID) (rows []int) {
 	for row, of := range rowset.Column[id.ID](d.Sections[section], "document") {
 		if of == v {
@@ -188,4 +193,15 @@ func (d *Referred) Lines(section string, v id.ID) (rows []int) {
 		}
 	}
 	return rows
+}
+
+// Only is a part of the documents, which the caller may change.
+func (d *Referred) Only(ids []id.ID) *Referred {
+	own := &Referred{Rows: rowset.New(d.Rows.Attributes, len(ids)), Sections: d.Sections}
+	for _, v := range ids {
+		if row, found := d.Row(v); found {
+			own.Rows.Add(d.Rows, []int{row})
+		}
+	}
+	return own
 }

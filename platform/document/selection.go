@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/statement"
 )
 
-// selected is a list of attributes as shown to people: each reference is followed by the name of what it refers to, of a document by its number.
+// selected is a list of attributes as shown to people: each reference is followed by the name of its target, or by a
+// document's number.
 type selected struct {
 	columns, joins string
 	shown          []metadata.Attribute
-	labels         map[string][]string // reference → what people may search it by
+	labels         map[string][]string // reference → texts by which people may search it
 	joined         int
 }
 
@@ -40,7 +42,9 @@ func selection(app *metadata.Application, table string, attributes []metadata.At
 func (s *selected) join(table, reference, referred, shown string) {
 	s.joined++
 	alias := fmt.Sprintf("r%d", s.joined)
-	s.joins += fmt.Sprintf("\nLEFT JOIN %s %s ON %[2]s.id = %s.%s", referred, alias, table, reference)
+	s.joins += "\n" + statement.SQL("LEFT JOIN {referred} {alias} ON {alias}.id = {table}.{reference}", statement.Names{
+		"referred": referred, "alias": alias, "table": table, "reference": reference,
+	})
 	s.labels[reference] = append(s.labels[reference], alias+"."+shown)
 }
 
@@ -49,7 +53,7 @@ func (s *selected) label(reference, suffix string) {
 	s.shown = append(s.shown, metadata.Attribute{Name: reference + suffix, Type: metadata.Text})
 }
 
-// searched are the texts of the references people search by.
+// searched are the texts of the references that people search by.
 func (s selected) searched(references []string) (texts []string) {
 	for _, name := range references {
 		for _, label := range s.labels[name] {

@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Store writes and reads the documents of one type; its statements are made once.
+// Store writes and reads the documents of one type; its statements are built once.
 type Store struct {
 	meta                 *metadata.Document
 	insert, update, hold string
@@ -32,18 +32,21 @@ type section struct {
 
 // own are the columns that every document shows first.
 var own = []metadata.Attribute{
-	{Name: "id", Type: metadata.Reference}, {Name: "number", Type: metadata.Text}, {Name: "date", Type: metadata.Moment},
-	{Name: "posted", Type: metadata.Boolean}, {Name: "version", Type: metadata.Integer}, {Name: "comment", Type: metadata.Text},
+	{Name: "id", Type: metadata.Reference}, {Name: "number", Type: metadata.Text},
+	{Name: "date", Type: metadata.Moment},
+	{Name: "posted", Type: metadata.Boolean}, {Name: "version", Type: metadata.Integer},
+	{Name: "comment", Type: metadata.Text},
 }
 
-// NewStore makes the statements.
+// NewStore builds the statements.
 func NewStore(app *metadata.Application, meta *metadata.Document) *Store {
 	s := &Store{meta: meta, classic: newClassic(meta)}
 	header := selection(app, "d", meta.Attributes)
 	s.shown = append(append([]metadata.Attribute{}, own...), header.shown...)
 	s.insert, s.update, s.hold = insertSQL(meta), updateSQL(meta), holdSQL(meta)
 	s.many = newMany(meta)
-	from := fmt.Sprintf("SELECT d.id, d.number, d.date, d.posted, d.version, d.comment%s\nFROM %s d%s\nWHERE d.organisation = $1", header.columns, meta.Table(), header.joins)
+	from := fmt.Sprintf("SELECT d.id, d.number, d.date, d.posted, d.version, d.comment%s\nFROM %s d%s\nWHERE "+
+		"d.organisation = $1", header.columns, meta.Table(), header.joins)
 	s.card = from + " AND d.id = $2"
 	s.list = newList(app, meta, header)
 	for i := range meta.Sections {
@@ -60,14 +63,19 @@ func newSection(app *metadata.Application, meta *metadata.Document, s *metadata.
 	}
 	list, arrays := strings.Join(columns, ", "), rowset.Parameters(4, s.Attributes)
 	return section{
-		insert: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT $1, $2, s.line, s.%s\nFROM unnest($3::integer[], %s) AS s (line, %s)",
+		insert: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT $1, $2, s.line, s.%s\nFROM "+
+			"unnest($3::integer[], %s) AS s (line, %s)",
 			meta.SectionTable(s), list, strings.Join(columns, ", s."), arrays, list),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE document = $1 AND line = ANY ($2::integer[])", meta.SectionTable(s)),
-		load:  fmt.Sprintf("SELECT %s FROM %s WHERE document = $1 AND organisation = $2 ORDER BY line", list, meta.SectionTable(s)),
-		insertMany: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], %s)",
+		load: fmt.Sprintf("SELECT %s FROM %s WHERE document = $1 AND organisation = $2 ORDER BY line", list,
+			meta.SectionTable(s)),
+		insertMany: fmt.Sprintf("INSERT INTO %s (document, organisation, line, %s)\nSELECT * FROM "+
+			"unnest($1::uuid[], $2::uuid[], $3::integer[], %s)",
 			meta.SectionTable(s), list, arrays),
-		eraseMany: fmt.Sprintf("DELETE FROM %s s USING unnest($1::uuid[], $2::integer[]) AS g (document, line) WHERE s.document = g.document AND s.line = g.line", meta.SectionTable(s)),
-		loadMany:  fmt.Sprintf("SELECT document, %s FROM %s WHERE document = ANY ($1::uuid[]) ORDER BY document, line", list, meta.SectionTable(s)),
+		eraseMany: fmt.Sprintf("DELETE FROM %s s USING unnest($1::uuid[], $2::integer[]) AS g (document, line) "+
+			"WHERE s.document = g.document AND s.line = g.line", meta.SectionTable(s)),
+		loadMany: fmt.Sprintf("SELECT document, %s FROM %s WHERE document = ANY ($1::uuid[]) ORDER BY document, line",
+			list, meta.SectionTable(s)),
 		read: fmt.Sprintf("SELECT s.line%s\nFROM %s s%s\nWHERE s.organisation = $1 AND s.document = $2 ORDER BY s.line",
 			rows.columns, meta.SectionTable(s), rows.joins),
 		shown: append([]metadata.Attribute{{Name: "line", Type: metadata.Integer}}, rows.shown...),
@@ -77,7 +85,7 @@ func newSection(app *metadata.Application, meta *metadata.Document, s *metadata.
 // Meta describes the type.
 func (s *Store) Meta() *metadata.Document { return s.meta }
 
-// Shown are the attributes that cards and lists show of a document, and those of the rows of each section.
+// Shown are the attributes that cards and lists show of a document, and those of each section's rows.
 func (s *Store) Shown() (header []metadata.Attribute, sections [][]metadata.Attribute) {
 	for i := range s.sections {
 		sections = append(sections, s.sections[i].shown)
@@ -85,11 +93,13 @@ func (s *Store) Shown() (header []metadata.Attribute, sections [][]metadata.Attr
 	return s.shown, sections
 }
 
-// Card queues the reading of one document: its header, with no row when the organisation has no such document, and its sections.
+// Card queues reading one document: its header, without a row if the organisation has no such document, and its
+// sections.
 func (s *Store) Card(w *database.Work, organisation, document id.ID) (header *rowset.Table, sections []*rowset.Table) {
 	header = into(w.Queue("card of "+s.meta.Name, s.card, organisation, document), s.shown, 1)
 	for i := range s.sections {
-		sections = append(sections, into(w.Queue("rows of "+s.meta.Name, s.sections[i].read, organisation, document), s.sections[i].shown, 0))
+		sections = append(sections, into(w.Queue("rows of "+s.meta.Name, s.sections[i].read, organisation, document),
+			s.sections[i].shown, 0))
 	}
 	return header, sections
 }

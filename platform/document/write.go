@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// firstAttribute is the parameter of the first attribute in a statement that writes a header.
+// firstAttribute is the number of the first attribute's parameter in a statement that writes a header.
 const firstAttribute = 8
 
 func insertSQL(meta *metadata.Document) string {
@@ -24,13 +24,14 @@ func insertSQL(meta *metadata.Document) string {
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", meta.Table(), columns, parameters)
 }
 
-// updateSQL has the parameters of insertSQL; number and author stay what they were.
+// updateSQL has the parameters of insertSQL; number and author do not change.
 func updateSQL(meta *metadata.Document) string {
 	sets := "date = $4, comment = $6, posted = $7, version = version + 1"
 	for i, a := range meta.Attributes {
 		sets += fmt.Sprintf(", %s = $%d", a.Name, firstAttribute+i)
 	}
-	return fmt.Sprintf("UPDATE %s SET %s WHERE id = $1 AND organisation = $2 AND number = $3 AND author = $5", meta.Table(), sets)
+	return fmt.Sprintf("UPDATE %s SET %s WHERE id = $1 AND organisation = $2 AND number = $3 AND author = $5",
+		meta.Table(), sets)
 }
 
 func holdSQL(meta *metadata.Document) string {
@@ -38,7 +39,8 @@ func holdSQL(meta *metadata.Document) string {
 	for _, a := range meta.Attributes {
 		columns = append(columns, a.Name)
 	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE id = $1 AND organisation = $2 FOR UPDATE", strings.Join(columns, ", "), meta.Table())
+	return fmt.Sprintf("SELECT %s FROM %s WHERE id = $1 AND organisation = $2 FOR UPDATE", strings.Join(columns, ", "),
+		meta.Table())
 }
 
 // Write queues a new document.
@@ -49,7 +51,7 @@ func (s *Store) Write(w *database.Work, d *Document) {
 	}
 }
 
-// Change queues the writing of a document over what was held of it; of the sections only the rows that differ.
+// Change queues writing a document over its locked old state; of the sections only rows that differ are written.
 func (s *Store) Change(w *database.Work, held, d *Document) {
 	w.Queue("change "+s.meta.Name, s.update, s.header(d)...)
 	for i := range s.sections {
@@ -82,7 +84,7 @@ func (s *Store) rewrite(w *database.Work, section int, d *Document, before *rows
 	w.Queue("write "+name, s.sections[section].insert, rows.Arrays([]any{d.ID, d.Organisation, lines(come)})...)
 }
 
-// lines are counted from 1.
+// lines are numbered from 1
 func lines(rows []int) []int32 {
 	result := make([]int32, len(rows))
 	for i, row := range rows {
@@ -91,8 +93,8 @@ func lines(rows []int) []int32 {
 	return result
 }
 
-// Hold queues the reading of a document, which nobody else can change then until the transaction ends. Its version is
-// zero when the organisation has no such document.
+// Hold queues locking and reading a document; nobody else can change it until the transaction ends. Its version is zero
+// if the organisation has no such document.
 func (s *Store) Hold(w *database.Work, organisation, document id.ID) *Document {
 	d := New(s.meta)
 	d.ID, d.Organisation = document, organisation
@@ -107,7 +109,9 @@ func (s *Store) Hold(w *database.Work, organisation, document id.ID) *Document {
 	})
 	for i := range s.sections {
 		into := d.Sections[i]
-		w.Queue("rows of "+s.meta.Name, s.sections[i].load, document, organisation).Rows(func(r pgx.Rows) error { return into.Scan(r) })
+		w.Queue("rows of "+s.meta.Name, s.sections[i].load, document, organisation).Rows(func(r pgx.Rows) error {
+			return into.Scan(r)
+		})
 	}
 	return d
 }

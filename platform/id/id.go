@@ -1,4 +1,4 @@
-// Package id owns references: UUIDv7 values that pass to and from PostgreSQL as they are.
+// Package id owns references: UUIDv7 values that are passed to and from PostgreSQL in binary.
 package id
 
 import (
@@ -17,20 +17,20 @@ var errFormat = errors.New("not a reference: 36 characters expected")
 // ID refers to a catalog element or a document. The zero ID is the empty reference.
 type ID [16]byte
 
-// New makes an ID that sorts after the ones made before it (in this process).
+// New makes an ID that sorts after those made before it in this process.
 func New() ID { return ID(uuid.Must(uuid.NewV7())) }
 
-// At makes the ID of a given moment from given randomness: the same arguments, the same ID.
+// At makes an ID from a moment and given random bytes: equal arguments give equal IDs.
 func At(moment time.Time, high, low uint64) (v ID) {
 	binary.BigEndian.PutUint64(v[:8], uint64(moment.UnixMilli())<<16|high&0xfff|0x7000)
 	binary.BigEndian.PutUint64(v[8:], low&(1<<62-1)|1<<63)
 	return v
 }
 
-// Moment is when it was made, to the millisecond.
+// Moment is the time of creation, to the millisecond.
 func (v ID) Moment() time.Time { return time.UnixMilli(int64(binary.BigEndian.Uint64(v[:8]) >> 16)) }
 
-// Parse reads the usual 36-character form.
+// Parse parses the usual 36-character form.
 func Parse(s string) (ID, error) {
 	if len(s) != 36 { // the library would also take braces and URNs
 		return ID{}, errFormat

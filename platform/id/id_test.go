@@ -41,7 +41,8 @@ func TestParseTakesOneFormOnly(t *testing.T) {
 	if v, err := id.Parse(good); err != nil || v.String() != good {
 		t.Errorf("%s: got %s, %v", good, v, err)
 	}
-	for _, bad := range []string{"", "{" + good + "}", "urn:uuid:" + good, "018bcfe5687b7fffbfffffffffffffff", good[:35] + "g", good + " "} {
+	for _, bad := range []string{"", "{" + good + "}", "urn:uuid:" + good, "018bcfe5687b7fffbfffffffffffffff",
+		good[:35] + "g", good + " "} {
 		if _, err := id.Parse(bad); err == nil {
 			t.Errorf("%q was taken", bad)
 		}

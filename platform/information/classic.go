@@ -10,13 +10,16 @@ import (
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 	"plimsoll/platform/temptable"
 )
 
-// classic is an information register as platforms of this kind write and read it: by temp tables, one row per statement.
+// classic writes and reads an information register as platforms of this kind do: through temp tables, one row per
+// statement.
 type classic struct {
-	keys, found, laid       temptable.Structure
-	find, eraseAll, one, in string
+	keys, found, laid temptable.Structure
+	find, in          statement.Template
+	eraseAll, one     string
 }
 
 const placeColumn = "place"
@@ -35,31 +38,37 @@ func newClassic(meta *metadata.Information) classic {
 		values += fmt.Sprintf(", $%d", 6+i)
 	}
 	return classic{
-		keys: temptable.MustDefine(numbered(meta.Dimensions), keys...), found: temptable.MustDefine(numbered(meta.Resources)), laid: temptable.MustDefine(numbered(fields)),
+		keys:  temptable.MustDefine(numbered(meta.Dimensions), keys...),
+		found: temptable.MustDefine(numbered(meta.Resources)), laid: temptable.MustDefine(numbered(fields)),
 		find:     findSQL(meta),
 		eraseAll: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1", meta.Table()),
-		one:      fmt.Sprintf("INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s) VALUES (%s)", meta.Table(), columns("", fields), values),
-		in:       fmt.Sprintf("SELECT %s FROM %%s ORDER BY %s", placeColumn, columns("", meta.Dimensions)),
+		one: fmt.Sprintf("INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s) VALUES (%s)",
+			meta.Table(), columns("", fields), values),
+		in: statement.Late("SELECT {place} FROM {laid} ORDER BY {key}", statement.Names{
+			"place": placeColumn, "key": columns("", meta.Dimensions),
+		}, "laid"),
 	}
 }
 
-// SliceByTemp is Slice through temp tables: one of the keys, one of what is found. It sends what is queued.
-func (r *Register) SliceByTemp(ctx context.Context, w *database.Work, by register.Recorder, keys *rowset.Table) (*Slice, error) {
+// SliceByTemp is Slice through temp tables, one for the keys and one for the result. It flushes the queue.
+func (r *Register) SliceByTemp(ctx context.Context, w *database.Work, by register.Recorder, keys *rowset.Table) (*Slice,
+	error) {
 	t, err := w.Temp(ctx, r.classic.keys, r.classic.found)
 	if err != nil {
 		return nil, err
 	}
 	listed, found := t[0], t[1]
 	keys.Fill(w, listed, "keys of "+r.meta.Name)
-	w.Fill(found, "find slice of "+r.meta.Name, fmt.Sprintf(r.classic.find, found.Name(), listed.Name()), by.Organisation, by.ID, by.Period)
+	w.Fill(found, "find slice of "+r.meta.Name, r.classic.find.SQL(found.Name(), listed.Name()),
+		by.Organisation, by.ID, by.Period)
 	w.Analyze(found)
 	s := NewSlice(r.meta, keys.Rows())
 	s.scan(w.Queue("read slice of "+r.meta.Name, "SELECT * FROM "+found.Name()))
 	return s, w.Flush(ctx)
 }
 
-// ReplaceByRow is Replace in the classic manner: what the recorder states is deleted and inserted anew row by row, in the order of the keys, which the
-// server says as it does for Replace. It sends what is queued, and queues more.
+// ReplaceByRow is Replace in the classic way: the recorder's records are deleted and inserted again row by row, in the
+// order of the keys, which the server determines as for Replace. It flushes the queue, and queues more.
 func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by register.Recorder, after *Records) error {
 	t, err := w.Temp(ctx, r.classic.laid)
 	if err != nil {
@@ -68,7 +77,7 @@ func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by regist
 	after.Rows.Fill(w, t[0], "lay "+r.meta.Name)
 	w.Queue("erase "+r.meta.Name, r.classic.eraseAll, by.ID)
 	var order []int
-	w.Queue("order "+r.meta.Name, fmt.Sprintf(r.classic.in, t[0].Name())).Rows(func(rows pgx.Rows) error {
+	w.Queue("order "+r.meta.Name, r.classic.in.SQL(t[0].Name())).Rows(func(rows pgx.Rows) error {
 		order = append(order, 0)
 		return rows.Scan(&order[len(order)-1])
 	})
@@ -76,7 +85,8 @@ func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by regist
 		return err
 	}
 	for _, line := range order {
-		w.Queue("record in "+r.meta.Name, r.classic.one, after.Rows.Values([]any{by.ID, line, by.Type, by.Organisation, by.Period}, line-1)...)
+		w.Queue("record in "+r.meta.Name, r.classic.one,
+			after.Rows.Values([]any{by.ID, line, by.Type, by.Organisation, by.Period}, line-1)...)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package information owns information registers: what documents state about a key, each key once. That no two documents state the
-// same is kept by a unique index, so nothing has to be locked or read for it.
+// Package information owns information registers: facts that documents state, at most one for each key. A unique index
+// ensures that, so nothing has to be locked or read.
 package information
 
 import (
@@ -16,6 +16,7 @@ import (
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 )
 
 // Records is the record set of one recorder: dimensions and resources.
@@ -29,7 +30,7 @@ func NewRecords(meta *metadata.Information) *Records {
 	return &Records{meta.Name, rowset.New(fields(meta), 1)}
 }
 
-// known are the fields of registers: they are asked for with every record set.
+// known caches the fields of registers, which every record set needs.
 var known sync.Map // *metadata.Information to []metadata.Attribute
 
 func fields(meta *metadata.Information) []metadata.Attribute {
@@ -40,32 +41,36 @@ func fields(meta *metadata.Information) []metadata.Attribute {
 	return all.([]metadata.Attribute)
 }
 
-// Slice is what is stated under some keys, in their order.
+// Slice holds the facts for some keys, in the keys' order.
 type Slice struct {
 	Found     []bool
 	Resources *rowset.Table
 }
 
-// NewSlice knows nothing yet about so many keys.
+// NewSlice is an empty slice for so many keys.
 func NewSlice(meta *metadata.Information, keys int) *Slice {
 	s := &Slice{make([]bool, keys), rowset.New(meta.Resources, keys)}
 	s.Resources.Grow(keys)
 	return s
 }
 
-// Register reads and writes one register; its statements are made once.
+// Register reads and writes one register; its statements are built once.
 type Register struct {
 	meta                       *metadata.Information
 	write, erase, read, lookup string
+	readMany                   string
 	classic                    classic
 }
 
-// New makes the statements.
+// New builds the statements.
 func New(meta *metadata.Information) *Register {
 	return &Register{
 		meta: meta, write: writeSQL(meta), lookup: lookupSQL(meta), classic: newClassic(meta),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table()),
-		read:  fmt.Sprintf("SELECT %s FROM %s WHERE recorder = $1 ORDER BY line", columns("", meta.Fields()), meta.Table()),
+		read: fmt.Sprintf("SELECT %s FROM %s WHERE recorder = $1 ORDER BY line", columns("", meta.Fields()),
+			meta.Table()),
+		readMany: fmt.Sprintf("SELECT recorder, %s FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line",
+			columns("", meta.Fields()), meta.Table()),
 	}
 }
 
@@ -75,19 +80,38 @@ func (r *Register) Meta() *metadata.Information { return r.meta }
 // Read queues the reading of a recorder's record set, in the order of its lines.
 func (r *Register) Read(w *database.Work, recorder id.ID) *Records {
 	records := NewRecords(r.meta)
-	w.Queue("read records in "+r.meta.Name, r.read, recorder).Rows(func(rows pgx.Rows) error { return records.Rows.Scan(rows) })
+	w.Queue("read records in "+r.meta.Name, r.read, recorder).Rows(func(rows pgx.Rows) error {
+		return records.Rows.Scan(rows)
+	})
 	return records
 }
 
-// Slice queues the reading of what others than the recorder state under keys (a table of the dimensions), of a periodic register the last
-// before or at the moment.
+// ReadMany queues the reading of the record sets of several recorders.
+func (r *Register) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Records {
+	all := make(map[id.ID]*Records, len(recorders))
+	w.Queue("read records in "+r.meta.Name, r.readMany, recorders).Rows(func(rows pgx.Rows) error {
+		var recorder id.ID
+		one := NewRecords(r.meta)
+		err := rows.Scan(append([]any{&recorder}, one.Rows.Cells(one.Rows.Grow(1))...)...)
+		if all[recorder] == nil {
+			all[recorder] = one
+		} else {
+			all[recorder].Rows.Add(one.Rows, []int{0})
+		}
+		return err
+	})
+	return all
+}
+
+// Slice queues reading what recorders other than this one state under the keys (a table of the dimensions); in a
+// periodic register the last fact at or before the moment.
 func (r *Register) Slice(w *database.Work, by register.Recorder, keys *rowset.Table) *Slice {
 	s := NewSlice(r.meta, keys.Rows())
 	s.scan(w.Queue("read slice of "+r.meta.Name, r.lookup, keys.Arrays([]any{by.Organisation, by.ID, by.Period})...))
 	return s
 }
 
-// scan puts each row of a result where its key stands, whose number comes first.
+// scan puts each row of a result at its key, whose number is the first column.
 func (s *Slice) scan(read *database.Statement) {
 	read.Rows(func(rows pgx.Rows) error {
 		var row int
@@ -100,12 +124,12 @@ func (s *Slice) scan(read *database.Statement) {
 	})
 }
 
-// Replace queues the change of a recorder's record set, which was of the period was, into another one; an empty one removes it. Only rows
-// that differ are written. The caller holds the recorder's document.
+// Replace queues changing a recorder's record set from was, with its period, to another one; an empty one removes it.
+// Only rows that differ are written. The caller has locked the recorder's document.
 func (r *Register) Replace(w *database.Work, by register.Recorder, was time.Time, before, after *Records) {
 	gone, come := rowset.Difference(before.Rows, after.Rows)
 	if !was.Equal(by.Period) {
-		gone, come = whole(before.Rows), whole(after.Rows)
+		gone, come = allRows(before.Rows), allRows(after.Rows)
 	}
 	if len(gone) > 0 {
 		w.Queue("take back from "+r.meta.Name, r.erase, by.ID, lines(gone))
@@ -113,11 +137,12 @@ func (r *Register) Replace(w *database.Work, by register.Recorder, was time.Time
 	if len(come) > 0 {
 		rows := rowset.New(after.Rows.Attributes, len(come))
 		rows.Add(after.Rows, come)
-		w.Queue("record in "+r.meta.Name, r.write, rows.Arrays([]any{by.ID, by.Type, by.Organisation, by.Period, lines(come)})...)
+		w.Queue("record in "+r.meta.Name, r.write,
+			rows.Arrays([]any{by.ID, by.Type, by.Organisation, by.Period, lines(come)})...)
 	}
 }
 
-func whole(t *rowset.Table) []int {
+func allRows(t *rowset.Table) []int {
 	rows := make([]int, t.Rows())
 	for i := range rows {
 		rows[i] = i
@@ -125,7 +150,7 @@ func whole(t *rowset.Table) []int {
 	return rows
 }
 
-// lines are counted from 1.
+// lines are numbered from 1
 func lines(rows []int) []int32 {
 	result := make([]int32, len(rows))
 	for i, row := range rows {
@@ -134,23 +159,32 @@ func lines(rows []int) []int32 {
 	return result
 }
 
-// writeSQL inserts in the order of the keys: who has to wait for another one to state the same waits in one order.
+// writeSQL inserts in the order of the keys, so that waits for others that state the same key always have the same
+// order.
 func writeSQL(meta *metadata.Information) string {
 	fields := meta.Fields()
-	return fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s)
-SELECT $1, r.line, $2, $3, $4, %s FROM unnest($5::integer[], %s) AS r (line, %s) ORDER BY %s`,
-		meta.Table(), columns("", fields), columns("r.", fields), rowset.Parameters(6, fields), columns("", fields), columns("r.", meta.Dimensions))
+	return statement.SQL(`INSERT INTO {records} (recorder, line, recorder_type, organisation, period, {columns})
+SELECT $1, r.line, $2, $3, $4, {columns_of_row} FROM unnest($5::integer[], {values}) AS r (line, {columns})
+ORDER BY {key}`, statement.Names{
+		"records": meta.Table(), "columns": columns("", fields), "columns_of_row": columns("r.", fields),
+		"values": rowset.Parameters(6, fields), "key": columns("r.", meta.Dimensions),
+	})
 }
 
 func lookupSQL(meta *metadata.Information) string {
-	return fmt.Sprintf(`SELECT %s
-FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
-%s`, shown(meta, "k.line::integer"), rowset.Parameters(4, meta.Dimensions), columns("", meta.Dimensions), lastSQL(meta))
+	return statement.SQL(`SELECT {shown}
+FROM unnest({keys}) WITH ORDINALITY AS k ({dimensions}, line)
+{last}`, statement.Names{
+		"shown": shown(meta, "k.line::integer"), "keys": rowset.Parameters(4, meta.Dimensions),
+		"dimensions": columns("", meta.Dimensions), "last": lastSQL(meta),
+	})
 }
 
-// findSQL wants the names of the temp table that is filled and of that with the keys.
-func findSQL(meta *metadata.Information) string {
-	return fmt.Sprintf("INSERT INTO %%s SELECT %s FROM %%s k %s", shown(meta, "k."+placeColumn), lastSQL(meta))
+// findSQL needs the names of the temp tables for the result and for the keys.
+func findSQL(meta *metadata.Information) statement.Template {
+	return statement.Late("INSERT INTO {found} SELECT {shown} FROM {keys} k {last}", statement.Names{
+		"shown": shown(meta, "k."+placeColumn), "last": lastSQL(meta),
+	}, "found", "keys")
 }
 
 func shown(meta *metadata.Information, place string) string {
@@ -160,18 +194,23 @@ func shown(meta *metadata.Information, place string) string {
 	return place + ", " + columns("t.", meta.Resources)
 }
 
-// lastSQL joins to a key k what others than $2 state in the organisation $1, of a periodic register the last before or at the moment $3.
+// lastSQL joins to a key k what recorders other than $2 state in the organisation $1; in a periodic register the last
+// fact at or before the moment $3.
 func lastSQL(meta *metadata.Information) string {
-	var matches []string
-	for _, a := range meta.Dimensions {
-		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
-	}
-	when := "$3::timestamptz IS NOT NULL" // what is not periodic holds always
+	when := "$3::timestamptz IS NOT NULL" // without periods a fact always holds
 	if meta.Periodic {
 		when = "t.period <= $3"
 	}
-	return fmt.Sprintf("CROSS JOIN LATERAL (SELECT * FROM %s t WHERE t.organisation = $1 AND %s AND t.recorder <> $2 AND %s ORDER BY t.period DESC LIMIT 1) t",
-		meta.Table(), strings.Join(matches, " AND "), when)
+	var dimensions []string
+	for _, a := range meta.Dimensions {
+		dimensions = append(dimensions, a.Name)
+	}
+	return statement.SQL(`CROSS JOIN LATERAL (SELECT * FROM {records} t
+	WHERE t.organisation = $1 AND {matches} AND t.recorder <> $2 AND {when} ORDER BY t.period DESC LIMIT 1) t`,
+		statement.Names{
+			"records": meta.Table(), "matches": statement.Each(dimensions, "t.{name} = k.{name}", " AND "),
+			"when": when,
+		})
 }
 
 func columns(prefix string, attributes []metadata.Attribute) string {

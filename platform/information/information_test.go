@@ -19,6 +19,7 @@ import (
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/schema"
+	"plimsoll/test/patience"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -30,7 +31,9 @@ var (
 		Name: "test", Version: 1, Catalogs: []metadata.Catalog{{Name: "things"}},
 		Information: []metadata.Information{
 			{Name: "numbers", Dimensions: []metadata.Attribute{thing, word}},
-			{Name: "prices", Periodic: true, Dimensions: []metadata.Attribute{thing}, Resources: []metadata.Attribute{{Name: "price", Type: metadata.Money}, {Name: "unit", Type: metadata.Text, Length: 5}}},
+			{Name: "prices", Periodic: true, Dimensions: []metadata.Attribute{thing},
+				Resources: []metadata.Attribute{{Name: "price", Type: metadata.Money},
+					{Name: "unit", Type: metadata.Text, Length: 5}}},
 		},
 	}
 	organisation = id.New()
@@ -66,7 +69,8 @@ func records(name string, rows ...[]any) *information.Records {
 }
 
 // replace is what a document does that had nothing before.
-func (b bench) replace(r *information.Register, who register.Recorder, was time.Time, before, after *information.Records) error {
+func (b bench) replace(r *information.Register, who register.Recorder, was time.Time, before,
+	after *information.Records) error {
 	return b.db.Run(b.Context(), func(w *database.Work) error { r.Replace(w, who, was, before, after); return nil })
 }
 
@@ -77,13 +81,18 @@ func (b bench) slice(who register.Recorder, things ...id.ID) string {
 		keys.Append(v)
 	}
 	var s *information.Slice
-	if err := b.db.Read(b.Context(), func(w *database.Work) error { s = b.prices.Slice(w, who, keys); return nil }); err != nil {
+	if err := b.db.Read(b.Context(), func(w *database.Work) error {
+		s = b.prices.Slice(w, who,
+			keys)
+		return nil
+	}); err != nil {
 		b.Fatal(err)
 	}
 	var found []string
 	for row, there := range s.Found {
 		if there {
-			found = append(found, fmt.Sprintf("%s %s", rowset.Column[amount.Money](s.Resources, "price")[row], rowset.Column[string](s.Resources, "unit")[row]))
+			found = append(found, fmt.Sprintf("%s %s", rowset.Column[amount.Money](s.Resources, "price")[row],
+				rowset.Column[string](s.Resources, "unit")[row]))
 		} else {
 			found = append(found, "none")
 		}
@@ -96,7 +105,8 @@ func TestASliceIsTheLastThatOthersHaveStatedUntilTheMoment(t *testing.T) {
 	first, second := by(day(3)), by(day(7))
 	price := func(v id.ID, sum amount.Money) *information.Records { return records("prices", []any{v, sum, "pc"}) }
 	none := records("prices")
-	for who, what := range map[register.Recorder]*information.Records{first: price(bolt, 300), second: price(bolt, 700)} {
+	for who, what := range map[register.Recorder]*information.Records{first: price(bolt, 300),
+		second: price(bolt, 700)} {
 		if err := b.replace(b.prices, who, who.Period, none, what); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +116,8 @@ func TestASliceIsTheLastThatOthersHaveStatedUntilTheMoment(t *testing.T) {
 	if err := b.replace(b.prices, foreign, foreign.Period, none, price(bolt, 999)); err != nil {
 		t.Fatal(err)
 	}
-	for at, want := range map[int]string{2: "none, none", 3: "none, 3.00 pc", 6: "none, 3.00 pc", 7: "none, 7.00 pc", 9: "none, 7.00 pc"} {
+	for at, want := range map[int]string{2: "none, none", 3: "none, 3.00 pc", 6: "none, 3.00 pc", 7: "none, 7.00 pc",
+		9: "none, 7.00 pc"} {
 		if got := b.slice(by(day(at)), nut, bolt); got != want {
 			t.Errorf("on day %d: %s, want %s", at, got, want)
 		}
@@ -149,7 +160,11 @@ func TestOnlyDifferencesAreRewrittenAndReadInOrder(t *testing.T) {
 		t.Error("a record that stays was rewritten")
 	}
 	var read *information.Records
-	if err := b.db.Read(t.Context(), func(w *database.Work) error { read = b.numbers.Read(w, who.ID); return nil }); err != nil {
+	if err := b.db.Read(t.Context(), func(w *database.Work) error {
+		read = b.numbers.Read(w,
+			who.ID)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if words := rowset.Column[string](read.Rows, "word"); !slices.Equal(words, []string{"a", "c"}) {
@@ -187,8 +202,8 @@ func (b bench) count(done, refused *atomic.Int64, rows ...[]any) {
 	}
 }
 
-// The middle one of three keys is held while two who state all three come, one from each end: whoever is second waits for the first, and
-// not each for the other.
+// The middle one of three keys is held while two who state all three come, one from each end: whoever is second waits
+// for the first, and not each for the other.
 func TestWhoStatesSeveralKeysDoesNotDeadlock(t *testing.T) {
 	b := open(t)
 	var done, refused atomic.Int64
@@ -211,12 +226,10 @@ func TestWhoStatesSeveralKeysDoesNotDeadlock(t *testing.T) {
 				defer wait.Done()
 				b.count(&done, &refused, own...)
 			}()
-			for attempt := 0; b.db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") != fmt.Sprint(blocked+1); attempt++ {
-				if attempt > 3000 {
-					t.Fatal("the writers did not come to wait")
-				}
-				time.Sleep(time.Millisecond)
-			}
+			patience.Until(t, "the writers wait", func() bool {
+				return b.db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "+
+					"wait_event_type = 'Lock'") == fmt.Sprint(blocked+1)
+			})
 		}
 		return gaveUp
 	})

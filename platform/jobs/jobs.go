@@ -1,13 +1,13 @@
-// Package jobs owns background jobs: work that is too long for a request, done by whichever workers there are and carried
-// on by others when one of them dies. River (riverqueue.com) keeps and hands out the work; what is added here is
-// that a job has parts, which run at once on several workers, and that it shows how far it is.
+// Package jobs owns background jobs: work that is too long for a request, done by any worker and continued by others if
+// one dies. River (riverqueue.com) stores and distributes the work; this package adds parts that run in parallel on
+// several workers, and progress.
 //
 //	Submit ─▶ queued ──▶ running: planned into parts ─▶ parts, so many at once per worker ─▶ summed up ─▶ done
 //	             │            │                            │ error, tried again, AttemptsMax times ────▶ failed
 //	             └── Cancel ──┴────────────────────────────┴────────────────────────────────────────▶ cancelled
 //
-// A worker that is killed holds an advisory lock no more, by which the others see it within AliveEvery, and take over what it had begun. So
-// a part may be begun twice: each must be made so that what was committed is not done again.
+// A killed worker loses its advisory lock. The others notice within AliveEvery and take over its parts. So a part may
+// be started twice: each must be written so that committed work is not repeated.
 package jobs
 
 import (
@@ -33,7 +33,7 @@ const (
 	AttemptsMax = 3
 	// Kept is how long finished jobs are remembered.
 	Kept = 30 * 24 * time.Hour
-	// AliveEvery is how often workers look whether others have died.
+	// AliveEvery is how often workers check whether others have died.
 	AliveEvery = 3 * time.Second
 
 	schemaName = "river"
@@ -50,22 +50,23 @@ var (
 	ErrUnknown = errors.New("no such job")
 )
 
-// Kind of job, as an application registers it.
+// Kind of job, as registered by an application.
 type Kind struct {
 	Name, Title string
-	// Arguments reads and checks what a job is asked for; what it returns is what the others get, encoded. Nil takes no arguments.
+	// Arguments parses and checks a job's arguments; the result, encoded, is passed to the other functions. Nil: the
+	// kind takes no arguments.
 	Arguments func(owner string, given json.RawMessage) (any, error)
-	// Plan splits a job into parts. Nil makes one part of it, with the job's arguments.
+	// Plan splits a job into parts. Nil: one part, with the job's arguments.
 	Plan func(ctx context.Context, arguments json.RawMessage) ([]Part, error)
-	// Work does a part. Its result is kept.
+	// Work does a part and returns its result.
 	Work func(ctx context.Context, t Task) (result any, err error)
-	// Sum makes the job's result of those of its parts. Nil keeps the result of the only part.
+	// Sum combines the results of the parts. Nil: the result of the only part.
 	Sum func(results []json.RawMessage) (any, error)
-	// Unique kinds have one unfinished job per arguments: who submits another gets that one.
+	// Unique kinds have at most one unfinished job per arguments; submitting another returns that one.
 	Unique bool
 }
 
-// Part of a job. Weight says how much of it there is, in a unit of the kind.
+// Part of a job. Weight is its size, in a unit of the kind.
 type Part struct {
 	Arguments any
 	Weight    int64
@@ -74,7 +75,7 @@ type Part struct {
 // Task is a part as its worker sees it.
 type Task struct {
 	Arguments json.RawMessage
-	// Progress is told how much of the weight is done. It may be called often.
+	// Progress reports how much of the weight is done. It may be called often.
 	Progress func(done int64)
 }
 
@@ -83,7 +84,7 @@ type Jobs struct {
 	db     *database.Database
 	kinds  map[string]*Kind
 	order  []string
-	client *river.Client[pgx.Tx] // that only submits
+	client *river.Client[pgx.Tx] // for submitting only
 	log    *slog.Logger
 }
 
@@ -98,7 +99,7 @@ func New(db *database.Database, log *slog.Logger, kinds []Kind) (*Jobs, error) {
 	for i := range kinds {
 		k := &kinds[i]
 		if !kindName.MatchString(k.Name) || j.kinds[k.Name] != nil || k.Work == nil {
-			return nil, fmt.Errorf("jobs: kind %q is doubled, ill-named or does nothing", k.Name)
+			return nil, fmt.Errorf("jobs: kind %q is a duplicate, has an invalid name or no work", k.Name)
 		}
 		j.kinds[k.Name] = k
 		j.order = append(j.order, k.Name)
@@ -120,7 +121,7 @@ func (j *Jobs) Kinds() []Kind {
 	return all
 }
 
-// whole is a job and part one of its parts, as the database keeps them.
+// whole is a job and part one of its parts, as stored in the database.
 type whole struct {
 	Name      string          `json:"name"`
 	Owner     string          `json:"owner"`
@@ -138,8 +139,9 @@ type part struct {
 func (whole) Kind() string { return "whole" }
 func (part) Kind() string  { return "part" }
 
-// Submit asks for a job in the name of an owner, who alone sees it. Fresh is false when a unique one was there already.
-func (j *Jobs) Submit(ctx context.Context, kind, owner string, arguments json.RawMessage) (number int64, fresh bool, err error) {
+// Submit submits a job for an owner, who alone sees it. Fresh is false if an unfinished unique one already existed.
+func (j *Jobs) Submit(ctx context.Context, kind, owner string, arguments json.RawMessage) (number int64, fresh bool,
+	err error) {
 	k := j.kinds[kind]
 	if k == nil {
 		return 0, false, ErrUnknownKind
@@ -154,7 +156,7 @@ func (j *Jobs) Submit(ctx context.Context, kind, owner string, arguments json.Ra
 	if err != nil {
 		return 0, false, fmt.Errorf("submit %s: %w", kind, err)
 	}
-	// a job tries again what failed in its parts, not itself
+	// parts are retried, the job itself is not
 	options := &river.InsertOpts{Queue: queueWhole, MaxAttempts: 1}
 	if k.Unique {
 		options.UniqueOpts = river.UniqueOpts{ByArgs: true, ByState: unfinished()}
@@ -166,7 +168,7 @@ func (j *Jobs) Submit(ctx context.Context, kind, owner string, arguments json.Ra
 	return inserted.Job.ID, !inserted.UniqueSkippedAsDuplicate, nil
 }
 
-// quiet leaves river's own news at errors, and those of jobs to the jobs, which keep them.
+// quiet logs only river's own errors; errors of jobs are stored with the jobs.
 func quiet(log *slog.Logger) *slog.Logger { return slog.New(above{log.Handler()}) }
 
 type above struct{ slog.Handler }
@@ -185,14 +187,15 @@ func (a above) Handle(ctx context.Context, r slog.Record) error {
 func (a above) WithAttrs(attrs []slog.Attr) slog.Handler { return above{a.Handler.WithAttrs(attrs)} }
 func (a above) WithGroup(name string) slog.Handler       { return above{a.Handler.WithGroup(name)} }
 
-// numbered makes the parts of a job as they are kept.
+// numbered makes the parts of a job as they are stored.
 func numbered(of int64, name string, parts []Part) (all []river.InsertManyParams, err error) {
 	for n, p := range parts {
 		encoded, err := json.Marshal(p.Arguments)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, river.InsertManyParams{Args: part{of, n, name, max(1, p.Weight), encoded}, InsertOpts: &river.InsertOpts{Queue: queuePart, MaxAttempts: AttemptsMax}})
+		all = append(all, river.InsertManyParams{Args: part{of, n, name, max(1, p.Weight), encoded},
+			InsertOpts: &river.InsertOpts{Queue: queuePart, MaxAttempts: AttemptsMax}})
 	}
 	return slices.Clip(all), nil
 }

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
+	"plimsoll/test/patience"
 )
 
 // dsnVariable makes the test binary a worker, which the tests kill.
@@ -77,8 +77,12 @@ func kinds(db *database.Database, gate func(ctx context.Context, n int64) error)
 				return sum, nil
 			},
 		},
-		{Name: "give-up", Work: func(context.Context, jobs.Task) (any, error) { return nil, jobs.Final(errors.New("it never will be")) }},
-		{Name: "fail", Work: func(context.Context, jobs.Task) (any, error) { return nil, errors.New("it cannot be done") }},
+		{Name: "give-up", Work: func(context.Context, jobs.Task) (any, error) {
+			return nil, jobs.Final(errors.New("it never will be"))
+		}},
+		{Name: "fail", Work: func(context.Context, jobs.Task) (any, error) {
+			return nil, errors.New("it cannot be done")
+		}},
 	}
 }
 
@@ -118,8 +122,8 @@ func setup(t *testing.T) *testBundle {
 	return &testBundle{db, open(t, db.Database, nil)}
 }
 
-// Of workers that start at once on a new database, one waits for the lock while the other makes the schema. It has looked for the schema
-// before, and for all that making one takes: so nothing makes it look again.
+// Of workers that start at once on a new database, one waits for the lock while the other makes the schema. It has
+// looked for the schema before, and for all that making one takes: so nothing makes it look again.
 func TestMigrate_BehindAnotherThatMadeTheSchema(t *testing.T) {
 	db := databasetest.Open(t)
 	worker := databasetest.Connect(t, db.DSN, database.Options{Connections: 2})
@@ -128,7 +132,9 @@ func TestMigrate_BehindAnotherThatMadeTheSchema(t *testing.T) {
 		return err
 	}
 	err := worker.Borrow(t.Context(), func(one *pgx.Conn) error {
-		return worker.Borrow(t.Context(), func(two *pgx.Conn) error { return errors.Join(schema(one, "known"), schema(two, "known")) })
+		return worker.Borrow(t.Context(), func(two *pgx.Conn) error {
+			return errors.Join(schema(one, "known"), schema(two, "known"))
+		})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +146,8 @@ func TestMigrate_BehindAnotherThatMadeTheSchema(t *testing.T) {
 			return err
 		}
 		go func() { migrated <- jobs.Migrate(t.Context(), worker) }()
-		const waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+		const waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND " +
+			"database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
 		for waits := false; !waits; {
 			if err := conn.QueryRow(t.Context(), waiting).Scan(&waits); err != nil {
 				return err
@@ -191,20 +198,16 @@ func (b *testBundle) submit(t *testing.T, kind, arguments string) int64 {
 }
 
 // until waits for a job to become what it should.
-func (b *testBundle) until(t *testing.T, number int64, what string, is func(jobs.Job) bool) jobs.Job {
+func (b *testBundle) until(t *testing.T, number int64, what string, is func(jobs.Job) bool) (job jobs.Job) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		job, err := b.jobs.Show(t.Context(), "me", number)
-		if err != nil {
+	patience.Until(t, fmt.Sprintf("job %d is %s", number, what), func() bool {
+		var err error
+		if job, err = b.jobs.Show(t.Context(), "me", number); err != nil {
 			t.Fatal(err)
 		}
-		if is(job) {
-			return job
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("never %s: %+v", what, job)
-		}
-	}
+		return is(job)
+	})
+	return job
 }
 
 func ended(j jobs.Job) bool { return j.State.Ended() }
@@ -216,6 +219,8 @@ func TestPartsAreSpreadOverWorkersAndBoundedInEach(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	var running, most [2]atomic.Int64
+	var once [2]sync.Once
+	begun := [2]chan struct{}{make(chan struct{}), make(chan struct{})}
 	for i := range running {
 		b.worker(t, 2, func(ctx context.Context, _ int64) error {
 			defer running[i].Add(-1)
@@ -223,17 +228,20 @@ func TestPartsAreSpreadOverWorkersAndBoundedInEach(t *testing.T) {
 				most[i].Store(now)
 			}
 			// nobody goes on before both have begun
-			for most[0].Load() == 0 || most[1].Load() == 0 {
-				if ctx.Err() != nil {
+			once[i].Do(func() { close(begun[i]) })
+			for _, other := range begun {
+				select {
+				case <-other:
+				case <-ctx.Done():
 					return ctx.Err()
 				}
-				time.Sleep(time.Millisecond)
 			}
 			return nil
 		})
 	}
 	job := b.until(t, n, "ended", ended)
-	if job.State != jobs.Done || string(job.Result) != "66" || job.Done != 120 || job.Total != 120 || job.Parts.Done != 12 || job.Error != "" {
+	if job.State != jobs.Done || string(job.Result) != "66" || job.Done != 120 || job.Total != 120 ||
+		job.Parts.Done != 12 || job.Error != "" {
 		t.Errorf("%+v %s", job, job.Result)
 	}
 	if a, c := most[0].Load(), most[1].Load(); a > 2 || c > 2 || a == 0 || c == 0 {
@@ -250,7 +258,8 @@ func TestUniqueJobIsThereOnce(t *testing.T) {
 	}
 	b.worker(t, 3, nil)
 	b.until(t, first, "ended", ended)
-	if third, fresh, err := b.jobs.Submit(t.Context(), "count", "me", json.RawMessage("0")); err != nil || !fresh || third == first {
+	if third, fresh, err := b.jobs.Submit(t.Context(), "count", "me", json.RawMessage("0")); err != nil || !fresh ||
+		third == first {
 		t.Errorf("%d %v %v", third, fresh, err)
 	}
 }
@@ -360,7 +369,9 @@ func TestWhatAStoppedWorkerHadBegunIsNoFailedAttempt(t *testing.T) {
 	<-began
 	<-began
 	stop()
-	if job := b.until(t, n, "queued", func(j jobs.Job) bool { return j.Parts.Running == 0 }); job.State.Ended() || job.Error != "" {
+	if job := b.until(t, n, "queued", func(j jobs.Job) bool {
+		return j.Parts.Running == 0
+	}); job.State.Ended() || job.Error != "" {
 		t.Errorf("%+v", job)
 	}
 	b.worker(t, 2, nil)

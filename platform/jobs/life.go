@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// life is a worker's sign of life: an advisory lock of the session that no other has. The server drops it as soon as the worker's process is gone, however it went.
+// life shows that a worker is alive: a session advisory lock that only it holds. The server releases it when the
+// process ends in any way.
 type life struct {
 	jobs *Jobs
 	conn *pgxpool.Conn
@@ -39,7 +40,7 @@ func (l *life) hold(ctx context.Context) (err error) {
 	return err
 }
 
-// name of the worker ends in its mark, so that others find its lock.
+// name of the worker ends in its mark, so that others can find its lock.
 func (l *life) name() string {
 	host, _ := os.Hostname()
 	return fmt.Sprintf("%.60s-%d-%d", plain(host), os.Getpid(), l.mark)
@@ -59,20 +60,23 @@ func (l *life) end() {
 	if l.conn != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_ = l.conn.Conn().Close(ctx) // with its lock
+		_ = l.conn.Conn().Close(ctx) // which releases its lock
 		l.conn.Release()
 	}
 }
 
-// rescueSQL hands out again what workers had begun that are no more. Who is alive is read before what runs: a worker has its lock before it takes work.
+// rescueSQL makes the work of dead workers available again. It reads who is alive before what runs: a worker takes its
+// lock before any work.
 const rescueSQL = `WITH alive AS MATERIALIZED (
 	SELECT objid::bigint AS mark FROM pg_locks
-	WHERE locktype = 'advisory' AND granted AND classid = $1::bigint::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+	WHERE locktype = 'advisory' AND granted AND classid = $1::bigint::oid
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 )
 UPDATE ` + schemaName + `.river_job SET state = 'available', attempt = greatest(attempt - 1, 0), scheduled_at = now()
-WHERE state = 'running' AND substring(attempted_by[array_upper(attempted_by, 1)] FROM '-([0-9]+)$')::bigint NOT IN (SELECT mark FROM alive)`
+WHERE state = 'running'
+	AND substring(attempted_by[array_upper(attempted_by, 1)] FROM '-([0-9]+)$')::bigint NOT IN (SELECT mark FROM alive)`
 
-// watch looks after the dead until ctx is done.
+// watch looks for dead workers until ctx is done.
 func (l *life) watch(ctx context.Context) {
 	tick := time.NewTicker(AliveEvery)
 	defer tick.Stop()
@@ -92,7 +96,8 @@ func (l *life) watch(ctx context.Context) {
 	}
 }
 
-// renew takes the lock anew after the connection was lost; what others took over meanwhile is begun twice, which parts allow for.
+// renew takes the lock again after a lost connection. What others took over meanwhile runs twice, which parts allow
+// for.
 func (l *life) renew(ctx context.Context) {
 	if l.conn != nil {
 		l.conn.Release()

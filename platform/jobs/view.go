@@ -22,7 +22,7 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Ended tells whether nothing more happens to it.
+// Ended says whether the job is final.
 func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
 // Job is a job as its owner sees it.
@@ -38,13 +38,13 @@ type Job struct {
 	// Done of Total, in the kind's unit; Total is zero until it is planned.
 	Done  int64 `json:"done"`
 	Total int64 `json:"total"`
-	// LeftS is how many seconds it will take yet at the speed it has had; absent while that cannot be told.
+	// LeftS estimates the remaining seconds from the speed so far; absent while unknown.
 	LeftS  *float64        `json:"left_s,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
 
-// Parts by what became of them.
+// Parts by outcome.
 type Parts struct {
 	All     int64 `json:"all"`
 	Running int64 `json:"running"`
@@ -53,15 +53,20 @@ type Parts struct {
 }
 
 func unfinished() []rivertype.JobState {
-	return []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled}
+	return []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
+		rivertype.JobStateRunning, rivertype.JobStateScheduled}
 }
 
-const showSQL = `SELECT j.id, j.args->>'name', j.state::text, j.args->'arguments', j.created_at, j.attempted_at, j.finalized_at, j.metadata->'output',
+const showSQL = `SELECT j.id, j.args->>'name', j.state::text, j.args->'arguments', j.created_at, j.attempted_at,
+	j.finalized_at, j.metadata->'output',
 	coalesce(j.errors[array_upper(j.errors, 1)]->>'error', ''), j.metadata ? 'cancel_attempted_at',
-	p.parts, p.running, p.done, p.failed, p.progress, p.total, extract(epoch FROM clock_timestamp() - j.attempted_at)::float8
+	p.parts, p.running, p.done, p.failed, p.progress, p.total,
+	extract(epoch FROM clock_timestamp() - j.attempted_at)::float8
 FROM ` + schemaName + `.river_job j LEFT JOIN LATERAL (
-	SELECT count(*) AS parts, count(*) FILTER (WHERE state = 'running') AS running, count(*) FILTER (WHERE state = 'completed') AS done,
-		count(*) FILTER (WHERE ` + failedSQL + `) AS failed, coalesce(sum((args->>'weight')::bigint), 0)::bigint AS total,
+	SELECT count(*) AS parts, count(*) FILTER (WHERE state = 'running') AS running,
+		count(*) FILTER (WHERE state = 'completed') AS done,
+		count(*) FILTER (WHERE ` + failedSQL + `) AS failed,
+			coalesce(sum((args->>'weight')::bigint), 0)::bigint AS total,
 		coalesce(sum(CASE WHEN state = 'completed' THEN (args->>'weight')::bigint
 			ELSE least((args->>'weight')::bigint, coalesce((metadata->>'done')::bigint, 0)) END), 0)::bigint AS progress
 	FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', j.id)
@@ -70,12 +75,12 @@ FROM ` + schemaName + `.river_job j LEFT JOIN LATERAL (
 // ListMax is the longest list.
 const ListMax = 200
 
-// List has the latest jobs of an owner, the newest first.
+// List returns the latest jobs of an owner, newest first.
 func (j *Jobs) List(ctx context.Context, owner string, limit int) ([]Job, error) {
 	return j.read(ctx, owner, 0, min(limit, ListMax))
 }
 
-// Show has one of them.
+// Show returns one of them.
 func (j *Jobs) Show(ctx context.Context, owner string, number int64) (Job, error) {
 	found, err := j.read(ctx, owner, number, 1)
 	if err == nil && (len(found) == 0 || number == 0) {
@@ -103,7 +108,8 @@ func scan(row pgx.CollectableRow) (b Job, err error) {
 	var state string
 	var cancelling bool
 	var elapsed *float64
-	err = row.Scan(&b.Number, &b.Kind, &state, &b.Arguments, &b.Created, &b.Started, &b.Ended, &b.Result, &b.Error, &cancelling,
+	err = row.Scan(&b.Number, &b.Kind, &state, &b.Arguments, &b.Created, &b.Started, &b.Ended, &b.Result, &b.Error,
+		&cancelling,
 		&b.Parts.All, &b.Parts.Running, &b.Parts.Done, &b.Parts.Failed, &b.Done, &b.Total, &elapsed)
 	b.State = stateOf(rivertype.JobState(state), cancelling)
 	if b.State == Running && elapsed != nil && b.Done > 0 {
@@ -122,7 +128,7 @@ func stateOf(state rivertype.JobState, cancelling bool) State {
 	case rivertype.JobStateDiscarded:
 		return Failed
 	case rivertype.JobStateCancelled:
-		if !cancelling { // by itself: it could not be done
+		if !cancelling { // by itself: it failed
 			return Failed
 		}
 		return Cancelled
@@ -130,17 +136,20 @@ func stateOf(state rivertype.JobState, cancelling bool) State {
 	return Queued
 }
 
-const cancelQueuedSQL = "UPDATE " + schemaName + `.river_job SET state = 'cancelled', finalized_at = now(), metadata = metadata || '{"cancel_attempted_at": true}'
-WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) AND state IN ('available', 'retryable', 'scheduled', 'pending')`
+const cancelQueuedSQL = "UPDATE " + schemaName +
+	`.river_job SET state = 'cancelled', finalized_at = now(), metadata = metadata || '{"cancel_attempted_at": true}'
+WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint)
+	AND state IN ('available', 'retryable', 'scheduled', 'pending')`
 
-const runningSQL = "SELECT id FROM " + schemaName + ".river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) AND state = 'running'"
+const runningSQL = "SELECT id FROM " + schemaName +
+	".river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) AND state = 'running'"
 
-// Cancel ends a job: parts that run are stopped, those that wait are dropped. What parts have committed stays.
+// Cancel ends a job: running parts are stopped, waiting ones are dropped. Committed work of parts stays.
 func (j *Jobs) Cancel(ctx context.Context, owner string, number int64) error {
 	if _, err := j.Show(ctx, owner, number); err != nil {
 		return err
 	}
-	// the job first, so that it does not take its cancelled parts for a failure
+	// the job first, so that it does not take its cancelled parts for failures
 	if _, err := j.client.JobCancel(ctx, number); err != nil && !errors.Is(err, rivertype.ErrNotFound) {
 		return fmt.Errorf("cancel job: %w", err)
 	}
@@ -157,7 +166,8 @@ func (j *Jobs) cancelParts(ctx context.Context, number int64) error {
 	}
 	running, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	for _, n := range running {
-		if _, cancelErr := j.client.JobCancel(ctx, n); cancelErr != nil && !errors.Is(cancelErr, rivertype.ErrNotFound) {
+		if _, cancelErr := j.client.JobCancel(ctx, n); cancelErr != nil &&
+			!errors.Is(cancelErr, rivertype.ErrNotFound) {
 			err = errors.Join(err, cancelErr)
 		}
 	}
@@ -167,17 +177,19 @@ func (j *Jobs) cancelParts(ctx context.Context, number int64) error {
 	return nil
 }
 
-// tallied is what became of the parts of a job.
+// tallied counts the parts of a job by outcome.
 type tallied struct {
 	all, done, failed, cancelled int64
 	trouble                      string
 }
 
-// failedSQL: its attempts are used up, or it gave up by itself.
+// failedSQL: all attempts are used, or the part gave up.
 const failedSQL = "(state = 'discarded' OR state = 'cancelled' AND NOT metadata ? 'cancel_attempted_at')"
 
-const talliedSQL = `SELECT count(*), count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ` + failedSQL + `),
-	count(*) FILTER (WHERE state = 'cancelled' AND metadata ? 'cancel_attempted_at'), coalesce(max(errors[array_upper(errors, 1)]->>'error') FILTER (WHERE ` + failedSQL + `), '')
+const talliedSQL = `SELECT count(*), count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ` + failedSQL +
+	`),
+	count(*) FILTER (WHERE state = 'cancelled' AND metadata ? 'cancel_attempted_at'),
+		coalesce(max(errors[array_upper(errors, 1)]->>'error') FILTER (WHERE ` + failedSQL + `), '')
 FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint)`
 
 func (j *Jobs) tally(ctx context.Context, of int64) (t tallied, err error) {
@@ -188,7 +200,8 @@ func (j *Jobs) tally(ctx context.Context, of int64) (t tallied, err error) {
 	return t, nil
 }
 
-const resultsSQL = "SELECT metadata->'output' FROM " + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) ORDER BY (args->>'n')::integer`
+const resultsSQL = "SELECT metadata->'output' FROM " + schemaName +
+	`.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) ORDER BY (args->>'n')::integer`
 
 func (j *Jobs) results(ctx context.Context, of int64) ([]json.RawMessage, error) {
 	rows, err := j.db.Driver().Query(ctx, resultsSQL, of)
@@ -198,19 +211,20 @@ func (j *Jobs) results(ctx context.Context, of int64) ([]json.RawMessage, error)
 	return pgx.CollectRows(rows, pgx.RowTo[json.RawMessage])
 }
 
-// Carried is a part as it was carried out: by whom, and what became of it.
+// Carried is how a part was carried out: by which workers, and with which outcome.
 type Carried struct {
 	N            int
-	Workers      []string // one for each time that it was begun
+	Workers      []string // one for each start
 	Done         bool
-	Began, Ended time.Time // Began the last time; Ended is zero while it has not
+	Began, Ended time.Time // Began is the last start; Ended is zero until the end
 	Result       json.RawMessage
 }
 
-const carriedSQL = `SELECT (args->>'n')::integer, attempted_by, state = 'completed', coalesce(attempted_at, created_at), coalesce(finalized_at, '0001-01-01 00:00:00Z'), metadata->'output'
+const carriedSQL = `SELECT (args->>'n')::integer, attempted_by, state = 'completed', coalesce(attempted_at, created_at),
+	coalesce(finalized_at, '0001-01-01 00:00:00Z'), metadata->'output'
 FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) ORDER BY 1, id`
 
-// Carried tells of all parts of a job how they were carried out.
+// Carried returns how all parts of a job were carried out.
 func (j *Jobs) Carried(ctx context.Context, number int64) (all []Carried, err error) {
 	rows, err := j.db.Driver().Query(ctx, carriedSQL, number)
 	if err == nil {

@@ -20,13 +20,14 @@ const (
 	watchEvery    = 150 * time.Millisecond
 	progressEvery = 500 * time.Millisecond
 	stopWithin    = 30 * time.Second
-	retryAfter    = 2 * time.Second // and twice as long each time
+	retryAfter    = 2 * time.Second // doubled each time
 )
 
-// Connections that Work needs of its database for so many parts at once.
+// Connections that Work needs for so many parallel parts.
 func Connections(concurrency int) int { return concurrency + 4 }
 
-// Work works on jobs, so many parts at once, until ctx is done; what runs then is stopped and goes on elsewhere or next time.
+// Work runs jobs, so many parts at once, until ctx is done; parts that are running then are stopped, and continue
+// elsewhere or next time.
 func (j *Jobs) Work(ctx context.Context, concurrency int) error {
 	if concurrency < 1 {
 		<-ctx.Done()
@@ -44,7 +45,7 @@ func (j *Jobs) Work(ctx context.Context, concurrency int) error {
 	w.client, err = river.NewClient(riverpgxv5.New(j.db.Driver()), &river.Config{
 		ID: life.name(), Schema: schemaName, Logger: quiet(j.log), Workers: workers, FetchPollInterval: pollEvery,
 		Queues: map[string]river.QueueConfig{queueWhole: {MaxWorkers: wholesMax}, queuePart: {MaxWorkers: concurrency}},
-		// who is alive is known better (see life); a part takes as long as it takes
+		// life detects dead workers better; a part may take any time
 		JobTimeout: -1, RescueStuckJobsAfter: forever, RetryPolicy: retries{},
 		CompletedJobRetentionPeriod: Kept, CancelledJobRetentionPeriod: Kept, DiscardedJobRetentionPeriod: Kept,
 	})
@@ -76,7 +77,7 @@ type worker struct {
 	stopping atomic.Bool
 }
 
-// ended says what becomes of work that did not come to its end: stopped here, it goes on elsewhere as if it had not begun.
+// ended handles work that was interrupted: stopped here, it continues elsewhere as if it had not begun.
 func (w *worker) ended(err error) error {
 	if err != nil && w.stopping.Load() {
 		return river.JobSnooze(0)
@@ -97,7 +98,8 @@ func (w *wholeWorker) Work(ctx context.Context, job *river.Job[whole]) error {
 func (w *wholeWorker) work(ctx context.Context, job *river.Job[whole]) error {
 	k := w.jobs.kinds[job.Args.Name]
 	if k == nil {
-		return river.JobCancel(fmt.Errorf("%w: %s; a newer program knows it, or an older one", ErrUnknownKind, job.Args.Name))
+		return river.JobCancel(fmt.Errorf("%w: %s; a newer program knows it, or an older one", ErrUnknownKind,
+			job.Args.Name))
 	}
 	if err := w.plan(ctx, job, k); err != nil {
 		return err
@@ -111,7 +113,8 @@ func (w *wholeWorker) work(ctx context.Context, job *river.Job[whole]) error {
 			if err := w.jobs.cancelParts(ctx, job.ID); err != nil {
 				return err
 			}
-			return fmt.Errorf("%d of %d parts failed: %s", p.failed, p.all, strings.TrimPrefix(p.trouble, "JobCancelError: "))
+			return fmt.Errorf("%d of %d parts failed: %s", p.failed, p.all,
+				strings.TrimPrefix(p.trouble, "JobCancelError: "))
 		case p.cancelled > 0:
 			return river.JobCancel(errors.New("a part was cancelled"))
 		case p.done == p.all:
@@ -127,7 +130,7 @@ func (w *wholeWorker) work(ctx context.Context, job *river.Job[whole]) error {
 
 const plannedSQL = "UPDATE " + schemaName + `.river_job SET metadata = metadata || '{"planned": true}' WHERE id = $1`
 
-// plan makes the parts, once: they come with the mark that they are there.
+// plan creates the parts, once: a mark that they exist is written with them.
 func (w *wholeWorker) plan(ctx context.Context, job *river.Job[whole], k *Kind) error {
 	var mark struct{ Planned bool }
 	if json.Unmarshal(job.Metadata, &mark) == nil && mark.Planned {
@@ -198,17 +201,18 @@ type finalError struct{ error }
 
 func (e *finalError) Unwrap() error { return e.error }
 
-// Final is an error that trying again does not mend: the job has failed.
+// Final is an error that a retry does not fix: the job has failed.
 func Final(err error) error { return &finalError{err} }
 
-// progress of a part is written at most every progressEvery.
+// progress of a part is written at most once per progressEvery.
 type progress struct {
 	jobs *Jobs
 	part int64
 	last time.Time
 }
 
-const progressSQL = "UPDATE " + schemaName + ".river_job SET metadata = metadata || jsonb_build_object('done', $2::bigint) WHERE id = $1 AND state = 'running'"
+const progressSQL = "UPDATE " + schemaName +
+	".river_job SET metadata = metadata || jsonb_build_object('done', $2::bigint) WHERE id = $1 AND state = 'running'"
 
 func (p *progress) tell(ctx context.Context, done int64) {
 	if time.Since(p.last) < progressEvery {

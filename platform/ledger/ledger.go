@@ -1,7 +1,8 @@
-// Package ledger owns accounting registers: double entry, and totals kept in the same statement.
-// An entry debits one account and credits another with one amount, so the two sides cannot come apart. Totals are debit and credit turnovers by
-// month and, in the period 'infinity', of all time; they are spread over splits that readers sum. An account may be kept by a hundred thousand contracts: so
-// that who asks for the account need not sum them, there are turnovers of whole accounts too, by month.
+// Package ledger owns accounting registers: double entry, with totals kept in the same statement. An entry debits one
+// account and credits another with one amount, so the two sides cannot differ. Totals are debit and credit turnovers by
+// month and, in the period 'infinity', of all time; they are spread over splits that readers sum. An account may have a
+// hundred thousand contracts; so that reading the account does not sum them all, there are also turnovers of whole
+// accounts, by month.
 package ledger
 
 import (
@@ -15,7 +16,7 @@ import (
 	"plimsoll/platform/metadata"
 )
 
-// Account is one side of an entry: an account of the chart and, in the order it says, what it is kept by.
+// Account is one side of an entry: an account of the chart and its analytics, in the chart's order.
 type Account struct {
 	Code      string
 	Analytics [metadata.AnalyticsMax]id.ID
@@ -35,18 +36,20 @@ type Entries struct {
 	Amount        []amount.Money
 }
 
-// entriesUsual are what a document has.
+// entriesUsual is the usual number of entries of a document.
 const entriesUsual = 3
 
 // Add appends an entry.
 func (e *Entries) Add(debit, credit Account, sum amount.Money) {
 	if e.Amount == nil {
-		e.Debit, e.Credit, e.Amount = make([]Account, 0, entriesUsual), make([]Account, 0, entriesUsual), make([]amount.Money, 0, entriesUsual)
+		e.Debit = make([]Account, 0, entriesUsual)
+		e.Credit = make([]Account, 0, entriesUsual)
+		e.Amount = make([]amount.Money, 0, entriesUsual)
 	}
 	e.Debit, e.Credit, e.Amount = append(e.Debit, debit), append(e.Credit, credit), append(e.Amount, sum)
 }
 
-// Ledger reads and writes one accounting register; its statements are made once.
+// Ledger reads and writes one accounting register; its statements are built once.
 type Ledger struct {
 	meta               *metadata.Accounting
 	write, erase, read string
@@ -55,7 +58,7 @@ type Ledger struct {
 	readMany, eraseMany, insertMany, addMany, addAccounts string
 }
 
-// New makes the statements.
+// New builds the statements.
 func New(meta *metadata.Accounting) *Ledger {
 	l := &Ledger{
 		meta: meta, write: writeSQL(meta), classic: newClassic(meta),
@@ -66,7 +69,7 @@ func New(meta *metadata.Accounting) *Ledger {
 	return l
 }
 
-// Read queues the reading of a recorder's record set, in the order of its lines.
+// Read queues reading a recorder's record set, in the order of its lines.
 func (l *Ledger) Read(w *database.Work, recorder id.ID) *Entries {
 	e := &Entries{Ledger: l.meta.Name}
 	w.Queue("read entries in "+l.meta.Name, l.read, recorder).Rows(func(r pgx.Rows) error {
@@ -82,13 +85,20 @@ func (l *Ledger) Read(w *database.Work, recorder id.ID) *Entries {
 // Columns of an entry, without its amount: the debit side, then the credit side.
 const Columns = "debit, debit_1, debit_2, debit_3, credit, credit_1, credit_2, credit_3"
 
-// balanceBy are the columns of a total that say whose it is.
+// balanceBy are the key columns of a total.
 const balanceBy = "account, analytic_1, analytic_2, analytic_3"
 
 // sides are both sides of an entry e as totals see them.
-const sides = `LATERAL (VALUES (e.debit, e.debit_1, e.debit_2, e.debit_3, e.amount, 0), (e.credit, e.credit_1, e.credit_2, e.credit_3, 0, e.amount)) AS s (` + balanceBy + `, debit, credit)`
+const sides = `LATERAL (VALUES (e.debit, e.debit_1, e.debit_2, e.debit_3, e.amount, 0),
+	(e.credit, e.credit_1, e.credit_2, e.credit_3, 0, e.amount)) AS s (` + balanceBy + `, debit, credit)`
 
-// monthOfEntry e, whose turnovers it belongs to.
+// addExcluded is how an upsert changes a turnover t.
+const addExcluded = "debit = t.debit + excluded.debit, credit = t.credit + excluded.credit"
+
+// anySum is true for a group of sides with a non-zero sum.
+const anySum = "sum(s.debit) <> 0 OR sum(s.credit) <> 0"
+
+// monthOfEntry is the month of entry e, to whose turnovers it belongs.
 const monthOfEntry = "date_trunc('month', e.period AT TIME ZONE 'UTC')::date"
 
 func (a *Account) targets() []any {

@@ -28,7 +28,8 @@ var app = &metadata.Application{Name: "test", Version: 1, Accounting: []metadata
 
 var moments = []time.Time{
 	time.Date(2024, 12, 31, 23, 59, 59, 999999000, time.UTC), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC),
-	time.Date(2025, 1, 31, 23, 59, 59, 999999000, time.UTC), time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC), time.Date(2025, 2, 2, 0, 0, 0, 0, time.UTC),
+	time.Date(2025, 1, 31, 23, 59, 59, 999999000, time.UTC), time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2025, 2, 2, 0, 0, 0, 0, time.UTC),
 }
 
 type turnover struct{ debit, credit amount.Money }
@@ -41,13 +42,16 @@ func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
 	l := ledger.New(app.Ledger("general"))
 	rapid.Check(t, func(rt *rapid.T) {
 		db.Exec(t, "TRUNCATE gl_general, gl_general_totals, gl_general_accounts")
-		organisation, from, at := id.New(), rapid.SampledFrom(moments).Draw(rt, "from"), rapid.SampledFrom(moments).Draw(rt, "asked")
+		organisation := id.New()
+		from := rapid.SampledFrom(moments).Draw(rt, "from")
+		at := rapid.SampledFrom(moments).Draw(rt, "asked")
 		if at.Before(from) {
 			from, at = at, from
 		}
 		model := turnovers{}
 		for range rapid.IntRange(1, 8).Draw(rt, "record sets") {
-			by := register.Recorder{ID: id.New(), Type: "test", Organisation: organisation, Period: rapid.SampledFrom(moments).Draw(rt, "period")}
+			by := register.Recorder{ID: id.New(), Type: "test", Organisation: organisation,
+				Period: rapid.SampledFrom(moments).Draw(rt, "period")}
 			if rapid.IntRange(0, 4).Draw(rt, "foreign") == 0 {
 				by.Organisation = id.New()
 			}
@@ -92,7 +96,8 @@ func draw(t *rapid.T) *ledger.Entries {
 }
 
 // write in one of the manners in which there is to be the same afterwards.
-func write(t *testing.T, rt *rapid.T, l *ledger.Ledger, by register.Recorder, was time.Time, before, after *ledger.Entries) func(*database.Work) error {
+func write(t *testing.T, rt *rapid.T, l *ledger.Ledger, by register.Recorder, was time.Time, before,
+	after *ledger.Entries) func(*database.Work) error {
 	switch rapid.SampledFrom([]string{"at once", "by row", "gathered"}).Draw(rt, "manner") {
 	case "by row":
 		return func(w *database.Work) error { return l.ReplaceByRow(t.Context(), w, by, after) }

@@ -1,13 +1,13 @@
 package ledger
 
 import (
-	"fmt"
 	"time"
 
 	"plimsoll/platform/amount"
 	"plimsoll/platform/database"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/register"
+	"plimsoll/platform/statement"
 )
 
 // Write queues the record set of a recorder that has none yet.
@@ -15,9 +15,9 @@ func (l *Ledger) Write(w *database.Work, by register.Recorder, e *Entries) {
 	l.Replace(w, by, by.Period, &Entries{}, e)
 }
 
-// Replace queues the change of a recorder's record set, which was of the period was, into another one; an empty one removes it. Only
-// entries that differ are written, and only turnovers that change. A connection always takes the same split, whichever split the turnover is in that is taken back:
-// a single split means nothing, their sum does. The caller holds the recorder's document.
+// Replace queues changing a recorder's record set from was, with its period, to another one; an empty one removes it.
+// Only entries that differ and turnovers that change are written. A connection always uses the same split, even if the
+// old turnover is in another: only the sum of the splits matters. The caller has locked the recorder's document.
 func (l *Ledger) Replace(w *database.Work, by register.Recorder, was time.Time, before, after *Entries) {
 	c := differences(by, was, before, after)
 	if len(c.erased) > 0 {
@@ -25,12 +25,15 @@ func (l *Ledger) Replace(w *database.Work, by register.Recorder, was time.Time, 
 	}
 	if len(c.lines) > 0 {
 		split := int(w.Backend()) % l.meta.Splits
-		args := columns(columns([]any{by.ID, by.Type, by.Organisation, split, c.lines, c.periods}, c.rows.Debit), c.rows.Credit)
-		w.Queue("enter in "+l.meta.Name, l.write, append(args, c.rows.Amount)...).Besides(len(c.lines) - len(c.erased) + c.accounts())
+		args := columns(columns([]any{by.ID, by.Type, by.Organisation, split, c.lines, c.periods}, c.rows.Debit),
+			c.rows.Credit)
+		w.Queue("enter in "+l.meta.Name, l.write,
+			append(args, c.rows.Amount)...).Besides(len(c.lines) - len(c.erased) + c.accounts())
 	}
 }
 
-// change of a record set: what is taken back comes with the opposite sum, and is not kept (line 0); what is brought has its line.
+// change of a record set: removed entries have the opposite amount and are not stored (line 0); added ones have their
+// line.
 type change struct {
 	erased, lines []int32
 	periods       []time.Time
@@ -68,7 +71,8 @@ func (c *change) accounts() (n int) {
 func differences(by register.Recorder, was time.Time, before, after *Entries) (c change) {
 	for row := range max(len(before.Amount), len(after.Amount)) {
 		had, has := row < len(before.Amount), row < len(after.Amount)
-		if had && has && was.Equal(by.Period) && before.Debit[row] == after.Debit[row] && before.Credit[row] == after.Credit[row] && before.Amount[row] == after.Amount[row] {
+		if had && has && was.Equal(by.Period) && before.Debit[row] == after.Debit[row] &&
+			before.Credit[row] == after.Credit[row] && before.Amount[row] == after.Amount[row] {
 			continue
 		}
 		if had {
@@ -82,58 +86,66 @@ func differences(by register.Recorder, was time.Time, before, after *Entries) (c
 	return c
 }
 
-// Turnovers by analytics go before those of whole accounts, each in the order of its key, in all that writes them.
+// Turnovers by analytics come before those of whole accounts, each in the order of its key, in everything that writes
+// them.
 func writeSQL(meta *metadata.Accounting) string {
-	return fmt.Sprintf(`WITH moved AS MATERIALIZED (
-	SELECT * FROM unnest($5::integer[], $6::timestamptz[], $7::text[], $8::uuid[], $9::uuid[], $10::uuid[], $11::text[], $12::uuid[], $13::uuid[], $14::uuid[], $15::numeric[])
-		AS e (line, period, %[3]s, amount)
+	return statement.SQL(`WITH moved AS MATERIALIZED (
+	SELECT * FROM unnest($5::integer[], $6::timestamptz[], $7::text[], $8::uuid[], $9::uuid[], $10::uuid[],
+		$11::text[], $12::uuid[], $13::uuid[], $14::uuid[], $15::numeric[]) AS e (line, period, {columns}, amount)
 ), written AS (
-	INSERT INTO %[1]s (recorder, line, recorder_type, organisation, period, %[3]s, amount)
-	SELECT $1, e.line, $2, $3, e.period, %[3]s, e.amount FROM moved e WHERE e.line > 0
+	INSERT INTO {entries} (recorder, line, recorder_type, organisation, period, {columns}, amount)
+	SELECT $1, e.line, $2, $3, e.period, {columns}, e.amount FROM moved e WHERE e.line > 0
 ), accounts AS (
-	INSERT INTO %[6]s AS t (organisation, account, period, split, debit, credit)
-	SELECT $3, account, %[7]s, $4, sum(s.debit), sum(s.credit)
+	INSERT INTO {account_totals} AS t (organisation, account, period, split, debit, credit)
+	SELECT $3, account, {month}, $4, sum(s.debit), sum(s.credit)
 	FROM moved e
-	CROSS JOIN %[5]s
-	GROUP BY account, %[7]s HAVING sum(s.debit) <> 0 OR sum(s.credit) <> 0 ORDER BY account, %[7]s
-	ON CONFLICT (organisation, account, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit
+	CROSS JOIN {sides}
+	GROUP BY account, {month} HAVING {any_sum} ORDER BY account, {month}
+	ON CONFLICT (organisation, account, period, split) DO UPDATE SET {add}
 )
-INSERT INTO %[2]s AS t (organisation, %[4]s, period, split, debit, credit)
-SELECT $3, %[4]s, p.of, $4, sum(s.debit), sum(s.credit)
+INSERT INTO {totals} AS t (organisation, {key}, period, split, debit, credit)
+SELECT $3, {key}, p.of, $4, sum(s.debit), sum(s.credit)
 FROM moved e
-CROSS JOIN %[5]s
-CROSS JOIN LATERAL (VALUES (%[7]s), ('infinity'::date)) AS p (of)
-GROUP BY %[4]s, p.of HAVING sum(s.debit) <> 0 OR sum(s.credit) <> 0 ORDER BY %[4]s, p.of
-ON CONFLICT (organisation, %[4]s, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`,
-		meta.Table(), meta.Totals(), Columns, balanceBy, sides, meta.AccountTotals(), monthOfEntry)
+CROSS JOIN {sides}
+CROSS JOIN LATERAL (VALUES ({month}), ('infinity'::date)) AS p (of)
+GROUP BY {key}, p.of HAVING {any_sum} ORDER BY {key}, p.of
+ON CONFLICT (organisation, {key}, period, split) DO UPDATE SET {add}`, statement.Names{
+		"entries": meta.Table(), "totals": meta.Totals(), "account_totals": meta.AccountTotals(),
+		"columns": Columns, "key": balanceBy, "sides": sides, "month": monthOfEntry, "any_sum": anySum,
+		"add": addExcluded,
+	})
 }
 
-// TotalsSQL makes all turnovers of a ledger anew from its entries, in one split; its table of totals is empty.
+// TotalsSQL recomputes all turnovers of a ledger from its entries, in one split; its table of totals is empty.
 func TotalsSQL(meta *metadata.Accounting) string {
-	return fmt.Sprintf(`INSERT INTO %[1]s (organisation, %[3]s, period, split, debit, credit)
-SELECT organisation, %[3]s, p.of, 0, sum(s.debit), sum(s.credit)
-FROM %[2]s e
-CROSS JOIN %[4]s
-CROSS JOIN LATERAL (VALUES (%[5]s), ('infinity'::date)) AS p (of)
-GROUP BY organisation, %[3]s, p.of`, meta.Totals(), meta.Table(), balanceBy, sides, monthOfEntry)
+	return statement.SQL(`INSERT INTO {totals} (organisation, {key}, period, split, debit, credit)
+SELECT organisation, {key}, p.of, 0, sum(s.debit), sum(s.credit)
+FROM {entries} e
+CROSS JOIN {sides}
+CROSS JOIN LATERAL (VALUES ({month}), ('infinity'::date)) AS p (of)
+GROUP BY organisation, {key}, p.of`, statement.Names{
+		"totals": meta.Totals(), "entries": meta.Table(), "key": balanceBy, "sides": sides, "month": monthOfEntry,
+	})
 }
 
-// AccountTotalsSQL makes the turnovers of whole accounts anew, as TotalsSQL does those by analytics.
+// AccountTotalsSQL recomputes the turnovers of whole accounts, as TotalsSQL does those by analytics.
 func AccountTotalsSQL(meta *metadata.Accounting) string {
-	return fmt.Sprintf(`INSERT INTO %[1]s (organisation, account, period, split, debit, credit)
-SELECT organisation, account, %[4]s, 0, sum(s.debit), sum(s.credit)
-FROM %[2]s e
-CROSS JOIN %[3]s
-GROUP BY organisation, account, %[4]s`, meta.AccountTotals(), meta.Table(), sides, monthOfEntry)
+	return statement.SQL(`INSERT INTO {totals} (organisation, account, period, split, debit, credit)
+SELECT organisation, account, {month}, 0, sum(s.debit), sum(s.credit)
+FROM {entries} e
+CROSS JOIN {sides}
+GROUP BY organisation, account, {month}`, statement.Names{
+		"totals": meta.AccountTotals(), "entries": meta.Table(), "sides": sides, "month": monthOfEntry,
+	})
 }
 
-// Recalculate queues the making anew of all turnovers by analytics, as register.Recalculate does.
+// Recalculate queues recomputing all turnovers by analytics, like register.Recalculate.
 func (l *Ledger) Recalculate(w *database.Work, told func(int64) error) {
 	register.Rebuild(w, l.meta.Totals(), TotalsSQL(l.meta), told)
 }
 
-// RecalculateAccounts is Recalculate of those of whole accounts. It is for another transaction: a statement that writes both tables
-// takes them in no order of its own, so who held one of them and waited for the other could wait for ever.
+// RecalculateAccounts is Recalculate for whole accounts. It needs another transaction: a statement that writes both
+// tables locks them in no fixed order, which could deadlock.
 func (l *Ledger) RecalculateAccounts(w *database.Work, told func(int64) error) {
 	register.Rebuild(w, l.meta.AccountTotals(), AccountTotalsSQL(l.meta), told)
 }

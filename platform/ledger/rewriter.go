@@ -11,9 +11,10 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/register"
+	"plimsoll/platform/statement"
 )
 
-// ReadMany queues the reading of the record sets of many recorders. Who entered nothing is not among them.
+// ReadMany queues reading the record sets of many recorders. Recorders without entries are left out.
 func (l *Ledger) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Entries {
 	all := make(map[id.ID]*Entries, len(recorders))
 	w.Queue("read entries in "+l.meta.Name, l.readMany, recorders).Rows(func(r pgx.Rows) error {
@@ -30,8 +31,8 @@ func (l *Ledger) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Entrie
 	return all
 }
 
-// Rewriter gathers changes of many recorders' record sets, as register.Rewriter does: each turnover, which everybody
-// shares, is touched once and at the end.
+// Rewriter gathers changes of many recorders' record sets, like register.Rewriter: each turnover, which everybody
+// shares, is changed once, at the end.
 type Rewriter struct {
 	ledger *Ledger
 	erased struct {
@@ -59,7 +60,7 @@ type sums struct{ debit, credit amount.Money }
 // Rewriter makes an empty one.
 func (l *Ledger) Rewriter() *Rewriter { return &Rewriter{ledger: l, turnovers: map[turnover]*sums{}} }
 
-// Replace is Ledger.Replace for later.
+// Replace is a buffered Ledger.Replace.
 func (x *Rewriter) Replace(by register.Recorder, was time.Time, before, after *Entries) {
 	c := differences(by, was, before, after)
 	for _, line := range c.erased {
@@ -71,8 +72,9 @@ func (x *Rewriter) Replace(by register.Recorder, was time.Time, before, after *E
 			x.turnover(by.Organisation, c.rows.Debit[i], month).debit += c.rows.Amount[i]
 			x.turnover(by.Organisation, c.rows.Credit[i], month).credit += c.rows.Amount[i]
 		}
-		if line > 0 { // what is taken back is erased, not kept
-			b.recorders, b.organisations, b.types = append(b.recorders, by.ID), append(b.organisations, by.Organisation), append(b.types, by.Type)
+		if line > 0 { // removed entries are deleted, not stored
+			b.recorders, b.organisations, b.types = append(b.recorders, by.ID),
+				append(b.organisations, by.Organisation), append(b.types, by.Type)
 			b.lines, b.periods = append(b.lines, line), append(b.periods, c.periods[i])
 			b.rows.Add(c.rows.Debit[i], c.rows.Credit[i], c.rows.Amount[i])
 		}
@@ -96,7 +98,8 @@ func (x *Rewriter) Write(w *database.Work) {
 		w.Queue("take back from "+x.ledger.meta.Name, x.ledger.eraseMany, x.erased.recorders, x.erased.lines)
 	}
 	if b := &x.brought; len(b.lines) > 0 {
-		args := columns(columns([]any{b.recorders, b.lines, b.types, b.organisations, b.periods}, b.rows.Debit), b.rows.Credit)
+		args := columns(columns([]any{b.recorders, b.lines, b.types, b.organisations, b.periods}, b.rows.Debit),
+			b.rows.Credit)
 		w.Queue("enter in "+x.ledger.meta.Name, x.ledger.insertMany, append(args, b.rows.Amount)...)
 	}
 	kept := x.turnovers
@@ -104,7 +107,7 @@ func (x *Rewriter) Write(w *database.Work) {
 	x.turnovers = kept
 }
 
-// WriteTotals queues the changes of turnovers, in the order in which everybody takes them.
+// WriteTotals queues the changes of turnovers, in the order that everybody uses.
 func (x *Rewriter) WriteTotals(w *database.Work) {
 	var organisations []id.ID
 	var accounts []Account
@@ -112,7 +115,8 @@ func (x *Rewriter) WriteTotals(w *database.Work) {
 	var debits, credits []amount.Money
 	for key, s := range x.turnovers {
 		if s.debit != 0 || s.credit != 0 {
-			organisations, accounts, months = append(organisations, key.organisation), append(accounts, key.account), append(months, key.month)
+			organisations, accounts, months = append(organisations, key.organisation), append(accounts, key.account),
+				append(months, key.month)
 			debits, credits = append(debits, s.debit), append(credits, s.credit)
 		}
 	}
@@ -126,20 +130,31 @@ func (x *Rewriter) WriteTotals(w *database.Work) {
 }
 
 func (l *Ledger) rewriterSQL(meta *metadata.Accounting) {
-	l.readMany = fmt.Sprintf("SELECT recorder, %s, amount FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line", Columns, meta.Table())
-	l.eraseMany = fmt.Sprintf("DELETE FROM %s m USING unnest($1::uuid[], $2::integer[]) AS g (recorder, line) WHERE m.recorder = g.recorder AND m.line = g.line", meta.Table())
-	l.insertMany = fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s, amount)
+	l.readMany = fmt.Sprintf("SELECT recorder, %s, amount FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY "+
+		"recorder, line", Columns, meta.Table())
+	l.eraseMany = fmt.Sprintf("DELETE FROM %s m USING unnest($1::uuid[], $2::integer[]) AS g (recorder, line) "+
+		"WHERE m.recorder = g.recorder AND m.line = g.line", meta.Table())
+	l.insertMany = statement.SQL(`INSERT INTO {entries}
+	(recorder, line, recorder_type, organisation, period, {columns}, amount)
 SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[],
-	$6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::text[], $11::uuid[], $12::uuid[], $13::uuid[], $14::numeric[])`, meta.Table(), Columns)
-	l.addMany = fmt.Sprintf(`INSERT INTO %[1]s AS t (organisation, %[2]s, period, split, debit, credit)
-SELECT organisation, %[2]s, period::date, $1, m.debit, m.credit
-FROM unnest($2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[]) AS m (organisation, period, debit, credit, %[2]s)
-ORDER BY organisation, %[2]s, period::date
-ON CONFLICT (organisation, %[2]s, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`, meta.Totals(), balanceBy)
-	l.addAccounts = fmt.Sprintf(`INSERT INTO %s AS t (organisation, account, period, split, debit, credit)
+	$6::text[], $7::uuid[], $8::uuid[], $9::uuid[],
+	$10::text[], $11::uuid[], $12::uuid[], $13::uuid[], $14::numeric[])`,
+		statement.Names{"entries": meta.Table(), "columns": Columns})
+	l.addMany = statement.SQL(`INSERT INTO {totals} AS t (organisation, {key}, period, split, debit, credit)
+SELECT organisation, {key}, period::date, $1, m.debit, m.credit
+FROM unnest($2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[])
+	AS m (organisation, period, debit, credit, {key})
+ORDER BY organisation, {key}, period::date
+ON CONFLICT (organisation, {key}, period, split) DO UPDATE SET {add}`, statement.Names{
+		"totals": meta.Totals(), "key": balanceBy, "add": addExcluded,
+	})
+	l.addAccounts = statement.SQL(`INSERT INTO {totals} AS t (organisation, account, period, split, debit, credit)
 SELECT organisation, account, period::date, $1, sum(m.debit), sum(m.credit)
-FROM unnest($2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::text[]) AS m (organisation, period, debit, credit, account)
+FROM unnest($2::uuid[], $3::text[], $4::numeric[], $5::numeric[], $6::text[])
+	AS m (organisation, period, debit, credit, account)
 WHERE period <> 'infinity' GROUP BY organisation, account, period HAVING sum(m.debit) <> 0 OR sum(m.credit) <> 0
 ORDER BY organisation, account, period::date
-ON CONFLICT (organisation, account, period, split) DO UPDATE SET debit = t.debit + excluded.debit, credit = t.credit + excluded.credit`, meta.AccountTotals())
+ON CONFLICT (organisation, account, period, split) DO UPDATE SET {add}`, statement.Names{
+		"totals": meta.AccountTotals(), "add": addExcluded,
+	})
 }

@@ -63,7 +63,8 @@ func TestExclusiveHoldsAcrossWorkersUntilTheTransactionEnds(t *testing.T) {
 func TestOfTellsCombinationsApart(t *testing.T) {
 	a, b := id.New(), id.New()
 	keys := map[lock.Key]string{}
-	for name, k := range map[string]lock.Key{"a": lock.Of("s", a), "b": lock.Of("s", b), "ab": lock.Of("s", a, b), "ba": lock.Of("s", b, a), "other space": lock.Of("r", a)} {
+	for name, k := range map[string]lock.Key{"a": lock.Of("s", a), "b": lock.Of("s", b), "ab": lock.Of("s", a, b),
+		"ba": lock.Of("s", b, a), "other space": lock.Of("r", a)} {
 		if twin, ok := keys[k]; ok {
 			t.Errorf("%s is %s", name, twin)
 		}

@@ -20,14 +20,14 @@ const (
 	askWithin    = 5 * time.Second
 )
 
-// Story is who held what a unit of work waited for.
+// Story says who held what a unit of work waited for.
 type Story struct {
 	Holders []Holder
 	At      time.Time
 }
 
-// Holder of a lock, as the database and the holder's own worker know it. What is not known is empty: a holder that is none of our
-// workers has no operation and no user.
+// Holder of a lock, as the database and the holder's worker know it. Unknown parts are empty: a holder that is none of
+// our workers has no operation and no user.
 type Holder struct {
 	Backend      int32         `json:"backend"`
 	Operation    string        `json:"operation,omitempty"`
@@ -35,12 +35,12 @@ type Holder struct {
 	Organisation string        `json:"-"`
 	Worker       string        `json:"worker"`
 	State        string        `json:"state,omitempty"` // of the backend: active, idle in transaction
-	Held         time.Duration `json:"-"`               // at most: since its transaction began
+	Held         time.Duration `json:"-"`               // upper bound: since its transaction began
 }
 
-// Watch tells the story of waits across workers. It looks only at units of work that have been running for long: their worker writes
-// down whose they are, and, if they wait, asks the database who stands in their way. While there are none, and that is nearly always,
-// neither the units of work nor the database have anything to do with it.
+// Watch explains waits across workers. It looks only at units of work that have been running for long: their worker
+// records whose they are and, if they wait, asks the database who blocks them. While there are none, which is nearly
+// always, it costs neither the units of work nor the database anything.
 //
 //	every After:  long ones of this worker? ─ no ──▶ nothing
 //	                        │ yes
@@ -51,13 +51,13 @@ type Watch struct {
 	worker  string
 	after   time.Duration
 	log     *slog.Logger
-	conn    *pgx.Conn // apart from the pool, which may be used up by those who wait
-	written bool      // something of ours stands in plimsoll_running
+	conn    *pgx.Conn // outside the pool, which waiting sessions may exhaust
+	written bool      // we have rows in plimsoll_running
 	mutex   sync.Mutex
 	stories map[uint32]Story
 }
 
-// NewWatch makes a watch for a worker; after zero means AfterDefault.
+// NewWatch makes a watch for a worker; zero means AfterDefault.
 func NewWatch(db *database.Database, worker string, after time.Duration, log *slog.Logger) *Watch {
 	if after <= 0 {
 		after = AfterDefault
@@ -91,7 +91,7 @@ func (w *Watch) Story(backend uint32) (Story, bool) {
 	return s, ok
 }
 
-// look does what is to be done now.
+// look does one round.
 func (w *Watch) look(ctx context.Context) error {
 	long := w.db.Longer(w.after)
 	w.forget()
@@ -114,25 +114,31 @@ func (w *Watch) look(ctx context.Context) error {
 	return w.ask(ctx, long)
 }
 
-// The row of a worker that was killed goes when its backend is another one's or nobody's.
+// The row of a killed worker is removed when its backend is gone or belongs to another worker.
 const writeSQL = `WITH mine AS (
 	SELECT l.backend, l.operation, l.author, l.organisation, l.since, a.backend_start
-	FROM unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) AS l (backend, operation, author, organisation, since)
+	FROM unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+		AS l (backend, operation, author, organisation, since)
 	JOIN pg_stat_activity a ON a.pid = l.backend
 ), gone AS (
 	DELETE FROM plimsoll_running r WHERE r.backend <> ALL ($2::integer[])
-	AND (r.worker = $1 OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = r.backend AND a.backend_start = r.started))
+	AND (r.worker = $1 OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = r.backend
+		AND a.backend_start = r.started))
 )
 INSERT INTO plimsoll_running AS r (backend, started, worker, operation, author, organisation, since)
 SELECT backend, backend_start, $1, operation, author, organisation, since FROM mine
-ON CONFLICT (backend) DO UPDATE SET started = excluded.started, worker = excluded.worker, operation = excluded.operation,
-	author = excluded.author, organisation = excluded.organisation, since = excluded.since WHERE r.since <> excluded.since`
+ON CONFLICT (backend) DO UPDATE SET started = excluded.started, worker = excluded.worker,
+	operation = excluded.operation, author = excluded.author, organisation = excluded.organisation,
+	since = excluded.since WHERE r.since <> excluded.since`
 
 func (w *Watch) write(ctx context.Context, long []database.Running) error {
 	backends, since := backendsOf(long), make([]time.Time, len(long))
-	operations, authors, organisations := make([]string, len(long)), make([]string, len(long)), make([]string, len(long))
+	operations := make([]string, len(long))
+	authors := make([]string, len(long))
+	organisations := make([]string, len(long))
 	for i, u := range long {
-		operations[i], authors[i], organisations[i], since[i] = u.Label.Operation, u.Label.User, u.Label.Organisation, u.Since
+		operations[i], authors[i], organisations[i], since[i] = u.Label.Operation, u.Label.User, u.Label.Organisation,
+			u.Since
 	}
 	if _, err := w.conn.Exec(ctx, writeSQL, w.worker, backends, operations, authors, organisations, since); err != nil {
 		return fmt.Errorf("write down long units of work: %w", err)
@@ -140,11 +146,13 @@ func (w *Watch) write(ctx context.Context, long []database.Running) error {
 	return nil
 }
 
-// A blocker may wait itself: the root of the tree is what matters, and it is asked for separately by whoever waits for it.
+// A blocker may itself wait. What matters is the root of the tree; the blocker's own wait is examined separately.
 const askSQL = `SELECT v.pid, b.pid, coalesce(r.operation, ''), coalesce(r.author, ''), coalesce(r.organisation, ''),
-	coalesce(r.worker, a.application_name, ''), coalesce(a.state, ''), coalesce(extract(epoch FROM clock_timestamp() - a.xact_start), 0)::float8
+	coalesce(r.worker, a.application_name, ''), coalesce(a.state, ''),
+		coalesce(extract(epoch FROM clock_timestamp() - a.xact_start), 0)::float8
 FROM unnest($1::integer[]) AS v (pid), unnest(pg_blocking_pids(v.pid)) AS b (pid)
-LEFT JOIN pg_stat_activity a ON a.pid = b.pid LEFT JOIN plimsoll_running r ON r.backend = b.pid AND r.started = a.backend_start
+LEFT JOIN pg_stat_activity a ON a.pid = b.pid
+	LEFT JOIN plimsoll_running r ON r.backend = b.pid AND r.started = a.backend_start
 ORDER BY a.xact_start`
 
 func (w *Watch) ask(ctx context.Context, long []database.Running) error {
@@ -159,7 +167,8 @@ func (w *Watch) ask(ctx context.Context, long []database.Running) error {
 	var victim int32
 	var h Holder
 	var seconds float64
-	_, err = pgx.ForEachRow(rows, []any{&victim, &h.Backend, &h.Operation, &h.User, &h.Organisation, &h.Worker, &h.State, &seconds}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&victim, &h.Backend, &h.Operation, &h.User, &h.Organisation, &h.Worker,
+		&h.State, &seconds}, func() error {
 		h.Held = time.Duration(seconds * float64(time.Second))
 		found[uint32(victim)] = Story{append(found[uint32(victim)].Holders, h), time.Now()}
 		return nil
@@ -193,7 +202,7 @@ func (w *Watch) forget() {
 	}
 }
 
-// end takes back what stands in the database of this worker.
+// end removes this worker's rows from the database.
 func (w *Watch) end() {
 	if w.conn != nil && w.written {
 		ctx, cancel := context.WithTimeout(context.Background(), askWithin)

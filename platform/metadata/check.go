@@ -7,22 +7,27 @@ import (
 	"slices"
 )
 
-// plain keeps names safe to stand in SQL and URLs, short enough for PostgreSQL with the
-// prefixes and suffixes we add.
+// plain keeps names safe for SQL and URLs, and short enough for PostgreSQL with our prefixes and suffixes.
 var plain = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// reserved are the columns that every table of a kind has by itself.
+// reserved are the columns that every table of a kind has anyway.
 var reserved = map[string]bool{
 	"id": true, "organisation": true, "code": true, "name": true, "number": true, "date": true, "posted": true,
 	"author": true, "comment": true, "document": true, "line": true, "recorder": true, "recorder_type": true,
 	"period": true, "expense": true, "version": true, "lines": true, "moment": true, "brought_at": true, "open": true,
-	// words of SQL that cannot be columns
-	"order": true, "user": true, "group": true, "limit": true, "offset": true, "table": true, "column": true, "select": true, "from": true, "to": true,
-	"check": true, "default": true, "desc": true, "end": true, "for": true, "grant": true, "in": true, "on": true, "or": true, "and": true, "references": true,
-	"unique": true, "using": true, "when": true, "where": true, "with": true, "as": true, "all": true, "any": true, "case": true, "primary": true,
+	// SQL keywords that cannot be columns
+	"order": true, "user": true, "group": true, "limit": true, "offset": true, "table": true, "column": true,
+	"select": true, "from": true, "to": true,
+	"check": true, "default": true, "desc": true, "end": true, "for": true, "grant": true, "in": true, "on": true,
+	"or": true, "and": true, "references": true,
+	"unique": true, "using": true, "when": true, "where": true, "with": true, "as": true, "all": true, "any": true,
+	"case": true, "primary": true,
 }
 
-// Check finds mistakes in the description: all of them, not the first.
+// working are columns that registers' statements use beside the register's own.
+var working = map[string]bool{"place": true, "month": true, "required": true, "missing": true}
+
+// Check finds all mistakes in the description, not only the first.
 func (a *Application) Check() error {
 	c := checker{app: a, tables: map[string]bool{}}
 	for i := range a.Catalogs {
@@ -40,7 +45,7 @@ func (a *Application) Check() error {
 	closing := ""
 	for i := range a.Documents {
 		d := &a.Documents[i]
-		if c.document(d); d.Closes == "" {
+		if c.document(d); d.ReopenHint == "" {
 			continue
 		}
 		if closing != "" {
@@ -108,7 +113,7 @@ func (c *checker) reference(owner string, a Attribute) {
 	}
 }
 
-// stated references are to a catalog or to documents of types that are named, so that they can be looked up.
+// stated references lead to a catalog or to documents of named types, so that they can be looked up.
 func (c *checker) stated(owner string, attributes []Attribute) {
 	for _, a := range attributes {
 		if a.Type == Reference && a.Document {
@@ -142,14 +147,19 @@ func (c *checker) accumulation(r *Accumulation) {
 		c.table(r.Boundary())
 	}
 	c.attributes(r.Name, r.Dimensions, r.Resources)
+	for _, a := range slices.Concat(r.Dimensions, r.Resources) {
+		if working[a.Name] {
+			c.fail("%s: attribute name %q cannot be used in a register", r.Name, a.Name)
+		}
+	}
 	if len(r.Dimensions) == 0 || len(r.Resources) == 0 {
 		c.fail("%s: a register needs dimensions and resources", r.Name)
 	}
 	if r.Turnovers && (r.Controlled || r.Layered) || r.LockBy > len(r.Leading()) {
 		c.fail("%s: turnovers are not controlled, and locks are on leading dimensions", r.Name)
 	}
-	if r.Awaited && (r.Turnovers || r.Layered) {
-		c.fail("%s: turnovers are not awaited, and layers have an index of their own", r.Name)
+	if r.IndexNonZero && (r.Turnovers || r.Layered) {
+		c.fail("%s: turnovers have no balances to index, and layers have an index of their own", r.Name)
 	}
 	if r.Covers != "" {
 		c.covers(r)
@@ -162,7 +172,8 @@ func (c *checker) accumulation(r *Accumulation) {
 			c.fail("%s.%s: a dimension is a reference or a number", r.Name, a.Name)
 		}
 	}
-	if n := len(r.Dimensions); r.Layered && (n < 3 || !r.Dimensions[n-2].Document || r.Dimensions[n-1].Type != Integer) {
+	if n := len(r.Dimensions); r.Layered &&
+		(n < 3 || !r.Dimensions[n-2].Document || r.Dimensions[n-1].Type != Integer) {
 		c.fail("%s: the last dimensions of layers are a document and a line", r.Name)
 	}
 	for _, a := range r.Resources {
@@ -172,11 +183,13 @@ func (c *checker) accumulation(r *Accumulation) {
 	}
 }
 
-// covers: what is covered has the dimensions of what covers it, and is guarded by the same locks.
+// covers: the covered register has the dimensions of the covering one, and the same locks guard it.
 func (c *checker) covers(r *Accumulation) {
 	covered := c.app.Register(r.Covers)
-	if covered == nil || !r.Controlled || len(covered.Dimensions) < len(r.Dimensions) || covered.LockName() != r.LockName() || covered.Locked() != r.Locked() {
-		c.fail("%s: cannot cover %q: it must be controlled, and the other have its dimensions, and its locks", r.Name, r.Covers)
+	if covered == nil || !r.Controlled || len(covered.Dimensions) < len(r.Dimensions) ||
+		covered.LockName() != r.LockName() || covered.Locked() != r.Locked() {
+		c.fail("%s: cannot cover %q: it must be controlled, and the other have its dimensions, and its locks", r.Name,
+			r.Covers)
 		return
 	}
 	for i, a := range r.Dimensions {
@@ -186,12 +199,14 @@ func (c *checker) covers(r *Accumulation) {
 	}
 }
 
-// sumIn: a sum of layers is by what they lie under, of what they have, and guarded as they are.
+// sumIn: a register that sums layers has their leading dimensions, their resources and their locks.
 func (c *checker) sumIn(r *Accumulation) {
 	sum := c.app.Register(r.SumIn)
-	if sum == nil || !r.Layered || sum.Layered || sum.Turnovers || sum.LockName() != r.LockName() || sum.Locked() != r.Locked() ||
+	if sum == nil || !r.Layered || sum.Layered || sum.Turnovers || sum.LockName() != r.LockName() ||
+		sum.Locked() != r.Locked() ||
 		!sameNames(sum.Dimensions, r.Leading()) || !sameNames(sum.Resources, r.Resources) {
-		c.fail("%s: %q cannot be the sum of its layers: it must have their leading dimensions, their resources and their locks", r.Name, r.SumIn)
+		c.fail("%s: %q cannot be the sum of its layers: it must have their leading dimensions, their resources and "+
+			"their locks", r.Name, r.SumIn)
 	}
 }
 

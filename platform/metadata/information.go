@@ -1,16 +1,15 @@
 package metadata
 
-// Information is a register of facts known by a key: a document states them when it is posted, and no other document can
-// state them for the same key.
+// Information is a register of facts by key: a document states them when it is posted, and no other document can state
+// the same key.
 type Information struct {
 	Name  string
 	Title string
 	// Dimensions are the key.
 	Dimensions []Attribute
-	// Resources are what is known under it; there may be none, when that it is known is all.
+	// Resources are the values of a fact; there may be none, if the fact itself is all.
 	Resources []Attribute
-	// Periodic means that what is stated holds from the moment of the document on, until something later is stated: the moment belongs
-	// to the key.
+	// Periodic: a fact holds from the document's moment on, until a later one is stated; the moment is part of the key.
 	Periodic bool
 }
 
@@ -30,7 +29,7 @@ func (d *Document) Recorded() []string {
 	return append(append([]string{}, d.Registers...), d.Optional...)
 }
 
-// Table of a register of any kind; "" when there is none of that name.
+// Table of a register of any kind; "" if there is none of that name.
 func (a *Application) Table(register string) string {
 	if r := a.Register(register); r != nil {
 		return r.Table()
@@ -50,7 +49,7 @@ func (r *Accounting) Account(code string) *Account {
 	return a
 }
 
-// Locked is how many of its dimensions a lock of the register is on.
+// Locked is on how many of its dimensions a lock of the register is.
 func (r *Accumulation) Locked() int {
 	if r.LockBy > 0 {
 		return r.LockBy
@@ -58,7 +57,7 @@ func (r *Accumulation) Locked() int {
 	return len(r.Leading())
 }
 
-// LockName is the name its locks are taken in.
+// LockName is the name under which its locks are taken.
 func (r *Accumulation) LockName() string {
 	if r.LockAs != "" {
 		return r.LockAs

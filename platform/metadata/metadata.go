@@ -1,12 +1,11 @@
-// Package metadata owns the description of an application: its catalogs, documents and
-// registers, said once in Go. Tables, statements, the API and the audit are derived from it.
+// Package metadata owns the description of an application: its catalogs, documents and registers, defined once in Go.
+// Tables, statements, the API and the audit are derived from it.
 package metadata
 
 // Application is the whole description.
 type Application struct {
 	Name string
-	// Version grows by one with every change that is released. A database made by a
-	// newer version is refused.
+	// Version grows by one with every released change. A database made by a newer version is refused.
 	Version      int
 	Catalogs     []Catalog
 	Documents    []Document
@@ -15,14 +14,14 @@ type Application struct {
 	Accounting   []Accounting
 }
 
-// Catalog is a list of things referred to. Every element has an id, a code and a name.
+// Catalog is a list of elements that others refer to. Every element has an id, a code and a name.
 type Catalog struct {
 	Name       string
 	Title      string
 	Attributes []Attribute
-	// Shared catalogs are seen by all organisations; the others belong to one each.
+	// Shared catalogs are visible to all organisations; elements of the others belong to one each.
 	Shared bool
-	// Search names the attributes looked into besides code and name.
+	// Search names the attributes searched besides code and name.
 	Search []string
 }
 
@@ -34,15 +33,16 @@ type Document struct {
 	Prefix     string // of its numbers
 	Attributes []Attribute
 	Sections   []Section
-	// Registers it records in, when posted: in each of them, or it is not posted.
+	// Registers that every posted document of the type records in.
 	Registers []string
-	// Optional registers it may record in, when posted; in some of them, if there are no others.
+	// Optional registers that a posted document may record in; if there are no others, in at least one of them.
 	Optional []string
-	// Search names the reference attributes whose names (of documents the numbers) the list looks into.
+	// Search names the reference attributes by whose names (or document numbers) the list is searched.
 	Search []string
-	// Closes makes a posted document of this type close the books of its organisation up to its date, for documents of all types. Its text is how a
-	// person opens them again, with MONTH where the month belongs. At most one type closes.
-	Closes string
+	// ReopenHint, unless empty, makes a posted document of this type close the books of its organisation up to its
+	// date, for documents of all types. The text explains how to reopen them, with MONTH for the month. At most one
+	// type closes.
+	ReopenHint string
 }
 
 // Section is a table inside a document.
@@ -59,27 +59,28 @@ type Accumulation struct {
 	Title      string
 	Dimensions []Attribute
 	Resources  []Attribute
-	// Controlled means that no document may be taken back or changed so that a current balance falls below zero, or
-	// keeps something of a resource where nothing of the first one is left.
+	// Controlled: no document may be unposted or changed so that a current balance falls below zero, or has some of
+	// another resource where nothing of the first is left.
 	Controlled bool
-	// Turnovers means that nobody asks what there is, only what came and went: no current balances are kept.
+	// Turnovers: only receipts and expenses are needed, so no current balances are kept.
 	Turnovers bool
-	// Awaited means that what stands is soon gone, and looked for while it stands: the keys of which there is anything are found, in their
-	// order, without looking at all that are used up.
-	Awaited bool
-	// Covers names a register of the same dimensions, or of further ones: no document may be taken back or changed so that of the first resource
-	// there is less here than there in all.
+	// IndexNonZero keeps an index of the keys with a non-zero current balance, in the order of the dimensions: for
+	// balances that are soon used up, and listed until then.
+	IndexNonZero bool
+	// Covers names a register with the same or more dimensions: no document may be unposted or changed so that this
+	// register has less of the first resource than that one has in all.
 	Covers string
-	// LockAs names the register whose locks guard this one too, so that registers of the same things are guarded by one
-	// lock. Defaults to its own name.
+	// LockAs names the register whose locks guard this one too, so that registers about the same things share one lock.
+	// Defaults to its own name.
 	LockAs string
-	// LockBy is how many of the leading dimensions a lock is on. Defaults to all.
+	// LockBy is the number of leading dimensions that a lock covers. Defaults to all.
 	LockBy int
-	// Layered means that the last two dimensions are the document and the line of the movement that brought a balance: a
-	// layer, as old as that movement.
+	// Layered: the last two dimensions are the document and the line of the movement that brought a balance. That makes
+	// a layer, as old as the movement.
 	Layered bool
-	// SumIn names, of a layered register, the one that the same documents move by the leading dimensions alone, with the same resources and locks: its
-	// balance is the sum of the layers, so that who takes from the first of them knows how much there is without reading all. Defaults to the layers themselves.
+	// SumIn names, for a layered register, the register that the same documents move by the leading dimensions alone,
+	// with the same resources and locks: its balance is the sum of the layers, so that taking from the first ones does
+	// not need to read all. Defaults to the layers themselves.
 	SumIn string
 }
 
@@ -88,8 +89,8 @@ type Accounting struct {
 	Name     string
 	Title    string
 	Accounts []Account
-	// Splits is how many rows a total is spread over, so that concurrent posters of one
-	// organisation do not queue for one row. Readers sum them. At least 1.
+	// Splits is how many rows a total is spread over, so that concurrent postings of one organisation do not queue for
+	// one row. Readers sum them. At least 1.
 	Splits int
 }
 
@@ -101,11 +102,11 @@ type Account struct {
 	Code  string `json:"code"`
 	Title string `json:"title"`
 	Kind  Kind   `json:"kind"`
-	// Analytics are the catalogs by whose elements the balance is kept, at most AnalyticsMax.
+	// Analytics are the catalogs by whose elements the balance is broken down, at most AnalyticsMax.
 	Analytics []string `json:"analytics,omitempty"`
 }
 
-// Kind of an account: on which side its balance stands.
+// Kind of an account: the side of its balance.
 type Kind string
 
 const (
@@ -114,12 +115,13 @@ const (
 	Both    Kind = "both"
 )
 
-// Attribute is a named, typed value. None is ever NULL: an attribute not given holds the
-// zero value of its type, as an empty reference does.
+// Attribute is a named, typed value. None is ever NULL: an attribute that was not given holds the zero value of its
+// type, such as an empty reference.
 type Attribute struct {
 	Name string
 	Type Type
-	// Catalog that a Reference refers to, unless it is to Documents of the types named, or (in a register) to a Document of any type.
+	// Catalog that a Reference refers to, unless it refers to Documents of the named types, or (in a register) to a
+	// Document of any type.
 	Catalog   string
 	Documents []string
 	Document  bool
@@ -127,7 +129,7 @@ type Attribute struct {
 	Length int
 	// Required attributes must be given, and not be zero.
 	Required bool
-	// Indexed attributes of a catalog are looked up by: its elements that have a value are found without reading all.
+	// Indexed attributes of a catalog have an index: elements with a value are found without reading all.
 	Indexed bool
 	// Computed attributes are set by posting and never read from a request.
 	Computed bool

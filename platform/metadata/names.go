@@ -1,7 +1,6 @@
 package metadata
 
-// Names in the database. They are made of checked metadata names only (see Check), so that
-// they stand in statements as they are.
+// Names in the database. They consist of checked metadata names only (see Check), so they need no quoting.
 
 // Table holds the elements.
 func (c *Catalog) Table() string { return "cat_" + c.Name }
@@ -18,10 +17,10 @@ func (r *Accumulation) Table() string { return "acc_" + r.Name }
 // Totals holds turnovers by month, and the current balance in the period 'infinity'.
 func (r *Accumulation) Totals() string { return r.Table() + "_totals" }
 
-// Boundary holds, of a layered register, from which moment on layers may not have been used up in the order of time.
+// Boundary holds, for a layered register, the moment from which layers may not have been used up in the order of time.
 func (r *Accumulation) Boundary() string { return r.Table() + "_boundary" }
 
-// Leading are the dimensions that layers lie under: all but the document and the line that brought them.
+// Leading are the dimensions by which layers are grouped: all but the document and the line that brought them.
 func (r *Accumulation) Leading() []Attribute {
 	if r.Layered {
 		return r.Dimensions[:len(r.Dimensions)-2]
@@ -65,7 +64,7 @@ func (a Attribute) Array() string {
 	return a.SQL() + "[]"
 }
 
-// Zero is the literal of the value that stands for "not given".
+// Zero is the literal of the value that means "not given".
 func (a Attribute) Zero() string {
 	switch a.Type {
 	case Reference:
@@ -80,10 +79,12 @@ func (a Attribute) Zero() string {
 	return "''"
 }
 
-// BroughtAt is a column of the totals of layers: of a current one, the date of the document that brought the layer, for the order in which layers are used up.
-// Whoever brings layers, or moves their document in time, notes it in the same transaction, under the lock of the key. Totals of months have '-infinity'.
+// BroughtAt is a column of the totals of layers: for a current total the date of the document that brought the layer,
+// by which layers are ordered. Whoever brings layers, or moves their document in time, sets it in the same transaction,
+// under the lock of the key. Totals of months have '-infinity'.
 const BroughtAt = "brought_at"
 
-// Open is a column of the totals of layers and of what is awaited, which the database computes: whether it is a current one with anything left. They have an index of the open ones. It is
-// a column because an update stays off the indexes (HOT) as long as no column that they name changes: this one does once in the life of a total, the resources at every movement.
+// Open is a generated column of the totals of layers and of registers with IndexNonZero: whether the total is current
+// and not zero. An index covers the open ones. It is a column because an update skips the indexes (HOT) as long as no
+// indexed column changes: this one changes once in the life of a total, the resources with every movement.
 const Open = "open"

@@ -1,4 +1,4 @@
-// Package nearest owns "did you mean": the known word closest to a mistyped one.
+// Package nearest finds "did you mean" suggestions: the known word closest to a mistyped one.
 package nearest
 
 import (
@@ -8,11 +8,10 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// similarEnough is a similarity of 0..1 below which a suggestion would only confuse.
+// similarEnough is the similarity (0..1) below which a suggestion would only confuse.
 const similarEnough = 0.55
 
-// Of is the known word most like word, or "" when nothing is near. Equal
-// similarity is settled by the order of known.
+// Of is the known word most similar to word, or "" if none is close. Ties go to the first one known.
 func Of(word string, known []string) string {
 	best, score := "", similarEnough
 	for _, k := range known {
@@ -23,7 +22,7 @@ func Of(word string, known []string) string {
 	return best
 }
 
-// Hint is "did you mean X?", or otherwise when nothing is near.
+// Hint is "did you mean X?", or otherwise if nothing is close.
 func Hint(word string, known []string, otherwise string) string {
 	if k := Of(word, known); k != "" {
 		return fmt.Sprintf("did you mean %s?", k)
@@ -31,8 +30,8 @@ func Hint(word string, known []string, otherwise string) string {
 	return otherwise
 }
 
-// similarity forgives case, a forgotten tail ("dur" is meant to be "duration") and two letters in the wrong order, which counts
-// as two changes otherwise: too many for a short word ("rnu").
+// similarity ignores case, and forgives an omitted ending ("dur" for "duration") and two swapped letters, which would
+// count as two changes: too many for a short word ("rnu").
 func similarity(word, known string) float64 {
 	word, known = strings.ToLower(word), strings.ToLower(known)
 	s := levenshtein.Similarity(word, known, nil)
@@ -42,7 +41,7 @@ func similarity(word, known string) float64 {
 	return s
 }
 
-// swapped tells whether exchanging two letters that stand together makes one word of the other.
+// swapped says whether swapping two adjacent letters turns one word into the other.
 func swapped(a, b string) bool {
 	if len(a) != len(b) {
 		return false

@@ -1,5 +1,5 @@
-// Package number owns the numbers of documents: unique within organisation and kind, rising,
-// not gapless. A worker draws a block at a time in a short transaction of its own, so that numbering serializes nobody.
+// Package number owns document numbers: unique within organisation and kind, rising, not gapless. A worker draws a
+// block at a time in a separate short transaction, so that numbering serializes nobody.
 package number
 
 import (
@@ -13,7 +13,7 @@ import (
 	"plimsoll/platform/id"
 )
 
-// Block is how many numbers a worker draws at once; what it has not used when it ends is skipped.
+// Block is how many numbers a worker draws at once; unused ones are skipped when it ends.
 const Block = 100
 
 // Numbers hands out numbers.
@@ -33,7 +33,7 @@ type block struct {
 	next, end int64
 }
 
-// New starts without any block.
+// New starts without a block.
 func New(db *database.Database) *Numbers {
 	return &Numbers{db: db, blocks: map[key]*block{}}
 }
@@ -54,7 +54,7 @@ func (n *Numbers) Next(ctx context.Context, organisation id.ID, kind, prefix str
 	return Format(prefix, b.next-1), nil
 }
 
-// Format is how a number is written.
+// Format formats a number.
 func Format(prefix string, n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	return prefix + "-" + "000000000"[:max(0, 9-len(digits))] + digits
@@ -75,7 +75,9 @@ ON CONFLICT (organisation, kind) DO UPDATE SET next = n.next + $3 RETURNING next
 func (n *Numbers) draw(ctx context.Context, organisation id.ID, kind string) (first int64, err error) {
 	// repeating it after a lost connection could only skip a block
 	err = n.db.Read(ctx, func(w *database.Work) error {
-		w.Queue("draw numbers", drawSQL, organisation, kind, Block).Rows(func(r pgx.Rows) error { return r.Scan(&first) })
+		w.Queue("draw numbers", drawSQL, organisation, kind, Block).Rows(func(r pgx.Rows) error {
+			return r.Scan(&first)
+		})
 		return nil
 	})
 	return first, err

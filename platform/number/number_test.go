@@ -19,7 +19,8 @@ func TestNumbersOfSeveralWorkersAreUnique(t *testing.T) {
 	if err := schema.Migrate(t.Context(), db.Database, &metadata.Application{Name: "test", Version: 1}); err != nil {
 		t.Fatal(err)
 	}
-	workers := []*number.Numbers{number.New(db.Database), number.New(databasetest.Connect(t, db.DSN, database.Options{}))}
+	workers := []*number.Numbers{number.New(db.Database),
+		number.New(databasetest.Connect(t, db.DSN, database.Options{}))}
 	organisations := []id.ID{id.New(), id.New()}
 	var mutex sync.Mutex
 	var wait sync.WaitGroup
@@ -41,7 +42,8 @@ func TestNumbersOfSeveralWorkersAreUnique(t *testing.T) {
 		}()
 	}
 	wait.Wait()
-	if len(given) != 8*number.Block || !given[organisations[0].String()+"GS-000000001"] || !given[organisations[1].String()+"GS-000000001"] {
+	if len(given) != 8*number.Block || !given[organisations[0].String()+"GS-000000001"] ||
+		!given[organisations[1].String()+"GS-000000001"] {
 		t.Errorf("%d numbers", len(given))
 	}
 }

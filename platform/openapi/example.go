@@ -16,8 +16,8 @@ func (d *Document) Resolve(s *Schema) *Schema {
 	return s
 }
 
-// Example is a value of the schema as a person would first try it: what is required, and no more. A
-// reference is a variable of the shell, as nobody can guess an id.
+// Example is a value of the schema as a user would first try it: only what is required. A reference becomes a shell
+// variable, as nobody can guess an id.
 func (d *Document) Example(s *Schema) json.RawMessage {
 	var b bytes.Buffer
 	d.example(&b, "", s)

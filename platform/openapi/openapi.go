@@ -1,5 +1,5 @@
-// Package openapi owns the description of an HTTP API as OpenAPI 3.1 has it, how metadata becomes its
-// schemas, and the page that shows it to people.
+// Package openapi describes an HTTP API in OpenAPI 3.1: the types of a description, schemas from metadata, and the page
+// that shows it to readers.
 package openapi
 
 import (
@@ -19,7 +19,7 @@ type Document struct {
 	Components Components      `json:"components"`
 }
 
-// Info says what the API is of.
+// Info names the API.
 type Info struct {
 	Title       string `json:"title"`
 	Version     string `json:"version"`
@@ -90,14 +90,14 @@ type Components struct {
 	SecuritySchemes map[string]SecurityScheme `json:"securitySchemes"`
 }
 
-// SecurityScheme is how a client shows who it is.
+// SecurityScheme is how a client authenticates.
 type SecurityScheme struct {
 	Type        string `json:"type"`
 	Scheme      string `json:"scheme"`
 	Description string `json:"description,omitempty"`
 }
 
-// Named keeps what is named in the order in which it was added, which is the order to read it in.
+// Named keeps named things in the order in which they were added, which is the order to read them in.
 type Named[T any] []Entry[T]
 
 // Entry of a Named.

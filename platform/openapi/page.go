@@ -16,9 +16,12 @@ var pageTemplate string
 //go:embed page.css
 var pageStyle string
 
-// Page renders the description for people: one file that asks for nothing, and the Content-Security-Policy that holds it to that.
+// Page renders the description for readers: one file that loads nothing, and a Content-Security-Policy that enforces
+// it.
 func Page(d *Document) (html []byte, policy string, err error) {
-	t, err := template.New("page").Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(pageStyle) }, "prose": prose}).Parse(pageTemplate)
+	t, err := template.New("page").Funcs(template.FuncMap{"style": func() template.CSS {
+		return template.CSS(pageStyle)
+	}, "prose": prose}).Parse(pageTemplate)
 	if err != nil {
 		return nil, "", fmt.Errorf("parse page of the API: %w", err)
 	}
@@ -27,11 +30,12 @@ func Page(d *Document) (html []byte, policy string, err error) {
 		return nil, "", fmt.Errorf("render page of the API: %w", err)
 	}
 	sum := sha256.Sum256([]byte(pageStyle))
-	policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	return b.Bytes(), policy, nil
 }
 
-// prose shows what stands in backticks as code.
+// prose renders text in backticks as code.
 func prose(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {
@@ -102,7 +106,7 @@ func (d *Document) operationView(method, path string, o *Operation) operationVie
 	return v
 }
 
-// curl is the line that does it; variables of the shell stand for what only the reader knows.
+// curl is the command line; shell variables stand for what only the reader knows.
 func (d *Document) curl(method, path string, o *Operation) string {
 	var b strings.Builder
 	b.WriteString("curl -sS")
@@ -122,12 +126,12 @@ func (d *Document) curl(method, path string, o *Operation) string {
 	}
 	fmt.Fprintf(&b, ` "$BASE%s"`, path)
 	if o.RequestBody != nil {
-		fmt.Fprintf(&b, " -d @- <<END\n%s\nEND", d.Example(o.RequestBody.Content["application/json"].Schema))
+		fmt.Fprintf(&b, " --json @- <<END\n%s\nEND", d.Example(o.RequestBody.Content["application/json"].Schema))
 	}
 	return b.String()
 }
 
-// schemas are the objects that the operations take and give, each once.
+// schemas are the objects that operations take and return, each once.
 func (d *Document) schemas(operations []operationView) (views []schemaView) {
 	seen := map[string]bool{}
 	add := func(s *Schema) {
@@ -173,7 +177,8 @@ func (d *Document) properties(s *Schema, depth int) (rows []propertyView) {
 	}
 	for _, p := range s.Properties {
 		v := d.Resolve(p.Value)
-		rows = append(rows, propertyView{Name: p.Name, Type: v.kind(), Means: v.means(), Required: required[p.Name], Given: !v.ReadOnly, Depth: depth})
+		rows = append(rows, propertyView{Name: p.Name, Type: v.kind(), Means: v.means(), Required: required[p.Name],
+			Given: !v.ReadOnly, Depth: depth})
 		if v.Type == "array" {
 			v = d.Resolve(v.Items)
 		}

@@ -29,9 +29,9 @@ type Schema struct {
 	Required             []string       `json:"required,omitempty"`
 	AdditionalProperties *Additional    `json:"additionalProperties,omitempty"`
 	ReadOnly             bool           `json:"readOnly,omitempty"`
-	// Catalog is where the ids of a reference come from, as its list is called in a path.
+	// Catalog names the list that provides the ids of a reference.
 	Catalog string `json:"x-catalog,omitempty"`
-	// Documents are the types that a reference to a document may be of, as they stand in a path.
+	// Documents are the types that a reference to a document may have, as written in a path.
 	Documents []string `json:"x-documents,omitempty"`
 }
 
@@ -46,7 +46,8 @@ func (a Additional) MarshalJSON() ([]byte, error) {
 	return json.Marshal(a.Schema)
 }
 
-// Patterns of strings: decimals of a request are not negative, nor zero where they must be given; what is summed up may be. No text has the zero character.
+// Patterns of strings. Decimals in a request are not negative, and not zero if required; sums may be negative. No text
+// contains the zero character.
 const (
 	moneyGiven       = `^[0-9]{1,12}(\.[0-9]{1,2})?$`
 	moneyRequired    = `^([1-9][0-9]{0,11}(\.[0-9]{1,2})?|0\.(0[1-9]|[1-9][0-9]?))$`
@@ -98,7 +99,7 @@ func MoneyShown(description string) *Schema {
 // Array of values.
 func Array(items *Schema) *Schema { return &Schema{Type: "array", Items: items} }
 
-// Object has exactly the properties; those not named in optional are always there.
+// Object has exactly these properties; those not listed in optional are always present.
 func Object(properties Named[*Schema], optional ...string) *Schema {
 	s := &Schema{Type: "object", Properties: properties, AdditionalProperties: &Additional{}}
 	left := map[string]bool{}
@@ -113,8 +114,8 @@ func Object(properties Named[*Schema], optional ...string) *Schema {
 	return s
 }
 
-// Shown is the object in an answer of what is selected: each attribute is always there. None of it is taken from a request
-// when it is computed.
+// Shown is a selected object in an answer: each attribute is always present. Computed ones are never read from a
+// request.
 func Shown(attributes []metadata.Attribute) *Schema {
 	var properties Named[*Schema]
 	for _, a := range attributes {
@@ -127,7 +128,7 @@ func Shown(attributes []metadata.Attribute) *Schema {
 	return Object(properties)
 }
 
-// Given is the object in a request: without what is computed.
+// Given is the object in a request, without computed attributes.
 func Given(attributes []metadata.Attribute) *Schema {
 	s := &Schema{Type: "object", AdditionalProperties: &Additional{}}
 	for _, a := range attributes {
@@ -166,9 +167,11 @@ func value(a metadata.Attribute, money, quantity string) *Schema {
 		}
 		return UUID("")
 	case metadata.Quantity:
-		return &Schema{Type: "string", Pattern: quantity, Description: "decimal, up to three places, at most " + amount.QuantityMax.String()}
+		return &Schema{Type: "string", Pattern: quantity,
+			Description: "decimal, up to three places, at most " + amount.QuantityMax.String()}
 	case metadata.Money:
-		return &Schema{Type: "string", Pattern: money, Description: "decimal, up to two places, at most " + amount.MoneyMax.String()}
+		return &Schema{Type: "string", Pattern: money,
+			Description: "decimal, up to two places, at most " + amount.MoneyMax.String()}
 	case metadata.Integer:
 		return Integer("")
 	case metadata.Boolean:

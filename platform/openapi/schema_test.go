@@ -9,7 +9,8 @@ import (
 	"plimsoll/platform/openapi"
 )
 
-// What the patterns of a request take is what the server reads: no more of the number than it keeps, and no zero where something must be given.
+// What the patterns of a request take is what the server reads: no more of the number than it keeps, and no zero
+// where something must be given.
 func TestPatternsTakeWhatTheServerReads(t *testing.T) {
 	pattern := func(kind metadata.Type, required bool) *regexp.Regexp {
 		s := openapi.Given([]metadata.Attribute{{Name: "sum", Type: kind, Required: required, Length: 5}})
@@ -29,7 +30,8 @@ func TestPatternsTakeWhatTheServerReads(t *testing.T) {
 		takes []string
 	}{
 		{metadata.Money, money, []string{"0.01", "0.10", "0.1", "1", "10.5", "1.00", "999999999999.99"}},
-		{metadata.Quantity, quantity, []string{"0.001", "0.01", "0.010", "0.1", "0.100", "1", "10.5", "1.000", "999999999.999"}},
+		{metadata.Quantity, quantity, []string{"0.001", "0.01", "0.010", "0.1", "0.100", "1", "10.5", "1.000",
+			"999999999.999"}},
 	} {
 		given, required := pattern(kind.of, false), pattern(kind.of, true)
 		for _, s := range kind.takes {
@@ -37,7 +39,8 @@ func TestPatternsTakeWhatTheServerReads(t *testing.T) {
 				t.Errorf("%v %q is not taken", kind.of, s)
 			}
 		}
-		for _, s := range append(kind.takes, "", "0", "0.0", "0.00", "0.000", "00", "-1", "1.", ".5", "0.0001", "1.0000", "1000000000", "1000000000000", "1e3", " 1", "1\n") {
+		for _, s := range append(kind.takes, "", "0", "0.0", "0.00", "0.000", "00", "-1", "1.", ".5", "0.0001",
+			"1.0000", "1000000000", "1000000000000", "1e3", " 1", "1\n") {
 			v, read := kind.read(s)
 			if given.MatchString(s) && !read || required.MatchString(s) && (!read || v == 0) {
 				t.Errorf("%v %q is taken", kind.of, s)

@@ -17,7 +17,7 @@ import (
 	"plimsoll/platform/register"
 )
 
-// Books post the documents of an application.
+// Books posts the documents of an application.
 type Books struct {
 	db        *database.Database
 	numbers   *number.Numbers
@@ -27,24 +27,25 @@ type Books struct {
 	ledgers   map[string]*ledger.Ledger
 	order     []string           // of the information registers, the others, and the ledgers after them
 	closes    *metadata.Document // the type that closes them; nil when there is none
-	how       strategy
+	strategy  strategy
 }
 
-// kind is one type of document with everything made for it.
+// kind is one type of document with everything prepared for it.
 type kind struct {
-	meta    *metadata.Document
-	rules   Rules
-	store   *document.Store
-	readers map[string]*catalog.Reader
-	order   []string // of the catalogs read
-	papers  referredReaders
+	meta      *metadata.Document
+	rules     Rules
+	store     *document.Store
+	readers   map[string]*catalog.Reader
+	order     []string // of the catalogs read
+	documents referredReaders
 }
 
 // New prepares all statements. Documents without rules cannot be posted.
 func New(db *database.Database, app *metadata.Application, rules map[string]Rules) *Books {
 	b := &Books{
 		db: db, numbers: number.New(db), types: map[string]*kind{},
-		registers: map[string]*register.Register{}, known: map[string]*information.Register{}, ledgers: map[string]*ledger.Ledger{}, closes: closes(app),
+		registers: map[string]*register.Register{}, known: map[string]*information.Register{},
+		ledgers: map[string]*ledger.Ledger{}, closes: closes(app),
 	}
 	for i := range app.Information {
 		b.known[app.Information[i].Name] = information.New(&app.Information[i])
@@ -65,14 +66,14 @@ func New(db *database.Database, app *metadata.Application, rules map[string]Rule
 		}
 		b.types[name] = newKind(app, meta, r)
 	}
-	b.how = lean{b}
+	b.strategy = lean{b}
 	return b
 }
 
 func newKind(app *metadata.Application, meta *metadata.Document, rules Rules) *kind {
 	k := &kind{meta: meta, rules: rules, store: document.NewStore(app, meta), readers: map[string]*catalog.Reader{}}
 	reads := rules.Reads()
-	k.papers = newReferredReaders(app, meta, reads)
+	k.documents = newReferredReaders(app, meta, reads)
 	for _, a := range attributesOf(meta) {
 		if a.Type == metadata.Reference && a.Documents == nil && k.readers[a.Catalog] == nil {
 			referred, _ := app.Catalog(a.Catalog)
@@ -92,8 +93,8 @@ func attributesOf(meta *metadata.Document) []metadata.Attribute {
 	return all
 }
 
-// Result is what became of a document. Replayed means that the operation had been done already under the same
-// key, and the document is told as it is now.
+// Result is the outcome for a document. Replayed: the operation had been done already under the same key, and the
+// document is returned as it is now.
 type Result struct {
 	ID       id.ID
 	Number   string
@@ -102,8 +103,8 @@ type Result struct {
 	Replayed bool
 }
 
-// Create writes a new document, and posts it when it is to be Posted, once, whatever happens: an operation done already
-// under the same author and key returns its document and changes nothing.
+// Create writes a new document, and posts it if Posted is asked for, exactly once: an operation done already under the
+// same author and key returns its document and changes nothing.
 func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Result, error) {
 	k := b.types[d.Meta.Name]
 	if k == nil {
@@ -125,13 +126,13 @@ func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Resu
 
 func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *document.Document, key Key) error {
 	key.claim(w, d)
-	b.how.open(w, k, d, true)
+	b.strategy.open(w, k, d, true)
 	q := question{references: true, closed: new(*time.Time)}
 	if d.Posted {
-		q.needs = k.rules.Balances(d)
+		q.needs = k.rules.Needs(d)
 	}
 	period := k.look(w, d)
-	facts, err := b.how.gather(ctx, w, k, d, q)
+	facts, err := b.strategy.gather(ctx, w, k, d, q)
 	if err != nil {
 		return err
 	}
@@ -148,17 +149,18 @@ func (b *Books) create(ctx context.Context, w *database.Work, k *kind, d *docume
 			return err
 		}
 	}
-	return b.how.write(ctx, w, k, nil, d, b.sets(&Records{}), b.sets(records))
+	return b.strategy.write(ctx, w, k, nil, d, b.sets(&Records{}), b.sets(records))
 }
 
 func (k *kind) references(w *database.Work, d *document.Document) *Facts {
 	facts := newFacts()
-	facts.Catalogs, facts.Documents = k.elements(w, d.Organisation, d), k.papers.read(w, d)
+	facts.Catalogs, facts.Documents = k.elements(w, d.Organisation, d), k.documents.read(w, d)
 	return facts
 }
 
-// elements queues the reading of the elements of catalogs that documents of one organisation refer to.
-func (k *kind) elements(w *database.Work, organisation id.ID, documents ...*document.Document) map[string]*catalog.Elements {
+// elements queues reading the catalog elements that documents of one organisation refer to.
+func (k *kind) elements(w *database.Work, organisation id.ID,
+	documents ...*document.Document) map[string]*catalog.Elements {
 	wanted, found := map[string][]id.ID{}, map[string]*catalog.Elements{}
 	for _, d := range documents {
 		d.References(func(a *metadata.Attribute, v id.ID) {
@@ -175,7 +177,7 @@ func (k *kind) elements(w *database.Work, organisation id.ID, documents ...*docu
 	return found
 }
 
-// present refuses references to what does not exist or is not the organisation's: the answer is the same for both.
+// present refuses references to elements that do not exist or belong to another organisation: the answer is the same.
 func (k *kind) present(d *document.Document, facts *Facts) (err error) {
 	d.References(func(a *metadata.Attribute, v id.ID) {
 		switch {
@@ -191,11 +193,8 @@ func (k *kind) present(d *document.Document, facts *Facts) (err error) {
 	return err
 }
 
-func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance, facts *Facts) {
+func (b *Books) balances(w *database.Work, d *document.Document, needs []Need, facts *Facts) {
 	for _, n := range needs {
-		if n.Keys == nil {
-			continue
-		}
 		switch r, known := b.registers[n.Register], b.known[n.Register]; {
 		case known != nil:
 			facts.Information[n.name()] = known.Slice(w, d.Recorder(), n.Keys)
@@ -209,7 +208,7 @@ func (b *Books) balances(w *database.Work, d *document.Document, needs []Balance
 	}
 }
 
-// summed is the register whose balance is the sum of layers.
+// summed is the register whose balance is the sum of the layers.
 func (b *Books) summed(layered *register.Register) *register.Register {
 	if sum := b.registers[layered.Meta().SumIn]; sum != nil {
 		return sum
@@ -238,8 +237,9 @@ func (b *Books) sets(records *Records) sets {
 	return s
 }
 
-// write turns the record sets that a document had at the time was into those it has now. It goes through the registers in one order
-// for all documents: first what only one may state, so that who waits for another to do so holds no totals; the ledgers, whose totals everybody shares, come last, so that their rows are locked for the shortest time.
+// write changes a document's record sets from was to the new ones. All documents go through the registers in one order:
+// information registers first, since waiting for another transaction there must not block totals; ledgers last, because
+// everybody shares their totals, so that those rows are locked for the shortest time.
 func (b *Books) write(w *database.Work, d *document.Document, was time.Time, before, after sets) {
 	for _, name := range b.order {
 		if known := b.known[name]; known != nil {

@@ -19,16 +19,16 @@ import (
 var (
 	// ErrUnknown means that the organisation has no such document.
 	ErrUnknown = errors.New("no such document")
-	// ErrChanged means that the document is no longer what its editor saw.
+	// ErrChanged means that the document has changed since its editor read it.
 	ErrChanged = errors.New("the document has been changed since it was read: read it again")
 )
 
-// State is what a document is to be after a change.
+// State is the state of a document after a change.
 type State uint8
 
 const (
 	Kept     State = iota // as it was
-	Posted                // posted; anew when it was posted
+	Posted                // posted, or posted again if it was
 	Unposted              // without movements
 )
 
@@ -36,15 +36,16 @@ const (
 type Change struct {
 	Type                   string
 	Organisation, Document id.ID
-	// Version that the editor saw; zero means any.
+	// Version that the editor saw; zero: any.
 	Version int64
-	// Content replaces all of the document but its number and author; nil keeps it. A zero date keeps the date.
+	// Content replaces the document except number and author; nil keeps it. A zero date keeps the date.
 	Content *document.Document
 	State   State
 }
 
-// Change rewrites, posts, posts anew or unposts a document, once, as Create does. Posting anew lets the rules decide as if the document had no
-// movements yet; then only what differs is written. Its movements go with its date from one month to another.
+// Change rewrites, posts, reposts or unposts a document, exactly once, as Create does. On reposting, the rules decide
+// as if the document had no movements yet; then only differences are written. If the date changes, the movements move
+// to the new month.
 func (b *Books) Change(ctx context.Context, c Change, key Key) (result Result, err error) {
 	k := b.types[c.Type]
 	if k == nil {
@@ -77,14 +78,15 @@ func (b *Books) change(ctx context.Context, w *database.Work, k *kind, c Change,
 		return Result{}, err
 	}
 	result := Result{ID: d.ID, Number: d.Number, Posted: d.Posted, Version: held.Version + 1}
-	return result, b.how.write(ctx, w, k, held, d, before, after)
+	return result, b.strategy.write(ctx, w, k, held, d, before, after)
 }
 
-// hold queues the reading of a document with its record sets. Who changes them holds the document first, so that they stay as they are read.
+// hold queues reading a document with its record sets. Whoever changes them locks the document first, so they do not
+// change after the read.
 func (b *Books) hold(w *database.Work, k *kind, c Change, key Key) (*document.Document, sets) {
 	d := &document.Document{Meta: k.meta, ID: c.Document, Organisation: c.Organisation}
 	key.claim(w, d)
-	b.how.open(w, k, d, false)
+	b.strategy.open(w, k, d, false)
 	held, before := k.store.Hold(w, c.Organisation, c.Document), b.sets(&Records{})
 	for _, name := range k.meta.Recorded() {
 		if known := b.known[name]; known != nil {
@@ -100,7 +102,7 @@ func (b *Books) hold(w *database.Work, k *kind, c Change, key Key) (*document.Do
 	return held, before
 }
 
-// apply makes the document that is to be of the one that is.
+// apply makes the new document from the old one.
 func (c Change) apply(held *document.Document) (*document.Document, error) {
 	switch {
 	case held.Version == 0:
@@ -121,14 +123,16 @@ func (c Change) apply(held *document.Document) (*document.Document, error) {
 	return d, nil
 }
 
-// record decides on the new record sets, under locks of everything that the document moved or will move.
-func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change, held, d *document.Document, before sets) (sets, error) {
-	q := question{references: d.Posted || c.Content != nil, checks: b.controlled(d.Organisation, before), closed: new(*time.Time)}
+// record computes the new record sets, with everything locked that the document moved or will move.
+func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change, held, d *document.Document,
+	before sets) (sets, error) {
+	q := question{references: d.Posted || c.Content != nil, checks: b.controlled(d.Organisation, before),
+		closed: new(*time.Time)}
 	if d.Posted {
-		q.needs = k.rules.Balances(d)
+		q.needs = k.rules.Needs(d)
 	}
 	period := k.look(w, d)
-	facts, err := b.how.gather(ctx, w, k, d, q)
+	facts, err := b.strategy.gather(ctx, w, k, d, q)
 	if err != nil {
 		return sets{}, err
 	}
@@ -136,7 +140,7 @@ func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change,
 		return sets{}, err
 	}
 	facts.Period = period
-	after, err := b.decide(k, d, facts, q.needs, before)
+	after, err := b.decide(k, d, facts, q.needs.Read, before)
 	if err != nil {
 		return sets{}, err
 	}
@@ -148,8 +152,8 @@ func (b *Books) record(ctx context.Context, w *database.Work, k *kind, c Change,
 	return after, nil
 }
 
-// decide lets the rules see the balances without what the document itself has moved.
-func (b *Books) decide(k *kind, d *document.Document, facts *Facts, needs []Balance, before sets) (sets, error) {
+// decide calls the rules with balances that exclude what the document itself has moved.
+func (b *Books) decide(k *kind, d *document.Document, facts *Facts, needs []Need, before sets) (sets, error) {
 	if facts.Catalogs != nil {
 		if err := k.present(d, facts); err != nil {
 			return sets{}, err
@@ -160,7 +164,7 @@ func (b *Books) decide(k *kind, d *document.Document, facts *Facts, needs []Bala
 	}
 	for _, n := range needs {
 		moved := before.movements[n.Register]
-		if n.Keys == nil || moved == nil {
+		if moved == nil {
 			continue
 		}
 		r, layers := b.registers[n.Register], facts.Layers[n.name()]
@@ -180,12 +184,12 @@ func (b *Books) decide(k *kind, d *document.Document, facts *Facts, needs []Bala
 	return b.sets(records), nil
 }
 
-// check is a control of what a document leaves behind when it takes back what it moved.
+// check is a control on what remains when a document's movements are removed.
 type check struct {
 	register   *register.Register
 	keys, left *rowset.Table
 	locks      []lock.Key
-	covered    *register.Register // what must not be more than is left; nil when there is no such register
+	covered    *register.Register // a register that must be covered by what is left; nil if there is none
 	needed     *rowset.Table
 }
 
@@ -196,7 +200,8 @@ func (b *Books) controlled(organisation id.ID, before sets) (checks []check) {
 			continue
 		}
 		keys := r.Keys(moved)
-		checks = append(checks, check{register: r, keys: keys, locks: r.Locks(organisation, keys), covered: b.registers[r.Meta().Covers]})
+		checks = append(checks, check{register: r, keys: keys, locks: r.Locks(organisation, keys),
+			covered: b.registers[r.Meta().Covers]})
 	}
 	return checks
 }
@@ -221,10 +226,11 @@ func (c *check) refuse(before, after sets) error {
 		item := append(c.keys.AppendFields([]byte{'{'}, row), ',')
 		items = append(items, append(c.left.AppendFields(item, row), '}'))
 	}
-	return &Refusal{Control: meta.Name, Message: meta.Title + ": what the document brought has been used since, and would be missing", Items: items}
+	return &Refusal{Control: meta.Name, Message: meta.Title +
+		": what the document brought has been used since, and would be missing", Items: items}
 }
 
-// uncovered are the keys of which less is left than another register needs.
+// uncovered are the keys with less left than another register needs.
 func (c *check) uncovered(before, after sets) []int {
 	name := c.covered.Meta().Name
 	if m := before.movements[name]; m != nil {

@@ -14,11 +14,12 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// classic posts as platforms of this kind do. For the same rules it asks the same questions under the same locks and writes the same
-// rows; what differs is the talk:
+// classic posts as platforms of this kind do. For the same rules it asks the same questions under the same locks and
+// writes the same rows; only the dialogue with the database differs:
 //
-//	BEGIN ─▶ key, is it there ─▶ locks ─▶ lines to temp tables ─▶ lists of values, elements ─▶ keys, balances, layers by temp tables
-//	─▶ Rules.Record ─▶ header, sections row by row ─▶ of each register: kept, deleted, inserted and summed row by row, controlled ─▶ COMMIT
+//	BEGIN ─▶ key, is it there ─▶ locks ─▶ lines to temp tables ─▶ lists of values, elements
+//	─▶ keys, balances, layers by temp tables ─▶ Rules.Record ─▶ header, sections row by row
+//	─▶ of each register: kept, deleted, inserted and summed row by row, controlled ─▶ COMMIT
 type classic struct{ *Books }
 
 func newClassic(b *Books) classic { return classic{b} }
@@ -29,7 +30,8 @@ func (b classic) open(w *database.Work, k *kind, d *document.Document, isNew boo
 	}
 }
 
-func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *document.Document, q question) (*Facts, error) {
+func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *document.Document, q question) (*Facts,
+	error) {
 	facts := &Facts{}
 	b.lock(w, d, q)
 	if q.references {
@@ -43,8 +45,8 @@ func (b classic) gather(ctx context.Context, w *database.Work, k *kind, d *docum
 	return facts, b.underLocks(ctx, w, d, q, facts)
 }
 
-// lists reads what the document refers to: what its header alone refers to by its value, what its sections do by lists out of the
-// temp tables that they are laid in.
+// lists reads what the document refers to: references of the header by value, references of sections by lists from the
+// temp tables that hold the sections.
 func (b classic) lists(ctx context.Context, w *database.Work, k *kind, d *document.Document, facts *Facts) error {
 	*facts = *newFacts()
 	laid, err := k.store.Lay(ctx, w, d)
@@ -55,13 +57,15 @@ func (b classic) lists(ctx context.Context, w *database.Work, k *kind, d *docume
 		values, columns := headerReferences(d, name), sectionReferences(d, laid, name)
 		if len(columns) == 0 {
 			facts.Catalogs[name] = k.readers[name].Read(w, d.Organisation, values)
-		} else if facts.Catalogs[name], err = k.readers[name].ReadByTemp(ctx, w, d.Organisation, values, columns); err != nil {
+		} else if facts.Catalogs[name], err = k.readers[name].ReadByTemp(ctx, w, d.Organisation, values,
+			columns); err != nil {
 			return err
 		}
 	}
-	facts.Documents = make(map[string]*document.Referred, len(k.papers.order))
-	for _, name := range k.papers.order {
-		if facts.Documents[name], err = k.papers.readers[name].ReadByTemp(ctx, w, d.Organisation, wanted(d, name)); err != nil {
+	facts.Documents = make(map[string]*document.Referred, len(k.documents.order))
+	for _, name := range k.documents.order {
+		if facts.Documents[name], err = k.documents.readers[name].ReadByTemp(ctx, w, d.Organisation,
+			wanted(d, name)); err != nil {
 			return err
 		}
 	}
@@ -95,10 +99,10 @@ func sectionReferences(d *document.Document, laid []*temptable.Table, to string)
 	return columns
 }
 
-func (b classic) underLocks(ctx context.Context, w *database.Work, d *document.Document, q question, facts *Facts) (err error) {
-	for _, n := range q.needs {
+func (b classic) underLocks(ctx context.Context, w *database.Work, d *document.Document, q question,
+	facts *Facts) (err error) {
+	for _, n := range q.needs.Read {
 		switch r, known := b.registers[n.Register], b.known[n.Register]; {
-		case n.Keys == nil:
 		case known != nil:
 			facts.Information[n.name()], err = known.SliceByTemp(ctx, w, d.Recorder(), n.Keys)
 		case r.Meta().Layered:
@@ -125,18 +129,19 @@ func (b classic) underLocks(ctx context.Context, w *database.Work, d *document.D
 	return nil
 }
 
-func (b classic) write(ctx context.Context, w *database.Work, k *kind, held, d *document.Document, before, after sets) error {
+func (b classic) write(ctx context.Context, w *database.Work, k *kind, held, d *document.Document, before,
+	after sets) error {
 	k.store.WriteByRow(w, d, held == nil)
 	was := d.Date
 	if held != nil {
 		was = held.Date
 	}
 	if !d.Posted && (held == nil || !held.Posted) {
-		return nil // its record sets are empty and stay so
+		return nil // its record sets are empty and remain so
 	}
 	for _, name := range b.order {
 		if !slices.Contains(k.meta.Registers, name) && !before.has(name) && !after.has(name) {
-			continue // what may be recorded in and is not
+			continue // optional registers without records
 		}
 		if err := b.replace(ctx, w, name, d, was, before, after); err != nil {
 			return err
@@ -145,18 +150,21 @@ func (b classic) write(ctx context.Context, w *database.Work, k *kind, held, d *
 	return nil
 }
 
-func (b classic) replace(ctx context.Context, w *database.Work, name string, d *document.Document, was time.Time, before, after sets) error {
+func (b classic) replace(ctx context.Context, w *database.Work, name string, d *document.Document, was time.Time,
+	before, after sets) error {
 	if known := b.known[name]; known != nil {
 		return known.ReplaceByRow(ctx, w, d.Recorder(), after.about(known))
 	}
 	if r := b.registers[name]; r != nil {
-		return r.ReplaceByRow(ctx, w, d.Recorder(), was, orNone(before.movements[name], r), orNone(after.movements[name], r))
+		return r.ReplaceByRow(ctx, w, d.Recorder(), was, orNone(before.movements[name], r),
+			orNone(after.movements[name], r))
 	}
 	return b.ledgers[name].ReplaceByRow(ctx, w, d.Recorder(), after.of(name))
 }
 
-// has tells whether anything is recorded in a register.
+// has says whether anything is recorded in a register.
 func (s sets) has(name string) bool {
 	records, movements, entries := s.records[name], s.movements[name], s.entries[name]
-	return records != nil && records.Rows.Rows() > 0 || movements != nil && movements.Rows.Rows() > 0 || entries != nil && len(entries.Amount) > 0
+	return records != nil && records.Rows.Rows() > 0 || movements != nil && movements.Rows.Rows() > 0 ||
+		entries != nil && len(entries.Amount) > 0
 }

@@ -2,7 +2,7 @@ package posting
 
 import "plimsoll/platform/database"
 
-// refused turns the database's word that somebody else has stated the same into a refusal of that register.
+// refused turns a unique violation of an information register into a refusal.
 func (b *Books) refused(err error) error {
 	if !database.IsUniqueViolation(err) {
 		return err

@@ -7,7 +7,7 @@ import (
 	"plimsoll/platform/register"
 )
 
-// memory has the layers of keys while documents take from them in the order of time.
+// memory holds the layers of keys while documents take from them in the order of time.
 type memory struct {
 	register *register.Register
 	open     *register.Aged
@@ -15,7 +15,7 @@ type memory struct {
 	since    map[string]time.Time // by layer
 }
 
-// queue is the rows of a key's layers with something left, the oldest first.
+// queue is the rows of a key's layers that are not used up, oldest first.
 type queue struct{ rows []int }
 
 func newMemory(r *register.Register, open *register.Aged) *memory {
@@ -31,12 +31,12 @@ func newMemory(r *register.Register, open *register.Aged) *memory {
 	return m
 }
 
-// lend adds as many layers of each key as hold what is required of it.
+// lend adds as many layers of each key as the required quantity needs.
 func (m *memory) lend(given *register.Layers, required map[string]int64) map[string]time.Time {
 	var rows []int
 	for _, key := range sortedKeys(required) {
 		if m.queues[key] == nil {
-			continue // the rules will say that it is short
+			continue // the rules will refuse
 		}
 		left := required[key]
 		for _, row := range m.queues[key].rows {
@@ -52,7 +52,7 @@ func (m *memory) lend(given *register.Layers, required map[string]int64) map[str
 	return m.since
 }
 
-// take uses up what a movement took, which is of the oldest layer.
+// take reduces the oldest layer by a movement.
 func (m *memory) take(key, layer string, moved *register.Movements, row int) error {
 	q := m.queues[key]
 	if q == nil || len(q.rows) == 0 || m.register.Key(m.open.Keys, q.rows[0]) != layer || !moved.Expense[row] {

@@ -7,8 +7,9 @@ import (
 	"plimsoll/platform/database"
 )
 
-// Recalculate makes the totals of a register or ledger anew from its movements, and tells how many there are: for totals that were
-// damaged, and to collapse splits. Posters in that register wait until it is done; those that wait longer than their lock timeout are told to try again.
+// Recalculate recomputes the totals of a register or ledger from its movements and returns their number: for damaged
+// totals, and to merge splits. Postings in that register wait until it is done; those that exceed their lock timeout
+// are told to try again.
 func (b *Books) Recalculate(ctx context.Context, name string) (totals int64, err error) {
 	var tables []func(*database.Work, func(int64) error)
 	switch r, l := b.registers[name], b.ledgers[name]; {

@@ -30,7 +30,7 @@ func newReferredReaders(app *metadata.Application, meta *metadata.Document, read
 	return r
 }
 
-// read looks for a reference among the documents of each type it may be of.
+// read looks up a reference among the documents of each type it may have.
 func (r referredReaders) read(w *database.Work, d *document.Document) map[string]*document.Referred {
 	found := make(map[string]*document.Referred, len(r.order))
 	for _, name := range r.order {
@@ -39,7 +39,7 @@ func (r referredReaders) read(w *database.Work, d *document.Document) map[string
 	return found
 }
 
-// wanted are the references of a document that may be to one of a type, each once.
+// wanted are the references of a document that may lead to a type, each once.
 func wanted(d *document.Document, name string) (ids []id.ID) {
 	d.References(func(a *metadata.Attribute, v id.ID) {
 		if slices.Contains(a.Documents, name) {
@@ -50,7 +50,7 @@ func wanted(d *document.Document, name string) (ids []id.ID) {
 	return slices.Compact(ids)
 }
 
-// present refuses a reference to a document that there is not, or that another organisation has.
+// present refuses a reference to a document that does not exist or belongs to another organisation.
 func present(a *metadata.Attribute, v id.ID, facts *Facts) error {
 	for _, name := range a.Documents {
 		if _, found := facts.Documents[name].Row(v); found {
@@ -60,7 +60,7 @@ func present(a *metadata.Attribute, v id.ID, facts *Facts) error {
 	return &document.Invalid{Field: a.Name, Reason: "no such document: " + v.String()}
 }
 
-// Document finds a document referred to, and its type; the row is in the Referred of that type.
+// Document finds a referred document and its type; the row is in the Referred of that type.
 func (f *Facts) Document(v id.ID) (kind string, d *document.Referred, row int) {
 	for kind, d := range f.Documents {
 		if row, found := d.Row(v); found {
@@ -70,7 +70,7 @@ func (f *Facts) Document(v id.ID) (kind string, d *document.Referred, row int) {
 	return "", nil, 0
 }
 
-// about is what is recorded in a register; nothing when nothing is.
+// about is what is recorded in a register; empty if nothing is.
 func (s sets) about(r *information.Register) *information.Records {
 	if records := s.records[r.Meta().Name]; records != nil {
 		return records

@@ -16,61 +16,67 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Restoration posts anew, in the order of time, what took from the layers under some keys since their boundary, so that they have the
-// costs that posting one document after another by (date, id) gives. It is one transaction: a key is in order or as it was.
+// Restoration reposts, in the order of time, the documents that took from the layers of some keys since their boundary,
+// so that they get the costs that posting one by one in the order (date, id) would give. It is one transaction: a key
+// is either restored or unchanged.
 //
-// What depends on what: layers of a key are used up by the documents of that key alone, so keys do not depend on each other. A document takes
-// from several keys; of those that are not restored here it keeps what it has taken. So the rows of a document depend on the last restoration of each of its
-// keys, whatever the order of the restorations, as long as two of them do not write one document at once: each holds the documents that it writes.
+// Dependencies: the layers of a key are used up by documents of that key alone, so keys are independent. A document
+// takes from several keys; under keys that are not restored here it keeps what it has taken. So the rows of a document
+// depend on the last restoration of each of its keys, in any order, as long as no two restorations write one document
+// at once: each locks the documents that it writes.
 //
-//	documents held, by id ─▶ keys locked ─▶ documents again: new ones held too, or all once more ─▶ layers as before the boundary
-//	─▶ documents in the order of time, so many at a time ─▶ totals, register by register, ledgers last ─▶ boundary cleared, COMMIT
+//	documents held, by id ─▶ keys locked ─▶ documents again: new ones held too, or all once more
+//	─▶ layers as before the boundary ─▶ documents in the order of time, so many at a time
+//	─▶ totals, register by register, ledgers last ─▶ boundary cleared, COMMIT
 //
-// Where goods left before they came, no order of time gives them a cost: they take the first that come later, and the boundary stays there.
+// If goods left before they arrived, no order of time gives them a cost: they take from the first later receipts, and
+// the boundary stays there.
 type Restoration struct {
 	Register     string
 	Organisation id.ID
 	Keys         *rowset.Table // the leading dimensions of the layers, no combination twice
 	Locks        []lock.Key    // of the keys, those that the rules take
 	How          Manner
-	// Told, when set, hears after each step how many lines have been gone through; after a retry it begins anew.
+	// Told, if set, is called after each step with the number of lines processed; after a retry it starts again.
 	Told func(Restored)
 }
 
 // Manner of a restoration. All give the same books.
 type Manner struct {
-	// Classic reposts one document after the other: it reads balances at each document's moment and rewrites all its record sets row by row, with a
-	// round trip for each statement.
-	// The others keep layers in memory, read and write many documents at a time, and only what differs.
+	// Classic reposts one document after the other: it reads balances at each document's moment and rewrites all its
+	// record sets row by row, with a round trip per statement. Otherwise layers are kept in memory, many documents are
+	// read and written at a time, and only differences are written.
 	Classic bool
-	// Wide is a classic query that reads all layers of a warehouse and picks the document's out of them.
+	// Wide is a classic query that reads all layers of a warehouse and picks those of the document.
 	Wide bool
-	// TotalsUntil is the month whose first day totals of a classic query reach to; movements since then are read one by one. Zero is the month of each document.
+	// TotalsUntil is the month up to whose first day a classic query uses totals; later movements are read one by one.
+	// Zero is the month of each document.
 	TotalsUntil time.Time
-	// Documents at a time. Defaults to DocumentsAtATime; classic is one.
+	// Documents at a time. Defaults to DocumentsAtATime; 1 for classic.
 	Documents int
 }
 
-// DocumentsAtATime bounds what a restoration keeps in memory besides layers.
+// DocumentsAtATime bounds the memory of a restoration besides layers.
 const DocumentsAtATime = 500
 
-// Restored tells what a restoration did.
+// Restored counts the work of a restoration.
 type Restored struct {
 	Keys      int64 `json:"keys"`
-	Documents int64 `json:"documents"` // gone through
+	Documents int64 `json:"documents"` // processed
 	Lines     int64 `json:"lines"`     // movements of the keys in them
-	Changed   int64 `json:"changed"`   // documents whose costs were others
+	Changed   int64 `json:"changed"`   // with changed costs
 	Rows      int64 `json:"rows"`      // of movements and entries written
-	Short     int64 `json:"short"`     // keys whose goods left before they came
+	Short     int64 `json:"short"`     // keys whose goods left before they arrived
 }
 
 // Add sums.
 func (r *Restored) Add(more Restored) {
-	r.Keys, r.Documents, r.Lines, r.Changed = r.Keys+more.Keys, r.Documents+more.Documents, r.Lines+more.Lines, r.Changed+more.Changed
+	r.Keys, r.Documents, r.Lines, r.Changed = r.Keys+more.Keys, r.Documents+more.Documents, r.Lines+more.Lines,
+		r.Changed+more.Changed
 	r.Rows, r.Short = r.Rows+more.Rows, r.Short+more.Short
 }
 
-// errMoved means that a document came to the keys while they were waited for, and is being changed: begin again.
+// errMoved: a document that is being changed came to the keys while they were waited for; start again.
 var errMoved = errors.New("a document of the keys is being changed")
 
 const (
@@ -79,7 +85,7 @@ const (
 	restorationPause    = 50 * time.Millisecond
 )
 
-// Restore carries it out.
+// Restore runs it.
 func (b *Books) Restore(ctx context.Context, r Restoration) (done Restored, err error) {
 	if b.registers[r.Register] == nil || !b.registers[r.Register].Meta().Layered {
 		return done, fmt.Errorf("restore: no layered register %q", r.Register)
@@ -120,11 +126,12 @@ func (b *Books) restore(ctx context.Context, w *database.Work, r Restoration) (R
 		return Restored{}, err
 	}
 	s := &sequence{
-		books: b, layered: layered, restoration: r, writers: b.writers(), short: map[string]time.Time{}, keys: rowset.New(layered.Meta().Leading(), 0),
+		books: b, layered: layered, restoration: r, writers: b.writers(), short: map[string]time.Time{},
+		keys:  rowset.New(layered.Meta().Leading(), 0),
 		since: map[string]time.Time{},
 	}
 	var moments []time.Time
-	for row := range r.Keys.Rows() { // those that somebody else has restored meanwhile are left out
+	for row := range r.Keys.Rows() { // keys that another restoration has done meanwhile are left out
 		if moment, ok := boundaries[layered.Leading(r.Keys, row)]; ok {
 			s.keys.Add(r.Keys, []int{row})
 			s.since[layered.Leading(r.Keys, row)] = moment
@@ -156,8 +163,9 @@ func (b *Books) restore(ctx context.Context, w *database.Work, r Restoration) (R
 	return s.done, nil
 }
 
-// holdTakers holds the documents before the keys are locked, as everybody does, and looks for those that came in between.
-func (b *Books) holdTakers(ctx context.Context, w *database.Work, layered *register.Register, r Restoration) ([]register.Taker, map[string]time.Time, error) {
+// holdTakers locks the documents before the keys, as everybody does, and looks for documents that came in between.
+func (b *Books) holdTakers(ctx context.Context, w *database.Work, layered *register.Register,
+	r Restoration) ([]register.Taker, map[string]time.Time, error) {
 	w.Queue("be patient", restorationPatience)
 	w.Queue("be patient", "SET LOCAL statement_timeout = 0")
 	before := layered.Takers(w, r.Organisation, r.Keys)
@@ -211,7 +219,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// posted is a document on its way through a restoration.
+// posted is a document in a restoration.
 type posted struct {
 	kind   *kind
 	held   *document.Document

@@ -11,15 +11,16 @@ import (
 
 // Rewriting says how record sets are rewritten.
 type Rewriting struct {
-	// Documents in one transaction. Defaults to 1.
+	// Documents per transaction. Defaults to 1.
 	Documents int
-	// Rows in one statement; 0 means all of the transaction's.
+	// Rows per statement; 0 means all of the transaction's.
 	Rows int
-	// Asynchronous transactions do not wait for the log. A crash may lose the last of them, whole: record sets are then as they were, which is what they become.
+	// Asynchronous transactions do not wait for the log flush. A crash may lose the last of them as a whole: record
+	// sets are then as they were, and the rewriting would not change them.
 	Asynchronous bool
 }
 
-// Rewritten is what was done, as the server has acknowledged it.
+// Rewritten counts the work that the server has acknowledged.
 type Rewritten struct {
 	Documents int64 `json:"documents"`
 	Rows      int64 `json:"rows"` // of record sets, deleted and inserted
@@ -30,9 +31,10 @@ func (r Rewritten) Plus(other Rewritten) Rewritten {
 	return Rewritten{r.Documents + other.Documents, r.Rows + other.Rows}
 }
 
-// Rewrite deletes the record sets of posted documents of one type and inserts them again as they were, as is done after a register has changed its form. The
-// books stay the same. It tells what is done; documents before an error are.
-func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID, how Rewriting) (done Rewritten, err error) {
+// Rewrite deletes the record sets of posted documents of one type and inserts them again unchanged, as is done after a
+// register has changed its form. The books stay the same. It returns what was done; documents before an error are done.
+func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID, how Rewriting) (done Rewritten,
+	err error) {
 	k := b.types[kindName]
 	if k == nil {
 		return done, fmt.Errorf("rewrite %s: it has no rules", kindName)
@@ -51,7 +53,8 @@ func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID,
 	return done, nil
 }
 
-func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, documents []id.ID, how Rewriting) (rows int64, err error) {
+func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, documents []id.ID, how Rewriting) (rows int64,
+	err error) {
 	if how.Asynchronous {
 		w.Queue("commit asynchronously", "SET LOCAL synchronous_commit = off")
 	}
@@ -71,7 +74,7 @@ func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, document
 	return rows, nil
 }
 
-// recordSets queues the reading of the record sets of documents of one kind; the answer has them by document after the flush.
+// recordSets queues reading the record sets of documents of one kind; the result has them by document after the flush.
 func (s *sequence) recordSets(w *database.Work, k *kind, documents []id.ID) func(id.ID) sets {
 	var collect []func(v id.ID, to sets)
 	for _, name := range k.meta.Recorded() {

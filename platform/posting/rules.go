@@ -1,16 +1,18 @@
-// Package posting owns how a document becomes books: it reads what the rules of its type need, under
-// locks, lets the rules decide, and writes document, movements, entries and totals in one transaction.
+// Package posting turns a document into books: it reads what the rules of its type need, under locks, lets the rules
+// decide, and writes document, movements, entries and totals in one transaction.
 //
-// The rules are pure: they see values and return record sets, or a refusal. How the values are fetched and the record sets written is the strategy's,
-// so every strategy makes the same books. Lean, the default, posts so:
+// The rules are pure: they see values and return record sets, or a refusal. A strategy fetches the values and writes
+// the record sets, and every strategy makes the same books. Lean, the default, posts so:
 //
-//	number ─▶ BEGIN, key, locks, references, balances ─▶ Rules.Record ─▶ document, movements+totals, entries+totals, COMMIT
-//	          └────────── one round trip ──────────┘        │            └──────────────── one round trip ────────────┘
+//	number ─▶ BEGIN, key, locks, references, balances ─▶ Rules.Record ─▶ document, movements, entries, totals, COMMIT
+//	          └────────── one round trip ──────────┘        │            └──────────── one round trip ─────────────┘
 //	                                                        └─▶ Refusal ─▶ ROLLBACK
 //
-// A document that exists is held first, so that its record sets are known and stay so; taking them back is controlled as bringing them is:
+// An existing document is locked first, so that its record sets are known and do not change; removing them is
+// controlled as adding them is:
 //
-//	BEGIN, key, document held, record sets ─▶ locks, references, balances ─▶ Rules.Record, controls ─▶ differences, COMMIT
+//	BEGIN, key, document held, record sets ─▶ locks, references, balances ─▶ Rules.Record, controls
+//	─▶ differences, COMMIT
 //
 // Life of a document:
 //
@@ -31,65 +33,80 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Rules are what an application says about posting one type of document.
+// Rules define how one type of document is posted.
 type Rules interface {
-	// Reads names the attributes of referred catalogs and documents that Record looks at, by the name of the catalog or document type; those
-	// of a document's section as "lines.item". That every reference of the document exists and belongs to the organisation is checked
-	// without being asked for.
+	// Reads names the attributes of referred catalogs and documents that Record uses, by the name of the catalog or
+	// document type; those of a document's section as "lines.item". That references exist and belong to the
+	// organisation is checked in any case.
 	Reads() map[string][]string
-	// Balances says which current balances and records Record needs, and what must be locked before they are read.
-	Balances(d *document.Document) []Balance
-	// Record computes the document's computed attributes and its record sets, or refuses. It may be called again for the same document.
+	// Needs says what must be locked and read from registers before Record decides.
+	Needs(d *document.Document) Needs
+	// Record computes the document's computed attributes and its record sets, or refuses. It may be called again for
+	// the same document.
 	Record(d *document.Document, facts *Facts) (*Records, error)
 }
 
-// Costing are rules of documents that take from layers, whose cost depends on what was there at their moment.
+// Costing are rules of documents that take from layers, whose cost depends on the layers at their moment.
 type Costing interface {
 	Rules
-	// Recost computes the costs of a posted document anew, and those of its record sets that depend on them, each whole; the others
-	// stay. It sees catalogs and layers, and refuses nothing but what there is not enough of: what was agreed is not decided again.
+	// Recost computes the costs of a posted document anew, and completely those of its record sets that depend on them;
+	// the others stay. It sees catalogs and layers, and refuses only for lack of goods: what was agreed is not decided
+	// again.
 	Recost(d *document.Document, facts *Facts) (*Records, error)
 }
 
-// Balance is a need for the current balances of an accumulation register, or for what an information register knows.
-type Balance struct {
+// Needs of a document. All locks are taken before anything is read.
+type Needs struct {
+	Read []Need
+	Lock []Lock // for what Record writes without having read it
+}
+
+// Lock lists keys to be locked. It is not called if no other transaction can run.
+type Lock func() []lock.Key
+
+// Need asks for current balances of an accumulation register, or for records of an information register.
+type Need struct {
 	Register string
-	// As names the answer in Facts, for rules that ask one register in two ways. Defaults to the register.
+	// As is the name of the answer in Facts, for rules that ask one register in two ways. Defaults to the register.
 	As string
-	// Keys have the dimensions, of a layered register the leading ones, of others the first ones or all (the balance is then of all that lies
-	// under them); no combination twice. Nil only locks.
+	// Keys have the dimensions: of a layered register the leading ones, of others all or the first ones (then the
+	// balance is the sum below them); no combination twice.
 	Keys *rowset.Table
-	// Required says, of a layered register, how much of its first resource is to be taken under each key, in the same row.
+	// Required is, for a layered register, the quantity of its first resource to be taken under each key, in the same
+	// row.
 	Required *rowset.Table
-	// Locks says what must be locked before. Nobody asks who is alone.
-	Locks func() []lock.Key
+	// Lock guards what is read.
+	Lock Lock
 }
 
-func (b Balance) name() string {
-	if b.As != "" {
-		return b.As
+func (n Need) name() string {
+	if n.As != "" {
+		return n.As
 	}
-	return b.Register
+	return n.Register
 }
 
-// Facts are what the rules asked for.
+// Facts are the answers to the rules' needs.
 type Facts struct {
 	Catalogs map[string]*catalog.Elements
-	// Documents referred to, by their type, read after everything is locked: what of them a lock guards stays as it is.
+	// Documents referred to, by type, read after all locks are taken: what a lock guards in them does not change.
 	Documents map[string]*document.Referred
-	// Information has what others than the document state under the keys of the register's Balance, in the same row: at the document's moment.
+	// Information holds what recorders other than the document state under the keys of the register's Need, in the same
+	// row, at the document's moment.
 	Information map[string]*information.Slice
-	// Balances has the resources of each key of the register's Balance, in the same row.
+	// Balances holds the resources of each key of the register's Need, in the same row.
 	Balances map[string]*rowset.Table
-	// Layers has, of what there is under the keys of a layered register's Balance, at least the oldest layers that hold what is required.
+	// Layers holds, for the keys of a layered register's Need, at least the oldest layers that contain the required
+	// quantity.
 	Layers map[string]*register.Layers
-	// Period is what rules that close books have looked for.
+	// Period is the result of Closing.Look.
 	Period any
 }
 
 func newFacts() *Facts {
 	return &Facts{
-		Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{}, Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{},
+		Catalogs: map[string]*catalog.Elements{}, Information: map[string]*information.Slice{},
+		Balances: map[string]*rowset.Table{}, Layers: map[string]*register.Layers{},
 	}
 }
 
@@ -100,11 +117,11 @@ type Records struct {
 	Entries     []*ledger.Entries
 }
 
-// Refusal is a business control saying no: a valid outcome, not a failure.
+// Refusal is a business control that said no: a valid outcome, not a failure.
 type Refusal struct {
 	Control string // which control
 	Message string // for the person
-	Items   any    // what exactly was refused, for the screen
+	Items   any    // what exactly was refused, for the client
 }
 
 func (r *Refusal) Error() string { return r.Control + ": " + r.Message }

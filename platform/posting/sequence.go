@@ -16,20 +16,20 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// sequence is the state of a restoration while its documents are gone through.
+// sequence is the state of a restoration while it processes its documents.
 type sequence struct {
 	books       *Books
 	layered     *register.Register
 	restoration Restoration
 	keys        *rowset.Table
 	since       map[string]time.Time // the boundary of each key restored
-	memory      *memory              // of layers; nil when they are read for each document
+	memory      *memory              // of layers; nil if they are read for each document
 	writers     *writers
 	short       map[string]time.Time
 	done        Restored
 }
 
-// repost goes through some documents: what they have is read together, then each is posted anew, then what differs is written.
+// repost processes some documents: it reads their records together, reposts each, and writes the differences.
 func (s *sequence) repost(ctx context.Context, w *database.Work, takers []register.Taker) error {
 	all, err := s.read(ctx, w, takers)
 	if err != nil {
@@ -37,7 +37,8 @@ func (s *sequence) repost(ctx context.Context, w *database.Work, takers []regist
 	}
 	for _, p := range all {
 		if err := s.record(ctx, w, p); err != nil {
-			return fmt.Errorf("%s %s of %s: %w", p.held.Meta.Title, p.held.Number, p.held.Date.Format(time.DateOnly), err)
+			return fmt.Errorf("%s %s of %s: %w", p.held.Meta.Title, p.held.Number, p.held.Date.Format(time.DateOnly),
+				err)
 		}
 	}
 	s.done.Documents += int64(len(all))
@@ -53,7 +54,8 @@ func (s *sequence) repost(ctx context.Context, w *database.Work, takers []regist
 	return nil
 }
 
-// read has the documents with their record sets, and what their rules ask for besides layers, in the order of the takers.
+// read reads the documents with their record sets, and what their rules need besides layers, in the order of the
+// takers.
 func (s *sequence) read(ctx context.Context, w *database.Work, takers []register.Taker) ([]*posted, error) {
 	byType := map[string][]id.ID{}
 	for _, t := range takers {
@@ -87,7 +89,7 @@ func (s *sequence) read(ctx context.Context, w *database.Work, takers []register
 	return all, w.Flush(ctx)
 }
 
-// ask queues the reading of the catalogs that the rules look at, for all documents of a type together.
+// ask queues reading the catalogs that the rules use, for all documents of a type together.
 func (s *sequence) ask(w *database.Work, all []*posted) {
 	byKind := map[string][]*document.Document{}
 	for _, p := range all {
@@ -104,7 +106,7 @@ func (s *sequence) ask(w *database.Work, all []*posted) {
 	}
 }
 
-// record posts a document anew and gathers what differs.
+// record reposts a document and gathers the differences.
 func (s *sequence) record(ctx context.Context, w *database.Work, p *posted) error {
 	rules, costing := p.kind.rules.(Costing)
 	if !costing {
@@ -120,7 +122,7 @@ func (s *sequence) record(ctx context.Context, w *database.Work, p *posted) erro
 	d := p.held.Copy()
 	records, err := rules.Recost(d, p.facts)
 	var refused *Refusal
-	if s.memory == nil && errors.As(err, &refused) { // short at its moment: what comes later makes up for it
+	if s.memory == nil && errors.As(err, &refused) { // short at its moment: later receipts make up for it
 		if since, err = s.layers(ctx, w, p, true); err != nil {
 			return err
 		}
@@ -130,7 +132,7 @@ func (s *sequence) record(ctx context.Context, w *database.Work, p *posted) erro
 	if err != nil {
 		return err
 	}
-	after := p.before.with(records)
+	after := p.before.replacing(records)
 	if err := s.took(p, after.movements[s.layered.Meta().Name], since); err != nil {
 		return err
 	}
@@ -138,8 +140,8 @@ func (s *sequence) record(ctx context.Context, w *database.Work, p *posted) erro
 	return nil
 }
 
-// with is a record set with others in the place of some.
-func (s sets) with(records *Records) sets {
+// replacing replaces some record sets.
+func (s sets) replacing(records *Records) sets {
 	after := sets{s.records, maps.Clone(s.movements), maps.Clone(s.entries)}
 	for _, m := range records.Movements {
 		after.movements[m.Register] = m
@@ -150,8 +152,8 @@ func (s sets) with(records *Records) sets {
 	return after
 }
 
-// layers gives the rules what there is under the keys restored, and under the others what the document itself has taken, piece by piece. The answer is since
-// when there is each layer.
+// layers gives the rules the layers under the restored keys, and under the others what the document itself has taken,
+// piece by piece. It returns the moment of each layer.
 func (s *sequence) layers(ctx context.Context, w *database.Work, p *posted, later bool) (map[string]time.Time, error) {
 	meta, own := s.layered.Meta(), p.before.movements[s.layered.Meta().Name]
 	given := register.NewLayers(meta, 0)
@@ -168,7 +170,8 @@ func (s *sequence) layers(ctx context.Context, w *database.Work, p *posted, late
 		}
 		found = s.layered.Untaken(w, p.held.Organisation, p.held.ID, p.inside, moments)
 	} else {
-		found = s.layered.At(w, p.held.Organisation, p.held.ID, p.held.Date, s.restoration.How.totalsAt(p.held.Date), p.inside, s.restoration.How.Wide)
+		found = s.layered.At(w, p.held.Organisation, p.held.ID, p.held.Date, s.restoration.How.totalsAt(p.held.Date),
+			p.inside, s.restoration.How.Wide)
 	}
 	if err := w.Flush(ctx); err != nil {
 		return nil, err
@@ -182,13 +185,14 @@ func (s *sequence) layers(ctx context.Context, w *database.Work, p *posted, late
 	return since, nil
 }
 
-// restores tells whether a document is one of those that a key is restored from: the others have from it what they should have.
+// restores says whether a key is restored from this document on: earlier ones already have the right costs.
+// should have.
 func (s *sequence) restores(key string, p *posted) bool {
 	since, restored := s.since[key]
 	return restored && !p.held.Date.Before(since)
 }
 
-// split tells what a document has taken from the keys that are restored from what it has taken from others.
+// split separates what a document has taken from restored keys from what it has taken from others.
 func (s *sequence) split(p *posted) error {
 	meta, own := s.layered.Meta(), p.before.movements[s.layered.Meta().Name]
 	p.required, p.inside, p.outside = map[string]int64{}, rowset.New(meta.Leading(), 0), nil
@@ -196,7 +200,7 @@ func (s *sequence) split(p *posted) error {
 		key := s.layered.Leading(own.Rows, row)
 		switch {
 		case !own.Expense[row]:
-			return errors.New("it brings and takes layers, which nothing here can put in order")
+			return errors.New("it brings and takes layers, which cannot be put in order here")
 		case !s.restores(key, p):
 			p.outside = append(p.outside, row)
 		default:
@@ -215,7 +219,7 @@ func keep(given *register.Layers, own *register.Movements, rows []int, meta *met
 	given.Left.Add(own.Rows.Columns(len(meta.Dimensions), len(own.Rows.Attributes)), rows)
 }
 
-// totalsAt is the first day of the month from which on movements are read.
+// totalsAt is the first day of the month from which movements are read.
 func (m Manner) totalsAt(date time.Time) time.Time {
 	month := time.Date(date.UTC().Year(), date.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
 	if !m.TotalsUntil.IsZero() && m.TotalsUntil.Before(month) {
@@ -224,7 +228,7 @@ func (m Manner) totalsAt(date time.Time) time.Time {
 	return month
 }
 
-// took keeps account of what a document has taken from the keys restored.
+// took records what a document has taken from the restored keys.
 func (s *sequence) took(p *posted, m *register.Movements, since map[string]time.Time) error {
 	if m == nil {
 		return nil
@@ -236,7 +240,8 @@ func (s *sequence) took(p *posted, m *register.Movements, since map[string]time.
 		}
 		layer := s.layered.Key(m.Rows, row)
 		came := since[layer]
-		if receipt := m.Rows.Value(len(s.layered.Meta().Leading()), row).(id.ID); came.After(p.held.Date) || came.Equal(p.held.Date) && receipt.Compare(p.held.ID) > 0 {
+		if receipt := m.Rows.Value(len(s.layered.Meta().Leading()), row).(id.ID); came.After(p.held.Date) ||
+			came.Equal(p.held.Date) && receipt.Compare(p.held.ID) > 0 {
 			if _, known := s.short[key]; !known {
 				s.short[key] = p.held.Date
 			}

@@ -14,38 +14,41 @@ import (
 type Strategy string
 
 const (
-	// Lean has nothing to spare: lines travel as arrays, all that is needed comes in one round trip, only differences are written, set by set. The default.
+	// Lean wastes nothing: lines travel as arrays, everything needed comes in one round trip, only differences are
+	// written, set by set. The default.
 	Lean Strategy = "lean"
-	// Classic works as platforms of this kind do: through temp tables, one row per statement, whole record sets deleted and inserted anew.
+	// Classic works as platforms of this kind do: through temp tables, one row per statement, whole record sets deleted
+	// and inserted again.
 	Classic Strategy = "classic"
 )
 
-// strategy is how a unit of work talks with the database. What is decided, which keys are locked, and that the order of locks is
-// idempotency key, document, managed locks, movements, totals, is the same in all of them, so that workers of several serve one database.
+// strategy is how a unit of work talks to the database. The decisions, the locked keys and the order of locks
+// (idempotency key, document, managed locks, movements, totals) are the same in all, so that workers with different
+// strategies can serve one database.
 type strategy interface {
-	// open queues what a unit of work begins with, behind its key.
+	// open queues the first statements of a unit of work, after its key.
 	open(w *database.Work, k *kind, d *document.Document, isNew bool)
-	// gather locks what is to be locked, then fetches what was asked for.
+	// gather takes the locks, then fetches what is needed.
 	gather(ctx context.Context, w *database.Work, k *kind, d *document.Document, q question) (*Facts, error)
-	// write makes of the document held (nil when there is none yet) and its record sets the new ones.
+	// write changes the locked document (nil if it is new) and its record sets to the new ones.
 	write(ctx context.Context, w *database.Work, k *kind, held, d *document.Document, before, after sets) error
 }
 
 // question is what must be known before the rules decide.
 type question struct {
 	references bool // of the document
-	needs      []Balance
-	checks     []check     // their left and needed are filled in
-	closed     **time.Time // up to when the books are; filled in
+	needs      Needs
+	checks     []check     // left and needed are filled in
+	closed     **time.Time // until when the books are closed; filled in
 }
 
-// With makes the books work by another strategy.
+// With makes the books use another strategy.
 func (b *Books) With(s Strategy) (*Books, error) {
 	switch s {
 	case Lean, "":
-		b.how = lean{b}
+		b.strategy = lean{b}
 	case Classic:
-		b.how = newClassic(b)
+		b.strategy = newClassic(b)
 	default:
 		return nil, fmt.Errorf("post by strategy %q: %s or %s", s, Lean, Classic)
 	}
@@ -54,8 +57,8 @@ func (b *Books) With(s Strategy) (*Books, error) {
 
 type lean struct{ *Books }
 
-// open lets the texts, which never change, be planned once for a connection: the planner would go on planning some of them at every call, because
-// it takes ten keys for dearer than the one that is given.
+// open lets statements with a constant text be planned once per connection: otherwise the planner would replan some of
+// them at every call, because it assumes ten keys and takes the generic plan for dearer.
 func (lean) open(w *database.Work, _ *kind, _ *document.Document, _ bool) {
 	w.Queue("plan once", "SET LOCAL plan_cache_mode = force_generic_plan")
 }
@@ -66,7 +69,7 @@ func (b lean) gather(ctx context.Context, w *database.Work, k *kind, d *document
 	if q.references {
 		facts = k.references(w, d)
 	}
-	b.balances(w, d, q.needs, facts)
+	b.balances(w, d, q.needs.Read, facts)
 	for i := range q.checks {
 		c := &q.checks[i]
 		c.left = c.register.Balances(w, d.Organisation, c.keys)
@@ -77,7 +80,8 @@ func (b lean) gather(ctx context.Context, w *database.Work, k *kind, d *document
 	return facts, w.Flush(ctx)
 }
 
-func (b lean) write(_ context.Context, w *database.Work, k *kind, held, d *document.Document, before, after sets) error {
+func (b lean) write(_ context.Context, w *database.Work, k *kind, held, d *document.Document, before,
+	after sets) error {
 	was := d.Date
 	if held == nil {
 		k.store.Write(w, d)
@@ -89,14 +93,17 @@ func (b lean) write(_ context.Context, w *database.Work, k *kind, held, d *docum
 	return nil
 }
 
-// locks of everything, taken in one statement before anything is read: a statement sees what was committed before it began, so nothing can
-// come between.
+// locks of everything, taken in one statement before anything is read: a statement sees what was committed before it
+// began, so nothing can come between.
 func (q question) locks() (locks []lock.Key) {
 	for i := range q.checks {
 		locks = append(locks, q.checks[i].locks...)
 	}
-	for _, n := range q.needs {
-		locks = append(locks, n.Locks()...)
+	for _, n := range q.needs.Read {
+		locks = append(locks, n.Lock()...)
+	}
+	for _, guard := range q.needs.Lock {
+		locks = append(locks, guard()...)
 	}
 	return locks
 }

@@ -19,7 +19,8 @@ func (b *Books) writers() *writers {
 	return &writers{map[string]*document.Rewriter{}, map[string]*register.Rewriter{}, map[string]*ledger.Rewriter{}, b}
 }
 
-// replace is for later what Books.write is at once. Whole record sets are taken back and brought again, also where nothing differs.
+// replace buffers what Books.write sends immediately. Whole record sets are removed and added again, also where nothing
+// differs.
 func (x *writers) replace(p *posted, d *document.Document, after sets, whole bool) {
 	name, by := p.kind.meta.Name, d.Recorder()
 	if x.documents[name] == nil {
@@ -28,7 +29,7 @@ func (x *writers) replace(p *posted, d *document.Document, after sets, whole boo
 	x.documents[name].Change(p.held, d)
 	for _, name := range p.kind.meta.Recorded() {
 		if x.books.known[name] != nil {
-			continue // what documents state has neither costs nor totals
+			continue // information registers have neither costs nor totals
 		}
 		if r := x.books.registers[name]; r != nil {
 			to, none := x.register(name, r), orNone(nil, r)
@@ -64,7 +65,8 @@ func (x *writers) ledger(name string) *ledger.Rewriter {
 	return x.ledgers[name]
 }
 
-// write queues what was gathered, but for totals, so many rows to a statement (0: all). It tells how many documents differ and how many rows are written.
+// write queues what was gathered except totals, so many rows per statement (0: all). It returns how many documents
+// differ and how many rows are written.
 func (x *writers) write(w *database.Work, most int) (changed, rows int64) {
 	for _, name := range sortedKeys(x.documents) {
 		changed += int64(x.documents[name].Documents())
@@ -83,7 +85,7 @@ func (x *writers) write(w *database.Work, most int) (changed, rows int64) {
 	return changed, rows
 }
 
-// totals queues the changes of totals in the order in which everybody takes them: the ledgers, which all share, last.
+// totals queues the changes of totals in the order that everybody uses: ledgers, which all share, last.
 func (x *writers) totals(w *database.Work) {
 	x.registerTotals(w)
 	for _, name := range x.books.order {
@@ -93,7 +95,7 @@ func (x *writers) totals(w *database.Work) {
 	}
 }
 
-// registerTotals are those of keys that the restoration has to itself.
+// registerTotals are those of keys that only this restoration uses.
 func (x *writers) registerTotals(w *database.Work) {
 	for _, name := range x.books.order {
 		if r := x.registers[name]; r != nil {

@@ -1,7 +1,6 @@
-// Package problem owns what a person is told when something goes wrong: the
-// class of an error, which decides the exit code, and the hint that says what
-// to do next. Packages attach either at the edge, where they know it; the error
-// text itself stays short and lower case.
+// Package problem owns what a user is told when something goes wrong: the class of an error, which decides the exit
+// code, and the hint that says what to do next. Packages attach either at the edge, where they know it; the error text
+// itself stays short and lower case.
 package problem
 
 import (
@@ -9,15 +8,15 @@ import (
 	"errors"
 )
 
-// Class says whose move it is after an error.
+// Class says what kind of error it is, and so who can fix it.
 type Class int
 
 const (
-	Failure     Class = iota // something of ours or of the database went wrong
+	Failure     Class = iota // a fault of ours or of the database
 	Usage                    // the command line, a configuration or scenario file is wrong
-	Threshold                // it ran, and the answer is no: Apdex too low, books wrong, claim refuted
+	Threshold                // the run completed, and the result is negative: Apdex too low, books wrong, claim refuted
 	Environment              // the machine lacks something: engine, port, disk, rights
-	Interrupted              // the person stopped it
+	Interrupted              // stopped by the user
 )
 
 type classified struct {

@@ -20,7 +20,8 @@ func TestProblem(t *testing.T) {
 	}{
 		{"NilHasNoClass", problem.New(problem.Usage, nil, "x"), problem.Failure, ""},
 		{"PlainErrorIsFailure", base, problem.Failure, ""},
-		{"KeepsClassAndHintThroughWrapping", fmt.Errorf("start cluster: %w", env), problem.Environment, "choose another with --port"},
+		{"KeepsClassAndHintThroughWrapping", fmt.Errorf("start cluster: %w", env), problem.Environment,
+			"choose another with --port"},
 		{"OuterHintWins", problem.WithHint(env, "try later"), problem.Environment, "try later"},
 		{"EmptyOuterHintFallsBack", problem.New(problem.Usage, env, ""), problem.Usage, "choose another with --port"},
 		{"CancelledContextIsInterrupted", fmt.Errorf("run: %w", context.Canceled), problem.Interrupted, ""},

@@ -1,24 +1,25 @@
-// Package redact owns hiding secrets in text that a person, a log or a report
-// will see: passwords in connection strings, wherever they stand in the text.
+// Package redact hides secrets in text for people, logs and reports: passwords in connection strings, anywhere in the
+// text.
 package redact
 
 import "regexp"
 
-// Mask stands where a secret was.
+// Mask replaces a secret.
 const Mask = "***"
 
 var (
-	// scheme://user:secret@host; the secret may itself hold an unescaped '@' or
-	// '/', so everything up to the last '@' before a blank or a quote goes.
+	// scheme://user:secret@host. The secret may contain an unescaped '@' or '/', so everything up to the last '@'
+	// before a space or a quote is masked.
 	userinfo = regexp.MustCompile("([a-zA-Z][a-zA-Z0-9+.-]*://[^\\s:/@'\"`]*):[^\\s'\"`]*@")
 	// password=secret, password='se cret', sslpassword=…, ?password=…; also
 	// "password": "secret" and PGPASSWORD=….
-	keyword = regexp.MustCompile(`(?i)(password["']?\s*[=:]\s*)('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"|[^\s&;,"'` + "`" + `]+)`)
-	// The password file's location tells nobody the secret, a token in a header does.
+	keyword = regexp.MustCompile(`(?i)(password["']?\s*[=:]\s*)('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"|[^\s&;,"'` + "`" +
+		`]+)`)
+	// The location of a password file is no secret; a token in a header is.
 	bearer = regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/=-]+`)
 )
 
-// Text is s with every secret it carries masked.
+// Text is s with every secret masked.
 func Text(s string) string {
 	s = userinfo.ReplaceAllString(s, "$1:"+Mask+"@")
 	s = keyword.ReplaceAllString(s, "${1}"+Mask)

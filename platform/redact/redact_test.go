@@ -12,11 +12,13 @@ import (
 
 func TestText(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
-		{"URL", "connect postgres://ann:s3cret@db:5432/erp: refused", "connect postgres://ann:***@db:5432/erp: refused"},
+		{"URL", "connect postgres://ann:s3cret@db:5432/erp: refused",
+			"connect postgres://ann:***@db:5432/erp: refused"},
 		{"URLWithAtSignInPassword", "postgres://ann:s3@cret@db/erp", "postgres://ann:***@db/erp"},
 		{"URLWithSlashInPassword", "postgres://ann:s3/cret@db/erp", "postgres://ann:***@db/erp"},
 		{"URLWithoutUser", "postgres://:s3cret@db/erp", "postgres://:***@db/erp"},
-		{"URLParameter", "postgres://db/erp?user=ann&password=s3cret&sslmode=disable", "postgres://db/erp?user=ann&password=***&sslmode=disable"},
+		{"URLParameter", "postgres://db/erp?user=ann&password=s3cret&sslmode=disable",
+			"postgres://db/erp?user=ann&password=***&sslmode=disable"},
 		{"Keyword", "host=db user=ann password=s3cret dbname=erp", "host=db user=ann password=*** dbname=erp"},
 		{"QuotedKeyword", `host=db password='s3 \'cret' dbname=erp`, "host=db password=*** dbname=erp"},
 		{"SpacedKeyword", "host=db password = s3cret", "host=db password = ***"},
@@ -24,7 +26,8 @@ func TestText(t *testing.T) {
 		{"JSON", `{"password": "s3cret"}`, `{"password": ***}`},
 		{"Bearer", "Authorization: Bearer abc.def", "Authorization: Bearer ***"},
 		{"PlainURLStays", "http://127.0.0.1:8080/v1/documents", "http://127.0.0.1:8080/v1/documents"},
-		{"PlainTextStays", "password authentication failed for user \"ann\"", "password authentication failed for user \"ann\""},
+		{"PlainTextStays", "password authentication failed for user \"ann\"",
+			"password authentication failed for user \"ann\""},
 		{"TimesStay", "at 12:30 user@host", "at 12:30 user@host"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,7 +63,8 @@ func TestText_HidesThePasswordInTheDriversOwnErrors(t *testing.T) {
 func TestText_LeavesNoPasswordWhateverItHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := "S3" + rapid.StringMatching(`[A-Za-z0-9@/:?#%!$^*()+-]{3,20}`).Draw(t, "secret")
-		if got := redact.Text("open postgres://ann:" + secret + "@db:5432/erp: refused"); strings.Contains(got, secret) {
+		if got := redact.Text("open postgres://ann:" + secret + "@db:5432/erp: refused"); strings.Contains(got,
+			secret) {
 			t.Errorf("the password shows: %s", got)
 		}
 	})

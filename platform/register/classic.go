@@ -15,30 +15,34 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 	"plimsoll/platform/temptable"
 )
 
-// classic is a register as platforms of this kind write and read it: what is asked for and what comes travels through temp tables,
-// record sets are deleted and inserted anew, every row is a statement of its own. What it makes is the same, and so are the order in which
-// totals are written and the moments at which they are read.
+// classic is a register as platforms of this kind write and read it: what is asked for and what comes travels through
+// temp tables, record sets are deleted and inserted anew, every row is a statement of its own. What it makes is the
+// same, and so are the order in which totals are written and the moments at which they are read.
 type classic struct {
-	keys                              []temptable.Structure // by how many of the dimensions are given
-	found, own, layers                temptable.Structure   // of what is asked for
-	before, changed                   temptable.Structure   // of what is written
-	fillOwn, fillLayers, readLayers   string
-	keep, eraseAll, record, sum, seen string
-	total, control                    string
+	keys                            []temptable.Structure // by how many of the dimensions are given
+	found, own, layers              temptable.Structure   // of what is asked for
+	before, changed                 temptable.Structure   // of what is written
+	fillOwn, fillLayers, readLayers statement.Template
+	keep, sum, seen, control        statement.Template
+	eraseAll, record, total         string
 }
 
-// ErrControl means that a record set left a balance that a controlled register must not have, though nothing said so before it was written.
+// ErrControl means that a record set left a balance that a controlled register must not have, though nothing said so
+// before it was written.
 var ErrControl = errors.New("a balance is short after writing")
 
 const placeColumn, monthColumn = "place", "month"
 
 func newClassic(meta *metadata.Accumulation) *classic {
 	dimensions, leading := names(meta.Dimensions), names(meta.Leading())
-	place, month := temptable.Column{Name: placeColumn, Type: "integer"}, temptable.Column{Name: monthColumn, Type: "date"}
-	period, expense := temptable.Column{Name: "period", Type: "timestamptz"}, temptable.Column{Name: "expense", Type: "boolean"}
+	place := temptable.Column{Name: placeColumn, Type: "integer"}
+	month := temptable.Column{Name: monthColumn, Type: "date"}
+	period := temptable.Column{Name: "period", Type: "timestamptz"}
+	expense := temptable.Column{Name: "expense", Type: "boolean"}
 	own, all := rowset.TempColumns(meta.Dimensions), rowset.TempColumns(fields(meta))
 	c := &classic{
 		found:   temptable.MustDefine(append([]temptable.Column{place}, rowset.TempColumns(meta.Resources)...)),
@@ -46,7 +50,8 @@ func newClassic(meta *metadata.Accumulation) *classic {
 		changed: temptable.MustDefine(append([]temptable.Column{month}, all...), dimensions...),
 	}
 	for given := range dimensions {
-		c.keys = append(c.keys, temptable.MustDefine(append([]temptable.Column{place}, own[:given+1]...), dimensions[:given+1]...))
+		c.keys = append(c.keys, temptable.MustDefine(append([]temptable.Column{place}, own[:given+1]...),
+			dimensions[:given+1]...))
 	}
 	if meta.Layered {
 		c.own = temptable.MustDefine(own)
@@ -58,7 +63,8 @@ func newClassic(meta *metadata.Accumulation) *classic {
 }
 
 // BalancesByTemp is Balances through temp tables: one of the keys, one of what is found. It sends what is queued.
-func (r *Register) BalancesByTemp(ctx context.Context, w *database.Work, organisation id.ID, keys *rowset.Table) (*rowset.Table, error) {
+func (r *Register) BalancesByTemp(ctx context.Context, w *database.Work, organisation id.ID,
+	keys *rowset.Table) (*rowset.Table, error) {
 	t, err := w.Temp(ctx, r.classic.keys[len(keys.Attributes)-1], r.classic.found)
 	if err != nil {
 		return nil, err
@@ -75,100 +81,136 @@ func (r *Register) BalancesByTemp(ctx context.Context, w *database.Work, organis
 
 // findSQL sums what lies under keys of which only the first dimensions are given.
 func (r *Register) findSQL(found, listed *temptable.Table, given int) string {
-	resources, group := qualified("t", names(r.meta.Resources)), ""
+	resources := names(r.meta.Resources)
+	sums, group := statement.Qualified("t", resources), ""
 	if given < len(r.meta.Dimensions) {
-		resources, group = "sum("+strings.ReplaceAll(resources, ", ", "), sum(")+")", " GROUP BY k."+placeColumn
+		sums, group = statement.Each(resources, "sum(t.{name})", ", "), "GROUP BY k."+placeColumn
 	}
-	return fmt.Sprintf(`INSERT INTO %s SELECT k.%s, %s FROM %s k JOIN %s t ON t.organisation = $1 AND %s AND t.period = 'infinity'%s`,
-		found.Name(), placeColumn, resources, listed.Name(), r.meta.Totals(), matches("t", "k", names(r.meta.Dimensions[:given])), group)
+	return statement.SQL(`INSERT INTO {found} SELECT k.{place}, {sums} FROM {listed} k
+JOIN {totals} t ON t.organisation = $1 AND {matches} AND t.period = 'infinity' {group}`, statement.Names{
+		"found": found.Name(), "listed": listed.Name(), "place": placeColumn, "sums": sums,
+		"totals": r.meta.Totals(), "matches": matches("t", "k", names(r.meta.Dimensions[:given])), "group": group,
+	})
 }
 
-// LayersByTemp is Layers through temp tables: of the keys, of what the recorder itself moved, of the layers. It sends what is queued.
-func (r *Register) LayersByTemp(ctx context.Context, w *database.Work, organisation, recorder id.ID, keys *rowset.Table) (*Layers, error) {
+// LayersByTemp is Layers through temp tables: of the keys, of what the recorder itself moved, of the layers. It sends
+// what is queued.
+func (r *Register) LayersByTemp(ctx context.Context, w *database.Work, organisation, recorder id.ID,
+	keys *rowset.Table) (*Layers, error) {
 	t, err := w.Temp(ctx, r.classic.keys[len(keys.Attributes)-1], r.classic.own, r.classic.layers)
 	if err != nil {
 		return nil, err
 	}
 	listed, own, layers := t[0], t[1], t[2]
 	keys.Fill(w, listed, "keys of "+r.meta.Name)
-	w.Fill(own, "own layers of "+r.meta.Name, fmt.Sprintf(r.classic.fillOwn, own.Name()), recorder)
+	w.Fill(own, "own layers of "+r.meta.Name, r.classic.fillOwn.SQL(own.Name()), recorder)
 	w.Analyze(own)
-	w.Fill(layers, "find layers of "+r.meta.Name, fmt.Sprintf(r.classic.fillLayers, layers.Name(), listed.Name(), own.Name()), organisation)
+	w.Fill(layers, "find layers of "+r.meta.Name,
+		r.classic.fillLayers.SQL(layers.Name(), listed.Name(), own.Name()), organisation)
 	w.Analyze(layers)
 	l := NewLayers(r.meta, 0)
-	l.scan(w.Queue("read layers of "+r.meta.Name, fmt.Sprintf(r.classic.readLayers, layers.Name())))
+	l.scan(w.Queue("read layers of "+r.meta.Name, r.classic.readLayers.SQL(layers.Name())))
 	return l, w.Flush(ctx)
 }
 
 func (c *classic) layersSQL(meta *metadata.Accumulation, leading []string) {
 	dimensions, resources := names(meta.Dimensions), names(meta.Resources)
 	document, line := dimensions[len(leading)], dimensions[len(leading)+1]
-	var remains []string
-	for _, name := range resources {
-		remains = append(remains, "t."+name+" <> 0")
-	}
-	c.fillOwn = fmt.Sprintf("INSERT INTO %%s SELECT DISTINCT %s FROM %s WHERE recorder = $1", strings.Join(dimensions, ", "), meta.Table())
-	c.fillLayers = fmt.Sprintf(`INSERT INTO %%[1]s SELECT k.%[1]s, m.period, %[2]s FROM %%[2]s k
-JOIN %[3]s t ON t.organisation = $1 AND %[4]s AND t.period = 'infinity'
-JOIN %[5]s m ON m.recorder = t.%[6]s AND m.line = t.%[7]s
-WHERE %[8]s OR EXISTS (SELECT FROM %%[3]s o WHERE %[9]s)`,
-		placeColumn, qualified("t", append(dimensions, resources...)), meta.Totals(), matches("t", "k", leading), meta.Table(), document, line,
-		strings.Join(remains, " OR "), matches("o", "t", dimensions))
-	c.readLayers = fmt.Sprintf("SELECT %s FROM %%s ORDER BY %s, period, %s, %s", strings.Join(names(fields(meta)), ", "), placeColumn, document, line)
+	c.fillOwn = statement.Late("INSERT INTO {own} SELECT DISTINCT {dimensions} FROM {movements} WHERE recorder = $1",
+		statement.Names{"dimensions": strings.Join(dimensions, ", "), "movements": meta.Table()}, "own")
+	c.fillLayers = statement.Late(`INSERT INTO {layers} SELECT k.{place}, m.period, {columns} FROM {listed} k
+JOIN {totals} t ON t.organisation = $1 AND {matches} AND t.period = 'infinity'
+JOIN {movements} m ON m.recorder = t.{document} AND m.line = t.{line}
+WHERE {any_left} OR EXISTS (SELECT FROM {own} o WHERE {taken})`, statement.Names{
+		"place": placeColumn, "columns": statement.Qualified("t", append(dimensions, resources...)),
+		"totals": meta.Totals(), "matches": matches("t", "k", leading), "movements": meta.Table(),
+		"document": document, "line": line, "any_left": statement.Each(resources, "t.{name} <> 0", " OR "),
+		"taken": matches("o", "t", dimensions),
+	}, "layers", "listed", "own")
+	c.readLayers = statement.Late("SELECT {columns} FROM {layers} ORDER BY {place}, period, {document}, {line}",
+		statement.Names{
+			"columns": strings.Join(names(fields(meta)), ", "), "place": placeColumn, "document": document,
+			"line": line,
+		}, "layers")
 }
 
-// writeSQL makes the statements of a record set. What is taken back and what is brought meet in one sum, as the order of totals wants it.
+// writeSQL makes the statements of a record set. What is taken back and what is brought meet in one sum, as the order
+// of totals wants it.
 func (c *classic) writeSQL(meta *metadata.Accumulation) {
-	columns, dimensions, resources := strings.Join(names(fields(meta)), ", "), strings.Join(names(meta.Dimensions), ", "), names(meta.Resources)
-	var sums, changed, updates, short []string
-	for i, name := range resources {
-		sum := fmt.Sprintf("sum(CASE WHEN expense THEN -%[1]s ELSE %[1]s END)", name)
-		sums, changed = append(sums, sum), append(changed, sum+" <> 0")
-		updates = append(updates, fmt.Sprintf("%[1]s = t.%[1]s + excluded.%[1]s", name))
-		short = append(short, "t."+name+" < 0")
-		if i > 0 {
-			short = append(short, fmt.Sprintf("t.%s = 0 AND t.%s <> 0", resources[0], name))
-		}
-	}
-	c.keep = fmt.Sprintf("INSERT INTO %%s SELECT period, expense, %s FROM %s WHERE recorder = $1", columns, meta.Table())
+	columns := strings.Join(names(fields(meta)), ", ")
+	dimensions, resources := strings.Join(names(meta.Dimensions), ", "), names(meta.Resources)
+	const sum = "sum(CASE WHEN expense THEN -{name} ELSE {name} END)"
+	c.keep = statement.Late("INSERT INTO {kept} SELECT period, expense, {columns} FROM {movements} WHERE recorder = $1",
+		statement.Names{"columns": columns, "movements": meta.Table()}, "kept")
 	c.eraseAll = fmt.Sprintf("DELETE FROM %s WHERE recorder = $1", meta.Table())
-	c.record = fmt.Sprintf("INSERT INTO %s (recorder, recorder_type, organisation, period, line, expense, %s) VALUES (%s)",
-		meta.Table(), columns, parameters(1, 6+len(fields(meta))))
-	c.sum = fmt.Sprintf(`INSERT INTO %%s SELECT p.of, %[1]s, %[2]s FROM (
-	SELECT period, expense, %[3]s FROM %[4]s WHERE recorder = $1
+	c.record = statement.SQL(`INSERT INTO {movements}
+	(recorder, recorder_type, organisation, period, line, expense, {columns}) VALUES ({values})`, statement.Names{
+		"movements": meta.Table(), "columns": columns, "values": parameters(1, 6+len(fields(meta))),
+	})
+	c.sum = statement.Late(`INSERT INTO {changed} SELECT p.of, {dimensions}, {sums} FROM (
+	SELECT period, expense, {columns} FROM {movements} WHERE recorder = $1
 	UNION ALL
-	SELECT period, NOT expense, %[3]s FROM %%s
-) AS m CROSS JOIN LATERAL (VALUES %[6]s) AS p (of)
-GROUP BY %[1]s, p.of HAVING %[5]s`, dimensions, strings.Join(sums, ", "), columns, meta.Table(), strings.Join(changed, " OR "), periods(meta))
-	c.seen = fmt.Sprintf("SELECT %s::text, %s FROM %%s ORDER BY %s, %s", monthColumn, columns, dimensions, monthColumn)
-	values := 2 + len(fields(meta))
-	into := columns
+	SELECT period, NOT expense, {columns} FROM {kept}
+) AS m CROSS JOIN LATERAL (VALUES {periods}) AS p (of)
+GROUP BY {dimensions}, p.of HAVING {any_changed}`, statement.Names{
+		"dimensions": dimensions, "sums": statement.Each(resources, sum, ", "), "columns": columns,
+		"movements": meta.Table(), "periods": periods(meta),
+		"any_changed": statement.Each(resources, sum+" <> 0", " OR "),
+	}, "changed", "kept")
+	c.seen = statement.Late("SELECT {month}::text, {columns} FROM {changed} ORDER BY {dimensions}, {month}",
+		statement.Names{"month": monthColumn, "columns": columns, "dimensions": dimensions}, "changed")
+	c.totalSQL(meta)
+}
+
+func (c *classic) totalSQL(meta *metadata.Accumulation) {
+	dimensions, resources := names(meta.Dimensions), names(meta.Resources)
+	values, into := 2+len(fields(meta)), strings.Join(names(fields(meta)), ", ")
+	updates := statement.Each(resources, addExcluded, ", ")
 	if meta.Layered {
 		values++
 		into += ", " + metadata.BroughtAt
-		updates = append(updates, keepBroughtAt)
+		updates += ", " + keepBroughtAt
 	}
-	c.total = fmt.Sprintf("INSERT INTO %[1]s AS t (organisation, period, %[2]s) VALUES (%[3]s) ON CONFLICT (organisation, %[4]s, period) DO UPDATE SET %[5]s",
-		meta.Totals(), into, parameters(1, values), dimensions, strings.Join(updates, ", "))
-	c.control = fmt.Sprintf("SELECT FROM %%s c JOIN %[1]s t ON t.organisation = $1 AND %[2]s AND t.period = c.%[3]s WHERE c.%[3]s = 'infinity' AND (%[4]s) LIMIT 1",
-		meta.Totals(), matches("t", "c", names(meta.Dimensions)), monthColumn, strings.Join(short, " OR "))
+	c.total = statement.SQL(`INSERT INTO {totals} AS t (organisation, period, {columns}) VALUES ({values})
+ON CONFLICT (organisation, {dimensions}, period) DO UPDATE SET {updates}`, statement.Names{
+		"totals": meta.Totals(), "columns": into, "values": parameters(1, values),
+		"dimensions": strings.Join(dimensions, ", "), "updates": updates,
+	})
+	c.control = statement.Late(`SELECT FROM {changed} c
+JOIN {totals} t ON t.organisation = $1 AND {matches} AND t.period = c.{month}
+WHERE c.{month} = 'infinity' AND ({short}) LIMIT 1`, statement.Names{
+		"totals": meta.Totals(), "matches": matches("t", "c", dimensions), "month": monthColumn,
+		"short": shortSQL("t", resources),
+	}, "changed")
+}
+
+// shortSQL is true of balances that a controlled register must not have.
+func shortSQL(alias string, resources []string) string {
+	first := alias + "." + resources[0]
+	conditions := []string{first + " < 0"}
+	for _, name := range resources[1:] {
+		other := alias + "." + name
+		conditions = append(conditions, other+" < 0", first+" = 0 AND "+other+" <> 0")
+	}
+	return strings.Join(conditions, " OR ")
 }
 
 // ReplaceByRow is Replace in the classic manner. It sends what is queued, and queues more.
-func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by Recorder, was time.Time, before, after *Movements) error {
+func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by Recorder, was time.Time, before,
+	after *Movements) error {
 	t, err := w.Temp(ctx, r.classic.before, r.classic.changed)
 	if err != nil {
 		return err
 	}
 	kept, changed := t[0], t[1]
-	w.Fill(kept, "keep movements of "+r.meta.Name, fmt.Sprintf(r.classic.keep, kept.Name()), by.ID)
+	w.Fill(kept, "keep movements of "+r.meta.Name, r.classic.keep.SQL(kept.Name()), by.ID)
 	w.Analyze(kept)
 	w.Queue("erase "+r.meta.Name, r.classic.eraseAll, by.ID)
 	for row := range after.Rows.Rows() {
 		w.Queue("record in "+r.meta.Name, r.classic.record,
 			after.Rows.Values([]any{by.ID, by.Type, by.Organisation, by.Period, row + 1, after.Expense[row]}, row)...)
 	}
-	w.Fill(changed, "sum change of "+r.meta.Name, fmt.Sprintf(r.classic.sum, changed.Name(), kept.Name()), by.ID)
+	w.Fill(changed, "sum change of "+r.meta.Name, r.classic.sum.SQL(changed.Name(), kept.Name()), by.ID)
 	w.Analyze(changed)
 	if err := r.totalsByRow(ctx, w, by, changed); err != nil {
 		return err
@@ -187,7 +229,8 @@ func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by Record
 func (r *Register) totalsByRow(ctx context.Context, w *database.Work, by Recorder, changed *temptable.Table) error {
 	var months []string
 	rows := rowset.New(fields(r.meta), 0)
-	w.Queue("read change of "+r.meta.Name, fmt.Sprintf(r.classic.seen, changed.Name())).Rows(func(result pgx.Rows) error {
+	w.Queue("read change of "+r.meta.Name,
+		r.classic.seen.SQL(changed.Name())).Rows(func(result pgx.Rows) error {
 		months = append(months, "")
 		row := rows.Grow(1)
 		return result.Scan(append([]any{&months[row]}, rows.Cells(row)...)...)
@@ -214,9 +257,10 @@ func (r *Register) broughtAt(by Recorder, month string, rows *rowset.Table, row 
 	return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 }
 
-// controlAfter looks, as such platforms do, for balances that are short after writing; that there is none was made sure of before.
+// controlAfter looks, as such platforms do, for balances that are short after writing; that there is none was made
+// sure of before.
 func (r *Register) controlAfter(w *database.Work, by Recorder, changed *temptable.Table) {
-	w.Queue("control "+r.meta.Name, fmt.Sprintf(r.classic.control, changed.Name()), by.Organisation).
+	w.Queue("control "+r.meta.Name, r.classic.control.SQL(changed.Name()), by.Organisation).
 		Rows(func(pgx.Rows) error { return fmt.Errorf("%s: %w", r.meta.Name, ErrControl) })
 }
 
@@ -237,12 +281,9 @@ func (r *Register) markByRow(w *database.Work, by Recorder, was time.Time, c *ch
 	}
 }
 
+// matches is true where two aliases have the same in some columns.
 func matches(a, b string, columns []string) string {
-	var all []string
-	for _, name := range columns {
-		all = append(all, fmt.Sprintf("%[1]s.%[3]s = %[2]s.%[3]s", a, b, name))
-	}
-	return strings.Join(all, " AND ")
+	return statement.Each(columns, a+".{name} = "+b+".{name}", " AND ")
 }
 
 // parameters are n of them from $first on, with commas between.

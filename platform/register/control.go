@@ -10,7 +10,7 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Keys are the combinations of dimensions in a record set, each once.
+// Keys are the distinct combinations of dimensions in a record set.
 func (r *Register) Keys(m *Movements) *rowset.Table {
 	keys, seen := rowset.New(r.meta.Dimensions, m.Rows.Rows()), map[string]bool{}
 	for row := range m.Rows.Rows() {
@@ -22,12 +22,12 @@ func (r *Register) Keys(m *Movements) *rowset.Table {
 	return keys
 }
 
-// Locks of keys in an organisation: of layers all together, because a document takes from whichever is the oldest.
+// Locks of keys in an organisation: of all layers together, because a document takes from whichever is the oldest.
 func (r *Register) Locks(organisation id.ID, keys *rowset.Table) []lock.Key {
 	return Locks(r.meta, organisation, keys)
 }
 
-// Locks of keys of a register, which have at least the dimensions that a lock is on.
+// Locks of keys of a register; the keys have at least the locked dimensions.
 func Locks(meta *metadata.Accumulation, organisation id.ID, keys *rowset.Table) []lock.Key {
 	locks, name := make([]lock.Key, keys.Rows()), meta.LockName()
 	values := make([]id.ID, 1+meta.Locked())
@@ -47,8 +47,8 @@ func Locks(meta *metadata.Accumulation, organisation id.ID, keys *rowset.Table) 
 	return locks
 }
 
-// Apply changes balances, which stand in the order of their keys, by a record set; reversed takes it back. Keys
-// that are not asked about are passed over. The keys may have the first dimensions only, as those of Balances.
+// Apply adds a record set to balances, which are in the order of their keys; reversed subtracts it. Other keys are
+// skipped. The keys may have only the first dimensions, like those of Balances.
 func (r *Register) Apply(balances, keys *rowset.Table, m *Movements, reversed bool) {
 	at := make(map[string]int, keys.Rows())
 	for row := range keys.Rows() {
@@ -79,8 +79,8 @@ func increase(cell, by any, negative bool) {
 	}
 }
 
-// Short are the rows of balances that a controlled register must not have: below zero, or without any of the first
-// resource but with something of another.
+// Short are the rows of balances that a controlled register must not have: negative, or without the first resource but
+// with some of another.
 func (r *Register) Short(balances *rowset.Table) (rows []int) {
 	for row := range balances.Rows() {
 		first, bad := number(balances.Value(0, row)), false
@@ -95,7 +95,7 @@ func (r *Register) Short(balances *rowset.Table) (rows []int) {
 	return rows
 }
 
-// Less are the rows of which there is less of the first resource in the one table than in the other.
+// Less are the rows with less of the first resource in one table than in the other.
 func Less(one, other *rowset.Table) (rows []int) {
 	for row := range one.Rows() {
 		if number(one.Value(0, row)) < number(other.Value(0, row)) {
@@ -131,7 +131,7 @@ func keyOf(t *rowset.Table, row, columns int) string {
 	return string(b)
 }
 
-// Take makes a row of balances less by a movement.
+// Take subtracts a movement from a row of balances.
 func (r *Register) Take(left *rowset.Table, to int, m *Movements, row int) {
 	for i := range r.meta.Resources {
 		increase(left.Cell(i, to), m.Rows.Value(len(r.meta.Dimensions)+i, row), true)

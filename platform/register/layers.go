@@ -12,13 +12,14 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 )
 
-// Layers are current balances in the order in which they are used up: key by key, the oldest first.
+// Layers are current balances in the order in which they are used up: key by key, oldest first.
 type Layers struct {
 	Keys *rowset.Table // all dimensions
 	Left *rowset.Table // the resources, in the same rows
-	// Total is the resources of all layers of each key asked about, in the same row. Nil when all there is to take from is in Left.
+	// Total is the sum of the resources of all layers of each key, in the same row. Nil if Left holds everything.
 	Total *rowset.Table
 }
 
@@ -27,14 +28,17 @@ func NewLayers(meta *metadata.Accumulation, capacity int) *Layers {
 	return &Layers{Keys: rowset.New(meta.Dimensions, capacity), Left: rowset.New(meta.Resources, capacity)}
 }
 
-// Layers queues the reading of layers under some leading dimensions, of each key the oldest that hold what is required of it (in the same row: so much of the
-// first resource), and those that the recorder itself has taken from, who may be about to put it back.
+// Layers queues reading layers under some leading dimensions: of each key the oldest that hold the required quantity
+// (of the first resource, in the same row), and those that the recorder itself has taken from, since it may be about to
+// return that.
 //
-// That is enough for whoever takes the oldest first. The open layers read are the first of their key and hold what is required, and putting back
-// makes none of them less; so the taking ends within them, whichever of the recorder's own come between.
+// That is enough for a document that takes the oldest first. The open layers read are the first of their key and hold
+// the required quantity, and returning only adds to them; so taking ends within them, whichever of the recorder's own
+// layers lie between.
 func (r *Register) Layers(w *database.Work, organisation, recorder id.ID, keys, required *rowset.Table) *Layers {
 	l := NewLayers(r.meta, 0)
-	l.scan(w.Queue("read layers of "+r.meta.Name, r.layers, required.Arrays(keys.Arrays([]any{organisation, recorder}))...))
+	l.scan(w.Queue("read layers of "+r.meta.Name, r.layers,
+		required.Arrays(keys.Arrays([]any{organisation, recorder}))...))
 	return l
 }
 
@@ -46,47 +50,64 @@ func (l *Layers) scan(read *database.Statement) {
 	})
 }
 
-// layersSQL walks the index of open layers, one by one and key by key, for as long as something is missing: what a sale reads does not grow with what lies in stock.
+// layersSQL walks the index of open layers, key by key, until the required quantity is found: what a sale reads does
+// not grow with the stock.
 func (r *Register) layersSQL() string {
 	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
 	inOrder := append([]string{metadata.BroughtAt}, dimensions[len(leading):]...)
-	var parameters []string
-	for i, a := range append(slices.Clone(r.meta.Leading()), r.meta.Resources[0]) {
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 3+i, a.Array()))
-	}
 	next := func(under, after string) string {
-		return fmt.Sprintf("(SELECT %s FROM %s t WHERE t.organisation = $1 AND %s AND t.%s%s ORDER BY %s LIMIT 1)",
-			qualified("t", append(slices.Clone(inOrder), resources...)), r.meta.Totals(), matches("t", under, leading), metadata.Open, after, qualified("t", inOrder))
+		return statement.SQL(`(SELECT {layer} FROM {totals} t
+		WHERE t.organisation = $1 AND {matches} AND t.{open}{after} ORDER BY {order} LIMIT 1)`, statement.Names{
+			"layer":  statement.Qualified("t", append(slices.Clone(inOrder), resources...)),
+			"totals": r.meta.Totals(), "matches": matches("t", under, leading), "open": metadata.Open, "after": after,
+			"order": statement.Qualified("t", inOrder),
+		})
 	}
 	columns := append(slices.Clone(dimensions), resources...)
-	return fmt.Sprintf(`WITH RECURSIVE k AS MATERIALIZED (
-	SELECT * FROM unnest(%[1]s) WITH ORDINALITY AS k (%[2]s, required, place)
+	return statement.SQL(`WITH RECURSIVE k AS MATERIALIZED (
+	SELECT * FROM unnest({keys_and_required}) WITH ORDINALITY AS k ({leading}, required, place)
 ), walked AS (
-	SELECT k.place, %[3]s, l.*, k.required - l.%[4]s AS missing FROM k CROSS JOIN LATERAL %[5]s AS l
+	SELECT k.place, {leading_of_key}, l.*, k.required - l.{first_resource} AS missing
+	FROM k CROSS JOIN LATERAL {oldest} AS l
 	UNION ALL
-	SELECT w.place, %[6]s, l.*, w.missing - l.%[4]s FROM walked w CROSS JOIN LATERAL %[7]s AS l WHERE w.missing > 0
+	SELECT w.place, {leading_of_walked}, l.*, w.missing - l.{first_resource}
+	FROM walked w CROSS JOIN LATERAL {next} AS l WHERE w.missing > 0
 )
-SELECT %[8]s FROM (
-	SELECT place, %[9]s, %[8]s FROM walked
+SELECT {columns} FROM (
+	SELECT place, {brought_at}, {columns} FROM walked
 	UNION
-	SELECT k.place, t.%[9]s, %[10]s FROM %[11]s o JOIN k ON %[12]s JOIN %[13]s t ON t.organisation = $1 AND %[14]s AND t.period = 'infinity' WHERE o.recorder = $2
-) AS found ORDER BY place, %[15]s`,
-		strings.Join(parameters, ", "), strings.Join(leading, ", "), qualified("k", leading), resources[0], next("k", ""),
-		qualified("w", leading), next("w", fmt.Sprintf(" AND (%s) > (%s)", qualified("t", inOrder), qualified("w", inOrder))),
-		strings.Join(columns, ", "), metadata.BroughtAt, qualified("t", columns), r.meta.Table(), matches("o", "k", leading), r.meta.Totals(), matches("t", "o", dimensions),
-		strings.Join(inOrder, ", "))
+	SELECT k.place, t.{brought_at}, {columns_of_totals} FROM {movements} o JOIN k ON {own_matches}
+	JOIN {totals} t ON t.organisation = $1 AND {totals_match} AND t.period = 'infinity' WHERE o.recorder = $2
+) AS found ORDER BY place, {order}`, statement.Names{
+		"keys_and_required": rowset.Parameters(3, append(slices.Clone(r.meta.Leading()), r.meta.Resources[0])),
+		"leading":           strings.Join(leading, ", "),
+		"leading_of_key":    statement.Qualified("k", leading),
+		"leading_of_walked": statement.Qualified("w", leading),
+		"first_resource":    resources[0],
+		"oldest":            next("k", ""),
+		"next": next("w", fmt.Sprintf(" AND (%s) > (%s)", statement.Qualified("t", inOrder),
+			statement.Qualified("w", inOrder))),
+		"columns": strings.Join(columns, ", "), "columns_of_totals": statement.Qualified("t", columns),
+		"brought_at": metadata.BroughtAt, "movements": r.meta.Table(), "totals": r.meta.Totals(),
+		"own_matches": matches("o", "k", leading), "totals_match": matches("t", "o", dimensions),
+		"order": strings.Join(inOrder, ", "),
+	})
 }
 
-// broughtAtSQL aggregates what the current one of the totals p notes of the layers that movements m of a recorder bring.
+// broughtAtSQL aggregates the dates that current totals p record for layers brought by movements m of a recorder.
 func broughtAtSQL(meta *metadata.Accumulation, recorder string) string {
-	document := meta.Dimensions[len(meta.Leading())].Name
-	return fmt.Sprintf("coalesce(max(m.period) FILTER (WHERE NOT m.expense AND m.%s = %s AND p.of = 'infinity'), '-infinity')", document, recorder)
+	return statement.SQL(`coalesce(max(m.period)
+	FILTER (WHERE NOT m.expense AND m.{document} = {recorder} AND p.of = 'infinity'), '-infinity')`, statement.Names{
+		"document": meta.Dimensions[len(meta.Leading())].Name, "recorder": recorder,
+	})
 }
 
-// keepBroughtAt is what an upsert of totals does with the note there is.
-const keepBroughtAt = metadata.BroughtAt + " = CASE WHEN excluded." + metadata.BroughtAt + " > '-infinity' THEN excluded." + metadata.BroughtAt + " ELSE t." + metadata.BroughtAt + " END"
+// keepBroughtAt keeps the recorded date in an upsert of totals.
+const keepBroughtAt = metadata.BroughtAt + " = CASE WHEN excluded." + metadata.BroughtAt +
+	" > '-infinity' THEN excluded." + metadata.BroughtAt + " ELSE t." + metadata.BroughtAt + " END"
 
-// redate queues the noting of another date for the layers that a document goes on bringing: their totals may not change by it.
+// redate queues recording another date for the layers that a document continues to bring, since their totals may be
+// unchanged.
 func (r *Register) redate(w *database.Work, by Recorder, was time.Time, after *Movements) {
 	if !r.meta.Layered || was.Equal(by.Period) {
 		return
@@ -103,11 +124,11 @@ func (r *Register) redate(w *database.Work, by Recorder, was time.Time, after *M
 }
 
 func (r *Register) redateSQL() string {
-	var parameters, matches []string
-	for i, a := range r.meta.Dimensions {
-		parameters = append(parameters, fmt.Sprintf("$%d::%s", 3+i, a.Array()))
-		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
-	}
-	return fmt.Sprintf("UPDATE %s t SET %s = $2::timestamptz FROM unnest(%s) AS k (%s) WHERE t.organisation = $1 AND %s AND t.period = 'infinity'",
-		r.meta.Totals(), metadata.BroughtAt, strings.Join(parameters, ", "), strings.Join(names(r.meta.Dimensions), ", "), strings.Join(matches, " AND "))
+	dimensions := names(r.meta.Dimensions)
+	return statement.SQL(`UPDATE {totals} t SET {brought_at} = $2::timestamptz FROM unnest({keys}) AS k ({dimensions})
+WHERE t.organisation = $1 AND {matches} AND t.period = 'infinity'`, statement.Names{
+		"totals": r.meta.Totals(), "brought_at": metadata.BroughtAt,
+		"keys": rowset.Parameters(3, r.meta.Dimensions), "dimensions": strings.Join(dimensions, ", "),
+		"matches": matches("t", "k", dimensions),
+	})
 }

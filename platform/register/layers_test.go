@@ -28,9 +28,12 @@ func batched() *metadata.Application {
 		Accumulation: []metadata.Accumulation{{
 			Name: "batches", Layered: true, Controlled: true,
 			Dimensions: []metadata.Attribute{
-				{Name: "thing", Type: metadata.Reference, Catalog: "things"}, {Name: "receipt", Type: metadata.Reference, Document: true}, {Name: "receipt_line", Type: metadata.Integer},
+				{Name: "thing", Type: metadata.Reference, Catalog: "things"},
+				{Name: "receipt", Type: metadata.Reference, Document: true},
+				{Name: "receipt_line", Type: metadata.Integer},
 			},
-			Resources: []metadata.Attribute{{Name: "quantity", Type: metadata.Quantity}, {Name: "amount", Type: metadata.Money}},
+			Resources: []metadata.Attribute{{Name: "quantity", Type: metadata.Quantity},
+				{Name: "amount", Type: metadata.Money}},
 		}},
 	}
 }
@@ -168,7 +171,8 @@ func TestLayersAreReadUntilTheyHoldWhatIsRequired(t *testing.T) {
 	read("after all totals were made anew", other, 13, "1.1=4 2.1=5 2.2=3 3.1=6")
 }
 
-// Whatever was brought and taken, what is read is what the reader has taken itself, and of the others as many of the oldest as hold what is required.
+// Whatever was brought and taken, what is read is what the reader has taken itself, and of the others as many of the
+// oldest as hold what is required.
 func TestLayersReadAreEnoughAndNoMore(t *testing.T) {
 	s := shelve(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -210,14 +214,15 @@ func (s shelf) enough(t *testing.T, left map[taking]int64, own map[taking]bool, 
 	}
 	var all []brought
 	s.do(t, func(w *database.Work) {
-		w.Queue("movements", "SELECT receipt, receipt_line, period FROM acc_batches WHERE NOT expense").Rows(func(rows pgx.Rows) error {
-			var b brought
-			var receipt id.ID
-			err := rows.Scan(&receipt, &b.line, &b.at)
-			b.receipt = numbered[receipt]
-			all = append(all, b)
-			return err
-		})
+		w.Queue("movements", "SELECT receipt, receipt_line, period FROM acc_batches WHERE NOT expense").Rows(
+			func(rows pgx.Rows) error {
+				var b brought
+				var receipt id.ID
+				err := rows.Scan(&receipt, &b.line, &b.at)
+				b.receipt = numbered[receipt]
+				all = append(all, b)
+				return err
+			})
 	})
 	slices.SortFunc(all, func(a, b brought) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.receipt, b.receipt), cmp.Compare(a.line, b.line))
@@ -243,7 +248,8 @@ func TestTakingFromALayerIsAnUpdateInPlace(t *testing.T) {
 	}{{1, "2 of 2"}, {2, "2 of 2"}, {2, "1 of 2"}} { // the current total and that of the month
 		var before, after [2]int // as the session counts them: it may have told nobody yet of those before
 		counted := func(w *database.Work, into *[2]int) {
-			w.Queue("updates", "SELECT pg_stat_get_xact_tuples_hot_updated(c), pg_stat_get_xact_tuples_updated(c) FROM CAST('acc_batches_totals'::regclass AS oid) AS c").
+			w.Queue("updates", "SELECT pg_stat_get_xact_tuples_hot_updated(c), pg_stat_get_xact_tuples_updated(c) "+
+				"FROM CAST('acc_batches_totals'::regclass AS oid) AS c").
 				Rows(func(rows pgx.Rows) error { return rows.Scan(&into[0], &into[1]) })
 		}
 		s.do(t, func(w *database.Work) {

@@ -24,8 +24,10 @@ func debts() *metadata.Application {
 	return &metadata.Application{
 		Name: "test", Version: 1, Catalogs: []metadata.Catalog{{Name: "things"}},
 		Accumulation: []metadata.Accumulation{
-			{Name: "debts", LockBy: 1, LockAs: "contracts", Dimensions: []metadata.Attribute{thing("contract"), thing("object")}, Resources: money},
-			{Name: "books", Turnovers: true, Dimensions: []metadata.Attribute{{Name: "rate", Type: metadata.Integer}}, Resources: money},
+			{Name: "debts", LockBy: 1, LockAs: "contracts",
+				Dimensions: []metadata.Attribute{thing("contract"), thing("object")}, Resources: money},
+			{Name: "books", Turnovers: true, Dimensions: []metadata.Attribute{{Name: "rate", Type: metadata.Integer}},
+				Resources: money},
 		},
 	}
 }

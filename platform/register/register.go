@@ -1,9 +1,9 @@
-// Package register owns accumulation registers: movements, and totals kept in the same statement,
-// so that no movement is ever without its totals. Totals are turnovers by month and, in
-// the period 'infinity', the current balance; the balance at any moment is the current one minus what moved after.
+// Package register owns accumulation registers: movements, and totals kept in the same statement, so that no movement
+// is without its totals. Totals are turnovers by month and, in the period 'infinity', the current balance; the balance
+// at any moment is the current one minus later movements.
 //
-// Totals are upserted in the order of their keys, so that postings that run at once wait for each other in one order and cannot deadlock.
-// That is why one statement changes them for all that a change of a record set takes away and brings.
+// Totals are upserted in the order of their keys, so that concurrent postings wait for each other in one order and
+// cannot deadlock. That is why one statement changes the totals for both the removed and the added movements.
 package register
 
 import (
@@ -19,6 +19,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 )
 
 // Recorder is the document that movements belong to.
@@ -29,15 +30,15 @@ type Recorder struct {
 	Period       time.Time
 }
 
-// Movements is the record set of one recorder in one register: Rows has the dimensions and the resources (never negative); Expense says
-// which rows take away.
+// Movements is the record set of one recorder in one register: Rows has the dimensions and the resources (never
+// negative); Expense marks the rows that take away.
 type Movements struct {
 	Register string
 	Expense  []bool
 	Rows     *rowset.Table
 }
 
-// Add appends a movement: the values of the dimensions and the resources in their order.
+// Add appends a movement: the values of the dimensions, then of the resources.
 func (m *Movements) Add(expense bool, values ...any) {
 	m.Rows.Append(values...)
 	m.Expense = append(m.Expense, expense)
@@ -48,7 +49,7 @@ func NewMovements(meta *metadata.Accumulation, capacity int) *Movements {
 	return &Movements{Register: meta.Name, Expense: make([]bool, 0, capacity), Rows: rowset.New(fields(meta), capacity)}
 }
 
-// known are the fields of registers: they are asked for with every record set.
+// known caches the fields of registers, which every record set needs.
 var known sync.Map // *metadata.Accumulation to []metadata.Attribute
 
 func fields(meta *metadata.Accumulation) []metadata.Attribute {
@@ -59,7 +60,7 @@ func fields(meta *metadata.Accumulation) []metadata.Attribute {
 	return all.([]metadata.Attribute)
 }
 
-// Register reads and writes one register; its statements are made once.
+// Register reads and writes one register; its statements are built once.
 type Register struct {
 	meta                                     *metadata.Accumulation
 	write, erase, read, layers, boundary     string
@@ -70,18 +71,22 @@ type Register struct {
 	classic                                  *classic
 }
 
-// New makes the statements.
+// New builds the statements.
 func New(meta *metadata.Accumulation) *Register {
 	r := &Register{meta: meta}
 	r.write = r.writeSQL()
 	r.erase = fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table())
-	r.read = fmt.Sprintf("SELECT expense, %s FROM %s WHERE recorder = $1 ORDER BY line", strings.Join(names(fields(meta)), ", "), meta.Table())
+	r.read = fmt.Sprintf("SELECT expense, %s FROM %s WHERE recorder = $1 ORDER BY line",
+		strings.Join(names(fields(meta)), ", "), meta.Table())
 	for given := range meta.Dimensions {
 		r.lookups = append(r.lookups, r.lookupSQL(given+1))
 	}
 	r.rewriterSQL()
 	if meta.Layered {
-		r.layers, r.redated, r.boundary, r.restoring = r.layersSQL(), r.redateSQL(), boundarySQL(meta), r.restoringSQL()
+		r.layers = r.layersSQL()
+		r.redated = r.redateSQL()
+		r.boundary = boundarySQL(meta)
+		r.restoring = r.restoringSQL()
 	}
 	r.classic = newClassic(meta)
 	return r
@@ -90,7 +95,7 @@ func New(meta *metadata.Accumulation) *Register {
 // Meta describes the register.
 func (r *Register) Meta() *metadata.Accumulation { return r.meta }
 
-// Read queues the reading of a recorder's record set, in the order of its lines.
+// Read queues reading a recorder's record set, in the order of its lines.
 func (r *Register) Read(w *database.Work, recorder id.ID) *Movements {
 	m := NewMovements(r.meta, 0)
 	w.Queue("read movements in "+r.meta.Name, r.read, recorder).Rows(func(rows pgx.Rows) error {
@@ -101,16 +106,17 @@ func (r *Register) Read(w *database.Work, recorder id.ID) *Movements {
 	return m
 }
 
-// Balances queues the reading of current balances for keys (a table of the dimensions, or of the first of them: then of all that lies
-// under them). The result has the resources of each key in the same row once the flush is done.
+// Balances queues reading current balances for keys (a table of all dimensions, or of the first: then the balance is
+// the sum below them). After the flush, the result has the resources of each key in the same row.
 func (r *Register) Balances(w *database.Work, organisation id.ID, keys *rowset.Table) *rowset.Table {
 	balances := rowset.New(r.meta.Resources, keys.Rows())
 	balances.Grow(keys.Rows())
-	r.scanBalances(w.Queue("read balances of "+r.meta.Name, r.lookups[len(keys.Attributes)-1], keys.Arrays([]any{organisation})...), balances)
+	r.scanBalances(w.Queue("read balances of "+r.meta.Name, r.lookups[len(keys.Attributes)-1],
+		keys.Arrays([]any{organisation})...), balances)
 	return balances
 }
 
-// scanBalances puts each row of a result where its key stands, whose number comes first.
+// scanBalances puts each row of a result at its key, whose number is the first column.
 func (r *Register) scanBalances(read *database.Statement, balances *rowset.Table) {
 	read.Rows(func(rows pgx.Rows) error {
 		var place int
@@ -122,22 +128,18 @@ func (r *Register) scanBalances(read *database.Statement, balances *rowset.Table
 }
 
 func (r *Register) lookupSQL(given int) string {
-	var matches, sums []string
-	for _, a := range r.meta.Dimensions[:given] {
-		matches = append(matches, fmt.Sprintf("t.%[1]s = k.%[1]s", a.Name))
-	}
-	resources, group := qualified("t", names(r.meta.Resources)), ""
+	dimensions, resources := names(r.meta.Dimensions[:given]), names(r.meta.Resources)
+	sums, group := statement.Qualified("t", resources), ""
 	if given < len(r.meta.Dimensions) {
-		for _, a := range r.meta.Resources {
-			sums = append(sums, fmt.Sprintf("sum(t.%s)", a.Name))
-		}
-		resources, group = strings.Join(sums, ", "), "\nGROUP BY k.line"
+		sums, group = statement.Each(resources, "sum(t.{name})", ", "), "GROUP BY k.line"
 	}
-	return fmt.Sprintf(`SELECT k.line::integer, %s
-FROM unnest(%s) WITH ORDINALITY AS k (%s, line)
-JOIN %s t ON t.organisation = $1 AND %s AND t.period = 'infinity'%s`,
-		resources, rowset.Parameters(2, r.meta.Dimensions[:given]), strings.Join(names(r.meta.Dimensions[:given]), ", "),
-		r.meta.Totals(), strings.Join(matches, " AND "), group)
+	return statement.SQL(`SELECT k.line::integer, {sums}
+FROM unnest({keys}) WITH ORDINALITY AS k ({dimensions}, line)
+JOIN {totals} t ON t.organisation = $1 AND {matches} AND t.period = 'infinity' {group}`, statement.Names{
+		"sums": sums, "keys": rowset.Parameters(2, r.meta.Dimensions[:given]),
+		"dimensions": strings.Join(dimensions, ", "), "totals": r.meta.Totals(),
+		"matches": matches("t", "k", dimensions), "group": group,
+	})
 }
 
 func names(attributes []metadata.Attribute) []string {
@@ -146,8 +148,4 @@ func names(attributes []metadata.Attribute) []string {
 		result[i] = a.Name
 	}
 	return result
-}
-
-func qualified(alias string, columns []string) string {
-	return alias + "." + strings.Join(columns, ", "+alias+".")
 }

@@ -20,6 +20,7 @@ import (
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/statement"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -28,8 +29,10 @@ func app() *metadata.Application {
 	return &metadata.Application{
 		Name: "test", Version: 1, Catalogs: []metadata.Catalog{{Name: "things"}},
 		Accumulation: []metadata.Accumulation{{
-			Name: "stock", Dimensions: []metadata.Attribute{{Name: "place", Type: metadata.Reference, Catalog: "things"}, {Name: "thing", Type: metadata.Reference, Catalog: "things"}},
-			Resources: []metadata.Attribute{{Name: "quantity", Type: metadata.Quantity}, {Name: "amount", Type: metadata.Money}},
+			Name: "stock", Dimensions: []metadata.Attribute{{Name: "shelf", Type: metadata.Reference,
+				Catalog: "things"}, {Name: "thing", Type: metadata.Reference, Catalog: "things"}},
+			Resources: []metadata.Attribute{{Name: "quantity", Type: metadata.Quantity},
+				{Name: "amount", Type: metadata.Money}},
 		}},
 	}
 }
@@ -60,8 +63,10 @@ func (m movement) row() string {
 func one(n int) id.ID { return id.At(time.UnixMilli(1), 0, uint64(n)) }
 
 var months = []time.Time{
-	time.Date(2024, 12, 31, 23, 59, 59, 999999000, time.UTC), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2025, 1, 15, 10, 0, 0, 0, time.UTC),
-	time.Date(2025, 1, 31, 23, 59, 59, 999999000, time.UTC), time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC), time.Date(2025, 3, 10, 1, 2, 3, 4000, time.UTC),
+	time.Date(2024, 12, 31, 23, 59, 59, 999999000, time.UTC), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2025, 1, 15, 10, 0, 0, 0, time.UTC),
+	time.Date(2025, 1, 31, 23, 59, 59, 999999000, time.UTC), time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2025, 3, 10, 1, 2, 3, 4000, time.UTC),
 }
 
 // recorded is a record set of the model.
@@ -76,8 +81,10 @@ func draw(t *rapid.T, by register.Recorder) recorded {
 	made := recorded{by: by, set: register.NewMovements(app().Register("stock"), 0)}
 	for range rapid.IntRange(0, 6).Draw(t, "rows") {
 		m := movement{
-			by.Organisation, one(rapid.IntRange(1, 2).Draw(t, "place")), one(rapid.IntRange(1, 3).Draw(t, "thing")), by.Period, rapid.Bool().Draw(t, "expense"),
-			amount.Quantity(rapid.Int64Range(0, 5).Draw(t, "quantity")), amount.Money(rapid.Int64Range(0, 1e14).Draw(t, "amount")),
+			by.Organisation, one(rapid.IntRange(1, 2).Draw(t, "place")), one(rapid.IntRange(1, 3).Draw(t, "thing")),
+			by.Period, rapid.Bool().Draw(t, "expense"),
+			amount.Quantity(rapid.Int64Range(0, 5).Draw(t, "quantity")),
+			amount.Money(rapid.Int64Range(0, 1e14).Draw(t, "amount")),
 		}
 		add(made.set, m)
 		made.rows = append(made.rows, m)
@@ -92,7 +99,9 @@ func TestBalancesAndTurnoversAtAnyMomentEqualTheModel(t *testing.T) {
 		db.Exec(t, "TRUNCATE acc_stock, acc_stock_totals")
 		var model []movement
 		for range rapid.IntRange(1, 8).Draw(rt, "record sets") {
-			by := register.Recorder{ID: id.New(), Type: "test", Organisation: one(rapid.IntRange(1, 2).Draw(rt, "organisation")), Period: rapid.SampledFrom(months).Draw(rt, "period")}
+			by := register.Recorder{ID: id.New(), Type: "test",
+				Organisation: one(rapid.IntRange(1, 2).Draw(rt, "organisation")),
+				Period:       rapid.SampledFrom(months).Draw(rt, "period")}
 			made := draw(rt, by)
 			write(t, rt, db, func(w *database.Work) { r.Write(w, by, made.set) })
 			if rapid.Bool().Draw(rt, "replaced") {
@@ -106,7 +115,8 @@ func TestBalancesAndTurnoversAtAnyMomentEqualTheModel(t *testing.T) {
 			}
 			model = append(model, made.rows...)
 		}
-		organisation, at := one(rapid.IntRange(1, 2).Draw(rt, "asked organisation")), rapid.SampledFrom(months).Draw(rt, "asked moment")
+		organisation := one(rapid.IntRange(1, 2).Draw(rt, "asked organisation"))
+		at := rapid.SampledFrom(months).Draw(rt, "asked moment")
 		places := []id.ID{one(rapid.IntRange(1, 2).Draw(rt, "asked place"))}
 		from := rapid.SampledFrom(months).Draw(rt, "asked beginning")
 		for range 2 { // and once more with totals made anew
@@ -125,19 +135,21 @@ func write(t *testing.T, rt *rapid.T, db *databasetest.Test, do func(*database.W
 	}
 }
 
-func asked(t *testing.T, rt *rapid.T, db *databasetest.Test, meta *metadata.Accumulation, model []movement, organisation id.ID, at time.Time, places []id.ID) {
+func asked(t *testing.T, rt *rapid.T, db *databasetest.Test, meta *metadata.Accumulation, model []movement,
+	organisation id.ID, at time.Time, places []id.ID) {
 	got := balances(t, db, register.BalanceSQL(meta, ""), organisation, at)
 	if want := expected(model, organisation, at, nil); got != want {
 		rt.Fatalf("at %s:\n%s\nwant:\n%s", at, got, want)
 	}
-	got = balances(t, db, register.BalanceSQL(meta, "place"), organisation, at, places)
+	got = balances(t, db, register.BalanceSQL(meta, "shelf"), organisation, at, places)
 	if want := expected(model, organisation, at, places); got != want {
 		rt.Fatalf("of one place at %s:\n%s\nwant:\n%s", at, got, want)
 	}
 }
 
 // turned compares the four columns of a turnover, one after another, with sums over the model.
-func turned(t *testing.T, rt *rapid.T, db *databasetest.Test, meta *metadata.Accumulation, model []movement, organisation id.ID, from, to time.Time, places []id.ID) {
+func turned(t *testing.T, rt *rapid.T, db *databasetest.Test, meta *metadata.Accumulation, model []movement,
+	organisation id.ID, from, to time.Time, places []id.ID) {
 	for column, counts := range map[string]func(movement) bool{
 		"opening": func(m movement) bool { return m.at.Before(from) },
 		"receipt": func(m movement) bool { return !m.at.Before(from) && !m.expense },
@@ -151,12 +163,14 @@ func turned(t *testing.T, rt *rapid.T, db *databasetest.Test, meta *metadata.Acc
 				part = append(part, m)
 			}
 		}
-		for filter, values := range map[string][]id.ID{"": nil, "place": places} {
+		for filter, values := range map[string][]id.ID{"": nil, "shelf": places} {
 			args := []any{organisation, to, from}
 			if values != nil {
 				args = append(args, values)
 			}
-			query := fmt.Sprintf("(SELECT place, thing, quantity_%[1]s AS quantity, amount_%[1]s AS amount FROM %[2]s x WHERE quantity_%[1]s <> 0 OR amount_%[1]s <> 0)", column, register.TurnoverSQL(meta, filter))
+			query := statement.SQL("(SELECT shelf, thing, quantity_{column} AS quantity, amount_{column} AS amount "+
+				"FROM {turnover} x WHERE quantity_{column} <> 0 OR amount_{column} <> 0)",
+				statement.Names{"column": column, "turnover": register.TurnoverSQL(meta, filter)})
 			if got, want := balances(t, db, query, args...), expected(part, organisation, to, values); got != want {
 				rt.Fatalf("%s from %s to %s:\n%s\nwant:\n%s", column, from, to, got, want)
 			}
@@ -167,14 +181,16 @@ func turned(t *testing.T, rt *rapid.T, db *databasetest.Test, meta *metadata.Acc
 func add(set *register.Movements, m movement) {
 	row := set.Rows.Grow(1)
 	set.Expense = append(set.Expense, m.expense)
-	rowset.Column[id.ID](set.Rows, "place")[row], rowset.Column[id.ID](set.Rows, "thing")[row] = m.place, m.thing
-	rowset.Column[amount.Quantity](set.Rows, "quantity")[row], rowset.Column[amount.Money](set.Rows, "amount")[row] = m.quantity, m.amount
+	rowset.Column[id.ID](set.Rows, "shelf")[row], rowset.Column[id.ID](set.Rows, "thing")[row] = m.place, m.thing
+	rowset.Column[amount.Quantity](set.Rows, "quantity")[row],
+		rowset.Column[amount.Money](set.Rows, "amount")[row] = m.quantity, m.amount
 }
 
 func balances(t *testing.T, db *databasetest.Test, query string, args ...any) string {
 	var lines []string
 	err := db.Read(t.Context(), func(w *database.Work) error {
-		w.Queue("balances", "SELECT place, thing, quantity, amount FROM "+query+" b", args...).Rows(func(r pgx.Rows) error {
+		w.Queue("balances", "SELECT shelf, thing, quantity, amount FROM "+query+" b",
+			args...).Rows(func(r pgx.Rows) error {
 			var m movement
 			err := r.Scan(&m.place, &m.thing, &m.quantity, &m.amount)
 			lines = append(lines, m.row())
@@ -218,13 +234,14 @@ func TestBalancesAnswerInTheOrderOfTheKeys(t *testing.T) {
 	by := register.Recorder{ID: id.New(), Type: "test", Organisation: one(1), Period: months[2]}
 	set := register.NewMovements(app().Register("stock"), 0)
 	for thing := 1; thing <= 3; thing++ {
-		add(set, movement{place: one(1), thing: one(thing), quantity: amount.Quantity(thing), amount: amount.Money(10 * thing)})
+		add(set, movement{place: one(1), thing: one(thing), quantity: amount.Quantity(thing),
+			amount: amount.Money(10 * thing)})
 	}
 	keys := rowset.New(meta.Dimensions, 0)
 	asked := []int{3, 9, 1, 2}
 	keys.Grow(len(asked))
 	for i, thing := range asked {
-		rowset.Column[id.ID](keys, "place")[i], rowset.Column[id.ID](keys, "thing")[i] = one(1), one(thing)
+		rowset.Column[id.ID](keys, "shelf")[i], rowset.Column[id.ID](keys, "thing")[i] = one(1), one(thing)
 	}
 	var found, foreign *rowset.Table
 	err := db.Run(t.Context(), func(w *database.Work) error {
@@ -269,7 +286,8 @@ func TestConcurrentWritersOfTheSameTotalsDoNotDeadlock(t *testing.T) {
 		}()
 	}
 	wait.Wait()
-	if got := db.Value(t, "SELECT sum(quantity) FROM acc_stock_totals WHERE period = 'infinity'"); got != fmt.Sprintf("%.3f", float64(writers*rounds*things)/1000) {
+	if got := db.Value(t, "SELECT sum(quantity) FROM acc_stock_totals WHERE period = 'infinity'"); got != fmt.Sprintf(
+		"%.3f", float64(writers*rounds*things)/1000) {
 		t.Errorf("balance %s", got)
 	}
 	if most := slices.MaxFunc(retries[:], cmp.Compare); most != 0 {

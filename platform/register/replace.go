@@ -1,13 +1,13 @@
 package register
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 )
 
 // Write queues the record set of a recorder that has none yet.
@@ -15,9 +15,9 @@ func (r *Register) Write(w *database.Work, by Recorder, m *Movements) {
 	r.Replace(w, by, by.Period, NewMovements(r.meta, 0), m)
 }
 
-// Replace queues the change of a recorder's record set, which was of the period was, into another one; an empty one
-// removes it. Only rows that differ are written, and only totals that change. The caller holds the recorder's
-// document, so that what was read is what is there.
+// Replace queues changing a recorder's record set from was, with its period, to another one; an empty one removes it.
+// Only rows that differ and totals that change are written. The caller has locked the recorder's document, so what was
+// read is still current.
 func (r *Register) Replace(w *database.Work, by Recorder, was time.Time, before, after *Movements) {
 	c := r.change(by, was, before, after)
 	if len(c.erased) > 0 {
@@ -33,7 +33,8 @@ func (r *Register) Replace(w *database.Work, by Recorder, was time.Time, before,
 	}
 }
 
-// change of a record set: what is taken back comes as the opposite movement, which is not kept (line 0), and what is brought with its line.
+// change of a record set: removed movements appear as the opposite movement, which is not stored (line 0), added ones
+// with their line.
 type change struct {
 	erased, lines []int32
 	periods       []time.Time
@@ -60,7 +61,8 @@ func (r *Register) change(by Recorder, was time.Time, before, after *Movements) 
 func differences(by Recorder, was time.Time, before, after *Movements) (taken, brought []int) {
 	for row := range max(before.Rows.Rows(), after.Rows.Rows()) {
 		had, has := row < before.Rows.Rows(), row < after.Rows.Rows()
-		if had && has && was.Equal(by.Period) && before.Expense[row] == after.Expense[row] && before.Rows.Same(row, after.Rows, row) {
+		if had && has && was.Equal(by.Period) && before.Expense[row] == after.Expense[row] &&
+			before.Rows.Same(row, after.Rows, row) {
 			continue
 		}
 		if had {
@@ -74,36 +76,38 @@ func differences(by Recorder, was time.Time, before, after *Movements) (taken, b
 }
 
 func (r *Register) writeSQL() string {
-	columns := names(fields(r.meta))
-	dimensions := names(r.meta.Dimensions)
-	var sums, changed, updates []string
-	for _, a := range r.meta.Resources {
-		sum := fmt.Sprintf("sum(CASE WHEN m.expense THEN -m.%[1]s ELSE m.%[1]s END)", a.Name)
-		sums, changed = append(sums, sum), append(changed, sum+" <> 0")
-		updates = append(updates, fmt.Sprintf("%[1]s = t.%[1]s + excluded.%[1]s", a.Name))
-	}
-	into, noted := "", ""
+	columns, dimensions, resources := names(fields(r.meta)), names(r.meta.Dimensions), names(r.meta.Resources)
+	const sum = "sum(CASE WHEN m.expense THEN -m.{name} ELSE m.{name} END)"
+	into, noted, updates := "", "", statement.Each(resources, addExcluded, ", ")
 	if r.meta.Layered {
 		into, noted = ", "+metadata.BroughtAt, ", "+broughtAtSQL(r.meta, "$1")
-		updates = append(updates, keepBroughtAt)
+		updates += ", " + keepBroughtAt
 	}
-	return fmt.Sprintf(`WITH moved AS MATERIALIZED (
-	SELECT * FROM unnest($4::integer[], $5::timestamptz[], $6::boolean[], %[4]s) AS m (line, period, expense, %[2]s)
+	return statement.SQL(`WITH moved AS MATERIALIZED (
+	SELECT * FROM unnest($4::integer[], $5::timestamptz[], $6::boolean[], {values})
+		AS m (line, period, expense, {columns})
 ), written AS (
-	INSERT INTO %[1]s (recorder, line, recorder_type, organisation, period, expense, %[2]s)
-	SELECT $1, m.line, $2, $3, m.period, m.expense, %[3]s FROM moved m WHERE m.line > 0
+	INSERT INTO {movements} (recorder, line, recorder_type, organisation, period, expense, {columns})
+	SELECT $1, m.line, $2, $3, m.period, m.expense, {columns_of_moved} FROM moved m WHERE m.line > 0
 )
-INSERT INTO %[5]s AS t (organisation, period, %[2]s%[12]s)
-SELECT $3, p.of, %[6]s, %[7]s%[13]s
-FROM moved m CROSS JOIN LATERAL (VALUES %[11]s) AS p (of)
-GROUP BY %[6]s, p.of HAVING %[10]s ORDER BY %[6]s, p.of
-ON CONFLICT (organisation, %[8]s, period) DO UPDATE SET %[9]s`,
-		r.meta.Table(), strings.Join(columns, ", "), qualified("m", columns), rowset.Parameters(7, fields(r.meta)), r.meta.Totals(),
-		qualified("m", dimensions), strings.Join(sums, ", "), strings.Join(dimensions, ", "), strings.Join(updates, ", "), strings.Join(changed, " OR "), periods(r.meta),
-		into, noted)
+INSERT INTO {totals} AS t (organisation, period, {columns}{brought_at})
+SELECT $3, p.of, {key}, {sums}{brought_at_sum}
+FROM moved m CROSS JOIN LATERAL (VALUES {periods}) AS p (of)
+GROUP BY {key}, p.of HAVING {changed} ORDER BY {key}, p.of
+ON CONFLICT (organisation, {dimensions}, period) DO UPDATE SET {updates}`, statement.Names{
+		"movements": r.meta.Table(), "totals": r.meta.Totals(),
+		"values": rowset.Parameters(7, fields(r.meta)), "columns": strings.Join(columns, ", "),
+		"columns_of_moved": statement.Qualified("m", columns),
+		"key":              statement.Qualified("m", dimensions), "dimensions": strings.Join(dimensions, ", "),
+		"sums": statement.Each(resources, sum, ", "), "changed": statement.Each(resources, sum+" <> 0", " OR "),
+		"updates": updates, "periods": periods(r.meta), "brought_at": into, "brought_at_sum": noted,
+	})
 }
 
-// periods are those that a movement m is summed in.
+// addExcluded is how an upsert changes a resource of the totals t.
+const addExcluded = "{name} = t.{name} + excluded.{name}"
+
+// periods in which a movement m is summed.
 func periods(meta *metadata.Accumulation) string {
 	const month = "(date_trunc('month', m.period AT TIME ZONE 'UTC')::date)"
 	if meta.Turnovers {

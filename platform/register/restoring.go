@@ -10,20 +10,22 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 )
 
-// What the restoring of the order of time reads. It holds the locks of the keys (a table of the leading dimensions) while it does.
+// What a restoration reads. It holds the locks of the keys (a table of the leading dimensions).
 
-// Aged are layers with the moment from which they exist: that of the movement that brought them.
+// Aged are layers with the moment of the movement that brought them.
 type Aged struct {
 	Layers
 	Since []time.Time
 }
 
-// Boundaries queues the reading of the boundaries of keys. The answer is by key (see Leading); keys in order are not in it.
+// Boundaries queues reading the boundaries of keys. The answer is by key (see Leading), without keys that are in order.
 func (r *Register) Boundaries(w *database.Work, organisation id.ID, keys *rowset.Table) map[string]time.Time {
 	found := map[string]time.Time{}
-	w.Queue("read boundary of "+r.meta.Name, r.restoring.boundaries, keys.Arrays([]any{organisation})...).Rows(func(rows pgx.Rows) error {
+	w.Queue("read boundary of "+r.meta.Name, r.restoring.boundaries,
+		keys.Arrays([]any{organisation})...).Rows(func(rows pgx.Rows) error {
 		var place int
 		var moment time.Time
 		err := rows.Scan(&place, &moment)
@@ -33,7 +35,7 @@ func (r *Register) Boundaries(w *database.Work, organisation id.ID, keys *rowset
 	return found
 }
 
-// Leading is the key that a row lies under, in any table whose first columns are the leading dimensions.
+// Leading is the key of a row, in any table whose first columns are the leading dimensions.
 func (r *Register) Leading(t *rowset.Table, row int) string {
 	return keyOf(t, row, len(r.meta.Leading()))
 }
@@ -45,10 +47,11 @@ type Taker struct {
 	Period time.Time
 }
 
-// Takers queues the reading of the documents that took from keys at their boundary or after it, in the order of time.
+// Takers queues reading the documents that took from keys at or after their boundary, in the order of time.
 func (r *Register) Takers(w *database.Work, organisation id.ID, keys *rowset.Table) *[]Taker {
 	takers := &[]Taker{}
-	w.Queue("find who took from "+r.meta.Name, r.restoring.takers, keys.Arrays([]any{organisation})...).Rows(func(rows pgx.Rows) error {
+	w.Queue("find who took from "+r.meta.Name, r.restoring.takers,
+		keys.Arrays([]any{organisation})...).Rows(func(rows pgx.Rows) error {
 		var t Taker
 		err := rows.Scan(&t.ID, &t.Type, &t.Period)
 		t.Period = t.Period.UTC()
@@ -58,20 +61,26 @@ func (r *Register) Takers(w *database.Work, organisation id.ID, keys *rowset.Tab
 	return takers
 }
 
-// Untaken queues the reading of the layers of keys, the oldest of each first, as if no document at or after (moment, recorder) had taken from
-// them. Layers that come later are there too: where goods left before they came, the first that come make up for it.
-func (r *Register) Untaken(w *database.Work, organisation, recorder id.ID, keys *rowset.Table, moments []time.Time) *Aged {
-	return r.aged(w.Queue("read untaken layers of "+r.meta.Name, r.restoring.untaken, append(keys.Arrays([]any{organisation, recorder}), moments)...))
+// Untaken queues reading the layers of keys, the oldest of each first, as if no document at or after (moment, recorder)
+// had taken from them. Later layers are included: if goods left before they arrived, the first later receipts make up
+// for it.
+func (r *Register) Untaken(w *database.Work, organisation, recorder id.ID, keys *rowset.Table,
+	moments []time.Time) *Aged {
+	return r.aged(w.Queue("read untaken layers of "+r.meta.Name, r.restoring.untaken,
+		append(keys.Arrays([]any{organisation, recorder}), moments)...))
 }
 
-// At queues the reading of the layers of keys as they were before a document, from the totals of the months before since (the first of a month) and the
-// movements after. Wide reads all layers under the first dimension and picks the keys out of those, as a query does that was not thought about.
-func (r *Register) At(w *database.Work, organisation, recorder id.ID, moment, since time.Time, keys *rowset.Table, wide bool) *Aged {
+// At queues reading the layers of keys as they were before a document, from the totals of the months before since (the
+// first of a month) and the movements after. Wide reads all layers under the first dimension and picks those of the
+// keys, as a naive query does.
+func (r *Register) At(w *database.Work, organisation, recorder id.ID, moment, since time.Time, keys *rowset.Table,
+	wide bool) *Aged {
 	statement := r.restoring.at
 	if wide {
 		statement = r.restoring.atWide
 	}
-	return r.aged(w.Queue("read layers of "+r.meta.Name+" at a moment", statement, append(keys.Arrays([]any{organisation, recorder}), moment, since)...))
+	return r.aged(w.Queue("read layers of "+r.meta.Name+" at a moment", statement,
+		append(keys.Arrays([]any{organisation, recorder}), moment, since)...))
 }
 
 func (r *Register) aged(statement *database.Statement) *Aged {
@@ -94,7 +103,8 @@ func (r *Register) aged(statement *database.Statement) *Aged {
 	return a
 }
 
-// Settle queues the end of restoring: the boundary of keys goes, but for those that are short (by key): theirs is where goods left before they came.
+// Settle queues the end of a restoration: boundaries are removed, except those of keys that are short (by key), which
+// move to where goods left before they arrived.
 func (r *Register) Settle(w *database.Work, organisation id.ID, keys *rowset.Table, short map[string]time.Time) {
 	var gone, stay []int
 	var moments []time.Time
@@ -114,65 +124,97 @@ func (r *Register) Settle(w *database.Work, organisation id.ID, keys *rowset.Tab
 		w.Queue("clear boundary of "+r.meta.Name, r.restoring.clear, pick(gone).Arrays([]any{organisation})...)
 	}
 	if len(stay) > 0 {
-		w.Queue("set boundary of "+r.meta.Name, r.restoring.stay, append(pick(stay).Arrays([]any{organisation}), moments)...)
+		w.Queue("set boundary of "+r.meta.Name, r.restoring.stay,
+			append(pick(stay).Arrays([]any{organisation}), moments)...)
 	}
 }
 
 type restoringSQL struct{ boundaries, takers, untaken, at, atWide, clear, stay string }
 
 func (r *Register) restoringSQL() (s restoringSQL) {
-	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
-	document, line := dimensions[len(leading)], dimensions[len(leading)+1]
-	under := func(alias string) string { return matches(alias, "k", leading) }
-	keys := func(first int) string { return rowset.Parameters(first, r.meta.Leading()) }
-	list, movements, totals, boundary := strings.Join(leading, ", "), r.meta.Table(), r.meta.Totals(), r.meta.Boundary()
-	s.boundaries = fmt.Sprintf(`SELECT k.place, b.moment FROM unnest(%s) WITH ORDINALITY AS k (%s, place) JOIN %s b ON b.organisation = $1 AND %s`,
-		keys(2), list, boundary, under("b"))
-	s.takers = fmt.Sprintf(`SELECT DISTINCT m.recorder, m.recorder_type, m.period
-FROM unnest(%s) AS k (%s) JOIN %s b ON b.organisation = $1 AND %s JOIN %s m ON m.organisation = $1 AND %s AND m.period >= b.moment
-WHERE m.expense ORDER BY m.period, m.recorder`, keys(2), list, boundary, under("b"), movements, under("m"))
-	s.clear = fmt.Sprintf(`DELETE FROM %s b USING unnest(%s) AS k (%s) WHERE b.organisation = $1 AND %s`, boundary, keys(2), list, under("b"))
-	s.stay = fmt.Sprintf(`UPDATE %s b SET moment = k.moment FROM unnest(%s, $%d::timestamptz[]) AS k (%s, moment) WHERE b.organisation = $1 AND %s AND b.moment <> k.moment`,
-		boundary, keys(2), 2+len(leading), list, under("b"))
-
-	each := func(format, separator string) string {
-		var parts []string
-		for _, name := range resources {
-			parts = append(parts, fmt.Sprintf(format, name))
-		}
-		return strings.Join(parts, separator)
-	}
-	s.untaken = fmt.Sprintf(`WITH k AS MATERIALIZED (
-	SELECT * FROM unnest(%[1]s, $%[2]d::timestamptz[]) WITH ORDINALITY AS k (%[3]s, moment, place)
-), taken AS MATERIALIZED (
-	SELECT k.place, m.%[4]s, m.%[5]s, %[6]s FROM k JOIN %[7]s m ON m.organisation = $1 AND %[8]s AND m.period >= k.moment
-	WHERE m.expense AND (m.period > k.moment OR m.recorder >= $2) GROUP BY k.place, m.%[4]s, m.%[5]s
-)
-SELECT o.period, %[9]s, %[10]s
-FROM k JOIN %[11]s t ON t.organisation = $1 AND %[12]s AND t.period = 'infinity'
-JOIN %[7]s o ON o.recorder = t.%[4]s AND o.line = t.%[5]s
-LEFT JOIN taken e ON e.place = k.place AND e.%[4]s = t.%[4]s AND e.%[5]s = t.%[5]s
-WHERE %[13]s
-ORDER BY k.place, o.period, t.%[4]s, t.%[5]s`,
-		keys(3), 3+len(leading), list, document, line, each("sum(m.%[1]s) AS %[1]s", ", "), movements, under("m"),
-		qualified("t", dimensions), each("t.%[1]s + coalesce(e.%[1]s, 0)", ", "), totals, under("t"), each("t.%[1]s + coalesce(e.%[1]s, 0) <> 0", " OR "))
-
-	moment, since := fmt.Sprintf("$%d::timestamptz", 3+len(leading)), fmt.Sprintf("$%d::timestamptz", 4+len(leading))
-	at := func(within, picked string) string {
-		return fmt.Sprintf(`SELECT o.period, %[1]s, %[2]s FROM (
-	SELECT %[3]s, %[4]s FROM (
-		SELECT %[3]s, %[5]s FROM %[6]s x WHERE organisation = $1 AND %[7]s AND period < (%[8]s AT TIME ZONE 'UTC')::date
-		UNION ALL
-		SELECT %[3]s, %[9]s FROM %[10]s x WHERE organisation = $1 AND %[7]s AND period >= %[8]s AND period <= %[11]s AND (period < %[11]s OR recorder < $2)
-	) AS parts GROUP BY %[3]s HAVING %[12]s
-) AS t JOIN %[10]s o ON o.recorder = t.%[13]s AND o.line = t.%[14]s
-WHERE %[15]s
-ORDER BY o.period, t.%[13]s, t.%[14]s`,
-			qualified("t", dimensions), qualified("t", resources), strings.Join(dimensions, ", "), each("sum(%[1]s) AS %[1]s", ", "), strings.Join(resources, ", "), totals,
-			within, since, each("CASE WHEN expense THEN -%[1]s ELSE %[1]s END AS %[1]s", ", "), movements, moment, each("sum(%[1]s) <> 0", " OR "), document, line, picked)
-	}
-	in := fmt.Sprintf("(%%s) IN (SELECT * FROM unnest(%s))", keys(3))
-	s.at = at(fmt.Sprintf(in, qualified("x", leading)), "true")
-	s.atWide = at(fmt.Sprintf("x.%s = ANY ($3::%s)", leading[0], r.meta.Leading()[0].Array()), fmt.Sprintf(in, qualified("t", leading)))
+	leading := names(r.meta.Leading())
+	list, keys := strings.Join(leading, ", "), rowset.Parameters(2, r.meta.Leading())
+	ofBoundary := matches("b", "k", leading)
+	s.boundaries = statement.SQL(`SELECT k.place, b.moment FROM unnest({keys}) WITH ORDINALITY AS k ({leading}, place)
+JOIN {boundary} b ON b.organisation = $1 AND {matches}`, statement.Names{
+		"keys": keys, "leading": list, "boundary": r.meta.Boundary(), "matches": ofBoundary,
+	})
+	s.takers = statement.SQL(`SELECT DISTINCT m.recorder, m.recorder_type, m.period
+FROM unnest({keys}) AS k ({leading}) JOIN {boundary} b ON b.organisation = $1 AND {matches}
+JOIN {movements} m ON m.organisation = $1 AND {moved} AND m.period >= b.moment
+WHERE m.expense ORDER BY m.period, m.recorder`, statement.Names{
+		"keys": keys, "leading": list, "boundary": r.meta.Boundary(), "matches": ofBoundary,
+		"movements": r.meta.Table(), "moved": matches("m", "k", leading),
+	})
+	s.clear = statement.SQL(`DELETE FROM {boundary} b USING unnest({keys}) AS k ({leading})
+WHERE b.organisation = $1 AND {matches}`, statement.Names{
+		"keys": keys, "leading": list, "boundary": r.meta.Boundary(), "matches": ofBoundary,
+	})
+	s.stay = statement.SQL(`UPDATE {boundary} b SET moment = k.moment
+FROM unnest({keys}, {moments}::timestamptz[]) AS k ({leading}, moment)
+WHERE b.organisation = $1 AND {matches} AND b.moment <> k.moment`, statement.Names{
+		"keys": keys, "moments": parameter(2 + len(leading)), "leading": list, "boundary": r.meta.Boundary(),
+		"matches": ofBoundary,
+	})
+	s.untaken = r.untakenSQL()
+	among := fmt.Sprintf("(%%s) IN (SELECT * FROM unnest(%s))", rowset.Parameters(3, r.meta.Leading()))
+	s.at = r.atSQL(fmt.Sprintf(among, statement.Qualified("x", leading)), "true")
+	s.atWide = r.atSQL(fmt.Sprintf("x.%s = ANY ($3::%s)", leading[0], r.meta.Leading()[0].Array()),
+		fmt.Sprintf(among, statement.Qualified("t", leading)))
 	return s
 }
+
+func (r *Register) untakenSQL() string {
+	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
+	const left = "t.{name} + coalesce(e.{name}, 0)"
+	return statement.SQL(`WITH k AS MATERIALIZED (
+	SELECT * FROM unnest({keys}, {moments}::timestamptz[]) WITH ORDINALITY AS k ({leading}, moment, place)
+), taken AS MATERIALIZED (
+	SELECT k.place, m.{document}, m.{line}, {taken}
+	FROM k JOIN {movements} m ON m.organisation = $1 AND {moved} AND m.period >= k.moment
+	WHERE m.expense AND (m.period > k.moment OR m.recorder >= $2) GROUP BY k.place, m.{document}, m.{line}
+)
+SELECT o.period, {dimensions}, {left}
+FROM k JOIN {totals} t ON t.organisation = $1 AND {matches} AND t.period = 'infinity'
+JOIN {movements} o ON o.recorder = t.{document} AND o.line = t.{line}
+LEFT JOIN taken e ON e.place = k.place AND e.{document} = t.{document} AND e.{line} = t.{line}
+WHERE {any_left}
+ORDER BY k.place, o.period, t.{document}, t.{line}`, statement.Names{
+		"movements": r.meta.Table(), "totals": r.meta.Totals(),
+		"keys": rowset.Parameters(3, r.meta.Leading()), "moments": parameter(3 + len(leading)),
+		"leading": strings.Join(leading, ", "), "dimensions": statement.Qualified("t", dimensions),
+		"document": dimensions[len(leading)], "line": dimensions[len(leading)+1],
+		"moved": matches("m", "k", leading), "matches": matches("t", "k", leading),
+		"taken": statement.Each(resources, "sum(m.{name}) AS {name}", ", "),
+		"left":  statement.Each(resources, left, ", "), "any_left": statement.Each(resources, left+" <> 0", " OR "),
+	})
+}
+
+// atSQL reads layers that meet a condition on x, and picks those that meet another on t.
+func (r *Register) atSQL(within, picked string) string {
+	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
+	return statement.SQL(`SELECT o.period, {dimensions_of_t}, {resources_of_t} FROM (
+	SELECT {dimensions}, {sums} FROM (
+		SELECT {dimensions}, {resources} FROM {totals} x
+		WHERE organisation = $1 AND {within} AND period < ({since} AT TIME ZONE 'UTC')::date
+		UNION ALL
+		SELECT {dimensions}, {signed} FROM {movements} x
+		WHERE organisation = $1 AND {within} AND period >= {since} AND period <= {moment}
+			AND (period < {moment} OR recorder < $2)
+	) AS parts GROUP BY {dimensions} HAVING {any_left}
+) AS t JOIN {movements} o ON o.recorder = t.{document} AND o.line = t.{line}
+WHERE {picked}
+ORDER BY o.period, t.{document}, t.{line}`, statement.Names{
+		"movements": r.meta.Table(), "totals": r.meta.Totals(), "within": within, "picked": picked,
+		"moment":     parameter(3+len(leading)) + "::timestamptz",
+		"since":      parameter(4+len(leading)) + "::timestamptz",
+		"dimensions": strings.Join(dimensions, ", "), "dimensions_of_t": statement.Qualified("t", dimensions),
+		"resources": strings.Join(resources, ", "), "resources_of_t": statement.Qualified("t", resources),
+		"document": dimensions[len(leading)], "line": dimensions[len(leading)+1],
+		"sums":     statement.Each(resources, "sum({name}) AS {name}", ", "),
+		"signed":   statement.Each(resources, "CASE WHEN expense THEN -{name} ELSE {name} END AS {name}", ", "),
+		"any_left": statement.Each(resources, "sum({name}) <> 0", " OR "),
+	})
+}
+
+func parameter(n int) string { return fmt.Sprintf("$%d", n) }

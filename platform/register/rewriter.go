@@ -11,9 +11,10 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/rowset"
+	"plimsoll/platform/statement"
 )
 
-// ReadMany queues the reading of the record sets of many recorders. Who moved nothing is not among them.
+// ReadMany queues reading the record sets of many recorders. Recorders without movements are left out.
 func (r *Register) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Movements {
 	all := make(map[id.ID]*Movements, len(recorders))
 	w.Queue("read movements in "+r.meta.Name, r.readMany, recorders).Rows(func(rows pgx.Rows) error {
@@ -39,8 +40,9 @@ func (r *Register) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Move
 	return all
 }
 
-// Rewriter gathers changes of many recorders' record sets: their movements travel as a few statements, and each total is
-// written once, however many recorders moved it. It moves no boundary: its user knows what the changes mean for the order of time.
+// Rewriter gathers changes of many recorders' record sets: their movements travel in a few statements, and each total
+// is written once, however many recorders changed it. It moves no boundary: its caller knows what the changes mean for
+// the order of time.
 type Rewriter struct {
 	register *Register
 	erased   struct {
@@ -58,7 +60,7 @@ type Rewriter struct {
 	totals totals
 }
 
-// totals by organisation, month and dimensions: how much each is to change by. Columns of equal length.
+// totals holds the change of each total, by organisation, month and dimensions. Columns of equal length.
 type totals struct {
 	at            map[string]int
 	organisations []id.ID
@@ -76,7 +78,7 @@ func (r *Register) Rewriter() *Rewriter {
 	return x
 }
 
-// Replace is Register.Replace for later.
+// Replace is a buffered Register.Replace.
 func (x *Rewriter) Replace(by Recorder, was time.Time, before, after *Movements) {
 	taken, brought := differences(by, was, before, after)
 	for _, row := range taken {
@@ -85,8 +87,10 @@ func (x *Rewriter) Replace(by Recorder, was time.Time, before, after *Movements)
 	}
 	b := &x.brought
 	for _, row := range brought {
-		b.recorders, b.organisations, b.types = append(b.recorders, by.ID), append(b.organisations, by.Organisation), append(b.types, by.Type)
-		b.lines, b.periods, b.expense = append(b.lines, int32(row+1)), append(b.periods, by.Period), append(b.expense, after.Expense[row])
+		b.recorders, b.organisations, b.types = append(b.recorders, by.ID), append(b.organisations, by.Organisation),
+			append(b.types, by.Type)
+		b.lines, b.periods, b.expense = append(b.lines, int32(row+1)), append(b.periods, by.Period),
+			append(b.expense, after.Expense[row])
 		x.totals.add(x.register, by.Organisation, by.Period, after.Rows, row, after.Expense[row])
 	}
 	b.rows.Add(after.Rows, brought)
@@ -102,7 +106,7 @@ func (t *totals) add(r *Register, organisation id.ID, period time.Time, rows *ro
 		if !ok {
 			to = t.rows.Rows()
 			t.rows.Add(rows, []int{row})
-			for i := range r.meta.Resources { // nothing yet: what the row has is taken off again
+			for i := range r.meta.Resources { // nothing yet: the old row is subtracted
 				increase(t.rows.Cell(len(r.meta.Dimensions)+i, to), rows.Value(len(r.meta.Dimensions)+i, row), true)
 			}
 			t.at[key], t.organisations, t.months = to, append(t.organisations, organisation), append(t.months, month)
@@ -117,7 +121,7 @@ func (t *totals) add(r *Register, organisation id.ID, period time.Time, rows *ro
 // Movements is how many rows Write would write.
 func (x *Rewriter) Movements() int { return len(x.erased.lines) + len(x.brought.lines) }
 
-// Write queues the movements gathered so far, so many rows to a statement; 0 means all. Totals stay gathered.
+// Write queues the movements gathered so far, so many rows per statement; 0 means all. Totals stay gathered.
 func (x *Rewriter) Write(w *database.Work, most int) {
 	name := x.register.meta.Name
 	for from, to := range parts(len(x.erased.lines), most) {
@@ -131,14 +135,15 @@ func (x *Rewriter) Write(w *database.Work, most int) {
 			rows.AddRange(b.rows, from, to)
 		}
 		w.Queue("record in "+name, x.register.insertMany,
-			rows.Arrays([]any{b.recorders[from:to], b.lines[from:to], b.types[from:to], b.organisations[from:to], b.periods[from:to], b.expense[from:to]})...)
+			rows.Arrays([]any{b.recorders[from:to], b.lines[from:to], b.types[from:to], b.organisations[from:to],
+				b.periods[from:to], b.expense[from:to]})...)
 	}
 	kept := x.totals
 	*x = *x.register.Rewriter()
 	x.totals = kept
 }
 
-// parts of so many rows, each of most of them; 0 means one part.
+// parts of at most so many rows; 0 means one part.
 func parts(rows, most int) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		size := most
@@ -153,7 +158,7 @@ func parts(rows, most int) iter.Seq2[int, int] {
 	}
 }
 
-// WriteTotals queues the changes of totals, in the order in which everybody takes them. Those that come out even are left alone.
+// WriteTotals queues the changes of totals, in the order that everybody uses. Those that add up to zero are skipped.
 func (x *Rewriter) WriteTotals(w *database.Work) {
 	t := x.totals
 	var order []int
@@ -166,7 +171,9 @@ func (x *Rewriter) WriteTotals(w *database.Work) {
 	if len(order) == 0 {
 		return
 	}
-	organisations, months, rows := make([]id.ID, len(order)), make([]string, len(order)), rowset.New(fields(x.register.meta), len(order))
+	organisations := make([]id.ID, len(order))
+	months := make([]string, len(order))
+	rows := rowset.New(fields(x.register.meta), len(order))
 	for i, row := range order {
 		organisations[i], months[i] = t.organisations[row], t.months[row]
 	}
@@ -186,17 +193,24 @@ func (r *Register) moved(rows *rowset.Table, row int) bool {
 func (r *Register) rewriterSQL() {
 	columns := names(fields(r.meta))
 	list := strings.Join(columns, ", ")
-	r.readMany = fmt.Sprintf("SELECT recorder, expense, %s FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line", list, r.meta.Table())
-	r.eraseMany = fmt.Sprintf("DELETE FROM %s m USING unnest($1::uuid[], $2::integer[]) AS g (recorder, line) WHERE m.recorder = g.recorder AND m.line = g.line", r.meta.Table())
-	r.insertMany = fmt.Sprintf(`INSERT INTO %s (recorder, line, recorder_type, organisation, period, expense, %s)
-SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[], $6::boolean[], %s)`, r.meta.Table(), list, rowset.Parameters(7, fields(r.meta)))
-	var updates []string
-	for _, a := range r.meta.Resources {
-		updates = append(updates, fmt.Sprintf("%[1]s = t.%[1]s + excluded.%[1]s", a.Name))
-	}
-	r.addMany = fmt.Sprintf(`INSERT INTO %[1]s AS t (organisation, period, %[2]s)
-SELECT m.organisation, m.period::date, %[3]s FROM unnest($1::uuid[], $2::text[], %[4]s) AS m (organisation, period, %[2]s)
-ORDER BY m.organisation, %[7]s, m.period::date
-ON CONFLICT (organisation, %[5]s, period) DO UPDATE SET %[6]s`,
-		r.meta.Totals(), list, qualified("m", columns), rowset.Parameters(3, fields(r.meta)), strings.Join(names(r.meta.Dimensions), ", "), strings.Join(updates, ", "), qualified("m", names(r.meta.Dimensions)))
+	r.readMany = fmt.Sprintf("SELECT recorder, expense, %s FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY "+
+		"recorder, line", list, r.meta.Table())
+	r.eraseMany = fmt.Sprintf("DELETE FROM %s m USING unnest($1::uuid[], $2::integer[]) AS g (recorder, line) "+
+		"WHERE m.recorder = g.recorder AND m.line = g.line", r.meta.Table())
+	r.insertMany = statement.SQL(`INSERT INTO {movements}
+	(recorder, line, recorder_type, organisation, period, expense, {columns})
+SELECT * FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[], $5::timestamptz[], $6::boolean[], {values})`,
+		statement.Names{
+			"movements": r.meta.Table(), "columns": list, "values": rowset.Parameters(7, fields(r.meta)),
+		})
+	r.addMany = statement.SQL(`INSERT INTO {totals} AS t (organisation, period, {columns})
+SELECT m.organisation, m.period::date, {columns_of_moved}
+FROM unnest($1::uuid[], $2::text[], {values}) AS m (organisation, period, {columns})
+ORDER BY m.organisation, {key}, m.period::date
+ON CONFLICT (organisation, {dimensions}, period) DO UPDATE SET {updates}`, statement.Names{
+		"totals": r.meta.Totals(), "columns": list, "columns_of_moved": statement.Qualified("m", columns),
+		"values": rowset.Parameters(3, fields(r.meta)), "key": statement.Qualified("m", names(r.meta.Dimensions)),
+		"dimensions": strings.Join(names(r.meta.Dimensions), ", "),
+		"updates":    statement.Each(names(r.meta.Resources), addExcluded, ", "),
+	})
 }

@@ -30,7 +30,7 @@ func (t *Table) AppendJSON(b []byte) []byte {
 	return append(b, ']')
 }
 
-// AppendFields appends one row as the inside of an object.
+// AppendFields appends one row as the content of an object, without braces.
 func (t *Table) AppendFields(b []byte, row int) []byte {
 	for i := range t.Attributes {
 		if i > 0 {
@@ -42,7 +42,7 @@ func (t *Table) AppendFields(b []byte, row int) []byte {
 	return b
 }
 
-// appendCell takes a pointer, which costs nothing to pass; a value would be copied to the heap first.
+// appendCell takes a pointer, which is free to pass; a value would be copied to the heap first.
 func appendCell(b []byte, cell any) []byte {
 	switch v := cell.(type) {
 	case *id.ID:

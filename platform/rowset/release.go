@@ -8,8 +8,8 @@ import (
 	"plimsoll/platform/metadata"
 )
 
-// shelves of tables that were released. Only who makes millions of documents in a row releases any, and then of a hundred kinds, so they are looked up
-// without a lock and replaced by a copy when one is added.
+// shelves of released tables. Only bulk producers of documents release any, and of about a hundred kinds; so lookups
+// take no lock, and adding a kind replaces the map by a copy.
 var (
 	shelves  atomic.Pointer[map[kind]*sync.Pool]
 	addShelf sync.Mutex
@@ -17,10 +17,11 @@ var (
 
 func init() { shelves.Store(&map[kind]*sync.Pool{}) }
 
-// kindsMax is how many kinds of tables are kept: who describes the same columns anew for each table has nothing of releasing it.
+// kindsMax bounds the kinds of tables that are kept: a caller that describes its columns anew for each table gains
+// nothing from releasing it.
 const kindsMax = 1000
 
-// kind of tables: what columns they have, by where these are described.
+// kind of tables: their columns, identified by the address of the description.
 type kind struct {
 	first *metadata.Attribute
 	n     int
@@ -28,11 +29,11 @@ type kind struct {
 
 func kindOf(attributes []metadata.Attribute) kind { return kind{&attributes[0], len(attributes)} }
 
-// releasedRows a table may have that is kept: in a long one few rows would take much room.
+// releasedRows is the capacity up to which a released table is kept: a large one would waste memory on few rows.
 const releasedRows = 50
 
-// Release says that nobody looks at a table any more, nor at a column of it: a new one of the same attributes may be made of it. To say so twice is a mistake of
-// the program.
+// Release says that the table and its columns are no longer used, so that New may reuse them for the same attributes.
+// Releasing twice is a bug.
 func (t *Table) Release() {
 	if t.released {
 		panic("rowset: a table is released that nobody has")
@@ -60,7 +61,7 @@ func shelfOf(k kind) *sync.Pool {
 	return more[k]
 }
 
-// released table of the attributes, with no rows; nil when there is none.
+// released is an empty table of the attributes; nil if there is none.
 func released(attributes []metadata.Attribute) *Table {
 	all := *shelves.Load()
 	if len(all) == 0 || len(attributes) == 0 {

@@ -1,5 +1,5 @@
-// Package rowset owns tables of typed values in memory, column by column: a document's
-// header and sections and a register's movements are such tables, and each column travels to the database as one array.
+// Package rowset holds tables of typed values in memory, column by column: a document's header and sections and a
+// register's movements are such tables, and each column is sent to the database as one array.
 package rowset
 
 import (
@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/metadata"
 )
 
-// Value is what a cell can hold; each type of attribute has one of them.
+// Value is the type of a cell; each type of attribute has one.
 type Value interface {
 	id.ID | string | amount.Quantity | amount.Money | int64 | bool | time.Time
 }
@@ -62,8 +62,8 @@ func (v *values[T]) same(row int, other column, otherRow int) bool {
 	return a == b
 }
 
-// New makes an empty table with room for capacity rows. Columns of one type lie side by side: most tables live as long as a document is posted, and what
-// they cost is the number of their pieces.
+// New makes an empty table with room for capacity rows. Columns of one type share an allocation: most tables are
+// short-lived, and their cost is the number of allocations.
 func New(attributes []metadata.Attribute, capacity int) *Table {
 	if t := released(attributes); t != nil {
 		return t
@@ -110,7 +110,7 @@ func addColumns[T Value](t *Table, kind metadata.Type, n, capacity int) {
 	}
 }
 
-// Rows is how many there are.
+// Rows is the number of rows.
 func (t *Table) Rows() int { return t.rows }
 
 // Grow adds n rows of zero values and returns the index of the first.
@@ -122,7 +122,7 @@ func (t *Table) Grow(n int) int {
 	return t.rows - n
 }
 
-// Append adds a row of the given values, in the order of the attributes. Values of other types are a mistake of the program.
+// Append adds a row of values, in the order of the attributes. A value of another type is a bug and panics.
 func (t *Table) Append(values ...any) {
 	if len(values) != len(t.columns) {
 		panic(fmt.Sprintf("rowset: %d values for %d attributes", len(values), len(t.columns)))
@@ -133,7 +133,7 @@ func (t *Table) Append(values ...any) {
 	t.rows++
 }
 
-// add a value. That columns are named here, and not called by their interface, keeps the values of a row off the heap.
+// add a value. Naming the columns here, instead of calling their interface, keeps the values of a row off the heap.
 func add(c column, value any) {
 	switch c := c.(type) {
 	case *values[id.ID]:
@@ -153,10 +153,10 @@ func add(c column, value any) {
 	}
 }
 
-// Column is the values of one attribute, to be read and written in place. To ask for one that is not
-// described, or of another type, is a mistake of the program.
+// Column is the values of one attribute, to be read and written in place. It panics if there is none of that name and
+// type.
 func Column[T Value](t *Table, name string) []T {
-	for i := range t.Attributes { // by index: copying attributes would cost more than looking
+	for i := range t.Attributes { // by index: copying attributes would cost more than the search
 		if t.Attributes[i].Name == name {
 			return t.columns[i].(*values[T]).all
 		}
@@ -167,7 +167,7 @@ func Column[T Value](t *Table, name string) []T {
 // ColumnAt is the values of the i-th attribute, to be read and written in place.
 func ColumnAt[T Value](t *Table, i int) []T { return t.columns[i].(*values[T]).all }
 
-// Cell is a pointer to the value in a row of the i-th column: where a row of a result is scanned to.
+// Cell is a pointer to the value in a row of the i-th column, as a destination for Scan.
 func (t *Table) Cell(i, row int) any { return t.columns[i].cell(row) }
 
 // Cells are pointers to the values of a row.
@@ -190,7 +190,7 @@ func (t *Table) Arrays(args []any) []any {
 	return args
 }
 
-// Parameters are the places of such arrays in a statement, each with its type: "$4::uuid[], $5::numeric[]".
+// Parameters are the placeholders of such arrays in a statement, with types: "$4::uuid[], $5::numeric[]".
 func Parameters(first int, attributes []metadata.Attribute) string {
 	all := make([]string, len(attributes))
 	for i, a := range attributes {
@@ -215,12 +215,12 @@ func (t *Table) Add(from *Table, rows []int) {
 	t.rows += len(rows)
 }
 
-// Columns is a part of the columns, which stay those of the table.
+// Columns is a table of some of the columns, which it shares.
 func (t *Table) Columns(first, end int) *Table {
 	return &Table{Attributes: t.Attributes[first:end], columns: t.columns[first:end], rows: t.rows}
 }
 
-// AddRange appends the rows from one up to another of a table with the same attributes.
+// AddRange appends a range of rows of a table with the same attributes.
 func (t *Table) AddRange(from *Table, first, end int) {
 	rows := make([]int, 0, end-first)
 	for row := first; row < end; row++ {
@@ -229,7 +229,7 @@ func (t *Table) AddRange(from *Table, first, end int) {
 	t.Add(from, rows)
 }
 
-// Assign sets the attributes of rows, from one on, to those of all rows of another table, as far as it has them by name; they are of one type.
+// Assign copies columns from all rows of another table, by name and type, to the rows from one on.
 func Assign(t *Table, at int, from *Table) {
 	for i := range t.Attributes {
 		for j := range from.Attributes {
@@ -243,7 +243,7 @@ func Assign(t *Table, at int, from *Table) {
 	}
 }
 
-// Same tells whether a row equals a row of a table with the same attributes.
+// Same says whether a row equals a row of a table with the same attributes.
 func (t *Table) Same(row int, other *Table, otherRow int) bool {
 	for i, c := range t.columns {
 		if !c.same(row, other.columns[i], otherRow) {
@@ -253,8 +253,8 @@ func (t *Table) Same(row int, other *Table, otherRow int) bool {
 	return true
 }
 
-// Difference compares two tables of the same attributes row by row: which rows of the one have no equal in
-// their place in the other, and the other way round.
+// Difference compares two tables of the same attributes row by row, and returns the rows of each that have no equal at
+// the same position in the other.
 func Difference(one, other *Table) (ofOne, ofOther []int) {
 	for row := range max(one.rows, other.rows) {
 		if row < one.rows && row < other.rows && one.Same(row, other, row) {

@@ -15,18 +15,22 @@ import (
 
 func TestRowsAreShownAsJSON(t *testing.T) {
 	table := rowset.New([]metadata.Attribute{
-		{Name: "ref", Type: metadata.Reference}, {Name: "text", Type: metadata.Text}, {Name: "quantity", Type: metadata.Quantity}, {Name: "money", Type: metadata.Money},
-		{Name: "number", Type: metadata.Integer}, {Name: "flag", Type: metadata.Boolean}, {Name: "at", Type: metadata.Moment},
+		{Name: "ref", Type: metadata.Reference}, {Name: "text", Type: metadata.Text},
+		{Name: "quantity", Type: metadata.Quantity}, {Name: "money", Type: metadata.Money},
+		{Name: "number", Type: metadata.Integer}, {Name: "flag", Type: metadata.Boolean},
+		{Name: "at", Type: metadata.Moment},
 	}, 0)
 	if got := string(table.AppendJSON(nil)); got != "[]" {
 		t.Errorf("no rows: %s", got)
 	}
 	table.Grow(2)
-	rowset.Column[id.ID](table, "ref")[1], rowset.Column[string](table, "text")[1] = id.At(time.UnixMilli(0), 0, 0), `a"б`
+	rowset.Column[id.ID](table, "ref")[1], rowset.Column[string](table, "text")[1] = id.At(time.UnixMilli(0), 0, 0),
+		`a"б`
 	rowset.Column[amount.Quantity](table, "quantity")[1], rowset.Column[amount.Money](table, "money")[1] = 1500, -5
 	rowset.Column[int64](table, "number")[1], rowset.Column[bool](table, "flag")[1] = 7, true
 	rowset.Column[time.Time](table, "at")[1] = time.Date(2025, 1, 2, 3, 4, 5, 6000, time.FixedZone("", 3600))
-	const want = `{"ref":"00000000-0000-7000-8000-000000000000","text":"a\"б","quantity":"1.500","money":"-0.05","number":7,"flag":true,"at":"2025-01-02T02:04:05.000006Z"}`
+	const want = `{"ref":"00000000-0000-7000-8000-000000000000","text":"a\"б","quantity":"1.500",` +
+		`"money":"-0.05","number":7,"flag":true,"at":"2025-01-02T02:04:05.000006Z"}`
 	if got := string(table.AppendFields([]byte{'{'}, 1)) + "}"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -57,7 +61,8 @@ func TestColumnPanicsOnAMistakeOfTheProgram(t *testing.T) {
 
 // A table that was released comes back empty, and to those alone who ask for its columns.
 func TestAReleasedTableIsUsedAgain(t *testing.T) {
-	attributes := []metadata.Attribute{{Name: "item", Type: metadata.Reference}, {Name: "line", Type: metadata.Integer}, {Name: "name", Type: metadata.Text}}
+	attributes := []metadata.Attribute{{Name: "item", Type: metadata.Reference}, {Name: "line", Type: metadata.Integer},
+		{Name: "name", Type: metadata.Text}}
 	for range 100 { // a pool may lose what it was given
 		one := rowset.New(attributes, 2)
 		one.Append(id.New(), int64(7), "x")
@@ -72,7 +77,8 @@ func TestAReleasedTableIsUsedAgain(t *testing.T) {
 		}
 		again.Grow(3)
 		for row := range 3 {
-			if *again.Cell(0, row).(*id.ID) != (id.ID{}) || *again.Cell(1, row).(*int64) != 0 || *again.Cell(2, row).(*string) != "" {
+			if *again.Cell(0, row).(*id.ID) != (id.ID{}) || *again.Cell(1, row).(*int64) != 0 ||
+				*again.Cell(2, row).(*string) != "" {
 				t.Fatalf("row %d shows what was there before", row)
 			}
 		}

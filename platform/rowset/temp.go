@@ -9,7 +9,7 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// TempColumns are the columns of a temp table of attributes.
+// TempColumns are the attributes as columns of a temp table.
 func TempColumns(attributes []metadata.Attribute) []temptable.Column {
 	columns := make([]temptable.Column, len(attributes))
 	for i, a := range attributes {
@@ -18,8 +18,8 @@ func TempColumns(attributes []metadata.Attribute) []temptable.Column {
 	return columns
 }
 
-// Fill queues the putting of all rows into a temp table, a statement for each, and the gathering of its statistics. The
-// table's first column takes the row's number, from 1; the others are the attributes.
+// Fill queues inserting all rows into a temp table, one statement each, and gathering its statistics. The table's first
+// column is the row's number, from 1; the others are the attributes.
 func (t *Table) Fill(w *database.Work, into *temptable.Table, name string) {
 	var parameters []string
 	for i := range len(t.Attributes) + 1 {

@@ -1,6 +1,6 @@
-// Package schema owns the tables behind the metadata: it creates them, brings older ones
-// forward without loss, and refuses a database that a newer version has been at. A
-// change only ever adds: tables, columns (with the zero value of their type), indexes, and columns to keys.
+// Package schema owns the tables behind the metadata: it creates them, upgrades older ones without loss, and refuses a
+// database that a newer version has used. A change only adds: tables, columns (with the zero value of their type),
+// indexes, and columns of keys.
 package schema
 
 import (
@@ -17,10 +17,11 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/statement"
 )
 
 // PlatformVersion grows with every released change of the platform's own tables or of how tables are derived.
-const PlatformVersion = 6
+const PlatformVersion = 7
 
 // migrationLock is the advisory lock that lets one worker migrate while the others wait.
 const migrationLock = 0x506c696d736f6c6c // "Plimsoll"
@@ -41,7 +42,8 @@ func Digest(app *metadata.Application) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// Migrate makes the database as the application describes it: all of it or, on an error, nothing.
+// Migrate makes the database match the description, completely or, on an error, not at all. It refuses a database that
+// nobody claimed, and one that holds foreign tables.
 func Migrate(ctx context.Context, db *database.Database, app *metadata.Application) error {
 	if err := app.Check(); err != nil {
 		return err
@@ -61,34 +63,42 @@ type migration struct {
 }
 
 func (m *migration) run(ctx context.Context) error {
-	// DDL waits for running statements and may take long on big tables: neither timeout of the pool suits it.
-	err := m.exec(ctx, fmt.Sprintf("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(%d)", int64(migrationLock)))
-	if err != nil {
+	if err := m.lock(ctx); err != nil {
 		return err
 	}
-	err = m.exec(ctx, `CREATE TABLE IF NOT EXISTS plimsoll_schema (application text PRIMARY KEY, version integer NOT NULL,
-		platform integer NOT NULL, digest text NOT NULL, migrated_at timestamptz NOT NULL DEFAULT now())`)
-	if err != nil {
+	if err := m.admit(ctx); err != nil {
 		return err
 	}
 	digest := Digest(m.app)
 	current, err := m.current(ctx, digest)
-	if err != nil || current {
+	if err != nil {
+		return err
+	}
+	if err := m.refuseForeign(ctx, true); err != nil || current {
 		return err
 	}
 	if err := m.forward(ctx); err != nil {
 		return err
 	}
 	return m.exec(ctx, `INSERT INTO plimsoll_schema (application, version, platform, digest) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (application) DO UPDATE SET version = excluded.version, platform = excluded.platform, digest = excluded.digest, migrated_at = now()`,
+		ON CONFLICT (application) DO UPDATE SET version = excluded.version, platform = excluded.platform,
+			digest = excluded.digest, migrated_at = now()`,
 		m.app.Name, m.app.Version, PlatformVersion, digest)
 }
 
-// current tells whether there is nothing to do.
+// lock waits for another migration. DDL waits for running statements and may take long on big tables, so both timeouts
+// of the pool are off.
+func (m migration) lock(ctx context.Context) error {
+	return m.exec(ctx, fmt.Sprintf("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT "+
+		"pg_advisory_xact_lock(%d)", int64(migrationLock)))
+}
+
+// current says whether there is nothing to do.
 func (m *migration) current(ctx context.Context, digest string) (bool, error) {
 	var name, found string
 	var version, platform int
-	err := m.tx.QueryRow(ctx, "SELECT application, version, platform, digest FROM plimsoll_schema ORDER BY application = $1 DESC LIMIT 1", m.app.Name).
+	err := m.tx.QueryRow(ctx, "SELECT application, version, platform, digest FROM plimsoll_schema ORDER BY "+
+		"application = $1 DESC LIMIT 1", m.app.Name).
 		Scan(&name, &version, &platform, &found)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -96,10 +106,13 @@ func (m *migration) current(ctx context.Context, digest string) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("read schema version: %w", err)
 	case name != m.app.Name:
-		return false, problem.New(problem.Usage, fmt.Errorf("the database belongs to the application %q, not to %q", name, m.app.Name), "use another database")
+		return false, problem.New(problem.Usage,
+			fmt.Errorf("the database belongs to the application %q, not to %q", name, m.app.Name),
+			"use another database")
 	case version > m.app.Version || platform > PlatformVersion:
 		return false, problem.New(problem.Usage, fmt.Errorf("%w: %s %d on platform %d; this is %d on platform %d",
-			ErrNewer, name, version, platform, m.app.Version, PlatformVersion), "use the newer program, or another database")
+			ErrNewer, name, version, platform, m.app.Version, PlatformVersion),
+			"use the newer program, or another database")
 	}
 	m.from = platform
 	return version == m.app.Version && platform == PlatformVersion && found == digest, nil
@@ -108,16 +121,20 @@ func (m *migration) current(ctx context.Context, digest string) (bool, error) {
 func (m migration) forward(ctx context.Context) error {
 	columns, err := m.pairs(ctx, `SELECT c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod)
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`)
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0
+			AND NOT a.attisdropped`)
 	if err != nil {
 		return err
 	}
-	indexes, err := m.pairs(ctx, `SELECT relname, '' FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('i', 'I')`)
+	indexes, err := m.pairs(ctx, `SELECT relname, '' FROM pg_class
+		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('i', 'I')`)
 	if err != nil {
 		return err
 	}
-	keys, err := m.pairs(ctx, `SELECT i.indrelid::regclass::text, string_agg(a.attname, ',' ORDER BY array_position(i.indkey::int2[], a.attnum))
-		FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+	keys, err := m.pairs(ctx, `SELECT i.indrelid::regclass::text,
+		string_agg(a.attname, ',' ORDER BY array_position(i.indkey::int2[], a.attnum))
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+			JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
 		WHERE i.indisprimary AND c.relnamespace = current_schema()::regnamespace GROUP BY i.indrelid`)
 	if err != nil {
 		return err
@@ -153,19 +170,21 @@ func (m migration) table(ctx context.Context, t Table, have map[string]string) e
 		found, exists := have[t.Name+"."+c.Name]
 		switch {
 		case !exists && c.Default == "":
-			return fmt.Errorf("bring %s forward: it lacks %s, which has no value for the rows there are", t.Name, c.Name)
+			return fmt.Errorf("migrate %s: it lacks %s, which has no value for the rows there are", t.Name,
+				c.Name)
 		case !exists:
 			if err := m.exec(ctx, t.addColumn(c.definition())); err != nil {
 				return err
 			}
 		case found != sqlName(c.Type):
-			return fmt.Errorf("bring %s forward: %s is %s there and %s here, and a change of type could lose data", t.Name, c.Name, found, c.Type)
+			return fmt.Errorf("migrate %s: %s is %s there and %s here, and a change of type could lose data",
+				t.Name, c.Name, found, c.Type)
 		}
 	}
 	if err := m.note(ctx, t); err != nil {
 		return err
 	}
-	for _, c := range t.Generated { // it rewrites the table, so once and last
+	for _, c := range t.Generated { // this rewrites the table, so once and last
 		if _, exists := have[t.Name+"."+c.Name]; exists {
 			continue
 		}
@@ -176,25 +195,26 @@ func (m migration) table(ctx context.Context, t Table, have map[string]string) e
 	return nil
 }
 
-// note what an earlier version did not. There is nothing to be noted in a base that is made now.
+// note runs the backfills for data of earlier versions. A new base needs none.
 func (m migration) note(ctx context.Context, t Table) error {
-	if t.Noted == "" || m.from == 0 || m.from == PlatformVersion {
+	if t.Backfill == "" || m.from == 0 || m.from == PlatformVersion {
 		return nil
 	}
-	return m.exec(ctx, t.Noted)
+	return m.exec(ctx, t.Backfill)
 }
 
-// key widens the primary key of a table that has been there, by columns that the rows have the zero value of; they stay unique.
+// key adds columns to the primary key of an existing table. All rows have their zero value, so keys stay unique.
 func (m migration) key(ctx context.Context, t Table, have string) error {
 	if have == "" || have == strings.Join(t.Key, ",") {
 		return nil
 	}
 	for _, column := range strings.Split(have, ",") {
 		if !slices.Contains(t.Key, column) {
-			return fmt.Errorf("bring %s forward: its key has lost %s, and rows could fall together", t.Name, column)
+			return fmt.Errorf("migrate %s: its key has lost %s, and rows could fall together", t.Name, column)
 		}
 	}
-	return m.exec(ctx, fmt.Sprintf("ALTER TABLE %[1]s DROP CONSTRAINT %[1]s_pkey, ADD PRIMARY KEY (%[2]s)", t.Name, strings.Join(t.Key, ", ")))
+	return m.exec(ctx, statement.SQL("ALTER TABLE {table} DROP CONSTRAINT {table}_pkey, ADD PRIMARY KEY ({key})",
+		statement.Names{"table": t.Name, "key": strings.Join(t.Key, ", ")}))
 }
 
 // sqlName is how format_type spells a type.
@@ -219,13 +239,13 @@ func (m migration) pairs(ctx context.Context, query string) (map[string]string, 
 	return result, err
 }
 
-func (m migration) exec(ctx context.Context, statement string, args ...any) error {
+func (m migration) exec(ctx context.Context, sql string, args ...any) error {
 	mode := pgx.QueryExecModeExec // DDL is not worth a prepared statement
 	if len(args) == 0 {
 		mode = pgx.QueryExecModeSimpleProtocol
 	}
-	if _, err := m.tx.Exec(ctx, statement, append([]any{mode}, args...)...); err != nil {
-		first, _, _ := strings.Cut(statement, "(")
+	if _, err := m.tx.Exec(ctx, sql, append([]any{mode}, args...)...); err != nil {
+		first, _, _ := strings.Cut(sql, "(")
 		return fmt.Errorf("migrate: %.80s: %w", strings.TrimSpace(first), err)
 	}
 	return nil

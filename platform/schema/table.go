@@ -6,26 +6,28 @@ import (
 	"strings"
 
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/statement"
 )
 
-// Table is what the database should have.
+// Table is the intended form of a table.
 type Table struct {
 	Name    string
 	Columns []Column
 	Key     []string
 	Indexes []Index
-	// Generated columns are computed by the database, each by the expression that is its default; nobody writes them.
+	// Generated columns are computed by the database from the expression in Default; nobody writes them.
 	Generated []Column
-	// Noted is a statement that gives a base of an earlier version the values of a column, or the rows, that it lacks; it leaves alone what there is.
-	Noted string
-	// Updated tables keep room on each page, so that an update of a total stays on its page and touches no index.
+	// Backfill is a statement that gives a base of an earlier version the values or rows that it lacks; it leaves
+	// existing ones alone.
+	Backfill string
+	// Updated tables keep free space on each page, so that an update of a total stays on its page and touches no index.
 	Updated bool
 }
 
-// Column is never NULL; Default is a literal, empty for columns that a row cannot do without.
+// Column is never NULL; Default is a literal, empty for columns that must be given.
 type Column struct{ Name, Type, Default string }
 
-// Index is named after its table and its Suffix; it is of the rows that its condition holds for, or of all.
+// Index is named after its table and its Suffix; it covers the rows that meet its condition, or all.
 type Index struct {
 	Suffix  string
 	Unique  bool
@@ -33,10 +35,10 @@ type Index struct {
 	Where   string
 }
 
-// fillfactorUpdated leaves a third of a page of totals free.
+// fillfactorUpdated leaves a third of each page free.
 const fillfactorUpdated = 70
 
-// Tables lists what the application needs, in the order of the description.
+// Tables lists the application's tables, in the order of the description.
 func Tables(app *metadata.Application) []Table {
 	tables := own()
 	for i := range app.Catalogs {
@@ -75,9 +77,15 @@ func own() []Table {
 			Key: []string{"author", "key"}, Indexes: []Index{{"made_at", false, []string{"made_at"}, ""}},
 		},
 		{
-			Name: "plimsoll_running", // units of work that take long, written by the watch of locks
+			Name:    "plimsoll_password", // of users, where workers ask for them
+			Columns: []Column{{"owner", "uuid", ""}, {"hash", "text", ""}, {"set_at", "timestamptz", "now()"}},
+			Key:     []string{"owner"},
+		},
+		{
+			Name: "plimsoll_running", // long units of work, written by the watch of locks
 			Columns: []Column{
-				{"backend", "integer", ""}, {"started", "timestamptz", ""}, {"worker", "text", ""}, {"operation", "text", ""},
+				{"backend", "integer", ""}, {"started", "timestamptz", ""}, {"worker", "text", ""},
+				{"operation", "text", ""},
 				{"author", "text", ""}, {"organisation", "text", ""}, {"since", "timestamptz", ""},
 			},
 			Key: []string{"backend"}, Updated: true,
@@ -91,7 +99,7 @@ func own() []Table {
 			Key: []string{"written_by"},
 		},
 		{
-			Name: "plimsoll_clean_part", // how many rows each table had then, by bucket of documents and by month
+			Name: "plimsoll_clean_part", // rows of each table then, by bucket of documents and by month
 			Columns: []Column{
 				{"relation", "text", ""}, {"rows", "bigint", ""}, {"buckets", "integer[]", ""},
 				{"organisations", "uuid[]", ""}, {"months", "date[]", ""}, {"cells", "bigint[]", ""},
@@ -146,7 +154,8 @@ var recorded = []Column{
 }
 
 func information(r *metadata.Information) Table {
-	t := Table{Name: r.Table(), Key: []string{"recorder", "line"}, Columns: append(append([]Column{}, recorded...), columns(r.Fields())...)}
+	t := Table{Name: r.Table(), Key: []string{"recorder", "line"},
+		Columns: append(append([]Column{}, recorded...), columns(r.Fields())...)}
 	key := append([]string{"organisation"}, names(r.Dimensions)...)
 	if r.Periodic {
 		key = append(key, "period")
@@ -162,13 +171,14 @@ func accumulation(r *metadata.Accumulation) []Table {
 		append(columns(r.Dimensions), columns(r.Resources)...)...)
 	movements.Indexes = []Index{
 		{"period", false, []string{"organisation", "period"}, ""},
-		// of layers, what is looked for is what moved under the same leading dimensions after a moment
+		// for layers: later movements under the same leading dimensions
 		{"dimensions", false, append(append([]string{"organisation"}, names(r.Leading())...), "period"), ""},
 	}
-	totals := Table{Name: r.Totals(), Updated: true, Key: append(append([]string{"organisation"}, dimensions...), "period")}
+	totals := Table{Name: r.Totals(), Updated: true,
+		Key: append(append([]string{"organisation"}, dimensions...), "period")}
 	totals.Columns = append([]Column{{"organisation", "uuid", ""}, {"period", "date", ""}},
 		append(columns(r.Dimensions), columns(r.Resources)...)...)
-	if r.Awaited {
+	if r.IndexNonZero {
 		opened(r, &totals, dimensions)
 	}
 	if !r.Layered {
@@ -176,28 +186,35 @@ func accumulation(r *metadata.Accumulation) []Table {
 	}
 	layers(r, &totals)
 	boundary := Table{Name: r.Boundary(), Updated: true, Key: append([]string{"organisation"}, names(r.Leading())...)}
-	boundary.Columns = append(append([]Column{{"organisation", "uuid", ""}}, columns(r.Leading())...), Column{"moment", "timestamptz", ""})
+	boundary.Columns = append(append([]Column{{"organisation", "uuid", ""}}, columns(r.Leading())...),
+		Column{"moment", "timestamptz", ""})
 	return []Table{movements, totals, boundary}
 }
 
-// layers adds to totals what makes a queue of them: the open ones of a key in the order in which they are used up.
+// layers adds to totals the open layers of a key in the order in which they are used up.
 func layers(r *metadata.Accumulation, totals *Table) {
 	n := len(r.Leading())
 	document, line := r.Dimensions[n].Name, r.Dimensions[n+1].Name
 	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
 	opened(r, totals, append(names(r.Leading()), metadata.BroughtAt, document, line))
-	totals.Noted = fmt.Sprintf(`UPDATE %[1]s t SET %[2]s = m.period FROM %[3]s m
-WHERE m.recorder = t.%[4]s AND m.line = t.%[5]s AND t.period = 'infinity' AND t.%[2]s = '-infinity'`, r.Totals(), metadata.BroughtAt, r.Table(), document, line)
+	totals.Backfill = statement.SQL(`UPDATE {totals} t SET {brought_at} = m.period FROM {movements} m
+WHERE m.recorder = t.{document} AND m.line = t.{line} AND t.period = 'infinity' AND t.{brought_at} = '-infinity'`,
+		statement.Names{
+			"totals": r.Totals(), "brought_at": metadata.BroughtAt, "movements": r.Table(), "document": document,
+			"line": line,
+		})
 }
 
-// opened adds to totals whether they are current ones with anything left, and an index of those that are, in an order.
+// opened adds to totals whether they are current and not zero, and an index of those, in an order.
 func opened(r *metadata.Accumulation, totals *Table, order []string) {
 	var left []string
 	for _, a := range r.Resources {
 		left = append(left, a.Name+" <> 0")
 	}
-	totals.Generated = []Column{{metadata.Open, "boolean", fmt.Sprintf("period = 'infinity' AND (%s)", strings.Join(left, " OR "))}}
-	totals.Indexes = []Index{{Suffix: "open", Columns: append([]string{"organisation"}, order...), Where: metadata.Open}}
+	totals.Generated = []Column{{metadata.Open, "boolean",
+		fmt.Sprintf("period = 'infinity' AND (%s)", strings.Join(left, " OR "))}}
+	totals.Indexes = []Index{{Suffix: "open", Columns: append([]string{"organisation"}, order...),
+		Where: metadata.Open}}
 }
 
 func accounting(r *metadata.Accounting) []Table {
@@ -211,19 +228,22 @@ func accounting(r *metadata.Accounting) []Table {
 		{"debit", "numeric(18,2)", "0"}, {"credit", "numeric(18,2)", "0"},
 	}
 	totals := Table{
-		Name: r.Totals(), Updated: true, Key: []string{"organisation", "account", "analytic_1", "analytic_2", "analytic_3", "period", "split"},
+		Name: r.Totals(), Updated: true, Key: []string{"organisation", "account", "analytic_1", "analytic_2",
+			"analytic_3", "period", "split"},
 		Columns: slices.Concat(turnovers, analytics("analytic_")),
 	}
 	accounts := Table{
-		Name: r.AccountTotals(), Updated: true, Key: []string{"organisation", "account", "period", "split"}, Columns: turnovers,
-		Noted: fmt.Sprintf(`INSERT INTO %[1]s (organisation, account, period, split, debit, credit)
-SELECT organisation, account, period, split, sum(debit), sum(credit) FROM %[2]s
-WHERE period < 'infinity' AND NOT EXISTS (SELECT FROM %[1]s) GROUP BY organisation, account, period, split`, r.AccountTotals(), r.Totals()),
+		Name: r.AccountTotals(), Updated: true, Key: []string{"organisation", "account", "period", "split"},
+		Columns: turnovers,
+		Backfill: statement.SQL(`INSERT INTO {accounts} (organisation, account, period, split, debit, credit)
+SELECT organisation, account, period, split, sum(debit), sum(credit) FROM {totals}
+WHERE period < 'infinity' AND NOT EXISTS (SELECT FROM {accounts}) GROUP BY organisation, account, period, split`,
+			statement.Names{"accounts": r.AccountTotals(), "totals": r.Totals()}),
 	}
 	return []Table{entries, totals, accounts}
 }
 
-// analytics of one side of an entry, or of a total; those that an account does not have stay empty.
+// analytics of one side of an entry, or of a total; those that an account lacks stay empty.
 func analytics(prefix string) (columns []Column) {
 	empty := metadata.Attribute{Type: metadata.Reference}
 	for n := range metadata.AnalyticsMax {

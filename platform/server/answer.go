@@ -28,7 +28,7 @@ func (s *Server) write(w http.ResponseWriter, a answer) {
 		h.Set(line[0], line[1])
 	}
 	w.WriteHeader(a.status)
-	w.Write(a.body) // a client that has gone is no news
+	_, _ = w.Write(a.body) // a client that has gone is no news
 }
 
 const jsonType = "application/json"

@@ -6,29 +6,47 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 
 	"plimsoll/platform/openapi"
 )
 
-const bearer = "session"
+// Security schemes.
+const (
+	bearer        = "session"
+	figuresBearer = "figures"
+)
 
-// describeAPI makes the description of the endpoints, once.
-func (s *Server) describeAPI(endpoints []Endpoint) (err error) {
-	d := s.openAPI(endpoints)
-	if s.description, err = json.Marshal(d); err != nil {
-		return fmt.Errorf("describe the API: %w", err)
-	}
-	s.docs, s.docsPolicy, err = openapi.Page(d)
-	return err
+// description of the API: as JSON, and as a page.
+type description struct {
+	json, page []byte
+	policy     string
+}
+
+// describeAPI makes the description of the endpoints, once and when it is first asked for: few workers ever are.
+func (s *Server) describeAPI(endpoints []Endpoint) func() (description, error) {
+	return sync.OnceValues(func() (d description, err error) {
+		api := s.openAPI(endpoints)
+		if d.json, err = json.Marshal(api); err != nil {
+			return d, fmt.Errorf("describe the API: %w", err)
+		}
+		d.page, d.policy, err = openapi.Page(api)
+		return d, err
+	})
 }
 
 func (s *Server) openAPI(endpoints []Endpoint) *openapi.Document {
 	app := s.app.Metadata
 	d := &openapi.Document{
-		OpenAPI: openapi.Version, Info: openapi.Info{Title: "Plimsoll: " + app.Name, Version: strconv.Itoa(app.Version), Description: introduction},
+		OpenAPI: openapi.Version, Info: openapi.Info{Title: "Plimsoll: " + app.Name, Version: strconv.Itoa(app.Version),
+			Description: introduction},
 		Tags: []openapi.Tag{{Name: tagSession}, {Name: tagCatalog}},
 	}
-	d.Components.SecuritySchemes = map[string]openapi.SecurityScheme{bearer: {Type: "http", Scheme: "bearer", Description: "the token of POST /v1/sessions"}}
+	d.Components.SecuritySchemes = map[string]openapi.SecurityScheme{
+		bearer: {Type: "http", Scheme: "bearer", Description: "the token of POST /v1/sessions"},
+		figuresBearer: {Type: "http", Scheme: "bearer", Description: "the token of the worker's figures " +
+			"(--metrics-token-file); clients on the worker's own machine need none"},
+	}
 	for i := range app.Catalogs {
 		schema := openapi.Shown(s.catalogs[app.Catalogs[i].Name].Shown())
 		schema.Title = app.Catalogs[i].Title
@@ -53,24 +71,34 @@ func (s *Server) openAPI(endpoints []Endpoint) *openapi.Document {
 	return d
 }
 
-const introduction = "Documents are created, posted, changed, taken back and listed; each session sees the data of its organisation. " +
-	"Amounts and quantities are decimal strings, times are RFC 3339. Every failure is `{\"error\":{\"code\",\"message\"}}`; " +
-	"503 comes with Retry-After and means that nothing was done, or that the operation may be repeated under its Idempotency-Key."
+const introduction = "Documents are created, posted, changed, taken back and listed; each session sees the data of " +
+	"its organisation. " +
+	"Amounts and quantities are decimal strings, times are RFC 3339. Every failure is " +
+	"`{\"error\":{\"code\",\"message\"}}`; " +
+	"429 comes with Retry-After; " +
+	"503 comes with Retry-After and means that nothing was done, or that the operation may be repeated under its " +
+	"Idempotency-Key."
 
-var methodKey = map[string]string{http.MethodGet: "get", http.MethodPost: "post", http.MethodPut: "put", http.MethodDelete: "delete", http.MethodPatch: "patch"}
+var methodKey = map[string]string{http.MethodGet: "get", http.MethodPost: "post", http.MethodPut: "put",
+	http.MethodDelete: "delete", http.MethodPatch: "patch"}
 
 func (e *Endpoint) describe() *openapi.Operation {
 	o := &openapi.Operation{
-		OperationID: e.Operation, Summary: e.Summary, Description: e.Description, Tags: []string{e.Tag}, Parameters: slices.Clone(e.Parameters),
-		Security: []map[string][]string{{bearer: {}}},
+		OperationID: e.Operation, Summary: e.Summary, Description: e.Description, Tags: []string{e.Tag},
+		Parameters: slices.Clone(e.Parameters),
+		Security:   []map[string][]string{{bearer: {}}},
 	}
 	if e.direct == nil {
 		o.Parameters = append(o.Parameters, openapi.Parameter{
-			Name: traceHeader, In: "header", Description: "1 asks for what the request cost: statements, round trips, WAL, processor time", Schema: &openapi.Schema{Type: "string", Enum: []string{"1"}},
+			Name: traceHeader, In: "header", Description: "1 asks for what the request cost: statements, round " +
+				"trips, WAL, processor time", Schema: &openapi.Schema{Type: "string", Enum: []string{"1"}},
 		})
 	}
 	if e.Public {
 		o.Security = []map[string][]string{}
+	}
+	if e.figures {
+		o.Security = []map[string][]string{{}, {figuresBearer: {}}}
 	}
 	if e.Body != nil {
 		o.RequestBody = &openapi.Body{Required: !e.BodyOptional, Content: content(jsonType, e.Body)}
@@ -78,7 +106,8 @@ func (e *Endpoint) describe() *openapi.Operation {
 	for _, a := range e.Success {
 		response := openapi.Response{Description: a.Means, Headers: slices.Clone(a.Header)}
 		if e.direct == nil {
-			response.Headers.Set(traceHeader, openapi.Header{Description: "JSON; see the documentation of the API", Schema: openapi.String("")})
+			response.Headers.Set(traceHeader, openapi.Header{Description: "JSON; see the documentation of the API",
+				Schema: openapi.String("")})
 		}
 		switch {
 		case a.Type != "":
@@ -98,14 +127,21 @@ func content(kind string, schema *openapi.Schema) map[string]openapi.Media {
 	return map[string]openapi.Media{kind: {Schema: schema}}
 }
 
-// failsWith are the statuses of failure, in order: those of the endpoint, and those that every request of its kind may meet.
+// failsWith are the statuses of failure, in order: those of the endpoint, and those that every request of its kind
+// may meet.
 func (e *Endpoint) failsWith() (statuses []int) {
-	if e.direct != nil {
+	switch {
+	case e.figures:
+		return []int{http.StatusUnauthorized}
+	case e.direct != nil:
 		return nil
 	}
 	codes := append([]string{codeIncomplete, codeTooLarge, codeInternal, codeOverloaded}, e.Fails...)
 	if !e.Public {
 		codes = append(codes, codeUnauthorized)
+	}
+	if e.Body != nil {
+		codes = append(codes, codeMediaType)
 	}
 	if e.Body != nil || len(e.Parameters) > 0 {
 		codes = append(codes, codeInvalid)
@@ -134,12 +170,14 @@ func failureResponse(status int) openapi.Response {
 			means += fmt.Sprintf("; `%s`: %s", f.code, f.means)
 		}
 	}
-	properties := openapi.Named[*openapi.Schema]{{Name: "code", Value: code}, {Name: "message", Value: openapi.String("for people")}}
+	properties := openapi.Named[*openapi.Schema]{{Name: "code", Value: code},
+		{Name: "message", Value: openapi.String("for people")}}
 	var optional []string
 	if status == statusRefused {
 		properties.Set("control", openapi.Object(openapi.Named[*openapi.Schema]{
 			{Name: "id", Value: openapi.String("of the control")},
-			{Name: "items", Value: openapi.Array(&openapi.Schema{Type: "object", Description: "what is missing, line by line"})},
+			{Name: "items", Value: openapi.Array(
+				&openapi.Schema{Type: "object", Description: "what is missing, line by line"})},
 		}, "items"))
 		optional = append(optional, "control")
 	}
@@ -147,28 +185,45 @@ func failureResponse(status int) openapi.Response {
 		properties.Set("lock", lockSchema())
 		optional = append(optional, "lock")
 	}
-	r := openapi.Response{Description: means[2:], Content: content(jsonType, openapi.Object(openapi.Named[*openapi.Schema]{
-		{Name: "error", Value: openapi.Object(properties, optional...)},
-	}))}
-	if status == statusOverloaded {
-		r.Headers = openapi.Named[openapi.Header]{{Name: "Retry-After", Value: openapi.Header{Description: "seconds", Schema: openapi.String("")}}}
+	r := openapi.Response{Description: means[2:],
+		Content: content(jsonType, openapi.Object(openapi.Named[*openapi.Schema]{
+			{Name: "error", Value: openapi.Object(properties, optional...)},
+		}))}
+	if status == statusOverloaded || status == http.StatusTooManyRequests {
+		r.Headers = openapi.Named[openapi.Header]{{Name: "Retry-After",
+			Value: openapi.Header{Description: "seconds", Schema: openapi.String("")}}}
 	}
 	return r
 }
 
 func lockSchema() *openapi.Schema {
 	holder := openapi.Object(openapi.Named[*openapi.Schema]{
-		{Name: "user", Value: openapi.String("of the same organisation")}, {Name: "operation", Value: openapi.String("")}, {Name: "worker", Value: openapi.String("")},
-		{Name: "state", Value: openapi.String("of its connection")}, {Name: "held_ms", Value: openapi.Number("since its transaction began")},
+		{Name: "user", Value: openapi.String("of the same organisation")},
+		{Name: "operation", Value: openapi.String("")}, {Name: "worker", Value: openapi.String("")},
+		{Name: "state", Value: openapi.String("of its connection")},
+		{Name: "held_ms", Value: openapi.Number("since its transaction began")},
 	}, "user", "operation", "worker", "state")
 	return openapi.Object(openapi.Named[*openapi.Schema]{{Name: "holders", Value: openapi.Array(holder)}})
 }
 
 func (s *Server) showDescription(w http.ResponseWriter, _ *http.Request) {
-	s.write(w, answer{status: http.StatusOK, body: s.description})
+	s.show(w, func(d description) answer { return answer{status: http.StatusOK, body: d.json} })
 }
 
 func (s *Server) showDocs(w http.ResponseWriter, _ *http.Request) {
-	a := answer{status: http.StatusOK, body: s.docs}.with("Content-Type", "text/html; charset=utf-8")
-	s.write(w, a.with("Content-Security-Policy", s.docsPolicy).with("Referrer-Policy", "no-referrer"))
+	s.show(w, func(d description) answer {
+		return answer{status: http.StatusOK, body: d.page}.with("Content-Type", "text/html; charset=utf-8").
+			with("Content-Security-Policy", d.policy).with("Referrer-Policy", "no-referrer")
+	})
+}
+
+func (s *Server) show(w http.ResponseWriter, as func(description) answer) {
+	d, err := s.description()
+	if err != nil {
+		s.log.Error("describe the API", "error", err)
+		f, _ := classify(err)
+		s.write(w, failed(f))
+		return
+	}
+	s.write(w, as(d))
 }

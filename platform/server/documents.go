@@ -37,8 +37,8 @@ func (s *Server) createDocument(meta *metadata.Document) handle {
 	}
 }
 
-// changeDocument replaces the content of a document whose version is given in If-Match. A posted one is posted anew, unless ?post=
-// says what it is to be.
+// changeDocument replaces the content of a document whose version is given in If-Match. A posted one is posted anew,
+// unless ?post= says what it is to be.
 func (s *Server) changeDocument(meta *metadata.Document) handle {
 	return func(ctx context.Context, r *request) (answer, error) {
 		state, err := wanted(r, posting.Kept)
@@ -57,7 +57,8 @@ func (s *Server) changeDocument(meta *metadata.Document) handle {
 }
 
 // errNoVersion: without it an editor would overwrite what another one has written meanwhile.
-var errNoVersion = &document.Invalid{Field: "If-Match", Reason: `the "version" of the document that was read is expected`}
+var errNoVersion = &document.Invalid{Field: "If-Match",
+	Reason: `the "version" of the document that was read is expected`}
 
 // changeState posts, posts anew or takes back.
 func (s *Server) changeState(meta *metadata.Document, state posting.State) handle {
@@ -115,7 +116,8 @@ func version(r *request) (int64, error) {
 func written(status int, r posting.Result) answer {
 	b := append(r.ID.AppendText([]byte(`{"id":"`)), `","number":`...)
 	b = rowset.AppendString(b, r.Number)
-	a := answer{status: status, body: fmt.Appendf(b, `,"posted":%t,"version":%d}`, r.Posted, r.Version)}.with(tag(r.Version))
+	a := answer{status: status, body: fmt.Appendf(b, `,"posted":%t,"version":%d}`, r.Posted, r.Version)}.with(
+		tag(r.Version))
 	if r.Replayed {
 		a = a.with("Idempotency-Replayed", "true")
 	}
@@ -125,12 +127,13 @@ func written(status int, r posting.Result) answer {
 // tag is the header line that says which version was shown.
 func tag(version int64) (name, value string) { return "ETag", fmt.Sprintf(`"%d"`, version) }
 
-// operationKey takes the client's key; a request without one is an operation of its own. All that makes the request what it is goes into
-// the digest.
+// operationKey takes the client's key; a request without one is an operation of its own. All that makes the request
+// what it is goes into the digest.
 func operationKey(r *request) (posting.Key, error) {
 	name := r.Header.Get("Idempotency-Key")
 	if len(name) > posting.KeyLength || !printable(name) {
-		return posting.Key{}, &document.Invalid{Field: "Idempotency-Key", Reason: "at most 128 printable characters without spaces are expected"}
+		return posting.Key{}, &document.Invalid{Field: "Idempotency-Key", Reason: "at most 128 printable " +
+			"characters without spaces are expected"}
 	}
 	if name == "" {
 		name = id.New().String()

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/openapi"
+	"plimsoll/platform/password"
 	"plimsoll/platform/session"
 )
 
@@ -33,6 +34,8 @@ type Endpoint struct {
 	remember remember
 	// direct passes session, body and queue by: what must work on a worker that is overloaded.
 	direct http.HandlerFunc
+	// figures are shown to other machines by their token only.
+	figures bool
 }
 
 // Success is an answer that says that it was done.
@@ -83,28 +86,37 @@ func (s *Server) endpoints() []Endpoint {
 func (s *Server) sessionEndpoints() []Endpoint {
 	return []Endpoint{{
 		Method: "POST", Path: "/v1/sessions", Operation: "session.open", Tag: tagSession, Public: true,
-		Summary: "Log in", Description: "The token goes into the header `Authorization: Bearer TOKEN` of every other request. A session is known to the worker that opened it.",
-		Body: openapi.Given([]metadata.Attribute{{Name: "user", Type: metadata.Text, Length: searchMax, Required: true}}),
-		Success: []Success{{Status: http.StatusCreated, Means: "a session", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
-			{Name: "token", Value: openapi.String("")}, {Name: "user", Value: userSchema()}, {Name: "organisation", Value: openapi.UUID("whose data the session sees")},
-		})}},
-		Fails: []string{codeUnauthorized}, handle: s.openSession,
+		Summary: "Log in", Description: "The token goes into the header `Authorization: Bearer TOKEN` of every " +
+			"other request. A session is known to the worker that opened it. The password is needed where " +
+			"the worker asks for it (--passwords).",
+		Body: openapi.Given([]metadata.Attribute{{Name: "user", Type: metadata.Text, Length: searchMax,
+			Required: true}, {Name: "password", Type: metadata.Text, Length: password.LengthMax}}),
+		Success: []Success{{Status: http.StatusCreated, Means: "a session",
+			Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+				{Name: "token", Value: openapi.String("")}, {Name: "user", Value: userSchema()},
+				{Name: "organisation", Value: openapi.UUID("whose data the session sees")},
+			})}},
+		Fails: []string{codeUnauthorized, codeLimited}, handle: s.openSession,
 	}, {
 		Method: "DELETE", Path: "/v1/sessions/current", Operation: "session.close", Tag: tagSession, Summary: "Log out",
 		Success: []Success{{Status: http.StatusNoContent, Means: "the session has ended"}}, handle: s.closeSession,
 	}, {
-		Method: "GET", Path: "/v1/application", Operation: "application", Tag: tagSession, Public: true, Summary: "What is served",
-		Success: []Success{{Status: http.StatusOK, Means: "the application", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
-			{Name: "application", Value: openapi.String("")}, {Name: "version", Value: openapi.Integer("of the metadata")},
-			{Name: "users", Value: openapi.Integer("how many could log in")},
-		})}},
+		Method: "GET", Path: "/v1/application", Operation: "application", Tag: tagSession, Public: true,
+		Summary: "What is served",
+		Success: []Success{{Status: http.StatusOK, Means: "the application",
+			Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+				{Name: "application", Value: openapi.String("")},
+				{Name: "version", Value: openapi.Integer("of the metadata")},
+				{Name: "users", Value: openapi.Integer("how many could log in")},
+			})}},
 		handle: s.describe,
 	}}
 }
 
 func userSchema() *openapi.Schema {
 	return openapi.Object(openapi.Named[*openapi.Schema]{
-		{Name: "id", Value: openapi.UUID("")}, {Name: "code", Value: openapi.String("")}, {Name: "name", Value: openapi.String("")},
+		{Name: "id", Value: openapi.UUID("")}, {Name: "code", Value: openapi.String("")},
+		{Name: "name", Value: openapi.String("")},
 	})
 }
 
@@ -124,8 +136,10 @@ func (s *Server) reportEndpoints() []Endpoint {
 	for _, name := range slices.Sorted(maps.Keys(s.app.Reports)) {
 		report := s.app.Reports[name]
 		all = append(all, Endpoint{
-			Method: "GET", Path: "/v1/reports/" + name, Operation: "report." + name, Tag: tagReport, Summary: report.Title,
-			Parameters: report.Parameters, Success: []Success{{Status: http.StatusOK, Means: "the report", Schema: report.Answer}},
+			Method: "GET", Path: "/v1/reports/" + name, Operation: "report." + name, Tag: tagReport,
+			Summary:    report.Title,
+			Parameters: report.Parameters, Success: []Success{{Status: http.StatusOK, Means: "the report",
+				Schema: report.Answer}},
 			handle: s.runReport(report),
 		})
 	}
@@ -135,30 +149,42 @@ func (s *Server) reportEndpoints() []Endpoint {
 func (s *Server) workerEndpoints() []Endpoint {
 	healthy := []Success{{Status: http.StatusOK, Means: "yes"}}
 	return []Endpoint{
-		{Method: "GET", Path: "/health/live", Operation: "health.live", Tag: tagWorker, Public: true, Summary: "Is the worker alive?", Success: healthy, direct: s.alive},
+		{Method: "GET", Path: "/health/live", Operation: "health.live", Tag: tagWorker, Public: true,
+			Summary: "Is the worker alive?", Success: healthy, direct: s.alive},
 		{
-			Method: "GET", Path: "/health/ready", Operation: "health.ready", Tag: tagWorker, Public: true, Summary: "Does it take requests?",
-			Success: append(healthy, Success{Status: statusOverloaded, Means: "no: it drains, or the database does not answer"}), direct: s.ready,
+			Method: "GET", Path: "/health/ready", Operation: "health.ready", Tag: tagWorker, Public: true,
+			Summary: "Does it take requests?",
+			Success: append(healthy, Success{Status: statusOverloaded,
+				Means: "no: it drains, or the database does not answer"}), direct: s.ready,
 		},
 		{
-			Method: "GET", Path: "/health/profile", Operation: "health.profile", Tag: tagWorker, Public: true, Summary: "What each operation has cost so far",
-			Success: []Success{{Status: http.StatusOK, Means: "the shape of the worker, since when it runs and on which database, and by operation", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+			Method: "GET", Path: "/health/profile", Operation: "health.profile", Tag: tagWorker, Public: true,
+			Summary: "What each operation has cost so far",
+			Success: []Success{{Status: http.StatusOK, Means: "the shape of the worker, since when it runs and on " +
+				"which database, and by operation", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
 				{Name: "shape", Value: openapi.String("")},
 				{Name: "started", Value: openapi.Moment("when this life of the worker began")},
-				{Name: "database", Value: openapi.String("the same text for all who work on the same database; empty: not known")},
-				{Name: "operations", Value: &openapi.Schema{Type: "object", AdditionalProperties: &openapi.Additional{Schema: &openapi.Schema{Type: "object"}}}},
-			})}}, direct: s.showProfile,
+				{Name: "database", Value: openapi.String(
+					"the same text for all who work on the same database; empty: not known")},
+				{Name: "operations", Value: &openapi.Schema{Type: "object",
+					AdditionalProperties: &openapi.Additional{Schema: &openapi.Schema{Type: "object"}}}},
+			})}}, direct: s.showProfile, figures: true,
 		},
 		{
-			Method: "GET", Path: "/metrics", Operation: "metrics", Tag: tagWorker, Public: true, Summary: "Figures for Prometheus",
-			Success: []Success{{Status: http.StatusOK, Means: "its text format", Type: "text/plain"}}, direct: s.metrics.handler.ServeHTTP,
+			Method: "GET", Path: "/metrics", Operation: "metrics", Tag: tagWorker, Public: true,
+			Summary: "Figures for Prometheus",
+			Success: []Success{{Status: http.StatusOK, Means: "its text format", Type: "text/plain"}},
+			direct:  s.metrics.handler.ServeHTTP, figures: true,
 		},
 		{
-			Method: "GET", Path: "/v1/openapi.json", Operation: "openapi", Tag: tagWorker, Public: true, Summary: "This description",
-			Success: []Success{{Status: http.StatusOK, Means: "OpenAPI " + openapi.Version, Schema: &openapi.Schema{Type: "object"}}}, direct: s.showDescription,
+			Method: "GET", Path: "/v1/openapi.json", Operation: "openapi", Tag: tagWorker, Public: true,
+			Summary: "This description",
+			Success: []Success{{Status: http.StatusOK, Means: "OpenAPI " + openapi.Version,
+				Schema: &openapi.Schema{Type: "object"}}}, direct: s.showDescription,
 		},
 		{
-			Method: "GET", Path: "/docs", Operation: "docs", Tag: tagWorker, Public: true, Summary: "This description for people",
+			Method: "GET", Path: "/docs", Operation: "docs", Tag: tagWorker, Public: true,
+			Summary: "This description for people",
 			Success: []Success{{Status: http.StatusOK, Means: "a page", Type: "text/html"}}, direct: s.showDocs,
 		},
 	}

@@ -16,13 +16,18 @@ func (s *Server) documentEndpoints(meta *metadata.Document) []Endpoint {
 	one := at + "/{id}"
 	title := meta.Title + ": "
 	all := []Endpoint{{
-		Method: "GET", Path: at, Operation: meta.Name + ".list", Summary: title + "list", Description: "Newest first. Looked into: " + strings.Join(append([]string{"number", "comment"}, meta.Search...), ", ") + ".",
-		Parameters: append(listParameters("before"), filterParameters(meta)...), Success: []Success{{Status: http.StatusOK, Means: "a page", Schema: page(openapi.Ref(meta.Name + ".row"))}},
-		handle: s.listDocuments(store), remember: s.rememberList(meta.Name),
+		Method: "GET", Path: at, Operation: meta.Name + ".list", Summary: title + "list",
+		Description: "Newest first. Looked into: " +
+			strings.Join(append([]string{"number", "comment"}, meta.Search...), ", ") + ".",
+		Parameters: append(listParameters("before"), filterParameters(meta)...),
+		Success:    []Success{{Status: http.StatusOK, Means: "a page", Schema: page(openapi.Ref(meta.Name + ".row"))}},
+		handle:     s.listDocuments(store), remember: s.rememberList(meta.Name),
 	}, {
-		Method: "GET", Path: one, Operation: meta.Name + ".card", Summary: title + "card", Parameters: []openapi.Parameter{documentID},
-		Success: []Success{{Status: http.StatusOK, Means: "the document", Schema: openapi.Ref(meta.Name), Header: entityTag}},
-		Fails:   []string{codeNotFound}, handle: s.showDocument(meta, store),
+		Method: "GET", Path: one, Operation: meta.Name + ".card", Summary: title + "card",
+		Parameters: []openapi.Parameter{documentID},
+		Success: []Success{{Status: http.StatusOK, Means: "the document", Schema: openapi.Ref(meta.Name),
+			Header: entityTag}},
+		Fails: []string{codeNotFound}, handle: s.showDocument(meta, store),
 	}}
 	if s.app.Rules[meta.Name] != nil {
 		all = append(all, s.writingEndpoints(meta, at, one, title)...)
@@ -38,45 +43,60 @@ func (s *Server) documentEndpoints(meta *metadata.Document) []Endpoint {
 
 func (s *Server) writingEndpoints(meta *metadata.Document, at, one, title string) []Endpoint {
 	written := func(status int) []Success {
-		return []Success{{Status: status, Means: "the document as it is now", Schema: openapi.Ref(writtenSchema), Header: append(replayed, entityTag...)}}
+		return []Success{{Status: status, Means: "the document as it is now", Schema: openapi.Ref(writtenSchema),
+			Header: append(replayed, entityTag...)}}
 	}
 	given := openapi.Ref(meta.Name + ".given")
 	fails := []string{codeNotFound, codeRefused, codeChanged, codeOverflow, codeKeyReused}
 	return []Endpoint{{
-		Method: "POST", Path: at, Operation: meta.Name + ".create", Summary: title + "create", Description: "And post it, unless `post` is false.",
-		Parameters: []openapi.Parameter{postCreated, idempotencyKey}, Body: given, Success: written(http.StatusCreated),
-		Fails: []string{codeRefused, codeOverflow, codeKeyReused}, handle: s.createDocument(meta),
+		Method: "POST", Path: at, Operation: meta.Name + ".create", Summary: title + "create",
+		Description: "And post it, unless `post` is false.",
+		Parameters:  []openapi.Parameter{postCreated, idempotencyKey}, Body: given,
+		Success: written(http.StatusCreated),
+		Fails:   []string{codeRefused, codeOverflow, codeKeyReused}, handle: s.createDocument(meta),
 	}, {
 		Method: "PUT", Path: one, Operation: meta.Name + ".change", Summary: title + "change",
-		Description: "Replaces the whole content. A posted document is posted anew, unless `post` says what it is to be; only what differs is written.",
-		Parameters:  []openapi.Parameter{documentID, needed(ifMatch), postChanged, idempotencyKey}, Body: given, Success: written(http.StatusOK),
-		Fails: fails, handle: s.changeDocument(meta),
+		Description: "Replaces the whole content. A posted document is posted anew, unless `post` says what it is " +
+			"to be; only what differs is written.",
+		Parameters: []openapi.Parameter{documentID, needed(ifMatch), postChanged, idempotencyKey}, Body: given,
+		Success: written(http.StatusOK),
+		Fails:   fails, handle: s.changeDocument(meta),
 	}, {
-		Method: "POST", Path: one + "/post", Operation: meta.Name + ".repost", Summary: title + "post", Description: "Anew, when it is posted.",
-		Parameters: []openapi.Parameter{documentID, ifMatch, idempotencyKey}, Success: written(http.StatusOK),
+		Method: "POST", Path: one + "/post", Operation: meta.Name + ".repost", Summary: title + "post",
+		Description: "Anew, when it is posted.",
+		Parameters:  []openapi.Parameter{documentID, ifMatch, idempotencyKey}, Success: written(http.StatusOK),
 		Fails: append(fails, codeInvalid), handle: s.changeState(meta, posting.Posted),
 	}, {
-		Method: "POST", Path: one + "/unpost", Operation: meta.Name + ".unpost", Summary: title + "take back", Description: "Number, date and content stay.",
-		Parameters: []openapi.Parameter{documentID, ifMatch, idempotencyKey}, Success: written(http.StatusOK),
+		Method: "POST", Path: one + "/unpost", Operation: meta.Name + ".unpost", Summary: title + "take back",
+		Description: "Number, date and content stay.",
+		Parameters:  []openapi.Parameter{documentID, ifMatch, idempotencyKey}, Success: written(http.StatusOK),
 		Fails: append(fails, codeInvalid), handle: s.changeState(meta, posting.Unposted),
 	}}
 }
 
 // Parameters and headers that operations share.
 var (
-	documentID = openapi.Parameter{Name: "id", In: "path", Required: true, Description: "id of the document", Schema: openapi.UUID("")}
-	ifMatch    = openapi.Parameter{
-		Name: "If-Match", In: "header", Description: "the `version` that was read, with or without quotes; another one now is answered with 412",
+	documentID = openapi.Parameter{Name: "id", In: "path", Required: true, Description: "id of the document",
+		Schema: openapi.UUID("")}
+	ifMatch = openapi.Parameter{
+		Name: "If-Match", In: "header", Description: "the `version` that was read, with or without quotes; another " +
+			"one now is answered with 412",
 		Schema: &openapi.Schema{Type: "string", Pattern: `^"?[0-9]{1,18}"?$`},
 	}
 	idempotencyKey = openapi.Parameter{
-		Name: "Idempotency-Key", In: "header", Description: "of the client's making: a request repeated under its key is done once, and answered as the first",
+		Name: "Idempotency-Key", In: "header", Description: "of the client's making: a request repeated under its " +
+			"key is done once, and answered as the first",
 		Schema: &openapi.Schema{Type: "string", Pattern: `^[!-~]+$`, MinLength: 1, MaxLength: posting.KeyLength},
 	}
-	postCreated = openapi.Parameter{Name: "post", In: "query", Description: "false leaves the document unposted", Schema: flag("true")}
-	postChanged = openapi.Parameter{Name: "post", In: "query", Description: "what it is to be; without it, it stays posted or unposted", Schema: flag("")}
-	entityTag   = openapi.Named[openapi.Header]{{Name: "ETag", Value: openapi.Header{Description: "the version in quotes, for If-Match", Schema: openapi.String("")}}}
-	replayed    = openapi.Named[openapi.Header]{{Name: "Idempotency-Replayed", Value: openapi.Header{Description: "true when the operation had been done under the key before", Schema: openapi.String("")}}}
+	postCreated = openapi.Parameter{Name: "post", In: "query", Description: "false leaves the document unposted",
+		Schema: flag("true")}
+	postChanged = openapi.Parameter{Name: "post", In: "query",
+		Description: "what it is to be; without it, it stays posted or unposted", Schema: flag("")}
+	entityTag = openapi.Named[openapi.Header]{{Name: "ETag",
+		Value: openapi.Header{Description: "the version in quotes, for If-Match", Schema: openapi.String("")}}}
+	replayed = openapi.Named[openapi.Header]{{Name: "Idempotency-Replayed",
+		Value: openapi.Header{Description: "true when the operation had been done under the key before",
+			Schema: openapi.String("")}}}
 )
 
 func flag(otherwise string) *openapi.Schema {
@@ -96,15 +116,18 @@ func listParameters(position string) []openapi.Parameter {
 	limit := openapi.Between(1, LimitMax, "")
 	limit.Default = LimitDefault
 	return []openapi.Parameter{
-		{Name: "search", In: "query", Description: "a part of what is looked into", Schema: &openapi.Schema{Type: "string", MaxLength: searchMax}},
+		{Name: "search", In: "query", Description: "a part of what is looked into",
+			Schema: &openapi.Schema{Type: "string", MaxLength: searchMax}},
 		{Name: "limit", In: "query", Description: "rows of a page", Schema: limit},
-		{Name: position, In: "query", Description: "the `next` of the page before", Schema: &openapi.Schema{Type: "string", MaxLength: cursorMax, Pattern: `^[A-Za-z0-9_-]*$`}},
+		{Name: position, In: "query", Description: "the `next` of the page before",
+			Schema: &openapi.Schema{Type: "string", MaxLength: cursorMax, Pattern: `^[A-Za-z0-9_-]*$`}},
 	}
 }
 
 func page(row *openapi.Schema) *openapi.Schema {
 	return openapi.Object(openapi.Named[*openapi.Schema]{
-		{Name: "items", Value: openapi.Array(row)}, {Name: "next", Value: openapi.String("there may be more: where the next page begins")},
+		{Name: "items", Value: openapi.Array(row)},
+		{Name: "next", Value: openapi.String("there may be more: where the next page begins")},
 	}, "next")
 }
 
@@ -113,7 +136,8 @@ const writtenSchema = "written"
 
 func writtenAnswer() *openapi.Schema {
 	return openapi.Object(openapi.Named[*openapi.Schema]{
-		{Name: "id", Value: openapi.UUID("")}, {Name: "number", Value: openapi.String("")}, {Name: "posted", Value: openapi.Boolean("")},
+		{Name: "id", Value: openapi.UUID("")}, {Name: "number", Value: openapi.String("")},
+		{Name: "posted", Value: openapi.Boolean("")},
 		{Name: "version", Value: openapi.Integer("for If-Match")},
 	})
 }

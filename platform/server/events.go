@@ -12,17 +12,19 @@ import (
 
 // Kinds of events. Each is one line of the event log: what a person asks about afterwards, not every request.
 const (
-	eventLogin       = "login"
-	eventLogout      = "logout"
-	eventRefused     = "refused"
-	eventRetried     = "retried"
-	eventLockTimeout = "lock_timeout"
-	eventFailed      = "failed"
-	eventSlow        = "slow"
-	eventTrace       = "trace"
-	eventStarts      = "worker_starts"
-	eventDrains      = "worker_drains"
-	eventEnds        = "worker_ends"
+	eventLogin  = "login"
+	eventLogout = "logout"
+	// eventLoginRefused is of the user who was named.
+	eventLoginRefused = "login_refused"
+	eventRefused      = "refused"
+	eventRetried      = "retried"
+	eventLockTimeout  = "lock_timeout"
+	eventFailed       = "failed"
+	eventSlow         = "slow"
+	eventTrace        = "trace"
+	eventStarts       = "worker_starts"
+	eventDrains       = "worker_drains"
+	eventEnds         = "worker_ends"
 )
 
 // tell writes down what of a request is worth it.
@@ -49,7 +51,8 @@ func (s *Server) tell(e *Endpoint, r *request, f *failure, p phases, cost databa
 		say(eventRetried, "retries", cost.Retries)
 	}
 	if s.config.Slow > 0 && p.body+p.queue+p.work >= s.config.Slow {
-		say(eventSlow, "body_ms", milliseconds(p.body), "queue_ms", milliseconds(p.queue), "work_ms", milliseconds(p.work), "statements", cost.Statements, "round_trips", cost.RoundTrips)
+		say(eventSlow, "body_ms", milliseconds(p.body), "queue_ms", milliseconds(p.queue), "work_ms",
+			milliseconds(p.work), "statements", cost.Statements, "round_trips", cost.RoundTrips)
 	}
 	if t != nil {
 		s.events.Info(eventTrace, "trace", t)
@@ -78,7 +81,8 @@ func (s *Server) explain(f *failure, err error, organisation string) {
 	story, _ := s.watch.Story(timeout.Backend)
 	f.Lock = &lockShown{Holders: []holderShown{}}
 	for _, h := range story.Holders {
-		shown := holderShown{HeldMS: milliseconds(h.Held.Round(time.Millisecond)), State: h.State, Operation: h.Operation}
+		shown := holderShown{HeldMS: milliseconds(h.Held.Round(time.Millisecond)), State: h.State,
+			Operation: h.Operation}
 		f.holders = append(f.holders, named(h))
 		if h.Organisation == organisation && h.Organisation != "" {
 			shown.User, shown.Worker = h.User, h.Worker
@@ -106,7 +110,8 @@ func (s *Server) sentence(h holderShown) string {
 // named is a holder as the event log knows it.
 func named(h lock.Holder) map[string]any {
 	return map[string]any{
-		"backend": h.Backend, "worker": h.Worker, "user": h.User, "operation": h.Operation, "organisation": h.Organisation,
-		"state": h.State, "held_ms": milliseconds(h.Held),
+		"backend": h.Backend, "worker": h.Worker, "user": h.User, "operation": h.Operation,
+		"organisation": h.Organisation,
+		"state":        h.State, "held_ms": milliseconds(h.Held),
 	}
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,22 +28,53 @@ type Report struct {
 }
 
 func (s *Server) openSession(ctx context.Context, r *request) (answer, error) {
+	from := clientOf(r.Request)
+	if err := s.admit(from); err != nil {
+		return answer{}, err
+	}
 	var login struct {
-		User string `json:"user"`
+		User     string `json:"user"`
+		Password string `json:"password"`
 	}
 	if json.Unmarshal(r.body, &login) != nil || login.User == "" || !text(login.User, searchMax) {
 		return answer{}, &document.Invalid{Field: "user", Reason: "a user's code is expected"}
 	}
-	user, err := s.app.Login(ctx, s.db, login.User)
+	user, err := s.identify(ctx, from, login.User, login.Password)
 	if err != nil {
+		s.events.Info(eventLoginRefused, "user", login.User, "address", from.name, "why", err.Error())
 		return answer{}, err
 	}
-	token, err := s.sessions.Open(user)
+	token, err := s.sessions.Open(user, s.shares(from, user)...)
+	if errors.Is(err, session.ErrShare) {
+		err = &limited{codeLimited, err.Error(), sharesFreeAfter}
+	}
 	if err != nil {
 		return answer{}, err
 	}
 	s.events.Info(eventLogin, "user", user.Code, "organisation", user.Organisation.String())
-	return encoded(http.StatusCreated, map[string]any{"token": token, "user": shownUser(user), "organisation": user.Organisation})
+	return encoded(http.StatusCreated, map[string]any{"token": token, "user": shownUser(user),
+		"organisation": user.Organisation})
+}
+
+// identify finds the user, who must know the password where one is asked for. What was wrong is not told then.
+func (s *Server) identify(ctx context.Context, from client, code, text string) (session.User, error) {
+	user, err := s.app.Login(ctx, s.db, code)
+	if s.passwords == nil || err != nil && !errors.Is(err, ErrUnknownUser) {
+		return user, err
+	}
+	proceed := func() error { return s.mayGuess(from) }
+	if err := proceed(); err != nil {
+		return session.User{}, err
+	}
+	right, err := s.passwords.Check(ctx, user.ID, text, proceed)
+	if err == nil && !right {
+		s.mistakes.take(from.name)
+		err = errWrongPassword
+	}
+	if err != nil {
+		return session.User{}, err
+	}
+	return user, nil
 }
 
 func shownUser(u session.User) any { return map[string]any{"id": u.ID, "code": u.Code, "name": u.Name} }
@@ -58,7 +90,8 @@ func (s *Server) describe(ctx context.Context, _ *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return encoded(http.StatusOK, map[string]any{"application": s.app.Metadata.Name, "version": s.app.Metadata.Version, "users": users})
+	return encoded(http.StatusOK, map[string]any{"application": s.app.Metadata.Name, "version": s.app.Metadata.Version,
+		"users": users})
 }
 
 func (s *Server) runReport(report Report) handle {
@@ -97,7 +130,8 @@ func (s *Server) showDocument(meta *metadata.Document, store *document.Store) ha
 			body = append(append(append(body, `,"`...), meta.Sections[i].Name...), `":`...)
 			body = t.AppendJSON(body)
 		}
-		return answer{status: http.StatusOK, body: append(body, '}')}.with(tag(rowset.Column[int64](header, "version")[0])), nil
+		return answer{status: http.StatusOK, body: append(body, '}')}.with(
+			tag(rowset.Column[int64](header, "version")[0])), nil
 	}
 }
 

@@ -19,32 +19,46 @@ func (s *Server) jobEndpoints() []Endpoint {
 	if s.config.Jobs == nil {
 		return nil
 	}
-	number := openapi.Parameter{Name: "number", In: "path", Required: true, Description: "of the job", Schema: openapi.Integer("")}
-	kind := openapi.Parameter{Name: "kind", In: "path", Required: true, Description: "of job, one of `/v1/job-kinds`", Schema: openapi.String("")}
+	number := openapi.Parameter{Name: "number", In: "path", Required: true, Description: "of the job",
+		Schema: openapi.Integer("")}
+	kind := openapi.Parameter{Name: "kind", In: "path", Required: true, Description: "of job, one of `/v1/job-kinds`",
+		Schema: openapi.String("")}
 	all := []Endpoint{{
 		Method: "GET", Path: "/v1/job-kinds", Operation: "job.kinds", Summary: "Kinds of background jobs",
-		Success: []Success{{Status: http.StatusOK, Means: "the kinds", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
-			{Name: "kinds", Value: openapi.Array(openapi.Object(openapi.Named[*openapi.Schema]{{Name: "kind", Value: openapi.String("")}, {Name: "title", Value: openapi.String("")}}))},
-		})}}, handle: s.listJobKinds,
+		Success: []Success{{Status: http.StatusOK, Means: "the kinds",
+			Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+				{Name: "kinds", Value: openapi.Array(
+					openapi.Object(openapi.Named[*openapi.Schema]{{Name: "kind", Value: openapi.String("")},
+						{Name: "title", Value: openapi.String("")}}))},
+			})}}, handle: s.listJobKinds,
 	}, {
-		Method: "POST", Path: "/v1/job-kinds/{kind}/jobs", Operation: "job.start", Summary: "Start a background job", Parameters: []openapi.Parameter{kind},
-		Description: "The body has the arguments of the kind. Of some kinds there is one unfinished job with the same arguments: who starts another gets that one.",
-		Body:        &openapi.Schema{Type: "object"}, BodyOptional: true, Fails: []string{codeNotFound, codeRefused}, handle: s.startJob,
+		Method: "POST", Path: "/v1/job-kinds/{kind}/jobs", Operation: "job.start", Summary: "Start a background job",
+		Parameters: []openapi.Parameter{kind},
+		Description: "The body has the arguments of the kind. Of some kinds there is one unfinished job with the " +
+			"same arguments: who starts another gets that one.",
+		Body: &openapi.Schema{Type: "object"}, BodyOptional: true, Fails: []string{codeNotFound, codeRefused},
+		handle: s.startJob,
 		Success: []Success{
 			{Status: http.StatusAccepted, Means: "it waits for a worker", Schema: jobSchema()},
 			{Status: http.StatusOK, Means: "it was there and is not finished", Schema: jobSchema()},
 		},
 	}, {
-		Method: "GET", Path: "/v1/jobs", Operation: "job.list", Summary: "Background jobs", Description: "The newest first.",
-		Success: []Success{{Status: http.StatusOK, Means: "the jobs", Schema: openapi.Object(openapi.Named[*openapi.Schema]{{Name: "jobs", Value: openapi.Array(jobSchema())}})}},
-		handle:  s.listJobs,
+		Method: "GET", Path: "/v1/jobs", Operation: "job.list", Summary: "Background jobs",
+		Description: "The newest first.",
+		Success: []Success{{Status: http.StatusOK, Means: "the jobs",
+			Schema: openapi.Object(openapi.Named[*openapi.Schema]{{Name: "jobs", Value: openapi.Array(jobSchema())}})}},
+		handle: s.listJobs,
 	}, {
-		Method: "GET", Path: "/v1/jobs/{number}", Operation: "job.show", Summary: "How far a background job is", Parameters: []openapi.Parameter{number},
-		Success: []Success{{Status: http.StatusOK, Means: "the job", Schema: jobSchema()}}, Fails: []string{codeNotFound}, handle: s.showJob,
+		Method: "GET", Path: "/v1/jobs/{number}", Operation: "job.show", Summary: "How far a background job is",
+		Parameters: []openapi.Parameter{number},
+		Success:    []Success{{Status: http.StatusOK, Means: "the job", Schema: jobSchema()}},
+		Fails:      []string{codeNotFound}, handle: s.showJob,
 	}, {
-		Method: "POST", Path: "/v1/jobs/{number}/cancel", Operation: "job.cancel", Summary: "Cancel a background job", Parameters: []openapi.Parameter{number},
+		Method: "POST", Path: "/v1/jobs/{number}/cancel", Operation: "job.cancel", Summary: "Cancel a background job",
+		Parameters:  []openapi.Parameter{number},
 		Description: "What it has committed stays.",
-		Success:     []Success{{Status: http.StatusOK, Means: "the job", Schema: jobSchema()}}, Fails: []string{codeNotFound}, handle: s.cancelJob,
+		Success:     []Success{{Status: http.StatusOK, Means: "the job", Schema: jobSchema()}},
+		Fails:       []string{codeNotFound}, handle: s.cancelJob,
 	}}
 	for i := range all {
 		all[i].Tag = tagJob
@@ -54,12 +68,16 @@ func (s *Server) jobEndpoints() []Endpoint {
 
 func jobSchema() *openapi.Schema {
 	return openapi.Object(openapi.Named[*openapi.Schema]{
-		{Name: "number", Value: openapi.Integer("")}, {Name: "kind", Value: openapi.String("")}, {Name: "state", Value: openapi.String("")},
-		{Name: "arguments", Value: &openapi.Schema{}}, {Name: "created", Value: openapi.Moment("")}, {Name: "started", Value: openapi.Moment("")}, {Name: "ended", Value: openapi.Moment("")},
+		{Name: "number", Value: openapi.Integer("")}, {Name: "kind", Value: openapi.String("")},
+		{Name: "state", Value: openapi.String("")},
+		{Name: "arguments", Value: &openapi.Schema{}}, {Name: "created", Value: openapi.Moment("")},
+		{Name: "started", Value: openapi.Moment("")}, {Name: "ended", Value: openapi.Moment("")},
 		{Name: "parts", Value: openapi.Object(openapi.Named[*openapi.Schema]{
-			{Name: "all", Value: openapi.Integer("")}, {Name: "running", Value: openapi.Integer("")}, {Name: "done", Value: openapi.Integer("")}, {Name: "failed", Value: openapi.Integer("")},
+			{Name: "all", Value: openapi.Integer("")}, {Name: "running", Value: openapi.Integer("")},
+			{Name: "done", Value: openapi.Integer("")}, {Name: "failed", Value: openapi.Integer("")},
 		})},
-		{Name: "done", Value: openapi.Integer("of the total")}, {Name: "total", Value: openapi.Integer("zero until it is planned")},
+		{Name: "done", Value: openapi.Integer("of the total")},
+		{Name: "total", Value: openapi.Integer("zero until it is planned")},
 		{Name: "left_s", Value: openapi.Number("seconds it will take yet at the speed it has had")},
 		{Name: "result", Value: &openapi.Schema{}}, {Name: "error", Value: openapi.String("")},
 	}, "started", "ended", "left_s", "result", "error")

@@ -59,7 +59,8 @@ func (s *Server) listDocuments(store *document.Store) handle {
 		}
 		next := ""
 		if last := t.Rows() - 1; last+1 == page.Limit {
-			next = cursor(rowset.Column[time.Time](t, "date")[last].UTC().Format(time.RFC3339Nano), rowset.Column[id.ID](t, "id")[last])
+			next = cursor(rowset.Column[time.Time](t, "date")[last].UTC().Format(time.RFC3339Nano),
+				rowset.Column[id.ID](t, "id")[last])
 		}
 		return answer{status: http.StatusOK, body: pageJSON(t, next)}, nil
 	}
@@ -88,7 +89,8 @@ func errCursor(position string) error {
 func filterParameters(meta *metadata.Document) (parameters []openapi.Parameter) {
 	for _, a := range meta.Attributes {
 		if a.Type == metadata.Reference {
-			parameters = append(parameters, openapi.Parameter{Name: a.Name, In: "query", Description: "only those with it", Schema: openapi.UUID("")})
+			parameters = append(parameters, openapi.Parameter{Name: a.Name, In: "query",
+				Description: "only those with it", Schema: openapi.UUID("")})
 		}
 	}
 	return parameters
@@ -115,11 +117,13 @@ func filters(r *request, meta *metadata.Document) (map[string]id.ID, error) {
 func listed(query url.Values, position string) (search string, limit int, key string, last id.ID, err error) {
 	search, limit = query.Get("search"), LimitDefault
 	if !text(search, searchMax) {
-		return search, 0, "", last, &document.Invalid{Field: "search", Reason: fmt.Sprintf("at most %d characters of text are expected", searchMax)}
+		return search, 0, "", last, &document.Invalid{Field: "search",
+			Reason: fmt.Sprintf("at most %d characters of text are expected", searchMax)}
 	}
 	if given := query.Get("limit"); given != "" {
 		if limit, err = strconv.Atoi(given); err != nil || limit < 1 || limit > LimitMax {
-			return search, 0, "", last, &document.Invalid{Field: "limit", Reason: fmt.Sprintf("a number from 1 to %d is expected", LimitMax)}
+			return search, 0, "", last, &document.Invalid{Field: "limit",
+				Reason: fmt.Sprintf("a number from 1 to %d is expected", LimitMax)}
 		}
 	}
 	if given := query.Get(position); given != "" {

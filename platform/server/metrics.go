@@ -17,8 +17,8 @@ import (
 // latencyBuckets reach from a cached list to the timeout of an operation, in seconds.
 var latencyBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
 
-// metrics are what GET /metrics shows. Counts of the database are those of the profile; figures of pool, queue and sessions are asked
-// for when somebody looks.
+// metrics are what GET /metrics shows. Counts of the database are those of the profile; figures of pool, queue and
+// sessions are asked for when somebody looks.
 type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec
@@ -30,11 +30,19 @@ type metrics struct {
 
 func newMetrics(s *Server) *metrics {
 	m := &metrics{
-		registry:     prometheus.NewRegistry(),
-		requests:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "plimsoll_requests_total", Help: "Requests by operation and status."}, []string{"operation", "status"}),
-		seconds:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "plimsoll_request_seconds", Help: "From the header of a request to its answer, waiting included.", Buckets: latencyBuckets}, []string{"operation"}),
-		queue:        prometheus.NewHistogram(prometheus.HistogramOpts{Name: "plimsoll_queue_seconds", Help: "Waiting for a slot to work in.", Buckets: latencyBuckets}),
-		lockTimeouts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "plimsoll_lock_timeouts_total", Help: "Operations that waited in vain for a lock."}, []string{"operation"}),
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "plimsoll_requests_total", Help: "Requests by operation and status."},
+			[]string{"operation", "status"}),
+		seconds: prometheus.NewHistogramVec(
+			prometheus.HistogramOpts{Name: "plimsoll_request_seconds", Help: "From the header of a request to its " +
+				"answer, waiting included.", Buckets: latencyBuckets}, []string{"operation"}),
+		queue: prometheus.NewHistogram(
+			prometheus.HistogramOpts{Name: "plimsoll_queue_seconds", Help: "Waiting for a slot to work in.",
+				Buckets: latencyBuckets}),
+		lockTimeouts: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "plimsoll_lock_timeouts_total",
+				Help: "Operations that waited in vain for a lock."}, []string{"operation"}),
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.queue, m.lockTimeouts, &figures{s},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -47,13 +55,7 @@ func (m *metrics) observe(operation string, status int, took time.Duration) {
 	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
 }
 
-// figure is one that somebody else keeps.
-type figure struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-	of   func(f *snapshot) float64
-}
-
+// snapshot is what others keep: read when somebody looks.
 type snapshot struct {
 	*Server
 	pool database.Pool
@@ -61,42 +63,55 @@ type snapshot struct {
 	temp temptable.Counters
 }
 
-func gauge(name, help string, of func(f *snapshot) float64) figure {
-	return figure{prometheus.NewDesc("plimsoll_"+name, help, nil, nil), prometheus.GaugeValue, of}
+func (s *Server) snapshot() *snapshot {
+	return &snapshot{s, s.db.Pool(), s.sessions.Figures(), s.db.TempTables()}
 }
 
-func counter(name, help string, of func(f *snapshot) float64) figure {
-	return figure{prometheus.NewDesc("plimsoll_"+name, help, nil, nil), prometheus.CounterValue, of}
+func gauge[N int | int32 | int64 | float64](name, help string, value N) prometheus.Metric {
+	return figure(prometheus.GaugeValue, name, help, float64(value))
 }
 
-var shownFigures = []figure{
-	gauge("requests_working", "Requests that are worked on.", func(f *snapshot) float64 { return float64(len(f.gate.slots)) }),
-	gauge("requests_working_max", "Slots to work in.", func(f *snapshot) float64 { return float64(cap(f.gate.slots)) }),
-	gauge("requests_waiting", "Requests that wait for a slot.", func(f *snapshot) float64 { return float64(f.gate.load()) }),
-	gauge("sessions", "Sessions that are open.", func(f *snapshot) float64 { return float64(f.Sessions()) }),
-	gauge("session_data_memory_bytes", "Session data in memory.", func(f *snapshot) float64 { return float64(f.data.MemoryBytes) }),
-	gauge("session_data_memory_max_bytes", "Bound of session data in memory.", func(f *snapshot) float64 { return float64(f.data.MemoryMax) }),
-	gauge("session_data_disk_bytes", "Session data in files.", func(f *snapshot) float64 { return float64(f.data.DiskBytes) }),
-	counter("session_data_hits_total", "Accesses to session data that was in memory.", func(f *snapshot) float64 { return float64(f.data.Hits) }),
-	counter("session_data_reads_total", "Accesses to session data that was in a file.", func(f *snapshot) float64 { return float64(f.data.Reads) }),
-	counter("session_data_read_seconds_total", "Time spent on reading files of session data.", func(f *snapshot) float64 { return f.data.ReadTime.Seconds() }),
-	counter("session_data_spills_total", "Sessions whose data went to a file.", func(f *snapshot) float64 { return float64(f.data.Spills) }),
-	counter("session_data_spill_seconds_total", "Time spent on writing files of session data.", func(f *snapshot) float64 { return f.data.SpillTime.Seconds() }),
-	counter("session_data_refused_total", "Values that there was no room for.", func(f *snapshot) float64 { return float64(f.data.Refused) }),
-	counter("session_data_lost_total", "Files of session data that could not be read back.", func(f *snapshot) float64 { return float64(f.data.Lost) }),
-	gauge("pool_connections_max", "Most connections to the database.", func(f *snapshot) float64 { return float64(f.pool.Max) }),
-	gauge("pool_connections", "Connections to the database.", func(f *snapshot) float64 { return float64(f.pool.Total) }),
-	gauge("pool_connections_idle", "Connections that nobody uses.", func(f *snapshot) float64 { return float64(f.pool.Idle) }),
-	counter("pool_acquires_total", "Connections lent.", func(f *snapshot) float64 { return float64(f.pool.Acquires) }),
-	counter("pool_waits_total", "Connections that had to be waited for.", func(f *snapshot) float64 { return float64(f.pool.Waits) }),
-	counter("pool_wait_seconds_total", "Time spent on waiting for connections.", func(f *snapshot) float64 { return f.pool.WaitTime.Seconds() }),
-	counter("pool_opened_total", "Connections opened.", func(f *snapshot) float64 { return float64(f.pool.Opened) }),
-	counter("pool_ended_by_age_total", "Connections that reached their lifetime.", func(f *snapshot) float64 { return float64(f.pool.EndedByAge) }),
-	counter("temp_tables_created_total", "Temp tables made by the pool of temp tables.", func(f *snapshot) float64 { return float64(f.temp.Created) }),
-	counter("temp_tables_reused_total", "Temp tables taken from it.", func(f *snapshot) float64 { return float64(f.temp.Reused) }),
-	counter("temp_tables_dropped_total", "Temp tables that gave way.", func(f *snapshot) float64 { return float64(f.temp.Dropped) }),
-	counter("temp_tables_truncated_total", "TRUNCATEs of temp tables.", func(f *snapshot) float64 { return float64(f.temp.Truncates) }),
-	counter("temp_tables_truncates_spared_total", "Temp tables that were empty.", func(f *snapshot) float64 { return float64(f.temp.Skipped) }),
+func counter[N int | int32 | int64 | float64](name, help string, value N) prometheus.Metric {
+	return figure(prometheus.CounterValue, name, help, float64(value))
+}
+
+func figure(kind prometheus.ValueType, name, help string, value float64) prometheus.Metric {
+	return prometheus.MustNewConstMetric(prometheus.NewDesc("plimsoll_"+name, help, nil, nil), kind, value)
+}
+
+// figures of the worker now.
+func (f *snapshot) figures() []prometheus.Metric {
+	return []prometheus.Metric{
+		gauge("requests_working", "Requests that are worked on.", len(f.gate.slots)),
+		gauge("requests_working_max", "Slots to work in.", cap(f.gate.slots)),
+		gauge("requests_waiting", "Requests that wait for a slot.", f.gate.load()),
+		gauge("sessions", "Sessions that are open.", f.Sessions()),
+		gauge("session_data_memory_bytes", "Session data in memory.", f.data.MemoryBytes),
+		gauge("session_data_memory_max_bytes", "Bound of session data in memory.", f.data.MemoryMax),
+		gauge("session_data_disk_bytes", "Session data in files.", f.data.DiskBytes),
+		counter("session_data_hits_total", "Accesses to session data that was in memory.", f.data.Hits),
+		counter("session_data_reads_total", "Accesses to session data that was in a file.", f.data.Reads),
+		counter("session_data_read_seconds_total", "Time spent on reading files of session data.",
+			f.data.ReadTime.Seconds()),
+		counter("session_data_spills_total", "Sessions whose data went to a file.", f.data.Spills),
+		counter("session_data_spill_seconds_total", "Time spent on writing files of session data.",
+			f.data.SpillTime.Seconds()),
+		counter("session_data_refused_total", "Values that there was no room for.", f.data.Refused),
+		counter("session_data_lost_total", "Files of session data that could not be read back.", f.data.Lost),
+		gauge("pool_connections_max", "Most connections to the database.", f.pool.Max),
+		gauge("pool_connections", "Connections to the database.", f.pool.Total),
+		gauge("pool_connections_idle", "Connections that nobody uses.", f.pool.Idle),
+		counter("pool_acquires_total", "Connections lent.", f.pool.Acquires),
+		counter("pool_waits_total", "Connections that had to be waited for.", f.pool.Waits),
+		counter("pool_wait_seconds_total", "Time spent on waiting for connections.", f.pool.WaitTime.Seconds()),
+		counter("pool_opened_total", "Connections opened.", f.pool.Opened),
+		counter("pool_ended_by_age_total", "Connections that reached their lifetime.", f.pool.EndedByAge),
+		counter("temp_tables_created_total", "Temp tables made by the pool of temp tables.", f.temp.Created),
+		counter("temp_tables_reused_total", "Temp tables taken from it.", f.temp.Reused),
+		counter("temp_tables_dropped_total", "Temp tables that gave way.", f.temp.Dropped),
+		counter("temp_tables_truncated_total", "TRUNCATEs of temp tables.", f.temp.Truncates),
+		counter("temp_tables_truncates_spared_total", "Temp tables that were empty.", f.temp.Skipped),
+	}
 }
 
 // Figures of the profile, by operation.
@@ -104,17 +119,27 @@ var profileFigures = []struct {
 	desc *prometheus.Desc
 	of   func(Operation) int64
 }{
-	{prometheus.NewDesc("plimsoll_statements_total", "Statements sent to the database.", []string{"operation"}, nil), func(o Operation) int64 { return o.Database.Statements }},
-	{prometheus.NewDesc("plimsoll_round_trips_total", "Round trips to the database.", []string{"operation"}, nil), func(o Operation) int64 { return o.Database.RoundTrips }},
-	{prometheus.NewDesc("plimsoll_retries_total", "Units of work done again after a deadlock, a serialization failure or a lost connection.", []string{"operation"}, nil), func(o Operation) int64 { return o.Database.Retries }},
+	{prometheus.NewDesc("plimsoll_statements_total", "Statements sent to the database.", []string{"operation"}, nil),
+		func(o Operation) int64 {
+			return o.Database.Statements
+		}},
+	{prometheus.NewDesc("plimsoll_round_trips_total", "Round trips to the database.", []string{"operation"}, nil),
+		func(o Operation) int64 {
+			return o.Database.RoundTrips
+		}},
+	{prometheus.NewDesc("plimsoll_retries_total",
+		"Units of work done again after a deadlock, a serialization failure or a lost connection.",
+		[]string{"operation"}, nil), func(o Operation) int64 {
+		return o.Database.Retries
+	}},
 }
 
 // figures collects what is asked for when somebody looks.
 type figures struct{ server *Server }
 
 func (c *figures) Describe(to chan<- *prometheus.Desc) {
-	for _, f := range shownFigures {
-		to <- f.desc
+	for _, f := range c.server.snapshot().figures() {
+		to <- f.Desc()
 	}
 	for _, f := range profileFigures {
 		to <- f.desc
@@ -122,9 +147,8 @@ func (c *figures) Describe(to chan<- *prometheus.Desc) {
 }
 
 func (c *figures) Collect(to chan<- prometheus.Metric) {
-	now := &snapshot{Server: c.server, pool: c.server.db.Pool(), data: c.server.sessions.Figures(), temp: c.server.db.TempTables()}
-	for _, f := range shownFigures {
-		to <- prometheus.MustNewConstMetric(f.desc, f.kind, f.of(now))
+	for _, f := range c.server.snapshot().figures() {
+		to <- f
 	}
 	for name, o := range c.server.Profile() {
 		for _, f := range profileFigures {

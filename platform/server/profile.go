@@ -1,11 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -70,19 +74,37 @@ type Told struct {
 // askWithin is how long a worker may take to tell.
 const askWithin = 10 * time.Second
 
-// Ask a worker what it says of itself.
-func Ask(ctx context.Context, base string) (t Told, err error) {
+// ErrFiguresRefused means that the worker shows its figures to who has their token only.
+var ErrFiguresRefused = errors.New("the worker asks for the token of its figures")
+
+// Asker asks workers what they say of themselves. The zero value asks those that tell everybody.
+type Asker struct {
+	Client *http.Client // defaults to http.DefaultClient
+	Token  string       // sent where nobody reads it on the way: encrypted, or on this machine
+}
+
+// Ask a worker that tells everybody.
+func Ask(ctx context.Context, base string) (Told, error) { return Asker{}.Ask(ctx, base) }
+
+// Ask a worker.
+func (a Asker) Ask(ctx context.Context, base string) (t Told, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/health/profile", nil)
 	if err != nil {
 		return t, fmt.Errorf("ask worker: %w", err)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	if a.Token != "" && private(request.URL) {
+		request.Header.Set("Authorization", "Bearer "+a.Token)
+	}
+	answer, err := cmp.Or(a.Client, http.DefaultClient).Do(request)
 	if err != nil {
 		return t, fmt.Errorf("ask worker: %w", err)
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusUnauthorized {
+		return t, ErrFiguresRefused
+	}
 	if answer.StatusCode != http.StatusOK {
 		return t, fmt.Errorf("ask worker: it answered %s", answer.Status)
 	}
@@ -90,6 +112,12 @@ func Ask(ctx context.Context, base string) (t Told, err error) {
 		return t, fmt.Errorf("ask worker: %w", err)
 	}
 	return t, nil
+}
+
+// private tells whether nobody reads along on the way there.
+func private(to *url.URL) bool {
+	ip := net.ParseIP(to.Hostname())
+	return to.Scheme == "https" || to.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Profile is what each kind of request has cost since the worker started.

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/secret"
 )
 
 // routes make the mux of the endpoints. What has no endpoint is not found, or has no such method.
@@ -20,7 +22,7 @@ func (s *Server) routes(endpoints []Endpoint) (http.Handler, error) {
 	methods, operations := map[string][]string{}, map[string]bool{}
 	for _, e := range endpoints {
 		if operations[e.Operation] {
-			return nil, fmt.Errorf("operation %s is described twice", e.Operation)
+			return nil, fmt.Errorf("operation %s is defined twice", e.Operation)
 		}
 		operations[e.Operation] = true
 		methods[e.Path] = append(methods[e.Path], e.Method)
@@ -30,7 +32,7 @@ func (s *Server) routes(endpoints []Endpoint) (http.Handler, error) {
 		mux.Handle(path, s.refuse(errMethod, "Allow", strings.Join(allowed, ", ")))
 	}
 	mux.Handle("/", s.refuse(errNotFound, "", ""))
-	return mux, nil
+	return s.guarded(mux), nil
 }
 
 func (s *Server) refuse(err error, header, value string) http.Handler {
@@ -45,6 +47,9 @@ func (s *Server) refuse(err error, header, value string) http.Handler {
 // endpoint wraps a handler in what all requests have in common. A client that goes away does not stop work that has
 // begun: ending it would cost a connection, and a posting would have to be rolled back.
 func (s *Server) endpoint(e Endpoint) http.Handler {
+	if e.figures {
+		return s.guardedFigures(e.direct)
+	}
 	if e.direct != nil {
 		return e.direct
 	}
@@ -100,7 +105,8 @@ func (s *Server) fail(e *Endpoint, r *request, err error) (*failure, answer) {
 	return &f, failed(f)
 }
 
-func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e *Endpoint) (a answer, p phases, err error) {
+func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e *Endpoint) (a answer, p phases,
+	err error) {
 	mark := time.Now()
 	lap := func(phase *time.Duration) {
 		now := time.Now()
@@ -116,7 +122,11 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e 
 		if err := s.authorize(r); err != nil {
 			return answer{}, p, err
 		}
-		ctx = database.WithLabel(ctx, database.Label{Operation: e.Operation, User: r.user.Code, Organisation: r.user.Organisation.String()})
+		ctx = database.WithLabel(ctx, database.Label{Operation: e.Operation, User: r.user.Code,
+			Organisation: r.user.Organisation.String()})
+	}
+	if err := e.checkType(r.Request); err != nil {
+		return answer{}, p, err
 	}
 	if r.body, err = readBody(w, r.Request); err != nil {
 		return answer{}, p, err
@@ -135,6 +145,17 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e 
 	return a, p, err
 }
 
+// checkType refuses a body that does not say that it is JSON: a form of a foreign page cannot say so.
+func (e *Endpoint) checkType(r *http.Request) error {
+	if e.Body == nil || r.ContentLength == 0 {
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != jsonType {
+		return errMediaType
+	}
+	return nil
+}
+
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, BodyMax))
 	var tooLarge *http.MaxBytesError
@@ -145,7 +166,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 func (s *Server) authorize(r *request) error {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	token, ok := secret.Bearer(r.Request)
 	if !ok {
 		return errNoSession
 	}
@@ -171,6 +192,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) showProfile(w http.ResponseWriter, _ *http.Request) {
-	body, _ := json.Marshal(Told{Shape: s.config.Shape.String(), Started: s.started, Database: s.db.Identity(), Operations: s.Profile()})
+	body, _ := json.Marshal(Told{Shape: s.config.Shape.String(), Started: s.started, Database: s.db.Identity(),
+		Operations: s.Profile()})
 	s.write(w, answer{status: http.StatusOK, body: body})
 }

@@ -10,7 +10,9 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,12 +23,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"plimsoll/platform/catalog"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/lock"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/password"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/session"
 	"plimsoll/platform/shape"
@@ -56,7 +61,8 @@ const (
 // Config of a worker; zero values mean the defaults.
 type Config struct {
 	Database *database.Database
-	// Shape of the worker: how it posts, and what it tells of itself. Its other part are options of the Database. Defaults to lean.
+	// Shape of the worker: how it posts, and what it tells of itself. Its other part are options of the Database.
+	// Defaults to lean.
 	Shape shape.Shape
 	// Log is told of failures and of the life of the worker. Defaults to slog.Default().
 	Log *slog.Logger
@@ -67,12 +73,23 @@ type Config struct {
 	// QueueTimeout is the longest wait before 503.
 	QueueTimeout time.Duration
 	MaxSessions  int
-	// SessionMemory is how many bytes of session data are kept in memory, and SessionDir where the rest goes. Without it the rest is refused.
+	// SessionIdle ends a session that was not used for so long. Defaults to session.IdleDefault.
+	SessionIdle time.Duration
+	Limits      Limits
+	// Passwords lets users log in with their password only.
+	Passwords bool
+	// TLS, when set, is how connections are encrypted.
+	TLS *tls.Config
+	// FiguresToken is what whoever reads figures from another machine must bring. Without one nobody there does.
+	FiguresToken string
+	// SessionMemory is how many bytes of session data are kept in memory, and SessionDir where the rest goes. Without
+	// it the rest is refused.
 	SessionMemory int64
 	SessionDir    string
 	// Name of the worker in stories of locks and in events. Defaults to the process id.
 	Name string
-	// Events is the log of what people ask about afterwards: logins, refusals, retries, lock timeouts, slow operations, drain. Defaults to none.
+	// Events is the log of what people ask about afterwards: logins, refusals, retries, lock timeouts, slow
+	// operations, drain. Defaults to none.
 	Events *slog.Logger
 	// Slow operations go to the event log. Defaults to SlowDefault; negative means none.
 	Slow time.Duration
@@ -82,7 +99,8 @@ type Config struct {
 	WatchAfter time.Duration
 	// HeaderTimeout and BodyTimeout are how long a client may take to send a header, and all of a request.
 	HeaderTimeout, BodyTimeout time.Duration
-	// Jobs are the background jobs that users may ask for; nil means that there are none. Working on them is the caller's.
+	// Jobs are the background jobs that users may ask for; nil means that there are none. Working on them is the
+	// caller's.
 	Jobs *jobs.Jobs
 	// DrainTimeout is how long Serve waits for running requests once its context is done.
 	DrainTimeout time.Duration
@@ -102,25 +120,26 @@ type Application struct {
 
 // Server is one worker.
 type Server struct {
-	config    Config
-	app       Application
-	db        *database.Database
-	log       *slog.Logger
-	sessions  *session.Sessions
-	books     *posting.Books
-	gate      *gate
-	profile   profile
-	metrics   *metrics
-	events    *slog.Logger
-	watch     *lock.Watch
-	documents map[string]*document.Store
-	catalogs  map[string]*catalog.Lister
-	handler   http.Handler
-	// description of the API: as JSON, and as a page
-	description, docs []byte
-	docsPolicy        string
-	draining          atomic.Bool
-	started           time.Time
+	config      Config
+	app         Application
+	db          *database.Database
+	log         *slog.Logger
+	sessions    *session.Sessions
+	books       *posting.Books
+	gate        *gate
+	passwords   *password.Checker // nil: none are asked for
+	logins      *buckets
+	mistakes    *buckets
+	profile     profile
+	metrics     *metrics
+	events      *slog.Logger
+	watch       *lock.Watch
+	documents   map[string]*document.Store
+	catalogs    map[string]*catalog.Lister
+	handler     http.Handler
+	description func() (description, error) // of the API
+	draining    atomic.Bool
+	started     time.Time
 }
 
 // New makes a worker of an application.
@@ -136,12 +155,14 @@ func New(config Config, app Application) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := session.New(session.Options{Max: config.MaxSessions, Memory: config.SessionMemory, Dir: config.SessionDir, Log: config.Log})
+	sessions, err := session.New(session.Options{Max: config.MaxSessions, Idle: config.SessionIdle,
+		Memory: config.SessionMemory, Dir: config.SessionDir, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		config: config, app: app, db: config.Database, log: config.Log, gate: newGate(config.Concurrency, config.Queue, config.QueueTimeout),
+		config: config, app: app, db: config.Database, log: config.Log,
+		gate:     newGate(config.Concurrency, config.Queue, config.QueueTimeout),
 		sessions: sessions, books: books, started: time.Now(),
 		documents: map[string]*document.Store{}, catalogs: map[string]*catalog.Lister{},
 	}
@@ -153,13 +174,20 @@ func New(config Config, app Application) (*Server, error) {
 		meta := &app.Metadata.Catalogs[i]
 		s.catalogs[meta.Name] = catalog.NewLister(meta)
 	}
+	perSecond := cmp.Or(config.Limits.AddressLogins, AddressLoginsDefault)
+	s.logins = newBuckets(rate.Limit(perSecond), loginBurst*perSecond)
+	s.mistakes = newBuckets(rate.Every(mistakeEvery), mistakeBurst)
+	if config.Passwords {
+		if s.passwords, err = password.NewChecker(config.Database); err != nil {
+			sessions.End()
+			return nil, err
+		}
+	}
 	s.events, s.metrics = config.Events.With("worker", config.Name), newMetrics(s)
 	s.watch = lock.NewWatch(s.db, config.Name, config.WatchAfter, s.log)
 	endpoints := s.endpoints()
-	if err = s.describeAPI(endpoints); err == nil {
-		s.handler, err = s.routes(endpoints)
-	}
-	if err != nil {
+	s.description = s.describeAPI(endpoints)
+	if s.handler, err = s.routes(endpoints); err != nil {
 		sessions.End()
 		return nil, err
 	}
@@ -212,7 +240,8 @@ func (s *Server) Sessions() int { return s.sessions.Count() }
 // accepted, ends the sessions, and returns nil, or an error when that took longer than DrainTimeout.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	listening := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: s.config.HeaderTimeout, ReadTimeout: s.config.BodyTimeout, IdleTimeout: idleTimeout,
+		Handler: s.handler, ReadHeaderTimeout: s.config.HeaderTimeout, ReadTimeout: s.config.BodyTimeout,
+		IdleTimeout:  idleTimeout,
 		WriteTimeout: s.config.BodyTimeout + s.config.QueueTimeout + OperationTimeout, MaxHeaderBytes: headerMax,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
@@ -230,9 +259,17 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 
 	ended := make(chan error, 1)
-	go func() { ended <- listening.Serve(listener) }()
+	go func() {
+		if s.config.TLS != nil {
+			listening.TLSConfig = s.config.TLS
+			ended <- listening.ServeTLS(listener, "", "")
+			return
+		}
+		ended <- listening.Serve(listener)
+	}()
 	s.events.Info(eventStarts, "address", listener.Addr().String())
-	s.log.Info("worker serves", "address", listener.Addr().String(), "concurrency", s.config.Concurrency, "queue", s.config.Queue)
+	s.log.Info("worker serves", "address", listener.Addr().String(), "concurrency", s.config.Concurrency, "queue",
+		s.config.Queue)
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
@@ -284,6 +321,8 @@ func (s *Server) sweep(ctx context.Context) {
 			return
 		case <-tick.C:
 			s.sessions.Sweep()
+			s.logins.sweep()
+			s.mistakes.sweep()
 		}
 	}
 }

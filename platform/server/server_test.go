@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,19 +12,39 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
-	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/schema"
 	"plimsoll/platform/session"
+	"plimsoll/test/patience"
 )
+
+// logged is a log that may be read while the server writes it.
+type logged struct {
+	mutex sync.Mutex
+	text  strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.String()
+}
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(clustertest.Runner(m)) }
 
@@ -35,22 +54,39 @@ type bundle struct {
 	db      *databasetest.Test
 	begun   chan struct{}
 	release chan struct{}
-	log     *bytes.Buffer
+	log     *logged
 	url     string
 	token   string
 	stop    context.CancelFunc
 	ended   chan error
+	client  *http.Client
 }
 
+// setup logs a user in.
 func setup(t *testing.T, config Config) *bundle {
-	b := &bundle{db: databasetest.Open(t), begun: make(chan struct{}, 100), release: make(chan struct{}), log: &bytes.Buffer{}, ended: make(chan error, 1)}
+	b := serving(t, config, func(l net.Listener) net.Listener { return l })
+	status, _, body := b.call(t, "POST", "/v1/sessions", `{"user":"known"}`)
+	var opened struct{ Token string }
+	if status != 201 || json.Unmarshal([]byte(body), &opened) != nil {
+		t.Fatalf("log in: %d %s", status, body)
+	}
+	b.token = opened.Token
+	return b
+}
+
+// knownID is the user's who can log in.
+var knownID = id.New()
+
+func serving(t *testing.T, config Config, on func(net.Listener) net.Listener) *bundle {
+	b := &bundle{db: databasetest.Open(t), begun: make(chan struct{}, 100), release: make(chan struct{}),
+		log: &logged{}, ended: make(chan error, 1), client: http.DefaultClient}
 	app := Application{
 		Metadata: &metadata.Application{Name: "test", Version: 1, Catalogs: []metadata.Catalog{{Name: "things"}}},
 		Login: func(_ context.Context, _ *database.Database, user string) (session.User, error) {
 			if user != "known" {
 				return session.User{}, ErrUnknownUser
 			}
-			return session.User{ID: id.New(), Organisation: id.New(), Code: user}, nil
+			return session.User{ID: knownID, Organisation: id.New(), Code: user}, nil
 		},
 		Users: func(context.Context, *database.Database) (int64, error) { return 7, nil },
 		Reports: map[string]Report{
@@ -62,8 +98,13 @@ func setup(t *testing.T, config Config) *bundle {
 			"panic": {Run: func(context.Context, *database.Database, session.User, url.Values) ([]byte, error) {
 				panic("secret of the code")
 			}},
-			"broken": {Run: func(ctx context.Context, db *database.Database, _ session.User, _ url.Values) ([]byte, error) {
-				return nil, db.Read(ctx, func(w *database.Work) error { w.Queue("q", "SELECT secret FROM nowhere"); return nil })
+			"broken": {Run: func(ctx context.Context, db *database.Database, _ session.User, _ url.Values) ([]byte,
+				error) {
+				return nil, db.Read(ctx, func(w *database.Work) error {
+					w.Queue("q",
+						"SELECT secret FROM nowhere")
+					return nil
+				})
 			}},
 		},
 	}
@@ -80,16 +121,13 @@ func setup(t *testing.T, config Config) *bundle {
 		t.Fatal(err)
 	}
 	b.url = "http://" + listener.Addr().String()
+	if config.TLS != nil {
+		b.url = "https://" + listener.Addr().String()
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	b.stop = stop
-	go func() { b.ended <- b.Serve(ctx, listener) }()
-	t.Cleanup(func() { stop(); http.DefaultClient.CloseIdleConnections() })
-	status, _, body := b.call(t, "POST", "/v1/sessions", `{"user":"known"}`)
-	var opened struct{ Token string }
-	if status != 201 || json.Unmarshal([]byte(body), &opened) != nil {
-		t.Fatalf("log in: %d %s", status, body)
-	}
-	b.token = opened.Token
+	go func() { b.ended <- b.Serve(ctx, on(listener)) }()
+	t.Cleanup(func() { stop(); b.client.CloseIdleConnections() })
 	return b
 }
 
@@ -99,7 +137,8 @@ func (b *bundle) call(t *testing.T, method, path, body string) (int, http.Header
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+b.token)
-	answer, err := http.DefaultClient.Do(r)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := b.client.Do(r)
 	if err != nil {
 		return 0, nil, err.Error()
 	}
@@ -118,21 +157,12 @@ func (b *bundle) background(t *testing.T) chan int {
 	return status
 }
 
-// until waits for a condition that somebody else brings about.
-func until(t *testing.T, what string, holds func() bool) {
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited in vain until " + what)
-		}
-	}
-}
-
 func TestOverload(t *testing.T) {
 	b := setup(t, Config{Concurrency: 1, Queue: 1, QueueTimeout: time.Minute})
 	working := b.background(t)
 	<-b.begun
 	queued := b.background(t)
-	until(t, "a request is queued", func() bool { return b.gate.load() == 1 })
+	patience.Until(t, "a request is queued", func() bool { return b.gate.load() == 1 })
 
 	status, header, body := b.call(t, "GET", "/v1/reports/wait", "")
 	if status != 503 || header.Get("Retry-After") != "1" || !strings.Contains(body, `"overloaded"`) {
@@ -172,9 +202,9 @@ func TestWaitingInTheQueueEnds(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+b.token)
 		gone := make(chan error, 1)
 		go func() { _, err := http.DefaultClient.Do(r); gone <- err }()
-		until(t, "the request is queued", func() bool { return b.gate.load() == 1 })
+		patience.Until(t, "the request is queued", func() bool { return b.gate.load() == 1 })
 		leave()
-		until(t, "its place is free", func() bool { return b.gate.load() == 0 })
+		patience.Until(t, "its place is free", func() bool { return b.gate.load() == 0 })
 		if err := <-gone; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
@@ -189,9 +219,9 @@ func TestDrain(t *testing.T) {
 		working := b.background(t)
 		<-b.begun
 		queued := b.background(t)
-		until(t, "a request is queued", func() bool { return b.gate.load() == 1 })
+		patience.Until(t, "a request is queued", func() bool { return b.gate.load() == 1 })
 		b.stop()
-		until(t, "no new connection is taken", func() bool {
+		patience.Until(t, "no new connection is taken", func() bool {
 			c, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 			if err == nil {
 				c.Close()
@@ -249,7 +279,8 @@ func TestRequests(t *testing.T) {
 			if status != c.status || !strings.Contains(body, c.want) || !json.Valid([]byte(body)) {
 				t.Errorf("got %d %s, want %d …%s…", status, body, c.status, c.want)
 			}
-			if strings.Contains(body, "secret") || strings.Contains(body, "nowhere") || strings.Contains(body, "goroutine") {
+			if strings.Contains(body, "secret") || strings.Contains(body, "nowhere") ||
+				strings.Contains(body, "goroutine") {
 				t.Errorf("the client was told %s", body)
 			}
 		})
@@ -269,7 +300,8 @@ func TestABodyThatDoesNotComeHoldsNoSlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	fmt.Fprint(connection, "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	fmt.Fprint(connection, "POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 100\r\n\r\n{")
 	if status, _, _ := b.call(t, "GET", "/v1/application", ""); status != 200 {
 		t.Errorf("beside it: %d", status)
 	}
@@ -282,7 +314,8 @@ func TestABodyThatDoesNotComeHoldsNoSlot(t *testing.T) {
 
 // Clients that send a byte now and then are cut off, and do not keep others from working.
 func TestSlowClientsAreCutOff(t *testing.T) {
-	b := setup(t, Config{Concurrency: 1, Queue: -1, HeaderTimeout: 300 * time.Millisecond, BodyTimeout: 400 * time.Millisecond})
+	b := setup(t, Config{Concurrency: 1, Queue: -1, HeaderTimeout: 2 * time.Second,
+		BodyTimeout: 3 * time.Second})
 	const count = 60
 	ended := make(chan error, count)
 	for n := range count {
@@ -291,9 +324,9 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer connection.Close()
-		start := "POST /v1/sessions HTTP/1.1\r\nHost: x\r\n" // and no end of the header
+		start := "POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\n" // and no end of the header
 		if n%2 == 0 {
-			start += "Content-Length: 1000\r\n\r\n{"
+			start += "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
 		}
 		fmt.Fprint(connection, start)
 		go func() {
@@ -319,7 +352,8 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 
 func TestSessionsAreNeeded(t *testing.T) {
 	b := setup(t, Config{MaxSessions: 1})
-	if status, header, _ := b.call(t, "POST", "/v1/sessions", `{"user":"known"}`); status != 503 || header.Get("Retry-After") == "" {
+	if status, header, _ := b.call(t, "POST", "/v1/sessions", `{"user":"known"}`); status != 503 ||
+		header.Get("Retry-After") == "" {
 		t.Errorf("beyond the limit of sessions: %d", status)
 	}
 	if status, _, _ := b.call(t, "DELETE", "/v1/sessions/current", ""); status != 204 || b.Sessions() != 0 {
@@ -341,7 +375,8 @@ func TestNewRefusesWhatCannotServe(t *testing.T) {
 			t.Error(name)
 		}
 	}
-	if got := fmt.Sprint(New(Config{}, Application{Metadata: &metadata.Application{}})); !strings.Contains(got, "database") {
+	if got := fmt.Sprint(New(Config{}, Application{Metadata: &metadata.Application{}})); !strings.Contains(got,
+		"database") {
 		t.Error(got)
 	}
 }

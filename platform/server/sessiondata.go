@@ -15,7 +15,8 @@ import (
 )
 
 // What a session keeps, as systems of this kind do: clients put the state of their forms there, and the operations
-// the filters and rows of the last lists and the documents last worked with. It is convenience: an operation never fails for it.
+// the filters and rows of the last lists and the documents last worked with. It is convenience: an operation never
+// fails for it.
 const (
 	platformKeys = "platform." // are filled by operations; clients only read them
 	keyRecent    = platformKeys + "recent"
@@ -28,25 +29,37 @@ var plainKey = regexp.MustCompile(keyPattern)
 func (s *Server) dataEndpoints() []Endpoint {
 	const one = "/v1/sessions/current/data/{key}"
 	key := openapi.Parameter{
-		Name: "key", In: "path", Required: true, Description: "of the client's choice; what begins with `" + platformKeys + "` is filled by operations",
-		Schema: &openapi.Schema{Type: "string", Pattern: keyPattern},
+		Name: "key", In: "path", Required: true,
+		Description: "of the client's choice; what begins with `" + platformKeys + "` is filled by operations",
+		Schema:      &openapi.Schema{Type: "string", Pattern: keyPattern},
 	}
-	entry := openapi.Object(openapi.Named[*openapi.Schema]{{Name: "key", Value: openapi.String("")}, {Name: "bytes", Value: openapi.Integer("")}})
+	entry := openapi.Object(openapi.Named[*openapi.Schema]{{Name: "key", Value: openapi.String("")},
+		{Name: "bytes", Value: openapi.Integer("")}})
 	return []Endpoint{{
-		Method: "GET", Path: "/v1/sessions/current", Operation: "session.show", Tag: tagSession, Summary: "Who is logged in, and what the session keeps",
-		Success: []Success{{Status: http.StatusOK, Means: "the session", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
-			{Name: "user", Value: userSchema()}, {Name: "organisation", Value: openapi.UUID("")}, {Name: "data", Value: openapi.Array(entry)},
-		})}}, handle: s.showSession,
+		Method: "GET", Path: "/v1/sessions/current", Operation: "session.show", Tag: tagSession,
+		Summary: "Who is logged in, and what the session keeps",
+		Success: []Success{{Status: http.StatusOK, Means: "the session",
+			Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+				{Name: "user", Value: userSchema()}, {Name: "organisation", Value: openapi.UUID("")},
+				{Name: "data", Value: openapi.Array(entry)},
+			})}}, handle: s.showSession,
 	}, {
-		Method: "GET", Path: one, Operation: "session.data.get", Tag: tagSession, Summary: "Read what the session keeps", Parameters: []openapi.Parameter{key},
-		Success: []Success{{Status: http.StatusOK, Means: "the value as it was put", Schema: &openapi.Schema{}}}, Fails: []string{codeNotFound}, handle: s.getData,
+		Method: "GET", Path: one, Operation: "session.data.get", Tag: tagSession,
+		Summary: "Read what the session keeps", Parameters: []openapi.Parameter{key},
+		Success: []Success{{Status: http.StatusOK, Means: "the value as it was put", Schema: &openapi.Schema{}}},
+		Fails:   []string{codeNotFound}, handle: s.getData,
 	}, {
-		Method: "PUT", Path: one, Operation: "session.data.put", Tag: tagSession, Summary: "Let the session keep a value",
-		Description: "Working data, such as the state of a form: it is gone with the session or the worker. All of it is at most 1 MiB.", Parameters: []openapi.Parameter{key},
-		Body: &openapi.Schema{Description: "any JSON"}, Success: []Success{{Status: http.StatusNoContent, Means: "kept"}}, Fails: []string{codeNoRoom}, handle: s.putData,
+		Method: "PUT", Path: one, Operation: "session.data.put", Tag: tagSession,
+		Summary: "Let the session keep a value",
+		Description: "Working data, such as the state of a form: it is gone with the session or the worker. All of " +
+			"it is at most 1 MiB.", Parameters: []openapi.Parameter{key},
+		Body:    &openapi.Schema{Description: "any JSON"},
+		Success: []Success{{Status: http.StatusNoContent, Means: "kept"}}, Fails: []string{codeNoRoom},
+		handle: s.putData,
 	}, {
-		Method: "DELETE", Path: one, Operation: "session.data.delete", Tag: tagSession, Summary: "Forget a value", Parameters: []openapi.Parameter{key},
-		Success: []Success{{Status: http.StatusNoContent, Means: "forgotten, or never kept"}}, handle: s.deleteData,
+		Method: "DELETE", Path: one, Operation: "session.data.delete", Tag: tagSession, Summary: "Forget a value",
+		Parameters: []openapi.Parameter{key},
+		Success:    []Success{{Status: http.StatusNoContent, Means: "forgotten, or never kept"}}, handle: s.deleteData,
 	}}
 }
 
@@ -55,7 +68,8 @@ func (s *Server) showSession(_ context.Context, r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return encoded(http.StatusOK, map[string]any{"user": shownUser(r.user), "organisation": r.user.Organisation, "data": entries})
+	return encoded(http.StatusOK, map[string]any{"user": shownUser(r.user), "organisation": r.user.Organisation,
+		"data": entries})
 }
 
 func (s *Server) getData(_ context.Context, r *request) (answer, error) {
@@ -78,7 +92,8 @@ func (s *Server) deleteData(_ context.Context, r *request) (answer, error) { ret
 func (s *Server) setData(r *request, value []byte) (answer, error) {
 	key := r.PathValue("key")
 	if !plainKey.MatchString(key) || strings.HasPrefix(key, platformKeys) {
-		return answer{}, &document.Invalid{Field: "key", Reason: "letters, digits, dots and dashes are expected, and no beginning with " + platformKeys}
+		return answer{}, &document.Invalid{Field: "key", Reason: "letters, digits, dots and dashes are expected, " +
+			"and no beginning with " + platformKeys}
 	}
 	return answer{status: http.StatusNoContent}, r.session.Set(key, value)
 }
@@ -128,7 +143,8 @@ func (s *Server) rememberDocument(name string) remember {
 
 // leave counts what there was no room for; the session's figures tell.
 func (s *Server) leave(r *request, key string, value []byte) {
-	if err := r.session.Set(key, value); err != nil && !errors.Is(err, session.ErrNoRoom) && !errors.Is(err, session.ErrDataFull) {
+	if err := r.session.Set(key, value); err != nil && !errors.Is(err, session.ErrNoRoom) &&
+		!errors.Is(err, session.ErrDataFull) {
 		s.log.Warn("session data", "error", err)
 	}
 }

@@ -84,8 +84,10 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 func newTrace(operation string, status int, p phases, cost database.Counters, t *database.Trace, workerCPU any) *trace {
 	result := &trace{
-		Operation: operation, Status: status, TotalMS: milliseconds(p.body + p.queue + p.work), BodyMS: milliseconds(p.body), QueueMS: milliseconds(p.queue),
-		WorkMS: milliseconds(p.work), AcquireMS: milliseconds(t.Acquire), Statements: cost.Statements, RoundTrips: cost.RoundTrips, Retries: cost.Retries,
+		Operation: operation, Status: status, TotalMS: milliseconds(p.body + p.queue + p.work),
+		BodyMS: milliseconds(p.body), QueueMS: milliseconds(p.queue),
+		WorkMS: milliseconds(p.work), AcquireMS: milliseconds(t.Acquire), Statements: cost.Statements,
+		RoundTrips: cost.RoundTrips, Retries: cost.Retries,
 		TempTables: cost.TempTables, WALBytes: unavailable, BackendCPU: unavailable, WorkerCPU: workerCPU,
 	}
 	if t.WALBytes != nil {

@@ -22,8 +22,9 @@ var (
 	ErrNoRoom = errors.New("the worker has no room for more session data")
 )
 
-// data is what one session keeps: form state, last lists, recent documents. It is in memory or, when it was not used for long, in
-// a file. Its mutex is held while the file is written or read; whoever holds one never waits for another.
+// data is what one session keeps: form state, last lists, recent documents. It is in memory or, when it was not used
+// for long, in a file. Its mutex is held while the file is written or read; whoever holds one never waits for
+// another.
 type data struct {
 	mutex  sync.Mutex
 	owner  string

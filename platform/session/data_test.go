@@ -43,19 +43,24 @@ func files(dir string) []string {
 	return names
 }
 
-// Whatever sessions do, each reads what it wrote itself, memory stays within its bound, and files are those of sessions that live.
+// Whatever sessions do, each reads what it wrote itself, memory stays within its bound, and files are those of
+// sessions that live.
 func TestSessionsKeepWhatTheyWere(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(0, 0)
-		s, err := New(Options{Dir: dir, Memory: rapid.Int64Range(0, 6000).Draw(t, "memory") + 1, Now: func() time.Time { return now }})
+		s, err := New(Options{Dir: dir, Memory: rapid.Int64Range(0, 6000).Draw(t, "memory") + 1, Now: func() time.Time {
+			return now
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.End()
 		model := map[*Session]map[string][]byte{}
 		alive := func() []*Session {
-			return slices.SortedFunc(maps.Keys(model), func(a, b *Session) int { return strings.Compare(a.User.Code, b.User.Code) })
+			return slices.SortedFunc(maps.Keys(model), func(a, b *Session) int {
+				return strings.Compare(a.User.Code, b.User.Code)
+			})
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"open": func(t *rapid.T) {
@@ -70,7 +75,8 @@ func TestSessionsKeepWhatTheyWere(t *testing.T) {
 				if len(model) == 0 {
 					t.Skip("nobody")
 				}
-				session, key := rapid.SampledFrom(alive()).Draw(t, "session"), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
+				session := rapid.SampledFrom(alive()).Draw(t, "session")
+				key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
 				value := bytes.Repeat([]byte(session.User.Code), rapid.IntRange(0, 400).Draw(t, "length"))
 				switch err := session.Set(key, value); {
 				case errors.Is(err, ErrNoRoom): // more than all of the memory: nothing was changed
@@ -124,13 +130,15 @@ func TestSessionsKeepWhatTheyWere(t *testing.T) {
 					there += info.Size()
 				}
 				if f.DiskBytes != onDisk || f.DiskBytes != there || f.MemoryBytes != inMemory {
-					t.Fatalf("figures %+v, but sessions have %d in memory and %d on disk, files %d", f, inMemory, onDisk, there)
+					t.Fatalf("figures %+v, but sessions have %d in memory and %d on disk, files %d", f, inMemory,
+						onDisk, there)
 				}
 				for session, want := range model {
 					for _, key := range []string{"a", "b", "c"} {
 						got, found, err := session.Get(key)
 						if _, known := want[key]; err != nil || found != known || !bytes.Equal(got, want[key]) {
-							t.Fatalf("%s of %s: %q, %v, %v; want %q", key, session.User.Code, got, found, err, want[key])
+							t.Fatalf("%s of %s: %q, %v, %v; want %q", key, session.User.Code, got, found, err,
+								want[key])
 						}
 					}
 				}
@@ -169,7 +177,8 @@ func TestSessionsOfManyAtOnce(t *testing.T) {
 		}()
 	}
 	group.Wait()
-	if f := s.Figures(); f.Spills == 0 || f.Reads == 0 || f.SpillTime == 0 || f.Lost > 0 || f.MemoryBytes > f.MemoryMax {
+	if f := s.Figures(); f.Spills == 0 || f.Reads == 0 || f.SpillTime == 0 || f.Lost > 0 ||
+		f.MemoryBytes > f.MemoryMax {
 		t.Errorf("%+v", f)
 	}
 }
@@ -194,7 +203,8 @@ func TestDataOfASessionIsBounded(t *testing.T) {
 
 // A disk that takes nothing: what fits into memory stays, more is refused, nothing is lost, and with room it goes on.
 func TestWithoutADisk(t *testing.T) {
-	for name, o := range map[string]Options{"None": {Memory: 10_000}, "Broken": {Memory: 10_000, Dir: t.TempDir()}, "Full": {Memory: 10_000, Dir: t.TempDir()}} {
+	for name, o := range map[string]Options{"None": {Memory: 10_000}, "Broken": {Memory: 10_000, Dir: t.TempDir()},
+		"Full": {Memory: 10_000, Dir: t.TempDir()}} {
 		t.Run(name, func(t *testing.T) {
 			s := sessions(t, o)
 			repair := func() {}
@@ -244,7 +254,9 @@ func TestFilesAreNotTrusted(t *testing.T) {
 		t.Fatal("nothing was spilled")
 	}
 	t.Run("AnotherSessions", func(t *testing.T) {
-		alien, err := s.store.folder.write("somebody", map[string][]byte{"k": []byte("secret")}, func(int64) bool { return true })
+		alien, err := s.store.folder.write("somebody", map[string][]byte{"k": []byte("secret")}, func(int64) bool {
+			return true
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

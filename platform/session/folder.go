@@ -16,20 +16,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A worker keeps its files in a folder of its own, which holds a marker that the worker has locked for as long as it lives:
+// A worker keeps its files in a folder of its own, which holds a marker that the worker has locked for as long as it
+// lives:
 //
 //	DIR/worker-4711-…/plimsoll-sessions.json   locked
 //	DIR/worker-4711-…/17.data                  what one session keeps
 //
-// Nothing in it outlives the worker: it is removed at the end, and what a killed worker has left is removed when the next one
-// starts. Only folders with our marker, and in them only our files, are ever removed.
+// Nothing in it outlives the worker: it is removed at the end, and what a killed worker has left is removed when the
+// next one starts. Only folders with our marker, and in them only our files, are ever removed.
 const (
 	marker       = "plimsoll-sessions.json"
 	folderPrefix = "worker-"
 	fileSuffix   = ".data"
 )
 
-var errDiskFull = errors.New("the files of session data are as large as they may be")
+var errDiskFull = errors.New("session data has reached its limit on disk")
 
 type folder struct {
 	path string
@@ -157,6 +158,6 @@ func (f *file) read(owner string) (map[string][]byte, error) {
 
 func (f *file) remove() {
 	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		os.Truncate(f.path, 0)
+		_ = os.Truncate(f.path, 0)
 	}
 }

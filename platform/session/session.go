@@ -1,6 +1,6 @@
-// Package session owns who is logged in to this worker, and what each session keeps: a bounded number of sessions, each
-// known by a random token and ended when it was idle for long, with working data in bounded memory and, behind it, in files
-// that do not outlive the worker.
+// Package session owns who is logged in to this worker, and what each session keeps: a bounded number of sessions,
+// each known by a random token and ended when it was idle for long, with working data in bounded memory and, behind
+// it, in files that do not outlive the worker.
 //
 //	         Set, Get                 memory is full, unused longest
 //	(none) ───────────▶ in memory ───────────────────────────────────▶ in a file
@@ -30,8 +30,18 @@ const (
 	tokenBytes  = 24
 )
 
-// ErrFull means that the worker holds as many sessions as it may, and none is idle.
-var ErrFull = errors.New("too many sessions")
+var (
+	// ErrFull means that the worker holds as many sessions as it may, and none is idle.
+	ErrFull = errors.New("too many sessions")
+	// ErrShare means that one owner holds as many of them as it may.
+	ErrShare = errors.New("too many sessions of one address or user")
+)
+
+// Share of the sessions: those that are opened under one name, and how many there may be. No name, or 0, is no limit.
+type Share struct {
+	Name string
+	Most int
+}
 
 // User is whose session it is. Everything the session sees and writes belongs to the organisation.
 type User struct {
@@ -61,6 +71,7 @@ type Sessions struct {
 	mutex   sync.Mutex
 	known   map[string]*list.Element
 	used    *list.List // of *Session, longest idle first
+	shares  map[string]int
 }
 
 // Session is one login.
@@ -68,6 +79,7 @@ type Session struct {
 	User  User
 	token string
 	used  time.Time // guarded by the mutex of Sessions
+	under []string  // names of its shares
 	store *store
 	data  data
 }
@@ -96,11 +108,12 @@ func New(o Options) (*Sessions, error) {
 			return nil, err
 		}
 	}
-	return &Sessions{options: o, store: st, known: map[string]*list.Element{}, used: list.New()}, nil
+	return &Sessions{options: o, store: st, known: map[string]*list.Element{}, used: list.New(),
+		shares: map[string]int{}}, nil
 }
 
-// Open starts a session and returns its token.
-func (s *Sessions) Open(user User) (string, error) {
+// Open starts a session, unless a share of it is used up, and returns its token.
+func (s *Sessions) Open(user User, of ...Share) (string, error) {
 	random := make([]byte, tokenBytes)
 	rand.Read(random) // never fails
 	token := base64.RawURLEncoding.EncodeToString(random)
@@ -110,8 +123,22 @@ func (s *Sessions) Open(user User) (string, error) {
 	if len(s.known) >= s.options.Max {
 		return "", ErrFull
 	}
+	var under []string
+	for _, share := range of {
+		if share.Name == "" {
+			continue
+		}
+		if share.Most > 0 && s.shares[share.Name] >= share.Most {
+			return "", ErrShare
+		}
+		under = append(under, share.Name)
+	}
+	for _, name := range under {
+		s.shares[name]++
+	}
 	owner := sha256.Sum256([]byte(token)) // the token itself goes to no file
-	opened := &Session{User: user, token: token, used: s.options.Now(), store: s.store, data: data{owner: hex.EncodeToString(owner[:])}}
+	opened := &Session{User: user, token: token, used: s.options.Now(), store: s.store, under: under,
+		data: data{owner: hex.EncodeToString(owner[:])}}
 	s.known[token] = s.used.PushBack(opened)
 	return token, nil
 }
@@ -175,7 +202,7 @@ func (s *Sessions) Sweep() int {
 // End ends all sessions and removes their files.
 func (s *Sessions) End() {
 	s.mutex.Lock()
-	s.known, s.used = map[string]*list.Element{}, list.New()
+	s.known, s.used, s.shares = map[string]*list.Element{}, list.New(), map[string]int{}
 	s.mutex.Unlock()
 	if s.store.folder != nil {
 		s.store.folder.close()
@@ -186,5 +213,10 @@ func (s *Sessions) remove(e *list.Element) *Session {
 	removed := e.Value.(*Session)
 	delete(s.known, removed.token)
 	s.used.Remove(e)
+	for _, name := range removed.under {
+		if s.shares[name]--; s.shares[name] <= 0 {
+			delete(s.shares, name)
+		}
+	}
 	return removed
 }

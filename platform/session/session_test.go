@@ -51,3 +51,37 @@ func TestSessions(t *testing.T) {
 		}
 	})
 }
+
+func TestSharesAreBounded(t *testing.T) {
+	now := time.Unix(0, 0)
+	s := sessions(t, Options{Now: func() time.Time { return now }})
+	address, user := Share{"address", 3}, Share{"user", 2}
+	must := func(want error, of ...Share) (token string) {
+		t.Helper()
+		token, err := s.Open(User{}, of...)
+		if !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+		return token
+	}
+	first := must(nil, address, user)
+	must(nil, address, user)
+	must(ErrShare, address, user)
+	must(nil, address)
+	must(ErrShare, address)
+	must(nil) // others are not kept from it
+	closed, _ := s.Find(first)
+	s.Close(closed)
+	must(nil, address, user)
+	now = now.Add(IdleDefault + time.Second)
+	must(nil, address, user)
+	must(nil, address, user)
+	must(ErrShare, user)
+	if len(s.shares) != 2 {
+		t.Errorf("shares %v", s.shares)
+	}
+	now = now.Add(IdleDefault + time.Second)
+	if s.Sweep(); len(s.shares) != 0 {
+		t.Errorf("kept for nobody: %v", s.shares)
+	}
+}

@@ -1,10 +1,10 @@
-// Package shape owns the three shapes of an application: what of its talk with the database changes from one to another, and
-// nothing else does. All of them make the same books and may serve one database side by side.
+// Package shape owns the three shapes of an application: how it talks to the database, and nothing else. All make the
+// same books and may serve one database side by side.
 //
-//	classic  as such platforms are before they are tuned: temp tables per posting, one row per statement and round trip,
-//	         a small pool of temp tables, one fixed lifetime of connections, every temp table truncated
-//	tuned    classic with four tweaks, each switchable alone: a large pool (C13), random lifetimes (C14), empty temp tables
-//	         not truncated (C15), statements in chains (C16)
+//	classic  as such platforms are before they are tuned: temp tables per posting, one row per statement and round
+//	         trip, a small pool of temp tables, one fixed lifetime of connections, every temp table truncated
+//	tuned    classic with four tweaks, each switchable alone: a large pool (C13), random lifetimes (C14), empty temp
+//	         tables not truncated (C15), statements in chains (C16)
 //	lean     no temp table on the way of a posting: arrays, sets, differences, few round trips
 package shape
 
@@ -29,23 +29,23 @@ const (
 	Default = Lean
 )
 
-// Names of all, from the slowest on.
+// Names of all, slowest first.
 var Names = []Name{Classic, Tuned, Lean}
 
-// Of the classic shape.
+// Values of the classic shape.
 const (
 	ClassicTempPool = 50
 	ClassicChain    = 1
 )
 
-// What the tweaks of Tuned are, for who wants one of them alone. Its clearing is temptable.Ask.
+// Tweaks of Tuned, for callers who want one of them alone. Its clearing is temptable.Ask.
 const (
 	TempPoolTweak = temptable.MaxDefault
 	LifetimeTweak = database.LifetimeJitterDefault
 	ChainTweak    = database.ChainDefault
 )
 
-// Tweaks of a shape; what is zero is as the shape has it.
+// Tweaks of a shape; zero values keep the shape's own.
 type Tweaks struct {
 	TempPool int                // temp tables kept by a connection (C13)
 	Lifetime time.Duration      // of a connection, without its random part
@@ -54,15 +54,15 @@ type Tweaks struct {
 	Chain    int                // statements in a round trip (C16)
 }
 
-// Shape is what a worker is told.
+// Shape configures a worker.
 type Shape struct {
 	Name    Name
 	Posting posting.Strategy
 	tweaks  Tweaks // all of them
-	own     Tweaks // of the shape, before it was tweaked
+	own     Tweaks // of the shape itself
 }
 
-// New makes a shape with some of it tweaked. The empty name means Default.
+// New makes a shape with some tweaks. The empty name means Default.
 func New(name Name, with Tweaks) (Shape, error) {
 	s := Shape{Name: name, Posting: posting.Classic}
 	switch name {
@@ -76,13 +76,13 @@ func New(name Name, with Tweaks) (Shape, error) {
 	default:
 		return Shape{}, fmt.Errorf("no shape %q: %s", name, list(Names))
 	}
-	s.tweaks = s.own.with(with)
+	s.tweaks = s.own.merged(with)
 	return s, nil
 }
 
 var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, temptable.Known, ChainTweak}
 
-func (t Tweaks) with(other Tweaks) Tweaks {
+func (t Tweaks) merged(other Tweaks) Tweaks {
 	set(&t.TempPool, other.TempPool)
 	set(&t.Lifetime, other.Lifetime)
 	set(&t.Jitter, other.Jitter)
@@ -98,18 +98,18 @@ func set[T comparable](value *T, to T) {
 	}
 }
 
-// Options fills in what of a database's options makes the shape.
+// Options sets the database options of the shape.
 func (s Shape) Options(o database.Options) database.Options {
 	o.TempTables = temptable.Options{Max: s.tweaks.TempPool, Clearing: s.tweaks.Clearing}
 	o.Lifetime.AtLeast, o.Lifetime.Jitter = s.tweaks.Lifetime, s.tweaks.Jitter
 	if s.tweaks.Jitter == database.Never {
-		o.Lifetime.EvictStep = database.Never // connections that all end at once end at once
+		o.Lifetime.EvictStep = database.Never // connections that end together should drop their tables together
 	}
 	o.Chain = s.tweaks.Chain
 	return o
 }
 
-// String is the name and what differs from it: "classic, chains of 100".
+// String is the name and its tweaks: "classic, chains of 100".
 func (s Shape) String() string {
 	parts := []string{string(s.Name)}
 	add := func(differs bool, format string, args ...any) {

@@ -32,11 +32,20 @@ func TestEachTweakIsSwitchedAlone(t *testing.T) {
 		change func(*database.Options)
 	}{
 		"classic": {Tweaks{}, func(*database.Options) {}},
-		"classic, 2000 temp tables per connection":     {Tweaks{TempPool: 2000}, func(o *database.Options) { o.TempTables.Max = 2000 }},
-		"classic, lifetimes random by 30m0s":           {Tweaks{Jitter: 30 * time.Minute}, func(o *database.Options) { o.Lifetime.Jitter, o.Lifetime.EvictStep = 30*time.Minute, 0 }},
-		"classic, temp tables cleared by ask":          {Tweaks{Clearing: temptable.Ask}, func(o *database.Options) { o.TempTables.Clearing = temptable.Ask }},
-		"classic, chains of 100":                       {Tweaks{Chain: 100}, func(o *database.Options) { o.Chain = 100 }},
-		"classic, connections live 1m0s, chains of 10": {Tweaks{Lifetime: time.Minute, Chain: 10}, func(o *database.Options) { o.Lifetime.AtLeast, o.Chain = time.Minute, 10 }},
+		"classic, 2000 temp tables per connection": {Tweaks{TempPool: 2000},
+			func(o *database.Options) { o.TempTables.Max = 2000 }},
+		"classic, lifetimes random by 30m0s": {Tweaks{Jitter: 30 * time.Minute}, func(o *database.Options) {
+			o.Lifetime.Jitter = 30 * time.Minute
+			o.Lifetime.EvictStep = 0
+		}},
+		"classic, temp tables cleared by ask": {Tweaks{Clearing: temptable.Ask},
+			func(o *database.Options) { o.TempTables.Clearing = temptable.Ask }},
+		"classic, chains of 100": {Tweaks{Chain: 100}, func(o *database.Options) { o.Chain = 100 }},
+		"classic, connections live 1m0s, chains of 10": {Tweaks{Lifetime: time.Minute, Chain: 10},
+			func(o *database.Options) {
+				o.Lifetime.AtLeast = time.Minute
+				o.Chain = 10
+			}},
 	} {
 		s, want := made(t, Classic, c.with), classic
 		c.change(&want)
@@ -53,7 +62,8 @@ func TestAllTweaksTogetherAreTuned(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	back := made(t, Tuned, Tweaks{Jitter: database.Never})
-	if o := back.Options(database.Options{Connections: 7}); o.Lifetime.EvictStep != database.Never || o.Connections != 7 || back.String() != "tuned, fixed lifetimes" {
+	if o := back.Options(database.Options{Connections: 7}); o.Lifetime.EvictStep != database.Never ||
+		o.Connections != 7 || back.String() != "tuned, fixed lifetimes" {
 		t.Errorf("%s %+v", back, o)
 	}
 }

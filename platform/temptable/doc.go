@@ -1,9 +1,8 @@
-// Package temptable owns the temp tables of one connection: which exist, who has
-// which, what is in them, and how all that follows the transaction.
+// Package temptable tracks the temp tables of one connection: which exist, which are lent, what they contain, and how
+// all that follows the transaction.
 //
-// A table is known by its structure (columns, types, index), so that a query that
-// needs the same structure again gets a table that is there already, under the same
-// name: statement caches, here and on the server, do not grow.
+// A table is identified by its structure (columns, types, index): a query that needs the same structure again gets an
+// existing table of the same name, so statement caches, here and on the server, do not grow.
 //
 //	           Lend, none free                    Lend                 Filled, Touched
 //	missing ───── CREATE ─────▶ lent, empty ◀──────────── free, empty
@@ -11,12 +10,11 @@
 //	   │                            │ │ └─ Filled, Touched ─▶ lent, rows or unknown
 //	   │                     Return │                             │ Return
 //	   │                            └───── known empty: skip ─────┤
-//	   │                                                          ├─ known rows, or mode always: TRUNCATE ─▶ free, empty
+//	   │                                                          ├─ known rows, or always: TRUNCATE ─▶ free, empty
 //	   │                                                          └─ unknown: SELECT 1 … LIMIT 1 ─▶ TRUNCATE or skip
 //	   └──────── DROP: the cap is reached and this free table was used longest ago
 //
-// Every change above is written down before it is made, because on the server it is part
-// of a transaction:
+// Every change above is logged before it is made, because on the server it is part of a transaction:
 //
 //	Committed            the notes are thrown away: it is so
 //	RolledBack           the notes are undone, newest first: a table created in the
@@ -27,6 +25,6 @@
 //	                     came through): before the next use the server is asked what exists
 //	(connection lost)    the pool is kept with the connection and dies with it
 //
-// The pool says what to send and is told what came of it; it talks to no server itself.
-// Work of platform/database does, and is how others use it.
+// The pool says what to send and receives the results; it does not talk to a server itself. platform/database's Work
+// does, and is the interface for other packages.
 package temptable

@@ -1,6 +1,6 @@
 package temptable
 
-// note is a change as it can be undone.
+// note is a change that can be undone.
 type note struct {
 	table  *Table
 	before state
@@ -9,7 +9,7 @@ type note struct {
 // mark is a savepoint.
 type mark struct {
 	name string
-	at   int // notes there were
+	at   int // number of notes at that time
 }
 
 func (p *Pool) note(t *Table, after state) {
@@ -43,7 +43,7 @@ func (p *Pool) undo(down int) {
 	}
 }
 
-// end of the transaction. Only a transaction that created or dropped has something to forget.
+// end of the transaction. Only a transaction that created or dropped tables has something to forget.
 func (p *Pool) end() {
 	p.notes, p.marks = p.notes[:0], nil
 	if p.size != len(p.tables) {
@@ -57,7 +57,7 @@ func (p *Pool) Committed() {
 	p.shaken = false
 }
 
-// RolledBack follows ROLLBACK of the transaction, by whomever.
+// RolledBack follows ROLLBACK of the transaction, whoever sent it.
 func (p *Pool) RolledBack() {
 	p.undo(0)
 	p.end()
@@ -68,19 +68,19 @@ func (p *Pool) RolledBack() {
 // Savepoint follows SAVEPOINT.
 func (p *Pool) Savepoint(name string) { p.marks = append(p.marks, mark{name, len(p.notes)}) }
 
-// RolledBackTo follows ROLLBACK TO: the savepoint stays, later ones are gone. Tables are lent as they
-// were then: what was lent since is no more, what was given back since is lent again, with its rows.
+// RolledBackTo follows ROLLBACK TO: the savepoint stays, later ones are gone. Tables are lent as they were then: later
+// loans are undone, and later returns too, with the rows.
 func (p *Pool) RolledBackTo(name string) {
 	i := p.find(name)
 	if i < 0 {
-		return // the server will have said so
+		return // the server will have reported it
 	}
 	p.marks = p.marks[:i+1]
 	p.undo(p.marks[i].at)
 	p.doubtful = p.doubtful || p.shaken
 }
 
-// Released follows RELEASE: the savepoint and later ones are gone, what was done since stays.
+// Released follows RELEASE: the savepoint and later ones are gone, the changes since then stay.
 func (p *Pool) Released(name string) {
 	if i := p.find(name); i >= 0 {
 		p.marks = p.marks[:i]
@@ -96,17 +96,18 @@ func (p *Pool) find(name string) int {
 	return -1
 }
 
-// Doubt says that something happened which the pool did not see.
+// Doubt says that something happened that the pool did not see.
 func (p *Pool) Doubt() { p.doubtful, p.shaken = true, true }
 
-// Doubtful says that the server must be asked before the next use: send TruthSQL and tell Believe.
+// Doubtful says that the server must be asked before the next use: send TruthSQL and pass the result to Believe.
 func (p *Pool) Doubtful() bool { return p.doubtful }
 
 // TruthSQL lists the tables of the pool that this session has.
-const TruthSQL = `SELECT relname::text FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relname ^@ '` + Prefix + `' AND relkind = 'r'`
+const TruthSQL = `SELECT relname::text FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relname ^@ '` +
+	Prefix + `' AND relkind = 'r'`
 
-// Believe takes the server's word for what exists. What is in those tables is not known then, and
-// one that is in use stays in use while it exists.
+// Believe adopts the server's list of existing tables. Their content is then unknown; a table in use stays in use if it
+// exists.
 func (p *Pool) Believe(relations []string) {
 	there := map[string]bool{}
 	for _, name := range relations {

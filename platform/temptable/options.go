@@ -2,7 +2,7 @@ package temptable
 
 import "fmt"
 
-// Max tables of one connection.
+// Maximum number of tables per connection.
 const (
 	MaxDefault = 2000
 	MaxMin     = 1
@@ -12,10 +12,10 @@ const (
 type Clearing string
 
 const (
-	// Known truncates only what has rows: the pool knows that from the counts of what it was told to fill, and asks the
-	// server where it does not know. The default.
+	// Known truncates only tables with rows: the pool knows that from counted fills, and asks the server otherwise. The
+	// default.
 	Known Clearing = "known"
-	// Ask sends SELECT 1 … LIMIT 1 for every table and truncates those that have a row.
+	// Ask sends SELECT 1 … LIMIT 1 for every table and truncates those with a row.
 	Ask Clearing = "ask"
 	// Always truncates every table, empty or not.
 	Always Clearing = "always"
@@ -23,14 +23,14 @@ const (
 
 // Options of the pool of a connection.
 type Options struct {
-	// Max tables kept; beyond it the one used longest ago is dropped. Tables in use are never dropped, so a
-	// unit of work that needs more than Max at once gets them. Defaults to MaxDefault.
+	// Max tables are kept; beyond it the least recently used one is dropped. Tables in use are never dropped, so a unit
+	// of work may exceed Max. Defaults to MaxDefault.
 	Max int
 	// Clearing defaults to Known.
 	Clearing Clearing
 }
 
-// WithDefaults fills in what is not said.
+// WithDefaults fills in defaults.
 func (o Options) WithDefaults() Options {
 	if o.Max == 0 {
 		o.Max = MaxDefault
@@ -41,7 +41,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Check refuses what can't be.
+// Check rejects impossible values.
 func (o Options) Check() error {
 	switch {
 	case o.Max < MaxMin:
@@ -52,7 +52,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Counters of what was done with temp tables. They count work, so a rollback takes nothing back.
+// Counters of the work with temp tables; a rollback subtracts nothing.
 type Counters struct {
 	Created   int64 `json:"created"`
 	Reused    int64 `json:"reused"`
@@ -60,8 +60,8 @@ type Counters struct {
 	Truncates int64 `json:"truncates"`
 	Skipped   int64 `json:"skipped_truncates"` // the table was empty
 	Probes    int64 `json:"probes"`            // SELECT 1 … LIMIT 1
-	Returned  int64 `json:"returned"`          // at the end of their use, not by a rollback
-	Empty     int64 `json:"empty"`             // of these, for all that is known
+	Returned  int64 `json:"returned"`          // after their use, not by a rollback
+	Empty     int64 `json:"empty"`             // of these, as far as known
 }
 
 // Add sums two.
@@ -76,16 +76,17 @@ func (c *Counters) Add(other Counters) {
 	c.Empty += other.Empty
 }
 
-// Times multiplies; by -1 it makes of Add a difference.
+// Times multiplies; with -1, Add subtracts.
 func (c Counters) Times(n int64) Counters {
-	return Counters{c.Created * n, c.Reused * n, c.Dropped * n, c.Truncates * n, c.Skipped * n, c.Probes * n, c.Returned * n, c.Empty * n}
+	return Counters{c.Created * n, c.Reused * n, c.Dropped * n, c.Truncates * n, c.Skipped * n, c.Probes * n,
+		c.Returned * n, c.Empty * n}
 }
 
-// Used is how often a table was asked for.
+// Used is how often a table was requested.
 func (c Counters) Used() int64 { return c.Created + c.Reused }
 
-// EmptyShare of the tables that were given back, 0..1. What another statement than a counted one may have written into, and nobody
-// looked into, counts as filled.
+// EmptyShare is the share of returned tables that were empty, 0..1. A table that an uncounted statement may have
+// written to, and that was not examined, counts as filled.
 func (c Counters) EmptyShare() float64 {
 	if c.Returned == 0 {
 		return 0

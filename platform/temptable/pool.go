@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Pool is the belief about the temp tables of one connection. Not for concurrent use.
+// Pool is the assumed state of the temp tables of one connection. Not for concurrent use.
 type Pool struct {
 	options  Options
-	tables   map[string]*Table   // by relation; those with exists false are only in the notes
+	tables   map[string]*Table   // by relation; those that do not exist are only in the notes
 	families map[string][]*Table // by hash of the structure, by ordinal
 	size     int                 // tables that exist
 	lent     map[*Table]struct{}
@@ -18,13 +18,14 @@ type Pool struct {
 	notes    []note
 	marks    []mark
 	doubtful bool // the server must be asked
-	shaken   bool // doubt arose in this transaction: its rollback brings it back
+	shaken   bool // doubt arose in this transaction: its rollback restores it
 	Counters Counters
 }
 
-// NewPool is the pool of a connection that has no temp tables yet.
+// NewPool is the pool of a connection without temp tables.
 func NewPool(options Options) *Pool {
-	return &Pool{options: options.WithDefaults(), tables: map[string]*Table{}, families: map[string][]*Table{}, lent: map[*Table]struct{}{}}
+	return &Pool{options: options.WithDefaults(), tables: map[string]*Table{}, families: map[string][]*Table{},
+		lent: map[*Table]struct{}{}}
 }
 
 // Size is how many tables exist.
@@ -57,13 +58,13 @@ func (p *Pool) Lent() []*Table {
 	return slices.SortedFunc(maps.Keys(p.lent), byName)
 }
 
-// Orders are statements to be carried out, in order, before a lent table is used.
+// Orders are statements to be executed, in order, before a lent table is used.
 type Orders struct {
 	DDL   []string // DROP and CREATE: text that is sent once
-	Clear []*Table // tables that somebody left rows in
+	Clear []*Table // tables with leftover rows
 }
 
-// Lend gives a table of each structure and adds what must be sent first to the orders.
+// Lend returns a table of each structure, and adds the statements that must be sent first to the orders.
 func (p *Pool) Lend(structures []Structure) (lent []*Table, orders Orders) {
 	for _, s := range structures {
 		t := p.free(s)
@@ -96,7 +97,7 @@ func (p *Pool) free(s Structure) *Table {
 
 func (p *Pool) create(s Structure, orders *Orders) *Table {
 	if p.size >= p.options.Max {
-		// a table that is to be cleared in the same breath is lent by now, and so is never the oldest
+		// a table that is cleared in the same flush is lent already, and so is never the oldest
 		if oldest := p.oldest(); oldest != nil {
 			orders.DDL = append(orders.DDL, p.drop(oldest))
 		}
@@ -107,7 +108,7 @@ func (p *Pool) create(s Structure, orders *Orders) *Table {
 	return t
 }
 
-// vacant is the lowest ordinal of which no table exists.
+// vacant is the lowest ordinal without a table.
 func (p *Pool) vacant(hash string) *Table {
 	ordinal := 1
 	for _, t := range p.families[hash] {
@@ -130,7 +131,7 @@ func (p *Pool) enter(hash string, ordinal int) *Table {
 	return t
 }
 
-// oldest free table. A walk over all is microseconds beside the DROP that follows.
+// oldest free table. Walking over all takes microseconds, little beside the DROP that follows.
 func (p *Pool) oldest() (oldest *Table) {
 	for _, t := range p.tables {
 		if t.exists && !t.lent && (oldest == nil || t.used < oldest.used) {
@@ -146,8 +147,8 @@ func (p *Pool) drop(t *Table) string {
 	return "DROP TABLE " + t.Name()
 }
 
-// Evict drops up to n free tables, those used longest ago first: how a connection that is to be closed gets
-// rid of its tables in small steps.
+// Evict drops up to n free tables, least recently used first: this is how a connection that will be closed gets rid of
+// its tables in small steps.
 func (p *Pool) Evict(n int) (ddl []string) {
 	for len(ddl) < n {
 		t := p.oldest()
@@ -159,10 +160,10 @@ func (p *Pool) Evict(n int) (ddl []string) {
 	return ddl
 }
 
-// Excess is how many tables beyond the cap could be dropped now.
+// Excess is how many tables beyond the maximum could be dropped now.
 func (p *Pool) Excess() int { return max(0, p.size-p.options.Max) }
 
-// Filling says that rows are on their way into a lent table; Filled, how many came.
+// Filling says that rows are being sent to a lent table; Filled, how many arrived.
 func (p *Pool) Filling(t *Table) {
 	s := t.state
 	s.pending++
@@ -177,8 +178,8 @@ func (p *Pool) Filled(t *Table, rows int64) {
 	p.note(t, s)
 }
 
-// Touched is told the text of statements: the lent tables that it may write into may have rows from now on. What a
-// function writes is not seen in the text. The table that a Filling counts is left out; it may be nil.
+// Touched receives the text of statements: lent tables that it may write to may have rows from now on. Writes inside
+// functions are not visible in the text. The table counted by Filling is excluded; it may be nil.
 func (p *Pool) Touched(sql string, counted *Table) {
 	for from := 0; ; {
 		at := strings.Index(sql[from:], Prefix)
@@ -196,7 +197,8 @@ func (p *Pool) Touched(sql string, counted *Table) {
 	}
 }
 
-// reads: what is named at this place stands behind FROM or JOIN, and not behind DELETE FROM. Anything else, a comment too, is not sure.
+// reads: the name at this position follows FROM or JOIN, but not DELETE FROM. In all other cases, comments included, it
+// may be written.
 func reads(sql string, at int) bool {
 	words := strings.Fields(strings.ToLower(strings.TrimSuffix(sql[:at], Schema+".")))
 	if n := len(words); n == 0 || strings.Contains(sql, "/*") || strings.Contains(sql, "--") {
@@ -206,16 +208,16 @@ func reads(sql string, at int) bool {
 	}
 }
 
-// Step is what is to be done with a table that is given back.
+// Step is what to do with a returned table.
 type Step int
 
 const (
 	Skip     Step = iota // it is empty
-	Truncate             // it has rows, or nobody looks
+	Truncate             // it has rows, or nobody checks
 	Probe                // ask the server, then Return again with Emptied or Found
 )
 
-// Return says what has to be sent for a table whose use has ended. With Skip and Truncate it is free from now on.
+// Return says what must be sent for a table whose use has ended. With Skip and Truncate it is free from now on.
 func (p *Pool) Return(t *Table) Step {
 	if !t.lent {
 		return Skip
@@ -243,7 +245,7 @@ func (p *Pool) returned(empty bool) {
 	}
 }
 
-// Probed is told what a probe found.
+// Probed receives the result of a probe.
 func (p *Pool) Probed(t *Table, hasRow bool) Step {
 	p.returned(!hasRow)
 	if hasRow {
@@ -271,7 +273,7 @@ func (p *Pool) Abandon() {
 	}
 }
 
-// forget removes what neither exists nor is in the notes.
+// forget removes tables that neither exist nor are in the notes.
 func (p *Pool) forget() {
 	maps.DeleteFunc(p.tables, func(_ string, t *Table) bool { return !t.exists })
 	for hash, family := range p.families {

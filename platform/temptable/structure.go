@@ -13,19 +13,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Schema is by which a session names its own temp tables.
+// Schema is the schema name for a session's own temp tables.
 const Schema = "pg_temp"
 
 // Prefix of the names of all tables of the pool.
 const Prefix = "tt_"
 
-// hashDigits of the structure are in a name: 64 bits, so that two structures do not meet.
+// hashDigits of the structure are in a name: 64 bits, so that structures do not collide.
 const hashDigits = 16
 
 // Column of a temp table.
 type Column struct{ Name, Type string }
 
-// Structure is what tells one kind of temp table from another.
+// Structure identifies a kind of temp table.
 type Structure struct {
 	columns string // "a" int8, "b" text
 	index   string // "a", or empty
@@ -35,7 +35,7 @@ type Structure struct {
 // A type as PostgreSQL writes it: int8, numeric(15,2), timestamp with time zone, public.mchar(20), text[].
 var typeName = regexp.MustCompile(`^[a-z_][a-z0-9_. ]*(\([0-9]+(, ?[0-9]+)?\))?[a-z ]*(\[\])?$`)
 
-// Define makes a structure; the index, when there is one, is over its columns in this order.
+// Define makes a structure; the index, if any, is on its columns in this order.
 func Define(columns []Column, index ...string) (Structure, error) {
 	if len(columns) == 0 {
 		return Structure{}, errors.New("define temp table: no columns")
@@ -51,7 +51,7 @@ func Define(columns []Column, index ...string) (Structure, error) {
 	var indexed []string
 	for _, name := range index {
 		if !slices.Contains(names, name) {
-			return Structure{}, fmt.Errorf("define temp table: the index wants column %q, which is not there", name)
+			return Structure{}, fmt.Errorf("define temp table: the index needs column %q, which does not exist", name)
 		}
 		indexed = append(indexed, pgx.Identifier{name}.Sanitize())
 	}
@@ -61,7 +61,7 @@ func Define(columns []Column, index ...string) (Structure, error) {
 	return s, nil
 }
 
-// MustDefine is Define for structures that are written in the program.
+// MustDefine is Define for structures written in the program.
 func MustDefine(columns []Column, index ...string) Structure {
 	s, err := Define(columns, index...)
 	if err != nil {
@@ -70,7 +70,7 @@ func MustDefine(columns []Column, index ...string) Structure {
 	return s
 }
 
-// create is what makes the table.
+// create is the DDL of the table.
 func (t *Table) create(s Structure) []string {
 	ddl := []string{"CREATE TEMP TABLE " + t.relation + " (" + s.columns + ")"}
 	if s.index != "" {
@@ -81,12 +81,12 @@ func (t *Table) create(s Structure) []string {
 
 func relation(hash string, ordinal int) string { return Prefix + hash + "_" + strconv.Itoa(ordinal) }
 
-// mentioned is a name of ours at the start of a text.
+// mentioned is one of our names at the start of a text.
 var mentioned = regexp.MustCompile(`^` + Prefix + `[0-9a-f]{16}_[0-9]+`)
 
 var relationName = regexp.MustCompile(`^` + Prefix + `([0-9a-f]{16})_([0-9]+)$`)
 
-// parse takes a name of ours apart; another name is not ours.
+// parse splits one of our names; false for other names.
 func parse(relation string) (hash string, ordinal int, ours bool) {
 	found := relationName.FindStringSubmatch(relation)
 	if found == nil {

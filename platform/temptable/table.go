@@ -9,22 +9,22 @@ type Table struct {
 	state
 }
 
-// state is what a rollback takes back.
+// state is what a rollback restores.
 type state struct {
 	exists  bool
 	lent    bool
-	touched bool  // written by somebody who did not say how many rows
-	pending int   // fills whose result is not known yet
+	touched bool  // written to by an uncounted statement
+	pending int   // fills without a result yet
 	rows    int64 // counted
 }
 
 // Name in SQL text: pg_temp.tt_…, the same for the same structure.
 func (t *Table) Name() string { return Schema + "." + t.relation }
 
-// Rows that are in it, or false where nobody knows.
+// Rows in the table, or false if unknown.
 func (t *Table) Rows() (n int64, known bool) { return t.rows, !t.touched && t.pending == 0 }
 
-// full or empty for sure.
+// full or empty for certain.
 func (t *Table) empty() bool {
 	n, known := t.Rows()
 	return known && n == 0

@@ -1,5 +1,4 @@
-// Package tomlfile owns reading TOML with the line of every key, so that what is
-// wrong with a value can be said with file and line.
+// Package tomlfile reads TOML with the line of every key, so that errors can name file and line.
 package tomlfile
 
 import (
@@ -13,10 +12,10 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// File is what a TOML file says, key by key.
+// File is the content of a TOML file, key by key.
 type File struct {
 	Path    string
-	Entries []Entry // in the file's order, a table before what it holds
+	Entries []Entry // in the file's order, a table before its content
 }
 
 // Entry is a key with its value.
@@ -99,7 +98,7 @@ func take(md *toml.MetaData, key toml.Key, p toml.Primitive, found map[string]En
 	err := md.PrimitiveDecode(p, &l)
 	var at toml.ParseError
 	if !errors.As(err, &at) || at.Message != errLocated.Error() {
-		return fmt.Errorf("locate key %s: %v", key, err)
+		return fmt.Errorf("locate key %s: %w", key, err)
 	}
 	_, table := l.raw.(map[string]any)
 	found[key.String()] = Entry{key, at.Position.Line, l.raw, table}

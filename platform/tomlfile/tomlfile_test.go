@@ -30,7 +30,8 @@ target = "1s"
 			got = append(got, fmt.Sprintf("%s@%d", strings.Join(e.Key, "/"), e.Line))
 		}
 	}
-	const want = "title@1 roles/clerk/users@4 roles/clerk/weights/goods.post@5 roles/clerk/weights/list@6 operations/goods.post/sql@8 operations/goods.post/target@11"
+	const want = "title@1 roles/clerk/users@4 roles/clerk/weights/goods.post@5 roles/clerk/weights/list@6 " +
+		"operations/goods.post/sql@8 operations/goods.post/target@11"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
 	}

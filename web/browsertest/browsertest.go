@@ -10,18 +10,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-)
 
-// Bounds of one visit and of the drawing of one page; both are far from what an idle machine needs.
-const (
-	visitWithin = 6 * time.Minute
-	DrawnWithin = 30 * time.Second
+	"plimsoll/test/patience"
 )
 
 // path finds Chromium, or skips; on CI its absence is a failure.
@@ -53,16 +48,18 @@ func Open(t *testing.T, url string) *Visit {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path(t)), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 1000))
-	ctx, cancel := context.WithTimeout(t.Context(), visitWithin)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.WindowSize(1280, 1000), chromedp.WSURLReadTimeout(patience.Max))
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits until the browser is gone
 	v := &Visit{ctx: ctx}
 	chromedp.ListenTarget(ctx, v.listen)
+	if err := chromedp.Run(ctx); err != nil { // the browser lives as long as the context that it is begun with
+		t.Fatal(err)
+	}
 	v.Do(t, network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate(url))
 	return v
 }
@@ -84,10 +81,12 @@ func (v *Visit) listen(event any) {
 	}
 }
 
-// Do carries out actions, or ends the test.
+// Do carries out actions, or ends the test. They may take long on a busy machine, but not for ever.
 func (v *Visit) Do(t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
-	if err := chromedp.Run(v.ctx, actions...); err != nil {
+	ctx, cancel := context.WithTimeout(v.ctx, patience.Max)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
 		t.Fatal(err, v.complaints)
 	}
 }

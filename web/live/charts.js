@@ -1,4 +1,4 @@
-// The charts over time, from the points that are shown.
+// The charts over time.
 
 import { apdex, picture } from "./picture.js";
 import { by, fill, make, write } from "./node.js";
@@ -10,19 +10,22 @@ const logarithmic = (u, min, max) => uPlot.rangeLog(min > 0 ? min : 1, max > 0 ?
 const some = (x) => (x == null ? "–" : x < 10 ? x.toFixed(1) : count(x));
 const megabytes = (x) => (x == null ? "–" : `${x < 10 ? x.toFixed(2) : count(x)} MB`);
 
-const line = (label, of, colour, format, more = {}) => ({ label, of, colour, format, ...more });
+const line = (label, read, colour, format, more = {}) => ({ label, read, colour, format, ...more });
 
-/** Charts by their figure: lines, and how each is read from a point. */
+/** The chart of each figure: its lines, and how each reads a point. */
 const charts = {
   throughput: {
     lines: [
       line("valid answers per second", (p) => (p.ok + p.refused) / p.w, "blue", rate),
       line("failed per second", (p) => (p.errors + p.overload) / p.w, "bad", rate, { dash: "dotted" }),
-      line("users at work", (p) => p.users, "orange", count, { dash: "dashed", scale: "users" }),
+      line("users", (p) => p.users, "orange", count, { dash: "dashed", scale: "users" }),
     ],
-    axes: [{ scale: "y", label: "operations per second" }, { scale: "users", side: 1, label: "users", grid: false, values: count }],
+    axes: [
+      { scale: "y", label: "operations per second" },
+      { scale: "users", side: 1, label: "users", grid: false, values: count },
+    ],
     scales: { y: { range: fromZero }, users: { range: fromZero } },
-    what: "Operations per second, and users at work.",
+    what: "Operations per second, and users.",
   },
   latency: {
     lines: [
@@ -35,11 +38,17 @@ const charts = {
     what: "Latency of all operations that ended, from the moment their users were due.",
   },
   waits: {
-    lines: [["blue", "solid"], ["bad", "dashed"], ["purple", "dotted"], ["orange", "solid"], ["muted", "dashed"], ["muted", "dotted"]]
-      .map(([colour, dash], i) => line("", (p) => p.db?.classes[i] ?? null, colour, some, { dash })),
+    lines: [
+      ["blue", "solid"],
+      ["bad", "dashed"],
+      ["purple", "dotted"],
+      ["orange", "solid"],
+      ["muted", "dashed"],
+      ["muted", "dotted"],
+    ].map(([colour, dash], i) => line("", (p) => p.db?.classes[i] ?? null, colour, some, { dash })),
     axes: [{ scale: "y", label: "sessions" }],
     scales: { y: { range: fromZero } },
-    what: "What sessions of the database do that have something to do, four looks a second.",
+    what: "What active database sessions do or wait for, sampled four times a second.",
   },
   processors: {
     lines: [
@@ -55,10 +64,22 @@ const charts = {
   log: {
     lines: [
       line("log per second", (p) => (p.db?.wal == null ? null : p.db.wal / 1e6), "blue", megabytes),
-      line("files of sorts and hashes per second", (p) => (p.db?.temp_bytes == null ? null : p.db.temp_bytes / 1e6), "bad", megabytes, { dash: "dotted" }),
-      line("temp tables per second", (p) => p.workers?.temp_tables ?? null, "orange", some, { dash: "dashed", scale: "tables" }),
+      line(
+        "files of sorts and hashes per second",
+        (p) => (p.db?.temp_bytes == null ? null : p.db.temp_bytes / 1e6),
+        "bad",
+        megabytes,
+        { dash: "dotted" },
+      ),
+      line("temp tables per second", (p) => p.workers?.temp_tables ?? null, "orange", some, {
+        dash: "dashed",
+        scale: "tables",
+      }),
     ],
-    axes: [{ scale: "y", label: "megabytes per second" }, { scale: "tables", side: 1, label: "temp tables per second", grid: false }],
+    axes: [
+      { scale: "y", label: "megabytes per second" },
+      { scale: "tables", side: 1, label: "temp tables per second", grid: false },
+    ],
     scales: { y: { range: fromZero }, tables: { range: fromZero } },
     what: "Write-ahead log of the whole server, spilled files, and temp tables that the workers used.",
   },
@@ -68,7 +89,10 @@ const charts = {
       line("operations under way", (p) => p.flight, "blue", count, { scale: "flight" }),
       line("waiting for a slot", (p) => p.backlog, "orange", count, { dash: "dotted", scale: "flight" }),
     ],
-    axes: [{ scale: "y", label: "milliseconds" }, { scale: "flight", side: 1, label: "operations", grid: false, values: count }],
+    axes: [
+      { scale: "y", label: "milliseconds" },
+      { scale: "flight", side: 1, label: "operations", grid: false, values: count },
+    ],
     scales: { y: { range: fromZero }, flight: { range: fromZero } },
     what: "How late operations were sent, and how many were under way.",
   },
@@ -77,33 +101,54 @@ const charts = {
 const drawn = {}; // by figure: how to update it
 
 const run = ({ points, from, to }) => ({
-  t: points.map((p) => p.t), from, to,
-  steady_from_s: picture.plan.ramp_s, steady_to_s: picture.plan.ramp_s + picture.plan.steady_s,
+  t: points.map((p) => p.t),
+  from,
+  to,
+  steady_from_s: picture.plan.ramp_s,
+  steady_to_s: picture.plan.ramp_s + picture.plan.steady_s,
   events: picture.log.filter((e) => e.tone !== "note" && e.at_s >= from).map((e) => ({ at_s: e.at_s })),
 });
 
 const figuresOf = (chart, points) => {
-  const lines = chart.lines.map(({ of, ...rest }) => ({ ...rest, data: points.map(of) }));
+  const lines = chart.lines.map(({ read, ...rest }) => ({ ...rest, data: points.map(read) }));
   return { lines, summary: chart.what };
 };
 
 export const showCharts = (view) => {
   if (!view.points.length) return;
-  picture.plan.classes.forEach((label, i) => { charts.waits.lines[i].label = label; });
+  picture.plan.classes.forEach((label, i) => {
+    charts.waits.lines[i].label = label;
+  });
   const now = run(view);
   for (const [id, chart] of Object.entries(charts)) {
     const figures = figuresOf(chart, view.points);
     if (drawn[id]) drawn[id](now, figures);
-    else drawn[id] = timeChart(document.querySelector(`figure[data-chart="${id}"]`), now, { ...chart, ...figures, height: 210, latest: true, start: () => picture.seconds.length });
+    else
+      drawn[id] = timeChart(document.querySelector(`figure[data-chart="${id}"]`), now, {
+        ...chart,
+        ...figures,
+        height: 210,
+        latest: true,
+        start: () => picture.seconds.length,
+      });
   }
 };
 
 const columns = [
-  ["from", (p) => clock(p.t)], ["users", (p) => count(p.users)], ["answers/s", (p) => rate((p.ok + p.refused) / p.w)], ["failed", (p) => count(p.errors + p.overload)],
+  ["from", (p) => clock(p.t)],
+  ["users", (p) => count(p.users)],
+  ["answers/s", (p) => rate((p.ok + p.refused) / p.w)],
+  ["failed", (p) => count(p.errors + p.overload)],
   ["Apdex", (p) => score(apdex(p.ops.reduce((sum, z) => sum.map((n, i) => n + z[i]), [0, 0, 0])))],
-  ["median", (p) => millis(p.p50)], ["95 %", (p) => millis(p.p95)], ["99 %", (p) => millis(p.p99)],
-  ["sessions at work", (p) => some(p.db?.classes.reduce((s, x) => s + x, 0) ?? null)], ["database CPU", (p) => percent(p.cpu.database)], ["machine CPU", (p) => percent(p.cpu.machine)],
-  ["log MB/s", (p) => some(p.db?.wal == null ? null : p.db.wal / 1e6)], ["temp tables/s", (p) => some(p.workers?.temp_tables ?? null)], ["lag", (p) => millis(p.lag)],
+  ["p50", (p) => millis(p.p50)],
+  ["p95", (p) => millis(p.p95)],
+  ["p99", (p) => millis(p.p99)],
+  ["active sessions", (p) => some(p.db?.classes.reduce((s, x) => s + x, 0) ?? null)],
+  ["database CPU", (p) => percent(p.cpu.database)],
+  ["machine CPU", (p) => percent(p.cpu.machine)],
+  ["log MB/s", (p) => some(p.db?.wal == null ? null : p.db.wal / 1e6)],
+  ["temp tables/s", (p) => some(p.workers?.temp_tables ?? null)],
+  ["lag", (p) => millis(p.lag)],
 ];
 const rowsShown = 60;
 
@@ -122,6 +167,13 @@ const createRow = () => {
 /** The table beside the charts, for as long as it is open. */
 export const showFigures = (view) => {
   if (!by("figures").open) return;
-  fill(by("figures-head"), columns, () => cell("th", 0), (th, [title]) => write(th, title));
-  fill(by("figures-body"), view.points.slice(-rowsShown).reverse(), createRow, (row, p) => columns.forEach(([, text], i) => write(row.children[i], text(p))));
+  fill(
+    by("figures-head"),
+    columns,
+    () => cell("th", 0),
+    (th, [title]) => write(th, title),
+  );
+  fill(by("figures-body"), view.points.slice(-rowsShown).reverse(), createRow, (row, p) =>
+    columns.forEach(([, text], i) => write(row.children[i], text(p))),
+  );
 };

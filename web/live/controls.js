@@ -1,8 +1,8 @@
-// What a person can do to the run, by button and by key. The picture tells whether it was done.
+// Controls of the run, by button and by key. The picture shows whether a command took effect.
 
 import { picture } from "./picture.js";
 import { by, write } from "./node.js";
-import { order } from "./stream.js";
+import { command } from "./stream.js";
 import { setTheme } from "plimsoll/theme";
 
 const answer = (text, bad = false) => {
@@ -10,20 +10,21 @@ const answer = (text, bad = false) => {
   by("answer").className = bad ? "bad" : "";
 };
 
-const give = async (name, body, done) => {
-  const why = await order(name, body);
-  answer(why || done, Boolean(why));
+const send = async (name, body, done) => {
+  const error = await command(name, body);
+  answer(error || done, Boolean(error));
 };
 
 const atWork = () => ["ramp", "steady"].includes(picture.state?.phase);
 
-const pause = () => (picture.state.paused ? give("resume", {}, "Resuming") : give("pause", {}, "Pausing: what is under way still ends"));
+const pause = () =>
+  picture.state.paused ? send("resume", {}, "Resuming") : send("pause", {}, "Pausing: operations under way still end");
 
 const setUsers = (n) => {
   const most = picture.plan.users_most;
   if (!Number.isInteger(n) || n < 1 || n > most) return answer(`Users: a whole number between 1 and ${most}`, true);
   by("users").value = n;
-  return give("users", { users: n }, `${n} users asked for`);
+  return send("users", { users: n }, `${n} users requested`);
 };
 
 const change = (part) => {
@@ -47,15 +48,32 @@ const otherSpan = () => {
 };
 
 const keys = {
-  p: () => pause(), "+": () => change(0.1), "=": () => change(0.1), "-": () => change(-0.1), u: () => by("users").focus(), e: () => by("end").click(),
-  w: otherSpan, t: nextTheme, "?": () => by("help").showModal(),
+  p: () => pause(),
+  "+": () => change(0.1),
+  "=": () => change(0.1),
+  "-": () => change(-0.1),
+  u: () => by("users").focus(),
+  e: () => by("end").click(),
+  w: otherSpan,
+  t: nextTheme,
+  "?": () => by("help").showModal(),
 };
 const needWork = new Set(["p", "+", "=", "-", "u", "e"]);
 const needUsers = new Set(["+", "=", "-", "u"]);
 
 const press = (event) => {
-  if (event.key === "?" && !by("help").open && !event.target.closest("input[type=number]")) { event.preventDefault(); return by("help").showModal(); }
-  if (!by("shortcuts").checked || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input[type=number], select, dialog[open]")) return;
+  if (event.key === "?" && !by("help").open && !event.target.closest("input[type=number]")) {
+    event.preventDefault();
+    return by("help").showModal();
+  }
+  if (
+    !by("shortcuts").checked ||
+    event.ctrlKey ||
+    event.altKey ||
+    event.metaKey ||
+    event.target.closest("input[type=number], select, dialog[open]")
+  )
+    return;
   const does = keys[event.key];
   if (!does || (needWork.has(event.key) && !atWork()) || (needUsers.has(event.key) && picture.plan.open)) return;
   event.preventDefault();
@@ -74,13 +92,18 @@ export const startControls = () => {
   });
   by("end").addEventListener("click", () => by("end-dialog").showModal());
   by("end-no").addEventListener("click", () => by("end-dialog").close());
-  by("end-yes").addEventListener("click", () => { by("end-dialog").close(); give("end", {}, "Ending"); });
+  by("end-yes").addEventListener("click", () => {
+    by("end-dialog").close();
+    send("end", {}, "Ending");
+  });
   by("help-open").addEventListener("click", () => by("help").showModal());
   by("help-close").addEventListener("click", () => by("help").close());
   by("theme").addEventListener("change", () => theme(by("theme").value));
   theme(choices.includes(localStorage.getItem("plimsoll-theme")) ? localStorage.getItem("plimsoll-theme") : "system");
   by("shortcuts").checked = localStorage.getItem("plimsoll-shortcuts") !== "off";
-  by("shortcuts").addEventListener("change", () => localStorage.setItem("plimsoll-shortcuts", by("shortcuts").checked ? "on" : "off"));
+  by("shortcuts").addEventListener("change", () =>
+    localStorage.setItem("plimsoll-shortcuts", by("shortcuts").checked ? "on" : "off"),
+  );
   addEventListener("keydown", press);
 };
 

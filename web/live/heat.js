@@ -1,4 +1,4 @@
-// Apdex by operation over time: a table with a strip of colours in each row. The strips are one thing for the keyboard.
+// Apdex by operation over time: a table with a strip of colours in each row. The strips are one tab stop.
 
 import { apdex, band, bandNames, count, picture, recent } from "./picture.js";
 import { by, fill, make, name, write } from "./node.js";
@@ -7,9 +7,9 @@ import { colour, onTheme } from "plimsoll/theme";
 
 const cells = 60;
 let shown = { cell: 10, first: 0, n: 1, sums: [] }; // sums[operation][cell] are zones
-let at = null; // {row, cell} under pointer or keys
+let at = null; // {row, cell} under the pointer or the keyboard cursor
 
-/** Seconds of a cell, so that there are at most as many as fit. */
+/** Seconds per cell, so that all cells fit. */
 const cellOf = (span) => [2, 5, 10].find((s) => span <= s * cells) ?? Math.ceil(span / cells / 60) * 60;
 
 /** Sums points into cells of equal width. */
@@ -21,7 +21,11 @@ const gather = ({ points, from, to }) => {
   for (const point of points) {
     const i = Math.floor((point.t + 0.001) / cell) - first;
     if (i < 0 || i >= end - first) continue;
-    point.ops.forEach((zones, op) => zones.forEach((n, k) => { sums[op][i][k] += n; }));
+    point.ops.forEach((zones, op) =>
+      zones.forEach((n, k) => {
+        sums[op][i][k] += n;
+      }),
+    );
   }
   return { cell, first, sums, n: end - first };
 };
@@ -58,8 +62,13 @@ const tell = () => {
   const zones = shown.sums[at.row]?.[at.cell];
   if (!zones) return;
   const from = (shown.first + at.cell) * shown.cell;
-  const value = count(zones) ? `Apdex ${score(apdex(zones))} ${band(apdex(zones))}, ${number(count(zones))} operations` : "nothing ended";
-  write(by("heat-value"), `${picture.plan.operations[at.row].title}, ${clock(from)} to ${clock(from + shown.cell)}: ${value}`);
+  const value = count(zones)
+    ? `Apdex ${score(apdex(zones))} ${band(apdex(zones))}, ${number(count(zones))} operations`
+    : "no operation ended";
+  write(
+    by("heat-value"),
+    `${picture.plan.operations[at.row].title}, ${clock(from)} to ${clock(from + shown.cell)}: ${value}`,
+  );
 };
 
 const move = (row, cell) => {
@@ -69,13 +78,22 @@ const move = (row, cell) => {
   tell();
 };
 
-/** The newest cell with anything in it. */
+/** The newest cell with data. */
 const newest = () => {
   const to = (picture.seconds.at(-1)?.t ?? 0) / shown.cell - shown.first;
   return Math.min(shown.n - 1, Math.max(0, Math.floor(to)));
 };
 
-const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], PageUp: [0, -10], PageDown: [0, 10], Home: [0, -cells], End: [0, cells] };
+const steps = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  PageUp: [0, -10],
+  PageDown: [0, 10],
+  Home: [0, -cells],
+  End: [0, cells],
+};
 
 const steer = (event) => {
   const canvas = event.target.closest("canvas");
@@ -90,7 +108,10 @@ const point = (event) => {
   const canvas = event.target.closest("canvas");
   if (!canvas) return;
   const box = canvas.getBoundingClientRect();
-  move([...by("heat").children].indexOf(canvas.closest("tr")), Math.floor(((event.clientX - box.left) / box.width) * shown.n));
+  move(
+    [...by("heat").children].indexOf(canvas.closest("tr")),
+    Math.floor(((event.clientX - box.left) / box.width) * shown.n),
+  );
 };
 
 const createRow = () => {
@@ -120,9 +141,14 @@ const showRow = (row, op) => {
   write(all, number(count(zones)));
   write(steady, score(apdex(picture.state.operations?.[op.index] ?? [0, 0, 0])));
   const canvas = strip.firstElementChild;
-  // One stop for the tab key; the arrow keys go on from there.
+  // One tab stop; the arrow keys go on from there.
   canvas.tabIndex = op.index === 0 ? 0 : -1;
-  canvas.setAttribute("aria-label", op.index === 0 ? "Apdex of the operations over time; arrow keys read single moments" : `Apdex of ${op.title} over time`);
+  canvas.setAttribute(
+    "aria-label",
+    op.index === 0
+      ? "Apdex of the operations over time; arrow keys read single moments"
+      : `Apdex of ${op.title} over time`,
+  );
 };
 
 export const startHeat = () => {
@@ -130,7 +156,10 @@ export const startHeat = () => {
   const body = by("heat");
   body.addEventListener("keydown", steer);
   body.addEventListener("pointermove", point);
-  const leave = () => { at = null; if (picture.plan) drawAll(); };
+  const leave = () => {
+    at = null;
+    if (picture.plan) drawAll();
+  };
   body.addEventListener("pointerleave", leave);
   body.addEventListener("focusout", leave);
   onTheme(() => picture.plan && shown.sums.length && drawAll());
@@ -140,6 +169,11 @@ export const startHeat = () => {
 export const showHeat = (view) => {
   if (!picture.plan?.operations) return;
   shown = gather(view);
-  fill(by("heat"), picture.plan.operations.map((op, index) => ({ ...op, index })), createRow, showRow);
+  fill(
+    by("heat"),
+    picture.plan.operations.map((op, index) => ({ ...op, index })),
+    createRow,
+    showRow,
+  );
   drawAll();
 };

@@ -1,4 +1,4 @@
-// The lists: what the database waits for, and what has happened.
+// The lists: wait events of the database, and events of the run.
 
 import { picture } from "./picture.js";
 import { by, fill, make, write } from "./node.js";
@@ -8,12 +8,17 @@ const seconds = 10;
 const shown = 8;
 
 const topWaits = () => {
-  const looks = picture.seconds.slice(-seconds).filter((p) => p.db);
+  const samples = picture.seconds.slice(-seconds).filter((p) => p.db);
   const sum = new Map();
-  for (const p of looks) for (const w of p.db.waits ?? []) sum.set(`${w.type} ${w.event}`, (sum.get(`${w.type} ${w.event}`) ?? 0) + w.sessions / looks.length);
+  for (const sample of samples) {
+    for (const wait of sample.db.waits ?? []) {
+      const event = `${wait.type} ${wait.event}`;
+      sum.set(event, (sum.get(event) ?? 0) + wait.sessions / samples.length);
+    }
+  }
   const all = [...sum].sort((a, b) => b[1] - a[1]).slice(0, shown);
-  const running = looks.reduce((s, p) => s + p.db.classes[0], 0) / (looks.length || 1);
-  return looks.length ? [["none: on a processor, or on the way to one", running], ...all] : [];
+  const running = samples.reduce((s, p) => s + p.db.classes[0], 0) / (samples.length || 1);
+  return samples.length ? [["no wait: running or ready to run", running], ...all] : [];
 };
 
 const createWait = () => {
@@ -35,15 +40,23 @@ export const showWaits = () => {
     row.children[2].firstElementChild.style.width = `${Math.round((100 * sessions) / most)}%`;
   });
   const db = picture.seconds.at(-1)?.db;
-  write(by("waits-note"), db ? `${db.connections} connections; ${db.transactions == null ? "–" : Math.round(db.transactions)} transactions per second.` : "There is no database to look at.");
+  const transactions = db?.transactions == null ? "–" : Math.round(db.transactions);
+  write(
+    by("waits-note"),
+    db ? `${db.connections} connections; ${transactions} transactions per second.` : "No database is watched.",
+  );
 };
 
-const toneWord = { alarm: "trouble: ", hand: "by hand: ", note: "" };
+const toneWord = { alarm: "alarm: ", hand: "by hand: ", note: "" };
 
 const entry = (e) => {
   const item = make("li", e.tone === "note" ? "" : e.tone);
   item.dataset.n = e.n;
-  const at = make("time", "", e.at_s == null ? new Date(e.time).toLocaleTimeString("en-GB") : clock(Math.round(e.at_s)));
+  const at = make(
+    "time",
+    "",
+    e.at_s == null ? new Date(e.time).toLocaleTimeString("en-GB") : clock(Math.round(e.at_s)),
+  );
   at.dateTime = e.time;
   const text = make("span");
   text.append(make("span", "unseen", toneWord[e.tone] ?? ""), e.text);
@@ -51,7 +64,7 @@ const entry = (e) => {
   return item;
 };
 
-/** Adds what is new; history is not read out, and the list follows its end unless somebody scrolled away from it. */
+/** Adds new events. History is not read out; the list follows its end unless the user scrolled away. */
 export const showEvents = (news, reset) => {
   const list = by("events");
   const box = by("events-box");

@@ -1,4 +1,4 @@
-// Small help with the page's elements; nothing is written that stands there already, so that nothing flickers or is read twice.
+// Helpers for the page's elements. Unchanged text is not written again: it would flicker and be read out twice.
 
 export const by = (id) => document.getElementById(id);
 
@@ -9,11 +9,15 @@ export const make = (tag, className = "", text) => {
   return made;
 };
 
-export const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+export const write = (node, text) => {
+  if (node.textContent !== text) node.textContent = text;
+};
 
-export const name = (node, className) => { if (node.className !== className) node.className = className; };
+export const name = (node, className) => {
+  if (node.className !== className) node.className = className;
+};
 
-/** Keeps as many children as there are items: made once, filled as often as needed. */
+/** Keeps as many children as there are items; creates missing ones and updates all. */
 export const fill = (parent, items, create, update) => {
   while (parent.children.length > items.length) parent.lastElementChild.remove();
   while (parent.children.length < items.length) parent.append(create());

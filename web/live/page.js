@@ -1,4 +1,4 @@
-// The dashboard: takes what is new from the stream and shows it, once for each frame of the screen and not at all while nobody looks.
+// The dashboard: shows updates of the stream, at most once a frame and not at all while the page is hidden.
 
 import { picture, view } from "./picture.js";
 import { listen } from "./stream.js";
@@ -35,8 +35,10 @@ const soon = () => {
 };
 
 const lines = {
-  on: ["connected", "line on"], lost: ["connection lost, trying again", "line off"],
-  over: ["the run is over; this page keeps what it saw", "line"], refused: ["the dashboard refuses: its token is another one's", "line off"],
+  on: ["connected", "line on"],
+  lost: ["connection lost, trying again", "line off"],
+  over: ["the run is over; this page keeps its figures", "line"],
+  refused: ["refused: this page has the token of another run", "line off"],
 };
 
 const tell = (how) => {
@@ -49,4 +51,7 @@ startHeat();
 for (const input of document.querySelectorAll('input[name="span"]')) input.addEventListener("change", soon);
 by("figures").addEventListener("toggle", soon);
 document.addEventListener("visibilitychange", soon);
-listen((delta) => { showEvents(delta.log ?? [], delta.reset); soon(); }, tell);
+listen((delta) => {
+  showEvents(delta.log ?? [], delta.reset);
+  soon();
+}, tell);

@@ -1,8 +1,8 @@
-// The stream of what is new. The browser comes back by itself and says what it saw last.
+// The stream of updates. The browser reconnects by itself and says what it saw last.
 
 import { add, picture } from "./picture.js";
 
-/** Calls show after each change, and tell with how the connection is: on, lost, over, refused. */
+/** Calls show after each update, and tell with the state of the connection: on, lost, over, refused. */
 export const listen = (show, tell) => {
   const events = new EventSource("/events");
   events.onopen = () => tell("on");
@@ -17,10 +17,14 @@ export const listen = (show, tell) => {
   events.onerror = () => tell(events.readyState === EventSource.CLOSED ? "refused" : "lost");
 };
 
-/** Gives an order; the answer is "" or why not. */
-export const order = async (name, body = {}) => {
+/** Sends a command to the run; returns "" or the error. */
+export const command = async (name, body = {}) => {
   try {
-    const answer = await fetch(`/${name}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    const answer = await fetch(`/${name}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
     return answer.ok ? "" : (await answer.json()).error;
   } catch {
     return "the run does not answer";

@@ -1,4 +1,4 @@
-// How figures are written. Null is what was not measured.
+// Formats of figures. Null means not measured.
 
 const unknown = "–";
 
@@ -20,5 +20,7 @@ export const percent = (x) => (x == null ? "unavailable" : `${(100 * x).toFixed(
 export const clock = (s) => {
   if (s < 60) return `${Math.round(s * 10) / 10} s`;
   const two = (n) => String(Math.floor(n)).padStart(2, "0");
-  return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two((s % 3600) / 60)}:${two(s % 60)}`;
+  return s < 3600
+    ? `${Math.floor(s / 60)}:${two(s % 60)}`
+    : `${Math.floor(s / 3600)}:${two((s % 3600) / 60)}:${two(s % 60)}`;
 };

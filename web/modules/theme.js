@@ -1,18 +1,18 @@
-// The page's colours, for what is drawn on a canvas and so does not follow the style sheet.
+// The page's colours for canvases, which do not follow the style sheet.
 
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const listeners = [];
 
-/** A custom property of the style sheet, as it is now. */
+/** The current value of a custom property of the style sheet. */
 export const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
 
-/** Calls back when the colours have changed: the system's scheme, somebody's choice, or paper. */
+/** Calls back when the colours have changed: by the system, the user, or printing. */
 export const onTheme = (redraw) => listeners.push(redraw);
 
 const changed = () => listeners.forEach((redraw) => redraw());
 
-/** "light", "dark", or "system"; for a page that links to the dark colours as #dark. */
+/** Sets "light", "dark" or "system", for a page that links to the dark colours as #dark. */
 export const setTheme = (choice) => {
   const media = { light: "not all", dark: "all", system: "(prefers-color-scheme: dark)" }[choice];
   document.getElementById("dark").media = media;
@@ -21,5 +21,11 @@ export const setTheme = (choice) => {
 };
 
 dark.addEventListener("change", changed);
-addEventListener("beforeprint", () => { root.dataset.theme = "light"; changed(); });
-addEventListener("afterprint", () => { delete root.dataset.theme; changed(); });
+addEventListener("beforeprint", () => {
+  root.dataset.theme = "light";
+  changed();
+});
+addEventListener("afterprint", () => {
+  delete root.dataset.theme;
+  changed();
+});

@@ -1,5 +1,5 @@
-// A chart of columns over time: lines that differ in dash as well as in colour, a legend with the
-// values under the cursor, arrow keys for the cursor, phases shaded, and a summary in words.
+// A chart over time: lines that differ in dash and colour, a legend with the values under the cursor,
+// arrow keys for the cursor, shaded phases, and a summary in words.
 
 import { colour, onTheme } from "plimsoll/theme";
 import { clock } from "plimsoll/figures";
@@ -14,7 +14,9 @@ const element = (tag, className, text) => {
   return made;
 };
 
-const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+const write = (node, text) => {
+  if (node.textContent !== text) node.textContent = text;
+};
 
 const font = () => `12px ${colour("font")}`;
 
@@ -22,8 +24,22 @@ const decades = (_, ticks) => ticks.map((v) => (Math.abs(Math.log10(v) % 1) < 1e
 
 const axis = (spec) => ({
   ...(spec.logarithmic && { filter: decades }),
-  scale: spec.scale, side: spec.side ?? 3, label: spec.label, size: 64, labelSize: 22, labelFont: font(), font: font(), gap: 6,
-  stroke: () => colour("muted"), grid: { show: spec.grid ?? true, stroke: () => colour("grid"), width: 1, ...(spec.logarithmic && { filter: decades }) }, ticks: { show: false },
+  scale: spec.scale,
+  side: spec.side ?? 3,
+  label: spec.label,
+  size: 64,
+  labelSize: 22,
+  labelFont: font(),
+  font: font(),
+  gap: 6,
+  stroke: () => colour("muted"),
+  grid: {
+    show: spec.grid ?? true,
+    stroke: () => colour("grid"),
+    width: 1,
+    ...(spec.logarithmic && { filter: decades }),
+  },
+  ticks: { show: false },
   values: spec.values && ((_, ticks) => ticks.map((v) => (v == null ? "" : spec.values(v)))),
 });
 
@@ -33,7 +49,10 @@ const shade = (u, run) => {
   const x = (s) => Math.min(Math.max(u.valToPos(s, "x", true), bbox.left), bbox.left + bbox.width);
   ctx.save();
   ctx.fillStyle = colour("shade");
-  for (const [from, to] of [[0, run.steady_from_s], [run.steady_to_s, Infinity]]) {
+  for (const [from, to] of [
+    [0, run.steady_from_s],
+    [run.steady_to_s, Infinity],
+  ]) {
     ctx.fillRect(x(from), bbox.top, x(to) - x(from), bbox.height);
   }
   ctx.strokeStyle = colour("bad");
@@ -83,7 +102,10 @@ const steer = (plot, frame, now, show) => {
     const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const { run, chart: { lines } } = now;
+    const {
+      run,
+      chart: { lines },
+    } = now;
     if (!run.t.length) return;
     at = Math.min(Math.max((at ?? now.chart.start?.() ?? 0) + step, 0), run.t.length - 1);
     plot.setCursor({ left: plot.valToPos(run.t[at], "x"), top: plot.bbox.height / devicePixelRatio / 2 });
@@ -95,7 +117,8 @@ const steer = (plot, frame, now, show) => {
 /**
  * Draws into figure.
  *   run    { t, steady_from_s, steady_to_s, events, from, to }
- *   chart  { summary, height, lines: [{label, data, colour, dash, width, scale, format}], axes: [{scale, side, label, values, grid, logarithmic}],
+ *   chart  { summary, height, lines: [{label, data, colour, dash, width, scale, format}],
+ *            axes: [{scale, side, label, values, grid, logarithmic}],
  *            scales: {name: {range, distr}}, under(u): drawn below the lines, latest: the legend shows the last values,
  *            start(): where the arrow keys begin }
  * Returns update(run, chart), which takes other figures for the same lines.
@@ -115,24 +138,48 @@ export const timeChart = (figure, run, chart) => {
   const size = () => ({ width: frame.clientWidth, height: chart.height ?? 230 });
   const data = () => [now.run.t, ...now.chart.lines.map((line) => line.data)];
 
-  const plot = new uPlot({
-    ...size(),
-    legend: { show: false },
-    cursor: { sync: { key: group.key, setSeries: false }, drag: { x: false, y: false }, points: { size: 7 } },
-    scales: { x: { time: false, range: () => [now.run.from ?? 0, now.run.to ?? (now.run.t.at(-1) || 1)] }, ...chart.scales },
-    axes: [
-      { ...axis({ scale: "x", side: 2, label: "time since the start of the ramp", values: clock }), size: 34, grid: { show: false } },
-      ...chart.axes.map(axis),
-    ],
-    series: [{}, ...chart.lines.map((line) => ({
-      label: line.label, scale: line.scale ?? "y", width: line.width ?? 2, dash: dashes[line.dash ?? "solid"],
-      stroke: () => colour(line.colour), points: { show: () => now.run.t.length < 3 }, spanGaps: false,
-    }))],
-    hooks: {
-      drawAxes: [(u) => { shade(u, now.run); chart.under?.(u); }],
-      setCursor: [(u) => show(u.cursor.idx ?? null)],
+  const plot = new uPlot(
+    {
+      ...size(),
+      legend: { show: false },
+      cursor: { sync: { key: group.key, setSeries: false }, drag: { x: false, y: false }, points: { size: 7 } },
+      scales: {
+        x: { time: false, range: () => [now.run.from ?? 0, now.run.to ?? (now.run.t.at(-1) || 1)] },
+        ...chart.scales,
+      },
+      axes: [
+        {
+          ...axis({ scale: "x", side: 2, label: "time since the start of the ramp", values: clock }),
+          size: 34,
+          grid: { show: false },
+        },
+        ...chart.axes.map(axis),
+      ],
+      series: [
+        {},
+        ...chart.lines.map((line) => ({
+          label: line.label,
+          scale: line.scale ?? "y",
+          width: line.width ?? 2,
+          dash: dashes[line.dash ?? "solid"],
+          stroke: () => colour(line.colour),
+          points: { show: () => now.run.t.length < 3 },
+          spanGaps: false,
+        })),
+      ],
+      hooks: {
+        drawAxes: [
+          (u) => {
+            shade(u, now.run);
+            chart.under?.(u);
+          },
+        ],
+        setCursor: [(u) => show(u.cursor.idx ?? null)],
+      },
     },
-  }, data(), frame);
+    data(),
+    frame,
+  );
 
   group.sub(plot);
   steer(plot, frame, now, show);
@@ -144,7 +191,7 @@ export const timeChart = (figure, run, chart) => {
     now.run = run;
     now.chart = { ...now.chart, ...chart };
     plot.setData(data());
-    show(plot.cursor.left >= 0 ? plot.cursor.idx ?? null : null);
+    show(plot.cursor.left >= 0 ? (plot.cursor.idx ?? null) : null);
     summarize();
   };
 };

@@ -1,5 +1,4 @@
-// The charts of a run's report. All figures come from the JSON that the page carries; the tables are
-// in the page already and need no script.
+// The charts of a run's report. All figures come from the JSON inside the page; the tables need no script.
 
 import { timeChart } from "plimsoll/timechart";
 import { colour } from "plimsoll/theme";
@@ -7,9 +6,15 @@ import { count, millis, percent, rate, score } from "plimsoll/figures";
 
 const result = JSON.parse(document.getElementById("result").textContent);
 const series = result.series;
-const run = { t: series.t, steady_from_s: series.steady_from_s, steady_to_s: series.steady_to_s, events: result.events };
+const run = {
+  t: series.t,
+  steady_from_s: series.steady_from_s,
+  steady_to_s: series.steady_to_s,
+  events: result.events,
+};
 
-const steady = (column) => column.filter((v, i) => v != null && run.t[i] >= run.steady_from_s && run.t[i] < run.steady_to_s);
+const steady = (column) =>
+  column.filter((v, i) => v != null && run.t[i] >= run.steady_from_s && run.t[i] < run.steady_to_s);
 const extremes = (column, format) => {
   const values = steady(column);
   return values.length ? `between ${format(Math.min(...values))} and ${format(Math.max(...values))}` : "not measured";
@@ -23,18 +28,30 @@ const throughput = () => {
   const failed = perSecond(series.errors, series.overload);
   const lines = [
     { label: "valid answers per second", data: answered, colour: "blue", format: rate },
-    { label: "users at work", data: series.users, colour: "orange", dash: "dashed", scale: "users", format: count },
+    { label: "users", data: series.users, colour: "orange", dash: "dashed", scale: "users", format: count },
   ];
-  if (failed.some((n) => n > 0)) lines.push({ label: "failed per second", data: failed, colour: "bad", dash: "dotted", format: rate });
+  if (failed.some((n) => n > 0))
+    lines.push({ label: "failed per second", data: failed, colour: "bad", dash: "dotted", format: rate });
   return {
-    summary: `Valid answers per second in the steady state: ${extremes(answered, rate)}. Users: up to ${count(Math.max(0, ...series.users))}.`,
+    summary:
+      `Valid answers per second in the steady state: ${extremes(answered, rate)}. ` +
+      `Users: up to ${count(Math.max(0, ...series.users))}.`,
     lines,
-    axes: [{ scale: "y", label: "operations per second" }, { scale: "users", side: 1, label: "users", grid: false, values: count }],
+    axes: [
+      { scale: "y", label: "operations per second" },
+      { scale: "users", side: 1, label: "users", grid: false, values: count },
+    ],
     scales: { y: { range: fromZero }, users: { range: fromZero } },
   };
 };
 
-const bands = [["excellent", 0.94, 1], ["good", 0.85, 0.94], ["fair", 0.7, 0.85], ["poor", 0.5, 0.7], ["unacceptable", 0, 0.5]];
+const bands = [
+  ["excellent", 0.94, 1],
+  ["good", 0.85, 0.94],
+  ["fair", 0.7, 0.85],
+  ["poor", 0.5, 0.7],
+  ["unacceptable", 0, 0.5],
+];
 
 /** The bands' limits as lines with names, below the curve. */
 const drawBands = (u) => {
@@ -57,10 +74,12 @@ const drawBands = (u) => {
 };
 
 const apdex = () => {
-  // The unacceptable band is half of the scale: it is cut short while the run is above it.
+  // The unacceptable band is half of the scale: it is cut while the run is above it.
   const bottom = Math.min(...series.apdex.filter((v) => v != null)) < 0.5 ? 0 : 0.4;
   return {
-    summary: `Apdex of all operations that ended in an interval, in the steady state: ${extremes(series.apdex, score)}.${bottom ? ` The scale begins at ${bottom}.` : ""}`,
+    summary:
+      `Apdex of all operations that ended in an interval, in the steady state: ${extremes(series.apdex, score)}.` +
+      `${bottom ? ` The scale begins at ${bottom}.` : ""}`,
     lines: [{ label: "Apdex", data: series.apdex, colour: "blue", format: score }],
     axes: [{ scale: "y", label: "Apdex", grid: false, values: (v) => v.toFixed(1) }],
     scales: { y: { range: () => [bottom, 1] } },
@@ -73,7 +92,9 @@ const latency = () => {
   const logarithmic = all.length > 0 && Math.max(...all) / Math.min(...all) > 30;
   const range = logarithmic ? (u, min, max) => uPlot.rangeLog(min || 1, max || 10, 10, false) : fromZero;
   return {
-    summary: `From the moment the user was due, in the steady state: median ${extremes(series.p50_ms, millis)}, 99th percentile ${extremes(series.p99_ms, millis)}.`,
+    summary:
+      "From the moment the user was due, in the steady state: " +
+      `median ${extremes(series.p50_ms, millis)}, 99th percentile ${extremes(series.p99_ms, millis)}.`,
     lines: [
       { label: "99th percentile", data: series.p99_ms, colour: "bad", dash: "dotted", format: millis },
       { label: "95th percentile", data: series.p95_ms, colour: "orange", dash: "dashed", format: millis },
@@ -85,7 +106,10 @@ const latency = () => {
 };
 
 const processors = () => ({
-  summary: `Share of all cores in the steady state: whole machine ${extremes(series.cpu_machine, percent)}, database ${extremes(series.cpu_database, percent)}, workers ${extremes(series.cpu_workers, percent)}, generator ${extremes(series.cpu_generator, percent)}.`,
+  summary:
+    "Share of all cores in the steady state: " +
+    `whole machine ${extremes(series.cpu_machine, percent)}, database ${extremes(series.cpu_database, percent)}, ` +
+    `workers ${extremes(series.cpu_workers, percent)}, generator ${extremes(series.cpu_generator, percent)}.`,
   lines: [
     { label: "whole machine", data: series.cpu_machine, colour: "muted", width: 1, format: percent },
     { label: "database", data: series.cpu_database, colour: "blue", format: percent },
@@ -100,10 +124,15 @@ const megabytes = (v) => `${(v / 2 ** 20).toFixed(1)} MB`;
 
 const memory = () => {
   const none = run.t.map(() => null);
-  const of = (column) => (column?.length ? column : none); // what is on another machine is not known
-  const [database, workers, generator] = [series.memory_database, series.memory_workers, series.memory_generator].map(of);
+  const known = (column) => (column?.length ? column : none); // memory of another machine is not known
+  const database = known(series.memory_database);
+  const workers = known(series.memory_workers);
+  const generator = known(series.memory_generator);
   return {
-    summary: `What all processes of a kind hold for themselves, in the steady state: database ${extremes(database, megabytes)}, workers ${extremes(workers, megabytes)}, generator ${extremes(generator, megabytes)}.`,
+    summary:
+      "Private memory of all processes of a kind, in the steady state: " +
+      `database ${extremes(database, megabytes)}, workers ${extremes(workers, megabytes)}, ` +
+      `generator ${extremes(generator, megabytes)}.`,
     lines: [
       { label: "database", data: database, colour: "blue", format: megabytes },
       { label: "workers", data: workers, colour: "orange", dash: "dashed", format: megabytes },
@@ -115,7 +144,8 @@ const memory = () => {
 };
 
 const charts = { throughput, apdex, latency, processors, memory };
-if (run.t?.length) for (const figure of document.querySelectorAll("figure[data-chart]")) {
-  timeChart(figure, run, charts[figure.dataset.chart]());
-}
+if (run.t?.length)
+  for (const figure of document.querySelectorAll("figure[data-chart]")) {
+    timeChart(figure, run, charts[figure.dataset.chart]());
+  }
 document.documentElement.dataset.drawn = "yes";

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/agents"
 	"plimsoll/lab/run"
+	"plimsoll/lab/run/agents"
+	"plimsoll/lab/view/samples/keep"
 	"plimsoll/platform/problem"
 )
 
@@ -24,10 +26,11 @@ type accessOptions struct{ token, ca, cert, key string }
 
 func accessFlags(c *cobra.Command, o *accessOptions) {
 	fs := c.Flags()
-	fs.StringVar(&o.token, "token", "", "`SECRET` that coordinator and agents share; better in PLIMSOLL_TOKEN,\nsince everybody on a machine can read command lines")
-	fs.StringVar(&o.ca, "tls-ca", "", "`FILE` of the certificates that must have signed the other side's")
-	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` of one's own certificate; with it the connection is encrypted")
-	fs.StringVar(&o.key, "tls-key", "", "`FILE` of its key")
+	fs.StringVar(&o.token, "token", "", "`SECRET` that coordinator and agents share; better in "+
+		"PLIMSOLL_TOKEN, since everybody on a machine can read command lines")
+	fs.StringVar(&o.ca, "tls-ca", "", "`FILE` of the certificate authorities that the other side is checked against")
+	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` of the own certificate; encrypts the connection")
+	fs.StringVar(&o.key, "tls-key", "", "`FILE` of that certificate's key")
 	config.Secret(fs, "token")
 	config.Share(fs, "token", "tls-ca", "tls-cert", "tls-key")
 }
@@ -38,9 +41,11 @@ func (o accessOptions) access() agents.Access {
 
 type agentOptions struct {
 	accessOptions
-	join string
-	wait time.Duration
-	stay bool
+	workerAccess
+	join, dsn string
+	wait      time.Duration
+	stay      bool
+	samples   string
 }
 
 func (a *app) addAgent(root *cobra.Command) {
@@ -50,41 +55,85 @@ func (a *app) addAgent(root *cobra.Command) {
 		Short: "Make a part of a run's load, on this or another machine",
 		Long: `Make a part of the load of a run, or of the runs of a search, that is coordinated elsewhere
 ('plimsoll run --agents N', 'plimsoll line --agents N').
-The agent gets every N-th user, starts with the others at one moment, and tells every second
-what it counted. It leaves when the run is over, and stops its users within seconds when the
-coordinator is gone. Both sides must be of the same version.`,
-		Example: `  PLIMSOLL_TOKEN=… plimsoll agent --join nats://10.0.0.1:4222
+The agent takes every N-th user, starts at the same moment as the others, and reports every
+second what it counted. It leaves when the run is over, and stops its users within seconds
+when the coordinator is lost. Both sides must be of the same version.
+
+No secret comes from the coordinator. For a scenario with SQL of its own the agent needs a
+connection string of its own; application servers that ask for passwords, a password file.
+Between machines the connection must be encrypted.`,
+		Example: `  PLIMSOLL_TOKEN=… plimsoll agent --join tls://10.0.0.1:4222 --tls-ca ca.pem
+  PLIMSOLL_DSN=postgres://… PLIMSOLL_TOKEN=… plimsoll agent --join nats://127.0.0.1:4222
   plimsoll agent --join tls://nats.example:4222 --tls-ca ca.pem --stay`,
 	}, func(ctx context.Context, _ []string) error { return a.agent(ctx, o) })
 	fs := c.Flags()
 	fs.StringVar(&o.join, "join", "", "`URL` of the coordinator, or of the NATS server that it uses")
-	config.Span(fs, &o.wait, "wait", agents.WaitDefault, 0, "for a coordinator that is not there yet; 0: as long as it takes")
+	fs.StringVar(&o.dsn, "dsn", "", "connection string for scenarios with SQL of their own; keep passwords in "+
+		"PLIMSOLL_DSN, not on a command line")
+	config.Share(fs, "dsn")
+	config.Span(fs, &o.wait, "wait", agents.WaitDefault, 0,
+		"longest wait for a coordinator that is not there yet; 0: no limit")
 	fs.BoolVar(&o.stay, "stay", false, "serve run after run, until Ctrl-C")
+	fs.StringVar(&o.samples, "samples", "", "write every operation of this agent to a Parquet `FILE`, with the "+
+		"agent's number before its ending, for 'plimsoll recompute'")
+	config.FlagOnly(fs, "samples")
 	accessFlags(c, &o.accessOptions)
+	o.workerAccess.flags(c)
+}
+
+// keeping makes the file of the agent's operations; nil: they are not kept.
+func (o agentOptions) keeping() func(run.Plan) (agents.Keeper, error) {
+	if o.samples == "" {
+		return nil
+	}
+	return func(p run.Plan) (agents.Keeper, error) {
+		f, err := keep.Create(samplesOf(o.samples, p.Segment.Index+1), keep.HeadOf(p.Load))
+		if err != nil {
+			return nil, problem.New(problem.Environment, err, samplesHint)
+		}
+		return f, nil
+	}
 }
 
 func (a *app) agent(ctx context.Context, o agentOptions) error {
 	if o.join == "" {
-		return problem.New(problem.Usage, errors.New("--join: the URL of a coordinator is missing"), "'plimsoll run --agents N' says which")
+		return problem.New(problem.Usage, errors.New("--join: the URL of a coordinator is missing"),
+			"'plimsoll run --agents N' says which")
+	}
+	workers, err := o.workerAccess.read()
+	if err != nil {
+		return err
 	}
 	return agents.Join(ctx, agents.JoinOptions{
-		URL: o.join, Access: o.access(), Software: software().Version, Wait: o.wait, Stay: o.stay, Say: a.meter.Say,
+		URL: o.join, DSN: o.dsn, Workers: workers, Access: o.access(), Software: software().Version, Wait: o.wait,
+		Stay: o.stay, Say: a.meter.Say, Keep: o.keeping(),
 	})
+}
+
+const samplesHint = "name a file in a writable folder"
+
+// samplesOf an agent: run.1.parquet of run.parquet.
+func samplesOf(path string, agent int) string {
+	ending := filepath.Ext(path)
+	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(path, ending), agent, ending)
 }
 
 // fleetOptions are the coordinator's.
 type fleetOptions struct {
 	accessOptions
+	workers             workerAccess // of the run; local agents read the same files
 	agents, listen, bus string
 	wait                time.Duration
 }
 
 func fleetFlags(c *cobra.Command, o *fleetOptions) {
 	fs := c.Flags()
-	fs.StringVar(&o.agents, "agents", "", "let `N` agents make the load, which join by themselves; local:N starts them here")
-	fs.StringVar(&o.listen, "agents-listen", agents.ListenDefault, "`ADDRESS` and port where agents join; port 0 takes a free one")
-	fs.StringVar(&o.bus, "agents-bus", "", "`URL` of a NATS server that runs already, where agents join instead")
-	config.Span(fs, &o.wait, "agents-wait", agents.WaitDefault, time.Second, "how long to wait for them")
+	fs.StringVar(&o.agents, "agents", "", "let `N` agents make the load and wait for them to join; local:N starts "+
+		"them on this machine")
+	fs.StringVar(&o.listen, "agents-listen", agents.ListenDefault,
+		"`ADDRESS` and port where agents join; port 0 takes a free one")
+	fs.StringVar(&o.bus, "agents-bus", "", "let agents join at the NATS server with this `URL` instead")
+	config.Span(fs, &o.wait, "agents-wait", agents.WaitDefault, time.Second, "longest wait for the agents")
 	accessFlags(c, &o.accessOptions)
 }
 
@@ -98,23 +147,33 @@ func (o fleetOptions) check() error {
 }
 
 // fleet waits for the agents of a run; nil when it has none.
-func (a *app) fleet(ctx context.Context, o fleetOptions) (*agents.Fleet, error) {
+func (a *app) fleet(ctx context.Context, o fleetOptions, dsn, samples string) (*agents.Fleet, error) {
 	if o.agents == "" {
 		return nil, nil
 	}
-	options, err := a.fleetPlan(o)
+	options, err := a.fleetPlan(o, dsn)
 	if err != nil {
 		return nil, err
+	}
+	if samples != "" && len(options.Local) == 0 {
+		return nil, problem.New(problem.Usage, errors.New("--samples: agents that come by themselves keep their own"),
+			"plimsoll agent --samples FILE")
+	}
+	if samples != "" {
+		if samples, err = filepath.Abs(samples); err != nil {
+			return nil, err
+		}
+		options.Local = append(options.Local, "--samples", samples)
 	}
 	return agents.Open(ctx, options)
 }
 
-// muster brings the agents anew for each run of a search; nil when it has none.
-func (a *app) muster(o fleetOptions) (func(context.Context) (run.Generator, func(), error), error) {
+// newGenerator opens a fleet for each trial of a search; nil when it has none.
+func (a *app) newGenerator(o fleetOptions, dsn string) (func(context.Context) (run.Generator, func(), error), error) {
 	if o.agents == "" {
 		return nil, nil
 	}
-	options, err := a.fleetPlan(o)
+	options, err := a.fleetPlan(o, dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +191,12 @@ func (a *app) muster(o fleetOptions) (func(context.Context) (run.Generator, func
 }
 
 // fleetPlan says how the agents are had, and which token those need who come by themselves.
-func (a *app) fleetPlan(o fleetOptions) (agents.Options, error) {
+func (a *app) fleetPlan(o fleetOptions, dsn string) (agents.Options, error) {
 	options, err := o.options()
 	if err != nil {
 		return options, err
 	}
-	options.Say, options.Errors = a.meter.Say, a.stderr
+	options.Say, options.Errors, options.DSN = a.meter.Say, a.stderr, dsn
 	if o.token == "" && len(options.Local) == 0 && o.bus == "" {
 		a.meter.Say("agents need this token: PLIMSOLL_TOKEN=%s", options.Access.Token)
 	}
@@ -148,31 +207,38 @@ func (o fleetOptions) options() (agents.Options, error) {
 	text, local := strings.CutPrefix(o.agents, "local:")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > agents.AgentsMax {
-		return agents.Options{}, problem.New(problem.Usage, fmt.Errorf("--agents: takes a number of agents, or local: and a number, not %q", o.agents),
+		return agents.Options{}, problem.New(problem.Usage, fmt.Errorf("--agents: takes a number of agents, or "+
+			"local: and a number, not %q", o.agents),
 			fmt.Sprintf("such as --agents 3 or --agents local:3, at most %d", agents.AgentsMax))
 	}
-	options := agents.Options{Agents: n, Bus: o.bus, Listen: o.listen, Access: o.access(), Software: software().Version, Wait: o.wait}
+	options := agents.Options{Agents: n, Bus: o.bus, Listen: o.listen, Access: o.access(), Software: software().Version,
+		Wait: o.wait}
 	if local {
-		if options.Local, err = agentCommand(); err != nil {
+		if options.Local, err = agentCommand(o.workers); err != nil {
 			return options, err
 		}
 	}
 	if o.bus == "" && o.token == "" {
 		if host, _, err := net.SplitHostPort(o.listen); err == nil && !isLoopback(host) {
-			return options, problem.New(problem.Usage, fmt.Errorf("--agents-listen %s is reached by others, and there is no token", o.listen), "give both sides the same one in PLIMSOLL_TOKEN")
+			return options, problem.New(problem.Usage, fmt.Errorf("--agents-listen %s is reached by others, and "+
+				"there is no token", o.listen), "give both sides the same one in PLIMSOLL_TOKEN")
 		}
 		options.Access.Token = rand.Text()
 	}
-	return options, nil
+	address := o.listen
+	if o.bus != "" {
+		address = o.bus
+	}
+	return options, agents.Secure(address, options.Access)
 }
 
 // agentCommand starts this same program as an agent; where it joins is added.
-func agentCommand() ([]string, error) {
+func agentCommand(o workerAccess) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return []string{self, "agent", "--quiet"}, nil
+	return []string{self, "agent", "--quiet", "--password-file=" + o.passwordFile, "--url-ca=" + o.roots}, nil
 }
 
 func isLoopback(host string) bool {

@@ -19,6 +19,7 @@ type auditOptions struct {
 	digest, all, sinceClean bool
 	sample                  string
 	seed, connections       int
+	examples                int
 	given                   *pflag.FlagSet
 }
 
@@ -29,20 +30,24 @@ func (a *app) addAudit(root *cobra.Command) {
 		Short: "Check that the books balance",
 		Long: `Check every invariant of the books in one snapshot: debit = credit, totals = movements,
 stock not negative and so on. It may run beside live posting. Exit code 3 when one is
-violated; each violation is named by its document or key.
+violated; each violation is named by its document or key, and its field.
 
-Without further flags it looks at everything, on all cores. When nothing is wrong it
-keeps a clean point in the database, from which --since-clean starts: it reads each
-table once or twice to see what was written, changed or deleted since, by whomever, and
-checks those documents and months; balances are always checked in whole. Where there is
-no clean point, or the base was restored since, it says so and looks at everything.
+Documents are the truth: each posted document is posted anew in memory by its rules and
+compared with what is stored, header, lines, movements, records and entries. References,
+lines, sums and number counters are checked too, and costs are replayed in the order of
+time. What cannot be derived is named.
 
---sample looks at a share of all documents and keys, the same for the same seed. It
-says with which probability it finds a single wrong one, and keeps no clean point.
+Without further flags it checks everything, on all cores. When nothing is wrong it
+keeps a clean point in the database. --since-clean starts there: it reads each table
+once or twice to find what was written, changed or deleted since, and checks those
+documents and months; balances are always checked in full. If there is no clean point,
+or the base was restored since, it says so and checks everything.
 
-With --digest also what the books hold, in a few bytes: two bases with the same digest
-hold the same documents, movements, totals and entries, in whatever order and under
-whatever ids of documents. That is how the shapes of the ERP are shown to do the same.`,
+--sample checks a share of all documents and keys, the same for the same seed. It
+prints the probability of finding a single wrong one, and keeps no clean point.
+
+--digest also prints a digest of the books: two bases with the same digest hold the
+same documents, movements, totals and entries, in any order and with any document ids.`,
 		Example: `  plimsoll audit
   plimsoll audit --since-clean             every night, after one whole audit
   plimsoll audit --sample 1% --seed 7
@@ -51,21 +56,26 @@ whatever ids of documents. That is how the shapes of the ERP are shown to do the
 	}, func(ctx context.Context, _ []string) error { return a.audit(ctx, o) })
 	fs := c.Flags()
 	o.given = fs
-	fs.BoolVar(&o.all, "full", false, "look at everything, which is what it does anyway")
-	fs.BoolVar(&o.sinceClean, "since-clean", false, "look at what has changed since the last audit that found nothing wrong")
-	fs.StringVar(&o.sample, "sample", "", "look at this `SHARE` of documents and keys, as 1% or 0.01")
-	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "seed of the sample")
-	config.Count(fs, &o.connections, "connections", 0, 0, auditConnectionsMax, "how many connections look at once; 0: one per core")
+	fs.BoolVar(&o.all, "full", false, "check everything (the default)")
+	fs.BoolVar(&o.sinceClean, "since-clean", false,
+		"check what changed since the last audit that found nothing wrong")
+	fs.StringVar(&o.sample, "sample", "", "check this `SHARE` of documents and keys, such as 1% or 0.01")
+	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "random seed of the sample")
+	config.Count(fs, &o.connections, "connections", 0, 0, auditConnectionsMax,
+		"connections that check in parallel; 0: one per core")
+	config.Count(fs, &o.examples, "examples", audit.ExamplesMax, 1, mostOfAnything,
+		"violations of each invariant that are named; all are counted")
 	fs.BoolVar(&o.digest, "digest", false, "print the digest of the books too")
 	a.targetFlags(c, &o.target)
 	c.MarkFlagsMutuallyExclusive("full", "since-clean", "sample")
-	config.FlagOnly(fs, "full", "since-clean", "sample", "seed")
+	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples")
 }
 
 const auditConnectionsMax = 256
 
 func (o auditOptions) options() (audit.Options, error) {
-	options := audit.Options{Mode: audit.All, Keep: true, Connections: o.connections, Seed: int64(o.seed)}
+	options := audit.Options{Mode: audit.All, Keep: true, Connections: o.connections, Seed: int64(o.seed),
+		Examples: o.examples}
 	switch {
 	case o.sinceClean:
 		options.Mode = audit.SinceClean
@@ -80,7 +90,8 @@ func (o auditOptions) options() (audit.Options, error) {
 }
 
 func (a *app) audit(ctx context.Context, o auditOptions) error {
-	if err := refuseIdle(o.given, idle{o.sample == "", []string{"seed"}, "is of the sample, and everything that is asked for is looked at", "add --sample SHARE"}); err != nil {
+	if err := refuseIdle(o.given, idle{o.sample == "", []string{"seed"},
+		"applies only to --sample", "add --sample SHARE"}); err != nil {
 		return err
 	}
 	options, err := o.options()
@@ -91,7 +102,8 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	if err != nil {
 		return err
 	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: audit.Connections(o.connections) + 1, Application: "plimsoll audit"})
+	db, err := database.Open(ctx, dsn, database.Options{Connections: audit.Connections(o.connections) + 1,
+		Application: "plimsoll audit"})
 	if err != nil {
 		return err
 	}
@@ -114,7 +126,8 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	return problem.New(problem.Threshold, fmt.Errorf("the books are wrong: %d violations", report.Violations), "")
 }
 
-func (a *app) look(ctx context.Context, db *database.Database, options audit.Options, withDigest bool) (report audited, err error) {
+func (a *app) look(ctx context.Context, db *database.Database, options audit.Options, withDigest bool) (report audited,
+	err error) {
 	a.meter.Phase("audit", 0, "MB")
 	defer a.meter.End()
 	options.Progress = func(done, total int64) {

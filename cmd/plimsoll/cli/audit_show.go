@@ -29,7 +29,7 @@ func shareOf(text string) (float64, error) {
 
 func (a *app) showAudit(r audited) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INVARIANT\tLOOKED AT\tCHECKED\tVIOLATIONS\tWHAT")
+	fmt.Fprintln(w, "INVARIANT\tSCOPE\tCHECKED\tVIOLATIONS\tWHAT")
 	for _, c := range r.Checks {
 		scope, checked := string(r.Mode), strconv.FormatInt(c.Checked, 10)
 		switch {
@@ -45,7 +45,13 @@ func (a *app) showAudit(r audited) error {
 	}
 	for _, c := range r.Checks {
 		for _, v := range c.Examples {
-			fmt.Fprintf(a.stdout, "%s: %s: expected %s, found %s\n", c.Invariant, v.Subject, v.Expected, v.Found)
+			fmt.Fprintf(a.stdout, "%s: %s: expected %s, found %s\n", c.Invariant, v.Where(), v.Expected, v.Found)
+		}
+	}
+	for _, c := range r.Checks {
+		if c.Underivable > 0 {
+			fmt.Fprintf(a.stdout, "%s: %d rows not derivable behind the boundary of costs: plimsoll restore puts them "+
+				"in order\n", c.Invariant, c.Underivable)
 		}
 	}
 	if err := a.showDigest(r.Books); err != nil {
@@ -79,6 +85,10 @@ func (a *app) showDigest(books *audit.Digest) error {
 // manyWrong is how many wrong documents a sample is said to find, besides a single one.
 const manyWrong = 100
 
+// notDerived is what no audit can know of documents that it posts anew.
+const notDerived = "not derivable: balances at the time of posting, so whether a document was allowed, how much of " +
+	"an order was\nreserved, of advances set off and of investments put to use is taken as the document has it"
+
 // lookedAt tells what an audit has seen and what it has not.
 func lookedAt(r audit.Report) string {
 	var said []string
@@ -87,15 +97,20 @@ func lookedAt(r audit.Report) string {
 	}
 	switch r.Mode {
 	case audit.SinceClean:
-		said = append(said, fmt.Sprintf("looked at: what changed since %s: %d documents of %d, %d months of %d (of organisations); %d invariants of %d in whole, %d hold as they did",
-			r.Since.Local().Format(time.DateTime), r.Documents, r.DocumentsAll, r.Months, r.MonthsAll, r.Whole(), len(r.Checks), r.Unchanged()))
+		said = append(said, fmt.Sprintf("checked: changes since %s: %d documents of %d, %d months of %d (by "+
+			"organisation); %d invariants of %d in full, %d over unchanged tables",
+			r.Since.Local().Format(time.DateTime), r.Documents, r.DocumentsAll, r.Months, r.MonthsAll, r.Whole(),
+			len(r.Checks), r.Unchanged()))
 	case audit.Sample:
-		said = append(said, fmt.Sprintf("looked at: %s of documents and keys (seed %d), %d invariants of %d in whole", percent(r.Share), r.Seed, r.Whole(), len(r.Checks)),
-			fmt.Sprintf("a single wrong document or key is found with a probability of %s, one of %d with %s", percent(r.Share), manyWrong, percent(1-math.Pow(1-r.Share, manyWrong))))
+		said = append(said, fmt.Sprintf("checked: %s of documents and keys (seed %d), %d invariants of %d in full",
+			percent(r.Share), r.Seed, r.Whole(), len(r.Checks)),
+			fmt.Sprintf("a single wrong document or key is found with a probability of %s, one of %d with %s",
+				percent(r.Share), manyWrong, percent(1-math.Pow(1-r.Share, manyWrong))))
 	default:
-		said = append(said, "looked at: everything")
+		said = append(said, "checked: everything")
 	}
-	said[len(said)-1] += fmt.Sprintf("; %d rows read over %d connections", r.RowsRead, r.Connections)
+	said = append(said, notDerived)
+	said[len(said)-2] += fmt.Sprintf("; %d rows read over %d connections", r.RowsRead, r.Connections)
 	switch {
 	case r.Kept:
 		said = append(said, "clean point kept: plimsoll audit --since-clean starts from here")

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/claims"
-	"plimsoll/lab/experiments"
-	"plimsoll/lab/server"
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments"
 )
 
 // claimView is one claim with what is known of it here.
@@ -20,19 +20,22 @@ type claimView struct {
 	Figures    []claims.Figure    `json:"figures,omitempty"`
 	At         *time.Time         `json:"at,omitempty"`
 	TookS      float64            `json:"took_s,omitempty"`
-	TakesS     float64            `json:"takes_s,omitempty"` // about how long the experiment takes; absent where there is none
-	Engine     string             `json:"engine,omitempty"`
-	Software   string             `json:"software,omitempty"`
-	Machine    *claims.Machine    `json:"machine,omitempty"`
-	Partial    bool               `json:"partial,omitempty"`
-	plan       experiments.Plan
+	// about how long the experiment takes; absent where there is none
+	TakesS float64 `json:"takes_s,omitempty"`
+	// Rules are what would confirm the claim, and what would refute it; absent where there is no experiment.
+	Rules    string          `json:"rules,omitempty"`
+	Engine   string          `json:"engine,omitempty"`
+	Software string          `json:"software,omitempty"`
+	Machine  *claims.Machine `json:"machine,omitempty"`
+	Partial  bool            `json:"partial,omitempty"`
+	plan     experiments.Plan
 	// OfOther names what the finding is of another of: machine, kernel, engine, version.
 	OfOther string `json:"of_other,omitempty"`
 }
 
 // showClaims shows what is kept of these claims: a line or two of each, or all of it.
-func (a *app) showClaims(ctx context.Context, of []claims.Claim, o proveOptions, whole bool) error {
-	views, err := a.claimViews(ctx, of, o)
+func (a *app) showClaims(ctx context.Context, chosen []claims.Claim, o proveOptions, whole bool) error {
+	views, err := a.claimViews(ctx, chosen, o)
 	if err != nil {
 		return err
 	}
@@ -49,14 +52,14 @@ func (a *app) showClaims(ctx context.Context, of []claims.Claim, o proveOptions,
 	return nil
 }
 
-func (a *app) claimViews(ctx context.Context, of []claims.Claim, o proveOptions) ([]claimView, error) {
+func (a *app) claimViews(ctx context.Context, chosen []claims.Claim, o proveOptions) ([]claimView, error) {
 	store, here := claims.OpenStore(""), claims.Here()
 	views := []claimView{}
-	for _, c := range of {
+	for _, c := range chosen {
 		v := claimView{Claim: c, Verdict: claims.NotYet, Conditions: []claims.Condition{}}
 		if e, ok := experiments.For(c.ID); ok {
 			v.Verdict, v.plan = claims.NotRun, e.Plan(o.sizes())
-			v.TakesS = v.plan.Takes.Seconds()
+			v.TakesS, v.Rules = v.plan.Takes.Seconds(), v.plan.Rules
 		}
 		k, ok, err := store.Load(c.ID)
 		if err != nil {
@@ -78,7 +81,7 @@ func (a *app) engineNow(ctx context.Context, o proveOptions) string {
 			return engineLabel(c.Server())
 		}
 	}
-	if s, err := server.Find(ctx, o.engine); err == nil {
+	if s, err := installation.Find(ctx, o.engine); err == nil {
 		return engineLabel(s)
 	}
 	return ""
@@ -120,20 +123,24 @@ func (a *app) tableOfClaims(views []claimView) {
 		counts[v.Verdict]++
 		byID[v.ID] = v
 	}
-	fmt.Fprintf(a.stdout, "%-5s %-12s  %-16s  %s\n", "CLAIM", "VERDICT", "WHEN", "STATEMENT / claimed / takes / measured")
+	fmt.Fprintf(a.stdout, "%-5s %-12s  %-16s  %s\n", "CLAIM", "VERDICT", "WHEN",
+		"STATEMENT / claimed / takes / measured")
 	for i, report := range claims.Reports {
 		fmt.Fprintf(a.stdout, "\nReport %c: %s\n", 'A'+i, report.Title)
 		for _, c := range report.Claims {
 			a.lineOf(byID[c.ID])
 		}
 	}
-	fmt.Fprintf(a.stdout, "\n%d claims: %d confirmed, %d refuted, %d inconclusive, %d not run, %d not yet\n", len(views),
-		counts[claims.Confirmed], counts[claims.Refuted], counts[claims.Inconclusive], counts[claims.NotRun], counts[claims.NotYet])
+	fmt.Fprintf(a.stdout, "\n%d claims: %d confirmed, %d refuted, %d inconclusive, %d not run, %d not yet\n",
+		len(views),
+		counts[claims.Confirmed], counts[claims.Refuted], counts[claims.Inconclusive], counts[claims.NotRun],
+		counts[claims.NotYet])
 }
 
 func (a *app) lineOf(v claimView) {
 	const indent = 38
-	fmt.Fprintf(a.stdout, "%-5s %s  %-16s  %s\n", v.ID, a.paint(v.Verdict, fmt.Sprintf("%-12s", v.Verdict)), v.when(), v.Statement)
+	fmt.Fprintf(a.stdout, "%-5s %s  %-16s  %s\n", v.ID, a.paint(v.Verdict, fmt.Sprintf("%-12s", v.Verdict)), v.when(),
+		v.Statement)
 	fmt.Fprintf(a.stdout, "%*s%s\n", indent, "claimed   ", v.Claimed)
 	if v.TakesS > 0 {
 		fmt.Fprintf(a.stdout, "%*sabout %s: %s\n", indent, "takes     ", roughly(v.plan.Takes), v.plan.Text)

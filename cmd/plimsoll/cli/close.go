@@ -22,12 +22,12 @@ func (a *app) addClose(root *cobra.Command) {
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "close MONTH [flags]",
 		Short: "Close a month: sales to profit or loss",
-		Long: `Close a month of the books: what sales have brought goes from account 90 to 99, by a
-document at the month's last moment. The costs must follow the order of time until then
-('plimsoll restore'); else nothing is closed. Nothing is written into a closed month, or into
-one before it: it is refused. Months are closed in order when they have ended, and opened
-again from the last one back. --through closes all that are open up to MONTH; if one
-cannot be closed, those before it are.`,
+		Long: `Close a month of the books: a document at the month's last moment moves the result of
+sales from account 90 to 99. Costs must follow the order of time until then ('plimsoll
+restore'), or the month stays open. Writing into a closed month, or one before it, is
+refused. Months close in order once they have ended, and reopen from the last one back.
+--through closes all open months up to MONTH; if one cannot be closed, those before it
+stay closed.`,
 		Example: `  plimsoll close 2025-05
   plimsoll close 2025-05 --through
   plimsoll close 2025-05 --organisation ORG001
@@ -35,9 +35,9 @@ cannot be closed, those before it are.`,
 		Args: arguments(1, 1, "a month, like 2025-05"),
 	}, func(ctx context.Context, args []string) error { return a.closeMonth(ctx, args[0], o) })
 	fs := c.Flags()
-	fs.StringVar(&o.organisation, "organisation", "", "`CODE` of the one to close; without it all")
+	fs.StringVar(&o.organisation, "organisation", "", "close only the organisation with this `CODE`")
 	fs.BoolVar(&o.through, "through", false, "close every open month up to this one, in order")
-	fs.BoolVar(&o.reopen, "reopen", false, "take the close back")
+	fs.BoolVar(&o.reopen, "reopen", false, "reopen the month")
 	a.targetFlags(c, &o.target)
 	c.MarkFlagsMutuallyExclusive("through", "reopen")
 	config.FlagOnly(fs, "organisation", "through", "reopen")
@@ -52,8 +52,10 @@ func (a *app) closeMonth(ctx context.Context, month string, o closeOptions) erro
 		return err
 	}
 	job, err := a.see(ctx, errand{
-		target: o.target, kind: monthclose.Kind, arguments: monthclose.Arguments{Organisation: organisation, Month: month, Through: o.through, Reopen: o.reopen}, threads: 2,
-		phase: "close " + month, unit: "organisations", again: "the same command closes what is left",
+		target: o.target, kind: monthclose.Kind,
+		arguments: monthclose.Arguments{Organisation: organisation, Month: month, Through: o.through, Reopen: o.reopen},
+		threads:   2,
+		phase:     "close " + month, unit: "organisations", again: "the same command closes what is left",
 	})
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addReport(root)
 	a.addRuns(root)
 	a.addExport(root)
+	a.addRecompute(root)
 	a.addAudit(root)
 	a.addProve(root)
 	a.addProfile(root)
@@ -25,7 +26,9 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addDestroy(root)
 	a.addKeep(root)
 	a.addFill(root)
+	a.addReset(root)
 	a.addServe(root)
+	a.addPasswd(root)
 	a.addAgent(root)
 	a.addRestore(root)
 	a.addRecalculate(root)
@@ -42,7 +45,8 @@ func completeChoices(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if words := strings.Split(f.Value.Type(), "|"); len(words) > 1 {
-				_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+				_ = c.RegisterFlagCompletionFunc(f.Name,
+					cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 			}
 		})
 	}

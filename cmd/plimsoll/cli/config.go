@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/dirs"
+	"plimsoll/lab/host/dirs"
 	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/redact"
@@ -23,13 +23,13 @@ func (a *app) addConfig(root *cobra.Command) {
 	c := a.command(root, groupOther, &cobra.Command{
 		Use:   "config [flags] [COMMAND [its flags]]",
 		Short: "Show each setting and where its value comes from",
-		Long: `Show each setting, its value and where that comes from. The first of these counts:
+		Long: `Show each setting, its value and where that comes from. The first of these wins:
 
   flag on the command line  >  environment  >  configuration file  >  default
 
 The flag --users of 'run' is the key users in the table [run] of the file and the
 variable PLIMSOLL_RUN_USERS. Settings that several commands share, such as cluster,
-stand above all tables and are called PLIMSOLL_CLUSTER. Passwords are not shown.`,
+stand above all tables and have variables such as PLIMSOLL_CLUSTER. Passwords are not shown.`,
 		Example: `  plimsoll config                      all settings
   plimsoll config run --users 5000     what this command line would use
   plimsoll config --json

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/cluster"
+	"plimsoll/lab/postgres/cluster"
 	"plimsoll/platform/problem"
 )
 
@@ -31,7 +31,8 @@ Plimsoll did not make is never touched.`,
 			return err
 		}
 		if !yes {
-			if err := a.agreed(args[0]); err != nil {
+			if err := a.agreed("This removes cluster "+args[0]+" with all its data.",
+				"cluster "+args[0]+" was not destroyed", args[0]); err != nil {
 				return err
 			}
 		}
@@ -55,14 +56,15 @@ func (a *app) destroyable(ctx context.Context, name string) error {
 		return err
 	}
 	if s := c.Status(ctx); s.State == cluster.Running {
-		return problem.New(problem.Environment, fmt.Errorf("cluster %s is running", name), "stop it first: plimsoll down "+name)
+		return problem.New(problem.Environment, fmt.Errorf("cluster %s is running", name),
+			"stop it first: plimsoll down "+name)
 	}
 	return nil
 }
 
 // agreed asks for the name, because "y" is typed too easily.
-func (a *app) agreed(name string) error {
-	fmt.Fprintf(a.stderr, "This removes cluster %s with all its data. Type its name to go on: ", name)
+func (a *app) agreed(what, refused, name string) error {
+	fmt.Fprintf(a.stderr, "%s Type its name to go on: ", what)
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
@@ -70,5 +72,5 @@ func (a *app) agreed(name string) error {
 	if strings.TrimSpace(line) == name {
 		return nil
 	}
-	return problem.New(problem.Usage, fmt.Errorf("cluster %s was not destroyed: the answer was not its name", name), "--yes does not ask")
+	return problem.New(problem.Usage, errors.New(refused+": the answer was not its name"), "--yes does not ask")
 }

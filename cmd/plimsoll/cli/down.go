@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/lock"
+	"plimsoll/lab/host/lock"
+	"plimsoll/lab/postgres/cluster"
 	"plimsoll/platform/problem"
 )
 
@@ -18,8 +18,8 @@ func (a *app) addDown(root *cobra.Command) {
 		Use:   "down [NAME] [flags]",
 		Short: "Stop a local cluster; its data stays",
 		Long: `Stop a local cluster and return when it has stopped. Its data stays for the next
-'plimsoll up'. Without a name it stops the one that runs. One that a run or a search puts
-load on is not stopped, since that would be lost, unless with --force.`,
+'plimsoll up'. Without a name it stops the one that runs. It refuses to stop a cluster
+that a run or a search is using; --force stops it anyway.`,
 		Example: `  plimsoll down
   plimsoll down vanilla
   plimsoll down --all`,
@@ -42,9 +42,9 @@ load on is not stopped, since that would be lost, unless with --force.`,
 		}
 		return a.down(ctx, names, mode)
 	})
-	c.Flags().BoolVar(&all, "all", false, "every cluster that runs")
-	c.Flags().BoolVar(&immediate, "immediate", false, "at once, as a crash would: the next start recovers")
-	c.Flags().BoolVar(&force, "force", false, "also under a run's load, whose result is then not valid")
+	c.Flags().BoolVar(&all, "all", false, "stop every running cluster")
+	c.Flags().BoolVar(&immediate, "immediate", false, "stop at once, like a crash: the next start recovers")
+	c.Flags().BoolVar(&force, "force", false, "stop even if a run uses it; the run's result is then not valid")
 	config.FlagOnly(c.Flags(), "all", "immediate", "force")
 }
 
@@ -64,7 +64,8 @@ func (a *app) toStop(ctx context.Context, name string, all bool) ([]string, erro
 		}
 	}
 	if len(names) > 1 && !all {
-		return nil, problem.New(problem.Usage, fmt.Errorf("which cluster? %d run", len(names)), "name one, or --all; 'plimsoll status' lists them")
+		return nil, problem.New(problem.Usage, fmt.Errorf("which cluster? %d run", len(names)),
+			"name one, or --all; 'plimsoll status' lists them")
 	}
 	return names, nil
 }
@@ -81,7 +82,8 @@ func (a *app) withoutLoad(names []string) error {
 			return err
 		}
 		if held {
-			return problem.New(problem.Environment, fmt.Errorf("cluster %s is %w", name, &lock.HeldError{Owner: owner}), hintOfLoad(owner))
+			return problem.New(problem.Environment, fmt.Errorf("cluster %s is %w", name, &lock.HeldError{Owner: owner}),
+				hintOfLoad(owner))
 		}
 	}
 	return nil
@@ -93,7 +95,8 @@ func hintOfLoad(owner lock.Owner) string {
 	if owner.PID != 0 {
 		end += fmt.Sprintf(" (kill -INT %d)", owner.PID)
 	}
-	return "wait until it has finished, or " + end + ", which keeps what was measured; --force stops the cluster under it"
+	return "wait until it has finished, or " + end +
+		", which keeps what was measured; --force stops the cluster under it"
 }
 
 func (a *app) down(ctx context.Context, names []string, mode cluster.StopMode) error {

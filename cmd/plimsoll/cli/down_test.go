@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"plimsoll/lab/cluster"
+	"plimsoll/lab/postgres/cluster"
 )
 
 func TestDown_LeavesAClusterThatARunIsUsing(t *testing.T) {
@@ -21,7 +21,8 @@ func TestDown_LeavesAClusterThatARunIsUsing(t *testing.T) {
 	}
 	for _, args := range [][]string{{}, {s.one}, {"--all"}, {s.one, "--immediate"}} {
 		plimsoll(t, append([]string{"down"}, args...)...).want(t, ExitEnvironment,
-			"cluster "+s.one+" is in use by load", "hint: wait until it has finished", fmt.Sprintf("kill -INT %d", os.Getpid()), "--force")
+			"cluster "+s.one+" is in use by load", "hint: wait until it has finished",
+			fmt.Sprintf("kill -INT %d", os.Getpid()), "--force")
 	}
 	if st := s.status(t)[s.one]; st.State != cluster.Running {
 		t.Fatalf("%+v", st)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -20,9 +21,9 @@ import (
 	"syscall"
 	"testing"
 
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/result"
-	"plimsoll/lab/server"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/run/result"
 )
 
 // stand is a state directory with what the commands of one story make in it.
@@ -39,13 +40,13 @@ func newStand(t *testing.T) *stand {
 	t.Helper()
 	s := &stand{state: freshState(t), one: "plimsoll", two: "vanilla"}
 	ctx := context.Background()
-	_, err1 := server.Find(ctx, server.Plimsoll)
-	_, err2 := server.Find(ctx, server.Vanilla)
+	_, err1 := installation.Find(ctx, installation.Plimsoll)
+	_, err2 := installation.Find(ctx, installation.Vanilla)
 	s.flavoursAreBuilt = err1 == nil && err2 == nil
 	if s.flavoursAreBuilt {
 		s.upOne, s.upTwo = []string{"up", "--flavour", "plimsoll"}, []string{"up", "--flavour", "vanilla"}
 	} else {
-		if _, err := server.Find(ctx, server.System); err != nil {
+		if _, err := installation.Find(ctx, installation.System); err != nil {
 			t.Skipf("SKIP: neither our engines nor an installed PostgreSQL: %v", err)
 		}
 		t.Log("our engines are not built: the story is told with the system's PostgreSQL")
@@ -135,7 +136,8 @@ func (s *stand) upBoth(t *testing.T) {
 	plimsoll(t, "down").want(t, ExitUsage, "which cluster? 2 run")
 	plimsoll(t, s.upOne...).want(t, ExitOK) // runs already
 	for _, command := range []string{"run", "line"} {
-		plimsoll(t, command, "--cluster", s.one, "--engine", "/no/such/prefix").want(t, ExitUsage, "was made with engine", "hint: leave out --engine")
+		plimsoll(t, command, "--cluster", s.one, "--engine", "/no/such/prefix").want(t, ExitUsage,
+			"was created with engine", "hint: leave out --engine")
 	}
 }
 
@@ -162,12 +164,15 @@ func (s *stand) psql(t *testing.T) {
 
 func (s *stand) fillStopped(t *testing.T) {
 	o := interrupting(t, "fill, documents", "fill", "--cluster", s.one, "--documents", "200000")
-	o.want(t, ExitInterrupted, "what is done stays", "goes on with it")
-	plimsoll(t, "serve", "--cluster", s.one, "--listen", "127.0.0.1:0").want(t, ExitUsage, "filled by half", "--resume")
-	plimsoll(t, "fill", "--cluster", s.one, "--documents", "100").want(t, ExitUsage, "filled by half", "200000 documents", "--discard")
-	plimsoll(t, "fill", "--cluster", s.one, "--size", "900TB").want(t, ExitEnvironment, "the disk cannot hold it", "--size ")
-	plimsoll(t, "fill", "--cluster", s.one, "--check").want(t, ExitUsage, "filled by half")
-	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitUsage, "filled by half")
+	o.want(t, ExitInterrupted, "finished parts are kept", "the same command goes on")
+	plimsoll(t, "serve", "--cluster", s.one, "--listen", "127.0.0.1:0").want(t, ExitUsage,
+		"an earlier fill did not finish", "--resume")
+	plimsoll(t, "fill", "--cluster", s.one, "--documents", "100").want(t, ExitUsage, "an earlier fill did not finish",
+		"200000 documents", "--discard")
+	plimsoll(t, "fill", "--cluster", s.one, "--size", "900TB").want(t, ExitEnvironment, "the disk is too small",
+		"--size ")
+	plimsoll(t, "fill", "--cluster", s.one, "--check").want(t, ExitUsage, "an earlier fill did not finish")
+	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitUsage, "an earlier fill did not finish")
 }
 
 func (s *stand) fill(t *testing.T) {
@@ -218,7 +223,8 @@ func (s *stand) audit(t *testing.T) {
 	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitOK)
 	o = plimsoll(t, "audit", "--cluster", s.one, "--since-clean")
 	o.want(t, ExitOK)
-	if !regexp.MustCompile(`(?m)^goods_sale\.ledger +unchanged +- +0 `).MatchString(o.stdout) || !strings.Contains(o.stdout, "hold as they did") {
+	if !regexp.MustCompile(`(?m)^goods_sale\.ledger +unchanged +- +0 `).MatchString(o.stdout) ||
+		!strings.Contains(o.stdout, "over unchanged tables") {
 		t.Errorf("%s", o.stdout)
 	}
 	if got := s.digest(t); got != books {
@@ -233,7 +239,8 @@ func (s *stand) digest(t *testing.T) string {
 	o := plimsoll(t, "audit", "--cluster", s.one, "--digest", "--json")
 	o.decode(t, &said)
 	text := plimsoll(t, "audit", "--cluster", s.one, "--digest").stdout
-	if len(said.Books.Digest) != 64 || !strings.Contains(text, "digest: "+said.Books.Digest+"\n") || !strings.Contains(text, "doc_goods_sale") {
+	if len(said.Books.Digest) != 64 || !strings.Contains(text, "digest: "+said.Books.Digest+"\n") ||
+		!strings.Contains(text, "doc_goods_sale") {
 		t.Errorf("%s\n%s", o.stdout, text)
 	}
 	return said.Books.Digest
@@ -268,14 +275,17 @@ func (s *stand) serve(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		ended <- Exec(ctx, []string{"serve", "--cluster", s.one, "--listen", "127.0.0.1:0", "--json"}, nil, in, io.Discard)
+		ended <- Exec(ctx, []string{"serve", "--cluster", s.one, "--listen", "127.0.0.1:0", "--json"}, nil, in,
+			io.Discard)
 	}()
 	var first struct{ Listening string }
-	if err := json.NewDecoder(out).Decode(&first); err != nil || !strings.HasPrefix(first.Listening, "http://127.0.0.1:") {
+	if err := json.NewDecoder(out).Decode(&first); err != nil ||
+		!strings.HasPrefix(first.Listening, "http://127.0.0.1:") {
 		t.Fatalf("%+v %v", first, err)
 	}
 	address := strings.TrimPrefix(first.Listening, "http://")
-	plimsoll(t, "serve", "--cluster", s.one, "--listen", address).want(t, ExitEnvironment, "address already in use", "--listen")
+	plimsoll(t, "serve", "--cluster", s.one, "--listen", address).want(t, ExitEnvironment, "address already in use",
+		"--listen")
 	cancel()
 	if code := <-ended; code != ExitOK {
 		t.Errorf("exit code %d after a stop that was asked for", code)
@@ -287,12 +297,15 @@ func (s *stand) serve(t *testing.T) {
 }
 
 func (s *stand) run(t *testing.T) {
-	html := filepath.Join(s.state, "run.html")
-	o := plimsoll(t, "run", "--cluster", s.one, "--users", "1000", "--duration", "5s", "--ramp", "2s", "--think", "10s", "--json", "--html", html)
+	html, operations := filepath.Join(s.state, "run.html"), filepath.Join(s.state, "run.parquet")
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "3s",
+		"--json", "--html", html, "--samples", operations)
 	o.want(t, ExitOK)
+	plimsoll(t, "recompute", operations, "--against", "latest").want(t, ExitOK, "all figures are those of run")
 	var r result.Result
 	o.decode(t, &r)
-	if r.Valid != (o.code == ExitOK) || r.Users != 1000 || r.Ops == 0 || r.OpsPerS <= 0 || r.Apdex == nil || !r.Audit.Clean || r.Generator.CPUShare == nil {
+	if r.Valid != (o.code == ExitOK) || r.Users != 300 || r.Ops == 0 || r.OpsPerS <= 0 || r.Apdex == nil ||
+		!r.Audit.Clean || r.Generator.CPUShare == nil {
 		t.Errorf("%.3000s", o.stdout)
 	}
 	if r.Conditions.Scale == "" || r.Conditions.Profile != "tuned" {
@@ -300,7 +313,8 @@ func (s *stand) run(t *testing.T) {
 	}
 	var raw map[string]any
 	o.decode(t, &raw)
-	for _, name := range []string{"valid", "invalid_reasons", "users", "ops", "ops_per_s", "apdex", "band", "operations", "generator", "audit", "conditions", "series"} {
+	for _, name := range []string{"valid", "invalid_reasons", "users", "ops", "ops_per_s", "apdex", "band",
+		"operations", "generator", "audit", "conditions", "series"} {
 		if _, ok := raw[name]; !ok {
 			t.Errorf("the JSON has no %s", name)
 		}
@@ -339,12 +353,14 @@ func (s *stand) report(t *testing.T) {
 func (s *stand) runByAgents(t *testing.T) {
 	var told atomic.Int64
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if message, err := io.ReadAll(r.Body); err == nil && bytes.Contains(message, []byte("plimsoll_run_operations_total")) {
+		if message, err := io.ReadAll(r.Body); err == nil &&
+			bytes.Contains(message, []byte("plimsoll_run_operations_total")) {
 			told.Add(1)
 		}
 	}))
 	defer collector.Close()
-	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "5s", "--ramp", "1s", "--think", "5s", "--lag-limit", "1m", "--json",
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "3s",
+		"--lag-limit", "1m", "--json",
 		"--agents", "local:3", "--agents-listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--otlp", collector.URL)
 	o.want(t, ExitOK)
 	if told.Load() == 0 {
@@ -362,7 +378,8 @@ func (s *stand) runByAgents(t *testing.T) {
 
 // A timeout far below what any posting takes: every operation fails, the score is 0.
 func (s *stand) runOverloaded(t *testing.T) {
-	o := plimsoll(t, "run", "--cluster", s.one, "--users", "200", "--duration", "2s", "--ramp", "0s", "--think", "1s", "--timeout", "1ms", "--target", "0.99")
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "200", "--duration", "2s", "--ramp", "0s", "--think", "1s",
+		"--timeout", "1ms", "--target", "0.99")
 	o.want(t, ExitThreshold)
 	if !strings.Contains(o.stdout, "report: ") {
 		t.Errorf("no table:\n%s", o.stdout)
@@ -370,7 +387,8 @@ func (s *stand) runOverloaded(t *testing.T) {
 }
 
 func (s *stand) runInterrupted(t *testing.T) {
-	o := interrupting(t, "steady", "run", "--cluster", s.one, "--users", "200", "--duration", "10m", "--ramp", "1s", "--think", "1s", "--json")
+	o := interrupting(t, "steady", "run", "--cluster", s.one, "--users", "50", "--duration", "10m", "--ramp", "0s",
+		"--think", "1s", "--json")
 	o.want(t, ExitInterrupted, "what was measured is kept as run")
 	var r result.Result
 	o.decode(t, &r)
@@ -381,8 +399,10 @@ func (s *stand) runInterrupted(t *testing.T) {
 }
 
 func (s *stand) proveInterrupted(t *testing.T) {
-	o := interrupting(t, "repetition 1 of 3: Apdex", "prove", "C01", "--cluster", s.one, "--users", "2000", "--duration", "2s", "--json")
-	o.want(t, ExitInterrupted, "C01: 3 x 2s with 2,000 users", "what was measured is kept")
+	o := interrupting(t, "repetition 1 of 3: Apdex", "prove", "C01", "--cluster", s.one, "--users", "500",
+		"--duration", "2s", "--json")
+	o.want(t, ExitInterrupted, "C01: 3 turns of 2s: 500 users", "C01 is confirmed when every repetition",
+		"what was measured is kept")
 	c := claimOf(t, o, "C01")
 	if !c.Partial || c.Verdict != "inconclusive" || c.Measured == nil {
 		t.Errorf("%+v", c)
@@ -392,11 +412,13 @@ func (s *stand) proveInterrupted(t *testing.T) {
 
 func (s *stand) proveShows(t *testing.T) {
 	c := claimOf(t, plimsoll(t, "prove", "--json"), "C01")
-	if c.Measured == nil || len(c.Conditions) == 0 || c.At == nil || c.TakesS <= 0 || c.OfOther != "" || c.Machine == nil {
+	if c.Measured == nil || len(c.Conditions) == 0 || c.At == nil || c.TakesS <= 0 || c.OfOther != "" ||
+		c.Machine == nil {
 		t.Errorf("%+v", c)
 	}
 	o := plimsoll(t, "prove")
-	if !strings.Contains(o.stdout, "stopped early") || !strings.Contains(o.stdout, "1 inconclusive") || !strings.Contains(o.stdout, "takes     about ") {
+	if !strings.Contains(o.stdout, "stopped early") || !strings.Contains(o.stdout, "1 inconclusive") ||
+		!strings.Contains(o.stdout, "takes     about ") {
 		t.Errorf("%s", o.stdout)
 	}
 }
@@ -422,7 +444,8 @@ func (s *stand) hardStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "run", "--cluster", s.two, "--users", "100", "--duration", "10m", "--ramp", "1s", "--think", "1s")
+	cmd := exec.Command(self, "run", "--cluster", s.two, "--users", "100", "--duration", "10m", "--ramp", "0s",
+		"--think", "1s")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stderr := &watched{text: "steady", seen: func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
@@ -434,9 +457,10 @@ func (s *stand) hardStop(t *testing.T) {
 		t.Errorf("exit code %d (%v)\n%s", code, err, stderr)
 	}
 	o := plimsoll(t, "report", "--json") // of it, and not of the run before
-	o.want(t, ExitOK, "never came to its end")
+	o.want(t, ExitOK, "did not end properly")
 	var r result.Result
-	if o.decode(t, &r); r.Users != 100 || r.Valid || len(r.Series.T) == 0 || !strings.Contains(strings.Join(r.InvalidReasons, " "), "the process of the run died") {
+	if o.decode(t, &r); r.Users != 100 || r.Valid || len(r.Series.T) == 0 ||
+		!strings.Contains(strings.Join(r.InvalidReasons, " "), "the process of the run died") {
 		t.Errorf("%.2000s", o.stdout)
 	}
 	plimsoll(t, s.upTwo...).want(t, ExitOK) // waits for the server's end, should it still be on its way
@@ -522,7 +546,7 @@ func processes(t *testing.T) map[int]string {
 // With nothing there, the main job makes what it needs and leaves only data behind.
 func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	s := newStand(t)
-	args := []string{"run", "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "1s"}
+	args := []string{"run", "--users", "200", "--duration", "2s", "--ramp", "0s", "--think", "1s"}
 	if !s.flavoursAreBuilt {
 		args = append(args, "--engine", "system")
 	}
@@ -546,18 +570,40 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	if strings.Contains(again.stderr, "making cluster") || strings.Contains(again.stderr, "filled a base") {
 		t.Errorf("made again what was there:\n%s", again.stderr)
 	}
+	s.keepsRunsPrivate(t)
+}
+
+// keepsRunsPrivate looks at results, reports and workers' logs.
+func (s *stand) keepsRunsPrivate(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(filepath.Join(s.state, "runs"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		files++
+		return err
+	})
+	if err != nil || files < 4 {
+		t.Errorf("%d files of runs, %v", files, err)
+	}
 }
 
 // ownLine looks for the line of scripts of one's own, on a copy of the database.
 func (s *stand) ownLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.toml")
-	const text = "application = \"none\"\n[operations.count]\ntarget = \"30s\"\nsql = \"SELECT count(*) FROM cat_users; SELECT pg_sleep(0.01)\"\n"
+	const text = "application = \"none\"\n[operations.count]\ntarget = \"30s\"\nsql = \"SELECT count(*) FROM " +
+		"cat_users; SELECT pg_sleep(0.01)\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"line", "--cluster", s.one, "--scenario", path, "--from", "20", "--most", "20", "--think", "100ms", "--duration", "1s", "--ramp", "0s", "--confirmations", "1", "--lag-limit", "1m"}
+	args := []string{"line", "--cluster", s.one, "--scenario", path, "--from", "20", "--most", "20", "--think", "50ms",
+		"--duration", "1s", "--ramp", "0s", "--confirmations", "1", "--lag-limit", "1m"}
 	stopped := interrupting(t, "trial 1, coarse", args...)
-	stopped.want(t, ExitInterrupted, "hint: the same command with --resume goes on")
+	stopped.want(t, ExitInterrupted, "hint: the same command with --resume continues")
 	o := plimsoll(t, append(args, "--resume", "--json")...)
 	o.want(t, ExitOK)
 	var l struct {
@@ -569,13 +615,15 @@ func (s *stand) ownLine(t *testing.T) {
 	}
 	o.decode(t, &l)
 	// How many it carries is the machine's business, which may be crowded.
-	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users < 1 || l.Answer.Users > 20 || l.Answer.Confirmed != 1 || len(l.Trials) < 2 || l.Plan.Reset != "template" {
+	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users < 1 || l.Answer.Users > 20 ||
+		l.Answer.Confirmed != 1 || len(l.Trials) < 2 || l.Plan.Reset != "template" {
 		t.Errorf("%+v", l)
 	}
 	plimsoll(t, append(args, "--resume")...).want(t, ExitUsage, "no search with these settings was stopped")
 	plimsoll(t, "report", l.Trials[0].Run).want(t, ExitOK)
 	// So is whether it makes the hundred operations that a verdict needs.
-	ran := plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration", "1s", "--ramp", "0s")
+	ran := plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration",
+		"1s", "--ramp", "0s")
 	if few := ran.code == ExitThreshold && strings.Contains(ran.stdout, "not valid: too few operations"); !few {
 		ran.want(t, ExitOK)
 	}
@@ -588,9 +636,10 @@ func (s *stand) ownLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer load.Remove()
+	defer func() { _ = load.Remove() }()
 	for _, other := range [][]string{{"--scenario", path}, {"--url", "http://127.0.0.1:1"}} {
-		plimsoll(t, append([]string{"run", "--cluster", s.one}, other...)...).want(t, ExitEnvironment, "in use by load", "hint: wait until that run has finished")
+		plimsoll(t, append([]string{"run", "--cluster", s.one}, other...)...).want(t, ExitEnvironment, "in use by load",
+			"hint: wait until that run has finished")
 	}
 }
 
@@ -601,10 +650,11 @@ func (s *stand) lines(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bounds := []string{"--from", "20", "--most", "20", "--think", "100ms", "--duration", "2s", "--ramp", "0s", "--confirmations", "1", "--lag-limit", "1m"}
+	bounds := []string{"--from", "20", "--most", "20", "--think", "50ms", "--duration", "1s", "--ramp", "0s",
+		"--confirmations", "1", "--lag-limit", "1m"}
 	args := append([]string{"line", "--configurations", s.one + "," + s.two, "--scenario", path}, bounds...)
 	stopped := interrupting(t, s.two+", trial 1, coarse", args...)
-	stopped.want(t, ExitInterrupted, "hint: the same command with --resume goes on")
+	stopped.want(t, ExitInterrupted, "hint: the same command with --resume continues")
 	html := filepath.Join(s.state, "lines.html")
 	o := plimsoll(t, append(args, "--resume", "--json", "--html", html)...)
 	o.want(t, ExitOK)
@@ -620,18 +670,22 @@ func (s *stand) lines(t *testing.T) {
 		}
 	}
 	o.decode(t, &c)
-	if c.Schema != "plimsoll.lines/1" || !c.Complete || len(c.Lines) != 2 || c.Lines[0].Line.Plan.Configuration != s.one || c.Lines[1].Line.Answer.Users < 1 ||
+	if c.Schema != "plimsoll.lines/1" || !c.Complete || len(c.Lines) != 2 ||
+		c.Lines[0].Line.Plan.Configuration != s.one || c.Lines[1].Line.Answer.Users < 1 ||
 		c.Lines[0].Ratio != nil || c.Lines[1].Ratio == nil || c.Lines[1].Ratio.Users <= 0 {
 		t.Errorf("%+v", c)
 	}
 	if page, err := os.ReadFile(html); err != nil || !bytes.Contains(page, []byte("</html>")) {
 		t.Errorf("report: %v", err)
 	}
-	plimsoll(t, append(args[:3:3], append(bounds, "--configurations", s.one+"+lean", "--scenario", path)...)...).want(t, ExitUsage, "the scenario has no ERP")
+	plimsoll(t, append(args[:3:3], append(bounds, "--configurations", s.one+"+lean", "--scenario", path)...)...).want(t,
+		ExitUsage, "the scenario has no ERP")
 	erp := func(configurations string) []string {
 		return append([]string{"line", "--configurations", configurations}, bounds...)
 	}
-	plimsoll(t, erp(s.one+"+classic,"+s.two+"+lean")...).want(t, ExitUsage, "the bases of "+s.one+" and "+s.two+" differ")
+	plimsoll(t, "fill", "--cluster", s.two, "--documents", "50", "--items", "20").want(t, ExitOK)
+	plimsoll(t, erp(s.one+"+classic,"+s.two+"+lean")...).want(t, ExitUsage,
+		"the bases of "+s.one+" and "+s.two+" differ")
 	stopped = interrupting(t, s.one+"+lean, trial 1", erp(s.one+"+classic,"+s.one+"+lean")...)
 	stopped.want(t, ExitInterrupted, "2 configurations in turns")
 }

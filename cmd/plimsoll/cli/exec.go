@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,8 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/cmd/plimsoll/progress"
-	"plimsoll/lab/dirs"
+	"plimsoll/lab/host/dirs"
+	"plimsoll/platform/plain"
 	"plimsoll/platform/problem"
 )
 
@@ -23,7 +25,8 @@ import (
 // every setting came from.
 type app struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdout, stderr *plain.Writer // what others wrote steers no terminal
+	rawOut, rawErr io.Writer     // for who knows what is written
 	json, quiet    bool
 	configFile     string
 	root           *cobra.Command
@@ -32,7 +35,7 @@ type app struct {
 	sources        config.Sources // where each setting came from
 }
 
-// variables are those of PLIMSOLL_… that are no settings: places (lab/dirs).
+// variables are those of PLIMSOLL_… that are no settings: places (lab/host/dirs).
 var variables = []string{"PLIMSOLL_STATE", "PLIMSOLL_CACHE", "PLIMSOLL_CONFIG"}
 
 // Exec runs one command line and returns the exit code. Cancelling ctx stops the
@@ -62,7 +65,9 @@ func stopped(err error) bool {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, meter: progress.New(io.Discard, progress.Options{Quiet: true})}
+	a := &app{stdin: stdin, stdout: plain.NewWriter(stdout), stderr: plain.NewWriter(stderr), rawOut: stdout,
+		rawErr: stderr,
+		meter:  progress.New(io.Discard, progress.Options{Quiet: true})}
 	a.root = newRoot(a)
 	return a
 }
@@ -94,8 +99,13 @@ func (a *app) progressTo(w io.Writer) {
 
 // emit writes v as the one JSON document on stdout.
 func (a *app) emit(v any) error {
-	e := json.NewEncoder(a.stdout)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.stdout.Write(plain.JSON(b.Bytes()))
+	return err
 }

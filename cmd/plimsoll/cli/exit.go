@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/platform/plain"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/redact"
 )
@@ -26,12 +27,16 @@ var exitCodes = []struct {
 	name    string
 	meaning string
 }{
-	{ExitOK, -1, "ok", "it worked, and the answer is yes"},
-	{ExitFailure, problem.Failure, "failure", "something went wrong that none of the others covers"},
-	{ExitUsage, problem.Usage, "usage", "the command line, a variable or the configuration file is wrong; nothing was done"},
-	{ExitThreshold, problem.Threshold, "threshold", "it ran, and the answer is no: Apdex below the target, run not valid, books wrong, a key operation never answered, claim refuted"},
-	{ExitEnvironment, problem.Environment, "environment", "the machine lacks something: engine, cluster not running, port, disk, rights"},
-	{ExitInterrupted, problem.Interrupted, "interrupted", "stopped by Ctrl-C, SIGTERM or from the dashboard; what was measured until then is kept"},
+	{ExitOK, -1, "ok", "success"},
+	{ExitFailure, problem.Failure, "failure", "any other failure"},
+	{ExitUsage, problem.Usage, "usage", "wrong command line, environment variable or configuration file; nothing " +
+		"was done"},
+	{ExitThreshold, problem.Threshold, "threshold", "a threshold failed: Apdex below the target, run not valid, " +
+		"books wrong, key operation never worked, claim refuted"},
+	{ExitEnvironment, problem.Environment, "environment",
+		"something is missing: engine, running cluster, port, disk space, rights"},
+	{ExitInterrupted, problem.Interrupted, "interrupted",
+		"stopped by Ctrl-C, SIGTERM or the dashboard; what was measured is kept"},
 }
 
 // exitOf is the exit code and the name of err's class.
@@ -77,7 +82,7 @@ func oneLine(text string) string {
 	var parts []string
 	for _, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
-			parts = append(parts, line)
+			parts = append(parts, plain.Line(line))
 		}
 	}
 	return strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": ")

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/export"
-	"plimsoll/lab/result"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/view/export"
 	"plimsoll/platform/problem"
 )
 
@@ -26,8 +26,8 @@ func (a *app) addExport(root *cobra.Command) {
 		Use:   "export [RUN|FILE] [flags]",
 		Short: "Write a run's figures as CSV or Parquet",
 		Long: `Write the figures of a run as a table for other programs: its series, a row per second, or
-its key operations, a row each with the histogram in units of the target. What was not
-measured is empty. CSV goes to stdout unless --out names a file; Parquet needs --out.`,
+its key operations, a row each with a histogram in units of the target. Values that were not
+measured are empty. CSV goes to stdout unless --out names a file; Parquet needs --out.`,
 		Example: `  plimsoll export > series.csv
   plimsoll export 20260131-154500 --of operations --as parquet --out operations.parquet`,
 		Args:              arguments(0, 1, "one run"),
@@ -35,14 +35,15 @@ measured is empty. CSV goes to stdout unless --out names a file; Parquet needs -
 	}, func(_ context.Context, args []string) error { return a.export(first(args), of, as, out) })
 	fs := c.Flags()
 	config.Choice(fs, &of, "of", exportSeries, []string{exportSeries, exportOperations}, "what to write")
-	config.Choice(fs, &as, "as", exportCSV, []string{exportCSV, exportParquet}, "in which form")
+	config.Choice(fs, &as, "as", exportCSV, []string{exportCSV, exportParquet}, "file format")
 	fs.StringVar(&out, "out", "", "write to this `FILE`")
 	config.FlagOnly(fs, "of", "as", "out")
 }
 
 func (a *app) export(which, of, as, out string) error {
 	if as == exportParquet && out == "" {
-		return problem.New(problem.Usage, fmt.Errorf("a Parquet file is no text for a terminal"), "name a file with --out")
+		return problem.New(problem.Usage, fmt.Errorf("a Parquet file cannot go to a terminal"),
+			"name a file with --out")
 	}
 	r, err := a.loadRun(which)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
+	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/database"
 	"plimsoll/platform/problem"
 )
@@ -24,7 +25,8 @@ type fillOptions struct {
 	streams                                                                  int
 	scale                                                                    float64
 	size                                                                     string
-	ifEmpty, small, resume, discard, estimate, check, compareCopy            bool
+	ifEmpty, small, resume, discard, estimate, check, compareCopy, keepCopy  bool
+	create                                                                   bool
 	flags                                                                    *pflag.FlagSet
 }
 
@@ -33,39 +35,47 @@ func (a *app) addFill(root *cobra.Command) {
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "fill [flags]",
 		Short: "Fill an empty database with the ERP's catalogs and history",
-		Long: `Fill an empty database with the ERP's catalogs and a history of documents, all with their
-movements, so that the audit holds. The same numbers and seed give the same base, however
-many streams fill it.
+		Long: `Fill an empty database with the ERP's catalogs and a history of posted documents. The books
+balance, so an audit finds nothing wrong. The same numbers and seed give the same base,
+however many streams fill it.
 
-With --scale it is the base of claim C02 times that: 1 is 28 million contracts, 2.5 million
-counterparties and 9.8 million documents of 17 types. --size finds the scale that comes to a
-size on disk. What it takes is said before it begins, and refused if the disk cannot hold it.
+--scale multiplies the base of claim C02: 1 is 28 million contracts, 2.5 million
+counterparties and 9.8 million documents of 17 types. --size chooses the scale that takes
+that much disk. Time and disk are printed first; fill refuses if the disk is too small.
 
-It is done in many transactions, each noted in the database: stopped or killed half-way it
-goes on when the same command is given again, or with --resume, and until it is finished
-nothing else works with the base. A database that holds data is never added to.`,
+The base is filled in many transactions, each recorded in the database. After a stop or a
+kill, the same command or --resume goes on; until it is finished no other command uses the
+base. A database that holds data is never added to. An empty one that is named with --dsn
+is filled with --create only; one that holds foreign tables is refused.`,
 		Example: `  plimsoll up && plimsoll fill
   plimsoll fill --small                    enough to try the API on
   plimsoll fill --scale 0.01               a hundredth of the base of claim C02
   plimsoll fill --size 20GB --streams 8
-  plimsoll fill --scale 1 --estimate       say what it takes, and do nothing
-  plimsoll fill --check                    is it still what was filled?
-  plimsoll fill --if-empty                 in scripts: content with a filled database`,
+  plimsoll fill --scale 1 --estimate       print time and disk, and stop
+  plimsoll fill --check                    has anything changed since?
+  plimsoll fill --if-empty                 in scripts: do nothing if it is filled
+  PLIMSOLL_DSN=postgres://… plimsoll fill --create    into an empty database of yours`,
 	}, func(ctx context.Context, _ []string) error { return a.fill(ctx, &o) })
 	fs := c.Flags()
 	fillFlags(fs, &o)
 	o.flags = fs
-	fs.BoolVar(&o.small, "small", false, "a base to try things on: 200 documents, 100 items; filled within seconds")
-	fs.BoolVar(&o.ifEmpty, "if-empty", false, "a database that holds data already is no error")
-	fs.BoolVar(&o.resume, "resume", false, "go on with a fill that was stopped, whatever its numbers")
-	fs.BoolVar(&o.discard, "discard", false, "throw away a fill that was stopped, and begin anew")
-	fs.BoolVar(&o.estimate, "estimate", false, "say what it takes, and do nothing")
-	fs.BoolVar(&o.check, "check", false, "compare a filled base, row by row, with what was written, and audit it")
-	fs.BoolVar(&o.compareCopy, "compare-copy", false, "measure what a raw COPY of a filled base takes against its fill; needs as\nmuch disk twice more, in the database and in TMPDIR")
+	createFlag(fs, &o.create)
+	fs.BoolVar(&o.small, "small", false, "a small base to try things: 200 documents, 100 items, within seconds")
+	fs.BoolVar(&o.ifEmpty, "if-empty", false, "succeed without filling if the database holds data")
+	fs.BoolVar(&o.resume, "resume", false, "go on with an earlier fill that did not finish, whatever its numbers")
+	fs.BoolVar(&o.discard, "discard", false, "throw away an earlier fill that did not finish, and start over")
+	fs.BoolVar(&o.estimate, "estimate", false, "print time and disk, and stop")
+	fs.BoolVar(&o.check, "check", false, "compare every row of a filled base with what was written, and audit it")
+	fs.BoolVar(&o.compareCopy, "compare-copy", false, "measure a raw COPY of a filled base against its "+
+		"fill; takes the same disk space twice more, in the database and in TMPDIR")
+	fs.BoolVar(&o.keepCopy, "keep-copy", true, "keep a copy of the filled base for 'plimsoll reset' and 'plimsoll "+
+		"line'; it takes the same disk space again, and is left out if that is not free")
 	a.targetFlags(c, &o.target)
-	config.FlagOnly(fs, "if-empty", "small", "resume", "discard", "estimate", "check", "compare-copy")
+	config.FlagOnly(fs, "keep-copy", "create", "if-empty", "small", "resume", "discard", "estimate", "check",
+		"compare-copy")
 	for _, one := range []string{"scale", "size"} {
-		for _, other := range []string{"documents", "items", "counterparties", "warehouses", "organisations", "users", "small"} {
+		for _, other := range []string{"documents", "items", "counterparties", "warehouses", "organisations", "users",
+			"small"} {
 			c.MarkFlagsMutuallyExclusive(one, other)
 		}
 	}
@@ -76,7 +86,8 @@ nothing else works with the base. A database that holds data is never added to.`
 func (o *fillOptions) options() (fill.Options, error) {
 	options := fill.Options{
 		Items: o.items, Warehouses: o.warehouses, Counterparties: o.counterparties, Scale: o.scale, Streams: o.streams,
-		Users: o.users, Organisations: o.organisations, Documents: o.documents, Seed: uint64(o.seed), Resume: o.resume, Discard: o.discard,
+		Users: o.users, Organisations: o.organisations, Documents: o.documents, Seed: uint64(o.seed), Resume: o.resume,
+		Discard: o.discard,
 	}
 	if o.documents == 0 {
 		options.Documents = -1 // none, where 0 is the default
@@ -90,7 +101,8 @@ func (o *fillOptions) options() (fill.Options, error) {
 	if o.size != "" {
 		bytes, err := fill.ParseSize(o.size)
 		if err != nil {
-			return options, problem.New(problem.Usage, fmt.Errorf("--size: %w", err), "for example 20GB, 1.5TB or 300MB")
+			return options, problem.New(problem.Usage, fmt.Errorf("--size: %w", err),
+				"for example 20GB, 1.5TB or 300MB")
 		}
 		options.Scale = fill.ScaleOf(bytes)
 	}
@@ -127,6 +139,7 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 	}
 	defer db.Close()
 	options.Progress = a.fillProgress()
+	options.Create = o.mayCreate(o.create)
 	switch {
 	case o.check:
 		return a.checkFill(ctx, db, options)
@@ -143,15 +156,27 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 	a.meter.End()
 	switch {
 	case errors.Is(err, fill.ErrNotEmpty) && o.ifEmpty:
-		return a.filled(nil)
+		return a.filled(nil, false)
 	case errors.Is(err, fill.ErrNotEmpty):
-		return problem.New(problem.Usage, err, "--if-empty leaves it at that; to start over: plimsoll down, destroy, up, fill")
+		return problem.New(problem.Usage, err,
+			"--if-empty accepts that; to start over: plimsoll down, destroy, up, fill")
 	case err != nil && ctx.Err() != nil:
-		return problem.New(problem.Interrupted, fmt.Errorf("fill was stopped; what is done stays: %w", ctx.Err()), "the same command goes on with it, --discard starts over")
+		return problem.New(problem.Interrupted, fmt.Errorf("fill was stopped; finished parts are kept: %w", ctx.Err()),
+			"the same command goes on, --discard starts over")
 	case err != nil:
 		return err
 	}
-	return a.filled(&done)
+	db.Close() // who copies a database is alone in it
+	kept := false
+	if o.keepCopy {
+		a.meter.Phase("fill, copy to go back to", 0, "")
+		kept, err = rig.Keep(ctx, dsn, a.meter.Say)
+		a.meter.End()
+	}
+	if err != nil {
+		return err
+	}
+	return a.filled(&done, kept)
 }
 
 // roomFor a base is looked for before anything is written; of a large one it is said what it takes.
@@ -163,10 +188,12 @@ func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Siz
 	free, known := fill.Free(ctx, db)
 	switch {
 	case known && free < e.Needed:
-		return problem.New(problem.Environment, fmt.Errorf("the disk cannot hold it: about %s are needed, %s are free", fill.Bytes(e.Needed), fill.Bytes(free)),
-			fmt.Sprintf("--size %s is what fits, or put the cluster on a larger disk", fitting(free)))
+		return problem.New(problem.Environment,
+			fmt.Errorf("the disk is too small: about %s are needed, %s are free", fill.Bytes(e.Needed),
+				fill.Bytes(free)),
+			fmt.Sprintf("use --size %s, which fits, or put the cluster on a larger disk", fitting(free)))
 	case !known && options.Scale != 0:
-		a.meter.Say("the server's disk cannot be seen from here: see that about %s are free", fill.Bytes(e.Needed))
+		a.meter.Say("cannot see the server's disk from here: make sure that about %s are free", fill.Bytes(e.Needed))
 	}
 	return nil
 }
@@ -175,8 +202,10 @@ func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Siz
 func fitting(free int64) string { return fmt.Sprintf("%dMB", max(1, free*7/10>>20)) }
 
 func estimated(s fill.Sizes, o fill.Options, e fill.Estimate) string {
-	return fmt.Sprintf("scale %.4g: %d documents, %d contracts, %d counterparties, %d items, %d organisations; about %s on disk (%s while it is filled), %s with %d streams",
-		o.Scale, e.Documents, s.Contracts, s.Counterparties, s.Items, s.Organisations, fill.Bytes(e.Bytes), fill.Bytes(e.Needed), e.Time, o.Streams)
+	return fmt.Sprintf("scale %.4g: %d documents, %d contracts, %d counterparties, %d items, %d organisations; "+
+		"about %s on disk (%s while it is filled), %s with %d streams",
+		o.Scale, e.Documents, s.Contracts, s.Counterparties, s.Items, s.Organisations, fill.Bytes(e.Bytes),
+		fill.Bytes(e.Needed), e.Time, o.Streams)
 }
 
 func (a *app) showEstimate(s fill.Sizes, o fill.Options) error {
@@ -205,19 +234,22 @@ func (a *app) fillProgress() func(fill.Progress) {
 	}
 }
 
-func (a *app) filled(done *fill.Summary) error {
+func (a *app) filled(done *fill.Summary, kept bool) error {
 	if a.json {
 		return a.emit(struct {
 			Filled bool `json:"filled"` // false: it was already
 			*fill.Summary
-		}{done != nil, done})
+			Kept bool `json:"copy_kept"`
+		}{done != nil, done, kept})
 	}
 	if done == nil {
 		_, err := fmt.Fprintln(a.stdout, "the database is filled already")
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "filled: %d documents, %d items, %d counterparties, %d contracts, %d warehouses, %d users; %d rows in %s (%d streams)\n",
-		done.Documents, done.Items, done.Counterparties, done.Contracts, done.Warehouses, done.Users, done.Rows, done.Elapsed.Round(100*time.Millisecond), done.Streams)
+	_, err := fmt.Fprintf(a.stdout, "filled: %d documents, %d items, %d counterparties, %d contracts, %d "+
+		"warehouses, %d users; %d rows in %s (%d streams)\n",
+		done.Documents, done.Items, done.Counterparties, done.Contracts, done.Warehouses, done.Users, done.Rows,
+		done.Elapsed.Round(100*time.Millisecond), done.Streams)
 	return err
 }
 

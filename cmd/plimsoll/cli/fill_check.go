@@ -39,10 +39,12 @@ func (a *app) checkFill(ctx context.Context, db *database.Database, options fill
 	case err != nil:
 		return err
 	case !books.Clean():
-		return problem.New(problem.Threshold, fmt.Errorf("the books are wrong: %d violations", books.Violations), "'plimsoll audit' names them")
+		return problem.New(problem.Threshold, fmt.Errorf("the books are wrong: %d violations", books.Violations),
+			"'plimsoll audit' names them")
 	case !report.Clean():
-		return problem.New(problem.Threshold, fmt.Errorf("%d of %d units are not what was filled", len(report.Differences), report.Units),
-			"documents of the fill were changed since; where nobody has, rows are lost or damaged")
+		return problem.New(problem.Threshold,
+			fmt.Errorf("%d of %d units differ from what was filled", len(report.Differences), report.Units),
+			"filled documents were changed since; if nobody did that, rows are lost or damaged")
 	}
 	return nil
 }
@@ -53,9 +55,11 @@ func (a *app) showChecked(c fill.Checked, books audit.Report) error {
 			fmt.Fprintf(a.stdout, "… and %d more\n", len(c.Differences)-i)
 			break
 		}
-		fmt.Fprintf(a.stdout, "%s: %d rows of digest %016x were written, %d of %016x are there\n", d.Unit, d.Expected.Rows, d.Expected.Digest, d.Found.Rows, d.Found.Digest)
+		fmt.Fprintf(a.stdout, "%s: written %d rows with digest %016x, found %d with %016x\n", d.Unit,
+			d.Expected.Rows, d.Expected.Digest, d.Found.Rows, d.Found.Digest)
 	}
-	fmt.Fprintf(a.stdout, "checked: %d units, %d documents, %d rows, digest %s; %d rows came later\n", c.Units, c.Documents, c.Rows, c.Digest, c.Later)
+	fmt.Fprintf(a.stdout, "checked: %d units, %d documents, %d rows, digest %s; %d rows are newer\n", c.Units,
+		c.Documents, c.Rows, c.Digest, c.Later)
 	_, err := fmt.Fprintf(a.stdout, "audit: %d violations of %d invariants\n", books.Violations, len(books.Checks))
 	return err
 }
@@ -80,7 +84,8 @@ func (a *app) compareCopy(ctx context.Context, db *database.Database, options fi
 		{"raw COPY without indexes", 1, raw.Plain},
 		{"fill, loading and indexes", paces.Indexed.RowsPerSecond() / raw.Built.RowsPerSecond(), paces.Indexed},
 		{"raw COPY, then indexes", 1, raw.Built},
-		{"fill, with totals, statistics, freezing", paces.Whole.RowsPerSecond() / raw.Built.RowsPerSecond(), paces.Whole},
+		{"fill, with totals, statistics, freezing", paces.Whole.RowsPerSecond() / raw.Built.RowsPerSecond(),
+			paces.Whole},
 		{"raw COPY with indexes", raw.Indexed.RowsPerSecond() / raw.Built.RowsPerSecond(), raw.Indexed},
 	}
 	if a.json {
@@ -89,7 +94,8 @@ func (a *app) compareCopy(ctx context.Context, db *database.Database, options fi
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\tTIME\tROWS/S\tMB/S\tAGAINST RAW\t")
 	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.1f\t%.0f %%\t\n", l.What, l.Elapsed.Round(10*time.Millisecond), l.RowsPerSecond(), l.BytesPerSecond()/1e6, 100*l.Share)
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.1f\t%.0f %%\t\n", l.What, l.Elapsed.Round(10*time.Millisecond),
+			l.RowsPerSecond(), l.BytesPerSecond()/1e6, 100*l.Share)
 	}
 	return w.Flush()
 }

@@ -31,32 +31,40 @@ func shrink(fs *pflag.FlagSet) error {
 
 // idle flags: what says how large a base is to be, where one that is there is looked at.
 func (o *fillOptions) idle() []idle {
-	sizes := []string{"scale", "size", "small", "documents", "items", "counterparties", "warehouses", "organisations", "users", "seed"}
+	sizes := []string{"scale", "size", "small", "documents", "items", "counterparties", "warehouses", "organisations",
+		"users", "seed"}
 	return []idle{
-		{o.check, sizes, "is of a base that is made, and --check looks at the one that is there", "leave it out: what was filled is noted in the database"},
-		{o.compareCopy, sizes, "is of a base that is made, and --compare-copy copies the one that is there", "leave it out: what was filled is noted in the database"},
-		{o.check || o.compareCopy || o.estimate, []string{"if-empty"}, "is of filling, and nothing is filled", "leave it out"},
+		{o.check, sizes, "applies only to filling; --check uses the existing base",
+			"leave it out: the database records what was filled"},
+		{o.compareCopy, sizes, "applies only to filling; --compare-copy uses the existing base",
+			"leave it out: the database records what was filled"},
+		{o.check || o.compareCopy || o.estimate, []string{"if-empty"}, "applies only to filling",
+			"leave it out"},
 	}
 }
 
 // fillFlags say how large a base is.
 func fillFlags(fs *pflag.FlagSet, o *fillOptions) {
-	fs.Float64Var(&o.scale, "scale", 0, "the base of claim C02 times this `NUMBER`, 0.0001 to 1000, instead of the counts below")
-	fs.StringVar(&o.size, "size", "", "the scale that comes to this `SIZE` on disk, such as 20GB")
-	config.Count(fs, &o.streams, "streams", 0, 0, 256, "streams that make rows, and connections that load them; 0 means as many as there are\nprocessors")
+	fs.Float64Var(&o.scale, "scale", 0, "multiply the base of claim C02 by this `NUMBER`, 0.0001 to 1000, instead "+
+		"of the "+
+		"counts below")
+	fs.StringVar(&o.size, "size", "", "choose the scale that takes this `SIZE` on disk, such as 20GB")
+	config.Count(fs, &o.streams, "streams", 0, 0, 256,
+		"parallel streams that make rows, and connections that load them; 0: one per core")
 	for _, f := range []struct {
 		p          *int
 		name       string
 		def, least int
 		usage      string
 	}{
-		{&o.documents, "documents", fill.DocumentsDefault, 0, "documents of the history, in the proportions of claim C02"},
+		{&o.documents, "documents", fill.DocumentsDefault, 0,
+			"documents in the history, in the proportions of claim C02"},
 		{&o.items, "items", fill.ItemsDefault, 1, "items in the catalog"},
 		{&o.counterparties, "counterparties", fill.CounterpartiesDefault, 1, "customers and suppliers"},
 		{&o.warehouses, "warehouses", fill.WarehousesDefault, 1, "warehouses"},
-		{&o.organisations, "organisations", fill.OrganisationsDefault, 1, "organisations, each with books of its own"},
-		{&o.users, "users", fill.UsersDefault, 1, "users who can log in; a run's users share them"},
-		{&o.seed, "seed", 0, 0, "seed of everything that is by chance"},
+		{&o.organisations, "organisations", fill.OrganisationsDefault, 1, "organisations, each with its own books"},
+		{&o.users, "users", fill.UsersDefault, 1, "user accounts; a run's virtual users share them"},
+		{&o.seed, "seed", 0, 0, "random seed"},
 	} {
 		config.Count(fs, f.p, f.name, f.def, f.least, mostOfAnything, f.usage)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"plimsoll/lab/golden"
+	"plimsoll/test/golden"
 )
 
 // visible are the commands that a person sees.
@@ -90,7 +90,9 @@ func commandLines(text string) (all [][]string) {
 			continue
 		}
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "  ")
-		for _, part := range strings.FieldsFunc(line, func(r rune) bool { return r == '|' || r == '&' || r == '>' || r == '(' || r == ')' }) {
+		for _, part := range strings.FieldsFunc(line, func(r rune) bool {
+			return r == '|' || r == '&' || r == '>' || r == '(' || r == ')'
+		}) {
 			words := strings.Fields(part)
 			for len(words) > 0 && strings.Contains(words[0], "=") {
 				words = words[1:] // a variable before the command
@@ -105,8 +107,10 @@ func commandLines(text string) (all [][]string) {
 
 func TestDocs_AreTheHelpItself(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# The command line\n\n<!-- Made from the commands' own help: go test ./cmd/plimsoll/cli -rewrite -->\n\n")
-	b.WriteString("```\n" + plimsoll(t, "help").stdout + "```\n\n## Exit codes\n\n| code | class | meaning |\n|---|---|---|\n")
+	b.WriteString("# The command line\n\n<!-- Made from the commands' own help: go test ./cmd/plimsoll/cli " +
+		"-rewrite -->\n\n")
+	b.WriteString("```\n" + plimsoll(t, "help").stdout +
+		"```\n\n## Exit codes\n\n| code | class | meaning |\n|---|---|---|\n")
 	for _, e := range exitCodes {
 		fmt.Fprintf(&b, "| %d | %s | %s |\n", e.code, e.name, e.meaning)
 	}
@@ -118,9 +122,11 @@ func TestDocs_AreTheHelpItself(t *testing.T) {
 }
 
 const docsRest = `
-Errors are two lines on stderr, ` + "`plimsoll: what is wrong` and `hint: what to do`" + `. With ` + "`--json`" + ` stdout carries
+Errors are two lines on stderr, ` + "`plimsoll: what is wrong` and `hint: what to do`" + `. With ` + "`--json`" +
+	` stdout carries
 nothing but the answer, and an error is one line of JSON, the last on stderr:
-` + "`{\"error\":{\"message\",\"hint\",\"class\",\"exit_code\"}}`" + `. Progress goes to stderr, as a line that redraws itself on a
+` + "`{\"error\":{\"message\",\"hint\",\"class\",\"exit_code\"}}`" + `. Progress goes to stderr, as a line that` +
+	` redraws itself on a
 terminal and a line every few seconds elsewhere; ` + "`--quiet`" + ` leaves it out. ` + "`NO_COLOR`" + ` is respected.
 A command that measured something prints it also when the answer is no or it was stopped.
 `

@@ -13,6 +13,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/schema"
 )
 
 // operator owns the jobs that are started from a command line.
@@ -34,17 +35,24 @@ type errand struct {
 	again     string // how to go on after an interruption
 }
 
-// see does an errand: the job is one like any other, so other workers take part, and this process works on it with threads of its own.
+// see does an errand: the job is one like any other, so other workers take part, and this process works on it with
+// threads of its own.
 func (a *app) see(ctx context.Context, e errand) (job jobs.Job, err error) {
 	dsn, err := a.database(ctx, e.target)
 	if err != nil {
 		return job, err
 	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: jobs.Connections(e.threads), Application: "plimsoll jobs"})
+	db, err := database.Open(ctx, dsn, database.Options{Connections: jobs.Connections(e.threads),
+		Application: "plimsoll jobs"})
 	if err != nil {
 		return job, err
 	}
 	defer db.Close()
+	if e.mayCreate(false) {
+		if err := schema.Claim(ctx, db); err != nil {
+			return job, err
+		}
+	}
 	if err := erp.Migrate(ctx, db); err != nil {
 		return job, err
 	}
@@ -61,7 +69,7 @@ func (a *app) see(ctx context.Context, e errand) (job jobs.Job, err error) {
 		return job, problem.New(problem.Usage, err, "")
 	}
 	if !fresh {
-		a.meter.Say("job %d is not finished yet: going on with it", number)
+		a.meter.Say("resuming job %d, which did not finish", number)
 	}
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
@@ -115,7 +123,8 @@ func (a *app) leave(ctx context.Context, all *jobs.Jobs, number int64, e errand)
 		}
 		time.Sleep(lookEvery)
 	}
-	return job, problem.New(problem.Interrupted, fmt.Errorf("stopped after %d of %d %s; what is done stays", job.Done, job.Total, e.unit), e.again)
+	return job, problem.New(problem.Interrupted,
+		fmt.Errorf("stopped after %d of %d %s; finished parts are kept", job.Done, job.Total, e.unit), e.again)
 }
 
 // organisation finds one by its code; "" is all, the zero id.

@@ -10,7 +10,7 @@ import (
 func (a *app) addKeep(root *cobra.Command) {
 	a.command(root, groupDatabase, &cobra.Command{
 		Use:     "keep NAME",
-		Short:   "Be the parent of a cluster's server",
+		Short:   "Run a cluster's server as its parent process",
 		Example: "  plimsoll keep plimsoll",
 		Hidden:  true,
 		Args:    arguments(1, 1, "the name of a cluster"),

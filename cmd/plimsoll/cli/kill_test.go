@@ -10,15 +10,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/rig"
-	"plimsoll/lab/worker"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/run/worker"
 	"plimsoll/platform/database"
+	"plimsoll/test/patience"
 )
 
 // killStand is a cluster of its own, filled, with two workers that are processes.
@@ -33,6 +33,7 @@ type killStand struct {
 
 func newKillStand(t *testing.T) *killStand {
 	s := &killStand{stand: newStand(t)}
+	s.upOne = append(s.upOne, "--socket-only") // a port would be anybody's while the server is down
 	plimsoll(t, append(s.upOne, "--quiet")...).want(t, ExitOK)
 	var err error
 	if s.cluster, err = cluster.Open("").Find(s.one); err != nil {
@@ -47,7 +48,8 @@ func newKillStand(t *testing.T) *killStand {
 		s.workers[i] = s.serveProcess(t)
 	}
 	const ours = "organisation = (SELECT organisation FROM cat_users WHERE code = 'u00001')"
-	s.goods = [2]string{s.value(t, "SELECT id FROM cat_items ORDER BY id LIMIT 1"), s.value(t, "SELECT id FROM cat_warehouses WHERE "+ours+" ORDER BY id LIMIT 1")}
+	s.goods = [2]string{s.value(t, "SELECT id FROM cat_items ORDER BY id LIMIT 1"),
+		s.value(t, "SELECT id FROM cat_warehouses WHERE "+ours+" ORDER BY id LIMIT 1")}
 	s.with = map[string][2]string{}
 	for kind, side := range map[string]string{"goods-receipt": "supplier", "goods-sale": "customer"} {
 		from := " FROM cat_contracts WHERE " + ours + " AND " + side + " AND NOT by_order ORDER BY id LIMIT 1"
@@ -83,7 +85,9 @@ func (s *killStand) value(t *testing.T, query string) (value string) {
 }
 
 func (s *killStand) body(kind, comment, quantity string) []byte {
-	return fmt.Appendf(nil, `{"warehouse":%q,"counterparty":%q,"contract":%q,"comment":%q,"lines":[{"item":%q,"quantity":%q,"price":"1.00"}]}`, s.goods[1], s.with[kind][0], s.with[kind][1], comment, s.goods[0], quantity)
+	return fmt.Appendf(nil, `{"warehouse":%q,"counterparty":%q,"contract":%q,"comment":%q,`+
+		`"lines":[{"item":%q,"quantity":%q,"price":"1.00"}]}`,
+		s.goods[1], s.with[kind][0], s.with[kind][1], comment, s.goods[0], quantity)
 }
 
 // poster is one person who does not give up: what was not answered is sent again, at the other worker, under its key.
@@ -95,24 +99,24 @@ type poster struct {
 	alive [2]*atomic.Bool
 }
 
-// answerWithin is how long a person tries; it is far more than a restart takes.
-const answerWithin = 2 * time.Minute
-
 func (p *poster) do(t *testing.T, method, path, key string, body []byte) (a erptest.Answer) {
 	t.Helper()
-	for deadline := time.Now().Add(answerWithin); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	answered := patience.Holds(func() (ok bool) {
 		if p.user == nil && !p.login() {
-			continue
+			return false
 		}
 		var err error
-		a, err = p.user.Try(method, path, key, body)
-		if err == nil && a.Status != 503 && a.Status != 401 {
-			p.acked.Add(1)
-			return a
+		if a, err = p.user.Try(method, path, key, body); err != nil || a.Status == 503 || a.Status == 401 {
+			p.user = nil
+			return false
 		}
-		p.user = nil
+		return true
+	})
+	if !answered {
+		t.Errorf("poster %d: %s %s was never answered: %d %s", p.n, method, path, a.Status, a.Body)
+		return a
 	}
-	t.Errorf("poster %d: %s %s was never answered: %d %s", p.n, method, path, a.Status, a.Body)
+	p.acked.Add(1)
 	return a
 }
 
@@ -155,10 +159,10 @@ func (p *poster) work(t *testing.T, rounds int, made *outcomes) {
 	}
 }
 
-// A worker, or PostgreSQL, is killed while everybody posts. Every operation that was acknowledged is there once; nothing is there by
-// half; people go on at another worker.
+// A worker, or PostgreSQL, is killed while everybody posts. Every operation that was acknowledged is there once;
+// nothing is there by half; people go on at another worker.
 func TestKilledInTheMiddleOfLoad(t *testing.T) {
-	const posters, rounds = 12, 40
+	const posters, rounds = 12, 24
 	for name, kill := range map[string]func(*testing.T, *killStand, [2]*atomic.Bool) (heal func()){
 		"AWorker": func(_ *testing.T, s *killStand, alive [2]*atomic.Bool) func() {
 			alive[0].Store(false)
@@ -190,9 +194,9 @@ func TestKilledInTheMiddleOfLoad(t *testing.T) {
 					finished.Add(1)
 				}()
 			}
-			for acked.Load() < posters*rounds/4 && !t.Failed() {
-				time.Sleep(time.Millisecond)
-			}
+			patience.Until(t, "a quarter is posted", func() bool {
+				return acked.Load() >= posters*rounds/4 || t.Failed()
+			})
 			heal := kill(t, s, alive)
 			if finished.Load() == posters { // people need not notice: workers wait for a database that comes back
 				t.Error("everybody had finished before anything was killed")
@@ -207,7 +211,8 @@ func TestKilledInTheMiddleOfLoad(t *testing.T) {
 func (s *killStand) everythingOnce(t *testing.T, made *outcomes) {
 	there := map[string]int{}
 	err := s.db.Borrow(t.Context(), func(c *pgx.Conn) error {
-		rows, err := c.Query(t.Context(), `SELECT comment, count(*)::integer FROM (SELECT comment FROM doc_goods_receipt UNION ALL SELECT comment FROM doc_goods_sale) d
+		rows, err := c.Query(t.Context(), `SELECT comment, count(*)::integer
+			FROM (SELECT comment FROM doc_goods_receipt UNION ALL SELECT comment FROM doc_goods_sale) d
 			WHERE comment ~ '^\d+-\d+$' GROUP BY comment`)
 		if err != nil {
 			return err

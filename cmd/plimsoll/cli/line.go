@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -9,12 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/apdex"
 	"plimsoll/lab/line"
-	"plimsoll/lab/rig"
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
-	"plimsoll/lab/scenario"
-	"plimsoll/lab/users"
 	"plimsoll/platform/problem"
 )
 
@@ -25,11 +25,13 @@ const (
 )
 
 type lineOptions struct {
-	runOptions
+	measureOptions
 	bounds line.Bounds
 	reset  string
 	budget time.Duration
 	resume bool
+	// control searches the first configuration once more.
+	control bool
 	// configurations are searched in turns, each a cluster and a shape.
 	configurations []string
 }
@@ -41,23 +43,27 @@ func (a *app) addLine(root *cobra.Command) {
 		Short: "Find how many users the system carries, and what limits it",
 		Long: `Search for the load line: the number of users that still reaches the target. The number
 is doubled until it fails, then the bracket is halved until it is one step wide; the lower
-end must then pass three times more. The answer is an interval with its evidence, in users
+end must then pass the confirmation runs. The answer is an interval with its evidence, in users
 at their think time and in operations per second, and the resource that limits it.
+The upper end is then tried again as often. The 95 % interval of the line comes from the outcomes
+of all trials.
 
-Each trial works on a new copy of the database (the one that is given stays as it is) or
-after the scenario's own reset, has a seed of its own, and is kept as a run. A trial that
-passes while its queue still grows is repeated twice as long. One whose run is not valid
-through no fault of the system (the generator fell behind, something crashed, the machine
-slept) is void: it is made again, twice at most, and what stays void is said, not failed.
+Each trial starts from a new copy of the base as it was filled, or where no fill kept one, of
+the database as it is (neither is changed), or after the scenario's own reset. It has a random
+seed of its own and is kept as a run. A trial that passes while its queue still grows is
+repeated twice as long. A trial whose run is not valid through no fault of the system (the
+generator fell behind, something crashed, the machine slept) is void: it is repeated, twice at
+most. A trial that stays void is reported as void, not as failed.
 
 With --configurations the lines of several systems are found in one session, in turns: a trial
-of each, then the next of each, from bases that were filled alike. Each is a local cluster
-(made where it is missing, if it is called after its flavour: plimsoll, vanilla, system) and a
-shape of the ERP; the table has the users of each against those of the first.
+of each, then the next trial of each, from bases that were filled alike. A system is a local
+cluster and a shape of the ERP. A cluster named after its flavour (plimsoll, vanilla, system)
+is made if it is missing. The table compares the users of each with those of the first. With
+--control the first is searched twice: how far its two answers differ is the noise of the session.
 
-Ctrl-C keeps the trials so far; the same command with --resume goes on.
-Exit code 3 when no number of users reaches the target, when void trials leave open which
-number does not, or when the budget ended the search.`,
+Ctrl-C keeps the trials so far; the same command with --resume continues.
+Exit code 3: no number of users reaches the target, void trials leave the upper end open, or
+the budget ended the search.`,
 		Example: `  plimsoll line
   plimsoll line --target 0.94 --think 20m --from 1000 --budget 2h
   plimsoll line --scenario own.toml --dsn postgres://…
@@ -66,40 +72,39 @@ number does not, or when the budget ended the search.`,
   plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
 	fs := c.Flags()
-	o.flags = fs
 	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that must be reached")
 	config.Count(fs, &o.bounds.First, "from", line.FirstDefault, 1, usersMax, "users of the first trial")
-	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "users beyond which nothing is tried")
-	config.Fraction(fs, &o.bounds.Resolution, "resolution", line.ResolutionDefault, "width of the answer, as a share of the users")
-	config.Count(fs, &o.bounds.Confirmations, "confirmations", line.ConfirmationsDefault, 1, 20, "times that the answer must pass once more")
-	config.Span(fs, &o.duration, "duration", trialDuration, time.Second, "steady state of one trial; longer where few users do little")
-	config.Span(fs, &o.ramp, "ramp", trialRamp, 0, "over which the users of a trial come to work")
-	config.Span(fs, &o.budget, "budget", 0, 0, "begin no trial that would not end within this; 0: take what it takes")
-	config.Choice(fs, &o.reset, "reset", string(line.ResetAuto), []string{string(line.ResetAuto), string(line.ResetCopy), string(line.ResetSQL), string(line.ResetNone)},
-		"state before each trial: a copy of the database (template), the\nscenario's sql, none, or what fits")
-	fs.StringSliceVar(&o.configurations, "configurations", nil, "search several systems in turns: `CLUSTER+SHAPE`, with commas between\nor one after another; a cluster alone has the shape of --shape")
-	fs.BoolVar(&o.resume, "resume", false, "go on with the last search of these settings that was stopped")
-	config.Span(fs, &o.think, "think", scenario.ThinkMeanDefault, 0, "mean time a user thinks between an answer and the next operation")
-	config.Choice(fs, &o.thinkKind, "think-distribution", string(users.Lognormal), distributions(), "how think times are spread")
-	scenarioFlag(c, &o.scenario)
-	config.Count(fs, &o.seed, "seed", run.SeedDefault, 0, mostOfAnything, "seed of the first trial; each has one of its own")
-	config.Span(fs, &o.timeout, "timeout", run.TimeoutDefault, time.Millisecond, "of one operation; what takes longer has failed")
-	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond, "a trial is void when 1 of 100 operations was sent later than this")
-	config.Count(fs, &o.workers, "workers", run.WorkersDefault, 1, 64, "application-server processes to start")
-	fs.StringVar(&o.url, "url", "", "`URL`s of workers that run already, with commas between; starts none")
-	fs.StringVar(&o.html, "html", "", "write the HTML report to this `FILE` too")
-	fs.StringVar(&o.title, "title", "", "a `TEXT` that stands above the result")
-	a.targetFlags(c, &o.target)
-	engineFlag(c, &o.engine)
-	shapeFlags(c, &o.shapeOptions)
-	fleetFlags(c, &o.fleet)
-	config.FlagOnly(fs, "html", "resume", "configurations")
+	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "try no more users than this")
+	config.Fraction(fs, &o.bounds.Resolution, "resolution", line.ResolutionDefault,
+		"width of the answer, as a share of the users")
+	config.Count(fs, &o.bounds.Confirmations, "confirmations", line.ConfirmationsDefault, 1, 20,
+		"confirmation runs required")
+	config.Span(fs, &o.budget, "budget", 0, 0, "start no trial that would end later than this; 0: no limit")
+	config.Choice(fs, &o.reset, "reset", string(line.ResetAuto),
+		[]string{string(line.ResetAuto), string(line.ResetFilled), string(line.ResetCopy), string(line.ResetSQL),
+			string(line.ResetNone)},
+		"start each trial from the base as it was filled, a copy of the database as it is (template), the "+
+			"scenario's sql, or no reset (none); auto takes what fits")
+	fs.StringSliceVar(&o.configurations, "configurations", nil, "search several systems in turns: `CLUSTER+SHAPE`, "+
+		"separated by commas or repeated; a cluster alone takes the shape of --shape")
+	fs.BoolVar(&o.control, "control", false, "search the first of --configurations once more, as an A/A control")
+	fs.BoolVar(&o.resume, "resume", false, "continue the last search with these settings that was stopped")
+	loadFlags(c, &o.loadOptions, loadDefaults{
+		duration: trialDuration, durationText: "steady state of one trial; longer where few users do little",
+		ramp: trialRamp, rampText: "time over which the users of a trial start work",
+		seed: "random seed of the first trial; each further trial has its own",
+	})
+	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
+		"a trial is void when 1 in 100 operations was sent later than this")
+	a.measureFlags(c, &o.measureOptions)
+	config.FlagOnly(fs, "resume", "configurations", "control")
 	for _, one := range []string{"cluster", "dsn", "url", "engine"} {
 		c.MarkFlagsMutuallyExclusive("configurations", one)
 	}
 }
 
 func (a *app) line(ctx context.Context, o lineOptions) error {
+	o.fleet.workers = o.workerAccess
 	if err := writable(o.html); err != nil {
 		return err
 	}
@@ -107,10 +112,17 @@ func (a *app) line(ctx context.Context, o lineOptions) error {
 	if err != nil {
 		return err
 	}
-	if options.Muster, err = a.muster(o.fleet); err != nil {
+	if err := o.fleet.check(); err != nil {
 		return err
 	}
+	if o.control && len(o.configurations) == 0 {
+		return problem.New(problem.Usage, errors.New("--control: there is one system only"),
+			"--configurations names several")
+	}
 	if len(o.configurations) > 0 {
+		if options.NewGenerator, err = a.newGenerator(o.fleet, ""); err != nil {
+			return err
+		}
 		return a.lines(ctx, o, options)
 	}
 	l, err := a.search(ctx, o, options)
@@ -127,21 +139,26 @@ func (a *app) line(ctx context.Context, o lineOptions) error {
 }
 
 func (a *app) lineOptions(o lineOptions) (line.Options, error) {
-	options, err := a.runOptions("line", o.runOptions)
+	options, err := a.runOptions("line", o.measureOptions)
 	if err != nil {
 		return line.Options{}, err
 	}
 	if o.apdexTarget <= 0 {
-		return line.Options{}, problem.New(problem.Usage, fmt.Errorf("--target: must be above 0, not %v", o.apdexTarget), "")
+		return line.Options{}, problem.New(problem.Usage,
+			fmt.Errorf("--target: must be above 0, not %v", o.apdexTarget), "")
 	}
 	if o.bounds.Resolution <= 0 {
-		return line.Options{}, problem.New(problem.Usage, fmt.Errorf("--resolution: must be above 0, not %v", o.bounds.Resolution), "")
+		return line.Options{}, problem.New(problem.Usage,
+			fmt.Errorf("--resolution: must be above 0, not %v", o.bounds.Resolution), "")
 	}
 	if o.bounds.First > o.bounds.Most {
-		return line.Options{}, problem.New(problem.Usage, fmt.Errorf("--from %d is beyond --most %d", o.bounds.First, o.bounds.Most), "begin with fewer users, or let more be tried")
+		return line.Options{}, problem.New(problem.Usage,
+			fmt.Errorf("--from %d exceeds --most %d", o.bounds.First, o.bounds.Most),
+			"begin with fewer users, or let more be tried")
 	}
 	return line.Options{
-		Run: options, Target: o.apdexTarget, Bounds: o.bounds, Reset: line.Reset(o.reset), Budget: o.budget, Resume: o.resume,
+		Run: options, Target: o.apdexTarget, Bounds: o.bounds, Reset: line.Reset(o.reset), Budget: o.budget,
+		Resume: o.resume, Control: o.control,
 		Store: line.DefaultStore(),
 	}, nil
 }
@@ -149,7 +166,7 @@ func (a *app) lineOptions(o lineOptions) (line.Options, error) {
 // search makes the search on what it finds or makes, and takes down what it made.
 func (a *app) search(ctx context.Context, o lineOptions, options line.Options) (l *line.Line, err error) {
 	s := options.Run.Scenario
-	dsn, profile, takeDown, err := a.readyFor(ctx, o.runOptions, s)
+	dsn, profile, takeDown, err := a.readyFor(ctx, o.systemOptions, s)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +176,18 @@ func (a *app) search(ctx context.Context, o lineOptions, options line.Options) (
 		}
 	}()
 	if s.Application == scenario.ERP {
-		if options.Run.Scale, err = rig.Scale(ctx, dsn); err != nil {
+		from, err := options.Reset.StartsFrom(ctx, s, dsn, len(options.Run.URLs) > 0)
+		if err != nil {
+			return nil, err
+		}
+		if options.Run.Scale, err = rig.Scale(ctx, from); err != nil {
 			return nil, err
 		}
 	}
 	options.Run.DSN, options.Run.Profile = dsn, profile
+	if options.NewGenerator, err = a.newGenerator(o.fleet, dsn); err != nil {
+		return nil, err
+	}
 	options.Progress = a.lineProgress()
 	a.meter.Say("about %d trials, about %s in all", options.Left(nil), options.Estimate().Round(time.Minute))
 	defer a.meter.End()
@@ -174,7 +198,8 @@ func (a *app) lineProgress() func(line.Progress) {
 	begun := false
 	return func(p line.Progress) {
 		if t := p.Ended; t != nil {
-			a.meter.Say("%strial %d, %s: %d users, Apdex %s, %.1f ops/s: %s%s", whose(p), p.Trial, p.Purpose, p.Users, scoreText(t.Apdex), t.OpsPerS, t.Outcome, because(t.Why))
+			a.meter.Say("%strial %d, %s: %d users, Apdex %s, %.1f ops/s: %s%s", whose(p), p.Trial, p.Purpose, p.Users,
+				scoreText(t.Apdex), t.OpsPerS, t.Outcome, because(t.Why))
 		}
 		if !begun {
 			a.meter.Phase("line", 1, "")
@@ -226,17 +251,20 @@ func (a *app) showLine(o lineOptions, id string, f found) error {
 }
 
 // goOn is what to do about a search that has not ended.
-const goOn = "the same command with --resume goes on"
+const goOn = "the same command with --resume continues"
 
 // judgeLine is the exit code's reason.
 func judgeLine(l *line.Line) error {
 	switch {
 	case l.Stopped == line.ByHand:
-		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
+		return problem.New(problem.Interrupted,
+			fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
 	case !l.Complete:
-		return problem.New(problem.Threshold, fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), goOn)
+		return problem.New(problem.Threshold,
+			fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), goOn)
 	case l.Open():
-		return problem.New(problem.Threshold, fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
+		return problem.New(problem.Threshold,
+			fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
 	case l.Answer == nil:
 		return problem.New(problem.Threshold, fmt.Errorf("%s", l.Statement()), "")
 	}
@@ -244,4 +272,5 @@ func judgeLine(l *line.Line) error {
 }
 
 // voidHint is what to do about trials that say nothing.
-const voidHint = "the same command without --resume begins anew; --from fewer users, or --agents on other machines where the generator is behind"
+const voidHint = "the same command without --resume begins anew; --from fewer users, or --agents on other machines " +
+	"where the generator is behind"

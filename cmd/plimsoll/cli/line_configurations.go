@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
-	"plimsoll/lab/cluster"
 	"plimsoll/lab/line"
-	"plimsoll/lab/rig"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
-	"plimsoll/lab/scenario"
 	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
@@ -41,7 +41,8 @@ func (o lineOptions) parseConfigurations(erp bool) (all []configuration, err err
 		case name == "":
 			return usage(fmt.Errorf("%q has no cluster", text), "such as plimsoll+lean")
 		case has && !slices.Contains(words(shape.Names), shaped):
-			return usage(fmt.Errorf("%q is no shape of the ERP", shaped), nearest.Hint(shaped, words(shape.Names), "there are: "+strings.Join(words(shape.Names), ", ")))
+			return usage(fmt.Errorf("%q is not a shape of the ERP", shaped),
+				nearest.Hint(shaped, words(shape.Names), "there are: "+strings.Join(words(shape.Names), ", ")))
 		case has && !erp:
 			return usage(fmt.Errorf("%s: the scenario has no ERP, so there is no shape", c.name), "name clusters alone")
 		case slices.ContainsFunc(all, func(other configuration) bool { return other.name == c.name }):
@@ -53,7 +54,9 @@ func (o lineOptions) parseConfigurations(erp bool) (all []configuration, err err
 		all = append(all, c)
 	}
 	if len(all) < 2 {
-		return nil, problem.New(problem.Usage, fmt.Errorf("--configurations: one alone, %s, is held against nothing", all[0].name), "such as --configurations vanilla+classic,plimsoll+lean")
+		return nil, problem.New(problem.Usage,
+			fmt.Errorf("--configurations: %s alone has nothing to be compared with", all[0].name),
+			"such as --configurations vanilla+classic,plimsoll+lean")
 	}
 	return all, nil
 }
@@ -78,8 +81,9 @@ func (a *app) lines(ctx context.Context, o lineOptions, options line.Options) (e
 	return judgeLines(found)
 }
 
-func (a *app) searchAll(ctx context.Context, all []configuration, options line.Options) (c *line.Comparison, err error) {
-	bases, takeDown, err := a.basesOf(ctx, all, options.Run.Scenario)
+func (a *app) searchAll(ctx context.Context, all []configuration, options line.Options) (c *line.Comparison,
+	err error) {
+	bases, takeDown, err := a.basesOf(ctx, all, options)
 	defer func() {
 		if down := takeDown(); err == nil {
 			err = down
@@ -93,7 +97,8 @@ func (a *app) searchAll(ctx context.Context, all []configuration, options line.O
 		return nil, err
 	}
 	options.Progress = a.lineProgress()
-	a.meter.Say("about %d trials of %d configurations in turns, about %s in all", len(systems)*options.Left(nil), len(systems), options.EstimateAll(systems).Round(time.Minute))
+	a.meter.Say("about %d trials of %d configurations in turns, about %s in all", len(systems)*options.Left(nil),
+		len(systems), options.EstimateAll(systems).Round(time.Minute))
 	defer a.meter.End()
 	return line.FindAll(ctx, options, systems)
 }
@@ -106,7 +111,8 @@ type base struct {
 
 // basesOf brings up every cluster that is named, by name. What was started is taken down also
 // when there is an error.
-func (a *app) basesOf(ctx context.Context, all []configuration, s *scenario.Scenario) (bases map[string]base, takeDown func() error, err error) {
+func (a *app) basesOf(ctx context.Context, all []configuration, o line.Options) (bases map[string]base,
+	takeDown func() error, err error) {
 	bases = map[string]base{}
 	var rigs []*rig.Rig
 	takeDown = func() (err error) {
@@ -119,7 +125,7 @@ func (a *app) basesOf(ctx context.Context, all []configuration, s *scenario.Scen
 		if _, there := bases[c.cluster]; there {
 			continue
 		}
-		if s.Application != scenario.ERP {
+		if o.Run.Scenario.Application != scenario.ERP {
 			dsn, err := a.database(ctx, target{cluster: c.cluster})
 			if err != nil {
 				return nil, takeDown, err
@@ -127,7 +133,7 @@ func (a *app) basesOf(ctx context.Context, all []configuration, s *scenario.Scen
 			bases[c.cluster] = base{dsn: dsn}
 			continue
 		}
-		r, b, err := a.baseOf(ctx, c.cluster)
+		r, b, err := a.baseOf(ctx, c.cluster, o)
 		if r != nil {
 			rigs = append(rigs, r)
 		}
@@ -139,7 +145,7 @@ func (a *app) basesOf(ctx context.Context, all []configuration, s *scenario.Scen
 	return bases, takeDown, sameBases(all, bases)
 }
 
-func (a *app) baseOf(ctx context.Context, name string) (*rig.Rig, base, error) {
+func (a *app) baseOf(ctx context.Context, name string, o line.Options) (*rig.Rig, base, error) {
 	name, err := a.pickOrName(ctx, name, "")
 	if err != nil {
 		return nil, base{}, err
@@ -153,7 +159,11 @@ func (a *app) baseOf(ctx context.Context, name string) (*rig.Rig, base, error) {
 		return nil, base{}, err
 	}
 	b := base{dsn: r.DSN().Secret(), profile: r.Profile()}
-	b.Base, err = rig.Look(ctx, b.dsn)
+	from, err := o.Reset.StartsFrom(ctx, o.Run.Scenario, b.dsn, false)
+	if err != nil {
+		return r, b, err
+	}
+	b.Base, err = rig.Look(ctx, from)
 	return r, b, err
 }
 
@@ -162,8 +172,10 @@ func sameBases(all []configuration, bases map[string]base) error {
 	first := bases[all[0].cluster]
 	for _, c := range all[1:] {
 		if other := bases[c.cluster]; !first.Like(other.Base) {
-			return problem.New(problem.Usage, fmt.Errorf("the bases of %s and %s differ: %s; %s", all[0].cluster, c.cluster, first, other.Base),
-				fmt.Sprintf("give both the same one: 'plimsoll destroy %s', and it is made and filled anew, or 'plimsoll fill' with the same numbers", c.cluster))
+			return problem.New(problem.Usage, fmt.Errorf("the bases of %s and %s differ: %s; %s", all[0].cluster,
+				c.cluster, first, other.Base),
+				fmt.Sprintf("give both the same one: 'plimsoll down %[1]s && plimsoll destroy %[1]s', and it is made "+
+					"and filled anew, or 'plimsoll fill' with the same numbers", c.cluster))
 		}
 	}
 	return nil
@@ -193,20 +205,25 @@ func judgeLines(c *line.Comparison) error {
 	for _, one := range c.Lines {
 		switch l := one.Line; {
 		case l.Open():
-			void = append(void, fmt.Sprintf("%s, %d users (%s)", l.Plan.Configuration, l.Unmeasured.Users, l.Unmeasured.Why))
+			void = append(void, fmt.Sprintf("%s, %d users (%s)", l.Plan.Configuration, l.Unmeasured.Users,
+				l.Unmeasured.Why))
 		case l.Answer == nil:
 			none = append(none, l.Plan.Configuration)
 		}
 	}
 	switch {
 	case c.Stopped == line.ByHand:
-		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), goOn)
+		return problem.New(problem.Interrupted,
+			fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), goOn)
 	case !c.Complete:
-		return problem.New(problem.Threshold, fmt.Errorf("the budget ended the search after %d trials: %s", c.Trials(), c.Statement()), goOn)
+		return problem.New(problem.Threshold,
+			fmt.Errorf("the budget ended the search after %d trials: %s", c.Trials(), c.Statement()), goOn)
 	case len(void) > 0:
-		return problem.New(problem.Threshold, fmt.Errorf("could not be measured: %s", strings.Join(void, "; ")), voidHint)
+		return problem.New(problem.Threshold, fmt.Errorf("could not be measured: %s", strings.Join(void, "; ")),
+			voidHint)
 	case len(none) > 0:
-		return problem.New(problem.Threshold, fmt.Errorf("no number of users reaches the target: %s", strings.Join(none, ", ")), "")
+		return problem.New(problem.Threshold,
+			fmt.Errorf("no number of users reaches the target: %s", strings.Join(none, ", ")), "")
 	}
 	return nil
 }

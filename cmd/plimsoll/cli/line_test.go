@@ -20,9 +20,12 @@ func TestJudgeLine(t *testing.T) {
 		{"AnInterval", line.Line{Complete: true, Answer: closed}, ""},
 		{"NothingFailed", line.Line{Complete: true, Answer: passed}, ""},
 		{"VoidWithinTheInterval", line.Line{Complete: true, Answer: closed, Unmeasured: void}, ""},
-		{"VoidWithoutAnUpperEnd", line.Line{Complete: true, Answer: passed, Unmeasured: void}, "11 could not be measured; 3 trials were void: worker 1 died"},
-		{"VoidAndNothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 11, Outcome: line.Void}}, Unmeasured: void}, "not known"},
-		{"NothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 1, Outcome: line.Fails}}}, "not even 1 users"},
+		{"VoidWithoutAnUpperEnd", line.Line{Complete: true, Answer: passed, Unmeasured: void},
+			"11 could not be measured; 3 trials were void: worker 1 died"},
+		{"VoidAndNothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 11, Outcome: line.Void}},
+			Unmeasured: void}, "not known"},
+		{"NothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 1, Outcome: line.Fails}}},
+			"not even 1 users"},
 		{"Budget", line.Line{Answer: closed}, "the budget ended the search"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"plimsoll/lab/worker/workertest"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/problem"
 )
 
@@ -18,13 +19,14 @@ func TestMain(m *testing.M) {
 	for _, name := range settingsOf(os.Environ()) {
 		os.Unsetenv(name) // a developer's own settings are no part of the tests
 	}
-	os.Exit(m.Run())
+	clustertest.Main(m)
 }
 
 func settingsOf(environ []string) (names []string) {
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "PLIMSOLL_") && !strings.HasPrefix(name, "PLIMSOLL_TEST_") && name != "PLIMSOLL_CACHE" {
+		if strings.HasPrefix(name, "PLIMSOLL_") && !strings.HasPrefix(name, "PLIMSOLL_TEST_") &&
+			name != "PLIMSOLL_CACHE" {
 			names = append(names, name)
 		}
 	}
@@ -115,11 +117,15 @@ func freshState(t *testing.T) string {
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	t.Setenv("PLIMSOLL_CONFIG", "")
 	t.Setenv("PLIMSOLL_RUN_LAG_LIMIT", "1m") // other tests run beside this one
+	for _, command := range []string{"RUN", "LINE", "PROVE"} {
+		t.Setenv("PLIMSOLL_"+command+"_DISTURBED_LIMIT", "1")
+	}
 	return dir
 }
 
 func TestExitCodes_AreTheContract(t *testing.T) {
-	want := map[problem.Class]int{problem.Failure: 1, problem.Usage: 2, problem.Threshold: 3, problem.Environment: 4, problem.Interrupted: 130}
+	want := map[problem.Class]int{problem.Failure: 1, problem.Usage: 2, problem.Threshold: 3, problem.Environment: 4,
+		problem.Interrupted: 130}
 	for class, code := range want {
 		if got, _ := exitOf(problem.New(class, context.DeadlineExceeded, "")); got != code {
 			t.Errorf("class %d exits with %d, want %d", class, got, code)

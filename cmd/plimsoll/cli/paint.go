@@ -5,13 +5,13 @@ import (
 
 	"golang.org/x/term"
 
-	"plimsoll/lab/claims"
+	"plimsoll/lab/prove/claims"
 )
 
 // paint colours a verdict where a person looks at it on a terminal and has not
 // asked for none (https://no-color.org).
 func (a *app) paint(v claims.Verdict, text string) string {
-	f, ok := a.stdout.(*os.File)
+	f, ok := a.rawOut.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
 		return text
 	}
@@ -19,5 +19,5 @@ func (a *app) paint(v claims.Verdict, text string) string {
 	if colour == "" {
 		return text
 	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+	return a.stdout.Colour(colour, text)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/costs"
-	"plimsoll/lab/rig"
-	"plimsoll/lab/server"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/prove/costs"
+	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 	"plimsoll/platform/temptable"
@@ -43,9 +43,10 @@ Where both flavours of the engine are built, it is done on both. Nothing else sh
   plimsoll profile --json | jq '.operations[0].sides'`,
 	}, func(ctx context.Context, _ []string) error { return a.profile(ctx, o) })
 	fs := c.Flags()
-	config.Count(fs, &o.rounds, "rounds", costs.RoundsDefault, 1, 100_000, "how often every operation is carried out in each shape")
-	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "seed of what the documents hold")
-	fs.BoolVar(&o.tweaks, "tweaks", false, "the classic shape with each tweak alone, too")
+	config.Count(fs, &o.rounds, "rounds", costs.RoundsDefault, 1, 100_000,
+		"runs of every operation in each shape")
+	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "random seed of what the documents hold")
+	fs.BoolVar(&o.tweaks, "tweaks", false, "also the classic shape with each tweak alone")
 	a.targetFlags(c, &o.target)
 	engineFlag(c, &o.engine)
 }
@@ -88,7 +89,8 @@ func (a *app) profile(ctx context.Context, o profileOptions) (err error) {
 type profileBase struct{ name, dsn string }
 
 // profileBases are the base asked for, or one on each flavour that is built.
-func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profileBase, takeDown func() error, err error) {
+func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profileBase, takeDown func() error,
+	err error) {
 	var rigs []*rig.Rig
 	takeDown = func() (err error) {
 		for _, r := range rigs {
@@ -101,7 +103,8 @@ func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profi
 	}
 	names, err := a.profileClusters(ctx, o)
 	for _, name := range names {
-		r, err := rig.Up(ctx, rig.Options{Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: specEngine(name, o.engine)}, Say: a.meter.Say})
+		r, err := rig.Up(ctx, rig.Options{Clusters: a.clusters(), Name: name,
+			Spec: cluster.Spec{Engine: specEngine(name, o.engine)}, Say: a.meter.Say})
 		if err != nil {
 			return nil, takeDown, err
 		}
@@ -113,8 +116,8 @@ func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profi
 
 func (a *app) profileClusters(ctx context.Context, o profileOptions) (names []string, err error) {
 	if o.cluster == "" && o.engine == "" {
-		for _, flavour := range []string{server.Vanilla, server.Plimsoll} {
-			_, err := server.Find(ctx, flavour)
+		for _, flavour := range []string{installation.Vanilla, installation.Plimsoll} {
+			_, err := installation.Find(ctx, flavour)
 			if err == nil {
 				names = append(names, flavour)
 			} else if !errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +145,8 @@ func (o profileOptions) sides(bases []profileBase) (sides []costs.Side) {
 			}
 			jitter := shape.LifetimeTweak
 			for _, tweaked := range []shapeOptions{
-				{tempPool: shape.TempPoolTweak}, {jitter: &jitter}, {clearing: string(temptable.Ask)}, {chain: shape.ChainTweak},
+				{tempPool: shape.TempPoolTweak}, {jitter: &jitter}, {clearing: string(temptable.Ask)},
+				{chain: shape.ChainTweak},
 			} {
 				tweaked.name = string(shape.Classic)
 				if s, err := tweaked.shape(); err == nil {
@@ -157,14 +161,17 @@ func (o profileOptions) sides(bases []profileBase) (sides []costs.Side) {
 func (a *app) showProfile(p *costs.Profile) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, op := range p.Operations {
-		fmt.Fprintf(w, "\n%s\tstatements\tround trips\ttemp tables\tempty\trows\tlog KB\tp50 ms\tp95 ms\tserver ms\tworker ms\n", op.ID)
+		fmt.Fprintf(w, "\n%s\tstatements\tround trips\ttemp tables\tempty\trows\tlog KB\tp50 ms\tp95 ms\tserver "+
+			"ms\tworker ms\n", op.ID)
 		for _, f := range op.Sides {
 			name := f.Server + " " + f.Shape
 			if f.Refused > 0 {
 				name += fmt.Sprintf(" (%d of %d refused)", f.Refused, f.Count)
 			}
-			fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.2f\t%.2f\t%s\t%s\n", name, f.Statements, f.RoundTrips, f.TempTables,
-				known(f.EmptyShare, 100, "%.0f %%"), f.Rows, known(f.WALBytes, 1.0/1024, "%.1f"), f.LatencyMS, f.LatencyP95, known(f.ServerMS, 1, "%.2f"), known(f.WorkerMS, 1, "%.2f"))
+			fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%s\t%.1f\t%s\t%.2f\t%.2f\t%s\t%s\n", name, f.Statements, f.RoundTrips,
+				f.TempTables,
+				known(f.EmptyShare, 100, "%.0f %%"), f.Rows, known(f.WALBytes, 1.0/1024, "%.1f"), f.LatencyMS,
+				f.LatencyP95, known(f.ServerMS, 1, "%.2f"), known(f.WorkerMS, 1, "%.2f"))
 		}
 	}
 	if err := w.Flush(); err != nil {

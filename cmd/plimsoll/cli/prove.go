@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,14 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/claims"
-	"plimsoll/lab/experiments"
-	"plimsoll/lab/runs"
-	"plimsoll/lab/server"
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments"
+	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
 )
 
 type proveOptions struct {
+	disturbed float64 // limit
 	target
 	engine             string
 	all                bool
@@ -25,18 +27,30 @@ type proveOptions struct {
 	repetitions, users int
 	documents, threads int
 	full               bool
+	self               bool
+	repeat             int // rounds of self
 }
 
 func (a *app) addProve(root *cobra.Command) {
 	var o proveOptions
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "prove [CLAIM...] [flags]",
-		Short: "Test what is claimed of such systems on this machine",
+		Short: "Test claims about such systems on this machine",
 		Long: `Without arguments: the claims of five field reports, how long the experiment behind each
-takes, and what this machine found of it.
-With claims: run the experiment behind each, print claimed, measured, verdict and
-conditions, and keep that until it is run again. A verdict of another machine, engine or
-version is marked. Exit code 3 when a claim is refuted.
+takes, and what this machine found.
+With claims: run the experiment behind each, and keep what it finds until it is run again.
+It says beforehand what would confirm the claim and what would refute it, and afterwards what
+was claimed and measured, the verdict and the conditions. A verdict of another machine, engine
+or version is marked. Exit code 3 when a claim is refuted.
+
+With --self: test the measuring instrument itself. Servers of known delays, stalls, resets,
+errors and queues are measured, and each line shows what was planted, expected and reported:
+
+  right   what is reported is what was planted, within a tolerance that the line shows
+  void    times are too long, because others disturbed the machine or the generator lagged
+  wrong   anything else; exit code 3
+
+Verdicts on claims:
 
   confirmed, refuted, inconclusive   what the experiment says
   not run                            there is an experiment; it has not run here
@@ -44,24 +58,32 @@ version is marked. Exit code 3 when a claim is refuted.
 		Example: `  plimsoll prove
   plimsoll prove C01
   plimsoll prove C01 --duration 10s        shorter repetitions
-  plimsoll prove C04 --users 1000          with so many sessions
-  plimsoll prove --all --json`,
+  plimsoll prove C04 --users 1000          with 1,000 sessions
+  plimsoll prove --all --json
+  plimsoll prove --self                    does this program measure rightly here?`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return claimCompletions(), cobra.ShellCompDirectiveNoFileComp
 		},
 	}, func(ctx context.Context, args []string) error { return a.prove(ctx, args, o) })
 	fs := c.Flags()
-	fs.BoolVar(&o.all, "all", false, "every claim that has an experiment; says first how long it takes")
-	config.Span(fs, &o.duration, "duration", 0, 0, "of one repetition; 0 leaves it to the experiment")
-	config.Count(fs, &o.repetitions, "repetitions", 0, 0, 1000, "of an experiment; 0 leaves it to the experiment")
-	config.Count(fs, &o.users, "users", 0, 0, usersMax, "in experiments that put users on the ERP; 0 takes as many as the claim says")
-	config.Count(fs, &o.documents, "documents", 0, 0, documentsMax, "in the base of experiments that make one of their own; 0 leaves it to them")
-	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax, "that restore costs at once; 0 leaves it to the experiment")
-	fs.BoolVar(&o.full, "full", false, "bases and sessions as many as the report's, or as the disk takes\n(C02-C04, C20-C37); hours instead of minutes")
-	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME`; without it the one that runs")
+	fs.BoolVar(&o.all, "all", false, "every claim that has an experiment; prints first how long that takes")
+	config.Span(fs, &o.duration, "duration", 0, 0, "measured time of one turn; 0 leaves it to the experiment")
+	config.Count(fs, &o.repetitions, "repetitions", 0, 0, 1000, "turns of each side; 0 leaves it to the experiment")
+	config.Count(fs, &o.users, "users", 0, 0, usersMax,
+		"users of experiments that load the ERP; 0 takes as many as the claim says")
+	config.Count(fs, &o.documents, "documents", 0, 0, documentsMax,
+		"documents in the base of experiments that make one of their own; 0 leaves it to them")
+	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax,
+		"threads that restore costs; 0 leaves it to the experiment")
+	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, "runs are "+disturbedUsage)
+	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")
+	config.Count(fs, &o.repeat, "repeat", 1, 1, 1000, "rounds of --self")
+	fs.BoolVar(&o.full, "full", false, "bases and sessions of the report's size, or what the disk takes "+
+		"(C02-C04, C20-C37); hours instead of minutes")
+	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
-	config.FlagOnly(fs, "all", "full")
+	config.FlagOnly(fs, "all", "full", "self", "repeat")
 	engineFlag(c, &o.engine)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -74,6 +96,13 @@ func claimCompletions() (words []string) {
 }
 
 func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
+	if o.self {
+		return a.proveSelf(ctx, args, o)
+	}
+	if o.repeat > 1 {
+		return problem.New(problem.Usage, errors.New("--repeat applies only to --self"),
+			"--repetitions is how many turns an experiment takes")
+	}
 	if len(args) > 0 && o.all {
 		return problem.New(problem.Usage, fmt.Errorf("--all and a claim, %q, exclude each other", args[0]), "")
 	}
@@ -117,8 +146,8 @@ func chosenClaims(args []string) ([]claims.Claim, error) {
 	return chosen, nil
 }
 
-func withExperiment(of []claims.Claim) (has []claims.Claim) {
-	for _, c := range of {
+func withExperiment(chosen []claims.Claim) (has []claims.Claim) {
+	for _, c := range chosen {
 		if _, ok := experiments.For(c.ID); ok {
 			has = append(has, c)
 		}
@@ -141,13 +170,15 @@ func (a *app) noExperiment(ctx context.Context, chosen []claims.Claim, o proveOp
 	for _, e := range experiments.All() {
 		have = append(have, e.Claim())
 	}
-	return problem.New(problem.Failure, fmt.Errorf("there is no experiment yet behind %s; nothing was run", strings.Join(missing, ", ")),
+	return problem.New(problem.Failure, fmt.Errorf("there is no experiment yet behind %s; nothing was run",
+		strings.Join(missing, ", ")),
 		"there is one behind "+strings.Join(have, ", "))
 }
 
 // proveThese runs the experiments one after the other and keeps each finding at once.
 // Those that were answered come back also when a later one failed.
-func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptions) (answered []claims.Claim, err error) {
+func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptions) (answered []claims.Claim,
+	err error) {
 	bench, err := a.bench(ctx, o)
 	if err != nil {
 		return nil, err
@@ -175,11 +206,13 @@ func (a *app) proveOne(ctx context.Context, c claims.Claim, bench experiments.Be
 		return false, fmt.Errorf("prove %s: %w", c.ID, err)
 	}
 	err = claims.OpenStore("").Keep(claims.Kept{
-		Claim: c.ID, At: time.Now().UTC().Truncate(time.Second), TookS: time.Since(began).Seconds(), Software: bench.Software,
-		Machine: claims.Here(), Engine: a.engineName(ctx, bench), Finding: f,
+		Claim: c.ID, At: time.Now().UTC().Truncate(time.Second), TookS: time.Since(began).Seconds(),
+		Software: bench.Software,
+		Machine:  claims.Here(), Engine: a.engineName(ctx, bench), Finding: f,
 	})
 	if err == nil && f.Partial {
-		return true, problem.New(problem.Interrupted, fmt.Errorf("prove %s was stopped; what was measured is kept", c.ID), "")
+		return true, problem.New(problem.Interrupted,
+			fmt.Errorf("prove %s was stopped; what was measured is kept", c.ID), "")
 	}
 	return err == nil, err
 }
@@ -191,6 +224,7 @@ func (a *app) sayPlan(toRun []claims.Claim, bench experiments.Bench) {
 		p := e.Plan(bench)
 		total += p.Takes
 		a.meter.Say("%s: %s; about %s", c.ID, p.Text, roughly(p.Takes))
+		a.meter.Say("%s is %s", c.ID, p.Rules)
 	}
 	if len(toRun) > 1 {
 		a.meter.Say("in all about %s", roughly(total))
@@ -209,7 +243,7 @@ func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, err
 	if err != nil {
 		return experiments.Bench{}, err
 	}
-	agent, err := agentCommand()
+	agent, err := agentCommand(workerAccess{})
 	if err != nil {
 		return experiments.Bench{}, err
 	}
@@ -218,8 +252,13 @@ func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, err
 		return experiments.Bench{}, err
 	}
 	b := o.sizes()
-	b.Clusters, b.Cluster, b.Engine, b.Serve, b.Agent = a.clusters(), name, specEngine(name, o.engine), self, agent
-	b.Store, b.Software, b.Say = runs.Default(), software().Version, a.meter.Say
+	b.Clusters = a.clusters()
+	b.Cluster = name
+	b.Engine = specEngine(name, o.engine)
+	b.Serve = self
+	b.Agent = agent
+	b.DisturbedLimit = o.disturbed
+	b.Store, b.Software, b.Say = keptRuns(), software().Version, a.meter.Say
 	b.Step = func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) }
 	return b, nil
 }
@@ -227,7 +266,8 @@ func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, err
 // sizes are what a plan depends on.
 func (o proveOptions) sizes() experiments.Bench {
 	return experiments.Bench{
-		Duration: o.duration, Repetitions: o.repetitions, Users: o.users, Documents: o.documents, Threads: o.threads, Full: o.full,
+		Duration: o.duration, Repetitions: o.repetitions, Users: o.users, Documents: o.documents, Threads: o.threads,
+		Full: o.full,
 	}
 }
 
@@ -236,13 +276,13 @@ func (a *app) engineName(ctx context.Context, bench experiments.Bench) string {
 	if c, err := bench.Clusters.Find(bench.Cluster); err == nil {
 		return engineLabel(c.Server())
 	}
-	if s, err := server.Find(ctx, bench.Engine); err == nil {
+	if s, err := installation.Find(ctx, bench.Engine); err == nil {
 		return engineLabel(s)
 	}
 	return ""
 }
 
-func engineLabel(s server.Server) string {
+func engineLabel(s installation.Server) string {
 	label := fmt.Sprintf("PostgreSQL %s %s", s.Version, s.Flavour)
 	if s.Patchset > 0 {
 		label += fmt.Sprintf(", patchset %d", s.Patchset)
@@ -250,9 +290,9 @@ func engineLabel(s server.Server) string {
 	return label
 }
 
-func (a *app) refuted(of []claims.Claim) error {
+func (a *app) refuted(answered []claims.Claim) error {
 	var ids []string
-	for _, c := range of {
+	for _, c := range answered {
 		if k, ok, err := claims.OpenStore("").Load(c.ID); err == nil && ok && k.Verdict == claims.Refuted {
 			ids = append(ids, c.ID)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/lab/rig"
+	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/problem"
 )
 
@@ -19,13 +19,13 @@ func (a *app) addPsql(root *cobra.Command) {
 	c = a.command(root, groupDatabase, &cobra.Command{
 		Use:   "psql [NAME] [flags] [-- ARGUMENTS OF PSQL]",
 		Short: "Open psql on a local cluster",
-		Long: `Open psql on a running local cluster, in the ERP's database where there is one.
-What follows -- goes to psql.`,
+		Long: `Open psql on a running local cluster, in the ERP's database if there is one.
+Arguments after -- go to psql.`,
 		Example: `  plimsoll psql
   plimsoll psql vanilla -- -d postgres -c 'SHOW shared_buffers'`,
 		Args: func(c *cobra.Command, args []string) error {
 			own, _ := splitAtDash(c, args)
-			return arguments(0, 1, "one name; arguments of psql follow --")(c, own)
+			return arguments(0, 1, "one name; put arguments of psql after --")(c, own)
 		},
 		ValidArgsFunction: a.completeClusters,
 	}, func(ctx context.Context, args []string) error {
@@ -59,12 +59,12 @@ func (a *app) psql(ctx context.Context, name string, args []string) error {
 		// psql takes this process's place: it alone knows what Ctrl-C means to it.
 		return fmt.Errorf("run psql: %w", syscall.Exec(cmd.Path, cmd.Args, cmd.Env))
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stdout, a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.rawOut, a.rawErr
 	return childError("psql", cmd.Run())
 }
 
 func (a *app) ownsTerminal() bool {
-	return a.stdin == os.Stdin && a.stdout == os.Stdout && a.stderr == os.Stderr
+	return a.stdin == os.Stdin && a.rawOut == os.Stdout && a.rawErr == os.Stderr
 }
 
 // childError says how a program that was run ended; it has told its story itself.

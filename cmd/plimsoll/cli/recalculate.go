@@ -19,10 +19,10 @@ func (a *app) addRecalculate(root *cobra.Command) {
 	var t target
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "recalculate [REGISTER...] [flags]",
-		Short: "Make totals anew from movements",
-		Long: `Make the totals of registers anew from their movements: of those named, or of all. For
-totals that were damaged, and to collapse what concurrent posting has split. It may run
-beside posting: who posts in a register waits until its totals are there.`,
+		Short: "Rebuild totals from movements",
+		Long: `Rebuild the totals of the named registers, or of all, from their movements. Use it for
+damaged totals, and to merge totals that concurrent posting has split. It may run beside
+posting: postings in a register wait until its totals are rebuilt.`,
 		Example: `  plimsoll recalculate
   plimsoll recalculate stock batches`,
 		Args:      cobra.ArbitraryArgs,
@@ -35,12 +35,13 @@ func (a *app) recalculate(ctx context.Context, registers []string, t target) err
 	for _, name := range registers {
 		if !slices.Contains(recalculation.Registers(), name) {
 			return problem.New(problem.Usage, fmt.Errorf("no register %q", name),
-				nearest.Hint(name, recalculation.Registers(), "there are "+strings.Join(recalculation.Registers(), ", ")))
+				nearest.Hint(name, recalculation.Registers(),
+					"there are "+strings.Join(recalculation.Registers(), ", ")))
 		}
 	}
 	job, err := a.see(ctx, errand{
 		target: t, kind: recalculation.Kind, arguments: recalculation.Arguments{Registers: registers}, threads: 2,
-		phase: "recalculate", unit: "registers", again: "the same command recalculates them all again",
+		phase: "recalculate", unit: "registers", again: "the same command rebuilds them all again",
 	})
 	if err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/report"
-	"plimsoll/lab/result"
-	"plimsoll/lab/runs"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
+	"plimsoll/lab/view/report"
 	"plimsoll/platform/problem"
 )
 
@@ -22,10 +22,10 @@ func (a *app) addReport(root *cobra.Command) {
 	var html string
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "report [RUN|FILE]... [flags]",
-		Short: "Show a run once more, write it as HTML, or show several side by side",
-		Long: `Show the result of a run: the last one, the one of an id as 'plimsoll runs' lists it
-(its beginning is enough), or a file that 'plimsoll run --json' wrote. Several stand side by
-side, with the conditions in which they differ.`,
+		Short: "Show a run again, write it as HTML, or compare several side by side",
+		Long: `Show the result of a run: the last one, one by its id from 'plimsoll runs' (the beginning
+is enough), or a file that 'plimsoll run --json' wrote. Several are shown side by side, with
+the conditions in which they differ.`,
 		Example: `  plimsoll report
   plimsoll report 20260131-154500
   plimsoll report result.json --html result.html
@@ -39,7 +39,7 @@ side, with the conditions in which they differ.`,
 		}
 		return a.report(first(args), html)
 	})
-	c.Flags().StringVar(&html, "html", "", "write the self-contained HTML report to this `FILE`")
+	c.Flags().StringVar(&html, "html", "", "write the report as one self-contained HTML `FILE`")
 	config.FlagOnly(c.Flags(), "html")
 }
 
@@ -63,7 +63,7 @@ func (a *app) report(which, html string) error {
 	if err := report.Text(a.stdout, r); err != nil {
 		return err
 	}
-	if path := runs.Default().ReportPath(r.ID); r.ID != "" && fileExists(path) {
+	if path := store.Default().ReportPath(r.ID); r.ID != "" && fileExists(path) {
 		fmt.Fprintf(a.stdout, "report: %s\n", path)
 	}
 	return nil
@@ -91,17 +91,17 @@ func (a *app) reportSides(which []string, html string) error {
 func (a *app) loadRun(which string) (*result.Result, error) {
 	switch {
 	case which == "":
-		which = runs.Latest
+		which = store.Latest
 	case strings.ContainsRune(which, os.PathSeparator), strings.HasSuffix(which, ".json"), fileExists(which):
-		return runs.Read(which)
+		return store.Read(which)
 	}
 	a.recoverRuns()
-	return runs.Default().Load(which)
+	return store.Default().Load(which)
 }
 
 // writeHTML writes a report whole or not at all.
 func writeHTML(path string, page func(io.Writer) error) error {
-	return noReport(path, runs.WriteWhole(path, page))
+	return noReport(path, store.WriteNamed(path, page))
 }
 
 // writable says beforehand that writeHTML would fail; an empty path is none.
@@ -109,7 +109,7 @@ func writable(path string) error {
 	if path == "" {
 		return nil
 	}
-	return noReport(path, runs.Writable(path))
+	return noReport(path, store.Writable(path))
 }
 
 func noReport(path string, err error) error {
@@ -120,7 +120,8 @@ func noReport(path string, err error) error {
 	if errors.As(err, &at) {
 		err = at.Err // its path is that of a file beside it
 	}
-	return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err), "name a file in a folder that is there and may be written to")
+	return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err),
+		"name a file in a folder that exists and that you may write to")
 }
 
 func fileExists(path string) bool {
@@ -129,7 +130,7 @@ func fileExists(path string) bool {
 }
 
 func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	all, _, err := runs.Default().List()
+	all, _, err := store.Default().List()
 	if err != nil || len(args) >= report.SidesMax {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

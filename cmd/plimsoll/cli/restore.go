@@ -27,26 +27,26 @@ func (a *app) addRestore(root *cobra.Command) {
 	var o restoreOptions
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "restore [flags]",
-		Short: "Put costs into the order of time after documents were back-dated",
-		Long: `Restore the sequence of cost batches: what left after a document that was back-dated gets
-the cost that posting one document after the other would have given. The base says from
-where on, for each warehouse and item; warehouses are worked on at once, also by workers
-that run ('serve'). It may run beside posting: goods that are being restored are locked for
-as long as their piece takes.
+		Short: "Put costs in the order of time after back-dated documents",
+		Long: `Restore the order of costs: documents after a back-dated one get the costs that posting in
+the order of time would have given. The base records from which date on, for each warehouse
+and item. Warehouses are restored in parallel, also by running workers ('serve'). It may run
+beside posting: goods are locked while their piece is restored.
 
-Ctrl-C leaves what is done in order and the rest as it was; the same command goes on.
+Ctrl-C keeps the finished pieces; the same command goes on.
 
-  lean      layers in memory, many documents at a time, only what differs is written
+  lean      layers in memory, many documents at a time, only differences written
   classic   documents reposted one by one, a round trip for each statement`,
 		Example: `  plimsoll restore
   plimsoll restore --threads 4 --organisation ORG001
   plimsoll restore --manner classic --json`,
 	}, func(ctx context.Context, _ []string) error { return a.restore(ctx, o) })
 	fs := c.Flags()
-	config.Count(fs, &o.threads, "threads", 10, 1, threadsMax, "warehouses worked on at once by this command")
-	fs.StringVar(&o.organisation, "organisation", "", "`CODE` of the one to restore; without it all")
-	config.Choice(fs, &o.manner, "manner", "lean", []string{"lean", "classic"}, "how")
-	config.Count(fs, &o.lines, "lines", restoration.LinesDefault, 1, restoration.LinesMax, "at most in one transaction; fewer lock goods for a shorter time")
+	config.Count(fs, &o.threads, "threads", 10, 1, threadsMax, "warehouses that this command restores in parallel")
+	fs.StringVar(&o.organisation, "organisation", "", "restore only the organisation with this `CODE`")
+	config.Choice(fs, &o.manner, "manner", "lean", []string{"lean", "classic"}, "how to restore, see above")
+	config.Count(fs, &o.lines, "lines", restoration.LinesDefault, 1, restoration.LinesMax,
+		"most lines in one transaction; fewer lock goods for a shorter time")
 	a.targetFlags(c, &o.target)
 	config.FlagOnly(fs, "organisation")
 }
@@ -57,7 +57,8 @@ func (a *app) restore(ctx context.Context, o restoreOptions) error {
 		return err
 	}
 	job, err := a.see(ctx, errand{
-		target: o.target, kind: restoration.Kind, threads: o.threads, phase: "restore", unit: "lines", again: "the same command goes on with the rest",
+		target: o.target, kind: restoration.Kind, threads: o.threads, phase: "restore", unit: "lines",
+		again:     "the same command goes on with the rest",
 		arguments: map[string]any{"organisation": organisation, "classic": o.manner == "classic", "lines": o.lines},
 	})
 	if err != nil {
@@ -81,9 +82,11 @@ func (a *app) showRestored(done posting.Restored, took time.Duration) error {
 		_, err := fmt.Fprintln(a.stdout, "nothing to restore: costs follow the order of time")
 		return err
 	}
-	fmt.Fprintf(a.stdout, "restored: %d goods, %d lines of %d documents, %d of them changed, in %s\n", done.Keys, done.Lines, done.Documents, done.Changed, took.Round(100*time.Millisecond))
+	fmt.Fprintf(a.stdout, "restored: %d goods, %d lines of %d documents, %d of them changed, in %s\n", done.Keys,
+		done.Lines, done.Documents, done.Changed, took.Round(100*time.Millisecond))
 	if done.Short > 0 {
-		fmt.Fprintf(a.stdout, "%d goods left before they came: their boundary stays at that date, and so it will until the documents are put right\n", done.Short)
+		fmt.Fprintf(a.stdout, "%d goods left before they came: their boundary stays at that date "+
+			"until the documents are corrected\n", done.Short)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/host/dirs"
 	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 )
@@ -22,7 +23,7 @@ const (
 )
 
 const orientation = `Plimsoll finds how many users a business application on PostgreSQL carries before
-they stop being satisfied. The application is an ERP of its own, put under load here.
+they are no longer satisfied. The application is an ERP that comes with it.
 
 Start with (makes a small database first and stops it afterwards):
 
@@ -31,8 +32,8 @@ Start with (makes a small database first and stops it afterwards):
 Then:
 
   plimsoll run --users 5000        more users
-  plimsoll report                  the last result once more
-  plimsoll prove                   what is claimed of such systems, and what holds here
+  plimsoll report                  the last result again
+  plimsoll prove                   claims about such systems, and what holds on this machine
   plimsoll help                    all commands; 'plimsoll help run' explains one
 `
 
@@ -41,8 +42,8 @@ func newRoot(a *app) *cobra.Command {
 		Use:   "plimsoll",
 		Short: "How many users a business application on PostgreSQL carries",
 		Long: `Plimsoll finds how many users a business application on PostgreSQL carries before
-they stop being satisfied: it fills an ERP, puts users on it, scores every key
-operation by Apdex, and checks that the books still balance.`,
+they are no longer satisfied: it fills an ERP, puts virtual users on it, scores every
+key operation by Apdex, and checks that the books still balance.`,
 		Example: `  plimsoll run --users 1000        the main job: load, Apdex table, audit, report
   plimsoll up && plimsoll fill     keep a filled database running for many runs
   plimsoll prove C01               test a claim on this machine`,
@@ -66,16 +67,16 @@ operation by Apdex, and checks that the books still balance.`,
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
-		&cobra.Group{ID: groupJob, Title: "The main job:"},
-		&cobra.Group{ID: groupDatabase, Title: "The local database:"},
-		&cobra.Group{ID: groupServer, Title: "The application:"},
-		&cobra.Group{ID: groupOther, Title: "Around it:"},
+		&cobra.Group{ID: groupJob, Title: "Measure:"},
+		&cobra.Group{ID: groupDatabase, Title: "Local database:"},
+		&cobra.Group{ID: groupServer, Title: "Application:"},
+		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
 	root.SetHelpCommandGroupID(groupOther)
 	fs := root.PersistentFlags()
 	fs.SortFlags = false
 	fs.BoolVar(&a.json, "json", false, "print the answer as JSON on stdout; errors as JSON on the last line of stderr")
-	fs.BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
+	fs.BoolVarP(&a.quiet, "quiet", "q", false, "print no progress")
 	fs.StringVar(&a.configFile, "config", "", "read this configuration `FILE`")
 	config.FlagOnly(fs, "config")
 	a.addCommands(root)
@@ -83,7 +84,8 @@ operation by Apdex, and checks that the books still balance.`,
 }
 
 // command completes c with what all commands share and puts it under root.
-func (a *app) command(root *cobra.Command, group string, c *cobra.Command, do func(ctx context.Context, args []string) error) *cobra.Command {
+func (a *app) command(root *cobra.Command, group string, c *cobra.Command,
+	do func(ctx context.Context, args []string) error) *cobra.Command {
 	c.GroupID = group
 	c.Flags().SortFlags = false
 	if c.Args == nil {
@@ -96,9 +98,14 @@ func (a *app) command(root *cobra.Command, group string, c *cobra.Command, do fu
 			if a.sources, err = a.configure(); err != nil {
 				return err
 			}
+			if group != groupOther { // those only print
+				if err := dirs.Guard(dirs.State()); err != nil {
+					return err
+				}
+			}
 		}
 		a.running = true
-		a.progressTo(a.stderr)
+		a.progressTo(a.rawErr)
 		return do(c.Context(), args)
 	}
 	root.AddCommand(c)
@@ -112,9 +119,11 @@ func arguments(min, max int, what string) cobra.PositionalArgs {
 		case len(args) < min:
 			return problem.New(problem.Usage, fmt.Errorf("%s needs %s", c.CommandPath(), what), "usage: "+c.UseLine())
 		case max == 0 && len(args) > 0:
-			return problem.New(problem.Usage, fmt.Errorf("%s takes no arguments, not %q", c.CommandPath(), args[0]), "usage: "+c.UseLine())
+			return problem.New(problem.Usage, fmt.Errorf("%s takes no arguments, not %q", c.CommandPath(), args[0]),
+				"usage: "+c.UseLine())
 		case len(args) > max:
-			return problem.New(problem.Usage, fmt.Errorf("%s takes at most %s, not also %q", c.CommandPath(), what, args[max]), "usage: "+c.UseLine())
+			return problem.New(problem.Usage, fmt.Errorf("%s takes at most %s, not also %q", c.CommandPath(), what,
+				args[max]), "usage: "+c.UseLine())
 		}
 		return nil
 	}
@@ -157,7 +166,7 @@ func flagNames(c *cobra.Command) (names []string) {
 
 func commandNames(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
-		if !c.Hidden {
+		if !c.Hidden && c.Name() != "help" {
 			names = append(names, c.Name())
 		}
 	}

@@ -5,48 +5,32 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/erp/fill"
-	"plimsoll/lab/apdex"
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/report"
-	"plimsoll/lab/result"
-	"plimsoll/lab/rig"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
-	"plimsoll/lab/runs"
-	"plimsoll/lab/scenario"
-	"plimsoll/lab/users"
+	"plimsoll/lab/run/agents"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
+	"plimsoll/lab/view/report"
+	"plimsoll/lab/view/samples/keep"
 	"plimsoll/platform/problem"
 )
 
 type runOptions struct {
-	target
-	shapeOptions
-	fleet fleetOptions
+	samples string // file
+	measureOptions
 	figureOptions
 	lookOptions
-	scenario, arrivals                       string
-	rate                                     float64
-	engine, url, html, title                 string
-	users, workers, seed                     int
-	duration, ramp, think, timeout, lagLimit time.Duration
-	thinkKind                                string
-	apdexTarget                              float64
-	flags                                    *pflag.FlagSet
 }
-
-// usersMax is what one generator process is built for, with room above.
-const (
-	usersMax     = 100_000
-	documentsMax = 100_000_000 // of a base
-)
 
 func (a *app) addRun(root *cobra.Command) {
 	var o runOptions
@@ -54,57 +38,59 @@ func (a *app) addRun(root *cobra.Command) {
 		Use:   "run [flags]",
 		Short: "Put users on the ERP and score it: the main job",
 		Long: `Put users on the ERP, score every key operation by Apdex, audit the books, and write
-a report. What is missing is made first: a cluster, a small filled database, workers; what
-this command started it stops again. Users act, wait for the answer, think, and act again.
+a report. What is missing is made first: a cluster, a small filled database, application
+servers. What this command started, it stops at the end. Users act, wait for the answer,
+think, and act again.
 
---ui shows the run in a browser while it goes on: users, throughput, Apdex by operation,
-latency, waits of the database, processors, log of events; and lets you pause it, change the
-number of users or end it. What was changed by hand is in the result, which is then not valid.
+--ui shows the run in a browser while it lasts: users, throughput, Apdex by operation,
+latency, waits of the database, processors, events. There you can also pause the run, change
+the number of users, or end it. Such changes are recorded, and the run is then not valid.
 
-Ctrl-C ends the run early and keeps what was measured; a second one stops at once. What a
-process that was killed had counted until then, 'plimsoll runs' or 'plimsoll report' keeps.
-Exit code 3 when the run is not valid, the books are wrong, a key operation failed each of ten
-times or more, or --target is missed.`,
+Ctrl-C ends the run early and keeps what was measured; a second Ctrl-C stops at once. If the
+process is killed, 'plimsoll runs' or 'plimsoll report' recovers what it had counted.
+Exit code 3: the run is not valid, the books are wrong, a key operation failed every time (of
+ten or more), or --target is missed.`,
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
   plimsoll run --ui --users 5000 --duration 10h
   plimsoll run --cluster vanilla --json > vanilla.json
-  plimsoll run --shape classic          the ERP as such systems are before they are tuned
-  plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    workers that run elsewhere
+  plimsoll run --shape classic          the ERP as such systems are before tuning
+  plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    application servers elsewhere
   plimsoll run --users 30000 --think 20m --agents local:3    three processes make the load`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })
 	fs := c.Flags()
-	o.flags = fs
-	config.Count(fs, &o.users, "users", scenario.UsersDefault, 1, usersMax, "users at work at the same time")
-	config.Span(fs, &o.duration, "duration", run.DurationDefault, time.Second, "how long the steady state is measured")
-	config.Span(fs, &o.ramp, "ramp", run.RampDefault, 0, "over which users come to work before that")
-	config.Span(fs, &o.think, "think", scenario.ThinkMeanDefault, 0, "mean time a user thinks between an answer and the next operation")
-	config.Choice(fs, &o.thinkKind, "think-distribution", string(users.Lognormal), distributions(), "how think times are spread")
-	scenarioFlag(c, &o.scenario)
-	arrivalFlags(c, &o)
-	config.Count(fs, &o.seed, "seed", run.SeedDefault, 0, mostOfAnything, "seed of everything that is by chance")
-	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit code 3 when the overall Apdex is below this, e.g. 0.85")
-	config.Span(fs, &o.timeout, "timeout", run.TimeoutDefault, time.Millisecond, "of one operation; what takes longer has failed")
-	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond, "the run is not valid when 1 of 100 operations was sent later than this")
-	config.Count(fs, &o.workers, "workers", run.WorkersDefault, 1, 64, "application-server processes to start")
-	shapeFlags(c, &o.shapeOptions)
-	fs.StringVar(&o.url, "url", "", "`URL`s of workers that run already, with commas between; starts none")
-	fs.StringVar(&o.html, "html", "", "write the HTML report to this `FILE` too")
-	fs.StringVar(&o.title, "title", "", "a `TEXT` that stands above the result")
+	usersFlag(c, &o.loadOptions)
+	loadFlags(c, &o.loadOptions, loadDefaults{
+		duration: load.DurationDefault, durationText: "length of the steady state, which is measured",
+		ramp: load.RampDefault, rampText: "time over which the users start work, before the steady state",
+		seed: "random seed",
+	})
+	arrivalFlags(c, &o.loadOptions)
+	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit with code 3 when the overall Apdex is below this, e.g. 0.85")
+	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
+		"the run is not valid when 1 in 100 operations was sent later than this")
+	fs.StringVar(&o.samples, "samples", "", "write every operation to this Parquet `FILE`, for 'plimsoll recompute'; "+
+		"with --agents local:N to one of each agent, such as run.1.parquet")
+	config.FlagOnly(fs, "samples")
+	a.measureFlags(c, &o.measureOptions)
 	lookFlags(c, &o.lookOptions)
-	a.targetFlags(c, &o.target)
-	engineFlag(c, &o.engine)
-	fleetFlags(c, &o.fleet)
 	figureFlags(c, &o.figureOptions)
-	config.FlagOnly(fs, "html")
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	if err := cmp.Or(o.fleet.check(), o.figureOptions.check(), writable(o.html)); err != nil {
+	o.fleet.workers = o.workerAccess
+	if err := cmp.Or(o.fleet.check(), writable(o.html)); err != nil {
 		return err
 	}
-	options, err := a.runOptions("run", o)
+	options, err := a.runOptions("run", o.measureOptions)
 	if err != nil {
+		return err
+	}
+	o.figureOptions.token = options.Access.FiguresToken
+	if err := o.figureOptions.check(); err != nil {
+		return err
+	}
+	if err := refuseIdle(o.flags, o.lookOptions.idle()); err != nil {
 		return err
 	}
 	looks, err := a.openLooks(o.lookOptions)
@@ -126,7 +112,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 
 // measure makes the run on what it finds or makes, and takes down what it made.
 func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r *result.Result, err error) {
-	dsn, profile, takeDown, err := a.readyFor(ctx, o, options.Scenario)
+	dsn, profile, takeDown, err := a.readyFor(ctx, o.systemOptions, options.Scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +129,7 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 	options.DSN, options.Profile = dsn, profile
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
 	defer a.meter.End()
-	fleet, err := a.fleet(ctx, o.fleet)
+	fleet, err := a.fleet(ctx, o.fleet, dsn, o.samples)
 	if err != nil {
 		return nil, err
 	}
@@ -156,72 +142,33 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 		return nil, err
 	}
 	defer ended()
-	return run.Run(ctx, options)
+	if fleet == nil {
+		return a.runKept(ctx, o.samples, options)
+	}
+	if r, err = run.Run(ctx, options); r != nil {
+		fleet.Conclude(agents.Ending{Run: r.ID, From: inSeconds(r.Series.SteadyFromS),
+			To: inSeconds(r.Series.SteadyToS)})
+	}
+	return r, err
 }
 
-func (o runOptions) options() (run.Options, error) {
-	serve, err := serveCommand()
-	if err != nil {
-		return run.Options{}, err
-	}
-	if _, err := o.shape(); err != nil {
-		return run.Options{}, err
-	}
-	options := run.Options{
-		Serve:    append(serve, o.shapeOptions.arguments()...),
-		Workers:  o.workers,
-		Duration: o.duration,
-		Ramp:     o.ramp,
-		Timeout:  o.timeout,
-		LagLimit: o.lagLimit,
-		Seed:     uint64(o.seed),
-		Title:    o.title,
-		Software: software().Version,
-		Store:    runs.Default(),
-	}
-	if o.ramp == 0 {
-		options.Ramp = run.None
-	}
-	for _, u := range strings.Split(o.url, ",") {
-		if u = strings.TrimSpace(u); u != "" {
-			options.URLs = append(options.URLs, strings.TrimRight(u, "/"))
-		}
-	}
-	return options, nil
-}
+func inSeconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
-// serveCommand starts this same program as a worker on a port of its own.
-func serveCommand() ([]string, error) {
-	self, err := os.Executable()
+// runKept keeps every operation in a file, if it is named.
+func (a *app) runKept(ctx context.Context, path string, options run.Options) (r *result.Result, err error) {
+	if path == "" {
+		return run.Run(ctx, options)
+	}
+	file, err := keep.Create(path, keep.HeadOf(options.Load))
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, problem.New(problem.Environment, err, samplesHint)
 	}
-	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}, nil
-}
-
-// ready gives the ERP's database, making what is missing, and how to take down what it started.
-func (a *app) ready(ctx context.Context, o runOptions) (dsn, profile string, takeDown func() error, err error) {
-	if o.foreign() {
-		return o.dsn, "", func() error { return nil }, nil
+	options.Ended = file.Add
+	r, err = run.Run(ctx, options)
+	if closed := file.Close(r); closed != nil && err == nil {
+		err = problem.New(problem.Environment, closed, "is the disk full?")
 	}
-	if o.url != "" {
-		// Workers that run already have a base; one that is made here would be another.
-		dsn, takeDown, err := a.loaded(ctx, o.target, "--url needs the database of those workers: --dsn, or a cluster that runs")
-		return dsn, "", takeDown, err
-	}
-	name, err := a.pickOrName(ctx, o.cluster, o.engine)
-	if err != nil {
-		return "", "", nil, err
-	}
-	r, err := rig.Up(ctx, rig.Options{
-		Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: specEngine(name, o.engine)},
-		Fill: fill.Options{Progress: a.fillProgress()}, Say: a.meter.Say,
-	})
-	a.meter.End()
-	if err != nil {
-		return "", "", nil, err
-	}
-	return r.DSN().Secret(), r.Profile(), r.Close, nil
+	return r, err
 }
 
 func (a *app) runProgress(l *looks) func(run.Progress) {
@@ -233,6 +180,9 @@ func (a *app) runProgress(l *looks) func(run.Progress) {
 			begun = true
 		}
 		note := fmt.Sprintf("%s, %d users", p.Phase, p.Users)
+		if p.Audited > 0 {
+			note = fmt.Sprintf("%s, %.0f %% of the books", p.Phase, 100*p.Audited)
+		}
 		if p.OpsPerS > 0 {
 			note += fmt.Sprintf(", %.0f ops/s", p.OpsPerS)
 		}
@@ -274,7 +224,7 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 	}
 	path := o.html
 	if path == "" {
-		path = runs.Default().ReportPath(r.ID)
+		path = store.Default().ReportPath(r.ID)
 	}
 	if !fileExists(path) {
 		return nil // it could not be written, which is said
@@ -290,7 +240,8 @@ func judge(r *result.Result, target float64) error {
 	}
 	switch {
 	case r.Interrupted:
-		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %.0f s of the steady state; what was measured is kept as run %s", r.DurationS, r.ID), "")
+		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %.0f s of the steady state; what was "+
+			"measured is kept as run %s", r.DurationS, r.ID), "")
 	case r.Audit.Done && !r.Audit.Clean:
 		return no("the books are wrong: %d violations; the run scores nothing", r.Audit.Violations)
 	case !r.Valid:

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/dashboard"
-	"plimsoll/lab/live"
-	"plimsoll/lab/report"
-	"plimsoll/lab/result"
 	"plimsoll/lab/run"
-	"plimsoll/lab/runs"
+	"plimsoll/lab/run/live"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
+	"plimsoll/lab/view/dashboard"
+	"plimsoll/lab/view/report"
 	"plimsoll/platform/problem"
 )
 
@@ -35,9 +35,11 @@ const (
 func lookFlags(c *cobra.Command, o *lookOptions) {
 	fs := c.Flags()
 	fs.BoolVar(&o.ui, "ui", false, "serve a live dashboard for a browser, with controls; prints its URL")
-	fs.StringVar(&o.uiAddress, "ui-address", dashboard.AddressDefault, "`HOST:PORT` of the dashboard, on loopback; port 0 takes any that is free")
-	fs.BoolVar(&o.uiStay, "ui-stay", false, "let the dashboard stay, with the result and the report, until Ctrl-C")
-	config.Choice(fs, &o.view, "view", "", []string{viewTable, viewLine}, "progress as a live table or one line; without it a table where a\nterminal reads, a line elsewhere")
+	fs.StringVar(&o.uiAddress, "ui-address", dashboard.AddressDefault,
+		"`HOST:PORT` of the dashboard, on loopback; port 0 takes any that is free")
+	fs.BoolVar(&o.uiStay, "ui-stay", false, "keep the dashboard, with the result and the report, until Ctrl-C")
+	config.Choice(fs, &o.view, "view", "", []string{viewTable, viewLine},
+		"progress as a live table or one line (default: a table on a terminal, a line elsewhere)")
 }
 
 // looks are the views of one run; without any, the zero value.
@@ -45,7 +47,7 @@ type looks struct {
 	app     *app
 	picture *live.Picture
 	table   bool
-	hand    *run.Hand
+	control *run.LoadControl
 	server  *dashboard.Server
 	stay    bool
 }
@@ -60,9 +62,9 @@ func (a *app) openLooks(o lookOptions) (*looks, error) {
 	if !o.ui {
 		return l, nil
 	}
-	l.hand = &run.Hand{}
+	l.control = &run.LoadControl{}
 	var err error
-	if l.server, err = dashboard.Start(o.uiAddress, l.picture, l.hand); err != nil {
+	if l.server, err = dashboard.Start(o.uiAddress, l.picture, l.control); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(a.stderr, "dashboard: %s\n", l.server.URL()) // also for the quiet: without it there is none
@@ -71,8 +73,8 @@ func (a *app) openLooks(o lookOptions) (*looks, error) {
 
 // options lets a run be looked at.
 func (l *looks) options(o *run.Options) {
-	o.Live, o.Hand = l.picture, l.hand
-	if l.hand != nil {
+	o.Live, o.Control = l.picture, l.control
+	if l.control != nil {
 		o.UsersMost = usersMax
 	}
 }
@@ -81,7 +83,9 @@ func (l *looks) options(o *run.Options) {
 func (l *looks) begin() {
 	if l.table {
 		l.app.meter.Below(func(width, height int) []string {
-			return report.Live(l.picture.Glance(), report.Screen{Width: width, Height: height, Colour: l.app.meter.Redraws() && os.Getenv("NO_COLOR") == ""})
+			return report.Live(l.picture.Glance(),
+				report.Screen{Width: width, Height: height,
+					Colour: l.app.meter.Redraws() && os.Getenv("NO_COLOR") == ""})
 		})
 	}
 }
@@ -93,7 +97,7 @@ func (l *looks) finish(r *result.Result, err error) {
 	}
 	path := ""
 	if r != nil {
-		if path = runs.Default().ReportPath(r.ID); !fileExists(path) {
+		if path = store.Default().ReportPath(r.ID); !fileExists(path) {
 			path = ""
 		}
 	}
@@ -109,7 +113,8 @@ func ended(r *result.Result, err error, path string, here bool) live.Result {
 		return live.Result{Error: err.Error()}
 	}
 	return live.Result{
-		ID: r.ID, Valid: r.Valid, Reasons: slices.Concat(r.InvalidReasons, r.Warnings), Apdex: r.Apdex, Band: r.Band, OpsPerS: r.OpsPerS, Ops: r.Ops,
+		ID: r.ID, Valid: r.Valid, Reasons: slices.Concat(r.InvalidReasons, r.Warnings), Apdex: r.Apdex, Band: r.Band,
+		OpsPerS: r.OpsPerS, Ops: r.Ops,
 		Audit: report.Audit(r.Audit), Report: path, ReportHere: here,
 	}
 }

@@ -11,23 +11,31 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/lab/metrics"
 	"plimsoll/lab/run"
+	"plimsoll/lab/view/metrics"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/secret"
 )
 
 // figureOptions say who else gets the figures of a run while it lasts.
 type figureOptions struct {
 	metrics, otlp string
+	token         string // what whoever reads metrics must bring; empty: nothing
 }
 
 func figureFlags(c *cobra.Command, o *figureOptions) {
-	c.Flags().StringVar(&o.metrics, "metrics", "", "show live figures to Prometheus at this `ADDRESS`, such as 127.0.0.1:9187")
-	c.Flags().StringVar(&o.otlp, "otlp", "", "send the same to the OpenTelemetry collector at this `URL`, such as http://127.0.0.1:4318;\nheaders for it are taken from "+metrics.PushHeaders)
+	c.Flags().StringVar(&o.metrics, "metrics", "",
+		"serve live figures for Prometheus at this `ADDRESS`, such as 127.0.0.1:9187")
+	c.Flags().StringVar(&o.otlp, "otlp", "", "send the same to the OpenTelemetry collector at this `URL`, such as "+
+		"http://127.0.0.1:4318; headers for it are taken from "+metrics.PushHeaders)
 }
 
 // check what can be told wrong before a run is prepared.
 func (o figureOptions) check() error {
+	if host, _, err := net.SplitHostPort(o.metrics); err == nil && !isLoopback(host) && o.token == "" {
+		return problem.New(problem.Usage, fmt.Errorf("--metrics %s is reached by others, and there is no token",
+			o.metrics), "add --metrics-token-file, or listen on 127.0.0.1")
+	}
 	if o.otlp == "" {
 		return nil
 	}
@@ -37,7 +45,7 @@ func (o figureOptions) check() error {
 
 // figures opens both ways out of one registry.
 func (a *app) figures(o *run.Options, to figureOptions) (end func(), err error) {
-	if to == (figureOptions{}) {
+	if to.metrics == "" && to.otlp == "" {
 		return func() {}, nil
 	}
 	live := &metrics.Live{}
@@ -48,13 +56,14 @@ func (a *app) figures(o *run.Options, to figureOptions) (end func(), err error) 
 			before(s)
 		}
 	}
-	served, err := serveFigures(live, to.metrics)
+	served, err := serveFigures(live, to)
 	if err != nil || to.otlp == "" {
 		return served, err
 	}
 	host, _ := os.Hostname()
 	pusher, err := live.Push(to.otlp, map[string]string{
-		"service.name": "plimsoll", "service.version": o.Software, "service.instance.id": fmt.Sprintf("%s:%d", host, os.Getpid()),
+		"service.name": "plimsoll", "service.version": o.Software,
+		"service.instance.id": fmt.Sprintf("%s:%d", host, os.Getpid()),
 	}, func(text string) { a.meter.Say("%s", text) })
 	if err != nil {
 		served()
@@ -64,15 +73,20 @@ func (a *app) figures(o *run.Options, to figureOptions) (end func(), err error) 
 }
 
 // serveFigures shows them to Prometheus.
-func serveFigures(live *metrics.Live, address string) (end func(), err error) {
-	if address == "" {
+func serveFigures(live *metrics.Live, o figureOptions) (end func(), err error) {
+	if o.metrics == "" {
 		return func() {}, nil
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("show figures: %w", err), "choose another with --metrics; port 0 takes a free one")
+	handler := live.Handler()
+	if o.token != "" {
+		handler = secret.Required(o.token, handler)
 	}
-	web := &http.Server{Handler: live.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	listener, err := net.Listen("tcp", o.metrics)
+	if err != nil {
+		return nil, problem.New(problem.Environment, fmt.Errorf("show figures: %w", err),
+			"choose another with --metrics; port 0 takes a free one")
+	}
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

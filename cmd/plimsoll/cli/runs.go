@@ -7,22 +7,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/lab/apdex"
-	"plimsoll/lab/result"
+	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run"
-	"plimsoll/lab/runs"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/store"
 )
 
 func (a *app) addRuns(root *cobra.Command) {
 	a.command(root, groupJob, &cobra.Command{
 		Use:   "runs [flags]",
-		Short: "List the runs that are kept",
-		Long:  "List the runs that are kept in the state directory, newest first.",
+		Short: "List stored runs",
+		Long:  "List the runs stored in the state directory, newest first.",
 		Example: `  plimsoll runs
   plimsoll runs --json | jq '.runs[].apdex'`,
 	}, func(context.Context, []string) error {
 		a.recoverRuns()
-		all, broken, err := runs.Default().List()
+		all, broken, err := store.Default().List()
 		if err != nil {
 			return err
 		}
@@ -39,16 +39,22 @@ func (a *app) addRuns(root *cobra.Command) {
 	})
 }
 
-// recoverRuns completes runs whose process died, as far as they wrote down what they counted; else an older run would be taken for the last.
+// recoverRuns completes runs whose process died, as far as they wrote down what they counted; else an older run would
+// be taken for the last.
 func (a *app) recoverRuns() {
-	store := runs.Default()
-	ids, err := store.Unfinished()
+	kept := keptRuns()
+	ids, err := kept.Unfinished()
 	for _, id := range ids {
+		ended := "did not end properly"
+		if why := kept.WhyNotKept(id); why != "" {
+			ended = "ended, but its result could not be kept (" + why + ")"
+		}
 		var r *result.Result
-		if r, err = run.Recover(store, id); err != nil {
+		if r, err = run.Recover(kept, id); err != nil {
 			break
 		}
-		fmt.Fprintf(a.stderr, "plimsoll: run %s never came to its end; what it counted is kept: %s of the steady state\n", id, seconds(r.DurationS))
+		fmt.Fprintf(a.stderr, "plimsoll: run %s %s; what its journal has is kept: %s of the steady state\n", id, ended,
+			seconds(r.DurationS))
 	}
 	if err != nil {
 		fmt.Fprintf(a.stderr, "plimsoll: left out: %v\n", err)

@@ -29,7 +29,8 @@ func TestScenario_PrintsOneThatReadsAndRunsTheSame(t *testing.T) {
 	shown := plimsoll(t, "scenario", path)
 	shown.want(t, ExitOK)
 	first := operations.All()[0]
-	for _, part := range []string{fmt.Sprintf("scenario own (%s): 1000 users, %d key operations", ours.Digest, len(operations.All())), first.ID, fmt.Sprintf("%.1f %%", first.Weight), "refused by controls: 3.0 %"} {
+	for _, part := range []string{fmt.Sprintf("scenario own (%s): 1000 users, %d key operations", ours.Digest,
+		len(operations.All())), first.ID, fmt.Sprintf("%.1f %%", first.Weight), "refused by controls: 3.0 %"} {
 		if !strings.Contains(shown.stdout, part) {
 			t.Errorf("lacks %q:\n%s", part, shown.stdout)
 		}
@@ -52,12 +53,16 @@ func requests(t *testing.T) (path string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /well", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("GET /broken", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) })
+	mux.HandleFunc("GET /broken", func(w http.ResponseWriter,
+		_ *http.Request) {
+		http.Error(w, "no", http.StatusTeapot)
+	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	path = filepath.Join(t.TempDir(), "requests.toml")
 	text := "application = \"none\"\nusers = 30\n[think]\nmean = \"50ms\"\n[http]\nbase = \"" + server.URL + "\"\n" +
-		"[operations.well]\ntarget = \"30s\"\nweight = 0.9\nurl = \"/well\"\n[operations.broken]\ntarget = \"30s\"\nweight = 0.1\nurl = \"/broken\"\n"
+		"[operations.well]\ntarget = \"30s\"\nweight = 0.9\nurl = \"/well\"\n[operations.broken]\ntarget = " +
+		"\"30s\"\nweight = 0.1\nurl = \"/broken\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +73,8 @@ func TestRun_WithAnOperationThatAlwaysFailsIsNoSuccess(t *testing.T) {
 	freshState(t)
 	o := plimsoll(t, "run", "--scenario", requests(t), "--duration", "1s", "--ramp", "0s", "--target", "0.85")
 	o.want(t, ExitThreshold, "plimsoll: broken never got a valid answer", "418")
-	if head, _, _ := strings.Cut(o.stdout, "key operation"); !strings.Contains(head, "valid\n") || !strings.Contains(head, "warning: broken never got a valid answer") {
+	if head, _, _ := strings.Cut(o.stdout, "key operation"); !strings.Contains(head, "valid\n") ||
+		!strings.Contains(head, "warning: broken never got a valid answer") {
 		t.Errorf("the first lines do not say so:\n%s", o.stdout)
 	}
 }
@@ -76,7 +82,8 @@ func TestRun_WithAnOperationThatAlwaysFailsIsNoSuccess(t *testing.T) {
 func TestScenario_WithoutTheERPTakesNoFlagsOfIt(t *testing.T) {
 	freshState(t)
 	sql := filepath.Join(t.TempDir(), "sql.toml")
-	if err := os.WriteFile(sql, []byte("application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = \"SELECT 1\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(sql, []byte("application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = \"SELECT 1\"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	http := requests(t)
@@ -85,12 +92,14 @@ func TestScenario_WithoutTheERPTakesNoFlagsOfIt(t *testing.T) {
 		flags      []string
 		says       string
 	}{
-		{"URLOfSQL", sql, []string{"--url", "http://127.0.0.1:1"}, "--url is where requests are sent"},
-		{"Shape", sql, []string{"--shape", "classic"}, "--shape is of the ERP's workers"},
-		{"Tweak", sql, []string{"--temp-pool", "5"}, "--temp-pool is of the ERP's workers"},
-		{"Workers", sql, []string{"--workers", "3"}, "--workers is of the ERP's workers"},
-		{"Engine", sql, []string{"--engine", "vanilla"}, "--engine is of the cluster"},
-		{"ClusterOfRequests", http, []string{"--cluster", "plimsoll"}, "--cluster is a database"},
+		{"URLOfSQL", sql, []string{"--url", "http://127.0.0.1:1"},
+			"--url has no effect: the scenario sends no request"},
+		{"Shape", sql, []string{"--shape", "classic"}, "--shape applies only to ERP scenarios"},
+		{"Tweak", sql, []string{"--temp-pool", "5"}, "--temp-pool applies only to ERP scenarios"},
+		{"Workers", sql, []string{"--workers", "3"}, "--workers applies only to ERP scenarios"},
+		{"Engine", sql, []string{"--engine", "vanilla"}, "--engine applies only to ERP scenarios"},
+		{"ClusterOfRequests", http, []string{"--cluster", "plimsoll"},
+			"--cluster has no effect: the scenario uses no database"},
 	} {
 		for _, command := range []string{"run", "line"} {
 			t.Run(command+"/"+c.name, func(t *testing.T) {
@@ -104,6 +113,7 @@ func TestScenario_WithoutTheERPTakesNoFlagsOfIt(t *testing.T) {
 	}
 	t.Run("AsSettingsTheyStay", func(t *testing.T) {
 		t.Setenv("PLIMSOLL_SHAPE", "classic")
-		plimsoll(t, "run", "--scenario", http, "--duration", "1s", "--ramp", "0s").want(t, ExitThreshold, "broken never got a valid answer")
+		plimsoll(t, "run", "--scenario", http, "--duration", "1s", "--ramp", "0s").want(t, ExitThreshold,
+			"broken never got a valid answer")
 	})
 }

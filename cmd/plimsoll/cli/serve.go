@@ -18,6 +18,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
 )
 
@@ -25,9 +26,11 @@ type serveOptions struct {
 	target
 	shapeOptions
 	keepOptions
+	secureOptions
 	listen                                    string
 	connections, concurrency, queue, sessions int
 	jobs                                      int
+	create                                    bool
 	given                                     *pflag.FlagSet
 }
 
@@ -35,26 +38,40 @@ func (a *app) addServe(root *cobra.Command) {
 	var o serveOptions
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "serve [flags]",
-		Short: "Be one application-server worker",
-		Long: `Be one worker of the ERP's application server: HTTP with JSON, until Ctrl-C or SIGTERM,
-which lets running requests end. 'run' starts workers of its own; this is for workers on
-other machines or for trying the API. The first line of stdout says where it listens.`,
+		Short: "Run one application-server worker",
+		Long: `Run one worker of the ERP's application server: HTTP with JSON, until Ctrl-C or SIGTERM.
+Requests under way are finished. 'run' starts its own workers; use this for workers on other
+machines, or to try the API. The first line of stdout says where it listens.
+
+An empty database that is named with --dsn gets the ERP's tables with --create only; one that
+holds foreign tables is refused.
+
+Off loopback users need passwords and connections are encrypted, unless told --insecure. Of one
+client address only so many log-ins and sessions are taken: raise --address-logins and
+--address-sessions for a generator of load on another machine.`,
 		Example: `  plimsoll serve
   plimsoll serve --listen 127.0.0.1:0 --json
-  plimsoll serve --shape classic                 as such systems are before they are tuned
+  plimsoll serve --shape classic                 as such systems are before tuning
   plimsoll serve --shape classic --chain 100     with one of the tweaks
-  PLIMSOLL_DSN=postgres://… plimsoll serve --listen 0.0.0.0:8080`,
+  plimsoll serve --listen 10.0.0.1:8443 --passwords --tls-cert lab.pem --tls-key lab.key`,
 	}, func(ctx context.Context, _ []string) error { return a.serve(ctx, o) })
 	fs := c.Flags()
 	o.given = fs
-	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` and port; port 0 takes a free one")
-	config.Count(fs, &o.connections, "connections", 0, 0, 10000, "most connections to the database; 0 leaves it to the worker")
-	config.Count(fs, &o.concurrency, "concurrency", 0, 0, 100000, "requests worked on at once; 0 leaves it to the worker")
-	config.Count(fs, &o.queue, "queue", 0, 0, 1000000, "requests that may wait before more are refused; 0 leaves it to the worker")
-	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "most sessions at once; 0 leaves it to the worker")
+	createFlag(fs, &o.create)
+	config.FlagOnly(fs, "create")
+	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` and port to listen on; port 0 takes a free one")
+	config.Count(fs, &o.connections, "connections", 0, 0, 10000,
+		"most connections to the database; 0: the worker decides")
+	config.Count(fs, &o.concurrency, "concurrency", 0, 0, 100000,
+		"most requests at work at once; 0: the worker decides")
+	config.Count(fs, &o.queue, "queue", 0, 0, 1000000,
+		"most requests that wait before more are refused; 0: the worker decides")
+	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "most sessions at once; 0: the worker decides")
+	o.secureOptions.flags(fs)
 	shapeFlags(c, &o.shapeOptions)
 	o.keepOptions.flags(fs)
-	config.Count(fs, &o.jobs, "jobs", jobsDefault, 0, threadsMax, "parts of background jobs worked on at once; 0 leaves them to other workers")
+	config.Count(fs, &o.jobs, "jobs", jobsDefault, 0, threadsMax,
+		"most parts of background jobs at once; 0: leave them to other workers")
 	a.targetFlags(c, &o.target)
 }
 
@@ -69,6 +86,9 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := o.secureOptions.check(o.listen); err != nil {
+		return err
+	}
 	dsn, err := a.database(ctx, o.target)
 	if err != nil {
 		return err
@@ -78,6 +98,11 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer db.Close()
+	if o.mayCreate(o.create) {
+		if err := schema.Claim(ctx, db); err != nil {
+			return err
+		}
+	}
 	if err := erp.Migrate(ctx, db); err != nil {
 		return err
 	}
@@ -91,7 +116,11 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	}
 	defer listener.Close()
 	options := server.Config{
-		Database: db, Shape: shaped, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue, MaxSessions: o.sessions, Name: listener.Addr().String(),
+		Database: db, Shape: shaped, Log: a.workerLog(), Concurrency: o.concurrency, Queue: o.queue,
+		MaxSessions: o.sessions, Name: listener.Addr().String(),
+	}
+	if err := o.secureOptions.apply(&options, options.Log); err != nil {
+		return err
 	}
 	done, err := o.keepOptions.apply(&options)
 	if err != nil {
@@ -106,8 +135,10 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	return errors.Join(a.listen(ctx, options, listener), end())
 }
 
-// background works on jobs until ctx is done; end waits for it. It has connections of its own, so that jobs take none from users.
-func (a *app) background(ctx context.Context, dsn string, concurrency int) (all *jobs.Jobs, end func() error, err error) {
+// background works on jobs until ctx is done; end waits for it. It has connections of its own, so that jobs take none
+// from users.
+func (a *app) background(ctx context.Context, dsn string, concurrency int) (all *jobs.Jobs, end func() error,
+	err error) {
 	connections := 2 // for those who ask
 	if concurrency > 0 {
 		connections = jobs.Connections(concurrency)
@@ -135,7 +166,7 @@ func (a *app) listen(ctx context.Context, options server.Config, listener net.Li
 	if err != nil {
 		return err
 	}
-	if err := a.sayListening(listener.Addr()); err != nil {
+	if err := a.sayListening(listener.Addr(), options.TLS != nil); err != nil {
 		return err
 	}
 	return worker.Serve(ctx, listener)
@@ -147,8 +178,11 @@ func (a *app) workerLog() *slog.Logger {
 }
 
 // sayListening writes one line, which a parent process waits for.
-func (a *app) sayListening(at net.Addr) error {
+func (a *app) sayListening(at net.Addr, encrypted bool) error {
 	url := "http://" + at.String()
+	if encrypted {
+		url = "https://" + at.String()
+	}
 	if a.json {
 		return json.NewEncoder(a.stdout).Encode(map[string]string{"listening": url})
 	}

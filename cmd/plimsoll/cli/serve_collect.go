@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// garbageWorth is how much garbage a worker lets gather before it is worth a collection. A worker whose sessions keep little would
-	// otherwise collect ten times a second at full load, and take a tenth of its processor time for it.
+	// garbageWorth is how much garbage a worker lets gather before it is worth a collection. A worker whose sessions
+	// keep little would otherwise collect ten times a second at full load, and take a tenth of its processor time for
+	// it.
 	garbageWorth = 256 << 20
 	// collectAtLeast is what Go does by itself: a worker with much session data takes no more memory than ever.
 	collectAtLeast = 100
@@ -36,7 +37,8 @@ func collectRarely() {
 	collected(new([16]byte)) // no tiny object: those share a block and may never be finalized
 }
 
-// collectAtLive is by how many per cent the heap may outgrow what lives, in steps, so that it is not set anew each time.
+// collectAtLive is by how many per cent the heap may outgrow what lives, in steps, so that it is not set anew each
+// time.
 func collectAtLive(live uint64) int {
 	at := garbageWorth * 100 / max(live, 1) / collectStep * collectStep
 	return int(min(max(at, collectAtLeast), collectAtMost))

@@ -11,8 +11,8 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/dirs"
-	"plimsoll/lab/machine"
+	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/host/machine"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/server"
 	"plimsoll/platform/session"
@@ -35,15 +35,20 @@ type keepOptions struct {
 }
 
 func (o *keepOptions) flags(fs *pflag.FlagSet) {
-	config.Count(fs, &o.sessionMemory, "session-memory", 0, 0, 1<<20, "MiB of session data in memory; what was unused longest goes to files\nin the state directory; 0 means 1/16 of the machine's memory")
-	fs.StringVar(&o.events, "events", "", "write the event log to this `FILE`: logins, refusals, retries, lock timeouts with\ntheir story, slow operations, drain; one JSON object a line, rotated at 64 MB")
-	config.Span(fs, &o.slow, "slow", server.SlowDefault, 0, "operations that take longer go to the event log; 0 means none")
-	config.Count(fs, &o.traceSample, "trace-sample", 0, 0, 1000000000, "trace one of so many requests to the event log; 0 means none")
+	config.Count(fs, &o.sessionMemory, "session-memory", 0, 0, 1<<20, "MiB of session data in memory; sessions "+
+		"unused longest go to files in the state directory; 0: 1/16 of the machine's memory")
+	fs.StringVar(&o.events, "events", "", "write the event log to this `FILE`: logins, refusals, retries, lock "+
+		"timeouts and who held the lock, slow operations, drain; one JSON object a line, rotated at 64 MB")
+	config.Span(fs, &o.slow, "slow", server.SlowDefault, 0,
+		"log operations that take longer to the event log; 0: none")
+	config.Count(fs, &o.traceSample, "trace-sample", 0, 0, 1000000000,
+		"trace one request in this many to the event log; 0: none")
 }
 
 // idle flags where there is no event log.
 func (o *keepOptions) idle() idle {
-	return idle{o.events == "", []string{"slow", "trace-sample"}, "is of the event log, and there is none", "add --events FILE"}
+	return idle{o.events == "", []string{"slow", "trace-sample"}, "applies only to --events",
+		"add --events FILE"}
 }
 
 // apply gives the worker its places; done closes them.
@@ -63,7 +68,8 @@ func (o *keepOptions) apply(c *server.Config) (done func(), err error) {
 	// Tried now, so that a wrong name is told at the start.
 	file, err := os.OpenFile(o.events, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("open event log: %w", err), "name a file in a folder that exists with --events")
+		return nil, problem.New(problem.Usage, fmt.Errorf("open event log: %w", err),
+			"name a file in a folder that exists with --events")
 	}
 	file.Close()
 	log := &lumberjack.Logger{Filename: o.events, MaxSize: eventFileMB, MaxBackups: eventFilesOlder}
@@ -82,7 +88,7 @@ func sessionMemory() int64 {
 // sessionDir is where data of sessions may go. A worker without a state directory does without.
 func sessionDir(log *slog.Logger) string {
 	dir := filepath.Join(dirs.State(), "sessions")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := dirs.Private(dir); err != nil {
 		log.Warn("session data stays in memory", "error", err)
 		return ""
 	}

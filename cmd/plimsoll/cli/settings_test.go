@@ -75,7 +75,8 @@ func TestConfig_TableNamesFileLineAndVariable(t *testing.T) {
 	t.Setenv("PLIMSOLL_UP_PORT", "5544")
 	o := plimsoll(t, "config")
 	o.want(t, ExitOK)
-	for _, line := range []string{"run.users 300 " + path + ":2", "up.port 5544 PLIMSOLL_UP_PORT", "run.workers 1 default", `cluster "" default`} {
+	for _, line := range []string{"run.users 300 " + path + ":2", "up.port 5544 PLIMSOLL_UP_PORT",
+		"run.workers 1 default", `cluster "" default`} {
 		if !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), line) {
 			t.Errorf("no line %q in\n%s", line, o.stdout)
 		}
@@ -90,7 +91,8 @@ func TestConfig_MistakesStopEveryCommandThatReadsSettings(t *testing.T) {
 	plimsoll(t, "help").want(t, ExitOK)
 	writeConfig(t, filepath.Dir(path), "")
 	t.Setenv("PLIMSOLL_RUN_USRES", "5")
-	plimsoll(t, "status").want(t, ExitUsage, "unknown environment variable PLIMSOLL_RUN_USRES", "hint: did you mean PLIMSOLL_RUN_USERS?")
+	plimsoll(t, "status").want(t, ExitUsage, "unknown environment variable PLIMSOLL_RUN_USRES",
+		"hint: did you mean PLIMSOLL_RUN_USERS?")
 }
 
 func TestConfig_ConsentToDestroyIsNoSetting(t *testing.T) {

@@ -18,7 +18,7 @@ type shapeOptions struct {
 	name, clearing  string
 	tempPool, chain int
 	lifetime        time.Duration
-	jitter          *time.Duration // nil: as the shape has it
+	jitter          *time.Duration // nil: as in the shape has it
 }
 
 // Bounds of the tweaks.
@@ -40,12 +40,18 @@ const (
 
 func shapeFlags(c *cobra.Command, o *shapeOptions) {
 	fs := c.Flags()
-	config.Choice(fs, &o.name, flagShape, string(shape.Default), words(shape.Names), "of the ERP: classic talks with the database as such systems do before they are\ntuned, tuned is that with four tweaks, lean is the best there is; the books are the same")
-	config.Count(fs, &o.tempPool, flagTempPool, 0, 0, tempPoolMax, "temp tables that a connection keeps; 0 leaves it to the shape")
-	config.Span(fs, &o.lifetime, flagLifetime, 0, 0, "of a connection, at least; 0 leaves it to the shape")
-	config.OptionalSpan(fs, &o.jitter, flagJitter, 0, "random part of the lifetime, 0 for a fixed one; without it as the shape has it")
-	config.Choice(fs, &o.clearing, flagClearing, "", words([]temptable.Clearing{temptable.Always, temptable.Ask, temptable.Known}), "how temp tables are emptied: truncate always, ask for rows first, or\nby what is known; without it as the shape has it")
-	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0 leaves it to the shape")
+	config.Choice(fs, &o.name, flagShape, string(shape.Default), words(shape.Names), "how the ERP talks to the "+
+		"database: classic as such systems do before tuning, tuned with four tweaks, lean with the fewest "+
+		"statements; the books are the same")
+	config.Count(fs, &o.tempPool, flagTempPool, 0, 0, tempPoolMax,
+		"temp tables kept per connection; 0: as in the shape")
+	config.Span(fs, &o.lifetime, flagLifetime, 0, 0, "least lifetime of a connection; 0: as in the shape")
+	config.OptionalSpan(fs, &o.jitter, flagJitter, 0,
+		"random part of the lifetime; 0: fixed lifetime (default: as in the shape)")
+	config.Choice(fs, &o.clearing, flagClearing, "",
+		words([]temptable.Clearing{temptable.Always, temptable.Ask, temptable.Known}), "when to truncate temp "+
+			"tables: always, ask for rows first, or if known to hold rows (default: as in the shape)")
+	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0: as in the shape")
 	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain)
 }
 
@@ -58,13 +64,15 @@ func words[T ~string](of []T) (all []string) {
 
 // shape that was asked for.
 func (o shapeOptions) shape() (shape.Shape, error) {
-	tweaks := shape.Tweaks{TempPool: o.tempPool, Lifetime: o.lifetime, Clearing: temptable.Clearing(o.clearing), Chain: o.chain}
+	tweaks := shape.Tweaks{TempPool: o.tempPool, Lifetime: o.lifetime, Clearing: temptable.Clearing(o.clearing),
+		Chain: o.chain}
 	switch {
 	case o.jitter == nil:
 	case *o.jitter == 0:
 		tweaks.Jitter = database.Never
 	case *o.jitter < jitterMin:
-		return shape.Shape{}, problem.New(problem.Usage, fmt.Errorf("--%s %s: 0 or at least %s", flagJitter, *o.jitter, jitterMin), "")
+		return shape.Shape{}, problem.New(problem.Usage,
+			fmt.Errorf("--%s %s: 0 or at least %s", flagJitter, *o.jitter, jitterMin), "")
 	default:
 		tweaks.Jitter = *o.jitter
 	}
@@ -75,7 +83,8 @@ func (o shapeOptions) shape() (shape.Shape, error) {
 // arguments give a worker the same shape, whatever its environment and configuration file say.
 func (o shapeOptions) arguments() []string {
 	all := []string{
-		"--" + flagShape + "=" + o.name, "--" + flagClearing + "=" + o.clearing, "--" + flagLifetime + "=" + o.lifetime.String(),
+		"--" + flagShape + "=" + o.name, "--" + flagClearing + "=" + o.clearing,
+		"--" + flagLifetime + "=" + o.lifetime.String(),
 		fmt.Sprintf("--%s=%d", flagTempPool, o.tempPool), fmt.Sprintf("--%s=%d", flagChain, o.chain),
 	}
 	if o.jitter != nil {

@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/lab/cluster"
+	"plimsoll/lab/postgres/cluster"
 )
 
 func (a *app) addStatus(root *cobra.Command) {
 	a.command(root, groupDatabase, &cobra.Command{
 		Use:   "status [flags]",
-		Short: "Show the local clusters and how they are",
-		Long:  "Show every local cluster: whether it runs, which PostgreSQL, where it listens, how large it is.",
+		Short: "Show the local clusters and their state",
+		Long:  "Show every local cluster: state, PostgreSQL version, port, size.",
 		Example: `  plimsoll status
   plimsoll status --json`,
 	}, func(ctx context.Context, _ []string) error {
@@ -53,7 +53,7 @@ func (a *app) showStatus(all []cluster.Status) error {
 			fmt.Fprintf(a.stdout, "%s: %s\n", s.Name, s.Problem)
 		}
 		if s.State == cluster.Crashed {
-			fmt.Fprintf(a.stdout, "%s: ended without a shutdown; 'plimsoll up %s' recovers it\n", s.Name, s.Name)
+			fmt.Fprintf(a.stdout, "%s: crashed; 'plimsoll up %s' recovers it\n", s.Name, s.Name)
 		}
 	}
 	return nil

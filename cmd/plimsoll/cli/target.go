@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/rig"
-	"plimsoll/lab/server"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 )
@@ -29,10 +29,18 @@ type target struct {
 // the command line goes before a connection string of the environment or the file.
 func (t target) foreign() bool { return t.dsn != "" && !t.clusterFlag.Changed }
 
+// mayCreate says whether an empty database is for us: one of a cluster of ours is.
+func (t target) mayCreate(asked bool) bool { return asked || !t.foreign() }
+
+func createFlag(fs *pflag.FlagSet, create *bool) {
+	fs.BoolVar(create, "create", false, "make the ERP's tables in an empty database that is named with --dsn")
+}
+
 func (a *app) targetFlags(c *cobra.Command, t *target) {
 	fs := c.Flags()
-	fs.StringVar(&t.cluster, "cluster", "", "local cluster `NAME`; without it the one that runs")
-	fs.StringVar(&t.dsn, "dsn", "", "connection string of the ERP's database instead of a local cluster;\npasswords are safer in PLIMSOLL_DSN than on a command line")
+	fs.StringVar(&t.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
+	fs.StringVar(&t.dsn, "dsn", "", "connection string of the ERP's database, instead of a local "+
+		"cluster; keep passwords in PLIMSOLL_DSN, not on a command line")
 	config.Share(fs, "cluster", "dsn")
 	t.clusterFlag = fs.Lookup("cluster")
 	c.MarkFlagsMutuallyExclusive("cluster", "dsn")
@@ -40,9 +48,14 @@ func (a *app) targetFlags(c *cobra.Command, t *target) {
 }
 
 func engineFlag(c *cobra.Command, engine *string) {
-	c.Flags().StringVar(engine, "engine", "", "PostgreSQL to run: plimsoll, vanilla, system, or the folder of an\ninstallation; without it our build, or where that is missing the system's")
+	c.Flags().StringVar(engine, "engine", "",
+		"PostgreSQL to run: plimsoll, vanilla, stock, system, or the folder of an "+
+			"installation (default: plimsoll if it is built, else system)")
 	config.Share(c.Flags(), "engine")
-	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{server.Plimsoll, server.Vanilla, server.System}, cobra.ShellCompDirectiveDefault))
+	_ = c.RegisterFlagCompletionFunc("engine",
+		cobra.FixedCompletions(
+			[]string{installation.Plimsoll, installation.Vanilla, installation.Stock, installation.System},
+			cobra.ShellCompDirectiveDefault))
 }
 
 // clusters of the state directory; what they have to say goes between the progress.
@@ -81,8 +94,8 @@ func (a *app) pick(ctx context.Context, name string) (string, error) {
 		return "", nil
 	case len(candidates) == 1:
 		return candidates[0], nil
-	case slices.Contains(candidates, server.Plimsoll):
-		return server.Plimsoll, nil
+	case slices.Contains(candidates, installation.Plimsoll):
+		return installation.Plimsoll, nil
 	}
 	return "", problem.New(problem.Usage, fmt.Errorf("which cluster? there are %s", strings.Join(candidates, ", ")),
 		"name one with --cluster or in the configuration file")
@@ -100,7 +113,7 @@ func (a *app) pickOrName(ctx context.Context, name, engine string) (string, erro
 	case err != nil:
 		return "", err
 	case name == "":
-		s, err := server.Find(ctx, engine)
+		s, err := installation.Find(ctx, engine)
 		if err == nil {
 			a.warnLost(s)
 		}
@@ -121,11 +134,16 @@ func (a *app) known(ctx context.Context, name, engine string) error {
 	case err != nil:
 		return err
 	}
-	return problem.WithHint(c.SameEngine(ctx, engine), "leave out --engine, or make a cluster of it: plimsoll up NAME --engine "+engine)
+	return problem.WithHint(c.SameEngine(ctx, engine),
+		"leave out --engine, or create another cluster: plimsoll up NAME --engine "+engine)
 }
 
 func isFlavour(name string) bool {
-	return name == server.Plimsoll || name == server.Vanilla || name == server.System
+	switch name {
+	case installation.Plimsoll, installation.Vanilla, installation.Stock, installation.System:
+		return true
+	}
+	return false
 }
 
 // specEngine lets the name of a flavour mean its engine, as in 'run --cluster vanilla'.
@@ -143,14 +161,16 @@ func (a *app) mustRun(ctx context.Context, name string) (*cluster.Cluster, error
 		return nil, err
 	}
 	if name == "" {
-		return nil, problem.New(problem.Environment, fmt.Errorf("there is no local cluster"), "make and start one: plimsoll up")
+		return nil, problem.New(problem.Environment, fmt.Errorf("there is no local cluster"),
+			"create and start one: plimsoll up")
 	}
 	c, err := a.clusters().Find(name)
 	if err != nil {
 		return nil, err
 	}
 	if s := c.Status(ctx); s.State != cluster.Running {
-		return nil, problem.New(problem.Environment, fmt.Errorf("cluster %s is %s", name, s.State), "start it: plimsoll up "+name)
+		return nil, problem.New(problem.Environment, fmt.Errorf("cluster %s is %s", name, s.State),
+			"start it: plimsoll up "+name)
 	}
 	return c, nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/cluster"
-	"plimsoll/lab/cluster/profile"
-	"plimsoll/lab/server"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
 )
 
@@ -23,11 +23,11 @@ func (a *app) addUp(root *cobra.Command) {
 	var o upOptions
 	c := a.command(root, groupDatabase, &cobra.Command{
 		Use:   "up [NAME] [flags]",
-		Short: "Make a local PostgreSQL cluster if need be, and start it",
-		Long: `Make a local PostgreSQL cluster if there is none of that name, start it, and return
-when it takes connections. It runs until 'plimsoll down', also after a logout. The
-name defaults to the flavour, so both flavours can run side by side. Settings of the
-cluster that are given again change it at its next start.`,
+		Short: "Create a local PostgreSQL cluster if needed, and start it",
+		Long: `Create a local PostgreSQL cluster if there is none with that name, start it, and return
+when it accepts connections. It runs until 'plimsoll down', even after you log out. The
+name defaults to the flavour, so both flavours can run side by side. Flags given for an
+existing cluster take effect at its next start.`,
 		Example: `  plimsoll up                              our PostgreSQL, tuned for this machine
   plimsoll up --flavour vanilla            stock PostgreSQL beside it, for comparison
   plimsoll up big --memory 4GB --port 5440
@@ -36,12 +36,17 @@ cluster that are given again change it at its next start.`,
 		ValidArgsFunction: a.completeClusters,
 	}, func(ctx context.Context, args []string) error { return a.up(ctx, first(args), o) })
 	fs := c.Flags()
-	config.Choice(fs, &o.flavour, "flavour", "", []string{server.Plimsoll, server.Vanilla}, "plimsoll: our patched PostgreSQL; vanilla: the same without patches;\nwithout it plimsoll where it is built, else the system's PostgreSQL")
-	config.Choice(fs, &o.profile, "profile", "", []string{string(profile.Tuned), string(profile.Stock)}, "settings: tuned to this machine (for a new cluster the default), or stock")
-	config.Count(fs, &o.port, "port", 0, 0, 65535, "port on 127.0.0.1; 0 takes a free one and keeps it")
-	fs.BoolVar(&o.socketOnly, "socket-only", false, "listen on a socket only, on no port")
+	config.Choice(fs, &o.flavour, "flavour", "", []string{installation.Plimsoll, installation.Vanilla},
+		"plimsoll: our patched PostgreSQL; vanilla: the same without patches; without it plimsoll where it is "+
+			"built, else the system's PostgreSQL")
+	config.Choice(fs, &o.profile, "profile", "", []string{string(profile.Tuned), string(profile.Stock)},
+		"settings: tuned for this machine (default for a new cluster), or stock")
+	config.Count(fs, &o.port, "port", 0, 0, 65535, "port on 127.0.0.1; 0 chooses a free one and keeps it")
+	fs.BoolVar(&o.socketOnly, "socket-only", false, "listen on a Unix socket only, on no port")
 	engineFlag(c, &o.engine)
-	fs.StringVar(&o.memory, "memory", "", "what the tuned profile plans with, as 50% or 4GB; without it all of the machine's")
+	fs.StringVar(&o.memory, "memory", "", "memory that the tuned profile may use, such as 50% or 4GB; default: all "+
+		"of the "+
+		"machine's")
 	c.MarkFlagsMutuallyExclusive("port", "socket-only")
 }
 
@@ -74,15 +79,18 @@ func (a *app) showUp(ctx context.Context, c *cluster.Cluster) error {
 		return a.emit(s)
 	}
 	a.warnLost(c.Server())
-	fmt.Fprintf(a.stdout, "cluster %s is %s: PostgreSQL %s %s, profile %s\n", s.Name, s.State, s.Version, patched(s), s.Profile)
+	fmt.Fprintf(a.stdout, "cluster %s is %s: PostgreSQL %s %s, profile %s\n", s.Name, s.State, s.Version, patched(s),
+		s.Profile)
 	fmt.Fprintf(a.stdout, "  dsn   %s\n  psql  plimsoll psql %s\n  log   %s\n", s.DSN, s.Name, c.LogFile())
 	return nil
 }
 
 // warnLost says once what a server without our patches goes without.
-func (a *app) warnLost(s server.Server) {
-	if lost := s.Lost(); lost != "" && s.Flavour != server.Vanilla {
-		a.meter.Say("note: our own PostgreSQL is not used; this is %s\n      %s\n      'make engine' builds ours", s, lost)
+func (a *app) warnLost(s installation.Server) {
+	if lost := s.Lost(); lost != "" && s.Flavour != installation.Vanilla {
+		a.meter.Say("note: this is not Plimsoll's PostgreSQL but %s\n      %s\n      'make engine' builds Plimsoll's",
+			s,
+			lost)
 	}
 }
 
@@ -97,13 +105,14 @@ func engineOf(flavour, engine string) string {
 
 // resolveEngine finds the engine and holds it against the flavour asked for: an
 // installation without patches can stand for vanilla, never for plimsoll.
-func resolveEngine(ctx context.Context, flavour, engine string) (server.Server, error) {
-	s, err := server.Find(ctx, engineOf(flavour, engine))
+func resolveEngine(ctx context.Context, flavour, engine string) (installation.Server, error) {
+	s, err := installation.Find(ctx, engineOf(flavour, engine))
 	if err != nil {
 		return s, err
 	}
-	if flavour == server.Plimsoll && s.Patchset == 0 {
-		return s, problem.New(problem.Usage, fmt.Errorf("%s is not of the flavour plimsoll", s), "leave out --engine (or unset PLIMSOLL_ENGINE), or --flavour")
+	if flavour == installation.Plimsoll && s.Patchset == 0 {
+		return s, problem.New(problem.Usage, fmt.Errorf("%s is not of the flavour plimsoll", s),
+			"leave out --flavour, or --engine (unset PLIMSOLL_ENGINE)")
 	}
 	return s, nil
 }

@@ -12,8 +12,8 @@ import (
 func (a *app) addVersion(root *cobra.Command) {
 	a.command(root, groupOther, &cobra.Command{
 		Use:     "version [flags]",
-		Short:   "Show which Plimsoll this is",
-		Long:    "Show the version of Plimsoll, the commit it was built from and the Go that built it.",
+		Short:   "Show the version",
+		Long:    "Show Plimsoll's version, its commit, and the Go version that built it.",
 		Example: "  plimsoll version --json",
 	}, func(context.Context, []string) error {
 		v := software()
@@ -39,7 +39,8 @@ var commit, modified string
 
 // software is what was stamped into the binary.
 func software() build {
-	b := build{Version: "unknown", Commit: commit, Modified: modified == "true", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: "unknown", Commit: commit, Modified: modified == "true", Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -110,8 +110,10 @@ func TestApply_PrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 	}{
 		{"Default", nil, nil, "", 1000, "default", ""},
 		{"File", nil, nil, inFile, 300, "file", ":2"},
-		{"EnvironmentOverFile", nil, []string{"PLIMSOLL_RUN_USERS=200"}, inFile, 200, "environment", "PLIMSOLL_RUN_USERS"},
-		{"FlagOverAll", []string{"run", "--users", "100"}, []string{"PLIMSOLL_RUN_USERS=200"}, inFile, 100, "flag", "--users"},
+		{"EnvironmentOverFile", nil, []string{"PLIMSOLL_RUN_USERS=200"}, inFile, 200, "environment",
+			"PLIMSOLL_RUN_USERS"},
+		{"FlagOverAll", []string{"run", "--users", "100"}, []string{"PLIMSOLL_RUN_USERS=200"}, inFile, 100, "flag",
+			"--users"},
 		{"FlagOverFile", []string{"run", "--users=100"}, nil, inFile, 100, "flag", "--users"},
 		{"FlagThatRepeatsTheDefault", []string{"run", "--users=1000"}, nil, inFile, 1000, "flag", "--users"},
 		{"EmptyVariableIsUnset", nil, []string{"PLIMSOLL_RUN_USERS="}, inFile, 300, "file", ":2"},
@@ -124,7 +126,8 @@ func TestApply_PrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 			}
 			o := origins["run.users"]
 			if x.users != c.users || o.Kind != c.kind || !strings.HasSuffix(o.Place, c.from) {
-				t.Errorf("users %d from %s (%s), want %d from %s (…%s)", x.users, o.Kind, o.Place, c.users, c.kind, c.from)
+				t.Errorf("users %d from %s (%s), want %d from %s (…%s)", x.users, o.Kind, o.Place, c.users, c.kind,
+					c.from)
 			}
 		})
 	}
@@ -156,7 +159,8 @@ html = "a b.html"
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.users != 30000 || x.think != 20*time.Minute || x.target != 0.85 || !x.keep || x.html != "a b.html" || x.flavour != "vanilla" || x.memory != 12 {
+	if x.users != 30000 || x.think != 20*time.Minute || x.target != 0.85 || !x.keep || x.html != "a b.html" ||
+		x.flavour != "vanilla" || x.memory != 12 {
 		t.Errorf("%+v", x)
 	}
 }
@@ -166,24 +170,36 @@ func TestMistakes(t *testing.T) {
 		name, file, env string
 		err, hint       string
 	}{
-		{"UnknownKeyInTable", "[run]\n\nusres = 5\n", "", `plimsoll.toml:3: unknown key "run.usres"`, "did you mean run.users?"},
-		{"UnknownTable", "[rum]\nusers = 5\n", "", `plimsoll.toml:2: unknown key "rum.users"`, "did you mean run.users?"},
-		{"UnknownTopKey", "colour = true\n", "", `plimsoll.toml:1: unknown key "colour"`, "'plimsoll config' lists the keys there are"},
+		{"UnknownKeyInTable", "[run]\n\nusres = 5\n", "", `plimsoll.toml:3: unknown key "run.usres"`,
+			"did you mean run.users?"},
+		{"UnknownTable", "[rum]\nusers = 5\n", "", `plimsoll.toml:2: unknown key "rum.users"`,
+			"did you mean run.users?"},
+		{"UnknownTopKey", "colour = true\n", "", `plimsoll.toml:1: unknown key "colour"`,
+			"'plimsoll config' lists the keys there are"},
 		{"FlagThatIsNoSetting", "[up]\nyes = true\n", "", `plimsoll.toml:2: unknown key "up.yes"`, ""},
-		{"FirstMistakeInTheFilesOrder", "[up]\nflavor = \"vanilla\"\n[run]\nusres = 5\n", "", `plimsoll.toml:2: unknown key "up.flavor"`, "did you mean up.flavour?"},
-		{"TextForNumber", "[run]\nusers = \"many\"\n", "", `plimsoll.toml:2: run.users takes a whole number, not the text "many"`, ""},
+		{"FirstMistakeInTheFilesOrder", "[up]\nflavor = \"vanilla\"\n[run]\nusres = 5\n", "",
+			`plimsoll.toml:2: unknown key "up.flavor"`, "did you mean up.flavour?"},
+		{"TextForNumber", "[run]\nusers = \"many\"\n", "",
+			`plimsoll.toml:2: run.users takes a whole number, not the text "many"`, ""},
 		{"NumberForText", "[run]\nhtml = 5\n", "", `plimsoll.toml:2: run.html takes text, not the number 5`, ""},
-		{"NumberForDuration", "[run]\nthink = 5\n", "", `plimsoll.toml:2: run.think takes a duration such as 30s or 5m, not the number 5`, ""},
-		{"FractionForCount", "[run]\nusers = 1.5\n", "", `plimsoll.toml:2: run.users takes a whole number, not "1.5"`, ""},
+		{"NumberForDuration", "[run]\nthink = 5\n", "",
+			`plimsoll.toml:2: run.think takes a duration such as 30s or 5m, not the number 5`, ""},
+		{"FractionForCount", "[run]\nusers = 1.5\n", "", `plimsoll.toml:2: run.users takes a whole number, not "1.5"`,
+			""},
 		{"OutOfRange", "[run]\nusers = 0\n", "", `plimsoll.toml:2: run.users: must be between 1 and 100000, not 0`, ""},
-		{"FractionAboveOne", "[run]\ntarget = 85\n", "", `plimsoll.toml:2: run.target: must be between 0 and 1, not 85`, ""},
-		{"UnknownChoice", "[up]\nflavour = \"vanila\"\n", "", `plimsoll.toml:2: up.flavour: must be one of plimsoll, vanilla, not "vanila" (did you mean vanilla?)`, ""},
+		{"FractionAboveOne", "[run]\ntarget = 85\n", "", `plimsoll.toml:2: run.target: must be between 0 and 1, not 85`,
+			""},
+		{"UnknownChoice", "[up]\nflavour = \"vanila\"\n", "",
+			`plimsoll.toml:2: up.flavour: must be one of plimsoll, vanilla, not "vanila" (did you mean vanilla?)`, ""},
 		{"List", "[run]\nusers = [1]\n", "", `plimsoll.toml:2: run.users takes a whole number, not the list`, ""},
 		{"NotTOML", "[run]\nusers 5\n", "", `plimsoll.toml:2: `, "the file is TOML: key = value, tables in [brackets]"},
-		{"KeyTwice", "[run]\nusers = 5\nusers = 6\n", "", `plimsoll.toml:3: `, "the file is TOML: key = value, tables in [brackets]"},
-		{"UnknownVariable", "", "PLIMSOLL_RUN_USRES=5", `unknown environment variable PLIMSOLL_RUN_USRES`, "did you mean PLIMSOLL_RUN_USERS?"},
+		{"KeyTwice", "[run]\nusers = 5\nusers = 6\n", "", `plimsoll.toml:3: `,
+			"the file is TOML: key = value, tables in [brackets]"},
+		{"UnknownVariable", "", "PLIMSOLL_RUN_USRES=5", `unknown environment variable PLIMSOLL_RUN_USRES`,
+			"did you mean PLIMSOLL_RUN_USERS?"},
 		{"WrongVariable", "", "PLIMSOLL_RUN_USERS=many", `PLIMSOLL_RUN_USERS takes a whole number, not "many"`, ""},
-		{"WrongChoiceInVariable", "", "PLIMSOLL_UP_FLAVOUR=stock", `PLIMSOLL_UP_FLAVOUR: must be one of plimsoll, vanilla, not "stock"`, ""},
+		{"WrongChoiceInVariable", "", "PLIMSOLL_UP_FLAVOUR=stock",
+			`PLIMSOLL_UP_FLAVOUR: must be one of plimsoll, vanilla, not "stock"`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := newTree(t).apply(file(t, c.file), c.env)

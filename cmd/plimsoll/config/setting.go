@@ -67,7 +67,8 @@ func Settings(root *cobra.Command) []Setting {
 		}
 		s := byKey[key]
 		if s == nil {
-			s = &Setting{Key: key, Env: envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))}
+			s = &Setting{Key: key, Env: envPrefix +
+				strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))}
 			byKey[key] = s
 		}
 		s.Flags = append(s.Flags, f)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"plimsoll/platform/plain"
 )
 
 const (
@@ -115,7 +117,7 @@ func (m *Meter) Redraws() bool { return m.o.Terminal }
 
 // Below shows more lines under the phase's own until it ends: redrawn in place on a
 // terminal, written one under the other elsewhere. None may be wider than width; height
-// is what a terminal has left, 0 where there is no end.
+// is what a terminal has left, 0 where there is no end. They are written as they are: only they may hold colours.
 func (m *Meter) Below(lines func(width, height int) []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,7 +132,7 @@ func (m *Meter) Say(format string, args ...any) {
 		return
 	}
 	m.wipe()
-	fmt.Fprintf(m.w, format+"\n", args...)
+	fmt.Fprintln(m.w, plain.Text(fmt.Sprintf(format, args...)))
 	if m.o.Terminal && m.phase.name != "" {
 		m.draw(m.o.Now())
 	}
@@ -168,7 +170,7 @@ func (m *Meter) draw(now time.Time) {
 	if m.o.Quiet {
 		return
 	}
-	line := m.phase.line(now, m.o.Terminal)
+	line := plain.Line(m.phase.line(now, m.o.Terminal))
 	if !m.o.Terminal {
 		lines := []string{line}
 		if m.below != nil {

@@ -42,7 +42,8 @@ func TestMeter_RedrawsOneLineOnATerminal(t *testing.T) {
 	m.Phase("run", 60, "")
 	c.pass(30 * time.Second)
 	m.Update(30, "Apdex 0.91")
-	if got, want := last(visible(out.String())), "run: [############............]  50%, about 30s left, Apdex"; got != want {
+	if got, want := last(visible(out.String())),
+		"run: [############............]  50%, about 30s left, Apdex"; got != want {
 		t.Errorf("shows %q, want %q", got, want)
 	}
 	m.Say("worker %d restarted", 2)
@@ -121,7 +122,8 @@ func TestMeter_RedrawsTheLinesBelowInPlace(t *testing.T) {
 		m.Update(30, "")
 		return out.String()[before:]
 	}
-	if got := draw(); strings.Count(got, "\r\n") != 3 || !strings.Contains(got, "\r\nlook 1, 29 wide\r\noperation 0\r\noperation 1") {
+	if got := draw(); strings.Count(got, "\r\n") != 3 ||
+		!strings.Contains(got, "\r\nlook 1, 29 wide\r\noperation 0\r\noperation 1") {
 		t.Errorf("shows %q", got)
 	}
 	if got := draw(); !strings.HasPrefix(got, "\r\x1b[3A\x1b[J") || !strings.Contains(got, "look 2") {

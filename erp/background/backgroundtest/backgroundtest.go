@@ -4,18 +4,16 @@ package backgroundtest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"testing"
-	"time"
 
 	"plimsoll/erp/background"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
+	"plimsoll/test/patience"
 )
-
-// waitMax is for a slow machine; nothing is measured.
-const waitMax = 2 * time.Minute
 
 // Worker works on the jobs of a database until the test ends.
 type Worker struct{ *jobs.Jobs }
@@ -39,7 +37,8 @@ func Start(t testing.TB, dsn string, concurrency int) *Worker {
 // Open is for who asks for jobs and does not work on them.
 func Open(t testing.TB, dsn string, concurrency int) *jobs.Jobs {
 	t.Helper()
-	all, err := background.New(databasetest.Connect(t, dsn, database.Options{Connections: jobs.Connections(concurrency)}), slog.New(slog.DiscardHandler))
+	all, err := background.New(databasetest.Connect(t, dsn,
+		database.Options{Connections: jobs.Connections(concurrency)}), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,15 +58,20 @@ func (w *Worker) Submit(t testing.TB, kind, arguments string) int64 {
 // Wait until a job has ended.
 func (w *Worker) Wait(t testing.TB, number int64) jobs.Job {
 	t.Helper()
-	for deadline := time.Now().Add(waitMax); ; time.Sleep(20 * time.Millisecond) {
-		job, err := w.Show(context.Background(), "", number)
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("%+v %v", job, err)
+	return End(t, w.Jobs, number)
+}
+
+// End of a job: waits for it, and gives the job as it then is.
+func End(t testing.TB, all *jobs.Jobs, number int64) (job jobs.Job) {
+	t.Helper()
+	patience.Until(t, fmt.Sprintf("job %d has ended", number), func() bool {
+		var err error
+		if job, err = all.Show(context.Background(), "", number); err != nil {
+			t.Fatal(err)
 		}
-		if job.State.Ended() {
-			return job
-		}
-	}
+		return job.State.Ended()
+	})
+	return job
 }
 
 // Do is Submit and Wait; the job must succeed.

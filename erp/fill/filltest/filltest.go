@@ -5,8 +5,16 @@ import (
 	"testing"
 
 	"plimsoll/erp/fill"
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
 )
+
+// Copy gives a copy of the base of that name, which is filled once for all tests of a package; it goes when the test
+// ends.
+func Copy(t testing.TB, name string, options fill.Options) (dsn string) {
+	t.Helper()
+	return clustertest.Copy(t, name, func(dsn string) error { Fill(t, dsn, options); return nil }).Secret()
+}
 
 // Fill makes a base in an empty database, with a pool that is gone afterwards.
 func Fill(t testing.TB, dsn string, options fill.Options) {
@@ -16,6 +24,7 @@ func Fill(t testing.TB, dsn string, options fill.Options) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	options.Create = true
 	if _, err := fill.Run(t.Context(), db, options); err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,21 @@
-// Package databasetest owns the databases of tests: a fresh one on the server that the test binary shares, as the platform
-// sees it, and as the test does behind the platform's back.
+// Package databasetest provides databases for tests: a fresh one on the server that the test binary shares, as the
+// platform sees it, and with direct access past the platform.
+//
+// It imports the lab, which lies above: finding an installation, making a cluster with a profile and giving each test
+// binary a port are the lab's own subject (lab/postgres/cluster), and a second copy for tests would drift from it.
+// Only tests use the arrow, so no program has it.
 package databasetest
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/cluster/clustertest"
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
+	"plimsoll/platform/schema"
 )
 
 // Main is for TestMain of a package that uses Open.
@@ -21,10 +27,37 @@ type Test struct {
 	DSN string
 }
 
-// Open makes a database that goes when the test ends.
+// Open makes a database that is dropped when the test ends, marked as the platform's.
 func Open(t testing.TB) *Test {
 	t.Helper()
+	test := Unclaimed(t)
+	if err := schema.Claim(t.Context(), test.Database); err != nil {
+		t.Fatal(err)
+	}
+	return test
+}
+
+// Unclaimed is Open without the platform's mark.
+func Unclaimed(t testing.TB) *Test {
+	t.Helper()
 	dsn := clustertest.Database(t).Secret()
+	return &Test{Connect(t, dsn, database.Options{}), dsn}
+}
+
+// Copy is Open of a copy of the database that fill makes once.
+func Copy(t testing.TB, name string, fill func(*database.Database) error) *Test {
+	t.Helper()
+	dsn := clustertest.Copy(t, name, func(dsn string) error {
+		db, err := database.Open(context.Background(), dsn, database.Options{})
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		if err := schema.Claim(context.Background(), db); err != nil {
+			return err
+		}
+		return fill(db)
+	}).Secret()
 	return &Test{Connect(t, dsn, database.Options{}), dsn}
 }
 
@@ -39,7 +72,7 @@ func Connect(t testing.TB, dsn string, options database.Options) *database.Datab
 	return db
 }
 
-// Exec does something behind the platform's back.
+// Exec executes SQL past the platform.
 func (d *Test) Exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	err := d.Borrow(context.Background(), func(c *pgx.Conn) error {
@@ -61,4 +94,14 @@ func (d *Test) Value(t testing.TB, sql string, args ...any) (value string) {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return value
+}
+
+// Count is the result of a query for one number.
+func (d *Test) Count(t testing.TB, sql string, args ...any) int {
+	t.Helper()
+	n, err := strconv.Atoi(d.Value(t, sql, args...))
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return n
 }

@@ -1,5 +1,5 @@
-// Package openapitest owns the checking of a running API against its own description: which operations there are, what
-// they take, and whether an answer is one that the description allows.
+// Package openapitest checks a running API against its own description: which operations there are, what they take, and
+// whether an answer is allowed by the description.
 package openapitest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// API is what a worker says about itself.
+// API is the description that a worker serves.
 type API struct {
 	Text       []byte
 	Operations []*Operation
@@ -96,17 +96,25 @@ func (a *API) read() error {
 	return nil
 }
 
-func (a *API) operation(compiler *jsonschema.Compiler, path, method string, described map[string]any) (*Operation, error) {
-	o := &Operation{ID: described["operationId"].(string), Method: strings.ToUpper(method), Path: path, answers: map[int]content{}}
-	o.Public = len(described["security"].([]any)) == 0
+func (a *API) operation(compiler *jsonschema.Compiler, path, method string, described map[string]any) (*Operation,
+	error) {
+	o := &Operation{ID: described["operationId"].(string), Method: strings.ToUpper(method), Path: path,
+		answers: map[int]content{}}
+	schemes := described["security"].([]any)
+	o.Public = len(schemes) == 0
+	for _, s := range schemes { // one that asks for nothing lets everybody in
+		o.Public = o.Public || len(s.(map[string]any)) == 0
+	}
 	given, _ := described["parameters"].([]any)
 	for _, p := range given {
 		p := p.(map[string]any)
 		required, _ := p["required"].(bool)
-		o.Parameters = append(o.Parameters, Parameter{p["name"].(string), p["in"].(string), required, p["schema"].(map[string]any)})
+		o.Parameters = append(o.Parameters, Parameter{p["name"].(string), p["in"].(string), required,
+			p["schema"].(map[string]any)})
 	}
 	if body, ok := described["requestBody"].(map[string]any); ok {
-		o.Body = a.Resolve(body["content"].(map[string]any)["application/json"].(map[string]any)["schema"].(map[string]any))
+		content := body["content"].(map[string]any)["application/json"].(map[string]any)
+		o.Body = a.Resolve(content["schema"].(map[string]any))
 	}
 	for status, r := range described["responses"].(map[string]any) {
 		var code int
@@ -176,7 +184,7 @@ func (o *Operation) Statuses() (all []int) {
 	return all
 }
 
-// Check tells what of an answer is not as described.
+// Check says in what an answer differs from its description.
 func (o *Operation) Check(status int, header http.Header, body []byte) error {
 	c, ok := o.answers[status]
 	if !ok {
@@ -205,7 +213,7 @@ func (o *Operation) Check(status int, header http.Header, body []byte) error {
 	return nil
 }
 
-// Example is a body that the schema allows, all of its fields given; pick gives ids of a catalog or of a type of document.
+// Example is a body allowed by the schema, with all fields; pick returns ids of a catalog or document type.
 func (a *API) Example(schema map[string]any, pick func(name string) string) any {
 	schema = a.Resolve(schema)
 	switch schema["type"] {
@@ -242,7 +250,7 @@ func exampleText(schema map[string]any, pick func(name string) string) string {
 		return pick(name)
 	case schema["format"] == "date-time":
 		return "2025-06-15T12:00:00Z"
-	case !regexp.MustCompile(pattern).MatchString("x"): // it is of decimals
+	case !regexp.MustCompile(pattern).MatchString("x"): // a pattern of decimals
 		return "1"
 	}
 	if values, ok := schema["enum"].([]any); ok {

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/load/users"
+	"plimsoll/platform/problem"
+)
+
+// usersMax is what one generator process is built for, with room above.
+const (
+	usersMax     = 100_000
+	documentsMax = 100_000_000 // of a base
+)
+
+// loadOptions are a load as flags and a scenario file give it.
+type loadOptions struct {
+	load.Load
+	scenarioFile  string
+	seed          int
+	thinkFlags    users.Think
+	arrivalsFlags users.Arrivals
+}
+
+// loadDefaults are what differs between the load of a run and that of a search's trials.
+type loadDefaults struct {
+	duration, ramp               time.Duration
+	durationText, rampText, seed string
+}
+
+// loadFlags bind a load.
+func loadFlags(c *cobra.Command, o *loadOptions, d loadDefaults) {
+	fs := c.Flags()
+	o.Drain = load.DrainDefault
+	config.Span(fs, &o.Duration, "duration", d.duration, time.Second, d.durationText)
+	config.Span(fs, &o.Ramp, "ramp", d.ramp, 0, d.rampText)
+	config.Span(fs, &o.thinkFlags.Mean, "think", scenario.ThinkMeanDefault, 0,
+		"mean time a user thinks between an answer and the next operation")
+	config.Choice(fs, (*string)(&o.thinkFlags.Distribution), "think-distribution", string(users.Lognormal),
+		words(users.Distributions), "distribution of think times")
+	fs.StringVar(&o.scenarioFile, "scenario", "", "what the users do: a `FILE` as 'plimsoll scenario' prints it; "+
+		"--users and --think override the file")
+	_ = c.MarkFlagFilename("scenario", "toml")
+	config.Span(fs, &o.Timeout, "timeout", load.TimeoutDefault, time.Millisecond,
+		"an operation that takes longer has failed")
+	config.Count(fs, &o.seed, "seed", load.SeedDefault, 0, mostOfAnything, d.seed)
+}
+
+// usersFlag is for a load whose number of users no search chooses.
+func usersFlag(c *cobra.Command, o *loadOptions) {
+	config.Count(c.Flags(), &o.Users, "users", scenario.UsersDefault, 1, usersMax,
+		"virtual users at work at the same time")
+}
+
+// arrivalFlags bind the open model.
+func arrivalFlags(c *cobra.Command, o *loadOptions) {
+	fs := c.Flags()
+	config.Choice(fs, (*string)(&o.arrivalsFlags.Spacing), "arrivals", "", words(users.Spacings),
+		"let operations arrive at --rate instead of users thinking; --users are then the sessions that take them")
+	fs.Float64Var(&o.arrivalsFlags.Rate, "rate", 0, "operations that arrive per second, with --arrivals")
+}
+
+// load is that of the flags and the scenario; a flag at its default gives way to what a scenario file says.
+func (a *app) load(command string, o loadOptions) (l load.Load, err error) {
+	l = o.Load
+	l.Seed = uint64(o.seed)
+	if l.Scenario, err = readScenario(o.scenarioFile); err != nil {
+		return l, err
+	}
+	given := func(key string) bool {
+		return o.scenarioFile == "" || a.sources[command+"."+key].Kind != config.Default
+	}
+	if !given("users") {
+		l.Users = 0
+	}
+	if given("think") || given("think-distribution") {
+		l.Think = &o.thinkFlags
+	}
+	l.Arrivals, err = o.openModel()
+	return l, err
+}
+
+// openModel is the arrivals that were asked for; nil where users think.
+func (o loadOptions) openModel() (*users.Arrivals, error) {
+	a := o.arrivalsFlags
+	switch {
+	case a == (users.Arrivals{}):
+		return nil, nil
+	case a.Spacing == "":
+		return nil, problem.New(problem.Usage, errors.New("--rate has no effect without --arrivals"),
+			"add --arrivals poisson")
+	case a.Rate == 0:
+		return nil, problem.New(problem.Usage, errors.New("--arrivals needs --rate"),
+			"add --rate, operations per second")
+	}
+	return &a, problem.New(problem.Usage, a.Check(), "")
+}
+
+func readScenario(path string) (*scenario.Scenario, error) {
+	if path == "" {
+		return scenario.Default(), nil
+	}
+	return scenario.Read(path)
+}

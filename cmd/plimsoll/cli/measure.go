@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/run"
+	"plimsoll/lab/run/store"
+	"plimsoll/lab/view/report"
+)
+
+// measureOptions are what a run and a search have in common: a load, a system, and what becomes of the result.
+type measureOptions struct {
+	loadOptions
+	systemOptions
+	workerAccess
+	fleet       fleetOptions
+	html, title string
+	lagLimit    time.Duration
+	disturbed   float64
+	apdexTarget float64
+	flags       *pflag.FlagSet
+}
+
+// measureFlags are those with the same words for both; loadFlags binds the load.
+func (a *app) measureFlags(c *cobra.Command, o *measureOptions) {
+	fs := c.Flags()
+	o.flags = fs
+	a.systemFlags(c, &o.systemOptions)
+	o.workerAccess.flags(c)
+	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token for figures: of --url's application servers, and of "+
+		"an own --metrics off loopback")
+	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, disturbedUsage)
+	fleetFlags(c, &o.fleet)
+	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
+	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
+	config.FlagOnly(fs, "html")
+}
+
+const disturbedUsage = "not valid when others took a larger share of the processors or of the time, or worked on the " +
+	"same database; 1: never"
+
+// workerAccess is how application servers that run already are reached.
+type workerAccess struct{ passwordFile, roots, figuresToken string }
+
+func (o *workerAccess) flags(c *cobra.Command) {
+	passwordFlag(c, &o.passwordFile, "`FILE` with the password of all users, for application servers that ask for it")
+	c.Flags().StringVar(&o.roots, "url-ca", "", "`FILE` of the certificate authorities of application servers "+
+		"(default: the system's)")
+	config.Share(c.Flags(), "url-ca")
+}
+
+func (o workerAccess) read() (run.Access, error) {
+	return run.ReadAccess(o.passwordFile, o.roots, o.figuresToken)
+}
+
+// keptRuns is where runs are kept, each with its report.
+func keptRuns() *store.Store { return store.Default().WithPage(report.HTML) }
+
+// runOptions of a run, or of each trial of a search.
+func (a *app) runOptions(command string, o measureOptions) (options run.Options, err error) {
+	if _, err := o.shape(); err != nil {
+		return options, err
+	}
+	serve, err := serveCommand()
+	if err != nil {
+		return options, err
+	}
+	options = run.Options{
+		Serve: append(serve, o.shapeOptions.arguments()...), URLs: o.urls(), Workers: o.workers,
+		LagLimit: o.lagLimit, DisturbedLimit: o.disturbed, Title: o.title, Software: software().Version,
+		Store: keptRuns(),
+	}
+	if options.Load, err = a.load(command, o.loadOptions); err != nil {
+		return options, err
+	}
+	if err := refuseIdle(o.flags, o.idle(options.Scenario)...); err != nil {
+		return options, err
+	}
+	options.Access, err = o.workerAccess.read()
+	return options, err
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/erp"
+	"plimsoll/platform/database"
+	"plimsoll/platform/password"
+	"plimsoll/platform/problem"
+	"plimsoll/platform/secret"
+)
+
+type passwdOptions struct {
+	target
+	all, remove bool
+	file        string
+	users       []string
+}
+
+func (a *app) addPasswd(root *cobra.Command) {
+	var o passwdOptions
+	c := a.command(root, groupServer, &cobra.Command{
+		Use:   "passwd [flags] USER... | --all",
+		Short: "Set or remove passwords of users",
+		Long: `Set the password of users of the ERP, for workers that ask for it ('plimsoll serve
+--passwords'). It is read from --password-file, typed in, or read from a pipe: one line of 12
+to 72 characters. The database keeps a bcrypt hash.
+
+A changed or removed password counts from the next log-in on; sessions that are open stay open.
+'plimsoll reset' takes passwords back to what they were when the base was filled: to none.`,
+		Example: `  plimsoll passwd u00001
+  plimsoll passwd --all --password-file load.password    the users of a load test
+  plimsoll passwd --remove u00001`,
+		Args: cobra.ArbitraryArgs,
+	}, func(ctx context.Context, args []string) error {
+		o.users = args
+		return a.passwd(ctx, o)
+	})
+	fs := c.Flags()
+	fs.BoolVar(&o.all, "all", false, "every user there is; they share the password")
+	fs.BoolVar(&o.remove, "remove", false, "take the password away: the user cannot log in where one is asked for")
+	config.FlagOnly(fs, "all", "remove")
+	passwordFlag(c, &o.file, "`FILE` with the password")
+	a.targetFlags(c, &o.target)
+}
+
+// passwordFlag is the same setting of who sets passwords and who logs in with them.
+func passwordFlag(c *cobra.Command, file *string, usage string) {
+	c.Flags().StringVar(file, "password-file", "", usage)
+	config.Share(c.Flags(), "password-file")
+}
+
+func (a *app) passwd(ctx context.Context, o passwdOptions) error {
+	if o.all == (len(o.users) > 0) {
+		return problem.New(problem.Usage, errors.New("whose password? name users, or --all of them"),
+			"such as: plimsoll passwd u00001")
+	}
+	dsn, err := a.database(ctx, o.target)
+	if err != nil {
+		return err
+	}
+	db, err := database.Open(ctx, dsn, database.Options{Connections: 1})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := erp.Migrate(ctx, db); err != nil {
+		return err
+	}
+	users, err := erp.UserIDs(ctx, db, o.users)
+	if err != nil {
+		return problem.New(problem.Usage, err, "users are called u00001, u00002, …")
+	}
+	if o.remove {
+		removed, err := password.Remove(ctx, db, users)
+		if err != nil {
+			return err
+		}
+		return a.saidPasswords(removed, "removed")
+	}
+	text, err := a.newPassword(o.file)
+	if err != nil {
+		return err
+	}
+	if err := password.Set(ctx, db, users, text); errors.Is(err, password.ErrTooLong) {
+		return problem.New(problem.Usage, err, "")
+	} else if err != nil {
+		return err
+	}
+	return a.saidPasswords(int64(len(users)), "set")
+}
+
+func (a *app) saidPasswords(n int64, what string) error {
+	if a.json {
+		return a.emit(map[string]int64{what: n})
+	}
+	_, err := fmt.Fprintf(a.stdout, "passwords %s: %d\n", what, n)
+	return err
+}
+
+// newPassword comes from a file, a person or a pipe.
+func (a *app) newPassword(file string) (string, error) {
+	if file != "" {
+		return secret.File(file)
+	}
+	in, ok := a.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return secret.Read(a.stdin)
+	}
+	var typed [2]string
+	for i, prompt := range []string{"new password: ", "once more: "} {
+		fmt.Fprint(a.stderr, prompt)
+		text, err := term.ReadPassword(int(in.Fd()))
+		fmt.Fprintln(a.stderr)
+		if err != nil {
+			return "", fmt.Errorf("read password: %w", err)
+		}
+		typed[i] = string(text)
+	}
+	if typed[0] != typed[1] {
+		return "", problem.New(problem.Usage, errors.New("the two are not the same; nothing was changed"), "")
+	}
+	return secret.Read(strings.NewReader(typed[0]))
+}

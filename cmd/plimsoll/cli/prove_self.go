@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/self"
+	"plimsoll/platform/problem"
+)
+
+// proveSelf tests the instrument and shows each line as soon as it has ended.
+func (a *app) proveSelf(ctx context.Context, args []string, o proveOptions) error {
+	if len(args) > 0 || o.all {
+		return problem.New(problem.Usage, errors.New("--self tests no claims"), "leave out --all and the claims")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	a.meter.Say("%d lines, about %s", o.repeat*len(self.Names()), roughly(time.Duration(o.repeat)*self.Takes()))
+	a.meter.Phase("self-test", 1, "")
+	report, err := self.Run(ctx, self.Options{
+		Rounds: o.repeat, Database: self.Temporary(a.clusters(), o.engine), Program: []string{program},
+		Step: func(share float64, left time.Duration, name string) { a.meter.UpdateLeft(share, left, name) },
+		Said: func(l self.Line) {
+			if !a.json {
+				a.showSelfLine(l, o.repeat)
+			}
+		},
+	})
+	a.meter.End()
+	if shown := a.showSelf(report); err == nil {
+		err = shown
+	}
+	switch wrong := report.WrongLines(); {
+	case ctx.Err() != nil:
+		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d lines", len(report.Lines)), "")
+	case err != nil:
+		return fmt.Errorf("prove --self: %w", err)
+	case len(wrong) > 0:
+		return problem.New(problem.Threshold, fmt.Errorf("the instrument is wrong: %s", strings.Join(wrong, ", ")), "")
+	}
+	return nil
+}
+
+func (a *app) showSelf(report self.Report) error {
+	if a.json {
+		return a.emit(report)
+	}
+	_, err := fmt.Fprintf(a.stdout, "\n%d lines: %d right, %d wrong, %d void\n", len(report.Lines), report.Right,
+		report.Wrong, report.Void)
+	return err
+}
+
+func (a *app) showSelfLine(l self.Line, rounds int) {
+	colour := map[self.Verdict]claims.Verdict{self.Right: claims.Confirmed, self.Wrong: claims.Refuted,
+		self.Void: claims.Inconclusive}
+	round := ""
+	if rounds > 1 {
+		round = fmt.Sprintf(" (%d of %d)", l.Round, rounds)
+	}
+	verdict := a.paint(colour[l.Verdict], fmt.Sprintf("%-5s", l.Verdict))
+	fmt.Fprintf(a.stdout, "%s  %s: %s%s\n", verdict, l.Name, l.Planted, round)
+	for _, f := range l.Figures {
+		mark := " "
+		if !f.Holds {
+			mark = "!"
+		}
+		fmt.Fprintf(a.stdout, "     %s %-32s expected %-24s reported %s\n", mark, f.Name, f.Expected, f.Reported)
+	}
+	if l.Why != "" {
+		fmt.Fprintf(a.stdout, "       %s: %s\n", l.Verdict, l.Why)
+	}
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/postgres"
+	"plimsoll/platform/problem"
+)
+
+type resetOptions struct {
+	target
+	yes, force bool
+}
+
+func (a *app) addReset(root *cobra.Command) {
+	var o resetOptions
+	c := a.command(root, groupServer, &cobra.Command{
+		Use:   "reset [flags]",
+		Short: "Put the base back as it was filled",
+		Long: `Replace the ERP's database by the copy that 'plimsoll fill' kept of it, after asking.
+Everything that was written since the fill is lost. The new database is complete before the
+old one is dropped: Ctrl-C leaves the old one as it was.
+
+'plimsoll line' needs no reset: each of its trials starts from the kept copy.`,
+		Example: `  plimsoll reset
+  plimsoll reset --cluster vanilla --yes`,
+	}, func(ctx context.Context, _ []string) error { return a.reset(ctx, o) })
+	fs := c.Flags()
+	fs.BoolVar(&o.yes, "yes", false, "do not ask")
+	fs.BoolVar(&o.force, "force", false, "disconnect the sessions that use the database")
+	a.targetFlags(c, &o.target)
+	config.FlagOnly(fs, "yes", "force")
+}
+
+func (a *app) reset(ctx context.Context, o resetOptions) (err error) {
+	dsn, release, err := o.dsn, func() error { return nil }, error(nil)
+	if !o.foreign() {
+		dsn, release, err = a.loaded(ctx, o.target, "plimsoll up starts one")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if released := release(); err == nil {
+			err = released
+		}
+	}()
+	name, err := a.resettable(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	if !o.yes {
+		what := fmt.Sprintf("This replaces database %s by the base as it was filled.", name)
+		if err := a.agreed(what, "database "+name+" was not reset", name); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	a.meter.Phase("reset", 0, "")
+	err = postgres.PutBack(ctx, dsn, o.force)
+	a.meter.End()
+	if err != nil && ctx.Err() != nil {
+		return problem.New(problem.Interrupted, fmt.Errorf("reset was stopped: %w", ctx.Err()),
+			"the database is as it was; the same command begins anew")
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.emit(map[string]any{"reset": name, "seconds": time.Since(began).Seconds()})
+	}
+	_, err = fmt.Fprintf(a.stdout, "database %s is as it was filled (%s)\n", name,
+		time.Since(began).Round(10*time.Millisecond))
+	return err
+}
+
+// resettable looks for the kept copy before anybody is asked.
+func (a *app) resettable(ctx context.Context, dsn string) (name string, err error) {
+	c, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return "", problem.New(problem.Usage, fmt.Errorf("--dsn: %w", err), "")
+	}
+	return c.Database, postgres.Resettable(ctx, dsn)
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/platform/problem"
+	"plimsoll/platform/secret"
+	"plimsoll/platform/server"
+	"plimsoll/platform/session"
+)
+
+// secureOptions say who may log in to a worker, how, and how often.
+type secureOptions struct {
+	insecure, passwords bool
+	cert, key           string
+	limits              server.Limits
+	sessionIdle         time.Duration
+	figuresToken        string
+}
+
+func (o *secureOptions) flags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.passwords, "passwords", false, "users log in with their password, which 'plimsoll passwd' sets")
+	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` of the certificate; encrypts all connections; a changed file is "+
+		"read anew")
+	fs.StringVar(&o.key, "tls-key", "", "`FILE` of the certificate's key")
+	fs.BoolVar(&o.insecure, "insecure", false, "listen off loopback without --passwords or without TLS")
+	config.Count(fs, &o.limits.AddressSessions, "address-sessions", 0, 0, 1000000, fmt.Sprintf("most sessions of one "+
+		"client address; 0: %d, of clients on this machine any number", server.AddressSessionsDefault))
+	config.Count(fs, &o.limits.AddressLogins, "address-logins", 0, 0, 1000000, fmt.Sprintf("most log-ins of one "+
+		"client address per second; 0: %d, of clients on this machine any number", server.AddressLoginsDefault))
+	config.Count(fs, &o.limits.UserSessions, "user-sessions", 0, 0, 1000000, fmt.Sprintf("with --passwords, most "+
+		"sessions of one user; 0: %d, of clients on this machine any number", server.UserSessionsDefault))
+	config.Span(fs, &o.sessionIdle, "session-idle", session.IdleDefault, time.Second,
+		"end a session that was not used for so long")
+	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token that clients on other machines send for /metrics "+
+		"and /health/profile; without it they are refused")
+	// Nothing of this reaches the workers of a run by the environment or the file.
+	config.FlagOnly(fs, "insecure", "passwords", "tls-cert", "tls-key", "address-sessions", "address-logins",
+		"user-sessions", "session-idle")
+}
+
+// figuresTokenFlag is the same setting of who shows figures and who reads them.
+func figuresTokenFlag(fs *pflag.FlagSet, file *string, usage string) {
+	fs.StringVar(file, "metrics-token-file", "", usage)
+	config.Share(fs, "metrics-token-file")
+}
+
+// check refuses an address that others reach and everybody could use, or read along.
+func (o secureOptions) check(listen string) error {
+	if (o.cert == "") != (o.key == "") {
+		return problem.New(problem.Usage, errors.New("a certificate needs its key, and a key its certificate"),
+			"give --tls-cert and --tls-key")
+	}
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil || isLoopback(host) || o.insecure {
+		return nil
+	}
+	var why, hint string
+	switch {
+	case !o.passwords:
+		why, hint = "whoever reaches it may log in", "add --passwords, and --tls-cert and --tls-key"
+	case o.cert == "":
+		why, hint = "passwords would be sent in clear", "add --tls-cert and --tls-key"
+	default:
+		return nil
+	}
+	return problem.New(problem.Usage, fmt.Errorf("--listen %s: %s", listen, why),
+		hint+"; or listen on 127.0.0.1 behind a tunnel, or in a network of its own with --insecure")
+}
+
+func (o secureOptions) apply(c *server.Config, log *slog.Logger) (err error) {
+	c.Passwords, c.Limits, c.SessionIdle = o.passwords, o.limits, o.sessionIdle
+	if o.figuresToken != "" {
+		if c.FiguresToken, err = secret.File(o.figuresToken); err != nil {
+			return err
+		}
+	}
+	if o.cert != "" {
+		c.TLS, err = server.TLS(o.cert, o.key, log)
+	}
+	return problem.New(problem.Usage, err, "")
+}

@@ -1,0 +1,2 @@
+// Package assets owns the documents of fixed assets.
+package assets

@@ -1,0 +1,104 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/id"
+)
+
+// listedMax documents of a type, the newest ones, are looked through for those that wait.
+const listedMax = 1000
+
+// listed is a row of a list of documents, as far as it is needed.
+type listed struct {
+	ID                     id.ID
+	Date                   time.Time
+	Posted                 bool
+	Counterparty, Contract id.ID
+	Basis, Request         id.ID
+	Amount                 amount.Money
+}
+
+func (l listed) under() under { return under{l.ID, l.Contract} }
+
+// documents of a type, newest first.
+func (c *Client) documents(ctx context.Context, s *Session, documentType string) ([]listed, error) {
+	var found struct{ Items []listed }
+	err := c.fetch(ctx, s, "/v1/documents/"+documentType, fmt.Sprintf("limit=%d", listedMax), &found)
+	return found.Items, err
+}
+
+// waitingFor are those of the documents, the oldest first, that no follower is of. Where the list of followers does
+// not go back to a document, nothing is known of it.
+func waitingFor(all, followers []listed, basis func(listed) id.ID) (wait []listed) {
+	followed, since := map[id.ID]bool{}, time.Time{}
+	for _, f := range followers {
+		followed[basis(f)] = true
+	}
+	if len(followers) == listedMax {
+		since = followers[len(followers)-1].Date
+	}
+	for _, d := range slices.Backward(all) {
+		if d.Posted && !followed[d.ID] && !d.Date.Before(since) {
+			wait = append(wait, d)
+		}
+	}
+	return wait
+}
+
+func ofBasis(l listed) id.ID   { return l.Basis }
+func ofRequest(l listed) id.ID { return l.Request }
+
+// mine says whether a document that was found is for this client's part of the load: what it provided is, of all else
+// a share.
+func (c *Client) mine(v id.ID) bool {
+	return c.options.Parts < 2 || int(v[len(v)-1])%c.options.Parts == c.options.Part || c.provided.has(v)
+}
+
+// loadStock finds what waits in the base. Documents are read before those that follow them, so that what is followed
+// meanwhile is known. Nothing of the base is changed: people correct what they have just written, and an old document
+// would leave all that came after it out of order.
+func (o *office) loadStock(ctx context.Context, c *Client, s *Session) error {
+	lists := map[string][]listed{}
+	for _, documentType := range []string{"goods-sale", "service-sale", "goods-receipt", "service-purchase",
+		"supplier-order", "payment-request", "bank-payment", "invoice-issued", "invoice-received"} {
+		found, err := c.documents(ctx, s, documentType)
+		if err != nil {
+			return err
+		}
+		lists[documentType] = found
+	}
+	for _, sale := range lists["goods-sale"][:min(documentsMax, len(lists["goods-sale"]))] {
+		o.documents = append(o.documents, sale.ID)
+	}
+	each := func(all, followers []listed, basis func(listed) id.ID, put func(listed)) {
+		for _, d := range waitingFor(all, followers, basis) {
+			if c.mine(d.ID) {
+				put(d)
+			}
+		}
+	}
+	k := &o.stock
+	for _, documentType := range []string{"goods-sale", "service-sale"} {
+		each(lists[documentType], lists["invoice-issued"], ofBasis, func(d listed) { k.toInvoice.put(d.under()) })
+	}
+	for _, documentType := range []string{"goods-receipt", "service-purchase"} {
+		each(lists[documentType], lists["invoice-received"], ofBasis, func(d listed) {
+			k.toEnter.put(purchase{documentType, d.under()})
+		})
+		each(lists[documentType], lists["payment-request"], ofBasis, func(d listed) {
+			k.toRequest.put(purchase{documentType, d.under()})
+		})
+	}
+	each(lists["supplier-order"], lists["payment-request"], ofBasis, func(d listed) {
+		k.ordered.put(purchase{"supplier-order", d.under()})
+	})
+	each(lists["payment-request"], lists["bank-payment"], ofRequest, func(d listed) {
+		k.toPay.put(requested{d.ID, deal{d.Counterparty, d.Contract}, d.Amount})
+	})
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package closing owns the document that closes a month.
+package closing

@@ -1,0 +1,2 @@
+// Package sales owns the documents that sell: orders of customers, sales of goods and of services.
+package sales

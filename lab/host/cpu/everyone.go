@@ -1,0 +1,84 @@
+package cpu
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// Everyone is the processor time of all processes, read in one walk through /proc.
+type Everyone struct {
+	children map[int][]int
+	all      map[int]process
+}
+
+// ReadEveryone walks through /proc.
+func ReadEveryone() (Everyone, error) {
+	children, all, err := everyProcess()
+	return Everyone{children, all}, err
+}
+
+// Tree is the processor time of the process and all its descendants in this reading.
+func (e Everyone) Tree(root int) (sum time.Duration, err error) {
+	if _, there := e.all[root]; !there {
+		return 0, fmt.Errorf("read process %d: it is not there", root)
+	}
+	e.walk(root, func(_ int, p process) { sum += p.used + p.buried })
+	return sum, nil
+}
+
+func (e Everyone) walk(root int, visit func(pid int, p process)) {
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
+		visit(queue[0], e.all[queue[0]])
+		queue = append(queue, e.children[queue[0]]...)
+	}
+}
+
+// kernelThreads are children of this process. They work for whoever asked the kernel, and /proc does not say who.
+const kernelThreads = 2
+
+// Usage is what a process used.
+type Usage struct {
+	Own    time.Duration
+	Buried time.Duration // by its children that have ended
+}
+
+// Others are all processes that do not descend from one of the roots.
+func (e Everyone) Others(roots ...int) map[int]Usage {
+	ours := map[int]bool{}
+	for _, root := range append(roots, kernelThreads) {
+		if _, there := e.all[root]; there {
+			e.walk(root, func(pid int, _ process) { ours[pid] = true })
+		}
+	}
+	others := map[int]Usage{}
+	for pid, p := range e.all {
+		if !ours[pid] {
+			others[pid] = Usage{p.used, p.buried}
+		}
+	}
+	e.subtractOurs(roots, others)
+	return others
+}
+
+// subtractOurs corrects for children that were waited for: a process takes over their time, and processes above a root
+// must not be charged with ours.
+func (e Everyone) subtractOurs(roots []int, others map[int]Usage) {
+	for _, root := range roots {
+		for above := e.all[root].parent; above > 0; above = e.all[above].parent {
+			if _, there := others[above]; there {
+				others[above] = Usage{Own: e.all[above].used}
+			}
+		}
+	}
+}
+
+// Name of a process as the kernel keeps it; empty when the process has ended.
+func Name(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

@@ -1,0 +1,46 @@
+package cpu
+
+import (
+	"maps"
+	"os"
+	"testing"
+	"time"
+)
+
+func TestOthers(t *testing.T) {
+	const s = time.Second
+	e := Everyone{
+		all: map[int]process{
+			1: {parent: 0, used: 5 * s, buried: 50 * s}, 2: {parent: 0, used: 9 * s}, 3: {parent: 2, used: 8 * s},
+			10: {parent: 1, used: 7 * s}, 11: {parent: 10, used: 6 * s, buried: s}, // a shell and the lab
+			12: {parent: 11, used: 4 * s},                                            // a worker
+			20: {parent: 1, used: 3 * s, buried: 2 * s},                              // the postmaster
+			30: {parent: 1, used: s}, 31: {parent: 30, used: 20 * s, buried: 10 * s}, // somebody else's build
+		},
+		children: map[int][]int{0: {1, 2}, 1: {10, 20, 30}, 2: {3}, 10: {11}, 11: {12}, 30: {31}},
+	}
+	want := map[int]Usage{1: {Own: 5 * s}, 10: {Own: 7 * s}, 30: {Own: s}, 31: {20 * s, 10 * s}}
+	if got := e.Others(11, 20); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if sum, err := e.Tree(11); err != nil || sum != 11*s {
+		t.Errorf("%v, %v", sum, err)
+	}
+	if _, err := e.Tree(99); err == nil {
+		t.Error("a process that is not there has processor time")
+	}
+}
+
+func TestOthers_AreNotOurChildren(t *testing.T) {
+	cmd := burn(t)
+	e, err := ReadEveryone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, there := e.Others()[cmd.Process.Pid]; !there {
+		t.Error("the child is nobody's")
+	}
+	if _, there := e.Others(os.Getpid())[cmd.Process.Pid]; there {
+		t.Error("the child is somebody else's")
+	}
+}

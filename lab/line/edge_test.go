@@ -1,0 +1,144 @@
+package line
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// noisy is a system that carries line users, more or less: each trial finds another number.
+func noisy(random *rand.Rand, line, spread float64) func(n, _, _ int) Outcome {
+	return func(n, _, _ int) Outcome {
+		if math.Log(float64(n)) < math.Log(line)+spread*random.NormFloat64() {
+			return Passes
+		}
+		return Fails
+	}
+}
+
+func TestIntervalOfTheLineCoversIt(t *testing.T) {
+	const searches = 100
+	random := rand.New(rand.NewPCG(3, 5))
+	for _, spread := range []float64{0.02, 0.1, 0.25} {
+		t.Run(fmt.Sprint(spread), func(t *testing.T) {
+			covered, bracketed, width := 0.0, 0.0, 0.0
+			for range searches {
+				line := 800 * math.Exp(random.Float64())
+				log, trials := play(usual, 200, noisy(random, line, spread))
+				if strings.Contains(log, "no end") {
+					t.Fatal(log)
+				}
+				i := posteriorOf(trials).interval()
+				if *i.Low <= line && line <= *i.High {
+					covered += 1.0 / searches
+				}
+				low, high := usual.bracket(trials)
+				if float64(low) <= line && line <= float64(high) {
+					bracketed += 1.0 / searches
+				}
+				width += *i.High / *i.Low / searches
+			}
+			t.Logf("interval covers %.3f, ×%.2f wide; the bracket covers %.3f", covered, width, bracketed)
+			if covered < 0.9 {
+				t.Errorf("the interval covers the line in %.3f of the searches", covered)
+			}
+			if spread >= 0.1 && bracketed > 0.6 {
+				t.Errorf("the simulation does not tell the methods apart: brackets cover %.3f", bracketed)
+			}
+		})
+	}
+}
+
+func TestEqualSystemsDifferRarely(t *testing.T) {
+	const pairs = 60
+	random := rand.New(rand.NewPCG(13, 17))
+	for _, spread := range []float64{0.05, 0.2} {
+		differ, disjoint, found := 0.0, 0.0, 0.0
+		for range pairs {
+			search := func(line float64) []Trial {
+				_, trials := play(usual, 200, noisy(random, line, spread))
+				return trials
+			}
+			a, b, twice := search(1000), search(1000), search(3000)
+			r := ratioOf(&Answer{Users: 1}, &Answer{Users: 1})
+			if r.addInterval(posteriorOf(a), posteriorOf(b)); r.Differs {
+				differ += 1.0 / pairs
+			}
+			if r.addInterval(posteriorOf(a), posteriorOf(twice)); r.Differs {
+				found += 1.0 / pairs
+			}
+			lowA, highA := usual.bracket(a)
+			if lowB, highB := usual.bracket(b); highA <= lowB || highB <= lowA {
+				disjoint += 1.0 / pairs
+			}
+		}
+		t.Logf("spread %v: A/A differs %.3f, brackets are disjoint %.3f; threefold is found %.3f", spread, differ,
+			disjoint,
+			found)
+		if differ > 0.05 || found < 0.9 {
+			t.Errorf("spread %v: equal systems differ in %.3f of the pairs, threefold ones in %.3f", spread, differ,
+				found)
+		}
+	}
+}
+
+func TestIntervalIsOpenWhereNothingBoundsIt(t *testing.T) {
+	passed := []Trial{{Users: 100, Outcome: Passes}, {Users: 200, Outcome: Void}}
+	if i := posteriorOf(passed).interval(); i.Low == nil || i.High != nil || i.Trials != 1 {
+		t.Errorf("%+v", i)
+	}
+	failed := []Trial{{Users: 100, Outcome: Fails}}
+	if i := posteriorOf(failed).interval(); i.Low != nil || i.High == nil {
+		t.Errorf("%+v", i)
+	}
+	if i := posteriorOf(nil).interval(); i != nil {
+		t.Errorf("%+v", i)
+	}
+	low, high := posteriorOf(passed).over(posteriorOf(failed))
+	if low == nil || high != nil {
+		t.Errorf("quotient %v to %v", low, high)
+	}
+}
+
+func TestBothEndsAreRepeated(t *testing.T) {
+	flips := 0
+	_, trials := play(usual, 100, func(n, _, _ int) Outcome {
+		if n == 1260 { // passes half of the time
+			if flips++; flips%2 == 0 {
+				return Passes
+			}
+		}
+		return upTo(1259)(n, 0, 0)
+	})
+	low, high := usual.bracket(trials)
+	at, over := repeats(trials, low), repeats(trials, high)
+	if high != 1260 || at != (Repeats{Passed: 3}) || over.Passed+over.Failed != 3 || over.Passed == 0 {
+		t.Fatalf("%d to %d: %+v, %+v", low, high, at, over)
+	}
+	l := Line{Plan: Plan{Target: 0.85, Bounds: usual}, Trials: trials}
+	l.conclude(0)
+	text := strings.Join(l.confidence(), "\n")
+	for _, part := range []string{"passed in 3 of 3 repeated trials at 1200 users", "of 3 at 1260",
+		"95 % interval of the line"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if i := l.Answer.Interval; *i.High < 1260 || *i.Low > 1260 {
+		t.Errorf("%v to %v", *i.Low, *i.High)
+	}
+}
+
+func TestBeyondThatStaysVoidEndsTheSearch(t *testing.T) {
+	log, trials := play(usual, 60, func(n, _, trial int) Outcome {
+		if n > 400 && trial > 8 {
+			return Void
+		}
+		return upTo(410)(n, 0, 0)
+	})
+	if strings.Contains(log, "no end") {
+		t.Fatalf("%d trials:\n%s", len(trials), log)
+	}
+}

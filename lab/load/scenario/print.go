@@ -1,0 +1,113 @@
+package scenario
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/lab/load/users"
+)
+
+// head of a printed scenario explains the file.
+const head = `# A scenario: what users do, how often, and how long it may take.
+# Run it:   plimsoll run --scenario THIS_FILE      Check it: plimsoll scenario THIS_FILE
+`
+
+// WriteTOML writes a scenario of the ERP as the file that would produce it.
+func (s *Scenario) WriteTOML(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(head)
+	fmt.Fprintf(&b, "\ntitle = %s\n", quote(s.Title))
+	fmt.Fprintf(&b, "application = %s        # \"none\": no ERP, only operations of your own\n",
+		quote(string(s.Application)))
+	fmt.Fprintf(&b, "refused = %v             # share of the sales that the control of stock must refuse\n", s.Refused)
+	fmt.Fprintf(&b, "backdated = %v              # share of the posted documents with a date in the past\n",
+		s.Backdated)
+	fmt.Fprintf(&b, "backdated_days = %d        # of at most so many days ago\n", s.BackdatedDays)
+	for _, op := range s.Operations {
+		fmt.Fprintf(&b, "\n[operations.%s]\ntitle = %s\ntarget = %s\npriority = %d\nweight = %v\n",
+			quote(op.ID), quote(op.Title), quote(short(op.Target)), op.Priority, op.Weight)
+		if op.RefusedShare != nil {
+			fmt.Fprintf(&b, "refused_share = %v\n", *op.RefusedShare)
+		}
+	}
+	for _, r := range s.Roles {
+		s.printRole(&b, r)
+	}
+	s.printDay(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *Scenario) printRole(b *strings.Builder, r Role) {
+	fmt.Fprintf(b, "\n[roles.%s]\nusers = %d                # --users puts another number in the same proportion\n",
+		quote(r.Name), r.Users)
+	if r.Weights != nil {
+		fmt.Fprintf(b, "[roles.%s.weights]\n", quote(r.Name))
+		for _, op := range s.Operations {
+			if w, given := r.Weights[op.ID]; given {
+				fmt.Fprintf(b, "%s = %v\n", quote(op.ID), w)
+			}
+		}
+	} else {
+		b.WriteString("# weights = { \"goods_sale.post\" = 3, \"goods_sale.list\" = 1 }    without them: those of " +
+			"the operations\n")
+	}
+	fmt.Fprintf(b, "[roles.%s.think]\nmean = %s\ndistribution = %s   # or %s\n", quote(r.Name),
+		quote(short(r.Think.Mean)), quote(string(r.Think.Distribution)), others(r.Think.Distribution))
+	if r.Think.Cap > 0 {
+		fmt.Fprintf(b, "cap = %s\n", quote(short(r.Think.Cap)))
+	}
+}
+
+func (s *Scenario) printDay(b *strings.Builder) {
+	b.WriteString("\n# The day, stretched over the steady state: at 2 people think half as long.\n[day]\n")
+	for _, p := range s.Day {
+		at := time.Time{}.Add(p.At)
+		fmt.Fprintf(b, "%q = %v\n", at.Format("15:04"), p.Level)
+	}
+	if len(s.Day) == 0 {
+		b.WriteString("# \"09:00\" = 0.4\n# \"11:00\" = 1.0\n# \"13:00\" = 0.6\n# \"17:00\" = 1.2\n")
+	}
+}
+
+func others(d users.Distribution) string {
+	var words []string
+	for _, other := range users.Distributions {
+		if other != d {
+			words = append(words, strconv.Quote(string(other)))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// quote is a TOML basic string: Go's form without the escapes that TOML lacks.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range s {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteString(`\` + string(c))
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String() + `"`
+}
+
+// short drops the zero units of a formatted duration.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

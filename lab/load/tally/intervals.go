@@ -1,0 +1,121 @@
+package tally
+
+import (
+	"math"
+	"time"
+
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/bootstrap"
+)
+
+// Dependence is what the intervals know of how long operations depend on each other.
+type Dependence struct {
+	Seconds int // of the steady state that were drawn from
+	Block   int // seconds drawn together
+}
+
+// ApdexInterval is that of the overall score, and what it rests on: nil where the steady state is too short for the
+// bootstrap, so that operations count as independent.
+//
+// It is the wider, at each end, of the block bootstrap over seconds and of apdex.Overall's. The first knows that
+// operations of one moment share its luck; the second has a width where nobody was ever dissatisfied.
+func (t *Tally) ApdexInterval() (apdex.Interval, *Dependence) {
+	_, least, _ := t.Apdex()
+	drawn, ok := bootstrap.Ratio(t.moments.series(t.To, func(m moment) (sum bootstrap.Moment) {
+		for i, c := range m.cells {
+			if p := t.priorities[i]; p > 0 {
+				sum.Part += points(c.Counts) / float64(p)
+				sum.Whole += float64(c.N()) / float64(p)
+			}
+		}
+		return sum
+	}))
+	if !ok {
+		return least, nil
+	}
+	return Wider(least, drawn), &Dependence{drawn.Moments * t.moments.width, drawn.Block * t.moments.width}
+}
+
+// ApdexIntervalOf one key operation.
+func (t *Tally) ApdexIntervalOf(operation int) apdex.Interval {
+	least := t.Operations[operation].Apdex.Interval()
+	drawn, ok := bootstrap.Ratio(t.moments.series(t.To, func(m moment) bootstrap.Moment {
+		c := m.cells[operation]
+		return bootstrap.Moment{Part: points(c.Counts), Whole: float64(c.N())}
+	}))
+	if !ok {
+		return least
+	}
+	return Wider(least, drawn)
+}
+
+func points(c apdex.Counts) float64 { return float64(c.Satisfied) + float64(c.Tolerating)/2 }
+
+// Wider is the interval of a score, from both ways to make one.
+func Wider(least apdex.Interval, drawn bootstrap.Interval) apdex.Interval {
+	return apdex.Interval{Low: max(0, min(least.Low, drawn.Low)), High: min(1, max(least.High, drawn.High))}
+}
+
+// PercentileInterval of a key operation's latency, by Woodruff's method ("Confidence intervals for medians and other
+// position measures", JASA 47, 1952): the interval of the share that lies below the percentile, read back from the
+// distribution. High is 0 where so few operations have no upper bound.
+func (t *Tally) PercentileInterval(operation int, p float64) (low, high time.Duration, ok bool) {
+	return t.percentileInterval(operation, p, 0, func(c momentCell, at int64) bootstrap.Moment { return c.upTo(at) })
+}
+
+// PercentileIntervalOfAll operations, failures being the longest. High is 0 where it is one of those, too; there is no
+// interval where Low is.
+func (t *Tally) PercentileIntervalOfAll(operation int, p float64) (low, high time.Duration, ok bool) {
+	o := t.Operations[operation]
+	return t.percentileInterval(operation, p, o.N()-o.Latency.N(), func(c momentCell, at int64) bootstrap.Moment {
+		return bootstrap.Moment{Part: c.upTo(at).Part, Whole: float64(c.N())}
+	})
+}
+
+func (t *Tally) percentileInterval(operation int, p float64, failed int64,
+	upTo func(momentCell, int64) bootstrap.Moment) (low, high time.Duration, ok bool) {
+	times := t.Operations[operation].Latency
+	at, ok := times.PercentileWith(failed, p)
+	if !ok { // of a percentile among the failures the share of the answers says what can be said
+		at = times.Max()
+	}
+	below := t.moments.series(t.To, func(m moment) bootstrap.Moment {
+		return upTo(m.cells[operation], microseconds(at))
+	})
+	drawn, ok := bootstrap.Ratio(below)
+	if !ok {
+		return 0, 0, false
+	}
+	var sum bootstrap.Moment
+	for _, m := range below {
+		sum.Part, sum.Whole = sum.Part+m.Part, sum.Whole+m.Whole
+	}
+	share, n := sum.Part/sum.Whole, float64(times.N()+failed)
+	least := shareInterval(p/100, n)
+	lowest := min(least.Low, p/100+drawn.Low-share)
+	highest := max(least.High, p/100+drawn.High-share)
+	if math.Ceil(highest*n) < n {
+		high, _ = times.PercentileWith(failed, 100*highest)
+	}
+	low, ok = times.PercentileWith(failed, 100*max(0, lowest))
+	return low, high, ok
+}
+
+// shareInterval is Wilson's for a share of n independent operations.
+func shareInterval(share, n float64) apdex.Interval {
+	yes := int64(math.Round(share * n))
+	return apdex.Counts{Satisfied: yes, Frustrated: int64(n) - yes}.Interval()
+}
+
+// RateInterval is that of valid answers per second of the steady state.
+func (t *Tally) RateInterval() (low, high float64, ok bool) {
+	var values []float64
+	for _, m := range t.moments.all[:t.moments.within(t.To)] {
+		values = append(values, float64(m.answered)/float64(t.moments.width))
+	}
+	if t.From%IntervalDefault != 0 && len(values) > 0 {
+		values = values[1:] // the steady state began in it
+	}
+	drawn, ok := bootstrap.Mean(values)
+	return max(0, drawn.Low), drawn.High, ok
+}

@@ -1,0 +1,99 @@
+package tally
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Notes are what comes to light of an operation while it is under way, below whoever plays it. They travel in the
+// operation's context; safe for concurrent use, and nil takes no notes.
+type Notes struct {
+	mu      sync.Mutex
+	resent  int
+	waited  time.Duration
+	instead string
+	first   time.Time // byte of an answer
+	bytes   int64
+}
+
+type notesKey struct{}
+
+// WithNotes gives an operation a place for notes.
+func WithNotes(ctx context.Context, n *Notes) context.Context {
+	return context.WithValue(ctx, notesKey{}, n)
+}
+
+// NotesOf the operation of the context; nil when nobody takes any.
+func NotesOf(ctx context.Context) *Notes {
+	n, _ := ctx.Value(notesKey{}).(*Notes)
+	return n
+}
+
+// Resent says that a request was sent once more after its connection was lost.
+func (n *Notes) Resent() {
+	if n != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.resent++
+	}
+}
+
+// Waited says that the generator made the operation wait for something of its own.
+func (n *Notes) Waited(d time.Duration) {
+	if n != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.waited += d
+	}
+}
+
+// Instead says which operation was carried out because there was nothing to act on.
+func (n *Notes) Instead(operation string) {
+	if n != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.instead = operation
+	}
+}
+
+// FirstByte says that an answer begins to arrive; that of the first answer counts.
+func (n *Notes) FirstByte(at time.Time) {
+	if n != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.first.IsZero() {
+			n.first = at
+		}
+	}
+}
+
+// Read says how many bytes of an answer's body were read.
+func (n *Notes) Read(bytes int) {
+	if n != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.bytes += int64(bytes)
+	}
+}
+
+// take the notes into the sample; instead is what was done in place of the operation, empty: itself.
+func (n *Notes) take(s *Sample, began time.Time) (instead string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s.Resent, s.Waited, s.Bytes = n.resent, n.waited, n.bytes
+	if !n.first.IsZero() {
+		s.FirstByte = n.first.Sub(began)
+	}
+	return n.instead
+}
+
+// Take puts the notes into the sample of an operation that has ended. When another one was carried out in its place,
+// the sample becomes that one's; place finds it among the crowd's, Unlisted when it is not there. The run began at the
+// moment given.
+func (n *Notes) Take(s *Sample, began time.Time, place func(operation string) int) {
+	s.Planned = s.Operation
+	if s.Instead = n.take(s, began); s.Instead != "" {
+		s.Operation = place(s.Instead)
+	}
+}

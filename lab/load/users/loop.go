@@ -1,0 +1,331 @@
+package users
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"plimsoll/lab/load/tally"
+)
+
+// ErrUnfinished is behind an operation that was still under way, or not even sent,
+// when the drain was over: its user has no answer and is frustrated.
+var ErrUnfinished = errors.New("unfinished at the end of the drain")
+
+// loop is one run of a crowd.
+type loop struct {
+	Crowd
+	player Player
+	parts  []part // by role
+	clock  clock
+	users  []user
+	open   *stream // nil: the closed model
+
+	began    time.Time
+	agenda   agenda // thinking
+	waiting  queue  // due, but no slot is free
+	inFlight int
+	ended    chan tally.Sample // room for all in flight: an operation never waits to end
+	stopped  bool              // nobody starts anything new
+	news     <-chan struct{}   // of the control; nil: none
+	wanted   int               // users by hand, of all segments; those of higher numbers go home
+	pausedAt time.Duration     // notPaused: not
+	cut      bool              // the drain is over
+
+	tally     *tally.Tally
+	ticks     int
+	peak      int // most in flight in this second
+	backlog   int // most who waited for a slot in this second
+	tallyErrs error
+}
+
+func newLoop(c Crowd, player Player) (*loop, error) {
+	if c.InFlightMax == 0 {
+		c.InFlightMax = InFlightMaxDefault
+	}
+	c.UsersMost = max(c.UsersMost, c.Users)
+	c.InFlightMax = min(c.InFlightMax, c.Segment.Of(c.UsersMost))
+	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax), news: c.Control.Changed(),
+		wanted: c.Users, pausedAt: notPaused}
+	for _, role := range c.roles() {
+		p, err := newPart(role, c.Operations)
+		if err != nil {
+			return nil, err
+		}
+		l.parts = append(l.parts, p)
+	}
+	l.clock = newClock(c.Pace, c.Ramp, c.Steady)
+	l.tally = NewTally(c.Operations, c.Ramp, c.Ramp+c.Steady)
+	if c.Arrivals == nil {
+		l.enter()
+		return l, nil
+	}
+	var err error
+	l.open, err = newStream(c)
+	return l, err
+}
+
+// enter plans the first operation of every user.
+func (l *loop) enter() {
+	// Whoever acts works on its own random numbers in this list, so it must never move.
+	l.users = make([]user, 0, l.Segment.Of(l.UsersMost))
+	l.agenda = make(agenda, 0, l.Segment.Of(l.Users))
+	l.bring(l.Users, l.enters)
+}
+
+// bring adds the segment's users up to the number n, who enter when they are said to.
+func (l *loop) bring(n int, enters func(user int) time.Duration) {
+	roles := deal(l.roles(), l.Users, n)
+	l.Segment.Each(l.Segment.number(len(l.users)), n, func(i int) {
+		u := newUser(l.Seed, i)
+		u.role = roles[i]
+		l.users = append(l.users, u)
+		l.seatAt(i, enters(i))
+	})
+}
+
+// seatAt lets a user come to work in the middle of a thought.
+func (l *loop) seatAt(user int, at time.Duration) {
+	think := l.partOf(user).thinker.residual(l.schedule(user))
+	l.agenda.add(entry{due: l.clock.after(at, think), number: int32(user)})
+}
+
+// user by its number in the crowd.
+func (l *loop) user(number int) *user { return &l.users[number/l.Segment.step()] }
+
+func (l *loop) partOf(user int) *part { return &l.parts[l.user(user).role] }
+
+func (l *loop) schedule(user int) *rand.Rand { return rand.New(&l.user(user).schedule) }
+
+// choose is what a user does next.
+func (l *loop) choose(user int) int { return l.partOf(user).mix.pick(l.schedule(user)) }
+
+func (l *loop) run(ctx context.Context) (*tally.Tally, error) {
+	// Operations outlive a cancelled run by the drain.
+	operations, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	l.begin(ctx)
+	l.work(ctx, operations)
+	l.stop()
+	l.drain(operations, cut)
+	return l.close()
+}
+
+// begin waits for the start that several crowds have in common.
+func (l *loop) begin(ctx context.Context) {
+	l.began = l.Start
+	if l.began.IsZero() {
+		l.began = time.Now()
+	}
+	start := time.NewTimer(time.Until(l.began))
+	defer start.Stop()
+	select {
+	case <-start.C:
+	case <-ctx.Done():
+	}
+}
+
+func (l *loop) now() time.Duration { return time.Since(l.began) }
+
+// work is ramp and steady state.
+func (l *loop) work(ctx, operations context.Context) {
+	end := l.tally.To
+	for l.now() < end && ctx.Err() == nil {
+		l.send(operations, min(l.now(), end-1))
+		l.wait(ctx.Done(), min(l.wake(), end))
+	}
+	if ctx.Err() != nil {
+		end = min(end, l.now())
+		l.tally.To = max(l.tally.From, end)
+		l.Drain = min(l.Drain, InterruptedDrainMax)
+	}
+	l.send(operations, end-1) // who was due before the end acts
+}
+
+// wake is when something is to be done next.
+func (l *loop) wake() time.Duration {
+	tick := time.Duration(l.ticks+1) * tally.IntervalDefault
+	if l.pausedAt != notPaused {
+		return tick
+	}
+	if l.open != nil {
+		return min(tick, l.open.next)
+	}
+	if due, any := l.agenda.next(); any {
+		return min(tick, due)
+	}
+	return tick
+}
+
+// wait lets operations end until the time at, or until stop.
+func (l *loop) wait(stop <-chan struct{}, at time.Duration) {
+	timer := time.NewTimer(at - l.now())
+	defer timer.Stop()
+	select {
+	case s := <-l.ended:
+		l.end(s)
+	case <-timer.C:
+	case <-stop:
+	case <-l.news:
+		l.obey()
+	}
+	l.endAll()
+	l.tick()
+}
+
+// endAll takes what has ended without waiting.
+func (l *loop) endAll() {
+	for {
+		select {
+		case s := <-l.ended:
+			l.end(s)
+		default:
+			return
+		}
+	}
+}
+
+// send starts the operations of users who are due, as far as there are slots.
+func (l *loop) send(operations context.Context, now time.Duration) {
+	for e, due := l.due(now); due; e, due = l.due(now) {
+		l.waiting.add(e)
+	}
+	for l.waiting.len() > 0 && l.inFlight < l.InFlightMax {
+		l.inFlight++
+		s, content := l.operation(l.waiting.take())
+		go l.act(operations, s, content)
+	}
+	l.peak = max(l.peak, l.inFlight)
+	l.backlog = max(l.backlog, l.waiting.len())
+}
+
+// due is who acts next by now.
+func (l *loop) due(now time.Duration) (entry, bool) {
+	if l.pausedAt != notPaused {
+		return entry{}, false
+	}
+	if l.open != nil {
+		return l.open.take(now)
+	}
+	e, due := l.agenda.take(now)
+	for due && l.sentHome(int(e.number)) {
+		e, due = l.agenda.take(now)
+	}
+	return e, due
+}
+
+// operation is one about to be sent, with the random numbers for what it does.
+func (l *loop) operation(e entry) (tally.Sample, *rand.Rand) {
+	if l.open == nil {
+		user := int(e.number)
+		return tally.Sample{User: user, Operation: l.choose(user), Due: e.due}, rand.New(&l.user(user).content)
+	}
+	seat := l.open.seat()
+	s := tally.Sample{User: int(seat.user), Operation: int(e.operation), Due: e.due, Held: max(0, seat.since-e.due)}
+	return s, l.open.content(e.number)
+}
+
+// act is one operation, in a goroutine of its own.
+func (l *loop) act(operations context.Context, s tally.Sample, content *rand.Rand) {
+	ctx, cancel := context.WithTimeout(operations, l.Timeout)
+	defer cancel()
+	var notes tally.Notes
+	s.Sent = l.now()
+	s.Outcome, s.Err = l.player.Play(tally.WithNotes(ctx, &notes), s.User, s.Operation, content)
+	s.Done = l.now()
+	notes.Take(&s, l.began, l.place)
+	l.ended <- s
+}
+
+// place of an operation among the crowd's.
+func (l *loop) place(id string) int {
+	for i, op := range l.Operations {
+		if op.ID == id {
+			return i
+		}
+	}
+	return tally.Unlisted
+}
+
+// end counts an operation and lets its user think.
+func (l *loop) end(s tally.Sample) {
+	l.inFlight--
+	l.record(s)
+	if l.open != nil {
+		l.open.free = append(l.open.free, session{int32(s.User), s.Done})
+		return
+	}
+	if !l.stopped && !l.sentHome(s.User) {
+		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
+		l.agenda.add(entry{due: l.clock.after(l.thinksFrom(s.Done), think), number: int32(s.User)})
+	}
+}
+
+func (l *loop) record(s tally.Sample) {
+	if l.cut && s.Outcome == tally.Failed {
+		s.Err = ErrUnfinished
+	}
+	l.tally.Count(s)
+	if l.Ended != nil {
+		l.Ended(s)
+	}
+}
+
+// stop ends the steady state: those who think go home.
+func (l *loop) stop() {
+	l.stopped, l.pausedAt = true, notPaused
+	l.agenda = nil
+	if l.open != nil {
+		l.open.next = never
+	}
+}
+
+// drain waits for the operations under way, and for those that wait for a slot,
+// and cuts off what has not ended in time.
+func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
+	deadline := l.now() + l.Drain
+	for l.inFlight+l.waiting.len() > 0 && l.now() < deadline {
+		l.wait(nil, min(l.wake(), deadline))
+		l.send(operations, 0)
+	}
+	l.cut = true
+	cut()
+	for l.inFlight > 0 {
+		l.end(<-l.ended)
+	}
+	for l.waiting.len() > 0 {
+		s, _ := l.operation(l.waiting.take())
+		s.Sent, s.Outcome, s.Err = l.now(), tally.Failed, ErrUnfinished
+		s.Done = s.Sent
+		if l.open != nil { // it never had a session: all of its wait was for one
+			s.Held = s.Sent - s.Due
+			l.open.free = append(l.open.free, session{user: int32(s.User)})
+		}
+		l.record(s)
+	}
+}
+
+// tick closes the seconds that are over.
+func (l *loop) tick() {
+	for now := l.now(); now >= time.Duration(l.ticks+1)*tally.IntervalDefault; {
+		l.ticks++
+		page, err := l.tally.Tick(l.atWork(now), l.peak, l.backlog)
+		l.tallyErrs = errors.Join(l.tallyErrs, err)
+		l.show(now, page)
+		l.peak, l.backlog = l.inFlight, l.waiting.len()
+	}
+}
+
+func (l *loop) show(now time.Duration, page tally.Page) {
+	if l.Look != nil {
+		l.Look(Look{At: now, Page: page, Tally: l.tally})
+	}
+}
+
+func (l *loop) close() (*tally.Tally, error) {
+	now := l.now()
+	page, err := l.tally.Close(l.atWork(now), l.peak, l.backlog)
+	l.show(now, page)
+	return l.tally, errors.Join(l.tallyErrs, err)
+}

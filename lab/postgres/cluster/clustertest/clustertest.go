@@ -1,0 +1,179 @@
+// Package clustertest provides the PostgreSQL server that the tests of one binary share: quick to create, without
+// fsync, reached over its socket, and removed when the binary ends in any way.
+//
+// Which engine: PLIMSOLL_TEST_ENGINE (plimsoll, vanilla, stock, system or a prefix); if unset, our build, else the
+// newest installed server.
+//
+//	func TestMain(m *testing.M) { clustertest.Main(m) }
+//
+//	func TestPosting(t *testing.T) {
+//		pool, err := pgxpool.New(t.Context(), clustertest.Database(t).Secret())
+package clustertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/profile"
+)
+
+// EngineVariable names the engine that tests run on.
+const EngineVariable = "PLIMSOLL_TEST_ENGINE"
+
+// Engine that tests run on; empty is the default of cluster.Spec.
+func Engine() string { return os.Getenv(EngineVariable) }
+
+// A server that takes longer to start will not start.
+const (
+	startMax = 2 * time.Minute
+	stopMax  = time.Minute
+)
+
+// shared is the one server of this test binary.
+var shared struct {
+	ready   bool // Run will end it
+	once    sync.Once
+	state   string
+	server  *cluster.Postmaster
+	problem error
+}
+
+// Main is for TestMain of a package that uses Start or Database: it runs the tests, then stops and removes the shared
+// server.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a TestMain that does more, such as goleak.VerifyTestMain over Runner(m).
+func Run(m interface{ Run() int }) int {
+	shared.ready = true
+	code := m.Run()
+	if err := end(); err != nil {
+		fmt.Fprintln(os.Stderr, "clustertest:", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+// Runner gives m the shared server, for goleak.VerifyTestMain(clustertest.Runner(m)).
+func Runner(m *testing.M) interface{ Run() int } { return runner{m} }
+
+type runner struct{ m *testing.M }
+
+func (r runner) Run() int { return Run(r.m) }
+
+// Start returns the shared running cluster, which the first call starts.
+func Start(t testing.TB) *cluster.Cluster {
+	t.Helper()
+	if !shared.ready {
+		t.Fatal("clustertest: the package needs func TestMain(m *testing.M) { clustertest.Main(m) }")
+	}
+	shared.once.Do(begin)
+	if shared.problem != nil {
+		t.Fatalf("clustertest: %v", shared.problem)
+	}
+	return shared.server.Cluster()
+}
+
+func begin() {
+	ctx, cancel := context.WithTimeout(context.Background(), startMax)
+	defer cancel()
+	if shared.state, shared.problem = newState(); shared.problem != nil {
+		return
+	}
+	c, err := cluster.Open(shared.state).Create(ctx, "test", Spec())
+	if err == nil {
+		shared.server, err = c.Start(ctx, cluster.StartOptions{})
+	}
+	shared.problem = err
+}
+
+// Spec is a small cluster that starts quickly, without fsync.
+func Spec() cluster.Spec {
+	const why = "a test's server may lie in memory"
+	return cluster.Spec{Engine: Engine(), Memory: "512MB", SocketOnly: true, Unsafe: true,
+		Settings: []profile.Setting{
+			{Name: "max_wal_size", Value: "512MB", Reason: why}, {Name: "min_wal_size", Value: "80MB", Reason: why},
+		}}
+}
+
+func end() error {
+	if shared.state == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopMax)
+	defer cancel()
+	var err error
+	if shared.server != nil {
+		err = shared.server.Stop(ctx, cluster.Immediate)
+	}
+	return errors.Join(err, os.RemoveAll(shared.state))
+}
+
+var databases atomic.Int64
+
+// Database is a fresh empty database. The end of the test drops it and its open connections.
+func Database(t testing.TB) cluster.DSN {
+	t.Helper()
+	return create(t, Start(t), "")
+}
+
+// templates are the databases that copies are made from, by name.
+var templates sync.Map
+
+// Copy is a copy of the database that fill makes once, and is dropped like that of Database. Copying a database of a
+// hundred tables takes a twentieth of the processor time of creating it.
+func Copy(t testing.TB, name string, fill func(dsn string) error) cluster.DSN {
+	t.Helper()
+	c := Start(t)
+	made, _ := templates.LoadOrStore(name, sync.OnceValue(func() error { return makeTemplate(c, name, fill) }))
+	if err := made.(func() error)(); err != nil {
+		t.Fatalf("clustertest: template %s: %v", name, err)
+	}
+	return create(t, c, " TEMPLATE "+templateName(name)+" STRATEGY file_copy")
+}
+
+func templateName(name string) string { return pgx.Identifier{"template_" + name}.Sanitize() }
+
+func makeTemplate(c *cluster.Cluster, name string, fill func(dsn string) error) error {
+	if err := run(c, "CREATE DATABASE "+templateName(name)); err != nil {
+		return err
+	}
+	if err := fill(c.DSN("template_" + name).Secret()); err != nil {
+		return err
+	}
+	return run(c, "ALTER DATABASE "+templateName(name)+" ALLOW_CONNECTIONS false")
+}
+
+func create(t testing.TB, c *cluster.Cluster, from string) cluster.DSN {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	if err := run(c, "CREATE DATABASE "+name+from); err != nil {
+		t.Fatalf("clustertest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := run(c, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("clustertest: %v", err)
+		}
+	})
+	return c.DSN(name)
+}
+
+// run does not use the test's context, which has ended when cleanups run.
+func run(c *cluster.Cluster, sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopMax)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.DSN("").Secret())
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, sql)
+	return errors.Join(err, conn.Close(ctx))
+}

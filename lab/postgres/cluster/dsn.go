@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// DSN is a connection string. Printing or logging it shows *** for the password; only Secret returns the string that
+// connects.
+type DSN struct {
+	host     string // an address, or the folder of the socket
+	port     int
+	user     string
+	password string
+	database string
+}
+
+// Secret is the connection string with the password.
+func (d DSN) Secret() string { return d.render(url.UserPassword(d.user, d.password)) }
+
+// String is the connection string with *** for the password.
+func (d DSN) String() string {
+	// url.UserPassword would escape the asterisks.
+	const mark = "MASK"
+	s := d.render(url.UserPassword(d.user, mark))
+	return strings.Replace(s, ":"+mark+"@", ":***@", 1)
+}
+
+// Database is the DSN of another database on the same server.
+func (d DSN) Database(name string) DSN {
+	d.database = name
+	return d
+}
+
+func (d DSN) render(user *url.Userinfo) string {
+	u := url.URL{Scheme: "postgres", User: user, Path: "/" + d.database}
+	q := url.Values{}
+	if d.overSocket() {
+		q.Set("host", d.host)
+		q.Set("port", strconv.Itoa(d.port))
+	} else {
+		u.Host = net.JoinHostPort(d.host, strconv.Itoa(d.port))
+	}
+	q.Set("sslmode", "disable") // loopback, and a local cluster has no certificate
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func (d DSN) overSocket() bool { return len(d.host) > 0 && d.host[0] == '/' }
+
+// GoString, Format, MarshalText and LogValue keep the password out of %#v, %+v, JSON and structured logs.
+func (d DSN) GoString() string             { return fmt.Sprintf("cluster.DSN(%q)", d.String()) }
+func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d DSN) LogValue() slog.Value         { return slog.StringValue(d.String()) }

@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+var errNotDir = syscall.ENOTDIR
+
+// writeFile replaces a file atomically: a reader sees the old or the new text, even after a power cut.
+func writeFile(path string, text []byte, mode os.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return environment(fmt.Errorf("write %s: %w", path, err))
+	}
+	defer func() {
+		if err != nil {
+			err = environment(fmt.Errorf("write %s: %w", path, err))
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// openInData opens a file of the data folder, which the server's user may write. The caller may be root, so it neither
+// follows a link nor waits on a pipe. Only the last path element can be swapped by that user; everything above the data
+// belongs to the user who runs us.
+func openInData(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%s: %w", path, errLink)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if stat, ok := sys(info); err == nil && (!info.Mode().IsRegular() || ok && stat.Nlink > 1) {
+		err = fmt.Errorf("%s: %w", path, errLink)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// errLink: the name in the data folder is not a regular file.
+var errLink = errors.New("it is a link or no plain file, which PostgreSQL does not make there")
+
+func sys(info os.FileInfo) (stat *syscall.Stat_t, ok bool) {
+	if info == nil {
+		return nil, false
+	}
+	stat, ok = info.Sys().(*syscall.Stat_t)
+	return stat, ok
+}
+
+// readInData is os.ReadFile for files of the data folder.
+func readInData(path string) ([]byte, error) {
+	f, err := openInData(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, dataFileMax))
+}
+
+// dataFileMax is far more than a pid file or PG_VERSION takes.
+const dataFileMax = 64 << 10
+
+// syncDir makes a rename in the folder survive a power cut.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return environment(fmt.Errorf("sync %s: %w", dir, err))
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return environment(fmt.Errorf("sync %s: %w", dir, err))
+	}
+	return nil
+}
+
+// removeCluster removes a cluster's folder, the marker last, so that an interrupted removal still leaves a folder known
+// as ours. os.RemoveAll follows no link, even one that is put in the place of a folder meanwhile.
+func removeCluster(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return environment(fmt.Errorf("remove cluster: %w", err))
+	}
+	for _, e := range entries {
+		if e.Name() == MarkerFile {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return environment(fmt.Errorf("remove cluster: %w", err))
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return environment(fmt.Errorf("remove cluster: %w", err))
+	}
+	return nil
+}

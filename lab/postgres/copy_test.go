@@ -1,0 +1,47 @@
+package postgres_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster/clustertest"
+)
+
+func TestWithDatabase(t *testing.T) {
+	for _, dsn := range []string{"postgres://u:p%40@/old?host=/tmp/x&port=5433", "postgres://u:p%40@h:5433/old",
+		"host=h port=5433 user=u password='p@' dbname=old"} {
+		c, err := pgx.ParseConfig(postgres.WithDatabase(dsn, `n'e\w`))
+		if err != nil || c.Database != `n'e\w` || c.Password != "p@" || c.Port != 5433 {
+			t.Errorf("%s: %+v, %v", dsn, c, err)
+		}
+	}
+}
+
+// A copy ends with a checkpoint, for which the owner of a database may lack the right.
+func TestCopy_ByAUserWhoMayMakeDatabasesAndNoMore(t *testing.T) {
+	admin := clustertest.Database(t).Secret()
+	name := one(t, admin, "SELECT current_database()::text")
+	role := name + "_owner"
+	one(t, admin, "CREATE ROLE "+role+" LOGIN CREATEDB PASSWORD 'p'")
+	one(t, admin, "ALTER DATABASE "+name+" OWNER TO "+role)
+	t.Cleanup(func() {
+		one(t, admin, "REASSIGN OWNED BY "+role+" TO CURRENT_USER")
+		one(t, postgres.WithDatabase(admin, "postgres"), "DROP DATABASE "+name+"_kept")
+		one(t, admin, "DROP ROLE "+role)
+	})
+	config, err := pgx.ParseConfig(admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn := fmt.Sprintf("host='%s' port=%d user=%s password=p dbname=%s", config.Host, config.Port, role, name)
+	made, err := postgres.Copy{Suffix: "_kept", Mark: "a test's"}.Make(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := one(t, made, "SELECT current_database()::text"); got != name+"_kept" {
+		t.Errorf("connects to %s", got)
+	}
+}

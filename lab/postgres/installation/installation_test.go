@@ -1,0 +1,164 @@
+package installation_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/platform/problem"
+)
+
+func TestMain(m *testing.M) { clustertest.Main(m) }
+
+func TestFind(t *testing.T) {
+	t.Run("WhatIsNamedByItsPrefixOrBinFolder", func(t *testing.T) {
+		want := clustertest.Start(t).Server()
+		for _, path := range []string{want.Prefix, want.BinDir} {
+			got, err := installation.Find(t.Context(), path)
+			// What the distribution installed is its flavour only when found as such.
+			if err != nil || got.BinDir != want.BinDir || got.VersionNum != want.VersionNum ||
+				got.Prefix != want.Prefix {
+				t.Errorf("%s: got %+v, %v, want %+v", path, got, err, want)
+			}
+		}
+	})
+	t.Run("NotAnotherMajorVersion", func(t *testing.T) {
+		have := clustertest.Start(t).Server()
+		_, err := installation.FindMajor(t.Context(), have.Prefix, have.Major()+1)
+		wantProblem(t, err, problem.Environment, "is not PostgreSQL")
+	})
+	t.Run("AnUnknownWordIsBadUsage", func(t *testing.T) {
+		_, err := installation.Find(t.Context(), "oracle")
+		wantProblem(t, err, problem.Usage, `"oracle"`)
+	})
+	t.Run("AnEmptyFolderIsNoEngine", func(t *testing.T) {
+		_, err := installation.Find(t.Context(), t.TempDir())
+		wantProblem(t, err, problem.Environment, "make engine")
+	})
+	t.Run("NotBuiltYet", func(t *testing.T) {
+		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
+		_, err := installation.Find(t.Context(), installation.Plimsoll)
+		wantProblem(t, err, problem.Environment, "built engine plimsoll", "make engine")
+	})
+	t.Run("EachEngineThatIsMissingIsHadByItsOwnCommand", func(t *testing.T) {
+		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
+		_, err := installation.Find(t.Context(), installation.Vanilla)
+		wantProblem(t, err, problem.Environment, "built engine vanilla", "make engine FLAVOUR=vanilla")
+		_, err = installation.Find(t.Context(), installation.Stock)
+		wantProblem(t, err, problem.Environment, "stock-18", "make engine ENGINE=stock")
+	})
+	t.Run("StockOfTheMajorVersionThatADataFolderAsksFor", func(t *testing.T) {
+		cache := t.TempDir()
+		t.Setenv("PLIMSOLL_CACHE", cache)
+		have := clustertest.Start(t).Server()
+		must(t, os.MkdirAll(filepath.Join(cache, "engine", "current"), 0o755))
+		link := fmt.Sprintf("%s-%d", installation.Stock, have.Major())
+		must(t, os.Symlink(have.Prefix, filepath.Join(cache, "engine", "current", link)))
+		got, err := installation.FindMajor(t.Context(), installation.Stock, have.Major())
+		if err != nil || got.Version != have.Version {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+	t.Run("WhatThisCheckoutBuiltThoughAnotherBuiltLater", func(t *testing.T) {
+		cache := t.TempDir()
+		t.Setenv("PLIMSOLL_CACHE", cache)
+		have := clustertest.Start(t).Server()
+		// The same name as the build's: engine/lib/dirs.sh.
+		out, err := exec.Command("bash", "-c", `ENGINE=$(cd ../../../engine && pwd -P) MAJOR=18
+			. "$ENGINE/lib/key.sh" && . "$ENGINE/lib/dirs.sh" && set_dirs && echo "$CHECKOUT"`).Output()
+		must(t, err)
+		own := strings.TrimSpace(string(out))
+		newest := filepath.Join(cache, "engine", "current")
+		for dir, prefix := range map[string]string{own: have.Prefix, newest: "/another/checkouts"} {
+			must(t, os.MkdirAll(dir, 0o755))
+			must(t, os.Symlink(prefix, filepath.Join(dir, installation.Plimsoll)))
+		}
+		got, err := installation.Find(t.Context(), installation.Plimsoll)
+		if err != nil || got.BinDir != have.BinDir {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+	t.Run("WhereNothingIsNamedTheInstalledServesForTheBuilt", func(t *testing.T) {
+		installed, err := installation.Find(t.Context(), installation.System)
+		if err != nil {
+			t.Skipf("NOT TESTED: %v", err)
+		}
+		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
+		got, err := installation.Find(t.Context(), "")
+		if err != nil || got != installed || got.Flavour != installation.System || got.Lost() == "" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+	t.Run("ABrokenBuildIsSaidNotReplaced", func(t *testing.T) {
+		cache := t.TempDir()
+		t.Setenv("PLIMSOLL_CACHE", cache)
+		have := clustertest.Start(t).Server()
+		prefix := filepath.Join(cache, "engine", "x")
+		must(t, os.MkdirAll(filepath.Join(cache, "engine", "current"), 0o755))
+		must(t, os.MkdirAll(prefix, 0o755))
+		must(t, os.Symlink(have.BinDir, filepath.Join(prefix, "bin")))
+		must(t, os.Symlink(prefix, filepath.Join(cache, "engine", "current", installation.Plimsoll)))
+		must(t, os.WriteFile(filepath.Join(prefix, installation.ManifestFile), []byte("{"), 0o644))
+		_, err := installation.Find(t.Context(), "")
+		wantProblem(t, err, problem.Environment, "manifest", "make engine")
+	})
+}
+
+func TestSettings_OfARealServer(t *testing.T) {
+	known, err := clustertest.Start(t).Server().Settings(t.Context())
+	must(t, err)
+	// trace_sort is in no sample file
+	for name, want := range map[string]bool{"work_mem": true, "trace_sort": true, "no_such_setting": false} {
+		if got := known.Has(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	must(t, known.Err())
+}
+
+func TestCheckPatchset_OfARealServer(t *testing.T) {
+	c := clustertest.Start(t)
+	conn, err := pgx.Connect(t.Context(), c.DSN("").Secret())
+	must(t, err)
+	defer conn.Close(t.Context())
+	got := installation.PatchsetOf(conn.PgConn())
+	if got.Number != c.Server().Patchset || got.Stock() != (c.Server().Patchset == 0) ||
+		!strings.HasPrefix(got.Version, c.Server().Version) {
+		t.Errorf("connection says %+v, the installation %+v", got, c.Server())
+	}
+	if (c.Server().Lost() == "") == got.Stock() {
+		t.Errorf("lost %q on %s", c.Server().Lost(), got)
+	}
+	must(t, installation.CheckPatchset(conn.PgConn(), got.Number))
+	err = installation.CheckPatchset(conn.PgConn(), got.Number+1)
+	wantProblem(t, err, problem.Environment, "needs patchset", "plimsoll up --flavour plimsoll")
+	if got.Stock() && !strings.Contains(err.Error(), "stock server") {
+		t.Error(err)
+	}
+}
+
+func wantProblem(t *testing.T, err error, class problem.Class, parts ...string) {
+	t.Helper()
+	if err == nil || problem.ClassOf(err) != class || problem.HintOf(err) == "" {
+		t.Fatalf("class %v, hint %q of %v", problem.ClassOf(err), problem.HintOf(err), err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error()+problem.HintOf(err), part) {
+			t.Errorf("%v (%s) lacks %q", err, problem.HintOf(err), part)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

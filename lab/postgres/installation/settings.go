@@ -1,0 +1,71 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Settings are those that a server's program lists without extensions.
+type Settings struct {
+	ctx      context.Context
+	server   Server
+	postgres string
+	known    map[string]bool
+	err      error
+}
+
+// Settings asks the server's program, so that settings of one version or patchset are written only for it.
+func (s Server) Settings(ctx context.Context) (*Settings, error) {
+	postgres, err := s.Program("postgres")
+	if err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(ctx, postgres, "--describe-config").Output()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its settings: %w", s, err)
+	}
+	known := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		name, _, _ := strings.Cut(line, "\t")
+		known[name] = true
+	}
+	return &Settings{ctx: ctx, server: s, postgres: postgres, known: known}, nil
+}
+
+// Has says whether the server knows a setting. The program's list omits settings that the sample file omits, so those
+// are asked for by name.
+func (s *Settings) Has(name string) bool {
+	if known, asked := s.known[name]; asked || s.err != nil {
+		return known
+	}
+	s.known[name] = s.ask(name)
+	return s.known[name]
+}
+
+// Err is the error of asking, if any; Has was then false.
+func (s *Settings) Err() error { return s.err }
+
+// ask needs no cluster: the configuration files that the program wants are empty.
+func (s *Settings) ask(name string) bool {
+	ask := exec.CommandContext(s.ctx, s.postgres, "-C", name, "-c", "config_file="+os.DevNull, "-c", "data_directory=/",
+		"-c", "hba_file="+os.DevNull, "-c", "ident_file="+os.DevNull)
+	ask.Env = append(os.Environ(), "LC_ALL=C")
+	var said strings.Builder
+	ask.Stderr = &said
+	err := ask.Run()
+	switch {
+	case err == nil:
+		return true
+	case s.ctx.Err() != nil:
+		s.err = s.ctx.Err()
+	case !strings.Contains(said.String(), "unrecognized configuration parameter"):
+		s.err = fmt.Errorf("ask %s for its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(said.String()))
+	}
+	return false
+}

@@ -1,0 +1,201 @@
+// Package backdated makes bases whose cost batches are out of the order of time: a filled base to which receipts were
+// added late. They are made once per size and copied for each measurement, so that all start from the same state.
+package backdated
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/erp"
+	"plimsoll/erp/books"
+	"plimsoll/erp/fill"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/platform/amount"
+	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/posting"
+	"plimsoll/platform/rowset"
+	"plimsoll/platform/schema"
+)
+
+// Base is a database from which copies are made.
+type Base struct {
+	cluster *cluster.Cluster
+	name    string
+	Lines   int64 // to be restored
+	Since   time.Time
+}
+
+// Make returns the base of that size in a cluster, and makes it if it is missing.
+func Make(ctx context.Context, c *cluster.Cluster, o fill.Options, say func(string, ...any)) (*Base, error) {
+	o.Trade = true
+	b := &Base{cluster: c, name: fmt.Sprintf("disorder_v%d_%d_%d_%d", schema.PlatformVersion, erp.Version, o.Documents,
+		o.Warehouses)}
+	there, err := b.exists(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		say("making a base of %d receipts and sales, which wait for their costs; it stays for the next time",
+			o.Documents)
+		if err := b.make(ctx, o); err != nil {
+			return nil, fmt.Errorf("make %s: %w", b.name, err)
+		}
+	}
+	return b, b.look(ctx)
+}
+
+func (b *Base) exists(ctx context.Context) (there bool, err error) {
+	err = b.admin(ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", b.name).Scan(&there)
+	})
+	return there, err
+}
+
+func (b *Base) admin(ctx context.Context, do func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, b.cluster.DSN("").Secret())
+	if err != nil {
+		return fmt.Errorf("connect to cluster %s: %w", b.cluster.Name(), err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	return do(conn)
+}
+
+// make uses a temporary name, so that a base with the right name is complete.
+func (b *Base) make(ctx context.Context, o fill.Options) error {
+	making := b.name + "_making"
+	if err := b.run(ctx, "DROP DATABASE IF EXISTS "+making, "CREATE DATABASE "+making); err != nil {
+		return err
+	}
+	db, err := database.Open(ctx, b.cluster.DSN(making).Secret(),
+		database.Options{Connections: 2, StatementTimeout: -1})
+	if err != nil {
+		return err
+	}
+	o.Create = true
+	_, err = fill.Run(ctx, db, o)
+	if err == nil {
+		err = Late(ctx, db)
+	}
+	db.Close()
+	if err != nil {
+		return err
+	}
+	return b.run(ctx, fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", making, b.name))
+}
+
+func (b *Base) run(ctx context.Context, statements ...string) error {
+	return b.admin(ctx, func(conn *pgx.Conn) error {
+		for _, s := range statements {
+			if _, err := conn.Exec(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b *Base) look(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.cluster.DSN(b.name).Secret())
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", b.name, err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	const lines = `SELECT count(*), coalesce(min(b.moment), now()) FROM acc_batches_boundary b JOIN acc_batches m
+		ON m.organisation = b.organisation AND m.warehouse = b.warehouse AND m.item = b.item
+		AND m.period >= b.moment AND m.expense`
+	return conn.QueryRow(ctx, lines).Scan(&b.Lines, &b.Since)
+}
+
+// Copy copies the base; drop removes the copy.
+func (b *Base) Copy(ctx context.Context) (dsn string, drop func() error, err error) {
+	name := b.name + "_copy"
+	drop = func() error {
+		return b.run(context.WithoutCancel(ctx), fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name))
+	}
+	err = b.admin(ctx, func(conn *pgx.Conn) error { return postgres.CopyDatabase(ctx, conn, b.name, name) })
+	return b.cluster.DSN(name).Secret(), drop, err
+}
+
+// Late posts receipts that are older than every sale, for half of what has been sold since: then every sale waits for
+// new costs.
+func Late(ctx context.Context, db *database.Database) error {
+	poster, app := posting.New(db, erp.Metadata(), erp.Rules()), erp.Metadata()
+	meta, _ := app.Document(books.GoodsReceipt)
+	places, date, err := sold(ctx, db)
+	if err != nil {
+		return err
+	}
+	for at, p := range places {
+		for from := 0; from < len(p.items); from += books.LinesMax {
+			d := document.New(meta)
+			d.Organisation = p.organisation
+			d.Author = p.author
+			d.Posted = true
+			d.Date = date
+			rowset.Column[id.ID](d.Header, "warehouse")[0] = at
+			rowset.Column[id.ID](d.Header, "counterparty")[0],
+				rowset.Column[id.ID](d.Header, "contract")[0] = p.counterparty, p.contract
+			lines := d.Section("lines")
+			for i := from; i < min(len(p.items), from+books.LinesMax); i++ {
+				row := lines.Grow(1)
+				rowset.Column[id.ID](lines, "item")[row] = p.items[i]
+				rowset.Column[amount.Quantity](lines, "quantity")[row] = p.quantities[i]/2 + 1
+				rowset.Column[amount.Money](lines, "price")[row] = amount.Money(33_333 + i)
+			}
+			if _, err := poster.Create(ctx, d, posting.Key{Author: d.Author, Name: d.ID.String(),
+				Digest: []byte{1}}); err != nil {
+				return err
+			}
+		}
+	}
+	return db.Borrow(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "VACUUM ANALYZE")
+		return err
+	})
+}
+
+type place struct {
+	organisation, counterparty, contract, author id.ID
+	items                                        []id.ID
+	quantities                                   []amount.Quantity
+}
+
+const soldSQL = `SELECT s.organisation, s.warehouse, s.item, s.quantity, c.counterparty, c.id, u.id
+FROM (SELECT organisation, warehouse, item, sum(quantity) AS quantity FROM acc_stock WHERE expense
+GROUP BY organisation, warehouse, item) s
+CROSS JOIN LATERAL (SELECT id, counterparty FROM cat_contracts WHERE organisation = s.organisation AND supplier
+ORDER BY id LIMIT 1) c
+CROSS JOIN LATERAL (SELECT id FROM cat_users WHERE organisation = s.organisation ORDER BY id LIMIT 1) u
+ORDER BY s.item`
+
+// sold is what was sold by warehouse, and a day before the first document.
+func sold(ctx context.Context, db *database.Database) (map[id.ID]*place, time.Time, error) {
+	found, first := map[id.ID]*place{}, time.Time{}
+	err := db.Read(ctx, func(w *database.Work) error {
+		clear(found)
+		w.Queue("goods sold", soldSQL).Rows(func(r pgx.Rows) error {
+			var p place
+			var at, item id.ID
+			var quantity amount.Quantity
+			err := r.Scan(&p.organisation, &at, &item, &quantity, &p.counterparty, &p.contract, &p.author)
+			if found[at] == nil {
+				found[at] = &p
+			}
+			found[at].items, found[at].quantities = append(found[at].items, item),
+				append(found[at].quantities, quantity)
+			return err
+		})
+		w.Queue("beginning of history", "SELECT coalesce(min(period), now()) FROM acc_stock").Rows(
+			func(r pgx.Rows) error {
+				return r.Scan(&first)
+			})
+		return nil
+	})
+	return found, first.UTC().AddDate(0, 0, -1), err
+}

@@ -1,0 +1,66 @@
+// Package claims holds the claims of the five field reports, what this machine found about each, and how long that
+// finding is valid.
+//
+//	not yet ──an experiment is built──▶ not run ──Run──▶ confirmed | refuted | inconclusive
+//	                                                     (kept with the machine's fingerprint)
+package claims
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/platform/problem"
+)
+
+// Claim is one numbered line of a report.
+type Claim struct {
+	ID        string `json:"id"`
+	Statement string `json:"statement"` // one line
+	Claimed   string `json:"claimed"`   // the effect, with the figures given for it
+}
+
+// Report is one field report and its claims.
+type Report struct {
+	Title  string
+	Claims []Claim
+}
+
+// Verdict is the result of testing a claim.
+type Verdict string
+
+const (
+	Confirmed    Verdict = "confirmed"
+	Refuted      Verdict = "refuted"
+	Inconclusive Verdict = "inconclusive"
+	NotRun       Verdict = "not run" // there is an experiment, not yet run on this machine
+	NotYet       Verdict = "not yet" // there is no experiment
+)
+
+// All are the claims of all reports, by number.
+func All() []Claim {
+	var all []Claim
+	for _, r := range Reports {
+		all = append(all, r.Claims...)
+	}
+	return all
+}
+
+// IDs of all claims, in order.
+func IDs() []string {
+	var ids []string
+	for _, c := range All() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// Find accepts an id as users type it: C01, c01, c1 or 1.
+func Find(id string) (Claim, error) {
+	digits := strings.TrimLeft(strings.TrimLeft(id, "Cc"), "0")
+	for _, c := range All() {
+		if digits != "" && strings.TrimLeft(c.ID[1:], "0") == digits {
+			return c, nil
+		}
+	}
+	return Claim{}, problem.New(problem.Usage, fmt.Errorf("unknown claim %q", id), "'plimsoll prove' lists the claims")
+}

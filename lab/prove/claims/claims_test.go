@@ -1,0 +1,162 @@
+package claims_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/platform/problem"
+	"plimsoll/test/golden"
+)
+
+// The reports number their claims in ranges; the gaps belong to nobody.
+var numbered = [][2]int{{1, 17}, {20, 24}, {30, 38}, {40, 43}, {50, 55}}
+
+func TestRegistry_HoldsEveryClaimOnceInOrder(t *testing.T) {
+	var want []string
+	for _, r := range numbered {
+		for n := r[0]; n <= r[1]; n++ {
+			want = append(want, fmt.Sprintf("C%02d", n))
+		}
+	}
+	if diff := cmp.Diff(want, claims.IDs()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRegistry_TextsAreOneFilledLineEach(t *testing.T) {
+	seen := map[string]string{}
+	for _, c := range claims.All() {
+		for what, text := range map[string]string{"statement": c.Statement, "claimed": c.Claimed} {
+			if len(text) < 4 || strings.ContainsAny(text, "\n\t") || strings.TrimSpace(text) != text ||
+				strings.HasSuffix(text, ".") {
+				t.Errorf("%s: %s %q is not one filled line without a full stop", c.ID, what, text)
+			}
+		}
+		if len([]rune(c.Statement)) > 120 {
+			t.Errorf("%s: statement has %d characters, over 120", c.ID, len([]rune(c.Statement)))
+		}
+		if other := seen[c.Statement]; other != "" {
+			t.Errorf("%s says the same as %s", c.ID, other)
+		}
+		seen[c.Statement] = c.ID
+	}
+}
+
+func TestFind(t *testing.T) {
+	for typed, want := range map[string]string{"C01": "C01", "c01": "C01", "c1": "C01", "1": "C01", "55": "C55",
+		"C20": "C20"} {
+		if c, err := claims.Find(typed); err != nil || c.ID != want {
+			t.Errorf("%q finds %q, %v", typed, c.ID, err)
+		}
+	}
+	for _, typed := range []string{"", "C", "C18", "C99", "0", "latest", "C1x"} {
+		if c, err := claims.Find(typed); problem.ClassOf(err) != problem.Usage {
+			t.Errorf("%q finds %q, %v", typed, c.ID, err)
+		}
+	}
+}
+
+func kept() claims.Kept {
+	return claims.Kept{
+		Claim: "C01", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), TookS: 61.5, Software: "v1",
+		Engine:  "PostgreSQL 18.6 plimsoll",
+		Machine: claims.Machine{CPU: "Example 9000", Cores: 2, MemoryBytes: 8 << 30, Kernel: "6.1.0"},
+		Finding: claims.Finding{
+			Verdict: claims.Confirmed, Measured: "Apdex 0.99",
+			Figures:    []claims.Figure{{Name: "apdex", Values: []float64{0.99, 0.98}}},
+			Conditions: []claims.Condition{{Name: "base", Text: "small"}},
+		},
+	}
+}
+
+func TestStore(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "verdicts")
+	s := claims.OpenStore(dir)
+
+	t.Run("NothingKeptYet", func(t *testing.T) {
+		if _, ok, err := s.Load("C01"); ok || err != nil {
+			t.Errorf("%v %v", ok, err)
+		}
+	})
+	t.Run("GivesBackWhatWasKept", func(t *testing.T) {
+		if err := s.Keep(kept()); err != nil {
+			t.Fatal(err)
+		}
+		got, ok, err := s.Load("C01")
+		if diff := cmp.Diff(kept(), got); !ok || err != nil || diff != "" {
+			t.Errorf("%v %v %s", ok, err, diff)
+		}
+	})
+	t.Run("NamesInTheFileStay", func(t *testing.T) {
+		text, err := os.ReadFile(filepath.Join(dir, "C01.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden.Compare(t, "testdata/kept.json", string(text))
+	})
+	t.Run("LeavesNoHalfFile", func(t *testing.T) {
+		files, _ := os.ReadDir(dir)
+		if len(files) != 1 {
+			t.Errorf("files %v", files)
+		}
+	})
+	t.Run("DamagedFileIsNamed", func(t *testing.T) {
+		if err := os.WriteFile(filepath.Join(dir, "C02.json"), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.Load("C02"); err == nil || !strings.Contains(problem.HintOf(err), "C02.json") {
+			t.Errorf("%v, hint %q", err, problem.HintOf(err))
+		}
+	})
+	t.Run("NoRoomIsAnEnvironmentProblem", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := claims.OpenStore(filepath.Join(file, "verdicts")).Keep(kept()); problem.ClassOf(
+			err) != problem.Environment {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestKept_ElsewhereNamesWhatDiffers(t *testing.T) {
+	k := kept()
+	for _, c := range []struct {
+		name, want       string
+		change           func(*claims.Machine)
+		engine, software string
+	}{
+		{"Same", "", func(*claims.Machine) {}, k.Engine, "v1"},
+		{"RAMWithinTheKernelsReserve", "", func(m *claims.Machine) { m.MemoryBytes -= 1 << 20 }, k.Engine, "v1"},
+		{"EngineNotKnownNow", "", func(*claims.Machine) {}, "", "v1"},
+		{"CPU", "machine", func(m *claims.Machine) { m.CPU = "Other" }, k.Engine, "v1"},
+		{"Cores", "machine", func(m *claims.Machine) { m.Cores = 4 }, k.Engine, "v1"},
+		{"RAM", "machine", func(m *claims.Machine) { m.MemoryBytes *= 2 }, k.Engine, "v1"},
+		{"Kernel", "kernel", func(m *claims.Machine) { m.Kernel = "7" }, k.Engine, "v1"},
+		{"Engine", "engine", func(*claims.Machine) {}, "PostgreSQL 15", "v1"},
+		{"Version", "version", func(*claims.Machine) {}, k.Engine, "v2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			here := k.Machine
+			c.change(&here)
+			if got := k.Elsewhere(here, c.engine, c.software); got != c.want {
+				t.Errorf("differs in %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestHere_KnowsThisMachine(t *testing.T) {
+	m := claims.Here()
+	if m.Cores < 1 || m.MemoryBytes < 1<<20 || m.Kernel == "" || m.CPU == "" {
+		t.Errorf("%+v", m)
+	}
+}

@@ -1,0 +1,75 @@
+package costs
+
+import (
+	"slices"
+	"time"
+
+	"plimsoll/platform/database"
+)
+
+// measurement of one operation.
+type measurement struct {
+	latency        time.Duration
+	refused        bool
+	cost           database.Counters
+	wal            *int64
+	server, worker *time.Duration
+}
+
+// series of measurements of one operation on one side.
+type series []measurement
+
+func (s series) figures() Figures {
+	f := Figures{Count: len(s)}
+	if len(s) == 0 {
+		return f
+	}
+	var sum database.Counters
+	var latencies, logs []float64
+	for _, t := range s {
+		sum.Add(t.cost)
+		if t.refused {
+			f.Refused++
+		}
+		latencies = append(latencies, milliseconds(t.latency))
+		if t.wal != nil {
+			logs = append(logs, float64(*t.wal))
+		}
+	}
+	mean := func(n int64) float64 { return float64(n) / float64(len(s)) }
+	f.Statements, f.RoundTrips, f.Rows = mean(sum.Statements), mean(sum.RoundTrips), mean(sum.Rows)
+	f.TempTables, f.Truncates = mean(sum.TempTables.Used()), mean(sum.TempTables.Truncates)
+	if sum.TempTables.Returned > 0 {
+		share := sum.TempTables.EmptyShare()
+		f.EmptyShare = &share
+	}
+	f.LatencyMS, f.LatencyP95 = quantile(latencies, 0.5), quantile(latencies, 0.95)
+	if len(logs) == len(s) {
+		median := quantile(logs, 0.5)
+		f.WALBytes = &median
+	}
+	f.ServerMS = s.mean(func(m measurement) *time.Duration { return m.server })
+	f.WorkerMS = s.mean(func(m measurement) *time.Duration { return m.worker })
+	return f
+}
+
+// mean of a time; nil unless it is known for every operation.
+func (s series) mean(of func(measurement) *time.Duration) *float64 {
+	var sum time.Duration
+	for _, t := range s {
+		v := of(t)
+		if v == nil {
+			return nil
+		}
+		sum += *v
+	}
+	ms := milliseconds(sum) / float64(len(s))
+	return &ms
+}
+
+func quantile(values []float64, q float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }

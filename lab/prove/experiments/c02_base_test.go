@@ -1,0 +1,88 @@
+package experiments
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/platform/database"
+	"plimsoll/platform/problem"
+)
+
+func TestC02_ExtrapolatesWhatGrows(t *testing.T) {
+	// 10, and 100 for each whole scale
+	if got := atScale(1, 0.1, 20, 0.2, 30); got < 109.999 || got > 110.001 {
+		t.Errorf("%g", got)
+	}
+}
+
+func TestC02_ScaleIsWhatWasAskedForOrWhatTheDiskTakes(t *testing.T) {
+	e, _ := For("C02")
+	if got := c02ScaleOf(Bench{Documents: claimedDocuments() / 20}); got < 0.0499 || got > 0.0501 {
+		t.Errorf("%g", got)
+	}
+	if got := c02ScaleOf(Bench{Full: true}); got <= 0 || got > 1 {
+		t.Errorf("%g", got)
+	}
+	if _, err := e.Run(t.Context(), Bench{Documents: 5000}); problem.ClassOf(err) != problem.Usage ||
+		!strings.Contains(problem.HintOf(err), "--documents") {
+		t.Error(err)
+	}
+}
+
+// A base of its own is filled, counted, checked and audited; what is damaged is seen.
+func TestC02_SeesWhatTheBaseHolds(t *testing.T) {
+	f, err := fillBase(t.Context(), clustertest.Start(t), c02ScaleMin, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := f.drop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	look := func() (asWritten, balanced bool) {
+		checked, err := f.check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		books, err := f.audit(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return checked.Clean(), books.Clean()
+	}
+	figures := f.figures()
+	p := plant{}
+	for name, figure := range figures {
+		p[baseSide{c02ScaleMin}.name()+": "+name] = []float64{figure}
+	}
+	e, _ := For("C02")
+	verdict := answered(t, Bench{Documents: int(c02ScaleMin*float64(claimedDocuments())) + 1}, e, p, 0)
+	if strings.Contains(verdict.Measured, "(0.0 %)") || verdict.Verdict == claims.Refuted ||
+		!strings.Contains(verdict.Measured, "not in proportion: none") {
+		t.Errorf("%s, %s", verdict.Verdict, verdict.Measured)
+	}
+	if f.bytes == 0 || f.took == 0 || f.byItem.found <= f.entries.found || !f.contracts.holds(f.scale) {
+		t.Errorf("%+v", f)
+	}
+	if asWritten, balanced := look(); !asWritten || !balanced {
+		t.Errorf("as written %v, balanced %v", asWritten, balanced)
+	}
+	err = f.open(t.Context(), func(db *database.Database) error {
+		return db.Borrow(t.Context(), func(conn *pgx.Conn) error {
+			return execute(t.Context(), conn, "UPDATE gl_general SET amount = amount + 1 WHERE ctid = (SELECT "+
+				"min(ctid) FROM gl_general)")
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asWritten, _ := look(); asWritten {
+		t.Error("a changed row is not seen")
+	}
+}

@@ -1,0 +1,207 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/database"
+	"plimsoll/platform/temptable"
+)
+
+// Defaults of C14: the report's half hours are seconds here, its thousands of tables are hundreds per connection.
+const (
+	c14Lifetime    = 3 * time.Second // the random part is as long
+	c14Rounds      = 4
+	c14Connections = 6
+	// temp tables per connection and second of lifetime, so that they exist before it ends
+	c14PerSecond  = 50
+	c14Every      = 5 * time.Millisecond   // pause of the others between two operations
+	c14After      = 500 * time.Millisecond // beyond the last possible end
+	c14EndsWithin = time.Minute
+	c14Holder     = "plimsoll holder"
+	// As many tables as the report's connections hold: fewer connections that live long enough to make them.
+	c14FullTables      = 10_000
+	c14FullConnections = 2
+	c14FullLifetime    = 30 * time.Second
+)
+
+var c14Others = queryBatch{kinds: 1, tables: 3, rows: 10}
+
+// c14Lifetimes of the sides. The first is the base.
+func c14Lifetimes(b Bench) (names []string, lifetimes map[string]database.Lifetime) {
+	d := c14Lives(b)
+	return []string{c14Fixed, c14Jittered, c14InSteps}, map[string]database.Lifetime{
+		c14Fixed:    {AtLeast: d, Jitter: database.Never, EvictStep: database.Never},
+		c14Jittered: {AtLeast: d, Jitter: max(d, time.Second), EvictStep: database.Never},
+		c14InSteps:  {AtLeast: d, Jitter: database.Never},
+	}
+}
+
+// Sides of C14.
+const (
+	c14Fixed    = "fixed"
+	c14Jittered = "jittered"
+	c14InSteps  = "fixed, tables dropped in steps"
+)
+
+const worstTime = "worst"
+
+func c14Window(b Bench) time.Duration { return 2*c14Lives(b) + c14After }
+
+func c14Lives(b Bench) time.Duration {
+	if b.Full {
+		return b.turn(c14FullLifetime)
+	}
+	return b.turn(c14Lifetime)
+}
+
+// c14Holds says how many connections hold how many tables each.
+func c14Holds(b Bench) (connections, tables int) {
+	if b.Full {
+		return c14FullConnections, c14FullTables
+	}
+	return c14Connections, max(1, int(c14PerSecond*c14Lives(b).Seconds()))
+}
+
+// connectionLifetime is the experiment behind C14.
+func connectionLifetime(b Bench, s *site) trial.Trial {
+	connections, tables := c14Holds(b)
+	h := holders{server: &s.address, connections: connections, window: c14Window(b)}
+	part := trial.Part{Rounds: b.rounds(c14Rounds), Turn: h.window,
+		Series: []trial.Series{{Name: worstTime, Unit: "ms"},
+			{Name: p99Time, Unit: "ms"}, {Name: medianTime, Unit: "ms"}}}
+	part.Open = func(ctx context.Context, r *trial.Record) error {
+		h.structures = queryBatch{tables: tables}.structures(0)
+		return h.openOthers(ctx, r)
+	}
+	names, lifetimes := c14Lifetimes(b)
+	for _, name := range names {
+		part.Sides = append(part.Sides, h.side(name, lifetimes[name]))
+	}
+	against := func(side, series string) trial.Ratio {
+		return trial.Ratio{Of: trial.At(side, series), To: trial.At(c14Fixed, series)}
+	}
+	worst := func(side string) trial.Spread { return trial.Spread{Of: trial.At(side, worstTime), Format: "%.0f"} }
+	part.Measured = []trial.Phrase{
+		trial.Say("worst stall of others: %s ms fixed, %s ms jittered (%s), %s ms when tables are dropped in steps "+
+			"before (%s)", worst(c14Fixed), worst(c14Jittered), against(c14Jittered, worstTime), worst(c14InSteps),
+			against(c14InSteps, worstTime)),
+		trial.Say("p99 jittered %s, in steps %s", against(c14Jittered, p99Time), against(c14InSteps, p99Time)),
+	}
+	return trial.Trial{
+		Text: fmt.Sprintf("%d connections with %s temp tables each end, at once or spread; the worst that others see",
+			connections, thousands(tables)),
+		Overhead: 10 * time.Second,
+		Parts:    []trial.Part{part},
+		Rules:    trial.Rules{Criteria: []trial.Criterion{trial.Smaller(against(c14Jittered, worstTime))}},
+		Conditions: []claims.Condition{
+			{Name: "load", Text: fmt.Sprintf("%d connections with %d temp tables each (report: thousands), each third "+
+				"with an index; lifetime %s and a random part of as much, in whole seconds (report: 30 and 30 min)",
+				connections, tables, trial.Length(c14Lives(b)))},
+			{Name: "others", Text: fmt.Sprintf("%d clients with an operation of %d pooled temp tables, a pause of %s, "+
+				"the next; timed from when it was due; the worst one of each turn counts", clients, c14Others.tables,
+				c14Every)},
+		},
+	}
+}
+
+// holders are connections with many temp tables that end while others work.
+type holders struct {
+	server      *address
+	connections int
+	structures  []temptable.Structure
+	window      time.Duration
+	others      *database.Database
+	load        queryBatch // of the others
+}
+
+func (h *holders) openOthers(ctx context.Context, r *trial.Record) (err error) {
+	if h.others, err = database.Open(ctx, h.server.dsn, database.Options{Connections: clients}); err != nil {
+		return err
+	}
+	r.Close(h.others.Close)
+	h.load = c14Others.make()
+	return h.load.warm(ctx, h.others)
+}
+
+func (h *holders) side(name string, life database.Lifetime) trial.Side {
+	return trial.Side{Name: name, Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+		return func(ctx context.Context, _ int) (trial.Figures, error) { return h.turn(ctx, life) }, nil
+	}}
+}
+
+// turn opens connections, fills them with tables, and times the others until the connections have ended.
+func (h *holders) turn(ctx context.Context, life database.Lifetime) (trial.Figures, error) {
+	life.Check = 50 * time.Millisecond
+	began := time.Now()
+	holder, err := database.Open(ctx, h.server.dsn,
+		database.Options{Connections: h.connections, Application: c14Holder, Lifetime: life,
+			TempTables: temptable.Options{Max: len(h.structures)}})
+	if err != nil {
+		return nil, err
+	}
+	defer holder.Close()
+	err = allAtOnce(h.connections, func(int) error {
+		return holder.Run(ctx, func(w *database.Work) error {
+			_, err := w.Temp(ctx, h.structures...)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if took := time.Since(began); took >= life.AtLeast {
+		return nil, fmt.Errorf("making the temp tables took %s, longer than the connections live; give a longer "+
+			"--duration", took.Round(time.Millisecond))
+	}
+	times, err := watch(ctx, h.others, h.load, began.Add(h.window))
+	if err != nil || len(times) == 0 {
+		return nil, err
+	}
+	if err := ended(ctx, h.others); err != nil {
+		return nil, err
+	}
+	return trial.Figures{worstTime: quantile(times, 1), p99Time: quantile(times, 0.99),
+		medianTime: quantile(times, 0.5)}, nil
+}
+
+// watch lets each client do an operation, pause, and repeat: a closed loop, because a queue that grows on a slow
+// machine would look like a stall. Latency counts from when the operation was due.
+func watch(ctx context.Context, db *database.Database, load queryBatch, until time.Time) ([]time.Duration, error) {
+	times := make([][]time.Duration, clients)
+	err := allAtOnce(clients, func(client int) error {
+		for due := time.Now(); due.Before(until); due = time.Now().Add(c14Every) {
+			time.Sleep(time.Until(due))
+			if err := load.do(ctx, db, 0); err != nil {
+				return err
+			}
+			times[client] = append(times[client], time.Since(due))
+		}
+		return nil
+	})
+	all := slices.Concat(times...)
+	slices.Sort(all)
+	return all, err
+}
+
+// ended waits until the holder's backends are gone, with their tables.
+func ended(ctx context.Context, db *database.Database) error {
+	const left = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
+	for deadline := time.Now().Add(c14EndsWithin); ; time.Sleep(10 * time.Millisecond) {
+		var n int
+		err := db.Borrow(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, left, c14Holder).Scan(&n) })
+		switch {
+		case err != nil || n == 0:
+			return err
+		case time.Now().After(deadline):
+			return errors.New("connections whose lifetime is over do not end")
+		}
+	}
+}

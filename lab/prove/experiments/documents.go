@@ -1,0 +1,205 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/erp"
+	"plimsoll/erp/client"
+	"plimsoll/erp/operations"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/database"
+	"plimsoll/platform/server"
+	"plimsoll/platform/shape"
+)
+
+// documentWarmings is how often each user carries out each operation before it is measured.
+const documentWarmings = 3
+
+// warmSeed differs from the seeds of all turns: the same random numbers would give the same idempotency keys.
+const warmSeed = 1 << 32
+
+// postedTitle begins the names of the figures of posted documents.
+const postedTitle = "posted documents"
+
+// documentRate is documents per second.
+const documentRate = "documents"
+
+var postedDocumentsCondition = claims.Condition{Name: postedTitle,
+	Text: fmt.Sprintf("%d users who post, back to back, "+
+		"each key operation that writes documents as often as its weight says, over HTTP on a worker in this "+
+		"process; the "+
+		"classic shape with one tweak against without; reported beside the verdict, which is on the bare batch",
+		clients)}
+
+// postedDocuments measures tweaks of the classic shape for users who post documents, in turns like the bare batch, but
+// with the ERP's own operations.
+func postedDocuments(server *address, bare trial.Part, tweaks ...shape.Tweaks) trial.Part {
+	p := trial.Part{Name: postedTitle, Title: postedTitle, Beside: true, Rounds: bare.Rounds, Turn: bare.Turn,
+		Series: []trial.Series{{Name: p99Time, Unit: "ms"}, {Name: medianTime, Unit: "ms"},
+			{Name: documentRate, Unit: "1/s"}}}
+	if bare.Name != "" {
+		p.Name += ", " + bare.Name
+	}
+	for i, tweak := range append([]shape.Tweaks{{}}, tweaks...) {
+		s, err := shape.New(shape.Classic, tweak)
+		if err != nil {
+			panic(err) // a mistake in the declaration
+		}
+		p.Sides = append(p.Sides, postingSide(s, server, p.Turn))
+		if i == 0 {
+			continue
+		}
+		against := func(series string) trial.Ratio {
+			return trial.Ratio{Of: trial.At(s.String(), series).In(p.Name),
+				To: trial.At(p.Sides[0].Name, series).In(p.Name)}
+		}
+		p.Measured = append(p.Measured, trial.Say("%s, %s: documents/s %s, median %s, p99 %s", trial.Title(p.Name), s,
+			against(documentRate), against(medianTime), against(p99Time)))
+	}
+	return p
+}
+
+// postingSide has users post documents on a worker of one shape.
+func postingSide(s shape.Shape, server *address, turn time.Duration) trial.Side {
+	return trial.Side{Name: s.String(), Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
+		w, err := openPosting(ctx, server.dsn, s)
+		if err != nil {
+			return nil, err
+		}
+		r.Close(w.close)
+		if err := w.warm(ctx); err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, n int) (trial.Figures, error) {
+			times, err := w.play(ctx, turn, uint64(n))
+			if err != nil || len(times) == 0 {
+				return nil, err
+			}
+			return trial.Figures{p99Time: quantile(times, 0.99), medianTime: quantile(times, 0.5),
+				documentRate: float64(len(times)) / turn.Seconds()}, nil
+		}, nil
+	}}
+}
+
+// postingWorker is a worker of one shape in this process, with its users.
+type postingWorker struct {
+	db        *database.Database
+	stop      func()
+	client    *client.Client
+	transport *http.Transport
+	sessions  []*client.Session
+	writing   []operations.Operation
+}
+
+func openPosting(ctx context.Context, dsn string, s shape.Shape) (w *postingWorker, err error) {
+	w = &postingWorker{stop: func() {}, transport: &http.Transport{DisableCompression: true}}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	for _, op := range operations.All() {
+		if strings.HasSuffix(op.ID, ".post") || strings.HasSuffix(op.ID, ".change") {
+			w.writing = append(w.writing, op)
+		}
+	}
+	if w.db, err = database.Open(ctx, dsn, s.Options(database.Options{Connections: clients})); err != nil {
+		return w, err
+	}
+	base, err := w.serve(s)
+	if err != nil {
+		return w, err
+	}
+	w.client = client.New(client.Options{Transport: w.transport, RefusedShare: -1})
+	for n := range clients {
+		session, err := w.client.Login(ctx, base, client.UserCode(1+n))
+		if err != nil {
+			return w, err
+		}
+		w.sessions = append(w.sessions, session)
+	}
+	return w, nil
+}
+
+func (w *postingWorker) serve(s shape.Shape) (base string, err error) {
+	erpServer, err := erp.NewServer(server.Config{Database: w.db, Shape: s,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		return "", err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	serving, stop := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Add(1)
+	go func() {
+		defer ended.Done()
+		_ = erpServer.Serve(serving, listener) // its clients notice when it stops serving
+	}()
+	w.stop = func() { stop(); ended.Wait() }
+	return "http://" + listener.Addr().String(), nil
+}
+
+func (w *postingWorker) close() {
+	w.transport.CloseIdleConnections()
+	w.stop()
+	if w.db != nil {
+		w.db.Close()
+	}
+}
+
+func (w *postingWorker) warm(ctx context.Context) error {
+	return allAtOnce(len(w.sessions), func(n int) error {
+		for round := range documentWarmings {
+			for i, op := range w.writing {
+				if err := w.do(ctx, n, op, rand.New(rand.NewPCG(warmSeed+uint64(round), uint64(i)))); err != nil {
+					return fmt.Errorf("warm up: %w", err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (w *postingWorker) do(ctx context.Context, user int, op operations.Operation, rng *rand.Rand) error {
+	outcome, err := w.client.Do(ctx, w.sessions[user], op.ID, rng)
+	if outcome > client.Refused {
+		return fmt.Errorf("%s: %w", op.ID, err)
+	}
+	return nil
+}
+
+// play has every user post without pause for some time. It returns the latencies, sorted.
+func (w *postingWorker) play(ctx context.Context, d time.Duration, seed uint64) ([]time.Duration, error) {
+	return backToBack(ctx, len(w.sessions), d, func(n int) func() error {
+		rng := rand.New(rand.NewPCG(seed, uint64(n)))
+		return func() error { return w.do(ctx, n, w.pick(rng), rng) }
+	})
+}
+
+// pick chooses an operation by weight.
+func (w *postingWorker) pick(rng *rand.Rand) operations.Operation {
+	sum := 0.0
+	for _, op := range w.writing {
+		sum += op.Weight
+	}
+	at := rng.Float64() * sum
+	for _, op := range w.writing {
+		if at -= op.Weight; at < 0 {
+			return op
+		}
+	}
+	return w.writing[len(w.writing)-1]
+}

@@ -1,0 +1,72 @@
+package experiments
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/test/golden"
+)
+
+// plantedTurns of each side, where the declaration leaves it open.
+const plantedTurns = 4
+
+// planted is the figure of a turn that nobody measured: another one for each side, series and turn.
+func planted(side int, name string, turn int) float64 {
+	return float64(100*(side+1) + 3*len(name) + turn)
+}
+
+// What findings say and what their figures are called is stored and read by others.
+func TestFindings_OfPlantedFiguresAreAsTheyWere(t *testing.T) {
+	for _, e := range All() {
+		t.Run(e.claim, func(t *testing.T) {
+			f := plantedFinding(t, e)
+			golden.Compare(t, "testdata/findings/"+e.claim+".txt", findingText(f))
+			// a name that is misspelt in a rule or phrase finds no figures
+			for _, without := range []string{"too few turns", "nothing", "NaN"} {
+				if strings.Contains(f.Measured, without) {
+					t.Errorf("%q although everything was planted: %s", without, f.Measured)
+				}
+			}
+		})
+	}
+}
+
+// plantedFinding is what an experiment makes of planted figures.
+func plantedFinding(t *testing.T, e Experiment) claims.Finding {
+	t.Helper()
+	declaration := e.declare(Bench{Repetitions: plantedTurns}, &site{})
+	places := map[[2]string]int{}
+	for _, part := range declaration.Parts {
+		for i, side := range part.Sides {
+			places[[2]string{part.Name, side.Name}] = i
+		}
+	}
+	f, err := plantedTrial(declaration, func(r trial.Ref, turn int) (float64, bool) {
+		return planted(places[[2]string{r.Part, r.Side}], r.Series, turn), true
+	}).Play(t.Context(), trial.Options{Conditions: []claims.Condition{{Name: "engine", Text: "planted"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func findingText(f claims.Finding) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "verdict: %s\nmeasured:\n", f.Verdict)
+	for _, part := range strings.Split(f.Measured, "; ") {
+		fmt.Fprintf(&text, "  %s\n", part)
+	}
+	for _, figure := range f.Figures {
+		fmt.Fprintf(&text, "figure %q [%s] %v\n", figure.Name, figure.Unit, figure.Values)
+	}
+	for _, c := range f.Conditions {
+		if c.Name == "machine" {
+			c.Text = "(this one)"
+		}
+		fmt.Fprintf(&text, "condition %q: %s\n", c.Name, c.Text)
+	}
+	return text.String()
+}

@@ -1,0 +1,423 @@
+package experiments
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/erp/books"
+	"plimsoll/erp/operations"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/trial"
+)
+
+// plant are figures that nobody measured, by "side: series" or "series" for all sides; in parts with a name
+// "part, side: series". A side has as many turns as the longest of its figures; what is not planted is 10.
+type plant map[string][]float64
+
+const plantedFigure = 10
+
+func (p plant) figure(r trial.Ref, turn int) (float64, bool) {
+	name := r.Series
+	for _, prefix := range []string{r.Part + ", " + r.Side + ": ", r.Side + ": ", ""} {
+		if figures, planted := p[prefix+name]; planted {
+			if turn >= len(figures) {
+				return 0, false
+			}
+			return figures[turn], true
+		}
+	}
+	return plantedFigure, true
+}
+
+// four turns around a figure, which surely differ from those around another.
+func four(v float64) []float64 { return []float64{v, v * 1.01, v * 1.02, v * 1.03} }
+
+// flushesOf the sides of C11, in their order.
+func flushesOf(each ...float64) plant {
+	p := plant{}
+	for i, flushes := range each {
+		p[c11Sides[i].String()+": flushes"] = slices.Repeat([]float64{flushes}, c11Rounds)
+	}
+	return p
+}
+
+// cyclesOf ours with 1 client and with many, and how long stock's best operation takes; everything else is 10.
+func cyclesOf(one, many, best float64) plant {
+	return plant{"ours, 1 clients: cycles": four(one), "ours, 16 clients: cycles": four(many),
+		"stock, 16 clients: ANALYZE": four(best)}
+}
+
+// waitsOf the loops on stock: without temp table, with one, with an index on it, one by one.
+func waitsOf(each ...float64) plant {
+	p := plant{}
+	for i, waits := range each {
+		p[queryLoops[i].on(stock)+": waits"] = four(waits)
+	}
+	return p
+}
+
+// with other figures of a series.
+func with(p plant, name string, figures ...float64) plant {
+	p[name] = figures
+	return p
+}
+
+// c01Plant is three repetitions of a minute with a score and a rate.
+func c01Plant(score, rate float64) plant {
+	return plant{lowerScore: {score, score, score}, apdexScore: {score, score, score},
+		operationRate: {rate, rate, rate},
+		measuredTime:  {60, 60, 60}, booksState: {0, 0, 0}, differentCount: {0, 0, 0}}
+}
+
+// c02Plant is a base that has its share of everything, with one thing so many times as often.
+func c02Plant(name string, times float64) plant {
+	large := baseSide{scale: c02Scale}
+	p := plant{}
+	for series, reported := range reportedCounts() {
+		n := math.Round(float64(reported) * large.scale)
+		if series == name {
+			n = math.Trunc(n * times)
+		}
+		p[large.name()+": "+series] = []float64{n}
+	}
+	return p
+}
+
+// failing is a check that a turn does not pass.
+type failing struct{ check, detail string }
+
+// answered plays an experiment whose sides are planted, through the engine that plays the real ones.
+func answered(t *testing.T, b Bench, e Experiment, p plant, stopAfter int, fail ...failing) claims.Finding {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	planted := plantedTrial(e.declare(b, &site{}), p.figure)
+	turns := 0
+	for i := range planted.Parts {
+		part := &planted.Parts[i]
+		for k, side := range part.Sides {
+			part.Sides[k].Open = func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
+				turn, err := side.Open(ctx, r)
+				return func(ctx context.Context, n int) (trial.Figures, error) {
+					if turns++; turns == stopAfter+1 && stopAfter > 0 {
+						stop()
+						return nil, ctx.Err() // cut short
+					}
+					if n == 0 {
+						for _, f := range fail {
+							r.Fail(f.check, f.detail)
+						}
+					}
+					return turn(ctx, n)
+				}, err
+			}
+		}
+	}
+	f, err := planted.Play(ctx, trial.Options{Conditions: []claims.Condition{{Name: "engine", Text: "planted"}}})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// plantedTrial has the sides give planted figures in place of setting anything up.
+func plantedTrial(planted trial.Trial, figure func(trial.Ref, int) (float64, bool)) trial.Trial {
+	for i := range planted.Parts {
+		part := &planted.Parts[i]
+		part.Open, part.Check = nil, nil
+		for k, side := range part.Sides {
+			part.Sides[k] = plantedSide(*part, side.Name, figure)
+		}
+	}
+	return planted
+}
+
+func plantedSide(part trial.Part, name string, figure func(trial.Ref, int) (float64, bool)) trial.Side {
+	return trial.Side{Name: name, Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+		turn := 0
+		return func(context.Context, int) (trial.Figures, error) {
+			figures := trial.Figures{}
+			for _, s := range part.Series {
+				if v, planted := figure(trial.Ref{Part: part.Name, Side: name, Series: s.Name}, turn); planted {
+					figures[s.Name] = v
+				}
+			}
+			turn++
+			return figures, nil
+		}, nil
+	}}
+}
+
+// ruling is a case of the table: what figures an experiment finds, and what it must make of them.
+type ruling struct {
+	claim, name string
+	figures     plant
+	want        claims.Verdict
+	why         string
+	bench       Bench
+	stopAfter   int
+	fail        []failing
+}
+
+var rulings = []ruling{
+	{claim: "C01", name: "AllWell", figures: c01Plant(0.95, 24.9), want: claims.Confirmed},
+	{claim: "C01", name: "AllBelow", figures: c01Plant(0.8499, 24.9), want: claims.Refuted,
+		why: "less than 0.85 in every turn"},
+	{claim: "C01", name: "AllBelowAndStopped", figures: c01Plant(0.8499, 24.9), stopAfter: 2, want: claims.Refuted},
+	{claim: "C01", name: "SomeBelow", figures: with(c01Plant(0.95, 24.9), lowerScore, 0.95, 0.84, 0.95),
+		want: claims.Inconclusive, why: "is not at least 0.85 in every turn"},
+	{claim: "C01", name: "WrongBooks", figures: c01Plant(0.95, 24.9), fail: []failing{{checkBooks, "wrong books"}},
+		want: claims.Refuted, why: "turn 1 of 3: wrong books"},
+	{claim: "C01", name: "NotValid", figures: c01Plant(0.95, 24.9),
+		fail: []failing{{checkValid, "not valid: the generator lagged"}}, want: claims.Inconclusive,
+		why: "generator lagged"},
+	{claim: "C01", name: "RecountDiffers", figures: c01Plant(0.95, 24.9),
+		fail: []failing{{checkRecount, "5 reported, 6 recounted"}}, want: claims.Inconclusive, why: "5 reported"},
+	{claim: "C01", name: "TooSlow", figures: c01Plant(0.95, 20), want: claims.Inconclusive, why: "standard errors"},
+	{claim: "C01", name: "RateWithinChance", figures: c01Plant(0.95, 24.6), want: claims.Confirmed},
+	{claim: "C01", name: "Stopped", figures: c01Plant(0.95, 24.9), stopAfter: 2, want: claims.Inconclusive,
+		why: "stopped before"},
+	{claim: "C01", name: "FewerUsers", bench: Bench{Users: 3000}, figures: c01Plant(0.95, 2.49),
+		want: claims.Inconclusive, why: "users: 3,000 is not at least 30,000"},
+	{claim: "C01", name: "FewerRepetitions", bench: Bench{Repetitions: 1}, figures: c01Plant(0.95, 24.9),
+		want: claims.Inconclusive, why: "is not at least 3"},
+	{claim: "C02", name: "AllWell", figures: c02Plant("", 1), want: claims.Confirmed},
+	{claim: "C02", name: "WithinRounding", figures: c02Plant(books.GoodsSale, 1.004), want: claims.Confirmed},
+	{claim: "C02", name: "FewerInvoices", figures: c02Plant(books.InvoiceIssued, 0.8), want: claims.Inconclusive,
+		why: "not in proportion: invoice_issued (80.0 %)"},
+	{claim: "C02", name: "NoInvoices", figures: c02Plant(books.InvoiceIssued, 0), want: claims.Refuted,
+		why: "types of documents: 16 is less than 17"},
+	{claim: "C02", name: "ManyFewer", figures: c02Plant(allDocuments, 0.97), want: claims.Inconclusive,
+		why: "documents, share of the report's times the scale: 0.97"},
+	{claim: "C02", name: "MoreSales", figures: c02Plant(books.GoodsSale, 1.1), want: claims.Inconclusive,
+		why: "goods_sale (110.0 %)"},
+	{claim: "C02", name: "FewerContracts", figures: c02Plant(contractCount, 0.5), want: claims.Inconclusive,
+		why: "contracts (50.0 %)"},
+	{claim: "C02", name: "FewerMovements", figures: c02Plant(movementCount, 0.5), want: claims.Inconclusive,
+		why: "cost movements, share of the report's times the scale: 0.50"},
+	{claim: "C02", name: "MoreMovements", figures: c02Plant(movementCount, 2), want: claims.Confirmed},
+	{claim: "C02", name: "FewerEntries", figures: c02Plant(entryCount, 0.25), want: claims.Inconclusive,
+		why: "entries (25 %, 100 % had each line of goods one of its own)"},
+	{claim: "C02", name: "OtherThanFilled", figures: c02Plant("", 1),
+		fail: []failing{{checkRows, "not what was written"}},
+		want: claims.Refuted, why: "not what was written"},
+	{claim: "C02", name: "WrongBooks", figures: c02Plant("", 1), fail: []failing{{checkBooks, "the books are wrong"}},
+		want: claims.Refuted, why: "books"},
+	{claim: "C03", name: "AllWell", bench: Bench{Full: true}, figures: plant{}, want: claims.Confirmed},
+	{claim: "C03", name: "FewerSessions", figures: plant{}, want: claims.Inconclusive,
+		why: "sessions: 7,680 is not at least 30,720 (--full takes as many)"},
+	{claim: "C03", name: "NotValid", bench: Bench{Full: true}, figures: plant{},
+		fail: []failing{{checkValid, "not valid: lag"}}, want: claims.Inconclusive, why: "not valid: lag"},
+	{claim: "C03", name: "AnotherLoad", bench: Bench{Full: true},
+		figures: plant{"one process: " + countOf(operations.All()[0].ID): four(100)}, want: claims.Refuted,
+		why: "one side alone has made"},
+	{claim: "C03", name: "OtherScores", bench: Bench{Full: true}, figures: plant{"4 agents: apdex": four(9)},
+		want: claims.Refuted, why: "surely less than ×0.99 or surely more than ×1.01"},
+	{claim: "C03", name: "UnsureScores", bench: Bench{Full: true}, figures: plant{"4 agents: apdex": {9, 11, 9, 11}},
+		want: claims.Inconclusive, why: "not surely at least ×0.99"},
+	{claim: "C03", name: "TooFewTurns", bench: Bench{Full: true, Repetitions: 2}, figures: plant{},
+		want: claims.Inconclusive, why: "too few turns"},
+	{claim: "C03", name: "Stopped", bench: Bench{Full: true}, figures: plant{}, stopAfter: 5, want: claims.Inconclusive,
+		why: "too few turns"},
+	{claim: "C04", name: "Both", figures: plant{"half of it: operations": four(8),
+		"a tenth of it: operations": four(5)},
+		want: claims.Confirmed},
+	{claim: "C04", name: "TenthAlone", figures: plant{"half of it: operations": {9, 11, 9, 11},
+		"a tenth of it: operations": four(5)}, want: claims.Inconclusive, why: "operations of half of it"},
+	{claim: "C04", name: "TenthUnsure", figures: plant{"half of it: operations": four(5),
+		"a tenth of it: operations": {9, 11, 9, 11}}, want: claims.Inconclusive},
+	{claim: "C04", name: "NotFewer", figures: plant{}, want: claims.Refuted},
+	{claim: "C04", name: "Stopped", figures: plant{"half of it: operations": four(8),
+		"a tenth of it: operations": four(5)}, stopAfter: 6, want: claims.Inconclusive, why: "too few turns"},
+	{claim: "C06", name: "Silent", figures: plant{"stock: messages": four(200), "ours: messages": four(0),
+		"ours: idle": four(0)}, want: claims.Confirmed},
+	{claim: "C06", name: "Sends", figures: plant{"stock: messages": four(200), "ours: messages": four(1),
+		"ours: idle": four(0)}, want: claims.Refuted, why: "messages of ours: 1.015 (1 to 1.03) is more than 0 in " +
+		"every turn"},
+	{claim: "C06", name: "SomeTurns", figures: plant{"stock: messages": four(200), "ours: messages": {0, 1, 0, 0},
+		"ours: idle": four(0)}, want: claims.Inconclusive, why: "is not at most 0 in every turn"},
+	{claim: "C06", name: "NotCounted", figures: plant{"stock: messages": four(0), "ours: messages": four(0),
+		"ours: idle": four(0)}, want: claims.Inconclusive, why: "nothing was counted"},
+	{claim: "C06", name: "SameCPU", figures: plant{"ours: messages": four(0)}, want: claims.Inconclusive,
+		why: "idle of ours: 10 (10 to 10) against 10 (10 to 10) is not less than idle of stock"},
+	{claim: "C06", name: "Stopped", figures: plant{"ours: messages": four(0), "ours: idle": four(0)}, stopAfter: 9,
+		want: claims.Inconclusive, why: "too few"},
+	{claim: "C07", name: "None", figures: plant{"held, ours: locks in the shared table": {0}}, want: claims.Confirmed},
+	{claim: "C07", name: "Some", figures: plant{"held, ours: locks in the shared table": {1}}, want: claims.Refuted},
+	{claim: "C07", name: "SomeAndStopped", figures: plant{"held, ours: locks in the shared table": {1}}, stopAfter: 9,
+		want: claims.Refuted},
+	{claim: "C07", name: "NotCounted", figures: plant{"locks in the shared table": {0}}, want: claims.Inconclusive,
+		why: "nothing was counted"},
+	{claim: "C07", name: "Stopped", figures: plant{"held, ours: locks in the shared table": {0}}, stopAfter: 9,
+		want: claims.Inconclusive, why: "too few turns"},
+	{claim: "C11", name: "NoFlushes", figures: flushesOf(1, 1, 0, 0.001, 1), want: claims.Confirmed},
+	{claim: "C11", name: "OursFlushes", figures: flushesOf(1, 1, 1, 0, 1), want: claims.Refuted},
+	{claim: "C11", name: "WithCatalogOnFlushes", figures: flushesOf(1, 1, 0, 1, 1), want: claims.Refuted},
+	{claim: "C11", name: "LosesPermanentRows", figures: flushesOf(1, 1, 0, 0, 0), want: claims.Refuted},
+	{claim: "C11", name: "LosesPermanentRowsOnce", figures: with(flushesOf(1, 1, 0, 0, 1),
+		c11Durable.String()+": flushes", 1, 1, 0, 1, 1), want: claims.Refuted, why: "less than 0.9 in some turn"},
+	{claim: "C11", name: "StockDoesNotEither", figures: flushesOf(0, 0, 0, 0, 1), want: claims.Inconclusive,
+		why: "stock does not flush"},
+	{claim: "C11", name: "SomeTurns", figures: with(flushesOf(1, 1, 0, 0, 1), c11RealCatalog.String()+": flushes", 0,
+		0.5,
+		0, 0, 0), want: claims.Inconclusive},
+	{claim: "C11", name: "ASideMissing", figures: with(flushesOf(1, 1, 1, 0, 1), c11SettingOff.String()+": flushes"),
+		want: claims.Inconclusive, why: "too few turns"},
+	{claim: "C12", name: "AllThere", figures: cyclesOf(60, 100, 200), want: claims.Confirmed},
+	{claim: "C12", name: "OneClientLess", figures: cyclesOf(30, 100, 200), want: claims.Refuted, why: "1 clients"},
+	{claim: "C12", name: "ManyLess", figures: cyclesOf(60, 50, 200), want: claims.Refuted, why: "16 clients"},
+	{claim: "C12", name: "NoTens", figures: cyclesOf(60, 100, 70), want: claims.Refuted, why: "gains most"},
+	{claim: "C12", name: "OnTheBar", figures: with(cyclesOf(60, 100, 200), "ours, 1 clients: cycles", 39, 41, 39, 41),
+		want: claims.Inconclusive, why: "is not surely at least ×4"},
+	{claim: "C12", name: "LessAndOnTheBar", figures: with(cyclesOf(60, 50, 200), "ours, 1 clients: cycles", 39, 41, 39,
+		41), want: claims.Refuted, why: "16 clients"},
+	{claim: "C40", name: "AsClaimed", figures: waitsOf(0, 1, 2, 0), want: claims.Confirmed},
+	{claim: "C40", name: "NoMore", figures: waitsOf(1, 0.5, 2, 0), want: claims.Refuted,
+		why: "is at most waits of 'stock, no temp table'"},
+	{claim: "C40", name: "IndexLess", figures: waitsOf(0, 2, 1, 0), want: claims.Refuted, why: "surely less than ×1"},
+	{claim: "C40", name: "IndexTheSame", figures: waitsOf(0, 2, 2, 0), want: claims.Inconclusive,
+		why: "surely more than ×1"},
+	{claim: "C40", name: "AloneToo", figures: waitsOf(0, 1, 2, 1), want: claims.Inconclusive, why: "one by one"},
+	{claim: "C40", name: "Overlap", figures: with(waitsOf(0, 1, 2, 0), "stock, no temp table: waits", 0, 0, 0, 1.5),
+		want: claims.Inconclusive, why: "is not more than waits of 'stock, no temp table'"},
+	{claim: "C40", name: "TooFewTurns", figures: with(waitsOf(0, 1, 2, 0), "stock, temp table: waits", 1, 1),
+		want: claims.Inconclusive, why: "too few"},
+	{claim: "C41", name: "Longer", figures: plant{"worst at the end": four(40)}, want: claims.Confirmed},
+	{claim: "C41", name: "Shorter", figures: plant{"worst at the end": four(20)}, want: claims.Refuted},
+	{claim: "C41", name: "OursDoesNotCount", figures: plant{"stock: worst at the end": four(40),
+		"ours: worst at the end": four(20)}, want: claims.Confirmed},
+	{claim: "C41", name: "Around", figures: plant{"worst at the end": {25, 35, 25, 35}}, want: claims.Inconclusive},
+	{claim: "C13", name: "Smaller", figures: plant{"pool of 2000: p99": four(5)}, want: claims.Confirmed},
+	{claim: "C13", name: "Larger", figures: plant{"pool of 2000: p99": four(15)}, want: claims.Refuted,
+		why: "p99 of pool of 2000 against pool of 50: ×1.52 (1.5 to 1.55) is surely at least ×1"},
+	{claim: "C13", name: "TheSame", figures: plant{"pool of 2000: p99": {9, 11, 9, 11}}, want: claims.Inconclusive,
+		why: "is not surely less than ×1"},
+	{claim: "C13", name: "Stopped", figures: plant{"pool of 2000: p99": four(5)}, stopAfter: 11,
+		want: claims.Inconclusive, why: "too few turns"},
+	{claim: "C13", name: "StoppedInDocuments", figures: plant{"pool of 2000: p99": four(5)}, stopAfter: 14,
+		want: claims.Confirmed},
+	{claim: "C14", name: "Smaller", figures: plant{"jittered: worst": four(5)}, want: claims.Confirmed},
+	{claim: "C14", name: "Larger", figures: plant{"jittered: worst": four(15)}, want: claims.Refuted},
+	{claim: "C14", name: "TheSame", figures: plant{"jittered: worst": {9, 11, 9, 11}}, want: claims.Inconclusive},
+	{claim: "C15", name: "MoreThanClaimed", figures: plant{"ask: operations": four(12)}, want: claims.Confirmed},
+	{claim: "C15", name: "SurelyLess", figures: plant{"ask: operations": four(10.1)}, want: claims.Refuted,
+		why: "surely less than ×1.05"},
+	{claim: "C15", name: "Noise", figures: plant{"ask: operations": {9.8, 10.8, 10.8, 12}}, want: claims.Inconclusive,
+		why: "is not surely more than ×1 and at least ×1.05 on the median"},
+	{claim: "C15", name: "MoreByLittle", figures: plant{"ask: operations": {10.2, 10.3, 10.4, 10.6}},
+		want: claims.Inconclusive, why: "at least ×1.05 on the median"},
+	{claim: "C15", name: "FewTurns", figures: plant{"operations": {10, 10}}, want: claims.Inconclusive,
+		why: "too few turns"},
+	{claim: "C16", name: "AllFasterByEnough",
+		figures: plant{"one by one: median": four(300), "chained: median": four(150)},
+		want:    claims.Confirmed},
+	{claim: "C16", name: "AllFasterByLittle",
+		figures: plant{"one by one: median": four(100), "chained: median": four(60)},
+		want:    claims.Inconclusive, why: "40.6 ms is not at least 100 ms"},
+	{claim: "C16", name: "OneSlower", figures: plant{"one by one: median": four(300), "chained: median": four(150),
+		"1ms delay, chained: median": four(400)}, want: claims.Refuted,
+		why: "median of chained against one by one (1ms delay)"},
+	{claim: "C16", name: "OneUnsure", figures: plant{"one by one: median": four(300), "chained: median": four(150),
+		"loopback, chained: median": {250, 350, 250, 350}}, want: claims.Inconclusive, why: "(loopback)"},
+	{claim: "C16", name: "OnePathMissing",
+		figures:   plant{"one by one: median": four(300), "chained: median": four(150)},
+		stopAfter: 16, want: claims.Inconclusive, why: "too few turns"},
+	{claim: "C20", name: "FasterWithoutWaits", figures: plant{"50 jobs, asynchronous: objects per second": four(13),
+		"waits for the log": {0, 0.4, 1, 0}}, want: claims.Confirmed},
+	{claim: "C20", name: "FasterWithWaits", figures: plant{"50 jobs, asynchronous: objects per second": four(13),
+		"50 jobs, asynchronous: waits for the log": {0, 0, 1.5, 0}}, want: claims.Inconclusive, why: "not disappeared"},
+	{claim: "C20", name: "FasterUnwatched", figures: plant{"50 jobs, asynchronous: objects per second": four(13),
+		"waits for the log": nil}, want: claims.Inconclusive},
+	{claim: "C20", name: "SurelyLess", figures: plant{"50 jobs, asynchronous: objects per second": four(10),
+		"waits for the log": four(0)}, want: claims.Refuted},
+	{claim: "C21", name: "More", figures: plant{"75 jobs, asynchronous: objects per second": four(15)},
+		want: claims.Confirmed},
+	{claim: "C21", name: "Less", figures: plant{"75 jobs, asynchronous: objects per second": four(12)},
+		want: claims.Refuted},
+	{claim: "C21", name: "Around", figures: plant{"75 jobs, asynchronous: objects per second": {14, 15, 14, 15}},
+		want: claims.Inconclusive},
+	{claim: "C24", name: "Both", figures: plant{"set by set, synchronous, 1 worker: objects per second": four(13),
+		"set by set, synchronous, 4 workers: objects per second": four(13)}, want: claims.Confirmed},
+	{claim: "C24", name: "SlowerOn1", figures: plant{"set by set, synchronous, 1 worker: objects per second": four(8),
+		"set by set, synchronous, 4 workers: objects per second": four(13)}, want: claims.Refuted, why: "1 worker"},
+	{claim: "C24", name: "SlowerOn4", figures: plant{
+		"set by set, synchronous, 1 worker: objects per second":  {9, 11, 9, 11},
+		"set by set, synchronous, 4 workers: objects per second": four(8)}, want: claims.Refuted, why: "4 workers"},
+	{claim: "C24", name: "UnsureOn4", figures: plant{"set by set, synchronous, 1 worker: objects per second": four(13),
+		"set by set, synchronous, 4 workers: objects per second": {9, 11, 9, 11}}, want: claims.Inconclusive},
+	// 2,000,000 lines in 12 h are 46.3 a second
+	{claim: "C31", name: "Slower", bench: Bench{Full: true}, figures: plant{"classic: lines per second": four(40)},
+		want: claims.Confirmed},
+	{claim: "C31", name: "Faster", bench: Bench{Full: true}, figures: plant{"classic: lines per second": four(60)},
+		want: claims.Refuted},
+	{claim: "C31", name: "Both", bench: Bench{Full: true},
+		figures: plant{"classic: lines per second": {40, 41, 62, 63}},
+		want:    claims.Inconclusive},
+	{claim: "C31", name: "Small", figures: plant{"classic: lines per second": four(60)}, want: claims.Inconclusive,
+		why: "this base is smaller"},
+	{claim: "C31", name: "OtherThreads", bench: Bench{Full: true, Threads: 5},
+		figures: plant{"classic: lines per second": four(60)}, want: claims.Inconclusive},
+	{claim: "C31", name: "FewTurns", bench: Bench{Full: true},
+		figures: plant{"classic: lines per second": {40, 41, 42}},
+		want:    claims.Inconclusive, why: "too few turns"},
+	{claim: "C33", name: "More", figures: plant{"only the document's goods: lines per second": four(40)},
+		want: claims.Confirmed},
+	{claim: "C33", name: "Less", figures: plant{"only the document's goods: lines per second": four(20)},
+		want: claims.Refuted},
+	{claim: "C33", name: "Around", figures: plant{"only the document's goods: lines per second": {28, 32, 28, 32}},
+		want: claims.Inconclusive},
+	{claim: "C34", name: "More", figures: plant{"totals to the start of the month: lines per second": four(30)},
+		want: claims.Confirmed},
+	{claim: "C34", name: "Less", figures: plant{"totals to the start of the month: lines per second": four(15)},
+		want: claims.Refuted},
+	{claim: "C34", name: "Around", figures: plant{"totals to the start of the month: lines per second": {18, 22, 18,
+		22}},
+		want: claims.Inconclusive},
+	{claim: "C37", name: "Measured", figures: plant{}, want: claims.Confirmed},
+	{claim: "C37", name: "NotAll", figures: plant{"100 threads: lines per second": {10, 10}}, want: claims.Inconclusive,
+		why: "too few turns"},
+	{claim: "C32", name: "Fewer", figures: plant{"autovacuum off: documents": four(5)}, want: claims.Confirmed},
+	{claim: "C32", name: "More", figures: plant{"autovacuum off: documents": four(15)}, want: claims.Refuted},
+	{claim: "C32", name: "TheSame", figures: plant{"autovacuum off: documents": {9, 11, 9, 11}},
+		want: claims.Inconclusive},
+}
+
+func TestRules_WithPlantedFigures(t *testing.T) {
+	for _, c := range rulings {
+		t.Run(c.claim+"_"+c.name, func(t *testing.T) {
+			e, _ := For(c.claim)
+			f := answered(t, c.bench, e, c.figures, c.stopAfter, c.fail...)
+			if f.Verdict != c.want || !strings.Contains(f.Measured, c.why) || f.Partial != (c.stopAfter > 0) {
+				t.Errorf("%s (%s), want %s (%s)", f.Verdict, f.Measured, c.want, c.why)
+			}
+		})
+	}
+}
+
+// Every verdict can be reached, or an experiment would only pretend to ask.
+func TestRules_CanConfirmRefuteAndNeither(t *testing.T) {
+	reached := map[string]map[claims.Verdict]bool{}
+	for _, c := range rulings {
+		if reached[c.claim] == nil {
+			reached[c.claim] = map[claims.Verdict]bool{}
+		}
+		reached[c.claim][c.want] = true
+	}
+	for _, e := range All() {
+		rules := e.declare(Bench{}, &site{}).Rules
+		for verdict, possible := range map[claims.Verdict]bool{claims.Confirmed: true, claims.Inconclusive: true,
+			claims.Refuted: rules.Refutable()} {
+			if reached[e.claim][verdict] != possible {
+				t.Errorf("%s: the table has a case of %s: %v, the rules can say it: %v", e.claim, verdict,
+					reached[e.claim][verdict], possible)
+			}
+		}
+		if e.claim != "C37" && !rules.Refutable() {
+			t.Errorf("%s cannot be refuted", e.claim)
+		}
+	}
+}

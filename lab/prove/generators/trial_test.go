@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// The test binary is the application, or a generator with two users, when it is told to.
+func TestMain(m *testing.M) {
+	var role func(context.Context) error
+	if base := os.Getenv("CALL"); base != "" {
+		role = func(ctx context.Context) error { return callOn(ctx, base) }
+	}
+	if slices.Contains(os.Args, "-target") {
+		role = serveTarget
+	}
+	if role == nil {
+		goleak.VerifyTestMain(m)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := role(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func callOn(ctx context.Context, base string) error {
+	for user := 0; ctx.Err() == nil; user = 1 - user {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/cards/7", nil)
+		if err != nil {
+			return err
+		}
+		request.Header.Set("Authorization", token)
+		request.Header.Set("X-User", fmt.Sprint(user))
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			answer.Body.Close()
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+// caller is a generator of ours.
+func caller(command func(j job) *exec.Cmd) generator {
+	return generator{
+		name: "caller", command: func(_ string, j job) (*exec.Cmd, error) { return command(j), nil },
+		read: func(job) (own, error) { return own{Answers: 1}, nil },
+	}
+}
+
+func calling(j job) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "CALL="+j.base)
+	return cmd
+}
+
+func try(t *testing.T, g generator, w work, memory int64) trial {
+	t.Helper()
+	b := &bench{options: options{window: 300 * time.Millisecond, memory: memory}, folder: t.TempDir()}
+	made, err := b.do(t.Context(), g, w, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	return made
+}
+
+func TestTrialMeasuresAGenerator(t *testing.T) {
+	made := try(t, caller(calling), work{busy, 2}, 8)
+	if made.Wrong != "" || made.Rate < 10 || made.Cores <= 0 || made.Served <= 0 || made.Resident < 1<<20 ||
+		made.Refused != 0 || made.Own.Answers != 1 || made.WindowSec < 0.3 {
+		t.Errorf("%+v", made)
+	}
+}
+
+func TestTrialWithoutFiguresSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		command func(job) *exec.Cmd
+		memory  int64
+		want    string
+	}{
+		"EndsAtOnce":    {func(job) *exec.Cmd { return exec.Command("false") }, 8, "it ended too early: exit status 1"},
+		"TooMuchMemory": {calling, 0, "it took more than 0 GB"},
+		"CallsAndDies": {func(job) *exec.Cmd {
+			return exec.Command("sh", "-c", "sleep 0.2; exit 3")
+		}, 8, "it ended too early: exit status 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if made := try(t, caller(c.command), work{busy, 2}, c.memory); !strings.Contains(made.Wrong, c.want) {
+				t.Errorf("%q, want %q", made.Wrong, c.want)
+			}
+		})
+	}
+}

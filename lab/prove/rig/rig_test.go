@@ -1,0 +1,190 @@
+package rig_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/erp/fill"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/prove/rig"
+)
+
+func store(t *testing.T) *cluster.Store {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "plimsoll-rig-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755) // the server's ordinary user must get through
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return cluster.Open(dir)
+}
+
+type told struct{ all []string }
+
+func (s *told) say(format string, args ...any) { s.all = append(s.all, fmt.Sprintf(format, args...)) }
+
+func options(s *cluster.Store, t *told) rig.Options {
+	return rig.Options{
+		Clusters: s, Name: "test", Spec: cluster.Spec{Engine: clustertest.Engine(), SocketOnly: true, Unsafe: true},
+		Fill: fill.Options{Items: 20, Warehouses: 2, Counterparties: 10, Users: 3, Organisations: 1, Documents: 30},
+		Say:  t.say,
+	}
+}
+
+func TestRig(t *testing.T) {
+	ctx, clusters := context.Background(), store(t)
+
+	t.Run("MakesWhatIsMissingAndStopsIt", func(t *testing.T) {
+		var said told
+		r, err := rig.Up(ctx, options(clusters, &said))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(said.all) != 3 || strings.Contains(fmt.Sprint(said.all), "no copy") || !r.Started() {
+			t.Errorf("said %q, started %v", said.all, r.Started())
+		}
+		scale, err := rig.Scale(ctx, r.DSN().Secret())
+		if err != nil || !strings.Contains(scale, " documents, ") || !strings.Contains(scale, "20 items") ||
+			!strings.Contains(scale, "3 users") {
+			t.Errorf("scale %q, %v", scale, err)
+		}
+		if _, there, err := postgres.Filled.Find(ctx, r.DSN().Secret()); err != nil || !there {
+			t.Errorf("the copy to go back to: %v, %v", there, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if s := r.Cluster().Status(ctx); s.State != cluster.Stopped {
+			t.Errorf("%s after Close", s.State)
+		}
+	})
+
+	t.Run("LeavesAloneWhatSomebodyElseKeepsUp", func(t *testing.T) {
+		c, err := clusters.Find("test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := c.Start(ctx, cluster.StartOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = server.Stop(ctx, cluster.Immediate) }()
+		var said told
+		r, err := rig.Up(ctx, options(clusters, &said))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(said.all) != 0 || r.Started() {
+			t.Errorf("said %q, started %v", said.all, r.Started())
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if s := c.Status(ctx); s.State != cluster.Running {
+			t.Errorf("%s after Close", s.State)
+		}
+	})
+
+	t.Run("RefusesASecondLoadUntilTheFirstHasEnded", func(t *testing.T) {
+		first, err := rig.Up(ctx, options(clusters, &told{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rig.Up(ctx, options(clusters, &told{})); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("pid %d", os.Getpid())) {
+			t.Errorf("second load: %v", err)
+		}
+		if s := first.Cluster().Status(ctx); s.State != cluster.Running {
+			t.Errorf("%s after the second was refused", s.State)
+		}
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
+		second, err := rig.Up(ctx, options(clusters, &told{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := second.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+
+	t.Run("StopsItsServerWhenItFailsHalfWay", func(t *testing.T) {
+		o := options(clusters, &told{})
+		o.Name = "half"
+		ctx, cancel := context.WithCancel(ctx)
+		o.Fill.Progress = func(fill.Progress) { cancel() }
+		if r, err := rig.Up(ctx, o); err == nil {
+			t.Fatalf("up: %+v", r)
+		}
+		c, err := clusters.Find("half")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := c.Status(context.Background()); s.State != cluster.Stopped {
+			t.Errorf("%s", s.State)
+		}
+	})
+}
+
+func TestEnsureDatabase_BySeveralAtOnceMakesOne(t *testing.T) {
+	ctx, c := context.Background(), clustertest.Start(t)
+	errs := make(chan error)
+	const several = 4
+	for range several {
+		go func() { errs <- rig.EnsureDatabase(ctx, c) }()
+	}
+	for range several {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if has, err := rig.HasDatabase(ctx, c); err != nil || !has {
+		t.Errorf("%v %v", has, err)
+	}
+	conn, err := pgx.Connect(ctx, c.DSN(rig.Database).Secret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	var available, added bool
+	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'plimsoll'),
+		EXISTS (SELECT FROM pg_extension WHERE extname = 'plimsoll')`).Scan(&available, &added)
+	if err != nil || available != added {
+		t.Errorf("extension available %v, added %v, %v", available, added, err)
+	}
+}
+
+func TestBasesAreLikeWhenTheirRowsAre(t *testing.T) {
+	one := rig.Base{Documents: 2100, Catalogs: []rig.Catalog{{Name: "items", Rows: 1000}}, Size: "61 MB"}
+	for _, c := range []struct {
+		name  string
+		other rig.Base
+		like  bool
+	}{
+		{"TheSameOfAnotherSize", rig.Base{Documents: 2100, Catalogs: one.Catalogs, Size: "70 MB"}, true},
+		{"AFewDocumentsMore", rig.Base{Documents: 2110, Catalogs: one.Catalogs}, true},
+		{"WorkedOn", rig.Base{Documents: 2300, Catalogs: one.Catalogs}, false},
+		{"OtherItems", rig.Base{Documents: 2100, Catalogs: []rig.Catalog{{Name: "items", Rows: 500}}}, false},
+		{"NoCatalogs", rig.Base{Documents: 2100}, false},
+		{"Empty", rig.Base{}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if one.Like(c.other) != c.like || c.other.Like(one) != c.like {
+				t.Errorf("%s and %s: want %v", one, c.other, c.like)
+			}
+		})
+	}
+}
+
+func TestMain(m *testing.M) { clustertest.Main(m) }

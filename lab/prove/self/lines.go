@@ -1,0 +1,234 @@
+package self
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
+)
+
+// tests, in order of importance.
+var tests = []test{
+	{"delay", "every answer takes 50 ms, every tenth 200 ms", 10 * time.Second, delay},
+	{"stall", "no answer for 5 of 14 seconds", 14 * time.Second, stall},
+	{"resets", "every seventh request is received and its connection reset", 4 * time.Second, resets},
+	{"errors", "every fifth answer is status 500", 4 * time.Second, serverErrors},
+	{"refused", "every answer is a refusal", 3 * time.Second, refused},
+	{"wrong-url", "the requests go to an address that the server does not have", 3 * time.Second, wrongURL},
+	{"timeouts", "every tenth request is never answered", 6 * time.Second, timeouts},
+	{"queue", "ten slots of 50 ms for 50 users, idle processors", 9 * time.Second, queue},
+	{"pool", "a statement of 50 ms, two connections for six users", 6 * time.Second, pool},
+	{"reconciled", "every tenth write is acknowledged and not made", 4 * time.Second, reconciled},
+	{"twins", "two equal servers, measured in turns", 25 * time.Second, twins},
+	{"frozen", "the generator is stopped for 2 s (SIGSTOP)", 10 * time.Second, frozen},
+	{"disturbed", "other processes use the processors", 10 * time.Second, disturbed},
+	{"books", "five damages to clean books", 20 * time.Second, damagedBooks},
+}
+
+const look = `
+[operations.look]
+target = "2s"
+url = "/"
+`
+
+func delay(ctx context.Context, s *stage) (outcome, error) {
+	const fast, slow, lasts = 50 * time.Millisecond, 200 * time.Millisecond, 8 * time.Second
+	m, err := s.measure(ctx, plant{"delay", look, lasts, func(r *received) {
+		if r.every(10) {
+			r.wait(slow)
+		} else {
+			r.wait(fast)
+		}
+	}, nil})
+	if err != nil {
+		return outcome{}, err
+	}
+	latency := m.only().Latency
+	percentile := func(name string, p float64, planted time.Duration, reported *float64) Figure {
+		return atLeast(name, " ms", ms(planted), m.percentileMS(p)+m.slackMS(), orNone(reported))
+	}
+	mean := m.meanMS()
+	// By the response-time law N users who think Z and wait R do N/(Z+R) operations per second; those that began and
+	// ended on different sides of the edges of the steady state are at most N.
+	rate := func(waitMS float64) float64 { return crowd / (ms(think) + waitMS) * 1000 }
+	edge := crowd / lasts.Seconds()
+	return m.outcome([]Figure{
+		equal("operations", m.served(), m.Ops),
+		equal("failed", 0, m.Errors).excused(),
+		percentile("p50", 50, fast, latency.P50),
+		percentile("p95", 95, slow, latency.P95),
+		percentile("p99", 99, slow, latency.P99),
+		atLeast("mean", " ms", mean, mean+m.slackMS(), orNone(latency.Mean)),
+		atMost("rate", "/s", rate(mean+m.slackMS())-edge, rate(mean)+edge, m.OpsPerS),
+		states("valid", "yes", valid(m.Result), m.Valid).excused(),
+	}), nil
+}
+
+func valid(r *result.Result) string {
+	if r.Valid {
+		return "yes"
+	}
+	return "no: " + strings.Join(r.InvalidReasons, "; ")
+}
+
+func stall(ctx context.Context, s *stage) (outcome, error) {
+	const from, to, lasts = 4 * time.Second, 9 * time.Second, 14 * time.Second
+	m, err := s.measure(ctx, plant{"stall", look, lasts, func(r *received) {
+		r.wait(10 * time.Millisecond)
+		if now := time.Since(r.began); now >= from && now < to {
+			r.wait(to - now)
+		}
+	}, nil})
+	if err != nil {
+		return outcome{}, err
+	}
+	length, named := 0.0, "none"
+	for _, one := range m.Standstills {
+		if at := one.ToS - one.FromS; at > length {
+			length, named = at, fmt.Sprintf("%.1f to %.1f s", one.FromS, one.ToS)
+		}
+	}
+	// It counts from when somebody waits, which is within a time to think and to answer from the last answer on.
+	const planted = 5.0
+	slack := (ms(think) + m.slackMS()) / 1000
+	missed := (planted + slack) / lasts.Seconds()
+	return m.outcome([]Figure{
+		states("standstill", "4.0 to 9.0 s", named, length > 0),
+		within("length", " s", planted-slack, planted+slack, length),
+		equal("standstills", 1, int64(len(m.Standstills))).excused(),
+		within("availability", "", 1-missed, 1-(planted-slack)/lasts.Seconds(), orNone(m.Availability)),
+		equal("operations", m.served(), m.Ops),
+	}), nil
+}
+
+func resets(ctx context.Context, s *stage) (outcome, error) {
+	m, err := s.measure(ctx, plant{"resets", look + `
+[operations.write]
+target = "2s"
+method = "POST"
+url = "/"
+body = "{}"
+`, 3 * time.Second, func(r *received) {
+		if r.every(7) {
+			r.count("reset")
+			r.reset()
+		}
+	}, nil})
+	if err != nil {
+		return outcome{}, err
+	}
+	var write result.Operation
+	for _, op := range m.Operations {
+		if op.ID == "write" {
+			write = op
+		}
+	}
+	return m.outcome([]Figure{
+		equal("requests: operations and resent", m.served(), m.Ops+m.Resent),
+		equal("resets: resent and failed", m.counted("reset"), m.Resent+m.Errors),
+		equal("POST: operations", m.served(http.MethodPost), write.Ops),
+		equal("POST: resent", 0, write.Resent),
+		states("resets planted", "some, of which some are resent", fmt.Sprintf("%d, %d", m.counted("reset"), m.Resent),
+			m.counted("reset") > 0 && m.Resent > 0),
+		says("warned", "look: ", slices.DeleteFunc(m.Warnings, func(w string) bool {
+			return !strings.Contains(w, " resent, ")
+		})),
+	}), nil
+}
+
+func serverErrors(ctx context.Context, s *stage) (outcome, error) {
+	m, err := s.measure(ctx, plant{"errors", look, 3 * time.Second, func(r *received) {
+		r.wait(10 * time.Millisecond)
+		if r.every(5) {
+			r.count("500")
+			r.w.WriteHeader(http.StatusInternalServerError)
+		}
+	}, nil})
+	if err != nil {
+		return outcome{}, err
+	}
+	// All answers lie below the target, so that Apdex is the share that did not fail.
+	score := 1 - float64(m.counted("500"))/float64(m.served())
+	return m.outcome([]Figure{
+		equal("operations", m.served(), m.Ops),
+		equal("failed", m.counted("500"), m.Errors),
+		atMost("Apdex", "", score-1e-9, score, orNone(m.Apdex)),
+		equal("satisfied", m.served()-m.counted("500"), m.only().Satisfied).excused(),
+	}), nil
+}
+
+func refused(ctx context.Context, s *stage) (outcome, error) {
+	m, err := s.measure(ctx, plant{"refused", look + "refused = 409\n", 2 * time.Second, func(r *received) {
+		r.w.WriteHeader(http.StatusConflict)
+	}, nil})
+	if err != nil {
+		return outcome{}, err
+	}
+	return m.outcome([]Figure{
+		equal("refused", m.served(), m.Refused),
+		states("valid", "no", valid(m.Result), !m.Valid),
+		says("reason", "look was refused", m.InvalidReasons),
+	}), nil
+}
+
+func wrongURL(ctx context.Context, s *stage) (outcome, error) {
+	wrong := strings.Replace(look, `"/"`, `"/wrong"`, 1)
+	m, err := s.measure(ctx, plant{"wrong-url", wrong, 2 * time.Second, func(r *received) {
+		http.NotFound(r.w, r.r)
+	}, nil})
+	if err != nil {
+		return outcome{}, err
+	}
+	return m.outcome([]Figure{
+		equal("failed", m.served(), m.Errors),
+		states("valid", "no", valid(m.Result), !m.Valid),
+		says("reason", "no operation got a valid answer", m.InvalidReasons),
+	}), nil
+}
+
+func timeouts(ctx context.Context, s *stage) (outcome, error) {
+	const answer, timeout = 20 * time.Millisecond, 500 * time.Millisecond
+	m, err := s.measure(ctx, plant{"timeouts", look, 5 * time.Second, func(r *received) {
+		if r.every(10) {
+			r.count("unanswered")
+			<-r.r.Context().Done()
+			return
+		}
+		r.wait(answer)
+	}, func(o *run.Options) { o.Timeout = timeout }})
+	if err != nil {
+		return outcome{}, err
+	}
+	op := m.only()
+	var all result.Latency
+	if op.LatencyAll != nil {
+		all = *op.LatencyAll
+	}
+	most := ms(answer) + m.slackMS()
+	forever := func(name string, reported *float64) Figure {
+		return states(name, "infinite", infinite(reported), op.LatencyAll != nil && reported == nil)
+	}
+	failed := equal("failed", m.counted("unanswered"), m.Errors)
+	failed.excusable = m.Errors > m.counted("unanswered")
+	return m.outcome([]Figure{
+		equal("operations", m.served(), m.Ops),
+		failed,
+		atLeast("p50 of all", " ms", ms(answer), most, orNone(all.P50)),
+		forever("p95 of all", all.P95),
+		forever("p99 of all", all.P99),
+		atLeast("p95 of answered", " ms", ms(answer), most, orNone(op.Latency.P95)),
+		atMost("Apdex", "", 0, 1-float64(m.counted("unanswered"))/float64(max(1, m.served())), orNone(m.Apdex)),
+	}), nil
+}
+
+func infinite(ms *float64) string {
+	if ms == nil {
+		return "infinite"
+	}
+	return short(*ms) + " ms"
+}

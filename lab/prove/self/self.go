@@ -1,0 +1,205 @@
+// Package self owns the self-test of the measuring instrument: it plants faults of known size in servers of its own,
+// lets the lab measure them, and holds what is reported against what was planted.
+//
+//	plant ──▶ measure with lab/run or lab/line ──▶ figures: expected, reported
+//	                                                 │ all hold                          ──▶ right
+//	                                                 │ some do not, and only through time:
+//	                                                 │   others disturbed the machine    ──▶ void
+//	                                                 └ else                              ──▶ wrong
+//
+// A count, and a time that is shorter than what was planted, is never excused by a disturbance: both are exact whatever
+// else runs.
+package self
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Verdict on a line.
+type Verdict string
+
+// Void: the machine was disturbed, or the generator lagged. Wrong is anything else that is not Right.
+const (
+	Right Verdict = "right"
+	Wrong Verdict = "wrong"
+	Void  Verdict = "void"
+)
+
+// Line is one fault that is planted, and what was reported of it.
+type Line struct {
+	Round   int      `json:"round"` // from 1
+	Name    string   `json:"name"`
+	Planted string   `json:"planted"`
+	Figures []Figure `json:"figures"`
+	Verdict Verdict  `json:"verdict"`
+	// Why it is void or wrong; empty when right.
+	Why   string  `json:"why,omitempty"`
+	TookS float64 `json:"took_s"`
+}
+
+// Report is all lines of all rounds.
+type Report struct {
+	Rounds int    `json:"rounds"` // asked for
+	Right  int    `json:"right"`
+	Wrong  int    `json:"wrong"`
+	Void   int    `json:"void"`
+	Lines  []Line `json:"lines"`
+}
+
+// WrongLines are the names of lines that were wrong in some round.
+func (r Report) WrongLines() (names []string) {
+	for _, l := range r.Lines {
+		if l.Verdict == Wrong && !slices.Contains(names, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+func (r *Report) add(l Line) {
+	r.Lines = append(r.Lines, l)
+	switch l.Verdict {
+	case Right:
+		r.Right++
+	case Wrong:
+		r.Wrong++
+	case Void:
+		r.Void++
+	}
+}
+
+// Options of a self-test.
+type Options struct {
+	Rounds int      // Defaults to 1.
+	Only   []string // names of lines; empty: all
+	// Database gives a connection string of an empty database on this machine, and how to take it down. It is called
+	// by the first line that needs one.
+	Database func(context.Context) (dsn string, down func() error, err error)
+	// Program is this program, to start one that is frozen from outside.
+	Program []string
+	// Step hears of the progress (0..1) before each line, Said of each line that has ended. Both may be nil.
+	Step func(share float64, left time.Duration, name string)
+	Said func(Line)
+}
+
+// Names of all lines, in order of importance.
+func Names() (names []string) {
+	for _, t := range tests {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// Takes is about how long one round takes.
+func Takes() time.Duration { return sum(tests) }
+
+// Run makes the test. The report holds the lines that ended also when there is an error.
+func Run(ctx context.Context, o Options) (report Report, err error) {
+	report = Report{Rounds: max(1, o.Rounds), Lines: []Line{}}
+	chosen, err := choose(o.Only)
+	if err != nil {
+		return report, err
+	}
+	s, err := newStage(o)
+	if err != nil {
+		return report, err
+	}
+	defer func() {
+		if closed := s.close(); err == nil {
+			err = closed
+		}
+	}()
+	all := time.Duration(report.Rounds) * sum(chosen)
+	var done time.Duration
+	for round := range report.Rounds {
+		for _, t := range chosen {
+			if o.Step != nil {
+				o.Step(done.Seconds()/all.Seconds(), all-done, t.name)
+			}
+			line, err := t.judged(ctx, s)
+			if ctx.Err() != nil {
+				return report, ctx.Err() // what a line says that was cut short means nothing
+			}
+			if err != nil {
+				return report, fmt.Errorf("line %s: %w", t.name, err)
+			}
+			line.Round = round + 1
+			report.add(line)
+			if o.Said != nil {
+				o.Said(line)
+			}
+			done += t.takes
+		}
+	}
+	return report, nil
+}
+
+func choose(only []string) (chosen []test, err error) {
+	for _, name := range only {
+		if !slices.Contains(Names(), name) {
+			return nil, fmt.Errorf("there is no line %q", name)
+		}
+	}
+	for _, t := range tests {
+		if len(only) == 0 || slices.Contains(only, t.name) {
+			chosen = append(chosen, t)
+		}
+	}
+	return chosen, nil
+}
+
+func sum(all []test) (d time.Duration) {
+	for _, t := range all {
+		d += t.takes
+	}
+	return d
+}
+
+// test is a line before it is played.
+type test struct {
+	name, planted string
+	takes         time.Duration
+	play          func(context.Context, *stage) (outcome, error)
+}
+
+// outcome of a line, and what disturbed it.
+type outcome struct {
+	figures   []Figure
+	disturbed []string
+}
+
+func (t test) judged(ctx context.Context, s *stage) (Line, error) {
+	began := time.Now()
+	out, err := t.play(ctx, s)
+	if err != nil {
+		return Line{}, err
+	}
+	l := Line{Name: t.name, Planted: t.planted, Figures: out.figures, TookS: time.Since(began).Seconds()}
+	l.Verdict, l.Why = judge(out)
+	return l, nil
+}
+
+// judge a line. No figures prove nothing.
+func judge(out outcome) (Verdict, string) {
+	var failed []string
+	excused := true
+	for _, f := range out.figures {
+		if !f.Holds {
+			failed = append(failed, fmt.Sprintf("%s: expected %s, reported %s", f.Name, f.Expected, f.Reported))
+			excused = excused && f.excusable
+		}
+	}
+	switch {
+	case len(out.figures) == 0:
+		return Wrong, "nothing was reported"
+	case len(failed) == 0:
+		return Right, ""
+	case excused && len(out.disturbed) > 0:
+		return Void, strings.Join(out.disturbed, "; ")
+	}
+	return Wrong, strings.Join(failed, "; ")
+}

@@ -1,0 +1,151 @@
+package self
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
+)
+
+// The witness is a client of its own beside the lab's: it asks the same server for an answer that nothing delays, and
+// sees how late its timer wakes it. So much more than planted a time may be, because that is what an operation costs
+// here and now.
+const (
+	witnessBeat = 20 * time.Millisecond
+	// lateMost: one beat of a hundred that is later, or one round trip that is longer, shows a disturbed machine.
+	lateMost = 20 * time.Millisecond
+	// processing of an operation in generator and server beyond waking up and the network.
+	processing = 2 * time.Millisecond
+)
+
+// noise is what the witness saw.
+type noise struct {
+	trips, late []time.Duration
+	others      float64 // share of the processors that other processes used
+}
+
+// slackMS is by how much a percentile may exceed what was planted: a round trip, and the timers of the user and the
+// server.
+func (n noise) slackMS() float64 {
+	return ms(processing) + min(percentile(n.trips, 99)+2*percentile(n.late, 99), 3*ms(lateMost))
+}
+
+// disturbed says how the machine was, by what the witness saw.
+func (n noise) disturbed() (texts []string) {
+	if n.others > run.DisturbedLimitDefault {
+		texts = append(texts, fmt.Sprintf("other processes used %.0f %% of the processors", 100*n.others))
+	}
+	add := func(what string, took float64) {
+		if took > ms(lateMost) {
+			texts = append(texts, fmt.Sprintf("one of a hundred %s %.0f ms", what, took))
+		}
+	}
+	add("timers woke late by", percentile(n.late, 99))
+	add("empty requests took", percentile(n.trips, 99))
+	return texts
+}
+
+// disturbances of a run: the witness's, and the run's own reasons but those that were planted.
+func disturbances(n noise, r *result.Result, planted ...string) []string {
+	texts := n.disturbed()
+	for i, reason := range r.InvalidReasons {
+		meant := slices.ContainsFunc(planted, func(p string) bool { return strings.Contains(reason, p) })
+		switch cause := r.InvalidCauses[i]; {
+		case meant:
+		case cause == result.ByGenerator, cause == result.ByDisturbance, cause == result.ByAccident:
+			texts = append(texts, reason)
+		}
+	}
+	if lag := r.Generator.LagMSP99; lag > ms(lateMost) {
+		texts = append(texts, fmt.Sprintf("the generator sent 1 of 100 operations %.0f ms late", lag))
+	}
+	return texts
+}
+
+// watch until the function that it gives is called. Without an address it only feels its timer. Processes of the roots
+// belong to the system.
+func watch(base string, roots ...int) (end func() noise) {
+	var n noise
+	ctx, stop := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Add(1)
+	began, before := time.Now(), othersTime(roots)
+	go func() {
+		defer done.Done()
+		beats := time.NewTimer(witnessBeat)
+		defer beats.Stop()
+		transport := &http.Transport{}
+		defer transport.CloseIdleConnections()
+		for due := time.Now().Add(witnessBeat); ; due = time.Now().Add(witnessBeat) {
+			beats.Reset(time.Until(due))
+			select {
+			case <-ctx.Done():
+				return
+			case <-beats.C:
+				n.late = append(n.late, max(0, time.Since(due)))
+			}
+			if base != "" {
+				if took, ok := trip(ctx, transport, base+witnessPath); ok {
+					n.trips = append(n.trips, took)
+				}
+			}
+		}
+	}()
+	return func() noise {
+		stop()
+		done.Wait()
+		if after := othersTime(roots); before >= 0 && after > before {
+			n.others = (after - before).Seconds() / time.Since(began).Seconds() / float64(runtime.NumCPU())
+		}
+		return n
+	}
+}
+
+func trip(ctx context.Context, transport *http.Transport, url string) (time.Duration, bool) {
+	began := time.Now()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, false
+	}
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		return 0, false
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return time.Since(began), err == nil
+}
+
+// othersTime is what processes outside this test have used so far; negative where that is not known.
+func othersTime(roots []int) (sum time.Duration) {
+	everyone, err := cpu.ReadEveryone()
+	if err != nil {
+		return -1
+	}
+	for _, u := range everyone.Others(append([]int{os.Getpid()}, roots...)...) {
+		sum += u.Own + u.Buried
+	}
+	return sum
+}
+
+// percentile p in milliseconds, of whole ranks; 0 of none.
+func percentile(all []time.Duration, p float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	return ms(sorted[int(math.Ceil(p/100*float64(len(sorted))))-1])
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

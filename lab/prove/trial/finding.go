@@ -1,0 +1,36 @@
+package trial
+
+import (
+	"strings"
+
+	"plimsoll/lab/prove/claims"
+)
+
+// Finding summarizes a trial: the verdict by its rules, what was measured in words, the figures.
+func (t Trial) Finding(m *Made) claims.Finding {
+	verdict, why := t.Rules.Answer(m)
+	f := claims.Finding{Verdict: verdict, Partial: m.partial, Conditions: m.conditions}
+	var judged, beside []string
+	for _, p := range t.Parts {
+		f.Figures = append(f.Figures, m.listed(p)...)
+		if !m.played[p.Name] {
+			continue
+		}
+		for _, phrase := range p.Measured {
+			if p.Beside {
+				beside = append(beside, phrase.text(m))
+			} else {
+				judged = append(judged, phrase.text(m))
+			}
+		}
+	}
+	for _, phrase := range t.Measured {
+		judged = append(judged, phrase.text(m))
+	}
+	if why != "" {
+		judged = append(judged, why)
+	}
+	f.Measured = strings.Join(append(judged, beside...), "; ")
+	f.Conditions = append(f.Conditions, claims.Condition{Name: "judged by", Text: t.Rules.Text()})
+	return f
+}

@@ -1,0 +1,160 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/ratio"
+)
+
+// orderSeed of the turns: always the same order.
+const orderSeed = 1
+
+// Options of playing a trial.
+type Options struct {
+	Conditions []claims.Condition // of the site; they come first
+	// Say receives permanent lines, Step the progress (0..1). Both may be nil.
+	Say  func(format string, args ...any)
+	Step func(share float64, left time.Duration, note string)
+}
+
+// Play makes the turns and summarizes them. If ctx ends after every side of the first part had a turn, the finding is
+// Partial and the error nil.
+func (t Trial) Play(ctx context.Context, o Options) (claims.Finding, error) {
+	p := &playing{Trial: t, options: o, made: t.nothingMade(slices.Concat(o.Conditions, t.Conditions))}
+	for i, part := range t.Parts {
+		whole, err := p.play(ctx, part)
+		switch {
+		case err != nil && (ctx.Err() == nil || i == 0):
+			return claims.Finding{}, err
+		case err != nil || !whole:
+			p.made.partial = true
+			p.made.stopped = !part.Beside
+			return t.Finding(p.made), nil
+		}
+	}
+	return t.Finding(p.made), nil
+}
+
+// playing is a trial being played.
+type playing struct {
+	Trial
+	options Options
+	made    *Made
+	done    time.Duration // planned time of the turns so far
+}
+
+// play a part; whole says that all its turns were made.
+func (p *playing) play(ctx context.Context, part Part) (whole bool, err error) {
+	r := &Record{made: p.made, part: part, say: p.say}
+	r.within = func(share float64, note string) { p.step(part, share, note) }
+	defer func() {
+		for _, end := range slices.Backward(r.closers) {
+			err = errors.Join(err, end())
+		}
+	}()
+	turns, err := p.open(ctx, part, r)
+	if err != nil {
+		return false, err
+	}
+	if whole, err = p.take(ctx, part, r, turns); err != nil || !whole {
+		return whole, err
+	}
+	if part.Check != nil {
+		err = part.Check(ctx, r)
+	}
+	return true, err
+}
+
+func (p *playing) open(ctx context.Context, part Part, r *Record) (turns []Turn, err error) {
+	if part.Open != nil {
+		if err := part.Open(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	for _, side := range part.Sides {
+		p.step(part, 0, "preparing "+side.Name)
+		turn, err := side.Open(ctx, r)
+		if err != nil {
+			return nil, sideError(side, err)
+		}
+		turns = append(turns, turn)
+	}
+	return turns, nil
+}
+
+func (p *playing) take(ctx context.Context, part Part, r *Record, turns []Turn) (whole bool, err error) {
+	order := part.order()
+	for n, i := range order {
+		side := part.Sides[i]
+		r.round = fmt.Sprintf("turn %d of %d", n+1, len(order))
+		p.step(part, 0, side.Name)
+		figures, err := turns[i](ctx, n) // cut off by ctx it is an error
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return false, p.stopped(ctx, part, n)
+		case err != nil:
+			return false, sideError(side, err)
+		}
+		for series, figure := range figures {
+			p.made.add(Ref{part.Name, side.Name, series}, figure)
+		}
+		p.made.played[part.Name] = true
+		p.done += part.takes()
+		if ctx.Err() != nil && n+1 < len(order) { // the turn itself was complete, so its figures count
+			return false, p.stopped(ctx, part, n+1)
+		}
+	}
+	r.round = ""
+	return true, nil
+}
+
+// stopped is an error until each side has had a turn.
+func (p *playing) stopped(ctx context.Context, part Part, turns int) error {
+	if turns >= len(part.Sides) {
+		return nil
+	}
+	return ctx.Err()
+}
+
+func sideError(side Side, err error) error {
+	if side.Name == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", side.Name, err)
+}
+
+func (p Part) order() []int {
+	if !p.InOrder {
+		return ratio.Rotation(len(p.Sides), p.Rounds, orderSeed)
+	}
+	var order []int
+	for range p.Rounds {
+		for i := range p.Sides {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+func (p *playing) say(format string, args ...any) {
+	if p.options.Say != nil {
+		p.options.Say(format, args...)
+	}
+}
+
+// step reports the progress within a turn of a part.
+func (p *playing) step(part Part, share float64, note string) {
+	if p.options.Step == nil {
+		return
+	}
+	if title := p.made.titles[part.Name]; title != "" {
+		note = title + ", " + note
+	}
+	all, done := p.Takes(), p.done+time.Duration(share*float64(part.takes()))
+	p.options.Step(float64(done)/float64(all), all-done, note)
+}

@@ -1,0 +1,103 @@
+package trial
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Spread is the median of a series and its range: 0.991 (0.985 to 0.994).
+type Spread struct {
+	Of     Ref
+	Format string
+}
+
+// Text implements Value.
+func (s Spread) Text(m *Made) string { return spread(m.Figures(s.Of), s.Format) }
+
+// Median of a series, optionally transformed.
+type Median struct {
+	Of     Ref
+	Format string
+	Map    func(float64) float64
+}
+
+// Text implements Value.
+func (v Median) Text(m *Made) string { return point(m.Figures(v.Of), Middle, v.Format, v.Map) }
+
+// Last figure of a series, optionally transformed.
+type Last struct {
+	Of     Ref
+	Format string
+	Map    func(float64) float64
+}
+
+// Text implements Value.
+func (v Last) Text(m *Made) string { return point(m.Figures(v.Of), last, v.Format, v.Map) }
+
+func last(figures []float64) float64 { return figures[len(figures)-1] }
+
+// nothing stands for a series without figures.
+const nothing = "nothing"
+
+func point(figures []float64, choose func([]float64) float64, format string, change func(float64) float64) string {
+	if len(figures) == 0 {
+		return nothing
+	}
+	chosen := choose(figures)
+	if change != nil {
+		chosen = change(chosen)
+	}
+	return fmt.Sprintf(format, chosen)
+}
+
+// Title is the final title of a part.
+type Title string
+
+// Text implements Value.
+func (t Title) Text(m *Made) string { return m.titles[string(t)] }
+
+// Words is a value with a fixed text.
+type Words func(*Made) string
+
+// Text implements Value.
+func (w Words) Text(m *Made) string { return w(m) }
+
+func spread(figures []float64, format string) string {
+	if len(figures) == 0 {
+		return nothing
+	}
+	if len(figures) == 1 {
+		return fmt.Sprintf(format, figures[0])
+	}
+	return fmt.Sprintf(format+" ("+format+" to "+format+")", Middle(figures), slices.Min(figures), slices.Max(figures))
+}
+
+// Middle is the median; with an even number of figures the mean of the middle two.
+func Middle(figures []float64) float64 {
+	if len(figures) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(figures))
+	if n := len(sorted); n%2 == 0 {
+		return (sorted[n/2] + sorted[n/2-1]) / 2
+	}
+	return sorted[len(sorted)/2]
+}
+
+// Thousands writes 30000 as 30,000.
+func Thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// number formats a whole number in thousands, others unchanged.
+func number(v float64) string {
+	if v == math.Trunc(v) {
+		return Thousands(int64(v))
+	}
+	return fmt.Sprintf("%g", v)
+}

@@ -1,0 +1,293 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/run"
+	"plimsoll/platform/id"
+	"plimsoll/platform/problem"
+)
+
+// JoinOptions say whom an agent works for.
+type JoinOptions struct {
+	URL    string
+	Access Access
+	// DSN is how this agent reaches the database, for scenarios with SQL of their own.
+	DSN string
+	// Workers are reached with this.
+	Workers  run.Access
+	Software string        // version of this program
+	Wait     time.Duration // for a coordinator that is not there yet; 0: as long as it takes
+	Stay     bool          // run after run, until ctx is done
+	Say      func(format string, args ...any)
+	// Keep gives the plan's users a file for their operations; nil: they are not kept.
+	Keep func(run.Plan) (Keeper, error)
+}
+
+// Keeper writes every operation of an agent into a file.
+type Keeper interface {
+	Add(operation string, s tally.Sample)
+	End(run string, from, to time.Duration) error
+}
+
+const knockAgain = 500 * time.Millisecond
+
+// errLost ends an agent whose coordinator is gone.
+var errLost = errors.New("the coordinator was lost: nothing was heard of it for 3 seconds; the users have stopped")
+
+// Join serves one run, or with Stay all, and returns when it is over.
+func Join(ctx context.Context, o JoinOptions) error {
+	for {
+		err := o.serveOne(ctx)
+		switch {
+		case ctx.Err() != nil && o.Stay:
+			return nil
+		case ctx.Err() != nil:
+			return problem.New(problem.Interrupted, errors.New("the agent was stopped"), "")
+		case !o.Stay || problem.ClassOf(err) == problem.Usage:
+			return err
+		case err != nil:
+			o.Say("%v", err)
+		}
+	}
+}
+
+// serveOne knocks until a coordinator takes it, and does what that one says.
+func (o JoinOptions) serveOne(ctx context.Context) error {
+	knocking, cancel := ctx, context.CancelFunc(func() {})
+	if o.Wait > 0 && !o.Stay {
+		knocking, cancel = context.WithTimeout(ctx, o.Wait)
+	}
+	defer cancel()
+	for {
+		again, err := o.knock(ctx)
+		if !again {
+			return err
+		}
+		select {
+		case <-time.After(knockAgain):
+		case <-knocking.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return problem.WithHint(err, "start the coordinator: plimsoll run --agents N; raise --wait")
+		}
+	}
+}
+
+// knock tries once; again says that it may help to try later.
+func (o JoinOptions) knock(ctx context.Context) (again bool, err error) {
+	me := whoami(o.Software)
+	conn, err := dial(o.URL, me.ID, o.Access)
+	if err != nil {
+		return problem.ClassOf(err) == problem.Environment, err
+	}
+	defer conn.Close()
+	a := &agent{conn: conn, hello: me, dsn: o.DSN, workers: o.Workers, keep: o.Keep}
+	orders := make(chan *nats.Msg, 64)
+	if _, err := conn.ChanSubscribe(ordersOf(me.ID), orders); err != nil {
+		return false, err
+	}
+	if err := conn.Flush(); err != nil {
+		return true, err
+	}
+	said, err := conn.Request(helloOf(me.ID), encode(me), connectWithin)
+	if err != nil {
+		return true, problem.New(problem.Environment, fmt.Errorf("no coordinator at %s: %w", o.URL, err), "")
+	}
+	w, err := decode[welcome](said.Data)
+	switch {
+	case err != nil:
+		return false, err
+	case w.Refused != "" && w.Later:
+		return true, problem.New(problem.Environment, fmt.Errorf("the coordinator refuses this agent: %s", w.Refused),
+			w.Hint)
+	case w.Refused != "":
+		return false, problem.New(problem.Usage, fmt.Errorf("the coordinator refuses this agent: %s", w.Refused),
+			w.Hint)
+	}
+	o.Say("joined %s", o.URL)
+	return false, a.serve(ctx, w.Coordinator, orders)
+}
+
+func whoami(software string) hello {
+	host, _ := os.Hostname()
+	return hello{Protocol, software, id.New().String(), host, machine.Boot(), os.Getpid(), runtime.NumCPU()}
+}
+
+// agent is one that was taken.
+type agent struct {
+	conn        *nats.Conn
+	hello       hello
+	dsn         string
+	workers     run.Access
+	coordinator string
+	local       run.Local
+	plan        run.Plan
+	control     users.Control
+	loggedIn    atomic.Int64
+	cancel      context.CancelFunc // of the users
+	busy        sync.WaitGroup
+	keep        func(run.Plan) (Keeper, error)
+	keeper      Keeper
+	ending      Ending // as the coordinator says; else as far as this agent knows
+}
+
+// serve does what the coordinator says, until it says leave, or is silent.
+func (a *agent) serve(ctx context.Context, coordinator string, orders <-chan *nats.Msg) (err error) {
+	a.coordinator = coordinator
+	working, cancel := context.WithCancel(ctx)
+	a.cancel = cancel
+	defer func() {
+		cancel()
+		a.busy.Wait()
+		a.local.Close()
+		err = errors.Join(err, a.endKeeping())
+	}()
+	beats := make(chan *nats.Msg, 64)
+	if _, err := a.conn.ChanSubscribe(beatsOf(coordinator), beats); err != nil {
+		return err
+	}
+	mine := time.NewTicker(Beat)
+	defer mine.Stop()
+	for silent := 0; silent < SilenceMax; {
+		select {
+		case <-ctx.Done():
+			a.report(report{Error: "it was stopped"})
+			return ctx.Err()
+		case <-mine.C:
+			silent++
+			a.report(report{LoggedIn: a.loggedIn.Load()})
+		case <-beats:
+			silent = 0
+		case m := <-orders:
+			silent = 0
+			if over := a.obey(working, m); over {
+				return a.conn.Flush()
+			}
+		}
+	}
+	return problem.New(problem.Environment, errLost, "")
+}
+
+// obey acknowledges an order and begins with it.
+func (a *agent) obey(ctx context.Context, m *nats.Msg) (over bool) {
+	o, err := decode[order](m.Data)
+	said := answer{Now: time.Now()}
+	switch {
+	case err != nil:
+		said.Error = err.Error()
+	case o.Do == logIn && o.Plan != nil:
+		a.plan = *o.Plan
+		a.plan.Access = a.workers
+		if a.plan.DSN, err = a.reach(o.Database); err != nil {
+			said.Error = err.Error()
+			break
+		}
+		a.begin(func() { a.logIn(ctx) })
+	case o.Do == start:
+		at := time.Now().Add(time.Until(o.At)) // from here on by the clock that nobody sets
+		a.begin(func() { a.work(ctx, at) })
+	case o.Do == steer:
+		a.control.Set(o.Load)
+	case o.Do == enter:
+		a.begin(func() { a.enter(ctx, m, o) })
+		return false
+	case o.Do == stop:
+		a.cancel()
+	case o.Do == leave && o.Ending != nil:
+		a.busy.Wait()
+		a.ending = *o.Ending
+	}
+	_ = m.Respond(encode(said)) // who does not hear it asks why
+	return o.Do == leave
+}
+
+// reach gives the agent's own connection string, with the database that the order names; none where there is no name.
+func (a *agent) reach(database string) (dsn string, err error) {
+	switch {
+	case database == "":
+		return "", nil
+	case a.dsn == "":
+		return "", errNoDSN
+	}
+	return postgres.WithDatabase(a.dsn, database), nil
+}
+
+func (a *agent) begin(do func()) {
+	a.busy.Add(1)
+	go func() { defer a.busy.Done(); do() }()
+}
+
+func (a *agent) report(r report) {
+	r.Agent = a.hello.ID
+	// a page that is too large, or a closed connection, shows as silence
+	_ = a.conn.Publish(reportsTo(a.coordinator, a.hello.ID), encode(r))
+}
+
+func (a *agent) fail(err error) { a.report(report{Error: err.Error(), Hint: problem.HintOf(err)}) }
+
+func (a *agent) logIn(ctx context.Context) {
+	if err := a.plan.Scenario.Prepare(); err != nil {
+		a.fail(err)
+		return
+	}
+	if a.keep != nil {
+		var err error
+		if a.keeper, err = a.keep(a.plan); err != nil {
+			a.fail(err)
+			return
+		}
+		a.ending.From, a.ending.To = a.plan.Ramp, a.plan.Ramp
+		a.local.Ended = a.keeper.Add
+	}
+	if err := a.local.LogIn(ctx, a.plan, &a.loggedIn); err != nil {
+		a.fail(err)
+		return
+	}
+	a.report(report{LoggedIn: a.loggedIn.Load(), Ready: true, Written: a.local.Written()})
+}
+
+func (a *agent) endKeeping() error {
+	if a.keeper == nil {
+		return nil
+	}
+	return a.keeper.End(a.ending.Run, a.ending.From, a.ending.To)
+}
+
+// enter answers when those who come by hand are logged in.
+func (a *agent) enter(ctx context.Context, m *nats.Msg, o order) {
+	said := answer{Now: time.Now()}
+	if err := a.local.Enter(ctx, o.From, o.To); err != nil {
+		said.Error = err.Error()
+	}
+	_ = m.Respond(encode(said)) // who does not hear it asks why
+}
+
+func (a *agent) work(ctx context.Context, at time.Time) {
+	share := &share{from: a.plan.Ramp, to: a.plan.End(), cores: a.hello.Cores}
+	done, err := a.local.WorkFrom(ctx, at, run.Watch{Control: &a.control, Look: func(l users.Look) {
+		share.read(l.At)
+		a.report(report{Page: &l.Page, LoggedIn: a.loggedIn.Load(), Written: a.local.Written()})
+	}})
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	a.ending.To = done.Tally.To
+	a.report(report{Made: &made{To: done.Tally.To, CPUShare: share.value(), UsersBytes: done.UsersBytes,
+		Written: done.Written, Frozen: done.Frozen}})
+}

@@ -1,0 +1,361 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
+	"plimsoll/platform/problem"
+)
+
+// endWithin is how long after the last operation may be cut an agent may take to tell of it.
+const endWithin = 30 * time.Second
+
+// work is the run that the fleet makes.
+type work struct {
+	plan  run.Plan
+	crowd users.Crowd
+	by    users.Load // as it was last ordered
+	began time.Time
+	tally *tally.Tally
+	next  int // second to be added up
+}
+
+// LogIn lets each agent log in its users.
+func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) error {
+	f.load = work{plan: plan, crowd: plan.Crowd(), by: users.Load{Users: plan.Users}}
+	if len(f.members) > plan.Users {
+		return problem.New(problem.Usage, fmt.Errorf("%d agents for %d users", len(f.members), plan.Users),
+			"each takes one user at least: fewer agents, or more users")
+	}
+	if err := f.reachable(plan.URLs); err != nil {
+		return err
+	}
+	database := ""
+	if plan.DSN != "" {
+		c, err := pgx.ParseConfig(plan.DSN)
+		if err != nil {
+			return problem.New(problem.Usage, fmt.Errorf("connection string: %w", err), "")
+		}
+		database = c.Database
+	}
+	f.each(func(m *member) error {
+		own := plan
+		own.Segment = users.Segment{Index: m.number, Count: len(f.members)}
+		_, err := f.order(m, order{Do: logIn, Plan: &own, Database: database})
+		return err
+	})
+	ready := func() bool {
+		var in int64
+		all := true
+		for _, m := range f.members {
+			in += m.logged
+			all = all && m.ready
+		}
+		if done != nil {
+			done.Store(in)
+		}
+		return all
+	}
+	return f.attend(ctx, run.Watch{}, func() (bool, error) {
+		for _, m := range f.members {
+			if m.gone() {
+				return false, problem.WithHint(fmt.Errorf("%s: %s", m.name(), m.lost), m.hint)
+			}
+		}
+		return ready(), nil
+	})
+}
+
+// reachable checks that agents elsewhere are not sent to addresses of this machine.
+func (f *Fleet) reachable(urls []string) error {
+	for _, text := range urls {
+		u, err := url.Parse(text)
+		if err != nil || u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" && u.Hostname() != "::1" {
+			continue
+		}
+		for _, m := range f.members {
+			if !m.here() {
+				return problem.New(problem.Usage, fmt.Errorf("%s cannot reach %s", m.name(), text),
+					"start workers that other machines reach ('plimsoll serve --listen …') and give them "+
+						"with --url")
+			}
+		}
+	}
+	return nil
+}
+
+// attend hears the agents, and the hand, until look says that it is over. The reports are taken,
+// the silent counted and the hand obeyed by this one goroutine.
+func (f *Fleet) attend(ctx context.Context, w run.Watch, look func() (over bool, err error)) error {
+	often := time.NewTicker(Beat)
+	defer often.Stop()
+	news := w.Control.Changed()
+	for {
+		over, err := look()
+		if over || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case m := <-f.reports:
+			f.hear(senderOf(m.Subject), m.Data)
+		case <-often.C:
+			f.countSilence()
+		case <-news:
+			f.obey(w)
+		}
+		f.alarm(w)
+	}
+}
+
+func (f *Fleet) hear(sender string, text []byte) {
+	r, err := decode[report](text)
+	if err != nil || r.Agent != sender {
+		return // not from an agent of this protocol
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.ID == r.Agent && !m.gone() {
+			m.silent = 0
+			m.hear(r, len(f.load.crowd.Operations))
+			if m.gone() {
+				m.lostFor = f.sinceStart()
+			}
+		}
+	}
+}
+
+func (m *member) hear(r report, operations int) {
+	if len(r.Written) > 0 {
+		m.written = r.Written
+	}
+	m.logged, m.ready = max(m.logged, r.LoggedIn), m.ready || r.Ready
+	switch {
+	case r.Error != "":
+		m.lost, m.hint = r.Error, r.Hint
+	case r.Page != nil && (!r.Page.Fits(operations) || r.Page.Second != m.queue.next+len(m.queue.waiting)):
+		m.lost = fmt.Sprintf("its page of second %d was lost on the way", m.queue.next+len(m.queue.waiting)+1)
+	case r.Page != nil:
+		m.queue.waiting = append(m.queue.waiting, *r.Page)
+		m.lag.add(*r.Page)
+		m.most = max(m.most, r.Page.Ended())
+	case r.Made != nil:
+		m.made = r.Made
+	}
+}
+
+func (f *Fleet) countSilence() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.gone() || m.made != nil {
+			continue
+		}
+		if m.silent++; m.silent > SilenceMax {
+			m.lost, m.lostFor = fmt.Sprintf("nothing was heard of it for %v", SilenceMax*Beat), f.sinceStart()
+			// One that only slept must not go on: nobody counts what its users do.
+			_ = f.conn.Publish(ordersOf(m.ID), encode(order{Do: stop}))
+		}
+	}
+}
+
+func (f *Fleet) sinceStart() time.Duration {
+	if f.load.began.IsZero() {
+		return 0
+	}
+	return max(0, time.Since(f.load.began))
+}
+
+// Work starts all agents at one moment and adds up what they count.
+func (f *Fleet) Work(ctx context.Context, w run.Watch) (made run.Made, err error) {
+	f.load.crowd.Control = w.Control
+	l, c := &f.load, f.load.crowd
+	l.tally = users.NewTally(c.Operations, c.Ramp, l.plan.End())
+	f.each(func(m *member) (err error) {
+		m.clock, err = measure(func() (time.Time, error) { a, err := f.order(m, order{Do: clock}); return a.Now, err })
+		return err
+	})
+	begin := time.Now().Add(lead)
+	f.each(func(m *member) error { _, err := f.order(m, order{Do: start, At: m.clock.there(begin)}); return err })
+	sleep(ctx, begin)
+	l.began = time.Now()
+	if w.Began != nil {
+		w.Began()
+	}
+	if err := f.follow(ctx, w); err != nil {
+		return made, err
+	}
+	made.Tally = l.tally
+	f.tell(&made)
+	return made, nil
+}
+
+// follow adds up the seconds until all agents have ended, or are lost.
+func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
+	l := &f.load
+	operations := len(l.crowd.Operations)
+	add := func() (bool, error) {
+		for {
+			page, complete := f.second(l.next, operations)
+			if !complete {
+				return f.over(), nil
+			}
+			l.next++
+			if err := l.tally.Add(page); err != nil {
+				return false, err
+			}
+			if w.Look != nil {
+				w.Look(users.Look{At: page.End(), Page: page, Tally: l.tally})
+			}
+		}
+	}
+	end := l.began.Add(l.plan.End() + l.plan.Drain + endWithin)
+	patient, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	err := f.attend(patient, w, add)
+	if err == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	// Stopped: they end what is under way and tell of it.
+	f.each(func(m *member) error { _, err := f.order(m, order{Do: stop}); return err })
+	patient, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), users.InterruptedDrainMax+endWithin)
+	defer cancelStop()
+	w.Control = nil // the hand has let go
+	if err = f.attend(patient, w, add); errors.Is(err, context.DeadlineExceeded) {
+		f.giveUp()
+		_, err = add()
+	}
+	return err
+}
+
+// over says whether nobody works any more.
+func (f *Fleet) over() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.made == nil && !m.gone() || len(m.queue.waiting) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Fleet) giveUp() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.made == nil && !m.gone() {
+			m.lost, m.lostFor = "it did not end", f.sinceStart()
+		}
+	}
+}
+
+// tell puts into the record who made the load, and who was lost.
+func (f *Fleet) tell(made *run.Made) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	bytes, told := 0.0, 0
+	if end := f.end(); end < f.load.tally.To {
+		f.load.tally.To = max(f.load.tally.From, end)
+	}
+	for _, m := range f.members {
+		a := m.record(f.load.plan, len(f.members))
+		if m.gone() {
+			at := m.lostFor.Seconds()
+			a.LostAtS = &at
+			text := m.loss(f.load.plan, len(f.members))
+			made.Wrong = append(made.Wrong, text)
+			if m.made == nil {
+				made.Lost = append(made.Lost, run.Lost{Agent: a.Name, Written: m.written,
+					Unreported: m.unreported(int64(a.Users))})
+			}
+			made.Events = append(made.Events, result.Event{AtS: at, Text: text})
+		}
+		if a.UsersBytes != nil {
+			bytes, told = bytes+*a.UsersBytes*float64(a.Users), told+a.Users
+		}
+		if m.made != nil {
+			made.Written = append(made.Written, m.made.Written...)
+			made.Frozen = append(made.Frozen, m.made.Frozen...)
+		}
+		made.Agents = append(made.Agents, a)
+	}
+	if told > 0 {
+		mean := bytes / float64(told)
+		made.UsersBytes = &mean
+	}
+}
+
+// end of the steady state: the earliest of those who came to it, or the loss of the last.
+func (f *Fleet) end() time.Duration {
+	end, lost := time.Duration(-1), time.Duration(0)
+	for _, m := range f.members {
+		switch {
+		case m.made != nil && (end < 0 || m.made.To < end):
+			end = m.made.To
+		case m.gone():
+			lost = max(lost, m.lostFor)
+		}
+	}
+	if end < 0 {
+		return lost
+	}
+	return end
+}
+
+// loss is what the result says of a lost agent.
+func (m *member) loss(plan run.Plan, count int) string {
+	own := users.Segment{Index: m.number, Count: count}.Of(plan.Users)
+	return fmt.Sprintf("%s was lost after %.1f s with %d of %d users (%.1f %%): %s", m.name(), m.lostFor.Seconds(), own,
+		plan.Users,
+		100*float64(own)/float64(plan.Users), m.lost)
+}
+
+// unreported is how many operations of a lost agent nobody knows of, at most: one under way of each user, and as many a
+// second as in its busiest since its last report.
+func (m *member) unreported(users int64) int64 {
+	reported := time.Duration(m.queue.next+len(m.queue.waiting)) * tally.IntervalDefault
+	silent := max(0, m.lostFor-reported)
+	return users + int64(math.Ceil(silent.Seconds()))*m.most
+}
+
+func (m *member) record(plan run.Plan, count int) result.Agent {
+	p99, _ := m.lag.all.Percentile(99)
+	a := result.Agent{
+		Name: fmt.Sprintf("%d@%s", m.number+1, m.Host), Host: m.Host, Boot: m.Boot, PID: m.PID, Cores: m.Cores,
+		Users:    users.Segment{Index: m.number, Count: count}.Of(plan.Users),
+		LagMSP99: milliseconds(p99), LagMSMax: milliseconds(m.lag.all.Max()),
+		ClockOffsetMS: milliseconds(m.clock.ahead), ClockErrorMS: milliseconds(m.clock.within),
+	}
+	if m.made != nil {
+		a.CPUShare, a.UsersBytes = m.made.CPUShare, m.made.UsersBytes
+	}
+	return a
+}
+
+// Close has nothing to do: the sessions' connections are the agents', who leave with Dismiss.
+func (f *Fleet) Close() {}
+
+func sleep(ctx context.Context, until time.Time) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

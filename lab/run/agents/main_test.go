@@ -1,0 +1,42 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run/worker/workertest"
+)
+
+// The test binary is the agent and the coordinator too, so that they are real processes.
+func TestMain(m *testing.M) {
+	workertest.Become()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	switch os.Getenv("PLIMSOLL_TEST_ROLE") {
+	case "agent":
+		exit(Join(ctx, JoinOptions{
+			URL: os.Args[len(os.Args)-1], Access: Access{Token: os.Getenv("PLIMSOLL_TOKEN")},
+			DSN:      os.Getenv("PLIMSOLL_DSN"),
+			Software: os.Getenv("PLIMSOLL_TEST_SOFTWARE"), Wait: 20 * time.Second, Say: func(string, ...any) {},
+		}))
+	case "coordinator":
+		exit(coordinate(ctx))
+	}
+	stop() // an ordinary test run
+	goleak.VerifyTestMain(clustertest.Runner(m))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}

@@ -1,0 +1,78 @@
+package agents
+
+import (
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"plimsoll/platform/id"
+	"plimsoll/platform/problem"
+)
+
+// rights are who may say what on the NATS server inside this process: the coordinator, who has a secret of its own,
+// everything; an agent, who has the token, only what is about itself.
+type rights struct{ token, coordinator string }
+
+// Check is called for each connection.
+func (r rights) Check(c server.ClientAuthentication) bool {
+	given := c.GetOpts()
+	if r.coordinator != "" && same(given.Token, r.coordinator) {
+		return true
+	}
+	if !same(given.Token, r.token) {
+		return false
+	}
+	if _, err := id.Parse(given.Username); err != nil {
+		return false
+	}
+	c.RegisterUser(&server.User{Username: given.Username, Permissions: permissionsOf(given.Username)})
+	return true
+}
+
+func same(given, secret string) bool {
+	return subtle.ConstantTimeCompare([]byte(given), []byte(secret)) == 1
+}
+
+// permissionsOf an agent: it hears its own orders, and speaks in its own name.
+func permissionsOf(agent string) *server.Permissions {
+	return &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: []string{helloOf(agent), reportsTo("*", agent)}},
+		Subscribe: &server.SubjectPermission{Allow: []string{ordersOf(agent), beatsOf("*"), inboxOf(agent) + ".>"}},
+		Response:  &server.ResponsePermission{MaxMsgs: 1, Expires: time.Minute},
+	}
+}
+
+// Secure refuses a connection between machines that anybody on the way could read.
+func Secure(address string, a Access) error {
+	host := address
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		if u.Scheme == "tls" || u.Scheme == "wss" {
+			return nil
+		}
+		host = u.Hostname()
+	} else if h, _, err := net.SplitHostPort(address); err == nil {
+		host = h
+	}
+	ip := net.ParseIP(host)
+	if a.IsTLS() || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return problem.New(problem.Usage, fmt.Errorf("%s is not on this machine, and the connection is not encrypted",
+		redacted(address)), "the coordinator needs --tls-cert and --tls-key, the agent --tls-ca and a tls:// URL; "+
+		"or use a tunnel to a loopback address")
+}
+
+// redacted is an address without what it may hold of a password.
+func redacted(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Redacted()
+	}
+	return address
+}
+
+var errNoDSN = errors.New("the scenario has SQL of its own, and the agent has no connection string")

@@ -1,0 +1,143 @@
+package agents
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"plimsoll/lab/line"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run"
+	"plimsoll/lab/run/store"
+	"plimsoll/platform/problem"
+)
+
+// searchOptions are of a search of two trials: the first number of users, and its confirmation. The load is light, 40
+// operations a second: where agents live in this process, what it uses counts once for each of them.
+func searchOptions(t *testing.T) line.Options {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sleep.toml")
+	const text = "application = \"none\"\n[operations.sleep]\ntarget = \"30s\"\nsql = \"SELECT pg_sleep(0.01)\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const crowd = 40
+	l := load.Default()
+	l.Scenario, l.Ramp, l.Duration, l.Drain = s, 0, 4*time.Second, 10*time.Second
+	l.Think = &users.Think{Mean: time.Second}
+	return line.Options{
+		Run: run.Options{
+			Load: l, DSN: clustertest.Database(t).Secret(), LagLimit: time.Minute, Store: store.Open(t.TempDir()),
+			Software: version,
+		},
+		Target: 0.85, Bounds: line.Bounds{First: crowd, Most: crowd, Resolution: 0.25, Confirmations: 1},
+		Reset: line.ResetNone, Store: line.OpenStore(t.TempDir()),
+	}
+}
+
+func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
+	o := searchOptions(t)
+	address := freeAddress(t)
+	staying, leave := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	for range 2 {
+		ended.Add(1)
+		go func() {
+			defer ended.Done()
+			if err := Join(staying, JoinOptions{URL: "nats://" + address, DSN: o.Run.DSN,
+				Access:   Access{Token: "secret"},
+				Software: version, Stay: true, Say: func(string, ...any) {}}); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	defer func() { leave(); ended.Wait() }()
+	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
+		ordered := fleetOptions(2)
+		ordered.Local, ordered.Listen = nil, address
+		f, err := Open(ctx, ordered)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f, f.Dismiss, nil
+	}
+	l, err := line.Find(t.Context(), o)
+	if err != nil {
+		t.Fatalf("%v\nhint: %s", err, problem.HintOf(err))
+	}
+	confirms := func(t line.Trial) bool { return t.Purpose == line.Confirm }
+	if !l.Complete || !slices.ContainsFunc(l.Trials, confirms) {
+		t.Fatalf("%+v", l)
+	}
+	for _, trial := range l.Trials {
+		made, err := o.Run.Store.Load(trial.Run)
+		if err != nil || len(made.Generator.Agents) != 2 ||
+			made.Generator.Agents[0].Users+made.Generator.Agents[1].Users != trial.Users {
+			t.Errorf("%v, agents %+v", err, made.Generator.Agents)
+		}
+	}
+}
+
+// freeAddress where the coordinators of one trial after another listen.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	s, err := listen("127.0.0.1:0", Access{Token: "secret"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	return s.Addr().String()
+}
+
+func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
+	o := searchOptions(t)
+	var lost *Fleet // one of its agents, once users are at work
+	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
+		ordered := fleetOptions(2)
+		ordered.DSN = o.Run.DSN
+		f, err := Open(ctx, ordered)
+		if err != nil {
+			return nil, nil, err
+		}
+		lost = f
+		return f, f.Dismiss, nil
+	}
+	o.Run.Snapshot = func(s run.Snapshot) {
+		if s.Page.Ended() > 0 && lost != nil {
+			_ = lost.children[0].Signal(syscall.SIGKILL)
+			lost = nil
+		}
+	}
+	l, err := line.Find(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "agent 1@") && !strings.Contains(err.Error(), "agent 2@") ||
+		!strings.Contains(problem.HintOf(err), "--resume") {
+		t.Fatalf("%v; hint %q", err, problem.HintOf(err))
+	}
+	if l == nil || len(l.Trials) != 0 || l.Complete {
+		t.Fatalf("%+v", l)
+	}
+	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
+		ordered := fleetOptions(2)
+		ordered.DSN = o.Run.DSN
+		f, err := Open(ctx, ordered)
+		return f, f.Dismiss, err
+	}
+	o.Resume = true
+	again, err := line.Find(t.Context(), o)
+	if err != nil || again.ID != l.ID || !again.Complete {
+		t.Errorf("%v; %+v", err, again)
+	}
+}

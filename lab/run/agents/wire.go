@@ -1,0 +1,135 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run"
+)
+
+// Protocol of the messages; both sides must speak the same, and be of the same version too:
+// a load that two versions make is that of none.
+const Protocol = 2
+
+// Beat and SilenceMax decide how soon a loss is noticed: three seconds.
+const (
+	Beat       = 500 * time.Millisecond
+	SilenceMax = 6
+)
+
+const (
+	whoSubject = "plimsoll.agents.coordinator" // answered by a coordinator that is there already
+	root       = "plimsoll.agents."
+)
+
+func ordersOf(agent string) string      { return root + "orders." + agent }
+func beatsOf(coordinator string) string { return root + "beats." + coordinator }
+func helloOf(agent string) string       { return root + "hello." + agent }
+func inboxOf(agent string) string       { return "_INBOX." + agent } // answers to an agent
+
+func reportsTo(coordinator, agent string) string {
+	return root + "reports." + coordinator + "." + agent
+}
+
+// senderOf is the agent in whose name a message came: the server lets no other use that subject.
+func senderOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
+
+// hello is who wants to join.
+type hello struct {
+	Protocol int    `json:"protocol"`
+	Software string `json:"software"`
+	ID       string `json:"id"`
+	Host     string `json:"host"`
+	Boot     string `json:"boot"`
+	PID      int    `json:"pid"`
+	Cores    int    `json:"cores"`
+}
+
+// welcome answers it.
+type welcome struct {
+	Coordinator string `json:"coordinator,omitempty"`
+	Refused     string `json:"refused,omitempty"`
+	Hint        string `json:"hint,omitempty"`
+	Later       bool   `json:"later,omitempty"` // refused for now: another run may take it
+}
+
+// Orders of the coordinator.
+const (
+	logIn = "login"
+	clock = "clock"
+	start = "start"
+	enter = "enter"
+	steer = "load"
+	stop  = "stop"
+	leave = "leave"
+)
+
+// order holds no secret: an agent has a connection string of its own, of which the order replaces the database's name.
+// It is acknowledged at once, and what comes of it is reported; only enter is answered when
+// it is done.
+type order struct {
+	Do   string    `json:"do"`
+	Plan *run.Plan `json:"plan,omitempty"`
+	// Database is the name of the one that SQL of the scenario is for.
+	Database string     `json:"database,omitempty"`
+	At       time.Time  `json:"at,omitzero"` // by the agent's clock
+	Load     users.Load `json:"load,omitzero"`
+	// Ending comes with leave, where the run has a result.
+	Ending *Ending `json:"ending,omitempty"`
+	From   int     `json:"from,omitempty"` // of users to enter, in the whole crowd
+	To     int     `json:"to,omitempty"`
+}
+
+// Ending is what agents that keep their operations must know of the run: its steady state, since the start of the ramp.
+type Ending struct {
+	Run  string        `json:"run"`
+	From time.Duration `json:"from_ns"`
+	To   time.Duration `json:"to_ns"`
+}
+
+// answer to an order.
+type answer struct {
+	Now   time.Time `json:"now"`
+	Error string    `json:"error,omitempty"`
+}
+
+// report of an agent; one that says nothing else is its beat.
+type report struct {
+	Agent    string      `json:"agent"`
+	LoggedIn int64       `json:"logged_in"`
+	Ready    bool        `json:"ready,omitempty"`
+	Page     *tally.Page `json:"page,omitempty"`
+	Made     *made       `json:"made,omitempty"`
+	// Written so far, with Ready and each Page: what stays known of an agent that is lost.
+	Written []run.Written `json:"written,omitempty"`
+	Error   string        `json:"error,omitempty"` // it cannot go on
+	Hint    string        `json:"hint,omitempty"`
+}
+
+// made is what an agent knows at its end.
+type made struct {
+	To         time.Duration `json:"to_ns"` // end of its steady state
+	CPUShare   *float64      `json:"cpu_share"`
+	UsersBytes *float64      `json:"users_bytes"`
+	Written    []run.Written `json:"written,omitempty"`
+	Frozen     []run.Frozen  `json:"frozen,omitempty"`
+}
+
+func encode(message any) []byte {
+	text, err := json.Marshal(message)
+	if err != nil {
+		panic(err) // numbers and texts of our own
+	}
+	return text
+}
+
+func decode[T any](text []byte) (message T, err error) {
+	if err = json.Unmarshal(text, &message); err != nil {
+		err = fmt.Errorf("read message: %w", err)
+	}
+	return message, err
+}

@@ -1,0 +1,91 @@
+package run
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/run/result"
+)
+
+// companyWithin bounds each look at who else works on the database, so that a server that hangs holds up nobody.
+const companyWithin = 5 * time.Second
+
+// company is who else worked on the database while the run did.
+type company struct {
+	looks  int
+	loads  map[string]bool
+	atWork map[string]int // sessions, over all looks
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// accompany marks the database and looks once a second. Where that is not possible nothing is known.
+func accompany(ctx context.Context, dsn, id string) *company {
+	ctx, stop := context.WithCancel(ctx)
+	c := &company{stop: stop, loads: map[string]bool{}, atWork: map[string]int{}}
+	if dsn == "" {
+		return c
+	}
+	connecting, connected := context.WithTimeout(ctx, companyWithin)
+	mark, err := postgres.Mark(connecting, dsn, "plimsoll run "+id)
+	connected()
+	if err != nil {
+		return c
+	}
+	c.done.Add(1)
+	go func() {
+		defer c.done.Done()
+		defer func() {
+			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), companyWithin)
+			defer cancel()
+			mark.Close(closing)
+		}()
+		second := time.NewTicker(time.Second)
+		defer second.Stop()
+		for {
+			looking, looked := context.WithTimeout(ctx, companyWithin)
+			seen, err := mark.Look(looking)
+			looked()
+			if err != nil {
+				return
+			}
+			c.add(seen)
+			select {
+			case <-ctx.Done():
+				return
+			case <-second.C:
+			}
+		}
+	}()
+	return c
+}
+
+func (c *company) add(seen postgres.Company) {
+	c.looks++
+	for _, load := range seen.Loads {
+		c.loads[load] = true
+	}
+	for name, n := range seen.AtWork {
+		c.atWork[name] += n
+	}
+}
+
+// end takes the mark away.
+func (c *company) end() {
+	c.stop()
+	c.done.Wait()
+}
+
+// sessions of others at work, on average, from a tenth of a session on.
+func (c *company) sessions() (all []result.NeighbourSessions) {
+	const least = 0.1
+	for name, n := range c.atWork {
+		if mean := float64(n) / float64(max(1, c.looks)); mean >= least {
+			all = append(all, result.NeighbourSessions{Application: name, AtWork: mean})
+		}
+	}
+	return all
+}

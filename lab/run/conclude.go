@@ -1,0 +1,285 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run/result"
+)
+
+// begun is what is known of the run when users go to work.
+func (r *record) begun() *result.Result {
+	return &result.Result{
+		Schema: result.Schema, ID: r.id, Title: r.Title, Started: r.began.UTC().Truncate(time.Millisecond),
+		Users: r.Users,
+		Audit: r.unaudited(), Conditions: r.conditions(),
+	}
+}
+
+func (r *record) unaudited() result.Audit {
+	return result.Audit{None: r.Scenario.Application == scenario.NoERP, Findings: []result.Finding{}}
+}
+
+// measured adds what was counted until the run was finished.
+func (r *record) measured(all *result.Result, finished time.Time) {
+	all.Finished = finished.UTC().Truncate(time.Millisecond)
+	all.Interrupted = r.stoppedByHand
+	all.DurationS = r.made.Tally.Steady().Seconds()
+	all.Totals, all.Band, all.Operations = totals(r.made.Tally.Outcomes()), apdex.NoSample, r.perOperation(r.made.Tally)
+	for _, op := range all.Operations {
+		all.Resent += op.Resent
+	}
+	all.RefusedShare = all.Refusals()
+	all.Cost = r.cost()
+	all.Memory = r.memory()
+	all.Disturbance = r.disturbance()
+	all.Generator = r.generated()
+	all.Audit, all.AuditBefore, all.Reconciliation = r.audit, r.auditedBefore, r.reconciliation
+	all.Conditions.CPU, all.Events, all.Series = r.processors(), r.events(), r.series()
+	if all.DurationS > 0 {
+		all.OpsPerS = float64(r.made.Tally.Answered) / all.DurationS
+		perS := float64(r.made.Tally.Finished) / all.DurationS
+		all.AllPerS = &perS
+		addStandstills(all, r.made.Tally)
+	}
+	addIntervals(all, r.made.Tally)
+	r.judge(all)
+	r.score(all)
+}
+
+// score gives nothing to a run whose books are wrong.
+func (r *record) score(all *result.Result) {
+	score, _, ok := r.made.Tally.Apdex()
+	if !ok || r.audit.Done && !r.audit.Clean {
+		return
+	}
+	interval, basis := r.made.Tally.ApdexInterval()
+	if basis != nil {
+		all.IntervalBasis = &result.IntervalBasis{SteadyS: float64(basis.Seconds), BlockS: float64(basis.Block)}
+	}
+	all.Apdex, all.Interval, all.Band = &score, &interval, apdex.BandOf(score)
+}
+
+func totals(sum [4]int64) result.Totals {
+	return result.Totals{
+		Ops: total(sum[:]), OK: sum[tally.OK], Refused: sum[tally.Refused],
+		Errors: sum[tally.Failed], Overload: sum[tally.Overload],
+	}
+}
+
+func (r *record) perOperation(counts *tally.Tally) []result.Operation {
+	weights := shares(r.crowd.Operations)
+	all := make([]result.Operation, len(r.crowd.Operations))
+	for i, op := range r.crowd.Operations {
+		counted := counts.Operations[i]
+		all[i] = result.Operation{
+			ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Priority: op.Priority,
+			Weight: weights[op.ID],
+			Totals: totals(counted.Outcomes), Counts: counted.Apdex, Band: apdex.NoSample,
+			Latency: latency(counted.Latency), HistogramT: counted.Units, ErrorTexts: errorTexts(counted.Errors),
+		}
+		if counted.N() > 0 {
+			all[i].LatencyAll = latencyAll(counted)
+			n := float64(counted.N())
+			all[i].OwnWait = &result.OwnWait{MeanMS: milliseconds(counted.Own.Sum) / n,
+				MaxMS: milliseconds(counted.Own.Max), PoolMeanMS: milliseconds(counted.Own.Pool) / n}
+		}
+		all[i].RefusedShare, all[i].RefusedExpected = all[i].Refusals(), op.Refused
+		all[i].Resent, all[i].Instead = counted.Resent, counted.Instead
+		if score, ok := counted.Apdex.Score(); ok {
+			interval := counts.ApdexIntervalOf(i)
+			all[i].Apdex, all[i].Interval, all[i].Band = &score, &interval, apdex.BandOf(score)
+		}
+	}
+	return all
+}
+
+// addStandstills are events, too.
+func addStandstills(all *result.Result, counts *tally.Tally) {
+	var still time.Duration
+	for _, s := range counts.Standstills() {
+		still += s.To - s.From
+		all.Standstills = append(all.Standstills, result.Standstill{FromS: s.From.Seconds(), ToS: s.To.Seconds()})
+		all.Events = append(all.Events, result.Event{AtS: s.From.Seconds(), Text: fmt.Sprintf(
+			"no valid answer from %.1f to %.1f s", s.From.Seconds(), s.To.Seconds())})
+	}
+	slices.SortStableFunc(all.Events, func(a, b result.Event) int { return cmp.Compare(a.AtS, b.AtS) })
+	share := 1 - still.Seconds()/all.DurationS
+	all.Availability = &share
+}
+
+// latencyAll has failures as the longest.
+func latencyAll(o *tally.Operation) *result.Latency {
+	failed := o.N() - o.Latency.N()
+	l := &result.Latency{}
+	for p, to := range map[float64]**float64{50: &l.P50, 95: &l.P95, 99: &l.P99, 100: &l.Max} {
+		if d, ok := o.Latency.PercentileWith(failed, p); ok {
+			ms := milliseconds(d)
+			*to = &ms
+		}
+	}
+	return l
+}
+
+func latency(times *tally.Times) (l result.Latency) {
+	if times.N() > 0 {
+		mean, deviation := times.Mean()
+		meanMS, deviationMS := milliseconds(mean), milliseconds(deviation)
+		l.Mean, l.StdDev = &meanMS, &deviationMS
+	}
+	for p, to := range map[float64]**float64{50: &l.P50, 95: &l.P95, 99: &l.P99, 100: &l.Max} {
+		if d, ok := times.Percentile(p); ok {
+			ms := milliseconds(d)
+			*to = &ms
+		}
+	}
+	return l
+}
+
+func errorTexts(counts map[string]int64) (all []result.ErrorText) {
+	for text, n := range counts {
+		all = append(all, result.ErrorText{Text: text, Count: n})
+	}
+	slices.SortFunc(all, func(a, b result.ErrorText) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	return all
+}
+
+func (r *record) generated() result.Generator {
+	p50, _ := r.made.Tally.Lag.Percentile(50)
+	p99, _ := r.made.Tally.Lag.Percentile(99)
+	return result.Generator{
+		CPUShare: r.generatorShare(), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
+		LagMSMax: milliseconds(r.made.Tally.Lag.Max()), UsersBytes: r.made.UsersBytes, InFlight: r.made.Tally.InFlight,
+		Backlog: r.made.Tally.Backlog,
+		Agents:  r.made.Agents,
+	}
+}
+
+// generatorShare is that of the machine whose generators are the busiest; this process is one of them.
+func (r *record) generatorShare() *float64 {
+	own := r.cpu(generatorCPU)
+	if own == nil || len(r.made.Agents) == 0 {
+		return own
+	}
+	machines := map[string]float64{machine.Boot(): *own}
+	for _, a := range r.made.Agents {
+		if a.CPUShare == nil {
+			return nil
+		}
+		machines[a.Boot] += *a.CPUShare
+	}
+	most := slices.Max(slices.Collect(maps.Values(machines)))
+	return &most
+}
+
+func (r *record) cpu(which int) *float64 {
+	return r.meters.share(which, r.made.Tally.From, r.made.Tally.To)
+}
+
+func (r *record) conditions() result.Conditions {
+	crowded := roles(r.crowd.Roles, r.Arrivals != nil)
+	return result.Conditions{
+		Machine: r.machine,
+		Engine:  r.engine(),
+		Workers: r.workers,
+		Load: result.Load{
+			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Roles: crowded, Day: day(r.crowd.Pace),
+			Think: meanThink(crowded),
+			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(),
+			LagLimitS: r.LagLimit.Seconds(),
+			Seed:      r.Seed, Mix: shares(r.crowd.Operations), Changes: changes(r.changes),
+		},
+		Scale: r.Scale, Profile: r.Profile, Shape: r.profilesBefore.shape(), Software: r.Software,
+	}
+}
+
+func (r *record) processors() result.CPU {
+	return result.CPU{
+		Generator: r.generatorShare(), Workers: r.cpu(workersCPU), Database: r.cpu(databaseCPU),
+		Machine: r.cpu(machineCPU), Steal: r.cpu(stealCPU),
+	}
+}
+
+// engine is empty when the run knows no database.
+func (r *record) engine() result.Engine {
+	if r.before == nil {
+		return result.Engine{Settings: map[string]string{}}
+	}
+	return result.Engine{
+		Version: r.before.Version, Flavour: r.before.Flavour, Patchset: r.before.Patchset,
+		Local: r.before.Postmaster != 0, Settings: r.before.Settings,
+	}
+}
+
+func (r *record) scenario() *result.Scenario {
+	s := r.Scenario
+	shown := &result.Scenario{Name: s.Name, Digest: s.Digest(), Title: s.Title, Application: string(s.Application),
+		Refused: s.Refused, Backdated: s.Backdated}
+	if custom.NeedsDatabase(s.Own, s.Actions()) {
+		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.Connections
+	}
+	return shown
+}
+
+func (r *record) model() string {
+	if r.Arrivals != nil {
+		return "open"
+	}
+	return "closed"
+}
+
+func (r *record) arrivals() *result.Arrivals {
+	if r.Arrivals == nil {
+		return nil
+	}
+	return &result.Arrivals{Spacing: string(r.Arrivals.Spacing), RatePerS: r.Arrivals.Rate}
+}
+
+func day(p users.Pace) (all [][2]float64) {
+	for _, point := range p {
+		all = append(all, [2]float64{point.At, point.Level})
+	}
+	return all
+}
+
+func (r *record) events() []result.Event {
+	all := append([]result.Event{}, r.made.Events...)
+	for _, d := range r.deaths {
+		all = append(all, result.Event{AtS: d.at.Sub(r.rampBegan).Seconds(), Text: d.text})
+	}
+	all = append(all, r.meters.events...)
+	for _, f := range r.made.Frozen {
+		all = append(all, result.Event{AtS: f.At.Seconds(), Text: fmt.Sprintf("the generator stood still for %.1f s",
+			f.For.Seconds())})
+	}
+	before := users.Load{Users: r.Users}
+	for _, c := range r.changes {
+		all = append(all, result.Event{AtS: c.At.Seconds(), Text: changeText(before, c)})
+		before = c.Load
+	}
+	if r.restarted() {
+		all = append(all, result.Event{AtS: r.after.Started.Sub(r.rampBegan).Seconds(),
+			Text: "the database server was started again"})
+	}
+	if r.recovered() {
+		all = append(all, result.Event{AtS: r.after.Cleared.Sub(r.rampBegan).Seconds(),
+			Text: "the database server recovered from a crash"})
+	}
+	for _, url := range r.profilesAfter.begunAnew(r.profilesBefore) {
+		all = append(all, result.Event{AtS: r.profilesAfter[url].Started.Sub(r.rampBegan).Seconds(),
+			Text: "the application server " + url + " was started again"})
+	}
+	slices.SortFunc(all, func(a, b result.Event) int { return cmp.Compare(a.AtS, b.AtS) })
+	return all
+}

@@ -1,0 +1,131 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"plimsoll/lab/load/users"
+	"plimsoll/platform/problem"
+)
+
+// LoadControl lets somebody change a run's load while users are at work. What is changed is in
+// the result, and the run is then not the one that was asked for. It is safe for
+// concurrent use; one LoadControl is for one run.
+type LoadControl struct {
+	mu       sync.Mutex
+	load     users.Load
+	target   *controlTarget // nil: nobody is at work
+	entering bool           // users log in
+	ended    bool
+	logIns   sync.WaitGroup
+}
+
+// controlTarget is what is changed.
+type controlTarget struct {
+	ctx      context.Context
+	control  *users.Control
+	end      context.CancelFunc
+	logIn    func(ctx context.Context, from, to int) error
+	say      func(string)
+	loggedIn int
+	most     int
+	open     bool
+}
+
+// ErrNotAtWork is behind a change that comes too early or too late.
+var ErrNotAtWork = errors.New("users are not at work")
+
+// SetUsers asks for a number of users at work. Those who are new log in first, which is no part of the load.
+func (c *LoadControl) SetUsers(n int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.target
+	switch {
+	case t == nil:
+		return ErrNotAtWork
+	case t.open:
+		return problem.New(problem.Usage, errors.New(
+			"arrivals are open: their rate is the load, not the number of sessions"), "")
+	case n < 1 || n > t.most:
+		return problem.New(problem.Usage, fmt.Errorf("%d users: must be between 1 and %d", n, t.most), "")
+	case c.entering:
+		return errors.New("users are still logging in; try again in a moment")
+	case n <= t.loggedIn:
+		c.load.Users = n
+		t.control.Set(c.load)
+		return nil
+	}
+	c.entering = true
+	t.say(fmt.Sprintf("%d users log in", n-t.loggedIn))
+	c.logIns.Add(1)
+	go func() {
+		defer c.logIns.Done()
+		c.enter(t, n)
+	}()
+	return nil
+}
+
+func (c *LoadControl) enter(t *controlTarget, n int) {
+	err := t.logIn(t.ctx, t.loggedIn, n)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entering = false
+	switch {
+	case c.target == nil:
+	case err != nil:
+		t.say("the number of users stays: " + err.Error())
+	default:
+		t.loggedIn, c.load.Users = n, n
+		t.control.Set(c.load)
+	}
+}
+
+// Pause lets nobody begin anything, or go on.
+func (c *LoadControl) Pause(paused bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.target == nil {
+		return ErrNotAtWork
+	}
+	c.load.Paused = paused
+	c.target.control.Set(c.load)
+	return nil
+}
+
+// End ends the steady state now; what was measured is kept.
+func (c *LoadControl) End() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.target == nil {
+		return ErrNotAtWork
+	}
+	c.ended = true
+	c.target.end()
+	return nil
+}
+
+// attach lets the load be changed from here on, while users are at work.
+func (c *LoadControl) attach(t *controlTarget) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.target = t
+}
+
+// detach ends that and says whether the load was ended by hand. Without a control it never is.
+func (c *LoadControl) detach() (ended bool) {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	ended, t := c.ended, c.target
+	c.target = nil
+	c.mu.Unlock()
+	if t == nil { // the load never began
+		return false
+	}
+	t.end() // of those who still log in, too
+	c.logIns.Wait()
+	return ended
+}

@@ -1,0 +1,140 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plimsoll/lab/host/process"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/run/result"
+)
+
+// DisturbedLimitDefault is the share of all processors, or of the time, that others may take from a run. Half of the
+// processors made p95 five times as long; a tenth is what an idle desktop does.
+const DisturbedLimitDefault = 0.15
+
+// warnedFrom this part of the limit on, a disturbance is named beside a valid result.
+const warnedFrom = 1.0 / 3
+
+// sessionsMost of other applications may be at work on average.
+const sessionsMost = 0.5
+
+// disturbance is what the meters saw.
+func (r *record) disturbance() *result.Disturbance {
+	if len(r.meters.processors) == 0 {
+		return nil
+	}
+	from, to := r.made.Tally.From, r.made.Tally.To
+	d := &result.Disturbance{Limit: r.DisturbedLimit, Unattributed: r.unattributed(),
+		Steal: r.meters.share(stealCPU, from, to)}
+	d.Others, d.Who = r.meters.neighbours.share(r.meters.cores)
+	d.Throttled = r.meters.part(throttledTime, from, to)
+	d.MemoryStall = r.meters.part(memoryTime, from, to)
+	if r.company != nil {
+		d.Loads = slices.Sorted(maps.Keys(r.company.loads))
+		d.Sessions = r.company.sessions()
+		slices.SortFunc(d.Sessions, func(a, b result.NeighbourSessions) int {
+			return cmp.Or(cmp.Compare(b.AtWork, a.AtWork), cmp.Compare(a.Application, b.Application))
+		})
+	}
+	return d
+}
+
+// unattributed says whether a part of the system runs on this machine without our knowing its processes: a database in
+// a container, or whatever stands behind an application that is measured by its requests alone.
+func (r *record) unattributed() bool {
+	if r.before != nil && r.before.Here && r.before.Postmaster == 0 {
+		return true
+	}
+	if r.Scenario == nil {
+		return false // of a run whose process died
+	}
+	for _, url := range append(slices.Clone(r.URLs), r.Scenario.Own.Base) {
+		if process.Local(url) && (r.Scenario.Application == scenario.NoERP || len(r.servers) == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeDisturbance holds what others took against the limit.
+func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
+	for _, one := range disturbances(d) {
+		v.against(result.ByDisturbance, one.share > d.Limit, "disturbed: %s, at most %.0f %%", one.text, 100*d.Limit)
+	}
+	if d == nil || d.Limit <= 0 || d.Limit >= 1 {
+		return
+	}
+	v.against(result.ByDisturbance, len(d.Loads) > 0, "disturbed: a second load on the same database, %s",
+		strings.Join(d.Loads, ", "))
+	for _, s := range d.Sessions {
+		v.against(result.ByDisturbance, s.AtWork > sessionsMost && !r.ownSessions(),
+			"disturbed: %.1f sessions of %s were at work on the same database", s.AtWork, s.Application)
+	}
+}
+
+// ownSessions says whether the database may have sessions of the measured system that we do not know: those of an
+// application with requests of one's own.
+func (r *record) ownSessions() bool { return r.Scenario != nil && r.Scenario.Own.Base != "" }
+
+// disturbed is one way in which others took something.
+type disturbed struct {
+	share float64
+	text  string
+}
+
+// disturbances that can be held against the run; none where nobody asked.
+func disturbances(d *result.Disturbance) (all []disturbed) {
+	if d == nil || d.Limit <= 0 || d.Limit >= 1 {
+		return nil
+	}
+	add := func(share *float64, format string, more string) {
+		if share != nil {
+			all = append(all, disturbed{*share, fmt.Sprintf(format, 100**share) + more})
+		}
+	}
+	if !d.Unattributed {
+		add(d.Others, "other processes used %.0f %% of the processors", whoText(d.Who))
+	}
+	add(d.Steal, "the hypervisor gave %.0f %% of the processors to others", "")
+	add(d.Throttled, "a quota of the control group withheld the processor for %.0f %% of the time", "")
+	add(d.MemoryStall, "processes waited for memory for %.0f %% of the time", "")
+	return all
+}
+
+// disturbedBelow the limit, but enough to be named.
+func disturbedBelow(all *result.Result) (texts []string) {
+	d := all.Disturbance
+	for _, one := range disturbances(d) {
+		if one.share > warnedFrom*d.Limit && one.share <= d.Limit {
+			texts = append(texts, "disturbed: "+one.text)
+		}
+	}
+	if d != nil && d.Unattributed && d.Limit > 0 && d.Others != nil && *d.Others > d.Limit {
+		texts = append(texts, fmt.Sprintf("perhaps disturbed: processes that are not known to belong to the system "+
+			"used %.0f %% of the processors%s", 100**d.Others, whoText(d.Who)))
+	}
+	return texts
+}
+
+func whoText(who []result.Neighbour) string {
+	const leastShown = 0.01
+	var parts []string
+	for _, n := range who {
+		if n.Share < leastShown {
+			continue
+		}
+		text := fmt.Sprintf("%s %.0f %%", n.Name, 100*n.Share)
+		if n.Processes > 1 {
+			text = fmt.Sprintf("%s (%d processes) %.0f %%", n.Name, n.Processes, 100*n.Share)
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run/result"
+)
+
+func TestNeighbours(t *testing.T) {
+	const s = time.Second
+	names := map[int]string{7: "stress", 8: "stress", 9: "make", 10: "cc1"}
+	n := &neighbours{from: 10 * s, to: 20 * s, names: func(pid int) string { return names[pid] }}
+	n.look(9*s, map[int]cpu.Usage{7: {Own: 0}}) // of the ramp
+	n.look(10*s, map[int]cpu.Usage{7: {Own: 100 * s}, 9: {}, 10: {Own: 2 * s}})
+	n.look(15*s, map[int]cpu.Usage{7: {Own: 103 * s}, 8: {Own: 2 * s}, 9: {}, 10: {Own: 4 * s}})
+	n.look(20*s, map[int]cpu.Usage{7: {Own: 104 * s}, 9: {Buried: 4 * s}}) // 8 was killed, cc1 ended
+	n.look(40*s, map[int]cpu.Usage{7: {Own: 900 * s}})                     // of the drain
+	all, who := n.share(2)
+	// 3 + 2 + 2 of the first five seconds; of the others a sum that shrinks by what was killed counts for nothing.
+	if all == nil || *all != 7.0/20 {
+		t.Errorf("%v", *all)
+	}
+	if len(who) != 2 || who[0] != (result.Neighbour{Name: "stress", Processes: 2, Share: 6.0 / 20}) ||
+		who[1] != (result.Neighbour{Name: "cc1", Processes: 1, Share: 2.0 / 20}) {
+		t.Errorf("%+v", who)
+	}
+	if all, who := (&neighbours{}).share(2); all != nil || who != nil {
+		t.Errorf("nothing was seen, and %v, %v", all, who)
+	}
+}
+
+func TestVerdictOfADisturbedRun(t *testing.T) {
+	at := func(x float64) *float64 { return &x }
+	calm := func() *result.Disturbance {
+		return &result.Disturbance{Limit: DisturbedLimitDefault, Others: at(0.02), Steal: at(0), Throttled: at(0),
+			MemoryStall: at(0)}
+	}
+	for _, c := range []struct {
+		name         string
+		change       func(*result.Disturbance)
+		reason, note string // empty: none
+	}{
+		{"Calm", func(*result.Disturbance) {}, "", ""},
+		{"NothingIsKnown", func(d *result.Disturbance) { *d = result.Disturbance{Limit: d.Limit} }, "", ""},
+		{"HalfOfTheProcessors", func(d *result.Disturbance) {
+			d.Others, d.Who = at(0.5), []result.Neighbour{
+				{Name: "stress", Processes: 3, Share: 0.48}, {Name: "sh", Processes: 1}}
+		}, "disturbed: other processes used 50 % of the processors (stress (3 processes) 48 %), at most 15 %", ""},
+		{"SomeOfThem", func(d *result.Disturbance) { d.Others = at(0.1) }, "",
+			"disturbed: other processes used 10 % of the processors"},
+		{"Steal", func(d *result.Disturbance) { d.Steal = at(0.2) }, "the hypervisor gave 20 %", ""},
+		{"Quota", func(d *result.Disturbance) { d.Throttled = at(0.3) }, "withheld the processor for 30 % of the time",
+			""},
+		{"Memory", func(d *result.Disturbance) { d.MemoryStall = at(0.4) }, "waited for memory for 40 %", ""},
+		{"SecondLoad", func(d *result.Disturbance) { d.Loads = []string{"plimsoll run B"} },
+			"a second load on the same database, plimsoll run B", ""},
+		{"Sessions", func(d *result.Disturbance) {
+			d.Sessions = []result.NeighbourSessions{
+				{Application: "pgbench", AtWork: 3.8}, {Application: "psql", AtWork: 0.2}}
+		}, "3.8 sessions of pgbench were at work", ""},
+		{"MayBelongToTheSystem", func(d *result.Disturbance) { d.Others, d.Unattributed = at(0.5), true }, "",
+			"perhaps disturbed: processes that are not known to belong to the system used 50 %"},
+		{"NobodyAsked", func(d *result.Disturbance) { d.Others, d.Loads, d.Limit = at(0.9), []string{"x"}, 0 }, "", ""},
+		{"SwitchedOff", func(d *result.Disturbance) { d.Others, d.Loads, d.Limit = at(0.9), []string{"x"}, 1 }, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := &result.Result{Totals: result.Totals{Ops: 200, OK: 200}, Disturbance: calm()}
+			c.change(r.Disturbance)
+			(&record{audit: result.Audit{Done: true, Clean: true},
+				Options: Options{LagLimit: LagLimitDefault}}).judge(r)
+			if got := strings.Join(r.InvalidReasons, "; "); (got != "") != (c.reason != "") ||
+				!strings.Contains(got, c.reason) {
+				t.Errorf("not valid for %q, want %q", got, c.reason)
+			}
+			if c.reason != "" && !slices.Equal(r.InvalidCauses, []result.Cause{result.ByDisturbance}) {
+				t.Errorf("%v", r.InvalidCauses)
+			}
+			if got := strings.Join(r.Warnings, "; "); (got != "") != (c.note != "") || !strings.Contains(got, c.note) {
+				t.Errorf("warned of %q, want %q", got, c.note)
+			}
+		})
+	}
+}
+
+func TestUnattributed(t *testing.T) {
+	erp, own := scenario.Default(), &scenario.Scenario{Application: scenario.NoERP}
+	web := &scenario.Scenario{Application: scenario.NoERP}
+	web.Own.Base = "http://127.0.0.1:8080"
+	far := &scenario.Scenario{Application: scenario.NoERP}
+	far.Own.Base = "http://192.0.2.7"
+	for _, c := range []struct {
+		name    string
+		s       *scenario.Scenario
+		urls    []string
+		servers []int
+		server  *postgres.Server
+		want    bool
+	}{
+		{"ERP", erp, nil, []int{4}, &postgres.Server{Here: true, Postmaster: 7}, false},
+		{"DatabaseInAContainer", own, nil, nil, &postgres.Server{Here: true}, true},
+		{"DatabaseElsewhere", own, nil, nil, &postgres.Server{}, false},
+		{"OwnRequestsHere", web, nil, []int{4}, nil, true},
+		{"OwnRequestsElsewhere", far, nil, nil, nil, false},
+		{"ERPServerThatIsSeen", erp, []string{"http://127.0.0.1:9"}, []int{4}, nil, false},
+		{"ERPServerThatIsNotSeen", erp, []string{"http://127.0.0.1:9"}, nil, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := &record{before: c.server, servers: c.servers}
+			r.Scenario, r.URLs = c.s, c.urls
+			if got := r.unattributed(); got != c.want {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
+
+func TestRunSeesASecondLoadOfItsDatabase(t *testing.T) {
+	o := ownRun(t, "application = \"none\"\nusers = 20\n[think]\nmean = \"100ms\"\n"+
+		"[operations.look]\ntarget = \"500ms\"\nsql = \"SELECT 1\"\n")
+	o.DSN, o.Duration, o.DisturbedLimit = clustertest.Database(t).Secret(), 2*time.Second, 0.999
+	other, err := postgres.Mark(t.Context(), o.DSN, "plimsoll run of somebody else")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close(t.Context())
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || !slices.Contains(r.InvalidCauses, result.ByDisturbance) || r.Disturbance == nil ||
+		!slices.Equal(r.Disturbance.Loads, []string{"plimsoll run of somebody else"}) || r.Disturbance.Others == nil ||
+		r.Disturbance.Unattributed {
+		t.Errorf("%q, %+v", r.InvalidReasons, r.Disturbance)
+	}
+	if r.Conditions.CPU.Database == nil {
+		t.Error("the processor time of the database is not known")
+	}
+}

@@ -1,0 +1,108 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/run/live"
+	"plimsoll/platform/problem"
+)
+
+// execution is users at work, as their run guides them and hears of them.
+type execution struct {
+	*setup
+	meter *meter
+	end   context.CancelFunc // of the load
+}
+
+// execute logs the users in and lets them work; what is seen goes into the record.
+func (s *setup) execute(ctx context.Context) (err error) {
+	defer s.generator.Close()
+	if err := s.logIn(ctx); err != nil {
+		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), s.crew.lastWords()))
+	}
+	if s.counted, err = s.countBefore(ctx); err != nil {
+		return problem.New(problem.Environment, err, "")
+	}
+	defer s.feed.watch(ctx, s.DSN, s.Access.asker(), s.crew.urls())()
+	working, end := context.WithCancel(ctx)
+	defer end()
+	e := &execution{setup: s, end: end, meter: newMeter(s.servers, s.postmaster(), s.feed.say, s.tellShares)}
+	e.meter.neighbours.from, e.meter.neighbours.to = s.Ramp, s.Ramp+s.Duration
+	s.crew.watch(end)
+	s.journal.open(opening{s.opening()}, s.feed.say)
+	s.company = accompany(ctx, s.DSN, s.id)
+	s.made, err = s.generator.Work(working, e.watch(working))
+	s.company.end()
+	s.journalStop = s.journal.finish()
+	s.stoppedByHand = s.Control.detach() || ctx.Err() != nil
+	s.meters = e.meter.end()
+	return err
+}
+
+// logIn opens the sessions of all users.
+func (s *setup) logIn(ctx context.Context) error {
+	s.begin(Login, s.End()+logInGuess(s.Users)+auditGuess)
+	defer s.feed.logIns(&s.board.loggedIn)()
+	return s.generator.LogIn(ctx, s.plan(s.crew.urls()), &s.board.loggedIn)
+}
+
+// watch is how the run guides the generator and hears of it.
+func (e *execution) watch(working context.Context) Watch {
+	w := Watch{Look: e.look(), Alarm: func(text string) { e.feed.say(live.Alarm, text) }}
+	target := e.controlTarget(working, &w)
+	w.Began = func() {
+		e.rampBegan = time.Now()
+		e.feed.rampBegins()
+		e.meter.start()
+		e.begin(phaseAt(0, e.Ramp, e.End()), leftAt(0, e.Options))
+		if target != nil {
+			e.Control.attach(target)
+		}
+	}
+	return w
+}
+
+// controlTarget is what somebody may change by hand, which what is watched then hears of; nil: nothing.
+func (e *execution) controlTarget(working context.Context, w *Watch) *controlTarget {
+	if e.Control == nil {
+		return nil
+	}
+	w.Control = &users.Control{}
+	before := users.Load{Users: e.Users}
+	w.Changed = func(c users.Change) {
+		e.changes = append(e.changes, c)
+		e.feed.changed(before, c)
+		before = c.Load
+	}
+	return &controlTarget{
+		ctx: working, control: w.Control, end: e.end, loggedIn: e.Users, most: e.usersMost(), open: e.Arrivals != nil,
+		logIn: e.generator.Enter,
+		say:   func(text string) { e.feed.say(live.Hand, text) },
+	}
+}
+
+// look makes a snapshot of what a generator shows, for the board, the picture and who else looks on.
+func (e *execution) look() func(users.Look) {
+	board := e.board.watch(e.Options)
+	return func(l users.Look) {
+		s := Snapshot{At: l.At, Phase: phaseAt(l.At, l.Tally.From, l.Tally.To), Operations: e.crowd.Operations,
+			Page: l.Page, Tally: l.Tally}
+		board(s)
+		e.journal.add(l.Page)
+		e.feed.second(s, leftAt(s.At, e.Options))
+		if e.Snapshot != nil {
+			e.Snapshot(s)
+		}
+	}
+}
+
+// tellShares to the picture. Where others make the load, what this process takes is not the generator's.
+func (s *setup) tellShares(shares live.Shares) {
+	if s.Generator != nil {
+		shares.Generator = nil
+	}
+	s.feed.shares(shares)
+}

@@ -1,0 +1,45 @@
+package live
+
+import (
+	"slices"
+
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/bootstrap"
+	"plimsoll/lab/load/tally"
+)
+
+// addScored keeps what the interval of the score is made of, as the run's tally does: what ends behind the steady state
+// belongs to its last second.
+func (p *Picture) addScored(page tally.Page) {
+	if page.Second < int(p.plan.RampS) {
+		return
+	}
+	var now bootstrap.Moment
+	for i, c := range page.Judged {
+		if priority := float64(p.plan.Operations[i].Priority); priority > 0 {
+			now.Part += (float64(c.Apdex.Satisfied) + float64(c.Apdex.Tolerating)/2) / priority
+			now.Whole += float64(c.Apdex.N()) / priority
+		}
+	}
+	if n := len(p.scored); n > 0 && page.Second >= int(p.plan.RampS+p.plan.SteadyS) {
+		last := p.scored[n-1]
+		p.scored = append(slices.Clone(p.scored[:n-1]),
+			bootstrap.Moment{Part: last.Part + now.Part, Whole: last.Whole + now.Whole})
+		return
+	}
+	p.scored = append(p.scored, now)
+}
+
+// interval of the score by block bootstrap, as the result will have it. It takes milliseconds, in which the picture is
+// not locked: who drives the users adds to it.
+func interval(least *apdex.Interval, scored []bootstrap.Moment) *apdex.Interval {
+	if least == nil {
+		return nil
+	}
+	drawn, ok := bootstrap.Ratio(scored)
+	if !ok {
+		return least
+	}
+	wide := tally.Wider(*least, drawn)
+	return &wide
+}

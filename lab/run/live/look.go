@@ -1,0 +1,108 @@
+package live
+
+import (
+	"time"
+
+	"plimsoll/lab/load/bootstrap"
+)
+
+// Delta is what is new since a number. Reset says that it is everything there is.
+type Delta struct {
+	N       int64    `json:"n"`
+	Reset   bool     `json:"reset"`
+	Plan    *Plan    `json:"plan,omitempty"`
+	Seconds []*Point `json:"seconds"`
+	Minutes []*Point `json:"minutes"`
+	Log     []Entry  `json:"log"`
+	State   State    `json:"state"`
+}
+
+// Since gives what came after number n, and a channel that is closed when there is more.
+// 0 is everything, and so is a number from which something is no longer kept or that was
+// never given.
+func (p *Picture) Since(n int64) (Delta, <-chan struct{}) {
+	d, scored, changed := p.since(n)
+	d.State.Interval = interval(d.State.Interval, scored)
+	return d, changed
+}
+
+func (p *Picture) since(n int64) (Delta, []bootstrap.Moment, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := Delta{N: p.number, State: p.standing()}
+	if n <= 0 || n > p.number || n < p.seconds.dropped || n < p.minutes.dropped || n < p.log.dropped {
+		n, d.Reset = 0, true
+	}
+	if p.planned > n {
+		plan := p.plan
+		d.Plan = &plan
+	}
+	d.Seconds, d.Minutes, d.Log = p.seconds.since(n), p.minutes.since(n), p.log.since(n)
+	return d, p.scored, p.changed
+}
+
+// standing is the state as of now. Nothing in it changes afterwards.
+func (p *Picture) standing() State {
+	s := p.state
+	now := p.now()
+	s.ElapsedS = now.Sub(p.began).Seconds()
+	s.LeftS = max(0, p.endsAt.Sub(now).Seconds())
+	return s
+}
+
+// Glance is how a run stands, for a view that keeps nothing.
+type Glance struct {
+	Plan  Plan
+	State State
+	Last  *Point   // nil: users are not at work yet
+	Zones []Zones  // of each operation over the last minute
+	Waits []Wait   // likewise
+	Log   []Entry  // the last
+	Ops   float64  // answered per second over the last ten seconds
+	P95   *float64 // of the last second in which something was answered
+}
+
+const (
+	glanceZones = time.Minute
+	glanceRate  = 10 * time.Second
+	glanceLog   = 4
+)
+
+// Glance at the picture.
+func (p *Picture) Glance() Glance {
+	g, scored := p.glance()
+	g.State.Interval = interval(g.State.Interval, scored)
+	return g
+}
+
+func (p *Picture) glance() (Glance, []bootstrap.Moment) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := Glance{Plan: p.plan, State: p.standing(), Log: p.log.tail(glanceLog),
+		Zones: make([]Zones, len(p.plan.Operations))}
+	last := p.seconds.tail(int(glanceZones / time.Second))
+	if len(last) == 0 {
+		return g, p.scored
+	}
+	var waits databaseMean
+	waits.waits = map[Wait]float64{}
+	ten := 0
+	for i, point := range last {
+		for op, z := range point.Operations {
+			g.Zones[op].add(z)
+		}
+		if len(last)-i <= int(glanceRate/time.Second) {
+			ten++
+			g.Ops += point.Answered()
+			waits.add(point.Database)
+		}
+		if point.P95 != nil {
+			g.P95 = point.P95
+		}
+	}
+	g.Last, g.Ops = last[len(last)-1], g.Ops/float64(ten)
+	if d := waits.value(); d != nil {
+		g.Waits = d.Waits
+	}
+	return g, p.scored
+}

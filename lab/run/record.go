@@ -1,0 +1,47 @@
+package run
+
+import (
+	"time"
+
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/run/result"
+)
+
+// record is all that is known of a run: what was asked for, what set-up found, and what was seen while users worked.
+// A result is computed from it and from nothing else, whether the run ended or its process died.
+type record struct {
+	Options
+	id      string
+	began   time.Time
+	crowd   users.Crowd
+	machine machine.Machine
+	workers []result.Worker
+	servers []int // processes of the application, on this machine
+
+	before, after *postgres.Server // nil: there is no database, or it was lost
+	// what the workers say of themselves
+	profilesBefore, profilesAfter profiles
+
+	rampBegan      time.Time
+	made           Made
+	meters         readings
+	company        *company       // nil: nobody looked
+	changes        []users.Change // by hand
+	deaths         []death        // of workers in service
+	stoppedByHand  bool
+	notKept        string       // why the result of a run that ended could not be kept
+	journalStop    *journalStop // nil: the journal went on to the end
+	audit          result.Audit
+	auditedBefore  *result.Audit // nil: nobody looked
+	reconciliation *result.Reconciliation
+	counted        []int64 // before the load, by operation; nil: nothing to count
+}
+
+// result puts together what is known.
+func (r *record) result(finished time.Time) *result.Result {
+	all := r.begun()
+	r.measured(all, finished)
+	return all
+}

@@ -1,0 +1,35 @@
+package run
+
+import (
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/run/result"
+)
+
+// judgeRefusals speaks against a run whose controls refused far more than they should: a refusal is quick and valid, so
+// that a system which refuses everything would score well and serve nobody.
+func judgeRefusals(v *verdict, all *result.Result) {
+	found, expected := false, 0.0
+	for _, op := range all.Operations {
+		expected += op.RefusedExpected * float64(op.OK+op.Refused)
+		if farMore(op.Totals, op.RefusedExpected) {
+			found = true
+			v.against(result.BySystem, true, "%s was refused %d times of %d, %.0f %% were expected", op.ID, op.Refused,
+				op.OK+op.Refused, 100*op.RefusedExpected)
+		}
+	}
+	if expected /= float64(max(1, all.OK+all.Refused)); !found && farMore(all.Totals, expected) {
+		v.against(result.BySystem, true, "%d of %d operations were refused, %.0f %% were expected", all.Refused,
+			all.OK+all.Refused, 100*expected)
+	}
+}
+
+// farMore than expected is nearer to all than to that, and not by chance: the lower end of the share's 95 % interval
+// lies beyond the middle.
+func farMore(t result.Totals, expected float64) bool {
+	answered := t.OK + t.Refused
+	if answered < result.BrokenFrom {
+		return false
+	}
+	interval := apdex.Counts{Satisfied: t.Refused, Frustrated: t.OK}.Interval()
+	return interval.Low > (1+expected)/2
+}

@@ -1,0 +1,21 @@
+package result
+
+// IntervalBasis is the basis of the 95 % intervals: blocks of neighbouring seconds, drawn with replacement. The
+// intervals cover variation within the run, not between runs.
+type IntervalBasis struct {
+	SteadyS float64 `json:"steady_s"` // seconds drawn from
+	BlockS  float64 `json:"block_s"`  // drawn together, for the overall score
+}
+
+// LatencyIntervals of percentiles in milliseconds.
+type LatencyIntervals struct {
+	P50 *Range `json:"p50"`
+	P95 *Range `json:"p95"`
+	P99 *Range `json:"p99"`
+}
+
+// Range is a 95 % interval; without an upper end where too few operations bound it.
+type Range struct {
+	Low  float64  `json:"low"`
+	High *float64 `json:"high"`
+}

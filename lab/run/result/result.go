@@ -1,0 +1,228 @@
+// Package result owns what is known after a run: one tree that is the JSON of
+// `plimsoll run --json`, the stored run, and the source of the text table and the
+// HTML report. Names once published stay; what was not measured is null, never 0.
+package result
+
+import (
+	"time"
+
+	"plimsoll/lab/load/apdex"
+)
+
+// Schema names the form of the JSON. It grows by adding names; a change that
+// breaks readers counts up.
+const Schema = "plimsoll.run/1"
+
+// Result is one run.
+type Result struct {
+	Schema   string    `json:"schema"`
+	ID       string    `json:"id"`
+	Title    string    `json:"title,omitempty"`
+	Started  time.Time `json:"started_at"`
+	Finished time.Time `json:"finished_at"`
+
+	// Valid says whether the figures may be quoted; every reason against it is listed.
+	Valid          bool     `json:"valid"`
+	InvalidReasons []string `json:"invalid_reasons"`
+	// InvalidCauses say, reason by reason, what is to blame.
+	InvalidCauses []Cause `json:"invalid_causes,omitempty"`
+	// Warnings are what the score hides though it may be quoted: key operations that never got a valid answer.
+	Warnings []string `json:"warnings,omitempty"`
+	// Interrupted: stopped by hand; the figures are those of the time until then.
+	Interrupted bool `json:"interrupted"`
+
+	Users int `json:"users"`
+	// DurationS is the steady state that was measured, without ramp and drain.
+	DurationS float64 `json:"duration_s"`
+	Totals
+	// OpsPerS is valid answers (ok and refused by a control) that arrived in the
+	// steady state, per second of it.
+	OpsPerS float64 `json:"ops_per_s"`
+	// AllPerS is all operations that ended in the steady state, valid or not, per second of it.
+	AllPerS *float64 `json:"all_per_s,omitempty"`
+	// Standstills are times of the steady state in which users waited and nobody got a valid answer; Availability is
+	// the share of the rest.
+	Standstills  []Standstill `json:"standstills,omitempty"`
+	Availability *float64     `json:"availability,omitempty"`
+	// OpsPerSInterval is its 95 % interval; null where the steady state was too short.
+	OpsPerSInterval *Range `json:"ops_per_s_interval,omitempty"`
+	// Apdex over all key operations, weighed by priority. Null when nothing was
+	// measured or the books are wrong: such a run scores nothing.
+	Apdex    *float64        `json:"apdex"`
+	Band     apdex.Band      `json:"band"`
+	Interval *apdex.Interval `json:"interval"`
+	// RefusedShare of the valid answers were refusals by controls; null without valid answers.
+	RefusedShare *float64 `json:"refused_share,omitempty"`
+	// IntervalBasis is what all intervals rest on; null where the steady state was too short, so that those of the
+	// score take operations as independent of each other.
+	IntervalBasis *IntervalBasis `json:"interval_basis,omitempty"`
+
+	Operations []Operation `json:"operations"`
+	Cost       Cost        `json:"cost"`
+	// Memory behind the warm-up; empty when the steady state was too short to tell.
+	Memory    []Memory  `json:"memory,omitempty"`
+	Generator Generator `json:"generator"`
+	// Disturbance is what else ran beside the run; null in results of before.
+	Disturbance *Disturbance `json:"disturbance,omitempty"`
+	Audit       Audit        `json:"audit"`
+	// AuditBefore is the check before the load; absent where nobody looked.
+	AuditBefore *Audit `json:"audit_before,omitempty"`
+	// Reconciliation of what was acknowledged with what the database has; absent where nothing can be compared.
+	Reconciliation *Reconciliation `json:"reconciliation,omitempty"`
+	Conditions     Conditions      `json:"conditions"`
+	Events         []Event         `json:"events"`
+	Series         Series          `json:"series"`
+}
+
+// Totals are operations that were due in the steady state, by how they ended:
+// ops = ok + refused + errors + overload.
+type Totals struct {
+	Ops      int64 `json:"ops"`
+	OK       int64 `json:"ok"`
+	Refused  int64 `json:"refused"`  // by a business control: a valid answer
+	Errors   int64 `json:"errors"`   // no valid answer, timeouts among them
+	Overload int64 `json:"overload"` // the server said it is too busy
+	// Resent are requests sent once more because their connection was lost, whatever came of it; the time that it took
+	// is in the latency. Results of before do not know.
+	Resent int64 `json:"resent"`
+}
+
+// Operation is one key operation over the steady state.
+type Operation struct {
+	ID       string  `json:"id"`
+	Title    string  `json:"title"`
+	TargetMS float64 `json:"target_ms"` // T
+	Priority int     `json:"priority"`  // 1 counts most: a sample weighs 1/priority in the overall score
+	Weight   float64 `json:"weight"`    // share in the mix, 0..1
+	Totals
+	apdex.Counts
+	Apdex    *float64        `json:"apdex"`
+	Band     apdex.Band      `json:"band"`
+	Interval *apdex.Interval `json:"interval"`
+	// Latency of answered operations from the moment the user was due.
+	Latency Latency `json:"latency_ms"`
+	// LatencyAll are the percentiles of all operations, those that failed being the longest: null where a percentile is
+	// one of them. Results of before have none.
+	LatencyAll *Latency `json:"latency_all_ms,omitempty"`
+	// LatencyIntervals are the 95 % intervals of answered operations, LatencyAllIntervals those of all, where some
+	// failed; null where the steady state was too short.
+	LatencyIntervals    *LatencyIntervals `json:"latency_ms_intervals,omitempty"`
+	LatencyAllIntervals *LatencyIntervals `json:"latency_all_ms_intervals,omitempty"`
+	// OwnWait is the generator's own part of the latency; results of before have none.
+	OwnWait *OwnWait `json:"own_wait,omitempty"`
+	// HistogramT counts answered operations in units of T: 0-T, T-2T, 2T-3T, 3T-4T, >4T.
+	HistogramT apdex.Histogram `json:"histogram_t"`
+	// RefusedShare of the valid answers were refusals; RefusedExpected is what the scenario expects.
+	RefusedShare    *float64 `json:"refused_share,omitempty"`
+	RefusedExpected float64  `json:"refused_expected"`
+	// Instead is how often which operation was carried out in place of this one, which had nothing to act on; those are
+	// counted as what they are.
+	Instead map[string]int64 `json:"instead,omitempty"`
+	// ErrorTexts are the most frequent errors with their counts.
+	ErrorTexts []ErrorText `json:"error_texts,omitempty"`
+}
+
+// Refusals as a share of the valid answers; nil when there are none.
+func (t Totals) Refusals() *float64 {
+	if t.OK+t.Refused == 0 {
+		return nil
+	}
+	share := float64(t.Refused) / float64(t.OK+t.Refused)
+	return &share
+}
+
+// OwnWait is how long operations waited for the generator: to be sent, and for a connection of its pool.
+type OwnWait struct {
+	MeanMS     float64 `json:"mean_ms"`
+	MaxMS      float64 `json:"max_ms"`
+	PoolMeanMS float64 `json:"pool_mean_ms"` // the part of the mean for the pool
+}
+
+// Standstill is from when to when, since the start of the ramp.
+type Standstill struct {
+	FromS float64 `json:"from_s"`
+	ToS   float64 `json:"to_s"`
+}
+
+// BrokenFrom so many operations on, one that never got a valid answer did not fail by chance.
+const BrokenFrom = 10
+
+// Unanswered are the key operations that never got a valid answer, though they were tried so often at least.
+func (r *Result) Unanswered(least int64) (all []Operation) {
+	for _, op := range r.Operations {
+		if op.Ops >= least && op.OK+op.Refused == 0 {
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+// Failing is the most frequent error of the operation, after a colon; empty: none is known.
+func (op Operation) Failing() string {
+	if len(op.ErrorTexts) == 0 {
+		return ""
+	}
+	return ": " + op.ErrorTexts[0].Text
+}
+
+// Latency is percentiles in milliseconds, of merged counts; null without answers.
+type Latency struct {
+	P50 *float64 `json:"p50"`
+	P95 *float64 `json:"p95"`
+	P99 *float64 `json:"p99"`
+	Max *float64 `json:"max"`
+	// Mean and StdDev as pgbench has them, of answered operations.
+	Mean   *float64 `json:"mean,omitempty"`
+	StdDev *float64 `json:"stddev,omitempty"`
+}
+
+// ErrorText is one message and how often it was seen.
+type ErrorText struct {
+	Text  string `json:"text"`
+	Count int64  `json:"count"`
+}
+
+// Generator is how well the load itself was made.
+type Generator struct {
+	// CPUShare of all the machine's cores in the steady state, 0..1.
+	CPUShare *float64 `json:"cpu_share"`
+	// Lag is how late operations were sent after their user was due.
+	LagMSP50 float64 `json:"lag_ms_p50"`
+	LagMSP99 float64 `json:"lag_ms_p99"`
+	LagMSMax float64 `json:"lag_ms_max"`
+	// UsersBytes is live memory per user at the end of the run, sessions,
+	// connections and counters included.
+	UsersBytes *float64 `json:"users_bytes"`
+	InFlight   int      `json:"in_flight_max"` // most operations under way at once
+	Backlog    int      `json:"backlog_max"`   // most that were due but had no slot at once
+	// Agents that made the load instead of the process that ran; CPUShare is then that of
+	// the machine whose generators were the busiest.
+	Agents []Agent `json:"agents,omitempty"`
+}
+
+// Audit is the check of the books after the run.
+type Audit struct {
+	// None: the run had no ERP and so there are no books; nothing says whether what was
+	// fast was also right.
+	None       bool      `json:"none,omitempty"`
+	Done       bool      `json:"done"`
+	Clean      bool      `json:"clean"`
+	Mode       string    `json:"mode,omitempty"` // all, or changed since the clean point of the books
+	Checks     int       `json:"checks"`
+	Violations int       `json:"violations"`
+	Findings   []Finding `json:"findings"`
+	DurationS  float64   `json:"duration_s"`
+	Error      string    `json:"error,omitempty"` // why it could not be done
+}
+
+// Finding is one violation of the books.
+type Finding struct {
+	Check  string `json:"check"`
+	Detail string `json:"detail"`
+}
+
+// Event is something that happened during the run and is worth knowing.
+type Event struct {
+	AtS  float64 `json:"at_s"` // since the start of the ramp
+	Text string  `json:"text"`
+}

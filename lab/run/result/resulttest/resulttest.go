@@ -1,0 +1,15 @@
+// Package resulttest judges runs that tests make on a machine that may be busy.
+package resulttest
+
+import "plimsoll/lab/run/result"
+
+// Against are the reasons against a run that a busy machine does not excuse: tests run in parallel, and a generator
+// without a processor lags and makes few operations.
+func Against(r *result.Result) (reasons []string) {
+	for i, cause := range r.InvalidCauses {
+		if cause != result.ByGenerator && cause != result.ByFewness {
+			reasons = append(reasons, r.InvalidReasons[i])
+		}
+	}
+	return reasons
+}

@@ -1,0 +1,119 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/host/process"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/run/live"
+	"plimsoll/platform/problem"
+)
+
+// setup is a run with what it holds while it lasts: its place in the store, the workers, and who looks on.
+type setup struct {
+	*record
+	generator Generator
+	board     *board
+	feed      feed
+	journal   *journal
+	crew      *crew
+}
+
+func newSetup(o Options) *setup {
+	r := &record{Options: o, crowd: o.Crowd(), began: time.Now()}
+	r.audit = r.unaudited()
+	return &setup{record: r, generator: o.generator(), board: newBoard(o.Progress)}
+}
+
+// reserve takes the run's place in the store, where its workers' logs go as well, and marks it as under way.
+func (s *setup) reserve(ctx context.Context) (err error) {
+	s.id = "unkept"
+	if s.Store != nil {
+		if s.id, err = s.Store.Begin(s.began, s.Users); err != nil {
+			return err
+		}
+	}
+	s.journal, err = mark(ctx, s.Store, s.id)
+	return err
+}
+
+// open looks at the machine and the server and gets the workers up.
+func (s *setup) open(ctx context.Context) (err error) {
+	s.feed = newFeed(s.Options, s.id, s.crowd.Operations)
+	s.begin(Starting, s.End()+logInGuess(s.Users)+auditGuess)
+	if s.machine, err = machine.Describe(dirs.State()); err != nil { // there is no state directory yet
+		s.machine, _ = machine.Describe("/") // what cannot be read is empty: no reason to have no result
+	}
+	if s.DSN != "" {
+		if s.before, err = postgres.Look(ctx, s.DSN); err != nil {
+			return problem.New(problem.Environment, err,
+				"is it running? `plimsoll up` starts one; `plimsoll status` lists them")
+		}
+	}
+	if s.crew, err = hire(ctx, s.Options, s.id); err != nil {
+		return err
+	}
+	s.servers = s.servedBy()
+	s.crew.tell = func(text string) { s.feed.say(live.Alarm, text) }
+	s.workers = s.crew.conditions()
+	if s.profilesBefore, err = ask(ctx, s.Access.asker(), s.crew.urls()); err != nil {
+		err = problem.New(problem.Usage, err, "give the file that its 'plimsoll serve' has: --metrics-token-file, and "+
+			"reach it by https")
+	} else {
+		err = s.checkDatabase()
+	}
+	if err != nil {
+		s.crew.stop()
+		return err
+	}
+	s.auditBefore(ctx)
+	return nil
+}
+
+// checkDatabase refuses workers whose database is another than the one that is audited and described: the
+// verdict would be about books that nobody wrote in.
+func (s *setup) checkDatabase() error {
+	if s.before == nil {
+		return nil
+	}
+	if urls := s.profilesBefore.elsewhere(s.before.Database); len(urls) > 0 {
+		return problem.New(problem.Usage, fmt.Errorf(
+			"the application server %s works on another database than the one that would be audited", urls[0]),
+			"name its database: --cluster NAME or --dsn")
+	}
+	return nil
+}
+
+// servedBy are the processes of the application that is measured: the workers of this run, or whoever answers at the
+// addresses of the load on this machine.
+func (s *setup) servedBy() []int {
+	if len(s.crew.hired) > 0 {
+		return s.crew.pids()
+	}
+	var pids []int
+	for _, url := range append(slices.Clone(s.URLs), s.Scenario.Own.Base) {
+		pids = append(pids, process.Listening(url)...)
+	}
+	slices.Sort(pids)
+	return slices.DeleteFunc(slices.Compact(pids), func(pid int) bool { return pid == os.Getpid() })
+}
+
+// postmaster of the database, if it is on this machine.
+func (s *setup) postmaster() int {
+	if s.before == nil {
+		return 0
+	}
+	return s.before.Postmaster
+}
+
+// begin a phase, for all who look on.
+func (s *setup) begin(phase Phase, left time.Duration) {
+	s.board.begin(phase, left)
+	s.feed.begin(phase, left)
+}

@@ -1,0 +1,251 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/run/result"
+	"plimsoll/platform/problem"
+)
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// kept makes a store with a complete run at each of the times.
+func kept(t *testing.T, times ...time.Time) (*Store, []string) {
+	t.Helper()
+	s := Open(filepath.Join(t.TempDir(), "runs")).WithPage(page)
+	var ids []string
+	for _, at := range times {
+		id, err := s.Begin(at, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Save(sample(id)); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return s, ids
+}
+
+func page(w io.Writer, r *result.Result) error {
+	_, err := io.WriteString(w, "page of "+r.ID)
+	return err
+}
+
+func sample(id string) *result.Result {
+	score := 0.9
+	return &result.Result{
+		Schema: result.Schema, ID: id, Users: 1000, Apdex: &score, Band: apdex.Good,
+		Interval:       &apdex.Interval{Low: 0.8, High: 0.95},
+		InvalidReasons: []string{}, Started: noon, Finished: noon.Add(time.Minute),
+		Series: result.Series{IntervalS: 1, T: []float64{0}, Users: []int64{1}, OK: []int64{1}, Refused: []int64{0},
+			Errors:   []int64{0},
+			Overload: []int64{0}, Apdex: []*float64{nil}, P50MS: []*float64{nil}, P95MS: []*float64{nil},
+			P99MS: []*float64{nil}, LagMSMax: []float64{0}, InFlight: []int64{0},
+			CPUGenerator: []*float64{nil}, CPUWorkers: []*float64{nil}, CPUDatabase: []*float64{nil},
+			CPUMachine: []*float64{nil}},
+	}
+}
+
+func TestBegin(t *testing.T) {
+	s := Open(filepath.Join(t.TempDir(), "state", "runs"))
+	for _, want := range []string{"20260131-120000-1000u", "20260131-120000-1000u-2", "20260131-120000-1000u-3"} {
+		if id, err := s.Begin(noon, 1000); err != nil || id != want {
+			t.Errorf("%q, want %q, %v", id, want, err)
+		}
+	}
+	t.Run("SaysThatTheFolderCannotBeWritten", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(filepath.Join(file, "runs")).Begin(noon, 1); problem.ClassOf(err) != problem.Environment ||
+			problem.HintOf(err) == "" {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSaveThenLoadIsTheSame(t *testing.T) {
+	s, ids := kept(t, noon)
+	got, err := s.Load(ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sample(ids[0]), got); diff != "" {
+		t.Error(diff)
+	}
+	entries, err := os.ReadDir(s.Dir(ids[0]))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v: nothing but the two files", entries, err)
+	}
+}
+
+func TestWriteLeavesNothingHalfDone(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "result.json")
+	full := errors.New("no space left on device")
+	err := WriteWhole(name, func(w io.Writer) error {
+		_, _ = w.Write([]byte("half"))
+		return full
+	})
+	entries, _ := os.ReadDir(filepath.Dir(name))
+	if !errors.Is(err, full) || len(entries) != 0 {
+		t.Errorf("%v, left %v", err, entries)
+	}
+	if err := os.WriteFile(name, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_ = WriteWhole(name, func(io.Writer) error { return full })
+	if text, _ := os.ReadFile(name); string(text) != "old" {
+		t.Errorf("the old file is now %q", text)
+	}
+}
+
+func TestFind(t *testing.T) {
+	s, ids := kept(t, noon, noon.Add(time.Second), noon.Add(24*time.Hour))
+	if _, err := s.Begin(noon.Add(48*time.Hour), 5); err != nil { // under way
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{Latest: ids[2], ids[0]: ids[0], "20260201": ids[2],
+		"20260131-120001": ids[1]} {
+		if got, err := s.Find(id); err != nil || got != want {
+			t.Errorf("%q is %q, want %q, %v", id, got, want, err)
+		}
+	}
+	for id, want := range map[string]string{"20260131": "ambiguous", "2025": "no run", "": "no run",
+		"../runs": "no run", "20260202": "no run"} {
+		if got, err := s.Find(id); err == nil || !strings.Contains(err.Error(), want) ||
+			problem.ClassOf(err) != problem.Usage {
+			t.Errorf("%q is %q, %v", id, got, err)
+		}
+	}
+	t.Run("NothingInAnEmptyStore", func(t *testing.T) {
+		if _, err := Open(filepath.Join(t.TempDir(), "none")).Find(Latest); err == nil {
+			t.Error("found")
+		}
+	})
+}
+
+func TestList(t *testing.T) {
+	s, ids := kept(t, noon, noon.Add(time.Hour))
+	if err := os.WriteFile(s.ResultPath(ids[0]), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	all, broken, err := s.List()
+	if err != nil || len(all) != 1 || all[0].ID != ids[1] || all[0].Series.T != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if len(broken) != 1 || !strings.Contains(broken[0].Error(), ids[0]) {
+		t.Errorf("the broken one is not named: %v", broken)
+	}
+}
+
+// What is no file stays what it is: a rename over /dev/null would take it from the whole machine.
+func TestWriteGoesIntoWhatIsNoFile(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() {
+		text, _ := os.ReadFile(pipe)
+		read <- string(text)
+	}()
+	err := WriteWhole(pipe, func(w io.Writer) error { _, err := w.Write([]byte("page")); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(pipe); err != nil || info.Mode().IsRegular() {
+		t.Fatalf("%v, %v", info, err)
+	}
+	if text := <-read; text != "page" {
+		t.Errorf("read %q", text)
+	}
+}
+
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	for name, want := range map[string]bool{"new.html": true, "no/such/x.html": false, ".": false} {
+		if err := Writable(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+func TestReadRefusesWhatDoesNotFitTogether(t *testing.T) {
+	for name, spoil := range map[string]func(*result.Result){
+		"Series": func(r *result.Result) { r.Series.OK = append(r.Series.OK, 1) },
+		"Counts": func(r *result.Result) { r.Ops = 5 },
+		"NoRun":  func(r *result.Result) { r.ID = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sample("20260131-120000-1000u")
+			spoil(r)
+			name := filepath.Join(t.TempDir(), "x.json")
+			if err := WriteWhole(name, r.WriteJSON); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Read(name); problem.ClassOf(err) != problem.Usage || problem.HintOf(err) == "" {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestReadRefusesAnotherSchema(t *testing.T) {
+	for schema, hint := range map[string]string{"plimsoll.run/99": "another version", "": "plimsoll run --json"} {
+		name := filepath.Join(t.TempDir(), "x.json")
+		if err := os.WriteFile(name, []byte(`{"schema":"`+schema+`","users":"many"}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(name); err == nil || !strings.Contains(problem.HintOf(err), hint) {
+			t.Errorf("%q: %v, hint %q", schema, err, problem.HintOf(err))
+		}
+	}
+}
+
+func TestSave_KeepsThePageThatTheStoreHas(t *testing.T) {
+	s := Open(t.TempDir())
+	for _, c := range []struct {
+		store *Store
+		want  string // empty: no page
+	}{
+		{s, ""},
+		{s.WithPage(page), "page of "},
+	} {
+		id, err := c.store.Begin(noon, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.store.Save(sample(id)); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := os.ReadFile(s.ReportPath(id))
+		if c.want == "" && err == nil || c.want != "" && string(kept) != c.want+id {
+			t.Errorf("%q, %v", kept, err)
+		}
+	}
+	t.Run("OneThatCannotBeWrittenFailsTheSave", func(t *testing.T) {
+		broken := s.WithPage(func(io.Writer, *result.Result) error { return errors.New("no paper") })
+		id, err := broken.Begin(noon, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := broken.Save(sample(id)); err == nil || fileThere(s.ResultPath(id)) {
+			t.Errorf("%v, and a result is kept", err)
+		}
+	})
+}

@@ -1,0 +1,294 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/tally"
+	"plimsoll/lab/run/live"
+	"plimsoll/test/patience"
+	"plimsoll/web/browsertest"
+)
+
+// film is a run that was never made: seventeen operations by the second, some of them in trouble for a while.
+type film struct {
+	*live.Picture
+	passed atomic.Int64 // seconds; pages look at the time while the film rolls
+	at     int
+}
+
+const (
+	filmOperations = 17
+	filmRamp       = 60 // seconds
+)
+
+func newFilm() *film {
+	f, began := &film{}, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	f.Picture = live.New(func() time.Time { return began.Add(time.Duration(f.passed.Load()) * time.Second) })
+	plan := live.Plan{ID: "20260101-120000-30000u", Scenario: "default", Users: 30000, UsersMost: 100000,
+		RampS: filmRamp, SteadyS: 36000, Cores: 96, LagLimitMS: 100}
+	for i := range filmOperations {
+		plan.Operations = append(plan.Operations,
+			live.Operation{ID: fmt.Sprintf("operation_%d.post", i), Title: fmt.Sprintf("Operation number %d", i),
+				TargetMS: 1000, Priority: 1})
+	}
+	f.SetPlan(plan)
+	f.RampBegins()
+	f.Begin("ramp", 10*time.Hour)
+	return f
+}
+
+// roll on to a second.
+func (f *film) roll(t testing.TB, to int) {
+	for f.at < to {
+		f.at++
+		f.passed.Add(1)
+		share, wal := 0.3+0.2*float64(f.at%97)/97, 2e6+1e4*float64(f.at%53)
+		f.SetCPU(live.Shares{Database: &share, Machine: &share})
+		f.SetDatabase(&live.Database{Connections: 40, Classes: [6]float64{2, 0.5, float64(f.at%7) / 4, 0.3},
+			WALBytes: &wal, Waits: []live.Wait{{Type: "LWLock", Event: fmt.Sprintf("Kind%d", f.at%40), Sessions: 0.5}}})
+		f.Add(f.second())
+		if f.at == filmRamp {
+			f.Begin("steady", 10*time.Hour)
+		}
+		if f.at%20 == 0 {
+			f.Say(live.Note, fmt.Sprint("event at ", f.at))
+		}
+	}
+}
+
+func (f *film) second() tally.Page {
+	p := tally.NewPage(f.at-1, filmOperations)
+	p.Users, p.InFlight, p.LagMax = min(30000, 500*f.at), 20, 2*time.Millisecond
+	cells := p.Judged
+	if f.at <= filmRamp {
+		cells = p.Others
+	}
+	for op := range cells {
+		bad := int64(0)
+		if op%5 == 0 && f.at/40%(op+2) == 1 {
+			bad = int64(1 + op/3)
+		}
+		cells[op].Apdex = apdex.Counts{Satisfied: 3, Frustrated: bad}
+		cells[op].Outcomes[tally.OK] = 3 + bad
+		cells[op].Latency = tally.Values{int64(5+op+int(bad)*400) * 1000}
+	}
+	return p
+}
+
+func open(t *testing.T, f *film) (*browsertest.Visit, *Server) {
+	t.Helper()
+	s, err := Start(AddressDefault, f.Picture, &orders{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // also where there is no browser and the test is skipped
+	v := browsertest.Open(t, s.URL())
+	v.Do(t, chromedp.WaitVisible("#tiles dd", chromedp.ByQuery)) // beyond the page that takes the token
+	// before the browser goes: the page is told that it is over
+	t.Cleanup(func() { _ = s.Close() })
+	return v, s
+}
+
+// caughtUp waits until the page has drawn all there is.
+func caughtUp(t *testing.T, v *browsertest.Visit, f *film) {
+	t.Helper()
+	d, _ := f.Since(1 << 40)
+	v.Do(t, chromedp.Poll(fmt.Sprintf("document.documentElement.dataset.seen === '%d'", d.N), nil,
+		chromedp.WithPollingTimeout(patience.Max), chromedp.WithPollingInterval(20*time.Millisecond)))
+}
+
+func TestPageInABrowser(t *testing.T) {
+	f := newFilm()
+	f.roll(t, 500)
+	v, _ := open(t, f)
+	caughtUp(t, v, f)
+	t.Run("TabGoesThroughInReadingOrder", func(t *testing.T) {
+		var got []string
+		for range 20 {
+			v.Do(t, chromedp.KeyEvent(kb.Tab))
+			got = append(got, browsertest.Ask[string](t, v,
+				`(() => {
+					const e = document.activeElement;
+					return e.id || e.className || e.value || e.tagName.toLowerCase();
+				})()`))
+		}
+		// All strips are one stop, as are the two choices of time.
+		want := "skip theme help-open pause fewer users set more end window plot plot plot plot plot plot summary " +
+			"scroll canvas events-box"
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("tab order\n%s, want\n%s", text, want)
+		}
+	})
+	t.Run("ArrowKeysReadTheHeat", func(t *testing.T) {
+		v.Do(t, chromedp.Focus("#heat canvas", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowDown),
+			chromedp.KeyEvent(kb.ArrowLeft))
+		if said := browsertest.Ask[string](t, v,
+			`document.getElementById("heat-value").textContent`); !strings.HasPrefix(said, "Operation number 1, 8:") ||
+			!strings.Contains(said, "Apdex 1.000 excellent, 30 operations") {
+			t.Errorf("said %q", said)
+		}
+	})
+	t.Run("KeysCanBeTurnedOff", func(t *testing.T) {
+		v.Do(t, chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("?"),
+			chromedp.WaitVisible("#help", chromedp.ByQuery), chromedp.Click("#shortcuts", chromedp.ByQuery))
+		v.Shoot(t, "live-help")
+		v.Do(t, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("w"))
+		if whole := browsertest.Ask[bool](t, v, `document.querySelector('input[value="whole"]').checked`); whole {
+			t.Error("a key does something though shortcuts are off")
+		}
+		v.Do(t, chromedp.KeyEvent("?"), chromedp.WaitVisible("#help", chromedp.ByQuery),
+			chromedp.Click("#shortcuts", chromedp.ByQuery))
+		if on := browsertest.Ask[bool](t, v, `document.getElementById("shortcuts").checked`); !on {
+			t.Error("shortcuts are still off")
+		}
+		v.Do(t, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("w"))
+		if whole := browsertest.Ask[bool](t, v, `document.querySelector('input[value="whole"]').checked`); !whole {
+			t.Error("w does not show the whole run")
+		}
+	})
+	t.Run("TableHoldsTheFiguresOfTheCharts", func(t *testing.T) {
+		v.Do(t, chromedp.Click("#figures summary", chromedp.ByQuery),
+			chromedp.Poll(`document.querySelectorAll("#figures-body tr").length > 10`, nil))
+		if cell := browsertest.Ask[string](t, v,
+			`document.querySelector("#figures-body td").textContent`); cell != "30,000" {
+			t.Errorf("users are %q", cell)
+		}
+	})
+	t.Run("EndsWithItsFooter", func(t *testing.T) {
+		if below := browsertest.Ask[float64](t, v,
+			`document.documentElement.scrollHeight - scrollY -
+				document.querySelector("footer").getBoundingClientRect().bottom`); below > 2 {
+			t.Errorf("%v pixels of nothing", below)
+		}
+	})
+	t.Run("ContrastIsEnough", func(t *testing.T) { contrast(t, v) })
+	t.Run("EveryControlHasAName", func(t *testing.T) {
+		if bare := browsertest.Ask[[]string](t, v,
+			`[...document.querySelectorAll("button, input, select, [tabindex='0']")].filter((e) =>
+				!(e.textContent.trim() || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") ||
+				e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))`); len(bare) > 0 {
+			t.Errorf("%q", bare)
+		}
+	})
+	v.Content(t)
+}
+
+// contrast of every visible text with what lies behind it: WCAG 2.2, 1.4.3, level AA, 4.5 to 1; what is disabled is
+// exempt.
+const contrastScript = `(() => {
+	const parse = (c) => { const m = c.match(/[\d.]+/g).map(Number); return [m[0], m[1], m[2], m[3] ?? 1]; };
+	const linear = (x) => (x /= 255) <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+	const lum = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+	const ground = (e) => {
+		for (; e; e = e.parentElement) {
+			const c = parse(getComputedStyle(e).backgroundColor);
+			if (c[3] > 0.99) return c;
+		}
+		return [255, 255, 255];
+	};
+	const low = [];
+	for (const e of document.body.querySelectorAll("*")) {
+		if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+		if (!e.checkVisibility() || e.disabled || e.closest(".skip, noscript, script")) continue;
+		const [a, b] = [lum(parse(getComputedStyle(e).color)), lum(ground(e))].sort((x, y) => y - x);
+		const ratio = (a + 0.05) / (b + 0.05);
+		if (ratio >= 4.5) continue;
+		low.push(e.tagName + "." + e.className + " " + e.textContent.slice(0, 20) + " " + ratio.toFixed(2));
+	}
+	return low;
+})()`
+
+func contrast(t *testing.T, v *browsertest.Visit) {
+	for _, scheme := range []string{"light", "dark"} {
+		v.Do(t, emulation.SetEmulatedMedia().WithFeatures(
+			[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+		if low := browsertest.Ask[[]string](t, v, contrastScript); len(low) > 0 {
+			t.Errorf("%s: %q", scheme, low)
+		}
+	}
+	v.Do(t, emulation.SetEmulatedMedia())
+}
+
+func TestPageComesBackAfterItsConnectionIsCut(t *testing.T) {
+	f := newFilm()
+	f.roll(t, 100)
+	v, s := open(t, f)
+	caughtUp(t, v, f)
+	address := s.listens.Addr().String()
+	token := s.token
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v.Do(t, chromedp.Poll(`document.getElementById("line").textContent.includes("lost")`, nil,
+		chromedp.WithPollingTimeout(patience.Max)))
+	f.roll(t, 130)
+	var again *Server
+	patience.Until(t, "its port is free again, should somebody have it", func() bool {
+		var err error
+		again, err = Start(address, f.Picture, nil)
+		return err == nil
+	})
+	t.Cleanup(func() { _ = again.Close() })
+	// A restarted server of the same run does not exist; the same token stands for a network that was away.
+	again.token = token
+	caughtUp(t, v, f)
+	if n := browsertest.Ask[int](t, v, `document.querySelectorAll("#events li").length`); n < 7 || n > 10 {
+		t.Errorf("%d events", n)
+	}
+}
+
+// Ten hours at one second each: what the page holds must not grow with the run.
+func TestTenHoursInABrowser(t *testing.T) {
+	f := newFilm()
+	f.roll(t, 1800)
+	v, _ := open(t, f)
+	caughtUp(t, v, f)
+	nodes := func() int { return browsertest.Ask[int](t, v, `document.querySelectorAll("*").length`) }
+	heap := func() float64 {
+		v.Do(t, heapprofiler.CollectGarbage())
+		return heapOf(t, v)
+	}
+	roll := func(to, step int) {
+		for f.at < to {
+			f.roll(t, min(to, f.at+step))
+			caughtUp(t, v, f)
+		}
+	}
+	roll(5400, 500)
+	nodesEarly, heapEarly := nodes(), heap()
+	roll(36_000, 500)
+	nodesLate, heapLate := nodes(), heap()
+	t.Logf("%d elements and %.1f MB after 90 minutes, %d and %.1f MB after ten hours", nodesEarly, heapEarly/1e6,
+		nodesLate, heapLate/1e6)
+	if nodesLate > nodesEarly+20 {
+		t.Errorf("%d elements, then %d", nodesEarly, nodesLate)
+	}
+	// The minutes of eight and a half hours more are some 500 points.
+	if heapLate > heapEarly+6e6 {
+		t.Errorf("%.1f MB, then %.1f", heapEarly/1e6, heapLate/1e6)
+	}
+	v.Do(t, chromedp.Evaluate(`document.querySelector('input[value="whole"]').click()`, nil),
+		chromedp.Sleep(300*time.Millisecond))
+	v.Shoot(t, "live-ten-hours")
+	v.Content(t)
+}
+
+func heapOf(t *testing.T, v *browsertest.Visit) (used float64) {
+	v.Do(t, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		used, _, _, _, err = runtime.GetHeapUsage().Do(ctx)
+		return err
+	}))
+	return used
+}

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/lab/run/result"
+)
+
+// costHead names the columns of what requests cost.
+var costHead = []string{"request to the workers", "count", "statements", "round trips", "rows written", "temp tables",
+	"of them empty"}
+
+func costRow(q result.Request) []string {
+	return []string{q.ID, count(q.Count), mean(q.Statements), mean(q.RoundTrips), mean(q.Rows), mean(q.TempTables),
+		emptyShare(q)}
+}
+
+func emptyShare(q result.Request) string {
+	if q.EmptyShare == nil {
+		return unknown
+	}
+	return percent(q.EmptyShare)
+}
+
+// mean has as many digits as are significant.
+func mean(v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case v < 9.95:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// costOfEach is the log and processor time of an operation, in words.
+func costOfEach(c result.Cost) string {
+	var parts []string
+	if c.WALBytes != nil {
+		parts = append(parts, "WAL "+size(*c.WALBytes)+" per request")
+	}
+	if c.DatabaseMS != nil {
+		parts = append(parts, "database "+mean(*c.DatabaseMS)+" ms of CPU per operation")
+	}
+	if c.WorkersMS != nil {
+		parts = append(parts, "workers "+mean(*c.WorkersMS)+" ms")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func costs(b *strings.Builder, c result.Cost) error {
+	if len(c.Requests) == 0 {
+		return nil
+	}
+	b.WriteString("\n")
+	var t table
+	t.add(costHead...)
+	for _, q := range c.Requests {
+		t.add(costRow(q)...)
+	}
+	return t.write(b)
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/run/result"
+	"plimsoll/platform/plain"
+)
+
+// Text writes the run for a terminal, at most Width columns wide. Control characters in foreign text are removed.
+func Text(w io.Writer, r *result.Result) error {
+	var b strings.Builder
+	head(&b, r)
+	if err := scores(&b, r.Operations); err != nil {
+		return err
+	}
+	if err := histogram(&b, r.Operations); err != nil {
+		return err
+	}
+	if err := intervals(&b, r); err != nil {
+		return err
+	}
+	if err := costs(&b, r.Cost); err != nil {
+		return err
+	}
+	foot(&b, r)
+	_, err := io.WriteString(w, plain.Text(b.String()))
+	return err
+}
+
+func head(b *strings.Builder, r *result.Result) {
+	fmt.Fprintf(b, "\nRun %s  %s\n", r.ID, r.Started.Format("2006-01-02 15:04:05 MST"))
+	if r.Title != "" {
+		b.WriteString(wrap(r.Title, "", ""))
+	}
+	b.WriteString("\n")
+	fmt.Fprintf(b, "  APDEX %s  %s    95 %% interval %s    %s\n", markedScore(r.Apdex, r.Ops), r.Band,
+		interval(r.Interval), verdict(r))
+	b.WriteString(wrap(fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", count(int64(r.Users)),
+		count(r.Ops), seconds(r.DurationS), rates(r), refusals(r.RefusedShare), stoodStill(r)), "  ", "  ") + "\n")
+	for _, reason := range r.InvalidReasons {
+		b.WriteString(wrap(reason, "  not valid: ", "             "))
+	}
+	for _, warning := range r.Warnings {
+		b.WriteString(wrap(warning, "  warning: ", "           "))
+	}
+	if len(r.InvalidReasons)+len(r.Warnings) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+func scores(b *strings.Builder, operations []result.Operation) error {
+	t := table{left: map[int]bool{6: true}}
+	t.add("key operation", "T ms", "count", "refused", "failed", "Apdex", "band", "p50 ms", "p95", "p99", "max")
+	small := false
+	for _, op := range operations {
+		small = small || op.Ops > 0 && op.Ops < apdex.SmallGroup
+		t.add(op.ID, count(int64(op.TargetMS)), count(op.Ops), count(op.Refused), count(op.Errors+op.Overload),
+			markedScore(op.Apdex, op.Ops), string(op.Band),
+			ofAll(op, p50), ofAll(op, p95), ofAll(op, p99), ofAll(op, longest))
+	}
+	if err := t.write(b); err != nil {
+		return err
+	}
+	answeredAlone(b, operations)
+	ownWaits(b, operations)
+	if small {
+		fmt.Fprintf(b, "  * fewer than %d operations: a small group\n", apdex.SmallGroup)
+	}
+	b.WriteString("\n")
+	return nil
+}
+
+func histogram(b *strings.Builder, operations []result.Operation) error {
+	var t table
+	t.add(append([]string{"answered within"}, apdex.Units[:]...)...)
+	for _, op := range operations {
+		row := []string{op.ID}
+		for _, n := range op.HistogramT {
+			row = append(row, portion(n, op.HistogramT))
+		}
+		t.add(row...)
+	}
+	return t.write(b)
+}
+
+func foot(b *strings.Builder, r *result.Result) {
+	b.WriteString("\n")
+	for _, op := range r.Operations {
+		for _, e := range op.ErrorTexts[:min(3, len(op.ErrorTexts))] {
+			b.WriteString(wrap(fmt.Sprintf("%s x %s", count(e.Count), e.Text), "  failed: "+op.ID+" ", "          "))
+		}
+	}
+	for _, e := range r.Events {
+		b.WriteString(wrap(e.Text, fmt.Sprintf("  at %.1f s: ", e.AtS), "          "))
+	}
+	fmt.Fprintf(b, "  audit: %s", auditLine(r.Audit))
+	if r.Audit.Done {
+		fmt.Fprintf(b, " (%d %s%s, %.1f s)", r.Audit.Checks, plural(r.Audit.Checks, "check"), auditMode(r.Audit),
+			r.Audit.DurationS)
+	}
+	b.WriteString("\n")
+	if before := r.AuditBefore; before != nil {
+		b.WriteString(wrap(auditLine(*before), "  audit before the run: ", "    "))
+	}
+	if c := r.Reconciliation; c != nil {
+		b.WriteString(wrap(reconciled(c), "  reconciled: ", "    "))
+	}
+	for _, f := range r.Audit.Findings {
+		b.WriteString(wrap(f.Detail, "    "+f.Check+": ", "      "))
+	}
+	b.WriteString("\n")
+	for _, f := range conditions(r) {
+		b.WriteString(wrap(f.Value, "  "+f.Name+": ", "    "))
+	}
+}

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/run/result"
+)
+
+// rowsMax is how many points of the series are in the page's table.
+const rowsMax = 120
+
+// view is the page's figures, written as they are shown.
+type view struct {
+	Run                                *result.Result
+	Score, ScoreNote, Users            string
+	Started, StartedText               string
+	State, StateMark, StateText        string
+	Gauge                              template.HTML
+	Tiles                              []tile
+	Operations                         []operation
+	Small                              bool
+	UnitNames                          []unit
+	SteadyFrom, SteadyTo, IntervalText string
+	Rows                               [][]string
+	Step                               int
+	Audit, AuditTone, AuditBefore      string
+	Errors                             []failure
+	Memory                             bool // there is a series of it
+	CostHead                           []string
+	Costs                              [][]string
+	Conditions, Settings               []fact
+	Policy                             string
+	Style, Scripts, Data               template.HTML
+}
+
+type tile struct{ Name, Value, Unit, More, Tone string }
+
+type unit struct{ Name, Class string }
+
+type failure struct{ Operation, Times, Text string }
+
+type operation struct {
+	ID, Title, Target, Score, Interval, Band string
+	Count, Refused, RefusedShare, Failed     string
+	AnyFailed                                bool
+	P50, P95, P99, Max, Own                  string
+	P50In, P95In, P99In                      string // 95 % intervals
+	Mean, StdDev                             string // of answered operations
+	Answered                                 *answered
+	Bar                                      template.HTML
+	Units                                    []string
+}
+
+func newView(r *result.Result) *view {
+	v := &view{
+		Run: r, Score: markedScore(r.Apdex, r.Ops), ScoreNote: scoreNote(r), Users: count(int64(r.Users)),
+		Started:     r.Started.Format("2006-01-02T15:04:05Z07:00"),
+		StartedText: r.Started.Format("2 January 2006, 15:04 MST"),
+		Gauge:       gauge(r), Tiles: tiles(r),
+		SteadyFrom: seconds(r.Series.SteadyFromS), SteadyTo: seconds(r.Series.SteadyToS),
+		IntervalText: seconds(r.Series.IntervalS),
+		Audit:        auditLine(r.Audit), AuditTone: "bad", Conditions: conditions(r),
+	}
+	if before := r.AuditBefore; before != nil {
+		v.AuditBefore = auditLine(*before)
+	}
+	v.State, v.StateMark, v.StateText = state(r)
+	if r.Audit.Clean || r.Audit.None {
+		v.AuditTone = "good"
+	}
+	for i, name := range apdex.Units {
+		v.UnitNames = append(v.UnitNames, unit{name, unitClass(i)})
+	}
+	for _, op := range r.Operations {
+		v.Small = v.Small || op.Ops > 0 && op.Ops < apdex.SmallGroup
+		v.Operations = append(v.Operations, viewOperation(op))
+		for _, e := range op.ErrorTexts {
+			v.Errors = append(v.Errors, failure{op.ID, count(e.Count), e.Text})
+		}
+	}
+	for _, q := range r.Cost.Requests {
+		v.CostHead, v.Costs = costHead, append(v.Costs, costRow(q))
+	}
+	v.Settings = settingFacts(r)
+	v.Memory = slices.ContainsFunc(slices.Concat(r.Series.MemoryGenerator, r.Series.MemoryWorkers,
+		r.Series.MemoryDatabase), func(m *float64) bool {
+		return m != nil
+	})
+	v.addRows(r.Series)
+	return v
+}
+
+func settingFacts(r *result.Result) (all []fact) {
+	for _, name := range slices.Sorted(maps.Keys(r.Conditions.Engine.Settings)) {
+		all = append(all, fact{name, r.Conditions.Engine.Settings[name]})
+	}
+	return all
+}
+
+func state(r *result.Result) (class, mark, text string) {
+	if r.Valid {
+		return "valid", "✓", "valid run"
+	}
+	if r.Interrupted {
+		return "invalid", "■", "stopped by hand"
+	}
+	return "invalid", "✕", "not valid"
+}
+
+func scoreNote(r *result.Result) string {
+	if r.Apdex == nil && r.Audit.Done && !r.Audit.Clean {
+		return "The books are wrong after this run, so it has no score."
+	}
+	if r.Apdex == nil {
+		return "Nothing was measured."
+	}
+	note := fmt.Sprintf("95 %% interval %s over %s operations%s, weighted by priority", interval(r.Interval),
+		count(r.Ops), refusals(r.RefusedShare))
+	if r.IntervalBasis != nil {
+		note += "; " + intervalNote(r.IntervalBasis)
+	}
+	return note + "."
+}
+
+func tiles(r *result.Result) []tile {
+	c := r.Conditions
+	failed := r.Errors + r.Overload
+	all := []tile{
+		{Name: "Users", Value: count(int64(r.Users))},
+		{Name: "Throughput", Value: fmt.Sprintf("%.1f", r.OpsPerS), Unit: "per s",
+			More: count(r.Ops) + " operations in " + seconds(r.DurationS) + allRate(r)},
+		{Name: "Failed", Value: count(failed), More: count(r.Refused) + " refused by controls"},
+		{Name: "Audit", Value: auditWord(r.Audit), More: fmt.Sprintf("%d checks of the books", r.Audit.Checks)},
+		{Name: "Database CPU", Value: percent(c.CPU.Database), More: fmt.Sprintf("of %d cores", c.Machine.Cores)},
+		{Name: "Generator", Value: millis(&r.Generator.LagMSP99), Unit: "ms lag p99",
+			More: percent(r.Generator.CPUShare) + " of the cores"},
+	}
+	if think := c.Load.Think; think != nil {
+		all[0].More = "mean think time " + seconds(think.MeanS)
+	}
+	if a := c.Load.Arrivals; a != nil {
+		all[0] = tile{Name: "Sessions", Value: count(int64(r.Users)),
+			More: fmt.Sprintf("for %g %s arrivals per s", a.RatePerS, a.Spacing)}
+	}
+	if rate := r.OpsPerSInterval; rate != nil {
+		all[1].More += ", 95 % interval " + rangeText(rate, perSecond)
+	}
+	if failed > 0 {
+		all[2].Tone = "bad"
+	}
+	if !r.Audit.Clean && !r.Audit.None {
+		all[3].Tone = "bad"
+	}
+	return all
+}
+
+func auditWord(a result.Audit) string {
+	if a.None {
+		return "none"
+	}
+	if !a.Done {
+		return "not done"
+	}
+	return auditLine(a)
+}
+
+func viewOperation(op result.Operation) operation {
+	v := operation{
+		ID: op.ID, Title: op.Title, Target: seconds(op.TargetMS / 1000), Score: markedScore(op.Apdex, op.Ops),
+		Band:  string(op.Band),
+		Count: count(op.Ops), Refused: count(op.Refused), RefusedShare: shareText(op.RefusedShare),
+		Failed:    count(op.Errors + op.Overload),
+		AnyFailed: op.Errors+op.Overload > 0,
+		P50:       ofAll(op, p50), P95: ofAll(op, p95), P99: ofAll(op, p99), Max: ofAll(op, longest), Own: ownWait(op),
+		Bar: bar(op.HistogramT),
+	}
+	if op.Interval != nil {
+		v.Interval = interval(op.Interval)
+	}
+	if l := ofPercentiles(op); l != nil {
+		v.P50In, v.P95In, v.P99In = rangeText(l.P50, millis), rangeText(l.P95, millis), rangeText(l.P99, millis)
+	}
+	v.Mean, v.StdDev, v.Answered = millis(op.Latency.Mean), millis(op.Latency.StdDev), answeredOnly(op)
+	for _, n := range op.HistogramT {
+		v.Units = append(v.Units, portion(n, op.HistogramT))
+	}
+	return v
+}
+
+func (v *view) addRows(s result.Series) {
+	v.Step = 1 + (len(s.T)-1)/rowsMax
+	for i := 0; i < len(s.T); i += v.Step {
+		v.Rows = append(v.Rows, []string{
+			fmt.Sprintf("%g", s.T[i]), count(s.Users[i]), count(s.OK[i] + s.Refused[i]),
+			count(s.Errors[i] + s.Overload[i]),
+			score(s.Apdex[i]), millis(s.P50MS[i]), millis(s.P95MS[i]), millis(s.P99MS[i]), millis(&s.LagMSMax[i]),
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package samples
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Figures that are made by the code that they are held against would prove nothing.
+func TestNothingIsSharedWithWhatCountsARun(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range tree.Imports {
+			if strings.HasPrefix(i.Path.Value, `"plimsoll/`) {
+				t.Errorf("%s imports %s", file, i.Path.Value)
+			}
+		}
+	}
+}
+
+func TestRead_SaysWhatIsWrong(t *testing.T) {
+	nonsense := filepath.Join(t.TempDir(), "x.parquet")
+	if err := os.WriteFile(nonsense, []byte("PAR1 but not really"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{nonsense: "not a complete Parquet file", nonsense + "y": "no such file"} {
+		if _, err := Recompute(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// Worked by hand: T is 100 ms; due inside [1 s, 2 s).
+func TestFiguresOfAFewRows(t *testing.T) {
+	const ms = int64(1e6)
+	head := Head{From: 1000 * ms, To: 2000 * ms, Operations: []Operation{{"a", 100 * ms, 1}, {"b", 100 * ms, 2}}}
+	row := func(operation string, due, done int64, outcome string) Row {
+		return Row{Operation: operation, Planned: operation, Due: due * ms, Sent: due * ms, Done: done * ms,
+			Outcome: outcome}
+	}
+	instead := row("b", 1500, 1501, "ok")
+	instead.Planned = "a"
+	f := figuresOf(head, []Row{
+		row("a", 900, 1000, "ok"),       // due before, arrived within
+		row("a", 1000, 1099, "ok"),      // satisfied
+		row("a", 1000, 1100, "refused"), // tolerating
+		row("a", 1600, 2000, "ok"),      // frustrated, arrived behind
+		row("a", 1700, 1701, "failed"),
+		row("a", 2000, 2001, "ok"), // due behind
+		instead,
+		row("elsewhere", 1500, 1501, "ok"),
+	})
+	a, b := f.Operations[0], f.Operations[1]
+	if a.Ops != 4 || a.OK != 2 || a.Refused != 1 || a.Errors != 1 || a.Satisfied != 1 || a.Tolerating != 1 ||
+		a.Frustrated != 2 || *a.Apdex != 0.375 || a.HistogramT != [5]int64{1, 1, 0, 0, 1} || *a.P50MS != 100 ||
+		*a.MaxMS != 400 || a.Instead["b"] != 1 {
+		t.Errorf("%+v", a)
+	}
+	// (1.5 + 1/2) / (4 + 1/2), and four valid answers within the second
+	if b.Ops != 1 || f.Ops != 5 || *f.Apdex != 2/4.5 || f.OpsPerS != 4 {
+		t.Errorf("%+v, %+v, Apdex %v", b, f, *f.Apdex)
+	}
+}

@@ -1,0 +1,65 @@
+package samples
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Standstill is a time in which users waited and nobody got a valid answer, since the start of the ramp.
+type Standstill struct {
+	FromS float64 `json:"from_s"`
+	ToS   float64 `json:"to_s"`
+}
+
+// standstills of the steady state, of at least a second and ten times the mean time between answers. One counts from
+// when somebody waited for what came at its end, or failed within it.
+func standstills(head Head, rows []Row, arrived int) (all []Standstill) {
+	ends := slices.Clone(rows)
+	slices.SortStableFunc(ends, func(a, b Row) int { return cmp.Compare(a.Done, b.Done) })
+	least := int64(time.Second)
+	if arrived > 0 {
+		least = max(least, 10*(head.To-head.From)/int64(arrived))
+	}
+	add := func(from, to int64) {
+		from, to = max(from, head.From), min(to, head.To)
+		if to-from >= least {
+			all = append(all, Standstill{float64(from) / 1e9, float64(to) / 1e9})
+		}
+	}
+	last, failedDue, failedDone := int64(0), int64(-1), int64(0)
+	for i, r := range ends {
+		if !answered(r) {
+			if failedDue < 0 || r.Due < failedDue {
+				failedDue = r.Due
+			}
+			failedDone = r.Done
+			continue
+		}
+		if due := waiting(ends[i:]); r.Done-last >= least {
+			if failedDue >= 0 {
+				due = min(due, failedDue)
+			}
+			add(max(last, due), r.Done)
+		}
+		last, failedDue = r.Done, -1
+	}
+	if failedDue >= 0 {
+		add(max(last, failedDue), failedDone)
+	}
+	return all
+}
+
+// waiting is when the first was due of those that were answered in the second of the first.
+func waiting(ends []Row) int64 {
+	due, second := ends[0].Due, ends[0].Done/int64(time.Second)
+	for _, r := range ends {
+		if r.Done/int64(time.Second) != second {
+			break
+		}
+		if answered(r) {
+			due = min(due, r.Due)
+		}
+	}
+	return due
+}

@@ -1,0 +1,129 @@
+package platformtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"plimsoll/platform/amount"
+	"plimsoll/platform/audit"
+	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/document"
+	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/posting"
+	"plimsoll/platform/rowset"
+	"plimsoll/platform/schema"
+)
+
+// Shop is the application on a fresh database, with one organisation.
+type Shop struct {
+	*databasetest.Test
+	App          *metadata.Application
+	Books        *posting.Books
+	Organisation id.ID
+	Shelf        id.ID
+	Goods        [3]id.ID
+}
+
+// Open makes a shop whose books post by a strategy. The package of the test has databasetest.Main as its TestMain.
+func Open(t testing.TB, strategy posting.Strategy) *Shop {
+	t.Helper()
+	s := &Shop{Test: databasetest.Open(t), App: Application(), Organisation: id.New()}
+	if err := schema.Migrate(context.Background(), s.Database, s.App); err != nil {
+		t.Fatal(err)
+	}
+	books, err := posting.New(s.Database, s.App, Rules(s.App)).With(strategy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Books, s.Shelf = books, s.element(t, "shelves", "S0")
+	for n := range s.Goods {
+		s.Goods[n] = s.element(t, "goods", string(rune('A'+n)))
+	}
+	return s
+}
+
+func (s *Shop) element(t testing.TB, catalog, code string) id.ID {
+	t.Helper()
+	v := id.New()
+	s.Exec(t, "INSERT INTO cat_"+catalog+" (id, organisation, code, name) VALUES ($1, $2, $3, $3)", v, s.Organisation,
+		code)
+	return v
+}
+
+// Day n of March 2025, at noon.
+func Day(n int) time.Time { return time.Date(2025, 3, n, 12, 0, 0, 0, time.UTC) }
+
+// Line of a document. An issue has no amount.
+type Line struct {
+	Goods    id.ID
+	Quantity amount.Quantity
+	Amount   amount.Money
+}
+
+// Line of the goods of a number.
+func (s *Shop) Line(goods int, quantity amount.Quantity, sum amount.Money) Line {
+	return Line{Goods: s.Goods[goods], Quantity: quantity, Amount: sum}
+}
+
+// Document of a type with its lines, to be posted.
+func (s *Shop) Document(kind string, date time.Time, lines ...Line) *document.Document {
+	meta, _ := s.App.Document(kind)
+	d := document.New(meta)
+	d.Organisation, d.Date, d.Posted = s.Organisation, date, true
+	if len(lines) > 0 {
+		rowset.Column[id.ID](d.Header, "shelf")[0] = s.Shelf
+	}
+	for _, l := range lines {
+		d.Section("lines").Append(l.Goods, l.Quantity, l.Amount)
+	}
+	return d
+}
+
+// Create posts a document.
+func (s *Shop) Create(t testing.TB, d *document.Document) (posting.Result, error) {
+	t.Helper()
+	return s.Books.Create(context.Background(), d, Key())
+}
+
+// Post creates a document that must be accepted.
+func (s *Shop) Post(t testing.TB, d *document.Document) *document.Document {
+	t.Helper()
+	if _, err := s.Create(t, d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Unpost takes a document back.
+func (s *Shop) Unpost(d *document.Document) error {
+	_, err := s.Books.Change(context.Background(), posting.Change{Type: d.Meta.Name, Organisation: d.Organisation,
+		Document: d.ID, State: posting.Unposted}, Key())
+	return err
+}
+
+// Key of an operation that has not been sent before.
+func Key() posting.Key {
+	return posting.Key{Author: id.ID{1}, Name: id.New().String(), Digest: []byte{1}}
+}
+
+// Audit looks at all invariants of the books.
+func (s *Shop) Audit(t testing.TB, options audit.Options) audit.Report {
+	t.Helper()
+	report, err := audit.Run(context.Background(), s.Database, s.App, audit.Invariants(s.App), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// Clean fails the test unless all invariants hold.
+func (s *Shop) Clean(t testing.TB) {
+	t.Helper()
+	for _, c := range s.Audit(t, audit.Options{}).Checks {
+		for _, v := range c.Examples {
+			t.Errorf("%s: %s: %s, not %s", c.Invariant, v.Where(), v.Found, v.Expected)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"plimsoll/platform/secret"
+)
+
+// guarded refuses what a page in a browser could make a user's machine ask for. A page of another origin says where it
+// comes from. A site that points its own name at 127.0.0.1 (DNS rebinding) gives itself away by that name.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case onLoopback(r) && !ownName(r.Host):
+			refusePage(w, http.StatusMisdirectedRequest, "the worker is known by a loopback name or an address only")
+		case !sameOrigin(r):
+			refusePage(w, http.StatusForbidden, "requests from pages of other origins are refused")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// guardedFigures shows them on this machine, and elsewhere to who has their token.
+func (s *Server) guardedFigures(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !onLoopback(r) && !secret.Held(r, s.config.FiguresToken) {
+			s.refuse(errFigures, "", "").ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func refusePage(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(`{"error":{"code":"forbidden","message":"` + message + `"}}`))
+}
+
+// onLoopback tells whether the request came in by a loopback address of this machine.
+func onLoopback(r *http.Request) bool {
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
+}
+
+// ownName is a name that no other site can have.
+func ownName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return host == "" || host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
+}
+
+// sameOrigin holds for programs, which send no origin, and for our own pages.
+func sameOrigin(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+}

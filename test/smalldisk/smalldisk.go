@@ -1,0 +1,50 @@
+// Package smalldisk owns disks of a test's own that are full when the test wants it. They are mounted where nobody else
+// sees them: in a mount namespace of a second run of the test binary.
+package smalldisk
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// ownMounts says that this process has mounts that nobody else sees.
+const ownMounts = "PLIMSOLL_TEST_OWN_MOUNTS"
+
+// OwnMounts runs the test in a second process that has mounts of its own, and says whether this is that process.
+func OwnMounts(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(ownMounts) != "" {
+		return true
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED: only root can mount")
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run", "^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), ownMounts+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("NOT TESTED: this root may not mount")
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
+
+// Mount mounts a disk of that size on a folder, until the test ends.
+func Mount(t *testing.T, dir, size string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=755,size="+size); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+}
