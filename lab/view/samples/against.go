@@ -1,6 +1,9 @@
 package samples
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Printed is the part of a run's JSON that samples can reproduce.
 type Printed struct {
@@ -67,15 +70,15 @@ const NotInSamples = "what disturbed the run, processors and memory, cost of sta
 	"time, audit and reconciliation"
 
 const (
-	exact      = 1e-9
-	ofTimes    = 0.002 // relative, for a percentile
+	exact = 1e-9
+	// ofTimes is the relative error of a time in the run's histograms. A standard deviation of such times is off by no
+	// more than that part of their quadratic mean, which can be many times the deviation.
+	ofTimes    = 0.002
 	leastOfMS  = 0.002
 	scoresLeft = 1e-9
 	// ofWidth is how far the ends of two intervals may lie apart, as a part of their width, or of that of the shares
 	// behind them: the run counts an operation in the second in which it heard of its end, and latencies in ranges.
 	ofWidth = 0.35
-	// ofDeviation, since a histogram's error adds up in squares.
-	ofDeviation = 0.01
 )
 
 // Against lists the figures that differ from the run's. A run with wrong books has no score.
@@ -139,7 +142,8 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 		time(named("max"), mine.MaxMS, its.Latency.Max)
 		if its.Latency.Mean != nil && its.Latency.StdDev != nil {
 			time(named("mean"), mine.MeanMS, its.Latency.Mean)
-			compare(&all, named("stddev"), value(mine.StdDevMS), *its.Latency.StdDev, ofDeviation, leastOfMS)
+			compare(&all, named("stddev"), value(mine.StdDevMS), *its.Latency.StdDev, 0,
+				leastOfMS+ofTimes*math.Hypot(value(mine.MeanMS), value(mine.StdDevMS)))
 		}
 		if l := its.LatencyAll; l != nil {
 			time(named("p50 of all"), mine.AllMS[0], l.P50)

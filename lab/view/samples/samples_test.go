@@ -71,3 +71,27 @@ func TestFiguresOfAFewRows(t *testing.T) {
 		t.Errorf("%+v, %+v, Apdex %v", b, f, *f.Apdex)
 	}
 }
+
+// Latencies that lie close together: of 20 ms, which a run counts in steps of up to 0.1 %, 20 µs are nothing, though
+// they are more than one part in a hundred of their deviation.
+func TestAgainst_DeviationOfTimesThatLieCloseTogether(t *testing.T) {
+	const ms = int64(1e6)
+	head := Head{From: 0, To: 1000 * ms, Operations: []Operation{{"a", 100 * ms, 1}}}
+	var rows []Row
+	for _, latency := range []int64{19, 20, 21, 22} {
+		rows = append(rows, Row{Operation: "a", Planned: "a", Done: latency * ms, Outcome: "ok"})
+	}
+	f := figuresOf(head, rows)
+	for off, wrong := range map[float64]bool{0: false, 0.02: false, -0.02: false, 0.1: true, -0.1: true} {
+		mean, deviation := *f.Operations[0].MeanMS, *f.Operations[0].StdDevMS+off
+		p := Printed{Operations: []printedOperation{{Counts: Counts{ID: "a"},
+			Latency: printedLatency{Mean: &mean, StdDev: &deviation}}}}
+		found := false
+		for _, d := range f.Against(p) {
+			found = found || d.Figure == "a stddev"
+		}
+		if found != wrong {
+			t.Errorf("deviation %v, off by %v: differs %v", deviation, off, found)
+		}
+	}
+}
