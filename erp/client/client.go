@@ -69,9 +69,12 @@ var (
 type Overload struct {
 	Code       string // overloaded, unavailable, timeout
 	RetryAfter time.Duration
+	SQLState   string // of the database's error; empty: it was none
 }
 
-func (e *Overload) Error() string { return "the worker answered 503: " + e.Code }
+func (e *Overload) Error() string {
+	return "the worker answered 503: " + e.Code + withState(e.SQLState)
+}
 
 // Client carries out operations for any number of sessions; safe for concurrent use.
 type Client struct {

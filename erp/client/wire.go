@@ -126,8 +126,8 @@ func (r *response) outcome() (Outcome, error) {
 	}
 	var said struct {
 		Error struct {
-			Code, Message string
-			Control       struct{ ID string }
+			Code, Message, SQLState string
+			Control                 struct{ ID string }
 		}
 	}
 	if err := json.Unmarshal(r.body.Bytes(), &said); err != nil {
@@ -140,9 +140,10 @@ func (r *response) outcome() (Outcome, error) {
 		return Refused, nil
 	case r.status == http.StatusServiceUnavailable:
 		seconds, _ := strconv.Atoi(r.header.Get("Retry-After"))
-		return Overloaded, &Overload{said.Error.Code, time.Duration(seconds) * time.Second}
+		return Overloaded, &Overload{said.Error.Code, time.Duration(seconds) * time.Second, said.Error.SQLState}
 	}
-	err := fmt.Errorf("status %d: %s: %s", r.status, said.Error.Code, said.Error.Message)
+	err := fmt.Errorf("status %d: %s: %s%s", r.status, said.Error.Code, said.Error.Message,
+		withState(said.Error.SQLState))
 	switch {
 	case said.Error.Code == "wrong_passwords":
 		err = problem.WithHint(err, passwordHint)
@@ -151,6 +152,14 @@ func (r *response) outcome() (Outcome, error) {
 			"'plimsoll serve' for a generator of load")
 	}
 	return Failed, err
+}
+
+// withState is how an error's text ends that has an SQLSTATE; reports find it there.
+func withState(state string) string {
+	if state == "" {
+		return ""
+	}
+	return " (SQLSTATE " + state + ")"
 }
 
 // fetch reads a JSON answer that must be there.

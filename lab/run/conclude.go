@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
@@ -145,9 +146,16 @@ func latency(times *tally.Times) (l result.Latency) {
 	return l
 }
 
+// sqlState as the error texts of PostgreSQL's drivers, and of the workers' answers, have it.
+var sqlState = regexp.MustCompile(`\(SQLSTATE ([0-9A-Z]{5})\)`)
+
 func errorTexts(counts map[string]int64) (all []result.ErrorText) {
 	for text, n := range counts {
-		all = append(all, result.ErrorText{Text: text, Count: n})
+		e := result.ErrorText{Text: text, Count: n}
+		if found := sqlState.FindStringSubmatch(text); found != nil {
+			e.SQLState = found[1]
+		}
+		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b result.ErrorText) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))

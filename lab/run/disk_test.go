@@ -173,9 +173,9 @@ func TestFullDisk_WithoutRoomForTheResult(t *testing.T) {
 
 func TestAFullDatabaseIsNamed(t *testing.T) {
 	all := &result.Result{Totals: result.Totals{Ops: 500, OK: 490, Errors: 10}, Operations: []result.Operation{
-		{ID: "a", ErrorTexts: []result.ErrorText{{Text: "status 500: internal: the disk of the database is full " +
-			"(SQLSTATE 53100)", Count: 7}, {Text: "status 404", Count: 1}}},
-		{ID: "b", ErrorTexts: []result.ErrorText{{Text: "could not extend file (SQLSTATE 53100)", Count: 2}}},
+		{ID: "a", ErrorTexts: errorTexts(map[string]int64{"status 500: internal: the disk of the database is full " +
+			"(SQLSTATE 53100)": 7, "status 404": 1})},
+		{ID: "b", ErrorTexts: errorTexts(map[string]int64{"could not extend file (SQLSTATE 53100)": 2})},
 	}}
 	v := verdict{}
 	(&record{}).judgeRun(&v, all)

@@ -145,7 +145,7 @@ func (r *record) judgeRun(v *verdict, all *result.Result) {
 func diskFull(all *result.Result) (n int64) {
 	for _, op := range all.Operations {
 		for _, e := range op.ErrorTexts {
-			if strings.Contains(e.Text, "SQLSTATE 53100") {
+			if e.SQLState == "53100" {
 				n += e.Count
 			}
 		}

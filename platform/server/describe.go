@@ -181,6 +181,10 @@ func failureResponse(status int) openapi.Response {
 		}, "items"))
 		optional = append(optional, "control")
 	}
+	if status == statusOverloaded || status == http.StatusInternalServerError {
+		properties.Set("sqlstate", openapi.String("of the database's error"))
+		optional = append(optional, "sqlstate")
+	}
 	if status == statusOverloaded {
 		properties.Set("lock", lockSchema())
 		optional = append(optional, "lock")

@@ -99,10 +99,11 @@ func statusOf(code string) int {
 }
 
 type failure struct {
-	Code    string     `json:"code"`
-	Message string     `json:"message"`
-	Control *control   `json:"control,omitempty"`
-	Lock    *lockShown `json:"lock,omitempty"`
+	Code     string     `json:"code"`
+	Message  string     `json:"message"`
+	SQLState string     `json:"sqlstate,omitempty"` // of the database's error, whose text never passes
+	Control  *control   `json:"control,omitempty"`
+	Lock     *lockShown `json:"lock,omitempty"`
 
 	holders    []any // of the lock, for the event log
 	retryAfter string
@@ -172,7 +173,9 @@ func classify(err error) (f failure, expected bool) {
 	case errors.Is(err, errOverloaded), errors.Is(err, session.ErrFull):
 		return failure{Code: codeOverloaded, Message: err.Error()}, true
 	}
-	return classifyDatabase(err)
+	f, expected = classifyDatabase(err)
+	f.SQLState = database.State(err)
+	return f, expected
 }
 
 func classifyDatabase(err error) (failure, bool) {
@@ -185,7 +188,7 @@ func classifyDatabase(err error) (failure, bool) {
 	case database.IsRetryable(err), database.IsUnavailable(err):
 		return failure{Code: codeUnavailable, Message: "the database is busy or being restarted"}, false
 	case database.IsDiskFull(err):
-		return failure{Code: codeInternal, Message: "the disk of the database is full (SQLSTATE 53100)"}, false
+		return failure{Code: codeInternal, Message: "the disk of the database is full"}, false
 	case database.IsStatementTimeout(err), errors.Is(err, context.DeadlineExceeded):
 		return failure{Code: codeTimeout, Message: "the operation took too long"}, false
 	}

@@ -266,7 +266,7 @@ func TestRequests(t *testing.T) {
 		"ToLogInAsNobodyAreRefused":     {"POST", "/v1/sessions", `{"user":"nobody"}`, 401, `"unauthorized"`},
 		"ToLogInWithoutAUserAreInvalid": {"POST", "/v1/sessions", `[]`, 400, `"invalid"`},
 		"ThatPanicAreInternal":          {"GET", "/v1/reports/panic", "", 500, `"internal"`},
-		"ThatBreakInSQLAreInternal":     {"GET", "/v1/reports/broken", "", 500, `"internal"`},
+		"ThatBreakInSQLAreInternal":     {"GET", "/v1/reports/broken", "", 500, `"sqlstate":"42P01"`},
 		"WithAWrongLimitAreInvalid":     {"GET", "/v1/catalogs/things?limit=1001", "", 400, `limit`},
 		"WithAWrongCursorAreInvalid":    {"GET", "/v1/catalogs/things?after=x", "", 400, `after`},
 		"WithAZeroInTheSearchAreBad":    {"GET", "/v1/catalogs/things?search=%00", "", 400, `search`},

@@ -180,6 +180,8 @@ type Latency struct {
 type ErrorText struct {
 	Text  string `json:"text"`
 	Count int64  `json:"count"`
+	// SQLState is the class that PostgreSQL gives the error; empty: the error is not one of the database.
+	SQLState string `json:"sqlstate,omitempty"`
 }
 
 // Generator is how well the load itself was made.

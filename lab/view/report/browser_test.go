@@ -147,11 +147,11 @@ func tabOrder(t *testing.T, v *browsertest.Visit) {
 	const who = `(() => { const e = document.activeElement; return e.className || e.tagName.toLowerCase(); })()`
 	var got []string
 	v.Do(t, chromedp.Evaluate(`document.activeElement.blur()`, nil))
-	for range 10 {
+	for range 11 {
 		v.Do(t, chromedp.KeyEvent(kb.Tab))
 		got = append(got, browsertest.Ask[string](t, v, who))
 	}
-	want := "skip scroll scroll plot plot plot plot summary scroll summary"
+	want := "skip scroll scroll plot plot plot plot summary scroll scroll summary"
 	if text := strings.Join(got, " "); !strings.HasPrefix(text, want) {
 		t.Errorf("tab order %s, want %s", text, want)
 	}

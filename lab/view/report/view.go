@@ -41,7 +41,7 @@ type tile struct{ Name, Value, Unit, More, Tone string }
 
 type unit struct{ Name, Class string }
 
-type failure struct{ Operation, Times, Text string }
+type failure struct{ Operation, Times, SQLState, Text string }
 
 type operation struct {
 	ID, Title, Target, Score, Interval, Band string
@@ -79,7 +79,7 @@ func newView(r *result.Result) *view {
 		v.Small = v.Small || op.Ops > 0 && op.Ops < apdex.SmallGroup
 		v.Operations = append(v.Operations, viewOperation(op))
 		for _, e := range op.ErrorTexts {
-			v.Errors = append(v.Errors, failure{op.ID, count(e.Count), e.Text})
+			v.Errors = append(v.Errors, failure{op.ID, count(e.Count), e.SQLState, e.Text})
 		}
 	}
 	for _, q := range r.Cost.Requests {
