@@ -24,10 +24,11 @@ const bytes = (x) =>
 /** [name, value, unit, more, bad] of each tile. */
 const tiles = () => {
   const { plan, state, seconds } = picture;
-  const now = seconds.at(-1);
-  const ten = seconds.slice(-10);
+  const ended = state.phase === "audit" || state.phase === "done"; // what was last is no rate any more
+  const now = ended ? null : seconds.at(-1);
+  const ten = ended ? [] : seconds.slice(-10);
   const zones = [0, 0, 0];
-  for (const p of seconds.slice(-60))
+  for (const p of ended ? [] : seconds.slice(-60))
     for (const z of p.ops)
       z.forEach((n, i) => {
         zones[i] += n;
@@ -42,16 +43,21 @@ const tiles = () => {
   return [
     [
       plan?.open ? "Sessions" : "Users",
-      count(now?.users ?? state.logged_in),
+      count(seconds.at(-1)?.users ?? state.logged_in),
       "",
       `of ${count(state.wanted)}${state.by_hand ? ", changed by hand" : ""}`,
     ],
-    ["Throughput", rate(mean(ten.map((p) => p.ok + p.refused))), "per s", "valid answers, last 10 s"],
+    [
+      "Throughput",
+      rate(mean(ten.map((p) => p.ok + p.refused))),
+      "per s",
+      ended ? "the load has ended" : "valid answers, last 10 s",
+    ],
     [
       "Apdex",
       score(minute),
       "",
-      minute == null ? "no operation ended yet" : `${band(minute)}, last minute`,
+      minute == null ? (ended ? "the load has ended" : "no operation ended yet") : `${band(minute)}, last minute`,
       minute != null && minute < 0.7,
     ],
     [
@@ -62,7 +68,13 @@ const tiles = () => {
       state.apdex != null && state.apdex < 0.7,
     ],
     ["p95", millis(now?.p95 ?? null), "", "latency, last second"],
-    ["Failed", count(failed), "", `last 10 s; ${count(state.failed)} in the steady state`, failed > 0],
+    [
+      "Failed",
+      count(ended ? state.failed : failed),
+      "",
+      ended ? "in the steady state" : `last 10 s; ${count(state.failed)} in the steady state`,
+      failed > 0,
+    ],
     [
       "Database CPU",
       now?.cpu.database == null ? "–" : percent(now.cpu.database),

@@ -51,6 +51,9 @@ type State struct {
 	Result     *Result         `json:"result"` // null while the run lasts
 }
 
+// LoadEnded says that users have gone: what they did in the last seconds is no rate any more.
+func (s State) LoadEnded() bool { return s.Phase == "audit" || s.Phase == "done" }
+
 // Result is the end of the run.
 type Result struct {
 	ID         string     `json:"id"`

@@ -103,6 +103,10 @@ func standing(g live.Glance) []string {
 	if g.State.Paused {
 		all = append(all, "PAUSED")
 	}
+	if g.State.LoadEnded() {
+		return append(all, "the load has ended", "Apdex steady "+score(g.State.Apdex),
+			fmt.Sprintf("failed %s", count(g.State.Failed)))
+	}
 	minute := merged(g.Zones)
 	all = append(all, fmt.Sprintf("%.1f ops/s", g.Ops), "Apdex "+zonesScore(minute)+" last minute",
 		"steady "+score(g.State.Apdex),

@@ -79,3 +79,13 @@ func TestLiveView(t *testing.T) {
 		}
 	})
 }
+
+func TestLiveView_HasNoRateOnceTheLoadHasEnded(t *testing.T) {
+	for phase, rate := range map[string]bool{"steady": true, "drain": true, "audit": false, "done": false} {
+		g := glance()
+		g.State.Phase = phase
+		if text := strings.Join(Live(g, Screen{Width: 110}), "\n"); strings.Contains(text, "ops/s") != rate {
+			t.Errorf("%s:\n%s", phase, text)
+		}
+	}
+}
