@@ -8,15 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
 )
 
-// two systems: one as base makes it, and one that does three times as much.
+// two simulated systems: one carries 20 users, the other three times as many.
 func two(t *testing.T) (Options, []System) {
 	t.Helper()
 	o := base(t, "")
 	quick := o.Run
 	quick.Scenario = read(t, "quick", "connections = 2", "connections = 6")
+	o.simulate(20)
+	o.inTrials(func(s *simulated, _ int) {
+		s.carries = func(p run.Plan) int { return map[string]int{"narrow": 20, "quick": 60}[p.Scenario.Name] }
+	})
 	return o, []System{{"slow+<i>", o.Run}, {"quick", quick}}
 }
 
@@ -39,7 +44,7 @@ func TestFindAll(t *testing.T) {
 		t.Fatalf("%v, %+v", err, c)
 	}
 	slow, quick := c.Lines[0], c.Lines[1]
-	if slow.Ratio != nil || quick.Ratio == nil || quick.Line.Answer.Users <= slow.Line.Answer.Users {
+	if slow.Ratio != nil || quick.Ratio == nil || slow.Line.Answer.Users != 16 || quick.Line.Answer.Users != 48 {
 		t.Errorf("%s; %s", c.Statement(), quick.Ratio)
 	}
 	if low, high := quick.Ratio.Low, quick.Ratio.High; low == nil || high == nil || *low >= quick.Ratio.Users ||
@@ -97,19 +102,18 @@ func TestFindAll_StoppedByHandGoesOn(t *testing.T) {
 	o.Most = o.First
 	systems := []System{{"one", o.Run}, {"other", o.Run}}
 	ctx, stop := context.WithCancel(t.Context())
-	ended := 0
-	o.Progress = func(p Progress) {
-		if p.Ended != nil {
-			ended++
-		} else if ended == 3 {
-			stop()
+	o.inTrials(func(s *simulated, trial int) {
+		s.during = func(context.Context, run.Plan) {
+			if trial == 4 {
+				stop()
+			}
 		}
-	}
+	})
 	first, err := FindAll(ctx, o, systems)
 	if err != nil || first.Stopped != ByHand || first.Complete || first.Trials() != 3 {
 		t.Fatalf("%v, %+v", err, first)
 	}
-	o.Progress, o.Resume = nil, true
+	o.Resume = true
 	if c, err := FindAll(t.Context(), o, []System{systems[1], systems[0]}); err == nil ||
 		problem.ClassOf(err) != problem.Usage {
 		t.Errorf("went on with others: %+v, %v", c, err)
