@@ -88,8 +88,12 @@ func isHere(at net.Addr) bool {
 	return at.Network() == "unix"
 }
 
-// startTolerance between the server's and the kernel's time of the same start.
-const startTolerance = 3 * time.Second
+// The server's time of its start and the kernel's of the same process: the server takes its own once it is nearly up,
+// which a busy machine delays. Both are rounded.
+const (
+	startRounding = 3 * time.Second
+	startDelayMax = 2 * time.Minute
+)
 
 // postmaster is the parent of a backend. A server in a container, or behind a tunnel on loopback, reports pids that
 // mean something else here; so name and start must agree, else it is not known.
@@ -103,7 +107,7 @@ func postmaster(backend int, started time.Time) int {
 		return 0
 	}
 	at, err := parent.StartedAt()
-	if err != nil || at.Sub(started).Abs() > startTolerance {
+	if delay := started.Sub(at); err != nil || delay < -startRounding || delay > startDelayMax {
 		return 0
 	}
 	return parent.PID

@@ -123,7 +123,7 @@ func setup(t *testing.T) *bench {
 
 func benchIn(t *testing.T, state string) *bench {
 	b := &bench{Store: cluster.Open(state), t: t, state: state}
-	b.LockWait = patience.Max // the machine may be busy with other tests
+	b.LockWait, b.AskWait = patience.Max, patience.Max // the machine may be busy with other tests
 	b.Say = func(message string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -200,10 +200,10 @@ func start(t *testing.T, c *cluster.Cluster) *cluster.Postmaster {
 }
 
 // play runs this binary in a role; its end is waited for when the test ends.
-func (b *bench) play(role string) *player {
+func (b *bench) play(role string, env ...string) *player {
 	b.t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVariable+"="+role, "PLIMSOLL_STATE="+b.state)
+	cmd.Env = append(append(os.Environ(), roleVariable+"="+role, "PLIMSOLL_STATE="+b.state), env...)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	check(b.t, err)

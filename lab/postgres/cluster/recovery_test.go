@@ -184,7 +184,9 @@ func TestPort(t *testing.T) {
 		if c.Port == taken {
 			t.Errorf("port %d again", c.Port)
 		}
-		b.mustHear(fmt.Sprintf("port %d is taken by another process, using %d", taken, c.Port))
+		// Another server may take the chosen port before ours does, and a third is chosen.
+		b.mustHear(fmt.Sprintf("port %d is taken by another process, using ", taken))
+		b.mustHear(fmt.Sprintf("using %d", c.Port))
 		ask(t, c, "SELECT 'x'")
 	})
 	t.Run("IsRemembered", func(t *testing.T) {

@@ -162,8 +162,9 @@ func (c *Cluster) clearGround(ctx context.Context) error {
 	return prepareSocketDir(c.SocketDir, account)
 }
 
-// How long a server may take to notice that its parent died.
-const noticeMax = 3 * time.Second
+// How long a server may take to notice that its parent died: on a busy machine it gets no processor for seconds. Who
+// has started a server in our folder by hand waits so long for the error.
+const noticeMax = 20 * time.Second
 
 func (c *Cluster) outwait(ctx context.Context, pm process.ID) error {
 	noticed, err := c.awaitStopping(ctx, pm)

@@ -98,7 +98,7 @@ func (c *Cluster) Status(ctx context.Context) Status {
 	}
 	c.look(ctx, &st)
 	if owner, err := process.OwnerOf(c.DataDir()); err == nil { // who may put anything there
-		owner.See(func() { st.DataBytes = usage(ctx, c.DataDir()) })
+		owner.See(func() { st.DataBytes = usage(ctx, c.DataDir(), c.store.AskWait) })
 	}
 	return st
 }
@@ -141,15 +141,9 @@ func stateOf(line string) State {
 	return Starting
 }
 
-// How long status may spend on one cluster.
-const (
-	askMax   = 2 * time.Second
-	countMax = 2 * time.Second
-)
-
 // ask connects; a running server that refuses is reported all the same.
 func (c *Cluster) ask(ctx context.Context, st *Status) {
-	ctx, cancel := context.WithTimeout(ctx, askMax)
+	ctx, cancel := context.WithTimeout(ctx, c.store.AskWait)
 	defer cancel()
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -165,8 +159,8 @@ func (c *Cluster) ask(ctx context.Context, st *Status) {
 var errTooLong = errors.New("measuring its size takes too long")
 
 // usage is a folder's size on disk; nil if it cannot be computed in time.
-func usage(ctx context.Context, dir string) *int64 {
-	deadline := time.Now().Add(countMax)
+func usage(ctx context.Context, dir string, within time.Duration) *int64 {
+	deadline := time.Now().Add(within)
 	var bytes int64
 	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

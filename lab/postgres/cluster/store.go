@@ -19,6 +19,9 @@ import (
 // holder.
 const LockWaitDefault = 15 * time.Second
 
+// AskWaitDefault is how long status waits for the answer of one server, and for the size of its data.
+const AskWaitDefault = 2 * time.Second
+
 // Store is the folder that holds the clusters of one state directory.
 type Store struct {
 	state string
@@ -27,6 +30,8 @@ type Store struct {
 	Say func(message string)
 	// LockWait defaults to LockWaitDefault.
 	LockWait time.Duration
+	// AskWait defaults to AskWaitDefault.
+	AskWait time.Duration
 }
 
 // Open opens the clusters of a state directory; empty means dirs.State(). The first Create makes the folder.
@@ -37,7 +42,7 @@ func Open(state string) *Store {
 	if abs, err := filepath.Abs(state); err == nil {
 		state = abs
 	}
-	return &Store{state: state, LockWait: LockWaitDefault}
+	return &Store{state: state, LockWait: LockWaitDefault, AskWait: AskWaitDefault}
 }
 
 func (s *Store) dir() string                 { return filepath.Join(s.state, "clusters") }

@@ -13,6 +13,7 @@ import (
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 )
@@ -167,23 +168,63 @@ func TestCreate_CancelledAtAnyPointLeavesNothing(t *testing.T) {
 	b.create("a")
 }
 
+// hangingInitdb is the script of an initdb that starts a server of its own, as initdb does, makes a folder, and hangs.
+const hangingInitdb = `#!/bin/sh
+worker=$(readlink -f "$(dirname "$0")/../worker/postgres")
+cd "$2" # of --pgdata
+"$worker" 600 &
+until [ "$(readlink "/proc/$!/exe")" = "$worker" ]; do :; done
+mkdir global
+kill -STOP $$
+`
+
+// hangingEngine is the folder of an engine whose initdb hangs when its data folder contains the folder global.
+func hangingEngine(t *testing.T) string {
+	t.Helper()
+	srv, err := installation.Find(t.Context(), clustertest.Engine())
+	check(t, err)
+	postgres, err := srv.Program("postgres")
+	check(t, err)
+	sleep, err := exec.LookPath("sleep")
+	check(t, err)
+	prefix := filepath.Join(clustertest.State(t), "engine")
+	for _, dir := range []string{"bin", "worker"} {
+		check(t, os.MkdirAll(filepath.Join(prefix, dir), 0o755))
+	}
+	check(t, os.Symlink(postgres, filepath.Join(prefix, "bin", "postgres")))
+	check(t, os.WriteFile(filepath.Join(prefix, "bin", "initdb"), []byte(hangingInitdb), 0o755))
+	copyFile(t, sleep, filepath.Join(prefix, "worker", "postgres"))
+	return prefix
+}
+
+// awaitHanging returns when the hanging initdb of a create hangs.
+func (b *bench) awaitHanging() {
+	b.t.Helper()
+	patience.Until(b.t, "initdb hangs", func() bool {
+		g := b.growing()
+		_, err := os.Stat(filepath.Join(g, "data", "global"))
+		return g != "" && err == nil
+	})
+}
+
 // An initdb that hangs is not waited for.
 func TestCreate_CancelledEndsInitdb(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	s := spec()
+	s.Engine = hangingEngine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	failed := make(chan error)
 	go func() {
-		_, err := b.Create(ctx, "a", spec())
+		_, err := b.Create(ctx, "a", s)
 		failed <- err
 	}()
-	var initdb process.ID
-	patience.Until(t, "initdb is at work", func() bool {
-		initdb = b.child("initdb")
-		return initdb.PID != 0
-	})
-	check(t, initdb.Signal(syscall.SIGSTOP))
+	b.awaitHanging()
+	initdb := b.child("sh")
+	if initdb.PID == 0 {
+		t.Fatal("initdb does not run")
+	}
 	cancel()
 	if err := <-failed; problem.ClassOf(err) != problem.Interrupted {
 		t.Errorf("got %v", err)
@@ -191,6 +232,7 @@ func TestCreate_CancelledEndsInitdb(t *testing.T) {
 	if initdb.Alive() {
 		t.Error("initdb still lives")
 	}
+	wantNothingIn(t, b.dir(""))
 }
 
 // child is a child of ours that works on this store.
@@ -211,12 +253,8 @@ func (b *bench) child(program string) process.ID {
 func TestCreate_KilledDoesNotBlockTheNext(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	p := b.play("create")
-	patience.Until(t, "initdb is at work", func() bool {
-		g := b.growing()
-		_, err := os.Stat(filepath.Join(g, "data", "global"))
-		return g != "" && err == nil
-	})
+	p := b.play("create", clustertest.EngineVariable+"="+hangingEngine(t))
+	b.awaitHanging()
 	left := b.growing()
 	p.kill()
 	// One killed before it had its marker.

@@ -18,12 +18,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/test/patience"
 )
 
 // EngineVariable names the engine that tests run on.
@@ -31,12 +31,6 @@ const EngineVariable = "PLIMSOLL_TEST_ENGINE"
 
 // Engine that tests run on; empty is the default of cluster.Spec.
 func Engine() string { return os.Getenv(EngineVariable) }
-
-// A server that takes longer to start will not start.
-const (
-	startMax = 2 * time.Minute
-	stopMax  = time.Minute
-)
 
 // shared is the one server of this test binary.
 var shared struct {
@@ -83,7 +77,7 @@ func Start(t testing.TB) *cluster.Cluster {
 }
 
 func begin() {
-	ctx, cancel := context.WithTimeout(context.Background(), startMax)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Max)
 	defer cancel()
 	if shared.state, shared.problem = newState(); shared.problem != nil {
 		return
@@ -108,7 +102,7 @@ func end() error {
 	if shared.state == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopMax)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Max)
 	defer cancel()
 	var err error
 	if shared.server != nil {
@@ -168,7 +162,7 @@ func create(t testing.TB, c *cluster.Cluster, from string) cluster.DSN {
 
 // run does not use the test's context, which has ended when cleanups run.
 func run(c *cluster.Cluster, sql string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopMax)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Max)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, c.DSN("").Secret())
 	if err != nil {

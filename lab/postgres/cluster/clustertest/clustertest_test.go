@@ -2,7 +2,9 @@ package clustertest_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
@@ -63,8 +65,9 @@ func TestCopy(t *testing.T) {
 		_, err = conn.Exec(t.Context(), "CREATE TABLE kept AS SELECT 42 AS n")
 		return errors.Join(err, conn.Close(t.Context()))
 	}
+	name := fmt.Sprintf("one_%d", time.Now().UnixNano()) // another one where the test is run several times
 	for range 2 {
-		conn := connect(t, clustertest.Copy(t, "one", fill).Secret())
+		conn := connect(t, clustertest.Copy(t, name, fill).Secret())
 		var n int
 		if err := conn.QueryRow(t.Context(), "UPDATE kept SET n = n + 1 RETURNING n").Scan(&n); err != nil || n != 43 {
 			t.Errorf("%d, %v: want a copy of its own", n, err)
