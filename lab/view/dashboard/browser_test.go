@@ -3,7 +3,10 @@ package dashboard
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -94,19 +97,113 @@ func open(t *testing.T, f *film) (*browsertest.Visit, *Server) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() }) // also where there is no browser and the test is skipped
-	v := browsertest.Open(t, s.URL())
+	return visit(t, s, s.URL()), s
+}
+
+// visit goes to the dashboard's page.
+func visit(t *testing.T, s *Server, url string) *browsertest.Visit {
+	t.Helper()
+	v := browsertest.Open(t, url)
 	v.Do(t, chromedp.WaitVisible("#tiles dd", chromedp.ByQuery)) // beyond the page that takes the token
 	// before the browser goes: the page is told that it is over
 	t.Cleanup(func() { _ = s.Close() })
-	return v, s
+	return v
+}
+
+// network leads from a page to a server. It can be cut; its port stays its own, so that the page meets nobody else.
+type network struct {
+	net.Listener
+	to string
+
+	mu    sync.Mutex
+	cut   bool
+	conns []net.Conn
+}
+
+func newNetwork(t *testing.T, to string) *network {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &network{Listener: l, to: to}
+	var carrying sync.WaitGroup
+	carrying.Add(1)
+	go func() {
+		defer carrying.Done()
+		for {
+			page, err := l.Accept()
+			if err != nil {
+				return
+			}
+			carrying.Add(1)
+			go func() { defer carrying.Done(); n.carry(page) }()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		n.setCut(true)
+		carrying.Wait()
+	})
+	return n
+}
+
+// setCut ends all connections, and lets no new ones live, or lets them live again.
+func (n *network) setCut(cut bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.cut = cut
+	for _, c := range n.conns {
+		_ = c.Close()
+	}
+	n.conns = nil
+}
+
+// add a connection, unless the network is cut.
+func (n *network) add(c net.Conn) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.cut {
+		_ = c.Close()
+		return false
+	}
+	n.conns = append(n.conns, c)
+	return true
+}
+
+func (n *network) carry(page net.Conn) {
+	if !n.add(page) {
+		return
+	}
+	defer page.Close()
+	server, err := net.Dial("tcp", n.to)
+	if err != nil || !n.add(server) {
+		return
+	}
+	defer server.Close()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		_, _ = io.Copy(page, server)
+		_ = page.Close()
+	}()
+	_, _ = io.Copy(server, page)
+	_ = server.Close()
+	<-answered
 }
 
 // caughtUp waits until the page has drawn all there is.
 func caughtUp(t *testing.T, v *browsertest.Visit, f *film) {
 	t.Helper()
 	d, _ := f.Since(1 << 40)
-	v.Do(t, chromedp.Poll(fmt.Sprintf("document.documentElement.dataset.seen === '%d'", d.N), nil,
-		chromedp.WithPollingTimeout(patience.Max), chromedp.WithPollingInterval(20*time.Millisecond)))
+	poll(t, v, fmt.Sprintf("document.documentElement.dataset.seen === '%d'", d.N))
+}
+
+// poll until a condition holds in the page.
+func poll(t *testing.T, v *browsertest.Visit, condition string) {
+	t.Helper()
+	v.Do(t, chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(patience.Max),
+		chromedp.WithPollingInterval(20*time.Millisecond)))
 }
 
 func TestPageInABrowser(t *testing.T) {
@@ -159,8 +256,8 @@ func TestPageInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("TableHoldsTheFiguresOfTheCharts", func(t *testing.T) {
-		v.Do(t, chromedp.Click("#figures summary", chromedp.ByQuery),
-			chromedp.Poll(`document.querySelectorAll("#figures-body tr").length > 10`, nil))
+		v.Do(t, chromedp.Click("#figures summary", chromedp.ByQuery))
+		poll(t, v, `document.querySelectorAll("#figures-body tr").length > 10`)
 		if cell := browsertest.Ask[string](t, v,
 			`document.querySelector("#figures-body td").textContent`); cell != "30,000" {
 			t.Errorf("users are %q", cell)
@@ -224,25 +321,18 @@ func contrast(t *testing.T, v *browsertest.Visit) {
 func TestPageComesBackAfterItsConnectionIsCut(t *testing.T) {
 	f := newFilm()
 	f.roll(t, 100)
-	v, s := open(t, f)
-	caughtUp(t, v, f)
-	address := s.listens.Addr().String()
-	token := s.token
-	if err := s.Close(); err != nil {
+	s, err := Start(AddressDefault, f.Picture, &orders{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	v.Do(t, chromedp.Poll(`document.getElementById("line").textContent.includes("lost")`, nil,
-		chromedp.WithPollingTimeout(patience.Max)))
+	t.Cleanup(func() { _ = s.Close() })
+	n := newNetwork(t, s.listens.Addr().String())
+	v := visit(t, s, strings.Replace(s.URL(), s.listens.Addr().String(), n.Addr().String(), 1))
+	caughtUp(t, v, f)
+	n.setCut(true)
+	poll(t, v, `document.getElementById("line").textContent.includes("lost")`)
 	f.roll(t, 130)
-	var again *Server
-	patience.Until(t, "its port is free again, should somebody have it", func() bool {
-		var err error
-		again, err = Start(address, f.Picture, nil)
-		return err == nil
-	})
-	t.Cleanup(func() { _ = again.Close() })
-	// A restarted server of the same run does not exist; the same token stands for a network that was away.
-	again.token = token
+	n.setCut(false)
 	caughtUp(t, v, f)
 	if n := browsertest.Ask[int](t, v, `document.querySelectorAll("#events li").length`); n < 7 || n > 10 {
 		t.Errorf("%d events", n)

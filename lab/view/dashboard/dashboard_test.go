@@ -17,6 +17,7 @@ import (
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/live"
 	"plimsoll/platform/problem"
+	"plimsoll/test/patience"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -332,6 +333,7 @@ func TestPagesHaveTheLastOfThePictureBeforeTheServerGoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.farewell = patience.Max
 	r := follow(t, s, "")
 	r.next(t)
 	p.Finish(live.Result{ID: "r", Valid: true})

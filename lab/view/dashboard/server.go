@@ -20,8 +20,8 @@ const AddressDefault = "127.0.0.1:0"
 
 const (
 	headersWithin = 10 * time.Second
-	// farewell is how long a page has to fetch the last news.
-	farewell = 3 * time.Second
+	// farewellDefault is how long a page has to fetch the last news.
+	farewellDefault = 3 * time.Second
 	// tokenBytes of randomness cannot be guessed.
 	tokenBytes = 24
 )
@@ -44,6 +44,8 @@ type Server struct {
 	leaving chan struct{} // closed when pages must end
 	leave   sync.Once
 	pages   chan struct{} // one for each page that is open
+	// farewell defaults to farewellDefault.
+	farewell time.Duration
 
 	mu     sync.Mutex
 	report string // path
@@ -61,7 +63,7 @@ func Start(address string, picture *live.Picture, hand Hand) (*Server, error) {
 	}
 	s := &Server{
 		picture: picture, hand: hand, token: newToken(), listens: listener,
-		leaving: make(chan struct{}), pages: make(chan struct{}, pagesMost),
+		leaving: make(chan struct{}), pages: make(chan struct{}, pagesMost), farewell: farewellDefault,
 	}
 	s.http = &http.Server{Handler: s.guarded(s.routes()), ReadHeaderTimeout: headersWithin}
 	s.served.Add(1)
@@ -105,7 +107,7 @@ func (s *Server) SetReport(path string) {
 // Close lets the pages fetch the last news, and ends. A second call does nothing.
 func (s *Server) Close() error {
 	s.leave.Do(func() { close(s.leaving) })
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), s.farewell)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -25,9 +24,13 @@ func open(t *testing.T, r *result.Result) *browsertest.Visit {
 		t.Fatal(err)
 	}
 	v := browsertest.Open(t, "file://"+file)
-	v.Do(t, chromedp.Poll(`document.documentElement.dataset.drawn === "yes"`, nil,
-		chromedp.WithPollingTimeout(patience.Max)))
+	v.Do(t, until(`document.documentElement.dataset.drawn === "yes"`))
 	return v
+}
+
+// until waits until a condition holds in the page.
+func until(condition string) chromedp.Action {
+	return chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(patience.Max))
 }
 
 // inked counts a canvas's pixels of exactly one colour of the style sheet.
@@ -62,12 +65,12 @@ func TestReportInABrowser(t *testing.T) {
 	t.Run("RedrawsThemInTheDark", func(t *testing.T) {
 		v.Do(t, emulation.SetEmulatedMedia().WithFeatures(
 			[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
-			chromedp.Poll(inked+`("throughput", "blue") > 100`, nil))
+			until(inked+`("throughput", "blue") > 100`))
 		if got := browsertest.Ask[string](t, v,
 			`getComputedStyle(document.body).backgroundColor`); got == "rgb(246, 247, 249)" {
 			t.Error("the page stays light")
 		}
-		v.Do(t, emulation.SetEmulatedMedia(), chromedp.Poll(inked+`("throughput", "blue") > 100`, nil))
+		v.Do(t, emulation.SetEmulatedMedia(), until(inked+`("throughput", "blue") > 100`))
 	})
 	t.Run("TableEqualsTheJSON", func(t *testing.T) { tableEqualsJSON(t, v, r) })
 	t.Run("TabGoesThroughInReadingOrder", func(t *testing.T) { tabOrder(t, v) })
@@ -82,9 +85,8 @@ func TestReportInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("NarrowScreenDoesNotScrollSideways", func(t *testing.T) {
-		v.Do(t, chromedp.EmulateViewport(400, 800), chromedp.Poll(`innerWidth === 400`, nil),
-			chromedp.Poll(`document.documentElement.scrollWidth <= 400`, nil,
-				chromedp.WithPollingTimeout(5*time.Second)))
+		v.Do(t, chromedp.EmulateViewport(400, 800), until(`innerWidth === 400`),
+			until(`document.documentElement.scrollWidth <= 400`))
 	})
 	t.Run("StaysQuiet", v.Quiet)
 }
