@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
@@ -15,6 +14,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/server"
+	"plimsoll/test/patience"
 )
 
 // What the documentation tells to type does what it says.
@@ -59,7 +59,7 @@ func linesOf(t *testing.T, file string, wanted []string) {
 		script += strings.Replace(block[1], "http://127.0.0.1:8080", base, 1) + "\n"
 	}
 	shell := exec.CommandContext(t.Context(), "bash")
-	shell.Stdin, shell.WaitDelay = strings.NewReader(script), time.Second
+	shell.Stdin, shell.WaitDelay = strings.NewReader(script), patience.Max
 	out, err := shell.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -195,6 +195,10 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// lockTimeout of who waits in vain. Meanwhile the watch must have looked once, which it does every tenth of a second:
+// that leaves it room to stand still.
+const lockTimeout = "10s"
+
 // withTimeout connects to the company's database with another lock timeout.
 func withTimeout(t *testing.T, c *erptest.Company, timeout string) *database.Database {
 	t.Helper()
@@ -213,7 +217,8 @@ func withTimeout(t *testing.T, c *erptest.Company, timeout string) *database.Dat
 func TestALockTimeoutTellsItsStory(t *testing.T) {
 	c := erptest.New(t, 2)
 	o := c.Organisations[0]
-	patient, impatient := withTimeout(t, c, "60s"), withTimeout(t, c, "3s")
+	patient, impatient := databasetest.Connect(t, c.DSN, database.Options{Application: "worker"}),
+		withTimeout(t, c, lockTimeout)
 	holding := erptest.Serve(t, patient, server.Config{Name: "holding", WatchAfter: 100 * time.Millisecond})
 	events := &eventLog{}
 	waiting := erptest.Serve(t, impatient,
@@ -239,6 +244,9 @@ func TestALockTimeoutTellsItsStory(t *testing.T) {
 	patience.Until(t, "the sale waits", func() bool {
 		return c.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = "+
 			"current_database()") == "1"
+	})
+	patience.Until(t, "the holder has told who it is", func() bool {
+		return c.Value(t, "SELECT count(*) FROM plimsoll_running WHERE worker = 'holding'") == "1"
 	})
 	a := erptest.Login(t, waiting, o.User).Call(t, "POST", "/v1/documents/goods-sale", "", saleBody(t, c, o, "1"))
 	var said struct {

@@ -4,6 +4,7 @@ package erptest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"plimsoll/platform/server"
 	"plimsoll/platform/shape"
 	"plimsoll/platform/statement"
+	"plimsoll/test/patience"
 )
 
 // Company is the database, and what its catalogs hold.
@@ -53,9 +55,28 @@ func Rate(n int) int64 { return []int64{20, 10, 0}[n%3] }
 // Empty is a database of the ERP in which there is nothing yet.
 func Empty(t testing.TB) *databasetest.Test {
 	t.Helper()
-	return databasetest.Copy(t, "erp", func(db *database.Database) error {
+	test := databasetest.Copy(t, "erp", func(db *database.Database) error {
 		return erp.Migrate(context.Background(), db)
 	})
+	test.Close()
+	dsn := Patient(t, test.DSN)
+	return &databasetest.Test{Database: databasetest.Connect(t, dsn, database.Options{}), DSN: dsn}
+}
+
+// Patient is a connection string for who waits as long as tests do: on a busy machine nobody is told to try again only
+// because others take long.
+func Patient(t testing.TB, dsn string) string {
+	t.Helper()
+	at, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal("the connection string is no URL")
+	}
+	query := at.Query()
+	for _, name := range []string{"lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"} {
+		query.Set(name, fmt.Sprint(patience.Max.Milliseconds()))
+	}
+	at.RawQuery = query.Encode()
+	return at.String()
 }
 
 // New makes a company with so many items.
@@ -160,32 +181,24 @@ func Shaped(t testing.TB, name shape.Name, with shape.Tweaks) server.Config {
 	return server.Config{Shape: s}
 }
 
-// Mixed are three workers, one of each shape. They wait for what a busy machine takes longer for, so that nobody is
-// told to try again.
+// Mixed are three workers, one of each shape.
 func (c *Company) Mixed(t testing.TB) (bases []string) {
 	t.Helper()
-	const patience = time.Minute
-	dsn, err := url.Parse(c.DSN)
-	if err != nil {
-		t.Fatal("the connection string is no URL")
-	}
-	query := dsn.Query()
-	query.Set("lock_timeout", fmt.Sprint(patience.Milliseconds()))
-	dsn.RawQuery = query.Encode()
 	for _, name := range shape.Names {
-		config := Shaped(t, name, shape.Tweaks{})
-		config.QueueTimeout = patience
-		base, _ := Start(t, databasetest.Connect(t, dsn.String(),
-			config.Shape.Options(database.Options{Application: "worker"})), config)
-		bases = append(bases, base)
+		bases = append(bases, c.Worker(t, Shaped(t, name, shape.Tweaks{})))
 	}
 	return bases
 }
 
-// Start runs a worker until it is drained or the test ends.
+// Start runs a worker until it is drained or the test ends. Unless the configuration says otherwise, it waits for
+// clients, for its queue and for the last requests as long as tests do.
 func Start(t testing.TB, db *database.Database, config server.Config) (base string, drain func()) {
 	t.Helper()
 	config.Database = db
+	for _, timeout := range []*time.Duration{&config.QueueTimeout, &config.HeaderTimeout, &config.BodyTimeout,
+		&config.DrainTimeout} {
+		*timeout = cmp.Or(*timeout, patience.Max)
+	}
 	if config.Log == nil {
 		config.Log = slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
@@ -279,7 +292,7 @@ func (u *User) Try(method, path, key string, body []byte) (a Answer, err error) 
 }
 
 func (u *User) try(method, path string, header http.Header, body []byte) (a Answer, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Max)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, u.Base+path, bytes.NewReader(body))
 	if err != nil {
