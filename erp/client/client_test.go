@@ -18,10 +18,12 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
+	"plimsoll/erp/fill/filltest"
 	"plimsoll/erp/operations"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/server"
+	"plimsoll/test/patience"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -33,14 +35,10 @@ func base(t testing.TB, config server.Config) (*databasetest.Test, string) {
 
 // baseWith so many warehouses for two organisations.
 func baseWith(t testing.TB, warehouses int, config server.Config) (*databasetest.Test, string) {
-	db := databasetest.Open(t)
-	_, err := fill.Run(context.Background(), db.Database,
-		fill.Options{Items: 50, Warehouses: warehouses, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20,
-			Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db, erptest.Serve(t, databasetest.Connect(t, db.DSN, database.Options{Application: "worker"}), config)
+	dsn := erptest.Patient(t, filltest.Copy(t, fmt.Sprintf("warehouses_%d", warehouses), fill.Options{Items: 50,
+		Warehouses: warehouses, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20, Seed: 1}))
+	db := &databasetest.Test{Database: databasetest.Connect(t, dsn, database.Options{}), DSN: dsn}
+	return db, erptest.Serve(t, databasetest.Connect(t, dsn, database.Options{Application: "worker"}), config)
 }
 
 func random(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, n)) }
@@ -236,9 +234,10 @@ func TestAnOverloadedWorkerIsToldApart(t *testing.T) {
 			outcome, _ := c.Do(context.Background(), first, operations.GoodsReceiptPost, random(1))
 			done <- outcome
 		}()
-		for db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = "+
-			"current_database() AND wait_event_type = 'Lock'") == "0" {
-		}
+		patience.Until(t, "the worker has its hands full", func() bool {
+			return db.Value(t, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = "+
+				"current_database() AND wait_event_type = 'Lock'") != "0"
+		})
 		var overload *client.Overload
 		outcome, err := c.Do(t.Context(), second, operations.StockReport, random(1))
 		if outcome != client.Overloaded || !errors.As(err, &overload) || overload.RetryAfter <= 0 ||
