@@ -10,6 +10,7 @@ import (
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/live"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/result/resulttest"
 )
 
 // step is what a person does when the steady state shows so many users at work; 0: any number.
@@ -72,7 +73,8 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 		!strings.Contains(reasons, "stopped by hand") {
 		t.Errorf("valid %v, interrupted %v, reasons %q", r.Valid, r.Interrupted, r.InvalidReasons)
 	}
-	if len(r.Events) != 4 || r.Events[2].Text != "paused by hand" || !r.Audit.Clean || r.Errors != 0 {
+	events := resulttest.Events(r)
+	if len(events) != 4 || events[2].Text != "paused by hand" || !r.Audit.Clean || r.Errors != 0 {
 		t.Errorf("events %+v, audit %+v, errors %d", r.Events, r.Audit, r.Errors)
 	}
 	if most := peak(r.Series); most != 80 {

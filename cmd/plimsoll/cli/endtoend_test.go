@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/run/result"
+	"plimsoll/test/patience"
 )
 
 // stand is a state directory with what the commands of one story make in it.
@@ -447,12 +449,19 @@ func (s *stand) hardStop(t *testing.T) {
 	cmd := exec.Command(self, "run", "--cluster", s.two, "--users", "100", "--duration", "10m", "--ramp", "0s",
 		"--think", "1s")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	stderr := &watched{text: "steady", seen: func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // two of a kind might arrive as one
-	}}
+	stderr := &watched{}
 	cmd.Stderr = stderr
-	err = cmd.Run()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !patience.Holds(func() bool { return s.journalled() >= 2 }) {
+		t.Error("the run writes no journal")
+	}
+	// Both arrive at once, however busy the machine is. Two of a kind might arrive as one.
+	for _, each := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCONT} {
+		_ = syscall.Kill(-cmd.Process.Pid, each)
+	}
+	err = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != ExitInterrupted {
 		t.Errorf("exit code %d (%v)\n%s", code, err, stderr)
 	}
@@ -464,6 +473,28 @@ func (s *stand) hardStop(t *testing.T) {
 		t.Errorf("%.2000s", o.stdout)
 	}
 	plimsoll(t, s.upTwo...).want(t, ExitOK) // waits for the server's end, should it still be on its way
+}
+
+// journalled is how many seconds of the run under way are in its journal.
+func (s *stand) journalled() (seconds int) {
+	all, _ := filepath.Glob(filepath.Join(s.state, "runs", "*", "pages.json.gz"))
+	for _, path := range all {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		z, err := gzip.NewReader(bytes.NewReader(text))
+		if err != nil {
+			continue
+		}
+		var line json.RawMessage
+		lines := 0
+		for decoder := json.NewDecoder(z); decoder.Decode(&line) == nil; {
+			lines++
+		}
+		seconds = max(seconds, lines-1) // the first says what the run is
+	}
+	return seconds
 }
 
 func (s *stand) upStopped(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/live"
+	"plimsoll/lab/run/result/resulttest"
 )
 
 // TestHandReachesAllAgents goes on with each step when the pages, of all agents together, show the last.
@@ -58,7 +59,7 @@ func TestHandReachesAllAgents(t *testing.T) {
 	if got := strings.Join(said, ", "); got != "120 false, 31 false, 31 true, 31 false" {
 		t.Errorf("changes %s", got)
 	}
-	if r.Valid || !r.Interrupted || len(r.Events) != 4 || r.Errors != 0 || !r.Audit.Clean ||
+	if r.Valid || !r.Interrupted || len(resulttest.Events(r)) != 4 || r.Errors != 0 || !r.Audit.Clean ||
 		slices.Max(r.Series.Users) != 120 {
 		t.Errorf("valid %v, interrupted %v, events %+v, %+v, users %v", r.Valid, r.Interrupted, r.Events, r.Totals,
 			r.Series.Users)

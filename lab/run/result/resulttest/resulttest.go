@@ -1,7 +1,12 @@
 // Package resulttest judges runs that tests make on a machine that may be busy.
 package resulttest
 
-import "plimsoll/lab/run/result"
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/lab/run/result"
+)
 
 // Against are the reasons against a run that a busy machine does not excuse: tests run in parallel, and a generator
 // without a processor lags and makes few operations.
@@ -12,4 +17,11 @@ func Against(r *result.Result) (reasons []string) {
 		}
 	}
 	return reasons
+}
+
+// Events of a run without those of a busy machine: standstills of the generator, and times without an answer.
+func Events(r *result.Result) []result.Event {
+	return slices.DeleteFunc(slices.Clone(r.Events), func(e result.Event) bool {
+		return strings.HasPrefix(e.Text, "the generator stood still") || strings.HasPrefix(e.Text, "no valid answer")
+	})
 }
