@@ -3,6 +3,8 @@ package samples
 import (
 	"fmt"
 	"math"
+	"slices"
+	"time"
 )
 
 // Printed is the part of a run's JSON that samples can reproduce.
@@ -79,12 +81,14 @@ const (
 	// ofWidth is how far the ends of two intervals may lie apart, as a part of their width, or of that of the shares
 	// behind them: the run counts an operation in the second in which it heard of its end, and latencies in ranges.
 	ofWidth = 0.35
+	// ofEnd, in seconds: the first answer behind a standstill may be heard of a second later than one behind it.
+	ofEnd = 1
 )
 
 // Against lists the figures that differ from the run's. A run with wrong books has no score.
 func (f *Figures) Against(p Printed) (all []Difference) {
 	count := func(name string, mine, its int64) { compare(&all, name, float64(mine), float64(its), 0, 0.5) }
-	time := func(name string, mine, its *float64) {
+	latency := func(name string, mine, its *float64) {
 		if (mine == nil) != (its == nil) {
 			all = append(all, Difference{name, value(mine), value(its)})
 			return
@@ -113,12 +117,11 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 	}
 	compareRanges(&all, "ops_per_s_interval", f.OpsPerSInterval, p.Rate, 0.01)
 	if p.Availability != nil {
-		edges := float64(len(p.Standstills) + len(f.Standstills))
-		compare(&all, "availability", f.Availability, *p.Availability, 0, exact+edges/max(1, p.DurationS))
+		f.againstStandstills(&all, p)
 	}
-	time("lag_ms_p50", &f.LagMSP50, &p.Generator.LagMSP50)
-	time("lag_ms_p99", &f.LagMSP99, &p.Generator.LagMSP99)
-	time("lag_ms_max", &f.LagMSMax, &p.Generator.LagMSMax)
+	latency("lag_ms_p50", &f.LagMSP50, &p.Generator.LagMSP50)
+	latency("lag_ms_p99", &f.LagMSP99, &p.Generator.LagMSP99)
+	latency("lag_ms_max", &f.LagMSMax, &p.Generator.LagMSMax)
 	for _, its := range p.Operations {
 		mine, there := f.byID(its.ID)
 		if !there {
@@ -136,19 +139,19 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 		count(named("tolerating"), mine.Tolerating, its.Tolerating)
 		count(named("frustrated"), mine.Frustrated, its.Frustrated)
 		score(named("apdex"), mine.Apdex, its.Apdex)
-		time(named("p50"), mine.P50MS, its.Latency.P50)
-		time(named("p95"), mine.P95MS, its.Latency.P95)
-		time(named("p99"), mine.P99MS, its.Latency.P99)
-		time(named("max"), mine.MaxMS, its.Latency.Max)
+		latency(named("p50"), mine.P50MS, its.Latency.P50)
+		latency(named("p95"), mine.P95MS, its.Latency.P95)
+		latency(named("p99"), mine.P99MS, its.Latency.P99)
+		latency(named("max"), mine.MaxMS, its.Latency.Max)
 		if its.Latency.Mean != nil && its.Latency.StdDev != nil {
-			time(named("mean"), mine.MeanMS, its.Latency.Mean)
+			latency(named("mean"), mine.MeanMS, its.Latency.Mean)
 			compare(&all, named("stddev"), value(mine.StdDevMS), *its.Latency.StdDev, 0,
 				leastOfMS+ofTimes*math.Hypot(value(mine.MeanMS), value(mine.StdDevMS)))
 		}
 		if l := its.LatencyAll; l != nil {
-			time(named("p50 of all"), mine.AllMS[0], l.P50)
-			time(named("p95 of all"), mine.AllMS[1], l.P95)
-			time(named("p99 of all"), mine.AllMS[2], l.P99)
+			latency(named("p50 of all"), mine.AllMS[0], l.P50)
+			latency(named("p95 of all"), mine.AllMS[1], l.P95)
+			latency(named("p99 of all"), mine.AllMS[2], l.P99)
 		}
 		if w := its.OwnWait; w != nil {
 			compare(&all, named("own_wait mean"), mine.OwnMeanMS, w.MeanMS, ofTimes, leastOfMS)
@@ -172,6 +175,27 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 	return all
 }
 
+// againstStandstills looks that nobody got an answer in those of the run, that none is missing that it must have seen,
+// and that its availability is what they leave.
+func (f *Figures) againstStandstills(all *[]Difference, p Printed) {
+	left := 1.0
+	for _, s := range p.Standstills {
+		left -= (s.ToS - s.FromS) / p.DurationS
+		from, _ := slices.BinarySearch(f.answers, int64(1e9*s.FromS)+int64(time.Microsecond))
+		to, _ := slices.BinarySearch(f.answers, int64(1e9*(s.ToS-ofEnd)))
+		if to > from {
+			*all = append(*all, Difference{fmt.Sprintf("answers in the standstill from %.1f s", s.FromS),
+				float64(to - from), 0})
+		}
+	}
+	for _, s := range f.certain {
+		if !slices.ContainsFunc(p.Standstills, func(o Standstill) bool { return o.FromS < s.ToS && s.FromS < o.ToS }) {
+			*all = append(*all, Difference{fmt.Sprintf("standstill from %.1f s", s.FromS), s.ToS - s.FromS, 0})
+		}
+	}
+	compare(all, "availability", left, *p.Availability, 0, 1e-6)
+}
+
 func (r *printedRanges) of(i int) *Range {
 	if r == nil {
 		return nil
@@ -179,14 +203,18 @@ func (r *printedRanges) of(i int) *Range {
 	return [...]*Range{r.P50, r.P95, r.P99}[i]
 }
 
-// compareRanges compares the ends, if there are two intervals.
+// compareRanges looks whether the ends lie where they may, if there are two intervals.
 func compareRanges(all *[]Difference, figure string, mine, its *Range, least float64) {
 	if mine == nil || its == nil || mine.High == nil || its.High == nil {
 		return
 	}
 	within := least + ofWidth*max(*mine.High-mine.Low, *its.High-its.Low)
-	compare(all, figure+" low", mine.Low, its.Low, 0, within)
-	compare(all, figure+" high", *mine.High, *its.High, 0, within)
+	if its.Low < mine.lows[0]-within || its.Low > mine.lows[1]+within {
+		*all = append(*all, Difference{figure + " low", mine.Low, its.Low})
+	}
+	if *its.High < mine.highs[0]-within || *its.High > mine.highs[1]+within {
+		*all = append(*all, Difference{figure + " high", *mine.High, *its.High})
+	}
 }
 
 // comparePercentile looks whether the ends lie among the latencies that they may be. Whether few operations bound one

@@ -13,8 +13,8 @@ type Range struct {
 	Low  float64  `json:"low"`
 	High *float64 `json:"high"`
 
-	// Of a percentile: the latencies between which each end lies when the share that it is read from is a little off.
-	// From one to the next may be far, where operations are few.
+	// Between which each end of the run's interval may lie. Its block length jumps where the series is a little off: it
+	// may be any. Of a percentile they are latencies, from one of which to the next may be far.
 	lows, highs [2]float64
 }
 
@@ -39,9 +39,15 @@ func total(series []share) (sum share) {
 	return sum
 }
 
+// drawing is an interval of a share, and between which its ends lie with blocks of any length.
+type drawing struct {
+	low, high   float64
+	lows, highs [2]float64
+}
+
 // drawn is the interval of the share over all seconds when blocks of them are drawn with replacement; false where there
 // is too little.
-func drawn(series []share) (low, high float64, ok bool) {
+func drawn(series []share) (d drawing, ok bool) {
 	for len(series) > mostSeen {
 		var pairs []share
 		for i := 0; i < len(series); i += 2 {
@@ -51,24 +57,40 @@ func drawn(series []share) (low, high float64, ok bool) {
 	}
 	n, sum := len(series), total(series)
 	if n < leastSeen || sum.all <= 0 {
-		return 0, 0, false
+		return d, false
 	}
 	mean := sum.some / sum.all
 	off := make([]float64, n)
 	for i, s := range series {
 		off[i] = s.some - mean*s.all
 	}
-	block := min(stretched*dependence(off), n/fewestRuns)
+	longest := n / fewestRuns
+	d.low, d.high = inBlocks(series, mean, min(stretched*dependence(off), longest))
+	d.lows, d.highs = [2]float64{d.low, d.low}, [2]float64{d.high, d.high}
+	for block := 1; block <= longest; block = min(block+max(1, block/2), max(longest, block+1)) {
+		low, high := inBlocks(series, mean, block)
+		d.lows = [2]float64{min(d.lows[0], low), max(d.lows[1], low)}
+		d.highs = [2]float64{min(d.highs[0], high), max(d.highs[1], high)}
+	}
+	return d, true
+}
+
+// inBlocks is the interval when blocks of that many seconds are drawn.
+func inBlocks(series []share, mean float64, block int) (low, high float64) {
+	n := len(series)
+	sums := make([]share, 2*n+1) // over the series twice, since blocks wrap around
+	for i := range 2 * n {
+		one := series[i%n]
+		sums[i+1] = share{sums[i].some + one.some, sums[i].all + one.all}
+	}
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	var found []float64
 	for range resamples {
 		var s share
 		for left := n; left > 0; left -= block {
 			from := random.IntN(n)
-			for i := range min(block, left) {
-				one := series[(from+i)%n]
-				s.some, s.all = s.some+one.some, s.all+one.all
-			}
+			to := from + min(block, left)
+			s.some, s.all = s.some+sums[to].some-sums[from].some, s.all+sums[to].all-sums[from].all
 		}
 		if s.all > 0 {
 			found = append(found, s.some/s.all)
@@ -78,7 +100,7 @@ func drawn(series []share) (low, high float64, ok bool) {
 	blocks := float64(n) / float64(block)
 	tail := distuv.UnitNormal.CDF(-distuv.StudentsT{Sigma: 1, Nu: blocks - 1}.Quantile(0.975) *
 		math.Sqrt(blocks/(blocks-1)))
-	return min(mean, between(found, tail)), max(mean, between(found, 1-tail)), true
+	return min(mean, between(found, tail)), max(mean, between(found, 1-tail))
 }
 
 func between(sorted []float64, p float64) float64 {
@@ -133,11 +155,15 @@ func wilson(mean, n float64) (low, high float64) {
 
 // wider of two intervals of a score, at each end.
 func wider(low, high float64, series []share) *Range {
-	if l, h, ok := drawn(series); ok {
-		low, high = min(low, l), max(high, h)
+	lows, highs := [2]float64{low, low}, [2]float64{high, high}
+	if d, ok := drawn(series); ok {
+		for i := range 2 {
+			lows[i], highs[i] = min(low, d.lows[i]), max(high, d.highs[i])
+		}
+		low, high = min(low, d.low), max(high, d.high)
 	}
 	high = min(1, high)
-	return &Range{Low: max(0, low), High: &high}
+	return &Range{Low: max(0, low), High: &high, lows: lows, highs: highs}
 }
 
 // percentileRange is Woodruff's: the interval of the share that the percentile does not exceed, read back from the
@@ -159,31 +185,34 @@ func percentileRange(sorted []int64, failed int, p float64, below func(at int64)
 		at = sorted[len(sorted)-1]
 	}
 	series := below(at)
-	l, h, ok := drawn(series)
+	d, ok := drawn(series)
 	if !ok {
 		return nil
 	}
 	sum := total(series)
 	center := sum.some / sum.all
-	least, most := wilson(math.Round(p*n)/n, n)
-	least, most = min(least, p+l-center), max(most, p+h-center)
+	independent, upper := wilson(math.Round(p*n)/n, n)
+	under := func(low float64) float64 { return min(independent, p+low-center) }
+	over := func(high float64) float64 { return max(upper, p+high-center) }
+	least, most := under(d.low), over(d.high)
 	low, ok := ranked(max(0, least))
 	if !ok {
 		return nil
 	}
 	found := &Range{Low: milliseconds(low)}
-	around := func(share float64) (ends [2]float64) {
+	around := func(from, to float64) (ends [2]float64) {
 		off := ofWidth*(most-least) + 2/n
 		ends[1] = math.Inf(1)
-		if ms, ok := ranked(share - off); ok {
+		if ms, ok := ranked(from - off); ok {
 			ends[0] = milliseconds(ms)
 		}
-		if ms, ok := ranked(share + off); ok {
+		if ms, ok := ranked(to + off); ok {
 			ends[1] = milliseconds(ms)
 		}
 		return ends
 	}
-	found.lows, found.highs = around(least), around(most)
+	found.lows, found.highs = around(under(d.lows[0]), under(d.lows[1])),
+		around(over(d.highs[0]), over(d.highs[1]))
 	if math.Ceil(most*n) < n {
 		if high, ok := ranked(most); ok {
 			ms := milliseconds(high)

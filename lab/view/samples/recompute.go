@@ -34,6 +34,9 @@ type Figures struct {
 	Missing         int64         `json:"missing"`
 	// CutAtS is where the file ends, since the process that wrote it died.
 	CutAtS *float64 `json:"cut_at_s,omitempty"`
+
+	answers []int64      // when valid answers came, ascending
+	certain []Standstill // which no run can miss
 }
 
 // Counts of one key operation, named as in a run's result.
@@ -145,7 +148,13 @@ func figuresOf(head Head, rows []Row) *Figures {
 	}
 	if steady > 0 {
 		f.OpsPerS, f.AllPerS = float64(arrived)/steady, float64(finished)/steady
-		f.Standstills = standstills(head, scored, arrived)
+		f.Standstills, f.certain = standstills(head, scored, arrived)
+		for _, r := range scored {
+			if answered(r) {
+				f.answers = append(f.answers, r.Done)
+			}
+		}
+		slices.Sort(f.answers)
 		f.Availability = 1
 		for _, s := range f.Standstills {
 			f.Availability -= (s.ToS - s.FromS) / steady
@@ -361,8 +370,8 @@ func (f *Figures) addRate(head Head, scored []Row) {
 			rate[at].some++
 		}
 	}
-	if low, high, ok := drawn(rate); ok {
-		f.OpsPerSInterval = &Range{Low: max(0, low), High: &high}
+	if d, ok := drawn(rate); ok {
+		f.OpsPerSInterval = &Range{Low: max(0, d.low), High: &d.high, lows: d.lows, highs: d.highs}
 	}
 }
 

@@ -95,3 +95,39 @@ func TestAgainst_DeviationOfTimesThatLieCloseTogether(t *testing.T) {
 		}
 	}
 }
+
+// Users act every 100 ms, and nobody gets an answer from second 4 to second 9.
+func TestAgainst_Standstills(t *testing.T) {
+	const ms = int64(1e6)
+	head := Head{From: 0, To: 20_000 * ms, Operations: []Operation{{"a", 100 * ms, 1}}}
+	var rows []Row
+	for at := int64(0); at < 20_000; at += 100 {
+		r := Row{Operation: "a", Planned: "a", Due: at * ms, Sent: at * ms, Done: (at + 10) * ms, Outcome: "ok"}
+		if at >= 4000 && at < 9000 {
+			r.Done = 9000*ms + at
+		}
+		rows = append(rows, r)
+	}
+	f := figuresOf(head, rows)
+	for name, c := range map[string]struct {
+		from, to, availability float64
+		wrong                  string
+	}{
+		"AsTheyWere":           {4, 9, 0.75, ""},
+		"HeardALittleLate":     {4, 9.5, 0.725, ""},
+		"Missing":              {0, 0, 1, "standstill from 4.0 s"},
+		"WhileOthersWentOn":    {2, 9, 0.65, "answers in the standstill from 2.0 s"},
+		"NotTheirAvailability": {4, 9, 0.8, "availability"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Printed{DurationS: 20, Availability: &c.availability, Standstills: []Standstill{{c.from, c.to}}}
+			if c.to == 0 {
+				p.Standstills = nil
+			}
+			var all []Difference
+			if f.againstStandstills(&all, p); (len(all) > 0) != (c.wrong != "") || len(all) > 0 && all[0].Figure != c.wrong {
+				t.Errorf("%+v, want %q", all, c.wrong)
+			}
+		})
+	}
+}
