@@ -38,7 +38,7 @@ func base(t *testing.T) run.Options {
 	dsn := filltest.Copy(t, "small", fill.Options{Items: 200, Counterparties: 100, Documents: 300})
 	l := load.Default()
 	l.Users, l.Think = 90, &users.Think{Mean: 2 * time.Second}
-	l.Ramp, l.Duration, l.Drain = time.Second, 5*time.Second, 10*time.Second
+	l.Ramp, l.Duration, l.Drain = time.Second, 5*time.Second, time.Minute
 	return run.Options{
 		Load:     l,
 		LagLimit: time.Minute, // other tests run beside this one

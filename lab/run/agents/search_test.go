@@ -36,7 +36,7 @@ func searchOptions(t *testing.T) line.Options {
 	}
 	const crowd = 40
 	l := load.Default()
-	l.Scenario, l.Ramp, l.Duration, l.Drain = s, 0, 4*time.Second, 10*time.Second
+	l.Scenario, l.Ramp, l.Duration, l.Drain = s, 0, 4*time.Second, time.Minute
 	l.Think = &users.Think{Mean: time.Second}
 	return line.Options{
 		Run: run.Options{
