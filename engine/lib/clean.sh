@@ -63,8 +63,8 @@ is_current() {
 # in_use PREFIX: does a process that we can see run from it?
 in_use() {
 	local exe
-	for exe in /proc/[0-9]*/exe; do
-		[[ $(readlink "$exe" 2>/dev/null) != "$1"* ]] || return 0
-	done
+	while read -r exe; do
+		[[ $exe != "$1"* ]] || return 0
+	done < <(find /proc/[0-9]*/exe -maxdepth 0 -printf '%l\n' 2>/dev/null)
 	return 1
 }

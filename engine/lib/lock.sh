@@ -41,16 +41,22 @@ unlocked() {
 	"$@"
 }
 
-# clear_work removes what a killed build of this name left behind. Its compilers may still run, orphaned,
-# with their working directory inside ours: they go first.
+# clear_work removes what a killed build of this name left behind, and what ours has written. Compilers may still run
+# there, orphaned: they go first, and are waited for, as one that dies late would write into what is removed.
 clear_work() {
-	local cwd pid
 	[[ $LOCK_NAME != source ]] || rm -rf "$SOURCES"/.[0-9]*
 	[[ -e $WORK ]] || return 0
-	for cwd in /proc/[0-9]*/cwd; do
-		[[ $(readlink "$cwd" 2>/dev/null) == "$WORK"/* ]] || continue
-		pid=${cwd#/proc/}
-		kill -KILL "${pid%/cwd}" 2>/dev/null || true
-	done
-	rm -rf "$WORK" 2>/dev/null || rm -rf "$WORK"
+	while kill_workers; do sleep 0.02; done
+	rm -rf "$WORK"
+}
+
+# kill_workers ends the processes with their working directory inside WORK; false if there are none.
+kill_workers() {
+	local process cwd found=1
+	while IFS=$'\t' read -r process cwd; do
+		[[ $cwd == "$WORK"/* ]] || continue
+		kill -KILL "${process#/proc/}" 2>/dev/null || true
+		found=0
+	done < <(find /proc/[0-9]*/cwd -maxdepth 0 -printf '%h\t%l\n' 2>/dev/null)
+	return "$found"
 }
