@@ -7,9 +7,10 @@
 
 UPSTREAM_REF=refs/plimsoll/upstream
 
-# tree_git ARGS... is git in the tree, untouched by the person's settings.
+# tree_git ARGS... is git in the tree, untouched by the person's settings. It packs nothing in the background, where the
+# tree may be moved or removed meanwhile.
 tree_git() {
-	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git -C "$TREE" -c core.autocrlf=false \
+	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git -C "$TREE" -c core.autocrlf=false -c gc.auto=0 \
 		-c user.name=Plimsoll -c user.email=plimsoll@localhost -c commit.gpgSign=false "$@"
 }
 
