@@ -9,6 +9,9 @@ server_user() {
 	fail environment "no ordinary user to run the server as" "setup/install creates the user plimsoll"
 }
 
+# What tests start on a busy machine may take longer than the minute that pg_ctl and pg_regress wait for a server.
+export PGCTLTIMEOUT=${PGCTLTIMEOUT:-300}
+
 # as_server_user COMMAND... runs it as that user, or as ourselves when we are not root.
 as_server_user() {
 	if ((EUID == 0)); then

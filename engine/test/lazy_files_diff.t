@@ -31,17 +31,6 @@ sub files
 	return grep { m{/t\d+_\d+[^/]*$} } map { glob "$_/t*" } @data;
 }
 
-# alone waits until the last session has ended.
-sub alone
-{
-	for (1 .. 600)
-	{
-		return 1 if $server->psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend';}) eq "1\n";
-		select undef, undef, undef, 0.1;
-	}
-	return 0;
-}
-
 sub said
 {
 	my ($setting, $script) = @_;
@@ -54,7 +43,6 @@ sub said
 		s/\b(pg_toast)_\d+/$1/g;
 		s{/t\d+_\d+}{/file}g;
 	}
-	alone() or BAIL_OUT('a session does not end');
 	return $said;
 }
 

@@ -4,32 +4,35 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
+use Plimsoll::Patience qw(holds);
+use Plimsoll::Processes qw(children command);
 use Plimsoll::Workshop;
 
 *slurp = \&Plimsoll::Workshop::slurp;
 
-# await polls a condition that a running program brings about, at most 30 seconds.
-sub await
+# A pipe in a workshop; who opens it waits for the other end.
+sub pipe_in
 {
-	my ($condition, $what) = @_;
-	for (1 .. 600) { return pass($what) if $condition->(); select undef, undef, undef, 0.05 }
-	fail($what);
+	my ($shop, $name) = @_;
+	system('mkfifo', "$shop->{dir}/$name") == 0 or die 'mkfifo';
+	return "$shop->{dir}/$name";
 }
 
 subtest 'the second of two builds waits, names the first, and repeats nothing' => sub {
 	my $shop = Plimsoll::Workshop->new(dwarf => 1);
 	my $gate = $shop->gate;
-	my ($err1, $err2) = map { "$shop->{dir}/err$_" } 1, 2;
-	my $first = $shop->start(['--flavour', 'vanilla'], env => { GATE => $gate }, err => $err1);
+	my $first = $shop->start(['--flavour', 'vanilla'], env => { GATE => $gate });
 	ok($shop->reached($gate), 'the first stands in the middle of compiling');
-	my $second = $shop->start(['--flavour', 'vanilla'], err => $err2, out => "$shop->{dir}/out2");
-	await(sub { slurp($err2) =~ /waiting for another build \(pid $first\)/ }, 'the second waits and says for whom');
+	my $says = pipe_in($shop, 'says');
+	my $second = $shop->start(['--flavour', 'vanilla'], err => $says, out => "$shop->{dir}/out2");
+	open my $second_says, '<', $says or die;
+	like(scalar readline $second_says, qr/waiting for another build \(pid $first\)/, 'the second waits and says for whom');
 	$shop->open_gate($gate);
 	waitpid($first, 0);
 	is($?, 0, 'the first ends well');
 	waitpid($second, 0);
 	is($?, 0, 'the second ends well');
-	unlike(slurp($err2), qr/compile/, '... without compiling');
+	unlike(join('', readline $second_says), qr/compile/, '... without compiling');
 	like(slurp("$shop->{dir}/out2"), qr/^vanilla: /, '... and names the build');
 };
 
@@ -84,19 +87,22 @@ subtest 'a sleeping child of a killed build does not count as another build' => 
 	my ($prefix) = $shop->prefixes('vanilla');
 	unlink "$prefix/plimsoll-engine.json";
 	my $lock = "$shop->{cache}/engine/lock/" . ($prefix =~ s{.*/18\.6-}{}r);
-	my $dead = fork() // die;
-	exit 0 unless $dead;
-	waitpid $dead, 0;
-	open my $file, '>', $lock or die;
-	print $file "$dead\n";
-	close $file;
+	# No process has this id, nor gets it while the test runs: it is beyond the kernel's largest.
+	Plimsoll::Workshop::spew($lock, "4194305\n");
+	my ($held, $go) = map { pipe_in($shop, $_) } qw(held go);
 	my $holder = fork() // die;
-	exec 'flock', $lock, 'sh', '-c', "echo held >$shop->{dir}/held; sleep 2" unless $holder;
-	await(sub { -s "$shop->{dir}/held" }, 'the lock is held');
-	my ($code, $out, $err) = $shop->run([]);
+	exec 'flock', $lock, 'sh', '-c', "echo held >$held; read go <$go" unless $holder;
+	is(slurp($held), "held\n", 'the lock is held');
+	my $err = "$shop->{dir}/err";
+	my $pid = $shop->start([], err => $err);
+	# The second of its attempts to get the lock shows that the first was in vain.
+	my %attempts;
+	ok(holds(sub { $attempts{$_} = 1 for grep { command($_) =~ /^flock / } children($pid); keys %attempts > 1 }), 'the build waits for it');
+	Plimsoll::Workshop::spew($go, "go\n");
 	waitpid $holder, 0;
-	is($code, 0, 'the build ends well') or diag $err;
-	unlike($err, qr/waiting/, '... and named no dead owner');
+	waitpid $pid, 0;
+	is($?, 0, 'the build ends well') or diag slurp($err);
+	unlike(slurp($err), qr/waiting/, '... and named no dead owner');
 };
 
 subtest 'a build that dies after the prefix and before its manifest is repeated' => sub {

@@ -8,6 +8,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
 use IPC::Open2;
+use Plimsoll::Patience qw(holds);
 use Plimsoll::Server;
 use Plimsoll::Workshop;
 
@@ -23,7 +24,10 @@ sub says { my ($name, $script, $want) = @_; is($server->psql('postgres', $script
 sub session
 {
 	my $pid = open2(my $out, my $in, "$server->{bin}/psql", '-XAtq', '-h', $server->{dir}, '-U', 'probe', '-d', 'postgres');
-	return { pid => $pid, in => $in, out => $out };
+	my $session = { pid => $pid, in => $in, out => $out };
+	chomp($session->{backend} = ask($session, 'SELECT pg_backend_pid();'));
+	$server->keep($session->{backend});
+	return $session;
 }
 
 sub ask
@@ -36,7 +40,15 @@ sub ask
 	return $answer;
 }
 
-sub leave { my $session = shift; close $session->{in}; close $session->{out}; waitpid $session->{pid}, 0 }
+# leave closes a session; its backend has ended then, too.
+sub leave
+{
+	my $session = shift;
+	close $session->{in};
+	close $session->{out};
+	waitpid $session->{pid}, 0;
+	$server->left($session->{backend});
+}
 
 says('rows are in memory', "CREATE TEMP TABLE t (a int PRIMARY KEY, b text); CREATE INDEX i ON t (b); $in_memory", "i t t_pkey\n");
 says('the setting decides at creation, not later', "CREATE TEMP TABLE t (a int); SET enable_temp_memory_catalog = off; CREATE INDEX i ON t (a); CREATE TEMP TABLE u (b text); ALTER TABLE t ADD b text; $in_memory SET enable_temp_memory_catalog = on; CREATE INDEX ON u (b); VACUUM FULL u; $in_memory", "i t\ni t\n");
@@ -163,9 +175,7 @@ subtest 'names in its temporary schema are its own' => sub {
 	ask($superuser, "BEGIN; CREATE TYPE $schema.x AS ENUM ('a');");
 	print { $late->{in} } "DO \$\$ BEGIN CREATE TEMP TABLE x (a int); EXCEPTION WHEN duplicate_object THEN RAISE INFO '%', set_config('probe.said', SQLERRM, false); END \$\$;\n";
 	$late->{in}->flush;
-	my $waits = '';
-	for (1 .. 600) { last if ($waits = $server->psql('postgres', 'SELECT count(*) FROM pg_locks WHERE NOT granted;')) eq "1\n"; select undef, undef, undef, 0.1 }
-	is($waits, "1\n", 'its first table waits for a type being made there');
+	ok(holds(sub { $server->psql('postgres', 'SELECT count(*) FROM pg_locks WHERE NOT granted;') eq "1\n" }), 'its first table waits for a type being made there');
 	ask($superuser, 'COMMIT;');
 	is(ask($late, "SELECT current_setting('probe.said', true);"), qq{type "x" already exists\n}, '... and then sees it');
 	leave($_) for $late, $superuser;
@@ -246,7 +256,6 @@ subtest 'a session with more tables than locks leaves nothing when it ends' => s
 	ask($s, "CREATE TEMP SEQUENCE s; DO \$\$ BEGIN FOR i IN 1..3000 LOOP EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int, b text) ON COMMIT ' || CASE WHEN i < 10 THEN 'DELETE' ELSE 'PRESERVE' END || ' ROWS'; IF i % 20 = 0 THEN COMMIT; END IF; END LOOP; END \$\$;");
 	is(ask($s, "SELECT count(*) FROM pg_class WHERE relname ~ '^t\\d+\$';"), "3000\n", 'they are there');
 	leave($s);
-	for (1 .. 600) { last if $server->psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend';") eq "1\n"; select undef, undef, undef, 0.1 }
 	is($server->psql('postgres', $files), "0\n", 'no file');
 	is($server->psql('postgres', "SELECT count(*) FROM pg_class WHERE relname = 's';"), "0\n", 'nothing of what was in the real catalogs');
 	unlike($server->log, qr/FATAL|out of shared memory/, 'no complaint');
@@ -254,12 +263,11 @@ subtest 'a session with more tables than locks leaves nothing when it ends' => s
 subtest 'a killed session leaves nothing' => sub {
 	my $s = session();
 	ask($s, 'CREATE TEMP TABLE t (a int, b text);');
-	chomp(my $backend = ask($s, 'SELECT pg_backend_pid();'));
-	kill 'KILL', $backend;
+	kill 'KILL', $s->{backend};
 	leave($s);
-	my $up;
-	for (1 .. 600) { last if ($up = $server->psql('postgres', 'SELECT 1;')) eq "1\n"; select undef, undef, undef, 0.1 }
-	is($up, "1\n", 'the server comes back');
+	# Before it has noticed, it is the old one that answers.
+	ok(holds(sub { !kill 0, $s->{backend} }), 'the server notices');
+	ok(holds(sub { $server->psql('postgres', 'SELECT 1;') eq "1\n" }), '... and comes back');
 	is($server->psql('postgres', "SELECT count(*) FROM pg_class WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg_temp%');"), "0\n", 'no row');
 	is($server->psql('postgres', $files), "0\n", 'no file');
 };

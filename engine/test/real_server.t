@@ -7,9 +7,11 @@ use lib $FindBin::Bin;
 use Test::More;
 use File::Temp qw(tempdir);
 use IO::Socket::UNIX;
+use Plimsoll::Patience;
 use Plimsoll::Workshop;
 
 my $engine = Plimsoll::Workshop->home;
+$ENV{PGCTLTIMEOUT} //= Plimsoll::Patience::MAX;
 my $user = $> == 0 ? (grep { defined getpwnam $_ } qw(plimsoll postgres))[0] : undef;
 
 # as_user runs a command as the user that may run a server.

@@ -4,6 +4,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Test::More;
+use Plimsoll::Patience qw(holds);
 use Plimsoll::Workshop;
 
 my $shop = Plimsoll::Workshop->new(dwarf => 1);
@@ -74,20 +75,21 @@ is(played(), 'first:on', 'a group is chosen by its settings');
 is($code, 2, 'an unknown part is refused');
 like($err, qr/unknown part nonsense \(known: regress /, '... with those there are');
 
-order('regress', "echo \$\$ >$shop->{dir}/pid; sleep 600");
-Plimsoll::Workshop::spew("$shop->{dir}/pid", '', 0666);
+# Pipes: who opens one waits for the other end. The part holds its pipe open as long as it runs.
+my ($part, $second_says) = map { "$shop->{dir}/$_" } qw(part second);
+system('mkfifo', '-m', '666', $part, $second_says) == 0 or die 'mkfifo';
+order('regress', "exec >$part; echo runs; sleep 3600");
 my $pid = $shop->start([ 'suite', '--flavour', 'plimsoll', 'regress:off' ]);
-select undef, undef, undef, 0.05 until Plimsoll::Workshop::slurp("$shop->{dir}/pid") =~ /\n/;
-my $second_says = "$shop->{dir}/second";
+open my $runs, '<', $part or die;
+is(scalar readline $runs, "runs\n", 'a part runs');
 my $second = $shop->start([ 'suite', '--flavour', 'plimsoll', 'temp:off' ], err => $second_says);
-select undef, undef, undef, 0.05 until Plimsoll::Workshop::slurp($second_says) =~ /\n/;
-is(Plimsoll::Workshop::slurp($second_says), "engine: waiting for another run of the suites (pid $pid)\n", 'one run at a time, and the second says for whom it waits');
+open my $waits, '<', $second_says or die;
+is(scalar readline $waits, "engine: waiting for another run of the suites (pid $pid)\n", 'one run at a time, and the second says for whom it waits');
 kill INT => $pid;
 waitpid $pid, 0;
 is($? >> 8, 130, 'interrupted');
-my ($worker) = Plimsoll::Workshop::slurp("$shop->{dir}/pid") =~ /(\d+)/;
-for (1 .. 200) { last if !kill 0, $worker; select undef, undef, undef, 0.05 }
-ok(!kill(0, $worker), '... the part ends with it');
+$runs->blocking(0);
+ok(holds(sub { my $end = sysread $runs, my $more, 1; defined $end && $end == 0 }), '... the part ends with it');
 waitpid $second, 0;
 is($? >> 8, 0, '... and the one that waited goes on');
 unlink "$orders/regress";

@@ -4,7 +4,12 @@ package Plimsoll::Server;
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
+use Plimsoll::Patience qw(holds);
+use Plimsoll::Processes qw(children command);
 use Scalar::Util qw(weaken);
+
+# How long pg_ctl waits for a server, in seconds: a guard, nothing is measured.
+$ENV{PGCTLTIMEOUT} //= Plimsoll::Patience::MAX;
 
 my %running; # weak references, by directory
 
@@ -14,11 +19,12 @@ sub new
 	my ($class, $prefix, %setting) = @_;
 	my $dir = tempdir('plimsoll-server-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 	my $user = $> == 0 ? (grep { defined getpwnam $_ } qw(plimsoll postgres))[0] : undef;
-	my $self = bless { bin => "$prefix/bin", dir => $dir, user => $user }, $class;
+	my $self = bless { bin => "$prefix/bin", dir => $dir, user => $user, open => {} }, $class;
 	chown((getpwnam $user)[2, 3], $dir) if defined $user;
 	my $options = join ' ', "-k $dir -c listen_addresses= -c fsync=off", map { "-c $_=$setting{$_}" } sort keys %setting;
 	$self->as_user("$self->{bin}/initdb", '-D', "$dir/data", '-U', 'probe', '-A', 'trust', '--no-sync') or die 'initdb failed';
 	$self->as_user("$self->{bin}/pg_ctl", '-D', "$dir/data", '-l', "$dir/log", '-w', '-o', $options, 'start') or die "the server does not start: " . $self->log;
+	($self->{postmaster}) = $self->slurp('data/postmaster.pid') =~ /^(\d+)/ or die 'the server has no pid';
 	$self->{owner} = $$;
 	weaken($running{$dir} = $self);
 	return $self;
@@ -35,8 +41,9 @@ sub as_user
 	return $? == 0;
 }
 
-# psql runs a script in one session and returns all its output, errors included. The settings are set when the session
-# starts. A psql that the script runs (\!) is another session of the same database.
+# psql runs a script in one session and returns all its output, errors included, when the session has ended: psql ends
+# before its backend, which then still drops temporary tables and tells its statistics. The settings are set when the
+# session starts. A psql that the script runs (\!) is another session of the same database.
 sub psql
 {
 	my ($self, $database, $script, %setting) = @_;
@@ -45,15 +52,30 @@ sub psql
 	my ($in, $out) = map { "$self->{dir}/$_.$$" } qw(in out);
 	open my $file, '>', $in or die; print $file $script; close $file;
 	system("$self->{bin}/psql -XAtq -f $in >$out 2>&1");
-	open $file, '<', $out or die; local $/; my $said = <$file>; close $file;
+	open $file, '<', $out or die; my $said = do { local $/; <$file> }; close $file;
 	unlink $in, $out;
+	$self->quiet;
 	return $said;
 }
 
-sub log
+# keep tells of a backend whose session stays open; left, that its session has been closed.
+sub keep { my ($self, $backend) = @_; $self->{open}{$backend} = 1 }
+sub left { my ($self, $backend) = @_; delete $self->{open}{$backend}; $self->quiet }
+
+# quiet waits until no backend is left but those of open sessions.
+sub quiet
 {
 	my $self = shift;
-	open my $file, '<', "$self->{dir}/log" or return '';
+	my $others = sub { grep { !$self->{open}{$_} && command($_) =~ /^postgres: probe / } children($self->{postmaster}) };
+	holds(sub { !$others->() }) or die 'a session does not end: ' . join ', ', map { command($_) } $others->();
+}
+
+sub log { return $_[0]->slurp('log') }
+
+sub slurp
+{
+	my ($self, $name) = @_;
+	open my $file, '<', "$self->{dir}/$name" or return '';
 	local $/;
 	return scalar <$file>;
 }
