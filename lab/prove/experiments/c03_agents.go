@@ -128,6 +128,17 @@ func (l agentsLoad) side(name string) trial.Side {
 
 // once makes one turn.
 func (l agentsLoad) once(ctx context.Context, r *trial.Record, o run.Options, dealt bool) (trial.Figures, error) {
+	result, again, err := l.play(ctx, o, dealt)
+	if err != nil {
+		return nil, err
+	}
+	l.check(r, result, dealt, again)
+	l.found(r, result)
+	return agentFigures(result), nil
+}
+
+// play the load in this process, or dealt to agents.
+func (l agentsLoad) play(ctx context.Context, o run.Options, dealt bool) (*result.Result, *recounting, error) {
 	o.Users, o.Duration, o.Ramp, o.Think = l.users, l.duration, c03Ramp, &users.Think{Mean: l.think()}
 	if dealt {
 		fleet, err := agents.Open(ctx, agents.Options{
@@ -135,7 +146,7 @@ func (l agentsLoad) once(ctx context.Context, r *trial.Record, o run.Options, de
 			Software: l.bench.Software, Wait: agents.WaitDefault, Say: func(string, ...any) {},
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer fleet.Dismiss()
 		o.Generator = fleet
@@ -143,15 +154,10 @@ func (l agentsLoad) once(ctx context.Context, r *trial.Record, o run.Options, de
 	again := newRecounting()
 	o.Snapshot = again.take
 	result, err := run.Run(ctx, o)
-	switch {
-	case err != nil:
-		return nil, err
-	case result.Interrupted:
-		return nil, context.Canceled
+	if err == nil && result.Interrupted {
+		err = context.Canceled
 	}
-	l.check(r, result, dealt, again)
-	l.found(r, result)
-	return agentFigures(result), nil
+	return result, again, err
 }
 
 // check returns the first problem of a turn.
@@ -160,18 +166,25 @@ func (l agentsLoad) check(r *trial.Record, result *result.Result, dealt bool, ag
 		r.Fail(checkValid, "not valid: "+strings.Join(result.InvalidReasons, ", "))
 	}
 	if dealt {
-		sum := 0
-		for _, a := range result.Generator.Agents {
-			sum += a.Users
-		}
-		if sum != l.users || len(result.Generator.Agents) != c03Agents {
-			r.Fail(checkSessions, fmt.Sprintf("%d agents had %d sessions of %d", len(result.Generator.Agents), sum,
-				l.users))
+		if wrong := l.wrongShares(result); wrong != "" {
+			r.Fail(checkSessions, wrong)
 		}
 	}
 	for _, different := range again.differences(result) {
 		r.Fail(checkRecount, different)
 	}
+}
+
+// wrongShares says how the agents' sessions are not all sessions; empty: they are.
+func (l agentsLoad) wrongShares(r *result.Result) string {
+	sum := 0
+	for _, a := range r.Generator.Agents {
+		sum += a.Users
+	}
+	if sum == l.users && len(r.Generator.Agents) == c03Agents {
+		return ""
+	}
+	return fmt.Sprintf("%d agents had %d sessions of %d", len(r.Generator.Agents), sum, l.users)
 }
 
 // found are the conditions that a run reports.

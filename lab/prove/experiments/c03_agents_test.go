@@ -1,16 +1,16 @@
 package experiments
 
 import (
-	"context"
 	"encoding/json"
 	"os/exec"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/load/users"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 )
@@ -28,42 +28,66 @@ func TestC03_SizesKeepTheRateOfTheReport(t *testing.T) {
 	}
 }
 
-// Real agents and a real worker: both sides are counted once more and come out the same; what is
-// taken from a page is missed.
+// Real agents and a real worker make the load of one process, operation by operation, and every turn is counted once
+// more. The operations arrive at a rate: how many users who think come to depends on the machine.
 func TestC03_OneProcessAndAgentsMakeTheSameLoad(t *testing.T) {
+	const rate = 60
 	serve, dsn := program(t), filledDatabase(t)
-	l := agentsLoad{users: 120, duration: 6 * time.Second, bench: Bench{Serve: serve,
+	l := agentsLoad{users: 120, duration: 4 * time.Second, bench: Bench{Serve: serve,
 		Agent: []string{serve[0], "agent", "--quiet"}, Software: versionOf(t, serve[0])}}
-	part := trial.Part{Rounds: 1, InOrder: true, Series: []trial.Series{{Name: apdexScore}, {Name: operationRate},
-		{Name: sessionCPU}}}
-	for _, name := range []string{oneProcess, someAgents} {
-		part.Sides = append(part.Sides, trial.Side{Name: name,
-			Open: func(_ context.Context, r *trial.Record) (trial.Turn, error) {
-				return func(ctx context.Context, _ int) (trial.Figures, error) {
-					o := run.Options{Load: load.Default(), DSN: dsn, Serve: serve,
-						ServeEnv: []string{"PLIMSOLL_DSN=" + dsn}, Software: l.bench.Software, LagLimit: time.Minute}
-					return l.once(ctx, r, o, name == someAgents)
-				}, nil
-			}})
-	}
-	alone := trial.Computed{Formula: aloneShare, Format: "%.1f"}
-	rules := trial.Rules{Checks: []trial.Check{{Name: checkValid}, {Name: checkSessions}, {Name: checkRecount}},
-		Criteria: []trial.Criterion{{Of: alone, Confirm: trial.AtMost(50)}}} // another load shares next to nothing
-	f, err := trial.Trial{Parts: []trial.Part{part}, Rules: rules,
-		Measured: []trial.Phrase{trial.Say("%s", trial.Words(func(m *trial.Made) string {
-			if _, all := apart(m); all < 200 {
-				t.Errorf("%d operations", all)
+	o := run.Options{Load: load.Default(), DSN: dsn, Serve: serve, ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
+		Software: l.bench.Software, LagLimit: time.Minute}
+	o.Arrivals = &users.Arrivals{Spacing: users.Even, Rate: rate}
+	var sides []map[string]int64
+	for _, dealt := range []bool{false, true} {
+		r, again, err := l.play(t.Context(), o, dealt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range r.Generator.Agents {
+			if a.LostAtS != nil {
+				t.Skipf("an agent stood still for longer than one may: %q", r.InvalidReasons)
 			}
-			return alone.Text(m)
-		}))}}.Play(t.Context(), trial.Options{})
-	if err != nil || f.Verdict != claims.Confirmed {
-		t.Fatalf("%s, %s, %v", f.Verdict, f.Measured, err)
+		}
+		if wrong := l.wrongShares(r); dealt && wrong != "" {
+			t.Error(wrong)
+		}
+		if wrong := again.differences(r); len(wrong) > 0 {
+			t.Errorf("%q", wrong)
+		}
+		for i, reason := range r.InvalidReasons {
+			if r.InvalidCauses[i] != result.ByGenerator { // which a busy machine may be
+				t.Error(reason)
+			}
+		}
+		if f := agentFigures(r); f[operationRate] <= 0 || f[sessionCPU] <= 0 {
+			t.Errorf("%v", f)
+		}
+		sides = append(sides, chosen(r))
 	}
-	for _, figure := range f.Figures {
-		if len(figure.Values) != 1 || figure.Values[0] <= 0 {
-			t.Errorf("%+v", figure)
+	if diff := cmp.Diff(sides[0], sides[1]); diff != "" {
+		t.Error(diff)
+	}
+	all := int64(0)
+	for _, n := range sides[0] {
+		all += n
+	}
+	if want := int64(rate * l.duration / time.Second); all < want-1 || all > want+1 {
+		t.Errorf("%d operations, not %d", all, want)
+	}
+}
+
+// chosen is how often each operation was to be done, also where it had nothing to act on and another was done instead.
+func chosen(r *result.Result) map[string]int64 {
+	times := map[string]int64{}
+	for _, op := range r.Operations {
+		times[op.ID] += op.Ops
+		for other, n := range op.Instead {
+			times[op.ID] += n
+			times[other] -= n
 		}
 	}
+	return times
 }
 
 // A result that is not what the recounting counted is found.
