@@ -18,6 +18,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addRecompute(root)
 	a.addAudit(root)
 	a.addProve(root)
+	a.addPlanted(root)
 	a.addProfile(root)
 	a.addUp(root)
 	a.addStatus(root)

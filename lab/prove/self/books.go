@@ -115,8 +115,12 @@ func (s *stage) books(ctx context.Context) (dsn string, err error) {
 	if err != nil {
 		return "", err
 	}
-	const name = "self_books"
-	if err := execute(ctx, own, "CREATE DATABASE "+name); err != nil {
+	parsed, err := pgx.ParseConfig(own)
+	if err != nil {
+		return "", err
+	}
+	name := parsed.Database + "_books"
+	if err := execute(ctx, own, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()); err != nil {
 		return "", err
 	}
 	dsn = postgres.WithDatabase(own, name)

@@ -73,3 +73,13 @@ func execute(ctx context.Context, dsn, sql string) error {
 	_, err = conn.Exec(ctx, sql)
 	return errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
 }
+
+// number that a query gives.
+func number(ctx context.Context, dsn, sql string) (x float64, err error) {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return 0, err
+	}
+	err = conn.QueryRow(ctx, sql).Scan(&x)
+	return x, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+}

@@ -24,9 +24,13 @@ var tests = []test{
 	{"queue", "ten slots of 50 ms for 50 users, idle processors", 9 * time.Second, queue},
 	{"pool", "a statement of 50 ms, two connections for six users", 6 * time.Second, pool},
 	{"reconciled", "every tenth write is acknowledged and not made", 4 * time.Second, reconciled},
+	{"reset-after", "every tenth write is made, and its connection reset instead of an answer", 4 * time.Second,
+		resetAfter},
 	{"twins", "two equal servers, measured in turns", 25 * time.Second, twins},
 	{"frozen", "the generator is stopped for 2 s (SIGSTOP)", 10 * time.Second, frozen},
 	{"disturbed", "other processes use the processors", 10 * time.Second, disturbed},
+	{"journal", "a run is killed; its journal is whole, cut off, overwritten, lost", 10 * time.Second, journal},
+	{"wrong-before", "a total is changed before a run of the ERP", 10 * time.Second, wrongBefore},
 	{"books", "five damages to clean books", 20 * time.Second, damagedBooks},
 }
 
@@ -36,15 +40,16 @@ target = "2s"
 url = "/"
 `
 
+// Waits of the planted server.
+const (
+	delayFast, delaySlow = 50 * time.Millisecond, 200 * time.Millisecond
+	stallFrom, stallTo   = 4 * time.Second, 9 * time.Second // since its first request
+	timeoutsAnswer       = 20 * time.Millisecond
+)
+
 func delay(ctx context.Context, s *stage) (outcome, error) {
-	const fast, slow, lasts = 50 * time.Millisecond, 200 * time.Millisecond, 8 * time.Second
-	m, err := s.measure(ctx, plant{"delay", look, lasts, func(r *received) {
-		if r.every(10) {
-			r.wait(slow)
-		} else {
-			r.wait(fast)
-		}
-	}, nil})
+	const lasts = 8 * time.Second
+	m, err := s.measure(ctx, plant{"delay", look, lasts, nil})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -60,9 +65,9 @@ func delay(ctx context.Context, s *stage) (outcome, error) {
 	return m.outcome([]Figure{
 		equal("operations", m.served(), m.Ops),
 		equal("failed", 0, m.Errors).excused(),
-		percentile("p50", 50, fast, latency.P50),
-		percentile("p95", 95, slow, latency.P95),
-		percentile("p99", 99, slow, latency.P99),
+		percentile("p50", 50, delayFast, latency.P50),
+		percentile("p95", 95, delaySlow, latency.P95),
+		percentile("p99", 99, delaySlow, latency.P99),
 		atLeast("mean", " ms", mean, mean+m.slackMS(), orNone(latency.Mean)),
 		atMost("rate", "/s", rate(mean+m.slackMS())-edge, rate(mean)+edge, m.OpsPerS),
 		states("valid", "yes", valid(m.Result), m.Valid).excused(),
@@ -77,13 +82,8 @@ func valid(r *result.Result) string {
 }
 
 func stall(ctx context.Context, s *stage) (outcome, error) {
-	const from, to, lasts = 4 * time.Second, 9 * time.Second, 14 * time.Second
-	m, err := s.measure(ctx, plant{"stall", look, lasts, func(r *received) {
-		r.wait(10 * time.Millisecond)
-		if now := time.Since(r.began); now >= from && now < to {
-			r.wait(to - now)
-		}
-	}, nil})
+	const lasts = 14 * time.Second
+	m, err := s.measure(ctx, plant{"stall", look, lasts, nil})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -94,7 +94,7 @@ func stall(ctx context.Context, s *stage) (outcome, error) {
 		}
 	}
 	// It counts from when somebody waits, which is within a time to think and to answer from the last answer on.
-	const planted = 5.0
+	planted := (stallTo - stallFrom).Seconds()
 	slack := (ms(think) + m.slackMS()) / 1000
 	missed := (planted + slack) / lasts.Seconds()
 	return m.outcome([]Figure{
@@ -113,12 +113,7 @@ target = "2s"
 method = "POST"
 url = "/"
 body = "{}"
-`, 3 * time.Second, func(r *received) {
-		if r.every(7) {
-			r.count("reset")
-			r.reset()
-		}
-	}, nil})
+`, 3 * time.Second, nil})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -142,13 +137,7 @@ body = "{}"
 }
 
 func serverErrors(ctx context.Context, s *stage) (outcome, error) {
-	m, err := s.measure(ctx, plant{"errors", look, 3 * time.Second, func(r *received) {
-		r.wait(10 * time.Millisecond)
-		if r.every(5) {
-			r.count("500")
-			r.w.WriteHeader(http.StatusInternalServerError)
-		}
-	}, nil})
+	m, err := s.measure(ctx, plant{"errors", look, 3 * time.Second, nil})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -163,9 +152,7 @@ func serverErrors(ctx context.Context, s *stage) (outcome, error) {
 }
 
 func refused(ctx context.Context, s *stage) (outcome, error) {
-	m, err := s.measure(ctx, plant{"refused", look + "refused = 409\n", 2 * time.Second, func(r *received) {
-		r.w.WriteHeader(http.StatusConflict)
-	}, nil})
+	m, err := s.measure(ctx, plant{"refused", look + "refused = 409\n", 2 * time.Second, nil})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -178,9 +165,7 @@ func refused(ctx context.Context, s *stage) (outcome, error) {
 
 func wrongURL(ctx context.Context, s *stage) (outcome, error) {
 	wrong := strings.Replace(look, `"/"`, `"/wrong"`, 1)
-	m, err := s.measure(ctx, plant{"wrong-url", wrong, 2 * time.Second, func(r *received) {
-		http.NotFound(r.w, r.r)
-	}, nil})
+	m, err := s.measure(ctx, plant{"wrong-url", wrong, 2 * time.Second, nil})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -192,15 +177,8 @@ func wrongURL(ctx context.Context, s *stage) (outcome, error) {
 }
 
 func timeouts(ctx context.Context, s *stage) (outcome, error) {
-	const answer, timeout = 20 * time.Millisecond, 500 * time.Millisecond
-	m, err := s.measure(ctx, plant{"timeouts", look, 5 * time.Second, func(r *received) {
-		if r.every(10) {
-			r.count("unanswered")
-			<-r.r.Context().Done()
-			return
-		}
-		r.wait(answer)
-	}, func(o *run.Options) { o.Timeout = timeout }})
+	const timeout = 500 * time.Millisecond
+	m, err := s.measure(ctx, plant{"timeouts", look, 5 * time.Second, func(o *run.Options) { o.Timeout = timeout }})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -209,7 +187,7 @@ func timeouts(ctx context.Context, s *stage) (outcome, error) {
 	if op.LatencyAll != nil {
 		all = *op.LatencyAll
 	}
-	most := ms(answer) + m.slackMS()
+	most := ms(timeoutsAnswer) + m.slackMS()
 	forever := func(name string, reported *float64) Figure {
 		return states(name, "infinite", infinite(reported), op.LatencyAll != nil && reported == nil)
 	}
@@ -218,10 +196,10 @@ func timeouts(ctx context.Context, s *stage) (outcome, error) {
 	return m.outcome([]Figure{
 		equal("operations", m.served(), m.Ops),
 		failed,
-		atLeast("p50 of all", " ms", ms(answer), most, orNone(all.P50)),
+		atLeast("p50 of all", " ms", ms(timeoutsAnswer), most, orNone(all.P50)),
 		forever("p95 of all", all.P95),
 		forever("p99 of all", all.P99),
-		atLeast("p95 of answered", " ms", ms(answer), most, orNone(op.Latency.P95)),
+		atLeast("p95 of answered", " ms", ms(timeoutsAnswer), most, orNone(op.Latency.P95)),
 		atMost("Apdex", "", 0, 1-float64(m.counted("unanswered"))/float64(max(1, m.served())), orNone(m.Apdex)),
 	}), nil
 }

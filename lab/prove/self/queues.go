@@ -2,30 +2,26 @@ package self
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"plimsoll/lab/line"
 	"plimsoll/lab/run"
 )
 
+// The planted queue.
+const (
+	queueSlots   = 10
+	queueService = 50 * time.Millisecond
+)
+
 // queue is a search of two trials: without a queue, and far beyond the server's slots.
 func queue(ctx context.Context, s *stage) (outcome, error) {
 	const (
-		slots, few, many = 10, 25, 50
-		service          = 50 * time.Millisecond
-		lasts            = 4 * time.Second
+		few, many = 25, 50
+		lasts     = 4 * time.Second
 	)
-	free := make(chan struct{}, slots)
-	server, err := listen(func(r *received) {
-		free <- struct{}{}
-		r.wait(service)
-		<-free
-	})
-	if err != nil {
-		return outcome{}, err
-	}
-	defer server.close()
-	o, err := s.options("queue", header+"[http]\nbase = \""+server.base+"\"\n"+`
+	o, err := s.options("queue", header+`
 [operations.look]
 target = "100ms"
 url = "/"
@@ -33,14 +29,20 @@ url = "/"
 	if err != nil {
 		return outcome{}, err
 	}
-	end := watch(server.base)
+	server, err := s.plant(ctx, "queue", "")
+	if err != nil {
+		return outcome{}, err
+	}
+	defer server.Stop()
+	o.Scenario.Own.Base = server.URL
+	end := watch(server.URL)
 	found, err := line.Find(ctx, line.Options{Run: o, Target: line.TargetDefault, Reset: line.ResetNone,
 		Bounds: line.Bounds{First: few, Most: many, Resolution: few}})
 	n := end()
 	if err != nil || len(found.Trials) == 0 {
 		return outcome{}, err
 	}
-	return outcome{queueFigures(found, few, many, slots, service, lasts, n), n.disturbed()}, nil
+	return outcome{queueFigures(found, few, many, queueSlots, queueService, lasts, n), n.disturbed()}, nil
 }
 
 func queueFigures(found *line.Line, few, many int, slots float64, service, lasts time.Duration, n noise) []Figure {
@@ -72,9 +74,13 @@ func pool(ctx context.Context, s *stage) (outcome, error) {
 		users, connections = 6, 2
 		statement          = 50 * time.Millisecond
 		lasts              = 5 * time.Second
+		planted            = "connection of the generator's pool"
 	)
 	dsn, err := s.database(ctx)
 	if err != nil {
+		return outcome{}, err
+	}
+	if err := execute(ctx, dsn, "DROP TABLE IF EXISTS slept; CREATE TABLE slept (ms float8)"); err != nil {
 		return outcome{}, err
 	}
 	o, err := s.options("pool", `
@@ -86,7 +92,8 @@ mean = "0s"
 connections = 2
 [operations.statement]
 target = "2s"
-sql = "SELECT pg_sleep(0.05)"
+sql = """INSERT INTO slept
+SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM pg_sleep(0.05)"""
 `, lasts)
 	if err != nil {
 		return outcome{}, err
@@ -99,6 +106,14 @@ sql = "SELECT pg_sleep(0.05)"
 		return outcome{}, err
 	}
 	n.others = 0 // the server is one of them; the run knows better
+	disturbed := disturbances(n, r, planted)
+	longest, err := number(ctx, dsn, "SELECT max(ms) FROM slept")
+	if err != nil {
+		return outcome{}, err
+	}
+	if longest > ms(statement+lateMost) {
+		disturbed = append(disturbed, fmt.Sprintf("a statement took %.0f ms at the server", longest))
+	}
 	op := r.Operations[0]
 	var waited *float64
 	if op.OwnWait != nil {
@@ -109,7 +124,6 @@ sql = "SELECT pg_sleep(0.05)"
 	// Before the pool is full, users wait less: the first of them not at all.
 	begin := float64(users) / float64(max(1, op.Ops))
 	mean, turn := orNone(op.Latency.Mean), ms(statement)*users/connections
-	const planted = "connection of the generator's pool"
 	return outcome{[]Figure{
 		atLeast("mean", " ms", turn*(1-begin), turn+3*n.slackMS(), mean),
 		atLeast("own wait for the pool", " ms", least*(1-begin), least+2*n.slackMS(), orNone(waited)),
@@ -117,5 +131,5 @@ sql = "SELECT pg_sleep(0.05)"
 		atMost("rate", "/s", 0.5*connections/statement.Seconds(), connections/statement.Seconds()+users/lasts.Seconds(),
 			r.OpsPerS),
 		says("reason", planted, r.InvalidReasons),
-	}, disturbances(n, r, planted)}, nil
+	}, disturbed}, nil
 }

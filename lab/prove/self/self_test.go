@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run/result"
 	"plimsoll/platform/problem"
+	"plimsoll/test/patience"
 	"plimsoll/test/thorough"
 )
 
@@ -47,6 +51,83 @@ func TestNoLineIsWrong(t *testing.T) {
 	if want := max(len(o.Only), len(quickest)); len(report.Lines) < want || report.Right+report.Void+report.Wrong !=
 		len(report.Lines) {
 		t.Errorf("%d lines, %d right, %d void, %d wrong", len(report.Lines), report.Right, report.Void, report.Wrong)
+	}
+}
+
+// TestALieIsWrong: a line that is told a false figure says so, and of that figure alone.
+func TestALieIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		line, figure string
+		falsify      func(*result.Result)
+	}{
+		{"reset-after", "in the database", func(r *result.Result) { r.Reconciliation.Rows[0].Found-- }},
+		{"wrong-before", "violations before the run", func(r *result.Result) { r.AuditBefore.Violations-- }},
+		{"journal", "operations, journal whole", func(r *result.Result) {
+			if slices.Contains(r.InvalidCauses, result.ByAccident) { // the one whose process died
+				r.Ops += 1e6
+			}
+		}},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			s, err := newStage(options(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := s.close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			s.falsify = c.falsify
+			line := tests[slices.Index(Names(), c.line)]
+			out, err := line.play(t.Context(), s)
+			if err != nil {
+				t.Fatalf("%v: %s", err, problem.HintOf(err))
+			}
+			if verdict, why := judge(out); verdict != Wrong || !strings.Contains(why, c.figure+": ") {
+				t.Errorf("%s %s", verdict, why)
+			}
+			out.figures = slices.DeleteFunc(out.figures, func(f Figure) bool { return f.Name == c.figure })
+			if verdict, why := judge(out); verdict == Wrong {
+				t.Errorf("more is wrong than the lie: %s", why)
+			}
+		})
+	}
+}
+
+// TestPlantedServerEndsWithItsParent: nothing is left behind, however the test ends.
+func TestPlantedServerEndsWithItsParent(t *testing.T) {
+	if os.Getenv("PLANT_AND_WAIT") != "" {
+		s := stage{Options: Options{Program: os.Args[:1]}}
+		server, err := s.plant(t.Context(), "steady", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println(server.PID)
+		select {}
+	}
+	parent := exec.Command("/usr/bin/env", "-u", "PLIMSOLL_TEST_AS_PROGRAM", "PLANT_AND_WAIT=1", os.Args[0],
+		"-test.run=^"+t.Name()+"$")
+	parent.Stderr = os.Stderr
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	_, err = fmt.Fscan(out, &pid)
+	var planted process.ID
+	if err == nil {
+		planted, err = process.Of(pid)
+	}
+	if killed := parent.Process.Kill(); err != nil || killed != nil {
+		t.Fatal(err, killed)
+	}
+	_ = parent.Wait() // which says that it was killed
+	if err := planted.AwaitEnd(patience.Context(t)); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -90,7 +171,7 @@ func TestALineThatIsNotThere(t *testing.T) {
 }
 
 func TestRoundsAreCounted(t *testing.T) {
-	o := Options{Rounds: 2, Only: []string{"wrong-url"}}
+	o := Options{Rounds: 2, Only: []string{"wrong-url"}, Program: os.Args[:1]}
 	var steps []string
 	o.Step = func(share float64, _ time.Duration, name string) {
 		steps = append(steps, fmt.Sprintf("%.1f %s", share, name))

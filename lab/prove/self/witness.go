@@ -105,11 +105,23 @@ func watch(base string, roots ...int) (end func() noise) {
 	return func() noise {
 		stop()
 		done.Wait()
+		n.trips, n.late = withMissed(n.trips), withMissed(n.late)
 		if after := othersTime(roots); before >= 0 && after > before {
 			n.others = (after - before).Seconds() / time.Since(began).Seconds() / float64(runtime.NumCPU())
 		}
 		return n
 	}
+}
+
+// withMissed adds what the beats would have seen that were missed meanwhile: one that is a second late stands for all
+// of that second, or a standstill would be one sample of hundreds.
+func withMissed(all []time.Duration) []time.Duration {
+	for _, d := range all {
+		for d -= witnessBeat; d > 0; d -= witnessBeat {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 func trip(ctx context.Context, transport *http.Transport, url string) (time.Duration, bool) {
