@@ -33,7 +33,7 @@ func TestC03_SizesKeepTheRateOfTheReport(t *testing.T) {
 func TestC03_OneProcessAndAgentsMakeTheSameLoad(t *testing.T) {
 	const rate = 60
 	serve, dsn := program(t), filledDatabase(t)
-	l := agentsLoad{users: 120, duration: 4 * time.Second, bench: Bench{Serve: serve,
+	l := agentsLoad{users: 40, duration: 4 * time.Second, bench: Bench{Serve: serve,
 		Agent: []string{serve[0], "agent", "--quiet"}, Software: versionOf(t, serve[0])}}
 	o := run.Options{Load: load.Default(), DSN: dsn, Serve: serve, ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
 		Software: l.bench.Software, LagLimit: time.Minute}

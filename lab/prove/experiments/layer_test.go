@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/erp/fill"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
@@ -48,16 +47,12 @@ func TestQueryBatch_IsTheLoadThatTheConditionsDescribe(t *testing.T) {
 // The documents of the experiments are posted by a worker of the shape asked for, each user under an account of its
 // own.
 func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
-	dsn := clustertest.Database(t).Secret()
+	dsn := filledDatabase(t)
 	db, err := database.Open(t.Context(), dsn, database.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := fill.Run(t.Context(), db, fill.Options{Items: 100, Counterparties: 50, Documents: 50,
-		Create: true}); err != nil {
-		t.Fatal(err)
-	}
 	bare := trial.Part{Turn: 100 * time.Millisecond, Rounds: 2}
 	documents := trial.Trial{Parts: []trial.Part{postedDocuments(&address{dsn}, bare, shape.Tweaks{Chain: 100})}}
 	f, err := documents.Play(t.Context(), trial.Options{})

@@ -182,22 +182,25 @@ func (w *watch) measure(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	for time.Since(from.at) < d {
+	for first := true; first || time.Since(from.at) < d; first = false {
 		if err := w.look(ctx); err != nil {
 			return err
 		}
 	}
 	to, err := w.moment(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		w.trial.between(from, to)
 	}
-	seconds := to.at.Sub(from.at).Seconds()
-	w.trial.WindowSec = seconds
-	w.trial.Rate = float64(to.report.Requests-from.report.Requests) / seconds
-	w.trial.Cores = (to.generator - from.generator).Seconds() / seconds
-	w.trial.Served = (to.served - from.served).Seconds() / seconds
-	w.trial.Refused = to.report.Refused
-	return nil
+	return err
+}
+
+// between two moments lies the window.
+func (t *trial) between(from, to moment) {
+	t.WindowSec = to.at.Sub(from.at).Seconds()
+	t.Rate = float64(to.report.Requests-from.report.Requests) / t.WindowSec
+	t.Cores = (to.generator - from.generator).Seconds() / t.WindowSec
+	t.Served = (to.served - from.served).Seconds() / t.WindowSec
+	t.Refused = to.report.Refused
 }
 
 // stall makes the application stand still in the middle of a load that ends by itself.
