@@ -1,5 +1,5 @@
-// Package platformtest owns a small application for tests of the platform: a receipt brings goods to a shelf, an
-// issue takes the oldest of them, a close closes a month. Its registers have every form that the platform knows.
+// Package platformtest owns a small application for tests of the platform: a receipt puts goods on a shelf, an issue
+// takes the oldest, a close closes a month. It has a register of every kind.
 package platformtest
 
 import "plimsoll/platform/metadata"
@@ -10,11 +10,11 @@ const (
 	Issue   = "issue"
 	Close   = "close"
 
-	Numbers   = "numbers"    // of suppliers' papers, each once
-	LastCosts = "last_costs" // of goods, from a moment on
-	Closings  = "closings"   // months, each once
+	Numbers   = "numbers"    // of suppliers' papers, unique
+	LastCosts = "last_costs" // of goods, by date
+	Closings  = "closings"   // closed months, unique
 	Stock     = "stock"
-	Batches   = "batches" // of goods: the layers of the stock
+	Batches   = "batches" // layers of the stock
 	Promised  = "promised"
 	Sales     = "sales"
 	General   = "general"
@@ -27,10 +27,10 @@ const (
 	AccountCosts     = "90"
 )
 
-// ReopenHint of the documents that close a month.
+// ReopenHint is the hint of an error about a closed month.
 const ReopenHint = "unpost the close of MONTH"
 
-// Application describes it. Each call makes a new value, which a test may change.
+// Application returns its description; each call returns a new value, which a test may change.
 func Application() *metadata.Application {
 	return &metadata.Application{
 		Name: "platformtest", Version: 1,

@@ -19,15 +19,15 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Rules of the document types of an application that Application made.
+// Rules returns the posting rules of an application from Application.
 func Rules(app *metadata.Application) map[string]posting.Rules {
 	return map[string]posting.Rules{Receipt: receiptRules{app}, Issue: issueRules{app}, Close: closeRules{app}}
 }
 
 // Names of the controls that refuse.
 const (
-	ControlShort    = "short"    // there is not enough
-	ControlPromised = "promised" // what is left is promised to others
+	ControlShort    = "short"    // not enough in stock
+	ControlPromised = "promised" // the rest is promised to others
 )
 
 type receiptRules struct{ app *metadata.Application }
@@ -84,7 +84,7 @@ func (r issueRules) Needs(d *document.Document) posting.Needs {
 	for _, v := range rowset.ColumnAt[id.ID](keys, 1) {
 		goods.Append(v)
 	}
-	none := func() []lock.Key { return nil } // what is stated is not locked
+	none := func() []lock.Key { return nil } // facts are read without a lock
 	return posting.Needs{Read: []posting.Need{
 		{Register: Batches, Keys: keys, Required: required, Lock: locks(r.app, d)},
 		{Register: Promised, Keys: keys, Lock: locks(r.app, d)},
@@ -117,7 +117,7 @@ func (r issueRules) Record(d *document.Document, facts *posting.Facts) (*posting
 	return records, nil
 }
 
-// left refuses to take what there is not, and what is promised, unless it is promised to this document.
+// left refuses what is not in stock, and what is promised to others.
 func (r issueRules) left(d *document.Document, facts *posting.Facts, kept bool) error {
 	promised := rowset.Column[amount.Quantity](facts.Balances[Promised], "quantity")
 	keys, sums := keysOf(r.app, d)
@@ -133,7 +133,7 @@ func (r issueRules) left(d *document.Document, facts *posting.Facts, kept bool) 
 	return nil
 }
 
-// inAll is how much there is under each key.
+// inAll sums the layers of each key.
 func inAll(l *register.Layers, keys *rowset.Table) []amount.Quantity {
 	if l.Total != nil {
 		return rowset.Column[amount.Quantity](l.Total, "quantity")
@@ -172,7 +172,7 @@ func (r issueRules) Recost(d *document.Document, facts *posting.Facts) (*posting
 	}, nil
 }
 
-// layer is what is left of a line of a receipt.
+// layer is the rest of a receipt line.
 type layer struct {
 	shelf, goods, receipt id.ID
 	line                  int64
@@ -180,7 +180,7 @@ type layer struct {
 	amount                amount.Money
 }
 
-// queuesOf goods: their layers, the oldest first.
+// queuesOf returns the layers by goods, the oldest first.
 func queuesOf(l *register.Layers) map[id.ID][]layer {
 	queues := map[id.ID][]layer{}
 	for row := range l.Keys.Rows() {
@@ -196,7 +196,7 @@ func queuesOf(l *register.Layers) map[id.ID][]layer {
 	return queues
 }
 
-// take from the oldest layers. The last piece of a layer takes what is left of its amount.
+// take takes from the oldest layers. The last piece of a layer gets the rest of its amount.
 func take(m *register.Movements, layers []layer, q amount.Quantity) (rest []layer, cost amount.Money, err error) {
 	for q > 0 {
 		if len(layers) == 0 {
@@ -259,7 +259,7 @@ func moves(app *metadata.Application, name string) *register.Movements {
 	return register.NewMovements(app.Register(name), 0)
 }
 
-// keysOf a document: its shelf with each of its goods once, and how much of them it moves.
+// keysOf returns the document's shelf with each of its goods once, and the quantity of each.
 func keysOf(app *metadata.Application, d *document.Document) (keys *rowset.Table, sums []amount.Quantity) {
 	lines, shelf := d.Section("lines"), referenceOf(d.Header, "shelf")
 	goods, rows := rowset.Column[id.ID](lines, "goods"), map[id.ID]int{}
@@ -277,7 +277,7 @@ func keysOf(app *metadata.Application, d *document.Document) (keys *rowset.Table
 	return keys, sums
 }
 
-// locks of what a document moves.
+// locks returns the locks on the stock that a document moves.
 func locks(app *metadata.Application, d *document.Document) posting.Lock {
 	return func() []lock.Key {
 		keys, _ := keysOf(app, d)

@@ -26,7 +26,7 @@ type Shop struct {
 	Goods        [3]id.ID
 }
 
-// Open makes a shop whose books post by a strategy. The package of the test has databasetest.Main as its TestMain.
+// Open creates a shop that posts with a strategy. TestMain of the test's package must call databasetest.Main.
 func Open(t testing.TB, strategy posting.Strategy) *Shop {
 	t.Helper()
 	s := &Shop{Test: databasetest.Open(t), App: Application(), Organisation: id.New()}
@@ -62,12 +62,12 @@ type Line struct {
 	Amount   amount.Money
 }
 
-// Line of the goods of a number.
+// Line of the goods with this index.
 func (s *Shop) Line(goods int, quantity amount.Quantity, sum amount.Money) Line {
 	return Line{Goods: s.Goods[goods], Quantity: quantity, Amount: sum}
 }
 
-// Document of a type with its lines, to be posted.
+// Document creates a document with its lines, to be posted.
 func (s *Shop) Document(kind string, date time.Time, lines ...Line) *document.Document {
 	meta, _ := s.App.Document(kind)
 	d := document.New(meta)
@@ -87,7 +87,7 @@ func (s *Shop) Create(t testing.TB, d *document.Document) (posting.Result, error
 	return s.Books.Create(context.Background(), d, Key())
 }
 
-// Post creates a document that must be accepted.
+// Post creates and posts a document; a refusal fails the test.
 func (s *Shop) Post(t testing.TB, d *document.Document) *document.Document {
 	t.Helper()
 	if _, err := s.Create(t, d); err != nil {
@@ -96,19 +96,19 @@ func (s *Shop) Post(t testing.TB, d *document.Document) *document.Document {
 	return d
 }
 
-// Unpost takes a document back.
+// Unpost unposts a document.
 func (s *Shop) Unpost(d *document.Document) error {
 	_, err := s.Books.Change(context.Background(), posting.Change{Type: d.Meta.Name, Organisation: d.Organisation,
 		Document: d.ID, State: posting.Unposted}, Key())
 	return err
 }
 
-// Key of an operation that has not been sent before.
+// Key returns a new idempotency key.
 func Key() posting.Key {
 	return posting.Key{Author: id.ID{1}, Name: id.New().String(), Digest: []byte{1}}
 }
 
-// Audit looks at all invariants of the books.
+// Audit checks all invariants of the books.
 func (s *Shop) Audit(t testing.TB, options audit.Options) audit.Report {
 	t.Helper()
 	report, err := audit.Run(context.Background(), s.Database, s.App, audit.Invariants(s.App), options)

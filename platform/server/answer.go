@@ -28,12 +28,12 @@ func (s *Server) write(w http.ResponseWriter, a answer) {
 		h.Set(line[0], line[1])
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // a client that has gone is no news
+	_, _ = w.Write(a.body) // the client may have gone
 }
 
 const jsonType = "application/json"
 
-// printable tells whether a header's value is what it should be and nothing to be careful with.
+// printable reports whether a header's value is printable ASCII without spaces.
 func printable(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r < 0x21 || r > 0x7e }) < 0
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // TLS reads a certificate and its key, and reads them anew when either file has changed, so that a renewed certificate
-// needs no restart. Files that do not fit together leave the certificate as it was.
+// needs no restart. If the new files do not match, the earlier certificate stays in use.
 func TLS(certFile, keyFile string, log *slog.Logger) (*tls.Config, error) {
 	c := &renewed{cert: certFile, key: keyFile, log: log}
 	if err := c.read(c.stamp()); err != nil {

@@ -23,7 +23,7 @@ type description struct {
 	policy     string
 }
 
-// describeAPI makes the description of the endpoints, once and when it is first asked for: few workers ever are.
+// describeAPI builds the description on the first request for it, because few workers are ever asked.
 func (s *Server) describeAPI(endpoints []Endpoint) func() (description, error) {
 	return sync.OnceValues(func() (d description, err error) {
 		api := s.openAPI(endpoints)
@@ -127,8 +127,7 @@ func content(kind string, schema *openapi.Schema) map[string]openapi.Media {
 	return map[string]openapi.Media{kind: {Schema: schema}}
 }
 
-// failsWith are the statuses of failure, in order: those of the endpoint, and those that every request of its kind
-// may meet.
+// failsWith are the failure statuses of the endpoint, sorted: its own, and those of every request of its kind.
 func (e *Endpoint) failsWith() (statuses []int) {
 	switch {
 	case e.figures:

@@ -38,7 +38,7 @@ func (s *Server) createDocument(meta *metadata.Document) handle {
 }
 
 // changeDocument replaces the content of a document whose version is given in If-Match. A posted one is posted anew,
-// unless ?post= says what it is to be.
+// unless ?post= says otherwise.
 func (s *Server) changeDocument(meta *metadata.Document) handle {
 	return func(ctx context.Context, r *request) (answer, error) {
 		state, err := wanted(r, posting.Kept)
@@ -56,11 +56,11 @@ func (s *Server) changeDocument(meta *metadata.Document) handle {
 	}
 }
 
-// errNoVersion: without it an editor would overwrite what another one has written meanwhile.
+// errNoVersion: without a version, an editor could overwrite another editor's change.
 var errNoVersion = &document.Invalid{Field: "If-Match",
 	Reason: `the "version" of the document that was read is expected`}
 
-// changeState posts, posts anew or takes back.
+// changeState posts, posts again or unposts.
 func (s *Server) changeState(meta *metadata.Document, state posting.State) handle {
 	return func(ctx context.Context, r *request) (answer, error) {
 		if len(r.body) > 0 {
@@ -87,7 +87,7 @@ func (s *Server) change(ctx context.Context, r *request, c posting.Change) (answ
 	return written(http.StatusOK, result), err
 }
 
-// wanted is the state asked for by ?post=.
+// wanted is the state requested by ?post=.
 func wanted(r *request, otherwise posting.State) (posting.State, error) {
 	switch r.URL.Query().Get("post") {
 	case "":
@@ -100,7 +100,7 @@ func wanted(r *request, otherwise posting.State) (posting.State, error) {
 	return otherwise, &document.Invalid{Field: "post", Reason: "true or false is expected"}
 }
 
-// version that the editor saw, with or without the quotes of an entity tag; zero when none is given.
+// version in If-Match, with or without the quotes of an entity tag; zero when none is given.
 func version(r *request) (int64, error) {
 	given := r.Header.Get("If-Match")
 	if given == "" {
@@ -124,11 +124,11 @@ func written(status int, r posting.Result) answer {
 	return a
 }
 
-// tag is the header line that says which version was shown.
+// tag is the ETag header line of a version.
 func tag(version int64) (name, value string) { return "ETag", fmt.Sprintf(`"%d"`, version) }
 
-// operationKey takes the client's key; a request without one is an operation of its own. All that makes the request
-// what it is goes into the digest.
+// operationKey takes the client's key; a request without one gets a new key. The digest covers everything that
+// distinguishes the request.
 func operationKey(r *request) (posting.Key, error) {
 	name := r.Header.Get("Idempotency-Key")
 	if len(name) > posting.KeyLength || !printable(name) {

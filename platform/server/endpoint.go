@@ -13,32 +13,32 @@ import (
 	"plimsoll/platform/session"
 )
 
-// Endpoint is one method of one path. What is served and what is described are made of the same endpoints.
+// Endpoint is one method of one path. Routes and API description are built from the same endpoints.
 type Endpoint struct {
 	Method, Path string
-	// Operation names it, in the description and wherever operations are counted.
+	// Operation is its name in the description, the profile and the metrics.
 	Operation            string
 	Tag                  string
 	Summary, Description string
 	// Public means that no session is needed.
 	Public     bool
 	Parameters []openapi.Parameter
-	// Body that is expected; nil means none.
+	// Body is the expected schema; nil means no body.
 	Body         *openapi.Schema
-	BodyOptional bool // it may be left out
+	BodyOptional bool // the body may be missing
 	Success      []Success
-	// Fails are the codes that the operation may fail with, besides those that follow from the rest.
+	// Fails are the codes that the operation may fail with, besides those that failsWith adds.
 	Fails []string
 
 	handle   handle
 	remember remember
-	// direct passes session, body and queue by: what must work on a worker that is overloaded.
+	// direct bypasses session, body and queue, so that it works on an overloaded worker.
 	direct http.HandlerFunc
-	// figures are shown to other machines by their token only.
+	// figures requires FiguresToken from clients on other machines.
 	figures bool
 }
 
-// Success is an answer that says that it was done.
+// Success is one successful answer.
 type Success struct {
 	Status int
 	Means  string
@@ -58,7 +58,7 @@ type request struct {
 // handle does the work of one request. It returns either an answer or an error.
 type handle func(ctx context.Context, r *request) (answer, error)
 
-// Tags of operations that are of no document type.
+// Tags of operations that belong to no document type.
 const (
 	tagSession = "session"
 	tagCatalog = "catalogs"
@@ -67,10 +67,10 @@ const (
 	tagWorker  = "worker"
 )
 
-// pathName is how a name of the metadata stands in a path: goods-sale is goods_sale.
+// pathName is a metadata name as written in a path: goods-sale for goods_sale.
 func pathName(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-// endpoints are all of the API.
+// endpoints returns the whole API.
 func (s *Server) endpoints() []Endpoint {
 	all := append(s.sessionEndpoints(), s.dataEndpoints()...)
 	for i := range s.app.Metadata.Catalogs {

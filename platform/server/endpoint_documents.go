@@ -10,7 +10,7 @@ import (
 	"plimsoll/platform/posting"
 )
 
-// documentEndpoints are the life of one type of document; a type without rules can only be looked at.
+// documentEndpoints are the operations on one type of document; a type without rules can only be read.
 func (s *Server) documentEndpoints(meta *metadata.Document) []Endpoint {
 	at, store := "/v1/documents/"+pathName(meta.Name), s.documents[meta.Name]
 	one := at + "/{id}"
@@ -131,7 +131,7 @@ func page(row *openapi.Schema) *openapi.Schema {
 	}, "next")
 }
 
-// writtenSchema is the name of what all writing operations answer.
+// writtenSchema names the answer of all writing operations.
 const writtenSchema = "written"
 
 func writtenAnswer() *openapi.Schema {

@@ -10,11 +10,11 @@ import (
 	"plimsoll/platform/lock"
 )
 
-// Kinds of events. Each is one line of the event log: what a person asks about afterwards, not every request.
+// Kinds of events. Each is one line of the event log, which does not list every request.
 const (
 	eventLogin  = "login"
 	eventLogout = "logout"
-	// eventLoginRefused is of the user who was named.
+	// eventLoginRefused names the user as the client gave it.
 	eventLoginRefused = "login_refused"
 	eventRefused      = "refused"
 	eventRetried      = "retried"
@@ -27,7 +27,7 @@ const (
 	eventEnds         = "worker_ends"
 )
 
-// tell writes down what of a request is worth it.
+// tell writes the events of one request.
 func (s *Server) tell(e *Endpoint, r *request, f *failure, p phases, cost database.Counters, t *trace) {
 	if !s.events.Enabled(context.Background(), slog.LevelInfo) {
 		return
@@ -59,7 +59,7 @@ func (s *Server) tell(e *Endpoint, r *request, f *failure, p phases, cost databa
 	}
 }
 
-// lockShown is what a client may know of who held what it waited for: names of its own organisation only.
+// lockShown is what a client may know of the holders of a lock: names within its own organisation only.
 type lockShown struct {
 	Holders []holderShown `json:"holders"`
 }
@@ -72,7 +72,7 @@ type holderShown struct {
 	HeldMS    float64 `json:"held_ms"`
 }
 
-// explain adds the story of the wait to a failure that a lock is the reason of.
+// explain adds the lock's holders to a failure caused by a lock timeout.
 func (s *Server) explain(f *failure, err error, organisation string) {
 	var timeout *database.LockTimeout
 	if f.Code != codeLocked || !errors.As(err, &timeout) {
@@ -94,7 +94,7 @@ func (s *Server) explain(f *failure, err error, organisation string) {
 	}
 }
 
-// sentence says it to a person.
+// sentence describes a holder to the user.
 func (s *Server) sentence(h holderShown) string {
 	who, what := "another session", "something else"
 	if h.User != "" {
@@ -107,7 +107,7 @@ func (s *Server) sentence(h holderShown) string {
 	return who + " has held what this operation needs for " + held.String() + " with " + what + "; try again"
 }
 
-// named is a holder as the event log knows it.
+// named is a holder as written to the event log.
 func named(h lock.Holder) map[string]any {
 	return map[string]any{
 		"backend": h.Backend, "worker": h.Worker, "user": h.User, "operation": h.Operation,

@@ -21,12 +21,12 @@ const (
 	retryAfter = "1"
 )
 
-// ErrUnknownUser is what Login returns for a name it does not know.
+// ErrUnknownUser is returned by Login for an unknown name.
 var ErrUnknownUser = errors.New("no such user")
 
 var (
 	errNoSession = errors.New("log in first: POST /v1/sessions")
-	// errWrongPassword does not tell which users there are.
+	// errWrongPassword does not reveal which users exist.
 	errWrongPassword = errors.New("no such user, or not the password")
 	errFigures       = errors.New("figures need their token: Authorization: Bearer TOKEN")
 	errNotFound      = errors.New("not found")
@@ -59,7 +59,7 @@ const (
 	codeLocked       = "locked"
 )
 
-// failures are all there are: the answers and their description are made of them.
+// failures lists all of them; answers and API description are built from it.
 var failures = []struct {
 	code   string
 	status int
@@ -114,7 +114,7 @@ type control struct {
 	Items any    `json:"items,omitempty"`
 }
 
-// failed is the answer that tells of a failure.
+// failed is the answer for a failure.
 func failed(f failure) answer {
 	body, err := json.Marshal(map[string]failure{"error": f})
 	if err != nil {
@@ -132,7 +132,7 @@ func failed(f failure) answer {
 	return a
 }
 
-// classify turns an error into what the client may know of it. Text of the database never passes.
+// classify turns an error into what the client may see. Text of the database is never shown.
 func classify(err error) (f failure, expected bool) {
 	var invalid *document.Invalid
 	var refusal *posting.Refusal

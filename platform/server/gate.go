@@ -10,8 +10,8 @@ import (
 // errOverloaded is answered with 503 and Retry-After.
 var errOverloaded = errors.New("the worker is overloaded")
 
-// gate lets so many requests work at once and so many wait for it; it turns the rest away at
-// once, because a queue without an end is how overload becomes collapse.
+// gate bounds how many requests are processed and how many wait. It refuses the rest at once: with an unbounded queue,
+// overload becomes collapse.
 type gate struct {
 	slots   chan struct{}
 	queue   int64
@@ -23,7 +23,7 @@ func newGate(concurrency, queue int, timeout time.Duration) *gate {
 	return &gate{slots: make(chan struct{}, concurrency), queue: int64(max(0, queue)), timeout: timeout}
 }
 
-// enter waits for a slot; leave gives it back.
+// enter waits for a slot; leave frees it.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case g.slots <- struct{}{}:

@@ -9,8 +9,8 @@ import (
 	"plimsoll/platform/secret"
 )
 
-// guarded refuses what a page in a browser could make a user's machine ask for. A page of another origin says where it
-// comes from. A site that points its own name at 127.0.0.1 (DNS rebinding) gives itself away by that name.
+// guarded refuses requests that a foreign page sends through a user's browser. A page of another origin is recognised
+// by its Origin header; a site that points its own name at 127.0.0.1 (DNS rebinding), by its Host header.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -24,7 +24,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// guardedFigures shows them on this machine, and elsewhere to who has their token.
+// guardedFigures answers clients on this machine, and others only if they have FiguresToken.
 func (s *Server) guardedFigures(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !onLoopback(r) && !secret.Held(r, s.config.FiguresToken) {
@@ -41,13 +41,13 @@ func refusePage(w http.ResponseWriter, status int, message string) {
 	_, _ = w.Write([]byte(`{"error":{"code":"forbidden","message":"` + message + `"}}`))
 }
 
-// onLoopback tells whether the request came in by a loopback address of this machine.
+// onLoopback reports whether the request arrived at a loopback address of this machine.
 func onLoopback(r *http.Request) bool {
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	return ok && at.IP.IsLoopback()
 }
 
-// ownName is a name that no other site can have.
+// ownName reports whether no other site can have this name.
 func ownName(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -55,7 +55,7 @@ func ownName(host string) bool {
 	return host == "" || host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
-// sameOrigin holds for programs, which send no origin, and for our own pages.
+// sameOrigin is true for programs, which send no Origin, and for our own pages.
 func sameOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {

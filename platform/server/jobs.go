@@ -14,7 +14,7 @@ import (
 
 const jobsListed = 50
 
-// jobEndpoints are those of background jobs. An organisation sees its own.
+// jobEndpoints are the operations on background jobs. An organisation sees only its own.
 func (s *Server) jobEndpoints() []Endpoint {
 	if s.config.Jobs == nil {
 		return nil
@@ -137,7 +137,7 @@ func (s *Server) cancelJob(ctx context.Context, r *request) (answer, error) {
 	return s.showJob(ctx, r)
 }
 
-// jobNumber of the path; what is none is a number that no job has.
+// jobNumber in the path; -1, which no job has, if it is not a number.
 func jobNumber(r *request) int64 {
 	n, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
 	if err != nil || n < 1 {

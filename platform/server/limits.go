@@ -30,12 +30,12 @@ const (
 	UserSessionsDefault    = 100
 
 	loginBurst = 5
-	// Wrong passwords of one address: a few at once, then one in mistakeEvery. This holds for every client.
+	// Wrong passwords of one address: mistakeBurst at once, then one per mistakeEvery. This applies to every client.
 	mistakeBurst = 10
 	mistakeEvery = 5 * time.Second
-	// sharesFreeAfter is when it is worth asking again for one of the sessions of an address or a user.
+	// sharesFreeAfter is the Retry-After of a log-in refused because its address or user has too many sessions.
 	sharesFreeAfter = time.Minute
-	// bucketsMax addresses are told apart; those beyond it share one bucket.
+	// bucketsMax addresses have a bucket each; those beyond it share one.
 	bucketsMax = 65_536
 )
 
@@ -51,7 +51,7 @@ func (l *limited) retryAfter() string {
 	return strconv.Itoa(max(1, int(math.Ceil(l.after.Seconds()))))
 }
 
-// client is where a request comes from: the address, of IPv6 the network that one customer has.
+// client is the sender of a request, known by its IPv4 address or its IPv6 /64 network.
 type client struct {
 	name string
 	near bool // on this machine
@@ -73,7 +73,7 @@ func clientOf(r *http.Request) client {
 	return client{at.String(), at.IsLoopback()}
 }
 
-// limit for a client; 0 is none.
+// limit for a client; 0 means no limit.
 func (c client) limit(given, otherwise int) int {
 	if given > 0 || c.near {
 		return given
@@ -81,18 +81,18 @@ func (c client) limit(given, otherwise int) int {
 	return otherwise
 }
 
-// shares of the sessions that a new one takes.
+// shares that a new session counts towards.
 func (s *Server) shares(from client, user session.User) []session.Share {
 	l := s.config.Limits
 	all := []session.Share{{Name: "address " + from.name, Most: from.limit(l.AddressSessions, AddressSessionsDefault)}}
-	if s.passwords != nil { // else anybody could use up another's
+	if s.passwords != nil { // otherwise anybody could use up another user's sessions
 		all = append(all, session.Share{Name: "user " + user.ID.String(),
 			Most: from.limit(l.UserSessions, UserSessionsDefault)})
 	}
 	return all
 }
 
-// admit a log-in, whatever comes of it.
+// admit counts a log-in attempt, successful or not, against the limit of its address.
 func (s *Server) admit(from client) error {
 	most := from.limit(s.config.Limits.AddressLogins, AddressLoginsDefault)
 	if most == 0 {
@@ -104,7 +104,7 @@ func (s *Server) admit(from client) error {
 	return nil
 }
 
-// mayGuess tells whether the address may try one more password.
+// mayGuess checks whether the address may try another password.
 func (s *Server) mayGuess(from client) error {
 	if wait := s.mistakes.wait(from.name); wait > 0 {
 		return &limited{codeGuessing, "too many wrong passwords of one address", wait}
@@ -112,7 +112,7 @@ func (s *Server) mayGuess(from client) error {
 	return nil
 }
 
-// buckets of tokens, by address.
+// buckets are token buckets by address.
 type buckets struct {
 	mutex sync.Mutex
 	each  rate.Limit
@@ -125,7 +125,7 @@ func newBuckets(each rate.Limit, burst int) *buckets {
 	return &buckets{each: each, burst: burst, all: map[string]*rate.Limiter{}, now: time.Now}
 }
 
-// take a token, or say how long until there is one.
+// take takes a token, or returns how long until there is one.
 func (b *buckets) take(name string) (wait time.Duration) {
 	now := b.now()
 	r := b.of(name).ReserveN(now, 1)
@@ -135,7 +135,7 @@ func (b *buckets) take(name string) (wait time.Duration) {
 	return wait
 }
 
-// wait is how long until there is a token.
+// wait returns how long until there is a token.
 func (b *buckets) wait(name string) time.Duration {
 	lacks := 1 - b.of(name).TokensAt(b.now())
 	return max(0, time.Duration(lacks/float64(b.each)*float64(time.Second)))
@@ -158,7 +158,7 @@ func (b *buckets) of(name string) *rate.Limiter {
 	return found
 }
 
-// sweep forgets the full ones.
+// sweep drops the full buckets.
 func (b *buckets) sweep() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

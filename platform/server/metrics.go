@@ -14,11 +14,11 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// latencyBuckets reach from a cached list to the timeout of an operation, in seconds.
+// latencyBuckets are in seconds, from the time of a cached list to OperationTimeout.
 var latencyBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
 
-// metrics are what GET /metrics shows. Counts of the database are those of the profile; figures of pool, queue and
-// sessions are asked for when somebody looks.
+// metrics are what GET /metrics shows. Database counts come from the profile; figures of pool, queue and sessions are
+// read on each request.
 type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec
@@ -55,7 +55,7 @@ func (m *metrics) observe(operation string, status int, took time.Duration) {
 	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
 }
 
-// snapshot is what others keep: read when somebody looks.
+// snapshot is the state of pool, sessions and temp tables at one moment.
 type snapshot struct {
 	*Server
 	pool database.Pool
@@ -79,7 +79,7 @@ func figure(kind prometheus.ValueType, name, help string, value float64) prometh
 	return prometheus.MustNewConstMetric(prometheus.NewDesc("plimsoll_"+name, help, nil, nil), kind, value)
 }
 
-// figures of the worker now.
+// figures are the current metrics of the worker.
 func (f *snapshot) figures() []prometheus.Metric {
 	return []prometheus.Metric{
 		gauge("requests_working", "Requests that are worked on.", len(f.gate.slots)),
@@ -134,7 +134,7 @@ var profileFigures = []struct {
 	}},
 }
 
-// figures collects what is asked for when somebody looks.
+// figures is the collector of what is read on each request.
 type figures struct{ server *Server }
 
 func (c *figures) Describe(to chan<- *prometheus.Desc) {

@@ -61,32 +61,32 @@ func (p *profile) count(operation string, status int, cost database.Counters) {
 	p.operations[operation] = o
 }
 
-// Told is what a worker says of itself: GET /health/profile.
+// Told is the answer of GET /health/profile.
 type Told struct {
 	Shape string `json:"shape"`
-	// Started tells one life of a worker from another at the same address; the counts are those of this life.
+	// Started distinguishes this worker from an earlier one at the same address; Operations count from here.
 	Started time.Time `json:"started"`
-	// Database is database.Identity of the one it works on; empty where it is not known.
+	// Database is the database.Identity of its database; empty if unknown.
 	Database   string               `json:"database"`
 	Operations map[string]Operation `json:"operations"`
 }
 
-// askWithin is how long a worker may take to tell.
+// askWithin is how long a worker may take to answer.
 const askWithin = 10 * time.Second
 
-// ErrFiguresRefused means that the worker shows its figures to who has their token only.
+// ErrFiguresRefused means that the worker requires a token for its figures.
 var ErrFiguresRefused = errors.New("the worker asks for the token of its figures")
 
-// Asker asks workers what they say of themselves. The zero value asks those that tell everybody.
+// Asker reads the profile of workers. The zero value reads from workers that require no token.
 type Asker struct {
 	Client *http.Client // defaults to http.DefaultClient
-	Token  string       // sent where nobody reads it on the way: encrypted, or on this machine
+	Token  string       // sent only over TLS or to this machine
 }
 
-// Ask a worker that tells everybody.
+// Ask reads the profile of a worker that requires no token.
 func Ask(ctx context.Context, base string) (Told, error) { return Asker{}.Ask(ctx, base) }
 
-// Ask a worker.
+// Ask reads the profile of a worker.
 func (a Asker) Ask(ctx context.Context, base string) (t Told, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -114,7 +114,7 @@ func (a Asker) Ask(ctx context.Context, base string) (t Told, err error) {
 	return t, nil
 }
 
-// private tells whether nobody reads along on the way there.
+// private reports whether the connection is encrypted or stays on this machine.
 func private(to *url.URL) bool {
 	ip := net.ParseIP(to.Hostname())
 	return to.Scheme == "https" || to.Hostname() == "localhost" || ip != nil && ip.IsLoopback()

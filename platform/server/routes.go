@@ -16,7 +16,7 @@ import (
 	"plimsoll/platform/secret"
 )
 
-// routes make the mux of the endpoints. What has no endpoint is not found, or has no such method.
+// routes builds the mux of the endpoints. Other paths and methods are refused with 404 and 405.
 func (s *Server) routes(endpoints []Endpoint) (http.Handler, error) {
 	mux := http.NewServeMux()
 	methods, operations := map[string][]string{}, map[string]bool{}
@@ -44,8 +44,8 @@ func (s *Server) refuse(err error, header, value string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.write(w, a) })
 }
 
-// endpoint wraps a handler in what all requests have in common. A client that goes away does not stop work that has
-// begun: ending it would cost a connection, and a posting would have to be rolled back.
+// endpoint wraps a handler in the common steps of a request. Work that has begun goes on when the client leaves:
+// stopping it would cost a connection and roll a posting back.
 func (s *Server) endpoint(e Endpoint) http.Handler {
 	if e.figures {
 		return s.guardedFigures(e.direct)
@@ -60,7 +60,7 @@ func (s *Server) endpoint(e Endpoint) http.Handler {
 	})
 }
 
-// serve answers one request, and counts and tells what it cost.
+// serve answers one request, and records its cost in profile, metrics and events.
 func (s *Server) serve(ctx context.Context, w http.ResponseWriter, r *request, e *Endpoint) answer {
 	ctx, cost := database.WithCounters(ctx)
 	traced, shown := s.traced(r.Request)
@@ -145,7 +145,7 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e 
 	return a, p, err
 }
 
-// checkType refuses a body that does not say that it is JSON: a form of a foreign page cannot say so.
+// checkType refuses a body without the JSON content type, which a form of a foreign page cannot send.
 func (e *Endpoint) checkType(r *http.Request) error {
 	if e.Body == nil || r.ContentLength == 0 {
 		return nil

@@ -1,6 +1,6 @@
-// Package server owns the HTTP worker: one process that serves an application's metadata,
-// rules and reports as the API that GET /v1/openapi.json describes. A worker keeps nothing but its sessions; as many as
-// wanted serve one database.
+// Package server owns the HTTP worker: one process that serves an application's metadata, rules and reports as the API
+// that GET /v1/openapi.json describes. A worker keeps no state but its sessions, so any number of workers can serve one
+// database.
 //
 //	request ─▶ session ─▶ body, bounded ─▶ queue, bounded ─▶ work ─▶ answer
 //	             │ 401       │ 413, 400       │ 503 + Retry-After   │ 201 200 · 409 refused · 4xx · 503
@@ -61,46 +61,45 @@ const (
 // Config of a worker; zero values mean the defaults.
 type Config struct {
 	Database *database.Database
-	// Shape of the worker: how it posts, and what it tells of itself. Its other part are options of the Database.
-	// Defaults to lean.
+	// Shape of the worker: how it posts, and what it reports of itself. The rest of the shape is in the options of
+	// Database. Defaults to lean.
 	Shape shape.Shape
-	// Log is told of failures and of the life of the worker. Defaults to slog.Default().
+	// Log receives failures, and the start and end of the worker. Defaults to slog.Default().
 	Log *slog.Logger
-	// Concurrency is how many requests are worked on at once. Defaults to the size of the pool.
+	// Concurrency is how many requests are processed at the same time. Defaults to the size of the pool.
 	Concurrency int
-	// Queue is how many requests may wait for that; beyond it they get 503 with Retry-After. Negative means none.
+	// Queue is how many more requests may wait; others get 503 with Retry-After. Negative means none.
 	Queue int
 	// QueueTimeout is the longest wait before 503.
 	QueueTimeout time.Duration
 	MaxSessions  int
-	// SessionIdle ends a session that was not used for so long. Defaults to session.IdleDefault.
+	// SessionIdle is how long a session may stay unused before it ends. Defaults to session.IdleDefault.
 	SessionIdle time.Duration
 	Limits      Limits
-	// Passwords lets users log in with their password only.
+	// Passwords requires a password to log in.
 	Passwords bool
-	// TLS, when set, is how connections are encrypted.
+	// TLS encrypts connections; nil means plain HTTP.
 	TLS *tls.Config
-	// FiguresToken is what whoever reads figures from another machine must bring. Without one nobody there does.
+	// FiguresToken is required to read metrics and profile from another machine. Empty means that only this machine
+	// can read them.
 	FiguresToken string
-	// SessionMemory is how many bytes of session data are kept in memory, and SessionDir where the rest goes. Without
-	// it the rest is refused.
+	// SessionMemory is how many bytes of session data are kept in memory; the rest goes to files in SessionDir. Without
+	// SessionDir it is refused.
 	SessionMemory int64
 	SessionDir    string
-	// Name of the worker in stories of locks and in events. Defaults to the process id.
+	// Name of the worker, for lock reports and events. Defaults to the process id.
 	Name string
-	// Events is the log of what people ask about afterwards: logins, refusals, retries, lock timeouts, slow
-	// operations, drain. Defaults to none.
+	// Events is the event log: logins, refusals, retries, lock timeouts, slow operations, drain. Defaults to none.
 	Events *slog.Logger
-	// Slow operations go to the event log. Defaults to SlowDefault; negative means none.
+	// Slow is the duration from which an operation goes to the event log. Defaults to SlowDefault; negative means none.
 	Slow time.Duration
-	// TraceSample traces one of so many requests to the event log; zero means none.
+	// TraceSample n writes the trace of one request in n to the event log; zero means none.
 	TraceSample int
-	// WatchAfter is how long a unit of work runs before its locks are looked at. Defaults to lock.AfterDefault.
+	// WatchAfter is how long a unit of work runs before its lock waits are recorded. Defaults to lock.AfterDefault.
 	WatchAfter time.Duration
-	// HeaderTimeout and BodyTimeout are how long a client may take to send a header, and all of a request.
+	// HeaderTimeout and BodyTimeout are how long a client may take to send a header, and a whole request.
 	HeaderTimeout, BodyTimeout time.Duration
-	// Jobs are the background jobs that users may ask for; nil means that there are none. Working on them is the
-	// caller's.
+	// Jobs are the background jobs that users may start; nil means none. The caller runs them (jobs.Work).
 	Jobs *jobs.Jobs
 	// DrainTimeout is how long Serve waits for running requests once its context is done.
 	DrainTimeout time.Duration
@@ -112,9 +111,9 @@ type Application struct {
 	Rules    map[string]posting.Rules
 	// Reports by the last part of their path.
 	Reports map[string]Report
-	// Login finds the user by the name given; ErrUnknownUser refuses.
+	// Login finds the user of a name; it returns ErrUnknownUser when there is none.
 	Login func(ctx context.Context, db *database.Database, user string) (session.User, error)
-	// Users counts who could log in.
+	// Users counts the users who could log in.
 	Users func(ctx context.Context, db *database.Database) (int64, error)
 }
 
@@ -127,7 +126,7 @@ type Server struct {
 	sessions    *session.Sessions
 	books       *posting.Books
 	gate        *gate
-	passwords   *password.Checker // nil: none are asked for
+	passwords   *password.Checker // nil: no password is required
 	logins      *buckets
 	mistakes    *buckets
 	profile     profile
@@ -293,7 +292,7 @@ func (s *Server) drain(ctx context.Context, listening *http.Server) error {
 	return nil
 }
 
-// forget keeps the table of idempotency keys bounded.
+// forget deletes old idempotency keys, every forgetEvery.
 func (s *Server) forget(ctx context.Context) {
 	tick := time.NewTicker(forgetEvery)
 	defer tick.Stop()
@@ -311,7 +310,7 @@ func (s *Server) forget(ctx context.Context) {
 	}
 }
 
-// sweep ends sessions that nobody uses any more.
+// sweep ends idle sessions and drops full token buckets, every sweepEvery.
 func (s *Server) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

@@ -14,11 +14,10 @@ import (
 	"plimsoll/platform/session"
 )
 
-// What a session keeps, as systems of this kind do: clients put the state of their forms there, and the operations
-// the filters and rows of the last lists and the documents last worked with. It is convenience: an operation never
-// fails for it.
+// What a session keeps: clients store the state of their forms, operations store the filters and rows of the last lists
+// and the last documents used. An operation never fails when this cannot be stored.
 const (
-	platformKeys = "platform." // are filled by operations; clients only read them
+	platformKeys = "platform." // written by operations; clients can only read them
 	keyRecent    = platformKeys + "recent"
 	recentMax    = 20
 	keyPattern   = `^[a-z0-9][a-z0-9._-]{0,63}$`
@@ -98,10 +97,10 @@ func (s *Server) setData(r *request, value []byte) (answer, error) {
 	return answer{status: http.StatusNoContent}, r.session.Set(key, value)
 }
 
-// remember is what an operation that was done leaves in the session.
+// remember stores in the session what a successful operation leaves there.
 type remember func(r *request, a answer)
 
-// rememberList keeps the filter and the rows of a list.
+// rememberList stores the filter and the rows of a list.
 func (s *Server) rememberList(name string) remember {
 	return func(r *request, a answer) {
 		s.leave(r, platformKeys+"filter."+name, encodeText(r.URL.RawQuery))
@@ -114,7 +113,7 @@ type recent struct {
 	ID   string `json:"id"`
 }
 
-// rememberDocument puts a document before those that were worked with earlier.
+// rememberDocument puts a document at the head of the recently used ones.
 func (s *Server) rememberDocument(name string) remember {
 	return func(r *request, a answer) {
 		now := recent{Type: name, ID: r.PathValue("id")}
@@ -141,7 +140,7 @@ func (s *Server) rememberDocument(name string) remember {
 	}
 }
 
-// leave counts what there was no room for; the session's figures tell.
+// leave stores a value. Missing room is no error: session.Figures counts it.
 func (s *Server) leave(r *request, key string, value []byte) {
 	if err := r.session.Set(key, value); err != nil && !errors.Is(err, session.ErrNoRoom) &&
 		!errors.Is(err, session.ErrDataFull) {

@@ -13,17 +13,17 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// traceHeader asks for a trace with the value 1, and brings it as JSON.
+// traceHeader with the value 1 requests a trace; the answer has it as JSON in the same header.
 const (
 	traceHeader = "Plimsoll-Trace"
-	// traceHeaderMax is what a client takes for granted of a header; beyond it the trips are left out.
+	// traceHeaderMax is the header size that clients accept; a longer trace is sent without its trips.
 	traceHeaderMax = 6 << 10
 )
 
-// phases of a request, in the order in which it goes through them.
+// phases of a request, in order.
 type phases struct{ body, queue, work time.Duration }
 
-// trace is what one request cost. What cannot be told is "unavailable", not zero.
+// trace is what one request cost. Unknown values are "unavailable", not zero.
 type trace struct {
 	Operation  string             `json:"operation"`
 	Status     int                `json:"status"`
@@ -50,7 +50,7 @@ type trip struct {
 
 const unavailable = "unavailable"
 
-// traced says whether a request is to be traced, and whether its client wants to see it.
+// traced reports whether a request is traced, and whether the client requested it.
 func (s *Server) traced(r *http.Request) (traced, shown bool) {
 	if r.Header.Get(traceHeader) == "1" {
 		return true, true
@@ -58,7 +58,7 @@ func (s *Server) traced(r *http.Request) (traced, shown bool) {
 	return s.config.TraceSample > 0 && rand.IntN(s.config.TraceSample) == 0, false
 }
 
-// threadTime is the processor time of the thread that the caller is locked to.
+// threadTime is the processor time of the current thread.
 func threadTime() (time.Duration, bool) {
 	var usage unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_THREAD, &usage) != nil {
@@ -67,7 +67,7 @@ func threadTime() (time.Duration, bool) {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), true
 }
 
-// processorTime measures what do uses of this process, on a thread of its own.
+// processorTime measures the processor time of do, which gets a thread to itself.
 func processorTime(do func()) any {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -105,7 +105,7 @@ func newTrace(operation string, status int, p phases, cost database.Counters, t 
 	return result
 }
 
-// line of the header; names of statements are ours and plain.
+// line is the header's value; names of statements are ours and need no escaping.
 func (t *trace) line() string {
 	text, err := json.Marshal(t)
 	if err == nil && len(text) > traceHeaderMax {

@@ -12,19 +12,19 @@ import (
 const (
 	DataMax  = 1 << 20
 	KeysMax  = 256
-	perValue = 128 // what a value costs in memory besides key and content
+	perValue = 128 // memory of a value besides key and content
 )
 
 var (
-	// ErrDataFull means that the session keeps as much as it may.
+	// ErrDataFull means that the session has reached its limit of data.
 	ErrDataFull = errors.New("the session keeps more data than it may")
-	// ErrNoRoom means that memory is full, and what would have to leave it cannot be written to disk.
+	// ErrNoRoom means that memory is full and nothing can be moved to disk.
 	ErrNoRoom = errors.New("the worker has no room for more session data")
 )
 
 // data is what one session keeps: form state, last lists, recent documents. It is in memory or, when it was not used
-// for long, in a file. Its mutex is held while the file is written or read; whoever holds one never waits for
-// another.
+// for long, in a file. Its mutex is held while the file is written or read; its holder never waits for the mutex of
+// another data.
 type data struct {
 	mutex  sync.Mutex
 	owner  string
@@ -45,7 +45,7 @@ func (s *Session) Get(key string) (value []byte, found bool, err error) {
 	return value, found, err
 }
 
-// Set keeps a value, which is the session's from now on. An empty one is forgotten.
+// Set stores a value, which the caller must not change afterwards. An empty value deletes the key.
 func (s *Session) Set(key string, value []byte) error {
 	d := &s.data
 	d.mutex.Lock()
@@ -76,13 +76,13 @@ func (s *Session) Set(key string, value []byte) error {
 	return nil
 }
 
-// Entry tells how large a value is.
+// Entry is a key and the size of its value.
 type Entry struct {
 	Key   string `json:"key"`
 	Bytes int    `json:"bytes"`
 }
 
-// Entries are all that the session keeps, by key.
+// Entries lists what the session keeps, sorted by key.
 func (s *Session) Entries() ([]Entry, error) {
 	d := &s.data
 	d.mutex.Lock()
@@ -97,7 +97,7 @@ func (s *Session) Entries() ([]Entry, error) {
 
 func weight(key string, value []byte) int64 { return int64(len(key) + len(value) + perValue) }
 
-// end forgets what the session kept.
+// end deletes what the session kept.
 func (s *Session) end() {
 	d := &s.data
 	d.mutex.Lock()

@@ -48,7 +48,7 @@ func makeFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make folder of session data: %w", err)
 	}
-	// Locked before it has its name: a marker that can be locked belongs to nobody.
+	// Locked before it gets its name: a marker that others can lock belongs to a dead worker.
 	text, _ := json.Marshal(map[string]int{"format": 1, "pid": os.Getpid()})
 	beginning := filepath.Join(path, marker+".new")
 	lock, err := os.OpenFile(beginning, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -81,7 +81,7 @@ func removeLeftovers(dir string) {
 		}
 		lock, err := os.Open(filepath.Join(path, marker))
 		if err != nil {
-			continue // not ours, or just being made
+			continue // not ours, or not finished
 		}
 		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			empty(path)
@@ -112,7 +112,7 @@ type file struct {
 	sum   uint32
 }
 
-// stored carries the owner, so that a file can never be taken for another session's.
+// stored includes the owner, so that no session can read another session's file.
 type stored struct {
 	Owner  string
 	Values map[string][]byte
@@ -127,7 +127,7 @@ func (f *folder) write(owner string, values map[string][]byte, fits func(bytes i
 		return nil, errDiskFull
 	}
 	path := filepath.Join(f.path, fmt.Sprintf("%d%s", f.next.Add(1), fileSuffix))
-	// Not flushed: nothing of it is wanted after a crash.
+	// Not synced: nobody needs it after a crash.
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
 		os.Remove(path)
 		return nil, fmt.Errorf("write session data: %w", err)

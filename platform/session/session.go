@@ -31,19 +31,19 @@ const (
 )
 
 var (
-	// ErrFull means that the worker holds as many sessions as it may, and none is idle.
+	// ErrFull means that the worker has reached its limit of sessions, and none is idle.
 	ErrFull = errors.New("too many sessions")
-	// ErrShare means that one owner holds as many of them as it may.
+	// ErrShare means that an address or user has reached its limit of sessions.
 	ErrShare = errors.New("too many sessions of one address or user")
 )
 
-// Share of the sessions: those that are opened under one name, and how many there may be. No name, or 0, is no limit.
+// Share limits the sessions opened under one name to Most. No name, or 0, means no limit.
 type Share struct {
 	Name string
 	Most int
 }
 
-// User is whose session it is. Everything the session sees and writes belongs to the organisation.
+// User is the owner of a session, which sees and writes data of its organisation only.
 type User struct {
 	ID           id.ID
 	Organisation id.ID
@@ -57,9 +57,9 @@ type Options struct {
 	Idle time.Duration
 	// Memory is how many bytes of session data are kept there. Defaults to MemoryDefault.
 	Memory int64
-	// Dir is where data goes that does not fit. Empty means nowhere: then sessions keep what fits.
+	// Dir holds data that does not fit in memory. Empty means none: more data is refused.
 	Dir string
-	// Log is told of data that is lost, and of a disk that is full. Defaults to slog.Default().
+	// Log receives lost data and a full disk. Defaults to slog.Default().
 	Log *slog.Logger
 	Now func() time.Time
 }
@@ -84,7 +84,7 @@ type Session struct {
 	data  data
 }
 
-// New makes room for sessions.
+// New creates an empty set of sessions, and its folder in Dir.
 func New(o Options) (*Sessions, error) {
 	if o.Max < 1 {
 		o.Max = MaxDefault
@@ -112,7 +112,7 @@ func New(o Options) (*Sessions, error) {
 		shares: map[string]int{}}, nil
 }
 
-// Open starts a session, unless a share of it is used up, and returns its token.
+// Open starts a session, unless one of its shares is used up, and returns its token.
 func (s *Sessions) Open(user User, of ...Share) (string, error) {
 	random := make([]byte, tokenBytes)
 	rand.Read(random) // never fails
@@ -136,7 +136,7 @@ func (s *Sessions) Open(user User, of ...Share) (string, error) {
 	for _, name := range under {
 		s.shares[name]++
 	}
-	owner := sha256.Sum256([]byte(token)) // the token itself goes to no file
+	owner := sha256.Sum256([]byte(token)) // the token itself is never written to a file
 	opened := &Session{User: user, token: token, used: s.options.Now(), store: s.store, under: under,
 		data: data{owner: hex.EncodeToString(owner[:])}}
 	s.known[token] = s.used.PushBack(opened)
@@ -153,7 +153,7 @@ func (s *Sessions) Find(token string) (*Session, bool) {
 	}
 	found, now := e.Value.(*Session), s.options.Now()
 	if found.used.Before(now.Add(-s.options.Idle)) {
-		return nil, false // the next sweep takes it
+		return nil, false // the next sweep removes it
 	}
 	s.used.MoveToBack(e)
 	found.used = now
@@ -189,7 +189,8 @@ func (s *Sessions) Sweep() int {
 	var ended []*Session
 	s.mutex.Lock()
 	limit := s.options.Now().Add(-s.options.Idle)
-	for e := s.used.Front(); e != nil && e.Value.(*Session).used.Before(limit); e = s.used.Front() { // they stand first
+	// longest idle first
+	for e := s.used.Front(); e != nil && e.Value.(*Session).used.Before(limit); e = s.used.Front() {
 		ended = append(ended, s.remove(e))
 	}
 	s.mutex.Unlock()

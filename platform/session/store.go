@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// How much data the sessions of a worker may keep, unless it is said otherwise.
+// Default limits of the data of all sessions of a worker.
 const (
 	MemoryDefault = 256 << 20
-	// diskShare of the memory is what files may hold.
+	// diskShare: files may hold this many times Memory.
 	diskShare = 32
-	// victimsMax are looked at, from the one unused longest; those that are busy are passed by.
+	// victimsMax candidates are tried, the longest unused first; those in use are skipped.
 	victimsMax = 64
 )
 
@@ -21,24 +21,24 @@ const (
 type Figures struct {
 	MemoryBytes, MemoryMax int64
 	DiskBytes, DiskMax     int64
-	Hits, Reads            int64 // accesses that found the data in memory, and that read it from disk
+	Hits, Reads            int64 // accesses to data in memory, and to data on disk
 	Spills                 int64
-	Refused                int64 // values for want of room
+	Refused                int64 // values that did not fit
 	Lost                   int64 // files that could not be read back
 	SpillTime, ReadTime    time.Duration
 }
 
-// store holds the data of all sessions within a bound of memory: what was unused longest goes to disk.
+// store keeps the data of all sessions within a memory limit: the longest unused goes to disk.
 type store struct {
 	folder  *folder // nil means no disk
 	log     *slog.Logger
-	mutex   sync.Mutex // may be taken by a holder of a data's mutex, never the other way round
+	mutex   sync.Mutex // locked after a data's mutex, never before it
 	used    *list.List // of *data in memory, unused longest first
 	figures Figures
-	full    bool // the last spill failed: said once
+	full    bool // the last spill failed, and was logged
 }
 
-// read gives the values, from the file if need be. When memory has no room for them, they stay in the file.
+// read returns the values, from the file if necessary. If memory has no room for them, they stay in the file.
 func (st *store) read(d *data) (map[string][]byte, error) {
 	switch {
 	case d.file == nil && d.values == nil:
@@ -57,7 +57,7 @@ func (st *store) read(d *data) (map[string][]byte, error) {
 		st.log.Warn("session data is lost", "error", err)
 		st.count(func(f *Figures) { f.Lost++ })
 		st.forget(d)
-		return map[string][]byte{}, nil // working data: the session goes on without
+		return map[string][]byte{}, nil // the session continues without it
 	}
 	if st.room(d, d.size) == nil {
 		st.drop(d)
@@ -66,7 +66,7 @@ func (st *store) read(d *data) (map[string][]byte, error) {
 	return values, nil
 }
 
-// keep makes values the data in memory, of a size that they will have in a moment.
+// keep makes values the data in memory; size includes the value that the caller is about to add.
 func (st *store) keep(d *data, values map[string][]byte, size int64) error {
 	grows := size
 	if d.values != nil {
@@ -81,7 +81,7 @@ func (st *store) keep(d *data, values map[string][]byte, size int64) error {
 	return nil
 }
 
-// room reserves memory, and sends to disk what was unused longest until there is enough.
+// room reserves memory, and moves the longest unused data to disk until there is enough.
 func (st *store) room(d *data, bytes int64) error {
 	for {
 		victim, enough := st.reserve(d, bytes)
@@ -99,7 +99,7 @@ func (st *store) room(d *data, bytes int64) error {
 	}
 }
 
-// reserve takes the memory if there is enough; else it gives one to spill, locked.
+// reserve takes the memory if there is enough; otherwise it returns data to spill, with its mutex locked.
 func (st *store) reserve(d *data, bytes int64) (victim *data, enough bool) {
 	st.mutex.Lock()
 	defer st.mutex.Unlock()
@@ -151,7 +151,7 @@ func (st *store) diskTakes(bytes int64) bool {
 	return st.figures.DiskBytes+bytes <= st.figures.DiskMax
 }
 
-// drop removes the file of data.
+// drop deletes the file of data.
 func (st *store) drop(d *data) {
 	if d.file == nil {
 		return
@@ -161,7 +161,7 @@ func (st *store) drop(d *data) {
 	d.file = nil
 }
 
-// forget removes data from wherever it is.
+// forget deletes data from memory and disk.
 func (st *store) forget(d *data) {
 	st.drop(d)
 	st.mutex.Lock()
