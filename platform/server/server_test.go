@@ -247,7 +247,7 @@ func TestWaitingInTheQueueEnds(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	t.Run("FinishesWhatWasAccepted", func(t *testing.T) {
-		b := setup(t, Config{Concurrency: 1})
+		b := setup(t, Config{Concurrency: 1, QueueTimeout: time.Minute, DrainTimeout: time.Minute})
 		working := b.background(t)
 		<-b.begun
 		queued := b.background(t)
