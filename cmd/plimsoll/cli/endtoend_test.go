@@ -302,7 +302,7 @@ func (s *stand) run(t *testing.T) {
 	html, operations := filepath.Join(s.state, "run.html"), filepath.Join(s.state, "run.parquet")
 	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "3s",
 		"--json", "--html", html, "--samples", operations)
-	o.want(t, ExitOK)
+	o.wantRun(t)
 	plimsoll(t, "recompute", operations, "--against", "latest").want(t, ExitOK, "all figures are those of run")
 	var r result.Result
 	o.decode(t, &r)
@@ -364,13 +364,13 @@ func (s *stand) runByAgents(t *testing.T) {
 	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "3s",
 		"--lag-limit", "1m", "--json",
 		"--agents", "local:3", "--agents-listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--otlp", collector.URL)
-	o.want(t, ExitOK)
+	o.wantRun(t)
 	if told.Load() == 0 {
 		t.Error("the collector was told nothing")
 	}
 	var r result.Result
 	o.decode(t, &r)
-	if !r.Valid || r.Users != 300 || r.Ops == 0 || len(r.Generator.Agents) != 3 || r.Generator.Agents[2].Users != 100 {
+	if r.Users != 300 || r.Ops == 0 || len(r.Generator.Agents) != 3 || r.Generator.Agents[2].Users != 100 {
 		t.Errorf("%.3000s", o.stdout)
 	}
 	if o := plimsoll(t, "report"); !strings.Contains(o.stdout, "agents") || !strings.Contains(o.stdout, "3@") {
@@ -582,7 +582,7 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 		args = append(args, "--engine", "system")
 	}
 	o := plimsoll(t, args...)
-	o.want(t, ExitOK)
+	o.wantRun(t)
 	for _, said := range []string{"making cluster", "it is stopped again at the end", "filled a base of"} {
 		if !strings.Contains(o.stderr, said) {
 			t.Errorf("stderr lacks %q:\n%s", said, o.stderr)
@@ -597,7 +597,7 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 		}
 	}
 	again := plimsoll(t, args...)
-	again.want(t, ExitOK)
+	again.wantRun(t)
 	if strings.Contains(again.stderr, "making cluster") || strings.Contains(again.stderr, "filled a base") {
 		t.Errorf("made again what was there:\n%s", again.stderr)
 	}
@@ -623,6 +623,11 @@ func (s *stand) keepsRunsPrivate(t *testing.T) {
 	}
 }
 
+// bounds of a search with short trials. More users than a valid run needs operations: each is due once within the
+// second, however busy the machine is.
+var bounds = []string{"--from", "150", "--most", "150", "--think", "300ms", "--duration", "1s", "--ramp", "0s",
+	"--confirmations", "1", "--lag-limit", "1m"}
+
 // ownLine looks for the line of scripts of one's own, on a copy of the database.
 func (s *stand) ownLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.toml")
@@ -631,8 +636,7 @@ func (s *stand) ownLine(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"line", "--cluster", s.one, "--scenario", path, "--from", "20", "--most", "20", "--think", "50ms",
-		"--duration", "1s", "--ramp", "0s", "--confirmations", "1", "--lag-limit", "1m"}
+	args := append([]string{"line", "--cluster", s.one, "--scenario", path}, bounds...)
 	stopped := interrupting(t, "trial 1, coarse", args...)
 	stopped.want(t, ExitInterrupted, "hint: the same command with --resume continues")
 	o := plimsoll(t, append(args, "--resume", "--json")...)
@@ -646,18 +650,14 @@ func (s *stand) ownLine(t *testing.T) {
 	}
 	o.decode(t, &l)
 	// How many it carries is the machine's business, which may be crowded.
-	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users < 1 || l.Answer.Users > 20 ||
+	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users < 1 || l.Answer.Users > 150 ||
 		l.Answer.Confirmed != 1 || len(l.Trials) < 2 || l.Plan.Reset != "template" {
 		t.Errorf("%+v", l)
 	}
 	plimsoll(t, append(args, "--resume")...).want(t, ExitUsage, "no search with these settings was stopped")
 	plimsoll(t, "report", l.Trials[0].Run).want(t, ExitOK)
-	// So is whether it makes the hundred operations that a verdict needs.
-	ran := plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration",
-		"1s", "--ramp", "0s")
-	if few := ran.code == ExitThreshold && strings.Contains(ran.stdout, "not valid: too few operations"); !few {
-		ran.want(t, ExitOK)
-	}
+	plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration",
+		"1s", "--ramp", "0s").wantRun(t)
 	plimsoll(t, "run", "--scenario", path, "--dsn", "host=/nowhere dbname=x").want(t, ExitEnvironment)
 	c, err := cluster.Open("").Find(s.one)
 	if err != nil {
@@ -681,8 +681,6 @@ func (s *stand) lines(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bounds := []string{"--from", "20", "--most", "20", "--think", "50ms", "--duration", "1s", "--ramp", "0s",
-		"--confirmations", "1", "--lag-limit", "1m"}
 	args := append([]string{"line", "--configurations", s.one + "," + s.two, "--scenario", path}, bounds...)
 	stopped := interrupting(t, s.two+", trial 1, coarse", args...)
 	stopped.want(t, ExitInterrupted, "hint: the same command with --resume continues")

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/problem"
 )
@@ -90,6 +92,21 @@ func (o outcome) want(t *testing.T, code int, stderr ...string) {
 		if !strings.Contains(o.stderr, part) {
 			t.Errorf("stderr lacks %q:\n%s", part, o.stderr)
 		}
+	}
+}
+
+// wantRun is for a run that was kept, whether a table or JSON was printed: nothing speaks against it but a busy machine,
+// which makes few operations and makes them late, and the exit code says so.
+func (o outcome) wantRun(t *testing.T) {
+	t.Helper()
+	var r result.Result
+	plimsoll(t, "report", "--json").decode(t, &r)
+	want := ExitOK
+	if !r.Valid {
+		want = ExitThreshold
+	}
+	if o.want(t, want); len(resulttest.Against(&r)) > 0 {
+		t.Errorf("not valid: %q", r.InvalidReasons)
 	}
 }
 

@@ -48,7 +48,8 @@ func TestScenario_MistakeNamesFileLineAndKey(t *testing.T) {
 	}
 }
 
-// requests is a scenario of HTTP alone, and the server it speaks to.
+// requests is a scenario of HTTP alone, and the server it speaks to. Most users are due once within a second, so that
+// there are enough operations of both, however busy the machine is.
 func requests(t *testing.T) (path string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -60,7 +61,7 @@ func requests(t *testing.T) (path string) {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	path = filepath.Join(t.TempDir(), "requests.toml")
-	text := "application = \"none\"\nusers = 30\n[think]\nmean = \"50ms\"\n[http]\nbase = \"" + server.URL + "\"\n" +
+	text := "application = \"none\"\nusers = 300\n[think]\nmean = \"400ms\"\n[http]\nbase = \"" + server.URL + "\"\n" +
 		"[operations.well]\ntarget = \"30s\"\nweight = 0.9\nurl = \"/well\"\n[operations.broken]\ntarget = " +
 		"\"30s\"\nweight = 0.1\nurl = \"/broken\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -63,9 +63,7 @@ func TestRunAgainstAProtectedWorker(t *testing.T) {
 		"127.0.0.1:0"}} {
 		t.Run(name, func(t *testing.T) {
 			o := load(url, append(more, "--url-ca", a.File, "--password-file", right)...)
-			if o.code != ExitOK && o.code != ExitThreshold { // a busy machine may do too little for a score
-				o.want(t, ExitOK)
-			}
+			o.wantRun(t)
 			var r result.Result
 			if o.decode(t, &r); r.Ops == 0 || r.Errors > 0 || !r.Audit.Clean {
 				t.Errorf("%d operations, %d errors", r.Ops, r.Errors)

@@ -179,7 +179,7 @@ func (l *randomLoad) kept(t testing.TB, ids []string) *samples.Figures {
 }
 
 // Whatever the load and however late the run heard of an operation's end, its samples make the figures that it prints.
-// (Operations that take a third of a short run leave most seconds empty: a percentile's interval from so few is chance.)
+// None takes a third of a short run: most seconds would be empty, and a percentile's interval from so few is chance.
 func TestAgainst_FindsNothingWhereTheRunIsRight(t *testing.T) {
 	for seed := range uint64(thorough.Or(400, 40)) {
 		l := newRandomLoad(rand.New(rand.NewPCG(seed, 1)))
