@@ -95,8 +95,8 @@ func (o outcome) want(t *testing.T, code int, stderr ...string) {
 	}
 }
 
-// wantRun is for a run that was kept, whether a table or JSON was printed: nothing speaks against it but a busy machine,
-// which makes few operations and makes them late, and the exit code says so.
+// wantRun checks the last run and its exit code: nothing speaks against it but a busy machine, which makes few
+// operations and makes them late.
 func (o outcome) wantRun(t *testing.T) {
 	t.Helper()
 	var r result.Result

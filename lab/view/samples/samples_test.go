@@ -125,7 +125,8 @@ func TestAgainst_Standstills(t *testing.T) {
 				p.Standstills = nil
 			}
 			var all []Difference
-			if f.againstStandstills(&all, p); (len(all) > 0) != (c.wrong != "") || len(all) > 0 && all[0].Figure != c.wrong {
+			f.againstStandstills(&all, p)
+			if (len(all) > 0) != (c.wrong != "") || len(all) > 0 && all[0].Figure != c.wrong {
 				t.Errorf("%+v, want %q", all, c.wrong)
 			}
 		})
