@@ -59,6 +59,15 @@ func filled(t *testing.T, options fill.Options) (*databasetest.Test, fill.Summar
 	return db, summary
 }
 
+// copied is a copy of the small base, which is filled once for all tests that only look at one.
+func copied(t *testing.T) *databasetest.Test {
+	t.Helper()
+	return databasetest.Copy(t, "small", func(db *database.Database) error {
+		_, err := fill.Run(context.Background(), db, small)
+		return err
+	})
+}
+
 // tables that a fill writes.
 var tables = func() (names []string) {
 	for _, table := range schema.Tables(erp.Metadata()) {
@@ -107,7 +116,7 @@ func TestTheSameOptionsMakeTheSameBase(t *testing.T) {
 
 // The same documents, posted one by one through the API, make the same books.
 func TestTheHistoryIsWhatPostingWouldHaveMade(t *testing.T) {
-	made, _ := filled(t, small)
+	made := copied(t)
 	posted := databasetest.Open(t)
 	options := small
 	options.Documents = -1
@@ -221,7 +230,7 @@ func given(table string, attributes []metadata.Attribute) (fields string) {
 
 func TestFillRefuses(t *testing.T) {
 	t.Run("ADatabaseThatIsNotEmpty", func(t *testing.T) {
-		db, _ := filled(t, small)
+		db := copied(t)
 		before := digest(t, db, "TABLE acc_stock")
 		_, err := fill.Run(t.Context(), db.Database, small)
 		if !errors.Is(err, fill.ErrNotEmpty) || problem.ClassOf(err) != problem.Usage ||
@@ -397,8 +406,7 @@ func TestAStoppedFillCanBeDiscarded(t *testing.T) {
 	if _, err := fill.Run(t.Context(), db.Database, another); err != nil {
 		t.Fatal(err)
 	}
-	whole, _ := filled(t, small)
-	same(t, whole, db)
+	same(t, copied(t), db)
 }
 
 func TestProgressComesToItsEnd(t *testing.T) {
@@ -494,7 +502,7 @@ func TestCheckFindsWhatIsNotAsItWasWritten(t *testing.T) {
 			"amount, vat_rate, vat, cost FROM doc_goods_sale_lines LIMIT 1",
 	} {
 		t.Run(strings.Fields(damage)[0]+strings.Fields(damage)[2], func(t *testing.T) {
-			db, _ := filled(t, small)
+			db := copied(t)
 			before, err := fill.Check(t.Context(), db.Database, fill.Options{Streams: 2})
 			if err != nil || !before.Clean() || before.Later != 0 {
 				t.Fatalf("%+v, %v", before, err)
