@@ -181,8 +181,14 @@ func (s *Store) fill(ctx context.Context, dir string, srv installation.Server, a
 		return environment(err)
 	}
 	password := newPassword()
+	if spec.DataOf != nil {
+		password = spec.DataOf.password()
+	}
 	if err := writePassword(dir, password); err != nil {
 		return err
+	}
+	if spec.DataOf != nil {
+		return copyData(ctx, srv, account, spec.DataOf.DataDir(), data)
 	}
 	handed, err := passwordFile(dir, password, account.Own)
 	if err != nil {

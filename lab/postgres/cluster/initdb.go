@@ -3,6 +3,8 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -49,8 +51,52 @@ func initdb(ctx context.Context, srv installation.Server, account *process.Accou
 	if err != nil {
 		return err
 	}
+	return fillData(ctx, srv, account, data, exec.Command(program, initdbArgs(srv.Major(), data, passwordFile,
+		unsafe)...))
+}
+
+// copyData copies the data folder of a stopped cluster, as the server's user: it owns both.
+func copyData(ctx context.Context, srv installation.Server, account *process.Account, from, data string) error {
+	return fillData(ctx, srv, account, data, exec.Command("cp", "-a", from+"/.", data))
+}
+
+// DataKey tells data folders apart that initdb makes differently: by the engine and its files, the arguments, and the
+// owner.
+func DataKey(ctx context.Context, engine string) (string, error) {
+	srv, err := installation.Find(ctx, engine)
+	if err != nil {
+		return "", err
+	}
+	account, err := process.ServerAccount()
+	if err != nil {
+		return "", err
+	}
+	owner := os.Geteuid()
+	if account != nil {
+		owner = account.UID
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d %s %s %d %q %q", owner, srv.Prefix, srv.Version, srv.Patchset,
+		initdbArgs(srv.Major(), "", "", true), includes)
+	for _, program := range []string{"postgres", "initdb"} {
+		path, err := srv.Program(program)
+		if err != nil {
+			return "", err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return "", environment(err)
+		}
+		fmt.Fprintf(sum, " %d %d", info.Size(), info.ModTime().UnixNano())
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:12]), nil
+}
+
+// fillData runs the program that fills a data folder, as the server's user.
+func fillData(ctx context.Context, srv installation.Server, account *process.Account, data string,
+	cmd *exec.Cmd) error {
+	name := filepath.Base(cmd.Path)
 	var output bytes.Buffer
-	cmd := exec.Command(program, initdbArgs(srv.Major(), data, passwordFile, unsafe)...)
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.Env = serverEnv()
 	cmd.Dir = "/"
@@ -74,7 +120,7 @@ func initdb(ctx context.Context, srv installation.Server, account *process.Accou
 			"set PLIMSOLL_STATE to a folder that every user may enter, or chmod o+x "+dir)
 	}
 	said := lastLines(output.String(), 5)
-	return environmentText(fmt.Errorf("initdb: %w: %s", child.Err(), said), output.String())
+	return environmentText(fmt.Errorf("%s: %w: %s", name, child.Err(), said), output.String())
 }
 
 // serverEnv is the environment of PostgreSQL's programs: no PG* variables, and messages in one language, because we

@@ -138,6 +138,24 @@ func TestCluster_FilesAreWhoseTheyShouldBe(t *testing.T) {
 	}
 }
 
+func TestCreate_WithTheDataOfAnother(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := spec()
+	s.DataOf = b.create("a")
+	for _, name := range []string{"b", "c"} {
+		c, err := b.Create(t.Context(), name, s)
+		check(t, err)
+		start(t, c)
+		if got := ask(t, c, "SELECT current_setting('cluster_name')"); got != "plimsoll-"+name {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	if st := b.status("a"); st.State != cluster.Stopped {
+		t.Errorf("status %+v", st)
+	}
+}
+
 func TestCluster_RefusesAWrongPassword(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -149,7 +149,7 @@ func (b *bench) dir(name string) string { return filepath.Join(b.state, "cluster
 
 func (b *bench) create(name string) *cluster.Cluster {
 	b.t.Helper()
-	c, err := b.Create(b.t.Context(), name, spec())
+	c, err := b.Create(b.t.Context(), name, clustertest.Copied(spec()))
 	check(b.t, err)
 	return c
 }
@@ -157,7 +157,7 @@ func (b *bench) create(name string) *cluster.Cluster {
 // up brings a cluster up and down again when the test ends.
 func (b *bench) up(name string) *cluster.Cluster {
 	b.t.Helper()
-	c, err := b.Up(b.t.Context(), name, spec())
+	c, err := b.Up(b.t.Context(), name, clustertest.Copied(spec()))
 	check(b.t, err)
 	b.downAtEnd(name)
 	return c

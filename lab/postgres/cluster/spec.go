@@ -37,6 +37,9 @@ type Spec struct {
 	Settings []profile.Setting
 	// Unsafe turns fsync off: only for clusters that tests throw away.
 	Unsafe bool
+	// DataOf is a stopped cluster whose data and password are copied where initdb would make new ones: only for
+	// clusters that tests throw away.
+	DataOf *Cluster
 }
 
 // check rejects impossible values before anything is done.

@@ -82,7 +82,7 @@ func begin() {
 	if shared.state, shared.problem = newState(); shared.problem != nil {
 		return
 	}
-	c, err := cluster.Open(shared.state).Create(ctx, "test", Spec())
+	c, err := cluster.Open(shared.state).Create(ctx, "test", Copied(Spec()))
 	if err == nil {
 		shared.server, err = c.Start(ctx, cluster.StartOptions{})
 	}
