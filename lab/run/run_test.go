@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +29,7 @@ import (
 	"plimsoll/lab/run/worker"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/problem"
+	"plimsoll/test/loopback"
 	"plimsoll/test/patience"
 )
 
@@ -431,7 +431,7 @@ func killBackend(t *testing.T, dsn string) {
 
 func TestForeignWorkerThatBeganAnewIsSaid(t *testing.T) {
 	o := base(t)
-	command := append(slices.Clone(o.Serve), "--listen", freeAddress(t))
+	command := append(slices.Clone(o.Serve), "--listen", loopback.Address(t))
 	w, err := worker.Start(t.Context(), command, o.ServeEnv, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -460,16 +460,6 @@ func TestForeignWorkerThatBeganAnewIsSaid(t *testing.T) {
 	if len(r.Cost.Requests) != 0 {
 		t.Errorf("counts of two lives are held against each other: %+v", r.Cost.Requests)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func TestForeignWorkerOnAnotherDatabaseIsRefused(t *testing.T) {

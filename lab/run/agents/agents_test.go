@@ -28,6 +28,7 @@ import (
 	"plimsoll/lab/run/worker"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/problem"
+	"plimsoll/test/loopback"
 )
 
 const version = "test"
@@ -367,7 +368,7 @@ func (r *recorder) End(id string, from, to time.Duration) error {
 func TestAgentsKeepTheirOperations(t *testing.T) {
 	o := searchOptions(t).Run
 	o.Users = 40
-	address := freeAddress(t)
+	address := loopback.Address(t)
 	records := []*recorder{{}, {}}
 	var ended sync.WaitGroup
 	for range records {

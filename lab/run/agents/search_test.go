@@ -19,6 +19,7 @@ import (
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
+	"plimsoll/test/loopback"
 )
 
 // searchOptions are of a search of two trials: the first number of users, and its confirmation. The load is light, 40
@@ -50,7 +51,7 @@ func searchOptions(t *testing.T) line.Options {
 
 func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 	o := searchOptions(t)
-	address := freeAddress(t)
+	address := loopback.Address(t) // of the coordinators of one trial after another
 	staying, leave := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	for range 2 {
@@ -89,17 +90,6 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 			t.Errorf("%v, agents %+v", err, made.Generator.Agents)
 		}
 	}
-}
-
-// freeAddress where the coordinators of one trial after another listen.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	s, err := listen("127.0.0.1:0", Access{Token: "secret"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	return s.Addr().String()
 }
 
 func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
