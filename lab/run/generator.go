@@ -68,8 +68,6 @@ type Lost struct {
 	Agent string // as the result names it
 	// Written is what it had reported.
 	Written []Written
-	// Unreported is how many operations it may have made since then, at most.
-	Unreported int64
 }
 
 // Generator puts the users of a plan to work: in this process, or elsewhere.

@@ -62,16 +62,12 @@ func (s *setup) reconciled(ctx context.Context) (rows []result.Reconciled, err e
 	return rows, nil
 }
 
-// reconcileCounted compares what the scenario's own queries count. Whose rows they are they do not say, so that what
-// lost agents may have done is unknown of each.
+// reconcileCounted compares what the scenario's own queries count. They do not say whose rows they are, so lost agents
+// may have made some of each.
 func (s *setup) reconcileCounted(ctx context.Context, conn *pgx.Conn) (rows []result.Reconciled, err error) {
 	now, err := s.count(ctx, conn)
 	if err != nil {
 		return nil, err
-	}
-	unreported := int64(0)
-	for _, lost := range s.made.Lost {
-		unreported += lost.Unreported
 	}
 	for i, a := range s.Scenario.Actions() {
 		if a == nil || a.Count == "" {
@@ -79,15 +75,15 @@ func (s *setup) reconcileCounted(ctx context.Context, conn *pgx.Conn) (rows []re
 		}
 		ended := s.made.Tally.Ended[i]
 		rows = append(rows, result.Reconciled{What: s.crowd.Operations[i].ID, Acknowledged: ended[tally.OK],
-			Unknown: ended[tally.Failed] + ended[tally.Overload] + unreported, Found: now[i] - s.counted[i]})
+			Unknown: ended[tally.Failed] + ended[tally.Overload], Found: now[i] - s.counted[i],
+			Lost: len(s.made.Lost) > 0})
 	}
 	return rows, nil
 }
 
 // reconcileLost compares what an agent had reported of its documents before it was lost.
 func reconcileLost(ctx context.Context, conn *pgx.Conn, lost Lost, seconds float64) (row result.Reconciled, err error) {
-	row = result.Reconciled{What: "operations on documents of agent " + lost.Agent + ", which was lost", Lost: true,
-		Unknown: lost.Unreported}
+	row = result.Reconciled{What: "operations on documents of agent " + lost.Agent + ", which was lost", Lost: true}
 	var keys []string
 	for _, w := range lost.Written {
 		keys = append(keys, w.Keys)

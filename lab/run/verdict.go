@@ -97,8 +97,8 @@ func lostWork(all *result.Result) (texts []string) {
 	}
 	for _, row := range all.Reconciliation.Rows {
 		if row.Lost {
-			texts = append(texts, fmt.Sprintf("%d %s, are in the database; %d of them had been reported", row.Found,
-				row.What, min(row.Found, row.Acknowledged)))
+			texts = append(texts, fmt.Sprintf("%s: %d are in the database, %d of them had been reported", row.What,
+				row.Found, min(row.Found, row.Acknowledged)))
 		}
 	}
 	return texts

@@ -79,7 +79,6 @@ type member struct {
 	queue   pages
 	made    *made
 	written []run.Written // as it last reported
-	most    int64         // operations that ended in its busiest second
 	lag     lags
 	lostFor time.Duration // since the start of the ramp
 	told    bool          // that it is lost

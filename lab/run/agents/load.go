@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -151,7 +150,6 @@ func (m *member) hear(r report, operations int) {
 	case r.Page != nil:
 		m.queue.waiting = append(m.queue.waiting, *r.Page)
 		m.lag.add(*r.Page)
-		m.most = max(m.most, r.Page.Ended())
 	case r.Made != nil:
 		m.made = r.Made
 	}
@@ -279,8 +277,7 @@ func (f *Fleet) tell(made *run.Made) {
 			text := m.loss(f.load.plan, len(f.members))
 			made.Wrong = append(made.Wrong, text)
 			if m.made == nil {
-				made.Lost = append(made.Lost, run.Lost{Agent: a.Name, Written: m.written,
-					Unreported: m.unreported(int64(a.Users))})
+				made.Lost = append(made.Lost, run.Lost{Agent: a.Name, Written: m.written})
 			}
 			made.Events = append(made.Events, result.Event{AtS: at, Text: text})
 		}
@@ -322,14 +319,6 @@ func (m *member) loss(plan run.Plan, count int) string {
 	return fmt.Sprintf("%s was lost after %.1f s with %d of %d users (%.1f %%): %s", m.name(), m.lostFor.Seconds(), own,
 		plan.Users,
 		100*float64(own)/float64(plan.Users), m.lost)
-}
-
-// unreported is how many operations of a lost agent nobody knows of, at most: one under way of each user, and as many a
-// second as in its busiest since its last report.
-func (m *member) unreported(users int64) int64 {
-	reported := time.Duration(m.queue.next+len(m.queue.waiting)) * tally.IntervalDefault
-	silent := max(0, m.lostFor-reported)
-	return users + int64(math.Ceil(silent.Seconds()))*m.most
 }
 
 func (m *member) record(plan run.Plan, count int) result.Agent {

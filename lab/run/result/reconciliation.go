@@ -14,12 +14,12 @@ type Reconciled struct {
 	Acknowledged int64  `json:"acknowledged"`
 	Unknown      int64  `json:"unknown"` // no answer said whether it was carried out
 	Found        int64  `json:"found"`
-	// Lost is what an agent did that was lost: acknowledged is what it had reported, unknown bounds what it cannot have
-	// reported.
+	// Lost: an agent that may have done more of it was lost. Acknowledged is what had been reported; what it did since
+	// its last report, and after it was given up, nobody can bound.
 	Lost bool `json:"lost,omitempty"`
 }
 
 // Differs says that neither what was acknowledged nor the unknown explains what was found.
 func (r Reconciled) Differs() bool {
-	return r.Found < r.Acknowledged || r.Found > r.Acknowledged+r.Unknown
+	return r.Found < r.Acknowledged || !r.Lost && r.Found > r.Acknowledged+r.Unknown
 }
