@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"os"
 	"syscall"
 
@@ -24,6 +26,36 @@ const journalBehind = 120
 // opening is the first line of a journal: what is known of a run when its users go to work. A page a second follows.
 type opening struct {
 	Run *result.Result `json:"run"`
+}
+
+// entry is a line of a journal: the opening or a page, with a sum that no damaged one has.
+type entry struct {
+	Sum uint32          `json:"crc32c"`
+	Of  json.RawMessage `json:"of"`
+}
+
+func sum(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
+
+var (
+	errDamaged = errors.New("the journal is damaged")
+	errForeign = errors.New("another version of Plimsoll made it")
+)
+
+// readEntry reads the next line into the opening or a page. A journal that was cut off ends with io.EOF or
+// io.ErrUnexpectedEOF.
+func readEntry(lines *json.Decoder, into any) error {
+	var e entry
+	switch err := lines.Decode(&e); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case err != nil:
+		return errors.Join(errDamaged, err)
+	case e.Of == nil:
+		return errForeign
+	case sum(e.Of) != e.Sum:
+		return errDamaged
+	}
+	return json.Unmarshal(e.Of, into)
 }
 
 func (r *record) opening() *result.Result {
@@ -105,7 +137,10 @@ func (j *journal) write(f *os.File, first opening, pages <-chan tally.Page, tell
 	defer close(j.ended)
 	z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed)
 	lines := json.NewEncoder(z)
-	put := func(line any) error { return errors.Join(lines.Encode(line), z.Flush()) }
+	put := func(line any) error {
+		text, err := json.Marshal(line)
+		return errors.Join(err, lines.Encode(entry{sum(text), text}), z.Flush())
+	}
 	stop := func(second int, err error) {
 		if err != nil {
 			j.stop = &journalStop{second, err}

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +129,54 @@ func TestJournalCutOffAnywhereGivesWhatIsWhole(t *testing.T) {
 	if last < 10 {
 		t.Errorf("%d seconds at most", last)
 	}
+}
+
+// A journal that was written over is the run until there: a changed digit is not counted.
+func TestDamagedJournalGivesWhatIsBeforeTheDamage(t *testing.T) {
+	runs := store.Open(t.TempDir())
+	id, _ := died(t, runs, 12)
+	var pages []byte
+	if f, err := os.Open(runs.JournalPath(id)); err != nil {
+		t.Fatal(err)
+	} else if z, err := gzip.NewReader(f); err != nil {
+		t.Fatal(err)
+	} else {
+		pages, _ = io.ReadAll(z) // cut off, as that of a process that died
+	}
+	lines := bytes.SplitAfter(pages, []byte("\n"))
+	if len(lines) < 13 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	whole, err := recovered(packed(t, lines), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, digit := range []int{bytes.LastIndexByte(lines[6], '1'), bytes.LastIndexByte(lines[6], '0')} {
+		changed := slices.Clone(lines)
+		changed[6] = slices.Clone(lines[6])
+		changed[6][digit] = '7'
+		r, err := recovered(packed(t, changed), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Series.T) != 5 || len(whole.Series.T) != 12 ||
+			!strings.Contains(fmt.Sprint(r.InvalidReasons), "known up to second 5: the journal of the run is damaged") {
+			t.Errorf("%d of %d seconds, %q", len(r.Series.T), len(whole.Series.T), r.InvalidReasons)
+		}
+	}
+}
+
+// packed is a journal of lines.
+func packed(t *testing.T, lines [][]byte) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(bytes.Join(lines, nil))
+	path := filepath.Join(t.TempDir(), "journal")
+	if err := errors.Join(err, z.Close(), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestJournalOfAnotherVersionIsSaid(t *testing.T) {

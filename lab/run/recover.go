@@ -3,6 +3,7 @@ package run
 import (
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -47,19 +48,19 @@ func recovered(path, notKept string) (*result.Result, error) {
 	}
 	lines := json.NewDecoder(z)
 	var first opening
-	if err := lines.Decode(&first); err != nil {
+	if err := readEntry(lines, &first); err != nil {
 		return nil, err
 	}
 	if first.Run == nil || first.Run.Schema != result.Schema {
-		return nil, fmt.Errorf("another version of Plimsoll made it")
+		return nil, errForeign
 	}
 	r := again(first.Run)
 	r.notKept = notKept
-	journalComplete, err := r.replay(lines)
+	ending, err := r.replay(lines)
 	if err != nil {
 		return nil, err
 	}
-	return r.unfinished(first.Run, journalComplete, info.ModTime()), nil
+	return r.unfinished(first.Run, ending, info.ModTime()), nil
 }
 
 // again is the record of a run as it was when its users went to work, as far as its counts need it.
@@ -81,21 +82,33 @@ func again(begun *result.Result) *record {
 	return r
 }
 
-// replay adds up the pages and says whether they go to the end of the load. The last one may be cut off, where the
-// process died as it wrote.
-func (r *record) replay(lines *json.Decoder) (journalComplete bool, err error) {
+// journalEnding is how a journal ends.
+type journalEnding int
+
+const (
+	journalComplete journalEnding = iota // with the end of the load
+	journalCut                           // where the process died as it wrote, or the disk was full
+	journalDamaged                       // before something that is not what was written
+)
+
+// replay adds up the pages and says how they end.
+func (r *record) replay(lines *json.Decoder) (ending journalEnding, err error) {
+	ending = journalCut
 	counts, operations := r.made.Tally, len(r.crowd.Operations)
 	last := tally.NewSum(0, operations)
 	for {
 		var page tally.Page
-		if err := lines.Decode(&page); err != nil {
+		if err := readEntry(lines, &page); err != nil {
+			if errors.Is(err, errDamaged) {
+				ending = journalDamaged
+			}
 			break
 		}
 		if !page.Fits(operations) {
-			return false, fmt.Errorf("the page of second %d does not have %d operations", page.Second, operations)
+			return ending, fmt.Errorf("the page of second %d does not have %d operations", page.Second, operations)
 		}
 		if err := counts.Add(page); err != nil {
-			return false, err
+			return ending, err
 		}
 		last = page
 	}
@@ -103,34 +116,40 @@ func (r *record) replay(lines *json.Decoder) (journalComplete bool, err error) {
 		rest := tally.NewSum(last.Second+1, operations)
 		rest.Users = last.Users
 		if err := counts.Add(rest); err != nil {
-			return false, err
+			return ending, err
 		}
 	}
 	counts.To = max(counts.From, min(counts.To, last.End()))
-	return last.Rest, nil
+	if last.Rest {
+		ending = journalComplete
+	}
+	return ending, nil
 }
 
 // unfinished is the result of what was counted until then. Of a run that ended after its journal had stopped it has no
 // score: the one that was printed is of all of it.
-func (r *record) unfinished(begun *result.Result, journalComplete bool, at time.Time) *result.Result {
+func (r *record) unfinished(begun *result.Result, ending journalEnding, at time.Time) *result.Result {
 	timeline := r.made.Tally.Timeline
 	until := timeline.Width * time.Duration(len(timeline.Intervals))
 	why := fmt.Sprintf("the process of the run died after %.0f s: what users waited for is not counted",
 		until.Seconds())
 	switch {
-	case r.notKept != "" && journalComplete:
+	case ending == journalDamaged:
+		why = fmt.Sprintf("known up to second %.0f: the journal of the run is damaged from there on, and is all "+
+			"that is left of it", until.Seconds())
+	case r.notKept != "" && ending == journalComplete:
 		why = "the run ended, but its result could not be kept: " + r.notKept
 	case r.notKept != "":
 		why = fmt.Sprintf("known up to second %.0f, where the journal stopped; the run ended, but its result could "+
 			"not be kept: %s", until.Seconds(), r.notKept)
-	case journalComplete:
+	case ending == journalComplete:
 		why = "the process of the run died before its result was kept: this is what was counted on the way"
 	}
 	r.made.Wrong, r.made.Events = []string{why}, []result.Event{{AtS: until.Seconds(), Text: why}}
 	r.audit.Error = "nothing of it was kept"
 	all := *begun
 	r.measured(&all, at)
-	if r.notKept != "" && !journalComplete {
+	if r.notKept != "" && ending != journalComplete {
 		all.Apdex, all.Interval, all.Band = nil, nil, apdex.NoSample
 	}
 	return &all

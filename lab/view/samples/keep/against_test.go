@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -127,10 +128,15 @@ func (l *randomLoad) counted(t testing.TB, ids []string) samples.Printed {
 	}
 	z := gzip.NewWriter(f)
 	lines := json.NewEncoder(z)
-	errs := lines.Encode(map[string]any{"run": begun})
+	write := func(line any) error {
+		text, err := json.Marshal(line)
+		return errors.Join(err, lines.Encode(map[string]any{
+			"crc32c": crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)), "of": json.RawMessage(text)}))
+	}
+	errs := write(map[string]any{"run": begun})
 	counts := tally.New(l.targets, priorities, l.ramp, l.ramp+l.steady)
 	second := 0
-	put := func(page tally.Page, err error) { errs = errors.Join(errs, err, lines.Encode(page)) }
+	put := func(page tally.Page, err error) { errs = errors.Join(errs, err, write(page)) }
 	for _, h := range l.all {
 		for ; second < h.second; second++ {
 			put(counts.Tick(10, 1, 0))
