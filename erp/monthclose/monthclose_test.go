@@ -33,17 +33,20 @@ func TestMonth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := backdated.Late(t.Context(), db.Database); err != nil {
-		t.Fatal(err)
-	}
 	w := backgroundtest.Start(t, db.DSN, 4)
 	const may = `{"month": "2025-05"}`
-	for _, before := range [][2]string{{"2025-03", "restore them first"}, {"2025-04", "close it first"}} {
-		if job := w.Wait(t, w.Submit(t, monthclose.Kind, `{"month": "`+before[0]+`"}`)); job.State != jobs.Failed ||
-			!strings.Contains(job.Error, before[1]) {
+	refused := func(arguments, why string) {
+		if job := w.Wait(t, w.Submit(t, monthclose.Kind, arguments)); job.State != jobs.Failed ||
+			!strings.Contains(job.Error, why) {
 			t.Errorf("closed out of order: %+v", job)
 		}
 	}
+	selling := db.Value(t, "SELECT organisation FROM doc_goods_sale WHERE date < '2025-04-01' LIMIT 1")
+	refused(`{"month": "2025-04", "organisation": "`+selling+`"}`, "close it first")
+	if err := backdated.Late(t.Context(), db.Database); err != nil {
+		t.Fatal(err)
+	}
+	refused(`{"month": "2025-03"}`, "restore them first")
 	w.Do(t, restoration.Kind, `{}`)
 	close(t, w, `{"month": "2025-03"}`)
 	close(t, w, `{"month": "2025-04"}`)

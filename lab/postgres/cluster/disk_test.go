@@ -17,14 +17,23 @@ import (
 
 func cacheHere() string { return dirs.Cache() }
 
-func copyFile(t *testing.T, from, to string) {
+func copyProgram(t *testing.T, from, to string) {
 	t.Helper()
 	in, err := os.Open(from)
 	check(t, err)
 	defer in.Close()
+	makeProgram(t, in, to)
+}
+
+// makeProgram writes one that can be run at once: no child is started meanwhile, which would have the file open, too,
+// for a moment ("text file busy").
+func makeProgram(t *testing.T, from io.Reader, to string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
 	check(t, err)
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, from)
 	check(t, errors.Join(err, out.Close()))
 }
 

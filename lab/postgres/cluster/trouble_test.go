@@ -192,8 +192,8 @@ func hangingEngine(t *testing.T) string {
 		check(t, os.MkdirAll(filepath.Join(prefix, dir), 0o755))
 	}
 	check(t, os.Symlink(postgres, filepath.Join(prefix, "bin", "postgres")))
-	check(t, os.WriteFile(filepath.Join(prefix, "bin", "initdb"), []byte(hangingInitdb), 0o755))
-	copyFile(t, sleep, filepath.Join(prefix, "worker", "postgres"))
+	makeProgram(t, strings.NewReader(hangingInitdb), filepath.Join(prefix, "bin", "initdb"))
+	copyProgram(t, sleep, filepath.Join(prefix, "worker", "postgres"))
 	return prefix
 }
 
@@ -390,7 +390,7 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	dir := clustertest.State(t)
 	binary := filepath.Join(dir, "tests")
-	copyFile(t, os.Args[0], binary)
+	copyProgram(t, os.Args[0], binary)
 	own, err := os.MkdirTemp("", "pl-*") // short, for the sockets' sake
 	check(t, err)
 	t.Cleanup(func() { check(t, os.RemoveAll(own)) })
