@@ -3,13 +3,12 @@ package run
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/worker/workertest"
+	"plimsoll/test/leak"
 )
 
 func TestMain(m *testing.M) {
 	workertest.Become()
-	goleak.VerifyTestMain(clustertest.Runner(m))
+	leak.Main(clustertest.Runner(m))
 }

@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/lab/host/lock"
 	"plimsoll/lab/host/process"
+	"plimsoll/test/leak"
 )
 
 // The test binary plays another owner when this names the lock's file.
@@ -31,7 +30,7 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leak.Main(m)
 }
 
 func TestLock(t *testing.T) {

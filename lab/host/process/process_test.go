@@ -15,9 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/lab/host/process"
+	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
 
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) == "parent" {
 		playParent()
 	}
-	goleak.VerifyTestMain(m)
+	leak.Main(m)
 }
 
 // playParent starts a child that its death ends, says its number, and waits.

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 	"plimsoll/lab/load/tally"
+	"plimsoll/test/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 func TestThink(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

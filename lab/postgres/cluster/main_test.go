@@ -15,12 +15,11 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
+	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
 
@@ -44,7 +43,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(tidy{m})
+	leak.Main(tidy{m})
 }
 
 // tidy fails tests that leave a process behind.

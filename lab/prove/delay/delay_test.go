@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/lab/prove/delay"
+	"plimsoll/test/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 func echo(t *testing.T) func(context.Context) (net.Conn, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

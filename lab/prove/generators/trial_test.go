@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"plimsoll/lab/host/process"
+	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
 
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		role = serveTarget
 	}
 	if role == nil {
-		goleak.VerifyTestMain(m)
+		leak.Main(m)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := role(ctx)

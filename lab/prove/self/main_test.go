@@ -4,16 +4,15 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/cmd/plimsoll/cli"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/worker/workertest"
+	"plimsoll/test/leak"
 )
 
 func TestMain(m *testing.M) {
 	workertest.BecomeProgram(func() int {
 		return cli.Exec(cli.Interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	})
-	goleak.VerifyTestMain(clustertest.Runner(m))
+	leak.Main(clustertest.Runner(m))
 }

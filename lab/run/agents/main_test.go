@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/worker/workertest"
+	"plimsoll/test/leak"
 )
 
 // The test binary is the agent and the coordinator too, so that they are real processes.
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 		exit(coordinate(ctx))
 	}
 	stop() // an ordinary test run
-	goleak.VerifyTestMain(clustertest.Runner(m))
+	leak.Main(clustertest.Runner(m))
 }
 
 func exit(err error) {

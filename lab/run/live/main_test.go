@@ -3,9 +3,8 @@ package live
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/test/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(clustertest.Runner(m)) }
+func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"plimsoll/platform/problem"
+	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLIMSOLL_TEST_WORKER") {
 	case "":
-		goleak.VerifyTestMain(m)
+		leak.Main(m)
 	case "listens":
 		term := make(chan os.Signal, 1)
 		signal.Notify(term, syscall.SIGTERM)

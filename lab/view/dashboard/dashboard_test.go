@@ -11,16 +11,15 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/live"
 	"plimsoll/platform/problem"
+	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // orders is a hand that keeps what it was told.
 type orders struct {

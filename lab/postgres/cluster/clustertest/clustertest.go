@@ -45,7 +45,7 @@ var shared struct {
 // server.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main for a TestMain that does more, such as goleak.VerifyTestMain over Runner(m).
+// Run is Main for a TestMain that does more, such as leak.Main over Runner(m).
 func Run(m interface{ Run() int }) int {
 	shared.ready = true
 	code := m.Run()
@@ -56,7 +56,7 @@ func Run(m interface{ Run() int }) int {
 	return code
 }
 
-// Runner gives m the shared server, for goleak.VerifyTestMain(clustertest.Runner(m)).
+// Runner gives m the shared server, for leak.Main(clustertest.Runner(m)).
 func Runner(m *testing.M) interface{ Run() int } { return runner{m} }
 
 type runner struct{ m *testing.M }

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"go.uber.org/goleak"
 
 	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/test/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(clustertest.Runner(m)) }
+func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
 
 func TestDatabase(t *testing.T) {
 	t.Run("IsFreshForEachTest", func(t *testing.T) {
