@@ -20,10 +20,12 @@ type Page struct {
 	Answered int64 `json:"answered"`           // valid answers that arrived in the steady state
 	Finished int64 `json:"finished,omitempty"` // operations that ended in the steady state, whatever came of it
 	// Answers and Failures of this second; nil: there were none.
-	Answers  *Stretch      `json:"answers,omitempty"`
-	Failures *Stretch      `json:"failures,omitempty"`
-	LagMax   time.Duration `json:"lag_max_ns"`
-	Lag      Values        `json:"lag_us,omitempty"` // of operations due in the steady state
+	Answers  *Stretch `json:"answers,omitempty"`
+	Failures *Stretch `json:"failures,omitempty"`
+	// Late are answers of seconds that were closed when the generator heard of them, by second.
+	Late   []Stretch     `json:"late,omitempty"`
+	LagMax time.Duration `json:"lag_max_ns"`
+	Lag    Values        `json:"lag_us,omitempty"` // of operations due in the steady state
 	// Operations that ended in this second, in the order of the crowd's.
 	Judged []Cell `json:"judged"` // due in the steady state
 	Others []Cell `json:"others"` // due in the ramp: on the timeline only
@@ -133,12 +135,34 @@ func (p *Page) Add(other Page) {
 	if other.Failures != nil {
 		p.Failures = p.Failures.merged(*other.Failures)
 	}
+	for _, late := range other.Late {
+		p.addLate(late)
+	}
 	p.LagMax = max(p.LagMax, other.LagMax)
 	p.Lag = append(p.Lag, other.Lag...)
 	for i := range p.Judged {
 		p.Judged[i].add(other.Judged[i])
 		p.Others[i].add(other.Others[i])
 	}
+}
+
+// answered counts when an answer came.
+func (p *Page) answered(end Stretch) {
+	if end.second() < p.Second {
+		p.addLate(end)
+		return
+	}
+	p.Answers = p.Answers.merged(end)
+}
+
+func (p *Page) addLate(late Stretch) {
+	for i := range p.Late {
+		if p.Late[i].second() == late.second() {
+			p.Late[i] = *p.Late[i].merged(late)
+			return
+		}
+	}
+	p.Late = append(p.Late, late)
 }
 
 // End of the second, since the start of the ramp.

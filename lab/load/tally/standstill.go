@@ -23,6 +23,9 @@ func (s *Stretch) merged(other Stretch) *Stretch {
 	return &Stretch{min(s.First, other.First), max(s.Last, other.Last), min(s.Due, other.Due)}
 }
 
+// second in which the first ended.
+func (s Stretch) second() int { return int(s.First / IntervalDefault) }
+
 // Standstill is a time in which users waited and nobody got a valid answer.
 type Standstill struct{ From, To time.Duration }
 

@@ -62,7 +62,7 @@ func (t *Tally) Count(s Sample) {
 		p.Answered++
 	}
 	if end := (Stretch{s.Done, s.Done, s.Due}); s.Outcome.Answered() {
-		p.Answers = p.Answers.merged(end)
+		p.answered(end)
 	} else {
 		p.Failures = p.Failures.merged(end)
 	}
@@ -84,6 +84,11 @@ func (t *Tally) Add(p Page) error {
 	t.Answered += p.Answered
 	t.Finished += p.Finished
 	t.seconds = append(t.seconds, ends{p.Answers, p.Failures})
+	for _, late := range p.Late {
+		if at := late.second(); at >= 0 && at < len(t.seconds) {
+			t.seconds[at].answers = t.seconds[at].answers.merged(late)
+		}
+	}
 	t.InFlight, t.Backlog = max(t.InFlight, p.InFlight), max(t.Backlog, p.Backlog)
 	t.Lag.RecordAll(p.Lag)
 	for i, op := range t.Operations {

@@ -1,9 +1,11 @@
 package users
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"plimsoll/lab/load/tally"
@@ -27,6 +29,7 @@ type loop struct {
 	waiting  queue  // due, but no slot is free
 	inFlight int
 	ended    chan tally.Sample // room for all in flight: an operation never waits to end
+	heard    []tally.Sample    // taken from there at once; kept for its room
 	stopped  bool              // nobody starts anything new
 	news     <-chan struct{}   // of the control; nil: none
 	wanted   int               // users by hand, of all segments; those of higher numbers go home
@@ -162,27 +165,29 @@ func (l *loop) wake() time.Duration {
 func (l *loop) wait(stop <-chan struct{}, at time.Duration) {
 	timer := time.NewTimer(at - l.now())
 	defer timer.Stop()
+	l.heard = l.heard[:0]
 	select {
 	case s := <-l.ended:
-		l.end(s)
+		l.heard = append(l.heard, s)
 	case <-timer.C:
 	case <-stop:
 	case <-l.news:
 		l.obey()
 	}
 	l.endAll()
-	l.tick()
+	l.tick(l.now())
 }
 
-// endAll takes what has ended without waiting.
+// endAll takes what has ended without waiting, each in its second: after a standstill of the generator there are some
+// of several seconds.
 func (l *loop) endAll() {
-	for {
-		select {
-		case s := <-l.ended:
-			l.end(s)
-		default:
-			return
-		}
+	for len(l.ended) > 0 {
+		l.heard = append(l.heard, <-l.ended)
+	}
+	slices.SortFunc(l.heard, func(a, b tally.Sample) int { return cmp.Compare(a.Done, b.Done) })
+	for _, s := range l.heard {
+		l.tick(s.Done)
+		l.end(s)
 	}
 }
 
@@ -306,13 +311,13 @@ func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 	}
 }
 
-// tick closes the seconds that are over.
-func (l *loop) tick() {
-	for now := l.now(); now >= time.Duration(l.ticks+1)*tally.IntervalDefault; {
+// tick closes the seconds that are over at a moment.
+func (l *loop) tick(at time.Duration) {
+	for at >= time.Duration(l.ticks+1)*tally.IntervalDefault {
 		l.ticks++
-		page, err := l.tally.Tick(l.atWork(now), l.peak, l.backlog)
+		page, err := l.tally.Tick(l.atWork(at), l.peak, l.backlog)
 		l.tallyErrs = errors.Join(l.tallyErrs, err)
-		l.show(now, page)
+		l.show(l.now(), page)
 		l.peak, l.backlog = l.inFlight, l.waiting.len()
 	}
 }

@@ -57,7 +57,13 @@ func film(t *testing.T, c Crowd, s *server, during func(cancel context.CancelFun
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		c.Ended = func(s tally.Sample) { samples = append(samples, s) }
+		ended := c.Ended
+		c.Ended = func(s tally.Sample) {
+			samples = append(samples, s)
+			if ended != nil {
+				ended(s)
+			}
+		}
 		s.began = time.Now()
 		if during != nil {
 			go during(cancel)
@@ -264,6 +270,34 @@ func TestRamp(t *testing.T) {
 			t.Errorf("%d measured of %d, %d were due after the ramp", n, len(samples), steady)
 		}
 	})
+}
+
+// The machine stands still for five seconds, and with it the loop, the server and who waits for it. What ended at the
+// end of that time is no answer of the second in which it began.
+func TestAStandstillOfTheGeneratorIsNotHidden(t *testing.T) {
+	people := crowd(50)
+	people.Steady = 20 * time.Second
+	s := &server{service: 300 * time.Millisecond, stallFrom: 6500 * time.Millisecond, stallFor: 5 * time.Second}
+	stood := false
+	people.Ended = func(s tally.Sample) {
+		if !stood && s.Done >= 6700*time.Millisecond {
+			stood = true
+			time.Sleep(5500 * time.Millisecond)
+		}
+	}
+	samples, got := film(t, people, s, nil)
+	var last, first time.Duration // answers before and after
+	for _, s := range samples {
+		if s.Done <= 7*time.Second {
+			last = max(last, s.Done)
+		} else if first == 0 || s.Done < first {
+			first = s.Done
+		}
+	}
+	all := got.Standstills()
+	if len(all) != 1 || all[0].To != first || all[0].From < last {
+		t.Errorf("standstills %v, and nobody got an answer from %v to %v", all, last, first)
+	}
 }
 
 func TestCancel(t *testing.T) {

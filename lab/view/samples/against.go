@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 )
 
 // Printed is the part of a run's JSON that samples can reproduce.
@@ -81,8 +80,8 @@ const (
 	// ofWidth is how far the ends of two intervals may lie apart, as a part of their width, or of that of the shares
 	// behind them: the run counts an operation in the second in which it heard of its end, and latencies in ranges.
 	ofWidth = 0.35
-	// ofEnd, in seconds: the first answer behind a standstill may be heard of a second later than one behind it.
-	ofEnd = 1
+	// ofEnd of a standstill, in seconds.
+	ofEnd = 0.001
 )
 
 // Against lists the figures that differ from the run's. A run with wrong books has no score.
@@ -175,21 +174,24 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 	return all
 }
 
-// againstStandstills looks that nobody got an answer in those of the run, that none is missing that it must have seen,
-// and that its availability is what they leave.
+// againstStandstills looks that nobody got an answer in those of the run, that none of ours is missing in it or ends at
+// another moment, and that its availability is what they leave. It may begin earlier, but not before the last answer: the
+// run knows no order of what failed and what was answered in one second.
 func (f *Figures) againstStandstills(all *[]Difference, p Printed) {
 	left := 1.0
 	for _, s := range p.Standstills {
 		left -= (s.ToS - s.FromS) / p.DurationS
-		from, _ := slices.BinarySearch(f.answers, int64(1e9*s.FromS)+int64(time.Microsecond))
+		from, _ := slices.BinarySearch(f.answers, int64(1e9*(s.FromS+ofEnd)))
 		to, _ := slices.BinarySearch(f.answers, int64(1e9*(s.ToS-ofEnd)))
 		if to > from {
 			*all = append(*all, Difference{fmt.Sprintf("answers in the standstill from %.1f s", s.FromS),
 				float64(to - from), 0})
 		}
 	}
-	for _, s := range f.certain {
-		if !slices.ContainsFunc(p.Standstills, func(o Standstill) bool { return o.FromS < s.ToS && s.FromS < o.ToS }) {
+	for _, s := range f.Standstills {
+		if !slices.ContainsFunc(p.Standstills, func(its Standstill) bool {
+			return its.FromS <= s.FromS+ofEnd && math.Abs(its.ToS-s.ToS) <= ofEnd
+		}) {
 			*all = append(*all, Difference{fmt.Sprintf("standstill from %.1f s", s.FromS), s.ToS - s.FromS, 0})
 		}
 	}

@@ -35,8 +35,7 @@ type Figures struct {
 	// CutAtS is where the file ends, since the process that wrote it died.
 	CutAtS *float64 `json:"cut_at_s,omitempty"`
 
-	answers []int64      // when valid answers came, ascending
-	certain []Standstill // which no run can miss
+	answers []int64 // when valid answers came, ascending
 }
 
 // Counts of one key operation, named as in a run's result.
@@ -148,7 +147,7 @@ func figuresOf(head Head, rows []Row) *Figures {
 	}
 	if steady > 0 {
 		f.OpsPerS, f.AllPerS = float64(arrived)/steady, float64(finished)/steady
-		f.Standstills, f.certain = standstills(head, scored, arrived)
+		f.Standstills = standstills(head, scored, arrived)
 		for _, r := range scored {
 			if answered(r) {
 				f.answers = append(f.answers, r.Done)

@@ -114,7 +114,8 @@ func TestAgainst_Standstills(t *testing.T) {
 		wrong                  string
 	}{
 		"AsTheyWere":           {4, 9, 0.75, ""},
-		"HeardALittleLate":     {4, 9.5, 0.725, ""},
+		"FromAnEarlierFailure": {3.925, 9, 0.74625, ""},
+		"EndedTooLate":         {4, 9.5, 0.725, "answers in the standstill from 4.0 s"},
 		"Missing":              {0, 0, 1, "standstill from 4.0 s"},
 		"WhileOthersWentOn":    {2, 9, 0.65, "answers in the standstill from 2.0 s"},
 		"NotTheirAvailability": {4, 9, 0.8, "availability"},

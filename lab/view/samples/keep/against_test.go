@@ -64,7 +64,7 @@ func newRandomLoad(random *rand.Rand) *randomLoad {
 		} else if random.IntN(20) == 0 {
 			s.Outcome = tally.Refused
 		}
-		l.all = append(l.all, heard{s, still.second(s.Done + ms(late*random.ExpFloat64()))})
+		l.all = append(l.all, heard{s, still.second(s.Done, ms(late*random.ExpFloat64()))})
 	}
 	slices.SortStableFunc(l.all, func(a, b heard) int { return cmp.Compare(a.second, b.second) })
 	return l
@@ -96,11 +96,14 @@ func (s standing) after(at time.Duration) time.Duration {
 	return at
 }
 
-// second in which something is counted: that which was open when the machine stood still, if it did.
-func (s standing) second(at time.Duration) int {
+// second in which something is counted that ended at a moment and was heard of so much later: that in which it ended if
+// it is heard of behind a standstill, as nothing was counted meanwhile.
+func (s standing) second(done, later time.Duration) int {
+	at := done + later
 	for _, one := range s {
 		if at >= one[0] && at < one[1]+2*time.Millisecond {
-			return int(one[0] / time.Second)
+			at = max(one[0], done)
+			break
 		}
 	}
 	return int(at / time.Second)
