@@ -12,4 +12,8 @@ where name in (
     'temp_skip_locks',
     'temp_async_commit', 'temp_buffers_by_relation', 'temp_lazy_files', 'temp_lazy_toast')
    or name like 'plimsoll.%'
+union all
+-- Set where flushes are slowed on purpose; pg_settings does not list it.
+select 'storage.flush_latency', current_setting('storage.flush_latency', true)
+where current_setting('storage.flush_latency', true) is not null
 order by name

@@ -52,6 +52,9 @@ func (a *app) showStatus(all []cluster.Status) error {
 		if s.Problem != "" {
 			fmt.Fprintf(a.stdout, "%s: %s\n", s.Name, s.Problem)
 		}
+		if s.FlushLatency != "" {
+			fmt.Fprintf(a.stdout, "%s: a flush takes at least %s\n", s.Name, s.FlushLatency)
+		}
 		if s.State == cluster.Crashed {
 			fmt.Fprintf(a.stdout, "%s: crashed; 'plimsoll up %s' recovers it\n", s.Name, s.Name)
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 type upOptions struct {
-	flavour, profile, engine, memory string
-	port                             int
-	socketOnly                       bool
+	flavour, profile, engine, memory, flushLatency string
+	port                                           int
+	socketOnly                                     bool
 }
 
 func (a *app) addUp(root *cobra.Command) {
@@ -31,7 +31,8 @@ existing cluster take effect at its next start.`,
 		Example: `  plimsoll up                              our PostgreSQL, tuned for this machine
   plimsoll up --flavour vanilla            stock PostgreSQL beside it, for comparison
   plimsoll up big --memory 4GB --port 5440
-  plimsoll up --engine /usr/lib/postgresql/16`,
+  plimsoll up --engine /usr/lib/postgresql/16
+  plimsoll up slow --flush-latency 2ms     as on a disk whose flushes take 2 ms`,
 		Args:              arguments(0, 1, "one name"),
 		ValidArgsFunction: a.completeClusters,
 	}, func(ctx context.Context, args []string) error { return a.up(ctx, first(args), o) })
@@ -47,6 +48,8 @@ existing cluster take effect at its next start.`,
 	fs.StringVar(&o.memory, "memory", "", "memory that the tuned profile may use, such as 50% or 4GB; default: all "+
 		"of the "+
 		"machine's")
+	fs.StringVar(&o.flushLatency, "flush-latency", "", "what a flush takes at least, such as 0.5ms or 2ms, so that "+
+		"results do not depend on this machine's disk; 0: what the disk takes; needs a C compiler once")
 	c.MarkFlagsMutuallyExclusive("port", "socket-only")
 }
 
@@ -62,7 +65,7 @@ func (a *app) up(ctx context.Context, name string, o upOptions) error {
 	}
 	spec := cluster.Spec{
 		Engine: engineOf(o.flavour, o.engine), Profile: profile.Name(o.profile), Memory: o.memory,
-		Port: o.port, SocketOnly: o.socketOnly,
+		Port: o.port, SocketOnly: o.socketOnly, FlushLatency: o.flushLatency,
 	}
 	a.meter.Phase("starting cluster "+name, 0, "")
 	c, err := a.clusters().Up(ctx, name, spec)
@@ -81,6 +84,9 @@ func (a *app) showUp(ctx context.Context, c *cluster.Cluster) error {
 	a.warnLost(c.Server())
 	fmt.Fprintf(a.stdout, "cluster %s is %s: PostgreSQL %s %s, profile %s\n", s.Name, s.State, s.Version, patched(s),
 		s.Profile)
+	if s.FlushLatency != "" {
+		fmt.Fprintf(a.stdout, "  a flush takes at least %s\n", s.FlushLatency)
+	}
 	fmt.Fprintf(a.stdout, "  dsn   %s\n  psql  plimsoll psql %s\n  log   %s\n", s.DSN, s.Name, c.LogFile())
 	return nil
 }

@@ -140,7 +140,9 @@ func (s *Store) marker(name string, spec Spec, srv installation.Server) marker {
 		Format: markerFormat, Name: name, Engine: engineOf(spec.Engine, srv), Server: srv,
 		Profile: spec.Profile, Memory: spec.Memory, Port: spec.Port, PortFixed: spec.Port != 0,
 		SocketOnly: spec.SocketOnly, SocketDir: socketDirFor(s.path(name)),
-		Settings: spec.Settings, Unsafe: spec.Unsafe, CreatedAt: time.Now().UTC().Truncate(time.Second),
+		Settings:     spec.Settings,
+		FlushLatency: latencyText(spec.FlushLatency),
+		Unsafe:       spec.Unsafe, CreatedAt: time.Now().UTC().Truncate(time.Second),
 	}
 	if m.Profile == "" {
 		m.Profile = profile.Tuned

@@ -34,8 +34,10 @@ type marker struct {
 	SocketOnly bool                `json:"socket_only,omitempty"`
 	SocketDir  string              `json:"socket_dir"`
 	Settings   []profile.Setting   `json:"settings,omitempty"`
-	Unsafe     bool                `json:"unsafe,omitempty"`
-	CreatedAt  time.Time           `json:"created_at"`
+	// What a flush takes at least, such as 2ms; empty is what the disk takes.
+	FlushLatency string    `json:"flush_latency,omitempty"`
+	Unsafe       bool      `json:"unsafe,omitempty"`
+	CreatedAt    time.Time `json:"created_at"`
 }
 
 // errForeign: the folder is not ours.

@@ -9,6 +9,7 @@ import (
 	"plimsoll/lab/host/machine"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/postgres/storage"
 	"plimsoll/platform/problem"
 )
 
@@ -35,6 +36,8 @@ type Spec struct {
 	SocketOnly bool
 	// Settings are written after the profile's and override them.
 	Settings []profile.Setting
+	// FlushLatency is what a flush takes at least, such as 2ms; 0 is what the disk takes.
+	FlushLatency string
 	// Unsafe turns fsync off: only for clusters that tests throw away.
 	Unsafe bool
 	// DataOf is a stopped cluster whose data and password are copied where initdb would make new ones: only for
@@ -49,6 +52,9 @@ func (s Spec) check() error {
 	}
 	if s.Profile != "" && s.Profile != profile.Tuned && s.Profile != profile.Stock {
 		return problem.New(problem.Usage, fmt.Errorf("unknown profile %q", s.Profile), "tuned or stock")
+	}
+	if _, err := storage.ParseLatency(s.FlushLatency); err != nil {
+		return err
 	}
 	for _, setting := range s.Settings {
 		if err := setting.Check(); err != nil {
@@ -83,6 +89,9 @@ func (s Spec) over(m marker) marker {
 	}
 	if s.Settings != nil {
 		m.Settings = s.Settings
+	}
+	if s.FlushLatency != "" {
+		m.FlushLatency = latencyText(s.FlushLatency)
 	}
 	m.Unsafe = m.Unsafe || s.Unsafe
 	return m

@@ -17,13 +17,18 @@ import (
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/postgres/storage"
 	"plimsoll/platform/problem"
 )
 
 // StartOptions apply to one start only.
 type StartOptions struct {
 	Settings []profile.Setting // on the command line: they override every file
-	Env      []string          // added to the server's environment: LD_PRELOAD=…
+	Env      []string          // added to the server's environment
+	// Journal is a folder for the journal of everything that the server writes and flushes; empty: none is kept.
+	Journal string
+	// Broken is a fault planted in the library that keeps the journal.
+	Broken storage.Broken
 }
 
 // Start runs the postmaster as a child of this process, for tests and experiments, and returns when it accepts
@@ -60,6 +65,9 @@ func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lo
 		return nil, err
 	}
 	if err := c.writeSettings(ctx, srv); err != nil {
+		return nil, err
+	}
+	if err := c.preload(ctx, srv, &opts); err != nil {
 		return nil, err
 	}
 	p, err := c.launchOnPort(ctx, srv, opts, l)

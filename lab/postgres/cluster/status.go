@@ -38,21 +38,23 @@ type Status struct {
 	Flavour string `json:"flavour,omitempty"`
 	Version string `json:"version,omitempty"`
 	// 0 is stock; from the running server, else from its engine's build
-	Patchset  *int         `json:"patchset,omitempty"`
-	Profile   profile.Name `json:"profile,omitempty"`
-	Memory    string       `json:"memory,omitempty"` // share of the machine's; empty: all
-	Port      int          `json:"port,omitempty"`   // absent: socket only, or not chosen yet
-	SocketDir string       `json:"socket_dir,omitempty"`
-	PID       int          `json:"pid,omitempty"`
-	Owner     *lock.Owner  `json:"owner,omitempty"` // the lock's holder: keeper, process, create, …
-	StartedAt *time.Time   `json:"started_at,omitempty"`
-	UptimeS   *float64     `json:"uptime_s,omitempty"`
-	DataBytes *int64       `json:"data_bytes,omitempty"` // on disk; absent if counting took too long
-	Dir       string       `json:"dir"`
-	DSN       *DSN         `json:"dsn,omitempty"` // redacted
-	LastExit  string       `json:"last_exit,omitempty"`
-	CreatedAt *time.Time   `json:"created_at,omitempty"`
-	Problem   string       `json:"problem,omitempty"` // why it is broken, or what is unknown
+	Patchset *int         `json:"patchset,omitempty"`
+	Profile  profile.Name `json:"profile,omitempty"`
+	Memory   string       `json:"memory,omitempty"` // share of the machine's; empty: all
+	// what a flush takes at least; empty: what the disk takes
+	FlushLatency string      `json:"flush_latency,omitempty"`
+	Port         int         `json:"port,omitempty"` // absent: socket only, or not chosen yet
+	SocketDir    string      `json:"socket_dir,omitempty"`
+	PID          int         `json:"pid,omitempty"`
+	Owner        *lock.Owner `json:"owner,omitempty"` // the lock's holder: keeper, process, create, …
+	StartedAt    *time.Time  `json:"started_at,omitempty"`
+	UptimeS      *float64    `json:"uptime_s,omitempty"`
+	DataBytes    *int64      `json:"data_bytes,omitempty"` // on disk; absent if counting took too long
+	Dir          string      `json:"dir"`
+	DSN          *DSN        `json:"dsn,omitempty"` // redacted
+	LastExit     string      `json:"last_exit,omitempty"`
+	CreatedAt    *time.Time  `json:"created_at,omitempty"`
+	Problem      string      `json:"problem,omitempty"` // why it is broken, or what is unknown
 }
 
 // Status describes every folder in the store, including foreign ones, by name.
@@ -90,7 +92,8 @@ func (c *Cluster) Status(ctx context.Context) Status {
 	st := Status{
 		Name: c.Name(), Dir: c.dir, State: Stopped, Flavour: m.Server.Flavour, Version: m.Server.Version,
 		Patchset: &m.Server.Patchset,
-		Profile:  m.Profile, Memory: m.Memory, Port: m.Port, SocketDir: m.SocketDir, DSN: &dsn, LastExit: c.lastExit(),
+		Profile:  m.Profile, Memory: m.Memory, FlushLatency: m.FlushLatency,
+		Port: m.Port, SocketDir: m.SocketDir, DSN: &dsn, LastExit: c.lastExit(),
 		CreatedAt: &m.CreatedAt,
 	}
 	if owner, held, err := lock.HeldBy(c.store.lockPath(c.Name())); err == nil && held {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/lab/postgres/storage"
 	"plimsoll/lab/run/result"
 )
 
@@ -145,7 +146,8 @@ func engine(c result.Conditions) string {
 }
 
 func durability(s map[string]string) string {
-	return settings(s, "fsync", "synchronous_commit", "full_page_writes", "wal_level", "data_checksums")
+	return settings(s, "fsync", "synchronous_commit", "full_page_writes", "wal_level", "data_checksums",
+		storage.Setting)
 }
 
 func settings(all map[string]string, names ...string) string {

@@ -1,0 +1,92 @@
+package cluster_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/postgres/storage"
+)
+
+// TestFlushLatency uses a latency that no disk has, and looks only for what took less.
+func TestFlushLatency(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const latency = 60 * time.Millisecond
+	s := spec()
+	s.Unsafe, s.SocketOnly, s.FlushLatency = false, true, latency.String()
+	c, err := b.Up(t.Context(), "slow", clustertest.Copied(s))
+	check(t, err)
+	b.downAtEnd("slow")
+	conn, err := pgx.Connect(t.Context(), c.SocketDSN("").Secret())
+	check(t, err)
+	defer conn.Close(t.Context())
+	took := func(sql string) time.Duration {
+		t.Helper()
+		began := time.Now()
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	if d := took("CREATE TABLE t (n int)"); d < latency {
+		t.Errorf("a commit that flushes took %s, less than %s", d, latency)
+	}
+	least := latency
+	for range 10 { // a machine that stands still makes some of them slow
+		began := time.Now()
+		if _, err := conn.Exec(t.Context(), "BEGIN; INSERT INTO t VALUES (1); ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+		least = min(least, time.Since(began))
+	}
+	if least >= latency {
+		t.Errorf("what flushes nothing took %s and more: more than flushes is slowed", least)
+	}
+	if got := b.status("slow").FlushLatency; got != latency.String() {
+		t.Errorf("status says %q", got)
+	}
+	look, err := postgres.Look(t.Context(), c.SocketDSN("").Secret())
+	check(t, err)
+	if got := look.Settings[storage.Setting]; got != latency.String() {
+		t.Errorf("the conditions of a run say %q", got)
+	}
+	_, err = b.Up(t.Context(), "slow", cluster.Spec{FlushLatency: "1ms"})
+	wantError(t, err, "already runs with other settings")
+	check(t, b.Down(t.Context(), "slow", cluster.Fast))
+
+	// io_uring would pass by the library; 0 takes it away.
+	check(t, os.WriteFile(c.UserConf(), []byte("io_method = io_uring\n"), 0o644))
+	if c.Server().Major() >= 18 {
+		_, err = b.Up(t.Context(), "slow", cluster.Spec{})
+		wantError(t, err, "passes by the library")
+	}
+	check(t, os.WriteFile(c.UserConf(), nil, 0o644))
+	_, err = b.Up(t.Context(), "slow", cluster.Spec{FlushLatency: "0"})
+	check(t, err)
+	if got := b.status("slow").FlushLatency; got != "" {
+		t.Errorf("status says %q after the latency was taken away", got)
+	}
+}
+
+func wantError(t *testing.T, err error, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("%v: want an error with %q", err, text)
+	}
+}
+
+func TestFlushLatencyIsRefused(t *testing.T) {
+	b := setup(t)
+	for _, text := range []string{"2", "-1ms", "2x", "1h"} {
+		_, err := b.Create(t.Context(), "never", cluster.Spec{FlushLatency: text, Profile: profile.Stock})
+		wantError(t, err, "flush latency")
+	}
+}
