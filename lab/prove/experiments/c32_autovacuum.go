@@ -100,7 +100,7 @@ func (v *vacuuming) side(name string) trial.Side {
 		if err != nil {
 			return nil, err
 		}
-		w, err := openPosting(ctx, dsn, classic)
+		w, err := openPosting(ctx, dsn, classic, newAccounts())
 		if err != nil {
 			return nil, err
 		}

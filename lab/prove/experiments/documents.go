@@ -25,8 +25,12 @@ import (
 // documentWarmings is how often each user carries out each operation before it is measured.
 const documentWarmings = 3
 
-// warmSeed differs from the seeds of all turns: the same random numbers would give the same idempotency keys.
-const warmSeed = 1 << 32
+const (
+	// warmSeed differs from the seeds of all turns: the same random numbers would give the same idempotency keys.
+	warmSeed = 1 << 32
+	// workerSeed is the bit from which a worker's number stands in its seeds.
+	workerSeed = 40
+)
 
 // postedTitle begins the names of the figures of posted documents.
 const postedTitle = "posted documents"
@@ -50,12 +54,15 @@ func postedDocuments(server *address, bare trial.Part, tweaks ...shape.Tweaks) t
 	if bare.Name != "" {
 		p.Name += ", " + bare.Name
 	}
+	// All sides work on one base. The users of all share what they know of it: else one side would change a document
+	// that the other is about to invoice as it was.
+	one := sync.OnceValue(newAccounts)
 	for i, tweak := range append([]shape.Tweaks{{}}, tweaks...) {
 		s, err := shape.New(shape.Classic, tweak)
 		if err != nil {
 			panic(err) // a mistake in the declaration
 		}
-		p.Sides = append(p.Sides, postingSide(s, server, p.Turn))
+		p.Sides = append(p.Sides, postingSide(s, server, one, p.Turn))
 		if i == 0 {
 			continue
 		}
@@ -70,9 +77,9 @@ func postedDocuments(server *address, bare trial.Part, tweaks ...shape.Tweaks) t
 }
 
 // postingSide has users post documents on a worker of one shape.
-func postingSide(s shape.Shape, server *address, turn time.Duration) trial.Side {
+func postingSide(s shape.Shape, server *address, from func() *accounts, turn time.Duration) trial.Side {
 	return trial.Side{Name: s.String(), Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
-		w, err := openPosting(ctx, server.dsn, s)
+		w, err := openPosting(ctx, server.dsn, s, from())
 		if err != nil {
 			return nil, err
 		}
@@ -91,18 +98,31 @@ func postingSide(s shape.Shape, server *address, turn time.Duration) trial.Side 
 	}}
 }
 
-// postingWorker is a worker of one shape in this process, with its users.
-type postingWorker struct {
-	db        *database.Database
-	stop      func()
+// accounts of the users of all workers on one base.
+type accounts struct {
 	client    *client.Client
 	transport *http.Transport
-	sessions  []*client.Session
-	writing   []operations.Operation
+	workers   uint64 // that they have been given
 }
 
-func openPosting(ctx context.Context, dsn string, s shape.Shape) (w *postingWorker, err error) {
-	w = &postingWorker{stop: func() {}, transport: &http.Transport{DisableCompression: true}}
+func newAccounts() *accounts {
+	transport := &http.Transport{DisableCompression: true}
+	return &accounts{client: client.New(client.Options{Transport: transport, RefusedShare: -1}), transport: transport}
+}
+
+// postingWorker is a worker of one shape in this process, with sessions of the users.
+type postingWorker struct {
+	db       *database.Database
+	stop     func()
+	accounts *accounts
+	seed     uint64 // differs between workers, since the same random numbers give the same idempotency keys
+	sessions []*client.Session
+	writing  []operations.Operation
+}
+
+func openPosting(ctx context.Context, dsn string, s shape.Shape, of *accounts) (w *postingWorker, err error) {
+	of.workers++
+	w = &postingWorker{stop: func() {}, accounts: of, seed: of.workers << workerSeed}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -120,9 +140,8 @@ func openPosting(ctx context.Context, dsn string, s shape.Shape) (w *postingWork
 	if err != nil {
 		return w, err
 	}
-	w.client = client.New(client.Options{Transport: w.transport, RefusedShare: -1})
 	for n := range clients {
-		session, err := w.client.Login(ctx, base, client.UserCode(1+n))
+		session, err := of.client.Login(ctx, base, client.UserCode(1+n))
 		if err != nil {
 			return w, err
 		}
@@ -153,7 +172,7 @@ func (w *postingWorker) serve(s shape.Shape) (base string, err error) {
 }
 
 func (w *postingWorker) close() {
-	w.transport.CloseIdleConnections()
+	w.accounts.transport.CloseIdleConnections()
 	w.stop()
 	if w.db != nil {
 		w.db.Close()
@@ -164,7 +183,7 @@ func (w *postingWorker) warm(ctx context.Context) error {
 	return allAtOnce(len(w.sessions), func(n int) error {
 		for round := range documentWarmings {
 			for i, op := range w.writing {
-				if err := w.do(ctx, n, op, rand.New(rand.NewPCG(warmSeed+uint64(round), uint64(i)))); err != nil {
+				if err := w.do(ctx, n, op, rand.New(rand.NewPCG(w.seed+warmSeed+uint64(round), uint64(i)))); err != nil {
 					return fmt.Errorf("warm up: %w", err)
 				}
 			}
@@ -174,7 +193,7 @@ func (w *postingWorker) warm(ctx context.Context) error {
 }
 
 func (w *postingWorker) do(ctx context.Context, user int, op operations.Operation, rng *rand.Rand) error {
-	outcome, err := w.client.Do(ctx, w.sessions[user], op.ID, rng)
+	outcome, err := w.accounts.client.Do(ctx, w.sessions[user], op.ID, rng)
 	if outcome > client.Refused {
 		return fmt.Errorf("%s: %w", op.ID, err)
 	}
@@ -184,7 +203,7 @@ func (w *postingWorker) do(ctx context.Context, user int, op operations.Operatio
 // play has every user post without pause for some time. It returns the latencies, sorted.
 func (w *postingWorker) play(ctx context.Context, d time.Duration, seed uint64) ([]time.Duration, error) {
 	return backToBack(ctx, len(w.sessions), d, func(n int) func() error {
-		rng := rand.New(rand.NewPCG(seed, uint64(n)))
+		rng := rand.New(rand.NewPCG(w.seed+seed, uint64(n)))
 		return func() error { return w.do(ctx, n, w.pick(rng), rng) }
 	})
 }

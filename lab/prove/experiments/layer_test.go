@@ -70,7 +70,7 @@ func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
 		})
 		return nil
 	})
-	o, openErr := openPosting(t.Context(), dsn, classicShape(t))
+	o, openErr := openPosting(t.Context(), dsn, classicShape(t), newAccounts())
 	if openErr != nil {
 		t.Fatal(openErr)
 	}
