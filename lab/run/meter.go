@@ -55,7 +55,8 @@ type meter struct {
 }
 
 func newMeter(workers []int, postmaster int, say func(live.Tone, string), shares func(live.Shares)) *meter {
-	return &meter{readings: readings{cores: runtime.NumCPU(), neighbours: neighbours{names: cpu.Name}},
+	cores := runtime.NumCPU()
+	return &meter{readings: readings{cores: cores, neighbours: neighbours{names: cpu.Name, cores: cores}},
 		workers: workers, postmaster: postmaster, shares: shares,
 		clocks: clocks{read: readClocks, tell: say}}
 }

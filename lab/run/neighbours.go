@@ -17,6 +17,7 @@ const whoMost = 5
 type neighbours struct {
 	from, to time.Duration // the stretch, by plan
 	names    func(pid int) string
+	cores    int
 
 	begun, ended time.Duration // of what was seen of it
 	last         map[int]cpu.Usage
@@ -36,25 +37,19 @@ func (n *neighbours) look(at time.Duration, others map[int]cpu.Usage) {
 	}
 	last := n.last
 	n.last = others
+	since := at - n.ended
 	if last == nil {
 		n.begun, n.ended, n.who = at, at, map[string]*neighbour{}
 		return
 	}
 	n.ended = at
 	// Of all, what a process used passes to its parent when it ends: sums of both know it twice at no time.
-	n.all += max(0, sumOf(others)-sumOf(last))
+	n.all += cpu.Spent(last, others, since*time.Duration(n.cores))
 	for pid, used := range others {
 		if more := used.Own - last[pid].Own; more > 0 {
 			n.charge(pid, more)
 		}
 	}
-}
-
-func sumOf(all map[int]cpu.Usage) (sum time.Duration) {
-	for _, u := range all {
-		sum += u.Own + u.Buried
-	}
-	return sum
 }
 
 func (n *neighbours) charge(pid int, used time.Duration) {
@@ -66,9 +61,9 @@ func (n *neighbours) charge(pid int, used time.Duration) {
 	n.who[name].pids[pid] = true
 }
 
-// share of so many cores, and who took it; nil where nothing was seen.
-func (n *neighbours) share(cores int) (share *float64, who []result.Neighbour) {
-	length := (n.ended - n.begun).Seconds() * float64(cores)
+// share of the processors, and who took it; nil where nothing was seen.
+func (n *neighbours) share() (share *float64, who []result.Neighbour) {
+	length := (n.ended - n.begun).Seconds() * float64(n.cores)
 	if length <= 0 {
 		return nil, nil
 	}

@@ -62,6 +62,20 @@ func (e Everyone) Others(roots ...int) map[int]Usage {
 	return others
 }
 
+// Spent is what processes used between two readings: no more than `most`, which is what the processors could do
+// meanwhile. Readings are no moment: when a process ends after its parent was read and before it was itself, its whole
+// life is missing in the first one, and what its parent takes over looks in the second as if it had been used since.
+func Spent(before, after map[int]Usage, most time.Duration) time.Duration {
+	return min(max(0, sumOf(after)-sumOf(before)), max(0, most))
+}
+
+func sumOf(all map[int]Usage) (sum time.Duration) {
+	for _, u := range all {
+		sum += u.Own + u.Buried
+	}
+	return sum
+}
+
 // subtractOurs corrects for children that were waited for: a process takes over their time, and processes above a root
 // must not be charged with ours.
 func (e Everyone) subtractOurs(roots []int, others map[int]Usage) {

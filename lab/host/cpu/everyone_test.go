@@ -31,6 +31,23 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// A build of 141 s ends while the first reading walks from its parent to it, which two processors cannot have done in
+// the 10 s between the readings.
+func TestSpent_IsNoMoreThanTheProcessorsCanDo(t *testing.T) {
+	const s = time.Second
+	parentReadFirst := map[int]Usage{30: {Own: s}}
+	behind := map[int]Usage{30: {Own: s, Buried: 141 * s}}
+	if got := Spent(parentReadFirst, behind, 20*s); got != 20*s {
+		t.Errorf("%v of two processors in 10 s", got)
+	}
+	if got := Spent(behind, map[int]Usage{30: {Own: 2 * s, Buried: 144 * s}}, 20*s); got != 4*s {
+		t.Errorf("%v, want 4 s", got)
+	}
+	if got := Spent(behind, parentReadFirst, 20*s); got != 0 {
+		t.Errorf("%v of what is gone", got)
+	}
+}
+
 func TestOthers_AreNotOurChildren(t *testing.T) {
 	cmd := burn(t)
 	e, err := ReadEveryone()

@@ -80,7 +80,7 @@ func watch(base string, roots ...int) (end func() noise) {
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Add(1)
-	began, before := time.Now(), othersTime(roots)
+	began, before := time.Now(), readOthers(roots)
 	go func() {
 		defer done.Done()
 		beats := time.NewTimer(witnessBeat)
@@ -106,9 +106,7 @@ func watch(base string, roots ...int) (end func() noise) {
 		stop()
 		done.Wait()
 		n.trips, n.late = withMissed(n.trips), withMissed(n.late)
-		if after := othersTime(roots); before >= 0 && after > before {
-			n.others = (after - before).Seconds() / time.Since(began).Seconds() / float64(runtime.NumCPU())
-		}
+		n.others = readOthers(roots).since(before, time.Since(began), runtime.NumCPU())
 		return n
 	}
 }
@@ -139,16 +137,29 @@ func trip(ctx context.Context, transport *http.Transport, url string) (time.Dura
 	return time.Since(began), err == nil
 }
 
-// othersTime is what processes outside this test have used so far; negative where that is not known.
-func othersTime(roots []int) (sum time.Duration) {
+// others are the processes outside this test at a moment, and what the machine has used until then.
+type others struct {
+	known bool
+	all   map[int]cpu.Usage
+	busy  time.Duration
+}
+
+func readOthers(roots []int) (o others) {
 	everyone, err := cpu.ReadEveryone()
-	if err != nil {
-		return -1
+	system, errSystem := cpu.ReadSystem()
+	if err != nil || errSystem != nil {
+		return o
 	}
-	for _, u := range everyone.Others(append([]int{os.Getpid()}, roots...)...) {
-		sum += u.Own + u.Buried
+	return others{true, everyone.Others(append([]int{os.Getpid()}, roots...)...), system.Busy}
+}
+
+// since a moment so long ago, the share of the cores that others used: no more than all of the machine's work.
+func (o others) since(before others, length time.Duration, cores int) float64 {
+	if !o.known || !before.known || length <= 0 {
+		return 0
 	}
-	return sum
+	all := length * time.Duration(cores)
+	return cpu.Spent(before.all, o.all, min(all, o.busy-before.busy)).Seconds() / all.Seconds()
 }
 
 // percentile p in milliseconds, of whole ranks; 0 of none.

@@ -46,7 +46,8 @@ type Keeper interface {
 const knockAgain = 500 * time.Millisecond
 
 // errLost ends an agent whose coordinator is gone.
-var errLost = errors.New("the coordinator was lost: nothing was heard of it for 3 seconds; the users have stopped")
+var errLost = fmt.Errorf("the coordinator was lost: nothing was heard of it for %v; the users have stopped",
+	Silence)
 
 // Join serves one run, or with Stay all, and returns when it is over.
 func Join(ctx context.Context, o JoinOptions) error {

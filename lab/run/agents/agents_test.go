@@ -167,6 +167,43 @@ func TestKilledAgentIsSaidAndTheRunGoesOn(t *testing.T) {
 	}
 }
 
+// One that stands still alone, for longer than an agent once might, goes on: its seconds come late, and none is lost.
+func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
+	const still = 4 * time.Second
+	o := base(t)
+	o.Users, o.Duration = 30, 8*time.Second
+	f := fleet(t, fleetOptions(2))
+	defer f.Dismiss()
+	o.Generator = f
+	frozen, goesOn := false, make(chan error, 1)
+	o.Snapshot = func(s run.Snapshot) {
+		if frozen || s.Phase != run.Steady {
+			return
+		}
+		frozen = true
+		pid := f.members[1].PID
+		err := syscall.Kill(pid, syscall.SIGSTOP)
+		time.AfterFunc(still, func() { goesOn <- errors.Join(err, syscall.Kill(pid, syscall.SIGCONT)) })
+	}
+	r := mustRun(t, t.Context(), o)
+	if err := <-goesOn; err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range r.Generator.Agents {
+		if a.LostAtS != nil {
+			t.Errorf("%+v was given up: %q", a, r.InvalidReasons)
+		}
+	}
+	if r.Generator.LagMSMax < milliseconds(still)/2 {
+		t.Errorf("once %.0f ms late, and an agent stood still for %v", r.Generator.LagMSMax, still)
+	}
+	for _, row := range r.Reconciliation.Rows {
+		if row.Differs() || row.Lost {
+			t.Errorf("%+v", row)
+		}
+	}
+}
+
 func TestAllAgentsKilledEndsTheRun(t *testing.T) {
 	o := base(t)
 	o.Duration = time.Hour

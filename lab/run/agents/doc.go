@@ -13,8 +13,8 @@
 //	  ├── made: memory, processor ──────────►│
 //	  │◄─ leave ─────────────────────────────┤
 //
-// Both beat twice a second. Who hears nothing of the other for SilenceMax of its own beats
-// takes it for lost; counted so, a process that was itself stopped accuses nobody. An agent
+// Both beat twice a second. Who hears nothing of the other for SilenceMax of its own beats, ten
+// seconds, takes it for lost; counted so, a process that was itself stopped accuses nobody. An agent
 // without a coordinator stops its users. A run goes on without a lost agent, says when it was
 // lost and how many users with it, and is not valid.
 package agents

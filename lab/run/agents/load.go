@@ -163,7 +163,7 @@ func (f *Fleet) countSilence() {
 			continue
 		}
 		if m.silent++; m.silent > SilenceMax {
-			m.lost, m.lostFor = fmt.Sprintf("nothing was heard of it for %v", SilenceMax*Beat), f.sinceStart()
+			m.lost, m.lostFor = fmt.Sprintf("nothing was heard of it for %v", Silence), f.sinceStart()
 			// One that only slept must not go on: nobody counts what its users do.
 			_ = f.conn.Publish(ordersOf(m.ID), encode(order{Do: stop}))
 		}

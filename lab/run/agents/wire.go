@@ -15,10 +15,13 @@ import (
 // a load that two versions make is that of none.
 const Protocol = 2
 
-// Beat and SilenceMax decide how soon a loss is noticed: three seconds.
+// Silence is how soon a loss is noticed, in beats of one's own: ten seconds, twice what makes a run not valid
+// (run.LagMax). Who stood still for less goes on, as a generator in the coordinator's own process does: nothing is lost,
+// what ended meanwhile counts where it ended, and the verdict says how late it was.
 const (
 	Beat       = 500 * time.Millisecond
-	SilenceMax = 6
+	Silence    = 2 * run.LagMax
+	SilenceMax = int(Silence / Beat)
 )
 
 const (

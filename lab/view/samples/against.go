@@ -175,8 +175,8 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 }
 
 // againstStandstills looks that nobody got an answer in those of the run, that none of ours is missing in it or ends at
-// another moment, and that its availability is what they leave. It may begin earlier, but not before the last answer: the
-// run knows no order of what failed and what was answered in one second.
+// another moment, and that its availability is what they leave. It may begin earlier, but not before the last answer:
+// the run knows no order of what failed and what was answered in one second.
 func (f *Figures) againstStandstills(all *[]Difference, p Printed) {
 	left := 1.0
 	for _, s := range p.Standstills {
