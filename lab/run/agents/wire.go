@@ -16,8 +16,8 @@ import (
 const Protocol = 2
 
 // Silence is how soon a loss is noticed, in beats of one's own: ten seconds, twice what makes a run not valid
-// (run.LagMax). Who stood still for less goes on, as a generator in the coordinator's own process does: nothing is lost,
-// what ended meanwhile counts where it ended, and the verdict says how late it was.
+// (run.LagMax). Who stood still for less goes on, as a generator in the coordinator's own process does: nothing
+// is lost, what ended meanwhile counts where it ended, and the verdict says how late it was.
 const (
 	Beat       = 500 * time.Millisecond
 	Silence    = 2 * run.LagMax
