@@ -41,13 +41,15 @@ SKIP: {
 	skip 'a full disk needs root and mount', 3 unless $> == 0 && system('unshare', '-m', 'true') == 0;
 	my $full = "$shop->{dir}/full";
 	mkdir $full;
-	my $mount = "mount -t tmpfs -o size=2m none $full && PLIMSOLL_CACHE=$full SOURCE=$shop->{source} $shop->{engine}/build 2>&1";
+	my $mount = "mount -t tmpfs -o size=2m none $full"
+		. " && PLIMSOLL_CACHE=$full SOURCE=$shop->{source} $shop->{engine}/build 2>&1";
 	one_line(scalar `unshare -m sh -c '$mount'`, 'too little room', 'a disk too small is seen beforehand');
 
 	# The same disk, filled by the build itself.
 	system('sed', '-i', 's/^ROOM_MB=.*/ROOM_MB=0/', "$shop->{engine}/lib/core.sh");
 	my $makefile = Plimsoll::Workshop::slurp("$shop->{tree}/Makefile");
-	Plimsoll::Workshop::spew("$shop->{tree}/Makefile", $makefile =~ s{^world-bin: gate}{world-bin: fill gate}mr . "fill:\n\thead -c 8m /dev/zero >filler\n");
+	Plimsoll::Workshop::spew("$shop->{tree}/Makefile", $makefile =~ s{^world-bin: gate}{world-bin: fill gate}mr
+		. "fill:\n\thead -c 8m /dev/zero >filler\n");
 	$shop->pack;
 	my $said = `unshare -m sh -c '$mount; echo code \$?; ls $full/engine/work 2>/dev/null | wc -l'`;
 	one_line($said =~ s/^code.*//msr, 'is full', 'a disk that fills up while compiling is named');

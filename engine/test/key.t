@@ -27,7 +27,8 @@ is(`$cache/current/vanilla/bin/postgres`, "stock\n", 'vanilla has no patch');
 is(`$cache/current/plimsoll/bin/postgres`, "patched\n", 'plimsoll has the series');
 like(manifest('vanilla'), qr/"patchset": 0,/, "vanilla's manifest: no patchset");
 like(manifest('plimsoll'), qr/"patchset": 7,/, "plimsoll's manifest: the header's number");
-is(scalar(grep { (stat)[2] & 0004 } glob("$cache/current/*/bin/postgres")), 2, 'the server user can read what was built');
+is(scalar(grep { (stat)[2] & 0004 } glob("$cache/current/*/bin/postgres")), 2,
+	'the server user can read what was built');
 is(join(' ', $shop->debris), '', 'nothing is left over');
 
 my %before = map { $_ => current($_) } qw(vanilla plimsoll);
@@ -65,10 +66,12 @@ is($code, 4, 'path of a flavour that is not built is refused');
 like($err, qr/^hint: engine\/build --flavour plimsoll-assert$/m, '... with what to do');
 
 ($code, $out, $err) = $shop->run(['clean']);
-is(join(' ', map { s{.*/}{}r } $shop->prefixes('plimsoll')), current('plimsoll') =~ s{^\.\./}{}r, 'clean keeps the current build alone');
+is(join(' ', map { s{.*/}{}r } $shop->prefixes('plimsoll')), current('plimsoll') =~ s{^\.\./}{}r,
+	'clean keeps the current build alone');
 is(built(), '', '... and there is nothing to build afterwards');
 
-like(built('--flavour', 'plimsoll-assert'), qr/plimsoll-assert: compile/, 'the build with assertions is a flavour of its own');
+like(built('--flavour', 'plimsoll-assert'), qr/plimsoll-assert: compile/,
+	'the build with assertions is a flavour of its own');
 is(`$cache/current/plimsoll-assert/bin/postgres`, "patched\n", '... with the series');
 
 done_testing();

@@ -57,9 +57,11 @@ while (defined(my $seed = $seeds->next))
 	my $n = 0;
 	$n++ while defined $off[$n] && defined $on[$n] && $off[$n] eq $on[$n];
 	my $from = $n < 8 ? 0 : $n - 8;
-	diag "off:\n", @off[$from .. ($n + 4 < @off ? $n + 4 : $#off)], "on:\n", @on[$from .. ($n + 4 < @on ? $n + 4 : $#on)];
+	diag "off:\n", @off[$from .. ($n + 4 < @off ? $n + 4 : $#off)], "on:\n",
+		@on[$from .. ($n + 4 < @on ? $n + 4 : $#on)];
 	my ($step) = join('', @off[0 .. $n]) =~ /.*^=== (\d+)$/ms;
-	my ($what) = defined $step ? $script =~ /^\\qecho === \Q$step\E\n(.*?)\n(?=SELECT '|SELECT name, pg_relation_size)/ms : ();
+	my $shown = qr/SELECT '|SELECT name, pg_relation_size/;
+	my ($what) = defined $step ? $script =~ /^\\qecho === \Q$step\E\n(.*?)\n(?=$shown)/ms : ();
 	diag "at step $step: $what" if defined $what;
 }
 unlike($server->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed');

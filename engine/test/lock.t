@@ -26,7 +26,8 @@ subtest 'the second of two builds waits, names the first, and repeats nothing' =
 	my $says = pipe_in($shop, 'says');
 	my $second = $shop->start(['--flavour', 'vanilla'], err => $says, out => "$shop->{dir}/out2");
 	open my $second_says, '<', $says or die;
-	like(scalar readline $second_says, qr/waiting for another build \(pid $first\)/, 'the second waits and says for whom');
+	like(scalar readline $second_says, qr/waiting for another build \(pid $first\)/,
+		'the second waits and says for whom');
 	$shop->open_gate($gate);
 	waitpid($first, 0);
 	is($?, 0, 'the first ends well');
@@ -97,7 +98,8 @@ subtest 'a sleeping child of a killed build does not count as another build' => 
 	my $pid = $shop->start([], err => $err);
 	# The second of its attempts to get the lock shows that the first was in vain.
 	my %attempts;
-	ok(holds(sub { $attempts{$_} = 1 for grep { command($_) =~ /^flock / } children($pid); keys %attempts > 1 }), 'the build waits for it');
+	ok(holds(sub { $attempts{$_} = 1 for grep { command($_) =~ /^flock / } children($pid); keys %attempts > 1 }),
+		'the build waits for it');
 	Plimsoll::Workshop::spew($go, "go\n");
 	waitpid $holder, 0;
 	waitpid $pid, 0;

@@ -21,12 +21,15 @@ my $seeds = Plimsoll::Seeds->new('1-20');
 my $steps = $ENV{STEPS} // 120;
 my %more = map { split /=/, $_, 2 } split ' ', $ENV{SETTINGS} // '';
 # What a transaction has to log depends on wal_level: sessions take turns.
-my @servers = map { Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off', max_wal_senders => 0, wal_level => $_, %more) } qw(replica minimal);
+my @servers = map { Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off',
+	max_wal_senders => 0, wal_level => $_, %more) } qw(replica minimal);
 
 my %memory = (enable_temp_memory_catalog => 'on');
 my %settings = (
 	'the memory catalog' => \%memory,
-	'everything' => { %memory, map { ("temp_$_" => 'on') } qw(local_invalidation skip_locks async_commit buffers_by_relation lazy_files lazy_toast) },
+	'everything' => { %memory,
+		map { ("temp_$_" => 'on') }
+			qw(local_invalidation skip_locks async_commit buffers_by_relation lazy_files lazy_toast) },
 );
 
 # said returns the output of one session in a fresh database, where OIDs and statistics of others do not show.
@@ -77,7 +80,8 @@ sub with_toast
 sub until_a_value_is_lost
 {
 	my ($off, $on) = @_;
-	my ($step) = sort { $a <=> $b } map { /(.*?)(?:missing|unexpected) chunk number/s ? $1 =~ /.*^=== (\d+)$/ms : () } $off, $on;
+	my ($step) = sort { $a <=> $b } map { /(.*?)(?:missing|unexpected) chunk number/s ? $1 =~ /.*^=== (\d+)$/ms
+		: () } $off, $on;
 	return ($off, $on) unless defined $step;
 	note "a value is lost at step $step";
 	return map { (split /^=== $step$/m, $_, 2)[0] } $off, $on;
@@ -109,7 +113,8 @@ sub compare
 my $kinds = Plimsoll::Workshop::slurp("$FindBin::Bin/temp_tables.sql");
 my $stock = said($servers[0], $kinds);
 like($stock, qr/cannot drop table fk1/, 'the script of all kinds runs to its end');
-compare("all kinds with $_", $kinds, $stock, said($servers[0], $kinds, %{ $settings{$_} }), %{ $settings{$_} }) for sort keys %settings;
+compare("all kinds with $_", $kinds, $stock, said($servers[0], $kinds, %{ $settings{$_} }), %{ $settings{$_} })
+	for sort keys %settings;
 
 while (defined(my $seed = $seeds->next))
 {
@@ -117,7 +122,8 @@ while (defined(my $seed = $seeds->next))
 	my $server = $servers[$seed % @servers];
 	my $off = said($server, $script);
 	like($off, qr/^class\|t\d\|r\|.*\|(no )?toast.*\|\d+ outside/m, "session $seed shows its tables");
-	compare("session $seed with $_", $script, $off, said($server, $script, %{ $settings{$_} }), %{ $settings{$_} }) for sort keys %settings;
+	compare("session $seed with $_", $script, $off, said($server, $script, %{ $settings{$_} }), %{ $settings{$_} })
+		for sort keys %settings;
 }
 unlike($_->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed') for @servers;
 note $seeds->played;

@@ -54,35 +54,47 @@ for my $flavour (qw(vanilla plimsoll))
 		my $dir = tempdir('plimsoll-server-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 		chown((getpwnam $user)[2, 3], $dir) if defined $user;
 		my $bin = "$prefix/bin";
-		ok(as_user("$bin/initdb", '-D', "$dir/data", '-U', 'probe', '-A', 'trust', '--no-sync'), 'makes a data directory');
-		ok(as_user("$bin/pg_ctl", '-D', "$dir/data", '-l', "$dir/log", '-w', '-o', "-k $dir -c listen_addresses= -c fsync=off", 'start'), 'starts');
+		ok(as_user("$bin/initdb", '-D', "$dir/data", '-U', 'probe', '-A', 'trust', '--no-sync'),
+			'makes a data directory');
+		ok(as_user("$bin/pg_ctl", '-D', "$dir/data", '-l', "$dir/log", '-w', '-o',
+			"-k $dir -c listen_addresses= -c fsync=off", 'start'), 'starts');
 		$reported{$flavour} = parameters("$dir/.s.PGSQL.5432");
-		my $settings = `$bin/psql -XAt -h $dir -U probe postgres -c "SELECT name || ' ' || setting FROM pg_settings WHERE name LIKE 'plimsoll%' AND category LIKE 'Preset%'"`;
-		my ($number) = Plimsoll::Workshop::slurp("$engine/overlay/src/include/plimsoll/patchset.h") =~ /^#define PLIMSOLL_PATCHSET (\d+)/m;
-		my ($want, $is) = $flavour eq 'plimsoll' ? ("plimsoll_patchset $number\n", 'shows the preset') : ('', 'has no such setting');
+		my $settings = `$bin/psql -XAt -h $dir -U probe postgres -c "SELECT name || ' ' || setting FROM pg_settings
+			WHERE name LIKE 'plimsoll%' AND category LIKE 'Preset%'"`;
+		my $header = Plimsoll::Workshop::slurp("$engine/overlay/src/include/plimsoll/patchset.h");
+		my ($number) = $header =~ /^#define PLIMSOLL_PATCHSET (\d+)/m;
+		my ($want, $is) = $flavour eq 'plimsoll' ? ("plimsoll_patchset $number\n", 'shows the preset') : ('',
+			'has no such setting');
 		is($settings, $want, $is);
-		is($reported{$flavour}{plimsoll_patchset}, $flavour eq 'plimsoll' ? $number : undef, 'tells clients at connection start');
-		ok(!as_user("$bin/postgres", '-D', "$dir/data", '-c', 'plimsoll_patchset=9', '-C', 'plimsoll_patchset'), 'cannot be told otherwise') if $flavour eq 'plimsoll';
+		is($reported{$flavour}{plimsoll_patchset}, $flavour eq 'plimsoll' ? $number : undef,
+			'tells clients at connection start');
+		ok(!as_user("$bin/postgres", '-D', "$dir/data", '-c', 'plimsoll_patchset=9', '-C', 'plimsoll_patchset'),
+			'cannot be told otherwise') if $flavour eq 'plimsoll';
 		ok(as_user("$bin/pg_ctl", '-D', "$dir/data", '-m', 'immediate', 'stop'), 'stops');
 	};
 }
 delete $reported{plimsoll}{plimsoll_patchset};
-is_deeply([sort keys %{ $reported{plimsoll} }], [sort keys %{ $reported{vanilla} }], 'the flavours report the same otherwise');
+is_deeply([sort keys %{ $reported{plimsoll} }], [sort keys %{ $reported{vanilla} }],
+	'the flavours report the same otherwise');
 
-my $flags = sub { `\$($engine/build path $_[0])/bin/pg_config --configure` =~ s/'--prefix=[^']*' //r =~ s/'--cache-file=[^']*' //r };
+my $flags = sub { `\$($engine/build path $_[0])/bin/pg_config --configure` =~ s/'--(prefix|cache-file)=[^']*' //gr };
 is($flags->('plimsoll'), $flags->('vanilla'), 'both are configured alike');
-my $contrib = sub { chomp(my $prefix = `$engine/build path $_[0]`); join ' ', map { s{.*/}{}r } glob("$prefix/share/postgresql/extension/*.control") };
-like($contrib->('plimsoll'), qr/\b$_\b/, "has $_") for qw(amcheck pageinspect pg_buffercache pg_prewarm pg_stat_statements);
+my $contrib = sub { chomp(my $prefix = `$engine/build path $_[0]`); join ' ',
+	map { s{.*/}{}r } glob("$prefix/share/postgresql/extension/*.control") };
+like($contrib->('plimsoll'), qr/\b$_\b/, "has $_")
+	for qw(amcheck pageinspect pg_buffercache pg_prewarm pg_stat_statements);
 
 my $said = `$engine/build regress 2>&1`;
 is($?, 0, "the extensions' tests pass") or diag $said;
 like($said, qr/^$_: plimsoll: All \d+ tests passed/m, "... on $_") for qw(vanilla plimsoll);
 
 subtest 'the extension compiles against an installed stock server' => sub {
-	my ($config) = grep { -e `$_ --includedir-server` =~ s/\n/\/postgres.h/r } glob('/usr/lib/postgresql/1[5-8]/bin/pg_config');
+	my ($config) = grep { -e `$_ --includedir-server` =~ s/\n/\/postgres.h/r }
+		glob('/usr/lib/postgresql/1[5-8]/bin/pg_config');
 	plan skip_all => 'no PostgreSQL 15-18 with its server headers is installed' unless $config;
 	my $dir = tempdir('plimsoll-stock-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-	my $build = `cp -R $engine/extensions/plimsoll $dir/ && make -s -C $dir/plimsoll PG_CONFIG=$config COPT=-Werror 2>&1`;
+	my $build = `cp -R $engine/extensions/plimsoll $dir/ &&
+		make -s -C $dir/plimsoll PG_CONFIG=$config COPT=-Werror 2>&1`;
 	is($?, 0, 'builds without a warning') or diag $build;
 };
 
@@ -92,7 +104,8 @@ is($said, '', 'a further build has nothing to do');
 subtest 'the benchmark ends what it starts' => sub {
 	my $dir = tempdir(CLEANUP => 1);
 	chmod 0755, $dir;
-	my $said = do { local $ENV{TMPDIR} = $dir; `"$engine/bench/temp-tables" --workloads cycle --clients 1 --seconds 1 --rounds 2 --idle 2 --beside cycle 2>&1` };
+	my $options = '--workloads cycle --clients 1 --seconds 1 --rounds 2 --idle 2 --beside cycle';
+	my $said = do { local $ENV{TMPDIR} = $dir; `"$engine/bench/temp-tables" $options 2>&1` };
 	is($?, 0, 'it ends well') or diag $said;
 	like($said, qr/^cycle +1 +8MB +0 +2 +\d+ +\d+ /m, 'a line of figures, with idle sessions and work beside');
 	my @left = grep { -r $_ && Plimsoll::Workshop::slurp($_) =~ /\Q$dir/ } glob '/proc/[0-9]*/cmdline';

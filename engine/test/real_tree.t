@@ -13,8 +13,17 @@ my $patches = "$shop->{engine}/patches/18";
 my $real_cache = `bash -c '. $shop->{engine}/lib/dirs.sh; cache_dir'`;
 chomp $real_cache;
 
-sub machine { scalar `find /etc/apt /var/lib/apt/lists -type f 2>/dev/null | sort | xargs stat -c '%n %s %Y'; sha256sum /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null` }
-sub git { my $out = `git -C $tree -c user.name=A -c user.email=a\@example.org @_ 2>&1`; $? == 0 or diag $out; return $out }
+sub machine
+{
+	return scalar `find /etc/apt /var/lib/apt/lists -type f 2>/dev/null | sort | xargs stat -c '%n %s %Y'
+		sha256sum /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null`;
+}
+sub git
+{
+	my $out = `git -C $tree -c user.name=A -c user.email=a\@example.org @_ 2>&1`;
+	$? == 0 or diag $out;
+	return $out;
+}
 sub texts { scalar `cd $shop->{engine} && find patches overlay -type f | sort | xargs sha256sum` }
 
 subtest 'the source package comes through a derived entry, and the machine stays as it was' => sub {
@@ -59,7 +68,8 @@ sub edit
 	$text =~ s/\Q$from\E/$to/ or die "no $from in $file";
 	Plimsoll::Workshop::spew("$tree/$file", $text);
 }
-edit('src/backend/main/main.c', 'const char *progname;', "const char *progname;\n\n/* Plimsoll: a trace of the test */");
+edit('src/backend/main/main.c', 'const char *progname;',
+	"const char *progname;\n\n/* Plimsoll: a trace of the test */");
 Plimsoll::Workshop::spew("$tree/src/backend/plimsoll/trace.c", "/* trace */\n");
 
 ($code, $out, $err) = $shop->run(['patches', $tree]);
@@ -82,7 +92,8 @@ my $patch = Plimsoll::Workshop::slurp("$patches/trace.patch");
 like($patch, qr/^Subject: trace: leave a trace\n\nA body\.\n/m, 'the patch carries the message');
 like($patch, qr/^\+\/\* Plimsoll: a trace of the test \*\/$/m, '... and the edit');
 unlike($patch, qr/trace\.c/, '... but not the new file');
-is(Plimsoll::Workshop::slurp("$shop->{engine}/overlay/src/backend/plimsoll/trace.c"), "/* trace */\n", 'that is in the overlay');
+is(Plimsoll::Workshop::slurp("$shop->{engine}/overlay/src/backend/plimsoll/trace.c"), "/* trace */\n",
+	'that is in the overlay');
 like(Plimsoll::Workshop::slurp("$patches/series"), qr/^trace\.patch\n\z/m, 'the series ends with it');
 
 my $after = texts();

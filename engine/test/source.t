@@ -63,12 +63,14 @@ is(readlink("$shop->{cache}/engine/current/vanilla"), $by_archive, 'without a na
 is($code, 0, 'an unpacked folder builds') or diag $err;
 ($code, $out, $err) = $shop->run(['--source', $shop->{tree}, '--flavour', 'vanilla']);
 is($err, '', '... once');
-Plimsoll::Workshop::spew("$shop->{tree}/src/backend/main.c", qq{#include <stdio.h>\nint main(void)\n{\n\tputs("mine");\n\treturn 0;\n}\n});
+Plimsoll::Workshop::spew("$shop->{tree}/src/backend/main.c",
+	qq{#include <stdio.h>\nint main(void)\n{\n\tputs("mine");\n\treturn 0;\n}\n});
 ($code, $out, $err) = $shop->run(['--source', $shop->{tree}, '--flavour', 'vanilla']);
 is(`$shop->{cache}/engine/current/vanilla/bin/postgres`, "mine\n", '... and again when a file in it changes');
 ok(!-e "$shop->{tree}/config.mk", "... without a trace in the person's folder");
 
-Plimsoll::Workshop::spew("$shop->{dir}/postgresql-18.9/$_", Plimsoll::Workshop::slurp("$shop->{tree}/$_") =~ s/18\.6/18.9/r =~ s/mine/stock/r, 0755)
+Plimsoll::Workshop::spew("$shop->{dir}/postgresql-18.9/$_",
+	Plimsoll::Workshop::slurp("$shop->{tree}/$_") =~ s/18\.6/18.9/r =~ s/mine/stock/r, 0755)
   for qw(configure Makefile src/backend/main.c);
 ($code, $out, $err) = $shop->run(['--source', "$shop->{dir}/postgresql-18.9", '--flavour', 'plimsoll']);
 is($code, 0, 'a newer minor that the series fits builds') or diag $err;

@@ -25,7 +25,8 @@ MAKE
 my $source = $shop->{tree};
 my $with_tests = "REGRESS = one two\nISOLATION = three\n";
 Plimsoll::Workshop::spew("$source/$_/Makefile", $with_tests . $check)
-  for qw(src/test/regress src/test/isolation src/test/recovery src/test/subscription src/pl/plpgsql/src contrib/first contrib/left_out src/test/modules/plimsoll_temp);
+	for qw(src/test/regress src/test/isolation src/test/recovery src/test/subscription src/pl/plpgsql/src
+		contrib/first contrib/left_out src/test/modules/plimsoll_temp);
 Plimsoll::Workshop::spew("$source/contrib/silent/Makefile", $check);
 Plimsoll::Workshop::spew("$source/src/bin/tool/Makefile", $check);
 Plimsoll::Workshop::spew("$source/src/bin/tool/t/001.pl", '');
@@ -39,13 +40,18 @@ mkdir "$shop->{engine}/test";
 system('cp', glob("$FindBin::Bin/*.conf"), "$shop->{engine}/test") == 0 or die;
 $shop->pack;
 
-sub suite { Plimsoll::Workshop::spew("$shop->{dir}/played", '', 0666); return $shop->run([ 'suite', '--flavour', 'plimsoll', @_ ]) }
+sub suite
+{
+	Plimsoll::Workshop::spew("$shop->{dir}/played", '', 0666);
+	return $shop->run([ 'suite', '--flavour', 'plimsoll', @_ ]);
+}
 
 order('isolation', 'echo 1 of 122 tests failed; exit 1');
 order('tool', 'echo TAP tests not enabled');
 my ($code, $out, $err) = suite(qw(regress isolation contrib bin temp));
 is($code, 1, 'a failed part is the result of all') or diag $err;
-is(played(), 'regress regress:on isolation isolation:on first first:on tool tool:on plimsoll_temp plimsoll_temp:on', 'every part runs, with everything off and on, and failures stop nothing');
+is(played(), 'regress regress:on isolation isolation:on first first:on tool tool:on plimsoll_temp plimsoll_temp:on',
+	'every part runs, with everything off and on, and failures stop nothing');
 my ($table) = $out =~ /\n\n(plimsoll: PostgreSQL 18\.6.*)/s;
 like($table, qr/^regress:on +passed +\d+:\d\d  All 3 tests passed$/m, 'the closing table tells of those that passed');
 like($table, qr/^isolation:off +failed .* 1 of 122 tests failed; log: (.*)$/m, '... of those that failed');
@@ -84,7 +90,8 @@ open my $runs, '<', $part or die;
 is(scalar readline $runs, "runs\n", 'a part runs');
 my $second = $shop->start([ 'suite', '--flavour', 'plimsoll', 'temp:off' ], err => $second_says);
 open my $waits, '<', $second_says or die;
-is(scalar readline $waits, "engine: waiting for another run of the suites (pid $pid)\n", 'one run at a time, and the second says for whom it waits');
+is(scalar readline $waits, "engine: waiting for another run of the suites (pid $pid)\n",
+	'one run at a time, and the second says for whom it waits');
 kill INT => $pid;
 waitpid $pid, 0;
 is($? >> 8, 130, 'interrupted');
@@ -96,7 +103,8 @@ unlink "$orders/regress";
 ($code, $out) = suite(qw(--resume regress:off));
 is(played(), '', '... and an interrupted part changes no earlier verdict');
 
-Plimsoll::Workshop::spew("$shop->{engine}/overlay/src/test/recovery/Makefile", $with_tests . $check =~ s/^check:\n/check:\n\t\@echo newer >>$shop->{dir}\/played\n/mr);
+Plimsoll::Workshop::spew("$shop->{engine}/overlay/src/test/recovery/Makefile",
+	$with_tests . $check =~ s/^check:\n/check:\n\t\@echo newer >>$shop->{dir}\/played\n/mr);
 ($code, $out, $err) = suite('recovery:off');
 is(played(), 'newer recovery', 'a test that has changed is taken');
 unlike($err, qr/compile/, '... and nothing is compiled for it');

@@ -70,33 +70,48 @@ sub value
 sub statement
 {
 	my ($self, $t, $depth) = @_;
-	my ($value, $m, $n, $order) = ($self->value, $self->pick(0 .. 3), $self->pick(1 .. 3), $self->pick('c0, c1', 'c0 DESC, c1'));
+	my ($value, $m, $n, $order) = ($self->value, $self->pick(0 .. 3), $self->pick(1 .. 3),
+		$self->pick('c0, c1', 'c0 DESC, c1'));
 	my $u = $self->pick($t, $t, $t, $self->table);
-	my $kind = $self->pick(qw(keep keep keep change change change call call remake), $depth < 3 ? qw(block block block block loop) : ());
+	my $kind = $self->pick(qw(keep keep keep change change change call call remake),
+		$depth < 3 ? qw(block block block block loop) : ());
 	return $self->block($t, $depth + 1) if $kind eq 'block';
-	return "FOR r IN SELECT * FROM $t ORDER BY c0, c1 LIMIT 2 LOOP kept := r.c1; " . $self->statement($t, $depth + 1) . ' END LOOP;' if $kind eq 'loop';
+	return "FOR r IN SELECT * FROM $t ORDER BY c0, c1 LIMIT 2 LOOP kept := r.c1; " . $self->statement($t, $depth + 1)
+		. ' END LOOP;' if $kind eq 'loop';
 	return $self->pick(
 		"SELECT c1 INTO kept FROM $t ORDER BY $order LIMIT 1;", "SELECT c0, c1 INTO r FROM $t ORDER BY $order LIMIT 1;",
-		"kept := (SELECT c1 FROM $t ORDER BY $order LIMIT 1);", "many[$n] := (SELECT c1 FROM $t ORDER BY $order LIMIT 1);",
+		"kept := (SELECT c1 FROM $t ORDER BY $order LIMIT 1);",
+			"many[$n] := (SELECT c1 FROM $t ORDER BY $order LIMIT 1);",
 		"SELECT array_agg(c1 ORDER BY c0, c1) INTO many FROM (SELECT c0, c1::text FROM $t ORDER BY $order LIMIT 4) s;",
-		"pair.b := (SELECT c1 FROM $t ORDER BY $order LIMIT 1);", "SELECT c0, c1 INTO pair FROM $t ORDER BY $order LIMIT 1;",
+		"pair.b := (SELECT c1 FROM $t ORDER BY $order LIMIT 1);",
+			"SELECT c0, c1 INTO pair FROM $t ORDER BY $order LIMIT 1;",
 		'kept := r.c1;', 'kept := pair.b;', 'pair.b := kept;', 'many := many || kept;',
 	) if $kind eq 'keep';
 	return $self->pick(
-		map({ "INSERT INTO $t (c0, c1) VALUES (i, $value);" } 1 .. 3), "INSERT INTO $t (c0) VALUES (i);", "UPDATE $t SET c1 = $value WHERE c0 % 2 = " . $self->pick(0, 1) . ';',
-		"DELETE FROM $t WHERE c0 % 3 = 1;", "WITH w AS (INSERT INTO $t (c0, c1) VALUES (i, $value) RETURNING c1) SELECT c1 INTO kept FROM w;",
+		map({ "INSERT INTO $t (c0, c1) VALUES (i, $value);" } 1 .. 3), "INSERT INTO $t (c0) VALUES (i);",
+			"UPDATE $t SET c1 = $value WHERE c0 % 2 = " . $self->pick(0, 1) . ';',
+		"DELETE FROM $t WHERE c0 % 3 = 1;", "WITH w AS (INSERT INTO $t (c0, c1) VALUES (i, $value) RETURNING c1)
+			SELECT c1 INTO kept FROM w;",
 	) if $kind eq 'change';
 	return $self->pick(
-		"PERFORM stored(i, '$t', $m);", "kept := stored(i, '$t', $m);", "INSERT INTO $t (c0, c1) SELECT g, stored(g, '$u', $m) FROM generate_series(1, 2) g;",
-		"UPDATE $t SET c1 = stored(c0::int, '$u', $m) WHERE c0 < 4;", "SELECT string_agg(x, '' ORDER BY x) INTO kept FROM storing(i, '$u', $m) x;",
-		"SELECT sum(length(x.c1))::text INTO kept FROM rows_of(i, '$u', $m) x;", "INSERT INTO $t (c0, c1) SELECT * FROM rows_of(i, '$u', $m);",
+		"PERFORM stored(i, '$t', $m);", "kept := stored(i, '$t', $m);",
+			"INSERT INTO $t (c0, c1) SELECT g, stored(g, '$u', $m) FROM generate_series(1, 2) g;",
+		"UPDATE $t SET c1 = stored(c0::int, '$u', $m) WHERE c0 < 4;", "SELECT string_agg(x, '' ORDER BY x) INTO kept
+			FROM storing(i, '$u', $m) x;",
+		"SELECT sum(length(x.c1))::text INTO kept FROM rows_of(i, '$u', $m) x;",
+			"INSERT INTO $t (c0, c1) SELECT * FROM rows_of(i, '$u', $m);",
 	) if $kind eq 'call';
 	return $FETCH . $self->pick(
-		"TRUNCATE $t;", "DROP TABLE $t; CREATE TEMP TABLE $t (c0 int, c1 text);", "ALTER TABLE $t ADD COLUMN c9 text DEFAULT long(9); ALTER TABLE $t DROP COLUMN c9;",
+		"TRUNCATE $t;", "DROP TABLE $t; CREATE TEMP TABLE $t (c0 int, c1 text);",
+			"ALTER TABLE $t ADD COLUMN c9 text DEFAULT long(9); ALTER TABLE $t DROP COLUMN c9;",
 		"ALTER TABLE $t ALTER COLUMN c1 TYPE text USING stored(c0::int, '$u', $m);");
 }
 
-sub statements { my ($self, $t, $depth) = @_; return join ' ', map { $self->statement($t, $depth) } 1 .. $self->pick(1 .. 4) }
+sub statements
+{
+	my ($self, $t, $depth) = @_;
+	return join ' ', map { $self->statement($t, $depth) } 1 .. $self->pick(1 .. 4);
+}
 
 # block is an exception block that now and then is rolled back.
 sub block
@@ -114,7 +129,8 @@ sub program
 	my $self = shift;
 	my $t = $self->table;
 	my $script = $self->pick(1, 1, 0) ? $self->fresh($t) . "\n" : '';
-	$script .= "DO \$\$ DECLARE kept text; many text[]; pair pair; r record; BEGIN SELECT 1 AS c0, 'b'::text AS c1 INTO r; FOR i IN 1 .. " . $self->pick(1 .. 3) . ' LOOP '
+	$script .= "DO \$\$ DECLARE kept text; many text[]; pair pair; r record;
+		BEGIN SELECT 1 AS c0, 'b'::text AS c1 INTO r; FOR i IN 1 .. " . $self->pick(1 .. 3) . ' LOOP '
 		. $self->statements($t, 1) . ' ' . $self->pick($self->block($t, 1), '') . ' END LOOP; '
 		. "RAISE WARNING 'kept % % % %', md5(kept), md5(array_to_string(many, ',')), md5(pair.b), md5(r.c1); END \$\$;";
 	return $script . $self->pick('', "\n" . $self->query($t));
@@ -127,9 +143,13 @@ sub query
 	my $t = shift // $self->table;
 	my ($m, $n) = ($self->pick(0 .. 3), $self->pick(1 .. 50));
 	return $self->pick(
-		"SELECT md5(x) FROM storing($n, '$t', $m) x;", "SELECT c0, md5(c1) FROM rows_of($n, '$t', $m);", "SELECT md5(storing($n, '$t', $m));", "SELECT md5(stored(g, '$t', $m)) FROM generate_series(1, 3) g;",
-		"INSERT INTO $t (c0, c1) SELECT g, stored(g, '$t', $m) FROM generate_series(1, 3) g;", "UPDATE $t SET c1 = stored(c0::int, '$t', $m) WHERE c0 < 6;",
-		"COPY $t (c0) FROM STDIN;\n1\n2\n\\.", "INSERT INTO $t (c0) VALUES (1), (2);", "CREATE TEMP TABLE IF NOT EXISTS t4 AS SELECT g AS c0, stored(g, '$t', $m) AS c1 FROM generate_series(1, 2) g;");
+		"SELECT md5(x) FROM storing($n, '$t', $m) x;", "SELECT c0, md5(c1) FROM rows_of($n, '$t', $m);",
+			"SELECT md5(storing($n, '$t', $m));", "SELECT md5(stored(g, '$t', $m)) FROM generate_series(1, 3) g;",
+		"INSERT INTO $t (c0, c1) SELECT g, stored(g, '$t', $m) FROM generate_series(1, 3) g;",
+			"UPDATE $t SET c1 = stored(c0::int, '$t', $m) WHERE c0 < 6;",
+		"COPY $t (c0) FROM STDIN;\n1\n2\n\\.", "INSERT INTO $t (c0) VALUES (1), (2);",
+			"CREATE TEMP TABLE IF NOT EXISTS t4 AS SELECT g AS c0, stored(g, '$t', $m) AS c1
+			FROM generate_series(1, 2) g;");
 }
 
 1;

@@ -7,8 +7,8 @@ use warnings;
 use Exporter qw(import);
 our @EXPORT_OK = qw(holds);
 
-# Guards against waiting for ever, and measures nothing: what needs milliseconds on an idle machine comes in this time on
-# one that has ten times too much to do.
+# Guards against waiting for ever, and measures nothing: what needs milliseconds on an idle machine comes in this time
+# on one that has ten times too much to do.
 use constant MAX => 300;
 
 # holds looks until the condition is true, and says whether it ever was.

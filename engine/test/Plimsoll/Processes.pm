@@ -11,7 +11,8 @@ sub children
 {
 	my $parent = shift;
 	if (open my $list, '<', "/proc/$parent/task/$parent/children") { return split ' ', readline($list) // '' }
-	return grep { (contents("/proc/$_/stat") =~ /.*\) \S+ (\d+)/s ? $1 : 0) == $parent } map { m{(\d+)$} } glob '/proc/[0-9]*';
+	my $parent_of = sub { contents("/proc/$_/stat") =~ /.*\) \S+ (\d+)/s ? $1 : 0 };
+	return grep { $parent_of->() == $parent } map { m{(\d+)$} } glob '/proc/[0-9]*';
 }
 
 # command is the command line of a process, its words with a blank between; empty when it has ended.

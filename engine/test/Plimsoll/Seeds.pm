@@ -9,7 +9,8 @@ use warnings;
 sub new
 {
 	my ($class, $usual) = @_;
-	my ($first, $last) = ($ENV{SEEDS} // $usual) =~ /^(\d+)(?:-(\d+))?$/ or die "SEEDS=$ENV{SEEDS} is neither a number nor two with a dash\n";
+	my ($first, $last) = ($ENV{SEEDS} // $usual) =~ /^(\d+)(?:-(\d+))?$/
+		or die "SEEDS=$ENV{SEEDS} is neither a number nor two with a dash\n";
 	my $until;
 	if (defined $ENV{MINUTES})
 	{

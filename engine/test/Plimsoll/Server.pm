@@ -21,9 +21,12 @@ sub new
 	my $user = $> == 0 ? (grep { defined getpwnam $_ } qw(plimsoll postgres))[0] : undef;
 	my $self = bless { bin => "$prefix/bin", dir => $dir, user => $user, open => {} }, $class;
 	chown((getpwnam $user)[2, 3], $dir) if defined $user;
-	my $options = join ' ', "-k $dir -c listen_addresses= -c fsync=off", map { "-c $_=$setting{$_}" } sort keys %setting;
-	$self->as_user("$self->{bin}/initdb", '-D', "$dir/data", '-U', 'probe', '-A', 'trust', '--no-sync') or die 'initdb failed';
-	$self->as_user("$self->{bin}/pg_ctl", '-D', "$dir/data", '-l', "$dir/log", '-w', '-o', $options, 'start') or die "the server does not start: " . $self->log;
+	my $options = join ' ', "-k $dir -c listen_addresses= -c fsync=off",
+		map { "-c $_=$setting{$_}" } sort keys %setting;
+	$self->as_user("$self->{bin}/initdb", '-D', "$dir/data", '-U', 'probe', '-A', 'trust', '--no-sync')
+		or die 'initdb failed';
+	$self->as_user("$self->{bin}/pg_ctl", '-D', "$dir/data", '-l', "$dir/log", '-w', '-o', $options, 'start')
+		or die "the server does not start: " . $self->log;
 	($self->{postmaster}) = $self->slurp('data/postmaster.pid') =~ /^(\d+)/ or die 'the server has no pid';
 	$self->{owner} = $$;
 	weaken($running{$dir} = $self);
@@ -34,7 +37,8 @@ sub new
 sub as_user
 {
 	my ($self, @command) = @_;
-	unshift @command, 'setpriv', "--reuid=$self->{user}", '--regid=' . (getpwnam $self->{user})[3], '--init-groups' if defined $self->{user};
+	unshift @command, 'setpriv', "--reuid=$self->{user}", '--regid=' . (getpwnam $self->{user})[3], '--init-groups'
+		if defined $self->{user};
 	my $pid = fork() // die "fork: $!";
 	if (!$pid) { chdir '/'; open STDOUT, '>', '/dev/null'; open STDERR, '>&', \*STDOUT; exec @command; die }
 	waitpid $pid, 0;
@@ -66,7 +70,8 @@ sub left { my ($self, $backend) = @_; delete $self->{open}{$backend}; $self->qui
 sub quiet
 {
 	my $self = shift;
-	my $others = sub { grep { !$self->{open}{$_} && command($_) =~ /^postgres: probe / } children($self->{postmaster}) };
+	my $theirs = sub { !$self->{open}{$_} && command($_) =~ /^postgres: probe / };
+	my $others = sub { grep { $theirs->() } children($self->{postmaster}) };
 	holds(sub { !$others->() }) or die 'a session does not end: ' . join ', ', map { command($_) } $others->();
 }
 

@@ -15,17 +15,35 @@ my @TYPES = ('int', 'bigint', 'text', 'numeric(12,2)', 'timestamp', 'bytea', 'va
 my $MINE = '(SELECT pg_my_temp_schema())';
 my $NAME = q{regexp_replace(c.relname, '\d{4,}', 'N', 'g')};
 my @SHOW = (
-	qq{SELECT 'class', $NAME, relkind, relnatts, relhasindex, reltuples, relpages, toast(c.oid), contents(c.oid), relchecks, relhasrules, relhastriggers, relhassubclass, relpersistence FROM pg_class c WHERE relnamespace = $MINE ORDER BY relname COLLATE "C"},
-	q{SELECT 'stray toast', relname FROM pg_class t WHERE relkind = 't' AND relpersistence = 't' AND NOT EXISTS (SELECT FROM pg_class c WHERE c.reltoastrelid = t.oid)},
-	qq{SELECT 'attribute', $NAME, attname, attnum, atttypid::regtype, atttypmod, attnotnull, atthasdef, attisdropped FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid WHERE relnamespace = $MINE AND attnum > 0 ORDER BY relname COLLATE "C", attnum},
-	qq{SELECT 'index', $NAME, indnatts, indisunique, indisprimary, indisvalid, indkey, pg_get_indexdef(indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = indexrelid WHERE relnamespace = $MINE ORDER BY relname COLLATE "C"},
-	qq{SELECT 'constraint', $NAME, conname, contype, convalidated, pg_get_constraintdef(k.oid) FROM pg_constraint k JOIN pg_class c ON c.oid = conrelid WHERE connamespace = $MINE ORDER BY relname COLLATE "C", conname COLLATE "C"},
-	qq{SELECT 'default', $NAME, adnum, pg_get_expr(adbin, adrelid) FROM pg_attrdef d JOIN pg_class c ON c.oid = adrelid WHERE relnamespace = $MINE ORDER BY relname COLLATE "C", adnum},
-	qq{SELECT 'type', typname, typtype, typlen, typrelid <> 0, typelem <> 0 FROM pg_type WHERE typnamespace = $MINE ORDER BY typname COLLATE "C"},
-	qq{SELECT 'stats', tablename, attname, null_frac, avg_width, n_distinct FROM pg_stats WHERE schemaname LIKE 'pg_temp%' ORDER BY tablename COLLATE "C", attname COLLATE "C"},
-	qq{SELECT 'comment', $NAME, objsubid, description FROM pg_description d JOIN pg_class c ON c.oid = objoid AND classoid = 'pg_class'::regclass WHERE relnamespace = $MINE ORDER BY relname COLLATE "C", objsubid},
-	q{SELECT 'depend', pg_describe_object(classid, objid, objsubid) AS o, pg_describe_object(refclassid, refobjid, refobjsubid) AS r, deptype FROM pg_depend WHERE (classid = 'pg_class'::regclass AND objid >= 16384 AND objid NOT IN (SELECT unnest(toasts(oid)) FROM pg_class WHERE reltoastrelid <> 0 AND oid >= 16384)) OR (classid = 'pg_constraint'::regclass AND objid >= 16384) OR (classid = 'pg_attrdef'::regclass AND objid >= 16384) OR (classid = 'pg_type'::regclass AND objid >= 16384) ORDER BY 2, 3, 4},
-	q{SELECT 'columns', table_name, column_name, ordinal_position, data_type FROM information_schema.columns WHERE table_schema LIKE 'pg_temp%' ORDER BY 2, 4},
+	qq{SELECT 'class', $NAME, relkind, relnatts, relhasindex, reltuples, relpages, toast(c.oid), contents(c.oid),
+		relchecks, relhasrules, relhastriggers, relhassubclass, relpersistence FROM pg_class c
+		WHERE relnamespace = $MINE ORDER BY relname COLLATE "C"},
+	q{SELECT 'stray toast', relname FROM pg_class t WHERE relkind = 't' AND relpersistence = 't'
+		AND NOT EXISTS (SELECT FROM pg_class c WHERE c.reltoastrelid = t.oid)},
+	qq{SELECT 'attribute', $NAME, attname, attnum, atttypid::regtype, atttypmod, attnotnull, atthasdef, attisdropped
+		FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid WHERE relnamespace = $MINE AND attnum > 0
+		ORDER BY relname COLLATE "C", attnum},
+	qq{SELECT 'index', $NAME, indnatts, indisunique, indisprimary, indisvalid, indkey, pg_get_indexdef(indexrelid)
+		FROM pg_index i JOIN pg_class c ON c.oid = indexrelid WHERE relnamespace = $MINE ORDER BY relname COLLATE "C"},
+	qq{SELECT 'constraint', $NAME, conname, contype, convalidated, pg_get_constraintdef(k.oid) FROM pg_constraint k
+		JOIN pg_class c ON c.oid = conrelid WHERE connamespace = $MINE ORDER BY relname COLLATE "C",
+		conname COLLATE "C"},
+	qq{SELECT 'default', $NAME, adnum, pg_get_expr(adbin, adrelid) FROM pg_attrdef d JOIN pg_class c ON c.oid = adrelid
+		WHERE relnamespace = $MINE ORDER BY relname COLLATE "C", adnum},
+	qq{SELECT 'type', typname, typtype, typlen, typrelid <> 0, typelem <> 0 FROM pg_type WHERE typnamespace = $MINE
+		ORDER BY typname COLLATE "C"},
+	qq{SELECT 'stats', tablename, attname, null_frac, avg_width, n_distinct FROM pg_stats
+		WHERE schemaname LIKE 'pg_temp%' ORDER BY tablename COLLATE "C", attname COLLATE "C"},
+	qq{SELECT 'comment', $NAME, objsubid, description FROM pg_description d JOIN pg_class c ON c.oid = objoid
+		AND classoid = 'pg_class'::regclass WHERE relnamespace = $MINE ORDER BY relname COLLATE "C", objsubid},
+	q{SELECT 'depend', pg_describe_object(classid, objid, objsubid) AS o,
+		pg_describe_object(refclassid, refobjid, refobjsubid) AS r, deptype FROM pg_depend
+		WHERE (classid = 'pg_class'::regclass AND objid >= 16384 AND objid NOT IN (SELECT unnest(toasts(oid))
+		FROM pg_class WHERE reltoastrelid <> 0 AND oid >= 16384)) OR (classid = 'pg_constraint'::regclass
+		AND objid >= 16384) OR (classid = 'pg_attrdef'::regclass AND objid >= 16384) OR (classid = 'pg_type'::regclass
+		AND objid >= 16384) ORDER BY 2, 3, 4},
+	q{SELECT 'columns', table_name, column_name, ordinal_position, data_type FROM information_schema.columns
+		WHERE table_schema LIKE 'pg_temp%' ORDER BY 2, 4},
 );
 
 # A toast table is shown with its table, since it may be created later than in stock: toasts lists the table and its
@@ -35,16 +53,24 @@ my $FUNCTIONS = <<'END';
 CREATE FUNCTION long(seed int) RETURNS text LANGUAGE sql IMMUTABLE AS
   $$SELECT string_agg(md5((seed * 1000 + g)::text), '' ORDER BY g) FROM generate_series(1, 100 + seed % 7 * 50) g$$;
 CREATE FUNCTION toasts(oid) RETURNS oid[] LANGUAGE sql STABLE AS
-  $$SELECT reltoastrelid || array(SELECT indexrelid FROM pg_index WHERE indrelid = reltoastrelid) FROM pg_class WHERE oid = $1 AND reltoastrelid <> 0$$;
+  $$SELECT reltoastrelid || array(SELECT indexrelid FROM pg_index WHERE indrelid = reltoastrelid)
+    FROM pg_class WHERE oid = $1 AND reltoastrelid <> 0$$;
 CREATE FUNCTION toast(oid) RETURNS text LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN toasts($1) IS NULL THEN 'no toast' ELSE 'toast ' || (SELECT string_agg(k.relkind::text || ' ' || replace(k.relname, $1::text, 'OID'), ', ' ORDER BY k.relname) FROM pg_class k WHERE k.oid = ANY (toasts($1)))
-    || ', ' || (SELECT string_agg(pg_describe_object(classid, objid, objsubid) || ' ' || deptype::text || ' ' || pg_describe_object(refclassid, refobjid, refobjsubid), ', ' ORDER BY objid, refobjsubid) FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = ANY (toasts($1))) END $$;
+  SELECT CASE WHEN toasts($1) IS NULL THEN 'no toast' ELSE 'toast '
+    || (SELECT string_agg(k.relkind::text || ' ' || replace(k.relname, $1::text, 'OID'), ', ' ORDER BY k.relname)
+      FROM pg_class k WHERE k.oid = ANY (toasts($1)))
+    || ', ' || (SELECT string_agg(pg_describe_object(classid, objid, objsubid) || ' ' || deptype::text || ' '
+        || pg_describe_object(refclassid, refobjid, refobjsubid), ', ' ORDER BY objid, refobjsubid)
+      FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = ANY (toasts($1))) END $$;
 CREATE FUNCTION contents(oid) RETURNS text LANGUAGE plpgsql AS $$
   DECLARE outside text; said text;
   BEGIN
     IF (SELECT relkind <> 'r' FROM pg_class WHERE oid = $1) THEN RETURN '0'; END IF;
-    SELECT string_agg(format('count(pg_column_toast_chunk_id(%I))', attname), ' + ') INTO outside FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped AND attlen = -1;
-    EXECUTE format('SELECT %s || %L || coalesce(md5(string_agg(t::text, %L ORDER BY t::text COLLATE "C")), %L) FROM ONLY %s t', coalesce(outside, '0'), ' outside, ', '', 'empty', $1::regclass) INTO said;
+    SELECT string_agg(format('count(pg_column_toast_chunk_id(%I))', attname), ' + ') INTO outside FROM pg_attribute
+      WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped AND attlen = -1;
+    EXECUTE format(
+      'SELECT %s || %L || coalesce(md5(string_agg(t::text, %L ORDER BY t::text COLLATE "C")), %L) FROM ONLY %s t',
+      coalesce(outside, '0'), ' outside, ', '', 'empty', $1::regclass) INTO said;
     RETURN said;
   END $$;
 END
@@ -53,7 +79,8 @@ END
 sub new
 {
 	my ($class, $seed, $steps) = @_;
-	my $self = bless { state => $seed * 2654435761 % 2**32 || 1, steps => $steps, in => 0, open => [], serial => 0 }, $class;
+	my $self = bless { state => $seed * 2654435761 % 2**32 || 1, steps => $steps, in => 0, open => [], serial => 0 },
+		$class;
 	return $self;
 }
 
@@ -78,11 +105,16 @@ sub create
 	my $n = $self->pick(2 .. 4);
 	my @column = map {
 		my $type = $self->pick(@TYPES, $_ == 1 ? ('text') x 30 : ());
-		"c$_ $type" . ($type =~ /^(int|bigint)$/ ? $self->pick('', '', ' DEFAULT 7', ' NOT NULL DEFAULT 1', ' CHECK (c' . $_ . ' > -1000)', ' GENERATED ALWAYS AS (c0::int + 1) STORED') : $self->pick('', '', ' UNIQUE'))
+		"c$_ $type" . ($type =~ /^(int|bigint)$/ ? $self->pick('', '', ' DEFAULT 7', ' NOT NULL DEFAULT 1',
+			' CHECK (c' . $_ . ' > -1000)', ' GENERATED ALWAYS AS (c0::int + 1) STORED') : $self->pick('', '',
+			' UNIQUE'))
 	} 1 .. $n;
-	unshift @column, 'c0 ' . $self->pick(('int') x 5, ('int PRIMARY KEY') x 5, 'int UNIQUE', 'int UNIQUE DEFERRABLE', 'serial', 'int GENERATED BY DEFAULT AS IDENTITY', 'int REFERENCES t0 (c0)');
+	unshift @column, 'c0 ' . $self->pick(('int') x 5, ('int PRIMARY KEY') x 5, 'int UNIQUE', 'int UNIQUE DEFERRABLE',
+		'serial', 'int GENERATED BY DEFAULT AS IDENTITY', 'int REFERENCES t0 (c0)');
 	my $exists = $self->pick('', 'IF NOT EXISTS ');
-	return "CREATE TEMP TABLE $exists$t (" . join(', ', @column) . ')' . $self->pick('', '', '', ' ON COMMIT DELETE ROWS', ' ON COMMIT DROP', ' WITH (fillfactor=50)', ' WITH (toast.autovacuum_enabled=off)') . ';';
+	return "CREATE TEMP TABLE $exists$t (" . join(', ', @column) . ')' . $self->pick('', '', '',
+		' ON COMMIT DELETE ROWS', ' ON COMMIT DROP', ' WITH (fillfactor=50)', ' WITH (toast.autovacuum_enabled=off)')
+		. ';';
 }
 
 sub exception
@@ -90,7 +122,8 @@ sub exception
 	my $self = shift;
 	my ($one, $two) = map { s/;$//r =~ s/'/''/gr } $self->pick(0, 1) ? $self->ddl : $self->long, $self->ddl;
 	my $bad = $self->pick("PERFORM 1/0;", 'NULL;');
-	return "DO \$\$ BEGIN BEGIN EXECUTE '$one'; $bad EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'caught %', SQLSTATE; END; BEGIN EXECUTE '$two'; EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'caught %', SQLSTATE; END; END \$\$;";
+	return "DO \$\$ BEGIN BEGIN EXECUTE '$one'; $bad EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'caught %', SQLSTATE; END;
+		BEGIN EXECUTE '$two'; EXCEPTION WHEN OTHERS THEN RAISE NOTICE 'caught %', SQLSTATE; END; END \$\$;";
 }
 
 # Commands that move a table to the real catalogs, or create it there.
@@ -119,18 +152,25 @@ sub ddl
 		"CREATE TEMP TABLE $t AS SELECT g AS c0, g::text AS c1 FROM generate_series(1, 20) g;",
 		"CREATE TEMP TABLE $t (LIKE $u INCLUDING ALL);", "CREATE TEMP TABLE $t (c0 $u, c1 int);",
 		"DROP TABLE $t;", "DROP TABLE IF EXISTS $t, $u;", "DROP TABLE IF EXISTS $t CASCADE;", "DROP TABLE $t CASCADE;",
-		"CREATE INDEX ON $t ($c);", "CREATE INDEX i$n ON $t ($c, $d);", "CREATE UNIQUE INDEX ON $t (c0);", "CREATE INDEX ON $t (($c IS NULL));",
+		"CREATE INDEX ON $t ($c);", "CREATE INDEX i$n ON $t ($c, $d);", "CREATE UNIQUE INDEX ON $t (c0);",
+			"CREATE INDEX ON $t (($c IS NULL));",
 		'DROP INDEX IF EXISTS i' . ($n - 1) . ';',
-		"ALTER TABLE $t ADD COLUMN $c $type;", "ALTER TABLE $t ADD COLUMN $c text DEFAULT 'x';", "ALTER TABLE $t DROP COLUMN $c;",
-		"ALTER TABLE $t ALTER COLUMN $c TYPE text;", "ALTER TABLE $t RENAME TO $u;", "ALTER TABLE $t RENAME COLUMN $c TO $d;",
+		"ALTER TABLE $t ADD COLUMN $c $type;", "ALTER TABLE $t ADD COLUMN $c text DEFAULT 'x';",
+			"ALTER TABLE $t DROP COLUMN $c;",
+		"ALTER TABLE $t ALTER COLUMN $c TYPE text;", "ALTER TABLE $t RENAME TO $u;",
+			"ALTER TABLE $t RENAME COLUMN $c TO $d;",
 		"ALTER TABLE $t ALTER COLUMN $c SET DEFAULT NULL;", "ALTER TABLE $t ALTER COLUMN $c DROP DEFAULT;",
-		"ALTER TABLE $t ADD CONSTRAINT k$n CHECK (c0 IS NOT NULL);", "ALTER TABLE $t DROP CONSTRAINT IF EXISTS k" . ($n - 1) . ';',
-		"ALTER TABLE $t ADD PRIMARY KEY (c0);", "ALTER TABLE $t SET (fillfactor = 70);", "ALTER TABLE $t ALTER COLUMN $c SET STATISTICS 5;",
+		"ALTER TABLE $t ADD CONSTRAINT k$n CHECK (c0 IS NOT NULL);", "ALTER TABLE $t DROP CONSTRAINT IF EXISTS k"
+			. ($n - 1) . ';',
+		"ALTER TABLE $t ADD PRIMARY KEY (c0);", "ALTER TABLE $t SET (fillfactor = 70);",
+			"ALTER TABLE $t ALTER COLUMN $c SET STATISTICS 5;",
 		"COMMENT ON TABLE $t IS 'about $n';", "COMMENT ON COLUMN $t.$c IS 'column $n';", "COMMENT ON TABLE $t IS NULL;",
 		"TRUNCATE $t;", "CLUSTER $t;", "CLUSTER $t USING ${t}_pkey;", "REINDEX TABLE $t;", "VACUUM FULL $t;",
 		map({ "ALTER TABLE $t ALTER COLUMN $c SET STORAGE $_;" } 'PLAIN', 'EXTERNAL', 'EXTENDED', 'MAIN'),
-		map({ "ALTER TABLE $t SET ($_);" } 'toast_tuple_target = 128', 'toast_tuple_target = 4080', 'toast.autovacuum_enabled = off'),
-		"ALTER TABLE $t ALTER COLUMN $c TYPE text USING long(c0::int);", "CREATE TEMP TABLE $t AS SELECT g AS c0, long(g) AS c1 FROM generate_series(1, 5) g;",
+		map({ "ALTER TABLE $t SET ($_);" } 'toast_tuple_target = 128', 'toast_tuple_target = 4080',
+			'toast.autovacuum_enabled = off'),
+		"ALTER TABLE $t ALTER COLUMN $c TYPE text USING long(c0::int);",
+			"CREATE TEMP TABLE $t AS SELECT g AS c0, long(g) AS c1 FROM generate_series(1, 5) g;",
 	);
 }
 
@@ -140,9 +180,12 @@ sub long
 	my $self = shift;
 	my ($t, $u, $c) = ($self->table, $self->table, $self->pick(('c1') x 4, $self->column));
 	return $self->pick(
-		"INSERT INTO $t (c0, $c) SELECT g, long(g) FROM generate_series(1, 3) g;", "INSERT INTO $t (c0, $c) VALUES (" . $self->pick(1 .. 100) . ', long(' . $self->pick(1 .. 100) . '));',
-		"INSERT INTO $t (c0, $c) VALUES (6, repeat('x', 30000));", "UPDATE $t SET $c = long(c0::int);", "UPDATE $t SET $c = long(c0::int) WHERE c0 < 4;",
-		"UPDATE $t SET c0 = c0 + 1, $c = NULL;", "INSERT INTO $t SELECT * FROM $u;", "UPDATE $t SET $c = u.c1 FROM $u u WHERE u.c0 = $t.c0;",
+		"INSERT INTO $t (c0, $c) SELECT g, long(g) FROM generate_series(1, 3) g;",
+			"INSERT INTO $t (c0, $c) VALUES (" . $self->pick(1 .. 100) . ', long(' . $self->pick(1 .. 100) . '));',
+		"INSERT INTO $t (c0, $c) VALUES (6, repeat('x', 30000));", "UPDATE $t SET $c = long(c0::int);",
+			"UPDATE $t SET $c = long(c0::int) WHERE c0 < 4;",
+		"UPDATE $t SET c0 = c0 + 1, $c = NULL;", "INSERT INTO $t SELECT * FROM $u;",
+			"UPDATE $t SET $c = u.c1 FROM $u u WHERE u.c0 = $t.c0;",
 	);
 }
 
@@ -151,9 +194,11 @@ sub dml
 	my $self = shift;
 	my ($t, $c) = ($self->table, $self->column);
 	return $self->pick(
-		"INSERT INTO $t (c0) SELECT g FROM generate_series(1, 30) g;", "INSERT INTO $t (c0) VALUES (" . $self->pick(1 .. 100) . ');',
+		"INSERT INTO $t (c0) SELECT g FROM generate_series(1, 30) g;",
+			"INSERT INTO $t (c0) VALUES (" . $self->pick(1 .. 100) . ');',
 		"INSERT INTO $t (c0, $c) VALUES (5, NULL);", "DELETE FROM $t WHERE c0 > 10;", "UPDATE $t SET c0 = c0 + 1000;",
-		"SELECT count(*) FROM $t;", "SELECT c0 FROM $t WHERE c0 = 5;", "ANALYZE $t;", "VACUUM $t;", "COPY $t (c0) FROM STDIN;\n1\n2\n\\.",
+		"SELECT count(*) FROM $t;", "SELECT c0 FROM $t WHERE c0 = 5;", "ANALYZE $t;", "VACUUM $t;",
+			"COPY $t (c0) FROM STDIN;\n1\n2\n\\.",
 	);
 }
 
@@ -190,18 +235,26 @@ sub cursor
 	my $self = shift;
 	my $n = $self->pick(0, 1);
 	return $self->pick(
-		qq{DECLARE u$n SCROLL CURSOR FOR SELECT relname, relkind FROM pg_class WHERE relnamespace = $MINE AND relname !~ '\\d{4}' ORDER BY relname COLLATE "C";},
-		qq{DECLARE u$n SCROLL CURSOR FOR SELECT count(*) OVER (), attname FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid WHERE relnamespace = $MINE ORDER BY relname COLLATE "C", attnum;},
+		qq{DECLARE u$n SCROLL CURSOR FOR SELECT relname, relkind FROM pg_class WHERE relnamespace = $MINE
+			AND relname !~ '\\d{4}' ORDER BY relname COLLATE "C";},
+		qq{DECLARE u$n SCROLL CURSOR FOR SELECT count(*) OVER (), attname FROM pg_attribute a JOIN pg_class c
+			ON c.oid = attrelid WHERE relnamespace = $MINE ORDER BY relname COLLATE "C", attnum;},
 		"FETCH 2 FROM u$n;", "FETCH BACKWARD 1 FROM u$n;", "FETCH ALL FROM u$n;", "CLOSE u$n;",
 	);
 }
 
-sub plan { my $self = shift; return join ' ', map { "SET enable_${_}scan = " . $self->pick('on', 'on', 'off') . ';' } qw(seq index bitmap indexonly tid) }
+sub plan
+{
+	my $self = shift;
+	my @scans = qw(seq index bitmap indexonly tid);
+	return join ' ', map { "SET enable_${_}scan = " . $self->pick('on', 'on', 'off') . ';' } @scans;
+}
 
 sub step
 {
 	my $self = shift;
-	my $kind = $self->pick(qw(ddl ddl ddl ddl ddl dml dml long long control control control control cursor cursor exception plan program program query catalogs elsewhere undone));
+	my $kind = $self->pick(qw(ddl ddl ddl ddl ddl dml dml long long
+		control control control control cursor cursor exception plan program program query catalogs elsewhere undone));
 	return $self->$kind;
 }
 

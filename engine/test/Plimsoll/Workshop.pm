@@ -18,7 +18,12 @@ my $HOME = abs_path(__FILE__) =~ s{/test/Plimsoll/Workshop\.pm$}{}r;
 my %started;
 my $owner = $$;
 $SIG{TERM} = $SIG{INT} = sub { exit 1 };
-END { my $status = $?; if ($$ == $owner) { kill TERM => $_ for grep { waitpid($_, 1) == 0 } keys %started } $? = $status }
+END
+{
+	my $status = $?;
+	if ($$ == $owner) { kill TERM => $_ for grep { waitpid($_, 1) == 0 } keys %started }
+	$? = $status;
+}
 
 # home is the engine folder under test.
 sub home { $HOME }
@@ -65,7 +70,8 @@ sub start
 	$ENV{SOURCE} = $self->{source} if $self->{source};
 	my %env = %{ $option{env} // {} };
 	@ENV{ keys %env } = values %env;
-	$SIG{$_} = 'DEFAULT' for qw(INT TERM HUP QUIT); # who runs the tests may have them ignored, as nohup does, and no shell could trap them
+	# Who runs the tests may have them ignored, as nohup does, and no shell could trap them.
+	$SIG{$_} = 'DEFAULT' for qw(INT TERM HUP QUIT);
 	open STDIN,  '<', '/dev/null'           or die;
 	open STDOUT, '>', $option{out} // '/dev/null' or die;
 	open STDERR, '>', $option{err} // '/dev/null' or die;
@@ -98,7 +104,8 @@ gate:
 install-world-bin:
 	mkdir -p $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib
 	cp postgres $(DESTDIR)$(prefix)/bin/
-	printf 'install:\n\tmkdir -p $$(DESTDIR)%s/lib\n\tcp $$(MODULE).c $$(DESTDIR)%s/lib/\n' $(prefix) $(prefix) >$(DESTDIR)$(prefix)/lib/pgxs.mk
+	printf 'install:\n\tmkdir -p $$(DESTDIR)%s/lib\n\tcp $$(MODULE).c $$(DESTDIR)%s/lib/\n' $(prefix) $(prefix) \
+		>$(DESTDIR)$(prefix)/lib/pgxs.mk
 	printf '#!/bin/sh\necho %s/lib/pgxs.mk\n' $(prefix) >$(DESTDIR)$(prefix)/bin/pg_config
 	chmod +x $(DESTDIR)$(prefix)/bin/pg_config
 MAKE
@@ -164,7 +171,8 @@ sub debris
 {
 	my $self = shift;
 	my $cache = "$self->{cache}/engine";
-	return (glob("$cache/work/*"), glob("$cache/source/.[0-9]*"), grep { !-e "$_/plimsoll-engine.json" } glob("$cache/18.6-*"));
+	return (glob("$cache/work/*"), glob("$cache/source/.[0-9]*"),
+		grep { !-e "$_/plimsoll-engine.json" } glob("$cache/18.6-*"));
 }
 
 # workers lists the processes that work inside the cache.
