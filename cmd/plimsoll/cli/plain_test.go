@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/cmd/plimsoll/progress"
+	"plimsoll/lab/run/result/resulttest"
 )
 
 // Every text of a stored run is made hostile: it comes from servers, scenarios, processes and file names.
@@ -34,19 +35,15 @@ func TestOutput_HasNothingForATerminalToObey(t *testing.T) {
 
 func hostileRun(t *testing.T, add string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../lab/view/report/testdata/overloaded.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var tree map[string]any
-	if err := json.Unmarshal(text, &tree); err != nil {
+	if err := json.Unmarshal(resulttest.JSON, &tree); err != nil {
 		t.Fatal(err)
 	}
 	tree["title"] = add
 	for _, op := range tree["operations"].([]any) {
 		op.(map[string]any)["title"] = "operation " + add
 	}
-	text, err = json.Marshal(tree)
+	text, err := json.Marshal(tree)
 	if err != nil {
 		t.Fatal(err)
 	}

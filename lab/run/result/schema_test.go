@@ -106,7 +106,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 
 func TestResultsFitTheSchema(t *testing.T) {
 	schema := compiled(t)
-	real, err := os.ReadFile("../../view/report/testdata/overloaded.json")
+	real, err := os.ReadFile("resulttest/overloaded.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,32 +3,17 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
-	"os"
 	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/result/resulttest"
 )
 
-func real(t *testing.T) *result.Result {
-	t.Helper()
-	text, err := os.ReadFile("../report/testdata/overloaded.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r result.Result
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
-	return &r
-}
-
 func TestParquet_ReadsAsItWasWritten(t *testing.T) {
-	r := real(t)
+	r := resulttest.Overloaded(t)
 	checkParquet(t, Series(r), len(r.Series.T))
 	checkParquet(t, Operations(r), len(r.Operations))
 }
@@ -49,7 +34,7 @@ func checkParquet[Row any](t *testing.T, rows []Row, n int) {
 }
 
 func TestCSV_HoldsTheFigures(t *testing.T) {
-	r := real(t)
+	r := resulttest.Overloaded(t)
 	r.Operations[0].Title = `=HYPERLINK("x")`
 	r.Series.P99MS[3] = nil
 	var ok, answered int64

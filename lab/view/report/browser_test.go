@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/test/patience"
 	"plimsoll/web/browsertest"
 )
@@ -52,7 +53,7 @@ const inked = `((figure, name) => {
 })`
 
 func TestReportInABrowser(t *testing.T) {
-	r := overloaded(t)
+	r := resulttest.Overloaded(t)
 	v := open(t, r)
 	t.Run("LoadsQuietly", v.Quiet)
 	t.Run("DrawsItsCharts", func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestReportInABrowser(t *testing.T) {
 }
 
 func TestMemoryInABrowser(t *testing.T) {
-	r := overloaded(t)
+	r := resulttest.Overloaded(t)
 	for i := range r.Series.T {
 		bytes := (80 + 0.1*float64(i%7)) * (1 << 20)
 		r.Series.MemoryDatabase, r.Series.MemoryGenerator = append(r.Series.MemoryDatabase, &bytes),

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,27 +12,13 @@ import (
 
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/test/golden"
 )
 
-// overloaded began as a real run on which much went wrong; an event, a reason and the last operation were edited in by
-// hand for more cases, so its figures are for the layout only and measure nothing.
-func overloaded(t *testing.T) *result.Result {
-	t.Helper()
-	text, err := os.ReadFile("testdata/overloaded.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r result.Result
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
-	return &r
-}
-
-// fine is the same with nothing wrong.
+// fine is the overloaded run with nothing wrong.
 func fine(t *testing.T) *result.Result {
-	r := overloaded(t)
+	r := resulttest.Overloaded(t)
 	score := 0.9512
 	r.Valid = true
 	r.InvalidReasons = []string{}
@@ -71,7 +56,7 @@ func broken(t *testing.T) *result.Result {
 
 // wrong is a run with wrong books, unknown processors and nothing answered in one operation.
 func wrong(t *testing.T) *result.Result {
-	r := overloaded(t)
+	r := resulttest.Overloaded(t)
 	r.Apdex, r.Interval, r.Band = nil, nil, apdex.NoSample
 	r.Audit = result.Audit{Done: true, Checks: 18, Violations: 2, DurationS: 0.31, Findings: []result.Finding{
 		{Check: "debit = credit", Detail: "goods sale 000123: expected 10.00, found 9.00"},
@@ -86,7 +71,7 @@ func wrong(t *testing.T) *result.Result {
 
 // hostile has texts in it that try to become something else.
 func hostile(t *testing.T) *result.Result {
-	r := overloaded(t)
+	r := resulttest.Overloaded(t)
 	const evil = `</script><script>document.title="pwned"</script><img src=x onerror=alert(1)>`
 	r.Title, r.ID = evil, "20260131-154500-1u"
 	r.Operations[0].Title = evil
@@ -99,7 +84,7 @@ func hostile(t *testing.T) *result.Result {
 }
 
 func TestText(t *testing.T) {
-	for name, r := range map[string]*result.Result{"overloaded": overloaded(t), "fine": fine(t),
+	for name, r := range map[string]*result.Result{"overloaded": resulttest.Overloaded(t), "fine": fine(t),
 		"wrong_books": wrong(t), "broken_operation": broken(t), "hostile": hostile(t)} {
 		t.Run(name, func(t *testing.T) {
 			var got strings.Builder
@@ -148,7 +133,7 @@ func TestHTML(t *testing.T) {
 		}
 	})
 	t.Run("CarriesTheWholeResult", func(t *testing.T) {
-		r := overloaded(t)
+		r := resulttest.Overloaded(t)
 		_, rest, _ := strings.Cut(written(t, r), `id="result">`)
 		text, _, _ := strings.Cut(rest, "</script>")
 		var back result.Result
@@ -239,7 +224,7 @@ func TestMemorySaysWhatGrows(t *testing.T) {
 			t.Errorf("%q\nwant %q", got, c.want)
 		}
 	}
-	r := overloaded(t)
+	r := resulttest.Overloaded(t)
 	r.Memory = []result.Memory{grown}
 	if page := written(t, r); !strings.Contains(page, "GROWS: workers") {
 		t.Error("the report does not say it")
@@ -247,7 +232,7 @@ func TestMemorySaysWhatGrows(t *testing.T) {
 }
 
 func TestSideBySide_ShowsBothAndWhatDiffers(t *testing.T) {
-	a, b := overloaded(t), fine(t)
+	a, b := resulttest.Overloaded(t), fine(t)
 	b.ID, b.Operations = "20260101-000000-1u", b.Operations[1:]
 	b.Conditions.Engine.Settings = map[string]string{"fsync": "off\x1b[2J"}
 	var text strings.Builder

@@ -1,4 +1,4 @@
-// Package resulttest judges runs that tests make on a machine that may be busy.
+// Package resulttest has a stored result, and judges runs that tests make on a machine that may be busy.
 package resulttest
 
 import (
