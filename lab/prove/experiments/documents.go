@@ -183,7 +183,8 @@ func (w *postingWorker) warm(ctx context.Context) error {
 	return allAtOnce(len(w.sessions), func(n int) error {
 		for round := range documentWarmings {
 			for i, op := range w.writing {
-				if err := w.do(ctx, n, op, rand.New(rand.NewPCG(w.seed+warmSeed+uint64(round), uint64(i)))); err != nil {
+				rng := rand.New(rand.NewPCG(w.seed+warmSeed+uint64(round), uint64(i)))
+				if err := w.do(ctx, n, op, rng); err != nil {
 					return fmt.Errorf("warm up: %w", err)
 				}
 			}
