@@ -1,14 +1,15 @@
-// Package bench owns the SQL of the engine's measurements: what a business application does with temporary tables. The
-// command temp-tables beside it and the lab's experiments play the same files.
+// Package bench owns the SQL of the engine's measurements: what a business application does with temporary tables, and
+// its wide tables. The commands beside it and the lab's experiments play the same files.
 package bench
 
 import (
 	"embed"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
-//go:embed workloads/*.sql live-tables.sql
+//go:embed workloads/*.sql live-tables.sql wide-table.sql
 var files embed.FS
 
 // Cycles are workloads whose run is one life of a table: made, filled, read, dropped.
@@ -41,10 +42,15 @@ func Statements(name string) (all []string, err error) {
 }
 
 // LiveTables is SQL that makes n temporary tables which live on in the session.
-func LiveTables(n int) (string, error) {
-	text, err := files.ReadFile("live-tables.sql")
-	if err != nil {
-		return "", err
-	}
-	return strings.ReplaceAll(string(text), ":live", fmt.Sprint(n)), nil
+func LiveTables(n int) (string, error) { return filled("live-tables.sql", ":live", strconv.Itoa(n)) }
+
+// WideTable is SQL that makes the table wide_N of n columns.
+func WideTable(columns, rows int) (string, error) {
+	return filled("wide-table.sql", ":columns", strconv.Itoa(columns), ":rows", strconv.Itoa(rows))
+}
+
+// filled is a file with values in place of its variables: name, value, name, value, …
+func filled(name string, variables ...string) (string, error) {
+	text, err := files.ReadFile(name)
+	return strings.NewReplacer(variables...).Replace(string(text)), err
 }

@@ -55,3 +55,11 @@ func TestLiveTables_AsksForSoMany(t *testing.T) {
 		t.Errorf("%q, %v", sql, err)
 	}
 }
+
+func TestWideTable_HasSoManyColumnsAndRows(t *testing.T) {
+	sql, err := bench.WideTable(321, 4567)
+	if err != nil || strings.Count(sql, "wide_321") < 3 || !strings.Contains(sql, "generate_series(1, 321)") ||
+		!strings.Contains(sql, "generate_series(1, 4567)") || strings.Contains(sql, ":columns") {
+		t.Errorf("%q, %v", sql, err)
+	}
+}
