@@ -30,7 +30,7 @@ func (r *record) disturbance() *result.Disturbance {
 	from, to := r.made.Tally.From, r.made.Tally.To
 	d := &result.Disturbance{Limit: r.DisturbedLimit, Unattributed: r.unattributed(),
 		Steal: r.meters.share(stealCPU, from, to)}
-	d.Others, d.Who = r.meters.neighbours.share()
+	d.Others, d.Who = r.meters.neighbours.Share()
 	d.Throttled = r.meters.part(throttledTime, from, to)
 	d.MemoryStall = r.meters.part(memoryTime, from, to)
 	if r.company != nil {

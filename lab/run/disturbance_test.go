@@ -6,35 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/host/cpu"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 )
-
-func TestNeighbours(t *testing.T) {
-	const s = time.Second
-	names := map[int]string{7: "stress", 8: "stress", 9: "make", 10: "cc1"}
-	n := &neighbours{from: 10 * s, to: 20 * s, cores: 2, names: func(pid int) string { return names[pid] }}
-	n.look(9*s, map[int]cpu.Usage{7: {Own: 0}}) // of the ramp
-	n.look(10*s, map[int]cpu.Usage{7: {Own: 100 * s}, 9: {}, 10: {Own: 2 * s}})
-	n.look(15*s, map[int]cpu.Usage{7: {Own: 103 * s}, 8: {Own: 2 * s}, 9: {}, 10: {Own: 4 * s}})
-	n.look(20*s, map[int]cpu.Usage{7: {Own: 104 * s}, 9: {Buried: 4 * s}}) // 8 was killed, cc1 ended
-	n.look(40*s, map[int]cpu.Usage{7: {Own: 900 * s}})                     // of the drain
-	all, who := n.share()
-	// 3 + 2 + 2 of the first five seconds; of the others a sum that shrinks by what was killed counts for nothing.
-	if all == nil || *all != 7.0/20 {
-		t.Errorf("%v", *all)
-	}
-	if len(who) != 2 || who[0] != (result.Neighbour{Name: "stress", Processes: 2, Share: 6.0 / 20}) ||
-		who[1] != (result.Neighbour{Name: "cc1", Processes: 1, Share: 2.0 / 20}) {
-		t.Errorf("%+v", who)
-	}
-	if all, who := (&neighbours{}).share(); all != nil || who != nil {
-		t.Errorf("nothing was seen, and %v, %v", all, who)
-	}
-}
 
 func TestVerdictOfADisturbedRun(t *testing.T) {
 	at := func(x float64) *float64 { return &x }

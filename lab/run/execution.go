@@ -30,7 +30,7 @@ func (s *setup) execute(ctx context.Context) (err error) {
 	working, end := context.WithCancel(ctx)
 	defer end()
 	e := &execution{setup: s, end: end, meter: newMeter(s.servers, s.postmaster(), s.feed.say, s.tellShares)}
-	e.meter.neighbours.from, e.meter.neighbours.to = s.Ramp, s.Ramp+s.Duration
+	e.meter.neighbours.From, e.meter.neighbours.To = s.Ramp, s.Ramp+s.Duration
 	s.crew.watch(end)
 	s.journal.open(opening{s.opening()}, s.feed.say)
 	s.company = accompany(ctx, s.DSN, s.id)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/host/neighbours"
 	"plimsoll/lab/host/pressure"
 	"plimsoll/lab/run/live"
 	"plimsoll/lab/run/result"
@@ -36,7 +37,7 @@ type readings struct {
 	cores      int
 	processors []reading
 	memories   []memoryLook
-	neighbours neighbours
+	neighbours neighbours.Watch
 	events     []result.Event // of the clocks
 	slept      time.Duration
 }
@@ -56,7 +57,7 @@ type meter struct {
 
 func newMeter(workers []int, postmaster int, say func(live.Tone, string), shares func(live.Shares)) *meter {
 	cores := runtime.NumCPU()
-	return &meter{readings: readings{cores: cores, neighbours: neighbours{names: cpu.Name, cores: cores}},
+	return &meter{readings: readings{cores: cores, neighbours: neighbours.Watch{Names: cpu.Name, Cores: cores}},
 		workers: workers, postmaster: postmaster, shares: shares,
 		clocks: clocks{read: readClocks, tell: say}}
 }
@@ -136,7 +137,7 @@ func (m *meter) readProcesses(at time.Duration, everyone cpu.Everyone, keep func
 		keep(databaseCPU, used, err)
 		ours = append(ours, m.postmaster)
 	}
-	m.neighbours.look(at, everyone.Others(ours...))
+	m.neighbours.Look(at, everyone.Others(ours...))
 }
 
 func sumTrees(everyone cpu.Everyone, pids []int) (sum time.Duration, err error) {

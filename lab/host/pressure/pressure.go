@@ -1,5 +1,5 @@
 // Package pressure reads what the machine withholds from its processes: processor time beyond a quota, and time lost to
-// memory shortage. What cannot be read is unknown, never zero.
+// a shortage of memory, processors or disk. What cannot be read is unknown, never zero.
 package pressure
 
 import (
@@ -13,21 +13,26 @@ import (
 
 // Reading is the time lost since the control groups and the machine started; nil: not known.
 type Reading struct {
-	Throttled *time.Duration // by the quota of our control group or one above it: the largest
+	Throttled *time.Duration // by the quota of the control group or one above it: the largest
 	Memory    *time.Duration // in which some process waited for memory
+	CPU       *time.Duration // in which some process waited for a processor
+	IO        *time.Duration // in which some process waited for a disk
 }
 
-// Read reads this machine's figures.
-func Read() Reading { return readAt("/") }
+// Read reads this machine's figures, and the quota of our own control group.
+func Read() Reading { return readAt("/", "self") }
+
+// ReadFor reads this machine's figures, and the quota of the control group of another process.
+func ReadFor(pid int) Reading { return readAt("/", strconv.Itoa(pid)) }
 
 // readAt reads the files of a machine below root.
-func readAt(root string) Reading {
-	return Reading{throttled(root), stalled(root)}
+func readAt(root, process string) Reading {
+	return Reading{throttled(root, process), stalled(root, "memory"), stalled(root, "cpu"), stalled(root, "io")}
 }
 
 // stalled reads pressure stall information (Documentation/accounting/psi.rst): "some avg10=… total=MICROSECONDS".
-func stalled(root string) *time.Duration {
-	text, err := os.ReadFile(filepath.Join(root, "proc/pressure/memory"))
+func stalled(root, resource string) *time.Duration {
+	text, err := os.ReadFile(filepath.Join(root, "proc/pressure", resource))
 	if err != nil {
 		return nil
 	}
@@ -39,10 +44,10 @@ func stalled(root string) *time.Duration {
 	return nil
 }
 
-// throttled looks at our control group and all above it. Version 2 counts throttled_usec, version 1 throttled_time in
+// throttled looks at the control group of a process and all above it. Version 2 counts throttled_usec, version 1 throttled_time in
 // nanoseconds.
-func throttled(root string) (most *time.Duration) {
-	text, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
+func throttled(root, process string) (most *time.Duration) {
+	text, err := os.ReadFile(filepath.Join(root, "proc", process, "cgroup"))
 	if err != nil {
 		return nil
 	}

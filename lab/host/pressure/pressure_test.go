@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 			"sys/fs/cgroup/cpu.stat": "throttled_usec many\n"}, -1, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := readAt(tree(t, c.files))
+			got := readAt(tree(t, c.files), "self")
 			for name, both := range map[string]struct {
 				got  *time.Duration
 				want time.Duration

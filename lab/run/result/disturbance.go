@@ -1,5 +1,7 @@
 package result
 
+import "plimsoll/lab/host/neighbours"
+
 // Disturbance is the other work of the machine and the database during the steady state. Null means unknown.
 type Disturbance struct {
 	// Others is the processor time of processes outside the system and the lab, as a share of all cores.
@@ -19,11 +21,7 @@ type Disturbance struct {
 }
 
 // Neighbour is all processes of one name.
-type Neighbour struct {
-	Name      string  `json:"name"`
-	Processes int     `json:"processes"`
-	Share     float64 `json:"share"` // of all cores
-}
+type Neighbour = neighbours.Neighbour
 
 // NeighbourSessions are those of one application.
 type NeighbourSessions struct {

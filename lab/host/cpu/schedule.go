@@ -1,0 +1,63 @@
+package cpu
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Schedule is what the scheduler did with a process, in nanoseconds.
+type Schedule struct {
+	Ran    time.Duration // on a processor
+	Waited time.Duration // ready to run, but in a queue for a processor
+}
+
+// ReadSchedule adds up the live threads of a process. Threads that have ended are not included.
+func ReadSchedule(pid int) (sum Schedule, err error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/schedstat", pid))
+	if err != nil || len(threads) == 0 {
+		return sum, fmt.Errorf("read process %d: it has no threads", pid)
+	}
+	for _, path := range threads {
+		one, err := scheduleIn(path)
+		if os.IsNotExist(err) {
+			continue // it has ended since
+		}
+		if err != nil {
+			return sum, fmt.Errorf("read process %d: %w", pid, err)
+		}
+		sum.Ran += one.Ran
+		sum.Waited += one.Waited
+	}
+	return sum, nil
+}
+
+// ReadMainSchedule is ReadSchedule for a process of one thread, as a PostgreSQL backend is: one file instead of a folder.
+func ReadMainSchedule(pid int) (Schedule, error) {
+	s, err := scheduleIn(fmt.Sprintf("/proc/%d/schedstat", pid))
+	if err != nil {
+		return s, fmt.Errorf("read process %d: %w", pid, err)
+	}
+	return s, nil
+}
+
+// scheduleIn reads time on a processor, time in the queue, and number of slices (Documentation/scheduler/sched-stats).
+func scheduleIn(file string) (Schedule, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Schedule{}, err
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return Schedule{}, fmt.Errorf("%s has %d fields", file, len(fields))
+	}
+	ran, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return Schedule{}, err
+	}
+	waited, err := strconv.ParseInt(fields[1], 10, 64)
+	return Schedule{time.Duration(ran), time.Duration(waited)}, err
+}

@@ -1,0 +1,85 @@
+// Package neighbours owns who else uses the processors of this machine, by the names of the processes.
+package neighbours
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"plimsoll/lab/host/cpu"
+)
+
+// whoMost neighbours are named.
+const whoMost = 5
+
+// Watch sees the processes outside the system and the lab, over a stretch of time.
+type Watch struct {
+	From, To time.Duration // the stretch, by plan
+	Names    func(pid int) string
+	Cores    int
+
+	begun, ended time.Duration // of what was seen of it
+	last         map[int]cpu.Usage
+	all          time.Duration
+	who          map[string]*neighbour
+}
+
+// Neighbour is all processes of one name.
+type Neighbour struct {
+	Name      string  `json:"name"`
+	Processes int     `json:"processes"`
+	Share     float64 `json:"share"` // of all cores
+}
+
+type neighbour struct {
+	used time.Duration
+	pids map[int]bool
+}
+
+// Look takes in a moment of the run; each but the first adds what was used since the one before.
+func (n *Watch) Look(at time.Duration, others map[int]cpu.Usage) {
+	if at < n.From || n.last != nil && at > n.To+time.Second {
+		return
+	}
+	last := n.last
+	n.last = others
+	since := at - n.ended
+	if last == nil {
+		n.begun, n.ended, n.who = at, at, map[string]*neighbour{}
+		return
+	}
+	n.ended = at
+	// Of all, what a process used passes to its parent when it ends: sums of both know it twice at no time.
+	n.all += cpu.Spent(last, others, since*time.Duration(n.Cores))
+	for pid, used := range others {
+		if more := used.Own - last[pid].Own; more > 0 {
+			n.charge(pid, more)
+		}
+	}
+}
+
+func (n *Watch) charge(pid int, used time.Duration) {
+	name := cmp.Or(n.Names(pid), "?")
+	if n.who[name] == nil {
+		n.who[name] = &neighbour{pids: map[int]bool{}}
+	}
+	n.who[name].used += used
+	n.who[name].pids[pid] = true
+}
+
+// Share of the processors, and who took it; nil where nothing was seen.
+func (n *Watch) Share() (share *float64, who []Neighbour) {
+	length := (n.ended - n.begun).Seconds() * float64(n.Cores)
+	if length <= 0 {
+		return nil, nil
+	}
+	all := min(1, n.all.Seconds()/length)
+	for _, name := range slices.Sorted(maps.Keys(n.who)) {
+		one := n.who[name]
+		who = append(who, Neighbour{Name: name, Processes: len(one.pids),
+			Share: min(1, one.used.Seconds()/length)})
+	}
+	slices.SortStableFunc(who, func(a, b Neighbour) int { return cmp.Compare(b.Share, a.Share) })
+	return &all, who[:min(whoMost, len(who))]
+}
