@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/postgres/waits"
 )
 
 // Limit is the resource that keeps the system from carrying more, as far as the evidence shows.
@@ -106,20 +107,13 @@ func heaviest(w Waits) (most Wait) {
 	return most
 }
 
-// kindOf classifies a wait event; empty for the processor and for waiting on the client, which are no limit of the
-// database.
+// kindOf classifies a wait event; empty for what is no limit of the database: the processor, waiting on the client.
 func kindOf(e Wait) string {
-	switch {
-	case strings.HasPrefix(strings.ToUpper(e.Event), "WAL"), e.Event == "CommitDelay":
+	switch class := (waits.Event{Type: e.Type, Name: e.Event}).Class(); class {
+	case waits.WAL:
 		return "wal"
-	case e.Type == "Lock":
-		return "lock"
-	case e.Type == "LWLock" || e.Type == "BufferPin":
-		return "latch"
-	case e.Type == "IO":
-		return "io"
-	case e.Type == "Timeout":
-		return "sleep"
+	case waits.Lock, waits.Latch, waits.IO, waits.Sleep:
+		return string(class)
 	}
 	return ""
 }

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 
-	generator "github.com/invopop/jsonschema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"plimsoll/test/golden"
+	"plimsoll/test/schema"
 )
 
 const (
@@ -19,93 +18,21 @@ const (
 	schemaID   = "urn:plimsoll:schema:run-1"
 )
 
-// The schema is made from the types, so that it cannot say otherwise; names may be added:
-// readers must bear with new ones.
-func made(t *testing.T) []byte {
-	t.Helper()
-	r := generator.Reflector{AllowAdditionalProperties: true}
-	s := r.Reflect(&Result{})
-	seen := map[reflect.Type]bool{}
-	nullable(s, reflect.TypeFor[Result](), reflect.TypeFor[Result]().Name(), seen)
-	s.ID = schemaID
-	s.Title = "A run of Plimsoll"
-	s.Description = "What `plimsoll run --json` prints and a stored run is. Null is \"not measured\", never zero."
-	text, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(text, '\n')
-}
-
-// nullable lets null stand where Go has a pointer, a list or a map: the generator knows
-// only what is there.
-func nullable(s *generator.Schema, of reflect.Type, definition string, seen map[reflect.Type]bool) {
-	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Array {
-		of = of.Elem()
-	}
-	if of.Kind() != reflect.Struct || of.PkgPath() == "time" {
-		return
-	}
-	embedded := definition != of.Name()
-	if seen[of] && !embedded {
-		return
-	}
-	seen[of] = true
-	for i := range of.NumField() {
-		f := of.Field(i)
-		if f.Anonymous {
-			nullable(s, f.Type, definition, seen)
-			continue
-		}
-		inner := f.Type
-		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
-			inner = inner.Elem()
-		}
-		nullable(s, inner, inner.Name(), seen)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch f.Type.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Map:
-			if strings.Contains(options, "omitempty") {
-				continue
-			}
-			properties := s.Definitions[definition].Properties
-			if was, is := properties.Get(name); is {
-				if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Pointer {
-					was.Items = &generator.Schema{AnyOf: []*generator.Schema{was.Items, {Type: "null"}}}
-				}
-				properties.Set(name, &generator.Schema{AnyOf: []*generator.Schema{was, {Type: "null"}}})
-			}
-		}
-	}
+func made(t *testing.T) string {
+	return schema.Of(t, &Result{}, schemaID, "A run of Plimsoll",
+		"What `plimsoll run --json` prints and a stored run is. Null is \"not measured\", never zero.")
 }
 
 func TestPublishedSchemaIsThatOfTheTypes(t *testing.T) {
-	golden.Compare(t, schemaFile, string(made(t)))
-}
-
-func compiled(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	text, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource(schemaID, tree); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile(schemaID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	golden.Compare(t, schemaFile, made(t))
 }
 
 func TestResultsFitTheSchema(t *testing.T) {
-	schema := compiled(t)
+	published, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitting := schema.Compile(t, published)
 	real, err := os.ReadFile("resulttest/overloaded.json")
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +57,7 @@ func TestResultsFitTheSchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			own := r
 			change(&own)
-			if err := fits(t, schema, own); err != nil {
+			if err := fits(t, fitting, own); err != nil {
 				t.Error(err)
 			}
 		})
@@ -142,14 +69,14 @@ func TestResultsFitTheSchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if schema.Validate(tree) == nil {
+			if fitting.Validate(tree) == nil {
 				t.Errorf("%.60s fits", wrong)
 			}
 		}
 	})
 }
 
-func fits(t *testing.T, schema *jsonschema.Schema, r Result) error {
+func fits(t *testing.T, fitting *jsonschema.Schema, r Result) error {
 	t.Helper()
 	var b bytes.Buffer
 	if err := r.WriteJSON(&b); err != nil {
@@ -159,5 +86,5 @@ func fits(t *testing.T, schema *jsonschema.Schema, r Result) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return schema.Validate(tree)
+	return fitting.Validate(tree)
 }

@@ -1,0 +1,178 @@
+// Package counters owns two readings of a server's cumulative statistics and what was counted between them. A figure
+// that was not measured (a view or column that this version lacks, no right, timing switched off, a reset meanwhile) is
+// missing and says why; it is never zero.
+package counters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Reading is what the views show at one moment.
+type Reading struct {
+	At      time.Time
+	rows    map[string]map[string]map[string]float64 // view, key, column
+	labels  map[string]map[string]string             // view, key: what a person reads
+	missing map[string]string                        // view: why
+}
+
+// Read all views. A view that cannot be read is missing; an error means that the connection is lost.
+func Read(ctx context.Context, conn *pgx.Conn, s Server) (*Reading, error) {
+	r := &Reading{At: time.Now(), rows: map[string]map[string]map[string]float64{},
+		labels: map[string]map[string]string{}, missing: map[string]string{}}
+	for _, v := range views {
+		if s.Version < v.from || v.until != 0 && s.Version >= v.until {
+			r.missing[v.name] = v.absent()
+			continue
+		}
+		err := r.read(ctx, conn, v, s)
+		var refused *pgconn.PgError
+		switch {
+		case errors.As(err, &refused) && ctx.Err() == nil:
+			r.missing[v.name] = v.excuse(refused)
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", v.name, err)
+		}
+	}
+	return r, nil
+}
+
+// Lost is a reading that could not be made.
+func Lost(why string) *Reading {
+	r := &Reading{At: time.Now(), missing: map[string]string{}}
+	for _, v := range views {
+		r.missing[v.name] = why
+	}
+	return r
+}
+
+// Planted is a reading of so many figures, by view, key and column; it stands in for a server's.
+func Planted(at time.Time, rows map[string]map[string]map[string]float64) *Reading {
+	return &Reading{At: at, rows: rows, missing: map[string]string{}}
+}
+
+func (r *Reading) read(ctx context.Context, conn *pgx.Conn, v view, s Server) error {
+	rows, err := conn.Query(ctx, v.sql)
+	if err != nil {
+		return err
+	}
+	all, labels := map[string]map[string]float64{}, map[string]string{}
+	var key, label string
+	var columns map[string]any
+	_, err = pgx.ForEachRow(rows, []any{&key, &label, &columns}, func() error {
+		all[key], labels[key] = numbers(columns, v, s), label
+		columns = nil
+		return nil
+	})
+	r.rows[v.name], r.labels[v.name] = all, labels
+	return err
+}
+
+// numbers are the columns that hold any. Null is missing, and so are times that the server was not told to take: it
+// shows them as 0.
+func numbers(columns map[string]any, v view, s Server) map[string]float64 {
+	all := map[string]float64{}
+	for name, value := range columns {
+		x, isNumber := value.(float64)
+		if isNumber && !(v.untimed != nil && v.untimed(name, columns, s)) {
+			all[name] = x
+		}
+	}
+	return all
+}
+
+// Delta is what was counted between two readings.
+type Delta struct {
+	For           time.Duration
+	before, after *Reading
+}
+
+// Between two readings of the same server.
+func Between(before, after *Reading) *Delta {
+	return &Delta{after.At.Sub(before.At), before, after}
+}
+
+// Views are the names of all, read or not.
+func (d *Delta) Views() (names []string) {
+	for _, v := range views {
+		names = append(names, v.name)
+	}
+	return names
+}
+
+// Why a view is missing; empty where it was read.
+func (d *Delta) Why(view string) string {
+	if why, is := d.after.missing[view]; is {
+		return why
+	}
+	return d.before.missing[view]
+}
+
+// Keys of a view's rows at the end.
+func (d *Delta) Keys(view string) (keys []string) {
+	for key := range d.after.rows[view] {
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// Label of a row: what a person reads.
+func (d *Delta) Label(view, key string) string { return d.after.labels[view][key] }
+
+// Grew is how far a counter grew; nil where that is not known. A row that was not there before began at zero.
+func (d *Delta) Grew(view, key, column string) *float64 {
+	after, there := d.after.rows[view][key][column]
+	if !there || d.Why(view) != "" {
+		return nil
+	}
+	before, was := d.before.rows[view][key]
+	x := after
+	if was {
+		x -= before[column]
+	}
+	if x < 0 {
+		return nil // statistics were reset
+	}
+	return &x
+}
+
+// Now is a value at the end; nil where it is not known.
+func (d *Delta) Now(view, key, column string) *float64 {
+	x, there := d.after.rows[view][key][column]
+	if !there {
+		return nil
+	}
+	return &x
+}
+
+// Sum of how far a counter grew in all rows whose key begins so; nil where not one is known.
+func (d *Delta) Sum(view, prefix, column string) *float64 {
+	sum, known := 0.0, false
+	for key := range d.after.rows[view] {
+		if !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		if grew := d.Grew(view, key, column); grew != nil {
+			sum, known = sum+*grew, true
+		}
+	}
+	if !known {
+		return nil
+	}
+	return &sum
+}
+
+// PerSecond of a figure; nil stays nil.
+func (d *Delta) PerSecond(grew *float64) *float64 {
+	if grew == nil || d.For <= 0 {
+		return nil
+	}
+	x := *grew / d.For.Seconds()
+	return &x
+}

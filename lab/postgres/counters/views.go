@@ -1,0 +1,111 @@
+package counters
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Server says what the views of a server mean.
+type Server struct {
+	Version    int  // server_version_num
+	TimesIO    bool // track_io_timing
+	TimesWAL   bool // track_wal_io_timing
+	Statements bool // pg_stat_statements can be read
+}
+
+// view is one source: rows of a key, a label for a person and all columns as one JSON object, so that a column more or
+// less in another version needs no other query.
+type view struct {
+	name  string
+	from  int // the first version that has it; 0: all
+	until int // the first that has it no more
+	sql   string
+	// untimed says whether a column holds no measurement on this server.
+	untimed func(column string, row map[string]any, s Server) bool
+}
+
+// Names of the views, as the server calls them, and two that are ours.
+const (
+	Databases    = "pg_stat_database"
+	WAL          = "pg_stat_wal"
+	Transfers    = "pg_stat_io"
+	Writer       = "pg_stat_bgwriter"
+	Checkpoints  = "pg_stat_checkpointer"
+	Caches       = "pg_stat_slru"
+	Statements   = "pg_stat_statements"
+	Catalogs     = "pg_stat_sys_tables"
+	Tables       = "pg_stat_user_tables"
+	Replicas     = "pg_stat_replication"
+	CatalogSizes = "catalog sizes"
+	TempFiles    = "pg_ls_tmpdir"
+)
+
+func isTime(column string) bool { return strings.HasSuffix(column, "_time") }
+
+// A list of tables is cut: a database of 1C has thousands of them, and only those that change much tell something.
+var views = []view{
+	{name: Databases, sql: `SELECT datname, datname, to_jsonb(d) FROM pg_stat_database d WHERE datname IS NOT NULL`,
+		untimed: func(column string, _ map[string]any, s Server) bool {
+			return strings.HasPrefix(column, "blk_") && isTime(column) && !s.TimesIO
+		}},
+	{name: WAL, sql: `SELECT 'all', 'all', to_jsonb(w) FROM pg_stat_wal w`,
+		untimed: func(column string, _ map[string]any, s Server) bool { return isTime(column) && !s.TimesWAL }},
+	{name: Transfers, from: 160000,
+		sql: `SELECT object || ' ' || context || ' ' || backend_type, backend_type || ', ' || object || ', ' || context,
+			to_jsonb(i) FROM pg_stat_io i`,
+		untimed: func(column string, row map[string]any, s Server) bool {
+			if row["object"] == "wal" {
+				return isTime(column) && !s.TimesWAL
+			}
+			return isTime(column) && !s.TimesIO
+		}},
+	{name: Writer, sql: `SELECT 'all', 'all', to_jsonb(b) FROM pg_stat_bgwriter b`},
+	{name: Checkpoints, from: 170000, sql: `SELECT 'all', 'all', to_jsonb(c) FROM pg_stat_checkpointer c`},
+	{name: Caches, sql: `SELECT name, name, to_jsonb(s) FROM pg_stat_slru s`},
+	{name: Statements, sql: `SELECT dbid || ' ' || userid || ' ' || queryid || ' ' || toplevel, left(query, 200),
+			to_jsonb(s) - 'query' FROM pg_stat_statements s ORDER BY total_exec_time DESC LIMIT 500`,
+		untimed: func(column string, _ map[string]any, s Server) bool {
+			return strings.Contains(column, "blk_") && isTime(column) && !s.TimesIO
+		}},
+	{name: Catalogs, sql: `SELECT schemaname || '.' || relname, relname, to_jsonb(t) FROM pg_stat_sys_tables t
+		WHERE schemaname = 'pg_catalog'`},
+	{name: Tables, sql: `SELECT t.schemaname || '.' || t.relname, t.schemaname || '.' || t.relname,
+			to_jsonb(t) || jsonb_build_object('reltuples', c.reltuples, 'relpages', c.relpages)
+		FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = t.relid
+		ORDER BY n_dead_tup + n_tup_upd + n_tup_del + coalesce(seq_tup_read, 0) DESC LIMIT 200`},
+	{name: Replicas, sql: `SELECT pid::text, application_name, jsonb_build_object(
+			'replay_lag_s', extract(epoch FROM replay_lag)::float8,
+			'behind_bytes', pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8)
+		FROM pg_stat_replication WHERE NOT pg_is_in_recovery()`},
+	{name: CatalogSizes, sql: `SELECT relname, relname, jsonb_build_object('bytes', pg_table_size(oid))
+		FROM pg_class WHERE relname IN ('pg_class', 'pg_attribute', 'pg_type', 'pg_depend', 'pg_index', 'pg_statistic')
+		AND relnamespace = 'pg_catalog'::regnamespace`},
+	{name: TempFiles, sql: `SELECT 'all', 'all', jsonb_build_object('files', count(*), 'bytes', coalesce(sum(size), 0))
+		FROM pg_ls_tmpdir()`},
+}
+
+// absent says why this version has no such view.
+func (v view) absent() string {
+	if v.until != 0 {
+		return fmt.Sprintf("PostgreSQL has no %s from %d on", v.name, v.until/10000)
+	}
+	return fmt.Sprintf("PostgreSQL has %s from %d on", v.name, v.from/10000)
+}
+
+// excuse says why the server refused to show the view.
+func (v view) excuse(refused *pgconn.PgError) string {
+	const undefinedTable, noRight, notLoaded, lockTimeout = "42P01", "42501", "55000", "55P03"
+	switch {
+	case v.name == Statements && refused.Code == undefinedTable:
+		return "the extension is not created in this database (CREATE EXTENSION pg_stat_statements)"
+	case v.name == Statements && refused.Code == notLoaded:
+		return "created here, but its library is not in shared_preload_libraries"
+	case refused.Code == noRight:
+		return "no right: GRANT pg_monitor TO the user"
+	case refused.Code == lockTimeout:
+		return "a lock stood in the way"
+	}
+	return refused.Message
+}

@@ -1,0 +1,61 @@
+package waits
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Census is all of the server's client processes.
+type Census struct {
+	PIDs       []int
+	All, Idle  int
+	AllAllowed int // max_connections
+}
+
+//go:embed census.sql
+var censusSQL string
+
+// TakeCensus counts all but the connection itself and an application.
+func TakeCensus(ctx context.Context, conn *pgx.Conn, without string) (c Census, err error) {
+	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed)
+	if err != nil {
+		err = fmt.Errorf("count the sessions: %w", err)
+	}
+	return c, err
+}
+
+// Holder holds back the horizon behind which vacuum may remove dead rows.
+type Holder struct {
+	Kind        string // session, prepared transaction, replication slot, standby
+	Name        string // pid, or name
+	Application string
+	State       string
+	XIDs        int64 // transactions begun since
+	For         time.Duration
+	Query       string
+}
+
+//go:embed horizon.sql
+var horizonSQL string
+
+// Holders are the oldest of each kind, the oldest first.
+func Holders(ctx context.Context, conn *pgx.Conn, without string) ([]Holder, error) {
+	rows, err := conn.Query(ctx, horizonSQL, without)
+	if err != nil {
+		return nil, fmt.Errorf("look at the horizon: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h Holder, err error) {
+		var held float64
+		err = row.Scan(&h.Kind, &h.Name, &h.Application, &h.State, &h.XIDs, &held, &h.Query)
+		h.For = seconds(held)
+		return h, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look at the horizon: %w", err)
+	}
+	return all, nil
+}

@@ -1,0 +1,120 @@
+package waits
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Session is a client's, at work or within a transaction.
+type Session struct {
+	PID         int
+	Database    string
+	Application string
+	User        string
+	State       string
+	Wait        Event
+	QueryID     int64  // 0: the server computes none
+	Query       string // of an idle transaction its last
+	InState     time.Duration
+	InXact      time.Duration
+}
+
+// Idle within a transaction: the server waits for the client.
+func (s Session) Idle() bool { return strings.HasPrefix(s.State, "idle") }
+
+// Class of what the session waits for.
+func (s Session) Class() Class {
+	if s.Idle() {
+		return Client
+	}
+	return s.Wait.Class()
+}
+
+//go:embed sessions.sql
+var sessionsSQL string
+
+// Sessions looks at all of the server's but the connection's own and those of an application.
+func Sessions(ctx context.Context, conn *pgx.Conn, without string) ([]Session, error) {
+	rows, err := conn.Query(ctx, sessionsSQL, without)
+	if err != nil {
+		return nil, fmt.Errorf("look at the sessions: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, session)
+	if err != nil {
+		return nil, fmt.Errorf("look at the sessions: %w", err)
+	}
+	return all, nil
+}
+
+func session(row pgx.CollectableRow) (s Session, err error) {
+	var inState, inXact float64
+	err = row.Scan(&s.PID, &s.Database, &s.Application, &s.User, &s.State, &s.Wait.Type, &s.Wait.Name, &s.QueryID,
+		&s.Query, &inState, &inXact)
+	s.InState, s.InXact = seconds(inState), seconds(inXact)
+	return s, err
+}
+
+// Blocked is a session that waits for a lock.
+type Blocked struct {
+	PID      int
+	Event    string // kind of lock, as the wait event names it
+	Blockers []int  // 0 is a prepared transaction
+	For      time.Duration
+	Kind     string // of what Object names: relation, tuple, …; empty: not known
+	Object   string
+	Page     int // -1: not a row's
+	Tuple    int
+}
+
+// Row is where the row lies that the session waits for; empty: not known, or not a row.
+func (b Blocked) Row() string {
+	if b.Object == "" || b.Kind != "tuple" {
+		return ""
+	}
+	return fmt.Sprintf("page %d, item %d", b.Page, b.Tuple)
+}
+
+// On is what the session waits for, in words.
+func (b Blocked) On() string {
+	switch {
+	case b.Row() != "":
+		return fmt.Sprintf("a row of %s (%s)", b.Object, b.Row())
+	case b.Object != "":
+		return b.Object
+	case b.Event == "transactionid":
+		return "a row that another transaction changed"
+	case b.Event == "":
+		return "a lock"
+	}
+	return "a lock (" + b.Event + ")"
+}
+
+//go:embed blocked.sql
+var blockedSQL string
+
+// LookAtLocks is who is blocked by whom. It locks the server's table of locks for a moment.
+func LookAtLocks(ctx context.Context, conn *pgx.Conn) ([]Blocked, error) {
+	rows, err := conn.Query(ctx, blockedSQL)
+	if err != nil {
+		return nil, fmt.Errorf("look at the locks: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, blocked)
+	if err != nil {
+		return nil, fmt.Errorf("look at the locks: %w", err)
+	}
+	return all, nil
+}
+
+func blocked(row pgx.CollectableRow) (b Blocked, err error) {
+	var waited float64
+	err = row.Scan(&b.PID, &b.Event, &b.Blockers, &waited, &b.Kind, &b.Object, &b.Page, &b.Tuple)
+	b.For = seconds(waited)
+	return b, err
+}
+
+func seconds(s float64) time.Duration { return time.Duration(max(0, s) * float64(time.Second)) }

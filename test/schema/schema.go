@@ -1,0 +1,90 @@
+// Package schema owns how JSON schemas are made from Go types, so that a published one cannot say otherwise.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	generator "github.com/invopop/jsonschema"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Of a pointer to a value of the type. Names may be added: readers must bear with new ones.
+func Of(t testing.TB, value any, id, title, description string) string {
+	t.Helper()
+	r := generator.Reflector{AllowAdditionalProperties: true}
+	s := r.Reflect(value)
+	of := reflect.TypeOf(value).Elem()
+	nullable(s, of, of.Name(), map[reflect.Type]bool{})
+	s.ID = generator.ID(id)
+	s.Title, s.Description = title, description
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text) + "\n"
+}
+
+// Compile a schema, to validate documents.
+func Compile(t testing.TB, text []byte) *jsonschema.Schema {
+	t.Helper()
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "urn:schema"
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(name, tree); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// nullable lets null stand where Go has a pointer, a list or a map: the generator knows
+// only what is there.
+func nullable(s *generator.Schema, of reflect.Type, definition string, seen map[reflect.Type]bool) {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Array {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct || of.PkgPath() == "time" {
+		return
+	}
+	embedded := definition != of.Name()
+	if seen[of] && !embedded {
+		return
+	}
+	seen[of] = true
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if f.Anonymous {
+			nullable(s, f.Type, definition, seen)
+			continue
+		}
+		inner := f.Type
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		nullable(s, inner, inner.Name(), seen)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch f.Type.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			if strings.Contains(options, "omitempty") {
+				continue
+			}
+			properties := s.Definitions[definition].Properties
+			if was, is := properties.Get(name); is {
+				if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Pointer {
+					was.Items = &generator.Schema{AnyOf: []*generator.Schema{was.Items, {Type: "null"}}}
+				}
+				properties.Set(name, &generator.Schema{AnyOf: []*generator.Schema{was, {Type: "null"}}})
+			}
+		}
+	}
+}
