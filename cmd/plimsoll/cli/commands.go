@@ -19,6 +19,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addAudit(root)
 	a.addProve(root)
 	a.addPlanted(root)
+	a.addDiagnose(root)
 	a.addProfile(root)
 	a.addUp(root)
 	a.addStatus(root)

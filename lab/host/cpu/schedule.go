@@ -35,7 +35,8 @@ func ReadSchedule(pid int) (sum Schedule, err error) {
 	return sum, nil
 }
 
-// ReadMainSchedule is ReadSchedule for a process of one thread, as a PostgreSQL backend is: one file instead of a folder.
+// ReadMainSchedule is ReadSchedule for a process of one thread, as a PostgreSQL backend is: one file instead of a
+// folder.
 func ReadMainSchedule(pid int) (Schedule, error) {
 	s, err := scheduleIn(fmt.Sprintf("/proc/%d/schedstat", pid))
 	if err != nil {

@@ -32,7 +32,8 @@ func ReadCores() ([]System, error) {
 	return lines[1:], nil
 }
 
-// statLines are all cores together, then each: user nice system idle iowait irq softirq steal (guest is in user already).
+// statLines are all cores together, then each: user nice system idle iowait irq softirq steal (guest is in user
+// already).
 func statLines() (lines []System, err error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

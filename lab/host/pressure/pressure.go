@@ -44,8 +44,8 @@ func stalled(root, resource string) *time.Duration {
 	return nil
 }
 
-// throttled looks at the control group of a process and all above it. Version 2 counts throttled_usec, version 1 throttled_time in
-// nanoseconds.
+// throttled looks at the control group of a process and all above it. Version 2 counts throttled_usec, version 1
+// throttled_time in nanoseconds.
 func throttled(root, process string) (most *time.Duration) {
 	text, err := os.ReadFile(filepath.Join(root, "proc", process, "cgroup"))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package topology reads sockets, cores, threads and NUMA nodes as the kernel shows them, and says what no hardware has:
-// a hypervisor may show anything.
+// Package topology reads sockets, cores, threads and NUMA nodes as the kernel shows them, and says what no hardware
+// has: a hypervisor may show anything.
 package topology
 
 import (

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"plimsoll/lab/diagnose"
+	"plimsoll/lab/postgres/cluster/clustertest"
+)
+
+func TestDiagnose(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	t.Run("PrintsAReport", func(t *testing.T) {
+		o := plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s")
+		o.want(t, ExitOK)
+		if !strings.Contains(o.stdout, "NOT THE PROBLEM") && !strings.Contains(o.stdout, "no session was at work") {
+			t.Errorf("stdout:\n%s", o.stdout)
+		}
+	})
+	t.Run("PrintsJSON", func(t *testing.T) {
+		o := plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s", "--json")
+		o.want(t, ExitOK)
+		var d diagnose.Diagnosis
+		if err := json.Unmarshal([]byte(o.stdout), &d); err != nil || d.Schema != diagnose.Schema {
+			t.Errorf("%v, schema %q", err, d.Schema)
+		}
+	})
+	t.Run("NeedsAServer", func(t *testing.T) {
+		o := plimsoll(t, "diagnose", "--dsn", "postgres://127.0.0.1:1/nowhere?sslmode=disable", "--duration", "1s")
+		o.want(t, ExitEnvironment)
+		if !strings.Contains(o.stderr, "hint: ") || o.stdout != "" {
+			t.Errorf("stderr %q, stdout %q", o.stderr, o.stdout)
+		}
+	})
+	t.Run("WatchesForASecondAtLeast", func(t *testing.T) {
+		plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1ms").want(t, ExitUsage)
+		plimsoll(t, "diagnose", "--dsn", dsn, "--rate", "101").want(t, ExitUsage)
+	})
+}

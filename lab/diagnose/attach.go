@@ -1,0 +1,126 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/platform/problem"
+)
+
+// application_name of our connections, which no sample counts.
+const ownName = "plimsoll diagnose"
+
+// Limits of our own statements: nothing of ours stands in anybody's way for long, and nothing is written.
+const guards = `SET default_transaction_read_only = on; SET lock_timeout = '200ms'; SET statement_timeout = '20s';
+	SET idle_session_timeout = 0; SET jit = off; SET max_parallel_workers_per_gather = 0`
+
+// attached are two connections to the server: one samples, and the other asks what takes longer.
+type attached struct {
+	fast, slow *pgx.Conn
+	server     counters.Server
+	version    string
+	database   string
+	// connectS is how long it took to connect here, all tiers included; roundTripS of an empty statement.
+	connectS, roundTripS float64
+}
+
+func attach(ctx context.Context, dsn string) (*attached, error) {
+	a := &attached{}
+	if err := a.open(ctx, dsn); err != nil {
+		a.close(ctx)
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *attached) open(ctx context.Context, dsn string) (err error) {
+	if a.fast, err = connect(ctx, dsn); err != nil {
+		return err
+	}
+	began := time.Now()
+	if a.slow, err = connect(ctx, dsn); err != nil {
+		return err
+	}
+	a.connectS = time.Since(began).Seconds()
+	if err := a.rights(ctx); err != nil {
+		return err
+	}
+	return a.roundTrip(ctx)
+}
+
+func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read --dsn: %w", err), "postgres://user@host:5432/database")
+	}
+	config.RuntimeParams["application_name"] = ownName
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, problem.New(problem.Environment, fmt.Errorf("connect to the database: %w", err),
+			"check host, port, user and password of --dsn")
+	}
+	if _, err := conn.Exec(ctx, guards); err != nil {
+		conn.Close(context.WithoutCancel(ctx))
+		return nil, fmt.Errorf("prepare the connection: %w", err)
+	}
+	return conn, nil
+}
+
+func (a *attached) close(ctx context.Context) {
+	for _, conn := range []*pgx.Conn{a.fast, a.slow} {
+		if conn != nil {
+			conn.Close(context.WithoutCancel(ctx))
+		}
+	}
+}
+
+// versionLeast that is supported.
+const versionLeast = 150000
+
+// rights and settings without which nothing can be seen.
+func (a *attached) rights(ctx context.Context) error {
+	var user, activities string
+	var may bool
+	const sql = `SELECT current_setting('server_version_num')::int, current_setting('server_version'),
+		current_user, current_database(), pg_has_role('pg_read_all_stats', 'USAGE'),
+		current_setting('track_activities'), current_setting('track_io_timing')::bool,
+		current_setting('track_wal_io_timing')::bool`
+	if err := a.fast.QueryRow(ctx, sql).Scan(&a.server.Version, &a.version, &user, &a.database, &may, &activities,
+		&a.server.TimesIO, &a.server.TimesWAL); err != nil {
+		return fmt.Errorf("look at the server: %w", err)
+	}
+	switch {
+	case a.server.Version < versionLeast:
+		return problem.New(problem.Environment, fmt.Errorf("the server is PostgreSQL %s, and 15 is the oldest that "+
+			"can "+
+			"be diagnosed", a.version), "")
+	case !may:
+		return problem.New(problem.Environment, fmt.Errorf("user %s may not see what other sessions do", user),
+			"GRANT pg_monitor TO "+pgx.Identifier{user}.Sanitize())
+	case activities != "on":
+		return problem.New(problem.Environment, errors.New("the server does not record what its sessions do: "+
+			"track_activities is off"), "ALTER SYSTEM SET track_activities = on; SELECT pg_reload_conf()")
+	}
+	return nil
+}
+
+// roundTrips that are timed; the shortest is the network's, since others are of sleepers that woke late.
+const roundTrips = 20
+
+func (a *attached) roundTrip(ctx context.Context) error {
+	for range roundTrips {
+		began := time.Now()
+		if _, err := a.fast.Exec(ctx, "SELECT 1"); err != nil {
+			return fmt.Errorf("time a round trip: %w", err)
+		}
+		if took := time.Since(began).Seconds(); a.roundTripS == 0 || took < a.roundTripS {
+			a.roundTripS = took
+		}
+	}
+	return nil
+}

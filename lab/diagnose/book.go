@@ -1,0 +1,285 @@
+package diagnose
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"plimsoll/lab/postgres/waits"
+)
+
+// look is what the sampler saw at one moment: sessions at work, each for the time that the look stands for.
+type look struct {
+	at       time.Time
+	stands   time.Duration
+	sessions []waits.Session
+	timeline Timeline // nil: none
+}
+
+// Timeline knows which key operation a session served at a moment: by its process, or by its application_name.
+type Timeline interface {
+	Operation(pid int, application string, at time.Time) (name string, known bool)
+}
+
+// operation that the session served; empty: not known.
+func (l look) operation(s waits.Session) string {
+	if l.timeline == nil {
+		return ""
+	}
+	name, known := l.timeline.Operation(s.PID, s.Application, l.at)
+	if !known {
+		return ""
+	}
+	return name
+}
+
+// lockLook is who was blocked by whom at one moment.
+type lockLook struct {
+	stands   time.Duration
+	blocked  []waits.Blocked
+	sessions map[int]waits.Session // those at work then
+}
+
+// Bounds of what is kept, whatever the server does: names beyond them are added up as others.
+const (
+	namesMost      = 200
+	storiesMost    = 100
+	treeLinesMost  = 12
+	statementWidth = 160
+	others         = "(others)"
+)
+
+// amounts are seconds by name, of a bounded number of names.
+type amounts map[string]float64
+
+func (a amounts) add(name string, seconds float64) {
+	if _, known := a[name]; !known && len(a) >= namesMost {
+		name = others
+	}
+	a[name] += seconds
+}
+
+// waited is what sessions waited for one event, and with what.
+type waited struct {
+	seconds                              float64
+	statements, applications, operations amounts
+}
+
+// book is everything that was sampled. Its size does not grow with time.
+type book struct {
+	looks       int
+	seconds     float64 // that looks stand for
+	unobserved  float64 // between looks that came too late
+	short, long gaps    // of idle transactions that have ended
+	open        map[int]openGap
+	events      map[eventKey]*waited
+	verbs       amounts // active time by the first word of the statement
+	most        int     // sessions at work at once
+	stories     map[string]*story
+	lockLooks   int
+	stalls      []stall
+}
+
+// eventKey is a wait event; of an idle transaction the event is the gap, whatever the server calls it.
+type eventKey struct {
+	class waits.Class
+	event waits.Event
+	gap   bool
+}
+
+func newBook() *book {
+	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, stories: map[string]*story{},
+		open: map[int]openGap{}}
+}
+
+// take in a look. Each session counts for the time that the look stands for: it is time that adds up, not the number of
+// waits.
+func (b *book) take(l look) {
+	b.looks++
+	stands := l.stands.Seconds()
+	b.seconds += stands
+	b.most = max(b.most, len(l.sessions))
+	b.close(l)
+	for _, s := range l.sessions {
+		key := eventKey{s.Class(), s.Wait, s.Idle()}
+		if key.gap {
+			key.event = waits.Event{}
+			b.gap(s, l.at, stands)
+		}
+		if key.class == waits.Idle {
+			continue // a client's session is never idle this way; nobody waits for it
+		}
+		w := b.events[key]
+		if w == nil {
+			w = &waited{statements: amounts{}, applications: amounts{}, operations: amounts{}}
+			b.events[key] = w
+		}
+		text := plainStatement(s.Query)
+		w.seconds += stands
+		w.statements.add(text, stands)
+		w.applications.add(nonEmpty(s.Application, s.User), stands)
+		if name := l.operation(s); name != "" {
+			w.operations.add(name, stands)
+		}
+		if !key.gap {
+			b.verbs.add(verb(text), stands)
+		}
+	}
+}
+
+// gaps between the statements of transactions: how many were met, and how long. The longer a gap, the likelier a sample
+// meets it.
+type gaps struct {
+	n       int
+	seconds float64 // that samples of them stand for
+	lengths float64
+}
+
+// openGap is that of a session that still waits for its client.
+type openGap struct {
+	since           time.Time
+	seconds, length float64
+}
+
+// sameGap is how far the beginning of one gap may seem to move: the server's clock and ours are read at different
+// moments.
+const sameGap = 50 * time.Millisecond
+
+// gap of an idle transaction.
+func (b *book) gap(s waits.Session, at time.Time, stands float64) {
+	since := at.Add(-s.InState)
+	g, known := b.open[s.PID]
+	if known && since.Sub(g.since) > sameGap {
+		b.settle(s.PID)
+		known = false
+	}
+	if !known {
+		g = openGap{since: since}
+	}
+	g.seconds += stands
+	g.length = max(g.length, s.InState.Seconds())
+	b.open[s.PID] = g
+}
+
+// close the gaps of sessions that went on.
+func (b *book) close(l look) {
+	idle := map[int]bool{}
+	for _, s := range l.sessions {
+		idle[s.PID] = s.Idle()
+	}
+	for pid := range b.open {
+		if !idle[pid] {
+			b.settle(pid)
+		}
+	}
+}
+
+// settle a gap: it was that of a network or a program, or of one that hangs.
+func (b *book) settle(pid int) {
+	g := b.open[pid]
+	delete(b.open, pid)
+	kind := &b.short
+	if g.length >= gapLong.Value {
+		kind = &b.long
+	}
+	kind.n++
+	kind.seconds += g.seconds
+	kind.lengths += g.length
+}
+
+// end the gaps that are still open.
+func (b *book) end() {
+	for pid := range b.open {
+		b.settle(pid)
+	}
+}
+
+// mean length of the gaps that were met; nil where there was none.
+func (g gaps) mean() *time.Duration {
+	if g.n == 0 {
+		return nil
+	}
+	d := time.Duration(g.lengths / float64(g.n) * float64(time.Second))
+	return &d
+}
+
+func nonEmpty(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return "?"
+}
+
+var (
+	quoted  = regexp.MustCompile(`'(?:[^']|'')*'?`)
+	numbers = regexp.MustCompile(`\b\d+(?:\.\d+)?\b`)
+	blanks  = regexp.MustCompile(`\s+`)
+	remarks = regexp.MustCompile(`/\*.*?\*/|--[^\n]*`)
+)
+
+// plainStatement is a statement without its values, so that equal ones meet and nobody's data are in a report.
+func plainStatement(sql string) string {
+	sql = remarks.ReplaceAllString(sql, " ")
+	sql = quoted.ReplaceAllString(sql, "?")
+	sql = numbers.ReplaceAllString(sql, "?")
+	sql = strings.TrimSpace(blanks.ReplaceAllString(sql, " "))
+	if r := []rune(sql); len(r) > statementWidth {
+		sql = string(r[:statementWidth-1]) + "…"
+	}
+	return nonEmpty(sql, "")
+}
+
+// verb is the first word of a statement; of one that makes or drops something, the second, too.
+func verb(sql string) string {
+	words := strings.Fields(strings.ToUpper(sql))
+	switch {
+	case len(words) == 0:
+		return "?"
+	case len(words) > 1 && definitions[words[0]]:
+		return words[0] + " " + words[1]
+	}
+	return words[0]
+}
+
+var definitions = map[string]bool{"CREATE": true, "DROP": true, "ALTER": true, "TRUNCATE": true}
+
+// define is the active time of statements that change the catalogs.
+func (b *book) define() (seconds float64) {
+	for name, s := range b.verbs {
+		first, _, _ := strings.Cut(name, " ")
+		if definitions[first] {
+			seconds += s
+		}
+	}
+	return seconds
+}
+
+// of a class, in seconds.
+func (b *book) of(class waits.Class) (seconds float64) {
+	for key, w := range b.events {
+		if key.class == class {
+			seconds += w.seconds
+		}
+	}
+	return seconds
+}
+
+// idle is the time of idle transactions.
+func (b *book) idle() (seconds float64) {
+	for key, w := range b.events {
+		if key.gap {
+			seconds += w.seconds
+		}
+	}
+	return seconds
+}
+
+// total of all sessions, in seconds.
+func (b *book) total() (seconds float64) {
+	for _, w := range b.events {
+		seconds += w.seconds
+	}
+	return seconds
+}

@@ -1,0 +1,91 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/lab/postgres/waits"
+)
+
+// clientGaps: transactions wait for the next statement of their client.
+var clientGaps = cause{
+	name:    "client-or-network-gaps",
+	healthy: "transactions do not wait for their clients or for the network",
+	find: func(m *measured) (*Finding, string) {
+		if m.ledger.TotalS == 0 {
+			return nil, ""
+		}
+		gaps := m.book.short.seconds / m.ledger.TotalS
+		reading := (m.book.of(waits.Client) - m.book.idle()) / m.ledger.TotalS
+		behind := 0.0 // of locks that are held meanwhile
+		for _, s := range m.stories {
+			if s.Root.Client && s.Root.LongGapS < gapLong.Value {
+				behind += s.Share
+			}
+		}
+		f := &Finding{
+			Price: price(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
+			Mechanism: "A transaction of many statements crosses the network for each. While it waits for its " +
+				"client it does nothing, and keeps its locks.",
+			Evidence: []string{fmt.Sprintf("%s of the time open transactions wait for their next statement; %s they "+
+				"wait "+
+				"for the client in mid-statement", percent(gaps), percent(reading))},
+			Excluded: []string{"the server has nothing to do for these transactions meanwhile"},
+			Next: []string{
+				"psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine: the round trip",
+				"plimsoll prove C16    what fewer round trips gain",
+			},
+		}
+		if gap := m.book.short.mean(); gap != nil {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("the gaps that were met took %s on average until then; a "+
+				"round trip from here %s",
+				gap.Round(100*time.Microsecond), fromSeconds(m.roundTripS).Round(10*time.Microsecond)))
+		}
+		if idle := m.delta.Sum(counters.Databases, "", "idle_in_transaction_time"); idle != nil {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("the server itself counted %.1f s in idle transactions "+
+				"(pg_stat_database)", *idle/1000))
+		}
+		if behind > 0 {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time others wait for locks that such "+
+				"transactions hold",
+				percent(behind)))
+		}
+		return f, ""
+	},
+}
+
+func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// connectionStorm: sessions are made for little work.
+var connectionStorm = cause{
+	name:    "connection-storm",
+	healthy: "connections are kept, not made anew",
+	find: func(m *measured) (*Finding, string) {
+		made := m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "sessions"))
+		if made == nil {
+			return nil, "pg_stat_database has no count of sessions"
+		}
+		if *made < connectsPerS.Value {
+			return nil, ""
+		}
+		connecting := *made * m.connectS
+		f := &Finding{
+			Price: price(connecting / (connecting + m.ledger.Sessions)),
+			Title: "Connections are made for little work",
+			Mechanism: "Each connection is a new process of the server, which checks who comes and fills its caches " +
+				"anew; its first statements are slow.",
+			Evidence: []string{
+				fmt.Sprintf("%.0f new sessions a second; one took %.1f ms from here, so that %.2f clients are "+
+					"connecting at "+
+					"any time beside %.2f sessions at work", *made, 1000*m.connectS, connecting, m.ledger.Sessions),
+			},
+			Excluded: []string{"the time of connecting is an estimate from our own connection; it is in no wait event"},
+			Next:     []string{"put a connection pool between the program and the server, or raise the one it has"},
+		}
+		if rate := m.transactions(); rate != nil && *made > 0 {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%.1f transactions for each session", *rate / *made))
+		}
+		return f, ""
+	},
+}

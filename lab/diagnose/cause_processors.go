@@ -1,0 +1,177 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/lab/host/neighbours"
+)
+
+const noMachine = "the server's machine is not visible from here"
+
+// queue is the share of the time that sessions wait for a processor; not known where the scheduler's figures are
+// missing.
+func (m *measured) queue() (share float64, why string) {
+	switch {
+	case m.host == nil:
+		return 0, noMachine
+	case m.ledger.line(unsplit) != nil:
+		return 0, m.ledger.Processor
+	}
+	return m.ledger.share(forCPU), ""
+}
+
+// processorsByOthers: other processes of the machine take them.
+var processorsByOthers = cause{
+	name:    "processors-taken-by-others",
+	healthy: "other processes leave the server its processors",
+	find: func(m *measured) (*Finding, string) {
+		waiting, why := m.queue()
+		if why != "" {
+			return nil, why
+		}
+		if m.host.Others == nil || m.host.Database == nil {
+			return nil, "the processes of the machine could not be read"
+		}
+		others, database := *m.host.Others, *m.host.Database
+		if others < othersBusy.Value {
+			return nil, ""
+		}
+		return &Finding{
+			Price: price(waiting * others / max(others+database, 1e-9)),
+			Title: "Other processes take the processors",
+			Mechanism: "A session that is ready to run waits in the queue for a processor while other programs of " +
+				"the machine use it. No wait event shows that: PostgreSQL takes such a session for one that runs.",
+			Evidence: []string{
+				fmt.Sprintf("sessions wait for a processor %s of their time (scheduler's figures)", percent(waiting)),
+				fmt.Sprintf("others use %s of all cores, the database %s: %s", percent(others), percent(database),
+					who(m.host.Who)),
+			},
+			Excluded: []string{"it is not the database's own work alone: it uses " + percent(database) + " of the " +
+				"cores"},
+			Next: []string{"top -b -n 1 -o %CPU | head -15",
+				"if these are the clients, give them a machine of their own and diagnose again"},
+		}, ""
+	},
+}
+
+func who(all []neighbours.Neighbour) string {
+	var names []string
+	for _, n := range all {
+		if n.Share >= noteFrom.Value {
+			names = append(names, fmt.Sprintf("%s %s", n.Name, percent(n.Share)))
+		}
+	}
+	return nonEmpty(strings.Join(names, ", "), "many small ones")
+}
+
+// processorsFull: the database itself needs more than there are.
+var processorsFull = cause{
+	name:    "processors-full",
+	healthy: "the database does not need more processors than there are",
+	find: func(m *measured) (*Finding, string) {
+		waiting, why := m.queue()
+		if why != "" {
+			return nil, why
+		}
+		if m.host.Busy == nil || m.host.Database == nil || m.host.Others == nil {
+			return nil, "the processors of the machine could not be read"
+		}
+		own := *m.host.Database / max(*m.host.Database+*m.host.Others, 1e-9)
+		if *m.host.Busy < machineBusy.Value || own < mainUser.Value {
+			return nil, ""
+		}
+		return &Finding{
+			Price: price(waiting * own), Title: "The database needs more processors than there are",
+			Mechanism: "More sessions are ready to run than there are processors. Each waits for its turn.",
+			Evidence: []string{fmt.Sprintf("all cores are %s busy, the database uses %s of them", percent(*m.host.Busy),
+				percent(*m.host.Database)), fmt.Sprintf("sessions wait for a processor %s of their time",
+				percent(waiting))},
+			Excluded: []string{fmt.Sprintf("other processes use only %s of the cores", percent(*m.host.Others))},
+			Next: []string{"read the statements of the line \"on a processor\": the first is the one to make cheaper",
+				"fewer connections at once: throughput stays and each waits less"},
+		}, ""
+	},
+}
+
+// quota of a control group withholds processors.
+var quota = cause{
+	name:    "processor-quota",
+	healthy: "no quota withholds processors from the server",
+	find: func(m *measured) (*Finding, string) {
+		if m.host == nil {
+			return nil, noMachine
+		}
+		if m.host.Throttled == nil {
+			return nil, "the control group of the server is not visible here"
+		}
+		if *m.host.Throttled < throttledMost.Value {
+			return nil, ""
+		}
+		return &Finding{
+			Price: price(min(*m.host.Throttled, m.ledger.running())), Title: "A quota withholds the processors",
+			Mechanism: "The control group of the server may use so much processor time in each tenth of a second; " +
+				"then all its processes stand still, whatever they hold.",
+			Evidence: []string{fmt.Sprintf("throttled for %s of the time", percent(*m.host.Throttled))},
+			Excluded: []string{"idle cores do not help: the quota binds first"},
+			Next:     []string{"raise cpu.max of the server's control group (the limit of the container)"},
+		}, ""
+	},
+}
+
+// stolen by the hypervisor.
+var stolen = cause{
+	name:    "steal",
+	healthy: "the hypervisor gives the processors that it promised",
+	find: func(m *measured) (*Finding, string) {
+		if m.host == nil || m.host.Steal == nil || m.host.Busy == nil {
+			return nil, noMachine
+		}
+		if *m.host.Steal < stealMost.Value {
+			return nil, ""
+		}
+		return &Finding{
+			Price: price(m.ledger.running() * *m.host.Steal / (*m.host.Steal + *m.host.Busy)),
+			Title: "The hypervisor gives the processors to others",
+			Mechanism: "A virtual processor is ready to run and the hypervisor runs another machine's. Inside, that " +
+				"time looks like work.",
+			Evidence: []string{fmt.Sprintf("steal is %s of all cores, work %s", percent(*m.host.Steal),
+				percent(*m.host.Busy))},
+			Excluded: []string{"it is not a process of this machine"},
+			Next:     []string{"ask for reserved processors, or a host with fewer virtual machines"},
+		}, ""
+	},
+}
+
+// fullCoreNote: one process fills one core while the machine looks idle.
+var fullCoreNote = cause{
+	name: "one-core-filled",
+	find: func(m *measured) (*Finding, string) {
+		if m.host == nil {
+			return nil, noMachine
+		}
+		if m.host.Full == nil {
+			return nil, ""
+		}
+		of := "not of the database"
+		if m.host.Full.Database {
+			of = "of the database"
+		}
+		return &Finding{
+			Title: fmt.Sprintf("One process fills %.1f cores: %s (%d), %s", m.host.Full.Cores, m.host.Full.Name,
+				m.host.Full.PID, of),
+			Mechanism: "What runs in one thread cannot go faster than one core, while the machine as a whole looks " +
+				"idle. Whoever waits for it waits for that core.",
+			Evidence: []string{fmt.Sprintf("all cores together are busy %s", text(times100(m.host.Busy), "%.0f %%"))},
+			Excluded: []string{},
+			Next:     []string{fmt.Sprintf("ps -o pid,comm,args -p %d", m.host.Full.PID)},
+		}, ""
+	},
+}
+
+func times100(x *float64) *float64 {
+	if x == nil {
+		return nil
+	}
+	return price(100 * *x)
+}

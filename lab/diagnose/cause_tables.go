@@ -1,0 +1,199 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/lab/postgres/waits"
+)
+
+// catalogChurn: tables, most of all temporary ones, are made and dropped all the time.
+var catalogChurn = cause{
+	name:    "catalog-churn",
+	healthy: "the catalogs do not change much",
+	find: func(m *measured) (*Finding, string) {
+		rows := m.churn()
+		if rows == nil {
+			return nil, "the statistics of the catalogs could not be read"
+		}
+		if *rows < churnRows.Value || m.ledger.TotalS == 0 {
+			return nil, ""
+		}
+		f := &Finding{
+			Price: price(m.book.define() / m.ledger.TotalS),
+			Title: "Tables are made and dropped all the time",
+			Mechanism: "A temporary table with an index writes some twenty rows into the catalogs, takes locks, " +
+				"tells all sessions to forget what they know of it, and leaves dead rows behind that everybody reads.",
+			Evidence: []string{fmt.Sprintf("%.0f rows of catalogs are inserted or deleted in a second", *rows)},
+			Excluded: []string{"the price is that of CREATE, DROP, ALTER and TRUNCATE alone; what other statements " +
+				"lose by it comes on top"},
+			Next: []string{"plimsoll prove C12 C13    what a memory catalog and a pool of temp tables gain",
+				"TRUNCATE instead of DROP and CREATE, and no more of it than needed (plimsoll prove C15)"},
+		}
+		for _, part := range parts(m.book.verbs, len(m.book.verbs)) {
+			if first, _, _ := strings.Cut(part.Name, " "); definitions[first] {
+				f.Evidence = append(f.Evidence, fmt.Sprintf("%s takes %s of the time", part.Name,
+					percent(part.S/m.ledger.TotalS)))
+			}
+		}
+		if grew := m.catalogGrowth(); grew != nil {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("the catalogs grew by %.0f KB", *grew/1024))
+		}
+		return f, ""
+	},
+}
+
+// churn is how many rows of catalogs are inserted and deleted in a second; nil: not measured.
+func (m *measured) churn() *float64 {
+	inserted := m.delta.Sum(counters.Catalogs, "", "n_tup_ins")
+	deleted := m.delta.Sum(counters.Catalogs, "", "n_tup_del")
+	if inserted == nil || deleted == nil {
+		return nil
+	}
+	x := *inserted + *deleted
+	return m.delta.PerSecond(&x)
+}
+
+// catalogGrowth in bytes; nil: not measured.
+func (m *measured) catalogGrowth() *float64 { return m.delta.Sum(counters.CatalogSizes, "", "bytes") }
+
+// bloated is a table with more dead rows than live ones.
+type bloated struct {
+	name       string
+	live, dead float64
+	price      float64 // of statements that name it
+	statement  string
+}
+
+// bloat lists such tables that statements use, the dearest first.
+func (m *measured) bloat() (all []bloated, why string) {
+	if why := m.delta.Why(counters.Tables); why != "" {
+		return nil, why
+	}
+	for _, key := range m.delta.Keys(counters.Tables) {
+		dead, live := m.delta.Now(counters.Tables, key, "n_dead_tup"), m.delta.Now(counters.Tables, key, "n_live_tup")
+		if dead == nil || live == nil || *dead < deadRowsLeast.Value || *dead < deadRows.Value**live {
+			continue
+		}
+		b := bloated{name: key, live: *live, dead: *dead}
+		_, table, _ := strings.Cut(key, ".")
+		b.price, b.statement = m.uses(table)
+		all = append(all, b)
+	}
+	slices.SortFunc(all, func(a, b bloated) int {
+		return cmp.Or(cmp.Compare(b.price, a.price), cmp.Compare(b.dead, a.dead), cmp.Compare(a.name, b.name))
+	})
+	return all, ""
+}
+
+// uses is the share of the time in which statements that name a table run or read, and the first of them.
+func (m *measured) uses(table string) (share float64, statement string) {
+	most := 0.0
+	for key, w := range m.book.events {
+		if key.class != waits.Running && key.class != waits.IO {
+			continue
+		}
+		for sql, seconds := range w.statements {
+			if !names(sql, table) {
+				continue
+			}
+			share += seconds
+			if seconds > most {
+				most, statement = seconds, sql
+			}
+		}
+	}
+	return share / max(m.ledger.TotalS, 1e-9), statement
+}
+
+// names says whether a statement names a table, as a word of its own.
+func names(sql, table string) bool {
+	outside := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' }
+	for _, word := range strings.FieldsFunc(sql, outside) {
+		if strings.EqualFold(word, table) {
+			return true
+		}
+	}
+	return false
+}
+
+// holder that keeps dead rows alive; nil: nobody does for long.
+func (m *measured) holder() *waits.Holder {
+	var oldest *waits.Holder
+	for _, h := range m.holders {
+		long := h.For.Seconds() >= heldSeconds.Value || h.Kind == "replication slot" || h.Kind == "standby"
+		if long && float64(h.XIDs) >= heldXids.Value && (oldest == nil || h.XIDs > oldest.XIDs) {
+			oldest = &h
+		}
+	}
+	return oldest
+}
+
+const deadMechanism = "Dead rows stay in their pages and indexes until vacuum may remove them. Every scan reads " +
+	"them and finds that nobody can see them."
+
+// heldHorizon: somebody keeps vacuum from removing dead rows.
+var heldHorizon = cause{
+	name:    "held-horizon",
+	healthy: "nobody holds back what vacuum may remove",
+	find: func(m *measured) (*Finding, string) {
+		h := m.holder()
+		if h == nil {
+			return nil, ""
+		}
+		f := &Finding{
+			Title:     fmt.Sprintf("A %s holds back vacuum: %s %s", h.Kind, h.Name, h.Application),
+			Mechanism: deadMechanism + " None that died after the oldest open transaction began may be removed.",
+			Evidence: []string{fmt.Sprintf("%s, for %.0f s and %d transactions%s", nonEmpty(h.State, "open"),
+				h.For.Seconds(), h.XIDs, lastStatement(h.Query))},
+			Excluded: []string{"autovacuum cannot help: it must leave these rows"},
+			Next: []string{"end that transaction, or drop the slot if nobody needs it; vacuum then follows by itself",
+				"psql -c 'VACUUM (VERBOSE) TABLE'    says how many dead rows cannot be removed yet"},
+		}
+		all, why := m.bloat()
+		if why != "" || len(all) == 0 {
+			return f, "" // its price is not known
+		}
+		f.Price = price(all[0].price)
+		f.Evidence = append(f.Evidence, all[0].evidence())
+		return f, ""
+	},
+}
+
+func lastStatement(sql string) string {
+	if sql = plainStatement(sql); sql == "?" {
+		return ""
+	}
+	return "; last statement: " + sql
+}
+
+func (b bloated) evidence() string {
+	return fmt.Sprintf("%s has %.0f dead rows and %.0f live ones; %s of the time goes to: %s", b.name, b.dead, b.live,
+		percent(b.price), nonEmpty(b.statement, "no statement that was seen"))
+}
+
+// deadRowsRead: statements read tables that nobody vacuums.
+var deadRowsRead = cause{
+	name:    "dead-rows",
+	healthy: "no table that is used has more dead rows than live ones",
+	find: func(m *measured) (*Finding, string) {
+		all, why := m.bloat()
+		if why != "" || len(all) == 0 || m.holder() != nil {
+			return nil, why
+		}
+		f := &Finding{
+			Price: price(all[0].price), Title: "Statements read dead rows of " + all[0].name, Mechanism: deadMechanism,
+			Excluded: []string{"no old transaction holds them: vacuum may remove them"},
+			Next: []string{"psql -c 'VACUUM (VERBOSE, ANALYZE) " + all[0].name + "'",
+				"look why autovacuum does not: autovacuum, autovacuum_vacuum_scale_factor, the table's own settings"},
+		}
+		for _, b := range all[:min(3, len(all))] {
+			f.Evidence = append(f.Evidence, b.evidence())
+		}
+		return f, ""
+	},
+}

@@ -1,0 +1,243 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/lab/host/neighbours"
+	"plimsoll/lab/host/topology"
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/lab/postgres/waits"
+)
+
+// figures of a reading: view, key, column.
+type figures = map[string]map[string]map[string]float64
+
+// plant is a server and its machine, as they are measured for ten seconds.
+func plant(change func(*measured), grown figures, sessions ...waits.Session) *measured {
+	b := sampled(200, sessions...)
+	at := time.Unix(1000, 0)
+	m := &measured{book: b, delta: counters.Between(counters.Planted(at, nil),
+		counters.Planted(at.Add(10*time.Second), grown)), connectS: 0.005, roundTripS: 0.0001,
+		host: &Host{Cores: 2, Busy: price(0.3), Database: price(0.2), Others: price(0.1), Steal: price(0),
+			Throttled: price(0), Topology: &topology.Shape{Sockets: 1, Cores: 2, CPUs: 2, Nodes: 1}},
+		ledger: b.ledger(&scheduled{ran: b.of(waits.Running)}, "split")}
+	if change != nil {
+		change(m)
+	}
+	m.stories = b.told()
+	return m
+}
+
+func active(pid int, event, query string) waits.Session { return at(pid, "active", event, query) }
+
+// split running sessions so.
+func split(ran, waited float64) func(*measured) {
+	return func(m *measured) { m.ledger = m.book.ledger(&scheduled{ran: ran, waited: waited}, "split") }
+}
+
+// blockedBy a holder: sessions 2 and 3.
+func blockedBy(root waits.Session) func(*measured) {
+	return func(m *measured) {
+		m.book.takeLocks(lockLook{stands: time.Second, sessions: map[int]waits.Session{1: root},
+			blocked: []waits.Blocked{{PID: 2, Blockers: []int{1}, Kind: "tuple", Object: "public.hot"},
+				{PID: 3, Blockers: []int{2}}}})
+	}
+}
+
+func idleFor(gap time.Duration) waits.Session {
+	s := at(1, "idle in transaction", "Client:ClientRead", "UPDATE hot SET n = 1")
+	s.InState = gap
+	return s
+}
+
+const lockWait = "Lock:transactionid"
+
+var bloatedTable = figures{
+	counters.Tables: {"public.fat": {"n_live_tup": 100, "n_dead_tup": 90_000}},
+}
+
+func TestCauses(t *testing.T) {
+	work := active(9, "", "SELECT * FROM t WHERE id = 1")
+	for _, c := range []struct {
+		name, want string
+		m          *measured
+	}{
+		{"HotRowOfAnIdleClient", "lock-held-by-idle-client", plant(blockedBy(idleFor(5*time.Second)), nil,
+			idleFor(5*time.Second), active(2, lockWait, ""), active(3, lockWait, ""), work)},
+		{"HotRowOfTransactionsAtWork", "lock-contention", plant(blockedBy(active(1, "IO:DataFileRead", "UPDATE")), nil,
+			active(2, lockWait, ""), active(3, lockWait, ""), work)},
+		{"SlowNetwork", "client-or-network-gaps", plant(nil, nil, idleFor(10*time.Millisecond), work)},
+		{"SlowNetworkBehindWhichLocksAreHeld", "client-or-network-gaps", plant(
+			blockedBy(idleFor(10*time.Millisecond)), nil, idleFor(10*time.Millisecond), active(2, lockWait, ""), work)},
+		{"OthersTakeTheProcessors", "processors-taken-by-others", plant(func(m *measured) {
+			split(3, 7)(m)
+			m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.2), price(0.8)
+			m.host.Who = []neighbours.Neighbour{{Name: "cc1", Share: 0.8}}
+		}, nil, work)},
+		{"TooManySessionsForTheProcessors", "processors-full", plant(func(m *measured) {
+			split(4, 6)(m)
+			m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.98), price(0.02)
+		}, nil, work)},
+		{"Quota", "processor-quota", plant(func(m *measured) { m.host.Throttled = price(0.5) }, nil, work)},
+		{"Steal", "steal", plant(func(m *measured) { m.host.Steal, m.host.Busy = price(0.3), price(0.6) }, nil, work)},
+		{"TempTables", "catalog-churn", plant(nil, figures{counters.Catalogs: {"pg_catalog.pg_class": {
+			"n_tup_ins": 5000, "n_tup_del": 5000}}}, active(1, "", "CREATE TEMP TABLE x (n int)"), work)},
+		{"DeadRows", "dead-rows", plant(nil, bloatedTable, active(1, "", "SELECT count(*) FROM fat"), work)},
+		{"DeadRowsThatAreHeld", "held-horizon", plant(func(m *measured) {
+			m.holders = map[string]waits.Holder{"session " +
+				"7": {Kind: "session", Name: "7", XIDs: 50_000, For: time.Minute}}
+		}, bloatedTable, active(1, "", "SELECT count(*) FROM fat"), work)},
+		{"ConnectionStorm", "connection-storm", plant(nil, figures{counters.Databases: {"shop": {"sessions": 2000,
+			"xact_commit": 2000, "xact_rollback": 0}}}, work)},
+		{"SlowFlush", "log-flush", plant(nil, nil, active(1, "IO:WalSync", "COMMIT"),
+			active(2, "LWLock:WALWrite", "END"), work)},
+		{"Reads", "data-transfers", plant(nil, nil, active(1, "IO:DataFileRead", "SELECT"), work)},
+		{"InnerLocks", "inner-locks", plant(nil, nil, active(1, "LWLock:BufferContent", "SELECT"), work)},
+		{"Workers", "waiting-for-processes", plant(nil, nil, active(1, "IPC:ExecuteGather", "SELECT"), work)},
+		{"Sleep", "told-to-wait", plant(nil, nil, active(1, "Timeout:PgSleep", "SELECT pg_sleep(9)"), work)},
+		{"Spills", "temporary-files", plant(nil, figures{counters.Databases: {"shop": {"temp_bytes": 1 << 30}}},
+			active(1, "IO:BufFileWrite", "SELECT"), work)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var s sources
+			findings, healthy := judge(c.m, &s)
+			if len(findings) == 0 || findings[0].Name != c.want || findings[0].Level != Problem {
+				t.Fatalf("found %+v, want the problem %s", findings, c.want)
+			}
+			f := findings[0]
+			if f.Title == "" || f.Mechanism == "" || len(f.Evidence) == 0 || len(f.Next) == 0 || f.Gain == nil ||
+				f.Gain.Low > *f.Price || f.Gain.High < *f.Price {
+				t.Errorf("it does not describe itself: %+v", f)
+			}
+			for _, more := range findings[1:] {
+				if more.Level == Problem {
+					t.Errorf("it also names %s", more.Name)
+				}
+			}
+			if len(healthy) < 5 {
+				t.Errorf("healthy are only %q", healthy)
+			}
+		})
+	}
+}
+
+func TestCauses_OfAHealthyServerAreNone(t *testing.T) {
+	var s sources
+	findings, _ := judge(plant(nil, figures{counters.Databases: {"shop": {"sessions": 1, "temp_bytes": 0}},
+		counters.Catalogs: {"pg_catalog.pg_class": {"n_tup_ins": 2, "n_tup_del": 0}},
+		counters.Tables:   {"public.t": {"n_live_tup": 1000, "n_dead_tup": 50}}},
+		active(1, "", "SELECT * FROM t"), active(2, "", "UPDATE t SET n = 1")), &s)
+	if len(findings) != 0 || len(s.missing) != 0 {
+		t.Errorf("found %+v, not told %+v", findings, s.missing)
+	}
+}
+
+func TestCauses_OfAnIdleServerAreNoProblems(t *testing.T) {
+	var s sources
+	b := newBook()
+	for i := range 200 { // one session in a hundred looks
+		l := look{at: time.Unix(0, 0).Add(time.Duration(i) * tick), stands: tick}
+		if i%100 == 0 {
+			l.sessions = []waits.Session{active(1, "IO:DataFileRead", "SELECT")}
+		}
+		b.take(l)
+	}
+	m := plant(func(m *measured) { m.book, m.ledger = b, b.ledger(&scheduled{}, "") }, nil)
+	findings, _ := judge(m, &s)
+	for _, f := range findings {
+		if f.Level == Problem {
+			t.Errorf("%s is a problem of %.2f sessions at work", f.Name, m.ledger.Sessions)
+		}
+	}
+}
+
+// What was not measured is neither healthy nor zero.
+func TestCauses_SayWhatTheyCannotTell(t *testing.T) {
+	var s sources
+	m := plant(func(m *measured) {
+		m.host, m.ledger = nil, m.book.ledger(nil, "elsewhere")
+		m.delta = counters.Between(counters.Lost("no right"), counters.Lost("no right"))
+	}, nil, active(1, "", "SELECT 1"))
+	findings, healthy := judge(m, &s)
+	for _, line := range healthy {
+		if strings.Contains(line, "processor") || strings.Contains(line, "catalog") {
+			t.Errorf("healthy: %s", line)
+		}
+	}
+	if len(findings) != 0 {
+		t.Errorf("found %+v", findings)
+	}
+	for _, want := range []string{"finding processors-full", "finding catalog-churn", "finding connection-storm"} {
+		if !slices.ContainsFunc(s.missing, func(x Source) bool { return x.Name == want && x.Why != "" }) {
+			t.Errorf("%s is not among %v", want, s.missing)
+		}
+	}
+	for _, r := range m.rates() {
+		if r.PerS != nil {
+			t.Errorf("%s is %v", r.Name, *r.PerS)
+		}
+	}
+	for _, c := range contradict(m) {
+		if c.Verdict != Unknown && c.Name != "round trips and operations" {
+			t.Errorf("%s: %s", c.Name, c.Verdict)
+		}
+	}
+}
+
+func TestContradictions(t *testing.T) {
+	calm := active(9, "", "SELECT 1")
+	tenSeconds := func(columns map[string]float64) figures { return figures{counters.Databases: {"shop": columns}} }
+	lock := []waits.Session{active(2, lockWait, ""), active(3, lockWait, ""), calm}
+	for _, c := range []struct {
+		name        string
+		holds, fits *measured
+	}{
+		{"little's law", plant(nil, tenSeconds(map[string]float64{"active_time": 50_000}), calm),
+			plant(nil, tenSeconds(map[string]float64{"active_time": 10_000}), calm)},
+		{"running sessions and processor time", plant(split(1, 8), nil, calm), plant(nil, nil, calm)},
+		{"idle processors and blocked sessions", plant(nil, nil, lock...),
+			plant(func(m *measured) { m.host.Busy = price(0.95) }, nil, lock...)},
+		{"commits and flushes", plant(nil, slowCommit(100, 10), active(1, "IO:WalSync", "")),
+			plant(nil, slowCommit(1000, 9), active(1, "IO:WalSync", ""))},
+		{"round trips and " +
+			"operations", plant(nil, nil, idleFor(20*time.Millisecond), idleFor(20*time.Millisecond), calm),
+			plant(nil, nil, calm)},
+		{"idle disk and waits for reads", plant(busyDisk(0.02), nil, active(1, "IO:DataFileRead", "")),
+			plant(busyDisk(0.97), nil, active(1, "IO:DataFileRead", ""))},
+		{"topology", plant(func(m *measured) {
+			m.host.Topology = &topology.Shape{Sockets: 24, Cores: 24, CPUs: 24, Nodes: 2}
+		}, nil, calm), plant(nil, nil, calm)},
+		{"catalogs and data", plant(nil, growth(5000), calm), plant(nil, growth(0), calm)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for m, want := range map[*measured]Verdict{c.holds: Contradicts, c.fits: Agrees} {
+				i := slices.IndexFunc(contradict(m), func(x Contradiction) bool { return x.Name == c.name })
+				got := contradict(m)[i]
+				if got.Verdict != want || len(got.Figures) < 2 || got.Says == "" {
+					t.Errorf("%+v, want %s", got, want)
+				}
+				if want == Contradicts && (got.Excluded == "" || got.Next == "") {
+					t.Errorf("%+v says nothing of what is excluded, or what comes next", got)
+				}
+			}
+		})
+	}
+}
+
+// slowCommit: so many commits in ten seconds, and a flush of so many milliseconds.
+func slowCommit(commits, flushMS float64) figures {
+	return figures{counters.Databases: {"shop": {"xact_commit": commits, "xact_rollback": 0}},
+		counters.WAL: {"all": {"wal_sync": 10, "wal_sync_time": 10 * flushMS}}}
+}
+
+func busyDisk(busy float64) func(*measured) {
+	return func(m *measured) { m.host.Disks = []Disk{{Name: "vda", Busy: busy}} }
+}
+
+func growth(rows float64) figures {
+	return figures{counters.Catalogs: {"pg_catalog.pg_class": {"n_tup_ins": rows, "n_tup_del": rows}},
+		counters.CatalogSizes: {"pg_class": {"bytes": rows * 100}}, counters.Tables: {"public.t": {"n_tup_ins": 3}}}
+}

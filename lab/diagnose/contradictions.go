@@ -1,0 +1,239 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/lab/postgres/waits"
+)
+
+// Contradiction holds independent measurements of the same against each other. Where they do not fit, an assumption is
+// false, and the verdict says which one it is most likely.
+type Contradiction struct {
+	Name     string   `json:"name"`
+	Verdict  Verdict  `json:"verdict"`
+	Figures  []Figure `json:"figures"`
+	Says     string   `json:"says"`
+	Excluded string   `json:"excluded"`
+	Next     string   `json:"next"`
+}
+
+// Figure is a measurement in words.
+type Figure struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Verdict on a pair of measurements.
+type Verdict string
+
+// Contradicts: an assumption is false. Unknown: a measurement is missing; Says tells which.
+const (
+	Contradicts Verdict = "contradiction"
+	Agrees      Verdict = "agrees"
+	Unknown     Verdict = "not measured"
+)
+
+// checks are all pairs; each fills a Contradiction that has its name.
+var checks = []struct {
+	name  string
+	check func(m *measured) Contradiction
+}{
+	{"little's law", littlesLaw},
+	{"running sessions and processor time", runningAndProcessor},
+	{"idle processors and blocked sessions", serialized},
+	{"commits and flushes", commitsAndFlushes},
+	{"round trips and operations", roundTripsAndGaps},
+	{"idle disk and waits for reads", idleDisk},
+	{"topology", topologyLies},
+	{"catalogs and data", catalogsAndData},
+}
+
+func contradict(m *measured) (all []Contradiction) {
+	for _, c := range checks {
+		found := c.check(m)
+		found.Name = c.name
+		if found.Figures == nil {
+			found.Figures = []Figure{}
+		}
+		all = append(all, found)
+	}
+	return all
+}
+
+func unknown(why string, figures ...Figure) Contradiction {
+	return Contradiction{Verdict: Unknown, Says: why, Figures: figures}
+}
+
+// when the condition holds it is a contradiction.
+func (c Contradiction) when(holds bool, otherwise string) Contradiction {
+	if c.Verdict = Agrees; holds {
+		c.Verdict = Contradicts
+		return c
+	}
+	c.Says, c.Excluded, c.Next = otherwise, "", ""
+	return c
+}
+
+// littlesLaw: sessions at work are throughput times time. The server's own count of active time is the right side.
+func littlesLaw(m *measured) Contradiction {
+	counted := m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "active_time"))
+	if counted == nil {
+		return unknown("pg_stat_database has no active time")
+	}
+	sampled := (m.ledger.TotalS - m.book.idle()) / max(m.ledger.ObservedS, 1e-9)
+	server := *counted / 1000
+	apart := abs(sampled-server) / max(sampled, server, sessionsLeast.Value)
+	return Contradiction{
+		Figures: []Figure{{"active sessions, sampled", fmt.Sprintf("%.2f", sampled)},
+			{"active time a second, counted by the server", fmt.Sprintf("%.2f s", server)}},
+		Says: fmt.Sprintf("the two differ by %s: the samples miss something, or statements that run for long are not "+
+			"counted yet", percent(apart)),
+		Excluded: "chance: so many samples of a steady load differ by less",
+		Next:     "plimsoll diagnose --rate 100 --duration 5m",
+	}.when(apart > littleApart.Value, "both count the same: the samples can be trusted")
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// runningAndProcessor: a session without a wait should use a processor.
+func runningAndProcessor(m *measured) Contradiction {
+	if _, why := m.queue(); why != "" {
+		return unknown(why)
+	}
+	running, ran := m.ledger.running(), m.ledger.share(onCPU)
+	figures := []Figure{{"sessions without a wait", percent(running) + " of the time"},
+		{"on a processor", percent(ran) + " of the time"}, {"in the queue for one", percent(m.ledger.share(forCPU)) +
+			" of the time"}, {"steal", text(times100(m.host.Steal), "%.0f %% of the cores")},
+		{"throttled", text(times100(m.host.Throttled), "%.0f %% of the time")}}
+	return Contradiction{
+		Figures: figures, Says: "sessions that seem to run do not: they are ready and get no processor",
+		Excluded: "expensive statements: these would use the processor",
+		Next:     "top -b -n 1 -o %CPU | head -15; cat /proc/pressure/cpu",
+	}.when(running >= problemFrom.Value && ran < running/2, "sessions without a wait use the processor")
+}
+
+// serialized: locks while processors are idle.
+func serialized(m *measured) Contradiction {
+	if m.host == nil || m.host.Busy == nil {
+		return unknown(noMachine)
+	}
+	blocked := m.ledger.share(string(waits.Lock)) + m.ledger.share(string(waits.Latch))
+	return Contradiction{
+		Figures: []Figure{{"waiting for locks", percent(blocked) + " of the time"},
+			{"cores busy", percent(*m.host.Busy)}},
+		Says: "sessions wait for each other while processors are idle: the load runs one after the other, and more " +
+			"hardware changes nothing",
+		Excluded: "too few processors",
+		Next:     "the same load with half the connections: throughput stays where this is true",
+	}.when(blocked >= problemFrom.Value && *m.host.Busy < machineBusy.Value/2,
+		"no queue for locks beside idle processors")
+}
+
+// commitsAndFlushes: the wait for the log, a flush, and a transfer of the device.
+func commitsAndFlushes(m *measured) Contradiction {
+	commits := m.transactions()
+	wait := m.ledger.share(string(waits.WAL))
+	if commits == nil || *commits <= 0 {
+		return unknown("no transactions were counted")
+	}
+	perCommit := 1000 * wait * m.ledger.Sessions / *commits
+	figures := []Figure{{"wait for the log for each commit", fmt.Sprintf("%.2f ms", perCommit)}}
+	flush := m.flushMS()
+	if flush == nil {
+		return unknown("the time of a flush is not measured: track_wal_io_timing is off, or nothing was flushed",
+			figures...)
+	}
+	figures = append(figures, Figure{"one flush", fmt.Sprintf("%.2f ms", *flush)})
+	if m.host != nil && len(m.host.Disks) > 0 {
+		d := m.host.Disks[0]
+		figures = append(figures, Figure{"one write of " + d.Name, text(d.WriteMS, "%.2f ms")})
+	}
+	return Contradiction{
+		Figures:  figures,
+		Says:     "a commit waits much longer than a flush takes: it stands in a queue, and a faster disk helps little",
+		Excluded: "a slow disk",
+		Next:     "plimsoll prove C20 C21    fewer flushes: asynchronous commit, or larger transactions",
+	}.when(wait >= problemFrom.Value && perCommit > queueLeast.Value**flush, "commits wait about as long as a flush "+
+		"takes, "+
+		"or not at all")
+}
+
+// roundTripsAndGaps: most of an operation is spent outside of the database.
+func roundTripsAndGaps(m *measured) Contradiction {
+	if m.ledger.TotalS == 0 {
+		return unknown("no session was at work")
+	}
+	gaps := m.book.short.seconds / m.ledger.TotalS
+	figures := []Figure{{"transactions wait for their clients", percent(gaps) + " of the time"},
+		{"round trip from here", fmt.Sprintf("%.2f ms", 1000*m.roundTripS)}}
+	if gap := m.book.short.mean(); gap != nil {
+		figures = append(figures, Figure{"mean gap between statements", fmt.Sprintf("%.1f ms", 1000*gap.Seconds())})
+	}
+	return Contradiction{
+		Figures: figures, Says: "operations take most of their time in the network or in the program, not in the " +
+			"database",
+		Excluded: "a slow database: it has nothing to do meanwhile",
+		Next:     "psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine",
+	}.when(gaps > 0.5, "transactions spend most of their time in the database")
+}
+
+// idleDisk: waits for reads although the device has nothing to do.
+func idleDisk(m *measured) Contradiction {
+	if m.host == nil {
+		return unknown(noMachine)
+	}
+	if len(m.host.Disks) == 0 {
+		return unknown("no disk is visible here")
+	}
+	d, wait := m.host.Disks[0], m.ledger.share(string(waits.IO))
+	return Contradiction{
+		Figures: []Figure{{"waiting for data", percent(wait) + " of the time"}, {"busiest disk, " + d.Name,
+			percent(d.Busy) + " busy"}, {"transfers under way", fmt.Sprintf("%.2f", d.Queue)},
+			{"one read", text(d.ReadMS, "%.2f ms")}},
+		Says: "sessions wait for reads while the disk is idle: each asks for one page at a time, or the kernel has " +
+			"the pages in memory",
+		Excluded: "a disk at its limit",
+		Next:     "raise effective_io_concurrency for a session, or shared_buffers, and diagnose again",
+	}.when(wait >= problemFrom.Value && d.Busy < 0.5, "waits for data and the work of the disk fit")
+}
+
+// topologyLies: what the kernel shows and no hardware has.
+func topologyLies(m *measured) Contradiction {
+	if m.host == nil || m.host.Topology == nil {
+		return unknown(noMachine)
+	}
+	t := *m.host.Topology
+	odd := t.Impossible()
+	says := ""
+	if len(odd) > 0 {
+		says = odd[0] + ": the hypervisor shows what is not there, and the kernel places processes by it"
+	}
+	return Contradiction{
+		Figures: []Figure{{"sockets, cores, threads", fmt.Sprintf("%d, %d, %d", t.Sockets, t.Cores, t.CPUs)},
+			{"NUMA nodes", fmt.Sprint(t.Nodes)}},
+		Says: says, Excluded: "a real machine of this kind", Next: "lscpu; numactl --hardware    on the virtual " +
+			"machine and on its host",
+	}.when(len(odd) > 0, "such a machine can exist")
+}
+
+// catalogsAndData: catalogs grow while nothing else does.
+func catalogsAndData(m *measured) Contradiction {
+	grew, churn := m.catalogGrowth(), m.churn()
+	if grew == nil || churn == nil {
+		return unknown("sizes or statistics of the catalogs could not be read")
+	}
+	rows := m.delta.PerSecond(m.delta.Sum(counters.Tables, "", "n_tup_ins"))
+	figures := []Figure{{"growth of the catalogs", fmt.Sprintf("%.0f KB", *grew/1024)},
+		{"rows of catalogs inserted and deleted", fmt.Sprintf("%.0f a second", *churn)},
+		{"rows of tables inserted", text(rows, "%.0f a second")}}
+	next := "plimsoll prove C12 C13"
+	why := "temporary tables are made and dropped all the time"
+	if h := m.holder(); h != nil {
+		why += ", and a " + h.Kind + " keeps vacuum from removing their rows"
+		next = "end what holds the horizon (see the finding held-horizon), then diagnose again"
+	}
+	return Contradiction{
+		Figures: figures, Says: why, Excluded: "new tables that stay: as many rows are deleted", Next: next,
+	}.when(*churn >= churnRows.Value && (*grew > 0 || rows == nil || *rows < *churn), "the catalogs stay as they are")
+}

@@ -1,0 +1,182 @@
+// Package diagnose says where the time of a database's sessions goes and what takes it: attached to any PostgreSQL from
+// 15 on with the rights of pg_monitor, it writes nothing.
+//
+//	attach ──▶ counters ──▶ samples, locks, horizon, machine … ──▶ counters ──▶ ledger ──▶ causes, ranked by price
+//	                        until the time is over or Ctrl-C                    └────────▶ contradictions
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/lab/postgres/waits"
+	"plimsoll/platform/problem"
+)
+
+// Schema of the JSON. It changes when readers would break.
+const Schema = "plimsoll-diagnose-1"
+
+// Defaults of Options, and the bounds of its rate.
+const (
+	DurationDefault = 2 * time.Minute
+	RateDefault     = 20
+	RateMin         = 1
+	RateMax         = 100
+)
+
+// Options of a diagnosis.
+type Options struct {
+	DSN      string
+	Duration time.Duration
+	Rate     int // samples in a second
+	// Timeline may know which operation a session served; nil: nobody does.
+	Timeline Timeline
+	Software string
+	// Progress hears how far it is. May be nil.
+	Progress func(elapsed time.Duration, sessionsAtWork int)
+}
+
+// Diagnosis is the answer.
+type Diagnosis struct {
+	Schema   string    `json:"schema"`
+	Software string    `json:"software"`
+	Started  time.Time `json:"started"`
+	AskedS   float64   `json:"asked_s"`
+	LastedS  float64   `json:"lasted_s"`
+	// Stopped says why it ended early; empty: it did not.
+	Stopped        string          `json:"stopped,omitempty"`
+	Server         Server          `json:"server"`
+	Ledger         Ledger          `json:"ledger"`
+	Findings       []Finding       `json:"findings"`
+	Healthy        []string        `json:"healthy"`
+	Stories        []Story         `json:"lock_stories"`
+	Contradictions []Contradiction `json:"contradictions"`
+	Host           *Host           `json:"host"`
+	Standstills    []Standing      `json:"standstills"`
+	Rates          []Rate          `json:"rates"`
+	Unavailable    []Source        `json:"unavailable"`
+	Cost           Cost            `json:"cost"`
+	Limits         []*Limit        `json:"limits"`
+}
+
+// Server that was diagnosed.
+type Server struct {
+	Version     string  `json:"version"`
+	Database    string  `json:"database"`
+	Here        bool    `json:"here"` // its processes are visible on this machine
+	RoundTripMS float64 `json:"round_trip_ms"`
+	ConnectMS   float64 `json:"connect_ms"`
+	Sessions    int     `json:"sessions"` // of clients, at most at once
+	SessionsMax int     `json:"max_connections"`
+}
+
+// Rate is a figure of the server's statistics for a second; null: not measured.
+type Rate struct {
+	Name string   `json:"name"`
+	PerS *float64 `json:"per_s"`
+}
+
+// Run diagnoses. What was gathered comes back also when it is stopped or the connection is lost.
+func Run(ctx context.Context, o Options) (*Diagnosis, error) {
+	a, err := attach(ctx, o.DSN)
+	if err != nil {
+		return nil, err
+	}
+	defer a.close(ctx)
+	w := &watch{attached: a, every: time.Second / time.Duration(max(RateMin, o.Rate)), timeline: o.Timeline,
+		book: newBook(), holders: map[string]waits.Holder{}}
+	before, err := counters.Read(ctx, a.slow, a.server)
+	if err != nil {
+		return nil, err
+	}
+	if server, err := postgres.Look(ctx, o.DSN); err == nil && server.Postmaster != 0 {
+		w.host = newHostWatch(server.Postmaster)
+	}
+	own, _ := cpu.Own()
+	backends := w.backends()
+	w.began = time.Now()
+	lost := w.run(ctx, o.Duration, o.Progress)
+	lasted := time.Since(w.began)
+	cost := w.ownCost(lasted, own, backends)
+	after, err := w.after(ctx, lost)
+	if err != nil {
+		return nil, err
+	}
+	d := w.conclude(counters.Between(before, after), o)
+	d.AskedS, d.LastedS, d.Cost = o.Duration.Seconds(), lasted.Seconds(), cost
+	return d, d.stop(ctx, lost)
+}
+
+// endWithin bounds the last look at the statistics, also after Ctrl-C.
+const endWithin = 20 * time.Second
+
+// after is the second reading. Without a connection there is none, and the statistics are missing.
+func (w *watch) after(ctx context.Context, lost error) (*counters.Reading, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	if w.book.looks == 0 && lost != nil {
+		return nil, lost
+	}
+	conn := w.slow
+	if conn.IsClosed() { // a cancelled statement closes its connection
+		var err error
+		if conn, err = connect(ctx, conn.Config().ConnString()); err != nil {
+			return counters.Lost(err.Error()), nil
+		}
+		defer conn.Close(ctx)
+	}
+	r, err := counters.Read(ctx, conn, w.server)
+	if err != nil {
+		return counters.Lost(err.Error()), nil
+	}
+	return r, nil
+}
+
+func (d *Diagnosis) stop(ctx context.Context, lost error) error {
+	switch {
+	case lost != nil:
+		d.Stopped = "the connection was lost: " + lost.Error()
+		return problem.New(problem.Failure, errors.New(d.Stopped), "what was seen until then is reported")
+	case ctx.Err() != nil:
+		d.Stopped = "stopped by hand"
+		return problem.New(problem.Interrupted, errors.New("stopped before its time; what was seen until then is "+
+			"reported"), "")
+	}
+	return nil
+}
+
+// conclude from what was gathered.
+func (w *watch) conclude(delta *counters.Delta, o Options) *Diagnosis {
+	var s sources
+	w.book.end()
+	cpu, how := w.host.processor()
+	m := &measured{ledger: w.book.ledger(cpu, how), stories: w.book.told(), delta: delta, book: w.book,
+		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server}
+	if m.host = w.host.host(&s); m.host == nil {
+		s.miss("machine", "the server runs elsewhere, or in a container whose processes are not visible here")
+	}
+	for _, view := range delta.Views() {
+		if why := delta.Why(view); why != "" {
+			s.miss(view, why)
+		}
+	}
+	if !w.server.TimesIO {
+		s.miss("time of reads and writes", "track_io_timing is off")
+	}
+	if !w.server.TimesWAL {
+		s.miss("time of the log's writes and flushes", "track_wal_io_timing is off")
+	}
+	d := &Diagnosis{Schema: Schema, Software: o.Software, Started: w.began,
+		Server: Server{w.version, w.database, w.host != nil, 1000 * w.roundTripS, 1000 * w.connectS, w.census.All,
+			w.census.AllAllowed},
+		Ledger: m.ledger, Stories: m.stories, Host: m.host, Standstills: w.book.standstills(), Rates: m.rates(),
+		Limits: limits}
+	d.Findings, d.Healthy = judge(m, &s)
+	d.Contradictions = contradict(m)
+	d.Unavailable = s.missing
+	return d
+}

@@ -1,0 +1,178 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/lab/postgres/waits"
+)
+
+// Finding is a cause of lost time, with its price.
+type Finding struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Level Level  `json:"level"`
+	// Price is the share of the sessions' time that the cause takes; null: it cannot be told.
+	Price *float64 `json:"price"`
+	// Gain is the share of the time that is expected to be saved where the cause is gone and nothing takes its place: a
+	// 95 % interval of the samples.
+	Gain      *Range   `json:"expected_gain"`
+	Mechanism string   `json:"mechanism"`
+	Evidence  []string `json:"evidence"`
+	Excluded  []string `json:"excluded"`
+	Next      []string `json:"next"`
+}
+
+// Range from low to high.
+type Range struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Level of a finding.
+type Level string
+
+// A problem takes a part of the time that users feel; a note does not, or its price is not known.
+const (
+	Problem Level = "problem"
+	Note    Level = "note"
+)
+
+// measured is all that causes and contradictions judge by.
+type measured struct {
+	ledger               Ledger
+	stories              []Story
+	host                 *Host // nil: not visible
+	delta                *counters.Delta
+	book                 *book
+	holders              map[string]waits.Holder
+	census               waits.Census
+	connectS, roundTripS float64
+	server               counters.Server
+}
+
+// cause describes itself: one entry of the list of causes is all that a new one needs.
+type cause struct {
+	name string
+	// healthy names the area when it is not the problem.
+	healthy string
+	// find looks for it. Nil and no reason: it is not there. A reason: it cannot be told.
+	find func(m *measured) (*Finding, string)
+}
+
+// causes in the order in which equal prices are listed.
+var causes = []cause{
+	lockOfIdleClient, lockContention, clientGaps, processorsByOthers, processorsFull, quota, stolen, catalogChurn,
+	heldHorizon, deadRowsRead, connectionStorm, logFlush, reading, innerLocks, otherProcesses, toldToWait, spills,
+	fullCoreNote, standstill,
+}
+
+// judge all causes: findings, the dearest first, and the areas that are healthy.
+func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
+	findings, healthy = []Finding{}, []string{}
+	for _, c := range causes {
+		f, why := c.find(m)
+		switch {
+		case why != "":
+			s.miss("finding "+c.name, why)
+		case f == nil || f.Price != nil && *f.Price < noteFrom.Value:
+			if c.healthy != "" && m.ledger.TotalS > 0 {
+				healthy = append(healthy, c.healthy)
+			}
+		default:
+			f.Name = c.name
+			f.level(m)
+			findings = append(findings, *f)
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return compareDown(priceOf(a), priceOf(b), "", "")
+	})
+	return findings, healthy
+}
+
+func priceOf(f Finding) float64 {
+	if f.Price == nil {
+		return -1
+	}
+	return *f.Price
+}
+
+// level of a finding, and the interval of its gain: looks are independent of each other where they are as far apart as
+// statements are long.
+func (f *Finding) level(m *measured) {
+	if f.Level = Note; f.Price == nil {
+		return
+	}
+	if *f.Price >= problemFrom.Value && m.ledger.Sessions >= sessionsLeast.Value {
+		f.Level = Problem
+	}
+	if n := float64(m.ledger.Samples); n > 0 {
+		p := min(1, *f.Price)
+		around := 1.96 * math.Sqrt(p*(1-p)/n)
+		f.Gain = &Range{max(0, p-around), min(1, p+around)}
+	}
+}
+
+func price(x float64) *float64 { return &x }
+
+func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
+
+// text of a figure that may not be known.
+func text(x *float64, format string) string {
+	if x == nil {
+		return "not measured"
+	}
+	return fmt.Sprintf(format, *x)
+}
+
+// top events of a class, as evidence.
+func (m *measured) top(class waits.Class) (lines []string) {
+	line := m.ledger.line(string(class))
+	if line == nil {
+		return nil
+	}
+	for _, e := range line.Events[:min(3, len(line.Events))] {
+		what := ""
+		if len(e.Statements) > 0 {
+			what = fmt.Sprintf("; most in: %s", e.Statements[0].Name)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s%s", e.Name, percent(e.Share), what))
+	}
+	return lines
+}
+
+// commits and aborts in a second.
+func (m *measured) transactions() *float64 {
+	commits := m.delta.Sum(counters.Databases, "", "xact_commit")
+	rollbacks := m.delta.Sum(counters.Databases, "", "xact_rollback")
+	if commits == nil || rollbacks == nil {
+		return nil
+	}
+	x := *commits + *rollbacks
+	return m.delta.PerSecond(&x)
+}
+
+// rates of the report.
+func (m *measured) rates() []Rate {
+	sum := func(name, view, column string) Rate {
+		return Rate{name, m.delta.PerSecond(m.delta.Sum(view, "", column))}
+	}
+	return []Rate{
+		{"transactions", m.transactions()},
+		sum("new sessions", counters.Databases, "sessions"),
+		sum("rows read", counters.Databases, "tup_returned"),
+		sum("rows written", counters.Databases, "tup_inserted"),
+		sum("blocks read", counters.Databases, "blks_read"),
+		sum("bytes of temporary files", counters.Databases, "temp_bytes"),
+		sum("deadlocks", counters.Databases, "deadlocks"),
+		sum("bytes of log", counters.WAL, "wal_bytes"),
+		sum("full page images", counters.WAL, "wal_fpi"),
+		sum("full log buffers", counters.WAL, "wal_buffers_full"),
+		sum("rows of catalogs inserted", counters.Catalogs, "n_tup_ins"),
+		sum("rows of catalogs deleted", counters.Catalogs, "n_tup_del"),
+		sum("blocks of small caches read", counters.Caches, "blks_read"),
+	}
+}

@@ -1,0 +1,262 @@
+package diagnose
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/host/disk"
+	"plimsoll/lab/host/neighbours"
+	"plimsoll/lab/host/pressure"
+	"plimsoll/lab/host/topology"
+)
+
+// Host is what the machine of the server did. Nil is "not known", never zero.
+type Host struct {
+	Cores    int       `json:"cores"`
+	Busy     *float64  `json:"busy"`     // share of all cores
+	PerCore  []float64 `json:"per_core"` // share of each
+	Database *float64  `json:"database"` // share of all cores
+	Others   *float64  `json:"others"`   // share of all cores
+	// Who the others are, most first.
+	Who []neighbours.Neighbour `json:"who"`
+	// Full is the process that uses most of one core, if it fills it.
+	Full           *FullCore       `json:"full_core"`
+	Steal          *float64        `json:"steal"`           // share of all cores
+	Throttled      *float64        `json:"throttled"`       // share of the time
+	CPUPressure    *float64        `json:"cpu_pressure"`    // share of the time
+	MemoryPressure *float64        `json:"memory_pressure"` // share of the time
+	IOPressure     *float64        `json:"io_pressure"`     // share of the time
+	Disks          []Disk          `json:"disks"`
+	Topology       *topology.Shape `json:"topology"`
+}
+
+// FullCore is a process that fills one core.
+type FullCore struct {
+	Name     string  `json:"name"`
+	PID      int     `json:"pid"`
+	Cores    float64 `json:"cores"`
+	Database bool    `json:"of_the_database"`
+}
+
+// Disk is the work of one.
+type Disk struct {
+	Name    string   `json:"name"`
+	PerS    float64  `json:"transfers_per_s"`
+	ReadMS  *float64 `json:"ms_per_read"`
+	WriteMS *float64 `json:"ms_per_write"`
+	FlushMS *float64 `json:"ms_per_flush"`
+	Queue   float64  `json:"queue"` // transfers under way, on average
+	Busy    float64  `json:"busy"`  // share of the time
+}
+
+// hostWatch reads the machine once a second.
+type hostWatch struct {
+	postmaster int
+	began      time.Time
+	first      moment
+	last       moment
+	others     neighbours.Watch
+	used       map[int]*pidUse
+	sessions   map[int]cpu.Schedule // of client backends, as last seen
+	sum        scheduled
+	sessionErr error
+	seen       bool // sessions were read at least twice
+}
+
+// moment is one reading; a nil part could not be read.
+type moment struct {
+	at       time.Time
+	cores    []cpu.System
+	tree     *time.Duration
+	pressure pressure.Reading
+	disks    map[string]disk.Work
+	errs     map[string]error
+}
+
+// pidUse is the processor time of one process.
+type pidUse struct {
+	used, last time.Duration
+	name       string
+	database   bool
+}
+
+// pidsMost are followed; on a machine with more, processes that come later are only counted with all others.
+const pidsMost = 5000
+
+func newHostWatch(postmaster int) *hostWatch {
+	w := &hostWatch{postmaster: postmaster, began: time.Now(), used: map[int]*pidUse{},
+		sessions: map[int]cpu.Schedule{}}
+	w.others = neighbours.Watch{To: 365 * 24 * time.Hour, Names: cpu.Name, Cores: runtime.NumCPU()}
+	w.read(nil)
+	w.first = w.last
+	return w
+}
+
+// read the machine, and the scheduler's figures of the sessions' processes.
+func (w *hostWatch) read(backends []int) {
+	m := moment{at: time.Now(), errs: map[string]error{}}
+	var err error
+	if m.cores, err = cpu.ReadCores(); err != nil {
+		m.errs["processors"] = err
+	}
+	if m.disks, err = disk.Read(); err != nil {
+		m.errs["disks"] = err
+	}
+	m.pressure = pressure.ReadFor(w.postmaster)
+	if everyone, err := cpu.ReadEveryone(); err != nil {
+		m.errs["processes"] = err
+	} else {
+		if used, err := everyone.Tree(w.postmaster); err == nil {
+			m.tree = &used
+		}
+		w.others.Look(m.at.Sub(w.began), everyone.Others(os.Getpid(), w.postmaster))
+		w.follow(everyone)
+	}
+	w.schedule(backends)
+	w.last = m
+}
+
+func (w *hostWatch) follow(everyone cpu.Everyone) {
+	begins := len(w.used) == 0
+	outside := everyone.Others(w.postmaster)
+	for pid, u := range everyone.Others(os.Getpid()) {
+		p := w.used[pid]
+		if p == nil {
+			if len(w.used) >= pidsMost {
+				continue
+			}
+			_, foreign := outside[pid]
+			p = &pidUse{database: !foreign, name: cpu.Name(pid)}
+			if begins {
+				p.last = u.Own
+			}
+			w.used[pid] = p
+		}
+		p.used += max(0, u.Own-p.last)
+		p.last = u.Own
+	}
+}
+
+// schedule adds what the sessions' processes ran and waited. One that is new began after the reading before.
+func (w *hostWatch) schedule(backends []int) {
+	if backends == nil {
+		return
+	}
+	now := map[int]cpu.Schedule{}
+	for _, pid := range backends {
+		s, err := cpu.ReadMainSchedule(pid)
+		if err != nil {
+			_, w.sessionErr = os.Stat("/proc/self/schedstat") // else it has ended since
+			continue
+		}
+		now[pid] = s
+		if was, known := w.sessions[pid]; known || w.seen {
+			w.sum.ran += max(0, s.Ran-was.Ran).Seconds()
+			w.sum.waited += max(0, s.Waited-was.Waited).Seconds()
+		}
+	}
+	w.sessions, w.seen = now, true
+}
+
+// processor is what the scheduler says of the sessions; nil and why where it says nothing.
+func (w *hostWatch) processor() (*scheduled, string) {
+	switch {
+	case w == nil:
+		return nil, "not split: the server runs elsewhere, or in a container whose processes are not visible here"
+	case w.sessionErr != nil:
+		return nil, "not split: the kernel keeps no /proc/PID/schedstat"
+	case !w.seen:
+		return nil, "not split: no session's process was seen"
+	}
+	return &w.sum, "split by the scheduler's figures (/proc/PID/schedstat) of the sessions' processes"
+}
+
+// host sums up.
+func (w *hostWatch) host(s *sources) *Host {
+	if w == nil {
+		return nil
+	}
+	length := w.last.at.Sub(w.first.at).Seconds()
+	h := &Host{Cores: max(len(w.last.cores), runtime.NumCPU())}
+	if length <= 0 {
+		return h
+	}
+	w.processors(h, length)
+	s.from("processors of the machine", w.last.errs["processors"])
+	s.from("processes of the machine", w.last.errs["processes"])
+	if h.Throttled = part(w.first.pressure.Throttled, w.last.pressure.Throttled, length); h.Throttled == nil {
+		s.miss("quota of the control group", "the server's group has no cpu.stat that is visible here")
+	}
+	h.CPUPressure = part(w.first.pressure.CPU, w.last.pressure.CPU, length)
+	h.MemoryPressure = part(w.first.pressure.Memory, w.last.pressure.Memory, length)
+	h.IOPressure = part(w.first.pressure.IO, w.last.pressure.IO, length)
+	if h.CPUPressure == nil {
+		s.miss("pressure (PSI)", "the kernel shows no /proc/pressure")
+	}
+	w.disks(h, length)
+	s.from("disks", w.last.errs["disks"])
+	shape, err := topology.Read()
+	if err == nil {
+		h.Topology = &shape
+	}
+	s.from("topology", err)
+	return h
+}
+
+func (w *hostWatch) processors(h *Host, length float64) {
+	if len(w.first.cores) == len(w.last.cores) && len(w.last.cores) > 0 {
+		busy, steal := 0.0, 0.0
+		for i, core := range w.last.cores {
+			one := min(1, (core.Busy-w.first.cores[i].Busy).Seconds()/length)
+			h.PerCore = append(h.PerCore, one)
+			busy += one
+			steal += (core.Steal - w.first.cores[i].Steal).Seconds() / length
+		}
+		busy, steal = busy/float64(h.Cores), steal/float64(h.Cores)
+		h.Busy, h.Steal = &busy, &steal
+	}
+	if w.first.tree != nil && w.last.tree != nil {
+		x := min(1, max(0, (*w.last.tree-*w.first.tree).Seconds()/length/float64(h.Cores)))
+		h.Database = &x
+	}
+	h.Others, h.Who = w.others.Share()
+	for pid, p := range w.used {
+		cores := p.used.Seconds() / length
+		if cores >= fullCore.Value && (h.Full == nil || cores > h.Full.Cores) {
+			h.Full = &FullCore{nonEmpty(p.name, "?"), pid, cores, p.database}
+		}
+	}
+}
+
+func (w *hostWatch) disks(h *Host, length float64) {
+	for name, now := range w.last.disks {
+		was, known := w.first.disks[name]
+		if !known {
+			continue
+		}
+		d := now.Since(was)
+		h.Disks = append(h.Disks, Disk{Name: name, PerS: float64(d.Reads+d.Writes) / length,
+			ReadMS: per(d.ReadTime, d.Reads), WriteMS: per(d.WriteTime, d.Writes), FlushMS: per(d.FlushTime, d.Flushes),
+			Queue: d.Queue.Seconds() / length, Busy: min(1, d.Busy.Seconds()/length)})
+	}
+	slices.SortFunc(h.Disks, func(a, b Disk) int { return compareDown(a.Busy, b.Busy, a.Name, b.Name) })
+}
+
+func part(from, to *time.Duration, length float64) *float64 {
+	if from == nil || to == nil {
+		return nil
+	}
+	x := min(1, max(0, (*to-*from).Seconds()/length))
+	return &x
+}
+
+func per(all time.Duration, n int64) *float64 {
+	if n <= 0 {
+		return nil
+	}
+	ms := float64(all) / float64(n) / float64(time.Millisecond)
+	return &ms
+}

@@ -1,0 +1,215 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"plimsoll/lab/postgres/waits"
+)
+
+// Ledger is where the time of sessions went while they were at work: active, or within a transaction. Its lines add up
+// to all of it; what no source explains is a line of its own.
+type Ledger struct {
+	// ObservedS is the time that the samples stand for; UnobservedS is what they miss, since the sampler or the server
+	// stood still.
+	ObservedS   float64 `json:"observed_s"`
+	UnobservedS float64 `json:"unobserved_s"`
+	Samples     int     `json:"samples"`
+	TotalS      float64 `json:"total_s"`          // of all sessions
+	Sessions    float64 `json:"sessions_at_work"` // on average
+	Most        int     `json:"sessions_most"`
+	Lines       []Line  `json:"lines"`
+	// Processor says how running sessions were split; where they could not be, why.
+	Processor string `json:"processor"`
+}
+
+// Line is one class of waits.
+type Line struct {
+	Class  string  `json:"class"`
+	Name   string  `json:"name"`
+	S      float64 `json:"s"`
+	Share  float64 `json:"share"`
+	Events []Event `json:"events,omitempty"`
+}
+
+// Event is one wait event, with what waited.
+type Event struct {
+	Name         string  `json:"name"`
+	S            float64 `json:"s"`
+	Share        float64 `json:"share"`
+	Statements   []Part  `json:"statements,omitempty"`
+	Applications []Part  `json:"applications,omitempty"`
+	Objects      []Part  `json:"objects,omitempty"`
+	Operations   []Part  `json:"operations,omitempty"` // where a timeline knows them
+}
+
+// Part of the time of what it belongs to.
+type Part struct {
+	Name  string  `json:"name"`
+	S     float64 `json:"s"`
+	Share float64 `json:"share"`
+}
+
+// Lines that are no class of waits.
+const (
+	onCPU       = "cpu"
+	forCPU      = "run queue"
+	unsplit     = "running" // where the scheduler's figures are missing
+	unexplained = "unexplained"
+)
+
+// lineNames are what a person reads.
+var lineNames = map[string]string{
+	onCPU: "on a processor", forCPU: "waiting for a processor", unsplit: "running, or waiting for a processor",
+	unexplained: "unexplained", string(waits.Client): "client or network", string(waits.Lock): "locks of rows and " +
+		"tables",
+	string(waits.Latch): "locks inside the server", string(waits.WAL): "write-ahead " +
+		"log", string(waits.IO): "reading and writing",
+	string(waits.IPC): "other server processes", string(waits.Sleep): "told to wait",
+	string(waits.Extension): "extensions", string(waits.Other): "waits that this program does not know",
+}
+
+// partsKept of each drill-down.
+const partsKept = 5
+
+// scheduled is what the scheduler says of the sessions' processes; nil where it cannot be read.
+type scheduled struct{ ran, waited float64 }
+
+// ledger splits the time. Sessions without a wait are on a processor as long as the scheduler says, then in its queue;
+// the rest is not explained: a page fault, the hypervisor, the time between two events.
+func (b *book) ledger(cpu *scheduled, why string) Ledger {
+	total := b.total()
+	l := Ledger{ObservedS: b.seconds, UnobservedS: b.unobserved, Samples: b.looks, TotalS: total, Most: b.most,
+		Processor: why}
+	if b.seconds > 0 {
+		l.Sessions = total / b.seconds
+	}
+	for class, events := range b.byClass() {
+		if class == waits.Running {
+			l.addRunning(events, cpu, total)
+			continue
+		}
+		l.add(string(class), sumOf(events), total, events)
+	}
+	slices.SortFunc(l.Lines, func(a, b Line) int {
+		if last := cmp.Compare(rank(a), rank(b)); last != 0 {
+			return last
+		}
+		return compareDown(a.S, b.S, a.Class, b.Class)
+	})
+	return l
+}
+
+// rank puts what is not explained last.
+func rank(l Line) int {
+	if l.Class == unexplained {
+		return 1
+	}
+	return 0
+}
+
+func (b *book) byClass() map[waits.Class][]Event {
+	classes := map[waits.Class][]Event{}
+	for key, w := range b.events {
+		name := key.event.String()
+		if key.gap {
+			name = "between statements of a transaction"
+		}
+		classes[key.class] = append(classes[key.class], Event{Name: name, S: w.seconds,
+			Statements: parts(w.statements, partsKept), Applications: parts(w.applications, partsKept),
+			Operations: parts(w.operations, partsKept)})
+	}
+	for class, events := range classes {
+		slices.SortFunc(events, func(a, b Event) int { return compareDown(a.S, b.S, a.Name, b.Name) })
+		if class == waits.Lock {
+			b.addObjects(events)
+		}
+	}
+	return classes
+}
+
+// addObjects to the lock events: what the stories know.
+func (b *book) addObjects(events []Event) {
+	objects := amounts{}
+	for _, s := range b.told() {
+		objects.add(s.Object, s.LostS)
+	}
+	if len(events) > 0 {
+		events[0].Objects = parts(objects, partsKept)
+	}
+}
+
+func (l *Ledger) addRunning(events []Event, cpu *scheduled, total float64) {
+	all := sumOf(events)
+	if cpu == nil {
+		l.add(unsplit, all, total, events)
+		return
+	}
+	ran := min(all, cpu.ran)
+	queued := min(all-ran, cpu.waited)
+	l.add(onCPU, ran, total, events)
+	l.add(forCPU, queued, total, nil)
+	l.add(unexplained, all-ran-queued, total, nil)
+}
+
+func (l *Ledger) add(class string, seconds, total float64, events []Event) {
+	if seconds <= 0 || total <= 0 {
+		return
+	}
+	for i := range events {
+		events[i].Share = events[i].S / total
+	}
+	name := nonEmpty(lineNames[class], class)
+	l.Lines = append(l.Lines, Line{Class: class, Name: name, S: seconds, Share: seconds / total, Events: events})
+}
+
+// share of a line; 0 where nothing of the kind was seen, which was looked for in every sample.
+func (l Ledger) share(class string) float64 {
+	for _, line := range l.Lines {
+		if line.Class == class {
+			return line.Share
+		}
+	}
+	return 0
+}
+
+// line of a class; nil: none.
+func (l Ledger) line(class string) *Line {
+	for i := range l.Lines {
+		if l.Lines[i].Class == class {
+			return &l.Lines[i]
+		}
+	}
+	return nil
+}
+
+// running is the share of sessions without a wait, however it was split.
+func (l Ledger) running() float64 {
+	return l.share(onCPU) + l.share(forCPU) + l.share(unsplit) + l.share(unexplained)
+}
+
+func sumOf(events []Event) (seconds float64) {
+	for _, e := range events {
+		seconds += e.S
+	}
+	return seconds
+}
+
+// parts are the largest, and their shares of all.
+func parts(a amounts, most int) (all []Part) {
+	sum := 0.0
+	for _, s := range a {
+		sum += s
+	}
+	for name, s := range a {
+		if s > 0 {
+			all = append(all, Part{name, s, s / sum})
+		}
+	}
+	slices.SortFunc(all, func(a, b Part) int { return compareDown(a.S, b.S, a.Name, b.Name) })
+	return all[:min(most, len(all))]
+}
+
+func compareDown(a, b float64, nameA, nameB string) int {
+	return cmp.Or(cmp.Compare(b, a), cmp.Compare(nameA, nameB))
+}

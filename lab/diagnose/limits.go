@@ -1,0 +1,57 @@
+package diagnose
+
+// Limit is a threshold with its reason.
+type Limit struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Reason string  `json:"reason"`
+}
+
+// limits are all thresholds; a report carries them.
+var limits []*Limit
+
+func limit(name string, value float64, reason string) *Limit {
+	l := &Limit{name, value, reason}
+	limits = append(limits, l)
+	return l
+}
+
+var (
+	noteFrom = limit("price of a note", 0.02,
+		"share of the time; less is within what two samples of the same load differ by")
+	problemFrom = limit("price of a problem", 0.10,
+		"share of the time; a tenth is what a user begins to feel, and more than a healthy load showed of any one "+
+			"cause")
+	sessionsLeast = limit("sessions at work", 0.2,
+		"on average; a server with less to do has no time to lose, and what is found is a note")
+	fullCore = limit("one core filled", 0.9,
+		"cores that one process uses; the rest is lost to interrupts and to the scheduler")
+	othersBusy = limit("processors taken by others", 0.25,
+		"share of all cores; half of one of two cores, beyond what daemons of a quiet machine use")
+	machineBusy = limit("machine busy", 0.85,
+		"share of all cores; beyond it the queue for a processor grows faster than the load")
+	mainUser = limit("main user of the processors", 0.5,
+		"share of what is used; with less, somebody else is to be looked at first")
+	gapLong = limit("long gap of a transaction", 1,
+		"seconds; a network or a program takes less between two statements: this is a person or a program that hangs")
+	stealMost = limit("steal", 0.05,
+		"share of all cores; a hypervisor that shares fairly takes less")
+	throttledMost = limit("throttled", 0.05,
+		"share of the time; a quota that is wide enough never binds")
+	churnRows = limit("catalog rows", 50,
+		"rows of catalogs inserted and deleted in a second; one temporary table with an index writes about twenty")
+	deadRows = limit("dead rows", 2,
+		"dead rows for each live one; autovacuum begins at 0.2")
+	deadRowsLeast = limit("dead rows at least", 1000, "fewer fit into pages that are read anyway")
+	heldXids      = limit("horizon held back", 1000,
+		"transactions begun since; a statement of usual length holds back fewer")
+	heldSeconds = limit("horizon held for", 10,
+		"seconds; usual transactions end sooner, and autovacuum's naptime is of this size")
+	connectsPerS = limit("connections made", 10,
+		"new sessions in a second; a pool makes a few in a minute")
+	littleApart = limit("Little's law", 0.30,
+		"difference of two measurements of the same; sampling at 20 Hz for a minute is within a tenth")
+	spillPerS  = limit("temporary files", 1<<20, "bytes in a second")
+	queueLeast = limit("commit slower than its flush", 3,
+		"times; a flush for two commits at once explains two")
+)

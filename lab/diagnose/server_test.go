@@ -1,0 +1,188 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/platform/problem"
+	"plimsoll/test/leak"
+	"plimsoll/test/patience"
+)
+
+func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
+
+func open(t *testing.T, dsn, name string) *pgx.Conn {
+	t.Helper()
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.RuntimeParams["application_name"] = name
+	conn, err := pgx.ConnectConfig(patience.Context(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+func execute(t *testing.T, conn *pgx.Conn, sql string) {
+	t.Helper()
+	if _, err := conn.Exec(patience.Context(t), sql); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// as is the DSN for a user of its own, with the rights of a role; empty: with none.
+func as(t *testing.T, dsn cluster.DSN, user, role string) string {
+	t.Helper()
+	conn := open(t, dsn.Secret(), "test")
+	execute(t, conn, fmt.Sprintf("DROP ROLE IF EXISTS %s; CREATE ROLE %[1]s LOGIN PASSWORD 'x'", user))
+	if role != "" {
+		execute(t, conn, fmt.Sprintf("GRANT %s TO %s", role, user))
+	}
+	config := conn.Config()
+	return fmt.Sprintf("host=%s port=%d user=%s password=x dbname=%s sslmode=disable", config.Host, config.Port, user,
+		config.Database)
+}
+
+// hotRow is a row that an idle client holds while others wait for it; the end of the test ends it.
+func hotRow(t *testing.T, dsn string) {
+	t.Helper()
+	holder := open(t, dsn, "clerk")
+	execute(t, holder, "CREATE TABLE hot (id int PRIMARY KEY, n int); INSERT INTO hot VALUES (1, 0)")
+	execute(t, holder, "BEGIN; UPDATE hot SET n = n + 1 WHERE id = 1")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	const victims = 3
+	for range victims {
+		conn := open(t, dsn, "shop")
+		go func() {
+			_, _ = conn.Exec(ctx, "UPDATE hot SET n = 42 WHERE id = 1")
+			ended <- struct{}{}
+		}()
+	}
+	t.Cleanup(func() {
+		stop()
+		for range victims {
+			<-ended
+		}
+	})
+	watcher := open(t, dsn, "test")
+	patience.Until(t, "all victims wait", func() bool {
+		var n int
+		err := watcher.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "+
+			"AND datname = current_database()").Scan(&n)
+		return err == nil && n == victims
+	})
+}
+
+func TestRun_NamesAnIdleClientThatHoldsAHotRow(t *testing.T) {
+	dsn := clustertest.Database(t)
+	monitor := as(t, dsn, "diagnose_monitor", "pg_monitor")
+	hotRow(t, dsn.Secret())
+	var d *Diagnosis
+	patience.Until(t, "the lock is the first finding", func() bool {
+		var err error
+		d, err = Run(patience.Context(t), Options{DSN: monitor, Duration: 2 * time.Second, Rate: RateDefault})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(d.Findings) > 0 && d.Findings[0].Name == lockOfIdleClient.name
+	})
+	if f := d.Findings[0]; f.Level != Problem || *f.Price < 0.5 {
+		t.Errorf("%+v, want three of four sessions' time", f)
+	}
+	if len(d.Stories) == 0 {
+		t.Fatal("no story")
+	}
+	s := d.Stories[0]
+	if s.Root.Application != "clerk" || !strings.Contains(s.Object, "hot") || s.Victims != 3 ||
+		!strings.HasPrefix(s.Root.Statement, "BEGIN; UPDATE hot") {
+		t.Errorf("%+v", s)
+	}
+	if sum := d.Ledger.sum(); sum < 0.999 || sum > 1.001 {
+		t.Errorf("the ledger adds up to %v", sum)
+	}
+	if d.Cost.Samples == 0 || d.Cost.QueriesS == 0 || d.Server.Database == "" {
+		t.Errorf("cost %+v, server %+v", d.Cost, d.Server)
+	}
+	var b strings.Builder
+	if err := d.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"idle client holds", "clerk", "sum", "100.0 %", "NOT THE PROBLEM", "Cost of this"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, b.String())
+		}
+	}
+}
+
+// A user without the right sees sessions as if they did nothing: no report is better than that one.
+func TestRun_NeedsTheRightToSee(t *testing.T) {
+	blind := as(t, clustertest.Database(t), "diagnose_blind", "")
+	d, err := Run(patience.Context(t), Options{DSN: blind, Duration: time.Second, Rate: RateDefault})
+	if d != nil || problem.ClassOf(err) != problem.Environment ||
+		problem.HintOf(err) != `GRANT pg_monitor TO "diagnose_blind"` {
+		t.Errorf("%v, %v (hint %q)", d, err, problem.HintOf(err))
+	}
+}
+
+func TestAttach_WritesNothing(t *testing.T) {
+	a, err := attach(patience.Context(t), clustertest.Database(t).Secret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close(t.Context())
+	for _, conn := range []*pgx.Conn{a.fast, a.slow} {
+		var refused *pgconn.PgError
+		const readOnly = "25006"
+		if _, err := conn.Exec(t.Context(), "CREATE TABLE x (n int)"); !errors.As(err, &refused) ||
+			refused.Code != readOnly {
+			t.Errorf("%v, want that nothing may be written", err)
+		}
+	}
+}
+
+func TestRun_ReportsWhatWasSeenWhenItIsStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	looks := 0
+	d, err := Run(ctx, Options{DSN: clustertest.Database(t).Secret(), Duration: time.Hour, Rate: RateMax,
+		Progress: func(time.Duration, int) {
+			if looks++; looks == 5 {
+				stop()
+			}
+		}})
+	if problem.ClassOf(err) != problem.Interrupted || d == nil || d.Stopped == "" || d.Cost.Samples < 5 {
+		t.Errorf("%v, %+v", err, d)
+	}
+	if len(d.Rates) == 0 || d.Rates[0].PerS == nil {
+		t.Errorf("the statistics were not read at the end: %+v, %+v", d.Rates, d.Unavailable)
+	}
+}
+
+func TestRun_ReportsWhatWasSeenWhenTheConnectionIsCut(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	killer := open(t, dsn, "test")
+	looks := 0
+	d, err := Run(patience.Context(t), Options{DSN: dsn, Duration: time.Hour, Rate: RateMax,
+		Progress: func(time.Duration, int) {
+			if looks++; looks == 5 {
+				_, _ = killer.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "+
+					"application_name = $1 AND datname = current_database()", ownName)
+			}
+		}})
+	if err == nil || problem.ClassOf(err) != problem.Failure || d == nil || !strings.Contains(d.Stopped, "lost") {
+		t.Errorf("%v, %+v", err, d)
+	}
+}

@@ -1,0 +1,208 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/lab/postgres/waits"
+)
+
+// Story is one cause of blocking: who held a lock, what it did meanwhile, and who lost how much time.
+type Story struct {
+	Object string `json:"object"`
+	Root   Root   `json:"root"`
+	// LostS is the time of all victims, of what locks cost as the ledger knows it.
+	LostS   float64 `json:"lost_s"`
+	Share   float64 `json:"share"` // of the time of all sessions
+	Victims int     `json:"victims_most"`
+	LongS   float64 `json:"longest_s"`
+	// Statements of the victims, those that lost most first.
+	Statements []Part `json:"statements"`
+	// Tree at the moment with most victims.
+	Tree []string `json:"tree"`
+}
+
+// Root of a tree of blocked sessions: it waits for no lock itself.
+type Root struct {
+	Application string  `json:"application"`
+	Does        string  `json:"does"`
+	Statement   string  `json:"statement"` // of an idle transaction its last
+	Client      bool    `json:"waits_for_its_client"`
+	LongXactS   float64 `json:"longest_transaction_s"`
+	LongGapS    float64 `json:"longest_gap_s"` // of those who wait for their client
+}
+
+// story while it is told.
+type story struct {
+	Story
+	weight     float64 // victims times time, as the looks at locks know it
+	statements amounts
+}
+
+// takeLocks tells who blocked whom.
+func (b *book) takeLocks(l lockLook) {
+	b.lockLooks++
+	blocked := map[int]waits.Blocked{}
+	for _, one := range l.blocked {
+		blocked[one.PID] = one
+	}
+	victims := map[int][]waits.Blocked{} // by root
+	for _, one := range l.blocked {
+		root := rootOf(one, blocked)
+		victims[root] = append(victims[root], one)
+	}
+	told := map[*story]int{}
+	for root, all := range victims {
+		slices.SortFunc(all, func(a, b waits.Blocked) int { return int(b.For - a.For) })
+		b.tell(root, all, l, told)
+	}
+	for s, n := range told {
+		s.Victims = max(s.Victims, n)
+	}
+}
+
+// rootOf follows the blockers of a session to one that is not blocked. In a deadlock that is not broken yet it is the
+// last that is met.
+func rootOf(one waits.Blocked, blocked map[int]waits.Blocked) int {
+	met := map[int]bool{}
+	for {
+		if len(one.Blockers) == 0 || met[one.PID] {
+			return one.PID
+		}
+		met[one.PID] = true
+		blocker := one.Blockers[0]
+		next, is := blocked[blocker]
+		if !is {
+			return blocker
+		}
+		one = next
+	}
+}
+
+func (b *book) tell(root int, victims []waits.Blocked, l lockLook, told map[*story]int) {
+	of := rootIn(root, l)
+	object := objectOf(victims)
+	key := strings.Join([]string{of.Application, of.Does, of.Statement, object}, "\x00")
+	s := b.stories[key]
+	if s == nil {
+		if len(b.stories) >= storiesMost {
+			return // a hundred are told; what they miss is in the ledger
+		}
+		s = &story{Story: Story{Object: object, Root: of}, statements: amounts{}}
+		b.stories[key] = s
+	}
+	s.Root.LongXactS = max(s.Root.LongXactS, of.LongXactS)
+	s.Root.LongGapS = max(s.Root.LongGapS, of.LongGapS)
+	s.weight += l.stands.Seconds() * float64(len(victims))
+	told[s] += len(victims)
+	for _, v := range victims {
+		s.LongS = max(s.LongS, v.For.Seconds())
+		s.statements.add(plainStatement(l.sessions[v.PID].Query), l.stands.Seconds())
+	}
+	if told[s] > s.Victims {
+		s.Tree = tree(root, of, victims, l)
+	}
+}
+
+func rootIn(pid int, l lockLook) Root {
+	s, there := l.sessions[pid]
+	switch {
+	case pid == 0:
+		return Root{Application: "a prepared transaction", Does: "is not committed"}
+	case !there:
+		return Root{Application: "?", Does: "has ended since, or is a process of the server"}
+	}
+	r := Root{Application: nonEmpty(s.Application, s.User), Statement: plainStatement(s.Query),
+		LongXactS: s.InXact.Seconds(), Client: s.Class() == waits.Client}
+	if r.Client {
+		r.LongGapS = s.InState.Seconds()
+	}
+	switch {
+	case s.Idle():
+		r.Does = "waits for its client within a transaction"
+	case s.Class() == waits.Client:
+		r.Does = "waits for its client (" + s.Wait.String() + ")"
+	case s.Class() == waits.Running:
+		r.Does = "runs"
+	default:
+		r.Does = "waits for " + s.Wait.String()
+	}
+	return r
+}
+
+// objectOf most victims; of one row's many states one name.
+func objectOf(victims []waits.Blocked) string {
+	count := amounts{}
+	for _, v := range victims {
+		name := v.On()
+		if v.Row() != "" {
+			name = "a row of " + v.Object // an updated row moves: its place is in the tree
+		}
+		count.add(name, 1)
+	}
+	best, most := "", -1.0
+	for name, n := range count {
+		known := !strings.Contains(name, "another transaction")
+		if known {
+			n += float64(len(victims)) // a name says more than none
+		}
+		if n > most || n == most && name < best {
+			best, most = name, n
+		}
+	}
+	return best
+}
+
+func tree(root int, of Root, victims []waits.Blocked, l lockLook) (lines []string) {
+	lines = append(lines, fmt.Sprintf("%d %s: %s: %s", root, of.Application, of.Does, of.Statement))
+	children := map[int][]waits.Blocked{}
+	for _, v := range victims {
+		if len(v.Blockers) > 0 {
+			children[v.Blockers[0]] = append(children[v.Blockers[0]], v)
+		}
+	}
+	met := map[int]bool{}
+	var below func(pid int, depth int)
+	below = func(pid, depth int) {
+		for _, v := range children[pid] {
+			if met[v.PID] {
+				continue
+			}
+			met[v.PID] = true
+			s := l.sessions[v.PID]
+			lines = append(lines, fmt.Sprintf("%s└ %d %s: waits %s for %s: %s", strings.Repeat("  ", depth), v.PID,
+				nonEmpty(s.Application, s.User), v.For.Round(time.Millisecond), v.On(), plainStatement(s.Query)))
+			below(v.PID, depth+1)
+		}
+	}
+	below(root, 0)
+	if more := len(lines) - treeLinesMost; more > 0 {
+		lines = append(lines[:treeLinesMost], fmt.Sprintf("… and %d more", more))
+	}
+	return lines
+}
+
+// told are the stories, the dearest first. Looks at locks are rarer than samples, so the time that was lost is the
+// ledger's, in the parts that the stories have of it.
+func (b *book) told() (all []Story) {
+	weights := 0.0
+	for _, s := range b.stories {
+		weights += s.weight
+	}
+	lost, total := b.of(waits.Lock), b.total()
+	for _, s := range b.stories {
+		if weights == 0 || total == 0 {
+			continue
+		}
+		s.LostS = lost * s.weight / weights
+		s.Share = s.LostS / total
+		s.Story.Statements = parts(s.statements, partsKept)
+		all = append(all, s.Story)
+	}
+	slices.SortFunc(all, func(a, b Story) int {
+		return compareDown(a.LostS, b.LostS, a.Object+a.Root.Does, b.Object+b.Root.Does)
+	})
+	return all
+}

@@ -1,0 +1,272 @@
+package diagnose
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/postgres/waits"
+)
+
+// How often, beside the sampler's own rate.
+const (
+	slowEvery    = time.Second            // the machine, and the sessions' processes
+	locksEvery   = 500 * time.Millisecond // while somebody waits for a lock
+	horizonEvery = 5 * time.Second
+	// lateMost intervals may a look stand for; what is longer was not observed.
+	lateMost = 10
+	// costShareMost of the time may the sampler's query take, or it asks less often.
+	costShareMost = 0.02
+	// slowedFrom this part of the samples that were asked for on, it is said.
+	slowedFrom = 0.9
+)
+
+// watch is what is gathered while the time runs.
+type watch struct {
+	*attached
+	every    time.Duration
+	timeline Timeline
+	host     *hostWatch // nil: the server's machine cannot be read
+	began    time.Time
+
+	mu      sync.Mutex
+	book    *book
+	cost    Cost
+	holders map[string]waits.Holder // by kind and name
+	census  waits.Census            // with most sessions
+	locks   atomic.Bool             // somebody waits for a lock
+}
+
+// Cost of the diagnosis itself.
+type Cost struct {
+	Samples   int      `json:"samples"`
+	PerS      float64  `json:"samples_per_s"`
+	QueriesS  float64  `json:"queries_s"`   // time of all queries, as we see it
+	Share     float64  `json:"share"`       // of the time, in which one of our queries was under way
+	BackendsS *float64 `json:"backends_s"`  // processor time of the server for us
+	OwnS      *float64 `json:"own_s"`       // of this process
+	Slowed    bool     `json:"slowed_down"` // it sampled less often than asked, since a look took long
+}
+
+// run until the context or the time ends. The error of a lost connection does not void what was gathered.
+func (w *watch) run(ctx context.Context, lasts time.Duration, tell func(elapsed time.Duration, sessions int)) error {
+	timed, cancel := context.WithTimeout(ctx, lasts)
+	defer cancel()
+	var slow sync.WaitGroup
+	slow.Add(1)
+	var slowErr error
+	go func() {
+		defer slow.Done()
+		if slowErr = w.askSlowly(ctx, timed.Done()); slowErr != nil {
+			cancel()
+		}
+	}()
+	err := w.sample(ctx, timed.Done(), tell)
+	cancel()
+	slow.Wait()
+	if err == nil {
+		err = slowErr
+	}
+	return err
+}
+
+// sample until it is over. Statements are not cancelled by the end of the time, which would close their connections.
+func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time.Duration, int)) error {
+	last := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-over:
+			return nil
+		case <-timer.C:
+		}
+		asked := time.Now()
+		all, err := waits.Sessions(ctx, w.fast, ownName)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		w.keep(last, asked, now, all)
+		last = now
+		if tell != nil {
+			tell(now.Sub(w.began), len(all))
+		}
+		timer.Reset(max(0, w.pause(now.Sub(asked))-time.Since(asked)))
+	}
+}
+
+// pause after a look that took so long.
+func (w *watch) pause(took time.Duration) time.Duration {
+	longer := time.Duration(float64(took) / costShareMost)
+	if took < 2*time.Millisecond || longer <= w.every {
+		return w.every // a single late answer of a busy machine is no cost
+	}
+	w.mu.Lock()
+	w.cost.Slowed = true
+	w.mu.Unlock()
+	return min(longer, time.Second)
+}
+
+func (w *watch) keep(last, asked, now time.Time, all []waits.Session) {
+	l := look{at: now, stands: now.Sub(last), sessions: all, timeline: w.timeline}
+	blocked := false
+	for _, s := range all {
+		blocked = blocked || s.Class() == waits.Lock
+	}
+	w.locks.Store(blocked)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if most := lateMost * w.every; l.stands > most {
+		w.book.stood(last.Sub(w.began), l.stands-most)
+		l.stands = most
+	}
+	w.book.take(l)
+	w.cost.Samples++
+	w.cost.QueriesS += now.Sub(asked).Seconds()
+}
+
+// askSlowly asks what takes longer than a sample.
+func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
+	tick := time.NewTicker(locksEvery)
+	defer tick.Stop()
+	var slow, horizon, locks time.Time
+	for {
+		now := time.Now()
+		if now.Sub(slow) >= slowEvery {
+			slow = now
+			if err := w.timed(func() error { return w.takeCensus(ctx) }); err != nil {
+				return quiet(ctx, err)
+			}
+		}
+		if now.Sub(horizon) >= horizonEvery {
+			horizon = now
+			if err := w.timed(func() error { return w.lookAtHorizon(ctx) }); err != nil {
+				return quiet(ctx, err)
+			}
+		}
+		if w.locks.Load() {
+			stands := min(time.Since(locks), 4*locksEvery)
+			locks = now
+			if err := w.timed(func() error { return w.lookAtLocks(ctx, stands) }); err != nil {
+				return quiet(ctx, err)
+			}
+		}
+		select {
+		case <-over:
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// quiet about errors of a diagnosis that is over.
+func quiet(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (w *watch) timed(ask func() error) error {
+	began := time.Now()
+	err := ask()
+	w.mu.Lock()
+	w.cost.QueriesS += time.Since(began).Seconds()
+	w.mu.Unlock()
+	return err
+}
+
+func (w *watch) takeCensus(ctx context.Context) error {
+	c, err := waits.TakeCensus(ctx, w.slow, ownName)
+	if err != nil {
+		return err
+	}
+	if w.host != nil {
+		w.host.read(c.PIDs)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c.All >= w.census.All {
+		w.census = c
+	}
+	return nil
+}
+
+// holdersMost are kept.
+const holdersMost = 100
+
+func (w *watch) lookAtHorizon(ctx context.Context) error {
+	all, err := waits.Holders(ctx, w.slow, ownName)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, h := range all {
+		key := h.Kind + " " + h.Name
+		if old, known := w.holders[key]; len(w.holders) < holdersMost && (!known || h.XIDs >= old.XIDs) {
+			w.holders[key] = h
+		}
+	}
+	return nil
+}
+
+func (w *watch) lookAtLocks(ctx context.Context, stands time.Duration) error {
+	blocked, err := waits.LookAtLocks(ctx, w.slow)
+	if err != nil || len(blocked) == 0 {
+		return err
+	}
+	all, err := waits.Sessions(ctx, w.slow, ownName)
+	if err != nil {
+		return err
+	}
+	l := lockLook{stands: stands, blocked: blocked, sessions: map[int]waits.Session{}}
+	for _, s := range all {
+		l.sessions[s.PID] = s
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.book.takeLocks(l)
+	return nil
+}
+
+// ownCost at the end.
+func (w *watch) ownCost(length time.Duration, ownBefore time.Duration, backendsBefore *time.Duration) Cost {
+	c := w.cost
+	if length > 0 {
+		c.PerS = float64(c.Samples) / length.Seconds()
+		c.Share = c.QueriesS / length.Seconds()
+		c.Slowed = c.Slowed && c.PerS*w.every.Seconds() < slowedFrom
+	}
+	if own, err := cpu.Own(); err == nil {
+		s := (own - ownBefore).Seconds()
+		c.OwnS = &s
+	}
+	if after := w.backends(); after != nil && backendsBefore != nil {
+		s := (*after - *backendsBefore).Seconds()
+		c.BackendsS = &s
+	}
+	return c
+}
+
+// backends is the processor time of the server's processes that serve us; nil: not visible here.
+func (w *watch) backends() *time.Duration {
+	if w.host == nil {
+		return nil
+	}
+	var sum time.Duration
+	for _, pid := range []uint32{w.fast.PgConn().PID(), w.slow.PgConn().PID()} {
+		s, err := cpu.ReadMainSchedule(int(pid))
+		if err != nil {
+			return nil
+		}
+		sum += s.Ran
+	}
+	return &sum
+}
