@@ -1,5 +1,5 @@
--- Who waits for a lock, since when, on what, and for whom. pg_locks is read once; a row's lock is seen by the tuple that
--- the first in its queue holds or waits for. Names are known in the connected database only.
+-- Who waits for a lock, since when, on what, and for whom. pg_locks is read once; a row's lock is seen by the tuple
+-- that the first in its queue holds or waits for. Names are known in the connected database only.
 WITH blocked AS MATERIALIZED (
     SELECT pid, coalesce(wait_event, '') AS event FROM pg_stat_activity
     WHERE wait_event_type = 'Lock' AND backend_type IN ('client backend', 'parallel worker') LIMIT 200
