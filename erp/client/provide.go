@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"plimsoll/erp/operations"
 	"plimsoll/platform/amount"
@@ -32,23 +34,27 @@ var needs = map[string]need{
 	operations.BankPaymentPost: {func(k *stock) int { return k.toPay.count() }, postPaymentRequest},
 }
 
-// stockedMost documents are made for an operation of an organisation before users go to work: no more than may be
-// kept, as the mix brings more.
-const stockedMost = keptMax
+// stockedLeast documents are there for an operation of an organisation before users go to work: as many as may be kept.
+const stockedLeast = keptMax
 
 // stockTries bounds how many attempts are made for each of them: of hot items there may be too little to sell.
 const stockTries = 3
 
 // Stock makes what some operations act on as far as the base has too little of it, so that they have something to act
-// on from the beginning; once for an organisation, by whoever calls first. A shortage that stays is no error: an
+// on from the beginning; once for an organisation, by whoever calls first. Where the mix brings less than it takes,
+// more of them are made, as many as n operations lack (operations.Lack). A shortage that stays is no error: an
 // operation with nothing to act on says so.
-func (c *Client) Stock(ctx context.Context, s *Session, operations []string, rng *rand.Rand) error {
+func (c *Client) Stock(ctx context.Context, s *Session, mix map[string]float64, n float64, rng *rand.Rand) error {
 	if !s.directory.stocked.CompareAndSwap(false, true) {
 		return nil
 	}
 	for range 2 { // what is made for one operation may be made of what another one acts on
-		for _, operation := range operations {
-			if more, err := c.stockFor(ctx, s, operation, rng); !more {
+		for _, operation := range slices.Sorted(maps.Keys(mix)) {
+			if mix[operation] <= 0 {
+				continue
+			}
+			most := min(waitingMax, max(stockedLeast, operations.Lack(operation, mix, n)))
+			if more, err := c.stockFor(ctx, s, operation, most, rng); !more {
 				return err
 			}
 		}
@@ -57,9 +63,10 @@ func (c *Client) Stock(ctx context.Context, s *Session, operations []string, rng
 }
 
 // stockFor one operation; false ends it, without an error where the worker has too much to do.
-func (c *Client) stockFor(ctx context.Context, s *Session, operation string, rng *rand.Rand) (more bool, err error) {
+func (c *Client) stockFor(ctx context.Context, s *Session, operation string, most int, rng *rand.Rand) (more bool,
+	err error) {
 	n, some := needs[operation]
-	for tries := 0; some && n.there(&s.directory.stock) < stockedMost && tries < stockTries*stockedMost; tries++ {
+	for tries := 0; some && n.there(&s.directory.stock) < most && tries < stockTries*most; tries++ {
 		switch outcome, err := n.bring(c, ctx, s, rng); outcome {
 		case Overloaded:
 			return false, nil

@@ -29,7 +29,7 @@ func TestWhoActsOnceHasSomethingToActOn(t *testing.T) {
 	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1,
 		Instead: func(_ context.Context, operation string) { instead[doing] = operation }})
 	rng := random(1)
-	if err := c.Stock(t.Context(), login(t, c, url, 1), acting, rng); err != nil {
+	if err := c.Stock(t.Context(), login(t, c, url, 1), weighing(acting), 0, rng); err != nil {
 		t.Fatal(err)
 	}
 	clear(instead)
@@ -46,11 +46,40 @@ func TestWhoActsOnceHasSomethingToActOn(t *testing.T) {
 	erptest.Clean(t, db.Database)
 }
 
+// weighing is a mix of operations that are equally frequent.
+func weighing(ids []string) map[string]float64 {
+	mix := map[string]float64{}
+	for _, id := range ids {
+		mix[id] = 1
+	}
+	return mix
+}
+
+// A mix of invoices alone finds a sale for each of forty.
+func TestWhatTheMixLacksIsMadeBefore(t *testing.T) {
+	_, url := base(t, server.Config{})
+	did := 0
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1,
+		Instead: func(context.Context, string) { did++ }})
+	s, rng := login(t, c, url, 1), random(1)
+	if err := c.Stock(t.Context(), s, weighing([]string{operations.InvoiceIssuedPost}), 40, rng); err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		if outcome, err := c.Do(t.Context(), s, operations.InvoiceIssuedPost, rng); outcome != client.OK {
+			t.Fatal(err)
+		}
+	}
+	if did > 0 {
+		t.Errorf("%d of 40 found no sale", did)
+	}
+}
+
 func TestOnlyWhatTheMixActsOnIsMade(t *testing.T) {
 	db, url := base(t, server.Config{})
 	c := client.New(client.Options{Transport: pool(t)})
 	s := login(t, c, url, 1)
-	if err := c.Stock(t.Context(), s, []string{operations.GoodsSaleList, operations.StockReport},
+	if err := c.Stock(t.Context(), s, weighing([]string{operations.GoodsSaleList, operations.StockReport}), 1000,
 		random(1)); err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,27 @@ func (p Plan) Crowd() users.Crowd {
 // own users: those of the segment.
 func (p Plan) own() int { return p.Segment.Of(p.Users) }
 
+// operations that the generator makes at most: the server takes no time.
+func (p Plan) operations() float64 {
+	c, length := p.Crowd(), (p.Ramp + p.Duration).Seconds()
+	part := float64(p.own()) / float64(max(1, p.Users))
+	if c.Arrivals != nil {
+		return part * c.Arrivals.Rate * length
+	}
+	roles := c.Roles
+	if len(roles) == 0 {
+		roles = []users.Role{{Users: c.Users, Think: c.Think}}
+	}
+	n := 0.0
+	for _, r := range roles {
+		n += float64(r.Users) * length / max(thinkLeast, r.Think.Mean).Seconds()
+	}
+	return part * n
+}
+
+// thinkLeast is what a user takes for an operation without thinking, as far as plans go.
+const thinkLeast = 100 * time.Millisecond
+
 // Made is what a generator knows at the end.
 type Made struct {
 	Tally *tally.Tally

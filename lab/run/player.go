@@ -97,7 +97,8 @@ type player struct {
 	sessions   []*client.Session
 	logins     int // users that the database has
 	seed       uint64
-	part       int // of several generators
+	part       int     // of several generators
+	planned    float64 // operations of this generator, at most
 }
 
 func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, transport http.RoundTripper) (*player,
@@ -105,7 +106,7 @@ func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, tra
 	p := &player{
 		client:     client.New(options(plan, transport)),
 		operations: operations, bases: plan.URLs, sessions: make([]*client.Session, plan.UsersMost),
-		seed: plan.Seed, part: plan.Segment.Index,
+		seed: plan.Seed, part: plan.Segment.Index, planned: plan.operations(),
 	}
 	var err error
 	if p.logins, err = p.client.Users(ctx, p.bases[0]); err == nil && p.logins == 0 {
@@ -139,17 +140,7 @@ func (p *player) LogIn(ctx context.Context, user int) error {
 	if err != nil {
 		return err
 	}
-	return p.client.Stock(ctx, session, p.mixed(), rand.New(rand.NewPCG(p.seed, uint64(p.part))))
-}
-
-// mixed are the operations that come in the mix.
-func (p *player) mixed() (ids []string) {
-	for _, op := range p.operations {
-		if op.Weight > 0 {
-			ids = append(ids, op.ID)
-		}
-	}
-	return ids
+	return p.client.Stock(ctx, session, shares(p.operations), p.planned, rand.New(rand.NewPCG(p.seed, uint64(p.part))))
 }
 
 var outcomes = map[client.Outcome]tally.Outcome{
