@@ -44,7 +44,7 @@ func (e Event) Class() Class {
 func (e Event) String() string {
 	switch {
 	case e.Type == "":
-		return "running"
+		return "no wait"
 	case e.Name == "":
 		return e.Type
 	}
