@@ -22,11 +22,11 @@ func (c *Comparison) HTML(w io.Writer) error {
 			one.Line.confidence(), one.Line.Limit,
 			one.Line.void(), one.Line.drawn()})
 	}
-	f, err := newFrame("Load lines · "+c.Statement(), c.Started, "lines", c)
+	f, err := NewFrame("Load lines · "+c.Statement(), c.Started, "lines", c)
 	if err == nil {
 		plan := c.Lines[0].Line.Plan
 		err = pages.ExecuteTemplate(w, comparisonPage, struct {
-			frame
+			Frame
 			Comparison       *Comparison
 			Statement, Think string
 			Control          string

@@ -43,21 +43,21 @@ const chartStyle = `
 figure { margin: 0 0 16px; }
 .says { white-space: normal; min-width: 16em; text-align: left; }`
 
-// frame holds what all pages share. A page is self-contained and runs no script.
-type frame struct {
+// Frame holds what all pages share. A page is self-contained and runs no script.
+type Frame struct {
 	Title, Started, Policy string
 	Style, Data            template.HTML
 }
 
-// newFrame embeds the value as JSON under an id.
-func newFrame(title string, started time.Time, id string, value any) (frame, error) {
+// NewFrame embeds the value as JSON under an id.
+func NewFrame(title string, started time.Time, id string, value any) (Frame, error) {
 	data, err := json.Marshal(value) // escapes <, > and & so that it cannot end its element
 	if err != nil {
-		return frame{}, err
+		return Frame{}, err
 	}
 	style := web.Style() + web.Text("report/page.css") + chartStyle
 	sum := sha256.Sum256([]byte(style))
-	return frame{
+	return Frame{
 		title, started.Format(time.RFC3339), "default-src 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
 		template.HTML("<style>" + style + "</style>"),
@@ -84,10 +84,10 @@ func (l *Line) drawn() drawn {
 
 // HTML writes the search as one file.
 func (l *Line) HTML(w io.Writer) error {
-	f, err := newFrame("Load line · "+l.Statement(), l.Started, "line", l)
+	f, err := NewFrame("Load line · "+l.Statement(), l.Started, "line", l)
 	if err == nil {
 		err = pages.ExecuteTemplate(w, searchPage, struct {
-			frame
+			Frame
 			Line       *Line
 			Void       string
 			Confidence []string

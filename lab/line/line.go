@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/load/custom"
+	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/platform/problem"
@@ -86,7 +87,7 @@ func Find(ctx context.Context, o Options) (*Line, error) {
 }
 
 func newSearch(ctx context.Context, o Options, began time.Time) (s *search, err error) {
-	o.Reset, err = o.Reset.choose(ctx, o.Run.Scenario, o.Run.DSN, len(o.Run.URLs) > 0)
+	o.Reset, err = o.Reset.Choose(ctx, o.Run.Scenario, o.Run.DSN, len(o.Run.URLs) > 0)
 	return &search{Options: o, dsn: o.Run.DSN, began: began}, err
 }
 
@@ -159,7 +160,7 @@ func (s *search) step(ctx context.Context) (more bool, err error) {
 // try makes one trial.
 func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*Trial, error) {
 	began := time.Now()
-	dsn, err := s.Reset.before(ctx, s.dsn, s.Run.Scenario)
+	dsn, err := s.Reset.Before(ctx, s.dsn, s.Run.Scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -172,13 +173,13 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 		defer dismiss()
 		o.Generator = g
 	}
-	sessions := watch(ctx, dsn)
+	sessions := waits.Watch(ctx, dsn)
 	o.Progress = func(p run.Progress) {
-		sessions.during(p.Phase == run.Steady)
+		sessions.During(p.Phase == run.Steady)
 		s.report(Progress{Trial: len(s.Trials) + 1, Purpose: purpose, Users: users, Run: p})
 	}
 	r, err := run.Run(ctx, o)
-	sampled := sessions.end()
+	sampled := kept(sessions.End())
 	switch {
 	case err != nil:
 		return nil, err
@@ -254,5 +255,5 @@ func (s *search) pool() int {
 func (s *search) drop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWithin)
 	defer cancel()
-	return s.Reset.drop(ctx, s.dsn)
+	return s.Reset.Drop(ctx, s.dsn)
 }

@@ -271,7 +271,7 @@ func TestResetIsChosenByWhatThereIs(t *testing.T) {
 		{"NoneIsNone", ResetNone, with, "dbname=x", false, ResetNone, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := c.asked.choose(t.Context(), c.s, c.dsn, c.foreign)
+			got, err := c.asked.Choose(t.Context(), c.s, c.dsn, c.foreign)
 			if (err != nil) != c.fails || !c.fails && got != c.want {
 				t.Errorf("%s, %v", got, err)
 			}
@@ -286,6 +286,7 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 		return result.CPU{Machine: share(machine), Database: share(database), Workers: share(workers),
 			Generator: share(generator)}
 	}
+	wait := func(of, event string, sessions float64) Wait { return Wait{Type: of, Event: event, Sessions: sessions} }
 	waits := func(active float64, events ...Wait) Waits { return Waits{Samples: 10, Active: active, Events: events} }
 	idle := cpu(0.3, 0.2, 0.05, 0.05)
 	for _, c := range []struct {
@@ -302,24 +303,24 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 		{"Overload", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05), Operations: 100, Overload: 20}, 0,
 			"the queue of the application servers"},
 		{"Locks", Trial{Valid: true, CPU: idle,
-			Waits: waits(10, Wait{"Lock", "transactionid", 4}, Wait{"Lock", "tuple", 2}, Wait{"", "", 1})}, 0,
+			Waits: waits(10, wait("Lock", "transactionid", 4), wait("Lock", "tuple", 2), wait("", "", 1))}, 0,
 			"locks (mostly transactionid)"},
 		{"WAL", Trial{Valid: true, CPU: idle,
-			Waits: waits(10, Wait{"IO", "WalSync", 3}, Wait{"LWLock", "WALWrite", 4}, Wait{"Lock", "tuple", 3})}, 0,
+			Waits: waits(10, wait("IO", "WalSync", 3), wait("LWLock", "WALWrite", 4), wait("Lock", "tuple", 3))}, 0,
 			"the flush of the write-ahead log"},
-		{"Latch", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"LWLock", "LockManager", 6})}, 0,
+		{"Latch", Trial{Valid: true, CPU: idle, Waits: waits(10, wait("LWLock", "LockManager", 6))}, 0,
 			"inside the server (mostly LockManager)"},
-		{"Reads", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"IO", "DataFileRead", 6})}, 0,
+		{"Reads", Trial{Valid: true, CPU: idle, Waits: waits(10, wait("IO", "DataFileRead", 6))}, 0,
 			"reading and writing of data"},
-		{"Pool", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, Wait{"Timeout", "PgSleep", 2})}, 2,
+		{"Pool", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, wait("Timeout", "PgSleep", 2))}, 2,
 			"the 2 connections"},
-		{"Sleep", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, Wait{"Timeout", "PgSleep", 2})}, 0,
+		{"Sleep", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, wait("Timeout", "PgSleep", 2))}, 0,
 			"time the server was told to wait"},
-		{"ClientReadIsNoLimit", Trial{Valid: true, CPU: idle, Waits: waits(10, Wait{"Client", "ClientRead", 9})}, 0,
+		{"ClientReadIsNoLimit", Trial{Valid: true, CPU: idle, Waits: waits(10, wait("Client", "ClientRead", 9))}, 0,
 			NotKnown},
 		{"SleepWhileOthersUseTheProcessors", Trial{Valid: true, CPU: cpu(0.99, 0.02, 0.01, 0.1),
-			Waits: waits(10, Wait{"Timeout", "PgSleep", 9})}, 0, "time the server was told to wait"},
-		{"AFewWaitsAreNone", Trial{Valid: true, CPU: idle, Waits: waits(0.1, Wait{"Lock", "tuple", 0.1})}, 0, NotKnown},
+			Waits: waits(10, wait("Timeout", "PgSleep", 9))}, 0, "time the server was told to wait"},
+		{"AFewWaitsAreNone", Trial{Valid: true, CPU: idle, Waits: waits(0.1, wait("Lock", "tuple", 0.1))}, 0, NotKnown},
 		{"NothingIsKnown", Trial{Valid: true}, 0, NotKnown},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -29,15 +29,15 @@ var trialCopy = postgres.Copy{
 
 // StartsFrom names the database that each trial starts from.
 func (r Reset) StartsFrom(ctx context.Context, s *scenario.Scenario, dsn string, foreignWorkers bool) (string, error) {
-	chosen, err := r.choose(ctx, s, dsn, foreignWorkers)
+	chosen, err := r.Choose(ctx, s, dsn, foreignWorkers)
 	if chosen == ResetFilled {
 		return postgres.Filled.Of(dsn), err
 	}
 	return dsn, err
 }
 
-// choose decides what auto means here.
-func (r Reset) choose(ctx context.Context, s *scenario.Scenario, dsn string, foreignWorkers bool) (Reset, error) {
+// Choose decides what auto means here.
+func (r Reset) Choose(ctx context.Context, s *scenario.Scenario, dsn string, foreignWorkers bool) (Reset, error) {
 	has := s.Own.Reset != ""
 	switch {
 	case r == ResetSQL && !has:
@@ -73,8 +73,8 @@ func (r Reset) filledOr(ctx context.Context, dsn string) (Reset, error) {
 	return ResetCopy, nil
 }
 
-// before resets the database and names the one to use.
-func (r Reset) before(ctx context.Context, dsn string, s *scenario.Scenario) (string, error) {
+// Before resets the database and names the one to use.
+func (r Reset) Before(ctx context.Context, dsn string, s *scenario.Scenario) (string, error) {
 	switch r {
 	case ResetSQL:
 		return dsn, custom.Reset(ctx, dsn, s.Own.Reset)
@@ -86,8 +86,8 @@ func (r Reset) before(ctx context.Context, dsn string, s *scenario.Scenario) (st
 	return dsn, nil
 }
 
-// drop removes the copy at the end.
-func (r Reset) drop(ctx context.Context, dsn string) error {
+// Drop removes the copy at the end.
+func (r Reset) Drop(ctx context.Context, dsn string) error {
 	if r != ResetCopy && r != ResetFilled {
 		return nil
 	}
