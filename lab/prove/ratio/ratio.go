@@ -43,19 +43,26 @@ func Of(base, variant []float64) (Ratio, error) {
 	if err != nil {
 		return Ratio{}, err
 	}
-	u := stats.UDist{N1: len(base), N2: len(variant)}
-	k := 1
-	for k < len(quotients)/2 && u.CDF(float64(k)) <= (1-Confidence)/2 {
-		k++
-	}
+	k, confidence := Rank(len(base), len(variant), Confidence)
 	return Ratio{
 		Ratio:      median(quotients),
 		Low:        quotients[k-1],
 		High:       quotients[len(quotients)-k],
-		Confidence: 1 - 2*u.CDF(float64(k-1)),
+		Confidence: confidence,
 		Base:       len(base),
 		Variant:    len(variant),
 	}, nil
+}
+
+// Rank is the k of Of for m and n figures, and the confidence of the interval that it gives: the one aimed at or more,
+// less only where there are too few figures.
+func Rank(m, n int, aim float64) (k int, confidence float64) {
+	u := stats.UDist{N1: m, N2: n}
+	k = 1
+	for k < m*n/2 && u.CDF(float64(k)) <= (1-aim)/2 {
+		k++
+	}
+	return k, 1 - 2*u.CDF(float64(k-1))
 }
 
 func quotients(base, variant []float64) ([]float64, error) {

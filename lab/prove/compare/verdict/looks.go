@@ -1,0 +1,86 @@
+package verdict
+
+import (
+	"math"
+
+	"github.com/aclements/go-moremath/stats"
+)
+
+// Look is a moment at which a comparison may stop: after so many pairs, with its part of the error.
+type Look struct {
+	Pairs int     `json:"pairs"`
+	Alpha float64 `json:"alpha"`
+}
+
+// looksEvery so many pairs: a block ABBA.
+const looksEvery = 2
+
+// Looks of a comparison of at most so many pairs, which spend Alpha. The error spent until a share t of the pairs is
+// α·t² (K. Kim and D. L. DeMets, 1987); each look has what it adds, and the sum over all looks bounds the error
+// whatever the looks have to do with each other (Bonferroni). That costs some power and needs no assumption. Looks at
+// which even complete separation would decide nothing are left out, and what they would spend stays with the next.
+func Looks(pairs int) (all []Look) {
+	spent := 0.0
+	for n := max(RunsMin, (pairs+1)/2); n < pairs; n += looksEvery {
+		share := float64(n) / float64(pairs)
+		if alpha := Alpha*share*share - spent; separates(n, alpha) {
+			all = append(all, Look{n, alpha})
+			spent += alpha
+		}
+	}
+	return append(all, Look{pairs, Alpha - spent})
+}
+
+// separates says whether complete separation is significant.
+func separates(n int, alpha float64) bool {
+	u := stats.UDist{N1: n, N2: n}
+	return 2*u.CDF(0) <= alpha
+}
+
+// AlphaAt is the error for a comparison that ends after so many pairs: that of the next look, whose place it takes.
+func AlphaAt(looks []Look, pairs int) float64 {
+	for _, l := range looks {
+		if l.Pairs >= pairs {
+			return l.Alpha
+		}
+	}
+	return looks[len(looks)-1].Alpha
+}
+
+// Due says whether a look is due after so many pairs.
+func Due(looks []Look, pairs int) bool {
+	for _, l := range looks {
+		if l.Pairs == pairs {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// efficiency of the rank test beside Student's t for normal figures: 3/π.
+	efficiency = 3 / math.Pi
+	// power80 is the normal quantile of a chance of 80 %.
+	power80 = 0.8416
+	// moreMost is the largest number that is worth a wait.
+	moreMost = 1000
+)
+
+// more pairs that would decide an inconclusive row with a chance of 80 %, if effect and spread stay as they are: to
+// show the difference, or that it is within the margin, whichever needs fewer.
+func (r *Row) more(margin float64) int {
+	alpha, size := r.rule.alpha(), math.Abs(r.move)
+	need := math.Inf(1)
+	for distance, z := range map[float64]float64{size: quantile(1 - alpha/2), margin - size: quantile(1 - alpha)} {
+		if distance > 0 {
+			n := 2 * math.Pow(r.spread*(z+power80)/distance, 2) / efficiency
+			need = min(need, n)
+		}
+	}
+	if math.IsInf(need, 1) || need > moreMost {
+		return moreMost
+	}
+	return max(1, int(math.Ceil(need))-min(r.Runs[0], r.Runs[1]))
+}
+
+func quantile(p float64) float64 { return stats.InvCDF(stats.StdNormal)(p) }

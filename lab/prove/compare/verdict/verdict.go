@@ -1,0 +1,237 @@
+// Package verdict owns the statistics of a comparison: what the figures of several runs of two systems, one figure a
+// run, say about the difference between the systems.
+//
+//   - Effect: Hodges and Lehmann, the median of all differences between a figure of one side and one of the other; of
+//     figures that are all positive the differences of their logarithms, which is a ratio. Its interval inverts the
+//     exact Mann-Whitney test.
+//   - Better or worse: the Mann-Whitney test, exact at these numbers, after Holm over the rows of a family.
+//   - Equal: two one-sided tests (TOST; D. J. Schuirmann, 1987). The interval of confidence 1 - 2α lies within the
+//     margin.
+//   - Looks: a comparison that may stop early spends its error over the looks (see Looks).
+//
+// No distribution is assumed, only that runs are independent of each other.
+package verdict
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/aclements/go-moremath/stats"
+
+	"plimsoll/lab/prove/ratio"
+)
+
+// Verdict about the second system.
+type Verdict string
+
+const (
+	Better       Verdict = "better"
+	Worse        Verdict = "worse"
+	Equal        Verdict = "equal"        // the difference is within the margin
+	Inconclusive Verdict = "inconclusive" // more runs are needed
+	TooFew       Verdict = "too few"      // fewer runs than any test can use
+)
+
+// Alpha is the error that a comparison may make: calling equals better or worse, or calling equal what differs by the
+// margin.
+const Alpha = 0.05
+
+// RunsMin of each side: with 3 and 3 even complete separation happens by chance once in ten.
+const RunsMin = ratio.RunsMin
+
+// Scale of an effect.
+type Scale string
+
+const (
+	Ratio      Scale = "ratio"
+	Difference Scale = "difference"
+)
+
+// Rule is how a row is judged.
+type Rule struct {
+	// Margin within which figures are equal: a share of the base (0.05), or an amount where Amount is set.
+	Margin       float64
+	Amount       bool
+	HigherBetter bool
+	Alpha        float64 // of this look; 0 means Alpha
+}
+
+func (r Rule) alpha() float64 {
+	if r.Alpha == 0 {
+		return Alpha
+	}
+	return r.Alpha
+}
+
+// Row is what is known about one figure.
+type Row struct {
+	Verdict Verdict `json:"verdict"`
+	Scale   Scale   `json:"scale"`
+	// Base and Variant are the medians of the runs.
+	Base    float64 `json:"base"`
+	Variant float64 `json:"variant"`
+	Runs    [2]int  `json:"runs"`
+	// Effect of the variant: a ratio (1.1 is a tenth more) or a difference; Low and High are its interval.
+	Effect     float64 `json:"effect"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+	// P of the test, and after Holm over the family.
+	P     float64 `json:"p"`
+	PHolm float64 `json:"p_holm"`
+	// Margin that counts as equal, on the scale of the effect's figures: a share for ratios, an amount for differences.
+	Margin float64 `json:"margin"`
+	// MorePairs that an inconclusive row needs, estimated; 0: not known, or none.
+	MorePairs int `json:"more_pairs,omitempty"`
+
+	rule         Rule
+	within       bool
+	spread, move float64 // on the scale of the test
+}
+
+// Of judges one figure, apart from its family. The figures must be finite.
+func Of(base, variant []float64, rule Rule) Row {
+	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(base), len(variant)}, P: 1, PHolm: 1, rule: rule}
+	if len(base) == 0 || len(variant) == 0 {
+		return r
+	}
+	r.Base, r.Variant, r.Margin = median(base), median(variant), rule.Margin
+	a, b, margin := base, variant, rule.Margin
+	switch {
+	case rule.Amount:
+	case slices.Min(base) > 0 && slices.Min(variant) > 0:
+		r.Scale = Ratio
+		a, b, margin = logs(base), logs(variant), math.Log1p(rule.Margin)
+	default:
+		margin = rule.Margin * math.Abs(r.Base)
+		r.Margin = margin
+	}
+	r.measure(a, b, margin)
+	return r
+}
+
+// measure fills in effect, interval and test from figures on the scale of the test.
+func (r *Row) measure(a, b []float64, margin float64) {
+	alpha := r.rule.alpha()
+	all := differences(a, b)
+	end := func(aim float64) (low, high, confidence float64) {
+		k, confidence := ratio.Rank(len(a), len(b), aim)
+		return all[k-1], all[len(all)-k], confidence
+	}
+	r.move = median(all)
+	r.Low, r.High, r.Confidence = end(1 - alpha)
+	low, high, confidence := end(1 - 2*alpha)
+	r.within = confidence >= 1-2*alpha && low >= -margin && high <= margin
+	r.spread, r.P = spreadOf(a, b), test(a, b)
+	r.Effect = r.move
+	if r.Scale == Ratio {
+		r.Effect, r.Low, r.High = math.Exp(r.move), math.Exp(r.Low), math.Exp(r.High)
+	}
+	r.PHolm = r.P
+	r.decide(margin)
+}
+
+// decide the verdict from what was measured.
+func (r *Row) decide(margin float64) {
+	r.MorePairs = 0
+	switch {
+	case min(r.Runs[0], r.Runs[1]) < RunsMin:
+		r.Verdict = TooFew
+		return
+	case r.within:
+		r.Verdict = Equal
+	case r.PHolm > r.rule.alpha():
+		r.Verdict, r.MorePairs = Inconclusive, r.more(margin)
+	case r.move > 0 == r.rule.HigherBetter:
+		r.Verdict = Better
+	default:
+		r.Verdict = Worse
+	}
+}
+
+// test is the two-sided Mann-Whitney test; equal figures differ in nothing.
+func test(a, b []float64) float64 {
+	t, err := stats.MannWhitneyUTest(a, b, stats.LocationDiffers)
+	if errors.Is(err, stats.ErrSamplesEqual) || err != nil {
+		return 1
+	}
+	return min(1, t.P)
+}
+
+// Holm corrects the rows of one family: with many rows one of them looks different by chance. S. Holm, "A simple
+// sequentially rejective multiple test procedure", 1979.
+func Holm(rows []*Row) {
+	order := slices.Clone(rows)
+	slices.SortStableFunc(order, func(x, y *Row) int {
+		if x.P < y.P {
+			return -1
+		}
+		if x.P > y.P {
+			return 1
+		}
+		return 0
+	})
+	most := 0.0
+	for i, r := range order {
+		most = max(most, min(1, r.P*float64(len(order)-i)))
+		r.PHolm = most
+		if r.Verdict != TooFew {
+			r.decide(r.testMargin())
+		}
+	}
+}
+
+// testMargin is the margin on the scale of the test.
+func (r *Row) testMargin() float64 {
+	if r.Scale == Ratio {
+		return math.Log1p(r.rule.Margin)
+	}
+	return r.Margin
+}
+
+func logs(values []float64) []float64 {
+	all := make([]float64, len(values))
+	for i, v := range values {
+		all[i] = math.Log(v)
+	}
+	return all
+}
+
+func differences(a, b []float64) []float64 {
+	all := make([]float64, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			all = append(all, y-x)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func median(values []float64) float64 {
+	s := slices.Sorted(slices.Values(values))
+	n := len(s)
+	if n%2 == 1 {
+		return s[n/2]
+	}
+	return (s[n/2-1] + s[n/2]) / 2
+}
+
+// spreadOf is the standard deviation within the sides, pooled.
+func spreadOf(a, b []float64) float64 {
+	squares := 0.0
+	for _, side := range [][]float64{a, b} {
+		mean := 0.0
+		for _, v := range side {
+			mean += v / float64(len(side))
+		}
+		for _, v := range side {
+			squares += (v - mean) * (v - mean)
+		}
+	}
+	if free := len(a) + len(b) - 2; free > 0 {
+		return math.Sqrt(squares / float64(free))
+	}
+	return 0
+}

@@ -1,0 +1,196 @@
+package verdict
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// simulated runs: lognormal from run to run, a machine that drifts by a twentieth over the session, and now and then a
+// run that was slow and nobody knows why.
+type simulated struct {
+	rng    *rand.Rand
+	spread float64
+}
+
+func (s simulated) run(level, at float64) float64 {
+	x := math.Log(level) + s.spread*s.rng.NormFloat64() + 0.05*at
+	if s.rng.Float64() < 0.03 {
+		x += 4 * s.spread
+	}
+	return math.Exp(x)
+}
+
+// trial is a comparison at the default number of pairs that stops at a look.
+func (s simulated) trial(factor float64, pairs int) Row {
+	looks := Looks(pairs)
+	var a, b []float64
+	for n := 1; ; n++ {
+		at := float64(n) / float64(pairs)
+		a, b = append(a, s.run(10, at)), append(b, s.run(10*factor, at))
+		if !Due(looks, n) {
+			continue
+		}
+		r := Of(a, b, Rule{Margin: 0.05, Alpha: AlphaAt(looks, n)})
+		if r.Verdict != Inconclusive || n >= pairs {
+			return r
+		}
+	}
+}
+
+// The spread of runs of 20 s on a quiet machine is near 3 %, on a busy one near 5 %.
+func TestTrials(t *testing.T) {
+	const trials = 400
+	for _, spread := range []float64{0.01, 0.03, 0.05, 0.1} {
+		s := simulated{rand.New(rand.NewPCG(7, uint64(1000*spread))), spread}
+		wrong, found, equal := 0, 0, 0
+		for range trials {
+			switch s.trial(1, 16).Verdict {
+			case Better, Worse:
+				wrong++
+			case Equal:
+				equal++
+			}
+			if s.trial(1.1, 16).Verdict == Worse {
+				found++
+			}
+		}
+		t.Logf("spread %g: A/A wrong %d, equal %d; slowdown of 10 %% found %d, of %d", spread, wrong, equal, found,
+			trials)
+		if wrong > trials/20 {
+			t.Errorf("spread %g: A/A is called better or worse in %d of %d", spread, wrong, trials)
+		}
+		if spread <= 0.05 && found < trials*9/10 {
+			t.Errorf("spread %g: a slowdown of 10 %% is found in %d of %d", spread, found, trials)
+		}
+	}
+}
+
+// What differs by just the margin is called equal at most as often as the error allows.
+func TestEqual_HoldsItsError(t *testing.T) {
+	const trials = 400
+	s := simulated{rand.New(rand.NewPCG(3, 4)), 0.02}
+	equal := 0
+	for range trials {
+		if s.trial(1.05, 16).Verdict == Equal {
+			equal++
+		}
+	}
+	if t.Logf("equal %d of %d", equal, trials); equal > trials/20 {
+		t.Errorf("a difference of the margin is called equal in %d of %d", equal, trials)
+	}
+}
+
+func TestLooks_SpendTheErrorOnce(t *testing.T) {
+	for pairs := RunsMin; pairs <= 40; pairs++ {
+		sum, last := 0.0, 0
+		for _, l := range Looks(pairs) {
+			if sum += l.Alpha; l.Pairs <= last || l.Alpha <= 0 {
+				t.Errorf("%d pairs: %+v", pairs, Looks(pairs))
+			}
+			last = l.Pairs
+		}
+		if math.Abs(sum-Alpha) > 1e-12 || last != pairs {
+			t.Errorf("%d pairs spend %v until %d", pairs, sum, last)
+		}
+	}
+}
+
+func figures(t *rapid.T, name string) []float64 {
+	return rapid.SliceOfN(rapid.Float64Range(0.5, 200), RunsMin, 12).Draw(t, name)
+}
+
+func TestOf(t *testing.T) {
+	t.Run("SwappedSidesSwapTheVerdict", rapid.MakeCheck(func(t *rapid.T) {
+		a, b := figures(t, "a"), figures(t, "b")
+		one, other := Of(a, b, Rule{Margin: 0.05}), Of(b, a, Rule{Margin: 0.05})
+		swapped := map[Verdict]Verdict{Better: Worse, Worse: Better}[other.Verdict]
+		if swapped == "" {
+			swapped = other.Verdict
+		}
+		// within 5 % one way is within 4.8 % the other way: the margin is a ratio, log(1.05) both ways
+		if one.Verdict != swapped || math.Abs(one.Effect*other.Effect-1) > 1e-9 {
+			t.Fatalf("%+v\n%+v", one, other)
+		}
+	}))
+	t.Run("UnitsDoNotMatter", rapid.MakeCheck(func(t *rapid.T) {
+		a, b := figures(t, "a"), figures(t, "b")
+		scaled := func(all []float64) (s []float64) {
+			for _, v := range all {
+				s = append(s, v*1024)
+			}
+			return s
+		}
+		one, other := Of(a, b, Rule{Margin: 0.05}), Of(scaled(a), scaled(b), Rule{Margin: 0.05})
+		if one.Verdict != other.Verdict || math.Abs(one.Effect/other.Effect-1) > 1e-9 {
+			t.Fatalf("%+v\n%+v", one, other)
+		}
+	}))
+	t.Run("EffectLiesInItsInterval", rapid.MakeCheck(func(t *rapid.T) {
+		r := Of(figures(t, "a"), figures(t, "b"), Rule{Margin: 0.05})
+		if !(r.Low <= r.Effect && r.Effect <= r.High) {
+			t.Fatalf("%+v", r)
+		}
+	}))
+}
+
+func TestOf_Cases(t *testing.T) {
+	low, high := []float64{1, 1.1, 1.2, 1.3}, []float64{2, 2.1, 2.2, 2.3}
+	for name, c := range map[string]struct {
+		a, b []float64
+		rule Rule
+		want Verdict
+	}{
+		"HigherIsWorse":    {low, high, Rule{Margin: 0.05}, Worse},
+		"HigherIsBetter":   {low, high, Rule{Margin: 0.05, HigherBetter: true}, Better},
+		"TooFew":           {low[:3], high, Rule{Margin: 0.05}, TooFew},
+		"Nothing":          {nil, high, Rule{Margin: 0.05}, TooFew},
+		"TheSame":          {[]float64{3, 3, 3, 3}, []float64{3, 3, 3, 3}, Rule{Margin: 0.05}, Equal},
+		"NoneOnEitherSide": {make([]float64, 4), make([]float64, 4), Rule{Margin: 0.05}, Equal},
+		"SmallDifferenceEquals": {[]float64{100, 100.1, 100.2, 100.3}, []float64{101, 101.1, 101.2, 101.3},
+			Rule{Margin: 0.05}, Equal},
+		"Amount": {low, high, Rule{Margin: 2, Amount: true}, Equal},
+		"Noise":  {[]float64{1, 9, 2, 8}, []float64{3, 7, 4, 12}, Rule{Margin: 0.05}, Inconclusive},
+	} {
+		r := Of(c.a, c.b, c.rule)
+		if r.Verdict != c.want {
+			t.Errorf("%s: %+v, want %s", name, r, c.want)
+		}
+		if r.Verdict == Inconclusive && r.MorePairs < 1 {
+			t.Errorf("%s: %d more pairs", name, r.MorePairs)
+		}
+	}
+}
+
+// One of twenty rows without any difference would be significant by chance.
+func TestHolm(t *testing.T) {
+	var rows []*Row
+	for range 20 {
+		r := Of([]float64{1, 1.1, 1.2, 1.3}, []float64{2, 2.1, 2.2, 2.3}, Rule{Margin: 0.05})
+		rows = append(rows, &r)
+	}
+	if Holm(rows); rows[0].Verdict != Inconclusive || rows[0].PHolm <= rows[0].P {
+		t.Errorf("%+v", rows[0])
+	}
+	one := Of([]float64{1, 1.1, 1.2, 1.3}, []float64{2, 2.1, 2.2, 2.3}, Rule{Margin: 0.05})
+	if Holm([]*Row{&one}); one.Verdict != Worse {
+		t.Errorf("%+v", one)
+	}
+}
+
+func TestFloor(t *testing.T) {
+	s := simulated{rand.New(rand.NewPCG(1, 2)), 0.05}
+	var side []float64
+	for range 12 {
+		side = append(side, s.run(10, 0))
+	}
+	floor, known := Floor(side, false, 1)
+	if !known || floor < 0.01 || floor > 0.12 {
+		t.Errorf("%v %v", floor, known)
+	}
+	if _, known := Floor(side[:3], false, 1); known {
+		t.Error("three runs have a floor")
+	}
+}
