@@ -11,6 +11,7 @@ import (
 func (a *app) addCommands(root *cobra.Command) {
 	a.addRun(root)
 	a.addLine(root)
+	a.addCompare(root)
 	a.addScenario(root)
 	a.addReport(root)
 	a.addRuns(root)

@@ -25,31 +25,37 @@ type configuration struct {
 	shape         shapeOptions
 }
 
-// parseConfigurations reads CLUSTER+SHAPE, or CLUSTER alone.
+// parseConfiguration reads CLUSTER+SHAPE, or CLUSTER alone, which has this shape.
+func parseConfiguration(text string, shaped shapeOptions, erp bool) (c configuration, err error) {
+	c = configuration{name: strings.TrimSpace(text), shape: shaped}
+	name, of, has := strings.Cut(c.name, "+")
+	c.cluster = name
+	if has {
+		c.shape.name = of
+	}
+	usage := func(err error, hint string) (configuration, error) { return c, problem.New(problem.Usage, err, hint) }
+	switch {
+	case name == "":
+		return usage(fmt.Errorf("%q has no cluster", text), "such as plimsoll+lean")
+	case has && !slices.Contains(words(shape.Names), of):
+		return usage(fmt.Errorf("%q is not a shape of the ERP", of),
+			nearest.Hint(of, words(shape.Names), "there are: "+strings.Join(words(shape.Names), ", ")))
+	case has && !erp:
+		return usage(fmt.Errorf("%s: the scenario has no ERP, so there is no shape", c.name), "name clusters alone")
+	}
+	_, err = c.shape.shape()
+	return c, err
+}
+
+// parseConfigurations reads those of a search; each stands once.
 func (o lineOptions) parseConfigurations(erp bool) (all []configuration, err error) {
 	for _, text := range o.configurations {
-		c := configuration{name: strings.TrimSpace(text), shape: o.shapeOptions}
-		name, shaped, has := strings.Cut(c.name, "+")
-		c.cluster = name
-		if has {
-			c.shape.name = shaped
+		c, err := parseConfiguration(text, o.shapeOptions, erp)
+		if err == nil && slices.ContainsFunc(all, func(other configuration) bool { return other.name == c.name }) {
+			err = problem.New(problem.Usage, fmt.Errorf("%s is there twice", c.name), "")
 		}
-		usage := func(err error, hint string) ([]configuration, error) {
-			return nil, problem.New(problem.Usage, fmt.Errorf("--configurations: %w", err), hint)
-		}
-		switch {
-		case name == "":
-			return usage(fmt.Errorf("%q has no cluster", text), "such as plimsoll+lean")
-		case has && !slices.Contains(words(shape.Names), shaped):
-			return usage(fmt.Errorf("%q is not a shape of the ERP", shaped),
-				nearest.Hint(shaped, words(shape.Names), "there are: "+strings.Join(words(shape.Names), ", ")))
-		case has && !erp:
-			return usage(fmt.Errorf("%s: the scenario has no ERP, so there is no shape", c.name), "name clusters alone")
-		case slices.ContainsFunc(all, func(other configuration) bool { return other.name == c.name }):
-			return usage(fmt.Errorf("%s is there twice", c.name), "")
-		}
-		if _, err := c.shape.shape(); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, problem.WithHint(fmt.Errorf("--configurations: %w", err), problem.HintOf(err))
 		}
 		all = append(all, c)
 	}
@@ -107,6 +113,7 @@ func (a *app) searchAll(ctx context.Context, all []configuration, options line.O
 type base struct {
 	dsn, profile string
 	rig.Base
+	rig *rig.Rig // nil: the server is not ours to start and stop
 }
 
 // basesOf brings up every cluster that is named, by name. What was started is taken down also
@@ -158,7 +165,7 @@ func (a *app) baseOf(ctx context.Context, name string, o line.Options) (*rig.Rig
 	if err != nil {
 		return nil, base{}, err
 	}
-	b := base{dsn: r.DSN().Secret(), profile: r.Profile()}
+	b := base{dsn: r.DSN().Secret(), profile: r.Profile(), rig: r}
 	from, err := o.Reset.StartsFrom(ctx, o.Run.Scenario, b.dsn, false)
 	if err != nil {
 		return r, b, err

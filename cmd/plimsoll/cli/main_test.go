@@ -134,7 +134,7 @@ func freshState(t *testing.T) string {
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	t.Setenv("PLIMSOLL_CONFIG", "")
 	t.Setenv("PLIMSOLL_RUN_LAG_LIMIT", "1m") // other tests run beside this one
-	for _, command := range []string{"RUN", "LINE", "PROVE"} {
+	for _, command := range []string{"RUN", "LINE", "COMPARE", "PROVE"} {
 		t.Setenv("PLIMSOLL_"+command+"_DISTURBED_LIMIT", "1")
 	}
 	return dir

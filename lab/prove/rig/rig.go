@@ -121,6 +121,23 @@ func (r *Rig) Cluster() *cluster.Cluster { return r.cluster }
 // Started says whether Close will stop the server.
 func (r *Rig) Started() bool { return r.started != nil }
 
+// Restart stops the server that Up started, does what is to be done while it is down, and starts it again.
+func (r *Rig) Restart(ctx context.Context, between func() error) error {
+	if r.started == nil {
+		return fmt.Errorf("restart cluster %s: another process keeps it up", r.cluster.Name())
+	}
+	if err := r.started.Stop(ctx, cluster.Fast); err != nil {
+		return err
+	}
+	r.started = nil
+	if err := between(); err != nil {
+		return err
+	}
+	var err error
+	r.started, err = r.cluster.Start(ctx, cluster.StartOptions{})
+	return err
+}
+
 // Close stops what Up started, and lets the next load in.
 func (r *Rig) Close() (err error) {
 	if r.started != nil {

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/prove/compare"
+	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/run"
+	"plimsoll/platform/problem"
+)
+
+type compareOptions struct {
+	measureOptions
+	own       [2]sideFlags // of A and B
+	sidesFile string
+	metric    string
+	pairs     int
+	margin    float64
+	budget    time.Duration
+	resume    bool
+	control   bool
+	cold      bool
+	reset     string
+	show      string
+	selfTest  string
+	trials    int
+}
+
+func (a *app) addCompare(root *cobra.Command) {
+	var o compareOptions
+	c := a.command(root, groupJob, &cobra.Command{
+		Use:   "compare [A B...] [flags]",
+		Short: "Say whether one system is better than another",
+		Long: `Run two or more systems in turns on the same load, each run from the same base, and say for
+each further one whether it is better or worse than the first, equal within the margin, or
+not decided yet, and then how many more pairs of runs it needs.
+
+A system is a local cluster and a shape of the ERP, as in 'plimsoll line --configurations'. A
+cluster named after its flavour (plimsoll, vanilla, system) is made if it is missing. One system
+alone is compared with itself, changed by the flags for B: settings that sessions start with,
+SQL before each run (an index, a changed function, other data), a scenario, or a server
+elsewhere. Any program can be a side: --command runs it, and it prints one JSON object as its
+last line, {"figures": {"latency_ms": 12.5, "ops_per_s": 800}, "operations": {"post": {…}}}. It
+finds PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED in its environment. --sides reads more than two
+such sides from a TOML file.
+
+A server of --dsn is put back between runs only if --reset asks for it; it needs no rights then,
+and only the order of the runs balances what they leave behind.
+
+What is compared is one figure for each run: runs are independent, requests are not. Runs come
+in blocks ABBA or BAAB. Better and worse come from the Mann-Whitney test, corrected by Holm for
+the number of operations; equal means that the interval of the effect lies within the margin.
+The metric that decides is --metric over all operations. After half of the pairs and after each
+further block the answer is looked at and the comparison stops once it is decided; the looks
+share the error of 5 %. A disturbed run is void and repeated. The A/A floor says how far the
+first system differs from itself.
+
+Ctrl-C keeps the runs so far; the same command with --resume continues. --show prints a stored
+comparison again. --self-test makes many comparisons of a system with itself (aa), or with itself
+behind a proxy that makes it a tenth slower (slow), and counts the verdicts.
+Exit code 3: inconclusive, or too few runs.`,
+		Example: `  plimsoll compare vanilla+lean plimsoll+lean
+  plimsoll compare plimsoll+classic plimsoll+tuned plimsoll+lean --budget 30m
+  plimsoll compare plimsoll+lean --set-b enable_seqscan=off
+  plimsoll compare plimsoll+lean --sql-b @index.sql --control
+  plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db
+  plimsoll compare --command-a ./bench-old --command-b ./bench-new --metric seconds
+  plimsoll compare --show latest --html difference.html
+  plimsoll compare plimsoll+lean --self-test slow --trials 40 --duration 10s`,
+		Args: arguments(0, compare.SidesMax, fmt.Sprintf("%d systems", compare.SidesMax)),
+	}, func(ctx context.Context, args []string) error { return a.compare(ctx, args, o) })
+	fs := c.Flags()
+	o.flags = fs
+	for i := range o.own {
+		o.own[i].bind(c, i)
+	}
+	fs.StringVar(&o.sidesFile, "sides", "", "read the sides from a TOML `FILE`: [[side]] with system, dsn, scenario, "+
+		"settings, sql, reset or command")
+	config.Choice(fs, &o.reset, "reset", "auto", []string{"auto", "filled", "template", "sql", "none"},
+		"start each run from the base as it was filled, a copy of the database as it is (template), the scenario's "+
+			"sql, or no reset (none); auto takes what fits, and none for --dsn-a and --dsn-b")
+	fs.StringVar(&o.metric, "metric", compare.MetricDefault, "`NAME` of the metric that decides: "+
+		strings.Join(compare.MetricNames(), ", ")+", or one that a command prints")
+	config.Count(fs, &o.pairs, "pairs", compare.PairsDefault, verdict.RunsMin, compare.PairsMax,
+		"most runs of each side")
+	config.Fraction(fs, &o.margin, "margin", compare.MarginDefault, "differences within this share count as equal")
+	config.Span(fs, &o.budget, "budget", 0, 0, "start no run that would end later than this; 0: no limit")
+	fs.BoolVar(&o.resume, "resume", false, "continue the last comparison with these settings that was stopped")
+	fs.BoolVar(&o.control, "control", false, "also with one user who does not think: is it slow, or full?")
+	fs.BoolVar(&o.cold, "cold", false, "restart the server with empty caches before each run, as far as that is "+
+		"allowed")
+	fs.StringVar(&o.show, "show", "", "show a stored comparison again: its `ID`, the beginning of it, or latest")
+	config.Choice(fs, &o.selfTest, "self-test", "", []string{"aa", "slow"},
+		"make --trials comparisons of A with itself (aa), or with itself made a tenth slower (slow)")
+	config.Count(fs, &o.trials, "trials", 40, 1, 1000, "comparisons of --self-test")
+	loadFlags(c, &o.loadOptions, loadDefaults{
+		duration: trialDuration, durationText: "steady state of one run", ramp: trialRamp,
+		rampText: "time over which the users of a run start work",
+		seed:     "random seed of the order and of the first run; both runs of a pair have the same",
+	})
+	usersFlag(c, &o.loadOptions)
+	config.Count(fs, &o.workers, "workers", run.WorkersDefault, 1, 64, "application-server processes to start")
+	shapeFlags(c, &o.shapeOptions)
+	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
+		"a run is void when 1 in 100 operations was sent later than this")
+	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
+		"a run is void when others took a larger share of the processors or of the time; 1: never")
+	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
+	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
+	config.FlagOnly(fs, "resume", "show", "html", "sides", "self-test", "trials", "control", "cold")
+}
+
+func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
+	if err := writable(o.html); err != nil {
+		return err
+	}
+	if o.show != "" {
+		return a.showStored(args, o)
+	}
+	specs, err := o.specs(args)
+	if err != nil {
+		return err
+	}
+	options, takeDown, err := a.comparison(ctx, o, specs)
+	var c *compare.Comparison
+	if err == nil {
+		if o.selfTest != "" {
+			err = a.compareSelf(ctx, o, options)
+		} else {
+			c, err = a.compareSides(ctx, options)
+		}
+	}
+	if down := takeDown(); err == nil {
+		err = down
+	}
+	if c == nil {
+		return err
+	}
+	if shown := a.showComparison(o, c); err == nil {
+		err = shown
+	}
+	if err != nil {
+		return err
+	}
+	return judgeComparison(c)
+}
+
+func (a *app) compareSides(ctx context.Context, options compare.Options) (*compare.Comparison, error) {
+	options.Progress = a.compareProgress(fmt.Sprintf("at most %d runs of each of %d sides, about %s at most",
+		options.Pairs, len(options.Sides), options.Estimate().Round(time.Minute)))
+	defer a.meter.End()
+	return compare.Compare(ctx, options)
+}
+
+func (a *app) compareProgress(plan string) func(compare.Progress) {
+	begun := false
+	return func(p compare.Progress) {
+		if !begun {
+			begun = true
+			a.meter.Say("%s", plan)
+			a.meter.Phase("compare", 1, "")
+		}
+		if r := p.Ended; r != nil {
+			ended := "done"
+			if r.Void != "" {
+				ended = "void, it is repeated: " + r.Void
+			}
+			a.meter.Say("round %d, %s%s: %s", p.Round, p.Side, phaseText(p.Phase), ended)
+		}
+		note := fmt.Sprintf("round %d, %s%s", p.Round, p.Side, phaseText(p.Phase))
+		if p.Run.Phase != "" {
+			note += ": " + string(p.Run.Phase)
+		}
+		if p.Run.Scored {
+			note += ", Apdex " + apdex.Text(p.Run.Apdex)
+		}
+		a.meter.UpdateLeft(p.Share, p.Left, note)
+	}
+}
+
+func phaseText(p compare.Phase) string {
+	if p == compare.Control {
+		return ", one user"
+	}
+	return ""
+}
+
+// showStored shows a comparison of the store or of a file.
+func (a *app) showStored(args []string, o compareOptions) error {
+	if len(args) > 0 {
+		return problem.New(problem.Usage, errors.New("--show takes no systems"), "leave them out")
+	}
+	load := compare.DefaultStore().Load
+	if strings.ContainsRune(o.show, os.PathSeparator) || strings.HasSuffix(o.show, ".json") {
+		load = compare.Read
+	}
+	c, err := load(o.show)
+	if err != nil {
+		return err
+	}
+	return a.showComparison(o, c)
+}
+
+func (a *app) showComparison(o compareOptions, c *compare.Comparison) error {
+	if o.html != "" {
+		if err := writeHTML(o.html, c.HTML); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.emit(c)
+	}
+	if err := c.Text(a.stdout); err != nil {
+		return err
+	}
+	if path := compare.DefaultStore().ReportPath(c.ID); fileExists(path) {
+		fmt.Fprintf(a.stdout, "report: %s\n", path)
+	}
+	return nil
+}
+
+// judgeComparison is the exit code's reason.
+func judgeComparison(c *compare.Comparison) error {
+	switch c.Stopped {
+	case compare.ByHand:
+		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d runs, which are kept", len(c.Runs)), goOn)
+	case compare.ByVoid:
+		return problem.New(problem.Threshold, errors.New("stopped: more runs were void than made, the machine is "+
+			"too busy"),
+			"end what else runs, raise --disturbed-limit, then "+goOn)
+	}
+	for _, f := range c.Findings {
+		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {
+			hint := "more --pairs, a longer --duration, or a wider --margin"
+			if c.Stopped == compare.ByBudget {
+				hint = goOn
+			}
+			return problem.New(problem.Threshold, errors.New(c.Statement()), hint)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/line"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/prove/compare"
+	"plimsoll/lab/prove/rig"
+	"plimsoll/platform/problem"
+)
+
+// sideSpec is a side as a person gives it: by flags or in a file.
+type sideSpec struct {
+	Name     string            `toml:"name"`
+	System   string            `toml:"system"` // CLUSTER or CLUSTER+SHAPE
+	DSN      string            `toml:"dsn"`
+	Scenario string            `toml:"scenario"`
+	Settings map[string]string `toml:"settings"`
+	SQL      string            `toml:"sql"`
+	Reset    string            `toml:"reset"`
+	Command  string            `toml:"command"`
+}
+
+// sideFlags are those of one side.
+type sideFlags struct {
+	spec     sideSpec
+	settings []string
+}
+
+func (f *sideFlags) bind(c *cobra.Command, side int) {
+	fs, letter := c.Flags(), strings.ToLower(compare.Letter(side))
+	name := func(of string) string { return of + "-" + letter }
+	upper := compare.Letter(side)
+	fs.StringArrayVar(&f.settings, name("set"), nil, "`NAME=VALUE` of a PostgreSQL setting for the sessions of "+upper+
+		"; may be repeated")
+	fs.StringVar(&f.spec.SQL, name("sql"), "", "`SQL` to carry out in the database of "+upper+
+		" before each run, after the reset; @FILE reads it from a file")
+	fs.StringVar(&f.spec.DSN, name("dsn"), "", "connection string of the database of "+upper+", on a server elsewhere")
+	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
+	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+
+		": words with quotes, no shell; it prints its figures")
+	config.FlagOnly(fs, name("set"), name("sql"), name("dsn"), name("scenario"), name("command"))
+}
+
+func (f *sideFlags) given() bool {
+	s := f.spec
+	return len(f.settings) > 0 || s.SQL != "" || s.DSN != "" || s.Scenario != "" || s.Command != ""
+}
+
+// over changes a side by what the flags say.
+func (f *sideFlags) over(s sideSpec) (sideSpec, error) {
+	for _, text := range f.settings {
+		name, value, is := strings.Cut(text, "=")
+		if !is || name == "" {
+			return s, problem.New(problem.Usage, fmt.Errorf("%q is no NAME=VALUE", text), "such as work_mem=64MB")
+		}
+		if s.Settings == nil {
+			s.Settings = map[string]string{}
+		}
+		s.Settings[name] = value
+	}
+	for to, from := range map[*string]string{&s.SQL: f.spec.SQL, &s.Scenario: f.spec.Scenario} {
+		if from != "" {
+			*to = from
+		}
+	}
+	if f.spec.DSN != "" {
+		s.DSN, s.System = f.spec.DSN, ""
+	}
+	if f.spec.Command != "" {
+		s.Command, s.System = f.spec.Command, ""
+	}
+	return s, nil
+}
+
+// specs of the sides from arguments, flags or a file.
+func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
+	if o.sidesFile != "" {
+		if len(args) > 0 || o.own[0].given() || o.own[1].given() {
+			return nil, problem.New(problem.Usage, errors.New("--sides names all sides"),
+				"leave out the systems and the flags of A and B")
+		}
+		return readSides(o.sidesFile)
+	}
+	for _, text := range args {
+		all = append(all, sideSpec{System: text})
+	}
+	if len(all) == 0 && (o.own[0].spec.DSN != "" || o.own[0].spec.Command != "") {
+		all = append(all, sideSpec{})
+	}
+	if len(all) == 1 && (o.own[1].given() || o.selfTest != "") {
+		all = append(all, all[0]) // B is A but for what its flags say
+	}
+	if len(all) < 2 {
+		return nil, problem.New(problem.Usage, errors.New("compare needs two systems"),
+			"such as 'plimsoll compare vanilla+lean plimsoll+lean', or 'plimsoll compare plimsoll+lean --set-b "+
+				"NAME=VALUE'")
+	}
+	for i := range o.own {
+		if all[i], err = o.own[i].over(all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, checkSpecs(all)
+}
+
+func readSides(path string) ([]sideSpec, error) {
+	var file struct {
+		Side []sideSpec `toml:"side"`
+	}
+	meta, err := toml.DecodeFile(path, &file)
+	if err == nil && len(meta.Undecoded()) > 0 {
+		err = fmt.Errorf("unknown key %s", meta.Undecoded()[0])
+	}
+	if err == nil && (len(file.Side) < 2 || len(file.Side) > compare.SidesMax) {
+		err = fmt.Errorf("%d sides, there must be 2 to %d", len(file.Side), compare.SidesMax)
+	}
+	if err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read sides %s: %w", path, err),
+			"[[side]] with system, dsn, scenario, settings, sql, reset or command")
+	}
+	return file.Side, checkSpecs(file.Side)
+}
+
+func checkSpecs(all []sideSpec) error {
+	for i := range all {
+		s := &all[i]
+		wrong := func(text string) error {
+			return problem.New(problem.Usage, fmt.Errorf("%s: %s", compare.Letter(i), text), "")
+		}
+		ways := 0
+		for _, way := range []string{s.System, s.DSN, s.Command} {
+			if way != "" {
+				ways++
+			}
+		}
+		switch {
+		case ways == 0:
+			return wrong("neither a system, nor a connection string, nor a command")
+		case ways > 1:
+			return wrong("it is one of a system, a connection string and a command, not several")
+		case s.Command != "" && (len(s.Settings) > 0 || s.SQL != "" || s.Scenario != "" || s.Reset != ""):
+			return wrong("a command takes no settings, SQL, scenario or reset")
+		case s.Reset != "" && !slices.Contains([]string{"auto", "filled", "template", "sql", "none"}, s.Reset):
+			return wrong(fmt.Sprintf("reset %q: it is auto, filled, template, sql or none", s.Reset))
+		}
+		if file, is := strings.CutPrefix(s.SQL, "@"); is {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return problem.New(problem.Usage, fmt.Errorf("%s: read SQL: %w", compare.Letter(i), err), "")
+			}
+			s.SQL = string(text)
+		}
+	}
+	return nil
+}
+
+// title of a side.
+func (s sideSpec) title() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	name := s.System
+	switch {
+	case s.Command != "":
+		return s.Command
+	case s.DSN != "":
+		name = "server of --dsn"
+		if s.Scenario != "" {
+			name += ", " + s.Scenario
+		}
+	}
+	for _, setting := range sorted(s.Settings) {
+		name += " " + setting + "=" + s.Settings[setting]
+	}
+	if s.SQL != "" {
+		name += ", with SQL before each run"
+	}
+	return name
+}
+
+func sorted(all map[string]string) (names []string) {
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// comparison brings up what the sides need. What was started is taken down also when there is an error.
+func (a *app) comparison(ctx context.Context, o compareOptions, specs []sideSpec) (options compare.Options,
+	takeDown func() error, err error) {
+	s := &sidesUp{app: a, o: o, bases: map[string]base{}}
+	takeDown = func() (err error) {
+		for _, r := range s.rigs {
+			err = errors.Join(err, r.Close())
+		}
+		return err
+	}
+	options = compare.Options{Metric: o.metric, Pairs: o.pairs, Margin: o.margin, Control: o.control,
+		Seed: uint64(o.seed), Budget: o.budget, Resume: o.resume, Store: compare.DefaultStore(), Title: o.title,
+		Version: software().Version}
+	for i, spec := range specs {
+		side, err := s.side(ctx, spec)
+		if err != nil {
+			return options, takeDown, problem.WithHint(fmt.Errorf("%s: %w", compare.Letter(i), err),
+				problem.HintOf(err))
+		}
+		options.Sides = append(options.Sides, side)
+	}
+	return options, takeDown, s.alike()
+}
+
+// sidesUp are the servers that sides run on.
+type sidesUp struct {
+	*app
+	o     compareOptions
+	bases map[string]base // by cluster or connection string
+	rigs  []*rig.Rig
+	erp   []configuration // sides with the ERP
+}
+
+func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, err error) {
+	side = compare.Side{Name: spec.title(), Settings: spec.Settings, SQL: spec.SQL}
+	if spec.Command != "" {
+		side.Command, err = compare.Words(spec.Command)
+		return side, problem.New(problem.Usage, err, "")
+	}
+	o := s.o.measureOptions
+	if spec.Scenario != "" {
+		o.scenarioFile = spec.Scenario
+	}
+	if side.Run, err = s.runOptions("compare", o); err != nil {
+		return side, err
+	}
+	side.Reset = line.Reset(s.o.reset)
+	if spec.Reset != "" {
+		side.Reset = line.Reset(spec.Reset)
+	}
+	erp := side.Run.Scenario.Application == scenario.ERP
+	c := configuration{name: spec.title(), cluster: spec.DSN, shape: s.o.shapeOptions}
+	if spec.DSN == "" {
+		if c, err = parseConfiguration(spec.System, s.o.shapeOptions, erp); err != nil {
+			return side, err
+		}
+	}
+	b, err := s.base(ctx, spec, &side, c.cluster, erp)
+	if err != nil {
+		return side, err
+	}
+	serve, err := serveCommand()
+	if err != nil {
+		return side, err
+	}
+	side.Run.DSN, side.Run.Profile = b.dsn, b.profile
+	side.Run.Serve = slices.Concat(serve, c.shape.arguments())
+	if erp {
+		side.Run.Scale = b.String()
+		s.erp = append(s.erp, c)
+	}
+	if s.o.cold {
+		side.Cold = compare.ColdStart(b.rig)
+	}
+	return side, nil
+}
+
+// base that a side runs on.
+func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, key string, erp bool) (b base,
+	err error) {
+	if spec.DSN != "" && side.Reset == line.ResetAuto {
+		side.Reset = line.ResetNone // nobody said that it may be put back
+	}
+	if b, there := s.bases[key]; there {
+		return b, nil
+	}
+	switch {
+	case spec.DSN != "":
+		b.dsn = spec.DSN
+		if erp {
+			var from string
+			if from, err = side.Reset.StartsFrom(ctx, side.Run.Scenario, b.dsn, false); err == nil {
+				b.Base, err = rig.Look(ctx, from)
+			}
+		}
+	case erp:
+		var r *rig.Rig
+		r, b, err = s.baseOf(ctx, key, line.Options{Run: side.Run, Reset: side.Reset})
+		if r != nil {
+			s.rigs = append(s.rigs, r)
+		}
+	default:
+		b.dsn, err = s.database(ctx, target{cluster: key})
+	}
+	if err == nil {
+		s.bases[key] = b
+	}
+	return b, err
+}
+
+// alike refuses sides of the ERP that were filled with other data.
+func (s *sidesUp) alike() error {
+	if len(s.erp) < 2 {
+		return nil
+	}
+	return sameBases(s.erp, s.bases)
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"plimsoll/lab/load"
+	"plimsoll/lab/prove/compare"
+	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/prove/ratio"
+)
+
+// bench is a program with figures of its own, which waits where a file says so.
+func bench(t *testing.T, dir, ms string) string {
+	t.Helper()
+	path := filepath.Join(dir, "bench"+ms)
+	text := "#!/bin/sh\n" + `[ "$PLIMSOLL_COMPARE_ROUND" = 3 ] && [ -e "` + dir + `/wait" ] && sleep 1000` + "\n" +
+		`echo '{"figures": {"seconds": '$(( ` + ms + ` + PLIMSOLL_COMPARE_ROUND % 2 ))'}}'` + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What a killed comparison had measured is there, and the next goes on with it.
+func TestCompare_GoesOnAfterAKill(t *testing.T) {
+	state, dir := freshState(t), t.TempDir()
+	wait := filepath.Join(dir, "wait")
+	if err := os.WriteFile(wait, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"compare", "--command-a", bench(t, dir, "100"), "--command-b", bench(t, dir, "150"), "--metric",
+		"seconds", "--pairs", "4"}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := exec.Command(self, args...)
+	killed.Env = append(os.Environ(), "PLIMSOLL_STATE="+state)
+	last := compare.Letter(ratio.Rotation(2, 2, load.SeedDefault)[3])
+	killed.Stderr = &watched{text: "round 2, " + last + ": done",
+		seen: func() { _ = killed.Process.Signal(syscall.SIGKILL) }}
+	if err := killed.Run(); err == nil {
+		t.Fatal("it was not killed")
+	}
+	if err := os.Remove(wait); err != nil {
+		t.Fatal(err)
+	}
+	o := plimsoll(t, append(args, "--resume", "--json")...)
+	o.want(t, ExitOK)
+	var c compare.Comparison
+	if o.decode(t, &c); len(c.Runs) != 8 || c.Findings[0].Verdict != verdict.Worse {
+		t.Errorf("%d runs, %s", len(c.Runs), o.stdout)
+	}
+	if strings.Contains(o.stderr, "round 2,") {
+		t.Errorf("runs that were made are made again:\n%s", o.stderr)
+	}
+	shown := plimsoll(t, "compare", "--show", c.ID[:8])
+	if shown.want(t, ExitOK); !strings.Contains(shown.stdout, "B is worse than A: seconds +") {
+		t.Error(shown.stdout)
+	}
+}

@@ -1,0 +1,313 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"plimsoll/lab/prove/compare/verdict"
+)
+
+// data are the valid runs of one phase, by side, in the order of the rounds.
+type data [][]Replica
+
+// dataOf a phase until a round; 0: all rounds.
+func (c *Comparison) dataOf(phase Phase, until int) data {
+	d := make(data, len(c.Plan.Sides))
+	for i := range d {
+		for _, r := range c.Runs {
+			if r.Phase == phase && r.Side == Letter(i) && r.Void == "" && (until == 0 || r.Round <= until) {
+				d[i] = append(d[i], r)
+			}
+		}
+	}
+	return d
+}
+
+// rounds that all sides have made.
+func (d data) rounds() int {
+	least := len(d[0])
+	for _, side := range d {
+		least = min(least, len(side))
+	}
+	return least
+}
+
+// series is one figure of a side.
+func (d data) series(side int, operation string, m Metric) (all []float64) {
+	common := d.common(m)
+	for _, r := range d[side] {
+		if value, known := r.figure(operation, m, common); known {
+			all = append(all, value)
+		}
+	}
+	return all
+}
+
+// common are the operations that every run has, so that means over operations are of the same ones.
+func (d data) common(m Metric) (all []string) {
+	if !m.average || len(d[0]) == 0 {
+		return nil
+	}
+	for operation := range d[0][0].Figures {
+		in := operation != ""
+		for _, side := range d {
+			for _, r := range side {
+				_, there := r.Figures[operation][m.Name]
+				in = in && there
+			}
+		}
+		if in {
+			all = append(all, operation)
+		}
+	}
+	return slices.Sorted(slices.Values(all))
+}
+
+func (r Replica) figure(operation string, m Metric, common []string) (value float64, known bool) {
+	value, known = r.Figures[operation][m.Name]
+	if known || operation != "" || !m.average {
+		return value, known
+	}
+	sum, weights := 0.0, 0.0
+	for _, one := range common {
+		w, there := r.Figures[one][weight]
+		if !there || w <= 0 {
+			w = 1e-6
+		}
+		figure := r.Figures[one][m.Name]
+		if figure <= 0 {
+			return 0, false
+		}
+		sum, weights = sum+w*math.Log(figure), weights+w
+	}
+	return math.Exp(sum / weights), weights > 0
+}
+
+// metrics that any run has, those of runs first.
+func (d data) metrics() (all []Metric) {
+	names, higher := map[string]bool{}, []string{}
+	for _, side := range d {
+		for _, r := range side {
+			higher = append(higher, r.HigherBetter...)
+			for _, values := range r.Figures {
+				for name := range values {
+					names[name] = true
+				}
+			}
+		}
+	}
+	delete(names, weight)
+	for _, m := range Metrics {
+		if names[m.Name] {
+			all = append(all, m)
+			delete(names, m.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		all = append(all, metricOf(name, higher))
+	}
+	return all
+}
+
+func (d data) operations() []string {
+	all := map[string]bool{}
+	for _, side := range d {
+		for _, r := range side {
+			for operation := range r.Figures {
+				all[operation] = true
+			}
+		}
+	}
+	delete(all, "")
+	return slices.Sorted(maps.Keys(all))
+}
+
+// headline are the rows that decide, one for each further side, corrected for their number.
+func (c *Comparison) headline(d data, alpha float64) []verdict.Row {
+	rows := make([]verdict.Row, len(d)-1)
+	family := make([]*verdict.Row, len(rows))
+	m := c.metric(d)
+	for i := range rows {
+		rows[i] = verdict.Of(d.series(0, "", m), d.series(i+1, "", m), c.rule(m, alpha))
+		family[i] = &rows[i]
+	}
+	verdict.Holm(family)
+	return rows
+}
+
+// metric that decides.
+func (c *Comparison) metric(d data) Metric {
+	var higher []string
+	for _, side := range d {
+		for _, r := range side {
+			higher = append(higher, r.HigherBetter...)
+		}
+	}
+	return metricOf(c.Plan.Metric, higher)
+}
+
+func (c *Comparison) rule(m Metric, alpha float64) verdict.Rule {
+	r := verdict.Rule{Margin: c.Plan.Margin, HigherBetter: m.HigherBetter, Alpha: alpha}
+	if m.Amount > 0 {
+		r.Margin, r.Amount = m.Amount, true
+	}
+	return r
+}
+
+// decided is the first look at which every headline was conclusive; 0: none yet.
+func (c *Comparison) decided() int {
+	rounds := c.dataOf(Load, 0).rounds()
+	for _, look := range c.Plan.Looks {
+		if look.Pairs > rounds {
+			return 0
+		}
+		if !slices.ContainsFunc(c.headline(c.dataOf(Load, look.Pairs), look.Alpha), undecided) {
+			return look.Pairs
+		}
+	}
+	return 0
+}
+
+func undecided(r verdict.Row) bool {
+	return r.Verdict == verdict.Inconclusive || r.Verdict == verdict.TooFew
+}
+
+// conclude derives everything from the runs.
+func (c *Comparison) conclude() {
+	decided := c.decided()
+	d := c.dataOf(Load, decided)
+	alpha := verdict.AlphaAt(c.Plan.Looks, d.rounds())
+	rows := c.headline(d, alpha)
+	c.Findings = []Finding{}
+	for i, row := range rows {
+		f := Finding{Side: Letter(i + 1), Name: c.Plan.Sides[i+1].Name, Verdict: row.Verdict, Headline: row,
+			Tables: c.tables(d, i+1, alpha), Waits: c.waits(d, i+1, alpha)}
+		if decided < c.Plan.Pairs {
+			f.DecidedAfter = decided
+		}
+		if c.Plan.Control {
+			f.AtOneUser = c.atOneUser(i+1, row)
+		}
+		c.Findings = append(c.Findings, f)
+	}
+	m := c.metric(d)
+	c.Floor = nil
+	if floor, known := verdict.Floor(d.series(0, "", m), m.Amount > 0, c.Plan.Seed); known {
+		c.Floor = &floor
+	}
+	_, c.Complete = c.next()
+	c.Complete = !c.Complete
+	if c.Complete {
+		c.Stopped = ""
+	}
+}
+
+// tables of one side against the first: Holm is over the operations of a metric.
+func (c *Comparison) tables(d data, side int, alpha float64) (all []Table) {
+	all = []Table{}
+	for _, m := range d.metrics() {
+		t := Table{Metric: m}
+		for _, operation := range append([]string{""}, d.operations()...) {
+			a, b := d.series(0, operation, m), d.series(side, operation, m)
+			if len(a) > 0 || len(b) > 0 {
+				t.Rows = append(t.Rows, OperationRow{operation, verdict.Of(a, b, c.rule(m, alpha))})
+			}
+		}
+		var family []*verdict.Row
+		for i := range t.Rows {
+			if t.Rows[i].Operation != "" {
+				family = append(family, &t.Rows[i].Row)
+			}
+		}
+		verdict.Holm(family)
+		all = append(all, t)
+	}
+	return all
+}
+
+// leastWait is the share of a session's time from which a wait counts as there.
+const leastWait = 0.005
+
+// waits of one side against the first.
+func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
+	type event struct{ of, name string }
+	events := map[event][2]float64{} // sessions, on average over the runs
+	values := func(at int, e event) (series []float64, sessions float64) {
+		for _, r := range d[at] {
+			ops := r.Figures[""]["ops_per_s"]
+			if r.Waits == nil || r.Waits.Samples == 0 || ops <= 0 {
+				continue
+			}
+			found := 0.0
+			for _, w := range r.Waits.Events {
+				if w.Type == e.of && w.Event == e.name {
+					found = w.Sessions
+				}
+			}
+			series, sessions = append(series, 1000*found/ops), sessions+found/float64(len(d[at]))
+		}
+		return series, sessions
+	}
+	for _, at := range []int{0, side} {
+		for _, r := range d[at] {
+			if r.Waits != nil {
+				for _, w := range r.Waits.Events {
+					events[event{w.Type, w.Event}] = [2]float64{}
+				}
+			}
+		}
+	}
+	for e := range events {
+		a, inA := values(0, e)
+		b, inB := values(side, e)
+		if max(inA, inB) < leastWait {
+			continue
+		}
+		w := Wait{Type: e.of, Event: e.name, Row: verdict.Of(a, b, verdict.Rule{Margin: c.Plan.Margin, Alpha: alpha})}
+		switch {
+		case inB == 0:
+			w.OnlyIn = Letter(0)
+		case inA == 0:
+			w.OnlyIn = Letter(side)
+		}
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(x, y Wait) int {
+		return cmp.Or(cmp.Compare(max(y.Base, y.Variant), max(x.Base, x.Variant)),
+			cmp.Compare(x.Type+x.Event, y.Type+y.Event))
+	})
+	family := make([]*verdict.Row, len(all))
+	for i := range all {
+		family[i] = &all[i].Row
+	}
+	verdict.Holm(family)
+	return all
+}
+
+// atOneUser says what the control adds to the verdict under load.
+func (c *Comparison) atOneUser(side int, loaded verdict.Row) *AtOneUser {
+	d := c.dataOf(Control, 0)
+	m := metricOf(MetricDefault, nil)
+	row := verdict.Of(d.series(0, "", m), d.series(side, "", m), c.rule(m, 0))
+	if row.Verdict == verdict.TooFew {
+		return nil
+	}
+	one := &AtOneUser{Row: row}
+	name := Letter(side)
+	switch {
+	case undecided(row) || undecided(loaded):
+		one.Says = "too little is known to tell a slow system from a full one"
+	case row.Verdict == loaded.Verdict:
+		one.Says = fmt.Sprintf("%s is %s for a single user too: the operations themselves cost otherwise", name,
+			row.Verdict)
+	case row.Verdict == verdict.Equal:
+		one.Says = fmt.Sprintf("a single user sees no difference: %s is %s only under load, where operations wait for "+
+			"each other", name, loaded.Verdict)
+	default:
+		one.Says = fmt.Sprintf("%s is %s for a single user and %s under load", name, row.Verdict, loaded.Verdict)
+	}
+	return one
+}

@@ -1,0 +1,69 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/lab/prove/rig"
+	"plimsoll/platform/problem"
+)
+
+// dropCaches is Linux's switch for the page cache of the whole machine.
+const dropCaches = "/proc/sys/vm/drop_caches"
+
+// ColdStart restarts the server of a rig with empty caches and says what could not be done. Without a rig, or where
+// another process keeps the server, it is not restarted.
+func ColdStart(r *rig.Rig) func(ctx context.Context) (missing []string, err error) {
+	return func(ctx context.Context) (missing []string, err error) {
+		if r == nil || !r.Started() {
+			return []string{"the server is not restarted: this command did not start it ('plimsoll down' lets it)",
+				"the cache of the operating system is not dropped while the server runs"}, nil
+		}
+		before := r.DSN().Secret()
+		err = r.Restart(ctx, func() error { missing = emptyCache(r.Cluster().DataDir()); return nil })
+		if err == nil && r.DSN().Secret() != before {
+			err = problem.New(problem.Environment, fmt.Errorf("the server came up on another port"), "try again")
+		}
+		return missing, err
+	}
+}
+
+// emptyCache drops the cache of the operating system, or asks it to forget the files of a folder.
+func emptyCache(dir string) (missing []string) {
+	unix.Sync()
+	err := os.WriteFile(dropCaches, []byte("3\n"), 0)
+	if err == nil {
+		return nil
+	}
+	left := 0
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil
+		}
+		if forget(path) != nil {
+			left++
+		}
+		return nil
+	})
+	missing = []string{"the cache of the operating system may not be dropped here; it was asked to forget the files " +
+		"of " +
+		"the data folder"}
+	if left > 0 {
+		missing = append(missing, fmt.Sprintf("%d files of the data folder could not be forgotten", left))
+	}
+	return missing
+}
+
+func forget(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+}

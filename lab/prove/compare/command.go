@@ -1,0 +1,142 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"plimsoll/lab/host/process"
+	"plimsoll/platform/problem"
+)
+
+// Report is what a command prints: one JSON object, alone or as the last line of stdout.
+//
+//	{"figures": {"latency_ms": 12.5, "ops_per_s": 800}, "operations": {"post": {"latency_ms": 9}}, "void": ""}
+//
+// Less is better, but of figures named ops_per_s, …_per_s, apdex, and those that higher_better names.
+type Report struct {
+	Figures      map[string]float64            `json:"figures"`
+	Operations   map[string]map[string]float64 `json:"operations"`
+	HigherBetter []string                      `json:"higher_better"`
+	// Void says why the run is no data; it is repeated.
+	Void string `json:"void"`
+}
+
+// killAfter Ctrl-C a command has so long to end.
+const killAfter = 10 * time.Second
+
+// command makes one run of a program. It learns side, round and random seed from its environment.
+func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
+	var stdout, stderr bytes.Buffer
+	c := exec.Command(side.Command[0], side.Command[1:]...)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	c.Env = append(os.Environ(), "PLIMSOLL_COMPARE_SIDE="+r.Side, "PLIMSOLL_COMPARE_ROUND="+strconv.Itoa(r.Round),
+		"PLIMSOLL_COMPARE_SEED="+strconv.FormatUint(r.Seed, 10))
+	child, err := process.StartChild(c, syscall.SIGKILL)
+	if err != nil {
+		return problem.New(problem.Usage, fmt.Errorf("start its command: %w", err), "")
+	}
+	s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round})
+	select {
+	case <-child.Exited():
+	case <-ctx.Done():
+		end(child)
+		return ctx.Err()
+	}
+	if err := child.Err(); err != nil {
+		if last := lastLine(stderr.String()); last != "" {
+			err = fmt.Errorf("%w: %s", err, last)
+		}
+		return problem.New(problem.Failure, fmt.Errorf("its command failed: %w", err), "")
+	}
+	return r.take(stdout.Bytes(), s.Metric)
+}
+
+// end a command with everything that it started.
+func end(child *process.Child) {
+	_ = syscall.Kill(-child.ID().PID, syscall.SIGTERM)
+	select {
+	case <-child.Exited():
+	case <-time.After(killAfter):
+	}
+	_ = syscall.Kill(-child.ID().PID, syscall.SIGKILL)
+	<-child.Exited()
+}
+
+// take the figures that a command printed.
+func (r *Replica) take(stdout []byte, metric string) error {
+	var report Report
+	if json.Unmarshal(stdout, &report) != nil {
+		report = Report{}
+		if err := json.Unmarshal([]byte(lastLine(string(stdout))), &report); err != nil {
+			return problem.New(problem.Usage, errors.New("its command did not end with a line of JSON"), contract)
+		}
+	}
+	if r.Void = report.Void; r.Void != "" {
+		return nil
+	}
+	f := figures{}
+	for name, value := range report.Figures {
+		f.set("", name, &value)
+	}
+	for operation, values := range report.Operations {
+		for name, value := range values {
+			f.set(operation, name, &value)
+		}
+	}
+	if _, there := f[""][metric]; !there {
+		return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides", metric),
+			"--metric names the figure that decides; "+contract)
+	}
+	r.Figures, r.HigherBetter = f, report.HigherBetter
+	return nil
+}
+
+const contract = `such as {"figures": {"latency_ms": 12.5, "ops_per_s": 800}}`
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndex(text, "\n")+1:]
+}
+
+// Words of a command line: blanks separate them, quotes keep them together. No shell is involved.
+func Words(text string) (all []string, err error) {
+	var word strings.Builder
+	var quote rune
+	in := false
+	for _, c := range text {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, in = c, true
+		case quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
+			if in {
+				all = append(all, word.String())
+			}
+			word.Reset()
+			in = false
+		default:
+			word.WriteRune(c)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("%s is not closed", string(quote))
+	}
+	if in {
+		all = append(all, word.String())
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no command")
+	}
+	return all, nil
+}

@@ -1,0 +1,347 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/line"
+	"plimsoll/lab/load"
+	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/run"
+	"plimsoll/lab/run/store"
+	"plimsoll/platform/problem"
+	"plimsoll/test/patience"
+)
+
+func TestMain(m *testing.M) { clustertest.Main(m) }
+
+// program is a command of known figures: 100 ms and what the round adds, times a factor; in one round it says that it
+// was disturbed, once.
+func program(t *testing.T, factor, voidRound string) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bench")
+	text := `#!/bin/sh
+if [ "$PLIMSOLL_COMPARE_ROUND" = "` + voidRound + `" ] && [ ! -e "$0.void" ]; then
+	touch "$0.void"
+	echo '{"void": "a neighbour"}'
+	exit
+fi
+echo starting
+ms=$(( (100 + PLIMSOLL_COMPARE_ROUND % 3) * ` + factor + ` / 100 ))
+echo '{"figures": {"latency_ms": '$ms', "done_per_s": 5}, "operations": {"post": {"latency_ms": '$ms'}}}'
+`
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return []string{path}
+}
+
+func programs(t *testing.T, factor string) Options {
+	return Options{Sides: []Side{{Name: "old", Command: program(t, "100", "2")},
+		{Name: "new <b>", Command: program(t, factor, "")}}, Pairs: 6, Margin: MarginDefault, Seed: 3,
+		Store: OpenStore(t.TempDir())}
+}
+
+func compared(t *testing.T, o Options) *Comparison {
+	t.Helper()
+	c, err := Compare(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCompare_Commands(t *testing.T) {
+	for factor, want := range map[string]verdict.Verdict{"100": verdict.Equal, "120": verdict.Worse,
+		"80": verdict.Better} {
+		c := compared(t, programs(t, factor))
+		f := c.Findings[0]
+		if f.Verdict != want || !c.Complete || f.Tables[0].Rows[1].Verdict != want {
+			t.Errorf("%s: %s, complete %v, %+v", factor, c.Statement(), c.Complete, f.Tables)
+		}
+		void := slices.IndexFunc(c.Runs, func(r Replica) bool { return r.Void == "a neighbour" })
+		if void < 0 || c.Runs[void+1].Side != c.Runs[void].Side || c.Runs[void+1].Round != 2 {
+			t.Errorf("the void run is not made again: %+v", c.Runs)
+		}
+	}
+}
+
+func TestCompare_MoreSides(t *testing.T) {
+	o := programs(t, "120")
+	o.Sides = append(o.Sides, Side{Name: "third", Command: program(t, "101", "")})
+	c := compared(t, o)
+	if len(c.Findings) != 2 || c.Findings[0].Verdict != verdict.Worse || c.Findings[1].Verdict != verdict.Equal {
+		t.Error(c.Statement())
+	}
+}
+
+// A comparison that was stopped, whenever, goes on as if nothing had happened: its file is whole after each run.
+func TestCompare_Resumes(t *testing.T) {
+	whole := compared(t, programs(t, "104"))
+	for stopAfter := 1; stopAfter < len(whole.Runs); stopAfter += 4 {
+		o := programs(t, "104")
+		ctx, stop := context.WithCancel(t.Context())
+		ended := 0
+		o.Progress = func(p Progress) {
+			if p.Ended != nil {
+				if ended++; ended == stopAfter {
+					stop()
+				}
+			}
+		}
+		first, err := Compare(ctx, o)
+		stop()
+		if err != nil || first.Stopped != ByHand || len(first.Runs) != stopAfter || first.Complete {
+			t.Fatalf("%v %+v", err, first)
+		}
+		o.Progress, o.Resume = nil, true
+		rest := compared(t, o)
+		if rest.ID != first.ID || !rest.Complete || turns(rest) != turns(whole) {
+			t.Errorf("stopped after %d:\n%s\n%s", stopAfter, turns(rest), turns(whole))
+		}
+		if _, err := Compare(t.Context(), o); problem.ClassOf(err) != problem.Usage {
+			t.Errorf("what is complete goes on: %v", err)
+		}
+	}
+}
+
+func turns(c *Comparison) (all string) {
+	for _, r := range c.Runs {
+		all += r.Side
+		if r.Void != "" {
+			all += "(void)"
+		}
+	}
+	return all
+}
+
+func TestCompare_Budget(t *testing.T) {
+	o := programs(t, "120")
+	o.Budget = time.Nanosecond
+	c := compared(t, o)
+	if c.Stopped != ByBudget || c.Complete || len(c.Runs) != 0 || c.Findings[0].Verdict != verdict.TooFew {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestCompare_Mistakes(t *testing.T) {
+	script := func(text string) []string {
+		path := filepath.Join(t.TempDir(), "bench")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return []string{path}
+	}
+	for text, want := range map[string]string{
+		"echo no":                            "did not end with a line of JSON",
+		"echo broken >&2; exit 7":            "exit status 7: broken",
+		`echo '{"figures": {"seconds": 1}}'`: `no figure "latency_ms"`,
+	} {
+		o := programs(t, "100")
+		o.Sides[1].Command = script(text)
+		o.Sides[0].Command = script(text)
+		_, err := Compare(t.Context(), o)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if left, _ := os.ReadDir(o.Store.dir); len(left) > 0 {
+			t.Errorf("%s: leaves %v", text, left)
+		}
+	}
+}
+
+// A command that is stopped ends with what it started.
+func TestCompare_EndsItsCommand(t *testing.T) {
+	o := programs(t, "100")
+	path, mark := filepath.Join(t.TempDir(), "bench"), filepath.Join(t.TempDir(), "ended")
+	text := "#!/bin/sh\ntrap 'touch " + mark + "; exit' TERM\ntouch " + mark + ".began\nsleep 1000 & wait\n"
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o.Sides[0].Command, o.Sides[1].Command = []string{path}, []string{path}
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		defer stop()
+		patience.Holds(func() bool { _, err := os.Stat(mark + ".began"); return err == nil })
+	}()
+	c, err := Compare(ctx, o)
+	if err != nil || c.Stopped != ByHand {
+		t.Errorf("%v %+v", err, c)
+	}
+	if _, err := os.Stat(mark); err != nil {
+		t.Error("the command was not asked to end")
+	}
+}
+
+func TestComparison_IsShown(t *testing.T) {
+	o := programs(t, "120")
+	c := compared(t, o)
+	kept, err := o.Store.Load(Latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := json.Marshal(c)
+	other, _ := json.Marshal(kept)
+	if string(one) != string(other) {
+		t.Errorf("kept otherwise:\n%s\n%s", one, other)
+	}
+	var text, html strings.Builder
+	if err := kept.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.HTML(&html); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"B is worse than A: mean latency +1", "1 runs were void and repeated", "A/A floor"} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("lacks %q:\n%s", part, text.String())
+		}
+	}
+	if page := html.String(); !strings.Contains(page, "new &lt;b&gt;") || strings.Contains(page, "<b>") ||
+		!strings.Contains(page, "Differences with their intervals") {
+		t.Error("the page lacks something, or holds names as they are")
+	}
+}
+
+func TestWords(t *testing.T) {
+	got, err := Words(`bench  --name 'two words' --x="a b" ''`)
+	if want := []string{"bench", "--name", "two words", "--x=a b", ""}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q %v", got, err)
+	}
+	for _, wrong := range []string{"", "  ", "a 'b"} {
+		if _, err := Words(wrong); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}
+
+// server is a real database and a scenario of one's own: every user is due within the second, so that there are enough
+// operations however busy the machine is.
+func server(t *testing.T) Side {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "own.toml")
+	text := `
+application = "none"
+users = 300
+[think]
+mean = "400ms"
+[sql]
+connections = 4
+reset = "TRUNCATE done"
+[operations.work]
+target = "30s"
+sql = "INSERT INTO done VALUES (current_setting('application_name') || ' ' || current_setting('work_mem'));"
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn := clustertest.Database(t).Secret()
+	ask(t, dsn, "CREATE TABLE done (by text)")
+	l := load.Default()
+	l.Scenario, l.Users, l.Ramp, l.Duration, l.Drain = s, 0, 0, time.Second, patience.Max
+	return Side{Name: "own", Reset: line.ResetAuto, Run: run.Options{Load: l, DSN: dsn, LagLimit: time.Hour,
+		Store: store.Open(t.TempDir())}}
+}
+
+func ask(t *testing.T, dsn, sql string) (answer int) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	rows, err := conn.Query(context.Background(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		if err := rows.Scan(&answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func TestCompare_RealServer(t *testing.T) {
+	side := server(t)
+	o := Options{Sides: []Side{side, side}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
+		Store: OpenStore(t.TempDir())}
+	o.Sides[1].Settings = map[string]string{"work_mem": "77MB"}
+	o.Sides[1].SQL = "INSERT INTO done VALUES ('by its SQL'); INSERT INTO done VALUES ('by its SQL')"
+	o.Progress = func(p Progress) {
+		if p.Ended == nil {
+			return
+		}
+		want := map[string]int{"A": 0, "B": 2}[p.Side]
+		if n := ask(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by = 'by its SQL'"); n != want {
+			t.Errorf("%s: %d rows of the SQL", p.Side, n)
+		}
+		all := ask(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by <> 'by its SQL'")
+		set := ask(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by LIKE '% 77MB'")
+		if all == 0 || p.Side == "A" && set > 0 || p.Side == "B" && set != all {
+			t.Errorf("%s: %d of %d operations with the setting", p.Side, set, all)
+		}
+	}
+	c := compared(t, o)
+	if !c.Complete || len(c.Findings) != 1 || c.Findings[0].Verdict == verdict.TooFew || c.Floor == nil {
+		t.Fatalf("%s %+v", c.Statement(), c)
+	}
+	for _, r := range c.Runs {
+		if r.Void != "" {
+			continue
+		}
+		for _, name := range []string{"ops_per_s", "apdex"} {
+			if _, there := r.Figures[""][name]; !there {
+				t.Errorf("no %s: %+v", name, r.Figures)
+			}
+		}
+		if r.Figures["work"][MetricDefault] <= 0 || r.Waits == nil {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestSide_RefusesWhatWouldStay(t *testing.T) {
+	side := server(t)
+	for name, c := range map[string]struct {
+		change func(*Side)
+		want   string
+	}{
+		"ServerSetting": {func(s *Side) { s.Settings = map[string]string{"max_wal_size": "2GB"} },
+			"of the whole server"},
+		"NoSuchSetting": {func(s *Side) { s.Settings = map[string]string{"my_memory": "1MB"} }, "no setting"},
+		"WrongValue": {func(s *Side) { s.Settings = map[string]string{"work_mem": "much"} },
+			"refuses the settings"},
+		"SQLThatStays": {func(s *Side) { s.SQL, s.Reset = "SELECT 1", line.ResetNone }, "would stay"},
+		"ServersThatRun": {func(s *Side) { s.Settings, s.Run.URLs = map[string]string{"a": "b"}, []string{"x"} },
+			"that run already"},
+	} {
+		one := side
+		c.change(&one)
+		if err := one.check(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	side.Reset = line.ResetNone
+	c, err := begin(t.Context(), Options{Sides: []Side{side, side}})
+	if err != nil || len(c.Warnings) != 2 {
+		t.Errorf("nobody is warned: %v", err)
+	}
+}

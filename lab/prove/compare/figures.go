@@ -1,0 +1,119 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/lab/run/result"
+)
+
+// Metric is what is compared.
+type Metric struct {
+	Name         string `json:"name"`
+	Title        string `json:"title"`
+	Unit         string `json:"unit,omitempty"`
+	HigherBetter bool   `json:"higher_better,omitempty"`
+	// Amount: differences are amounts, with this margin, not shares.
+	Amount float64 `json:"amount,omitempty"`
+	// average: over all operations it is their geometric mean, weighted by the mix.
+	average bool
+}
+
+// weight of an operation in the mix stands among its figures.
+const weight = "weight"
+
+// MetricDefault decides unless another is named.
+const MetricDefault = "latency_ms"
+
+// apdexMargin: scores that are closer count as equal.
+const apdexMargin = 0.02
+
+// Metrics of a run.
+var Metrics = []Metric{
+	{Name: MetricDefault, Title: "mean latency", Unit: "ms", average: true},
+	{Name: "latency_ms_p50", Title: "latency p50", Unit: "ms", average: true},
+	{Name: "latency_ms_p95", Title: "latency p95", Unit: "ms", average: true},
+	{Name: "latency_ms_p99", Title: "latency p99", Unit: "ms", average: true},
+	{Name: "apdex", Title: "Apdex", HigherBetter: true, Amount: apdexMargin},
+	{Name: "ops_per_s", Title: "throughput", Unit: "/s", HigherBetter: true},
+	{Name: "database_cpu_ms", Title: "database CPU per operation", Unit: "ms"},
+	{Name: "workers_cpu_ms", Title: "workers' CPU per operation", Unit: "ms"},
+	{Name: "wal_bytes", Title: "WAL per request", Unit: "B"},
+	{Name: "statements", Title: "statements per operation"},
+	{Name: "temp_tables", Title: "temp tables per operation"},
+	{Name: "waits", Title: "sessions that wait, on average"},
+}
+
+// MetricNames are all of them.
+func MetricNames() (names []string) {
+	for _, m := range Metrics {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// metricOf a name. Of figures of commands, what ends in _per_s or is a score is better when higher, and what the
+// command says is.
+func metricOf(name string, higher []string) Metric {
+	for _, m := range Metrics {
+		if m.Name == name {
+			return m
+		}
+	}
+	return Metric{Name: name, Title: strings.ReplaceAll(name, "_", " "),
+		HigherBetter: slices.Contains(higher, name) || strings.HasSuffix(name, "_per_s")}
+}
+
+type figures map[string]map[string]float64
+
+func (f figures) set(operation, name string, value *float64) {
+	if value == nil || math.IsNaN(*value) || math.IsInf(*value, 0) {
+		return
+	}
+	if f[operation] == nil {
+		f[operation] = map[string]float64{}
+	}
+	f[operation][name] = *value
+}
+
+// figuresOf a run.
+func figuresOf(r *result.Result) figures {
+	f := figures{}
+	f.set("", "apdex", r.Apdex)
+	f.set("", "ops_per_s", &r.OpsPerS)
+	f.set("", "database_cpu_ms", r.Cost.DatabaseMS)
+	f.set("", "workers_cpu_ms", r.Cost.WorkersMS)
+	f.set("", "wal_bytes", r.Cost.WALBytes)
+	for _, op := range r.Operations {
+		if op.Latency.Mean == nil {
+			continue
+		}
+		rate := float64(op.OK+op.Refused) / max(1e-9, r.DurationS)
+		f.set(op.ID, weight, &op.Weight)
+		f.set(op.ID, MetricDefault, op.Latency.Mean)
+		f.set(op.ID, "latency_ms_p50", op.Latency.P50)
+		f.set(op.ID, "latency_ms_p95", op.Latency.P95)
+		f.set(op.ID, "latency_ms_p99", op.Latency.P99)
+		f.set(op.ID, "apdex", op.Apdex)
+		f.set(op.ID, "ops_per_s", &rate)
+	}
+	f.requests(r.Cost.Requests)
+	return f
+}
+
+// requests have the statements and temp tables.
+func (f figures) requests(all []result.Request) {
+	var count, statements, tables float64
+	for _, q := range all {
+		f.set(q.ID, "statements", &q.Statements)
+		f.set(q.ID, "temp_tables", &q.TempTables)
+		n := float64(q.Count)
+		count, statements, tables = count+n, statements+n*q.Statements, tables+n*q.TempTables
+	}
+	if count > 0 {
+		statements, tables = statements/count, tables/count
+		f.set("", "statements", &statements)
+		f.set("", "temp_tables", &tables)
+	}
+}

@@ -1,0 +1,155 @@
+package compare
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"time"
+
+	"plimsoll/lab/postgres/waits"
+	"plimsoll/lab/prove/compare/verdict"
+)
+
+// Schema is the version of the JSON. Only names are added.
+const Schema = "plimsoll.compare/1"
+
+// Comparison is the JSON of 'plimsoll compare', and the source of its text and page.
+type Comparison struct {
+	Schema   string    `json:"schema"`
+	ID       string    `json:"id"`
+	Title    string    `json:"title,omitempty"`
+	Started  time.Time `json:"started_at"`
+	Finished time.Time `json:"finished_at"`
+	Software string    `json:"software,omitempty"`
+	// Complete: no run is left to make. Stopped: why it ended early: by hand, budget, void runs, or an error.
+	Complete bool   `json:"complete"`
+	Stopped  string `json:"stopped,omitempty"`
+
+	Plan Plan `json:"plan"`
+	// Findings hold each further side against the first.
+	Findings []Finding `json:"findings"`
+	// Floor is how far the first side seems to differ from itself, in the metric that decides; absent with too few
+	// runs.
+	Floor    *float64  `json:"aa_floor,omitempty"`
+	Warnings []string  `json:"warnings,omitempty"`
+	Runs     []Replica `json:"runs"`
+}
+
+// Plan holds what the runs depend on; only runs of the same plan are combined.
+type Plan struct {
+	Sides     []Described    `json:"sides"`
+	Metric    string         `json:"metric"` // that decides
+	Margin    float64        `json:"margin"` // within which sides are equal, as a share
+	Pairs     int            `json:"pairs"`  // at most
+	Looks     []verdict.Look `json:"looks"`
+	Control   bool           `json:"control,omitempty"`
+	Cold      bool           `json:"cold,omitempty"`
+	Seed      uint64         `json:"seed"`
+	DurationS float64        `json:"duration_s"`
+	RampS     float64        `json:"ramp_s"`
+	ThinkS    float64        `json:"think_s"`
+}
+
+// Described is a side as far as it may be shown: no connection string.
+type Described struct {
+	Name     string            `json:"name"`
+	Scenario string            `json:"scenario,omitempty"`
+	Digest   string            `json:"scenario_digest,omitempty"`
+	Serve    string            `json:"serve,omitempty"` // how workers are started: the shape of the ERP
+	Workers  int               `json:"workers,omitempty"`
+	Users    int               `json:"users,omitempty"`
+	Reset    string            `json:"reset,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"`
+	SQL      string            `json:"sql,omitempty"`
+	Command  []string          `json:"command,omitempty"`
+	Cold     bool              `json:"cold,omitempty"`
+}
+
+// fingerprint is equal for equal plans.
+func (p Plan) fingerprint() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // only numbers and texts: cannot fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
+}
+
+// Phase of a comparison.
+type Phase string
+
+const (
+	Load    Phase = "load"
+	Control Phase = "control" // one user who does not think
+)
+
+// Replica is one run.
+type Replica struct {
+	Phase   Phase     `json:"phase"`
+	Round   int       `json:"round"`          // from 1; one run of each side in a round
+	Side    string    `json:"side"`           // A, B…
+	Void    string    `json:"void,omitempty"` // why it is no data; empty: it is
+	Run     string    `json:"run,omitempty"`  // id in the store of runs
+	Seed    uint64    `json:"seed"`
+	Started time.Time `json:"started_at"`
+	TookS   float64   `json:"took_s"`
+	// Figures by operation, "" for all together, and name.
+	Figures map[string]map[string]float64 `json:"figures,omitempty"`
+	Waits   *waits.Profile                `json:"waits,omitempty"`
+	// Missing is what a cold start could not do.
+	Missing []string `json:"missing,omitempty"`
+	// HigherBetter are figures of a command of which more is better.
+	HigherBetter []string `json:"higher_better,omitempty"`
+
+	side int
+}
+
+// Finding is one side against the first.
+type Finding struct {
+	Side string `json:"side"`
+	Name string `json:"name"`
+	// Headline is the metric that decides, over all operations; Verdict is its verdict.
+	Verdict  verdict.Verdict `json:"verdict"`
+	Headline verdict.Row     `json:"headline"`
+	// DecidedAfter so many pairs the comparison could stop; 0: it was not decided early.
+	DecidedAfter int     `json:"decided_after,omitempty"`
+	Tables       []Table `json:"tables"`
+	Waits        []Wait  `json:"waits,omitempty"`
+	// AtOneUser is the low-load control; absent if none was made.
+	AtOneUser *AtOneUser `json:"at_one_user,omitempty"`
+}
+
+// Table has one metric: a row for everything and one for each operation.
+type Table struct {
+	Metric
+	Rows []OperationRow `json:"rows"`
+}
+
+// OperationRow is one row; Operation is empty for everything together.
+type OperationRow struct {
+	Operation string `json:"operation"`
+	verdict.Row
+}
+
+// Wait is one wait of both sides, in milliseconds of waiting sessions per operation.
+type Wait struct {
+	Type  string `json:"type"`
+	Event string `json:"event"`
+	// OnlyIn is the letter of the side that alone has it; empty: both have.
+	OnlyIn string `json:"only_in,omitempty"`
+	verdict.Row
+}
+
+// AtOneUser is the latency of a single user who does not think: where nobody waits for others.
+type AtOneUser struct {
+	verdict.Row
+	Says string `json:"says"`
+}
+
+// WriteJSON writes the comparison, indented, with a final newline.
+func (c *Comparison) WriteJSON(w io.Writer) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	return out.Encode(c)
+}

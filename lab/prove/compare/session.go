@@ -1,0 +1,427 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/lab/line"
+	"plimsoll/lab/load/users"
+	"plimsoll/lab/postgres/waits"
+	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
+	"plimsoll/platform/problem"
+)
+
+// Defaults of a comparison.
+const (
+	// PairsDefault finds a slowdown of a tenth in nine of ten comparisons where runs vary by 5 %, and stops long before
+	// where they vary less.
+	PairsDefault  = 16
+	PairsMax      = 200
+	MarginDefault = 0.05
+	// SidesMax: there are letters for so many.
+	SidesMax = 8
+	// controlRounds of the low-load control.
+	controlRounds = verdict.RunsMin
+	// voidMost void runs for each run that is wanted.
+	voidMost = 1.0
+	// overheadGuess is the time of a run beside ramp and steady state, used until one was made.
+	overheadGuess = 10 * time.Second
+	dropWithin    = time.Minute
+)
+
+// Reasons for which a comparison stops early.
+const (
+	ByHand   = "by hand"
+	ByBudget = "budget"
+	ByVoid   = "too many void runs"
+)
+
+// Options of a comparison.
+type Options struct {
+	Sides   []Side // all are compared with the first
+	Metric  string // that decides; defaults to MetricDefault
+	Pairs   int    // at most; defaults to PairsDefault
+	Margin  float64
+	Control bool // also with one user who does not think
+	Seed    uint64
+	Budget  time.Duration // start no run that would end later; 0: no limit
+	Resume  bool          // continue the newest comparison of the same plan
+	Store   *Store        // nil: nothing is stored
+	Title   string
+	Version string // of Plimsoll
+	// NewGenerator, unless nil, starts the generator of one run and returns how to stop it.
+	NewGenerator func(context.Context) (g run.Generator, dismiss func(), err error)
+	// Progress is called while runs are made and when one has ended.
+	Progress func(Progress)
+}
+
+// Progress of a comparison.
+type Progress struct {
+	Side  string
+	Phase Phase
+	Round int
+	Ended *Replica // the run that just ended; nil while one is under way
+	Left  time.Duration
+	Share float64
+	Run   run.Progress
+	// Finding so far of the first further side, when a run has ended.
+	Finding *verdict.Row
+}
+
+type session struct {
+	Options
+	*Comparison
+	began   time.Time
+	audited []*result.Audit // of each side's base
+}
+
+// Compare makes the comparison. It holds what was found also when there is an error or ctx was cancelled; it is nil
+// only when nothing could begin.
+func Compare(ctx context.Context, o Options) (*Comparison, error) {
+	s, err := begin(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	err = s.all(ctx)
+	if err != nil {
+		s.Stopped = err.Error()
+	}
+	if err != nil && len(s.Runs) == 0 {
+		return nil, errors.Join(err, s.Store.remove(s.ID))
+	}
+	return s.Comparison, errors.Join(err, s.keep())
+}
+
+func begin(ctx context.Context, o Options) (s *session, err error) {
+	if len(o.Sides) < 2 {
+		return nil, problem.New(problem.Usage, errors.New("one system alone has nothing to be compared with"), "")
+	}
+	if o.Pairs == 0 {
+		o.Pairs = PairsDefault
+	}
+	if o.Metric == "" {
+		o.Metric = MetricDefault
+	}
+	s = &session{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides))}
+	s.Comparison = &Comparison{Schema: Schema, ID: "unkept", Title: o.Title, Software: o.Version, Runs: []Replica{},
+		Started: s.began.UTC().Truncate(time.Millisecond)}
+	for i := range s.Sides {
+		if err := s.Sides[i].check(ctx); err != nil {
+			return nil, problem.WithHint(fmt.Errorf("%s (%s): %w", Letter(i), s.Sides[i].Name, err),
+				problem.HintOf(err))
+		}
+	}
+	s.Plan = s.plan()
+	s.Warnings = s.warnings()
+	switch {
+	case o.Store == nil:
+	case o.Resume:
+		if s.Comparison, err = o.Store.unfinished(s.Plan.fingerprint()); err != nil {
+			return nil, err
+		}
+		s.Stopped = ""
+	default:
+		s.ID, err = o.Store.begin(s.began)
+	}
+	return s, err
+}
+
+func (s *session) plan() Plan {
+	p := Plan{Metric: s.Metric, Margin: s.Margin, Pairs: s.Pairs, Looks: verdict.Looks(s.Pairs),
+		Control: s.Options.Control, Seed: s.Seed}
+	for i := range s.Sides {
+		side := s.Sides[i].describe()
+		p.Cold = p.Cold || side.Cold
+		p.Sides = append(p.Sides, side)
+	}
+	for _, side := range s.Sides {
+		if len(side.Command) == 0 {
+			p.DurationS, p.RampS, p.ThinkS = side.Run.Duration.Seconds(), side.Run.Ramp.Seconds(), side.Run.ThinkS()
+			break
+		}
+	}
+	return p
+}
+
+// warnings are what the plan cannot rule out.
+func (s *session) warnings() (all []string) {
+	for i, side := range s.Sides {
+		if len(side.Command) == 0 && side.Reset == line.ResetNone {
+			all = append(all, fmt.Sprintf("%s is not put back between runs: each run sees what earlier ones wrote; "+
+				"only "+
+				"the order of the runs balances that", Letter(i)))
+		}
+	}
+	return all
+}
+
+// turn is one run to make.
+type turn struct {
+	phase       Phase
+	round, side int
+}
+
+// next turn; false: none is left.
+func (c *Comparison) next() (t turn, more bool) {
+	made := func(t turn) bool {
+		return slices.ContainsFunc(c.Runs, func(r Replica) bool {
+			return r.Phase == t.phase && r.Round == t.round && r.Side == Letter(t.side) && r.Void == ""
+		})
+	}
+	sides := len(c.Plan.Sides)
+	if c.decided() == 0 {
+		for i, side := range ratio.Rotation(sides, c.Plan.Pairs, c.Plan.Seed) {
+			if t := (turn{Load, i/sides + 1, side}); !made(t) {
+				return t, true
+			}
+		}
+	}
+	if c.Plan.Control {
+		for i, side := range ratio.Rotation(sides, controlRounds, c.Plan.Seed+1) {
+			if t := (turn{Control, i/sides + 1, side}); !made(t) {
+				return t, true
+			}
+		}
+	}
+	return turn{}, false
+}
+
+func (s *session) all(ctx context.Context) error {
+	for {
+		t, more := s.next()
+		if !more {
+			return nil
+		}
+		if s.Budget > 0 && time.Since(s.began)+s.takes() > s.Budget {
+			s.Stopped = ByBudget
+			return nil
+		}
+		if s.voids() > int(voidMost*float64(s.wanted()))+2 {
+			s.Stopped = ByVoid
+			return nil
+		}
+		r, err := s.run(ctx, t)
+		if ctx.Err() != nil {
+			s.Stopped = ByHand
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s (%s): %w", Letter(t.side), s.Sides[t.side].Name, err)
+		}
+		s.Runs = append(s.Runs, *r)
+		if err := s.keep(); err != nil {
+			return err
+		}
+		s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round, Ended: r, Finding: &s.Findings[0].Headline})
+	}
+}
+
+// wanted runs in all, at most.
+func (s *session) wanted() int {
+	rounds := s.Pairs
+	if s.Options.Control {
+		rounds += controlRounds
+	}
+	return rounds * len(s.Sides)
+}
+
+func (s *session) voids() (n int) {
+	for _, r := range s.Runs {
+		if r.Void != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// run makes one run.
+func (s *session) run(ctx context.Context, t turn) (*Replica, error) {
+	side := &s.Sides[t.side]
+	r := &Replica{Phase: t.phase, Round: t.round, Side: Letter(t.side), side: t.side, Seed: s.Seed + uint64(t.round),
+		Started: time.Now().UTC().Truncate(time.Millisecond)}
+	began := time.Now()
+	var err error
+	if len(side.Command) > 0 {
+		err = s.command(ctx, side, r)
+	} else {
+		err = errors.Join(s.load(ctx, side, r), s.drop(ctx, side)) // so that a side is idle between its turns
+	}
+	r.TookS = time.Since(began).Seconds()
+	return r, err
+}
+
+func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
+	dsn, err := side.Reset.Before(ctx, side.Run.DSN, side.Run.Scenario)
+	if err == nil && side.SQL != "" {
+		err = carryOut(ctx, dsn, side.SQL)
+	}
+	if err == nil && side.Cold != nil {
+		r.Missing, err = side.Cold(ctx) // after the reset, which reads the whole base
+	}
+	if err != nil {
+		return err
+	}
+	o := s.runOptions(side, r, side.connection(dsn))
+	if s.NewGenerator != nil {
+		g, dismiss, err := s.NewGenerator(ctx)
+		if err != nil {
+			return err
+		}
+		defer dismiss()
+		o.Generator = g
+	}
+	sessions := waits.Watch(ctx, dsn)
+	o.Progress = func(p run.Progress) {
+		sessions.During(p.Phase == run.Steady)
+		s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round, Run: p})
+	}
+	made, err := run.Run(ctx, o)
+	sampled := sessions.End()
+	if err != nil {
+		return err
+	}
+	if made.Interrupted {
+		return context.Canceled
+	}
+	if side.Reset == line.ResetFilled || side.Reset == line.ResetCopy {
+		s.audited[r.side] = made.AuditBefore
+	}
+	r.Run, r.Waits = made.ID, &sampled
+	if r.Void, err = void(made, r.Phase); err != nil || r.Void != "" {
+		return err
+	}
+	f := figuresOf(made)
+	if sampled.Samples > 0 {
+		waiting := sampled.Active
+		for _, e := range sampled.Events {
+			if e.Type == "" {
+				waiting -= e.Sessions
+			}
+		}
+		waiting = math.Max(0, waiting)
+		f.set("", "waits", &waiting)
+	}
+	r.Figures = f
+	return nil
+}
+
+func carryOut(ctx context.Context, dsn, sql string) error {
+	conn, err := pgconn.Connect(ctx, dsn)
+	if err != nil {
+		return fmt.Errorf("connect to database: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, sql).ReadAll(); err != nil {
+		return problem.New(problem.Usage, fmt.Errorf("carry out its SQL: %w", err), "")
+	}
+	return nil
+}
+
+// runOptions of a run. Both sides of a round have the same random seed, so that their users do the same.
+func (s *session) runOptions(side *Side, r *Replica, dsn string) run.Options {
+	o := side.Run
+	o.AuditedBefore = s.audited[r.side]
+	o.DSN, o.Seed = dsn, r.Seed
+	o.Title = fmt.Sprintf("comparison %s, %s of round %d: %s", s.ID, r.Side, r.Round, side.Name)
+	if r.Phase == Control {
+		o.Users, o.Think, o.Ramp = 1, &users.Think{Distribution: users.Constant}, 0
+		o.Title += ", one user"
+	}
+	if dsn != "" {
+		o.ServeEnv = append(o.ServeEnv[:len(o.ServeEnv):len(o.ServeEnv)], "PLIMSOLL_DSN="+dsn)
+	}
+	return o
+}
+
+// void says why a run is no data; an error: the system failed, and no further run would help.
+func void(r *result.Result, phase Phase) (why string, err error) {
+	for i, reason := range r.InvalidReasons {
+		switch r.InvalidCauses[i] {
+		case result.BySystem, result.ByBooks:
+			return "", problem.New(problem.Threshold, fmt.Errorf("run %s: %s", r.ID, reason), "plimsoll report "+r.ID)
+		case result.ByFewness:
+			if phase == Control {
+				continue
+			}
+			return "", problem.New(problem.Threshold, fmt.Errorf("run %s: %s", r.ID, reason),
+				"a longer --duration, more --users, or a shorter --think")
+		}
+		if why == "" {
+			why = reason
+		}
+	}
+	return why, nil
+}
+
+// takes estimates the duration of a run.
+func (s *session) takes() time.Duration {
+	if n := len(s.Runs); n > 0 {
+		sum := 0.0
+		for _, r := range s.Runs {
+			sum += r.TookS
+		}
+		return time.Duration(sum / float64(n) * float64(time.Second))
+	}
+	return time.Duration((s.Plan.DurationS+s.Plan.RampS)*float64(time.Second)) + overheadGuess
+}
+
+// Estimate of the duration of all runs at most.
+func (o Options) Estimate() time.Duration {
+	s := &session{Options: o, Comparison: &Comparison{}}
+	s.Plan = s.plan()
+	return time.Duration(s.wanted()) * s.takes()
+}
+
+func (s *session) report(p Progress) {
+	if s.Progress == nil {
+		return
+	}
+	rest := s.wanted() - (len(s.Runs) - s.voids())
+	if s.decided() > 0 {
+		rest = 0
+		if s.Options.Control {
+			rest = controlRounds*len(s.Sides) - countOf(s.Runs, Control)
+		}
+	}
+	if p.Ended == nil {
+		rest--
+		p.Left = p.Run.Left
+	}
+	p.Left += time.Duration(max(0, rest)) * s.takes()
+	p.Share = time.Since(s.began).Seconds() / max(1e-3, (time.Since(s.began)+p.Left).Seconds())
+	s.Progress(p)
+}
+
+func countOf(runs []Replica, phase Phase) (n int) {
+	for _, r := range runs {
+		if r.Phase == phase && r.Void == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *session) keep() error {
+	s.Finished = time.Now().UTC().Truncate(time.Millisecond)
+	s.conclude()
+	if s.Store == nil {
+		return nil
+	}
+	return s.Store.save(s.Comparison)
+}
+
+// drop the copy of a side's base, also after Ctrl-C.
+func (s *session) drop(ctx context.Context, side *Side) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWithin)
+	defer cancel()
+	return side.Reset.Drop(ctx, side.Run.DSN)
+}

@@ -1,0 +1,139 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/line"
+	"plimsoll/lab/run"
+	"plimsoll/platform/problem"
+)
+
+// Side is one of the systems.
+type Side struct {
+	Name string
+	// Run configures each of its runs.
+	Run run.Options
+	// Reset is how its database comes back to the same state before each run.
+	Reset line.Reset
+	// Settings of PostgreSQL that its sessions start with.
+	Settings map[string]string
+	// SQL is carried out in its database before each run, after the reset.
+	SQL string
+	// Command is a program that is measured instead of a run: it prints its figures (see Report).
+	Command []string
+	// Through is the address of a proxy on the way from the users or workers to the database; empty: they connect
+	// directly.
+	Through string
+	// Cold, unless nil, empties the caches before each run and says what it could not do.
+	Cold func(ctx context.Context) (missing []string, err error)
+}
+
+// Letter of a side: A, B, C…
+func Letter(side int) string { return string(rune('A' + side)) }
+
+// check a side before anything runs.
+func (s *Side) check(ctx context.Context) (err error) {
+	if len(s.Command) > 0 {
+		return nil
+	}
+	foreign := len(s.Run.URLs) > 0
+	if s.Reset, err = s.Reset.Choose(ctx, s.Run.Scenario, s.Run.DSN, foreign); err != nil {
+		return err
+	}
+	switch {
+	case s.SQL != "" && s.Reset == line.ResetNone:
+		return problem.New(problem.Usage, errors.New("its SQL would stay: the database is not put back between runs"),
+			"choose --reset template, or change the database yourself and leave the SQL out")
+	case len(s.Settings) > 0 && foreign:
+		return problem.New(problem.Usage, errors.New("application servers that run already keep their settings"),
+			"set them where those servers connect")
+	case len(s.Settings) > 0:
+		return s.checkSettings(ctx)
+	}
+	return nil
+}
+
+const settingsSQL = "SELECT name, context FROM pg_settings WHERE name = ANY($1)"
+
+// checkSettings refuses what a session cannot have for itself: a setting of the whole server would stay, and would also
+// be the other side's.
+func (s *Side) checkSettings(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, s.Run.DSN)
+	if err != nil {
+		return fmt.Errorf("connect to database: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	names := slices.Sorted(maps.Keys(s.Settings))
+	rows, err := conn.Query(ctx, settingsSQL, names)
+	if err != nil {
+		return fmt.Errorf("look at settings: %w", err)
+	}
+	contexts, name, of := map[string]string{}, "", ""
+	if _, err = pgx.ForEachRow(rows, []any{&name, &of}, func() error { contexts[name] = of; return nil }); err != nil {
+		return fmt.Errorf("look at settings: %w", err)
+	}
+	for _, name := range names {
+		switch of, there := contexts[name]; {
+		case !there && !strings.Contains(name, "."): // those of an extension may be loaded later
+			return problem.New(problem.Usage, fmt.Errorf("the server has no setting %q", name), "")
+		case of == "sighup", of == "postmaster", of == "internal":
+			return problem.New(problem.Usage, fmt.Errorf("%s is a setting of the whole server, not of a session", name),
+				"give the setting to a cluster of its own ('plimsoll up NAME', its postgres.conf) and compare that one")
+		}
+	}
+	started, err := pgx.Connect(ctx, s.connection(s.Run.DSN))
+	if err != nil {
+		return problem.New(problem.Usage, fmt.Errorf("the server refuses the settings: %w", err), "")
+	}
+	return started.Close(ctx)
+}
+
+// connection is a DSN with the settings, through the proxy.
+func (s *Side) connection(dsn string) string {
+	if len(s.Settings) == 0 && s.Through == "" {
+		return dsn
+	}
+	if u, err := url.Parse(dsn); err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
+		query := u.Query()
+		for name, value := range s.Settings {
+			query.Set(name, value)
+		}
+		if s.Through != "" {
+			query.Del("host")
+			query.Del("port")
+			u.Host = s.Through
+		}
+		u.RawQuery = query.Encode()
+		return u.String()
+	}
+	if host, port, err := net.SplitHostPort(s.Through); err == nil {
+		dsn += " host=" + host + " port=" + port
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
+		dsn += " " + name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s.Settings[name]) + "'"
+	}
+	return dsn
+}
+
+// describe what is particular to the side.
+func (s *Side) describe() Described {
+	d := Described{Name: s.Name, Reset: string(s.Reset), Settings: s.Settings, SQL: s.SQL, Command: s.Command,
+		Cold: s.Cold != nil}
+	if len(s.Command) > 0 {
+		d.Reset = ""
+		return d
+	}
+	d.Scenario, d.Digest = s.Run.Scenario.Name, s.Run.Scenario.Digest()
+	d.Serve = strings.Join(s.Run.Serve[min(1, len(s.Run.Serve)):], " ")
+	d.Workers, d.Users = s.Run.Workers, s.Run.Resolve().Users
+	return d
+}

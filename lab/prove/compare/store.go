@@ -1,0 +1,169 @@
+package compare
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/run/store"
+	"plimsoll/platform/problem"
+)
+
+// Names in the folder of a comparison.
+const (
+	comparisonFile = "compare.json"
+	reportFile     = "report.html"
+)
+
+// Latest stands for the id of the newest comparison.
+const Latest = "latest"
+
+// Store is a folder of comparisons.
+type Store struct{ dir string }
+
+// OpenStore names the folder; the first comparison creates it.
+func OpenStore(dir string) *Store { return &Store{dir} }
+
+// DefaultStore is the folder of comparisons in the state directory.
+func DefaultStore() *Store { return OpenStore(filepath.Join(dirs.State(), "comparisons")) }
+
+func (s *Store) begin(at time.Time) (id string, err error) {
+	if err := dirs.Private(s.dir); err != nil {
+		return "", s.problem(err)
+	}
+	first := at.UTC().Format("20060102-150405")
+	id = first
+	for n := 2; n < 1000; n++ {
+		if err = os.Mkdir(filepath.Join(s.dir, id), 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		id = fmt.Sprintf("%s-%d", first, n)
+	}
+	return id, s.problem(err)
+}
+
+// remove a comparison in which nothing was measured.
+func (s *Store) remove(id string) error {
+	if s == nil || id == "" {
+		return nil
+	}
+	return s.problem(os.RemoveAll(filepath.Join(s.dir, id)))
+}
+
+func (s *Store) problem(err error) error {
+	if err == nil {
+		return nil
+	}
+	return problem.New(problem.Environment, fmt.Errorf("keep the comparison: %w", err),
+		"PLIMSOLL_STATE chooses another state directory")
+}
+
+// save writes the page and the JSON, each whole or not at all.
+func (s *Store) save(c *Comparison) error {
+	err := store.WriteWhole(s.ReportPath(c.ID), c.HTML)
+	if err == nil {
+		err = store.WriteWhole(filepath.Join(s.dir, c.ID, comparisonFile), c.WriteJSON)
+	}
+	return s.problem(err)
+}
+
+// ReportPath is the path of a comparison's page.
+func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, reportFile) }
+
+// ids of all comparisons, newest first.
+func (s *Store) ids() (all []string, err error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, s.problem(err)
+	}
+	for _, e := range entries {
+		if _, err := os.Stat(filepath.Join(s.dir, e.Name(), comparisonFile)); err == nil {
+			all = append(all, e.Name())
+		}
+	}
+	slices.Reverse(all)
+	return all, nil
+}
+
+// Load reads a comparison by its id, an unambiguous beginning of it, or Latest.
+func (s *Store) Load(id string) (*Comparison, error) {
+	all, err := s.ids()
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, one := range all {
+		if one == id || id == Latest && one == all[0] {
+			found = []string{one}
+			break
+		}
+		if id != "" && strings.HasPrefix(one, id) {
+			found = append(found, one)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, problem.New(problem.Usage, fmt.Errorf("no comparison %q", id), "there are: "+listed(all))
+	case 1:
+		return Read(filepath.Join(s.dir, found[0], comparisonFile))
+	}
+	return nil, problem.New(problem.Usage, fmt.Errorf("comparison %q is ambiguous", id), "it could be "+listed(found))
+}
+
+func listed(ids []string) string {
+	if len(ids) == 0 {
+		return "none yet; 'plimsoll compare A B' makes one"
+	}
+	return strings.Join(ids[:min(5, len(ids))], ", ")
+}
+
+// Read reads a comparison's JSON from any file.
+func Read(name string) (*Comparison, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read comparison: %w", err), "")
+	}
+	c := new(Comparison)
+	if err := json.Unmarshal(text, c); err != nil || c.Schema != Schema {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read comparison %s: schema %q, want %q", name, c.Schema,
+			Schema),
+			"a file that 'plimsoll compare --json' wrote is wanted")
+	}
+	if len(c.Plan.Sides) < 2 || len(c.Plan.Looks) == 0 {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read comparison %s: it has no plan", name),
+			"it has been changed since it was written")
+	}
+	c.conclude()
+	return c, nil
+}
+
+// unfinished is the newest comparison of a plan that has not ended.
+func (s *Store) unfinished(fingerprint string) (*Comparison, error) {
+	all, err := s.ids()
+	if err != nil {
+		return nil, err
+	}
+	others := false
+	for _, id := range all {
+		c, err := Read(filepath.Join(s.dir, id, comparisonFile))
+		switch {
+		case err != nil || c.Complete:
+		case c.Plan.fingerprint() == fingerprint:
+			return c, nil
+		default:
+			others = true
+		}
+	}
+	hint := "begin one: the same command without --resume"
+	if others {
+		hint = "those that were stopped had other settings: repeat the very command of the one to go on with"
+	}
+	return nil, problem.New(problem.Usage, errors.New("no comparison with these settings was stopped"), hint)
+}

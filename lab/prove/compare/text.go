@@ -1,0 +1,271 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"plimsoll/lab/prove/compare/verdict"
+)
+
+// Statement is the answer in a sentence.
+func (c *Comparison) Statement() string {
+	if len(c.Findings) == 0 {
+		return "nothing was compared"
+	}
+	var parts []string
+	for _, f := range c.Findings {
+		parts = append(parts, f.statement(c))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (f Finding) statement(c *Comparison) string {
+	title := strings.ToLower(metricOf(c.Plan.Metric, nil).Title)
+	switch f.Verdict {
+	case verdict.TooFew:
+		return fmt.Sprintf("%s: too few runs to say anything, at least %d of each side are needed", f.Side,
+			verdict.RunsMin)
+	case verdict.Equal:
+		return fmt.Sprintf("%s equals A within %s: %s %s", f.Side, marginText(f.Headline), title,
+			effectText(f.Headline))
+	case verdict.Inconclusive:
+		return fmt.Sprintf("%s against A is inconclusive: %s %s; about %s more pairs are needed", f.Side, title,
+			effectText(f.Headline), moreText(f.Headline.MorePairs))
+	}
+	return fmt.Sprintf("%s is %s than A: %s %s", f.Side, f.Verdict, title, effectText(f.Headline))
+}
+
+func moreText(n int) string {
+	if n >= 1000 {
+		return "1,000 or more"
+	}
+	return fmt.Sprint(n)
+}
+
+func marginText(r verdict.Row) string {
+	if r.Scale == verdict.Ratio {
+		return fmt.Sprintf("%.3g %%", 100*r.Margin)
+	}
+	return fmt.Sprintf("%.3g", r.Margin)
+}
+
+// effectText is the effect with its interval: +10.2 % (8.1 % to 12.0 %).
+func effectText(r verdict.Row) string {
+	if r.Verdict == verdict.TooFew {
+		return "-"
+	}
+	if r.Scale == verdict.Ratio {
+		if r.High >= 3 || r.Effect >= 2 {
+			return fmt.Sprintf("×%.3g (%.3g to %.3g)", r.Effect, r.Low, r.High)
+		}
+		return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*(r.Effect-1), 100*(r.Low-1), 100*(r.High-1))
+	}
+	return fmt.Sprintf("%+.3g (%+.3g to %+.3g)", r.Effect, r.Low, r.High)
+}
+
+// verdictText says more where a row is not decided.
+func verdictText(r verdict.Row) string {
+	if r.Verdict == verdict.Inconclusive {
+		return fmt.Sprintf("inconclusive, +%s pairs", moreText(r.MorePairs))
+	}
+	return string(r.Verdict)
+}
+
+// OverallText names the row of all operations.
+const overallText = "all operations"
+
+var columns = []string{"", "A", "B", "effect (interval)", "verdict"}
+
+// summary has a row for each metric, over all operations.
+func (f Finding) summary() (rows [][]string) {
+	for _, t := range f.Tables {
+		for _, r := range t.Rows {
+			if r.Operation == "" {
+				rows = append(rows, cells(t.label(), r.Row))
+			}
+		}
+	}
+	return rows
+}
+
+// rowsOf the operations for a metric.
+func (f Finding) rowsOf(metric string) (rows [][]string) {
+	for _, t := range f.Tables {
+		for _, r := range t.Rows {
+			if t.Name == metric && r.Operation != "" {
+				rows = append(rows, cells(r.Operation, r.Row))
+			}
+		}
+	}
+	return rows
+}
+
+func (m Metric) label() string {
+	if m.Unit == "" {
+		return m.Title
+	}
+	return m.Title + ", " + m.Unit
+}
+
+func cells(name string, r verdict.Row) []string {
+	return []string{name, figureText(r.Base, r.Runs[0]), figureText(r.Variant, r.Runs[1]), effectText(r),
+		verdictText(r)}
+}
+
+func figureText(v float64, runs int) string {
+	switch {
+	case runs == 0:
+		return "-"
+	case v >= 1000 || v <= -1000:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+// waitsShown in a terminal.
+const waitsShown = 12
+
+// waitRows are the waits, those that one side alone has named.
+func (f Finding) waitRows(most int) (rows [][]string) {
+	for _, w := range f.Waits {
+		name := strings.TrimSpace(w.Type + " " + w.Event)
+		if name == "" {
+			name = "running (no wait)"
+		}
+		row := cells(name, w.Row)
+		if w.OnlyIn != "" {
+			row[4] += ", only in " + w.OnlyIn
+		}
+		if len(rows) < most {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Text writes the comparison for a terminal.
+func (c *Comparison) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nComparison %s  %s\n\n", c.ID, c.Started.Format("2006-01-02 15:04:05 MST"))
+	if c.Title != "" {
+		fmt.Fprintf(&b, "  %s\n", c.Title)
+	}
+	for i, side := range c.Plan.Sides {
+		fmt.Fprintf(&b, "  %s  %s\n", Letter(i), side.Name)
+	}
+	fmt.Fprintf(&b, "\n  %s\n", c.Statement())
+	for _, line := range c.evidence() {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	for _, f := range c.Findings {
+		c.findingText(&b, f)
+	}
+	b.WriteString("\n")
+	for _, line := range c.conditionLines() {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c *Comparison) findingText(b *strings.Builder, f Finding) {
+	head := append([]string{}, columns...)
+	head[2] = f.Side
+	table := func(title string, rows [][]string) {
+		if len(rows) == 0 {
+			return
+		}
+		head[0] = title
+		b.WriteString("\n")
+		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+		for _, row := range append([][]string{head}, rows...) {
+			fmt.Fprintln(t, "  "+strings.Join(row, "\t"))
+		}
+		_ = t.Flush() // into memory
+	}
+	table(overallText, f.summary())
+	table(metricOf(c.Plan.Metric, nil).label(), f.rowsOf(c.Plan.Metric))
+	if c.Plan.Metric != "apdex" {
+		table("Apdex", f.rowsOf("apdex"))
+	}
+	table("waiting sessions, ms per operation", f.waitRows(waitsShown))
+	if f.AtOneUser != nil {
+		fmt.Fprintf(b, "\n  one user who does not think: %s: mean latency %s, %s\n", f.AtOneUser.Says,
+			effectText(f.AtOneUser.Row), verdictText(f.AtOneUser.Row))
+	}
+}
+
+// evidence is what the answer rests on.
+func (c *Comparison) evidence() (lines []string) {
+	d := c.dataOf(Load, 0)
+	voids := 0
+	for _, r := range c.Runs {
+		if r.Void != "" {
+			voids++
+		}
+	}
+	text := fmt.Sprintf("%d of at most %d pairs", d.rounds(), c.Plan.Pairs)
+	if voids > 0 {
+		text += fmt.Sprintf(", %d runs were void and repeated", voids)
+	}
+	if n := len(c.Findings); n > 0 && c.Findings[0].DecidedAfter > 0 {
+		text += fmt.Sprintf("; decided after %d, as planned for such a look", c.Findings[0].DecidedAfter)
+	}
+	lines = append(lines, text)
+	if !c.Complete {
+		lines = append(lines, "not complete: stopped ("+c.Stopped+")")
+	}
+	m := metricOf(c.Plan.Metric, nil)
+	switch {
+	case c.Floor == nil:
+		lines = append(lines, "A/A floor: not known, too few runs")
+	case m.Amount > 0:
+		lines = append(lines, fmt.Sprintf("A/A floor: A differs from itself by up to %.3g (from its own runs)",
+			*c.Floor))
+	default:
+		lines = append(lines, fmt.Sprintf("A/A floor: A differs from itself by up to %.1f %% (from its own runs)",
+			100**c.Floor))
+	}
+	return append(lines, c.Warnings...)
+}
+
+func (c *Comparison) conditionLines() (lines []string) {
+	p := c.Plan
+	if p.DurationS > 0 {
+		lines = append(lines, fmt.Sprintf("runs of %.3g s after a ramp of %.3g s, think time %.3g s; blocks ABBA by "+
+			"random seed %d", p.DurationS, p.RampS, p.ThinkS, p.Seed))
+	}
+	for i, side := range p.Sides {
+		var parts []string
+		add := func(name, value string) {
+			if value != "" {
+				parts = append(parts, name+" "+value)
+			}
+		}
+		add("scenario", side.Scenario)
+		if side.Users > 0 {
+			add("users", fmt.Sprint(side.Users))
+		}
+		add("base before each run:", side.Reset)
+		add("SQL before each run:", strings.Join(strings.Fields(side.SQL), " "))
+		add("command:", strings.Join(side.Command, " "))
+		lines = append(lines, Letter(i)+": "+strings.Join(parts, ", "))
+	}
+	missing := map[string]bool{}
+	for _, r := range c.Runs {
+		for _, m := range r.Missing {
+			if text := r.Side + ": cold start: " + m; !missing[text] {
+				missing[text] = true
+				lines = append(lines, text)
+			}
+		}
+	}
+	if n := len(c.Findings); n > 0 && c.Findings[0].Verdict != verdict.TooFew {
+		lines = append(lines, fmt.Sprintf("intervals of %.1f %% confidence, as the look after %d pairs has it",
+			100*c.Findings[0].Headline.Confidence, c.Findings[0].Headline.Runs[0]))
+	}
+	return append(lines, "over all operations latency is the geometric mean, weighted by the mix",
+		"verdicts of operations are corrected by Holm for their number; metrics are not corrected for each other")
+}
