@@ -71,7 +71,7 @@ var connectionStorm = cause{
 		}
 		connecting := *made * m.connectS
 		f := &Finding{
-			Price: price(connecting / (connecting + m.ledger.Sessions)),
+			Price: price(connecting / (connecting + m.ledger.Sessions)), unseen: connecting,
 			Title: "Connections are made for little work",
 			Mechanism: "Each connection is a new process of the server, which checks who comes and fills its caches " +
 				"anew; its first statements are slow.",

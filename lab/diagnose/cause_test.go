@@ -154,6 +154,16 @@ func TestCauses_OfAnIdleServerAreNoProblems(t *testing.T) {
 	}
 }
 
+// Who is connecting is no session at work yet.
+func TestCauses_AStormOfConnectionsIsAProblemOfAnIdleServer(t *testing.T) {
+	var s sources
+	m := plant(func(m *measured) { m.connectS = 0.03 }, figures{counters.Databases: {"shop": {"sessions": 300}}})
+	findings, _ := judge(m, &s)
+	if len(findings) != 1 || findings[0].Name != connectionStorm.name || findings[0].Level != Problem {
+		t.Errorf("found %+v", findings)
+	}
+}
+
 // What was not measured is neither healthy nor zero.
 func TestCauses_SayWhatTheyCannotTell(t *testing.T) {
 	var s sources

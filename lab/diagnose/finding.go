@@ -23,6 +23,7 @@ type Finding struct {
 	Evidence  []string `json:"evidence"`
 	Excluded  []string `json:"excluded"`
 	Next      []string `json:"next"`
+	unseen    float64  // clients that the cause keeps waiting and that are no sessions at work
 }
 
 // Range from low to high.
@@ -106,7 +107,7 @@ func (f *Finding) level(m *measured) {
 	if f.Level = Note; f.Price == nil {
 		return
 	}
-	if *f.Price >= problemFrom.Value && m.ledger.Sessions >= sessionsLeast.Value {
+	if *f.Price >= problemFrom.Value && m.ledger.Sessions+f.unseen >= sessionsLeast.Value {
 		f.Level = Problem
 	}
 	if n := float64(m.ledger.Samples); n > 0 {
