@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/lab/run/result"
@@ -83,13 +85,30 @@ func allRate(r *result.Result) string {
 // ownWaitTold is the mean from which on the generator's own part is told on a terminal; the JSON has all.
 const ownWaitTold = 1.0
 
+// ownWaitsNamed operations, those that waited longest, are named.
+const ownWaitsNamed = 3
+
+// ownWaits is a line of how the generator delayed operations.
 func ownWaits(b *strings.Builder, operations []result.Operation) {
-	for _, op := range operations {
-		if w := op.OwnWait; w != nil && w.MeanMS >= ownWaitTold {
-			b.WriteString(wrap(fmt.Sprintf("%s mean %s ms (for a connection %s), max %s ms", op.ID, millis(&w.MeanMS),
-				millis(&w.PoolMeanMS), millis(&w.MaxMS)), "  waited for the generator: ", "    "))
-		}
+	worst := slices.DeleteFunc(slices.Clone(operations), func(op result.Operation) bool {
+		return op.OwnWait == nil || op.OwnWait.MeanMS < ownWaitTold
+	})
+	if len(worst) == 0 {
+		return
 	}
+	slices.SortStableFunc(worst, func(a, b result.Operation) int {
+		return cmp.Compare(b.OwnWait.MeanMS, a.OwnWait.MeanMS)
+	})
+	var named []string
+	for _, op := range worst[:min(ownWaitsNamed, len(worst))] {
+		w := op.OwnWait
+		named = append(named, fmt.Sprintf("%s mean %s ms (for a connection %s), max %s ms", op.ID, millis(&w.MeanMS),
+			millis(&w.PoolMeanMS), millis(&w.MaxMS)))
+	}
+	if more := len(worst) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("%d more", more))
+	}
+	b.WriteString(wrap(strings.Join(named, "; "), "  waited for the generator: ", "    "))
 }
 
 // ownWait is the column of the page.
