@@ -18,6 +18,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addExport(root)
 	a.addRecompute(root)
 	a.addAudit(root)
+	a.addCrash(root)
 	a.addProve(root)
 	a.addPlanted(root)
 	a.addDiagnose(root)

@@ -29,6 +29,7 @@ func (c *Cluster) preload(ctx context.Context, srv installation.Server, opts *St
 	if err != nil {
 		return err
 	}
+	latency = max(latency, opts.FlushLatency)
 	if latency == 0 && opts.Journal == "" {
 		return nil
 	}

@@ -25,6 +25,8 @@ import (
 type StartOptions struct {
 	Settings []profile.Setting // on the command line: they override every file
 	Env      []string          // added to the server's environment
+	// FlushLatency is what a flush takes at least, if that is more than the cluster's own.
+	FlushLatency time.Duration
 	// Journal is a folder for the journal of everything that the server writes and flushes; empty: none is kept.
 	Journal string
 	// Broken is a fault planted in the library that keeps the journal.

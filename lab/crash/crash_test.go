@@ -1,0 +1,121 @@
+package crash_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/lab/crash"
+	"plimsoll/lab/crash/image"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/postgres/storage"
+	"plimsoll/test/leak"
+	"plimsoll/test/thorough"
+)
+
+func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
+
+// seeds of each test: few in make test, many in make test-full.
+func seeds() int {
+	if thorough.Asked() {
+		return 100
+	}
+	return 3
+}
+
+func run(t *testing.T, change func(*crash.Options)) *crash.Report {
+	t.Helper()
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skipf("NOT TESTED: no C compiler: %v", err)
+	}
+	state := clustertest.State(t)
+	s := clustertest.Spec()
+	s.Unsafe = false
+	s.Settings = []profile.Setting{{Name: "max_wal_size", Value: "256MB"}}
+	o := crash.Options{Clusters: cluster.Open(state), Spec: clustertest.Copied(s), Way: crash.PowerCut,
+		Durability: crash.Sync, Sessions: 4, Duration: time.Second, Seeds: seeds(), Seed: 1, Model: image.Ordered}
+	change(&o)
+	report, err := crash.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := cluster.Open(state).List(); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+	var text strings.Builder
+	if err := report.Write(&text); err != nil {
+		t.Error(err)
+	}
+	t.Log(text.String())
+	if report.Operations == 0 {
+		t.Fatal("the load acknowledged nothing")
+	}
+	return report
+}
+
+// The controls of the harness: what must lose nothing, and what must be noticed.
+func TestSynchronousCommitsLoseNothing(t *testing.T) {
+	r := run(t, func(o *crash.Options) { o.Duration = 2 * time.Second })
+	if r.Broken() {
+		t.Error("a synchronous commit was lost, or data are damaged")
+	}
+}
+
+func TestWithoutFsyncAPowerCutLoses(t *testing.T) {
+	r := run(t, func(o *crash.Options) { o.Durability = crash.Unsafe })
+	if r.Lost() == 0 {
+		t.Error("fsync=off lost nothing in a power cut")
+	}
+}
+
+func TestALibraryThatTakesAllForFlushedIsNoticed(t *testing.T) {
+	r := run(t, func(o *crash.Options) { o.Durability, o.Broken = crash.Unsafe, storage.AllDurable })
+	if r.Lost() > 0 || r.Damaged() > 0 {
+		t.Error("with all writes taken for flushed nothing can be lost: this is the control that fsync=off must lose")
+	}
+}
+
+func TestALibraryThatOverlooksFlushesIsNoticed(t *testing.T) {
+	if r := run(t, func(o *crash.Options) { o.Broken = storage.WALNever }); !r.Broken() {
+		t.Error("flushes of the log were overlooked, and nobody noticed")
+	}
+}
+
+func TestATornPageIsNoticed(t *testing.T) {
+	if !thorough.Asked() {
+		t.Skip("NOT TESTED: a cut in the middle of a page is rare (make test-full)")
+	}
+	r := run(t, func(o *crash.Options) {
+		o.Spec.Settings = append(o.Spec.Settings, profile.Setting{Name: "full_page_writes", Value: "off"})
+	})
+	if r.Damaged() == 0 {
+		t.Error("full_page_writes=off, and no torn page was found")
+	}
+}
+
+func TestKillsLoseNoSynchronousCommit(t *testing.T) {
+	ways := []crash.Way{crash.Backend}
+	if thorough.Asked() {
+		ways = []crash.Way{crash.Backend, crash.All, crash.Immediate}
+	}
+	for _, way := range ways {
+		r := run(t, func(o *crash.Options) {
+			o.Way, o.Duration, o.Seeds = way, 500*time.Millisecond, min(seeds(), 70)
+		})
+		if r.Broken() {
+			t.Errorf("%s broke a promise", way)
+		}
+	}
+}
+
+func TestAnOrderlyStopLosesNoAsynchronousCommit(t *testing.T) {
+	r := run(t, func(o *crash.Options) {
+		o.Way, o.Durability, o.Duration, o.Seeds = crash.Orderly, crash.Async, 500*time.Millisecond, 1
+	})
+	if r.Broken() {
+		t.Error("an orderly stop lost what was acknowledged")
+	}
+}

@@ -1,0 +1,235 @@
+// Package image rebuilds a data directory as a power cut may leave it, from a copy of what it was and the journal of
+// what was written and flushed since.
+//
+// What a finished flush covers is there. Each other write is there wholly, in part or not at all, by sectors, whatever
+// the order. Names are in the order of their changes (model Ordered, as ext4 and XFS do it: any flush makes all earlier
+// changes of names durable, and a cut leaves a beginning of the others), or each stands for itself until its folder is
+// flushed (model Strict, all that POSIX promises). Ordered is the default: PostgreSQL relies on it for the files of
+// relations, whose folder it does not flush.
+package image
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"plimsoll/lab/postgres/storage"
+)
+
+// Model of the file system's names.
+type Model string
+
+const (
+	Ordered Model = "ordered"
+	Strict  Model = "strict"
+)
+
+// file is an inode: where its content is in the base, and what was done to it since.
+type file struct {
+	base    string // empty: it was made since
+	changes []change
+}
+
+type change struct {
+	record  storage.Record
+	durable bool
+}
+
+// naming is a change of names.
+type naming struct {
+	record  storage.Record
+	file    *file // of a created one
+	durable bool
+}
+
+// Cut is a moment: everything up to a record's number was done.
+type Cut struct {
+	At    uint64
+	Seed  uint64
+	Model Model
+}
+
+// replay is the journal up to the cut.
+type replay struct {
+	base    string
+	model   Model
+	live    map[string]*file
+	byIno   map[uint64]*file
+	folders map[uint64]string
+	names   []naming
+	files   map[*file]bool // with changes
+}
+
+// Build changes dir, which is a copy of base, to what the cut leaves. Written is called with each file made.
+func Build(base, dir string, records []storage.Record, cut Cut, written func(path string) error) error {
+	r := &replay{base: base, model: cut.Model, live: map[string]*file{}, byIno: map[uint64]*file{},
+		folders: map[uint64]string{}, files: map[*file]bool{}}
+	for _, one := range records {
+		if one.Number > cut.At {
+			break
+		}
+		if err := r.add(one); err != nil {
+			return fmt.Errorf("rebuild record %d of the journal: %w", one.Number, err)
+		}
+	}
+	return r.write(dir, rand.New(rand.NewPCG(cut.Seed, cut.At)), written)
+}
+
+var errUnknown = errors.New("it changes a file that was never opened")
+
+func (r *replay) add(one storage.Record) error {
+	switch one.Kind {
+	case storage.Open:
+		r.open(one)
+	case storage.Write, storage.Zero, storage.Truncate, storage.Allocate:
+		f := r.byIno[one.Ino]
+		if f == nil {
+			return errUnknown
+		}
+		f.changes = append(f.changes, change{one, one.Flags&storage.Durable != 0})
+		r.files[f] = true
+	case storage.Sync:
+		r.sync(one)
+	case storage.SyncAll:
+		r.syncAll(one)
+	case storage.Rename, storage.Link, storage.Unlink, storage.Mkdir, storage.Rmdir:
+		r.name(one)
+	}
+	return nil
+}
+
+func (r *replay) open(one storage.Record) {
+	if one.Flags&storage.Directory != 0 {
+		r.folders[one.Ino] = one.Path
+		return
+	}
+	f := r.find(one.Path)
+	if one.Flags&storage.Created != 0 && (f == nil || r.byIno[one.Ino] != f) || f == nil {
+		f = &file{}
+		r.live[one.Path] = f
+		r.names = append(r.names, naming{record: one, file: f, durable: one.Flags&storage.Durable != 0})
+		r.files[f] = true
+	}
+	r.byIno[one.Ino] = f
+	if one.Flags&storage.Emptied != 0 {
+		one.Kind, one.Size = storage.Truncate, 0
+		f.changes = append(f.changes, change{one, one.Flags&storage.Durable != 0})
+		r.files[f] = true
+	}
+}
+
+// find a file by its name now; nil: there is none.
+func (r *replay) find(name string) *file {
+	f, known := r.live[name]
+	if !known {
+		if info, err := os.Lstat(filepath.Join(r.base, name)); err == nil && info.Mode().IsRegular() {
+			f = &file{base: name}
+			r.live[name] = f
+		}
+	}
+	return f
+}
+
+func (r *replay) name(one storage.Record) {
+	n := naming{record: one, durable: one.Flags&storage.Durable != 0}
+	switch one.Kind {
+	case storage.Rename:
+		n.file = r.find(one.Path)
+		r.live[one.To], r.live[one.Path] = n.file, nil
+	case storage.Link:
+		n.file = r.find(one.Path)
+		r.live[one.To] = n.file
+	case storage.Unlink:
+		n.file = r.find(one.Path)
+		r.live[one.Path] = nil
+	}
+	r.names = append(r.names, n)
+}
+
+// sync makes durable what a flush covers. It also commits names: in Ordered all, in Strict those of its folder.
+func (r *replay) sync(one storage.Record) {
+	if f := r.byIno[one.Ino]; f != nil && r.folders[one.Ino] == "" {
+		f.sync(one.Before)
+	}
+	folder, isFolder := r.folders[one.Ino]
+	for i := range r.names {
+		n := &r.names[i]
+		if n.record.Number < one.Before && (r.model != Strict || isFolder && n.in(folder)) {
+			n.durable = true
+		}
+	}
+}
+
+func (r *replay) syncAll(one storage.Record) {
+	for f := range r.files {
+		f.sync(one.Before)
+	}
+	for i := range r.names {
+		r.names[i].durable = r.names[i].durable || r.names[i].record.Number < one.Before
+	}
+}
+
+func (f *file) sync(before uint64) {
+	for i := range f.changes {
+		if f.changes[i].record.Number < before {
+			f.changes[i].durable = true
+		}
+	}
+}
+
+func (n naming) in(folder string) bool {
+	parent := func(name string) string {
+		if dir := path.Dir(name); dir != "." {
+			return dir
+		}
+		return ""
+	}
+	return parent(n.record.Path) == folder || n.record.To != "" && parent(n.record.To) == folder
+}
+
+// write puts the names and the content of what the journal touched into the copy.
+func (r *replay) write(dir string, by *rand.Rand, written func(string) error) error {
+	names, err := r.applyNames(dir, by, written)
+	if err != nil {
+		return err
+	}
+	for f := range r.files { // what was only changed still has its name
+		if _, moved := names[f.base]; f.base != "" && !moved {
+			names[f.base] = f
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) { // the same seed makes the same image
+		f, at := names[name], filepath.Join(dir, name)
+		if err := r.put(f, at, by, written); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put a file where it is after the cut; nil: there is none.
+func (r *replay) put(f *file, at string, by *rand.Rand, written func(string) error) error {
+	if f == nil {
+		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(at)); err != nil {
+		return nil // its folder is lost
+	}
+	content, err := r.content(f, by)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(at, content, 0o600); err != nil {
+		return err
+	}
+	return written(at)
+}

@@ -1,0 +1,61 @@
+package image
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"plimsoll/lab/postgres/storage"
+)
+
+// applyNames makes and removes folders, and says which file each changed name has after the cut; nil: none.
+func (r *replay) applyNames(dir string, by *rand.Rand, written func(string) error) (map[string]*file, error) {
+	names := map[string]*file{}
+	last := r.lastDurable()
+	beginning := last + by.IntN(len(r.names)-last+1) // of those that no flush covers, in Ordered
+	for i, n := range r.names {
+		if !n.durable && (r.model == Strict && by.IntN(2) == 0 || r.model != Strict && i >= beginning) {
+			continue
+		}
+		if err := n.apply(dir, names, written); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// lastDurable counts the changes of names up to the last durable one.
+func (r *replay) lastDurable() int {
+	for i := len(r.names); i > 0; i-- {
+		if r.names[i-1].durable {
+			return i
+		}
+	}
+	return 0
+}
+
+func (n naming) apply(dir string, names map[string]*file, written func(string) error) error {
+	one := n.record
+	switch one.Kind {
+	case storage.Open:
+		names[one.Path] = n.file
+	case storage.Rename:
+		names[one.To], names[one.Path] = n.file, nil
+	case storage.Link:
+		names[one.To] = n.file
+	case storage.Unlink:
+		names[one.Path] = nil
+	case storage.Mkdir:
+		at := filepath.Join(dir, one.Path)
+		if err := os.Mkdir(at, 0o700); err != nil {
+			if os.IsExist(err) || os.IsNotExist(err) {
+				return nil
+			}
+			return err
+		}
+		return written(at)
+	case storage.Rmdir:
+		_ = os.RemoveAll(filepath.Join(dir, one.Path)) // not empty where a removal in it was lost
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package image
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"plimsoll/lab/postgres/storage"
+)
+
+// fate is what becomes of the writes of one file that no flush covers.
+type fate int
+
+const (
+	dropped fate = iota
+	kept
+	byWrite // each wholly or not at all
+	byBlock // in part, by blocks of 4096 bytes
+	bySector
+	fates
+)
+
+func (f fate) unit() int64 {
+	switch f {
+	case byBlock:
+		return 4096
+	case bySector:
+		return 512
+	}
+	return 1 << 40
+}
+
+// content of a file after the cut.
+func (r *replay) content(f *file, by *rand.Rand) (content []byte, err error) {
+	if f.base != "" {
+		if content, err = os.ReadFile(filepath.Join(r.base, f.base)); err != nil {
+			return nil, err
+		}
+	}
+	fate := fate(by.IntN(int(fates)))
+	for _, c := range f.changes {
+		content = c.apply(content, fate, by)
+	}
+	return content, nil
+}
+
+// apply is the content after a change as the disk has it. Writes are applied in their order, each sector of a later one
+// over those of an earlier: so a sector is as any of the writes left it, or as it was.
+func (c change) apply(content []byte, fate fate, by *rand.Rand) []byte {
+	one := c.record
+	survives := func() bool {
+		return c.durable || fate == kept || fate != dropped && by.IntN(2) == 0
+	}
+	switch one.Kind {
+	case storage.Truncate:
+		if survives() {
+			content = resize(content, one.Size)
+		}
+	case storage.Allocate:
+		if survives() {
+			content = resize(content, max(int64(len(content)), one.Offset+one.Size))
+		}
+	case storage.Write, storage.Zero:
+		for from := one.Offset; from < one.Offset+one.Size; {
+			end := min((from/fate.unit()+1)*fate.unit(), one.Offset+one.Size)
+			if survives() {
+				content = resize(content, max(int64(len(content)), end))
+				if one.Kind == storage.Zero {
+					clear(content[from:end])
+				} else {
+					copy(content[from:end], one.Data[from-one.Offset:end-one.Offset])
+				}
+			}
+			from = end
+		}
+	}
+	return content
+}
+
+func resize(content []byte, size int64) []byte {
+	if size <= int64(len(content)) {
+		return content[:size:size]
+	}
+	return append(content, make([]byte, size-int64(len(content)))...)
+}

@@ -1,0 +1,174 @@
+package crash
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+//go:embed tables.sql
+var tables string
+
+// One operation writes a document with lines and changes a total that others change, too.
+const operation = `WITH d AS (
+	INSERT INTO crash_document (id, account, amount, note) VALUES ($1, $2, $3, repeat('n', 300)) RETURNING id
+), l AS (
+	INSERT INTO crash_line SELECT d.id, n, $3, repeat('l', 100) FROM d, generate_series(1, 3) n
+), t AS (
+	UPDATE crash_total SET amount = amount + $3, documents = documents + 1 WHERE account = $2
+)
+SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn`
+
+// Accounts that the operations share.
+const accounts = 50
+
+// ack is an operation that the server has acknowledged.
+type ack struct {
+	id     int64
+	number uint64 // of the journal's last record then
+	at     time.Time
+	wal    int64 // where the log ended shortly before
+}
+
+// loaded is what a load did.
+type loaded struct {
+	begin, end uint64 // of the journal
+	acks       []ack
+}
+
+// until are the operations that were acknowledged before a record was written.
+func (l *loaded) until(record uint64) (before []ack) {
+	for _, a := range l.acks {
+		if a.number <= record {
+			before = append(before, a)
+		}
+	}
+	return before
+}
+
+func (l *lab) connect(ctx context.Context) (*pgx.Conn, error) {
+	return pgx.Connect(ctx, l.cluster.SocketDSN("").Secret())
+}
+
+func (l *lab) makeTables(ctx context.Context) error {
+	conn, err := l.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, tables); err != nil {
+		return fmt.Errorf("make the tables: %w", err)
+	}
+	return nil
+}
+
+// load works until its time is over; end, if any, is called while the sessions are at work.
+func (l *lab) load(ctx context.Context, last func() uint64, end func(backends []int) error) (*loaded, error) {
+	var conns []*pgx.Conn
+	defer func() {
+		for _, conn := range conns {
+			conn.Close(context.WithoutCancel(ctx))
+		}
+	}()
+	var backends []int
+	for range l.Sessions + 1 {
+		conn, err := l.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		conns, backends = append(conns, conn), append(backends, int(conn.PgConn().PID()))
+	}
+	result := &loaded{begin: last()}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	errs := make([]error, l.Sessions)
+	for i := range l.Sessions {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			acks, err := work(working, conns[i], int64(i), last)
+			mu.Lock()
+			result.acks, errs[i] = append(result.acks, acks...), err
+			mu.Unlock()
+		}()
+	}
+	all.Add(1)
+	go func() {
+		defer all.Done()
+		checkpoint(working, conns[l.Sessions])
+	}()
+	select {
+	case <-ctx.Done():
+	case <-time.After(l.Duration):
+	}
+	var err error
+	if end != nil && ctx.Err() == nil {
+		err = end(backends)
+	}
+	stop()
+	all.Wait()
+	result.end = last()
+	if end == nil { // nothing but us may have ended the sessions
+		err = errors.Join(errs...)
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return result, err
+}
+
+// work posts documents until it is stopped or its session ends. An operation that was under way then is unknown, and is
+// not counted.
+func work(ctx context.Context, conn *pgx.Conn, session int64, last func() uint64) (acks []ack, err error) {
+	for n := int64(1); ctx.Err() == nil; n++ {
+		id := session<<32 | n
+		var wal pgtype.Numeric
+		// A cancelled context would cut the connection in mid-operation, whose answer may be on its way.
+		err := conn.QueryRow(context.WithoutCancel(ctx), operation, id, (session*7+n)%accounts, n%100).Scan(&wal)
+		if err != nil {
+			return acks, fmt.Errorf("post a document: %w", err)
+		}
+		at, _ := wal.Int64Value()
+		acks = append(acks, ack{id: id, number: last(), at: time.Now(), wal: at.Int64})
+	}
+	return acks, nil
+}
+
+// checkpointEvery lets cuts come before, in and after checkpoints.
+const checkpointEvery = 700 * time.Millisecond
+
+func checkpoint(ctx context.Context, conn *pgx.Conn) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(checkpointEvery):
+		}
+		if _, err := conn.Exec(context.WithoutCancel(ctx), "CHECKPOINT"); err != nil {
+			return // the server is gone
+		}
+	}
+}
+
+// awaitRecovery after a backend was killed.
+func (l *lab) awaitRecovery(ctx context.Context) error {
+	for {
+		conn, err := l.connect(ctx)
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

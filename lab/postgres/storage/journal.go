@@ -1,0 +1,183 @@
+package storage
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kind of a record; shim.c has the same numbers.
+type Kind uint16
+
+const (
+	Open     Kind = iota + 1 // Ino is now at Path
+	Write                    // Data at Offset
+	Zero                     // Size zeros at Offset
+	Truncate                 // to Size
+	Allocate                 // the file is at least Offset + Size long
+	Sync                     // of Ino: everything before Before
+	SyncAll
+	Rename // Path to To
+	Link   // the same
+	Unlink
+	Mkdir
+	Rmdir
+	Nothing // a call that failed
+)
+
+// Flags of a record.
+const (
+	Created   uint16 = 1 << iota // the open made the file
+	Emptied                      // the open emptied it
+	Durable                      // the call itself flushed
+	Directory                    // the open file is a folder
+)
+
+// Record is a change or a flush.
+type Record struct {
+	Number, Before, Ino uint64
+	At                  time.Time
+	Offset, Size        int64
+	Kind                Kind
+	Flags               uint16
+	Path, To            string
+	Data                []byte
+}
+
+const (
+	recordMagic  = 0x4c4e524a
+	headerLength = 64
+)
+
+// Journal is what a server wrote and flushed, in order and without a gap.
+type Journal struct {
+	Records []Record
+	memory  []byte
+}
+
+// ReadJournal reads a journal up to the first number that is missing: its process was killed between the change and the
+// record.
+func ReadJournal(dir string) (*Journal, error) {
+	f, err := os.Open(filepath.Join(dir, "journal"))
+	if err != nil {
+		return nil, fmt.Errorf("read the journal of writes: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read the journal of writes: %w", err)
+	}
+	if info.Size() == 0 {
+		return nil, errors.New("the journal of writes is empty: the library was not loaded")
+	}
+	memory, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("map the journal of writes: %w", err)
+	}
+	return &Journal{Records: withoutGap(parse(memory)), memory: memory}, nil
+}
+
+// Close frees the memory; no record may be used afterwards.
+func (j *Journal) Close() error { return unix.Munmap(j.memory) }
+
+// parse skips what a killed process wrote half.
+func parse(text []byte) (all []Record) {
+	for len(text) >= headerLength+4 {
+		r, length := parseRecord(text)
+		if length == 0 {
+			text = text[1:]
+			continue
+		}
+		all = append(all, r)
+		text = text[length:]
+	}
+	return all
+}
+
+// parseRecord gives length 0 where no whole record begins.
+func parseRecord(text []byte) (r Record, length int) {
+	order := binary.LittleEndian
+	if order.Uint32(text) != recordMagic {
+		return r, 0
+	}
+	length = int(order.Uint32(text[4:]))
+	r.Number = order.Uint64(text[8:])
+	if length < headerLength+4 || length > len(text) ||
+		order.Uint32(text[length-4:]) != recordMagic^uint32(r.Number) {
+		return r, 0
+	}
+	r.Before, r.Ino = order.Uint64(text[16:]), order.Uint64(text[32:])
+	r.At = time.Unix(0, int64(order.Uint64(text[24:])))
+	r.Offset, r.Size = int64(order.Uint64(text[40:])), int64(order.Uint64(text[48:]))
+	r.Kind, r.Flags = Kind(order.Uint16(text[60:])), order.Uint16(text[62:])
+	body := text[headerLength : length-4]
+	if r.Kind == Write {
+		r.Data = body
+	} else {
+		r.Path, r.To, _ = strings.Cut(string(body), "\x00")
+	}
+	return r, length
+}
+
+func withoutGap(all []Record) []Record {
+	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Number, b.Number) })
+	for i, r := range all {
+		if r.Number != uint64(i)+1 {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+// State is what the processes that keep the journal share.
+type State struct{ memory []byte }
+
+const stateMagic = 0x3154535349504c
+
+// OpenState maps the state of a server's journal.
+func OpenState(dir string) (*State, error) {
+	f, err := os.Open(filepath.Join(dir, "state"))
+	if err != nil {
+		return nil, fmt.Errorf("open the journal's state: %w", err)
+	}
+	defer f.Close()
+	memory, err := syscall.Mmap(int(f.Fd()), 0, 24, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map the journal's state: %w", err)
+	}
+	s := &State{memory}
+	if s.word(0) != stateMagic {
+		return nil, errors.Join(errors.New("the journal's state was not made: the library was not loaded"), s.Close())
+	}
+	return s, nil
+}
+
+func (s *State) word(i int) uint64 {
+	return atomic.LoadUint64((*uint64)(unsafe.Pointer(&s.memory[8*i])))
+}
+
+// Last is the number of the last record that was begun. What the server acknowledged before is in the journal with this
+// number at most.
+func (s *State) Last() uint64 { return s.word(1) - 1 }
+
+// Err says that a record could not be written: the journal is worth nothing.
+func (s *State) Err() error {
+	if failed := s.word(2); failed != 0 {
+		return fmt.Errorf("write the journal of writes: %w", syscall.Errno(failed))
+	}
+	return nil
+}
+
+// Close unmaps the state.
+func (s *State) Close() error { return syscall.Munmap(s.memory) }
