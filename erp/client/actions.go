@@ -137,7 +137,7 @@ func (c *Client) post(ctx context.Context, s *Session, documentType string, body
 	error) {
 	made, outcome, err := c.made(ctx, s, documentType, body, rng)
 	if outcome == OK {
-		s.handOver(documentType, of(made, body))
+		s.handOver(documentType, underContract(made, body))
 	}
 	return outcome, err
 }

@@ -48,7 +48,7 @@ func postServicePurchase(c *Client, ctx context.Context, s *Session, rng *rand.R
 		return Failed, errors.New("a supplier's number was accepted twice: the control did not refuse")
 	case outcome == OK:
 		d.stock.numbered.done(body)
-		d.stock.buy(purchase{"service-purchase", of(made, body)})
+		d.stock.buy(purchase{"service-purchase", underContract(made, body)})
 	}
 	return outcome, err
 }

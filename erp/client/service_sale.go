@@ -22,7 +22,7 @@ func postServiceSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 	b = append(b, "]}"...)
 	made, outcome, err := c.made(ctx, s, "service-sale", b, rng)
 	if outcome == OK {
-		d.stock.toInvoice.put(of(made, b))
+		d.stock.toInvoice.put(underContract(made, b))
 	}
 	return outcome, err
 }

@@ -41,8 +41,8 @@ type stock struct {
 // under is a document under a contract.
 type under struct{ id, contract id.ID }
 
-// of a document that has been made of a body with a contract, which comes before whatever else might be called so.
-func of(made id.ID, body []byte) under {
+// underContract finds the contract in the body that a document was made of: the first field of that name.
+func underContract(made id.ID, body []byte) under {
 	const name = `"contract":"`
 	u := under{id: made}
 	if at := bytes.Index(body, []byte(name)); at >= 0 &&

@@ -31,8 +31,8 @@ func (a *app) measureFlags(c *cobra.Command, o *measureOptions) {
 	o.flags = fs
 	a.systemFlags(c, &o.systemOptions)
 	o.workerAccess.flags(c)
-	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token for figures: of --url's application servers, and of "+
-		"an own --metrics off loopback")
+	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token that protects /metrics: of the servers of --url, and "+
+		"of --metrics when it is not on loopback")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, disturbedUsage)
 	fleetFlags(c, &o.fleet)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")

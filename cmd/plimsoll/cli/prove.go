@@ -60,7 +60,7 @@ Verdicts on claims:
   plimsoll prove C01 --duration 10s        shorter repetitions
   plimsoll prove C04 --users 1000          with 1,000 sessions
   plimsoll prove --all --json
-  plimsoll prove --self                    does this program measure rightly here?`,
+  plimsoll prove --self                    does this program measure correctly here?`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return claimCompletions(), cobra.ShellCompDirectiveNoFileComp

@@ -16,7 +16,7 @@ func (a *app) addScenario(root *cobra.Command) {
 		Use:   "scenario [FILE] [flags]",
 		Short: "Print what users do, or check a file that says so",
 		Long: `Print the default scenario as a file to begin with, or check a file and show what it
-comes to: roles with users and think times, key operations with targets, priorities and
+says: roles with users and think times, key operations with targets, priorities and
 shares, the curve of the day, how much is back-dated or must be refused.
 
 'plimsoll run --scenario FILE' runs it. The result names the scenario and its digest.`,

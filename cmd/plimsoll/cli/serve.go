@@ -46,9 +46,9 @@ machines, or to try the API. The first line of stdout says where it listens.
 An empty database that is named with --dsn gets the ERP's tables with --create only; one that
 holds foreign tables is refused.
 
-Off loopback users need passwords and connections are encrypted, unless told --insecure. Of one
-client address only so many log-ins and sessions are taken: raise --address-logins and
---address-sessions for a generator of load on another machine.`,
+Off loopback users need passwords and connections are encrypted, unless --insecure is given. Log-ins
+and sessions of one client address are limited: raise --address-logins and --address-sessions for a
+load generator on another machine.`,
 		Example: `  plimsoll serve
   plimsoll serve --listen 127.0.0.1:0 --json
   plimsoll serve --shape classic                 as such systems are before tuning

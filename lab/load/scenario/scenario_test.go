@@ -69,6 +69,15 @@ func TestPrintedScenarioReadsAsItself(t *testing.T) {
 	}
 }
 
+func TestDigest_IsOfWhatUsersDo(t *testing.T) {
+	renamed, slower := Default(), Default()
+	renamed.Operations[0].Title = "another title"
+	slower.Operations[0].Target *= 2
+	if Default().Digest() != renamed.Digest() || Default().Digest() == slower.Digest() {
+		t.Error(Default().Digest(), renamed.Digest(), slower.Digest())
+	}
+}
+
 func TestRead_RolesDayAndShares(t *testing.T) {
 	s, err := parse(t, `
 refused = 0.1
