@@ -34,5 +34,6 @@ is_deeply([ grep { /ERROR|FATAL|server closed/ } @stock, @ours ], [], 'the scrip
 cmp_ok(scalar(grep { /^wide\w*\|c\d+\|/ } @stock), '==', 300 + 300 + 5, 'all columns have statistics');
 my @differ = grep { ($stock[$_] // '') ne ($ours[$_] // '') } 0 .. ($#stock > $#ours ? $#stock : $#ours);
 is(scalar(@differ), 0, 'the statistics are those of stock')
-	or diag join "\n", map { 'stock: ' . substr($stock[$_] // '', 0, 300), 'ours:  ' . substr($ours[$_] // '', 0, 300) } @differ[ 0 .. ($#differ > 4 ? 4 : $#differ) ];
+	or diag join "\n", map { 'stock: ' . substr($stock[$_] // '', 0, 300),
+		'ours:  ' . substr($ours[$_] // '', 0, 300) } @differ[ 0 .. ($#differ > 4 ? 4 : $#differ) ];
 done_testing();
