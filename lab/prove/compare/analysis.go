@@ -268,9 +268,9 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 		}
 		w := Wait{Type: e.of, Event: e.name, Row: verdict.Of(a, b, verdict.Rule{Margin: c.Plan.Margin, Alpha: alpha})}
 		switch {
-		case inB == 0:
+		case inB == 0 && len(b) > 0 && usual(a):
 			w.OnlyIn = Letter(0)
-		case inA == 0:
+		case inA == 0 && len(a) > 0 && usual(b):
 			w.OnlyIn = Letter(side)
 		}
 		all = append(all, w)
@@ -285,6 +285,17 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 	}
 	verdict.Holm(family)
 	return all
+}
+
+// usual says whether a wait was seen in half of the runs at least: in fewer it came by chance.
+func usual(series []float64) bool {
+	seen := 0
+	for _, v := range series {
+		if v > 0 {
+			seen++
+		}
+	}
+	return 2*seen >= len(series)
 }
 
 // atOneUser says what the control adds to the verdict under load.

@@ -16,6 +16,7 @@ import (
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
@@ -210,6 +211,36 @@ func TestComparison_IsShown(t *testing.T) {
 	if page := html.String(); !strings.Contains(page, "new &lt;b&gt;") || strings.Contains(page, "<b>") ||
 		!strings.Contains(page, "Differences with their intervals") {
 		t.Error("the page lacks something, or holds names as they are")
+	}
+}
+
+func TestWaits_OfOneSideAlone(t *testing.T) {
+	c := &Comparison{Plan: Plan{Sides: make([]Described, 2), Margin: MarginDefault, Looks: verdict.Looks(4), Pairs: 4}}
+	for round := 1; round <= 4; round++ {
+		for _, side := range []string{"A", "B"} {
+			r := Replica{Phase: Load, Round: round, Side: side, Waits: &waits.Profile{Samples: 10},
+				Figures: map[string]map[string]float64{"": {"ops_per_s": 100}}}
+			add := func(event string) {
+				r.Waits.Events = append(r.Waits.Events, waits.Wait{Type: "LWLock", Event: event, Sessions: 1})
+			}
+			if side == "B" {
+				add("Each")
+			}
+			if side == "A" && round == 2 {
+				add("Once")
+			}
+			c.Runs = append(c.Runs, r)
+		}
+	}
+	only := map[string]string{}
+	for _, w := range c.waits(c.dataOf(Load, 0), 1, verdict.Alpha) {
+		only[w.Event] = w.OnlyIn
+		if w.Event == "Each" && w.Variant != 10 {
+			t.Errorf("%v ms of waiting for each operation, want 10", w.Variant)
+		}
+	}
+	if len(only) != 2 || only["Each"] != "B" || only["Once"] != "" {
+		t.Errorf("%v", only)
 	}
 }
 

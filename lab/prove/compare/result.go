@@ -136,7 +136,7 @@ type OperationRow struct {
 type Wait struct {
 	Type  string `json:"type"`
 	Event string `json:"event"`
-	// OnlyIn is the letter of the side that alone has it; empty: both have.
+	// OnlyIn is the letter of the side that alone has it, in half of its runs at least; empty: both have, or by chance.
 	OnlyIn string `json:"only_in,omitempty"`
 	verdict.Row
 }

@@ -93,10 +93,10 @@ type Row struct {
 // Of judges one figure, apart from its family. The figures must be finite.
 func Of(base, variant []float64, rule Rule) Row {
 	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(base), len(variant)}, P: 1, PHolm: 1, rule: rule}
+	r.Base, r.Variant, r.Margin = median(base), median(variant), rule.Margin
 	if len(base) == 0 || len(variant) == 0 {
 		return r
 	}
-	r.Base, r.Variant, r.Margin = median(base), median(variant), rule.Margin
 	a, b, margin := base, variant, rule.Margin
 	switch {
 	case rule.Amount:
@@ -212,6 +212,9 @@ func differences(a, b []float64) []float64 {
 func median(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)
+	if n == 0 {
+		return 0
+	}
 	if n%2 == 1 {
 		return s[n/2]
 	}
