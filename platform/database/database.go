@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"plimsoll/platform/amount"
+	"plimsoll/platform/durability"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/temptable"
 )
@@ -41,6 +42,8 @@ type Database struct {
 	running running
 	// identity of the database, not of this pool
 	identity string
+	plan     durability.Plan
+	watcher  *durability.Watcher // of the log; nil: nobody waits for it
 }
 
 // Options of the pool.
@@ -58,6 +61,12 @@ type Options struct {
 	Lifetime Lifetime
 	// TempTables of each connection.
 	TempTables temptable.Options
+	// Durability is the plan of commits, as durability.Parse reads it. Empty leaves them to the server.
+	Durability string
+	// Waiting is how many answers may wait for the log. Defaults to durability.WaitingDefault.
+	Waiting int
+	// PollFlush waits for flushes of others instead of flushing: slower, and without a write of its own.
+	PollFlush bool
 }
 
 // ConnectionsDefault is the pool's default size.
@@ -75,8 +84,12 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 	if err := options.check(); err != nil {
 		return nil, problem.New(problem.Usage, err, "")
 	}
+	plan, err := durability.Parse(options.Durability)
+	if err != nil {
+		return nil, problem.New(problem.Usage, err, "")
+	}
 	options.apply(config)
-	db := &Database{options: options, closing: make(chan struct{})}
+	db := &Database{options: options, plan: plan, closing: make(chan struct{})}
 	config.BeforeClose = db.beforeClose
 	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		amount.Register(conn.TypeMap())
@@ -92,7 +105,22 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 			"is the server up? plimsoll status")
 	}
 	db.pool, db.identity = pool, Identity(ctx, pool)
+	if err := db.mayDelay(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	db.startWatcher()
 	return db, nil
+}
+
+// mayDelay: only a superuser, or whom one lets, may set the delay of a group commit.
+func (db *Database) mayDelay(ctx context.Context) error {
+	if !db.plan.Uses(durability.Group) {
+		return nil
+	}
+	_, err := db.pool.Exec(ctx, durability.Group.Setting())
+	return problem.New(problem.Environment, err, "durability group needs: GRANT SET ON PARAMETER commit_delay TO the "+
+		"user (PostgreSQL 15 or newer)")
 }
 
 func (o Options) withDefaults() Options {
@@ -142,6 +170,9 @@ func milliseconds(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) 
 func (db *Database) Close() {
 	db.closed.Do(func() { close(db.closing) })
 	db.pool.Close()
+	if db.watcher != nil {
+		db.watcher.Close()
+	}
 }
 
 // Connections is the size of the pool.

@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func (w *Work) Flush(ctx context.Context) error {
 func (w *Work) flush(ctx context.Context) error {
 	for len(w.queue) > 0 {
 		if w.wrapped && !w.begun {
-			w.queue = append([]*Statement{{name: "begin", sql: "begin", own: true}}, w.queue...)
+			w.queue = append(w.opening(), w.queue...)
 			w.begun = true
 		}
 		chain := w.queue[:min(len(w.queue), w.chain)]
@@ -41,6 +42,15 @@ func (w *Work) flush(ctx context.Context) error {
 		w.queue = append(rest, w.queue...)
 	}
 	return nil
+}
+
+// opening of a transaction.
+func (w *Work) opening() []*Statement {
+	all := []*Statement{{name: "begin", sql: "begin", own: true}}
+	if setting := w.mode.Setting(); setting != "" {
+		all = append(all, &Statement{name: "durability", sql: setting, own: true})
+	}
+	return all
 }
 
 // carryOut makes one round trip.
@@ -71,10 +81,12 @@ func (w *Work) carryOut(ctx context.Context, chain []*Statement) error {
 
 // follow updates the temp tables' state from the results.
 func (w *Work) follow(chain []*Statement) {
-	if w.temp != nil && (!w.wrapped || chain[len(chain)-1].sql == commit) {
+	if w.temp != nil && (!w.wrapped || slices.ContainsFunc(chain, (*Statement).commits)) {
 		w.temp.Committed()
 	}
 }
+
+func (s *Statement) commits() bool { return s.sql == commit }
 
 func (w *Work) take(s *Statement, results pgx.BatchResults) error {
 	if s.read == nil {

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"plimsoll/platform/durability"
 	"plimsoll/platform/temptable"
 )
 
@@ -34,6 +36,11 @@ type Work struct {
 	wrapped  bool // BEGIN and COMMIT around it
 	begun    bool
 	broken   error // of a flush; only RollbackTo goes on after it
+
+	mode     durability.Mode
+	waits    bool              // for the log, before anybody is told
+	ticket   durability.Ticket // taken before anything is done
+	position *durability.Position
 
 	temp       *temptable.Pool // nil until temp tables are used
 	tempBefore temptable.Counters
@@ -84,23 +91,24 @@ func (w *Work) Backend() uint32 { return w.conn.Conn().PgConn().PID() }
 func (w *Work) OneByOne() { w.chain = 1 }
 
 // Run runs a unit of work in a transaction. do may be called again from the start, so it must build its results anew.
-// It is not repeated after a lost connection, because its COMMIT may have arrived.
+// It is not repeated after a lost connection, because its COMMIT may have arrived. Where the plan of durability says
+// so, it returns when the log is flushed, unless the context is one of Acknowledged.
 func (db *Database) Run(ctx context.Context, do func(*Work) error) error {
-	return db.repeat(ctx, IsRetryable, func() error { return db.once(ctx, true, do) })
+	return db.repeat(ctx, IsRetryable, func() error { return db.unit(ctx, true, do) })
 }
 
 // RunRepeatable is Run for work that detects (by a key written in the same transaction) that it has been done already:
 // it is repeated after a lost connection too.
 func (db *Database) RunRepeatable(ctx context.Context, do func(*Work) error) error {
-	again := func(err error) bool { return IsRetryable(err) || IsConnectionLost(err) }
-	return db.repeat(ctx, again, func() error { return db.once(ctx, true, do) })
+	again := func(err error) bool { return IsRetryable(err) || IsConnectionLost(err) || isUnknown(err) }
+	return db.repeat(ctx, again, func() error { return db.unit(ctx, true, do) })
 }
 
 // Read runs a unit of work that only reads, or that may be done twice: without BEGIN and COMMIT, so a single flush is a
 // single round trip (and, to the server, a single transaction).
 func (db *Database) Read(ctx context.Context, do func(*Work) error) error {
-	again := func(err error) bool { return IsRetryable(err) || IsConnectionLost(err) }
-	return db.repeat(ctx, again, func() error { return db.once(ctx, false, do) })
+	again := func(err error) bool { return IsRetryable(err) || IsConnectionLost(err) || isUnknown(err) }
+	return db.repeat(ctx, again, func() error { return db.unit(ctx, false, do) })
 }
 
 func (db *Database) repeat(ctx context.Context, again func(error) bool, once func() error) error {
@@ -120,11 +128,19 @@ func (db *Database) repeat(ctx context.Context, again func(error) bool, once fun
 	}
 }
 
-func (db *Database) once(ctx context.Context, wrapped bool, do func(*Work) error) error {
+func isUnknown(err error) bool { return errors.Is(err, ErrUnknown) }
+
+// unit does the work, then waits for its log without a connection.
+func (db *Database) unit(ctx context.Context, wrapped bool, do func(*Work) error) error {
+	position, err := db.once(ctx, wrapped, do)
+	return db.acknowledge(ctx, position, err)
+}
+
+func (db *Database) once(ctx context.Context, wrapped bool, do func(*Work) error) (*durability.Position, error) {
 	trace, begun := traceOf(ctx), time.Now()
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("borrow connection: %w", err)
+		return nil, fmt.Errorf("borrow connection: %w", err)
 	}
 	defer conn.Release()
 	backend := conn.Conn().PgConn().PID()
@@ -140,15 +156,26 @@ func (db *Database) once(ctx context.Context, wrapped bool, do func(*Work) error
 	if w.temp != nil {
 		w.tempBefore = w.temp.Counters
 	}
+	w.plan(ctx)
 	defer w.count()
 	if err := w.finish(ctx, do); err != nil {
 		w.rollback(ctx)
+		err = w.seen(ctx, err)
 		if IsLockTimeout(err) {
 			err = &LockTimeout{backend, err}
 		}
-		return err
+		return w.position, err
 	}
-	return nil
+	return w.position, w.harden(ctx, nil)
+}
+
+// plan of durability for the operation of the context.
+func (w *Work) plan(ctx context.Context) {
+	label, _ := ctx.Value(labelKey{}).(Label)
+	w.mode = w.db.plan.Commit(label.Operation)
+	if w.waits = w.db.plan.Waits(label.Operation); w.waits {
+		w.ticket = w.db.watcher.Ticket()
+	}
 }
 
 func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
@@ -162,6 +189,7 @@ func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
 		return err
 	}
 	if !w.wrapped {
+		w.askPosition()
 		return w.Flush(ctx)
 	}
 	// COMMIT travels only with statements without a result, since a reader of a result may still refuse
@@ -172,6 +200,7 @@ func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
 	}
 	if w.begun || len(w.queue) > 0 {
 		w.enqueue("commit", commit)
+		w.askPosition()
 	}
 	return w.Flush(ctx)
 }

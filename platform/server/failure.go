@@ -57,6 +57,7 @@ const (
 	codeCancelled    = "cancelled"
 	codeNoRoom       = "no_room"
 	codeLocked       = "locked"
+	codeUnknown      = "unknown"
 )
 
 // failures lists all of them; answers and API description are built from it.
@@ -84,6 +85,8 @@ var failures = []struct {
 	{codeUnavailable, statusOverloaded, "the database is busy or being restarted"},
 	{codeLocked, statusOverloaded, "another operation has held for too long what this one needs; `lock` says " +
 		"which, as far as it is known"},
+	{codeUnknown, statusOverloaded, "the operation was committed, and the database crashed, was promoted or hung " +
+		"before its log was flushed: repeat it with its idempotency key"},
 	{codeTimeout, statusOverloaded, "the operation took too long"},
 	{codeCancelled, statusOverloaded, "the client gave the request up"},
 	{codeNoRoom, http.StatusInsufficientStorage, "the worker cannot keep more session data; what it keeps stays"},
@@ -170,7 +173,9 @@ func classify(err error) (f failure, expected bool) {
 		return failure{Code: codeMethod, Message: err.Error()}, true
 	case errors.Is(err, errNotFound), errors.Is(err, posting.ErrUnknown):
 		return failure{Code: codeNotFound, Message: errNotFound.Error()}, true
-	case errors.Is(err, errOverloaded), errors.Is(err, session.ErrFull):
+	case errors.Is(err, database.ErrUnknown):
+		return failure{Code: codeUnknown, Message: database.ErrUnknown.Error()}, false
+	case errors.Is(err, errOverloaded), errors.Is(err, errFlushesLag), errors.Is(err, session.ErrFull):
 		return failure{Code: codeOverloaded, Message: err.Error()}, true
 	}
 	f, expected = classifyDatabase(err)

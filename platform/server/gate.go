@@ -10,6 +10,9 @@ import (
 // errOverloaded is answered with 503 and Retry-After.
 var errOverloaded = errors.New("the worker is overloaded")
 
+// errFlushesLag is answered before anything is done.
+var errFlushesLag = errors.New("too many answers wait for the database to flush its log; nothing was done")
+
 // gate bounds how many requests are processed and how many wait. It refuses the rest at once: with an unbounded queue,
 // overload becomes collapse.
 type gate struct {

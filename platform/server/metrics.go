@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/durability"
 	"plimsoll/platform/session"
 	"plimsoll/platform/temptable"
 )
@@ -61,10 +62,11 @@ type snapshot struct {
 	pool database.Pool
 	data session.Figures
 	temp temptable.Counters
+	log  durability.Figures
 }
 
 func (s *Server) snapshot() *snapshot {
-	return &snapshot{s, s.db.Pool(), s.sessions.Figures(), s.db.TempTables()}
+	return &snapshot{s, s.db.Pool(), s.sessions.Figures(), s.db.TempTables(), s.db.FlushFigures()}
 }
 
 func gauge[N int | int32 | int64 | float64](name, help string, value N) prometheus.Metric {
@@ -106,6 +108,12 @@ func (f *snapshot) figures() []prometheus.Metric {
 		counter("pool_wait_seconds_total", "Time spent on waiting for connections.", f.pool.WaitTime.Seconds()),
 		counter("pool_opened_total", "Connections opened.", f.pool.Opened),
 		counter("pool_ended_by_age_total", "Connections that reached their lifetime.", f.pool.EndedByAge),
+		gauge("flush_answers_waiting", "Answers that wait for the log of the database.", f.log.Waiting),
+		counter("flush_answers_total", "Answers that had to wait for it, or found it flushed.", f.log.Answers),
+		counter("flush_answers_unknown_total", "Of them, given up: the database crashed or was promoted.",
+			f.log.Unknown),
+		counter("flush_rounds_total", "Flushes of the log that the worker asked for.", f.log.Rounds),
+		counter("flush_wait_seconds_total", "Time that answers waited.", f.log.WaitTime.Seconds()),
 		counter("temp_tables_created_total", "Temp tables made by the pool of temp tables.", f.temp.Created),
 		counter("temp_tables_reused_total", "Temp tables taken from it.", f.temp.Reused),
 		counter("temp_tables_dropped_total", "Temp tables that gave way.", f.temp.Dropped),

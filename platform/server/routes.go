@@ -89,7 +89,7 @@ func (s *Server) serve(ctx context.Context, w http.ResponseWriter, r *request, e
 		}
 	}
 	s.profile.count(e.Operation, a.status, *cost)
-	s.metrics.observe(e.Operation, a.status, p.body+p.queue+p.work)
+	s.metrics.observe(e.Operation, a.status, p.total())
 	s.tell(e, r, f, p, *cost, t)
 	return a
 }
@@ -110,7 +110,7 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e 
 	mark := time.Now()
 	lap := func(phase *time.Duration) {
 		now := time.Now()
-		*phase, mark = now.Sub(mark), now
+		*phase, mark = *phase+now.Sub(mark), now
 	}
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -132,17 +132,33 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e 
 		return answer{}, p, err
 	}
 	lap(&p.body)
+	if s.db.FlushesLag() {
+		return answer{}, p, errFlushesLag
+	}
 	err = s.gate.enter(r.Context())
 	lap(&p.queue)
 	s.metrics.queue.Observe(p.queue.Seconds())
 	if err != nil {
 		return answer{}, p, err
 	}
-	defer s.gate.leave()
-	if a, err = e.handle(ctx, r); err == nil && e.remember != nil {
+	ctx, acknowledgement := s.db.Acknowledged(ctx)
+	a, err = s.handle(ctx, r, e)
+	lap(&p.work)
+	waited := acknowledgement.Wait(ctx)
+	lap(&p.flush)
+	if waited != nil {
+		return answer{}, p, waited
+	}
+	if err == nil && e.remember != nil {
 		e.remember(r, a)
 	}
 	return a, p, err
+}
+
+// handle does the work with a slot, which it gives back before the answer waits for the log.
+func (s *Server) handle(ctx context.Context, r *request, e *Endpoint) (answer, error) {
+	defer s.gate.leave()
+	return e.handle(ctx, r)
 }
 
 // checkType refuses a body without the JSON content type, which a form of a foreign page cannot send.

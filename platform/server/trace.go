@@ -21,7 +21,9 @@ const (
 )
 
 // phases of a request, in order.
-type phases struct{ body, queue, work time.Duration }
+type phases struct{ body, queue, work, flush time.Duration }
+
+func (p phases) total() time.Duration { return p.body + p.queue + p.work + p.flush }
 
 // trace is what one request cost. Unknown values are "unavailable", not zero.
 type trace struct {
@@ -31,6 +33,7 @@ type trace struct {
 	BodyMS     float64            `json:"body_ms"`
 	QueueMS    float64            `json:"queue_ms"`
 	WorkMS     float64            `json:"work_ms"`
+	FlushMS    float64            `json:"flush_ms"`    // waiting for the log, without slot and connection
 	AcquireMS  float64            `json:"acquire_ms"`  // of it: waiting for a connection
 	DatabaseMS float64            `json:"database_ms"` // of it: round trips
 	Statements int64              `json:"statements"`
@@ -84,9 +87,10 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 func newTrace(operation string, status int, p phases, cost database.Counters, t *database.Trace, workerCPU any) *trace {
 	result := &trace{
-		Operation: operation, Status: status, TotalMS: milliseconds(p.body + p.queue + p.work),
+		Operation: operation, Status: status, TotalMS: milliseconds(p.total()),
 		BodyMS: milliseconds(p.body), QueueMS: milliseconds(p.queue),
-		WorkMS: milliseconds(p.work), AcquireMS: milliseconds(t.Acquire), Statements: cost.Statements,
+		WorkMS: milliseconds(p.work), FlushMS: milliseconds(p.flush),
+		AcquireMS: milliseconds(t.Acquire), Statements: cost.Statements,
 		RoundTrips: cost.RoundTrips, Retries: cost.Retries,
 		TempTables: cost.TempTables, WALBytes: unavailable, BackendCPU: unavailable, WorkerCPU: workerCPU,
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/durability"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/temptable"
 )
@@ -52,6 +53,8 @@ type Tweaks struct {
 	Jitter   time.Duration      // random part of the lifetime (C14); database.Never means fixed
 	Clearing temptable.Clearing // of temp tables (C15)
 	Chain    int                // statements in a round trip (C16)
+	// Durability is the plan of commits, as durability.Parse reads it. Empty in all shapes: the server decides.
+	Durability string
 }
 
 // Shape configures a worker.
@@ -67,7 +70,7 @@ func New(name Name, with Tweaks) (Shape, error) {
 	s := Shape{Name: name, Posting: posting.Classic}
 	switch name {
 	case Classic:
-		s.own = Tweaks{ClassicTempPool, database.LifetimeDefault, database.Never, temptable.Always, ClassicChain}
+		s.own = Tweaks{ClassicTempPool, database.LifetimeDefault, database.Never, temptable.Always, ClassicChain, ""}
 	case Tuned:
 		s.own = tuned
 		s.own.Clearing = temptable.Ask
@@ -76,11 +79,14 @@ func New(name Name, with Tweaks) (Shape, error) {
 	default:
 		return Shape{}, fmt.Errorf("no shape %q: %s", name, list(Names))
 	}
+	if _, err := durability.Parse(with.Durability); err != nil {
+		return Shape{}, err
+	}
 	s.tweaks = s.own.merged(with)
 	return s, nil
 }
 
-var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, temptable.Known, ChainTweak}
+var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, temptable.Known, ChainTweak, ""}
 
 func (t Tweaks) merged(other Tweaks) Tweaks {
 	set(&t.TempPool, other.TempPool)
@@ -88,6 +94,7 @@ func (t Tweaks) merged(other Tweaks) Tweaks {
 	set(&t.Jitter, other.Jitter)
 	set(&t.Clearing, other.Clearing)
 	set(&t.Chain, other.Chain)
+	set(&t.Durability, other.Durability)
 	return t
 }
 
@@ -105,7 +112,7 @@ func (s Shape) Options(o database.Options) database.Options {
 	if s.tweaks.Jitter == database.Never {
 		o.Lifetime.EvictStep = database.Never // connections that end together should drop their tables together
 	}
-	o.Chain = s.tweaks.Chain
+	o.Chain, o.Durability = s.tweaks.Chain, s.tweaks.Durability
 	return o
 }
 
@@ -127,7 +134,17 @@ func (s Shape) String() string {
 	}
 	add(t.Clearing != own.Clearing, "temp tables cleared by %s", t.Clearing)
 	add(t.Chain != own.Chain, "chains of %d", t.Chain)
+	add(t.Durability != own.Durability, "durability %s", s.durability())
 	return strings.Join(parts, ", ")
+}
+
+// durability names what a crash may lose.
+func (s Shape) durability() string {
+	p, err := durability.Parse(s.tweaks.Durability)
+	if err == nil && p.Uses(durability.Async) {
+		return s.tweaks.Durability + " (async: a crash loses acknowledged operations)"
+	}
+	return s.tweaks.Durability
 }
 
 func list(names []Name) string {

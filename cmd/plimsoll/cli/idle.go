@@ -34,7 +34,8 @@ func refuseIdle(fs *pflag.FlagSet, all ...idle) error {
 }
 
 var (
-	shapeNames     = []string{flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain}
+	shapeNames = []string{flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain,
+		flagDurability}
 	workerFlags    = append([]string{"workers"}, shapeNames...)
 	agentFlags     = []string{"agents-listen", "agents-bus", "agents-wait", "token", "tls-ca", "tls-cert", "tls-key"}
 	dashboardFlags = []string{"ui-address", "ui-stay"}

@@ -16,6 +16,7 @@ import (
 // shapeOptions are the shape of workers, and tweaks of it.
 type shapeOptions struct {
 	name, clearing  string
+	durability      string
 	tempPool, chain int
 	lifetime        time.Duration
 	jitter          *time.Duration // nil: as in the shape has it
@@ -36,6 +37,8 @@ const (
 	flagJitter   = "lifetime-jitter"
 	flagClearing = "clearing"
 	flagChain    = "chain"
+
+	flagDurability = "durability"
 )
 
 func shapeFlags(c *cobra.Command, o *shapeOptions) {
@@ -52,7 +55,10 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 		words([]temptable.Clearing{temptable.Always, temptable.Ask, temptable.Known}), "when to truncate temp "+
 			"tables: always, ask for rows first, or if known to hold rows (default: as in the shape)")
 	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0: as in the shape")
-	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain)
+	fs.StringVar(&o.durability, flagDurability, "", "`MODE` of commits: sync; group (commit_delay); async, lossy: a "+
+		"crash loses acknowledged operations; durable-ack: commits at once and answers after the flush; classes may "+
+		"differ: durable-ack,background=sync,list=relaxed (default: as the database is configured)")
+	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability)
 }
 
 func words[T ~string](of []T) (all []string) {
@@ -65,7 +71,7 @@ func words[T ~string](of []T) (all []string) {
 // shape that was asked for.
 func (o shapeOptions) shape() (shape.Shape, error) {
 	tweaks := shape.Tweaks{TempPool: o.tempPool, Lifetime: o.lifetime, Clearing: temptable.Clearing(o.clearing),
-		Chain: o.chain}
+		Chain: o.chain, Durability: o.durability}
 	switch {
 	case o.jitter == nil:
 	case *o.jitter == 0:
@@ -85,6 +91,7 @@ func (o shapeOptions) arguments() []string {
 	all := []string{
 		"--" + flagShape + "=" + o.name, "--" + flagClearing + "=" + o.clearing,
 		"--" + flagLifetime + "=" + o.lifetime.String(),
+		"--" + flagDurability + "=" + o.durability,
 		fmt.Sprintf("--%s=%d", flagTempPool, o.tempPool), fmt.Sprintf("--%s=%d", flagChain, o.chain),
 	}
 	if o.jitter != nil {

@@ -1,0 +1,291 @@
+package durability
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Defaults of a watcher.
+const (
+	// WaitingDefault answers may wait before more work is refused.
+	WaitingDefault = 4096
+
+	pauseFloor   = 500 * time.Microsecond
+	pauseCeil    = 10 * time.Millisecond
+	connectFloor = 20 * time.Millisecond
+	connectCeil  = time.Second
+)
+
+// ErrUnknown: the operation was committed, and a crash or promotion may have undone it before its log was flushed.
+// Whoever repeats it under its idempotency key learns or does it.
+var ErrUnknown = errors.New("it is unknown whether the operation is durable: repeat it with its idempotency key")
+
+// Options of a watcher.
+type Options struct {
+	// Waiting is how many answers may wait. Defaults to WaitingDefault.
+	Waiting int
+	// Poll waits for the server's own flushes, up to three times its wal_writer_delay. Otherwise the watcher flushes,
+	// for all who wait at once.
+	Poll bool
+	// Identity that the database had when the pool was opened; nil: not compared.
+	SameDatabase func(context.Context, *pgx.Conn) error
+}
+
+// Ticket is the number of the watcher's connection; zero: it has none. A connection that lasts proves that the server
+// did not crash meanwhile.
+type Ticket uint64
+
+// Watcher tells those who wait when the log has been flushed. One connection serves a whole worker, and asks only while
+// somebody waits. While nobody waits it listens, so that the end of the server is noticed.
+type Watcher struct {
+	connect func(context.Context) (*pgx.Conn, error)
+	options Options
+	stop    context.CancelFunc
+	ended   chan struct{}
+	wake    chan struct{}
+
+	mutex    sync.Mutex
+	ticket   Ticket // of the present connection
+	last     Ticket
+	server   Identity
+	layout   layout
+	hardened int64
+	waiting  []*waiter
+	figures  Figures
+}
+
+// Figures of a watcher.
+type Figures struct {
+	Connected bool
+	Waiting   int   // answers now
+	Rounds    int64 // questions to the server
+	Answers   int64 // that waited, or found the log flushed
+	Unknown   int64 // of them, given up
+	WaitTime  time.Duration
+}
+
+type waiter struct {
+	lsn   int64
+	since time.Time
+	done  chan error
+}
+
+// Watch starts a watcher with a connection of its own.
+func Watch(connect func(context.Context) (*pgx.Conn, error), options Options) *Watcher {
+	if options.Waiting < 1 {
+		options.Waiting = WaitingDefault
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	w := &Watcher{connect: connect, options: options, stop: stop, ended: make(chan struct{}),
+		wake: make(chan struct{}, 1)}
+	go w.run(ctx)
+	return w
+}
+
+// Close ends it; whoever waits gets ErrUnknown.
+func (w *Watcher) Close() {
+	w.stop()
+	<-w.ended
+}
+
+// Ticket for a commit that is about to be made. Zero: nobody watches, and the work must be hardened another way.
+func (w *Watcher) Ticket() Ticket {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.ticket
+}
+
+// Full tells that as many answers wait as may: the flushes lag.
+func (w *Watcher) Full() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return len(w.waiting) >= w.options.Waiting
+}
+
+// Figures now.
+func (w *Watcher) Figures() Figures {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	f := w.figures
+	f.Waiting, f.Connected = len(w.waiting), w.ticket != 0
+	return f
+}
+
+// Wait returns when the log of the position is flushed, or ErrUnknown.
+func (w *Watcher) Wait(ctx context.Context, p Position) error {
+	one, err := w.enqueue(p)
+	if one == nil {
+		return err
+	}
+	select {
+	case err = <-one.done:
+		return err
+	case <-ctx.Done():
+		w.giveUp(one)
+		return fmt.Errorf("%w (%w)", ErrUnknown, ctx.Err())
+	}
+}
+
+func (w *Watcher) enqueue(p Position) (*waiter, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figures.Answers++
+	if p.Ticket == 0 || p.Ticket != w.ticket || p.Server != w.server {
+		w.figures.Unknown++
+		return nil, ErrUnknown
+	}
+	lsn := w.layout.end(p.LSN)
+	if lsn <= w.hardened {
+		return nil, nil
+	}
+	one := &waiter{lsn, time.Now(), make(chan error, 1)}
+	w.waiting = append(w.waiting, one)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return one, nil
+}
+
+func (w *Watcher) giveUp(one *waiter) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figures.Unknown++
+	w.waiting = slices.DeleteFunc(w.waiting, func(other *waiter) bool { return other == one })
+}
+
+// run connects again and again.
+func (w *Watcher) run(ctx context.Context) {
+	defer close(w.ended)
+	for pause := connectFloor; ctx.Err() == nil; pause = min(2*pause, connectCeil) {
+		if w.live(ctx) {
+			pause = connectFloor
+		}
+		w.lose()
+		sleep(ctx, pause)
+	}
+}
+
+// live watches on one connection until it is lost; it says whether there was one.
+func (w *Watcher) live(ctx context.Context) bool {
+	conn, err := w.connect(ctx)
+	if err != nil {
+		return false
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if err := w.begin(ctx, conn); err != nil {
+		return false
+	}
+	for pause := pauseFloor; ; {
+		if w.idle() {
+			if !w.listen(ctx, conn) {
+				return true
+			}
+			pause = pauseFloor
+			continue
+		}
+		progress, err := w.round(ctx, conn)
+		if err != nil {
+			return true
+		}
+		if pause = min(2*pause, pauseCeil); progress {
+			pause = pauseFloor
+		} else {
+			sleep(ctx, pause)
+		}
+	}
+}
+
+func (w *Watcher) begin(ctx context.Context, conn *pgx.Conn) error {
+	if w.options.SameDatabase != nil {
+		if err := w.options.SameDatabase(ctx, conn); err != nil {
+			return err
+		}
+	}
+	var l layout
+	var server Identity
+	if err := conn.QueryRow(ctx, layoutSQL).Scan(&l.page, &l.segment, &server.Timeline, &server.Started); err != nil {
+		return fmt.Errorf("identify server: %w", err)
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.last++
+	w.ticket, w.server, w.layout, w.hardened = w.last, server, l, 0
+	return nil
+}
+
+// lose the connection: nobody knows what became of the log that was waited for.
+func (w *Watcher) lose() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.ticket = 0
+	w.figures.Unknown += int64(len(w.waiting))
+	for _, one := range w.waiting {
+		one.done <- ErrUnknown
+	}
+	w.waiting = nil
+}
+
+func (w *Watcher) idle() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return len(w.waiting) == 0
+}
+
+// listen until somebody waits; false: the connection or the watcher has ended.
+func (w *Watcher) listen(ctx context.Context, conn *pgx.Conn) bool {
+	listening, cancel := context.WithCancel(ctx)
+	defer cancel()
+	heard := make(chan error, 1)
+	go func() {
+		_, err := conn.WaitForNotification(listening)
+		heard <- err
+	}()
+	select {
+	case <-w.wake:
+		cancel()
+		<-heard
+	case <-heard: // nobody notifies: it is the end
+	}
+	return ctx.Err() == nil && !conn.IsClosed()
+}
+
+// round asks once, and lets go whose log is flushed.
+func (w *Watcher) round(ctx context.Context, conn *pgx.Conn) (progress bool, err error) {
+	ask := Harden
+	if w.options.Poll {
+		ask = flushed
+	}
+	lsn, err := ask(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figures.Rounds++
+	w.hardened = max(w.hardened, lsn)
+	now := time.Now()
+	w.waiting = slices.DeleteFunc(w.waiting, func(one *waiter) bool {
+		if one.lsn > w.hardened {
+			return false
+		}
+		w.figures.WaitTime += now.Sub(one.since)
+		one.done <- nil
+		progress = true
+		return true
+	})
+	return progress, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
