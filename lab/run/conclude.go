@@ -191,8 +191,13 @@ func (r *record) generatorShare() *float64 {
 	return &most
 }
 
+// cpu is a share of the processors in the steady state; nil where that is too short to tell.
 func (r *record) cpu(which int) *float64 {
-	return r.meters.share(which, r.made.Tally.From, r.made.Tally.To)
+	from, to := r.made.Tally.From, r.made.Tally.To
+	if r.meters.covers(from, to) < shortestShare {
+		return nil
+	}
+	return r.meters.share(which, from, to)
 }
 
 func (r *record) conditions() result.Conditions {

@@ -174,6 +174,18 @@ func (m *readings) share(which int, from, to time.Duration) *float64 {
 	return &share
 }
 
+// shortestShare is the shortest time that a verdict rests on: in less, what the program does before and after the load
+// is a large part of what it does in all.
+const shortestShare = 500 * time.Millisecond
+
+// covers is how much of the time between two moments was over at the last reading.
+func (m *readings) covers(from, to time.Duration) time.Duration {
+	if len(m.processors) == 0 {
+		return 0
+	}
+	return min(to, m.processors[len(m.processors)-1].at) - from
+}
+
 // usedAt interpolates between the readings around a moment.
 func (m *readings) usedAt(which int, at time.Duration) (float64, bool) {
 	after := sort.Search(len(m.processors), func(i int) bool { return m.processors[i].at >= at })
