@@ -295,7 +295,7 @@ for my $setting (qw(off on))
 }
 says('PREPARE TRANSACTION refuses', "BEGIN; CREATE TEMP TABLE t (a int); PREPARE TRANSACTION 'x';",
 	"ERROR:  cannot PREPARE a transaction that has operated on temporary objects\n");
-says('plans with workers run without them', "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+says('a plan over a catalog runs without workers', "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
 	SET min_parallel_table_scan_size = 0; SET debug_parallel_query = on; CREATE TEMP TABLE t (a int);
 	SELECT count(*) FROM pg_class WHERE relname = 't'; SELECT 't'::regclass;", "1\nt\n");
 says('a cached plan sees a table made after it', "SET plan_cache_mode = force_generic_plan;

@@ -100,6 +100,14 @@ memcat_key_init(void)
 	}
 }
 
+/* All catalogs that memory serves. */
+MemCatalog *
+memcat_key_catalogs(int *ncatalogs)
+{
+	*ncatalogs = lengthof(catalogs);
+	return catalogs;
+}
+
 /* The catalog, if memory serves it, or NULL. */
 MemCatalog *
 memcat_key_catalog(Oid relid)
@@ -239,6 +247,12 @@ static inline MemRow *
 key_first_row(int keyno, MemKey *key)
 {
 	return memcat_row_of_link(keyno, dlist_head_node(&key->rows));
+}
+
+uint32
+memcat_key_hash(MemCatalog *cat, int keyno, const Datum *values)
+{
+	return hash_datums(&cat->keys[keyno], values);
 }
 
 /* The rows with these values of a hash key, or NULL. */

@@ -56,12 +56,6 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-bool
-memcat_has_rows(void)
-{
-	return memcat_active;
-}
-
 static Oid
 new_relid(Oid tablespaceId)
 {
@@ -165,9 +159,11 @@ relation_forgotten(TempRelation *rel)
 static void
 xact_ended(void)
 {
-	if (!memcat_active)
+	if (!memcat_active || memcat_in_worker)
 		return;
 	memcat_active = memcat_store_rows() > 0 || memcat_unit_count() > 0;
+	if (!memcat_active)
+		memcat_parallel_forget();
 	memcat_shared_report(memcat_unit_count(), memcat_store_rows(),
 						 memcat_store_bytes());
 }

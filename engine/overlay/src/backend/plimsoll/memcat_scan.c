@@ -118,10 +118,20 @@ memcat_lookup(Oid catalogId, TupleDesc tupdesc, int nkeys, ScanKey keys,
 	return owned || row != NULL;
 }
 
+static MemRow *
+row_by_tid(Oid catalogId, ItemPointer tid)
+{
+	MemCatalog *cat = memcat_key_catalog(catalogId);
+
+	if (memcat_in_worker && cat != NULL)
+		memcat_parallel_take_all(cat);
+	return memcat_store_by_tid(catalogId, tid);
+}
+
 bool
 memcat_tid_visible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
 {
-	MemRow	   *row = memcat_store_by_tid(catalogId, tid);
+	MemRow	   *row = row_by_tid(catalogId, tid);
 	MemSnap		snap = memcat_snap_of(snapshot);
 
 	return row != NULL && memcat_row_visible(row, &snap);
@@ -131,7 +141,7 @@ memcat_tid_visible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
 bool
 memcat_tid_deleted(Oid catalogId, ItemPointer tid, CommandId *cmax)
 {
-	MemRow	   *row = memcat_store_by_tid(catalogId, tid);
+	MemRow	   *row = row_by_tid(catalogId, tid);
 
 	if (row == NULL || !row->deleted || ItemPointerIsValid(&row->moved))
 		return false;
@@ -148,7 +158,7 @@ bool
 memcat_tid_latest(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 				  ItemPointer moved)
 {
-	MemRow	   *row = memcat_store_by_tid(catalogId, tid);
+	MemRow	   *row = row_by_tid(catalogId, tid);
 	MemSnap		snap = memcat_snap_of(snapshot);
 
 	while (row != NULL)
@@ -169,7 +179,7 @@ bool
 memcat_tid_fetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 				 TupleTableSlot *slot)
 {
-	MemRow	   *row = memcat_store_by_tid(catalogId, tid);
+	MemRow	   *row = row_by_tid(catalogId, tid);
 	MemSnap		snap = memcat_snap_of(snapshot);
 
 	if (row == NULL || !memcat_row_visible(row, &snap))

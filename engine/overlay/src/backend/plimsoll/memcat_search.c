@@ -119,10 +119,15 @@ memcat_search_begin(MemSearch *search, MemCatalog *cat, MemSnap snap,
 		if (!key_values(def, nkeys, keys, values, &search->answered))
 			continue;
 		search->keyno = k;
-		search->unique = def->unique && snap.view != MEMVIEW_ANY;
+		/* a worker takes rows in the order in which it needs them */
+		search->unique = def->unique && snap.view != MEMVIEW_ANY && !memcat_in_worker;
+		if (memcat_in_worker)
+			memcat_parallel_take_key(cat, k, values);
 		search->head = memcat_key_find(cat, k, values);
-		break;
+		return;
 	}
+	if (memcat_in_worker)
+		memcat_parallel_take_all(cat);
 }
 
 static bool

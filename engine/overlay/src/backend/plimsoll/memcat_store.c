@@ -22,6 +22,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+/* Changes with each change of a row. */
+uint64		memcat_store_version = 0;
+
 static int64 total_rows = 0;
 
 /* Rows by the number that their TID encodes, and the numbers that are free. */
@@ -116,6 +119,46 @@ memcat_store_by_tid(Oid relid, const ItemPointerData *tid)
 		ItemPointerEquals(&row->tuple.t_self, (ItemPointer) tid) ? row : NULL;
 }
 
+/*
+ * In a parallel worker: rows of the leader, which keep their numbers.
+ */
+
+/* All numbers that the leader has given, free ones among them. */
+uint32
+memcat_store_ids(void)
+{
+	return nids;
+}
+
+void
+memcat_store_reserve(uint32 n)
+{
+	rows_by_id = memcat_alloc0(Max(n, 1) * sizeof(MemRow *));
+	nids = n;
+}
+
+bool
+memcat_store_has(uint32 id)
+{
+	return rows_by_id[id] != NULL;
+}
+
+/* The tuple stays where it is; cat->nrows counts the row already. */
+void
+memcat_store_adopt(MemCatalog *cat, const MemRow *from)
+{
+	MemRow	   *row = memcat_alloc0(offsetof(MemRow, links) + cat->nkeys * sizeof(MemLink));
+
+	memcpy(row, from, offsetof(MemRow, links));
+	row->cat = cat;
+	row->tuple.t_tableOid = cat->relid;
+	set_tid(&row->tuple.t_self, row->id);
+	ItemPointerSetInvalid(&row->moved);
+	rows_by_id[row->id] = row;
+	dlist_push_tail(&cat->rows, &row->catnode);
+	memcat_key_link(cat, row);
+}
+
 static void
 check_limit(Size size)
 {
@@ -189,6 +232,7 @@ memcat_store_insert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 	memcat_oid_hold(row);
 	cat->nrows++;
 	total_rows++;
+	memcat_store_version++;
 	if (cat->relid == RelationRelationId)
 		memcat_shared_class_enters(row);
 	memcat_undo_push(&row_inserted, row);
@@ -208,6 +252,7 @@ memcat_store_delete(MemRow *row)
 	Assert(!row->deleted);
 	memcat_undo_prepare();
 	row->deleted = true;
+	memcat_store_version++;
 	row->del_cid = GetCurrentCommandId(true);
 	memcat_undo_push(&row_deleted, row);
 }
@@ -224,6 +269,7 @@ free_row(MemRow *row)
 	dlist_delete_from(&unit->rows, &row->unitnode);
 	memcat_oid_release(row);
 	row->cat->nrows--;
+	memcat_store_version++;
 	rows_by_id[row->id] = NULL;
 	free_ids[nfree_ids++] = row->id;
 	total_rows--;
@@ -237,6 +283,7 @@ static void
 inserted_commit(void *what)
 {
 	((MemRow *) what)->open = false;
+	memcat_store_version++;
 }
 
 static void
@@ -258,5 +305,6 @@ deleted_abort(void *what)
 
 	row->deleted = false;
 	row->newer = NULL;
+	memcat_store_version++;
 	ItemPointerSetInvalid(&row->moved);
 }

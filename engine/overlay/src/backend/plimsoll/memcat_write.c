@@ -180,6 +180,7 @@ memcat_update_inplace(Relation catalog, HeapTuple tup)
 	CacheInvalidateHeapTupleInplace(catalog, &row->tuple);
 	PreInplace_Inval();
 	START_CRIT_SECTION();
+	memcat_store_version++;
 	if (row->cat->relid == RelationRelationId)
 		memcat_shared_class_leaves(row);
 	memcpy((char *) row->tuple.t_data + row->tuple.t_data->t_hoff,

@@ -22,7 +22,10 @@
 #include "catalog/objectaddress.h"
 #include "executor/tuptable.h"
 #include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+#include "storage/dsm.h"
 #include "storage/itemptr.h"
+#include "tcop/dest.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -57,7 +60,6 @@ memcat_tid_is_virtual(Oid relid, const ItemPointerData *tid)
 extern Oid	memcat_new_table(const CreateStmt *stmt, char relkind,
 							 Oid accessMethodId, Oid tablespaceId);
 extern Oid	memcat_new_member(Oid tableId, Oid tablespaceId);
-extern bool memcat_has_rows(void);
 extern bool memcat_serves(Oid relid);
 extern bool memcat_may_have(Oid catalogId, const ObjectAddress *object);
 
@@ -119,6 +121,11 @@ extern ItemPointer memcat_index_next_tid(struct IndexScanDescData *scan,
 extern void memcat_index_mark(struct IndexScanDescData *scan);
 extern void memcat_index_restore(struct IndexScanDescData *scan);
 extern void memcat_index_end(struct IndexScanDescData *scan);
+
+/* parallel workers (memcat_parallel.c) */
+extern bool memcat_ship(dsm_handle *handle);
+extern void memcat_receive(dsm_handle handle);
+extern bool memcat_allows_workers(const PlannedStmt *plan, DestReceiver *dest);
 
 /* the end of a session (memcat_end.c) */
 extern void memcat_end_session(void);

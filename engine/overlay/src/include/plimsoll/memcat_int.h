@@ -186,7 +186,9 @@ extern int64 memcat_allocated(void);
 
 /* memcat_key.c */
 extern void memcat_key_init(void);
+extern MemCatalog *memcat_key_catalogs(int *ncatalogs);
 extern MemCatalog *memcat_key_catalog(Oid relid);
+extern uint32 memcat_key_hash(MemCatalog *cat, int keyno, const Datum *values);
 extern dlist_head *memcat_key_find(MemCatalog *cat, int keyno, const Datum *values);
 extern void memcat_key_link(MemCatalog *cat, MemRow *row);
 extern void memcat_key_unlink(MemCatalog *cat, MemRow *row);
@@ -246,6 +248,17 @@ extern void memcat_store_delete(MemRow *row);
 extern MemRow *memcat_store_by_tid(Oid relid, const ItemPointerData *tid);
 extern int64 memcat_store_rows(void);
 extern int64 memcat_store_bytes(void);
+extern uint64 memcat_store_version;
+extern uint32 memcat_store_ids(void);
+extern void memcat_store_reserve(uint32 n);
+extern bool memcat_store_has(uint32 id);
+extern void memcat_store_adopt(MemCatalog *cat, const MemRow *from);
+
+/* memcat_parallel.c */
+extern bool memcat_in_worker;
+extern void memcat_parallel_forget(void);
+extern void memcat_parallel_take_key(MemCatalog *cat, int keyno, const Datum *values);
+extern void memcat_parallel_take_all(MemCatalog *cat);
 
 /* memcat_search.c */
 extern MemSnap memcat_snap_of(Snapshot snapshot);
