@@ -117,12 +117,16 @@ func (w *Work) scanPosition(r pgx.Rows) error {
 	return w.position.Scan(r)
 }
 
-// seen is what a unit of work must wait for that has failed: its error may tell of rows that are not flushed.
+// seen is what a unit of work must wait for that has failed: its error may tell of rows that are not flushed. Where
+// that cannot be found out, the error is ErrUnknown, and the other one is only its text: nobody may act on it.
 func (w *Work) seen(ctx context.Context, failed error) error {
-	conn := w.conn.Conn()
-	if w.position = nil; !w.waits || conn.IsClosed() || IsRetryable(failed) || IsConnectionLost(failed) ||
-		errors.Is(failed, context.Canceled) {
+	if w.position = nil; !w.waits || IsRetryable(failed) || IsConnectionLost(failed) ||
+		errors.Is(failed, context.Canceled) || errors.Is(failed, context.DeadlineExceeded) {
 		return failed
+	}
+	conn := w.conn.Conn()
+	if conn.IsClosed() {
+		return fmt.Errorf("%w (%s)", ErrUnknown, failed.Error())
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
@@ -140,7 +144,7 @@ func (w *Work) seen(ctx context.Context, failed error) error {
 	}
 	if err != nil {
 		w.position = nil
-		return fmt.Errorf("%w (%w)", err, failed)
+		return fmt.Errorf("%w (%w; %s)", ErrUnknown, err, failed.Error())
 	}
 	return failed
 }
