@@ -10,6 +10,39 @@ type Finding struct {
 	Conditions []Condition `json:"conditions"`
 	// Partial: stopped by the user before all repetitions were made.
 	Partial bool `json:"partial,omitempty"`
+	// Engines have a verdict each where the engine changes the answer. The first one's is Verdict.
+	Engines []EngineVerdict `json:"engines,omitempty"`
+	// Chart of the figures, if there is one to draw.
+	Chart *Chart `json:"chart,omitempty"`
+}
+
+// EngineVerdict is the verdict for one engine: a column of the proof.
+type EngineVerdict struct {
+	Engine  string  `json:"engine"` // stock, ours
+	Verdict Verdict `json:"verdict"`
+	Why     string  `json:"why,omitempty"` // it is not confirmed
+}
+
+// Chart is drawn as lines over one quantity.
+type Chart struct {
+	Title string `json:"title"`
+	X     string `json:"x"` // what the axis has, with its unit
+	Y     string `json:"y"`
+	Lines []Line `json:"lines"`
+}
+
+// Line of a chart.
+type Line struct {
+	Name   string  `json:"name"`
+	Points []Point `json:"points"` // by X
+}
+
+// Point is the median of a figure and its range.
+type Point struct {
+	X    float64 `json:"x"`
+	Y    float64 `json:"y"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 // Figure is one measured quantity over the repetitions.

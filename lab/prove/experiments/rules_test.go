@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/erp/books"
 	"plimsoll/erp/operations"
@@ -57,6 +58,19 @@ func waitsOf(each ...float64) plant {
 	for i, waits := range each {
 		p[queryLoops[i].on(stock)+": waits"] = four(waits)
 	}
+	return p
+}
+
+// commits of a side at the judged latency: one of its series.
+func commits(side, series string, figure float64) plant {
+	return plant{latencyPart(judgedLatency) + ", " + side + ": " + series: four(figure)}
+}
+
+// buffers of 100 jobs: how often the log's buffer was full, and the worst seconds synchronous and asynchronous.
+func buffers(full, synchronous, asynchronous float64) plant {
+	p := commits("100 jobs, sync", bufferFull, full)
+	p[latencyPart(judgedLatency)+", 100 jobs, sync: "+worstSecond] = four(synchronous)
+	p[latencyPart(judgedLatency)+", 100 jobs, async: "+worstSecond] = four(asynchronous)
 	return p
 }
 
@@ -335,20 +349,47 @@ var rulings = []ruling{
 	{claim: "C16", name: "OnePathMissing",
 		figures:   plant{"one by one: median": four(300), "chained: median": four(150)},
 		stopAfter: 16, want: claims.Inconclusive, why: "too few turns"},
-	{claim: "C20", name: "FasterWithoutWaits", figures: plant{"50 jobs, asynchronous: objects per second": four(13),
-		"waits for the log": {0, 0.4, 1, 0}}, want: claims.Confirmed},
-	{claim: "C20", name: "FasterWithWaits", figures: plant{"50 jobs, asynchronous: objects per second": four(13),
-		"50 jobs, asynchronous: waits for the log": {0, 0, 1.5, 0}}, want: claims.Inconclusive, why: "not disappeared"},
-	{claim: "C20", name: "FasterUnwatched", figures: plant{"50 jobs, asynchronous: objects per second": four(13),
-		"waits for the log": nil}, want: claims.Inconclusive},
-	{claim: "C20", name: "SurelyLess", figures: plant{"50 jobs, asynchronous: objects per second": four(10),
-		"waits for the log": four(0)}, want: claims.Refuted},
-	{claim: "C21", name: "More", figures: plant{"75 jobs, asynchronous: objects per second": four(15)},
-		want: claims.Confirmed},
-	{claim: "C21", name: "Less", figures: plant{"75 jobs, asynchronous: objects per second": four(12)},
-		want: claims.Refuted},
-	{claim: "C21", name: "Around", figures: plant{"75 jobs, asynchronous: objects per second": {14, 15, 14, 15}},
+	{claim: "C20", name: "FasterWithoutWaits", figures: with(commits("50 jobs, async", pace, 13),
+		"flush 2ms, 50 jobs, async: waits for the log", 0, 0.4, 1, 0), want: claims.Confirmed},
+	{claim: "C20", name: "FasterWithWaits", figures: with(commits("50 jobs, async", pace, 13),
+		"flush 2ms, 50 jobs, async: waits for the log", 0, 0, 1.5, 0), want: claims.Inconclusive,
+		why: "not disappeared"},
+	{claim: "C20", name: "FasterUnwatched", figures: with(commits("50 jobs, async", pace, 13), "waits for the log"),
 		want: claims.Inconclusive},
+	{claim: "C20", name: "NothingToWaitFor", figures: with(commits("50 jobs, async", pace, 13), "waits for the log",
+		0, 0, 0, 0), want: claims.Inconclusive, why: "there were no waits that could disappear"},
+	{claim: "C20", name: "StillWaits", figures: commits("50 jobs, async", pace, 13), want: claims.Refuted,
+		why: "(flush 2ms): 10 (10 to 10) % is more than 1 % in every turn"},
+	{claim: "C20", name: "SurelyLess", figures: with(commits("50 jobs, async", pace, 10),
+		"flush 2ms, 50 jobs, async: waits for the log", 0, 0, 0, 0), want: claims.Refuted},
+	{claim: "C20", name: "OtherLatenciesDoNotCount", figures: plant{"flush 5ms, 50 jobs, async: objects per second": four(13),
+		"flush 2ms, 50 jobs, async: waits for the log": four(0)}, want: claims.Refuted},
+	{claim: "C20", name: "ProcessorsFull", figures: with(with(commits("50 jobs, async", pace, 10), busyShare, 85, 90, 85,
+		90), "flush 2ms, 50 jobs, async: waits for the log", 0, 0, 0, 0), want: claims.Inconclusive,
+		why: "the processors decide, not the log"},
+	{claim: "C20", name: "ShortTurns", bench: Bench{Duration: time.Second}, figures: with(commits("50 jobs, async", pace,
+		13), "flush 2ms, 50 jobs, async: waits for the log", 0, 0, 0, 0), want: claims.Inconclusive,
+		why: "turns are shorter"},
+	{claim: "C21", name: "More", figures: commits("75 jobs, async", pace, 15), want: claims.Confirmed},
+	{claim: "C21", name: "LessThanOf50", figures: with(commits("75 jobs, async", pace, 12),
+		"flush 2ms, 75 jobs, sync: objects per second", four(8)...), want: claims.Refuted,
+		why: "against '50 jobs, sync' (flush 2ms): ×1.22 (1.2 to 1.24) is surely less"},
+	{claim: "C21", name: "NoMoreThanSynchronous", figures: with(commits("75 jobs, async", pace, 15),
+		"flush 2ms, 75 jobs, sync: objects per second", four(14)...), want: claims.Refuted, why: "'75 jobs, sync'"},
+	{claim: "C21", name: "Around", figures: with(commits("75 jobs, async", pace, 15),
+		"flush 2ms, 75 jobs, async: objects per second", 14, 15, 14, 15), want: claims.Inconclusive},
+	{claim: "C21", name: "ProcessorsFull", figures: with(commits("75 jobs, async", pace, 12), busyShare, four(90)...),
+		want: claims.Inconclusive, why: "the processors decide"},
+	{claim: "C27", name: "WaitsBeginAndThePaceIsEven", figures: buffers(20, 60, 95), want: claims.Confirmed},
+	{claim: "C27", name: "NoWaits", figures: buffers(9, 60, 95), want: claims.Refuted,
+		why: "is at most log buffer full of '50 jobs, sync'"},
+	{claim: "C27", name: "Dips", figures: buffers(20, 60, 65), want: claims.Refuted, why: "less than 80 % in every turn"},
+	{claim: "C27", name: "SynchronousIsMoreEven", figures: buffers(20, 97.5, 84), want: claims.Refuted,
+		why: "worst second of '100 jobs, async'"},
+	{claim: "C27", name: "SomeDips", figures: with(buffers(20, 60, 95), "flush 2ms, 100 jobs, async: worst second", 95,
+		70, 95, 95), want: claims.Inconclusive, why: "is not at least 80 % in every turn"},
+	{claim: "C27", name: "ShortTurns", bench: Bench{Duration: 5 * time.Second}, figures: buffers(20, 60, 95),
+		want: claims.Inconclusive, why: "turns are shorter"},
 	{claim: "C24", name: "Both", figures: plant{"set by set, synchronous, 1 worker: objects per second": four(13),
 		"set by set, synchronous, 4 workers: objects per second": four(13)}, want: claims.Confirmed},
 	{claim: "C24", name: "SlowerOn1", figures: plant{"set by set, synchronous, 1 worker: objects per second": four(8),

@@ -20,6 +20,7 @@ type site struct {
 	cluster    *cluster.Cluster
 	rig        *rig.Rig
 	servers    *engines
+	disk       *slowDisk
 	conditions []claims.Condition
 	closers    []func() error
 }

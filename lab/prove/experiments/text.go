@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"strings"
 
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/prove/trial"
@@ -37,4 +38,14 @@ func orUnknown(s string) string {
 		return "unavailable"
 	}
 	return s
+}
+
+// statementsOf a text, with values in place of its variables: name, value, name, value, …
+func statementsOf(text string, variables ...string) (all []string) {
+	for s := range strings.SplitSeq(strings.NewReplacer(variables...).Replace(text), ";") {
+		if s = strings.TrimSpace(s); s != "" {
+			all = append(all, s)
+		}
+	}
+	return all
 }

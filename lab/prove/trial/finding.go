@@ -9,7 +9,7 @@ import (
 // Finding summarizes a trial: the verdict by its rules, what was measured in words, the figures.
 func (t Trial) Finding(m *Made) claims.Finding {
 	verdict, why := t.Rules.Answer(m)
-	f := claims.Finding{Verdict: verdict, Partial: m.partial, Conditions: m.conditions}
+	f := claims.Finding{Verdict: verdict, Partial: m.partial, Conditions: m.conditions, Chart: t.Chart.draw(m)}
 	var judged, beside []string
 	for _, p := range t.Parts {
 		f.Figures = append(f.Figures, m.listed(p)...)
@@ -29,6 +29,11 @@ func (t Trial) Finding(m *Made) claims.Finding {
 	}
 	if why != "" {
 		judged = append(judged, why)
+	}
+	if len(t.Engines) > 0 {
+		var phrase string
+		f.Engines, phrase = t.verdicts(m)
+		judged = append(judged, phrase)
 	}
 	f.Measured = strings.Join(append(judged, beside...), "; ")
 	f.Conditions = append(f.Conditions, claims.Condition{Name: "judged by", Text: t.Rules.Text()})

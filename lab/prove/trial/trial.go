@@ -21,6 +21,9 @@ type Trial struct {
 	Overhead time.Duration // what it takes besides its turns
 	Parts    []Part        // played one after the other
 	Rules    Rules
+	// Engines are judged one by one where the engine changes the answer; Rules are those of the first (ByEngine).
+	Engines []Judged
+	Chart   *Chart
 	// Measured follows the parts' own phrases; neither repeats the verdict.
 	Measured   []Phrase
 	Conditions []claims.Condition
