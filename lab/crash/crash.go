@@ -7,15 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
+	"strings"
 	"syscall"
 	"time"
 
 	"plimsoll/lab/crash/image"
+	"plimsoll/lab/host/lock"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/storage"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/shape"
 )
 
 // Way in which a server ends.
@@ -25,6 +27,7 @@ const (
 	PowerCut  Way = "power-cut"
 	Backend   Way = "kill-backend"
 	All       Way = "kill-all"
+	Worker    Way = "kill-worker" // a worker of the ERP; the server lives
 	Immediate Way = "stop-immediate"
 	Orderly   Way = "stop-orderly"
 )
@@ -33,15 +36,28 @@ const (
 type Durability string
 
 const (
-	Sync   Durability = "sync"   // flushed before they are acknowledged
-	Async  Durability = "async"  // acknowledged before they are flushed: what is lost is counted
-	Unsafe Durability = "unsafe" // fsync=off
+	Sync       Durability = "sync"        // flushed before they are acknowledged
+	Group      Durability = "group"       // the same, several at once; of the ERP's workers
+	DurableAck Durability = "durable-ack" // flushed before the user is told, after the locks are free; the same
+	Async      Durability = "async"       // acknowledged before they are flushed: what is lost is counted
+	Unsafe     Durability = "unsafe"      // fsync=off
+)
+
+// Load is what works on the server.
+type Load string
+
+const (
+	SQL Load = "sql" // sessions that write small documents of our own
+	ERP Load = "erp" // the ERP's operations: users of application-server processes, over HTTP
 )
 
 const (
 	SeedsDefault    = 20
-	SessionsDefault = 8
+	SessionsDefault = 30
 	DurationDefault = 3 * time.Second
+	WorkersDefault  = 2
+	// PerLoadDefault is how many power cuts share a load.
+	PerLoadDefault = 50
 )
 
 // Options of a crash test.
@@ -50,17 +66,47 @@ type Options struct {
 	Spec       cluster.Spec // engine, profile, memory and further settings
 	Way        Way
 	Durability Durability
+	Load       Load
 	Sessions   int
-	Duration   time.Duration // of the load
+	Duration   time.Duration // of a load
 	Seeds      int           // power cuts, each with a recovery; rounds of any other way
+	PerLoad    int           // power cuts of one load. Defaults to PerLoadDefault
 	Seed       uint64        // the first
 	Model      image.Model
 	// FlushLatency is what a flush takes at least.
 	FlushLatency time.Duration
 	// Broken is a fault in the library that keeps the journal: the test must notice.
 	Broken storage.Broken
+	// Serve starts a worker of the ERP, with Shape; there are Workers of them.
+	Serve   []string
+	Shape   shape.Name
+	Workers int
+	// Kept is a file that keeps what each seed showed: a later run goes on with the next seed. Empty: none.
+	Kept string
+	// For ends the run after a while, though seeds are left; zero: never.
+	For time.Duration
 	// Progress is called before each cut.
-	Progress func(done, all int, what string)
+	Progress func(Progress)
+}
+
+// Progress of a test.
+type Progress struct {
+	Done, All int // seeds
+	Left      time.Duration
+	What      string
+}
+
+// check what cannot go together.
+func (o Options) check() error {
+	usage := func(text, hint string) error { return problem.New(problem.Usage, errors.New(text), hint) }
+	switch {
+	case o.Load == SQL && (o.Durability == DurableAck || o.Durability == Group):
+		return usage(string(o.Durability)+" is a mode of the application server, and the load is sql",
+			"use the load erp")
+	case o.Load == SQL && o.Way == Worker:
+		return usage("the load sql has no worker that could be killed", "use the load erp")
+	}
+	return nil
 }
 
 // settings of the server: small, so that a load of seconds reaches the files of tables, and checkpoints.
@@ -73,48 +119,131 @@ func (o Options) settings() []profile.Setting {
 	case Unsafe:
 		fsync = "off"
 	}
+	buffers := "4MB"
+	if o.Load == ERP {
+		buffers = "16MB"
+	}
 	return append([]profile.Setting{
 		{Name: "synchronous_commit", Value: commit, Reason: why}, {Name: "fsync", Value: fsync, Reason: why},
-		{Name: "full_page_writes", Value: "on", Reason: why}, {Name: "shared_buffers", Value: "4MB", Reason: why},
+		{Name: "full_page_writes", Value: "on", Reason: why}, {Name: "shared_buffers", Value: buffers, Reason: why},
 		{Name: "wal_recycle", Value: "on", Reason: why}, {Name: "max_wal_size", Value: "256MB", Reason: why},
 	}, o.Spec.Settings...)
+}
+
+// workload is what loads the server, and what it knows of what must be there afterwards.
+type workload interface {
+	// prepare a server that runs.
+	prepare(ctx context.Context) error
+	// load the server; see lab.load.
+	load(ctx context.Context, last func() uint64, end func(backends []int) error) (*loaded, error)
+	// stock compares what is there with what was acknowledged.
+	stock(ctx context.Context, one *Cut, acks []ack, at time.Time) error
+	// database that it works on.
+	database() string
 }
 
 // lab is the cluster of one test.
 type lab struct {
 	Options
+	workload
 	cluster *cluster.Cluster
 	report  *Report
+	kept    *kept
+	began   time.Time
+	first   int // seeds that were done before
 }
 
-// Run makes the cluster, tests, and removes it again.
+// Run makes the cluster, tests, and removes it again. When ctx ends it returns what was seen until then, and the error.
 func Run(ctx context.Context, o Options) (report *Report, err error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	if o.Progress == nil {
-		o.Progress = func(int, int, string) {}
+		o.Progress = func(Progress) {}
 	}
-	name := fmt.Sprintf("crash-%d-%d", os.Getpid(), rand.IntN(1e6))
-	o.Spec.Settings, o.Spec.SocketOnly = o.settings(), true
-	o.Progress(0, o.Seeds, "making a cluster")
-	c, err := o.Clusters.Create(ctx, name, o.Spec)
-	if err != nil {
-		return nil, err
+	if o.PerLoad < 1 {
+		o.PerLoad = PerLoadDefault
 	}
-	defer func() { err = errors.Join(err, o.Clusters.Destroy(context.WithoutCancel(ctx), name)) }()
-	l := &lab{Options: o, cluster: c, report: &Report{Schema: Schema, Way: o.Way, Durability: o.Durability,
-		Model: o.Model, Sessions: o.Sessions, DurationS: o.Duration.Seconds(), Engine: c.Server().String(),
-		FlushLatencyMS: float64(o.FlushLatency) / float64(time.Millisecond), Cuts: []Cut{}}}
-	if o.Way != PowerCut {
-		l.report.Model = ""
+	l := &lab{Options: o, report: o.report()}
+	if o.Kept != "" {
+		if l.kept, err = openKept(ctx, o.Kept, l.report); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, l.kept.close()) }()
 	}
-	if err := l.prepare(ctx); err != nil {
-		return nil, err
+	l.first = len(l.report.Cuts)
+	if l.first < l.Seeds {
+		err = l.run(ctx)
 	}
-	if o.Way == PowerCut {
-		err = l.powerCuts(ctx)
-	} else {
-		err = l.ends(ctx)
+	l.report.Left = l.Seeds - len(l.report.Cuts)
+	if ctx.Err() != nil {
+		err = problem.New(problem.Interrupted, fmt.Errorf("interrupted after %d of %d ends of the server; its cluster "+
+			"was removed", len(l.report.Cuts), l.Seeds), l.hintInterrupted())
 	}
 	return l.report, err
+}
+
+func (l *lab) hintInterrupted() string {
+	if l.kept != nil {
+		return "the same command goes on with the next seed"
+	}
+	return "--keep FILE keeps what was seen, so that the same command goes on with the next seed"
+}
+
+func (l *lab) run(ctx context.Context) (err error) {
+	l.began = time.Now()
+	l.step("making a cluster")
+	l.Spec.Settings, l.Spec.SocketOnly = l.settings(), true
+	var load *lock.Lock
+	if l.cluster, load, err = ownCluster(ctx, l.Clusters, l.Spec); err != nil {
+		return err
+	}
+	defer func() {
+		_ = load.Release() // its file goes with the cluster
+		err = errors.Join(err, l.Clusters.Destroy(context.WithoutCancel(ctx), l.cluster.Name()))
+	}()
+	l.report.Engine = l.cluster.Server().String()
+	l.workload = &documents{l}
+	if l.Load == ERP {
+		l.workload = &erpWork{lab: l}
+	}
+	if err := l.prepare(ctx); err != nil {
+		return err
+	}
+	switch {
+	case l.Way == PowerCut:
+		return l.powerCuts(ctx)
+	case l.Load == ERP:
+		return l.erpEnds(ctx, l.workload.(*erpWork))
+	}
+	return l.ends(ctx)
+}
+
+// step says what is being done, and how long the rest will take by the pace so far.
+func (l *lab) step(what string) {
+	p := Progress{Done: len(l.report.Cuts), All: l.Seeds, What: what}
+	if here := p.Done - l.first; here > 0 {
+		p.Left = time.Since(l.began) / time.Duration(here) * time.Duration(p.All-p.Done)
+	}
+	l.Progress(p)
+}
+
+// over says that no further seed is to be begun.
+func (l *lab) over() bool {
+	return len(l.report.Cuts) >= l.Seeds || l.For > 0 && time.Since(l.began) >= l.For
+}
+
+// done keeps what a seed showed.
+func (l *lab) done(one Cut) error {
+	l.report.Cuts = append(l.report.Cuts, one)
+	return l.kept.add(line{Cut: &one})
+}
+
+// loadDone counts a load.
+func (l *lab) loadDone(operations int, records uint64, failed map[string]int) error {
+	one := loadLine{Operations: operations, Records: records, Failed: failed}
+	l.report.count(one)
+	return l.kept.add(line{Load: &one})
 }
 
 // prepare makes the tables, and a copy of the data that were cleanly shut down.
@@ -123,20 +252,36 @@ func (l *lab) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = l.makeTables(ctx)
+	err = l.workload.prepare(ctx)
 	if err := errors.Join(err, p.Stop(context.WithoutCancel(ctx), cluster.Fast)); err != nil {
 		return err
 	}
 	return l.cluster.KeepData(ctx)
 }
 
-// powerCuts loads the server once, and cuts its journal at many moments.
+// powerCuts loads the server, cuts its journal at many moments, and loads it anew.
 func (l *lab) powerCuts(ctx context.Context) error {
+	for again := false; !l.over(); again = true {
+		if again {
+			if err := l.cluster.Rewind(ctx, asItWas); err != nil {
+				return err
+			}
+		}
+		if err := l.cutOneLoad(ctx, min(l.PerLoad, l.Seeds-len(l.report.Cuts))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func asItWas(string, func(string) error) error { return nil }
+
+func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 	dir, err := l.cluster.JournalDir()
 	if err != nil {
 		return err
 	}
-	l.Progress(0, l.Seeds, "load")
+	l.step("load")
 	loaded, err := l.loadWithJournal(ctx, dir)
 	if err != nil {
 		return err
@@ -150,28 +295,53 @@ func (l *lab) powerCuts(ctx context.Context) error {
 	if end <= loaded.begin {
 		return fmt.Errorf("the journal ends at record %d, before the load began", len(journal.Records))
 	}
-	l.report.Records, l.report.Operations = end, len(loaded.acks)
-	for i := range l.Seeds {
-		if ctx.Err() != nil {
+	l.report.Segments = max(l.report.Segments, segments(journal.Records[loaded.begin:end]))
+	if err := l.loadDone(loaded.operations(), end, loaded.failed); err != nil {
+		return err
+	}
+	for range cuts {
+		if ctx.Err() != nil || l.over() {
 			return ctx.Err()
 		}
-		l.Progress(i, l.Seeds, "power cut")
-		seed := l.Seed + uint64(i)
-		at := loaded.begin + 1 + rand.New(rand.NewPCG(seed, 0)).Uint64N(end-loaded.begin)
-		cut := image.Cut{At: at, Seed: seed, Model: l.Model}
-		err := l.cluster.Rewind(ctx, func(data string, own func(string) error) error {
-			return image.Build(l.cluster.KeptData(), data, journal.Records, cut, own)
-		})
-		if err != nil {
+		l.step("power cut")
+		if err := l.cut(ctx, loaded, journal, end); err != nil {
 			return err
 		}
-		one := Cut{Seed: seed, Record: at}
-		if err := l.recover(ctx, &one, loaded.until(at), journal.Records[at-1].At); err != nil {
-			return err
-		}
-		l.report.Cuts = append(l.report.Cuts, one)
 	}
 	return nil
+}
+
+// cut the power at a moment of the load.
+func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal, end uint64) error {
+	seed := l.Seed + uint64(len(l.report.Cuts))
+	at := loaded.begin + 1 + rand.New(rand.NewPCG(seed, 0)).Uint64N(end-loaded.begin)
+	cut := image.Cut{At: at, Seed: seed, Model: l.Model}
+	err := l.cluster.Rewind(ctx, func(data string, own func(string) error) error {
+		return image.Build(l.cluster.KeptData(), data, journal.Records, cut, own)
+	})
+	if err != nil {
+		return err
+	}
+	one := Cut{Seed: seed, Record: at}
+	if err := l.recover(ctx, &one, loaded.until(at), journal.Records[at-1].At); err != nil {
+		return err
+	}
+	return l.done(one)
+}
+
+// segments of the log that were written.
+func segments(records []storage.Record) int {
+	written := map[uint64]bool{}
+	wal := map[uint64]bool{}
+	for _, r := range records {
+		switch {
+		case r.Kind == storage.Open && strings.HasPrefix(r.Path, "pg_wal/0"):
+			wal[r.Ino] = true
+		case r.Kind == storage.Write && wal[r.Ino]:
+			written[r.Ino] = true
+		}
+	}
+	return len(written)
 }
 
 // loadWithJournal ends with a kill: the journal is cut before it.
@@ -186,33 +356,36 @@ func (l *lab) loadWithJournal(ctx context.Context, dir string) (loaded *loaded, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, state.Err(), state.Close()) }()
-	loaded, err = l.load(ctx, state.Last, nil)
+	loaded, err = l.workload.load(ctx, state.Last, nil)
 	return loaded, err
 }
 
 // ends loads the server and ends it, once a seed.
 func (l *lab) ends(ctx context.Context) error {
-	for i := range l.Seeds {
+	for again := false; !l.over(); again = true {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		l.Progress(i, l.Seeds, string(l.Way))
-		if i > 0 {
-			nothing := func(string, func(string) error) error { return nil }
-			if err := l.cluster.Rewind(ctx, nothing); err != nil {
+		l.step(string(l.Way))
+		if again {
+			if err := l.cluster.Rewind(ctx, asItWas); err != nil {
 				return err
 			}
 		}
-		one := Cut{Seed: l.Seed + uint64(i)}
+		one := Cut{Seed: l.Seed + uint64(len(l.report.Cuts))}
 		acks, at, err := l.loadAndEnd(ctx)
+		if err == nil {
+			err = l.loadDone(len(acks), 0, nil)
+		}
+		if err == nil {
+			err = l.recover(ctx, &one, acks, at)
+		}
+		if err == nil {
+			err = l.done(one)
+		}
 		if err != nil {
 			return err
 		}
-		l.report.Operations += len(acks)
-		if err := l.recover(ctx, &one, acks, at); err != nil {
-			return err
-		}
-		l.report.Cuts = append(l.report.Cuts, one)
 	}
 	return nil
 }
@@ -236,7 +409,7 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 			return p.Stop(after, cluster.Fast)
 		}
 	}
-	loaded, err := l.load(ctx, func() uint64 { return 0 }, end)
+	loaded, err := l.workload.load(ctx, func() uint64 { return 0 }, end)
 	if err != nil {
 		return nil, at, errors.Join(err, p.Kill(after))
 	}
@@ -268,6 +441,8 @@ func (l *lab) recover(ctx context.Context, one *Cut, acks []ack, at time.Time) e
 		return nil
 	}
 	one.RecoveryS = time.Since(began).Seconds()
-	err = l.takeStock(ctx, one, acks, at)
+	if one.Damage, err = leftovers(l.cluster.DataDir()); err == nil {
+		err = l.takeStock(ctx, one, acks, at)
+	}
 	return errors.Join(err, p.Kill(context.WithoutCancel(ctx)))
 }

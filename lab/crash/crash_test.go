@@ -12,19 +12,19 @@ import (
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/storage"
+	"plimsoll/lab/run/worker/workertest"
+	"plimsoll/platform/shape"
 	"plimsoll/test/leak"
 	"plimsoll/test/thorough"
 )
 
-func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
-
-// seeds of each test: few in make test, many in make test-full.
-func seeds() int {
-	if thorough.Asked() {
-		return 100
-	}
-	return 3
+func TestMain(m *testing.M) {
+	workertest.Become()
+	leak.Main(clustertest.Runner(m))
 }
+
+// seeds of each control: few in make test, many in make test-full.
+func seeds() int { return thorough.Or(100, 2) }
 
 func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 	t.Helper()
@@ -36,7 +36,8 @@ func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 	s.Unsafe = false
 	s.Settings = []profile.Setting{{Name: "max_wal_size", Value: "256MB"}}
 	o := crash.Options{Clusters: cluster.Open(state), Spec: clustertest.Copied(s), Way: crash.PowerCut,
-		Durability: crash.Sync, Sessions: 4, Duration: time.Second, Seeds: seeds(), Seed: 1, Model: image.Ordered}
+		Durability: crash.Sync, Load: crash.SQL, Sessions: 4, Duration: time.Second, Seeds: seeds(), Seed: 1,
+		Model: image.Ordered, Serve: workertest.Command(), Shape: shape.Tuned, Workers: 2}
 	change(&o)
 	report, err := crash.Run(t.Context(), o)
 	if err != nil {
@@ -58,9 +59,14 @@ func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 
 // The controls of the harness: what must lose nothing, and what must be noticed.
 func TestSynchronousCommitsLoseNothing(t *testing.T) {
-	r := run(t, func(o *crash.Options) { o.Duration = 2 * time.Second })
+	r := run(t, func(o *crash.Options) {
+		o.Duration, o.Seeds = time.Duration(thorough.Or(2000, 500))*time.Millisecond, thorough.Or(500, 20)
+	})
 	if r.Broken() {
 		t.Error("a synchronous commit was lost, or data are damaged")
+	}
+	if r.Segments < 2 {
+		t.Errorf("the load wrote %d segments of the log: a change of segments was not tried", r.Segments)
 	}
 }
 
@@ -117,5 +123,41 @@ func TestAnOrderlyStopLosesNoAsynchronousCommit(t *testing.T) {
 	})
 	if r.Broken() {
 		t.Error("an orderly stop lost what was acknowledged")
+	}
+}
+
+// erp is a load of the ERP's operations.
+func erp(o *crash.Options) {
+	o.Load, o.Durability, o.Sessions = crash.ERP, crash.DurableAck, 30
+	o.Duration, o.Seeds = time.Duration(thorough.Or(2000, 500))*time.Millisecond, thorough.Or(500, 2)
+}
+
+func TestADurableAcknowledgementOutlivesAPowerCut(t *testing.T) {
+	if r := run(t, erp); r.Broken() {
+		t.Error("the ERP lost what it had acknowledged or shown, or data are damaged")
+	}
+}
+
+func TestADurableAcknowledgementOutlivesKills(t *testing.T) {
+	if !thorough.Asked() {
+		t.Skip("NOT TESTED: kills under the ERP's load (make test-full)")
+	}
+	for _, way := range []crash.Way{crash.Backend, crash.All, crash.Worker, crash.Immediate} {
+		if r := run(t, func(o *crash.Options) { erp(o); o.Way, o.Seeds = way, 50 }); r.Broken() {
+			t.Errorf("%s broke a promise", way)
+		}
+	}
+}
+
+func TestAPowerCutTakesAsynchronousOperations(t *testing.T) {
+	if !thorough.Asked() {
+		t.Skip("NOT TESTED: asynchronous commits of the ERP (make test-full)")
+	}
+	r := run(t, func(o *crash.Options) { erp(o); o.Durability, o.Seeds = crash.Async, 20 })
+	if r.Lost() == 0 {
+		t.Error("asynchronous commits lost nothing: the test sees no loss")
+	}
+	if r.Damaged() > 0 {
+		t.Error("an asynchronous commit may be lost, but nothing may be damaged")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -30,7 +31,7 @@ const accounts = 50
 
 // ack is an operation that the server has acknowledged.
 type ack struct {
-	id     int64
+	key    string
 	number uint64 // of the journal's last record then
 	at     time.Time
 	wal    int64 // where the log ended shortly before
@@ -40,6 +41,19 @@ type ack struct {
 type loaded struct {
 	begin, end uint64 // of the journal
 	acks       []ack
+	failed     map[string]int // operations that were neither done nor refused, by why
+}
+
+// operations that were acknowledged, without what was only shown.
+func (l *loaded) operations() int { return operationsOf(l.acks) }
+
+func operationsOf(acks []ack) (n int) {
+	for _, a := range acks {
+		if _, shown := shownDocument(a.key); !shown {
+			n++
+		}
+	}
+	return n
 }
 
 // until are the operations that were acknowledged before a record was written.
@@ -53,10 +67,15 @@ func (l *loaded) until(record uint64) (before []ack) {
 }
 
 func (l *lab) connect(ctx context.Context) (*pgx.Conn, error) {
-	return pgx.Connect(ctx, l.cluster.SocketDSN("").Secret())
+	return pgx.Connect(ctx, l.cluster.SocketDSN(l.workload.database()).Secret())
 }
 
-func (l *lab) makeTables(ctx context.Context) error {
+// documents is the load SQL.
+type documents struct{ *lab }
+
+func (*documents) database() string { return "" }
+
+func (l *documents) prepare(ctx context.Context) error {
 	conn, err := l.connect(ctx)
 	if err != nil {
 		return err
@@ -69,7 +88,7 @@ func (l *lab) makeTables(ctx context.Context) error {
 }
 
 // load works until its time is over; end, if any, is called while the sessions are at work.
-func (l *lab) load(ctx context.Context, last func() uint64, end func(backends []int) error) (*loaded, error) {
+func (l *documents) load(ctx context.Context, last func() uint64, end func(backends []int) error) (*loaded, error) {
 	var conns []*pgx.Conn
 	defer func() {
 		for _, conn := range conns {
@@ -137,7 +156,7 @@ func work(ctx context.Context, conn *pgx.Conn, session int64, last func() uint64
 			return acks, fmt.Errorf("post a document: %w", err)
 		}
 		at, _ := wal.Int64Value()
-		acks = append(acks, ack{id: id, number: last(), at: time.Now(), wal: at.Int64})
+		acks = append(acks, ack{key: strconv.FormatInt(id, 10), number: last(), at: time.Now(), wal: at.Int64})
 	}
 	return acks, nil
 }
@@ -145,7 +164,11 @@ func work(ctx context.Context, conn *pgx.Conn, session int64, last func() uint64
 // checkpointEvery lets cuts come before, in and after checkpoints.
 const checkpointEvery = 700 * time.Millisecond
 
+// checkpoint again and again. The log goes on in a new segment first, so that every load writes several.
 func checkpoint(ctx context.Context, conn *pgx.Conn) {
+	if _, err := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_switch_wal()"); err != nil {
+		return
+	}
 	for {
 		select {
 		case <-ctx.Done():

@@ -3,27 +3,43 @@ package crash
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"plimsoll/lab/crash/image"
 )
 
 // Schema of the JSON.
-const Schema = 1
+const Schema = 2
 
-// Report is what a test saw.
-type Report struct {
+// Conditions of a test. Seeds seen under the same conditions can be counted together.
+type Conditions struct {
 	Schema         int         `json:"schema"`
-	Engine         string      `json:"engine"`
 	Way            Way         `json:"way"`
 	Durability     Durability  `json:"durability"`
+	Load           Load        `json:"load"`
+	Shape          string      `json:"shape,omitempty"`
+	Workers        int         `json:"workers,omitempty"`
 	Model          image.Model `json:"model,omitempty"` // of names, after a power cut
 	Sessions       int         `json:"sessions"`
 	DurationS      float64     `json:"duration_s"`
 	FlushLatencyMS float64     `json:"flush_latency_ms"`
-	Operations     int         `json:"operations"`        // acknowledged in all
-	Records        uint64      `json:"records,omitempty"` // of the journal
-	Cuts           []Cut       `json:"cuts"`
+	Settings       []string    `json:"settings,omitempty"`
+	FirstSeed      uint64      `json:"first_seed"`
+	AskedEngine    string      `json:"asked_engine,omitempty"`
+}
+
+// Report is what a test saw.
+type Report struct {
+	Conditions
+	Engine     string         `json:"engine,omitempty"`
+	Operations int            `json:"operations"`        // acknowledged in all
+	Records    uint64         `json:"records,omitempty"` // of the journals
+	Segments   int            `json:"wal_segments,omitempty"`
+	Failed     map[string]int `json:"failed,omitempty"` // operations that were neither done nor refused
+	Left       int            `json:"left,omitempty"`   // seeds that are still to be tried
+	Cuts       []Cut          `json:"cuts"`
 }
 
 // Cut is one end of the server: the loss ledger.
@@ -31,18 +47,44 @@ type Cut struct {
 	Seed         uint64   `json:"seed"`
 	Record       uint64   `json:"record,omitempty"` // of the journal: where the power was cut
 	Acknowledged int      `json:"acknowledged"`
-	Recovered    int      `json:"recovered"` // documents that are there, acknowledged or not
+	Recovered    int      `json:"recovered"` // operations that are there, acknowledged or not
 	Lost         int      `json:"lost"`
 	LostMS       float64  `json:"lost_ms"` // from the oldest lost acknowledgement to the end
 	LostWALBytes int64    `json:"lost_wal_bytes"`
+	Shown        int      `json:"shown,omitempty"`      // documents that readers had been shown
+	LostShown    int      `json:"lost_shown,omitempty"` // of them
 	RecoveryS    float64  `json:"recovery_s"`
 	Damage       []string `json:"damage,omitempty"`
 }
 
-// Lost operations of all cuts.
+func (o Options) report() *Report {
+	c := Conditions{Schema: Schema, Way: o.Way, Durability: o.Durability, Load: o.Load, Sessions: o.Sessions,
+		DurationS: o.Duration.Seconds(), FlushLatencyMS: o.FlushLatency.Seconds() * 1000, FirstSeed: o.Seed,
+		AskedEngine: o.Spec.Engine}
+	if o.Way == PowerCut {
+		c.Model = o.Model
+	}
+	if o.Load == ERP {
+		c.Shape, c.Workers = string(o.Shape), o.Workers
+	}
+	for _, s := range o.Spec.Settings {
+		c.Settings = append(c.Settings, s.Name+"="+s.Value)
+	}
+	return &Report{Conditions: c, Failed: map[string]int{}, Cuts: []Cut{}}
+}
+
+func (r *Report) count(load loadLine) {
+	r.Operations += load.Operations
+	r.Records += load.Records
+	for why, n := range load.Failed {
+		r.Failed[why] += n
+	}
+}
+
+// Lost operations of all cuts, and documents that had been shown.
 func (r *Report) Lost() (lost int) {
 	for _, c := range r.Cuts {
-		lost += c.Lost
+		lost += c.Lost + c.LostShown
 	}
 	return lost
 }
@@ -60,27 +102,24 @@ func (r *Report) Damaged() (n int) {
 // Broken says that a promise was broken: something acknowledged as durable is lost, or data are damaged. Asynchronous
 // commits may be lost, but not by an orderly stop; without fsync nothing is promised to a power cut.
 func (r *Report) Broken() bool {
-	promised := r.Durability == Sync || r.Way == Orderly
+	promised := r.Durability != Async && r.Durability != Unsafe || r.Way == Orderly || r.Way == Worker
 	return promised && r.Lost() > 0 || r.Durability != Unsafe && r.Damaged() > 0
 }
 
+// shownMost is how many ends are listed one by one; of more, those that lost or damaged something.
+const shownMost = 50
+
 // Write the report as text.
 func (r *Report) Write(to io.Writer) error {
-	fmt.Fprintf(to, "%s, %d times, commits %s, %d sessions for %.3g s, %s\n", r.Way, len(r.Cuts), r.Durability,
-		r.Sessions, r.DurationS, r.Engine)
+	fmt.Fprintf(to, "%s, %d times, commits %s, load %s, %d sessions for %.3g s%s\n", r.Way, len(r.Cuts), r.Durability,
+		r.loadText(), r.Sessions, r.DurationS, prefixed(", ", r.Engine))
 	if r.FlushLatencyMS > 0 {
 		fmt.Fprintf(to, "a flush takes at least %.3g ms\n", r.FlushLatencyMS)
 	}
 	if r.Records > 0 {
-		fmt.Fprintf(to, "journal: %d records; names: %s\n", r.Records, r.Model)
+		fmt.Fprintf(to, "journal: %d records%s; names: %s\n", r.Records, segmentsText(r.Segments), r.Model)
 	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "seed\tacknowledged\tlost\tof the last ms\tof WAL kB\trecovery s\t")
-	for _, c := range r.Cuts {
-		fmt.Fprintf(w, "%d\t%d\t%d\t%.1f\t%d\t%.2f\t\n", c.Seed, c.Acknowledged, c.Lost, c.LostMS,
-			c.LostWALBytes>>10, c.RecoveryS)
-	}
-	if err := w.Flush(); err != nil {
+	if err := r.writeCuts(to); err != nil {
 		return err
 	}
 	for _, c := range r.Cuts {
@@ -88,7 +127,58 @@ func (r *Report) Write(to io.Writer) error {
 			fmt.Fprintf(to, "seed %d: damage: %s\n", c.Seed, d)
 		}
 	}
-	_, err := fmt.Fprintf(to, "%d acknowledged operations lost in %d ends; %d of them left damage\n", r.Lost(),
-		len(r.Cuts), r.Damaged())
+	for _, why := range slices.Sorted(maps.Keys(r.Failed)) {
+		fmt.Fprintf(to, "%d operations failed: %s\n", r.Failed[why], why)
+	}
+	if r.Left > 0 {
+		fmt.Fprintf(to, "%d seeds are left\n", r.Left)
+	}
+	_, err := fmt.Fprintf(to, "%d operations acknowledged; %d lost in %d ends; %d of them left damage\n", r.Operations,
+		r.Lost(), len(r.Cuts), r.Damaged())
 	return err
+}
+
+func (r *Report) loadText() string {
+	if r.Load != ERP {
+		return string(r.Load)
+	}
+	return fmt.Sprintf("%s (%s, %d workers)", r.Load, r.Shape, r.Workers)
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+func segmentsText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d segments of the log in one load", n)
+}
+
+func (r *Report) writeCuts(to io.Writer) error {
+	cuts := slices.Clone(r.Cuts)
+	if len(cuts) > shownMost {
+		cuts = slices.DeleteFunc(cuts, func(c Cut) bool { return c.Lost+c.LostShown+len(c.Damage) == 0 })
+	}
+	if len(cuts) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	head := "seed\tacknowledged\tlost\tof the last ms\tof WAL kB\trecovery s\t"
+	if r.Load == ERP {
+		head = "seed\tacknowledged\tlost\tof the last ms\tshown\tlost\trecovery s\t"
+	}
+	fmt.Fprintln(w, head)
+	for _, c := range cuts {
+		wal := fmt.Sprint(c.LostWALBytes >> 10)
+		if r.Load == ERP {
+			wal = fmt.Sprintf("%d\t%d", c.Shown, c.LostShown)
+		}
+		fmt.Fprintf(w, "%d\t%d\t%d\t%.1f\t%s\t%.2f\t\n", c.Seed, c.Acknowledged, c.Lost, c.LostMS, wal, c.RecoveryS)
+	}
+	return w.Flush()
 }

@@ -5,14 +5,21 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// checks of the recovered server: each gives the number of what is wrong.
-var checks = []struct{ what, sql string }{
+// check gives the number of what is wrong.
+type check struct{ what, sql string }
+
+// checksOfDocuments are those of the load SQL.
+var checksOfDocuments = []check{
 	{"totals that differ from their documents", `SELECT count(*) FROM crash_total t LEFT JOIN
 		(SELECT account, sum(amount) AS amount, count(*) AS documents FROM crash_document GROUP BY 1) d USING (account)
 		WHERE t.amount <> coalesce(d.amount, 0) OR t.documents <> coalesce(d.documents, 0)`},
@@ -20,11 +27,44 @@ var checks = []struct{ what, sql string }{
 		FROM crash_line l WHERE l.document = d.id AND l.amount = d.amount) <> 3`},
 	{"lines without a document", `SELECT count(*) FROM crash_line l WHERE NOT EXISTS (SELECT FROM crash_document d
 		WHERE d.id = l.document)`},
+}
+
+// checks of any recovered server.
+var checks = []check{
 	{"faults that amcheck finds in tables", `SELECT count(*) FROM pg_class c, verify_heapam(c.oid)
 		WHERE c.relkind = 'r' AND c.relpersistence = 'p'`},
 	{"faults that amcheck finds in indexes", `SELECT count(bt_index_check(c.oid, true)::text) * 0 FROM pg_class c
 		JOIN pg_am a ON a.oid = c.relam JOIN pg_index i ON i.indexrelid = c.oid
 		WHERE a.amname = 'btree' AND c.relpersistence = 'p' AND i.indisvalid`},
+	{"files that belong to no table", `SELECT count(*) FROM pg_database d, pg_ls_dir('base/' || d.oid) f
+		WHERE d.datname = current_database() AND f ~ '^[0-9]+' AND NOT EXISTS (SELECT FROM pg_class c
+		WHERE pg_relation_filenode(c.oid)::text = substring(f, '^[0-9]+'))`},
+}
+
+// temporary rows of catalogs stay when a session of a stock server is killed, until autovacuum comes. Of tables whose
+// rows are in memory nothing may stay.
+const temporarySQL = `SELECT count(*) FROM pg_class c WHERE c.relpersistence = 't'
+	AND current_setting('enable_temp_memory_catalog', true) = 'on'
+	AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name LIKE 'plimsoll%' AND pid <> pg_backend_pid())`
+
+// temporaryName is how the file of a temporary table is called.
+var temporaryName = regexp.MustCompile(`^t[0-9]+_[0-9]+`)
+
+// leftovers are files of temporary tables and of sorts, which a start must remove.
+func leftovers(data string) (found []string, err error) {
+	err = filepath.WalkDir(filepath.Join(data, "base"), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // the server works
+		case err != nil:
+			return err
+		}
+		if !d.IsDir() && (temporaryName.MatchString(d.Name()) || filepath.Base(filepath.Dir(path)) == "pgsql_tmp") {
+			found = append(found, "a temporary file is left: "+strings.TrimPrefix(path, data+"/"))
+		}
+		return nil
+	})
+	return found, err
 }
 
 // takeStock compares what was acknowledged with what is there, and looks for damage.
@@ -35,27 +75,50 @@ func (l *lab) takeStock(ctx context.Context, one *Cut, acks []ack, at time.Time)
 		return one.found(err, "it lets nobody in")
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	for _, c := range checks {
+	if err := one.look(ctx, conn, append(checks, check{"temporary tables in the catalogs", temporarySQL})); err != nil {
+		return err
+	}
+	return l.stock(ctx, one, acks, at)
+}
+
+// look makes checks; what is wrong is damage.
+func (c *Cut) look(ctx context.Context, conn *pgx.Conn, checks []check) error {
+	for _, each := range checks {
 		var wrong int64
-		err := conn.QueryRow(ctx, c.sql).Scan(&wrong)
-		if err := one.found(err, c.what); err != nil {
+		err := conn.QueryRow(ctx, each.sql).Scan(&wrong)
+		if err := c.found(err, each.what); err != nil {
 			return err
 		}
 		if wrong > 0 {
-			one.Damage = append(one.Damage, fmt.Sprintf("%d %s", wrong, c.what))
+			c.Damage = append(c.Damage, fmt.Sprintf("%d %s", wrong, each.what))
 		}
 	}
-	rows, err := conn.Query(ctx, "SELECT id FROM crash_document")
+	return nil
+}
+
+func (l *documents) stock(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
+	conn, err := l.connect(ctx)
 	if err != nil {
-		return one.found(err, "documents")
+		return err
 	}
-	there, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	defer conn.Close(context.WithoutCancel(ctx))
+	if err := one.look(ctx, conn, checksOfDocuments); err != nil {
+		return err
+	}
+	there, err := texts(ctx, conn, "SELECT id::text FROM crash_document")
 	if err := one.found(err, "documents"); err != nil {
 		return err
 	}
-	one.Recovered = len(there)
 	one.count(there, acks, at)
 	return nil
+}
+
+func texts(ctx context.Context, conn *pgx.Conn, sql string, args ...any) ([]string, error) {
+	rows, err := conn.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // found takes an error of the server itself for damage, and any other for one of ours.
@@ -68,28 +131,29 @@ func (c *Cut) found(err error, what string) error {
 	return err
 }
 
-// count fills the ledger.
-func (c *Cut) count(there []int64, acks []ack, at time.Time) {
-	has := make(map[int64]bool, len(there))
-	for _, id := range there {
-		has[id] = true
+// count fills the ledger, and gives the keys that are lost.
+func (c *Cut) count(there []string, acks []ack, at time.Time) (lost []string) {
+	has := make(map[string]bool, len(there))
+	for _, key := range there {
+		has[key] = true
 	}
 	var wal, firstWAL int64
 	first := at
-	c.Acknowledged = len(acks)
+	c.Recovered, c.Acknowledged = len(there), len(acks)
 	for _, a := range acks {
 		wal = max(wal, a.wal)
-		if has[a.id] {
+		if has[a.key] {
 			continue
 		}
-		if c.Lost++; firstWAL == 0 || a.wal < firstWAL {
+		if lost = append(lost, a.key); firstWAL == 0 || a.wal < firstWAL {
 			firstWAL = a.wal
 		}
 		if a.at.Before(first) {
 			first = a.at
 		}
 	}
-	if c.Lost > 0 {
+	if c.Lost = len(lost); c.Lost > 0 {
 		c.LostMS, c.LostWALBytes = float64(at.Sub(first))/float64(time.Millisecond), wal-firstWAL
 	}
+	return lost
 }

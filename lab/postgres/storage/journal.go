@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/platform/problem"
 )
 
 // Kind of a record; shim.c has the same numbers.
@@ -171,9 +173,20 @@ func (s *State) word(i int) uint64 {
 // number at most.
 func (s *State) Last() uint64 { return s.word(1) - 1 }
 
-// Err says that a record could not be written: the journal is worth nothing.
+// beyond is what a journal cannot tell; shim.c has the same numbers.
+var beyond = map[uint64]string{
+	10001: "the server renamed a folder, as a new replication slot does",
+	10002: "the server made a symbolic link, as a tablespace does",
+	10003: "the server mapped a file for writing",
+}
+
+// Err says that the journal is worth nothing: a record could not be written, or something happened that none can tell.
 func (s *State) Err() error {
-	if failed := s.word(2); failed != 0 {
+	failed := s.word(2)
+	if what, is := beyond[failed]; is {
+		return problem.New(problem.Failure, errors.New("power cuts cannot be rebuilt: "+what), "try without that")
+	}
+	if failed != 0 {
 		return fmt.Errorf("write the journal of writes: %w", syscall.Errno(failed))
 	}
 	return nil

@@ -13,8 +13,8 @@
  * call. A process may be killed between its change and its record; its number is then missing, and the reader stops
  * there.
  *
- * What passes it by: io_uring writes and mapped files. PostgreSQL writes no data file through either, but the program
- * that starts it refuses io_method=io_uring all the same. Streams (fopen) are read back when they are closed.
+ * What passes it by: io_uring writes; the program that starts the server refuses io_method=io_uring. Renamed folders,
+ * symbolic links and mapped files are beyond what a journal can tell: it is then marked as worth nothing. Streams (fopen) are read back when they are closed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -80,13 +80,20 @@ struct record {
 struct state {
 	_Atomic uint64_t magic;
 	_Atomic uint64_t next;		/* number of the next record */
-	_Atomic uint64_t failed;	/* errno of a record that could not be written; 0: none */
+	_Atomic uint64_t failed;	/* why the journal is worth nothing: an errno, or one of enum beyond; 0: it is good */
 	pthread_mutex_t names;
+};
+
+/* What the journal cannot tell; journal.go has the same numbers. */
+enum beyond {
+	BEYOND_FOLDER = 10001,	/* a folder got another name */
+	BEYOND_LINK,			/* a symbolic link, as a tablespace has one */
+	BEYOND_MAPPED,			/* a file is mapped for writing */
 };
 
 struct descriptor {
 	uint64_t ino;
-	bool tracked, wal, durable, stream;
+	bool tracked, wal, durable, stream, memory;
 };
 
 static char data_path[PATH_MAX];
@@ -252,6 +259,7 @@ opened(int fd, const char *rel, int flags, bool created, bool stream)
 	table[fd] = (struct descriptor) {
 		.ino = st.st_ino, .tracked = true, .wal = strncmp(rel, "pg_wal/", 7) == 0,
 		.durable = (flags & (O_DSYNC | O_SYNC)) != 0, .stream = stream,
+		.memory = strncmp(rel, "pg_dynshmem/", 12) == 0,
 	};
 	if (journal >= 0) {
 		struct record r = {.kind = KIND_OPEN, .ino = st.st_ino, .number = take_number()};
@@ -759,9 +767,24 @@ chdir(const char *path)
 	unlock_names(); \
 	return result
 
+/* beyond notes what the journal cannot tell. */
+static void
+beyond(enum beyond what)
+{
+	if (journal >= 0)
+		atomic_store(&state->failed, (uint64_t) what);
+}
+
 int
 rename(const char *from, const char *to)
 {
+	char inner[PATH_MAX];
+	struct stat st;
+	int before = errno;
+
+	if (journal >= 0 && inside(from, inner) && lstat(from, &st) == 0 && S_ISDIR(st.st_mode))
+		beyond(BEYOND_FOLDER);
+	errno = before;
 	REAL(rename);
 	RENAMED(KIND_RENAME, real(from, to), from, to);
 }
@@ -771,6 +794,35 @@ link(const char *from, const char *to)
 {
 	REAL(link);
 	RENAMED(KIND_LINK, real(from, to), from, to);
+}
+
+int
+symlink(const char *target, const char *path)
+{
+	char inner[PATH_MAX];
+	int result;
+
+	REAL(symlink);
+	result = real(target, path);
+	if (result == 0 && inside(path, inner))
+		beyond(BEYOND_LINK);
+	return result;
+}
+
+/* Shared memory is below the data directory, too, with dynamic_shared_memory_type=mmap; no crash keeps that. */
+void *
+mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	REAL(mmap);
+	if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && fd >= 0 && mine(fd) != NULL && !table[fd].memory)
+		beyond(BEYOND_MAPPED);
+	return real(address, size, protection, flags, fd, offset);
+}
+
+void *
+mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
+{
+	return mmap(address, size, protection, flags, fd, offset);
 }
 
 int

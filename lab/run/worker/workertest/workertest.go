@@ -28,8 +28,8 @@ const (
 	asProgram = "PLIMSOLL_TEST_AS_PROGRAM"
 )
 
-// Command of a worker, for a binary whose TestMain calls Become. It takes --shape, --connections and --listen, and the
-// database from PLIMSOLL_DSN, as 'plimsoll serve' does.
+// Command of a worker, for a binary whose TestMain calls Become. It takes --shape, --durability, --connections and
+// --listen, and the database from PLIMSOLL_DSN, as 'plimsoll serve' does.
 func Command() []string { return []string{"/usr/bin/env", Variable + "=1", os.Args[0]} }
 
 // Become runs a worker instead of the tests if this process was started as one.
@@ -58,12 +58,13 @@ func BecomeProgram(program func() (code int)) {
 func serve(dsn string, args []string) error {
 	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
 	name := flags.String("shape", "", "")
+	durability := flags.String("durability", "", "")
 	connections := flags.Int("connections", 0, "")
 	address := flags.String("listen", "127.0.0.1:0", "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	s, err := shape.New(shape.Name(*name), shape.Tweaks{})
+	s, err := shape.New(shape.Name(*name), shape.Tweaks{Durability: *durability})
 	if err != nil {
 		return err
 	}

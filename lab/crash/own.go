@@ -1,0 +1,65 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"syscall"
+
+	"plimsoll/lab/host/lock"
+	"plimsoll/lab/postgres/cluster"
+)
+
+// ownName is how a cluster of a test is called: with the process that made it.
+var ownName = regexp.MustCompile(`^crash-([0-9]+)-[0-9]+$`)
+
+// ownCluster makes a cluster that goes with its test. Whoever holds its load lock is at work on it.
+func ownCluster(ctx context.Context, clusters *cluster.Store, spec cluster.Spec) (c *cluster.Cluster, load *lock.Lock,
+	err error) {
+	if err := sweep(ctx, clusters); err != nil {
+		return nil, nil, err
+	}
+	name := fmt.Sprintf("crash-%d-%d", os.Getpid(), rand.IntN(1e6))
+	if c, err = clusters.Create(ctx, name, spec); err != nil {
+		return nil, nil, err
+	}
+	if load, err = c.TakeForLoad(ctx); err != nil {
+		return nil, nil, errors.Join(err, clusters.Destroy(context.WithoutCancel(ctx), name))
+	}
+	return c, load, nil
+}
+
+// sweep removes clusters of tests that were killed. Their lock is free, and the process in their name is gone.
+func sweep(ctx context.Context, clusters *cluster.Store) error {
+	all, err := clusters.List()
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		found := ownName.FindStringSubmatch(c.Name())
+		if found == nil {
+			continue
+		}
+		pid, err := strconv.Atoi(found[1])
+		if err != nil || pid == os.Getpid() || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		load, err := c.TakeForLoad(ctx)
+		if err != nil {
+			continue // another process is at it
+		}
+		err = clusters.Down(ctx, c.Name(), cluster.Immediate) // its server may still be ending
+		if err == nil {
+			err = clusters.Destroy(ctx, c.Name())
+		}
+		_ = load.Release()
+		if err != nil {
+			return fmt.Errorf("remove what a killed test left: %w", err)
+		}
+	}
+	return nil
+}
