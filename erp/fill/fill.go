@@ -46,6 +46,8 @@ type Options struct {
 	// Scale multiplies the base of claim C02 and replaces the counts above.
 	Scale float64
 	Seed  uint64
+	// Months of the history. Defaults to 3; 12 with Scale.
+	Months int
 	// Until is the end of the history. Defaults to the last midnight (UTC), or on resuming to the value of the
 	// first start. The same Seed, sizes and Until give the same base.
 	Until time.Time

@@ -56,7 +56,7 @@ func SizesOf(o Options) (s Sizes, err error) {
 	} else if s, err = o.sizes(); err != nil {
 		return s, err
 	}
-	s.Seed, s.Until = o.Seed, o.Until
+	s.Seed, s.Until, s.Months = o.Seed, o.Until, cmp.Or(o.Months, s.Months)
 	if s.Until.IsZero() {
 		s.Until = time.Now().UTC().Truncate(24 * time.Hour)
 	}

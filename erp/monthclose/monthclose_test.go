@@ -43,7 +43,7 @@ func TestMonth(t *testing.T) {
 	}
 	selling := db.Value(t, "SELECT organisation FROM doc_goods_sale WHERE date < '2025-04-01' LIMIT 1")
 	refused(`{"month": "2025-04", "organisation": "`+selling+`"}`, "close it first")
-	if err := backdated.Late(t.Context(), db.Database); err != nil {
+	if err := backdated.Late(t.Context(), db.Database, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	refused(`{"month": "2025-03"}`, "restore them first")

@@ -169,12 +169,15 @@ func (s *sequence) layers(ctx context.Context, w *database.Work, p *posted, late
 			moments[i] = p.held.Date
 		}
 		found = s.layered.Untaken(w, p.held.Organisation, p.held.ID, p.inside, moments)
+		if err := w.Flush(ctx); err != nil {
+			return nil, err
+		}
 	} else {
-		found = s.layered.At(w, p.held.Organisation, p.held.ID, p.held.Date, s.restoration.How.totalsAt(p.held.Date),
-			p.inside, s.restoration.How.Wide)
-	}
-	if err := w.Flush(ctx); err != nil {
-		return nil, err
+		var err error
+		if found, err = s.layered.AtByTemp(ctx, w, p.held.Organisation, p.held.ID, p.held.Date,
+			s.restoration.How.totalsAt(p.held.Date), p.inside, s.restoration.How.Wide); err != nil {
+			return nil, err
+		}
 	}
 	since := map[string]time.Time{}
 	for row := range found.Left.Rows() {

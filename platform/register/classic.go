@@ -24,7 +24,7 @@ import (
 // same, and so are the order in which totals are written and the moments at which they are read.
 type classic struct {
 	keys                            []temptable.Structure // by how many of the dimensions are given
-	found, own, layers              temptable.Structure   // of what is asked for
+	found, own, layers, aged        temptable.Structure   // of what is asked for
 	before, changed                 temptable.Structure   // of what is written
 	fillOwn, fillLayers, readLayers statement.Template
 	keep, sum, seen, control        statement.Template
@@ -55,6 +55,7 @@ func newClassic(meta *metadata.Accumulation) *classic {
 	}
 	if meta.Layered {
 		c.own = temptable.MustDefine(own)
+		c.aged = temptable.MustDefine(append([]temptable.Column{period}, all...))
 		c.layers = temptable.MustDefine(append([]temptable.Column{place, period}, all...), placeColumn)
 		c.layersSQL(meta, leading)
 	}

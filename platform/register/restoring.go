@@ -1,6 +1,7 @@
 package register
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -70,17 +71,27 @@ func (r *Register) Untaken(w *database.Work, organisation, recorder id.ID, keys 
 		append(keys.Arrays([]any{organisation, recorder}), moments)...))
 }
 
-// At queues reading the layers of keys as they were before a document, from the totals of the months before since (the
-// first of a month) and the movements after. Wide reads all layers under the first dimension and picks those of the
-// keys, as a naive query does.
-func (r *Register) At(w *database.Work, organisation, recorder id.ID, moment, since time.Time, keys *rowset.Table,
-	wide bool) *Aged {
-	statement := r.restoring.at
-	if wide {
-		statement = r.restoring.atWide
+// AtByTemp reads the layers of keys as they were before a document, from the totals of the months before since (the
+// first of a month) and the movements after, in the classic manner: the keys and what is found travel through temp
+// tables. Wide reads all layers under the first dimension and picks those of the keys, as a naive query does.
+func (r *Register) AtByTemp(ctx context.Context, w *database.Work, organisation, recorder id.ID, moment, since time.Time,
+	keys *rowset.Table, wide bool) (*Aged, error) {
+	t, err := w.Temp(ctx, r.classic.keys[len(keys.Attributes)-1], r.classic.aged)
+	if err != nil {
+		return nil, err
 	}
-	return r.aged(w.Queue("read layers of "+r.meta.Name+" at a moment", statement,
-		append(keys.Arrays([]any{organisation, recorder}), moment, since)...))
+	listed, found := t[0], t[1]
+	keys.Fill(w, listed, "keys of "+r.meta.Name)
+	at := r.restoring.at
+	if wide {
+		at = r.restoring.atWide
+	}
+	w.Fill(found, "find layers of "+r.meta.Name+" at a moment", at.SQL(found.Name(), listed.Name()), organisation,
+		recorder, moment, since)
+	w.Analyze(found)
+	a := r.aged(w.Queue("read layers of "+r.meta.Name+" at a moment", r.restoring.readAged.SQL(found.Name())))
+	w.Return(t...)
+	return a, w.Flush(ctx)
 }
 
 func (r *Register) aged(statement *database.Statement) *Aged {
@@ -129,7 +140,10 @@ func (r *Register) Settle(w *database.Work, organisation id.ID, keys *rowset.Tab
 	}
 }
 
-type restoringSQL struct{ boundaries, takers, untaken, at, atWide, clear, stay string }
+type restoringSQL struct {
+	boundaries, takers, untaken, clear, stay string
+	at, atWide, readAged                     statement.Template
+}
 
 func (r *Register) restoringSQL() (s restoringSQL) {
 	leading := names(r.meta.Leading())
@@ -157,10 +171,14 @@ WHERE b.organisation = $1 AND {matches} AND b.moment <> k.moment`, statement.Nam
 		"matches": ofBoundary,
 	})
 	s.untaken = r.untakenSQL()
-	among := fmt.Sprintf("(%%s) IN (SELECT * FROM unnest(%s))", rowset.Parameters(3, r.meta.Leading()))
-	s.at = r.atSQL(fmt.Sprintf(among, statement.Qualified("x", leading)), "true")
-	s.atWide = r.atSQL(fmt.Sprintf("x.%s = ANY ($3::%s)", leading[0], r.meta.Leading()[0].Array()),
-		fmt.Sprintf(among, statement.Qualified("t", leading)))
+	const among = "(%s) IN (SELECT %s FROM {listed})"
+	s.at = r.atSQL(fmt.Sprintf(among, statement.Qualified("x", leading), list), "true")
+	s.atWide = r.atSQL(fmt.Sprintf("x.%s IN (SELECT %s FROM {listed})", leading[0], leading[0]),
+		fmt.Sprintf(among, statement.Qualified("t", leading), list))
+	dimensions := names(r.meta.Dimensions)
+	s.readAged = statement.Late("SELECT period, {columns} FROM {found} ORDER BY period, {document}, {line}",
+		statement.Names{"columns": strings.Join(names(fields(r.meta)), ", "), "document": dimensions[len(leading)],
+			"line": dimensions[len(leading)+1]}, "found")
 	return s
 }
 
@@ -190,10 +208,11 @@ ORDER BY k.place, o.period, t.{document}, t.{line}`, statement.Names{
 	})
 }
 
-// atSQL reads layers that meet a condition on x, and picks those that meet another on t.
-func (r *Register) atSQL(within, picked string) string {
+// atSQL finds layers that meet a condition on x, and picks those that meet another on t.
+func (r *Register) atSQL(within, picked string) statement.Template {
 	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
-	return statement.SQL(`SELECT o.period, {dimensions_of_t}, {resources_of_t} FROM (
+	text := strings.NewReplacer("{within}", within, "{picked}", picked).Replace(`INSERT INTO {found}
+SELECT o.period, {dimensions_of_t}, {resources_of_t} FROM (
 	SELECT {dimensions}, {sums} FROM (
 		SELECT {dimensions}, {resources} FROM {totals} x
 		WHERE organisation = $1 AND {within} AND period < ({since} AT TIME ZONE 'UTC')::date
@@ -203,18 +222,18 @@ func (r *Register) atSQL(within, picked string) string {
 			AND (period < {moment} OR recorder < $2)
 	) AS parts GROUP BY {dimensions} HAVING {any_left}
 ) AS t JOIN {movements} o ON o.recorder = t.{document} AND o.line = t.{line}
-WHERE {picked}
-ORDER BY o.period, t.{document}, t.{line}`, statement.Names{
-		"movements": r.meta.Table(), "totals": r.meta.Totals(), "within": within, "picked": picked,
-		"moment":     parameter(3+len(leading)) + "::timestamptz",
-		"since":      parameter(4+len(leading)) + "::timestamptz",
+WHERE {picked}`)
+	return statement.Late(text, statement.Names{
+		"movements": r.meta.Table(), "totals": r.meta.Totals(),
+		"moment":     "$3::timestamptz",
+		"since":      "$4::timestamptz",
 		"dimensions": strings.Join(dimensions, ", "), "dimensions_of_t": statement.Qualified("t", dimensions),
 		"resources": strings.Join(resources, ", "), "resources_of_t": statement.Qualified("t", resources),
 		"document": dimensions[len(leading)], "line": dimensions[len(leading)+1],
 		"sums":     statement.Each(resources, "sum({name}) AS {name}", ", "),
 		"signed":   statement.Each(resources, "CASE WHEN expense THEN -{name} ELSE {name} END AS {name}", ", "),
 		"any_left": statement.Each(resources, "sum({name}) <> 0", " OR "),
-	})
+	}, "found", "listed")
 }
 
 func parameter(n int) string { return fmt.Sprintf("$%d", n) }

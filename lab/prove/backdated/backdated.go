@@ -1,5 +1,5 @@
 // Package backdated makes bases whose cost batches are out of the order of time: a filled base to which receipts were
-// added late. They are made once per size and copied for each measurement, so that all start from the same state.
+// added late, before the whole history or before its last month. They are made once per size and copied for each measurement, so that all start from the same state.
 package backdated
 
 import (
@@ -29,13 +29,20 @@ type Base struct {
 	name    string
 	Lines   int64 // to be restored
 	Since   time.Time
+	Until   time.Time // the end of the history
 }
 
-// Make returns the base of that size in a cluster, and makes it if it is missing.
+// Make returns the base of that size in a cluster, and makes it if it is missing. With months of history the last one
+// alone is out of order, which is the last calendar month that is over; else the whole history is.
 func Make(ctx context.Context, c *cluster.Cluster, o fill.Options, say func(string, ...any)) (*Base, error) {
 	o.Trade = true
 	b := &Base{cluster: c, name: fmt.Sprintf("disorder_v%d_%d_%d_%d", schema.PlatformVersion, erp.Version, o.Documents,
 		o.Warehouses)}
+	if o.Months > 0 {
+		o.Until = time.Now().UTC().Truncate(24 * time.Hour)
+		o.Until = o.Until.AddDate(0, 0, 1-o.Until.Day())
+		b.name += fmt.Sprintf("_%d_%s", o.Months, o.Until.Format("200601"))
+	}
 	there, err := b.exists(ctx)
 	if err != nil {
 		return nil, err
@@ -79,8 +86,12 @@ func (b *Base) make(ctx context.Context, o fill.Options) error {
 	}
 	o.Create = true
 	_, err = fill.Run(ctx, db, o)
+	var from time.Time
+	if o.Months > 0 {
+		from = o.Until.AddDate(0, -1, 0)
+	}
 	if err == nil {
-		err = Late(ctx, db)
+		err = Late(ctx, db, from)
 	}
 	db.Close()
 	if err != nil {
@@ -106,10 +117,11 @@ func (b *Base) look(ctx context.Context) error {
 		return fmt.Errorf("look at %s: %w", b.name, err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	const lines = `SELECT count(*), coalesce(min(b.moment), now()) FROM acc_batches_boundary b JOIN acc_batches m
+	const lines = `SELECT count(*), coalesce(min(b.moment), now()), coalesce(max(m.period), now())
+		FROM acc_batches_boundary b JOIN acc_batches m
 		ON m.organisation = b.organisation AND m.warehouse = b.warehouse AND m.item = b.item
 		AND m.period >= b.moment AND m.expense`
-	return conn.QueryRow(ctx, lines).Scan(&b.Lines, &b.Since)
+	return conn.QueryRow(ctx, lines).Scan(&b.Lines, &b.Since, &b.Until)
 }
 
 // Copy copies the base; drop removes the copy.
@@ -122,12 +134,12 @@ func (b *Base) Copy(ctx context.Context) (dsn string, drop func() error, err err
 	return b.cluster.DSN(name).Secret(), drop, err
 }
 
-// Late posts receipts that are older than every sale, for half of what has been sold since: then every sale waits for
-// new costs.
-func Late(ctx context.Context, db *database.Database) error {
+// Late posts receipts of a moment, for half of what has been sold since: then every sale from there on waits for new
+// costs. The zero moment is before every sale.
+func Late(ctx context.Context, db *database.Database, from time.Time) error {
 	poster, app := posting.New(db, erp.Metadata(), erp.Rules()), erp.Metadata()
 	meta, _ := app.Document(books.GoodsReceipt)
-	places, date, err := sold(ctx, db)
+	places, date, err := sold(ctx, db, from)
 	if err != nil {
 		return err
 	}
@@ -167,19 +179,19 @@ type place struct {
 }
 
 const soldSQL = `SELECT s.organisation, s.warehouse, s.item, s.quantity, c.counterparty, c.id, u.id
-FROM (SELECT organisation, warehouse, item, sum(quantity) AS quantity FROM acc_stock WHERE expense
+FROM (SELECT organisation, warehouse, item, sum(quantity) AS quantity FROM acc_stock WHERE expense AND period >= $1
 GROUP BY organisation, warehouse, item) s
 CROSS JOIN LATERAL (SELECT id, counterparty FROM cat_contracts WHERE organisation = s.organisation AND supplier
 ORDER BY id LIMIT 1) c
 CROSS JOIN LATERAL (SELECT id FROM cat_users WHERE organisation = s.organisation ORDER BY id LIMIT 1) u
 ORDER BY s.item`
 
-// sold is what was sold by warehouse, and a day before the first document.
-func sold(ctx context.Context, db *database.Database) (map[id.ID]*place, time.Time, error) {
+// sold is what was sold by warehouse since a moment, and that moment: the zero one is a day before the first document.
+func sold(ctx context.Context, db *database.Database, from time.Time) (map[id.ID]*place, time.Time, error) {
 	found, first := map[id.ID]*place{}, time.Time{}
 	err := db.Read(ctx, func(w *database.Work) error {
 		clear(found)
-		w.Queue("goods sold", soldSQL).Rows(func(r pgx.Rows) error {
+		w.Queue("goods sold", soldSQL, from).Rows(func(r pgx.Rows) error {
 			var p place
 			var at, item id.ID
 			var quantity amount.Quantity
@@ -197,5 +209,8 @@ func sold(ctx context.Context, db *database.Database) (map[id.ID]*place, time.Ti
 			})
 		return nil
 	})
+	if !from.IsZero() {
+		return found, from, err
+	}
 	return found, first.UTC().AddDate(0, 0, -1), err
 }

@@ -1,7 +1,10 @@
 package backdated_test
 
 import (
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
@@ -12,6 +15,37 @@ import (
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
+
+// With months of history the last one alone waits, and totals of the beginning are half a year older.
+func TestABaseWaitsForTheSalesOfItsLastMonth(t *testing.T) {
+	c := clustertest.Start(t)
+	base, err := backdated.Make(t.Context(), c, fill.Options{Documents: 1400, Warehouses: 2, Months: 7},
+		func(string, ...any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn, drop, err := base.Copy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := drop(); err != nil {
+			t.Error(err)
+		}
+	})
+	db := &databasetest.Test{Database: databasetest.Connect(t, dsn, database.Options{}), DSN: dsn}
+	const history = `SELECT extract(day FROM $1::timestamptz - min(period)) BETWEEN 170 AND 190
+		AND max(period) < $1::timestamptz + interval '31 days' FROM acc_batches`
+	if got := db.Value(t, strings.ReplaceAll(history, "$1", "'"+base.Since.Format(time.RFC3339)+"'")); got != "true" ||
+		base.Since.Day() != 1 {
+		t.Errorf("%s: out of order since %s", got, base.Since)
+	}
+	all := db.Value(t, "SELECT count(*) FROM acc_batches WHERE expense")
+	if lines, err := strconv.Atoi(all); err != nil || base.Lines < int64(lines/14) || base.Lines > int64(lines/3) {
+		t.Errorf("%d of %s lines wait", base.Lines, all)
+	}
+	erptest.Clean(t, db.Database)
+}
 
 // Every sale of the base waits, and a copy of it is as good: the audit finds nothing but the order of time.
 func TestABaseWaitsForAllItsSales(t *testing.T) {

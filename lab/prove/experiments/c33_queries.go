@@ -1,9 +1,6 @@
 package experiments
 
 import (
-	"fmt"
-
-	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
 )
 
@@ -14,42 +11,59 @@ const (
 	bothClaimed = 6.0
 )
 
-// Sides of C33 and C34.
-var (
-	wholeWarehouse = restoringSide{"whole warehouse read", classicWide, 0, false}
-	documentsGoods = restoringSide{"only the document's goods", classicNarrow, 0, false}
-
-	staleTotals = restoringSide{"stale totals", classicNarrow, 0, false}
-	monthTotals = restoringSide{"totals to the start of the month", classicMonth, 0, false}
-	bothUndone  = restoringSide{"stale totals and whole warehouse read", classicWide, 0, false}
-)
-
 // rewrittenQueries is the experiment behind C33.
 func rewrittenQueries(b Bench, s *site) trial.Trial {
-	return b.restoringStep(s, "balances at a document's moment that read the whole warehouse, or the document's goods "+
-		"alone", []restoringSide{wholeWarehouse, documentsGoods}, c33Claimed,
-		"both with totals that reach to the beginning of the history only")
+	t := b.restoringSteps(s, "balances at a document's moment that read the whole warehouse, or the document's goods "+
+		"alone, with stale totals", wholeWarehouse, documentsGoods)
+	t.ByEngine(func(engine string) trial.Rules {
+		return b.restoringRules(trial.Claimed(step(flavour(engine), documentsGoods, wholeWarehouse), c33Claimed))
+	}, stock.name, ours.name)
+	return t
 }
 
 // recalculatedTotals is the experiment behind C34.
 func recalculatedTotals(b Bench, s *site) trial.Trial {
-	t := b.restoringStep(s, "balances at a document's moment from totals of the beginning of the history, or of "+
-		"its month",
-		[]restoringSide{staleTotals, monthTotals, bothUndone}, c34Claimed,
-		"both read the document's goods alone; the third is both steps undone")
-	t.Measured = append(t.Measured, trial.Say("both steps together %s (claimed ×%g)",
-		fasterLines(monthTotals, bothUndone), bothClaimed))
+	t := b.restoringSteps(s, "balances at a document's moment from totals half a year old, or of the start of its "+
+		"month; the third side is both steps undone", documentsGoods, monthTotals, wholeWarehouse)
+	for _, v := range []variant{stock, ours} {
+		t.Measured = append(t.Measured, trial.Say("%s: both steps together %s (claimed ×%g)", v.name,
+			step(v, monthTotals, wholeWarehouse), bothClaimed))
+	}
+	t.ByEngine(func(engine string) trial.Rules {
+		v := flavour(engine)
+		return b.restoringRules(trial.Claimed(step(v, monthTotals, documentsGoods), c34Claimed),
+			trial.Claimed(step(v, monthTotals, wholeWarehouse), bothClaimed))
+	}, stock.name, ours.name)
 	return t
 }
 
-// restoringStep measures how much faster the second side is than the first.
-func (b Bench) restoringStep(s *site, text string, sides []restoringSide, claimed float64, how string) trial.Trial {
-	t := b.restoring(s, text, sides, claims.Condition{Name: "sides", Text: how},
-		claims.Condition{Name: "threads", Text: fmt.Sprint(b.threads())})
-	before, after := sides[0], sides[1]
-	t.Measured = []trial.Phrase{trial.Say("%s: %s lines/s, %s: %s lines/s, %s", before.name,
-		trial.Spread{Of: lines(before), Format: "%.0f"}, after.name, trial.Spread{Of: lines(after), Format: "%.0f"},
-		fasterLines(after, before))}
-	t.Rules.Criteria = []trial.Criterion{trial.Claimed(fasterLines(after, before), claimed)}
+// step compares two manners on one engine.
+func step(v variant, after, before manner) trial.Ratio { return fasterLines(after.on(v), before.on(v)) }
+
+func (b Bench) restoringRules(criteria ...trial.Criterion) trial.Rules {
+	return trial.Rules{Requires: []trial.Criterion{b.reportSize()}, Criteria: criteria}
+}
+
+// restoringSteps measures manners on both engines, and how much faster the second is than the first.
+func (b Bench) restoringSteps(s *site, text string, manners ...manner) trial.Trial {
+	var sides []restoringSide
+	for _, v := range []variant{stock, ours} {
+		for _, m := range manners {
+			sides = append(sides, m.on(v))
+		}
+	}
+	t := b.restoring(s.home, text, sides)
+	early, late := paceAt(slices10[0]), paceAt(slices10[len(slices10)-1])
+	for _, v := range []variant{stock, ours} {
+		before, after := manners[0].on(v), manners[1].on(v)
+		t.Measured = append(t.Measured, trial.Say("%s: %s lines/s with %s, %s with %s, %s", v.name,
+			trial.Spread{Of: lines(before), Format: "%.0f"}, before.name,
+			trial.Spread{Of: lines(after), Format: "%.0f"}, after.name, fasterLines(after, before)),
+			trial.Say("from the beginning of the month to its end %s to %s and %s to %s",
+				trial.Median{Of: trial.At(before.String(), early), Format: "%.0f"},
+				trial.Median{Of: trial.At(before.String(), late), Format: "%.0f"},
+				trial.Median{Of: trial.At(after.String(), early), Format: "%.0f"},
+				trial.Median{Of: trial.At(after.String(), late), Format: "%.0f"}))
+	}
 	return t
 }

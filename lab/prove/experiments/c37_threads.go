@@ -7,30 +7,53 @@ import (
 	"plimsoll/lab/prove/trial"
 )
 
-// c37Threads are the report's numbers, and one; the first is the base.
-var c37Threads = []int{10, 1, 20, 50, 100}
+// c37Threads are the report's numbers; the first is the base.
+var c37Threads = []int{10, 20, 50, 100}
 
-// restoringThreads is the experiment behind C37: a method without a figure, so nothing refutes it.
+// threadsOf a manner of restoring on an engine.
+func threadsOf(v variant, n int) restoringSide {
+	return restoringSide{manner{fmt.Sprintf("%d threads", n), setBySet.how, true}, v, n}
+}
+
+// restoringThreads is the experiment behind C37. A comparison needs the number of threads if that changes its answer:
+// the pace on an engine, or which engine is ahead.
 func restoringThreads(b Bench, s *site) trial.Trial {
 	var sides []restoringSide
-	for _, n := range c37Threads {
-		sides = append(sides, restoringSide{fmt.Sprintf("%d threads", n), lean, n, false})
+	for _, v := range []variant{stock, ours} {
+		for _, n := range c37Threads {
+			sides = append(sides, threadsOf(v, n))
+		}
 	}
-	t := b.restoring(s, "the lean restoring in 1 to 100 threads", sides,
-		claims.Condition{Name: "threads", Text: fmt.Sprintf(
-			"a warehouse each; the base has %d, more threads than that "+
-				"have nothing to do", b.disorderOptions().Warehouses)},
-		claims.Condition{Name: "claimed", Text: "a method, not a figure: every number of threads is to be measured " +
-			"against 10"})
-	t.Parts[0].Series = append(t.Parts[0].Series, trial.Series{Name: toTheEnd, Unit: "s"})
-	pace := func(side restoringSide) trial.Spread { return trial.Spread{Of: lines(side), Format: "%.0f"} }
-	base := sides[0]
-	t.Measured = []trial.Phrase{trial.Say("%s: %s lines/s", base.name, pace(base))}
-	for _, side := range sides[1:] {
-		against := fasterLines(side, base)
-		t.Measured = append(t.Measured, trial.Say("%s: %s lines/s, %s", side.name, pace(side), against))
-		t.Rules.Criteria = append(t.Rules.Criteria, trial.Criterion{Of: against, Confirm: trial.Measured()})
+	t := b.restoring(s.home, fmt.Sprintf("the lean restoring in %v threads, on both flavours", c37Threads), sides,
+		claims.Condition{Name: "threads", Text: fmt.Sprintf("a warehouse each; the base has %d, more threads than that "+
+			"have nothing to do", b.monthOptions().Warehouses)},
+		claims.Condition{Name: "claimed", Text: fmt.Sprintf("that a comparison depends on the number of threads: some "+
+			"number changes the pace by more than %.0f %% against %d; if every one stays surely within that, one number "+
+			"would do", 100*(c37Matters-1), c37Threads[0])})
+	for _, v := range []variant{stock, ours} {
+		base := threadsOf(v, c37Threads[0])
+		t.Measured = append(t.Measured, trial.Say("%s: %d threads %s lines/s", v.name, base.threads,
+			trial.Spread{Of: lines(base), Format: "%.0f"}))
+		for _, n := range c37Threads[1:] {
+			t.Measured = append(t.Measured, trial.Say("%d %s", n, fasterLines(threadsOf(v, n), base)))
+		}
 	}
-	t.Measured = append(t.Measured, trial.Say("against %s", base.name))
+	t.ByEngine(func(engine string) trial.Rules {
+		v := flavour(engine)
+		most := trial.Farthest{As: "pace of the number of threads that changes it most, on " + engine}
+		for _, n := range c37Threads[1:] {
+			most.Of = append(most.Of, fasterLines(threadsOf(v, n), threadsOf(v, c37Threads[0])))
+		}
+		return trial.Rules{
+			Requires: []trial.Criterion{{Of: trial.Known{As: "warehouses", Value: float64(b.monthOptions().Warehouses)},
+				Confirm: trial.AtLeast(float64(c37Threads[len(c37Threads)-1])),
+				Unless:  "more threads are idle; --full has as many"}},
+			Criteria: []trial.Criterion{{Of: most, Confirm: trial.Outside(1/c37Matters, c37Matters),
+				Refute: trial.Within(1/c37Matters, c37Matters)}},
+		}
+	}, stock.name, ours.name)
 	return t
 }
+
+// c37Matters is a change of the pace that a comparison must not leave out.
+const c37Matters = 1.1

@@ -49,6 +49,14 @@ var (
 	ours  = variant{name: "ours", engine: installation.Plimsoll, on: tempSettings}
 )
 
+// flavour is the variant of a verdict's engine.
+func flavour(name string) variant {
+	if name == stock.name {
+		return stock
+	}
+	return ours
+}
+
 // without is our build without some settings; only is our build with these alone.
 func without(settings ...string) variant {
 	on := slices.DeleteFunc(slices.Clone(tempSettings), func(s string) bool { return slices.Contains(settings, s) })

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/restoration"
+	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/backdated"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
@@ -19,23 +20,32 @@ import (
 	"plimsoll/platform/posting"
 )
 
-// Sizes of the bases: a small one, and the report's month.
+// Sizes of the bases: the report's month after six months of history, and one of a tenth of the warehouses. Each has as
+// many movements of a key (warehouse, item) as the other, so a document costs the same but for caches.
 const (
-	restoringDocuments  = 15_000
-	restoringWarehouses = 20
-	reportDocuments     = 150_000
-	reportWarehouses    = 100
-	reportLines         = 2_000_000
-	reportThreads       = 10
-	restoringTurn       = 20 * time.Second // at most; longer restorations are cut off and their rate counts
-	restoringRounds     = 4
-	fullTurn            = 15 * time.Minute
-	betweenTurns        = 5 * time.Second // roughly, to copy the base
+	restoringMonths    = 7 // the last of them is out of order
+	restoringDocuments = 15_000
+	reportDocuments    = 150_000
+	reportWarehouses   = 100
+	warehousesLeast    = 10
+	reportLines        = 2_000_000
+	reportThreads      = 10
+	restoringTurn      = 20 * time.Second // of all slices together
+	restoringRounds    = 4
+	restoringFill      = 3 * time.Minute // of the bases of both flavours, roughly
+	fullTurn           = 100 * time.Second
+	fullFill           = 20 * time.Minute
+	betweenTurns       = 5 * time.Second // to copy the base, roughly
+	fullBetween        = time.Minute
 )
 
-// disorderOptions is the size of the base.
+// slices of the month: each begins where that share of it has passed, so that late documents, which have the most to
+// read, count as much as early ones.
+var slices10 = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
+
+// disorderOptions is the size of a base whose whole history is out of order.
 func (b Bench) disorderOptions() fill.Options {
-	o := fill.Options{Documents: restoringDocuments, Warehouses: restoringWarehouses}
+	o := fill.Options{Documents: restoringDocuments, Warehouses: 2 * warehousesLeast}
 	if b.Full {
 		o = fill.Options{Documents: reportDocuments, Warehouses: reportWarehouses}
 	}
@@ -43,6 +53,23 @@ func (b Bench) disorderOptions() fill.Options {
 		o.Documents = b.Documents
 	}
 	return o
+}
+
+// month is the number of documents in the month that is out of order.
+func (b Bench) month() int {
+	switch {
+	case b.Documents != 0:
+		return b.Documents
+	case b.Full:
+		return reportDocuments
+	}
+	return restoringDocuments
+}
+
+// monthOptions is the size of a base whose last month is out of order.
+func (b Bench) monthOptions() fill.Options {
+	return fill.Options{Documents: restoringMonths * b.month(), Months: restoringMonths,
+		Warehouses: max(warehousesLeast, reportWarehouses*b.month()/reportDocuments)}
 }
 
 func (b Bench) threads() int {
@@ -59,30 +86,52 @@ func (b Bench) restoringTurn() time.Duration {
 	return b.turn(restoringTurn)
 }
 
+// reportSize is the criterion without which a smaller base would say how long the report's takes.
+func (b Bench) reportSize() trial.Criterion {
+	return trial.Criterion{Of: trial.Given{
+		As:    fmt.Sprintf("the report's month of %s documents and %d threads (--full)", thousands(reportDocuments), reportThreads),
+		Holds: b.month() >= reportDocuments && b.threads() == reportThreads,
+		Else:  "this month is smaller; the figures extrapolate from it"}, Confirm: trial.Measured()}
+}
+
+// manner of restoring, whichever the engine.
+type manner struct {
+	name string
+	how  func(base *backdated.Base) posting.Manner
+	lean bool // restored to the end; the others in slices
+}
+
+// on an engine, with the bench's threads.
+func (m manner) on(v variant) restoringSide { return restoringSide{m, v, 0} }
+
 // restoringSide is one side of an experiment on restoring.
 type restoringSide struct {
-	name    string
-	how     func(base *backdated.Base) posting.Manner
-	threads int  // 0: the bench's
-	whole   bool // its first turn runs to the end, within reason
+	manner
+	variant variant
+	threads int // 0: the bench's
 }
 
-// stale are totals as of the beginning of the history, so that a balance reads all movements since.
+func (s restoringSide) String() string { return s.variant.name + ", " + s.name }
+
+// stale are totals of half a year before the month, so that a balance reads all movements since.
 func stale(base *backdated.Base) time.Time {
-	return time.Date(base.Since.Year(), base.Since.Month(), 1, 0, 0, 0, 0, time.UTC)
+	return time.Date(base.Since.Year(), base.Since.Month()-(restoringMonths-1), 1, 0, 0, 0, 0, time.UTC)
 }
 
-func lean(*backdated.Base) posting.Manner { return posting.Manner{} }
-
-func classicWide(base *backdated.Base) posting.Manner {
-	return posting.Manner{Classic: true, Wide: true, TotalsUntil: stale(base)}
-}
-
-func classicNarrow(base *backdated.Base) posting.Manner {
-	return posting.Manner{Classic: true, TotalsUntil: stale(base)}
-}
-
-func classicMonth(*backdated.Base) posting.Manner { return posting.Manner{Classic: true} }
+// Manners of restoring.
+var (
+	setBySet = manner{"lean", func(*backdated.Base) posting.Manner { return posting.Manner{} }, true}
+	// the report's code: two or three of its queries read more than the document's goods
+	wholeWarehouse = manner{"classic, whole warehouse read", func(base *backdated.Base) posting.Manner {
+		return posting.Manner{Classic: true, Wide: true, TotalsUntil: stale(base)}
+	}, false}
+	documentsGoods = manner{"classic, the document's goods read", func(base *backdated.Base) posting.Manner {
+		return posting.Manner{Classic: true, TotalsUntil: stale(base)}
+	}, false}
+	monthTotals = manner{"classic, totals to the start of the month", func(*backdated.Base) posting.Manner {
+		return posting.Manner{Classic: true}
+	}, false}
+)
 
 // Figures of restoring.
 const (
@@ -90,68 +139,101 @@ const (
 	toTheEnd = "to the end"
 )
 
+func paceAt(share float64) string { return fmt.Sprintf("lines per second at %.0f %%", 100*share) }
+
 // lines per second of a side.
-func lines(side restoringSide) trial.Ref { return trial.At(side.name, linePace) }
+func lines(side restoringSide) trial.Ref { return trial.At(side.String(), linePace) }
 
 // fasterLines compares the rates of two sides.
 func fasterLines(side, base restoringSide) trial.Ratio {
 	return trial.Ratio{Of: lines(side), To: lines(base)}
 }
 
-// restoring declares an experiment on restoring the order of costs, in turns, each on a fresh copy of the base.
-func (b Bench) restoring(s *site, text string, sides []restoringSide, more ...claims.Condition) trial.Trial {
-	var base *backdated.Base
+// home is where an engine's base is, and the options of sessions there.
+type home func(v variant) (c *cluster.Cluster, options string)
+
+func (s *site) home(v variant) (*cluster.Cluster, string) {
+	return s.servers.running[v.engine].Cluster(), v.options()
+}
+
+// restoring declares an experiment on restoring the order of costs of a month, in turns, each on a fresh copy of its
+// engine's base.
+func (b Bench) restoring(where home, text string, sides []restoringSide, more ...claims.Condition) trial.Trial {
+	bases := map[string]*backdated.Base{}
 	part := trial.Part{Rounds: b.rounds(restoringRounds), Turn: b.restoringTurn(), Between: betweenTurns,
-		Series: []trial.Series{{Name: linePace, Unit: "1/s"}}}
-	part.Open = func(ctx context.Context, r *trial.Record) (err error) {
-		if base, err = backdated.Make(ctx, s.cluster, b.disorderOptions(), r.Say); err == nil {
+		Series: []trial.Series{{Name: linePace, Unit: "1/s"}, {Name: toTheEnd, Unit: "s"}}}
+	overhead := restoringFill
+	if b.Full {
+		part.Between, overhead = fullBetween, fullFill
+	}
+	for _, share := range slices10 {
+		part.Series = append(part.Series, trial.Series{Name: paceAt(share), Unit: "1/s"})
+	}
+	part.Open = func(ctx context.Context, r *trial.Record) error {
+		for _, side := range sides {
+			if bases[side.variant.engine] != nil {
+				continue
+			}
+			c, _ := where(side.variant)
+			base, err := backdated.Make(ctx, c, b.monthOptions(), r.Say)
+			if err != nil {
+				return err
+			}
+			bases[side.variant.engine] = base
 			r.Condition("base", b.restoringBase()+fmt.Sprintf("; %s lines wait for their costs",
 				trial.Thousands(base.Lines)))
 		}
-		return err
+		return nil
 	}
 	for _, side := range sides {
 		audited := false
-		part.Sides = append(part.Sides, trial.Side{Name: side.name,
+		part.Sides = append(part.Sides, trial.Side{Name: side.String(),
 			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
 				return func(ctx context.Context, _ int) (trial.Figures, error) {
-					return b.restoringOnce(ctx, base, side, &audited)
+					_, options := where(side.variant)
+					return b.restoringOnce(ctx, bases[side.variant.engine], side, options, &audited)
 				}, nil
 			}})
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("at most so long on a base of %s documents: %s", thousands(b.disorderOptions().Documents),
-			text),
-		Parts: []trial.Part{part}, Overhead: time.Minute, Conditions: append(b.restoringConditions(), more...),
+		Text:  fmt.Sprintf("a month of %s documents after six of history: %s", thousands(b.month()), text),
+		Parts: []trial.Part{part}, Overhead: overhead, Conditions: append(b.restoringConditions(), more...),
 	}
 }
 
 func (b Bench) restoringConditions() []claims.Condition {
 	return []claims.Condition{
 		{Name: "base", Text: b.restoringBase()},
-		{Name: "classic", Text: "documents reposted one by one in the order of time, layers read at the moment of " +
-			"each, all record sets deleted and inserted row by row, a round trip per statement; a transaction per " +
-			"piece of a warehouse, not per document, which spares it commits (report: the platform's own reposting)"},
-		{Name: "turns", Text: fmt.Sprintf("each on a fresh copy of the base; what takes longer than %s is "+
-			"stopped, and "+
-			"its pace until then counts (the first turn of lean goes to the end)", trial.Length(b.restoringTurn()))},
+		{Name: "classic", Text: "documents reposted one by one in the order of time; the keys of each and the layers at " +
+			"its moment travel through temp tables with statistics; all record sets deleted and inserted row by row, a " +
+			"round trip per statement; a transaction per warehouse, not per document, which spares it commits (report: " +
+			"the platform's own reposting)"},
+		{Name: "turns", Text: fmt.Sprintf("each on a fresh copy of the base; classic in %d equal slices of time that "+
+			"begin where %.0f %% to %.0f %% of the month have passed, lean to the end; the pace is that of the whole "+
+			"month, the harmonic mean of the slices; setting up a slice is not counted", len(slices10),
+			100*slices10[0], 100*slices10[len(slices10)-1])},
+		{Name: "totals", Text: "stale ones are those of the beginning of the history, half a year before the month"},
+		{Name: "threads", Text: fmt.Sprint(b.threads(), " (report: ", reportThreads, ")")},
 	}
 }
 
 func (b Bench) restoringBase() string {
-	return fmt.Sprintf("%s receipts and sales, %d warehouses (report: %s documents, about %s lines)",
-		thousands(b.disorderOptions().Documents), b.disorderOptions().Warehouses, thousands(reportDocuments),
-		thousands(reportLines))
+	o := b.monthOptions()
+	return fmt.Sprintf("%s receipts and sales in %d months, the last one out of order, %d warehouses (report: %s "+
+		"documents, about %s lines in the month)", thousands(o.Documents), o.Months, o.Warehouses,
+		thousands(reportDocuments), thousands(reportLines))
 }
 
-func (b Bench) restoringOnce(ctx context.Context, base *backdated.Base, side restoringSide,
-	audited *bool) (f trial.Figures,
-	err error) {
+func (b Bench) restoringOnce(ctx context.Context, base *backdated.Base, side restoringSide, options string,
+	audited *bool) (f trial.Figures, err error) {
 	dsn, drop, err := base.Copy(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
+	if options != "" {
+		dsn += "&options=" + strings.ReplaceAll(options, " ", "%20")
+	}
 	threads := side.threads
 	if threads == 0 {
 		threads = b.threads()
@@ -162,12 +244,11 @@ func (b Bench) restoringOnce(ctx context.Context, base *backdated.Base, side res
 		return nil, err
 	}
 	defer db.Close()
-	began := time.Now()
-	most := b.restoringTurn()
-	if side.whole && !*audited {
-		most = max(most, fullTurn)
+	if !side.lean {
+		return restoreSlices(ctx, db, base, threads, side.how(base), b.restoringTurn()/time.Duration(len(slices10)))
 	}
-	restored, whole, err := restoreFor(ctx, db, threads, side.how(base), most)
+	began := time.Now()
+	done, err := restoreFor(ctx, db, threads, side.how(base), 0)
 	took := time.Since(began)
 	if err == nil {
 		err = ctx.Err() // cut off: not a turn
@@ -175,62 +256,119 @@ func (b Bench) restoringOnce(ctx context.Context, base *backdated.Base, side res
 	if err != nil {
 		return nil, err
 	}
-	if whole && !*audited {
+	if !*audited {
 		*audited = true
 		report, err := audit.Run(ctx, db)
 		if err != nil {
 			return nil, err
 		}
 		if !report.Clean() {
-			return nil, fmt.Errorf("the books are wrong after %s: %d violations", side.name, report.Violations)
+			return nil, fmt.Errorf("the books are wrong after %s: %d violations", side, report.Violations)
 		}
 	}
-	f = trial.Figures{linePace: float64(restored) / took.Seconds()}
-	if whole {
-		f[toTheEnd] = took.Seconds()
+	return trial.Figures{linePace: float64(done.lines) / took.Seconds(), toTheEnd: took.Seconds()}, nil
+}
+
+// restoreSlices restores for so long from each of several moments of the month on. The pace of the month is the
+// harmonic mean of theirs: equal shares of its lines take times that add up.
+func restoreSlices(ctx context.Context, db *database.Database, base *backdated.Base, threads int, how posting.Manner,
+	each time.Duration) (trial.Figures, error) {
+	f, sum := trial.Figures{}, 0.0
+	for _, share := range slices10 {
+		from := base.Since.Add(time.Duration(share * float64(base.Until.Sub(base.Since))))
+		if err := beginAt(ctx, db, from); err != nil {
+			return nil, err
+		}
+		done, err := restoreFor(ctx, db, threads, how, each)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && done.lines == 0 {
+			err = errors.New("not one document was restored in a slice of the month; give a longer --duration")
+		}
+		if err != nil {
+			return nil, err
+		}
+		f[paceAt(share)] = done.pace(threads)
+		sum += 1 / f[paceAt(share)]
 	}
+	f[linePace] = float64(len(slices10)) / sum
 	return f, nil
 }
 
-// restoreFor restores for so long, with so many sequences in parallel. It returns how many lines were processed and
-// whether that was all.
+// beginAt lets a restoration begin at a moment: what is before counts as restored.
+func beginAt(ctx context.Context, db *database.Database, moment time.Time) error {
+	return db.Run(ctx, func(w *database.Work) error {
+		w.Queue("begin later", "UPDATE acc_batches_boundary SET moment = $1", moment)
+		return nil
+	})
+}
+
+// restoredLines counts what threads did after the first document of each sequence: what comes before sets it up.
+type restoredLines struct {
+	mu    sync.Mutex
+	lines int64
+	busy  time.Duration // of all threads
+}
+
+func (r *restoredLines) add(lines int64, took time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines, r.busy = r.lines+lines, r.busy+took
+}
+
+// pace of so many threads that always have something to do.
+func (r *restoredLines) pace(threads int) float64 {
+	return float64(r.lines) / r.busy.Seconds() * float64(threads)
+}
+
+// restoreFor restores for so long, or (0) to the end, with so many sequences in parallel.
 func restoreFor(ctx context.Context, db *database.Database, threads int, how posting.Manner,
-	most time.Duration) (lines int64, whole bool, err error) {
+	most time.Duration) (done *restoredLines, err error) {
 	plan, err := restoration.Plan(ctx, db, id.ID{})
 	if err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	limited, cancel := context.WithCancel(ctx) // a deadline would end a read of the driver before the context
 	defer cancel()
-	defer time.AfterFunc(most, cancel).Stop()
+	if most > 0 {
+		defer time.AfterFunc(most, cancel).Stop()
+	}
 	todo, books := make(chan restoration.Sequence, len(plan)), restoration.Books(db)
 	for _, s := range plan {
 		todo <- s
 	}
 	close(todo)
-	var mu sync.Mutex
-	var done atomic.Int64
+	done = &restoredLines{}
 	err = allAtOnce(threads, func(int) error {
 		for s := range todo {
 			if limited.Err() != nil {
 				return nil
 			}
-			told := int64(0)
-			_, err := s.Run(limited, db, books, restoration.Options{How: how}, func(r posting.Restored) {
-				mu.Lock()
-				defer mu.Unlock()
-				if r.Lines > told {
-					done.Add(r.Lines - told)
-					told = r.Lines
-				}
-			})
-			if err != nil && limited.Err() == nil {
+			if err := done.sequence(limited, db, books, s, how, most > 0); err != nil && limited.Err() == nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return done.Load(), limited.Err() == nil, err
+	return done, err
+}
+
+// sequence restores one. What sets a slice up is left out: it would be done once in a whole month.
+func (r *restoredLines) sequence(ctx context.Context, db *database.Database, books *posting.Books,
+	s restoration.Sequence, how posting.Manner, slice bool) error {
+	o, told, at := restoration.Options{How: how}, int64(0), time.Time{}
+	if slice {
+		o.Lines = restoration.LinesMax // one transaction for a warehouse: a document is reposted once
+	}
+	_, err := s.Run(ctx, db, books, o, func(d posting.Restored) {
+		now := time.Now()
+		if (!slice || !at.IsZero()) && d.Lines > told {
+			r.add(d.Lines-told, now.Sub(at))
+		}
+		told, at = max(told, d.Lines), now
+	})
+	return err
 }
 
 // hours that the report's month would take at this rate.

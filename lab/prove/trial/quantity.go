@@ -224,6 +224,50 @@ func (l Largest) Text(m *Made) string { return l.chosen(m).Text(m) }
 
 func (l Largest) words(b bound) string { return l.Of[0].words(b) }
 
+// Farthest is the ratio that is farthest from 1 for certain; if none is, the one that could be.
+type Farthest struct {
+	Of []Ratio
+	As string
+}
+
+// Name implements Quantity.
+func (f Farthest) Name() string { return f.As }
+
+func (f Farthest) chosen(m *Made) Ratio {
+	certain := func(r Ratio) float64 { // distance of the nearer end; less than 0 if the interval holds 1
+		i := r.Interval(m)
+		return max(math.Log(i.Low), -math.Log(i.High))
+	}
+	possible := func(r Ratio) float64 {
+		i := r.Interval(m)
+		return max(math.Log(i.High), -math.Log(i.Low))
+	}
+	best := f.Of[0]
+	for _, r := range f.Of[1:] {
+		switch {
+		case best.Interval(m).Unsure != "":
+			return best // not all can be judged
+		case r.Interval(m).Unsure != "":
+			return r
+		case max(certain(r), certain(best)) > 0:
+			if certain(r) > certain(best) {
+				best = r
+			}
+		case possible(r) > possible(best):
+			best = r
+		}
+	}
+	return best
+}
+
+// Interval implements Quantity.
+func (f Farthest) Interval(m *Made) Interval { return f.chosen(m).Interval(m) }
+
+// Text implements Value.
+func (f Farthest) Text(m *Made) string { return f.chosen(m).Text(m) }
+
+func (f Farthest) words(b bound) string { return f.Of[0].words(b) }
+
 // Known is a number known in advance, such as the size of what is measured.
 type Known struct {
 	As    string

@@ -1,0 +1,32 @@
+package experiments
+
+import (
+	"testing"
+	"time"
+
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/prove/trial"
+)
+
+// Classic restores slices of the whole month, lean all of it, and the books are right afterwards.
+func TestRestoring_SlicesTheWholeMonth(t *testing.T) {
+	c := clustertest.Start(t)
+	b := Bench{Documents: 100, Threads: 2, Repetitions: 1, Duration: 3 * time.Second}
+	all := b.restoring(func(variant) (*cluster.Cluster, string) { return c, "" }, "",
+		[]restoringSide{wholeWarehouse.on(stock), monthTotals.on(stock), setBySet.on(stock)})
+	f, err := all.Play(t.Context(), trial.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices := 0
+	for _, figure := range f.Figures {
+		if len(figure.Values) == 1 && figure.Values[0] > 0 {
+			slices++
+		}
+	}
+	// two sides in slices with the pace of all, lean with its own and the time to the end
+	if want := 2*(len(slices10)+1) + 2; slices != want {
+		t.Errorf("%d figures, not %d: %+v", slices, want, f.Figures)
+	}
+}
