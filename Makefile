@@ -28,7 +28,7 @@ STAMP  = -X $(CLI).commit=$(shell git rev-parse HEAD 2>/dev/null) \
 
 include engine/engine.mk
 
-.PHONY: help setup build demo demo-run test test-full lint arrows format clean
+.PHONY: help setup build demo demo-run test test-full confusion lint arrows format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,10 @@ test-full: ## make test, then the slow suites: PostgreSQL's own, long fuzz, soak
 	@test/fuzz
 	@test/schemathesis
 	@$(MAKE) --no-print-directory engine-test-full
+
+# REPEAT=5 is what the figures in docs/bench rest on; ONLY=healthy,hot-row plants some.
+confusion: bin/plimsoll ## plant faults in a server under load, and count which of them `plimsoll diagnose` names
+	@bin/plimsoll prove --confusion --repeat $(or $(REPEAT),1) $(if $(ONLY),--only $(ONLY)) $(CONFUSION_FLAGS)
 
 lint: ## golangci-lint (.golangci.yml), who may import whom (test/arrows/rules.txt), documents
 	@test/lint

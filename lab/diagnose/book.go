@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,9 +18,12 @@ type look struct {
 	timeline Timeline // nil: none
 }
 
-// Timeline knows which key operation a session served at a moment: by its process, or by its application_name.
+// Timeline knows which key operation a session serves.
 type Timeline interface {
-	Operation(pid int, application string, at time.Time) (name string, known bool)
+	// Look at who serves what now. It is called beside each sample and ends with its context.
+	Look(ctx context.Context)
+	// Operation that a session served at the last look: by its process, or by its application_name.
+	Operation(pid int, application string) (name string, known bool)
 }
 
 // operation that the session served; empty: not known.
@@ -26,7 +31,7 @@ func (l look) operation(s waits.Session) string {
 	if l.timeline == nil {
 		return ""
 	}
-	name, known := l.timeline.Operation(s.PID, s.Application, l.at)
+	name, known := l.timeline.Operation(s.PID, s.Application)
 	if !known {
 		return ""
 	}
@@ -74,10 +79,12 @@ type book struct {
 	open        map[int]openGap
 	events      map[eventKey]*waited
 	verbs       amounts // active time by the first word of the statement
+	drawn       amounts // active time of statements that take long by themselves
 	most        int     // sessions at work at once
 	stories     map[string]*story
 	lockLooks   int
 	stalls      []stall
+	still       map[Still]float64 // seconds
 }
 
 // eventKey is a wait event; of an idle transaction the event is the gap, whatever the server calls it.
@@ -88,8 +95,8 @@ type eventKey struct {
 }
 
 func newBook() *book {
-	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, stories: map[string]*story{},
-		open: map[int]openGap{}}
+	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, drawn: amounts{}, stories: map[string]*story{},
+		open: map[int]openGap{}, still: map[Still]float64{}}
 }
 
 // take in a look. Each session counts for the time that the look stands for: it is time that adds up, not the number of
@@ -120,6 +127,9 @@ func (b *book) take(l look) {
 		w.applications.add(nonEmpty(s.Application, s.User), stands)
 		if name := l.operation(s); name != "" {
 			w.operations.add(name, stands)
+		}
+		if s.InState.Seconds() >= longStatement.Value && !key.gap && slices.Contains(work, key.class) {
+			b.drawn.add(text, stands)
 		}
 		if !key.gap {
 			b.verbs.add(verb(text), stands)

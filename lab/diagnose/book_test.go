@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -109,7 +110,8 @@ func TestBook_IsBounded(t *testing.T) {
 		query := "SELECT FROM " + strings.Repeat("x", i%61) + strings.Repeat("y", i%53)
 		b.take(look{at: time.Unix(int64(i), 0), stands: tick, sessions: []waits.Session{at(i, "idle in "+
 			"transaction", "", query)}})
-		b.takeLocks(lockLook{stands: tick, blocked: []waits.Blocked{{PID: i, Blockers: []int{i + 1}, Object: query}}})
+		one := waits.Blocked{PID: i, Blockers: []int{i + 1}, Object: query}
+		b.takeLocks(lockLook{stands: tick, blocked: []waits.Blocked{one}}, nil)
 	}
 	b.end()
 	for key, w := range b.events {
@@ -160,7 +162,9 @@ func TestPlainStatement(t *testing.T) {
 
 type planted map[int]string
 
-func (p planted) Operation(pid int, _ string, _ time.Time) (string, bool) {
+func (p planted) Look(context.Context) {}
+
+func (p planted) Operation(pid int, _ string) (string, bool) {
 	name, known := p[pid]
 	return name, known
 }
@@ -186,7 +190,7 @@ func TestStories(t *testing.T) {
 			Object: "public.stock", Page: pid, Tuple: 1, For: time.Duration(pid) * time.Second})
 	}
 	b := sampled(20, hold, sessions[2], sessions[3], sessions[4], sessions[5])
-	b.takeLocks(lockLook{stands: time.Second, blocked: blocked, sessions: sessions})
+	b.takeLocks(lockLook{stands: time.Second, blocked: blocked, sessions: sessions}, nil)
 	all := b.told()
 	if len(all) != 1 {
 		t.Fatalf("%d stories, want one: rows of one table, one holder", len(all))
@@ -207,14 +211,14 @@ func TestStories(t *testing.T) {
 	t.Run("ADeadlockHasAnEnd", func(t *testing.T) {
 		b := newBook()
 		b.takeLocks(lockLook{stands: tick, blocked: []waits.Blocked{{PID: 1, Blockers: []int{2}},
-			{PID: 2, Blockers: []int{1}}}})
+			{PID: 2, Blockers: []int{1}}}}, nil)
 		if len(b.stories) == 0 {
 			t.Error("nobody blocks anybody")
 		}
 	})
 	t.Run("APreparedTransactionHasNoProcess", func(t *testing.T) {
 		b := newBook()
-		b.takeLocks(lockLook{stands: tick, blocked: []waits.Blocked{{PID: 7, Blockers: []int{0}}}})
+		b.takeLocks(lockLook{stands: tick, blocked: []waits.Blocked{{PID: 7, Blockers: []int{0}}}}, nil)
 		for _, s := range b.stories {
 			if s.Root.Application != "a prepared transaction" {
 				t.Errorf("%+v", s.Root)

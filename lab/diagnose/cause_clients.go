@@ -17,13 +17,15 @@ var clientGaps = cause{
 			return nil, ""
 		}
 		gaps := m.book.short.seconds / m.ledger.TotalS
-		reading := (m.book.of(waits.Client) - m.book.idle()) / m.ledger.TotalS
+		reading := (m.book.of(waits.Client)-m.book.idle())/m.ledger.TotalS - m.sending()
 		behind := 0.0 // of locks that are held meanwhile
 		for _, s := range m.stories {
 			if s.Root.Client && s.Root.LongGapS < gapLong.Value {
 				behind += s.Share
 			}
 		}
+		beyond := m.beyondOwn()
+		gaps, reading, behind = gaps*beyond, reading*beyond, behind*beyond
 		f := &Finding{
 			Price: price(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
 			Mechanism: "A transaction of many statements crosses the network for each. While it waits for its " +
@@ -53,6 +55,20 @@ var clientGaps = cause{
 		}
 		return f, ""
 	},
+}
+
+// beyondOwn is the part of the gaps that a program beside its server would not take: what is left without its own
+// time, and without what it waits for a processor, as this program does here.
+func (m *measured) beyondOwn() float64 {
+	gap := m.book.short.mean()
+	if gap == nil || *gap <= 0 {
+		return 1
+	}
+	own := gapShort.Value
+	if m.host != nil {
+		own += m.wakesS
+	}
+	return max(0, 1-own/gap.Seconds())
 }
 
 func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

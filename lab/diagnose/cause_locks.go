@@ -1,6 +1,10 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+
+	"plimsoll/lab/postgres/waits"
+)
 
 // lockOfIdleClient: a transaction holds a lock for long while its client does nothing.
 var lockOfIdleClient = cause{
@@ -29,7 +33,9 @@ var lockContention = cause{
 	name:    "lock-contention",
 	healthy: "no session waits for a lock of a transaction that is at work",
 	find: func(m *measured) (*Finding, string) {
-		f := m.blockedBy(func(s Story) bool { return !s.Root.Client })
+		f := m.blockedBy(func(s Story) bool {
+			return !s.Root.Client && s.Root.class != waits.WAL && !m.explained[s.Root.Statement]
+		})
 		if f == nil {
 			return nil, ""
 		}
@@ -41,6 +47,16 @@ var lockContention = cause{
 			"plimsoll diagnose --dsn … --rate 100    to see what the holders do meanwhile"}
 		return f, ""
 	},
+}
+
+// behind is the share of the time that sessions wait for locks whose holders wait for something of a class.
+func (m *measured) behind(class waits.Class) (share float64) {
+	for _, s := range m.stories {
+		if !s.Root.Client && s.Root.class == class {
+			share += s.Share
+		}
+	}
+	return share
 }
 
 // blockedBy are the stories of one kind as a finding; nil: none.

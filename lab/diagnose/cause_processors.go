@@ -82,7 +82,8 @@ var processorsFull = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: price(waiting * own), Title: "The database needs more processors than there are",
+			Price:     price(waiting * own * (1 - m.explainedRunning())),
+			Title:     "The database needs more processors than there are",
 			Mechanism: "More sessions are ready to run than there are processors. Each waits for its turn.",
 			Evidence: []string{fmt.Sprintf("all cores are %s busy, the database uses %s of them", percent(*m.host.Busy),
 				percent(*m.host.Database)), fmt.Sprintf("sessions wait for a processor %s of their time",

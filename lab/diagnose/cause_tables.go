@@ -34,6 +34,7 @@ var catalogChurn = cause{
 			Next: []string{"plimsoll prove C12 C13    what a memory catalog and a pool of temp tables gain",
 				"TRUNCATE instead of DROP and CREATE, and no more of it than needed (plimsoll prove C15)"},
 		}
+		f.explains = m.uses(withLog, begins("CREATE", "DROP", "ALTER", "TRUNCATE")).statements
 		for _, part := range parts(m.book.verbs, len(m.book.verbs)) {
 			if first, _, _ := strings.Cut(part.Name, " "); definitions[first] {
 				f.Evidence = append(f.Evidence, fmt.Sprintf("%s takes %s of the time", part.Name,
@@ -67,6 +68,7 @@ type bloated struct {
 	live, dead float64
 	price      float64 // of statements that name it
 	statement  string
+	statements []string
 }
 
 // bloat lists such tables that statements use, the dearest first.
@@ -80,34 +82,14 @@ func (m *measured) bloat() (all []bloated, why string) {
 			continue
 		}
 		b := bloated{name: key, live: *live, dead: *dead}
-		_, table, _ := strings.Cut(key, ".")
-		b.price, b.statement = m.uses(table)
+		u := m.uses(work, on(key, queries))
+		b.price, b.statement, b.statements = u.share, u.dearest, u.statements
 		all = append(all, b)
 	}
 	slices.SortFunc(all, func(a, b bloated) int {
 		return cmp.Or(cmp.Compare(b.price, a.price), cmp.Compare(b.dead, a.dead), cmp.Compare(a.name, b.name))
 	})
 	return all, ""
-}
-
-// uses is the share of the time in which statements that name a table run or read, and the first of them.
-func (m *measured) uses(table string) (share float64, statement string) {
-	most := 0.0
-	for key, w := range m.book.events {
-		if key.class != waits.Running && key.class != waits.IO {
-			continue
-		}
-		for sql, seconds := range w.statements {
-			if !names(sql, table) {
-				continue
-			}
-			share += seconds
-			if seconds > most {
-				most, statement = seconds, sql
-			}
-		}
-	}
-	return share / max(m.ledger.TotalS, 1e-9), statement
 }
 
 // names says whether a statement names a table, as a word of its own.
@@ -158,7 +140,7 @@ var heldHorizon = cause{
 		if why != "" || len(all) == 0 {
 			return f, "" // its price is not known
 		}
-		f.Price = price(all[0].price)
+		f.Price, f.explains = price(all[0].price), all[0].statements
 		f.Evidence = append(f.Evidence, all[0].evidence())
 		return f, ""
 	},
@@ -187,6 +169,7 @@ var deadRowsRead = cause{
 		}
 		f := &Finding{
 			Price: price(all[0].price), Title: "Statements read dead rows of " + all[0].name, Mechanism: deadMechanism,
+			explains: all[0].statements,
 			Excluded: []string{"no old transaction holds them: vacuum may remove them"},
 			Next: []string{"psql -c 'VACUUM (VERBOSE, ANALYZE) " + all[0].name + "'",
 				"look why autovacuum does not: autovacuum, autovacuum_vacuum_scale_factor, the table's own settings"},

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,8 @@ func plant(change func(*measured), grown figures, sessions ...waits.Session) *me
 	m := &measured{book: b, delta: counters.Between(counters.Planted(at, nil),
 		counters.Planted(at.Add(10*time.Second), grown)), connectS: 0.005, roundTripS: 0.0001,
 		host: &Host{Cores: 2, Busy: price(0.3), Database: price(0.2), Others: price(0.1), Steal: price(0),
-			Throttled: price(0), Topology: &topology.Shape{Sockets: 1, Cores: 2, CPUs: 2, Nodes: 1}},
+			Throttled: price(0),
+			Disks:     []Disk{{Name: "vda"}}, Topology: &topology.Shape{Sockets: 1, Cores: 2, CPUs: 2, Nodes: 1}},
 		ledger: b.ledger(&scheduled{ran: b.of(waits.Running)}, "split")}
 	if change != nil {
 		change(m)
@@ -43,7 +45,7 @@ func blockedBy(root waits.Session) func(*measured) {
 	return func(m *measured) {
 		m.book.takeLocks(lockLook{stands: time.Second, sessions: map[int]waits.Session{1: root},
 			blocked: []waits.Blocked{{PID: 2, Blockers: []int{1}, Kind: "tuple", Object: "public.hot"},
-				{PID: 3, Blockers: []int{2}}}})
+				{PID: 3, Blockers: []int{2}}}}, nil)
 	}
 }
 
@@ -98,6 +100,26 @@ func TestCauses(t *testing.T) {
 		{"InnerLocks", "inner-locks", plant(nil, nil, active(1, "LWLock:BufferContent", "SELECT"), work)},
 		{"Workers", "waiting-for-processes", plant(nil, nil, active(1, "IPC:ExecuteGather", "SELECT"), work)},
 		{"Sleep", "told-to-wait", plant(nil, nil, active(1, "Timeout:PgSleep", "SELECT pg_sleep(9)"), work)},
+		{"LargeResults", "large-results", plant(nil, nil, active(1, "Client:ClientWrite", "SELECT * FROM t"), work)},
+		{"Vacuum", "maintenance", plant(nil, nil, active(1, "IO:DataFileRead", "VACUUM (FREEZE) t"), work)},
+		{"Backup", "backup", plant(nil, nil, active(1, "Client:ClientWrite", "COPY public.t (id) TO stdout"), work)},
+		{"StaleStatistics", "stale-statistics", plant(nil, grown(map[string]float64{"n_mod_since_analyze": 40_000,
+			"n_live_tup": 60_000, "reltuples": 20_000}), work)},
+		{"MissingIndex", "missing-index", plant(nil, grown(map[string]float64{"seq_scan": 500,
+			"seq_tup_read": 100_000_000}), work)},
+		{"UnusedIndexes", "unused-indexes", plant(nil, unread(9), active(1, "", "INSERT INTO t VALUES (1)"), work)},
+		{"BulkWriting", "bulk-writing", plant(nil, grown(map[string]float64{"n_tup_ins": 1_000_000}),
+			active(1, "IO:WalWrite", "INSERT INTO t SELECT 1"), work)},
+		{"PoorJoin", "long-statements", plant(nil, nil, longer(active(1, "", "SELECT 1 FROM a JOIN b ON a.x < b.x")),
+			work)},
+		{"OthersTakeTheDisk", "disk-taken-by-others", plant(func(m *measured) {
+			m.host.Disks = []Disk{{Name: "vda", Busy: 0.9, Bytes: 1 << 30}}
+		}, figures{counters.Databases: {"shop": {"blks_read": 10}}, counters.WAL: {"all": {"wal_bytes": 1 << 20}}},
+			active(1, "IO:WalSync", "COMMIT"), work)},
+		{"Standstill", "standstill", plant(func(m *measured) {
+			m.book.stood(stall{time.Second, 3 * time.Second, StillServer})
+			m.book.unobserved += 3
+		}, nil, work)},
 		{"Spills", "temporary-files", plant(nil, figures{counters.Databases: {"shop": {"temp_bytes": 1 << 30}}},
 			active(1, "IO:BufFileWrite", "SELECT"), work)},
 	} {
@@ -119,6 +141,65 @@ func TestCauses(t *testing.T) {
 			}
 			if len(healthy) < 5 {
 				t.Errorf("healthy are only %q", healthy)
+			}
+		})
+	}
+}
+
+func grown(columns map[string]float64) figures {
+	return figures{counters.Tables: {"public.t": columns}}
+}
+
+// unread indexes of a table that is written.
+func unread(n int) figures {
+	indexes := map[string]map[string]float64{"public.t.t_pkey": {"idx_scan": 0, "unique": 1}}
+	for i := range n {
+		indexes[fmt.Sprintf("public.t.t_%d", i)] = map[string]float64{"idx_scan": 0, "unique": 0}
+	}
+	return figures{counters.Tables: {"public.t": {"n_tup_ins": 10}}, counters.Indexes: indexes}
+}
+
+func longer(s waits.Session) waits.Session {
+	s.InState = time.Second
+	return s
+}
+
+// A cause that explains a statement's time takes it from those that follow.
+func TestCauses_NameOneCauseOnce(t *testing.T) {
+	f := bloatedTable
+	f[counters.Tables]["public.fat"]["seq_scan"], f[counters.Tables]["public.fat"]["seq_tup_read"] = 900, 90_000_000
+	m := plant(func(m *measured) {
+		split(2, 8)(m)
+		m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.98), price(0.02)
+	}, f, longer(active(1, "", "SELECT count(*) FROM fat")), longer(active(2, "IO:DataFileRead", "SELECT 1 FROM fat")))
+	var s sources
+	findings, _ := judge(m, &s)
+	for _, f := range findings {
+		if f.Level == Problem && f.Name != deadRowsRead.name {
+			t.Errorf("it also names %s: %+v", f.Name, f)
+		}
+	}
+	if len(findings) == 0 || findings[0].Name != deadRowsRead.name {
+		t.Errorf("found %+v", findings)
+	}
+}
+
+// A program beside its server takes a moment between two statements, and more where it gets no processor.
+func TestCauses_GapsOfAProgramBesideItsServerAreNoNetwork(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		gap   time.Duration
+		wakes float64
+		want  bool
+	}{
+		{"Beside", 300 * time.Microsecond, 0, false}, {"Network", 3 * time.Millisecond, 0, true},
+		{"WithoutAProcessor", 3 * time.Millisecond, 0.01, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var s sources
+			findings, _ := judge(plant(func(m *measured) { m.wakesS = c.wakes }, nil, idleFor(c.gap)), &s)
+			if named := len(findings) > 0 && findings[0].Level == Problem; named != c.want {
+				t.Errorf("found %+v", findings)
 			}
 		})
 	}

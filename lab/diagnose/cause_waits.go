@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"plimsoll/lab/postgres/counters"
 	"plimsoll/lab/postgres/waits"
@@ -12,13 +14,16 @@ var logFlush = cause{
 	name:    "log-flush",
 	healthy: "commits do not wait for the log",
 	find: func(m *measured) (*Finding, string) {
+		behind := m.behind(waits.WAL)
 		return &Finding{
-			Price: price(m.ledger.share(string(waits.WAL))), Title: "Commits wait for the write-ahead log",
+			Price: price((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind),
+			Title: "Commits wait for the write-ahead log",
 			Mechanism: "A commit is answered when its log is on disk. Flushes follow one after the other; whoever " +
 				"comes meanwhile waits for the next.",
 			Evidence: append(m.top(waits.WAL), fmt.Sprintf("%s transactions in a second; "+
 				"%s", text(m.transactions(), "%.0f"),
-				m.flushText())),
+				m.flushText()), fmt.Sprintf("%s of the time others wait for locks that are held meanwhile",
+				percent(behind))),
 			Excluded: []string{"the contradictions below say whether it is the disk or the queue before it"},
 			Next: []string{"pg_test_fsync -s 2    on the disk of pg_wal",
 				"plimsoll prove C20    what a commit without waiting gains, and what it can lose"},
@@ -47,17 +52,25 @@ func (m *measured) flushMS() *float64 {
 	return nil
 }
 
+// evicting is the share of the time in which queries wait for the log: a page that they need room for was changed, and
+// its log must be on disk before the page is.
+func (m *measured) evicting() float64 {
+	return m.uses([]waits.Class{waits.WAL}, begins("SELECT")).share
+}
+
 // reading and writing of data.
 var reading = cause{
 	name:    "data-transfers",
 	healthy: "sessions do not wait for reading or writing of data",
 	find: func(m *measured) (*Finding, string) {
-		share := m.ledger.share(string(waits.IO)) - m.spilling()
+		evicting := m.evicting()
+		share := (max(0, m.unexplainedShare(waits.IO)-m.spilling()) + evicting) * (1 - m.othersOnDisk())
 		return &Finding{
 			Price: price(share), Title: "Sessions read and write data themselves",
 			Mechanism: "What is not in memory is read from disk, page by page, while the session waits.",
-			Evidence: append(m.top(waits.IO), fmt.Sprintf("%s blocks read in a second",
-				text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "blks_read")), "%.0f"))),
+			Evidence: append(m.top(waits.IO), fmt.Sprintf("%s blocks read in a second; queries wait %s of the time "+
+				"for the log of changed pages whose room they need",
+				text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "blks_read")), "%.0f"), percent(evicting))),
 			Excluded: []string{},
 			Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the first statement: does it read more than it needs?",
 				"plimsoll diagnose after raising shared_buffers: does the share fall?"},
@@ -71,7 +84,7 @@ var innerLocks = cause{
 	healthy: "locks inside the server are free",
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.ledger.share(string(waits.Latch))), Title: "Sessions wait for locks inside the server",
+			Price: price(m.unexplainedShare(waits.Latch)), Title: "Sessions wait for locks inside the server",
 			Mechanism: "Structures in shared memory are changed by one session at a time. More sessions make it worse.",
 			Evidence:  m.top(waits.Latch),
 			Excluded:  []string{"these are not locks of rows or tables"},
@@ -87,7 +100,7 @@ var otherProcesses = cause{
 	healthy: "",
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.ledger.share(string(waits.IPC))), Title: "Sessions wait for other processes of the server",
+			Price: price(m.unexplainedShare(waits.IPC)), Title: "Sessions wait for other processes of the server",
 			Mechanism: "Parallel workers, checkpoints, replication: another process must answer first.",
 			Evidence:  m.top(waits.IPC), Excluded: []string{},
 			Next: []string{"read the event's description in the documentation of monitoring statistics"},
@@ -101,13 +114,16 @@ var toldToWait = cause{
 	healthy: "",
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.ledger.share(string(waits.Sleep))), Title: "Sessions sleep because they were told to",
+			Price: price(m.unexplainedShare(waits.Sleep)), Title: "Sessions sleep because they were told to",
 			Mechanism: "pg_sleep in a statement, or a delay that a setting asks for.",
 			Evidence:  m.top(waits.Sleep), Excluded: []string{"the server would be ready"},
 			Next: []string{"find who calls it: the statement is in the ledger"},
 		}, ""
 	},
 }
+
+// ofTempFiles says whether an event is one of them: BufFileRead until PostgreSQL 16, BuffileRead from 17 on.
+func ofTempFiles(event string) bool { return strings.Contains(strings.ToLower(event), "buffile") }
 
 // spilling is the share of the time that temporary files are read and written.
 func (m *measured) spilling() (share float64) {
@@ -116,11 +132,23 @@ func (m *measured) spilling() (share float64) {
 		return 0
 	}
 	for _, e := range line.Events {
-		if e.Name == "IO:BufFileRead" || e.Name == "IO:BufFileWrite" {
+		if ofTempFiles(e.Name) {
 			share += e.Share
 		}
 	}
 	return share
+}
+
+// spilled are the statements that wait for temporary files.
+func (m *measured) spilled() (statements []string) {
+	for key, w := range m.book.events {
+		if ofTempFiles(key.event.Name) {
+			for sql := range w.statements {
+				statements = append(statements, sql)
+			}
+		}
+	}
+	return statements
 }
 
 // spills into temporary files.
@@ -135,38 +163,57 @@ var spills = cause{
 		if *perS < spillPerS.Value {
 			return nil, ""
 		}
+		statements := m.spilled()
+		u := m.uses(work, func(sql string) bool { return slices.Contains(statements, sql) })
 		return &Finding{
-			Price: price(m.spilling()), Title: "Sorts and joins spill into temporary files",
+			Price: price(u.share), Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
-			Evidence: []string{fmt.Sprintf("%.1f MB of temporary files in a second; %s of the time goes to them",
-				*perS/(1<<20), percent(m.spilling()))},
-			Excluded: []string{},
-			Next:     []string{"SET work_mem for the session of the statement, and diagnose again"},
+			Evidence: []string{fmt.Sprintf("%.1f MB of temporary files in a second; %s of the time waits for them; "+
+				"most in: %s", *perS/(1<<20), percent(m.spilling()), u.dearest)},
+			Excluded: []string{}, explains: u.statements,
+			Next: []string{"SET work_mem for the session of the statement, and diagnose again"},
 		}, ""
 	},
 }
 
-// standstill: nothing was seen for a while.
+// standstill: nobody made progress for a while.
 var standstill = cause{
-	name: "standstill",
+	name:    "standstill",
+	healthy: "the server did not stand still",
 	find: func(m *measured) (*Finding, string) {
 		all := m.book.standstills()
-		if len(all) == 0 {
-			return nil, ""
-		}
-		longest := 0.0
+		longest, times := 0.0, map[Still]int{}
 		for _, s := range all {
 			longest = max(longest, s.ForS)
+			times[s.Who]++
+		}
+		if len(all) == 0 {
+			return nil, ""
 		}
 		f := &Finding{
 			Title: fmt.Sprintf("%d times nothing could be seen, for up to %.1f s", len(all), longest),
 			Mechanism: "The server, the network, or this machine stood still. What happened meanwhile is not in the " +
-				"ledger.",
-			Evidence: []string{fmt.Sprintf("%.1f s in all are not observed", m.book.unobserved)},
-			Excluded: []string{"not told apart: a server that stands still, and a sampler that gets no processor"},
+				"ledger, or is not explained there.",
+			Excluded: []string{},
 			Next: []string{"plimsoll diagnose from another machine at the same time: do both miss the same " +
 				"moments?"},
 		}
+		for _, who := range []Still{StillServer, StillElsewhere, StillSession, StillSampler} {
+			if times[who] > 0 {
+				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d times, %.1f s in all", who, times[who],
+					m.book.still[who]))
+			}
+		}
+		if times[StillServer] == 0 {
+			return f, "" // who gets no processor has a finding of its own
+		}
+		f.Price = price(m.book.still[StillServer] / max(m.book.seconds+m.book.unobserved, 1e-9))
+		f.unseen = float64(m.census.All) * *f.Price
+		f.Title = fmt.Sprintf("The server stood still %d times, for up to %.1f s", times[StillServer], longest)
+		f.Excluded = append(f.Excluded, "this program ran meanwhile, and the server's process was not waiting for a "+
+			"processor: it was stopped, or the disk or memory below it stood still")
+		f.Next = append([]string{"dmesg -T | tail; a snapshot, a migration or a backup of the virtual machine at " +
+			"these moments?"}, f.Next...)
 		return f, ""
 	},
 }

@@ -48,10 +48,12 @@ type Diagnosis struct {
 	AskedS   float64   `json:"asked_s"`
 	LastedS  float64   `json:"lasted_s"`
 	// Stopped says why it ended early; empty: it did not.
-	Stopped        string          `json:"stopped,omitempty"`
-	Server         Server          `json:"server"`
-	Ledger         Ledger          `json:"ledger"`
-	Findings       []Finding       `json:"findings"`
+	Stopped  string    `json:"stopped,omitempty"`
+	Server   Server    `json:"server"`
+	Ledger   Ledger    `json:"ledger"`
+	Findings []Finding `json:"findings"`
+	// Operations of a run, each by the sessions that served it.
+	Operations     []Operation     `json:"operations,omitempty"`
 	Healthy        []string        `json:"healthy"`
 	Stories        []Story         `json:"lock_stories"`
 	Contradictions []Contradiction `json:"contradictions"`
@@ -88,7 +90,8 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	}
 	defer a.close(ctx)
 	w := &watch{attached: a, every: time.Second / time.Duration(max(RateMin, o.Rate)), timeline: o.Timeline,
-		book: newBook(), holders: map[string]waits.Holder{}}
+		book: newBook(), operations: map[string]*book{}, holders: map[string]waits.Holder{}, heart: newHeart()}
+	defer w.heart.stop()
 	before, err := counters.Read(ctx, a.slow, a.server)
 	if err != nil {
 		return nil, err
@@ -100,6 +103,7 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	backends := w.backends()
 	w.began = time.Now()
 	lost := w.run(ctx, o.Duration, o.Progress)
+	w.end()
 	lasted := time.Since(w.began)
 	cost := w.ownCost(lasted, own, backends)
 	after, err := w.after(ctx, lost)
@@ -109,6 +113,14 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	d := w.conclude(counters.Between(before, after), o)
 	d.AskedS, d.LastedS, d.Cost = o.Duration.Seconds(), lasted.Seconds(), cost
 	return d, d.stop(ctx, lost)
+}
+
+// end the gaps that are still open.
+func (w *watch) end() {
+	w.book.end()
+	for _, b := range w.operations {
+		b.end()
+	}
 }
 
 // endWithin bounds the last look at the statistics, also after Ctrl-C.
@@ -152,10 +164,12 @@ func (d *Diagnosis) stop(ctx context.Context, lost error) error {
 // conclude from what was gathered.
 func (w *watch) conclude(delta *counters.Delta, o Options) *Diagnosis {
 	var s sources
-	w.book.end()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	cpu, how := w.host.processor()
 	m := &measured{ledger: w.book.ledger(cpu, how), stories: w.book.told(), delta: delta, book: w.book,
-		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server}
+		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server,
+		wakesS: w.heart.wakes()}
 	if m.host = w.host.host(&s); m.host == nil {
 		s.miss("machine", "the server runs elsewhere, or in a container whose processes are not visible here")
 	}
@@ -176,6 +190,7 @@ func (w *watch) conclude(delta *counters.Delta, o Options) *Diagnosis {
 		Ledger: m.ledger, Stories: m.stories, Host: m.host, Standstills: w.book.standstills(), Rates: m.rates(),
 		Limits: limits}
 	d.Findings, d.Healthy = judge(m, &s)
+	d.Operations = w.ofOperations(m, delta)
 	d.Contradictions = contradict(m)
 	d.Unavailable = s.missing
 	return d

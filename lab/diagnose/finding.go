@@ -24,6 +24,7 @@ type Finding struct {
 	Excluded  []string `json:"excluded"`
 	Next      []string `json:"next"`
 	unseen    float64  // clients that the cause keeps waiting and that are no sessions at work
+	explains  []string // statements whose time it explains: no later cause counts them again
 }
 
 // Range from low to high.
@@ -51,7 +52,9 @@ type measured struct {
 	holders              map[string]waits.Holder
 	census               waits.Census
 	connectS, roundTripS float64
+	wakesS               float64 // how late this program wakes up, on average of time
 	server               counters.Server
+	explained            map[string]bool // statements whose time a problem explains
 }
 
 // cause describes itself: one entry of the list of causes is all that a new one needs.
@@ -63,11 +66,13 @@ type cause struct {
 	find func(m *measured) (*Finding, string)
 }
 
-// causes in the order in which equal prices are listed.
+// causes from the most special to the most general: what explains a statement's time takes it from those that follow,
+// so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
-	lockOfIdleClient, lockContention, clientGaps, processorsByOthers, processorsFull, quota, stolen, catalogChurn,
-	heldHorizon, deadRowsRead, connectionStorm, logFlush, reading, innerLocks, otherProcesses, toldToWait, spills,
-	fullCoreNote, standstill,
+	lockOfIdleClient, clientGaps, largeResults, catalogChurn, maintenance, backup, heldHorizon, deadRowsRead,
+	staleStatistics, wholeTables, unusedIndexes, spills, bulkWriting, longStatements, lockContention, quota, stolen,
+	processorsByOthers, processorsFull, connectionStorm, diskByOthers, logFlush, reading, innerLocks, otherProcesses,
+	toldToWait, fullCoreNote, standstill,
 }
 
 // judge all causes: findings, the dearest first, and the areas that are healthy.
@@ -85,13 +90,32 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 		default:
 			f.Name = c.name
 			f.level(m)
+			if f.Level == Problem {
+				m.explain(f.explains)
+			}
 			findings = append(findings, *f)
 		}
 	}
+	m.ofAllClients(findings)
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return compareDown(priceOf(a), priceOf(b), "", "")
 	})
 	return findings, healthy
+}
+
+// ofAllClients prices findings by the time of all clients, where many are connecting and thus no sessions at work yet.
+func (m *measured) ofAllClients(findings []Finding) {
+	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == connectionStorm.name })
+	if i < 0 || findings[i].unseen <= 0 {
+		return
+	}
+	atWork := m.ledger.Sessions / (m.ledger.Sessions + findings[i].unseen)
+	for j := range findings {
+		if f := &findings[j]; j != i && f.Price != nil {
+			f.Price = price(*f.Price * atWork)
+			f.level(m)
+		}
+	}
 }
 
 func priceOf(f Finding) float64 {

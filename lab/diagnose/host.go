@@ -50,6 +50,7 @@ type Disk struct {
 	FlushMS *float64 `json:"ms_per_flush"`
 	Queue   float64  `json:"queue"` // transfers under way, on average
 	Busy    float64  `json:"busy"`  // share of the time
+	Bytes   float64  `json:"bytes"` // read and written
 }
 
 // hostWatch reads the machine once a second.
@@ -240,7 +241,8 @@ func (w *hostWatch) disks(h *Host, length float64) {
 		d := now.Since(was)
 		h.Disks = append(h.Disks, Disk{Name: name, PerS: float64(d.Reads+d.Writes) / length,
 			ReadMS: per(d.ReadTime, d.Reads), WriteMS: per(d.WriteTime, d.Writes), FlushMS: per(d.FlushTime, d.Flushes),
-			Queue: d.Queue.Seconds() / length, Busy: min(1, d.Busy.Seconds()/length)})
+			Queue: d.Queue.Seconds() / length, Busy: min(1, d.Busy.Seconds()/length),
+			Bytes: float64(d.BytesRead + d.BytesWrite)})
 	}
 	slices.SortFunc(h.Disks, func(a, b Disk) int { return compareDown(a.Busy, b.Busy, a.Name, b.Name) })
 }

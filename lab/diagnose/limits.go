@@ -51,6 +51,25 @@ var (
 		"new sessions in a second; a pool makes a few in a minute")
 	littleApart = limit("Little's law", 0.30,
 		"difference of two measurements of the same; sampling at 20 Hz for a minute is within a tenth")
+	staleRows = limit("stale statistics", 0.25,
+		"rows changed since the last ANALYZE, of those that live, and as many more or fewer than it counted; "+
+			"autovacuum begins at 0.1")
+	rowsPerScan = limit("rows of a whole scan", 5000,
+		"rows that one sequential scan reads; an index finds a few of so many sooner")
+	secondsPerRow = limit("time of a row read in a scan", 2e-7,
+		"seconds, at most: what a scan can take of its statement's time")
+	unusedMost = limit("unused indexes", 5,
+		"of one table, none of them unique; fewer are somebody's work of once a month")
+	bulkRows = limit("rows written in bulk", 10_000,
+		"rows a second that one table gains or changes; many users at work write fewer")
+	longStatement = limit("long statement", 0.25,
+		"seconds; an operation that a user waits for has many statements, and each takes less")
+	diskBusy = limit("disk busy", 0.5,
+		"share of the time; with less a transfer finds the disk idle more often than not")
+	diskOfOthers = limit("disk taken by others", 0.5,
+		"share of what the disk moved that the database neither read nor wrote")
+	gapShort = limit("short gap of a transaction", 0.0005,
+		"seconds; so much takes a program beside its server, and what is more is the network's or its own doing")
 	spillPerS  = limit("temporary files", 1<<20, "bytes in a second")
 	queueLeast = limit("commit slower than its flush", 3,
 		"times; a flush for two commits at once explains two")

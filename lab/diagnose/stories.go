@@ -32,6 +32,7 @@ type Root struct {
 	Client      bool    `json:"waits_for_its_client"`
 	LongXactS   float64 `json:"longest_transaction_s"`
 	LongGapS    float64 `json:"longest_gap_s"` // of those who wait for their client
+	class       waits.Class
 }
 
 // story while it is told.
@@ -41,8 +42,8 @@ type story struct {
 	statements amounts
 }
 
-// takeLocks tells who blocked whom.
-func (b *book) takeLocks(l lockLook) {
+// takeLocks tells who blocked whom: all victims, or some.
+func (b *book) takeLocks(l lockLook, some func(pid int) bool) {
 	b.lockLooks++
 	blocked := map[int]waits.Blocked{}
 	for _, one := range l.blocked {
@@ -50,6 +51,9 @@ func (b *book) takeLocks(l lockLook) {
 	}
 	victims := map[int][]waits.Blocked{} // by root
 	for _, one := range l.blocked {
+		if some != nil && !some(one.PID) {
+			continue
+		}
 		root := rootOf(one, blocked)
 		victims[root] = append(victims[root], one)
 	}
@@ -115,7 +119,7 @@ func rootIn(pid int, l lockLook) Root {
 		return Root{Application: "?", Does: "has ended since, or is a process of the server"}
 	}
 	r := Root{Application: nonEmpty(s.Application, s.User), Statement: plainStatement(s.Query),
-		LongXactS: s.InXact.Seconds(), Client: s.Class() == waits.Client}
+		LongXactS: s.InXact.Seconds(), Client: s.Class() == waits.Client, class: s.Class()}
 	if r.Client {
 		r.LongGapS = s.InState.Seconds()
 	}

@@ -31,12 +31,17 @@ type watch struct {
 	host     *hostWatch // nil: the server's machine cannot be read
 	began    time.Time
 
-	mu      sync.Mutex
-	book    *book
-	cost    Cost
-	holders map[string]waits.Holder // by kind and name
-	census  waits.Census            // with most sessions
-	locks   atomic.Bool             // somebody waits for a lock
+	mu   sync.Mutex
+	book *book
+	cost Cost
+	// operations have a book each, where a timeline knows who serves them; served is by session, at the last look.
+	operations map[string]*book
+	served     map[int]string
+	holders    map[string]waits.Holder // by kind and name
+	heart      *heart
+	queued     time.Duration // what our session's process had waited for a processor
+	census     waits.Census  // with most sessions
+	locks      atomic.Bool   // somebody waits for a lock
 }
 
 // Cost of the diagnosis itself.
@@ -74,9 +79,10 @@ func (w *watch) run(ctx context.Context, lasts time.Duration, tell func(elapsed 
 
 // sample until it is over. Statements are not cancelled by the end of the time, which would close their connections.
 func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time.Duration, int)) error {
-	last := time.Now()
+	last, planned := time.Now(), time.Duration(0)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	w.waited()
 	for {
 		select {
 		case <-over:
@@ -84,7 +90,9 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 		case <-timer.C:
 		}
 		asked := time.Now()
+		looked := w.lookAtTimeline(ctx)
 		all, err := waits.Sessions(ctx, w.fast, ownName)
+		looked()
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -92,13 +100,28 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 			return err
 		}
 		now := time.Now()
-		w.keep(last, asked, now, all)
+		w.keep(last, asked, now, planned, all)
 		last = now
 		if tell != nil {
 			tell(now.Sub(w.began), len(all))
 		}
-		timer.Reset(max(0, w.pause(now.Sub(asked))-time.Since(asked)))
+		planned = w.pause(now.Sub(asked))
+		timer.Reset(max(0, planned-time.Since(asked)))
 	}
+}
+
+// lookAtTimeline beside the sample; the answer waits for it, for an interval at most.
+func (w *watch) lookAtTimeline(ctx context.Context) (wait func()) {
+	if w.timeline == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.every)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.timeline.Look(ctx)
+	}()
+	return func() { <-done; cancel() }
 }
 
 // pause after a look that took so long.
@@ -113,7 +136,8 @@ func (w *watch) pause(took time.Duration) time.Duration {
 	return min(longer, time.Second)
 }
 
-func (w *watch) keep(last, asked, now time.Time, all []waits.Session) {
+func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []waits.Session) {
+	lost, waited := w.heart.take(), w.waited()
 	l := look{at: now, stands: now.Sub(last), sessions: all, timeline: w.timeline}
 	blocked := false
 	for _, s := range all {
@@ -122,11 +146,20 @@ func (w *watch) keep(last, asked, now time.Time, all []waits.Session) {
 	w.locks.Store(blocked)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if late := l.stands - planned; w.cost.Samples > 0 {
+		s := stall{last.Sub(w.began), late, blame(late, lost, waited)}
+		w.book.stood(s)
+		if s.who == StillServer && late >= standstillLeast { // nobody did what they seem to have done meanwhile
+			w.book.unobserved += late.Seconds()
+			l.stands -= late
+		}
+	}
 	if most := lateMost * w.every; l.stands > most {
-		w.book.stood(last.Sub(w.began), l.stands-most)
+		w.book.unobserved += (l.stands - most).Seconds()
 		l.stands = most
 	}
 	w.book.take(l)
+	w.takeOperations(l)
 	w.cost.Samples++
 	w.cost.QueriesS += now.Sub(asked).Seconds()
 }
@@ -232,7 +265,10 @@ func (w *watch) lookAtLocks(ctx context.Context, stands time.Duration) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.book.takeLocks(l)
+	w.book.takeLocks(l, nil)
+	for name, b := range w.operations {
+		b.takeLocks(l, func(pid int) bool { return w.served[pid] == name })
+	}
 	return nil
 }
 

@@ -37,6 +37,7 @@ const (
 	Statements   = "pg_stat_statements"
 	Catalogs     = "pg_stat_sys_tables"
 	Tables       = "pg_stat_user_tables"
+	Indexes      = "pg_stat_user_indexes"
 	Replicas     = "pg_stat_replication"
 	CatalogSizes = "catalog sizes"
 	TempFiles    = "pg_ls_tmpdir"
@@ -75,6 +76,11 @@ var views = []view{
 			to_jsonb(t) || jsonb_build_object('reltuples', c.reltuples, 'relpages', c.relpages)
 		FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = t.relid
 		ORDER BY n_dead_tup + n_tup_upd + n_tup_del + coalesce(seq_tup_read, 0) DESC LIMIT 200`},
+	{name: Indexes, sql: `SELECT s.schemaname || '.' || s.relname || '.' || s.indexrelname, s.indexrelname,
+			jsonb_build_object('idx_scan', s.idx_scan, 'unique', (i.indisunique OR i.indisexclusion)::int,
+				'pages', c.relpages)
+		FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) JOIN pg_class c ON c.oid = s.indexrelid
+		ORDER BY c.relpages DESC LIMIT 1000`},
 	{name: Replicas, sql: `SELECT pid::text, application_name, jsonb_build_object(
 			'replay_lag_s', extract(epoch FROM replay_lag)::float8,
 			'behind_bytes', pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8)

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/confusion"
+	"plimsoll/platform/problem"
+)
+
+// proveConfusion tests the diagnosis and shows each trial as soon as it has ended.
+func (a *app) proveConfusion(ctx context.Context, args []string, o proveOptions) error {
+	if len(args) > 0 || o.all || o.self {
+		return problem.New(problem.Usage, errors.New("--confusion tests no claims"),
+			"leave out --all, --self and the claims")
+	}
+	options := confusion.Options{Clusters: a.clusters(), Rounds: o.repeat, Only: o.only,
+		Spec:     cluster.Spec{Engine: o.engine, Memory: "512MB", SocketOnly: true},
+		Duration: cmp.Or(o.duration, confusion.DurationDefault),
+		Step:     func(share float64, left time.Duration, name string) { a.meter.UpdateLeft(share, left, name) },
+		Said: func(t confusion.Trial) {
+			if !a.json {
+				fmt.Fprintln(a.stdout, t.Line())
+			}
+		},
+	}
+	a.meter.Say("about %s", roughly(options.Takes()))
+	a.meter.Phase("confusion", 1, "")
+	report, err := confusion.Run(ctx, options)
+	a.meter.End()
+	if len(report.Trials) == 0 {
+		return err
+	}
+	if a.json {
+		return errors.Join(err, a.emit(report))
+	}
+	return errors.Join(err, report.Text(a.stdout))
+}

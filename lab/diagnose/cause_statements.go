@@ -1,0 +1,170 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/lab/postgres/waits"
+)
+
+// withLog is work and the log that it fills.
+var withLog = append(slices.Clone(work), waits.WAL, waits.Sleep)
+
+// maintenance of tables and indexes beside the load.
+var maintenance = cause{
+	name:    "maintenance",
+	healthy: "no maintenance runs beside the load",
+	find: func(m *measured) (*Finding, string) {
+		u := m.uses(withLog, func(sql string) bool {
+			return begins("VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH")(sql) || makesIndex.MatchString(sql)
+		})
+		behind := 0.0
+		for _, s := range m.stories {
+			if slices.Contains(u.statements, s.Root.Statement) {
+				behind += s.Share
+			}
+		}
+		return &Finding{
+			Price: price(u.share + behind), Title: "Maintenance runs beside the load", explains: u.statements,
+			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They take processor, disk and log " +
+				"from everybody, and some lock the table.",
+			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; %s others wait for its locks",
+				percent(u.share), u.dearest, percent(behind))},
+			Excluded: []string{"it is a client's, not autovacuum"},
+			Next: []string{"run it when few users are at work, or leave it to autovacuum",
+				"SET vacuum_cost_delay = '2ms' in its session makes it yield"},
+		}, ""
+	},
+}
+
+var makesIndex = regexp.MustCompile(`(?i)^CREATE\s+(UNIQUE\s+)?INDEX\b`)
+
+var copiesOut = regexp.MustCompile(`(?i)^COPY\b.*\bTO\s+(STDOUT|PROGRAM)\b`)
+
+// backup: whole tables are copied out of the server.
+var backup = cause{
+	name:    "backup",
+	healthy: "no backup or export runs beside the load",
+	find: func(m *measured) (*Finding, string) {
+		u := m.uses(append(slices.Clone(work), waits.Client), copiesOut.MatchString)
+		return &Finding{
+			Price: price(u.share), Title: "A backup or an export runs beside the load", explains: u.statements,
+			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
+				"keeps vacuum from removing rows until it ends.",
+			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s", percent(u.share), u.dearest)},
+			Excluded: []string{"it is no query of the application: it copies a whole table"},
+			Next:     []string{"take it from a replica, or when few users are at work"},
+		}, ""
+	},
+}
+
+// longStatements that nothing special explains.
+var longStatements = cause{
+	name:    "long-statements",
+	healthy: "no statement takes long by itself",
+	find: func(m *measured) (*Finding, string) {
+		times := amounts{}
+		for sql, seconds := range m.book.drawn {
+			if !m.explained[sql] {
+				times[sql] = seconds
+			}
+		}
+		all := parts(times, partsKept)
+		f := &Finding{
+			Price: price(0), Title: "A few statements take long and nothing makes them wait",
+			Mechanism: "A join without a usable condition, a join in the wrong order, or more rows than anybody " +
+				"reads: the work itself is too much.",
+			Excluded: []string{"they wait for no lock; their tables' indexes, statistics and dead rows are not the " +
+				"reason as far as the figures tell"},
+			Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the first of them: where do rows multiply?"},
+		}
+		for _, one := range all {
+			share := one.S / max(m.ledger.TotalS, 1e-9) * m.gotProcessor()
+			*f.Price += share
+			f.explains = append(f.explains, one.Name)
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time, in calls of more than %.2f s: %s",
+				percent(share), longStatement.Value, one.Name))
+		}
+		return f, ""
+	},
+}
+
+// gotProcessor is the part of running sessions' time in which they did not wait for a processor: a short statement that
+// gets none takes long, too.
+func (m *measured) gotProcessor() float64 {
+	waiting, why := m.queue()
+	ran := m.ledger.share(onCPU)
+	if why != "" || ran <= 0 {
+		return 1
+	}
+	return ran / (ran + waiting)
+}
+
+// bulkWriting: many rows are written at once.
+var bulkWriting = cause{
+	name:    "bulk-writing",
+	healthy: "nobody writes rows in bulk",
+	find: func(m *measured) (*Finding, string) {
+		if why := m.delta.Why(counters.Tables); why != "" {
+			return nil, why
+		}
+		var best *Finding
+		for _, key := range m.delta.Keys(counters.Tables) {
+			rows := 0.0
+			for _, column := range []string{"n_tup_ins", "n_tup_upd", "n_tup_del"} {
+				if grew := m.delta.PerSecond(m.delta.Grew(counters.Tables, key, column)); grew != nil {
+					rows += *grew
+				}
+			}
+			u := m.uses(withLog, on(key, writes))
+			if rows < bulkRows.Value || best != nil && *best.Price >= u.share {
+				continue
+			}
+			best = &Finding{
+				Price: price(u.share), Title: "Rows are written in bulk into " + key, explains: u.statements,
+				Mechanism: "A load of many rows fills the log and the shared memory, and whoever commits meanwhile " +
+					"waits behind it.",
+				Evidence: []string{fmt.Sprintf("%.0f rows a second; %s of the time goes to: %s", rows,
+					percent(u.share), u.dearest)},
+				Excluded: []string{},
+				Next:     []string{"load in smaller pieces, at a quiet hour, or with COPY"},
+			}
+		}
+		return best, ""
+	},
+}
+
+// largeResults: the server waits until clients take what they asked for.
+var largeResults = cause{
+	name:    "large-results",
+	healthy: "clients take their results at once",
+	find: func(m *measured) (*Finding, string) {
+		u := m.uses([]waits.Class{waits.Client}, func(sql string) bool { return !copiesOut.MatchString(sql) })
+		share := m.sending() * u.share / max(m.unexplainedShare(waits.Client), 1e-9)
+		if share < noteFrom.Value {
+			return nil, ""
+		}
+		return &Finding{
+			Price: price(share), Title: "Sessions wait until their clients take large results",
+			Mechanism: "What does not fit into the network's buffers waits in the server until the client reads. " +
+				"The session holds its snapshot meanwhile.",
+			Evidence: []string{fmt.Sprintf("%s of the time is Client:ClientWrite; most in: %s; %s rows read a second",
+				percent(share), u.dearest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
+					"tup_returned")), "%.0f"))},
+			Excluded: []string{"the server has the rows ready"},
+			Next:     []string{"ask for fewer rows or columns, or for pages; look what the client does while it reads"},
+		}, ""
+	},
+}
+
+// sending is the share of the time in which sessions wait to send.
+func (m *measured) sending() (share float64) {
+	for key, w := range m.book.events {
+		if key.event.Name == "ClientWrite" {
+			share += w.seconds / max(m.ledger.TotalS, 1e-9)
+		}
+	}
+	return share
+}

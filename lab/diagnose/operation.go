@@ -1,0 +1,76 @@
+package diagnose
+
+import (
+	"maps"
+	"slices"
+
+	"plimsoll/lab/postgres/counters"
+	"plimsoll/lab/postgres/waits"
+)
+
+// Operation is where the time of the sessions goes that serve one key operation, and what takes it.
+type Operation struct {
+	ID       string    `json:"id"`
+	Ledger   Ledger    `json:"ledger"`
+	Findings []Finding `json:"findings"`
+}
+
+// operationsMost are told apart.
+const operationsMost = 200
+
+// takeOperations gives each operation its sessions of a look.
+func (w *watch) takeOperations(l look) {
+	if l.timeline == nil {
+		return
+	}
+	w.served = map[int]string{}
+	own := map[string]look{}
+	for _, s := range l.sessions {
+		name := l.operation(s)
+		if name == "" {
+			continue
+		}
+		w.served[s.PID] = name
+		if w.operations[name] == nil {
+			if len(w.operations) >= operationsMost {
+				continue
+			}
+			w.operations[name] = newBook()
+		}
+		one := own[name]
+		one.at, one.stands, one.sessions = l.at, l.stands, append(one.sessions, s)
+		own[name] = one
+	}
+	for name, b := range w.operations {
+		one := own[name]
+		one.at, one.stands = l.at, l.stands
+		b.take(one)
+	}
+}
+
+// ofOperations judges each by its own sessions. Running sessions are split as those of all are: the scheduler's figures
+// are not known by operation.
+func (w *watch) ofOperations(all *measured, delta *counters.Delta) (found []Operation) {
+	for _, name := range slices.Sorted(maps.Keys(w.operations)) {
+		b := w.operations[name]
+		m := *all
+		m.book, m.explained, m.delta = b, nil, delta
+		m.ledger = b.ledger(all.splitLike(b), all.ledger.Processor)
+		m.stories = b.told()
+		o := Operation{ID: name, Ledger: m.ledger}
+		var s sources // what is missing is missing for all
+		o.Findings, _ = judge(&m, &s)
+		found = append(found, o)
+	}
+	return found
+}
+
+// splitLike all sessions' time without a wait; nil where that is not split.
+func (m *measured) splitLike(b *book) *scheduled {
+	running := m.ledger.running()
+	if m.ledger.line(unsplit) != nil || running <= 0 {
+		return nil
+	}
+	part := b.of(waits.Running) / running
+	return &scheduled{ran: part * m.ledger.share(onCPU), waited: part * m.ledger.share(forCPU)}
+}

@@ -1,0 +1,41 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+)
+
+func TestBlame(t *testing.T) {
+	const late = 400 * time.Millisecond
+	none, most := 10*time.Millisecond, 390*time.Millisecond
+	for _, c := range []struct {
+		name   string
+		lost   time.Duration
+		waited *time.Duration
+		want   Still
+	}{
+		{"TheServerDidNothing", none, &none, StillServer}, {"ItsProcessGotNoProcessor", none, &most, StillSession},
+		{"ThisProgramGotNone", most, &none, StillSampler}, {"NeitherGotOne", most, &most, StillSampler},
+		{"AnotherMachine", none, nil, StillElsewhere},
+	} {
+		if got := blame(late, c.lost, c.waited); got != c.want {
+			t.Errorf("%s: blames %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestHeart_FeelsThatThisProgramStoodStill(t *testing.T) {
+	at := time.Unix(100, 0)
+	h := &heart{last: at}
+	for range 10 {
+		at = at.Add(beatEvery)
+		h.beat(at)
+	}
+	if h.lost != 0 || h.wakes() != 0 {
+		t.Errorf("it lost %s while it beat in time", h.lost)
+	}
+	h.beat(at.Add(beatEvery + 300*time.Millisecond))
+	if h.lost != 300*time.Millisecond || h.wakes() != 0.15 {
+		t.Errorf("it lost %s and wakes %.3f s late, want 300 ms and half of it", h.lost, h.wakes())
+	}
+}

@@ -1,0 +1,204 @@
+// Package confusion owns the test of the diagnosis: it plants faults of known kinds in a server of its own under load,
+// makes sure that each took effect, and counts what the diagnosis names.
+//
+//	start server, copy the base ──▶ load ──▶ plant ──▶ diagnose ──▶ took effect? ── no ──▶ void
+//	                                                                    └─ yes ──▶ right, wrong and missed names
+//
+// A third of the faults is hidden: nobody looked at them while the thresholds of lab/diagnose were chosen.
+package confusion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/lab/diagnose"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/platform/problem"
+)
+
+// Schema of the JSON. It changes when readers would break.
+const Schema = "plimsoll-confusion-1"
+
+// DurationDefault of a diagnosis.
+const DurationDefault = 15 * time.Second
+
+// Healthy is the plant of nothing.
+const Healthy = "healthy"
+
+// Options of a test.
+type Options struct {
+	Clusters *cluster.Store
+	Spec     cluster.Spec // of the server that is made for it
+	Rounds   int
+	// Only these plants; empty: all. "a+b" is a compound of any two.
+	Only     []string
+	Duration time.Duration
+	// Step hears of the progress (0..1) before each trial, Said of each that has ended. Both may be nil.
+	Step func(share float64, left time.Duration, name string)
+	Said func(Trial)
+}
+
+// plant is what is planted together.
+type plant []*fault
+
+func (p plant) name() string {
+	if len(p) == 0 {
+		return Healthy
+	}
+	var names []string
+	for _, f := range p {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, "+")
+}
+
+func (p plant) hidden() bool {
+	return slices.ContainsFunc(p, func(f *fault) bool { return f.hidden })
+}
+
+// Names of all plants.
+func Names() (names []string) {
+	for _, p := range plants() {
+		names = append(names, p.name())
+	}
+	return names
+}
+
+func plants() (all []plant) {
+	all = append(all, plant{})
+	for _, f := range faults {
+		all = append(all, plant{f})
+	}
+	for _, pair := range compounds {
+		p, err := parse(pair)
+		if err != nil {
+			panic(err) // a test reads them all
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func parse(text string) (p plant, err error) {
+	if text == Healthy {
+		return plant{}, nil
+	}
+	for name := range strings.SplitSeq(text, "+") {
+		i := slices.IndexFunc(faults, func(f *fault) bool { return f.name == name })
+		if i < 0 {
+			return nil, problem.New(problem.Usage, fmt.Errorf("there is no fault %q", name),
+				"one of "+strings.Join(Names(), ", "))
+		}
+		p = append(p, faults[i])
+	}
+	return p, nil
+}
+
+func (o Options) chosen() (all []plant, err error) {
+	if len(o.Only) == 0 {
+		return plants(), nil
+	}
+	for _, name := range o.Only {
+		p, err := parse(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// around is what a trial takes beside its diagnosis.
+const around = 8 * time.Second
+
+// Takes is about how long it takes.
+func (o Options) Takes() time.Duration {
+	all, err := o.chosen()
+	if err != nil {
+		return 0
+	}
+	return time.Duration(len(all)*max(1, o.Rounds)) * (o.Duration + around)
+}
+
+// Run makes the test. The report holds the trials that ended also when there is an error.
+func Run(ctx context.Context, o Options) (report *Report, err error) {
+	report = &Report{Schema: Schema, Rounds: max(1, o.Rounds), Trials: []Trial{}}
+	chosen, err := o.chosen()
+	if err != nil {
+		return report, err
+	}
+	b, err := newBench(ctx, o)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	report.CommitMS = 1000 * b.flush.Seconds()
+	all := o.Takes()
+	began, done := time.Now(), 0
+	for round := range report.Rounds {
+		for _, p := range chosen {
+			if o.Step != nil {
+				o.Step(float64(done)/float64(report.Rounds*len(chosen)), max(0, all-time.Since(began)), p.name())
+			}
+			t, err := b.try(ctx, p)
+			if ctx.Err() != nil {
+				return report, problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials",
+					len(report.Trials)), "")
+			}
+			if err != nil {
+				return report, fmt.Errorf("plant %s: %w", p.name(), err)
+			}
+			t.Round = round + 1
+			report.add(t)
+			done++
+			if o.Said != nil {
+				o.Said(t)
+			}
+		}
+	}
+	return report, nil
+}
+
+// try one plant.
+func (b *bench) try(ctx context.Context, p plant) (t Trial, err error) {
+	t = Trial{Plant: p.name(), Hidden: p.hidden(), Named: []Named{}, Missed: []string{}, Figures: []string{}}
+	began := time.Now()
+	defer func() { t.TookS = time.Since(began).Seconds() }()
+	s, err := b.scene(ctx, p)
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, s.end()) }()
+	s.users()
+	s.settle(ctx)
+	for _, f := range p {
+		if err := f.plant(ctx, s); err != nil {
+			var cannot unable
+			if errors.As(err, &cannot) {
+				t.Void = cannot.Error()
+				return t, nil
+			}
+			return t, fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	s.settle(ctx)
+	s.witness()
+	d, err := diagnose.Run(ctx, diagnose.Options{DSN: s.dsn, Duration: b.Duration, Rate: diagnose.RateDefault})
+	if err != nil {
+		return t, err
+	}
+	for _, check := range s.checks {
+		text, took := check(ctx)
+		t.Figures = append(t.Figures, text)
+		if !took && t.Void == "" {
+			t.Void = text
+		}
+	}
+	t.Strangers = s.strangers()
+	t.judge(p, d)
+	return t, nil
+}

@@ -1,0 +1,123 @@
+package confusion
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/lab/diagnose"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/platform/problem"
+	"plimsoll/test/leak"
+	"plimsoll/test/thorough"
+)
+
+func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
+
+// TestRun plants, sees the effect, and judges what is named. What a busy machine lets the diagnosis name is for the
+// whole test (make confusion); here the planted row must be among it.
+func TestRun(t *testing.T) {
+	o := Options{Clusters: cluster.Open(clustertest.State(t)), Spec: clustertest.Copied(clustertest.Spec()),
+		Only: []string{"hot-row"}, Duration: 3 * time.Second}
+	if thorough.Asked() {
+		o.Only, o.Duration = nil, DurationDefault
+	}
+	report, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatalf("%v: %s", err, problem.HintOf(err))
+	}
+	for _, trial := range report.Trials {
+		t.Log(trial.Line())
+		if trial.Plant == "hot-row" && trial.Void == "" && len(trial.Missed) > 0 {
+			t.Errorf("an idle client holds a row, and nothing names it")
+		}
+	}
+	if trial := report.Trials[0]; len(trial.Figures) == 0 && trial.Plant != Healthy {
+		t.Errorf("it does not say what the fault did: %+v", trial)
+	}
+}
+
+func TestPlants(t *testing.T) {
+	hidden := 0
+	for _, f := range faults {
+		if f.hidden {
+			hidden++
+		}
+		if len(f.answers) == 0 || f.does == "" || f.plant == nil {
+			t.Errorf("%s does not describe itself", f.name)
+		}
+	}
+	if 3*hidden < len(faults) {
+		t.Errorf("%d of %d faults are hidden, want a third", hidden, len(faults))
+	}
+	if all := plants(); len(all) != 1+len(faults)+len(compounds) {
+		t.Errorf("%d plants", len(all))
+	}
+	if _, err := (Options{Only: []string{"hot-row+earthquake"}}).chosen(); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("%v", err)
+	}
+}
+
+func problems(names ...string) *diagnose.Diagnosis {
+	d := &diagnose.Diagnosis{Findings: []diagnose.Finding{{Name: "standstill", Level: diagnose.Note}}}
+	for _, name := range names {
+		d.Findings = append(d.Findings, diagnose.Finding{Name: name, Level: diagnose.Problem})
+	}
+	return d
+}
+
+func TestScore(t *testing.T) {
+	r := &Report{}
+	for _, c := range []struct {
+		plant     string
+		strangers float64
+		void      string
+		named     []string
+	}{
+		{"hot-row", 0, "", []string{"lock-held-by-idle-client"}},
+		{"hot-row", 0, "", []string{"log-flush"}},
+		{"hot-row", 0, "nobody waits", []string{"log-flush"}},
+		{"slow-flush", 0.5, "", []string{"log-flush", "processors-taken-by-others"}},
+		{"slow-flush", 0, "", []string{"log-flush", "processors-taken-by-others"}},
+		{"hot-row+slow-flush", 0, "", []string{"lock-held-by-idle-client", "inner-locks"}},
+		{Healthy, 0, "", nil},
+	} {
+		p, err := parse(c.plant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial := Trial{Plant: c.plant, Void: c.void, Strangers: c.strangers}
+		trial.judge(p, problems(c.named...))
+		r.add(trial)
+	}
+	for _, want := range []Score{
+		{Of: "single", Trials: 5, Void: 1, Causes: 4, Right: 3, Wrong: 2},
+		{Of: "compound", Trials: 1, Causes: 2, Right: 1, Wrong: 1}, {Of: Healthy, Trials: 1},
+	} {
+		for _, got := range r.Scores {
+			if got.Of != want.Of {
+				continue
+			}
+			if got.Score != nil {
+				if x := (float64(want.Right) - 0.1*float64(want.Wrong)) / float64(want.Causes); *got.Score != x {
+					t.Errorf("%s: %.3f, want %.3f", want.Of, *got.Score, x)
+				}
+				got.Score = nil
+			}
+			if got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		}
+	}
+	var b strings.Builder
+	if err := r.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"*lock-held-by-idle-client 1", "!log-flush 1", "~processors-taken-by-others",
+		"0.700", "nothing"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the matrix lacks %q:\n%s", want, b.String())
+		}
+	}
+}

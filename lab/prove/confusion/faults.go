@@ -1,0 +1,83 @@
+package confusion
+
+import (
+	"context"
+	"time"
+)
+
+// fault is one kind that can be planted.
+type fault struct {
+	name, does string
+	// from says who else plants it: DBPA, D-Bot; empty: our own.
+	from string
+	// answers are the findings each of which names it.
+	answers []string
+	hidden  bool
+	// durable: its users' commits wait for the log, also where a flush is slow.
+	durable bool
+	// What the server and its network are started with.
+	settings map[string]string
+	flush    time.Duration
+	network  time.Duration
+	plant    func(ctx context.Context, s *scene) error
+}
+
+var faults = []*fault{
+	{name: "slow-flush", does: "each flush takes 5 ms", answers: []string{"log-flush"}, durable: true,
+		flush: slowFlush, plant: checkFlush},
+	{name: "slow-network", does: "a round trip takes 2 ms", answers: []string{"client-or-network-gaps"}, hidden: true,
+		network: slowTrip, plant: checkNetwork},
+	{name: "hot-row", does: "an idle client holds a row that all need", answers: []string{"lock-held-by-idle-client"},
+		plant: hotRow},
+	{name: "cpu-quota", does: "a control group gives a fifth of a core", answers: []string{"processor-quota"},
+		hidden: true, plant: cpuQuota},
+	{name: "filled-core", does: "another process fills the server's only core",
+		answers: []string{"processors-taken-by-others", "one-core-filled"}, plant: filledCore},
+	{name: "catalog-churn", does: "temporary tables are made and dropped", answers: []string{"catalog-churn"},
+		plant: catalogChurn},
+	{name: "stale-statistics", does: "a table grew since its last ANALYZE", answers: []string{"stale-statistics"},
+		plant: staleStatistics},
+	{name: "bloated-table", does: "nobody vacuums a table that changes", answers: []string{"dead-rows"},
+		plant: bloatedTable},
+	{name: "held-horizon", does: "an old snapshot keeps dead rows", answers: []string{"held-horizon"}, hidden: true,
+		plant: heldHorizon},
+	{name: "connection-storm", does: "a connection for each statement", answers: []string{"connection-storm"},
+		plant: connectionStorm},
+	{name: "small-work-mem", does: "work_mem is 64 kB and reports sort", answers: []string{"temporary-files"},
+		settings: map[string]string{"work_mem": "64kB"}, plant: sortingReports},
+	{name: "global-stall", does: "all processes stop for 400 ms each second", answers: []string{"standstill"},
+		plant: globalStall},
+
+	{name: "small-shared-buffers", from: "DBPA", does: "shared_buffers is 1 MB", answers: []string{"data-transfers"},
+		settings: map[string]string{"shared_buffers": "1MB", "wal_buffers": "4MB"}, plant: checkMisses},
+	{name: "missing-index", from: "DBPA, D-Bot", does: "the index of the orders' customer is gone",
+		answers: []string{"missing-index"}, plant: missingIndex},
+	{name: "too-many-indexes", from: "DBPA, D-Bot", does: "twenty indexes that nobody reads",
+		answers: []string{"unused-indexes"}, plant: tooManyIndexes},
+	{name: "vacuum", from: "DBPA, D-Bot", does: "a client vacuums tables all the time",
+		answers: []string{"maintenance"}, plant: vacuum},
+	{name: "backup", from: "DBSherlock", does: "pg_dump in a loop", answers: []string{"backup"}, hidden: true,
+		plant: backup},
+	{name: "poor-join", from: "D-Bot", does: "a join without equality", answers: []string{"long-statements"},
+		plant: poorJoin},
+	{name: "concurrent-inserts", from: "DBPA, D-Bot", does: "loads of many rows", answers: []string{"bulk-writing"},
+		plant: concurrentInserts},
+	{name: "large-results", from: "D-Bot", does: "clients read a whole table slowly",
+		answers: []string{"large-results"}, hidden: true, plant: largeResults},
+	{name: "lock-waits", from: "DBPA, D-Bot", does: "working transactions lock the same rows",
+		answers: []string{"lock-contention"}, hidden: true, plant: lockWaits},
+	{name: "heavy-workload", from: "DBPA", does: "many clients that never think", answers: []string{"processors-full"},
+		hidden: true, plant: heavyWorkload},
+	{name: "concurrent-commits", from: "DBPA", does: "many small commits at once", answers: []string{"log-flush"},
+		durable: true, plant: concurrentCommits},
+	{name: "io-saturation", from: "DBPA, D-Bot", does: "other programs write to the disk",
+		answers: []string{"disk-taken-by-others"}, hidden: true, durable: true, plant: ioSaturation},
+}
+
+// compounds: those of DBPA's generator that two loads of ours can make, and some of our own.
+var compounds = []string{
+	"missing-index+concurrent-commits", "missing-index+too-many-indexes", "missing-index+lock-waits",
+	"small-shared-buffers+concurrent-inserts", "too-many-indexes+lock-waits", "vacuum+too-many-indexes",
+	"too-many-indexes+heavy-workload", "hot-row+slow-flush", "slow-flush+missing-index",
+	"bloated-table+connection-storm",
+}

@@ -1,0 +1,103 @@
+package confusion
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text writes the matrix, planted by named, and the scores.
+func (r *Report) Text(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\nPLANTED\ttrials\tvoid\tNAMED above a note: how often\n")
+	var order []string
+	for _, trial := range r.Trials {
+		if !slices.Contains(order, trial.Plant) {
+			order = append(order, trial.Plant)
+		}
+	}
+	for _, name := range order {
+		r.row(t, name)
+	}
+	fmt.Fprint(t, "\nSCORE (right - 0.1 wrong) / causes\ttrials\tvoid\tcauses\tright\twrong\tscore\n")
+	for _, s := range r.Scores {
+		if s.Trials > 0 {
+			score := "-"
+			if s.Score != nil {
+				score = fmt.Sprintf("%.3f", *s.Score)
+			}
+			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Of, s.Trials, s.Void, s.Causes, s.Right, s.Wrong, score)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\na commit takes %.2f ms here alone; above 1 ms only faults of the log make users wait "+
+		"for it\n* right   ! wrong   ~ not planted, and true: strangers took the processors   (h) hidden\n", r.CommitMS)
+	return err
+}
+
+func (r *Report) row(w io.Writer, plant string) {
+	trials, void, hidden := 0, 0, false
+	named, order := map[string]int{}, []string{}
+	for _, t := range r.Trials {
+		if t.Plant != plant {
+			continue
+		}
+		trials++
+		hidden = t.Hidden
+		if t.Void != "" {
+			void++
+			continue
+		}
+		for _, n := range t.Named {
+			name := map[Verdict]string{Right: "*", Wrong: "!", Machine: "~"}[n.Verdict] + n.Name
+			if named[name] == 0 {
+				order = append(order, name)
+			}
+			named[name]++
+		}
+	}
+	var cells []string
+	for _, name := range order {
+		cells = append(cells, fmt.Sprintf("%s %d", name, named[name]))
+	}
+	if len(cells) == 0 {
+		cells = []string{"nothing"}
+	}
+	name := plant
+	if hidden {
+		name += " (h)"
+	}
+	fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", name, trials, void, strings.Join(cells, ", "))
+}
+
+// Line of a trial, for a terminal.
+func (t Trial) Line() string {
+	var named []string
+	for _, n := range t.Named {
+		price := "?"
+		if n.Price != nil {
+			price = fmt.Sprintf("%.0f %%", 100**n.Price)
+		}
+		named = append(named, fmt.Sprintf("%s %s (%s)", n.Name, price, n.Verdict))
+	}
+	verdict := "right"
+	switch {
+	case t.Void != "":
+		verdict = "void"
+	case len(t.Missed) > 0:
+		verdict = "missed"
+	}
+	return fmt.Sprintf("%-6s  %s: named %s; %s; strangers %.0f %%", verdict, t.Plant,
+		orNothing(strings.Join(named, ", ")), orNothing(strings.Join(t.Figures, "; ")), 100*t.Strangers)
+}
+
+func orNothing(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return text
+}
