@@ -195,7 +195,7 @@ func (l *lab) run(ctx context.Context) (err error) {
 	l.step("making a cluster")
 	l.Spec.Settings, l.Spec.SocketOnly = l.settings(), true
 	var load *lock.Lock
-	if l.cluster, load, err = ownCluster(ctx, l.Clusters, l.Spec); err != nil {
+	if l.cluster, load, err = OwnCluster(ctx, l.Clusters, l.Spec); err != nil {
 		return err
 	}
 	defer func() {

@@ -17,8 +17,8 @@ import (
 // ownName is how a cluster of a test is called: with the process that made it.
 var ownName = regexp.MustCompile(`^crash-([0-9]+)-[0-9]+$`)
 
-// ownCluster makes a cluster that goes with its test. Whoever holds its load lock is at work on it.
-func ownCluster(ctx context.Context, clusters *cluster.Store, spec cluster.Spec) (c *cluster.Cluster, load *lock.Lock,
+// OwnCluster makes a cluster that goes with its test. Whoever holds its load lock is at work on it.
+func OwnCluster(ctx context.Context, clusters *cluster.Store, spec cluster.Spec) (c *cluster.Cluster, load *lock.Lock,
 	err error) {
 	if err := sweep(ctx, clusters); err != nil {
 		return nil, nil, err

@@ -67,6 +67,8 @@ type Options struct {
 	Waiting int
 	// PollFlush waits for flushes of others instead of flushing: slower, and without a write of its own.
 	PollFlush bool
+	// Worker serves users: all workers of a database must wait for the log, or none.
+	Worker bool
 }
 
 // ConnectionsDefault is the pool's default size.
@@ -91,9 +93,12 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 	options.apply(config)
 	db := &Database{options: options, plan: plan, closing: make(chan struct{})}
 	config.BeforeClose = db.beforeClose
-	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		amount.Register(conn.TypeMap())
-		return nil
+		if !options.Worker {
+			return nil
+		}
+		return durability.Agree(ctx, conn, plan)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -101,6 +106,9 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
+		if errors.Is(err, durability.ErrDisagree) {
+			return nil, problem.New(problem.Usage, fmt.Errorf("durability %s: %w", plan, err), durability.DisagreeHint)
+		}
 		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
 			"is the server up? plimsoll status")
 	}

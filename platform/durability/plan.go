@@ -44,6 +44,7 @@ const Background = "background"
 
 // Plan has the mode of each class of operation.
 type Plan struct {
+	text      string
 	otherwise Mode
 	classes   map[string]Mode
 }
@@ -51,7 +52,7 @@ type Plan struct {
 // Parse reads a plan: a mode for all, then classes that differ, such as "durable-ack,background=async,list=relaxed". A
 // class is an operation (goods_sale.create), or one of its parts (goods_sale, create). The empty text is Server.
 func Parse(text string) (Plan, error) {
-	p := Plan{Server, map[string]Mode{}}
+	p := Plan{text, Server, map[string]Mode{}}
 	if text == "" {
 		return p, nil
 	}
@@ -74,6 +75,14 @@ func Parse(text string) (Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// String is what was parsed.
+func (p Plan) String() string {
+	if p.text == "" {
+		return string(Server)
+	}
+	return p.text
 }
 
 func (m Mode) known(class bool) bool {

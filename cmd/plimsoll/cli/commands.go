@@ -19,6 +19,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addRecompute(root)
 	a.addAudit(root)
 	a.addCrash(root)
+	a.addCommits(root)
 	a.addProve(root)
 	a.addPlanted(root)
 	a.addDiagnose(root)

@@ -93,7 +93,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	db, err := database.Open(ctx, dsn, shaped.Options(database.Options{Connections: o.connections}))
+	db, err := database.Open(ctx, dsn, shaped.Options(database.Options{Connections: o.connections, Worker: true}))
 	if err != nil {
 		return err
 	}

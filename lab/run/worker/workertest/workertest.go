@@ -70,7 +70,7 @@ func serve(dsn string, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	db, err := database.Open(ctx, dsn, s.Options(database.Options{Connections: *connections}))
+	db, err := database.Open(ctx, dsn, s.Options(database.Options{Connections: *connections, Worker: true}))
 	if err != nil {
 		return err
 	}

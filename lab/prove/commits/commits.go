@@ -1,0 +1,222 @@
+// Package commits measures the modes of commit against each other: rows that everybody changes and rows that nobody
+// shares, by what a flush takes. All modes work on one server in turns.
+package commits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/crash"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/platform/database"
+	"plimsoll/platform/durability"
+)
+
+// Rows that operations change.
+type Rows string
+
+const (
+	Hot    Rows = "hot"    // one row that all change
+	Spread Rows = "spread" // each operation another one of many
+)
+
+// Defaults: more sessions than connections, as users have, so that who waits for the log alone holds up nobody.
+const (
+	SessionsDefault    = 256
+	ConnectionsDefault = 16
+	DurationDefault    = 5 * time.Second
+	RoundsDefault      = 4
+
+	spreadRows = 20_000
+	warmUp     = 500 * time.Millisecond
+)
+
+// Options of a measurement.
+type Options struct {
+	Clusters              *cluster.Store
+	Spec                  cluster.Spec
+	Latencies             []time.Duration // what a flush takes at least
+	Sessions, Connections int
+	Duration              time.Duration // of a turn
+	Rounds                int           // turns of each side
+	// Progress is called before each turn.
+	Progress func(done, all int, what string)
+}
+
+// side is a mode; the second asynchronous one shows how far equal sides differ.
+type side struct {
+	name string
+	mode durability.Mode
+}
+
+var sides = []side{{"sync", durability.Sync}, {"group", durability.Group}, {"durable-ack", durability.DurableAck},
+	{"async", durability.Async}, {"async again", durability.Async}}
+
+// Run measures on a cluster of its own, which goes at the end.
+func Run(ctx context.Context, o Options) (report *Report, err error) {
+	c, load, err := crash.OwnCluster(ctx, o.Clusters, o.Spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = load.Release() // its file goes with the cluster
+		err = errors.Join(err, o.Clusters.Destroy(context.WithoutCancel(ctx), c.Name()))
+	}()
+	report = &Report{Schema: Schema, Engine: c.Server().String(), Sessions: o.Sessions, Connections: o.Connections,
+		DurationS: o.Duration.Seconds(), Rounds: o.Rounds, Sides: []Side{}}
+	b := &bench{Options: o, cluster: c, report: report}
+	for _, latency := range o.Latencies {
+		if err := b.latency(ctx, latency); err != nil {
+			return nil, err
+		}
+	}
+	report.judge()
+	return report, nil
+}
+
+type bench struct {
+	Options
+	cluster *cluster.Cluster
+	report  *Report
+	done    int
+}
+
+func (b *bench) latency(ctx context.Context, latency time.Duration) (err error) {
+	p, err := b.cluster.Start(ctx, cluster.StartOptions{FlushLatency: latency})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Stop(context.WithoutCancel(ctx), cluster.Fast)) }()
+	if err := b.makeTables(ctx); err != nil {
+		return err
+	}
+	for _, rows := range []Rows{Hot, Spread} {
+		turns := map[string][]Turn{}
+		for round := range b.Rounds {
+			order := slices.Clone(sides)
+			if round%2 == 1 {
+				slices.Reverse(order)
+			}
+			for _, s := range order {
+				b.Progress(b.done, len(b.Latencies)*2*b.Rounds*len(sides),
+					fmt.Sprintf("%s rows, flush %s, %s", rows, latency, s.name))
+				turn, err := b.turn(ctx, rows, s.mode)
+				if err != nil {
+					return fmt.Errorf("%s rows, %s: %w", rows, s.name, err)
+				}
+				turns[s.name] = append(turns[s.name], turn)
+				b.done++
+			}
+		}
+		for _, s := range sides {
+			b.report.Sides = append(b.report.Sides, Side{Rows: rows, Mode: s.name,
+				FlushMS: float64(latency) / float64(time.Millisecond), Turns: turns[s.name]})
+		}
+	}
+	return nil
+}
+
+const tables = `DROP TABLE IF EXISTS operation, total;
+	CREATE TABLE operation (session int NOT NULL, n bigint NOT NULL, note text NOT NULL, PRIMARY KEY (session, n));
+	CREATE TABLE total (id int PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 50);
+	INSERT INTO total SELECT n, 0 FROM generate_series(0, %d) n;
+	ANALYZE total`
+
+func (b *bench) makeTables(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.dsn())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.PgConn().Exec(ctx, fmt.Sprintf(tables, spreadRows)).ReadAll(); err != nil {
+		return fmt.Errorf("make the tables: %w", err)
+	}
+	return nil
+}
+
+func (b *bench) dsn() string { return b.cluster.SocketDSN("").Secret() }
+
+// turn of a mode: sessions that begin their next operation when the last one is acknowledged.
+func (b *bench) turn(ctx context.Context, rows Rows, mode durability.Mode) (turn Turn, err error) {
+	if err := b.clear(ctx); err != nil {
+		return turn, err
+	}
+	db, err := database.Open(ctx, b.dsn(), database.Options{Connections: b.Connections, Durability: string(mode)})
+	if err != nil {
+		return turn, err
+	}
+	defer db.Close()
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	times := make([][]time.Duration, b.Sessions)
+	errs := make([]error, b.Sessions)
+	begin := time.Now().Add(warmUp)
+	end := begin.Add(b.Duration)
+	for n := range b.Sessions {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			if times[n], errs[n] = session(working, db, rows, n, begin, end); errs[n] != nil {
+				stop()
+			}
+		}()
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return turn, ctx.Err()
+	}
+	if err := errors.Join(errs...); err != nil {
+		return turn, err
+	}
+	return summed(slices.Concat(times...), b.Duration), nil
+}
+
+// clear what the last turn wrote, and leave nothing to a checkpoint in this one.
+func (b *bench) clear(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.dsn())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	for _, sql := range []string{"TRUNCATE operation", "VACUUM total", "CHECKPOINT"} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("prepare a turn: %w", err)
+		}
+	}
+	return nil
+}
+
+// session works from one acknowledgement to the next, and gives how long those took that came between begin and end.
+func session(ctx context.Context, db *database.Database, rows Rows, n int, begin, end time.Time) (took []time.Duration,
+	err error) {
+	random := rand.New(rand.NewPCG(uint64(n), 1))
+	for i := 0; ctx.Err() == nil; i++ {
+		row := 0
+		if rows == Spread {
+			row = 1 + random.IntN(spreadRows)
+		}
+		from := time.Now()
+		if !from.Before(end) {
+			return took, nil
+		}
+		if err := db.Run(ctx, func(w *database.Work) error {
+			w.Queue("operation", "INSERT INTO operation VALUES ($1, $2, repeat('n', 200))", n, i)
+			w.Queue("total", "UPDATE total SET n = n + 1 WHERE id = $1", row)
+			return nil
+		}); err != nil {
+			return took, err
+		}
+		if now := time.Now(); now.After(begin) && now.Before(end) {
+			took = append(took, now.Sub(from))
+		}
+	}
+	return took, nil
+}

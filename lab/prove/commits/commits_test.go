@@ -1,0 +1,71 @@
+package commits
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/test/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
+
+// planted turns of all sides at 2 ms.
+func planted(hot, spread, p95 float64) *Report {
+	r := &Report{Sessions: 1, Connections: 1}
+	for _, rows := range []Rows{Hot, Spread} {
+		for _, s := range sides {
+			t := Turn{PerSecond: 100, P95MS: 2 + p95}
+			if s.name == "durable-ack" && rows == Hot {
+				t.PerSecond *= hot
+			} else if s.name == "durable-ack" {
+				t.PerSecond *= spread
+			}
+			r.Sides = append(r.Sides, Side{Rows: rows, Mode: s.name, FlushMS: 2, Turns: []Turn{t, t}})
+		}
+	}
+	r.judge()
+	return r
+}
+
+func TestEachCriterionCanFail(t *testing.T) {
+	for name, c := range map[string]struct {
+		r   *Report
+		met bool
+	}{
+		"AllMet": {planted(6, 0.95, 1), true}, "HotRowsTooSlow": {planted(4, 0.95, 1), false},
+		"SpreadRowsTooSlow": {planted(6, 0.8, 1), false}, "AnswersTooLate": {planted(6, 0.95, 3), false},
+	} {
+		if c.r.Met() != c.met {
+			t.Errorf("%s: %+v", name, c.r.Verdicts)
+		}
+	}
+}
+
+func TestAllSidesAreMeasured(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skipf("NOT TESTED: no C compiler: %v", err)
+	}
+	spec := clustertest.Copied(clustertest.Spec())
+	spec.Unsafe = false
+	clusters := cluster.Open(clustertest.State(t))
+	r, err := Run(t.Context(), Options{Clusters: clusters, Spec: spec, Latencies: []time.Duration{2 * time.Millisecond},
+		Sessions: 4, Connections: 4, Duration: 100 * time.Millisecond, Rounds: 1, Progress: func(int, int, string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := r.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(text.String())
+	if len(r.Sides) != 2*len(sides) || len(r.Verdicts) != 5 {
+		t.Errorf("%d sides, %d verdicts", len(r.Sides), len(r.Verdicts))
+	}
+	if left, _ := clusters.List(); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
