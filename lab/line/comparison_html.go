@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"plimsoll/web"
 )
 
 // HTML writes the comparison as one file.
@@ -22,11 +24,11 @@ func (c *Comparison) HTML(w io.Writer) error {
 			one.Line.confidence(), one.Line.Limit,
 			one.Line.void(), one.Line.drawn()})
 	}
-	f, err := NewFrame("Load lines · "+c.Statement(), c.Started, "lines", c)
+	f, err := web.NewFrame("Load lines · "+c.Statement(), c.Started, "lines", c, web.Drawn())
 	if err == nil {
 		plan := c.Lines[0].Line.Plan
 		err = pages.ExecuteTemplate(w, comparisonPage, struct {
-			Frame
+			web.Frame
 			Comparison       *Comparison
 			Statement, Think string
 			Control          string

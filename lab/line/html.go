@@ -1,14 +1,10 @@
 package line
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
-	"time"
 
 	"plimsoll/web"
 )
@@ -20,50 +16,7 @@ const (
 	partsOfPages   = "line/parts.html.tmpl"
 )
 
-var pages = func() *template.Template {
-	all := template.New("line")
-	for _, name := range []string{partsOfPages, searchPage, comparisonPage} {
-		template.Must(all.New(name).Parse(web.Text(name)))
-	}
-	return all
-}()
-
-// chartStyle holds the colours of the charts, the same as in the run's report.
-const chartStyle = `
-.chart { width: 100%; max-width: 860px; height: auto; font: 12px var(--font); }
-.chart text { fill: var(--muted); }
-.chart .axis { stroke: var(--rule); }
-.chart .target { stroke: var(--orange); stroke-dasharray: 5 4; }
-.chart .law { fill: none; stroke: var(--purple); stroke-width: 1.5; }
-.chart .passes { fill: var(--blue); }
-.chart .fails { stroke: var(--bad); stroke-width: 2; fill: none; }
-.chart .unsteady { fill: var(--orange); }
-.chart .interval { stroke: var(--muted); }
-.chart .between { fill: none; stroke: var(--blue); }
-figure { margin: 0 0 16px; }
-.says { white-space: normal; min-width: 16em; text-align: left; }`
-
-// Frame holds what all pages share. A page is self-contained and runs no script.
-type Frame struct {
-	Title, Started, Policy string
-	Style, Data            template.HTML
-}
-
-// NewFrame embeds the value as JSON under an id.
-func NewFrame(title string, started time.Time, id string, value any) (Frame, error) {
-	data, err := json.Marshal(value) // escapes <, > and & so that it cannot end its element
-	if err != nil {
-		return Frame{}, err
-	}
-	style := web.Style() + web.Text("report/page.css") + chartStyle
-	sum := sha256.Sum256([]byte(style))
-	return Frame{
-		title, started.Format(time.RFC3339), "default-src 'none'; style-src 'sha256-" +
-			base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
-		template.HTML("<style>" + style + "</style>"),
-		template.HTML(`<script type="application/json" id="` + id + `">` + string(data) + `</script>`),
-	}, nil
-}
+var pages = web.Templates(partsOfPages, searchPage, comparisonPage)
 
 // drawn is a search prepared for the page.
 type drawn struct {
@@ -84,10 +37,10 @@ func (l *Line) drawn() drawn {
 
 // HTML writes the search as one file.
 func (l *Line) HTML(w io.Writer) error {
-	f, err := NewFrame("Load line · "+l.Statement(), l.Started, "line", l)
+	f, err := web.NewFrame("Load line · "+l.Statement(), l.Started, "line", l, web.Drawn())
 	if err == nil {
 		err = pages.ExecuteTemplate(w, searchPage, struct {
-			Frame
+			web.Frame
 			Line       *Line
 			Void       string
 			Confidence []string

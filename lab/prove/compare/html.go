@@ -7,18 +7,13 @@ import (
 	"math"
 	"strings"
 
-	"plimsoll/lab/line"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/web"
 )
 
 const page = "compare/page.html.tmpl"
 
-var pages = func() *template.Template {
-	all := template.Must(template.New("compare").Parse(web.Text("line/parts.html.tmpl")))
-	template.Must(all.New(page).Parse(web.Text(page)))
-	return all
-}()
+var pages = web.Templates(page)
 
 // HTML writes the comparison as one file.
 func (c *Comparison) HTML(w io.Writer) error {
@@ -54,10 +49,10 @@ func (c *Comparison) HTML(w io.Writer) error {
 		}
 		findings = append(findings, s)
 	}
-	frame, err := line.NewFrame("Comparison · "+c.Statement(), c.Started, "compare", c)
+	frame, err := web.NewFrame("Comparison · "+c.Statement(), c.Started, "compare", c, web.Drawn())
 	if err == nil {
 		err = pages.ExecuteTemplate(w, page, struct {
-			line.Frame
+			web.Frame
 			Comparison           *Comparison
 			Statement            string
 			Evidence, Conditions []string

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
+	"plimsoll/web"
 )
 
 // rowsMax is how many points of the series are in the page's table.
@@ -15,9 +16,10 @@ const rowsMax = 120
 
 // view is the page's figures, written as they are shown.
 type view struct {
+	web.Frame
 	Run                                *result.Result
 	Score, ScoreNote, Users            string
-	Started, StartedText               string
+	StartedText                        string
 	State, StateMark, StateText        string
 	Gauge                              template.HTML
 	Tiles                              []tile
@@ -33,8 +35,6 @@ type view struct {
 	CostHead                           []string
 	Costs                              [][]string
 	Conditions, Settings               []fact
-	Policy                             string
-	Style, Scripts, Data               template.HTML
 }
 
 type tile struct{ Name, Value, Unit, More, Tone string }
@@ -58,7 +58,6 @@ type operation struct {
 func newView(r *result.Result) *view {
 	v := &view{
 		Run: r, Score: markedScore(r.Apdex, r.Ops), ScoreNote: scoreNote(r), Users: count(int64(r.Users)),
-		Started:     r.Started.Format("2006-01-02T15:04:05Z07:00"),
 		StartedText: r.Started.Format("2 January 2006, 15:04 MST"),
 		Gauge:       gauge(r), Tiles: tiles(r),
 		SteadyFrom: seconds(r.Series.SteadyFromS), SteadyTo: seconds(r.Series.SteadyToS),
