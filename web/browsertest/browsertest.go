@@ -127,6 +127,9 @@ func (v *Visit) uncomplaining(t *testing.T) {
 // shotsVariable names a folder in which pictures of the pages are kept.
 const shotsVariable = "PLIMSOLL_TEST_SHOTS"
 
+// Shooting says whether pictures are to be kept: those of long pages take seconds.
+func Shooting() bool { return os.Getenv(shotsVariable) != "" }
+
 // Shoot takes a picture of the whole page, which must not be blank, and keeps it where PLIMSOLL_TEST_SHOTS says.
 func (v *Visit) Shoot(t *testing.T, name string) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
+	"plimsoll/lab/prove/proof"
+	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
 )
@@ -31,6 +34,8 @@ type proveOptions struct {
 	confusion          bool
 	only               []string // plants of confusion
 	repeat             int      // rounds of self and confusion
+	report             string
+	budget             time.Duration
 }
 
 func (a *app) addProve(root *cobra.Command) {
@@ -44,6 +49,13 @@ With claims: run the experiment behind each, and keep what it finds until it is 
 It says beforehand what would confirm the claim and what would refute it, and afterwards what
 was claimed and measured, the verdict and the conditions. A verdict of another machine, engine
 or version is marked. Exit code 3 when a claim is refuted.
+
+With --report: write all claims and what is kept of them as one HTML page: what the report said,
+what was measured here on each engine, verdict, conditions, charts and the command. Findings of
+other machines, engines and versions are kept too; they are marked as stale.
+
+With --budget: run what fits, first what was never measured here or is stale, the shorter first.
+It says what is left out. Estimates are what the same command took here before, else declared.
 
 With --self: test the measuring instrument itself. Servers of known delays, stalls, resets,
 errors and queues are measured, and each line shows what was planted, expected and reported:
@@ -68,6 +80,8 @@ Verdicts on claims:
   plimsoll prove C01 --duration 10s        shorter repetitions
   plimsoll prove C04 --users 1000          with 1,000 sessions
   plimsoll prove --all --json
+  plimsoll prove --all --budget 2h         what fits into two hours
+  plimsoll prove --report claims.html      the page; runs nothing
   plimsoll prove --self                    does this program measure correctly here?
   plimsoll prove --confusion --repeat 5    does the diagnosis name what is planted?
   plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush`,
@@ -87,6 +101,8 @@ Verdicts on claims:
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax,
 		"threads that restore costs; 0 leaves it to the experiment")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, "runs are "+disturbedUsage)
+	fs.StringVar(&o.report, "report", "", "write all claims and what is kept of them as one HTML `FILE`")
+	config.Span(fs, &o.budget, "budget", 0, 0, "run only what fits into this; 0: no limit")
 	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")
 	fs.BoolVar(&o.confusion, "confusion", false, "test the diagnosis instead of claims, with planted faults")
 	fs.StringSliceVar(&o.only, "only", nil, "plants of --confusion: `NAMES` separated by commas; a+b plants both")
@@ -95,7 +111,7 @@ Verdicts on claims:
 		"(C02-C04, C20-C37); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
-	config.FlagOnly(fs, "all", "full", "self", "confusion", "only", "repeat")
+	config.FlagOnly(fs, "all", "full", "self", "confusion", "only", "repeat", "report")
 	engineFlag(c, &o.engine)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -124,12 +140,15 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 	if len(args) > 0 && o.all {
 		return problem.New(problem.Usage, fmt.Errorf("--all and a claim, %q, exclude each other", args[0]), "")
 	}
+	if err := writable(o.report); err != nil {
+		return err
+	}
 	chosen, err := chosenClaims(args)
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 && !o.all {
-		return a.showClaims(ctx, chosen, o, false)
+		return a.listClaims(ctx, chosen, o)
 	}
 	toRun := withExperiment(chosen)
 	if len(args) > 0 && len(toRun) < len(chosen) {
@@ -140,6 +159,9 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 		if err := a.showClaims(context.WithoutCancel(ctx), answered, o, true); err != nil {
 			return err
 		}
+	}
+	if o.report != "" {
+		proveErr = errors.Join(proveErr, a.reportClaims(context.WithoutCancel(ctx), o))
 	}
 	if proveErr != nil {
 		return proveErr
@@ -194,27 +216,46 @@ func (a *app) noExperiment(ctx context.Context, chosen []claims.Claim, o proveOp
 }
 
 // proveThese runs the experiments one after the other and keeps each finding at once.
-// Those that were answered come back also when a later one failed.
+// Those that were answered come back also when another one failed.
 func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptions) (answered []claims.Claim,
 	err error) {
 	bench, err := a.bench(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	a.sayPlan(toRun, bench)
-	for _, c := range toRun {
-		kept, err := a.proveOne(ctx, c, bench)
-		if kept {
-			answered = append(answered, c)
+	items, err := a.itemsOf(ctx, toRun, o, bench)
+	if err != nil {
+		return nil, err
+	}
+	fits, left := proof.Plan(items, o.budget)
+	a.sayPlan(fits, left, bench)
+	if len(fits) == 0 {
+		return nil, problem.New(problem.Usage, fmt.Errorf("no experiment fits into %s", trial.Length(o.budget)),
+			"raise --budget, or lower --duration")
+	}
+	began := time.Now()
+	for _, item := range fits {
+		if over := time.Since(began) + item.Takes - o.budget; o.budget > 0 && over > 0 && len(answered) > 0 {
+			a.meter.Say("%s is left out: the budget would be exceeded by %s", item.Claim.ID, roughly(over))
+			continue
 		}
-		if err != nil {
-			return answered, err
+		kept, failed := a.proveOne(ctx, item.Claim, bench, o)
+		if kept {
+			answered = append(answered, item.Claim)
+		}
+		if failed != nil && (ctx.Err() != nil || problem.ClassOf(failed) == problem.Interrupted || len(fits) == 1) {
+			return answered, failed
+		}
+		if failed != nil { // the others have nothing to do with it
+			a.meter.Say("%s; going on with the next", failed)
+			err = problem.WithHint(errors.Join(err, failed), cmp.Or(problem.HintOf(err), problem.HintOf(failed)))
 		}
 	}
-	return answered, nil
+	return answered, err
 }
 
-func (a *app) proveOne(ctx context.Context, c claims.Claim, bench experiments.Bench) (kept bool, err error) {
+func (a *app) proveOne(ctx context.Context, c claims.Claim, bench experiments.Bench, o proveOptions) (kept bool,
+	err error) {
 	e, _ := experiments.For(c.ID)
 	a.meter.Phase(c.ID, 1, "")
 	began := time.Now()
@@ -226,7 +267,7 @@ func (a *app) proveOne(ctx context.Context, c claims.Claim, bench experiments.Be
 	err = claims.OpenStore("").Keep(claims.Kept{
 		Claim: c.ID, At: time.Now().UTC().Truncate(time.Second), TookS: time.Since(began).Seconds(),
 		Software: bench.Software,
-		Machine:  claims.Here(), Engine: a.engineName(ctx, bench), Finding: f,
+		Machine:  claims.Here(), Engine: a.engineName(ctx, bench), Command: o.commandFor(c.ID), Finding: f,
 	})
 	if err == nil && f.Partial {
 		return true, problem.New(problem.Interrupted,
@@ -235,25 +276,37 @@ func (a *app) proveOne(ctx context.Context, c claims.Claim, bench experiments.Be
 	return err == nil, err
 }
 
-func (a *app) sayPlan(toRun []claims.Claim, bench experiments.Bench) {
-	var total time.Duration
-	for _, c := range toRun {
-		e, _ := experiments.For(c.ID)
+// sayPlan says what is run and what is not.
+func (a *app) sayPlan(fits, left []proof.Item, bench experiments.Bench) {
+	for _, item := range fits {
+		e, _ := experiments.For(item.Claim.ID)
 		p := e.Plan(bench)
-		total += p.Takes
-		a.meter.Say("%s: %s; about %s", c.ID, p.Text, roughly(p.Takes))
-		a.meter.Say("%s is %s", c.ID, p.Rules)
+		a.meter.Say("%s: %s; about %s", item.Claim.ID, p.Text, estimateOf(item))
+		a.meter.Say("%s is %s", item.Claim.ID, p.Rules)
 	}
-	if len(toRun) > 1 {
-		a.meter.Say("in all about %s", roughly(total))
+	if len(fits) > 1 {
+		a.meter.Say("in all about %s", roughly(proof.Takes(fits)))
 	}
+	if len(left) == 0 {
+		return
+	}
+	var texts []string
+	for _, item := range left {
+		texts = append(texts, fmt.Sprintf("%s (about %s, %s)", item.Claim.ID, estimateOf(item), item.Due))
+	}
+	a.meter.Say("left out, %d of %d: %s", len(left), len(fits)+len(left), strings.Join(texts, ", "))
+	a.meter.Say("--budget %s would take them all", trial.Length((proof.Takes(fits)+proof.Takes(left)).
+		Truncate(time.Minute)+time.Minute))
 }
 
 func roughly(d time.Duration) string {
-	if d < time.Minute {
+	switch {
+	case d < time.Minute:
 		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", max(1, d.Minutes()))
 	}
-	return fmt.Sprintf("%.0f min", max(1, d.Minutes()))
+	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
 func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, error) {

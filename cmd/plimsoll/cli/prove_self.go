@@ -15,8 +15,9 @@ import (
 
 // proveSelf tests the instrument and shows each line as soon as it has ended.
 func (a *app) proveSelf(ctx context.Context, args []string, o proveOptions) error {
-	if len(args) > 0 || o.all {
-		return problem.New(problem.Usage, errors.New("--self tests no claims"), "leave out --all and the claims")
+	if len(args) > 0 || o.all || o.report != "" || o.budget > 0 {
+		return problem.New(problem.Usage, errors.New("--self tests no claims"),
+			"leave out the claims, --all, --report and --budget")
 	}
 	program, err := os.Executable()
 	if err != nil {

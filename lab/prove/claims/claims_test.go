@@ -103,8 +103,9 @@ func TestStore(t *testing.T) {
 	})
 	t.Run("LeavesNoHalfFile", func(t *testing.T) {
 		files, _ := os.ReadDir(dir)
-		if len(files) != 1 {
-			t.Errorf("files %v", files)
+		old, _ := os.ReadDir(filepath.Join(dir, "history"))
+		if len(files) != 2 || len(old) != 1 {
+			t.Errorf("files %v, %v", files, old)
 		}
 	})
 	t.Run("DamagedFileIsNamed", func(t *testing.T) {
@@ -125,6 +126,42 @@ func TestStore(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// What was found survives another version, engine or machine; measured again under the same conditions it is replaced.
+func TestStore_KeepsWhatOthersFound(t *testing.T) {
+	dir := t.TempDir()
+	s := claims.OpenStore(dir)
+	first := kept()
+	keep := func(change func(*claims.Kept)) claims.Kept {
+		k := first
+		k.At = k.At.Add(time.Hour)
+		change(&k)
+		if err := s.Keep(k); err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	keep(func(k *claims.Kept) { k.At = first.At })
+	if err := os.RemoveAll(filepath.Join(dir, "history")); err != nil { // as versions without it left it
+		t.Fatal(err)
+	}
+	newer := keep(func(k *claims.Kept) { k.Software = "v2" })
+	stock := keep(func(k *claims.Kept) { k.Engine, k.At = "PostgreSQL 18.6 vanilla", k.At.Add(time.Hour) })
+	again := keep(func(k *claims.Kept) { k.Engine, k.At = stock.Engine, k.At.Add(2*time.Hour) })
+	part := keep(func(k *claims.Kept) {
+		k.Engine, k.At, k.Partial = stock.Engine, k.At.Add(3*time.Hour), true
+	})
+	got, err := s.All("C01")
+	if diff := cmp.Diff([]claims.Kept{part, again, newer, first}, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	if last, _, _ := s.Load("C01"); !last.At.Equal(part.At) {
+		t.Errorf("the last is that of %s", last.At)
+	}
+	if none, err := s.All("C02"); len(none) > 0 || err != nil {
+		t.Errorf("%v %v", none, err)
+	}
 }
 
 func TestKept_ElsewhereNamesWhatDiffers(t *testing.T) {

@@ -66,5 +66,7 @@ type Kept struct {
 	Software string    `json:"software"` // version of Plimsoll
 	Machine  Machine   `json:"machine"`
 	Engine   string    `json:"engine"` // "PostgreSQL 18.6 plimsoll, patchset 3"
+	// Command that measures it again; empty in findings of before.
+	Command string `json:"command,omitempty"`
 	Finding
 }

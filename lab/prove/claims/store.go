@@ -1,19 +1,26 @@
 package claims
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"plimsoll/lab/host/dirs"
 	"plimsoll/platform/problem"
 )
 
-// Store is a folder with one file per claim: its last finding.
+// Store is a folder with one file per claim, its last finding, and a folder with the last one of each machine, engine,
+// version and command, so that what was found survives the next version.
 type Store struct{ dir string }
+
+// history is the folder of those.
+const history = "history"
 
 // OpenStore opens the folder; empty means verdicts in the state directory.
 func OpenStore(dir string) *Store {
@@ -25,11 +32,11 @@ func OpenStore(dir string) *Store {
 
 func (s *Store) path(claim string) string { return filepath.Join(s.dir, claim+".json") }
 
-// Keep replaces the claim's finding atomically.
+// Keep replaces the claim's finding of this origin, and makes it the last one.
 func (s *Store) Keep(k Kept) error {
 	text, err := json.MarshalIndent(k, "", "  ")
 	if err == nil {
-		err = s.write(s.path(k.Claim), append(text, '\n'))
+		err = s.keep(k, append(text, '\n'))
 	}
 	if err != nil {
 		return problem.New(problem.Environment, fmt.Errorf("keep the verdict on %s: %w", k.Claim, err),
@@ -38,11 +45,63 @@ func (s *Store) Keep(k Kept) error {
 	return nil
 }
 
-func (s *Store) write(path string, text []byte) error {
-	if err := dirs.Private(s.dir); err != nil {
+func (s *Store) keep(k Kept, text []byte) error {
+	before, err := os.ReadFile(s.path(k.Claim))
+	var last Kept
+	if err == nil && json.Unmarshal(before, &last) == nil && last.origin() != k.origin() {
+		if err := s.write(s.pathOf(last), before); err != nil { // a version before this one kept no history
+			return err
+		}
+	}
+	if err := s.write(s.pathOf(k), text); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.dir, ".verdict-*")
+	return s.write(s.path(k.Claim), text)
+}
+
+// pathOf a finding in the history.
+func (s *Store) pathOf(k Kept) string {
+	return filepath.Join(s.dir, history, k.Claim+"-"+k.origin()+".json")
+}
+
+// origin is equal for findings of which the later replaces the earlier.
+func (k Kept) origin() string {
+	text, err := json.Marshal([]any{k.Machine.CPU, k.Machine.Cores, k.Machine.MemoryBytes / memorySlack,
+		k.Machine.Kernel, k.Engine, k.Software, k.Command, k.Partial})
+	if err != nil {
+		panic(err) // texts and numbers: cannot fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
+}
+
+// All findings on a claim, the newest first.
+func (s *Store) All(claim string) (all []Kept, err error) {
+	last, is, err := s.Load(claim)
+	if err != nil || !is {
+		return nil, err
+	}
+	all = append(all, last)
+	files, err := filepath.Glob(filepath.Join(s.dir, history, claim+"-*.json"))
+	for _, path := range files {
+		k, is, err := read(path, claim)
+		if err != nil {
+			return nil, err
+		}
+		if is && k.origin() != last.origin() {
+			all = append(all, k)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Kept) int { return b.At.Compare(a.At) })
+	return all, err
+}
+
+func (s *Store) write(path string, text []byte) error {
+	dir := filepath.Dir(path)
+	if err := dirs.Private(dir); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".verdict-*")
 	if err != nil {
 		return err
 	}
@@ -55,19 +114,20 @@ func (s *Store) write(path string, text []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// Load returns the claim's finding, or false if there is none.
-func (s *Store) Load(claim string) (Kept, bool, error) {
-	text, err := os.ReadFile(s.path(claim))
+// Load returns the claim's last finding, or false if there is none.
+func (s *Store) Load(claim string) (Kept, bool, error) { return read(s.path(claim), claim) }
+
+func read(path, claim string) (k Kept, is bool, err error) {
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Kept{}, false, nil
 	}
-	var k Kept
 	if err == nil {
 		err = json.Unmarshal(text, &k)
 	}
 	if err != nil {
 		return Kept{}, false, problem.New(problem.Environment, fmt.Errorf("read the verdict on %s: %w", claim, err),
-			"remove "+s.path(claim)+" and prove the claim again")
+			"remove "+path+" and prove the claim again")
 	}
 	return k, true, nil
 }

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments"
+	"plimsoll/lab/prove/proof"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/problem"
+)
+
+// listClaims shows what is kept, or writes it as a page.
+func (a *app) listClaims(ctx context.Context, chosen []claims.Claim, o proveOptions) error {
+	if o.budget > 0 {
+		return problem.New(problem.Usage, errors.New("--budget has no effect where nothing is run"),
+			"add --all, or name claims")
+	}
+	if o.report == "" {
+		return a.showClaims(ctx, chosen, o, false)
+	}
+	return a.reportClaims(ctx, o)
+}
+
+// reportClaims writes the page of all claims.
+func (a *app) reportClaims(ctx context.Context, o proveOptions) error {
+	here := hereNow(ctx)
+	all, err := proof.Gather(claims.OpenStore(""), here, o.sizes())
+	if err != nil {
+		return err
+	}
+	err = writeHTML(o.report, func(w io.Writer) error { return proof.HTML(w, all, here, time.Now()) })
+	if err == nil {
+		a.meter.Say("wrote %s", o.report)
+	}
+	return err
+}
+
+// hereNow is what findings must be of to be current.
+func hereNow(ctx context.Context) proof.Here {
+	here := proof.Here{Machine: claims.Here(), Software: software().Version, Engines: map[string]string{}}
+	for _, name := range []string{installation.Plimsoll, installation.Vanilla, installation.System} {
+		if s, err := installation.Find(ctx, name); err == nil {
+			here.Engines[s.Flavour] = engineLabel(s)
+		}
+	}
+	return here
+}
+
+// itemsOf are the experiments behind claims, with how long they take and how much they are due.
+func (a *app) itemsOf(ctx context.Context, toRun []claims.Claim, o proveOptions, bench experiments.Bench) (
+	items []proof.Item, err error) {
+	here, store, engine := hereNow(ctx), claims.OpenStore(""), a.engineName(ctx, bench)
+	for _, c := range toRun {
+		e, _ := experiments.For(c.ID)
+		kept, err := store.All(c.ID)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, proof.ItemOf(c, e.Plan(bench), o.commandFor(c.ID), engine, kept, here))
+	}
+	return items, nil
+}
+
+func estimateOf(item proof.Item) string {
+	text := roughly(item.Takes)
+	if item.Known {
+		text += ", as it took before"
+	}
+	return text
+}
+
+// commandFor a claim is the command line that measures it in the same way.
+func (o proveOptions) commandFor(id string) string {
+	words := []string{"plimsoll prove", id}
+	if o.full {
+		words = append(words, "--full")
+	}
+	if o.duration > 0 {
+		words = append(words, "--duration "+trial.Length(o.duration))
+	}
+	for _, size := range []struct {
+		name string
+		n    int
+	}{{"repetitions", o.repetitions}, {"users", o.users}, {"documents", o.documents}, {"threads", o.threads}} {
+		if size.n > 0 {
+			words = append(words, fmt.Sprintf("--%s %d", size.name, size.n))
+		}
+	}
+	if o.engine != "" {
+		words = append(words, "--engine "+o.engine)
+	}
+	if o.cluster != "" {
+		words = append(words, "--cluster "+o.cluster)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,218 @@
+package proof
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/trial"
+)
+
+// group of figures that share a scale: the same series of several sides.
+type group struct {
+	Title, From, To string // the ends of the scale
+	Rows            []strip
+}
+
+// strip is one figure: a stroke for each turn.
+type strip struct {
+	Name, Text string
+	SVG        template.HTML
+}
+
+// logFrom: a group whose figures differ by more than this factor has a logarithmic scale.
+const logFrom = 30
+
+// strips of all figures, by series.
+func strips(found []Found) (all []group) {
+	type series struct{ name, unit string }
+	type row struct {
+		name   string
+		values []float64
+	}
+	rows, order := map[series][]row{}, []series{}
+	for _, f := range found {
+		for _, figure := range f.Figures {
+			if len(figure.Values) == 0 {
+				continue
+			}
+			side, of := sideAndSeries(figure.Name)
+			if len(found) > 1 {
+				side = strings.TrimSuffix(flavour(f.Engine)+" · "+side, " · ")
+			}
+			if side == "" {
+				side = of
+			}
+			key := series{of, figure.Unit}
+			if rows[key] == nil {
+				order = append(order, key)
+			}
+			rows[key] = append(rows[key], row{side, figure.Values})
+		}
+	}
+	for _, key := range order {
+		var values []float64
+		for _, r := range rows[key] {
+			values = append(values, r.values...)
+		}
+		s := scaleOf(values)
+		g := group{Title: key.name, From: number(s.low), To: number(s.high)}
+		if key.unit != "" {
+			g.Title += ", " + key.unit
+		}
+		if s.log {
+			g.Title += " (logarithmic scale)"
+		}
+		for _, r := range rows[key] {
+			g.Rows = append(g.Rows, strip{r.name, spread(r.values), s.draw(r.values)})
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// sideAndSeries of a figure "side: series".
+func sideAndSeries(name string) (side, series string) {
+	if i := strings.LastIndex(name, ": "); i >= 0 {
+		return name[:i], name[i+2:]
+	}
+	return "", name
+}
+
+func spread(values []float64) string {
+	if len(values) == 1 {
+		return number(values[0])
+	}
+	return fmt.Sprintf("%s (%s to %s)", number(trial.Middle(values)), number(slices.Min(values)),
+		number(slices.Max(values)))
+}
+
+func number(v float64) string {
+	switch {
+	case math.Abs(v) >= 10000:
+		return trial.Thousands(int64(math.Round(v)))
+	case math.Abs(v) >= 1000:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// scale from the least to the greatest; linear ones begin at 0.
+type scale struct {
+	low, high float64
+	log       bool
+}
+
+func scaleOf(values []float64) scale {
+	s := scale{low: slices.Min(values), high: slices.Max(values)}
+	s.log = s.low > 0 && s.high/s.low > logFrom
+	if !s.log {
+		s.low = min(0, s.low)
+	}
+	if s.high <= s.low {
+		s.high = s.low + 1
+	}
+	return s
+}
+
+func (s scale) at(v float64) float64 {
+	if s.log {
+		return math.Log(v/s.low) / math.Log(s.high/s.low)
+	}
+	return (v - s.low) / (s.high - s.low)
+}
+
+// draw a stroke for each figure and a thick one for the median. Numbers stand beside it, so it is hidden from screen
+// readers.
+func (s scale) draw(values []float64) template.HTML {
+	var b strings.Builder
+	b.WriteString(`<svg viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true">`)
+	b.WriteString(`<line class="axis" x1="0" x2="1000" y1="10" y2="10"/>`)
+	stroke := func(class string, v float64) {
+		x := 4 + 992*s.at(v)
+		fmt.Fprintf(&b, `<line class="%s" x1="%.1f" x2="%.1f" y1="1" y2="19"/>`, class, x, x)
+	}
+	for _, v := range values {
+		stroke("turn", v)
+	}
+	stroke("median", trial.Middle(values))
+	return template.HTML(b.String() + "</svg>")
+}
+
+// lines are a chart with the names of its lines, whose strokes differ by more than colour.
+type lines struct {
+	Title string
+	SVG   template.HTML
+	Names []legend
+}
+
+type legend struct{ Name, Class string }
+
+// Size of a chart and its margins.
+const (
+	width, height             = 860.0, 300.0
+	left, right, top, foot    = 64.0, 16.0, 26.0, 44.0
+	lineClasses, ticksOfChart = 6, 5
+)
+
+// draw a chart of an experiment.
+func draw(c *claims.Chart) lines {
+	var xs, ys []float64
+	for _, l := range c.Lines {
+		for _, p := range l.Points {
+			xs, ys = append(xs, p.X), append(ys, p.Low, p.Y, p.High)
+		}
+	}
+	if len(xs) == 0 {
+		return lines{}
+	}
+	sx, sy := scaleOf(xs), scaleOf(ys)
+	x := func(v float64) float64 { return left + (width-left-right)*sx.at(v) }
+	y := func(v float64) float64 { return height - foot - (height-top-foot)*sy.at(v) }
+	drawn := lines{Title: c.Title}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height,
+		template.HTMLEscapeString(c.Title))
+	for i := range ticksOfChart {
+		v := sy.value(float64(i) / (ticksOfChart - 1))
+		fmt.Fprintf(&b, `<line class="axis" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/>`, left, width-right, y(v), y(v))
+		fmt.Fprintf(&b, `<text x="%g" y="%.1f" text-anchor="end">%s</text>`, left-6, y(v)+4, number(v))
+	}
+	for _, v := range distinct(xs) {
+		fmt.Fprintf(&b, `<text x="%.1f" y="%g" text-anchor="middle">%s</text>`, x(v), height-foot+18, number(v))
+	}
+	fmt.Fprintf(&b, `<text x="%g" y="14">%s</text>`, 4.0, template.HTMLEscapeString(c.Y))
+	fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="end">%s</text>`, width-right, height-6,
+		template.HTMLEscapeString(c.X))
+	for i, l := range c.Lines {
+		class := fmt.Sprintf("line%d", i%lineClasses)
+		drawn.Names = append(drawn.Names, legend{l.Name, class})
+		var points []string
+		for _, p := range l.Points {
+			points = append(points, fmt.Sprintf("%.1f,%.1f", x(p.X), y(p.Y)))
+			fmt.Fprintf(&b, `<line class="%s range" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, class, x(p.X), x(p.X),
+				y(p.Low), y(p.High))
+			fmt.Fprintf(&b, `<circle class="%s" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`, class, x(p.X),
+				y(p.Y), template.HTMLEscapeString(fmt.Sprintf("%s at %s: %s", l.Name, number(p.X), number(p.Y))))
+		}
+		fmt.Fprintf(&b, `<polyline class="%s" points="%s"/>`, class, strings.Join(points, " "))
+	}
+	drawn.SVG = template.HTML(b.String() + "</svg>")
+	return drawn
+}
+
+func (s scale) value(share float64) float64 {
+	if s.log {
+		return s.low * math.Pow(s.high/s.low, share)
+	}
+	return s.low + share*(s.high-s.low)
+}
+
+func distinct(values []float64) []float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}

@@ -1,0 +1,200 @@
+// Package proof owns what is known here about the claims, all together: the page that shows it, and the plan of what to
+// measure next within a budget of time.
+package proof
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments"
+)
+
+// Here is what findings must be of to be current.
+type Here struct {
+	Machine  claims.Machine
+	Software string
+	// Engines that are installed, each as findings name it, by flavour. A flavour without one cannot be stale.
+	Engines map[string]string
+}
+
+// State is what is known about one claim.
+type State struct {
+	claims.Claim
+	Report string `json:"report"`
+	// Experiment is what is done, in one line; empty: there is none.
+	Experiment string  `json:"experiment,omitempty"`
+	TakesS     float64 `json:"takes_s,omitempty"`
+	Rules      string  `json:"rules,omitempty"`
+	Command    string  `json:"command,omitempty"`
+	// Found are the findings that count, one for each flavour of the engine, those of ours first.
+	Found []Found `json:"found"`
+	// Older findings, newest first.
+	Older []Found `json:"older,omitempty"`
+}
+
+// Found is a finding and whether it still holds.
+type Found struct {
+	claims.Kept
+	// Stale names what it is of another of: machine, kernel, engine, version; empty: it is current.
+	Stale string `json:"stale,omitempty"`
+}
+
+// Gather reads the findings on all claims.
+func Gather(store *claims.Store, here Here, sizes experiments.Bench) (all []State, err error) {
+	for _, r := range claims.Reports {
+		for _, c := range r.Claims {
+			s := State{Claim: c, Report: r.Title, Found: []Found{}}
+			if e, is := experiments.For(c.ID); is {
+				p := e.Plan(sizes)
+				s.Experiment, s.TakesS, s.Rules, s.Command = p.Text, p.Takes.Seconds(), p.Rules, "plimsoll prove "+c.ID
+			}
+			kept, err := store.All(c.ID)
+			if err != nil {
+				return nil, err
+			}
+			s.sort(kept, here)
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// sort findings into those that count and the others.
+func (s *State) sort(kept []claims.Kept, here Here) {
+	found := make([]Found, len(kept))
+	for i, k := range kept {
+		found[i] = Found{k, k.Elsewhere(here.Machine, here.Engines[flavour(k.Engine)], here.Software)}
+	}
+	slices.SortStableFunc(found, func(a, b Found) int {
+		return cmp.Or(compareBool(a.Stale != "", b.Stale != ""), compareBool(a.Partial, b.Partial), b.At.Compare(a.At))
+	})
+	seen := map[string]bool{}
+	for _, f := range found {
+		if of := flavour(f.Engine); !seen[of] {
+			seen[of] = true
+			s.Found = append(s.Found, f)
+		} else {
+			s.Older = append(s.Older, f)
+		}
+	}
+	slices.SortStableFunc(s.Found, func(a, b Found) int { return cmp.Compare(rank(a.Engine), rank(b.Engine)) })
+	slices.SortStableFunc(s.Older, func(a, b Found) int { return b.At.Compare(a.At) })
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// flavour of an engine as findings name it: the third word of "PostgreSQL 18.6 plimsoll, patchset 3".
+func flavour(engine string) string {
+	head, _, _ := strings.Cut(engine, ",")
+	words := strings.Fields(head)
+	if len(words) < 3 {
+		return engine
+	}
+	return words[2]
+}
+
+func rank(engine string) int {
+	if flavour(engine) == "plimsoll" {
+		return 0
+	}
+	return 1
+}
+
+// Verdict of the claim: that of the first finding that counts.
+func (s State) Verdict() claims.Verdict {
+	switch {
+	case len(s.Found) > 0:
+		return s.Found[0].Verdict
+	case s.Experiment != "":
+		return claims.NotRun
+	}
+	return claims.NotYet
+}
+
+// Due is why the claim should be measured, the most urgent first.
+type Due int
+
+// Reasons to measure.
+const (
+	Never   Due = iota // not on this machine
+	Aged               // what was found is stale
+	Cut                // it was stopped early
+	Current            // it holds
+)
+
+func (d Due) String() string {
+	return [...]string{"never measured", "stale", "stopped early", "measured already"}[d]
+}
+
+// Item is one experiment of a plan.
+type Item struct {
+	Claim claims.Claim
+	Takes time.Duration
+	// Known: the estimate is what the same command took here.
+	Known bool
+	Due   Due
+}
+
+// Plan of what to measure: within the budget as much as fits of what is most due, the shorter first; all without one
+// (0). What fits is in the order of the claims, so is what is left out.
+func Plan(items []Item, budget time.Duration) (fits, left []Item) {
+	order := slices.Clone(items)
+	slices.SortStableFunc(order, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Takes, b.Takes))
+	})
+	rest := budget
+	for _, i := range order {
+		if budget > 0 && i.Takes > rest {
+			left = append(left, i)
+			continue
+		}
+		rest -= i.Takes
+		fits = append(fits, i)
+	}
+	byClaim := func(a, b Item) int { return cmp.Compare(a.Claim.ID, b.Claim.ID) }
+	slices.SortFunc(fits, byClaim)
+	slices.SortFunc(left, byClaim)
+	return fits, left
+}
+
+// Takes is the time of all.
+func Takes(items []Item) (sum time.Duration) {
+	for _, i := range items {
+		sum += i.Takes
+	}
+	return sum
+}
+
+// ItemOf a claim with an experiment: what was measured on this machine by the same command says how long it takes.
+func ItemOf(c claims.Claim, plan experiments.Plan, command, engine string, kept []claims.Kept, here Here) Item {
+	item := Item{Claim: c, Takes: plan.Takes}
+	for _, k := range kept {
+		other := k.Command != "" && k.Command != command || flavour(k.Engine) != flavour(engine)
+		if other || k.Machine.CPU != here.Machine.CPU || k.Machine.Cores != here.Machine.Cores {
+			continue
+		}
+		due := Current
+		switch {
+		case k.Elsewhere(here.Machine, engine, here.Software) != "":
+			due = Aged
+		case k.Partial:
+			due = Cut
+		}
+		item.Due = max(item.Due, due)
+		if !item.Known && !k.Partial && k.Command != "" {
+			item.Takes, item.Known = time.Duration(k.TookS*float64(time.Second)), true
+		}
+	}
+	return item
+}
