@@ -11,6 +11,7 @@ import (
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/postgres/storage"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/shape"
@@ -159,5 +160,23 @@ func TestAPowerCutTakesAsynchronousOperations(t *testing.T) {
 	}
 	if r.Damaged() > 0 {
 		t.Error("an asynchronous commit may be lost, but nothing may be damaged")
+	}
+}
+
+// With files made at once, as in a stock server, hundreds of them are in an image; a recovery must remove all.
+func TestFilesOfTemporaryTablesGo(t *testing.T) {
+	if !thorough.Asked() {
+		t.Skip("NOT TESTED: files of temporary tables under the ERP's load (make test-full)")
+	}
+	if s, err := installation.Find(t.Context(), clustertest.Engine()); err != nil || s.Patchset == 0 {
+		t.Skipf("NOT TESTED: %s has no memory catalog: %v", s, err)
+	}
+	r := run(t, func(o *crash.Options) {
+		erp(o)
+		o.Seeds = 20
+		o.Spec.Settings = append(o.Spec.Settings, profile.Setting{Name: "temp_lazy_files", Value: "off"})
+	})
+	if r.Broken() {
+		t.Error("something of temporary tables is left, or something else is lost")
 	}
 }

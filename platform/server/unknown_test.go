@@ -134,8 +134,8 @@ func (s *durableShop) receive(t *testing.T, key string) (status int, text string
 		`"shelf":"%s","lines":[{"goods":"%s","quantity":"1","amount":"1"}]}`, 1+key[0]%28, s.shelf, s.goods))
 }
 
-// One answer waits for a log that nobody flushes. More work is refused before it is done. Then the server is killed: the
-// operation is unknown, and its repetition makes one document.
+// One answer waits for a log that nobody flushes. More work is refused before it is done. Then the server is killed:
+// the operation is unknown, and its repetition makes one document.
 func TestAnUnknownOperationIsRepeatedOnce(t *testing.T) {
 	s := openDurableShop(t)
 	patience.Until(t, "the watcher is connected", func() bool { return s.db.FlushFigures().Connected })

@@ -164,7 +164,11 @@ func TestEveryStateOccurs(t *testing.T) {
 	s.sync(f, s.record+1)
 	s.write(f, 0, 2, 2, false)
 	s.write(f, 0, 2, 3, false)
-	seen := map[[2]byte]bool{}
+	other := s.files["f1"] // a flush that began before the last write does not cover it
+	s.write(other, 0, 1, 1, true)
+	s.write(other, 0, 1, 2, false)
+	s.sync(other, s.record)
+	seen, seenOther := map[[2]byte]bool{}, map[byte]bool{}
 	for seed := range uint64(300) {
 		dir := filepath.Join(root, fmt.Sprint(seed))
 		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
@@ -179,6 +183,13 @@ func TestEveryStateOccurs(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen[[2]byte{got[0], got[sector]}] = true
+		if got, err = os.ReadFile(filepath.Join(dir, "f1")); err != nil {
+			t.Fatal(err)
+		}
+		seenOther[got[0]] = true
+	}
+	if !seenOther[1] || !seenOther[2] || len(seenOther) != 2 {
+		t.Errorf("a write during a flush left %v", seenOther)
 	}
 	for a := range byte(3) {
 		for b := range byte(3) {

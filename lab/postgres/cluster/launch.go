@@ -95,8 +95,11 @@ const (
 )
 
 // errEnded: the postmaster ended before it was ready.
+//
+// errAttached: a session of a killed server has not yet let go of the shared memory.
 var (
 	errEnded      = errors.New("the server ended at once")
+	errAttached   = errors.New("a process of the previous server is still ending")
 	errExitedZero = errors.New("exit status 0")
 )
 
@@ -159,6 +162,9 @@ func (c *Cluster) connect(ctx context.Context) (*pgx.Conn, error) {
 func (c *Cluster) startFailure(err error, said serverSaid) error {
 	if len(said.fatal) > 0 {
 		err = fmt.Errorf("%w: %s", err, strings.Join(said.fatal, "; "))
+	}
+	if strings.Contains(said.all, "pre-existing shared memory block") {
+		return problem.New(problem.Environment, fmt.Errorf("%w: %w", errAttached, err), "try again in a moment")
 	}
 	if strings.Contains(said.all, "Address already in use") {
 		return problem.New(problem.Environment, fmt.Errorf("port %d: %w: %w", c.socketPort(), syscall.EADDRINUSE, err),

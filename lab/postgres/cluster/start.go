@@ -103,8 +103,13 @@ func (c *Cluster) findServer(ctx context.Context) (installation.Server, error) {
 	return srv, nil
 }
 
-// A port may be taken between our check and the server's start.
-const portTries = 5
+// A port may be taken between our check and the server's start. A session of a killed server may let go of its memory
+// only after its process has disappeared from the data folder.
+const (
+	portTries     = 5
+	attachedTries = 50
+	attachedPause = 100 * time.Millisecond
+)
 
 // launchOnPort starts the server on the remembered port, or on another one unless the user asked for that very port.
 func (c *Cluster) launchOnPort(ctx context.Context, srv installation.Server, opts StartOptions,
@@ -117,9 +122,25 @@ func (c *Cluster) launchOnPort(ctx context.Context, srv installation.Server, opt
 		if err := c.takePort(from); err != nil {
 			return nil, err
 		}
-		p, err := c.launch(ctx, srv, opts, l)
+		p, err := c.launchDetached(ctx, srv, opts, l)
 		if err == nil || !errors.Is(err, syscall.EADDRINUSE) || try == portTries {
 			return p, err
+		}
+	}
+}
+
+// launchDetached waits until the memory of a killed server is free.
+func (c *Cluster) launchDetached(ctx context.Context, srv installation.Server, opts StartOptions,
+	l *lock.Lock) (*Postmaster, error) {
+	for try := 1; ; try++ {
+		p, err := c.launch(ctx, srv, opts, l)
+		if err == nil || !errors.Is(err, errAttached) || try == attachedTries {
+			return p, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(attachedPause):
 		}
 	}
 }
