@@ -80,6 +80,9 @@ var Reports = []Report{
 		{"C42", "Waits are read as classes, then the catalogs and pages they happen on, then the statements",
 			"hot are the catalogs of allocation, columns and rowsets"},
 		{"C43", "A server setting is judged by the same load with it off and on", "a method, no figure"},
+		{"C44", "Sessions without temp tables that end together do not make others wait",
+			"no latch waits, though processor load is almost the same"},
+		{"C45", "Waits for system pages begin at some rate of queries", "three to four thousand queries a second"},
 	}},
 	{"A virtual cluster that was 60 % slower", []Claim{
 		{"C50", "The same software on similar cores differs by network latency and virtual topology",

@@ -107,6 +107,10 @@ func (e *engines) cyclesBesideIdle(ctx context.Context, v variant, idle *idleSes
 		}
 		after, err := idle.used()
 		used = after - before
+		// the log is read as far as it is flushed, which commits of temp tables alone do not see to
+		if _, flushErr := conn.Exec(ctx, "SELECT pg_logical_emit_message(false, 'plimsoll', 'end', true)"); flushErr != nil {
+			return errors.Join(err, flushErr)
+		}
 		return errors.Join(err, conn.QueryRow(ctx, messagesSQL, from).Scan(&sent))
 	})
 	return trial.Figures{messagesSent: float64(sent) / c06Cycles, idleTime: used.Seconds() * 1e6 / c06Cycles / c06Idle},

@@ -4,226 +4,211 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/engine/bench"
+	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
 )
 
-// Defaults of C41.
+// Defaults of C41 and C44: the report's sessions and tables; fewer tables without --full.
 const (
-	c41Tables  = 10_000
-	c41Rounds  = 4
-	c41Takes   = 20 * time.Second // of a turn, most of it to make the tables
-	c41Pause   = time.Millisecond
-	c41Claimed = 3.0
-	c41Beside  = 2 * time.Second // of cycles, for comparison
-	c41Cyclers = 4
-	c41Within  = 5 * time.Minute
-	c41After   = 200 * time.Millisecond // others process the messages of the end
+	c41Sessions = 12
+	c41Full     = 10_000
+	c41Tables   = 1000
+	c41Rounds   = 4
+	c41Claimed  = 3.0
+	c41Worst    = 10 * time.Second // of C40's worst loop, for comparison
+	c41Within   = 10 * time.Minute
+	peakOver    = time.Second
 )
 
-// Figures of C41: the worst and the p99 of the others, by what runs beside them.
+// Sessions that end drop all their tables in one transaction, with a lock on each.
+var c41Settings = []profile.Setting{{Name: "max_locks_per_transaction", Value: "4096"}}
+
+// Figures of C41 and C44.
 const (
+	peakWaits  = "peak of waits"
 	makingTime = "making"
 	endTime    = "end"
-
-	quiet        = "quiet"
-	besideCycles = "beside cycles"
-	atTheEnd     = "at the end"
+	endCPU     = "processors"
 )
 
-func worstOf(look string) string { return "worst " + look }
-func p99Of(look string) string   { return "p99 " + look }
+var endingSeries = []trial.Series{{Name: peakWaits, Unit: "sessions"}, {Name: waitTime, Unit: "s in 30 s"},
+	{Name: loopRate, Unit: "1/s"}, {Name: makingTime, Unit: "s"}, {Name: endTime, Unit: "s"},
+	{Name: endCPU, Unit: "s"}}
 
-// endingSession is the experiment behind C41. The claim is about stock; our build is reported beside it.
-func endingSession(b Bench, s *site) trial.Trial {
-	part := trial.Part{Rounds: b.rounds(c41Rounds), Turn: c41Takes,
-		Series: []trial.Series{{Name: makingTime, Unit: "s"}, {Name: endTime, Unit: "ms"}}}
-	part.Open = func(ctx context.Context, _ *trial.Record) error { return s.servers.onBoth(ctx, neighboursSQL) }
-	for _, look := range []string{quiet, besideCycles, atTheEnd} {
-		part.Series = append(part.Series, trial.Series{Name: worstOf(look), Unit: "ms"},
-			trial.Series{Name: p99Of(look), Unit: "ms"})
+func (b Bench) tablesOfSessions() int {
+	if b.Full {
+		return c41Full
+	}
+	return c41Tables
+}
+
+func endingSide(v variant, tables int) string {
+	if tables == 0 {
+		return v.name + ", sessions without temp tables end"
+	}
+	return v.name + ", sessions with temp tables end"
+}
+
+// endingPart has sessions with and without temp tables end together, and C40's worst loop.
+func (b Bench) endingPart(s *site) trial.Part {
+	part := trial.Part{Rounds: b.rounds(c41Rounds), Turn: c41Worst, Series: endingSeries}
+	if b.Full {
+		part.Between = time.Minute // roughly, to make the tables
 	}
 	for _, v := range []variant{stock, ours} {
-		part.Sides = append(part.Sides, trial.Side{Name: v.name,
-			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
-				return func(ctx context.Context, _ int) (trial.Figures, error) {
-					return s.servers.endBesideOthers(ctx, v, c41Tables)
-				}, nil
-			}})
+		part.Sides = append(part.Sides, s.loopSide(v, loopWithIndex, c41Worst))
+		for _, tables := range []int{b.tablesOfSessions(), 0} {
+			part.Sides = append(part.Sides, trial.Side{Name: endingSide(v, tables),
+				Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+					return func(ctx context.Context, _ int) (trial.Figures, error) {
+						return s.servers.endTogether(ctx, v, c41Sessions, tables)
+					}, nil
+				}})
+		}
+		peak := func(side string) trial.Spread { return trial.Spread{Of: trial.At(side, peakWaits), Format: "%.2f"} }
+		part.Measured = append(part.Measured, trial.Say("%s: at most %s sessions wait (over a second) when %d sessions with "+
+			"%s temp tables end, which takes %s s and %s s of the processors; %s without temp tables, %s s of the "+
+			"processors; %s in C40's worst loop", v.name, peak(endingSide(v, 1)), c41Sessions,
+			thousands(b.tablesOfSessions()), trial.Median{Of: trial.At(endingSide(v, 1), endTime), Format: "%.2f"},
+			trial.Median{Of: trial.At(endingSide(v, 1), endCPU), Format: "%.2f"}, peak(endingSide(v, 0)),
+			trial.Median{Of: trial.At(endingSide(v, 0), endCPU), Format: "%.2f"}, peak(loopWithIndex.on(v))))
 	}
-	ms := func(v variant, series string) trial.Spread {
-		return trial.Spread{Of: trial.At(v.name, series), Format: "%.1f"}
-	}
-	against := func(series string) trial.Ratio {
-		return trial.Ratio{Of: trial.At(ours.name, series), To: trial.At(stock.name, series)}
-	}
-	// ratio of the worst at the end to the worst beside cycles
-	stall := func(v variant) trial.Ratio {
-		return trial.Ratio{Of: trial.At(v.name, worstOf(atTheEnd)), To: trial.At(v.name, worstOf(besideCycles))}
-	}
-	part.Measured = []trial.Phrase{
-		trial.Say("the end takes %s ms on stock, %s ms on ours (%s)", ms(stock, endTime), ms(ours, endTime),
-			against(endTime)),
-		trial.Say("the worst that others see: stock %s ms quiet, %s beside cycles, %s at the end (%s of that beside "+
-			"cycles)", ms(stock, worstOf(quiet)), ms(stock, worstOf(besideCycles)), ms(stock, worstOf(atTheEnd)),
-			stall(stock)),
-		trial.Say("ours %s, %s, %s (%s)", ms(ours, worstOf(quiet)), ms(ours, worstOf(besideCycles)),
-			ms(ours, worstOf(atTheEnd)), stall(ours)),
-		trial.Say("p99 at the end %s ms on stock, %s on ours", ms(stock, p99Of(atTheEnd)), ms(ours, p99Of(atTheEnd))),
-		trial.Say("the worst at the end, ours against stock %s", against(worstOf(atTheEnd))),
-	}
-	return trial.Trial{
-		Text: fmt.Sprintf("a session with %s temp tables ends beside %d clients with small queries, on both "+
-			"flavours: how "+
-			"long it takes, and the worst that they see", thousands(c41Tables), clients),
-		Overhead: 30 * time.Second,
-		Parts:    []trial.Part{part},
-		Rules:    trial.Rules{Criteria: []trial.Criterion{trial.Claimed(stall(stock), c41Claimed)}},
-		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("a session with %s temp tables of two columns with a primary key and "+
-				"a row "+
-				"each; %d clients update a row by key of a permanent table, a pause of %s, the next; cycles are "+
-				"those of "+
-				"an indexed temp table (C40's worst variant) by %d clients", thousands(c41Tables), clients, c41Pause,
-				c41Cyclers)},
-		},
+	return part
+}
+
+func (b Bench) endingRequires() []trial.Criterion {
+	return []trial.Criterion{{Of: trial.Known{As: "temp tables of a session", Value: float64(b.tablesOfSessions())},
+		Confirm: trial.AtLeast(c41Full), Unless: "--full makes as many"}}
+}
+
+func (b Bench) endingConditions() []claims.Condition {
+	return []claims.Condition{
+		{Name: "load", Text: fmt.Sprintf("%d sessions with %s temp tables each, of two columns with a primary key and a "+
+			"row, are terminated together", c41Sessions, thousands(b.tablesOfSessions()))},
+		{Name: "counted", Text: fmt.Sprintf("pg_stat_activity every %s: sessions that wait for a latch, as in C40; the "+
+			"peak is the most that waited on average over %s", latchLook, trial.Length(peakOver))},
+		{Name: "the worst of C40", Text: fmt.Sprintf("its loop with index by %d clients for %s, in the same turns",
+			c40Clients, trial.Length(c41Worst))},
 	}
 }
 
-// neighboursSQL makes what the other sessions work on: an account that is read and written by key.
-const neighboursSQL = `CREATE TABLE IF NOT EXISTS neighbours AS SELECT id, 0 AS amount
-	FROM generate_series(1, 100000) id;
-	ALTER TABLE neighbours DROP CONSTRAINT IF EXISTS neighbours_key;
-	ALTER TABLE neighbours ADD CONSTRAINT neighbours_key PRIMARY KEY (id);
-	ANALYZE neighbours; CHECKPOINT`
-
-// endBesideOthers times the others in three situations: alone, beside cycles of temp tables (C40's worst), and at the
-// end of the session.
-func (e *engines) endBesideOthers(ctx context.Context, v variant, tables int) (trial.Figures, error) {
-	holder, err := e.connect(ctx, v)
-	if err != nil {
-		return nil, err
+// endingSession is the experiment behind C41, with a verdict for each engine.
+func endingSession(b Bench, s *site) trial.Trial {
+	t := trial.Trial{
+		Text: fmt.Sprintf("%d sessions with %s temp tables each end together, on both flavours: the peak of waits against "+
+			"that of C40's worst loop", c41Sessions, thousands(b.tablesOfSessions())),
+		Overhead: 30 * time.Second, Parts: []trial.Part{b.endingPart(s)}, Conditions: b.endingConditions(),
 	}
-	defer holder.Close(context.WithoutCancel(ctx))
-	sql, err := bench.LiveTables(tables)
-	if err != nil {
-		return nil, err
+	t.ByEngine(func(engine string) trial.Rules {
+		v := flavour(engine)
+		return trial.Rules{Requires: b.endingRequires(), Criteria: []trial.Criterion{
+			{Of: trial.Gap{Of: trial.At(endingSide(v, 1), peakWaits), Times: c41Claimed,
+				To: trial.At(loopWithIndex.on(v), peakWaits)}, Confirm: trial.Above(0), Refute: trial.AtMost(0)}}}
+	}, stock.name, ours.name)
+	return t
+}
+
+// endingControl is the experiment behind C44: the same without temp tables.
+func endingControl(b Bench, s *site) trial.Trial {
+	t := trial.Trial{
+		Text: fmt.Sprintf("%d sessions with %s temp tables each end together, and as many without, on both flavours",
+			c41Sessions, thousands(b.tablesOfSessions())),
+		Overhead: 30 * time.Second, Parts: []trial.Part{b.endingPart(s)},
+		Conditions: append(b.endingConditions(), claims.Condition{Name: "no waits", Text: fmt.Sprintf(
+			"less than %.0f %% of those with temp tables, where there are some", 100*c40NoLoad)}),
+	}
+	t.ByEngine(func(engine string) trial.Rules {
+		with, none := endingSide(flavour(engine), 1), endingSide(flavour(engine), 0)
+		return trial.Rules{Requires: append(b.endingRequires(), trial.Criterion{
+			Of: trial.Every{Of: trial.At(with, peakWaits)}, Confirm: trial.Above(0),
+			Unless: "there are no waits with temp tables either"}),
+			Criteria: []trial.Criterion{{Of: trial.Gap{Of: trial.At(none, peakWaits), Times: c40NoLoad,
+				To: trial.At(with, peakWaits)}, Confirm: trial.AtMost(0), Refute: trial.Above(0)}}}
+	}, stock.name, ours.name)
+	return t
+}
+
+// endTogether makes sessions with temp tables, terminates them at once, and watches until all are gone.
+func (e *engines) endTogether(ctx context.Context, v variant, sessions, tables int) (f trial.Figures, err error) {
+	holders := make([]*pgx.Conn, sessions)
+	defer func() {
+		for _, c := range holders {
+			if c != nil {
+				_ = c.Close(context.WithoutCancel(ctx))
+			}
+		}
+	}()
+	for i := range holders {
+		if holders[i], err = e.connect(ctx, v); err != nil {
+			return nil, err
+		}
 	}
 	began := time.Now()
-	if _, err := holder.Exec(ctx, sql); err != nil {
-		return nil, fmt.Errorf("make %d temp tables: %w", tables, err)
+	if tables > 0 {
+		sql, err := bench.LiveTables(tables)
+		if err != nil {
+			return nil, err
+		}
+		if err := allAtOnce(sessions, func(i int) error { _, err := holders[i].Exec(ctx, sql); return err }); err != nil {
+			return nil, fmt.Errorf("make %d temp tables: %w", tables, err)
+		}
 	}
-	f := trial.Figures{makingTime: time.Since(began).Seconds()}
-	undisturbed, err := e.neighbours(ctx, v, func() error { time.Sleep(c41Beside); return nil })
-	if err != nil {
-		return nil, err
+	f = trial.Figures{makingTime: time.Since(began).Seconds()}
+	pids := make([]uint32, sessions)
+	for i, c := range holders {
+		pids[i] = c.PgConn().PID()
 	}
-	cycles, err := cycle(bench.Cycle, c41Cyclers, c41Beside)
-	if err != nil {
-		return nil, err
-	}
-	beside, err := e.neighbours(ctx, v, func() error { _, err := e.play(ctx, v, cycles); return err })
+	before, err := cpu.ReadSystem()
 	if err != nil {
 		return nil, err
 	}
 	var took time.Duration
-	ending, err := e.neighbours(ctx, v, func() (err error) {
-		took, err = e.end(ctx, v, holder)
-		time.Sleep(c41After)
+	seen, err := e.watched(ctx, v, func() (err error) {
+		took, err = e.terminate(ctx, v, pids)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	f[endTime] = took.Seconds() * 1000
-	for look, times := range map[string][]time.Duration{quiet: undisturbed, besideCycles: beside, atTheEnd: ending} {
-		f[worstOf(look)], f[p99Of(look)] = quantile(times, 1), quantile(times, 0.99)
-	}
-	return f, nil
+	after, err := cpu.ReadSystem()
+	f[endTime], f[endCPU] = took.Seconds(), (after.Busy - before.Busy).Seconds()
+	f[peakWaits], f[waitTime] = seen.peak(peakOver), seen.average()*c40Against
+	return f, err
 }
 
-// neighbours has clients read and write small rows until do has returned. It returns their latencies, sorted.
-func (e *engines) neighbours(ctx context.Context, v variant, do func() error) ([]time.Duration, error) {
-	var conns []*pgx.Conn
-	defer func() {
-		for _, conn := range conns {
-			_ = conn.Close(context.WithoutCancel(ctx))
-		}
-	}()
-	for range clients {
-		conn, err := e.connect(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		conns = append(conns, conn)
-		for id := range 20 { // fill caches and plans before measuring
-			if err := touch(ctx, conn, id+1); err != nil {
-				return nil, err
-			}
-		}
-	}
-	var stop atomic.Bool
-	var mu sync.Mutex
-	var all []time.Duration
-	var doErr error
-	err := allAtOnce(len(conns)+1, func(i int) error {
-		if i == len(conns) {
-			defer stop.Store(true)
-			doErr = do()
-			return doErr
-		}
-		var mine []time.Duration
-		for id := i; !stop.Load(); id += clients {
-			began := time.Now()
-			if err := touch(ctx, conns[i], id%100_000+1); err != nil {
-				return err
-			}
-			mine = append(mine, time.Since(began))
-			time.Sleep(c41Pause)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, mine...)
-		return nil
-	})
-	slices.Sort(all)
-	return all, err
-}
-
-// touch is the operation of the others.
-func touch(ctx context.Context, conn *pgx.Conn, id int) error {
-	_, err := conn.Exec(ctx, "UPDATE neighbours SET amount = amount + 1 WHERE id = $1", id)
-	return err
-}
-
-// end closes the session and waits until its backend is gone, with its tables.
-func (e *engines) end(ctx context.Context, v variant, holder *pgx.Conn) (took time.Duration, err error) {
-	pid := holder.PgConn().PID()
-	err = e.on(ctx, v, func(watcher *pgx.Conn) error {
+// terminate sessions and wait until their backends are gone, with their tables.
+func (e *engines) terminate(ctx context.Context, v variant, pids []uint32) (took time.Duration, err error) {
+	err = e.on(ctx, v, func(conn *pgx.Conn) error {
 		began := time.Now()
-		if err := holder.Close(ctx); err != nil {
+		if _, err := conn.Exec(ctx, "SELECT pg_terminate_backend(pid::int) FROM unnest($1::bigint[]) pid",
+			longs(pids)); err != nil {
 			return err
 		}
-		for there := true; there; {
-			time.Sleep(time.Millisecond)
-			if err := watcher.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_get_activity($1))",
-				pid).Scan(&there); err != nil {
+		for left := 1; left > 0; {
+			time.Sleep(latchLook)
+			if err := conn.QueryRow(ctx, "SELECT count(*) FROM unnest($1::bigint[]) pid "+
+				"WHERE EXISTS (SELECT FROM pg_stat_get_activity(pid::int))", longs(pids)).Scan(&left); err != nil {
 				return err
 			}
-			took = time.Since(began)
-			if took > c41Within {
-				return errors.New("the session does not end")
+			if took = time.Since(began); took > c41Within {
+				return errors.New("the sessions do not end")
 			}
 		}
 		return nil
 	})
 	return took, err
+}
+
+func longs(pids []uint32) (all []int64) {
+	for _, pid := range pids {
+		all = append(all, int64(pid))
+	}
+	return all
 }

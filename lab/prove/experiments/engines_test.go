@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/engine/bench"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/installation"
@@ -25,6 +26,7 @@ func TestMeasuresOfTempTables_OnBothFlavours(t *testing.T) {
 		t.Run("StockSendsMessagesAndOursNone", func(t *testing.T) { seesMessages(t, s.servers) })
 		t.Run("StockFlushesAndOursOnlyWithAPermanentRow", func(t *testing.T) { seesFlushes(t, s.servers) })
 		t.Run("TheEndIsWaitedFor", func(t *testing.T) { seesTheEnd(t, s.servers) })
+		t.Run("StockWritesCatalogsAndOursNone", func(t *testing.T) { seesCatalogs(t, s.servers) })
 	}
 	if err := errors.Join(err, s.close()); err != nil {
 		t.Fatal(err)
@@ -78,14 +80,26 @@ func seesFlushes(t *testing.T, servers *engines) {
 }
 
 func seesTheEnd(t *testing.T, servers *engines) {
-	if err := servers.onBoth(t.Context(), neighboursSQL); err != nil {
+	for _, v := range []variant{stock, ours} {
+		for _, tables := range []int{20, 0} {
+			f, err := servers.endTogether(t.Context(), v, 3, tables)
+			if err != nil || f[endTime] <= 0 || f[endCPU] <= 0 {
+				t.Errorf("%s, %d tables: %v, %v", v.name, tables, f, err)
+			}
+		}
+	}
+}
+
+// On stock the loop writes its table's rows to the catalogs, on ours to none.
+func seesCatalogs(t *testing.T, servers *engines) {
+	p, err := cycle(bench.NoAnalyze, 2, time.Second)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range []variant{stock, ours} {
-		f, err := servers.endBesideOthers(t.Context(), v, 200)
-		if err != nil || f[endTime] <= 0 || f[worstOf(atTheEnd)] < f[p99Of(atTheEnd)] || f[worstOf(quiet)] <= 0 ||
-			f[worstOf(besideCycles)] <= 0 {
-			t.Errorf("%s: %v, %v", v.name, f, err)
+		f, story, err := servers.drill(t.Context(), v, p)
+		if err != nil || (f[catalogRows] > 10) != (v.name == stock.name) || (f[hotShare] > c42Hot) != (v.name == stock.name) {
+			t.Errorf("%s: %v, %s, %v", v.name, f, story, err)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func All() []Experiment {
 		{claim: "C12", on: bothFlavours(), declare: memoryCatalogRows},
 		{claim: "C13", on: oneCluster, declare: tempTablePool},
 		{claim: "C14", on: oneCluster, declare: connectionLifetime},
-		{claim: "C15", on: oneCluster, declare: skippedTruncates},
+		{claim: "C15", on: bothFlavours(), declare: skippedTruncates},
 		{claim: "C16", on: oneCluster, declare: chains},
 		{claim: "C20", on: onSlowDisk, declare: asynchronousRewriting},
 		{claim: "C21", on: onSlowDisk, declare: moreJobs},
@@ -49,7 +49,11 @@ func All() []Experiment {
 		{claim: "C34", on: bothFlavours(), declare: recalculatedTotals},
 		{claim: "C37", on: bothFlavours(), declare: restoringThreads},
 		{claim: "C40", on: bothFlavours(), declare: systemPages},
-		{claim: "C41", on: bothFlavours(), declare: endingSession},
+		{claim: "C41", on: bothFlavours(c41Settings...), declare: endingSession},
+		{claim: "C42", on: bothFlavours(), declare: drilledWaits},
+		{claim: "C43", on: bothFlavours(), declare: settingOffAndOn},
+		{claim: "C44", on: bothFlavours(c41Settings...), declare: endingControl},
+		{claim: "C45", on: bothFlavours(), declare: waitsBegin},
 	}
 }
 

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -330,6 +331,7 @@ func (Turns) words(b bound) string { return Known{}.words(b) }
 type Computed struct {
 	As      string
 	Formula func(*Made) float64 // NaN if it cannot be computed
+	Unknown string              // why it cannot; empty: too few turns
 	Format  string              // of the number and of a bound
 }
 
@@ -340,7 +342,7 @@ func (c Computed) Name() string { return c.As }
 func (c Computed) Interval(m *Made) Interval {
 	v := c.Formula(m)
 	if math.IsNaN(v) {
-		return Interval{Unsure: tooFewTurns}
+		return Interval{Unsure: cmp.Or(c.Unknown, tooFewTurns)}
 	}
 	return Interval{Low: v, Middle: v, High: v}
 }
