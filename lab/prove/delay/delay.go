@@ -4,7 +4,8 @@
 //	client ──▶ read, note the time ──queue──▶ wait until time + delay ──▶ server
 //	client ◀──────────────────── copied at once ◀──────────────────────── server
 //
-// The whole round-trip delay is added on the way to the server, so that one timer is involved, not two.
+// The whole round-trip delay is added on the way to the server, so that one timer is involved, not two. The proxy itself
+// takes some time too, which is no constant of the machine: Tune measures round trips and holds back that much less.
 package delay
 
 import (
@@ -13,8 +14,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Buffers of one direction of one connection: when they are full, the sender waits.
@@ -27,6 +32,7 @@ const (
 type Proxy struct {
 	listener net.Listener
 	delay    time.Duration
+	hold     atomic.Int64 // how long a chunk is held back, in nanoseconds
 	dial     func(context.Context) (net.Conn, error)
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -40,6 +46,7 @@ func Listen(delay time.Duration, dial func(context.Context) (net.Conn, error)) (
 		return nil, fmt.Errorf("listen for delayed connections: %w", err)
 	}
 	p := &Proxy{listener: l, delay: delay, dial: dial}
+	p.hold.Store(int64(delay))
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.running.Add(1)
 	go p.accept()
@@ -85,7 +92,7 @@ func (p *Proxy) serve(client net.Conn) {
 	context.AfterFunc(ctx, func() { client.Close(); server.Close() })
 	var both sync.WaitGroup
 	both.Add(2)
-	go func() { defer both.Done(); defer cancel(); p.hold(server, client) }()
+	go func() { defer both.Done(); defer cancel(); p.holdBack(server, client) }()
 	go func() { defer both.Done(); defer cancel(); _, _ = io.Copy(client, server) }()
 	both.Wait()
 }
@@ -95,8 +102,35 @@ type chunk struct {
 	bytes []byte
 }
 
-// hold forwards what it reads after the delay, in order, and keeps reading meanwhile.
-func (p *Proxy) hold(to io.Writer, from io.Reader) {
+// Precise is how true to its delay a tuned proxy is.
+const Precise = 50 * time.Microsecond
+
+// tunings before a proxy counts as not precise.
+const tunings = 8
+
+// Tune corrects what is held back until the round trips through the proxy take the delay longer than the direct ones.
+// Both functions measure a typical round trip. It returns the last measured one through the proxy, and by how much it
+// misses.
+func (p *Proxy) Tune(direct, through func() (time.Duration, error)) (took, missed time.Duration, err error) {
+	for range tunings {
+		without, err := direct()
+		if err != nil {
+			return took, missed, err
+		}
+		if took, err = through(); err != nil {
+			return took, missed, err
+		}
+		missed = took - without - p.delay
+		if missed.Abs() <= Precise {
+			return took, missed, nil
+		}
+		p.hold.Store(max(0, p.hold.Load()-int64(missed)))
+	}
+	return took, missed, nil
+}
+
+// holdBack forwards what it reads after the delay, in order, and keeps reading meanwhile.
+func (p *Proxy) holdBack(to io.Writer, from io.Reader) {
 	queue := make(chan chunk, chunksMax)
 	go func() {
 		defer close(queue)
@@ -104,20 +138,44 @@ func (p *Proxy) hold(to io.Writer, from io.Reader) {
 			buffer := make([]byte, chunkBytes)
 			n, err := from.Read(buffer)
 			if n > 0 {
-				queue <- chunk{time.Now().Add(p.delay), buffer[:n]}
+				queue <- chunk{time.Now().Add(time.Duration(p.hold.Load())), buffer[:n]}
 			}
 			if err != nil {
 				return
 			}
 		}
 	}()
+	exact := newTimer()
 	broken := false
 	for c := range queue { // drain it, or the reader would never finish
 		if broken {
 			continue
 		}
-		time.Sleep(time.Until(c.due))
+		exact.sleepUntil(c.due)
 		_, err := to.Write(c.bytes)
 		broken = err != nil
+	}
+}
+
+// timer sleeps on a thread of its own: the runtime's timers are late by up to a millisecond on an idle machine, and the
+// kernel's by 50 µs unless the thread asks for less.
+type timer struct{}
+
+func newTimer() timer {
+	runtime.LockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // without it the delay is less exact, which Tune sees
+	return timer{}
+}
+
+// spin is the end of a sleep, in which the clock is read again and again.
+const spin = 20 * time.Microsecond
+
+func (timer) sleepUntil(due time.Time) {
+	for left := time.Until(due); left > 0; left = time.Until(due) {
+		if left <= spin {
+			continue
+		}
+		pause := unix.NsecToTimespec(int64(left - spin))
+		_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &pause, nil) // interrupted: what is left is slept again
 	}
 }

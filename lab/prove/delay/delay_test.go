@@ -59,6 +59,29 @@ func TestProxy_DelaysEachRoundTripAndKeepsTheOrder(t *testing.T) {
 	}
 }
 
+// Tune corrects until the difference is the delay, whatever the proxy itself takes, and says when it cannot.
+func TestProxy_TuneHoldsBackLess(t *testing.T) {
+	const d, own = 2 * time.Millisecond, 700 * time.Microsecond
+	p, err := delay.Listen(d, echo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	held := d // what a proxy of this cost would add
+	direct := func() (time.Duration, error) { return time.Millisecond, nil }
+	took, missed, err := p.Tune(direct, func() (time.Duration, error) {
+		defer func() { held = d - own }()
+		return time.Millisecond + held + own, nil
+	})
+	if err != nil || missed != 0 || took != 3*time.Millisecond || p.Held() != d-own {
+		t.Errorf("%s, missed by %s, %v; held back %s", took, missed, err, p.Held())
+	}
+	_, missed, err = p.Tune(direct, func() (time.Duration, error) { return 9 * time.Millisecond, nil })
+	if err != nil || missed != 6*time.Millisecond || p.Held() != 0 {
+		t.Errorf("missed by %s, %v; held back %s", missed, err, p.Held())
+	}
+}
+
 func TestProxy_CloseEndsConnections(t *testing.T) {
 	p, err := delay.Listen(time.Millisecond, echo(t))
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 // The load must be what its experiments say of it, whichever the chain and whatever lies on the way.
 func TestQueryBatch_IsTheLoadThatTheConditionsDescribe(t *testing.T) {
 	load := queryBatch{kinds: 2, tables: 10, empty: 0.4, rows: 10, steps: 20}.make()
-	dsn, leave, err := delayed(clustertest.Database(t).Secret(), time.Microsecond)
+	dsn, proxy, err := delayed(clustertest.Database(t).Secret(), time.Microsecond)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer leave()
+	defer proxy.Close()
 	for _, chain := range []int{1, 100} {
 		db, err := database.Open(t.Context(), dsn, database.Options{Connections: 1, Chain: chain})
 		if err != nil {

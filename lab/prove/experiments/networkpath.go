@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +14,6 @@ import (
 
 	"plimsoll/lab/prove/delay"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
 )
 
 // networkPath is a way to the server: directly, or through a delaying proxy. Its address is known while it is open.
@@ -21,6 +21,7 @@ type networkPath struct {
 	address
 	server *address
 	delay  time.Duration
+	took   time.Duration // the measured round trip
 }
 
 func (p *networkPath) name() string {
@@ -30,39 +31,56 @@ func (p *networkPath) name() string {
 	return p.delay.String() + " delay"
 }
 
-// open the path until the part of the experiment ends.
-func (p *networkPath) open(r *trial.Record) error {
-	dsn, leave, err := delayed(p.server.dsn, p.delay)
+// checkDelay is the check that a path's measured round trip is true to its delay.
+const checkDelay = "delay"
+
+// open the path until the part of the experiment ends, tuned to its delay.
+func (p *networkPath) open(ctx context.Context, r *trial.Record) error {
+	dsn, proxy, err := delayed(p.server.dsn, p.delay)
 	if err != nil {
 		return err
 	}
-	r.Close(leave)
 	p.dsn = dsn
-	return nil
+	if proxy == nil {
+		p.took, err = roundTrip(ctx, dsn)
+		return err
+	}
+	r.AtEnd(proxy.Close)
+	var missed time.Duration
+	p.took, missed, err = proxy.Tune(func() (time.Duration, error) { return roundTrip(ctx, p.server.dsn) },
+		func() (time.Duration, error) { return roundTrip(ctx, dsn) })
+	if err == nil && missed.Abs() > delay.Precise {
+		r.Fail(checkDelay, fmt.Sprintf("%s: the round trip misses it by %.2f ms, more than %.2f", p.name(),
+			missed.Seconds()*1000, delay.Precise.Seconds()*1000))
+	}
+	return err
 }
 
-// roundTrip is the measured round trip on the path: the shortest of several.
-func (p *networkPath) roundTrip(ctx context.Context) (time.Duration, error) {
-	const pings = 50
-	db, err := database.Open(ctx, p.dsn, database.Options{Connections: 1})
+// roundTrip is the median round trip of an empty query.
+func roundTrip(ctx context.Context, dsn string) (time.Duration, error) {
+	const warm, pings = 50, 201
+	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return 0, err
 	}
-	defer db.Close()
-	best := time.Hour
-	for range pings {
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var times []time.Duration
+	for range warm + pings {
 		began := time.Now()
-		if db.Ping(ctx) == nil {
-			best = min(best, time.Since(began))
+		if err := conn.Ping(ctx); err != nil {
+			return 0, err
 		}
+		times = append(times, time.Since(began))
 	}
-	return best, nil
+	times = times[warm:]
+	slices.Sort(times)
+	return times[pings/2], nil
 }
 
-// delayed is a path to the same server with a delay.
-func delayed(dsn string, d time.Duration) (string, func(), error) {
+// delayed is a path to the same server with a delay; without one there is no proxy.
+func delayed(dsn string, d time.Duration) (string, *delay.Proxy, error) {
 	if d == 0 {
-		return dsn, func() {}, nil
+		return dsn, nil, nil
 	}
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -75,8 +93,10 @@ func delayed(dsn string, d time.Duration) (string, func(), error) {
 	if err != nil {
 		return "", nil, err
 	}
-	dsn, err = withCache(dsn, proxy.Address())
-	return dsn, func() { _ = proxy.Close() }, err
+	if dsn, err = withCache(dsn, proxy.Address()); err != nil {
+		return "", nil, errors.Join(err, proxy.Close())
+	}
+	return dsn, proxy, nil
 }
 
 // statementCache holds every text of the experiments, so that no side prepares one twice.
