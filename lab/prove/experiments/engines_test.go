@@ -26,6 +26,7 @@ func TestMeasuresOfTempTables_OnBothFlavours(t *testing.T) {
 		t.Run("StockSendsMessagesAndOursNone", func(t *testing.T) { seesMessages(t, s.servers) })
 		t.Run("StockFlushesAndOursOnlyWithAPermanentRow", func(t *testing.T) { seesFlushes(t, s.servers) })
 		t.Run("TheEndIsWaitedFor", func(t *testing.T) { seesTheEnd(t, s.servers) })
+		t.Run("OperationsOfTempTables", func(t *testing.T) { seesOperations(t, s.servers) })
 		t.Run("StockWritesCatalogsAndOursNone", func(t *testing.T) { seesCatalogs(t, s.servers) })
 	}
 	if err := errors.Join(err, s.close()); err != nil {
@@ -100,6 +101,28 @@ func seesCatalogs(t *testing.T, servers *engines) {
 		f, story, err := servers.drill(t.Context(), v, p)
 		if err != nil || (f[catalogRows] > 10) != (v.name == stock.name) || (f[hotShare] > c42Hot) != (v.name == stock.name) {
 			t.Errorf("%s: %v, %s, %v", v.name, f, story, err)
+		}
+	}
+}
+
+func seesOperations(t *testing.T, servers *engines) {
+	if err := servers.makeRelations(t.Context(), 40); err != nil {
+		t.Fatal(err)
+	}
+	s := &site{servers: servers}
+	for _, v := range []variant{stock, ours} {
+		turn, err := s.lifeSide(v, tempShape{100, "16MB"}, time.Second).Open(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := turn(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, operation := range c12Operations {
+			if f[operation] <= 0 {
+				t.Errorf("%s: %s took %g ms", v.name, operation, f[operation])
+			}
 		}
 	}
 }

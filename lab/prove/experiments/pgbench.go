@@ -23,6 +23,7 @@ type play struct {
 	lasts        time.Duration // or
 	transactions int           // per client
 	rate         int           // of all clients, per second; 0: unlimited
+	options      string        // of its sessions, beside the variant's
 }
 
 // played is pgbench's report.
@@ -79,7 +80,7 @@ func (e *engines) play(ctx context.Context, v variant, p play) (played, error) {
 	}
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
-	cmd.Env = append(cmd.Env, "PGOPTIONS="+v.options())
+	cmd.Env = append(cmd.Env, "PGOPTIONS="+strings.TrimSpace(v.options()+" "+p.options))
 	if err := cmd.Run(); err != nil {
 		return played{}, errors.Join(ctx.Err(),
 			fmt.Errorf("pgbench on %s: %w: %s", v.name, err, lastLine(complaints.String())))

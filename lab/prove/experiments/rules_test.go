@@ -46,12 +46,6 @@ func flushesOf(each ...float64) plant {
 	return p
 }
 
-// cyclesOf ours with 1 client and with many, and how long stock's best operation takes; everything else is 10.
-func cyclesOf(one, many, best float64) plant {
-	return plant{"ours, 1 clients: cycles": four(one), "ours, 16 clients: cycles": four(many),
-		"stock, 16 clients: ANALYZE": four(best)}
-}
-
 // waitsOf the loops on stock: without temp table, with one, with an index on it, one by one.
 func waitsOf(each ...float64) plant {
 	p := plant{}
@@ -319,14 +313,16 @@ var rulings = []ruling{
 		0, 0, 0), want: claims.Inconclusive},
 	{claim: "C11", name: "ASideMissing", figures: with(flushesOf(1, 1, 1, 0, 1), c11SettingOff.String()+": flushes"),
 		want: claims.Inconclusive, why: "too few turns"},
-	{claim: "C12", name: "AllThere", figures: cyclesOf(60, 100, 200), want: claims.Confirmed},
-	{claim: "C12", name: "OneClientLess", figures: cyclesOf(30, 100, 200), want: claims.Refuted, why: "1 clients"},
-	{claim: "C12", name: "ManyLess", figures: cyclesOf(60, 50, 200), want: claims.Refuted, why: "16 clients"},
-	{claim: "C12", name: "NoTens", figures: cyclesOf(60, 100, 70), want: claims.Refuted, why: "gains most"},
-	{claim: "C12", name: "OnTheBar", figures: with(cyclesOf(60, 100, 200), "ours, 1 clients: cycles", 39, 41, 39, 41),
-		want: claims.Inconclusive, why: "is not surely at least ×4"},
-	{claim: "C12", name: "LessAndOnTheBar", figures: with(cyclesOf(60, 50, 200), "ours, 1 clients: cycles", 39, 41, 39,
-		41), want: claims.Refuted, why: "16 clients"},
+	{claim: "C12", name: "TensOfTimes", figures: plant{c12Shapes[0].on(stock) + ": DROP TABLE": four(200)},
+		want: claims.Confirmed},
+	{claim: "C12", name: "AtTheEndOfSessions", figures: plant{c12Shapes[4].on(stock) + ": " + sessionEnd: four(200)},
+		want: claims.Confirmed},
+	{claim: "C12", name: "NoTens", figures: plant{c12Shapes[0].on(stock) + ": DROP TABLE": four(70)},
+		want: claims.Refuted, why: "gains most"},
+	{claim: "C12", name: "OnTheBar", figures: plant{c12Shapes[0].on(stock) + ": DROP TABLE": {95, 105, 95, 105}},
+		want: claims.Inconclusive, why: "is not surely at least ×10"},
+	{claim: "C12", name: "SmallBase", bench: Bench{Documents: 100}, figures: plant{c12Shapes[0].on(stock) +
+		": DROP TABLE": four(200)}, want: claims.Inconclusive, why: "relations of the base: 400 is not at least 26,000"},
 	{claim: "C40", name: "AsClaimed", figures: waitsOf(0, 1, 2, 0), want: claims.Confirmed},
 	{claim: "C40", name: "NoMore", figures: waitsOf(1, 0.5, 2, 0), want: claims.Refuted,
 		why: "is at most waits of 'stock, no temp table'"},
@@ -406,6 +402,8 @@ var rulings = []ruling{
 	{claim: "C16", name: "AllFasterByLittle",
 		figures: plant{"one by one: median": four(100), "chained: median": four(60)},
 		want:    claims.Inconclusive, why: "40.6 ms is not at least 100 ms"},
+	{claim: "C16", name: "DelayNotTrue", figures: plant{"one by one: median": four(300), "chained: median": four(150)},
+		fail: []failing{{checkDelay, "the round trip misses it by 0.30 ms"}}, want: claims.Inconclusive, why: "misses it"},
 	{claim: "C16", name: "OneSlower", figures: plant{"one by one: median": four(300), "chained: median": four(150),
 		"1ms delay, chained: median": four(400)}, want: claims.Refuted,
 		why: "median of chained against one by one (1ms delay)"},
