@@ -164,5 +164,8 @@ func (c *Client) Do(ctx context.Context, s *Session, operation string, rng *rand
 	if !ok {
 		return Failed, fmt.Errorf("%w: %q", ErrUnknownOperation, operation)
 	}
-	return do(c, ctx, s, rng)
+	return do(c, context.WithValue(ctx, operationKey{}, operation), s, rng)
 }
+
+// operationKey of a context has the key operation that its requests belong to.
+type operationKey struct{}

@@ -23,6 +23,8 @@ const (
 	answerKept = 1 << 20
 	// attempts of a posting whose connection was lost: the key makes the second one harmless.
 	attempts = 2
+	// operationHeader tells the worker which key operation a request belongs to.
+	operationHeader = "Plimsoll-Operation"
 )
 
 // address of a worker, parsed once.
@@ -61,9 +63,12 @@ func (c *Client) send(ctx context.Context, s *Session, method, path, query strin
 // sendVersion is send for a change of what has been seen in a version; zero says nothing of it.
 func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, query string, body []byte, key string,
 	version int64) (*response, error) {
-	header := make(http.Header, 4)
+	header := make(http.Header, 5)
 	if s.token != nil {
 		header["Authorization"] = s.token
+	}
+	if operation, known := ctx.Value(operationKey{}).(string); known {
+		header[operationHeader] = []string{operation}
 	}
 	if key != "" {
 		header["Idempotency-Key"] = []string{key}

@@ -23,6 +23,7 @@ func trialOf(r *result.Result, target float64) Trial {
 		Short: slices.Equal(r.InvalidCauses, []result.Cause{result.ByFewness}), CPU: r.Conditions.CPU,
 		LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
 		LatencyMSP50: medianOf(r), Drift: driftOf(r.Series), Outcome: Passes,
+		Findings: dearFindings(r),
 	}
 	switch {
 	case !r.Valid:
@@ -37,6 +38,19 @@ func trialOf(r *result.Result, target float64) Trial {
 		t.Outcome, t.Why = Unsteady, "the queue grew until the end"
 	}
 	return t
+}
+
+// dearFindings took a good part of the operations' time.
+func dearFindings(r *result.Result) (dear []result.TimeCause) {
+	if r.Diagnosis == nil {
+		return nil
+	}
+	for _, f := range r.Diagnosis.Findings {
+		if f.Price != nil && *f.Price >= findingShare {
+			dear = append(dear, f)
+		}
+	}
+	return dear
 }
 
 func medianOf(r *result.Result) *float64 {

@@ -22,6 +22,7 @@ const (
 	machineBusy  = 0.85 // of all cores
 	ownShare     = 0.40 // of the machine's work, or of the active sessions
 	refusedShare = 0.05 // of the operations
+	findingShare = 0.25 // of the operations' time: what takes less is not what keeps them from being faster
 	connections  = 0.90 // of a pool
 )
 
@@ -34,12 +35,19 @@ func limitOf(t Trial, pool int, q *queue) Limit {
 		l.Resource = fmt.Sprintf(format, args...)
 		return l
 	}
+	if len(t.Findings) > 0 {
+		f := t.Findings[0]
+		l.Evidence = append(l.Evidence, f.Evidence...)
+	}
 	busy := known(t.CPU.Machine) >= machineBusy
 	wait := heaviest(t.Waits)
 	waits := wait.Sessions > ownShare*t.Waits.Active && wait.Sessions >= 1
 	switch {
 	case t.Operations > 0 && float64(t.Overload) > refusedShare*float64(t.Operations):
 		return name("the queue of the application servers: they refused work as too much")
+	case len(t.Findings) > 0:
+		return name("%s (%s: %.0f %% of the operations' time)", t.Findings[0].Title, t.Findings[0].Name,
+			100*known(t.Findings[0].Price))
 	case busy && t.measured() && !t.idle():
 		return name("%s", busiest(t))
 	case pool > 0 && t.Waits.Active >= connections*float64(pool) && t.InFlight > pool:

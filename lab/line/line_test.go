@@ -332,6 +332,26 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 }
 
 // A server of ten slots that sleeps for 50 ms answers 200 times a second, whoever uses the processors.
+// A cause that took much of the operations' time comes before shares of processors, and after refusals.
+func TestLimitIsTheDearestFinding(t *testing.T) {
+	share := func(x float64) *float64 { return &x }
+	r := &result.Result{Diagnosis: &result.Diagnosis{Findings: []result.TimeCause{
+		{Name: "lock-contention", Title: "Sessions wait for locks", Price: share(0.6), Evidence: []string{"60 % for t"}},
+		{Name: "log-flush", Title: "Commits wait", Price: share(0.1)}, {Name: "note", Title: "No price"}}}}
+	trial := Trial{Operations: 100, CPU: result.CPU{Machine: share(0.97), Database: share(0.9)}, Findings: dearFindings(r)}
+	if got := limitOf(trial, 0, nil); len(trial.Findings) != 1 || !strings.Contains(got.Resource, "lock-contention") ||
+		!strings.Contains(strings.Join(got.Evidence, "\n"), "60 % for t") {
+		t.Errorf("limited by %+v", got)
+	}
+	if trial.Overload = 50; !strings.Contains(limitOf(trial, 0, nil).Resource, "refused") {
+		t.Errorf("limited by %+v", limitOf(trial, 0, nil))
+	}
+	r.Diagnosis = nil
+	if trial.Findings = dearFindings(r); !strings.Contains(limitOf(trial, 0, nil).Resource, "refused") {
+		t.Errorf("without a diagnosis: %+v", limitOf(trial, 0, nil))
+	}
+}
+
 func TestLimitOfAServerThatSleepsIsItsQueue(t *testing.T) {
 	median := func(ms float64) *float64 { return &ms }
 	light := Trial{Users: 10, Outcome: Passes, OpsPerS: 66, LatencyMSP50: median(50)}

@@ -62,6 +62,8 @@ type Trial struct {
 	LatencyMSP50 *float64 `json:"latency_ms_p50,omitempty"`
 	Drift        Drift    `json:"drift"`
 	Waits        Waits    `json:"waits"`
+	// Findings are what took a good part of the operations' time, the dearest first.
+	Findings []result.TimeCause `json:"findings,omitempty"`
 }
 
 // UnmarshalJSON also reads trials stored before generator_late had its name.

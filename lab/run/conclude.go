@@ -55,6 +55,7 @@ func (r *record) measured(all *result.Result, finished time.Time) {
 	addIntervals(all, r.made.Tally)
 	r.judge(all)
 	r.score(all)
+	r.diagnose(all)
 }
 
 // score gives nothing to a run whose books are wrong.

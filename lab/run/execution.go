@@ -13,8 +13,9 @@ import (
 // execution is users at work, as their run guides them and hears of them.
 type execution struct {
 	*setup
-	meter *meter
-	end   context.CancelFunc // of the load
+	meter     *meter
+	diagnosis *diagnosis         // nil: there is no database, or the load did not begin
+	end       context.CancelFunc // of the load
 }
 
 // execute logs the users in and lets them work; what is seen goes into the record.
@@ -36,6 +37,8 @@ func (s *setup) execute(ctx context.Context) (err error) {
 	s.company = accompany(ctx, s.DSN, s.id)
 	s.made, err = s.generator.Work(working, e.watch(working))
 	s.company.end()
+	e.diagnosis.end()
+	s.diagnosis = e.diagnosis
 	s.journalStop = s.journal.finish()
 	s.stoppedByHand = s.Control.detach() || ctx.Err() != nil
 	s.meters = e.meter.end()
@@ -57,6 +60,7 @@ func (e *execution) watch(working context.Context) Watch {
 		e.rampBegan = time.Now()
 		e.feed.rampBegins()
 		e.meter.start()
+		e.diagnosis = e.beginDiagnosis(working)
 		e.begin(phaseAt(0, e.Ramp, e.End()), leftAt(0, e.Options))
 		if target != nil {
 			e.Control.attach(target)

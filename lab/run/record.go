@@ -28,6 +28,7 @@ type record struct {
 	made           Made
 	meters         readings
 	company        *company       // nil: nobody looked
+	diagnosis      *diagnosis     // nil: there is no database
 	changes        []users.Change // by hand
 	deaths         []death        // of workers in service
 	stoppedByHand  bool

@@ -124,6 +124,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%d were acknowledged, %d posted", acknowledged, posted)
 		}
 	})
+	t.Run("SaysWhereTheTimeWent", func(t *testing.T) { theLedgerAddsUp(t, r) })
 	t.Run("CountsAddUp", func(t *testing.T) {
 		var sum result.Totals
 		for _, op := range r.Operations {
@@ -206,6 +207,30 @@ func TestRun(t *testing.T) {
 			t.Errorf("report of %d bytes, %v", len(page), err)
 		}
 	})
+}
+
+// theLedgerAddsUp says whether the time of the operations was told, and in parts that add up.
+func theLedgerAddsUp(t *testing.T, r *result.Result) {
+	t.Helper()
+	d := r.Diagnosis
+	if d == nil || d.Samples == 0 {
+		t.Fatalf("no diagnosis: %+v", d)
+	}
+	ledgers := map[string][]result.LedgerLine{"all": d.Ledger}
+	for _, op := range r.Operations {
+		if op.Ledger != nil {
+			ledgers[op.ID] = op.Ledger
+		}
+	}
+	for name, lines := range ledgers {
+		sum := 0.0
+		for _, line := range lines {
+			sum += line.Share
+		}
+		if len(lines) == 0 || sum < 0.999 || sum > 1.001 {
+			t.Errorf("the ledger of %s adds up to %.3f: %+v", name, sum, lines)
+		}
+	}
 }
 
 func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -9,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Label names the operation that a unit of work belongs to.
-type Label struct{ Operation, User, Organisation string }
+// Label names the operation that a unit of work belongs to. Client is what whoever asks calls it.
+type Label struct{ Operation, User, Organisation, Client string }
 
 type labelKey struct{}
 
@@ -59,6 +60,19 @@ func (db *Database) Longer(than time.Duration) (units []Running) {
 		}
 	}
 	return units
+}
+
+// Working are the operations by backend that have a connection now: as whoever asked calls them, or as we do.
+func (db *Database) Working() map[uint32]string {
+	db.running.mutex.Lock()
+	defer db.running.mutex.Unlock()
+	working := make(map[uint32]string, len(db.running.units))
+	for backend, u := range db.running.units {
+		if name := cmp.Or(u.Label.Client, u.Label.Operation); name != "" {
+			working[backend] = name
+		}
+	}
+	return working
 }
 
 // LockTimeout names the backend that waited in vain for a lock.

@@ -171,6 +171,16 @@ func (s *Server) workerEndpoints() []Endpoint {
 			})}}, direct: s.showProfile, figures: true,
 		},
 		{
+			Method: "GET", Path: "/health/running", Operation: "health.running", Tag: tagWorker, Public: true,
+			Summary: "Which operations have a connection to the database now",
+			Success: []Success{{Status: http.StatusOK, Means: "operations by the process of the database server that " +
+				"works for them; a client's own name of them (" + OperationHeader + ") comes before ours",
+				Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+					{Name: "running", Value: &openapi.Schema{Type: "object",
+						AdditionalProperties: &openapi.Additional{Schema: openapi.String("")}}},
+				})}}, direct: s.showRunning, figures: true,
+		},
+		{
 			Method: "GET", Path: "/metrics", Operation: "metrics", Tag: tagWorker, Public: true,
 			Summary: "Figures for Prometheus",
 			Success: []Success{{Status: http.StatusOK, Means: "its text format", Type: "text/plain"}},

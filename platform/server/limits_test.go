@@ -170,7 +170,7 @@ func TestPasswordsAreAskedFor(t *testing.T) {
 
 func TestFiguresNeedTheirTokenElsewhere(t *testing.T) {
 	const token = "token of the figures"
-	for _, path := range []string{"/metrics", "/health/profile"} {
+	for _, path := range []string{"/metrics", "/health/profile", "/health/running"} {
 		for name, c := range map[string]struct {
 			on           func(net.Listener) net.Listener
 			known, given string

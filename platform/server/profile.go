@@ -88,30 +88,41 @@ func Ask(ctx context.Context, base string) (Told, error) { return Asker{}.Ask(ct
 
 // Ask reads the profile of a worker.
 func (a Asker) Ask(ctx context.Context, base string) (t Told, err error) {
+	err = a.read(ctx, base+"/health/profile", &t)
+	return t, err
+}
+
+// Working reads which operations have a connection to the database now.
+func (a Asker) Working(ctx context.Context, base string) (w Working, err error) {
+	err = a.read(ctx, base+"/health/running", &w)
+	return w, err
+}
+
+func (a Asker) read(ctx context.Context, url string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/health/profile", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return t, fmt.Errorf("ask worker: %w", err)
+		return fmt.Errorf("ask worker: %w", err)
 	}
 	if a.Token != "" && private(request.URL) {
 		request.Header.Set("Authorization", "Bearer "+a.Token)
 	}
 	answer, err := cmp.Or(a.Client, http.DefaultClient).Do(request)
 	if err != nil {
-		return t, fmt.Errorf("ask worker: %w", err)
+		return fmt.Errorf("ask worker: %w", err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusUnauthorized {
-		return t, ErrFiguresRefused
+		return ErrFiguresRefused
 	}
 	if answer.StatusCode != http.StatusOK {
-		return t, fmt.Errorf("ask worker: it answered %s", answer.Status)
+		return fmt.Errorf("ask worker: it answered %s", answer.Status)
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&t); err != nil {
-		return t, fmt.Errorf("ask worker: %w", err)
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+		return fmt.Errorf("ask worker: %w", err)
 	}
-	return t, nil
+	return nil
 }
 
 // private reports whether the connection is encrypted or stays on this machine.

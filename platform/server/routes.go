@@ -123,7 +123,7 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e 
 			return answer{}, p, err
 		}
 		ctx = database.WithLabel(ctx, database.Label{Operation: e.Operation, User: r.user.Code,
-			Organisation: r.user.Organisation.String()})
+			Organisation: r.user.Organisation.String(), Client: clientOperation(r.Request)})
 	}
 	if err := e.checkType(r.Request); err != nil {
 		return answer{}, p, err
@@ -205,6 +205,28 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		status = statusOverloaded
 	}
 	s.write(w, answer{status: status})
+}
+
+// OperationHeader is what a client calls the operation that its request belongs to: GET /health/running shows it.
+const OperationHeader = "Plimsoll-Operation"
+
+// operationMost bytes of it are kept.
+const operationMost = 64
+
+func clientOperation(r *http.Request) string {
+	name := r.Header.Get(OperationHeader)
+	return name[:min(len(name), operationMost)]
+}
+
+// Working is the answer of GET /health/running.
+type Working struct {
+	// Running operations by the process of the database server that works for them.
+	Running map[uint32]string `json:"running"`
+}
+
+func (s *Server) showRunning(w http.ResponseWriter, _ *http.Request) {
+	body, _ := json.Marshal(Working{Running: s.db.Working()})
+	s.write(w, answer{status: http.StatusOK, body: body})
 }
 
 func (s *Server) showProfile(w http.ResponseWriter, _ *http.Request) {

@@ -195,7 +195,10 @@ func TestOverload(t *testing.T) {
 	if status != 503 || header.Get("Retry-After") != "1" || !strings.Contains(body, `"overloaded"`) {
 		t.Errorf("beyond the queue: %d, Retry-After %q, %s", status, header.Get("Retry-After"), body)
 	}
-	for _, path := range []string{"/health/live", "/health/profile"} {
+	if _, _, body := b.call(t, "GET", "/health/running", ""); !strings.Contains(body, `{"running":{`) {
+		t.Errorf("running: %s", body)
+	}
+	for _, path := range []string{"/health/live", "/health/profile", "/health/running"} {
 		if status, _, _ := b.call(t, "GET", path, ""); status != 200 {
 			t.Errorf("%s under overload: %d", path, status)
 		}

@@ -43,6 +43,18 @@ func microseconds(d time.Duration) int64 { return int64(min(max(d, 0), TimesMax)
 // N is how many were recorded.
 func (t *Times) N() int64 { return t.counts.TotalCount() }
 
+// Below is how many were shorter, as far as the histogram tells values apart.
+func (t *Times) Below(d time.Duration) (n int64) {
+	limit := microseconds(d)
+	for _, bar := range t.counts.Distribution() {
+		if bar.To >= limit {
+			break
+		}
+		n += bar.Count
+	}
+	return n
+}
+
 // Percentile p (0..100): the least value that so large a share does not exceed; false when nothing was recorded.
 func (t *Times) Percentile(p float64) (time.Duration, bool) {
 	if t.N() == 0 {

@@ -64,7 +64,9 @@ type Result struct {
 	Generator Generator `json:"generator"`
 	// Disturbance is what else ran beside the run; null in results of before.
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
-	Audit       Audit        `json:"audit"`
+	// Diagnosis of the database beside the load; null where there is no database, and in results of before.
+	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
+	Audit     Audit      `json:"audit"`
 	// AuditBefore is the check before the load; absent where nobody looked.
 	AuditBefore *Audit `json:"audit_before,omitempty"`
 	// Reconciliation of what was acknowledged with what the database has; absent where nothing can be compared.
@@ -110,6 +112,8 @@ type Operation struct {
 	LatencyAllIntervals *LatencyIntervals `json:"latency_all_ms_intervals,omitempty"`
 	// OwnWait is the generator's own part of the latency; results of before have none.
 	OwnWait *OwnWait `json:"own_wait,omitempty"`
+	// Ledger is where its time went: it adds up to that of its answered operations. Absent where nothing is known.
+	Ledger []LedgerLine `json:"ledger,omitempty"`
 	// HistogramT counts answered operations in units of T: 0-T, T-2T, 2T-3T, 3T-4T, >4T.
 	HistogramT apdex.Histogram `json:"histogram_t"`
 	// RefusedShare of the valid answers were refusals; RefusedExpected is what the scenario expects.

@@ -26,6 +26,9 @@ func Text(w io.Writer, r *result.Result) error {
 	if err := costs(&b, r.Cost); err != nil {
 		return err
 	}
+	if err := diagnosed(&b, r); err != nil {
+		return err
+	}
 	foot(&b, r)
 	_, err := io.WriteString(w, plain.Text(b.String()))
 	return err

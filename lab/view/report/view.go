@@ -32,6 +32,10 @@ type view struct {
 	Audit, AuditTone, AuditBefore      string
 	Errors                             []failure
 	Memory                             bool // there is a series of it
+	DiagnosisNote                      string
+	Ledger                             []ledgerRow
+	Findings                           []findingRow
+	HealthyAreas                       []string
 	CostHead                           []string
 	Costs                              [][]string
 	Conditions, Settings               []fact
@@ -84,6 +88,7 @@ func newView(r *result.Result) *view {
 	for _, q := range r.Cost.Requests {
 		v.CostHead, v.Costs = costHead, append(v.Costs, costRow(q))
 	}
+	v.addDiagnosis(r.Diagnosis)
 	v.Settings = settingFacts(r)
 	v.Memory = slices.ContainsFunc(slices.Concat(r.Series.MemoryGenerator, r.Series.MemoryWorkers,
 		r.Series.MemoryDatabase), func(m *float64) bool {

@@ -1,0 +1,58 @@
+package result
+
+// Diagnosis is where the operations' time went in the steady state, and what took it.
+type Diagnosis struct {
+	// Unavailable says why there is none; empty: there is.
+	Unavailable string  `json:"unavailable,omitempty"`
+	Samples     int     `json:"samples"`
+	PerS        float64 `json:"samples_per_s"`
+	// Cost is the share of the time in which a query of the sampler was under way.
+	Cost float64 `json:"cost"`
+	// OperationsS is the time of all answered operations; SessionsS that of the database's sessions at work.
+	OperationsS float64 `json:"operations_s"`
+	SessionsS   float64 `json:"sessions_s"`
+	// Attributed is the part of the sessions' time whose operation is known; the rest is others' work, or was between
+	// two looks.
+	Attributed float64 `json:"attributed"`
+	// Ledger of all operations adds up to their time.
+	Ledger   []LedgerLine `json:"ledger"`
+	Findings []TimeCause  `json:"findings"`
+	Healthy  []string     `json:"healthy"`
+}
+
+// LedgerLine is one part of operations' time.
+type LedgerLine struct {
+	Class string  `json:"class"`
+	Name  string  `json:"name"`
+	S     float64 `json:"s"`
+	Share float64 `json:"share"`
+}
+
+// TimeCause takes a part of the operations' time.
+type TimeCause struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Level string `json:"level"` // problem, note
+	// Price is its share of the operations' time; null: it cannot be told.
+	Price *float64 `json:"price"`
+	// ApdexGain is by how many points the overall score would rise without it, if nothing took its place; null: it
+	// cannot be told.
+	ApdexGain *Gain `json:"apdex_gain"`
+	// Operations are those that lose most by it.
+	Operations []Loss   `json:"operations,omitempty"`
+	Evidence   []string `json:"evidence"`
+	Next       []string `json:"next"`
+}
+
+// Gain in points of Apdex, from low to high.
+type Gain struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Loss of one operation to a cause.
+type Loss struct {
+	ID    string  `json:"id"`
+	S     float64 `json:"s"`
+	Share float64 `json:"share"` // of its time
+}

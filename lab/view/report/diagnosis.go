@@ -1,0 +1,97 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/lab/run/result"
+)
+
+// Of the ledger and of the findings so much is told on a terminal; the JSON has all.
+const (
+	ledgerTold   = 0.01
+	findingsTold = 5
+)
+
+// diagnosed says where the operations' time went, and what took it.
+func diagnosed(b *strings.Builder, r *result.Result) error {
+	d := r.Diagnosis
+	switch {
+	case d == nil:
+		return nil
+	case d.Samples == 0:
+		b.WriteString(wrap(d.Unavailable, "  where the time goes: unavailable: ", "    ") + "\n")
+		return nil
+	case len(d.Ledger) == 0:
+		return nil
+	}
+	b.WriteString(wrap(diagnosisNote(d), "  where the time of operations goes: ", "    "))
+	var t table
+	for _, line := range d.Ledger {
+		if line.Share >= ledgerTold {
+			t.add(line.Name, seconds(line.S), portionOf(line.Share))
+		}
+	}
+	if err := t.write(b); err != nil {
+		return err
+	}
+	for _, f := range d.Findings[:min(findingsTold, len(d.Findings))] {
+		b.WriteString(wrap(findingText(f), "  "+f.Level+": ", "    "))
+	}
+	if len(d.Findings) == 0 {
+		b.WriteString("  no cause of lost time was found\n")
+	}
+	b.WriteString("\n")
+	return nil
+}
+
+func portionOf(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+func diagnosisNote(d *result.Diagnosis) string {
+	return fmt.Sprintf("%s in all; %d samples of the database, %.1f a second, whose queries took %s of the time; the "+
+		"operation of %s of its sessions' time is known", seconds(d.OperationsS), d.Samples, d.PerS, portionOf(d.Cost),
+		portionOf(d.Attributed))
+}
+
+// findingText is a cause in one line: what it is, and its price.
+func findingText(f result.TimeCause) string {
+	text := f.Title + "; " + findingPrice(f)
+	if len(f.Operations) > 0 {
+		text += fmt.Sprintf("; most of all %s (%s of its time)", f.Operations[0].ID, portionOf(f.Operations[0].Share))
+	}
+	return text
+}
+
+func findingPrice(f result.TimeCause) string {
+	if f.Price == nil {
+		return "price not known"
+	}
+	text := portionOf(*f.Price) + " of the operations' time"
+	if g := f.ApdexGain; g != nil {
+		text += fmt.Sprintf(", %.3f to %.3f Apdex points if it is mended and nothing takes its place", g.Low, g.High)
+	}
+	return text
+}
+
+// ledgerRow and findingRow are the page's.
+type (
+	ledgerRow  struct{ Name, Time, Share string }
+	findingRow struct {
+		Title, Level, Price string
+		Evidence, Next      []string
+	}
+)
+
+func (v *view) addDiagnosis(d *result.Diagnosis) {
+	if d == nil || d.Samples == 0 {
+		return
+	}
+	v.DiagnosisNote = diagnosisNote(d)
+	for _, line := range d.Ledger {
+		v.Ledger = append(v.Ledger, ledgerRow{line.Name, seconds(line.S), portionOf(line.Share)})
+	}
+	for _, f := range d.Findings {
+		v.Findings = append(v.Findings, findingRow{f.Title, f.Level, findingPrice(f), f.Evidence, f.Next})
+	}
+	v.HealthyAreas = d.Healthy
+}
