@@ -2,7 +2,7 @@
 # off, with the memory catalog on, and with everything on.
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
-#   SEEDS=1-40   which sessions; STEPS=120 their length
+#   SEEDS=1-40   which sessions (fuzz/catalogs of make engine-test-full plays others each time); STEPS=120 their length
 #   MINUTES=60   sessions from the first of SEEDS on, until so many minutes have passed
 #   SETTINGS="debug_discard_caches=1"   more settings of the server (that one knows a build with assertions)
 use strict;
@@ -17,7 +17,7 @@ use Plimsoll::Workshop;
 
 my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
-my $seeds = Plimsoll::Seeds->new('1-20');
+my $seeds = Plimsoll::Seeds->new('1-8');
 my $steps = $ENV{STEPS} // 120;
 my %more = map { split /=/, $_, 2 } split ' ', $ENV{SETTINGS} // '';
 # What a transaction has to log depends on wal_level: sessions take turns.

@@ -40,7 +40,7 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 	o.UsersMost = 100
 	o.Control = hand
 	o.Live = picture
-	o.Duration = time.Hour
+	endless(&o)
 	tooMany := func() error {
 		if err := hand.SetUsers(101); err == nil || !strings.Contains(err.Error(), "between 1 and 100") {
 			t.Errorf("101 users: %v", err)

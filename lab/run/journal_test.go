@@ -21,6 +21,7 @@ import (
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
+	"plimsoll/test/thorough"
 )
 
 // died is a run of two operations that wrote so many seconds of its journal and then was killed: the process is gone,
@@ -107,7 +108,7 @@ func TestJournalCutOffAnywhereGivesWhatIsWhole(t *testing.T) {
 	}
 	cut := filepath.Join(t.TempDir(), "cut")
 	last := -1
-	for n := 0; n <= len(whole); n += 13 {
+	for n := 0; n <= len(whole); n += thorough.Or(13, 67) {
 		if err := os.WriteFile(cut, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}

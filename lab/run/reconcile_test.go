@@ -154,7 +154,8 @@ func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
 	o := filled(t, c.DSN(""))
 	o.Think = &users.Think{Mean: 200 * time.Millisecond}
 	control := &LoadControl{}
-	o.Control, o.Duration = control, time.Hour
+	o.Control = control
+	endless(&o)
 	kills, answered := make(chan struct{}, 1), atomic.Int64{}
 	o.Snapshot = func(s Snapshot) {
 		answered.Add(s.Page.Valid())

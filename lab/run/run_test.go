@@ -20,6 +20,7 @@ import (
 	"plimsoll/erp/fill/filltest"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/load/scenario/scenariotest"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
@@ -64,13 +65,17 @@ func shortRun(dsn string) Options {
 // machine is.
 func endedByHand(t *testing.T, o *Options) (end func()) {
 	control := &LoadControl{}
-	o.Control, o.Duration = control, time.Hour
+	o.Control = control
+	endless(o)
 	return func() {
 		if err := control.End(); err != nil {
 			t.Error(err)
 		}
 	}
 }
+
+// endless is a run that is ended before its time.
+func endless(o *Options) { o.Duration, o.Scenario = time.Hour, scenariotest.Endless() }
 
 // page stands for the report, which is tested at home.
 func page(w io.Writer, r *result.Result) error {
@@ -235,7 +240,7 @@ func theLedgerAddsUp(t *testing.T, r *result.Result) {
 
 func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {
 	o := base(t)
-	o.Duration = time.Hour
+	endless(&o)
 	ctx, stop := context.WithCancel(t.Context())
 	o.Progress = func(p Progress) {
 		if p.Phase == Steady && p.Ops > 50 {
@@ -253,7 +258,7 @@ func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {
 
 func TestWorkerKilledInMidRunIsSaid(t *testing.T) {
 	o := base(t)
-	o.Duration = time.Hour
+	endless(&o)
 	var killed atomic.Bool
 	o.Progress = func(p Progress) {
 		if p.Phase == Steady && p.Ops > 0 && !killed.Swap(true) {

@@ -19,6 +19,7 @@ import (
 	"plimsoll/erp/fill/filltest"
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/load"
+	"plimsoll/lab/load/scenario/scenariotest"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run"
@@ -29,6 +30,7 @@ import (
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/problem"
 	"plimsoll/test/loopback"
+	"plimsoll/test/patience"
 )
 
 const version = "test"
@@ -47,12 +49,15 @@ func base(t *testing.T) run.Options {
 	}
 }
 
+// endless is a load that is ended before its time.
+func endless(l *load.Load) { l.Duration, l.Scenario = time.Hour, scenariotest.Endless() }
+
 func fleetOptions(agents int) Options {
 	return Options{
 		Agents: agents, Local: []string{"/usr/bin/env", "PLIMSOLL_TEST_ROLE=agent", "PLIMSOLL_TEST_SOFTWARE=" + version,
 			os.Args[0]},
 		Errors: os.Stderr, Listen: "127.0.0.1:0", Access: Access{Token: "secret"}, Software: version,
-		Wait: 30 * time.Second, Say: func(string, ...any) {},
+		Wait: patience.Max, Say: func(string, ...any) {},
 	}
 }
 
@@ -117,7 +122,8 @@ func TestThreeAgentsMakeOneRun(t *testing.T) {
 func TestKilledAgentIsSaidAndTheRunGoesOn(t *testing.T) {
 	o := base(t)
 	hand := &run.LoadControl{}
-	o.Control, o.Duration, o.Live = hand, time.Hour, live.New(nil)
+	o.Control, o.Live = hand, live.New(nil)
+	endless(&o.Load)
 	f := fleet(t, fleetOptions(3))
 	defer f.Dismiss()
 	o.Generator = f
@@ -206,7 +212,7 @@ func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
 
 func TestAllAgentsKilledEndsTheRun(t *testing.T) {
 	o := base(t)
-	o.Duration = time.Hour
+	endless(&o.Load)
 	f := fleet(t, fleetOptions(2))
 	defer f.Dismiss()
 	o.Generator = f
@@ -226,7 +232,7 @@ func TestAllAgentsKilledEndsTheRun(t *testing.T) {
 
 func TestStoppedByHandKeepsWhatTheAgentsCounted(t *testing.T) {
 	o := base(t)
-	o.Duration = time.Hour
+	endless(&o.Load)
 	f := fleet(t, fleetOptions(2))
 	defer f.Dismiss()
 	o.Generator = f
@@ -261,7 +267,8 @@ func coordinate(ctx context.Context) error {
 	}
 	defer f.Dismiss()
 	l := load.Default()
-	l.Users, l.Duration, l.Think = 60, time.Hour, &users.Think{Mean: time.Second}
+	l.Users, l.Think = 60, &users.Think{Mean: time.Second}
+	endless(&l)
 	_, err = run.Run(ctx, run.Options{
 		Load: l, DSN: os.Getenv("PLIMSOLL_TEST_DSN"), URLs: []string{os.Getenv("PLIMSOLL_TEST_URL")},
 		LagLimit: time.Minute, Generator: f,
@@ -291,7 +298,7 @@ func TestKilledCoordinatorStopsTheAgents(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() {
 			ended <- Join(t.Context(), JoinOptions{URL: "nats://" + address, Access: Access{Token: "secret"},
-				Software: version, Wait: time.Minute, Say: func(string, ...any) {}})
+				Software: version, Wait: patience.Max, Say: func(string, ...any) {}})
 		}()
 		ends = append(ends, ended)
 	}
@@ -339,7 +346,7 @@ func TestWhoMayNotJoin(t *testing.T) {
 	<-said // it waits
 	join := func(token, software string) error {
 		return Join(t.Context(), JoinOptions{URL: o.Bus, Access: Access{Token: token}, Software: software,
-			Wait: 10 * time.Second, Say: func(string, ...any) {}})
+			Wait: patience.Max, Say: func(string, ...any) {}})
 	}
 	for name, c := range map[string]struct{ token, software, says, hint string }{
 		"WrongToken":   {"guess", version, "rejects the token", "PLIMSOLL_TOKEN"},

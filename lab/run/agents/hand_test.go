@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/live"
@@ -22,7 +21,7 @@ func TestHandReachesAllAgents(t *testing.T) {
 	o.Control = hand
 	o.Live = picture
 	o.UsersMost = 120
-	o.Duration = time.Hour
+	endless(&o.Load)
 	always := func(run.Snapshot) bool { return true }
 	users := func(n int) func(run.Snapshot) bool { return func(s run.Snapshot) bool { return s.Page.Users == n } }
 	still := func(s run.Snapshot) bool { return s.Page.Ended() == 0 }

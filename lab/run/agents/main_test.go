@@ -7,11 +7,11 @@ import (
 	"os/signal"
 	"syscall"
 	"testing"
-	"time"
 
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/test/leak"
+	"plimsoll/test/patience"
 )
 
 // The test binary is the agent and the coordinator too, so that they are real processes.
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		exit(Join(ctx, JoinOptions{
 			URL: os.Args[len(os.Args)-1], Access: Access{Token: os.Getenv("PLIMSOLL_TOKEN")},
 			DSN:      os.Getenv("PLIMSOLL_DSN"),
-			Software: os.Getenv("PLIMSOLL_TEST_SOFTWARE"), Wait: 20 * time.Second, Say: func(string, ...any) {},
+			Software: os.Getenv("PLIMSOLL_TEST_SOFTWARE"), Wait: patience.Max, Say: func(string, ...any) {},
 		}))
 	case "coordinator":
 		exit(coordinate(ctx))

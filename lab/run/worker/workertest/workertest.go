@@ -7,6 +7,7 @@
 package workertest
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -24,13 +25,18 @@ import (
 const (
 	// Variable is set for a worker.
 	Variable = "PLIMSOLL_TEST_WORKER"
+	// programVariable names the program that is the worker instead of the test binary: the same code, but without the
+	// race detector, which takes most of the processor time of a suite under it. A worker is tested in platform/server.
+	programVariable = "PLIMSOLL_TEST_WORKER_PROGRAM"
 	// asProgram is set for everything that a test of the program starts.
 	asProgram = "PLIMSOLL_TEST_AS_PROGRAM"
 )
 
 // Command of a worker, for a binary whose TestMain calls Become. It takes --shape, --durability, --connections and
 // --listen, and the database from PLIMSOLL_DSN, as 'plimsoll serve' does.
-func Command() []string { return []string{"/usr/bin/env", Variable + "=1", os.Args[0]} }
+func Command() []string {
+	return []string{"/usr/bin/env", Variable + "=1", cmp.Or(os.Getenv(programVariable), os.Args[0])}
+}
 
 // Become runs a worker instead of the tests if this process was started as one.
 func Become() {
