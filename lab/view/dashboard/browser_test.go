@@ -21,6 +21,7 @@ import (
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/live"
 	"plimsoll/test/patience"
+	"plimsoll/test/thorough"
 	"plimsoll/web/browsertest"
 )
 
@@ -364,10 +365,10 @@ func TestTenHoursInABrowser(t *testing.T) {
 	const step = live.SecondsKept - 10 // as much as is kept: the page misses nothing
 	roll(5400, step)
 	nodesEarly, heapEarly := nodes(), heap()
-	roll(36_000, step)
+	roll(thorough.Or(36_000, 14_400), step) // make test is content with four
 	nodesLate, heapLate := nodes(), heap()
-	t.Logf("%d elements and %.1f MB after 90 minutes, %d and %.1f MB after ten hours", nodesEarly, heapEarly/1e6,
-		nodesLate, heapLate/1e6)
+	t.Logf("%d elements and %.1f MB after 90 minutes, %d and %.1f MB at the end", nodesEarly, heapEarly/1e6, nodesLate,
+		heapLate/1e6)
 	if nodesLate > nodesEarly+20 {
 		t.Errorf("%d elements, then %d", nodesEarly, nodesLate)
 	}
