@@ -8,9 +8,8 @@ import (
 	"plimsoll/lab/postgres/cluster"
 )
 
-func TestDown_LeavesAClusterThatARunIsUsing(t *testing.T) {
-	s := newStand(t)
-	plimsoll(t, s.upOne...).want(t, ExitOK)
+// downOfOneInUse is refused unless it is forced.
+func (s *stand) downOfOneInUse(t *testing.T) {
 	c, err := cluster.Open("").Find(s.one)
 	if err != nil {
 		t.Fatal(err)

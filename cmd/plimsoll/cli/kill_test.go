@@ -44,9 +44,6 @@ func newKillStand(t *testing.T) *killStand {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.db.Close)
-	for i := range s.workers {
-		s.workers[i] = s.serveProcess(t)
-	}
 	const ours = "organisation = (SELECT organisation FROM cat_users WHERE code = 'u00001')"
 	s.goods = [2]string{s.value(t, "SELECT id FROM cat_items ORDER BY id LIMIT 1"),
 		s.value(t, "SELECT id FROM cat_warehouses WHERE "+ours+" ORDER BY id LIMIT 1")}
@@ -141,10 +138,11 @@ type outcomes struct {
 	by    map[string]erptest.Answer
 }
 
-func (p *poster) work(t *testing.T, rounds int, made *outcomes) {
+// work posts documents whose comments begin with a name.
+func (p *poster) work(t *testing.T, name string, rounds int, made *outcomes) {
 	rng := rand.New(rand.NewPCG(7, uint64(p.n)))
 	for round := range rounds {
-		comment := fmt.Sprintf("%d-%d", p.n, round)
+		comment := fmt.Sprintf("%s-%d-%d", name, p.n, round)
 		kind := []string{"goods-receipt", "goods-sale"}[rng.IntN(2)]
 		a := p.do(t, "POST", "/v1/documents/"+kind, comment, p.stand.body(kind, comment, fmt.Sprint(1+rng.IntN(3))))
 		made.mutex.Lock()
@@ -163,6 +161,7 @@ func (p *poster) work(t *testing.T, rounds int, made *outcomes) {
 // nothing is there by half; people go on at another worker.
 func TestKilledInTheMiddleOfLoad(t *testing.T) {
 	const posters, rounds = 12, 24
+	s := newKillStand(t)
 	for name, kill := range map[string]func(*testing.T, *killStand, [2]*atomic.Bool) (heal func()){
 		"AWorker": func(_ *testing.T, s *killStand, alive [2]*atomic.Bool) func() {
 			alive[0].Store(false)
@@ -178,7 +177,9 @@ func TestKilledInTheMiddleOfLoad(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newKillStand(t)
+			for i := range s.workers {
+				s.workers[i] = s.serveProcess(t)
+			}
 			var acked, finished atomic.Int64
 			alive := [2]*atomic.Bool{{}, {}}
 			alive[0].Store(true)
@@ -190,7 +191,7 @@ func TestKilledInTheMiddleOfLoad(t *testing.T) {
 				group.Add(1)
 				go func() {
 					defer group.Done()
-					p.work(t, rounds, made)
+					p.work(t, name, rounds, made)
 					finished.Add(1)
 				}()
 			}
@@ -203,17 +204,17 @@ func TestKilledInTheMiddleOfLoad(t *testing.T) {
 			}
 			heal()
 			group.Wait()
-			s.everythingOnce(t, made)
+			s.everythingOnce(t, name, made)
 		})
 	}
 }
 
-func (s *killStand) everythingOnce(t *testing.T, made *outcomes) {
+func (s *killStand) everythingOnce(t *testing.T, name string, made *outcomes) {
 	there := map[string]int{}
 	err := s.db.Borrow(t.Context(), func(c *pgx.Conn) error {
 		rows, err := c.Query(t.Context(), `SELECT comment, count(*)::integer
 			FROM (SELECT comment FROM doc_goods_receipt UNION ALL SELECT comment FROM doc_goods_sale) d
-			WHERE comment ~ '^\d+-\d+$' GROUP BY comment`)
+			WHERE comment ~ $1 GROUP BY comment`, "^"+name+`-\d+-\d+$`)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"plimsoll/lab/run/result"
+	"plimsoll/test/patience"
 	"plimsoll/web/browsertest"
 )
 
@@ -51,7 +52,7 @@ func startUI(t *testing.T, args ...string) *uiRun {
 // until waits for a condition in the page.
 func (r *uiRun) until(t *testing.T, condition string) {
 	t.Helper()
-	r.Do(t, chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(time.Minute),
+	r.Do(t, chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(patience.Max),
 		chromedp.WithPollingInterval(100*time.Millisecond)))
 }
 
@@ -62,7 +63,7 @@ func TestRunInABrowser(t *testing.T) {
 	s := newStand(t)
 	plimsoll(t, append(s.upOne, "--quiet")...).want(t, ExitOK)
 	plimsoll(t, "fill", "--small", "--quiet").want(t, ExitOK)
-	args := []string{"--users", "60", "--think", "1s", "--ramp", "1s", "--duration", "1h", "--title",
+	args := []string{"--users", "60", "--think", "5s", "--ramp", "1s", "--duration", "10m", "--title",
 		"A title with <b>markup</b>"}
 	r := startUI(t, args...)
 
@@ -77,7 +78,7 @@ func TestRunInABrowser(t *testing.T) {
 	t.Run("NarrowScreenDoesNotScrollSideways", func(t *testing.T) {
 		r.Do(t, chromedp.EmulateViewport(400, 900),
 			chromedp.Poll(`document.documentElement.scrollWidth <= 400`, nil,
-				chromedp.WithPollingTimeout(10*time.Second)))
+				chromedp.WithPollingTimeout(patience.Max)))
 		r.Shoot(t, "live-narrow")
 		r.Do(t, chromedp.EmulateViewport(1280, 1000))
 	})
