@@ -97,7 +97,8 @@ func (r *recorder) send(q *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(text))
-	if q.Method == http.MethodGet && answer.StatusCode == http.StatusOK && strings.HasPrefix(q.URL.Path, documentsPath) {
+	if q.Method == http.MethodGet && answer.StatusCode == http.StatusOK &&
+		strings.HasPrefix(q.URL.Path, documentsPath) {
 		r.shown(text)
 	}
 	return answer, nil

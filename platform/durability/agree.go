@@ -23,6 +23,7 @@ const (
 	agreeWithin   = 5 * time.Second // sessions of a worker that has ended may take a moment to go
 	agreePause    = 100 * time.Millisecond
 	agreeTakeSQL  = "SELECT pg_advisory_lock_shared($1::int, $2::int)"
+	agreeGiveSQL  = "SELECT pg_advisory_unlock_shared($1::int, $2::int)"
 	agreeOtherSQL = `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 		AND classid = $1::int::oid AND objid = $2::int::oid`
@@ -46,7 +47,7 @@ func Agree(ctx context.Context, conn *pgx.Conn, plan Plan) error {
 		if n == 0 {
 			return nil
 		}
-		if _, err := conn.Exec(ctx, "SELECT pg_advisory_unlock_shared($1::int, $2::int)", agreeClass, mine); err != nil {
+		if _, err := conn.Exec(ctx, agreeGiveSQL, agreeClass, mine); err != nil {
 			return fmt.Errorf("agree on durability: %w", err)
 		}
 		if time.Now().After(deadline) {

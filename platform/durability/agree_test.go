@@ -16,7 +16,8 @@ import (
 func TestWorkersOfADatabaseAgree(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	open := func(plan string, worker bool) (*database.Database, error) {
-		return database.Open(patience.Context(t), dsn, database.Options{Durability: plan, Worker: worker, Connections: 2})
+		return database.Open(patience.Context(t), dsn, database.Options{Durability: plan, Worker: worker,
+			Connections: 2})
 	}
 	must := func(plan string, worker bool) *database.Database {
 		t.Helper()
@@ -52,7 +53,8 @@ func TestAGroupCommitIsSynchronousWithADelay(t *testing.T) {
 		}
 		if err := do(patience.Context(t), func(w *database.Work) error {
 			for i, name := range []string{"synchronous_commit", "commit_delay", "commit_siblings"} {
-				w.Queue(name, "SELECT current_setting($1)", name).Rows(func(r pgx.Rows) error { return r.Scan(&got[i]) })
+				w.Queue(name, "SELECT current_setting($1)", name).
+					Rows(func(r pgx.Rows) error { return r.Scan(&got[i]) })
 			}
 			return nil
 		}); err != nil {

@@ -14,7 +14,8 @@
  * there.
  *
  * What passes it by: io_uring writes; the program that starts the server refuses io_method=io_uring. Renamed folders,
- * symbolic links and mapped files are beyond what a journal can tell: it is then marked as worth nothing. Streams (fopen) are read back when they are closed.
+ * symbolic links and mapped files are beyond what a journal can tell: it is then marked as worth nothing. Streams
+ * (fopen) are read back when they are closed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
