@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -126,6 +127,29 @@ func (v *Visit) uncomplaining(t *testing.T) {
 
 // shotsVariable names a folder in which pictures of the pages are kept.
 const shotsVariable = "PLIMSOLL_TEST_SHOTS"
+
+// Look at a page wide and narrow, light and dark: nothing may stick out, and the dark one must be dark.
+func (v *Visit) Look(t *testing.T, name string) {
+	t.Helper()
+	grounds := map[string]bool{}
+	for _, width := range []int64{1280, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			v.Do(t, chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(
+				[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+			what := fmt.Sprintf("%s-%s-%d", name, theme, width)
+			if wide := Ask[int64](t, v, `document.documentElement.scrollWidth`); wide > width {
+				t.Errorf("%s: the page is %d wide, the window %d", what, wide, width)
+			}
+			grounds[Ask[string](t, v, `getComputedStyle(document.body).backgroundColor`)] = true
+			if Shooting() {
+				v.Shoot(t, what)
+			}
+		}
+	}
+	if len(grounds) != 2 {
+		t.Errorf("%s: light and dark have the grounds %v", name, grounds)
+	}
+}
 
 // Shooting says whether pictures are to be kept: those of long pages take seconds.
 func Shooting() bool { return os.Getenv(shotsVariable) != "" }

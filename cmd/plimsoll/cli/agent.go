@@ -168,19 +168,30 @@ func (a *app) fleet(ctx context.Context, o fleetOptions, dsn, samples string) (*
 	return agents.Open(ctx, options)
 }
 
-// newGenerator opens a fleet for each trial of a search; nil when it has none.
+// newGenerator opens a fleet for each trial of a search on one database; nil when it has none.
 func (a *app) newGenerator(o fleetOptions, dsn string) (func(context.Context) (run.Generator, func(), error), error) {
+	open, err := a.generatorOn(o)
+	if open == nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (run.Generator, func(), error) { return open(ctx, dsn) }, nil
+}
+
+// generatorOn opens a fleet for each run, on whichever database it is; nil when there are no agents.
+func (a *app) generatorOn(o fleetOptions) (func(ctx context.Context, dsn string) (run.Generator, func(), error),
+	error) {
 	if o.agents == "" {
 		return nil, nil
 	}
-	options, err := a.fleetPlan(o, dsn)
+	options, err := a.fleetPlan(o, "")
 	if err != nil {
 		return nil, err
 	}
 	if len(options.Local) == 0 {
-		a.meter.Say("each trial calls the agents anew: start them with --stay")
+		a.meter.Say("each run calls the agents anew: start them with --stay")
 	}
-	return func(ctx context.Context) (run.Generator, func(), error) {
+	return func(ctx context.Context, dsn string) (run.Generator, func(), error) {
+		options.DSN = dsn
 		fleet, err := agents.Open(ctx, options)
 		if err != nil {
 			return nil, nil, err

@@ -44,14 +44,15 @@ func (a *app) addCompare(root *cobra.Command) {
 each further one whether it is better or worse than the first, equal within the margin, or
 not decided yet, and then how many more pairs of runs it needs.
 
-A system is a local cluster and a shape of the ERP, as in 'plimsoll line --configurations'. A
-cluster named after its flavour (plimsoll, vanilla, system) is made if it is missing. One system
-alone is compared with itself, changed by the flags for B: settings that sessions start with,
-SQL before each run (an index, a changed function, other data), a scenario, or a server
-elsewhere. Any program can be a side: --command runs it, and it prints one JSON object as its
-last line, {"figures": {"latency_ms": 12.5, "ops_per_s": 800}, "operations": {"post": {…}}}. It
-finds PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED in its environment. --sides reads more than two
-such sides from a TOML file.
+A system is a local cluster and a shape of the ERP, as in 'plimsoll line --configurations'.
+A cluster named after its flavour (plimsoll, vanilla, system) is made if it is missing. One
+system alone is compared with itself, changed by the flags for B: settings of sessions, or
+of the whole server, which is then restarted with them on its command line before each run,
+so that nothing stays; SQL before each run (an index, a changed function, other data), a
+scenario, or a server elsewhere. Any program can be a side: --command runs it, and it prints
+one JSON object as its last line, {"figures": {"latency_ms": 12.5, "ops_per_s": 800},
+"operations": {"post": {…}}}. It finds PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED in its
+environment. --sides reads more than two such sides from a TOML file.
 
 A server of --dsn is put back between runs only if --reset asks for it; it needs no rights then,
 and only the order of the runs balances what they leave behind.
@@ -64,13 +65,16 @@ further block the answer is looked at and the comparison stops once it is decide
 share the error of 5 %. A disturbed run is void and repeated. The A/A floor says how far the
 first system differs from itself.
 
-Ctrl-C keeps the runs so far; the same command with --resume continues. --show prints a stored
-comparison again. --self-test makes many comparisons of a system with itself (aa), or with itself
-behind a proxy that makes it a tenth slower (slow), and counts the verdicts.
+Ctrl-C keeps the runs so far; the same command with --resume continues, with more --pairs
+too. Where all looks were made before, the pairs that are added cost more error, which is
+said. --show prints a stored comparison again. --self-test makes many comparisons of a
+system with itself (aa), or with itself behind a proxy that makes it a tenth slower (slow),
+and counts the verdicts.
 Exit code 3: inconclusive, or too few runs.`,
 		Example: `  plimsoll compare vanilla+lean plimsoll+lean
   plimsoll compare plimsoll+classic plimsoll+tuned plimsoll+lean --budget 30m
   plimsoll compare plimsoll+lean --set-b enable_seqscan=off
+  plimsoll compare plimsoll+lean --set-b shared_buffers=1GB --pairs 24
   plimsoll compare plimsoll+lean --sql-b @index.sql --control
   plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db
   plimsoll compare --command-a ./bench-old --command-b ./bench-new --metric seconds
@@ -114,6 +118,7 @@ Exit code 3: inconclusive, or too few runs.`,
 		"a run is void when 1 in 100 operations was sent later than this")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
 		"a run is void when others took a larger share of the processors or of the time; 1: never")
+	fleetFlags(c, &o.fleet)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
 	config.FlagOnly(fs, "resume", "show", "html", "sides", "self-test", "trials", "control", "cold")
@@ -127,6 +132,9 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 		return a.showStored(args, o)
 	}
 	specs, err := o.specs(args)
+	if err == nil {
+		err = o.fleet.check()
+	}
 	if err != nil {
 		return err
 	}
@@ -177,6 +185,9 @@ func (a *app) compareProgress(plan string) func(compare.Progress) {
 			a.meter.Say("round %d, %s%s: %s", p.Round, p.Side, phaseText(p.Phase), ended)
 		}
 		note := fmt.Sprintf("round %d, %s%s", p.Round, p.Side, phaseText(p.Phase))
+		if p.Trial > 0 {
+			note = fmt.Sprintf("trial %d, %s", p.Trial, note)
+		}
 		if p.Run.Phase != "" {
 			note += ": " + string(p.Run.Phase)
 		}
@@ -240,7 +251,7 @@ func judgeComparison(c *compare.Comparison) error {
 	}
 	for _, f := range c.Findings {
 		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {
-			hint := "more --pairs, a longer --duration, or a wider --margin"
+			hint := "--resume with more --pairs, or anew with a longer --duration or a wider --margin"
 			if c.Stopped == compare.ByBudget {
 				hint = goOn
 			}

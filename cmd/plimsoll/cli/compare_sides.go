@@ -41,7 +41,7 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs, letter := c.Flags(), strings.ToLower(compare.Letter(side))
 	name := func(of string) string { return of + "-" + letter }
 	upper := compare.Letter(side)
-	fs.StringArrayVar(&f.settings, name("set"), nil, "`NAME=VALUE` of a PostgreSQL setting for the sessions of "+upper+
+	fs.StringArrayVar(&f.settings, name("set"), nil, "`NAME=VALUE` of a PostgreSQL setting of "+upper+
 		"; may be repeated")
 	fs.StringVar(&f.spec.SQL, name("sql"), "", "`SQL` to carry out in the database of "+upper+
 		" before each run, after the reset; @FILE reads it from a file")
@@ -210,6 +210,9 @@ func (a *app) comparison(ctx context.Context, o compareOptions, specs []sideSpec
 	options = compare.Options{Metric: o.metric, Pairs: o.pairs, Margin: o.margin, Control: o.control,
 		Seed: uint64(o.seed), Budget: o.budget, Resume: o.resume, Store: compare.DefaultStore(), Title: o.title,
 		Version: software().Version}
+	if options.NewGenerator, err = a.generatorOn(o.fleet); err != nil {
+		return options, takeDown, err
+	}
 	for i, spec := range specs {
 		side, err := s.side(ctx, spec)
 		if err != nil {
@@ -268,6 +271,7 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 		side.Run.Scale = b.String()
 		s.erp = append(s.erp, c)
 	}
+	side.Restart = compare.Restart(b.rig)
 	if s.o.cold {
 		side.Cold = compare.ColdStart(b.rig)
 	}

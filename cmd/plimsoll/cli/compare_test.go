@@ -26,6 +26,43 @@ func bench(t *testing.T, dir, ms string) string {
 	return path
 }
 
+func TestCompare_ReadsSidesFromAFile(t *testing.T) {
+	freshState(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "sides.toml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	side := func(name, ms string) string {
+		return "[[side]]\nname = \"" + name + "\"\ncommand = \"" + bench(t, dir, ms) + "\"\n"
+	}
+	write(side("old", "100") + side("new", "150") + side("same", "100"))
+	o := plimsoll(t, "compare", "--sides", file, "--metric", "seconds", "--pairs", "5", "--json")
+	o.want(t, ExitOK)
+	var c compare.Comparison
+	if o.decode(t, &c); len(c.Findings) != 2 || c.Findings[0].Verdict != verdict.Worse || c.Findings[0].Name != "new" ||
+		c.Findings[1].Verdict != verdict.Equal {
+		t.Error(c.Statement())
+	}
+	for text, want := range map[string]string{
+		side("alone", "100"): "1 sides, there must be 2 to 8",
+		side("a", "100") + side("b", "1") + "colour = 1\n":              "unknown key side.colour",
+		"[[side]]\n" + side("b", "1"):                                   "A: neither a system, nor a connection string",
+		side("a", "1") + "dsn = \"x\"\n" + side("b", "1"):               "A: it is one of a system",
+		side("a", "1") + "sql = \"x\"\n" + side("b", "1"):               "A: a command takes no settings, SQL",
+		"[[side]]\ndsn = \"x\"\nreset = \"y\"\n" + side("b", "1"):       `A: reset "y"`,
+		"[[side]]\ndsn = \"x\"\nsql = \"@/no/file\"\n" + side("b", "1"): "A: read SQL: ",
+		"[[side": "read sides ",
+	} {
+		write(text)
+		plimsoll(t, "compare", "--sides", file).want(t, ExitUsage, want)
+	}
+	plimsoll(t, "compare", "a", "--sides", file).want(t, ExitUsage, "--sides names all sides")
+	plimsoll(t, "compare", "a", "b", "--agents", "many").want(t, ExitUsage, "--agents: takes a number")
+}
+
 // What a killed comparison had measured is there, and the next goes on with it.
 func TestCompare_GoesOnAfterAKill(t *testing.T) {
 	state, dir := freshState(t), t.TempDir()

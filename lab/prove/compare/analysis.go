@@ -171,6 +171,11 @@ func (c *Comparison) decided() int {
 	return 0
 }
 
+// open says whether a headline is not decided.
+func (c *Comparison) open() bool {
+	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return undecided(f.Headline) })
+}
+
 func undecided(r verdict.Row) bool {
 	return r.Verdict == verdict.Inconclusive || r.Verdict == verdict.TooFew
 }

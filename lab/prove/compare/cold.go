@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/problem"
 )
@@ -18,19 +21,38 @@ const dropCaches = "/proc/sys/vm/drop_caches"
 
 // ColdStart restarts the server of a rig with empty caches and says what could not be done. Without a rig, or where
 // another process keeps the server, it is not restarted.
-func ColdStart(r *rig.Rig) func(ctx context.Context) (missing []string, err error) {
-	return func(ctx context.Context) (missing []string, err error) {
+func ColdStart(r *rig.Rig) func(ctx context.Context, settings map[string]string) (missing []string, err error) {
+	return func(ctx context.Context, settings map[string]string) (missing []string, err error) {
 		if r == nil || !r.Started() {
 			return []string{"the server is not restarted: this command did not start it ('plimsoll down' lets it)",
 				"the cache of the operating system is not dropped while the server runs"}, nil
 		}
-		before := r.DSN().Secret()
-		err = r.Restart(ctx, func() error { missing = emptyCache(r.Cluster().DataDir()); return nil })
-		if err == nil && r.DSN().Secret() != before {
-			err = problem.New(problem.Environment, fmt.Errorf("the server came up on another port"), "try again")
-		}
+		err = restart(ctx, r, settings, func() error { missing = emptyCache(r.Cluster().DataDir()); return nil })
 		return missing, err
 	}
+}
+
+// Restart of the server of a rig with settings on its command line; nil where this process did not start it.
+func Restart(r *rig.Rig) func(ctx context.Context, settings map[string]string) error {
+	if r == nil || !r.Started() {
+		return nil
+	}
+	return func(ctx context.Context, settings map[string]string) error {
+		return restart(ctx, r, settings, func() error { return nil })
+	}
+}
+
+func restart(ctx context.Context, r *rig.Rig, settings map[string]string, between func() error) error {
+	before := r.DSN().Secret()
+	var all []profile.Setting
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		all = append(all, profile.Setting{Name: name, Value: settings[name]})
+	}
+	err := r.Restart(ctx, between, all...)
+	if err == nil && r.DSN().Secret() != before {
+		err = problem.New(problem.Environment, fmt.Errorf("the server came up on another port"), "try again")
+	}
+	return err
 }
 
 // emptyCache drops the cache of the operating system, or asks it to forget the files of a folder.

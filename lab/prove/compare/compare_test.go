@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
+	"plimsoll/web/browsertest"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
@@ -114,6 +116,99 @@ func TestCompare_Resumes(t *testing.T) {
 			t.Errorf("what is complete goes on: %v", err)
 		}
 	}
+}
+
+// What did not decide goes on with more pairs, in the order that it would have had with them from the beginning, and
+// says what error that costs.
+func TestCompare_ResumesWithMorePairs(t *testing.T) {
+	noisy := func(pairs int) Options {
+		o := programs(t, "100")
+		for i, factor := range []string{"PLIMSOLL_COMPARE_ROUND % 2 * 40", "(PLIMSOLL_COMPARE_ROUND + 1) % 2 * 40"} {
+			path := filepath.Join(t.TempDir(), "bench")
+			text := "#!/bin/sh\necho '{\"figures\": {\"latency_ms\": '$((100 + " + factor + "))'}}'\n"
+			if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			o.Sides[i].Command = []string{path}
+		}
+		o.Pairs = pairs
+		return o
+	}
+	o := noisy(5)
+	first := compared(t, o)
+	if !first.Complete || first.Findings[0].Verdict != verdict.Inconclusive {
+		t.Fatal(first.Statement())
+	}
+	o.Pairs, o.Resume = 4, true
+	if _, err := Compare(t.Context(), o); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("fewer pairs: %v", err)
+	}
+	o.Pairs = 8
+	c := compared(t, o)
+	if c.ID != first.ID || len(c.Runs) != 16 || turns(c) != turns(compared(t, noisy(8))) {
+		t.Errorf("%d runs: %s", len(c.Runs), turns(c))
+	}
+	var text strings.Builder
+	if err := c.Text(&text); err != nil || !strings.Contains(text.String(), "the error is at most 7.5 %") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
+// A setting of the whole server is there in each run of its side, and not in those of the other.
+func TestCompare_RestartsTheServer(t *testing.T) {
+	var started []string
+	o := Options{Sides: []Side{server(t), {}}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1}
+	o.Sides[0].Restart = func(_ context.Context, settings map[string]string) error {
+		started = append(started, settings["max_wal_size"])
+		return errors.New("enough")
+	}
+	o.Sides[1] = o.Sides[0]
+	o.Sides[1].Settings = map[string]string{"max_wal_size": "2GB", "work_mem": "77MB"}
+	s, err := begin(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Sides {
+		if _, err := s.run(t.Context(), turn{Load, 1, i}); err == nil || !strings.Contains(err.Error(), "enough") {
+			t.Errorf("%v", err)
+		}
+	}
+	if !slices.Equal(started, []string{"", "2GB"}) {
+		t.Errorf("started with %q", started)
+	}
+	if dsn := s.Sides[1].connection(s.Sides[1].Run.DSN); !strings.Contains(dsn, "work_mem") ||
+		strings.Contains(dsn, "max_wal_size") {
+		t.Error("sessions ask for settings of the server, or not for their own")
+	}
+	if !s.Plan.Restarted {
+		t.Error("the plan does not say that the server is restarted")
+	}
+}
+
+// The page, wide and narrow, light and dark.
+func TestPageInABrowser(t *testing.T) {
+	c := compared(t, programs(t, "120"))
+	var page strings.Builder
+	if err := c.HTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "compare.html")
+	if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := browsertest.Open(t, "file://"+file)
+	v.Quiet(t)
+	head := browsertest.Ask[string](t, v, `document.querySelector("h1").innerText`)
+	if !strings.Contains(head, "B is worse than A: mean latency +") {
+		t.Errorf("headline %q", head)
+	}
+	side := browsertest.Ask[float64](t, v, `(() => { const box = e => e.getBoundingClientRect();
+		const middle = box(document.querySelector(".chart .target")).left;
+		return box(document.querySelector(".chart circle.unsteady")).left - middle; })()`)
+	if side <= 0 {
+		t.Errorf("the worse side's latency is drawn %v to the right of no difference", side)
+	}
+	v.Look(t, "compare")
 }
 
 func turns(c *Comparison) (all string) {
@@ -356,7 +451,8 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 		want   string
 	}{
 		"ServerSetting": {func(s *Side) { s.Settings = map[string]string{"max_wal_size": "2GB"} },
-			"of the whole server"},
+			"of the whole server, which this command did not start"},
+		"FixedSetting":  {func(s *Side) { s.Settings = map[string]string{"block_size": "4096"} }, "is fixed when"},
 		"NoSuchSetting": {func(s *Side) { s.Settings = map[string]string{"my_memory": "1MB"} }, "no setting"},
 		"WrongValue": {func(s *Side) { s.Settings = map[string]string{"work_mem": "much"} },
 			"refuses the settings"},

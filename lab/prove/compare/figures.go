@@ -41,7 +41,10 @@ var Metrics = []Metric{
 	{Name: "workers_cpu_ms", Title: "workers' CPU per operation", Unit: "ms"},
 	{Name: "wal_bytes", Title: "WAL per request", Unit: "B"},
 	{Name: "statements", Title: "statements per operation"},
+	{Name: "round_trips", Title: "round trips per operation"},
+	{Name: "rows", Title: "rows written per operation"},
 	{Name: "temp_tables", Title: "temp tables per operation"},
+	{Name: "truncates", Title: "truncated temp tables per operation"},
 	{Name: "waits", Title: "sessions that wait, on average"},
 }
 
@@ -102,18 +105,20 @@ func figuresOf(r *result.Result) figures {
 	return f
 }
 
-// requests have the statements and temp tables.
+// requests have what the application server knows of each kind: the rest of the cost is known for all together.
 func (f figures) requests(all []result.Request) {
-	var count, statements, tables float64
+	count, sums := 0.0, map[string]float64{}
 	for _, q := range all {
-		f.set(q.ID, "statements", &q.Statements)
-		f.set(q.ID, "temp_tables", &q.TempTables)
 		n := float64(q.Count)
-		count, statements, tables = count+n, statements+n*q.Statements, tables+n*q.TempTables
+		count += n
+		for name, value := range map[string]float64{"statements": q.Statements, "round_trips": q.RoundTrips,
+			"rows": q.Rows, "temp_tables": q.TempTables, "truncates": q.Truncates} {
+			f.set(q.ID, name, &value)
+			sums[name] += n * value
+		}
 	}
-	if count > 0 {
-		statements, tables = statements/count, tables/count
-		f.set("", "statements", &statements)
-		f.set("", "temp_tables", &tables)
+	for name, sum := range sums {
+		mean := sum / max(1, count)
+		f.set("", name, &mean)
 	}
 }

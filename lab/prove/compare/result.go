@@ -38,17 +38,19 @@ type Comparison struct {
 
 // Plan holds what the runs depend on; only runs of the same plan are combined.
 type Plan struct {
-	Sides     []Described    `json:"sides"`
-	Metric    string         `json:"metric"` // that decides
-	Margin    float64        `json:"margin"` // within which sides are equal, as a share
-	Pairs     int            `json:"pairs"`  // at most
-	Looks     []verdict.Look `json:"looks"`
-	Control   bool           `json:"control,omitempty"`
-	Cold      bool           `json:"cold,omitempty"`
-	Seed      uint64         `json:"seed"`
-	DurationS float64        `json:"duration_s"`
-	RampS     float64        `json:"ramp_s"`
-	ThinkS    float64        `json:"think_s"`
+	Sides   []Described    `json:"sides"`
+	Metric  string         `json:"metric"` // that decides
+	Margin  float64        `json:"margin"` // within which sides are equal, as a share
+	Pairs   int            `json:"pairs"`  // at most
+	Looks   []verdict.Look `json:"looks"`
+	Control bool           `json:"control,omitempty"`
+	Cold    bool           `json:"cold,omitempty"`
+	// Restarted: the server is restarted before each run, for settings of the whole server.
+	Restarted bool    `json:"restarted,omitempty"`
+	Seed      uint64  `json:"seed"`
+	DurationS float64 `json:"duration_s"`
+	RampS     float64 `json:"ramp_s"`
+	ThinkS    float64 `json:"think_s"`
 }
 
 // Described is a side as far as it may be shown: no connection string.
@@ -66,8 +68,9 @@ type Described struct {
 	Cold     bool              `json:"cold,omitempty"`
 }
 
-// fingerprint is equal for equal plans.
+// fingerprint is equal for equal plans, however many pairs they have: more can be added later.
 func (p Plan) fingerprint() string {
+	p.Pairs, p.Looks = 0, nil
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // only numbers and texts: cannot fail

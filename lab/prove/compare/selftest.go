@@ -72,12 +72,28 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 		Verdicts: map[string]int{}}
 	o.Sides = []Side{o.Sides[0], o.Sides[0]}
 	if planted == Slow {
-		proxy, d, err := plant(ctx, o, say)
+		proxies, d, err := plant(ctx, o, say)
 		if err != nil {
 			return nil, err
 		}
-		defer proxy.Close()
-		o.Sides[1].Through, t.DelayMS = proxy.Address(), d.Seconds()*1000
+		for i, proxy := range proxies {
+			defer proxy.Close()
+			o.Sides[i].Through = proxy.Address()
+		}
+		t.DelayMS = d.Seconds() * 1000
+	}
+	began, done, report := time.Now(), 0, o.Progress
+	if report != nil {
+		o.Progress = func(p Progress) {
+			trial := o.Estimate()
+			if done > 0 {
+				trial = time.Since(began) / time.Duration(done)
+			}
+			p.Left += time.Duration(trials-done-1) * trial
+			p.Share = time.Since(began).Seconds() / max(1e-3, (time.Since(began)+p.Left).Seconds())
+			p.Trial = done + 1
+			report(p)
+		}
 	}
 	title, seed := o.Title, o.Seed
 	for n := range trials {
@@ -89,6 +105,7 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 			return t, err
 		}
 		t.add(c)
+		done++
 		say(fmt.Sprintf("trial %d of %d: %s", n+1, trials, c.Statement()))
 	}
 	t.conclude()
@@ -153,47 +170,55 @@ func (t *SelfTested) median() float64 {
 	return all[len(all)/2]
 }
 
-// plant a proxy whose delay makes the operations a tenth slower: runs without it and with a known delay show how much
-// latency a millisecond of delay adds.
-func plant(ctx context.Context, o Options, say func(string)) (*delay.Proxy, time.Duration, error) {
-	side := o.Sides[0]
-	config, err := pgx.ParseConfig(side.Run.DSN)
+// plant a proxy before each side, of which the second's delay makes the operations a tenth slower: runs without a delay
+// and with a known one show how much latency a millisecond adds. Both sides have a proxy, because it costs time itself.
+func plant(ctx context.Context, o Options, say func(string)) (proxies [2]*delay.Proxy, d time.Duration, err error) {
+	config, err := pgx.ParseConfig(o.Sides[0].Run.DSN)
 	if err != nil {
-		return nil, 0, fmt.Errorf("connection string: %w", err)
+		return proxies, 0, fmt.Errorf("connection string: %w", err)
 	}
 	network, address := pgxAddress(config)
 	dial := func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, network, address)
 	}
-	proxy, err := delay.Listen(probe, dial)
-	if err != nil {
-		return nil, 0, err
+	listen := func(d time.Duration) (err error) {
+		if proxies[0], err = delay.Listen(0, dial); err != nil {
+			return err
+		}
+		if proxies[1], err = delay.Listen(d, dial); err != nil {
+			return errors.Join(err, proxies[0].Close())
+		}
+		return nil
+	}
+	if err := listen(probe); err != nil {
+		return proxies, 0, err
 	}
 	say(fmt.Sprintf("%d runs find out what delay is a tenth", 2*verdict.RunsMin))
 	tried := o
-	tried.Sides = []Side{side, side}
-	tried.Sides[1].Through = proxy.Address()
+	tried.Sides = slices.Clone(o.Sides)
+	for i, proxy := range proxies {
+		tried.Sides[i].Through = proxy.Address()
+	}
 	tried.Title, tried.Pairs, tried.Control, tried.Resume = "calibration of a self-test", verdict.RunsMin, false, false
 	c, err := Compare(ctx, tried)
-	if closed := proxy.Close(); err == nil {
+	if closed := errors.Join(proxies[0].Close(), proxies[1].Close()); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return nil, 0, err
+		return proxies, 0, err
 	}
 	if ctx.Err() != nil {
-		return nil, 0, problem.New(problem.Interrupted, errors.New("stopped during the calibration"), "")
+		return proxies, 0, problem.New(problem.Interrupted, errors.New("stopped during the calibration"), "")
 	}
 	head := c.Findings[0].Headline
 	if head.Effect <= 1 {
-		return nil, 0, problem.New(problem.Environment, errors.New("a delay of 2 ms does not show in the latency"),
+		return proxies, 0, problem.New(problem.Environment, errors.New("a delay of 2 ms does not show in the latency"),
 			"longer runs, or a quieter machine")
 	}
-	d := time.Duration(float64(probe) * slower / (head.Effect - 1))
+	d = time.Duration(float64(probe) * slower / (head.Effect - 1))
 	say(fmt.Sprintf("2 ms add %.0f %%, so %s are a tenth", 100*(head.Effect-1), d.Round(time.Microsecond)))
-	proxy, err = delay.Listen(d, dial)
-	return proxy, d, err
+	return proxies, d, listen(d)
 }
 
 func pgxAddress(c *pgx.ConnConfig) (network, address string) {

@@ -58,8 +58,8 @@ type Options struct {
 	Store   *Store        // nil: nothing is stored
 	Title   string
 	Version string // of Plimsoll
-	// NewGenerator, unless nil, starts the generator of one run and returns how to stop it.
-	NewGenerator func(context.Context) (g run.Generator, dismiss func(), err error)
+	// NewGenerator, unless nil, starts the generator of one run on a database and returns how to stop it.
+	NewGenerator func(ctx context.Context, dsn string) (g run.Generator, dismiss func(), err error)
 	// Progress is called while runs are made and when one has ended.
 	Progress func(Progress)
 }
@@ -69,6 +69,7 @@ type Progress struct {
 	Side  string
 	Phase Phase
 	Round int
+	Trial int      // of a self-test, from 1; else 0
 	Ended *Replica // the run that just ended; nil while one is under way
 	Left  time.Duration
 	Share float64
@@ -114,25 +115,48 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 	s = &session{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides))}
 	s.Comparison = &Comparison{Schema: Schema, ID: "unkept", Title: o.Title, Software: o.Version, Runs: []Replica{},
 		Started: s.began.UTC().Truncate(time.Millisecond)}
+	restarted := false
 	for i := range s.Sides {
 		if err := s.Sides[i].check(ctx); err != nil {
 			return nil, problem.WithHint(fmt.Errorf("%s (%s): %w", Letter(i), s.Sides[i].Name, err),
 				problem.HintOf(err))
 		}
 	}
+	for _, side := range s.Sides {
+		restarted = restarted || len(side.server) > 0
+	}
+	for i := range s.Sides { // the other side of the same server must not go on with the settings of this one
+		s.Sides[i].restarted = restarted && s.Sides[i].Restart != nil
+	}
 	s.Plan = s.plan()
+	s.Plan.Restarted = restarted
 	s.Warnings = s.warnings()
 	switch {
 	case o.Store == nil:
 	case o.Resume:
-		if s.Comparison, err = o.Store.unfinished(s.Plan.fingerprint()); err != nil {
+		if s.Comparison, err = o.Store.unfinished(s.Plan.fingerprint(), s.Pairs); err != nil {
 			return nil, err
 		}
 		s.Stopped = ""
+		err = s.extend()
 	default:
 		s.ID, err = o.Store.begin(s.began)
 	}
 	return s, err
+}
+
+// extend a comparison that goes on to another number of pairs.
+func (s *session) extend() error {
+	made := s.dataOf(Load, 0).rounds()
+	if s.Pairs == s.Plan.Pairs {
+		return nil
+	}
+	if s.Pairs < made {
+		return problem.New(problem.Usage, fmt.Errorf("%d pairs are made already", made),
+			"as many --pairs, or more")
+	}
+	s.Plan.Looks, s.Plan.Pairs = verdict.Extended(s.Plan.Looks, made, s.Pairs), s.Pairs
+	return nil
 }
 
 func (s *session) plan() Plan {
@@ -260,19 +284,24 @@ func (s *session) run(ctx context.Context, t turn) (*Replica, error) {
 }
 
 func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
+	if side.restarted {
+		if err := side.Restart(ctx, side.server); err != nil {
+			return err
+		}
+	}
 	dsn, err := side.Reset.Before(ctx, side.Run.DSN, side.Run.Scenario)
 	if err == nil && side.SQL != "" {
 		err = carryOut(ctx, dsn, side.SQL)
 	}
 	if err == nil && side.Cold != nil {
-		r.Missing, err = side.Cold(ctx) // after the reset, which reads the whole base
+		r.Missing, err = side.Cold(ctx, side.server) // after the reset, which reads the whole base
 	}
 	if err != nil {
 		return err
 	}
 	o := s.runOptions(side, r, side.connection(dsn))
 	if s.NewGenerator != nil {
-		g, dismiss, err := s.NewGenerator(ctx)
+		g, dismiss, err := s.NewGenerator(ctx, o.DSN)
 		if err != nil {
 			return err
 		}

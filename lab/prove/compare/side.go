@@ -34,7 +34,13 @@ type Side struct {
 	// directly.
 	Through string
 	// Cold, unless nil, empties the caches before each run and says what it could not do.
-	Cold func(ctx context.Context) (missing []string, err error)
+	Cold func(ctx context.Context, settings map[string]string) (missing []string, err error)
+	// Restart the server with settings of the whole server on its command line, so that nothing of them stays; nil: it
+	// cannot be restarted, and such settings are refused.
+	Restart func(ctx context.Context, settings map[string]string) error
+
+	server    map[string]string // those of Settings that are of the whole server
+	restarted bool              // before each run, because a side of the same server has such settings
 }
 
 // Letter of a side: A, B, C…
@@ -64,8 +70,7 @@ func (s *Side) check(ctx context.Context) (err error) {
 
 const settingsSQL = "SELECT name, context FROM pg_settings WHERE name = ANY($1)"
 
-// checkSettings refuses what a session cannot have for itself: a setting of the whole server would stay, and would also
-// be the other side's.
+// checkSettings refuses what neither a session nor a server that is restarted can have.
 func (s *Side) checkSettings(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, s.Run.DSN)
 	if err != nil {
@@ -85,9 +90,18 @@ func (s *Side) checkSettings(ctx context.Context) error {
 		switch of, there := contexts[name]; {
 		case !there && !strings.Contains(name, "."): // those of an extension may be loaded later
 			return problem.New(problem.Usage, fmt.Errorf("the server has no setting %q", name), "")
-		case of == "sighup", of == "postmaster", of == "internal":
-			return problem.New(problem.Usage, fmt.Errorf("%s is a setting of the whole server, not of a session", name),
-				"give the setting to a cluster of its own ('plimsoll up NAME', its postgres.conf) and compare that one")
+		case of == "internal":
+			return problem.New(problem.Usage, fmt.Errorf("%s cannot be set: it is fixed when PostgreSQL is built, or a "+
+				"cluster made", name), "")
+		case (of == "sighup" || of == "postmaster") && s.Restart == nil:
+			return problem.New(problem.Usage, fmt.Errorf("%s is a setting of the whole server, which this command did "+
+				"not start and cannot restart", name),
+				"'plimsoll down' of a local cluster lets compare start it; else compare two servers by --dsn-a and --dsn-b")
+		case of == "sighup", of == "postmaster":
+			if s.server == nil {
+				s.server = map[string]string{}
+			}
+			s.server[name] = s.Settings[name]
 		}
 	}
 	started, err := pgx.Connect(ctx, s.connection(s.Run.DSN))
@@ -99,12 +113,14 @@ func (s *Side) checkSettings(ctx context.Context) error {
 
 // connection is a DSN with the settings, through the proxy.
 func (s *Side) connection(dsn string) string {
-	if len(s.Settings) == 0 && s.Through == "" {
+	own := maps.Clone(s.Settings)
+	maps.DeleteFunc(own, func(name, _ string) bool { return s.server[name] != "" })
+	if len(own) == 0 && s.Through == "" {
 		return dsn
 	}
 	if u, err := url.Parse(dsn); err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
 		query := u.Query()
-		for name, value := range s.Settings {
+		for name, value := range own {
 			query.Set(name, value)
 		}
 		if s.Through != "" {
@@ -118,8 +134,8 @@ func (s *Side) connection(dsn string) string {
 	if host, port, err := net.SplitHostPort(s.Through); err == nil {
 		dsn += " host=" + host + " port=" + port
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
-		dsn += " " + name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s.Settings[name]) + "'"
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		dsn += " " + name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(own[name]) + "'"
 	}
 	return dsn
 }

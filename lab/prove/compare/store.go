@@ -144,8 +144,8 @@ func Read(name string) (*Comparison, error) {
 	return c, nil
 }
 
-// unfinished is the newest comparison of a plan that has not ended.
-func (s *Store) unfinished(fingerprint string) (*Comparison, error) {
+// unfinished is the newest comparison of a plan that has not ended, or that did not decide and can have more pairs.
+func (s *Store) unfinished(fingerprint string, pairs int) (*Comparison, error) {
 	all, err := s.ids()
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *Store) unfinished(fingerprint string) (*Comparison, error) {
 	for _, id := range all {
 		c, err := Read(filepath.Join(s.dir, id, comparisonFile))
 		switch {
-		case err != nil || c.Complete:
+		case err != nil || c.Complete && (c.Plan.Pairs >= pairs || c.decided() > 0 || !c.open()):
 		case c.Plan.fingerprint() == fingerprint:
 			return c, nil
 		default:

@@ -217,6 +217,10 @@ func (c *Comparison) evidence() (lines []string) {
 	if !c.Complete {
 		lines = append(lines, "not complete: stopped ("+c.Stopped+")")
 	}
+	if spent := verdict.Spent(c.Plan.Looks); spent > verdict.Alpha+1e-9 {
+		lines = append(lines, fmt.Sprintf("pairs were added after all looks were made: the error is at most %.1f %%",
+			100*spent))
+	}
 	m := metricOf(c.Plan.Metric, nil)
 	switch {
 	case c.Floor == nil:
@@ -236,6 +240,9 @@ func (c *Comparison) conditionLines() (lines []string) {
 	if p.DurationS > 0 {
 		lines = append(lines, fmt.Sprintf("runs of %.3g s after a ramp of %.3g s, think time %.3g s; blocks ABBA by "+
 			"random seed %d", p.DurationS, p.RampS, p.ThinkS, p.Seed))
+	}
+	if p.Restarted {
+		lines = append(lines, "the server is restarted before each run with its side's settings: its buffers begin empty")
 	}
 	for i, side := range p.Sides {
 		var parts []string

@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/chromedp"
-
 	"plimsoll/lab/prove/claims"
 	"plimsoll/web/browsertest"
 )
@@ -106,25 +103,5 @@ func TestPageInABrowser(t *testing.T) {
 			t.Errorf("%d points of the chart, want 6", n)
 		}
 	})
-	look(t, v, "claims")
-}
-
-// look at the page wide and narrow, light and dark: nothing may stick out, and text must stand out from its ground.
-func look(t *testing.T, v *browsertest.Visit, name string) {
-	for _, width := range []int64{1280, 390} {
-		for _, theme := range []string{"light", "dark"} {
-			v.Do(t, chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(
-				[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
-			what := name + "-" + theme
-			if width < 500 {
-				what += "-narrow"
-			}
-			if wide := browsertest.Ask[int64](t, v, `document.documentElement.scrollWidth`); wide > width {
-				t.Errorf("%s: the page is %d wide, the window %d", what, wide, width)
-			}
-			if browsertest.Shooting() {
-				v.Shoot(t, what)
-			}
-		}
-	}
+	v.Look(t, "claims")
 }

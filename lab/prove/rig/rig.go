@@ -14,6 +14,7 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/lab/host/lock"
 	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/platform/database"
 )
 
@@ -121,8 +122,9 @@ func (r *Rig) Cluster() *cluster.Cluster { return r.cluster }
 // Started says whether Close will stop the server.
 func (r *Rig) Started() bool { return r.started != nil }
 
-// Restart stops the server that Up started, does what is to be done while it is down, and starts it again.
-func (r *Rig) Restart(ctx context.Context, between func() error) error {
+// Restart stops the server that Up started, does what is to be done while it is down, and starts it again, with settings
+// on its command line that last until it is stopped.
+func (r *Rig) Restart(ctx context.Context, between func() error, settings ...profile.Setting) error {
 	if r.started == nil {
 		return fmt.Errorf("restart cluster %s: another process keeps it up", r.cluster.Name())
 	}
@@ -134,7 +136,7 @@ func (r *Rig) Restart(ctx context.Context, between func() error) error {
 		return err
 	}
 	var err error
-	r.started, err = r.cluster.Start(ctx, cluster.StartOptions{})
+	r.started, err = r.cluster.Start(ctx, cluster.StartOptions{Settings: settings})
 	return err
 }
 

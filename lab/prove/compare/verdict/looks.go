@@ -31,6 +31,48 @@ func Looks(pairs int) (all []Look) {
 	return append(all, Look{pairs, Alpha - spent})
 }
 
+// Extended are the looks of a comparison whose number of pairs changes after so many were made. Looks that were made
+// stay; later ones spend what is left of the error. Where nothing is left, because all looks were made, each extension
+// adds half of what the one before added: however often a comparison is extended, its error stays below twice Alpha,
+// and Spent says how much it is.
+func Extended(looks []Look, made, pairs int) (all []Look) {
+	spent := 0.0
+	for _, l := range looks {
+		if l.Pairs <= made {
+			all = append(all, l)
+			spent += l.Alpha
+		}
+	}
+	left := Spent(looks) - spent
+	if left < 1e-9 && pairs > made {
+		left = Alpha - Spent(looks)/2
+	}
+	from, spent := made, 0.0
+	for n := max(RunsMin, made+looksEvery); n < pairs; n += looksEvery {
+		share := float64(n-from) / float64(pairs-from)
+		if alpha := left*share*share - spent; separates(n, alpha) {
+			all = append(all, Look{n, alpha})
+			spent += alpha
+		}
+	}
+	switch last := len(all) - 1; {
+	case left-spent < 1e-9:
+	case last >= 0 && all[last].Pairs == pairs: // the same look, judged by more
+		all[last].Alpha += left - spent
+	default:
+		all = append(all, Look{pairs, left - spent})
+	}
+	return all
+}
+
+// Spent is the error of all looks together.
+func Spent(looks []Look) (sum float64) {
+	for _, l := range looks {
+		sum += l.Alpha
+	}
+	return sum
+}
+
 // separates says whether complete separation is significant.
 func separates(n int, alpha float64) bool {
 	u := stats.UDist{N1: n, N2: n}

@@ -13,6 +13,7 @@
 package verdict
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -80,19 +81,22 @@ type Row struct {
 	// P of the test, and after Holm over the family.
 	P     float64 `json:"p"`
 	PHolm float64 `json:"p_holm"`
+	// PEqual of the two one-sided tests for "equal", and after Holm over the family.
+	PEqual     float64 `json:"p_equal"`
+	PEqualHolm float64 `json:"p_equal_holm"`
 	// Margin that counts as equal, on the scale of the effect's figures: a share for ratios, an amount for differences.
 	Margin float64 `json:"margin"`
 	// MorePairs that an inconclusive row needs, estimated; 0: not known, or none.
 	MorePairs int `json:"more_pairs,omitempty"`
 
 	rule         Rule
-	within       bool
 	spread, move float64 // on the scale of the test
 }
 
 // Of judges one figure, apart from its family. The figures must be finite.
 func Of(base, variant []float64, rule Rule) Row {
-	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(base), len(variant)}, P: 1, PHolm: 1, rule: rule}
+	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(base), len(variant)}, P: 1, PHolm: 1, PEqual: 1,
+		PEqualHolm: 1, rule: rule}
 	r.Base, r.Variant, r.Margin = median(base), median(variant), rule.Margin
 	if len(base) == 0 || len(variant) == 0 {
 		return r
@@ -115,20 +119,15 @@ func Of(base, variant []float64, rule Rule) Row {
 func (r *Row) measure(a, b []float64, margin float64) {
 	alpha := r.rule.alpha()
 	all := differences(a, b)
-	end := func(aim float64) (low, high, confidence float64) {
-		k, confidence := ratio.Rank(len(a), len(b), aim)
-		return all[k-1], all[len(all)-k], confidence
-	}
 	r.move = median(all)
-	r.Low, r.High, r.Confidence = end(1 - alpha)
-	low, high, confidence := end(1 - 2*alpha)
-	r.within = confidence >= 1-2*alpha && low >= -margin && high <= margin
-	r.spread, r.P = spreadOf(a, b), test(a, b)
+	k, confidence := ratio.Rank(len(a), len(b), 1-alpha)
+	r.Low, r.High, r.Confidence = all[k-1], all[len(all)-k], confidence
+	r.spread, r.P, r.PEqual = spreadOf(a, b), test(a, b), testEqual(all, len(a), len(b), margin)
 	r.Effect = r.move
 	if r.Scale == Ratio {
 		r.Effect, r.Low, r.High = math.Exp(r.move), math.Exp(r.Low), math.Exp(r.High)
 	}
-	r.PHolm = r.P
+	r.PHolm, r.PEqualHolm = r.P, r.PEqual
 	r.decide(margin)
 }
 
@@ -139,7 +138,7 @@ func (r *Row) decide(margin float64) {
 	case min(r.Runs[0], r.Runs[1]) < RunsMin:
 		r.Verdict = TooFew
 		return
-	case r.within:
+	case r.PEqualHolm <= r.rule.alpha():
 		r.Verdict = Equal
 	case r.PHolm > r.rule.alpha():
 		r.Verdict, r.MorePairs = Inconclusive, r.more(margin)
@@ -159,26 +158,45 @@ func test(a, b []float64) float64 {
 	return min(1, t.P)
 }
 
-// Holm corrects the rows of one family: with many rows one of them looks different by chance. S. Holm, "A simple
-// sequentially rejective multiple test procedure", 1979.
+// testEqual is the larger p of two one-sided Mann-Whitney tests: that the variant is not below the margin, and not
+// above it. It is small just where the interval of the effect lies within the margin.
+func testEqual(differences []float64, a, b int, margin float64) float64 {
+	above, below := 0, 0
+	for _, d := range differences {
+		if d >= -margin {
+			above++
+		}
+		if d <= margin {
+			below++
+		}
+	}
+	return stats.UDist{N1: a, N2: b}.CDF(float64(a*b - min(above, below)))
+}
+
+// Holm corrects the rows of one family: with many rows one of them looks different, or equal, by chance. Both kinds of
+// verdict are corrected, each for itself. S. Holm, "A simple sequentially rejective multiple test procedure", 1979.
 func Holm(rows []*Row) {
-	order := slices.Clone(rows)
-	slices.SortStableFunc(order, func(x, y *Row) int {
-		if x.P < y.P {
-			return -1
-		}
-		if x.P > y.P {
-			return 1
-		}
-		return 0
-	})
-	most := 0.0
-	for i, r := range order {
-		most = max(most, min(1, r.P*float64(len(order)-i)))
-		r.PHolm = most
+	holm(rows, func(r *Row) (p float64, corrected *float64) { return r.P, &r.PHolm })
+	holm(rows, func(r *Row) (p float64, corrected *float64) { return r.PEqual, &r.PEqualHolm })
+	for _, r := range rows {
 		if r.Verdict != TooFew {
 			r.decide(r.testMargin())
 		}
+	}
+}
+
+func holm(rows []*Row, of func(*Row) (p float64, corrected *float64)) {
+	order := slices.Clone(rows)
+	slices.SortStableFunc(order, func(x, y *Row) int {
+		p, _ := of(x)
+		q, _ := of(y)
+		return cmp.Compare(p, q)
+	})
+	most := 0.0
+	for i, r := range order {
+		p, corrected := of(r)
+		most = max(most, min(1, p*float64(len(order)-i)))
+		*corrected = most
 	}
 }
 

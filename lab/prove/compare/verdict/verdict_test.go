@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"plimsoll/test/thorough"
 )
 
 // simulated runs: lognormal from run to run, a machine that drifts by a twentieth over the session, and now and then a
@@ -42,7 +44,7 @@ func (s simulated) trial(factor float64, pairs int) Row {
 
 // The spread of runs of 20 s on a quiet machine is near 3 %, on a busy one near 5 %.
 func TestTrials(t *testing.T) {
-	const trials = 400
+	trials := thorough.Or(400, 100)
 	for _, spread := range []float64{0.01, 0.03, 0.05, 0.1} {
 		s := simulated{rand.New(rand.NewPCG(7, uint64(1000*spread))), spread}
 		wrong, found, equal := 0, 0, 0
@@ -70,7 +72,7 @@ func TestTrials(t *testing.T) {
 
 // What differs by just the margin is called equal at most as often as the error allows.
 func TestEqual_HoldsItsError(t *testing.T) {
-	const trials = 400
+	trials := thorough.Or(400, 100)
 	s := simulated{rand.New(rand.NewPCG(3, 4)), 0.02}
 	equal := 0
 	for range trials {
@@ -177,6 +179,60 @@ func TestHolm(t *testing.T) {
 	one := Of([]float64{1, 1.1, 1.2, 1.3}, []float64{2, 2.1, 2.2, 2.3}, Rule{Margin: 0.05})
 	if Holm([]*Row{&one}); one.Verdict != Worse {
 		t.Errorf("%+v", one)
+	}
+}
+
+// One of many rows that all differ by the margin would be called equal by chance.
+func TestHolm_OfEqualVerdicts(t *testing.T) {
+	a, b := []float64{100, 100.1, 100.2, 100.3}, []float64{101, 101.1, 101.2, 101.3}
+	var rows []*Row
+	for range 20 {
+		r := Of(a, b, Rule{Margin: 0.05})
+		rows = append(rows, &r)
+	}
+	if rows[0].Verdict != Equal {
+		t.Fatalf("%+v", rows[0])
+	}
+	if Holm(rows); rows[0].Verdict == Equal || rows[0].PEqualHolm <= rows[0].PEqual {
+		t.Errorf("%+v", rows[0])
+	}
+	one := Of(a, b, Rule{Margin: 0.05})
+	if Holm([]*Row{&one}); one.Verdict != Equal {
+		t.Errorf("%+v", one)
+	}
+}
+
+func TestExtended(t *testing.T) {
+	for _, c := range []struct{ before, made, pairs int }{{16, 16, 24}, {16, 9, 24}, {16, 9, 12}, {16, 12, 12}, {8, 0, 16},
+		{4, 4, 5}, {40, 39, 200}} {
+		before := Looks(c.before)
+		all := Extended(before, c.made, c.pairs)
+		last := 0
+		for _, l := range all {
+			if l.Pairs <= last || l.Alpha <= 0 {
+				t.Errorf("%+v: %+v", c, all)
+			}
+			last = l.Pairs
+		}
+		for i, l := range before {
+			if l.Pairs <= c.made && l.Pairs < c.pairs && all[i] != l {
+				t.Errorf("%+v: a look that was made has changed: %+v, was %+v", c, all, before)
+			}
+		}
+		want := Alpha
+		if c.made == c.before && c.pairs > c.made {
+			want = 1.5 * Alpha
+		}
+		if last != c.pairs || math.Abs(Spent(all)-want) > 1e-9 {
+			t.Errorf("%+v: until %d, error %v, want %v", c, last, Spent(all), want)
+		}
+	}
+	looks := Looks(4)
+	for pairs := 6; pairs < 60; pairs += 2 {
+		looks = Extended(looks, pairs-2, pairs)
+	}
+	if Spent(looks) >= 2*Alpha {
+		t.Errorf("many extensions spend %v", Spent(looks))
 	}
 }
 
