@@ -154,7 +154,9 @@ func TestOf_Cases(t *testing.T) {
 		"SmallDifferenceEquals": {[]float64{100, 100.1, 100.2, 100.3}, []float64{101, 101.1, 101.2, 101.3},
 			Rule{Margin: 0.05}, Equal},
 		"Amount": {low, high, Rule{Margin: 2, Amount: true}, Equal},
-		"Noise":  {[]float64{1, 9, 2, 8}, []float64{3, 7, 4, 12}, Rule{Margin: 0.05}, Inconclusive},
+		"LessByMoreThanTheMargin": {[]float64{100, 100.1, 100.2, 100.3}, []float64{92, 92.1, 92.2, 92.3},
+			Rule{Margin: 0.05}, Better},
+		"Noise": {[]float64{1, 9, 2, 8}, []float64{3, 7, 4, 12}, Rule{Margin: 0.05}, Inconclusive},
 	} {
 		r := Of(c.a, c.b, c.rule)
 		if r.Verdict != c.want {
