@@ -215,6 +215,34 @@ like($server{on}->psql('postgres', "$costs CREATE TEMP TABLE a AS SELECT id, rep
 	string_agg(md5((id * g)::text), '') AS long FROM p, generate_series(1, 300) g WHERE id < 50 GROUP BY id;
 	SELECT count(*), min(length(long)) FROM b;", %everything), qr/^49\|9600$/m,
 	'a temporary table is filled from a parallel plan, out of line');
+is(launched($explain->("CREATE TEMP TABLE made AS $grouping")), '2',
+	'the first temporary table is filled with a worker');
+is(launched("$t " . $explain->("CREATE TEMP TABLE made AS $grouping")), '2', '... and one beside others');
+is(launched("$t BEGIN; SAVEPOINT s; " . $explain->("CREATE TEMP TABLE made AS $grouping") .
+	' ROLLBACK TO s; ' . $explain->("CREATE TEMP TABLE made AS $grouping") . ' COMMIT; SELECT 1 / count(*) FROM made;'),
+	'2 2', '... in savepoints, one of them rolled back');
+is(launched("$t PREPARE f AS $grouping; " . $explain->('CREATE TEMP TABLE made AS EXECUTE f')), '2',
+	'... from a prepared statement');
+is($server{on}->psql('postgres', "$costs $t SELECT id % 7 AS k, count(*) AS n INTO TEMP made FROM p GROUP BY 1;
+	CREATE TEMP TABLE long AS SELECT id, string_agg(md5((id * g)::text), '') AS s FROM p,
+	generate_series(1, 90) g WHERE id < 200 GROUP BY id; ALTER TABLE long ALTER s SET STORAGE EXTERNAL;
+	BEGIN; SAVEPOINT s;
+	CREATE TEMP TABLE longer AS SELECT id, repeat(s, 40) AS s FROM long JOIN p USING (id); SAVEPOINT u;
+	INSERT INTO longer SELECT * FROM longer; ROLLBACK TO u; COMMIT; UPDATE longer SET s = s || s WHERE id < 5;
+	SELECT sum(n), count(*) FROM made; SELECT count(*), sum(length(s)) FROM longer;", %everything),
+	"2000|7\n199|" . (90 * 32 * 40 * 203) . "\n", 'what has been filled so is whole, and can be changed');
+# Rows and segment together would take more than the limit. The fifty tables take about half of it.
+my $fifty = "DO \$\$ BEGIN FOR i IN 1..50 LOOP
+	EXECUTE 'CREATE TEMP TABLE live' || i || ' (id int PRIMARY KEY, n text)'; END LOOP; END \$\$;";
+my $bytes = $server{on}->psql('postgres', "CREATE EXTENSION plimsoll; $fifty
+	SELECT bytes FROM plimsoll_temp_catalog WHERE pid = pg_backend_pid();", %everything);
+my $limit = sub { "SET temp_memory_catalog_limit = '" . int($bytes * $_[0] / 1024) . "kB';" };
+is(launched($limit->(1.1) . "$fifty " . $explain->($grouping)), '0',
+	'no room for the segment: no workers, and no error');
+is(launched($limit->(2.2) . "$fifty " . $explain->($grouping)), '2', 'with room they come');
+unlike(launched($limit->(2.2) . "$fifty " . $explain->($grouping) . "DO \$\$ BEGIN FOR i IN 51..75 LOOP EXECUTE
+	'CREATE TEMP TABLE live' || i || ' (id int PRIMARY KEY, n text)'; END LOOP; END \$\$;"), qr/ERROR/,
+	'rows take the room of the segment');
 is($server{on}->psql('postgres', "$t CREATE FUNCTION kind(n text) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS \$\$ BEGIN RETURN coalesce(to_regclass(n)::text, 'none');
 	END \$\$; CREATE INDEX p_kind ON p (kind(name)); SET enable_seqscan = off; SELECT count(*) FROM p

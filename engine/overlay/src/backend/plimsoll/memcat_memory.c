@@ -18,7 +18,7 @@ bool		memcat_active = false;
 
 static MemoryContext context = NULL;
 
-/* What we hold, as the allocator rounds it up. */
+/* What we hold, as the allocator rounds it up, and memory counted with it. */
 static int64 allocated = 0;
 
 MemoryContext
@@ -72,6 +72,13 @@ memcat_free(void *pointer)
 {
 	allocated -= GetMemoryChunkSpace(pointer);
 	pfree(pointer);
+}
+
+/* Memory held elsewhere for the same purpose, or given back. */
+void
+memcat_count(int64 bytes)
+{
+	allocated += bytes;
 }
 
 int64

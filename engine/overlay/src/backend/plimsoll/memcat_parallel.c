@@ -25,7 +25,6 @@
  */
 #include "postgres.h"
 
-#include "commands/createas.h"
 #include "nodes/plannodes.h"
 #include "plimsoll/memcat_int.h"
 #include "port/pg_bitutils.h"
@@ -183,8 +182,10 @@ lay_out(Shipment *shipment, Size tuple)
 void
 memcat_parallel_forget(void)
 {
-	if (segment != NULL)
-		dsm_detach(segment);
+	if (segment == NULL)
+		return;
+	memcat_count(-(int64) dsm_segment_map_length(segment));
+	dsm_detach(segment);
 	segment = NULL;
 }
 
@@ -201,11 +202,13 @@ make_segment(void)
 	tuples = plan_layout(plan);
 	plan->size = tuples + size_of_tuples();
 	plan->nids = memcat_store_ids();
-	if (plan->size <= MAX_SHIPMENT)
+	if (plan->size <= MAX_SHIPMENT && memcat_store_has_room(plan->size))
 		segment = dsm_create(plan->size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
 	if (segment != NULL)
 	{
 		dsm_pin_mapping(segment);
+		memcat_count(dsm_segment_map_length(segment));
+		memcat_store_reclaim = memcat_parallel_forget;
 		segment_version = memcat_store_version;
 		shipment = dsm_segment_address(segment);
 		memset(shipment, 0, tuples);
@@ -239,16 +242,13 @@ memcat_ship(dsm_handle *handle)
 /*
  * May a plan run with workers?  Not if it scans a catalog that has rows in
  * memory: those who share such a scan share the pages of the heap, and no one of
- * them would return the rows in memory.  Nor if it fills a temporary table in
- * memory: that may take a transaction id or a toast table only when it runs.
+ * them would return the rows in memory.
  */
 bool
-memcat_allows_workers(const PlannedStmt *plan, DestReceiver *dest)
+memcat_allows_workers(const PlannedStmt *plan)
 {
 	if (!memcat_active)
 		return true;
-	if (IntoRelIsTemp(dest))
-		return false;
 	foreach_node(RangeTblEntry, rte, plan->rtable)
 	{
 		if (rte->rtekind == RTE_RELATION && rte->relid < FirstUnpinnedObjectId &&

@@ -25,6 +25,9 @@
 /* Changes with each change of a row. */
 uint64		memcat_store_version = 0;
 
+/* Gives back counted memory that the session can do without. */
+void		(*memcat_store_reclaim) (void) = NULL;
+
 static int64 total_rows = 0;
 
 /* Rows by the number that their TID encodes, and the numbers that are free. */
@@ -159,17 +162,27 @@ memcat_store_adopt(MemCatalog *cat, const MemRow *from)
 	memcat_key_link(cat, row);
 }
 
+bool
+memcat_store_has_room(Size size)
+{
+	return memcat_store_bytes() + (int64) size <= (int64) temp_memory_catalog_limit * 1024;
+}
+
 static void
 check_limit(Size size)
 {
-	int64		bytes = memcat_store_bytes();
-
-	if (bytes + (int64) size > (int64) temp_memory_catalog_limit * 1024)
+	if (memcat_store_has_room(size))
+		return;
+	if (memcat_store_reclaim != NULL)
+		memcat_store_reclaim();
+	if (!memcat_store_has_room(size))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("memory catalog of temporary tables is full"),
-				 errdetail("The " INT64_FORMAT " catalog rows of this session's temporary tables, with what keeps track of them, take " INT64_FORMAT " kB; the limit is %d kB.",
-						   total_rows, bytes / 1024, temp_memory_catalog_limit),
+				 errdetail("The " INT64_FORMAT " catalog rows of this session's temporary tables, "
+						   "with what keeps track of them, take " INT64_FORMAT " kB; "
+						   "the limit is %d kB.",
+						   total_rows, memcat_store_bytes() / 1024, temp_memory_catalog_limit),
 				 errhint("Drop temporary tables that are no longer needed, or raise \"temp_memory_catalog_limit\".")));
 }
 

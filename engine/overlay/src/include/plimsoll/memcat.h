@@ -125,7 +125,7 @@ extern void memcat_index_end(struct IndexScanDescData *scan);
 /* parallel workers (memcat_parallel.c) */
 extern bool memcat_ship(dsm_handle *handle);
 extern void memcat_receive(dsm_handle handle);
-extern bool memcat_allows_workers(const PlannedStmt *plan, DestReceiver *dest);
+extern bool memcat_allows_workers(const PlannedStmt *plan);
 
 /* the end of a session (memcat_end.c) */
 extern void memcat_end_session(void);

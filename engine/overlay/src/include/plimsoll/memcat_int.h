@@ -182,6 +182,7 @@ extern void *memcat_alloc(Size size);
 extern void *memcat_alloc0(Size size);
 extern void *memcat_realloc(void *pointer, Size size);
 extern void memcat_free(void *pointer);
+extern void memcat_count(int64 bytes);
 extern int64 memcat_allocated(void);
 
 /* memcat_key.c */
@@ -248,6 +249,8 @@ extern void memcat_store_delete(MemRow *row);
 extern MemRow *memcat_store_by_tid(Oid relid, const ItemPointerData *tid);
 extern int64 memcat_store_rows(void);
 extern int64 memcat_store_bytes(void);
+extern bool memcat_store_has_room(Size size);
+extern void (*memcat_store_reclaim) (void);
 extern uint64 memcat_store_version;
 extern uint32 memcat_store_ids(void);
 extern void memcat_store_reserve(uint32 n);
