@@ -21,6 +21,9 @@ const (
 	NoTable          = "no-table"          // the query alone
 )
 
+// Storm is a workload of nothing but invalidation messages.
+const Storm = "storm"
+
 // Workload is a script for pgbench.
 func Workload(name string) (string, error) {
 	text, err := files.ReadFile("workloads/" + name + ".sql")

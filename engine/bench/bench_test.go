@@ -24,7 +24,8 @@ func TestWorkload_IsTheFileThatTheCommandPlays(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	for _, name := range []string{bench.Cycle, bench.CycleTransaction, bench.NoAnalyze, bench.NoIndex, bench.NoTable} {
+	for _, name := range []string{bench.Cycle, bench.CycleTransaction, bench.NoAnalyze, bench.NoIndex, bench.NoTable,
+		bench.Storm} {
 		if _, err := bench.Workload(name); err != nil {
 			t.Error(err)
 		}

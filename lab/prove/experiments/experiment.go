@@ -32,6 +32,7 @@ func All() []Experiment {
 		{claim: "C04", on: oneCluster, declare: sessionData, refuse: refuseFewSessions},
 		{claim: "C06", on: bothFlavours(c06Settings...), declare: unsentInvalidations},
 		{claim: "C07", on: bothFlavours(), declare: skippedLocks},
+		{claim: "C08", on: bothFlavours(), declare: messageStorm},
 		{claim: "C09", on: bothFlavours(), declare: analyzedColumns},
 		{claim: "C11", on: bothFlavours(), declare: unflushedCommits},
 		{claim: "C12", on: bothFlavours(), declare: memoryCatalogRows},

@@ -17,3 +17,11 @@ LANGUAGE C STRICT;
 CREATE FUNCTION deferred_after_error(failing regclass, awaited regclass) RETURNS int
 AS 'MODULE_PATHNAME', 'plimsoll_temp_deferred_after_error'
 LANGUAGE C STRICT;
+
+CREATE FUNCTION send_invalidations(writer int, writers int, readers int, messages int, batch int) RETURNS void
+AS 'MODULE_PATHNAME', 'plimsoll_temp_send_invalidations'
+LANGUAGE C STRICT;
+
+CREATE FUNCTION watch_invalidations(reader int, writers int, messages int) RETURNS text
+AS 'MODULE_PATHNAME', 'plimsoll_temp_watch_invalidations'
+LANGUAGE C STRICT;

@@ -14,8 +14,12 @@
 #include "miscadmin.h"
 #include "plimsoll/memcat.h"
 #include "plimsoll/temp_invalidation.h"
+#include "port/atomics.h"
+#include "storage/dsm_registry.h"
 #include "storage/lwlock.h"
+#include "storage/sinval.h"
 #include "storage/sinvaladt.h"
+#include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
@@ -25,6 +29,8 @@ PG_FUNCTION_INFO_V1(plimsoll_temp_shared_invalidations);
 PG_FUNCTION_INFO_V1(plimsoll_temp_set_next_oid);
 PG_FUNCTION_INFO_V1(plimsoll_temp_held_oids);
 PG_FUNCTION_INFO_V1(plimsoll_temp_deferred_after_error);
+PG_FUNCTION_INFO_V1(plimsoll_temp_send_invalidations);
+PG_FUNCTION_INFO_V1(plimsoll_temp_watch_invalidations);
 
 /* What plimsoll_temp_deferred_after_error() waits for. */
 static Oid	failing_relation = InvalidOid;
@@ -112,4 +118,166 @@ plimsoll_temp_deferred_after_error(PG_FUNCTION_ARGS)
 	AcceptInvalidationMessages();
 	awaited_relation = InvalidOid;
 	PG_RETURN_INT32(awaited_seen);
+}
+
+/*
+ * A storm of messages about relations that do not exist: writer w sends those of
+ * numbers w << 24 | 1, 2, 3 and so on, readers see them in a relcache callback.
+ * Writers wait for readers that have fallen far behind, lest these be reset.
+ */
+#define MAX_STORMERS	16
+#define MAX_LEAD		1000	/* messages; a reader is reset at about 4,000 */
+#define SEQUENCE(relid)	((relid) & 0xFFFFFF)
+#define WRITER(relid)	((relid) >> 24)
+
+typedef struct Storm
+{
+	pg_atomic_uint32 sent[MAX_STORMERS];	/* by writer */
+	pg_atomic_uint32 watching;	/* readers that have begun */
+	pg_atomic_uint32 failed;	/* a reader has found a fault: all may end */
+	pg_atomic_uint32 seen[MAX_STORMERS][MAX_STORMERS];	/* by reader and writer */
+} Storm;
+
+/* in a reader: the last number seen, by writer */
+static uint32 storm_seen[MAX_STORMERS];
+static int64 storm_gaps = 0;
+static int64 storm_resets = 0;
+
+static void
+init_storm(void *ptr)
+{
+	Storm	   *storm = ptr;
+
+	pg_atomic_init_u32(&storm->watching, 0);
+	pg_atomic_init_u32(&storm->failed, 0);
+	for (int w = 0; w < MAX_STORMERS; w++)
+	{
+		pg_atomic_init_u32(&storm->sent[w], 0);
+		for (int r = 0; r < MAX_STORMERS; r++)
+			pg_atomic_init_u32(&storm->seen[r][w], 0);
+	}
+}
+
+static Storm *
+get_storm(void)
+{
+	bool		found;
+
+	return GetNamedDSMSegment("plimsoll_temp storm", sizeof(Storm), init_storm, &found);
+}
+
+static void
+storm_message(Datum arg, Oid relid)
+{
+	uint32		writer = WRITER(relid);
+
+	if (!OidIsValid(relid))
+		storm_resets++;
+	else if (writer > 0 && writer < MAX_STORMERS)
+	{
+		if (SEQUENCE(relid) != storm_seen[writer] + 1)
+			storm_gaps++;
+		storm_seen[writer] = SEQUENCE(relid);
+	}
+}
+
+/*
+ * Until each reader has seen what the writer sent up to a number.  False: there is
+ * no use in it.
+ */
+static bool
+await_readers(Storm *storm, int writer, int readers, uint32 number)
+{
+	for (int r = 0; r < readers; r++)
+	{
+		while (pg_atomic_read_u32(&storm->watching) < readers ||
+			   pg_atomic_read_u32(&storm->seen[r][writer]) < number)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (pg_atomic_read_u32(&storm->failed))
+				return false;
+			pg_usleep(10);
+		}
+	}
+	return true;
+}
+
+/* Sends n messages in batches of 1, 2, 3 and so on up to batch, and again. */
+Datum
+plimsoll_temp_send_invalidations(PG_FUNCTION_ARGS)
+{
+	int			writer = PG_GETARG_INT32(0);
+	int			writers = PG_GETARG_INT32(1);
+	int			readers = PG_GETARG_INT32(2);
+	uint32		n = PG_GETARG_INT32(3);
+	uint32		batch = PG_GETARG_INT32(4);
+	uint32		lead = MAX_LEAD / writers;
+	uint32		number = 0;
+	SharedInvalidationMessage *msgs = palloc0_array(SharedInvalidationMessage, batch);
+	Storm	   *storm = get_storm();
+
+	for (uint32 size = 1; number < n; size = size % batch + 1)
+	{
+		uint32		count = Min(size, n - number);
+
+		for (uint32 i = 0; i < count; i++)
+		{
+			msgs[i].rc.id = SHAREDINVALRELCACHE_ID;
+			msgs[i].rc.dbId = MyDatabaseId;
+			msgs[i].rc.relId = (Oid) writer << 24 | (number + i + 1);
+		}
+		if (number + count > lead &&
+			!await_readers(storm, writer, readers, number + count - lead))
+			break;
+		SendSharedInvalidMessages(msgs, count);
+		number += count;
+		/* as one lets go of a lock: who sees this must see the messages */
+		pg_write_barrier();
+		pg_atomic_write_u32(&storm->sent[writer], number);
+	}
+	PG_RETURN_VOID();
+}
+
+/*
+ * Reads messages until n of each writer have come, or not as they should.  Each
+ * look for messages must bring all that had been sent before it, in order.
+ */
+Datum
+plimsoll_temp_watch_invalidations(PG_FUNCTION_ARGS)
+{
+	int			reader = PG_GETARG_INT32(0);
+	int			writers = PG_GETARG_INT32(1);
+	uint32		n = PG_GETARG_INT32(2);
+	Storm	   *storm = get_storm();
+	int64		late = 0;
+	bool		all;
+
+	CacheRegisterRelcacheCallback(storm_message, (Datum) 0);
+	AcceptInvalidationMessages();
+	pg_atomic_fetch_add_u32(&storm->watching, 1);
+	do
+	{
+		uint32		sent[MAX_STORMERS];
+
+		CHECK_FOR_INTERRUPTS();
+		for (int w = 1; w <= writers; w++)
+			sent[w] = pg_atomic_read_u32(&storm->sent[w]);
+		/* as one takes the lock */
+		pg_memory_barrier();
+		AcceptInvalidationMessages();
+
+		all = true;
+		for (int w = 1; w <= writers; w++)
+		{
+			if (storm_seen[w] < sent[w])
+				late++;
+			all = all && sent[w] == n;
+			pg_atomic_write_u32(&storm->seen[reader][w], storm_seen[w]);
+		}
+		if (late > 0 || storm_gaps > 0 || storm_resets > 0)
+			pg_atomic_write_u32(&storm->failed, 1);
+	} while (!all && !pg_atomic_read_u32(&storm->failed));
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("late " INT64_FORMAT ", gaps " INT64_FORMAT
+											  ", resets " INT64_FORMAT,
+											  late, storm_gaps, storm_resets)));
 }
