@@ -98,6 +98,21 @@ ALTER TABLE toasted ALTER outside SET STORAGE MAIN;
 INSERT INTO toasted SELECT id, left(compressed, 900), left(outside, 900), 'short' || id % 2, mixed, after FROM toasted;
 ANALYZE toasted;
 
+-- Values that repeat, seldom and often; that are equal and differ in their bits; of each way to be passed.
+CREATE TABLE repeated (few int, half int, third int8, most int, once int, clustered int, equal_numeric numeric,
+	equal_float float8, equal_case text COLLATE same_case, equal_interval interval, few_text text, third_text text,
+	long_text text, few_name name, few_uuid uuid, few_bytea bytea, few_bool bool, one_value text, empty text, late int);
+INSERT INTO repeated SELECT pick(r, 1, 20), pick(r, 2, 4200), pick(r, 3, 2000), pick(r, 4, 60000), r, r / 40,
+	(pick(r, 5, 300) || repeat('.', pick(r, 6, 4) / 3) || repeat('0', (pick(r, 6, 4) / 3) * (1 + r % 3)))::numeric,
+	(ARRAY['0', '-0', 'NaN', '1'])[1 + pick(r, 7, 4)]::float8, (ARRAY['a', 'A', 'aB', 'Ab', 'AB'])[1 + pick(r, 8, 5)] ||
+	pick(r, 9, 50), make_interval(days => pick(r, 10, 9), hours => 24 * pick(r, 11, 9)), 'f' || pick(r, 12, 30),
+	't' || pick(r, 13, 2000), repeat('long', 200) || pick(r, 14, 40), 'n' || pick(r, 15, 80),
+	md5(pick(r, 16, 90)::text)::uuid, decode(md5(pick(r, 17, 9)::text), 'hex'), pick(r, 18, 2) = 0, 'one', '',
+	CASE WHEN r > 5000 THEN pick(r, 19, 5) ELSE r END
+	FROM generate_series(1, 6000) r;
+ALTER TABLE repeated ALTER third SET STATISTICS 3000, ALTER few_text SET STATISTICS 5;
+ANALYZE repeated;
+
 -- Rows of children, in another order of columns, go over into the parent's.
 CREATE TABLE parent (a int, b text, gone int, c numeric);
 CREATE TABLE child (c numeric, extra text, b text, gone int, a int);
