@@ -103,6 +103,21 @@ create temp table uq (a int unique nulls not distinct, exclude using btree (a wi
 create temp table fk1 (a int primary key); create temp table fk2 (a int references fk1 on delete cascade); insert into fk2 values (1);
 insert into fk1 values (1); insert into fk2 values (1); delete from fk1; select count(*) from fk2; drop table fk1; drop table fk1 cascade; \d fk2
 alter table w inherit perm; create temp table ci () inherits (perm); select count(*) from perm; drop table ci;
+-- one DROP of permanent and temporary objects
+create table pd1 (a int primary key, b text); create table pd2 (a int references pd1); create view pdv as select * from pd2;
+create temp table ptd1 (a int primary key, b text, c pd1); create temp table ptd2 (a int, b text) on commit delete rows;
+create temp view ptv as select ptd1.a from ptd1, pd1; create index on ptd1 (b); insert into ptd1 values (1, 'x', (1, 'y')::pd1);
+drop table pd2, ptd1; drop table pd1, ptd2, no_such; begin; drop table ptd2, pd2 cascade; select to_regclass('ptd2'), to_regclass('pd2'), to_regclass('pdv');
+rollback; select to_regclass('ptd2'), to_regclass('pd2'), to_regclass('pdv');
+begin; savepoint s; drop table pd2, ptd1, ptd2, pd1 cascade; rollback to s; select a, b, c from ptd1; drop table ptd2, pd2 cascade; savepoint t; drop table pd1, ptd1 cascade; rollback to t; commit;
+select to_regclass('ptd2'), to_regclass('pd2'), to_regclass('ptd1'), to_regclass('ptv'); drop table pd1, ptd1; drop table ptd1, pd1 cascade;
+select to_regclass('pd1'), to_regclass('ptd1'), to_regclass('ptv');
+create table pd3 (a serial, b int default 5); create temp table ptd3 (a serial, b int references ptd3_none); create temp table ptd3 (a serial primary key, b int);
+create temp sequence pts owned by ptd3.b; select nextval('pts'), nextval('ptd3_a_seq'); drop sequence pts, pd3_a_seq; drop sequence pts, pd3_a_seq cascade;
+drop index ptd3_pkey, pd3_none; alter table pd3 add unique (b); create index ptd3_b on ptd3 (b); create index pd3_a on pd3 (a); drop index ptd3_b, pd3_a;
+create schema pds create table pds.in_it (a int); create temp table ptd4 as select * from pds.in_it; create temp view ptv4 as select * from pds.in_it;
+drop table ptd3, pd3, pds.in_it; drop schema pds cascade; select to_regclass('ptd4'), to_regclass('ptv4'); drop table if exists ptd4, pd3, ptd3, pd1 cascade;
+select relname from pg_class where relname ~ '^p(t?d|tv|ts)' order by 1;
 drop table perm cascade; drop table perm2;
 truncate w, v, uq restart identity; select count(*) from v;
 drop table w, v, l1, l2, s1, s2, ex, dt, ft, uq, fk2, p;
