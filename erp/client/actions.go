@@ -18,8 +18,8 @@ import (
 	"plimsoll/platform/id"
 )
 
-// How documents look: lines and units per line. Receipts bring more than sales take, so that
-// the stock of hot items lasts.
+// Size of documents: lines, and units per line. Receipts bring more than sales take, so that the stock of hot items
+// lasts.
 const (
 	saleLinesLeast, saleLinesSpread       = 3, 14
 	saleUnitsMax                          = 5
@@ -103,7 +103,7 @@ func (s *Session) sale(rng *rand.Rand) []byte {
 	})
 }
 
-// document writes the JSON of a document of goods with one of the partners; units says how many of each line.
+// document writes the JSON of a document of goods with one of the partners; units returns the quantity of each line.
 func (s *Session) document(with []deal, lines int, rng *rand.Rand, units func(line int) int) []byte {
 	d := s.directory
 	b := make([]byte, 0, 220+lines*96)
@@ -132,7 +132,7 @@ func (c *Client) dated(body []byte, rng *rand.Rand) []byte {
 	return append(date.AppendFormat(append(body[:len(body)-1], `,"date":"`...), time.RFC3339), `"}`...)
 }
 
-// post creates a document, and hands those of goods over.
+// post creates a document, and hands documents of goods over.
 func (c *Client) post(ctx context.Context, s *Session, documentType string, body []byte, rng *rand.Rand) (Outcome,
 	error) {
 	made, outcome, err := c.made(ctx, s, documentType, body, rng)
@@ -142,8 +142,8 @@ func (c *Client) post(ctx context.Context, s *Session, documentType string, body
 	return outcome, err
 }
 
-// handOver a document: a few are kept to be changed; the others are to be invoiced, receipts and orders to be paid too,
-// and are not changed any more.
+// handOver makes a document available to others: a few are kept to be changed; the others wait to be invoiced, receipts
+// and orders also to be paid, and are no longer changed.
 func (s *Session) handOver(documentType string, made under) {
 	k, here := &s.directory.stock, standing{made.id, s.directory.warehouse}
 	switch documentType {
@@ -189,7 +189,7 @@ func (c *Client) created(ctx context.Context, s *Session, documentType, query st
 	}
 	if err := json.Unmarshal(r.body.Bytes(), &made); err != nil || made.ID.IsZero() || made.Posted != (query == "") ||
 		r.status != http.StatusCreated {
-		return id.ID{}, Failed, fmt.Errorf("creating answered %d, posted: %t", r.status, made.Posted)
+		return id.ID{}, Failed, fmt.Errorf("create answered %d, posted: %t", r.status, made.Posted)
 	}
 	if c.options.Acknowledged != nil {
 		c.options.Acknowledged(documentType, made.ID.String())
@@ -197,21 +197,21 @@ func (c *Client) created(ctx context.Context, s *Session, documentType, query st
 	return made.ID, OK, nil
 }
 
-// newKey of one operation of this client.
+// newKey returns the idempotency key of one operation of this client.
 func (c *Client) newKey(rng *rand.Rand) string {
 	key := make([]byte, 0, 64)
 	key = append(strconv.AppendUint(append(append(key, c.run...), '-'), rng.Uint64(), 36), '-')
 	return string(strconv.AppendUint(key, rng.Uint64(), 36))
 }
 
-// showSale looks at one of the user's own last sales, or at somebody else's.
+// showSale shows one of the user's last sales, or somebody else's.
 func showSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	document, found := s.recent.pick(rng)
 	switch others := s.directory.documents; {
 	case found && (len(others) == 0 || rng.IntN(2) == 0):
 	case len(others) > 0:
 		document = others[rng.IntN(len(others))]
-	default: // a base without sales: the list is what the user has to look at
+	default: // a base without sales: the list is all there is to show
 		return c.instead(ctx, s, operations.GoodsSaleList, listSearched("goods-sale"), rng)
 	}
 	return c.look(ctx, s, "/v1/documents/goods-sale/"+document.String(), "", `{"id":"`+document.String()+`"`)
@@ -236,7 +236,7 @@ func reportTrialBalance(c *Client, ctx context.Context, s *Session, rng *rand.Ra
 
 func daysAgo(n int) string { return time.Now().UTC().AddDate(0, 0, -n).Format(time.DateOnly) }
 
-// look reads an answer, which must begin as it should.
+// look reads an answer and checks how it begins.
 func (c *Client) look(ctx context.Context, s *Session, path, query, begins string) (Outcome, error) {
 	r, err := c.send(ctx, s, http.MethodGet, path, query, nil, "")
 	if err != nil {

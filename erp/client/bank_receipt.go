@@ -8,7 +8,7 @@ import (
 	"plimsoll/platform/amount"
 )
 
-// postBankReceipt of a sum; some have a reference that is there already, and must be refused.
+// postBankReceipt of a sum; some repeat an existing reference, and must be refused.
 func postBankReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
 	account, reference := d.bankAccounts[0], c.newKey(rng)[len(c.run)-8:] // the end of the run's id, and randomness

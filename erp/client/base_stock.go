@@ -10,10 +10,10 @@ import (
 	"plimsoll/platform/id"
 )
 
-// listedMax documents of a type, the newest ones, are looked through for those that wait.
+// listedMax is how many documents of a type, the newest, are searched for waiting ones.
 const listedMax = 1000
 
-// listed is a row of a list of documents, as far as it is needed.
+// listed is a row of a list of documents, as far as needed.
 type listed struct {
 	ID                     id.ID
 	Date                   time.Time
@@ -32,8 +32,8 @@ func (c *Client) documents(ctx context.Context, s *Session, documentType string)
 	return found.Items, err
 }
 
-// waitingFor are those of the documents, the oldest first, that no follower is of. Where the list of followers does
-// not go back to a document, nothing is known of it.
+// waitingFor returns the documents that have no follower yet, the oldest first. If the list of followers does not reach
+// back to a document, nothing is known about it.
 func waitingFor(all, followers []listed, basis func(listed) id.ID) (wait []listed) {
 	followed, since := map[id.ID]bool{}, time.Time{}
 	for _, f := range followers {
@@ -53,15 +53,15 @@ func waitingFor(all, followers []listed, basis func(listed) id.ID) (wait []liste
 func ofBasis(l listed) id.ID   { return l.Basis }
 func ofRequest(l listed) id.ID { return l.Request }
 
-// mine says whether a document that was found is for this client's part of the load: what it provided is, of all else
-// a share.
+// mine reports whether a document found in the base belongs to this client's part of the load: its own provided
+// documents do, and a share of all others.
 func (c *Client) mine(v id.ID) bool {
 	return c.options.Parts < 2 || int(v[len(v)-1])%c.options.Parts == c.options.Part || c.provided.has(v)
 }
 
-// loadStock finds what waits in the base. Documents are read before those that follow them, so that what is followed
-// meanwhile is known. Nothing of the base is changed: people correct what they have just written, and an old document
-// would leave all that came after it out of order.
+// loadStock finds what waits in the base. Documents are read before their followers, so that followers added meanwhile
+// are known. It changes nothing in the base: people correct what they have just written, and changing an old document
+// would put everything after it out of order.
 func (o *office) loadStock(ctx context.Context, c *Client, s *Session) error {
 	lists := map[string][]listed{}
 	for _, documentType := range []string{"goods-sale", "service-sale", "goods-receipt", "service-purchase",

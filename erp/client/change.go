@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/id"
 )
 
-// recent documents of a session, to look at and to change.
+// recent documents of a session, to show and to change.
 type recent struct {
 	ids   [recentMax]id.ID
 	added uint32
@@ -31,7 +31,7 @@ func (r *recent) pick(rng *rand.Rand) (v id.ID, found bool) {
 	return r.ids[rng.IntN(own)], true
 }
 
-// instead carries out another operation than the one that was asked for, which has nothing to act on, and says so.
+// instead carries out another operation than the one asked for, which has nothing to act on, and reports it.
 func (c *Client) instead(ctx context.Context, s *Session, operation string, do action,
 	rng *rand.Rand) (Outcome, error) {
 	if c.options.Instead != nil {
@@ -40,8 +40,7 @@ func (c *Client) instead(ctx context.Context, s *Session, operation string, do a
 	return do(c, ctx, s, rng)
 }
 
-// changeSale opens one of the last sales, writes other lines into it and posts it anew. Where there is none, goods are
-// sold.
+// changeSale opens one of the last sales, replaces its lines and posts it again. Without one, it sells goods.
 func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	kept, there, err := c.kept(ctx, s, &s.directory.stock.sales)
 	switch {
@@ -55,7 +54,7 @@ func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 	return outcome, err
 }
 
-// changeReceipt is changeSale for a receipt: refused when what it brought has been sold.
+// changeReceipt is changeSale for a receipt: refused if its goods have been sold.
 func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	kept, there, err := c.kept(ctx, s, &s.directory.stock.receipts)
 	switch {
@@ -69,7 +68,7 @@ func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (
 	return outcome, err
 }
 
-// kept takes a document that may be changed, and the session as it would be at its warehouse; nil: there is none.
+// kept takes a document that may be changed, and a session at its warehouse; nil: there is none.
 func (c *Client) kept(ctx context.Context, s *Session, of *waiting[standing]) (standing, *Session, error) {
 	kept, found := of.take()
 	if !found {
@@ -84,14 +83,13 @@ func (c *Client) kept(ctx context.Context, s *Session, of *waiting[standing]) (s
 	return kept, &there, nil
 }
 
-// writeSale leaves a sale not posted.
+// writeSale writes a sale without posting it.
 func writeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	_, outcome, err := c.created(ctx, s, "goods-sale", "post=false", s.sale(rng), rng)
 	return outcome, err
 }
 
-// unpostSale takes one of the last sales back and posts it again: refused when somebody else has taken the goods
-// meanwhile.
+// unpostSale unposts one of the last sales and posts it again: refused if somebody else has taken the goods meanwhile.
 func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	k := &s.directory.stock
 	kept, found := k.sales.take()
@@ -101,7 +99,7 @@ func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 	path := "/v1/documents/goods-sale/" + kept.id.String()
 	outcome, err := c.bring(ctx, s, path+"/unpost", false, rng)
 	if outcome == OK {
-		if outcome, err = c.bring(ctx, s, path+"/post", true, rng); outcome == Overloaded { // it is not posted any more
+		if outcome, err = c.bring(ctx, s, path+"/post", true, rng); outcome == Overloaded { // it is no longer posted
 			k.held.release(kept.id)
 			return outcome, err
 		}
@@ -128,7 +126,7 @@ func (c *Client) bring(ctx context.Context, s *Session, path string, posted bool
 	return OK, nil
 }
 
-// change opens a document, replaces what is in it and posts it anew.
+// change opens a document, replaces its content and posts it again.
 func (c *Client) change(ctx context.Context, s *Session, documentType string, document id.ID, body []byte,
 	rng *rand.Rand) (Outcome, error) {
 	path := "/v1/documents/" + documentType + "/" + document.String()
@@ -155,7 +153,7 @@ func (c *Client) change(ctx context.Context, s *Session, documentType string, do
 	return OK, nil
 }
 
-// versionOf reads a card for the version of its document.
+// versionOf reads the version of a document from its card.
 func (c *Client) versionOf(ctx context.Context, s *Session, path string) (int64, Outcome, error) {
 	r, err := c.send(ctx, s, http.MethodGet, path, "", nil, "")
 	if err != nil {

@@ -35,23 +35,23 @@ func (o Outcome) String() string {
 type Options struct {
 	// Transport makes the connections. Defaults to http.DefaultTransport.
 	Transport http.RoundTripper
-	// Password that all users log in with, where it is asked for.
+	// Password of all users, if one is required.
 	Password string
-	// RefusedShare of the sales ask for more than any warehouse holds, and of other documents break a control of
-	// theirs, so that it must refuse them. Defaults to RefusedShareDefault; negative means none.
+	// RefusedShare of the sales ask for more than any warehouse holds, and the same share of other documents break one
+	// of their controls, so that the server must refuse them. Defaults to RefusedShareDefault; negative means none.
 	RefusedShare float64
 	// BackdatedShare of the new documents carry a date of 1 to BackdatedDays days ago.
 	BackdatedShare float64
 	BackdatedDays  int
-	// Part of Parts, from 0, where several clients make one load: what can be done only once is then begun at
-	// different ends.
+	// Part of Parts, from 0, if several clients generate one load: each starts at a different place with what can be
+	// done only once.
 	Part, Parts int
-	// Acknowledged, when set, is told of every document the server acknowledged.
+	// Acknowledged, if set, is called for every document that the server acknowledged.
 	Acknowledged func(documentType, id string)
-	// Resent, when set, hears of every request that is sent once more because its connection was lost; the context is
-	// that of the operation. What the transport sends again by itself only the transport knows.
+	// Resent, if set, is called for every request sent once more because its connection was lost; the context is that
+	// of the operation. Only the transport knows what it sends again by itself.
 	Resent func(ctx context.Context)
-	// Instead, when set, hears which key operation is carried out in place of one that has nothing to act on.
+	// Instead, if set, is called with the key operation carried out in place of one that has nothing to act on.
 	Instead func(ctx context.Context, operation string)
 }
 
@@ -59,17 +59,17 @@ type Options struct {
 const RefusedShareDefault = 0.03
 
 var (
-	// ErrSession means the worker does not know the session any more.
+	// ErrSession means that the worker no longer knows the session.
 	ErrSession = errors.New("session unknown to the worker")
 	// ErrUnknownOperation means that there is no such key operation.
 	ErrUnknownOperation = errors.New("no such key operation")
 )
 
-// Overload is the error that goes with Overloaded.
+// Overload is the error that comes with Overloaded.
 type Overload struct {
 	Code       string // overloaded, unavailable, timeout
 	RetryAfter time.Duration
-	SQLState   string // of the database's error; empty: it was none
+	SQLState   string // of the database's error; empty: not a database error
 }
 
 func (e *Overload) Error() string {
@@ -79,7 +79,7 @@ func (e *Overload) Error() string {
 // Client carries out operations for any number of sessions; safe for concurrent use.
 type Client struct {
 	options Options
-	run     string // makes the idempotency keys of this client its own
+	run     string // makes this client's idempotency keys unique
 	mutex   sync.Mutex
 	offices map[string]*office   // by organisation
 	known   map[id.ID]*directory // by warehouse
@@ -93,7 +93,7 @@ type Session struct {
 	address   address
 	token     []string // the value of the header, made once
 	directory *directory
-	recent    recent // sales of its own, to look at
+	recent    recent // its own sales, to show
 }
 
 // recentMax is how many of its own sales a session remembers.
@@ -126,8 +126,8 @@ func (c *Client) Users(ctx context.Context, base string) (int, error) {
 	return about.Users, err
 }
 
-// Login opens a session for the user at the worker base. The first login of a warehouse
-// also reads what that user's screens would hold (counterparties, stock); later ones share it.
+// Login opens a session for the user at the worker base. The first login of a warehouse also reads what its users'
+// screens show (counterparties, stock); later ones share it.
 func (c *Client) Login(ctx context.Context, base, user string) (*Session, error) {
 	a, err := parseAddress(base)
 	if err != nil {
@@ -157,8 +157,8 @@ func (c *Client) Logout(ctx context.Context, s *Session) error {
 }
 
 // Do carries out one key operation. What it does depends on rng, on the catalogs, on what the session did before, and
-// reports on the calendar. The error is nil for OK and Refused, and says what happened for Overloaded (an *Overload)
-// and Failed. After a lost session (a worker restarted) it fails with ErrSession: log in again.
+// for reports on the calendar. The error is nil for OK and Refused, and describes the failure for Overloaded (an
+// *Overload) and Failed. After a lost session (a worker restarted) it fails with ErrSession: log in again.
 func (c *Client) Do(ctx context.Context, s *Session, operation string, rng *rand.Rand) (Outcome, error) {
 	do, ok := actions[operation]
 	if !ok {

@@ -34,7 +34,7 @@ func base(t testing.TB, config server.Config) (*databasetest.Test, string) {
 	return baseWith(t, 2, config)
 }
 
-// baseWith so many warehouses for two organisations.
+// baseWith this number of warehouses for two organisations.
 func baseWith(t testing.TB, warehouses int, config server.Config) (*databasetest.Test, string) {
 	dsn := erptest.Patient(t, filltest.Copy(t, fmt.Sprintf("warehouses_%d", warehouses), fill.Options{Items: 50,
 		Warehouses: warehouses, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20, Seed: 1}))
@@ -44,7 +44,7 @@ func baseWith(t testing.TB, warehouses int, config server.Config) (*databasetest
 
 func random(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, n)) }
 
-// pool of connections that the test closes.
+// pool of connections, which the test closes.
 func pool(t testing.TB) *http.Transport {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -61,7 +61,7 @@ func login(t testing.TB, c *client.Client, url string, n int) *client.Session {
 }
 
 func TestEveryOperationIsCarriedOut(t *testing.T) {
-	each := thorough.Or(10, 4) // times that each of four users does each operation
+	each := thorough.Or(10, 4) // how often each of four users carries out each operation
 	db, url := base(t, server.Config{})
 	var mutex sync.Mutex
 	var acknowledged []string
@@ -100,15 +100,14 @@ func TestEveryOperationIsCarriedOut(t *testing.T) {
 		"'_', '-') || ' ' || document = ANY ($1)", acknowledged); got != strconv.Itoa(len(acknowledged)) {
 		t.Errorf("%s of %d acknowledged documents are there", got, len(acknowledged))
 	}
-	// Who has no sale or receipt of their own to change makes one first: that is one more.
+	// A user without a sale or receipt to change makes one first: one more document.
 	if len(acknowledged) < 18*4*each {
 		t.Errorf("%d documents were made by 18 operations that make one, %d times each", len(acknowledged), 4*each)
 	}
 	erptest.Clean(t, db.Database)
 }
 
-// ofWhatIsNew are the operations that look at what has just been made, or that name something that must never have
-// been there.
+// ofWhatIsNew lists the operations that show what has just been made, or name something that must never have existed.
 var ofWhatIsNew = []string{
 	operations.GoodsSaleCard, operations.GoodsSaleChange, operations.GoodsSaleUnpost, operations.GoodsReceiptChange,
 	operations.InvoiceIssuedPost, operations.BankReceiptPost, operations.WarehouseIssueOrderPost,
@@ -121,7 +120,7 @@ func TestTheShareOfSalesThatMustBeRefusedIs(t *testing.T) {
 	_, url := base(t, server.Config{})
 	c := client.New(client.Options{Transport: pool(t), RefusedShare: 1})
 	s, rng := login(t, c, url, 1), random(1)
-	twice := []string{ // of which there must be one before it can be there twice
+	twice := []string{ // one must exist before it can be repeated
 		operations.InvoiceIssuedPost, operations.BankReceiptPost, operations.ServicePurchasePost,
 		operations.InvoiceReceivedPost, operations.PaymentRequestPost, operations.AssetCommissioningPost,
 	}
@@ -142,7 +141,7 @@ func TestTheShareOfSalesThatMustBeRefusedIs(t *testing.T) {
 	}
 }
 
-// recorder notes what passes through the transport, without what differs between runs.
+// recorder records what passes through the transport, without what differs between runs.
 type recorder struct {
 	http.RoundTripper
 	requests []string

@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/server"
 )
 
-// canned answers at once, so that only the client's own cost is measured.
+// canned answers immediately, so that only the client's own cost is measured.
 type canned struct{}
 
 func (canned) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -23,7 +23,7 @@ func (canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// switched uses the network to log in, and then no more.
+// switched uses the network to log in, and none afterwards.
 type switched struct {
 	http.RoundTripper
 	off bool
@@ -36,7 +36,7 @@ func (s *switched) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(r)
 }
 
-// Thirty thousand users must fit beside everything else on one machine.
+// Thirty thousand users must fit on one machine together with everything else.
 func TestAUserCostsLittle(t *testing.T) {
 	if size := unsafe.Sizeof(client.Session{}); size > 256 {
 		t.Errorf("a session has %d bytes", size)

@@ -20,8 +20,8 @@ const (
 	documentsMax      = 50 // sales to look at
 )
 
-// directory is what the users of a warehouse have on their screens, shared by all of them. Lists are in the
-// order of codes, the hottest first.
+// directory is what the users of a warehouse see on their screens, shared by all of them. Lists are in the order of
+// codes, the hottest first.
 type directory struct {
 	*office
 	load      loading
@@ -33,13 +33,13 @@ type directory struct {
 	assets    waiting[commissioned] // the last one, where it was
 }
 
-// commissioned is an asset in use, and the document that has put it there.
+// commissioned is an asset in use, and the document that commissioned it.
 type commissioned struct{ asset, document id.ID }
 
-// deal is a contract and whom it is with.
+// deal is a contract and its counterparty.
 type deal struct{ counterparty, contract id.ID }
 
-// element is a row of a catalog or report, as far as it is needed.
+// element is a row of a catalog or report, as far as needed.
 type element struct {
 	ID           id.ID
 	Item         id.ID
@@ -52,7 +52,7 @@ type element struct {
 	Name         string
 }
 
-// directoryOf finds the directory of the user's warehouse, and loads it once.
+// directoryOf returns the directory of the user's warehouse, and loads it once.
 func (c *Client) directoryOf(ctx context.Context, s *Session, user, organisation string) (*directory, error) {
 	o, err := c.officeOf(ctx, s, organisation)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Client) directoryOf(ctx context.Context, s *Session, user, organisation
 	return c.directoryAt(ctx, s, o, warehouse)
 }
 
-// directoryAt a warehouse of the office.
+// directoryAt returns the directory of a warehouse of the office.
 func (c *Client) directoryAt(ctx context.Context, s *Session, o *office, warehouse id.ID) (*directory, error) {
 	c.mutex.Lock()
 	d := c.known[warehouse]
@@ -90,13 +90,13 @@ func (d *directory) read(ctx context.Context, c *Client, s *Session) error {
 	for _, e := range stock.Rows {
 		items.Items = append(items.Items, element{ID: e.Item, Code: e.Code, Name: e.Name})
 	}
-	if len(items.Items) == 0 { // an empty warehouse: receipts come first, of anything
+	if len(items.Items) == 0 { // an empty warehouse: receipts come first, of any items
 		if err := c.fetch(ctx, s, "/v1/catalogs/items", "limit=1000", &items); err != nil {
 			return err
 		}
 	}
 	if len(items.Items) == 0 {
-		return errors.New("there are no items: fill the database first")
+		return errors.New("the database has no items: run 'plimsoll fill' first")
 	}
 	d.items, d.itemNames = ranked(items.Items)
 	for _, e := range stock.Rows {
@@ -108,10 +108,10 @@ func (d *directory) read(ctx context.Context, c *Client, s *Session) error {
 	return nil
 }
 
-// materialsAccount is where items stand that are used up rather than sold.
+// materialsAccount holds items that are used up rather than sold.
 const materialsAccount = "10"
 
-// nextAsset to commission. When all have been, the first ones come again, and are refused.
+// nextAsset to commission. When all have been, the first ones repeat and are refused.
 func (d *directory) nextAsset() id.ID { return d.unused[d.turns.next()] }
 
 // ranked orders by code and keeps some names.

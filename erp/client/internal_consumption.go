@@ -11,7 +11,7 @@ import (
 
 const consumptionLines = 4
 
-// postConsumption of materials, or of anything where there are none.
+// postConsumption of materials, or of any item if there are none.
 func postConsumption(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
 	items, beyond := d.materials, rng.Float64() < c.options.RefusedShare

@@ -8,7 +8,8 @@ import (
 	"plimsoll/erp/operations"
 )
 
-// postInvoice of a sale that waits for one; of some again, which must be refused. When none waits, services are sold.
+// postInvoice for a sale that waits for one; for some a second time, which must be refused. If none waits, it sells
+// services.
 func postInvoice(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	waiting := &s.directory.stock.toInvoice
 	sale, again := waiting.again()

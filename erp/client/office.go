@@ -12,25 +12,25 @@ import (
 	"plimsoll/platform/id"
 )
 
-// office is what the users of an organisation have in common, whatever their warehouse: read once, and by
-// the directories of thousands of warehouses shared.
+// office is what the users of an organisation have in common, whatever their warehouse: read once and shared by the
+// directories of thousands of warehouses.
 type office struct {
 	load         loading
 	warehouses   map[string]id.ID // by user
 	customers    []deal           // in the order of the contracts' codes
 	suppliers    []deal
 	partnerNames []string
-	documents    []id.ID // sales made by others, to look at
+	documents    []id.ID // other users' sales, to show
 	services     []id.ID
 	departments  []id.ID
 	expenseItems []id.ID
 	bankAccounts []id.ID
 	unused       []id.ID // assets that were not in use when they were read
 	stock        stock
-	stocked      atomic.Bool // more has been made
+	stocked      atomic.Bool // more has been created
 }
 
-// loading is done by whoever comes first, while the others wait; after a failure the next one tries again.
+// the first caller loads it while the others wait; after a failure the next one tries again.
 type loading struct {
 	mutex sync.Mutex
 	done  bool
@@ -47,7 +47,7 @@ func (l *loading) once(read func() error) error {
 	return err
 }
 
-// officeOf finds the office of an organisation, and loads it once.
+// officeOf returns the office of an organisation, and loads it once.
 func (c *Client) officeOf(ctx context.Context, s *Session, organisation string) (*office, error) {
 	c.mutex.Lock()
 	o := c.offices[organisation]
@@ -73,7 +73,7 @@ func (o *office) read(ctx context.Context, c *Client, s *Session) error {
 	}
 	o.customers, o.suppliers = trade(contracts.Items)
 	if len(o.customers) == 0 || len(o.suppliers) == 0 {
-		return fmt.Errorf("there are contracts with %d customers and %d suppliers: fill the database first",
+		return fmt.Errorf("the database has contracts with %d customers and %d suppliers: run 'plimsoll fill' first",
 			len(o.customers), len(o.suppliers))
 	}
 	_, o.partnerNames = ranked(partners.Items)
@@ -86,8 +86,8 @@ func (o *office) read(ctx context.Context, c *Client, s *Session) error {
 	return o.loadStock(ctx, c, s)
 }
 
-// loadUsers reads where everybody works, page by page: a search for each who logs in would read the whole catalog
-// each time.
+// loadUsers reads where everybody works, page by page: one search for each log-in would read the whole catalog each
+// time.
 func (o *office) loadUsers(ctx context.Context, c *Client, s *Session) error {
 	o.warehouses = map[string]id.ID{}
 	for after := ""; ; {
@@ -130,7 +130,7 @@ func (o *office) loadMore(ctx context.Context, c *Client, s *Session) error {
 			found.Items = slices.DeleteFunc(found.Items, func(e element) bool { return !list.fits(e) })
 		}
 		if *list.into, _ = ranked(found.Items); len(*list.into) == 0 {
-			return fmt.Errorf("there are no %s to work with: fill the database first", list.catalog)
+			return fmt.Errorf("the database has no %s: run 'plimsoll fill' first", list.catalog)
 		}
 	}
 	return o.leaveOutCommissioned(ctx, c, s)
@@ -152,7 +152,7 @@ func (o *office) leaveOutCommissioned(ctx context.Context, c *Client, s *Session
 	return nil
 }
 
-// trade sorts out with whom there is a contract of which side.
+// trade finds the counterparties with a contract on each side.
 func trade(contracts []element) (customers, suppliers []deal) {
 	slices.SortFunc(contracts, func(a, b element) int { return cmp.Compare(a.Code, b.Code) })
 	for _, e := range contracts {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// orderLines and orderUnits: orders are small, so that what they reserve leaves something to sell.
+// orderLines and orderUnits: orders are small, so that their reserves leave something to sell.
 const (
 	orderLines = 3
 	orderUnits = 2

@@ -17,7 +17,7 @@ import (
 const orderedShare = 1.0 / 7
 
 // postPaymentRequest opens a purchase that has not been paid, or an order to be paid ahead, and requests its payment;
-// of some again, which must be refused. When none waits, services are bought.
+// for some a second time, which must be refused. If none waits, it buys services.
 func postPaymentRequest(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	k := &s.directory.stock
 	of, again := k.toRequest.again()
@@ -41,7 +41,7 @@ func postPaymentRequest(c *Client, ctx context.Context, s *Session, rng *rand.Ra
 	return outcome, err
 }
 
-// toBeRequested is a document whose payment has not been requested, and where it waited; nil: there is none.
+// toBeRequested is a document whose payment has not been requested, and the queue it waited in; nil: there is none.
 func (k *stock) toBeRequested(rng *rand.Rand) (purchase, *waiting[purchase]) {
 	first, second := &k.toRequest, &k.ordered
 	if rng.Float64() < orderedShare {
@@ -55,7 +55,7 @@ func (k *stock) toBeRequested(rng *rand.Rand) (purchase, *waiting[purchase]) {
 	return purchase{}, nil
 }
 
-// purchased is what a purchase comes to, as its card says.
+// purchased is the total of a purchase, from its card.
 func (c *Client) purchased(ctx context.Context, s *Session, of purchase) (requested, Outcome, error) {
 	r, err := c.send(ctx, s, http.MethodGet, "/v1/documents/"+of.kind+"/"+of.id.String(), "", nil, "")
 	if err != nil {
@@ -75,14 +75,14 @@ func (c *Client) purchased(ctx context.Context, s *Session, of purchase) (reques
 	return requested{with: deal{card.Counterparty, card.Contract}, amount: card.Total}, OK, nil
 }
 
-// paying begins the JSON of a payment or of a request.
+// paying starts the JSON of a payment or of a request.
 func paying(p requested) []byte {
 	b := p.with.counterparty.AppendText(append(make([]byte, 0, 384), `{"counterparty":"`...))
 	b = p.with.contract.AppendText(append(b, `","contract":"`...))
 	return append(p.amount.AppendText(append(b, `","amount":"`...)), '"')
 }
 
-// request a payment, and hand it over to be paid.
+// request a payment, and hand the request over to be paid.
 func (c *Client) request(ctx context.Context, s *Session, basis string, p requested, rng *rand.Rand) (Outcome, error) {
 	b := paying(p)
 	if basis != "" {
@@ -96,8 +96,8 @@ func (c *Client) request(ctx context.Context, s *Session, basis string, p reques
 	return outcome, err
 }
 
-// postBankPayment by a request that waits for it; of some more than has been requested, which must be refused. When
-// none waits, a payment is requested.
+// postBankPayment for a waiting request; for some more than was requested, which must be refused. If none waits, it
+// requests a payment.
 func postBankPayment(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
 	p, found := d.stock.toPay.take()

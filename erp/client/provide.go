@@ -13,10 +13,10 @@ import (
 	"plimsoll/platform/id"
 )
 
-// ErrNoCells means that there is nothing to put into cells or to take out of them, and that none can be made.
+// ErrNoCells means that there is nothing to put into cells or to take out of them, and that none can be created.
 var ErrNoCells = errors.New("the organisation of the user has no warehouse with cells")
 
-// need of an operation: how much it has to act on, and what makes more.
+// need of an operation: how much it has to act on, and what creates more.
 type need struct {
 	there func(k *stock) int
 	bring action
@@ -34,21 +34,22 @@ var needs = map[string]need{
 	operations.BankPaymentPost: {func(k *stock) int { return k.toPay.count() }, postPaymentRequest},
 }
 
-// stockedLeast documents are there for an operation of an organisation before users go to work: as many as may be kept.
+// stockedLeast is how many documents an operation of an organisation has to act on before users start work: as many as
+// may be kept.
 const stockedLeast = keptMax
 
-// stockTries bounds how many attempts are made for each of them: of hot items there may be too little to sell.
+// stockTries bounds the attempts to create each of them: there may be too little of hot items to sell.
 const stockTries = 3
 
-// Stock makes what some operations act on as far as the base has too little of it, so that they have something to act
-// on from the beginning; once for an organisation, by whoever calls first. Where the mix brings less than it takes,
-// more of them are made, as many as n operations lack (operations.Lack). A shortage that stays is no error: an
-// operation with nothing to act on says so.
+// Stock creates documents for operations to act on, as far as the base has too few, so that they have something to act
+// on from the start. The first caller does it once for an organisation. If the mix creates fewer than it uses, it
+// creates as many more as n operations lack (operations.Lack). A remaining shortage is not an error: an operation with
+// nothing to act on reports it.
 func (c *Client) Stock(ctx context.Context, s *Session, mix map[string]float64, n float64, rng *rand.Rand) error {
 	if !s.directory.stocked.CompareAndSwap(false, true) {
 		return nil
 	}
-	for range 2 { // what is made for one operation may be made of what another one acts on
+	for range 2 { // what is created for one operation may use up what another one acts on
 		for _, operation := range slices.Sorted(maps.Keys(mix)) {
 			if mix[operation] <= 0 {
 				continue
@@ -62,7 +63,7 @@ func (c *Client) Stock(ctx context.Context, s *Session, mix map[string]float64, 
 	return nil
 }
 
-// stockFor one operation; false ends it, without an error where the worker has too much to do.
+// stockFor one operation; false ends it, without an error if the worker is overloaded.
 func (c *Client) stockFor(ctx context.Context, s *Session, operation string, most int, rng *rand.Rand) (more bool,
 	err error) {
 	n, some := needs[operation]
@@ -71,19 +72,19 @@ func (c *Client) stockFor(ctx context.Context, s *Session, operation string, mos
 		case Overloaded:
 			return false, nil
 		case Failed:
-			return false, fmt.Errorf("make what %s acts on: %w", operation, err)
+			return false, fmt.Errorf("create documents for %s to act on: %w", operation, err)
 		}
 	}
 	return true, nil
 }
 
-// provideTries bounds how often what an operation needs is attempted: of a few hot items there may be too little to
+// provideTries bounds the attempts to create what an operation needs: there may be too little of a few hot items to
 // sell.
 const provideTries = 10
 
-// Provide makes what an operation of the session would act on, if there is nothing left. Under load such an operation
-// does what comes before it instead, as people do; who wants this operation and no other provides for it first. An
-// asset that was commissioned last is taken out of use again, so that assets last.
+// Provide creates what an operation of the session would act on, if nothing is left. Under load such an operation does
+// its predecessor instead, as people do; a caller who wants exactly this operation provides for it first. The asset
+// commissioned last is taken out of use again, so that assets last.
 func (c *Client) Provide(ctx context.Context, s *Session, operation string, rng *rand.Rand) error {
 	switch operation {
 	case operations.WarehouseReceiptOrderPost:
@@ -102,10 +103,10 @@ func (c *Client) Provide(ctx context.Context, s *Session, operation string, rng 
 			return err
 		}
 	}
-	return fmt.Errorf("there is nothing for %s to act on, and %d attempts have not made it", operation, provideTries)
+	return fmt.Errorf("there is nothing for %s to act on, and %d attempts to create it failed", operation, provideTries)
 }
 
-// provideToReceive has goods brought to a warehouse with cells, if none wait for their cells.
+// provideToReceive buys goods for a warehouse with cells, if none wait for their cells.
 func (c *Client) provideToReceive(ctx context.Context, s *Session, rng *rand.Rand) error {
 	rows, outcome, err := c.workList(ctx, s, "to-receive", "")
 	if outcome != OK {
@@ -119,7 +120,7 @@ func (c *Client) provideToReceive(ctx context.Context, s *Session, rng *rand.Ran
 	return err
 }
 
-// provideToShip has goods brought, put into cells and sold, if none that lie in cells wait to be shipped.
+// provideToShip buys goods, puts them into cells and sells them, if none in cells wait to be shipped.
 func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) error {
 	rows, outcome, err := c.workList(ctx, s, "to-ship", "")
 	if outcome != OK {
@@ -138,7 +139,7 @@ func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) 
 	}
 	lines := ofOne(rows, brought.document, inReach)
 	if lines == nil {
-		return errors.New("what has just been received is not among what is to be put into cells")
+		return errors.New("the goods just received are missing from the list of goods to put into cells")
 	}
 	if _, outcome, err = c.made(ctx, s, "warehouse-receipt-order", carried(lines, func(row toCarry) amount.Quantity {
 		return row.Quantity
@@ -155,7 +156,7 @@ func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) 
 	return nil
 }
 
-// workListMax rows of a work list hold all that waits in a warehouse.
+// workListMax rows of a work list hold everything that waits in a warehouse.
 const workListMax = 10_000
 
 // arrival of goods.
@@ -190,16 +191,16 @@ func (c *Client) bringToCells(ctx context.Context, s *Session, rng *rand.Rand) (
 	return a, err
 }
 
-// refusedToo makes an error of a refusal, which is none.
+// refusedToo turns a refusal into an error.
 func refusedToo(err error) error {
 	if err == nil {
-		err = errors.New("a control refused what was to be provided")
+		err = errors.New("a control refused the document that was to be created")
 	}
 	return err
 }
 
-// takeOutOfUse takes the last commissioning of an asset back, so that it is the next one again; what it took may have
-// been shipped meanwhile, then it stays, and another asset comes next.
+// takeOutOfUse unposts the last commissioning of an asset, so that it is the next one again. If its goods have been
+// shipped meanwhile, it stays, and another asset comes next.
 func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) error {
 	d := s.directory
 	last, known := d.assets.forget()

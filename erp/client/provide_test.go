@@ -13,8 +13,8 @@ import (
 	"plimsoll/test/thorough"
 )
 
-// What is provided for is done, however often: without it, an operation that has nothing left to act on does what
-// comes before it.
+// An operation that is provided for is carried out, however often; without that, one with nothing left to act on does
+// its predecessor.
 func TestWhatIsProvidedForIsDone(t *testing.T) {
 	db, url := baseWith(t, 4, server.Config{})
 	last := ""
@@ -55,7 +55,7 @@ func TestNothingCanBeProvidedWithoutCells(t *testing.T) {
 	}
 }
 
-// TestAnOperationIsCountedAsWhatItDid compares what an operation says that it did with what the server made.
+// TestAnOperationIsCountedAsWhatItDid compares what an operation reports with what the server did.
 func TestAnOperationIsCountedAsWhatItDid(t *testing.T) {
 	_, url := base(t, server.Config{})
 	made, instead, times := "", "", 0

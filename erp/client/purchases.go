@@ -10,10 +10,10 @@ import (
 	"plimsoll/platform/amount"
 )
 
-// foundLines is the most lines of goods that turn up.
+// foundLines is the most lines of found goods.
 const foundLines = 4
 
-// postOtherReceipt of goods that have turned up; some would come to nothing, and must be refused.
+// postOtherReceipt of found goods; some have no cost, and must be refused.
 func postOtherReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d, costless := s.directory, rng.Float64() < c.options.RefusedShare
 	b := append(d.warehouse.AppendText(append(make([]byte, 0, 512), `{"warehouse":"`...)), `","lines":[`...)
@@ -30,7 +30,7 @@ func postOtherReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand
 	}
 	_, outcome, err := c.made(ctx, s, "other-goods-receipt", append(b, "]}"...), rng)
 	if costless && outcome == OK {
-		return Failed, errors.New("goods came in for nothing: the control of the cost did not refuse")
+		return Failed, errors.New("goods were received without a cost: the control of the cost did not refuse")
 	}
 	return outcome, err
 }
@@ -64,11 +64,11 @@ func (s *Session) services(number string, rng *rand.Rand) []byte {
 	return append(b, `"}]}`...)
 }
 
-// reference that nobody else gives.
+// reference that nobody else uses.
 func (c *Client) reference(rng *rand.Rand) string { return c.newKey(rng)[len(c.run)-8:] }
 
-// postInvoiceReceived for a purchase that waits for one; for some again, which must be refused. When none waits,
-// services are bought.
+// postInvoiceReceived for a purchase that waits for one; for some a second time, which must be refused. If none waits,
+// it buys services.
 func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	waiting := &s.directory.stock.toEnter
 	of, again := waiting.again()
@@ -90,7 +90,7 @@ func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.R
 	return outcome, err
 }
 
-// postCommissioning of the next asset, taken from stock; of some again, which must be refused.
+// postCommissioning of the next asset, taken from stock; of some a second time, which must be refused.
 func postCommissioning(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
 	last, again := d.assets.again()

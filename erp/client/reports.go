@@ -7,7 +7,7 @@ import (
 	"plimsoll/erp/skew"
 )
 
-// cardAccounts are those whose cards people look at.
+// cardAccounts are those whose cards people open.
 var cardAccounts = []string{"62", "60", "41", "51", "26"}
 
 // cardDays is the longest period of a card.
@@ -17,7 +17,7 @@ func reportToShip(c *Client, ctx context.Context, s *Session, _ *rand.Rand) (Out
 	return c.look(ctx, s, "/v1/reports/to-ship", "warehouse="+s.directory.warehouse.String(), `{"rows":[`)
 }
 
-// reportSettlements of one of the sides: with all, or with one of the partners.
+// reportSettlements of one side: with all partners, or with one.
 func reportSettlements(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	side, with := "customers", s.directory.customers
 	if rng.IntN(2) == 0 {

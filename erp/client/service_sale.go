@@ -27,7 +27,7 @@ func postServiceSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 	return outcome, err
 }
 
-// deal begins the JSON of a document with one of the partners.
+// deal starts the JSON of a document with one of the partners.
 func (s *Session) deal(with []deal, rng *rand.Rand) []byte {
 	partner := with[skew.Pick(rng, len(with), skew.Mild)]
 	b := partner.counterparty.AppendText(append(make([]byte, 0, 512), `{"counterparty":"`...))

@@ -7,7 +7,7 @@ import (
 
 const sessionData = "/v1/sessions/current/data/"
 
-// Keep lets the session keep a value, which is JSON, under a key.
+// Keep stores a value, which is JSON, in the session under a key.
 func (c *Client) Keep(ctx context.Context, s *Session, key string, value []byte) error {
 	r, err := c.send(ctx, s, http.MethodPut, sessionData+key, "", value, "")
 	if err != nil {
@@ -18,7 +18,7 @@ func (c *Client) Keep(ctx context.Context, s *Session, key string, value []byte)
 	return err
 }
 
-// Kept appends the value that the session keeps under a key.
+// Kept appends the value that the session stores under a key.
 func (c *Client) Kept(ctx context.Context, s *Session, key string, to []byte) ([]byte, error) {
 	r, err := c.send(ctx, s, http.MethodGet, sessionData+key, "", nil, "")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"plimsoll/platform/id"
 )
 
-// postRegistrar sets a debt of a customer off against one to a supplier; some do not come to the same on both sides,
-// and must be refused.
+// postRegistrar sets a customer's debt off against one to a supplier; in some the two sides differ, and must be
+// refused.
 func postRegistrar(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
 	customer := d.customers[skew.Pick(rng, len(d.customers), skew.Mild)]

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// waitingMax bounds what waits for one operation; what has waited longest is forgotten.
+	// waitingMax bounds what waits for one operation; the oldest is dropped.
 	waitingMax = 1000
-	// keptMax bounds the sales, and the receipts, that are kept to be changed: few are enough, since they come back,
-	// and what is kept is not invoiced.
+	// keptMax bounds the sales, and the receipts, that are kept to be changed: a few are enough, since they come back,
+	// and kept ones are not invoiced.
 	keptMax = 16
 )
 
@@ -25,14 +25,14 @@ const (
 //	                   └──────put────────┘  changed, or the worker shed the request
 type stock struct {
 	toInvoice waiting[under]     // sales that are not invoiced
-	toEnter   waiting[purchase]  // purchases that an invoice is still to come for
-	toRequest waiting[purchase]  // purchases that a payment is still to be requested of
-	ordered   waiting[purchase]  // orders at suppliers, of which it may be requested ahead
-	toPay     waiting[requested] // requests that are to be paid
+	toEnter   waiting[purchase]  // purchases that wait for an invoice
+	toRequest waiting[purchase]  // purchases that wait for a payment request
+	ordered   waiting[purchase]  // orders at suppliers, which may be paid ahead
+	toPay     waiting[requested] // requests that wait to be paid
 	sales     waiting[standing]  // to be changed
 	receipts  waiting[standing]
 
-	numbered   waiting[[]byte] // purchases of services that have a number of the supplier
+	numbered   waiting[[]byte] // purchases of services that have a supplier's number
 	references waiting[string] // of the bank
 
 	held held
@@ -41,7 +41,7 @@ type stock struct {
 // under is a document under a contract.
 type under struct{ id, contract id.ID }
 
-// underContract finds the contract in the body that a document was made of: the first field of that name.
+// underContract finds the contract in a document's body: the first field of that name.
 func underContract(made id.ID, body []byte) under {
 	const name = `"contract":"`
 	u := under{id: made}
@@ -55,7 +55,7 @@ func underContract(made id.ID, body []byte) under {
 // idLength of an id in text.
 const idLength = 36
 
-// invoice begins the JSON of an invoice of the document.
+// invoice starts the JSON of an invoice of the document.
 func (u under) invoice() []byte {
 	b := u.id.AppendText(append(make([]byte, 0, 160), `{"basis":"`...))
 	return append(u.contract.AppendText(append(b, `","contract":"`...)), '"')
@@ -83,13 +83,13 @@ func (k *stock) buy(p purchase) {
 	k.toRequest.put(p)
 }
 
-// keep a sale or a receipt to be changed, which until then is not carried to or from cells.
+// keep a sale or a receipt to be changed; until then it is not moved to or from cells.
 func (k *stock) keep(w *waiting[standing], v standing) {
 	k.held.take(v.id)
 	w.put(v)
 }
 
-// back comes a document that was kept, unless it could not be changed: then another one will take its place.
+// back returns a kept document, unless it could not be changed: then another one takes its place.
 func (k *stock) back(w *waiting[standing], v standing, outcome Outcome) {
 	if outcome == OK || outcome == Overloaded {
 		w.put(v)
@@ -98,13 +98,13 @@ func (k *stock) back(w *waiting[standing], v standing, outcome Outcome) {
 	k.held.release(v.id)
 }
 
-// held are the documents that nobody else may act on: those that are kept to be changed, and those in work.
+// held are the documents that nobody else may act on: those kept to be changed, and those in work.
 type held struct {
 	mutex sync.Mutex
 	ids   map[id.ID]bool
 }
 
-// take says false when somebody else has it.
+// take returns false if somebody else has it.
 func (h *held) take(v id.ID) bool {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -130,14 +130,14 @@ func (h *held) release(v id.ID) {
 	delete(h.ids, v)
 }
 
-// free are those of the documents that nobody has.
+// free are the documents that nobody has.
 func (h *held) free(all []id.ID) []id.ID {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	return slices.DeleteFunc(all, func(v id.ID) bool { return h.ids[v] })
 }
 
-// waiting is a queue of what waits to be dealt with, and what has been dealt with last.
+// waiting is a queue of documents that wait, and of those dealt with last.
 type waiting[T any] struct {
 	mutex sync.Mutex
 	all   []T
@@ -153,7 +153,7 @@ func (w *waiting[T]) put(v T) {
 	}
 }
 
-// take what has waited longest; false when nothing waits.
+// take what has waited longest; false if nothing waits.
 func (w *waiting[T]) take() (v T, found bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -171,8 +171,8 @@ func (w *waiting[T]) count() int {
 	return len(w.all)
 }
 
-// ended takes the outcome of what was done with something that had waited: it is remembered, or waits again if the
-// worker did not begin with it.
+// ended records the outcome for a document that had waited: it is remembered, or waits again if the worker did not
+// start.
 func (w *waiting[T]) ended(v T, outcome Outcome) {
 	switch outcome {
 	case OK:
@@ -189,14 +189,14 @@ func (w *waiting[T]) done(v T) {
 	w.last, w.known = v, true
 }
 
-// again is what has been dealt with last, for who is to be refused; false when nothing has.
+// again returns what was dealt with last, for an operation that must be refused; false if nothing was.
 func (w *waiting[T]) again() (v T, known bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.last, w.known
 }
 
-// forget what has been dealt with last.
+// forget what was dealt with last.
 func (w *waiting[T]) forget() (v T, known bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -15,13 +15,13 @@ import (
 	"plimsoll/platform/server"
 )
 
-// acting are the operations that act on documents of others.
+// acting are the operations that act on other users' documents.
 var acting = []string{
 	operations.GoodsSaleChange, operations.GoodsSaleUnpost, operations.GoodsReceiptChange, operations.InvoiceIssuedPost,
 	operations.InvoiceReceivedPost, operations.PaymentRequestPost, operations.BankPaymentPost,
 }
 
-// Users who act once have posted nothing before: what they act on is there already.
+// Users who act once have posted nothing before: what they act on already exists.
 func TestWhoActsOnceHasSomethingToActOn(t *testing.T) {
 	db, url := base(t, server.Config{})
 	instead := map[string]string{}
@@ -46,7 +46,7 @@ func TestWhoActsOnceHasSomethingToActOn(t *testing.T) {
 	erptest.Clean(t, db.Database)
 }
 
-// weighing is a mix of operations that are equally frequent.
+// weighing is a mix of equally frequent operations.
 func weighing(ids []string) map[string]float64 {
 	mix := map[string]float64{}
 	for _, id := range ids {
@@ -88,7 +88,7 @@ func TestOnlyWhatTheMixActsOnIsMade(t *testing.T) {
 	}
 }
 
-// collisions notes the documents that two requests change at once.
+// collisions records documents that two requests change at once.
 type collisions struct {
 	http.RoundTripper
 	mutex  sync.Mutex
@@ -143,7 +143,7 @@ func TestTwoNeverActOnOneDocument(t *testing.T) {
 	erptest.Clean(t, db.Database)
 }
 
-// bases notes what invoices are of.
+// bases records the bases of invoices.
 type bases struct {
 	recorder
 }
@@ -162,7 +162,7 @@ func TestPartsTakeDifferentDocumentsOfTheBase(t *testing.T) {
 	_, url := base(t, server.Config{})
 	var taken [2][]string
 	var play [2]func() []string
-	for part := range play { // both look at the base before one of them acts
+	for part := range play { // both read the base before one of them acts
 		transport, did := &bases{recorder{RoundTripper: pool(t)}}, 0
 		c := client.New(client.Options{Transport: transport, RefusedShare: -1, Part: part, Parts: len(play),
 			Instead: func(context.Context, string) { did++ }})

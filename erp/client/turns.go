@@ -8,14 +8,14 @@ import (
 	"plimsoll/platform/id"
 )
 
-// turns go through a list that warehouses share, in an order of each one's own: from somewhere, by a step that
-// has no divisor in common with the length, so that everything comes once before anything comes again.
+// turns go through a list that warehouses share, each in its own order: from its own start, by a step that has no
+// divisor in common with the length, so that everything comes once before anything repeats.
 type turns struct {
 	length, from, step uint64
 	taken              atomic.Uint64
 }
 
-// begin for a warehouse, where this client is one of several parts of the load: each begins elsewhere.
+// begin for a warehouse, if this client is one of several parts of the load: each starts elsewhere.
 func (t *turns) begin(warehouse id.ID, length, part, parts int) {
 	own := rand.New(rand.NewPCG(binary.BigEndian.Uint64(warehouse[:8]), binary.BigEndian.Uint64(warehouse[8:])))
 	n := uint64(length)
@@ -31,7 +31,7 @@ func (t *turns) next() int {
 	return int((t.from + k*t.step) % t.length)
 }
 
-// back takes the last turn again.
+// back returns the last turn.
 func (t *turns) back() { t.taken.Add(^uint64(0)) }
 
 func divisor(a, b uint64) uint64 {

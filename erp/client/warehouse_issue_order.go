@@ -19,11 +19,11 @@ type toCarry struct {
 	InCell                       amount.Quantity `json:"in_cell"`
 }
 
-// inCell and inReach tell of a row whether it can be shipped, and whether it can be put away.
+// inCell and inReach tell whether a row can be shipped, and whether it can be put away.
 func inCell(row toCarry) bool  { return row.InCell > 0 }
 func inReach(row toCarry) bool { return !row.Cell.IsZero() }
 
-// workList of what is to be shipped or received.
+// workList of what waits to be shipped or received.
 func (c *Client) workList(ctx context.Context, s *Session, report, query string) ([]toCarry, Outcome, error) {
 	r, err := c.send(ctx, s, http.MethodGet, "/v1/reports/"+report, query, nil, "")
 	if err != nil {
@@ -40,8 +40,8 @@ func (c *Client) workList(ctx context.Context, s *Session, report, query string)
 	return list.Rows, OK, nil
 }
 
-// postIssueOrder looks what is to be shipped, and ships one of the documents as far as the cells have it. When there
-// is nothing, goods are sold.
+// postIssueOrder shows what waits to be shipped, and ships one of the documents as far as the cells hold it. If there
+// is nothing, it sells goods.
 func postIssueOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	rows, outcome, err := c.workList(ctx, s, "to-ship", "")
 	if outcome != OK {
@@ -58,7 +58,7 @@ func postIssueOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) 
 	return outcome, err
 }
 
-// takeOne takes the rows of one document that fit and that nobody else has, until they are released.
+// takeOne reserves the rows of one document that fit and that nobody else has, until they are released.
 func (c *Client) takeOne(s *Session, rows []toCarry, rng *rand.Rand, fits func(toCarry) bool) (lines []toCarry,
 	release func()) {
 	held := &s.directory.stock.held
@@ -73,7 +73,7 @@ func (c *Client) takeOne(s *Session, rows []toCarry, rng *rand.Rand, fits func(t
 	}
 }
 
-// one of the documents that have rows that fit, that nobody has and that are for this part of the load.
+// one returns a document that has rows that fit, that nobody has and that belongs to this part of the load.
 func (c *Client) one(s *Session, rows []toCarry, rng *rand.Rand, fits func(toCarry) bool) (chosen id.ID, found bool) {
 	var bases []id.ID
 	for _, row := range rows {
@@ -88,7 +88,7 @@ func (c *Client) one(s *Session, rows []toCarry, rng *rand.Rand, fits func(toCar
 	return bases[rng.IntN(len(bases))], true
 }
 
-// ofOne are the rows of a document that fit.
+// ofOne returns the rows of a document that fit.
 func ofOne(rows []toCarry, basis id.ID, fits func(toCarry) bool) (lines []toCarry) {
 	for _, row := range rows {
 		if row.Basis == basis && fits(row) {
@@ -98,7 +98,7 @@ func ofOne(rows []toCarry, basis id.ID, fits func(toCarry) bool) (lines []toCarr
 	return lines
 }
 
-// carried is the JSON of a warehouse order: so much of each row as it says.
+// carried is the JSON of a warehouse order: each row with its quantity.
 func carried(lines []toCarry, quantity func(toCarry) amount.Quantity) []byte {
 	b := lines[0].Basis.AppendText(append(make([]byte, 0, 200+150*len(lines)), `{"basis":"`...))
 	b = append(lines[0].Warehouse.AppendText(append(b, `","warehouse":"`...)), `","lines":[`...)

@@ -8,8 +8,8 @@ import (
 	"plimsoll/platform/amount"
 )
 
-// postReceiptOrder looks what is to be received, and puts one of the documents into cells. When there is nothing,
-// goods are received.
+// postReceiptOrder shows what waits to be received, and puts one of the documents into cells. If there is nothing, it
+// receives goods.
 func postReceiptOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	rows, outcome, err := c.workList(ctx, s, "to-receive", "")
 	if outcome != OK {

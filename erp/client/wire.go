@@ -21,7 +21,7 @@ const (
 	answerMax = 64 << 20
 	// answerKept bounds the buffers kept for the next answer.
 	answerKept = 1 << 20
-	// attempts of a posting whose connection was lost: the key makes the second one harmless.
+	// attempts for a posting whose connection was lost: the key makes the second one harmless.
 	attempts = 2
 	// operationHeader tells the worker which key operation a request belongs to.
 	operationHeader = "Plimsoll-Operation"
@@ -60,7 +60,7 @@ func (c *Client) send(ctx context.Context, s *Session, method, path, query strin
 	return c.sendVersion(ctx, s, method, path, query, body, key, 0)
 }
 
-// sendVersion is send for a change of what has been seen in a version; zero says nothing of it.
+// sendVersion is send for a change of a version that was read; zero: any version.
 func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, query string, body []byte, key string,
 	version int64) (*response, error) {
 	header := make(http.Header, 5)
@@ -121,7 +121,7 @@ const passwordHint = "give the password that 'plimsoll passwd --all' has set: --
 
 var jsonType = []string{"application/json"}
 
-// outcome reads the status; the error says what the server said.
+// outcome evaluates the status; the error says what the server said.
 func (r *response) outcome() (Outcome, error) {
 	switch {
 	case r.status < 300:
@@ -139,7 +139,7 @@ func (r *response) outcome() (Outcome, error) {
 		return Failed, fmt.Errorf("status %d without an explanation", r.status)
 	}
 	switch {
-	case said.Error.Control.ID == "closed": // no operation means to write into a closed month
+	case said.Error.Control.ID == "closed": // no operation writes into a closed month on purpose
 		return Failed, errors.New(said.Error.Message)
 	case r.status == http.StatusConflict && said.Error.Code == "refused":
 		return Refused, nil
@@ -159,7 +159,7 @@ func (r *response) outcome() (Outcome, error) {
 	return Failed, err
 }
 
-// withState is how an error's text ends that has an SQLSTATE; reports find it there.
+// withState appends the SQLSTATE to an error's text; reports find it there.
 func withState(state string) string {
 	if state == "" {
 		return ""
@@ -167,7 +167,7 @@ func withState(state string) string {
 	return " (SQLSTATE " + state + ")"
 }
 
-// fetch reads a JSON answer that must be there.
+// fetch reads a JSON answer that must exist.
 func (c *Client) fetch(ctx context.Context, s *Session, path, query string, into any) error {
 	r, err := c.send(ctx, s, http.MethodGet, path, query, nil, "")
 	if err != nil {

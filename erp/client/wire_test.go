@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAFailureKeepsItsSQLState looks whether reports can find the class of the database's error in the text.
+// TestAFailureKeepsItsSQLState checks that reports can find the SQLSTATE of the database's error in the text.
 func TestAFailureKeepsItsSQLState(t *testing.T) {
 	for _, c := range []struct {
 		status int

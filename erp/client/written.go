@@ -12,10 +12,10 @@ import (
 // key.
 type Written struct {
 	Acknowledged int64 `json:"acknowledged"` // operations
-	// Unknown is how many got no answer that says whether they were carried out: the connection was lost, or the
-	// server failed.
+	// Unknown is how many got no answer that says whether they were carried out: the connection was lost, or the server
+	// failed.
 	Unknown int64 `json:"unknown"`
-	// Documents and UnknownDocuments are those of them that make a new document.
+	// Documents and UnknownDocuments are those of them that create a document.
 	Documents        int64 `json:"documents"`
 	UnknownDocuments int64 `json:"unknown_documents"`
 }
@@ -28,21 +28,21 @@ func (w *Written) Add(other Written) {
 	w.UnknownDocuments += other.UnknownDocuments
 }
 
-// ledger of what was written, by the documents' type as the database has it.
+// ledger of what was written, by the document's type in the database.
 type ledger struct {
 	mutex sync.Mutex
 	all   map[string]Written
 }
 
-// Written is what this client has written so far, by type of document, and what the keys of its operations begin with.
+// Written is what this client has written so far, by type of document, and the prefix of its operations' keys.
 func (c *Client) Written() (keys string, byType map[string]Written) {
 	c.written.mutex.Lock()
 	defer c.written.mutex.Unlock()
 	return c.run, maps.Clone(c.written.all)
 }
 
-// note what became of an operation with a key. Where a first request was lost on the way, only success says something
-// of it: it may be carried out after the second was refused.
+// note records the outcome of an operation with a key. If a first request was lost, only success is conclusive: it may
+// be carried out after the second was refused.
 func (l *ledger) note(method, path string, resent bool, r *response, err error) {
 	documentType, _, some := strings.Cut(strings.TrimPrefix(path, documentsPath), "/")
 	w := Written{}
@@ -65,7 +65,7 @@ func (l *ledger) note(method, path string, resent bool, r *response, err error) 
 	l.all[documentType] = sum
 }
 
-// shed says that the worker did not begin with the request.
+// shed reports that the worker did not start the request.
 func shed(r *response) bool {
 	return r.status == http.StatusServiceUnavailable && bytes.Contains(r.body.Bytes(), []byte(`"code":"overloaded"`))
 }

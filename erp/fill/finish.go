@@ -33,7 +33,7 @@ func deferIndexes(ctx context.Context, tx pgx.Tx) error {
 		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
 		WHERE t.relnamespace = current_schema()::regnamespace AND t.relname = ANY ($1)`, ours)
 	if err != nil {
-		return fmt.Errorf("note indexes: %w", err)
+		return fmt.Errorf("record indexes: %w", err)
 	}
 	missing, err := deferred(ctx, tx)
 	if err != nil {

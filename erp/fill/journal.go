@@ -79,7 +79,7 @@ func reserve(ctx context.Context, db *database.Database) (*journal, error) {
 		}
 		if time.Now().After(deadline) {
 			j.close()
-			return nil, problem.New(problem.Usage, errors.New("another fill is at work in this database"),
+			return nil, problem.New(problem.Usage, errors.New("another fill is running in this database"),
 				"wait for it, or stop it")
 		}
 		select {
@@ -172,7 +172,7 @@ func (j *journal) open(ctx context.Context, s Sizes) error {
 		for _, name := range tables() {
 			var used bool
 			if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+name+")").Scan(&used); err != nil {
-				return fmt.Errorf("look into %s: %w", name, err)
+				return fmt.Errorf("check whether %s is empty: %w", name, err)
 			}
 			if used {
 				return problem.New(problem.Usage, fmt.Errorf("%w: %s has rows", ErrNotEmpty, name),
@@ -305,7 +305,7 @@ func figuresOf(ctx context.Context, db *database.Database) (f figures, err error
 		return f, fmt.Errorf("read journal of the fill: %w", err)
 	}
 	if !f.Whole {
-		return f, problem.New(problem.Usage, errors.New("the fill was stopped in between: its pace is not known"),
+		return f, problem.New(problem.Usage, errors.New("the fill was interrupted, so its duration is not known"),
 			"fill once more, in one go")
 	}
 	return f, nil

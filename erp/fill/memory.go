@@ -103,7 +103,8 @@ func (m *memory) answer(d *document.Document, needs []posting.Need, facts *posti
 		}
 		switch k := m.kept[n.Register]; {
 		case k == nil:
-			return fmt.Errorf("the rules of %s ask what is stated in %s, which a fill does not keep", d.Meta.Name,
+			return fmt.Errorf("the rules of %s read information register %s, which a fill does not keep in "+
+				"memory", d.Meta.Name,
 				n.Register)
 		case k.meta.Layered:
 			facts.Layers[name] = m.lend(d, k.meta, n.Keys)
@@ -280,7 +281,7 @@ func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) erro
 		}
 		if there.used == len(there.all) || there.all[there.used].document != from ||
 			there.all[there.used].line != line {
-			return fmt.Errorf("the rules take layers in another order than that in which they are given")
+			return fmt.Errorf("the rules use layers in another order than they were given")
 		}
 		there.take(values)
 	}

@@ -97,7 +97,7 @@ func (v *travel) answer() (err error) {
 			err = fmt.Errorf("%s: %w", t.name, pgconn.ErrorResponseToPgError(m))
 		case *pgproto3.CommandComplete:
 			if n := pgconn.NewCommandTag(string(m.CommandTag)).RowsAffected(); n != t.rows {
-				err = fmt.Errorf("%s: %d rows of %d arrived", t.name, n, t.rows)
+				err = fmt.Errorf("%s: %d of %d rows arrived", t.name, n, t.rows)
 			}
 		case *pgproto3.ReadyForQuery:
 			return err

@@ -171,7 +171,7 @@ func keysMax(ctx context.Context, db *database.Database) (n int, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("look at the room for locks: %w", err)
+		return 0, fmt.Errorf("read the size of the lock table: %w", err)
 	}
 	return min(KeysMax, max(keysFloor, n)), nil
 }

@@ -1,5 +1,5 @@
-// Package crash cuts the power of a PostgreSQL server, kills it or stops it under load, lets it recover, and counts
-// what it had acknowledged and lost. It works on a cluster that it makes for that and removes.
+// Package crash ends a PostgreSQL server under load by a simulated power cut, a kill or a stop, lets it recover, and
+// counts what it had acknowledged and lost. It works on a cluster that it creates for this and removes.
 package crash
 
 import (
@@ -73,9 +73,9 @@ type Options struct {
 	PerLoad    int           // power cuts of one load. Defaults to PerLoadDefault
 	Seed       uint64        // the first
 	Model      image.Model
-	// FlushLatency is what a flush takes at least.
+	// FlushLatency is the minimum time of a flush.
 	FlushLatency time.Duration
-	// Broken is a fault in the library that keeps the journal: the test must notice.
+	// Broken plants a fault in the library that records the journal: the test must notice it.
 	Broken storage.Broken
 	// Serve starts a worker of the ERP, with Shape; there are Workers of them.
 	Serve   []string
@@ -109,7 +109,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// settings of the server: small, so that a load of seconds reaches the files of tables, and checkpoints.
+// settings of the server: small, so that a load of seconds reaches table files and checkpoints.
 func (o Options) settings() []profile.Setting {
 	const why = "a test of crashes"
 	commit, fsync := "on", "on"
@@ -360,7 +360,7 @@ func (l *lab) loadWithJournal(ctx context.Context, dir string) (loaded *loaded, 
 	return loaded, err
 }
 
-// ends loads the server and ends it, once a seed.
+// ends loads the server and ends it, once for each seed.
 func (l *lab) ends(ctx context.Context) error {
 	for again := false; !l.over(); again = true {
 		if ctx.Err() != nil {
@@ -400,7 +400,7 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 		at = time.Now()
 		switch l.Way {
 		case Backend:
-			return syscall.Kill(backends[0], syscall.SIGKILL) // of a session that we hold: the pid is its own
+			return syscall.Kill(backends[0], syscall.SIGKILL) // a session that we hold, so the pid is its own
 		case All:
 			return p.Kill(after)
 		case Immediate:
@@ -414,7 +414,8 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 		return nil, at, errors.Join(err, p.Kill(after))
 	}
 	if l.Way == Backend {
-		// The postmaster lives, ends the other sessions and recovers by itself; how it stops now changes nothing.
+		// The postmaster survives, ends the other sessions and recovers by itself; how it stops now makes no
+		// difference.
 		if err := l.awaitRecovery(ctx); err != nil {
 			return nil, at, errors.Join(err, p.Kill(after))
 		}
@@ -425,7 +426,7 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 	return loaded.acks, at, nil
 }
 
-// recover starts the server as it is installed, without the library, and takes stock.
+// recover starts the server without the library and takes stock.
 func (l *lab) recover(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
 	began := time.Now()
 	p, err := l.cluster.Start(ctx, cluster.StartOptions{})

@@ -58,7 +58,7 @@ func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 	return report
 }
 
-// The controls of the harness: what must lose nothing, and what must be noticed.
+// Controls of the harness: cases that must lose nothing, and cases that must be noticed.
 func TestSynchronousCommitsLoseNothing(t *testing.T) {
 	r := run(t, func(o *crash.Options) {
 		o.Duration, o.Seeds = time.Duration(thorough.Or(2000, 500))*time.Millisecond, thorough.Or(500, 20)

@@ -16,7 +16,7 @@ import (
 //go:embed tables.sql
 var tables string
 
-// One operation writes a document with lines and changes a total that others change, too.
+// An operation writes a document with lines and changes a total that other operations also change.
 const operation = `WITH d AS (
 	INSERT INTO crash_document (id, account, amount, note) VALUES ($1, $2, $3, repeat('n', 300)) RETURNING id
 ), l AS (
@@ -29,12 +29,12 @@ SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn`
 // Accounts that the operations share.
 const accounts = 50
 
-// ack is an operation that the server has acknowledged.
+// ack is an operation that the server acknowledged.
 type ack struct {
 	key    string
 	number uint64 // of the journal's last record then
 	at     time.Time
-	wal    int64 // where the log ended shortly before
+	wal    int64 // end of the log shortly before
 }
 
 // loaded is what a load did.
@@ -56,7 +56,7 @@ func operationsOf(acks []ack) (n int) {
 	return n
 }
 
-// until are the operations that were acknowledged before a record was written.
+// until returns the operations that were acknowledged before a record was written.
 func (l *loaded) until(record uint64) (before []ack) {
 	for _, a := range l.acks {
 		if a.number <= record {
@@ -135,7 +135,7 @@ func (l *documents) load(ctx context.Context, last func() uint64, end func(backe
 	stop()
 	all.Wait()
 	result.end = last()
-	if end == nil { // nothing but us may have ended the sessions
+	if end == nil { // only we may have ended the sessions
 		err = errors.Join(errs...)
 	}
 	if ctx.Err() != nil {
@@ -144,13 +144,13 @@ func (l *documents) load(ctx context.Context, last func() uint64, end func(backe
 	return result, err
 }
 
-// work posts documents until it is stopped or its session ends. An operation that was under way then is unknown, and is
+// work posts documents until it is stopped or its session ends. The operation under way at that moment is unknown and
 // not counted.
 func work(ctx context.Context, conn *pgx.Conn, session int64, last func() uint64) (acks []ack, err error) {
 	for n := int64(1); ctx.Err() == nil; n++ {
 		id := session<<32 | n
 		var wal pgtype.Numeric
-		// A cancelled context would cut the connection in mid-operation, whose answer may be on its way.
+		// Cancelling the context would cut the connection in mid-operation, whose answer may be on its way.
 		err := conn.QueryRow(context.WithoutCancel(ctx), operation, id, (session*7+n)%accounts, n%100).Scan(&wal)
 		if err != nil {
 			return acks, fmt.Errorf("post a document: %w", err)
@@ -161,7 +161,7 @@ func work(ctx context.Context, conn *pgx.Conn, session int64, last func() uint64
 	return acks, nil
 }
 
-// checkpointEvery lets cuts come before, in and after checkpoints.
+// checkpointEvery makes cuts fall before, in and after checkpoints.
 const checkpointEvery = 700 * time.Millisecond
 
 // checkpoint again and again. The log goes on in a new segment first, so that every load writes several.
@@ -181,7 +181,7 @@ func checkpoint(ctx context.Context, conn *pgx.Conn) {
 	}
 }
 
-// awaitRecovery after a backend was killed.
+// awaitRecovery waits for the server after a backend was killed.
 func (l *lab) awaitRecovery(ctx context.Context) error {
 	for {
 		conn, err := l.connect(ctx)

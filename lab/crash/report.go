@@ -42,7 +42,7 @@ type Report struct {
 	Cuts       []Cut          `json:"cuts"`
 }
 
-// Cut is one end of the server: the loss ledger.
+// Cut is one end of the server, with its losses.
 type Cut struct {
 	Seed         uint64   `json:"seed"`
 	Record       uint64   `json:"record,omitempty"` // of the journal: where the power was cut
@@ -89,7 +89,7 @@ func (r *Report) Lost() (lost int) {
 	return lost
 }
 
-// Damaged counts the cuts after which the server was not whole.
+// Damaged counts the cuts after which the server was damaged.
 func (r *Report) Damaged() (n int) {
 	for _, c := range r.Cuts {
 		if len(c.Damage) > 0 {
@@ -99,8 +99,8 @@ func (r *Report) Damaged() (n int) {
 	return n
 }
 
-// Broken says that a promise was broken: something acknowledged as durable is lost, or data are damaged. Asynchronous
-// commits may be lost, but not by an orderly stop; without fsync nothing is promised to a power cut.
+// Broken reports whether a promise was broken: something acknowledged as durable is lost, or data are damaged.
+// Asynchronous commits may be lost, but not by an orderly stop; without fsync nothing is promised after a power cut.
 func (r *Report) Broken() bool {
 	promised := r.Durability != Async && r.Durability != Unsafe || r.Way == Orderly || r.Way == Worker
 	return promised && r.Lost() > 0 || r.Durability != Unsafe && r.Damaged() > 0

@@ -67,12 +67,12 @@ func leftovers(data string) (found []string, err error) {
 	return found, err
 }
 
-// takeStock compares what was acknowledged with what is there, and looks for damage.
+// takeStock compares what was acknowledged with what is in the database, and looks for damage.
 func (l *lab) takeStock(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
 	conn, err := l.connect(ctx)
 	if err != nil {
 		one.Acknowledged, one.Lost = len(acks), len(acks)
-		return one.found(err, "it lets nobody in")
+		return one.found(err, "it accepts no connections")
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if err := one.look(ctx, conn, append(checks, check{"temporary tables in the catalogs", temporarySQL})); err != nil {

@@ -12,20 +12,20 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// application_name of our connections, which no sample counts.
+// application_name of our own connections, which samples leave out.
 const ownName = "plimsoll diagnose"
 
-// Limits of our own statements: nothing of ours stands in anybody's way for long, and nothing is written.
+// Limits of our own statements: they block nobody for long and write nothing.
 const guards = `SET default_transaction_read_only = on; SET lock_timeout = '200ms'; SET statement_timeout = '20s';
 	SET idle_session_timeout = 0; SET jit = off; SET max_parallel_workers_per_gather = 0`
 
-// attached are two connections to the server: one samples, and the other asks what takes longer.
+// attached are two connections to the server: one samples, the other runs the slower queries.
 type attached struct {
 	fast, slow *pgx.Conn
 	server     counters.Server
 	version    string
 	database   string
-	// connectS is how long it took to connect here, all tiers included; roundTripS of an empty statement.
+	// connectS is the time to connect, through all tiers; roundTripS is the time of an empty statement.
 	connectS, roundTripS float64
 }
 
@@ -79,10 +79,10 @@ func (a *attached) close(ctx context.Context) {
 	}
 }
 
-// versionLeast that is supported.
+// versionLeast is the oldest supported version.
 const versionLeast = 150000
 
-// rights and settings without which nothing can be seen.
+// rights checks the privileges and settings without which nothing can be seen.
 func (a *attached) rights(ctx context.Context) error {
 	var user, activities string
 	var may bool
@@ -92,15 +92,14 @@ func (a *attached) rights(ctx context.Context) error {
 		current_setting('track_wal_io_timing')::bool`
 	if err := a.fast.QueryRow(ctx, sql).Scan(&a.server.Version, &a.version, &user, &a.database, &may, &activities,
 		&a.server.TimesIO, &a.server.TimesWAL); err != nil {
-		return fmt.Errorf("look at the server: %w", err)
+		return fmt.Errorf("inspect the server: %w", err)
 	}
 	switch {
 	case a.server.Version < versionLeast:
 		return problem.New(problem.Environment, fmt.Errorf("the server is PostgreSQL %s, and 15 is the oldest that "+
-			"can "+
-			"be diagnosed", a.version), "")
+			"can be diagnosed", a.version), "")
 	case !may:
-		return problem.New(problem.Environment, fmt.Errorf("user %s may not see what other sessions do", user),
+		return problem.New(problem.Environment, fmt.Errorf("user %s cannot see what other sessions do", user),
 			"GRANT pg_monitor TO "+pgx.Identifier{user}.Sanitize())
 	case activities != "on":
 		return problem.New(problem.Environment, errors.New("the server does not record what its sessions do: "+
@@ -109,14 +108,14 @@ func (a *attached) rights(ctx context.Context) error {
 	return nil
 }
 
-// roundTrips that are timed; the shortest is the network's, since others are of sleepers that woke late.
+// roundTrips is how many are timed; the shortest is the network's, others include late wake-ups.
 const roundTrips = 20
 
 func (a *attached) roundTrip(ctx context.Context) error {
 	for range roundTrips {
 		began := time.Now()
 		if _, err := a.fast.Exec(ctx, "SELECT 1"); err != nil {
-			return fmt.Errorf("time a round trip: %w", err)
+			return fmt.Errorf("measure a round trip: %w", err)
 		}
 		if took := time.Since(began).Seconds(); a.roundTripS == 0 || took < a.roundTripS {
 			a.roundTripS = took

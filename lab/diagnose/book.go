@@ -10,7 +10,7 @@ import (
 	"plimsoll/lab/postgres/waits"
 )
 
-// look is what the sampler saw at one moment: sessions at work, each for the time that the look stands for.
+// look is what the sampler saw at one moment: the active sessions, each weighted with the time that the look covers.
 type look struct {
 	at       time.Time
 	stands   time.Duration
@@ -26,7 +26,7 @@ type Timeline interface {
 	Operation(pid int, application string) (name string, known bool)
 }
 
-// operation that the session served; empty: not known.
+// operation that the session served; empty: unknown.
 func (l look) operation(s waits.Session) string {
 	if l.timeline == nil {
 		return ""
@@ -38,14 +38,14 @@ func (l look) operation(s waits.Session) string {
 	return name
 }
 
-// lockLook is who was blocked by whom at one moment.
+// lockLook is who blocked whom at one moment.
 type lockLook struct {
 	stands   time.Duration
 	blocked  []waits.Blocked
-	sessions map[int]waits.Session // those at work then
+	sessions map[int]waits.Session // the active sessions at that moment
 }
 
-// Bounds of what is kept, whatever the server does: names beyond them are added up as others.
+// Bounds of what is stored, whatever the server does: names beyond them are added up as "others".
 const (
 	namesMost      = 200
 	storiesMost    = 100
@@ -64,7 +64,7 @@ func (a amounts) add(name string, seconds float64) {
 	a[name] += seconds
 }
 
-// waited is what sessions waited for one event, and with what.
+// waited is what sessions waited for in one event, and the statements that did.
 type waited struct {
 	seconds                              float64
 	statements, applications, operations amounts
@@ -73,7 +73,7 @@ type waited struct {
 // book is everything that was sampled. Its size does not grow with time.
 type book struct {
 	looks       int
-	seconds     float64 // that looks stand for
+	seconds     float64 // covered by looks
 	unobserved  float64 // between looks that came too late
 	short, long gaps    // of idle transactions that have ended
 	open        map[int]openGap
@@ -87,7 +87,7 @@ type book struct {
 	still       map[Still]float64 // seconds
 }
 
-// eventKey is a wait event; of an idle transaction the event is the gap, whatever the server calls it.
+// eventKey is a wait event; for an idle transaction it is the gap between statements, whatever the server calls it.
 type eventKey struct {
 	class waits.Class
 	event waits.Event
@@ -99,8 +99,7 @@ func newBook() *book {
 		open: map[int]openGap{}, still: map[Still]float64{}}
 }
 
-// take in a look. Each session counts for the time that the look stands for: it is time that adds up, not the number of
-// waits.
+// take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
 func (b *book) take(l look) {
 	b.looks++
 	stands := l.stands.Seconds()
@@ -114,7 +113,7 @@ func (b *book) take(l look) {
 			b.gap(s, l.at, stands)
 		}
 		if key.class == waits.Idle {
-			continue // a client's session is never idle this way; nobody waits for it
+			continue // client sessions never idle this way; nobody waits for it
 		}
 		w := b.events[key]
 		if w == nil {
@@ -137,22 +136,21 @@ func (b *book) take(l look) {
 	}
 }
 
-// gaps between the statements of transactions: how many were met, and how long. The longer a gap, the likelier a sample
-// meets it.
+// gaps between the statements of transactions: how many were sampled, and how long they were. A longer gap is more
+// likely to be sampled.
 type gaps struct {
 	n       int
-	seconds float64 // that samples of them stand for
+	seconds float64 // covered by their samples
 	lengths float64
 }
 
-// openGap is that of a session that still waits for its client.
+// openGap belongs to a session that still waits for its client.
 type openGap struct {
 	since           time.Time
 	seconds, length float64
 }
 
-// sameGap is how far the beginning of one gap may seem to move: the server's clock and ours are read at different
-// moments.
+// sameGap is how far the start of one gap may seem to move: the server's clock and ours are read at different moments.
 const sameGap = 50 * time.Millisecond
 
 // gap of an idle transaction.
@@ -171,7 +169,7 @@ func (b *book) gap(s waits.Session, at time.Time, stands float64) {
 	b.open[s.PID] = g
 }
 
-// close the gaps of sessions that went on.
+// close ends the gaps of sessions that continued.
 func (b *book) close(l look) {
 	idle := map[int]bool{}
 	for _, s := range l.sessions {
@@ -184,7 +182,7 @@ func (b *book) close(l look) {
 	}
 }
 
-// settle a gap: it was that of a network or a program, or of one that hangs.
+// settle records a gap: of a network or a program, or of a client that hangs.
 func (b *book) settle(pid int) {
 	g := b.open[pid]
 	delete(b.open, pid)
@@ -204,7 +202,7 @@ func (b *book) end() {
 	}
 }
 
-// mean length of the gaps that were met; nil where there was none.
+// mean length of the sampled gaps; nil if there was none.
 func (g gaps) mean() *time.Duration {
 	if g.n == 0 {
 		return nil
@@ -229,7 +227,7 @@ var (
 	remarks = regexp.MustCompile(`/\*.*?\*/|--[^\n]*`)
 )
 
-// plainStatement is a statement without its values, so that equal ones meet and nobody's data are in a report.
+// plainStatement is a statement without its values, so that equal statements add up and a report holds no user data.
 func plainStatement(sql string) string {
 	sql = remarks.ReplaceAllString(sql, " ")
 	sql = quoted.ReplaceAllString(sql, "?")
@@ -241,7 +239,7 @@ func plainStatement(sql string) string {
 	return nonEmpty(sql, "")
 }
 
-// verb is the first word of a statement; of one that makes or drops something, the second, too.
+// verb is the first word of a statement; for one that creates or drops something, also the second.
 func verb(sql string) string {
 	words := strings.Fields(strings.ToUpper(sql))
 	switch {

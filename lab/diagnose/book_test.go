@@ -13,7 +13,7 @@ import (
 
 const tick = 50 * time.Millisecond
 
-// at is a session in a state with a wait event, as "TYPE:EVENT".
+// at returns a session in a state with a wait event, written as "TYPE:EVENT".
 func at(pid int, state, event, query string) waits.Session {
 	kind, name, _ := strings.Cut(event, ":")
 	return waits.Session{PID: pid, Application: "shop", State: state, Wait: waits.Event{Type: kind, Name: name},
@@ -40,7 +40,7 @@ func wantShare(t *testing.T, l Ledger, class string, want float64) {
 func TestLedger_SumsToAllAndShowsTheRemainder(t *testing.T) {
 	b := sampled(100, at(1, "active", "", "SELECT 1"), at(2, "active", "", "SELECT 2"),
 		at(3, "active", "Lock:tuple", "UPDATE t SET n = 1"), at(4, "idle in transaction", "Client:ClientRead", "BEGIN"))
-	// Two sessions ran for 10 s in all by the samples; the scheduler knows of 4 s on a processor and 3 s before it.
+	// By the samples two sessions ran for 10 s in all; the scheduler knows of 4 s on a processor and 3 s in its queue.
 	l := b.ledger(&scheduled{ran: 4, waited: 3}, "split")
 	wantShare(t, l, onCPU, 0.2)
 	wantShare(t, l, forCPU, 0.15)
@@ -73,7 +73,7 @@ func TestLedger_SumsToAllAndShowsTheRemainder(t *testing.T) {
 	})
 }
 
-// Lies of other tools.
+// Errors that other tools make.
 func TestLedger_DoesNotLie(t *testing.T) {
 	t.Run("IdleActivityIsNotWork", func(t *testing.T) {
 		l := sampled(10, at(1, "active", "Activity:LogicalLauncherMain", ""),

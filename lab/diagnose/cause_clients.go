@@ -8,7 +8,7 @@ import (
 	"plimsoll/lab/postgres/waits"
 )
 
-// clientGaps: transactions wait for the next statement of their client.
+// clientGaps: transactions wait for their client's next statement.
 var clientGaps = cause{
 	name:    "client-or-network-gaps",
 	healthy: "transactions do not wait for their clients or for the network",
@@ -73,7 +73,7 @@ func (m *measured) beyondOwn() float64 {
 
 func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// connectionStorm: sessions are made for little work.
+// connectionStorm: sessions are opened for little work.
 var connectionStorm = cause{
 	name:    "connection-storm",
 	healthy: "connections are kept, not made anew",

@@ -28,7 +28,7 @@ var lockOfIdleClient = cause{
 	},
 }
 
-// lockContention: transactions that are at work hold what others need.
+// lockContention: active transactions hold what others need.
 var lockContention = cause{
 	name:    "lock-contention",
 	healthy: "no session waits for a lock of a transaction that is at work",

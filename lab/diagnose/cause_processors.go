@@ -9,8 +9,7 @@ import (
 
 const noMachine = "the server's machine is not visible from here"
 
-// queue is the share of the time that sessions wait for a processor; not known where the scheduler's figures are
-// missing.
+// queue is the share of the time that sessions wait for a processor; unknown without the scheduler's figures.
 func (m *measured) queue() (share float64, why string) {
 	switch {
 	case m.host == nil:
@@ -21,7 +20,7 @@ func (m *measured) queue() (share float64, why string) {
 	return m.ledger.share(forCPU), ""
 }
 
-// processorsByOthers: other processes of the machine take them.
+// processorsByOthers: other processes use them.
 var processorsByOthers = cause{
 	name:    "processors-taken-by-others",
 	healthy: "other processes leave the server its processors",
@@ -95,7 +94,7 @@ var processorsFull = cause{
 	},
 }
 
-// quota of a control group withholds processors.
+// quota: a control group withholds processor time.
 var quota = cause{
 	name:    "processor-quota",
 	healthy: "no quota withholds processors from the server",
@@ -120,7 +119,7 @@ var quota = cause{
 	},
 }
 
-// stolen by the hypervisor.
+// stolen: the hypervisor runs other machines.
 var stolen = cause{
 	name:    "steal",
 	healthy: "the hypervisor gives the processors that it promised",
@@ -139,7 +138,7 @@ var stolen = cause{
 			Evidence: []string{fmt.Sprintf("steal is %s of all cores, work %s", percent(*m.host.Steal),
 				percent(*m.host.Busy))},
 			Excluded: []string{"it is not a process of this machine"},
-			Next:     []string{"ask for reserved processors, or a host with fewer virtual machines"},
+			Next:     []string{"get reserved processors, or a host with fewer virtual machines"},
 		}, ""
 	},
 }

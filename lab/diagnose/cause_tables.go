@@ -11,7 +11,7 @@ import (
 	"plimsoll/lab/postgres/waits"
 )
 
-// catalogChurn: tables, most of all temporary ones, are made and dropped all the time.
+// catalogChurn: tables, mostly temporary ones, are created and dropped all the time.
 var catalogChurn = cause{
 	name:    "catalog-churn",
 	healthy: "the catalogs do not change much",
@@ -48,7 +48,7 @@ var catalogChurn = cause{
 	},
 }
 
-// churn is how many rows of catalogs are inserted and deleted in a second; nil: not measured.
+// churn is the number of catalog rows inserted and deleted per second; nil: not measured.
 func (m *measured) churn() *float64 {
 	inserted := m.delta.Sum(counters.Catalogs, "", "n_tup_ins")
 	deleted := m.delta.Sum(counters.Catalogs, "", "n_tup_del")
@@ -71,7 +71,7 @@ type bloated struct {
 	statements []string
 }
 
-// bloat lists such tables that statements use, the dearest first.
+// bloat lists bloated tables that statements use, the costliest first.
 func (m *measured) bloat() (all []bloated, why string) {
 	if why := m.delta.Why(counters.Tables); why != "" {
 		return nil, why
@@ -103,7 +103,7 @@ func names(sql, table string) bool {
 	return false
 }
 
-// holder that keeps dead rows alive; nil: nobody does for long.
+// holder is what keeps dead rows alive; nil: nothing does for long.
 func (m *measured) holder() *waits.Holder {
 	var oldest *waits.Holder
 	for _, h := range m.holders {
@@ -118,7 +118,7 @@ func (m *measured) holder() *waits.Holder {
 const deadMechanism = "Dead rows stay in their pages and indexes until vacuum may remove them. Every scan reads " +
 	"them and finds that nobody can see them."
 
-// heldHorizon: somebody keeps vacuum from removing dead rows.
+// heldHorizon: something keeps vacuum from removing dead rows.
 var heldHorizon = cause{
 	name:    "held-horizon",
 	healthy: "nobody holds back what vacuum may remove",
@@ -138,7 +138,7 @@ var heldHorizon = cause{
 		}
 		all, why := m.bloat()
 		if why != "" || len(all) == 0 {
-			return f, "" // its price is not known
+			return f, "" // its price is unknown
 		}
 		f.Price, f.explains = price(all[0].price), all[0].statements
 		f.Evidence = append(f.Evidence, all[0].evidence())
@@ -172,7 +172,8 @@ var deadRowsRead = cause{
 			explains: all[0].statements,
 			Excluded: []string{"no old transaction holds them: vacuum may remove them"},
 			Next: []string{"psql -c 'VACUUM (VERBOSE, ANALYZE) " + all[0].name + "'",
-				"look why autovacuum does not: autovacuum, autovacuum_vacuum_scale_factor, the table's own settings"},
+				"find out why autovacuum does not: autovacuum, autovacuum_vacuum_scale_factor, the table's own " +
+					"settings"},
 		}
 		for _, b := range all[:min(3, len(all))] {
 			f.Evidence = append(f.Evidence, b.evidence())

@@ -16,7 +16,7 @@ import (
 // figures of a reading: view, key, column.
 type figures = map[string]map[string]map[string]float64
 
-// plant is a server and its machine, as they are measured for ten seconds.
+// plant is a server with its machine, as if measured for ten seconds.
 func plant(change func(*measured), grown figures, sessions ...waits.Session) *measured {
 	b := sampled(200, sessions...)
 	at := time.Unix(1000, 0)
@@ -35,12 +35,12 @@ func plant(change func(*measured), grown figures, sessions ...waits.Session) *me
 
 func active(pid int, event, query string) waits.Session { return at(pid, "active", event, query) }
 
-// split running sessions so.
+// split of the running sessions.
 func split(ran, waited float64) func(*measured) {
 	return func(m *measured) { m.ledger = m.book.ledger(&scheduled{ran: ran, waited: waited}, "split") }
 }
 
-// blockedBy a holder: sessions 2 and 3.
+// blockedBy makes a holder block sessions 2 and 3.
 func blockedBy(root waits.Session) func(*measured) {
 	return func(m *measured) {
 		m.book.takeLocks(lockLook{stands: time.Second, sessions: map[int]waits.Session{1: root},
@@ -235,7 +235,7 @@ func TestCauses_OfAnIdleServerAreNoProblems(t *testing.T) {
 	}
 }
 
-// Who is connecting is no session at work yet.
+// A connecting client is not an active session yet.
 func TestCauses_AStormOfConnectionsIsAProblemOfAnIdleServer(t *testing.T) {
 	var s sources
 	m := plant(func(m *measured) { m.connectS = 0.03 }, figures{counters.Databases: {"shop": {"sessions": 300}}})
@@ -318,7 +318,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// slowCommit: so many commits in ten seconds, and a flush of so many milliseconds.
+// slowCommit is so many commits in ten seconds, with flushes of so many milliseconds.
 func slowCommit(commits, flushMS float64) figures {
 	return figures{counters.Databases: {"shop": {"xact_commit": commits, "xact_rollback": 0}},
 		counters.WAL: {"all": {"wal_sync": 10, "wal_sync_time": 10 * flushMS}}}

@@ -31,7 +31,7 @@ var logFlush = cause{
 	},
 }
 
-// flushText is what is known of a flush.
+// flushText describes what is known about flushes.
 func (m *measured) flushText() string {
 	if ms := m.flushMS(); ms != nil {
 		return fmt.Sprintf("a flush takes %.2f ms", *ms)
@@ -108,16 +108,16 @@ var otherProcesses = cause{
 	},
 }
 
-// toldToWait by pg_sleep and the like.
+// toldToWait: pg_sleep and delay settings.
 var toldToWait = cause{
 	name:    "told-to-wait",
 	healthy: "",
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.unexplainedShare(waits.Sleep)), Title: "Sessions sleep because they were told to",
+			Price: price(m.unexplainedShare(waits.Sleep)), Title: "Sessions sleep (pg_sleep or a delay setting)",
 			Mechanism: "pg_sleep in a statement, or a delay that a setting asks for.",
 			Evidence:  m.top(waits.Sleep), Excluded: []string{"the server would be ready"},
-			Next: []string{"find who calls it: the statement is in the ledger"},
+			Next: []string{"find the caller: the statement is in the ledger"},
 		}, ""
 	},
 }

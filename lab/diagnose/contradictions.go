@@ -7,8 +7,8 @@ import (
 	"plimsoll/lab/postgres/waits"
 )
 
-// Contradiction holds independent measurements of the same against each other. Where they do not fit, an assumption is
-// false, and the verdict says which one it is most likely.
+// Contradiction compares independent measurements of the same thing. If they disagree, an assumption is wrong, and the
+// verdict names the most likely one.
 type Contradiction struct {
 	Name     string   `json:"name"`
 	Verdict  Verdict  `json:"verdict"`
@@ -27,14 +27,14 @@ type Figure struct {
 // Verdict on a pair of measurements.
 type Verdict string
 
-// Contradicts: an assumption is false. Unknown: a measurement is missing; Says tells which.
+// Contradicts: an assumption is wrong. Unknown: a measurement is missing; Says names it.
 const (
 	Contradicts Verdict = "contradiction"
 	Agrees      Verdict = "agrees"
 	Unknown     Verdict = "not measured"
 )
 
-// checks are all pairs; each fills a Contradiction that has its name.
+// checks lists all pairs; each fills the Contradiction of its name.
 var checks = []struct {
 	name  string
 	check func(m *measured) Contradiction
@@ -65,7 +65,7 @@ func unknown(why string, figures ...Figure) Contradiction {
 	return Contradiction{Verdict: Unknown, Says: why, Figures: figures}
 }
 
-// when the condition holds it is a contradiction.
+// when sets a contradiction if the condition holds.
 func (c Contradiction) when(holds bool, otherwise string) Contradiction {
 	if c.Verdict = Agrees; holds {
 		c.Verdict = Contradicts
@@ -75,7 +75,7 @@ func (c Contradiction) when(holds bool, otherwise string) Contradiction {
 	return c
 }
 
-// littlesLaw: sessions at work are throughput times time. The server's own count of active time is the right side.
+// littlesLaw: active sessions are throughput times time. The server's own count of active time is the other side.
 func littlesLaw(m *measured) Contradiction {
 	counted := m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "active_time"))
 	if counted == nil {
@@ -113,7 +113,7 @@ func runningAndProcessor(m *measured) Contradiction {
 	}.when(running >= problemFrom.Value && ran < running/2, "sessions without a wait use the processor")
 }
 
-// serialized: locks while processors are idle.
+// serialized: sessions wait for locks while processors are idle.
 func serialized(m *measured) Contradiction {
 	if m.host == nil || m.host.Busy == nil {
 		return unknown(noMachine)
@@ -130,7 +130,7 @@ func serialized(m *measured) Contradiction {
 		"no queue for locks beside idle processors")
 }
 
-// commitsAndFlushes: the wait for the log, a flush, and a transfer of the device.
+// commitsAndFlushes compares the wait for the log, the time of a flush, and the time of a device transfer.
 func commitsAndFlushes(m *measured) Contradiction {
 	commits := m.transactions()
 	wait := m.ledger.share(string(waits.WAL))
@@ -155,11 +155,10 @@ func commitsAndFlushes(m *measured) Contradiction {
 		Excluded: "a slow disk",
 		Next:     "plimsoll prove C20 C21    fewer flushes: asynchronous commit, or larger transactions",
 	}.when(wait >= problemFrom.Value && perCommit > queueLeast.Value**flush, "commits wait about as long as a flush "+
-		"takes, "+
-		"or not at all")
+		"takes, or not at all")
 }
 
-// roundTripsAndGaps: most of an operation is spent outside of the database.
+// roundTripsAndGaps: most of an operation's time is spent outside the database.
 func roundTripsAndGaps(m *measured) Contradiction {
 	if m.ledger.TotalS == 0 {
 		return unknown("no session was at work")
@@ -178,7 +177,7 @@ func roundTripsAndGaps(m *measured) Contradiction {
 	}.when(gaps > 0.5, "transactions spend most of their time in the database")
 }
 
-// idleDisk: waits for reads although the device has nothing to do.
+// idleDisk: sessions wait for reads while the device is idle.
 func idleDisk(m *measured) Contradiction {
 	if m.host == nil {
 		return unknown(noMachine)
@@ -198,7 +197,7 @@ func idleDisk(m *measured) Contradiction {
 	}.when(wait >= problemFrom.Value && d.Busy < 0.5, "waits for data and the work of the disk fit")
 }
 
-// topologyLies: what the kernel shows and no hardware has.
+// topologyLies: the kernel shows a topology that no hardware has.
 func topologyLies(m *measured) Contradiction {
 	if m.host == nil || m.host.Topology == nil {
 		return unknown(noMachine)
@@ -207,14 +206,14 @@ func topologyLies(m *measured) Contradiction {
 	odd := t.Impossible()
 	says := ""
 	if len(odd) > 0 {
-		says = odd[0] + ": the hypervisor shows what is not there, and the kernel places processes by it"
+		says = odd[0] + ": the hypervisor shows a topology that does not exist, and the kernel schedules by it"
 	}
 	return Contradiction{
 		Figures: []Figure{{"sockets, cores, threads", fmt.Sprintf("%d, %d, %d", t.Sockets, t.Cores, t.CPUs)},
 			{"NUMA nodes", fmt.Sprint(t.Nodes)}},
 		Says: says, Excluded: "a real machine of this kind", Next: "lscpu; numactl --hardware    on the virtual " +
 			"machine and on its host",
-	}.when(len(odd) > 0, "such a machine can exist")
+	}.when(len(odd) > 0, "hardware of this topology exists")
 }
 
 // catalogsAndData: catalogs grow while nothing else does.

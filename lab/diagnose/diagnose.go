@@ -33,10 +33,10 @@ type Options struct {
 	DSN      string
 	Duration time.Duration
 	Rate     int // samples in a second
-	// Timeline may know which operation a session served; nil: nobody does.
+	// Timeline, if set, knows which operation a session served.
 	Timeline Timeline
 	Software string
-	// Progress hears how far it is. May be nil.
+	// Progress is called with the progress so far. May be nil.
 	Progress func(elapsed time.Duration, sessionsAtWork int)
 }
 
@@ -76,13 +76,13 @@ type Server struct {
 	SessionsMax int     `json:"max_connections"`
 }
 
-// Rate is a figure of the server's statistics for a second; null: not measured.
+// Rate is a figure of the server's statistics per second; null: not measured.
 type Rate struct {
 	Name string   `json:"name"`
 	PerS *float64 `json:"per_s"`
 }
 
-// Run diagnoses. What was gathered comes back also when it is stopped or the connection is lost.
+// Run diagnoses. It also returns what was gathered if it is stopped or the connection is lost.
 func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	a, err := attach(ctx, o.DSN)
 	if err != nil {
@@ -155,13 +155,13 @@ func (d *Diagnosis) stop(ctx context.Context, lost error) error {
 		return problem.New(problem.Failure, errors.New(d.Stopped), "what was seen until then is reported")
 	case ctx.Err() != nil:
 		d.Stopped = "stopped by hand"
-		return problem.New(problem.Interrupted, errors.New("stopped before its time; what was seen until then is "+
+		return problem.New(problem.Interrupted, errors.New("stopped early; what was seen until then is "+
 			"reported"), "")
 	}
 	return nil
 }
 
-// conclude from what was gathered.
+// conclude computes the diagnosis from what was gathered.
 func (w *watch) conclude(delta *counters.Delta, o Options) *Diagnosis {
 	var s sources
 	w.mu.Lock()

@@ -14,10 +14,10 @@ type Finding struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	Level Level  `json:"level"`
-	// Price is the share of the sessions' time that the cause takes; null: it cannot be told.
+	// Price is the share of the sessions' time that the cause takes; null: unknown.
 	Price *float64 `json:"price"`
-	// Gain is the share of the time that is expected to be saved where the cause is gone and nothing takes its place: a
-	// 95 % interval of the samples.
+	// Gain is the share of the time expected to be saved if the cause goes away and nothing takes its place: a 95 %
+	// interval from the samples.
 	Gain      *Range   `json:"expected_gain"`
 	Mechanism string   `json:"mechanism"`
 	Evidence  []string `json:"evidence"`
@@ -36,13 +36,13 @@ type Range struct {
 // Level of a finding.
 type Level string
 
-// A problem takes a part of the time that users feel; a note does not, or its price is not known.
+// A problem takes a share of the time that users notice; a note takes less, or its price is unknown.
 const (
 	Problem Level = "problem"
 	Note    Level = "note"
 )
 
-// measured is all that causes and contradictions judge by.
+// measured is everything that causes and contradictions are judged by.
 type measured struct {
 	ledger               Ledger
 	stories              []Story
@@ -57,12 +57,12 @@ type measured struct {
 	explained            map[string]bool // statements whose time a problem explains
 }
 
-// cause describes itself: one entry of the list of causes is all that a new one needs.
+// cause describes itself: a new cause needs one entry in the list and nothing else.
 type cause struct {
 	name string
-	// healthy names the area when it is not the problem.
+	// healthy names the area if the cause is absent.
 	healthy string
-	// find looks for it. Nil and no reason: it is not there. A reason: it cannot be told.
+	// find looks for the cause. No finding and no reason: it is absent. A reason: it cannot be known.
 	find func(m *measured) (*Finding, string)
 }
 
@@ -75,7 +75,7 @@ var causes = []cause{
 	toldToWait, fullCoreNote, standstill,
 }
 
-// judge all causes: findings, the dearest first, and the areas that are healthy.
+// judge evaluates all causes: findings, the costliest first, and the healthy areas.
 func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 	findings, healthy = []Finding{}, []string{}
 	for _, c := range causes {
@@ -125,8 +125,8 @@ func priceOf(f Finding) float64 {
 	return *f.Price
 }
 
-// level of a finding, and the interval of its gain: looks are independent of each other where they are as far apart as
-// statements are long.
+// level of a finding, and the interval of its gain: looks are independent if they are further apart than statements
+// last.
 func (f *Finding) level(m *measured) {
 	if f.Level = Note; f.Price == nil {
 		return
@@ -145,7 +145,7 @@ func price(x float64) *float64 { return &x }
 
 func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 
-// text of a figure that may not be known.
+// text of a figure that may be unknown.
 func text(x *float64, format string) string {
 	if x == nil {
 		return "not measured"
@@ -169,7 +169,7 @@ func (m *measured) top(class waits.Class) (lines []string) {
 	return lines
 }
 
-// commits and aborts in a second.
+// commits and aborts per second.
 func (m *measured) transactions() *float64 {
 	commits := m.delta.Sum(counters.Databases, "", "xact_commit")
 	rollbacks := m.delta.Sum(counters.Databases, "", "xact_rollback")

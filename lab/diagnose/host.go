@@ -13,16 +13,16 @@ import (
 	"plimsoll/lab/host/topology"
 )
 
-// Host is what the machine of the server did. Nil is "not known", never zero.
+// Host is what the server's machine did. Nil means unknown, never zero.
 type Host struct {
 	Cores    int       `json:"cores"`
 	Busy     *float64  `json:"busy"`     // share of all cores
 	PerCore  []float64 `json:"per_core"` // share of each
 	Database *float64  `json:"database"` // share of all cores
 	Others   *float64  `json:"others"`   // share of all cores
-	// Who the others are, most first.
+	// Who names the other processes, the busiest first.
 	Who []neighbours.Neighbour `json:"who"`
-	// Full is the process that uses most of one core, if it fills it.
+	// Full is the process that fills one core, if there is one.
 	Full           *FullCore       `json:"full_core"`
 	Steal          *float64        `json:"steal"`           // share of all cores
 	Throttled      *float64        `json:"throttled"`       // share of the time
@@ -84,7 +84,8 @@ type pidUse struct {
 	database   bool
 }
 
-// pidsMost are followed; on a machine with more, processes that come later are only counted with all others.
+// pidsMost is how many processes are followed; later ones on a larger machine are only counted together with all
+// others.
 const pidsMost = 5000
 
 func newHostWatch(postmaster int) *hostWatch {
@@ -96,7 +97,7 @@ func newHostWatch(postmaster int) *hostWatch {
 	return w
 }
 
-// read the machine, and the scheduler's figures of the sessions' processes.
+// read reads the machine, and the scheduler's figures of the sessions' processes.
 func (w *hostWatch) read(backends []int) {
 	m := moment{at: time.Now(), errs: map[string]error{}}
 	var err error
@@ -141,7 +142,7 @@ func (w *hostWatch) follow(everyone cpu.Everyone) {
 	}
 }
 
-// schedule adds what the sessions' processes ran and waited. One that is new began after the reading before.
+// schedule adds what the sessions' processes ran and waited. A new process started after the previous reading.
 func (w *hostWatch) schedule(backends []int) {
 	if backends == nil {
 		return
@@ -150,7 +151,7 @@ func (w *hostWatch) schedule(backends []int) {
 	for _, pid := range backends {
 		s, err := cpu.ReadMainSchedule(pid)
 		if err != nil {
-			_, w.sessionErr = os.Stat("/proc/self/schedstat") // else it has ended since
+			_, w.sessionErr = os.Stat("/proc/self/schedstat") // otherwise it has ended since
 			continue
 		}
 		now[pid] = s
@@ -162,7 +163,7 @@ func (w *hostWatch) schedule(backends []int) {
 	w.sessions, w.seen = now, true
 }
 
-// processor is what the scheduler says of the sessions; nil and why where it says nothing.
+// processor is what the scheduler says about the sessions; nil and the reason if it says nothing.
 func (w *hostWatch) processor() (*scheduled, string) {
 	switch {
 	case w == nil:

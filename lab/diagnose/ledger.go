@@ -7,11 +7,11 @@ import (
 	"plimsoll/lab/postgres/waits"
 )
 
-// Ledger is where the time of sessions went while they were at work: active, or within a transaction. Its lines add up
-// to all of it; what no source explains is a line of its own.
+// Ledger is where the sessions' time went while they were active or in a transaction. Its lines add up to all of it;
+// what no source explains has its own line.
 type Ledger struct {
-	// ObservedS is the time that the samples stand for; UnobservedS is what they miss, since the sampler or the server
-	// stood still.
+	// ObservedS is the time that the samples cover; UnobservedS is the time that they miss because the sampler or the
+	// server stood still.
 	ObservedS   float64 `json:"observed_s"`
 	UnobservedS float64 `json:"unobserved_s"`
 	Samples     int     `json:"samples"`
@@ -19,7 +19,7 @@ type Ledger struct {
 	Sessions    float64 `json:"sessions_at_work"` // on average
 	Most        int     `json:"sessions_most"`
 	Lines       []Line  `json:"lines"`
-	// Processor says how running sessions were split; where they could not be, why.
+	// Processor says how running sessions were split, or why they could not be.
 	Processor string `json:"processor"`
 }
 
@@ -32,7 +32,7 @@ type Line struct {
 	Events []Event `json:"events,omitempty"`
 }
 
-// Event is one wait event, with what waited.
+// Event is one wait event and what waited in it.
 type Event struct {
 	Name         string  `json:"name"`
 	S            float64 `json:"s"`
@@ -40,43 +40,43 @@ type Event struct {
 	Statements   []Part  `json:"statements,omitempty"`
 	Applications []Part  `json:"applications,omitempty"`
 	Objects      []Part  `json:"objects,omitempty"`
-	Operations   []Part  `json:"operations,omitempty"` // where a timeline knows them
+	Operations   []Part  `json:"operations,omitempty"` // if a timeline knows them
 }
 
-// Part of the time of what it belongs to.
+// Part is a share of the time of its parent.
 type Part struct {
 	Name  string  `json:"name"`
 	S     float64 `json:"s"`
 	Share float64 `json:"share"`
 }
 
-// Lines that are no class of waits.
+// Lines that are not classes of waits.
 const (
 	onCPU       = "cpu"
 	forCPU      = "run queue"
-	unsplit     = "running" // where the scheduler's figures are missing
+	unsplit     = "running" // without the scheduler's figures
 	unexplained = "unexplained"
 )
 
-// lineNames are what a person reads.
+// lineNames are the titles shown.
 var lineNames = map[string]string{
 	onCPU: "on a processor", forCPU: "waiting for a processor", unsplit: "running, or waiting for a processor",
 	unexplained: "unexplained", string(waits.Client): "client or network", string(waits.Lock): "locks of rows and " +
 		"tables",
 	string(waits.Latch): "locks inside the server", string(waits.WAL): "write-ahead " +
 		"log", string(waits.IO): "reading and writing",
-	string(waits.IPC): "other server processes", string(waits.Sleep): "told to wait",
+	string(waits.IPC): "other server processes", string(waits.Sleep): "sleeping on purpose",
 	string(waits.Extension): "extensions", string(waits.Other): "waits that this program does not know",
 }
 
-// partsKept of each drill-down.
+// partsKept is the number of parts kept at each level.
 const partsKept = 5
 
-// scheduled is what the scheduler says of the sessions' processes; nil where it cannot be read.
+// scheduled is what the scheduler says about the sessions' processes; nil if it cannot be read.
 type scheduled struct{ ran, waited float64 }
 
 // ledger splits the time. Sessions without a wait are on a processor as long as the scheduler says, then in its queue;
-// the rest is not explained: a page fault, the hypervisor, the time between two events.
+// the rest is unexplained: a page fault, the hypervisor, the time between two events.
 func (b *book) ledger(cpu *scheduled, why string) Ledger {
 	total := b.total()
 	l := Ledger{ObservedS: b.seconds, UnobservedS: b.unobserved, Samples: b.looks, TotalS: total, Most: b.most,
@@ -100,7 +100,7 @@ func (b *book) ledger(cpu *scheduled, why string) Ledger {
 	return l
 }
 
-// rank puts what is not explained last.
+// rank sorts the lines and puts the unexplained one last.
 func rank(l Line) int {
 	if l.Class == unexplained {
 		return 1
@@ -128,7 +128,7 @@ func (b *book) byClass() map[waits.Class][]Event {
 	return classes
 }
 
-// addObjects to the lock events: what the stories know.
+// addObjects adds to the lock events what the stories know.
 func (b *book) addObjects(events []Event) {
 	objects := amounts{}
 	for _, s := range b.told() {
@@ -163,7 +163,7 @@ func (l *Ledger) add(class string, seconds, total float64, events []Event) {
 	l.Lines = append(l.Lines, Line{Class: class, Name: name, S: seconds, Share: seconds / total, Events: events})
 }
 
-// share of a line; 0 where nothing of the kind was seen, which was looked for in every sample.
+// share of a line; 0 if nothing of the kind was seen, since every sample looked for it.
 func (l Ledger) share(class string) float64 {
 	for _, line := range l.Lines {
 		if line.Class == class {
@@ -195,7 +195,7 @@ func sumOf(events []Event) (seconds float64) {
 	return seconds
 }
 
-// parts are the largest, and their shares of all.
+// parts returns the largest parts with their shares.
 func parts(a amounts, most int) (all []Part) {
 	sum := 0.0
 	for _, s := range a {

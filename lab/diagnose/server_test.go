@@ -42,7 +42,7 @@ func execute(t *testing.T, conn *pgx.Conn, sql string) {
 	}
 }
 
-// as is the DSN for a user of its own, with the rights of a role; empty: with none.
+// as returns the DSN for a new user with the rights of a role; empty: without any.
 func as(t *testing.T, dsn cluster.DSN, user, role string) string {
 	t.Helper()
 	conn := open(t, dsn.Secret(), "test")
@@ -55,7 +55,7 @@ func as(t *testing.T, dsn cluster.DSN, user, role string) string {
 		config.Database)
 }
 
-// hotRow is a row that an idle client holds while others wait for it; the end of the test ends it.
+// hotRow makes an idle client hold a row that others wait for, until the test ends.
 func hotRow(t *testing.T, dsn string) {
 	t.Helper()
 	holder := open(t, dsn, "clerk")
@@ -127,7 +127,7 @@ func TestRun_NamesAnIdleClientThatHoldsAHotRow(t *testing.T) {
 	}
 }
 
-// A user without the right sees sessions as if they did nothing: no report is better than that one.
+// A user without the right sees sessions as if they did nothing: no report is better than such a report.
 func TestRun_NeedsTheRightToSee(t *testing.T) {
 	blind := as(t, clustertest.Database(t), "diagnose_blind", "")
 	d, err := Run(patience.Context(t), Options{DSN: blind, Duration: time.Second, Rate: RateDefault})

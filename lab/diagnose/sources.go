@@ -1,6 +1,7 @@
 package diagnose
 
-// Source of figures that could not be read, and why. What it would have told is not in the report, and not zero.
+// Source is a source of figures that could not be read, and why. What it would have shown is missing from the report,
+// not zero.
 type Source struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`

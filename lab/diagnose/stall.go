@@ -34,7 +34,7 @@ type Standing struct {
 	Who  Still   `json:"who"`
 }
 
-// standstillLeast is how long it takes to be told of, and how often it is told.
+// standstillLeast is the shortest stall worth reporting, and how often it must occur.
 const (
 	standstillLeast = 200 * time.Millisecond
 	stallsMost      = 100

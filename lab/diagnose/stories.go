@@ -13,32 +13,32 @@ import (
 type Story struct {
 	Object string `json:"object"`
 	Root   Root   `json:"root"`
-	// LostS is the time of all victims, of what locks cost as the ledger knows it.
+	// LostS is the time of all victims, scaled to the ledger's time in lock waits.
 	LostS   float64 `json:"lost_s"`
 	Share   float64 `json:"share"` // of the time of all sessions
 	Victims int     `json:"victims_most"`
 	LongS   float64 `json:"longest_s"`
 	// Statements of the victims, those that lost most first.
 	Statements []Part `json:"statements"`
-	// Tree at the moment with most victims.
+	// Tree at the moment with the most victims.
 	Tree []string `json:"tree"`
 }
 
-// Root of a tree of blocked sessions: it waits for no lock itself.
+// Root of a tree of blocked sessions; it waits for no lock itself.
 type Root struct {
 	Application string  `json:"application"`
 	Does        string  `json:"does"`
-	Statement   string  `json:"statement"` // of an idle transaction its last
+	Statement   string  `json:"statement"` // of an idle transaction, its last one
 	Client      bool    `json:"waits_for_its_client"`
 	LongXactS   float64 `json:"longest_transaction_s"`
 	LongGapS    float64 `json:"longest_gap_s"` // of those who wait for their client
 	class       waits.Class
 }
 
-// story while it is told.
+// story while it is collected.
 type story struct {
 	Story
-	weight     float64 // victims times time, as the looks at locks know it
+	weight     float64 // victims times time, as the lock looks saw it
 	statements amounts
 }
 
@@ -67,8 +67,8 @@ func (b *book) takeLocks(l lockLook, some func(pid int) bool) {
 	}
 }
 
-// rootOf follows the blockers of a session to one that is not blocked. In a deadlock that is not broken yet it is the
-// last that is met.
+// rootOf follows the blockers of a session to one that is not blocked. In a deadlock that is not resolved yet it is the
+// last one reached.
 func rootOf(one waits.Blocked, blocked map[int]waits.Blocked) int {
 	met := map[int]bool{}
 	for {
@@ -92,7 +92,7 @@ func (b *book) tell(root int, victims []waits.Blocked, l lockLook, told map[*sto
 	s := b.stories[key]
 	if s == nil {
 		if len(b.stories) >= storiesMost {
-			return // a hundred are told; what they miss is in the ledger
+			return // at most a hundred stories; the ledger has the rest
 		}
 		s = &story{Story: Story{Object: object, Root: of}, statements: amounts{}}
 		b.stories[key] = s
@@ -136,7 +136,7 @@ func rootIn(pid int, l lockLook) Root {
 	return r
 }
 
-// objectOf most victims; of one row's many states one name.
+// objectOf returns the object of most victims; the states of one row share one name.
 func objectOf(victims []waits.Blocked) string {
 	count := amounts{}
 	for _, v := range victims {
@@ -188,8 +188,8 @@ func tree(root int, of Root, victims []waits.Blocked, l lockLook) (lines []strin
 	return lines
 }
 
-// told are the stories, the dearest first. Looks at locks are rarer than samples, so the time that was lost is the
-// ledger's, in the parts that the stories have of it.
+// told returns the stories, the costliest first. Looks at locks are rarer than samples, so the lost time is the
+// ledger's, split in proportion to the stories.
 func (b *book) told() (all []Story) {
 	weights := 0.0
 	for _, s := range b.stories {

@@ -121,7 +121,7 @@ func (l Ledger) sum() (all float64) {
 	return all
 }
 
-// storiesShown of a report.
+// storiesShown in a report.
 const storiesShown = 3
 
 func (d *Diagnosis) storiesText(b *strings.Builder) {

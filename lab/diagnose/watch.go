@@ -10,20 +10,20 @@ import (
 	"plimsoll/lab/postgres/waits"
 )
 
-// How often, beside the sampler's own rate.
+// Intervals of everything but the sampler itself.
 const (
 	slowEvery    = time.Second            // the machine, and the sessions' processes
 	locksEvery   = 500 * time.Millisecond // while somebody waits for a lock
 	horizonEvery = 5 * time.Second
-	// lateMost intervals may a look stand for; what is longer was not observed.
+	// lateMost is how many intervals a look may cover; a longer gap counts as not observed.
 	lateMost = 10
-	// costShareMost of the time may the sampler's query take, or it asks less often.
+	// costShareMost is the share of the time that the sampler's query may take; beyond it, it samples less often.
 	costShareMost = 0.02
-	// slowedFrom this part of the samples that were asked for on, it is said.
+	// slowedFrom: the report says so if fewer samples than this share of those asked for were taken.
 	slowedFrom = 0.9
 )
 
-// watch is what is gathered while the time runs.
+// watch is what is gathered during the diagnosis.
 type watch struct {
 	*attached
 	every    time.Duration
@@ -48,14 +48,14 @@ type watch struct {
 type Cost struct {
 	Samples   int      `json:"samples"`
 	PerS      float64  `json:"samples_per_s"`
-	QueriesS  float64  `json:"queries_s"`   // time of all queries, as we see it
-	Share     float64  `json:"share"`       // of the time, in which one of our queries was under way
-	BackendsS *float64 `json:"backends_s"`  // processor time of the server for us
+	QueriesS  float64  `json:"queries_s"`   // time of all queries, as seen by the client
+	Share     float64  `json:"share"`       // share of the time in which one of our queries was running
+	BackendsS *float64 `json:"backends_s"`  // the server's processor time for our queries
 	OwnS      *float64 `json:"own_s"`       // of this process
-	Slowed    bool     `json:"slowed_down"` // it sampled less often than asked, since a look took long
+	Slowed    bool     `json:"slowed_down"` // it sampled less often than asked because a look took long
 }
 
-// run until the context or the time ends. The error of a lost connection does not void what was gathered.
+// run gathers until the context or the time ends. A lost connection does not void what was gathered.
 func (w *watch) run(ctx context.Context, lasts time.Duration, tell func(elapsed time.Duration, sessions int)) error {
 	timed, cancel := context.WithTimeout(ctx, lasts)
 	defer cancel()
@@ -77,7 +77,7 @@ func (w *watch) run(ctx context.Context, lasts time.Duration, tell func(elapsed 
 	return err
 }
 
-// sample until it is over. Statements are not cancelled by the end of the time, which would close their connections.
+// sample until the time is over. The end does not cancel statements, which would close their connections.
 func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time.Duration, int)) error {
 	last, planned := time.Now(), time.Duration(0)
 	timer := time.NewTimer(0)
@@ -128,7 +128,7 @@ func (w *watch) lookAtTimeline(ctx context.Context) (wait func()) {
 func (w *watch) pause(took time.Duration) time.Duration {
 	longer := time.Duration(float64(took) / costShareMost)
 	if took < 2*time.Millisecond || longer <= w.every {
-		return w.every // a single late answer of a busy machine is no cost
+		return w.every // a single late answer of a busy machine does not count
 	}
 	w.mu.Lock()
 	w.cost.Slowed = true
@@ -164,7 +164,7 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 	w.cost.QueriesS += now.Sub(asked).Seconds()
 }
 
-// askSlowly asks what takes longer than a sample.
+// askSlowly runs the queries that take longer than a sample.
 func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 	tick := time.NewTicker(locksEvery)
 	defer tick.Stop()
@@ -198,7 +198,7 @@ func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 	}
 }
 
-// quiet about errors of a diagnosis that is over.
+// quiet drops errors of a diagnosis that is over.
 func quiet(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -231,7 +231,7 @@ func (w *watch) takeCensus(ctx context.Context) error {
 	return nil
 }
 
-// holdersMost are kept.
+// holdersMost is how many holders are kept.
 const holdersMost = 100
 
 func (w *watch) lookAtHorizon(ctx context.Context) error {
@@ -272,7 +272,7 @@ func (w *watch) lookAtLocks(ctx context.Context, stands time.Duration) error {
 	return nil
 }
 
-// ownCost at the end.
+// ownCost computes the cost at the end.
 func (w *watch) ownCost(length time.Duration, ownBefore time.Duration, backendsBefore *time.Duration) Cost {
 	c := w.cost
 	if length > 0 {
@@ -291,7 +291,7 @@ func (w *watch) ownCost(length time.Duration, ownBefore time.Duration, backendsB
 	return c
 }
 
-// backends is the processor time of the server's processes that serve us; nil: not visible here.
+// backends is the processor time of the server processes that serve us; nil: not visible here.
 func (w *watch) backends() *time.Duration {
 	if w.host == nil {
 		return nil

@@ -135,7 +135,7 @@ func inWords(w Wait) string {
 	case "latch":
 		return fmt.Sprintf("a lock inside the server (mostly %s)", w.Event)
 	case "sleep":
-		return fmt.Sprintf("time the server was told to wait (%s)", w.Event)
+		return fmt.Sprintf("deliberate delays of the server (%s)", w.Event)
 	}
 	return fmt.Sprintf("reading and writing of data (mostly %s)", w.Event)
 }

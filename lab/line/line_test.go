@@ -315,11 +315,11 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 		{"Pool", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, wait("Timeout", "PgSleep", 2))}, 2,
 			"the 2 connections"},
 		{"Sleep", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, wait("Timeout", "PgSleep", 2))}, 0,
-			"time the server was told to wait"},
+			"deliberate delays of the server"},
 		{"ClientReadIsNoLimit", Trial{Valid: true, CPU: idle, Waits: waits(10, wait("Client", "ClientRead", 9))}, 0,
 			NotKnown},
 		{"SleepWhileOthersUseTheProcessors", Trial{Valid: true, CPU: cpu(0.99, 0.02, 0.01, 0.1),
-			Waits: waits(10, wait("Timeout", "PgSleep", 9))}, 0, "time the server was told to wait"},
+			Waits: waits(10, wait("Timeout", "PgSleep", 9))}, 0, "deliberate delays of the server"},
 		{"AFewWaitsAreNone", Trial{Valid: true, CPU: idle, Waits: waits(0.1, wait("Lock", "tuple", 0.1))}, 0, NotKnown},
 		{"NothingIsKnown", Trial{Valid: true}, 0, NotKnown},
 	} {

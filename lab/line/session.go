@@ -30,7 +30,7 @@ type session struct {
 // there is an error or ctx was cancelled; it is nil only when nothing could begin.
 func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, error) {
 	if len(systems) == 0 {
-		return nil, errors.New("compare load lines: there is no system")
+		return nil, errors.New("compare load lines: no system is given")
 	}
 	if o.Control {
 		systems = append(systems[:len(systems):len(systems)], control(systems[0]))

@@ -52,8 +52,8 @@ func (s *Store) problem(err error) error {
 	if err == nil {
 		return nil
 	}
-	return problem.New(problem.Environment, fmt.Errorf("keep the load line: %w", err),
-		"PLIMSOLL_STATE chooses another state directory")
+	return problem.New(problem.Environment, fmt.Errorf("store the load line: %w", err),
+		"PLIMSOLL_STATE names another state directory")
 }
 
 // save writes the page and the JSON, each whole or not at all.
@@ -111,9 +111,9 @@ func newest[T any](s *Store, file, schema string, of func(*T) (schema string, co
 			others++
 		}
 	}
-	hint := "begin one: the same command without --resume"
+	hint := "start one: the same command without --resume"
 	if others > 0 {
-		hint = "the searches that were stopped had other settings: repeat the very command of the one to go on with"
+		hint = "stopped searches have other settings: repeat the exact command of the one to continue"
 	}
 	return nil, problem.New(problem.Usage, errors.New("no search with these settings was stopped"), hint)
 }

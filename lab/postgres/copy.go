@@ -99,7 +99,7 @@ func (c Copy) admin(ctx context.Context, dsn string, do func(conn *pgx.Conn, ori
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
-			"is the server up? plimsoll status")
+			"'plimsoll status' shows whether the server runs")
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	return do(conn, original)
@@ -142,9 +142,9 @@ func (c Copy) problem(err error, from string) error {
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) {
 		switch pg.Code {
 		case objectInUse:
-			hint = "other sessions are connected to database " + from + ": end them" + c.or()
+			hint = "other sessions are connected to database " + from + ": close them" + c.or()
 		case insufficientPrivilege:
-			hint = "the user needs the right CREATEDB" + c.or()
+			hint = "grant it with ALTER ROLE … CREATEDB" + c.or()
 		}
 	}
 	return problem.New(problem.Environment, fmt.Errorf("copy the database: %w", err), hint)

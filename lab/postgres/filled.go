@@ -98,7 +98,7 @@ func stateOf(ctx context.Context, conn *pgx.Conn, name string) (*state, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look at database %s: %w", name, err)
+		return nil, fmt.Errorf("inspect database %s: %w", name, err)
 	}
 	if s.privileges != "" {
 		return nil, problem.New(problem.Environment,

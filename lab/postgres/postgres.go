@@ -44,7 +44,7 @@ var settingsSQL string
 func Look(ctx context.Context, dsn string) (*Server, error) {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
-		return nil, fmt.Errorf("look at the database server: %w", err)
+		return nil, fmt.Errorf("inspect the database server: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	patchset := installation.PatchsetOf(conn.PgConn())
@@ -53,7 +53,7 @@ func Look(ctx context.Context, dsn string) (*Server, error) {
 		s.Flavour, s.Patchset = installation.Plimsoll, &patchset.Number
 	}
 	if err := s.look(ctx, conn); err != nil {
-		return nil, fmt.Errorf("look at the database server: %w", err)
+		return nil, fmt.Errorf("inspect the database server: %w", err)
 	}
 	return s, nil
 }

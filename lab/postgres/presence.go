@@ -27,17 +27,17 @@ const presenceClass = 0x706c696d
 func Mark(ctx context.Context, dsn, name string) (*Presence, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("mark the database: %w", err)
+		return nil, fmt.Errorf("mark the database as under load: %w", err)
 	}
 	own := config.RuntimeParams["application_name"]
 	config.RuntimeParams["application_name"] = name
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("mark the database: %w", err)
+		return nil, fmt.Errorf("mark the database as under load: %w", err)
 	}
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock_shared($1::int, 0)", presenceClass); err != nil {
 		conn.Close(context.WithoutCancel(ctx))
-		return nil, fmt.Errorf("mark the database: %w", err)
+		return nil, fmt.Errorf("mark the database as under load: %w", err)
 	}
 	return &Presence{conn, own}, nil
 }

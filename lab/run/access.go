@@ -13,17 +13,18 @@ import (
 	"plimsoll/platform/server"
 )
 
-// Access is how protected application servers are reached. It is never sent or kept: each process reads its own files.
+// Access is how protected application servers are reached. It is never sent or stored: each process reads its own
+// files.
 type Access struct {
-	// Password that all users log in with; empty where none is asked for.
+	// Password of all users; empty if none is required.
 	Password string
-	// Roots that certificates are checked against; nil means the system's.
+	// Roots are the trusted certificate authorities; nil means the system's.
 	Roots *x509.CertPool
-	// FiguresToken is sent for what workers say of themselves.
+	// FiguresToken is sent when asking workers for their figures.
 	FiguresToken string
 }
 
-// ReadAccess reads the files that are named.
+// ReadAccess reads the named files.
 func ReadAccess(passwordFile, rootsFile, tokenFile string) (a Access, err error) {
 	if passwordFile != "" {
 		if a.Password, err = secret.File(passwordFile); err != nil {
@@ -40,7 +41,7 @@ func ReadAccess(passwordFile, rootsFile, tokenFile string) (a Access, err error)
 	}
 	text, err := os.ReadFile(rootsFile)
 	if a.Roots = x509.NewCertPool(); err == nil && !a.Roots.AppendCertsFromPEM(text) {
-		err = errors.New("there is no certificate in it")
+		err = errors.New("it contains no certificate")
 	}
 	if err != nil {
 		err = problem.New(problem.Usage, fmt.Errorf("read certificates of %s: %w", rootsFile, err), "")
@@ -55,7 +56,7 @@ func (a Access) tls() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.Roots}
 }
 
-// client for a question now and then.
+// client for occasional requests.
 func (a Access) client() *http.Client {
 	if a.Roots == nil {
 		return http.DefaultClient

@@ -8,10 +8,10 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// changesTold one by one in the reason why a run is not valid; the result has all.
+// changesTold is how many changes the reason names; the result has all.
 const changesTold = 4
 
-// changes of the load as the result tells them.
+// changes of the load, as the result lists them.
 func changes(all []users.Change) (told []result.Change) {
 	for _, c := range all {
 		told = append(told, result.Change{AtS: c.At.Seconds(), Users: c.Users, Paused: c.Paused})
@@ -19,7 +19,7 @@ func changes(all []users.Change) (told []result.Change) {
 	return told
 }
 
-// changeText says what one change did, before being the load it found.
+// changeText describes one change; before is the load that it found.
 func changeText(before users.Load, c users.Change) string {
 	switch {
 	case c.Paused && !before.Paused:
@@ -30,7 +30,7 @@ func changeText(before users.Load, c users.Change) string {
 	return fmt.Sprintf("%d users instead of %d, by hand", c.Users, before.Users)
 }
 
-// changesText is all of them in short, the first few one by one.
+// changesText summarizes all changes, the first few one by one.
 func changesText(planned int, all []users.Change) string {
 	var text []string
 	before := users.Load{Users: planned}

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// clockSet from this on: time servers slew smaller differences and step larger ones
-	// (RFC 5905, STEPT is 0.128 s).
+	// clockSet is the smallest difference that counts: time servers slew smaller ones and step larger ones (RFC 5905,
+	// STEPT is 0.128 s).
 	clockSet = 500 * time.Millisecond
-	// machineSlept from this on: what was due meanwhile was missed by users and server alike.
+	// machineSlept is the shortest sleep that counts: users and server alike missed what was due meanwhile.
 	machineSlept = 500 * time.Millisecond
 )
 
-// moment is the same one by three clocks: the one that measures, which stands still while the machine
-// sleeps and cannot be set; the same with sleep; the one on the wall.
+// moment read by three clocks: the one that measures, which stops while the machine sleeps and cannot be set; the same
+// with sleep; the wall clock.
 type moment struct{ steady, withSleep, wall time.Duration }
 
-// oneMoment is the longest that reading three clocks may take for them to tell of one moment: who is made
-// to wait in between would find that the machine slept.
+// oneMoment is the longest that reading three clocks may take to count as one moment: a process delayed in between
+// would conclude that the machine slept.
 const oneMoment = 10 * time.Millisecond
 
 func readClocks() (m moment, err error) {
 	for range 10 {
-		// Sleep between the two readings lengthens the second alone, which is what it is read for.
+		// A delay between the two readings lengthens only the second, which is what it is read for.
 		var after time.Duration
 		for _, clock := range []struct {
 			id int32
@@ -48,7 +48,7 @@ func readClocks() (m moment, err error) {
 	return m, nil
 }
 
-// clocks finds where the machine slept or its clock was set while users were at work.
+// clocks finds out whether the machine slept or its clock was set while users were at work.
 type clocks struct {
 	read   func() (moment, error)
 	tell   func(live.Tone, string)
@@ -58,7 +58,7 @@ type clocks struct {
 	slept  time.Duration
 }
 
-// look compares how far the clocks went since the last look, at being the time of the run.
+// look compares how far the clocks advanced since the last look; at is the time of the run.
 func (c *clocks) look(at time.Duration) {
 	now, err := c.read()
 	if err != nil {

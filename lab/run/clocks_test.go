@@ -11,13 +11,13 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// TestClocks goes through seconds of a run in which clocks do not go alike.
+// TestClocks plays seconds of a run in which clocks advance differently.
 func TestClocks(t *testing.T) {
 	second := time.Second
 	ordinary := moment{second, second, second}
 	for _, c := range []struct {
 		name  string
-		steps []moment // how far each clock goes
+		steps []moment // how far each clock advances
 		want  []string
 		tone  live.Tone
 		slept time.Duration

@@ -9,10 +9,10 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// companyWithin bounds each look at who else works on the database, so that a server that hangs holds up nobody.
+// companyWithin bounds each look at other sessions, so that a server that hangs delays nobody.
 const companyWithin = 5 * time.Second
 
-// company is who else worked on the database while the run did.
+// company is who else used the database during the run.
 type company struct {
 	looks  int
 	loads  map[string]bool
@@ -22,7 +22,8 @@ type company struct {
 	done sync.WaitGroup
 }
 
-// accompany marks the database and looks once a second. Where that is not possible nothing is known.
+// accompany marks the database as under load and looks at its sessions once a second. If that is not possible, nothing
+// is known.
 func accompany(ctx context.Context, dsn, id string) *company {
 	ctx, stop := context.WithCancel(ctx)
 	c := &company{stop: stop, loads: map[string]bool{}, atWork: map[string]int{}}
@@ -73,13 +74,13 @@ func (c *company) add(seen postgres.Company) {
 	}
 }
 
-// end takes the mark away.
+// end removes the mark.
 func (c *company) end() {
 	c.stop()
 	c.done.Wait()
 }
 
-// sessions of others at work, on average, from a tenth of a session on.
+// sessions of others at work, on average; less than a tenth of a session does not count.
 func (c *company) sessions() (all []result.NeighbourSessions) {
 	const least = 0.1
 	for name, n := range c.atWork {

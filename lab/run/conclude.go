@@ -17,7 +17,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// begun is what is known of the run when users go to work.
+// begun is what is known of the run when users start work.
 func (r *record) begun() *result.Result {
 	return &result.Result{
 		Schema: result.Schema, ID: r.id, Title: r.Title, Started: r.began.UTC().Truncate(time.Millisecond),
@@ -30,7 +30,7 @@ func (r *record) unaudited() result.Audit {
 	return result.Audit{None: r.Scenario.Application == scenario.NoERP, Findings: []result.Finding{}}
 }
 
-// measured adds what was counted until the run was finished.
+// measured adds what was counted until the end.
 func (r *record) measured(all *result.Result, finished time.Time) {
 	all.Finished = finished.UTC().Truncate(time.Millisecond)
 	all.Interrupted = r.stoppedByHand
@@ -58,7 +58,7 @@ func (r *record) measured(all *result.Result, finished time.Time) {
 	r.diagnose(all)
 }
 
-// score gives nothing to a run whose books are wrong.
+// score is empty if the books are wrong.
 func (r *record) score(all *result.Result) {
 	score, _, ok := r.made.Tally.Apdex()
 	if !ok || r.audit.Done && !r.audit.Clean {
@@ -105,7 +105,7 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 	return all
 }
 
-// addStandstills are events, too.
+// addStandstills adds standstills as events.
 func addStandstills(all *result.Result, counts *tally.Tally) {
 	var still time.Duration
 	for _, s := range counts.Standstills() {
@@ -119,7 +119,7 @@ func addStandstills(all *result.Result, counts *tally.Tally) {
 	all.Availability = &share
 }
 
-// latencyAll has failures as the longest.
+// latencyAll counts failures as the longest.
 func latencyAll(o *tally.Operation) *result.Latency {
 	failed := o.N() - o.Latency.N()
 	l := &result.Latency{}
@@ -147,7 +147,7 @@ func latency(times *tally.Times) (l result.Latency) {
 	return l
 }
 
-// sqlState as the error texts of PostgreSQL's drivers, and of the workers' answers, have it.
+// sqlState finds the SQLSTATE in error texts of PostgreSQL's drivers and of the workers' answers.
 var sqlState = regexp.MustCompile(`\(SQLSTATE ([0-9A-Z]{5})\)`)
 
 func errorTexts(counts map[string]int64) (all []result.ErrorText) {
@@ -175,7 +175,7 @@ func (r *record) generated() result.Generator {
 	}
 }
 
-// generatorShare is that of the machine whose generators are the busiest; this process is one of them.
+// generatorShare is the share of the machine whose generators are the busiest; this process is one of them.
 func (r *record) generatorShare() *float64 {
 	own := r.cpu(generatorCPU)
 	if own == nil || len(r.made.Agents) == 0 {
@@ -192,7 +192,7 @@ func (r *record) generatorShare() *float64 {
 	return &most
 }
 
-// cpu is a share of the processors in the steady state; nil where that is too short to tell.
+// cpu is a share of the processors in the steady state; nil if that is too short.
 func (r *record) cpu(which int) *float64 {
 	from, to := r.made.Tally.From, r.made.Tally.To
 	if r.meters.covers(from, to) < shortestShare {
@@ -225,7 +225,7 @@ func (r *record) processors() result.CPU {
 	}
 }
 
-// engine is empty when the run knows no database.
+// engine is empty if the run has no database.
 func (r *record) engine() result.Engine {
 	if r.before == nil {
 		return result.Engine{Settings: map[string]string{}}

@@ -10,9 +10,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// LoadControl lets somebody change a run's load while users are at work. What is changed is in
-// the result, and the run is then not the one that was asked for. It is safe for
-// concurrent use; one LoadControl is for one run.
+// LoadControl changes a run's load while users are at work. Changes are listed in the result, which is then not valid.
+// It is safe for concurrent use; one LoadControl serves one run.
 type LoadControl struct {
 	mu       sync.Mutex
 	load     users.Load
@@ -22,7 +21,7 @@ type LoadControl struct {
 	logIns   sync.WaitGroup
 }
 
-// controlTarget is what is changed.
+// controlTarget is what can be changed.
 type controlTarget struct {
 	ctx      context.Context
 	control  *users.Control
@@ -34,10 +33,10 @@ type controlTarget struct {
 	open     bool
 }
 
-// ErrNotAtWork is behind a change that comes too early or too late.
+// ErrNotAtWork is returned for a change that comes too early or too late.
 var ErrNotAtWork = errors.New("users are not at work")
 
-// SetUsers asks for a number of users at work. Those who are new log in first, which is no part of the load.
+// SetUsers sets the number of users at work. New ones log in first, which is not part of the load.
 func (c *LoadControl) SetUsers(n int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +81,7 @@ func (c *LoadControl) enter(t *controlTarget, n int) {
 	}
 }
 
-// Pause lets nobody begin anything, or go on.
+// Pause stops users from starting operations, or lets them continue.
 func (c *LoadControl) Pause(paused bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,14 +105,14 @@ func (c *LoadControl) End() error {
 	return nil
 }
 
-// attach lets the load be changed from here on, while users are at work.
+// attach allows changes from here on, while users are at work.
 func (c *LoadControl) attach(t *controlTarget) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.target = t
 }
 
-// detach ends that and says whether the load was ended by hand. Without a control it never is.
+// detach ends that and reports whether the load was ended by hand. Without a control it never is.
 func (c *LoadControl) detach() (ended bool) {
 	if c == nil {
 		return false
@@ -122,10 +121,10 @@ func (c *LoadControl) detach() (ended bool) {
 	ended, t := c.ended, c.target
 	c.target = nil
 	c.mu.Unlock()
-	if t == nil { // the load never began
+	if t == nil { // the load never started
 		return false
 	}
-	t.end() // of those who still log in, too
+	t.end() // also of users who are still logging in
 	c.logIns.Wait()
 	return ended
 }

@@ -13,7 +13,7 @@ import (
 	"plimsoll/lab/run/result/resulttest"
 )
 
-// step is what a person does when the steady state shows so many users at work; 0: any number.
+// step is what a person does when the steady state shows this number of users at work; 0: any number.
 type step struct {
 	users int
 	do    func() error

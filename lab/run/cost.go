@@ -12,10 +12,10 @@ import (
 	"plimsoll/platform/server"
 )
 
-// profiles are what each worker said of itself, by its URL.
+// profiles are the figures that each worker reports about itself, by its URL.
 type profiles map[string]server.Told
 
-// ask the workers; those that do not answer are left out. The error is ErrFiguresRefused of one of them, or nil.
+// ask the workers; those that do not answer are left out. The error is ErrFiguresRefused from one of them, or nil.
 func ask(ctx context.Context, asker server.Asker, urls []string) (all profiles, err error) {
 	all = profiles{}
 	for _, url := range urls {
@@ -30,7 +30,7 @@ func ask(ctx context.Context, asker server.Asker, urls []string) (all profiles, 
 	return all, err
 }
 
-// shape of the workers; of several, all.
+// shape of the workers; if they differ, all shapes.
 func (p profiles) shape() string {
 	shapes := map[string]bool{}
 	for _, worker := range p {
@@ -41,7 +41,7 @@ func (p profiles) shape() string {
 	return strings.Join(slices.Sorted(maps.Keys(shapes)), "; ")
 }
 
-// since is what the workers did between two answers; one that did not answer twice, or began anew meanwhile, is left
+// since is what the workers did between two answers; one that did not answer twice, or restarted meanwhile, is left
 // out.
 func (p profiles) since(before profiles) map[string]server.Operation {
 	sum := map[string]server.Operation{}
@@ -57,10 +57,10 @@ func (p profiles) since(before profiles) map[string]server.Operation {
 	return sum
 }
 
-// anew says whether a worker is another than the one that answered before: it lost its sessions and its counts.
+// anew reports whether a worker restarted since it answered before: it lost its sessions and its counts.
 func anew(then, now server.Told) bool { return !now.Started.Equal(then.Started) }
 
-// begunAnew are those who answered twice, but from another life.
+// begunAnew lists the workers that restarted between two answers.
 func (p profiles) begunAnew(before profiles) (urls []string) {
 	for url, now := range p {
 		if then, ok := before[url]; ok && anew(then, now) {
@@ -71,7 +71,7 @@ func (p profiles) begunAnew(before profiles) (urls []string) {
 	return urls
 }
 
-// elsewhere are those who work on another database than this one; who does not say is left out.
+// elsewhere lists the workers that use another database; one that does not say is left out.
 func (p profiles) elsewhere(id string) (urls []string) {
 	for url, worker := range p {
 		if id != "" && worker.Database != "" && worker.Database != id {
@@ -117,7 +117,7 @@ func request(name string, o server.Operation) result.Request {
 	return q
 }
 
-// cpuOfEach answered operation of the steady state, in milliseconds.
+// cpuOfEach is the processor time per answered operation of the steady state, in milliseconds.
 func (r *record) cpuOfEach(which int) *float64 {
 	share := r.cpu(which)
 	if share == nil || r.made.Tally.Answered == 0 {

@@ -21,15 +21,15 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// healthWithin is how long an application server may take to say that it lives.
+// healthWithin is how long an application server may take to answer a health check.
 const healthWithin = 10 * time.Second
 
-// crew is the application servers of a run: children of ours, or others' by URL.
+// crew is the application servers of a run: its own children, or running ones given by URL.
 type crew struct {
 	hired   []*worker.Worker
 	foreign []string
 	logs    []io.Closer
-	tell    func(death string) // hears of it at once
+	tell    func(death string) // called at once
 	client  *http.Client
 
 	mu      sync.Mutex
@@ -38,16 +38,16 @@ type crew struct {
 	watched sync.WaitGroup
 }
 
-// death of a worker in service.
+// death of a worker during the run.
 type death struct {
 	at   time.Time
 	text string
 }
 
-// hire starts the workers, or checks that those of others answer.
+// hire starts the workers, or checks that given ones answer.
 func hire(ctx context.Context, o Options, id string) (*crew, error) {
 	if o.Scenario.Application == scenario.NoERP {
-		return &crew{client: o.Access.client()}, nil // nothing of ours: who answers is no worker
+		return &crew{client: o.Access.client()}, nil // not our workers: whatever answers is the measured system
 	}
 	c := &crew{foreign: o.URLs, client: o.Access.client()}
 	if len(o.URLs) > 0 {
@@ -80,7 +80,7 @@ func hire(ctx context.Context, o Options, id string) (*crew, error) {
 	return c, nil
 }
 
-// silentHint is what to do about an application server that does not answer.
+// silentHint says what to do about an application server that does not answer.
 func silentHint(err error) string {
 	var unknown x509.UnknownAuthorityError
 	if errors.As(err, &unknown) {
@@ -89,7 +89,7 @@ func silentHint(err error) string {
 	return "start one with `plimsoll serve`, or leave out the URLs and the run starts its own"
 }
 
-// workerLog is a file in the run's folder; nil when the run is not kept.
+// workerLog is a file in the run's folder; nil if the run is not stored.
 func workerLog(runs *store.Store, id string, i int) (io.WriteCloser, error) {
 	if runs == nil {
 		return nil, nil
@@ -115,7 +115,7 @@ func (c *crew) alive(ctx context.Context, url string) error {
 	}
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("application server %s is not well: %s", url, answer.Status)
+		return fmt.Errorf("application server %s reports that it is not healthy: %s", url, answer.Status)
 	}
 	return nil
 }
@@ -142,8 +142,8 @@ func (c *crew) conditions() (all []result.Worker) {
 	return all
 }
 
-// watch notes deaths in service. When nobody is left, there is nothing more to
-// measure: it ends the load.
+// watch records deaths during the run. When no worker is left, it ends the load, since there is nothing more to
+// measure.
 func (c *crew) watch(end context.CancelFunc) {
 	for i, w := range c.hired {
 		c.watched.Add(1)
@@ -165,15 +165,15 @@ func (c *crew) died(i int, w *worker.Worker) int {
 	}
 	text := fmt.Sprintf("worker %d died: %v", i+1, w.Ended())
 	if words := w.LastWords(); words != "" {
-		text += fmt.Sprintf("; its last words: %.200s", words)
+		text += fmt.Sprintf("; its last output: %.200s", words)
 	}
 	c.deaths = append(c.deaths, death{time.Now(), text})
 	c.tell(text)
 	return len(c.deaths)
 }
 
-// call all workers at the end, at the same time, and note those that have stopped answering though nobody heard of
-// their death. It gives the others.
+// call asks all workers at the end, at the same time, and records those that have stopped answering without a reported
+// death. It returns the others.
 func (c *crew) call(ctx context.Context) (answered []string) {
 	var called sync.WaitGroup
 	for _, url := range c.inService() {
@@ -194,7 +194,7 @@ func (c *crew) call(ctx context.Context) (answered []string) {
 	return answered
 }
 
-// inService are the workers of others, and ours that have not died.
+// inService lists given workers, and our own that have not died.
 func (c *crew) inService() []string {
 	urls := slices.Clone(c.foreign)
 	for _, w := range c.hired {
@@ -222,7 +222,7 @@ func (c *crew) lastWords() string {
 	return ""
 }
 
-// stop sends the children home, all at the same time.
+// stop ends our workers, all at the same time.
 func (c *crew) stop() {
 	c.mu.Lock()
 	c.leaving = true

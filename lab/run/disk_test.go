@@ -24,7 +24,7 @@ import (
 	"plimsoll/test/smalldisk"
 )
 
-// smallDisk mounts one with room for what a run reserves and a little more.
+// smallDisk mounts a disk with room for what a run reserves and a little more.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// fillUp takes all the room that a disk has left.
+// fillUp uses up all space of a disk.
 func fillUp(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -49,7 +49,7 @@ func fillUp(t *testing.T, path string) {
 	}
 }
 
-// written waits until a journal has the first second.
+// written waits until a journal holds the first second.
 func written(t *testing.T, journal string) {
 	t.Helper()
 	patience.Until(t, "the journal has a second", func() bool {
@@ -58,8 +58,8 @@ func written(t *testing.T, journal string) {
 	})
 }
 
-// fullInMidRun is a run that has ended in order, though its disk was full from second 3 on. The users waited little
-// before that, and long from then on.
+// fullInMidRun is a run that ended normally, although its disk was full from second 3 on. Users waited little before
+// that, and long afterwards.
 func fullInMidRun(t *testing.T, disk string) (s *setup, runs *store.Store) {
 	t.Helper()
 	runs = store.Open(filepath.Join(disk, "runs")).WithPage(page)
@@ -88,7 +88,7 @@ func fullInMidRun(t *testing.T, disk string) (s *setup, runs *store.Store) {
 		if second >= 3 {
 			waited = 2 * time.Second
 		}
-		for range 100 { // latencies that fill pages
+		for range 100 { // latencies that make pages large
 			r.made.Tally.Count(tally.Sample{Due: at, Sent: at,
 				Done: at + waited + time.Duration(rng.Int64N(int64(waited)))})
 		}

@@ -12,17 +12,17 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// DisturbedLimitDefault is the share of all processors, or of the time, that others may take from a run. Half of the
-// processors made p95 five times as long; a tenth is what an idle desktop does.
+// DisturbedLimitDefault is the share of all processors, or of the time, that others may take from a run. Taking half of
+// the processors made p95 five times as long; an idle desktop takes a tenth.
 const DisturbedLimitDefault = 0.15
 
-// warnedFrom this part of the limit on, a disturbance is named beside a valid result.
+// warnedFrom is the part of the limit from which a disturbance is named although the result is valid.
 const warnedFrom = 1.0 / 3
 
-// sessionsMost of other applications may be at work on average.
+// sessionsMost is how many sessions of other applications may be active on average.
 const sessionsMost = 0.5
 
-// disturbance is what the meters saw.
+// disturbance is what the meters measured.
 func (r *record) disturbance() *result.Disturbance {
 	if len(r.meters.processors) == 0 {
 		return nil
@@ -43,8 +43,8 @@ func (r *record) disturbance() *result.Disturbance {
 	return d
 }
 
-// unattributed says whether a part of the system runs on this machine without our knowing its processes: a database in
-// a container, or whatever stands behind an application that is measured by its requests alone.
+// unattributed reports whether part of the system may run on this machine in processes that we do not know: a database
+// in a container, or whatever is behind an application that is measured only by its requests.
 func (r *record) unattributed() bool {
 	if r.before != nil && r.before.Here && r.before.Postmaster == 0 {
 		return true
@@ -60,7 +60,7 @@ func (r *record) unattributed() bool {
 	return false
 }
 
-// judgeDisturbance holds what others took against the limit.
+// judgeDisturbance compares what others took with the limit.
 func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
 	for _, one := range disturbances(d) {
 		v.against(result.ByDisturbance, one.share > d.Limit, "disturbed: %s, at most %.0f %%", one.text, 100*d.Limit)
@@ -76,17 +76,17 @@ func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
 	}
 }
 
-// ownSessions says whether the database may have sessions of the measured system that we do not know: those of an
-// application with requests of one's own.
+// ownSessions reports whether the database may have sessions of the measured system that we do not know: those of an
+// application with custom requests.
 func (r *record) ownSessions() bool { return r.Scenario != nil && r.Scenario.Own.Base != "" }
 
-// disturbed is one way in which others took something.
+// disturbed is one way in which others disturbed the run.
 type disturbed struct {
 	share float64
 	text  string
 }
 
-// disturbances that can be held against the run; none where nobody asked.
+// disturbances that can make the run not valid; empty if no limit is set.
 func disturbances(d *result.Disturbance) (all []disturbed) {
 	if d == nil || d.Limit <= 0 || d.Limit >= 1 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// execution is users at work, as their run guides them and hears of them.
+// execution is the users at work, as their run controls and watches them.
 type execution struct {
 	*setup
 	meter     *meter
@@ -52,7 +52,7 @@ func (s *setup) logIn(ctx context.Context) error {
 	return s.generator.LogIn(ctx, s.plan(s.crew.urls()), &s.board.loggedIn)
 }
 
-// watch is how the run guides the generator and hears of it.
+// watch is how the run controls the generator and receives its figures.
 func (e *execution) watch(working context.Context) Watch {
 	w := Watch{Look: e.look(), Alarm: func(text string) { e.feed.say(live.Alarm, text) }}
 	target := e.controlTarget(working, &w)
@@ -69,7 +69,7 @@ func (e *execution) watch(working context.Context) Watch {
 	return w
 }
 
-// controlTarget is what somebody may change by hand, which what is watched then hears of; nil: nothing.
+// controlTarget is what can be changed by hand, with changes reported to the watchers; nil: nothing.
 func (e *execution) controlTarget(working context.Context, w *Watch) *controlTarget {
 	if e.Control == nil {
 		return nil
@@ -88,7 +88,7 @@ func (e *execution) controlTarget(working context.Context, w *Watch) *controlTar
 	}
 }
 
-// look makes a snapshot of what a generator shows, for the board, the picture and who else looks on.
+// look makes a snapshot of a generator's figures for the progress board, the live picture and other watchers.
 func (e *execution) look() func(users.Look) {
 	board := e.board.watch(e.Options)
 	return func(l users.Look) {
@@ -103,7 +103,7 @@ func (e *execution) look() func(users.Look) {
 	}
 }
 
-// tellShares to the picture. Where others make the load, what this process takes is not the generator's.
+// tellShares updates the picture. If others generate the load, this process's share is not the generator's.
 func (s *setup) tellShares(shares live.Shares) {
 	if s.Generator != nil {
 		shares.Generator = nil

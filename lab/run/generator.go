@@ -15,31 +15,30 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// Plan is what a generator must know to put users to work. It can be sent: the same plan
-// makes the same users wherever it is carried out.
+// Plan is what a generator must know to run users. It can be sent: the same plan makes the same users on every machine.
 type Plan struct {
 	load.Load
-	UsersMost int           `json:"users_most"` // how many there may be by hand
+	UsersMost int           `json:"users_most"` // most users that may be set by hand
 	Segment   users.Segment `json:"segment"`
 	// URLs of the application servers.
 	URLs []string `json:"urls"`
-	// DSN of the database, only where the scenario has SQL of its own. It is a secret and never sent.
+	// DSN of the database, only if the scenario contains SQL. It is a secret and never sent.
 	DSN string `json:"-"`
 	// Access to the application servers is never sent either.
 	Access Access `json:"-"`
 }
 
-// Crowd that the plan is about.
+// Crowd that the plan describes.
 func (p Plan) Crowd() users.Crowd {
 	c := p.Load.Crowd()
 	c.UsersMost, c.Segment = p.UsersMost, p.Segment
 	return c
 }
 
-// own users: those of the segment.
+// own returns this generator's users: those of the segment.
 func (p Plan) own() int { return p.Segment.Of(p.Users) }
 
-// operations that the generator makes at most: the server takes no time.
+// operations is the most that the generator can make: as if the server took no time.
 func (p Plan) operations() float64 {
 	c, length := p.Crowd(), (p.Ramp + p.Duration).Seconds()
 	part := float64(p.own()) / float64(max(1, p.Users))
@@ -57,67 +56,67 @@ func (p Plan) operations() float64 {
 	return part * n
 }
 
-// thinkLeast is what a user takes for an operation without thinking, as far as plans go.
+// thinkLeast is what a user is assumed to need for an operation without thinking.
 const thinkLeast = 100 * time.Millisecond
 
 // Made is what a generator knows at the end.
 type Made struct {
 	Tally *tally.Tally
-	// UsersBytes is memory in use for each user at the end; nil: not known here.
+	// UsersBytes is memory per user at the end; nil: unknown here.
 	UsersBytes *float64
-	// Agents that made the load instead of this process, and what happened to them.
+	// Agents that generated the load instead of this process, and what happened to them.
 	Agents []result.Agent
 	Events []result.Event
-	// Written is what the clients of the ERP know of what they wrote, each with the beginning of its keys.
+	// Written is what the ERP's clients know about what they wrote, each with the prefix of its keys.
 	Written []Written
-	// Lost is what is known of the work of agents that were lost.
+	// Lost is what is known about the work of lost agents.
 	Lost []Lost
-	// Frozen is when generators stood still.
+	// Frozen lists the times in which generators stood still.
 	Frozen []Frozen
-	// Wrong is why the figures may not be quoted.
+	// Wrong says why the figures may not be quoted.
 	Wrong []string
 }
 
 // Written is what one client of the ERP wrote, by type of document.
 type Written struct {
-	Keys   string                    `json:"keys"` // what the keys of its operations begin with
+	Keys   string                    `json:"keys"` // prefix of its operations' keys
 	ByType map[string]client.Written `json:"by_type"`
 }
 
-// Lost is an agent that ended without telling what it had done.
+// Lost is an agent that ended without reporting what it had done.
 type Lost struct {
-	Agent string // as the result names it
+	Agent string // name in the result
 	// Written is what it had reported.
 	Written []Written
 }
 
-// Generator puts the users of a plan to work: in this process, or elsewhere.
+// Generator runs the users of a plan, in this process or elsewhere.
 type Generator interface {
-	// LogIn opens the sessions of all users, counted in done.
+	// LogIn opens the sessions of all users, counting them in done.
 	LogIn(ctx context.Context, plan Plan, done *atomic.Int64) error
-	// Enter opens the sessions of users [from, to) who come by hand, while the others work.
+	// Enter opens the sessions of users [from, to), added by hand while the others work.
 	Enter(ctx context.Context, from, to int) error
-	// Work lets them work. When ctx is done before the end, it gives what was counted so far.
+	// Work lets the users work. If ctx is done early, it returns what was counted so far.
 	Work(ctx context.Context, w Watch) (Made, error)
-	// Close ends all sessions' connections; it is called after LogIn, whatever became of it.
+	// Close ends all sessions' connections; it is called after LogIn, whether that succeeded or not.
 	Close()
 }
 
-// Watch is how a generator is guided while users work, and whom it tells of them. It calls the
-// functions from one goroutine, which they must not hold up.
+// Watch is how a generator is controlled while users work, and where it reports. It calls the functions from one
+// goroutine; they must return quickly.
 type Watch struct {
 	Began   func()           // the ramp begins
 	Look    func(users.Look) // once a second, as users.Crowd does
 	Control *users.Control   // nil: nobody changes the load
 	Changed func(users.Change)
-	Alarm   func(text string) // trouble that the result will tell of
+	Alarm   func(text string) // problems to name in the result
 }
 
-var errNobody = errors.New("nobody is logged in")
+var errNobody = errors.New("no user is logged in")
 
-// Local makes the load in this process.
+// Local generates the load in this process.
 type Local struct {
-	// Ended hears every operation that has ended; see Options.
+	// Ended is called for every operation that has ended; see Options.
 	Ended func(operation string, s tally.Sample)
 
 	plan  Plan
@@ -134,7 +133,7 @@ func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err e
 	return users.LogIn(ctx, 0, plan.Users, plan.Segment, l.cast, done)
 }
 
-// Enter opens the sessions of those who come by hand.
+// Enter opens the sessions of users added by hand.
 func (l *Local) Enter(ctx context.Context, from, to int) error {
 	if l.cast == nil {
 		return errNobody
@@ -147,7 +146,7 @@ func (l *Local) Work(ctx context.Context, w Watch) (Made, error) {
 	return l.WorkFrom(ctx, time.Time{}, w)
 }
 
-// WorkFrom is Work from a moment that several generators have in common.
+// WorkFrom is Work, starting at a moment that several generators share.
 func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Made, err error) {
 	if l.cast == nil {
 		return made, errNobody
@@ -174,7 +173,7 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Ma
 	made.Tally, err = crowd.Run(ctx, l.cast)
 	made.Frozen = frozen()
 	if err != nil {
-		return made, fmt.Errorf("let users work: %w", err)
+		return made, fmt.Errorf("run the users: %w", err)
 	}
 	bytes := max(0, (liveBytes()-l.empty)/float64(max(1, l.plan.own())))
 	made.UsersBytes = &bytes
@@ -197,8 +196,8 @@ func (l *Local) Close() {
 	}
 }
 
-// liveBytes is memory in use after a collection: heap and stacks. The second one takes what pools kept over the first,
-// such as the buffers of a base that this process has just filled.
+// liveBytes is memory in use after garbage collection: heap and stacks. A second collection removes what pools kept
+// over the first, such as the buffers of a base that this process has just filled.
 func liveBytes() float64 {
 	runtime.GC()
 	runtime.GC()

@@ -12,22 +12,19 @@ import (
 )
 
 const (
-	// BackWithin is how long a database that went away in mid-run may take to come
-	// back for the audit.
+	// BackWithin is how long a database that went away during the run may take to come back for the audit.
 	BackWithin = 30 * time.Second
-	// AuditWithin bounds the audit, AuditInterruptedWithin that of a run stopped by
-	// hand: whoever stops it waits for it.
+	// AuditWithin bounds the audit, AuditInterruptedWithin the audit of a run stopped by hand, whose user is waiting.
 	AuditWithin            = 30 * time.Minute
 	AuditInterruptedWithin = 30 * time.Second
-	// AuditPatience is what looking at all the books may take; beyond it only what has changed since their clean
-	// point is looked at, if they have one.
+	// AuditPatience is the longest full audit; if it would take longer, only changes since the last clean point are
+	// checked, if there is one.
 	AuditPatience = time.Minute
 
 	lookAgain = 250 * time.Millisecond
 )
 
-// inspect looks at the database again and audits the books. It is done for a run
-// that was stopped, too.
+// inspect reads the database again and audits the books, also for a run that was stopped.
 func (s *setup) inspect(ctx context.Context) {
 	s.begin(Auditing, auditGuess)
 	within := AuditWithin
@@ -36,7 +33,7 @@ func (s *setup) inspect(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	s.profilesAfter, _ = ask(ctx, s.Access.asker(), s.crew.call(ctx)) // refused ones were refused before
+	s.profilesAfter, _ = ask(ctx, s.Access.asker(), s.crew.call(ctx)) // refusals were counted before
 	var err error
 	if s.before != nil {
 		s.after, err = lookPatiently(ctx, s.DSN)
@@ -53,7 +50,7 @@ func (s *setup) inspect(ctx context.Context) {
 	s.deaths = s.crew.dead()
 }
 
-// lookPatiently gives a server that is recovering the time to come back.
+// lookPatiently gives a recovering server time to come back.
 func lookPatiently(ctx context.Context, dsn string) (*postgres.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, BackWithin)
 	defer cancel()
@@ -70,8 +67,8 @@ func lookPatiently(ctx context.Context, dsn string) (*postgres.Server, error) {
 	}
 }
 
-// auditBefore dates what is wrong after the run. With a clean point, which every audit of clean books leaves behind, it
-// looks at what has changed since.
+// auditBefore tells violations that were there before the run from new ones. With a clean point, which every successful
+// audit leaves, it checks what has changed since.
 func (s *setup) auditBefore(ctx context.Context) {
 	if s.DSN == "" || s.audit.None {
 		return

@@ -7,7 +7,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// addIntervals of everything that has one but the scores.
+// addIntervals adds all intervals except those of the scores.
 func addIntervals(all *result.Result, counts *tally.Tally) {
 	if low, high, ok := counts.RateInterval(); ok {
 		all.OpsPerSInterval = &result.Range{Low: low, High: &high}

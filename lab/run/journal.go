@@ -19,16 +19,17 @@ import (
 	"plimsoll/lab/run/store"
 )
 
-// journalBehind is how many seconds of pages may wait for the disk; beyond it the journal ends, since the users must
-// not wait.
+// journalBehind is how many seconds of pages may wait for the disk; beyond it the journal ends, because users must not
+// wait.
 const journalBehind = 120
 
-// opening is the first line of a journal: what is known of a run when its users go to work. A page a second follows.
+// opening is the first line of a journal: what is known of a run when its users start work. One page per second
+// follows.
 type opening struct {
 	Run *result.Result `json:"run"`
 }
 
-// entry is a line of a journal: the opening or a page, with a sum that no damaged one has.
+// entry is a line of a journal: the opening or a page, with a checksum.
 type entry struct {
 	Sum uint32          `json:"crc32c"`
 	Of  json.RawMessage `json:"of"`
@@ -41,8 +42,7 @@ var (
 	errForeign = errors.New("another version of Plimsoll made it")
 )
 
-// readEntry reads the next line into the opening or a page. A journal that was cut off ends with io.EOF or
-// io.ErrUnexpectedEOF.
+// readEntry reads the next line, the opening or a page. A truncated journal ends with io.EOF or io.ErrUnexpectedEOF.
 func readEntry(lines *json.Decoder, into any) error {
 	var e entry
 	switch err := lines.Decode(&e); {
@@ -64,33 +64,33 @@ func (r *record) opening() *result.Result {
 	return all
 }
 
-// journal is what a run counts, written down as it comes: a tally is the sum of its pages, so
-// a process that is killed loses a second or two. It is left to the kernel when the disk gets it: to
-// wait for that every second would be felt by the database beside it.
+// journal stores a run's counts as they come: a tally is the sum of its pages, so a killed process loses a second or
+// two. The kernel decides when the disk gets them: waiting for a flush every second would disturb the database on the
+// same machine.
 type journal struct {
 	store *store.Store
 	id    string
 	mark  *lock.Lock
 	pages chan tally.Page // nil: nothing is written
 	ended chan struct{}
-	stop  *journalStop // nil: all pages were written; known when it has ended
-	// behind is where pages were given up for a disk that was too slow; nil: nowhere.
+	stop  *journalStop // nil: all pages were written; set when it has ended
+	// behind is where pages were dropped because the disk was too slow; nil: nowhere.
 	behind *journalStop
 }
 
-// journalStop is where a journal stopped while the run went on.
+// journalStop is where a journal stopped although the run continued.
 type journalStop struct {
-	second int // the first that is not in it
+	second int // the first second that is not in it
 	err    error
 }
 
-var errDiskBehind = fmt.Errorf("the disk was more than %d s behind", journalBehind)
+var errDiskBehind = fmt.Errorf("the disk fell more than %d s behind", journalBehind)
 
 func (s *journalStop) String() string {
 	return fmt.Sprintf("the journal of the run stopped at second %d: %v", s.second, cause(s.err))
 }
 
-// cause of an error of a file without its path.
+// cause of a file's error, without its path.
 func cause(err error) error {
 	if disk := diskError(err); disk != 0 {
 		return disk
@@ -98,7 +98,7 @@ func cause(err error) error {
 	return err
 }
 
-// diskError is what the system said of a disk that takes no more; zero: something else is wrong.
+// diskError is the errno of a disk that accepts no more data; zero: another error.
 func diskError(err error) syscall.Errno {
 	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
 		if errors.Is(err, full) {
@@ -118,7 +118,7 @@ func mark(ctx context.Context, runs *store.Store, id string) (j *journal, err er
 	return j, err
 }
 
-// open begins to write. What cannot be written down does not keep the run from being made.
+// open starts writing. A journal that cannot be written does not prevent the run.
 func (j *journal) open(first opening, tell func(live.Tone, string)) {
 	if j.store == nil {
 		return
@@ -163,14 +163,14 @@ func (j *journal) add(p tally.Page) {
 	}
 	select {
 	case j.pages <- p:
-	default: // a page that is missing would shift all that follow
+	default: // a missing page would shift all that follow
 		j.behind = &journalStop{p.Second, errDiskBehind}
 		close(j.pages)
 		j.pages = nil
 	}
 }
 
-// finish writes what still waits, and says where the journal stopped before the end; nil: nowhere.
+// finish writes what still waits, and returns where the journal stopped early; nil: nowhere.
 func (j *journal) finish() *journalStop {
 	if j.pages != nil {
 		close(j.pages)
@@ -185,7 +185,7 @@ func (j *journal) finish() *journalStop {
 	return j.behind
 }
 
-// close ends the writing; the journal is removed unless it is the only thing that tells of the run.
+// close ends the writing; the journal is removed unless it is the only record of the run.
 func (j *journal) close(needed bool) {
 	j.finish()
 	if j.store == nil {

@@ -24,8 +24,8 @@ import (
 	"plimsoll/test/thorough"
 )
 
-// died is a run of two operations that wrote so many seconds of its journal and then was killed: the process is gone,
-// its files are there.
+// died is a run of two operations that wrote so many seconds of its journal and was then killed: the process is gone,
+// its files are left.
 func died(t *testing.T, runs *store.Store, seconds int) (id string, counted *tally.Tally) {
 	t.Helper()
 	began := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
@@ -98,7 +98,7 @@ func TestRunWhoseProcessDiedIsRecovered(t *testing.T) {
 	}
 }
 
-// What is cut off in the middle of a page is the run until that page.
+// A journal cut off in the middle of a page counts up to that page.
 func TestJournalCutOffAnywhereGivesWhatIsWhole(t *testing.T) {
 	runs := store.Open(t.TempDir())
 	id, _ := died(t, runs, 12)
@@ -132,7 +132,7 @@ func TestJournalCutOffAnywhereGivesWhatIsWhole(t *testing.T) {
 	}
 }
 
-// A journal that was written over is the run until there: a changed digit is not counted.
+// A journal that was overwritten counts up to that place: a changed digit is not counted.
 func TestDamagedJournalGivesWhatIsBeforeTheDamage(t *testing.T) {
 	runs := store.Open(t.TempDir())
 	id, _ := died(t, runs, 12)
@@ -142,7 +142,7 @@ func TestDamagedJournalGivesWhatIsBeforeTheDamage(t *testing.T) {
 	} else if z, err := gzip.NewReader(f); err != nil {
 		t.Fatal(err)
 	} else {
-		pages, _ = io.ReadAll(z) // cut off, as that of a process that died
+		pages, _ = io.ReadAll(z) // truncated, like that of a process that died
 	}
 	lines := bytes.SplitAfter(pages, []byte("\n"))
 	if len(lines) < 13 {
@@ -167,7 +167,7 @@ func TestDamagedJournalGivesWhatIsBeforeTheDamage(t *testing.T) {
 	}
 }
 
-// packed is a journal of lines.
+// packed makes a journal of lines.
 func packed(t *testing.T, lines [][]byte) string {
 	t.Helper()
 	var b bytes.Buffer

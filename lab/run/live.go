@@ -12,8 +12,7 @@ import (
 	"plimsoll/platform/server"
 )
 
-// feed is what a run does for the picture that is looked at meanwhile; without a picture,
-// nothing.
+// feed is what a run reports to the live picture; without a picture, nothing.
 type feed struct {
 	picture *live.Picture
 	watches sync.WaitGroup
@@ -40,7 +39,7 @@ func newFeed(o Options, id string, operations []users.Operation) feed {
 	return feed{picture: o.Live}
 }
 
-// watch begins to look at what serves the load; the answer ends it.
+// watch starts watching what serves the load; the returned function ends it.
 func (f *feed) watch(ctx context.Context, dsn string, asker server.Asker, urls []string) (stop func()) {
 	if f.picture == nil {
 		return func() {}
@@ -64,7 +63,7 @@ func (f *feed) begin(phase Phase, left time.Duration) {
 	}
 }
 
-// second gives the picture what ended in the last second, and then the phase that follows it.
+// second gives the picture what ended in the last second, and then the phase that follows.
 func (f *feed) second(s Snapshot, left time.Duration) {
 	if f.picture == nil {
 		return
@@ -85,7 +84,7 @@ func (f *feed) say(tone live.Tone, text string) {
 	}
 }
 
-// logIns shows how many users are in; the answer ends it.
+// logIns shows how many users are logged in; the returned function ends it.
 func (f *feed) logIns(in *atomic.Int64) (stop func()) {
 	if f.picture == nil {
 		return func() {}

@@ -14,19 +14,19 @@ import (
 // Holders of memory, in the order of the processors' meters.
 const holders = databaseCPU + 1
 
-// memoryEvery is how often memory is looked at: that means a walk through /proc for each tree of processes.
+// memoryEvery is the interval of reading memory, which means a walk through /proc for each process tree.
 const memoryEvery = 5 * time.Second
 
-// Whether memory grows is told of the steady state behind its warm-up, of a run that is long enough for it.
+// Memory growth is reported for the steady state after its warm-up, if the run is long enough.
 const (
 	// WarmUpShare of the steady state fills caches, pools and sessions.
 	WarmUpShare = 1.0 / 3
-	// MemorySteadyMin: a shorter steady state is all warm-up, and holds too few collections of garbage to tell a
-	// trend from their saw.
+	// MemorySteadyMin: a shorter steady state is all warm-up, with too few garbage collections to tell a trend from
+	// their saw-tooth.
 	MemorySteadyMin = 10 * time.Minute
 )
 
-// held is the private memory of all processes of each holder; what is not known is missing.
+// held is the private memory of all processes of each holder; unknown ones are missing.
 type held [holders]*float64
 
 // memoryLook is what they held at one moment of the run.
@@ -35,7 +35,7 @@ type memoryLook struct {
 	held held
 }
 
-// lookAtMemory when it is time to.
+// lookAtMemory if it is time to.
 func (m *meter) lookAtMemory(at time.Duration) {
 	if n := len(m.memories); n == 0 || at-m.memories[n-1].at > memoryEvery-time.Second/2 {
 		m.memories = append(m.memories, memoryLook{at, m.memoryNow()})
@@ -63,7 +63,7 @@ func (m *meter) memoryNow() (all held) {
 	return all
 }
 
-// privateOf processes and all that descend from them.
+// privateOf returns the private memory of processes and all their descendants.
 func privateOf(pids []int) (sum int64, err error) {
 	for _, pid := range pids {
 		id, err := process.Of(pid)
@@ -79,7 +79,7 @@ func privateOf(pids []int) (sum int64, err error) {
 	return sum, nil
 }
 
-// memoryAt is the last that was known at a moment; nil: nothing.
+// memoryAt is the last known reading before a moment; nil: none.
 func (m *readings) memoryAt(which int, at time.Duration) *float64 {
 	after := sort.Search(len(m.memories), func(i int) bool { return m.memories[i].at > at })
 	if after == 0 {
@@ -88,7 +88,7 @@ func (m *readings) memoryAt(which int, at time.Duration) *float64 {
 	return m.memories[after-1].held[which]
 }
 
-// memoryTrends between two moments, for the holders of which it is known.
+// memoryTrends between two moments, for the holders for which it is known.
 func (m *readings) memoryTrends(from, to time.Duration) (all []result.Memory) {
 	if to-from < MemorySteadyMin {
 		return nil
@@ -103,8 +103,8 @@ func (m *readings) memoryTrends(from, to time.Duration) (all []result.Memory) {
 	return all
 }
 
-// trend of a holder between two moments: by the medians of the first and of the last half, since a collection of
-// garbage more or less must make no trend.
+// trend of a holder between two moments: from the medians of the first and the second half, so that one garbage
+// collection more or less makes no trend.
 func (m *readings) trend(which int, from, to time.Duration) *result.Memory {
 	var halves [2][]float64
 	most := 0.0

@@ -26,13 +26,13 @@ const (
 	meters
 )
 
-// reading is all meters at one moment; absent ones are not known.
+// reading holds all meters at one moment; unknown ones are absent.
 type reading struct {
 	at   time.Duration
 	used [meters]*time.Duration
 }
 
-// readings are what a meter has read.
+// readings of a meter.
 type readings struct {
 	cores      int
 	processors []reading
@@ -42,12 +42,12 @@ type readings struct {
 	slept      time.Duration
 }
 
-// meter reads processor times and clocks once a second from the start of the ramp, and memory more rarely.
+// meter reads processor times and clocks once a second from the start of the ramp, and memory less often.
 type meter struct {
 	readings
 	workers    []int             // processes; nil: not on this machine
 	postmaster int               // 0: not on this machine
-	shares     func(live.Shares) // hears the latest; nil: nobody does
+	shares     func(live.Shares) // receives the latest reading; nil: nobody does
 
 	began   time.Time
 	clocks  clocks
@@ -82,7 +82,7 @@ func (m *meter) start() {
 	}()
 }
 
-// end gives what was read; nothing where it was never started.
+// end returns the readings; none if it never started.
 func (m *meter) end() readings {
 	if m.stopped != nil {
 		close(m.stopped)
@@ -99,7 +99,7 @@ func (m *meter) read() {
 			r.used[which] = &used
 		}
 	}
-	// First what is compared with the clock most closely; walking /proc takes a while.
+	// The meters compared most closely with the clock come first; walking /proc takes a while.
 	all, err := cpu.ReadSystem()
 	keep(machineCPU, all.Busy, err)
 	keep(stealCPU, all.Steal, err)
@@ -116,7 +116,7 @@ func (m *meter) read() {
 	m.tell()
 }
 
-// tell the shares between the last two readings.
+// tell reports the shares between the last two readings.
 func (m *meter) tell() {
 	if n := len(m.processors); m.shares != nil && n > 1 {
 		since := func(which int) *float64 { return m.share(which, m.processors[n-2].at, m.processors[n-1].at) }
@@ -125,7 +125,7 @@ func (m *meter) tell() {
 	}
 }
 
-// readProcesses of the system, and of everybody else.
+// readProcesses reads the processor time of the system and of all others.
 func (m *meter) readProcesses(at time.Duration, everyone cpu.Everyone, keep func(int, time.Duration, error)) {
 	ours := append([]int{os.Getpid()}, m.workers...)
 	if len(m.workers) > 0 {
@@ -151,15 +151,14 @@ func sumTrees(everyone cpu.Everyone, pids []int) (sum time.Duration, err error) 
 	return sum, nil
 }
 
-// part of the time between two moments in which what a meter counts was so; nil as for share.
+// part of the time between two moments in which the meter's condition held; nil as for share.
 func (m *readings) part(which int, from, to time.Duration) *float64 {
 	one := readings{cores: 1, processors: m.processors}
 	return one.share(which, from, to)
 }
 
-// share of all cores that a meter shows between two moments; nil when a reading
-// around either is missing. The kernel counts in ticks, so a busy second can seem to
-// have more than all: no share is above 1.
+// share of all cores that a meter shows between two moments; nil if a reading around either is missing. The kernel
+// counts in ticks, so a busy second can seem to have more than all: shares are capped at 1.
 func (m *readings) share(which int, from, to time.Duration) *float64 {
 	if len(m.processors) == 0 {
 		return nil
@@ -174,11 +173,11 @@ func (m *readings) share(which int, from, to time.Duration) *float64 {
 	return &share
 }
 
-// shortestShare is the shortest time that a verdict rests on: in less, what the program does before and after the load
-// is a large part of what it does in all.
+// shortestShare is the shortest time that a verdict may rest on: in less, what the program does before and after the
+// load is a large part of the total.
 const shortestShare = 500 * time.Millisecond
 
-// covers is how much of the time between two moments was over at the last reading.
+// covers returns how much of the time between two moments the readings cover.
 func (m *readings) covers(from, to time.Duration) time.Duration {
 	if len(m.processors) == 0 {
 		return 0

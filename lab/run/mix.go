@@ -14,7 +14,7 @@ func shares(planned []users.Operation) map[string]float64 {
 	return all
 }
 
-// roles of the crowd that have users. Where operations arrive by themselves nobody thinks.
+// roles of the crowd that have users. With open arrivals nobody thinks.
 func roles(all []users.Role, arrive bool) (some []result.Role) {
 	for _, r := range all {
 		if r.Users > 0 {
@@ -32,7 +32,7 @@ func think(t users.Think) *result.Think {
 	return &result.Think{Distribution: string(t.Distribution), MeanS: t.Mean.Seconds(), CapS: t.Cap.Seconds()}
 }
 
-// meanThink sums up what the roles think: the mean over users, the longest cap. Nil: nobody does.
+// meanThink summarizes the roles' think times: the mean over users, the longest cap. Nil: nobody thinks.
 func meanThink(all []result.Role) *result.Think {
 	if len(all) == 0 || all[0].Think == nil {
 		return nil

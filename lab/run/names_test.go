@@ -7,7 +7,7 @@ import (
 	"plimsoll/test/golden"
 )
 
-// What is kept or sent has names that older and newer versions read.
+// Stored or sent data has names that older and newer versions read.
 func TestStoredAndSent_KeepTheirNames(t *testing.T) {
 	t.Run("PlanOfAGenerator", func(t *testing.T) { golden.Names[Plan](t, "testdata/plan.json") })
 	t.Run("OpeningOfAJournal", func(t *testing.T) { golden.Names[opening](t, "testdata/opening.json") })

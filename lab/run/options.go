@@ -30,55 +30,54 @@ type Options struct {
 	// this machine, the server's CPU.
 	DSN string
 
-	// URLs of application servers that run already. When empty, Serve is started.
+	// URLs of running application servers. If empty, Serve is started.
 	URLs []string
 	// Access to them.
 	Access Access
-	// Serve is the command of one application-server process that prints
-	// {"listening":"http://127.0.0.1:PORT"} as its first line and leaves on
-	// SIGTERM: {"/usr/bin/plimsoll", "serve", "--listen", "127.0.0.1:0"}.
+	// Serve is the command of one application-server process that prints {"listening":"http://127.0.0.1:PORT"} as its
+	// first line and exits on SIGTERM: {"/usr/bin/plimsoll", "serve", "--listen", "127.0.0.1:0"}.
 	Serve []string
-	// ServeEnv is added to its environment; a DSN with a password belongs here
-	// and not on the command line, which everybody on the machine can read.
+	// ServeEnv is added to its environment; a DSN with a password belongs here and not on the command line, which
+	// everybody on the machine can read.
 	ServeEnv []string
 	// Workers is how many processes of Serve to start. Defaults to WorkersDefault.
 	Workers int
-	// AuditedBefore is an audit of the same books as they are now, such as of the base that this one is a copy of. nil:
-	// they are audited before the load.
+	// AuditedBefore is an audit of the same books as they are now, such as that of the base this one was copied from.
+	// nil: they are audited before the load.
 	AuditedBefore *result.Audit
-	// LagLimit makes the run invalid when 1 of 100 operations was sent later than this. Defaults to LagLimitDefault.
+	// LagLimit makes the run invalid if more than 1 % of the operations were sent later than this. Defaults to
+	// LagLimitDefault.
 	LagLimit time.Duration
 
-	// DisturbedLimit makes the run invalid when others took more than this share of the processors or of the time, or
-	// worked on the same database. 0 and 1 judge nothing.
+	// DisturbedLimit makes the run invalid if others took more than this share of the processors or of the time, or
+	// worked on the same database. 0 and 1: no check.
 	DisturbedLimit float64
 
-	// Title, Scale and Profile are carried into the result.
+	// Title, Scale and Profile are copied into the result.
 	Title   string
 	Scale   string // of the base, in words: "80 items, 2,000 documents"
 	Profile string // of the cluster: tuned, stock
 	// Software is the version of Plimsoll that runs.
 	Software string
 
-	// Store keeps the result; nil keeps it nowhere.
+	// Store keeps the result; nil: it is not stored.
 	Store *store.Store
-	// Progress is called about once a second from one goroutine, never twice at
-	// the same time; a slow one misses calls and delays nothing.
+	// Progress is called about once a second from one goroutine, never concurrently; a slow one misses calls and delays
+	// nothing.
 	Progress func(Progress)
-	// Snapshot hears of every second of the load, in their order, and of the rest of one at
-	// the end. It is called by the loop that drives the users and must not wait for anything.
+	// Snapshot is called for every second of the load, in order, and for the rest of one at the end. The loop that
+	// drives the users calls it, so it must not wait.
 	Snapshot func(Snapshot)
-	// Generator makes the load. Defaults to this process.
+	// Generator generates the load. Defaults to this process.
 	Generator Generator
-	// Live, if not nil, is the picture that the run keeps up to date.
+	// Live, if set, is the picture that the run keeps up to date.
 	Live *live.Picture
-	// Control, if not nil, may change the load while users are at work.
+	// Control, if set, may change the load while users are at work.
 	Control *LoadControl
-	// UsersMost is how many there may be by hand. Defaults to Users.
+	// UsersMost is the most users that may be set by hand. Defaults to Users.
 	UsersMost int
-	// Ended hears every operation of this process that has ended, also outside the steady state,
-	// before it is counted: what a recount starts from. It is called by the loop
-	// that drives the users and must not wait for anything.
+	// Ended is called for every operation of this process that has ended, also outside the steady state, before it is
+	// counted: recounts start from it. The loop that drives the users calls it, so it must not wait.
 	Ended func(operation string, s tally.Sample)
 }
 
@@ -98,9 +97,9 @@ func (o Options) check() error {
 	case o.Scenario.Application == scenario.NoERP:
 		err = o.checkOwn()
 	case len(o.URLs) == 0 && len(o.Serve) == 0:
-		err = errors.New("no application server: neither URLs nor a command")
+		err = errors.New("no application server: neither --url nor a command to start one")
 	case o.Ended != nil && o.Generator != nil:
-		err = errors.New("single operations are recorded in this process only")
+		err = errors.New("--samples cannot record operations of agents that run elsewhere")
 	case o.Workers < 1:
 		err = fmt.Errorf("%d workers: must be at least 1", o.Workers)
 	}
@@ -110,7 +109,7 @@ func (o Options) check() error {
 func (o Options) checkOwn() error {
 	s := o.Scenario
 	if custom.NeedsBase(s.Own, s.Actions()) && s.Own.Base == "" && len(o.URLs) == 0 {
-		return errors.New("the requests have no address: neither base in [http] nor URLs")
+		return errors.New("the requests have no address: set base in [http] or --url")
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ func TestOwnRunThatCannotBeMade(t *testing.T) {
 func TestOpenArrivalsAreTheResultsModel(t *testing.T) {
 	o := ownRun(t, "application = \"none\"\n[operations.a]\ntarget = \"1s\"\nsql = \"SELECT pg_sleep(0.2)\"\n")
 	o.DSN = clustertest.Database(t).Secret()
-	o.Users, o.Arrivals = 5, &users.Arrivals{Spacing: users.Even, Rate: 60} // 25 a second can be done
+	o.Users, o.Arrivals = 5, &users.Arrivals{Spacing: users.Even, Rate: 60} // 25 operations per second are possible
 	r := mustRun(t, t.Context(), o)
 	if load := r.Conditions.Load; load.Model != "open" || load.Arrivals.RatePerS != 60 || r.Ops != 180 && r.Ops != 179 {
 		t.Errorf("%+v, %d operations", load, r.Ops)
@@ -227,7 +227,7 @@ func TestOpenArrivalsAreTheResultsModel(t *testing.T) {
 	}
 }
 
-// TestASystemThatRefusesEverythingIsNotValid is asked at an address that it does not have.
+// TestASystemThatRefusesEverythingIsNotValid requests an address that does not exist.
 func TestASystemThatRefusesEverythingIsNotValid(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()

@@ -15,11 +15,11 @@ import (
 	"plimsoll/lab/load/users"
 )
 
-// cast does every operation of a run: the ERP's over HTTP, own ones as they are described.
+// cast plays every operation of a run: the ERP's over HTTP, custom ones as they are described.
 type cast struct {
 	transport counted
 	erp       *player        // nil: no ERP
-	own       *custom.Player // nil: none of one's own
+	own       *custom.Player // nil: no custom operations
 	actions   []*custom.Action
 }
 
@@ -45,7 +45,7 @@ func newCast(ctx context.Context, p Plan) (c *cast, err error) {
 	return c, err
 }
 
-// ownBases are the addresses for requests of one's own; with the ERP, URLs are its workers.
+// ownBases are the addresses for custom requests; with the ERP, URLs are its workers.
 func (p Plan) ownBases() []string {
 	if p.Scenario.Application == scenario.ERP {
 		return nil
@@ -53,7 +53,7 @@ func (p Plan) ownBases() []string {
 	return p.URLs
 }
 
-// LogIn logs a user in everywhere.
+// LogIn logs a user in to all parts.
 func (c *cast) LogIn(ctx context.Context, user int) error {
 	if c.erp != nil {
 		if err := c.erp.LogIn(ctx, user); err != nil {
@@ -89,16 +89,16 @@ func (c *cast) close() {
 	c.transport.CloseIdleConnections()
 }
 
-// player does the ERP's key operations over HTTP.
+// player plays the ERP's key operations over HTTP.
 type player struct {
 	client     *client.Client
 	operations []users.Operation
 	bases      []string // of the workers
 	sessions   []*client.Session
-	logins     int // users that the database has
+	logins     int // users in the database
 	seed       uint64
-	part       int     // of several generators
-	planned    float64 // operations of this generator, at most
+	part       int     // number of generators
+	planned    float64 // most operations of this generator
 }
 
 func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, transport http.RoundTripper) (*player,
@@ -115,7 +115,7 @@ func newPlayer(ctx context.Context, plan Plan, operations []users.Operation, tra
 	return p, err
 }
 
-// options of the client as the scenario has them.
+// options of the client, from the scenario.
 func options(p Plan, transport http.RoundTripper) client.Options {
 	s := p.Scenario
 	o := client.Options{Transport: transport, Password: p.Access.Password,
@@ -125,15 +125,15 @@ func options(p Plan, transport http.RoundTripper) client.Options {
 		Instead: func(ctx context.Context, operation string) { tally.NotesOf(ctx).Instead(operation) },
 	}
 	if s.Refused == 0 {
-		o.RefusedShare = -1 // none, not the default
+		o.RefusedShare = -1 // none, instead of the default
 	}
 	return o
 }
 
 func (p *player) base(user int) string { return p.bases[user%len(p.bases)] }
 
-// LogIn opens the session of a user. Where the database has fewer users than the run,
-// some work in several sessions. The first of an organisation sees to it that its users have something to act on.
+// LogIn opens the session of a user. If the database has fewer users than the run, some work in several sessions. The
+// first user of an organisation creates the documents that its users need.
 func (p *player) LogIn(ctx context.Context, user int) error {
 	session, err := p.client.Login(ctx, p.base(user), client.UserCode(1+user%p.logins))
 	p.sessions[user] = session
@@ -147,8 +147,8 @@ var outcomes = map[client.Outcome]tally.Outcome{
 	client.OK: tally.OK, client.Refused: tally.Refused, client.Overloaded: tally.Overload, client.Failed: tally.Failed,
 }
 
-// Play does one operation. A user whose session is lost logs in again, as a person
-// would, and the operation that met it has failed.
+// Play plays one operation. A user whose session is lost logs in again, as a person would; the operation that noticed
+// it has failed.
 func (p *player) Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error) {
 	if p.sessions[user] == nil {
 		if err := p.LogIn(ctx, user); err != nil {

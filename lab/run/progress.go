@@ -20,32 +20,32 @@ const (
 	Finished Phase = "done"
 )
 
-// Progress is one look at a run under way.
+// Progress is a snapshot of a run under way.
 type Progress struct {
 	Phase   Phase
 	Elapsed time.Duration
-	Left    time.Duration // estimate until the result, audit included
+	Left    time.Duration // estimate until the result, including the audit
 	Share   float64       // 0..1 of the whole
 	Users   int           // logged in during Login, at work later
 	OpsPerS float64       // valid answers in the last second
 	Ops     int64         // in the steady state so far
 	Errors  int64         // errors and overload in the steady state so far
-	// Apdex so far in the steady state; Scored is false while nothing was measured.
+	// Apdex of the steady state so far; Scored is false before anything was measured.
 	Apdex   float64
 	Scored  bool
-	Backlog int     // most that were due but had no slot in the last second
+	Backlog int     // most operations that were due without a free slot in the last second
 	LagMS   float64 // largest in the last second
-	Audited float64 // 0..1 of the books, while they are audited
+	Audited float64 // share of the books audited, 0..1
 }
 
-// What phases before and after the load take, until better is known. Only the
-// estimate of the time left depends on them.
+// Assumed durations of the phases before and after the load, until measured. Only the estimate of the time left depends
+// on them.
 const (
 	logInsPerSecondGuess = 500
 	auditGuess           = 3 * time.Second
 )
 
-// board shows the progress: those who run write on it, one goroutine reads it out.
+// board holds the progress: the running parts write it, one goroutine reads it.
 type board struct {
 	show func(Progress)
 
@@ -112,7 +112,7 @@ func (b *board) begin(phase Phase, left time.Duration) {
 	}
 }
 
-// audits shows how far an audit is that has just begun, and how long it goes on at this pace.
+// audits shows how far an audit is, and how long it will take at this pace.
 func (b *board) audits() func(done, total int64) {
 	began, left := time.Now(), b.look().Left
 	return func(done, total int64) {
@@ -134,7 +134,7 @@ func (b *board) close() {
 	b.read.Wait()
 }
 
-// watch is told of the crowd once a second.
+// watch receives the crowd's state once a second.
 func (b *board) watch(o Options) func(Snapshot) {
 	return func(s Snapshot) {
 		sum := s.Tally.Outcomes()
@@ -149,7 +149,7 @@ func (b *board) watch(o Options) func(Snapshot) {
 	}
 }
 
-// phaseAt a moment of a run whose steady state is [from, to).
+// phaseAt returns the phase at a moment of a run whose steady state is [from, to).
 func phaseAt(at, from, to time.Duration) Phase {
 	switch {
 	case at < from:

@@ -6,12 +6,12 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// The pulse of a generator. Between two beats it only waits for a timer, so that what passes beyond it was taken from
-// the whole process: it was stopped, collected garbage, or had no processor. Answers that came meanwhile look as late
-// as the server's.
+// The pulse of a generator. Between two beats it only waits for a timer; any longer delay was taken from the whole
+// process: it was stopped, collected garbage, or had no processor. Answers that came meanwhile look as late as if the
+// server were slow.
 const (
 	pulseBeat = 20 * time.Millisecond
-	// FrozenLeast is how much longer than a beat it takes to be told of.
+	// FrozenLeast is the shortest delay beyond a beat that is reported.
 	FrozenLeast = 250 * time.Millisecond
 )
 
@@ -21,7 +21,7 @@ type Frozen struct {
 	For time.Duration `json:"for_ns"`
 }
 
-// pulse feels when this process stands still.
+// pulse detects that this process stands still.
 type pulse struct {
 	last   time.Duration
 	frozen []Frozen
@@ -35,7 +35,7 @@ func (p *pulse) beat(now time.Duration) {
 	p.last = now
 }
 
-// feelPulse until the function that it gives is called, which says when the process stood still.
+// feelPulse beats until the returned function is called, which returns when the process stood still.
 func feelPulse(began time.Time) (end func() []Frozen) {
 	var p pulse
 	over, ended := make(chan struct{}), make(chan struct{})
@@ -60,12 +60,12 @@ func feelPulse(began time.Time) (end func() []Frozen) {
 	}
 }
 
-// Limits of the generator's own waits, in parts of the limit of its lag.
+// Limits of the generator's own waits, as parts of the limit of its lag.
 const (
-	// frozenLimits is how many of them it may stand still at once: half a second by default is too much.
+	// frozenLimits is how many limits it may stand still at once: half a second by default is too much.
 	frozenLimits = 4
-	// poolParts is of how many parts one is too much as the mean wait for a connection of the pool, if that is more
-	// than poolShareMax of what users waited in all.
+	// poolParts is the part of the limit that is too much as the mean wait for a connection of the pool, if it is also
+	// more than poolShareMax of the users' total wait.
 	poolParts    = 10
 	poolShareMax = 0.1
 )

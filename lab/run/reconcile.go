@@ -15,8 +15,8 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// reconcile compares what was acknowledged with what the database has. Who got no answer does not know whether the
-// operation was carried out, so killed workers and servers only widen what is right.
+// reconcile compares what was acknowledged with what is in the database. A user without an answer does not know whether
+// the operation was carried out, so killed workers and servers only widen what is accepted.
 func (s *setup) reconcile(ctx context.Context) {
 	if len(s.made.Written) == 0 && len(s.made.Lost) == 0 && s.counted == nil {
 		return
@@ -62,8 +62,8 @@ func (s *setup) reconciled(ctx context.Context) (rows []result.Reconciled, err e
 	return rows, nil
 }
 
-// reconcileCounted compares what the scenario's own queries count. They do not say whose rows they are, so lost agents
-// may have made some of each.
+// reconcileCounted compares what the scenario's own queries count. They cannot tell whose rows they count, so lost
+// agents may have made some of each.
 func (s *setup) reconcileCounted(ctx context.Context, conn *pgx.Conn) (rows []result.Reconciled, err error) {
 	now, err := s.count(ctx, conn)
 	if err != nil {
@@ -98,10 +98,10 @@ func reconcileLost(ctx context.Context, conn *pgx.Conn, lost Lost, seconds float
 	return row, err
 }
 
-// ofClients are the operations of clients, by what their keys begin with, which is an id.
+// ofClients counts the operations of clients by the prefix of their keys, an id.
 const ofClients = ` o WHERE left(o.key, 36) = ANY ($1) AND o.made_at >= now() - make_interval(secs => $2)`
 
-// clockSlack is how much the server's clock may have been set meanwhile.
+// clockSlack is how far the server's clock may have been set meanwhile.
 const clockSlack = time.Hour
 
 func reconcileWritten(ctx context.Context, conn *pgx.Conn, written []Written, seconds float64) ([]result.Reconciled,
@@ -122,7 +122,7 @@ func reconcileWritten(ctx context.Context, conn *pgx.Conn, written []Written, se
 	}
 	for documentType := range found {
 		if _, known := told[documentType]; !known {
-			told[documentType] = client.Written{} // what nobody wrote is a difference as well
+			told[documentType] = client.Written{} // rows that nobody wrote are a difference as well
 		}
 	}
 	var rows []result.Reconciled
@@ -161,7 +161,7 @@ func operationsByType(ctx context.Context, conn *pgx.Conn, keys []string, second
 	return found, nil
 }
 
-// countBefore the load what the scenario's own queries count; nil: it has none.
+// countBefore runs the scenario's own counting queries before the load; nil: it has none.
 func (s *setup) countBefore(ctx context.Context) ([]int64, error) {
 	counts := func(a *custom.Action) bool { return a != nil && a.Count != "" }
 	if !slices.ContainsFunc(s.Scenario.Actions(), counts) {
@@ -175,7 +175,7 @@ func (s *setup) countBefore(ctx context.Context) ([]int64, error) {
 	return s.count(ctx, conn)
 }
 
-// count is what the scenario's own queries count now, by operation.
+// count runs the scenario's own counting queries, by operation.
 func (s *setup) count(ctx context.Context, conn *pgx.Conn) (counts []int64, err error) {
 	actions := s.Scenario.Actions()
 	counts = make([]int64, len(actions))
@@ -190,12 +190,12 @@ func (s *setup) count(ctx context.Context, conn *pgx.Conn) (counts []int64, err 
 	return counts, nil
 }
 
-// judgeReconciliation speaks against a run with any difference.
+// judgeReconciliation makes a run with any difference not valid.
 func judgeReconciliation(v *verdict, r *result.Reconciliation) {
 	if r == nil {
 		return
 	}
-	v.against(result.ByBooks, !r.Done, "what was acknowledged could not be compared with the database: %s", r.Error)
+	v.against(result.ByBooks, !r.Done, "acknowledged operations could not be compared with the database: %s", r.Error)
 	for _, row := range r.Rows {
 		v.against(result.ByBooks, row.Differs(),
 			"%s: %d were acknowledged, of %d nothing is known, the database has %d",

@@ -22,7 +22,7 @@ func TestReconciliation(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		row  result.Reconciled
-		want string // in the only reason; empty: none
+		want string // text in the only reason; empty: none
 	}{
 		{"Equal", result.Reconciled{What: "a", Acknowledged: 7, Found: 7}, ""},
 		{"OneLost", result.Reconciled{What: "a", Acknowledged: 7, Found: 6}, "a: 7 were acknowledged"},
@@ -53,7 +53,7 @@ sql = "INSERT INTO kept VALUES (1)"
 count = "SELECT count(*) FROM kept"
 `
 
-// TestOwnRowsAreReconciled loses rows behind the back of who was told that they are there.
+// TestOwnRowsAreReconciled deletes rows after they were acknowledged.
 func TestOwnRowsAreReconciled(t *testing.T) {
 	for _, c := range []struct {
 		name, rule string
@@ -85,7 +85,7 @@ func TestOwnRowsAreReconciled(t *testing.T) {
 	}
 }
 
-// TestLostOperationsOfTheERPAreFound loses what the server acknowledged.
+// TestLostOperationsOfTheERPAreFound deletes what the server acknowledged.
 func TestLostOperationsOfTheERPAreFound(t *testing.T) {
 	o := base(t)
 	conn, err := pgx.Connect(t.Context(), o.DSN)
@@ -107,7 +107,7 @@ func TestLostOperationsOfTheERPAreFound(t *testing.T) {
 	}
 }
 
-// TestDamageIsDated damages books before a run, which then leaves them as wrong as they were.
+// TestDamageIsDated damages books before a run, which leaves them as wrong as they were.
 func TestDamageIsDated(t *testing.T) {
 	o := base(t)
 	conn, err := pgx.Connect(t.Context(), o.DSN)
@@ -127,7 +127,7 @@ func TestDamageIsDated(t *testing.T) {
 	}
 }
 
-// The books of a copy are those of the base: one audit says what was wrong with all.
+// The books of a copy are those of the base: one audit covers all.
 func TestBooksThatWereAuditedAreNotAuditedBeforeTheRun(t *testing.T) {
 	o := base(t)
 	o.Duration = 2 * time.Second
@@ -139,7 +139,8 @@ func TestBooksThatWereAuditedAreNotAuditedBeforeTheRun(t *testing.T) {
 	}
 }
 
-// Whoever has an answer finds it in the database, though every process of it was killed in mid-run; who has none may.
+// An operation with an answer is in the database, although every process of it was killed during the run; one without
+// may be.
 func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
 	spec := clustertest.Spec()
 	spec.Unsafe = false

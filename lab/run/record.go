@@ -9,8 +9,8 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// record is all that is known of a run: what was asked for, what set-up found, and what was seen while users worked.
-// A result is computed from it and from nothing else, whether the run ended or its process died.
+// record is everything known about a run: what was asked for, what set-up found, and what was seen while users worked.
+// The result is computed from it alone, whether the run ended or its process died.
 type record struct {
 	Options
 	id      string
@@ -20,8 +20,8 @@ type record struct {
 	workers []result.Worker
 	servers []int // processes of the application, on this machine
 
-	before, after *postgres.Server // nil: there is no database, or it was lost
-	// what the workers say of themselves
+	before, after *postgres.Server // nil: no database, or it was lost
+	// what the workers report about themselves
 	profilesBefore, profilesAfter profiles
 
 	rampBegan      time.Time
@@ -32,15 +32,15 @@ type record struct {
 	changes        []users.Change // by hand
 	deaths         []death        // of workers in service
 	stoppedByHand  bool
-	notKept        string       // why the result of a run that ended could not be kept
-	journalStop    *journalStop // nil: the journal went on to the end
+	notKept        string       // why the result of a run that ended could not be stored
+	journalStop    *journalStop // nil: the journal is complete
 	audit          result.Audit
-	auditedBefore  *result.Audit // nil: nobody looked
+	auditedBefore  *result.Audit // nil: not checked
 	reconciliation *result.Reconciliation
 	counted        []int64 // before the load, by operation; nil: nothing to count
 }
 
-// result puts together what is known.
+// result computes the result.
 func (r *record) result(finished time.Time) *result.Result {
 	all := r.begun()
 	r.measured(all, finished)

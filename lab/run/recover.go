@@ -17,8 +17,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Recover completes a run whose process died while users were at work, from its journal: what
-// was measured until then, not valid, and with books that nobody looked at.
+// Recover completes a run whose process died while users were at work, from its journal: what was measured until then,
+// not valid, and with unaudited books.
 func Recover(runs *store.Store, id string) (*result.Result, error) {
 	all, err := recovered(runs.JournalPath(id), runs.WhyNotKept(id))
 	if err != nil {
@@ -31,7 +31,8 @@ func Recover(runs *store.Store, id string) (*result.Result, error) {
 	return all, runs.Settle(id)
 }
 
-// recovered from a journal; notKept is why the result of a run that ended could not be kept, empty: it did not end.
+// recovered completes a run from its journal; notKept is why the result of a run that ended could not be stored, empty:
+// it did not end.
 func recovered(path, notKept string) (*result.Result, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -63,7 +64,7 @@ func recovered(path, notKept string) (*result.Result, error) {
 	return r.unfinished(first.Run, ending, info.ModTime()), nil
 }
 
-// again is the record of a run as it was when its users went to work, as far as its counts need it.
+// again restores the record of a run as it was when its users started work, as far as its counts need it.
 func again(begun *result.Result) *record {
 	kept := begun.Conditions.Load
 	r := &record{
@@ -87,11 +88,11 @@ type journalEnding int
 
 const (
 	journalComplete journalEnding = iota // with the end of the load
-	journalCut                           // where the process died as it wrote, or the disk was full
-	journalDamaged                       // before something that is not what was written
+	journalCut                           // where the process died while writing, or the disk was full
+	journalDamaged                       // before something that was not written by the run
 )
 
-// replay adds up the pages and says how they end.
+// replay adds up the pages and returns how they end.
 func (r *record) replay(lines *json.Decoder) (ending journalEnding, err error) {
 	ending = journalCut
 	counts, operations := r.made.Tally, len(r.crowd.Operations)
@@ -126,8 +127,8 @@ func (r *record) replay(lines *json.Decoder) (ending journalEnding, err error) {
 	return ending, nil
 }
 
-// unfinished is the result of what was counted until then. Of a run that ended after its journal had stopped it has no
-// score: the one that was printed is of all of it.
+// unfinished is the result of what was counted until then. For a run that ended after its journal had stopped it has no
+// score: the score that was printed covers the whole run.
 func (r *record) unfinished(begun *result.Result, ending journalEnding, at time.Time) *result.Result {
 	timeline := r.made.Tally.Timeline
 	until := timeline.Width * time.Duration(len(timeline.Intervals))

@@ -5,8 +5,8 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// judgeRefusals speaks against a run whose controls refused far more than they should: a refusal is quick and valid, so
-// that a system which refuses everything would score well and serve nobody.
+// judgeRefusals makes a run not valid if its controls refused far more than expected: a refusal is quick and valid, so
+// a system that refuses everything would score well and serve nobody.
 func judgeRefusals(v *verdict, all *result.Result) {
 	found, expected := false, 0.0
 	for _, op := range all.Operations {
@@ -23,8 +23,8 @@ func judgeRefusals(v *verdict, all *result.Result) {
 	}
 }
 
-// farMore than expected is nearer to all than to that, and not by chance: the lower end of the share's 95 % interval
-// lies beyond the middle.
+// farMore than expected: closer to all than to the expected share, and not by chance: the lower end of the share's 95 %
+// interval lies beyond the middle.
 func farMore(t result.Totals, expected float64) bool {
 	answered := t.OK + t.Refused
 	if answered < result.BrokenFrom {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// breaking is a proxy that resets a connection with its second request, before or after the server's answer to it.
+// breaking is a proxy that resets a connection at its second request, before or after the server's answer.
 type breaking struct {
 	server         string
 	after          bool
@@ -42,7 +42,7 @@ func (b *breaking) listen(t *testing.T) (address string) {
 	return "http://" + listener.Addr().String()
 }
 
-// pass two requests on; the first is answered, and with the second the connection is reset.
+// pass two requests on; the first is answered, and the second is reset.
 func (b *breaking) pass(conn *net.TCPConn) {
 	defer conn.Close()
 	incoming := bufio.NewReader(conn)
@@ -86,7 +86,7 @@ body = "{}"
 headers = { Idempotency-Key = "k" }
 `
 
-// TestNothingIsResentSilently counts at a proxy what really came.
+// TestNothingIsResentSilently counts at a proxy which requests really came.
 func TestNothingIsResentSilently(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -106,7 +106,7 @@ func TestNothingIsResentSilently(t *testing.T) {
 			if lost == 0 || sum != r.Resent {
 				t.Fatalf("%d connections were reset; %d requests resent, %d by operation", lost, r.Resent, sum)
 			}
-			if c.after { // some never came, because their connection was reset already
+			if c.after { // some never came, because their connection was already reset
 				if received > r.Ops+r.Resent {
 					t.Errorf("%d requests came for %d operations and %d resent", received, r.Ops, r.Resent)
 				}

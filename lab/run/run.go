@@ -9,13 +9,10 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Run makes one run.
-//
-// The error is for runs that could not be made at all (bad options, no database,
-// worker that never came up: result nil) or whose result could not be kept
-// (result not nil). What goes wrong once users are at work is in the result:
-// valid false, with reasons. When ctx is cancelled in mid-run, the result holds
-// what was measured until then and the error is nil.
+// Run makes one run. It returns an error if the run could not start (bad options, no database, a worker that did not
+// start: result nil) or if its result could not be stored (result not nil). What goes wrong once users are at work is
+// in the result: valid false, with reasons. If ctx is cancelled during the run, the result holds what was measured
+// until then and the error is nil.
 func Run(ctx context.Context, o Options) (all *result.Result, err error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
@@ -26,7 +23,7 @@ func Run(ctx context.Context, o Options) (all *result.Result, err error) {
 	if err := s.reserve(ctx); err != nil {
 		return nil, err
 	}
-	// Where the result could not be kept, the journal is what is left of the run.
+	// If the result could not be stored, the journal is what is left of the run.
 	defer func() { s.journal.close(all != nil && err != nil && !s.Store.IsComplete(s.id)) }()
 	if err := s.open(ctx); err != nil {
 		return nil, err
@@ -43,7 +40,7 @@ func Run(ctx context.Context, o Options) (all *result.Result, err error) {
 	return all, s.keep(all)
 }
 
-// keep the result. Where it cannot be kept, the journal is told that the run has ended all the same.
+// keep stores the result. If that fails, it notes in the journal that the run has ended all the same.
 func (s *setup) keep(all *result.Result) error {
 	err := s.Store.Save(all)
 	switch {
@@ -54,11 +51,11 @@ func (s *setup) keep(all *result.Result) error {
 			"'plimsoll report "+s.id+"' makes one")
 	}
 	s.Store.NotKept(s.id, cause(err).Error())
-	known := "'plimsoll runs' has it from its journal"
+	known := "'plimsoll runs' recovers it from its journal"
 	if s.journalStop != nil {
-		known = fmt.Sprintf("'plimsoll runs' knows it up to second %d", s.journalStop.second)
+		known = fmt.Sprintf("'plimsoll runs' recovers it up to second %d", s.journalStop.second)
 	}
-	hint := "what is printed is the full record, --json > FILE on another disk keeps it; " + known
+	hint := "the printed figures are complete, and --json > FILE on another disk keeps them; " + known
 	if diskError(err) != 0 {
 		hint = "free disk space, or set PLIMSOLL_STATE to a folder on another disk; " + hint
 	}

@@ -42,7 +42,7 @@ func base(t testing.TB) Options {
 
 var smallBase = fill.Options{Items: 200, Counterparties: 100, Documents: 300}
 
-// filled is base in an empty database of the test's own.
+// filled is base in an empty database of its own.
 func filled(t testing.TB, dsn cluster.DSN) Options {
 	t.Helper()
 	filltest.Fill(t, dsn.Secret(), smallBase)
@@ -55,14 +55,14 @@ func shortRun(dsn string) Options {
 	l.Ramp, l.Duration, l.Drain = time.Second, 5*time.Second, time.Minute
 	return Options{
 		Load:     l,
-		LagLimit: time.Minute, // other tests run beside this one
+		LagLimit: time.Minute, // other tests run at the same time
 		DSN:      dsn, Serve: workertest.Command(), ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
 		Profile: "test", Software: "test",
 	}
 }
 
-// endedByHand lets a run go on until the test ends it: when what it waits for has come to pass, however busy the
-// machine is.
+// endedByHand lets a run continue until the test ends it, when what it waits for has happened, however busy the machine
+// is.
 func endedByHand(t *testing.T, o *Options) (end func()) {
 	control := &LoadControl{}
 	o.Control = control
@@ -119,7 +119,7 @@ func TestRun(t *testing.T) {
 				t.Errorf("%+v", row)
 			}
 		}
-		posted := int64(0) // and acknowledged, in the steady state alone
+		posted := int64(0) // and acknowledged, in the steady state only
 		for _, op := range r.Operations {
 			if strings.HasSuffix(op.ID, ".post") {
 				posted += op.OK
@@ -309,7 +309,7 @@ func TestForeignWorkerThatIsGoneIsSaid(t *testing.T) {
 func TestWorkerThatHangsIsSaid(t *testing.T) {
 	o := base(t)
 	o.Timeout, o.Drain = 2*time.Second, 3*time.Second
-	// When the result is kept it goes on, so that nobody waits for it to leave.
+	// When the result is stored it continues, so that nobody waits for it to stop.
 	o.Store = store.Open(t.TempDir()).WithPage(func(w io.Writer, r *result.Result) error {
 		signalWorker(t, syscall.SIGCONT)
 		return page(w, r)
@@ -333,7 +333,7 @@ func TestWorkerThatHangsIsSaid(t *testing.T) {
 
 func killWorker(t *testing.T) { signalWorker(t, syscall.SIGKILL) }
 
-// signalWorker is to the only child of this process that is a worker.
+// signalWorker signals the only child of this process that is a worker.
 func signalWorker(t *testing.T, signal syscall.Signal) {
 	children, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -398,7 +398,7 @@ func TestDatabaseRestartedInMidRunIsSaid(t *testing.T) {
 	}
 }
 
-// A process of the server that dies takes all sessions with it, though the postmaster stays.
+// A server process that dies takes all sessions with it, although the postmaster stays.
 func TestDatabaseThatRecoveredInMidRunIsSaid(t *testing.T) {
 	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "recover", clustertest.Spec())
 	if err != nil {
@@ -434,8 +434,8 @@ func TestDatabaseThatRecoveredInMidRunIsSaid(t *testing.T) {
 	}
 }
 
-// begun is when the server's oldest process beside the postmaster began, which all do anew after a crash; a server that
-// does not answer began at no time.
+// begun is when the server's oldest process besides the postmaster started; all of them start again after a crash. A
+// server that does not answer has no such time.
 func begun(t *testing.T, dsn string) (at time.Time) {
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -446,7 +446,7 @@ func begun(t *testing.T, dsn string) (at time.Time) {
 	return at
 }
 
-// killBackend ends a session of one's own as the kernel ends who takes too much memory.
+// killBackend kills its own session, as the kernel kills a process that uses too much memory.
 func killBackend(t *testing.T, dsn string) {
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -520,7 +520,7 @@ func TestRunThatCannotBeMade(t *testing.T) {
 		{"NoWorker", func(o *Options) { o.Serve = nil }, problem.Usage, "no application server"},
 		{"NegativeUsers", func(o *Options) { o.Users = -1 }, problem.Usage, "-1 users"},
 		{"DatabaseIsNotThere", func(o *Options) { o.DSN = "host=/nowhere dbname=x" }, problem.Environment,
-			"look at the database server"},
+			"inspect the database server"},
 		{"WorkerNeverComesUp", func(*Options) {}, problem.Environment, "ended before it listened"},
 		{"ForeignWorkerDoesNotAnswer", func(o *Options) { o.URLs = []string{"http://127.0.0.1:1"} },
 			problem.Environment, "does not answer"},

@@ -25,7 +25,7 @@ func (r *record) series() result.Series {
 		} {
 			share := r.meters.share(which, from, from+line.Width)
 			if which == generatorCPU && len(r.made.Agents) > 0 {
-				share = nil // this process only counts; what the agents took is known of the whole run
+				share = nil // this process only counts; what the agents used is known for the whole run
 			}
 			*column = append(*column, share)
 		}
@@ -37,7 +37,7 @@ func (r *record) series() result.Series {
 	return s
 }
 
-// memoryAt is that of the holder; where others make the load, what this process holds is not the generator's.
+// memoryAt is the holder's memory; if others generate the load, this process's is not the generator's.
 func (r *record) memoryAt(which int, at time.Duration) *float64 {
 	if which == generatorCPU && len(r.made.Agents) > 0 {
 		return nil
@@ -45,7 +45,7 @@ func (r *record) memoryAt(which int, at time.Duration) *float64 {
 	return r.meters.memoryAt(which, at)
 }
 
-// memory behind the warm-up, by holder.
+// memory after the warm-up, by holder.
 func (r *record) memory() []result.Memory {
 	all := r.meters.memoryTrends(r.made.Tally.From, r.made.Tally.To)
 	return slices.DeleteFunc(all, func(m result.Memory) bool {

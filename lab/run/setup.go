@@ -15,7 +15,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// setup is a run with what it holds while it lasts: its place in the store, the workers, and who looks on.
+// setup is a run with everything it holds while it lasts: its place in the store, the workers, and the watchers.
 type setup struct {
 	*record
 	generator Generator
@@ -31,7 +31,7 @@ func newSetup(o Options) *setup {
 	return &setup{record: r, generator: o.generator(), board: newBoard(o.Progress)}
 }
 
-// reserve takes the run's place in the store, where its workers' logs go as well, and marks it as under way.
+// reserve creates the run's folder in the store, where its workers' logs go as well, and marks it as under way.
 func (s *setup) reserve(ctx context.Context) (err error) {
 	s.id = "unkept"
 	if s.Store != nil {
@@ -43,17 +43,17 @@ func (s *setup) reserve(ctx context.Context) (err error) {
 	return err
 }
 
-// open looks at the machine and the server and gets the workers up.
+// open inspects the machine and the server and starts the workers.
 func (s *setup) open(ctx context.Context) (err error) {
 	s.feed = newFeed(s.Options, s.id, s.crowd.Operations)
 	s.begin(Starting, s.End()+logInGuess(s.Users)+auditGuess)
 	if s.machine, err = machine.Describe(dirs.State()); err != nil { // there is no state directory yet
-		s.machine, _ = machine.Describe("/") // what cannot be read is empty: no reason to have no result
+		s.machine, _ = machine.Describe("/") // an unreadable fact stays empty: no reason to lose the result
 	}
 	if s.DSN != "" {
 		if s.before, err = postgres.Look(ctx, s.DSN); err != nil {
 			return problem.New(problem.Environment, err,
-				"is it running? `plimsoll up` starts one; `plimsoll status` lists them")
+				"'plimsoll status' shows whether it runs; 'plimsoll up' starts one")
 		}
 	}
 	if s.crew, err = hire(ctx, s.Options, s.id); err != nil {
@@ -76,8 +76,8 @@ func (s *setup) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkDatabase refuses workers whose database is another than the one that is audited and described: the
-// verdict would be about books that nobody wrote in.
+// checkDatabase refuses workers that use another database than the one that is audited and described: the verdict would
+// cover books that nobody wrote to.
 func (s *setup) checkDatabase() error {
 	if s.before == nil {
 		return nil
@@ -90,8 +90,8 @@ func (s *setup) checkDatabase() error {
 	return nil
 }
 
-// servedBy are the processes of the application that is measured: the workers of this run, or whoever answers at the
-// addresses of the load on this machine.
+// servedBy returns the processes of the measured application: the workers of this run, or whatever listens at the
+// load's addresses on this machine.
 func (s *setup) servedBy() []int {
 	if len(s.crew.hired) > 0 {
 		return s.crew.pids()
@@ -112,7 +112,7 @@ func (s *setup) postmaster() int {
 	return s.before.Postmaster
 }
 
-// begin a phase, for all who look on.
+// begin a phase, for all watchers.
 func (s *setup) begin(phase Phase, left time.Duration) {
 	s.board.begin(phase, left)
 	s.feed.begin(phase, left)

@@ -10,7 +10,7 @@ import (
 	"plimsoll/lab/load/users"
 )
 
-// timed tells how long the log-in took.
+// timed measures how long the log-in took.
 type timed struct {
 	Local
 	logIn time.Duration

@@ -16,17 +16,15 @@ import (
 )
 
 const (
-	// idleConnections are kept for the next operation, whosever it is. A connection
-	// costs the generator about 20 KB, a thinking user needs none. There are as many as
-	// operations under way at once: one that is closed after a peak keeps its port for a
-	// minute, and peaks would use them up.
+	// idleConnections are kept open for the next operation of any user. A connection costs the generator about 20 KB; a
+	// thinking user needs none. There are as many as operations under way at once: one that is closed after a peak
+	// keeps its port for a minute, and peaks would use them up.
 	idleConnections = users.InFlightMaxDefault
-	// idleTimeout closes a connection before a server would: one that is closed from
-	// the other end just when it is used costs a repetition.
+	// idleTimeout closes a connection before a server would: a connection that the other end closes just when it is
+	// used costs a repetition.
 	idleTimeout = 20 * time.Second
 	dialTimeout = 10 * time.Second
-	// sourcesMax is how many addresses of the loopback connections may come from: a pair of
-	// addresses has about 28,000 ports.
+	// sourcesMax is how many loopback addresses connections may come from: a pair of addresses has about 28,000 ports.
 	sourcesMax = 16
 )
 
@@ -41,8 +39,9 @@ func newTransport(a Access) *http.Transport {
 	}
 }
 
-// counted notes what the transport sends again by itself: a GET, or a request with an Idempotency-Key, whose connection
-// was lost. The time it takes is in the operation's latency. It also notes when answers begin, and how long they are.
+// counted records what the transport sends again by itself: a GET, or a request with an Idempotency-Key, whose
+// connection was lost. The extra time is in the operation's latency. It also records when answers begin, and how long
+// they are.
 type counted struct{ *http.Transport }
 
 func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -51,7 +50,7 @@ func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
 		return c.Transport.RoundTrip(r)
 	}
 	var sent atomic.Bool
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { // once for each time that it is sent
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { // once for each time it is sent
 		if sent.Swap(true) {
 			notes.Resent()
 		}
@@ -75,10 +74,10 @@ func (c *counting) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// dialer goes on from the next address of the loopback when the ports of one are used up.
+// dialer continues with the next loopback address when the ports of one are used up.
 type dialer struct {
 	own    net.Dialer
-	source atomic.Uint32 // 0: what the system takes
+	source atomic.Uint32 // 0: the system's default
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ipLocalPortRange is IP_LOCAL_PORT_RANGE of Linux 6.3: the ports that a socket may come from.
+// ipLocalPortRange is IP_LOCAL_PORT_RANGE of Linux 6.3: the range of a socket's local port.
 const ipLocalPortRange = 51
 
-// TestConnectionsGoOnWhenPortsAreUsedUp leaves each address of the loopback two ports.
+// TestConnectionsGoOnWhenPortsAreUsedUp leaves two ports to each loopback address.
 func TestConnectionsGoOnWhenPortsAreUsedUp(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -14,22 +14,22 @@ import (
 
 // Limits beyond which a run's figures may not be quoted.
 const (
-	// LagLimitDefault: later than this in 1 of 100 operations, the load was not the one
-	// that was asked for. It is a tenth of a second because that is the least a person
-	// notices (R. B. Miller, 1968), and a fifth of the shortest target.
+	// LagLimitDefault: if more than 1 % of the operations are later than this, the load was not the one asked for. It
+	// is a tenth of a second because that is the least a person notices (R. B. Miller, 1968), and a fifth of the
+	// shortest target.
 	LagLimitDefault = 100 * time.Millisecond
-	// LagMax: a generator that once stood still this long let a whole minute of the
-	// series go wrong, whatever its percentiles say. A larger limit of one's own counts here too.
+	// LagMax: a generator that stood still this long once spoils a whole minute of the series, whatever its percentiles
+	// say. A larger limit set by the user counts here too.
 	LagMax = 5 * time.Second
-	// GeneratorCPUMax of all cores: beyond it, answers wait in the generator for a
-	// core as they would in a queue that is half full, and the wait is taken for the
-	// server's; on a shared machine it also takes from the server what is measured.
+	// GeneratorCPUMax of all cores: beyond it, answers wait in the generator for a core as in a queue that is half
+	// full, and the wait would count as the server's; on a shared machine it also takes processors from the measured
+	// server.
 	GeneratorCPUMax = 0.5
 	// OpsMin: fewer operations are a small group (apdex.SmallGroup).
 	OpsMin = apdex.SmallGroup
 )
 
-// verdict collects what speaks against a run.
+// verdict collects the reasons against a run.
 type verdict struct {
 	reasons []string
 	causes  []result.Cause
@@ -41,7 +41,7 @@ func (v *verdict) against(cause result.Cause, wrong bool, format string, args ..
 	}
 }
 
-// judge says whether the figures may be quoted.
+// judge decides whether the figures may be quoted.
 func (r *record) judge(all *result.Result) {
 	v := verdict{reasons: []string{}}
 	r.judgeRun(&v, all)
@@ -52,16 +52,16 @@ func (r *record) judge(all *result.Result) {
 	all.Valid, all.Warnings = len(all.InvalidReasons) == 0, warnings(all)
 	if r.journalStop != nil {
 		all.Warnings = append(all.Warnings, r.journalStop.String()+
-			"; the figures are of the full record: free disk space before the next run")
+			"; the figures come from the complete record in memory: free disk space before the next run")
 	}
 }
 
-// warnings name what is lost in an overall score: an operation that always fails lowers it by its share only.
+// warnings name what an overall score hides: an operation that always fails lowers it only by its share.
 func warnings(all *result.Result) []string {
 	return slices.Concat(unanswered(all), resent(all), shortages(all), lostWork(all), disturbedBelow(all))
 }
 
-// shortages name the operations that came less often than the mix has them, because there was nothing to act on.
+// shortages name the operations that came less often than the mix says, because there was nothing to act on.
 func shortages(all *result.Result) (texts []string) {
 	for _, op := range all.Operations {
 		var did []string
@@ -78,7 +78,7 @@ func shortages(all *result.Result) (texts []string) {
 	return texts
 }
 
-// resent requests hide connections that were lost: their operations may have ended well.
+// resent requests hide lost connections: their operations may have ended well.
 func resent(all *result.Result) (texts []string) {
 	for _, op := range all.Operations {
 		if op.Resent > 0 {
@@ -90,7 +90,7 @@ func resent(all *result.Result) (texts []string) {
 	return texts
 }
 
-// lostWork is in the database and in no count of the run.
+// lostWork is in the database and in none of the run's counts.
 func lostWork(all *result.Result) (texts []string) {
 	if all.Reconciliation == nil {
 		return nil
@@ -106,7 +106,7 @@ func lostWork(all *result.Result) (texts []string) {
 
 func unanswered(all *result.Result) (texts []string) {
 	if all.OK+all.Refused == 0 {
-		return nil // which is a reason against the run
+		return nil // already a reason against the run
 	}
 	for _, op := range all.Unanswered(1) {
 		texts = append(texts, fmt.Sprintf("%s never got a valid answer, %d of %d failed%s", op.ID,
@@ -141,7 +141,7 @@ func (r *record) judgeRun(v *verdict, all *result.Result) {
 		"it; free disk space", full)
 }
 
-// diskFull counts the operations that failed because the database had no room left, as far as their errors are kept.
+// diskFull counts the operations that failed because the database's disk was full, as far as their errors are stored.
 func diskFull(all *result.Result) (n int64) {
 	for _, op := range all.Operations {
 		for _, e := range op.ErrorTexts {
@@ -157,7 +157,7 @@ func (r *record) judgeGenerator(v *verdict, all *result.Result) {
 	g := all.Generator
 	still := max(LagMax, r.LagLimit)
 	v.against(result.ByGenerator, g.LagMSP99 > milliseconds(r.LagLimit),
-		"the generator lagged: p99 %.0f ms late, at most %.0f", g.LagMSP99, milliseconds(r.LagLimit))
+		"the generator lagged: p99 %.0f ms late, limit %.0f", g.LagMSP99, milliseconds(r.LagLimit))
 	v.against(result.ByGenerator, g.LagMSMax > milliseconds(still),
 		"the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
 	v.against(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax,
@@ -186,8 +186,8 @@ func (r *record) restarted() bool {
 	return r.before != nil && r.after != nil && !r.after.Started.Equal(r.before.Started)
 }
 
-// recovered from a crash of one of its processes, which the postmaster outlived: all sessions and what was not
-// committed were lost.
+// recovered: the server crashed with one of its processes and the postmaster survived; all sessions and uncommitted
+// work were lost.
 func (r *record) recovered() bool {
 	return r.before != nil && r.after != nil && !r.restarted() && r.after.Replayed != r.before.Replayed
 }

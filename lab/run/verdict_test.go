@@ -16,7 +16,7 @@ func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(*record, *result.Result)
-		want  string // in the only reason; empty: valid
+		want  string // text in the only reason; empty: valid
 		cause result.Cause
 	}{
 		{"NothingWrongIsValid", func(*record, *result.Result) {}, "", ""},

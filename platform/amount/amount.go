@@ -118,7 +118,7 @@ func (m Money) Percent(p int64) (Money, error) { return m.Portion(Quantity(p), p
 // is exact however large the product is.
 func (m Money) Portion(part, whole Quantity) (Money, error) {
 	if whole <= 0 {
-		return 0, errors.New("portion of zero")
+		return 0, errors.New("cannot divide zero into portions")
 	}
 	negative := (m < 0) != (part < 0)
 	high, low := bits.Mul64(magnitude(int64(m)), magnitude(int64(part)))

@@ -58,7 +58,7 @@ func Books(ctx context.Context, db *database.Database, app *metadata.Application
 		})
 	})
 	if err != nil {
-		return Digest{}, fmt.Errorf("take digest of the books: %w", err)
+		return Digest{}, fmt.Errorf("compute the digest of the books: %w", err)
 	}
 	hash := sha256.New()
 	for _, t := range d.Tables {

@@ -41,7 +41,7 @@ func see(ctx context.Context, db *database.Database, do func(pgx.Tx, string) err
 	return begin(ctx, db, "", func(tx pgx.Tx) error {
 		var name string
 		if err := tx.QueryRow(ctx, "SELECT pg_export_snapshot()").Scan(&name); err != nil {
-			return fmt.Errorf("share snapshot: %w", err)
+			return fmt.Errorf("export the snapshot: %w", err)
 		}
 		return do(tx, name)
 	})
@@ -53,7 +53,7 @@ func begin(ctx context.Context, db *database.Database, name string, do func(pgx.
 			func(tx pgx.Tx) error {
 				if name != "" {
 					if _, err := tx.Exec(ctx, "SET TRANSACTION SNAPSHOT '"+name+"'"); err != nil {
-						return fmt.Errorf("see the same snapshot: %w", err)
+						return fmt.Errorf("import the snapshot: %w", err)
 					}
 				}
 				if _, err := tx.Exec(ctx, reading); err != nil {

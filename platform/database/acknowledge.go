@@ -25,7 +25,7 @@ func (db *Database) startWatcher() {
 	db.watcher = durability.Watch(connect, durability.Options{Waiting: db.options.Waiting, Poll: db.options.PollFlush,
 		SameDatabase: func(ctx context.Context, conn *pgx.Conn) error {
 			if got := Identity(ctx, conn); got != db.identity {
-				return fmt.Errorf("the database is another one: %q, before %q", got, db.identity)
+				return fmt.Errorf("this is another database server: %q, before it was %q", got, db.identity)
 			}
 			return nil
 		}})

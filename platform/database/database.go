@@ -110,7 +110,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 			return nil, problem.New(problem.Usage, fmt.Errorf("durability %s: %w", plan, err), durability.DisagreeHint)
 		}
 		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
-			"is the server up? plimsoll status")
+			"'plimsoll status' shows whether the server runs")
 	}
 	db.pool, db.identity = pool, Identity(ctx, pool)
 	if err := db.mayDelay(ctx); err != nil {

@@ -217,7 +217,7 @@ func (w *Work) watch(s *Statement, tag pgconn.CommandTag) error {
 		return nil
 	case "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PREPARE":
 		w.doubt()
-		return fmt.Errorf("%s: a unit of work begins and ends by itself", tag)
+		return fmt.Errorf("%s is not allowed: a unit of work begins and commits its own transaction", tag)
 	default: // DDL, DISCARD, DO, CALL
 		w.doubt()
 		return nil

@@ -70,7 +70,7 @@ func TestRunThatFails(t *testing.T) {
 				return errors.New("1/0 is no error")
 			}
 			return nil // the caller ignores the error: COMMIT must not look like success
-		}, "ends by itself"},
+		}, "commits its own transaction"},
 		"AndGoesOnIsNotTakenForDone": {func(ctx context.Context, w *database.Work) error {
 			w.Queue("one", add, 1)
 			w.Queue("spoil", "SELECT 1/0")

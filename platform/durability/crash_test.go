@@ -28,7 +28,7 @@ const leftByDriver = "github.com/jackc/pgx/v5/pgconn/ctxwatch.(*ContextWatcher).
 
 func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m), goleak.IgnoreAnyFunction(leftByDriver)) }
 
-// quiet servers flush their log for nobody but those who commit, and the log writer.
+// quiet servers flush their log only for commits and by the log writer.
 var quiet = map[string]string{"autovacuum": "off", "bgwriter_lru_maxpages": "0", "checkpoint_timeout": "1d"}
 
 const tables = `CREATE TABLE operations (key text PRIMARY KEY, session int NOT NULL);
@@ -80,7 +80,7 @@ func open(t *testing.T, dsn string, options database.Options) *database.Database
 	return db
 }
 
-// holdWriter stops the process that writes the log, until the test ends or release is called.
+// holdWriter stops the process that writes the log until the test ends or release is called.
 func holdWriter(t *testing.T, dsn string) (release func()) {
 	t.Helper()
 	pid, err := strconv.Atoi(value(t, dsn, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"))
@@ -95,7 +95,7 @@ func holdWriter(t *testing.T, dsn string) (release func()) {
 	return release
 }
 
-// post is done once under its key, as documents are: another time finds the key and changes nothing.
+// post runs once under its key, as documents do: a repetition finds the key and changes nothing.
 func post(ctx context.Context, db *database.Database, session int, key string) error {
 	err := db.RunRepeatable(ctx, func(w *database.Work) error {
 		w.Queue("key", "INSERT INTO operations VALUES ($1, $2)", key, session)
@@ -160,7 +160,7 @@ func watched(t *testing.T, db *database.Database) {
 	patience.Until(t, "the watcher is connected", func() bool { return db.FlushFigures().Connected })
 }
 
-// Without a watcher that flushes, an asynchronous commit is lost: the test sees what a crash takes.
+// Without a watcher that flushes, an asynchronous commit is lost: the test sees what a crash destroys.
 func TestAsyncLosesWhatWasAcknowledged(t *testing.T) {
 	o := server(t)
 	db := open(t, o.DSN(), database.Options{Durability: "async"})
@@ -177,7 +177,7 @@ func TestAsyncLosesWhatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// A restart in the middle of the wait leaves it unknown, and the repetition is exactly once.
+// A restart in the middle of the wait makes the outcome unknown, and the repetition runs exactly once.
 func TestARestartInTheWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(*clustertest.Own)
@@ -217,7 +217,7 @@ func TestARestartInTheWait(t *testing.T) {
 	}
 }
 
-// clients of a hot row, who repeat each operation under its key until it is acknowledged, over two workers.
+// clients of a hot row repeat each operation under its key until it is acknowledged, through two workers.
 type clients struct {
 	workers []*database.Database
 	mutex   sync.Mutex
@@ -233,7 +233,7 @@ func (c *clients) run(ctx context.Context, session int, random *rand.Rand) {
 	}
 }
 
-// once sends it to a worker, sometimes to both at once.
+// once sends it to one worker, sometimes to both at once.
 func (c *clients) once(ctx context.Context, session int, key string, random *rand.Rand) bool {
 	first := random.IntN(2)
 	to := c.workers[first : first+1]
@@ -269,7 +269,7 @@ func (c *clients) acknowledged() (keys []string) {
 
 const sessions = 30
 
-// Model: a set of keys. Whatever is killed and repeated, each acknowledged key is there, each key counts once.
+// Model: a set of keys. Whatever is killed and repeated, each acknowledged key exists and counts once.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	seeds := thorough.Or(20, 1)
 	for seed := range seeds {

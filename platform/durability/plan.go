@@ -20,7 +20,7 @@ const (
 	Server Mode = "server"
 	// Sync waits for the flush with the connection and all locks held.
 	Sync Mode = "sync"
-	// Group is Sync, and the server waits a moment for others to flush with.
+	// Group is Sync, and the server waits a moment so that others flush with it.
 	Group Mode = "group"
 	// Async never waits. A crash loses acknowledged operations.
 	Async Mode = "async"
@@ -49,8 +49,8 @@ type Plan struct {
 	classes   map[string]Mode
 }
 
-// Parse reads a plan: a mode for all, then classes that differ, such as "durable-ack,background=async,list=relaxed". A
-// class is an operation (goods_sale.create), or one of its parts (goods_sale, create). The empty text is Server.
+// Parse reads a plan: one mode for all, then classes that differ, such as "durable-ack,background=async,list=relaxed".
+// A class is an operation (goods_sale.create) or one part of its name (goods_sale, create). Empty text means Server.
 func Parse(text string) (Plan, error) {
 	p := Plan{text, Server, map[string]Mode{}}
 	if text == "" {
@@ -102,7 +102,8 @@ func list() string {
 	return strings.Join(words, ", ")
 }
 
-// of is the mode of an operation: by its name, else its first part, else its last. Empty is Background.
+// of returns the mode of an operation: by its name, else by its first part, else by its last. An empty name is
+// Background.
 func (p Plan) of(operation string) Mode {
 	if operation == "" {
 		operation = Background
@@ -124,7 +125,7 @@ func (p Plan) Commit(operation string) Mode {
 	return p.otherwise
 }
 
-// Uses tells whether any class commits in a mode.
+// Uses reports whether any class commits in a mode.
 func (p Plan) Uses(m Mode) bool {
 	if p.otherwise == m {
 		return true
@@ -137,14 +138,14 @@ func (p Plan) Uses(m Mode) bool {
 	return false
 }
 
-// Waits tells whether the answers of an operation wait for the flush of what they may have seen or done. Where some
-// class commits by DurableAck, all others see its rows before they are flushed.
+// Waits reports whether the answers of an operation wait for the flush of what they may have seen or written. If any
+// class commits with DurableAck, all others see its rows before they are flushed.
 func (p Plan) Waits(operation string) bool {
 	m := p.of(operation)
 	return p.Uses(DurableAck) && m != Relaxed && m != Async
 }
 
-// Setting is the statement that begins a transaction of a mode; none if empty.
+// Setting is the statement that starts a transaction of a mode; empty: none.
 func (m Mode) Setting() string {
 	switch m {
 	case Sync:

@@ -12,7 +12,7 @@ func TestParse(t *testing.T) {
 		waits  bool
 	}{
 		"goods_receipt.create": {DurableAck, true},
-		"goods_sale.create":    {Sync, true}, // it may have seen what is not flushed
+		"goods_sale.create":    {Sync, true}, // it may have seen rows that are not flushed
 		"goods_sale.list":      {DurableAck, false},
 		"report.stock":         {Async, false},
 		"":                     {Async, false},

@@ -7,15 +7,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PositionSQL asks where the log ends, and on which server. It travels behind a COMMIT or behind reading statements:
-// what they wrote or saw is in the log before. pg_walfile_name knows the timeline at once after a promotion; the
-// control file learns it later.
+// PositionSQL asks where the log ends, and on which server. It follows a COMMIT or reading statements in the same round
+// trip: what they wrote or saw is in the log before that position. pg_walfile_name knows a new timeline right after a
+// promotion; the control file learns it later.
 const PositionSQL = `SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint,
 	left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
 	(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint`
 
-// Position in the log of one life of one server. A position alone means nothing: after a crash or a promotion, other
-// records take the place of those that were lost.
+// Position in the log of one life of one server. A position alone means nothing: after a crash or a promotion other
+// records replace the lost ones.
 type Position struct {
 	LSN    int64
 	Server Identity
@@ -23,7 +23,7 @@ type Position struct {
 	Ticket Ticket
 }
 
-// Identity of a life of a server. Of a crash that its postmaster outlives, the watcher's connection tells.
+// Identity of one life of a server. If the postmaster survives a crash, only the watcher's connection shows it.
 type Identity struct {
 	Timeline string
 	Started  int64 // microseconds
@@ -34,15 +34,15 @@ func (p *Position) Scan(r pgx.Rows) error {
 	return r.Scan(&p.LSN, &p.Server.Timeline, &p.Server.Started)
 }
 
-// harden flushes the log of the server, and of its synchronous standbys where it has some: a small transaction that
-// commits synchronously hardens all before it. Its message's position comes back.
+// harden flushes the log of the server, and of its synchronous standbys if it has any: a small transaction that commits
+// synchronously makes everything before it durable. It returns the position of its message.
 var harden = []string{"begin",
 	"SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
 	"SELECT (pg_logical_emit_message(true, 'plimsoll', '') - '0/0')::bigint", "commit"}
 
 const hardenAnswers = 2 // the statement that has the position
 
-// Harden makes durable what this connection has done and seen, in one round trip.
+// Harden makes durable what this connection has written and seen, in one round trip.
 func Harden(ctx context.Context, conn *pgx.Conn) (lsn int64, err error) {
 	batch := &pgx.Batch{}
 	for _, sql := range harden {
@@ -63,14 +63,14 @@ func Harden(ctx context.Context, conn *pgx.Conn) (lsn int64, err error) {
 	return lsn, results.Close()
 }
 
-// flushed asks how far others have flushed.
+// flushed asks how far the log is flushed.
 func flushed(ctx context.Context, conn *pgx.Conn) (lsn int64, err error) {
 	err = conn.QueryRow(ctx, "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint").Scan(&lsn)
 	return lsn, err
 }
 
-// layout of log pages. The insert position behind a full page is after the header of the next, which is not flushed
-// before something is written there.
+// layout of log pages. The insert position behind a full page lies after the header of the next page, which is not
+// flushed before something is written there.
 type layout struct{ page, segment int64 }
 
 const layoutSQL = `SELECT current_setting('wal_block_size')::bigint, pg_size_bytes(current_setting('wal_segment_size')),
@@ -82,7 +82,7 @@ const (
 	shortHeader = 24
 )
 
-// end is where the last record ends that begins before an insert position.
+// end is the end of the last record that starts before an insert position.
 func (l layout) end(lsn int64) int64 {
 	if l.segment > 0 && lsn%l.segment == longHeader {
 		return lsn - longHeader

@@ -13,7 +13,7 @@ import (
 
 // Defaults of a watcher.
 const (
-	// WaitingDefault answers may wait before more work is refused.
+	// WaitingDefault is how many answers may wait before more work is refused.
 	WaitingDefault = 4096
 
 	pauseFloor   = 500 * time.Microsecond
@@ -22,18 +22,18 @@ const (
 	connectCeil  = time.Second
 )
 
-// ErrUnknown: the operation was committed, and a crash or promotion may have undone it before its log was flushed.
-// Whoever repeats it under its idempotency key learns or does it.
-var ErrUnknown = errors.New("it is unknown whether the operation is durable: repeat it with its idempotency key")
+// ErrUnknown: the operation was committed, but a crash or promotion may have undone it before its log was flushed.
+// Repeating it under its idempotency key gives the answer or carries it out.
+var ErrUnknown = errors.New("it is not known whether the operation is durable: repeat it with its idempotency key")
 
 // Options of a watcher.
 type Options struct {
 	// Waiting is how many answers may wait. Defaults to WaitingDefault.
 	Waiting int
 	// Poll waits for the server's own flushes, up to three times its wal_writer_delay. Otherwise the watcher flushes,
-	// for all who wait at once.
+	// for all waiting answers at once.
 	Poll bool
-	// Identity that the database had when the pool was opened; nil: not compared.
+	// Identity of the database when the pool was opened; nil: not compared.
 	SameDatabase func(context.Context, *pgx.Conn) error
 }
 
@@ -41,8 +41,8 @@ type Options struct {
 // did not crash meanwhile.
 type Ticket uint64
 
-// Watcher tells those who wait when the log has been flushed. One connection serves a whole worker, and asks only while
-// somebody waits. While nobody waits it listens, so that the end of the server is noticed.
+// Watcher wakes waiting answers when the log has been flushed far enough. One connection serves a whole worker and asks
+// only while somebody waits. Otherwise it listens, to notice the end of the server.
 type Watcher struct {
 	connect func(context.Context) (*pgx.Conn, error)
 	options Options
@@ -88,20 +88,21 @@ func Watch(connect func(context.Context) (*pgx.Conn, error), options Options) *W
 	return w
 }
 
-// Close ends it; whoever waits gets ErrUnknown.
+// Close ends the watcher; waiting answers get ErrUnknown.
 func (w *Watcher) Close() {
 	w.stop()
 	<-w.ended
 }
 
-// Ticket for a commit that is about to be made. Zero: nobody watches, and the work must be hardened another way.
+// Ticket for a commit that is about to be made. Zero: there is no watcher, and the work must be made durable in another
+// way.
 func (w *Watcher) Ticket() Ticket {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.ticket
 }
 
-// Full tells that as many answers wait as may: the flushes lag.
+// Full reports that as many answers wait as allowed: flushes are too slow.
 func (w *Watcher) Full() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -117,7 +118,7 @@ func (w *Watcher) Figures() Figures {
 	return f
 }
 
-// Wait returns when the log of the position is flushed, or ErrUnknown.
+// Wait returns when the log up to the position is flushed, or ErrUnknown.
 func (w *Watcher) Wait(ctx context.Context, p Position) error {
 	one, err := w.enqueue(p)
 	if one == nil {
@@ -160,7 +161,7 @@ func (w *Watcher) giveUp(one *waiter) {
 	w.waiting = slices.DeleteFunc(w.waiting, func(other *waiter) bool { return other == one })
 }
 
-// run connects again and again.
+// run reconnects until it is closed.
 func (w *Watcher) run(ctx context.Context) {
 	defer close(w.ended)
 	for pause := connectFloor; ctx.Err() == nil; pause = min(2*pause, connectCeil) {
@@ -172,7 +173,7 @@ func (w *Watcher) run(ctx context.Context) {
 	}
 }
 
-// live watches on one connection until it is lost; it says whether there was one.
+// live watches on one connection until it is lost; it returns whether there was one.
 func (w *Watcher) live(ctx context.Context) bool {
 	conn, err := w.connect(ctx)
 	if err != nil {
@@ -220,7 +221,7 @@ func (w *Watcher) begin(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// lose the connection: nobody knows what became of the log that was waited for.
+// lose drops the connection: nobody knows what happened to the log that answers wait for.
 func (w *Watcher) lose() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -256,7 +257,7 @@ func (w *Watcher) listen(ctx context.Context, conn *pgx.Conn) bool {
 	return ctx.Err() == nil && !conn.IsClosed()
 }
 
-// round asks once, and lets go whose log is flushed.
+// round asks once and wakes the answers whose log is flushed.
 func (w *Watcher) round(ctx context.Context, conn *pgx.Conn) (progress bool, err error) {
 	ask := Harden
 	if w.options.Poll {

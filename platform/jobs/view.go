@@ -195,7 +195,7 @@ FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_ob
 func (j *Jobs) tally(ctx context.Context, of int64) (t tallied, err error) {
 	err = j.db.Driver().QueryRow(ctx, talliedSQL, of).Scan(&t.all, &t.done, &t.failed, &t.cancelled, &t.trouble)
 	if err != nil {
-		return t, fmt.Errorf("look after parts: %w", err)
+		return t, fmt.Errorf("check parts: %w", err)
 	}
 	return t, nil
 }

@@ -98,7 +98,7 @@ func (w *wholeWorker) Work(ctx context.Context, job *river.Job[whole]) error {
 func (w *wholeWorker) work(ctx context.Context, job *river.Job[whole]) error {
 	k := w.jobs.kinds[job.Args.Name]
 	if k == nil {
-		return river.JobCancel(fmt.Errorf("%w: %s; a newer program knows it, or an older one", ErrUnknownKind,
+		return river.JobCancel(fmt.Errorf("%w: %s; a worker of another version submitted it", ErrUnknownKind,
 			job.Args.Name))
 	}
 	if err := w.plan(ctx, job, k); err != nil {

@@ -141,7 +141,7 @@ func (w *Watch) write(ctx context.Context, long []database.Running) error {
 			u.Since
 	}
 	if _, err := w.conn.Exec(ctx, writeSQL, w.worker, backends, operations, authors, organisations, since); err != nil {
-		return fmt.Errorf("write down long units of work: %w", err)
+		return fmt.Errorf("record long units of work: %w", err)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (w *Watch) ask(ctx context.Context, long []database.Running) error {
 	}
 	rows, err := w.conn.Query(ctx, askSQL, backendsOf(long))
 	if err != nil {
-		return fmt.Errorf("ask who blocks whom: %w", err)
+		return fmt.Errorf("read who blocks whom: %w", err)
 	}
 	found := map[uint32]Story{}
 	var victim int32
@@ -174,7 +174,7 @@ func (w *Watch) ask(ctx context.Context, long []database.Running) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("ask who blocks whom: %w", err)
+		return fmt.Errorf("read who blocks whom: %w", err)
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -44,8 +44,8 @@ type Restoration struct {
 // Manner of a restoration. All give the same books.
 type Manner struct {
 	// Classic reposts one document after the other: it reads balances at each document's moment through temp tables and
-	// rewrites all its record sets row by row, with a round trip per statement. Otherwise layers are kept in memory, many documents are
-	// read and written at a time, and only differences are written.
+	// rewrites all its record sets row by row, with a round trip per statement. Otherwise layers are kept in memory,
+	// many documents are read and written at a time, and only differences are written.
 	Classic bool
 	// Wide is a classic query that reads all layers of a warehouse and picks those of the document.
 	Wide bool

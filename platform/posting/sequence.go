@@ -110,7 +110,7 @@ func (s *sequence) ask(w *database.Work, all []*posted) {
 func (s *sequence) record(ctx context.Context, w *database.Work, p *posted) error {
 	rules, costing := p.kind.rules.(Costing)
 	if !costing {
-		return errors.New("its rules do not say what of it depends on costs")
+		return errors.New("its rules do not say which parts depend on costs")
 	}
 	if err := s.split(p); err != nil {
 		return err
@@ -203,7 +203,7 @@ func (s *sequence) split(p *posted) error {
 		key := s.layered.Leading(own.Rows, row)
 		switch {
 		case !own.Expense[row]:
-			return errors.New("it brings and takes layers, which cannot be put in order here")
+			return errors.New("it both adds and uses layers, which cannot be ordered here")
 		case !s.restores(key, p):
 			p.outside = append(p.outside, row)
 		default:

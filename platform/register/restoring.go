@@ -74,8 +74,8 @@ func (r *Register) Untaken(w *database.Work, organisation, recorder id.ID, keys 
 // AtByTemp reads the layers of keys as they were before a document, from the totals of the months before since (the
 // first of a month) and the movements after, in the classic manner: the keys and what is found travel through temp
 // tables. Wide reads all layers under the first dimension and picks those of the keys, as a naive query does.
-func (r *Register) AtByTemp(ctx context.Context, w *database.Work, organisation, recorder id.ID, moment, since time.Time,
-	keys *rowset.Table, wide bool) (*Aged, error) {
+func (r *Register) AtByTemp(ctx context.Context, w *database.Work, organisation, recorder id.ID,
+	moment, since time.Time, keys *rowset.Table, wide bool) (*Aged, error) {
 	t, err := w.Temp(ctx, r.classic.keys[len(keys.Attributes)-1], r.classic.aged)
 	if err != nil {
 		return nil, err

@@ -170,14 +170,14 @@ func (m migration) table(ctx context.Context, t Table, have map[string]string) e
 		found, exists := have[t.Name+"."+c.Name]
 		switch {
 		case !exists && c.Default == "":
-			return fmt.Errorf("migrate %s: it lacks %s, which has no value for the rows there are", t.Name,
+			return fmt.Errorf("migrate %s: column %s is missing, and existing rows have no value for it", t.Name,
 				c.Name)
 		case !exists:
 			if err := m.exec(ctx, t.addColumn(c.definition())); err != nil {
 				return err
 			}
 		case found != sqlName(c.Type):
-			return fmt.Errorf("migrate %s: %s is %s there and %s here, and a change of type could lose data",
+			return fmt.Errorf("migrate %s: %s is %s in the database and %s here; changing the type could lose data",
 				t.Name, c.Name, found, c.Type)
 		}
 	}
@@ -210,7 +210,7 @@ func (m migration) key(ctx context.Context, t Table, have string) error {
 	}
 	for _, column := range strings.Split(have, ",") {
 		if !slices.Contains(t.Key, column) {
-			return fmt.Errorf("migrate %s: its key has lost %s, and rows could fall together", t.Name, column)
+			return fmt.Errorf("migrate %s: its key no longer has %s, so rows could collide", t.Name, column)
 		}
 	}
 	return m.exec(ctx, statement.SQL("ALTER TABLE {table} DROP CONSTRAINT {table}_pkey, ADD PRIMARY KEY ({key})",

@@ -107,7 +107,7 @@ func TestMigrateWidensAKey(t *testing.T) {
 	db.Exec(t, `ALTER TABLE acc_stock_totals DROP CONSTRAINT acc_stock_totals_pkey, ADD other text NOT NULL DEFAULT '',
 		ADD PRIMARY KEY (organisation, thing, period, other)`)
 	if err := schema.Migrate(t.Context(), db.Database, narrow); err == nil ||
-		!strings.Contains(err.Error(), "has lost other") {
+		!strings.Contains(err.Error(), "no longer has other") {
 		t.Errorf("got %v for a key that would be narrower", err)
 	}
 }
@@ -194,7 +194,7 @@ func TestMigrateRefuses(t *testing.T) {
 			a.Version++
 			a.Catalogs[0].Attributes[0].Type = metadata.Integer
 			return a
-		}, "size is text there and bigint here"},
+		}, "size is text in the database and bigint here"},
 		"AWrongDescription": {nil, func() *metadata.Application {
 			a := second()
 			a.Catalogs[0].Name = "x y"
@@ -203,7 +203,7 @@ func TestMigrateRefuses(t *testing.T) {
 		"ATableWithoutItsOwnColumn": {func(t *testing.T,
 			db *databasetest.Test) {
 			db.Exec(t, "ALTER TABLE cat_things DROP code CASCADE")
-		}, func() *metadata.Application { a := second(); a.Version++; return a }, "lacks code"},
+		}, func() *metadata.Application { a := second(); a.Version++; return a }, "column code is missing"},
 		"ANewerPlatform": {func(t *testing.T, db *databasetest.Test) {
 			db.Exec(t, "UPDATE plimsoll_schema SET platform = platform + 1")
 		}, second, "newer version"},

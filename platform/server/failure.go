@@ -28,9 +28,9 @@ var (
 	errNoSession = errors.New("log in first: POST /v1/sessions")
 	// errWrongPassword does not reveal which users exist.
 	errWrongPassword = errors.New("no such user, or not the password")
-	errFigures       = errors.New("figures need their token: Authorization: Bearer TOKEN")
+	errFigures       = errors.New("the figures need a token: Authorization: Bearer TOKEN")
 	errNotFound      = errors.New("not found")
-	errMethod        = errors.New("the path has no such method; Allow says which it has")
+	errMethod        = errors.New("this path does not support the method; the header Allow lists those it does")
 	errBody          = errors.New("the request's body did not arrive")
 	errMediaType     = errors.New("the body must be JSON, with the header Content-Type: application/json")
 )

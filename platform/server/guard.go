@@ -15,7 +15,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case onLoopback(r) && !ownName(r.Host):
-			refusePage(w, http.StatusMisdirectedRequest, "the worker is known by a loopback name or an address only")
+			refusePage(w, http.StatusMisdirectedRequest, "use a loopback name or the address of this worker")
 		case !sameOrigin(r):
 			refusePage(w, http.StatusForbidden, "requests from pages of other origins are refused")
 		default:

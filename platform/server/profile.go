@@ -75,7 +75,7 @@ type Told struct {
 const askWithin = 10 * time.Second
 
 // ErrFiguresRefused means that the worker requires a token for its figures.
-var ErrFiguresRefused = errors.New("the worker asks for the token of its figures")
+var ErrFiguresRefused = errors.New("the worker requires a token for its figures")
 
 // Asker reads the profile of workers. The zero value reads from workers that require no token.
 type Asker struct {

@@ -17,7 +17,7 @@ const (
 
 var (
 	// ErrDataFull means that the session has reached its limit of data.
-	ErrDataFull = errors.New("the session keeps more data than it may")
+	ErrDataFull = errors.New("the session stores more data than allowed")
 	// ErrNoRoom means that memory is full and nothing can be moved to disk.
 	ErrNoRoom = errors.New("the worker has no room for more session data")
 )

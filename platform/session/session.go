@@ -34,7 +34,7 @@ var (
 	// ErrFull means that the worker has reached its limit of sessions, and none is idle.
 	ErrFull = errors.New("too many sessions")
 	// ErrShare means that an address or user has reached its limit of sessions.
-	ErrShare = errors.New("too many sessions of one address or user")
+	ErrShare = errors.New("too many sessions from one address or user")
 )
 
 // Share limits the sessions opened under one name to Most. No name, or 0, means no limit.

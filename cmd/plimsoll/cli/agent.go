@@ -21,16 +21,17 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// accessOptions are how coordinator and agents reach each other, on both sides.
+// accessOptions say how coordinator and agents reach each other, on both sides.
 type accessOptions struct{ token, ca, cert, key string }
 
 func accessFlags(c *cobra.Command, o *accessOptions) {
 	fs := c.Flags()
 	fs.StringVar(&o.token, "token", "", "`SECRET` that coordinator and agents share; better in "+
 		"PLIMSOLL_TOKEN, since everybody on a machine can read command lines")
-	fs.StringVar(&o.ca, "tls-ca", "", "`FILE` of the certificate authorities that the other side is checked against")
-	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` of the own certificate; encrypts the connection")
-	fs.StringVar(&o.key, "tls-key", "", "`FILE` of that certificate's key")
+	fs.StringVar(&o.ca, "tls-ca", "", "`FILE` with the certificate authorities that signed the other side's "+
+		"certificate")
+	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` with this side's certificate; encrypts the connection")
+	fs.StringVar(&o.key, "tls-key", "", "`FILE` with the private key of --tls-cert")
 	config.Secret(fs, "token")
 	config.Share(fs, "token", "tls-ca", "tls-cert", "tls-key")
 }
@@ -52,16 +53,15 @@ func (a *app) addAgent(root *cobra.Command) {
 	var o agentOptions
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "agent --join URL [flags]",
-		Short: "Make a part of a run's load, on this or another machine",
-		Long: `Make a part of the load of a run, or of the runs of a search, that is coordinated elsewhere
-('plimsoll run --agents N', 'plimsoll line --agents N').
-The agent takes every N-th user, starts at the same moment as the others, and reports every
-second what it counted. It leaves when the run is over, and stops its users within seconds
-when the coordinator is lost. Both sides must be of the same version.
+		Short: "Generate part of a run's load, on this or another machine",
+		Long: `Generate part of the load for a coordinator: 'plimsoll run --agents N' or 'plimsoll line
+--agents N'. Each agent takes every N-th user. All agents start at the same moment and report
+their counts every second. An agent exits when the run is over (--stay keeps it), and stops its
+users within seconds if it loses the coordinator. All must be the same version of plimsoll.
 
-No secret comes from the coordinator. For a scenario with SQL of its own the agent needs a
-connection string of its own; application servers that ask for passwords, a password file.
-Between machines the connection must be encrypted.`,
+The coordinator sends no secrets. An agent needs its own connection string (--dsn) if the
+scenario contains SQL, and its own --password-file if the application servers ask for
+passwords. Between machines the connection must be encrypted.`,
 		Example: `  PLIMSOLL_TOKEN=… plimsoll agent --join tls://10.0.0.1:4222 --tls-ca ca.pem
   PLIMSOLL_DSN=postgres://… PLIMSOLL_TOKEN=… plimsoll agent --join nats://127.0.0.1:4222
   plimsoll agent --join tls://nats.example:4222 --tls-ca ca.pem --stay`,
@@ -72,7 +72,7 @@ Between machines the connection must be encrypted.`,
 		"PLIMSOLL_DSN, not on a command line")
 	config.Share(fs, "dsn")
 	config.Span(fs, &o.wait, "wait", agents.WaitDefault, 0,
-		"longest wait for a coordinator that is not there yet; 0: no limit")
+		"how long to wait for the coordinator to start; 0: no limit")
 	fs.BoolVar(&o.stay, "stay", false, "serve run after run, until Ctrl-C")
 	fs.StringVar(&o.samples, "samples", "", "write every operation of this agent to a Parquet `FILE`, with the "+
 		"agent's number before its ending, for 'plimsoll recompute'")
@@ -81,7 +81,7 @@ Between machines the connection must be encrypted.`,
 	o.workerAccess.flags(c)
 }
 
-// keeping makes the file of the agent's operations; nil: they are not kept.
+// keeping opens the file for the agent's operations; nil: they are not recorded.
 func (o agentOptions) keeping() func(run.Plan) (agents.Keeper, error) {
 	if o.samples == "" {
 		return nil
@@ -112,7 +112,7 @@ func (a *app) agent(ctx context.Context, o agentOptions) error {
 
 const samplesHint = "name a file in a writable folder"
 
-// samplesOf an agent: run.1.parquet of run.parquet.
+// samplesOf returns an agent's file: run.1.parquet for run.parquet.
 func samplesOf(path string, agent int) string {
 	ending := filepath.Ext(path)
 	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(path, ending), agent, ending)
@@ -128,16 +128,16 @@ type fleetOptions struct {
 
 func fleetFlags(c *cobra.Command, o *fleetOptions) {
 	fs := c.Flags()
-	fs.StringVar(&o.agents, "agents", "", "let `N` agents make the load and wait for them to join; local:N starts "+
-		"them on this machine")
+	fs.StringVar(&o.agents, "agents", "", "let `N` agents generate the load, and wait for them to join; local:N "+
+		"starts them on this machine")
 	fs.StringVar(&o.listen, "agents-listen", agents.ListenDefault,
 		"`ADDRESS` and port where agents join; port 0 takes a free one")
 	fs.StringVar(&o.bus, "agents-bus", "", "let agents join at the NATS server with this `URL` instead")
-	config.Span(fs, &o.wait, "agents-wait", agents.WaitDefault, time.Second, "longest wait for the agents")
+	config.Span(fs, &o.wait, "agents-wait", agents.WaitDefault, time.Second, "how long to wait for the agents to join")
 	accessFlags(c, &o.accessOptions)
 }
 
-// check what can be checked before anything is made.
+// check what can be checked before anything is created.
 func (o fleetOptions) check() error {
 	if o.agents == "" {
 		return nil
@@ -146,7 +146,7 @@ func (o fleetOptions) check() error {
 	return err
 }
 
-// fleet waits for the agents of a run; nil when it has none.
+// fleet waits for the agents of a run; nil if it has none.
 func (a *app) fleet(ctx context.Context, o fleetOptions, dsn, samples string) (*agents.Fleet, error) {
 	if o.agents == "" {
 		return nil, nil
@@ -156,7 +156,8 @@ func (a *app) fleet(ctx context.Context, o fleetOptions, dsn, samples string) (*
 		return nil, err
 	}
 	if samples != "" && len(options.Local) == 0 {
-		return nil, problem.New(problem.Usage, errors.New("--samples: agents that come by themselves keep their own"),
+		return nil, problem.New(problem.Usage, errors.New("--samples: agents on other machines write their own "+
+			"samples"),
 			"plimsoll agent --samples FILE")
 	}
 	if samples != "" {
@@ -201,7 +202,7 @@ func (a *app) generatorOn(o fleetOptions) (func(ctx context.Context, dsn string)
 	}, nil
 }
 
-// fleetPlan says how the agents are had, and which token those need who come by themselves.
+// fleetPlan says how agents are started, and which token agents on other machines need.
 func (a *app) fleetPlan(o fleetOptions, dsn string) (agents.Options, error) {
 	options, err := o.options()
 	if err != nil {
@@ -209,7 +210,7 @@ func (a *app) fleetPlan(o fleetOptions, dsn string) (agents.Options, error) {
 	}
 	options.Say, options.Errors, options.DSN = a.meter.Say, a.stderr, dsn
 	if o.token == "" && len(options.Local) == 0 && o.bus == "" {
-		a.meter.Say("agents need this token: PLIMSOLL_TOKEN=%s", options.Access.Token)
+		a.meter.Say("start agents with this token: PLIMSOLL_TOKEN=%s", options.Access.Token)
 	}
 	return options, nil
 }
@@ -231,8 +232,8 @@ func (o fleetOptions) options() (agents.Options, error) {
 	}
 	if o.bus == "" && o.token == "" {
 		if host, _, err := net.SplitHostPort(o.listen); err == nil && !isLoopback(host) {
-			return options, problem.New(problem.Usage, fmt.Errorf("--agents-listen %s is reached by others, and "+
-				"there is no token", o.listen), "give both sides the same one in PLIMSOLL_TOKEN")
+			return options, problem.New(problem.Usage, fmt.Errorf("--agents-listen %s: other machines can reach this "+
+				"address, and no token is set", o.listen), "set the same PLIMSOLL_TOKEN on both sides")
 		}
 		options.Access.Token = rand.Text()
 	}
@@ -243,7 +244,7 @@ func (o fleetOptions) options() (agents.Options, error) {
 	return options, agents.Secure(address, options.Access)
 }
 
-// agentCommand starts this same program as an agent; where it joins is added.
+// agentCommand starts this same program as an agent; the address to join is added.
 func agentCommand(o workerAccess) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -29,19 +29,19 @@ func (a *app) addAudit(root *cobra.Command) {
 		Use:   "audit [flags]",
 		Short: "Check that the books balance",
 		Long: `Check every invariant of the books in one snapshot: debit = credit, totals = movements,
-stock not negative and so on. It may run beside live posting. Exit code 3 when one is
-violated; each violation is named by its document or key, and its field.
+stock not negative and so on. Users may post meanwhile. Exit code 3: one is violated; each
+violation is named by its document or key, and its field.
 
-Documents are the truth: each posted document is posted anew in memory by its rules and
-compared with what is stored, header, lines, movements, records and entries. References,
-lines, sums and number counters are checked too, and costs are replayed in the order of
-time. What cannot be derived is named.
+Documents are the truth: each posted document is posted again in memory by its rules, and the
+result is compared with what is stored: header, lines, movements, records and entries.
+References, lines, sums and number counters are checked too, and costs are replayed in the
+order of time. What cannot be derived is named.
 
-Without further flags it checks everything, on all cores. When nothing is wrong it
-keeps a clean point in the database. --since-clean starts there: it reads each table
-once or twice to find what was written, changed or deleted since, and checks those
-documents and months; balances are always checked in full. If there is no clean point,
-or the base was restored since, it says so and checks everything.
+Without further flags it checks everything, on all cores. If nothing is wrong it stores a clean
+point in the database. --since-clean starts there: it reads each table once or twice to find
+what was written, changed or deleted since, and checks those documents and months; balances are
+always checked in full. If there is no clean point, or the base was restored since, it says so
+and checks everything.
 
 --sample checks a share of all documents and keys, the same for the same seed. It
 prints the probability of finding a single wrong one, and keeps no clean point.
@@ -64,7 +64,7 @@ same documents, movements, totals and entries, in any order and with any documen
 	config.Count(fs, &o.connections, "connections", 0, 0, auditConnectionsMax,
 		"connections that check in parallel; 0: one per core")
 	config.Count(fs, &o.examples, "examples", audit.ExamplesMax, 1, mostOfAnything,
-		"violations of each invariant that are named; all are counted")
+		"most violations of each invariant to list; all are counted")
 	fs.BoolVar(&o.digest, "digest", false, "print the digest of the books too")
 	a.targetFlags(c, &o.target)
 	c.MarkFlagsMutuallyExclusive("full", "since-clean", "sample")
@@ -123,7 +123,8 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	if err != nil || report.Clean() {
 		return err
 	}
-	return problem.New(problem.Threshold, fmt.Errorf("the books are wrong: %d violations", report.Violations), "")
+	return problem.New(problem.Threshold, fmt.Errorf("the books are wrong: %d violations", report.Violations),
+		"'plimsoll recalculate' repairs totals; a wrong document must be posted again")
 }
 
 func (a *app) look(ctx context.Context, db *database.Database, options audit.Options, withDigest bool) (report audited,
@@ -143,7 +144,7 @@ func (a *app) look(ctx context.Context, db *database.Database, options audit.Opt
 	return report, err
 }
 
-// audited is the report and, when asked for, the digest.
+// audited is the report and, if asked for, the digest.
 type audited struct {
 	audit.Report
 	Books *audit.Digest `json:"books,omitempty"`

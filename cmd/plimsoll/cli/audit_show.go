@@ -82,14 +82,14 @@ func (a *app) showDigest(books *audit.Digest) error {
 	return err
 }
 
-// manyWrong is how many wrong documents a sample is said to find, besides a single one.
+// manyWrong is the number of wrong documents for which the probability of finding one is also shown.
 const manyWrong = 100
 
-// notDerived is what no audit can know of documents that it posts anew.
+// notDerived is what no audit can know about documents that it posts again.
 const notDerived = "not derivable: balances at the time of posting, so whether a document was allowed, how much of " +
 	"an order was\nreserved, of advances set off and of investments put to use is taken as the document has it"
 
-// lookedAt tells what an audit has seen and what it has not.
+// lookedAt describes what an audit has checked and what not.
 func lookedAt(r audit.Report) string {
 	var said []string
 	if r.Reason != "" {

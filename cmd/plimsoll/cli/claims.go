@@ -11,29 +11,29 @@ import (
 	"plimsoll/lab/prove/experiments"
 )
 
-// claimView is one claim with what is known of it here.
+// claimView is one claim with what is known about it here.
 type claimView struct {
 	claims.Claim
-	Measured   *string            `json:"measured"` // null: never, on no machine
+	Measured   *string            `json:"measured"` // null: never, on any machine
 	Verdict    claims.Verdict     `json:"verdict"`
 	Conditions []claims.Condition `json:"conditions"`
 	Figures    []claims.Figure    `json:"figures,omitempty"`
 	At         *time.Time         `json:"at,omitempty"`
 	TookS      float64            `json:"took_s,omitempty"`
-	// about how long the experiment takes; absent where there is none
+	// estimated duration of the experiment; absent if there is none
 	TakesS float64 `json:"takes_s,omitempty"`
-	// Rules are what would confirm the claim, and what would refute it; absent where there is no experiment.
+	// Rules are what would confirm the claim, and what would refute it; absent if there is no experiment.
 	Rules    string          `json:"rules,omitempty"`
 	Engine   string          `json:"engine,omitempty"`
 	Software string          `json:"software,omitempty"`
 	Machine  *claims.Machine `json:"machine,omitempty"`
 	Partial  bool            `json:"partial,omitempty"`
 	plan     experiments.Plan
-	// OfOther names what the finding is of another of: machine, kernel, engine, version.
+	// OfOther names what differs from the machine, kernel, engine or version of the finding.
 	OfOther string `json:"of_other,omitempty"`
 }
 
-// showClaims shows what is kept of these claims: a line or two of each, or all of it.
+// showClaims shows what is stored about these claims: a line or two of each, or everything.
 func (a *app) showClaims(ctx context.Context, chosen []claims.Claim, o proveOptions, whole bool) error {
 	views, err := a.claimViews(ctx, chosen, o)
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *app) claimViews(ctx context.Context, chosen []claims.Claim, o proveOpti
 	return views, nil
 }
 
-// engineNow is the engine that an experiment would run on now; "" when it cannot be told.
+// engineNow is the engine that an experiment would run on now; "" if unknown.
 func (a *app) engineNow(ctx context.Context, o proveOptions) string {
 	name, err := a.pick(ctx, o.cluster)
 	if err == nil && name != "" {
@@ -114,8 +114,8 @@ func (v claimView) when() string {
 	return v.At.Local().Format("2006-01-02 15:04")
 }
 
-// tableOfClaims gives each claim its statement, what is claimed and, where there is
-// any, what was measured, one under the other: beside each other no terminal is wide enough.
+// tableOfClaims puts each claim's statement, what is claimed and what was measured one below the other: no terminal is
+// wide enough to put them side by side.
 func (a *app) tableOfClaims(views []claimView) {
 	counts := map[claims.Verdict]int{}
 	byID := map[string]claimView{}

@@ -32,7 +32,7 @@ stay closed.`,
   plimsoll close 2025-05 --through
   plimsoll close 2025-05 --organisation ORG001
   plimsoll close 2025-05 --reopen`,
-		Args: arguments(1, 1, "a month, like 2025-05"),
+		Args: arguments(1, 1, "a month, such as 2025-05"),
 	}, func(ctx context.Context, args []string) error { return a.closeMonth(ctx, args[0], o) })
 	fs := c.Flags()
 	fs.StringVar(&o.organisation, "organisation", "", "close only the organisation with this `CODE`")
@@ -55,7 +55,7 @@ func (a *app) closeMonth(ctx context.Context, month string, o closeOptions) erro
 		target: o.target, kind: monthclose.Kind,
 		arguments: monthclose.Arguments{Organisation: organisation, Month: month, Through: o.through, Reopen: o.reopen},
 		threads:   2,
-		phase:     "close " + month, unit: "organisations", again: "the same command closes what is left",
+		phase:     "close " + month, unit: "organisations", again: "the same command closes the remaining months",
 	})
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// addCommands puts every command under root, in the order of the help.
+// addCommands adds every command to root, in the order of the help.
 func (a *app) addCommands(root *cobra.Command) {
 	a.addRun(root)
 	a.addLine(root)
@@ -45,7 +45,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	completeChoices(root)
 }
 
-// completeChoices offers the words of every flag that takes one of a few.
+// completeChoices offers the values of every flag that takes one of a few.
 func completeChoices(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.Flags().VisitAll(func(f *pflag.Flag) {

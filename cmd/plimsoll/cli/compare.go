@@ -92,30 +92,32 @@ Exit code 3: inconclusive, or too few runs.`,
 	config.Choice(fs, &o.reset, "reset", "auto", []string{"auto", "filled", "template", "sql", "none"},
 		"start each run from the base as it was filled, a copy of the database as it is (template), the scenario's "+
 			"sql, or no reset (none); auto takes what fits, and none for --dsn-a and --dsn-b")
-	fs.StringVar(&o.metric, "metric", compare.MetricDefault, "`NAME` of the metric that decides: "+
+	fs.StringVar(&o.metric, "metric", compare.MetricDefault, "`NAME` of the metric that decides the verdict: "+
 		strings.Join(compare.MetricNames(), ", ")+", or one that a command prints")
 	config.Count(fs, &o.pairs, "pairs", compare.PairsDefault, verdict.RunsMin, compare.PairsMax,
-		"most runs of each side")
-	config.Fraction(fs, &o.margin, "margin", compare.MarginDefault, "differences within this share count as equal")
+		"maximum number of runs of each side")
+	config.Fraction(fs, &o.margin, "margin", compare.MarginDefault, "a difference smaller than this share counts as "+
+		"equal")
 	config.Span(fs, &o.budget, "budget", 0, 0, "start no run that would end later than this; 0: no limit")
 	fs.BoolVar(&o.resume, "resume", false, "continue the last comparison with these settings that was stopped")
-	fs.BoolVar(&o.control, "control", false, "also with one user who does not think: is it slow, or full?")
-	fs.BoolVar(&o.cold, "cold", false, "restart the server with empty caches before each run, as far as that is "+
-		"allowed")
+	fs.BoolVar(&o.control, "control", false, "also measure each system with one user without think time, to tell "+
+		"slow operations from a full system")
+	fs.BoolVar(&o.cold, "cold", false, "restart the server with empty caches before each run, as far as this "+
+		"machine allows")
 	fs.StringVar(&o.show, "show", "", "show a stored comparison again: its `ID`, the beginning of it, or latest")
 	config.Choice(fs, &o.selfTest, "self-test", "", []string{"aa", "slow"},
-		"make --trials comparisons of A with itself (aa), or with itself made a tenth slower (slow)")
-	config.Count(fs, &o.trials, "trials", 40, 1, 1000, "comparisons of --self-test")
+		"make --trials comparisons of A with itself (aa), or with itself made 10 % slower (slow)")
+	config.Count(fs, &o.trials, "trials", 40, 1, 1000, "number of comparisons of --self-test")
 	loadFlags(c, &o.loadOptions, loadDefaults{
 		duration: trialDuration, durationText: "steady state of one run", ramp: trialRamp,
 		rampText: "time over which the users of a run start work",
-		seed:     "random seed of the order and of the first run; both runs of a pair have the same",
+		seed:     "random seed of the order of runs and of the first pair; both runs of a pair share one",
 	})
 	usersFlag(c, &o.loadOptions)
 	config.Count(fs, &o.workers, "workers", run.WorkersDefault, 1, 64, "application-server processes to start")
 	shapeFlags(c, &o.shapeOptions)
 	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
-		"a run is void when 1 in 100 operations was sent later than this")
+		"a run is void if more than 1 % of the operations were sent later than this")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
 		"a run is void when others took a larger share of the processors or of the time; 1: never")
 	fleetFlags(c, &o.fleet)
@@ -205,7 +207,7 @@ func phaseText(p compare.Phase) string {
 	return ""
 }
 
-// showStored shows a comparison of the store or of a file.
+// showStored shows a comparison from the store or from a file.
 func (a *app) showStored(args []string, o compareOptions) error {
 	if len(args) > 0 {
 		return problem.New(problem.Usage, errors.New("--show takes no systems"), "leave them out")
@@ -239,7 +241,7 @@ func (a *app) showComparison(o compareOptions, c *compare.Comparison) error {
 	return nil
 }
 
-// judgeComparison is the exit code's reason.
+// judgeComparison decides the exit code.
 func judgeComparison(c *compare.Comparison) error {
 	switch c.Stopped {
 	case compare.ByHand:
@@ -247,7 +249,7 @@ func judgeComparison(c *compare.Comparison) error {
 	case compare.ByVoid:
 		return problem.New(problem.Threshold, errors.New("stopped: more runs were void than made, the machine is "+
 			"too busy"),
-			"end what else runs, raise --disturbed-limit, then "+goOn)
+			"stop other programs or raise --disturbed-limit, then "+goOn)
 	}
 	for _, f := range c.Findings {
 		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {

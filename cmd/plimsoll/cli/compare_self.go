@@ -10,7 +10,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// compareSelf makes many comparisons of a system with itself and counts the verdicts.
+// compareSelf compares a system with itself many times and counts the verdicts.
 func (a *app) compareSelf(ctx context.Context, o compareOptions, options compare.Options) error {
 	if o.resume {
 		return problem.New(problem.Usage, errors.New("--self-test has no --resume"), "")

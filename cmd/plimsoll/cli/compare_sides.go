@@ -19,7 +19,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// sideSpec is a side as a person gives it: by flags or in a file.
+// sideSpec describes a side, from flags or a file.
 type sideSpec struct {
 	Name     string            `toml:"name"`
 	System   string            `toml:"system"` // CLUSTER or CLUSTER+SHAPE
@@ -31,7 +31,7 @@ type sideSpec struct {
 	Command  string            `toml:"command"`
 }
 
-// sideFlags are those of one side.
+// sideFlags are the flags of one side.
 type sideFlags struct {
 	spec     sideSpec
 	settings []string
@@ -43,12 +43,12 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	upper := compare.Letter(side)
 	fs.StringArrayVar(&f.settings, name("set"), nil, "`NAME=VALUE` of a PostgreSQL setting of "+upper+
 		"; may be repeated")
-	fs.StringVar(&f.spec.SQL, name("sql"), "", "`SQL` to carry out in the database of "+upper+
-		" before each run, after the reset; @FILE reads it from a file")
+	fs.StringVar(&f.spec.SQL, name("sql"), "", "`SQL` to execute in the database of "+upper+
+		" before each run, after its reset; @FILE reads the SQL from a file")
 	fs.StringVar(&f.spec.DSN, name("dsn"), "", "connection string of the database of "+upper+", on a server elsewhere")
 	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
 	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+
-		": words with quotes, no shell; it prints its figures")
+		": run without a shell, quotes keep words together")
 	config.FlagOnly(fs, name("set"), name("sql"), name("dsn"), name("scenario"), name("command"))
 }
 
@@ -57,12 +57,12 @@ func (f *sideFlags) given() bool {
 	return len(f.settings) > 0 || s.SQL != "" || s.DSN != "" || s.Scenario != "" || s.Command != ""
 }
 
-// over changes a side by what the flags say.
+// over applies the flags to a side.
 func (f *sideFlags) over(s sideSpec) (sideSpec, error) {
 	for _, text := range f.settings {
 		name, value, is := strings.Cut(text, "=")
 		if !is || name == "" {
-			return s, problem.New(problem.Usage, fmt.Errorf("%q is no NAME=VALUE", text), "such as work_mem=64MB")
+			return s, problem.New(problem.Usage, fmt.Errorf("%q is not NAME=VALUE", text), "such as work_mem=64MB")
 		}
 		if s.Settings == nil {
 			s.Settings = map[string]string{}
@@ -83,7 +83,7 @@ func (f *sideFlags) over(s sideSpec) (sideSpec, error) {
 	return s, nil
 }
 
-// specs of the sides from arguments, flags or a file.
+// specs returns the sides from arguments, flags or a file.
 func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 	if o.sidesFile != "" {
 		if len(args) > 0 || o.own[0].given() || o.own[1].given() {
@@ -99,7 +99,7 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 		all = append(all, sideSpec{})
 	}
 	if len(all) == 1 && (o.own[1].given() || o.selfTest != "") {
-		all = append(all, all[0]) // B is A but for what its flags say
+		all = append(all, all[0]) // B is A except for its flags
 	}
 	if len(all) < 2 {
 		return nil, problem.New(problem.Usage, errors.New("compare needs two systems"),
@@ -146,13 +146,13 @@ func checkSpecs(all []sideSpec) error {
 		}
 		switch {
 		case ways == 0:
-			return wrong("neither a system, nor a connection string, nor a command")
+			return wrong("needs a system, a connection string or a command")
 		case ways > 1:
-			return wrong("it is one of a system, a connection string and a command, not several")
+			return wrong("give a system, a connection string or a command, only one of them")
 		case s.Command != "" && (len(s.Settings) > 0 || s.SQL != "" || s.Scenario != "" || s.Reset != ""):
 			return wrong("a command takes no settings, SQL, scenario or reset")
 		case s.Reset != "" && !slices.Contains([]string{"auto", "filled", "template", "sql", "none"}, s.Reset):
-			return wrong(fmt.Sprintf("reset %q: it is auto, filled, template, sql or none", s.Reset))
+			return wrong(fmt.Sprintf("reset %q: must be auto, filled, template, sql or none", s.Reset))
 		}
 		if file, is := strings.CutPrefix(s.SQL, "@"); is {
 			text, err := os.ReadFile(file)
@@ -197,7 +197,7 @@ func sorted(all map[string]string) (names []string) {
 	return names
 }
 
-// comparison brings up what the sides need. What was started is taken down also when there is an error.
+// comparison starts what the sides need. What was started is stopped again also if there is an error.
 func (a *app) comparison(ctx context.Context, o compareOptions, specs []sideSpec) (options compare.Options,
 	takeDown func() error, err error) {
 	s := &sidesUp{app: a, o: o, bases: map[string]base{}}
@@ -282,7 +282,7 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, key string, erp bool) (b base,
 	err error) {
 	if spec.DSN != "" && side.Reset == line.ResetAuto {
-		side.Reset = line.ResetNone // nobody said that it may be put back
+		side.Reset = line.ResetNone // nobody allowed to reset it
 	}
 	if b, there := s.bases[key]; there {
 		return b, nil
@@ -311,7 +311,7 @@ func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, k
 	return b, err
 }
 
-// alike refuses sides of the ERP that were filled with other data.
+// alike refuses sides of the ERP whose bases hold different data.
 func (s *sidesUp) alike() error {
 	if len(s.erp) < 2 {
 		return nil

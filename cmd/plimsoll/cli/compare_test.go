@@ -14,7 +14,7 @@ import (
 	"plimsoll/lab/prove/ratio"
 )
 
-// bench is a program with figures of its own, which waits where a file says so.
+// bench is a program with known figures, which waits at a place that a file names.
 func bench(t *testing.T, dir, ms string) string {
 	t.Helper()
 	path := filepath.Join(dir, "bench"+ms)

@@ -36,7 +36,7 @@ func (a *app) addCompletion(root *cobra.Command) {
 	})
 }
 
-// unknownWord says that word is none of known.
+// unknownWord reports that word is none of known.
 func unknownWord(what, word string, known []string) error {
 	slices.Sort(known)
 	return problem.New(problem.Usage, fmt.Errorf("unknown %s %q", what, word),

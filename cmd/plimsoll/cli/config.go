@@ -112,7 +112,7 @@ func belongs(c *cobra.Command, s config.Setting) bool {
 	return found
 }
 
-// fileUsed says which file was looked for, and whether it is there.
+// fileUsed says which file was looked for, and whether it exists.
 func (a *app) fileUsed() string {
 	path := a.configFile
 	if path == "" {

@@ -31,32 +31,31 @@ func (a *app) addCrash(root *cobra.Command) {
 	var o crashOptions
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "crash [flags]",
-		Short: "Cut the power of a server, kill or stop it under load, and count what is lost",
-		Long: `Make a cluster, put a load on it, and end it by a power cut, a kill or a stop. Then let it
-recover, look for damage (amcheck, audit, temporary files and tables that stayed), and count
-what it had acknowledged and lost. The cluster is removed again; no other cluster is touched.
-What a killed 'plimsoll crash' left, the next one removes.
+		Short: "Simulate a power cut, kill or stop a server under load, and count what is lost",
+		Long: `Create a cluster for the test, put a load on it, and end the server by a simulated power cut, a
+kill or a stop. Then recover it, look for damage (amcheck, audit, leftover temporary files and
+tables), and count the acknowledged operations that are lost. The cluster is removed at the
+end; no other is touched. If the command itself is killed, the next one removes what it left.
 
---load erp: users carry out the ERP's key operations over HTTP, at workers with --durability.
-An operation is acknowledged by its idempotency key. What readers were shown must not be lost
-either. --load sql: sessions write small documents; quicker, and only sync, async and unsafe.
+--load erp: users carry out the ERP's key operations over HTTP, on workers with --durability.
+Operations are identified by their idempotency keys. What readers were shown must not be lost
+either. --load sql: sessions write small documents: quicker, but only sync, async and unsafe.
 
-A power cut needs neither root nor a virtual machine. A preloaded library writes down all
-that the server writes and flushes. From one load each seed chooses a moment and rebuilds
-the data directory as a power cut then may leave it: what was flushed is there; of the
-rest any part may be, torn at 512 or 4096 bytes and in any order. The server recovers
-without the library.
+The power cut is simulated: it needs neither root nor a virtual machine. A preloaded library
+records every write and flush of the server during one load. Each seed picks a moment of that
+load and rebuilds the data directory as a power cut at that moment may leave it: all that was
+flushed, and any part of the rest, in any order, torn at 512 or 4096 bytes. The server then
+recovers without the library.
 
-A kill is not a power cut: the system keeps what the server has written, so even
-fsync=off loses nothing. With --load erp the users work on through all kills: what was cut
-off is repeated under its key, and must be done exactly once.
+A kill is milder than a power cut: the operating system keeps what the server has written, so
+even fsync=off loses nothing. With --load erp the users continue through all kills: an
+interrupted operation is repeated under its key, and must be carried out exactly once.
 
---keep FILE makes a long count in pieces: it keeps what each seed showed, and the same command
-goes on with the next seed. --for ends a piece.
+--keep FILE splits a long count into parts: it stores the result of each seed, and the same
+command continues with the next seed. --for ends a part.
 
-Exit code 3 when something acknowledged as durable is lost, or data are damaged. With
---durability async a loss is counted but allowed, except after an orderly stop; with
-unsafe (fsync=off) both loss and damage are.`,
+Exit code 3: an operation acknowledged as durable is lost, or data are damaged. --durability
+async allows loss, except after an orderly stop; unsafe (fsync=off) allows loss and damage.`,
 		Example: `  plimsoll crash --power-cut --seeds 50
   plimsoll crash --power-cut --durability durable-ack --seeds 1000 --keep cuts.jsonl --for 10m
   plimsoll crash --power-cut --durability async --flush-latency 2ms
@@ -66,31 +65,33 @@ unsafe (fsync=off) both loss and damage are.`,
   plimsoll crash --stop orderly --durability async --seeds 3`,
 	}, func(ctx context.Context, _ []string) error { return a.crash(ctx, o) })
 	fs := c.Flags()
-	fs.BoolVar(&o.powerCut, "power-cut", false, "cut the power: one load, and a cut and a recovery for each seed")
+	fs.BoolVar(&o.powerCut, "power-cut", false, "simulate power cuts: one load, then a cut and a recovery for each "+
+		"seed")
 	config.Choice(fs, &o.kill, "kill", "", []string{"backend", "all", "worker"},
-		"SIGKILL: to one backend, to all processes of the server, or to a worker of the ERP")
+		"send SIGKILL to one backend, to all processes of the server, or to a worker of the ERP")
 	config.Choice(fs, &o.stop, "stop", "", []string{"immediate", "orderly"}, "stop the server")
 	config.Choice(fs, &o.durability, "durability", string(crash.Sync),
 		words([]crash.Durability{crash.Sync, crash.Group, crash.DurableAck, crash.Async, crash.Unsafe}),
-		"commits are flushed before they are acknowledged (sync; group: several at once; durable-ack: without locks), "+
-			"or after (async), or never (unsafe: fsync=off)")
+		"commits are flushed before they are acknowledged (sync; group: several together; durable-ack: after the "+
+			"locks are released), later (async) or never (unsafe: fsync=off)")
 	config.Choice(fs, &o.load, "load", string(crash.ERP), words([]crash.Load{crash.ERP, crash.SQL}),
 		"operations of the ERP over HTTP, or small documents by SQL")
-	config.Choice(fs, &o.shape, "shape", string(shape.Tuned), words(shape.Names), "of the ERP's workers; classic and "+
+	config.Choice(fs, &o.shape, "shape", string(shape.Tuned), words(shape.Names), "shape of the ERP; classic and "+
 		"tuned use temp tables")
 	config.Count(fs, &o.workers, "workers", crash.WorkersDefault, 1, 16, "workers of the ERP")
-	config.Count(fs, &o.seeds, "seeds", crash.SeedsDefault, 1, mostOfAnything, "power cuts, kills or stops")
+	config.Count(fs, &o.seeds, "seeds", crash.SeedsDefault, 1, mostOfAnything, "number of power cuts, kills or stops")
 	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "the first random seed")
 	config.Count(fs, &o.sessions, "sessions", crash.SessionsDefault, 1, 1000, "sessions that work at the same time")
-	config.Count(fs, &o.perLoad, "per-load", crash.PerLoadDefault, 1, mostOfAnything, "power cuts that share a load")
-	fs.StringVar(&o.duration, "duration", crash.DurationDefault.String(), "length of a load, or between two kills")
-	fs.StringVar(&o.kept, "keep", "", "`FILE` that keeps what each seed showed, and to go on from")
-	config.Span(fs, &o.stopAfter, "for", 0, 0, "begin no further seed after this time; 0: try all seeds")
-	fs.StringVar(&o.flushLatency, "flush-latency", "0", "what a flush takes at least, such as 2ms")
+	config.Count(fs, &o.perLoad, "per-load", crash.PerLoadDefault, 1, mostOfAnything, "power cuts per load")
+	fs.StringVar(&o.duration, "duration", crash.DurationDefault.String(), "length of a load, or the time between two "+
+		"kills")
+	fs.StringVar(&o.kept, "keep", "", "`FILE` that stores the result of each seed, to continue later")
+	config.Span(fs, &o.stopAfter, "for", 0, 0, "start no further seed after this time; 0: try all seeds")
+	fs.StringVar(&o.flushLatency, "flush-latency", "0", "minimum time of a flush, such as 2ms")
 	config.Choice(fs, &o.names, "names", string(image.Ordered), []string{string(image.Ordered), string(image.Strict)},
-		"names of files after a power cut: in order, as ext4 and XFS keep them, or only those whose folder was "+
-			"flushed, which is all that POSIX promises and less than PostgreSQL relies on")
-	fs.StringArrayVar(&o.set, "set", nil, "`SETTING=VALUE` of the server; may be repeated")
+		"which new file names survive a power cut: ordered: all up to some moment, as on ext4 and XFS; strict: only "+
+			"those whose folder was flushed, as POSIX promises, which is less than PostgreSQL relies on")
+	fs.StringArrayVar(&o.set, "set", nil, "`SETTING=VALUE` for the server; may be repeated")
 	engineFlag(c, &o.engine)
 	c.MarkFlagsMutuallyExclusive("power-cut", "kill", "stop")
 	c.MarkFlagsOneRequired("power-cut", "kill", "stop")
@@ -107,13 +108,14 @@ func (o crashOptions) way() crash.Way {
 	return crash.PowerCut
 }
 
-// crashMemory is what the cluster's tuned profile plans with: crashes happen to small servers as to large ones.
+// crashMemory is what the cluster's tuned profile assumes: small servers crash as large ones do.
 const crashMemory = "512MB"
 
 func (o crashOptions) options() (options crash.Options, err error) {
 	duration, err := time.ParseDuration(o.duration)
 	if err != nil || duration <= 0 {
-		return options, problem.New(problem.Usage, fmt.Errorf("--duration %q is no duration", o.duration), "like 3s")
+		return options, problem.New(problem.Usage, fmt.Errorf("--duration: %q is not a duration", o.duration),
+			"such as --duration 3s")
 	}
 	latency, err := storage.ParseLatency(o.flushLatency)
 	if err != nil {
@@ -124,7 +126,7 @@ func (o crashOptions) options() (options crash.Options, err error) {
 		name, value, found := strings.Cut(text, "=")
 		if !found {
 			return options, problem.New(problem.Usage, fmt.Errorf("--set %q has no =", text),
-				"like --set full_page_writes=off")
+				"such as --set full_page_writes=off")
 		}
 		spec.Settings = append(spec.Settings, profile.Setting{Name: name, Value: value, Reason: "--set"})
 	}

@@ -49,7 +49,7 @@ Plimsoll did not make is never touched.`,
 	config.FlagOnly(c.Flags(), "yes")
 }
 
-// destroyable finds the cluster before anybody is asked about it.
+// destroyable finds the cluster before asking.
 func (a *app) destroyable(ctx context.Context, name string) error {
 	c, err := a.clusters().Find(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *app) destroyable(ctx context.Context, name string) error {
 
 // agreed asks for the name, because "y" is typed too easily.
 func (a *app) agreed(what, refused, name string) error {
-	fmt.Fprintf(a.stderr, "%s Type its name to go on: ", what)
+	fmt.Fprintf(a.stderr, "%s Type its name to continue: ", what)
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)

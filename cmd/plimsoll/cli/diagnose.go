@@ -23,29 +23,29 @@ func (a *app) addDiagnose(root *cobra.Command) {
 	var o diagnoseOptions
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "diagnose [flags]",
-		Short: "Where the time of a database's sessions goes, and what takes it",
+		Short: "Show where the time of a database's sessions goes, and why",
 		Long: `Watch a PostgreSQL server (15 or newer) while it works, and report:
 
-  findings        causes of lost time, by price: the share of the sessions' time that each takes,
-                  with evidence, what is excluded, the gain expected, and the next command
-  ledger          where the time goes: on a processor, waiting for one, locks, log, disk, client …;
-                  it adds up to 100 %, and what nothing explains is a line of its own
-  lock stories    who waits for whom, and what the holder of the lock does meanwhile
-  contradictions  measurements of the same that do not fit each other
+  findings        causes of lost time, the costliest first: the share of all sessions' time, the
+                  evidence, what it is not, the expected gain, and what to run next
+  ledger          where the sessions' time goes: processor, waiting for a processor, locks, log,
+                  disk, client …; it adds up to 100 %, with a line for what nothing explains
+  lock stories    who waits for whom, and what the lock's holder does meanwhile
+  contradictions  pairs of measurements that should agree and do not
 
-Any server will do, also one without the ERP. The user needs the rights of pg_monitor, nothing
-more; nothing is written. Where the server runs on this machine, its processors, disks and
-processes are watched as well. What could not be measured is listed with the reason.
+It works on any server, with or without the ERP. The user needs the role pg_monitor and no more;
+nothing is written to the database. If the server runs on this machine, its processors, disks
+and processes are watched too. What could not be measured is listed with the reason.
 
-Statements are shown without their values. Ctrl-C ends early and reports what was seen (exit
-code 130).`,
+Statements are shown without their values. Ctrl-C ends early and reports what was seen so far
+(exit code 130).`,
 		Example: `  plimsoll diagnose --dsn postgres://monitor@db.example/erp
   plimsoll diagnose --duration 30s --rate 100
   plimsoll diagnose --json | jq '.findings[0]'`,
 	}, func(ctx context.Context, _ []string) error { return a.diagnose(ctx, o) })
 	fs := c.Flags()
 	config.Span(fs, &o.duration, "duration", diagnose.DurationDefault, time.Second, "how long to watch")
-	config.Count(fs, &o.rate, "rate", diagnose.RateDefault, diagnose.RateMin, diagnose.RateMax, "samples in a second")
+	config.Count(fs, &o.rate, "rate", diagnose.RateDefault, diagnose.RateMin, diagnose.RateMax, "samples per second")
 	a.targetFlags(c, &o.target)
 }
 

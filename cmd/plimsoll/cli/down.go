@@ -89,7 +89,7 @@ func (a *app) withoutLoad(names []string) error {
 	return nil
 }
 
-// hintOfLoad is what to do about it. Who took the cluster this very moment has not said yet who it is.
+// hintOfLoad says what to do about it. A command that took the cluster just now has not written its name yet.
 func hintOfLoad(owner lock.Owner) string {
 	end := "end it with Ctrl-C"
 	if owner.PID != 0 {

@@ -28,11 +28,10 @@ import (
 	"plimsoll/test/patience"
 )
 
-// stand is a state directory with what the commands of one story make in it.
+// stand is a state directory with what the commands of one story create in it.
 type stand struct {
 	state string
-	// Two clusters that run different engines where both flavours are built, else
-	// twice the system's.
+	// Two clusters with different engines if both flavours are built, otherwise both with the system's.
 	one, two         string
 	upOne, upTwo     []string
 	flavoursAreBuilt bool
@@ -83,7 +82,7 @@ func interrupting(t *testing.T, text string, args ...string) outcome {
 	return plimsollWith(t, ctx, "", &watched{text: text, seen: cancel}, args...)
 }
 
-// The story of two clusters, as a person would live it. Steps build on each other.
+// The story of two clusters, as a user would go through it. Steps build on each other.
 func TestEndToEnd(t *testing.T) {
 	s := newStand(t)
 	for _, step := range []struct {
@@ -167,7 +166,7 @@ func (s *stand) psql(t *testing.T) {
 
 func (s *stand) fillStopped(t *testing.T) {
 	o := interrupting(t, "fill, documents", "fill", "--cluster", s.one, "--documents", "200000")
-	o.want(t, ExitInterrupted, "finished parts are kept", "the same command goes on")
+	o.want(t, ExitInterrupted, "finished parts are kept", "the same command continues")
 	plimsoll(t, "serve", "--cluster", s.one, "--listen", "127.0.0.1:0").want(t, ExitUsage,
 		"an earlier fill did not finish", "--resume")
 	plimsoll(t, "fill", "--cluster", s.one, "--documents", "100").want(t, ExitUsage, "an earlier fill did not finish",
@@ -447,8 +446,8 @@ func claimOf(t *testing.T, o outcome, id string) claimView {
 	return claimView{}
 }
 
-// The program itself, in a process group of its own, gets two interrupts while it runs a
-// load on a cluster that it started: the cluster and the worker must go with it.
+// The program itself, in its own process group, gets two interrupts while it runs a load on a cluster that it started:
+// the cluster and the worker must end with it.
 func (s *stand) hardStop(t *testing.T) {
 	plimsoll(t, "down", s.two).want(t, ExitOK)
 	self, err := os.Executable()
@@ -466,7 +465,7 @@ func (s *stand) hardStop(t *testing.T) {
 	if !patience.Holds(func() bool { return s.journalled() >= 2 }) {
 		t.Error("the run writes no journal")
 	}
-	// Both arrive at once, however busy the machine is. Two of a kind might arrive as one.
+	// Both arrive at once, however busy the machine is. Two of a kind might be merged into one.
 	for _, each := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCONT} {
 		_ = syscall.Kill(-cmd.Process.Pid, each)
 	}
@@ -583,7 +582,7 @@ func processes(t *testing.T) map[int]string {
 	return all
 }
 
-// With nothing there, the main job makes what it needs and leaves only data behind.
+// On an empty machine, the main command creates what it needs and leaves only data behind.
 func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	s := newStand(t)
 	args := []string{"run", "--users", "200", "--duration", "2s", "--ramp", "0s", "--think", "1s"}
@@ -613,7 +612,7 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	s.keepsRunsPrivate(t)
 }
 
-// keepsRunsPrivate looks at results, reports and workers' logs.
+// keepsRunsPrivate checks results, reports and workers' logs.
 func (s *stand) keepsRunsPrivate(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(filepath.Join(s.state, "runs"), func(path string, e fs.DirEntry, err error) error {
@@ -632,12 +631,12 @@ func (s *stand) keepsRunsPrivate(t *testing.T) {
 	}
 }
 
-// bounds of a search with short trials. More users than a valid run needs operations: each is due once within the
-// second, however busy the machine is.
+// bounds of a search with short trials. More users than a valid run needs operations: each acts once within the second,
+// however busy the machine is.
 var bounds = []string{"--from", "150", "--most", "150", "--think", "300ms", "--duration", "1s", "--ramp", "0s",
 	"--confirmations", "1", "--lag-limit", "1m"}
 
-// ownLine looks for the line of scripts of one's own, on a copy of the database.
+// ownLine searches with a custom script, on a copy of the database.
 func (s *stand) ownLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.toml")
 	const text = "application = \"none\"\n[operations.count]\ntarget = \"30s\"\nsql = \"SELECT count(*) FROM " +
@@ -658,7 +657,7 @@ func (s *stand) ownLine(t *testing.T) {
 		Plan     struct{ Reset string }
 	}
 	o.decode(t, &l)
-	// How many it carries is the machine's business, which may be crowded.
+	// The result depends on the machine, which may be busy.
 	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users < 1 || l.Answer.Users > 150 ||
 		l.Answer.Confirmed != 1 || len(l.Trials) < 2 || l.Plan.Reset != "template" {
 		t.Errorf("%+v", l)

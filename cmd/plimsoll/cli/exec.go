@@ -25,17 +25,17 @@ import (
 // every setting came from.
 type app struct {
 	stdin          io.Reader
-	stdout, stderr *plain.Writer // what others wrote steers no terminal
-	rawOut, rawErr io.Writer     // for who knows what is written
+	stdout, stderr *plain.Writer // others' text cannot steer the terminal
+	rawOut, rawErr io.Writer     // for callers that know what is written
 	json, quiet    bool
 	configFile     string
 	root           *cobra.Command
-	running        bool // the command itself has begun: cobra's own checks are over
+	running        bool // the command itself has started: cobra's own checks are over
 	meter          *progress.Meter
 	sources        config.Sources // where each setting came from
 }
 
-// variables are those of PLIMSOLL_… that are no settings: places (lab/host/dirs).
+// variables are those PLIMSOLL_… variables that are not settings: folders (lab/host/dirs).
 var variables = []string{"PLIMSOLL_STATE", "PLIMSOLL_CACHE", "PLIMSOLL_CONFIG"}
 
 // Exec runs one command line and returns the exit code. Cancelling ctx stops the
@@ -57,8 +57,8 @@ func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	return complain(stderr, err, a.json || slices.Contains(args, "--json"))
 }
 
-// stopped says whether err may come from being interrupted: all but the errors that
-// say so themselves, a wrong command line, and an answer that is no.
+// stopped reports whether err may come from an interruption: any error but those that say so themselves, a wrong
+// command line, and an answer that is no.
 func stopped(err error) bool {
 	class := problem.ClassOf(err)
 	return class == problem.Failure || class == problem.Environment

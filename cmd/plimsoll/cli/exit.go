@@ -11,7 +11,7 @@ import (
 	"plimsoll/platform/redact"
 )
 
-// Exit codes. docs/cli.md is made from exitCodes, so they are said once.
+// Exit codes. docs/cli.md is generated from exitCodes.
 const (
 	ExitOK          = 0
 	ExitFailure     = 1
@@ -31,15 +31,15 @@ var exitCodes = []struct {
 	{ExitFailure, problem.Failure, "failure", "any other failure"},
 	{ExitUsage, problem.Usage, "usage", "wrong command line, environment variable or configuration file; nothing " +
 		"was done"},
-	{ExitThreshold, problem.Threshold, "threshold", "a threshold failed: Apdex below the target, run not valid, " +
-		"books wrong, key operation never worked, claim refuted"},
+	{ExitThreshold, problem.Threshold, "threshold", "a threshold failed: Apdex too low, run not " +
+		"valid, books wrong, claim refuted, comparison inconclusive, durable data lost"},
 	{ExitEnvironment, problem.Environment, "environment",
 		"something is missing: engine, running cluster, port, disk space, rights"},
 	{ExitInterrupted, problem.Interrupted, "interrupted",
 		"stopped by Ctrl-C, SIGTERM or the dashboard; what was measured is kept"},
 }
 
-// exitOf is the exit code and the name of err's class.
+// exitOf returns the exit code and the name of err's class.
 func exitOf(err error) (int, string) {
 	if err == nil {
 		return ExitOK, exitCodes[0].name
@@ -77,7 +77,7 @@ func complain(w io.Writer, err error, asJSON bool) int {
 	return code
 }
 
-// oneLine is a text without the lines into which drivers and joined errors break theirs.
+// oneLine joins the lines into which drivers and joined errors break their texts.
 func oneLine(text string) string {
 	var parts []string
 	for _, line := range strings.Split(text, "\n") {

@@ -25,16 +25,16 @@ func (a *app) addExport(root *cobra.Command) {
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "export [RUN|FILE] [flags]",
 		Short: "Write a run's figures as CSV or Parquet",
-		Long: `Write the figures of a run as a table for other programs: its series, a row per second, or
-its key operations, a row each with a histogram in units of the target. Values that were not
-measured are empty. CSV goes to stdout unless --out names a file; Parquet needs --out.`,
+		Long: `Write the figures of a run as a table for other programs: one row per second (series), or one
+row per key operation with a histogram in units of its target (operations). Values that were
+not measured are empty. CSV goes to stdout unless --out names a file; Parquet needs --out.`,
 		Example: `  plimsoll export > series.csv
   plimsoll export 20260131-154500 --of operations --as parquet --out operations.parquet`,
 		Args:              arguments(0, 1, "one run"),
 		ValidArgsFunction: a.completeRuns,
 	}, func(_ context.Context, args []string) error { return a.export(first(args), of, as, out) })
 	fs := c.Flags()
-	config.Choice(fs, &of, "of", exportSeries, []string{exportSeries, exportOperations}, "what to write")
+	config.Choice(fs, &of, "of", exportSeries, []string{exportSeries, exportOperations}, "table to write")
 	config.Choice(fs, &as, "as", exportCSV, []string{exportCSV, exportParquet}, "file format")
 	fs.StringVar(&out, "out", "", "write to this `FILE`")
 	config.FlagOnly(fs, "of", "as", "out")

@@ -44,9 +44,9 @@ counterparties and 9.8 million documents of 17 types. --size chooses the scale t
 that much disk. Time and disk are printed first; fill refuses if the disk is too small.
 
 The base is filled in many transactions, each recorded in the database. After a stop or a
-kill, the same command or --resume goes on; until it is finished no other command uses the
-base. A database that holds data is never added to. An empty one that is named with --dsn
-is filled with --create only; one that holds foreign tables is refused.`,
+kill, the same command or --resume continues; no other command uses the base until it is
+finished. A database that holds data is refused. An empty database of --dsn is filled only
+with --create; one that holds tables of another application is refused.`,
 		Example: `  plimsoll up && plimsoll fill
   plimsoll fill --small                    enough to try the API on
   plimsoll fill --scale 0.01               a hundredth of the base of claim C02
@@ -62,8 +62,8 @@ is filled with --create only; one that holds foreign tables is refused.`,
 	createFlag(fs, &o.create)
 	fs.BoolVar(&o.small, "small", false, "a small base to try things: 200 documents, 100 items, within seconds")
 	fs.BoolVar(&o.ifEmpty, "if-empty", false, "succeed without filling if the database holds data")
-	fs.BoolVar(&o.resume, "resume", false, "go on with an earlier fill that did not finish, whatever its numbers")
-	fs.BoolVar(&o.discard, "discard", false, "throw away an earlier fill that did not finish, and start over")
+	fs.BoolVar(&o.resume, "resume", false, "continue an earlier fill that did not finish, with its own sizes and seed")
+	fs.BoolVar(&o.discard, "discard", false, "delete an earlier fill that did not finish, and start over")
 	fs.BoolVar(&o.estimate, "estimate", false, "print time and disk, and stop")
 	fs.BoolVar(&o.check, "check", false, "compare every row of a filled base with what was written, and audit it")
 	fs.BoolVar(&o.compareCopy, "compare-copy", false, "measure a raw COPY of a filled base against its "+
@@ -90,13 +90,13 @@ func (o *fillOptions) options() (fill.Options, error) {
 		Discard: o.discard,
 	}
 	if o.documents == 0 {
-		options.Documents = -1 // none, where 0 is the default
+		options.Documents = -1 // none, if 0 is the default
 	}
 	if options.Streams == 0 {
 		options.Streams = runtime.NumCPU()
 	}
 	if o.flags.Changed("scale") && o.scale == 0 {
-		options.Scale = -1 // refused, where 0 is none
+		options.Scale = -1 // refused, if 0 means none
 	}
 	if o.size != "" {
 		bytes, err := fill.ParseSize(o.size)
@@ -151,7 +151,7 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 			return err
 		}
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // little lives long here, much is made
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // little lives long here, much is allocated
 	done, err := fill.Run(ctx, db, options)
 	a.meter.End()
 	switch {
@@ -159,14 +159,14 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 		return a.filled(nil, false)
 	case errors.Is(err, fill.ErrNotEmpty):
 		return problem.New(problem.Usage, err,
-			"--if-empty accepts that; to start over: plimsoll down, destroy, up, fill")
+			"--if-empty skips a filled database; to start over: plimsoll down, destroy, up, fill")
 	case err != nil && ctx.Err() != nil:
 		return problem.New(problem.Interrupted, fmt.Errorf("fill was stopped; finished parts are kept: %w", ctx.Err()),
-			"the same command goes on, --discard starts over")
+			"the same command continues, --discard starts over")
 	case err != nil:
 		return err
 	}
-	db.Close() // who copies a database is alone in it
+	db.Close() // whoever copies a database must be alone in it
 	kept := false
 	if o.keepCopy {
 		a.meter.Phase("fill, copy to go back to", 0, "")
@@ -179,7 +179,7 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 	return a.filled(&done, kept)
 }
 
-// roomFor a base is looked for before anything is written; of a large one it is said what it takes.
+// roomFor checks the disk before anything is written; for a large base it prints what it takes.
 func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Sizes, options fill.Options) error {
 	e := fill.EstimateOf(sizes, options.Streams)
 	if options.Scale != 0 {
@@ -198,7 +198,7 @@ func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Siz
 	return nil
 }
 
-// fitting is a size that a disk holds with what filling it takes.
+// fitting is the largest size that a disk holds, including what filling needs.
 func fitting(free int64) string { return fmt.Sprintf("%dMB", max(1, free*7/10>>20)) }
 
 func estimated(s fill.Sizes, o fill.Options, e fill.Estimate) string {
@@ -237,7 +237,7 @@ func (a *app) fillProgress() func(fill.Progress) {
 func (a *app) filled(done *fill.Summary, kept bool) error {
 	if a.json {
 		return a.emit(struct {
-			Filled bool `json:"filled"` // false: it was already
+			Filled bool `json:"filled"` // false: it already was
 			*fill.Summary
 			Kept bool `json:"copy_kept"`
 		}{done != nil, done, kept})
@@ -253,7 +253,7 @@ func (a *app) filled(done *fill.Summary, kept bool) error {
 	return err
 }
 
-// collectAt so many per cent more than what lives the collector begins, while a base is made.
+// collectAt is how many per cent more than the live memory the heap grows before a collection, while a base is made.
 const collectAt = 400
 
 // tempDir is where rows are dumped.

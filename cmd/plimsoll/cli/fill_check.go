@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// differencesShown of a check; all are counted.
+// differencesShown by a check; all are counted.
 const differencesShown = 20
 
 func (a *app) checkFill(ctx context.Context, db *database.Database, options fill.Options) error {

@@ -9,14 +9,13 @@ import (
 	"plimsoll/erp/fill"
 )
 
-// mostOfAnything bounds every count of a base, so that a slip of the finger is an
-// error and not a full disk.
+// mostOfAnything bounds every count of a base, so that a typing error does not fill the disk.
 const mostOfAnything = 100_000_000
 
-// smallBase is what --small means: enough to try things on, filled within seconds.
+// smallBase is what --small means: enough to try things, filled within seconds.
 var smallBase = map[string]int{"documents": 200, "items": 100, "counterparties": 50, "warehouses": 4, "users": 20}
 
-// shrink makes what was not given otherwise as large as a small base has it.
+// shrink sets the sizes that were not given to those of a small base.
 func shrink(fs *pflag.FlagSet) error {
 	for name, size := range smallBase {
 		if fs.Changed(name) {
@@ -29,7 +28,7 @@ func shrink(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// idle flags: what says how large a base is to be, where one that is there is looked at.
+// idle flags: sizes, if an existing base is only checked.
 func (o *fillOptions) idle() []idle {
 	sizes := []string{"scale", "size", "small", "documents", "items", "counterparties", "warehouses", "organisations",
 		"users", "seed"}

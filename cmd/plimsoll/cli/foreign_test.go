@@ -11,7 +11,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// relations of a database that somebody made.
+// relations of a database that somebody else made.
 func relations(t *testing.T, dsn string) (all []string) {
 	t.Helper()
 	conn := connected(t, dsn)
@@ -38,7 +38,7 @@ func connected(t *testing.T, dsn string) *pgx.Conn {
 	return conn
 }
 
-// writers are the commands that make the ERP's tables where they are missing.
+// writers are the commands that create missing tables of the ERP.
 var writers = map[string][]string{
 	"Fill":        {"fill", "--small", "--quiet"},
 	"FillIfEmpty": {"fill", "--small", "--quiet", "--if-empty"},

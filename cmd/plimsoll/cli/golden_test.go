@@ -11,7 +11,7 @@ import (
 	"plimsoll/test/golden"
 )
 
-// visible are the commands that a person sees.
+// visible are the commands that users see.
 func visible() (all []*cobra.Command) {
 	for _, c := range newApp(nil, nil, nil).root.Commands() {
 		if !c.Hidden {

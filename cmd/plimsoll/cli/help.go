@@ -38,7 +38,7 @@ func init() {
 		}
 		return strings.Join(lines, "\n")
 	})
-	// Commands stand in the order of the work, not of the alphabet.
+	// Commands are listed in the order of use, not of the alphabet.
 	cobra.EnableCommandSorting = false
 }
 

@@ -10,8 +10,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// idle are flags that would have no effect beside the others. A variable or the configuration file may set them for
-// many commands; on a command line they were meant, so they are refused.
+// idle are flags that would have no effect. Variables and the configuration file may set them for many commands; on a
+// command line somebody meant them, so they are refused.
 type idle struct {
 	when      bool
 	flags     []string
@@ -49,20 +49,20 @@ func (o measureOptions) idle(s *scenario.Scenario) []idle {
 		{none, []string{"engine"}, "applies only to ERP scenarios, for which a cluster is made",
 			"leave it out: the database is that of --cluster or --dsn"},
 		{none && !custom.NeedsBase(s.Own, s.Actions()), []string{"url"},
-			"has no effect: the scenario sends no request without an address of its own",
+			"has no effect: every request of the scenario has its own address",
 			"leave it out: SQL goes to the database of --cluster or --dsn"},
 		{!s.NeedsDatabase(), []string{"cluster"}, "has no effect: the scenario uses no database",
 			"leave it out; --dsn names a database whose processors and settings are to be recorded"},
 		{o.url != "", workerFlags, "has no effect with --url, whose application servers run already",
 			"leave it out, or leave out --url; 'plimsoll serve' takes the shape of a worker"},
 		{o.url == "", []string{"password-file", "url-ca"}, "applies only to the application servers of --url",
-			"leave it out: those that this command starts ask for no password"},
+			"leave it out: workers that this command starts ask for no password"},
 		{o.url != "" || o.foreign(), []string{"engine"},
-			"applies only to a cluster that this command makes, and the database is there already", "leave it out"},
+			"applies only to a cluster that this command creates; this database already exists", "leave it out"},
 		{o.arrivalsFlags.Spacing != "", []string{"think", "think-distribution"}, "has no effect with --arrivals",
-			"leave it out: --rate says how much is done"},
+			"leave it out: --rate sets the load"},
 		{o.fleet.agents == "", agentFlags, "has no effect without --agents", "add --agents"},
-		{o.fleet.bus != "", []string{"agents-listen"}, "has no effect with --agents-bus, where agents then join",
+		{o.fleet.bus != "", []string{"agents-listen"}, "has no effect with --agents-bus: agents join there",
 			"leave it out"},
 	}
 }

@@ -32,11 +32,11 @@ type errand struct {
 	threads   int
 	phase     string // for the progress
 	unit      string
-	again     string // how to go on after an interruption
+	again     string // how to continue after an interruption
 }
 
-// see does an errand: the job is one like any other, so other workers take part, and this process works on it with
-// threads of its own.
+// see runs an errand: the job is like any other, so other workers take part, and this process works on it in its own
+// threads.
 func (a *app) see(ctx context.Context, e errand) (job jobs.Job, err error) {
 	dsn, err := a.database(ctx, e.target)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// killStand is a cluster of its own, filled, with two workers that are processes.
+// killStand is a filled cluster of its own, with two workers that are processes.
 type killStand struct {
 	*stand
 	cluster *cluster.Cluster
@@ -87,7 +87,7 @@ func (s *killStand) body(kind, comment, quantity string) []byte {
 		s.goods[1], s.with[kind][0], s.with[kind][1], comment, s.goods[0], quantity)
 }
 
-// poster is one person who does not give up: what was not answered is sent again, at the other worker, under its key.
+// poster is one user who does not give up: what was not answered is sent again, to the other worker, under its key.
 type poster struct {
 	stand *killStand
 	n, at int // which worker
@@ -157,8 +157,8 @@ func (p *poster) work(t *testing.T, name string, rounds int, made *outcomes) {
 	}
 }
 
-// A worker, or PostgreSQL, is killed while everybody posts. Every operation that was acknowledged is there once;
-// nothing is there by half; people go on at another worker.
+// A worker, or PostgreSQL, is killed while everybody posts. Every acknowledged operation exists once; nothing exists in
+// part; users continue at another worker.
 func TestKilledInTheMiddleOfLoad(t *testing.T) {
 	const posters, rounds = 12, 24
 	s := newKillStand(t)
@@ -199,7 +199,7 @@ func TestKilledInTheMiddleOfLoad(t *testing.T) {
 				return acked.Load() >= posters*rounds/4 || t.Failed()
 			})
 			heal := kill(t, s, alive)
-			if finished.Load() == posters { // people need not notice: workers wait for a database that comes back
+			if finished.Load() == posters { // users need not notice: workers wait for a database that comes back
 				t.Error("everybody had finished before anything was killed")
 			}
 			heal()

@@ -18,7 +18,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Defaults of a trial: shorter than a run of its own, since there are a dozen.
+// Defaults of a trial: shorter than a single run, since a search makes a dozen.
 const (
 	trialDuration = 20 * time.Second
 	trialRamp     = 5 * time.Second
@@ -30,7 +30,7 @@ type lineOptions struct {
 	reset  string
 	budget time.Duration
 	resume bool
-	// control searches the first configuration once more.
+	// control searches the first configuration twice.
 	control bool
 	// configurations are searched in turns, each a cluster and a shape.
 	configurations []string
@@ -41,25 +41,25 @@ func (a *app) addLine(root *cobra.Command) {
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "line [flags]",
 		Short: "Find how many users the system carries, and what limits it",
-		Long: `Search for the load line: the number of users that still reaches the target. The number
-is doubled until it fails, then the bracket is halved until it is one step wide; the lower
-end must then pass the confirmation runs. The answer is an interval with its evidence, in users
-at their think time and in operations per second, and the resource that limits it.
-The upper end is then tried again as often. The 95 % interval of the line comes from the outcomes
-of all trials.
+		Long: `Search for the load line: the largest number of users at which the overall Apdex still reaches
+--target. Double the users until a trial fails, then halve the interval between the largest
+number that passed and the smallest that failed until it is narrower than --resolution. The
+lower end must then pass the confirmation runs, and the upper end is repeated as often. The
+result is that interval, in users and in operations per second, a 95 % interval computed from
+all trials, and the resource that limits the system.
 
-Each trial starts from a new copy of the base as it was filled, or where no fill kept one, of
-the database as it is (neither is changed), or after the scenario's own reset. It has a random
-seed of its own and is kept as a run. A trial that passes while its queue still grows is
-repeated twice as long. A trial whose run is not valid through no fault of the system (the
-generator fell behind, something crashed, the machine slept) is void: it is repeated, twice at
-most. A trial that stays void is reported as void, not as failed.
+Each trial starts from a new copy of the filled base. If 'plimsoll fill' kept none, it is a copy
+of the database as it is; a scenario may bring its own reset instead. The original is never
+changed. Each trial has its own random seed and is stored as a run. A trial that passes while
+its queue still grows is repeated with twice the length. If something other than the system
+spoilt a trial (the generator fell behind, a process crashed, the machine slept), the trial is
+void and repeated, at most twice; then it is reported as void, not as failed.
 
-With --configurations the lines of several systems are found in one session, in turns: a trial
-of each, then the next trial of each, from bases that were filled alike. A system is a local
-cluster and a shape of the ERP. A cluster named after its flavour (plimsoll, vanilla, system)
-is made if it is missing. The table compares the users of each with those of the first. With
---control the first is searched twice: how far its two answers differ is the noise of the session.
+--configurations searches several systems in one session, in turns: one trial of each, then the
+next trial of each, from equally filled bases. A system is CLUSTER+SHAPE: a local cluster and a
+shape of the ERP. A cluster named after its flavour (plimsoll, vanilla, system) is created if it
+is missing. A table compares each system's users with the first one's. --control searches the
+first system twice: the difference between its two results is the noise of the session.
 
 Ctrl-C keeps the trials so far; the same command with --resume continues.
 Exit code 3: no number of users reaches the target, void trials leave the upper end open, or
@@ -67,16 +67,16 @@ the budget ended the search.`,
 		Example: `  plimsoll line
   plimsoll line --target 0.94 --think 20m --from 1000 --budget 2h
   plimsoll line --scenario own.toml --dsn postgres://…
-  plimsoll line --agents local:2 --from 10000       two processes make the load of each trial
+  plimsoll line --agents local:2 --from 10000       two processes generate the load
   plimsoll line --resume
   plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
 	fs := c.Flags()
-	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that must be reached")
+	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that a trial must reach to pass")
 	config.Count(fs, &o.bounds.First, "from", line.FirstDefault, 1, usersMax, "users of the first trial")
 	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "try no more users than this")
 	config.Fraction(fs, &o.bounds.Resolution, "resolution", line.ResolutionDefault,
-		"width of the answer, as a share of the users")
+		"width of the resulting interval, as a share of the users")
 	config.Count(fs, &o.bounds.Confirmations, "confirmations", line.ConfirmationsDefault, 1, 20,
 		"confirmation runs required")
 	config.Span(fs, &o.budget, "budget", 0, 0, "start no trial that would end later than this; 0: no limit")
@@ -87,15 +87,15 @@ the budget ended the search.`,
 			"scenario's sql, or no reset (none); auto takes what fits")
 	fs.StringSliceVar(&o.configurations, "configurations", nil, "search several systems in turns: `CLUSTER+SHAPE`, "+
 		"separated by commas or repeated; a cluster alone takes the shape of --shape")
-	fs.BoolVar(&o.control, "control", false, "search the first of --configurations once more, as an A/A control")
+	fs.BoolVar(&o.control, "control", false, "search the first of --configurations twice, as an A/A control")
 	fs.BoolVar(&o.resume, "resume", false, "continue the last search with these settings that was stopped")
 	loadFlags(c, &o.loadOptions, loadDefaults{
-		duration: trialDuration, durationText: "steady state of one trial; longer where few users do little",
+		duration: trialDuration, durationText: "steady state of one trial; longer if few users do too little to judge",
 		ramp: trialRamp, rampText: "time over which the users of a trial start work",
 		seed: "random seed of the first trial; each further trial has its own",
 	})
 	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
-		"a trial is void when 1 in 100 operations was sent later than this")
+		"a trial is void if more than 1 % of the operations were sent later than this")
 	a.measureFlags(c, &o.measureOptions)
 	config.FlagOnly(fs, "resume", "configurations", "control")
 	for _, one := range []string{"cluster", "dsn", "url", "engine"} {
@@ -154,7 +154,7 @@ func (a *app) lineOptions(o lineOptions) (line.Options, error) {
 	if o.bounds.First > o.bounds.Most {
 		return line.Options{}, problem.New(problem.Usage,
 			fmt.Errorf("--from %d exceeds --most %d", o.bounds.First, o.bounds.Most),
-			"begin with fewer users, or let more be tried")
+			"lower --from or raise --most")
 	}
 	return line.Options{
 		Run: options, Target: o.apdexTarget, Bounds: o.bounds, Reset: line.Reset(o.reset), Budget: o.budget,
@@ -163,7 +163,7 @@ func (a *app) lineOptions(o lineOptions) (line.Options, error) {
 	}, nil
 }
 
-// search makes the search on what it finds or makes, and takes down what it made.
+// search runs the search on what it finds or creates, and stops what it started.
 func (a *app) search(ctx context.Context, o lineOptions, options line.Options) (l *line.Line, err error) {
 	s := options.Run.Scenario
 	dsn, profile, takeDown, err := a.readyFor(ctx, o.systemOptions, s)
@@ -213,7 +213,7 @@ func (a *app) lineProgress() func(line.Progress) {
 	}
 }
 
-// whose the trial is, where there are several.
+// whose trial it is, if there are several configurations.
 func whose(p line.Progress) string {
 	if p.Configuration == "" {
 		return ""
@@ -228,7 +228,7 @@ func because(why string) string {
 	return " (" + why + ")"
 }
 
-// found is a search, or several, as they are shown.
+// found is a search, or several, for display.
 type found interface {
 	Text(io.Writer) error
 	HTML(io.Writer) error
@@ -250,10 +250,10 @@ func (a *app) showLine(o lineOptions, id string, f found) error {
 	return err
 }
 
-// goOn is what to do about a search that has not ended.
+// goOn is the hint after a search that has not ended.
 const goOn = "the same command with --resume continues"
 
-// judgeLine is the exit code's reason.
+// judgeLine decides the exit code.
 func judgeLine(l *line.Line) error {
 	switch {
 	case l.Stopped == line.ByHand:
@@ -266,11 +266,11 @@ func judgeLine(l *line.Line) error {
 		return problem.New(problem.Threshold,
 			fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
 	case l.Answer == nil:
-		return problem.New(problem.Threshold, fmt.Errorf("%s", l.Statement()), "")
+		return problem.New(problem.Threshold, errors.New(l.Statement()), "lower --from or --target")
 	}
 	return nil
 }
 
-// voidHint is what to do about trials that say nothing.
-const voidHint = "the same command without --resume begins anew; --from fewer users, or --agents on other machines " +
-	"where the generator is behind"
+// voidHint is the hint about void trials.
+const voidHint = "the same command without --resume starts over; use --from with fewer users, or --agents on other " +
+	"machines if the generator falls behind"

@@ -52,7 +52,7 @@ func (o lineOptions) parseConfigurations(erp bool) (all []configuration, err err
 	for _, text := range o.configurations {
 		c, err := parseConfiguration(text, o.shapeOptions, erp)
 		if err == nil && slices.ContainsFunc(all, func(other configuration) bool { return other.name == c.name }) {
-			err = problem.New(problem.Usage, fmt.Errorf("%s is there twice", c.name), "")
+			err = problem.New(problem.Usage, fmt.Errorf("%s is named twice", c.name), "")
 		}
 		if err != nil {
 			return nil, problem.WithHint(fmt.Errorf("--configurations: %w", err), problem.HintOf(err))
@@ -226,7 +226,7 @@ func judgeLines(c *line.Comparison) error {
 		return problem.New(problem.Threshold,
 			fmt.Errorf("the budget ended the search after %d trials: %s", c.Trials(), c.Statement()), goOn)
 	case len(void) > 0:
-		return problem.New(problem.Threshold, fmt.Errorf("could not be measured: %s", strings.Join(void, "; ")),
+		return problem.New(problem.Threshold, fmt.Errorf("not measured: %s", strings.Join(void, "; ")),
 			voidHint)
 	case len(none) > 0:
 		return problem.New(problem.Threshold,

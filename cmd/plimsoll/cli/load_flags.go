@@ -44,26 +44,27 @@ func loadFlags(c *cobra.Command, o *loadOptions, d loadDefaults) {
 		"mean time a user thinks between an answer and the next operation")
 	config.Choice(fs, (*string)(&o.thinkFlags.Distribution), "think-distribution", string(users.Lognormal),
 		words(users.Distributions), "distribution of think times")
-	fs.StringVar(&o.scenarioFile, "scenario", "", "what the users do: a `FILE` as 'plimsoll scenario' prints it; "+
-		"--users and --think override the file")
+	fs.StringVar(&o.scenarioFile, "scenario", "", "`FILE` that says what the users do, as 'plimsoll scenario' prints "+
+		"it; --users and --think override the file")
 	_ = c.MarkFlagFilename("scenario", "toml")
 	config.Span(fs, &o.Timeout, "timeout", load.TimeoutDefault, time.Millisecond,
-		"an operation that takes longer has failed")
+		"an operation that takes longer counts as failed")
 	config.Count(fs, &o.seed, "seed", load.SeedDefault, 0, mostOfAnything, d.seed)
 }
 
 // usersFlag is for a load whose number of users no search chooses.
 func usersFlag(c *cobra.Command, o *loadOptions) {
 	config.Count(c.Flags(), &o.Users, "users", scenario.UsersDefault, 1, usersMax,
-		"virtual users at work at the same time")
+		"number of virtual users")
 }
 
 // arrivalFlags bind the open model.
 func arrivalFlags(c *cobra.Command, o *loadOptions) {
 	fs := c.Flags()
 	config.Choice(fs, (*string)(&o.arrivalsFlags.Spacing), "arrivals", "", words(users.Spacings),
-		"let operations arrive at --rate instead of users thinking; --users are then the sessions that take them")
-	fs.Float64Var(&o.arrivalsFlags.Rate, "rate", 0, "operations that arrive per second, with --arrivals")
+		"start operations at --rate, however slow the answers are, instead of after think times; --users are then "+
+			"the sessions that carry them out")
+	fs.Float64Var(&o.arrivalsFlags.Rate, "rate", 0, "with --arrivals: operations per second")
 }
 
 // load is that of the flags and the scenario; a flag at its default gives way to what a scenario file says.

@@ -31,24 +31,24 @@ func (a *app) measureFlags(c *cobra.Command, o *measureOptions) {
 	o.flags = fs
 	a.systemFlags(c, &o.systemOptions)
 	o.workerAccess.flags(c)
-	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token that protects /metrics: of the servers of --url, and "+
-		"of --metrics when it is not on loopback")
-	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, disturbedUsage)
+	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token for /metrics: that of the servers of --url, and that "+
+		"which --metrics asks for off loopback")
+	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, "the run is "+disturbedUsage)
 	fleetFlags(c, &o.fleet)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
 	config.FlagOnly(fs, "html")
 }
 
-const disturbedUsage = "not valid when others took a larger share of the processors or of the time, or worked on the " +
-	"same database; 1: never"
+const disturbedUsage = "not valid if other processes took a larger share of the processors, the hypervisor, a quota " +
+	"or short memory a larger share of the time, or others worked on the same database; 1: no check"
 
 // workerAccess is how application servers that run already are reached.
 type workerAccess struct{ passwordFile, roots, figuresToken string }
 
 func (o *workerAccess) flags(c *cobra.Command) {
 	passwordFlag(c, &o.passwordFile, "`FILE` with the password of all users, for application servers that ask for it")
-	c.Flags().StringVar(&o.roots, "url-ca", "", "`FILE` of the certificate authorities of application servers "+
+	c.Flags().StringVar(&o.roots, "url-ca", "", "`FILE` with the certificate authorities of the application servers "+
 		"(default: the system's)")
 	config.Share(c.Flags(), "url-ca")
 }

@@ -56,7 +56,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 			[]string{"compare needs two systems", "--set-b NAME=VALUE"}},
 		{"CompareUnknownShape", []string{"compare", "plimsoll+lea", "vanilla"}, []string{"A: \"lea\"",
 			"did you mean lean?"}},
-		{"CompareNoSetting", []string{"compare", "plimsoll", "--set-b", "work_mem"}, []string{"is no NAME=VALUE"}},
+		{"CompareNoSetting", []string{"compare", "plimsoll", "--set-b", "work_mem"}, []string{"is not NAME=VALUE"}},
 		{"CompareCommandWithSQL", []string{"compare", "--command-a", "a", "--command-b", "b", "--sql-b", "SELECT 1"},
 			[]string{"B: a command takes no settings, SQL"}},
 		{"CompareUnknownComparison", []string{"compare", "--show", "zzz"}, []string{`no comparison "zzz"`}},
@@ -96,9 +96,9 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"NumberOfForeignWorkers", []string{"line", "--url", "http://127.0.0.1:1", "--workers", "2"},
 			[]string{"--workers has no effect with --url"}},
 		{"EngineOfForeignWorkers", []string{"run", "--url", "http://127.0.0.1:1", "--engine", "vanilla"},
-			[]string{"--engine applies only to a cluster that this command makes"}},
+			[]string{"--engine applies only to a cluster that this command creates"}},
 		{"EngineOfForeignDatabase", []string{"run", "--dsn", "host=/nowhere", "--engine", "vanilla"},
-			[]string{"--engine applies only to a cluster that this command makes", "hint: leave it out"}},
+			[]string{"--engine applies only to a cluster that this command creates", "hint: leave it out"}},
 		{"ThinkingOfArrivals", []string{"run", "--arrivals", "poisson", "--rate", "5", "--think-distribution",
 			"constant"}, []string{"--think-distribution has no effect with --arrivals", "hint: leave it out"}},
 		{"SeedOfNoSample", []string{"audit", "--seed", "7"},
@@ -108,7 +108,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"DashboardThatIsNoneStays", []string{"run", "--ui-stay"},
 			[]string{"--ui-stay has no effect without --ui", "hint: add --ui"}},
 		{"LineFromBeyondItsMost", []string{"line", "--from", "1000", "--most", "10"},
-			[]string{"--from 1000 exceeds --most 10", "hint: begin with fewer users"}},
+			[]string{"--from 1000 exceeds --most 10", "hint: lower --from or raise --most"}},
 		{"ConnectionStringThatIsNone", []string{"run", "--dsn", "garbage"},
 			[]string{"read connection string", "hint: for example postgres://"}},
 		{"LineWithoutATarget", []string{"line", "--target", "0"}, []string{"--target: must be above 0"}},
@@ -119,7 +119,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 			[]string{"plimsoll+lean alone has nothing to be compared with",
 				"such as --configurations vanilla+classic,plimsoll+lean"}},
 		{"ConfigurationTwice", []string{"line", "--configurations", "vanilla+lean,vanilla+lean"},
-			[]string{"vanilla+lean is there twice"}},
+			[]string{"vanilla+lean is named twice"}},
 		{"ConfigurationOfNoShape", []string{"line", "--configurations", "vanilla+claasic,plimsoll+lean"},
 			[]string{`"claasic" is not a shape of the ERP`, "did you mean classic?"}},
 		{"ConfigurationOfNoCluster", []string{"line", "--configurations", "+lean,plimsoll"},
@@ -138,23 +138,23 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 				"hint: such as --agents 3"}},
 		{"AgentsTooMany", []string{"run", "--agents", "local:5000"}, []string{"at most 256"}},
 		{"AgentsOfOthersWithoutAToken", []string{"run", "--agents", "2", "--agents-listen", "0.0.0.0:4222"},
-			[]string{"there is no token", "PLIMSOLL_TOKEN"}},
+			[]string{"no token is set", "PLIMSOLL_TOKEN"}},
 		{"WorkerForOthersWithoutPasswords", []string{"serve", "--listen", "0.0.0.0:8080"},
-			[]string{"whoever reaches it may log in", "--passwords", "--insecure"}},
+			[]string{"anybody who can reach this address could log in", "--passwords", "--insecure"}},
 		{"WorkerForAllWithoutPasswords", []string{"serve", "--listen", ":8080"}, []string{"--insecure"}},
 		{"PasswordsInClear", []string{"serve", "--listen", "10.0.0.1:8080", "--passwords"},
-			[]string{"passwords would be sent in clear", "--tls-cert"}},
+			[]string{"passwords would be sent unencrypted", "--tls-cert"}},
 		{"CertificateWithoutItsKey", []string{"serve", "--tls-cert", "a"}, []string{"needs its key", "--tls-key"}},
 		{"FiguresForOthersWithoutAToken", []string{"run", "--metrics", "0.0.0.0:9187"},
-			[]string{"there is no token", "--metrics-token-file"}},
+			[]string{"no token is set", "--metrics-token-file"}},
 		{"PasswordFileMissing", []string{"run", "--url", "http://127.0.0.1:1", "--password-file", "/no/such"},
 			[]string{"/no/such"}},
 		{"PasswordForOwnWorkers", []string{"run", "--password-file", "/dev/null"}, []string{"applies only to"}},
-		{"PasswordOfNobody", []string{"passwd"}, []string{"whose password?"}},
-		{"PasswordOfAllAndOne", []string{"passwd", "--all", "u00001"}, []string{"whose password?"}},
+		{"PasswordOfNobody", []string{"passwd"}, []string{"no users are named"}},
+		{"PasswordOfAllAndOne", []string{"passwd", "--all", "u00001"}, []string{"no users are named"}},
 		{"AgentOfNobody", []string{"agent"}, []string{"--join: the URL of a coordinator is missing"}},
 		{"CloseThroughAndReopen", []string{"close", "2025-05", "--through", "--reopen"}, []string{"[through reopen]"}},
-		{"SelfAndAClaim", []string{"prove", "--self", "C01"}, []string{"--self tests no claims"}},
+		{"SelfAndAClaim", []string{"prove", "--self", "C01"}, []string{"--self and claims exclude each other"}},
 		{"RepeatOfClaims", []string{"prove", "C01", "--repeat", "2"}, []string{"--repeat applies only to --self"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
@@ -222,7 +222,7 @@ func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
 	for _, command := range []string{"audit", "run", "line", "serve", "fill"} {
 		t.Run("NothingListens/"+command, func(t *testing.T) {
 			o := plimsoll(t, command, "--quiet", "--dsn", "postgres://ann:S3cret@127.0.0.1:1/erp")
-			o.want(t, ExitEnvironment, "hint: is the server up?")
+			o.want(t, ExitEnvironment, "hint: 'plimsoll status' shows")
 			if strings.Count(o.stderr, "\n") != 2 {
 				t.Errorf("more than a line and its hint:\n%s", o.stderr)
 			}

@@ -31,11 +31,11 @@ func (a *app) addPasswd(root *cobra.Command) {
 		Use:   "passwd [flags] USER... | --all",
 		Short: "Set or remove passwords of users",
 		Long: `Set the password of users of the ERP, for workers that ask for it ('plimsoll serve
---passwords'). It is read from --password-file, typed in, or read from a pipe: one line of 12
-to 72 characters. The database keeps a bcrypt hash.
+--passwords'). Type it in, or give it with --password-file or through a pipe: one line of 12 to
+72 characters. The database stores a bcrypt hash.
 
-A changed or removed password counts from the next log-in on; sessions that are open stay open.
-'plimsoll reset' takes passwords back to what they were when the base was filled: to none.`,
+A change takes effect at the next log-in; open sessions stay open. 'plimsoll reset' removes all
+passwords, because a filled base has none.`,
 		Example: `  plimsoll passwd u00001
   plimsoll passwd --all --password-file load.password    the users of a load test
   plimsoll passwd --remove u00001`,
@@ -45,8 +45,9 @@ A changed or removed password counts from the next log-in on; sessions that are 
 		return a.passwd(ctx, o)
 	})
 	fs := c.Flags()
-	fs.BoolVar(&o.all, "all", false, "every user there is; they share the password")
-	fs.BoolVar(&o.remove, "remove", false, "take the password away: the user cannot log in where one is asked for")
+	fs.BoolVar(&o.all, "all", false, "all users; they share the password")
+	fs.BoolVar(&o.remove, "remove", false, "remove the password: the user can no longer log in where passwords are "+
+		"required")
 	config.FlagOnly(fs, "all", "remove")
 	passwordFlag(c, &o.file, "`FILE` with the password")
 	a.targetFlags(c, &o.target)
@@ -60,8 +61,8 @@ func passwordFlag(c *cobra.Command, file *string, usage string) {
 
 func (a *app) passwd(ctx context.Context, o passwdOptions) error {
 	if o.all == (len(o.users) > 0) {
-		return problem.New(problem.Usage, errors.New("whose password? name users, or --all of them"),
-			"such as: plimsoll passwd u00001")
+		return problem.New(problem.Usage, errors.New("no users are named"),
+			"name them, such as plimsoll passwd u00001, or give --all")
 	}
 	dsn, err := a.database(ctx, o.target)
 	if err != nil {
@@ -126,7 +127,7 @@ func (a *app) newPassword(file string) (string, error) {
 		typed[i] = string(text)
 	}
 	if typed[0] != typed[1] {
-		return "", problem.New(problem.Usage, errors.New("the two are not the same; nothing was changed"), "")
+		return "", problem.New(problem.Usage, errors.New("the two passwords differ; nothing was changed"), "")
 	}
 	return secret.Read(strings.NewReader(typed[0]))
 }

@@ -32,11 +32,11 @@ func (a *app) addProfile(root *cobra.Command) {
 	var o profileOptions
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "profile [flags]",
-		Short: "What each key operation asks of the database, by shape of the ERP",
-		Long: `Carry out every key operation on the same documents in each shape of the ERP, one after
-another and in turns, and count: statements, round trips, temp tables and how many of them
-stayed empty, rows written, log, latency, processor time of the server and of the worker.
-Where both flavours of the engine are built, it is done on both. Nothing else should run.`,
+		Short: "Show what each key operation costs the database, by shape of the ERP",
+		Long: `Carry out every key operation in each shape of the ERP, on the same documents, one at a time
+and in turns. For each, count statements, round trips, temp tables (and empty ones), rows
+written, log, latency, and processor time of server and worker. If both flavours of the engine
+are built, measure both. Nothing else should run on the machine.`,
 		Example: `  plimsoll profile
   plimsoll profile --cluster vanilla --rounds 100
   plimsoll profile --tweaks          classic with each of its four tweaks alone, too
@@ -45,8 +45,8 @@ Where both flavours of the engine are built, it is done on both. Nothing else sh
 	fs := c.Flags()
 	config.Count(fs, &o.rounds, "rounds", costs.RoundsDefault, 1, 100_000,
 		"runs of every operation in each shape")
-	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "random seed of what the documents hold")
-	fs.BoolVar(&o.tweaks, "tweaks", false, "also the classic shape with each tweak alone")
+	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "random seed of the documents' contents")
+	fs.BoolVar(&o.tweaks, "tweaks", false, "also measure the classic shape with each tweak alone")
 	a.targetFlags(c, &o.target)
 	engineFlag(c, &o.engine)
 }

@@ -42,13 +42,13 @@ func (a *app) addProve(root *cobra.Command) {
 	var o proveOptions
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "prove [CLAIM...] [flags]",
-		Short: "Test claims about such systems on this machine",
-		Long: `Without arguments: the claims of five field reports, how long the experiment behind each
-takes, and what this machine found.
-With claims: run the experiment behind each, and keep what it finds until it is run again.
-It says beforehand what would confirm the claim and what would refute it, and afterwards what
-was claimed and measured, the verdict and the conditions. A verdict of another machine, engine
-or version is marked. Exit code 3 when a claim is refuted.
+		Short: "Test claims about ERPs on PostgreSQL on this machine",
+		Long: `Without arguments: list the claims of five field reports, how long the experiment for each
+takes, and its result on this machine.
+With claims: run their experiments and store the results. Each says beforehand what would
+confirm the claim and what would refute it, and afterwards what was claimed and measured, the
+verdict and the conditions. A verdict from another machine, engine or version is marked.
+Exit code 3: a claim is refuted.
 
 With --report: write all claims and what is kept of them as one HTML page: what the report said,
 what was measured here on each engine, verdict, conditions, charts and the command. Findings of
@@ -60,8 +60,8 @@ It says what is left out. Estimates are what the same command took here before, 
 With --self: test the measuring instrument itself. Servers of known delays, stalls, resets,
 errors and queues are measured, and each line shows what was planted, expected and reported:
 
-  right   what is reported is what was planted, within a tolerance that the line shows
-  void    times are too long, because others disturbed the machine or the generator lagged
+  right   the reported figure is the planted one, within the tolerance shown
+  void    times are too long because others disturbed the machine or the generator lagged
   wrong   anything else; exit code 3
 
 With --confusion: test 'plimsoll diagnose'. Faults of known kinds are planted in a server of its
@@ -72,9 +72,9 @@ were chosen.
 
 Verdicts on claims:
 
-  confirmed, refuted, inconclusive   what the experiment says
-  not run                            there is an experiment; it has not run here
-  not yet                            there is no experiment`,
+  confirmed, refuted, inconclusive   the result of the experiment
+  not run                            the experiment has not run on this machine
+  not yet                            there is no experiment yet`,
 		Example: `  plimsoll prove
   plimsoll prove C01
   plimsoll prove C01 --duration 10s        shorter repetitions
@@ -91,15 +91,15 @@ Verdicts on claims:
 		},
 	}, func(ctx context.Context, args []string) error { return a.prove(ctx, args, o) })
 	fs := c.Flags()
-	fs.BoolVar(&o.all, "all", false, "every claim that has an experiment; prints first how long that takes")
-	config.Span(fs, &o.duration, "duration", 0, 0, "measured time of one turn; 0 leaves it to the experiment")
-	config.Count(fs, &o.repetitions, "repetitions", 0, 0, 1000, "turns of each side; 0 leaves it to the experiment")
+	fs.BoolVar(&o.all, "all", false, "test every claim that has an experiment; prints first how long that takes")
+	config.Span(fs, &o.duration, "duration", 0, 0, "measured time of one turn; 0: the experiment's default")
+	config.Count(fs, &o.repetitions, "repetitions", 0, 0, 1000, "turns of each side; 0: the experiment's default")
 	config.Count(fs, &o.users, "users", 0, 0, usersMax,
-		"users of experiments that load the ERP; 0 takes as many as the claim says")
+		"users of experiments that load the ERP; 0: as many as the claim names")
 	config.Count(fs, &o.documents, "documents", 0, 0, documentsMax,
-		"documents in the base of experiments that make one of their own; 0 leaves it to them")
+		"documents in the bases that experiments fill themselves; 0: the experiment's default")
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax,
-		"threads that restore costs; 0 leaves it to the experiment")
+		"threads that restore costs; 0: the experiment's default")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, "runs are "+disturbedUsage)
 	fs.StringVar(&o.report, "report", "", "write all claims and what is kept of them as one HTML `FILE`")
 	config.Span(fs, &o.budget, "budget", 0, 0, "run only what fits into this; 0: no limit")
@@ -107,8 +107,8 @@ Verdicts on claims:
 	fs.BoolVar(&o.confusion, "confusion", false, "test the diagnosis instead of claims, with planted faults")
 	fs.StringSliceVar(&o.only, "only", nil, "plants of --confusion: `NAMES` separated by commas; a+b plants both")
 	config.Count(fs, &o.repeat, "repeat", 1, 1, 1000, "rounds of --self and --confusion")
-	fs.BoolVar(&o.full, "full", false, "bases and sessions of the report's size, or what the disk takes "+
-		"(C02-C04, C20-C37); hours instead of minutes")
+	fs.BoolVar(&o.full, "full", false, "use bases and sessions of the field report's size, as far as the disk "+
+		"allows (C02-C04, C20-C37); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
 	config.FlagOnly(fs, "all", "full", "self", "confusion", "only", "repeat", "report")

@@ -37,7 +37,7 @@ func TestProve_RefusesWhatHasNoEffect(t *testing.T) {
 		"--budget has no effect where nothing is run": {"--budget", "1h"},
 		"no experiment fits into 1ms":                 {"--all", "--budget", "1ms"},
 		"write report /no/such/folder/x.html":         {"--report", "/no/such/folder/x.html"},
-		"--self tests no claims":                      {"--self", "--report", "x.html"},
+		"--self and claims exclude each other":        {"--self", "--report", "x.html"},
 	} {
 		o := plimsoll(t, append([]string{"prove"}, args...)...)
 		if o.code == ExitOK || !strings.Contains(o.stderr, "plimsoll: "+want) || !strings.Contains(o.stderr, "hint: ") {

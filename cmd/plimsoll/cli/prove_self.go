@@ -16,7 +16,7 @@ import (
 // proveSelf tests the instrument and shows each line as soon as it has ended.
 func (a *app) proveSelf(ctx context.Context, args []string, o proveOptions) error {
 	if len(args) > 0 || o.all || o.report != "" || o.budget > 0 {
-		return problem.New(problem.Usage, errors.New("--self tests no claims"),
+		return problem.New(problem.Usage, errors.New("--self and claims exclude each other"),
 			"leave out the claims, --all, --report and --budget")
 	}
 	program, err := os.Executable()

@@ -20,9 +20,9 @@ func (a *app) addRecalculate(root *cobra.Command) {
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "recalculate [REGISTER...] [flags]",
 		Short: "Rebuild totals from movements",
-		Long: `Rebuild the totals of the named registers, or of all, from their movements. Use it for
-damaged totals, and to merge totals that concurrent posting has split. It may run beside
-posting: postings in a register wait until its totals are rebuilt.`,
+		Long: `Rebuild the totals of the named registers, or of all, from their movements. Use it to repair
+damaged totals, and to merge totals that concurrent posting has split. Users may post
+meanwhile: postings to a register wait until its totals are rebuilt.`,
 		Example: `  plimsoll recalculate
   plimsoll recalculate stock batches`,
 		Args:      cobra.ArbitraryArgs,
@@ -41,7 +41,7 @@ func (a *app) recalculate(ctx context.Context, registers []string, t target) err
 	}
 	job, err := a.see(ctx, errand{
 		target: t, kind: recalculation.Kind, arguments: recalculation.Arguments{Registers: registers}, threads: 2,
-		phase: "recalculate", unit: "registers", again: "the same command rebuilds them all again",
+		phase: "recalculate", unit: "registers", again: "the same command starts over",
 	})
 	if err != nil {
 		return err

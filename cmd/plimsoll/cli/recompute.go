@@ -19,17 +19,17 @@ func (a *app) addRecompute(root *cobra.Command) {
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "recompute FILE... [flags]",
 		Short: "Recompute a run's figures from its single operations",
-		Long: `Read the file that 'plimsoll run --samples FILE' wrote, one row for each operation, and make
-the figures from it: counts, Apdex, percentiles, rate, lag of the generator. The code shares
-nothing with what counts a run. With --against the run's own figures are compared with them:
-counts must be equal, percentiles within 0.2 %, as its histograms keep 0.1 %, and the ends of
-intervals within a third of their width. Standstills, availability and the generator's own
-waits are compared too. Exit code 3: a figure differs.
+		Long: `Compute a run's figures again from the file that 'plimsoll run --samples FILE' wrote, one row
+for each operation: counts, Apdex, percentiles, rate, lag of the generator. It shares no code
+with 'plimsoll run'. --against compares the result with the run's own figures: counts must be
+equal, percentiles must agree within 0.2 % (histograms are exact to 0.1 %), ends of intervals
+within a third of their width. Standstills, availability and the generator's own waits are
+compared too. Exit code 3: a figure differs.
 
-The load of several agents is in a file of each; name them all. If the process that wrote a
-file was killed, what it had written is read from FILE.part beside it.
+Each agent writes its own file; name them all. If the process that wrote a file was killed, its
+rows so far are read from FILE.part beside it.
 
-Not in samples: what disturbed the run, processors, memory, cost of statements, audit and
+Samples do not contain disturbances, processors, memory, cost of statements, audit and
 reconciliation.`,
 		Example: `  plimsoll run --users 1000 --samples run.parquet
   plimsoll recompute run.parquet --against latest

@@ -67,7 +67,7 @@ func (a *app) reset(ctx context.Context, o resetOptions) (err error) {
 	a.meter.End()
 	if err != nil && ctx.Err() != nil {
 		return problem.New(problem.Interrupted, fmt.Errorf("reset was stopped: %w", ctx.Err()),
-			"the database is as it was; the same command begins anew")
+			"the database is unchanged; the same command starts over")
 	}
 	if err != nil {
 		return err

@@ -27,13 +27,13 @@ func (a *app) addRestore(root *cobra.Command) {
 	var o restoreOptions
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "restore [flags]",
-		Short: "Put costs in the order of time after back-dated documents",
-		Long: `Restore the order of costs: documents after a back-dated one get the costs that posting in
-the order of time would have given. The base records from which date on, for each warehouse
-and item. Warehouses are restored in parallel, also by running workers ('serve'). It may run
-beside posting: goods are locked while their piece is restored.
+		Short: "Restore the order of costs after back-dated documents",
+		Long: `Restore the order of costs: give documents after a back-dated one the costs that posting in
+the order of time would have given them. The base records for each warehouse and item from
+which date on that is necessary. Warehouses are restored in parallel, also by running workers
+('serve'). Users may post meanwhile: goods are locked only while their part is restored.
 
-Ctrl-C keeps the finished pieces; the same command goes on.
+Ctrl-C keeps the finished parts; the same command continues.
 
   lean      layers in memory, many documents at a time, only differences written
   classic   documents reposted one by one, a round trip for each statement`,
@@ -44,7 +44,7 @@ Ctrl-C keeps the finished pieces; the same command goes on.
 	fs := c.Flags()
 	config.Count(fs, &o.threads, "threads", 10, 1, threadsMax, "warehouses that this command restores in parallel")
 	fs.StringVar(&o.organisation, "organisation", "", "restore only the organisation with this `CODE`")
-	config.Choice(fs, &o.manner, "manner", "lean", []string{"lean", "classic"}, "how to restore, see above")
+	config.Choice(fs, &o.manner, "manner", "lean", []string{"lean", "classic"}, "method, see above")
 	config.Count(fs, &o.lines, "lines", restoration.LinesDefault, 1, restoration.LinesMax,
 		"most lines in one transaction; fewer lock goods for a shorter time")
 	a.targetFlags(c, &o.target)
@@ -58,7 +58,7 @@ func (a *app) restore(ctx context.Context, o restoreOptions) error {
 	}
 	job, err := a.see(ctx, errand{
 		target: o.target, kind: restoration.Kind, threads: o.threads, phase: "restore", unit: "lines",
-		again:     "the same command goes on with the rest",
+		again:     "the same command continues with the rest",
 		arguments: map[string]any{"organisation": organisation, "classic": o.manner == "classic", "lines": o.lines},
 	})
 	if err != nil {

@@ -44,7 +44,7 @@ func newRoot(a *app) *cobra.Command {
 		Long: `Plimsoll finds how many users a business application on PostgreSQL carries before
 they are no longer satisfied: it fills an ERP, puts virtual users on it, scores every
 key operation by Apdex, and checks that the books still balance.`,
-		Example: `  plimsoll run --users 1000        the main job: load, Apdex table, audit, report
+		Example: `  plimsoll run --users 1000        the main command: load, Apdex table, audit, report
   plimsoll up && plimsoll fill     keep a filled database running for many runs
   plimsoll prove C01               test a claim on this machine`,
 		SilenceErrors:     true,

@@ -36,41 +36,42 @@ func (a *app) addRun(root *cobra.Command) {
 	var o runOptions
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "run [flags]",
-		Short: "Put users on the ERP and score it: the main job",
-		Long: `Put users on the ERP, score every key operation by Apdex, audit the books, and write
-a report. What is missing is made first: a cluster, a small filled database, application
-servers. What this command started, it stops at the end. Users act, wait for the answer,
-think, and act again.
+		Short: "Put virtual users on the ERP and score it: the main command",
+		Long: `Put virtual users on the ERP, score every key operation by Apdex, audit the books, and write a
+report. Users act, wait for the answer, think, and act again. Anything missing is created
+first: a local PostgreSQL cluster, a small filled database, application servers. Whatever this
+command starts, it stops at the end.
 
---ui shows the run in a browser while it lasts: users, throughput, Apdex by operation,
-latency, waits of the database, processors, events. There you can also pause the run, change
-the number of users, or end it. Such changes are recorded, and the run is then not valid.
+--ui shows the run in a browser while it lasts: users, throughput, Apdex by operation, latency,
+database waits, processors, events. There you can pause the run, change the number of users, or
+end it early. Such changes are recorded and make the run not valid.
 
 Ctrl-C ends the run early and keeps what was measured; a second Ctrl-C stops at once. If the
 process is killed, 'plimsoll runs' or 'plimsoll report' recovers what it had counted.
-Exit code 3: the run is not valid, the books are wrong, a key operation failed every time (of
-ten or more), or --target is missed.`,
+Exit code 3: the run is not valid, the books are wrong, the Apdex is below --target, or a key
+operation failed every time (in ten tries or more).`,
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
   plimsoll run --ui --users 5000 --duration 10h
   plimsoll run --cluster vanilla --json > vanilla.json
-  plimsoll run --shape classic          the ERP as such systems are before tuning
+  plimsoll run --shape classic          the ERP as such systems are written, row by row
   plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    application servers elsewhere
-  plimsoll run --users 30000 --think 20m --agents local:3    three processes make the load`,
+  plimsoll run --users 30000 --think 20m --agents local:3    three processes generate the load`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })
 	fs := c.Flags()
 	usersFlag(c, &o.loadOptions)
 	loadFlags(c, &o.loadOptions, loadDefaults{
-		duration: load.DurationDefault, durationText: "length of the steady state, which is measured",
+		duration: load.DurationDefault, durationText: "length of the steady state, the part that is measured",
 		ramp: load.RampDefault, rampText: "time over which the users start work, before the steady state",
 		seed: "random seed",
 	})
 	arrivalFlags(c, &o.loadOptions)
-	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit with code 3 when the overall Apdex is below this, e.g. 0.85")
+	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit with code 3 if the overall Apdex is below this, such as "+
+		"0.85")
 	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
-		"the run is not valid when 1 in 100 operations was sent later than this")
+		"the run is not valid if more than 1 % of the operations were sent later than this")
 	fs.StringVar(&o.samples, "samples", "", "write every operation to this Parquet `FILE`, for 'plimsoll recompute'; "+
-		"with --agents local:N to one of each agent, such as run.1.parquet")
+		"with --agents local:N one file for each agent, such as run.1.parquet")
 	config.FlagOnly(fs, "samples")
 	a.measureFlags(c, &o.measureOptions)
 	lookFlags(c, &o.lookOptions)
@@ -235,21 +236,37 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 
 // judge is the exit code's reason, the gravest first.
 func judge(r *result.Result, target float64) error {
-	no := func(format string, args ...any) error {
-		return problem.New(problem.Threshold, fmt.Errorf(format, args...), "")
+	no := func(hint, format string, args ...any) error {
+		return problem.New(problem.Threshold, fmt.Errorf(format, args...), hint)
 	}
 	switch {
 	case r.Interrupted:
 		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %.0f s of the steady state; what was "+
 			"measured is kept as run %s", r.DurationS, r.ID), "")
 	case r.Audit.Done && !r.Audit.Clean:
-		return no("the books are wrong: %d violations; the run scores nothing", r.Audit.Violations)
+		return no("'plimsoll audit' lists the violations of a database that still runs",
+			"the books are wrong: %d violations; the run scores nothing", r.Audit.Violations)
 	case !r.Valid:
-		return no("the run is not valid: %s", strings.Join(r.InvalidReasons, "; "))
+		return no(invalidHint(r.InvalidCauses), "the run is not valid: %s", strings.Join(r.InvalidReasons, "; "))
 	case len(r.Unanswered(result.BrokenFrom)) > 0:
-		return no("%s", strings.Join(r.Warnings, "; "))
+		return no("", "%s", strings.Join(r.Warnings, "; "))
 	case target > 0 && (r.Apdex == nil || *r.Apdex < target):
-		return no("Apdex %s is below the target %v", scoreText(r.Apdex), target)
+		return no("", "Apdex %s is below the target %v", scoreText(r.Apdex), target)
 	}
 	return nil
+}
+
+// invalidHint says what to change after a run that is not valid, by the first cause that the user can remove.
+func invalidHint(causes []result.Cause) string {
+	for _, one := range causes {
+		switch one {
+		case result.ByDisturbance:
+			return "stop what else uses the machine or the database, or raise --disturbed-limit"
+		case result.ByGenerator:
+			return "use fewer users, or several generators: --agents local:N, or --agents N on other machines"
+		case result.ByFewness:
+			return "use a longer --duration, more --users or a shorter --think"
+		}
+	}
+	return ""
 }

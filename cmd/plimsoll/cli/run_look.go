@@ -108,7 +108,7 @@ func (l *looks) finish(r *result.Result, err error) {
 func ended(r *result.Result, err error, path string, here bool) live.Result {
 	if r == nil {
 		if err == nil {
-			err = errors.New("it was never made")
+			err = errors.New("the run never started")
 		}
 		return live.Result{Error: err.Error()}
 	}

@@ -26,14 +26,15 @@ type figureOptions struct {
 func figureFlags(c *cobra.Command, o *figureOptions) {
 	c.Flags().StringVar(&o.metrics, "metrics", "",
 		"serve live figures for Prometheus at this `ADDRESS`, such as 127.0.0.1:9187")
-	c.Flags().StringVar(&o.otlp, "otlp", "", "send the same to the OpenTelemetry collector at this `URL`, such as "+
-		"http://127.0.0.1:4318; headers for it are taken from "+metrics.PushHeaders)
+	c.Flags().StringVar(&o.otlp, "otlp", "", "send these figures to the OpenTelemetry collector at this `URL`, such "+
+		"as http://127.0.0.1:4318; headers for it are taken from "+metrics.PushHeaders)
 }
 
 // check what can be told wrong before a run is prepared.
 func (o figureOptions) check() error {
 	if host, _, err := net.SplitHostPort(o.metrics); err == nil && !isLoopback(host) && o.token == "" {
-		return problem.New(problem.Usage, fmt.Errorf("--metrics %s is reached by others, and there is no token",
+		return problem.New(problem.Usage, fmt.Errorf("--metrics %s: other machines can reach this address, and no "+
+			"token is set",
 			o.metrics), "add --metrics-token-file, or listen on 127.0.0.1")
 	}
 	if o.otlp == "" {

@@ -14,10 +14,10 @@ import (
 func (a *app) addScenario(root *cobra.Command) {
 	a.command(root, groupJob, &cobra.Command{
 		Use:   "scenario [FILE] [flags]",
-		Short: "Print what users do, or check a file that says so",
-		Long: `Print the default scenario as a file to begin with, or check a file and show what it
-says: roles with users and think times, key operations with targets, priorities and
-shares, the curve of the day, how much is back-dated or must be refused.
+		Short: "Print the default scenario, or check a scenario file",
+		Long: `Print the default scenario as a file to start from, or check a file and show its contents:
+roles with users and think times, key operations with targets, priorities and shares, the
+curve of the day, and the shares that are back-dated or must be refused.
 
 'plimsoll run --scenario FILE' runs it. The result names the scenario and its digest.`,
 		Example: `  plimsoll scenario > own.toml

@@ -94,7 +94,7 @@ func TestScenario_WithoutTheERPTakesNoFlagsOfIt(t *testing.T) {
 		says       string
 	}{
 		{"URLOfSQL", sql, []string{"--url", "http://127.0.0.1:1"},
-			"--url has no effect: the scenario sends no request"},
+			"--url has no effect: every request of the scenario"},
 		{"Shape", sql, []string{"--shape", "classic"}, "--shape applies only to ERP scenarios"},
 		{"Tweak", sql, []string{"--temp-pool", "5"}, "--temp-pool applies only to ERP scenarios"},
 		{"Workers", sql, []string{"--workers", "3"}, "--workers applies only to ERP scenarios"},

@@ -43,15 +43,15 @@ func (a *app) addServe(root *cobra.Command) {
 Requests under way are finished. 'run' starts its own workers; use this for workers on other
 machines, or to try the API. The first line of stdout says where it listens.
 
-An empty database that is named with --dsn gets the ERP's tables with --create only; one that
-holds foreign tables is refused.
+In an empty database of --dsn the ERP's tables are created only with --create; a database that
+holds tables of another application is refused.
 
-Off loopback users need passwords and connections are encrypted, unless --insecure is given. Log-ins
-and sessions of one client address are limited: raise --address-logins and --address-sessions for a
-load generator on another machine.`,
+On any address but loopback, users need passwords and connections must be encrypted, unless
+--insecure is given. Log-ins and sessions of one client address are limited: raise
+--address-logins and --address-sessions for a load generator on another machine.`,
 		Example: `  plimsoll serve
   plimsoll serve --listen 127.0.0.1:0 --json
-  plimsoll serve --shape classic                 as such systems are before tuning
+  plimsoll serve --shape classic                 row by row, as such systems are written
   plimsoll serve --shape classic --chain 100     with one of the tweaks
   plimsoll serve --listen 10.0.0.1:8443 --passwords --tls-cert lab.pem --tls-key lab.key`,
 	}, func(ctx context.Context, _ []string) error { return a.serve(ctx, o) })
@@ -63,7 +63,7 @@ load generator on another machine.`,
 	config.Count(fs, &o.connections, "connections", 0, 0, 10000,
 		"most connections to the database; 0: the worker decides")
 	config.Count(fs, &o.concurrency, "concurrency", 0, 0, 100000,
-		"most requests at work at once; 0: the worker decides")
+		"most requests carried out at once; 0: the worker decides")
 	config.Count(fs, &o.queue, "queue", 0, 0, 1000000,
 		"most requests that wait before more are refused; 0: the worker decides")
 	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "most sessions at once; 0: the worker decides")

@@ -27,20 +27,20 @@ type secureOptions struct {
 
 func (o *secureOptions) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.passwords, "passwords", false, "users log in with their password, which 'plimsoll passwd' sets")
-	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` of the certificate; encrypts all connections; a changed file is "+
-		"read anew")
-	fs.StringVar(&o.key, "tls-key", "", "`FILE` of the certificate's key")
+	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate; encrypts all connections; a changed file is "+
+		"read again")
+	fs.StringVar(&o.key, "tls-key", "", "`FILE` with the private key of --tls-cert")
 	fs.BoolVar(&o.insecure, "insecure", false, "listen off loopback without --passwords or without TLS")
-	config.Count(fs, &o.limits.AddressSessions, "address-sessions", 0, 0, 1000000, fmt.Sprintf("most sessions of one "+
-		"client address; 0: %d, of clients on this machine any number", server.AddressSessionsDefault))
-	config.Count(fs, &o.limits.AddressLogins, "address-logins", 0, 0, 1000000, fmt.Sprintf("most log-ins of one "+
-		"client address per second; 0: %d, of clients on this machine any number", server.AddressLoginsDefault))
+	config.Count(fs, &o.limits.AddressSessions, "address-sessions", 0, 0, 1000000, fmt.Sprintf("most sessions from "+
+		"one client address; 0: %d, without limit from this machine", server.AddressSessionsDefault))
+	config.Count(fs, &o.limits.AddressLogins, "address-logins", 0, 0, 1000000, fmt.Sprintf("most log-ins per second "+
+		"from one client address; 0: %d, without limit from this machine", server.AddressLoginsDefault))
 	config.Count(fs, &o.limits.UserSessions, "user-sessions", 0, 0, 1000000, fmt.Sprintf("with --passwords, most "+
-		"sessions of one user; 0: %d, of clients on this machine any number", server.UserSessionsDefault))
+		"sessions of one user; 0: %d, without limit from this machine", server.UserSessionsDefault))
 	config.Span(fs, &o.sessionIdle, "session-idle", session.IdleDefault, time.Second,
-		"end a session that was not used for so long")
-	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token that clients on other machines send for /metrics "+
-		"and /health/profile; without it they are refused")
+		"end a session that was not used for this long")
+	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token that other machines must send for /metrics and "+
+		"/health/profile; without this flag they are refused")
 	// Nothing of this reaches the workers of a run by the environment or the file.
 	config.FlagOnly(fs, "insecure", "passwords", "tls-cert", "tls-key", "address-sessions", "address-logins",
 		"user-sessions", "session-idle")
@@ -65,9 +65,9 @@ func (o secureOptions) check(listen string) error {
 	var why, hint string
 	switch {
 	case !o.passwords:
-		why, hint = "whoever reaches it may log in", "add --passwords, and --tls-cert and --tls-key"
+		why, hint = "anybody who can reach this address could log in", "add --passwords, and --tls-cert and --tls-key"
 	case o.cert == "":
-		why, hint = "passwords would be sent in clear", "add --tls-cert and --tls-key"
+		why, hint = "passwords would be sent unencrypted", "add --tls-cert and --tls-key"
 	default:
 		return nil
 	}

@@ -43,21 +43,22 @@ const (
 
 func shapeFlags(c *cobra.Command, o *shapeOptions) {
 	fs := c.Flags()
-	config.Choice(fs, &o.name, flagShape, string(shape.Default), words(shape.Names), "how the ERP talks to the "+
-		"database: classic as such systems do before tuning, tuned with four tweaks, lean with the fewest "+
-		"statements; the books are the same")
+	config.Choice(fs, &o.name, flagShape, string(shape.Default), words(shape.Names), "how the ERP uses the database: "+
+		"classic: row by row, as such systems are written; tuned: classic with four tweaks; lean: few statements; "+
+		"the books are the same")
 	config.Count(fs, &o.tempPool, flagTempPool, 0, 0, tempPoolMax,
-		"temp tables kept per connection; 0: as in the shape")
-	config.Span(fs, &o.lifetime, flagLifetime, 0, 0, "least lifetime of a connection; 0: as in the shape")
+		"temp tables pooled per connection; 0: the shape's default")
+	config.Span(fs, &o.lifetime, flagLifetime, 0, 0, "minimum lifetime of a connection; 0: the shape's default")
 	config.OptionalSpan(fs, &o.jitter, flagJitter, 0,
-		"random part of the lifetime; 0: fixed lifetime (default: as in the shape)")
+		"random time added to the lifetime; 0: none (default: the shape's)")
 	config.Choice(fs, &o.clearing, flagClearing, "",
 		words([]temptable.Clearing{temptable.Always, temptable.Ask, temptable.Known}), "when to truncate temp "+
-			"tables: always, ask for rows first, or if known to hold rows (default: as in the shape)")
-	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0: as in the shape")
-	fs.StringVar(&o.durability, flagDurability, "", "`MODE` of commits: sync; group (commit_delay); async, lossy: a "+
-		"crash loses acknowledged operations; durable-ack: commits at once and answers after the flush; classes may "+
-		"differ: durable-ack,background=sync,list=relaxed (default: as the database is configured)")
+			"tables: always; ask: after a query for rows; known: if rows were written (default: the shape's)")
+	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0: the shape's default")
+	fs.StringVar(&o.durability, flagDurability, "", "`MODE` of commits: sync: the commit waits for the flush; "+
+		"group: sync with commit_delay; async: nothing waits, and a crash loses acknowledged operations; durable-ack: "+
+		"only the answer waits for the flush. A class of operations may have its own mode: "+
+		"durable-ack,background=sync,list=relaxed (default: as the database is configured)")
 	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability)
 }
 

@@ -16,7 +16,7 @@ func (a *app) addStatus(root *cobra.Command) {
 	a.command(root, groupDatabase, &cobra.Command{
 		Use:   "status [flags]",
 		Short: "Show the local clusters and their state",
-		Long:  "Show every local cluster: state, PostgreSQL version, port, size.",
+		Long:  "Show every local cluster: state, PostgreSQL version, profile, port, size.",
 		Example: `  plimsoll status
   plimsoll status --json`,
 	}, func(ctx context.Context, _ []string) error {

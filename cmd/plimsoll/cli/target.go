@@ -33,7 +33,7 @@ func (t target) foreign() bool { return t.dsn != "" && !t.clusterFlag.Changed }
 func (t target) mayCreate(asked bool) bool { return asked || !t.foreign() }
 
 func createFlag(fs *pflag.FlagSet, create *bool) {
-	fs.BoolVar(create, "create", false, "make the ERP's tables in an empty database that is named with --dsn")
+	fs.BoolVar(create, "create", false, "create the ERP's tables in an empty database of --dsn")
 }
 
 func (a *app) targetFlags(c *cobra.Command, t *target) {

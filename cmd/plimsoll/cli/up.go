@@ -46,9 +46,8 @@ existing cluster take effect at its next start.`,
 	fs.BoolVar(&o.socketOnly, "socket-only", false, "listen on a Unix socket only, on no port")
 	engineFlag(c, &o.engine)
 	fs.StringVar(&o.memory, "memory", "", "memory that the tuned profile may use, such as 50% or 4GB; default: all "+
-		"of the "+
-		"machine's")
-	fs.StringVar(&o.flushLatency, "flush-latency", "", "what a flush takes at least, such as 0.5ms or 2ms, so that "+
+		"of the machine's")
+	fs.StringVar(&o.flushLatency, "flush-latency", "", "minimum time of a flush, such as 0.5ms or 2ms, so that "+
 		"results do not depend on this machine's disk; 0: what the disk takes; needs a C compiler once")
 	c.MarkFlagsMutuallyExclusive("port", "socket-only")
 }

@@ -30,9 +30,9 @@ const (
 	Strict  Model = "strict"
 )
 
-// file is an inode: where its content is in the base, and what was done to it since.
+// file is an inode: its content in the base, and what changed since.
 type file struct {
-	base    string // empty: it was made since
+	base    string // empty: created since
 	changes []change
 }
 
@@ -48,7 +48,7 @@ type naming struct {
 	durable bool
 }
 
-// Cut is a moment: everything up to a record's number was done.
+// Cut is a moment: all records up to its number are done.
 type Cut struct {
 	At    uint64
 	Seed  uint64
@@ -66,7 +66,7 @@ type replay struct {
 	files   map[*file]bool // with changes
 }
 
-// Build changes dir, which is a copy of base, to what the cut leaves. Written is called with each file made.
+// Build changes dir, a copy of base, to what the cut leaves. Written is called for each file created.
 func Build(base, dir string, records []storage.Record, cut Cut, written func(path string) error) error {
 	r := &replay{base: base, model: cut.Model, live: map[string]*file{}, byIno: map[uint64]*file{},
 		folders: map[uint64]string{}, files: map[*file]bool{}}
@@ -124,7 +124,7 @@ func (r *replay) open(one storage.Record) {
 	}
 }
 
-// find a file by its name now; nil: there is none.
+// find returns the file that has this name now; nil: none.
 func (r *replay) find(name string) *file {
 	f, known := r.live[name]
 	if !known {
@@ -152,7 +152,7 @@ func (r *replay) name(one storage.Record) {
 	r.names = append(r.names, n)
 }
 
-// sync makes durable what a flush covers. It also commits names: in Ordered all, in Strict those of its folder.
+// sync makes durable what a flush covers. It also commits names: all in Ordered, those of its folder in Strict.
 func (r *replay) sync(one storage.Record) {
 	if f := r.byIno[one.Ino]; f != nil && r.folders[one.Ino] == "" {
 		f.sync(one.Before)
@@ -193,13 +193,13 @@ func (n naming) in(folder string) bool {
 	return parent(n.record.Path) == folder || n.record.To != "" && parent(n.record.To) == folder
 }
 
-// write puts the names and the content of what the journal touched into the copy.
+// write puts the names and contents that the journal touched into the copy.
 func (r *replay) write(dir string, by *rand.Rand, written func(string) error) error {
 	names, err := r.applyNames(dir, by, written)
 	if err != nil {
 		return err
 	}
-	for f := range r.files { // what was only changed still has its name
+	for f := range r.files { // a file that was only changed keeps its name
 		if _, moved := names[f.base]; f.base != "" && !moved {
 			names[f.base] = f
 		}
@@ -213,7 +213,7 @@ func (r *replay) write(dir string, by *rand.Rand, written func(string) error) er
 	return nil
 }
 
-// put a file where it is after the cut; nil: there is none.
+// put places a file where it is after the cut; nil: nowhere.
 func (r *replay) put(f *file, at string, by *rand.Rand, written func(string) error) error {
 	if f == nil {
 		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {

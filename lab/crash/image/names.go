@@ -8,11 +8,11 @@ import (
 	"plimsoll/lab/postgres/storage"
 )
 
-// applyNames makes and removes folders, and says which file each changed name has after the cut; nil: none.
+// applyNames creates and removes folders, and returns the file that each changed name has after the cut; nil: none.
 func (r *replay) applyNames(dir string, by *rand.Rand, written func(string) error) (map[string]*file, error) {
 	names := map[string]*file{}
 	last := r.lastDurable()
-	beginning := last + by.IntN(len(r.names)-last+1) // of those that no flush covers, in Ordered
+	beginning := last + by.IntN(len(r.names)-last+1) // of the changes that no flush covers, in Ordered
 	for i, n := range r.names {
 		if !n.durable && (r.model == Strict && by.IntN(2) == 0 || r.model != Strict && i >= beginning) {
 			continue
@@ -55,7 +55,7 @@ func (n naming) apply(dir string, names map[string]*file, written func(string) e
 		}
 		return written(at)
 	case storage.Rmdir:
-		_ = os.RemoveAll(filepath.Join(dir, one.Path)) // not empty where a removal in it was lost
+		_ = os.RemoveAll(filepath.Join(dir, one.Path)) // not empty if a removal inside it was lost
 	}
 	return nil
 }

@@ -8,13 +8,13 @@ import (
 	"plimsoll/lab/postgres/storage"
 )
 
-// fate is what becomes of the writes of one file that no flush covers.
+// fate says what happens to the writes of one file that no flush covers.
 type fate int
 
 const (
 	dropped fate = iota
 	kept
-	byWrite // each wholly or not at all
+	byWrite // each as a whole or not at all
 	byBlock // in part, by blocks of 4096 bytes
 	bySector
 	fates
@@ -44,8 +44,8 @@ func (r *replay) content(f *file, by *rand.Rand) (content []byte, err error) {
 	return content, nil
 }
 
-// apply is the content after a change as the disk has it. Writes are applied in their order, each sector of a later one
-// over those of an earlier: so a sector is as any of the writes left it, or as it was.
+// apply returns the content after a change as the disk holds it. Writes are applied in order, each sector of a later
+// one over earlier ones: a sector is as some write left it, or as it was.
 func (c change) apply(content []byte, fate fate, by *rand.Rand) []byte {
 	one := c.record
 	survives := func() bool {

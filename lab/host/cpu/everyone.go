@@ -35,7 +35,7 @@ func (e Everyone) walk(root int, visit func(pid int, p process)) {
 	}
 }
 
-// kernelThreads are children of this process. They work for whoever asked the kernel, and /proc does not say who.
+// kernelThreads are children of this process. They work on behalf of other processes, and /proc does not say which.
 const kernelThreads = 2
 
 // Usage is what a process used.
@@ -62,9 +62,10 @@ func (e Everyone) Others(roots ...int) map[int]Usage {
 	return others
 }
 
-// Spent is what processes used between two readings: no more than `most`, which is what the processors could do
-// meanwhile. Readings are no moment: when a process ends after its parent was read and before it was itself, its whole
-// life is missing in the first one, and what its parent takes over looks in the second as if it had been used since.
+// Spent is what processes used between two readings: at most `most`, which is what the processors could do meanwhile. A
+// reading takes time: if a process ends after its parent was read and before it was read itself, its whole life is
+// missing in the first reading, and its time, inherited by the parent, looks in the second as if it had been used
+// since.
 func Spent(before, after map[int]Usage, most time.Duration) time.Duration {
 	return min(max(0, sumOf(after)-sumOf(before)), max(0, most))
 }

@@ -35,7 +35,7 @@ func Private(dir string) error {
 		return err
 	}
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
-		_ = os.Chmod(dir, 0o700) // made by an older version; where it is another user's, so is what is in it
+		_ = os.Chmod(dir, 0o700) // made by an older version; if it belongs to another user, so does its content
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Guard refuses root a folder that another user could swap for a link to something else: each folder on the way to it
-// is root's, and writable by nobody else but under the sticky bit. Who is not root may work where he likes.
+// Guard refuses root a folder that another user could replace by a link: each folder on the way to it must belong to
+// root and be writable only by root, except under the sticky bit. Ordinary users may work anywhere.
 func Guard(dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -21,11 +21,12 @@ func Guard(dir string) error {
 	if err != nil || at == "" {
 		return err
 	}
-	return problem.New(problem.Environment, fmt.Errorf("root does not work in %s: another user may change %s", dir, at),
-		"run as that user, or set PLIMSOLL_STATE to a folder that only root may write")
+	return problem.New(problem.Environment, fmt.Errorf("root refuses to work in %s: another user can change "+
+		"%s", dir, at),
+		"run as that user, or set PLIMSOLL_STATE to a folder that only root can write to")
 }
 
-// swappable is the topmost name on the way that another user may take away or put in place.
+// swappable is the topmost name on the way that another user may remove or replace.
 func swappable(dir string) (at string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -38,7 +39,7 @@ func swappable(dir string) (at string, err error) {
 			dir = filepath.Dir(at)
 			break
 		}
-		if errors.Is(err, syscall.ENOTDIR) { // whoever uses it says so, with what to do
+		if errors.Is(err, syscall.ENOTDIR) { // the caller reports the error, with a hint
 			return "", nil
 		}
 		if err != nil {
@@ -59,7 +60,7 @@ func swappable(dir string) (at string, err error) {
 	return swappable(real)
 }
 
-// unmapped owns what belongs to users that a container does not know, and so to nobody in it.
+// unmapped owns what belongs to users unknown in a container, and so to nobody in it.
 const unmapped = 65534
 
 func onlyRoots(stat *syscall.Stat_t) bool {
@@ -71,7 +72,7 @@ func onlyRoots(stat *syscall.Stat_t) bool {
 	return !writable || stat.Mode&(syscall.S_ISVTX) != 0 || stat.Mode&syscall.S_IFMT == syscall.S_IFLNK
 }
 
-// ancestors of a path from below the top, itself included: the top belongs to who made the machine.
+// ancestors of a path from below the root folder, itself included: the root folder belongs to whoever made the machine.
 func ancestors(path string) []string {
 	parent := filepath.Dir(path)
 	if parent == path {

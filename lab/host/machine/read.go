@@ -17,7 +17,7 @@ func Read(dir string) (Facts, error) {
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
-		return Facts{}, fmt.Errorf("look at the disk under %s: %w", dir, err)
+		return Facts{}, fmt.Errorf("inspect the disk under %s: %w", dir, err)
 	}
 	f := Facts{
 		MemoryBytes: memory,

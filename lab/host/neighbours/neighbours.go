@@ -1,4 +1,4 @@
-// Package neighbours owns who else uses the processors of this machine, by the names of the processes.
+// Package neighbours measures who else uses the processors of this machine, by the names of the processes.
 package neighbours
 
 import (
@@ -13,13 +13,13 @@ import (
 // whoMost neighbours are named.
 const whoMost = 5
 
-// Watch sees the processes outside the system and the lab, over a stretch of time.
+// Watch sees the processes outside the system and the lab over a period.
 type Watch struct {
-	From, To time.Duration // the stretch, by plan
+	From, To time.Duration // the planned period
 	Names    func(pid int) string
 	Cores    int
 
-	begun, ended time.Duration // of what was seen of it
+	begun, ended time.Duration // the part of it that was seen
 	last         map[int]cpu.Usage
 	all          time.Duration
 	who          map[string]*neighbour
@@ -37,7 +37,7 @@ type neighbour struct {
 	pids map[int]bool
 }
 
-// Look takes in a moment of the run; each but the first adds what was used since the one before.
+// Look takes a reading; each after the first adds what was used since the previous one.
 func (n *Watch) Look(at time.Duration, others map[int]cpu.Usage) {
 	if at < n.From || n.last != nil && at > n.To+time.Second {
 		return
@@ -50,7 +50,7 @@ func (n *Watch) Look(at time.Duration, others map[int]cpu.Usage) {
 		return
 	}
 	n.ended = at
-	// Of all, what a process used passes to its parent when it ends: sums of both know it twice at no time.
+	// A process's time passes to its parent when it ends: sums over all never count it twice.
 	n.all += cpu.Spent(last, others, since*time.Duration(n.Cores))
 	for pid, used := range others {
 		if more := used.Own - last[pid].Own; more > 0 {
@@ -68,7 +68,7 @@ func (n *Watch) charge(pid int, used time.Duration) {
 	n.who[name].pids[pid] = true
 }
 
-// Share of the processors, and who took it; nil where nothing was seen.
+// Share of the processors, and who used it; nil if nothing was seen.
 func (n *Watch) Share() (share *float64, who []Neighbour) {
 	length := (n.ended - n.begun).Seconds() * float64(n.Cores)
 	if length <= 0 {

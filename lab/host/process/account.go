@@ -110,9 +110,9 @@ func (a *Account) Run(cmd *exec.Cmd) {
 	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(a.UID), Gid: uint32(a.GID), Groups: a.all}
 }
 
-// See runs look with the rights of the account in the file system: what it puts in our way leads no further than it
-// may go itself. On /proc it sees more than root does in a container without CAP_SYS_PTRACE. What look does must stay
-// in its goroutine.
+// See runs look with the account's rights in the file system: whatever it puts in our way leads no further than the
+// account may go itself. On /proc it sees more than root does in a container without CAP_SYS_PTRACE. What look does
+// must stay in its goroutine.
 func (a *Account) See(look func()) {
 	if a == nil {
 		look()

@@ -29,7 +29,7 @@ func readStat(pid int) (stat, error) {
 		return stat{}, ErrGone
 	}
 	if err != nil {
-		return stat{}, fmt.Errorf("look at process %d: %w", pid, err)
+		return stat{}, fmt.Errorf("read process %d: %w", pid, err)
 	}
 	return parseStat(pid, string(text))
 }
@@ -39,19 +39,19 @@ func readStat(pid int) (stat, error) {
 func parseStat(pid int, text string) (stat, error) {
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
-		return stat{}, fmt.Errorf("look at process %d: unexpected %q", pid, text)
+		return stat{}, fmt.Errorf("read process %d: unexpected %q", pid, text)
 	}
 	parent, err := strconv.Atoi(fields[1])
 	if err != nil {
-		return stat{}, fmt.Errorf("look at process %d: parent %w", pid, err)
+		return stat{}, fmt.Errorf("read process %d: parent %w", pid, err)
 	}
 	start, err := strconv.ParseUint(fields[19], 10, 64)
 	if err != nil {
-		return stat{}, fmt.Errorf("look at process %d: start %w", pid, err)
+		return stat{}, fmt.Errorf("read process %d: start %w", pid, err)
 	}
 	threads, err := strconv.Atoi(fields[17])
 	if err != nil {
-		return stat{}, fmt.Errorf("look at process %d: threads %w", pid, err)
+		return stat{}, fmt.Errorf("read process %d: threads %w", pid, err)
 	}
 	return stat{id: ID{pid, start}, parent: parent, threads: threads, state: fields[0][0]}, nil
 }

@@ -1,4 +1,4 @@
-// Package topology reads sockets, cores, threads and NUMA nodes as the kernel shows them, and says what no hardware
+// Package topology reads sockets, cores, threads and NUMA nodes as the kernel shows them, and names what no hardware
 // has: a hypervisor may show anything.
 package topology
 
@@ -54,10 +54,10 @@ func number(file string) (int, error) {
 	return n, nil
 }
 
-// socketsMost that servers are built with. Eight are sold; more come from a hypervisor's default of one core a socket.
+// socketsMost in servers. Eight are sold; more come from a hypervisor's default of one core per socket.
 const socketsMost = 8
 
-// Impossible lists what no hardware has; none: nothing odd.
+// Impossible lists what no hardware has; empty: nothing odd.
 func (s Shape) Impossible() (odd []string) {
 	if s.Sockets > socketsMost {
 		odd = append(odd, fmt.Sprintf("%d sockets: servers have at most %d", s.Sockets, socketsMost))

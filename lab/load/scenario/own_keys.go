@@ -92,7 +92,7 @@ func mode(r *reader, e tomlfile.Entry) error {
 
 func ownVariable(r *reader, e tomlfile.Entry) error {
 	if !script.IsName(e.Key[1]) {
-		return r.wrong(e, "is no name of a variable", "letters, digits and _, no digit first")
+		return r.wrong(e, "is not a variable name", "letters, digits and _, no digit first")
 	}
 	if r.Own.Variables == nil {
 		r.Own.Variables = map[string]string{}
@@ -211,7 +211,7 @@ func header(r *reader, e tomlfile.Entry) error {
 func extract(r *reader, e tomlfile.Entry) error {
 	name := e.Key[len(e.Key)-1]
 	if !script.IsName(name) {
-		return r.wrong(e, "is no name of a variable", "letters, digits and _, no digit first")
+		return r.wrong(e, "is not a variable name", "letters, digits and _, no digit first")
 	}
 	return ofRequest(text, func(q *request.Request, s string) {
 		if q.Extract == nil {
@@ -281,7 +281,7 @@ func (r *reader) completeAction(where string, a *custom.Action) error {
 	}
 	switch {
 	case a.Script == nil && a.Request == nil:
-		return problem.New(problem.Usage, fmt.Errorf("%s: there is nothing to do", where), "give it sql, script or url")
+		return problem.New(problem.Usage, fmt.Errorf("%s: there is nothing to do", where), "set sql, script or url")
 	case a.Request != nil && a.Request.URL == "":
 		return wrong("the request has no url")
 	case a.Request == nil && !a.Script.HasSQL():

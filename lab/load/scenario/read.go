@@ -22,7 +22,7 @@ func Read(path string) (*Scenario, error) {
 	var lacks *fs.PathError
 	if errors.As(err, &lacks) {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read scenario: %w", err),
-			"'plimsoll scenario' prints one to begin with")
+			"'plimsoll scenario' prints one to start from")
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (r *reader) declare(e tomlfile.Entry) error {
 	}
 	e.Key = e.Key[:2]
 	if r.Application == ERP && !r.describesOwn(e.Key[1]) {
-		return r.wrong(e, "the ERP has no such key operation, and none of your own is described here",
+		return r.wrong(e, "no such key operation in the ERP, and no [operations.NAME] describes it",
 			nearest.Hint(e.Key[1], r.ids(), "one of your own has sql, script or url"))
 	}
 	r.Operations = append(r.Operations, Operation{ID: e.Key[1], Title: e.Key[1], Priority: PriorityDefault,

@@ -134,7 +134,7 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 		{"UnknownOperation", "[roles.a]\nusers = 1\n[roles.a.weights]\n\"goods_sale.pots\" = 1\n",
 			":4: roles.a.weights.\"goods_sale.pots\": no such key operation", "did you mean goods_sale.post?"},
 		{"OperationOfTheERPMisspelt", "[operations.\"goods_sale.pots\"]\ntarget = \"1s\"\n",
-			":1: operations.\"goods_sale.pots\": the ERP has no such key operation, and none",
+			":1: operations.\"goods_sale.pots\": no such key operation in the ERP",
 			"did you mean goods_sale.post?"},
 		{"WrongShare", "refused = 3\n", ":1: refused: takes a share between 0 and 1, not 3", ""},
 		{"WrongDuration", "[think]\nmean = 5\n", ":2: think.mean: takes a duration", ""},

@@ -26,7 +26,7 @@ func (p Pace) Check() error {
 	for i, point := range p {
 		switch {
 		case !(point.At >= 0 && point.At <= 1):
-			return fmt.Errorf("pace at %v of the steady state: must be within 0 and 1", point.At)
+			return fmt.Errorf("pace at %v of the steady state: must be between 0 and 1", point.At)
 		case !(point.Level >= 0) || math.IsInf(point.Level, 0):
 			return fmt.Errorf("pace of %v: must be 0 or more", point.Level)
 		case i > 0 && point.At <= p[i-1].At:

@@ -54,7 +54,7 @@ func openInData(path string, flag int) (*os.File, error) {
 }
 
 // errLink: the name in the data folder is not a regular file.
-var errLink = errors.New("it is a link or no plain file, which PostgreSQL does not make there")
+var errLink = errors.New("not a regular file: PostgreSQL creates no link or pipe there")
 
 func sys(info os.FileInfo) (stat *syscall.Stat_t, ok bool) {
 	if info == nil {

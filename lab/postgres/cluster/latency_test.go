@@ -66,7 +66,7 @@ func TestFlushLatency(t *testing.T) {
 	check(t, os.WriteFile(c.UserConf(), []byte("io_method = io_uring\n"), 0o644))
 	if c.Server().Major() >= 18 {
 		_, err = b.Up(t.Context(), "slow", cluster.Spec{})
-		wantError(t, err, "passes by the library")
+		wantError(t, err, "bypasses the library")
 	}
 	check(t, os.WriteFile(c.UserConf(), nil, 0o644))
 	_, err = b.Up(t.Context(), "slow", cluster.Spec{FlushLatency: "0"})

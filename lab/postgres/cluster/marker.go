@@ -59,7 +59,7 @@ func readMarker(dir string) (m marker, err error) {
 	if m.Format != markerFormat {
 		return m, problem.New(problem.Environment,
 			fmt.Errorf("cluster in %s has format %d, this Plimsoll supports %d", dir, m.Format, markerFormat),
-			"use the Plimsoll that made it")
+			"use the version of Plimsoll that created it")
 	}
 	return m, nil
 }
@@ -70,7 +70,7 @@ func (s *Store) markerOf(name string) (marker, error) {
 	if err == nil && m.Name != name {
 		err = problem.New(problem.Environment,
 			fmt.Errorf("folder %s is a renamed copy of cluster %s", s.path(name), m.Name),
-			"give it its name back, or move it out of the state directory")
+			"rename it back, or move it out of the state directory")
 	}
 	return m, err
 }

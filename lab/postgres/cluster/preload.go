@@ -67,7 +67,7 @@ func (c *Cluster) mayLoad(preload string) error {
 }
 
 // errUring: what the server hands to io_uring does not pass through the library.
-var errUring = errors.New("io_method=io_uring passes by the library that slows flushes and keeps the journal")
+var errUring = errors.New("io_method=io_uring bypasses the library that slows flushes and records writes")
 
 // refuseUring asks the server's program, which reads every file and the command line as the server will.
 func (c *Cluster) refuseUring(ctx context.Context, srv installation.Server, opts StartOptions) error {

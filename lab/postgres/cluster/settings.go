@@ -40,7 +40,7 @@ func includeSettings(data string) error {
 func (c *Cluster) settings(ctx context.Context, srv installation.Server) ([]profile.Setting, profile.Input, error) {
 	facts, err := machine.Read(c.dir)
 	if err != nil {
-		return nil, profile.Input{}, fmt.Errorf("look at the machine: %w", err)
+		return nil, profile.Input{}, fmt.Errorf("inspect the machine: %w", err)
 	}
 	memory, err := profile.ParseMemory(c.Memory, facts.MemoryBytes)
 	if err != nil {

@@ -47,7 +47,7 @@ func prepareSocketDir(dir string, a *process.Account) error {
 func checkSocketDir(dir string, a *process.Account) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return environment(fmt.Errorf("look at socket folder: %w", err))
+		return environment(fmt.Errorf("inspect socket folder: %w", err))
 	}
 	owner := os.Geteuid()
 	if a != nil {

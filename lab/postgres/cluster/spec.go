@@ -67,7 +67,7 @@ func (s Spec) check() error {
 func (s Spec) checkMemory() error {
 	facts, err := machine.Read("/")
 	if err != nil {
-		return fmt.Errorf("look at the machine: %w", err)
+		return fmt.Errorf("inspect the machine: %w", err)
 	}
 	_, err = profile.ParseMemory(s.Memory, facts.MemoryBytes)
 	return err

@@ -203,8 +203,8 @@ func (c *Cluster) outwait(ctx context.Context, pm process.ID) error {
 		return err
 	}
 	if !noticed {
-		return problem.New(problem.Environment, fmt.Errorf("a server without our keeper already runs in its folder "+
-			"(pid %d)", pm.PID),
+		return problem.New(problem.Environment, fmt.Errorf("a server that Plimsoll did not start already runs in its "+
+			"folder (pid %d)", pm.PID),
 			"stop it: plimsoll down "+c.Name())
 	}
 	c.store.say("waiting for the previous server (pid %d) to end", pm.PID)
@@ -258,7 +258,7 @@ func (c *Cluster) endOrphans(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("sessions of a killed server do not end")
+	return fmt.Errorf("the sessions of a killed server did not end")
 }
 
 func awaitAll(ctx context.Context, ids []process.ID, wait time.Duration) error {

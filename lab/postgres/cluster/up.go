@@ -248,5 +248,6 @@ func (c *Cluster) keeperFailure(ctx context.Context, r report) error {
 	case r.Error != "":
 		return r.problem()
 	}
-	return problem.WithHint(c.wrap(errors.New("its keeper ended without an error message")), "see "+c.keeperLog())
+	return problem.WithHint(c.wrap(errors.New("its keeper process ended without an error message")), "see "+
+		""+c.keeperLog())
 }

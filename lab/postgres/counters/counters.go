@@ -1,5 +1,5 @@
-// Package counters owns two readings of a server's cumulative statistics and what was counted between them. A figure
-// that was not measured (a view or column that this version lacks, no right, timing switched off, a reset meanwhile) is
+// Package counters reads a server's cumulative statistics twice and computes what was counted in between. A figure that
+// was not measured (a view or column that this version lacks, no permission, timing switched off, a reset meanwhile) is
 // missing and says why; it is never zero.
 package counters
 
@@ -18,11 +18,11 @@ import (
 type Reading struct {
 	At      time.Time
 	rows    map[string]map[string]map[string]float64 // view, key, column
-	labels  map[string]map[string]string             // view, key: what a person reads
+	labels  map[string]map[string]string             // by view and key: a label for people
 	missing map[string]string                        // view: why
 }
 
-// Read all views. A view that cannot be read is missing; an error means that the connection is lost.
+// Read reads all views. A view that cannot be read is missing; an error means that the connection is lost.
 func Read(ctx context.Context, conn *pgx.Conn, s Server) (*Reading, error) {
 	r := &Reading{At: time.Now(), rows: map[string]map[string]map[string]float64{},
 		labels: map[string]map[string]string{}, missing: map[string]string{}}
@@ -52,7 +52,7 @@ func Lost(why string) *Reading {
 	return r
 }
 
-// Planted is a reading of so many figures, by view, key and column; it stands in for a server's.
+// Planted is a reading of given figures, by view, key and column, in place of a server's.
 func Planted(at time.Time, rows map[string]map[string]map[string]float64) *Reading {
 	return &Reading{At: at, rows: rows, missing: map[string]string{}}
 }
@@ -74,8 +74,8 @@ func (r *Reading) read(ctx context.Context, conn *pgx.Conn, v view, s Server) er
 	return err
 }
 
-// numbers are the columns that hold any. Null is missing, and so are times that the server was not told to take: it
-// shows them as 0.
+// numbers lists the columns that hold any. Null is missing, and so are times that the server does not measure: it shows
+// them as 0.
 func numbers(columns map[string]any, v view, s Server) map[string]float64 {
 	all := map[string]float64{}
 	for name, value := range columns {
@@ -93,12 +93,12 @@ type Delta struct {
 	before, after *Reading
 }
 
-// Between two readings of the same server.
+// Between computes the difference of two readings of the same server.
 func Between(before, after *Reading) *Delta {
 	return &Delta{after.At.Sub(before.At), before, after}
 }
 
-// Views are the names of all, read or not.
+// Views lists the names of all views, read or not.
 func (d *Delta) Views() (names []string) {
 	for _, v := range views {
 		names = append(names, v.name)
@@ -106,7 +106,7 @@ func (d *Delta) Views() (names []string) {
 	return names
 }
 
-// Why a view is missing; empty where it was read.
+// Why a view is missing; empty if it was read.
 func (d *Delta) Why(view string) string {
 	if why, is := d.after.missing[view]; is {
 		return why
@@ -122,10 +122,10 @@ func (d *Delta) Keys(view string) (keys []string) {
 	return keys
 }
 
-// Label of a row: what a person reads.
+// Label of a row, for people.
 func (d *Delta) Label(view, key string) string { return d.after.labels[view][key] }
 
-// Grew is how far a counter grew; nil where that is not known. A row that was not there before began at zero.
+// Grew is how far a counter grew; nil if unknown. A row that was missing before started at zero.
 func (d *Delta) Grew(view, key, column string) *float64 {
 	after, there := d.after.rows[view][key][column]
 	if !there || d.Why(view) != "" {
@@ -142,7 +142,7 @@ func (d *Delta) Grew(view, key, column string) *float64 {
 	return &x
 }
 
-// Now is a value at the end; nil where it is not known.
+// Now is a value at the end; nil if unknown.
 func (d *Delta) Now(view, key, column string) *float64 {
 	x, there := d.after.rows[view][key][column]
 	if !there {
@@ -151,7 +151,7 @@ func (d *Delta) Now(view, key, column string) *float64 {
 	return &x
 }
 
-// Sum of how far a counter grew in all rows whose key begins so; nil where not one is known.
+// Sum is the growth of a counter over all rows whose key has this prefix; nil if none is known.
 func (d *Delta) Sum(view, prefix, column string) *float64 {
 	sum, known := 0.0, false
 	for key := range d.after.rows[view] {

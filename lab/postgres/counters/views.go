@@ -7,26 +7,26 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Server says what the views of a server mean.
+// Server says how to interpret the views of a server.
 type Server struct {
 	Version    int  // server_version_num
 	TimesIO    bool // track_io_timing
 	TimesWAL   bool // track_wal_io_timing
-	Statements bool // pg_stat_statements can be read
+	Statements bool // pg_stat_statements is readable
 }
 
-// view is one source: rows of a key, a label for a person and all columns as one JSON object, so that a column more or
-// less in another version needs no other query.
+// view is one source: rows of a key, a label for people and all columns as one JSON object, so that columns may differ
+// between versions without another query.
 type view struct {
 	name  string
 	from  int // the first version that has it; 0: all
-	until int // the first that has it no more
+	until int // the first version that no longer has it
 	sql   string
-	// untimed says whether a column holds no measurement on this server.
+	// untimed reports whether a column holds no measurement on this server.
 	untimed func(column string, row map[string]any, s Server) bool
 }
 
-// Names of the views, as the server calls them, and two that are ours.
+// Names of the views, as the server calls them, and two of our own.
 const (
 	Databases    = "pg_stat_database"
 	WAL          = "pg_stat_wal"
@@ -45,7 +45,7 @@ const (
 
 func isTime(column string) bool { return strings.HasSuffix(column, "_time") }
 
-// A list of tables is cut: a database of 1C has thousands of them, and only those that change much tell something.
+// The list of tables is cut: a 1C database has thousands, and only those that change much matter.
 var views = []view{
 	{name: Databases, sql: `SELECT datname, datname, to_jsonb(d) FROM pg_stat_database d WHERE datname IS NOT NULL`,
 		untimed: func(column string, _ map[string]any, s Server) bool {
@@ -107,11 +107,11 @@ func (v view) excuse(refused *pgconn.PgError) string {
 	case v.name == Statements && refused.Code == undefinedTable:
 		return "the extension is not created in this database (CREATE EXTENSION pg_stat_statements)"
 	case v.name == Statements && refused.Code == notLoaded:
-		return "created here, but its library is not in shared_preload_libraries"
+		return "installed, but its library is not in shared_preload_libraries"
 	case refused.Code == noRight:
-		return "no right: GRANT pg_monitor TO the user"
+		return "permission denied: GRANT pg_monitor TO the user"
 	case refused.Code == lockTimeout:
-		return "a lock stood in the way"
+		return "blocked by a lock"
 	}
 	return refused.Message
 }

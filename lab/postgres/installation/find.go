@@ -125,7 +125,7 @@ func versionOf(ctx context.Context, postgres string) (string, error) {
 	found := versionText.FindStringSubmatch(string(out))
 	if found == nil {
 		return "", problem.New(problem.Environment,
-			fmt.Errorf("%s says %q, which is no PostgreSQL version", postgres, strings.TrimSpace(string(out))),
+			fmt.Errorf("%s says %q, which is not a PostgreSQL version", postgres, strings.TrimSpace(string(out))),
 			hintMissing)
 	}
 	return found[1], nil

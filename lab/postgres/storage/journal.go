@@ -28,7 +28,7 @@ const (
 	Zero                     // Size zeros at Offset
 	Truncate                 // to Size
 	Allocate                 // the file is at least Offset + Size long
-	Sync                     // of Ino: everything before Before
+	Sync                     // the part of Ino before Before
 	SyncAll
 	Rename // Path to To
 	Link   // the same
@@ -40,8 +40,8 @@ const (
 
 // Flags of a record.
 const (
-	Created   uint16 = 1 << iota // the open made the file
-	Emptied                      // the open emptied it
+	Created   uint16 = 1 << iota // the open created the file
+	Emptied                      // the open truncated it
 	Durable                      // the call itself flushed
 	Directory                    // the open file is a folder
 )
@@ -62,14 +62,13 @@ const (
 	headerLength = 64
 )
 
-// Journal is what a server wrote and flushed, in order and without a gap.
+// Journal is what a server wrote and flushed, in order and without gaps.
 type Journal struct {
 	Records []Record
 	memory  []byte
 }
 
-// ReadJournal reads a journal up to the first number that is missing: its process was killed between the change and the
-// record.
+// ReadJournal reads a journal up to the first missing number: its process was killed between the change and the record.
 func ReadJournal(dir string) (*Journal, error) {
 	f, err := os.Open(filepath.Join(dir, "journal"))
 	if err != nil {
@@ -90,10 +89,10 @@ func ReadJournal(dir string) (*Journal, error) {
 	return &Journal{Records: withoutGap(parse(memory)), memory: memory}, nil
 }
 
-// Close frees the memory; no record may be used afterwards.
+// Close frees the memory; its records must not be used afterwards.
 func (j *Journal) Close() error { return unix.Munmap(j.memory) }
 
-// parse skips what a killed process wrote half.
+// parse skips what a killed process wrote only in part.
 func parse(text []byte) (all []Record) {
 	for len(text) >= headerLength+4 {
 		r, length := parseRecord(text)
@@ -107,7 +106,7 @@ func parse(text []byte) (all []Record) {
 	return all
 }
 
-// parseRecord gives length 0 where no whole record begins.
+// parseRecord returns length 0 if no complete record starts there.
 func parseRecord(text []byte) (r Record, length int) {
 	order := binary.LittleEndian
 	if order.Uint32(text) != recordMagic {
@@ -142,7 +141,7 @@ func withoutGap(all []Record) []Record {
 	return all
 }
 
-// State is what the processes that keep the journal share.
+// State is shared by the processes that write the journal.
 type State struct{ memory []byte }
 
 const stateMagic = 0x3154535349504c
@@ -169,8 +168,8 @@ func (s *State) word(i int) uint64 {
 	return atomic.LoadUint64((*uint64)(unsafe.Pointer(&s.memory[8*i])))
 }
 
-// Last is the number of the last record that was begun. What the server acknowledged before is in the journal with this
-// number at most.
+// Last is the number of the last record that was started. Everything that the server acknowledged before is in the
+// journal up to this number.
 func (s *State) Last() uint64 { return s.word(1) - 1 }
 
 // beyond is what a journal cannot tell; shim.c has the same numbers.

@@ -22,11 +22,11 @@ import (
 //go:embed shim/shim.c
 var source []byte
 
-// compilers in the order in which they are tried.
+// compilers, in the order in which they are tried.
 var compilers = []string{"cc", "gcc", "clang"}
 
-// Library is the path of the compiled library, which the first call on this machine makes. The cache keeps it under the
-// sum of its source.
+// Library returns the path of the compiled library. The first call on a machine compiles it; the cache keys it by the
+// hash of its source.
 func Library(ctx context.Context) (string, error) {
 	return libraryIn(ctx, filepath.Join(dirs.Cache(), "shim"))
 }
@@ -44,7 +44,7 @@ func libraryIn(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", problem.New(problem.Environment, fmt.Errorf("keep the storage library: %w", err),
+		return "", problem.New(problem.Environment, fmt.Errorf("store the storage library: %w", err),
 			"PLIMSOLL_CACHE names another folder")
 	}
 	return path, compile(ctx, compiler, path)
@@ -61,7 +61,7 @@ func findCompiler() (string, error) {
 		"install one: apt-get install gcc libc6-dev")
 }
 
-// compile makes the library whole or not at all; who is as fast as another command gets the same.
+// compile writes the library atomically; a concurrent command produces the same file.
 func compile(ctx context.Context, compiler, path string) error {
 	work, err := os.MkdirTemp(filepath.Dir(path), ".compile-*")
 	if err != nil {
@@ -83,7 +83,7 @@ func compile(ctx context.Context, compiler, path string) error {
 			fmt.Errorf("compile the storage library with %s: %w: %s", compiler, err, firstLine(string(out))),
 			"it needs the headers of glibc: apt-get install libc6-dev")
 	}
-	if err := os.Chmod(made, 0o755); err != nil { // the server's user reads it, whatever our umask
+	if err := os.Chmod(made, 0o755); err != nil { // readable by the server's user, whatever our umask
 		return problem.New(problem.Environment, err, "")
 	}
 	return os.Rename(made, path)
@@ -94,19 +94,19 @@ func firstLine(text string) string {
 	return line
 }
 
-// Broken is a fault that is planted in the library itself, to test that the tests above it notice.
+// Broken is a fault planted in the library itself, to test that the tests above it notice.
 type Broken string
 
 const (
-	AllDurable Broken = "all-durable" // takes every write for flushed
-	WALNever   Broken = "wal-never"   // overlooks the flushes of the log
+	AllDurable Broken = "all-durable" // treats every write as flushed
+	WALNever   Broken = "wal-never"   // does not record flushes of the log
 )
 
 // Preload is what the library does in one server.
 type Preload struct {
-	Data    string        // the data directory; files elsewhere are left alone
-	Latency time.Duration // of a flush at least
-	Journal string        // folder of the journal, which the server's user may write; empty: none
+	Data    string        // the data directory; files elsewhere are ignored
+	Latency time.Duration // minimum time of a flush
+	Journal string        // folder of the journal, writable by the server's user; empty: none
 	Broken  Broken
 }
 

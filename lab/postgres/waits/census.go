@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Census is all of the server's client processes.
+// Census counts the server's client processes.
 type Census struct {
 	PIDs       []int
 	All, Idle  int
@@ -19,7 +19,7 @@ type Census struct {
 //go:embed census.sql
 var censusSQL string
 
-// TakeCensus counts all but the connection itself and an application.
+// TakeCensus counts all but this connection and one application.
 func TakeCensus(ctx context.Context, conn *pgx.Conn, without string) (c Census, err error) {
 	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed)
 	if err != nil {
@@ -28,13 +28,13 @@ func TakeCensus(ctx context.Context, conn *pgx.Conn, without string) (c Census, 
 	return c, err
 }
 
-// Holder holds back the horizon behind which vacuum may remove dead rows.
+// Holder holds back the horizon that limits what vacuum may remove.
 type Holder struct {
 	Kind        string // session, prepared transaction, replication slot, standby
 	Name        string // pid, or name
 	Application string
 	State       string
-	XIDs        int64 // transactions begun since
+	XIDs        int64 // transactions started since
 	For         time.Duration
 	Query       string
 }
@@ -42,11 +42,11 @@ type Holder struct {
 //go:embed horizon.sql
 var horizonSQL string
 
-// Holders are the oldest of each kind, the oldest first.
+// Holders returns the oldest of each kind, the oldest first.
 func Holders(ctx context.Context, conn *pgx.Conn, without string) ([]Holder, error) {
 	rows, err := conn.Query(ctx, horizonSQL, without)
 	if err != nil {
-		return nil, fmt.Errorf("look at the horizon: %w", err)
+		return nil, fmt.Errorf("read the xmin horizon: %w", err)
 	}
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h Holder, err error) {
 		var held float64
@@ -55,7 +55,7 @@ func Holders(ctx context.Context, conn *pgx.Conn, without string) ([]Holder, err
 		return h, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look at the horizon: %w", err)
+		return nil, fmt.Errorf("read the xmin horizon: %w", err)
 	}
 	return all, nil
 }

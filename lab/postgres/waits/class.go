@@ -2,8 +2,8 @@ package waits
 
 import "strings"
 
-// Class is what a wait event means for whoever looks for a cause. Servers name events in several ways: the log's are of
-// the types IO, LWLock and Timeout. An event of an unknown type, as a newer server may have, is Other.
+// Class is the meaning of a wait event for somebody who looks for a cause. Servers name events in several ways: events
+// of the log have the types IO, LWLock and Timeout. An event of an unknown type, as a newer server may have, is Other.
 type Class string
 
 const (
@@ -14,8 +14,8 @@ const (
 	WAL       Class = "log"       // for the write-ahead log
 	IO        Class = "io"        // for reading and writing of data
 	IPC       Class = "processes" // for another process of the server
-	Sleep     Class = "sleep"     // told to wait, as pg_sleep and vacuum's delay are
-	Idle      Class = "idle"      // for work: Activity, of which only background processes have any
+	Sleep     Class = "sleep"     // a deliberate delay: pg_sleep, vacuum's cost delay
+	Idle      Class = "idle"      // for work: Activity, which only background processes have
 	Extension Class = "extension"
 	Other     Class = "other"
 )
@@ -40,7 +40,7 @@ func (e Event) Class() Class {
 	return class
 }
 
-// String names it as PostgreSQL's documents do.
+// String names it as PostgreSQL's documentation does.
 func (e Event) String() string {
 	switch {
 	case e.Type == "":

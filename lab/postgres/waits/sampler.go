@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Profile holds samples of what the database's active sessions waited for.
+// Profile is a summary of what the active sessions waited for.
 type Profile struct {
-	Samples int     `json:"samples"`          // 0: no database to look at, or no right to
+	Samples int     `json:"samples"`          // 0: no database, or no permission
 	Active  float64 `json:"active"`           // active sessions, on average
 	Events  []Wait  `json:"events,omitempty"` // the most frequent first
 }
@@ -25,7 +25,7 @@ type Wait struct {
 	Sessions float64 `json:"sessions"`
 }
 
-// Sampler looks at the sessions while it is switched on.
+// Sampler samples the sessions while it is switched on.
 type Sampler struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -36,7 +36,7 @@ type Sampler struct {
 	counts map[Event]int
 }
 
-// Watch starts sampling; a database that cannot be inspected gives no samples.
+// Watch starts sampling; a database that cannot be inspected yields no samples.
 func Watch(ctx context.Context, dsn string) *Sampler {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Sampler{stop: stop, counts: map[Event]int{}}
@@ -51,7 +51,7 @@ func Watch(ctx context.Context, dsn string) *Sampler {
 	return s
 }
 
-// During samples in the steady state only.
+// During switches sampling on and off: only the steady state is sampled.
 func (s *Sampler) During(steady bool) {
 	s.mu.Lock()
 	s.on = steady

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Session is a client's, at work or within a transaction.
+// Session is an active client session, or one idle in a transaction.
 type Session struct {
 	PID         int
 	Database    string
@@ -19,12 +19,12 @@ type Session struct {
 	State       string
 	Wait        Event
 	QueryID     int64  // 0: the server computes none
-	Query       string // of an idle transaction its last
+	Query       string // of an idle transaction, its last one
 	InState     time.Duration
 	InXact      time.Duration
 }
 
-// Idle within a transaction: the server waits for the client.
+// Idle in a transaction: the server waits for the client.
 func (s Session) Idle() bool { return strings.HasPrefix(s.State, "idle") }
 
 // Class of what the session waits for.
@@ -38,15 +38,15 @@ func (s Session) Class() Class {
 //go:embed sessions.sql
 var sessionsSQL string
 
-// Sessions looks at all of the server's but the connection's own and those of an application.
+// Sessions returns all sessions but this connection's and those of one application.
 func Sessions(ctx context.Context, conn *pgx.Conn, without string) ([]Session, error) {
 	rows, err := conn.Query(ctx, sessionsSQL, without)
 	if err != nil {
-		return nil, fmt.Errorf("look at the sessions: %w", err)
+		return nil, fmt.Errorf("read pg_stat_activity: %w", err)
 	}
 	all, err := pgx.CollectRows(rows, session)
 	if err != nil {
-		return nil, fmt.Errorf("look at the sessions: %w", err)
+		return nil, fmt.Errorf("read pg_stat_activity: %w", err)
 	}
 	return all, nil
 }
@@ -65,13 +65,13 @@ type Blocked struct {
 	Event    string // kind of lock, as the wait event names it
 	Blockers []int  // 0 is a prepared transaction
 	For      time.Duration
-	Kind     string // of what Object names: relation, tuple, …; empty: not known
+	Kind     string // the kind of Object: relation, tuple, …; empty: unknown
 	Object   string
 	Page     int // -1: not a row's
 	Tuple    int
 }
 
-// Row is where the row lies that the session waits for; empty: not known, or not a row.
+// Row is where the awaited row lies; empty: unknown, or not a row.
 func (b Blocked) Row() string {
 	if b.Object == "" || b.Kind != "tuple" {
 		return ""
@@ -79,7 +79,7 @@ func (b Blocked) Row() string {
 	return fmt.Sprintf("page %d, item %d", b.Page, b.Tuple)
 }
 
-// On is what the session waits for, in words.
+// On describes what the session waits for.
 func (b Blocked) On() string {
 	switch {
 	case b.Row() != "":
@@ -97,15 +97,15 @@ func (b Blocked) On() string {
 //go:embed blocked.sql
 var blockedSQL string
 
-// LookAtLocks is who is blocked by whom. It locks the server's table of locks for a moment.
+// LookAtLocks returns who is blocked by whom. It locks the server's lock table for a moment.
 func LookAtLocks(ctx context.Context, conn *pgx.Conn) ([]Blocked, error) {
 	rows, err := conn.Query(ctx, blockedSQL)
 	if err != nil {
-		return nil, fmt.Errorf("look at the locks: %w", err)
+		return nil, fmt.Errorf("read who blocks whom: %w", err)
 	}
 	all, err := pgx.CollectRows(rows, blocked)
 	if err != nil {
-		return nil, fmt.Errorf("look at the locks: %w", err)
+		return nil, fmt.Errorf("read who blocks whom: %w", err)
 	}
 	return all, nil
 }

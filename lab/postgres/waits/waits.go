@@ -8,14 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Event is what an active session waits for. Without names it waits for nothing the server knows: it runs, or is about
-// to.
+// Event is what an active session waits for. Without names it waits for nothing that the server knows: it runs, or is
+// about to.
 type Event struct {
 	Type string
 	Name string
 }
 
-// PerSecond is how often to sample: often enough for waits of one hundredth of the time to show within half a minute. A
+// PerSecond is how often to sample: often enough that a wait taking 1 % of the time shows within half a minute. A
 // sample costs the server a fraction of a millisecond.
 const PerSecond = 4
 

@@ -1,5 +1,6 @@
 // Package backdated makes bases whose cost batches are out of the order of time: a filled base to which receipts were
-// added late, before the whole history or before its last month. They are made once per size and copied for each measurement, so that all start from the same state.
+// added late, before the whole history or before its last month. They are made once per size and copied for each
+// measurement, so that all start from the same state.
 package backdated
 
 import (
@@ -114,7 +115,7 @@ func (b *Base) run(ctx context.Context, statements ...string) error {
 func (b *Base) look(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, b.cluster.DSN(b.name).Secret())
 	if err != nil {
-		return fmt.Errorf("look at %s: %w", b.name, err)
+		return fmt.Errorf("inspect %s: %w", b.name, err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	const lines = `SELECT count(*), coalesce(min(b.moment), now()), coalesce(max(m.period), now())

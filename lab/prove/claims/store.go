@@ -39,8 +39,8 @@ func (s *Store) Keep(k Kept) error {
 		err = s.keep(k, append(text, '\n'))
 	}
 	if err != nil {
-		return problem.New(problem.Environment, fmt.Errorf("keep the verdict on %s: %w", k.Claim, err),
-			"is the state directory writable? 'plimsoll config' names it")
+		return problem.New(problem.Environment, fmt.Errorf("store the verdict on %s: %w", k.Claim, err),
+			"make the state directory writable; 'plimsoll config' shows its path")
 	}
 	return nil
 }

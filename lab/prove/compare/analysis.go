@@ -10,10 +10,10 @@ import (
 	"plimsoll/lab/prove/compare/verdict"
 )
 
-// data are the valid runs of one phase, by side, in the order of the rounds.
+// data are the valid runs of one phase, by side, in the order of their rounds.
 type data [][]Replica
 
-// dataOf a phase until a round; 0: all rounds.
+// dataOf returns the runs of a phase up to a round; 0 means all rounds.
 func (c *Comparison) dataOf(phase Phase, until int) data {
 	d := make(data, len(c.Plan.Sides))
 	for i := range d {
@@ -26,7 +26,7 @@ func (c *Comparison) dataOf(phase Phase, until int) data {
 	return d
 }
 
-// rounds that all sides have made.
+// rounds counts the rounds that all sides have completed.
 func (d data) rounds() int {
 	least := len(d[0])
 	for _, side := range d {
@@ -46,7 +46,7 @@ func (d data) series(side int, operation string, m Metric) (all []float64) {
 	return all
 }
 
-// common are the operations that every run has, so that means over operations are of the same ones.
+// common lists the operations that occur in every run, so that means cover the same operations.
 func (d data) common(m Metric) (all []string) {
 	if !m.average || len(d[0]) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (r Replica) figure(operation string, m Metric, common []string) (value floa
 	return math.Exp(sum / weights), weights > 0
 }
 
-// metrics that any run has, those of runs first.
+// metrics lists the metrics that any run has, those of runs first.
 func (d data) metrics() (all []Metric) {
 	names, higher := map[string]bool{}, []string{}
 	for _, side := range d {
@@ -125,7 +125,7 @@ func (d data) operations() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// headline are the rows that decide, one for each further side, corrected for their number.
+// headline returns the deciding rows, one for each further side, corrected for their number.
 func (c *Comparison) headline(d data, alpha float64) []verdict.Row {
 	rows := make([]verdict.Row, len(d)-1)
 	family := make([]*verdict.Row, len(rows))
@@ -157,7 +157,7 @@ func (c *Comparison) rule(m Metric, alpha float64) verdict.Rule {
 	return r
 }
 
-// decided is the first look at which every headline was conclusive; 0: none yet.
+// decided is the first look at which every headline was conclusive; 0: not yet.
 func (c *Comparison) decided() int {
 	rounds := c.dataOf(Load, 0).rounds()
 	for _, look := range c.Plan.Looks {
@@ -180,7 +180,7 @@ func undecided(r verdict.Row) bool {
 	return r.Verdict == verdict.Inconclusive || r.Verdict == verdict.TooFew
 }
 
-// conclude derives everything from the runs.
+// conclude computes the result from the runs.
 func (c *Comparison) conclude() {
 	decided := c.decided()
 	d := c.dataOf(Load, decided)
@@ -210,7 +210,7 @@ func (c *Comparison) conclude() {
 	}
 }
 
-// tables of one side against the first: Holm is over the operations of a metric.
+// tables compares one side with the first. Holm's correction covers the operations of one metric.
 func (c *Comparison) tables(d data, side int, alpha float64) (all []Table) {
 	all = []Table{}
 	for _, m := range d.metrics() {
@@ -233,10 +233,10 @@ func (c *Comparison) tables(d data, side int, alpha float64) (all []Table) {
 	return all
 }
 
-// leastWait is the share of a session's time from which a wait counts as there.
+// leastWait is the smallest share of a session's time that counts as a wait.
 const leastWait = 0.005
 
-// waits of one side against the first.
+// waits compares the waits of one side with those of the first.
 func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 	type event struct{ of, name string }
 	events := map[event][2]float64{} // sessions, on average over the runs
@@ -292,7 +292,7 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 	return all
 }
 
-// usual says whether a wait was seen in half of the runs at least: in fewer it came by chance.
+// usual reports whether a wait was seen in at least half of the runs; in fewer it may be chance.
 func usual(series []float64) bool {
 	seen := 0
 	for _, v := range series {
@@ -303,7 +303,7 @@ func usual(series []float64) bool {
 	return 2*seen >= len(series)
 }
 
-// atOneUser says what the control adds to the verdict under load.
+// atOneUser says what the low-load control adds to the verdict under load.
 func (c *Comparison) atOneUser(side int, loaded verdict.Row) *AtOneUser {
 	d := c.dataOf(Control, 0)
 	m := metricOf(MetricDefault, nil)
@@ -315,7 +315,7 @@ func (c *Comparison) atOneUser(side int, loaded verdict.Row) *AtOneUser {
 	name := Letter(side)
 	switch {
 	case undecided(row) || undecided(loaded):
-		one.Says = "too little is known to tell a slow system from a full one"
+		one.Says = "too few runs to tell a slow system from a full one"
 	case row.Verdict == loaded.Verdict:
 		one.Says = fmt.Sprintf("%s is %s for a single user too: the operations themselves cost otherwise", name,
 			row.Verdict)

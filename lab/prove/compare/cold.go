@@ -16,7 +16,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// dropCaches is Linux's switch for the page cache of the whole machine.
+// dropCaches is Linux's interface to drop the page cache of the whole machine.
 const dropCaches = "/proc/sys/vm/drop_caches"
 
 // ColdStart restarts the server of a rig with empty caches and says what could not be done. Without a rig, or where
@@ -73,8 +73,7 @@ func emptyCache(dir string) (missing []string) {
 		return nil
 	})
 	missing = []string{"the cache of the operating system may not be dropped here; it was asked to forget the files " +
-		"of " +
-		"the data folder"}
+		"of the data folder"}
 	if left > 0 {
 		missing = append(missing, fmt.Sprintf("%d files of the data folder could not be forgotten", left))
 	}

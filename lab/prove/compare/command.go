@@ -26,14 +26,14 @@ type Report struct {
 	Figures      map[string]float64            `json:"figures"`
 	Operations   map[string]map[string]float64 `json:"operations"`
 	HigherBetter []string                      `json:"higher_better"`
-	// Void says why the run is no data; it is repeated.
+	// Void says why the run does not count; it is repeated.
 	Void string `json:"void"`
 }
 
-// killAfter Ctrl-C a command has so long to end.
+// killAfter is how long a command may take to end after Ctrl-C.
 const killAfter = 10 * time.Second
 
-// command makes one run of a program. It learns side, round and random seed from its environment.
+// command makes one run of a program. Its environment holds the side, the round and the random seed.
 func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
 	var stdout, stderr bytes.Buffer
 	c := exec.Command(side.Command[0], side.Command[1:]...)
@@ -60,7 +60,7 @@ func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
 	return r.take(stdout.Bytes(), s.Metric)
 }
 
-// end a command with everything that it started.
+// end stops a command and everything that it started.
 func end(child *process.Child) {
 	_ = syscall.Kill(-child.ID().PID, syscall.SIGTERM)
 	select {
@@ -71,7 +71,7 @@ func end(child *process.Child) {
 	<-child.Exited()
 }
 
-// take the figures that a command printed.
+// take stores the figures that a command printed.
 func (r *Replica) take(stdout []byte, metric string) error {
 	var report Report
 	if json.Unmarshal(stdout, &report) != nil {
@@ -93,7 +93,8 @@ func (r *Replica) take(stdout []byte, metric string) error {
 		}
 	}
 	if _, there := f[""][metric]; !there {
-		return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides", metric),
+		return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides the verdict the "+
+			"verdict", metric),
 			"--metric names the figure that decides; "+contract)
 	}
 	r.Figures, r.HigherBetter = f, report.HigherBetter
@@ -107,7 +108,7 @@ func lastLine(text string) string {
 	return text[strings.LastIndex(text, "\n")+1:]
 }
 
-// Words of a command line: blanks separate them, quotes keep them together. No shell is involved.
+// Words splits a command line at blanks; quotes keep words together. No shell is involved.
 func Words(text string) (all []string, err error) {
 	var word strings.Builder
 	var quote rune
@@ -130,7 +131,7 @@ func Words(text string) (all []string, err error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("%s is not closed", string(quote))
+		return nil, fmt.Errorf("the quote %s is not closed", string(quote))
 	}
 	if in {
 		all = append(all, word.String())

@@ -28,8 +28,8 @@ import (
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
 
-// program is a command of known figures: 100 ms and what the round adds, times a factor; in one round it says that it
-// was disturbed, once.
+// program is a command with known figures: 100 ms plus an amount for each round, times a factor. In one round it
+// reports once that it was disturbed.
 func program(t *testing.T, factor, voidRound string) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bench")
@@ -88,7 +88,7 @@ func TestCompare_MoreSides(t *testing.T) {
 	}
 }
 
-// A comparison that was stopped, whenever, goes on as if nothing had happened: its file is whole after each run.
+// A stopped comparison continues as if it had never stopped, wherever it stopped: its file is complete after each run.
 func TestCompare_Resumes(t *testing.T) {
 	whole := compared(t, programs(t, "104"))
 	for stopAfter := 1; stopAfter < len(whole.Runs); stopAfter += 4 {
@@ -256,7 +256,7 @@ func TestCompare_Mistakes(t *testing.T) {
 	}
 }
 
-// A command that is stopped ends with what it started.
+// A command that is stopped ends together with everything that it started.
 func TestCompare_EndsItsCommand(t *testing.T) {
 	o := programs(t, "100")
 	path, mark := filepath.Join(t.TempDir(), "bench"), filepath.Join(t.TempDir(), "ended")
@@ -351,8 +351,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// server is a real database and a scenario of one's own: every user is due within the second, so that there are enough
-// operations however busy the machine is.
+// server is a real database with a custom scenario. Every user acts each second, so that even a busy machine makes
+// enough operations.
 func server(t *testing.T) Side {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "own.toml")
@@ -456,7 +456,7 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 		"NoSuchSetting": {func(s *Side) { s.Settings = map[string]string{"my_memory": "1MB"} }, "no setting"},
 		"WrongValue": {func(s *Side) { s.Settings = map[string]string{"work_mem": "much"} },
 			"refuses the settings"},
-		"SQLThatStays": {func(s *Side) { s.SQL, s.Reset = "SELECT 1", line.ResetNone }, "would stay"},
+		"SQLThatStays": {func(s *Side) { s.SQL, s.Reset = "SELECT 1", line.ResetNone }, "would accumulate"},
 		"ServersThatRun": {func(s *Side) { s.Settings, s.Run.URLs = map[string]string{"a": "b"}, []string{"x"} },
 			"that run already"},
 	} {

@@ -8,25 +8,25 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// Metric is what is compared.
+// Metric is a figure that is compared.
 type Metric struct {
 	Name         string `json:"name"`
 	Title        string `json:"title"`
 	Unit         string `json:"unit,omitempty"`
 	HigherBetter bool   `json:"higher_better,omitempty"`
-	// Amount: differences are amounts, with this margin, not shares.
+	// Amount: this metric's margin and differences are amounts, not shares.
 	Amount float64 `json:"amount,omitempty"`
-	// average: over all operations it is their geometric mean, weighted by the mix.
+	// average: the figure over all operations is the geometric mean, weighted by the mix.
 	average bool
 }
 
-// weight of an operation in the mix stands among its figures.
+// weight: the share of an operation in the mix is among its figures.
 const weight = "weight"
 
-// MetricDefault decides unless another is named.
+// MetricDefault decides the verdict by default.
 const MetricDefault = "latency_ms"
 
-// apdexMargin: scores that are closer count as equal.
+// apdexMargin: a smaller difference of scores counts as equal.
 const apdexMargin = 0.02
 
 // Metrics of a run.
@@ -48,7 +48,7 @@ var Metrics = []Metric{
 	{Name: "waits", Title: "sessions that wait, on average"},
 }
 
-// MetricNames are all of them.
+// MetricNames lists the names of all metrics.
 func MetricNames() (names []string) {
 	for _, m := range Metrics {
 		names = append(names, m.Name)
@@ -56,8 +56,8 @@ func MetricNames() (names []string) {
 	return names
 }
 
-// metricOf a name. Of figures of commands, what ends in _per_s or is a score is better when higher, and what the
-// command says is.
+// metricOf returns the metric of a name. A command's figure is better when higher if its name ends in _per_s, if it is
+// a score, or if the command says so.
 func metricOf(name string, higher []string) Metric {
 	for _, m := range Metrics {
 		if m.Name == name {

@@ -85,7 +85,8 @@ const (
 	drawnLeft, drawnRight = 260.0, 190.0
 )
 
-// drawn has one bar for each metric that is a ratio: the interval of the effect, the middle line being no difference.
+// drawn has one bar for each metric that is a ratio: the interval of the effect around the middle line, which is no
+// difference.
 func (f Finding) drawn() template.HTML {
 	var rows []OperationRow
 	for _, t := range f.Tables {

@@ -22,21 +22,21 @@ type Comparison struct {
 	Started  time.Time `json:"started_at"`
 	Finished time.Time `json:"finished_at"`
 	Software string    `json:"software,omitempty"`
-	// Complete: no run is left to make. Stopped: why it ended early: by hand, budget, void runs, or an error.
+	// Complete: all planned runs were made. Stopped says why the comparison ended early: by hand, budget, void runs, or
+	// an error.
 	Complete bool   `json:"complete"`
 	Stopped  string `json:"stopped,omitempty"`
 
 	Plan Plan `json:"plan"`
-	// Findings hold each further side against the first.
+	// Findings compare each further side with the first.
 	Findings []Finding `json:"findings"`
-	// Floor is how far the first side seems to differ from itself, in the metric that decides; absent with too few
-	// runs.
+	// Floor is how far the first side differs from itself in the deciding metric; absent with too few runs.
 	Floor    *float64  `json:"aa_floor,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 	Runs     []Replica `json:"runs"`
 }
 
-// Plan holds what the runs depend on; only runs of the same plan are combined.
+// Plan holds everything that the runs depend on; only runs of the same plan are combined.
 type Plan struct {
 	Sides   []Described    `json:"sides"`
 	Metric  string         `json:"metric"` // that decides
@@ -53,12 +53,12 @@ type Plan struct {
 	ThinkS    float64 `json:"think_s"`
 }
 
-// Described is a side as far as it may be shown: no connection string.
+// Described is a side without secrets: no connection string.
 type Described struct {
 	Name     string            `json:"name"`
 	Scenario string            `json:"scenario,omitempty"`
 	Digest   string            `json:"scenario_digest,omitempty"`
-	Serve    string            `json:"serve,omitempty"` // how workers are started: the shape of the ERP
+	Serve    string            `json:"serve,omitempty"` // shape of the ERP: how workers are started
 	Workers  int               `json:"workers,omitempty"`
 	Users    int               `json:"users,omitempty"`
 	Reset    string            `json:"reset,omitempty"`
@@ -73,7 +73,7 @@ func (p Plan) fingerprint() string {
 	p.Pairs, p.Looks = 0, nil
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // only numbers and texts: cannot fail
+		panic(err) // cannot fail: only numbers and text
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
@@ -92,59 +92,60 @@ type Replica struct {
 	Phase   Phase     `json:"phase"`
 	Round   int       `json:"round"`          // from 1; one run of each side in a round
 	Side    string    `json:"side"`           // A, B…
-	Void    string    `json:"void,omitempty"` // why it is no data; empty: it is
+	Void    string    `json:"void,omitempty"` // why it does not count; empty: it counts
 	Run     string    `json:"run,omitempty"`  // id in the store of runs
 	Seed    uint64    `json:"seed"`
 	Started time.Time `json:"started_at"`
 	TookS   float64   `json:"took_s"`
-	// Figures by operation, "" for all together, and name.
+	// Figures by operation ("" for all together) and name.
 	Figures map[string]map[string]float64 `json:"figures,omitempty"`
 	Waits   *waits.Profile                `json:"waits,omitempty"`
-	// Missing is what a cold start could not do.
+	// Missing is what the cold start could not do.
 	Missing []string `json:"missing,omitempty"`
-	// HigherBetter are figures of a command of which more is better.
+	// HigherBetter lists the figures of a command of which more is better.
 	HigherBetter []string `json:"higher_better,omitempty"`
 
 	side int
 }
 
-// Finding is one side against the first.
+// Finding compares one side with the first.
 type Finding struct {
 	Side string `json:"side"`
 	Name string `json:"name"`
-	// Headline is the metric that decides, over all operations; Verdict is its verdict.
+	// Headline is the deciding metric over all operations; Verdict is its verdict.
 	Verdict  verdict.Verdict `json:"verdict"`
 	Headline verdict.Row     `json:"headline"`
-	// DecidedAfter so many pairs the comparison could stop; 0: it was not decided early.
+	// DecidedAfter is the number of pairs after which the comparison could stop; 0: not decided early.
 	DecidedAfter int     `json:"decided_after,omitempty"`
 	Tables       []Table `json:"tables"`
 	Waits        []Wait  `json:"waits,omitempty"`
-	// AtOneUser is the low-load control; absent if none was made.
+	// AtOneUser is the low-load control; absent if there was none.
 	AtOneUser *AtOneUser `json:"at_one_user,omitempty"`
 }
 
-// Table has one metric: a row for everything and one for each operation.
+// Table is one metric: a row for all operations together and a row for each.
 type Table struct {
 	Metric
 	Rows []OperationRow `json:"rows"`
 }
 
-// OperationRow is one row; Operation is empty for everything together.
+// OperationRow is one row; Operation is empty for all together.
 type OperationRow struct {
 	Operation string `json:"operation"`
 	verdict.Row
 }
 
-// Wait is one wait of both sides, in milliseconds of waiting sessions per operation.
+// Wait compares one wait of both sides, in milliseconds of waiting sessions per operation.
 type Wait struct {
 	Type  string `json:"type"`
 	Event string `json:"event"`
-	// OnlyIn is the letter of the side that alone has it, in half of its runs at least; empty: both have, or by chance.
+	// OnlyIn is the letter of the only side that has this wait in at least half of its runs; empty: both have it, or it
+	// may be chance.
 	OnlyIn string `json:"only_in,omitempty"`
 	verdict.Row
 }
 
-// AtOneUser is the latency of a single user who does not think: where nobody waits for others.
+// AtOneUser compares the latency of a single user without think time, who waits for nobody.
 type AtOneUser struct {
 	verdict.Row
 	Says string `json:"says"`

@@ -16,7 +16,7 @@ const (
 	schemaID   = "urn:plimsoll:schema:compare-1"
 )
 
-// The schema is made from the types, so that it cannot say otherwise.
+// The schema is generated from the types, so the two always agree.
 func made(t *testing.T) string {
 	t.Helper()
 	r := generator.Reflector{AllowAdditionalProperties: true}

@@ -22,17 +22,17 @@ type Planted string
 
 const (
 	AA   Planted = "aa"   // nothing
-	Slow Planted = "slow" // a delay that makes operations a tenth slower
+	Slow Planted = "slow" // a delay that makes operations 10 % slower
 )
 
 const (
-	// slower is the share that Slow plants.
+	// slower is the factor that Slow plants.
 	slower = 0.1
 	// probe is the delay that shows how often operations cross the network.
 	probe = 2 * time.Millisecond
-	// leastFound and mostWrong are what the self-test asks for.
+	// leastFound and mostWrong are what the self-test requires.
 	leastFound, mostWrong = 0.90, 0.05
-	// trialSeeds is the distance of the random seeds of two trials: more than one has rounds.
+	// trialSeeds is the distance between the random seeds of two trials, larger than the number of rounds in one.
 	trialSeeds = 1000
 )
 
@@ -40,12 +40,12 @@ const (
 type SelfTested struct {
 	Schema   string         `json:"schema"`
 	Planted  Planted        `json:"planted"`
-	DelayMS  float64        `json:"delay_ms,omitempty"` // of the proxy, each way together
+	DelayMS  float64        `json:"delay_ms,omitempty"` // of the proxy, both directions together
 	Wanted   int            `json:"trials"`
 	Done     int            `json:"done"`
 	Verdicts map[string]int `json:"verdicts"`
 	Trials   []SelfTrial    `json:"all"`
-	// Holds: the error is at most 5 %, or what was planted is found in 90 %.
+	// Holds: at most 5 % of the verdicts are wrong, or at least 90 % found what was planted.
 	Holds bool   `json:"holds"`
 	Says  string `json:"says"`
 }
@@ -61,11 +61,12 @@ type SelfTrial struct {
 	Stopped string          `json:"stopped,omitempty"`
 }
 
-// SelfTest compares the first side with itself again and again.
+// SelfTest compares the first side with itself, many times.
 func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say func(string)) (t *SelfTested,
 	err error) {
 	if len(o.Sides[0].Command) > 0 {
-		return nil, problem.New(problem.Usage, errors.New("a command cannot be made slower from here"),
+		return nil, problem.New(problem.Usage, errors.New("--self-test slow needs a database, not a command: it "+
+			"slows the connection"),
 			"compare it with one that is")
 	}
 	t = &SelfTested{Schema: "plimsoll.compare-self-test/1", Planted: planted, Wanted: trials,

@@ -22,18 +22,18 @@ import (
 
 // Defaults of a comparison.
 const (
-	// PairsDefault finds a slowdown of a tenth in nine of ten comparisons where runs vary by 5 %, and stops long before
-	// where they vary less.
+	// PairsDefault finds a slowdown of 10 % in nine of ten comparisons if runs vary by 5 %, and stops long before if
+	// they vary less.
 	PairsDefault  = 16
 	PairsMax      = 200
 	MarginDefault = 0.05
-	// SidesMax: there are letters for so many.
+	// SidesMax is the number of letters that name sides.
 	SidesMax = 8
-	// controlRounds of the low-load control.
+	// controlRounds is the number of rounds of the low-load control.
 	controlRounds = verdict.RunsMin
-	// voidMost void runs for each run that is wanted.
+	// voidMost is the number of void runs allowed for each planned run.
 	voidMost = 1.0
-	// overheadGuess is the time of a run beside ramp and steady state, used until one was made.
+	// overheadGuess is the time of a run besides ramp and steady state, used until one run was made.
 	overheadGuess = 10 * time.Second
 	dropWithin    = time.Minute
 )
@@ -48,10 +48,10 @@ const (
 // Options of a comparison.
 type Options struct {
 	Sides   []Side // all are compared with the first
-	Metric  string // that decides; defaults to MetricDefault
+	Metric  string // the deciding metric; defaults to MetricDefault
 	Pairs   int    // at most; defaults to PairsDefault
 	Margin  float64
-	Control bool // also with one user who does not think
+	Control bool // also compare with one user without think time
 	Seed    uint64
 	Budget  time.Duration // start no run that would end later; 0: no limit
 	Resume  bool          // continue the newest comparison of the same plan
@@ -74,7 +74,7 @@ type Progress struct {
 	Left  time.Duration
 	Share float64
 	Run   run.Progress
-	// Finding so far of the first further side, when a run has ended.
+	// Finding of the first further side so far, set when a run has ended.
 	Finding *verdict.Row
 }
 
@@ -85,8 +85,8 @@ type session struct {
 	audited []*result.Audit // of each side's base
 }
 
-// Compare makes the comparison. It holds what was found also when there is an error or ctx was cancelled; it is nil
-// only when nothing could begin.
+// Compare makes the comparison. It also returns what was found if there is an error or ctx was cancelled; it returns
+// nil only if nothing could start.
 func Compare(ctx context.Context, o Options) (*Comparison, error) {
 	s, err := begin(ctx, o)
 	if err != nil {
@@ -176,13 +176,12 @@ func (s *session) plan() Plan {
 	return p
 }
 
-// warnings are what the plan cannot rule out.
+// warnings are the risks that the plan cannot exclude.
 func (s *session) warnings() (all []string) {
 	for i, side := range s.Sides {
 		if len(side.Command) == 0 && side.Reset == line.ResetNone {
 			all = append(all, fmt.Sprintf("%s is not put back between runs: each run sees what earlier ones wrote; "+
-				"only "+
-				"the order of the runs balances that", Letter(i)))
+				"only the order of the runs balances that", Letter(i)))
 		}
 	}
 	return all
@@ -194,7 +193,7 @@ type turn struct {
 	round, side int
 }
 
-// next turn; false: none is left.
+// next returns the next turn; false: none is left.
 func (c *Comparison) next() (t turn, more bool) {
 	made := func(t turn) bool {
 		return slices.ContainsFunc(c.Runs, func(r Replica) bool {
@@ -249,7 +248,7 @@ func (s *session) all(ctx context.Context) error {
 	}
 }
 
-// wanted runs in all, at most.
+// wanted is the number of runs in all, at most.
 func (s *session) wanted() int {
 	rounds := s.Pairs
 	if s.Options.Control {
@@ -277,7 +276,7 @@ func (s *session) run(ctx context.Context, t turn) (*Replica, error) {
 	if len(side.Command) > 0 {
 		err = s.command(ctx, side, r)
 	} else {
-		err = errors.Join(s.load(ctx, side, r), s.drop(ctx, side)) // so that a side is idle between its turns
+		err = errors.Join(s.load(ctx, side, r), s.drop(ctx, side)) // so that a side idles between its turns
 	}
 	r.TookS = time.Since(began).Seconds()
 	return r, err
@@ -350,12 +349,12 @@ func carryOut(ctx context.Context, dsn, sql string) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.Exec(ctx, sql).ReadAll(); err != nil {
-		return problem.New(problem.Usage, fmt.Errorf("carry out its SQL: %w", err), "")
+		return problem.New(problem.Usage, fmt.Errorf("execute its SQL: %w", err), "")
 	}
 	return nil
 }
 
-// runOptions of a run. Both sides of a round have the same random seed, so that their users do the same.
+// runOptions returns the options of a run. Both sides of a round share a random seed, so that their users do the same.
 func (s *session) runOptions(side *Side, r *Replica, dsn string) run.Options {
 	o := side.Run
 	o.AuditedBefore = s.audited[r.side]
@@ -371,7 +370,7 @@ func (s *session) runOptions(side *Side, r *Replica, dsn string) run.Options {
 	return o
 }
 
-// void says why a run is no data; an error: the system failed, and no further run would help.
+// void returns why a run does not count. An error means that the system failed, and no further run would help.
 func void(r *result.Result, phase Phase) (why string, err error) {
 	for i, reason := range r.InvalidReasons {
 		switch r.InvalidCauses[i] {
@@ -403,7 +402,7 @@ func (s *session) takes() time.Duration {
 	return time.Duration((s.Plan.DurationS+s.Plan.RampS)*float64(time.Second)) + overheadGuess
 }
 
-// Estimate of the duration of all runs at most.
+// Estimate returns the maximum duration of all runs.
 func (o Options) Estimate() time.Duration {
 	s := &session{Options: o, Comparison: &Comparison{}}
 	s.Plan = s.plan()
@@ -448,7 +447,7 @@ func (s *session) keep() error {
 	return s.Store.save(s.Comparison)
 }
 
-// drop the copy of a side's base, also after Ctrl-C.
+// drop removes the copy of a side's base, also after Ctrl-C.
 func (s *session) drop(ctx context.Context, side *Side) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWithin)
 	defer cancel()

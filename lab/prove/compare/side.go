@@ -22,16 +22,15 @@ type Side struct {
 	Name string
 	// Run configures each of its runs.
 	Run run.Options
-	// Reset is how its database comes back to the same state before each run.
+	// Reset is how its database returns to the same state before each run.
 	Reset line.Reset
 	// Settings of PostgreSQL that its sessions start with.
 	Settings map[string]string
-	// SQL is carried out in its database before each run, after the reset.
+	// SQL is executed in its database before each run, after the reset.
 	SQL string
-	// Command is a program that is measured instead of a run: it prints its figures (see Report).
+	// Command is a program that is measured instead of a run; it prints its figures (see Report).
 	Command []string
-	// Through is the address of a proxy on the way from the users or workers to the database; empty: they connect
-	// directly.
+	// Through is the address of a proxy between the clients and the database; empty: they connect directly.
 	Through string
 	// Cold, unless nil, empties the caches before each run and says what it could not do.
 	Cold func(ctx context.Context, settings map[string]string) (missing []string, err error)
@@ -46,7 +45,7 @@ type Side struct {
 // Letter of a side: A, B, C…
 func Letter(side int) string { return string(rune('A' + side)) }
 
-// check a side before anything runs.
+// check validates a side before anything runs.
 func (s *Side) check(ctx context.Context) (err error) {
 	if len(s.Command) > 0 {
 		return nil
@@ -57,10 +56,11 @@ func (s *Side) check(ctx context.Context) (err error) {
 	}
 	switch {
 	case s.SQL != "" && s.Reset == line.ResetNone:
-		return problem.New(problem.Usage, errors.New("its SQL would stay: the database is not put back between runs"),
-			"choose --reset template, or change the database yourself and leave the SQL out")
+		return problem.New(problem.Usage, errors.New("its SQL would accumulate: the database is not reset between "+
+			"runs"),
+			"use --reset template, or change the database yourself and leave out the SQL")
 	case len(s.Settings) > 0 && foreign:
-		return problem.New(problem.Usage, errors.New("application servers that run already keep their settings"),
+		return problem.New(problem.Usage, errors.New("settings do not reach application servers that run already"),
 			"set them where those servers connect")
 	case len(s.Settings) > 0:
 		return s.checkSettings(ctx)
@@ -80,15 +80,15 @@ func (s *Side) checkSettings(ctx context.Context) error {
 	names := slices.Sorted(maps.Keys(s.Settings))
 	rows, err := conn.Query(ctx, settingsSQL, names)
 	if err != nil {
-		return fmt.Errorf("look at settings: %w", err)
+		return fmt.Errorf("read settings: %w", err)
 	}
 	contexts, name, of := map[string]string{}, "", ""
 	if _, err = pgx.ForEachRow(rows, []any{&name, &of}, func() error { contexts[name] = of; return nil }); err != nil {
-		return fmt.Errorf("look at settings: %w", err)
+		return fmt.Errorf("read settings: %w", err)
 	}
 	for _, name := range names {
 		switch of, there := contexts[name]; {
-		case !there && !strings.Contains(name, "."): // those of an extension may be loaded later
+		case !there && !strings.Contains(name, "."): // an extension's setting, whose library may be loaded later
 			return problem.New(problem.Usage, fmt.Errorf("the server has no setting %q", name), "")
 		case of == "internal":
 			return problem.New(problem.Usage, fmt.Errorf("%s cannot be set: it is fixed when PostgreSQL is built, or a "+
@@ -111,7 +111,7 @@ func (s *Side) checkSettings(ctx context.Context) error {
 	return started.Close(ctx)
 }
 
-// connection is a DSN with the settings, through the proxy.
+// connection is the DSN with the settings, through the proxy.
 func (s *Side) connection(dsn string) string {
 	own := maps.Clone(s.Settings)
 	maps.DeleteFunc(own, func(name, _ string) bool { return s.server[name] != "" })
@@ -140,7 +140,7 @@ func (s *Side) connection(dsn string) string {
 	return dsn
 }
 
-// describe what is particular to the side.
+// describe returns what is particular to the side.
 func (s *Side) describe() Described {
 	d := Described{Name: s.Name, Reset: string(s.Reset), Settings: s.Settings, SQL: s.SQL, Command: s.Command,
 		Cold: s.Cold != nil}

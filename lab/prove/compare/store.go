@@ -28,7 +28,7 @@ const Latest = "latest"
 // Store is a folder of comparisons.
 type Store struct{ dir string }
 
-// OpenStore names the folder; the first comparison creates it.
+// OpenStore opens the folder; the first comparison creates it.
 func OpenStore(dir string) *Store { return &Store{dir} }
 
 // DefaultStore is the folder of comparisons in the state directory.
@@ -49,7 +49,7 @@ func (s *Store) begin(at time.Time) (id string, err error) {
 	return id, s.problem(err)
 }
 
-// remove a comparison in which nothing was measured.
+// remove deletes a comparison in which nothing was measured.
 func (s *Store) remove(id string) error {
 	if s == nil || id == "" {
 		return nil
@@ -61,11 +61,11 @@ func (s *Store) problem(err error) error {
 	if err == nil {
 		return nil
 	}
-	return problem.New(problem.Environment, fmt.Errorf("keep the comparison: %w", err),
-		"PLIMSOLL_STATE chooses another state directory")
+	return problem.New(problem.Environment, fmt.Errorf("store the comparison: %w", err),
+		"PLIMSOLL_STATE names another state directory")
 }
 
-// save writes the page and the JSON, each whole or not at all.
+// save writes the page and the JSON, each atomically.
 func (s *Store) save(c *Comparison) error {
 	err := store.WriteWhole(s.ReportPath(c.ID), c.HTML)
 	if err == nil {
@@ -77,7 +77,7 @@ func (s *Store) save(c *Comparison) error {
 // ReportPath is the path of a comparison's page.
 func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, reportFile) }
 
-// ids of all comparisons, newest first.
+// ids lists all comparisons, newest first.
 func (s *Store) ids() (all []string, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +92,7 @@ func (s *Store) ids() (all []string, err error) {
 	return all, nil
 }
 
-// Load reads a comparison by its id, an unambiguous beginning of it, or Latest.
+// Load reads a comparison by its id, an unambiguous prefix of it, or Latest.
 func (s *Store) Load(id string) (*Comparison, error) {
 	all, err := s.ids()
 	if err != nil {
@@ -134,11 +134,11 @@ func Read(name string) (*Comparison, error) {
 	if err := json.Unmarshal(text, c); err != nil || c.Schema != Schema {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read comparison %s: schema %q, want %q", name, c.Schema,
 			Schema),
-			"a file that 'plimsoll compare --json' wrote is wanted")
+			"give a file that 'plimsoll compare --json' wrote")
 	}
 	if len(c.Plan.Sides) < 2 || len(c.Plan.Looks) == 0 {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read comparison %s: it has no plan", name),
-			"it has been changed since it was written")
+			"the file was changed after it was written")
 	}
 	c.conclude()
 	return c, nil
@@ -161,9 +161,9 @@ func (s *Store) unfinished(fingerprint string, pairs int) (*Comparison, error) {
 			others = true
 		}
 	}
-	hint := "begin one: the same command without --resume"
+	hint := "start one: the same command without --resume"
 	if others {
-		hint = "those that were stopped had other settings: repeat the very command of the one to go on with"
+		hint = "stopped comparisons have other settings: repeat the exact command of the one to continue"
 	}
 	return nil, problem.New(problem.Usage, errors.New("no comparison with these settings was stopped"), hint)
 }

@@ -9,7 +9,7 @@ import (
 	"plimsoll/lab/prove/compare/verdict"
 )
 
-// Statement is the answer in a sentence.
+// Statement is the answer in one sentence.
 func (c *Comparison) Statement() string {
 	if len(c.Findings) == 0 {
 		return "nothing was compared"
@@ -65,7 +65,7 @@ func effectText(r verdict.Row) string {
 	return fmt.Sprintf("%+.3g (%+.3g to %+.3g)", r.Effect, r.Low, r.High)
 }
 
-// verdictText says more where a row is not decided.
+// verdictText says more if a row is not decided.
 func verdictText(r verdict.Row) string {
 	if r.Verdict == verdict.Inconclusive {
 		return fmt.Sprintf("inconclusive, +%s pairs", moreText(r.MorePairs))
@@ -90,7 +90,7 @@ func (f Finding) summary() (rows [][]string) {
 	return rows
 }
 
-// rowsOf the operations for a metric.
+// rowsOf lists the operations of a metric.
 func (f Finding) rowsOf(metric string) (rows [][]string) {
 	for _, t := range f.Tables {
 		for _, r := range t.Rows {
@@ -124,10 +124,10 @@ func figureText(v float64, runs int) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-// waitsShown in a terminal.
+// waitsShown is the number of waits shown in a terminal.
 const waitsShown = 12
 
-// waitRows are the waits, those that one side alone has named.
+// waitRows lists the waits and marks those of one side alone.
 func (f Finding) waitRows(most int) (rows [][]string) {
 	for _, w := range f.Waits {
 		name := strings.TrimSpace(w.Type + " " + w.Event)
@@ -197,7 +197,7 @@ func (c *Comparison) findingText(b *strings.Builder, f Finding) {
 	}
 }
 
-// evidence is what the answer rests on.
+// evidence is what the answer is based on.
 func (c *Comparison) evidence() (lines []string) {
 	d := c.dataOf(Load, 0)
 	voids := 0

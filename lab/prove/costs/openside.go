@@ -124,7 +124,7 @@ func lacking(err error) error {
 		return problem.New(problem.Environment, err,
 			"profile a base whose organisations have two warehouses or more: plimsoll fill --warehouses N")
 	}
-	return fmt.Errorf("provide for it: %w", err)
+	return fmt.Errorf("create the documents it acts on: %w", err)
 }
 
 // reading holds counters that only grow, and the backend that serves the side.

@@ -52,7 +52,7 @@ func c02ScaleOf(b Bench) float64 {
 func refuseSmallBase(b Bench) error {
 	if scale := c02ScaleOf(b); scale < c02ScaleMin {
 		return problem.New(problem.Usage,
-			fmt.Errorf("%.0f documents are too few to tell proportions by", scale*float64(claimedDocuments())),
+			fmt.Errorf("%.0f documents are too few to judge proportions", scale*float64(claimedDocuments())),
 			fmt.Sprintf("--documents %.0f or more", math.Ceil(c02ScaleMin*float64(claimedDocuments()))))
 	}
 	return nil

@@ -150,7 +150,7 @@ func sessionFlushes(ctx context.Context, conn *pgx.Conn) (count int64, err error
 		case err != nil || left == 0:
 			return count, err
 		case time.Now().After(deadline):
-			return 0, errors.New("the sessions of a turn do not end")
+			return 0, errors.New("the sessions of a turn did not end")
 		}
 	}
 }

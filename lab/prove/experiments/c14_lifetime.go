@@ -158,7 +158,7 @@ func (h *holders) turn(ctx context.Context, life database.Lifetime) (trial.Figur
 		return nil, err
 	}
 	if took := time.Since(began); took >= life.AtLeast {
-		return nil, fmt.Errorf("making the temp tables took %s, longer than the connections live; give a longer "+
+		return nil, fmt.Errorf("making the temp tables took %s, longer than the connections live: use a longer "+
 			"--duration", took.Round(time.Millisecond))
 	}
 	times, err := watch(ctx, h.others, h.load, began.Add(h.window))
@@ -201,7 +201,7 @@ func ended(ctx context.Context, db *database.Database) error {
 		case err != nil || n == 0:
 			return err
 		case time.Now().After(deadline):
-			return errors.New("connections whose lifetime is over do not end")
+			return errors.New("connections did not end after their lifetime")
 		}
 	}
 }

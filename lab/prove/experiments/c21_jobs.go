@@ -27,7 +27,8 @@ func moreJobs(b Bench, s *site) trial.Trial {
 			sides = append(sides, commitSide{n, mode})
 		}
 	}
-	t := trial.Trial{Text: fmt.Sprintf("%v jobs rewrite record sets of 1 to %d rows in each mode of commit, with flushes "+
+	t := trial.Trial{Text: fmt.Sprintf("%v jobs rewrite record sets of 1 to %d rows in each mode of commit, with "+
+		"flushes "+
 		"of %v", c21Jobs, recordSetRows, flushLatencies), Overhead: time.Minute, Conditions: recordSetConditions(),
 		Chart: c21Chart()}
 	for _, latency := range judgedFirst() {
@@ -37,7 +38,8 @@ func moreJobs(b Bench, s *site) trial.Trial {
 		}
 		t.Parts = append(t.Parts, part)
 	}
-	base, more, both := commitSide{50, durability.Sync}, commitSide{75, durability.Sync}, commitSide{75, durability.Async}
+	base, more := commitSide{50, durability.Sync}, commitSide{75, durability.Sync}
+	both := commitSide{75, durability.Async}
 	against := both.faster(base, judgedLatency)
 	same := both.faster(more, judgedLatency)
 	t.Parts[0].Measured = []trial.Phrase{
@@ -45,7 +47,8 @@ func moreJobs(b Bench, s *site) trial.Trial {
 			trial.Spread{Of: base.at(judgedLatency, pace), Format: "%.0f"}),
 		trial.Say("75 synchronous %s (claimed ×%g), waits for the log %s %%", more.faster(base, judgedLatency),
 			c21Synchronous, trial.Spread{Of: more.at(judgedLatency, waitsShare), Format: "%.1f"}),
-		trial.Say("75 asynchronous %s (claimed ×%g), %s of 75 synchronous (claimed ×%g), processors busy %s %%", against,
+		trial.Say("75 asynchronous %s (claimed ×%g), %s of 75 synchronous (claimed ×%g), processors busy %s "+
+			"%%", against,
 			c21Claimed, same, c21SameJobs, trial.Spread{Of: both.at(judgedLatency, busyShare), Format: "%.0f"}),
 	}
 	for _, latency := range judgedFirst() {

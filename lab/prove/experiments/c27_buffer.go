@@ -58,8 +58,9 @@ func logBuffer(b Bench, s *site) trial.Trial {
 				{Of: trial.Gap{Of: at(delayed, worstSecond), Times: 1, To: at(many, worstSecond)},
 					Confirm: trial.Above(0), Refute: trial.AtMost(0), Unless: "synchronous commit is as even"},
 			}},
-		Conditions: append(recordSetConditions(), claims.Condition{Name: "log buffer", Text: "wal_buffers = " + c27Buffer +
-			", about a block of the report's server; beside it the size that the profile gives, in which no number of " +
-			"jobs waits"}),
+		Conditions: append(recordSetConditions(), claims.Condition{Name: "log buffer", Text: "wal_buffers = " +
+			"" + c27Buffer +
+			", about a block of the report's server; beside it the size that the profile gives, in which no number " +
+			"of jobs waits"}),
 	}
 }

@@ -25,11 +25,11 @@ func restoringThreads(b Bench, s *site) trial.Trial {
 		}
 	}
 	t := b.restoring(s.home, fmt.Sprintf("the lean restoring in %v threads, on both flavours", c37Threads), sides,
-		claims.Condition{Name: "threads", Text: fmt.Sprintf("a warehouse each; the base has %d, more threads than that "+
-			"have nothing to do", b.monthOptions().Warehouses)},
+		claims.Condition{Name: "threads", Text: fmt.Sprintf("a warehouse each; the base has %d, more threads than "+
+			"that have nothing to do", b.monthOptions().Warehouses)},
 		claims.Condition{Name: "claimed", Text: fmt.Sprintf("that a comparison depends on the number of threads: some "+
-			"number changes the pace by more than %.0f %% against %d; if every one stays surely within that, one number "+
-			"would do", 100*(c37Matters-1), c37Threads[0])})
+			"number changes the pace by more than %.0f %% against %d; if every one stays surely within that, one "+
+			"number would do", 100*(c37Matters-1), c37Threads[0])})
 	for _, v := range []variant{stock, ours} {
 		base := threadsOf(v, c37Threads[0])
 		t.Measured = append(t.Measured, trial.Say("%s: %d threads %s lines/s", v.name, base.threads,

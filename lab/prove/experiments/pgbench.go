@@ -104,8 +104,8 @@ var (
 func readPlayed(report string) (p played, err error) {
 	count := pgbenchCount.FindStringSubmatch(report)
 	if count != nil && count[1] == "0" {
-		return p, problem.New(problem.Failure, errors.New("not one transaction of pgbench ended in the time of a turn"),
-			"give a longer --duration")
+		return p, problem.New(problem.Failure, errors.New("pgbench completed no transaction in a whole turn"),
+			"use a longer --duration")
 	}
 	tps := pgbenchTPS.FindStringSubmatch(report)
 	if tps == nil || count == nil {

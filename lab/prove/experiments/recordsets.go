@@ -121,10 +121,10 @@ func lightlyLoaded(turn, least time.Duration, sides ...commitSide) (all []trial.
 func recordSetConditions() []claims.Condition {
 	return []claims.Condition{
 		{Name: "load", Text: fmt.Sprintf("each job rewrites its record sets of one to %d rows, one after the other: "+
-			"read, delete, insert row by row, a transaction each; a register with a key, two indexes and about %d bytes "+
-			"a row", recordSetRows, recordSetNote)},
-		{Name: "application", Text: fmt.Sprintf("its own work for an object, on machines of its own in the report, is a "+
-			"pause of %s on average here: 50 jobs x 1,459 objects/s x 1.11", recordSetPause)},
+			"read, delete, insert row by row, a transaction each; a register with a key, two indexes and about %d "+
+			"bytes a row", recordSetRows, recordSetNote)},
+		{Name: "application", Text: fmt.Sprintf("its own work for an object, on machines of its own in the report, "+
+			"is a pause of %s on average here: 50 jobs x 1,459 objects/s x 1.11", recordSetPause)},
 		{Name: "flushes", Text: fmt.Sprintf("take at least so long, by a library preloaded into the server; judged at "+
 			"%s, since the report counted 500 flushes/s; the others are beside", judgedLatency)},
 		{Name: "proved", Text: "the rows are the same as before"},
@@ -292,7 +292,8 @@ func rewriteSet(ctx context.Context, db *database.Database, recorder int64) erro
 		}
 		w.Queue("delete", "DELETE FROM record_sets WHERE recorder = $1", recorder)
 		for _, s := range rows {
-			w.Queue("insert", "INSERT INTO record_sets VALUES ($1, $2, $3, $4, $5, $6::text::numeric, $7::text::numeric, "+
+			w.Queue("insert", "INSERT INTO record_sets VALUES ($1, $2, $3, $4, $5, $6::text::numeric, "+
+				"$7::text::numeric, "+
 				"$8)", recorder, s.line, s.period, s.organisation, s.item, s.quantity, s.amount, s.note)
 		}
 		return nil

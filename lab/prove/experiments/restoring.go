@@ -89,7 +89,8 @@ func (b Bench) restoringTurn() time.Duration {
 // reportSize is the criterion without which a smaller base would say how long the report's takes.
 func (b Bench) reportSize() trial.Criterion {
 	return trial.Criterion{Of: trial.Given{
-		As:    fmt.Sprintf("the report's month of %s documents and %d threads (--full)", thousands(reportDocuments), reportThreads),
+		As: fmt.Sprintf("the report's month of %s documents and %d threads "+
+			"(--full)", thousands(reportDocuments), reportThreads),
 		Holds: b.month() >= reportDocuments && b.threads() == reportThreads,
 		Else:  "this month is smaller; the figures extrapolate from it"}, Confirm: trial.Measured()}
 }
@@ -204,10 +205,11 @@ func (b Bench) restoring(where home, text string, sides []restoringSide, more ..
 func (b Bench) restoringConditions() []claims.Condition {
 	return []claims.Condition{
 		{Name: "base", Text: b.restoringBase()},
-		{Name: "classic", Text: "documents reposted one by one in the order of time; the keys of each and the layers at " +
-			"its moment travel through temp tables with statistics; all record sets deleted and inserted row by row, a " +
-			"round trip per statement; a transaction per warehouse, not per document, which spares it commits (report: " +
-			"the platform's own reposting)"},
+		{Name: "classic", Text: "documents reposted one by one in the order of time; the keys of each and the layers " +
+			"at " +
+			"its moment travel through temp tables with statistics; all record sets deleted and inserted row by row, " +
+			"a round trip per statement; a transaction per warehouse, not per document, which spares it commits " +
+			"(report: the platform's own reposting)"},
 		{Name: "turns", Text: fmt.Sprintf("each on a fresh copy of the base; classic in %d equal slices of time that "+
 			"begin where %.0f %% to %.0f %% of the month have passed, lean to the end; the pace is that of the whole "+
 			"month, the harmonic mean of the slices; setting up a slice is not counted", len(slices10),
@@ -284,7 +286,7 @@ func restoreSlices(ctx context.Context, db *database.Database, base *backdated.B
 			err = ctx.Err()
 		}
 		if err == nil && done.lines == 0 {
-			err = errors.New("not one document was restored in a slice of the month; give a longer --duration")
+			err = errors.New("not one document was restored in a slice of the month; use a longer --duration")
 		}
 		if err != nil {
 			return nil, err

@@ -433,12 +433,15 @@ var rulings = []ruling{
 		why: "(flush 2ms): 10 (10 to 10) % is more than 1 % in every turn"},
 	{claim: "C20", name: "SurelyLess", figures: with(commits("50 jobs, async", pace, 10),
 		"flush 2ms, 50 jobs, async: waits for the log", 0, 0, 0, 0), want: claims.Refuted},
-	{claim: "C20", name: "OtherLatenciesDoNotCount", figures: plant{"flush 5ms, 50 jobs, async: objects per second": four(13),
+	{claim: "C20", name: "OtherLatenciesDoNotCount", figures: plant{"flush 5ms, 50 jobs, async: objects per " +
+		"second": four(13),
 		"flush 2ms, 50 jobs, async: waits for the log": four(0)}, want: claims.Refuted},
-	{claim: "C20", name: "ProcessorsFull", figures: with(with(commits("50 jobs, async", pace, 10), busyShare, 85, 90, 85,
+	{claim: "C20", name: "ProcessorsFull", figures: with(with(commits("50 jobs, "+
+		"async", pace, 10), busyShare, 85, 90, 85,
 		90), "flush 2ms, 50 jobs, async: waits for the log", 0, 0, 0, 0), want: claims.Inconclusive,
 		why: "the processors decide, not the log"},
-	{claim: "C20", name: "ShortTurns", bench: Bench{Duration: time.Second}, figures: with(commits("50 jobs, async", pace,
+	{claim: "C20", name: "ShortTurns", bench: Bench{Duration: time.Second}, figures: with(commits("50 jobs, "+
+		"async", pace,
 		13), "flush 2ms, 50 jobs, async: waits for the log", 0, 0, 0, 0), want: claims.Inconclusive,
 		why: "turns are shorter"},
 	{claim: "C21", name: "More", figures: commits("75 jobs, async", pace, 15), want: claims.Confirmed},
@@ -454,7 +457,8 @@ var rulings = []ruling{
 	{claim: "C27", name: "WaitsBeginAndThePaceIsEven", figures: buffers(20, 60, 95), want: claims.Confirmed},
 	{claim: "C27", name: "NoWaits", figures: buffers(9, 60, 95), want: claims.Refuted,
 		why: "is at most log buffer full of '50 jobs, sync'"},
-	{claim: "C27", name: "Dips", figures: buffers(20, 60, 65), want: claims.Refuted, why: "less than 80 % in every turn"},
+	{claim: "C27", name: "Dips", figures: buffers(20, 60, 65), want: claims.Refuted, why: "less than 80 % in every " +
+		"turn"},
 	{claim: "C27", name: "SynchronousIsMoreEven", figures: buffers(20, 97.5, 84), want: claims.Refuted,
 		why: "worst second of '100 jobs, async'"},
 	{claim: "C27", name: "SomeDips", figures: with(buffers(20, 60, 95), "flush 2ms, 100 jobs, async: worst second", 95,
@@ -506,7 +510,8 @@ var rulings = []ruling{
 		want: claims.Inconclusive},
 	{claim: "C34", name: "Small", figures: restored(monthTotals, four(15)...), want: claims.Inconclusive,
 		why: "this month is smaller"},
-	{claim: "C37", name: "ItMatters", bench: Bench{Full: true}, figures: plant{"100 threads: lines per second": four(10),
+	{claim: "C37", name: "ItMatters", bench: Bench{Full: true}, figures: plant{"100 threads: lines per " +
+		"second": four(10),
 		"stock, 50 threads: lines per second": four(20), "ours, 50 threads: lines per second": four(20)},
 		want: claims.Confirmed},
 	{claim: "C37", name: "OneNumberWouldDo", bench: Bench{Full: true}, figures: plant{}, want: claims.Refuted},

@@ -194,7 +194,7 @@ func (s *sessionSet) get(ctx context.Context, session, key int, room *[]byte) (e
 		return err
 	}
 	if want := s.text(session, key); !bytes.HasPrefix(*room, []byte(want)) || len(*room) < s.load.bytes/sessionValues {
-		return fmt.Errorf("%d bytes beginning with %.60q are not what it left, %q", len(*room), *room, want)
+		return fmt.Errorf("%d bytes beginning with %.60q are not what it stored, %q", len(*room), *room, want)
 	}
 	return nil
 }

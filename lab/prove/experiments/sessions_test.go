@@ -76,7 +76,7 @@ func TestSessionSet_FindsWhatIsAnothers(t *testing.T) {
 	if err := c.client.Keep(t.Context(), c.sessions[0], keyOf(3), fmt.Appendf(nil, "%s\"", c.text(1, 3))); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.get(t.Context(), 0, 3, &room); err == nil || !strings.Contains(err.Error(), "not what it left") {
+	if err := c.get(t.Context(), 0, 3, &room); err == nil || !strings.Contains(err.Error(), "not what it stored") {
 		t.Error(err)
 	}
 }

@@ -204,7 +204,7 @@ func ready(ctx context.Context, folder string, wanted []generator,
 		say("%s: looking for it in %s, or making it there", g.label(), folder)
 		program, err := g.install(ctx, folder)
 		if err != nil {
-			say("%s cannot be had here and is left out: %v", g.label(), err)
+			say("%s is not available here and is left out: %v", g.label(), err)
 			continue
 		}
 		programs[g.name] = program

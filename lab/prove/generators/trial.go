@@ -144,7 +144,7 @@ func (w *watch) until(ctx context.Context, within time.Duration, enough func(rep
 			return seen, err
 		}
 		if time.Now().After(end) {
-			return seen, fmt.Errorf("only %d of %d users came within %s", seen.Users, w.trial.Work.Users, within)
+			return seen, fmt.Errorf("only %d of %d users started within %s", seen.Users, w.trial.Work.Users, within)
 		}
 		if err := w.look(ctx); err != nil {
 			return seen, err

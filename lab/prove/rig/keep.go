@@ -44,7 +44,7 @@ func room(ctx context.Context, dsn string) (size, free int64, known bool, err er
 		return conn.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&size)
 	})
 	if err != nil {
-		return 0, 0, false, fmt.Errorf("look at the base's size: %w", err)
+		return 0, 0, false, fmt.Errorf("read the base's size: %w", err)
 	}
 	return size, free, known, nil
 }

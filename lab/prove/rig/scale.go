@@ -80,7 +80,7 @@ func Scale(ctx context.Context, dsn string) (string, error) {
 func Look(ctx context.Context, dsn string) (Base, error) {
 	db, err := database.Open(ctx, dsn, database.Options{Connections: 1})
 	if err != nil {
-		return Base{}, fmt.Errorf("look at the base: %w", err)
+		return Base{}, fmt.Errorf("inspect the base: %w", err)
 	}
 	defer db.Close()
 	var b Base
@@ -90,11 +90,11 @@ func Look(ctx context.Context, dsn string) (Base, error) {
 	})
 	if absent := (*pgconn.PgError)(nil); errors.As(err, &absent) && absent.Code == undefinedTable {
 		return Base{}, problem.New(problem.Environment,
-			errors.New("look at the base: there is no ERP in this database"),
+			errors.New("the database does not hold the ERP"),
 			"plimsoll fill makes one; --dsn may name another database")
 	}
 	if err != nil {
-		return Base{}, fmt.Errorf("look at the base: %w", err)
+		return Base{}, fmt.Errorf("inspect the base: %w", err)
 	}
 	return b, nil
 }

@@ -21,23 +21,23 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// JoinOptions say whom an agent works for.
+// JoinOptions say which coordinator an agent works for.
 type JoinOptions struct {
 	URL    string
 	Access Access
-	// DSN is how this agent reaches the database, for scenarios with SQL of their own.
+	// DSN is how this agent reaches the database, for scenarios with SQL.
 	DSN string
-	// Workers are reached with this.
+	// Workers says how to reach the workers.
 	Workers  run.Access
 	Software string        // version of this program
-	Wait     time.Duration // for a coordinator that is not there yet; 0: as long as it takes
-	Stay     bool          // run after run, until ctx is done
+	Wait     time.Duration // how long to wait for a coordinator that has not started; 0: no limit
+	Stay     bool          // serve run after run until ctx is done
 	Say      func(format string, args ...any)
-	// Keep gives the plan's users a file for their operations; nil: they are not kept.
+	// Keep returns the file for the operations of the plan's users; nil: they are not recorded.
 	Keep func(run.Plan) (Keeper, error)
 }
 
-// Keeper writes every operation of an agent into a file.
+// Keeper writes every operation of an agent to a file.
 type Keeper interface {
 	Add(operation string, s tally.Sample)
 	End(run string, from, to time.Duration) error
@@ -45,11 +45,11 @@ type Keeper interface {
 
 const knockAgain = 500 * time.Millisecond
 
-// errLost ends an agent whose coordinator is gone.
-var errLost = fmt.Errorf("the coordinator was lost: nothing was heard of it for %v; the users have stopped",
+// errLost ends an agent that has lost its coordinator.
+var errLost = fmt.Errorf("the coordinator was lost: no message from it for %v; the users have stopped",
 	Silence)
 
-// Join serves one run, or with Stay all, and returns when it is over.
+// Join serves one run (with Stay, all runs) and returns when it is over.
 func Join(ctx context.Context, o JoinOptions) error {
 	for {
 		err := o.serveOne(ctx)
@@ -66,7 +66,7 @@ func Join(ctx context.Context, o JoinOptions) error {
 	}
 }
 
-// serveOne knocks until a coordinator takes it, and does what that one says.
+// serveOne tries until a coordinator accepts the agent, and then follows its orders.
 func (o JoinOptions) serveOne(ctx context.Context) error {
 	knocking, cancel := ctx, context.CancelFunc(func() {})
 	if o.Wait > 0 && !o.Stay {
@@ -84,12 +84,12 @@ func (o JoinOptions) serveOne(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return problem.WithHint(err, "start the coordinator: plimsoll run --agents N; raise --wait")
+			return problem.WithHint(err, "start the coordinator (plimsoll run --agents N), or raise --wait")
 		}
 	}
 }
 
-// knock tries once; again says that it may help to try later.
+// knock tries once; again reports whether trying later may help.
 func (o JoinOptions) knock(ctx context.Context) (again bool, err error) {
 	me := whoami(o.Software)
 	conn, err := dial(o.URL, me.ID, o.Access)
@@ -129,7 +129,7 @@ func whoami(software string) hello {
 	return hello{Protocol, software, id.New().String(), host, machine.Boot(), os.Getpid(), runtime.NumCPU()}
 }
 
-// agent is one that was taken.
+// agent that a coordinator has accepted.
 type agent struct {
 	conn        *nats.Conn
 	hello       hello
@@ -144,10 +144,10 @@ type agent struct {
 	busy        sync.WaitGroup
 	keep        func(run.Plan) (Keeper, error)
 	keeper      Keeper
-	ending      Ending // as the coordinator says; else as far as this agent knows
+	ending      Ending // from the coordinator; otherwise what this agent knows
 }
 
-// serve does what the coordinator says, until it says leave, or is silent.
+// serve follows the coordinator's orders until it is told to leave or the coordinator is silent.
 func (a *agent) serve(ctx context.Context, coordinator string, orders <-chan *nats.Msg) (err error) {
 	a.coordinator = coordinator
 	working, cancel := context.WithCancel(ctx)
@@ -184,7 +184,7 @@ func (a *agent) serve(ctx context.Context, coordinator string, orders <-chan *na
 	return problem.New(problem.Environment, errLost, "")
 }
 
-// obey acknowledges an order and begins with it.
+// obey acknowledges an order and starts it.
 func (a *agent) obey(ctx context.Context, m *nats.Msg) (over bool) {
 	o, err := decode[order](m.Data)
 	said := answer{Now: time.Now()}
@@ -200,7 +200,7 @@ func (a *agent) obey(ctx context.Context, m *nats.Msg) (over bool) {
 		}
 		a.begin(func() { a.logIn(ctx) })
 	case o.Do == start:
-		at := time.Now().Add(time.Until(o.At)) // from here on by the clock that nobody sets
+		at := time.Now().Add(time.Until(o.At)) // from here on by the monotonic clock
 		a.begin(func() { a.work(ctx, at) })
 	case o.Do == steer:
 		a.control.Set(o.Load)
@@ -213,11 +213,11 @@ func (a *agent) obey(ctx context.Context, m *nats.Msg) (over bool) {
 		a.busy.Wait()
 		a.ending = *o.Ending
 	}
-	_ = m.Respond(encode(said)) // who does not hear it asks why
+	_ = m.Respond(encode(said)) // a coordinator that misses this asks again
 	return o.Do == leave
 }
 
-// reach gives the agent's own connection string, with the database that the order names; none where there is no name.
+// reach returns the agent's own connection string with the database that the order names; empty if it names none.
 func (a *agent) reach(database string) (dsn string, err error) {
 	switch {
 	case database == "":
@@ -269,13 +269,13 @@ func (a *agent) endKeeping() error {
 	return a.keeper.End(a.ending.Run, a.ending.From, a.ending.To)
 }
 
-// enter answers when those who come by hand are logged in.
+// enter answers when the users added by hand are logged in.
 func (a *agent) enter(ctx context.Context, m *nats.Msg, o order) {
 	said := answer{Now: time.Now()}
 	if err := a.local.Enter(ctx, o.From, o.To); err != nil {
 		said.Error = err.Error()
 	}
-	_ = m.Respond(encode(said)) // who does not hear it asks why
+	_ = m.Respond(encode(said)) // a coordinator that misses this asks again
 }
 
 func (a *agent) work(ctx context.Context, at time.Time) {

@@ -44,7 +44,7 @@ func base(t *testing.T) run.Options {
 	l.Ramp, l.Duration, l.Drain = time.Second, 5*time.Second, time.Minute
 	return run.Options{
 		Load:     l,
-		LagLimit: time.Minute, // other tests run beside this one
+		LagLimit: time.Minute, // other tests run at the same time
 		DSN:      dsn, Serve: workertest.Command(), ServeEnv: []string{"PLIMSOLL_DSN=" + dsn}, Software: version,
 	}
 }
@@ -173,7 +173,7 @@ func TestKilledAgentIsSaidAndTheRunGoesOn(t *testing.T) {
 	}
 }
 
-// One that stands still alone, for longer than an agent once might, goes on: its seconds come late, and none is lost.
+// An agent that stands still alone, longer than was once allowed, continues: its seconds come late, and none is lost.
 func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
 	const still = 4 * time.Second
 	o := base(t)
@@ -252,7 +252,7 @@ func TestStoppedByHandKeepsWhatTheAgentsCounted(t *testing.T) {
 	}
 }
 
-// coordinate is a coordinator in a process of its own, to be killed.
+// coordinate starts a coordinator in its own process, to be killed.
 func coordinate(ctx context.Context) error {
 	n, err := strconv.Atoi(os.Getenv("PLIMSOLL_TEST_AGENTS"))
 	if err != nil {
@@ -279,7 +279,7 @@ func coordinate(ctx context.Context) error {
 
 func TestKilledCoordinatorStopsTheAgents(t *testing.T) {
 	o := base(t)
-	// it outlives the coordinator, so that nothing else stops the users
+	// longer than the coordinator lives, so that nothing else stops the users
 	w, err := worker.Start(t.Context(), o.Serve, o.ServeEnv, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -20,19 +20,18 @@ const (
 	connectWithin = 5 * time.Second
 	readyWithin   = 10 * time.Second
 	reconnectWait = 250 * time.Millisecond
-	// payloadMax holds a page of a second in which half a million operations ended.
+	// payloadMax holds the page of a second in which half a million operations ended.
 	payloadMax = 8 << 20
 )
 
 // Access is how coordinator and agents reach each other.
 type Access struct {
 	Token string
-	// Files in PEM. CA is who must have signed the other side's certificate; Cert and Key
-	// are one's own.
+	// Files in PEM. CA must have signed the other side's certificate; Cert and Key are this side's.
 	CA, Cert, Key string
 }
 
-// IsTLS says whether the connection is to be encrypted.
+// IsTLS reports whether the connection must be encrypted.
 func (a Access) IsTLS() bool { return a.CA != "" || a.Cert != "" || a.Key != "" }
 
 func (a Access) tls(isServer bool) (*tls.Config, error) {
@@ -54,7 +53,7 @@ func (a Access) tls(isServer bool) (*tls.Config, error) {
 	text, err := os.ReadFile(a.CA)
 	pool := x509.NewCertPool()
 	if err == nil && !pool.AppendCertsFromPEM(text) {
-		err = errors.New("there is no certificate in it")
+		err = errors.New("it contains no certificate")
 	}
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read certificates of %s: %w", a.CA, err), "")
@@ -120,7 +119,7 @@ func dial(url, me string, a Access) (*nats.Conn, error) {
 	}
 	options := []nats.Option{
 		nats.Name(name), nats.Timeout(connectWithin), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
-		// what is lost shows as silence
+		// lost messages show as silence
 		nats.ReconnectJitter(0, 0), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}
 	if a.Token != "" {
@@ -128,7 +127,7 @@ func dial(url, me string, a Access) (*nats.Conn, error) {
 	}
 	if me != "" {
 		options = append(options, nats.CustomInboxPrefix(inboxOf(me)),
-			func(o *nats.Options) error { o.User = me; return nil }) // beside the token: whose rights it has
+			func(o *nats.Options) error { o.User = me; return nil }) // besides the token: whose permissions it has
 	}
 	if a.IsTLS() {
 		secure, err := a.tls(false)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the way takes in each direction, the true offset is within what is told.
+// However long a message takes in each direction, the true offset lies within the reported error.
 func TestOffsetIsWithinItsError(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ahead := time.Duration(rapid.Int64Range(int64(-time.Hour), int64(time.Hour)).Draw(t, "ahead"))

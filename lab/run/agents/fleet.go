@@ -22,22 +22,21 @@ import (
 const (
 	ListenDefault = "127.0.0.1:4222"
 	WaitDefault   = time.Minute
-	// AgentsMax is more than one NATS server should be asked to carry a second for.
+	// AgentsMax is the most agents that one NATS server should serve each second.
 	AgentsMax = 256
 )
 
 // Options of a coordinator.
 type Options struct {
 	Agents int
-	// Local is the command of an agent that is started here, so many times as there are
-	// agents; the address and the token are added to it. Empty: they come by themselves.
+	// Local is the command that starts an agent on this machine, once for each agent; the address and the token are
+	// added to it. Empty: agents join by themselves.
 	Local []string
-	// DSN is given to local agents, by the environment; others have their own.
+	// DSN is given to local agents in the environment; others have their own.
 	DSN string
-	// Errors takes what local agents say on stderr.
+	// Errors receives the stderr of local agents.
 	Errors io.Writer
-	// Bus is the URL of a NATS server that runs already; empty: one inside this process,
-	// at Listen.
+	// Bus is the URL of a running NATS server; empty: one inside this process, at Listen.
 	Bus      string
 	Listen   string
 	Access   Access
@@ -46,7 +45,7 @@ type Options struct {
 	Say      func(format string, args ...any)
 }
 
-// Fleet is the agents of a run, as their coordinator has them. It is a run.Generator.
+// Fleet is the coordinator's view of a run's agents. It is a run.Generator.
 type Fleet struct {
 	Options
 	id     string
@@ -55,7 +54,7 @@ type Fleet struct {
 	url    string
 
 	mu      sync.Mutex
-	members []*member // by number; all of them once it is open
+	members []*member // by number; complete once the fleet is open
 	full    chan struct{}
 
 	reports  chan *nats.Msg
@@ -66,19 +65,19 @@ type Fleet struct {
 	ending   *Ending
 }
 
-// member is an agent that was taken.
+// member is an agent that was accepted.
 type member struct {
 	hello
 	number  int // from 0: its segment
 	clock   offset
-	silent  int // beats of ours since it was heard
+	silent  int // our own beats since its last message
 	lost    string
 	hint    string
 	ready   bool
 	logged  int64
 	queue   pages
 	made    *made
-	written []run.Written // as it last reported
+	written []run.Written // as last reported
 	lag     lags
 	lostFor time.Duration // since the start of the ramp
 	told    bool          // that it is lost
@@ -88,13 +87,13 @@ func (m *member) name() string {
 	return fmt.Sprintf("agent %d (%s, process %d)", m.number+1, m.Host, m.PID)
 }
 
-// gone agents are waited for no more.
+// gone is how long to wait for agents to leave.
 func (m *member) gone() bool { return m.lost != "" }
 
-// Open waits for the agents. Who has opened a fleet dismisses it.
+// Open waits for the agents. The caller must dismiss the fleet.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if o.Agents < 1 || o.Agents > AgentsMax {
-		return nil, problem.New(problem.Usage, fmt.Errorf("%d agents: must be within 1 and %d", o.Agents, AgentsMax),
+		return nil, problem.New(problem.Usage, fmt.Errorf("%d agents: must be between 1 and %d", o.Agents, AgentsMax),
 			"")
 	}
 	f := &Fleet{Options: o, id: id.New().String(), full: make(chan struct{}),
@@ -154,7 +153,7 @@ func (f *Fleet) listenForAgents() error {
 	return errors.Join(who, reports, hellos, f.conn.Flush())
 }
 
-// greet takes an agent, or says why not.
+// greet accepts an agent, or says why not.
 func (f *Fleet) greet(sender string, text []byte) welcome {
 	h, err := decode[hello](text)
 	if err == nil && h.ID != sender {
@@ -183,7 +182,7 @@ func (f *Fleet) greet(sender string, text []byte) welcome {
 	return welcome{Coordinator: f.id}
 }
 
-// wait until all are here.
+// wait until all agents have joined.
 func (f *Fleet) wait(ctx context.Context) error {
 	if len(f.children) == 0 {
 		f.Say("waiting for %d agents: plimsoll agent --join %s", f.Agents, f.url)
@@ -206,7 +205,7 @@ func (f *Fleet) wait(ctx context.Context) error {
 	}
 }
 
-// beat tells the agents that the coordinator lives.
+// beat tells the agents that the coordinator is alive.
 func (f *Fleet) beat() {
 	defer f.beats.Done()
 	often := time.NewTicker(Beat)
@@ -214,14 +213,14 @@ func (f *Fleet) beat() {
 	for {
 		select {
 		case <-often.C:
-			_ = f.conn.Publish(beatsOf(f.id), nil) // what does not arrive is silence, which they count
+			_ = f.conn.Publish(beatsOf(f.id), nil) // lost beats show as silence, which the agents count
 		case <-f.beating:
 			return
 		}
 	}
 }
 
-// order waits for the acknowledgement only.
+// order waits only for the acknowledgement.
 func (f *Fleet) order(m *member, o order) (answer, error) {
 	said, err := f.conn.Request(ordersOf(m.ID), encode(o), connectWithin)
 	if err != nil {
@@ -234,7 +233,7 @@ func (f *Fleet) order(m *member, o order) (answer, error) {
 	return a, err
 }
 
-// present are those who are not lost.
+// present returns the agents that are not lost.
 func (f *Fleet) present() (some []*member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -246,7 +245,7 @@ func (f *Fleet) present() (some []*member) {
 	return some
 }
 
-// each gives an order to all who are present, at the same time.
+// each gives an order to all present agents at the same time.
 func (f *Fleet) each(do func(*member) error) {
 	var all sync.WaitGroup
 	for _, m := range f.present() {
@@ -263,10 +262,10 @@ func (f *Fleet) each(do func(*member) error) {
 	all.Wait()
 }
 
-// Conclude says how the run ended, for agents that keep their operations.
+// Conclude tells agents that record their operations how the run ended.
 func (f *Fleet) Conclude(e Ending) { f.ending = &e }
 
-// Dismiss sends the agents home and ends what the fleet started.
+// Dismiss sends the agents away and ends what the fleet started.
 func (f *Fleet) Dismiss() {
 	if f.conn != nil {
 		f.each(func(m *member) error { _, err := f.order(m, order{Do: leave, Ending: f.ending}); return err })
@@ -283,5 +282,5 @@ func (f *Fleet) Dismiss() {
 	}
 }
 
-// here says whether the agent runs on this machine.
+// here reports whether the agent runs on this machine.
 func (m *member) here() bool { return m.Boot == machine.Boot() }

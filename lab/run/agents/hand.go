@@ -10,8 +10,8 @@ import (
 	"plimsoll/lab/run"
 )
 
-// Enter lets each agent log in its share of the users [from, to). It ends with the first who
-// cannot, and when an agent is lost meanwhile.
+// Enter makes each agent log in its share of the users [from, to). It ends with the first failure, and when an agent is
+// lost meanwhile.
 func (f *Fleet) Enter(ctx context.Context, from, to int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -29,7 +29,7 @@ func (f *Fleet) Enter(ctx context.Context, from, to int) error {
 			left--
 			if wrong == nil && err != nil {
 				wrong = err
-				cancel() // of the others nothing more is needed
+				cancel() // nothing more is needed of the others
 			}
 		case <-often.C:
 			if len(f.present()) < len(members) && wrong == nil {
@@ -53,7 +53,7 @@ func (f *Fleet) enter(ctx context.Context, m *member, o order) error {
 	return err
 }
 
-// obey sends what the hand wants to all agents, and tells of it once.
+// obey sends a manual change of the load to all agents and reports it once.
 func (f *Fleet) obey(w run.Watch) {
 	at := f.sinceStart()
 	want := f.load.crowd.Wanted(f.load.by.Users)
@@ -67,7 +67,7 @@ func (f *Fleet) obey(w run.Watch) {
 	}
 }
 
-// alarm tells of agents that were lost, once each.
+// alarm reports each lost agent once.
 func (f *Fleet) alarm(w run.Watch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

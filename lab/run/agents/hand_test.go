@@ -11,7 +11,7 @@ import (
 	"plimsoll/lab/run/result/resulttest"
 )
 
-// TestHandReachesAllAgents goes on with each step when the pages, of all agents together, show the last.
+// TestHandReachesAllAgents takes the next step when the pages of all agents together show the previous one.
 func TestHandReachesAllAgents(t *testing.T) {
 	o := base(t)
 	f := fleet(t, fleetOptions(3))

@@ -17,25 +17,25 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// endWithin is how long after the last operation may be cut an agent may take to tell of it.
+// endWithin is how long an agent may take to report the end, after the last operation may be cut off.
 const endWithin = 30 * time.Second
 
-// work is the run that the fleet makes.
+// work is the run that the fleet generates.
 type work struct {
 	plan  run.Plan
 	crowd users.Crowd
-	by    users.Load // as it was last ordered
+	by    users.Load // as last ordered
 	began time.Time
 	tally *tally.Tally
-	next  int // second to be added up
+	next  int // next second to add up
 }
 
-// LogIn lets each agent log in its users.
+// LogIn makes each agent log in its users.
 func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) error {
 	f.load = work{plan: plan, crowd: plan.Crowd(), by: users.Load{Users: plan.Users}}
 	if len(f.members) > plan.Users {
 		return problem.New(problem.Usage, fmt.Errorf("%d agents for %d users", len(f.members), plan.Users),
-			"each takes one user at least: fewer agents, or more users")
+			"each agent needs at least one user: use fewer agents or more users")
 	}
 	if err := f.reachable(plan.URLs); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) er
 	})
 }
 
-// reachable checks that agents elsewhere are not sent to addresses of this machine.
+// reachable checks that agents on other machines are not given loopback addresses.
 func (f *Fleet) reachable(urls []string) error {
 	for _, text := range urls {
 		u, err := url.Parse(text)
@@ -94,8 +94,8 @@ func (f *Fleet) reachable(urls []string) error {
 	return nil
 }
 
-// attend hears the agents, and the hand, until look says that it is over. The reports are taken,
-// the silent counted and the hand obeyed by this one goroutine.
+// attend handles messages of the agents and manual changes until look reports the end. This one goroutine takes the
+// reports, counts the silent agents and applies manual changes.
 func (f *Fleet) attend(ctx context.Context, w run.Watch, look func() (over bool, err error)) error {
 	often := time.NewTicker(Beat)
 	defer often.Stop()
@@ -163,8 +163,8 @@ func (f *Fleet) countSilence() {
 			continue
 		}
 		if m.silent++; m.silent > SilenceMax {
-			m.lost, m.lostFor = fmt.Sprintf("nothing was heard of it for %v", Silence), f.sinceStart()
-			// One that only slept must not go on: nobody counts what its users do.
+			m.lost, m.lostFor = fmt.Sprintf("no message from it for %v", Silence), f.sinceStart()
+			// An agent that only slept must not continue: nobody counts what its users do.
 			_ = f.conn.Publish(ordersOf(m.ID), encode(order{Do: stop}))
 		}
 	}
@@ -177,7 +177,7 @@ func (f *Fleet) sinceStart() time.Duration {
 	return max(0, time.Since(f.load.began))
 }
 
-// Work starts all agents at one moment and adds up what they count.
+// Work starts all agents at one moment and adds up their counts.
 func (f *Fleet) Work(ctx context.Context, w run.Watch) (made run.Made, err error) {
 	f.load.crowd.Control = w.Control
 	l, c := &f.load, f.load.crowd
@@ -201,7 +201,7 @@ func (f *Fleet) Work(ctx context.Context, w run.Watch) (made run.Made, err error
 	return made, nil
 }
 
-// follow adds up the seconds until all agents have ended, or are lost.
+// follow adds up the seconds until all agents have ended or are lost.
 func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 	l := &f.load
 	operations := len(l.crowd.Operations)
@@ -227,11 +227,11 @@ func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 	if err == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	// Stopped: they end what is under way and tell of it.
+	// Stopped: they end what is under way and report it.
 	f.each(func(m *member) error { _, err := f.order(m, order{Do: stop}); return err })
 	patient, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), users.InterruptedDrainMax+endWithin)
 	defer cancelStop()
-	w.Control = nil // the hand has let go
+	w.Control = nil // manual control has been detached
 	if err = f.attend(patient, w, add); errors.Is(err, context.DeadlineExceeded) {
 		f.giveUp()
 		_, err = add()
@@ -239,7 +239,7 @@ func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 	return err
 }
 
-// over says whether nobody works any more.
+// over reports whether no agent works any more.
 func (f *Fleet) over() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -261,7 +261,7 @@ func (f *Fleet) giveUp() {
 	}
 }
 
-// tell puts into the record who made the load, and who was lost.
+// tell records which agents generated the load, and which were lost.
 func (f *Fleet) tell(made *run.Made) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -296,7 +296,7 @@ func (f *Fleet) tell(made *run.Made) {
 	}
 }
 
-// end of the steady state: the earliest of those who came to it, or the loss of the last.
+// end of the steady state: the earliest of the agents that reached it, or the loss of the last one.
 func (f *Fleet) end() time.Duration {
 	end, lost := time.Duration(-1), time.Duration(0)
 	for _, m := range f.members {
@@ -313,7 +313,7 @@ func (f *Fleet) end() time.Duration {
 	return end
 }
 
-// loss is what the result says of a lost agent.
+// loss is the result's text for a lost agent.
 func (m *member) loss(plan run.Plan, count int) string {
 	own := users.Segment{Index: m.number, Count: count}.Of(plan.Users)
 	return fmt.Sprintf("%s was lost after %.1f s with %d of %d users (%.1f %%): %s", m.name(), m.lostFor.Seconds(), own,
@@ -335,7 +335,7 @@ func (m *member) record(plan run.Plan, count int) result.Agent {
 	return a
 }
 
-// Close has nothing to do: the sessions' connections are the agents', who leave with Dismiss.
+// Close does nothing: the sessions' connections belong to the agents, which leave on Dismiss.
 func (f *Fleet) Close() {}
 
 func sleep(ctx context.Context, until time.Time) {

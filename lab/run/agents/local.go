@@ -10,7 +10,7 @@ import (
 	"plimsoll/lab/host/process"
 )
 
-// A local agent that was told to leave does so by itself; who does not is asked to end, and killed.
+// A local agent that was told to leave exits by itself; one that does not is terminated, and finally killed.
 const (
 	leaveWithin = 2 * time.Second
 	endsWithin  = 10 * time.Second
@@ -18,8 +18,8 @@ const (
 
 type child = process.Child
 
-// startLocal starts agents on this machine. Secrets go by the environment: everybody here
-// can read command lines.
+// startLocal starts agents on this machine. Secrets go into the environment, since everybody on the machine can read
+// command lines.
 func (f *Fleet) startLocal() error {
 	if len(f.Local) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (f *Fleet) startLocal() error {
 	return nil
 }
 
-// childDied hears of the first local agent that ends; of none when there are none.
+// childDied receives the first local agent that ends; nil without local agents.
 func (f *Fleet) childDied() <-chan error {
 	died := make(chan error, len(f.children))
 	for _, c := range f.children {
@@ -63,9 +63,9 @@ func (f *Fleet) childDied() <-chan error {
 	return died
 }
 
-// stopLocal ends what is left of them.
+// stopLocal ends the agents that still run.
 func (f *Fleet) stopLocal() {
-	if len(f.members) == 0 || !f.gone(leaveWithin) { // who never joined was told nothing
+	if len(f.members) == 0 || !f.gone(leaveWithin) { // one that never joined was not told to leave
 		f.signal(syscall.SIGTERM)
 	}
 	if !f.gone(endsWithin) {
@@ -76,11 +76,11 @@ func (f *Fleet) stopLocal() {
 
 func (f *Fleet) signal(sig syscall.Signal) {
 	for _, c := range f.children {
-		_ = c.Signal(sig) // one that is gone is well
+		_ = c.Signal(sig) // one that has exited is fine
 	}
 }
 
-// gone waits for the end of all.
+// gone waits until all have exited.
 func (f *Fleet) gone(within time.Duration) bool {
 	patience := time.NewTimer(within)
 	defer patience.Stop()

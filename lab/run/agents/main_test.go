@@ -14,7 +14,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// The test binary is the agent and the coordinator too, so that they are real processes.
+// The test binary also serves as agent and coordinator, so that they are real processes.
 func TestMain(m *testing.M) {
 	workertest.Become()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)

@@ -4,7 +4,7 @@ import (
 	"plimsoll/lab/load/tally"
 )
 
-// pages of one agent that are not added up yet, in their order; the first is of second next.
+// pages of one agent that are not added up yet, in order; the first one is of second next.
 type pages struct {
 	waiting []tally.Page
 	next    int
@@ -16,8 +16,8 @@ func (q *pages) take() tally.Page {
 	return p
 }
 
-// second adds up the next second once everybody who still works has told of it; false while
-// somebody has not. An agent that has ended or is lost is not waited for; what it told counts.
+// second adds up the next second once every agent at work has reported it; false if one is missing. An agent that has
+// ended or is lost is not waited for; what it reported counts.
 func (f *Fleet) second(k, operations int) (sum tally.Page, complete bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,7 +41,7 @@ func (f *Fleet) second(k, operations int) (sum tally.Page, complete bool) {
 	return sum, true
 }
 
-// lags of one agent, for its line in the record.
+// lags of one agent, for its line in the result.
 type lags struct{ all *tally.Times }
 
 func newLags() lags { return lags{tally.NewTimes()} }

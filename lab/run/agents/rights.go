@@ -14,8 +14,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// rights are who may say what on the NATS server inside this process: the coordinator, who has a secret of its own,
-// everything; an agent, who has the token, only what is about itself.
+// rights are the permissions on the NATS server inside this process: the coordinator, with its own secret, may do
+// everything; an agent, with the token, only what concerns itself.
 type rights struct{ token, coordinator string }
 
 // Check is called for each connection.
@@ -38,7 +38,7 @@ func same(given, secret string) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(secret)) == 1
 }
 
-// permissionsOf an agent: it hears its own orders, and speaks in its own name.
+// permissionsOf an agent: it receives its own orders, and sends in its own name.
 func permissionsOf(agent string) *server.Permissions {
 	return &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: []string{helloOf(agent), reportsTo("*", agent)}},
@@ -47,7 +47,7 @@ func permissionsOf(agent string) *server.Permissions {
 	}
 }
 
-// Secure refuses a connection between machines that anybody on the way could read.
+// Secure refuses a connection between machines that is not encrypted.
 func Secure(address string, a Access) error {
 	host := address
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -62,12 +62,12 @@ func Secure(address string, a Access) error {
 	if a.IsTLS() || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return problem.New(problem.Usage, fmt.Errorf("%s is not on this machine, and the connection is not encrypted",
+	return problem.New(problem.Usage, fmt.Errorf("%s is another machine, and the connection is not encrypted",
 		redacted(address)), "the coordinator needs --tls-cert and --tls-key, the agent --tls-ca and a tls:// URL; "+
 		"or use a tunnel to a loopback address")
 }
 
-// redacted is an address without what it may hold of a password.
+// redacted is an address without its password.
 func redacted(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		return u.Redacted()
@@ -75,4 +75,4 @@ func redacted(address string) string {
 	return address
 }
 
-var errNoDSN = errors.New("the scenario has SQL of its own, and the agent has no connection string")
+var errNoDSN = errors.New("the scenario contains SQL, but this agent has no connection string")

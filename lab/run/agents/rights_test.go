@@ -14,7 +14,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// What the server inside the coordinator lets an agent say and hear.
+// What the server inside the coordinator lets an agent send and receive.
 func TestAnAgentHearsAndSpeaksOnlyForItself(t *testing.T) {
 	s, err := listen("127.0.0.1:0", Access{Token: "secret"}, "the coordinator's")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestAnAgentHearsAndSpeaksOnlyForItself(t *testing.T) {
 			if err := errors.Join(c.do(), conn.FlushTimeout(connectWithin)); err != nil {
 				t.Fatal(err)
 			}
-			// The server's refusal comes before its answer to the flush; the handler runs beside it.
+			// The server's refusal comes before its answer to the flush; the handler runs concurrently.
 			select {
 			case err := <-refused:
 				if c.good {

@@ -22,8 +22,8 @@ import (
 	"plimsoll/test/loopback"
 )
 
-// searchOptions are of a search of two trials: the first number of users, and its confirmation. The load is light, 40
-// operations a second: where agents live in this process, what it uses counts once for each of them.
+// searchOptions describe a search of two trials: the first number of users, and its confirmation. The load is light, 40
+// operations per second: agents in this process would each count its whole processor time.
 func searchOptions(t *testing.T) line.Options {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sleep.toml")
@@ -51,7 +51,7 @@ func searchOptions(t *testing.T) line.Options {
 
 func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 	o := searchOptions(t)
-	address := loopback.Address(t) // of the coordinators of one trial after another
+	address := loopback.Address(t) // of the coordinators, one trial after the other
 	staying, leave := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	for range 2 {
@@ -94,7 +94,7 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 
 func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 	o := searchOptions(t)
-	var lost *Fleet // one of its agents, once users are at work
+	var lost *Fleet // of one of its agents, once users are at work
 	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
 		ordered := fleetOptions(2)
 		ordered.DSN = o.Run.DSN

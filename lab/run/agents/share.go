@@ -6,7 +6,7 @@ import (
 	"plimsoll/lab/host/cpu"
 )
 
-// share of its machine's cores that an agent took in the steady state.
+// share of its machine's cores that an agent used in the steady state.
 type share struct {
 	from, to    time.Duration
 	cores       int
@@ -14,7 +14,7 @@ type share struct {
 	readings    int
 }
 
-// read looks at the clock of this process, once a second.
+// read takes the processor time of this process, once a second.
 func (s *share) read(at time.Duration) {
 	used, err := cpu.Own()
 	if err != nil || at < s.from || at > s.to+time.Second {
@@ -26,7 +26,7 @@ func (s *share) read(at time.Duration) {
 	s.last.at, s.last.used = at, used
 }
 
-// value is null where there were not two readings.
+// value is null without two readings.
 func (s *share) value() *float64 {
 	if s.readings < 2 || s.last.at <= s.first.at {
 		return nil

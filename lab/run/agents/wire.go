@@ -11,13 +11,13 @@ import (
 	"plimsoll/lab/run"
 )
 
-// Protocol of the messages; both sides must speak the same, and be of the same version too:
-// a load that two versions make is that of none.
+// Protocol version of the messages. Both sides must speak the same, and also be of the same version: a load generated
+// by two versions belongs to neither.
 const Protocol = 2
 
-// Silence is how soon a loss is noticed, in beats of one's own: ten seconds, twice what makes a run not valid
-// (run.LagMax). Who stood still for less goes on, as a generator in the coordinator's own process does: nothing
-// is lost, what ended meanwhile counts where it ended, and the verdict says how late it was.
+// Silence is how soon a loss is noticed, in one's own beats: ten seconds, twice what makes a run not valid
+// (run.LagMax). A process that stood still for less continues, like a generator in the coordinator's own process:
+// nothing is lost, what ended meanwhile counts where it ended, and the verdict says how late it was.
 const (
 	Beat       = 500 * time.Millisecond
 	Silence    = 2 * run.LagMax
@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	whoSubject = "plimsoll.agents.coordinator" // answered by a coordinator that is there already
+	whoSubject = "plimsoll.agents.coordinator" // answered by a running coordinator
 	root       = "plimsoll.agents."
 )
 
@@ -38,10 +38,10 @@ func reportsTo(coordinator, agent string) string {
 	return root + "reports." + coordinator + "." + agent
 }
 
-// senderOf is the agent in whose name a message came: the server lets no other use that subject.
+// senderOf is the agent that sent a message: the server lets no other agent use that subject.
 func senderOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
 
-// hello is who wants to join.
+// hello is sent by an agent that wants to join.
 type hello struct {
 	Protocol int    `json:"protocol"`
 	Software string `json:"software"`
@@ -57,7 +57,7 @@ type welcome struct {
 	Coordinator string `json:"coordinator,omitempty"`
 	Refused     string `json:"refused,omitempty"`
 	Hint        string `json:"hint,omitempty"`
-	Later       bool   `json:"later,omitempty"` // refused for now: another run may take it
+	Later       bool   `json:"later,omitempty"` // refused for now: another run may accept it
 }
 
 // Orders of the coordinator.
@@ -71,23 +71,23 @@ const (
 	leave = "leave"
 )
 
-// order holds no secret: an agent has a connection string of its own, of which the order replaces the database's name.
-// It is acknowledged at once, and what comes of it is reported; only enter is answered when
-// it is done.
+// order holds no secret: the agent takes its own connection string and replaces the database's name. It is acknowledged
+// at once, and its outcome is reported later; only enter is answered when it is done.
 type order struct {
 	Do   string    `json:"do"`
 	Plan *run.Plan `json:"plan,omitempty"`
-	// Database is the name of the one that SQL of the scenario is for.
+	// Database for the scenario's SQL.
 	Database string     `json:"database,omitempty"`
 	At       time.Time  `json:"at,omitzero"` // by the agent's clock
 	Load     users.Load `json:"load,omitzero"`
-	// Ending comes with leave, where the run has a result.
+	// Ending comes with leave, if the run has a result.
 	Ending *Ending `json:"ending,omitempty"`
-	From   int     `json:"from,omitempty"` // of users to enter, in the whole crowd
+	From   int     `json:"from,omitempty"` // users to add, numbered in the whole crowd
 	To     int     `json:"to,omitempty"`
 }
 
-// Ending is what agents that keep their operations must know of the run: its steady state, since the start of the ramp.
+// Ending is what agents that record their operations must know about the run: its steady state, since the start of the
+// ramp.
 type Ending struct {
 	Run  string        `json:"run"`
 	From time.Duration `json:"from_ns"`
@@ -100,14 +100,14 @@ type answer struct {
 	Error string    `json:"error,omitempty"`
 }
 
-// report of an agent; one that says nothing else is its beat.
+// report of an agent; an otherwise empty one is its beat.
 type report struct {
 	Agent    string      `json:"agent"`
 	LoggedIn int64       `json:"logged_in"`
 	Ready    bool        `json:"ready,omitempty"`
 	Page     *tally.Page `json:"page,omitempty"`
 	Made     *made       `json:"made,omitempty"`
-	// Written so far, with Ready and each Page: what stays known of an agent that is lost.
+	// Written so far, with Ready and each Page: it stays known if the agent is lost.
 	Written []run.Written `json:"written,omitempty"`
 	Error   string        `json:"error,omitempty"` // it cannot go on
 	Hint    string        `json:"hint,omitempty"`
@@ -125,7 +125,7 @@ type made struct {
 func encode(message any) []byte {
 	text, err := json.Marshal(message)
 	if err != nil {
-		panic(err) // numbers and texts of our own
+		panic(err) // numbers and texts of our own: cannot fail
 	}
 	return text
 }

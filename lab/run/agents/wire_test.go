@@ -6,7 +6,7 @@ import (
 	"plimsoll/test/golden"
 )
 
-// Agents of the version before must understand these, or be refused by their Protocol.
+// Agents of the previous version must understand these messages, or be refused by their Protocol.
 func TestMessages_KeepTheirNames(t *testing.T) {
 	t.Run("Hello", func(t *testing.T) { golden.Names[hello](t, "testdata/hello.json") })
 	t.Run("Welcome", func(t *testing.T) { golden.Names[welcome](t, "testdata/welcome.json") })

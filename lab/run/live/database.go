@@ -37,7 +37,7 @@ func (p *Picture) WatchDatabase(ctx context.Context, dsn string) {
 		}
 		p.SetDatabase(nil)
 		if !lost {
-			p.Say(Alarm, "the database cannot be looked at: "+err.Error())
+			p.Say(Alarm, "the database cannot be watched: "+err.Error())
 			lost = true
 		}
 		select {
@@ -76,7 +76,7 @@ func (p *Picture) watchDatabase(ctx context.Context, dsn string, found func()) e
 	}
 }
 
-// eye samples waits and, once a second, reads counters.
+// eye samples waits and reads counters once a second.
 type eye struct {
 	conn  *pgx.Conn
 	looks int

@@ -12,7 +12,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// until waits for something that the picture shows sooner or later.
+// until waits for something that the picture will show sooner or later.
 func until(t *testing.T, p *Picture, what string, holds func(*Database) bool) {
 	t.Helper()
 	patience.Until(t, "it shows "+what, func() bool {
@@ -59,7 +59,7 @@ func TestDatabaseIsWatched(t *testing.T) {
 		})
 	})
 
-	// Whoever throws the watch out meets it again.
+	// A client that closes the watch's connection sees it reconnect.
 	if _, err := holder.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE "+
 		"'%pg_stat_database%' AND pid <> pg_backend_pid() AND datname = current_database()"); err != nil {
 		t.Fatal(err)

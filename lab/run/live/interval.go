@@ -8,8 +8,8 @@ import (
 	"plimsoll/lab/load/tally"
 )
 
-// addScored keeps what the interval of the score is made of, as the run's tally does: what ends behind the steady state
-// belongs to its last second.
+// addScored keeps what the interval of the score is computed from, as the run's tally does: what ends after the steady
+// state belongs to its last second.
 func (p *Picture) addScored(page tally.Page) {
 	if page.Second < int(p.plan.RampS) {
 		return
@@ -30,8 +30,8 @@ func (p *Picture) addScored(page tally.Page) {
 	p.scored = append(p.scored, now)
 }
 
-// interval of the score by block bootstrap, as the result will have it. It takes milliseconds, in which the picture is
-// not locked: who drives the users adds to it.
+// interval of the score by block bootstrap, as the result will have it. It takes milliseconds, during which the picture
+// is not locked: the loop that drives the users adds to it.
 func interval(least *apdex.Interval, scored []bootstrap.Moment) *apdex.Interval {
 	if least == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"plimsoll/lab/load/bootstrap"
 )
 
-// Delta is what is new since a number. Reset says that it is everything there is.
+// Delta is what is new since a number. Reset means that it is everything.
 type Delta struct {
 	N       int64    `json:"n"`
 	Reset   bool     `json:"reset"`
@@ -17,9 +17,8 @@ type Delta struct {
 	State   State    `json:"state"`
 }
 
-// Since gives what came after number n, and a channel that is closed when there is more.
-// 0 is everything, and so is a number from which something is no longer kept or that was
-// never given.
+// Since returns what came after number n, and a channel that is closed when there is more. 0 means everything, and so
+// does a number that was never given or after which something has been dropped.
 func (p *Picture) Since(n int64) (Delta, <-chan struct{}) {
 	d, scored, changed := p.since(n)
 	d.State.Interval = interval(d.State.Interval, scored)
@@ -41,7 +40,7 @@ func (p *Picture) since(n int64) (Delta, []bootstrap.Moment, <-chan struct{}) {
 	return d, p.scored, p.changed
 }
 
-// standing is the state as of now. Nothing in it changes afterwards.
+// standing is the current state. Nothing in it changes afterwards.
 func (p *Picture) standing() State {
 	s := p.state
 	now := p.now()
@@ -50,16 +49,16 @@ func (p *Picture) standing() State {
 	return s
 }
 
-// Glance is how a run stands, for a view that keeps nothing.
+// Glance is the state of a run for a view that stores nothing.
 type Glance struct {
 	Plan  Plan
 	State State
 	Last  *Point   // nil: users are not at work yet
-	Zones []Zones  // of each operation over the last minute
+	Zones []Zones  // for each operation over the last minute
 	Waits []Wait   // likewise
 	Log   []Entry  // the last
-	Ops   float64  // answered per second over the last ten seconds
-	P95   *float64 // of the last second in which something was answered
+	Ops   float64  // answers per second over the last ten seconds
+	P95   *float64 // of the last second with an answer
 }
 
 const (
@@ -68,7 +67,7 @@ const (
 	glanceLog   = 4
 )
 
-// Glance at the picture.
+// Glance returns the current state.
 func (p *Picture) Glance() Glance {
 	g, scored := p.glance()
 	g.State.Interval = interval(g.State.Interval, scored)

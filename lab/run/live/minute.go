@@ -7,8 +7,8 @@ import (
 	"plimsoll/lab/load/tally"
 )
 
-// minute aggregates seconds: counts are summed, percentiles read from merged counts, shares and rates averaged; peaks
-// stay peaks.
+// minute aggregates seconds: counts are summed, percentiles computed from merged counts, shares and rates averaged;
+// peaks stay peaks.
 type minute struct {
 	seconds  int
 	point    *Point
@@ -52,7 +52,7 @@ func newMinute() *minute {
 	return &minute{times: tally.NewTimes(), database: databaseMean{waits: map[Wait]float64{}}}
 }
 
-// add adds a second: its point, and the page it was made of.
+// add adds a second: its point, and the page it was made from.
 func (m *minute) add(p *Point, page tally.Page) {
 	m.seconds++
 	if m.point == nil {
@@ -76,7 +76,7 @@ func (m *minute) add(p *Point, page tally.Page) {
 			m.workers[i].add(&x)
 		}
 	}
-	// A second has few values: counting them costs a hundredth of adding its histogram.
+	// A second has few values: counting them is a hundred times cheaper than merging its histogram.
 	for i := range page.Judged {
 		m.times.RecordAll(page.Judged[i].Latency)
 		m.times.RecordAll(page.Others[i].Latency)

@@ -18,15 +18,15 @@ const (
 	EntriesKept = 200
 )
 
-// alarmAgain is how long trouble must have been away to be told once more.
+// alarmAgain is how long a problem must be absent before it is reported again.
 const alarmAgain = 30 * time.Second
 
-// Picture of a run. It is safe for concurrent use; nothing in it waits for a reader.
+// Picture of a run. It is safe for concurrent use and never waits for a reader.
 type Picture struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	number  int64 // of the last new thing
+	number  int64 // of the newest item
 	changed chan struct{}
 
 	began     time.Time // the picture
@@ -46,7 +46,7 @@ type Picture struct {
 	cpu      Shares
 	database *Database
 	workers  *Workers
-	alarms   map[string]time.Time // when each kind of trouble was last seen
+	alarms   map[string]time.Time // when each kind of problem was last seen
 }
 
 // New is empty. now defaults to time.Now.
@@ -66,7 +66,7 @@ func New(now func() time.Time) *Picture {
 	}
 }
 
-// change does something under the lock and wakes the readers.
+// change changes the picture under the lock and wakes the readers.
 func (p *Picture) change(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *Picture) next() int64 {
 	return p.number
 }
 
-// SetPlan says what is going to be done.
+// SetPlan sets what the run is going to do.
 func (p *Picture) SetPlan(plan Plan) {
 	p.change(func() {
 		plan.Classes = Classes[:]
@@ -102,13 +102,13 @@ func (p *Picture) Begin(phase string, left time.Duration) {
 	})
 }
 
-// RampBegins is the moment from which seconds count.
+// RampBegins marks the moment from which seconds count.
 func (p *Picture) RampBegins() { p.change(func() { p.rampBegan = p.now() }) }
 
-// LoggedIn tells how many users are.
+// LoggedIn sets the number of users logged in.
 func (p *Picture) LoggedIn(n int) { p.change(func() { p.state.LoggedIn = n }) }
 
-// Add takes a second of the run, or what there was in the rest of one. It keeps nothing of the page.
+// Add takes a second of the run, or the rest of one. It keeps nothing of the page.
 func (p *Picture) Add(page tally.Page) {
 	if page.Rest && page.Ended() == 0 {
 		return
@@ -139,7 +139,7 @@ func (p *Picture) closeMinute() {
 // score the steady state so far.
 func (p *Picture) score(page tally.Page) {
 	weighed := make([]apdex.Weighed, len(page.Judged))
-	all := make([]Zones, len(page.Judged)) // readers may hold the old one
+	all := make([]Zones, len(page.Judged)) // readers may hold the old slice
 	copy(all, p.state.Operations)
 	for i, c := range page.Judged {
 		all[i].add(zones(c.Apdex))
@@ -154,7 +154,7 @@ func (p *Picture) score(page tally.Page) {
 	}
 }
 
-// watch tells trouble when it begins.
+// watch reports problems when they begin.
 func (p *Picture) watch(page tally.Page, point *Point) {
 	failed := point.Errors + point.Overload
 	p.alarm("failed", failed > 0, func() string {
@@ -188,13 +188,13 @@ func (p *Picture) alarm(kind string, on bool, text func() string) {
 	p.alarms[kind] = now
 }
 
-// SetCPU is the latest of the processors.
+// SetCPU sets the latest processor figures.
 func (p *Picture) SetCPU(s Shares) { p.mu.Lock(); p.cpu = s; p.mu.Unlock() }
 
-// SetDatabase is the latest of the database; nil: it cannot be looked at.
+// SetDatabase sets the latest database figures; nil: it cannot be inspected.
 func (p *Picture) SetDatabase(d *Database) { p.mu.Lock(); p.database = d; p.mu.Unlock() }
 
-// SetWorkers is the latest of the workers.
+// SetWorkers sets the latest worker figures.
 func (p *Picture) SetWorkers(w *Workers) { p.mu.Lock(); p.workers = w; p.mu.Unlock() }
 
 // Changed by hand.
@@ -205,7 +205,7 @@ func (p *Picture) Changed(users int, paused bool, text string) {
 	})
 }
 
-// Say puts a line into the log.
+// Say adds a line to the log.
 func (p *Picture) Say(tone Tone, text string) { p.change(func() { p.say(tone, text) }) }
 
 func (p *Picture) say(tone Tone, text string) {
@@ -217,7 +217,7 @@ func (p *Picture) say(tone Tone, text string) {
 	p.log.add(e)
 }
 
-// Finish is the end of the picture.
+// Finish ends the picture.
 func (p *Picture) Finish(r Result) {
 	p.change(func() {
 		p.state.Phase, p.state.Result, p.endsAt = "done", &r, p.now()

@@ -13,7 +13,7 @@ import (
 	"plimsoll/lab/load/tally"
 )
 
-// clock is a fake one.
+// clock is a fake clock.
 type clock struct{ t time.Time }
 
 func (c *clock) now() time.Time { return c.t }
@@ -218,7 +218,7 @@ func TestRestOfASecondIsShownWhereSomethingEndedInIt(t *testing.T) {
 	}
 }
 
-// Ten hours at one point a second must not need more than twenty minutes do.
+// Ten hours of one point per second must not need more than twenty minutes do.
 func TestTenHoursAreBounded(t *testing.T) {
 	s := newStage()
 	measure := func() (live, all int) {
@@ -245,7 +245,7 @@ func TestTenHoursAreBounded(t *testing.T) {
 	early, _ := measure()
 	play(36_000)
 	late, all := measure()
-	// What may still grow are the minutes: 580 more points of some 500 bytes.
+	// Only the minutes may still grow: 580 more points of some 500 bytes.
 	if late > early+2<<20 {
 		t.Errorf("%d bytes are in use after ten hours, %d after twenty minutes", late, early)
 	}

@@ -51,7 +51,7 @@ type State struct {
 	Result     *Result         `json:"result"` // null while the run lasts
 }
 
-// LoadEnded says that users have gone: what they did in the last seconds is no rate any more.
+// LoadEnded: the users have gone, so what they did in the last seconds is not a rate any more.
 func (s State) LoadEnded() bool { return s.Phase == "audit" || s.Phase == "done" }
 
 // Result is the end of the run.
@@ -59,14 +59,14 @@ type Result struct {
 	ID         string     `json:"id"`
 	Error      string     `json:"error,omitempty"` // there is no result
 	Valid      bool       `json:"valid"`
-	Reasons    []string   `json:"reasons"` // against validity, and warnings
+	Reasons    []string   `json:"reasons"` // reasons against validity, and warnings
 	Apdex      *float64   `json:"apdex"`
 	Band       apdex.Band `json:"band"`
 	OpsPerS    float64    `json:"ops_per_s"`
 	Ops        int64      `json:"ops"`
 	Audit      string     `json:"audit"`
 	Report     string     `json:"report"`      // path of the file
-	ReportHere bool       `json:"report_here"` // the dashboard stays open and serves it
+	ReportHere bool       `json:"report_here"` // the dashboard stays open and serves the report
 }
 
 // Entry of the log.

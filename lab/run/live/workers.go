@@ -11,8 +11,8 @@ import (
 // askWithin bounds one question; a busy worker is asked again a second later.
 const askWithin = 2 * time.Second
 
-// WatchWorkers keeps the picture's workers up to date until ctx is done, from each worker's own figures. If one does
-// not answer, there is no figure for that second.
+// WatchWorkers updates the picture's workers until ctx is done, from each worker's own figures. A worker that does not
+// answer has no figure for that second.
 func (p *Picture) WatchWorkers(ctx context.Context, asker server.Asker, urls []string) {
 	defer p.SetWorkers(nil)
 	if len(urls) == 0 {

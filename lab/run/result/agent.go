@@ -1,6 +1,6 @@
 package result
 
-// Agent is one of the processes that made the load together.
+// Agent is one of the processes that generated the load together.
 type Agent struct {
 	Name  string `json:"name"`  // its number in the run, from 1, and its machine
 	Host  string `json:"host"`  // name of its machine

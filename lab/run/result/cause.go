@@ -1,6 +1,6 @@
 package result
 
-// Cause of a reason against a run: whether the system that was under load is to blame.
+// Cause says what made a run not valid: the measured system, or something else.
 type Cause string
 
 const (
@@ -8,9 +8,9 @@ const (
 	ByGenerator Cause = "generator" // the load was not the one asked for
 	// something crashed, was lost, or slept: not the same system before and after
 	ByAccident Cause = "accident"
-	// others took processors, memory or the database
+	// others used processors, memory or the database
 	ByDisturbance Cause = "disturbance"
 	ByFewness     Cause = "few" // too little was measured
 	ByHand        Cause = "hand"
-	ByBooks       Cause = "books" // which are wrong, or were not audited
+	ByBooks       Cause = "books" // they are wrong, or were not audited
 )

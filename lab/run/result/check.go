@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Check rejects a tree whose parts do not fit together, so that views need not check.
+// Check rejects a result whose parts do not fit together, so that views need not check.
 func (r *Result) Check() error {
 	if r.ID == "" || r.Started.IsZero() {
-		return errors.New("it does not say which run it is")
+		return errors.New("it names no run")
 	}
 	if sum := r.OK + r.Refused + r.Errors + r.Overload; sum != r.Ops {
 		return fmt.Errorf("%d operations, of which %d ended", r.Ops, sum)

@@ -2,7 +2,7 @@ package result
 
 import "plimsoll/lab/host/machine"
 
-// Conditions are what the figures depend on.
+// Conditions are everything that the figures depend on.
 type Conditions struct {
 	Machine machine.Machine `json:"machine"` // where the generator ran
 	Engine  Engine          `json:"engine"`
@@ -77,11 +77,11 @@ type Change struct {
 	Paused bool    `json:"paused"`
 }
 
-// Role is a group of users who work alike.
+// Role is a group of users with the same work.
 type Role struct {
 	Name  string `json:"name"`
 	Users int    `json:"users"`
-	Think *Think `json:"think,omitempty"` // of the closed model alone
+	Think *Think `json:"think,omitempty"` // closed model only
 }
 
 // Think is the time a user thinks between an answer and the next operation.

@@ -6,5 +6,5 @@ import (
 	"plimsoll/test/golden"
 )
 
-// The published schema says what is required; this is a run in which nothing is left out.
+// The published schema says which names are required; this run has all of them.
 func TestResult_KeepsItsNames(t *testing.T) { golden.Names[Result](t, "testdata/result.json") }

@@ -24,15 +24,15 @@ type Result struct {
 	// Valid says whether the figures may be quoted; every reason against it is listed.
 	Valid          bool     `json:"valid"`
 	InvalidReasons []string `json:"invalid_reasons"`
-	// InvalidCauses say, reason by reason, what is to blame.
+	// InvalidCauses names the cause of each reason.
 	InvalidCauses []Cause `json:"invalid_causes,omitempty"`
-	// Warnings are what the score hides though it may be quoted: key operations that never got a valid answer.
+	// Warnings name what the score hides although it may be quoted: key operations that never got a valid answer.
 	Warnings []string `json:"warnings,omitempty"`
-	// Interrupted: stopped by hand; the figures are those of the time until then.
+	// Interrupted: stopped by hand; the figures cover the time until then.
 	Interrupted bool `json:"interrupted"`
 
 	Users int `json:"users"`
-	// DurationS is the steady state that was measured, without ramp and drain.
+	// DurationS is the measured steady state, without ramp and drain.
 	DurationS float64 `json:"duration_s"`
 	Totals
 	// OpsPerS is valid answers (ok and refused by a control) that arrived in the
@@ -41,35 +41,35 @@ type Result struct {
 	// AllPerS is all operations that ended in the steady state, valid or not, per second of it.
 	AllPerS *float64 `json:"all_per_s,omitempty"`
 	// Standstills are times of the steady state in which users waited and nobody got a valid answer; Availability is
-	// the share of the rest.
+	// the rest, as a share.
 	Standstills  []Standstill `json:"standstills,omitempty"`
 	Availability *float64     `json:"availability,omitempty"`
 	// OpsPerSInterval is its 95 % interval; null where the steady state was too short.
 	OpsPerSInterval *Range `json:"ops_per_s_interval,omitempty"`
-	// Apdex over all key operations, weighed by priority. Null when nothing was
-	// measured or the books are wrong: such a run scores nothing.
+	// Apdex over all key operations, weighted by priority. Null if nothing was measured or the books are wrong: such a
+	// run has no score.
 	Apdex    *float64        `json:"apdex"`
 	Band     apdex.Band      `json:"band"`
 	Interval *apdex.Interval `json:"interval"`
 	// RefusedShare of the valid answers were refusals by controls; null without valid answers.
 	RefusedShare *float64 `json:"refused_share,omitempty"`
-	// IntervalBasis is what all intervals rest on; null where the steady state was too short, so that those of the
-	// score take operations as independent of each other.
+	// IntervalBasis is what all intervals are computed from; null if the steady state was too short, so that intervals
+	// of the score treat operations as independent.
 	IntervalBasis *IntervalBasis `json:"interval_basis,omitempty"`
 
 	Operations []Operation `json:"operations"`
 	Cost       Cost        `json:"cost"`
-	// Memory behind the warm-up; empty when the steady state was too short to tell.
+	// Memory after the warm-up; empty if the steady state was too short.
 	Memory    []Memory  `json:"memory,omitempty"`
 	Generator Generator `json:"generator"`
-	// Disturbance is what else ran beside the run; null in results of before.
+	// Disturbance is what else ran during the run; null in older results.
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
 	// Diagnosis of the database beside the load; null where there is no database, and in results of before.
 	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
 	Audit     Audit      `json:"audit"`
 	// AuditBefore is the check before the load; absent where nobody looked.
 	AuditBefore *Audit `json:"audit_before,omitempty"`
-	// Reconciliation of what was acknowledged with what the database has; absent where nothing can be compared.
+	// Reconciliation of what was acknowledged with what is in the database; absent if nothing can be compared.
 	Reconciliation *Reconciliation `json:"reconciliation,omitempty"`
 	Conditions     Conditions      `json:"conditions"`
 	Events         []Event         `json:"events"`
@@ -84,8 +84,8 @@ type Totals struct {
 	Refused  int64 `json:"refused"`  // by a business control: a valid answer
 	Errors   int64 `json:"errors"`   // no valid answer, timeouts among them
 	Overload int64 `json:"overload"` // the server said it is too busy
-	// Resent are requests sent once more because their connection was lost, whatever came of it; the time that it took
-	// is in the latency. Results of before do not know.
+	// Resent are requests sent once more because their connection was lost, whatever their outcome; the extra time is
+	// in the latency. Older results lack it.
 	Resent int64 `json:"resent"`
 }
 
@@ -103,14 +103,14 @@ type Operation struct {
 	Interval *apdex.Interval `json:"interval"`
 	// Latency of answered operations from the moment the user was due.
 	Latency Latency `json:"latency_ms"`
-	// LatencyAll are the percentiles of all operations, those that failed being the longest: null where a percentile is
-	// one of them. Results of before have none.
+	// LatencyAll are the percentiles of all operations, with failed ones as the longest: null if a percentile is a
+	// failed one. Older results lack it.
 	LatencyAll *Latency `json:"latency_all_ms,omitempty"`
-	// LatencyIntervals are the 95 % intervals of answered operations, LatencyAllIntervals those of all, where some
-	// failed; null where the steady state was too short.
+	// LatencyIntervals are the 95 % intervals of answered operations, LatencyAllIntervals those of all if some failed;
+	// null if the steady state was too short.
 	LatencyIntervals    *LatencyIntervals `json:"latency_ms_intervals,omitempty"`
 	LatencyAllIntervals *LatencyIntervals `json:"latency_all_ms_intervals,omitempty"`
-	// OwnWait is the generator's own part of the latency; results of before have none.
+	// OwnWait is the generator's own part of the latency; older results lack it.
 	OwnWait *OwnWait `json:"own_wait,omitempty"`
 	// Ledger is where its time went: it adds up to that of its answered operations. Absent where nothing is known.
 	Ledger []LedgerLine `json:"ledger,omitempty"`
@@ -119,14 +119,14 @@ type Operation struct {
 	// RefusedShare of the valid answers were refusals; RefusedExpected is what the scenario expects.
 	RefusedShare    *float64 `json:"refused_share,omitempty"`
 	RefusedExpected float64  `json:"refused_expected"`
-	// Instead is how often which operation was carried out in place of this one, which had nothing to act on; those are
-	// counted as what they are.
+	// Instead counts the operations carried out in place of this one, which had nothing to act on; they are counted as
+	// what they are.
 	Instead map[string]int64 `json:"instead,omitempty"`
 	// ErrorTexts are the most frequent errors with their counts.
 	ErrorTexts []ErrorText `json:"error_texts,omitempty"`
 }
 
-// Refusals as a share of the valid answers; nil when there are none.
+// Refusals as a share of the valid answers; nil if there are none.
 func (t Totals) Refusals() *float64 {
 	if t.OK+t.Refused == 0 {
 		return nil
@@ -148,10 +148,10 @@ type Standstill struct {
 	ToS   float64 `json:"to_s"`
 }
 
-// BrokenFrom so many operations on, one that never got a valid answer did not fail by chance.
+// BrokenFrom is the number of tries from which an operation without a valid answer did not fail by chance.
 const BrokenFrom = 10
 
-// Unanswered are the key operations that never got a valid answer, though they were tried so often at least.
+// Unanswered lists the key operations that never got a valid answer in at least so many tries.
 func (r *Result) Unanswered(least int64) (all []Operation) {
 	for _, op := range r.Operations {
 		if op.Ops >= least && op.OK+op.Refused == 0 {
@@ -175,7 +175,7 @@ type Latency struct {
 	P95 *float64 `json:"p95"`
 	P99 *float64 `json:"p99"`
 	Max *float64 `json:"max"`
-	// Mean and StdDev as pgbench has them, of answered operations.
+	// Mean and StdDev of answered operations, as pgbench has them.
 	Mean   *float64 `json:"mean,omitempty"`
 	StdDev *float64 `json:"stddev,omitempty"`
 }
@@ -184,11 +184,11 @@ type Latency struct {
 type ErrorText struct {
 	Text  string `json:"text"`
 	Count int64  `json:"count"`
-	// SQLState is the class that PostgreSQL gives the error; empty: the error is not one of the database.
+	// SQLState of the error; empty: not an error of the database.
 	SQLState string `json:"sqlstate,omitempty"`
 }
 
-// Generator is how well the load itself was made.
+// Generator is how well the load itself was generated.
 type Generator struct {
 	// CPUShare of all the machine's cores in the steady state, 0..1.
 	CPUShare *float64 `json:"cpu_share"`
@@ -200,16 +200,15 @@ type Generator struct {
 	// connections and counters included.
 	UsersBytes *float64 `json:"users_bytes"`
 	InFlight   int      `json:"in_flight_max"` // most operations under way at once
-	Backlog    int      `json:"backlog_max"`   // most that were due but had no slot at once
-	// Agents that made the load instead of the process that ran; CPUShare is then that of
-	// the machine whose generators were the busiest.
+	Backlog    int      `json:"backlog_max"`   // most operations that were due without a free slot at once
+	// Agents that generated the load instead of this process; CPUShare is then that of the machine whose generators
+	// were the busiest.
 	Agents []Agent `json:"agents,omitempty"`
 }
 
 // Audit is the check of the books after the run.
 type Audit struct {
-	// None: the run had no ERP and so there are no books; nothing says whether what was
-	// fast was also right.
+	// None: the run had no ERP and so no books; nothing says whether fast answers were also right.
 	None       bool      `json:"none,omitempty"`
 	Done       bool      `json:"done"`
 	Clean      bool      `json:"clean"`
@@ -227,7 +226,7 @@ type Finding struct {
 	Detail string `json:"detail"`
 }
 
-// Event is something that happened during the run and is worth knowing.
+// Event is something worth knowing that happened during the run.
 type Event struct {
 	AtS  float64 `json:"at_s"` // since the start of the ramp
 	Text string  `json:"text"`

@@ -16,8 +16,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Save writes report.html, if the store has a page for it, then result.json. A run with a result is complete. Where
-// there is no room for both, the result is there without the report.
+// Save writes report.html, if the store has a page for it, then result.json. A run with a result is complete. If there
+// is no room for both, the result is stored without the report.
 func (s *Store) Save(r *result.Result) (err error) {
 	s.free(r.ID)
 	if s.page != nil {
@@ -28,16 +28,16 @@ func (s *Store) Save(r *result.Result) (err error) {
 			err = result
 		}
 	}
-	return s.problem("keep the run", err)
+	return s.problem("store the run", err)
 }
 
 // WriteWhole writes a file that only its owner may read, atomically: under another name, synced, then renamed. An
-// existing path that is no regular file, such as /dev/stdout, is written to and not replaced.
+// existing path that is not a regular file, such as /dev/stdout, is written to and not replaced.
 func WriteWhole(name string, content func(io.Writer) error) error {
 	return writeWhole(name, 0o600, content)
 }
 
-// WriteNamed is WriteWhole for a file that the user has named: his umask says who may read it.
+// WriteNamed is WriteWhole for a file that the user named: the umask decides who may read it.
 func WriteNamed(name string, content func(io.Writer) error) error {
 	return writeWhole(name, 0o666, content)
 }
@@ -98,8 +98,8 @@ func syncDir(name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// isARun is the hint for a file that is no result.
-const isARun = "a file that 'plimsoll run --json' wrote is wanted"
+// isARun is the hint for a file that is not a result.
+const isARun = "give a file that 'plimsoll run --json' wrote"
 
 // Read reads a run's JSON from any file.
 func Read(name string) (*result.Result, error) {
@@ -114,7 +114,7 @@ func Read(name string) (*result.Result, error) {
 	}{&r.Schema}); err == nil && r.Schema != result.Schema {
 		hint := isARun
 		if strings.HasPrefix(r.Schema, "plimsoll.run/") {
-			hint = "another version of Plimsoll made it, which can show it"
+			hint = "another version of Plimsoll wrote it; show it with that version"
 		}
 		return nil, problem.New(problem.Usage,
 			fmt.Errorf("read run %s: schema %q, want %q", name, r.Schema, result.Schema), hint)
@@ -124,7 +124,7 @@ func Read(name string) (*result.Result, error) {
 	}
 	if err := r.Check(); err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read run %s: %w", name, err),
-			"it has been changed since it was written")
+			"the file was changed after it was written")
 	}
 	return &r, nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// withUmask runs do under a umask of its own, which belongs to the whole process.
+// withUmask calls do under another umask, which belongs to the whole process.
 func withUmask(mask int, do func()) {
 	before := syscall.Umask(mask)
 	defer syscall.Umask(before)
@@ -43,7 +43,7 @@ func TestRunsAreTheirOwnersAlone(t *testing.T) {
 	}
 }
 
-// A folder of runs that an earlier version made is closed as well.
+// A folder of runs that an earlier version made is made private as well.
 func TestOlderRunsAreClosed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "runs")
 	if err := os.Mkdir(folder, 0o755); err != nil {

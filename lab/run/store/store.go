@@ -70,7 +70,7 @@ func (s *Store) problem(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	hint := "PLIMSOLL_STATE chooses another state directory"
+	hint := "PLIMSOLL_STATE names another state directory"
 	return problem.New(problem.Environment, fmt.Errorf("%s: %w", what, err), hint)
 }
 
@@ -84,7 +84,7 @@ func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, r
 func (s *Store) ResultPath(id string) string { return filepath.Join(s.dir, id, resultFile) }
 
 // List returns all complete runs, newest first, without their series, and errors for those that cannot be read: a run
-// of another version hides no other.
+// of another version does not hide others.
 func (s *Store) List() (all []*result.Result, broken []error, err error) {
 	ids, err := s.complete()
 	if err != nil {
@@ -118,10 +118,10 @@ func (s *Store) complete() (ids []string, err error) {
 	return ids, nil
 }
 
-// IsComplete says whether the result of a run is kept. A nil store keeps none.
+// IsComplete reports whether the result of a run is stored. A nil store has none.
 func (s *Store) IsComplete(id string) bool { return s != nil && fileThere(s.ResultPath(id)) }
 
-// Find is the full id for any unambiguous prefix of one, or for Latest.
+// Find returns the full id for an unambiguous prefix, or for Latest.
 func (s *Store) Find(id string) (string, error) {
 	ids, err := s.complete()
 	if err != nil {

@@ -150,7 +150,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// What is no file stays what it is: a rename over /dev/null would take it from the whole machine.
+// A path that is not a file stays what it is: a rename over /dev/null would break the whole machine.
 func TestWriteGoesIntoWhatIsNoFile(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -23,8 +23,8 @@ const (
 // reservedSize is room for a result and its report.
 const reservedSize = 8 << 20
 
-// Reserve room on the disk for the result, so that it can be kept when the disk is full in the end. What cannot be
-// reserved does not keep the run from being made.
+// Reserve disk space for the result, so that it can be stored if the disk is full at the end. If that fails, the run is
+// made all the same.
 func (s *Store) Reserve(id string) {
 	f, err := os.Create(filepath.Join(s.Dir(id), reservedFile))
 	if err != nil {
@@ -36,15 +36,15 @@ func (s *Store) Reserve(id string) {
 	}
 }
 
-// free what was reserved.
+// free the reserved space.
 func (s *Store) free(id string) { _ = os.Remove(filepath.Join(s.Dir(id), reservedFile)) }
 
-// NotKept notes that a run has ended whose result could not be kept. On a full disk the reason has no room.
+// NotKept notes that a run has ended whose result could not be stored. On a full disk there is no room for the reason.
 func (s *Store) NotKept(id, why string) {
 	_ = os.WriteFile(filepath.Join(s.Dir(id), notKeptFile), []byte(why), 0o600)
 }
 
-// WhyNotKept is why the result of a run that ended could not be kept; empty: its process died before.
+// WhyNotKept is why the result of a run that ended could not be stored; empty: its process died before.
 func (s *Store) WhyNotKept(id string) string {
 	why, err := os.ReadFile(filepath.Join(s.Dir(id), notKeptFile))
 	switch {
@@ -84,7 +84,7 @@ func (s *Store) Unfinished() (ids []string, err error) {
 	return ids, nil
 }
 
-// Settle removes what only a run under way needs. Of a run that never started it leaves only the workers' logs.
+// Settle removes what only a running run needs. Of a run that never started it leaves only the workers' logs.
 func (s *Store) Settle(id string) error {
 	for _, name := range []string{s.JournalPath(id), filepath.Join(s.Dir(id), underWayFile),
 		filepath.Join(s.Dir(id), reservedFile), filepath.Join(s.Dir(id), notKeptFile)} {

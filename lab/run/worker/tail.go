@@ -34,8 +34,8 @@ func (t *tail) line() string {
 	return strings.ToValidUTF8(string(text[bytes.LastIndexByte(text, '\n')+1:]), "�")
 }
 
-// lossy accepts all output, also what the log has no room for: without a reader, a worker that writes would be killed
-// by SIGPIPE.
+// lossy accepts all output, also what the log has no room for: without a reader, SIGPIPE would kill a worker that
+// writes.
 type lossy struct{ log io.Writer }
 
 func (l lossy) Write(p []byte) (int, error) {

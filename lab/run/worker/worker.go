@@ -66,8 +66,8 @@ func Start(ctx context.Context, command, env []string, log io.Writer) (*Worker, 
 	return w, w.listen(ctx, out)
 }
 
-// launch starts the process from a thread that lives as long as it: the kernel sends the parent-death signal when the
-// thread that started a child ends, which threads of Go may do at any time.
+// launch starts the process from a thread that lives as long as the process: the kernel sends the parent-death signal
+// when the thread that started a child ends, and Go may end threads at any time.
 func (w *Worker) launch() error {
 	started := make(chan error)
 	go func() {
@@ -107,7 +107,7 @@ func (w *Worker) listen(ctx context.Context, out *os.File) error {
 			return nil
 		}
 	case <-timeout.C:
-		err = fmt.Errorf("start worker: it does not listen after %v", ListenWithin)
+		err = fmt.Errorf("start worker: it did not listen within %v", ListenWithin)
 	case <-ctx.Done():
 		err = fmt.Errorf("start worker: %w", ctx.Err())
 	}
@@ -123,7 +123,7 @@ func (w *Worker) readAddress(line string) error {
 		Listening string `json:"listening"`
 	}
 	if line == "" {
-		select { // if it has ended, its exit says more
+		select { // if it has ended, its exit status says more
 		case <-w.gone:
 			return fmt.Errorf("start worker: it ended before it listened: %w", w.Ended())
 		case <-time.After(time.Second):

@@ -17,7 +17,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// As PLIMSOLL_TEST_WORKER the test binary is the process under test.
+// With PLIMSOLL_TEST_WORKER set, the test binary is the process under test.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLIMSOLL_TEST_WORKER") {
 	case "":
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// hang until killed. A test that does not kill leaves nothing for good.
+// hang until killed. A test that does not kill it leaves nothing for good.
 func hang() { time.Sleep(time.Hour) }
 
 func start(ctx context.Context, role string, log *bytes.Buffer) (*Worker, error) {
@@ -119,7 +119,7 @@ func TestGoneTellsOfADeathInService(t *testing.T) {
 	}
 }
 
-// fullDisk has no room for anything.
+// fullDisk accepts no data.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

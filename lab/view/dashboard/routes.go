@@ -36,7 +36,7 @@ func (s *Server) routes() http.Handler {
 func serveFile(w http.ResponseWriter, name string) {
 	text, kind, ok := web.Served(name)
 	if !ok {
-		http.Error(w, "There is no such file.", http.StatusNotFound)
+		http.Error(w, "No such file.", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", kind)

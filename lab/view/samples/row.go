@@ -54,7 +54,7 @@ func (h Head) with(other Head, path string) (Head, error) {
 	}
 	if cut.Cut == 0 && (h.Run != other.Run || h.From != other.From || h.To != other.To) ||
 		h.Run != "" && other.Run != "" && h.Run != other.Run || !slices.Equal(h.Operations, other.Operations) {
-		return h, fmt.Errorf("read samples: %s is of another run than the first file", path)
+		return h, fmt.Errorf("read samples: %s belongs to another run than the first file", path)
 	}
 	if whole.Run == "" {
 		whole.Run = cut.Run

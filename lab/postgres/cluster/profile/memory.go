@@ -48,7 +48,7 @@ func ParseMemory(text string, all int64) (int64, error) {
 }
 
 func badMemory(text, why string) error {
-	return problem.New(problem.Usage, fmt.Errorf("memory %q: %s", text, why), "like 50% or 4GB")
+	return problem.New(problem.Usage, fmt.Errorf("memory %q: %s", text, why), "such as 50% or 4GB")
 }
 
 // Bytes formats an amount for PostgreSQL: rounded down to a round number, in the largest unit that divides it.

@@ -39,7 +39,7 @@ var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z
 func (s Setting) Check() error {
 	if !settingName.MatchString(s.Name) {
 		return problem.New(problem.Usage, fmt.Errorf("invalid setting name %q", s.Name),
-			"like work_mem or online_analyze.enable")
+			"such as work_mem or online_analyze.enable")
 	}
 	if strings.ContainsAny(s.Value, "\n\r\x00") {
 		return problem.New(problem.Usage, fmt.Errorf("setting %s has more than one line", s.Name),

@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// splits of the runs of one side in two halves.
+// splits is the number of ways in which the runs of one side are split into halves.
 const splits = 400
 
-// Floor is how far a system seems to differ from itself: the runs of one side are split in two halves in many ways, and
-// the effect between the halves, of 95 of 100 splits, is the A/A floor. Halves have half the runs, so theirs is reduced
-// by √2. It is a share where all figures are positive and no amount is asked for, else an amount; false: too few runs.
+// Floor is how far a system differs from itself: the runs of one side are split into halves in many ways; the effect
+// that 95 of 100 splits stay below is the A/A floor. A half has half of the runs, so its effect is divided by √2. It is
+// a share if all figures are positive and no amount is asked for, otherwise an amount; false: too few runs.
 func Floor(side []float64, amount bool, seed uint64) (floor float64, known bool) {
 	if len(side) < RunsMin {
 		return 0, false

@@ -6,19 +6,19 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Look is a moment at which a comparison may stop: after so many pairs, with its part of the error.
+// Look is a point at which a comparison may stop: after so many pairs, with its part of the error.
 type Look struct {
 	Pairs int     `json:"pairs"`
 	Alpha float64 `json:"alpha"`
 }
 
-// looksEvery so many pairs: a block ABBA.
+// looksEvery is the number of pairs in a block ABBA.
 const looksEvery = 2
 
-// Looks of a comparison of at most so many pairs, which spend Alpha. The error spent until a share t of the pairs is
-// α·t² (K. Kim and D. L. DeMets, 1987); each look has what it adds, and the sum over all looks bounds the error
-// whatever the looks have to do with each other (Bonferroni). That costs some power and needs no assumption. Looks at
-// which even complete separation would decide nothing are left out, and what they would spend stays with the next.
+// Looks returns the looks of a comparison with at most so many pairs; together they spend Alpha. Up to a share t of the
+// pairs the error spent is α·t² (K. Kim and D. L. DeMets, 1987). Each look gets what it adds; the sum bounds the error
+// however the looks depend on each other (Bonferroni). That costs some power and needs no assumption. A look at which
+// even complete separation would decide nothing is left out, and the next one gets its error.
 func Looks(pairs int) (all []Look) {
 	spent := 0.0
 	for n := max(RunsMin, (pairs+1)/2); n < pairs; n += looksEvery {
@@ -79,7 +79,7 @@ func separates(n int, alpha float64) bool {
 	return 2*u.CDF(0) <= alpha
 }
 
-// AlphaAt is the error for a comparison that ends after so many pairs: that of the next look, whose place it takes.
+// AlphaAt is the error of a comparison that ends after so many pairs: that of the next look, which it replaces.
 func AlphaAt(looks []Look, pairs int) float64 {
 	for _, l := range looks {
 		if l.Pairs >= pairs {
@@ -89,7 +89,7 @@ func AlphaAt(looks []Look, pairs int) float64 {
 	return looks[len(looks)-1].Alpha
 }
 
-// Due says whether a look is due after so many pairs.
+// Due reports whether a look is due after so many pairs.
 func Due(looks []Look, pairs int) bool {
 	for _, l := range looks {
 		if l.Pairs == pairs {
@@ -100,16 +100,16 @@ func Due(looks []Look, pairs int) bool {
 }
 
 const (
-	// efficiency of the rank test beside Student's t for normal figures: 3/π.
+	// efficiency of the rank test relative to Student's t for normal figures: 3/π.
 	efficiency = 3 / math.Pi
-	// power80 is the normal quantile of a chance of 80 %.
+	// power80 is the normal quantile for a power of 80 %.
 	power80 = 0.8416
-	// moreMost is the largest number that is worth a wait.
+	// moreMost is the largest number of pairs worth reporting.
 	moreMost = 1000
 )
 
-// more pairs that would decide an inconclusive row with a chance of 80 %, if effect and spread stay as they are: to
-// show the difference, or that it is within the margin, whichever needs fewer.
+// more returns how many more pairs would decide an inconclusive row with a probability of 80 % if effect and spread
+// stay as they are: to show the difference, or that it is within the margin, whichever needs fewer.
 func (r *Row) more(margin float64) int {
 	alpha, size := r.rule.alpha(), math.Abs(r.move)
 	need := math.Inf(1)

@@ -34,11 +34,11 @@ const (
 	TooFew       Verdict = "too few"      // fewer runs than any test can use
 )
 
-// Alpha is the error that a comparison may make: calling equals better or worse, or calling equal what differs by the
-// margin.
+// Alpha is the error that a comparison may make: calling equal systems better or worse, or calling systems equal that
+// differ by the margin.
 const Alpha = 0.05
 
-// RunsMin of each side: with 3 and 3 even complete separation happens by chance once in ten.
+// RunsMin of each side: with 3 and 3, complete separation happens by chance once in ten.
 const RunsMin = ratio.RunsMin
 
 // Scale of an effect.
@@ -51,7 +51,7 @@ const (
 
 // Rule is how a row is judged.
 type Rule struct {
-	// Margin within which figures are equal: a share of the base (0.05), or an amount where Amount is set.
+	// Margin within which figures are equal: a share of the base (0.05), or an amount if Amount is set.
 	Margin       float64
 	Amount       bool
 	HigherBetter bool
@@ -65,7 +65,7 @@ func (r Rule) alpha() float64 {
 	return r.Alpha
 }
 
-// Row is what is known about one figure.
+// Row is the result for one figure.
 type Row struct {
 	Verdict Verdict `json:"verdict"`
 	Scale   Scale   `json:"scale"`
@@ -73,7 +73,7 @@ type Row struct {
 	Base    float64 `json:"base"`
 	Variant float64 `json:"variant"`
 	Runs    [2]int  `json:"runs"`
-	// Effect of the variant: a ratio (1.1 is a tenth more) or a difference; Low and High are its interval.
+	// Effect of the variant: a ratio (1.1 means 10 % more) or a difference; Low and High are its interval.
 	Effect     float64 `json:"effect"`
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
@@ -86,14 +86,14 @@ type Row struct {
 	PEqualHolm float64 `json:"p_equal_holm"`
 	// Margin that counts as equal, on the scale of the effect's figures: a share for ratios, an amount for differences.
 	Margin float64 `json:"margin"`
-	// MorePairs that an inconclusive row needs, estimated; 0: not known, or none.
+	// MorePairs is an estimate of the pairs that an inconclusive row still needs; 0: unknown, or none.
 	MorePairs int `json:"more_pairs,omitempty"`
 
 	rule         Rule
 	spread, move float64 // on the scale of the test
 }
 
-// Of judges one figure, apart from its family. The figures must be finite.
+// Of judges one figure by itself, outside a family. The figures must be finite.
 func Of(base, variant []float64, rule Rule) Row {
 	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(base), len(variant)}, P: 1, PHolm: 1, PEqual: 1,
 		PEqualHolm: 1, rule: rule}
@@ -131,7 +131,7 @@ func (r *Row) measure(a, b []float64, margin float64) {
 	r.decide(margin)
 }
 
-// decide the verdict from what was measured.
+// decide sets the verdict.
 func (r *Row) decide(margin float64) {
 	r.MorePairs = 0
 	switch {
@@ -149,7 +149,7 @@ func (r *Row) decide(margin float64) {
 	}
 }
 
-// test is the two-sided Mann-Whitney test; equal figures differ in nothing.
+// test is the two-sided Mann-Whitney test; ties count as no difference.
 func test(a, b []float64) float64 {
 	t, err := stats.MannWhitneyUTest(a, b, stats.LocationDiffers)
 	if errors.Is(err, stats.ErrSamplesEqual) || err != nil {

@@ -10,8 +10,8 @@ import (
 	"plimsoll/test/thorough"
 )
 
-// simulated runs: lognormal from run to run, a machine that drifts by a twentieth over the session, and now and then a
-// run that was slow and nobody knows why.
+// simulated returns runs that vary lognormally, on a machine that drifts by 5 % over the session, with an occasional
+// run that is slow for no visible reason.
 type simulated struct {
 	rng    *rand.Rand
 	spread float64
@@ -70,7 +70,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// What differs by just the margin is called equal at most as often as the error allows.
+// Systems that differ by exactly the margin are called equal at most as often as the error allows.
 func TestEqual_HoldsItsError(t *testing.T) {
 	trials := thorough.Or(400, 100)
 	s := simulated{rand.New(rand.NewPCG(3, 4)), 0.02}
@@ -112,7 +112,7 @@ func TestOf(t *testing.T) {
 		if swapped == "" {
 			swapped = other.Verdict
 		}
-		// within 5 % one way is within 4.8 % the other way: the margin is a ratio, log(1.05) both ways
+		// within 5 % in one direction is within 4.8 % in the other: the margin is a ratio, log(1.05) both ways
 		if one.Verdict != swapped || math.Abs(one.Effect*other.Effect-1) > 1e-9 {
 			t.Fatalf("%+v\n%+v", one, other)
 		}
@@ -168,7 +168,7 @@ func TestOf_Cases(t *testing.T) {
 	}
 }
 
-// One of twenty rows without any difference would be significant by chance.
+// One of twenty rows without any difference would look significant by chance.
 func TestHolm(t *testing.T) {
 	var rows []*Row
 	for range 20 {

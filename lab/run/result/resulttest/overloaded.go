@@ -14,7 +14,7 @@ import (
 //go:embed overloaded.json
 var JSON []byte
 
-// Overloaded reads JSON, anew at each call.
+// Overloaded parses JSON again at each call.
 func Overloaded(t *testing.T) *result.Result {
 	t.Helper()
 	var r result.Result

@@ -1,4 +1,4 @@
-// Package resulttest has a stored result, and judges runs that tests make on a machine that may be busy.
+// Package resulttest has a stored result, and judges runs made by tests on a machine that may be busy.
 package resulttest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// Against are the reasons against a run that a busy machine does not excuse: tests run in parallel, and a generator
+// Against returns the reasons against a run that a busy machine does not excuse: tests run in parallel, and a generator
 // without a processor lags and makes few operations.
 func Against(r *result.Result) (reasons []string) {
 	for i, cause := range r.InvalidCauses {

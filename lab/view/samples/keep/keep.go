@@ -78,7 +78,7 @@ func Create(path string, head samples.Head) (f *File, err error) {
 	}
 	if err != nil {
 		f.remove()
-		return nil, fmt.Errorf("keep samples: %w", err)
+		return nil, fmt.Errorf("write samples: %w", err)
 	}
 	f.out = parquet.NewGenericWriter[samples.Row](f.own, parquet.Compression(&parquet.Zstd))
 	go f.write()
@@ -185,7 +185,7 @@ func (f *File) End(run string, from, to time.Duration) error {
 	}
 	f.remove()
 	if err != nil {
-		return fmt.Errorf("keep samples: %w", err)
+		return fmt.Errorf("write samples: %w", err)
 	}
 	return nil
 }
