@@ -48,7 +48,8 @@ func chains(b Bench, s *site) trial.Trial {
 		},
 	}
 	t.Rules.Checks = []trial.Check{{Name: checkDelay, Want: "every delay is true to 0.05 ms by the measured round trip"}}
-	t.Chart = &trial.Chart{Title: "An operation of about 100 statements by delay of the network", X: "delay, ms", Y: "median, ms",
+	t.Chart = &trial.Chart{Title: "An operation of about 100 statements by delay of the network", X: "delay, ms",
+		Y:     "median, ms",
 		Lines: []trial.Line{{Name: oneByOne}, {Name: chained}}}
 	saved := trial.Largest{As: "median of an operation one by one less that of a chained one, on the path where it " +
 		"is most"}

@@ -48,6 +48,7 @@ func All() []Experiment {
 		{claim: "C32", on: oneCluster, declare: autovacuum},
 		{claim: "C33", on: bothFlavours(), declare: rewrittenQueries},
 		{claim: "C34", on: bothFlavours(), declare: recalculatedTotals},
+		{claim: "C36", on: oneCluster, declare: statisticsTarget},
 		{claim: "C37", on: bothFlavours(), declare: restoringThreads},
 		{claim: "C40", on: bothFlavours(), declare: systemPages},
 		{claim: "C41", on: bothFlavours(c41Settings...), declare: endingSession},
@@ -55,6 +56,7 @@ func All() []Experiment {
 		{claim: "C43", on: bothFlavours(), declare: settingOffAndOn},
 		{claim: "C44", on: bothFlavours(c41Settings...), declare: endingControl},
 		{claim: "C45", on: bothFlavours(), declare: waitsBegin},
+		{claim: "C55", on: onSlowDisk, declare: untilItBreaks},
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
 	"plimsoll/platform/temptable"
@@ -25,6 +27,9 @@ type queryBatch struct {
 	empty  float64 // share of the tables that stay empty
 	rows   int     // in the others
 	steps  int     // further dependent statements per operation
+
+	// target time T of an operation, unless nil: the share beyond 4T and the memory of a connection are measured too.
+	target *time.Duration
 
 	made [][]temptable.Structure // by kind
 }
@@ -134,6 +139,8 @@ const (
 	p99Time       = "p99"
 	tablesCreated = "created"
 	emptyShare    = "empty share" // of the temp tables so far
+	beyondTarget  = "beyond 4T"
+	poolMemory    = "memory of a connection"
 )
 
 // side has clients run the batch, each on its own connection, through a data layer with these options.
@@ -159,14 +166,58 @@ func (q queryBatch) side(name string, server *address, o database.Options, turn 
 				return nil, err
 			}
 			after := db.TempTables()
-			return trial.Figures{
+			f := trial.Figures{
 				operationRate: float64(len(times)) / turn.Seconds(),
 				medianTime:    quantile(times, 0.5), p99Time: quantile(times, 0.99),
 				tablesCreated: float64(after.Created-before.Created) / float64(len(times)),
 				emptyShare:    after.EmptyShare(),
-			}, nil
+			}
+			if q.target != nil {
+				f[beyondTarget] = 100 * shareBeyond(times, 4**q.target)
+				f[poolMemory], err = memoryOf(ctx, db)
+			}
+			return f, err
 		}, nil
 	}}
+}
+
+// shareBeyond a time, of sorted latencies.
+func shareBeyond(sorted []time.Duration, limit time.Duration) float64 {
+	within, _ := slices.BinarySearch(sorted, limit+1)
+	return float64(len(sorted)-within) / float64(len(sorted))
+}
+
+// memoryOf a connection's session, in MB.
+func memoryOf(ctx context.Context, db *database.Database) (mb float64, err error) {
+	err = db.Borrow(ctx, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "SELECT sum(total_bytes)::float8 / 1e6 FROM pg_backend_memory_contexts").Scan(&mb)
+	})
+	return mb, err
+}
+
+// typical is the median time of an operation by one client whose tables are all in the pool.
+func (q queryBatch) typical(ctx context.Context, dsn string) (time.Duration, error) {
+	const times = 51
+	q.kinds, q.target = 1, nil
+	db, err := database.Open(ctx, dsn, database.Options{Connections: 1, Chain: 1})
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	q = q.make()
+	if err := q.warm(ctx, db); err != nil {
+		return 0, err
+	}
+	var all []time.Duration
+	for range times {
+		began := time.Now()
+		if err := q.do(ctx, db, 0); err != nil {
+			return 0, err
+		}
+		all = append(all, time.Since(began))
+	}
+	slices.Sort(all)
+	return all[times/2], nil
 }
 
 // The requests of one operation to the server, counted before the first turn.
