@@ -17,6 +17,7 @@ type diagnoseOptions struct {
 	target
 	duration time.Duration
 	rate     int
+	html     string
 }
 
 func (a *app) addDiagnose(root *cobra.Command) {
@@ -46,6 +47,8 @@ Statements are shown without their values. Ctrl-C ends early and reports what wa
 	fs := c.Flags()
 	config.Span(fs, &o.duration, "duration", diagnose.DurationDefault, time.Second, "how long to watch")
 	config.Count(fs, &o.rate, "rate", diagnose.RateDefault, diagnose.RateMin, diagnose.RateMax, "samples per second")
+	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
+	config.FlagOnly(fs, "html")
 	a.targetFlags(c, &o.target)
 }
 
@@ -78,6 +81,11 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 	}
 	if shown := a.showDiagnosis(d); err == nil {
 		err = shown
+	}
+	if o.html != "" {
+		if written := writeHTML(o.html, d.HTML); err == nil {
+			err = written
+		}
 	}
 	return err
 }

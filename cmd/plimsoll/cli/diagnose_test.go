@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,8 +21,12 @@ func TestDiagnose(t *testing.T) {
 		}
 	})
 	t.Run("PrintsJSON", func(t *testing.T) {
-		o := plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s", "--json")
+		page := filepath.Join(t.TempDir(), "diagnosis.html")
+		o := plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s", "--json", "--html", page)
 		o.want(t, ExitOK)
+		if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "Where the time goes") {
+			t.Errorf("%v, %d bytes", err, len(text))
+		}
 		var d diagnose.Diagnosis
 		if err := json.Unmarshal([]byte(o.stdout), &d); err != nil || d.Schema != diagnose.Schema {
 			t.Errorf("%v, schema %q", err, d.Schema)
