@@ -44,6 +44,27 @@ func TestWhatIsProvidedForIsDone(t *testing.T) {
 	erptest.Clean(t, db.Database)
 }
 
+// TestWhatARunWillLackIsMadeBefore: n invoices in a row find a sale each. Of them a mix of invoices alone brings none.
+func TestWhatARunWillLackIsMadeBefore(t *testing.T) {
+	_, url := baseWith(t, 4, server.Config{})
+	instead := 0
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1,
+		Instead: func(context.Context, string) { instead++ }})
+	s := login(t, c, url, 1)
+	const n = 30
+	rng := random(2)
+	mix := map[string]float64{operations.InvoiceIssuedPost: 1}
+	if err := c.Stock(t.Context(), s, mix, n, random(1)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if outcome, err := c.Do(t.Context(), s, operations.InvoiceIssuedPost, rng); outcome != client.OK ||
+			instead > 0 {
+			t.Fatalf("invoice %d: %s, %d operations did something else: %v", i+1, outcome, instead, err)
+		}
+	}
+}
+
 func TestNothingCanBeProvidedWithoutCells(t *testing.T) {
 	_, url := base(t, server.Config{})
 	c := client.New(client.Options{Transport: pool(t)})

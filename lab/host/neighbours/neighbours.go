@@ -51,9 +51,10 @@ func (n *Watch) Look(at time.Duration, others map[int]cpu.Usage) {
 	}
 	n.ended = at
 	// A process's time passes to its parent when it ends: sums over all never count it twice.
-	n.all += cpu.Spent(last, others, since*time.Duration(n.Cores))
+	most := since * time.Duration(n.Cores)
+	n.all += cpu.Spent(last, others, most)
 	for pid, used := range others {
-		if more := used.Own - last[pid].Own; more > 0 {
+		if more := min(used.Own-last[pid].Own, most); more > 0 {
 			n.charge(pid, more)
 		}
 	}

@@ -29,3 +29,20 @@ func TestNeighbours(t *testing.T) {
 		t.Errorf("nothing was seen, and %v, %v", all, who)
 	}
 }
+
+// TestNobodyUsesMoreThanThereIs: a counter may leap, as when a process with a long life is seen for the first time. For
+// the time between two looks no process, and not all of them, can have used more than the processors could give.
+func TestNobodyUsesMoreThanThereIs(t *testing.T) {
+	const s = time.Second
+	n := &Watch{From: 0, To: 10 * s, Cores: 2, Names: func(pid int) string { return []string{"old", "calm"}[pid] }}
+	n.Look(0, map[int]cpu.Usage{1: {}})
+	n.Look(2*s, map[int]cpu.Usage{0: {Own: 900 * s}, 1: {Own: s}}) // 4 s at most
+	n.Look(10*s, map[int]cpu.Usage{0: {Own: 900 * s}, 1: {Own: 3 * s}})
+	all, who := n.Share()
+	if all == nil || *all != (4+2)/20.0 {
+		t.Errorf("all of them: %v, want %v", *all, (4+2)/20.0)
+	}
+	if len(who) != 2 || who[0] != (Neighbour{"old", 1, 4 / 20.0}) || who[1] != (Neighbour{"calm", 1, 3 / 20.0}) {
+		t.Errorf("%+v", who)
+	}
+}
