@@ -16,6 +16,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
 	"plimsoll/lab/prove/proof"
+	"plimsoll/lab/prove/self"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
@@ -32,8 +33,9 @@ type proveOptions struct {
 	full               bool
 	self               bool
 	confusion          bool
-	only               []string // plants of confusion
-	repeat             int      // rounds of self and confusion
+	only               []string // lines of self, plants of confusion
+	long               bool
+	repeat, pairs      int // rounds of self and confusion, and pairs of self's A/A tests
 	report             string
 	budget             time.Duration
 }
@@ -64,6 +66,10 @@ errors and queues are measured, and each line shows what was planted, expected a
   void    times are too long because others disturbed the machine or the generator lagged
   wrong   anything else; exit code 3
 
+With --only NAMES some lines of it. --long adds pairs of equal systems (A/A: in how many does a
+run or a load line claim a difference?), and what k6, Locust and pgbench report of the same
+servers; what cannot be installed here is said.
+
 With --confusion: test 'plimsoll diagnose'. Faults of known kinds are planted in a server of its
 own under load, alone and two at a time; each trial says whether they took effect (else it is
 void) and what was named. The matrix of planted and named ends with scores,
@@ -83,6 +89,8 @@ Verdicts on claims:
   plimsoll prove --all --budget 2h         what fits into two hours
   plimsoll prove --report claims.html      the page; runs nothing
   plimsoll prove --self                    does this program measure correctly here?
+  plimsoll prove --self --only delay,stall two lines of it
+  plimsoll prove --self --long --pairs 40  with 40 pairs of equal systems
   plimsoll prove --confusion --repeat 5    does the diagnosis name what is planted?
   plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush`,
 		Args: cobra.ArbitraryArgs,
@@ -105,13 +113,16 @@ Verdicts on claims:
 	config.Span(fs, &o.budget, "budget", 0, 0, "run only what fits into this; 0: no limit")
 	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")
 	fs.BoolVar(&o.confusion, "confusion", false, "test the diagnosis instead of claims, with planted faults")
-	fs.StringSliceVar(&o.only, "only", nil, "plants of --confusion: `NAMES` separated by commas; a+b plants both")
+	fs.StringSliceVar(&o.only, "only", nil, "lines of --self, or plants of --confusion: `NAMES` separated by commas; "+
+		"a+b plants both")
 	config.Count(fs, &o.repeat, "repeat", 1, 1, 1000, "rounds of --self and --confusion")
+	fs.BoolVar(&o.long, "long", false, "with --self: also pairs of equal systems, and other load generators")
+	config.Count(fs, &o.pairs, "pairs", self.PairsDefault, 1, 1000, "pairs of equal systems that --self measures")
 	fs.BoolVar(&o.full, "full", false, "use bases and sessions of the field report's size, as far as the disk "+
 		"allows (C02-C04, C20-C37); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
-	config.FlagOnly(fs, "all", "full", "self", "confusion", "only", "repeat", "report")
+	config.FlagOnly(fs, "all", "full", "self", "long", "confusion", "only", "repeat", "pairs", "report")
 	engineFlag(c, &o.engine)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -127,14 +138,15 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 	if o.confusion {
 		return a.proveConfusion(ctx, args, o)
 	}
-	if len(o.only) > 0 {
-		return problem.New(problem.Usage, errors.New("--only applies only to --confusion"), "")
-	}
 	if o.self {
 		return a.proveSelf(ctx, args, o)
 	}
-	if o.repeat > 1 {
-		return problem.New(problem.Usage, errors.New("--repeat applies only to --self and --confusion"),
+	if len(o.only) > 0 {
+		return problem.New(problem.Usage, errors.New("--only applies only to --self and --confusion"),
+			"name claims without it")
+	}
+	if o.repeat > 1 || o.long {
+		return problem.New(problem.Usage, errors.New("--repeat and --long apply only to --self and --confusion"),
 			"--repetitions is how many turns an experiment takes")
 	}
 	if len(args) > 0 && o.all {

@@ -17,23 +17,29 @@ import (
 func (a *app) proveSelf(ctx context.Context, args []string, o proveOptions) error {
 	if len(args) > 0 || o.all || o.report != "" || o.budget > 0 {
 		return problem.New(problem.Usage, errors.New("--self and claims exclude each other"),
-			"leave out the claims, --all, --report and --budget")
+			"leave out the claims, --all, --report and --budget; --only names lines")
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	a.meter.Say("%d lines, about %s", o.repeat*len(self.Names()), roughly(time.Duration(o.repeat)*self.Takes()))
-	a.meter.Phase("self-test", 1, "")
-	report, err := self.Run(ctx, self.Options{
-		Rounds: o.repeat, Database: self.Temporary(a.clusters(), o.engine), Program: []string{program},
+	options := self.Options{
+		Rounds: o.repeat, Only: o.only, Long: o.long, Pairs: o.pairs, DisturbedLimit: o.disturbed, Engine: o.engine,
+		Database: self.Temporary(a.clusters(), o.engine), Program: []string{program},
 		Step: func(share float64, left time.Duration, name string) { a.meter.UpdateLeft(share, left, name) },
 		Said: func(l self.Line) {
 			if !a.json {
 				a.showSelfLine(l, o.repeat)
 			}
 		},
-	})
+	}
+	lines, takes, err := options.Plan()
+	if err != nil {
+		return err
+	}
+	a.meter.Say("%d lines, about %s", o.repeat*lines, roughly(time.Duration(o.repeat)*takes))
+	a.meter.Phase("self-test", 1, "")
+	report, err := self.Run(ctx, options)
 	a.meter.End()
 	if shown := a.showSelf(report); err == nil {
 		err = shown
@@ -68,6 +74,10 @@ func (a *app) showSelfLine(l self.Line, rounds int) {
 	verdict := a.paint(colour[l.Verdict], fmt.Sprintf("%-5s", l.Verdict))
 	fmt.Fprintf(a.stdout, "%s  %s: %s%s\n", verdict, l.Name, l.Planted, round)
 	for _, f := range l.Figures {
+		if f.Shown {
+			fmt.Fprintf(a.stdout, "     - %-32s served   %s\n       %-32s reported %s\n", f.Name, f.Expected, "", f.Reported)
+			continue
+		}
 		mark := " "
 		if !f.Holds {
 			mark = "!"

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plimsoll/test/patience"
+
+	"plimsoll/lab/prove/peers"
 )
 
 // running is a target behind HTTP, and the bench's hold on it.
@@ -127,7 +129,7 @@ func TestPlanAndChoice(t *testing.T) {
 			t.Errorf("%s: nothing is said", name)
 		}
 	}
-	if one, err := choose("locust"); err != nil || len(one) != 1 || one[0].name != "locust" {
+	if one, err := choose("locust"); err != nil || len(one) != 1 || one[0].Name != "locust" {
 		t.Errorf("%v, %v", one, err)
 	}
 }
@@ -141,8 +143,8 @@ func TestTablesOfKeptTrials(t *testing.T) {
 		users("plimsoll", 100, 0.01, 50e6), users("k6", 100, 0.02, 100e6), users("k6", 100, 0.04, 120e6),
 		users("plimsoll", 1100, 0.1, 60e6), users("k6", 1100, 0.4, 310e6),
 		{Generator: "locust", Work: work{thinking, 1100}, Wrong: "it took more than 8 GB"},
-		{Generator: "plimsoll", Work: work{stalled, 10}, Own: own{P50: 1, P95: 1001, P99: 1802, Max: 2003}},
-		{Generator: "k6", Work: work{stalled, 10}, Own: own{P50: 1, P95: 2, P99: 3, Max: 2001, Dropped: 190}},
+		{Generator: "plimsoll", Work: work{stalled, 10}, Own: peers.Report{P50: 1, P95: 1001, P99: 1802, Max: 2003}},
+		{Generator: "k6", Work: work{stalled, 10}, Own: peers.Report{P50: 1, P95: 2, P99: 3, Max: 2001, Dropped: 190}},
 	} {
 		if err := keep(path, one); err != nil {
 			t.Fatal(err)

@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/prove/peers"
 	"plimsoll/lab/prove/ratio"
 )
 
@@ -103,13 +104,13 @@ func numbers(text string) (all []int, err error) {
 	return all, nil
 }
 
-func choose(names string) ([]generator, error) {
+func choose(names string) ([]peers.Tool, error) {
 	if names == "" {
 		return generators, nil
 	}
-	var all []generator
+	var all []peers.Tool
 	for _, name := range strings.Split(names, ",") {
-		i := slices.IndexFunc(generators, func(g generator) bool { return g.name == strings.TrimSpace(name) })
+		i := slices.IndexFunc(generators, func(g peers.Tool) bool { return g.Name == strings.TrimSpace(name) })
 		if i < 0 {
 			return nil, fmt.Errorf("-only: no generator %q", name)
 		}
@@ -119,7 +120,7 @@ func choose(names string) ([]generator, error) {
 }
 
 // compare runs the trials in turns and prints the tables, also when it is stopped early.
-func compare(ctx context.Context, o options, wanted []generator, all []work, stdout, stderr io.Writer) error {
+func compare(ctx context.Context, o options, wanted []peers.Tool, all []work, stdout, stderr io.Writer) error {
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
 	trials, err := kept(o.keep)
 	if err != nil {
@@ -129,8 +130,8 @@ func compare(ctx context.Context, o options, wanted []generator, all []work, std
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	b := &bench{options: o, programs: ready(ctx, folder, wanted, say)}
-	wanted = slices.DeleteFunc(slices.Clone(wanted), func(g generator) bool { return b.programs[g.name] == "" })
+	b := &bench{options: o, programs: peers.Ready(ctx, folder, wanted, say)}
+	wanted = slices.DeleteFunc(slices.Clone(wanted), func(g peers.Tool) bool { return b.programs[g.Name] == "" })
 	if len(wanted) == 0 {
 		return errors.New("there is no generator to measure")
 	}
@@ -147,7 +148,7 @@ func compare(ctx context.Context, o options, wanted []generator, all []work, std
 }
 
 // rounds are blocks of a random order of the generators and its mirror image, drawn anew for each kind of work.
-func (b *bench) rounds(ctx context.Context, wanted []generator, all []work, say func(string, ...any)) (made []trial,
+func (b *bench) rounds(ctx context.Context, wanted []peers.Tool, all []work, say func(string, ...any)) (made []trial,
 	err error) {
 	for round := range b.options.rounds {
 		for i, w := range all {
@@ -157,7 +158,7 @@ func (b *bench) rounds(ctx context.Context, wanted []generator, all []work, say 
 				if err != nil {
 					return made, err
 				}
-				say("round %d, %s, %s: %s", round+1, w, wanted[side].label(), t.line())
+				say("round %d, %s, %s: %s", round+1, w, wanted[side].Label(), t.line())
 				made = append(made, t)
 				if err := keep(b.keep, t); err != nil {
 					return made, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/lab/prove/peers"
 	"plimsoll/lab/prove/ratio"
 )
 
@@ -84,7 +85,7 @@ func groups(all []trial, kind string) (order []group, of map[group][]trial) {
 		of[g] = append(of[g], t)
 	}
 	rank := func(name string) int {
-		return slices.IndexFunc(generators, func(g generator) bool { return g.name == name })
+		return slices.IndexFunc(generators, func(g peers.Tool) bool { return g.Name == name })
 	}
 	slices.SortStableFunc(order, func(a, b group) int {
 		if a.work.Users != b.work.Users {
@@ -104,10 +105,10 @@ func compared(b *strings.Builder, title string, all []trial, kind string, figure
 	head(b, title, append([]string{"users", "generator", "rounds"}, names(figures)...))
 	for _, g := range order {
 		row := []string{fmt.Sprint(g.work.Users), g.generator, fmt.Sprint(len(of[g]))}
-		base := of[group{generators[0].name, g.work}]
+		base := of[group{generators[0].Name, g.work}]
 		for _, f := range figures {
 			cell := spread(f, of[g])
-			if g.generator != generators[0].name {
+			if g.generator != generators[0].Name {
 				cell += against(f, base, of[g])
 			}
 			row = append(row, cell)

@@ -13,6 +13,7 @@ import (
 	"plimsoll/lab/host/cpu"
 	"plimsoll/lab/host/memory"
 	"plimsoll/lab/host/process"
+	"plimsoll/lab/prove/peers"
 )
 
 const (
@@ -30,13 +31,13 @@ type trial struct {
 	// Wrong says why there are no figures.
 	Wrong string `json:"wrong,omitempty"`
 
-	Rate      float64 `json:"requests_per_s"`     // seen by the application in the window
-	Cores     float64 `json:"generator_cores"`    // CPU seconds per second
-	Served    float64 `json:"application_cores"`  // of the application
-	Resident  float64 `json:"resident_bytes_max"` // of the generator, the maximum seen
-	Refused   int64   `json:"refused"`            // by the application: not the request asked for
-	Own       own     `json:"own"`
-	WindowSec float64 `json:"window_s"`
+	Rate      float64      `json:"requests_per_s"`     // seen by the application in the window
+	Cores     float64      `json:"generator_cores"`    // CPU seconds per second
+	Served    float64      `json:"application_cores"`  // of the application
+	Resident  float64      `json:"resident_bytes_max"` // of the generator, the maximum seen
+	Refused   int64        `json:"refused"`            // by the application: not the request asked for
+	Own       peers.Report `json:"own"`
+	WindowSec float64      `json:"window_s"`
 }
 
 // bench is what all trials share.
@@ -48,16 +49,16 @@ type bench struct {
 
 // do runs a trial against a new application, so that earlier trials have not used up its ports. A failure of the
 // generator is in the trial; the error is the bench's own.
-func (b *bench) do(ctx context.Context, g generator, w work, round int) (trial, error) {
-	t := trial{Generator: g.name, Version: g.version, Work: w, Round: round}
+func (b *bench) do(ctx context.Context, g peers.Tool, w work, round int) (trial, error) {
+	t := trial{Generator: g.Name, Version: g.Version, Work: w, Round: round}
 	app, err := startApplication()
 	if err != nil {
 		return t, err
 	}
 	defer app.end()
 	j := w.job(b.options)
-	j.base = app.at.Application
-	j.folder = filepath.Join(b.folder, fmt.Sprintf("%s-%s-%d-%d", g.name, w.Kind, w.Users, round))
+	j.Base = app.at.Application
+	j.Folder = filepath.Join(b.folder, fmt.Sprintf("%s-%s-%d-%d", g.Name, w.Kind, w.Users, round))
 	child, err := b.start(g, j)
 	if err != nil {
 		return t, err
@@ -68,24 +69,24 @@ func (b *bench) do(ctx context.Context, g generator, w work, round int) (trial, 
 	}
 	endChild(child)
 	if err == nil {
-		t.Own, err = g.read(j)
+		t.Own, err = g.Read(j)
 	}
 	if err != nil && ctx.Err() == nil {
-		t.Wrong = fmt.Sprintf("%v (see %s)", err, j.folder)
+		t.Wrong = fmt.Sprintf("%v (see %s)", err, j.Folder)
 	}
 	return t, ctx.Err()
 }
 
 // start the generator; its output goes to its folder.
-func (b *bench) start(g generator, j job) (*process.Child, error) {
-	if err := os.MkdirAll(j.folder, 0o755); err != nil {
+func (b *bench) start(g peers.Tool, j peers.Job) (*process.Child, error) {
+	if err := os.MkdirAll(j.Folder, 0o755); err != nil {
 		return nil, err
 	}
-	cmd, err := g.command(b.programs[g.name], j)
+	cmd, err := g.Command(b.programs[g.Name], j)
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.Create(filepath.Join(j.folder, "log"))
+	log, err := os.Create(filepath.Join(j.Folder, "log"))
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (b *bench) start(g generator, j job) (*process.Child, error) {
 	}
 	child, err := process.StartChild(cmd, syscall.SIGKILL)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", g.name, err)
+		return nil, fmt.Errorf("start %s: %w", g.Name, err)
 	}
 	return child, nil
 }

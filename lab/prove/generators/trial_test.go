@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plimsoll/lab/host/process"
+	"plimsoll/lab/prove/peers"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
@@ -58,20 +59,20 @@ func callOn(ctx context.Context, base string) error {
 }
 
 // caller is a generator of ours.
-func caller(command func(j job) *exec.Cmd) generator {
-	return generator{
-		name: "caller", command: func(_ string, j job) (*exec.Cmd, error) { return command(j), nil },
-		read: func(job) (own, error) { return own{Answers: 1}, nil },
+func caller(command func(j peers.Job) *exec.Cmd) peers.Tool {
+	return peers.Tool{
+		Name: "caller", Command: func(_ string, j peers.Job) (*exec.Cmd, error) { return command(j), nil },
+		Read: func(peers.Job) (peers.Report, error) { return peers.Report{Answers: 1}, nil },
 	}
 }
 
-func calling(j job) *exec.Cmd {
+func calling(j peers.Job) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "CALL="+j.base)
+	cmd.Env = append(os.Environ(), "CALL="+j.Base)
 	return cmd
 }
 
-func try(t *testing.T, g generator, w work, memory int64) trial {
+func try(t *testing.T, g peers.Tool, w work, memory int64) trial {
 	t.Helper()
 	b := &bench{options: options{window: 300 * time.Millisecond, memory: memory}, folder: t.TempDir()}
 	made, err := b.do(t.Context(), g, w, 0)
@@ -109,7 +110,7 @@ func TestMomentsCountWhatAGeneratorDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer app.end()
-	child, err := process.StartChild(calling(job{base: app.at.Application}), syscall.SIGKILL)
+	child, err := process.StartChild(calling(peers.Job{Base: app.at.Application}), syscall.SIGKILL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,13 +134,13 @@ func TestMomentsCountWhatAGeneratorDoes(t *testing.T) {
 
 func TestTrialWithoutFiguresSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
-		command func(job) *exec.Cmd
+		command func(peers.Job) *exec.Cmd
 		memory  int64
 		want    string
 	}{
-		"EndsAtOnce":    {func(job) *exec.Cmd { return exec.Command("false") }, 8, "it ended too early: exit status 1"},
+		"EndsAtOnce":    {func(peers.Job) *exec.Cmd { return exec.Command("false") }, 8, "it ended too early: exit status 1"},
 		"TooMuchMemory": {calling, 0, "it took more than 0 GB"},
-		"CallsAndDies": {func(job) *exec.Cmd {
+		"CallsAndDies": {func(peers.Job) *exec.Cmd {
 			return exec.Command("sh", "-c", "sleep 0.2; exit 3")
 		}, 8, "it ended too early: exit status 3"},
 	} {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"plimsoll/lab/prove/peers"
 )
 
 // Kinds of work by which generators are compared.
@@ -32,13 +34,13 @@ type work struct {
 func (w work) String() string { return fmt.Sprintf("%s, %d users", w.Kind, w.Users) }
 
 // job of the work, without what differs by trial.
-func (w work) job(o options) job {
-	j := job{users: w.Users, ramp: o.ramp, lasting: time.Hour} // it is ended when enough was measured
+func (w work) job(o options) peers.Job {
+	j := peers.Job{Users: w.Users, Ramp: o.ramp, Lasting: time.Hour} // it is ended when enough was measured
 	switch w.Kind {
 	case thinking:
-		j.think = o.think
+		j.Think = o.think
 	case stalled:
-		j.rate, j.ramp, j.lasting = stallRate, 0, stallLasting
+		j.Rate, j.Ramp, j.Lasting = stallRate, 0, stallLasting
 	}
 	return j
 }

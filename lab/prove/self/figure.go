@@ -12,6 +12,8 @@ type Figure struct {
 	Expected string `json:"expected"`
 	Reported string `json:"reported"`
 	Holds    bool   `json:"holds"`
+	// Shown alone: the report of another program, which says nothing about this one.
+	Shown bool `json:"shown,omitempty"`
 	// excusable: a machine that is disturbed explains why it does not hold.
 	excusable bool
 }
@@ -55,6 +57,11 @@ func states(name, expected, reported string, holds bool) Figure {
 func (f Figure) excused() Figure {
 	f.excusable = true
 	return f
+}
+
+// shown is what another program reports.
+func shown(name, expected, reported string) Figure {
+	return Figure{Name: name, Expected: expected, Reported: reported, Holds: true, Shown: true}
 }
 
 // says expects words in what is said.

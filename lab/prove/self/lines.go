@@ -21,6 +21,8 @@ var tests = []test{
 	{"refused", "every answer is a refusal", 3 * time.Second, refused},
 	{"wrong-url", "the requests go to an address that the server does not have", 3 * time.Second, wrongURL},
 	{"timeouts", "every tenth request is never answered", 6 * time.Second, timeouts},
+	{"samples", "every tenth request is never answered; the figures are made again from the samples", 5 * time.Second,
+		samplesAgain},
 	{"queue", "ten slots of 50 ms for 50 users, idle processors", 9 * time.Second, queue},
 	{"pool", "a statement of 50 ms, two connections for six users", 6 * time.Second, pool},
 	{"reconciled", "every tenth write is acknowledged and not made", 4 * time.Second, reconciled},
@@ -33,6 +35,18 @@ var tests = []test{
 	{"wrong-before", "a total is changed before a run of the ERP", 10 * time.Second, wrongBefore},
 	{"books", "five damages to clean books", 20 * time.Second, damagedBooks},
 }
+
+// long are further lines of the long form.
+var long = []test{
+	{"pairs-run", "pairs of runs on equal servers with bad spells, then on unequal ones", 0,
+		pairsOf(runPair, "wandering", "wandering-slow", "Apdex", "rate", "p50", "p95")},
+	{"pairs-line", "pairs of load lines of equal servers, then of unequal ones", 0,
+		pairsOf(linePair, "serving", "serving-half", lineFigure)},
+	{"peers", "the same faults measured by k6, Locust and pgbench, side by side", 2 * time.Minute, beside},
+}
+
+// pairTakes is how long one pair takes.
+var pairTakes = map[string]time.Duration{"pairs-run": runPairTakes, "pairs-line": linePairTakes}
 
 const look = `
 [operations.look]

@@ -77,10 +77,14 @@ var behaviours = map[string]behaviour{
 			<-free
 		}, nil
 	},
-	"reconciled":  writing(func(r *received) { r.count("acknowledged") }, nil),
-	"reset-after": writing(nil, (*received).reset),
-	"twins":       always(func(r *received) { r.wait(50 * time.Millisecond) }),
-	"steady":      always(func(r *received) { r.wait(10 * time.Millisecond) }),
+	"reconciled":     writing(func(r *received) { r.count("acknowledged") }, nil),
+	"reset-after":    writing(nil, (*received).reset),
+	"twins":          always(func(r *received) { r.wait(50 * time.Millisecond) }),
+	"wandering":      wandering(1),
+	"wandering-slow": wandering(spellFactor),
+	"serving":        serving(queueSlots),
+	"serving-half":   serving(queueSlots / 2),
+	"steady":         always(func(r *received) { r.wait(10 * time.Millisecond) }),
 }
 
 func always(play func(*received)) behaviour {

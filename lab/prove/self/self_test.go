@@ -62,6 +62,7 @@ func TestALieIsWrong(t *testing.T) {
 	}{
 		{"reset-after", "in the database", func(r *result.Result) { r.Reconciliation.Rows[0].Found-- }},
 		{"wrong-before", "violations before the run", func(r *result.Result) { r.AuditBefore.Violations-- }},
+		{"samples", "figures that differ", func(r *result.Result) { r.Generator.LagMSMax += 100 }},
 		{"journal", "operations, journal whole", func(r *result.Result) {
 			if slices.Contains(r.InvalidCauses, result.ByAccident) { // the one whose process died
 				r.Ops += 1e6

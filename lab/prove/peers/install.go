@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"context"
@@ -18,22 +18,16 @@ const (
 	k6Version     = "v1.8.1"
 )
 
-// installed returns the program of a generator, and builds or fetches it if it is missing.
-type installed func(ctx context.Context, folder string) (program string, err error)
-
-// ofThisTree builds plimsoll from this tree, so that the current code is measured.
-func ofThisTree(ctx context.Context, folder string) (string, error) {
-	program := filepath.Join(folder, "plimsoll")
-	return program, sh(ctx, nil, "go", "build", "-trimpath", "-o", program, "plimsoll/cmd/plimsoll")
-}
+// Install returns the program of a tool, and builds or fetches it if it is missing.
+type Install func(ctx context.Context, folder string) (program string, err error)
 
 func locustFromPip(ctx context.Context, folder string) (string, error) {
 	venv := filepath.Join(folder, "locust-"+locustVersion)
 	return once(filepath.Join(venv, "bin", "locust"), func() error {
-		if err := sh(ctx, nil, "python3", "-m", "venv", venv); err != nil {
+		if err := Sh(ctx, nil, "python3", "-m", "venv", venv); err != nil {
 			return err
 		}
-		return sh(ctx, nil, filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check",
+		return Sh(ctx, nil, filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check",
 			"locust=="+locustVersion)
 	})
 }
@@ -41,7 +35,7 @@ func locustFromPip(ctx context.Context, folder string) (string, error) {
 func k6FromGo(ctx context.Context, folder string) (string, error) {
 	bin := filepath.Join(folder, "k6-"+k6Version)
 	return once(filepath.Join(bin, "k6"), func() error {
-		return sh(ctx, []string{"GOBIN=" + bin, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", "-trimpath",
+		return Sh(ctx, []string{"GOBIN=" + bin, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", "-trimpath",
 			k6Module+"@"+k6Version)
 	})
 }
@@ -54,8 +48,8 @@ func once(program string, fetch func() error) (string, error) {
 	return program, fetch()
 }
 
-// sh runs a command; its error ends with the last line of output.
-func sh(ctx context.Context, env []string, name string, arguments ...string) error {
+// Sh runs a command; its error ends with the last line of output.
+func Sh(ctx context.Context, env []string, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Env = append(os.Environ(), env...)
 	said, err := cmd.CombinedOutput()

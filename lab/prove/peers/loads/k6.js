@@ -9,7 +9,7 @@ const rate = Number(__ENV.RATE);
 export const options = {
   // What k6's documentation advises for large loads.
   discardResponseBodies: true,
-  summaryTrendStats: ['med', 'p(95)', 'p(99)', 'max'],
+  summaryTrendStats: ['avg', 'med', 'p(95)', 'p(99)', 'max'],
   scenarios: {
     load: rate > 0
       ? {
