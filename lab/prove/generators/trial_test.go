@@ -138,7 +138,8 @@ func TestTrialWithoutFiguresSaysWhy(t *testing.T) {
 		memory  int64
 		want    string
 	}{
-		"EndsAtOnce":    {func(peers.Job) *exec.Cmd { return exec.Command("false") }, 8, "it ended too early: exit status 1"},
+		"EndsAtOnce": {func(peers.Job) *exec.Cmd { return exec.Command("false") }, 8,
+			"it ended too early: exit status 1"},
 		"TooMuchMemory": {calling, 0, "it took more than 0 GB"},
 		"CallsAndDies": {func(peers.Job) *exec.Cmd {
 			return exec.Command("sh", "-c", "sleep 0.2; exit 3")

@@ -141,8 +141,8 @@ func claimed(figure string, all []claims) Figure {
 func toldApart(figure string, all []claims) Figure {
 	least := max(1, int(foundLeast*float64(len(all))))
 	n := count(figure, all)
-	return states(figure+", unequal", fmt.Sprintf("differs in at least %d", least), fmt.Sprintf("%d of %d", n, len(all)),
-		n >= least).excused()
+	return states(figure+", unequal", fmt.Sprintf("differs in at least %d", least),
+		fmt.Sprintf("%d of %d", n, len(all)), n >= least).excused()
 }
 
 // pairs until so many could be measured, several at once; of twice as many tries the rest is void.

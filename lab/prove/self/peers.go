@@ -49,8 +49,9 @@ func beside(ctx context.Context, s *stage) (out outcome, err error) {
 		latency := ours.only().Latency
 		figures = append(figures,
 			equal(fault.name+", requests", ours.served(), ours.Ops+ours.Resent),
-			shown(fault.name+", plimsoll", ours.server.text(), reportText(peers.Report{Answers: ours.OK, Failed: ours.Errors,
-				Mean: orNone(latency.Mean), P50: orNone(latency.P50), P95: orNone(latency.P95), P99: orNone(latency.P99)})))
+			shown(fault.name+", plimsoll", ours.server.text(), reportText(peers.Report{Answers: ours.OK,
+				Failed: ours.Errors, Mean: orNone(latency.Mean), P50: orNone(latency.P50), P95: orNone(latency.P95),
+				P99: orNone(latency.P99)})))
 		for _, tool := range tools {
 			if programs[tool.Name] == "" {
 				continue

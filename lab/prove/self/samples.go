@@ -48,8 +48,8 @@ func samplesAgain(ctx context.Context, s *stage) (out outcome, err error) {
 		equal("operations in the samples", m.served(), figures.Ops),
 		equal("failed in the samples", m.Errors, figures.Errors),
 		states("figures that differ", "none", names(differ), len(differ) == 0),
-		states(fmt.Sprintf("with a rate of %s for %s", short(printed.OpsPerS), short(rate)), "one differs", names(changed),
-			len(changed) == len(differ)+1),
+		states(fmt.Sprintf("with a rate of %s for %s", short(printed.OpsPerS), short(rate)), "one differs",
+			names(changed), len(changed) == len(differ)+1),
 	}), nil
 }
 
