@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,9 @@ import (
 
 // ownMounts says that this process has mounts that nobody else sees.
 const ownMounts = "PLIMSOLL_TEST_OWN_MOUNTS"
+
+// asProgram makes a test binary the program that it tests (package workertest). Here it is to be the test.
+const asProgram = "PLIMSOLL_TEST_AS_PROGRAM="
 
 // OwnMounts runs the test in a second process that has mounts of its own, and says whether this is that process.
 func OwnMounts(t *testing.T) bool {
@@ -24,7 +28,9 @@ func OwnMounts(t *testing.T) bool {
 		t.Skip("NOT TESTED: only root can mount")
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run", "^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), ownMounts+"=1")
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, asProgram)
+	}), ownMounts+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, syscall.EPERM) {

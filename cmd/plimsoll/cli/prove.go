@@ -146,7 +146,7 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 			"name claims without it")
 	}
 	if o.repeat > 1 || o.long {
-		return problem.New(problem.Usage, errors.New("--repeat and --long apply only to --self and --confusion"),
+		return problem.New(problem.Usage, errors.New("--repeat applies only to --self and --confusion, --long to --self"),
 			"--repetitions is how many turns an experiment takes")
 	}
 	if len(args) > 0 && o.all {

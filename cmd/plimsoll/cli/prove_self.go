@@ -75,7 +75,8 @@ func (a *app) showSelfLine(l self.Line, rounds int) {
 	fmt.Fprintf(a.stdout, "%s  %s: %s%s\n", verdict, l.Name, l.Planted, round)
 	for _, f := range l.Figures {
 		if f.Shown {
-			fmt.Fprintf(a.stdout, "     - %-32s served   %s\n       %-32s reported %s\n", f.Name, f.Expected, "", f.Reported)
+			fmt.Fprintf(a.stdout, "     - %-32s served   %s\n       %-32s reported %s\n", f.Name, f.Expected, "",
+				f.Reported)
 			continue
 		}
 		mark := " "

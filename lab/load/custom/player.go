@@ -144,6 +144,10 @@ func clean(ctx context.Context, conn *pgconn.PgConn) error {
 	return errOpen
 }
 
+// diskFull is PostgreSQL's SQLSTATE. Unlike the other insufficient resources it does not pass by itself, so that it is
+// a failure and no overload.
+const diskFull = "53100"
+
 // outcome of a script: some of the server's errors are valid answers.
 func (a *Action) outcome(ctx context.Context, err error) (tally.Outcome, error) {
 	var pg *pgconn.PgError
@@ -156,6 +160,8 @@ func (a *Action) outcome(ctx context.Context, err error) (tally.Outcome, error) 
 		return tally.Failed, err
 	case slices.Contains(a.RefusedStates, pg.Code):
 		return tally.Refused, nil
+	case pg.Code == diskFull:
+		return tally.Failed, err
 	case strings.HasPrefix(pg.Code, "53"), pg.Code == "57P03": // insufficient resources; cannot connect now
 		return tally.Overload, err
 	}
