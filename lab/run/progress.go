@@ -105,7 +105,7 @@ func (b *board) set(change func(*Progress)) {
 
 // begin shows a phase without waiting for the next second.
 func (b *board) begin(phase Phase, left time.Duration) {
-	b.set(func(p *Progress) { p.Phase, p.Left, p.Audited, p.OpsPerS, p.Backlog = phase, left, 0, 0, 0 })
+	b.set(func(p *Progress) { p.Phase, p.Left, p.Audited, p.OpsPerS, p.Backlog, p.LagMS = phase, left, 0, 0, 0, 0 })
 	select {
 	case b.turn <- struct{}{}:
 	default:

@@ -73,21 +73,25 @@ func (a *app) figures(o *run.Options, to figureOptions) (end func(), err error) 
 	return func() { pusher.Close(); served() }, nil
 }
 
+// handler of the figures, for whoever brings the token.
+func (o figureOptions) handler(live *metrics.Live) http.Handler {
+	if o.token == "" {
+		return live.Handler()
+	}
+	return secret.Required(o.token, live.Handler())
+}
+
 // serveFigures shows them to Prometheus.
 func serveFigures(live *metrics.Live, o figureOptions) (end func(), err error) {
 	if o.metrics == "" {
 		return func() {}, nil
-	}
-	handler := live.Handler()
-	if o.token != "" {
-		handler = secret.Required(o.token, handler)
 	}
 	listener, err := net.Listen("tcp", o.metrics)
 	if err != nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("show figures: %w", err),
 			"choose another with --metrics; port 0 takes a free one")
 	}
-	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	web := &http.Server{Handler: o.handler(live), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/http/httptest"
 	"strings"
@@ -28,6 +30,46 @@ func read(t *testing.T, l *Live) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// TestLabelsAreFewAndKnown: a label whose values grow with the load, such as a user or an error, would fill the memory
+// of whoever reads the figures; and what a scenario calls an operation breaks no line.
+func TestLabelsAreFewAndKnown(t *testing.T) {
+	var live Live
+	const odd = "say \"no\"\nor\\not"
+	counted := tally.New([]time.Duration{time.Second}, []int{1}, 0, time.Minute)
+	for user := range 50 {
+		counted.Count(tally.Sample{User: user, Err: errors.New(fmt.Sprint("error ", user)), Outcome: tally.Failed})
+	}
+	page, err := counted.Tick(50, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.Take(run.Snapshot{Phase: run.Steady, Operations: []users.Operation{{ID: odd, Target: time.Second}}, Page: page,
+		Tally: counted})
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(read(t, &live)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]map[string]bool{}
+	for name, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if values[l.GetName()] == nil {
+					values[l.GetName()] = map[string]bool{}
+				}
+				values[l.GetName()][l.GetValue()] = true
+			}
+		}
+		if !strings.HasPrefix(name, "plimsoll_run_") || f.GetHelp() == "" {
+			t.Errorf("%s: %q", name, f.GetHelp())
+		}
+	}
+	if len(values) != 3 || len(values["operation"]) != 1 || !values["operation"][odd] || len(values["outcome"]) != 4 ||
+		len(values["phase"]) != 1 {
+		t.Errorf("%v", values)
+	}
 }
 
 func TestFiguresAreSumsOfTheSnapshots(t *testing.T) {
