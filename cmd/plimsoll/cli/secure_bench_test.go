@@ -74,7 +74,7 @@ func BenchmarkProtectedUsers(b *testing.B) {
 				b.Errorf("%d users, %d operations, %d errors, %d overload, books clean: %v; %q", r.Users, r.Ops, r.Errors,
 					r.Overload, r.Audit.Clean, r.InvalidReasons)
 			}
-			b.ReportMetric(0, "ns/op") // the length of the run says nothing
+			b.ReportMetric(0, "ns/op")                              // the length of the run says nothing
 			b.ReportMetric(time.Since(began).Seconds(), "s-in-all") // of it 90 s ramp and steady state
 			b.ReportMetric(*r.Generator.UsersBytes, "B/user")
 			b.ReportMetric(r.Generator.LagMSP99, "lag-p99-ms")
