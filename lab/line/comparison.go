@@ -88,6 +88,8 @@ func (c *Comparison) controlText() string {
 		switch r := one.Ratio; {
 		case r == nil:
 			return fmt.Sprintf("A/A control: not known, %s has no second line", name)
+		case r.IntervalLow == nil && r.IntervalHigh == nil:
+			return fmt.Sprintf("A/A control: not known, the trials of %s bound no ratio", name)
 		case r.Differs:
 			return fmt.Sprintf("A/A control: %s differs from itself, %s: trust no difference of this session", name, r)
 		default:
