@@ -336,7 +336,8 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 func TestLimitIsTheDearestFinding(t *testing.T) {
 	share := func(x float64) *float64 { return &x }
 	r := &result.Result{Diagnosis: &result.Diagnosis{Findings: []result.TimeCause{
-		{Name: "lock-contention", Title: "Sessions wait for locks", Price: share(0.6), Evidence: []string{"60 % for t"}},
+		{Name: "lock-contention", Title: "Sessions wait for locks", Price: share(0.6), Evidence: []string{"60 % for " +
+			"t"}},
 		{Name: "log-flush", Title: "Commits wait", Price: share(0.1)}, {Name: "note", Title: "No price"}}}}
 	trial := Trial{Operations: 100, CPU: result.CPU{Machine: share(0.97), Database: share(0.9)}, Findings: dearFindings(r)}
 	if got := limitOf(trial, 0, nil); len(trial.Findings) != 1 || !strings.Contains(got.Resource, "lock-contention") ||

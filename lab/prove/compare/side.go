@@ -91,12 +91,13 @@ func (s *Side) checkSettings(ctx context.Context) error {
 		case !there && !strings.Contains(name, "."): // an extension's setting, whose library may be loaded later
 			return problem.New(problem.Usage, fmt.Errorf("the server has no setting %q", name), "")
 		case of == "internal":
-			return problem.New(problem.Usage, fmt.Errorf("%s cannot be set: it is fixed when PostgreSQL is built, or a "+
-				"cluster made", name), "")
+			return problem.New(problem.Usage, fmt.Errorf("%s cannot be set: it is fixed when PostgreSQL is built, or "+
+				"a cluster made", name), "")
 		case (of == "sighup" || of == "postmaster") && s.Restart == nil:
 			return problem.New(problem.Usage, fmt.Errorf("%s is a setting of the whole server, which this command did "+
 				"not start and cannot restart", name),
-				"'plimsoll down' of a local cluster lets compare start it; else compare two servers by --dsn-a and --dsn-b")
+				"'plimsoll down' of a local cluster lets compare start it; else compare two servers by --dsn-a and "+
+					"--dsn-b")
 		case of == "sighup", of == "postmaster":
 			if s.server == nil {
 				s.server = map[string]string{}

@@ -242,7 +242,8 @@ func (c *Comparison) conditionLines() (lines []string) {
 			"random seed %d", p.DurationS, p.RampS, p.ThinkS, p.Seed))
 	}
 	if p.Restarted {
-		lines = append(lines, "the server is restarted before each run with its side's settings: its buffers begin empty")
+		lines = append(lines, "the server is restarted before each run with its side's settings: its buffers begin "+
+			"empty")
 	}
 	for i, side := range p.Sides {
 		var parts []string

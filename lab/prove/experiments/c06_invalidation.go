@@ -108,7 +108,8 @@ func (e *engines) cyclesBesideIdle(ctx context.Context, v variant, idle *idleSes
 		after, err := idle.used()
 		used = after - before
 		// the log is read as far as it is flushed, which commits of temp tables alone do not see to
-		if _, flushErr := conn.Exec(ctx, "SELECT pg_logical_emit_message(false, 'plimsoll', 'end', true)"); flushErr != nil {
+		if _, flushErr := conn.Exec(ctx, "SELECT pg_logical_emit_message(false, 'plimsoll', 'end', "+
+			"true)"); flushErr != nil {
 			return errors.Join(err, flushErr)
 		}
 		return errors.Join(err, conn.QueryRow(ctx, messagesSQL, from).Scan(&sent))

@@ -69,7 +69,8 @@ func memoryCatalogRows(b Bench, s *site) trial.Trial {
 		part.Measured = append(part.Measured, trial.Say(text, gains...))
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("lives of temp tables of 10 to 300 columns with temp_buffers of 8MB to 4GB by %d clients, and "+
+		Text: fmt.Sprintf("lives of temp tables of 10 to 300 columns with temp_buffers of 8MB to 4GB by %d clients, "+
+			"and "+
 			"the end of sessions, in a base of %s relations, on both flavours", c12Clients, thousands(b.relations())),
 		Overhead: 3 * time.Minute, Parts: []trial.Part{part},
 		Rules: trial.Rules{
@@ -77,9 +78,10 @@ func memoryCatalogRows(b Bench, s *site) trial.Trial {
 				Confirm: trial.AtLeast(c12Relations), Unless: "--documents gives fewer"}},
 			Criteria: []trial.Criterion{trial.Claimed(best, c12Claimed)}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("CREATE TEMP TABLE, 50 rows, an index, ANALYZE, a query, TRUNCATE, DROP; one "+
-				"statement a transaction over a socket; all settings for temp tables on; the end of a session with %d temp "+
-				"tables, until its backend is gone", c12Ending)},
+			{Name: "load", Text: fmt.Sprintf("CREATE TEMP TABLE, 50 rows, an index, ANALYZE, a query, TRUNCATE, "+
+				"DROP; one "+
+				"statement a transaction over a socket; all settings for temp tables on; the end of a session with "+
+				"%d temp tables, until its backend is gone", c12Ending)},
 			{Name: "bar", Text: fmt.Sprintf("×%g is the claim's \"tens of times\" for some operations", c12Claimed)},
 		},
 	}

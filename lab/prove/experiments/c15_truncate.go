@@ -49,8 +49,8 @@ func skippedTruncates(b Bench, s *site) trial.Trial {
 				database.Options{Chain: 1, TempTables: temptable.Options{Clearing: c}}, part.Turn))
 		}
 		part.Measured = append(part.Measured, trial.Say(
-			"%s: operations/s %s when asked first, %s by the pool's own knowledge, of %s/s with truncate always, %s %% of "+
-				"the tables empty", v.name, against(v, temptable.Ask), against(v, temptable.Known),
+			"%s: operations/s %s when asked first, %s by the pool's own knowledge, of %s/s with truncate always, %s "+
+				"%% of the tables empty", v.name, against(v, temptable.Ask), against(v, temptable.Known),
 			trial.Spread{Of: trial.At(clearingSide(v, temptable.Always), operationRate), Format: "%.1f"},
 			trial.Last{Of: trial.At(clearingSide(v, temptable.Ask), emptyShare), Format: "%.0f", Map: percent}))
 	}

@@ -39,8 +39,8 @@ func chains(b Bench, s *site) trial.Trial {
 		Overhead: 15 * time.Second,
 		Conditions: []claims.Condition{
 			{Name: "delay", Text: "a TCP proxy of our own that holds back what clients send (lab/prove/delay), not a " +
-				"network: no loss, no jitter, one machine; the round trip is the median measured through it, and it is tuned until " +
-				"that is true to 0.05 ms"},
+				"network: no loss, no jitter, one machine; the round trip is the median measured through it, and it " +
+				"is tuned until that is true to 0.05 ms"},
 			{Name: "load", Text: fmt.Sprintf("%d clients on a connection each, %d temp tables per operation, all "+
 				"pooled",
 				clients, c16Load.tables)},

@@ -73,7 +73,8 @@ func (b Bench) endingPart(s *site) trial.Part {
 				}})
 		}
 		peak := func(side string) trial.Spread { return trial.Spread{Of: trial.At(side, peakWaits), Format: "%.2f"} }
-		part.Measured = append(part.Measured, trial.Say("%s: at most %s sessions wait (over a second) when %d sessions with "+
+		part.Measured = append(part.Measured, trial.Say("%s: at most %s sessions wait (over a second) when %d "+
+			"sessions with "+
 			"%s temp tables end, which takes %s s and %s s of the processors; %s without temp tables, %s s of the "+
 			"processors; %s in C40's worst loop", v.name, peak(endingSide(v, 1)), c41Sessions,
 			thousands(b.tablesOfSessions()), trial.Median{Of: trial.At(endingSide(v, 1), endTime), Format: "%.2f"},
@@ -90,10 +91,10 @@ func (b Bench) endingRequires() []trial.Criterion {
 
 func (b Bench) endingConditions() []claims.Condition {
 	return []claims.Condition{
-		{Name: "load", Text: fmt.Sprintf("%d sessions with %s temp tables each, of two columns with a primary key and a "+
-			"row, are terminated together", c41Sessions, thousands(b.tablesOfSessions()))},
-		{Name: "counted", Text: fmt.Sprintf("pg_stat_activity every %s: sessions that wait for a latch, as in C40; the "+
-			"peak is the most that waited on average over %s", latchLook, trial.Length(peakOver))},
+		{Name: "load", Text: fmt.Sprintf("%d sessions with %s temp tables each, of two columns with a primary key "+
+			"and a row, are terminated together", c41Sessions, thousands(b.tablesOfSessions()))},
+		{Name: "counted", Text: fmt.Sprintf("pg_stat_activity every %s: sessions that wait for a latch, as in C40; "+
+			"the peak is the most that waited on average over %s", latchLook, trial.Length(peakOver))},
 		{Name: "the worst of C40", Text: fmt.Sprintf("its loop with index by %d clients for %s, in the same turns",
 			c40Clients, trial.Length(c41Worst))},
 	}
@@ -102,8 +103,8 @@ func (b Bench) endingConditions() []claims.Condition {
 // endingSession is the experiment behind C41, with a verdict for each engine.
 func endingSession(b Bench, s *site) trial.Trial {
 	t := trial.Trial{
-		Text: fmt.Sprintf("%d sessions with %s temp tables each end together, on both flavours: the peak of waits against "+
-			"that of C40's worst loop", c41Sessions, thousands(b.tablesOfSessions())),
+		Text: fmt.Sprintf("%d sessions with %s temp tables each end together, on both flavours: the peak of waits "+
+			"against that of C40's worst loop", c41Sessions, thousands(b.tablesOfSessions())),
 		Overhead: 30 * time.Second, Parts: []trial.Part{b.endingPart(s)}, Conditions: b.endingConditions(),
 	}
 	t.ByEngine(func(engine string) trial.Rules {

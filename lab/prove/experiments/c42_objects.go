@@ -43,9 +43,10 @@ func drilledWaits(b Bench, s *site) trial.Trial {
 					return f, err
 				}, err
 			}})
-		part.Measured = append(part.Measured, trial.Say("%s: %s s of waits in 30 s, %s catalog rows written per loop, %s %% "+
-			"of them in pg_attribute, pg_class, pg_type and pg_depend; %s %% of the waits in statements that make, index "+
-			"or drop a temp table%s", v.name, trial.Spread{Of: trial.At(v.name, waitTime), Format: "%.2f"},
+		part.Measured = append(part.Measured, trial.Say("%s: %s s of waits in 30 s, %s catalog rows written per "+
+			"loop, %s %% "+
+			"of them in pg_attribute, pg_class, pg_type and pg_depend; %s %% of the waits in statements that make, "+
+			"index or drop a temp table%s", v.name, trial.Spread{Of: trial.At(v.name, waitTime), Format: "%.2f"},
 			trial.Spread{Of: trial.At(v.name, catalogRows), Format: "%.1f"},
 			trial.Spread{Of: trial.At(v.name, hotShare), Format: "%.0f"},
 			trial.Spread{Of: trial.At(v.name, tempShare), Format: "%.0f"},
@@ -57,8 +58,10 @@ func drilledWaits(b Bench, s *site) trial.Trial {
 		Overhead: 30 * time.Second, Parts: []trial.Part{part},
 		Conditions: []claims.Condition{
 			{Name: "classes", Text: fmt.Sprintf("wait_event of pg_stat_activity every %s", latchLook)},
-			{Name: "objects", Text: "rows written to each catalog, by pg_stat_all_tables: the server does not say which page " +
-				"a session waits for; columns are pg_attribute, rowsets pg_class and pg_type, allocation pg_depend here"},
+			{Name: "objects", Text: "rows written to each catalog, by pg_stat_all_tables: the server does not say " +
+				"which page " +
+				"a session waits for; columns are pg_attribute, rowsets pg_class and pg_type, allocation pg_depend " +
+				"here"},
 			{Name: "statements", Text: "those of the sessions that wait, by their first words"},
 		},
 	}

@@ -46,7 +46,8 @@ func settingOffAndOn(b Bench, s *site) trial.Trial {
 	part.Measured = []trial.Phrase{trial.Say("%s: cycles/s on against off %s, off again %s, of %s/s", memoryCatalog,
 		against(c43On), against(c43Again), trial.Spread{Of: trial.At(c43Off.name, cycleRate), Format: "%.0f"})}
 	return trial.Trial{
-		Text: fmt.Sprintf("lives of a temp table with %s off, off again and on", memoryCatalog), Overhead: 30 * time.Second,
+		Text: fmt.Sprintf("lives of a temp table with %s off, off again and "+
+			"on", memoryCatalog), Overhead: 30 * time.Second,
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{Criteria: []trial.Criterion{
 			{Of: against(c43Again), Confirm: trial.Within(1/c43Margin, c43Margin),
@@ -55,10 +56,10 @@ func settingOffAndOn(b Bench, s *site) trial.Trial {
 				Refute: trial.Within(1/c43Margin, c43Margin), Unless: "what the setting does is not seen"},
 		}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("cycles of a temp table of 10 columns by %d clients; the setting is one whose "+
-				"effect C12 measures", clients)},
-			{Name: "any other setting", Text: "'plimsoll compare' runs the ERP's load with it off and on, in turns from " +
-				"the same base, with the A/A floor of the session"},
+			{Name: "load", Text: fmt.Sprintf("cycles of a temp table of 10 columns by %d clients; the setting is one "+
+				"whose effect C12 measures", clients)},
+			{Name: "any other setting", Text: "'plimsoll compare' runs the ERP's load with it off and on, in turns " +
+				"from the same base, with the A/A floor of the session"},
 		},
 	}
 }

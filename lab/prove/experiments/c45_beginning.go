@@ -40,10 +40,10 @@ func waitsBegin(b Bench, s *site) trial.Trial {
 			"flavours: where waits begin", c40Clients, c45Rates),
 		Overhead: 30 * time.Second,
 		Conditions: []claims.Condition{
-			{Name: "begun", Text: fmt.Sprintf("at the lowest rate with at least %g s of waits in 30 s in the median turn, a "+
-				"tenth of the report's worst; counted as in C40", c45Begun)},
-			{Name: "rates", Text: fmt.Sprintf("statements of %d clients together, %d a loop; a machine that does not reach a "+
-				"rate (%.0f %% of it) says nothing about it", c40Clients, c45Statements, 100*c45Reached)},
+			{Name: "begun", Text: fmt.Sprintf("at the lowest rate with at least %g s of waits in 30 s in the median "+
+				"turn, a tenth of the report's worst; counted as in C40", c45Begun)},
+			{Name: "rates", Text: fmt.Sprintf("statements of %d clients together, %d a loop; a machine that does not "+
+				"reach a rate (%.0f %% of it) says nothing about it", c40Clients, c45Statements, 100*c45Reached)},
 		},
 		Chart: &trial.Chart{Title: "Waits for latches by queries a second", X: "queries/s", Y: "s of waits in 30 s"},
 	}

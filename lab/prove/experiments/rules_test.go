@@ -83,7 +83,8 @@ func begun(from, reaches int) plant {
 	for _, rate := range c45Rates {
 		for _, v := range []variant{stock, ours} {
 			loop := rateLoop(rate)
-			p[loop.on(v)+": "+waitTime], p[loop.on(v)+": "+loopRate] = four(0), four(float64(min(rate, reaches)/c45Statements))
+			p[loop.on(v)+": "+waitTime], p[loop.on(v)+": "+
+				""+loopRate] = four(0), four(float64(min(rate, reaches)/c45Statements))
 			if rate >= from {
 				p[loop.on(v)+": "+waitTime] = four(1)
 			}
@@ -330,7 +331,8 @@ var rulings = []ruling{
 	{claim: "C12", name: "OnTheBar", figures: plant{c12Shapes[0].on(stock) + ": DROP TABLE": {95, 105, 95, 105}},
 		want: claims.Inconclusive, why: "is not surely at least ×10"},
 	{claim: "C12", name: "SmallBase", bench: Bench{Documents: 100}, figures: plant{c12Shapes[0].on(stock) +
-		": DROP TABLE": four(200)}, want: claims.Inconclusive, why: "relations of the base: 400 is not at least 26,000"},
+		": DROP TABLE": four(200)}, want: claims.Inconclusive, why: "relations of the base: 400 is not at least " +
+		"26,000"},
 	{claim: "C40", name: "AsClaimed", figures: waitsOf(0, 1, 2, 0), want: claims.Confirmed},
 	{claim: "C40", name: "NoMore", figures: waitsOf(1, 0.5, 2, 0), want: claims.Refuted,
 		why: "is at most waits of 'stock, no temp table'"},
@@ -348,7 +350,8 @@ var rulings = []ruling{
 	{claim: "C41", name: "ThreeTimes", bench: Bench{Full: true}, figures: endings(40, 0), want: claims.Confirmed},
 	{claim: "C41", name: "Less", bench: Bench{Full: true}, figures: endings(20, 0), want: claims.Refuted},
 	{claim: "C41", name: "LessOnOurs", bench: Bench{Full: true}, figures: with(endings(40, 0),
-		endingSide(ours, 1)+": "+peakWaits, four(20)...), want: claims.Confirmed, why: "stock: confirmed, ours: refuted"},
+		endingSide(ours, 1)+": "+peakWaits, four(20)...), want: claims.Confirmed, why: "stock: confirmed, ours: " +
+		"refuted"},
 	{claim: "C41", name: "Around", bench: Bench{Full: true}, figures: with(endings(40, 0), endingSide(stock,
 		1)+": "+peakWaits, 25, 35, 25, 35), want: claims.Inconclusive},
 	{claim: "C41", name: "FewerTables", figures: endings(40, 0), want: claims.Inconclusive,
@@ -373,7 +376,8 @@ var rulings = []ruling{
 		endingSide(stock, 0)+": "+peakWaits, 0, 20, 0, 0), want: claims.Inconclusive},
 	{claim: "C44", name: "NoWaitsAnywhere", bench: Bench{Full: true}, figures: endings(0, 0), want: claims.Inconclusive,
 		why: "no waits with temp tables either"},
-	{claim: "C44", name: "FewerTables", figures: endings(40, 0), want: claims.Inconclusive, why: "--full makes as many"},
+	{claim: "C44", name: "FewerTables", figures: endings(40, 0), want: claims.Inconclusive, why: "--full makes as " +
+		"many"},
 	{claim: "C45", name: "AsClaimed", figures: begun(3000, 5000), want: claims.Confirmed},
 	{claim: "C45", name: "Sooner", figures: begun(1000, 5000), want: claims.Refuted},
 	{claim: "C45", name: "Later", figures: begun(5000, 5000), want: claims.Refuted},
@@ -397,13 +401,15 @@ var rulings = []ruling{
 	{claim: "C15", name: "MoreThanClaimed", figures: plant{"stock, ask: operations": four(12)}, want: claims.Confirmed},
 	{claim: "C15", name: "SurelyLess", figures: plant{"stock, ask: operations": four(10.1)}, want: claims.Refuted,
 		why: "surely less than ×1.05"},
-	{claim: "C15", name: "Noise", figures: plant{"stock, ask: operations": {9.8, 10.8, 10.8, 12}}, want: claims.Inconclusive,
+	{claim: "C15", name: "Noise", figures: plant{"stock, ask: " +
+		"operations": {9.8, 10.8, 10.8, 12}}, want: claims.Inconclusive,
 		why: "is not surely more than ×1 and at least ×1.05 on the median"},
 	{claim: "C15", name: "MoreByLittle", figures: plant{"stock, ask: operations": {10.2, 10.3, 10.4, 10.6}},
 		want: claims.Inconclusive, why: "at least ×1.05 on the median"},
 	{claim: "C15", name: "FewTurns", figures: plant{"operations": {10, 10}}, want: claims.Inconclusive,
 		why: "too few turns"},
-	{claim: "C15", name: "OnStockAlone", figures: plant{"stock, ask: operations": four(12), "ours, ask: operations": four(9)},
+	{claim: "C15", name: "OnStockAlone", figures: plant{"stock, ask: operations": four(12), "ours, ask: " +
+		"operations": four(9)},
 		want: claims.Confirmed, why: "stock: confirmed, ours: refuted"},
 	{claim: "C16", name: "AllFasterByEnough",
 		figures: plant{"one by one: median": four(300), "chained: median": four(150)},
@@ -412,7 +418,8 @@ var rulings = []ruling{
 		figures: plant{"one by one: median": four(100), "chained: median": four(60)},
 		want:    claims.Inconclusive, why: "40.6 ms is not at least 100 ms"},
 	{claim: "C16", name: "DelayNotTrue", figures: plant{"one by one: median": four(300), "chained: median": four(150)},
-		fail: []failing{{checkDelay, "the round trip misses it by 0.30 ms"}}, want: claims.Inconclusive, why: "misses it"},
+		fail: []failing{{checkDelay, "the round trip misses it by 0.30 " +
+			"ms"}}, want: claims.Inconclusive, why: "misses it"},
 	{claim: "C16", name: "OneSlower", figures: plant{"one by one: median": four(300), "chained: median": four(150),
 		"1ms delay, chained: median": four(400)}, want: claims.Refuted,
 		why: "median of chained against one by one (1ms delay)"},
