@@ -11,9 +11,10 @@ func TestControlIsSaidByWhatIsKnownOfIt(t *testing.T) {
 		ratio *Ratio
 		want  string
 	}{
-		"NoSecondLine":   {nil, "not known, a has no second line"},
-		"NothingFailed":  {&Ratio{Users: 1}, "not known, the trials of a bound no ratio"},
-		"NoDifference":   {&Ratio{Users: 1, IntervalLow: at(0.9), IntervalHigh: at(1.1)}, "no difference, as it should be"},
+		"NoSecondLine":  {nil, "not known, a has no second line"},
+		"NothingFailed": {&Ratio{Users: 1}, "not known, the trials of a bound no ratio"},
+		"NoDifference": {&Ratio{Users: 1, IntervalLow: at(0.9), IntervalHigh: at(1.1)},
+			"no difference, as it should be"},
 		"BoundedFromOne": {&Ratio{Users: 1, IntervalLow: at(0.9)}, "no difference, as it should be"},
 		"Differs": {&Ratio{Users: 2, IntervalLow: at(1.5), IntervalHigh: at(3), Differs: true},
 			"trust no difference of this session"},

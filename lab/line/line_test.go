@@ -317,8 +317,7 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 		{"Sleep", Trial{Valid: true, CPU: idle, InFlight: 50, Waits: waits(2, wait("Timeout", "PgSleep", 2))}, 0,
 			"deliberate delays of the server"},
 		{"ClientReadIsNoLimit", Trial{Valid: true, CPU: idle, Waits: waits(10, wait("Client", "ClientRead", 9))}, 0,
-			NotKnown},
-		{"SleepWhileOthersUseTheProcessors", Trial{Valid: true, CPU: cpu(0.99, 0.02, 0.01, 0.1),
+			NotKnown}, {"SleepWhileOthersUseTheProcessors", Trial{Valid: true, CPU: cpu(0.99, 0.02, 0.01, 0.1),
 			Waits: waits(10, wait("Timeout", "PgSleep", 9))}, 0, "deliberate delays of the server"},
 		{"AFewWaitsAreNone", Trial{Valid: true, CPU: idle, Waits: waits(0.1, wait("Lock", "tuple", 0.1))}, 0, NotKnown},
 		{"NothingIsKnown", Trial{Valid: true}, 0, NotKnown},
@@ -339,7 +338,8 @@ func TestLimitIsTheDearestFinding(t *testing.T) {
 		{Name: "lock-contention", Title: "Sessions wait for locks", Price: share(0.6), Evidence: []string{"60 % for " +
 			"t"}},
 		{Name: "log-flush", Title: "Commits wait", Price: share(0.1)}, {Name: "note", Title: "No price"}}}}
-	trial := Trial{Operations: 100, CPU: result.CPU{Machine: share(0.97), Database: share(0.9)}, Findings: dearFindings(r)}
+	trial := Trial{Operations: 100, CPU: result.CPU{Machine: share(0.97), Database: share(0.9)},
+		Findings: dearFindings(r)}
 	if got := limitOf(trial, 0, nil); len(trial.Findings) != 1 || !strings.Contains(got.Resource, "lock-contention") ||
 		!strings.Contains(strings.Join(got.Evidence, "\n"), "60 % for t") {
 		t.Errorf("limited by %+v", got)

@@ -96,8 +96,7 @@ Verdicts on claims:
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return claimCompletions(), cobra.ShellCompDirectiveNoFileComp
-		},
-	}, func(ctx context.Context, args []string) error { return a.prove(ctx, args, o) })
+		}}, func(ctx context.Context, args []string) error { return a.prove(ctx, args, o) })
 	fs := c.Flags()
 	fs.BoolVar(&o.all, "all", false, "test every claim that has an experiment; prints first how long that takes")
 	config.Span(fs, &o.duration, "duration", 0, 0, "measured time of one turn; 0: the experiment's default")
@@ -146,7 +145,8 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 			"name claims without it")
 	}
 	if o.repeat > 1 || o.long {
-		return problem.New(problem.Usage, errors.New("--repeat applies only to --self and --confusion, --long to --self"),
+		return problem.New(problem.Usage,
+			errors.New("--repeat applies only to --self and --confusion, --long to --self"),
 			"--repetitions is how many turns an experiment takes")
 	}
 	if len(args) > 0 && o.all {

@@ -44,7 +44,8 @@ func BenchmarkProtectedUsers(b *testing.B) {
 	}
 	command := func(args ...string) (stdout string) {
 		var out, errs bytes.Buffer
-		if code := Exec(b.Context(), args, strings.NewReader(""), &out, &errs); code != ExitOK && code != ExitThreshold {
+		if code := Exec(b.Context(), args, strings.NewReader(""), &out, &errs); code != ExitOK &&
+			code != ExitThreshold {
 			b.Fatalf("%v: exit code %d: %s", args, code, &errs)
 		}
 		return out.String()
@@ -65,14 +66,15 @@ func BenchmarkProtectedUsers(b *testing.B) {
 		b.Run(fmt.Sprint(users), func(b *testing.B) {
 			began := time.Now()
 			var r result.Result
-			if err := json.Unmarshal([]byte(command("run", "--url", w.URL, "--url-ca", authority.File, "--password-file",
+			if err := json.Unmarshal([]byte(command("run", "--url", w.URL, "--url-ca", authority.File,
+				"--password-file",
 				password, "--users", fmt.Sprint(users), "--think", "10m", "--ramp", "30s", "--duration", "1m",
 				"--disturbed-limit", "1", "--json")), &r); err != nil {
 				b.Fatal(err)
 			}
 			if r.Users != users || r.Errors+r.Overload > 0 || !r.Audit.Clean || r.Ops == 0 {
-				b.Errorf("%d users, %d operations, %d errors, %d overload, books clean: %v; %q", r.Users, r.Ops, r.Errors,
-					r.Overload, r.Audit.Clean, r.InvalidReasons)
+				b.Errorf("%d users, %d operations, %d errors, %d overload, books clean: %v; %q", r.Users, r.Ops,
+					r.Errors, r.Overload, r.Audit.Clean, r.InvalidReasons)
 			}
 			b.ReportMetric(0, "ns/op")                              // the length of the run says nothing
 			b.ReportMetric(time.Since(began).Seconds(), "s-in-all") // of it 90 s ramp and steady state

@@ -4,8 +4,9 @@
 //	client ──▶ read, note the time ──queue──▶ wait until time + delay ──▶ server
 //	client ◀──────────────────── copied at once ◀──────────────────────── server
 //
-// The whole round-trip delay is added on the way to the server, so that one timer is involved, not two. The proxy itself
-// takes some time too, which is no constant of the machine: Tune measures round trips and holds back that much less.
+// The whole round-trip delay is added on the way to the server, so that one timer is involved, not two. The proxy
+// itself takes some time too, which is no constant of the machine: Tune measures round trips and holds back that much
+// less.
 package delay
 
 import (

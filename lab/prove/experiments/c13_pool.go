@@ -69,8 +69,8 @@ func tempTablePool(b Bench, s *site) trial.Trial {
 	}
 	for _, size := range c13Pools {
 		name := poolName(size)
-		part.Measured = append(part.Measured, trial.Say("%s: %s %% beyond 4T, %s operations/s, %s MB a connection", name,
-			trial.Spread{Of: trial.At(name, beyondTarget), Format: "%.2f"},
+		part.Measured = append(part.Measured, trial.Say("%s: %s %% beyond 4T, %s operations/s, %s MB a connection",
+			name, trial.Spread{Of: trial.At(name, beyondTarget), Format: "%.2f"},
 			trial.Median{Of: trial.At(name, operationRate), Format: "%.0f"},
 			trial.Median{Of: trial.At(name, poolMemory), Format: "%.0f"}))
 	}
@@ -80,8 +80,9 @@ func tempTablePool(b Bench, s *site) trial.Trial {
 			postedDocuments(&s.address, part, shape.Tweaks{TempPool: c13Claimed})},
 		Overhead: 30 * time.Second,
 		Rules: trial.Rules{
-			Requires: []trial.Criterion{{Of: trial.Every{Of: trial.At(small, beyondTarget), Unit: "%"}, Confirm: trial.Above(0),
-				Unless: "no operation is beyond 4T with the smallest pool"}},
+			Requires: []trial.Criterion{{Of: trial.Every{Of: trial.At(small, beyondTarget), Unit: "%"},
+				Confirm: trial.Above(0),
+				Unless:  "no operation is beyond 4T with the smallest pool"}},
 			Criteria: []trial.Criterion{{Of: trial.Gap{Of: trial.At(small, beyondTarget), Times: 1,
 				To: trial.At(largest, beyondTarget)}, Confirm: trial.Above(0), Refute: trial.AtMost(0)}}},
 		Conditions: []claims.Condition{
@@ -89,9 +90,8 @@ func tempTablePool(b Bench, s *site) trial.Trial {
 				"temp tables per operation, %.0f %% of them empty, each third with an index, statistics gathered; %d "+
 				"structures in use (with fewer than the smaller pool holds, the pools would not differ)",
 				clients, load.kinds, load.tables, 100*load.empty, load.kinds*load.tables)},
-			{Name: "compared", Text: fmt.Sprintf("the share beyond 4T with a pool of %d and of %d; the others show where the "+
-				"optimum is", c13Small, c13Claimed)},
+			{Name: "compared", Text: fmt.Sprintf("the share beyond 4T with a pool of %d and of %d; the others show "+
+				"where the optimum is", c13Small, c13Claimed)},
 			postedDocumentsCondition,
-		},
-	}
+		}}
 }

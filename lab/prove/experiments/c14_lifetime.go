@@ -92,7 +92,8 @@ func connectionLifetime(b Bench, s *site) trial.Trial {
 	}
 	worst := func(side string) trial.Spread { return trial.Spread{Of: trial.At(side, worstTime), Format: "%.0f"} }
 	part.Measured = []trial.Phrase{
-		trial.Say("p99.9 of the others' worst second: %s ms fixed, %s ms jittered (%s), %s ms when tables are dropped in steps "+
+		trial.Say("p99.9 of the others' worst second: %s ms fixed, %s ms jittered (%s), %s ms when tables are "+
+			"dropped in steps "+
 			"before (%s)", worst(c14Fixed), worst(c14Jittered), against(c14Jittered, worstTime), worst(c14InSteps),
 			against(c14InSteps, worstTime)),
 		trial.Say("p99 jittered %s, in steps %s", against(c14Jittered, p99Time), against(c14InSteps, p99Time)),
@@ -110,10 +111,9 @@ func connectionLifetime(b Bench, s *site) trial.Trial {
 				"with an index; lifetime %s and a random part of as much, in whole seconds (report: 30 and 30 min)",
 				connections, tables, trial.Length(c14Lives(b)))},
 			{Name: "others", Text: fmt.Sprintf("%d clients with an operation of %d pooled temp tables, a pause of %s, "+
-				"the next; timed from when it was due; the second with the greatest p99.9 counts; connections that have "+
-				"ended are opened and filled anew", clients, c14Others.tables,
-				c14Every)},
-		},
+				"the next; timed from when it was due; the second with the greatest p99.9 counts; connections that "+
+				"have ended are opened and filled anew", clients, c14Others.tables,
+				c14Every)}},
 	}
 }
 
@@ -197,8 +197,8 @@ func (h *holders) refill(ctx context.Context, holder *database.Database, until t
 }
 
 // watch lets each client do an operation, pause, and repeat: a closed loop, because a queue that grows on a slow
-// machine would look like a stall. Latency counts from when the operation was due. It returns all latencies, sorted, and
-// the greatest p99.9 of a second.
+// machine would look like a stall. Latency counts from when the operation was due. It returns all latencies, sorted,
+// and the greatest p99.9 of a second.
 func watch(ctx context.Context, db *database.Database, load queryBatch, until time.Time) (all []time.Duration,
 	worst float64, err error) {
 	var mu sync.Mutex

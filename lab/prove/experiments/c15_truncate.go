@@ -25,8 +25,8 @@ var (
 
 func clearingSide(v variant, c temptable.Clearing) string { return v.name + ", " + string(c) }
 
-// skippedTruncates is the experiment behind C15: all else is as in the classic shape, one statement per round trip. What
-// TRUNCATE costs is the engine's.
+// skippedTruncates is the experiment behind C15: all else is as in the classic shape, one statement per round trip.
+// What TRUNCATE costs is the engine's.
 func skippedTruncates(b Bench, s *site) trial.Trial {
 	at := map[string]*address{stock.name: {}, ours.name: {}}
 	part := trial.Part{Rounds: b.rounds(c15Rounds), Turn: b.turn(c15Turn),
@@ -63,8 +63,7 @@ func skippedTruncates(b Bench, s *site) trial.Trial {
 				clients, c15Load.tables, 100*c15Load.empty, c15Load.rows)},
 			{Name: "sides", Text: "TRUNCATE always, SELECT 1 … LIMIT 1 first (ask), and what the pool knows of its " +
 				"tables (known); the claim is about asking, which the tuned shape does"},
-		},
-	}
+		}}
 	t.ByEngine(func(engine string) trial.Rules {
 		return trial.Rules{Criteria: []trial.Criterion{{Of: against(flavour(engine), temptable.Ask),
 			Confirm: trial.Above(1).And(trial.MiddleAtLeast(c15Claimed)), Refute: trial.Below(c15Claimed)}}}

@@ -42,12 +42,11 @@ func chains(b Bench, s *site) trial.Trial {
 				"network: no loss, no jitter, one machine; the round trip is the median measured through it, and it " +
 				"is tuned until that is true to 0.05 ms"},
 			{Name: "load", Text: fmt.Sprintf("%d clients on a connection each, %d temp tables per operation, all "+
-				"pooled",
-				clients, c16Load.tables)},
+				"pooled", clients, c16Load.tables)},
 			postedDocumentsCondition,
-		},
-	}
-	t.Rules.Checks = []trial.Check{{Name: checkDelay, Want: "every delay is true to 0.05 ms by the measured round trip"}}
+		}}
+	t.Rules.Checks = []trial.Check{{Name: checkDelay,
+		Want: "every delay is true to 0.05 ms by the measured round trip"}}
 	t.Chart = &trial.Chart{Title: "An operation of about 100 statements by delay of the network", X: "delay, ms",
 		Y:     "median, ms",
 		Lines: []trial.Line{{Name: oneByOne}, {Name: chained}}}

@@ -76,24 +76,24 @@ func statisticsTarget(b Bench, s *site) trial.Trial {
 			}})
 	}
 	against := func(n int) trial.Ratio {
-		return trial.Ratio{Of: trial.At(targetSide(n), operationRate), To: trial.At(targetSide(c36Targets[0]), operationRate)}
+		return trial.Ratio{Of: trial.At(targetSide(n), operationRate), To: trial.At(targetSide(c36Targets[0]),
+			operationRate)}
 	}
 	part.Measured = []trial.Phrase{trial.Say("operations/s with a target of 1,000 %s, of 10,000 %s, of %s/s with 100",
 		against(1000), against(10_000), trial.Spread{Of: trial.At(targetSide(100), operationRate), Format: "%.0f"})}
 	return trial.Trial{
-		Text: fmt.Sprintf("the ERP's operations that read, on copies of a base at scale %g with statistics of targets 100 to "+
-			"10,000", b.statisticsScale()),
+		Text: fmt.Sprintf("the ERP's operations that read, on copies of a base at scale %g with statistics of "+
+			"targets 100 to 10,000", b.statisticsScale()),
 		Overhead: time.Minute, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "scale of the base", Value: b.statisticsScale()},
 				Confirm: trial.AtLeast(c36Scale), Unless: "a smaller base has no 10,000 values to keep; --full"}},
 			Criteria: []trial.Criterion{trial.Smaller(against(10_000))}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("%d users who read, back to back, each key operation that writes no document as "+
-				"often as its weight says, over HTTP on a worker in this process; classic shape", clients)},
+			{Name: "load", Text: fmt.Sprintf("%d users who read, back to back, each key operation that writes no "+
+				"document as often as its weight says, over HTTP on a worker in this process; classic shape", clients)},
 			{Name: "not here", Text: "the lag of a replica, the claim's other half"},
-		},
-	}
+		}}
 }
 
 // withStatistics copies the base and gathers statistics of a target.

@@ -157,7 +157,10 @@ func (e *engines) endTogether(ctx context.Context, v variant, sessions, tables i
 		if err != nil {
 			return nil, err
 		}
-		if err := allAtOnce(sessions, func(i int) error { _, err := holders[i].Exec(ctx, sql); return err }); err != nil {
+		if err := allAtOnce(sessions, func(i int) error {
+			_, err := holders[i].Exec(ctx, sql)
+			return err
+		}); err != nil {
 			return nil, fmt.Errorf("make %d temp tables: %w", tables, err)
 		}
 	}

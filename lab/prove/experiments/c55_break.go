@@ -33,7 +33,8 @@ func untilItBreaks(b Bench, s *site) trial.Trial {
 		Name: "synchronous"}}}
 	for _, n := range c55Jobs {
 		sides = append(sides, c55Side(n))
-		chart.Lines[0].At = append(chart.Lines[0].At, trial.Place{X: float64(n), Of: c55Side(n).at(judgedLatency, pace)})
+		chart.Lines[0].At = append(chart.Lines[0].At, trial.Place{X: float64(n), Of: c55Side(n).at(judgedLatency,
+			pace)})
 	}
 	part := b.recordSetPart(s, latencyPart(judgedLatency), judgedLatency, turn, sides,
 		profile.Setting{Name: "max_connections", Value: fmt.Sprint(c55Jobs[len(c55Jobs)-1] + 50)})
@@ -41,8 +42,8 @@ func untilItBreaks(b Bench, s *site) trial.Trial {
 		text := func(series, format string) trial.Median {
 			return trial.Median{Of: side.at(judgedLatency, series), Format: format}
 		}
-		part.Measured = append(part.Measured, trial.Say("%d jobs: %s objects/s, processors busy %s %%, waits for the log "+
-			"%s %%", side.jobs, text(pace, "%.0f"), text(busyShare, "%.0f"), text(waitsShare, "%.0f")))
+		part.Measured = append(part.Measured, trial.Say("%d jobs: %s objects/s, processors busy %s %%, waits for "+
+			"the log %s %%", side.jobs, text(pace, "%.0f"), text(busyShare, "%.0f"), text(waitsShare, "%.0f")))
 	}
 	part.Measured = append(part.Measured, trial.Say("%s", trial.Words(func(m *trial.Made) string {
 		names := c55Limits(m)
@@ -56,8 +57,8 @@ func untilItBreaks(b Bench, s *site) trial.Trial {
 	})))
 	most, before := c55Side(c55Jobs[len(c55Jobs)-1]), c55Side(c55Jobs[len(c55Jobs)-2])
 	return trial.Trial{
-		Text: fmt.Sprintf("%v jobs rewrite record sets of 1 to %d rows: where more bring no more, and which counter names "+
-			"the limit", c55Jobs, recordSetRows),
+		Text: fmt.Sprintf("%v jobs rewrite record sets of 1 to %d rows: where more bring no more, and which counter "+
+			"names the limit", c55Jobs, recordSetRows),
 		Overhead: recordSetTurn, Parts: []trial.Part{part}, Chart: chart,
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{turnsOf(turn, recordSetTurn)},
@@ -73,9 +74,9 @@ func untilItBreaks(b Bench, s *site) trial.Trial {
 					}, Unknown: "the pace still rises: nothing has broken"},
 					Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 			}},
-		Conditions: append(recordSetConditions(), claims.Condition{Name: "named", Text: fmt.Sprintf("the processors from "+
-			"%d %% busy on, the log where sessions wait for it %d %% of what they do, in the median turn", c55Busy, c55Waits)}),
-	}
+		Conditions: append(recordSetConditions(), claims.Condition{Name: "named", Text: fmt.Sprintf("the processors "+
+			"from %d %% busy on, the log where sessions wait for it %d %% of what they do, in the median turn", c55Busy,
+			c55Waits)})}
 }
 
 // c55Rises tells whether the most jobs still bring more than half as many.

@@ -99,7 +99,8 @@ func seesCatalogs(t *testing.T, servers *engines) {
 	}
 	for _, v := range []variant{stock, ours} {
 		f, story, err := servers.drill(t.Context(), v, p)
-		if err != nil || (f[catalogRows] > 10) != (v.name == stock.name) || (f[hotShare] > c42Hot) != (v.name == stock.name) {
+		if err != nil || (f[catalogRows] > 10) != (v.name == stock.name) ||
+			(f[hotShare] > c42Hot) != (v.name == stock.name) {
 			t.Errorf("%s: %v, %s, %v", v.name, f, story, err)
 		}
 	}

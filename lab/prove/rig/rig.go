@@ -122,8 +122,8 @@ func (r *Rig) Cluster() *cluster.Cluster { return r.cluster }
 // Started says whether Close will stop the server.
 func (r *Rig) Started() bool { return r.started != nil }
 
-// Restart stops the server that Up started, does what is to be done while it is down, and starts it again, with settings
-// on its command line that last until it is stopped.
+// Restart stops the server that Up started, does what is to be done while it is down, and starts it again, with
+// settings on its command line that last until it is stopped.
 func (r *Rig) Restart(ctx context.Context, between func() error, settings ...profile.Setting) error {
 	if r.started == nil {
 		return fmt.Errorf("restart cluster %s: another process keeps it up", r.cluster.Name())
