@@ -2,10 +2,11 @@
 # definition, in its relation cache and in its prepared plans. The catalog itself, read by SQL, is the judge.
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
-#   ROUNDS=N     transactions of each session; defaults to 150
+#   ROUNDS=N     transactions of each session that uses tables; defaults to 150
 use strict;
 use warnings;
 use FindBin;
+use POSIX qw(WNOHANG);
 use lib $FindBin::Bin;
 use Test::More;
 use Plimsoll::Server;
@@ -52,19 +53,34 @@ sub start
 	return $pid if $pid;
 	open STDOUT, '>', "$server->{dir}/$name.out";
 	open STDERR, '>&', \*STDOUT;
-	exec "$prefix/bin/pgbench", '-h', $server->{dir}, '-U', 'probe', '-n', '-j', 1, '-t', $rounds, @options, 'postgres';
+	exec "$prefix/bin/pgbench", '-h', $server->{dir}, '-U', 'probe', '-n', '-j', 1, @options, 'postgres';
 }
-my %pid = (
-	changes => start('changes', '-c', $changing, '-f', "$server->{dir}/changes.sql"),
-	uses => start('uses', '-M', 'prepared', '-c', $using, map { ('-f', "$server->{dir}/uses$_.sql") } 1 .. 3));
-for my $name (sort keys %pid)
+
+# A test that dies leaves no process.
+my $changes;
+END { kill TERM => $changes if $changes }
+
+# The changes go on until enough of them have been used, however the sessions take turns.
+$changes = start('changes', '-c', $changing, '-t', 1_000_000, '-f', "$server->{dir}/changes.sql");
+my ($played, $seen, $status) = (0, 0, 0);
+while ($seen <= 20 && $played < 40 && !$status)
 {
-	waitpid $pid{$name}, 0;
-	is($?, 0, "each of the sessions of '$name' has ended well") or diag $server->slurp("$name.out");
+	my $uses = start('uses', '-M', 'prepared', '-c', $using, '-t', $rounds,
+		map { ('-f', "$server->{dir}/uses$_.sql") } 1 .. 3);
+	waitpid $uses, 0;
+	$status = $?;
+	$played++;
+	my $psql = "$prefix/bin/psql -h $server->{dir} -U probe -XAtq postgres";
+	chomp($seen = qx{$psql -c "SELECT count(DISTINCT written) FROM used"});
 }
-my $all = $rounds * $using;
+is($status, 0, 'each session that uses tables has ended well') or diag $server->slurp('uses.out');
+is(waitpid($changes, WNOHANG), 0, 'the sessions that change tables have gone on') or diag $server->slurp('changes.out');
+kill TERM => $changes;
+waitpid $changes, 0;
+$changes = 0;
+my $all = $rounds * $using * $played;
 is($server->psql('postgres', 'SELECT count(*), count(*) FILTER (WHERE known <> written) FROM used'), "$all|0\n",
 	'each use of a table was that of its newest definition');
-cmp_ok($server->psql('postgres', 'SELECT count(DISTINCT written) FROM used'), '>', 20, 'of which there were many');
+cmp_ok($seen, '>', 20, 'of which there were many');
 unlike($server->log, qr/TRAP|PANIC/, 'nothing crashed');
 done_testing();

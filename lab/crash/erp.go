@@ -19,7 +19,6 @@ import (
 	"plimsoll/erp/operations"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/database"
-	"plimsoll/platform/metadata"
 )
 
 // erpWork is the load ERP: users who carry out key operations over HTTP, without thinking in between.
@@ -287,11 +286,12 @@ func (e *erpWork) reconcile(one *Cut, keys, documents []string, acks []ack, at t
 
 // documentsSQL gives the ids of all documents.
 func documentsSQL() (sql string) {
-	for i, d := range erp.Metadata().Documents {
+	documents := erp.Metadata().Documents
+	for i := range documents {
 		if i > 0 {
 			sql += " UNION ALL "
 		}
-		sql += "SELECT id::text FROM " + (*metadata.Document)(&d).Table()
+		sql += "SELECT id::text FROM " + documents[i].Table()
 	}
 	return sql
 }

@@ -46,7 +46,7 @@ const (
 )
 
 // wandering has bad spells: operations of one moment share its luck, which intervals must know.
-func wandering(factor time.Duration) behaviour {
+func wandering(factor float64) behaviour {
 	return func(context.Context) (func(*received), error) {
 		var mu sync.Mutex
 		var slow bool
@@ -66,10 +66,11 @@ func wandering(factor time.Duration) behaviour {
 				}
 				until = until.Add(time.Duration(rand.ExpFloat64() * float64(mean)))
 			}
+			wait := delayFast
 			if slow {
-				return factor * spellSlow
+				wait = spellSlow
 			}
-			return factor * delayFast
+			return time.Duration(factor * float64(wait))
 		}
 		return func(r *received) { r.wait(now()) }, nil
 	}
