@@ -22,7 +22,7 @@ func TestVerdict(t *testing.T) {
 		{"NothingWrongIsValid", func(*record, *result.Result) {}, "", ""},
 		{"LagAtTheLimitIsValid", func(_ *record, r *result.Result) { r.Generator.LagMSP99 = 100 }, "", ""},
 		{"LagBeyondTheLimit", func(_ *record, r *result.Result) { r.Generator.LagMSP99 = 101 },
-			"p99 101 ms late, at most 100", result.ByGenerator},
+			"p99 101 ms late, limit 100", result.ByGenerator},
 		{"StoodStillOnce", func(_ *record, r *result.Result) { r.Generator.LagMSMax = 6000 }, "once 6.0 s late",
 			result.ByGenerator},
 		{"GeneratorUsedTooMuch", func(_ *record, r *result.Result) { r.Generator.CPUShare = at(0.51) },

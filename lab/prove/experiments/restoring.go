@@ -311,12 +311,26 @@ type restoredLines struct {
 	mu    sync.Mutex
 	lines int64
 	busy  time.Duration // of all threads
+	end   func()        // to call with the first document, once the time is over
 }
 
 func (r *restoredLines) add(lines int64, took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines, r.busy = r.lines+lines, r.busy+took
+	if r.end != nil {
+		r.end()
+	}
+}
+
+// over ends the restoration, at once or with its first document.
+func (r *restoredLines) over(end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lines > 0 {
+		end()
+	}
+	r.end = end
 }
 
 // pace of so many threads that always have something to do.
@@ -324,7 +338,7 @@ func (r *restoredLines) pace(threads int) float64 {
 	return float64(r.lines) / r.busy.Seconds() * float64(threads)
 }
 
-// restoreFor restores for so long, or (0) to the end, with so many sequences in parallel.
+// restoreFor restores for so long and at least one document, or (0) to the end, with so many sequences in parallel.
 func restoreFor(ctx context.Context, db *database.Database, threads int, how posting.Manner,
 	most time.Duration) (done *restoredLines, err error) {
 	plan, err := restoration.Plan(ctx, db, id.ID{})
@@ -333,15 +347,15 @@ func restoreFor(ctx context.Context, db *database.Database, threads int, how pos
 	}
 	limited, cancel := context.WithCancel(ctx) // a deadline would end a read of the driver before the context
 	defer cancel()
+	done = &restoredLines{}
 	if most > 0 {
-		defer time.AfterFunc(most, cancel).Stop()
+		defer time.AfterFunc(most, func() { done.over(cancel) }).Stop()
 	}
 	todo, books := make(chan restoration.Sequence, len(plan)), restoration.Books(db)
 	for _, s := range plan {
 		todo <- s
 	}
 	close(todo)
-	done = &restoredLines{}
 	err = allAtOnce(threads, func(int) error {
 		for s := range todo {
 			if limited.Err() != nil {
