@@ -49,8 +49,8 @@ func TestCompare_ReadsSidesFromAFile(t *testing.T) {
 	for text, want := range map[string]string{
 		side("alone", "100"): "1 sides, there must be 2 to 8",
 		side("a", "100") + side("b", "1") + "colour = 1\n":              "unknown key side.colour",
-		"[[side]]\n" + side("b", "1"):                                   "A: needs a system, a connection string or a command",
-		side("a", "1") + "dsn = \"x\"\n" + side("b", "1"):               "A: give a system, a connection string or a command, only one of them",
+		"[[side]]\n" + side("b", "1"):                                   "A: needs a system, a connection string",
+		side("a", "1") + "dsn = \"x\"\n" + side("b", "1"):               "A: give a system, a connection string or a",
 		side("a", "1") + "sql = \"x\"\n" + side("b", "1"):               "A: a command takes no settings, SQL",
 		"[[side]]\ndsn = \"x\"\nreset = \"y\"\n" + side("b", "1"):       `A: reset "y"`,
 		"[[side]]\ndsn = \"x\"\nsql = \"@/no/file\"\n" + side("b", "1"): "A: read SQL: ",

@@ -286,7 +286,8 @@ func restoreSlices(ctx context.Context, db *database.Database, base *backdated.B
 			err = ctx.Err()
 		}
 		if err == nil && done.lines == 0 {
-			err = errors.New("not one document was restored in a slice of the month; use a longer --duration")
+			err = errors.New("no document was restored in a slice of the month; use more --documents or a longer " +
+				"--duration")
 		}
 		if err != nil {
 			return nil, err
