@@ -42,12 +42,29 @@ func (s *simple) add(r storage.Record) storage.Record {
 	return r
 }
 
-func newSimple(base string) (*simple, error) {
+// image is what a cut after the last record leaves in the folder dir.
+func (s *simple) image(t rapid.TB, base, dir string, seed uint64) {
+	t.Helper()
+	if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+		t.Fatal(err)
+	}
+	cut := image.Cut{At: s.record, Seed: seed, Model: image.Ordered}
+	if err := image.Build(base, dir, s.made, cut, func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newSimple makes the folder with its files.
+func newSimple(t rapid.TB, base string) *simple {
+	t.Helper()
+	if err := os.Mkdir(base, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	s := &simple{files: map[string]*simpleFile{}}
 	for n := range 2 {
 		name := fmt.Sprintf("f%d", n)
 		if err := os.WriteFile(filepath.Join(base, name), make([]byte, sectors*sector), 0o600); err != nil {
-			return nil, err
+			t.Fatal(err)
 		}
 		f := &simpleFile{ino: uint64(n + 1)}
 		for i := range f.possible {
@@ -56,7 +73,7 @@ func newSimple(base string) (*simple, error) {
 		s.files[name] = f
 		s.add(storage.Record{Kind: storage.Open, Ino: f.ino, Path: name})
 	}
-	return s, nil
+	return s
 }
 
 // write fills some sectors with one value.
@@ -101,13 +118,7 @@ func TestEverySectorIsAsAFlushOrALaterWriteLeftIt(t *testing.T) {
 		}
 		defer os.RemoveAll(root)
 		base, dir := filepath.Join(root, "base"), filepath.Join(root, "data")
-		if err := os.Mkdir(base, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		s, err := newSimple(base)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newSimple(t, base)
 		names := slices.Sorted(maps.Keys(s.files))
 		for n := range rapid.IntRange(1, 25).Draw(t, "steps") {
 			f := s.files[rapid.SampledFrom(names).Draw(t, "file")]
@@ -119,13 +130,7 @@ func TestEverySectorIsAsAFlushOrALaterWriteLeftIt(t *testing.T) {
 			count := rapid.IntRange(1, sectors-first).Draw(t, "count")
 			s.write(f, first, count, byte(n+1), rapid.IntRange(0, 5).Draw(t, "durable") == 0)
 		}
-		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
-			t.Fatal(err)
-		}
-		cut := image.Cut{At: s.record, Seed: rapid.Uint64().Draw(t, "seed"), Model: image.Ordered}
-		if err := image.Build(base, dir, s.made, cut, func(string) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		s.image(t, base, dir, rapid.Uint64().Draw(t, "seed"))
 		for name, f := range s.files {
 			f.check(t, filepath.Join(dir, name))
 		}
@@ -152,13 +157,7 @@ func (f *simpleFile) check(t *rapid.T, path string) {
 func TestEveryStateOccurs(t *testing.T) {
 	root := t.TempDir()
 	base := filepath.Join(root, "base")
-	if err := os.Mkdir(base, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s, err := newSimple(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSimple(t, base)
 	f := s.files["f0"]
 	s.write(f, 0, 2, 1, false)
 	s.sync(f, s.record+1)
@@ -171,13 +170,7 @@ func TestEveryStateOccurs(t *testing.T) {
 	seen, seenOther := map[[2]byte]bool{}, map[byte]bool{}
 	for seed := range uint64(300) {
 		dir := filepath.Join(root, fmt.Sprint(seed))
-		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
-			t.Fatal(err)
-		}
-		cut := image.Cut{At: s.record, Seed: seed, Model: image.Ordered}
-		if err := image.Build(base, dir, s.made, cut, func(string) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		s.image(t, base, dir, seed)
 		got, err := os.ReadFile(filepath.Join(dir, "f0"))
 		if err != nil {
 			t.Fatal(err)
@@ -265,13 +258,7 @@ func TestNamesAreABeginningOfTheirChanges(t *testing.T) {
 func TestASeedIsRepeatable(t *testing.T) {
 	root := t.TempDir()
 	base := filepath.Join(root, "base")
-	if err := os.Mkdir(base, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s, err := newSimple(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSimple(t, base)
 	random := rand.New(rand.NewPCG(1, 1))
 	for n := range 20 {
 		s.write(s.files[fmt.Sprintf("f%d", n%2)], random.IntN(sectors), 1, byte(n+1), false)
@@ -279,13 +266,7 @@ func TestASeedIsRepeatable(t *testing.T) {
 	var first [][]byte
 	for again := range 2 {
 		dir := filepath.Join(root, fmt.Sprint("d", again))
-		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
-			t.Fatal(err)
-		}
-		if err := image.Build(base, dir, s.made, image.Cut{At: s.record, Seed: 7, Model: image.Ordered},
-			func(string) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		s.image(t, base, dir, 7)
 		for n := range 2 {
 			got, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("f%d", n)))
 			if err != nil {

@@ -16,14 +16,9 @@ import (
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
 
-// With months of history the last one alone waits, and totals of the beginning are half a year older.
-func TestABaseWaitsForTheSalesOfItsLastMonth(t *testing.T) {
-	c := clustertest.Start(t)
-	base, err := backdated.Make(t.Context(), c, fill.Options{Documents: 1400, Warehouses: 2, Months: 7},
-		func(string, ...any) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+// copyOf is a copy of the base, which goes with the test.
+func copyOf(t *testing.T, base *backdated.Base) *databasetest.Test {
+	t.Helper()
 	dsn, drop, err := base.Copy(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +28,18 @@ func TestABaseWaitsForTheSalesOfItsLastMonth(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	db := &databasetest.Test{Database: databasetest.Connect(t, dsn, database.Options{}), DSN: dsn}
+	return &databasetest.Test{Database: databasetest.Connect(t, dsn, database.Options{}), DSN: dsn}
+}
+
+// With months of history the last one alone waits, and totals of the beginning are half a year older.
+func TestABaseWaitsForTheSalesOfItsLastMonth(t *testing.T) {
+	c := clustertest.Start(t)
+	base, err := backdated.Make(t.Context(), c, fill.Options{Documents: 1400, Warehouses: 2, Months: 7},
+		func(string, ...any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := copyOf(t, base)
 	const history = `SELECT extract(day FROM $1::timestamptz - min(period)) BETWEEN 170 AND 190
 		AND max(period) < $1::timestamptz + interval '31 days' FROM acc_batches`
 	if got := db.Value(t, strings.ReplaceAll(history, "$1", "'"+base.Since.Format(time.RFC3339)+"'")); got != "true" ||
@@ -64,16 +70,7 @@ func TestABaseWaitsForAllItsSales(t *testing.T) {
 	if made != 1 {
 		t.Errorf("made %d times", made)
 	}
-	dsn, drop, err := base.Copy(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := drop(); err != nil {
-			t.Error(err)
-		}
-	})
-	db := &databasetest.Test{Database: databasetest.Connect(t, dsn, database.Options{}), DSN: dsn}
+	db := copyOf(t, base)
 	const waiting = `SELECT count(DISTINCT m.recorder) FROM acc_batches m JOIN acc_batches_boundary b
 		ON m.organisation = b.organisation AND m.warehouse = b.warehouse AND m.item = b.item AND m.period >= b.moment
 		WHERE m.expense AND m.recorder_type = 'goods_sale'`
