@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/host/lock"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/profile"
 )
@@ -72,11 +73,12 @@ func newBench(ctx context.Context, o Options) (b *bench, err error) {
 	if err := b.start(ctx, setup{}); err != nil {
 		return b, err
 	}
-	if err := execute(ctx, b.cluster.DSN("").Secret(), "CREATE DATABASE "+base); err != nil {
+	if err := postgres.Execute(ctx, b.cluster.DSN("").Secret(), "CREATE DATABASE "+base); err != nil {
 		return b, err
 	}
 	dsn := b.cluster.DSN(base).Secret()
-	if err := errors.Join(execute(ctx, dsn, baseSQL), execute(ctx, dsn, "VACUUM ANALYZE")); err != nil {
+	if err := errors.Join(postgres.Execute(ctx, dsn, baseSQL),
+		postgres.Execute(ctx, dsn, "VACUUM ANALYZE")); err != nil {
 		return b, err
 	}
 	b.flush, err = commitTime(ctx, dsn)
@@ -162,7 +164,7 @@ func (b *bench) scene(ctx context.Context, p plant) (*scene, error) {
 	}
 	b.trials++
 	name := fmt.Sprintf("trial_%d", b.trials)
-	if err := execute(ctx, b.cluster.DSN("").Secret(), "CREATE DATABASE "+name+" TEMPLATE "+base+
+	if err := postgres.Execute(ctx, b.cluster.DSN("").Secret(), "CREATE DATABASE "+name+" TEMPLATE "+base+
 		" STRATEGY file_copy"); err != nil {
 		return nil, err
 	}
@@ -173,17 +175,8 @@ func (b *bench) scene(ctx context.Context, p plant) (*scene, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	// Planner's statistics of a copy are there; those of its activity begin anew.
-	if err := execute(ctx, s.dsn, "VACUUM ANALYZE"); err != nil {
+	if err := postgres.Execute(ctx, s.dsn, "VACUUM ANALYZE"); err != nil {
 		return nil, errors.Join(err, s.end())
 	}
 	return s, s.connectThrough()
-}
-
-func execute(ctx context.Context, dsn, sql string) error {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, sql)
-	return errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
 }

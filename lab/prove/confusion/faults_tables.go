@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/lab/postgres"
 	"plimsoll/platform/problem"
 )
 
@@ -38,7 +39,7 @@ func catalogChurn(ctx context.Context, s *scene) error {
 
 // staleStatistics: the planner takes the new changes for none.
 func staleStatistics(ctx context.Context, s *scene) error {
-	if err := execute(ctx, s.dsn, "ALTER TABLE changes SET (autovacuum_enabled = off); "+
+	if err := postgres.Execute(ctx, s.dsn, "ALTER TABLE changes SET (autovacuum_enabled = off); "+
 		"INSERT INTO changes SELECT n, 'new', 1 + n % 20000 FROM generate_series(20001, 60000) n"); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (s *scene) deadRows() {
 }
 
 func bloatedTable(ctx context.Context, s *scene) error {
-	if err := execute(ctx, s.dsn, bloat+"; ANALYZE queue"); err != nil {
+	if err := postgres.Execute(ctx, s.dsn, bloat+"; ANALYZE queue"); err != nil {
 		return err
 	}
 	s.clients(3, "dispatcher", 5*time.Millisecond, readQueue)
@@ -87,7 +88,7 @@ func heldHorizon(ctx context.Context, s *scene) error {
 	}
 	for n := range 1500 { // each a transaction of its own
 		if n%60 == 0 {
-			if err := execute(ctx, s.dsn, "UPDATE queue SET state = 'round'"); err != nil {
+			if err := postgres.Execute(ctx, s.dsn, "UPDATE queue SET state = 'round'"); err != nil {
 				return err
 			}
 		}
@@ -122,7 +123,7 @@ func checkMisses(ctx context.Context, s *scene) error {
 }
 
 func missingIndex(ctx context.Context, s *scene) error {
-	if err := execute(ctx, s.dsn, "DROP INDEX orders_customer"); err != nil {
+	if err := postgres.Execute(ctx, s.dsn, "DROP INDEX orders_customer"); err != nil {
 		return err
 	}
 	s.grows(ctx, "rows read by scans", "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'orders'", 500_000)
@@ -134,7 +135,7 @@ func tooManyIndexes(ctx context.Context, s *scene) error {
 	for n := range 20 {
 		fmt.Fprintf(&b, "CREATE INDEX lines_unused_%d ON lines ((quantity + %d), note, item);", n, n)
 	}
-	if err := execute(ctx, s.dsn, b.String()); err != nil {
+	if err := postgres.Execute(ctx, s.dsn, b.String()); err != nil {
 		return err
 	}
 	s.clients(2, "import", 5*time.Millisecond, sell)

@@ -18,6 +18,7 @@ import (
 
 	"plimsoll/lab/host/cpu"
 	"plimsoll/lab/host/neighbours"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/prove/burner"
 	"plimsoll/lab/prove/delay"
 )
@@ -221,6 +222,6 @@ func (s *scene) end() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), downWithin)
 	defer cancel()
-	errs = append(errs, execute(ctx, s.cluster.DSN("").Secret(), "DROP DATABASE "+s.name+" WITH (FORCE)"))
+	errs = append(errs, postgres.Execute(ctx, s.cluster.DSN("").Secret(), "DROP DATABASE "+s.name+" WITH (FORCE)"))
 	return errors.Join(errs...)
 }

@@ -120,7 +120,7 @@ func (s *stage) books(ctx context.Context) (dsn string, err error) {
 		return "", err
 	}
 	name := parsed.Database + "_books"
-	if err := execute(ctx, own, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()); err != nil {
+	if err := postgres.Execute(ctx, own, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()); err != nil {
 		return "", err
 	}
 	dsn = postgres.WithDatabase(own, name)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/host/lock"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster"
 )
 
@@ -37,7 +38,7 @@ func Temporary(clusters *cluster.Store, engine string) func(context.Context) (st
 		if t.server, err = c.Start(ctx, cluster.StartOptions{}); err != nil {
 			return "", nil, errors.Join(err, t.down())
 		}
-		if err := execute(ctx, c.DSN("").Secret(), "CREATE DATABASE "+databaseName); err != nil {
+		if err := postgres.Execute(ctx, c.DSN("").Secret(), "CREATE DATABASE "+databaseName); err != nil {
 			return "", nil, errors.Join(err, t.down())
 		}
 		return c.DSN(databaseName).Secret(), t.down, nil
@@ -63,15 +64,6 @@ func (t temporary) down() (err error) {
 		err = errors.Join(err, t.load.Remove())
 	}
 	return errors.Join(err, t.clusters.Destroy(ctx, clusterName))
-}
-
-func execute(ctx context.Context, dsn, sql string) error {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, sql)
-	return errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
 }
 
 // number that a query gives.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/lab/line"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/run"
 )
 
@@ -80,7 +81,7 @@ func pool(ctx context.Context, s *stage) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := execute(ctx, dsn, "DROP TABLE IF EXISTS slept; CREATE TABLE slept (ms float8)"); err != nil {
+	if err := postgres.Execute(ctx, dsn, "DROP TABLE IF EXISTS slept; CREATE TABLE slept (ms float8)"); err != nil {
 		return outcome{}, err
 	}
 	o, err := s.options("pool", `

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 )
@@ -54,7 +55,7 @@ func (s *stage) writes(ctx context.Context, name string) (m measured, row result
 	if err != nil {
 		return m, row, err
 	}
-	if err := execute(ctx, dsn, "DROP TABLE IF EXISTS written; CREATE TABLE written (n int)"); err != nil {
+	if err := postgres.Execute(ctx, dsn, "DROP TABLE IF EXISTS written; CREATE TABLE written (n int)"); err != nil {
 		return m, row, err
 	}
 	m, err = s.measure(ctx, plant{name, `

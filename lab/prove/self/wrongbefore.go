@@ -33,7 +33,7 @@ func wrongBefore(ctx context.Context, s *stage) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := execute(ctx, dsn, "UPDATE doc_goods_sale SET total = total + 1 WHERE id = (SELECT id FROM "+
+	if err := postgres.Execute(ctx, dsn, "UPDATE doc_goods_sale SET total = total + 1 WHERE id = (SELECT id FROM "+
 		"doc_goods_sale ORDER BY number LIMIT 1)"); err != nil {
 		return outcome{}, err
 	}
