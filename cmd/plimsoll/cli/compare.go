@@ -69,7 +69,7 @@ Ctrl-C keeps the runs so far; the same command with --resume continues, with mor
 too. Where all looks were made before, the pairs that are added cost more error, which is
 said. --show prints a stored comparison again. --self-test makes many comparisons of a
 system with itself (aa), or with itself behind a proxy that makes it a tenth slower (slow),
-and counts the verdicts.
+and counts the verdicts; --resume continues it, with more --trials too.
 Exit code 3: inconclusive, or too few runs.`,
 		Example: `  plimsoll compare vanilla+lean plimsoll+lean
   plimsoll compare plimsoll+classic plimsoll+tuned plimsoll+lean --budget 30m
@@ -179,17 +179,14 @@ func (a *app) compareProgress(plan string) func(compare.Progress) {
 			a.meter.Say("%s", plan)
 			a.meter.Phase("compare", 1, "")
 		}
-		if r := p.Ended; r != nil {
+		if r := p.Ended; r != nil && (r.Void != "" || p.Trial == 0) {
 			ended := "done"
 			if r.Void != "" {
 				ended = "void, it is repeated: " + r.Void
 			}
-			a.meter.Say("round %d, %s%s: %s", p.Round, p.Side, phaseText(p.Phase), ended)
+			a.meter.Say("%sround %d, %s%s: %s", trialText(p.Trial), p.Round, p.Side, phaseText(p.Phase), ended)
 		}
-		note := fmt.Sprintf("round %d, %s%s", p.Round, p.Side, phaseText(p.Phase))
-		if p.Trial > 0 {
-			note = fmt.Sprintf("trial %d, %s", p.Trial, note)
-		}
+		note := fmt.Sprintf("%sround %d, %s%s", trialText(p.Trial), p.Round, p.Side, phaseText(p.Phase))
 		if p.Run.Phase != "" {
 			note += ": " + string(p.Run.Phase)
 		}
@@ -198,6 +195,14 @@ func (a *app) compareProgress(plan string) func(compare.Progress) {
 		}
 		a.meter.UpdateLeft(p.Share, p.Left, note)
 	}
+}
+
+// trialText names the trial of a self-test.
+func trialText(trial int) string {
+	if trial == 0 {
+		return ""
+	}
+	return fmt.Sprintf("trial %d, ", trial)
 }
 
 func phaseText(p compare.Phase) string {

@@ -12,9 +12,6 @@ import (
 
 // compareSelf compares a system with itself many times and counts the verdicts.
 func (a *app) compareSelf(ctx context.Context, o compareOptions, options compare.Options) error {
-	if o.resume {
-		return problem.New(problem.Usage, errors.New("--self-test has no --resume"), "")
-	}
 	options.Progress = a.compareProgress(fmt.Sprintf("%d comparisons, about %s at most", o.trials,
 		(time.Duration(o.trials) * options.Estimate()).Round(time.Minute)))
 	t, err := compare.SelfTest(ctx, options, compare.Planted(o.selfTest), o.trials, func(line string) {
@@ -31,7 +28,8 @@ func (a *app) compareSelf(ctx context.Context, o compareOptions, options compare
 	}
 	switch {
 	case ctx.Err() != nil:
-		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials", t.Done), "")
+		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d of %d trials, which are kept",
+			t.Done, t.Wanted), goOn)
 	case err != nil:
 		return err
 	case !t.Holds:

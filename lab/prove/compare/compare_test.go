@@ -203,12 +203,17 @@ func TestPageInABrowser(t *testing.T) {
 		t.Errorf("headline %q", head)
 	}
 	side := browsertest.Ask[float64](t, v, `(() => { const box = e => e.getBoundingClientRect();
-		const middle = box(document.querySelector(".chart .target")).left;
-		return box(document.querySelector(".chart circle.unsteady")).left - middle; })()`)
+		const middle = box(document.querySelector(".differences .equal")).left;
+		return box(document.querySelector(".differences circle.worse")).left - middle; })()`)
 	if side <= 0 {
 		t.Errorf("the worse side's latency is drawn %v to the right of no difference", side)
 	}
 	v.Look(t, "compare")
+	// the last width is the narrow one
+	if out := browsertest.Ask[int](t, v, `[...document.querySelectorAll(".differences circle, .differences .effect")]
+		.filter(e => e.getBoundingClientRect().right > innerWidth - 8).length`); out > 0 {
+		t.Errorf("%d parts of the narrow drawing are out of sight", out)
+	}
 }
 
 func turns(c *Comparison) (all string) {
@@ -298,7 +303,7 @@ func TestComparison_IsShown(t *testing.T) {
 	if err := kept.HTML(&html); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"B is worse than A: mean latency +1", "1 runs were void and repeated", "A/A floor"} {
+	for _, part := range []string{"B is worse than A: mean latency +1", "1 run was void and repeated", "A/A floor"} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("lacks %q:\n%s", part, text.String())
 		}
@@ -383,6 +388,9 @@ sql = "INSERT INTO done VALUES (current_setting('application_name') || ' ' || cu
 		Store: store.Open(t.TempDir())}}
 }
 
+// fewUsers are enough where figures do not matter.
+const fewUsers = 120
+
 func ask(t *testing.T, dsn, sql string) (answer int) {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), dsn)
@@ -440,6 +448,51 @@ func TestCompare_RealServer(t *testing.T) {
 		}
 		if r.Figures["work"][MetricDefault] <= 0 || r.Waits == nil {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// Two servers elsewhere keep what their runs write; nobody put them back. The low-load control and the cold start are
+// of each side, and what a cold start could not do is said.
+func TestCompare_ServersThatMustNotBeReset(t *testing.T) {
+	one, two := server(t), server(t)
+	one.Run.Users, two.Run.Users = fewUsers, fewUsers
+	cold := map[string]int{}
+	start := func(name, missing string) func(context.Context, map[string]string) ([]string, error) {
+		return func(context.Context, map[string]string) ([]string, error) {
+			cold[name]++
+			return []string{missing}, nil
+		}
+	}
+	one.Reset, two.Reset = line.ResetNone, line.ResetNone
+	one.Cold, two.Cold = start("A", "one stays warm"), ColdStart(nil)
+	o := Options{Sides: []Side{one, two}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1, Control: true}
+	rows := func(s Side) int { return ask(t, s.Run.DSN, "SELECT count(*)::int FROM done") }
+	before := map[string]int{}
+	o.Progress = func(p Progress) {
+		if p.Ended == nil || p.Ended.Void != "" {
+			return
+		}
+		side := map[string]Side{"A": one, "B": two}[p.Side]
+		if n := rows(side); n <= before[p.Side] {
+			t.Errorf("%s: %d rows after a run, %d before it", p.Side, n, before[p.Side])
+		} else {
+			before[p.Side] = n
+		}
+	}
+	c := compared(t, o)
+	control := len(c.dataOf(Control, 0)[1])
+	if !c.Complete || control != controlRounds || c.Findings[0].AtOneUser == nil || cold["A"] < 2*verdict.RunsMin {
+		t.Errorf("complete %v, %d runs of one user, %+v, %v", c.Complete, control, c.Findings[0].AtOneUser, cold)
+	}
+	var text strings.Builder
+	if err := c.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"B is not put back between runs", "A: cold start: one stays warm",
+		"B: cold start: the server is not restarted", "one user who does not think"} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("lacks %q:\n%s", part, text.String())
 		}
 	}
 }

@@ -15,12 +15,15 @@ const page = "compare/page.html.tmpl"
 
 var pages = web.Templates(page)
 
+// whenFormat of a comparison's begin, for readers.
+const whenFormat = "2006-01-02 15:04:05 MST"
+
 // HTML writes the comparison as one file.
 func (c *Comparison) HTML(w io.Writer) error {
 	type shown struct {
 		Side, Name, Statement string
 		Columns               []string
-		Drawn                 template.HTML
+		Drawn                 []difference
 		Tables                []struct {
 			Title string
 			Rows  [][]string
@@ -49,16 +52,16 @@ func (c *Comparison) HTML(w io.Writer) error {
 		}
 		findings = append(findings, s)
 	}
-	frame, err := web.NewFrame("Comparison · "+c.Statement(), c.Started, "compare", c, web.Drawn())
+	frame, err := web.NewFrame("Comparison · "+c.Statement(), c.Started, "compare", c, web.Drawn()+web.Text("compare/page.css"))
 	if err == nil {
 		err = pages.ExecuteTemplate(w, page, struct {
 			web.Frame
 			Comparison           *Comparison
-			Statement            string
+			When, Statement      string
 			Evidence, Conditions []string
 			Findings             []shown
 			Runs                 [][]string
-		}{frame, c, c.Statement(), c.evidence(), c.conditionLines(), findings, c.runRows()})
+		}{frame, c, c.Started.Format(whenFormat), c.Statement(), c.evidence(), c.conditionLines(), findings, c.runRows()})
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -79,15 +82,18 @@ func (c *Comparison) runRows() (rows [][]string) {
 	return rows
 }
 
-// Size of the drawing.
-const (
-	drawnWidth, rowHeight = 860.0, 24.0
-	drawnLeft, drawnRight = 260.0, 190.0
-)
+// drawnReach is the factor at either end of the drawing, unless an interval reaches farther; drawnMost is the largest.
+const drawnReach, drawnMost = 1.1, 4.0
 
-// drawn has one bar for each metric that is a ratio: the interval of the effect around the middle line, which is no
-// difference.
-func (f Finding) drawn() template.HTML {
+// difference is a row of the drawing: the interval of a metric's effect around the line of no difference.
+type difference struct {
+	Name, Effect string
+	SVG          template.HTML
+}
+
+// drawn has a row for each metric that is a ratio. Places are shares of the width, so that the page's style decides how
+// wide a row is. The effect stands beside it, so the picture is hidden from screen readers.
+func (f Finding) drawn() (all []difference) {
 	var rows []OperationRow
 	for _, t := range f.Tables {
 		for _, r := range t.Rows {
@@ -97,35 +103,23 @@ func (f Finding) drawn() template.HTML {
 			}
 		}
 	}
-	if len(rows) == 0 {
-		return ""
-	}
-	most := math.Log1p(0.1)
+	most := math.Log(drawnReach)
 	for _, r := range rows {
-		most = max(most, min(math.Log(4), max(math.Abs(math.Log(r.Low)), math.Abs(math.Log(r.High)))))
+		most = max(most, min(math.Log(drawnMost), max(math.Abs(math.Log(r.Low)), math.Abs(math.Log(r.High)))))
 	}
-	width := drawnWidth - drawnLeft - drawnRight
-	x := func(ratio float64) float64 {
-		return drawnLeft + width/2*(1+max(-1, min(1, math.Log(ratio)/most)))
+	x := func(ratio float64) string {
+		return fmt.Sprintf("%.2f%%", 50*(1+max(-1, min(1, math.Log(ratio)/most))))
 	}
-	var b strings.Builder
-	height := rowHeight * float64(len(rows)+1)
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="img" aria-label="Differences with intervals">`,
-		drawnWidth, height)
-	fmt.Fprintf(&b, `<line class="target" x1="%.1f" x2="%.1f" y1="0" y2="%g"/>`, x(1), x(1), height-rowHeight)
-	for i, r := range rows {
-		y := rowHeight * (float64(i) + 0.5)
-		fmt.Fprintf(&b, `<text x="%g" y="%.1f" text-anchor="end">%s</text>`, drawnLeft-8, y+4,
-			template.HTMLEscapeString(r.Operation))
-		fmt.Fprintf(&b, `<line class="interval" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, x(r.Low), x(r.High), y, y)
-		class := map[verdict.Verdict]string{verdict.Worse: "unsteady", verdict.Better: "passes"}[r.Verdict]
-		if class == "" {
-			class = "between"
+	for _, r := range rows {
+		class := "open"
+		if r.Verdict == verdict.Worse || r.Verdict == verdict.Better {
+			class = string(r.Verdict)
 		}
-		fmt.Fprintf(&b, `<circle class="%s" cx="%.1f" cy="%.1f" r="5"/>`, class, x(r.Effect), y)
-		fmt.Fprintf(&b, `<text x="%g" y="%.1f">%s</text>`, drawnWidth-drawnRight+8, y+4,
-			template.HTMLEscapeString(effectText(r.Row)))
+		var b strings.Builder
+		b.WriteString(`<svg aria-hidden="true"><line class="equal" x1="50%" x2="50%" y1="0" y2="26"/>`)
+		fmt.Fprintf(&b, `<line class="interval" x1="%s" x2="%s" y1="13" y2="13"/>`, x(r.Low), x(r.High))
+		fmt.Fprintf(&b, `<circle class="%s" cx="%s" cy="13" r="5"/></svg>`, class, x(r.Effect))
+		all = append(all, difference{r.Operation, effectText(r.Row), template.HTML(b.String())})
 	}
-	fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="middle">no difference</text>`, x(1), height-6)
-	return template.HTML(b.String() + "</svg>")
+	return all
 }

@@ -66,6 +66,8 @@ type Described struct {
 	SQL      string            `json:"sql,omitempty"`
 	Command  []string          `json:"command,omitempty"`
 	Cold     bool              `json:"cold,omitempty"`
+	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.
+	ProxyDelay string `json:"proxy_delay,omitempty"`
 }
 
 // fingerprint is equal for equal plans, however many pairs they have: more can be added later.

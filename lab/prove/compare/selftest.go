@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -40,11 +41,15 @@ const (
 type SelfTested struct {
 	Schema   string         `json:"schema"`
 	Planted  Planted        `json:"planted"`
+	Plan     string         `json:"plan"`               // fingerprint of what all trials have in common
 	DelayMS  float64        `json:"delay_ms,omitempty"` // of the proxy, both directions together
 	Wanted   int            `json:"trials"`
 	Done     int            `json:"done"`
+	TookS    float64        `json:"took_s"` // all trials
 	Verdicts map[string]int `json:"verdicts"`
 	Trials   []SelfTrial    `json:"all"`
+	// UnderWay is the id of a comparison that was stopped; --resume continues it.
+	UnderWay string `json:"under_way,omitempty"`
 	// Holds: at most 5 % of the verdicts are wrong, or at least 90 % found what was planted.
 	Holds bool   `json:"holds"`
 	Says  string `json:"says"`
@@ -61,64 +66,127 @@ type SelfTrial struct {
 	Stopped string          `json:"stopped,omitempty"`
 }
 
-// SelfTest compares the first side with itself, many times.
-func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say func(string)) (t *SelfTested,
-	err error) {
-	if len(o.Sides[0].Command) > 0 {
+// selfTest is a self-test under way.
+type selfTest struct {
+	Options
+	*SelfTested
+	say   func(string)
+	began time.Time // of the trial
+}
+
+// SelfTest compares the first side with itself, many times. What was done is kept after each trial: Options.Resume
+// continues the self-test of the same plan. It also returns what was done if ctx ends, and nil if nothing was.
+func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say func(string)) (*SelfTested, error) {
+	if len(o.Sides[0].Command) > 0 && planted == Slow {
 		return nil, problem.New(problem.Usage, errors.New("--self-test slow needs a database, not a command: it "+
 			"slows the connection"),
 			"compare it with one that is")
 	}
-	t = &SelfTested{Schema: "plimsoll.compare-self-test/1", Planted: planted, Wanted: trials,
-		Verdicts: map[string]int{}}
 	o.Sides = []Side{o.Sides[0], o.Sides[0]}
+	t, err := beginSelfTest(o, planted, trials)
+	if err != nil {
+		return nil, err
+	}
+	s := &selfTest{Options: o, SelfTested: t, say: say}
 	if planted == Slow {
-		proxies, d, err := plant(ctx, o, say)
+		proxies, err := s.slowDown(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for i, proxy := range proxies {
+		for _, proxy := range proxies {
 			defer proxy.Close()
-			o.Sides[i].Through = proxy.Address()
-		}
-		t.DelayMS = d.Seconds() * 1000
-	}
-	began, done, report := time.Now(), 0, o.Progress
-	if report != nil {
-		o.Progress = func(p Progress) {
-			trial := o.Estimate()
-			if done > 0 {
-				trial = time.Since(began) / time.Duration(done)
-			}
-			p.Left += time.Duration(trials-done-1) * trial
-			p.Share = time.Since(began).Seconds() / max(1e-3, (time.Since(began)+p.Left).Seconds())
-			p.Trial = done + 1
-			report(p)
 		}
 	}
-	title, seed := o.Title, o.Seed
-	for n := range trials {
-		o.Title, o.Seed = fmt.Sprintf("%sself-test %s, trial %d of %d", title, planted, n+1, trials),
-			seed+uint64(n*trialSeeds)
-		c, err := Compare(ctx, o)
-		if err != nil || ctx.Err() != nil {
+	if t.Done > 0 {
+		say(fmt.Sprintf("%d trials were made before: %s", t.Done, t.tally()))
+	}
+	for t.Done < trials {
+		if err := s.trial(ctx); err != nil || ctx.Err() != nil {
 			t.conclude()
 			return t, err
 		}
-		t.add(c)
-		done++
-		say(fmt.Sprintf("trial %d of %d: %s", n+1, trials, c.Statement()))
 	}
 	t.conclude()
 	return t, nil
 }
 
+// beginSelfTest makes one, or finds the one to continue.
+func beginSelfTest(o Options, planted Planted, trials int) (*SelfTested, error) {
+	s := &session{Options: o, Comparison: &Comparison{}}
+	t := &SelfTested{Schema: "plimsoll.compare-self-test/1", Planted: planted, Plan: s.plan().fingerprint(),
+		Verdicts: map[string]int{}}
+	if o.Resume {
+		kept, err := o.Store.selfTest(t.file())
+		if err != nil {
+			return nil, err
+		}
+		t = kept
+	}
+	t.Wanted = trials
+	return t, nil
+}
+
+// file that keeps the self-test.
+func (t *SelfTested) file() string { return fmt.Sprintf("self-test-%s-%s.json", t.Planted, t.Plan) }
+
+// trial makes the next comparison, or the rest of the one that was stopped.
+func (s *selfTest) trial(ctx context.Context) error {
+	s.began = time.Now()
+	o, n := s.Options, s.Done
+	o.Title = fmt.Sprintf("%sself-test %s, trial %d of %d", s.Title, s.Planted, n+1, s.Wanted)
+	o.Seed = s.Seed + uint64(n*trialSeeds)
+	o.Resume, o.ResumeID = s.UnderWay != "", s.UnderWay
+	o.Progress = s.progress
+	c, err := Compare(ctx, o)
+	if c != nil {
+		s.UnderWay = c.ID
+	}
+	s.TookS += time.Since(s.began).Seconds()
+	if err == nil && (ctx.Err() == nil || c.Complete) {
+		s.add(c)
+		s.say(fmt.Sprintf("trial %d of %d: %s, %d pairs in %s; so far %s", n+1, s.Wanted, c.Statement(),
+			c.Findings[0].Headline.Runs[0], time.Since(s.began).Round(time.Second), s.tally()))
+	}
+	return errors.Join(err, s.Store.keepSelfTest(s.SelfTested))
+}
+
+// progress of all trials together: one still to be made takes as long as those that were made, on average.
+func (s *selfTest) progress(p Progress) {
+	if s.Options.Progress == nil {
+		return
+	}
+	here := time.Since(s.began)
+	took := time.Duration(s.TookS*float64(time.Second)) + here
+	trial := s.Estimate()
+	if s.Done > 0 {
+		trial = (took - here) / time.Duration(s.Done)
+		p.Left = max(0, min(p.Left, trial-here))
+	}
+	p.Left += time.Duration(s.Wanted-s.Done-1) * trial
+	p.Share = took.Seconds() / max(1e-3, (took+p.Left).Seconds())
+	p.Trial = s.Done + 1
+	s.Options.Progress(p)
+}
+
 func (t *SelfTested) add(c *Comparison) {
 	f := c.Findings[0]
 	t.Done++
+	t.UnderWay = ""
 	t.Verdicts[string(f.Verdict)]++
 	t.Trials = append(t.Trials, SelfTrial{ID: c.ID, Verdict: f.Verdict, Pairs: f.Headline.Runs[0],
 		Effect: f.Headline.Effect, Low: f.Headline.Low, High: f.Headline.High, Stopped: c.Stopped})
+}
+
+// tally of the verdicts: "3 equal, 1 inconclusive".
+func (t *SelfTested) tally() string {
+	var parts []string
+	for _, v := range []verdict.Verdict{verdict.Better, verdict.Worse, verdict.Equal, verdict.Inconclusive,
+		verdict.TooFew} {
+		if n := t.Verdicts[string(v)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (t *SelfTested) conclude() {
@@ -153,9 +221,7 @@ func (t *SelfTested) Text(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n  better %d, worse %d, equal %d, inconclusive %d, too few %d\n  %s\n",
-		t.Verdicts["better"], t.Verdicts["worse"], t.Verdicts["equal"], t.Verdicts["inconclusive"],
-		t.Verdicts["too few"], t.Says)
+	_, err := fmt.Fprintf(w, "\n  %s\n  %s\n", t.tally(), t.Says)
 	return err
 }
 
@@ -171,12 +237,12 @@ func (t *SelfTested) median() float64 {
 	return all[len(all)/2]
 }
 
-// plant a proxy before each side, of which the second's delay makes the operations a tenth slower: runs without a delay
-// and with a known one show how much latency a millisecond adds. Both sides have a proxy, because it costs time itself.
-func plant(ctx context.Context, o Options, say func(string)) (proxies [2]*delay.Proxy, d time.Duration, err error) {
-	config, err := pgx.ParseConfig(o.Sides[0].Run.DSN)
+// slowDown puts a proxy before each side, of which the second's delay makes the operations a tenth slower. Both sides
+// have a proxy, because it costs time itself.
+func (s *selfTest) slowDown(ctx context.Context) (proxies [2]*delay.Proxy, err error) {
+	config, err := pgx.ParseConfig(s.Sides[0].Run.DSN)
 	if err != nil {
-		return proxies, 0, fmt.Errorf("connection string: %w", err)
+		return proxies, fmt.Errorf("connection string: %w", err)
 	}
 	network, address := pgxAddress(config)
 	dial := func(ctx context.Context) (net.Conn, error) {
@@ -190,36 +256,50 @@ func plant(ctx context.Context, o Options, say func(string)) (proxies [2]*delay.
 		if proxies[1], err = delay.Listen(d, dial); err != nil {
 			return errors.Join(err, proxies[0].Close())
 		}
+		for i, proxy := range proxies {
+			s.Sides[i].Through, s.Sides[i].Delay = proxy.Address(), time.Duration(i)*d
+		}
 		return nil
 	}
-	if err := listen(probe); err != nil {
-		return proxies, 0, err
+	if s.DelayMS == 0 {
+		if err := listen(probe); err != nil {
+			return proxies, err
+		}
+		d, err := s.calibrate(ctx)
+		if err = errors.Join(err, proxies[0].Close(), proxies[1].Close()); err != nil {
+			return proxies, err
+		}
+		s.DelayMS = d.Seconds() * 1000
+		if err := s.Store.keepSelfTest(s.SelfTested); err != nil { // so that it is not calibrated again
+			return proxies, err
+		}
 	}
-	say(fmt.Sprintf("%d runs find out what delay is a tenth", 2*verdict.RunsMin))
-	tried := o
-	tried.Sides = slices.Clone(o.Sides)
-	for i, proxy := range proxies {
-		tried.Sides[i].Through = proxy.Address()
-	}
-	tried.Title, tried.Pairs, tried.Control, tried.Resume = "calibration of a self-test", verdict.RunsMin, false, false
-	c, err := Compare(ctx, tried)
-	if closed := errors.Join(proxies[0].Close(), proxies[1].Close()); err == nil {
-		err = closed
-	}
+	return proxies, listen(time.Duration(s.DelayMS * float64(time.Millisecond)))
+}
+
+// calibrate finds the delay that makes operations a tenth slower: runs without a delay and with a known one show how
+// much latency a millisecond adds.
+func (s *selfTest) calibrate(ctx context.Context) (d time.Duration, err error) {
+	s.say(fmt.Sprintf("%d runs find out what delay is a tenth", 2*verdict.RunsMin))
+	o := s.Options
+	o.Title, o.Pairs, o.Control, o.Resume = "calibration of a self-test", verdict.RunsMin, false, false
+	c, err := Compare(ctx, o)
 	if err != nil {
-		return proxies, 0, err
+		return 0, err
 	}
 	if ctx.Err() != nil {
-		return proxies, 0, problem.New(problem.Interrupted, errors.New("stopped during the calibration"), "")
+		return 0, problem.New(problem.Interrupted, errors.New("stopped during the calibration"),
+			"the same command begins again")
 	}
 	head := c.Findings[0].Headline
 	if head.Effect <= 1 {
-		return proxies, 0, problem.New(problem.Environment, errors.New("a delay of 2 ms does not show in the latency"),
+		return 0, problem.New(problem.Environment, fmt.Errorf("a delay of %s does not show in the latency", probe),
 			"longer runs, or a quieter machine")
 	}
 	d = time.Duration(float64(probe) * slower / (head.Effect - 1))
-	say(fmt.Sprintf("2 ms add %.0f %%, so %s are a tenth", 100*(head.Effect-1), d.Round(time.Microsecond)))
-	return proxies, d, listen(d)
+	s.say(fmt.Sprintf("%s add %.0f %% (%+.0f to %+.0f), so %s are a tenth", probe, 100*(head.Effect-1),
+		100*(head.Low-1), 100*(head.High-1), d.Round(time.Microsecond)))
+	return d, nil
 }
 
 func pgxAddress(c *pgx.ConnConfig) (network, address string) {

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/users"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/prove/ratio"
@@ -55,9 +54,11 @@ type Options struct {
 	Seed    uint64
 	Budget  time.Duration // start no run that would end later; 0: no limit
 	Resume  bool          // continue the newest comparison of the same plan
-	Store   *Store        // nil: nothing is stored
-	Title   string
-	Version string // of Plimsoll
+	// ResumeID is the only one to continue; empty: any.
+	ResumeID string
+	Store    *Store // nil: nothing is stored
+	Title    string
+	Version  string // of Plimsoll
 	// NewGenerator, unless nil, starts the generator of one run on a database and returns how to stop it.
 	NewGenerator func(ctx context.Context, dsn string) (g run.Generator, dismiss func(), err error)
 	// Progress is called while runs are made and when one has ended.
@@ -134,7 +135,7 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 	switch {
 	case o.Store == nil:
 	case o.Resume:
-		if s.Comparison, err = o.Store.unfinished(s.Plan.fingerprint(), s.Pairs); err != nil {
+		if s.Comparison, err = o.Store.unfinished(s.Plan.fingerprint(), s.Pairs, o.ResumeID); err != nil {
 			return nil, err
 		}
 		s.Stopped = ""
@@ -290,7 +291,9 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 	}
 	dsn, err := side.Reset.Before(ctx, side.Run.DSN, side.Run.Scenario)
 	if err == nil && side.SQL != "" {
-		err = carryOut(ctx, dsn, side.SQL)
+		if err = postgres.Execute(ctx, dsn, side.SQL); err != nil {
+			err = problem.New(problem.Usage, fmt.Errorf("execute its SQL: %w", err), "")
+		}
 	}
 	if err == nil && side.Cold != nil {
 		r.Missing, err = side.Cold(ctx, side.server) // after the reset, which reads the whole base
@@ -339,18 +342,6 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 		f.set("", "waits", &waiting)
 	}
 	r.Figures = f
-	return nil
-}
-
-func carryOut(ctx context.Context, dsn, sql string) error {
-	conn, err := pgconn.Connect(ctx, dsn)
-	if err != nil {
-		return fmt.Errorf("connect to database: %w", err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, sql).ReadAll(); err != nil {
-		return problem.New(problem.Usage, fmt.Errorf("execute its SQL: %w", err), "")
-	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,6 +33,8 @@ type Side struct {
 	Command []string
 	// Through is the address of a proxy between the clients and the database; empty: they connect directly.
 	Through string
+	// Delay of that proxy.
+	Delay time.Duration
 	// Cold, unless nil, empties the caches before each run and says what it could not do.
 	Cold func(ctx context.Context, settings map[string]string) (missing []string, err error)
 	// Restart the server with settings of the whole server on its command line, so that nothing of them stays; nil: it
@@ -145,6 +148,9 @@ func (s *Side) connection(dsn string) string {
 func (s *Side) describe() Described {
 	d := Described{Name: s.Name, Reset: string(s.Reset), Settings: s.Settings, SQL: s.SQL, Command: s.Command,
 		Cold: s.Cold != nil}
+	if s.Through != "" {
+		d.ProxyDelay = s.Delay.String()
+	}
 	if len(s.Command) > 0 {
 		d.Reset = ""
 		return d

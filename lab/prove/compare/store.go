@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -145,7 +146,8 @@ func Read(name string) (*Comparison, error) {
 }
 
 // unfinished is the newest comparison of a plan that has not ended, or that did not decide and can have more pairs.
-func (s *Store) unfinished(fingerprint string, pairs int) (*Comparison, error) {
+// Unless empty, only is the id of the only one that may go on.
+func (s *Store) unfinished(fingerprint string, pairs int, only string) (*Comparison, error) {
 	all, err := s.ids()
 	if err != nil {
 		return nil, err
@@ -154,6 +156,7 @@ func (s *Store) unfinished(fingerprint string, pairs int) (*Comparison, error) {
 	for _, id := range all {
 		c, err := Read(filepath.Join(s.dir, id, comparisonFile))
 		switch {
+		case only != "" && id != only:
 		case err != nil || c.Complete && (c.Plan.Pairs >= pairs || c.decided() > 0 || !c.open()):
 		case c.Plan.fingerprint() == fingerprint:
 			return c, nil
@@ -166,4 +169,34 @@ func (s *Store) unfinished(fingerprint string, pairs int) (*Comparison, error) {
 		hint = "stopped comparisons have other settings: repeat the exact command of the one to continue"
 	}
 	return nil, problem.New(problem.Usage, errors.New("no comparison with these settings was stopped"), hint)
+}
+
+// selfTest reads a self-test that was stopped.
+func (s *Store) selfTest(file string) (*SelfTested, error) {
+	if s == nil {
+		return nil, problem.New(problem.Usage, errors.New("nothing was kept to continue"), "")
+	}
+	text, err := os.ReadFile(filepath.Join(s.dir, file))
+	t := &SelfTested{}
+	if err == nil {
+		err = json.Unmarshal(text, t)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, problem.New(problem.Usage, errors.New("no self-test with these settings was stopped"),
+			"start one: the same command without --resume")
+	}
+	return t, s.problem(err)
+}
+
+// keepSelfTest for --resume.
+func (s *Store) keepSelfTest(t *SelfTested) error {
+	if s == nil {
+		return nil
+	}
+	if err := dirs.Private(s.dir); err != nil {
+		return s.problem(err)
+	}
+	return s.problem(store.WriteWhole(filepath.Join(s.dir, t.file()), func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(t)
+	}))
 }

@@ -148,7 +148,7 @@ func (f Finding) waitRows(most int) (rows [][]string) {
 // Text writes the comparison for a terminal.
 func (c *Comparison) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nComparison %s  %s\n\n", c.ID, c.Started.Format("2006-01-02 15:04:05 MST"))
+	fmt.Fprintf(&b, "\nComparison %s  %s\n\n", c.ID, c.Started.Format(whenFormat))
 	if c.Title != "" {
 		fmt.Fprintf(&b, "  %s\n", c.Title)
 	}
@@ -207,7 +207,10 @@ func (c *Comparison) evidence() (lines []string) {
 		}
 	}
 	text := fmt.Sprintf("%d of at most %d pairs", d.rounds(), c.Plan.Pairs)
-	if voids > 0 {
+	switch {
+	case voids == 1:
+		text += ", 1 run was void and repeated"
+	case voids > 1:
 		text += fmt.Sprintf(", %d runs were void and repeated", voids)
 	}
 	if n := len(c.Findings); n > 0 && c.Findings[0].DecidedAfter > 0 {
@@ -258,6 +261,7 @@ func (c *Comparison) conditionLines() (lines []string) {
 		}
 		add("base before each run:", side.Reset)
 		add("SQL before each run:", strings.Join(strings.Fields(side.SQL), " "))
+		add("proxy before the database, delay", side.ProxyDelay)
 		add("command:", strings.Join(side.Command, " "))
 		lines = append(lines, Letter(i)+": "+strings.Join(parts, ", "))
 	}

@@ -99,9 +99,16 @@ func TestPageInABrowser(t *testing.T) {
 		if len(at) != 3 || at[0] > 0.15 || at[1] < 0.85 {
 			t.Errorf("medians at %v of the scale, want ours at its beginning and stock at its end", at)
 		}
-		if n := browsertest.Ask[int](t, v, `document.querySelectorAll("#C21 svg.chart circle").length`); n != 6 {
+		if n := browsertest.Ask[int](t, v, `document.querySelectorAll("#C21 svg.lines circle").length`); n != 6 {
 			t.Errorf("%d points of the chart, want 6", n)
 		}
 	})
 	v.Look(t, "claims")
+	// the last width is the narrow one
+	if out := browsertest.Ask[int](t, v, `(() => {
+		const box = e => e.getBoundingClientRect(), room = box(document.querySelector("#C21 figure:has(.lines)"));
+		return [...document.querySelectorAll("#C21 .lines circle, #C21 .lines text")]
+			.filter(e => box(e).right > room.right || box(e).left < room.left).length; })()`); out > 0 {
+		t.Errorf("%d parts of the narrow chart are out of sight", out)
+	}
 }

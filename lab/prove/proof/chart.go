@@ -151,11 +151,12 @@ type lines struct {
 
 type legend struct{ Name, Class string }
 
-// Size of a chart and its margins.
+// A chart is as wide as the page has room for; its text keeps its size. So places to the right are shares of the width
+// within the margins, which the style sheet sets, and places downwards are pixels.
 const (
-	width, height             = 860.0, 300.0
-	left, right, top, foot    = 64.0, 16.0, 26.0, 44.0
+	chartHeight, chartTop     = 230.0, 26.0
 	lineClasses, ticksOfChart = 6, 5
+	chartUnits                = 1000.0 // of the polylines' own width
 )
 
 // draw a chart of an experiment.
@@ -170,37 +171,41 @@ func draw(c *claims.Chart) lines {
 		return lines{}
 	}
 	sx, sy := scaleOf(xs), scaleOf(ys)
-	x := func(v float64) float64 { return left + (width-left-right)*sx.at(v) }
-	y := func(v float64) float64 { return height - foot - (height-top-foot)*sy.at(v) }
+	x := func(v float64) string { return fmt.Sprintf("%.2f%%", 100*sx.at(v)) }
+	y := func(v float64) float64 { return chartHeight * (1 - sy.at(v)) }
 	drawn := lines{Title: c.Title}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height,
-		template.HTMLEscapeString(c.Title))
+	fmt.Fprintf(&b, `<svg class="lines" role="img" aria-label="%s">`, template.HTMLEscapeString(c.Title))
+	fmt.Fprintf(&b, `<text x="-48" y="14">%s</text>`, template.HTMLEscapeString(c.Y))
+	fmt.Fprintf(&b, `<text x="100%%" y="%g" text-anchor="end">%s</text>`, chartTop+chartHeight+38,
+		template.HTMLEscapeString(c.X))
+	fmt.Fprintf(&b, `<g transform="translate(0 %g)">`, chartTop)
 	for i := range ticksOfChart {
 		v := sy.value(float64(i) / (ticksOfChart - 1))
-		fmt.Fprintf(&b, `<line class="axis" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/>`, left, width-right, y(v), y(v))
-		fmt.Fprintf(&b, `<text x="%g" y="%.1f" text-anchor="end">%s</text>`, left-6, y(v)+4, number(v))
+		fmt.Fprintf(&b, `<line class="axis" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/>`, y(v), y(v))
+		fmt.Fprintf(&b, `<text x="-6" y="%.1f" text-anchor="end">%s</text>`, y(v)+4, number(v))
 	}
 	for _, v := range distinct(xs) {
-		fmt.Fprintf(&b, `<text x="%.1f" y="%g" text-anchor="middle">%s</text>`, x(v), height-foot+18, number(v))
+		fmt.Fprintf(&b, `<text x="%s" y="%g" text-anchor="middle">%s</text>`, x(v), chartHeight+18, number(v))
 	}
-	fmt.Fprintf(&b, `<text x="%g" y="14">%s</text>`, 4.0, template.HTMLEscapeString(c.Y))
-	fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="end">%s</text>`, width-right, height-6,
-		template.HTMLEscapeString(c.X))
 	for i, l := range c.Lines {
 		class := fmt.Sprintf("line%d", i%lineClasses)
 		drawn.Names = append(drawn.Names, legend{l.Name, class})
 		var points []string
 		for _, p := range l.Points {
-			points = append(points, fmt.Sprintf("%.1f,%.1f", x(p.X), y(p.Y)))
-			fmt.Fprintf(&b, `<line class="%s range" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, class, x(p.X), x(p.X),
+			points = append(points, fmt.Sprintf("%.1f,%.1f", chartUnits*sx.at(p.X), y(p.Y)))
+		}
+		fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" width="100%%" height="%g" preserveAspectRatio="none">`, chartUnits,
+			chartHeight, chartHeight)
+		fmt.Fprintf(&b, `<polyline class="%s" points="%s"/></svg>`, class, strings.Join(points, " "))
+		for _, p := range l.Points {
+			fmt.Fprintf(&b, `<line class="%s range" x1="%s" x2="%s" y1="%.1f" y2="%.1f"/>`, class, x(p.X), x(p.X),
 				y(p.Low), y(p.High))
-			fmt.Fprintf(&b, `<circle class="%s" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`, class, x(p.X),
+			fmt.Fprintf(&b, `<circle class="%s" cx="%s" cy="%.1f" r="4"><title>%s</title></circle>`, class, x(p.X),
 				y(p.Y), template.HTMLEscapeString(fmt.Sprintf("%s at %s: %s", l.Name, number(p.X), number(p.Y))))
 		}
-		fmt.Fprintf(&b, `<polyline class="%s" points="%s"/>`, class, strings.Join(points, " "))
 	}
-	drawn.SVG = template.HTML(b.String() + "</svg>")
+	drawn.SVG = template.HTML(b.String() + "</g></svg>")
 	return drawn
 }
 

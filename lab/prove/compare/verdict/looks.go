@@ -109,20 +109,36 @@ const (
 )
 
 // more returns how many more pairs would decide an inconclusive row with a probability of 80 % if effect and spread
-// stay as they are: to show the difference, or that it is within the margin, whichever needs fewer.
+// stay as they are: to show the difference, or that it is within the margin, whichever needs fewer. A row of a family
+// has only the part of the error that Holm leaves at its place in the order.
 func (r *Row) more(margin float64) int {
-	alpha, size := r.rule.alpha(), math.Abs(r.move)
-	need := math.Inf(1)
-	for distance, z := range map[float64]float64{size: quantile(1 - alpha/2), margin - size: quantile(1 - alpha)} {
-		if distance > 0 {
-			n := 2 * math.Pow(r.spread*(z+power80)/distance, 2) / efficiency
-			need = min(need, n)
-		}
-	}
+	size := math.Abs(r.move)
+	differ, equal := r.rule.alpha()/max(1, r.factor), r.rule.alpha()/max(1, r.factorEqual)
+	need := min(r.needs(size, differ/2), r.needs(margin-size, equal))
 	if math.IsInf(need, 1) || need > moreMost {
 		return moreMost
 	}
 	return max(1, int(math.Ceil(need))-min(r.Runs[0], r.Runs[1]))
+}
+
+// separatesAny is the number of pairs from which complete separation is significant at any error in use.
+const separatesAny = 20
+
+// needs is how many pairs show a distance, with so much error in one tail. However far apart the figures are, the exact
+// test needs enough of them for a small error.
+func (r *Row) needs(distance, tail float64) float64 {
+	if distance <= 0 {
+		return math.Inf(1)
+	}
+	need := 2 * math.Pow(r.spread*(quantile(1-tail)+power80)/distance, 2) / efficiency
+	if need >= separatesAny {
+		return need
+	}
+	n := max(RunsMin, int(math.Ceil(need)))
+	for n < separatesAny && !separates(n, 2*tail) {
+		n++
+	}
+	return float64(n)
 }
 
 func quantile(p float64) float64 { return stats.InvCDF(stats.StdNormal)(p) }

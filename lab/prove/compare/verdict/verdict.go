@@ -91,6 +91,8 @@ type Row struct {
 
 	rule         Rule
 	spread, move float64 // on the scale of the test
+	// What Holm multiplies the row's p by, for a difference and for equality; 0 means 1.
+	factor, factorEqual float64
 }
 
 // Of judges one figure by itself, outside a family. The figures must be finite.
@@ -176,8 +178,10 @@ func testEqual(differences []float64, a, b int, margin float64) float64 {
 // Holm corrects the rows of one family: with many rows one of them looks different, or equal, by chance. Both kinds of
 // verdict are corrected, each for itself. S. Holm, "A simple sequentially rejective multiple test procedure", 1979.
 func Holm(rows []*Row) {
-	holm(rows, func(r *Row) (p float64, corrected *float64) { return r.P, &r.PHolm })
-	holm(rows, func(r *Row) (p float64, corrected *float64) { return r.PEqual, &r.PEqualHolm })
+	holm(rows, func(r *Row) (p float64, corrected, factor *float64) { return r.P, &r.PHolm, &r.factor })
+	holm(rows, func(r *Row) (p float64, corrected, factor *float64) {
+		return r.PEqual, &r.PEqualHolm, &r.factorEqual
+	})
 	for _, r := range rows {
 		if r.Verdict != TooFew {
 			r.decide(r.testMargin())
@@ -185,17 +189,18 @@ func Holm(rows []*Row) {
 	}
 }
 
-func holm(rows []*Row, of func(*Row) (p float64, corrected *float64)) {
+func holm(rows []*Row, of func(*Row) (p float64, corrected, factor *float64)) {
 	order := slices.Clone(rows)
 	slices.SortStableFunc(order, func(x, y *Row) int {
-		p, _ := of(x)
-		q, _ := of(y)
+		p, _, _ := of(x)
+		q, _, _ := of(y)
 		return cmp.Compare(p, q)
 	})
 	most := 0.0
 	for i, r := range order {
-		p, corrected := of(r)
-		most = max(most, min(1, p*float64(len(order)-i)))
+		p, corrected, factor := of(r)
+		*factor = float64(len(order) - i)
+		most = max(most, min(1, p**factor))
 		*corrected = most
 	}
 }

@@ -184,6 +184,35 @@ func TestHolm(t *testing.T) {
 	}
 }
 
+// A row of a family needs more pairs than one that is alone, and with as many more it is decided.
+func TestHolm_MorePairsCountTheFamily(t *testing.T) {
+	side := func(level float64, n int) (all []float64) {
+		for i := range n {
+			all = append(all, level+0.1*float64(i%4))
+		}
+		return all
+	}
+	family := func(pairs int) *Row {
+		rows := make([]*Row, 20)
+		for i := range rows {
+			r := Of(side(1, pairs), side(2, pairs), Rule{Margin: 0.05})
+			rows[i] = &r
+		}
+		Holm(rows)
+		return rows[0]
+	}
+	few := family(RunsMin)
+	if few.Verdict != Inconclusive || few.MorePairs < 2 {
+		t.Fatalf("%+v", few)
+	}
+	if r := family(RunsMin + few.MorePairs); r.Verdict != Worse {
+		t.Errorf("with %d more pairs: %+v", few.MorePairs, r)
+	}
+	if r := family(RunsMin + few.MorePairs - 1); r.Verdict != Inconclusive {
+		t.Errorf("fewer would do: %+v", r)
+	}
+}
+
 // One of many rows that all differ by the margin would be called equal by chance.
 func TestHolm_OfEqualVerdicts(t *testing.T) {
 	a, b := []float64{100, 100.1, 100.2, 100.3}, []float64{101, 101.1, 101.2, 101.3}

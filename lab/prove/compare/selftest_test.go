@@ -1,0 +1,90 @@
+package compare
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/platform/problem"
+)
+
+// silent is for what a self-test says.
+func silent(string) {}
+
+// A self-test that is stopped within a trial goes on with the rest of that trial, and can have more trials.
+func TestSelfTest_Resumes(t *testing.T) {
+	o := programs(t, "100")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	inSecond := 0
+	o.Progress = func(p Progress) {
+		if p.Ended != nil && p.Trial == 2 {
+			if inSecond++; inSecond == 3 {
+				stop()
+			}
+		}
+	}
+	stopped, err := SelfTest(ctx, o, AA, 2, silent)
+	if err != nil || stopped.Done != 1 || stopped.UnderWay == "" {
+		t.Fatalf("%v %+v", err, stopped)
+	}
+	again := 0
+	o.Resume = true
+	o.Progress = func(p Progress) {
+		if p.Ended != nil && p.Trial == 1 {
+			again++
+		}
+		if p.Left < 0 || p.Share < 0 || p.Share > 1 {
+			t.Errorf("%s left, %v done", p.Left, p.Share)
+		}
+	}
+	var said strings.Builder
+	whole, err := SelfTest(t.Context(), o, AA, 3, func(line string) { said.WriteString(line + "\n") })
+	if err != nil || whole.Done != 3 || whole.UnderWay != "" || again > 0 || !whole.Holds {
+		t.Fatalf("%v %+v, %d runs of a trial that was made", err, whole, again)
+	}
+	if whole.Trials[0] != stopped.Trials[0] || whole.Trials[1].ID != stopped.UnderWay {
+		t.Errorf("%+v does not go on with %+v", whole, stopped)
+	}
+	for _, part := range []string{"1 trials were made before: 1 equal", "so far 3 equal"} {
+		if !strings.Contains(said.String(), part) {
+			t.Errorf("lacks %q:\n%s", part, said.String())
+		}
+	}
+	if whole.Verdicts[string(verdict.Equal)] != 3 {
+		t.Errorf("%v", whole.Verdicts)
+	}
+	if _, err := SelfTest(t.Context(), o, Slow, 3, silent); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("a command is slowed: %v", err)
+	}
+	o.Seed++
+	if _, err := SelfTest(t.Context(), o, AA, 3, silent); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("a self-test of other settings goes on: %v", err)
+	}
+}
+
+// The second side passes a proxy with a delay that the first runs have found. They are not made again.
+func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
+	o := Options{Sides: []Side{server(t)}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
+		Store: OpenStore(t.TempDir())}
+	o.Sides[0].Run.Users = fewUsers
+	s, err := beginSelfTest(Options{Sides: []Side{o.Sides[0], o.Sides[0]}, Pairs: o.Pairs, Margin: o.Margin,
+		Seed: o.Seed, Store: o.Store}, Slow, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.DelayMS = 0.25
+	if err := o.Store.keepSelfTest(s); err != nil {
+		t.Fatal(err)
+	}
+	o.Resume = true
+	done, err := SelfTest(t.Context(), o, Slow, 1, silent)
+	if err != nil || done.Done != 1 || done.DelayMS != 0.25 {
+		t.Fatalf("%v %+v", err, done)
+	}
+	c, err := o.Store.Load(done.Trials[0].ID)
+	if err != nil || c.Plan.Sides[0].ProxyDelay != "0s" || c.Plan.Sides[1].ProxyDelay != "250µs" {
+		t.Errorf("%v %+v", err, c.Plan.Sides)
+	}
+}
