@@ -9,6 +9,7 @@ import (
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
+	"plimsoll/lab/prove/experiments/site"
 )
 
 // claimView is one claim with what is known about it here.
@@ -28,7 +29,7 @@ type claimView struct {
 	Software string          `json:"software,omitempty"`
 	Machine  *claims.Machine `json:"machine,omitempty"`
 	Partial  bool            `json:"partial,omitempty"`
-	plan     experiments.Plan
+	plan     site.Plan
 	// OfOther names what differs from the machine, kernel, engine or version of the finding.
 	OfOther string `json:"of_other,omitempty"`
 }

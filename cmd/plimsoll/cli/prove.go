@@ -15,6 +15,7 @@ import (
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
+	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/proof"
 	"plimsoll/lab/prove/self"
 	"plimsoll/lab/prove/trial"
@@ -220,7 +221,7 @@ func (a *app) noExperiment(ctx context.Context, chosen []claims.Claim, o proveOp
 	}
 	var have []string
 	for _, e := range experiments.All() {
-		have = append(have, e.Claim())
+		have = append(have, e.Claim)
 	}
 	return problem.New(problem.Failure, fmt.Errorf("there is no experiment yet behind %s; nothing was run",
 		strings.Join(missing, ", ")),
@@ -266,7 +267,7 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 	return answered, err
 }
 
-func (a *app) proveOne(ctx context.Context, c claims.Claim, bench experiments.Bench, o proveOptions) (kept bool,
+func (a *app) proveOne(ctx context.Context, c claims.Claim, bench site.Bench, o proveOptions) (kept bool,
 	err error) {
 	e, _ := experiments.For(c.ID)
 	a.meter.Phase(c.ID, 1, "")
@@ -289,7 +290,7 @@ func (a *app) proveOne(ctx context.Context, c claims.Claim, bench experiments.Be
 }
 
 // sayPlan says what is run and what is not.
-func (a *app) sayPlan(fits, left []proof.Item, bench experiments.Bench) {
+func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 	for _, item := range fits {
 		e, _ := experiments.For(item.Claim.ID)
 		p := e.Plan(bench)
@@ -321,18 +322,18 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
-func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, error) {
+func (a *app) bench(ctx context.Context, o proveOptions) (site.Bench, error) {
 	self, err := serveCommand()
 	if err != nil {
-		return experiments.Bench{}, err
+		return site.Bench{}, err
 	}
 	agent, err := agentCommand(workerAccess{})
 	if err != nil {
-		return experiments.Bench{}, err
+		return site.Bench{}, err
 	}
 	name, err := a.pickOrName(ctx, o.cluster, o.engine)
 	if err != nil {
-		return experiments.Bench{}, err
+		return site.Bench{}, err
 	}
 	b := o.sizes()
 	b.Clusters = a.clusters()
@@ -347,15 +348,15 @@ func (a *app) bench(ctx context.Context, o proveOptions) (experiments.Bench, err
 }
 
 // sizes are what a plan depends on.
-func (o proveOptions) sizes() experiments.Bench {
-	return experiments.Bench{
+func (o proveOptions) sizes() site.Bench {
+	return site.Bench{
 		Duration: o.duration, Repetitions: o.repetitions, Users: o.users, Documents: o.documents, Threads: o.threads,
 		Full: o.full,
 	}
 }
 
 // engineName is the fingerprint's engine: of the cluster where there is one.
-func (a *app) engineName(ctx context.Context, bench experiments.Bench) string {
+func (a *app) engineName(ctx context.Context, bench site.Bench) string {
 	if c, err := bench.Clusters.Find(bench.Cluster); err == nil {
 		return engineLabel(c.Server())
 	}

@@ -11,6 +11,7 @@ import (
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
+	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/proof"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/problem"
@@ -54,7 +55,7 @@ func hereNow(ctx context.Context) proof.Here {
 }
 
 // itemsOf are the experiments behind claims, with how long they take and how much they are due.
-func (a *app) itemsOf(ctx context.Context, toRun []claims.Claim, o proveOptions, bench experiments.Bench) (
+func (a *app) itemsOf(ctx context.Context, toRun []claims.Claim, o proveOptions, bench site.Bench) (
 	items []proof.Item, err error) {
 	here, store, engine := hereNow(ctx), claims.OpenStore(""), a.engineName(ctx, bench)
 	for _, c := range toRun {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/experiments/sitetest"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/test/golden"
 )
@@ -21,9 +23,9 @@ func planted(side int, name string, turn int) float64 {
 // What findings say and what their figures are called is stored and read by others.
 func TestFindings_OfPlantedFiguresAreAsTheyWere(t *testing.T) {
 	for _, e := range All() {
-		t.Run(e.claim, func(t *testing.T) {
+		t.Run(e.Claim, func(t *testing.T) {
 			f := plantedFinding(t, e)
-			golden.Compare(t, "testdata/findings/"+e.claim+".txt", findingText(f))
+			golden.Compare(t, "testdata/findings/"+e.Claim+".txt", findingText(f))
 			// a name that is misspelt in a rule or phrase finds no figures
 			for _, without := range []string{"too few turns", "nothing", "NaN"} {
 				if strings.Contains(f.Measured, without) {
@@ -35,16 +37,16 @@ func TestFindings_OfPlantedFiguresAreAsTheyWere(t *testing.T) {
 }
 
 // plantedFinding is what an experiment makes of planted figures.
-func plantedFinding(t *testing.T, e Experiment) claims.Finding {
+func plantedFinding(t *testing.T, e site.Experiment) claims.Finding {
 	t.Helper()
-	declaration := e.declare(Bench{Repetitions: plantedTurns}, &site{})
+	declaration := e.Declare(site.Bench{Repetitions: plantedTurns}, &site.Site{})
 	places := map[[2]string]int{}
 	for _, part := range declaration.Parts {
 		for i, side := range part.Sides {
 			places[[2]string{part.Name, side.Name}] = i
 		}
 	}
-	f, err := plantedTrial(declaration, func(r trial.Ref, turn int) (float64, bool) {
+	f, err := sitetest.PlantedTrial(declaration, func(r trial.Ref, turn int) (float64, bool) {
 		return planted(places[[2]string{r.Part, r.Side}], r.Series, turn), true
 	}).Play(t.Context(), trial.Options{Conditions: []claims.Condition{{Name: "engine", Text: "planted"}}})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
+	"plimsoll/lab/prove/experiments/site"
 )
 
 // Here is what findings must be of to be current.
@@ -43,7 +44,7 @@ type Found struct {
 }
 
 // Gather reads the findings on all claims.
-func Gather(store *claims.Store, here Here, sizes experiments.Bench) (all []State, err error) {
+func Gather(store *claims.Store, here Here, sizes site.Bench) (all []State, err error) {
 	for _, r := range claims.Reports {
 		for _, c := range r.Claims {
 			s := State{Claim: c, Report: r.Title, Found: []Found{}}
@@ -177,7 +178,7 @@ func Takes(items []Item) (sum time.Duration) {
 }
 
 // ItemOf a claim with an experiment: what was measured on this machine by the same command says how long it takes.
-func ItemOf(c claims.Claim, plan experiments.Plan, command, engine string, kept []claims.Kept, here Here) Item {
+func ItemOf(c claims.Claim, plan site.Plan, command, engine string, kept []claims.Kept, here Here) Item {
 	item := Item{Claim: c, Takes: plan.Takes}
 	for _, k := range kept {
 		other := k.Command != "" && k.Command != command || flavour(k.Engine) != flavour(engine)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/experiments"
+	"plimsoll/lab/prove/experiments/site"
 )
 
 var here = Here{Machine: claims.Machine{CPU: "Example 9000", Cores: 2, MemoryBytes: 8 << 30, Kernel: "6.1.0"},
@@ -33,7 +33,7 @@ func gathered(t *testing.T, all ...claims.Kept) []State {
 			t.Fatal(err)
 		}
 	}
-	states, err := Gather(store, here, experiments.Bench{})
+	states, err := Gather(store, here, site.Bench{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestItemOf_EstimatesFromWhatWasMeasured(t *testing.T) {
-	declared := experiments.Plan{Takes: 5 * time.Minute}
+	declared := site.Plan{Takes: 5 * time.Minute}
 	c := claims.Claim{ID: "C15"}
 	for name, k := range map[string]struct {
 		all   []claims.Kept

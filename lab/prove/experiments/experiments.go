@@ -1,0 +1,35 @@
+// Package experiments registers the experiments behind the claims. Each subject has a package of its own, above package
+// site, which holds what they share; package trial plays and judges them.
+//
+// A new experiment is one file that declares it and one line in the list of its subject.
+package experiments
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/lab/prove/experiments/layer"
+	"plimsoll/lab/prove/experiments/restoring"
+	"plimsoll/lab/prove/experiments/rewriting"
+	"plimsoll/lab/prove/experiments/scale"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/experiments/temptables"
+)
+
+// All lists the experiments in the order of their claims.
+func All() []site.Experiment {
+	all := slices.Concat(scale.Experiments(), temptables.Experiments(), layer.Experiments(), rewriting.Experiments(),
+		restoring.Experiments())
+	slices.SortFunc(all, func(a, b site.Experiment) int { return strings.Compare(a.Claim, b.Claim) })
+	return all
+}
+
+// For returns the experiment behind a claim, or false.
+func For(claim string) (site.Experiment, bool) {
+	for _, e := range All() {
+		if e.Claim == claim {
+			return e, true
+		}
+	}
+	return site.Experiment{}, false
+}

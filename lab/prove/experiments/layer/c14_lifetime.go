@@ -1,0 +1,244 @@
+package layer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/database"
+	"plimsoll/platform/temptable"
+)
+
+// Defaults of C14: the report's half hours are seconds here, its thousands of tables are hundreds per connection.
+const (
+	c14Lifetime    = 20 * time.Second // the random part is as long
+	c14Rounds      = 4
+	c14Connections = 32
+	// temp tables per connection and second of lifetime, so that they exist before it ends
+	c14PerSecond  = 5
+	c14Every      = time.Millisecond       // pause of the others between two operations
+	c14Use        = time.Second            // a connection that has ended is opened and filled anew within that
+	c14After      = 500 * time.Millisecond // beyond the last possible end
+	c14EndsWithin = time.Minute
+	c14Holder     = "plimsoll holder"
+	// As many tables as the report's connections hold: fewer connections that live long enough to make them.
+	c14FullTables      = 10_000
+	c14FullConnections = 2
+	c14FullLifetime    = 30 * time.Second
+)
+
+var c14Others = queryBatch{kinds: 1, tables: 3, rows: 10}
+
+// c14Lifetimes of the sides. The first is the base.
+func c14Lifetimes(b site.Bench) (names []string, lifetimes map[string]database.Lifetime) {
+	d := c14Lives(b)
+	return []string{c14Fixed, c14Jittered, c14InSteps}, map[string]database.Lifetime{
+		c14Fixed:    {AtLeast: d, Jitter: database.Never, EvictStep: database.Never},
+		c14Jittered: {AtLeast: d, Jitter: max(d, time.Second), EvictStep: database.Never},
+		c14InSteps:  {AtLeast: d, Jitter: database.Never},
+	}
+}
+
+// Sides of C14.
+const (
+	c14Fixed    = "fixed"
+	c14Jittered = "jittered"
+	c14InSteps  = "fixed, tables dropped in steps"
+)
+
+const worstTime = "p99.9 of the worst second"
+
+func c14Window(b site.Bench) time.Duration { return 2*c14Lives(b) + c14After }
+
+func c14Lives(b site.Bench) time.Duration {
+	if b.Full {
+		return b.Turn(c14FullLifetime)
+	}
+	return b.Turn(c14Lifetime)
+}
+
+// c14Holds says how many connections hold how many tables each.
+func c14Holds(b site.Bench) (connections, tables int) {
+	if b.Full {
+		return c14FullConnections, c14FullTables
+	}
+	return c14Connections, max(1, int(c14PerSecond*c14Lives(b).Seconds()))
+}
+
+// connectionLifetime is the experiment behind C14.
+func connectionLifetime(b site.Bench, s *site.Site) trial.Trial {
+	connections, tables := c14Holds(b)
+	h := holders{server: &s.Address, connections: connections, window: c14Window(b)}
+	part := trial.Part{Rounds: b.Rounds(c14Rounds), Turn: h.window,
+		Series: []trial.Series{{Name: worstTime, Unit: "ms"},
+			{Name: site.P99Time, Unit: "ms"}, {Name: site.MedianTime, Unit: "ms"}}}
+	part.Open = func(ctx context.Context, r *trial.Record) error {
+		h.structures = queryBatch{tables: tables}.structures(0)
+		return h.openOthers(ctx, r)
+	}
+	names, lifetimes := c14Lifetimes(b)
+	for _, name := range names {
+		part.Sides = append(part.Sides, h.side(name, lifetimes[name]))
+	}
+	against := func(side, series string) trial.Ratio {
+		return trial.Ratio{Of: trial.At(side, series), To: trial.At(c14Fixed, series)}
+	}
+	worst := func(side string) trial.Spread { return trial.Spread{Of: trial.At(side, worstTime), Format: "%.0f"} }
+	part.Measured = []trial.Phrase{
+		trial.Say("p99.9 of the others' worst second: %s ms fixed, %s ms jittered (%s), %s ms when tables are "+
+			"dropped in steps "+
+			"before (%s)", worst(c14Fixed), worst(c14Jittered), against(c14Jittered, worstTime), worst(c14InSteps),
+			against(c14InSteps, worstTime)),
+		trial.Say("p99 jittered %s, in steps %s", against(c14Jittered, site.P99Time), against(c14InSteps,
+			site.P99Time)),
+	}
+	return trial.Trial{
+		Text: fmt.Sprintf("%d connections with %s temp tables each end, at once or spread; the worst that others see",
+			connections, site.Thousands(tables)),
+		Overhead: 10 * time.Second,
+		Parts:    []trial.Part{part},
+		Rules: trial.Rules{
+			Requires: []trial.Criterion{site.TurnsOf(c14Lives(b), c14Lifetime)},
+			Criteria: []trial.Criterion{trial.Smaller(against(c14Jittered, worstTime))}},
+		Conditions: []claims.Condition{
+			{Name: "load", Text: fmt.Sprintf("%d connections with %d temp tables each (report: thousands), each third "+
+				"with an index; lifetime %s and a random part of as much, in whole seconds (report: 30 and 30 min)",
+				connections, tables, trial.Length(c14Lives(b)))},
+			{Name: "others", Text: fmt.Sprintf("%d clients with an operation of %d pooled temp tables, a pause of %s, "+
+				"the next; timed from when it was due; the second with the greatest p99.9 counts; connections that "+
+				"have ended are opened and filled anew", site.Clients, c14Others.tables,
+				c14Every)}},
+	}
+}
+
+// holders are connections with many temp tables that end while others work.
+type holders struct {
+	server      *site.Address
+	connections int
+	structures  []temptable.Structure
+	window      time.Duration
+	others      *database.Database
+	load        queryBatch // of the others
+}
+
+func (h *holders) openOthers(ctx context.Context, r *trial.Record) (err error) {
+	if h.others, err = database.Open(ctx, h.server.DSN, database.Options{Connections: site.Clients}); err != nil {
+		return err
+	}
+	r.Close(h.others.Close)
+	h.load = c14Others.make()
+	return h.load.warm(ctx, h.others)
+}
+
+func (h *holders) side(name string, life database.Lifetime) trial.Side {
+	return trial.Side{Name: name, Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+		return func(ctx context.Context, _ int) (trial.Figures, error) { return h.turn(ctx, life) }, nil
+	}}
+}
+
+// turn opens connections, fills them with tables, and times the others until the connections have ended.
+func (h *holders) turn(ctx context.Context, life database.Lifetime) (trial.Figures, error) {
+	life.Check = 50 * time.Millisecond
+	began := time.Now()
+	holder, err := database.Open(ctx, h.server.DSN,
+		database.Options{Connections: h.connections, Application: c14Holder, Lifetime: life,
+			TempTables: temptable.Options{Max: len(h.structures)}})
+	if err != nil {
+		return nil, err
+	}
+	defer holder.Close()
+	err = site.AllAtOnce(h.connections, func(int) error {
+		return holder.Run(ctx, func(w *database.Work) error {
+			_, err := w.Temp(ctx, h.structures...)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if took := time.Since(began); took >= life.AtLeast {
+		return nil, fmt.Errorf("making the temp tables took %s, longer than the connections live: use a longer "+
+			"--duration", took.Round(time.Millisecond))
+	}
+	until := began.Add(h.window)
+	refilled := make(chan error, 1)
+	go func() { refilled <- h.refill(ctx, holder, until) }()
+	times, bySecond, err := watch(ctx, h.others, h.load, until)
+	if err = errors.Join(err, <-refilled); err != nil || len(times) == 0 {
+		return nil, err
+	}
+	holder.Close()
+	if err := ended(ctx, h.others); err != nil {
+		return nil, err
+	}
+	return trial.Figures{worstTime: bySecond, site.P99Time: site.Quantile(times, 0.99),
+		site.MedianTime: site.Quantile(times, 0.5)}, nil
+}
+
+// refill uses every connection again and again, as a load does: those that have ended are opened and filled anew.
+func (h *holders) refill(ctx context.Context, holder *database.Database, until time.Time) error {
+	return site.AllAtOnce(h.connections, func(int) error {
+		for time.Now().Before(until) && ctx.Err() == nil {
+			if err := holder.Run(ctx, func(w *database.Work) error {
+				_, err := w.Temp(ctx, h.structures...)
+				return err
+			}); err != nil {
+				return err
+			}
+			time.Sleep(c14Use)
+		}
+		return nil
+	})
+}
+
+// watch lets each client do an operation, pause, and repeat: a closed loop, because a queue that grows on a slow
+// machine would look like a stall. Latency counts from when the operation was due. It returns all latencies, sorted,
+// and the greatest p99.9 of a second.
+func watch(ctx context.Context, db *database.Database, load queryBatch, until time.Time) (all []time.Duration,
+	worst float64, err error) {
+	var mu sync.Mutex
+	began, seconds := time.Now(), map[int][]time.Duration{}
+	err = site.AllAtOnce(site.Clients, func(int) error {
+		for due := time.Now(); due.Before(until); due = time.Now().Add(c14Every) {
+			time.Sleep(time.Until(due))
+			if err := load.do(ctx, db, 0); err != nil {
+				return err
+			}
+			mu.Lock()
+			second := int(due.Sub(began).Seconds())
+			seconds[second] = append(seconds[second], time.Since(due))
+			mu.Unlock()
+		}
+		return nil
+	})
+	for _, times := range seconds {
+		slices.Sort(times)
+		worst = max(worst, site.Quantile(times, 0.999))
+		all = append(all, times...)
+	}
+	slices.Sort(all)
+	return all, worst, err
+}
+
+// ended waits until the holder's backends are gone, with their tables.
+func ended(ctx context.Context, db *database.Database) error {
+	const left = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
+	for deadline := time.Now().Add(c14EndsWithin); ; time.Sleep(10 * time.Millisecond) {
+		var n int
+		err := db.Borrow(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, left, c14Holder).Scan(&n) })
+		switch {
+		case err != nil || n == 0:
+			return err
+		case time.Now().After(deadline):
+			return errors.New("connections did not end after their lifetime")
+		}
+	}
+}

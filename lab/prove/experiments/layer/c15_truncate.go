@@ -1,0 +1,75 @@
+package layer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/database"
+	"plimsoll/platform/temptable"
+)
+
+// Defaults of C15, and the smallest claimed gain.
+const (
+	c15Turn    = 3 * time.Second
+	c15Rounds  = 6
+	c15Claimed = 1.05
+)
+
+var (
+	c15Load      = queryBatch{kinds: 4, tables: 15, empty: 0.4, rows: 10}
+	c15Clearings = []temptable.Clearing{temptable.Always, temptable.Ask, temptable.Known}
+)
+
+func clearingSide(v site.Variant, c temptable.Clearing) string { return v.Name + ", " + string(c) }
+
+// skippedTruncates is the experiment behind C15: all else is as in the classic shape, one statement per round trip.
+// What TRUNCATE costs is the engine's.
+func skippedTruncates(b site.Bench, s *site.Site) trial.Trial {
+	at := map[string]*site.Address{site.Stock.Name: {}, site.Ours.Name: {}}
+	part := trial.Part{Rounds: b.Rounds(c15Rounds), Turn: b.Turn(c15Turn),
+		Series: []trial.Series{{Name: site.OperationRate, Unit: "1/s"}, {Name: emptyShare, Hidden: true}}}
+	part.Open = func(context.Context, *trial.Record) (err error) {
+		for name, a := range at {
+			if a.DSN, err = site.WithCache(s.Servers.DSN(site.Flavour(name)), ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	against := func(v site.Variant, c temptable.Clearing) trial.Ratio {
+		return trial.Ratio{Of: trial.At(clearingSide(v, c), site.OperationRate),
+			To: trial.At(clearingSide(v, temptable.Always), site.OperationRate)}
+	}
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		for _, c := range c15Clearings {
+			part.Sides = append(part.Sides, c15Load.side(clearingSide(v, c), at[v.Name],
+				database.Options{Chain: 1, TempTables: temptable.Options{Clearing: c}}, part.Turn))
+		}
+		part.Measured = append(part.Measured, trial.Say(
+			"%s: operations/s %s when asked first, %s by the pool's own knowledge, of %s/s with truncate always, %s "+
+				"%% of the tables empty", v.Name, against(v, temptable.Ask), against(v, temptable.Known),
+			trial.Spread{Of: trial.At(clearingSide(v, temptable.Always), site.OperationRate), Format: "%.1f"},
+			trial.Last{Of: trial.At(clearingSide(v, temptable.Ask), emptyShare), Format: "%.0f", Map: percent}))
+	}
+	t := trial.Trial{
+		Text: "truncate always, after asking, by knowledge, on both flavours", Overhead: 15 * time.Second,
+		Parts: []trial.Part{part},
+		Conditions: []claims.Condition{
+			{Name: "load", Text: fmt.Sprintf("%d clients on a connection each, %d temp tables per operation of which "+
+				"%.0f %% stay empty, the others get %d rows, all pooled; one statement per round trip, over a socket",
+				site.Clients, c15Load.tables, 100*c15Load.empty, c15Load.rows)},
+			{Name: "sides", Text: "TRUNCATE always, SELECT 1 … LIMIT 1 first (ask), and what the pool knows of its " +
+				"tables (known); the claim is about asking, which the tuned shape does"},
+		}}
+	t.ByEngine(func(engine string) trial.Rules {
+		return trial.Rules{Criteria: []trial.Criterion{{Of: against(site.Flavour(engine), temptable.Ask),
+			Confirm: trial.Above(1).And(trial.MiddleAtLeast(c15Claimed)), Refute: trial.Below(c15Claimed)}}}
+	}, site.Stock.Name, site.Ours.Name)
+	return t
+}
+
+func percent(share float64) float64 { return 100 * share }

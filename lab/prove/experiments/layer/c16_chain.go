@@ -1,0 +1,117 @@
+package layer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/database"
+	"plimsoll/platform/shape"
+)
+
+// Defaults of C16: an operation of about 100 statements, on the network paths of the claim.
+const (
+	c16Turn    = 3 * time.Second
+	c16Rounds  = 4
+	c16Claimed = 100.0 // ms shift to the left
+)
+
+var (
+	c16Load = queryBatch{kinds: 1, tables: 10, empty: 0.4, rows: 10, steps: 70}
+	// 0 is loopback itself.
+	c16Delays = []time.Duration{0, 100 * time.Microsecond, 200 * time.Microsecond, 500 * time.Microsecond,
+		time.Millisecond, 2 * time.Millisecond}
+)
+
+// Sides of C16.
+const (
+	oneByOne = "one by one"
+	chained  = "chained"
+)
+
+// chains is the experiment behind C16: first the bare batch on each network path, then posted documents on each.
+func chains(b site.Bench, s *site.Site) trial.Trial {
+	t := trial.Trial{
+		Text: fmt.Sprintf("statements one by one against chains of up to %d, over loopback and with %v of delay, for "+
+			"bare batches and posted documents", database.ChainDefault, c16Delays[1:]),
+		Overhead: 15 * time.Second,
+		Conditions: []claims.Condition{
+			{Name: "delay", Text: "a TCP proxy of our own that holds back what clients send (lab/prove/delay), not a " +
+				"network: no loss, no jitter, one machine; the round trip is the median measured through it, and it " +
+				"is tuned until that is true to 0.05 ms"},
+			{Name: "load", Text: fmt.Sprintf("%d clients on a connection each, %d temp tables per operation, all "+
+				"pooled", site.Clients, c16Load.tables)},
+			postedDocumentsCondition,
+		}}
+	t.Rules.Checks = []trial.Check{{Name: checkDelay,
+		Want: "every delay is true to 0.05 ms by the measured round trip"}}
+	t.Chart = &trial.Chart{Title: "An operation of about 100 statements by delay of the network", X: "delay, ms",
+		Y:     "median, ms",
+		Lines: []trial.Line{{Name: oneByOne}, {Name: chained}}}
+	saved := trial.Largest{As: "median of an operation one by one less that of a chained one, on the path where it " +
+		"is most"}
+	var documents []trial.Part
+	for _, d := range c16Delays {
+		path := &networkPath{server: &s.Address, delay: d}
+		part := path.part(b)
+		t.Parts = append(t.Parts, part)
+		for i := range t.Chart.Lines {
+			t.Chart.Lines[i].At = append(t.Chart.Lines[i].At, trial.Place{X: d.Seconds() * 1000,
+				Of: path.at(t.Chart.Lines[i].Name)})
+		}
+		t.Rules.Criteria = append(t.Rules.Criteria, trial.Criterion{Of: path.faster(), Confirm: trial.Below(1),
+			Refute: trial.Above(1)})
+		saved.Of = append(saved.Of, trial.Difference{Of: path.at(oneByOne), To: path.at(chained), Unit: "ms"})
+		posted := postedDocuments(&path.Address, part, shape.Tweaks{Chain: database.ChainDefault})
+		posted.Open = path.openAgain(part.Name)
+		documents = append(documents, posted)
+	}
+	t.Parts = append(t.Parts, documents...)
+	t.Rules.Criteria = append(t.Rules.Criteria, trial.Criterion{Of: saved, Confirm: trial.AtLeast(c16Claimed)})
+	loopback := t.Parts[0].Name
+	count := func(side, series string) trial.Median {
+		return trial.Median{Of: trial.At(side, series).In(loopback), Format: "%.0f"}
+	}
+	t.Measured = []trial.Phrase{trial.Say("an operation of %s statements takes %s round trips instead of %s",
+		count(chained, statementCount), count(chained, roundTripCount), count(oneByOne, roundTripCount))}
+	return t
+}
+
+// part measures the bare batch on a path.
+func (p *networkPath) part(b site.Bench) trial.Part {
+	turn := b.Turn(c16Turn)
+	median := func(side string) trial.Median { return trial.Median{Of: p.at(side), Format: "%.1f"} }
+	return trial.Part{
+		Name: p.name(), Title: p.name(), Rounds: b.Rounds(c16Rounds), Turn: turn,
+		Sides: []trial.Side{c16Load.side(oneByOne, &p.Address, database.Options{Chain: 1}, turn),
+			c16Load.side(chained, &p.Address, database.Options{}, turn)},
+		Series: []trial.Series{{Name: site.MedianTime, Unit: "ms"}, {Name: site.P99Time, Unit: "ms"},
+			{Name: statementCount, Hidden: true}, {Name: roundTripCount, Hidden: true}},
+		Open: func(ctx context.Context, r *trial.Record) error {
+			if err := p.open(ctx, r); err != nil {
+				return err
+			}
+			r.Call(fmt.Sprintf("%s (round trip %.2f ms)", p.name(), p.took.Seconds()*1000))
+			return nil
+		},
+		Measured: []trial.Phrase{trial.Say("%s: median %s → %s ms, %s", trial.Title(p.name()), median(oneByOne),
+			median(chained), p.faster())},
+	}
+}
+
+// openAgain opens the path for posted documents, and names their figures after it.
+func (p *networkPath) openAgain(part string) func(context.Context, *trial.Record) error {
+	return func(ctx context.Context, r *trial.Record) error {
+		r.Call(postedTitle + ", " + r.Title(part))
+		return p.open(ctx, r)
+	}
+}
+
+func (p *networkPath) at(side string) trial.Ref { return trial.At(side, site.MedianTime).In(p.name()) }
+
+func (p *networkPath) faster() trial.Ratio {
+	return trial.Ratio{Of: p.at(chained), To: p.at(oneByOne)}
+}

@@ -1,0 +1,148 @@
+package layer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/erp/operations"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Defaults of C36.
+const (
+	c36Turn   = 5 * time.Second
+	c36Rounds = 4
+	// c36Scale of the base with --full and without: a column of a small base has no 10,000 values to keep.
+	c36Scale = 0.01
+	c36Small = 0.002
+	c36Names = "statistics_"
+)
+
+// c36Targets of the sides; the first is the base.
+var c36Targets = []int{100, 1000, 10_000}
+
+func targetSide(n int) string { return fmt.Sprintf("statistics target %s", site.Thousands(n)) }
+
+func statisticsScale(b site.Bench) float64 {
+	if b.Full {
+		return c36Scale
+	}
+	return c36Small
+}
+
+// statisticsTarget is the experiment behind C36: the ERP's own queries on copies of a base that differ in statistics.
+func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
+	part := trial.Part{Rounds: b.Rounds(c36Rounds), Turn: b.Turn(c36Turn), Series: []trial.Series{
+		{Name: site.OperationRate, Unit: "1/s"}, {Name: site.MedianTime, Unit: "ms"}, {Name: site.P99Time, Unit: "ms"}}}
+	var base *site.SeparateBase
+	part.Open = func(ctx context.Context, r *trial.Record) (err error) {
+		r.Say("filling a base at scale %g", statisticsScale(b))
+		if base, err = site.FillSeparate(ctx, s.Cluster, statisticsScale(b), 2); err != nil {
+			return err
+		}
+		r.AtEnd(func() error { return dropStatistics(context.WithoutCancel(ctx), base) })
+		return nil
+	}
+	for _, n := range c36Targets {
+		part.Sides = append(part.Sides, trial.Side{Name: targetSide(n),
+			Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
+				dsn, err := withStatistics(ctx, base, n)
+				if err != nil {
+					return nil, err
+				}
+				w, err := openReading(ctx, dsn)
+				if err != nil {
+					return nil, err
+				}
+				r.Close(w.close)
+				if err := w.warm(ctx); err != nil {
+					return nil, err
+				}
+				return func(ctx context.Context, n int) (trial.Figures, error) {
+					times, err := w.play(ctx, part.Turn, uint64(n))
+					if err != nil || len(times) == 0 {
+						return nil, err
+					}
+					return trial.Figures{site.OperationRate: float64(len(times)) / part.Turn.Seconds(),
+						site.MedianTime: site.Quantile(times, 0.5), site.P99Time: site.Quantile(times, 0.99)}, nil
+				}, nil
+			}})
+	}
+	against := func(n int) trial.Ratio {
+		return trial.Ratio{Of: trial.At(targetSide(n), site.OperationRate), To: trial.At(targetSide(c36Targets[0]),
+			site.OperationRate)}
+	}
+	part.Measured = []trial.Phrase{trial.Say("operations/s with a target of 1,000 %s, of 10,000 %s, of %s/s with 100",
+		against(1000), against(10_000), trial.Spread{Of: trial.At(targetSide(100), site.OperationRate),
+			Format: "%.0f"})}
+	return trial.Trial{
+		Text: fmt.Sprintf("the ERP's operations that read, on copies of a base at scale %g with statistics of "+
+			"targets 100 to 10,000", statisticsScale(b)),
+		Overhead: time.Minute, Parts: []trial.Part{part},
+		Rules: trial.Rules{
+			Requires: []trial.Criterion{{Of: trial.Known{As: "scale of the base", Value: statisticsScale(b)},
+				Confirm: trial.AtLeast(c36Scale), Unless: "a smaller base has no 10,000 values to keep; --full"}},
+			Criteria: []trial.Criterion{trial.Smaller(against(10_000))}},
+		Conditions: []claims.Condition{
+			{Name: "load", Text: fmt.Sprintf("%d users who read, back to back, each key operation that writes no "+
+				"document as often as its weight says, over HTTP on a worker in this process; classic shape",
+				site.Clients)},
+			{Name: "not here", Text: "the lag of a replica, the claim's other half"},
+		}}
+}
+
+// withStatistics copies the base and gathers statistics of a target.
+func withStatistics(ctx context.Context, base *site.SeparateBase, target int) (dsn string, err error) {
+	name := fmt.Sprintf("%s%d", c36Names, target)
+	admin, err := pgx.Connect(ctx, base.Cluster.DSN("").Secret())
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(postgres.CopyDatabase(ctx, admin, base.Name, name), site.Execute(ctx, admin,
+		fmt.Sprintf("ALTER DATABASE %s SET default_statistics_target = %d", name, target)),
+		admin.Close(context.WithoutCancel(ctx)))
+	if err != nil {
+		return "", fmt.Errorf("copy the base: %w", err)
+	}
+	dsn = base.Cluster.DSN(name).Secret()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return "", err
+	}
+	return dsn, errors.Join(site.Execute(ctx, conn, "ANALYZE"), conn.Close(context.WithoutCancel(ctx)))
+}
+
+func dropStatistics(ctx context.Context, base *site.SeparateBase) (err error) {
+	for _, n := range c36Targets {
+		err = errors.Join(err, base.Admin(ctx, fmt.Sprintf("DROP DATABASE IF EXISTS %s%d WITH (FORCE)", c36Names, n)))
+	}
+	return errors.Join(err, base.Drop(ctx))
+}
+
+// reads tells whether an operation writes no document.
+func reads(op operations.Operation) bool {
+	return !strings.HasSuffix(op.ID, ".post") && !strings.HasSuffix(op.ID, ".change")
+}
+
+// openReading is a worker of the classic shape whose users read.
+func openReading(ctx context.Context, dsn string) (*postingWorker, error) {
+	w, err := openPosting(ctx, dsn, classic, newAccounts())
+	if err != nil {
+		return nil, err
+	}
+	w.writing = nil
+	for _, op := range operations.All() {
+		if reads(op) {
+			w.writing = append(w.writing, op)
+		}
+	}
+	return w, nil
+}

@@ -1,0 +1,17 @@
+// Package layer holds the experiments on the data layer and on the settings of the server below it: pool, connections,
+// chains, autovacuum, statistics.
+package layer
+
+import "plimsoll/lab/prove/experiments/site"
+
+// Experiments lists the experiments of this package; a new one is registered here.
+func Experiments() []site.Experiment {
+	return []site.Experiment{
+		{Claim: "C13", On: site.OneCluster, Declare: tempTablePool},
+		{Claim: "C14", On: site.OneCluster, Declare: connectionLifetime},
+		{Claim: "C15", On: site.BothFlavours(), Declare: skippedTruncates},
+		{Claim: "C16", On: site.OneCluster, Declare: chains},
+		{Claim: "C32", On: site.OneCluster, Declare: autovacuum},
+		{Claim: "C36", On: site.OneCluster, Declare: statisticsTarget},
+	}
+}

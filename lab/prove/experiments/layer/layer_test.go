@@ -1,0 +1,96 @@
+package layer
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/experiments/sitetest"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/database"
+	"plimsoll/platform/shape"
+)
+
+// The load must be what its experiments say of it, whichever the chain and whatever lies on the way.
+func TestQueryBatch_IsTheLoadThatTheConditionsDescribe(t *testing.T) {
+	load := queryBatch{kinds: 2, tables: 10, empty: 0.4, rows: 10, steps: 20}.make()
+	dsn, proxy, err := delayed(clustertest.Database(t).Secret(), time.Microsecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proxy.Close()
+	for _, chain := range []int{1, 100} {
+		db, err := database.Open(t.Context(), dsn, database.Options{Connections: 1, Chain: chain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := load.warm(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		ctx, counters := database.WithCounters(context.Background())
+		if err := load.do(ctx, db, 1); err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+		temp := counters.TempTables
+		if temp.Reused != 10 || temp.Created != 0 || temp.Skipped != 4 || temp.Truncates != 6 {
+			t.Errorf("chain %d: %+v", chain, temp)
+		}
+		if one := counters.RoundTrips == counters.Statements; one != (chain == 1) {
+			t.Errorf("chain %d: %+v", chain, counters)
+		}
+	}
+}
+
+// The documents of the experiments are posted by a worker of the shape asked for, each user under an account of its
+// own.
+func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
+	dsn := sitetest.FilledDatabase(t)
+	db, err := database.Open(t.Context(), dsn, database.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	bare := trial.Part{Turn: 100 * time.Millisecond, Rounds: 2}
+	documents := trial.Trial{Parts: []trial.Part{postedDocuments(&site.Address{DSN: dsn}, bare,
+		shape.Tweaks{Chain: 100})}}
+	f, err := documents.Play(t.Context(), trial.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Figures) != 6 || f.Figures[0].Name != "posted documents, classic, chains of 100: documents" ||
+		len(f.Figures[0].Values) != 2 {
+		t.Errorf("%+v", f)
+	}
+	var temp, users int64
+	err = db.Read(t.Context(), func(w *database.Work) error {
+		w.Queue("who posted", "SELECT count(DISTINCT author) FROM plimsoll_operation").Rows(func(r pgx.Rows) error {
+			return r.Scan(&users)
+		})
+		return nil
+	})
+	o, openErr := openPosting(t.Context(), dsn, classicShape(t), newAccounts())
+	if openErr != nil {
+		t.Fatal(openErr)
+	}
+	defer o.close()
+	if warmErr := o.warm(t.Context()); warmErr != nil {
+		t.Fatal(warmErr)
+	}
+	if temp = o.db.TempTables().Used(); err != nil || users != site.Clients || temp < 12 {
+		t.Errorf("%d users, %d temp tables, %v", users, temp, err)
+	}
+}
+
+func classicShape(t *testing.T) shape.Shape {
+	t.Helper()
+	s, err := shape.New(shape.Classic, shape.Tweaks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+package layer
+
+import (
+	"testing"
+	"time"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/experiments/sitetest"
+)
+
+// The words of the table.
+type plant = sitetest.Plant
+
+var four = sitetest.Four
+
+var rulings = []sitetest.Ruling{
+	{Claim: "C13", Name: "Fewer", Figures: plant{"pool of 2000: beyond 4T": four(5)}, Want: claims.Confirmed},
+	{Claim: "C13", Name: "More", Figures: plant{"pool of 2000: beyond 4T": four(15)}, Want: claims.Refuted,
+		Why: "beyond 4T of pool of 50"},
+	{Claim: "C13", Name: "TheSame", Figures: plant{"pool of 2000: beyond 4T": {9, 11, 9, 11}},
+		Want: claims.Inconclusive},
+	{Claim: "C13", Name: "NoTail", Figures: plant{"beyond 4T": {0, 0, 0, 0}}, Want: claims.Inconclusive,
+		Why: "no operation is beyond 4T"},
+	{Claim: "C13", Name: "StoppedInDocuments", Figures: plant{"pool of 2000: beyond 4T": four(5)}, StopAfter: 22,
+		Want: claims.Confirmed},
+	{Claim: "C14", Name: "Smaller", Figures: plant{"jittered: " + worstTime: four(5)}, Want: claims.Confirmed},
+	{Claim: "C14", Name: "Larger", Figures: plant{"jittered: " + worstTime: four(15)}, Want: claims.Refuted},
+	{Claim: "C14", Name: "TheSame", Figures: plant{"jittered: " + worstTime: {9, 11, 9, 11}},
+		Want: claims.Inconclusive},
+	{Claim: "C14", Name: "ShortLives", Bench: site.Bench{Duration: 3 * time.Second}, Figures: plant{"jittered: " +
+		worstTime: four(5)}, Want: claims.Inconclusive, Why: "turns are shorter"},
+	{Claim: "C15", Name: "MoreThanClaimed", Figures: plant{"stock, ask: operations": four(12)}, Want: claims.Confirmed},
+	{Claim: "C15", Name: "SurelyLess", Figures: plant{"stock, ask: operations": four(10.1)}, Want: claims.Refuted,
+		Why: "surely less than ×1.05"},
+	{Claim: "C15", Name: "Noise", Figures: plant{"stock, ask: " +
+		"operations": {9.8, 10.8, 10.8, 12}}, Want: claims.Inconclusive,
+		Why: "is not surely more than ×1 and at least ×1.05 on the median"},
+	{Claim: "C15", Name: "MoreByLittle", Figures: plant{"stock, ask: operations": {10.2, 10.3, 10.4, 10.6}},
+		Want: claims.Inconclusive, Why: "at least ×1.05 on the median"},
+	{Claim: "C15", Name: "FewTurns", Figures: plant{"operations": {10, 10}}, Want: claims.Inconclusive,
+		Why: "too few turns"},
+	{Claim: "C15", Name: "OnStockAlone", Figures: plant{"stock, ask: operations": four(12), "ours, ask: " +
+		"operations": four(9)},
+		Want: claims.Confirmed, Why: "stock: confirmed, ours: refuted"},
+	{Claim: "C16", Name: "AllFasterByEnough",
+		Figures: plant{"one by one: median": four(300), "chained: median": four(150)},
+		Want:    claims.Confirmed},
+	{Claim: "C16", Name: "AllFasterByLittle",
+		Figures: plant{"one by one: median": four(100), "chained: median": four(60)},
+		Want:    claims.Inconclusive, Why: "40.6 ms is not at least 100 ms"},
+	{Claim: "C16", Name: "DelayNotTrue", Figures: plant{"one by one: median": four(300), "chained: median": four(150)},
+		Fail: []sitetest.Failing{{Check: checkDelay, Detail: "the round trip misses it by 0.30 " +
+			"ms"}}, Want: claims.Inconclusive, Why: "misses it"},
+	{Claim: "C16", Name: "OneSlower", Figures: plant{"one by one: median": four(300), "chained: median": four(150),
+		"1ms delay, chained: median": four(400)}, Want: claims.Refuted,
+		Why: "median of chained against one by one (1ms delay)"},
+	{Claim: "C16", Name: "OneUnsure", Figures: plant{"one by one: median": four(300), "chained: median": four(150),
+		"loopback, chained: median": {250, 350, 250, 350}}, Want: claims.Inconclusive, Why: "(loopback)"},
+	{Claim: "C16", Name: "OnePathMissing",
+		Figures:   plant{"one by one: median": four(300), "chained: median": four(150)},
+		StopAfter: 16, Want: claims.Inconclusive, Why: "too few turns"},
+	{Claim: "C32", Name: "Fewer", Figures: plant{"autovacuum off: documents": four(5)}, Want: claims.Confirmed},
+	{Claim: "C32", Name: "More", Figures: plant{"autovacuum off: documents": four(15)}, Want: claims.Refuted},
+	{Claim: "C32", Name: "TheSame", Figures: plant{"autovacuum off: documents": {9, 11, 9, 11}},
+		Want: claims.Inconclusive},
+	{Claim: "C36", Name: "Slower", Bench: site.Bench{Full: true},
+		Figures: plant{targetSide(10_000) + ": operations": four(5)},
+		Want:    claims.Confirmed},
+	{Claim: "C36", Name: "Faster", Bench: site.Bench{Full: true},
+		Figures: plant{targetSide(10_000) + ": operations": four(12)},
+		Want:    claims.Refuted},
+	{Claim: "C36", Name: "TheSame", Bench: site.Bench{Full: true}, Figures: plant{targetSide(10_000) +
+		": operations": {9,
+		11, 9,
+		11}}, Want: claims.Inconclusive},
+	{Claim: "C36", Name: "SmallBase", Figures: plant{targetSide(10_000) + ": operations": four(5)},
+		Want: claims.Inconclusive, Why: "no 10,000 values to keep"},
+}
+
+func TestRules_WithPlantedFigures(t *testing.T) {
+	sitetest.CheckRulings(t, Experiments(), rulings)
+}

@@ -1,0 +1,72 @@
+package restoring
+
+import (
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// What C33 and C34 claim of each step and of both together.
+const (
+	c33Claimed  = 3.0
+	c34Claimed  = 2.0
+	bothClaimed = 6.0
+)
+
+// rewrittenQueries is the experiment behind C33.
+func rewrittenQueries(b site.Bench, s *site.Site) trial.Trial {
+	t := restoringSteps(b, s, "balances at a document's moment that read the whole warehouse, or the document's goods "+
+		"alone, with stale totals", wholeWarehouse, documentsGoods)
+	t.ByEngine(func(engine string) trial.Rules {
+		return restoringRules(b, trial.Claimed(step(site.Flavour(engine), documentsGoods, wholeWarehouse), c33Claimed))
+	}, site.Stock.Name, site.Ours.Name)
+	return t
+}
+
+// recalculatedTotals is the experiment behind C34.
+func recalculatedTotals(b site.Bench, s *site.Site) trial.Trial {
+	t := restoringSteps(b, s, "balances at a document's moment from totals half a year old, or of the start of its "+
+		"month; the third side is both steps undone", documentsGoods, monthTotals, wholeWarehouse)
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		t.Measured = append(t.Measured, trial.Say("%s: both steps together %s (claimed ×%g)", v.Name,
+			step(v, monthTotals, wholeWarehouse), bothClaimed))
+	}
+	t.ByEngine(func(engine string) trial.Rules {
+		v := site.Flavour(engine)
+		return restoringRules(b, trial.Claimed(step(v, monthTotals, documentsGoods), c34Claimed),
+			trial.Claimed(step(v, monthTotals, wholeWarehouse), bothClaimed))
+	}, site.Stock.Name, site.Ours.Name)
+	return t
+}
+
+// step compares two manners on one engine.
+func step(v site.Variant, after, before manner) trial.Ratio {
+	return fasterLines(after.on(v), before.on(v))
+}
+
+func restoringRules(b site.Bench, criteria ...trial.Criterion) trial.Rules {
+	return trial.Rules{Requires: []trial.Criterion{reportSize(b)}, Criteria: criteria}
+}
+
+// restoringSteps measures manners on both engines, and how much faster the second is than the first.
+func restoringSteps(b site.Bench, s *site.Site, text string, manners ...manner) trial.Trial {
+	var sides []restoringSide
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		for _, m := range manners {
+			sides = append(sides, m.on(v))
+		}
+	}
+	t := restoring(b, ownServers(s), text, sides)
+	early, late := paceAt(slices10[0]), paceAt(slices10[len(slices10)-1])
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		before, after := manners[0].on(v), manners[1].on(v)
+		t.Measured = append(t.Measured, trial.Say("%s: %s lines/s with %s, %s with %s, %s", v.Name,
+			trial.Spread{Of: lines(before), Format: "%.0f"}, before.name,
+			trial.Spread{Of: lines(after), Format: "%.0f"}, after.name, fasterLines(after, before)),
+			trial.Say("from the beginning of the month to its end %s to %s and %s to %s",
+				trial.Median{Of: trial.At(before.String(), early), Format: "%.0f"},
+				trial.Median{Of: trial.At(before.String(), late), Format: "%.0f"},
+				trial.Median{Of: trial.At(after.String(), early), Format: "%.0f"},
+				trial.Median{Of: trial.At(after.String(), late), Format: "%.0f"}))
+	}
+	return t
+}

@@ -1,0 +1,384 @@
+package restoring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/erp/audit"
+	"plimsoll/erp/fill"
+	"plimsoll/erp/restoration"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/backdated"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/posting"
+)
+
+// Sizes of the bases: the report's month after six months of history, and one of a tenth of the warehouses. Each has as
+// many movements of a key (warehouse, item) as the other, so a document costs the same but for caches.
+const (
+	restoringMonths    = 7 // the last of them is out of order
+	restoringDocuments = 15_000
+	reportDocuments    = 150_000
+	reportWarehouses   = 100
+	warehousesLeast    = 10
+	reportLines        = 2_000_000
+	reportThreads      = 10
+	restoringTurn      = 20 * time.Second // of all slices together
+	restoringRounds    = 4
+	restoringFill      = 3 * time.Minute // of the bases of both flavours, roughly
+	fullTurn           = 100 * time.Second
+	fullFill           = 20 * time.Minute
+	betweenTurns       = 5 * time.Second // to copy the base, roughly
+	fullBetween        = time.Minute
+)
+
+// slices of the month: each begins where that share of it has passed, so that late documents, which have the most to
+// read, count as much as early ones.
+var slices10 = []float64{0.1, 0.3, 0.5, 0.7, 0.9}
+
+// month is the number of documents in the month that is out of order.
+func month(b site.Bench) int {
+	switch {
+	case b.Documents != 0:
+		return b.Documents
+	case b.Full:
+		return reportDocuments
+	}
+	return restoringDocuments
+}
+
+// monthOptions is the size of a base whose last month is out of order.
+func monthOptions(b site.Bench) fill.Options {
+	return fill.Options{Documents: restoringMonths * month(b), Months: restoringMonths,
+		Warehouses: max(warehousesLeast, reportWarehouses*month(b)/reportDocuments)}
+}
+
+func threadCount(b site.Bench) int {
+	if b.Threads != 0 {
+		return b.Threads
+	}
+	return reportThreads
+}
+
+func turnLength(b site.Bench) time.Duration {
+	if b.Full && b.Duration == 0 {
+		return fullTurn
+	}
+	return b.Turn(restoringTurn)
+}
+
+// reportSize is the criterion without which a smaller base would say how long the report's takes.
+func reportSize(b site.Bench) trial.Criterion {
+	return trial.Criterion{Of: trial.Given{
+		As: fmt.Sprintf("the report's month of %s documents and %d threads "+
+			"(--full)", site.Thousands(reportDocuments), reportThreads),
+		Holds: month(b) >= reportDocuments && threadCount(b) == reportThreads,
+		Else:  "this month is smaller; the figures extrapolate from it"}, Confirm: trial.Measured()}
+}
+
+// manner of restoring, whichever the engine.
+type manner struct {
+	name string
+	how  func(base *backdated.Base) posting.Manner
+	lean bool // restored to the end; the others in slices
+}
+
+// on an engine, with the bench's threads.
+func (m manner) on(v site.Variant) restoringSide { return restoringSide{m, v, 0} }
+
+// restoringSide is one side of an experiment on restoring.
+type restoringSide struct {
+	manner
+	variant site.Variant
+	threads int // 0: the bench's
+}
+
+func (s restoringSide) String() string { return s.variant.Name + ", " + s.name }
+
+// stale are totals of half a year before the month, so that a balance reads all movements since.
+func stale(base *backdated.Base) time.Time {
+	return time.Date(base.Since.Year(), base.Since.Month()-(restoringMonths-1), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// Manners of restoring.
+var (
+	setBySet = manner{"lean", func(*backdated.Base) posting.Manner { return posting.Manner{} }, true}
+	// the report's code: two or three of its queries read more than the document's goods
+	wholeWarehouse = manner{"classic, whole warehouse read", func(base *backdated.Base) posting.Manner {
+		return posting.Manner{Classic: true, Wide: true, TotalsUntil: stale(base)}
+	}, false}
+	documentsGoods = manner{"classic, the document's goods read", func(base *backdated.Base) posting.Manner {
+		return posting.Manner{Classic: true, TotalsUntil: stale(base)}
+	}, false}
+	monthTotals = manner{"classic, totals to the start of the month", func(*backdated.Base) posting.Manner {
+		return posting.Manner{Classic: true}
+	}, false}
+)
+
+// Figures of restoring.
+const (
+	linePace = "lines per second"
+	toTheEnd = "to the end"
+)
+
+func paceAt(share float64) string { return fmt.Sprintf("lines per second at %.0f %%", 100*share) }
+
+// lines per second of a side.
+func lines(side restoringSide) trial.Ref { return trial.At(side.String(), linePace) }
+
+// fasterLines compares the rates of two sides.
+func fasterLines(side, base restoringSide) trial.Ratio {
+	return trial.Ratio{Of: lines(side), To: lines(base)}
+}
+
+// home is where an engine's base is, and the options of sessions there.
+type home func(v site.Variant) (c *cluster.Cluster, options string)
+
+// ownServers are those of both flavours.
+func ownServers(s *site.Site) home {
+	return func(v site.Variant) (*cluster.Cluster, string) {
+		return s.Servers.Running[v.Engine].Cluster(), v.Options()
+	}
+}
+
+// restoring declares an experiment on restoring the order of costs of a month, in turns, each on a fresh copy of its
+// engine's base.
+func restoring(b site.Bench, where home, text string, sides []restoringSide, more ...claims.Condition) trial.Trial {
+	bases := map[string]*backdated.Base{}
+	part := trial.Part{Rounds: b.Rounds(restoringRounds), Turn: turnLength(b), Between: betweenTurns,
+		Series: []trial.Series{{Name: linePace, Unit: "1/s"}, {Name: toTheEnd, Unit: "s"}}}
+	overhead := restoringFill
+	if b.Full {
+		part.Between, overhead = fullBetween, fullFill
+	}
+	for _, share := range slices10 {
+		part.Series = append(part.Series, trial.Series{Name: paceAt(share), Unit: "1/s"})
+	}
+	part.Open = func(ctx context.Context, r *trial.Record) error {
+		for _, side := range sides {
+			if bases[side.variant.Engine] != nil {
+				continue
+			}
+			c, _ := where(side.variant)
+			base, err := backdated.Make(ctx, c, monthOptions(b), r.Say)
+			if err != nil {
+				return err
+			}
+			bases[side.variant.Engine] = base
+			r.Condition("base", restoringBase(b)+fmt.Sprintf("; %s lines wait for their costs",
+				trial.Thousands(base.Lines)))
+		}
+		return nil
+	}
+	for _, side := range sides {
+		audited := false
+		part.Sides = append(part.Sides, trial.Side{Name: side.String(),
+			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+				return func(ctx context.Context, _ int) (trial.Figures, error) {
+					_, options := where(side.variant)
+					return restoringOnce(ctx, b, bases[side.variant.Engine], side, options, &audited)
+				}, nil
+			}})
+	}
+	return trial.Trial{
+		Text:  fmt.Sprintf("a month of %s documents after six of history: %s", site.Thousands(month(b)), text),
+		Parts: []trial.Part{part}, Overhead: overhead, Conditions: append(restoringConditions(b), more...),
+	}
+}
+
+func restoringConditions(b site.Bench) []claims.Condition {
+	return []claims.Condition{
+		{Name: "base", Text: restoringBase(b)},
+		{Name: "classic", Text: "documents reposted one by one in the order of time; the keys of each and the layers " +
+			"at " +
+			"its moment travel through temp tables with statistics; all record sets deleted and inserted row by row, " +
+			"a round trip per statement; a transaction per warehouse, not per document, which spares it commits " +
+			"(report: the platform's own reposting)"},
+		{Name: "turns", Text: fmt.Sprintf("each on a fresh copy of the base; classic in %d equal slices of time that "+
+			"begin where %.0f %% to %.0f %% of the month have passed, lean to the end; the pace is that of the whole "+
+			"month, the harmonic mean of the slices; setting up a slice is not counted", len(slices10),
+			100*slices10[0], 100*slices10[len(slices10)-1])},
+		{Name: "totals", Text: "stale ones are those of the beginning of the history, half a year before the month"},
+		{Name: "threads", Text: fmt.Sprint(threadCount(b), " (report: ", reportThreads, ")")},
+	}
+}
+
+func restoringBase(b site.Bench) string {
+	o := monthOptions(b)
+	return fmt.Sprintf("%s receipts and sales in %d months, the last one out of order, %d warehouses (report: %s "+
+		"documents, about %s lines in the month)", site.Thousands(o.Documents), o.Months, o.Warehouses,
+		site.Thousands(reportDocuments), site.Thousands(reportLines))
+}
+
+func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side restoringSide, options string,
+	audited *bool) (f trial.Figures, err error) {
+	dsn, drop, err := base.Copy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+	if options != "" {
+		dsn += "&options=" + strings.ReplaceAll(options, " ", "%20")
+	}
+	threads := side.threads
+	if threads == 0 {
+		threads = threadCount(b)
+	}
+	db, err := database.Open(ctx, dsn, database.Options{Connections: threads + 1, Application: "plimsoll restoration",
+		StatementTimeout: -1})
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	if !side.lean {
+		return restoreSlices(ctx, db, base, threads, side.how(base), turnLength(b)/time.Duration(len(slices10)))
+	}
+	began := time.Now()
+	done, err := restoreFor(ctx, db, threads, side.how(base), 0)
+	took := time.Since(began)
+	if err == nil {
+		err = ctx.Err() // cut off: not a turn
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !*audited {
+		*audited = true
+		report, err := audit.Run(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		if !report.Clean() {
+			return nil, fmt.Errorf("the books are wrong after %s: %d violations", side, report.Violations)
+		}
+	}
+	return trial.Figures{linePace: float64(done.lines) / took.Seconds(), toTheEnd: took.Seconds()}, nil
+}
+
+// restoreSlices restores for so long from each of several moments of the month on. The pace of the month is the
+// harmonic mean of theirs: equal shares of its lines take times that add up.
+func restoreSlices(ctx context.Context, db *database.Database, base *backdated.Base, threads int, how posting.Manner,
+	each time.Duration) (trial.Figures, error) {
+	f, sum := trial.Figures{}, 0.0
+	for _, share := range slices10 {
+		from := base.Since.Add(time.Duration(share * float64(base.Until.Sub(base.Since))))
+		if err := beginAt(ctx, db, from); err != nil {
+			return nil, err
+		}
+		done, err := restoreFor(ctx, db, threads, how, each)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && done.lines == 0 {
+			err = errors.New("no document was restored in a slice of the month; use more --documents or a longer " +
+				"--duration")
+		}
+		if err != nil {
+			return nil, err
+		}
+		f[paceAt(share)] = done.pace(threads)
+		sum += 1 / f[paceAt(share)]
+	}
+	f[linePace] = float64(len(slices10)) / sum
+	return f, nil
+}
+
+// beginAt lets a restoration begin at a moment: what is before counts as restored.
+func beginAt(ctx context.Context, db *database.Database, moment time.Time) error {
+	return db.Run(ctx, func(w *database.Work) error {
+		w.Queue("begin later", "UPDATE acc_batches_boundary SET moment = $1", moment)
+		return nil
+	})
+}
+
+// restoredLines counts what threads did after the first document of each sequence: what comes before sets it up.
+type restoredLines struct {
+	mu    sync.Mutex
+	lines int64
+	busy  time.Duration // of all threads
+	end   func()        // to call with the first document, once the time is over
+}
+
+func (r *restoredLines) add(lines int64, took time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines, r.busy = r.lines+lines, r.busy+took
+	if r.end != nil {
+		r.end()
+	}
+}
+
+// over ends the restoration, at once or with its first document.
+func (r *restoredLines) over(end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lines > 0 {
+		end()
+	}
+	r.end = end
+}
+
+// pace of so many threads that always have something to do.
+func (r *restoredLines) pace(threads int) float64 {
+	return float64(r.lines) / r.busy.Seconds() * float64(threads)
+}
+
+// restoreFor restores for so long and at least one document, or (0) to the end, with so many sequences in parallel.
+func restoreFor(ctx context.Context, db *database.Database, threads int, how posting.Manner,
+	most time.Duration) (done *restoredLines, err error) {
+	plan, err := restoration.Plan(ctx, db, id.ID{})
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithCancel(ctx) // a deadline would end a read of the driver before the context
+	defer cancel()
+	done = &restoredLines{}
+	if most > 0 {
+		defer time.AfterFunc(most, func() { done.over(cancel) }).Stop()
+	}
+	todo, books := make(chan restoration.Sequence, len(plan)), restoration.Books(db)
+	for _, s := range plan {
+		todo <- s
+	}
+	close(todo)
+	err = site.AllAtOnce(threads, func(int) error {
+		for s := range todo {
+			if limited.Err() != nil {
+				return nil
+			}
+			if err := done.sequence(limited, db, books, s, how, most > 0); err != nil && limited.Err() == nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return done, err
+}
+
+// sequence restores one. What sets a slice up is left out: it would be done once in a whole month.
+func (r *restoredLines) sequence(ctx context.Context, db *database.Database, books *posting.Books,
+	s restoration.Sequence, how posting.Manner, slice bool) error {
+	o, told, at := restoration.Options{How: how}, int64(0), time.Time{}
+	if slice {
+		o.Lines = restoration.LinesMax // one transaction for a warehouse: a document is reposted once
+	}
+	_, err := s.Run(ctx, db, books, o, func(d posting.Restored) {
+		now := time.Now()
+		if (!slice || !at.IsZero()) && d.Lines > told {
+			r.add(d.Lines-told, now.Sub(at))
+		}
+		told, at = max(told, d.Lines), now
+	})
+	return err
+}
+
+// hours that the report's month would take at this rate.
+func hours(linesPerSecond float64) float64 { return reportLines / linesPerSecond / 3600 }

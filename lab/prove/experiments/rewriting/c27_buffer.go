@@ -1,0 +1,67 @@
+package rewriting
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/durability"
+)
+
+// Defaults of C27. A dip is a second, so a turn must have many of them.
+const (
+	c27Turn = 20 * time.Second
+	// c27Buffer is as large as the report's server makes a block of its log buffer (60 KB); a server of ours has many
+	// times more, which no number of jobs fills.
+	c27Buffer = "64kB"
+	c27Even   = 80 // percent of the median second that the worst one has where there are no dips
+)
+
+// logBuffer is the experiment behind C27.
+func logBuffer(b site.Bench, s *site.Site) trial.Trial {
+	turn := b.Turn(c27Turn)
+	few, many := commitSide{50, durability.Sync}, commitSide{100, durability.Sync}
+	delayed := commitSide{100, durability.Async}
+	sides := []commitSide{few, many, delayed}
+	part := recordSetPart(b, s, latencyPart(judgedLatency), judgedLatency, turn, sides,
+		profile.Setting{Name: "wal_buffers", Value: c27Buffer})
+	beside := recordSetPart(b, s, "the server's own log buffer", judgedLatency, turn, sides)
+	beside.Beside = true
+	at := func(c commitSide, series string) trial.Ref { return c.at(judgedLatency, series) }
+	for p, in := range map[*trial.Part]string{&part: part.Name, &beside: beside.Name} {
+		text := func(c commitSide, series, format string) trial.Spread {
+			return trial.Spread{Of: trial.At(c.String(), series).In(in), Format: format}
+		}
+		p.Measured = []trial.Phrase{
+			trial.Say("%s: the log buffer was full %s times a second with 50 jobs, %s with 100, %s asynchronous",
+				trial.Title(in), text(few, bufferFull, "%.1f"), text(many, bufferFull, "%.1f"),
+				text(delayed, bufferFull, "%.1f")),
+			trial.Say("the worst second had %s %% of the median one with 100 jobs synchronous, %s %% asynchronous",
+				text(many, worstSecond, "%.0f"), text(delayed, worstSecond, "%.0f")),
+			trial.Say("%s and %s objects/s, %s MB/s of log", text(many, pace, "%.0f"), text(delayed, pace, "%.0f"),
+				text(delayed, logVolume, "%.1f")),
+		}
+	}
+	return trial.Trial{
+		Text: fmt.Sprintf("50 and 100 jobs rewrite record sets of 1 to %d rows with a log buffer of %s, synchronous "+
+			"and asynchronous: waits for it, and the worst second", recordSetRows, c27Buffer),
+		Overhead: 30 * time.Second, Parts: []trial.Part{part, beside},
+		Rules: trial.Rules{
+			Requires: lightlyLoaded(turn, c27Turn, sides...),
+			Criteria: []trial.Criterion{
+				{Of: trial.Gap{Of: at(many, bufferFull), Times: 1, To: at(few, bufferFull)}, Confirm: trial.Above(0),
+					Refute: trial.AtMost(0), Unless: "waits for the buffer do not begin with 100 jobs"},
+				{Of: trial.Every{Of: at(delayed, worstSecond), Unit: "%"}, Confirm: trial.AtLeast(c27Even),
+					Refute: trial.Below(c27Even)},
+				{Of: trial.Gap{Of: at(delayed, worstSecond), Times: 1, To: at(many, worstSecond)},
+					Confirm: trial.Above(0), Refute: trial.AtMost(0), Unless: "synchronous commit is as even"},
+			}},
+		Conditions: append(recordSetConditions(), claims.Condition{Name: "log buffer", Text: "wal_buffers = " +
+			"" + c27Buffer +
+			", about a block of the report's server; beside it the size that the profile gives, in which no number " +
+			"of jobs waits"}),
+	}
+}

@@ -1,0 +1,100 @@
+package rewriting
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/durability"
+)
+
+// Defaults of C55.
+const (
+	// c55Stops: twice as many jobs bring less than this, so something is at its limit.
+	c55Stops = 1.2
+	// Where a counter names a limit, in percent.
+	c55Busy  = 90 // of the processors
+	c55Waits = 50 // of what sessions did: waiting for the log
+)
+
+// c55Jobs are doubled until something breaks.
+var c55Jobs = []int{10, 25, 50, 100, 200, 400}
+
+func c55Side(jobs int) commitSide { return commitSide{jobs, durability.Sync} }
+
+// untilItBreaks is the experiment behind C55.
+func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
+	turn := b.Turn(recordSetTurn)
+	var sides []commitSide
+	chart := &trial.Chart{Title: "Record sets rewritten, by jobs", X: "jobs", Y: "objects/s", Lines: []trial.Line{{
+		Name: "synchronous"}}}
+	for _, n := range c55Jobs {
+		sides = append(sides, c55Side(n))
+		chart.Lines[0].At = append(chart.Lines[0].At, trial.Place{X: float64(n), Of: c55Side(n).at(judgedLatency,
+			pace)})
+	}
+	part := recordSetPart(b, s, latencyPart(judgedLatency), judgedLatency, turn, sides,
+		profile.Setting{Name: "max_connections", Value: fmt.Sprint(c55Jobs[len(c55Jobs)-1] + 50)})
+	for _, side := range sides {
+		text := func(series, format string) trial.Median {
+			return trial.Median{Of: side.at(judgedLatency, series), Format: format}
+		}
+		part.Measured = append(part.Measured, trial.Say("%d jobs: %s objects/s, processors busy %s %%, waits for "+
+			"the log %s %%", side.jobs, text(pace, "%.0f"), text(busyShare, "%.0f"), text(waitsShare, "%.0f")))
+	}
+	part.Measured = append(part.Measured, trial.Say("%s", trial.Words(func(m *trial.Made) string {
+		names := c55Limits(m)
+		switch {
+		case c55Rises(m):
+			return "nothing has broken yet"
+		case len(names) == 0:
+			return "something has broken that no counter names"
+		}
+		return "what breaks: " + strings.Join(names, " and ")
+	})))
+	most, before := c55Side(c55Jobs[len(c55Jobs)-1]), c55Side(c55Jobs[len(c55Jobs)-2])
+	return trial.Trial{
+		Text: fmt.Sprintf("%v jobs rewrite record sets of 1 to %d rows: where more bring no more, and which counter "+
+			"names the limit", c55Jobs, recordSetRows),
+		Overhead: recordSetTurn, Parts: []trial.Part{part}, Chart: chart,
+		Rules: trial.Rules{
+			Requires: []trial.Criterion{site.TurnsOf(turn, recordSetTurn)},
+			Criteria: []trial.Criterion{
+				{Of: most.faster(before, judgedLatency), Confirm: trial.Below(c55Stops),
+					Unless: "the pace still rises: nothing has broken"},
+				{Of: trial.Computed{As: "counters that name a limit where the pace no longer rises", Format: "%.0f",
+					Formula: func(m *trial.Made) float64 {
+						if c55Rises(m) {
+							return math.NaN()
+						}
+						return float64(len(c55Limits(m)))
+					}, Unknown: "the pace still rises: nothing has broken"},
+					Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
+			}},
+		Conditions: append(recordSetConditions(), claims.Condition{Name: "named", Text: fmt.Sprintf("the processors "+
+			"from %d %% busy on, the log where sessions wait for it %d %% of what they do, in the median turn", c55Busy,
+			c55Waits)})}
+}
+
+// c55Rises tells whether the most jobs still bring more than half as many.
+func c55Rises(m *trial.Made) bool {
+	most, before := c55Side(c55Jobs[len(c55Jobs)-1]), c55Side(c55Jobs[len(c55Jobs)-2])
+	return trial.Middle(m.Figures(most.at(judgedLatency, pace))) >=
+		c55Stops*trial.Middle(m.Figures(before.at(judgedLatency, pace)))
+}
+
+// c55Limits are what counters name with the most jobs.
+func c55Limits(m *trial.Made) (names []string) {
+	most := c55Side(c55Jobs[len(c55Jobs)-1])
+	if trial.Middle(m.Figures(most.at(judgedLatency, busyShare))) >= c55Busy {
+		names = append(names, "the processors")
+	}
+	if trial.Middle(m.Figures(most.at(judgedLatency, waitsShare))) >= c55Waits {
+		names = append(names, "flushes of the log")
+	}
+	return names
+}

@@ -1,0 +1,17 @@
+package rewriting_test
+
+import (
+	"os"
+	"testing"
+
+	"plimsoll/cmd/plimsoll/cli"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run/worker/workertest"
+)
+
+func TestMain(m *testing.M) {
+	workertest.BecomeProgram(func() int {
+		return cli.Exec(cli.Interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	})
+	clustertest.Main(m)
+}

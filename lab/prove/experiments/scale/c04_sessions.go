@@ -1,0 +1,124 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/problem"
+)
+
+// Figures that report A gives for claim C04.
+const (
+	c04ClaimedSessions = claimedUsers
+	c04ClaimedBytes    = 850_000 // of a session: 25 GB of 30,000
+)
+
+const (
+	c04Sessions = 400
+	// c04SessionsMin: with fewer, a tenth of them would not be several times the sessions in use at one moment, which
+	// cannot go to a file.
+	c04SessionsMin = 150
+	c04Turn        = 8 * time.Second
+	c04Rounds      = 4
+	// c04MemoryShare is the share of the machine that all session data may take: a worker needs as much again for data
+	// it has just released.
+	c04MemoryShare = 4
+	// c04Starting is the time to start a worker; c04FillRate, in bytes per second, a cautious estimate for filling its
+	// sessions.
+	c04Starting = 3 * time.Second
+	c04FillRate = 60e6
+)
+
+// Sides of C04: how much of the session data fits in memory. The first has room for everything and some more, for keys
+// and lists of users.
+const (
+	allInMemory   = "all of it in memory"
+	halfInMemory  = "half of it"
+	tenthInMemory = "a tenth of it"
+)
+
+var c04Sides = []struct {
+	name  string
+	holds float64
+}{{allInMemory, 1.15}, {halfInMemory, 0.5}, {tenthInMemory, 0.1}}
+
+func c04Load(b site.Bench) sessionLoad {
+	l := sessionLoad{sessions: c04Sessions, bytes: c04ClaimedBytes}
+	if b.Full {
+		l.sessions = c04ClaimedSessions
+	}
+	if b.Users != 0 {
+		l.sessions = b.Users
+	}
+	if facts, err := machine.Read("/"); err == nil {
+		l.bytes = min(l.bytes, int(facts.MemoryBytes/c04MemoryShare)/l.sessions)
+	}
+	return l
+}
+
+// sessionData is the experiment behind C04: data that does not fit must cost speed, the more the less of it fits.
+func sessionData(b site.Bench, s *site.Site) trial.Trial {
+	load := c04Load(b)
+	logIn := time.Duration(load.sessions) * time.Second / c01LoginRate
+	fill := time.Duration(float64(load.sessions) * float64(load.bytes) / c04FillRate * float64(time.Second))
+	part := trial.Part{Rounds: b.Rounds(c04Rounds), Turn: b.Turn(c04Turn), Between: c04Starting + logIn + fill,
+		Series: sessionSeries}
+	for _, side := range c04Sides {
+		part.Sides = append(part.Sides, trial.Side{Name: side.name,
+			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+				return func(ctx context.Context, n int) (trial.Figures, error) {
+					return load.measure(ctx, b, s.DSN, side.holds, part.Turn, uint64(n))
+				}, nil
+			}})
+	}
+	spread := func(side, series, format string) trial.Spread {
+		return trial.Spread{Of: trial.At(side, series), Format: format}
+	}
+	fewer := func(side string) trial.Ratio {
+		return trial.Ratio{Of: trial.At(side, sessionRate), To: trial.At(allInMemory, sessionRate)}
+	}
+	part.Measured = []trial.Phrase{
+		trial.Say("operations/s %s with all of it in memory", spread(allInMemory, sessionRate, "%.0f")),
+		trial.Say("with half %s, with a tenth %s", fewer(halfInMemory), fewer(tenthInMemory)),
+		trial.Say("p95 %s, %s and %s ms", spread(allInMemory, p95Time, "%.1f"), spread(halfInMemory, p95Time, "%.1f"),
+			spread(tenthInMemory, p95Time, "%.1f")),
+		trial.Say("%.0f kB of data per session take %s kB of the worker's memory", float64(load.bytes)/1000,
+			spread(allInMemory, residentEach, "%.0f")),
+		trial.Say("read from files in %s and %s %% of accesses", spread(halfInMemory, fromFiles, "%.0f"),
+			spread(tenthInMemory, fromFiles, "%.0f")),
+	}
+	return trial.Trial{
+		Text: fmt.Sprintf("%s sessions of %s kB in memory, and partly in files", site.Thousands(load.sessions),
+			site.Thousands(load.bytes/1000)),
+		Overhead: 20 * time.Second,
+		Parts:    []trial.Part{part},
+		Rules: trial.Rules{Criteria: []trial.Criterion{trial.Smaller(fewer(tenthInMemory)),
+			{Of: fewer(halfInMemory), Confirm: trial.Below(1)}}},
+		Conditions: []claims.Condition{
+			{Name: "sessions", Text: fmt.Sprintf("%s of %s kB in %d values, %.2f GB in all (report: %s, 25 GB); each "+
+				"turn has a worker process of its own, in which all log in and fill their data",
+				site.Thousands(load.sessions), site.Thousands(load.bytes/1000), sessionValues,
+				float64(load.sessions)*float64(load.bytes)/1e9, site.Thousands(c04ClaimedSessions))},
+			{Name: "load", Text: fmt.Sprintf("%d clients over HTTP, back to back; an operation reads a value of a "+
+				"session drawn by chance, which is checked, and writes another", sessionClients)},
+			{Name: "memory", Text: "bound by 'serve --session-memory'; the session unused longest goes to a file " +
+				"as a " +
+				"whole; files are not flushed, so a machine with memory to spare keeps them in its cache, and only " +
+				"what was not there is of the disk"},
+		},
+	}
+}
+
+func refuseFewSessions(b site.Bench) error {
+	if load := c04Load(b); load.sessions < c04SessionsMin {
+		return problem.New(problem.Usage,
+			fmt.Errorf("%d sessions are too few to keep a tenth of them in memory", load.sessions),
+			fmt.Sprintf("--users %d or more", c04SessionsMin))
+	}
+	return nil
+}

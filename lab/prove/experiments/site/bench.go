@@ -1,0 +1,83 @@
+package site
+
+import (
+	"context"
+	"time"
+
+	"plimsoll/lab/load"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/run"
+	"plimsoll/lab/run/store"
+)
+
+// Bench is the environment of an experiment. Zero sizes and durations leave the choice to the experiment.
+type Bench struct {
+	Clusters *cluster.Store
+	Cluster  string   // for experiments on one cluster; made if missing
+	Engine   string   // for new clusters
+	Serve    []string // command of one application-server worker (lab/run)
+	Agent    []string // command of one agent that makes a part of a load (lab/run/agents)
+	Store    *store.Store
+	Software string
+
+	// DisturbedLimit of runs (lab/run); 0 turns the check off.
+	DisturbedLimit float64
+
+	Duration    time.Duration // of one turn
+	Repetitions int           // turns of each side
+	Users       int
+	Documents   int  // in the base of experiments that make one of their own
+	Threads     int  // that restore in parallel
+	Full        bool // sizes of the report
+
+	// Say receives permanent lines, Step the progress (0..1). Both may be nil.
+	Say  func(format string, args ...any)
+	Step func(share float64, left time.Duration, note string)
+}
+
+func (b Bench) say(format string, args ...any) {
+	if b.Say != nil {
+		b.Say(format, args...)
+	}
+}
+
+func (b Bench) step(share float64, left time.Duration, note string) {
+	if b.Step != nil {
+		b.Step(share, left, note)
+	}
+}
+
+// Turn is the measured time of one turn.
+func (b Bench) Turn(d time.Duration) time.Duration {
+	if b.Duration != 0 {
+		return b.Duration
+	}
+	return d
+}
+
+// Rounds is the number of turns of each side.
+func (b Bench) Rounds(n int) int {
+	if b.Repetitions != 0 {
+		return b.Repetitions
+	}
+	return n
+}
+
+// Load fills in what all runs of an experiment share.
+func (b Bench) Load(ctx context.Context, r *rig.Rig, title string) (run.Options, error) {
+	dsn := r.DSN().Secret()
+	scale, err := rig.Scale(ctx, dsn)
+	return run.Options{
+		Load: load.Default(), DSN: dsn, Serve: b.Serve, ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
+		Title: title, Software: b.Software, DisturbedLimit: b.DisturbedLimit, Store: b.Store, Scale: scale,
+		Profile: r.Profile(),
+	}, err
+}
+
+// TurnsOf is the criterion that turns are long enough for a verdict.
+func TurnsOf(turn, least time.Duration) trial.Criterion {
+	return trial.Criterion{Of: trial.Given{As: "turns of at least " + trial.Length(least), Holds: turn >= least,
+		Else: "turns are shorter"}, Confirm: trial.Measured()}
+}

@@ -1,0 +1,111 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/rig"
+)
+
+// Site is where an experiment is played: the servers and their conditions.
+type Site struct {
+	Address
+	Cluster    *cluster.Cluster
+	Rig        *rig.Rig
+	Servers    *Engines
+	Disk       *slowDisk
+	conditions []claims.Condition
+	closers    []func() error
+}
+
+// Address is a connection string that is known once its server is up or its network path open.
+type Address struct{ DSN string }
+
+// Place sets up a site; what it started is closed with the site, also after an error.
+type Place func(context.Context, Bench, *Site) error
+
+func (s *Site) atEnd(do func() error) { s.closers = append(s.closers, do) }
+
+// Close ends what the site started, the last first.
+func (s *Site) Close() (err error) {
+	for _, end := range slices.Backward(s.closers) {
+		err = errors.Join(err, end())
+	}
+	return err
+}
+
+// FilledCluster is the bench's cluster with a filled base.
+func FilledCluster(ctx context.Context, b Bench, s *Site) (err error) {
+	s.Rig, err = rig.Up(ctx, rig.Options{
+		Clusters: b.Clusters, Name: b.Cluster, Spec: cluster.Spec{Engine: b.Engine}, Say: b.say,
+	})
+	if err != nil {
+		return err
+	}
+	s.atEnd(s.Rig.Close)
+	s.Cluster = s.Rig.Cluster()
+	return nil
+}
+
+// OneCluster is a filled cluster that clients reach as the data layer does.
+func OneCluster(ctx context.Context, b Bench, s *Site) error {
+	if err := FilledCluster(ctx, b, s); err != nil {
+		return err
+	}
+	dsn := s.Rig.DSN().Secret()
+	look, err := postgres.Look(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	here, _ := machine.Describe("/")
+	if s.DSN, err = WithCache(dsn, ""); err != nil {
+		return err
+	}
+	s.conditions = []claims.Condition{
+		{Name: "engine", Text: lookText(look)},
+		{Name: "machine", Text: fmt.Sprintf("%d cores of %s, for database and clients together", here.Cores, here.CPU)},
+		{Name: "durability", Text: SettingsText(look.Settings, "fsync", "synchronous_commit")},
+	}
+	return nil
+}
+
+// BothFlavours are two separate servers, removed at the end, with settings beyond the profile.
+func BothFlavours(settings ...profile.Setting) Place {
+	return func(ctx context.Context, b Bench, s *Site) error {
+		s.Servers = &Engines{Running: map[string]*cluster.Postmaster{}}
+		if err := s.Servers.bringUp(ctx, b, settings, s.atEnd); err != nil {
+			return err
+		}
+		conditions, err := s.Servers.describe(ctx, settings)
+		s.conditions = conditions
+		return err
+	}
+}
+
+// statementCache holds every text of the experiments, so that no side prepares one twice.
+const statementCache = "8192"
+
+// WithCache gives a DSN the statement cache of the experiments, and another address unless that is empty.
+func WithCache(dsn, address string) (string, error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "", errors.New("the cluster's connection string is no URL")
+	}
+	query := u.Query()
+	query.Set("statement_cache_capacity", statementCache)
+	if address != "" {
+		u.Host = address
+		query.Del("host")
+		query.Del("port")
+	}
+	u.RawQuery = query.Encode()
+	return u.String(), nil
+}

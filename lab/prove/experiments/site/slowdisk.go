@@ -1,0 +1,111 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/host/lock"
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/prove/trial"
+)
+
+// slowDisk is a cluster of the experiment's own whose flushes take at least a known time. A part of the experiment
+// starts it; it is removed at the end.
+type slowDisk struct {
+	bench   Bench
+	cluster *cluster.Cluster
+	load    *lock.Lock
+}
+
+const slowDiskName = "prove-log"
+
+// OnSlowDisk makes the cluster; parts start it.
+func OnSlowDisk(ctx context.Context, b Bench, s *Site) (err error) {
+	d := &slowDisk{bench: b}
+	s.Disk = d
+	if d.cluster, err = b.Clusters.Find(slowDiskName); errors.Is(err, fs.ErrNotExist) {
+		b.say("making a cluster for the time of the experiment")
+		d.cluster, err = b.Clusters.Create(ctx, slowDiskName, cluster.Spec{Engine: b.Engine, Memory: "25%",
+			SocketOnly: true})
+	}
+	if err != nil {
+		return err
+	}
+	if d.load, err = d.cluster.TakeForLoad(ctx); err != nil {
+		return err
+	}
+	s.atEnd(d.remove)
+	return nil
+}
+
+func (d *slowDisk) remove() error {
+	ctx, cancel := context.WithTimeout(context.Background(), enginesStop)
+	defer cancel()
+	return errors.Join(d.load.Remove(), d.bench.Clusters.Destroy(ctx, slowDiskName))
+}
+
+// Start the server with this flush latency until the part ends. Its title tells what a lone commit takes.
+func (d *slowDisk) Start(ctx context.Context, r *trial.Record, title string, latency time.Duration,
+	settings ...profile.Setting) (dsn string, err error) {
+	p, err := d.cluster.Start(ctx, cluster.StartOptions{Settings: settings, FlushLatency: latency})
+	if err != nil {
+		return "", err
+	}
+	r.AtEnd(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), enginesStop)
+		defer cancel()
+		return p.Stop(ctx, cluster.Immediate)
+	})
+	dsn = p.Cluster().DSN("").Secret()
+	if err := d.describe(ctx, r, dsn); err != nil {
+		return "", err
+	}
+	took, err := loneCommit(ctx, dsn)
+	r.Call(fmt.Sprintf("%s (a lone commit %.2f ms)", title, took.Seconds()*1000))
+	return dsn, err
+}
+
+func (d *slowDisk) describe(ctx context.Context, r *trial.Record, dsn string) error {
+	look, err := postgres.Look(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	here, _ := machine.Describe("/")
+	r.Condition("engine", lookText(look))
+	r.Condition("machine", fmt.Sprintf("%d cores of %s, for database and jobs together", here.Cores, here.CPU))
+	r.Condition("durability", SettingsText(look.Settings, "fsync"))
+	return nil
+}
+
+// loneCommit is the median time of a small transaction that nobody shares a flush with.
+func loneCommit(ctx context.Context, dsn string) (time.Duration, error) {
+	const commits = 31
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := Execute(ctx, conn, "CREATE TABLE IF NOT EXISTS lone (n int)", "TRUNCATE lone",
+		"SET synchronous_commit = on"); err != nil {
+		return 0, err
+	}
+	times := make([]time.Duration, commits)
+	for i := range times {
+		began := time.Now()
+		if _, err := conn.Exec(ctx, "INSERT INTO lone VALUES (1)"); err != nil {
+			return 0, err
+		}
+		times[i] = time.Since(began)
+	}
+	slices.Sort(times)
+	return times[commits/2], nil
+}

@@ -1,0 +1,40 @@
+package site
+
+import (
+	"fmt"
+
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/run/result"
+)
+
+// Thousands writes 30000 as 30,000.
+func Thousands(n int) string { return trial.Thousands(int64(n)) }
+
+func EngineText(e result.Engine) string {
+	if e.Patchset == nil {
+		return fmt.Sprintf("PostgreSQL %s, stock", e.Version)
+	}
+	return fmt.Sprintf("PostgreSQL %s, %s, patchset %d", e.Version, e.Flavour, *e.Patchset)
+}
+
+func lookText(look *postgres.Server) string {
+	return EngineText(result.Engine{Version: look.Version, Flavour: look.Flavour, Patchset: look.Patchset})
+}
+
+func SettingsText(settings map[string]string, names ...string) (text string) {
+	for i, name := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += name + "=" + OrUnknown(settings[name])
+	}
+	return text
+}
+
+func OrUnknown(s string) string {
+	if s == "" {
+		return "unavailable"
+	}
+	return s
+}

@@ -1,0 +1,170 @@
+package temptables
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Defaults of C12. The base has as many relations as one of the report's.
+const (
+	c12Turn      = 3 * time.Second
+	c12Rounds    = 5
+	c12Claimed   = 10.0 // "tens of times": the fastest operation
+	c12Clients   = 4
+	c12Relations = 26_000
+	c12Each      = 4   // relations of a table: itself and three indexes
+	c12Ending    = 100 // temp tables of a session that ends
+)
+
+// tempShape is a temp table and the buffers of its session.
+type tempShape struct {
+	columns int
+	buffers string
+}
+
+var c12Shapes = []tempShape{{10, "8MB"}, {100, "8MB"}, {300, "8MB"}, {10, "256MB"}, {10, "4GB"}}
+
+func (t tempShape) String() string {
+	return fmt.Sprintf("%d columns, temp_buffers %s", t.columns, t.buffers)
+}
+
+func (t tempShape) on(v site.Variant) string { return v.Name + ", " + t.String() }
+
+// c12Operations are the statements of a life, by their first words, and the end of the session.
+var c12Operations = []string{"CREATE TEMP TABLE", "INSERT", "CREATE INDEX", "ANALYZE", "SELECT", "TRUNCATE",
+	"DROP TABLE", sessionEnd}
+
+const sessionEnd = "session end"
+
+// memoryCatalogRows is the experiment behind C12: every operation is judged by itself.
+func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
+	part := trial.Part{Rounds: b.Rounds(c12Rounds), Turn: b.Turn(c12Turn), Between: time.Second,
+		Series: []trial.Series{{Name: cycleRate, Unit: "1/s"}}}
+	for _, operation := range c12Operations {
+		part.Series = append(part.Series, trial.Series{Name: operation, Unit: "ms"})
+	}
+	part.Open = func(ctx context.Context, r *trial.Record) error {
+		r.Say("making %s relations on both flavours", site.Thousands(relations(b)))
+		return makeRelations(ctx, s.Servers, relations(b))
+	}
+	best := trial.Largest{As: "time on stock against ours of the operation that gains most"}
+	for _, shape := range c12Shapes {
+		text, gains := shape.String()+": time on stock against ours of ", []any{}
+		for _, v := range []site.Variant{site.Stock, site.Ours} {
+			part.Sides = append(part.Sides, lifeSide(s, v, shape, part.Turn))
+		}
+		for i, operation := range c12Operations {
+			gain := trial.Ratio{Of: trial.At(shape.on(site.Stock), operation), To: trial.At(shape.on(site.Ours),
+				operation)}
+			best.Of = append(best.Of, gain)
+			if i > 0 {
+				text += ", "
+			}
+			text, gains = text+operation+" %s", append(gains, gain)
+		}
+		part.Measured = append(part.Measured, trial.Say(text, gains...))
+	}
+	return trial.Trial{
+		Text: fmt.Sprintf("lives of temp tables of 10 to 300 columns with temp_buffers of 8MB to 4GB by %d clients, "+
+			"and "+
+			"the end of sessions, in a base of %s relations, on both flavours", c12Clients,
+			site.Thousands(relations(b))),
+		Overhead: 3 * time.Minute, Parts: []trial.Part{part},
+		Rules: trial.Rules{
+			Requires: []trial.Criterion{{Of: trial.Known{As: "relations of the base", Value: float64(relations(b))},
+				Confirm: trial.AtLeast(c12Relations), Unless: "--documents gives fewer"}},
+			Criteria: []trial.Criterion{trial.Claimed(best, c12Claimed)}},
+		Conditions: []claims.Condition{
+			{Name: "load", Text: fmt.Sprintf("CREATE TEMP TABLE, 50 rows, an index, ANALYZE, a query, TRUNCATE, "+
+				"DROP; one "+
+				"statement a transaction over a socket; all settings for temp tables on; the end of a session with "+
+				"%d temp tables, until its backend is gone", c12Ending)},
+			{Name: "bar", Text: fmt.Sprintf("×%g is the claim's \"tens of times\" for some operations", c12Claimed)},
+		},
+	}
+}
+
+// relations of the base; --documents gives the number of tables.
+func relations(b site.Bench) int {
+	if b.Documents != 0 {
+		return b.Documents * c12Each
+	}
+	return c12Relations
+}
+
+// makeRelations makes tables with indexes, some at a time.
+func makeRelations(ctx context.Context, e *site.Engines, relations int) error {
+	return e.OnBoth(ctx, fmt.Sprintf(`DO $$
+BEGIN
+  FOR i IN 1 .. %d LOOP
+    EXECUTE format('CREATE TABLE IF NOT EXISTS many_%%s (id int PRIMARY KEY, a int UNIQUE, b int UNIQUE, c text)', i);
+    IF i %% 50 = 0 THEN COMMIT; END IF;
+  END LOOP;
+END $$`, relations/c12Each))
+}
+
+// life is the script of a temp table of so many columns.
+func life(columns int) string {
+	types := []string{"text", "numeric(15,2)", "int", "timestamp"}
+	values := []string{"'text ' || g % 7", "g * 1.5", "g", "timestamp '2026-01-01'"}
+	var defined, filled []string
+	for i := range columns {
+		defined = append(defined, fmt.Sprintf("c%d %s", i, types[i%len(types)]))
+		filled = append(filled, values[i%len(values)])
+	}
+	return strings.Join([]string{
+		"CREATE TEMP TABLE work (" + strings.Join(defined, ", ") + ");",
+		"INSERT INTO work SELECT " + strings.Join(filled, ", ") + " FROM generate_series(1, 50) g;",
+		"CREATE INDEX work_c2 ON work (c2);",
+		"ANALYZE work;",
+		"SELECT sum(c1) FROM work WHERE c2 = 17;",
+		"TRUNCATE work;",
+		"DROP TABLE work;",
+	}, "\n") + "\n"
+}
+
+func lifeSide(s *site.Site, v site.Variant, shape tempShape, turn time.Duration) trial.Side {
+	return trial.Side{Name: shape.on(v), Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+		p := play{script: life(shape.columns), clients: c12Clients, lasts: turn,
+			options: "-c temp_buffers=" + shape.buffers}
+		return func(ctx context.Context, _ int) (trial.Figures, error) {
+			done, err := pgbench(ctx, s.Servers, v, p)
+			if err != nil {
+				return nil, err
+			}
+			f := trial.Figures{cycleRate: done.tps}
+			for _, operation := range c12Operations {
+				f[operation] = done.latencyOf(operation)
+			}
+			ended, err := endOf(ctx, s.Servers, v, shape)
+			f[sessionEnd] = ended.Seconds() * 1000
+			return f, err
+		}, nil
+	}}
+}
+
+// endOf a session with temp tables, until its backend is gone.
+func endOf(ctx context.Context, e *site.Engines, v site.Variant, shape tempShape) (took time.Duration, err error) {
+	holder, err := e.Connect(ctx, v)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = holder.Close(context.WithoutCancel(ctx)) }()
+	create, _, _ := strings.Cut(strings.TrimPrefix(life(shape.columns), "CREATE TEMP TABLE work "), ";")
+	if err := site.Execute(ctx, holder, "SET temp_buffers = '"+shape.buffers+"'"); err != nil {
+		return 0, err
+	}
+	for i := range c12Ending {
+		if err := site.Execute(ctx, holder, fmt.Sprintf("CREATE TEMP TABLE live_%d %s", i, create),
+			fmt.Sprintf("INSERT INTO live_%d (c2) VALUES (1)", i)); err != nil {
+			return 0, err
+		}
+	}
+	return terminate(ctx, e, v, []uint32{holder.PgConn().PID()})
+}

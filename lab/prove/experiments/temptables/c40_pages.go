@@ -1,0 +1,184 @@
+package temptables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/engine/bench"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Defaults of C40: the report's period and number of threads.
+const (
+	c40Turn    = 30 * time.Second
+	c40Clients = 8
+	c40Rounds  = 4
+	latchLook  = 2 * time.Millisecond
+	c40NoLoad  = 0.05 // of the worst variant's waits: too little to load the server
+	c40Against = 30.0 // seconds, the report's period
+)
+
+// queryLoop is one of the report's four loops.
+type queryLoop struct {
+	name, workload string
+	clients, rate  int
+}
+
+var (
+	loopWithoutTable = queryLoop{"no temp table", bench.NoTable, c40Clients, 0}
+	loopWithTable    = queryLoop{"temp table", bench.NoIndex, c40Clients, 0}
+	loopWithIndex    = queryLoop{"temp table with index", bench.NoAnalyze, c40Clients, 0}
+	loopAlone        = queryLoop{"with index, one by one", bench.NoAnalyze, 1, 0}
+	queryLoops       = []queryLoop{loopWithoutTable, loopWithTable, loopWithIndex, loopAlone}
+)
+
+func (l queryLoop) on(v site.Variant) string { return v.Name + ", " + l.name }
+
+// Figures of C40.
+const (
+	waitTime = "waits"
+	loopRate = "loops"
+)
+
+// systemPages is the experiment behind C40, with a verdict for each engine.
+func systemPages(b site.Bench, s *site.Site) trial.Trial {
+	part := trial.Part{Rounds: b.Rounds(c40Rounds), Turn: b.Turn(c40Turn),
+		Series: []trial.Series{{Name: waitTime, Unit: "s in 30 s"}, {Name: loopRate, Unit: "1/s"},
+			{Name: peakWaits, Unit: "sessions"}}}
+	say := "waits in 30 s: "
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		for _, loop := range queryLoops {
+			part.Sides = append(part.Sides, loopSide(s, v, loop, part.Turn))
+			part.Measured = append(part.Measured, trial.Say(say+"%s: %s s at %s loops/s", loop.on(v),
+				trial.Spread{Of: trial.At(loop.on(v), waitTime), Format: "%.2f"},
+				trial.Median{Of: trial.At(loop.on(v), loopRate), Format: "%.0f"}))
+			say = ""
+		}
+	}
+	t := trial.Trial{
+		Text: fmt.Sprintf("a query loop by %d clients without temp table, with one, with an index on it, and one by "+
+			"one, on both flavours: waits inside the server", c40Clients),
+		Overhead: 30 * time.Second,
+		Parts:    []trial.Part{part},
+		Conditions: []claims.Condition{
+			{Name: "load", Text: fmt.Sprintf("a loop with 50 rows by %d clients; one by one: a single client without "+
+				"pause", c40Clients)},
+			{Name: "counted", Text: fmt.Sprintf(
+				"pg_stat_activity every %s: sessions that wait for a latch (LWLock but "+
+					"the log's flush, and the extension of a relation); the watcher takes part in the load",
+				latchLook)},
+		},
+	}
+	t.ByEngine(func(engine string) trial.Rules {
+		rules := trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, c40Turn)}}
+		waits := func(loop queryLoop) trial.Ref { return trial.At(loop.on(site.Flavour(engine)), waitTime) }
+		for _, loop := range queryLoops {
+			rules.Requires = append(rules.Requires, trial.Criterion{Of: trial.Turns{Of: waits(loop)},
+				Confirm: trial.AtLeast(c40Rounds), Unless: "too few turns"})
+		}
+		rules.Criteria = []trial.Criterion{
+			{Of: trial.Gap{Of: waits(loopWithTable), Times: 1, To: waits(loopWithoutTable)}, Confirm: trial.Above(0),
+				Refute: trial.AtMost(0)},
+			{Of: trial.Gap{Of: waits(loopWithIndex), Times: 1, To: waits(loopWithTable)}, Confirm: trial.Above(0),
+				Refute: trial.AtMost(0)},
+			{Of: trial.Gap{Of: waits(loopAlone), Times: c40NoLoad, To: waits(loopWithIndex)}, Confirm: trial.AtMost(0),
+				Refute: trial.Above(0)},
+		}
+		return rules
+	}, site.Stock.Name, site.Ours.Name)
+	return t
+}
+
+func loopSide(s *site.Site, v site.Variant, loop queryLoop, turn time.Duration) trial.Side {
+	return trial.Side{Name: loop.on(v), Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+		p, err := cycle(loop.workload, loop.clients, turn)
+		p.rate = loop.rate
+		return func(ctx context.Context, _ int) (trial.Figures, error) { return waits(ctx, s.Servers, v, p) }, err
+	}}
+}
+
+// latchesSQL counts sessions that wait for a lock inside the server (LWLock): on a page, a partition of a shared table,
+// WAL insertion. Waiting to extend a catalog is a heavyweight lock by class, but has the same nature.
+const latchesSQL = `SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'
+	AND (wait_event_type = 'LWLock' AND wait_event <> 'WALWrite' OR wait_event_type = 'Lock' AND wait_event = 'extend')`
+
+// latches are waits that were looked at again and again.
+type latches struct {
+	looks []latchLooked
+}
+
+type latchLooked struct {
+	at time.Time
+	n  int
+}
+
+// watch until ended has something; that is returned.
+func (l *latches) watch(ctx context.Context, watcher *pgx.Conn, ended <-chan error) error {
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(latchLook):
+		}
+		var n int
+		if err := watcher.QueryRow(ctx, latchesSQL).Scan(&n); err != nil {
+			return errors.Join(err, <-ended)
+		}
+		l.looks = append(l.looks, latchLooked{time.Now(), n})
+	}
+}
+
+// average number of sessions that waited.
+func (l *latches) average() float64 {
+	sum := 0
+	for _, look := range l.looks {
+		sum += look.n
+	}
+	return float64(sum) / float64(max(1, len(l.looks)))
+}
+
+// peak is the most sessions that waited on average over any time so long.
+func (l *latches) peak(over time.Duration) (most float64) {
+	sum, first := 0, 0
+	for i, look := range l.looks {
+		sum += look.n
+		for look.at.Sub(l.looks[first].at) > over {
+			sum -= l.looks[first].n
+			first++
+		}
+		if whole := look.at.Sub(l.looks[0].at) >= over || i == len(l.looks)-1; whole {
+			most = max(most, float64(sum)/float64(i-first+1))
+		}
+	}
+	return most
+}
+
+// watched plays a load and samples it.
+func watched(ctx context.Context, e *site.Engines, v site.Variant, load func() error) (seen latches, err error) {
+	err = e.On(ctx, v, func(watcher *pgx.Conn) error {
+		ended := make(chan error, 1)
+		go func() { ended <- load() }()
+		return seen.watch(ctx, watcher, ended)
+	})
+	return seen, err
+}
+
+// waits runs the load and samples it. It returns seconds of waiting, summed over all sessions, per the report's 30
+// seconds.
+func waits(ctx context.Context, e *site.Engines, v site.Variant, p play) (trial.Figures, error) {
+	var done played
+	seen, err := watched(ctx, e, v, func() (err error) {
+		done, err = pgbench(ctx, e, v, p)
+		return err
+	})
+	if err != nil || len(seen.looks) == 0 {
+		return nil, err
+	}
+	return trial.Figures{waitTime: seen.average() * c40Against, loopRate: done.tps, peakWaits: seen.peak(peakOver)}, nil
+}

@@ -1,0 +1,220 @@
+package temptables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/engine/bench"
+	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Defaults of C41 and C44: the report's sessions and tables; fewer tables without --full.
+const (
+	c41Sessions = 12
+	c41Full     = 10_000
+	c41Tables   = 1000
+	c41Rounds   = 4
+	c41Claimed  = 3.0
+	c41Worst    = 10 * time.Second // of C40's worst loop, for comparison
+	c41Within   = 10 * time.Minute
+	peakOver    = time.Second
+)
+
+// Sessions that end drop all their tables in one transaction, with a lock on each.
+var c41Settings = []profile.Setting{{Name: "max_locks_per_transaction", Value: "4096"}}
+
+// Figures of C41 and C44.
+const (
+	peakWaits  = "peak of waits"
+	makingTime = "making"
+	endTime    = "end"
+	endCPU     = "processors"
+)
+
+var endingSeries = []trial.Series{{Name: peakWaits, Unit: "sessions"}, {Name: waitTime, Unit: "s in 30 s"},
+	{Name: loopRate, Unit: "1/s"}, {Name: makingTime, Unit: "s"}, {Name: endTime, Unit: "s"},
+	{Name: endCPU, Unit: "s"}}
+
+func tablesOfSessions(b site.Bench) int {
+	if b.Full {
+		return c41Full
+	}
+	return c41Tables
+}
+
+func endingSide(v site.Variant, tables int) string {
+	if tables == 0 {
+		return v.Name + ", sessions without temp tables end"
+	}
+	return v.Name + ", sessions with temp tables end"
+}
+
+// endingPart has sessions with and without temp tables end together, and C40's worst loop.
+func endingPart(b site.Bench, s *site.Site) trial.Part {
+	part := trial.Part{Rounds: b.Rounds(c41Rounds), Turn: c41Worst, Series: endingSeries}
+	if b.Full {
+		part.Between = time.Minute // roughly, to make the tables
+	}
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		part.Sides = append(part.Sides, loopSide(s, v, loopWithIndex, c41Worst))
+		for _, tables := range []int{tablesOfSessions(b), 0} {
+			part.Sides = append(part.Sides, trial.Side{Name: endingSide(v, tables),
+				Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+					return func(ctx context.Context, _ int) (trial.Figures, error) {
+						return endTogether(ctx, s.Servers, v, c41Sessions, tables)
+					}, nil
+				}})
+		}
+		peak := func(side string) trial.Spread { return trial.Spread{Of: trial.At(side, peakWaits), Format: "%.2f"} }
+		part.Measured = append(part.Measured, trial.Say("%s: at most %s sessions wait (over a second) when %d "+
+			"sessions with "+
+			"%s temp tables end, which takes %s s and %s s of the processors; %s without temp tables, %s s of the "+
+			"processors; %s in C40's worst loop", v.Name, peak(endingSide(v, 1)), c41Sessions,
+			site.Thousands(tablesOfSessions(b)), trial.Median{Of: trial.At(endingSide(v, 1), endTime), Format: "%.2f"},
+			trial.Median{Of: trial.At(endingSide(v, 1), endCPU), Format: "%.2f"}, peak(endingSide(v, 0)),
+			trial.Median{Of: trial.At(endingSide(v, 0), endCPU), Format: "%.2f"}, peak(loopWithIndex.on(v))))
+	}
+	return part
+}
+
+func endingRequires(b site.Bench) []trial.Criterion {
+	return []trial.Criterion{{Of: trial.Known{As: "temp tables of a session", Value: float64(tablesOfSessions(b))},
+		Confirm: trial.AtLeast(c41Full), Unless: "--full makes as many"}}
+}
+
+func endingConditions(b site.Bench) []claims.Condition {
+	return []claims.Condition{
+		{Name: "load", Text: fmt.Sprintf("%d sessions with %s temp tables each, of two columns with a primary key "+
+			"and a row, are terminated together", c41Sessions, site.Thousands(tablesOfSessions(b)))},
+		{Name: "counted", Text: fmt.Sprintf("pg_stat_activity every %s: sessions that wait for a latch, as in C40; "+
+			"the peak is the most that waited on average over %s", latchLook, trial.Length(peakOver))},
+		{Name: "the worst of C40", Text: fmt.Sprintf("its loop with index by %d clients for %s, in the same turns",
+			c40Clients, trial.Length(c41Worst))},
+	}
+}
+
+// endingSession is the experiment behind C41, with a verdict for each engine.
+func endingSession(b site.Bench, s *site.Site) trial.Trial {
+	t := trial.Trial{
+		Text: fmt.Sprintf("%d sessions with %s temp tables each end together, on both flavours: the peak of waits "+
+			"against that of C40's worst loop", c41Sessions, site.Thousands(tablesOfSessions(b))),
+		Overhead: 30 * time.Second, Parts: []trial.Part{endingPart(b, s)}, Conditions: endingConditions(b),
+	}
+	t.ByEngine(func(engine string) trial.Rules {
+		v := site.Flavour(engine)
+		return trial.Rules{Requires: endingRequires(b), Criteria: []trial.Criterion{
+			{Of: trial.Gap{Of: trial.At(endingSide(v, 1), peakWaits), Times: c41Claimed,
+				To: trial.At(loopWithIndex.on(v), peakWaits)}, Confirm: trial.Above(0), Refute: trial.AtMost(0)}}}
+	}, site.Stock.Name, site.Ours.Name)
+	return t
+}
+
+// endingControl is the experiment behind C44: the same without temp tables.
+func endingControl(b site.Bench, s *site.Site) trial.Trial {
+	t := trial.Trial{
+		Text: fmt.Sprintf("%d sessions with %s temp tables each end together, and as many without, on both flavours",
+			c41Sessions, site.Thousands(tablesOfSessions(b))),
+		Overhead: 30 * time.Second, Parts: []trial.Part{endingPart(b, s)},
+		Conditions: append(endingConditions(b), claims.Condition{Name: "no waits", Text: fmt.Sprintf(
+			"less than %.0f %% of those with temp tables, where there are some", 100*c40NoLoad)}),
+	}
+	t.ByEngine(func(engine string) trial.Rules {
+		with, none := endingSide(site.Flavour(engine), 1), endingSide(site.Flavour(engine), 0)
+		return trial.Rules{Requires: append(endingRequires(b), trial.Criterion{
+			Of: trial.Every{Of: trial.At(with, peakWaits)}, Confirm: trial.Above(0),
+			Unless: "there are no waits with temp tables either"}),
+			Criteria: []trial.Criterion{{Of: trial.Gap{Of: trial.At(none, peakWaits), Times: c40NoLoad,
+				To: trial.At(with, peakWaits)}, Confirm: trial.AtMost(0), Refute: trial.Above(0)}}}
+	}, site.Stock.Name, site.Ours.Name)
+	return t
+}
+
+// endTogether makes sessions with temp tables, terminates them at once, and watches until all are gone.
+func endTogether(ctx context.Context, e *site.Engines, v site.Variant, sessions, tables int) (f trial.Figures,
+	err error) {
+	holders := make([]*pgx.Conn, sessions)
+	defer func() {
+		for _, c := range holders {
+			if c != nil {
+				_ = c.Close(context.WithoutCancel(ctx))
+			}
+		}
+	}()
+	for i := range holders {
+		if holders[i], err = e.Connect(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	began := time.Now()
+	if tables > 0 {
+		sql, err := bench.LiveTables(tables)
+		if err != nil {
+			return nil, err
+		}
+		if err := site.AllAtOnce(sessions, func(i int) error {
+			_, err := holders[i].Exec(ctx, sql)
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("make %d temp tables: %w", tables, err)
+		}
+	}
+	f = trial.Figures{makingTime: time.Since(began).Seconds()}
+	pids := make([]uint32, sessions)
+	for i, c := range holders {
+		pids[i] = c.PgConn().PID()
+	}
+	before, err := cpu.ReadSystem()
+	if err != nil {
+		return nil, err
+	}
+	var took time.Duration
+	seen, err := watched(ctx, e, v, func() (err error) {
+		took, err = terminate(ctx, e, v, pids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	after, err := cpu.ReadSystem()
+	f[endTime], f[endCPU] = took.Seconds(), (after.Busy - before.Busy).Seconds()
+	f[peakWaits], f[waitTime] = seen.peak(peakOver), seen.average()*c40Against
+	return f, err
+}
+
+// terminate sessions and wait until their backends are gone, with their tables.
+func terminate(ctx context.Context, e *site.Engines, v site.Variant, pids []uint32) (took time.Duration, err error) {
+	err = e.On(ctx, v, func(conn *pgx.Conn) error {
+		began := time.Now()
+		if _, err := conn.Exec(ctx, "SELECT pg_terminate_backend(pid::int) FROM unnest($1::bigint[]) pid",
+			longs(pids)); err != nil {
+			return err
+		}
+		for left := 1; left > 0; {
+			time.Sleep(latchLook)
+			if err := conn.QueryRow(ctx, "SELECT count(*) FROM unnest($1::bigint[]) pid "+
+				"WHERE EXISTS (SELECT FROM pg_stat_get_activity(pid::int))", longs(pids)).Scan(&left); err != nil {
+				return err
+			}
+			if took = time.Since(began); took > c41Within {
+				return errors.New("the sessions do not end")
+			}
+		}
+		return nil
+	})
+	return took, err
+}
+
+func longs(pids []uint32) (all []int64) {
+	for _, pid := range pids {
+		all = append(all, int64(pid))
+	}
+	return all
+}

@@ -1,0 +1,67 @@
+package temptables
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/engine/bench"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Defaults of C43.
+const (
+	c43Turn   = 3 * time.Second
+	c43Rounds = 6
+	// c43Margin is how far two sides without a difference may be apart.
+	c43Margin = 1.05
+)
+
+// Sides of C43: the same load with a setting off, off once more, and on.
+var (
+	c43Off   = site.Variant{Name: "off", Engine: site.Ours.Engine, On: site.Without(site.MemoryCatalog).On}
+	c43Again = site.Variant{Name: "off again", Engine: site.Ours.Engine, On: site.Without(site.MemoryCatalog).On}
+	c43On    = site.Variant{Name: "on", Engine: site.Ours.Engine, On: site.TempSettings}
+)
+
+// settingOffAndOn is the experiment behind C43: the method is good if it sees what a setting does and nothing where
+// there is nothing.
+func settingOffAndOn(b site.Bench, s *site.Site) trial.Trial {
+	part := trial.Part{Rounds: b.Rounds(c43Rounds), Turn: b.Turn(c43Turn),
+		Series: []trial.Series{{Name: cycleRate, Unit: "1/s"}}}
+	for _, v := range []site.Variant{c43Off, c43Again, c43On} {
+		part.Sides = append(part.Sides, trial.Side{Name: v.Name,
+			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+				p, err := cycle(bench.Cycle, site.Clients, part.Turn)
+				return func(ctx context.Context, _ int) (trial.Figures, error) {
+					done, err := pgbench(ctx, s.Servers, v, p)
+					return trial.Figures{cycleRate: done.tps}, err
+				}, err
+			}})
+	}
+	against := func(v site.Variant) trial.Ratio {
+		return trial.Ratio{Of: trial.At(v.Name, cycleRate), To: trial.At(c43Off.Name, cycleRate)}
+	}
+	part.Measured = []trial.Phrase{trial.Say("%s: cycles/s on against off %s, off again %s, of %s/s",
+		site.MemoryCatalog,
+		against(c43On), against(c43Again), trial.Spread{Of: trial.At(c43Off.Name, cycleRate), Format: "%.0f"})}
+	return trial.Trial{
+		Text: fmt.Sprintf("lives of a temp table with %s off, off again and "+
+			"on", site.MemoryCatalog), Overhead: 30 * time.Second,
+		Parts: []trial.Part{part},
+		Rules: trial.Rules{Criteria: []trial.Criterion{
+			{Of: against(c43Again), Confirm: trial.Within(1/c43Margin, c43Margin),
+				Refute: trial.Outside(1/c43Margin, c43Margin), Unless: "the same twice is not the same"},
+			{Of: against(c43On), Confirm: trial.Outside(1/c43Margin, c43Margin),
+				Refute: trial.Within(1/c43Margin, c43Margin), Unless: "what the setting does is not seen"},
+		}},
+		Conditions: []claims.Condition{
+			{Name: "load", Text: fmt.Sprintf("cycles of a temp table of 10 columns by %d clients; the setting is one "+
+				"whose effect C12 measures", site.Clients)},
+			{Name: "any other setting", Text: "'plimsoll compare' runs the ERP's load with it off and on, in turns " +
+				"from the same base, with the A/A floor of the session"},
+		},
+	}
+}

@@ -1,0 +1,131 @@
+package temptables
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"plimsoll/engine/bench"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/lab/prove/experiments/site"
+)
+
+// The measures must see on real servers what the claims speak of, or a verdict would be one on nothing.
+func TestMeasuresOfTempTables_OnBothFlavours(t *testing.T) {
+	for _, flavour := range []string{installation.Vanilla, installation.Plimsoll} {
+		if _, err := installation.Find(t.Context(), flavour); err != nil {
+			t.Skipf("the flavour %s is not built: %v", flavour, err)
+		}
+	}
+	clusters := cluster.Open(clustertest.State(t))
+	s := &site.Site{}
+	err := site.BothFlavours(c06Settings...)(t.Context(), site.Bench{Clusters: clusters}, s)
+	if err == nil {
+		t.Run("StockHoldsLocksAndOursNone", func(t *testing.T) { seesLocks(t, s.Servers) })
+		t.Run("StockSendsMessagesAndOursNone", func(t *testing.T) { seesMessages(t, s.Servers) })
+		t.Run("StockFlushesAndOursOnlyWithAPermanentRow", func(t *testing.T) { seesFlushes(t, s.Servers) })
+		t.Run("TheEndIsWaitedFor", func(t *testing.T) { seesTheEnd(t, s.Servers) })
+		t.Run("OperationsOfTempTables", func(t *testing.T) { seesOperations(t, s.Servers) })
+		t.Run("StockWritesCatalogsAndOursNone", func(t *testing.T) { seesCatalogs(t, s.Servers) })
+	}
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := clusters.List(); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func seesLocks(t *testing.T, servers *site.Engines) {
+	for _, c := range []struct {
+		v    site.Variant
+		some bool
+	}{{site.Stock, true}, {site.Without(site.SkipLocks), true}, {site.Ours, false}} {
+		if held, err := locksOfACycle(t.Context(), servers, c.v); err != nil || (held.shared > 0) != c.some {
+			t.Errorf("%s: %s, %v", c.v.Name, held, err)
+		}
+	}
+}
+
+func seesMessages(t *testing.T, servers *site.Engines) {
+	for _, c := range []struct {
+		v    site.Variant
+		some bool
+	}{{site.Stock, true}, {site.Ours, false}, {site.Only(site.LocalInvalidation), false}} {
+		idle, err := openIdleSessions(t.Context(), servers, c.v, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := cyclesBesideIdle(t.Context(), servers, c.v, idle)
+		idle.close()
+		if err != nil || (f[messagesSent] > 100) != c.some || !c.some && f[messagesSent] != 0 {
+			t.Errorf("%s: %v, %v", c.v.Name, f, err)
+		}
+	}
+}
+
+func seesFlushes(t *testing.T, servers *site.Engines) {
+	if err := makeDurableTable(t.Context(), servers); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		v             site.Variant
+		durable, some bool
+	}{{site.Stock, false, true}, {site.Ours, false, false}, {site.Without(site.MemoryCatalog), false, false},
+		{site.Ours, true, true}} {
+		f, err := measureCommits(t.Context(), servers, committer{c.v, c.durable}, time.Second)
+		if err != nil || (f[flushesEach] > 0.5) != c.some || f[commitTime] <= 0 {
+			t.Errorf("%s, durable %v: %v, %v", c.v.Name, c.durable, f, err)
+		}
+	}
+}
+
+func seesTheEnd(t *testing.T, servers *site.Engines) {
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		for _, tables := range []int{20, 0} {
+			f, err := endTogether(t.Context(), servers, v, 3, tables)
+			if err != nil || f[endTime] <= 0 || f[endCPU] <= 0 {
+				t.Errorf("%s, %d tables: %v, %v", v.Name, tables, f, err)
+			}
+		}
+	}
+}
+
+// On stock the loop writes its table's rows to the catalogs, on ours to none.
+func seesCatalogs(t *testing.T, servers *site.Engines) {
+	p, err := cycle(bench.NoAnalyze, 2, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		f, story, err := drill(t.Context(), servers, v, p)
+		if err != nil || (f[catalogRows] > 10) != (v.Name == site.Stock.Name) ||
+			(f[hotShare] > c42Hot) != (v.Name == site.Stock.Name) {
+			t.Errorf("%s: %v, %s, %v", v.Name, f, story, err)
+		}
+	}
+}
+
+func seesOperations(t *testing.T, servers *site.Engines) {
+	if err := makeRelations(t.Context(), servers, 40); err != nil {
+		t.Fatal(err)
+	}
+	s := &site.Site{Servers: servers}
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		turn, err := lifeSide(s, v, tempShape{100, "16MB"}, time.Second).Open(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := turn(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, operation := range c12Operations {
+			if f[operation] <= 0 {
+				t.Errorf("%s: %s took %g ms", v.Name, operation, f[operation])
+			}
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package temptables
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/experiments/sitetest"
+)
+
+// The words of the table.
+type plant = sitetest.Plant
+
+var four, with = sitetest.Four, sitetest.With
+
+// flushesOf the sides of C11, in their order.
+func flushesOf(each ...float64) plant {
+	p := plant{}
+	for i, flushes := range each {
+		p[c11Sides[i].String()+": flushes"] = slices.Repeat([]float64{flushes}, c11Rounds)
+	}
+	return p
+}
+
+// waitsOf the loops on stock: without temp table, with one, with an index on it, one by one.
+func waitsOf(each ...float64) plant {
+	p := plant{}
+	for i, waits := range each {
+		p[queryLoops[i].on(site.Stock)+": waits"] = four(waits)
+	}
+	return p
+}
+
+// endings is the peak of waits when sessions with and without temp tables end, on both engines.
+func endings(with, none float64) plant {
+	p := plant{}
+	for _, v := range []site.Variant{site.Stock, site.Ours} {
+		p[endingSide(v, 1)+": "+peakWaits], p[endingSide(v, 0)+": "+peakWaits] = four(with), four(none)
+	}
+	return p
+}
+
+// begun are waits from a rate on, on a machine that reaches another.
+func begun(from, reaches int) plant {
+	p := plant{}
+	for _, rate := range c45Rates {
+		for _, v := range []site.Variant{site.Stock, site.Ours} {
+			loop := rateLoop(rate)
+			p[loop.on(v)+": "+waitTime], p[loop.on(v)+": "+
+				""+loopRate] = four(0), four(float64(min(rate, reaches)/c45Statements))
+			if rate >= from {
+				p[loop.on(v)+": "+waitTime] = four(1)
+			}
+		}
+	}
+	return p
+}
+
+var rulings = []sitetest.Ruling{
+	{Claim: "C06", Name: "Silent", Figures: plant{"stock: messages": four(200), "ours: messages": four(0),
+		"ours: idle": four(0)}, Want: claims.Confirmed},
+	{Claim: "C06", Name: "Sends", Figures: plant{"stock: messages": four(200), "ours: messages": four(1),
+		"ours: idle": four(0)}, Want: claims.Refuted, Why: "messages of ours: 1.015 (1 to 1.03) is more than 0 in " +
+		"every turn"},
+	{Claim: "C06", Name: "SomeTurns", Figures: plant{"stock: messages": four(200), "ours: messages": {0, 1, 0, 0},
+		"ours: idle": four(0)}, Want: claims.Inconclusive, Why: "is not at most 0 in every turn"},
+	{Claim: "C06", Name: "NotCounted", Figures: plant{"stock: messages": four(0), "ours: messages": four(0),
+		"ours: idle": four(0)}, Want: claims.Inconclusive, Why: "nothing was counted"},
+	{Claim: "C06", Name: "SameCPU", Figures: plant{"ours: messages": four(0)}, Want: claims.Inconclusive,
+		Why: "idle of ours: 10 (10 to 10) against 10 (10 to 10) is not less than idle of stock"},
+	{Claim: "C06", Name: "Stopped", Figures: plant{"ours: messages": four(0), "ours: idle": four(0)}, StopAfter: 9,
+		Want: claims.Inconclusive, Why: "too few"},
+	{Claim: "C07", Name: "None", Figures: plant{"held, ours: locks in the shared table": {0}}, Want: claims.Confirmed},
+	{Claim: "C07", Name: "Some", Figures: plant{"held, ours: locks in the shared table": {1}}, Want: claims.Refuted},
+	{Claim: "C07", Name: "SomeAndStopped", Figures: plant{"held, ours: locks in the shared table": {1}}, StopAfter: 9,
+		Want: claims.Refuted},
+	{Claim: "C07", Name: "NotCounted", Figures: plant{"locks in the shared table": {0}}, Want: claims.Inconclusive,
+		Why: "nothing was counted"},
+	{Claim: "C07", Name: "Stopped", Figures: plant{"held, ours: locks in the shared table": {0}}, StopAfter: 9,
+		Want: claims.Inconclusive, Why: "too few turns"},
+	{Claim: "C08", Name: "Decisive", Figures: plant{"ours, all settings off: storms": four(13),
+		"processors": four(128)}, Want: claims.Confirmed},
+	{Claim: "C08", Name: "SmallMachine", Figures: plant{"ours, all settings off: storms": four(13),
+		"processors": four(2)}, Want: claims.Inconclusive, Why: "larger machines"},
+	{Claim: "C08", Name: "TheSame", Figures: plant{"processors": four(128)}, Want: claims.Inconclusive,
+		Why: "is not surely at least ×1.2"},
+	{Claim: "C08", Name: "Slower", Figures: plant{"ours, all settings off: storms": four(8), "processors": four(2)},
+		Want: claims.Refuted},
+	{Claim: "C09", Name: "TensOfTimes", Figures: plant{"stock, 1000 columns: ANALYZE": four(200)},
+		Want: claims.Confirmed},
+	{Claim: "C09", Name: "Fewer", Figures: plant{"stock, 1000 columns: ANALYZE": four(60)}, Want: claims.Refuted,
+		Why: "1000 columns"},
+	{Claim: "C09", Name: "NarrowIsSlower", Figures: plant{"stock, 1000 columns: ANALYZE": four(200),
+		"ours, 10 columns: ANALYZE": four(12)}, Want: claims.Refuted, Why: "10 columns"},
+	{Claim: "C09", Name: "OnTheBar", Figures: plant{"stock, 1000 columns: ANALYZE": {95, 105, 95, 105}},
+		Want: claims.Inconclusive},
+	{Claim: "C11", Name: "NoFlushes", Figures: flushesOf(1, 1, 0, 0.001, 1), Want: claims.Confirmed},
+	{Claim: "C11", Name: "OursFlushes", Figures: flushesOf(1, 1, 1, 0, 1), Want: claims.Refuted},
+	{Claim: "C11", Name: "WithCatalogOnFlushes", Figures: flushesOf(1, 1, 0, 1, 1), Want: claims.Refuted},
+	{Claim: "C11", Name: "LosesPermanentRows", Figures: flushesOf(1, 1, 0, 0, 0), Want: claims.Refuted},
+	{Claim: "C11", Name: "LosesPermanentRowsOnce", Figures: with(flushesOf(1, 1, 0, 0, 1),
+		c11Durable.String()+": flushes", 1, 1, 0, 1, 1), Want: claims.Refuted, Why: "less than 0.9 in some turn"},
+	{Claim: "C11", Name: "StockDoesNotEither", Figures: flushesOf(0, 0, 0, 0, 1), Want: claims.Inconclusive,
+		Why: "stock does not flush"},
+	{Claim: "C11", Name: "SomeTurns", Figures: with(flushesOf(1, 1, 0, 0, 1), c11RealCatalog.String()+": flushes", 0,
+		0.5, 0, 0, 0), Want: claims.Inconclusive},
+	{Claim: "C11", Name: "ASideMissing", Figures: with(flushesOf(1, 1, 1, 0, 1), c11SettingOff.String()+": flushes"),
+		Want: claims.Inconclusive, Why: "too few turns"},
+	{Claim: "C12", Name: "TensOfTimes", Figures: plant{c12Shapes[0].on(site.Stock) + ": DROP TABLE": four(200)},
+		Want: claims.Confirmed},
+	{Claim: "C12", Name: "AtTheEndOfSessions", Figures: plant{c12Shapes[4].on(site.Stock) + ": " +
+		sessionEnd: four(200)},
+		Want: claims.Confirmed},
+	{Claim: "C12", Name: "NoTens", Figures: plant{c12Shapes[0].on(site.Stock) + ": DROP TABLE": four(70)},
+		Want: claims.Refuted, Why: "gains most"},
+	{Claim: "C12", Name: "OnTheBar", Figures: plant{c12Shapes[0].on(site.Stock) + ": DROP TABLE": {95, 105, 95, 105}},
+		Want: claims.Inconclusive, Why: "is not surely at least ×10"},
+	{Claim: "C12", Name: "SmallBase", Bench: site.Bench{Documents: 100}, Figures: plant{c12Shapes[0].on(site.Stock) +
+		": DROP TABLE": four(200)}, Want: claims.Inconclusive, Why: "relations of the base: 400 is not at least " +
+		"26,000"},
+	{Claim: "C40", Name: "AsClaimed", Figures: waitsOf(0, 1, 2, 0), Want: claims.Confirmed},
+	{Claim: "C40", Name: "NoMore", Figures: waitsOf(1, 0.5, 2, 0), Want: claims.Refuted,
+		Why: "is at most waits of 'stock, no temp table'"},
+	{Claim: "C40", Name: "IndexLess", Figures: waitsOf(0, 2, 1, 0), Want: claims.Refuted,
+		Why: "is at most waits of 'stock, temp table'"},
+	{Claim: "C40", Name: "AloneToo", Figures: waitsOf(0, 1, 2, 1), Want: claims.Refuted, Why: "one by one"},
+	{Claim: "C40", Name: "NoWaitsAtAll", Figures: waitsOf(0, 0, 0, 0), Want: claims.Refuted},
+	{Claim: "C40", Name: "IndexTheSame", Figures: waitsOf(0, 2, 2, 0), Want: claims.Inconclusive},
+	{Claim: "C40", Name: "Overlap", Figures: with(waitsOf(0, 1, 2, 0), "stock, no temp table: waits", 0, 0, 0, 1.5),
+		Want: claims.Inconclusive, Why: "is not more than waits of 'stock, no temp table'"},
+	{Claim: "C40", Name: "TooFewTurns", Figures: with(waitsOf(0, 1, 2, 0), "stock, temp table: waits", 1, 1),
+		Want: claims.Inconclusive, Why: "too few"},
+	{Claim: "C40", Name: "ShortTurns", Bench: site.Bench{Duration: 3 * time.Second}, Figures: waitsOf(0, 1, 2, 0),
+		Want: claims.Inconclusive, Why: "turns are shorter"},
+	{Claim: "C41", Name: "ThreeTimes", Bench: site.Bench{Full: true}, Figures: endings(40, 0), Want: claims.Confirmed},
+	{Claim: "C41", Name: "Less", Bench: site.Bench{Full: true}, Figures: endings(20, 0), Want: claims.Refuted},
+	{Claim: "C41", Name: "LessOnOurs", Bench: site.Bench{Full: true}, Figures: with(endings(40, 0),
+		endingSide(site.Ours, 1)+": "+peakWaits, four(20)...), Want: claims.Confirmed, Why: "stock: confirmed, ours: " +
+		"refuted"},
+	{Claim: "C41", Name: "Around", Bench: site.Bench{Full: true}, Figures: with(endings(40, 0), endingSide(site.Stock,
+		1)+": "+peakWaits, 25, 35, 25, 35), Want: claims.Inconclusive},
+	{Claim: "C41", Name: "FewerTables", Figures: endings(40, 0), Want: claims.Inconclusive,
+		Why: "temp tables of a session: 1,000 is not at least 10,000 (--full makes as many)"},
+	{Claim: "C42", Name: "Hot", Figures: plant{hotShare: four(80), tempShare: four(90)}, Want: claims.Confirmed},
+	{Claim: "C42", Name: "OtherCatalogs", Figures: plant{hotShare: four(20), tempShare: four(90)},
+		Want: claims.Refuted},
+	{Claim: "C42", Name: "OtherStatements", Figures: plant{hotShare: four(80), tempShare: four(20)},
+		Want: claims.Refuted},
+	{Claim: "C42", Name: "Around", Figures: plant{hotShare: {45, 55, 45, 55}, tempShare: four(90)},
+		Want: claims.Inconclusive},
+	{Claim: "C43", Name: "Seen", Figures: plant{"on: cycles": four(20)}, Want: claims.Confirmed},
+	{Claim: "C43", Name: "SeenAsSlower", Figures: plant{"on: cycles": four(5)}, Want: claims.Confirmed},
+	{Claim: "C43", Name: "NotSeen", Figures: plant{}, Want: claims.Refuted},
+	{Claim: "C43", Name: "TheSameDiffers", Figures: plant{"off again: cycles": four(12), "on: cycles": four(20)},
+		Want: claims.Refuted, Why: "off again against off"},
+	{Claim: "C43", Name: "Noise", Figures: plant{"off again: cycles": {9, 11, 9, 11}, "on: cycles": four(20)},
+		Want: claims.Inconclusive, Why: "the same twice is not the same"},
+	{Claim: "C44", Name: "None", Bench: site.Bench{Full: true}, Figures: endings(40, 0), Want: claims.Confirmed},
+	{Claim: "C44", Name: "Some", Bench: site.Bench{Full: true}, Figures: endings(40, 20), Want: claims.Refuted},
+	{Claim: "C44", Name: "SomeTurns", Bench: site.Bench{Full: true}, Figures: with(endings(40, 0),
+		endingSide(site.Stock, 0)+": "+peakWaits, 0, 20, 0, 0), Want: claims.Inconclusive},
+	{Claim: "C44", Name: "NoWaitsAnywhere", Bench: site.Bench{Full: true}, Figures: endings(0, 0),
+		Want: claims.Inconclusive,
+		Why:  "no waits with temp tables either"},
+	{Claim: "C44", Name: "FewerTables", Figures: endings(40, 0), Want: claims.Inconclusive, Why: "--full makes as " +
+		"many"},
+	{Claim: "C45", Name: "AsClaimed", Figures: begun(3000, 5000), Want: claims.Confirmed},
+	{Claim: "C45", Name: "Sooner", Figures: begun(1000, 5000), Want: claims.Refuted},
+	{Claim: "C45", Name: "Later", Figures: begun(5000, 5000), Want: claims.Refuted},
+	{Claim: "C45", Name: "Never", Figures: begun(6000, 5000), Want: claims.Refuted},
+	{Claim: "C45", Name: "NotReached", Figures: begun(6000, 2500), Want: claims.Inconclusive,
+		Why: "this machine does not reach the rates"},
+	{Claim: "C45", Name: "BegunBeforeTheLimit", Figures: begun(3000, 3500), Want: claims.Confirmed},
+}
+
+func TestRules_WithPlantedFigures(t *testing.T) {
+	sitetest.CheckRulings(t, Experiments(), rulings)
+}
