@@ -67,13 +67,9 @@ test: ## set everything up and pass the tests (what CI runs)
 	@$(MAKE) --no-print-directory engine bin/plimsoll
 	@test/run
 
+# RESUME=yes leaves out what has passed at this commit; SUITES="fuzz matrix" runs some.
 test-full: ## make test, then the slow suites: PostgreSQL's own, long fuzz, soak
-	@$(MAKE) --no-print-directory test
-	@test/run rest
-	@test/matrix
-	@test/fuzz
-	@test/schemathesis
-	@$(MAKE) --no-print-directory engine-test-full
+	@test/full $(if $(RESUME),--resume) $(SUITES)
 
 # REPEAT=5 is what the figures in docs/bench rest on; ONLY=healthy,hot-row plants some.
 confusion: bin/plimsoll ## plant faults in a server under load, and count which of them `plimsoll diagnose` names
