@@ -77,6 +77,7 @@ type book struct {
 	unobserved  float64 // between looks that came too late
 	short, long gaps    // of idle transactions that have ended
 	open        map[int]openGap
+	copying     float64 // in idle transactions of programs that copy whole databases
 	events      map[eventKey]*waited
 	verbs       amounts // active time by the first word of the statement
 	drawn       amounts // active time of statements that take long by themselves
@@ -85,6 +86,7 @@ type book struct {
 	lockLooks   int
 	stalls      []stall
 	still       map[Still]float64 // seconds
+	plains      map[string]string // statements without their values, by their text
 }
 
 // eventKey is a wait event; for an idle transaction it is the gap between statements, whatever the server calls it.
@@ -96,7 +98,7 @@ type eventKey struct {
 
 func newBook() *book {
 	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, drawn: amounts{}, stories: map[string]*story{},
-		open: map[int]openGap{}, still: map[Still]float64{}}
+		open: map[int]openGap{}, still: map[Still]float64{}, plains: map[string]string{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
@@ -110,7 +112,11 @@ func (b *book) take(l look) {
 		key := eventKey{s.Class(), s.Wait, s.Idle()}
 		if key.gap {
 			key.event = waits.Event{}
-			b.gap(s, l.at, stands)
+			if copiers[s.Application] {
+				b.copying += stands
+			} else {
+				b.gap(s, l.at, stands)
+			}
 		}
 		if key.class == waits.Idle {
 			continue // client sessions never idle this way; nobody waits for it
@@ -120,7 +126,7 @@ func (b *book) take(l look) {
 			w = &waited{statements: amounts{}, applications: amounts{}, operations: amounts{}}
 			b.events[key] = w
 		}
-		text := plainStatement(s.Query)
+		text := b.plain(s.Query)
 		w.seconds += stands
 		w.statements.add(text, stands)
 		w.applications.add(nonEmpty(s.Application, s.User), stands)
@@ -135,6 +141,10 @@ func (b *book) take(l look) {
 		}
 	}
 }
+
+// copiers are PostgreSQL's own programs that copy a database within one transaction. What they do between two statements
+// is a part of the copy, not a slow network.
+var copiers = map[string]bool{"pg_dump": true, "pg_dumpall": true, "pg_basebackup": true}
 
 // gaps between the statements of transactions: how many were sampled, and how long they were. A longer gap is more
 // likely to be sampled.
@@ -237,6 +247,22 @@ func plainStatement(sql string) string {
 		sql = string(r[:statementWidth-1]) + "…"
 	}
 	return nonEmpty(sql, "")
+}
+
+// plainsMost statements are remembered: most of a load's differ in nothing, and those with values in their text in all.
+const plainsMost = 500
+
+// plain is plainStatement, remembered: it costs more than the rest of a sample.
+func (b *book) plain(sql string) string {
+	text, known := b.plains[sql]
+	if !known {
+		if len(b.plains) >= plainsMost {
+			clear(b.plains)
+		}
+		text = plainStatement(sql)
+		b.plains[sql] = text
+	}
+	return text
 }
 
 // verb is the first word of a statement; for one that creates or drops something, also the second.

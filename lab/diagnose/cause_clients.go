@@ -24,6 +24,9 @@ var clientGaps = cause{
 				behind += s.Share
 			}
 		}
+		if why := m.clientsWithoutProcessors(gaps + reading + behind); why != "" {
+			return nil, why
+		}
 		beyond := m.beyondOwn()
 		gaps, reading, behind = gaps*beyond, reading*beyond, behind*beyond
 		f := &Finding{
@@ -55,6 +58,18 @@ var clientGaps = cause{
 		}
 		return f, ""
 	},
+}
+
+// clientsWithoutProcessors says why gaps say nothing: the clients share a machine with others that take its processors,
+// and waiting for one looks like a slow network. Pressure is the time in which somebody waited.
+func (m *measured) clientsWithoutProcessors(gaps float64) string {
+	if m.host == nil || m.host.Others == nil || m.host.CPUPressure == nil || m.census.Remote > 0 ||
+		*m.host.Others < othersBusy.Value || *m.host.CPUPressure < sharedPressure.Value || gaps < noteFrom.Value {
+		return ""
+	}
+	return fmt.Sprintf("the machine is shared: its clients are here, too, others use %s of the cores, and somebody "+
+		"waits for a processor %s of the time; gaps of %s of the time are not told from that", percent(*m.host.Others),
+		percent(*m.host.CPUPressure), percent(gaps))
 }
 
 // beyondOwn is the part of the gaps that a program beside its server would not take: what is left without its own

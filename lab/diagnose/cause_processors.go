@@ -38,7 +38,7 @@ var processorsByOthers = cause{
 		}
 		return &Finding{
 			Price: price(waiting * others / max(others+database, 1e-9)),
-			Title: "Other processes take the processors",
+			Title: "The machine is shared: other processes take the processors",
 			Mechanism: "A session that is ready to run waits in the queue for a processor while other programs of " +
 				"the machine use it. No wait event shows that: PostgreSQL takes such a session for one that runs.",
 			Evidence: []string{

@@ -49,11 +49,13 @@ var backup = cause{
 	healthy: "no backup or export runs beside the load",
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses(append(slices.Clone(work), waits.Client), copiesOut.MatchString)
+		own := m.book.copying / max(m.ledger.TotalS, 1e-9)
 		return &Finding{
-			Price: price(u.share), Title: "A backup or an export runs beside the load", explains: u.statements,
+			Price: price(u.share + own), Title: "A backup or an export runs beside the load", explains: u.statements,
 			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
 				"keeps vacuum from removing rows until it ends.",
-			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s", percent(u.share), u.dearest)},
+			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; %s its program does something between two "+
+				"statements", percent(u.share), u.dearest, percent(own))},
 			Excluded: []string{"it is no query of the application: it copies a whole table"},
 			Next:     []string{"take it from a replica, or when few users are at work"},
 		}, ""
@@ -91,15 +93,14 @@ var longStatements = cause{
 	},
 }
 
-// gotProcessor is the part of running sessions' time in which they did not wait for a processor: a short statement that
-// gets none takes long, too.
+// gotProcessor is the part of running sessions' time in which they had a processor: a short statement that gets none,
+// in the queue, by a quota or by the hypervisor, takes long, too.
 func (m *measured) gotProcessor() float64 {
-	waiting, why := m.queue()
-	ran := m.ledger.share(onCPU)
-	if why != "" || ran <= 0 {
+	ran, running := m.ledger.share(onCPU), m.ledger.running()
+	if _, why := m.queue(); why != "" || ran <= 0 {
 		return 1
 	}
-	return ran / (ran + waiting)
+	return ran / running
 }
 
 // bulkWriting: many rows are written at once.

@@ -332,3 +332,27 @@ func growth(rows float64) figures {
 	return figures{counters.Catalogs: {"pg_catalog.pg_class": {"n_tup_ins": rows, "n_tup_del": rows}},
 		counters.CatalogSizes: {"pg_class": {"bytes": rows * 100}}, counters.Tables: {"public.t": {"n_tup_ins": 3}}}
 }
+
+func TestCauses_GapsOfClientsWithoutProcessorsAreNotJudged(t *testing.T) {
+	shared := func(m *measured) {
+		m.host.Others, m.host.CPUPressure = price(0.8), price(0.95)
+	}
+	for _, c := range []struct {
+		name   string
+		remote int
+		want   bool
+	}{{"Here", 0, false}, {"Elsewhere", 3, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			var s sources
+			found, _ := judge(plant(func(m *measured) { shared(m); m.census.Remote = c.remote }, nil,
+				idleFor(10*time.Millisecond), active(9, "", "SELECT 1")), &s)
+			named := slices.ContainsFunc(found, func(f Finding) bool { return f.Name == clientGaps.name })
+			said := slices.ContainsFunc(s.missing, func(one Source) bool {
+				return one.Name == "finding "+clientGaps.name && strings.Contains(one.Why, "shared")
+			})
+			if named != c.want || said == c.want {
+				t.Errorf("named %v, said that it cannot be known %v", named, said)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -36,6 +37,8 @@ type Options struct {
 	// Timeline, if set, knows which operation a session served.
 	Timeline Timeline
 	Software string
+	// Root of the files that show the topology; empty: this machine's. A test plants others.
+	Root string
 	// Progress is called with the progress so far. May be nil.
 	Progress func(elapsed time.Duration, sessionsAtWork int)
 }
@@ -97,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 		return nil, err
 	}
 	if server, err := postgres.Look(ctx, o.DSN); err == nil && server.Postmaster != 0 {
-		w.host = newHostWatch(server.Postmaster)
+		w.host = newHostWatch(server.Postmaster, cmp.Or(o.Root, "/"))
 	}
 	own, _ := cpu.Own()
 	backends := w.backends()

@@ -56,6 +56,7 @@ type Disk struct {
 // hostWatch reads the machine once a second.
 type hostWatch struct {
 	postmaster int
+	root       string // of the files that show the topology
 	began      time.Time
 	first      moment
 	last       moment
@@ -88,8 +89,8 @@ type pidUse struct {
 // others.
 const pidsMost = 5000
 
-func newHostWatch(postmaster int) *hostWatch {
-	w := &hostWatch{postmaster: postmaster, began: time.Now(), used: map[int]*pidUse{},
+func newHostWatch(postmaster int, root string) *hostWatch {
+	w := &hostWatch{postmaster: postmaster, root: root, began: time.Now(), used: map[int]*pidUse{},
 		sessions: map[int]cpu.Schedule{}}
 	w.others = neighbours.Watch{To: 365 * 24 * time.Hour, Names: cpu.Name, Cores: runtime.NumCPU()}
 	w.read(nil)
@@ -200,7 +201,7 @@ func (w *hostWatch) host(s *sources) *Host {
 	}
 	w.disks(h, length)
 	s.from("disks", w.last.errs["disks"])
-	shape, err := topology.Read()
+	shape, err := topology.Read(w.root)
 	if err == nil {
 		h.Topology = &shape
 	}

@@ -28,6 +28,9 @@ var (
 		"cores that one process uses; the rest is lost to interrupts and to the scheduler")
 	othersBusy = limit("processors taken by others", 0.25,
 		"share of all cores; half of one of two cores, beyond what daemons of a quiet machine use")
+	sharedPressure = limit("machine shared", 0.5,
+		"share of the time in which some process waits for a processor, with others at work; with more a client is "+
+			"as likely late by that as by a network")
 	machineBusy = limit("machine busy", 0.85,
 		"share of all cores; beyond it the queue for a processor grows faster than the load")
 	mainUser = limit("main user of the processors", 0.5,

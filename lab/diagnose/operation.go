@@ -23,6 +23,10 @@ func (w *watch) takeOperations(l look) {
 	if l.timeline == nil {
 		return
 	}
+	if since := l.at.Sub(w.operationsAt); !w.operationsAt.IsZero() {
+		l.stands = max(l.stands, min(since, 2*max(timelineEvery, w.every)))
+	}
+	w.operationsAt = l.at
 	w.served = map[int]string{}
 	own := map[string]look{}
 	for _, s := range l.sessions {

@@ -1,10 +1,12 @@
 package diagnose
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
 	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/host/process"
 )
 
 // stall is a time in which the sampler saw nothing: the server, the network or this process stood still.
@@ -58,11 +60,25 @@ func (b *book) standstills() (all []Standing) {
 	return all
 }
 
+// states of our session's process while a look was under way, as the kernel showed them at each beat.
+type states struct {
+	ready int // on a processor or in the queue for one
+	still int // stopped, or asleep for a disk. Asleep otherwise may mean that it has answered, and is not counted
+}
+
+// statesLeast are enough to judge by.
+const statesLeast = 5
+
 // blame says who stood still while a look was late. lost is what this program lost of that time itself; waited is how
-// long our session's process was ready without a processor, nil where that is not visible.
-func blame(late, lost time.Duration, waited *time.Duration) Still {
+// long our session's process was ready without a processor, nil where that is not visible. What was seen of the process
+// meanwhile goes before both: a busy machine takes some time from everybody, and that is not why a server stands still.
+func blame(late, lost time.Duration, waited *time.Duration, seen states) Still {
 	const most = 2 // of so many parts one is enough
 	switch {
+	case seen.ready+seen.still >= statesLeast && seen.still > seen.ready:
+		return StillServer
+	case seen.ready >= statesLeast:
+		return StillSession
 	case lost >= late/most:
 		return StillSampler
 	case waited == nil:
@@ -87,6 +103,50 @@ type heart struct {
 	// beats, and how late they were: the sum of squares by the sum, since who waits meets a long one more likely.
 	late, squares float64
 	over, done    chan struct{}
+	// pid of our session's process while a look is under way, since when, and what was seen of it.
+	pid   int
+	since time.Time
+	seen  states
+}
+
+// peekAfter so much of a look it is no usual one.
+const peekAfter = 20 * time.Millisecond
+
+// watch the process that answers a look from now on; 0: the answer has come.
+func (h *heart) watch(pid int, visible bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.pid = 0; visible && pid != 0 {
+		h.pid, h.since, h.seen = pid, time.Now(), states{}
+	}
+}
+
+// states that were seen during the last look.
+func (h *heart) states() states {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seen
+}
+
+// peek at the process of a look that is late.
+func (h *heart) peek(now time.Time) {
+	h.mu.Lock()
+	pid := h.pid
+	late := pid != 0 && now.Sub(h.since) >= peekAfter
+	h.mu.Unlock()
+	if !late {
+		return
+	}
+	state, err := process.State(pid)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case err != nil || h.pid != pid || state == process.Asleep:
+	case state == process.Ready:
+		h.seen.ready++
+	default:
+		h.seen.still++
+	}
 }
 
 func newHeart() *heart {
@@ -100,7 +160,9 @@ func newHeart() *heart {
 			case <-h.over:
 				return
 			case <-beats.C:
-				h.beat(time.Now())
+				now := time.Now()
+				h.beat(now)
+				h.peek(now)
 			}
 		}
 	}()
@@ -148,9 +210,24 @@ func (w *watch) waited() *time.Duration {
 	}
 	now, err := cpu.ReadMainSchedule(int(w.fast.PgConn().PID()))
 	if err != nil {
+		w.lookRan = nil
 		return nil
 	}
-	d := now.Waited - w.queued
-	w.queued = now.Waited
+	d, ran := now.Waited-w.queued, now.Ran-w.ran
+	w.queued, w.ran, w.lookRan = now.Waited, now.Ran, &ran
 	return &d
+}
+
+// onThread measures the processor time of this thread for a task.
+func onThread(task func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, err := cpu.Thread()
+	began := time.Now()
+	task()
+	after, errAfter := cpu.Thread()
+	if err != nil || errAfter != nil {
+		return time.Since(began)
+	}
+	return after - before
 }

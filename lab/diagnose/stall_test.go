@@ -12,13 +12,19 @@ func TestBlame(t *testing.T) {
 		name   string
 		lost   time.Duration
 		waited *time.Duration
+		seen   states
 		want   Still
 	}{
-		{"TheServerDidNothing", none, &none, StillServer}, {"ItsProcessGotNoProcessor", none, &most, StillSession},
-		{"ThisProgramGotNone", most, &none, StillSampler}, {"NeitherGotOne", most, &most, StillSampler},
-		{"AnotherMachine", none, nil, StillElsewhere},
+		{"TheServerDidNothing", none, &none, states{}, StillServer},
+		{"ItsProcessGotNoProcessor", none, &most, states{}, StillSession},
+		{"ThisProgramGotNone", most, &none, states{}, StillSampler},
+		{"NeitherGotOne", most, &most, states{}, StillSampler},
+		{"AnotherMachine", none, nil, states{}, StillElsewhere},
+		{"StoppedOnABusyMachine", most, &none, states{ready: 2, still: 12}, StillServer},
+		{"ReadyOnABusyMachine", none, &none, states{ready: 20, still: 3}, StillSession},
+		{"SeenTooLittle", most, &none, states{still: 2}, StillSampler},
 	} {
-		if got := blame(late, c.lost, c.waited); got != c.want {
+		if got := blame(late, c.lost, c.waited, c.seen); got != c.want {
 			t.Errorf("%s: blames %q, want %q", c.name, got, c.want)
 		}
 	}

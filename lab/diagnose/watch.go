@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,13 +13,22 @@ import (
 
 // Intervals of everything but the sampler itself.
 const (
-	slowEvery    = time.Second            // the machine, and the sessions' processes
+	slowEvery    = time.Second            // the machine, and the sessions' processes, at the most
+	slowMost     = 5 * time.Second        // and at the least
 	locksEvery   = 500 * time.Millisecond // while somebody waits for a lock
 	horizonEvery = 5 * time.Second
 	// lateMost is how many intervals a look may cover; a longer gap counts as not observed.
 	lateMost = 10
-	// costShareMost is the share of the time that the sampler's query may take; beyond it, it samples less often.
+	// costShareMost is the share of one core that the sampler's query may take; beyond it, it samples less often.
 	costShareMost = 0.02
+	// costLooks are the last looks whose median counts: one that a busy or a stopped server answers late costs nothing.
+	costLooks = 15
+	// timelineEvery is how often the timeline is asked: each answer costs the workers as much as a look costs the
+	// server. Operations are sampled at these looks alone.
+	timelineEvery = 200 * time.Millisecond
+	// machineShare is the share of one core that reading the machine may take: a machine of thousands of processes is
+	// read more rarely.
+	machineShare = 0.0025
 	// slowedFrom: the report says so if fewer samples than this share of those asked for were taken.
 	slowedFrom = 0.9
 )
@@ -39,9 +49,16 @@ type watch struct {
 	served     map[int]string
 	holders    map[string]waits.Holder // by kind and name
 	heart      *heart
-	queued     time.Duration // what our session's process had waited for a processor
-	census     waits.Census  // with most sessions
-	locks      atomic.Bool   // somebody waits for a lock
+	queued     time.Duration  // what our session's process had waited for a processor
+	census     waits.Census   // with most sessions
+	ran        time.Duration  // what our session's process had run
+	lookRan    *time.Duration // for the last look; nil: not visible
+	costs      []time.Duration
+	locks      atomic.Bool // somebody waits for a lock
+
+	machineTook  time.Duration // processor time of one reading of the machine
+	timelineAt   time.Time     // when the timeline was asked
+	operationsAt time.Time     // until when operations are sampled
 }
 
 // Cost of the diagnosis itself.
@@ -90,8 +107,10 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 		case <-timer.C:
 		}
 		asked := time.Now()
-		looked := w.lookAtTimeline(ctx)
+		looked, timeline := w.lookAtTimeline(ctx)
+		w.heart.watch(int(w.fast.PgConn().PID()), w.host != nil)
 		all, err := waits.Sessions(ctx, w.fast, ownName)
+		w.heart.watch(0, false)
 		looked()
 		if ctx.Err() != nil {
 			return nil
@@ -100,7 +119,7 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 			return err
 		}
 		now := time.Now()
-		w.keep(last, asked, now, planned, all)
+		w.keep(last, asked, now, planned, all, timeline)
 		last = now
 		if tell != nil {
 			tell(now.Sub(w.began), len(all))
@@ -110,25 +129,34 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 	}
 }
 
-// lookAtTimeline beside the sample; the answer waits for it, for an interval at most.
-func (w *watch) lookAtTimeline(ctx context.Context) (wait func()) {
-	if w.timeline == nil {
-		return func() {}
+// lookAtTimeline beside the sample; the answer waits for it, for an interval at most. Not each sample has one.
+func (w *watch) lookAtTimeline(ctx context.Context) (wait func(), seen Timeline) {
+	if w.timeline == nil || time.Since(w.timelineAt) < timelineEvery-w.every/2 {
+		return func() {}, nil
 	}
+	w.timelineAt = time.Now()
 	ctx, cancel := context.WithTimeout(ctx, w.every)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		w.timeline.Look(ctx)
 	}()
-	return func() { <-done; cancel() }
+	return func() { <-done; cancel() }, w.timeline
 }
 
-// pause after a look that took so long.
+// pause after a look: what it cost is the processor time of our session's process, or else the time of the answer.
 func (w *watch) pause(took time.Duration) time.Duration {
-	longer := time.Duration(float64(took) / costShareMost)
-	if took < 2*time.Millisecond || longer <= w.every {
-		return w.every // a single late answer of a busy machine does not count
+	if w.lookRan != nil {
+		took = *w.lookRan
+	}
+	w.costs = append(w.costs, took)
+	if w.costs = w.costs[max(0, len(w.costs)-costLooks):]; len(w.costs) < costLooks {
+		return w.every
+	}
+	sorted := slices.Sorted(slices.Values(w.costs))
+	longer := time.Duration(float64(sorted[costLooks/2]) / costShareMost)
+	if longer <= w.every {
+		return w.every
 	}
 	w.mu.Lock()
 	w.cost.Slowed = true
@@ -136,9 +164,9 @@ func (w *watch) pause(took time.Duration) time.Duration {
 	return min(longer, time.Second)
 }
 
-func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []waits.Session) {
-	lost, waited := w.heart.take(), w.waited()
-	l := look{at: now, stands: now.Sub(last), sessions: all, timeline: w.timeline}
+func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []waits.Session, timeline Timeline) {
+	lost, waited, states := w.heart.take(), w.waited(), w.heart.states()
+	l := look{at: now, stands: now.Sub(last), sessions: all, timeline: timeline}
 	blocked := false
 	for _, s := range all {
 		blocked = blocked || s.Class() == waits.Lock
@@ -147,7 +175,7 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if late := l.stands - planned; w.cost.Samples > 0 {
-		s := stall{last.Sub(w.began), late, blame(late, lost, waited)}
+		s := stall{last.Sub(w.began), late, blame(late, lost, waited, states)}
 		w.book.stood(s)
 		if s.who == StillServer && late >= standstillLeast { // nobody did what they seem to have done meanwhile
 			w.book.unobserved += late.Seconds()
@@ -169,13 +197,15 @@ func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 	tick := time.NewTicker(locksEvery)
 	defer tick.Stop()
 	var slow, horizon, locks time.Time
+	every := slowEvery
 	for {
 		now := time.Now()
-		if now.Sub(slow) >= slowEvery {
+		if now.Sub(slow) >= every {
 			slow = now
 			if err := w.timed(func() error { return w.takeCensus(ctx) }); err != nil {
 				return quiet(ctx, err)
 			}
+			every = max(slowEvery, min(slowMost, time.Duration(float64(w.machineTook)/machineShare)))
 		}
 		if now.Sub(horizon) >= horizonEvery {
 			horizon = now
@@ -221,7 +251,7 @@ func (w *watch) takeCensus(ctx context.Context) error {
 		return err
 	}
 	if w.host != nil {
-		w.host.read(c.PIDs)
+		w.machineTook = onThread(func() { w.host.read(c.PIDs) })
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

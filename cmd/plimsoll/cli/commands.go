@@ -23,6 +23,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addProve(root)
 	a.addPlanted(root)
 	a.addDiagnose(root)
+	a.addTopology(root)
 	a.addProfile(root)
 	a.addUp(root)
 	a.addStatus(root)

@@ -55,3 +55,28 @@ func parseStat(pid int, text string) (stat, error) {
 	}
 	return stat{id: ID{pid, start}, parent: parent, threads: threads, state: fields[0][0]}, nil
 }
+
+// Activity of a process as the scheduler sees it.
+type Activity int
+
+// Ready: on a processor or in the queue for one. Asleep: it waits for something. Halted: stopped by a signal, or asleep
+// for a disk.
+const (
+	Ready Activity = iota
+	Asleep
+	Halted
+)
+
+// State of the process that has this pid now.
+func State(pid int) (Activity, error) {
+	s, err := readStat(pid)
+	switch {
+	case err != nil:
+		return Asleep, err
+	case s.state == 'R':
+		return Ready, nil
+	case s.stopped(), s.state == 'D':
+		return Halted, nil
+	}
+	return Asleep, nil
+}

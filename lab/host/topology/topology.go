@@ -18,10 +18,8 @@ type Shape struct {
 	Nodes   int `json:"numa_nodes"`
 }
 
-// Read this machine's.
-func Read() (Shape, error) { return readAt("/") }
-
-func readAt(root string) (Shape, error) {
+// Read the files of a machine below root: "/" is this one.
+func Read(root string) (Shape, error) {
 	cpus, err := filepath.Glob(filepath.Join(root, "sys/devices/system/cpu/cpu[0-9]*/topology"))
 	if err != nil || len(cpus) == 0 {
 		return Shape{}, fmt.Errorf("read the topology: the kernel shows none in /sys/devices/system/cpu")

@@ -46,7 +46,7 @@ func TestTopology(t *testing.T) {
 		{"SmallVirtualMachine", 2, 1, 1, 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := readAt(machine(t, c.sockets, c.cores, c.threads, c.nodes))
+			got, err := Read(machine(t, c.sockets, c.cores, c.threads, c.nodes))
 			want := Shape{c.sockets, c.sockets * c.cores, c.sockets * c.cores * c.threads, c.nodes}
 			if err != nil || got != want {
 				t.Fatalf("%+v, %v, want %+v", got, err, want)
@@ -56,7 +56,7 @@ func TestTopology(t *testing.T) {
 			}
 		})
 	}
-	if got, err := readAt(t.TempDir()); err == nil {
+	if got, err := Read(t.TempDir()); err == nil {
 		t.Errorf("nothing is there, and %+v", got)
 	}
 }

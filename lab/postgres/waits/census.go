@@ -14,6 +14,7 @@ type Census struct {
 	PIDs       []int
 	All, Idle  int
 	AllAllowed int // max_connections
+	Remote     int // of clients on other machines
 }
 
 //go:embed census.sql
@@ -21,7 +22,7 @@ var censusSQL string
 
 // TakeCensus counts all but this connection and one application.
 func TakeCensus(ctx context.Context, conn *pgx.Conn, without string) (c Census, err error) {
-	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed)
+	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed, &c.Remote)
 	if err != nil {
 		err = fmt.Errorf("count the sessions: %w", err)
 	}

@@ -13,12 +13,10 @@ import (
 // Session is an active client session, or one idle in a transaction.
 type Session struct {
 	PID         int
-	Database    string
 	Application string
-	User        string
+	User        string // of sessions without an application
 	State       string
 	Wait        Event
-	QueryID     int64  // 0: the server computes none
 	Query       string // of an idle transaction, its last one
 	InState     time.Duration
 	InXact      time.Duration
@@ -53,8 +51,7 @@ func Sessions(ctx context.Context, conn *pgx.Conn, without string) ([]Session, e
 
 func session(row pgx.CollectableRow) (s Session, err error) {
 	var inState, inXact float64
-	err = row.Scan(&s.PID, &s.Database, &s.Application, &s.User, &s.State, &s.Wait.Type, &s.Wait.Name, &s.QueryID,
-		&s.Query, &inState, &inXact)
+	err = row.Scan(&s.PID, &s.Application, &s.User, &s.State, &s.Wait.Type, &s.Wait.Name, &s.Query, &inState, &inXact)
 	s.InState, s.InXact = seconds(inState), seconds(inXact)
 	return s, err
 }

@@ -40,6 +40,8 @@ type Options struct {
 	// Step hears of the progress (0..1) before each trial, Said of each that has ended. Both may be nil.
 	Step func(share float64, left time.Duration, name string)
 	Said func(Trial)
+	// Diagnosed gets each diagnosis of a trial whose faults were planted. May be nil.
+	Diagnosed func(Trial, *diagnose.Diagnosis)
 }
 
 // plant is what is planted together.
@@ -165,7 +167,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 
 // try one plant.
 func (b *bench) try(ctx context.Context, p plant) (t Trial, err error) {
-	t = Trial{Plant: p.name(), Hidden: p.hidden(), Named: []Named{}, Missed: []string{}, Figures: []string{}}
+	t = Trial{Plant: p.name(), Hidden: p.hidden(), Named: []Named{}, Notes: []Named{}, Missed: []string{}, Figures: []string{}}
 	began := time.Now()
 	defer func() { t.TookS = time.Since(began).Seconds() }()
 	s, err := b.scene(ctx, p)
@@ -187,7 +189,8 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, err error) {
 	}
 	s.settle(ctx)
 	s.witness()
-	d, err := diagnose.Run(ctx, diagnose.Options{DSN: s.dsn, Duration: b.Duration, Rate: diagnose.RateDefault})
+	d, err := diagnose.Run(ctx, diagnose.Options{DSN: s.dsn, Duration: b.Duration, Rate: diagnose.RateDefault,
+		Root: s.root})
 	if err != nil {
 		return t, err
 	}
@@ -200,5 +203,8 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, err error) {
 	}
 	t.Strangers = s.strangers()
 	t.judge(p, d)
+	if b.Diagnosed != nil {
+		b.Diagnosed(t, d)
+	}
 	return t, nil
 }

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"plimsoll/lab/diagnose"
+	"plimsoll/lab/host/topology"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
@@ -124,6 +125,32 @@ func TestScore(t *testing.T) {
 		"0.700", "nothing"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the matrix lacks %q:\n%s", want, b.String())
+		}
+	}
+}
+
+func TestPlantTopology_IsWhatTheDiagnosisContradicts(t *testing.T) {
+	root := t.TempDir()
+	if err := plantTopology(root); err != nil {
+		t.Fatal(err)
+	}
+	shape, err := topology.Read(root)
+	if err != nil || len(shape.Impossible()) == 0 {
+		t.Fatalf("%+v is possible, %v", shape, err)
+	}
+	p, err := parse("topology-lies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		verdict diagnose.Verdict
+		missed  int
+	}{{diagnose.Contradicts, 0}, {diagnose.Agrees, 1}} {
+		var trial Trial
+		trial.judge(p, &diagnose.Diagnosis{Contradictions: []diagnose.Contradiction{{Name: "topology", Verdict: c.verdict},
+			{Name: "little's law", Verdict: diagnose.Contradicts}}})
+		if len(trial.Missed) != c.missed || len(trial.Named) != 1-c.missed {
+			t.Errorf("%s: %+v", c.verdict, trial)
 		}
 	}
 }

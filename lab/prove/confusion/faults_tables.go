@@ -86,12 +86,10 @@ func heldHorizon(ctx context.Context, s *scene) error {
 	if _, err := holder.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM customers"); err != nil {
 		return err
 	}
-	for n := range 1500 { // each a transaction of its own
-		if n%60 == 0 {
-			if err := postgres.Execute(ctx, s.dsn, "UPDATE queue SET state = 'round'"); err != nil {
-				return err
-			}
-		}
+	const change = "DO $$ BEGIN FOR n IN 1..1500 LOOP IF n % 60 = 0 THEN UPDATE queue SET state = 'round'; " +
+		"ELSE PERFORM pg_current_xact_id(); END IF; COMMIT; END LOOP; END $$" // each a transaction of its own
+	if err := postgres.Execute(ctx, s.dsn, change); err != nil {
+		return err
 	}
 	sleep(ctx, 10*time.Second)
 	s.clients(3, "dispatcher", 5*time.Millisecond, readQueue)

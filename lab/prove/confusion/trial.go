@@ -16,6 +16,10 @@ type Trial struct {
 	// Void says why it does not count; empty: it does.
 	Void  string  `json:"void,omitempty"`
 	Named []Named `json:"named"`
+	// Notes are findings below a problem: what nearly was named.
+	Notes []Named `json:"notes"`
+	// Ledger is the share of the sessions' time by class.
+	Ledger map[string]float64 `json:"ledger"`
 	// Missed are the faults that nothing names.
 	Missed []string `json:"missed"`
 	// Strangers is the share of all cores that processes used which have no part in the test.
@@ -27,8 +31,10 @@ type Trial struct {
 type Named struct {
 	Name    string   `json:"name"`
 	Price   *float64 `json:"price"`
-	Verdict Verdict  `json:"verdict"`
+	Verdict Verdict  `json:"verdict,omitempty"` // of a note: none
 	Title   string   `json:"title"`
+	// Evidence as the diagnosis gives it.
+	Evidence []string `json:"evidence"`
 }
 
 // Verdict on a name.
@@ -50,11 +56,17 @@ var ofStrangers = []string{"processors-taken-by-others", "one-core-filled"}
 // judge what was named.
 func (t *Trial) judge(p plant, d *diagnose.Diagnosis) {
 	right := map[string]bool{}
+	t.Ledger = map[string]float64{}
+	for _, line := range d.Ledger.Lines {
+		t.Ledger[line.Class] = line.Share
+	}
 	for _, f := range d.Findings {
+		n := Named{Name: f.Name, Price: f.Price, Title: f.Title, Evidence: f.Evidence}
 		if f.Level != diagnose.Problem {
+			t.Notes = append(t.Notes, n)
 			continue
 		}
-		n := Named{Name: f.Name, Price: f.Price, Verdict: Wrong, Title: f.Title}
+		n.Verdict = Wrong
 		for _, fault := range p {
 			if slices.Contains(fault.answers, f.Name) {
 				n.Verdict, right[fault.name] = Right, true
@@ -62,6 +74,18 @@ func (t *Trial) judge(p plant, d *diagnose.Diagnosis) {
 		}
 		if n.Verdict == Wrong && t.Strangers >= strangersMost && slices.Contains(ofStrangers, f.Name) {
 			n.Verdict = Machine
+		}
+		t.Named = append(t.Named, n)
+	}
+	for _, c := range d.Contradictions {
+		if c.Name != "topology" || c.Verdict != diagnose.Contradicts {
+			continue // the others are figures of findings
+		}
+		n := Named{Name: contradiction + c.Name, Verdict: Wrong, Title: c.Says, Evidence: []string{}}
+		for _, fault := range p {
+			if slices.Contains(fault.answers, n.Name) {
+				n.Verdict, right[fault.name] = Right, true
+			}
 		}
 		t.Named = append(t.Named, n)
 	}

@@ -1,0 +1,87 @@
+package probe
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"plimsoll/test/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }
+
+// soon is long enough for some batches wherever the test gets a processor at all; each probe makes one in any case
+// unless its time is over before it begins.
+func soon() time.Time { return time.Now().Add(100 * time.Millisecond) }
+
+func sane(t *testing.T, what string, got Times, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if got.N < 1 || got.Least <= 0 || got.Median < got.Least || got.P99 < got.Median || got.Most < got.P99 {
+		t.Errorf("%s: %+v", what, got)
+	}
+}
+
+// eventually repeats a probe whose time was over before it got a processor.
+func eventually(t *testing.T, what string, probe func() (Times, error)) {
+	t.Helper()
+	got, err := probe()
+	for tries := 0; err != nil && tries < 20; tries++ {
+		got, err = probe()
+	}
+	sane(t, what, got, err)
+}
+
+func TestProbes(t *testing.T) {
+	allowed, err := Allowed()
+	if err != nil || len(allowed) == 0 {
+		t.Fatalf("%v, %v", allowed, err)
+	}
+	first, last := allowed[0], allowed[len(allowed)-1]
+	area, err := NewArea(first, 4<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer area.Close()
+	lines := map[uint32]bool{}
+	for at := uint32(0); !lines[at]; at = area.words[at] {
+		lines[at] = true
+	}
+	if len(lines) != 4<<20/lineBytes {
+		t.Errorf("the chain visits %d lines of %d", len(lines), 4<<20/lineBytes)
+	}
+	eventually(t, "memory", func() (Times, error) { return area.Chase(t.Context(), last, soon()) })
+	if first != last {
+		eventually(t, "cache line", func() (Times, error) { return PingPong(t.Context(), first, last, soon()) })
+	}
+	dir := t.TempDir()
+	eventually(t, "flush", func() (Times, error) { return Flushes(t.Context(), dir, soon()) })
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+	c, err := ReadClock(t.Context(), time.Now().Add(time.Second))
+	if err != nil || c.ReadNS <= 0 || c.StepNS <= 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestProbes_EndAtOnceAndSayWhy(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	allowed, _ := Allowed()
+	if len(allowed) > 1 {
+		if _, err := PingPong(ctx, allowed[0], allowed[1], time.Now().Add(time.Hour)); err == nil {
+			t.Error("stopped, and there are figures")
+		}
+	}
+	if _, err := Flushes(t.Context(), "/nonexistent", soon()); err == nil {
+		t.Error("no such folder, and there are figures")
+	}
+	const none = 1023 // the last that a set holds
+	if _, err := PingPong(t.Context(), allowed[0], none, soon()); err == nil {
+		t.Error("pinned to a processor that is not there")
+	}
+}
