@@ -41,7 +41,7 @@ func (r *record) measured(all *result.Result, finished time.Time) {
 	}
 	all.RefusedShare = all.Refusals()
 	all.Cost = r.cost()
-	all.Memory = r.memory()
+	all.Memory, all.Footprints = r.memory(), r.footprints()
 	all.Disturbance = r.disturbance()
 	all.Generator = r.generated()
 	all.Audit, all.AuditBefore, all.Reconciliation = r.audit, r.auditedBefore, r.reconciliation
@@ -169,10 +169,17 @@ func (r *record) generated() result.Generator {
 	p99, _ := r.made.Tally.Lag.Percentile(99)
 	return result.Generator{
 		CPUShare: r.generatorShare(), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
-		LagMSMax: milliseconds(r.made.Tally.Lag.Max()), UsersBytes: r.made.UsersBytes, InFlight: r.made.Tally.InFlight,
+		LagMSMax: milliseconds(r.made.Tally.Lag.Max()), UsersBytes: perUser(r.made.Live), InFlight: r.made.Tally.InFlight,
 		Backlog: r.made.Tally.Backlog,
 		Agents:  r.made.Agents,
 	}
+}
+
+func perUser(f *result.Footprint) *float64 {
+	if f == nil {
+		return nil
+	}
+	return f.PerUser
 }
 
 // generatorShare is the share of the machine whose generators are the busiest; this process is one of them.

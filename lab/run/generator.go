@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -62,8 +61,8 @@ const thinkLeast = 100 * time.Millisecond
 // Made is what a generator knows at the end.
 type Made struct {
 	Tally *tally.Tally
-	// UsersBytes is memory per user at the end; nil: unknown here.
-	UsersBytes *float64
+	// Live is the generators' live memory before and after log-in and at the end; nil: unknown here.
+	Live *result.Footprint
 	// Agents that generated the load instead of this process, and what happened to them.
 	Agents []result.Agent
 	Events []result.Event
@@ -119,18 +118,27 @@ type Local struct {
 	// Ended is called for every operation that has ended; see Options.
 	Ended func(operation string, s tally.Sample)
 
-	plan  Plan
-	cast  *cast
-	empty float64
+	plan Plan
+	cast *cast
+	live liveMemory
 }
 
 // LogIn opens the sessions.
 func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err error) {
-	l.plan, l.empty = plan, liveBytes()
+	l.plan, l.live = plan, liveMemory{before: liveBytes()}
 	if l.cast, err = newCast(ctx, plan); err != nil {
 		return err
 	}
-	return users.LogIn(ctx, 0, plan.Users, plan.Segment, l.cast, done)
+	first := plan.Users / 2
+	if err := users.LogIn(ctx, 0, first, plan.Segment, l.cast, done); err != nil {
+		return err
+	}
+	l.live.half = liveBytes()
+	if err := users.LogIn(ctx, first, plan.Users, plan.Segment, l.cast, done); err != nil {
+		return err
+	}
+	l.live.all, l.live.halfUsers, l.live.users = liveBytes(), plan.Segment.Of(first), plan.own()
+	return nil
 }
 
 // Enter opens the sessions of users added by hand.
@@ -175,9 +183,12 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Ma
 	if err != nil {
 		return made, fmt.Errorf("run the users: %w", err)
 	}
-	bytes := max(0, (liveBytes()-l.empty)/float64(max(1, l.plan.own())))
-	made.UsersBytes = &bytes
 	made.Written = l.cast.written()
+	l.live.end = liveBytes()
+	l.cast.transport.CloseIdleConnections()
+	awaitClosed()
+	l.live.closed = liveBytes()
+	made.Live = l.live.footprint()
 	return made, nil
 }
 
@@ -194,14 +205,4 @@ func (l *Local) Close() {
 	if l.cast != nil {
 		l.cast.close()
 	}
-}
-
-// liveBytes is memory in use after garbage collection: heap and stacks. A second collection removes what pools kept
-// over the first, such as the buffers of a base that this process has just filled.
-func liveBytes() float64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc + m.StackInuse)
 }

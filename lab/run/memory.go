@@ -14,6 +14,8 @@ import (
 // Holders of memory, in the order of the processors' meters.
 const holders = databaseCPU + 1
 
+var holderNames = [holders]string{result.MemoryOfGenerator, result.MemoryOfWorkers, result.MemoryOfDatabase}
+
 // memoryEvery is the interval of reading memory, which means a walk through /proc for each process tree.
 const memoryEvery = 5 * time.Second
 
@@ -38,12 +40,12 @@ type memoryLook struct {
 // lookAtMemory if it is time to.
 func (m *meter) lookAtMemory(at time.Duration) {
 	if n := len(m.memories); n == 0 || at-m.memories[n-1].at > memoryEvery-time.Second/2 {
-		m.memories = append(m.memories, memoryLook{at, m.memoryNow()})
+		m.memories = append(m.memories, memoryLook{at, memoryNow(m.workers, m.postmaster)})
 	}
 }
 
 // memoryNow reads all holders.
-func (m *meter) memoryNow() (all held) {
+func memoryNow(workers []int, postmaster int) (all held) {
 	keep := func(which int, bytes int64, err error) {
 		if err == nil {
 			b := float64(bytes)
@@ -52,12 +54,12 @@ func (m *meter) memoryNow() (all held) {
 	}
 	bytes, err := memory.Own(memory.Private)
 	keep(generatorCPU, bytes, err)
-	if len(m.workers) > 0 {
-		bytes, err := privateOf(m.workers)
+	if len(workers) > 0 {
+		bytes, err := privateOf(workers)
 		keep(workersCPU, bytes, err)
 	}
-	if m.postmaster != 0 {
-		bytes, err := privateOf([]int{m.postmaster})
+	if postmaster != 0 {
+		bytes, err := privateOf([]int{postmaster})
 		keep(databaseCPU, bytes, err)
 	}
 	return all
@@ -88,13 +90,23 @@ func (m *readings) memoryAt(which int, at time.Duration) *float64 {
 	return m.memories[after-1].held[which]
 }
 
+// mostMemory of a holder from a moment on; nil: unknown.
+func (m *readings) mostMemory(which int, from time.Duration) (most *float64) {
+	for _, look := range m.memories {
+		if bytes := look.held[which]; bytes != nil && look.at >= from && (most == nil || *bytes > *most) {
+			most = bytes
+		}
+	}
+	return most
+}
+
 // memoryTrends between two moments, for the holders for which it is known.
 func (m *readings) memoryTrends(from, to time.Duration) (all []result.Memory) {
 	if to-from < MemorySteadyMin {
 		return nil
 	}
 	warm := from + time.Duration(WarmUpShare*float64(to-from))
-	for which, of := range [holders]string{result.MemoryOfGenerator, result.MemoryOfWorkers, result.MemoryOfDatabase} {
+	for which, of := range holderNames {
 		if t := m.trend(which, warm, to); t != nil {
 			t.Of = of
 			all = append(all, *t)

@@ -76,6 +76,7 @@ func (m *meter) start() {
 				m.read()
 			case <-m.stopped:
 				m.read()
+				m.memories = append(m.memories, memoryLook{time.Since(m.began), memoryNow(m.workers, m.postmaster)})
 				return
 			}
 		}

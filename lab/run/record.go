@@ -26,6 +26,8 @@ type record struct {
 
 	rampBegan      time.Time
 	made           Made
+	memoryBefore   held // log-in
+	memoryAfter    held // it
 	meters         readings
 	company        *company       // nil: nobody looked
 	diagnosis      *diagnosis     // nil: there is no database

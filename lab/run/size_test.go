@@ -23,7 +23,7 @@ func (t *timed) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) error 
 }
 
 // BenchmarkUsers makes real runs and reads what their users cost the generator: memory in all
-// for each, memory for each beyond the first thousand, and processor time.
+// for each, memory for each beyond the first thousand, what is estimated for each of one run, and processor time.
 //
 //	go test ./lab/run -run '^$' -bench Users -benchtime 1x
 func BenchmarkUsers(b *testing.B) {
@@ -36,9 +36,11 @@ func BenchmarkUsers(b *testing.B) {
 			local := &timed{}
 			o.Generator = local
 			r := mustRun(b, b.Context(), o)
-			bytes := *r.Generator.UsersBytes
+			live := r.Footprints[0]
+			bytes := (*live.UnderLoad - live.BeforeLogIn) / float64(n)
 			b.ReportMetric(0, "ns/op") // the length of the run says nothing
 			b.ReportMetric(bytes, "B/user")
+			b.ReportMetric(*live.PerUser, "B/user-estimated")
 			if least == 0 {
 				first, least = bytes*float64(n), n
 			} else {

@@ -36,8 +36,8 @@ func Tree(root process.ID, kind Kind) (int64, error) {
 	}
 	for _, id := range family {
 		n, err := of(id.PID, kind)
-		if errors.Is(err, process.ErrGone) {
-			continue // it has ended since
+		if errors.Is(err, process.ErrGone) || errors.Is(err, errNone) {
+			continue // it has ended since, or is about to
 		}
 		if err != nil {
 			return 0, err
@@ -78,5 +78,8 @@ func parse(pid int, text string, kind Kind) (int64, error) {
 	if strings.Contains(text, "\nState:\tZ") {
 		return 0, process.ErrGone
 	}
-	return 0, fmt.Errorf("read memory of process %d: no %s", pid, kind)
+	return 0, fmt.Errorf("read memory of process %d: %w: %s", pid, errNone, kind)
 }
+
+// errNone: a process that is ending has given its memory back before it is a zombie.
+var errNone = errors.New("there is none of this kind")

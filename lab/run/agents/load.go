@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -265,7 +266,6 @@ func (f *Fleet) giveUp() {
 func (f *Fleet) tell(made *run.Made) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	bytes, told := 0.0, 0
 	if end := f.end(); end < f.load.tally.To {
 		f.load.tally.To = max(f.load.tally.From, end)
 	}
@@ -281,19 +281,23 @@ func (f *Fleet) tell(made *run.Made) {
 			}
 			made.Events = append(made.Events, result.Event{AtS: at, Text: text})
 		}
-		if a.UsersBytes != nil {
-			bytes, told = bytes+*a.UsersBytes*float64(a.Users), told+a.Users
-		}
 		if m.made != nil {
+			made.Live = together(made.Live, m.made.Live)
 			made.Written = append(made.Written, m.made.Written...)
 			made.Frozen = append(made.Frozen, m.made.Frozen...)
 		}
 		made.Agents = append(made.Agents, a)
 	}
-	if told > 0 {
-		mean := bytes / float64(told)
-		made.UsersBytes = &mean
+}
+
+// together is the memory of agents, each of which has its fixed part; nil: none knows.
+func together(a, b *result.Footprint) *result.Footprint {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
 	}
+	sum := *a
+	sum.Add(*b)
+	return &sum
 }
 
 // end of the steady state: the earliest of the agents that reached it, or the loss of the last one.
@@ -330,7 +334,10 @@ func (m *member) record(plan run.Plan, count int) result.Agent {
 		ClockOffsetMS: milliseconds(m.clock.ahead), ClockErrorMS: milliseconds(m.clock.within),
 	}
 	if m.made != nil {
-		a.CPUShare, a.UsersBytes = m.made.CPUShare, m.made.UsersBytes
+		a.CPUShare = m.made.CPUShare
+		if live := m.made.Live; live != nil {
+			a.UsersBytes = live.PerUser
+		}
 	}
 	return a
 }

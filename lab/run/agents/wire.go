@@ -9,6 +9,7 @@ import (
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
 )
 
 // Protocol version of the messages. Both sides must speak the same, and also be of the same version: a load generated
@@ -115,11 +116,11 @@ type report struct {
 
 // made is what an agent knows at its end.
 type made struct {
-	To         time.Duration `json:"to_ns"` // end of its steady state
-	CPUShare   *float64      `json:"cpu_share"`
-	UsersBytes *float64      `json:"users_bytes"`
-	Written    []run.Written `json:"written,omitempty"`
-	Frozen     []run.Frozen  `json:"frozen,omitempty"`
+	To       time.Duration     `json:"to_ns"` // end of its steady state
+	CPUShare *float64          `json:"cpu_share"`
+	Live     *result.Footprint `json:"live"`
+	Written  []run.Written     `json:"written,omitempty"`
+	Frozen   []run.Frozen      `json:"frozen,omitempty"`
 }
 
 func encode(message any) []byte {

@@ -12,7 +12,7 @@ type Agent struct {
 	CPUShare *float64 `json:"cpu_share"`
 	LagMSP99 float64  `json:"lag_ms_p99"`
 	LagMSMax float64  `json:"lag_ms_max"`
-	// UsersBytes is memory per own user; null as above.
+	// UsersBytes is memory per own user, as that of the generator; null as above, and with too few users.
 	UsersBytes *float64 `json:"users_bytes"`
 	// ClockOffsetMS is how far its clock was ahead of the coordinator's, ClockErrorMS the uncertainty of that.
 	ClockOffsetMS float64 `json:"clock_offset_ms"`

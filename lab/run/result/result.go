@@ -60,8 +60,10 @@ type Result struct {
 	Operations []Operation `json:"operations"`
 	Cost       Cost        `json:"cost"`
 	// Memory after the warm-up; empty if the steady state was too short.
-	Memory    []Memory  `json:"memory,omitempty"`
-	Generator Generator `json:"generator"`
+	Memory []Memory `json:"memory,omitempty"`
+	// Footprints of the generator, the workers and the database; absent in older results.
+	Footprints []Footprint `json:"footprints,omitempty"`
+	Generator  Generator   `json:"generator"`
 	// Disturbance is what else ran during the run; null in older results.
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
 	// Diagnosis of the database beside the load; null where there is no database, and in results of before.
@@ -196,8 +198,8 @@ type Generator struct {
 	LagMSP50 float64 `json:"lag_ms_p50"`
 	LagMSP99 float64 `json:"lag_ms_p99"`
 	LagMSMax float64 `json:"lag_ms_max"`
-	// UsersBytes is live memory per user at the end of the run, sessions,
-	// connections and counters included.
+	// UsersBytes is live memory per user, session and share of the connections, an estimate; null: too few users.
+	// Without footprints, in older results, it is all live memory of the run divided by its users.
 	UsersBytes *float64 `json:"users_bytes"`
 	InFlight   int      `json:"in_flight_max"` // most operations under way at once
 	Backlog    int      `json:"backlog_max"`   // most operations that were due without a free slot at once

@@ -30,8 +30,9 @@ func conditions(r *result.Result) []fact {
 		{"CPU, share of all cores", cpu(c.CPU)},
 		{"disturbance", disturbance(r.Disturbance)},
 		{"cost of an operation", costOfEach(r.Cost)},
+		{footprintFact, footprints(r.Footprints)},
 		{memoryFact, memory(r.Memory)},
-		{"generator", generator(r.Generator, r.Conditions.Load.LagLimitS)},
+		{"generator", generator(r)},
 		{"agents", agents(r.Generator.Agents)},
 		{"software", or(c.Software, "not stated")},
 	}
@@ -229,7 +230,8 @@ func agents(all []result.Agent) string {
 // decimal is milliseconds with significant microseconds of a clock.
 func decimal(ms float64) string { return fmt.Sprintf("%.2f", ms) }
 
-func generator(g result.Generator, lagLimit float64) string {
+func generator(r *result.Result) string {
+	g, lagLimit := r.Generator, r.Conditions.Load.LagLimitS
 	text := fmt.Sprintf("lag p99 %s ms, max %s ms; at most %s operations at once", millis(&g.LagMSP99),
 		millis(&g.LagMSMax), count(int64(g.InFlight)))
 	if g.Backlog > 0 {
@@ -238,8 +240,8 @@ func generator(g result.Generator, lagLimit float64) string {
 	if lagLimit > 0 {
 		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", count(int64(1000*lagLimit)))
 	}
-	if g.UsersBytes != nil {
-		text += fmt.Sprintf("; %s per user", size(*g.UsersBytes))
+	if g.UsersBytes != nil && len(r.Footprints) == 0 { // of a version that knew no more
+		text += fmt.Sprintf("; %s per user, fixed memory included", size(*g.UsersBytes))
 	}
 	return text
 }

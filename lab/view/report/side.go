@@ -142,7 +142,8 @@ func differing(b *strings.Builder, all []*result.Result) {
 }
 
 // measured are conditions that resulted from the run.
-var measured = map[string]bool{"CPU, share of all cores": true, "generator": true, memoryFact: true}
+var measured = map[string]bool{"CPU, share of all cores": true, "generator": true, memoryFact: true,
+	footprintFact: true}
 
 func same(sides []map[string]string, name string) bool {
 	for _, s := range sides[1:] {
