@@ -26,7 +26,8 @@ type Comparison struct {
 
 // Compared is one line of a comparison.
 type Compared struct {
-	// Ratio of its users to those of the first; null for the first, and if either has no line.
+	// Ratio of its users to those of the first; null for the first, if either has no line, and if nothing failed on
+	// either side.
 	Ratio *Ratio `json:"ratio"`
 	// Control is the first system searched again (A/A): the distance between the two lines is the noise of the session.
 	Control bool  `json:"control,omitempty"`
@@ -48,8 +49,8 @@ type Ratio struct {
 }
 
 func ratioOf(base, other *Answer) *Ratio {
-	if base == nil || other == nil {
-		return nil
+	if base == nil || other == nil || base.Below == nil && other.Below == nil {
+		return nil // two lower bounds compare nothing
 	}
 	over := func(a, b int) *float64 { r := float64(a) / float64(b); return &r }
 	r := &Ratio{Users: *over(other.Users, base.Users)}
@@ -86,6 +87,8 @@ func (c *Comparison) controlText() string {
 	for _, one := range c.controls() {
 		name := c.Lines[0].Line.Plan.Configuration
 		switch r := one.Ratio; {
+		case r == nil && one.Line.Answer != nil && one.Line.Answer.Below == nil:
+			return fmt.Sprintf("A/A control: not known, no number of users failed on %s", name)
 		case r == nil:
 			return fmt.Sprintf("A/A control: not known, %s has no second line", name)
 		case r.IntervalLow == nil && r.IntervalHigh == nil:
@@ -99,6 +102,28 @@ func (c *Comparison) controlText() string {
 	}
 	return ""
 }
+
+// NothingFailed says that all lines lie above what was tried, so that there is nothing to compare; empty if some system
+// failed, or could not be measured.
+func (c *Comparison) NothingFailed() string {
+	least := 0
+	for _, one := range c.Lines {
+		a := one.Line.Answer
+		if !one.Line.Complete || a == nil || a.Below != nil || one.Line.Unmeasured != nil {
+			return ""
+		}
+		if least == 0 || a.Users < least {
+			least = a.Users
+		}
+	}
+	if least == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no system failed at %d users: each line lies above that, and nothing is compared", least)
+}
+
+// NothingFailedHint says what would end with a comparison.
+const NothingFailedHint = "raise --most, or let each user do more: --think 500ms, or 0s for as much as the system does"
 
 // conclude compares the lines with the first.
 func (c *Comparison) conclude() {

@@ -31,6 +31,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 			web.Frame
 			Comparison       *Comparison
 			Statement, Think string
+			NothingFailed    string
 			Control          string
 			Target           float64
 			Columns          []string
@@ -39,7 +40,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 			Bars             template.HTML
 			Searches         []search
 			Conditions       []string
-		}{f, c, c.Statement(), thinkText(plan.ThinkS), c.controlText(), plan.Target, comparedColumns,
+		}{f, c, c.Statement(), thinkText(plan.ThinkS), c.NothingFailed(), c.controlText(), plan.Target, comparedColumns,
 			len(comparedColumns) - 1,
 			c.table(), c.bars(), searches, c.conditionLines()})
 	}

@@ -53,6 +53,9 @@ func (c *Comparison) Text(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if open := c.NothingFailed(); open != "" {
+		fmt.Fprintf(&b, "\n  %s\n", open)
+	}
 	if control := c.controlText(); control != "" {
 		fmt.Fprintf(&b, "\n  %s\n", control)
 	}

@@ -62,7 +62,7 @@ func TestEqualSystemsDifferRarely(t *testing.T) {
 				return trials
 			}
 			a, b, twice := search(1000), search(1000), search(3000)
-			r := ratioOf(&Answer{Users: 1}, &Answer{Users: 1})
+			r := &Ratio{Users: 1}
 			if r.addInterval(posteriorOf(a), posteriorOf(b)); r.Differs {
 				differ += 1.0 / pairs
 			}

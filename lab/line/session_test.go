@@ -3,6 +3,7 @@ package line
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -147,7 +148,7 @@ func TestRatioOfLines(t *testing.T) {
 		{"BothClosed", at(100, 110), at(400, 440), "×4 (brackets allow 3.64 to 4.4)"},
 		{"OtherOpen", at(100, 110), at(400, 0), "×4 (brackets allow 3.64 or more)"},
 		{"BaseOpen", at(100, 0), at(400, 440), "×4 (brackets allow up to 4.4)"},
-		{"BothOpen", at(100, 0), at(400, 0), "×4"},
+		{"BothOpen", at(100, 0), at(400, 0), "-"},
 		{"NoBase", nil, at(400, 440), "-"},
 		{"NoOther", at(100, 110), nil, "-"},
 	} {
@@ -156,6 +157,34 @@ func TestRatioOfLines(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestFindAll_NothingFailed: what lies above --most on all sides is said, and nothing is compared.
+func TestFindAll_NothingFailed(t *testing.T) {
+	o := base(t, "")
+	o.Control, o.First, o.Most = true, 8, 8
+	o.simulate(1000)
+	c, err := FindAll(t.Context(), o, []System{{"a", o.Run}, {"b", o.Run}})
+	if err != nil || !c.Complete {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	const want = "no system failed at 8 users: each line lies above that, and nothing is compared"
+	var text, page strings.Builder
+	if err := errors.Join(c.Text(&text), c.HTML(&page)); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{want, "A/A control: not known, no number of users failed on a"} {
+		if !strings.Contains(text.String(), part) || !strings.Contains(page.String(), part) {
+			t.Errorf("text or page lacks %q:\n%s", part, text.String())
+		}
+	}
+	if c.Lines[1].Ratio != nil || c.Lines[2].Ratio != nil || strings.Contains(text.String(), "×") {
+		t.Errorf("it compares bounds: %+v\n%s", c.Lines[1].Ratio, text.String())
+	}
+	below := 9
+	if c.Lines[1].Line.Answer.Below = &below; c.NothingFailed() != "" {
+		t.Errorf("%q though b failed", c.NothingFailed())
 	}
 }
 

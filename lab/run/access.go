@@ -5,7 +5,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 
 	"plimsoll/platform/problem"
@@ -22,6 +24,33 @@ type Access struct {
 	Roots *x509.CertPool
 	// FiguresToken is sent when asking workers for their figures.
 	FiguresToken string
+	// Insecure sends both unencrypted to other machines.
+	Insecure bool
+}
+
+// Check that no secret is sent in clear to another machine.
+func (a Access) Check(urls []string) error {
+	if a.Insecure || a.Password == "" && a.FiguresToken == "" {
+		return nil
+	}
+	for _, url := range urls {
+		if InClear(url) {
+			return problem.New(problem.Usage, fmt.Errorf("--url %s: the password or token would be sent unencrypted "+
+				"to another machine", url), "reach it by https, or add --insecure in a network of its own")
+		}
+	}
+	return nil
+}
+
+// InClear says that requests to an address leave this machine unencrypted. Names other than localhost may be of any
+// machine.
+func InClear(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
 // ReadAccess reads the named files.

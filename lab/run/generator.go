@@ -125,6 +125,9 @@ type Local struct {
 
 // LogIn opens the sessions.
 func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err error) {
+	if err := plan.Access.Check(plan.URLs); err != nil { // an agent's own
+		return err
+	}
 	l.plan, l.live = plan, liveMemory{before: liveBytes()}
 	if l.cast, err = newCast(ctx, plan); err != nil {
 		return err

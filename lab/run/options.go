@@ -94,14 +94,17 @@ func (o Options) check() error {
 	case err != nil:
 	case o.DSN == "" && o.Scenario.NeedsDatabase():
 		err = errors.New("no database")
-	case o.Scenario.Application == scenario.NoERP:
+	case o.Scenario.Application == scenario.NoERP && o.checkOwn() != nil:
 		err = o.checkOwn()
+	case o.Scenario.Application == scenario.NoERP: // it needs no servers, and no secret of theirs
 	case len(o.URLs) == 0 && len(o.Serve) == 0:
 		err = errors.New("no application server: neither --url nor a command to start one")
 	case o.Ended != nil && o.Generator != nil:
 		err = errors.New("--samples cannot record operations of agents that run elsewhere")
 	case o.Workers < 1:
 		err = fmt.Errorf("%d workers: must be at least 1", o.Workers)
+	default:
+		return o.Access.Check(o.URLs)
 	}
 	return problem.New(problem.Usage, err, "")
 }

@@ -250,7 +250,8 @@ func agentCommand(o workerAccess) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return []string{self, "agent", "--quiet", "--password-file=" + o.passwordFile, "--url-ca=" + o.roots}, nil
+	return []string{self, "agent", "--quiet", "--password-file=" + o.passwordFile, "--url-ca=" + o.roots,
+		fmt.Sprintf("--insecure=%v", o.insecure)}, nil
 }
 
 func isLoopback(host string) bool {

@@ -62,8 +62,9 @@ is missing. A table compares each system's users with the first one's. --control
 first system twice: the difference between its two results is the noise of the session.
 
 Ctrl-C keeps the trials so far; the same command with --resume continues.
-Exit code 3: no number of users reaches the target, void trials leave the upper end open, or
-the budget ended the search.`,
+Exit code 3: no number of users reaches the target, void trials leave the upper end open, the
+budget ended the search, or none of several systems failed up to --most: then no comparison is
+made, and a shorter --think or a larger --most ends with one.`,
 		Example: `  plimsoll line
   plimsoll line --target 0.94 --think 20m --from 1000 --budget 2h
   plimsoll line --scenario own.toml --dsn postgres://…

@@ -231,6 +231,8 @@ func judgeLines(c *line.Comparison) error {
 	case len(none) > 0:
 		return problem.New(problem.Threshold,
 			fmt.Errorf("no number of users reaches the target: %s", strings.Join(none, ", ")), "")
+	case c.NothingFailed() != "":
+		return problem.New(problem.Threshold, errors.New(c.NothingFailed()), line.NothingFailedHint)
 	}
 	return nil
 }

@@ -44,17 +44,24 @@ const disturbedUsage = "not valid if other processes took a larger share of the 
 	"or short memory a larger share of the time, or others worked on the same database; 1: no check"
 
 // workerAccess is how application servers that run already are reached.
-type workerAccess struct{ passwordFile, roots, figuresToken string }
+type workerAccess struct {
+	passwordFile, roots, figuresToken string
+	insecure                          bool
+}
 
 func (o *workerAccess) flags(c *cobra.Command) {
 	passwordFlag(c, &o.passwordFile, "`FILE` with the password of all users, for application servers that ask for it")
 	c.Flags().StringVar(&o.roots, "url-ca", "", "`FILE` with the certificate authorities of the application servers "+
 		"(default: the system's)")
+	c.Flags().BoolVar(&o.insecure, "insecure", false, "send passwords and tokens unencrypted to other machines")
 	config.Share(c.Flags(), "url-ca")
+	config.FlagOnly(c.Flags(), "insecure")
 }
 
 func (o workerAccess) read() (run.Access, error) {
-	return run.ReadAccess(o.passwordFile, o.roots, o.figuresToken)
+	access, err := run.ReadAccess(o.passwordFile, o.roots, o.figuresToken)
+	access.Insecure = o.insecure
+	return access, err
 }
 
 // keptRuns is where runs are kept, each with its report.
@@ -80,6 +87,8 @@ func (a *app) runOptions(command string, o measureOptions) (options run.Options,
 	if err := refuseIdle(o.flags, o.idle(options.Scenario)...); err != nil {
 		return options, err
 	}
-	options.Access, err = o.workerAccess.read()
-	return options, err
+	if options.Access, err = o.workerAccess.read(); err != nil {
+		return options, err
+	}
+	return options, options.Access.Check(options.URLs)
 }

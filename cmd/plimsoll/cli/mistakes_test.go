@@ -147,6 +147,10 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"CertificateWithoutItsKey", []string{"serve", "--tls-cert", "a"}, []string{"needs its key", "--tls-key"}},
 		{"FiguresForOthersWithoutAToken", []string{"run", "--metrics", "0.0.0.0:9187"},
 			[]string{"no token is set", "--metrics-token-file"}},
+		{"FiguresInClear", []string{"run", "--metrics", "0.0.0.0:9187", "--metrics-token-file", secretFile(t)},
+			[]string{"the token would be sent unencrypted", "--metrics-cert", "--insecure"}},
+		{"PasswordInClear", []string{"run", "--url", "http://10.0.0.5:1", "--password-file", secretFile(t)},
+			[]string{"would be sent unencrypted", "https", "--insecure"}},
 		{"PasswordFileMissing", []string{"run", "--url", "http://127.0.0.1:1", "--password-file", "/no/such"},
 			[]string{"/no/such"}},
 		{"PasswordForOwnWorkers", []string{"run", "--password-file", "/dev/null"}, []string{"applies only to"}},
@@ -292,4 +296,14 @@ func TestInterrupted_BeforeItBeganExitsWith130(t *testing.T) {
 	cancel()
 	o := plimsollWith(t, ctx, "", nil, "up", "--engine", "system")
 	o.want(t, ExitInterrupted, "plimsoll: ")
+}
+
+// secretFile has what may be a password or a token.
+func secretFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte("correct horse battery\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -87,7 +87,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	o.figureOptions.token = options.Access.FiguresToken
+	o.figureOptions.token, o.figureOptions.insecure = options.Access.FiguresToken, options.Access.Insecure
 	if err := o.figureOptions.check(); err != nil {
 		return err
 	}

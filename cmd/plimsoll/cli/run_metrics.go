@@ -2,8 +2,12 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,33 +19,63 @@ import (
 	"plimsoll/lab/view/metrics"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/secret"
+	"plimsoll/platform/server"
 )
 
 // figureOptions say who else gets the figures of a run while it lasts.
 type figureOptions struct {
 	metrics, otlp string
+	cert, key     string // of the connection to whoever reads metrics; empty: it is not encrypted
 	token         string // what whoever reads metrics must bring; empty: nothing
+	insecure      bool   // also off loopback without a certificate
 }
 
 func figureFlags(c *cobra.Command, o *figureOptions) {
 	c.Flags().StringVar(&o.metrics, "metrics", "",
 		"serve live figures for Prometheus at this `ADDRESS`, such as 127.0.0.1:9187")
+	c.Flags().StringVar(&o.cert, "metrics-cert", "", "`FILE` with the certificate for --metrics; encrypts the connection")
+	c.Flags().StringVar(&o.key, "metrics-key", "", "`FILE` with the private key of --metrics-cert")
 	c.Flags().StringVar(&o.otlp, "otlp", "", "send these figures to the OpenTelemetry collector at this `URL`, such "+
 		"as http://127.0.0.1:4318; headers for it are taken from "+metrics.PushHeaders)
 }
 
 // check what can be told wrong before a run is prepared.
 func (o figureOptions) check() error {
-	if host, _, err := net.SplitHostPort(o.metrics); err == nil && !isLoopback(host) && o.token == "" {
-		return problem.New(problem.Usage, fmt.Errorf("--metrics %s: other machines can reach this address, and no "+
-			"token is set",
-			o.metrics), "add --metrics-token-file, or listen on 127.0.0.1")
+	if err := o.checkMetrics(); err != nil || o.otlp == "" {
+		return err
 	}
-	if o.otlp == "" {
+	if _, err := metrics.Address(o.otlp); err != nil {
+		return problem.New(problem.Usage, err, "--otlp takes an address such as http://127.0.0.1:4318")
+	}
+	if os.Getenv(metrics.PushHeaders) != "" && !o.insecure && run.InClear(o.otlp) {
+		return problem.New(problem.Usage, fmt.Errorf("--otlp %s: the headers of %s would be sent unencrypted", o.otlp,
+			metrics.PushHeaders), "reach the collector by https, or add --insecure in a network of its own")
+	}
+	return nil
+}
+
+// checkMetrics refuses an address that others reach without a token, or with one that others can read along.
+func (o figureOptions) checkMetrics() error {
+	if (o.cert == "") != (o.key == "") {
+		return problem.New(problem.Usage, errors.New("a certificate needs its key, and a key its certificate"),
+			"give --metrics-cert and --metrics-key")
+	}
+	host, _, err := net.SplitHostPort(o.metrics)
+	if err != nil || isLoopback(host) {
 		return nil
 	}
-	_, err := metrics.Address(o.otlp)
-	return problem.New(problem.Usage, err, "--otlp takes an address such as http://127.0.0.1:4318")
+	var why, hint string
+	switch {
+	case o.token == "":
+		why, hint = "other machines can reach this address, and no token is set", "add --metrics-token-file, or "+
+			"listen on 127.0.0.1"
+	case o.cert == "" && !o.insecure:
+		why, hint = "the token would be sent unencrypted", "add --metrics-cert and --metrics-key; or listen on "+
+			"127.0.0.1 behind a tunnel, or in a network of its own with --insecure"
+	default:
+		return nil
+	}
+	return problem.New(problem.Usage, fmt.Errorf("--metrics %s: %s", o.metrics, why), hint)
 }
 
 // figures opens both ways out of one registry.
@@ -91,7 +125,16 @@ func serveFigures(live *metrics.Live, o figureOptions) (end func(), err error) {
 		return nil, problem.New(problem.Environment, fmt.Errorf("show figures: %w", err),
 			"choose another with --metrics; port 0 takes a free one")
 	}
-	web := &http.Server{Handler: o.handler(live), ReadHeaderTimeout: 10 * time.Second}
+	if o.cert != "" {
+		encrypted, err := server.TLS(o.cert, o.key, slog.New(slog.DiscardHandler))
+		if err != nil {
+			listener.Close()
+			return nil, problem.New(problem.Usage, err, "")
+		}
+		listener = tls.NewListener(listener, encrypted)
+	}
+	web := &http.Server{Handler: o.handler(live), ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: log.New(io.Discard, "", 0)} // what a client does wrong is no line of the run's
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

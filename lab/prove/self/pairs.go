@@ -261,7 +261,8 @@ func linePair(ctx context.Context, s *stage, n int, a, b string) (claims, error)
 	if !made.Complete || x.Open() || y.Open() || x.Answer == nil || y.Answer == nil {
 		return nil, nil
 	}
-	return claims{lineFigure: made.Lines[1].Ratio.Differs}, nil
+	ratio := made.Lines[1].Ratio
+	return claims{lineFigure: ratio != nil && ratio.Differs}, nil
 }
 
 const lineFigure = "line"
