@@ -169,9 +169,10 @@ func (r *record) generated() result.Generator {
 	p99, _ := r.made.Tally.Lag.Percentile(99)
 	return result.Generator{
 		CPUShare: r.generatorShare(), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
-		LagMSMax: milliseconds(r.made.Tally.Lag.Max()), UsersBytes: perUser(r.made.Live), InFlight: r.made.Tally.InFlight,
-		Backlog: r.made.Tally.Backlog,
-		Agents:  r.made.Agents,
+		LagMSMax: milliseconds(r.made.Tally.Lag.Max()), UsersBytes: perUser(r.made.Live),
+		InFlight: r.made.Tally.InFlight,
+		Backlog:  r.made.Tally.Backlog,
+		Agents:   r.made.Agents,
 	}
 }
 

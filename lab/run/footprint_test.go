@@ -38,7 +38,8 @@ func TestAgentsKnowTogetherWhatEachKnows(t *testing.T) {
 	if sum.Users != 400 || sum.BeforeLogIn != 11 || sum.AfterLogIn != 22 || *sum.UnderLoad != 44 || *sum.PerUser != 6 {
 		t.Errorf("%+v", sum)
 	}
-	if sum.Add(result.Footprint{Users: 5, BeforeLogIn: 1}); sum.PerUser != nil || sum.UnderLoad != nil || sum.Users != 405 {
+	sum.Add(result.Footprint{Users: 5, BeforeLogIn: 1})
+	if sum.PerUser != nil || sum.UnderLoad != nil || sum.Users != 405 {
 		t.Errorf("of one of them nothing is known: %+v", sum)
 	}
 }
@@ -60,7 +61,8 @@ func TestFootprintsOfARun(t *testing.T) {
 			t.Errorf("%s: per user %v", f.Of, f.PerUser)
 		}
 	}
-	if each := r.Footprints[0].PerUser; each != nil && (*each < 100 || *each > 1e6 || *r.Generator.UsersBytes != *each) {
+	each := r.Footprints[0].PerUser
+	if each != nil && (*each < 100 || *each > 1e6 || *r.Generator.UsersBytes != *each) {
 		t.Errorf("%v bytes for each user, %v", *each, *r.Generator.UsersBytes)
 	}
 }

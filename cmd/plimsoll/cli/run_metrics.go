@@ -33,7 +33,8 @@ type figureOptions struct {
 func figureFlags(c *cobra.Command, o *figureOptions) {
 	c.Flags().StringVar(&o.metrics, "metrics", "",
 		"serve live figures for Prometheus at this `ADDRESS`, such as 127.0.0.1:9187")
-	c.Flags().StringVar(&o.cert, "metrics-cert", "", "`FILE` with the certificate for --metrics; encrypts the connection")
+	c.Flags().StringVar(&o.cert, "metrics-cert", "", "`FILE` with the certificate for --metrics; encrypts the "+
+		"connection")
 	c.Flags().StringVar(&o.key, "metrics-key", "", "`FILE` with the private key of --metrics-cert")
 	c.Flags().StringVar(&o.otlp, "otlp", "", "send these figures to the OpenTelemetry collector at this `URL`, such "+
 		"as http://127.0.0.1:4318; headers for it are taken from "+metrics.PushHeaders)

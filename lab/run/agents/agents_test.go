@@ -105,8 +105,9 @@ func TestThreeAgentsMakeOneRun(t *testing.T) {
 	if ended != series || ended < r.Ops {
 		t.Errorf("%d operations in snapshots, %d in the series, %d judged", ended, series, r.Ops)
 	}
-	if len(r.Generator.Agents) != 3 || r.Generator.CPUShare == nil || r.Generator.UsersBytes == nil {
-		t.Fatalf("%+v", r.Generator)
+	if len(r.Generator.Agents) != 3 || r.Generator.CPUShare == nil || len(r.Footprints) == 0 ||
+		r.Footprints[0].Users != 90 || *r.Footprints[0].UnderLoad <= 0 {
+		t.Fatalf("%+v, %+v", r.Generator, r.Footprints)
 	}
 	for _, a := range r.Generator.Agents {
 		if a.Users != 30 || a.CPUShare == nil || a.LostAtS != nil || a.ClockErrorMS <= 0 ||
