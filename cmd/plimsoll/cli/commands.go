@@ -30,6 +30,8 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addPsql(root)
 	a.addDown(root)
 	a.addDestroy(root)
+	a.addPromote(root)
+	a.addBackup(root)
 	a.addKeep(root)
 	a.addFill(root)
 	a.addReset(root)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,9 @@ that a run or a search is using; --force stops it anyway.`,
 		if err == nil && !force {
 			err = a.withoutLoad(names)
 		}
+		if err == nil && !force {
+			err = a.notNeeded(names)
+		}
 		if err != nil {
 			return err
 		}
@@ -63,6 +67,7 @@ func (a *app) toStop(ctx context.Context, name string, all bool) ([]string, erro
 			names = append(names, s.Name)
 		}
 	}
+	slices.SortStableFunc(names, a.primariesFirst)
 	if len(names) > 1 && !all {
 		return nil, problem.New(problem.Usage, fmt.Errorf("which cluster? %d run", len(names)),
 			"name one, or --all; 'plimsoll status' lists them")

@@ -16,7 +16,8 @@ func (a *app) addStatus(root *cobra.Command) {
 	a.command(root, groupDatabase, &cobra.Command{
 		Use:   "status [flags]",
 		Short: "Show the local clusters and their state",
-		Long:  "Show every local cluster: state, PostgreSQL version, profile, port, size.",
+		Long: `Show every local cluster: state, PostgreSQL version, profile, port, size; of standbys also
+how far they are behind their primary, in bytes of log and in milliseconds.`,
 		Example: `  plimsoll status
   plimsoll status --json`,
 	}, func(ctx context.Context, _ []string) error {
@@ -55,6 +56,7 @@ func (a *app) showStatus(all []cluster.Status) error {
 		if s.FlushLatency != "" {
 			fmt.Fprintf(a.stdout, "%s: a flush takes at least %s\n", s.Name, s.FlushLatency)
 		}
+		a.showReplication(s)
 		if s.State == cluster.Crashed {
 			fmt.Fprintf(a.stdout, "%s: crashed; 'plimsoll up %s' recovers it\n", s.Name, s.Name)
 		}

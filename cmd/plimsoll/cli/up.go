@@ -14,9 +14,9 @@ import (
 )
 
 type upOptions struct {
-	flavour, profile, engine, memory, flushLatency string
-	port                                           int
-	socketOnly                                     bool
+	flavour, profile, engine, memory, flushLatency, log, of string
+	port                                                    int
+	socketOnly, replica, sync                               bool
 }
 
 func (a *app) addUp(root *cobra.Command) {
@@ -27,12 +27,22 @@ func (a *app) addUp(root *cobra.Command) {
 		Long: `Create a local PostgreSQL cluster if there is none with that name, start it, and return
 when it accepts connections. It runs until 'plimsoll down', even after you log out. The
 name defaults to the flavour, so both flavours can run side by side. Flags given for an
-existing cluster take effect at its next start.`,
+existing cluster take effect at its next start.
+
+--log replica keeps what standbys and backups of a running server need; --log archive also
+copies finished segments, so that a backup can be restored to any moment after it.
+
+--replica makes a standby of a running cluster and starts it. NAME is the standby's and
+defaults to that cluster's with -replica. The primary keeps the log for a standby that is
+away, up to max_slot_wal_keep_size. With --sync its commits wait until the standby has
+flushed them: nothing acknowledged is lost when the primary is, but while no synchronous
+standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 		Example: `  plimsoll up                              our PostgreSQL, tuned for this machine
   plimsoll up --flavour vanilla            stock PostgreSQL beside it, for comparison
   plimsoll up big --memory 4GB --port 5440
   plimsoll up --engine /usr/lib/postgresql/16
-  plimsoll up slow --flush-latency 2ms     as on a disk whose flushes take 2 ms`,
+  plimsoll up slow --flush-latency 2ms     as on a disk whose flushes take 2 ms
+  plimsoll up --log replica && plimsoll up --replica --sync`,
 		Args:              arguments(0, 1, "one name"),
 		ValidArgsFunction: a.completeClusters,
 	}, func(ctx context.Context, args []string) error { return a.up(ctx, first(args), o) })
@@ -49,10 +59,26 @@ existing cluster take effect at its next start.`,
 		"of the machine's")
 	fs.StringVar(&o.flushLatency, "flush-latency", "", "minimum time of a flush, such as 0.5ms or 2ms, so that "+
 		"results do not depend on this machine's disk; 0: what the disk takes; needs a C compiler once")
+	config.Choice(fs, &o.log, "log", "", cluster.LogChoices, "write-ahead log kept: minimal (default of the tuned "+
+		"profile), replica: for standbys and backups, archive: also for a restore to any moment")
+	fs.BoolVar(&o.replica, "replica", false, "make NAME a standby of a running cluster")
+	fs.StringVar(&o.of, "of", "", "with --replica: the primary's `NAME` (default: the running one)")
+	fs.BoolVar(&o.sync, "sync", false, "with --replica: the primary's commits wait for this standby")
+	_ = c.RegisterFlagCompletionFunc("of", a.completeClusters)
+	config.FlagOnly(fs, "replica", "of", "sync", "log")
 	c.MarkFlagsMutuallyExclusive("port", "socket-only")
+	for _, own := range []string{"flavour", "profile", "engine", "memory", "log"} {
+		c.MarkFlagsMutuallyExclusive("replica", own) // a standby has its primary's
+	}
 }
 
 func (a *app) up(ctx context.Context, name string, o upOptions) error {
+	if o.replica {
+		return a.upReplica(ctx, name, o)
+	}
+	if o.of != "" || o.sync {
+		return problem.New(problem.Usage, fmt.Errorf("--of and --sync are for standbys"), "add --replica")
+	}
 	engine, err := resolveEngine(ctx, o.flavour, o.engine)
 	if err != nil {
 		return err
@@ -64,7 +90,7 @@ func (a *app) up(ctx context.Context, name string, o upOptions) error {
 	}
 	spec := cluster.Spec{
 		Engine: engineOf(o.flavour, o.engine), Profile: profile.Name(o.profile), Memory: o.memory,
-		Port: o.port, SocketOnly: o.socketOnly, FlushLatency: o.flushLatency,
+		Port: o.port, SocketOnly: o.socketOnly, FlushLatency: o.flushLatency, Log: cluster.LogKept(o.log),
 	}
 	a.meter.Phase("starting cluster "+name, 0, "")
 	c, err := a.clusters().Up(ctx, name, spec)

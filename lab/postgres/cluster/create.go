@@ -98,7 +98,7 @@ func (s *Store) vacant(name string) error {
 }
 
 func (s *Store) create(ctx context.Context, name string, spec Spec) (err error) {
-	srv, err := installation.Find(ctx, spec.Engine)
+	srv, err := spec.server(ctx)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,13 @@ func (s *Store) create(ctx context.Context, name string, spec Spec) (err error) 
 			err = errors.Join(err, removeCluster(growing))
 		}
 	}()
-	if err := s.marker(name, spec, srv).write(growing); err != nil {
+	m := s.marker(name, spec, srv)
+	if m.Log == ArchiveLog {
+		if m.Archive, err = s.makeArchive(name, account); err != nil {
+			return err
+		}
+	}
+	if err := m.write(growing); err != nil {
 		return err
 	}
 	if err := s.fill(ctx, growing, srv, account, spec); err != nil {
@@ -147,6 +153,11 @@ func (s *Store) marker(name string, spec Spec, srv installation.Server) marker {
 	if m.Profile == "" {
 		m.Profile = profile.Tuned
 	}
+	m.Log = spec.Log
+	if spec.ReplicaOf != nil {
+		m.follow(spec.ReplicaOf, spec.Sync)
+	}
+	m.Restoring = spec.restore != nil
 	return m
 }
 
@@ -183,14 +194,24 @@ func (s *Store) fill(ctx context.Context, dir string, srv installation.Server, a
 		return environment(err)
 	}
 	password := newPassword()
-	if spec.DataOf != nil {
+	switch {
+	case spec.DataOf != nil:
 		password = spec.DataOf.password()
+	case spec.ReplicaOf != nil:
+		password = spec.ReplicaOf.password()
+	case spec.restore != nil:
+		password = spec.restore.Password
 	}
 	if err := writePassword(dir, password); err != nil {
 		return err
 	}
-	if spec.DataOf != nil {
+	switch {
+	case spec.DataOf != nil:
 		return copyData(ctx, srv, account, spec.DataOf.DataDir(), data)
+	case spec.ReplicaOf != nil:
+		return s.fillReplica(ctx, dir, srv, account, spec)
+	case spec.restore != nil:
+		return s.fillRestored(ctx, dir, srv, account, spec.restore)
 	}
 	handed, err := passwordFile(dir, password, account.Own)
 	if err != nil {

@@ -43,6 +43,9 @@ func (s *Store) destroyLocked(ctx context.Context, name string, l *lock.Lock) er
 		return errors.Join(err, problem.New(problem.Usage, c.wrap(fmt.Errorf("is running (pid %d)", pm.PID)),
 			"stop it first: plimsoll down "+name))
 	}
+	if err := c.withoutReplicas(); err != nil {
+		return err
+	}
 	account, err := c.account()
 	if err != nil {
 		return c.wrap(err)
@@ -59,6 +62,7 @@ func (s *Store) destroyLocked(ctx context.Context, name string, l *lock.Lock) er
 	if err := errors.Join(removeCluster(going), c.removeSocketDir(account)); err != nil {
 		return fmt.Errorf("destroy cluster %s: %w", name, err)
 	}
+	c.leavePrimary(ctx)
 	s.sweep(ctx, name)
 	return nil
 }

@@ -98,7 +98,7 @@ func fillData(ctx context.Context, srv installation.Server, account *process.Acc
 	name := filepath.Base(cmd.Path)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	cmd.Env = serverEnv()
+	cmd.Env = append(serverEnv(), cmd.Env...)
 	cmd.Dir = "/"
 	account.Run(cmd)
 	child, err := process.StartChild(cmd, syscall.SIGKILL)

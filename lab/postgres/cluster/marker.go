@@ -38,6 +38,20 @@ type marker struct {
 	FlushLatency string    `json:"flush_latency,omitempty"`
 	Unsafe       bool      `json:"unsafe,omitempty"`
 	CreatedAt    time.Time `json:"created_at"`
+	replication
+}
+
+// replication is what a cluster has to do with backups and other clusters.
+type replication struct {
+	Log       LogKept `json:"log,omitempty"`        // how much of the log is kept; empty: what the profile says
+	Archive   string  `json:"archive,omitempty"`    // folder of the log's archive, when Log is ArchiveLog
+	ReplicaOf string  `json:"replica_of,omitempty"` // the primary, for a standby
+	// Sync means that the primary's commits wait for this standby.
+	Sync bool `json:"sync,omitempty"`
+	// PromotedFrom is the primary whose standby this cluster was.
+	PromotedFrom string `json:"promoted_from,omitempty"`
+	// Restoring means that a restore has not finished: the data are of no use yet.
+	Restoring bool `json:"restoring,omitempty"`
 }
 
 // errForeign: the folder is not ours.

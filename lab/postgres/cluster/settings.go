@@ -58,7 +58,11 @@ func (c *Cluster) settings(ctx context.Context, srv installation.Server) ([]prof
 	settings = append(settings, profile.Setting{
 		Name: "cluster_name", Value: "plimsoll-" + c.Name(), Reason: "name of the server's processes in ps and top",
 	})
-	return append(settings, c.extraSettings()...), in, nil
+	kept, err := c.replicationSettings(in)
+	if err != nil {
+		return nil, profile.Input{}, err
+	}
+	return append(append(settings, kept...), c.extraSettings()...), in, nil
 }
 
 func (c *Cluster) extraSettings() []profile.Setting {

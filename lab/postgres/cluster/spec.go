@@ -43,6 +43,14 @@ type Spec struct {
 	// DataOf is a stopped cluster whose data and password are copied where initdb would make new ones: only for
 	// clusters that tests throw away.
 	DataOf *Cluster
+	// Log is how much of the log is kept for standbys and backups.
+	Log LogKept
+	// ReplicaOf is the running cluster that this one follows; only at creation.
+	ReplicaOf *Cluster
+	// Sync makes the primary's commits wait for this standby.
+	Sync bool
+	// restore is the backup that the data come from.
+	restore *Backup
 }
 
 // check rejects impossible values before anything is done.
@@ -54,6 +62,9 @@ func (s Spec) check() error {
 		return problem.New(problem.Usage, fmt.Errorf("unknown profile %q", s.Profile), "tuned or stock")
 	}
 	if _, err := storage.ParseLatency(s.FlushLatency); err != nil {
+		return err
+	}
+	if err := s.Log.check(); err != nil {
 		return err
 	}
 	for _, setting := range s.Settings {
@@ -94,6 +105,9 @@ func (s Spec) over(m marker) marker {
 		m.FlushLatency = latencyText(s.FlushLatency)
 	}
 	m.Unsafe = m.Unsafe || s.Unsafe
+	if s.Log != "" {
+		m.Log = s.Log
+	}
 	return m
 }
 

@@ -31,6 +31,8 @@ type StartOptions struct {
 	Journal string
 	// Broken is a fault planted in the library that keeps the journal.
 	Broken storage.Broken
+	// restore allows the start that recovers a backup.
+	restore bool
 }
 
 // Start runs the postmaster as a child of this process, for tests and experiments, and returns when it accepts
@@ -59,6 +61,11 @@ func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lo
 		return nil, err
 	}
 	c.marker = now.marker
+	if c.Restoring && !opts.restore {
+		return nil, problem.New(problem.Environment, errors.New("its restore from a backup did not finish"),
+			"destroy it and restore again: plimsoll destroy "+c.Name())
+	}
+	c.sayPromoted()
 	if err := c.clearGround(ctx); err != nil {
 		return nil, err
 	}

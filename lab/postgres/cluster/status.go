@@ -55,6 +55,8 @@ type Status struct {
 	LastExit     string      `json:"last_exit,omitempty"`
 	CreatedAt    *time.Time  `json:"created_at,omitempty"`
 	Problem      string      `json:"problem,omitempty"` // why it is broken, or what is unknown
+	// who follows it, or whom it follows; absent for a cluster alone
+	Replication *Replication `json:"replication,omitempty"`
 }
 
 // Status describes every folder in the store, including foreign ones, by name.
@@ -99,6 +101,7 @@ func (c *Cluster) Status(ctx context.Context) Status {
 	if owner, held, err := lock.HeldBy(c.store.lockPath(c.Name())); err == nil && held {
 		st.Owner = &owner
 	}
+	st.Replication = c.replicationRole()
 	c.look(ctx, &st)
 	if owner, err := process.OwnerOf(c.DataDir()); err == nil { // who may put anything there
 		owner.See(func() { st.DataBytes = usage(ctx, c.DataDir(), c.store.AskWait) })
@@ -154,6 +157,7 @@ func (c *Cluster) ask(ctx context.Context, st *Status) {
 		return
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	c.askReplication(ctx, conn, st)
 	p := installation.PatchsetOf(conn.PgConn())
 	st.Patchset = &p.Number
 	st.Version, _, _ = strings.Cut(p.Version, " ")

@@ -32,6 +32,8 @@ type Store struct {
 	LockWait time.Duration
 	// AskWait defaults to AskWaitDefault.
 	AskWait time.Duration
+	// Copied is told how much of a running server's data has been copied. Defaults to silence.
+	Copied func(done, all int64)
 }
 
 // Open opens the clusters of a state directory; empty means dirs.State(). The first Create makes the folder.

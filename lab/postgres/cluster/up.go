@@ -150,6 +150,15 @@ func (s *Store) adopt(ctx context.Context, c *Cluster, spec Spec) error {
 		return err
 	}
 	defer l.Release()
+	if m.Log == ArchiveLog && m.Archive == "" {
+		account, err := c.account()
+		if err != nil {
+			return err
+		}
+		if m.Archive, err = s.makeArchive(c.Name(), account); err != nil {
+			return err
+		}
+	}
 	c.marker = m
 	return c.marker.write(c.dir)
 }

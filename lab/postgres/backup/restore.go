@@ -1,0 +1,287 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/postgres/installation"
+	"plimsoll/platform/problem"
+)
+
+// Verify a backup again: a disk may have lost something since.
+func (s *Store) Verify(ctx context.Context, id string) (Record, error) {
+	r, err := s.Find(id)
+	if err != nil {
+		return r, err
+	}
+	srv, err := r.server(ctx)
+	if err != nil {
+		return r, err
+	}
+	s.Step("verifying")
+	if err := verify(ctx, srv, s.data(id)); err != nil {
+		return r, damaged(id, err)
+	}
+	identifier, err := identifierOf(ctx, srv, s.data(id))
+	if err != nil {
+		return r, damaged(id, err)
+	}
+	if identifier != r.SystemIdentifier {
+		return r, damaged(id, fmt.Errorf("its data are those of the system %s, its record is of %s", identifier,
+			r.SystemIdentifier))
+	}
+	return r, nil
+}
+
+func damaged(id string, err error) error {
+	if problem.ClassOf(err) != problem.Failure { // a missing program, Ctrl-C
+		return err
+	}
+	return problem.New(problem.Threshold, fmt.Errorf("backup %s is damaged: %w", id, err), "restore another one")
+}
+
+// server that can read the data.
+func (r Record) server(ctx context.Context) (installation.Server, error) {
+	return installation.FindMajor(ctx, r.Engine, r.Server.Major())
+}
+
+// Point of the log at which a restored cluster begins. The zero value is the latest that there is.
+type Point struct {
+	Time time.Time
+	LSN  string
+}
+
+// Points that a person may name.
+const Latest = "latest"
+
+// ParsePoint reads latest, a position of the log such as 0/3000060, or a time in this machine's zone or its own.
+func ParsePoint(text string) (p Point, err error) {
+	if text == "" || text == Latest {
+		return p, nil
+	}
+	if _, err := parseLSN(text); err == nil {
+		return Point{LSN: text}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return Point{Time: t}, nil
+		}
+	}
+	return p, problem.New(problem.Usage, fmt.Errorf("%q is neither a time nor a position of the log", text),
+		"such as latest, '2026-11-23 16:30:00', 2026-11-23T16:30:00Z or 0/3000060")
+}
+
+func parseLSN(text string) (uint64, error) {
+	high, low, found := strings.Cut(text, "/")
+	h, err1 := strconv.ParseUint(high, 16, 32)
+	l, err2 := strconv.ParseUint(low, 16, 32)
+	if !found || err1 != nil || err2 != nil {
+		return 0, fmt.Errorf("%q is no position of the log", text)
+	}
+	return h<<32 | l, nil
+}
+
+// Restore makes a new, stopped cluster of a backup, after verifying it, as it was at a point. It touches no cluster that
+// is there.
+func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluster.Cluster, error) {
+	r, err := s.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = r.Cluster + "-restored"
+	}
+	if err := cluster.CheckName(name); err != nil {
+		return nil, err
+	}
+	if _, err := s.clusters.Find(name); err == nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("cluster %s %w", name, cluster.ErrExists),
+			"a restore makes a new cluster: --into NAME, or destroy that one first")
+	}
+	if err := r.reaches(at); err != nil {
+		return nil, err
+	}
+	if _, err := s.Verify(ctx, id); err != nil {
+		return nil, err
+	}
+	if err := s.archiveNow(ctx, r, at); err != nil {
+		return nil, err
+	}
+	s.Step("restoring")
+	password, err := s.password(id)
+	if err != nil {
+		return nil, err
+	}
+	spec := cluster.Spec{Engine: r.Engine, Profile: r.Profile, Memory: r.Memory, Settings: r.Settings,
+		Unsafe: r.Unsafe, SocketOnly: r.SocketOnly, Log: cluster.ReplicaLog}
+	from := cluster.Backup{Data: s.data(id), Password: password, UserConf: filepath.Join(s.path(id), "user.conf"),
+		Major: r.Server.Major(), Bytes: r.Bytes}
+	c, err := s.clusters.Restore(ctx, name, spec, from, s.recovery(r, at))
+	if err != nil && strings.Contains(err.Error(), "before configured recovery target was reached") {
+		return nil, problem.New(problem.Usage, fmt.Errorf("the log ends before %s: %w", at, err),
+			"--point latest restores as far as there is log")
+	}
+	return c, err
+}
+
+// String is what PostgreSQL is told, too.
+func (p Point) String() string {
+	switch {
+	case p.LSN != "":
+		return p.LSN
+	case !p.Time.IsZero():
+		return p.Time.UTC().Format("2006-01-02 15:04:05.999999-07")
+	}
+	return Latest
+}
+
+// reaches refuses points that the backup cannot be taken to.
+func (r Record) reaches(at Point) error {
+	if at == (Point{}) {
+		return nil
+	}
+	before := problem.New(problem.Usage, fmt.Errorf("%s is before the end of backup %s (%s, %s)", at, r.ID,
+		r.TakenAt.Format(time.RFC3339), r.EndLSN), "take an older backup: plimsoll backup list")
+	if at.LSN != "" {
+		want, err := parseLSN(at.LSN)
+		if err != nil {
+			return err
+		}
+		if end, err := parseLSN(r.EndLSN); err != nil || want < end {
+			return errors.Join(err, before)
+		}
+	} else if at.Time.Before(r.TakenAt) {
+		return before
+	}
+	if r.Archive == "" {
+		return problem.New(problem.Usage,
+			fmt.Errorf("backup %s has no log after its end: cluster %s did not archive it", r.ID, r.Cluster),
+			"--point latest; for other points take backups of a cluster with plimsoll up NAME --log archive")
+	}
+	return nil
+}
+
+// recovery settings of the one start that restores.
+func (s *Store) recovery(r Record, at Point) []profile.Setting {
+	set := func(name, value string) profile.Setting {
+		return profile.Setting{Name: name, Value: value, Reason: "a restore"}
+	}
+	fetch := "false" // the backup itself has all the log that there is
+	if r.Archive != "" {
+		dir := strings.ReplaceAll(s.clusters.ArchiveDir(r.Archive), "%", "%%")
+		fetch = `cp '` + strings.ReplaceAll(dir, `'`, `'\''`) + `/%f' "%p"`
+	}
+	all := []profile.Setting{set("restore_command", fetch)}
+	switch {
+	case at.LSN != "":
+		all = append(all, set("recovery_target_lsn", at.LSN))
+	case !at.Time.IsZero():
+		all = append(all, set("recovery_target_time", at.String()))
+	}
+	return all
+}
+
+// archiveNow has the backup's cluster, if it runs, archive what it has written until now: otherwise the log ends with
+// the last whole segment.
+func (s *Store) archiveNow(ctx context.Context, r Record, _ Point) error {
+	if r.Archive == "" {
+		return nil
+	}
+	c, err := s.clusters.Find(r.Cluster)
+	if err != nil || c.Base().Archive != r.Archive {
+		return nil
+	}
+	s.Step("archiving the log until now")
+	if err := c.ArchiveNow(ctx); err != nil {
+		return fmt.Errorf("archive the log of %s until now: %w", r.Cluster, err)
+	}
+	return nil
+}
+
+func (s *Store) password(id string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(s.path(id), "pgpass"))
+	if err != nil {
+		return "", problem.New(problem.Environment, fmt.Errorf("read the password of backup %s: %w", id, err),
+			"run as the user that took it")
+	}
+	parts := strings.Split(strings.TrimSpace(string(text)), ":")
+	return parts[len(parts)-1], nil
+}
+
+// Remove a backup, and the archived log that no other backup needs.
+func (s *Store) Remove(ctx context.Context, id string) error {
+	r, err := s.Find(id)
+	if err != nil {
+		return err
+	}
+	going := filepath.Join(s.dir(), growing+"removed-"+id)
+	if err := os.Rename(s.path(id), going); err != nil {
+		return environment(err)
+	}
+	if err := os.RemoveAll(going); err != nil {
+		return environment(err)
+	}
+	return s.prune(r.Archive)
+}
+
+// prune removes segments from before the oldest backup of an archive.
+func (s *Store) prune(archive string) error {
+	if archive == "" {
+		return nil
+	}
+	all, err := s.List()
+	if err != nil {
+		return err
+	}
+	oldest := ""
+	for _, r := range all {
+		if first, err := r.firstSegment(); err == nil && r.Archive == archive && (oldest == "" || first < oldest) {
+			oldest = first
+		}
+	}
+	entries, err := os.ReadDir(s.clusters.ArchiveDir(archive))
+	if err != nil {
+		return environment(err)
+	}
+	for _, e := range entries {
+		if !isSegment(e.Name()) || oldest != "" && e.Name()[8:24] >= oldest {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.clusters.ArchiveDir(archive), e.Name())); err != nil {
+			return environment(err)
+		}
+	}
+	return nil
+}
+
+// segmentBytes is initdb's default, which our clusters have.
+const segmentBytes = 16 << 20
+
+// firstSegment that a restore reads, without the timeline.
+func (r Record) firstSegment() (string, error) {
+	start, err := parseLSN(r.StartLSN)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%08X%08X", start>>32, start&0xffffffff/segmentBytes), nil
+}
+
+func isSegment(name string) bool {
+	if len(name) < 24 || len(name) > 24 && name[24] != '.' {
+		return false
+	}
+	for _, c := range name[:24] {
+		if !strings.ContainsRune("0123456789ABCDEF", c) {
+			return false
+		}
+	}
+	return true
+}
