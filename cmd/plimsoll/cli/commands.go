@@ -24,6 +24,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addPlanted(root)
 	a.addDiagnose(root)
 	a.addTopology(root)
+	a.addAdvise(root)
 	a.addProfile(root)
 	a.addUp(root)
 	a.addStatus(root)

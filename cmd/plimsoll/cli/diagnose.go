@@ -68,14 +68,8 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 			dsn = c.DSN(rig.Database).Secret()
 		}
 	}
-	a.meter.Phase("diagnose", 1, "")
-	d, err := diagnose.Run(ctx, diagnose.Options{DSN: dsn, Duration: o.duration, Rate: o.rate,
-		Software: software().Version,
-		Progress: func(elapsed time.Duration, atWork int) {
-			a.meter.UpdateLeft(min(1, elapsed.Seconds()/o.duration.Seconds()), max(0, o.duration-elapsed),
-				fmt.Sprintf("%d sessions at work", atWork))
-		}})
-	a.meter.End()
+	d, err := a.watched(ctx, diagnose.Options{DSN: dsn, Duration: o.duration, Rate: o.rate,
+		Software: software().Version})
 	if d == nil {
 		return err
 	}
@@ -88,6 +82,17 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 		}
 	}
 	return err
+}
+
+// watched is a diagnosis with its progress.
+func (a *app) watched(ctx context.Context, o diagnose.Options) (*diagnose.Diagnosis, error) {
+	a.meter.Phase("diagnose", 1, "")
+	defer a.meter.End()
+	o.Progress = func(elapsed time.Duration, atWork int) {
+		a.meter.UpdateLeft(min(1, elapsed.Seconds()/o.Duration.Seconds()), max(0, o.Duration-elapsed),
+			fmt.Sprintf("%d sessions at work", atWork))
+	}
+	return diagnose.Run(ctx, o)
 }
 
 func (a *app) showDiagnosis(d *diagnose.Diagnosis) error {

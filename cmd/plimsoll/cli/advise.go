@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/advise"
+	"plimsoll/lab/diagnose"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/run/store"
+	"plimsoll/platform/problem"
+)
+
+type adviseOptions struct {
+	target
+	run                     string
+	watch                   time.Duration
+	apply                   []string
+	all, yes, revert, check bool
+	theirs                  []string // arguments of compare
+}
+
+func (a *app) addAdvise(root *cobra.Command) {
+	var o adviseOptions
+	var c *cobra.Command
+	c = a.command(root, groupJob, &cobra.Command{
+		Use:   "advise [flags] [-- ARGUMENTS OF COMPARE]",
+		Short: "Say what to change on a PostgreSQL server, apply it, and check the gain",
+		Long: `Read a PostgreSQL server (15 or newer) and say what to change: settings and what they cost in
+memory, settings whose library is not loaded, old statistics, autovacuum, what holds vacuum back,
+empty space, indexes that are missing, unused or there twice, temp tables, connections, replicas,
+and settings that are harmful whatever they gain. Each piece of advice has what was seen on this
+server, the reason, the comparison that proves it, and the way back. What could not be read is
+listed with the right that is missing. Reading needs the role pg_monitor and writes nothing.
+
+--for watches the server first, --run takes the diagnosis of a run: advice then has a price and an
+expected gain, and is ranked by it.
+
+--apply ID changes settings, indexes and statistics; it needs a superuser. --all applies every
+problem that it can; notes are applied by their ID alone, harmful settings never. The state before
+each step is in a journal first, so that Ctrl-C leaves nothing that --revert does not know. --revert
+puts back what was applied and leaves what somebody else changed since. A local cluster is
+restarted where a setting needs it; of another server it is said.
+
+--check compares the server as it was with the server as it is, in turns, and prints expected
+against actual gain. Arguments after -- go to 'plimsoll compare'. A local cluster is stopped for it
+and started again.`,
+		Example: `  plimsoll advise --dsn postgres://monitor@db.example/erp
+  plimsoll advise --for 2m
+  plimsoll advise --run latest --json | jq '.advice[0]'
+  plimsoll advise --for 2m --apply setting:work_mem --yes
+  plimsoll advise --check -- --pairs 6 --duration 20s
+  plimsoll advise --revert`,
+		Args: func(c *cobra.Command, args []string) error {
+			own, _ := splitAtDash(c, args)
+			return arguments(0, 0, "")(c, own)
+		},
+	}, func(ctx context.Context, args []string) error {
+		_, o.theirs = splitAtDash(c, args)
+		return a.advise(ctx, o)
+	})
+	fs := c.Flags()
+	config.Span(fs, &o.watch, "for", 0, 0, "first watch the server for so long, for prices; 0: do not")
+	fs.StringVar(&o.run, "run", "", "take prices from the diagnosis of this run: its `ID`, the beginning of it, or "+
+		"latest")
+	fs.StringArrayVar(&o.apply, "apply", nil, "apply the advice with this `ID`; may be repeated")
+	fs.BoolVar(&o.all, "all", false, "apply all problems that can be applied")
+	fs.BoolVar(&o.yes, "yes", false, "do not ask")
+	fs.BoolVar(&o.revert, "revert", false, "put back all that was applied to this database")
+	fs.BoolVar(&o.check, "check", false, "compare before with after, and print expected against actual gain")
+	a.targetFlags(c, &o.target)
+	config.FlagOnly(fs, "for", "run", "apply", "all", "yes", "revert", "check")
+	c.MarkFlagsMutuallyExclusive("for", "run")
+	c.MarkFlagsMutuallyExclusive("apply", "all", "revert", "check")
+}
+
+func (a *app) advise(ctx context.Context, o adviseOptions) error {
+	if len(o.theirs) > 0 && !o.check {
+		return problem.New(problem.Usage, errors.New("arguments after -- are for --check"), "")
+	}
+	hands, err := a.hands(ctx, o.target)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.revert:
+		return a.adviseRevert(ctx, hands)
+	case o.check:
+		return a.adviseCheck(ctx, hands, o)
+	}
+	r, err := a.adviceFor(ctx, hands, o)
+	if err != nil {
+		return err
+	}
+	if o.all || len(o.apply) > 0 {
+		return a.adviseApply(ctx, hands, r, o)
+	}
+	if a.json {
+		return a.emit(r)
+	}
+	return r.Text(a.stdout)
+}
+
+// hands on the server that is meant; of a local cluster they can restart it.
+func (a *app) hands(ctx context.Context, t target) (advise.Hands, error) {
+	h := advise.Hands{DSN: t.dsn, Say: a.meter.Say}
+	if t.foreign() {
+		return h, nil
+	}
+	c, err := a.mustRun(ctx, t.cluster)
+	if err != nil {
+		return h, problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
+	}
+	has, err := rig.HasDatabase(ctx, c)
+	if err != nil {
+		return h, err
+	}
+	h.DSN, h.Cluster = c.DSN("").Secret(), c.Name()
+	if has {
+		h.DSN = c.DSN(rig.Database).Secret()
+	}
+	h.Restart = func(ctx context.Context) error { return a.restart(ctx, c.Name(), func() error { return nil }) }
+	return h, nil
+}
+
+// restart a local cluster, with something between its stop and its start.
+func (a *app) restart(ctx context.Context, name string, between func() error) error {
+	store := a.clusters()
+	if err := store.Down(ctx, name, cluster.Fast); err != nil {
+		return err
+	}
+	done := between()
+	_, err := store.Up(context.WithoutCancel(ctx), name, cluster.Spec{})
+	return errors.Join(done, err)
+}
+
+// adviceFor a server, priced if a diagnosis is asked for.
+func (a *app) adviceFor(ctx context.Context, h advise.Hands, o adviseOptions) (*advise.Report, error) {
+	options := advise.Options{DSN: h.DSN, Cluster: h.Cluster, Software: software().Version}
+	var err error
+	switch {
+	case o.run != "":
+		options.Causes, options.From, err = causesOfRun(o.run)
+	case o.watch > 0:
+		options.Causes, options.From, err = a.causesSeen(ctx, h.DSN, o.watch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return advise.Run(ctx, options)
+}
+
+func causesOfRun(id string) (all []advise.Cause, from string, err error) {
+	r, err := store.Default().Load(id)
+	if err != nil {
+		return nil, "", err
+	}
+	if r.Diagnosis == nil || r.Diagnosis.Samples == 0 {
+		return nil, "", problem.New(problem.Usage, fmt.Errorf("run %s has no diagnosis", r.ID),
+			"take another run, or watch the server with --for 2m")
+	}
+	all = []advise.Cause{}
+	for _, f := range r.Diagnosis.Findings {
+		c := advise.Cause{Name: f.Name, Title: f.Title, Evidence: f.Evidence, Price: f.Price}
+		if f.Price != nil {
+			c.Gain = around(*f.Price, r.Diagnosis.Samples)
+		}
+		all = append(all, c)
+	}
+	return all, "share of the operations' time in run " + r.ID, nil
+}
+
+// around a share that was seen in so many samples: its 95 % interval.
+func around(p float64, samples int) *advise.Range {
+	half := 1.96 * math.Sqrt(p*max(0, 1-p)/float64(samples))
+	return &advise.Range{Low: max(0, p-half), High: min(1, p+half)}
+}
+
+func (a *app) causesSeen(ctx context.Context, dsn string, watch time.Duration) (all []advise.Cause, from string,
+	err error) {
+	d, err := a.watched(ctx, diagnose.Options{DSN: dsn, Duration: watch, Rate: diagnose.RateDefault,
+		Software: software().Version})
+	if err != nil {
+		return nil, "", err
+	}
+	all = []advise.Cause{}
+	for _, f := range d.Findings {
+		c := advise.Cause{Name: f.Name, Title: f.Title, Evidence: f.Evidence, Price: f.Price}
+		if f.Gain != nil {
+			c.Gain = &advise.Range{Low: f.Gain.Low, High: f.Gain.High}
+		}
+		all = append(all, c)
+	}
+	return all, fmt.Sprintf("share of the sessions' time, watched for %.0f s", d.LastedS), nil
+}
+
+func (a *app) adviseApply(ctx context.Context, h advise.Hands, r *advise.Report, o adviseOptions) error {
+	chosen, err := r.Choose(o.apply)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 {
+		return a.showOutcome(&advise.Outcome{}, "nothing to apply: no problem of this server can be mended by --apply")
+	}
+	if !o.yes {
+		for _, one := range chosen {
+			fmt.Fprintf(a.stderr, "%s\n", one.Title)
+			for _, do := range one.Do {
+				fmt.Fprintf(a.stderr, "  %s\n", do)
+			}
+		}
+		if err := a.agreed("This changes the server of database "+r.Server.Database+".", "nothing was changed",
+			r.Server.Database); err != nil {
+			return err
+		}
+	}
+	out, err := h.Apply(ctx, chosen)
+	return a.showChange(out, err, "applied; 'plimsoll advise --revert' takes it back")
+}
+
+func (a *app) adviseRevert(ctx context.Context, h advise.Hands) error {
+	out, err := h.Revert(ctx)
+	text := "put back"
+	if out != nil && len(out.Steps) == 0 {
+		text = "nothing is applied to this database"
+	}
+	return a.showChange(out, err, text)
+}
+
+// showChange shows also what was done before an error.
+func (a *app) showChange(out *advise.Outcome, err error, text string) error {
+	if err != nil {
+		text = "stopped"
+	}
+	if out == nil {
+		return err
+	}
+	if shown := a.showOutcome(out, text); err == nil {
+		err = shown
+	}
+	return err
+}
+
+func (a *app) showOutcome(out *advise.Outcome, text string) error {
+	if a.json {
+		return a.emit(out)
+	}
+	for _, s := range out.Steps {
+		fmt.Fprintf(a.stdout, "%-9s %s\n", s.State, s.Advice)
+	}
+	for _, id := range out.Already {
+		fmt.Fprintf(a.stdout, "%-9s %s\n", "already", id)
+	}
+	fmt.Fprintln(a.stdout, text)
+	if out.Needs != "" {
+		fmt.Fprintln(a.stdout, out.Needs)
+	}
+	if out.Command != "" {
+		fmt.Fprintf(a.stdout, "check the gain: plimsoll advise --check, which runs\n  %s\n", out.Command)
+	}
+	return nil
+}

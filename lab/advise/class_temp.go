@@ -1,0 +1,146 @@
+package advise
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+const churnSQL = `SELECT relname AS name, n_live_tup::float8 AS live, n_dead_tup::float8 AS dead,
+	n_tup_del::float8 AS written, pg_total_relation_size(relid)::float8 AS size FROM pg_stat_sys_tables
+	WHERE schemaname = 'pg_catalog' AND relname IN ('pg_attribute', 'pg_class', 'pg_type', 'pg_depend', 'pg_index')
+	ORDER BY n_tup_del DESC`
+
+// tempSettings of our engine keep temp tables out of the shared catalogs.
+var tempSettings = []string{"enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks",
+	"temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files", "temp_lazy_toast"}
+
+// churn of the catalogs by temp tables that come and go.
+var churn = class{
+	name: "temp table churn", healthy: "the catalogs are not rewritten by tables that come and go",
+	causes: []string{"catalog-churn"},
+	find: func(ctx context.Context, s *server) ([]Advice, error) {
+		catalogs, err := ask[table](ctx, s, churnSQL)
+		if err != nil {
+			return nil, err
+		}
+		var evidence []string
+		level := Note
+		for _, c := range catalogs {
+			if c.Written < churnLeast.Value || c.Written < churnTimes.Value*c.Live {
+				continue
+			}
+			evidence = append(evidence, fmt.Sprintf("%s: %.0f rows deleted since its statistics began, %.0f live "+
+				"and %.0f "+
+				"dead; %s", c.Name, c.Written, c.Live, c.Dead, size(c.Size)))
+			if c.Written >= 2*churnTimes.Value*c.Live {
+				level = Problem
+			}
+		}
+		if len(evidence) == 0 {
+			return nil, nil
+		}
+		a := Advice{ID: "temp-tables", Level: level, Title: "Tables that come and go rewrite the catalogs",
+			Mechanism: "Creating and dropping a temp table writes some twenty rows of shared catalogs, logs them, " +
+				"and " +
+				"tells every session to forget them.",
+			Evidence: evidence}
+		for _, name := range tempSettings {
+			if s.value(name) == "off" {
+				a.Changes = append(a.Changes, s.set(name, "on"))
+				a.Evidence = append(a.Evidence, name+" is off")
+			}
+		}
+		if len(a.Changes) == 0 {
+			a.Do = []string{"use a pool of temp tables for each connection: TRUNCATE one that is not empty instead " +
+				"of DROP " +
+				"and CREATE", "Plimsoll's PostgreSQL keeps their catalog rows in the session's memory"}
+			a.Prove = "plimsoll compare vanilla+classic vanilla+lean plimsoll+classic"
+			a.Revert = "the comparison changes nothing on this server"
+		}
+		return []Advice{a}, nil
+	},
+}
+
+const tempSQL = `SELECT count(*)::float8 AS live, coalesce(max(pg_relation_size(c.oid)), 0)::float8 AS size,
+	count(DISTINCT c.relnamespace)::float8 AS pages FROM pg_class c
+	WHERE c.relpersistence = 't' AND c.relkind = 'r' AND c.reltuples < 0 AND pg_relation_size(c.oid) >= $1::float8`
+
+// tempStatistics: autovacuum never sees a temp table, so nobody analyzes it but its session.
+var tempStatistics = class{
+	name: "temp tables without statistics", healthy: "no large temp table without statistics is there now",
+	find: func(ctx context.Context, s *server) ([]Advice, error) {
+		t, err := one[table](ctx, s, tempSQL, tempBytes.Value)
+		if err != nil || t == nil || t.Live < 1 {
+			return nil, err
+		}
+		level := Note
+		if t.Live >= tempMany.Value {
+			level = Problem
+		}
+		loaded := strings.Contains(s.value("shared_preload_libraries"), "online_analyze")
+		return []Advice{{ID: "temp-statistics", Level: level, Title: "Temp tables are joined without statistics",
+			Mechanism: "Autovacuum does not see temp tables: until its session runs ANALYZE, the planner guesses " +
+				"ten pages.",
+			Evidence: []string{fmt.Sprintf("%.0f temp tables of %.0f sessions now, the largest of %s, were never "+
+				"analyzed; "+
+				"online_analyze is loaded: %v", t.Live, t.Pages, size(t.Size), loaded)},
+			Do: []string{"ANALYZE each temp table after it is filled and before it is joined",
+				"the extension online_analyze does so by itself: shared_preload_libraries = online_analyze, " +
+					"online_analyze.table_type = temporary"},
+			Prove: s.compare([]string{"--set-b online_analyze.enable=on"}, false, false) + ", where the library is " +
+				"loaded",
+			Revert: "online_analyze.enable = off"}}, nil
+	},
+}
+
+const filesSQL = `SELECT count(*)::float8 AS live, count(*) FILTER (WHERE relkind = 'i')::float8 AS dead,
+	(SELECT count(*) FROM pg_database)::float8 AS pages FROM pg_class WHERE relkind IN ('r', 'i', 't', 'm', 'S')`
+
+// filesWalked bounds the count of files on the disk.
+const filesWalked = 3_000_000
+
+// files: each table and index is several, and the file system is a part of the server.
+var files = class{
+	name: "files", healthy: "the number of tables and indexes burdens no file system",
+	find: func(ctx context.Context, s *server) ([]Advice, error) {
+		n, err := one[table](ctx, s, filesSQL)
+		if err != nil || n == nil || n.Live < filesMany.Value {
+			return nil, err
+		}
+		seen := fmt.Sprintf("%.0f relations, %.0f of them indexes, in this one of %.0f databases", n.Live, n.Dead,
+			n.Pages)
+		if s.host != nil {
+			seen += fmt.Sprintf("; %d files in the data folder", count(filepath.Join(s.value("data_directory"),
+				"base")))
+		}
+		level := Note
+		if n.Live >= 10*filesMany.Value {
+			level = Problem
+		}
+		return []Advice{{ID: "files", Level: level, Title: "The database is very many files",
+			Mechanism: "Checkpoints, recovery and backups touch each file; folders of many entries are slow, and " +
+				"each " +
+				"session keeps open what it used.",
+			Evidence: []string{seen, "max_files_per_process is " + s.value("max_files_per_process")},
+			Do: []string{"fewer databases in one server, or a file system made for many files (XFS)",
+				"recovery_init_sync_method = syncfs where fsync of each file delays the start"},
+			Prove:  `plimsoll compare --scenario own.toml --dsn-a "$DSN" --dsn-b "$DSN_OF_A_SERVER_WITH_FEWER"`,
+			Revert: "nothing to put back"}}, nil
+	},
+}
+
+func count(dir string) (n int) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			n++
+		}
+		if n >= filesWalked {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return n
+}

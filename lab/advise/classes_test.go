@@ -1,0 +1,391 @@
+package advise
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"plimsoll/platform/problem"
+	"plimsoll/test/patience"
+)
+
+// lower a limit for one test: the state is planted for real, and small.
+func lower(t *testing.T, l *Limit, to float64) {
+	was := l.Value
+	l.Value = to
+	t.Cleanup(func() { l.Value = was })
+}
+
+const orders = `CREATE TABLE orders AS SELECT g AS id, g % 1000 AS customer, repeat('x', 100) AS text
+	FROM generate_series(1, 20000) g; SELECT pg_stat_force_next_flush()`
+
+func TestServer(t *testing.T) {
+	b := newBench(t)
+	for name, test := range map[string]func(*testing.T, *bench){
+		"HealthyNeedsNothing": healthyNeedsNothing, "PgMonitorIsEnough": pgMonitorIsEnough,
+		"HarmfulSettings": harmfulSettings, "SettingsSetTwice": settingsSetTwice, "Libraries": librariesNotLoaded,
+		"Statistics": oldStatistics, "Autovacuum": autovacuumBehind, "Horizon": horizonHeld, "Bloat": emptySpace,
+		"MissingIndex": missingIndex, "UnusedIndexes": needlessIndexes, "Spills": spills, "Buffers": smallBuffers,
+		"StatisticsTarget": statisticsTarget, "Connections": shortSessions, "Churn": catalogChurn,
+		"TempStatistics": tempWithoutStatistics, "Replica": laggingReplica, "Totals": splitTotals, "Files": manyFiles,
+		"Prices": pricesOfADiagnosis, "RoundTrip": roundTrip, "Stopped": stoppedInBetween, "BuildStopped": buildStopped,
+		"SomebodyElse": somebodyElse, "Restart": restartIsSaidOrMade, "Refusals": refusals,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, b) })
+	}
+}
+
+func healthyNeedsNothing(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, orders, "ALTER TABLE orders ADD PRIMARY KEY (id)", "VACUUM ANALYZE orders")
+	r := advised(t, dsn)
+	for _, a := range r.Advice {
+		if a.Level != Note {
+			t.Errorf("%+v", a)
+		}
+	}
+	if len(r.Healthy) < 10 {
+		t.Errorf("healthy: %q", r.Healthy)
+	}
+	var text strings.Builder
+	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "NOTHING TO DO") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+}
+
+func pgMonitorIsEnough(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, orders, "UPDATE orders SET text = ''", "CREATE TABLE acc_shop_totals (split int)")
+	b.on(t, dsn, "CREATE ROLE sees LOGIN PASSWORD 'x'", "GRANT pg_monitor TO sees", "CREATE ROLE blind LOGIN "+
+		"PASSWORD 'x'")
+	t.Cleanup(func() { b.on(t, b.own.DSN(), "DROP ROLE sees, blind") })
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := func(user string) string {
+		return fmt.Sprintf("host=%s port=%d user=%s password=x dbname=%s sslmode=disable", config.Host, config.Port,
+			user,
+			config.Database)
+	}
+	var r *Report
+	patience.Until(t, "old statistics are seen", func() bool {
+		r = advised(t, as("sees"))
+		return r.Find("analyze:public.orders") != nil
+	})
+	for name, right := range map[string]string{"settings in files": "GRANT SELECT ON pg_file_settings",
+		"totals": "GRANT SELECT ON"} {
+		if why := r.unavailable(name); !strings.Contains(why, right) {
+			t.Errorf("%s: %q, want the right that is missing", name, why)
+		}
+	}
+	_, err = Run(patience.Context(t), Options{DSN: as("blind")})
+	if problem.ClassOf(err) != problem.Environment || problem.HintOf(err) != `GRANT pg_monitor TO "blind"` {
+		t.Errorf("%v (hint %q)", err, problem.HintOf(err))
+	}
+}
+
+func harmfulSettings(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, "ALTER SYSTEM SET fsync = off", "ALTER SYSTEM SET autovacuum = off")
+	b.reload(t)
+	t.Cleanup(func() {
+		b.on(t, b.own.DSN(), "ALTER SYSTEM SET fsync = on", "ALTER SYSTEM RESET autovacuum")
+		b.reload(t)
+	})
+	r := advised(t, dsn)
+	for _, id := range []string{"harmful:fsync", "harmful:autovacuum"} {
+		a := r.Find(id)
+		if a == nil || a.Level != Harmful || a.Applicable() {
+			t.Fatalf("%s: %+v", id, a)
+		}
+		if _, err := r.Choose([]string{id}); problem.ClassOf(err) != problem.Usage {
+			t.Errorf("%s may be applied: %v", id, err)
+		}
+	}
+	if r.Advice[0].Level != Harmful || r.Find("harmful:full_page_writes") != nil {
+		t.Errorf("first is %+v", r.Advice[0])
+	}
+}
+
+func settingsSetTwice(t *testing.T, b *bench) {
+	b.configure(t, "autovacuum_vacuum_cost_limit = 1000\nwork_mem = '5MB'\nautovacuum_vacuum_cost_limit = 2000\n")
+	dsn := b.database(t)
+	a := until(t, dsn, "twice:autovacuum_vacuum_cost_limit")
+	if text := strings.Join(a.Evidence, "; "); a.Level != Problem || !strings.Contains(text, "line 1: 1000") ||
+		!strings.Contains(text, "line 3: 2000") || !strings.Contains(text, "works with 2000") {
+		t.Errorf("%+v", a)
+	}
+	if advised(t, dsn).Find("twice:work_mem") != nil {
+		t.Error("work_mem stands once")
+	}
+}
+
+func librariesNotLoaded(t *testing.T, b *bench) {
+	b.configure(t, "nosuchlibrary.enabled = on\n")
+	dsn := b.database(t)
+	a := until(t, dsn, "library:nosuchlibrary")
+	if a.Level != Problem || !a.Changes[0].Restart || !strings.Contains(a.Evidence[0], "user.conf, line 1") {
+		t.Errorf("%+v", a)
+	}
+	_, err := (Hands{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a})
+	if problem.ClassOf(err) != problem.Environment || !strings.Contains(fmt.Sprint(err), "not installed") {
+		t.Errorf("%v, want that a server that does not start is not made", err)
+	}
+}
+
+func oldStatistics(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, orders, "ANALYZE orders", "UPDATE orders SET text = 'y' WHERE id <= 15000")
+	a := until(t, dsn, "analyze:public.orders")
+	if a.Level != Problem || a.Changes[0].SQL != `ANALYZE "public"."orders"` {
+		t.Errorf("%+v", a)
+	}
+	if _, err := (Hands{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a}); err != nil {
+		t.Fatal(err)
+	}
+	patience.Until(t, "it is gone", func() bool { return advised(t, dsn).Find(a.ID) == nil })
+}
+
+func autovacuumBehind(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, orders, "VACUUM ANALYZE orders", "UPDATE orders SET text = 'y'",
+		"CREATE TABLE quiet (id int) WITH (autovacuum_enabled = off)")
+	if a := until(t, dsn, "vacuum:public.orders"); a.Level != Problem {
+		t.Errorf("%+v", a)
+	}
+	if a := until(t, dsn, "autovacuum:public.quiet"); a.Level != Problem || !a.Applicable() {
+		t.Errorf("%+v", a)
+	}
+}
+
+func horizonHeld(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	lower(t, heldXIDs, 20)
+	holder := open(t, dsn)
+	run(t, holder, "CREATE TABLE t (id int)", "BEGIN", "INSERT INTO t VALUES (42)", "SAVEPOINT x")
+	prepared := open(t, dsn)
+	run(t, prepared, "BEGIN", "INSERT INTO t VALUES (1)", "PREPARE TRANSACTION 'forgotten'")
+	t.Cleanup(func() { b.on(t, dsn, "ROLLBACK PREPARED 'forgotten'") })
+	run(t, prepared, "SELECT pg_create_physical_replication_slot('nobody', true)")
+	t.Cleanup(func() { b.on(t, dsn, "SELECT pg_drop_replication_slot('nobody')") })
+	for range 30 {
+		run(t, prepared, "INSERT INTO t VALUES (2)")
+	}
+	id := fmt.Sprintf("horizon:session:%d", holder.PgConn().PID())
+	a := until(t, dsn, id)
+	if a.Level != Problem || len(a.Changes) != 1 || a.Changes[0].Name != "idle_in_transaction_session_timeout" ||
+		strings.Contains(fmt.Sprint(a), "42") {
+		t.Errorf("%+v", a)
+	}
+	until(t, dsn, "horizon:prepared-transaction:forgotten")
+	if a := until(t, dsn, "slot:nobody"); a.Level != Note {
+		t.Errorf("a slot that holds little: %+v", a)
+	}
+}
+
+func emptySpace(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	lower(t, bloatLeast, 1<<20)
+	b.on(t, dsn, orders, "VACUUM ANALYZE orders")
+	if a := advised(t, dsn).Find("bloat:public.orders"); a != nil {
+		t.Errorf("a full table: %+v", a)
+	}
+	b.on(t, dsn, "DELETE FROM orders WHERE id % 10 <> 0", "VACUUM ANALYZE orders")
+	until(t, dsn, "bloat:public.orders")
+}
+
+func missingIndex(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, orders, "ALTER TABLE orders ADD PRIMARY KEY (id)", "ANALYZE orders")
+	conn := open(t, dsn)
+	for range 12 {
+		run(t, conn, "SELECT count(*) FROM orders WHERE customer = 77")
+	}
+	a := until(t, dsn, "scan:public.orders(customer)")
+	if a.Level != Problem || strings.Contains(strings.Join(a.Evidence, ""), "77") || a.Memory == "" {
+		t.Errorf("%+v", a)
+	}
+	h := Hands{DSN: dsn, Folder: t.TempDir()}
+	for range 2 {
+		if _, err := h.Apply(patience.Context(t), []Advice{a}); err != nil {
+			t.Fatal(err)
+		}
+		if advised(t, dsn).Find(a.ID) != nil {
+			t.Error("it is still missing")
+		}
+	}
+	const count = "SELECT count(*) FROM pg_indexes WHERE indexname = 'plimsoll_orders_customer_idx'"
+	if n := value[int](t, dsn, count); n != 1 {
+		t.Errorf("%d indexes", n)
+	}
+	if _, err := h.Revert(patience.Context(t)); err != nil || value[int](t, dsn, count) != 0 {
+		t.Errorf("it was not taken back: %v", err)
+	}
+}
+
+func needlessIndexes(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, orders, "ALTER TABLE orders ADD PRIMARY KEY (id)", "CREATE INDEX one ON orders (customer)",
+		"CREATE INDEX two ON orders (customer)", "CREATE INDEX alone ON orders (customer, id)",
+		"CREATE INDEX again ON orders (id)", "UPDATE orders SET text = 'y' WHERE id < 2000")
+	if a := until(t, dsn, "index:public.two"); a.Level != Problem {
+		t.Errorf("%+v", a)
+	}
+	if a := until(t, dsn, "index:public.again"); !strings.Contains(a.Title, "orders_pkey") {
+		t.Errorf("%+v", a)
+	}
+	if a := until(t, dsn, "index:public.alone"); a.Level != Note {
+		t.Errorf("unused: %+v", a)
+	}
+	if r := advised(t, dsn); r.Find("index:public.orders_pkey") != nil {
+		t.Error("the primary key must stay")
+	}
+}
+
+func spills(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	lower(t, spillsLeast, 3)
+	conn := open(t, dsn)
+	run(t, conn, "SET work_mem = '64kB'")
+	for range 4 {
+		run(t, conn, "SELECT count(*) FROM (SELECT g FROM generate_series(1, 30000) g ORDER BY g % 77, g OFFSET 1) "+
+			"AS s")
+	}
+	run(t, conn, "SELECT pg_stat_force_next_flush()")
+	if a := until(t, dsn, "setting:work_mem"); a.Memory == "" || len(a.Changes) != 1 || a.Changes[0].Restart {
+		t.Errorf("%+v", a)
+	}
+}
+
+func smallBuffers(t *testing.T, _ *bench) {
+	own := newSmall(t)
+	lower(t, accessesLeast, 1000)
+	own.on(t, own.own.DSN(), `CREATE TABLE large AS SELECT g AS id, repeat('x', 500) AS text
+		FROM generate_series(1, 20000) g`)
+	conn := open(t, own.own.DSN())
+	for range 5 {
+		run(t, conn, "SELECT count(*) FROM large WHERE text <> 'y'")
+	}
+	run(t, conn, "SELECT pg_stat_force_next_flush()")
+	if a := until(t, own.own.DSN(), "setting:shared_buffers"); !a.Changes[0].Restart || a.Memory == "" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func statisticsTarget(t *testing.T, b *bench) {
+	b.configure(t, "default_statistics_target = 10000\n")
+	if a := until(t, b.database(t), "setting:default_statistics_target"); a.Level != Problem ||
+		!strings.Contains(a.Evidence[0], "user.conf, line 1") {
+		t.Errorf("%+v", a)
+	}
+}
+
+func shortSessions(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	lower(t, sessionsOf, 10)
+	lower(t, lifeLeast, 3600) // this machine may be slow: an hour is shorter than no session of a test
+	for range 12 {
+		conn := open(t, dsn)
+		run(t, conn, "SELECT 1")
+		conn.Close(context.Background())
+	}
+	until(t, dsn, "connections:storm")
+	lower(t, usedMost, 0)
+	if a := until(t, dsn, "connections:limit"); a.Level != Problem || a.Memory == "" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func catalogChurn(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	lower(t, churnLeast, 1000)
+	lower(t, churnTimes, 0.5)
+	conn := open(t, dsn)
+	var columns []string
+	for i := range 200 {
+		columns = append(columns, fmt.Sprintf("c%d int", i))
+	}
+	off := "SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'enable_temp_memory_catalog'"
+	run(t, conn, off)
+	for range 15 {
+		run(t, conn, "CREATE TEMP TABLE t ("+strings.Join(columns, ", ")+")", "DROP TABLE t")
+	}
+	run(t, conn, "SELECT pg_stat_force_next_flush()")
+	until(t, dsn, "temp-tables")
+}
+
+func tempWithoutStatistics(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	off := value[string](t, dsn, "SELECT coalesce(string_agg('-c ' || name || '=off', ' '), '') FROM pg_settings "+
+		"WHERE "+
+		"name IN ('enable_temp_memory_catalog', 'temp_lazy_files')")
+	conn := open(t, dsn+" options='"+off+"'")
+	run(t, conn, "CREATE TEMP TABLE filled AS SELECT g, repeat('x', 100) FROM generate_series(1, 5000) g")
+	if a := until(t, dsn, "temp-statistics"); a.Level != Note || !strings.Contains(a.Evidence[0], "1 temp tables") {
+		t.Errorf("%+v", a)
+	}
+	run(t, conn, "ANALYZE filled")
+	if advised(t, dsn).Find("temp-statistics") != nil {
+		t.Error("it has statistics now")
+	}
+}
+
+// laggingReplica streams the log as a standby does, and says that it has replayed nothing of it.
+func laggingReplica(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	lower(t, lagBytes, 1<<20)
+	config, err := pgconn.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.RuntimeParams["replication"], config.RuntimeParams["application_name"] = "true", "slow_standby"
+	conn, err := pgconn.ConnectConfig(patience.Context(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	at := value[string](t, dsn, "SELECT pg_current_wal_flush_lsn()::text")
+	conn.Frontend().Send(&pgproto3.Query{String: "START_REPLICATION PHYSICAL " + at})
+	if err := conn.Frontend().Flush(); err != nil {
+		t.Fatal(err)
+	}
+	b.on(t, dsn, orders)
+	until(t, dsn, "replica:slow_standby")
+}
+
+func splitTotals(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, "CREATE TABLE gl_general_totals AS SELECT g AS id, g % 8 AS split FROM generate_series(1, 5000) g")
+	if a := until(t, dsn, "totals:general"); a.Do[0] != "plimsoll recalculate general" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func manyFiles(t *testing.T, b *bench) {
+	lower(t, filesMany, 100)
+	until(t, b.database(t), "files")
+}
+
+func pricesOfADiagnosis(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, orders, "CREATE TABLE other AS SELECT * FROM orders", "CREATE INDEX unread ON orders (customer)",
+		"UPDATE orders SET text = ''")
+	until(t, dsn, "analyze:public.other")
+	price := 0.4
+	r := advised(t, dsn, Cause{Name: "unused-indexes", Title: "1 indexes of public.orders are written and never read",
+		Price: &price, Gain: &Range{0.3, 0.5}}, Cause{Name: "stale-statistics", Title: "of public.orders"})
+	a := r.Find("index:public.unread")
+	if a == nil || a.Level != Problem || a.Price == nil || *a.Price != price || a.ExpectedGain == nil ||
+		r.Advice[0].ID != a.ID {
+		t.Errorf("%+v, first of all %s", a, r.Advice[0].ID)
+	}
+	if o := r.Find("analyze:public.other"); o == nil || o.Price != nil || len(o.Evidence) != 1 {
+		t.Errorf("priced by a finding about another table: %+v", o)
+	}
+}

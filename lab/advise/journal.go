@@ -1,0 +1,183 @@
+package advise
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/run/store"
+	"plimsoll/platform/problem"
+)
+
+// Journal is what was applied to one database and how it was before. It is written before each step:
+//
+//	planned ──change made──▶ done ──revert──▶ reverted
+//	   └──── stopped in between: applied again, or reverted
+type Journal struct {
+	Schema   string `json:"schema"`
+	Server   string `json:"server"`
+	Database string `json:"database"`
+	Cluster  string `json:"cluster,omitempty"`
+	Steps    []Step `json:"steps"`
+
+	path string
+}
+
+const journalSchema = "plimsoll-advise-journal-1"
+
+// Step of a journal: one change of one advice.
+type Step struct {
+	Advice string    `json:"advice"`
+	Title  string    `json:"title"`
+	Change Change    `json:"change"`
+	State  State     `json:"state"`
+	At     time.Time `json:"at"`
+	// Before is what ALTER SYSTEM had set; null: nothing. Worked is the value that the server worked with.
+	Before *string `json:"before"`
+	Worked string  `json:"worked,omitempty"`
+	// Expected gain, and the actual one once it was compared.
+	Expected *Range  `json:"expected_gain"`
+	Actual   *Actual `json:"actual_gain"`
+}
+
+// State of a step.
+type State string
+
+// A step that is Left was changed by somebody else meanwhile.
+const (
+	Planned  State = "planned"
+	Done     State = "done"
+	Reverted State = "reverted"
+	Left     State = "left"
+)
+
+// Actual gain, as a comparison measured it.
+type Actual struct {
+	Comparison string  `json:"comparison"`
+	Verdict    string  `json:"verdict"`
+	Metric     string  `json:"metric"`
+	Gain       float64 `json:"gain"`
+	Interval   Range   `json:"interval"`
+	Confidence float64 `json:"confidence"`
+	// Together: the comparison measured all applied advice at once.
+	Together int `json:"together"`
+}
+
+// Folder of the journals.
+func Folder() string { return filepath.Join(dirs.State(), "advise") }
+
+const identitySQL = `SELECT system_identifier::text, current_setting('data_directory'), current_database()
+	FROM pg_control_system()`
+
+// openJournal of the database that conn is connected to.
+func openJournal(ctx context.Context, conn *pgx.Conn, folder, cluster string) (*Journal, error) {
+	var id, data, database string
+	if err := conn.QueryRow(ctx, identitySQL).Scan(&id, &data, &database); err != nil {
+		return nil, problem.New(problem.Environment, fmt.Errorf("tell the server from others: %w", err),
+			"applying needs a superuser: ALTER SYSTEM, and what it had set before")
+	}
+	if err := dirs.Private(folder); err != nil {
+		return nil, problem.New(problem.Environment, fmt.Errorf("make the folder of journals: %w", err), "")
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{id, data, database}, "\x00")))
+	j := &Journal{Schema: journalSchema, Server: id, Database: database, Cluster: cluster,
+		path: filepath.Join(folder, hex.EncodeToString(sum[:8])+".json")}
+	text, err := os.ReadFile(j.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return j, nil
+	case err == nil:
+		err = json.Unmarshal(text, j)
+	}
+	if err == nil && j.Schema != journalSchema {
+		err = fmt.Errorf("its schema is %q", j.Schema)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read journal %s: %w", j.path, err)
+	}
+	return j, nil
+}
+
+func (j *Journal) write() error {
+	err := store.WriteWhole(j.path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(j)
+	})
+	if err != nil {
+		return problem.New(problem.Environment, fmt.Errorf("write journal: %w", err),
+			"nothing is changed that the journal does not know")
+	}
+	return nil
+}
+
+// Applied steps that were not taken back.
+func (j *Journal) Applied() (steps []Step) {
+	for _, s := range j.Steps {
+		if s.State == Done {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// open step of the same change, that a stop has left half done; -1: none.
+func (j *Journal) open(c Change, states ...State) int {
+	for i := len(j.Steps) - 1; i >= 0; i-- {
+		if slices.Contains(states, j.Steps[i].State) && j.Steps[i].Change == c {
+			return i
+		}
+	}
+	return -1
+}
+
+// Comparison are the arguments of 'plimsoll compare' that hold the server as it was against the server as it is.
+func (j *Journal) Comparison() (flags []string) {
+	var before, after []string
+	for _, s := range j.Applied() {
+		if s.Change.Kind == Setting {
+			flags = append(flags, "--set-a", s.Change.Name+"="+s.Worked, "--set-b", s.Change.Name+"="+s.Change.Value)
+			continue
+		}
+		after = append(after, plainSQL(s.Change.SQL))
+		if s.Change.Undo != "" {
+			before = append([]string{plainSQL(s.Change.Undo)}, before...)
+		}
+	}
+	if len(before) > 0 {
+		flags = append(flags, "--sql-a", strings.Join(before, "; "))
+	}
+	if len(after) > 0 {
+		flags = append(flags, "--sql-b", strings.Join(after, "; "))
+	}
+	return flags
+}
+
+func plainSQL(sql string) string { return strings.Replace(sql, " CONCURRENTLY", "", 1) }
+
+// Command that Comparison makes, for a shell.
+func (j *Journal) Command() string {
+	words := []string{"plimsoll", "compare"}
+	if j.Cluster != "" {
+		words = append(words, j.Cluster)
+	} else {
+		words = append(words, "--scenario", "own.toml", "--dsn-a", `"$DSN"`, "--reset", "template")
+	}
+	for _, f := range j.Comparison() {
+		words = append(words, shell(f))
+	}
+	return strings.Join(words, " ")
+}

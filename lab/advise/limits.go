@@ -1,0 +1,60 @@
+package advise
+
+// Limit is a threshold with its reason.
+type Limit struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Reason string  `json:"reason"`
+}
+
+// limits are all thresholds; a report carries them.
+var limits []*Limit
+
+func limit(name string, value float64, reason string) *Limit {
+	l := &Limit{name, value, reason}
+	limits = append(limits, l)
+	return l
+}
+
+var (
+	problemFrom = limit("price of a problem", 0.10, "share of the time, as in a diagnosis")
+	missesMost  = limit("blocks not in memory", 0.02,
+		"share of the blocks asked for; a cache that fits the load misses fewer")
+	missesMany     = limit("many blocks not in memory", 0.10, "share of the blocks asked for; each costs a read")
+	accessesLeast  = limit("blocks asked for", 100_000, "fewer are the warm-up of a cache")
+	spillsLeast    = limit("temporary files", 10, "of sorts and joins; fewer are somebody's report of once a week")
+	spillsPerS     = limit("temporary files a second", 100e3, "bytes; more keeps a disk busy")
+	requestsLeast  = limit("checkpoints asked for", 10, "fewer are backups and restarts")
+	fullLogBuffers = limit("full log buffers", 0.01, "share of the log's pages that a session wrote to make room")
+	targetMost     = limit("statistics target", 1000,
+		"each plan of a query reads so many values of each column; the default is 100")
+	diskCosts = limit("random page cost of a solid-state disk", 2,
+		"a random read costs there hardly more than the next one; the default of 4 is a rotating disk's")
+	changedLeast = limit("rows changed at least", 1000, "fewer change no plan")
+	changedMost  = limit("rows changed since ANALYZE", 0.25, "share of the rows; autovacuum begins at 0.1")
+	behindTimes  = limit("dead rows beyond autovacuum's own threshold", 2, "times; once is the moment before it comes")
+	deadLeast    = limit("dead rows at least", 1000, "fewer fit into pages that are read anyway")
+	freezeMost   = limit("age of the oldest transaction", 1.2,
+		"times autovacuum_freeze_max_age; from 1 on autovacuum works on it, and should soon be done")
+	bloatShare = limit("empty space of a table", 0.30, "share of its pages; fillfactor and dead rows of a day are less")
+	bloatLeast = limit("empty space at least", 10<<20, "bytes; less fits into any cache")
+	bloatMany  = limit("much empty space", 100<<20, "bytes, if half of the table or more")
+	heldXIDs   = limit("horizon held back", 1000, "transactions begun since; a statement of usual length holds fewer")
+	heldLog    = limit("log held by a slot", 1<<30, "bytes; the log has no other end than the disk's")
+	rowsScan   = limit("rows of a whole scan", 5000, "an index finds a few of so many sooner")
+	scansLeast = limit("whole scans", 10, "fewer are reports")
+	writesMost = limit("writes of a table with an unused index", 1000, "rows; each was entered into the index, too")
+	lifeLeast  = limit("life of a session", 10, "seconds, on average; a pool keeps its connections for minutes")
+	sessionsOf = limit("sessions begun", 100, "fewer are people with psql")
+	sessionsPS = limit("sessions begun a second", 10, "a pool makes a few in a minute")
+	usedMost   = limit("connections used", 0.9, "share of max_connections; the next burst is refused")
+	churnTimes = limit("catalog rows deleted", 5, "times the rows that live; a schema that stays deletes none")
+	churnLeast = limit("catalog rows deleted at least", 10_000, "fewer are a deployment")
+	tempBytes  = limit("temp table without statistics", 64<<10, "bytes; the planner guesses smaller ones well enough")
+	tempMany   = limit("temp tables without statistics", 10, "at the moment of the look")
+	lagMost    = limit("lag of a replica", 1, "seconds; a report or a backup from it is older than that")
+	lagBytes   = limit("lag of a replica in log", 16<<20, "bytes, where it does not say how old it is: one log segment")
+	splitMost  = limit("split totals", 0.5, "share of the rows; every reader adds them up again")
+	filesMany  = limit("tables and indexes of a database", 50_000,
+		"each is two files or more; from hundreds of thousands on folders, backups and recovery are slow")
+)

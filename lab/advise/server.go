@@ -1,0 +1,220 @@
+package advise
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/postgres"
+	"plimsoll/platform/problem"
+)
+
+// ownName is the application_name of our connections.
+const ownName = "plimsoll advise"
+
+// guards of a connection that only reads: it blocks nobody for long and writes nothing.
+const guards = `SET default_transaction_read_only = on; SET lock_timeout = '200ms'; SET statement_timeout = '30s';
+	SET idle_session_timeout = 0; SET jit = off; SET max_parallel_workers_per_gather = 0; SET search_path = pg_catalog`
+
+// versionLeast is the oldest supported version.
+const versionLeast = 150000
+
+// server is what advice is read from.
+type server struct {
+	Server
+	options  Options
+	conn     *pgx.Conn
+	number   int // version
+	settings map[string]setting
+	host     *machine.Facts // nil: its machine cannot be read
+	missing  []Unavailable
+}
+
+// setting of the server.
+type setting struct {
+	Name, Setting, Unit, Context, Kind, Source, File string
+	Line                                             int
+	Pending                                          bool
+}
+
+func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read --dsn: %w", err), "postgres://user@host:5432/database")
+	}
+	config.RuntimeParams["application_name"] = ownName
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, problem.New(problem.Environment, fmt.Errorf("connect to the database: %w", err),
+			"check host, port, user and password of --dsn")
+	}
+	return conn, nil
+}
+
+func attach(ctx context.Context, o Options) (*server, error) {
+	conn, err := connect(ctx, o.DSN)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{options: o, conn: conn}
+	if err := s.open(ctx); err != nil {
+		s.close(ctx)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *server) close(ctx context.Context) { s.conn.Close(context.WithoutCancel(ctx)) }
+
+const whoSQL = `SELECT current_setting('server_version_num')::int, current_setting('server_version'),
+	current_database(),
+	current_user, pg_is_in_recovery(), pg_has_role('pg_read_all_stats', 'USAGE')
+	AND pg_has_role('pg_read_all_settings', 'USAGE')`
+
+const settingsSQL = `SELECT name, setting, coalesce(unit, '') AS unit, context, vartype AS kind, source,
+	coalesce(sourcefile, '') AS file, coalesce(sourceline, 0) AS line, pending_restart AS pending
+	FROM pg_settings`
+
+func (s *server) open(ctx context.Context) error {
+	if _, err := s.conn.Exec(ctx, guards); err != nil {
+		return fmt.Errorf("prepare the connection: %w", err)
+	}
+	var may bool
+	if err := s.conn.QueryRow(ctx, whoSQL).Scan(&s.number, &s.Version, &s.Database, &s.User, &s.Standby,
+		&may); err != nil {
+		return fmt.Errorf("inspect the server: %w", err)
+	}
+	s.Cluster = s.options.Cluster
+	switch {
+	case s.number < versionLeast:
+		return problem.New(problem.Environment, fmt.Errorf("the server is PostgreSQL %s, and 15 is the oldest that "+
+			"can be advised on", s.Version), "")
+	case !may:
+		return problem.New(problem.Environment, fmt.Errorf("user %s sees neither what the server does nor how it is "+
+			"set", s.User), "GRANT pg_monitor TO "+pgx.Identifier{s.User}.Sanitize())
+	}
+	all, err := ask[setting](ctx, s, settingsSQL)
+	if err != nil {
+		return fmt.Errorf("read settings: %w", err)
+	}
+	s.settings = map[string]setting{}
+	for _, one := range all {
+		s.settings[one.Name] = one
+	}
+	s.lookAtMachine(ctx)
+	return nil
+}
+
+// lookAtMachine reads memory and disk where the server runs on this machine.
+func (s *server) lookAtMachine(ctx context.Context) {
+	here, err := postgres.Look(ctx, s.options.DSN)
+	if err != nil || here.Postmaster == 0 {
+		s.miss("machine", "the server runs elsewhere, or in a container: its memory, disk and files are not seen")
+		return
+	}
+	facts, err := machine.Read(s.value("data_directory"))
+	if err != nil {
+		s.miss("machine", err.Error())
+		return
+	}
+	s.host, s.MemoryBytes = &facts, &facts.MemoryBytes
+}
+
+// ask for rows as structs, by the names of their columns.
+func ask[T any](ctx context.Context, s *server, sql string, args ...any) ([]T, error) {
+	rows, err := s.conn.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByNameLax[T])
+}
+
+// one row; nil if there is none.
+func one[T any](ctx context.Context, s *server, sql string, args ...any) (*T, error) {
+	all, err := ask[T](ctx, s, sql, args...)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+func (s *server) miss(name, why string) { s.missing = append(s.missing, Unavailable{name, why}) }
+
+func (s *server) missed(name string) bool {
+	for _, m := range s.missing {
+		if m.Name == name || strings.HasPrefix(m.Name, name+":") {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *server) value(name string) string { return s.settings[name].Setting }
+
+func (s *server) has(name string) bool { _, there := s.settings[name]; return there }
+
+// number of a setting in its own unit; NaN if there is none.
+func (s *server) figure(name string) float64 {
+	x, err := strconv.ParseFloat(s.value(name), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+var unitBytes = map[string]float64{"B": 1, "kB": 1 << 10, "8kB": 8 << 10, "MB": 1 << 20, "16MB": 16 << 20,
+	"GB": 1 << 30}
+
+// bytes of a setting; NaN if it is no amount of memory.
+func (s *server) bytes(name string) float64 {
+	of, known := unitBytes[s.settings[name].Unit]
+	if !known {
+		return math.NaN()
+	}
+	return s.figure(name) * of
+}
+
+// where a setting comes from, as evidence.
+func (s *server) where(name string) string {
+	one := s.settings[name]
+	if one.File == "" {
+		return one.Source
+	}
+	return fmt.Sprintf("%s, line %d", one.File, one.Line)
+}
+
+// size in words, rounded.
+func size(bytes float64) string {
+	for _, u := range []struct {
+		name string
+		of   float64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}} {
+		if bytes >= u.of {
+			return strconv.FormatFloat(math.Round(10*bytes/u.of)/10, 'f', -1, 64) + " " + u.name
+		}
+	}
+	return fmt.Sprintf("%.0f bytes", bytes)
+}
+
+// settingSize is an amount as PostgreSQL reads it, rounded to whole megabytes.
+func settingSize(bytes float64) string {
+	return fmt.Sprintf("%.0fMB", max(1, math.Floor(bytes/(1<<20))))
+}
+
+func percent(x float64) string {
+	if x < 0.1 {
+		return fmt.Sprintf("%.1f %%", 100*x)
+	}
+	return fmt.Sprintf("%.0f %%", 100*x)
+}
+
+// quoted name of a relation, whose schema is part of it.
+func quoted(schema, name string) string { return pgx.Identifier{schema, name}.Sanitize() }
+
+// plainName of a relation, for people and IDs.
+func plainName(schema, name string) string { return schema + "." + name }
