@@ -47,3 +47,25 @@ func TestLack_IsEnoughForARun(t *testing.T) {
 		t.Error("documents for what acts on none")
 	}
 }
+
+// TestLack_IsWhatOthersDoNotBringAndThreeDeviations: also where others bring as much as is taken, and more.
+func TestLack_IsWhatOthersDoNotBringAndThreeDeviations(t *testing.T) {
+	const n = 100
+	for _, c := range []struct {
+		name         string
+		takes, bring float64
+		want         int
+	}{
+		{"AsMuch", 1, 1, 30},         // 0 + 3√100
+		{"Less", 3, 1, 50 + 30},      // 75 − 25 + 3√100
+		{"MuchMore", 1, 3, 0},        // 25 − 75 + 3√100 is below 0
+		{"LittleMore", 9, 11, 20},    // 45 − 55 + 3√100
+		{"NothingBrings", 1, 0, 130}, // 100 + 3√100
+		{"NothingIsTaken", 0, 1, 0},  // no operation, no documents
+	} {
+		mix := map[string]float64{InvoiceIssuedPost: c.takes, GoodsSalePost: c.bring}
+		if got := Lack(InvoiceIssuedPost, mix, n); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

@@ -20,8 +20,9 @@ type Company struct {
 	AtWork map[string]int // active sessions that are none of ours, by application
 }
 
-// presenceClass is the first half of the lock's key: "plim".
-const presenceClass = 0x706c696d
+// presenceClass is the first half of the lock's key: "load". The application servers have locks of two halves as well,
+// of other classes (platform/durability, platform/jobs).
+const presenceClass = 0x6c6f6164
 
 // Mark marks the database for a load.
 func Mark(ctx context.Context, dsn, name string) (*Presence, error) {
@@ -44,7 +45,8 @@ func Mark(ctx context.Context, dsn, name string) (*Presence, error) {
 
 const loadsSQL = `select coalesce(nullif(a.application_name, ''), 'process ' || l.pid)
 	from pg_locks l left join pg_stat_activity a using (pid)
-	where l.locktype = 'advisory' and l.classid = $1::int::oid and l.objsubid = 2 and l.pid <> pg_backend_pid()
+	where l.locktype = 'advisory' and l.classid = $1::int::oid and l.objid = 0 and l.objsubid = 2
+		and l.pid <> pg_backend_pid()
 		and l.database = (select oid from pg_database where datname = current_database())
 	order by 1`
 

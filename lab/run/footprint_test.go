@@ -52,6 +52,9 @@ func TestFootprintsOfARun(t *testing.T) {
 	if against := resulttest.Against(r); len(against) > 0 || len(r.Footprints) != 3 {
 		t.Fatalf("%q, %+v, %+v", against, r.Footprints, r.Conditions.Engine.Local)
 	}
+	if d := r.Disturbance; d == nil || len(d.Loads) > 0 {
+		t.Errorf("its own workers are another load on the database: %+v", d)
+	}
 	for i, f := range r.Footprints {
 		if f.Of != holderNames[i] || f.Users != 120 || f.BeforeLogIn <= 0 || f.AfterLogIn <= 0 || f.UnderLoad == nil ||
 			*f.UnderLoad <= 0 || (f.Measure == result.LiveMemory) != (i == generatorCPU) {

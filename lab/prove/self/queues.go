@@ -43,6 +43,9 @@ url = "/"
 	if err != nil || len(found.Trials) == 0 {
 		return outcome{}, err
 	}
+	if s.falsifyLine != nil {
+		s.falsifyLine(found)
+	}
 	return outcome{queueFigures(found, few, many, queueSlots, queueService, lasts, n), n.disturbed()}, nil
 }
 
@@ -106,6 +109,7 @@ SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM
 	if err != nil {
 		return outcome{}, err
 	}
+	s.lie(r)
 	n.others = 0 // the server is one of them; the run knows better
 	disturbed := disturbances(n, r, planted)
 	longest, err := number(ctx, dsn, "SELECT max(ms) FROM slept")

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/erp/audit"
 	"plimsoll/lab/host/process"
+	"plimsoll/lab/line"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 	"plimsoll/platform/problem"
@@ -54,21 +56,69 @@ func TestNoLineIsWrong(t *testing.T) {
 	}
 }
 
+// lies are a false report for each line, and the figures that must say so. A lie about a time would be excused on a
+// machine that is disturbed; these are not.
+var lies = []struct {
+	line    string
+	figures []string
+	falsify func(*stage)
+}{
+	{"delay", []string{"p95"}, ofRun(func(r *result.Result) { r.Operations[0].Latency.P95 = milli(150) })},
+	{"stall", []string{"standstill", "length", "standstills"}, ofRun(func(r *result.Result) { r.Standstills = nil })},
+	{"resets", []string{"requests: operations and resent", "resets: resent and failed"},
+		ofRun(func(r *result.Result) { r.Resent-- })},
+	{"errors", []string{"failed"}, ofRun(func(r *result.Result) { r.Errors-- })},
+	{"refused", []string{"valid"}, ofRun(func(r *result.Result) {
+		r.Valid, r.InvalidReasons = true,
+			[]string{"look was refused"}
+	})},
+	{"wrong-url", []string{"reason"}, ofRun(func(r *result.Result) { r.InvalidReasons = nil })},
+	{"timeouts", []string{"p99 of all"}, ofRun(func(r *result.Result) { r.Operations[0].LatencyAll.P99 = milli(25) })},
+	{"samples", []string{"figures that differ"}, ofRun(func(r *result.Result) { r.Generator.LagMSMax += 100 })},
+	{"queue", []string{"rate", "served at once (Little)"}, func(s *stage) {
+		s.falsifyLine = func(l *line.Line) { l.Trials[len(l.Trials)-1].OpsPerS = 10_000 }
+	}},
+	{"pool", []string{"own wait for the pool", "statement alone"},
+		ofRun(func(r *result.Result) { r.Operations[0].OwnWait.PoolMeanMS = 0.1 })},
+	{"reconciled", []string{"in the database"}, ofRun(func(r *result.Result) { r.Reconciliation.Rows[0].Found++ })},
+	{"reset-after", []string{"in the database"}, ofRun(func(r *result.Result) { r.Reconciliation.Rows[0].Found-- })},
+	{"twins", []string{"operations"}, ofRun(func(r *result.Result) { r.Ops-- })},
+	{"frozen", []string{"valid"}, ofRun(func(r *result.Result) { r.Valid = true })},
+	{"disturbed", []string{"valid"}, ofRun(func(r *result.Result) { r.Valid = true })},
+	{"journal", []string{"operations, journal whole"}, ofRun(func(r *result.Result) {
+		if slices.Contains(r.InvalidCauses, result.ByAccident) { // the one whose process died
+			r.Ops += 1e6
+		}
+	})},
+	{"wrong-before", []string{"violations before the run"}, ofRun(func(r *result.Result) {
+		r.AuditBefore.Violations--
+	})},
+	{"books", []string{damages[0].name}, func(s *stage) {
+		s.falsifyAudit = func(r *audit.Report) {
+			for i := range r.Checks {
+				r.Checks[i].Examples = slices.DeleteFunc(r.Checks[i].Examples, func(v audit.Violation) bool {
+					return v.Field == damages[0].field
+				})
+			}
+		}
+	}},
+}
+
+func ofRun(change func(*result.Result)) func(*stage) { return func(s *stage) { s.falsify = change } }
+
+func milli(ms float64) *float64 { return &ms }
+
+// Lies that every test run tells; the rest is for the long form.
+var quickestLies = []string{"errors", "refused", "wrong-url", "reset-after", "journal"}
+
 // TestALieIsWrong: a line that is told a false figure says so, and of that figure alone.
 func TestALieIsWrong(t *testing.T) {
-	for _, c := range []struct {
-		line, figure string
-		falsify      func(*result.Result)
-	}{
-		{"reset-after", "in the database", func(r *result.Result) { r.Reconciliation.Rows[0].Found-- }},
-		{"wrong-before", "violations before the run", func(r *result.Result) { r.AuditBefore.Violations-- }},
-		{"samples", "figures that differ", func(r *result.Result) { r.Generator.LagMSMax += 100 }},
-		{"journal", "operations, journal whole", func(r *result.Result) {
-			if slices.Contains(r.InvalidCauses, result.ByAccident) { // the one whose process died
-				r.Ops += 1e6
-			}
-		}},
-	} {
+	told := map[string]bool{}
+	for _, c := range lies {
+		told[c.line] = true
+		if !thorough.Asked() && !slices.Contains(quickestLies, c.line) {
+			continue
+		}
 		t.Run(c.line, func(t *testing.T) {
 			s, err := newStage(options(t))
 			if err != nil {
@@ -79,20 +129,34 @@ func TestALieIsWrong(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			s.falsify = c.falsify
-			line := tests[slices.Index(Names(), c.line)]
-			out, err := line.play(t.Context(), s)
+			c.falsify(s)
+			out, err := tests[slices.Index(Names(), c.line)].play(t.Context(), s)
 			if err != nil {
 				t.Fatalf("%v: %s", err, problem.HintOf(err))
 			}
-			if verdict, why := judge(out); verdict != Wrong || !strings.Contains(why, c.figure+": ") {
+			verdict, why := judge(out)
+			// Where the burners got little of a busy machine, the line cannot ask for more.
+			if verdict == Void && c.line == "disturbed" {
+				t.Skip("void: ", why)
+			}
+			if verdict != Wrong {
 				t.Errorf("%s %s", verdict, why)
 			}
-			out.figures = slices.DeleteFunc(out.figures, func(f Figure) bool { return f.Name == c.figure })
-			if verdict, why := judge(out); verdict == Wrong {
+			for _, figure := range c.figures {
+				if !strings.Contains(why, figure+": ") {
+					t.Errorf("%q is not named: %s", figure, why)
+				}
+			}
+			out.figures = slices.DeleteFunc(out.figures, func(f Figure) bool { return slices.Contains(c.figures, f.Name) })
+			if verdict, why := judge(out); verdict == Wrong && len(out.figures) > 0 {
 				t.Errorf("more is wrong than the lie: %s", why)
 			}
 		})
+	}
+	for _, one := range tests {
+		if !told[one.name] {
+			t.Errorf("no lie is told to %s", one.name)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"plimsoll/erp/audit"
+	"plimsoll/lab/line"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run"
@@ -21,8 +23,10 @@ type stage struct {
 	down func() error
 	// filled books, once a line needs them
 	filled string
-	// falsify is how a test makes a report wrong.
-	falsify func(*result.Result)
+	// How a test makes a report wrong.
+	falsify      func(*result.Result)
+	falsifyLine  func(*line.Line)
+	falsifyAudit func(*audit.Report)
 }
 
 func newStage(o Options) (*stage, error) {
