@@ -76,6 +76,6 @@ func (m *measured) blockedBy(kind func(Story) bool) *Finding {
 		return nil
 	}
 	const shown = 4
-	f.Evidence = f.Evidence[:min(shown, len(f.Evidence))]
+	f.Evidence = append(f.Evidence[:min(shown, len(f.Evidence))], m.loggedLocks()...)
 	return f
 }

@@ -61,6 +61,7 @@ type Diagnosis struct {
 	Stories        []Story         `json:"lock_stories"`
 	Contradictions []Contradiction `json:"contradictions"`
 	Host           *Host           `json:"host"`
+	Log            *ServerLog      `json:"server_log"`
 	Standstills    []Standing      `json:"standstills"`
 	Rates          []Rate          `json:"rates"`
 	Unavailable    []Source        `json:"unavailable"`
@@ -102,6 +103,11 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	if server, err := postgres.Look(ctx, o.DSN); err == nil && server.Postmaster != 0 {
 		w.host = newHostWatch(server.Postmaster, cmp.Or(o.Root, "/"))
 	}
+	postmaster := 0
+	if w.host != nil {
+		postmaster = w.host.postmaster
+	}
+	w.log, w.logErr = openLog(ctx, a.slow, postmaster)
 	own, _ := cpu.Own()
 	backends := w.backends()
 	w.began = time.Now()
@@ -113,7 +119,8 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := w.conclude(counters.Between(before, after), o)
+	var s sources
+	d := w.conclude(counters.Between(before, after), w.readLogLast(ctx, &s), s, o)
 	d.AskedS, d.LastedS, d.Cost = o.Duration.Seconds(), lasted.Seconds(), cost
 	return d, d.stop(ctx, lost)
 }
@@ -151,6 +158,13 @@ func (w *watch) after(ctx context.Context, lost error) (*counters.Reading, error
 	return r, nil
 }
 
+// readLogLast reads the log also after Ctrl-C, and not over a connection that is lost.
+func (w *watch) readLogLast(ctx context.Context, s *sources) *ServerLog {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	return w.readLog(ctx, s)
+}
+
 func (d *Diagnosis) stop(ctx context.Context, lost error) error {
 	switch {
 	case lost != nil:
@@ -165,14 +179,13 @@ func (d *Diagnosis) stop(ctx context.Context, lost error) error {
 }
 
 // conclude computes the diagnosis from what was gathered.
-func (w *watch) conclude(delta *counters.Delta, o Options) *Diagnosis {
-	var s sources
+func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o Options) *Diagnosis {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	cpu, how := w.host.processor()
 	m := &measured{ledger: w.book.ledger(cpu, how), stories: w.book.told(), delta: delta, book: w.book,
 		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server,
-		wakesS: w.heart.wakes()}
+		wakesS: w.heart.wakes(), log: written}
 	if m.host = w.host.host(&s); m.host == nil {
 		s.miss("machine", "the server runs elsewhere, or in a container whose processes are not visible here")
 	}
@@ -190,7 +203,7 @@ func (w *watch) conclude(delta *counters.Delta, o Options) *Diagnosis {
 	d := &Diagnosis{Schema: Schema, Software: o.Software, Started: w.began,
 		Server: Server{w.version, w.database, w.host != nil, 1000 * w.roundTripS, 1000 * w.connectS, w.census.All,
 			w.census.AllAllowed},
-		Ledger: m.ledger, Stories: m.stories, Host: m.host, Standstills: w.book.standstills(), Rates: m.rates(),
+		Ledger: m.ledger, Stories: m.stories, Host: m.host, Log: written, Standstills: w.book.standstills(), Rates: m.rates(),
 		Limits: limits}
 	d.Findings, d.Healthy = judge(m, &s)
 	d.Operations = w.ofOperations(m, delta)

@@ -54,6 +54,7 @@ type measured struct {
 	connectS, roundTripS float64
 	wakesS               float64 // how late this program wakes up, on average of time
 	server               counters.Server
+	log                  *ServerLog      // nil: not readable
 	explained            map[string]bool // statements whose time a problem explains
 }
 
@@ -180,13 +181,16 @@ func (m *measured) transactions() *float64 {
 	return m.delta.PerSecond(&x)
 }
 
+// transactionsRate names the rate that other figures are divided by.
+const transactionsRate = "transactions"
+
 // rates of the report.
 func (m *measured) rates() []Rate {
 	sum := func(name, view, column string) Rate {
 		return Rate{name, m.delta.PerSecond(m.delta.Sum(view, "", column))}
 	}
 	return []Rate{
-		{"transactions", m.transactions()},
+		{transactionsRate, m.transactions()},
 		sum("new sessions", counters.Databases, "sessions"),
 		sum("rows read", counters.Databases, "tup_returned"),
 		sum("rows written", counters.Databases, "tup_inserted"),

@@ -39,6 +39,8 @@ type watch struct {
 	every    time.Duration
 	timeline Timeline
 	host     *hostWatch // nil: the server's machine cannot be read
+	log      *logFile
+	logErr   error // why it cannot be read
 	began    time.Time
 
 	mu   sync.Mutex

@@ -99,7 +99,7 @@ var measures = map[string]func(*Report) float64{
 	"sleep": func(r *Report) float64 {
 		return of(r.Probes.Clock, func(c *probe.Timing) float64 { return c.Sleep.Least })
 	},
-	"memory":     func(r *Report) float64 { _, near := r.far(); return near },
+	"memory":     func(r *Report) float64 { _, near := r.Far(); return near },
 	"flush":      func(r *Report) float64 { return of(r.Probes.Flush, func(t *probe.Times) float64 { return t.Median }) },
 	"round trip": func(r *Report) float64 { return of(r.Probes.Trip, func(t *probe.Times) float64 { return t.Least }) },
 	"cache lines": func(r *Report) float64 {

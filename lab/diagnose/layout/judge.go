@@ -112,7 +112,7 @@ func (r *Report) nodes() Item {
 			i.reason(Odd, "%s", odd)
 		}
 	}
-	if far, near := r.far(); !math.IsNaN(far) {
+	if far, near := r.Far(); !math.IsNaN(far) {
 		ratio := far / near
 		i.Shows += fmt.Sprintf("; memory of another node costs ×%.2f", ratio)
 		switch {
@@ -126,8 +126,8 @@ func (r *Report) nodes() Item {
 	return i
 }
 
-// far and near memory, the least of each: NaN where there is none of either.
-func (r *Report) far() (far, near float64) {
+// Far and near memory, the least of each: NaN where there is none of either.
+func (r *Report) Far() (far, near float64) {
 	far, near = math.NaN(), math.NaN()
 	for _, m := range r.Probes.Memory {
 		if m.Near {

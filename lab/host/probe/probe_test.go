@@ -2,9 +2,12 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/test/leak"
 )
@@ -83,5 +86,22 @@ func TestProbes_EndAtOnceAndSayWhy(t *testing.T) {
 	const none = 1023 // the last that a set holds
 	if _, err := PingPong(t.Context(), allowed[0], none, soon()); err == nil {
 		t.Error("pinned to a processor that is not there")
+	}
+}
+
+// The limit is found below a queue, whatever the device does; without one everything asked for is under way.
+func TestRead_ShowsALimitOnTheWay(t *testing.T) {
+	const asked, limit = 16, 3
+	for planted, want := range map[int]func(Requests) bool{
+		limit: func(r Requests) bool { return r.Limit() > 0 && r.Below <= limit+0.01 },
+		0:     func(r Requests) bool { return r.Limit() == 0 },
+	} {
+		r, err := Read(t.Context(), t.TempDir(), asked, planted, time.Now().Add(300*time.Millisecond))
+		if errors.Is(err, unix.EINVAL) {
+			t.Skip("this file system cannot be read around its cache")
+		}
+		if err != nil || !want(r) || r.Asked > asked+0.01 {
+			t.Errorf("limit %d: %+v, %v", planted, r, err)
+		}
 	}
 }

@@ -71,6 +71,8 @@ var Reports = []Report{
 		{"C37", "A comparison of restorations includes how they scale with threads", "10, 20, 50 and 100 threads"},
 		{"C38", "With many bases per instance the file system matters",
 			"6,000 tables + 20,000 indexes per base, 60 bases, about 2,000,000 files"},
+		{"C39", "A whole server freezes at random for seconds, and what has frozen must be named",
+			"freezes of 15 seconds; a setting that is on while its library is not loaded"},
 	}},
 	{"Load test of temp tables", []Claim{
 		{"C40", "Waits for system pages appear only with temp tables, and are worst with an index on them",
@@ -96,5 +98,10 @@ var Reports = []Report{
 		{"C54", "Log writes wait while the disk is fine: a spinlock and NUMA effect", "judged by spins per collision"},
 		{"C55", "Raising the number of parallel jobs until something breaks names the limit",
 			"a method: the limit names itself"},
+		{"C56", "One process that fills one core slows the whole system while the machine looks idle",
+			"no figure: a core is full, the machine is not"},
+		{"C57", "Slow is not full: one user alone is slower, too", "30 % slower with one user"},
+		{"C58", "The profiles of a good and a slow system, subtracted, show what the slow one waits for",
+			"the good system's top waits are quite different, more logical"},
 	}},
 }

@@ -172,6 +172,7 @@ func (b *bench) scene(ctx context.Context, p plant) (*scene, error) {
 		durable: b.flush <= flushMost}
 	for _, f := range p {
 		s.network, s.durable = max(s.network, f.network), s.durable || f.durable
+		s.alone = s.alone || f.alone
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	// Planner's statistics of a copy are there; those of its activity begin anew.

@@ -40,8 +40,6 @@ type Options struct {
 	// Step hears of the progress (0..1) before each trial, Said of each that has ended. Both may be nil.
 	Step func(share float64, left time.Duration, name string)
 	Said func(Trial)
-	// Diagnosed gets each diagnosis of a trial whose faults were planted. May be nil.
-	Diagnosed func(Trial, *diagnose.Diagnosis)
 }
 
 // plant is what is planted together.
@@ -90,12 +88,13 @@ func parse(text string) (p plant, err error) {
 		return plant{}, nil
 	}
 	for name := range strings.SplitSeq(text, "+") {
-		i := slices.IndexFunc(faults, func(f *fault) bool { return f.name == name })
+		known := slices.Concat(faults, controls)
+		i := slices.IndexFunc(known, func(f *fault) bool { return f.name == name })
 		if i < 0 {
 			return nil, problem.New(problem.Usage, fmt.Errorf("there is no fault %q", name),
 				"one of "+strings.Join(Names(), ", "))
 		}
-		p = append(p, faults[i])
+		p = append(p, known[i])
 	}
 	return p, nil
 }
@@ -146,7 +145,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 			if o.Step != nil {
 				o.Step(float64(done)/float64(report.Rounds*len(chosen)), max(0, all-time.Since(began)), p.name())
 			}
-			t, err := b.try(ctx, p)
+			t, _, err := b.try(ctx, p)
 			if ctx.Err() != nil {
 				return report, problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials",
 					len(report.Trials)), "")
@@ -166,13 +165,13 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 }
 
 // try one plant.
-func (b *bench) try(ctx context.Context, p plant) (t Trial, err error) {
+func (b *bench) try(ctx context.Context, p plant) (t Trial, d *diagnose.Diagnosis, err error) {
 	t = Trial{Plant: p.name(), Hidden: p.hidden(), Named: []Named{}, Notes: []Named{}, Missed: []string{}, Figures: []string{}}
 	began := time.Now()
 	defer func() { t.TookS = time.Since(began).Seconds() }()
 	s, err := b.scene(ctx, p)
 	if err != nil {
-		return t, err
+		return t, nil, err
 	}
 	defer func() { err = errors.Join(err, s.end()) }()
 	s.users()
@@ -182,18 +181,20 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, err error) {
 			var cannot unable
 			if errors.As(err, &cannot) {
 				t.Void = cannot.Error()
-				return t, nil
+				return t, nil, nil
 			}
-			return t, fmt.Errorf("%s: %w", f.name, err)
+			return t, nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
 	s.settle(ctx)
 	s.witness()
-	d, err := diagnose.Run(ctx, diagnose.Options{DSN: s.dsn, Duration: b.Duration, Rate: diagnose.RateDefault,
+	before := s.counts()
+	d, err = diagnose.Run(ctx, diagnose.Options{DSN: s.dsn, Duration: b.Duration, Rate: diagnose.RateDefault,
 		Root: s.root})
 	if err != nil {
-		return t, err
+		return t, nil, err
 	}
+	t.Users = before.until(s.counts())
 	for _, check := range s.checks {
 		text, took := check(ctx)
 		t.Figures = append(t.Figures, text)
@@ -203,8 +204,5 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, err error) {
 	}
 	t.Strangers = s.strangers()
 	t.judge(p, d)
-	if b.Diagnosed != nil {
-		b.Diagnosed(t, d)
-	}
-	return t, nil
+	return t, d, nil
 }

@@ -131,7 +131,7 @@ func TestScore(t *testing.T) {
 
 func TestPlantTopology_IsWhatTheDiagnosisContradicts(t *testing.T) {
 	root := t.TempDir()
-	if err := plantTopology(root); err != nil {
+	if err := PlantTopology(root); err != nil {
 		t.Fatal(err)
 	}
 	shape, err := topology.Read(root)

@@ -19,7 +19,9 @@ type fault struct {
 	settings map[string]string
 	flush    time.Duration
 	network  time.Duration
-	plant    func(ctx context.Context, s *scene) error
+	// alone: one user, in the office, is all there is.
+	alone bool
+	plant func(ctx context.Context, s *scene) error
 }
 
 var faults = []*fault{
@@ -74,6 +76,22 @@ var faults = []*fault{
 		durable: true, plant: concurrentCommits},
 	{name: "io-saturation", from: "DBPA, D-Bot", does: "other programs write to the disk",
 		answers: []string{"disk-taken-by-others"}, hidden: true, durable: true, plant: ioSaturation},
+}
+
+// controls are no faults and not in the matrix: experiments hold faults against them.
+var controls = []*fault{
+	{name: "one-core", does: "the server has one core", plant: func(ctx context.Context, s *scene) error {
+		if _, err := s.pinned(); err != nil {
+			return err
+		}
+		s.clients(2, "compute", 20*time.Millisecond, compute)
+		s.worked("compute", 1)
+		return nil
+	}},
+	{name: "alone", does: "one user and nobody else", alone: true, plant: func(_ context.Context, s *scene) error {
+		s.worked("office", 10)
+		return nil
+	}},
 }
 
 // compounds: those of DBPA's generator that two loads of ours can make, and some of our own.

@@ -37,33 +37,43 @@ func compute(ctx context.Context, conn *pgx.Conn, _ *rand.Rand) error {
 // burnMost seconds of processor time may a burner use.
 const burnMost = 120
 
-// filledCore: the server and a process of others have one core between them.
-func filledCore(ctx context.Context, s *scene) error {
+// pin processes to processors; one may have ended since.
+func pin(all []process.ID, to *unix.CPUSet) {
+	for _, id := range all {
+		_ = unix.SchedSetaffinity(id.PID, to)
+	}
+}
+
+// pinned gives the server one core until the trial ends.
+func (s *scene) pinned() (one unix.CPUSet, err error) {
 	all, err := s.processes()
 	if err != nil {
-		return err
+		return one, err
 	}
 	var before unix.CPUSet
 	if err := unix.SchedGetaffinity(s.server.PID(), &before); err != nil {
-		return unable{err}
+		return one, unable{err}
 	}
 	first := 0
 	for !before.IsSet(first) {
 		first++
 	}
-	var one unix.CPUSet
 	one.Set(first)
-	pin := func(all []process.ID, to *unix.CPUSet) {
-		for _, id := range all {
-			_ = unix.SchedSetaffinity(id.PID, to) // it may have ended since
-		}
-	}
 	pin(all, &one)
 	s.undo = append(s.undo, func() error {
 		all, err := s.processes()
 		pin(all, &before)
 		return err
 	})
+	return one, nil
+}
+
+// filledCore: the server and a process of others have one core between them.
+func filledCore(ctx context.Context, s *scene) error {
+	one, err := s.pinned()
+	if err != nil {
+		return err
+	}
 	if s.burners, err = burner.Start(ctx, s.dir, 2, burnMost); err != nil {
 		return err
 	}

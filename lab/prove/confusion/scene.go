@@ -32,6 +32,7 @@ type scene struct {
 	name, dsn string
 	network   time.Duration // of round trips between users and server
 	durable   bool          // commits of users wait for the log
+	alone     bool          // one user
 	root      string        // of files that show another topology; empty: this machine's
 	ctx       context.Context
 	cancel    context.CancelFunc

@@ -20,6 +20,8 @@ type Trial struct {
 	Notes []Named `json:"notes"`
 	// Ledger is the share of the sessions' time by class.
 	Ledger map[string]float64 `json:"ledger"`
+	// Users are those of each application: how fast they were.
+	Users map[string]Pace `json:"users"`
 	// Missed are the faults that nothing names.
 	Missed []string `json:"missed"`
 	// Strangers is the share of all cores that processes used which have no part in the test.

@@ -17,6 +17,10 @@ const (
 )
 
 func (s *scene) users() {
+	if s.alone {
+		s.clients(1, "office", sellThink, edit)
+		return
+	}
 	s.clients(lookers, "desk", lookThink, look)
 	s.clients(sellers, "till", sellThink, sell)
 	s.clients(editors, "office", sellThink, edit)

@@ -13,13 +13,14 @@ import (
 	"plimsoll/lab/prove/experiments/rewriting"
 	"plimsoll/lab/prove/experiments/scale"
 	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/experiments/slowness"
 	"plimsoll/lab/prove/experiments/temptables"
 )
 
 // All lists the experiments in the order of their claims.
 func All() []site.Experiment {
 	all := slices.Concat(scale.Experiments(), temptables.Experiments(), layer.Experiments(), rewriting.Experiments(),
-		restoring.Experiments())
+		restoring.Experiments(), slowness.Experiments())
 	slices.SortFunc(all, func(a, b site.Experiment) int { return strings.Compare(a.Claim, b.Claim) })
 	return all
 }

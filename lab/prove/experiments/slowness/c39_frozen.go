@@ -1,0 +1,45 @@
+package slowness
+
+import (
+	"plimsoll/lab/diagnose"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/confusion"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Sides and figures of C39.
+const (
+	frozen, running = "frozen", "not frozen"
+	freezes         = "freezes named"
+	// freezesLeast of those planted, one a second, must be named in a turn of the shortest kind.
+	freezesLeast = 3
+)
+
+// frozenServer is the experiment behind C39.
+func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
+	s := &stage{}
+	part := s.part(b, trial.Series{Name: freezes, Unit: "a turn"})
+	named := func(_ confusion.Trial, d *diagnose.Diagnosis) trial.Figures {
+		n := 0.0
+		for _, one := range d.Standstills {
+			n += flag(one.Who == diagnose.StillServer)
+		}
+		return trial.Figures{freezes: n}
+	}
+	part.Sides = []trial.Side{s.plant(running, confusion.Healthy, false, named),
+		s.plant(frozen, "global-stall", false, named)}
+	of := func(side string) trial.Every { return trial.Every{Of: trial.At(side, freezes)} }
+	part.Measured = []trial.Phrase{trial.Say("freezes of the server that were named in a turn: %s where it was frozen, "+
+		"%s where not", of(frozen), of(running))}
+	return trial.Trial{
+		Text:  "all processes of a server stop for 400 ms each second, or do not: does the diagnosis blame the server?",
+		Parts: []trial.Part{part}, Overhead: 2 * between,
+		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Criteria: []trial.Criterion{
+			{Of: of(frozen), Confirm: trial.AtLeast(freezesLeast), Refute: trial.Below(1)},
+			{Of: of(running), Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)},
+		}},
+		Conditions: []claims.Condition{{Name: "freeze", Text: "SIGSTOP and SIGCONT; the report's were of 15 s and random. " +
+			"A setting whose library is not loaded is looked for by plimsoll advise"}},
+	}
+}

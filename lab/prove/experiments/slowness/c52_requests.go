@@ -1,0 +1,83 @@
+package slowness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/host/probe"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Sides, figures and bars of C52.
+const (
+	asked      = "asked side by side"
+	below      = "under way below"
+	readsPerS  = "reads"
+	readTime   = "time of a read"
+	limitFound = "limit found"
+	readTurn   = 3 * time.Second
+	// sideBySide is what the report's server asked for; its limit was 64. Ours are smaller so that any disk passes.
+	sideBySide = 100
+	// limitBy may a found limit miss the planted one.
+	limitBy = 0.25
+)
+
+// limits that are planted; 0: none.
+var limits = []int{0, 4, 16}
+
+func limitSide(limit int) string {
+	if limit == 0 {
+		return "no limit"
+	}
+	return fmt.Sprintf("a limit of %d", limit)
+}
+
+// outstandingRequests is the experiment behind C52.
+func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
+	part := trial.Part{Rounds: b.Rounds(rounds), Turn: b.Turn(readTurn), Series: []trial.Series{
+		{Name: asked}, {Name: below}, {Name: readsPerS, Unit: "1/s"}, {Name: readTime, Unit: "ms"}, {Name: limitFound}}}
+	var criteria []trial.Criterion
+	for _, limit := range limits {
+		side := limitSide(limit)
+		part.Sides = append(part.Sides, trial.Side{Name: side,
+			Open: func(_ context.Context, r *trial.Record) (trial.Turn, error) {
+				dir, err := os.MkdirTemp(dirs.State(), "prove-requests-")
+				if err != nil {
+					return nil, err
+				}
+				r.AtEnd(func() error { return os.RemoveAll(dir) })
+				return func(ctx context.Context, _ int) (trial.Figures, error) {
+					got, err := probe.Read(ctx, dir, sideBySide, limit, time.Now().Add(part.Turn))
+					return trial.Figures{asked: got.Asked, below: got.Below, readsPerS: got.PerS, readTime: got.MS,
+						limitFound: got.Limit()}, err
+				}, nil
+			}})
+		found := trial.Every{Of: trial.At(side, limitFound)}
+		one := trial.Criterion{Of: found, Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)}
+		if limit > 0 {
+			low, high := float64(limit)*(1-limitBy), float64(limit)*(1+limitBy)
+			one = trial.Criterion{Of: found, Confirm: trial.Within(low, high), Refute: trial.Outside(low, high)}
+		}
+		criteria = append(criteria, one)
+		part.Measured = append(part.Measured, trial.Say("%s: %s side by side, %s under way below, %s reads/s of %s ms; "+
+			"found %s", side, trial.Median{Of: trial.At(side, asked), Format: "%.0f"},
+			trial.Median{Of: trial.At(side, below), Format: "%.0f"},
+			trial.Median{Of: trial.At(side, readsPerS), Format: "%.0f"},
+			trial.Median{Of: trial.At(side, readTime), Format: "%.2f"}, found))
+	}
+	return trial.Trial{
+		Text: fmt.Sprintf("%d random reads side by side around the page cache, through planted limits of outstanding "+
+			"requests", sideBySide),
+		Overhead: 10 * time.Second, Parts: []trial.Part{part},
+		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, time.Second)}, Criteria: criteria},
+		Conditions: []claims.Condition{
+			{Name: "limit", Text: "found where less than 80 % of what was asked for is under way below, by Little's law; " +
+				"the device itself is not judged by its percentage of busy time"},
+			{Name: "planted", Text: "in this program, between it and the device, as a hypervisor's or a controller's is"}},
+	}
+}

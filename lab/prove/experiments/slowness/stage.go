@@ -1,0 +1,94 @@
+package slowness
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/lab/diagnose"
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/confusion"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Turns of these experiments.
+const (
+	turn   = 15 * time.Second
+	rounds = 4
+	// between is what a plant takes beside its diagnosis.
+	between = 8 * time.Second
+	// strangersMost of the cores may others use; beyond it a turn's times say nothing and are ignored.
+	strangersMost = 0.15
+	// looked at least: shorter diagnoses have too few samples.
+	least = 5 * time.Second
+)
+
+// stage is the server of a part; its sides are plants.
+type stage struct{ *confusion.Stage }
+
+// read makes figures of a trial.
+type read func(confusion.Trial, *diagnose.Diagnosis) trial.Figures
+
+// part with a stage of its own. Its sides are added by plant.
+func (s *stage) part(b site.Bench, series ...trial.Series) trial.Part {
+	length := b.Turn(turn)
+	return trial.Part{Rounds: b.Rounds(rounds), Turn: length, Between: between, Series: series,
+		Open: func(ctx context.Context, r *trial.Record) (err error) {
+			s.Stage, err = confusion.OpenStage(ctx, confusion.Options{Clusters: b.Clusters, Duration: length,
+				Spec: cluster.Spec{Engine: b.Engine, Memory: "512MB", SocketOnly: true}})
+			if err != nil {
+				return err
+			}
+			r.AtEnd(s.Close)
+			here, _ := machine.Describe("/")
+			r.Condition("machine", fmt.Sprintf("%d cores of %s, for database and users together; %s", here.Cores, here.CPU,
+				shapeText()))
+			return nil
+		}}
+}
+
+// plant is a side. A turn whose fault took no effect is ignored, and one of times that strangers disturbed.
+func (s *stage) plant(name, plant string, timed bool, figures read) trial.Side {
+	return trial.Side{Name: name, Open: func(_ context.Context, r *trial.Record) (trial.Turn, error) {
+		return func(ctx context.Context, _ int) (trial.Figures, error) {
+			t, d, err := s.Try(ctx, plant)
+			switch {
+			case err != nil:
+				return nil, err
+			case t.Void != "" || d == nil:
+				r.Say("%s is ignored: %s", name, t.Void)
+				return nil, nil
+			case timed && t.Strangers >= strangersMost:
+				r.Say("%s is ignored: other processes used %.0f %% of the cores", name, 100*t.Strangers)
+				return nil, nil
+			}
+			return figures(t, d), nil
+		}, nil
+	}}
+}
+
+func flag(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
+// found says whether a finding has a name, problem or note.
+func found(d *diagnose.Diagnosis, name string) bool {
+	for _, f := range d.Findings {
+		if f.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func percentOf(x *float64) float64 {
+	if x == nil {
+		return 0
+	}
+	return 100 * *x
+}
