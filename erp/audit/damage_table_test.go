@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/erp/audit/damagetest"
 	"plimsoll/erp/books"
 	"plimsoll/test/golden"
 )
@@ -26,14 +27,21 @@ func spelled(name string) string {
 }
 
 // named is the field, and what else the subject names.
-func named(d damage) string {
+func named(d damagetest.Damage) string {
 	switch {
-	case d.field == "":
-		return d.names
-	case d.names == "":
-		return "`" + d.field + "`"
+	case d.Field == "":
+		return d.Names
+	case d.Names == "":
+		return "`" + d.Field + "`"
 	}
-	return fmt.Sprintf("%s `%s`", d.names, d.field)
+	return fmt.Sprintf("%s `%s`", d.Names, d.Field)
+}
+
+func repaired(name string) string {
+	if damagetest.BackupOnly(name) {
+		return "backup"
+	}
+	return "mended"
 }
 
 // TestTableOfDamages is what the documents say of TestEveryDamageIsNamedByDocumentAndField.
@@ -47,23 +55,26 @@ func TestTableOfDamages(t *testing.T) {
 all shapes. `+"`go test ./erp/audit -run EveryDamage`"+` does each of them to a document of its own, and fails if the
 audit does not name that document with the field below; of what belongs to no document, the register or counter.
 
-| damage | document | field named |
-|---|---|---|
-`, len(damages))
-	for _, name := range slices.SortedFunc(maps.Keys(damages), func(x, y string) int {
-		return strings.Compare(damages[x].of+" "+x, damages[y].of+" "+y)
+`+"`plimsoll repair`"+` writes again what the document and its rules make ("mended": every row is then what it was), or
+says that only a backup has what was lost ("backup"): `+"`PLIMSOLL_TEST_THOROUGH=1 go test ./erp/repair`"+`.
+
+| damage | document | field named | repair |
+|---|---|---|---|
+`, len(damagetest.All))
+	for _, name := range slices.SortedFunc(maps.Keys(damagetest.All), func(x, y string) int {
+		return strings.Compare(damagetest.All[x].Of+" "+x, damagetest.All[y].Of+" "+y)
 	}) {
-		d := damages[name]
-		of := d.of
+		d := damagetest.All[name]
+		of := d.Of
 		if of == "" {
 			of = "(none)"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", spelled(name), strings.ReplaceAll(of, "_", " "), named(d))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", spelled(name), strings.ReplaceAll(of, "_", " "), named(d), repaired(name))
 	}
 	golden.Compare(t, "../../docs/bench/damages.md", b.String())
 	types := map[string]bool{}
-	for _, d := range damages {
-		types[d.of] = true
+	for _, d := range damagetest.All {
+		types[d.Of] = true
 	}
 	delete(types, "")
 	if delete(types, books.MonthClose); len(types) != 17 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/audit"
+	"plimsoll/erp/audit/damagetest"
 )
 
 func checkOf(t *testing.T, report audit.Report, id string) audit.Check {
@@ -20,15 +21,15 @@ func checkOf(t *testing.T, report audit.Report, id string) audit.Check {
 // A batch that is not the oldest, at the cost that it has: the document tells so itself, and only a replay knows
 // better.
 func TestCostsThatDoNotFollowTheOrderOfTimeAreNamed(t *testing.T) {
-	c := everything(t)
-	const receipts = "(SELECT d.id FROM doc_goods_receipt d WHERE source_order <> " + none +
+	c := damagetest.Company(t, damagetest.Rounds)
+	const receipts = "(SELECT d.id FROM doc_goods_receipt d WHERE source_order <> " + damagetest.None +
 		" ORDER BY number DESC LIMIT 1)"
 	c.Exec(t, "UPDATE acc_batches SET receipt = "+receipts+" WHERE line = 1 AND recorder = (SELECT id FROM "+
 		"doc_internal_consumption ORDER BY number LIMIT 1)")
 	for _, o := range []audit.Options{{}, {Mode: audit.Sample, Share: 1}} {
 		report := run(t, c, o)
 		if derived := checkOf(t, report, "internal_consumption.derived"); derived.Violations != 0 ||
-			derived.Checked != rounds {
+			derived.Checked != damagetest.Rounds {
 			t.Errorf("%s: the document is as it says, but %d of %d differ", report.Mode,
 				derived.Violations, derived.Checked)
 		}

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"plimsoll/erp"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
@@ -385,4 +387,20 @@ func Books() (tables []string) {
 		}
 	}
 	return tables
+}
+
+// Alone waits until no other session is in the database: those of closed pools end a little later.
+func Alone(t testing.TB, db *database.Database) {
+	t.Helper()
+	deadline := time.Now().Add(patience.Max)
+	for others := 1; others > 0; {
+		err := db.Borrow(context.Background(), func(c *pgx.Conn) error {
+			return c.QueryRow(context.Background(), "SELECT count(*) FROM pg_stat_activity WHERE datname = "+
+				"current_database() AND backend_type = 'client backend' AND application_name <> "+
+				"current_setting('application_name')").Scan(&others)
+		})
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("%d other sessions: %v", others, err)
+		}
+	}
 }

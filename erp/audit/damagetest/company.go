@@ -1,4 +1,4 @@
-package audit_test
+package damagetest
 
 import (
 	"encoding/json"
@@ -12,15 +12,17 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/monthclose"
+	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/jobs"
+	"plimsoll/platform/shape"
 )
 
-// rounds of documents: each type has as many as there are damages of it.
-const rounds = 9
+// Rounds of documents in which each type has as many as there are damages of it.
+const Rounds = 9
 
-// everything is a company with documents of all types, made in turns by workers of all shapes.
-func everything(t *testing.T) *erptest.Company {
+// Company has documents of all types, made in turns by workers of all shapes.
+func Company(t *testing.T, rounds int) *erptest.Company {
 	c := erptest.New(t, 3)
 	o := c.Organisations[0]
 	second := id.New()
@@ -28,7 +30,16 @@ func everything(t *testing.T) *erptest.Company {
 	c.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, customer, supplier, currency) "+
 		"VALUES ($1, $2, 'P2', 'P2', $3, true, true, 'RUB')", erptest.Contract(second), o.ID, second)
 	var users []*erptest.User
-	for _, base := range c.Mixed(t) {
+	defer erptest.Alone(t, c.Database) // who uses the company has it alone
+	for _, name := range shape.Names {
+		config := erptest.Shaped(t, name, shape.Tweaks{})
+		db, err := database.Open(t.Context(), c.DSN, config.Shape.Options(database.Options{Application: "worker"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		base, drain := erptest.Start(t, db, config)
+		defer db.Close()
+		defer drain()
 		users = append(users, erptest.Login(t, base, o.User))
 	}
 	for round := range rounds {
@@ -147,8 +158,8 @@ func (b business) keep() {
 
 var recordedIn = regexp.MustCompile(`\b(acc|inf|gl)_[a-z_]+`)
 
-// damaged books: each damage is done to a document that no other is done to. The answer is what its violation names.
-func damaged(t *testing.T, c *erptest.Company) map[string]string {
+// Inflict damages: each is done to a document that no other is done to. The answer is what its violation names.
+func Inflict(t *testing.T, c *erptest.Company, damages map[string]Damage) map[string]string {
 	t.Helper()
 	used, subjects := []string{}, map[string]string{}
 	names := make([]string, 0, len(damages))
@@ -161,18 +172,18 @@ func damaged(t *testing.T, c *erptest.Company) map[string]string {
 	})
 	for _, name := range names {
 		d := damages[name]
-		if d.of == "" {
-			subjects[name] = d.names
+		if d.Of == "" {
+			subjects[name] = d.Names
 			continue
 		}
 		where := "NOT id = ANY ($1::uuid[])"
 		for _, table := range needed(d) {
 			where += " AND EXISTS (SELECT FROM " + table + " WHERE recorder = d.id)"
 		}
-		found := c.Value(t, "SELECT coalesce((SELECT id::text FROM doc_"+d.of+" d WHERE "+where+
+		found := c.Value(t, "SELECT coalesce((SELECT id::text FROM doc_"+d.Of+" d WHERE "+where+
 			" ORDER BY number DESC LIMIT 1), '')", used)
 		if found == "" {
-			t.Fatalf("%s: no %s is left, of %d", name, d.of, len(used))
+			t.Fatalf("%s: no %s is left, of %d", name, d.Of, len(used))
 		}
 		used, subjects[name] = append(used, found), found
 	}
@@ -183,11 +194,11 @@ func damaged(t *testing.T, c *erptest.Company) map[string]string {
 }
 
 // needed are the tables that the document of a damage must have recorded in.
-func needed(d damage) []string {
-	tables := recordedIn.FindAllString(d.sql, -1)
-	register, _, _ := strings.Cut(d.field, " ")
+func needed(d Damage) []string {
+	tables := recordedIn.FindAllString(d.SQL, -1)
+	register, _, _ := strings.Cut(d.Field, " ")
 	for _, r := range erp.Metadata().Accumulation {
-		if r.Name == register && d.of != "settlement_registrar" {
+		if r.Name == register && d.Of != "settlement_registrar" {
 			tables = append(tables, r.Table())
 		}
 	}
@@ -195,15 +206,15 @@ func needed(d damage) []string {
 	return slices.Compact(tables)
 }
 
-func filled(c *erptest.Company, d damage, document string) string {
+func filled(c *erptest.Company, d Damage, document string) string {
 	o, other := c.Organisations[0], c.Organisations[1]
 	quoted := func(v id.ID) string { return "'" + v.String() + "'" }
-	return strings.NewReplacer("{type}", d.of, "{id}", "'"+document+"'",
+	return strings.NewReplacer("{type}", d.Of, "{id}", "'"+document+"'",
 		"{counterparty}", "(SELECT id FROM cat_counterparties WHERE code = 'P2')",
 		"{contract}", "(SELECT id FROM cat_contracts WHERE code = 'P2')",
 		"{foreign contract}", quoted(erptest.Contract(other.Counterparty)), "{foreign organisation}", quoted(other.ID),
 		"{foreign cash_account}", quoted(other.Bank), "{cash_account}", quoted(o.CashDesk),
 		"{department}", quoted(o.Department), "{expense_item}", quoted(o.ExpenseItem),
 		"{warehouse}", quoted(o.Warehouses[1]), "{item}", quoted(c.Items[2]),
-		"{cell}", quoted(o.Cells[1])).Replace(d.sql)
+		"{cell}", quoted(o.Cells[1])).Replace(d.SQL)
 }
