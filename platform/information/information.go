@@ -220,3 +220,8 @@ func columns(prefix string, attributes []metadata.Attribute) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// Erase queues deleting everything that a recorder has stated in the register.
+func (r *Register) Erase(w *database.Work, recorder id.ID) {
+	w.Queue("take back from "+r.meta.Name, "DELETE FROM "+r.meta.Table()+" WHERE recorder = $1", recorder)
+}

@@ -112,15 +112,29 @@ func (b *Books) storedSets(w *database.Work, k *kind, documents []id.ID) func(id
 	}
 }
 
-// derive compares one document. If it is so damaged that the rules cannot run, that is the difference.
+// derive compares one document.
 func (b *Books) derive(k *kind, held *document.Document, stored sets, elements map[string]*catalog.Elements,
-	referred map[string]*document.Referred) (all []Difference) {
-	differ := func(field, expected, found string) {
-		all = append(all, Difference{held, field, expected, found})
+	referred map[string]*document.Referred) []Difference {
+	m := b.remake(k, held, stored, elements, referred)
+	return slices.Concat(m.own, m.recorded)
+}
+
+// remade is a document as its rules make it, and how it differs from what is stored.
+type remade struct {
+	document      *document.Document
+	sets          sets
+	own, recorded []Difference
+	refused       bool // so damaged that the rules cannot run; that is the only difference
+}
+
+func (b *Books) remake(k *kind, held *document.Document, stored sets, elements map[string]*catalog.Elements,
+	referred map[string]*document.Referred) (m remade) {
+	refuse := func(field, expected, found string) {
+		m = remade{own: []Difference{{held, field, expected, found}}, refused: true}
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			differ("rules", "rules that can be asked", fmt.Sprint(r))
+			refuse("rules", "rules that can be asked", fmt.Sprint(r))
 		}
 	}()
 	facts := newFacts()
@@ -130,27 +144,32 @@ func (b *Books) derive(k *kind, held *document.Document, stored sets, elements m
 		facts.Documents[name] = all
 	}
 	if err := k.present(held, facts); err != nil {
-		differ(fieldOf(err), "what there is, of the same organisation", err.Error())
-		return all
+		refuse(fieldOf(err), "what there is, of the same organisation", err.Error())
+		return m
 	}
 	for name, all := range referred {
 		facts.Documents[name] = agreeing(held, all, wanted(held, name))
 	}
-	d := held.Copy()
-	for _, n := range k.rules.Needs(d).Read {
+	m.document = held.Copy()
+	for _, n := range k.rules.Needs(m.document).Read {
 		b.plenty(n, held, facts, stored)
 	}
 	if evident, has := k.rules.(Evident); has {
 		evident.Restate(held, facts, stored.list())
 	}
-	records, err := k.rules.Record(d, facts)
+	records, err := k.rules.Record(m.document, facts)
 	if err != nil {
-		differ(fieldOf(err), "a document that its rules accept", err.Error())
-		return all
+		refuse(fieldOf(err), "a document that its rules accept", err.Error())
+		return m
 	}
-	compareDocuments(held, d, differ)
-	b.compareSets(b.sets(records), stored, differ)
-	return all
+	compareDocuments(held, m.document, func(field, expected, found string) {
+		m.own = append(m.own, Difference{held, field, expected, found})
+	})
+	m.sets = b.sets(records)
+	b.compareSets(m.sets, stored, func(field, expected, found string) {
+		m.recorded = append(m.recorded, Difference{held, field, expected, found})
+	})
+	return m
 }
 
 // fieldOf names the field that rules refuse.
