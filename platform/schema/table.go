@@ -106,6 +106,15 @@ func own() []Table {
 			},
 			Key: []string{"relation"},
 		},
+		{
+			Name: "plimsoll_repair", // what repairs have done, each step written in its own transaction
+			Columns: []Column{
+				{"step", "bigint", ""}, {"run", "uuid", ""}, {"made_at", "timestamptz", "now()"}, {"class", "text", ""},
+				{"object", "text", ""}, {"document", "uuid", ""}, {"changes", "jsonb", ""}, {"why", "text", ""},
+				{"proof", "jsonb", ""},
+			},
+			Key: []string{"step"},
+		},
 	}
 }
 

@@ -124,7 +124,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	return problem.New(problem.Threshold, fmt.Errorf("the books are wrong: %d violations", report.Violations),
-		"'plimsoll recalculate' repairs totals; a wrong document must be posted again")
+		"'plimsoll repair --dry-run' shows what can be mended")
 }
 
 func (a *app) look(ctx context.Context, db *database.Database, options audit.Options, withDigest bool) (report audited,

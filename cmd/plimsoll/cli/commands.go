@@ -18,6 +18,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addExport(root)
 	a.addRecompute(root)
 	a.addAudit(root)
+	a.addRepair(root)
 	a.addCrash(root)
 	a.addCommits(root)
 	a.addProve(root)

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/erp"
+	"plimsoll/erp/audit"
+	"plimsoll/erp/fill"
+	erprepair "plimsoll/erp/repair"
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+	"plimsoll/platform/problem"
+	"plimsoll/platform/repair"
+)
+
+type repairOptions struct {
+	target
+	dryRun, online, trust bool
+	only, documents       []string
+	journal               string
+	connections           int
+}
+
+// repairJournal is where a repair notes what it did.
+const repairJournal = "repair.jsonl"
+
+func (a *app) addRepair(root *cobra.Command) {
+	var o repairOptions
+	c := a.command(root, groupJob, &cobra.Command{
+		Use:   "repair [flags]",
+		Short: "Mend what an audit finds wrong",
+		Long: `Audit the books, make a plan, and mend one object after the other. Documents are the truth.
+
+  resubmit  free the key of an acknowledged operation whose document is gone: its client sends
+            it again with the same key, and it is done exactly once
+  reverse   take back what no posted document has recorded
+  repost    write again what the rules make of a document: computed fields, movements, records,
+            entries and their totals
+  rebuild   sum totals from movements; drop boundaries of costs under keys without movements
+  renumber  move a number counter beyond the numbers used
+  restore   a document itself or a catalog is damaged: only a backup has it; nothing is done
+
+Where a document contradicts what it has recorded, two witnesses say which side was changed:
+totals, added up when it was posted, and the transactions that wrote the rows. If they point to
+the document, the class is restore. If neither says anything, the risk is high, and the step is
+only carried out with --trust-documents.
+
+Each step is one transaction: it locks the object, examines it, writes, examines it again, and
+notes in the table plimsoll_repair what it did, with digests of the rows before and after. The
+journal is the same as JSON lines. At the end all other rows are proven to be unchanged, and
+the books are audited again. A repair that was stopped or killed goes on when it is repeated.
+
+It refuses when amcheck or a checksum finds physical damage, and while other sessions use the
+database, unless with --online. Exit code 3: violations are left.`,
+		Example: `  plimsoll repair --dry-run
+  plimsoll repair
+  plimsoll repair --only rebuild,renumber
+  plimsoll repair --documents 01a20955-c927-7261-9b60-d0175d175d9c
+  plimsoll repair --online --journal /var/log/repair.jsonl`,
+	}, func(ctx context.Context, _ []string) error { return a.repair(ctx, o) })
+	fs := c.Flags()
+	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan and change nothing")
+	fs.StringSliceVar(&o.only, "only", nil, "carry out these `CLASSES` only")
+	fs.StringSliceVar(&o.documents, "documents", nil, "mend these documents only, by their `IDS`")
+	fs.BoolVar(&o.trust, "trust-documents", false, "carry out steps of high risk too")
+	fs.BoolVar(&o.online, "online", false, "while others work; what else changed cannot be proven then")
+	fs.StringVar(&o.journal, "journal", repairJournal, "`FILE` of JSON lines to which the steps are appended")
+	config.Count(fs, &o.connections, "connections", 0, 0, auditConnectionsMax,
+		"connections that audit in parallel; 0: one per core")
+	a.targetFlags(c, &o.target)
+	config.FlagOnly(fs, "dry-run", "only", "documents", "trust-documents", "online", "journal")
+}
+
+func (o repairOptions) options() (r repair.Options, err error) {
+	r = repair.Options{DryRun: o.dryRun, TrustDocuments: o.trust, Online: o.online,
+		Audit: audit.Options{Connections: o.connections}}
+	var classes []string
+	for _, c := range repair.Classes[:len(repair.Classes)-1] {
+		classes = append(classes, string(c))
+	}
+	for _, name := range o.only {
+		if !slices.Contains(classes, name) {
+			return r, problem.New(problem.Usage, fmt.Errorf("--only: no class %q that repairs", name),
+				"there are "+strings.Join(classes, ", "))
+		}
+		r.Only = append(r.Only, repair.Class(name))
+	}
+	for _, text := range o.documents {
+		v, err := id.Parse(text)
+		if err != nil {
+			return r, problem.New(problem.Usage, fmt.Errorf("--documents: %q is not an id", text),
+				"the ids are those that 'plimsoll audit' names")
+		}
+		r.Documents = append(r.Documents, v)
+	}
+	return r, nil
+}
+
+func (a *app) repair(ctx context.Context, o repairOptions) error {
+	options, err := o.options()
+	if err != nil {
+		return err
+	}
+	dsn, err := a.database(ctx, o.target)
+	if err != nil {
+		return err
+	}
+	db, err := database.Open(ctx, dsn, database.Options{Application: "plimsoll repair",
+		Connections: audit.Connections(o.connections) + erprepair.Connections})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := fill.Finished(ctx, db); err != nil {
+		return err
+	}
+	if !o.dryRun {
+		if err := erp.Migrate(ctx, db); err != nil { // an older base has no journal
+			return err
+		}
+		if _, err := repair.Journal(ctx, db, o.journal); err != nil { // what a killed repair did not write
+			return err
+		}
+	}
+	report, err := a.mend(ctx, db, options)
+	if !o.dryRun {
+		_, noted := repair.Journal(context.WithoutCancel(ctx), db, o.journal)
+		err = errors.Join(err, noted)
+	}
+	if err != nil {
+		return problem.New(problem.ClassOf(err), err, cmp.Or(problem.HintOf(err),
+			"finished steps stay; the same command goes on"))
+	}
+	if a.json {
+		err = a.emit(report)
+	} else {
+		err = a.showRepaired(report, o.journal)
+	}
+	if err != nil || report.Open() == 0 {
+		return err
+	}
+	if o.dryRun {
+		return problem.New(problem.Threshold, fmt.Errorf("the books are wrong: %d violations",
+			report.ViolationsBefore), "without --dry-run the steps are carried out")
+	}
+	return problem.New(problem.Threshold, fmt.Errorf("the books are still wrong: %d violations", report.Open()),
+		"what is named restore must come from a backup; 'plimsoll audit' names the rest")
+}
+
+func (a *app) mend(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {
+	a.meter.Phase("audit", 0, "MB")
+	defer a.meter.End()
+	options.Audit.Progress = func(done, total int64) {
+		a.meter.Grow(float64(total) / 1e6)
+		a.meter.Update(float64(done)/1e6, "")
+	}
+	options.Planned = func(steps []repair.Step) error {
+		if !a.json {
+			return a.showPlan(steps)
+		}
+		return nil
+	}
+	options.Told = func(done, of int, s repair.Step) {
+		if done == 1 {
+			a.meter.Phase("repair", float64(of), "steps")
+		}
+		a.meter.Update(float64(done), s.Object)
+	}
+	return erprepair.Run(ctx, db, options)
+}
+
+// planFields are shown of each object; the JSON has all.
+const planFields = 4
+
+func (a *app) showPlan(steps []repair.Step) error {
+	for _, s := range steps {
+		risk := ""
+		if s.Risk != "" {
+			risk = ", risk " + string(s.Risk)
+		}
+		fmt.Fprintf(a.stdout, "%-8s  %s\n          %s%s\n", s.Class, s.Object, s.Why, risk)
+		for i, c := range s.Changes {
+			if i == planFields {
+				fmt.Fprintf(a.stdout, "          … and %d more\n", len(s.Changes)-planFields)
+				break
+			}
+			fmt.Fprintf(a.stdout, "          %s: %s → %s\n", c.Field, c.Has, c.WillHave)
+		}
+		if s.Skipped != "" {
+			fmt.Fprintf(a.stdout, "          not done: %s\n", s.Skipped)
+		}
+	}
+	return nil
+}
+
+func (a *app) showRepaired(r repair.Report, journal string) error {
+	count := map[repair.Class]int{}
+	for _, s := range r.Steps {
+		if r.DryRun && s.Skipped == "" || s.Done {
+			count[s.Class]++
+		}
+	}
+	var said []string
+	for _, c := range repair.Classes {
+		if count[c] > 0 {
+			said = append(said, fmt.Sprintf("%d %s", count[c], c))
+		}
+	}
+	if len(said) == 0 {
+		said = []string{"nothing"}
+	}
+	text := strings.Join(said, ", ")
+	if r.DryRun {
+		_, err := fmt.Fprintf(a.stdout, "%d violations; would do: %s\n", r.ViolationsBefore, text)
+		return err
+	}
+	for _, s := range r.Steps {
+		if s.Class != repair.Restore && !s.Done && s.Skipped != "" {
+			fmt.Fprintf(a.stdout, "not done: %s %s: %s\n", s.Class, s.Object, s.Skipped)
+		}
+	}
+	fmt.Fprintf(a.stdout, "done: %s; journal %s\n", text, journal)
+	if r.Untouched != "" {
+		fmt.Fprintf(a.stdout, "proof: %s\n", r.Untouched)
+	}
+	_, err := fmt.Fprintf(a.stdout, "audit: %d violations before, %d after\n", r.ViolationsBefore, r.Open())
+	return err
+}

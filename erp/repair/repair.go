@@ -1,0 +1,21 @@
+// Package repair mends the books of the ERP: the platform's repair, with the ERP's rules and its audit.
+package repair
+
+import (
+	"context"
+
+	"plimsoll/erp"
+	erpaudit "plimsoll/erp/audit"
+	"plimsoll/platform/audit"
+	"plimsoll/platform/database"
+	"plimsoll/platform/repair"
+)
+
+// Connections that a repair needs for itself, besides those that look at the books.
+const Connections = 3
+
+// Run looks at the books and mends them.
+func Run(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {
+	look := func(ctx context.Context, o audit.Options) (audit.Report, error) { return erpaudit.RunAs(ctx, db, o) }
+	return repair.New(db, erp.Metadata(), erp.Rules(), look).Run(ctx, options)
+}
