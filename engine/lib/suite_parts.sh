@@ -7,13 +7,15 @@
 #                                                        chance
 #   fuzz/catalogs fuzz/files                             random sessions, off against on
 #   fuzz/matrix                                          tables on their way to the catalogs, case by case
+#   fuzz/cancel                                          random sessions whose commands are cancelled
+#   fuzz/soak                                            100 sessions at work for a quarter of an hour
 #
 # SETTINGS is off, on (test/everything_on.conf) or, of the last two, what they bring along.
 
 PART_NAMES=(regress isolation recovery subscription plpgsql contrib bin modules temp discard fuzz)
 OUR_MODULE=src/test/modules/plimsoll_temp
 
-# How long fuzz/catalogs goes on; fuzz/files takes a quarter of it.
+# How long fuzz/catalogs goes on; fuzz/files and others take a quarter of it.
 FUZZ_MINUTES=${FUZZ_MINUTES:-60}
 
 declare -rA PART_DIRS=([regress]=src/test/regress [isolation]=src/test/isolation [recovery]=src/test/recovery
@@ -51,7 +53,7 @@ all_parts() {
 	part_settings "$1" temp
 	# Servers without assertions do not know the setting.
 	[[ $1 != *-assert ]] || printf 'discard/%s\n' $(module_tests REGRESS) $(module_tests ISOLATION)
-	printf 'fuzz/%s\n' catalogs files matrix
+	printf 'fuzz/%s\n' catalogs files matrix cancel soak
 }
 
 part_settings() {
@@ -110,9 +112,11 @@ suite_make() {
 # fuzz NAME plays sessions that nobody has seen yet, unless SEEDS tells which.
 fuzz() {
 	local install=$SUITE/tree/tmp_install$SUITE/tree/prefix
-	local -A tests=([catalogs]=memory_catalog_diff.t [files]=lazy_files_diff.t [matrix]=memory_catalog_matrix.t)
-	local -A minutes=([catalogs]=$FUZZ_MINUTES [files]=$(((FUZZ_MINUTES + 3) / 4)))
+	local -A tests=([catalogs]=memory_catalog_diff.t [files]=lazy_files_diff.t [matrix]=memory_catalog_matrix.t
+		[cancel]=memory_catalog_cancel.t [soak]=memory_catalog_soak.t)
+	local quarter=$(((FUZZ_MINUTES + 3) / 4))
+	local -A minutes=([catalogs]=$FUZZ_MINUTES [files]=$quarter [cancel]=$quarter [soak]=$quarter)
 	env PREFIX="$install" LD_LIBRARY_PATH="$install/lib" SEEDS="${SEEDS:-$(date +%s)}" MINUTES="${minutes[$1]-}" \
-		STEPS="${STEPS:-150}" CASES="${CASES:-all}" \
+		STEPS="${STEPS:-150}" CASES="${CASES:-all}" SESSIONS="${SESSIONS:-100}" \
 		prove -v --timer "$ENGINE/test/${tests[$1]}"
 }

@@ -28,8 +28,11 @@
 #include "plimsoll/analyze_values.h"
 #include "port/pg_bitutils.h"
 
-/* Fewer values are sorted in no time. */
-#define MIN_VALUES		256
+/*
+ * Fewer values are sorted in no time.  Temporary tables often have some
+ * dozens.
+ */
+#define MIN_VALUES		16
 
 /*
  * So many are looked at, and so many of them must be repetitions.  With the

@@ -41,7 +41,7 @@
 
 #define MAX_OBJECTS		16384
 
-/* an error message names so many sessions */
+/* how many sessions an error message names */
 #define MAX_NAMED		10
 
 typedef struct MemShared
@@ -66,7 +66,7 @@ typedef struct MemReferred
 													 * ProcNumber */
 } MemReferred;
 
-/* in ours: how many of our rows do */
+/* in our own memory: how many of our rows refer to it */
 typedef struct MemReference
 {
 	MemReferenceKey key;		/* must be first */
@@ -147,7 +147,7 @@ enter_shared(const MemReferenceKey *key)
 	return object != NULL;
 }
 
-/* ... and no longer. */
+/* This session refers to the object no longer. */
 static void
 remove_shared(const MemReferenceKey *key)
 {
@@ -372,7 +372,10 @@ memcat_forbid_drop(const ObjectAddress *object)
 				 errhint("Retry when those sessions have dropped the tables or have ended.")));
 }
 
-/* The layout of the type's values is to change: is one stored out of our reach? */
+/*
+ * The layout of the type's values is about to change.  An error if tables of
+ * other sessions, which cannot be rewritten from here, may hold some.
+ */
 void
 memcat_forbid_alter_type(Oid typeOid)
 {

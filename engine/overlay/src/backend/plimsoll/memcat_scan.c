@@ -137,7 +137,10 @@ memcat_tid_visible(Oid catalogId, ItemPointer tid, Snapshot snapshot)
 	return row != NULL && memcat_row_visible(row, &snap);
 }
 
-/* Has this transaction deleted the row, and when?  No is the answer if it moved. */
+/*
+ * Did this transaction delete the row?  *cmax is then the command that did.
+ * Rows that moved to the real catalog count as not deleted.
+ */
 bool
 memcat_tid_deleted(Oid catalogId, ItemPointer tid, CommandId *cmax)
 {

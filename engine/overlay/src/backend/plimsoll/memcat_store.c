@@ -146,7 +146,10 @@ memcat_store_has(uint32 id)
 	return rows_by_id[id] != NULL;
 }
 
-/* The tuple stays where it is; cat->nrows counts the row already. */
+/*
+ * Enters a row of the leader.  The tuple is not copied; cat->nrows counts it
+ * already.
+ */
 void
 memcat_store_adopt(MemCatalog *cat, const MemRow *from)
 {

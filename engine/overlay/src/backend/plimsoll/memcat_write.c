@@ -14,6 +14,8 @@
 #include "postgres.h"
 
 #include "access/heaptoast.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "plimsoll/memcat_int.h"
@@ -65,6 +67,56 @@ memcat_insert(Relation catalog, HeapTuple tup)
 	CacheInvalidateHeapTuple(catalog, &row->tuple, NULL);
 	if (!memcat_reference_publish(row))
 		memcat_spill_unit(unit);
+	return true;
+}
+
+/*
+ * The rows of pg_attribute about the columns of a relation; relid is invalid if
+ * the columns say whose they are.  False: the caller has to make them.
+ *
+ * All that a row of a plain column has is in the descriptor already, in the
+ * layout of the row.  Forming it value by value takes longer than all else that
+ * is done about it.
+ */
+bool
+memcat_insert_columns(Relation catalog, TupleDesc columns, Oid relid,
+					  const FormExtraData_pg_attribute *extra)
+{
+	const int	notnull = Anum_pg_attribute_attcollation;	/* the last of them */
+	const Size	head = MAXALIGN(SizeofHeapTupleHeader + BITMAPLEN(Natts_pg_attribute));
+	HeapTupleData tup;
+
+	if (columns->natts == 0)
+		return false;
+	if (!OidIsValid(relid))
+		relid = TupleDescAttr(columns, 0)->attrelid;
+	if (memcat_unit_of(RelationRelationId, relid) == NULL)
+		return false;
+	for (int i = 0; extra != NULL && i < columns->natts; i++)
+	{
+		if (!extra[i].attstattarget.isnull || !extra[i].attoptions.isnull)
+			return false;
+	}
+
+	tup.t_len = head + ATTRIBUTE_FIXED_PART_SIZE;
+	tup.t_tableOid = RelationGetRelid(catalog);
+	tup.t_data = palloc0(tup.t_len);
+	tup.t_data->t_hoff = head;
+	tup.t_data->t_infomask = HEAP_HASNULL;
+	HeapTupleHeaderSetNatts(tup.t_data, Natts_pg_attribute);
+	for (int i = 0; i < notnull; i++)
+		tup.t_data->t_bits[i / BITS_PER_BYTE] |= 1 << (i % BITS_PER_BYTE);
+
+	for (int i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute row = (Form_pg_attribute) GETSTRUCT(&tup);
+
+		memcpy(row, TupleDescAttr(columns, i), ATTRIBUTE_FIXED_PART_SIZE);
+		row->attrelid = relid;
+		ItemPointerSetInvalid(&tup.t_self);
+		CatalogTupleInsert(catalog, &tup);
+	}
+	pfree(tup.t_data);
 	return true;
 }
 

@@ -46,7 +46,9 @@ static buffers_hash *heads = NULL;
 static int *next_buffer = NULL;
 static int *previous_buffer = NULL;
 
-/* Buffers dropped and, as far as we know, not used since; each at most once. */
+/*
+ * Buffers dropped and, as far as we know, not used since; each at most once.
+ */
 static int *dropped = NULL;
 static bool *is_dropped = NULL;
 static int	ndropped = 0;
@@ -137,7 +139,10 @@ temp_buffer_next(int bufid)
 	return next_buffer[bufid];
 }
 
-/* The buffer's page has been dropped: its memory is free, and still warm. */
+/*
+ * The buffer's page has been dropped: use it next, while the processor has it
+ * cached.
+ */
 void
 temp_buffer_dropped(int bufid)
 {

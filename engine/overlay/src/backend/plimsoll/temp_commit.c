@@ -93,7 +93,9 @@ temp_commit_enter(Relation catalog, HeapTuple tuple)
 	return true;
 }
 
-/* The same for several rows, which have to be ours without exception. */
+/*
+ * The same for several rows.  If one of them is not ours, no scope is opened.
+ */
 bool
 temp_commit_enter_slots(Relation catalog, TupleTableSlot **slots, int nslots)
 {
@@ -134,7 +136,10 @@ temp_commit_enter_tid(Relation catalog, ItemPointer tid)
 	return entered;
 }
 
-/* An error may have thrown us out of a scope; no subtransaction spans one. */
+/*
+ * An error may have left a scope open.  A scope never spans the end of a
+ * subtransaction, so all can be closed here.
+ */
 void
 AtEOSubXact_temp_commit(void)
 {

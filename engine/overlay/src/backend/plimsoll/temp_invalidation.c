@@ -192,7 +192,10 @@ temp_invalidation_is_ours(Relation catalog, HeapTuple tuple)
 	return temp_local_invalidation && !rel->exposed;
 }
 
-/* The same without taking note of anything, hence fit for critical sections. */
+/*
+ * The same, but nothing is recorded, so it may be called in a critical
+ * section.
+ */
 bool
 temp_invalidation_is_silent(Relation catalog, HeapTuple tuple)
 {

@@ -113,8 +113,12 @@ typedef struct SkippedLock
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* A record larger than this is given back at the end of the transaction. */
-#define SKIPPED_LOCKS_KEPT 512
+/*
+ * The record is cleared as a whole at the end of each transaction, so it begins
+ * with room for what a usual one skips, and is given back when it has grown.
+ */
+#define SKIPPED_LOCKS_BEGIN 8
+#define SKIPPED_LOCKS_KEPT 64
 
 bool		temp_skip_locks = false;
 
@@ -187,7 +191,7 @@ temp_lock_skip_own(Oid classid, Oid objid, LOCKMODE mode)
 		return false;
 
 	if (skipped == NULL)
-		skipped = skipped_create(TopMemoryContext, 64, NULL);
+		skipped = skipped_create(TopMemoryContext, SKIPPED_LOCKS_BEGIN, NULL);
 	lock = skipped_insert(skipped, key, &found);
 	if (!found)
 	{
@@ -195,7 +199,10 @@ temp_lock_skip_own(Oid classid, Oid objid, LOCKMODE mode)
 		temp_locks_skipped++;
 	}
 
-	/* As for a real lock: what did others do to the relation before? */
+	/*
+	 * A real lock reads these messages, too: others may have changed the
+	 * relation.
+	 */
 	if (lock->count[mode]++ == 0)
 		AcceptInvalidationMessages();
 	return true;
@@ -317,7 +324,7 @@ temp_lock_shut_out_owner(Oid classid, Oid objid, bool dontWait)
 		if (!VirtualXactLock(vxid, !dontWait))
 			return false;
 
-		/* What has it done meanwhile? */
+		/* Learn what the owner did while we waited. */
 		AcceptInvalidationMessages();
 	}
 	return true;

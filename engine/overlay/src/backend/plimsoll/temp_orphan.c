@@ -34,7 +34,9 @@
 
 typedef struct TempOrphanShared
 {
-	/* Has any session kept relations without files since the server started? */
+	/*
+	 * Has any session kept relations without files since the server started?
+	 */
 	bool		in_use;
 	/* May there be files of a session with this proc number? */
 	bool		may_have_files[FLEXIBLE_ARRAY_MEMBER];
@@ -42,7 +44,10 @@ typedef struct TempOrphanShared
 
 static TempOrphanShared *shared;
 
-/* Functions that remove the files of this session, one for each who makes any. */
+/*
+ * Functions that remove the files of this session, one for each part that
+ * makes some.
+ */
 #define MAX_REMOVERS 4
 
 static TempFileRemover removers[MAX_REMOVERS];
@@ -77,7 +82,7 @@ temp_orphan_sessions(void)
 	return shared->in_use;
 }
 
-/* Everything that had to drop relations has done so. */
+/* The session has dropped its relations; remove the files that are left. */
 static void
 end_session(int code, Datum arg)
 {
@@ -130,7 +135,10 @@ remove_from_tablespace(const char *tablespace, const char *prefix)
 	struct dirent *de;
 	char		dbspace[MAXPGPATH];
 
-	/* a tablespace may be on its way out, or have nothing of this version */
+	/*
+	 * another session may be dropping the tablespace, or it lacks a directory
+	 * of this version
+	 */
 	if (dir == NULL && errno == ENOENT)
 		return;
 	while ((de = ReadDirExtended(dir, tablespace, LOG)) != NULL)

@@ -108,7 +108,9 @@ typedef struct Event
 	TempObjectKey object;
 } Event;
 
-/* Number of relations in the record; zero short-cuts every test of ownership. */
+/*
+ * Number of relations in the record; zero short-cuts every test of ownership.
+ */
 int			temp_relation_count = 0;
 
 #define MAX_LISTENERS 8
@@ -295,7 +297,7 @@ temp_relation_holding(Oid classid, Oid objid)
 	return entry ? entry->member->rel : NULL;
 }
 
-/* The same if it is nobody else's business. */
+/* The same, but NULL if the relation is exposed. */
 TempRelation *
 temp_relation_of_object(Oid classid, Oid objid)
 {

@@ -39,7 +39,7 @@
 bool		temp_lazy_toast = false;
 bool		temp_toast_volatile = false;
 
-/* has this session deferred any? */
+/* Has this session deferred a toast table? */
 static bool deferred_any = false;
 
 /* Was the table in the memory catalog from the start, wherever it is now? */
@@ -67,7 +67,7 @@ temp_toast_defers(Relation rel, Datum reloptions, Oid oldToast)
 	return true;
 }
 
-/* Was it deferred and not made since? */
+/* Is the toast table of this table deferred still? */
 bool
 temp_toast_is_deferred(Relation rel)
 {
@@ -96,7 +96,10 @@ end_volatile(XactEvent event, void *arg)
 		temp_toast_volatile = false;
 }
 
-/* From here to the end of the transaction no pointer is to be relied on. */
+/*
+ * A toast table has been made in a subtransaction, which may be rolled back.
+ * Until the transaction ends, values that outlive a command are fetched.
+ */
 static void
 set_volatile(void)
 {
@@ -110,7 +113,7 @@ set_volatile(void)
 	temp_toast_volatile = true;
 }
 
-/* Makes it in the middle of the running command. */
+/* Makes the deferred toast table in the middle of the running command. */
 void
 temp_toast_make(Relation rel)
 {

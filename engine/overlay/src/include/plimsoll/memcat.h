@@ -63,8 +63,12 @@ extern Oid	memcat_new_member(Oid tableId, Oid tablespaceId);
 extern bool memcat_serves(Oid relid);
 extern bool memcat_may_have(Oid catalogId, const ObjectAddress *object);
 
+struct FormExtraData_pg_attribute;
+
 /* writes (memcat_write.c); true means the row was dealt with in memory */
 extern bool memcat_insert(Relation catalog, HeapTuple tup);
+extern bool memcat_insert_columns(Relation catalog, TupleDesc columns, Oid relid,
+								  const struct FormExtraData_pg_attribute *extra);
 extern bool memcat_update(Relation catalog, ItemPointer *otid, HeapTuple tup);
 extern bool memcat_delete(Relation catalog, ItemPointer *tid);
 extern void memcat_update_inplace(Relation catalog, HeapTuple tup);
