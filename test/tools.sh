@@ -4,6 +4,7 @@
 
 # The newest that Go 1.24 builds.
 GOTESTSUM=gotest.tools/gotestsum@v1.12.3
+GOVULNCHECK=golang.org/x/vuln/cmd/govulncheck@v1.1.4
 GOLANGCI=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.8.0
 
 # tool PACKAGE@VERSION prints the path of the program, and builds it first if need be.
