@@ -66,7 +66,11 @@ type replay struct {
 	files   map[*file]bool // with changes
 }
 
-// Build changes dir, a copy of base, to what the cut leaves. Written is called for each file created.
+// errOutside: the journal is written by the server's user, and this process may be root.
+var errOutside = errors.New("the journal names a file outside of the data folder")
+
+// Build changes dir, a copy of base, to what the cut leaves. Written is called for each file created. Nothing outside
+// of dir is touched, whatever the records name and wherever links in dir lead.
 func Build(base, dir string, records []storage.Record, cut Cut, written func(path string) error) error {
 	r := &replay{base: base, model: cut.Model, live: map[string]*file{}, byIno: map[uint64]*file{},
 		folders: map[uint64]string{}, files: map[*file]bool{}}
@@ -74,11 +78,21 @@ func Build(base, dir string, records []storage.Record, cut Cut, written func(pat
 		if one.Number > cut.At {
 			break
 		}
+		for _, path := range []string{one.Path, one.To} {
+			if path != "" && !filepath.IsLocal(path) {
+				return fmt.Errorf("rebuild record %d of the journal: %w: %q", one.Number, errOutside, path)
+			}
+		}
 		if err := r.add(one); err != nil {
 			return fmt.Errorf("rebuild record %d of the journal: %w", one.Number, err)
 		}
 	}
-	return r.write(dir, rand.New(rand.NewPCG(cut.Seed, cut.At)), written)
+	inside, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer inside.Close()
+	return r.write(inside, rand.New(rand.NewPCG(cut.Seed, cut.At)), written)
 }
 
 var errUnknown = errors.New("it changes a file that was never opened")
@@ -194,7 +208,7 @@ func (n naming) in(folder string) bool {
 }
 
 // write puts the names and contents that the journal touched into the copy.
-func (r *replay) write(dir string, by *rand.Rand, written func(string) error) error {
+func (r *replay) write(dir *os.Root, by *rand.Rand, written func(string) error) error {
 	names, err := r.applyNames(dir, by, written)
 	if err != nil {
 		return err
@@ -205,8 +219,7 @@ func (r *replay) write(dir string, by *rand.Rand, written func(string) error) er
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) { // the same seed makes the same image
-		f, at := names[name], filepath.Join(dir, name)
-		if err := r.put(f, at, by, written); err != nil {
+		if err := r.put(dir, names[name], name, by, written); err != nil {
 			return err
 		}
 	}
@@ -214,22 +227,27 @@ func (r *replay) write(dir string, by *rand.Rand, written func(string) error) er
 }
 
 // put places a file where it is after the cut; nil: nowhere.
-func (r *replay) put(f *file, at string, by *rand.Rand, written func(string) error) error {
+func (r *replay) put(dir *os.Root, f *file, name string, by *rand.Rand, written func(string) error) error {
 	if f == nil {
-		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
 	}
-	if _, err := os.Stat(filepath.Dir(at)); err != nil {
+	if _, err := dir.Stat(filepath.Dir(name)); errors.Is(err, fs.ErrNotExist) {
 		return nil // its folder is lost
 	}
 	content, err := r.content(f, by)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(at, content, 0o600); err != nil {
+	at, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
 		return err
 	}
-	return written(at)
+	_, err = at.Write(content)
+	if err = errors.Join(err, at.Close()); err != nil {
+		return err
+	}
+	return written(filepath.Join(dir.Name(), name))
 }

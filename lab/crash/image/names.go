@@ -9,7 +9,7 @@ import (
 )
 
 // applyNames creates and removes folders, and returns the file that each changed name has after the cut; nil: none.
-func (r *replay) applyNames(dir string, by *rand.Rand, written func(string) error) (map[string]*file, error) {
+func (r *replay) applyNames(dir *os.Root, by *rand.Rand, written func(string) error) (map[string]*file, error) {
 	names := map[string]*file{}
 	last := r.lastDurable()
 	beginning := last + by.IntN(len(r.names)-last+1) // of the changes that no flush covers, in Ordered
@@ -34,7 +34,7 @@ func (r *replay) lastDurable() int {
 	return 0
 }
 
-func (n naming) apply(dir string, names map[string]*file, written func(string) error) error {
+func (n naming) apply(dir *os.Root, names map[string]*file, written func(string) error) error {
 	one := n.record
 	switch one.Kind {
 	case storage.Open:
@@ -46,16 +46,17 @@ func (n naming) apply(dir string, names map[string]*file, written func(string) e
 	case storage.Unlink:
 		names[one.Path] = nil
 	case storage.Mkdir:
-		at := filepath.Join(dir, one.Path)
-		if err := os.Mkdir(at, 0o700); err != nil {
+		if err := dir.Mkdir(one.Path, 0o700); err != nil {
 			if os.IsExist(err) || os.IsNotExist(err) {
 				return nil
 			}
 			return err
 		}
-		return written(at)
+		return written(filepath.Join(dir.Name(), one.Path))
 	case storage.Rmdir:
-		_ = os.RemoveAll(filepath.Join(dir, one.Path)) // not empty if a removal inside it was lost
+		if _, err := dir.Lstat(one.Path); err == nil { // it is inside
+			_ = os.RemoveAll(filepath.Join(dir.Name(), one.Path)) // not empty if a removal inside it was lost
+		}
 	}
 	return nil
 }
