@@ -83,6 +83,10 @@ type Options struct {
 	Workers int
 	// Kept is a file that keeps what each seed showed: a later run goes on with the next seed. Empty: none.
 	Kept string
+	// Promote ends the primary for good: its standby is promoted, and stock is taken of that.
+	Promote bool
+	// Asynchronous makes the primary's commits not wait for the standby.
+	Asynchronous bool
 	// For ends the run after a while, though seeds are left; zero: never.
 	For time.Duration
 	// Progress is called before each cut.
@@ -103,6 +107,9 @@ func (o Options) check() error {
 	case o.Load == SQL && (o.Durability == DurableAck || o.Durability == Group):
 		return usage(string(o.Durability)+" is a mode of the application server, and the load is sql",
 			"use the load erp")
+	case o.Promote && (o.Way == Worker || o.Way == Backend):
+		return usage(string(o.Way)+" leaves the primary alive, and its standby cannot take its place",
+			"use --power-cut, --kill all or --stop")
 	case o.Load == SQL && o.Way == Worker:
 		return usage("the load sql has no worker that could be killed", "use the load erp")
 	}
@@ -146,11 +153,14 @@ type workload interface {
 type lab struct {
 	Options
 	workload
-	cluster *cluster.Cluster
-	report  *Report
-	kept    *kept
-	began   time.Time
-	first   int // seeds that were done before
+	cluster  *cluster.Cluster
+	standby  *cluster.Cluster // nil: there is none
+	follows  *cluster.Postmaster
+	promoted bool // stock is taken of the standby
+	report   *Report
+	kept     *kept
+	began    time.Time
+	first    int // seeds that were done before
 }
 
 // Run makes the cluster, tests, and removes it again. When ctx ends it returns what was seen until then, and the error.
@@ -194,13 +204,16 @@ func (l *lab) run(ctx context.Context) (err error) {
 	l.began = time.Now()
 	l.step("making a cluster")
 	l.Spec.Settings, l.Spec.SocketOnly = l.settings(), true
+	if l.Promote {
+		l.Spec.Log = cluster.ReplicaLog
+	}
 	var load *lock.Lock
 	if l.cluster, load, err = OwnCluster(ctx, l.Clusters, l.Spec); err != nil {
 		return err
 	}
 	defer func() {
 		_ = load.Release() // its file goes with the cluster
-		err = errors.Join(err, l.Clusters.Destroy(context.WithoutCancel(ctx), l.cluster.Name()))
+		err = errors.Join(err, l.destroy(context.WithoutCancel(ctx)))
 	}()
 	l.report.Engine = l.cluster.Server().String()
 	l.workload = &documents{l}
@@ -256,6 +269,11 @@ func (l *lab) prepare(ctx context.Context) error {
 	if err := errors.Join(err, p.Stop(context.WithoutCancel(ctx), cluster.Fast)); err != nil {
 		return err
 	}
+	if l.Promote {
+		if err := l.makeStandby(ctx); err != nil {
+			return err
+		}
+	}
 	return l.cluster.KeepData(ctx)
 }
 
@@ -263,7 +281,7 @@ func (l *lab) prepare(ctx context.Context) error {
 func (l *lab) powerCuts(ctx context.Context) error {
 	for again := false; !l.over(); again = true {
 		if again {
-			if err := l.cluster.Rewind(ctx, asItWas); err != nil {
+			if err := l.rewind(ctx); err != nil {
 				return err
 			}
 		}
@@ -277,7 +295,7 @@ func (l *lab) powerCuts(ctx context.Context) error {
 func asItWas(string, func(string) error) error { return nil }
 
 func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
-	dir, err := l.cluster.JournalDir()
+	dir, err := l.survivor().JournalDir()
 	if err != nil {
 		return err
 	}
@@ -316,8 +334,8 @@ func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal,
 	seed := l.Seed + uint64(len(l.report.Cuts))
 	at := loaded.begin + 1 + rand.New(rand.NewPCG(seed, 0)).Uint64N(end-loaded.begin)
 	cut := image.Cut{At: at, Seed: seed, Model: l.Model}
-	err := l.cluster.Rewind(ctx, func(data string, own func(string) error) error {
-		return image.Build(l.cluster.KeptData(), data, journal.Records, cut, own)
+	err := l.survivor().Rewind(ctx, func(data string, own func(string) error) error {
+		return image.Build(l.survivor().KeptData(), data, journal.Records, cut, own)
 	})
 	if err != nil {
 		return err
@@ -346,11 +364,19 @@ func segments(records []storage.Record) int {
 
 // loadWithJournal ends with a kill: the journal is cut before it.
 func (l *lab) loadWithJournal(ctx context.Context, dir string) (loaded *loaded, err error) {
-	p, err := l.cluster.Start(ctx, cluster.StartOptions{Journal: dir, FlushLatency: l.FlushLatency, Broken: l.Broken})
+	journal := cluster.StartOptions{Journal: dir, FlushLatency: l.FlushLatency, Broken: l.Broken}
+	own, its := journal, cluster.StartOptions{}
+	if l.standby != nil { // the power of both is cut, and the standby's disk is what is left
+		own, its = cluster.StartOptions{FlushLatency: l.FlushLatency}, journal
+	}
+	p, err := l.cluster.Start(ctx, own)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.Kill(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, p.Kill(context.WithoutCancel(ctx)), l.killStandby(ctx)) }()
+	if err := l.startStandby(ctx, its); err != nil {
+		return nil, err
+	}
 	state, err := storage.OpenState(dir)
 	if err != nil {
 		return nil, err
@@ -368,7 +394,7 @@ func (l *lab) ends(ctx context.Context) error {
 		}
 		l.step(string(l.Way))
 		if again {
-			if err := l.cluster.Rewind(ctx, asItWas); err != nil {
+			if err := l.rewind(ctx); err != nil {
 				return err
 			}
 		}
@@ -396,6 +422,9 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 		return nil, at, err
 	}
 	after := context.WithoutCancel(ctx)
+	if err := l.startStandby(ctx, cluster.StartOptions{FlushLatency: l.FlushLatency}); err != nil {
+		return nil, at, errors.Join(err, p.Kill(after))
+	}
 	end := func(backends []int) error {
 		at = time.Now()
 		switch l.Way {
@@ -428,6 +457,9 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 
 // recover starts the server without the library and takes stock.
 func (l *lab) recover(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
+	if l.standby != nil {
+		return l.takeOver(ctx, one, acks, at)
+	}
 	began := time.Now()
 	p, err := l.cluster.Start(ctx, cluster.StartOptions{})
 	if err != nil {

@@ -70,7 +70,7 @@ func (e *erpWork) prepare(ctx context.Context) error {
 	})
 }
 
-func (e *erpWork) dsn() string { return e.cluster.SocketDSN(erpDatabase).Secret() }
+func (e *erpWork) dsn() string { return e.serving().SocketDSN(erpDatabase).Secret() }
 
 // begin starts the workers and puts the users to work. Those who repeat send an operation again until it is known what
 // became of it.
@@ -81,7 +81,7 @@ func (e *erpWork) begin(ctx context.Context, last func() uint64, repeat bool) (e
 	if mode := e.mode(); mode != "" {
 		command = append(command, "--durability="+mode)
 	}
-	e.crew = &crew{command: command, env: []string{"PLIMSOLL_DSN=" + e.dsn()}}
+	e.crew = &crew{command: command, env: []string{"PLIMSOLL_DSN=" + e.workersDSN()}}
 	if err := e.crew.start(ctx, e.Workers); err != nil {
 		return err
 	}

@@ -28,7 +28,11 @@ func (l *lab) erpEnds(ctx context.Context, e *erpWork) (err error) {
 		if p != nil {
 			err = errors.Join(err, p.Kill(context.WithoutCancel(ctx)))
 		}
+		err = errors.Join(err, l.killStandby(ctx))
 	}()
+	if err := l.startStandby(ctx, cluster.StartOptions{FlushLatency: l.FlushLatency}); err != nil {
+		return err
+	}
 	if err := e.begin(working, func() uint64 { return 0 }, true); err != nil {
 		return err
 	}
@@ -92,6 +96,9 @@ func (l *lab) endAndStart(ctx context.Context, e *erpWork, p *cluster.Postmaster
 	}
 	if err != nil {
 		return p, err
+	}
+	if l.standby != nil {
+		return l.succeed(ctx)
 	}
 	return l.cluster.Start(ctx, cluster.StartOptions{FlushLatency: l.FlushLatency})
 }

@@ -67,7 +67,7 @@ func (l *loaded) until(record uint64) (before []ack) {
 }
 
 func (l *lab) connect(ctx context.Context) (*pgx.Conn, error) {
-	return pgx.Connect(ctx, l.cluster.SocketDSN(l.workload.database()).Secret())
+	return pgx.Connect(ctx, l.serving().SocketDSN(l.workload.database()).Secret())
 }
 
 // documents is the load SQL.

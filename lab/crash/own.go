@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -52,14 +53,33 @@ func sweep(ctx context.Context, clusters *cluster.Store) error {
 		if err != nil {
 			continue // another process is at it
 		}
-		err = clusters.Down(ctx, c.Name(), cluster.Immediate) // its server may still be ending
-		if err == nil {
-			err = clusters.Destroy(ctx, c.Name())
-		}
+		err = remove(ctx, clusters, c)
 		_ = load.Release()
 		if err != nil {
 			return fmt.Errorf("remove what a killed test left: %w", err)
 		}
 	}
 	return nil
+}
+
+// remove a cluster of a killed test, whose servers may still be ending; its standbys first.
+func remove(ctx context.Context, clusters *cluster.Store, c *cluster.Cluster) error {
+	all, err := clusters.List()
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if r.Follows() == c.Name() {
+			if err := remove(ctx, clusters, r); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := clusters.Find(c.Name()); errors.Is(err, fs.ErrNotExist) {
+		return nil // it followed one that was removed before
+	}
+	if err := clusters.Down(ctx, c.Name(), cluster.Immediate); err != nil {
+		return err
+	}
+	return clusters.Destroy(ctx, c.Name())
 }

@@ -28,6 +28,8 @@ type Conditions struct {
 	Settings       []string    `json:"settings,omitempty"`
 	FirstSeed      uint64      `json:"first_seed"`
 	AskedEngine    string      `json:"asked_engine,omitempty"`
+	// Standby that was promoted: sync, async; empty: none
+	Standby string `json:"standby,omitempty"`
 }
 
 // Report is what a test saw.
@@ -67,6 +69,11 @@ func (o Options) report() *Report {
 	if o.Load == ERP {
 		c.Shape, c.Workers = string(o.Shape), o.Workers
 	}
+	if o.Promote {
+		if c.Standby = "sync"; o.Asynchronous {
+			c.Standby = "async"
+		}
+	}
 	for _, s := range o.Spec.Settings {
 		c.Settings = append(c.Settings, s.Name+"="+s.Value)
 	}
@@ -102,7 +109,8 @@ func (r *Report) Damaged() (n int) {
 // Broken reports whether a promise was broken: something acknowledged as durable is lost, or data are damaged.
 // Asynchronous commits may be lost, but not by an orderly stop; without fsync nothing is promised after a power cut.
 func (r *Report) Broken() bool {
-	promised := r.Durability != Async && r.Durability != Unsafe || r.Way == Orderly || r.Way == Worker
+	promised := r.Durability != Async && r.Durability != Unsafe && r.Standby != "async" || r.Way == Orderly ||
+		r.Way == Worker
 	return promised && r.Lost() > 0 || r.Durability != Unsafe && r.Damaged() > 0
 }
 
@@ -113,6 +121,9 @@ const shownMost = 50
 func (r *Report) Write(to io.Writer) error {
 	fmt.Fprintf(to, "%s, %d times, commits %s, load %s, %d sessions for %.3g s%s\n", r.Way, len(r.Cuts), r.Durability,
 		r.loadText(), r.Sessions, r.DurationS, prefixed(", ", r.Engine))
+	if r.Standby != "" {
+		fmt.Fprintf(to, "the primary is gone each time; its standby (%s) is promoted\n", r.Standby)
+	}
 	if r.FlushLatencyMS > 0 {
 		fmt.Fprintf(to, "a flush takes at least %.3g ms\n", r.FlushLatencyMS)
 	}

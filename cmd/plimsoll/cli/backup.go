@@ -66,7 +66,8 @@ restores the order of costs.)`,
 	})
 	fs := c.Flags()
 	fs.StringVar(&o.cluster, "cluster", "", "back up the cluster `NAME`, also one that is called like a word above")
-	fs.StringVar(&o.point, "point", backup.Latest, "restore: `POINT` to stop at: latest, a time, or a position of the log")
+	fs.StringVar(&o.point, "point", backup.Latest, "restore: `POINT` to stop at: latest, a time, or a position of "+
+		"the log")
 	fs.StringVar(&o.into, "into", "", "restore: `NAME` of the new cluster (default: the old one's with -restored)")
 	config.Count(fs, &o.maxLag, "max-lag", maxLagDefault, 0, 1<<20, "of a standby: most MB of log behind its primary")
 	config.Span(fs, &o.wait, "wait", time.Minute, 0, "of a standby: how long it may take to catch up so far")
@@ -151,8 +152,8 @@ func (a *app) showBackup(r backup.Record, what string) error {
 		(time.Duration(r.TookS * float64(time.Second))).Round(100*time.Millisecond))
 	fmt.Fprintf(a.stdout, "  of       cluster %s, PostgreSQL %s %s, system %s\n", r.Cluster, r.Server.Version,
 		r.Server.Flavour, r.SystemIdentifier)
-	_, err := fmt.Fprintf(a.stdout, "  log      timeline %d, %s to %s\n  restore  plimsoll backup restore %s\n", r.Timeline,
-		r.StartLSN, r.EndLSN, r.ID)
+	_, err := fmt.Fprintf(a.stdout, "  log      timeline %d, %s to %s\n  restore  plimsoll backup restore %s\n",
+		r.Timeline, r.StartLSN, r.EndLSN, r.ID)
 	return err
 }
 
@@ -194,8 +195,8 @@ func (a *app) restoreBackup(ctx context.Context, backups *backup.Store, id strin
 	if a.json {
 		return a.emit(c.Status(ctx))
 	}
-	_, err = fmt.Fprintf(a.stdout, "cluster %s is restored from %s, to %s; start it: plimsoll up %s\n", c.Name(), id, at,
-		c.Name())
+	_, err = fmt.Fprintf(a.stdout, "cluster %s is restored from %s, to %s; start it: plimsoll up %s\n", c.Name(), id,
+		at, c.Name())
 	return err
 }
 

@@ -19,7 +19,8 @@ import (
 )
 
 type crashOptions struct {
-	powerCut                                                            bool
+	powerCut, promote                                                   bool
+	standby                                                             string
 	kill, stop, durability, names, engine, flushLatency, duration, kept string
 	load, shape                                                         string
 	set                                                                 []string
@@ -51,6 +52,11 @@ A kill is milder than a power cut: the operating system keeps what the server ha
 even fsync=off loses nothing. With --load erp the users continue through all kills: an
 interrupted operation is repeated under its key, and must be carried out exactly once.
 
+--promote gives the server a standby and ends the server for good: the standby is promoted and
+examined. A power cut then cuts both, and what is left is the standby's disk. With --standby
+sync commits wait for the standby and nothing acknowledged may be lost; with async the loss is
+counted. With --load erp and a kill or a stop the users go on at the promoted server.
+
 --keep FILE splits a long count into parts: it stores the result of each seed, and the same
 command continues with the next seed. --for ends a part.
 
@@ -62,6 +68,8 @@ async allows loss, except after an orderly stop; unsafe (fsync=off) allows loss 
   plimsoll crash --power-cut --load sql --set full_page_writes=off
   plimsoll crash --kill backend --durability durable-ack --seeds 5
   plimsoll crash --kill worker --seeds 5
+  plimsoll crash --kill all --promote --durability durable-ack --seeds 5
+  plimsoll crash --power-cut --promote --standby async --load sql
   plimsoll crash --stop orderly --durability async --seeds 3`,
 	}, func(ctx context.Context, _ []string) error { return a.crash(ctx, o) })
 	fs := c.Flags()
@@ -70,6 +78,9 @@ async allows loss, except after an orderly stop; unsafe (fsync=off) allows loss 
 	config.Choice(fs, &o.kill, "kill", "", []string{"backend", "all", "worker"},
 		"send SIGKILL to one backend, to all processes of the server, or to a worker of the ERP")
 	config.Choice(fs, &o.stop, "stop", "", []string{"immediate", "orderly"}, "stop the server")
+	fs.BoolVar(&o.promote, "promote", false, "the server does not come back: its standby is promoted")
+	config.Choice(fs, &o.standby, "standby", "sync", []string{"sync", "async"}, "with --promote: whether commits wait "+
+		"for the standby")
 	config.Choice(fs, &o.durability, "durability", string(crash.Sync),
 		words([]crash.Durability{crash.Sync, crash.Group, crash.DurableAck, crash.Async, crash.Unsafe}),
 		"commits are flushed before they are acknowledged (sync; group: several together; durable-ack: after the "+
@@ -95,6 +106,7 @@ async allows loss, except after an orderly stop; unsafe (fsync=off) allows loss 
 	engineFlag(c, &o.engine)
 	c.MarkFlagsMutuallyExclusive("power-cut", "kill", "stop")
 	c.MarkFlagsOneRequired("power-cut", "kill", "stop")
+	config.FlagOnly(fs, "promote", "standby")
 	config.FlagOnly(fs, "power-cut", "kill", "stop", "seed", "seeds", "set", "names", "load", "per-load", "keep", "for")
 }
 
@@ -133,6 +145,7 @@ func (o crashOptions) options() (options crash.Options, err error) {
 	return crash.Options{Spec: spec, Way: o.way(), Durability: crash.Durability(o.durability), Sessions: o.sessions,
 		Duration: duration, Seeds: o.seeds, Seed: uint64(o.seed), Model: image.Model(o.names),
 		FlushLatency: latency, Load: crash.Load(o.load), Shape: shape.Name(o.shape), Workers: o.workers,
+		Promote: o.promote, Asynchronous: o.promote && o.standby == "async",
 		PerLoad: o.perLoad, Kept: o.kept, For: o.stopAfter}, nil
 }
 

@@ -85,8 +85,8 @@ standby in its place.`,
 		if a.json {
 			return a.emit(p)
 		}
-		_, err = fmt.Fprintf(a.stdout, "cluster %s is a primary now, on timeline %d from %s on; it was a standby of %s\n",
-			p.Name, p.Timeline, p.LSN, p.From)
+		_, err = fmt.Fprintf(a.stdout, "cluster %s is a primary now, on timeline %d from %s on; it was a standby "+
+			"of %s\n", p.Name, p.Timeline, p.LSN, p.From)
 		return err
 	})
 	c.Flags().BoolVar(&force, "force", false, "promote even while its primary runs")
@@ -140,8 +140,10 @@ func (a *app) notNeeded(names []string) error {
 			return err
 		}
 		if by := c.NeededBy(); by != "" && !stopping[by] {
-			return problem.New(problem.Environment, fmt.Errorf("commits of cluster %s wait for its standby %s", by, name),
-				"stop the primary first: plimsoll down "+by+"; --force stops the standby, and commits wait until it runs")
+			return problem.New(problem.Environment,
+				fmt.Errorf("commits of cluster %s wait for its standby %s", by, name),
+				"stop the primary first: plimsoll down "+by+"; --force stops the standby, and commits wait until it "+
+					"runs")
 		}
 	}
 	return nil

@@ -89,8 +89,8 @@ func parseLSN(text string) (uint64, error) {
 	return h<<32 | l, nil
 }
 
-// Restore makes a new, stopped cluster of a backup, after verifying it, as it was at a point. It touches no cluster that
-// is there.
+// Restore makes a new, stopped cluster of a backup, after verifying it, as it was at a point. It touches no cluster
+// that is there.
 func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluster.Cluster, error) {
 	r, err := s.Find(id)
 	if err != nil {

@@ -97,8 +97,6 @@ func Program(ctx context.Context, srv installation.Server, data, program string,
 	return string(out), nil
 }
 
-func commandOf(program string, args ...string) *exec.Cmd { return exec.Command(program, args...) }
-
 const copySQL = `SELECT coalesce(p.backup_streamed, 0), coalesce(p.backup_total, 0)
 	FROM pg_stat_progress_basebackup p JOIN pg_stat_activity a USING (pid) WHERE a.application_name = $1`
 

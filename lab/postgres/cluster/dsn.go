@@ -36,6 +36,17 @@ func (d DSN) Database(name string) DSN {
 	return d
 }
 
+// Or is a connection string that leads to whichever of two servers of one password takes writes. Both are reached over
+// their sockets.
+func (d DSN) Or(other DSN) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(d.user, d.password), Path: "/" + d.database}
+	u.RawQuery = url.Values{
+		"host": {d.host + "," + other.host}, "port": {fmt.Sprintf("%d,%d", d.port, other.port)},
+		"sslmode": {"disable"}, "target_session_attrs": {"read-write"},
+	}.Encode()
+	return u.String()
+}
+
 func (d DSN) render(user *url.Userinfo) string {
 	u := url.URL{Scheme: "postgres", User: user, Path: "/" + d.database}
 	q := url.Values{}

@@ -136,7 +136,7 @@ func (c *Cluster) AwaitLag(ctx context.Context, limit LagLimit) error {
 			"see "+c.LogFile()+"; or take it from "+c.ReplicaOf)
 	}
 	return problem.New(problem.Environment,
-		c.wrap(fmt.Errorf("it is %s of log behind its primary %s after %s; %s are allowed", profile.Bytes(*last.LagBytes),
-			c.ReplicaOf, limit.Wait, profile.Bytes(limit.Bytes))),
+		c.wrap(fmt.Errorf("it is %s of log behind its primary %s after %s; %s are allowed",
+			profile.Bytes(*last.LagBytes), c.ReplicaOf, limit.Wait, profile.Bytes(limit.Bytes))),
 		"raise --wait or --max-lag, or take it from "+c.ReplicaOf)
 }

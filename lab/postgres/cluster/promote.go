@@ -33,7 +33,8 @@ func (s *Store) Promote(ctx context.Context, name string, force bool) (p Promoti
 	}
 	conn, err := c.connect(ctx)
 	if err != nil {
-		return p, problem.New(problem.Environment, c.wrap(fmt.Errorf("connect: %w", err)), "start it: plimsoll up "+name)
+		return p, problem.New(problem.Environment, c.wrap(fmt.Errorf("connect: %w", err)),
+			"start it: plimsoll up "+name)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.Exec(ctx, "SELECT pg_promote(false) WHERE pg_is_in_recovery()"); err != nil {

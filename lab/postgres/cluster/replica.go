@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -180,7 +181,7 @@ func (c *Cluster) copyRunning(ctx context.Context, srv installation.Server, acco
 		return err
 	}
 	application := "plimsoll-copy-" + newPassword()
-	cmd := commandOf(program, append([]string{"--pgdata", data, "--format", "plain", "--wal-method", "stream",
+	cmd := exec.Command(program, append([]string{"--pgdata", data, "--format", "plain", "--wal-method", "stream",
 		"--checkpoint", "fast", "--no-password", "--host", c.SocketDir, "--port", strconv.Itoa(c.socketPort()),
 		"--username", Superuser}, more...)...)
 	if c.Unsafe {
@@ -234,7 +235,11 @@ func (c *Cluster) applySettings(ctx context.Context) error {
 	if c.stateNow() != Running {
 		return nil
 	}
-	if err := c.writeSettings(ctx, c.Server()); err != nil {
+	quiet := *c.store // a command asked for what changes
+	quiet.Say = nil
+	silent := *c
+	silent.store = &quiet
+	if err := silent.writeSettings(ctx, c.Server()); err != nil {
 		return c.wrap(err)
 	}
 	conn, err := c.connect(ctx)
@@ -282,14 +287,31 @@ func (s *Store) Replica(ctx context.Context, name string, primary *Cluster, spec
 	if err != nil {
 		return nil, err
 	}
-	if err := c.awaitStreaming(ctx); err != nil {
-		return nil, err
+	return c, c.Join(ctx)
+}
+
+// Join returns when a standby that runs follows its primary, and has commits wait for it if it is synchronous. Not
+// before: commits would wait for a standby that is not there yet.
+func (c *Cluster) Join(ctx context.Context) error {
+	if err := c.awaitStreaming(ctx); err != nil || !c.Sync {
+		return err
 	}
-	// Only now, or the primary's commits would wait for a standby that is not there yet.
-	if c.Sync {
-		err = primary.applySettings(ctx)
+	primary, err := c.store.Find(c.ReplicaOf)
+	if err != nil {
+		return err
 	}
-	return c, err
+	if err := primary.applySettings(ctx); err != nil {
+		return err
+	}
+	conn, err := primary.connect(ctx)
+	if err != nil {
+		return c.wrap(err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return c.wrap(c.await(ctx, "be a synchronous standby", func() (bool, error) {
+		s, err := standbyOf(ctx, conn, c.Name())
+		return s.Sync == "sync" || s.Sync == "potential", err
+	}))
 }
 
 // awaitStreaming returns when the primary sends its log.

@@ -142,6 +142,46 @@ func TestReplica(t *testing.T) {
 	})
 }
 
+// Two commits, each of which only one of the servers shows. A commit that waits for a standby is in the log, and a
+// standby shows it, before the primary does; one that does not wait is shown by the primary at once.
+func TestReplica_ShowsCommitsInAnotherOrderThanThePrimary(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.primary("a")
+	s, err := b.Replica(patience.Context(t), "b", a, cluster.Spec{})
+	check(t, err)
+	b.downAtEnd("b")
+	check(t, order(t, a, "CREATE TABLE kept (n int)"))
+	waitFor := func(names string) {
+		check(t, order(t, a, "ALTER SYSTEM SET synchronous_standby_names = "+names))
+		check(t, order(t, a, "SELECT pg_reload_conf()"))
+		patience.Until(t, "the setting holds", func() bool {
+			return "'"+queried(t, a, "SHOW synchronous_standby_names")+"'" == names
+		})
+	}
+	waitFor("'nobody'")
+	first, err := pgx.Connect(patience.Context(t), a.SocketDSN("").Secret())
+	check(t, err)
+	committed := make(chan error, 1)
+	go func() {
+		_, err := first.Exec(patience.Context(t), "SET synchronous_commit = on; INSERT INTO kept VALUES (1)")
+		committed <- err
+	}()
+	const rows = "SELECT coalesce(string_agg(n::text, ','), '') FROM kept"
+	patience.Until(t, "the standby shows the first commit", func() bool { return queried(t, s, rows) == "1" })
+	check(t, order(t, s, "SELECT pg_wal_replay_pause()"))
+	patience.Until(t, "replay pauses", func() bool {
+		return queried(t, s, "SELECT pg_is_wal_replay_paused()::text") == "true"
+	})
+	check(t, order(t, a, "SET synchronous_commit = local; INSERT INTO kept VALUES (2)"))
+	if primary, standby := queried(t, a, rows), queried(t, s, rows); primary != "2" || standby != "1" {
+		t.Errorf("the primary shows %q, the standby %q", primary, standby)
+	}
+	waitFor("''")
+	check(t, <-committed)
+	check(t, first.Close(context.Background()))
+}
+
 func TestReplica_IsWholeOrNone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -161,8 +161,8 @@ func TestProgram_OfOurBuildsAreAllThere(t *testing.T) {
 	if s.Flavour != installation.Plimsoll && s.Flavour != installation.Vanilla {
 		t.Skipf("NOT TESTED: %s is not ours", s)
 	}
-	for _, name := range []string{"initdb", "pg_basebackup", "pg_controldata", "pg_dump", "pg_restore", "pg_verifybackup",
-		"pg_waldump", "pgbench", "postgres", "psql"} {
+	for _, name := range []string{"initdb", "pg_basebackup", "pg_controldata", "pg_dump", "pg_restore",
+		"pg_verifybackup", "pg_waldump", "pgbench", "postgres", "psql"} {
 		if _, err := s.Program(name); err != nil {
 			t.Errorf("%v; hint: %s", err, problem.HintOf(err))
 		}
