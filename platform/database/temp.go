@@ -135,8 +135,13 @@ func (w *Work) Fill(t *temptable.Table, name, sql string, args ...any) *Statemen
 	return s
 }
 
-// Analyze queues gathering statistics on a filled table.
-func (w *Work) Analyze(t *temptable.Table) { w.enqueue("analyze "+t.Name(), "ANALYZE "+t.Name()) }
+// Analyze queues gathering statistics on a filled table, unless the connections gather none.
+func (w *Work) Analyze(t *temptable.Table) {
+	if w.db.options.TempTables.Statistics == temptable.NotGathered {
+		return
+	}
+	w.enqueue("analyze "+t.Name(), "ANALYZE "+t.Name())
+}
 
 // Return gives tables back before the unit of work ends, which gives back the rest. They are emptied with the next
 // flush.

@@ -21,6 +21,16 @@ const (
 	Always Clearing = "always"
 )
 
+// Statistics says whether a table's statistics are gathered when it was filled.
+type Statistics string
+
+const (
+	// Gathered sends ANALYZE after a fill. The default.
+	Gathered Statistics = "gathered"
+	// NotGathered sends none: the planner guesses, unless the server gathers them by itself.
+	NotGathered Statistics = "not gathered"
+)
+
 // Options of the pool of a connection.
 type Options struct {
 	// Max tables are kept; beyond it the least recently used one is dropped. Tables in use are never dropped, so a unit
@@ -28,6 +38,8 @@ type Options struct {
 	Max int
 	// Clearing defaults to Known.
 	Clearing Clearing
+	// Statistics defaults to Gathered.
+	Statistics Statistics
 }
 
 // WithDefaults fills in defaults.
@@ -37,6 +49,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Clearing == "" {
 		o.Clearing = Known
+	}
+	if o.Statistics == "" {
+		o.Statistics = Gathered
 	}
 	return o
 }
@@ -48,6 +63,8 @@ func (o Options) Check() error {
 		return fmt.Errorf("a pool of %d temp tables: at least %d", o.Max, MaxMin)
 	case o.Clearing != Known && o.Clearing != Ask && o.Clearing != Always:
 		return fmt.Errorf("clear temp tables by %q: known, ask or always", o.Clearing)
+	case o.Statistics != Gathered && o.Statistics != NotGathered:
+		return fmt.Errorf("statistics of temp tables %q: gathered or not gathered", o.Statistics)
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ Verdicts on claims:
 	fs.BoolVar(&o.long, "long", false, "with --self: also pairs of equal systems, and other load generators")
 	config.Count(fs, &o.pairs, "pairs", self.PairsDefault, 1, 1000, "pairs of equal systems that --self measures")
 	fs.BoolVar(&o.full, "full", false, "use bases and sessions of the field report's size, as far as the disk "+
-		"allows (C02-C04, C20-C37); hours instead of minutes")
+		"allows ("+strings.Join(experiments.Full(), ", ")+"); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
 	config.FlagOnly(fs, "all", "full", "self", "long", "confusion", "only", "repeat", "pairs", "report")

@@ -50,8 +50,9 @@ standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 	config.Choice(fs, &o.flavour, "flavour", "", []string{installation.Plimsoll, installation.Vanilla},
 		"plimsoll: our patched PostgreSQL; vanilla: the same without patches; without it plimsoll where it is "+
 			"built, else the system's PostgreSQL")
-	config.Choice(fs, &o.profile, "profile", "", []string{string(profile.Tuned), string(profile.Stock)},
-		"settings: tuned for this machine (default for a new cluster), or stock")
+	config.Choice(fs, &o.profile, "profile", "", words(profile.Names),
+		"settings: tuned for this machine (default for a new cluster), stock, or those of the field report, which "+
+			"lose commits in a crash")
 	config.Count(fs, &o.port, "port", 0, 0, 65535, "port on 127.0.0.1; 0 chooses a free one and keeps it")
 	fs.BoolVar(&o.socketOnly, "socket-only", false, "listen on a Unix socket only, on no port")
 	engineFlag(c, &o.engine)

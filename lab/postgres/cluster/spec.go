@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"plimsoll/lab/host/machine"
 	"plimsoll/lab/postgres/cluster/profile"
@@ -25,7 +26,7 @@ type Spec struct {
 	// Engine is plimsoll, vanilla, stock, system or the folder of a prefix. Defaults to our build, or if that is
 	// missing to the newest installed server.
 	Engine string
-	// Profile is tuned or stock. Defaults to tuned.
+	// Profile is tuned, stock or report. Defaults to tuned.
 	Profile profile.Name
 	// Memory is the share of the machine's RAM that the tuned profile plans with: "50%" or "4GB". Defaults to all of
 	// it.
@@ -58,8 +59,8 @@ func (s Spec) check() error {
 	if s.SocketOnly && s.Port != 0 {
 		return problem.New(problem.Usage, errors.New("--port and --socket-only exclude each other"), "give one of them")
 	}
-	if s.Profile != "" && s.Profile != profile.Tuned && s.Profile != profile.Stock {
-		return problem.New(problem.Usage, fmt.Errorf("unknown profile %q", s.Profile), "tuned or stock")
+	if s.Profile != "" && !slices.Contains(profile.Names, s.Profile) {
+		return problem.New(problem.Usage, fmt.Errorf("unknown profile %q", s.Profile), "tuned, stock or report")
 	}
 	if _, err := storage.ParseLatency(s.FlushLatency); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/lab/prove/experiments/bases"
 	"plimsoll/lab/prove/experiments/layer"
 	"plimsoll/lab/prove/experiments/restoring"
 	"plimsoll/lab/prove/experiments/rewriting"
@@ -20,7 +21,7 @@ import (
 // All lists the experiments in the order of their claims.
 func All() []site.Experiment {
 	all := slices.Concat(scale.Experiments(), temptables.Experiments(), layer.Experiments(), rewriting.Experiments(),
-		restoring.Experiments(), slowness.Experiments())
+		restoring.Experiments(), bases.Experiments(), slowness.Experiments())
 	slices.SortFunc(all, func(a, b site.Experiment) int { return strings.Compare(a.Claim, b.Claim) })
 	return all
 }
@@ -33,4 +34,14 @@ func For(claim string) (site.Experiment, bool) {
 		}
 	}
 	return site.Experiment{}, false
+}
+
+// Full lists the claims whose experiments have a form of the report's size.
+func Full() (ids []string) {
+	for _, e := range All() {
+		if e.Plan(site.Bench{}) != e.Plan(site.Bench{Full: true}) {
+			ids = append(ids, e.Claim)
+		}
+	}
+	return ids
 }

@@ -6,7 +6,11 @@ import "fmt"
 // patchset).
 func Derive(name Name, in Input) []Setting {
 	settings := logging
-	if name != Stock {
+	switch name {
+	case Stock:
+	case Report:
+		settings = append(report(in), logging...)
+	default:
 		settings = append(tuned(in), logging...)
 	}
 	var known []Setting
@@ -18,7 +22,7 @@ func Derive(name Name, in Input) []Setting {
 	return known
 }
 
-// Both profiles have the same log settings: the lab parses the log.
+// All profiles have the same log settings: the lab parses the log.
 var logging = []Setting{
 	{"log_line_prefix", "%m [%p] %q%u@%d/%a ",
 		"time, process, user, database and program: what the lab needs to tell operations apart"},

@@ -58,6 +58,16 @@ func TestTuned(t *testing.T) {
 	}
 }
 
+func TestReport(t *testing.T) {
+	for _, m := range machines {
+		if m.name == "laptop" || m.name == "field-report" {
+			m.in.Knows = knownTo(m.in.Version)
+			golden.Compare(t, "testdata/report-"+m.name+".conf",
+				profile.Render(profile.Report, m.in, profile.Derive(profile.Report, m.in)))
+		}
+	}
+}
+
 func TestStock(t *testing.T) {
 	in := machines[0].in
 	golden.Compare(t, "testdata/stock.conf", profile.Render(profile.Stock, in, profile.Derive(profile.Stock, in)))
@@ -116,9 +126,10 @@ func TestTuned_IsAcceptedByTheServer(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			in := m.in
 			in.Version, in.Knows = srv.Major(), known.Has
-			settings := profile.Derive(profile.Tuned, in)
-			if bad := refused(t, srv, profile.Render(profile.Tuned, in, settings)); bad != "" {
-				t.Error(bad)
+			for _, name := range []profile.Name{profile.Tuned, profile.Report} {
+				if bad := refused(t, srv, profile.Render(name, in, profile.Derive(name, in))); bad != "" {
+					t.Errorf("%s: %s", name, bad)
+				}
 			}
 		})
 	}

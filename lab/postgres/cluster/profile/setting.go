@@ -16,7 +16,12 @@ type Name string
 const (
 	Tuned Name = "tuned" // derived from the machine, for the load of a business application
 	Stock Name = "stock" // PostgreSQL's own defaults; only the log settings are ours
+	// Report has the settings of the field report as it gives them; they lose commits in a crash.
+	Report Name = "report"
 )
+
+// Names of all, the default first.
+var Names = []Name{Tuned, Stock, Report}
 
 // Setting is one line of the configuration, with its reason.
 type Setting struct {

@@ -111,20 +111,19 @@ func (v *vacuuming) side(name string) trial.Side {
 			return nil, err
 		}
 		before, _, err := grown(ctx, w)
-		written := 0
+		written, once := 0.0, w.turn(v.turn, documentRate)
 		return func(ctx context.Context, n int) (trial.Figures, error) {
 			if err := setAutovacuum(ctx, v.admin, name == vacuumed, v.turn); err != nil {
 				return nil, err
 			}
-			times, err := w.play(ctx, v.turn, uint64(n))
-			if err != nil || len(times) == 0 {
+			f, err := once(ctx, n)
+			if err != nil || f == nil {
 				return nil, err
 			}
-			written += len(times)
+			written += f[documentRate] * v.turn.Seconds()
 			size, dead, err := grown(ctx, w)
-			return trial.Figures{documentRate: float64(len(times)) / v.turn.Seconds(),
-				site.MedianTime: site.Quantile(times, 0.5), site.P99Time: site.Quantile(times, 0.99),
-				c32Growth: float64(size-before) / float64(written) / 1000, c32Dead: float64(dead)}, err
+			f[c32Growth], f[c32Dead] = float64(size-before)/written/1000, float64(dead)
+			return f, err
 		}, err
 	}}
 }

@@ -66,14 +66,7 @@ func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
 				if err := w.warm(ctx); err != nil {
 					return nil, err
 				}
-				return func(ctx context.Context, n int) (trial.Figures, error) {
-					times, err := w.play(ctx, part.Turn, uint64(n))
-					if err != nil || len(times) == 0 {
-						return nil, err
-					}
-					return trial.Figures{site.OperationRate: float64(len(times)) / part.Turn.Seconds(),
-						site.MedianTime: site.Quantile(times, 0.5), site.P99Time: site.Quantile(times, 0.99)}, nil
-				}, nil
+				return w.turn(part.Turn, site.OperationRate), nil
 			}})
 	}
 	against := func(n int) trial.Ratio {

@@ -88,15 +88,20 @@ func postingSide(s shape.Shape, server *site.Address, from func() *accounts, tur
 		if err := w.warm(ctx); err != nil {
 			return nil, err
 		}
-		return func(ctx context.Context, n int) (trial.Figures, error) {
-			times, err := w.play(ctx, turn, uint64(n))
-			if err != nil || len(times) == 0 {
-				return nil, err
-			}
-			return trial.Figures{site.P99Time: site.Quantile(times, 0.99), site.MedianTime: site.Quantile(times, 0.5),
-				documentRate: float64(len(times)) / turn.Seconds()}, nil
-		}, nil
+		return w.turn(turn, documentRate), nil
 	}}
+}
+
+// turn has every user work for so long; its figures are the rate, under this name, and the times.
+func (w *postingWorker) turn(length time.Duration, rate string) trial.Turn {
+	return func(ctx context.Context, n int) (trial.Figures, error) {
+		times, err := w.play(ctx, length, uint64(n))
+		if err != nil || len(times) == 0 {
+			return nil, err
+		}
+		return trial.Figures{rate: float64(len(times)) / length.Seconds(), site.MedianTime: site.Quantile(times, 0.5),
+			site.P99Time: site.Quantile(times, 0.99)}, nil
+	}
 }
 
 // accounts of the users of all workers on one base.

@@ -2,11 +2,16 @@
 // chains, autovacuum, statistics.
 package layer
 
-import "plimsoll/lab/prove/experiments/site"
+import (
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/prove/experiments/site"
+)
 
 // Experiments lists the experiments of this package; a new one is registered here.
 func Experiments() []site.Experiment {
 	return []site.Experiment{
+		{Claim: "C05", On: site.OnOwnCluster(cluster.Spec{Profile: profile.Stock}), Declare: reportedSettings},
 		{Claim: "C13", On: site.OneCluster, Declare: tempTablePool},
 		{Claim: "C14", On: site.OneCluster, Declare: connectionLifetime},
 		{Claim: "C15", On: site.BothFlavours(), Declare: skippedTruncates},

@@ -15,6 +15,16 @@ type plant = sitetest.Plant
 var four = sitetest.Four
 
 var rulings = []sitetest.Ruling{
+	{Claim: "C05", Name: "More", Bench: site.Bench{Full: true}, Figures: plant{reported.name +
+		": documents": four(15)}, Want: claims.Confirmed},
+	{Claim: "C05", Name: "Less", Bench: site.Bench{Full: true}, Figures: plant{reported.name +
+		": documents": four(5)}, Want: claims.Refuted},
+	{Claim: "C05", Name: "TheSame", Bench: site.Bench{Full: true}, Figures: plant{reported.name +
+		": documents": {9, 11, 9, 11}}, Want: claims.Inconclusive},
+	{Claim: "C05", Name: "SmallBase", Figures: plant{reported.name + ": documents": four(15)},
+		Want: claims.Inconclusive, Why: "a smaller base fits into the memory"},
+	{Claim: "C05", Name: "ShortTurns", Bench: site.Bench{Full: true, Duration: time.Second}, Figures: plant{
+		reported.name + ": documents": four(15)}, Want: claims.Inconclusive, Why: "turns are shorter"},
 	{Claim: "C13", Name: "Fewer", Figures: plant{"pool of 2000: beyond 4T": four(5)}, Want: claims.Confirmed},
 	{Claim: "C13", Name: "More", Figures: plant{"pool of 2000: beyond 4T": four(15)}, Want: claims.Refuted,
 		Why: "beyond 4T of pool of 50"},

@@ -19,6 +19,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
+	"plimsoll/platform/temptable"
 )
 
 // Sizes of the bases: the report's month after six months of history, and one of a tenth of the warehouses. Each has as
@@ -89,6 +90,10 @@ type manner struct {
 	name string
 	how  func(base *backdated.Base) posting.Manner
 	lean bool // restored to the end; the others in slices
+	// statistics of temp tables; empty: gathered by the code.
+	statistics temptable.Statistics
+	// options of its sessions beside those of the engine; false if the server lacks what they need.
+	options func(ctx context.Context, dsn string) (options string, there bool, err error)
 }
 
 // on an engine, with the bench's threads.
@@ -110,17 +115,17 @@ func stale(base *backdated.Base) time.Time {
 
 // Manners of restoring.
 var (
-	setBySet = manner{"lean", func(*backdated.Base) posting.Manner { return posting.Manner{} }, true}
+	setBySet = manner{name: "lean", how: func(*backdated.Base) posting.Manner { return posting.Manner{} }, lean: true}
 	// the report's code: two or three of its queries read more than the document's goods
-	wholeWarehouse = manner{"classic, whole warehouse read", func(base *backdated.Base) posting.Manner {
+	wholeWarehouse = manner{name: "classic, whole warehouse read", how: func(base *backdated.Base) posting.Manner {
 		return posting.Manner{Classic: true, Wide: true, TotalsUntil: stale(base)}
-	}, false}
-	documentsGoods = manner{"classic, the document's goods read", func(base *backdated.Base) posting.Manner {
+	}}
+	documentsGoods = manner{name: "classic, the document's goods read", how: func(base *backdated.Base) posting.Manner {
 		return posting.Manner{Classic: true, TotalsUntil: stale(base)}
-	}, false}
-	monthTotals = manner{"classic, totals to the start of the month", func(*backdated.Base) posting.Manner {
+	}}
+	monthTotals = manner{name: "classic, totals to the start of the month", how: func(*backdated.Base) posting.Manner {
 		return posting.Manner{Classic: true}
-	}, false}
+	}}
 )
 
 // Figures of restoring.
@@ -225,6 +230,13 @@ func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
+	if side.options != nil {
+		more, there, err := side.options(ctx, dsn)
+		if err != nil || !there {
+			return nil, err
+		}
+		options = strings.TrimSpace(options + " " + more)
+	}
 	if options != "" {
 		dsn += "&options=" + strings.ReplaceAll(options, " ", "%20")
 	}
@@ -233,7 +245,7 @@ func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side
 		threads = threadCount(b)
 	}
 	db, err := database.Open(ctx, dsn, database.Options{Connections: threads + 1, Application: "plimsoll restoration",
-		StatementTimeout: -1})
+		StatementTimeout: -1, TempTables: temptable.Options{Statistics: side.statistics}})
 	if err != nil {
 		return nil, err
 	}

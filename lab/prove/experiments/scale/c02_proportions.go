@@ -20,13 +20,20 @@ func (b baseSide) name() string { return fmt.Sprintf("scale %.4g", b.scale) }
 
 func (b baseSide) at(series string) trial.Ref { return trial.At(b.name(), series) }
 
-// takes is the time to fill the base, and half of it again to check and audit it.
+// A base takes so long besides filling it, which the estimate has for a machine that does nothing else: counting,
+// checking row by row and auditing, in times of the fill, and making and dropping it.
+const (
+	c02Beside = 3
+	c02Making = 10 * time.Second
+)
+
+// takes is the time to fill the base, count it, check it and audit it.
 func (b baseSide) takes() time.Duration {
 	sizes, err := fill.SizesOf(fill.Options{Scale: b.scale})
 	if err != nil {
 		return 0 // Run will report it
 	}
-	return 2 * fill.EstimateOf(sizes, site.Clients).Time
+	return (1+c02Beside)*fill.EstimateOf(sizes, site.Clients).Time + c02Making
 }
 
 // side fills the base and counts it; the judged one is also checked row by row and audited.

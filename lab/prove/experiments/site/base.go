@@ -44,12 +44,7 @@ func FillSeparate(ctx context.Context, c *cluster.Cluster, scale float64, stream
 func (f *SeparateBase) quoted() string { return pgx.Identifier{f.Name}.Sanitize() }
 
 func (f *SeparateBase) Admin(ctx context.Context, statements ...string) error {
-	conn, err := pgx.Connect(ctx, f.Cluster.DSN("").Secret())
-	if err != nil {
-		return fmt.Errorf("connect to cluster %s: %w", f.Cluster.Name(), err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	return Execute(ctx, conn, statements...)
+	return Admin(ctx, f.Cluster, "", statements...)
 }
 
 func (f *SeparateBase) Drop(ctx context.Context) error {

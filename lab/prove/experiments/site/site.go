@@ -22,6 +22,7 @@ type Site struct {
 	Rig        *rig.Rig
 	Servers    *Engines
 	Disk       *slowDisk
+	Own        *OwnCluster
 	conditions []claims.Condition
 	closers    []func() error
 }

@@ -1,0 +1,158 @@
+package layer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Defaults of C05.
+const (
+	c05Turn    = 20 * time.Second
+	c05Rounds  = 4
+	c05Between = 12 * time.Second // to start the server, copy the base, warm up and stop, roughly
+	c05Filling = 2 * time.Minute
+	// c05Scale of the base with --full, and without: it fits into the defaults' shared_buffers.
+	c05Scale = 0.01
+	c05Small = 0.002
+	c05Copy  = "settings_copy"
+)
+
+// settingsSide is a server with the settings of a profile.
+type settingsSide struct {
+	name    string
+	profile profile.Name
+	beyond  []profile.Setting
+}
+
+// Sides of C05. The third says how much of the report's gain is that commits are not flushed.
+var (
+	defaults      = settingsSide{name: "stock's defaults", profile: profile.Stock}
+	reported      = settingsSide{name: "the report's settings", profile: profile.Report}
+	durableReport = settingsSide{name: "the report's settings, commits flushed", profile: profile.Report,
+		beyond: []profile.Setting{{Name: "synchronous_commit", Value: "on"}}}
+	tunedSide = settingsSide{name: "ours", profile: profile.Tuned}
+	c05Sides  = []settingsSide{defaults, reported, durableReport, tunedSide}
+)
+
+// reportedSettings is the experiment behind C05: documents posted on one server whose settings differ by side. It is
+// started for each turn, on the same base.
+func reportedSettings(b site.Bench, s *site.Site) trial.Trial {
+	part := trial.Part{Rounds: b.Rounds(c05Rounds), Turn: b.Turn(c05Turn), Between: c05Between,
+		Series: []trial.Series{{Name: documentRate, Unit: "1/s"}, {Name: site.MedianTime, Unit: "ms"},
+			{Name: site.P99Time, Unit: "ms"}}}
+	scale := settingsScale(b)
+	var base *site.SeparateBase
+	part.Open = func(ctx context.Context, r *trial.Record) (err error) {
+		r.Say("filling a base at scale %g", scale)
+		base, err = s.Own.Filled(ctx, scale)
+		return err
+	}
+	for _, side := range c05Sides {
+		part.Sides = append(part.Sides, trial.Side{Name: side.name,
+			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+				return func(ctx context.Context, n int) (trial.Figures, error) {
+					return side.post(ctx, s.Own, base.Name, part.Turn, n)
+				}, nil
+			}})
+	}
+	against := func(side, of settingsSide) trial.Ratio {
+		return trial.Ratio{Of: trial.At(side.name, documentRate), To: trial.At(of.name, documentRate)}
+	}
+	part.Measured = []trial.Phrase{trial.Say("documents/s with the report's settings against stock's defaults %s, of "+
+		"%s/s; with its commits flushed %s; with ours %s, which is %s of the report's with its commits flushed",
+		against(reported, defaults), trial.Spread{Of: trial.At(defaults.name, documentRate), Format: "%.1f"},
+		against(durableReport, defaults), against(tunedSide, defaults), against(tunedSide, durableReport))}
+	return trial.Trial{
+		Text: fmt.Sprintf("documents are posted in the classic shape on a base at scale %g, with stock's defaults, "+
+			"the report's settings and ours", scale),
+		Overhead: c05Filling, Parts: []trial.Part{part},
+		Rules: trial.Rules{
+			Requires: []trial.Criterion{
+				{Of: trial.Known{As: "scale of the base", Value: scale}, Confirm: trial.AtLeast(c05Scale),
+					Unless: "a smaller base fits into the memory that stock's defaults give it; --full"},
+				site.TurnsOf(part.Turn, c05Turn)},
+			Criteria: []trial.Criterion{{Of: against(reported, defaults), Confirm: trial.Above(1),
+				Refute: trial.AtMost(1)}}},
+		Conditions: c05Conditions(),
+	}
+}
+
+func settingsScale(b site.Bench) float64 {
+	if b.Full {
+		return c05Scale
+	}
+	return c05Small
+}
+
+func c05Conditions() []claims.Condition {
+	return []claims.Condition{
+		{Name: "load", Text: fmt.Sprintf("%d users who post, back to back, each key operation that writes documents "+
+			"as often as its weight says, over HTTP on a worker in this process; classic shape; a copy of the base "+
+			"for each turn", site.Clients)},
+		{Name: "settings", Text: "the report's as it gives them ('plimsoll up --profile report' writes them); " +
+			"memory and connections as far as this machine has them; stock's defaults with the log settings that " +
+			"the lab reads"},
+		{Name: "oddities of the report's file", Text: "autovacuum_vacuum_cost_limit is set twice, the last value " +
+			"0.005 is refused by PostgreSQL (it counts pages, from 1 on: a scale factor in the wrong line); " +
+			"commit_delay has no effect while synchronous_commit is off; temp_buffers of 256MB for each of 9,000 " +
+			"connections is more than twice the machine's memory; a crash loses acknowledged commits"},
+		{Name: "not here", Text: "temp_tablespaces on three disks; 9,000 connections"},
+	}
+}
+
+// post documents on the server, started with the settings of the side.
+func (side settingsSide) post(ctx context.Context, own *site.OwnCluster, base string, turn time.Duration, n int) (
+	f trial.Figures, err error) {
+	settings, err := side.settings(ctx, own.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	err = own.Running(ctx, cluster.StartOptions{Settings: settings}, func(c *cluster.Cluster) error {
+		admin, err := pgx.Connect(ctx, c.DSN("").Secret())
+		if err != nil {
+			return err
+		}
+		err = errors.Join(postgres.CopyDatabase(ctx, admin, base, c05Copy), admin.Close(context.WithoutCancel(ctx)))
+		if err != nil {
+			return fmt.Errorf("copy the base: %w", err)
+		}
+		w, err := openPosting(ctx, c.DSN(c05Copy).Secret(), classic, newAccounts())
+		if err != nil {
+			return err
+		}
+		defer w.close()
+		if err := w.warm(ctx); err != nil {
+			return err
+		}
+		f, err = w.turn(turn, documentRate)(ctx, n)
+		return err
+	})
+	return f, err
+}
+
+// settings of the side for this machine. The cluster itself has stock's.
+func (side settingsSide) settings(ctx context.Context, c *cluster.Cluster) ([]profile.Setting, error) {
+	facts, err := machine.Read(c.DataDir())
+	if err != nil {
+		return nil, fmt.Errorf("inspect the machine: %w", err)
+	}
+	server := c.Server()
+	known, err := server.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := profile.Input{Machine: facts, Version: server.Major(), Knows: known.Has}
+	return append(profile.Derive(side.profile, in), side.beyond...), nil
+}

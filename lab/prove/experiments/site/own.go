@@ -1,0 +1,105 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/host/lock"
+	"plimsoll/lab/host/machine"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/claims"
+)
+
+// OwnCluster is a cluster of the experiment's own, stopped between turns and removed at the end: what it does to its
+// server harms nobody.
+type OwnCluster struct {
+	*cluster.Cluster
+	Bench Bench
+	load  *lock.Lock
+}
+
+// ownStop bounds a stop, also after Ctrl-C: with millions of files it takes long.
+const ownStop = 10 * time.Minute
+
+// OnOwnCluster makes one with this profile.
+func OnOwnCluster(spec cluster.Spec) Place {
+	return func(ctx context.Context, b Bench, s *Site) (err error) {
+		if s.Own, err = NewOwnCluster(ctx, b, "prove-own", spec, s.atEnd); err != nil {
+			return err
+		}
+		return s.Own.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
+			look, err := postgres.Look(ctx, c.DSN("").Secret())
+			if err != nil {
+				return err
+			}
+			here, _ := machine.Describe("/")
+			s.conditions = []claims.Condition{
+				{Name: "engine", Text: lookText(look)},
+				{Name: "machine", Text: fmt.Sprintf("%d cores of %s, for database and clients together", here.Cores,
+					here.CPU)},
+			}
+			return nil
+		})
+	}
+}
+
+// NewOwnCluster makes a cluster of that name, or takes the one that an experiment left which was killed.
+func NewOwnCluster(ctx context.Context, b Bench, name string, spec cluster.Spec, atEnd func(func() error)) (*OwnCluster,
+	error) {
+	o := &OwnCluster{Bench: b}
+	var err error
+	if o.Cluster, err = b.Clusters.Find(name); errors.Is(err, fs.ErrNotExist) {
+		b.say("making a cluster for the time of the experiment")
+		spec.Engine, spec.SocketOnly = b.Engine, true
+		o.Cluster, err = b.Clusters.Create(ctx, name, spec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.load, err = o.TakeForLoad(ctx); err != nil {
+		return nil, err
+	}
+	atEnd(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), ownStop)
+		defer cancel()
+		return errors.Join(o.load.Remove(), b.Clusters.Destroy(ctx, name))
+	})
+	return o, nil
+}
+
+// Running does something while the server runs.
+func (o *OwnCluster) Running(ctx context.Context, how cluster.StartOptions, do func(*cluster.Cluster) error) error {
+	p, err := o.Start(ctx, how)
+	if err != nil {
+		return err
+	}
+	err = do(p.Cluster())
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownStop)
+	defer cancel()
+	return errors.Join(err, p.Stop(stopping, cluster.Fast))
+}
+
+// Filled makes a base in it, at a fraction of the report's scale.
+func (o *OwnCluster) Filled(ctx context.Context, scale float64) (base *SeparateBase, err error) {
+	err = o.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
+		base, err = FillSeparate(ctx, c, scale, Clients)
+		return err
+	})
+	return base, err
+}
+
+// Admin executes statements on a database of the running cluster.
+func Admin(ctx context.Context, c *cluster.Cluster, database string, statements ...string) error {
+	conn, err := pgx.Connect(ctx, c.DSN(database).Secret())
+	if err != nil {
+		return fmt.Errorf("connect to cluster %s: %w", c.Name(), err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	return Execute(ctx, conn, statements...)
+}
