@@ -142,8 +142,8 @@ func (b *book) take(l look) {
 	}
 }
 
-// copiers are PostgreSQL's own programs that copy a database within one transaction. What they do between two statements
-// is a part of the copy, not a slow network.
+// copiers are PostgreSQL's own programs that copy a database within one transaction. What they do between two
+// statements is a part of the copy, not a slow network.
 var copiers = map[string]bool{"pg_dump": true, "pg_dumpall": true, "pg_basebackup": true}
 
 // gaps between the statements of transactions: how many were sampled, and how long they were. A longer gap is more

@@ -20,7 +20,8 @@ var logFlush = cause{
 			Title: "Commits wait for the write-ahead log",
 			Mechanism: "A commit is answered when its log is on disk. Flushes follow one after the other; whoever " +
 				"comes meanwhile waits for the next.",
-			Evidence: append(append(m.top(waits.WAL), m.loggedCheckpoints()...), fmt.Sprintf("%s transactions in a second; "+
+			Evidence: append(append(m.top(waits.WAL), m.loggedCheckpoints()...), fmt.Sprintf("%s transactions in a "+
+				"second; "+
 				"%s", text(m.transactions(), "%.0f"),
 				m.flushText()), fmt.Sprintf("%s of the time others wait for locks that are held meanwhile",
 				percent(behind))),
@@ -68,7 +69,8 @@ var reading = cause{
 		return &Finding{
 			Price: price(share), Title: "Sessions read and write data themselves",
 			Mechanism: "What is not in memory is read from disk, page by page, while the session waits.",
-			Evidence: append(append(m.top(waits.IO), m.loggedCheckpoints()...), fmt.Sprintf("%s blocks read in a second; queries wait %s of the time "+
+			Evidence: append(append(m.top(waits.IO), m.loggedCheckpoints()...), fmt.Sprintf("%s blocks read in a "+
+				"second; queries wait %s of the time "+
 				"for the log of changed pages whose room they need",
 				text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "blks_read")), "%.0f"), percent(evicting))),
 			Excluded: []string{},
@@ -168,7 +170,8 @@ var spills = cause{
 		return &Finding{
 			Price: price(u.share), Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
-			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files in a second; %s of the time waits for them; "+
+			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files in a second; %s of the time waits for "+
+				"them; "+
 				"most in: %s", *perS/(1<<20), percent(m.spilling()), u.dearest)}, m.loggedTempFiles()...),
 			Excluded: []string{}, explains: u.statements,
 			Next: []string{"SET work_mem for the session of the statement, and diagnose again"},

@@ -106,6 +106,10 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	postmaster := 0
 	if w.host != nil {
 		postmaster = w.host.postmaster
+		if file, err := cpu.OpenSchedule(int(a.fast.PgConn().PID())); err == nil {
+			w.session = file
+			defer file.Close()
+		}
 	}
 	w.log, w.logErr = openLog(ctx, a.slow, postmaster)
 	own, _ := cpu.Own()
@@ -203,7 +207,8 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 	d := &Diagnosis{Schema: Schema, Software: o.Software, Started: w.began,
 		Server: Server{w.version, w.database, w.host != nil, 1000 * w.roundTripS, 1000 * w.connectS, w.census.All,
 			w.census.AllAllowed},
-		Ledger: m.ledger, Stories: m.stories, Host: m.host, Log: written, Standstills: w.book.standstills(), Rates: m.rates(),
+		Ledger: m.ledger, Stories: m.stories, Host: m.host, Log: written,
+		Standstills: w.book.standstills(), Rates: m.rates(),
 		Limits: limits}
 	d.Findings, d.Healthy = judge(m, &s)
 	d.Operations = w.ofOperations(m, delta)

@@ -82,7 +82,8 @@ func openLog(ctx context.Context, conn *pgx.Conn, postmaster int) (*logFile, err
 	l := &logFile{}
 	var language, destination string
 	var collects bool
-	if err := conn.QueryRow(ctx, logSettingsSQL).Scan(&l.on.locks, &l.on.checkpoints, &l.on.temp, &language, &destination,
+	if err := conn.QueryRow(ctx, logSettingsSQL).Scan(&l.on.locks, &l.on.checkpoints, &l.on.temp, &language,
+		&destination,
 		&collects); err != nil {
 		return nil, err
 	}
@@ -289,7 +290,8 @@ func (m *measured) loggedLocks() (lines []string) {
 		return nil
 	}
 	if w := m.log.LockWaits; w != nil && w.N > 0 {
-		lines = append(lines, fmt.Sprintf("the server's log has %d waits beyond deadlock_timeout, the longest %.1f s", w.N,
+		lines = append(lines, fmt.Sprintf("the server's log has %d waits beyond deadlock_timeout, the longest %.1f s",
+			w.N,
 			w.LongestS))
 	}
 	if m.log.Deadlocks > 0 {
@@ -313,7 +315,8 @@ func (m *measured) loggedCheckpoints() []string {
 	}
 	c := m.log.Checkpoints
 	return []string{fmt.Sprintf("the server's log has %d checkpoints of %d buffers, %d of them since max_wal_size was "+
-		"full; flushing their files took %.1f s, one file at most %.2f s", c.N, c.Buffers, c.ByLog, c.SyncS, c.LongestS)}
+		"full; flushing their files took %.1f s, one file at most %.2f "+
+		"s", c.N, c.Buffers, c.ByLog, c.SyncS, c.LongestS)}
 }
 
 // readLog at the end; what cannot be read or is not written is missing with its reason.

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,39 +14,15 @@ import (
 	"plimsoll/test/patience"
 )
 
-// Lines as servers of 15 and 18 write them, in each format.
-var logged = map[string]string{
-	"stderr": `2026-01-31 10:00:00 UTC [7] u@d/app LOG:  process 7 still waiting for ShareLock on transaction 9 after 1000.5 ms
-2026-01-31 10:00:00 UTC [7] u@d/app DETAIL:  Process holding the lock: 8. Wait queue: 7.
-2026-01-31 10:00:02 UTC [7] u@d/app LOG:  process 7 acquired ShareLock on transaction 9 after 2500.0 ms
-2026-01-31 10:00:02 UTC [7] u@d/app LOG:  temporary file: path "base/pgsql_tmp/pgsql_tmp7.0", size 1048576
-2026-01-31 10:00:03 UTC [5] LOG:  checkpoint starting: wal
-2026-01-31 10:00:09 UTC [5] LOG:  checkpoint complete: wrote 123 buffers (0.8%), wrote 3 SLRU buffers; 0 WAL file(s) added, 0 removed, 1 recycled; write=4.5 s, sync=0.25 s, total=5.0 s; sync files=9, longest=0.125 s, average=0.01 s; distance=16 kB, estimate=16 kB; lsn=0/1, redo lsn=0/1
-2026-01-31 10:00:09 UTC [7] u@d/app ERROR:  deadlock detected
-2026-01-31 10:00:09 UTC [7] u@d/app STATEMENT:  select 'LOG:  deadlock'
-`,
-	"jsonlog": `{"timestamp":"x","message":"process 7 still waiting for ShareLock on transaction 9 after 1000.5 ms"}
-{"message":"process 7 acquired ShareLock on transaction 9 after 2500.0 ms"}
-{"message":"temporary file: path \"base/x\", size 1048576"}
-{"message":"checkpoint starting: wal"}
-{"message":"checkpoint complete: wrote 123 buffers (0.8%); 0 WAL file(s) added, 0 removed, 1 recycled; write=4.5 s, sync=0.25 s, total=5.0 s; sync files=9, longest=0.125 s, average=0.01 s"}
-{"message":"deadlock detected"}
-{"message":"cut in the midd`,
-	"csvlog": `t,u,d,7,h,s,1,c,t,v,x,LOG,00000,"process 7 still waiting for ShareLock on transaction 9 after 1000.5 ms",,,
-t,u,d,7,h,s,1,c,t,v,x,LOG,00000,"process 7 acquired ShareLock on transaction 9 after 2500.0 ms",,,
-t,u,d,7,h,s,1,c,t,v,x,LOG,00000,"temporary file: path ""base/x"", size 1048576",,,"select
-two lines"
-t,,,5,,s,1,,t,v,x,LOG,00000,"checkpoint starting: wal",,,
-t,,,5,,s,1,,t,v,x,LOG,00000,"checkpoint complete: wrote 123 buffers (0.8%); 0 WAL file(s) added, 0 removed, 1 recycled; write=4.5 s, sync=0.25 s, total=5.0 s; sync files=9, longest=0.125 s, average=0.01 s",,,
-t,u,d,7,h,s,1,c,t,v,x,ERROR,40P01,"deadlock detected",,,
-`,
-}
-
 func TestServerLog_ReadsEachFormat(t *testing.T) {
-	for format, text := range logged {
+	for _, format := range []string{"stderr", "jsonlog", "csvlog"} { // as servers of 15 and 18 write them
+		text, err := os.ReadFile(filepath.Join("testdata", format+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
 		l := &logFile{name: "x", format: format, on: logSettings{true, true, 0},
 			size: func(context.Context) (int64, error) { return int64(len(text)), nil },
-			read: func(context.Context, int64) ([]byte, error) { return []byte(text), nil }}
+			read: func(context.Context, int64) ([]byte, error) { return text, nil }}
 		s, err := l.written(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +32,8 @@ func TestServerLog_ReadsEachFormat(t *testing.T) {
 			t.Errorf("%s: %+v, %+v, %+v, %d", format, s.LockWaits, s.TempFiles, s.Checkpoints, s.Deadlocks)
 		}
 		l.on = logSettings{temp: -1}
-		if s, err = l.written(t.Context()); err != nil || s.LockWaits != nil || s.TempFiles != nil || s.Checkpoints != nil {
+		s, err = l.written(t.Context())
+		if err != nil || s.LockWaits != nil || s.TempFiles != nil || s.Checkpoints != nil {
 			t.Errorf("%s: nothing of it is written, and %+v, %v", format, s, err)
 		}
 		l.from = int64(len(text)) + 1

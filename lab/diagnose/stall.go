@@ -67,7 +67,7 @@ type states struct {
 }
 
 // statesLeast are enough to judge by.
-const statesLeast = 5
+const statesLeast = 3
 
 // blame says who stood still while a look was late. lost is what this program lost of that time itself; waited is how
 // long our session's process was ready without a processor, nil where that is not visible. What was seen of the process
@@ -91,7 +91,7 @@ func blame(late, lost time.Duration, waited *time.Duration, seen states) Still {
 
 // Beats of this program, by which it feels that it gets no processor.
 const (
-	beatEvery = 10 * time.Millisecond
+	beatEvery = 25 * time.Millisecond // each wakes this program up, which costs as much as a tenth of a look
 	beatLate  = 30 * time.Millisecond
 )
 
@@ -205,10 +205,10 @@ func (h *heart) stop() {
 
 // waited is how long our session's process was ready without a processor since it was asked before; nil: not visible.
 func (w *watch) waited() *time.Duration {
-	if w.host == nil {
+	if w.session == nil {
 		return nil
 	}
-	now, err := cpu.ReadMainSchedule(int(w.fast.PgConn().PID()))
+	now, err := w.session.Read()
 	if err != nil {
 		w.lookRan = nil
 		return nil

@@ -13,7 +13,8 @@ func ledgerOf(sessions float64, shares map[string]float64) *Diagnosis {
 
 func TestSubtract(t *testing.T) {
 	fast := ledgerOf(1, map[string]float64{"cpu": 0.8, "log": 0.2})
-	slow := ledgerOf(4, map[string]float64{"cpu": 0.2, "log": 0.7, "io": 0.1}) // the processor's share fell, not its time
+	slow := ledgerOf(4, map[string]float64{"cpu": 0.2, "log": 0.7,
+		"io": 0.1}) // the processor's share fell, not its time
 	all := Subtract(slow, fast)
 	want := []Difference{{"log", "write-ahead log", 2, 28, 26}, {"io", "reading and writing", 0, 4, 4},
 		{"cpu", "on a processor", 8, 8, 0}}

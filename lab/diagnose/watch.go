@@ -51,10 +51,11 @@ type watch struct {
 	served     map[int]string
 	holders    map[string]waits.Holder // by kind and name
 	heart      *heart
-	queued     time.Duration  // what our session's process had waited for a processor
-	census     waits.Census   // with most sessions
-	ran        time.Duration  // what our session's process had run
-	lookRan    *time.Duration // for the last look; nil: not visible
+	session    *cpu.ScheduleFile // of our session's process; nil: not visible
+	queued     time.Duration     // what our session's process had waited for a processor
+	census     waits.Census      // with most sessions
+	ran        time.Duration     // what our session's process had run
+	lookRan    *time.Duration    // for the last look; nil: not visible
 	costs      []time.Duration
 	locks      atomic.Bool // somebody waits for a lock
 

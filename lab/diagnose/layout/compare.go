@@ -75,7 +75,10 @@ func Compare(nameA string, a *Report, nameB string, b *Report) *Comparison {
 				row.Differ = row.Differ || x > apart || x < 1/apart
 			}
 		}
-		if row.Differ {
+		if row.A == string(Unknown) || row.B == string(Unknown) {
+			row.Differ, row.Times = false, nil
+			row.Says = "not measured on both: nothing to compare"
+		} else if row.Differ {
 			row.Says = meanings[i.Name]
 		}
 		c.Rows = append(c.Rows, row)
@@ -99,8 +102,11 @@ var measures = map[string]func(*Report) float64{
 	"sleep": func(r *Report) float64 {
 		return of(r.Probes.Clock, func(c *probe.Timing) float64 { return c.Sleep.Least })
 	},
-	"memory":     func(r *Report) float64 { _, near := r.Far(); return near },
-	"flush":      func(r *Report) float64 { return of(r.Probes.Flush, func(t *probe.Times) float64 { return t.Median }) },
+	"memory": func(r *Report) float64 { _, near := r.Far(); return near },
+	"flush": func(r *Report) float64 {
+		return of(r.Probes.Flush,
+			func(t *probe.Times) float64 { return t.Median })
+	},
 	"round trip": func(r *Report) float64 { return of(r.Probes.Trip, func(t *probe.Times) float64 { return t.Least }) },
 	"cache lines": func(r *Report) float64 {
 		if len(r.Probes.Lines) == 0 {
@@ -144,6 +150,9 @@ func (c *Comparison) Text(w io.Writer) error {
 	differ := 0
 	for _, row := range c.Rows {
 		mark := "same"
+		if row.A == string(Unknown) || row.B == string(Unknown) {
+			mark = "not compared"
+		}
 		if row.Differ {
 			mark = "differs"
 			differ++
@@ -155,7 +164,7 @@ func (c *Comparison) Text(w io.Writer) error {
 		if row.B != row.A {
 			fmt.Fprintf(&b, "  B  %s\n", row.B)
 		}
-		if row.Says != "" {
+		if row.Differ && row.Says != "" {
 			fmt.Fprintf(&b, "  →  %s\n", row.Says)
 		}
 	}

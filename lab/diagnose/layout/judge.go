@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/lab/host/probe"
 	"plimsoll/lab/host/topology"
 )
 
@@ -25,8 +26,8 @@ const (
 	unequal = 1.5
 	// slowTripNS: a transaction of 50 statements waits as long as a flush of a slow disk.
 	slowTripNS, oddTripNS = 1_000_000, 300_000
-	// slowFlushNS makes a commit slower than users' targets of their own forgive when several come together; quickFlushNS
-	// no device that keeps data without power can do.
+	// slowFlushNS: several such commits in one operation are beyond what its users forgive. quickFlushNS: no device
+	// keeps data in less.
 	slowFlushNS, quickFlushNS = 10_000_000, 15_000
 	// largeShared needs a page table entry of 8 bytes for each 4 kB in each process: 16 MB a connection.
 	largeShared = 8 << 30
@@ -63,8 +64,8 @@ func (r *Report) unknown(name string, of ...string) Item {
 
 func (r *Report) shape() Item {
 	s := r.Topology.Shape
-	i := item("processors", fmt.Sprintf("%s: %d sockets, %d cores, %d threads", text(r.Topology.Model, "no model"),
-		s.Sockets, s.Cores, s.CPUs))
+	i := item("processors", fmt.Sprintf("%s: %s, %s, %s", text(r.Topology.Model, "no model"),
+		count(s.Sockets, "socket"), count(s.Cores, "core"), count(s.CPUs, "thread")))
 	for _, odd := range s.Impossible() {
 		v := Odd
 		if s.Sockets > 2 && s.Cores == s.Sockets && s.Nodes > 1 {
@@ -112,7 +113,7 @@ func (r *Report) nodes() Item {
 			i.reason(Odd, "%s", odd)
 		}
 	}
-	if far, near := r.Far(); !math.IsNaN(far) {
+	if far, near := r.Far(); !math.IsNaN(far) && !math.IsNaN(near) {
 		ratio := far / near
 		i.Shows += fmt.Sprintf("; memory of another node costs ×%.2f", ratio)
 		switch {
@@ -126,13 +127,22 @@ func (r *Report) nodes() Item {
 	return i
 }
 
+// steady figures are those of the hardware: others on the machine make most batches longer than the least.
+func steady(t probe.Times) bool {
+	const batches, most = 20, 1.5
+	return t.N >= batches && t.Median <= most*t.Least
+}
+
+const disturbed = "others on this machine disturbed the probe: its batches differ by more than half, or were too few"
+
 // Far and near memory, the least of each: NaN where there is none of either.
 func (r *Report) Far() (far, near float64) {
 	far, near = math.NaN(), math.NaN()
 	for _, m := range r.Probes.Memory {
-		if m.Near {
+		switch {
+		case m.Near:
 			near = fmin(near, m.Access.Least)
-		} else {
+		case steady(m.Access):
 			far = fmin(far, m.Access.Least)
 		}
 	}
@@ -195,19 +205,22 @@ func (r *Report) timer() Item {
 func (r *Report) access() Item {
 	least, most := math.NaN(), 0.0
 	for _, m := range r.Probes.Memory {
-		if m.Near {
+		if m.Near && steady(m.Access) {
 			least, most = fmin(least, m.Access.Least), max(most, m.Access.Least)
 		}
 	}
-	if math.IsNaN(least) {
+	if _, near := r.Far(); math.IsNaN(near) {
 		return r.unknown("memory", "probes")
+	} else if math.IsNaN(least) {
+		return Item{"memory", Unknown, fmt.Sprintf("an access takes %.0f ns", near), []string{disturbed}}
 	}
 	i := item("memory", fmt.Sprintf("an access takes %.0f ns", least))
 	if most > least*1.05 {
 		i.Shows += fmt.Sprintf(" to %.0f ns", most)
 	}
 	if most > unequal*least {
-		i.reason(Odd, "processors of one node reach its memory in %.0f to %.0f ns: they are not of one node, or one of "+
+		i.reason(Odd, "processors of one node reach its memory in %.0f to %.0f ns: they are not of one node, or one "+
+			"of "+
 			"them is slowed", least, most)
 	}
 	return i
@@ -219,11 +232,17 @@ func (r *Report) exchange() Item {
 	}
 	kinds := map[topology.Relation][2]float64{} // least and most
 	for _, l := range r.Probes.Lines {
+		if !steady(l.Trip) {
+			continue
+		}
 		k, known := kinds[l.Relation]
 		if !known {
 			k = [2]float64{l.Trip.Least, l.Trip.Least}
 		}
 		kinds[l.Relation] = [2]float64{min(k[0], l.Trip.Least), max(k[1], l.Trip.Least)}
+	}
+	if len(kinds) == 0 {
+		return Item{"cache lines", Unknown, "", []string{disturbed}}
 	}
 	var all []string
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
@@ -303,7 +322,8 @@ func (r *Report) pages() Item {
 		return r.unknown("huge pages", "server")
 	}
 	status := r.Server.Settings["huge_pages_status"]
-	i := item("huge pages", fmt.Sprintf("huge_pages is %s, in use: %s; shared memory %s", r.Server.Settings["huge_pages"],
+	i := item("huge pages", fmt.Sprintf("huge_pages is %s, in use: %s; shared memory %s",
+		r.Server.Settings["huge_pages"],
 		text(status, "the server does not say"), text(r.Server.Settings["shared_memory_size"], "?")))
 	shared := settingBytes(r.Server.Settings["shared_memory_size"])
 	if status == "off" && shared >= largeShared {

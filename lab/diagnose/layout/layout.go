@@ -119,7 +119,9 @@ func Take(ctx context.Context, o Options) (r *Report, err error) {
 	r.Unavailable = append(r.Unavailable, r.Topology.Missing...)
 	if o.Root == "/" {
 		r.Machine, _ = machine.Describe("/") // parts that it cannot read are empty
-		r.probe(ctx, o, began)
+		bounded, cancel := context.WithDeadline(ctx, began.Add(o.Within))
+		r.probe(bounded, o, began)
+		cancel()
 	} else {
 		r.Machine.CPU = r.Topology.Model
 		r.miss("probes", "the files are another machine's: "+o.Root)
@@ -132,7 +134,8 @@ func Take(ctx context.Context, o Options) (r *Report, err error) {
 	r.judge()
 	r.TookS = time.Since(began).Seconds()
 	if ctx.Err() != nil {
-		err = problem.New(problem.Interrupted, fmt.Errorf("stopped early; what was measured until then is reported"), "")
+		err = problem.New(problem.Interrupted, fmt.Errorf("stopped early; what was measured until then is reported"),
+			"")
 	}
 	return r, err
 }
@@ -210,6 +213,10 @@ func (r *Report) memory(ctx context.Context, allowed []int, until time.Time) {
 	}
 	runs := len(homes) * len(from)
 	for node, home := range homes {
+		if ctx.Err() != nil || time.Now().After(until) {
+			r.miss(fmt.Sprintf("memory of node %d", node), "the time was over")
+			continue
+		}
 		area, err := probe.NewArea(home, bytes)
 		if err != nil {
 			r.miss("memory", err.Error())

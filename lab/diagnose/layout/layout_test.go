@@ -85,7 +85,8 @@ func TestTake_TellsTheReportsTopologiesApart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := verdict(t, r, "processors"); got.Verdict != c.want || (len(got.Reasons) > 0) == (c.want == Trustworthy) {
+			if got := verdict(t, r,
+				"processors"); got.Verdict != c.want || (len(got.Reasons) > 0) == (c.want == Trustworthy) {
 				t.Errorf("%+v, want %s", got, c.want)
 			}
 			if got := verdict(t, r, "memory"); got.Verdict != Unknown || len(got.Reasons) == 0 {
@@ -99,7 +100,7 @@ func TestTake_TellsTheReportsTopologiesApart(t *testing.T) {
 }
 
 func times(ns float64) probe.Times {
-	return probe.Times{N: 9, Least: ns, Median: ns, P99: ns, Most: ns}
+	return probe.Times{N: 99, Least: ns, Median: ns, P99: ns, Most: ns}
 }
 
 // planted figures and the verdict that each must change: "" leaves all trustworthy or not measured.
@@ -122,6 +123,11 @@ func TestJudge(t *testing.T) {
 		{"NodesTooFar", "NUMA nodes", Harmful, func(r *Report) { r.Probes.Memory[1].Access = times(400) }},
 		{"UnequalWithinANode", "memory", Odd, func(r *Report) {
 			r.Probes.Memory = append(r.Probes.Memory, Memory{3, 0, true, times(200)})
+		}},
+		{"UnequalOnABusyMachine", "", "", func(r *Report) {
+			busy := times(200)
+			busy.Median = 900
+			r.Probes.Memory = append(r.Probes.Memory, Memory{3, 0, true, busy})
 		}},
 		{"NearThatIsFar", "cache lines", Odd, func(r *Report) { r.Probes.Lines[0].Trip = times(350) }},
 		{"ThreadsThatAreStrangers", "cache lines", Odd, func(r *Report) {
@@ -176,6 +182,7 @@ func sound(t *testing.T) *Report {
 
 func TestCompare(t *testing.T) {
 	a, b := sound(t), sound(t)
+	b.Probes.Flush = nil
 	trip := times(4e5)
 	b.Probes.Trip = &trip
 	a.judge()
@@ -184,7 +191,8 @@ func TestCompare(t *testing.T) {
 	if err := Compare("good", a, "slow", b).Text(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"round trip: differs, B is ×4.00", "memory: same, B is ×1.00", "1 of 13 items differ"} {
+	for _, want := range []string{"round trip: differs, B is ×4.00", "memory: same, B is ×1.00",
+		"1 of 13 items differ"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, out.String())
 		}

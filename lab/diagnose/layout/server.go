@@ -145,6 +145,10 @@ func (r *Report) sharedByNode(ctx context.Context, conn *pgx.Conn) error {
 		r.miss(name, "PostgreSQL has pg_shmem_allocations_numa from 18 on")
 		return nil
 	}
+	if len(r.Topology.Nodes) < 2 {
+		r.miss(name, "this machine has one node")
+		return nil
+	}
 	var built bool
 	if err := conn.QueryRow(ctx, "SELECT pg_numa_available()").Scan(&built); err != nil || !built {
 		r.miss(name, "the server was built without libnuma, or the kernel lets it use none (pg_numa_available)")

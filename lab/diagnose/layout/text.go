@@ -32,7 +32,8 @@ func inBytes(n int64) string {
 		of   int64
 	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}} {
 		if n >= unit.of {
-			return strings.TrimSuffix(strconv.FormatFloat(float64(n)/float64(unit.of), 'f', 1, 64), ".0") + " " + unit.name
+			return strings.TrimSuffix(strconv.FormatFloat(float64(n)/float64(unit.of), 'f', 1, 64),
+				".0") + " " + unit.name
 		}
 	}
 	return fmt.Sprintf("%d B", n)
@@ -86,4 +87,12 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// count of things: 1 socket, 2 sockets.
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -1,7 +1,9 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -51,7 +53,11 @@ func scheduleIn(file string) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	fields := strings.Fields(string(text))
+	return parseSchedule(file, string(text))
+}
+
+func parseSchedule(file, text string) (Schedule, error) {
+	fields := strings.Fields(text)
 	if len(fields) < 2 {
 		return Schedule{}, fmt.Errorf("%s has %d fields", file, len(fields))
 	}
@@ -62,3 +68,28 @@ func scheduleIn(file string) (Schedule, error) {
 	waited, err := strconv.ParseInt(fields[1], 10, 64)
 	return Schedule{time.Duration(ran), time.Duration(waited)}, err
 }
+
+// ScheduleFile is ReadMainSchedule for a process that is read often: its file stays open.
+type ScheduleFile struct{ file *os.File }
+
+// OpenSchedule opens the figures of a process of one thread.
+func OpenSchedule(pid int) (*ScheduleFile, error) {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/schedstat", pid))
+	if err != nil {
+		return nil, fmt.Errorf("read process %d: %w", pid, err)
+	}
+	return &ScheduleFile{file}, nil
+}
+
+// Read it again.
+func (s *ScheduleFile) Read() (Schedule, error) {
+	var text [128]byte // three numbers
+	n, err := s.file.ReadAt(text[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Schedule{}, err
+	}
+	return parseSchedule(s.file.Name(), string(text[:n]))
+}
+
+// Close it.
+func (s *ScheduleFile) Close() error { return s.file.Close() }

@@ -166,7 +166,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 
 // try one plant.
 func (b *bench) try(ctx context.Context, p plant) (t Trial, d *diagnose.Diagnosis, err error) {
-	t = Trial{Plant: p.name(), Hidden: p.hidden(), Named: []Named{}, Notes: []Named{}, Missed: []string{}, Figures: []string{}}
+	t = Trial{Plant: p.name(), Hidden: p.hidden(), Named: []Named{}, Notes: []Named{}, Missed: []string{},
+		Figures: []string{}}
 	began := time.Now()
 	defer func() { t.TookS = time.Since(began).Seconds() }()
 	s, err := b.scene(ctx, p)

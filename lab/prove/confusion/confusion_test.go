@@ -147,7 +147,8 @@ func TestPlantTopology_IsWhatTheDiagnosisContradicts(t *testing.T) {
 		missed  int
 	}{{diagnose.Contradicts, 0}, {diagnose.Agrees, 1}} {
 		var trial Trial
-		trial.judge(p, &diagnose.Diagnosis{Contradictions: []diagnose.Contradiction{{Name: "topology", Verdict: c.verdict},
+		trial.judge(p, &diagnose.Diagnosis{Contradictions: []diagnose.Contradiction{{Name: "topology",
+			Verdict: c.verdict},
 			{Name: "little's law", Verdict: diagnose.Contradicts}}})
 		if len(trial.Missed) != c.missed || len(trial.Named) != 1-c.missed {
 			t.Errorf("%s: %+v", c.verdict, trial)

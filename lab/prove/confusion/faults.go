@@ -50,8 +50,9 @@ var faults = []*fault{
 	{name: "global-stall", does: "all processes stop for 400 ms each second", answers: []string{"standstill"},
 		plant: globalStall},
 
-	{name: "topology-lies", does: "the kernel shows 24 sockets of one core", answers: []string{contradiction + "topology"},
-		hidden: true, plant: checkTopology},
+	{name: "topology-lies", does: "the kernel shows 24 sockets of one core",
+		answers: []string{contradiction + "topology"},
+		hidden:  true, plant: checkTopology},
 	{name: "small-shared-buffers", from: "DBPA", does: "shared_buffers is 1 MB", answers: []string{"data-transfers"},
 		settings: map[string]string{"shared_buffers": "1MB", "wal_buffers": "4MB"}, plant: checkMisses},
 	{name: "missing-index", from: "DBPA, D-Bot", does: "the index of the orders' customer is gone",

@@ -45,7 +45,8 @@ func PlantTopology(root string) error {
 		}
 	}
 	for id := range lyingNodes {
-		if err := os.MkdirAll(filepath.Join(root, fmt.Sprintf("sys/devices/system/node/node%d", id)), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(root, fmt.Sprintf("sys/devices/system/node/node%d", id)),
+			0o755); err != nil {
 			return err
 		}
 	}

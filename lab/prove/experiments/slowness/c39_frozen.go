@@ -30,7 +30,8 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 	part.Sides = []trial.Side{s.plant(running, confusion.Healthy, false, named),
 		s.plant(frozen, "global-stall", false, named)}
 	of := func(side string) trial.Every { return trial.Every{Of: trial.At(side, freezes)} }
-	part.Measured = []trial.Phrase{trial.Say("freezes of the server that were named in a turn: %s where it was frozen, "+
+	part.Measured = []trial.Phrase{trial.Say("freezes of the server that were named in a turn: %s where it was "+
+		"frozen, "+
 		"%s where not", of(frozen), of(running))}
 	return trial.Trial{
 		Text:  "all processes of a server stop for 400 ms each second, or do not: does the diagnosis blame the server?",
@@ -39,7 +40,8 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 			{Of: of(frozen), Confirm: trial.AtLeast(freezesLeast), Refute: trial.Below(1)},
 			{Of: of(running), Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)},
 		}},
-		Conditions: []claims.Condition{{Name: "freeze", Text: "SIGSTOP and SIGCONT; the report's were of 15 s and random. " +
+		Conditions: []claims.Condition{{Name: "freeze", Text: "SIGSTOP and SIGCONT; the report's were of 15 s and " +
+			"random. " +
 			"A setting whose library is not loaded is looked for by plimsoll advise"}},
 	}
 }

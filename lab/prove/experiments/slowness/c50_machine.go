@@ -31,7 +31,8 @@ func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
 	part.Sides = []trial.Side{s.plant(direct, confusion.Healthy, true, office),
 		s.plant(distant, "slow-network", true, office)}
 	slower := trial.Ratio{Of: trial.At(distant, stepTime), To: trial.At(direct, stepTime)}
-	part.Measured = []trial.Phrase{trial.Say("an operation of four round trips takes %s with 2 ms more for each", slower)}
+	part.Measured = []trial.Phrase{trial.Say("an operation of four round trips takes %s with 2 ms more for each",
+		slower)}
 	return trial.Trial{
 		Text:  "operations of several round trips, directly and through a slow network",
 		Parts: []trial.Part{part}, Overhead: 2 * between,

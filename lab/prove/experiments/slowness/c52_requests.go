@@ -64,7 +64,8 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 			one = trial.Criterion{Of: found, Confirm: trial.Within(low, high), Refute: trial.Outside(low, high)}
 		}
 		criteria = append(criteria, one)
-		part.Measured = append(part.Measured, trial.Say("%s: %s side by side, %s under way below, %s reads/s of %s ms; "+
+		part.Measured = append(part.Measured, trial.Say("%s: %s side by side, %s under way below, %s reads/s of %s "+
+			"ms; "+
 			"found %s", side, trial.Median{Of: trial.At(side, asked), Format: "%.0f"},
 			trial.Median{Of: trial.At(side, below), Format: "%.0f"},
 			trial.Median{Of: trial.At(side, readsPerS), Format: "%.0f"},
@@ -76,8 +77,10 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 		Overhead: 10 * time.Second, Parts: []trial.Part{part},
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, time.Second)}, Criteria: criteria},
 		Conditions: []claims.Condition{
-			{Name: "limit", Text: "found where less than 80 % of what was asked for is under way below, by Little's law; " +
+			{Name: "limit", Text: "found where less than 80 % of what was asked for is under way below, by Little's " +
+				"law; " +
 				"the device itself is not judged by its percentage of busy time"},
-			{Name: "planted", Text: "in this program, between it and the device, as a hypervisor's or a controller's is"}},
+			{Name: "planted", Text: "in this program, between it and the device, as a hypervisor's or a controller's " +
+				"is"}},
 	}
 }

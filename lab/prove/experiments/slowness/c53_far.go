@@ -56,7 +56,8 @@ func farMemory(b site.Bench, _ *site.Site) trial.Trial {
 				{Of: apart, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 				{Of: cost, Confirm: trial.Within(farFrom, farTo), Refute: trial.Outside(farLeast, farMax)},
 			}},
-		Conditions: []claims.Condition{{Name: "report's topologies", Text: "24 sockets of one core in two nodes must be " +
+		Conditions: []claims.Condition{{Name: "report's topologies", Text: "24 sockets of one core in two nodes must " +
+			"be " +
 			"odd, 2 sockets of 8 cores with two threads must not"}},
 	}
 }

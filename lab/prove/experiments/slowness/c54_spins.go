@@ -48,7 +48,8 @@ func logSpins(b site.Bench, _ *site.Site) trial.Trial {
 			return f
 		})}
 	of := func(series string) trial.Every { return trial.Every{Of: trial.At(commits, series), Unit: "%"} }
-	part.Measured = []trial.Phrase{trial.Say("16 sessions that commit without a pause wait for the log %s of their time, "+
+	part.Measured = []trial.Phrase{trial.Say("16 sessions that commit without a pause wait for the log %s of their "+
+		"time, "+
 		"of it for its locks %s; they spin %s", of(logShare), of(latchShare), of(spinShare))}
 	return trial.Trial{
 		Text:  "16 sessions commit without a pause: do they wait for the disk, for locks of the log, or spin?",
@@ -58,7 +59,8 @@ func logSpins(b site.Bench, _ *site.Site) trial.Trial {
 				Unless: "the claim speaks of larger machines"}},
 			Criteria: []trial.Criterion{{Of: of(spinShare), Confirm: trial.AtLeast(spinsHurt),
 				Refute: trial.Below(spinsNone)}}},
-		Conditions: []claims.Condition{{Name: "spins", Text: "PostgreSQL shows a spinlock only once who wants it gives up " +
+		Conditions: []claims.Condition{{Name: "spins", Text: "PostgreSQL shows a spinlock only once who wants it " +
+			"gives up " +
 			"its processor (Timeout:SpinDelay); LWLocks of the log stand beside it"}},
 	}
 }

@@ -37,7 +37,8 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 	slower := trial.Ratio{Of: trial.At(filled, lookTime), To: trial.At(free, lookTime)}
 	busy := trial.Every{Of: trial.At(filled, busyCores), Unit: "%"}
 	isNamed := trial.Every{Of: trial.At(filled, named)}
-	part.Measured = []trial.Phrase{trial.Say("look-ups take %s where another process fills the server's core; all cores "+
+	part.Measured = []trial.Phrase{trial.Say("look-ups take %s where another process fills the server's core; all "+
+		"cores "+
 		"together are then busy %s; named: %s", slower, busy, isNamed)}
 	return trial.Trial{
 		Text:  "a server on one core, alone and with processes of others that fill it",
@@ -47,7 +48,8 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 			{Of: busy, Confirm: trial.AtMost(looksIdle), Unless: "the machine is full, and not only one core"},
 			{Of: isNamed, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 		}},
-		Conditions: []claims.Condition{{Name: "core", Text: "all processes of the server, and two of others, are pinned to " +
+		Conditions: []claims.Condition{{Name: "core", Text: "all processes of the server, and two of others, are " +
+			"pinned to " +
 			"the first; users are not"}},
 	}
 }
@@ -70,13 +72,15 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 		}
 		return f
 	}
-	part.Sides = []trial.Side{s.plant(alone, "alone", true, figures), s.plant(aloneFar, "alone+slow-network", true, figures),
+	part.Sides = []trial.Side{s.plant(alone, "alone", true, figures), s.plant(aloneFar, "alone+slow-network", true,
+		figures),
 		s.plant(crowd, "heavy-workload", true, figures)}
 	slow := trial.Ratio{Of: trial.At(aloneFar, stepTime), To: trial.At(alone, stepTime)}
 	full := trial.Ratio{Of: trial.At(crowd, stepTime), To: trial.At(alone, stepTime)}
 	idle := trial.Every{Of: trial.At(aloneFar, busyCores), Unit: "%"}
 	busy := trial.Every{Of: trial.At(crowd, busyCores), Unit: "%"}
-	part.Measured = []trial.Phrase{trial.Say("against one user alone: %s through a slow network, cores busy %s; %s beside a "+
+	part.Measured = []trial.Phrase{trial.Say("against one user alone: %s through a slow network, cores busy %s; %s "+
+		"beside a "+
 		"crowd, cores busy %s", slow, idle, full, busy)}
 	return trial.Trial{
 		Text:  "one user on a good system, on a slow one, and on a full one",
@@ -87,6 +91,7 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 			{Of: full, Confirm: trial.AtLeast(claimedSlow)},
 			{Of: busy, Confirm: trial.AtLeast(looksIdle), Unless: "the crowd does not fill the machine"},
 		}},
-		Conditions: []claims.Condition{{Name: "operation", Text: "four round trips: begin, read for update, change, commit"}},
+		Conditions: []claims.Condition{{Name: "operation", Text: "four round trips: begin, read for update, change, " +
+			"commit"}},
 	}
 }

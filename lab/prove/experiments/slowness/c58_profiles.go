@@ -56,12 +56,14 @@ func subtractedProfiles(b site.Bench, _ *site.Site) trial.Trial {
 		part.Measured = append(part.Measured, trial.Say("%s less healthy: most is in the class %s: %s, by %s", c.plant,
 			c.class, of, trial.Every{Of: trial.At(c.plant, moreMS), Unit: "ms"}))
 	}
-	part.Measured = append(part.Measured, trial.Say("healthy less healthy: at most %s", trial.Every{Of: twins, Unit: "ms"}))
+	part.Measured = append(part.Measured, trial.Say("healthy less healthy: at most %s", trial.Every{Of: twins,
+		Unit: "ms"}))
 	return trial.Trial{
 		Text:  "profiles of slow systems less that of a good one, transaction by transaction",
 		Parts: []trial.Part{part}, Overhead: 3 * between,
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Criteria: criteria},
-		Conditions: []claims.Condition{{Name: "profile", Text: "milliseconds of a transaction in each class of the ledger; " +
+		Conditions: []claims.Condition{{Name: "profile", Text: "milliseconds of a transaction in each class of the " +
+			"ledger; " +
 			"shares would add up to 100 % on both and hide what grew"}},
 	}
 }

@@ -1,5 +1,5 @@
-// Package slowness holds the experiments on what makes a system slow that has nothing to do: freezes, network, topology,
-// queues before idle devices, one full core. Faults are planted as the confusion matrix does (lab/prove/confusion).
+// Package slowness holds the experiments on what makes a system slow that has nothing to do: freezes, network,
+// topology, queues before idle devices, one full core. Faults are those of the confusion matrix (lab/prove/confusion).
 package slowness
 
 import (

@@ -58,7 +58,8 @@ func core(slower, busy, isNamed float64) plant {
 
 // users: how much slower the network and the crowd make one, and how busy the machine is with each.
 func users(slow, idle, full, busy float64) plant {
-	return plant{alone + ": " + stepTime: four(1), aloneFar + ": " + stepTime: four(slow), crowd + ": " + stepTime: four(full),
+	return plant{alone + ": " + stepTime: four(1), aloneFar + ": " + stepTime: four(slow),
+		crowd + ": " + stepTime:     four(full),
 		aloneFar + ": " + busyCores: always(idle), crowd + ": " + busyCores: always(busy)}
 }
 
@@ -92,7 +93,8 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C51", Name: "OneVoid", Figures: with(contradictionsOf(1, 0), "filled-core: "+shown),
 		Want: claims.Inconclusive, Why: "too few turns"},
 	{Claim: "C52", Name: "Found", Figures: limitsFound(0, 4, 15), Want: claims.Confirmed},
-	{Claim: "C52", Name: "FoundWhereThereIsNone", Figures: limitsFound(60, 4, 15), Want: claims.Refuted, Why: "no limit"},
+	{Claim: "C52", Name: "FoundWhereThereIsNone", Figures: limitsFound(60, 4, 15), Want: claims.Refuted,
+		Why: "no limit"},
 	{Claim: "C52", Name: "Missed", Figures: limitsFound(0, 4, 0), Want: claims.Refuted, Why: "a limit of 16"},
 	{Claim: "C52", Name: "Short", Figures: limitsFound(0, 4, 15), Bench: short, Want: claims.Inconclusive},
 	{Claim: "C53", Name: "AsReported", Figures: far(2, 1, 1.3, 1.35, 1.3, 1.4), Want: claims.Confirmed},
@@ -106,7 +108,8 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C56", Name: "SlowerWhileItLooksIdle", Figures: core(3, 60, 1), Want: claims.Confirmed},
 	{Claim: "C56", Name: "NotSlower", Figures: core(1, 60, 1), Want: claims.Refuted},
 	{Claim: "C56", Name: "NotNamed", Figures: core(3, 60, 0), Want: claims.Refuted, Why: named},
-	{Claim: "C56", Name: "TheMachineIsFull", Figures: core(3, 99, 1), Want: claims.Inconclusive, Why: "not only one core"},
+	{Claim: "C56", Name: "TheMachineIsFull", Figures: core(3, 99, 1), Want: claims.Inconclusive,
+		Why: "not only one core"},
 	{Claim: "C57", Name: "SlowIsNotFull", Figures: users(3, 20, 4, 99), Want: claims.Confirmed},
 	{Claim: "C57", Name: "AloneIsNotSlower", Figures: users(1, 20, 4, 99), Want: claims.Refuted},
 	{Claim: "C57", Name: "SlowSinceFull", Figures: users(3, 95, 4, 99), Want: claims.Refuted, Why: busyCores},

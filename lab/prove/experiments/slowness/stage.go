@@ -43,7 +43,8 @@ func (s *stage) part(b site.Bench, series ...trial.Series) trial.Part {
 			}
 			r.AtEnd(s.Close)
 			here, _ := machine.Describe("/")
-			r.Condition("machine", fmt.Sprintf("%d cores of %s, for database and users together; %s", here.Cores, here.CPU,
+			r.Condition("machine", fmt.Sprintf("%d cores of %s, for database and users together; %s", here.Cores,
+				here.CPU,
 				shapeText()))
 			return nil
 		}}
