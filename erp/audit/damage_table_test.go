@@ -69,7 +69,8 @@ says that only a backup has what was lost ("backup"): `+"`PLIMSOLL_TEST_THOROUGH
 		if of == "" {
 			of = "(none)"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", spelled(name), strings.ReplaceAll(of, "_", " "), named(d), repaired(name))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", spelled(name), strings.ReplaceAll(of, "_", " "), named(d),
+			repaired(name))
 	}
 	golden.Compare(t, "../../docs/bench/damages.md", b.String())
 	types := map[string]bool{}

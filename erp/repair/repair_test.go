@@ -154,9 +154,9 @@ func rows(t *testing.T, c *erptest.Company) map[string][]string {
 		}
 		from := "SELECT (to_jsonb(t) - 'version')::text AS r FROM " + table + " t"
 		if strings.HasPrefix(table, "gl_") && table != "gl_general" {
-			from = "SELECT (k || jsonb_build_object('debit', sum(debit), 'credit', sum(credit)))::text AS r FROM (SELECT " +
-				"to_jsonb(t) - 'debit' - 'credit' - 'split' AS k, debit, credit FROM " + table + " t) x GROUP BY k HAVING " +
-				"sum(debit) <> 0 OR sum(credit) <> 0"
+			from = "SELECT (k || jsonb_build_object('debit', sum(debit), 'credit', sum(credit)))::text AS r FROM " +
+				"(SELECT to_jsonb(t) - 'debit' - 'credit' - 'split' AS k, debit, credit FROM " + table +
+				" t) x GROUP BY k HAVING sum(debit) <> 0 OR sum(credit) <> 0"
 		}
 		text := c.Value(t, "SELECT coalesce(string_agg(r, E'\\n' ORDER BY r), '') FROM ("+from+") r")
 		all[table] = strings.Split(text, "\n")

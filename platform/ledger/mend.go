@@ -53,7 +53,8 @@ func (l *Ledger) Weigh(w *database.Work, by register.Recorder, before, after *En
 	var debits, credits []amount.Money
 	for key, s := range x.turnovers {
 		if key.month == first.Format(time.DateOnly) && *s != (sums{}) {
-			accounts, debits, credits = append(accounts, key.account), append(debits, s.debit), append(credits, s.credit)
+			accounts = append(accounts, key.account)
+			debits, credits = append(debits, s.debit), append(credits, s.credit)
 		}
 	}
 	if found.Keys = len(accounts); found.Keys == 0 {
@@ -178,8 +179,9 @@ func (l *Ledger) Mismatched(w *database.Work) map[id.ID][]Account {
 
 // TotalsUnder selects the turnovers t of accounts of an organisation, for a digest of them.
 func (l *Ledger) TotalsUnder(organisation id.ID, accounts []Account) (from string, args []any) {
-	return statement.SQL("unnest($2::text[], $3::uuid[], $4::uuid[], $5::uuid[]) AS k ({key}) JOIN {totals} t "+
-		"USING ({key})", statement.Names{"key": balanceBy, "totals": l.meta.Totals()}), columns([]any{organisation}, accounts)
+	from = statement.SQL("unnest($2::text[], $3::uuid[], $4::uuid[], $5::uuid[]) AS k ({key}) JOIN {totals} t "+
+		"USING ({key})", statement.Names{"key": balanceBy, "totals": l.meta.Totals()})
+	return from, columns([]any{organisation}, accounts)
 }
 
 // Meta describes the ledger.

@@ -323,13 +323,13 @@ func (b *Books) Reverse(ctx context.Context, w *database.Work, name string, reco
 		return nil
 	}
 	var by []register.Recorder
-	w.Queue("read recorders", "SELECT DISTINCT organisation, period FROM "+b.table(name)+" WHERE recorder = $1", recorder).
-		Rows(func(r pgx.Rows) error {
-			one := register.Recorder{ID: recorder}
-			err := r.Scan(&one.Organisation, &one.Period)
-			by = append(by, one)
-			return err
-		})
+	w.Queue("read recorders", "SELECT DISTINCT organisation, period FROM "+b.table(name)+" WHERE recorder = $1",
+		recorder).Rows(func(r pgx.Rows) error {
+		one := register.Recorder{ID: recorder}
+		err := r.Scan(&one.Organisation, &one.Period)
+		by = append(by, one)
+		return err
+	})
 	if r := b.registers[name]; r != nil {
 		m := r.Read(w, recorder)
 		if err := w.Flush(ctx); err != nil {

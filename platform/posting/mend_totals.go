@@ -81,8 +81,8 @@ func (b *Books) TotalsUnder(m Mismatch) (all []Totals) {
 		l := b.ledgers[m.Register]
 		from, args := l.TotalsUnder(organisation, accounts)
 		all = append(all, Totals{l.Meta().Totals(), from + " WHERE t.organisation = $1", args},
-			Totals{l.Meta().AccountTotals(), l.Meta().AccountTotals() + " t WHERE t.organisation = $1 AND t.account = " +
-				"ANY ($2::text[])", []any{organisation, codes(accounts)}})
+			Totals{l.Meta().AccountTotals(), l.Meta().AccountTotals() + " t WHERE t.organisation = $1 AND " +
+				"t.account = ANY ($2::text[])", []any{organisation, codes(accounts)}})
 	}
 	return all
 }
@@ -141,13 +141,13 @@ func (b *Books) RecordedBy(ctx context.Context, w *database.Work, registers []st
 			continue
 		}
 		var organisations []id.ID
-		w.Queue("read organisations", "SELECT DISTINCT organisation FROM "+b.table(name)+" WHERE recorder = $1", recorder).
-			Rows(func(r pgx.Rows) error {
-				var v id.ID
-				err := r.Scan(&v)
-				organisations = append(organisations, v)
-				return err
-			})
+		w.Queue("read organisations", "SELECT DISTINCT organisation FROM "+b.table(name)+" WHERE recorder = $1",
+			recorder).Rows(func(r pgx.Rows) error {
+			var v id.ID
+			err := r.Scan(&v)
+			organisations = append(organisations, v)
+			return err
+		})
 		m := Mismatch{Register: name, Keys: map[id.ID]*rowset.Table{}, Accounts: map[id.ID][]ledger.Account{}}
 		if r := b.registers[name]; r != nil {
 			moved := r.Read(w, recorder)

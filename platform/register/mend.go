@@ -1,6 +1,7 @@
 package register
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,7 @@ func (r *Register) Follow(w *database.Work, by Recorder, before, after *Movement
 
 func (r *Register) weighSQL() string {
 	resources, dimensions := names(r.meta.Resources), names(r.meta.Dimensions)
+	const sum = "sum(CASE WHEN m.expense THEN -m.{name} ELSE m.{name} END) AS {name}"
 	return statement.SQL(`SELECT count(*) FILTER (WHERE {stored}), count(*) FILTER (WHERE {made})
 FROM unnest({values}) AS d ({columns})
 LEFT JOIN {totals} t ON t.organisation = $1 AND {totals_match} AND t.period = $2::text::date
@@ -91,7 +93,7 @@ CROSS JOIN LATERAL (SELECT {sums} FROM {movements} m WHERE m.organisation = $1 A
 		"values": rowset.Parameters(3, fields(r.meta)), "columns": strings.Join(names(fields(r.meta)), ", "),
 		"totals": r.meta.Totals(), "totals_match": matches("t", "d", dimensions), "movements": r.meta.Table(),
 		"movements_match": matches("m", "d", dimensions),
-		"sums":            statement.Each(resources, "sum(CASE WHEN m.expense THEN -m.{name} ELSE m.{name} END) AS {name}", ", "),
+		"sums":            statement.Each(resources, sum, ", "),
 	})
 }
 
@@ -113,15 +115,18 @@ func (r *Register) resumSQL() string {
 	movedAt, totalAt, dated, differs, set, into := "", "", "", "", "", ""
 	if r.meta.Layered {
 		document := r.meta.Dimensions[len(r.meta.Leading())].Name
-		movedAt = ", CASE WHEN NOT m.expense AND m." + document + " = m.recorder AND p.of = 'infinity' THEN m.period END"
+		movedAt = ", CASE WHEN NOT m.expense AND m." + document + " = m.recorder AND p.of = 'infinity' " +
+			"THEN m.period END"
 		totalAt = ", NULL"
 		dated = ", coalesce(max(at), '-infinity') AS at"
 		differs = " OR w.at > '-infinity' AND t." + metadata.BroughtAt + " <> w.at"
-		set = ", " + metadata.BroughtAt + " = CASE WHEN w.at > '-infinity' THEN w.at ELSE t." + metadata.BroughtAt + " END"
+		set = ", " + metadata.BroughtAt + " = CASE WHEN w.at > '-infinity' THEN w.at ELSE t." + metadata.BroughtAt +
+			" END"
 		into = ", " + metadata.BroughtAt
 	}
-	columns, values := strings.Join(append(dimensions, resources...), ", "), statement.Qualified("w", append(dimensions, resources...))
-	source := strings.Join(append(append([]string{"period"}, dimensions...), resources...), ", ")
+	all := slices.Concat(dimensions, resources)
+	columns, values := strings.Join(all, ", "), statement.Qualified("w", all)
+	source := "period, " + columns
 	if into != "" {
 		values += ", w.at"
 		source += ", at"

@@ -68,8 +68,8 @@ func (r *Repairer) inOrder(ctx context.Context, w *database.Work, d papers) erro
 	return nil
 }
 
-// post a document of which nothing is recorded, and whose costs only layers have. What it will take is known when it has
-// taken it, so it is tried first, and the rows it will change are digested after that trial is undone.
+// post a document of which nothing is recorded, and whose costs only layers have. What it will take is known when it
+// has taken it, so it is tried first, and the rows it will change are digested after that trial is undone.
 func (r *Repairer) post(ctx context.Context, w *database.Work, p *proof, e *posting.Examined) error {
 	d := e.Document
 	key := posting.Key{Name: "repair " + id.New().String(), Digest: []byte{}}
@@ -86,7 +86,8 @@ func (r *Repairer) post(ctx context.Context, w *database.Work, p *proof, e *post
 		[]any{key.Author, key.Name}})
 	for i := range r.app.Accumulation {
 		if m := &r.app.Accumulation[i]; m.Layered {
-			parts = append(parts, part{m.Boundary(), m.Boundary() + " t WHERE t.organisation = $1", []any{d.Organisation}})
+			parts = append(parts, part{m.Boundary(), m.Boundary() + " t WHERE t.organisation = $1",
+				[]any{d.Organisation}})
 		}
 	}
 	if err := p.open(ctx, w, parts...); err != nil {
@@ -310,7 +311,8 @@ func (p *planning) boundary(f finding) {
 // when nothing under them is wrong any more.
 func (p *planning) rebuilds() {
 	for _, name := range p.books.Totalled() {
-		s := Step{Class: Rebuild, Object: "totals of " + name, Risk: Low, Why: "they are not the sums of what moved them"}
+		s := Step{Class: Rebuild, Object: "totals of " + name, Risk: Low,
+			Why: "they are not the sums of what moved them"}
 		for _, v := range p.totals[name] {
 			c := Change{v.Subject, v.Found, v.Expected}
 			if of, _, _ := strings.Cut(v.Subject, " month="); len(p.under[name][of]) > 0 {

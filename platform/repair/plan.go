@@ -44,8 +44,9 @@ type finding struct {
 var uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 func (r *Repairer) plan(ctx context.Context, report audit.Report) ([]Step, error) {
-	p := &planning{Repairer: r, documents: map[papers][]finding{}, examined: map[id.ID]*posting.Examined{}, totals: map[string][]audit.Violation{},
-		under: map[string]map[string][]id.ID{}}
+	p := &planning{Repairer: r, documents: map[papers][]finding{}, examined: map[id.ID]*posting.Examined{},
+		totals: map[string][]audit.Violation{},
+		under:  map[string]map[string][]id.ID{}}
 	for _, c := range report.Checks {
 		at := strings.LastIndex(c.Invariant, ".")
 		for _, v := range c.Examples {
@@ -55,7 +56,9 @@ func (r *Repairer) plan(ctx context.Context, report audit.Report) ([]Step, error
 	for _, d := range slices.SortedFunc(maps.Keys(p.documents), func(a, b papers) int {
 		return cmp.Or(strings.Compare(a.kind, b.kind), a.id.Compare(b.id))
 	}) {
-		if err := r.db.Run(ctx, func(w *database.Work) error { return p.document(ctx, w, d, p.documents[d]) }); err != nil {
+		if err := r.db.Run(ctx, func(w *database.Work) error {
+			return p.document(ctx, w, d, p.documents[d])
+		}); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", d.kind, d.id, err)
 		}
 	}

@@ -55,7 +55,8 @@ func (r *Repairer) refusePhysical(ctx context.Context) error {
 		if failures > 0 {
 			return physical(fmt.Errorf("the server has met %d pages with a wrong checksum", failures))
 		}
-		if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
+		_, err = tx.Exec(ctx, "SET LOCAL statement_timeout = 0; CREATE EXTENSION IF NOT EXISTS amcheck")
+		if err != nil {
 			return problem.New(problem.Environment, fmt.Errorf("look for physical damage: %w", err),
 				"a superuser may: CREATE EXTENSION amcheck; GRANT EXECUTE on verify_heapam and bt_index_check")
 		}

@@ -1,5 +1,5 @@
-// Package repair mends what the audit finds, object by object. Documents are the truth: what their rules make of them is
-// written again where it was lost or changed, and what cannot be made from a document is only named.
+// Package repair mends what the audit finds, object by object. Documents are the truth: what their rules make of them
+// is written again where it was lost or changed, and what cannot be made from a document is only named.
 //
 //	audit ─▶ plan: each object once, with its class ─▶ refuse on physical damage, or while others work
 //	      ─▶ step by step: hold, examine again, write, examine, journal, COMMIT ─▶ audit
@@ -71,7 +71,8 @@ type Step struct {
 	// Skipped says why the step is not carried out.
 	Skipped string `json:"skipped,omitempty"`
 	Done    bool   `json:"done"`
-	// After are wrong documents that this one refers to, and that its rules read: it is judged again when they are mended.
+	// After are wrong documents that this one refers to, and that its rules read: it is judged again when they are
+	// mended.
 	After []id.ID `json:"after,omitempty"`
 
 	do deed
@@ -280,8 +281,8 @@ func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) erro
 	return err
 }
 
-// inOrder are the wanted steps, each behind those of the documents that it refers to; what is not about a document comes
-// in the order of classes.
+// inOrder are the wanted steps, each behind those of the documents that it refers to; what is not about a document
+// comes in the order of classes.
 func inOrder(steps []Step) (all []*Step) {
 	pending := map[id.ID]int{}
 	var rest []*Step

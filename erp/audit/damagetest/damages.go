@@ -1,5 +1,5 @@
-// Package damagetest owns the kinds of damage that the audit must name and a repair must mend or name: each is done to a
-// document of its own, in books of all types of documents.
+// Package damagetest owns the kinds of damage that the audit must name and a repair must mend or name: each is done to
+// a document of its own, in books of all types of documents.
 package damagetest
 
 import (
@@ -241,8 +241,8 @@ func again(table string) string {
 		" SELECT one.*; END $$"
 }
 
-// BackupOnly says whether nothing in the books knows what a damage has destroyed: a document's own fields and lines, which
-// everything else follows from, or a catalog. All others a repair undoes.
+// BackupOnly says whether nothing in the books knows what a damage has destroyed: a document's own fields and lines,
+// which everything else follows from, or a catalog. All others a repair undoes.
 func BackupOnly(name string) bool { return slices.Contains(backupOnly, name) }
 
 var backupOnly = strings.Fields(`
@@ -250,9 +250,9 @@ AccountOfAnother AmountOfABankReceipt AmountOfAPayment AmountOfARequest AssetTha
 BasisOfAnInvoiceReceived BasisOfAnIssueOrder CellOfALine CellThatIsGone ContractOfALine ContractOfARequest
 ContractOfASupplierOrder ContractOfAnotherOrganisation CostOfABatch CounterpartyOfACustomerOrder DebitOfALine
 DepartmentOfAnEmployee DepartmentThatIsGone GroupOfAService HeaderThatIsGone InvestedInAnAsset ItemOfAnAsset
-ItemOfAnOrder ItemThatIsGone LifeOfAnAsset LineOfAnother LineOfNoHeader LineThatIsGone LinesThatAreCounted NoAssetOfAServicePurchase
-NoLines NoWarehouse NumberOfAnInvoiceReceived OrderThatIsGone OrganisationOfAHeader PriceOfAReceipt PriceOfFoundGoods
-QuantityConsumed QuantityOfACell QuantityOfASale QuantityOfAnAsset QuantityOfAnOrder ReferenceOfABankReceipt
-RequestThatIsGone ResultOfAMonth ServiceThatIsGone SideOfALine SupplierNumberOfAReceipt
-WarehouseOfAReceiptOrder WarehouseOfAUser WarehouseThatIsGone
+ItemOfAnOrder ItemThatIsGone LifeOfAnAsset LineOfAnother LineOfNoHeader LineThatIsGone LinesThatAreCounted
+NoAssetOfAServicePurchase NoLines NoWarehouse NumberOfAnInvoiceReceived OrderThatIsGone OrganisationOfAHeader
+PriceOfAReceipt PriceOfFoundGoods QuantityConsumed QuantityOfACell QuantityOfASale QuantityOfAnAsset
+QuantityOfAnOrder ReferenceOfABankReceipt RequestThatIsGone ResultOfAMonth ServiceThatIsGone SideOfALine
+SupplierNumberOfAReceipt WarehouseOfAReceiptOrder WarehouseOfAUser WarehouseThatIsGone
 `)
