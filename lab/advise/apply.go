@@ -450,7 +450,8 @@ func (s Step) GainText() string {
 	if a == nil {
 		return expected + "; actual: not measured"
 	}
-	text := fmt.Sprintf("%s; actual: %s less %s (%s to %s, %.0f %% confidence): %s", expected, signed(a.Gain), a.Metric,
+	text := fmt.Sprintf("%s; actual: %s of %s saved (%s to %s, %.0f %% confidence): %s", expected, signed(a.Gain),
+		a.Metric,
 		signed(a.Interval.Low), signed(a.Interval.High), 100*a.Confidence, a.Verdict)
 	if a.Together > 1 {
 		text += fmt.Sprintf("; of all %d changes together", a.Together)

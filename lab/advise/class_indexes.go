@@ -20,6 +20,7 @@ const indexesSQL = `SELECT n.nspname AS schema, t.relname AS table, i.relname AS
 	x.indpred IS NOT NULL AS partial, x.indexprs IS NOT NULL AS expression,
 	x.indisreplident OR EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.oid) AS needed,
 	coalesce(u.n_tup_ins + u.n_tup_upd + u.n_tup_del, 0)::float8 AS written,
+	(coalesce(u.seq_scan, 0) + coalesce(u.idx_scan, 0))::float8 AS used,
 	extract(epoch FROM clock_timestamp() - (SELECT stats_reset FROM pg_stat_database
 		WHERE datname = current_database()))::float8 AS since
 	FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid
@@ -32,7 +33,7 @@ const indexesSQL = `SELECT n.nspname AS schema, t.relname AS table, i.relname AS
 type index struct {
 	Schema, Table, Name, Definition, Keys, Method, Kind string
 	Unique, Valid, Partial, Expression, Needed          bool
-	Scans, Size, Written                                float64
+	Scans, Size, Written, Used                          float64
 	Width                                               int
 	Since                                               *float64
 }
@@ -71,7 +72,8 @@ var unusedIndexes = class{
 			}
 		}
 		for _, i := range indexes {
-			if i.Valid && !i.Needed && !i.Unique && !twice[i.sql()] && i.Scans == 0 && i.Written >= writesMost.Value {
+			if i.Valid && !i.Needed && !i.Unique && !twice[i.sql()] && i.Scans == 0 && i.Written >= writesMost.Value &&
+				i.Used >= usesLeast.Value {
 				all = append(all, s.unused(i))
 			}
 		}
@@ -123,7 +125,8 @@ func (s *server) unused(i index) Advice {
 	return Advice{ID: "index:" + plainName(i.Schema, i.Name), Level: Note, object: i.table(),
 		Title:     "Nobody reads index " + i.Name + " of " + i.table(),
 		Mechanism: "Each new row is entered into it, and each entry goes into the log.",
-		Evidence: []string{fmt.Sprintf("0 reads and %.0f rows written, %s; it has %s", i.Written, since, size(i.Size)),
+		Evidence: []string{fmt.Sprintf("0 reads and %.0f rows written, while its table was read %.0f times, %s; it has %s",
+			i.Written, i.Used, since, size(i.Size)),
 			"a replica counts its own reads, and some work comes once a year: ask who needs it"},
 		Memory: "none: it frees " + size(i.Size), Changes: []Change{i.drop()}}
 }

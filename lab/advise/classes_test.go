@@ -240,6 +240,10 @@ func needlessIndexes(t *testing.T, b *bench) {
 	if a := until(t, dsn, "index:public.again"); !strings.Contains(a.Title, "orders_pkey") {
 		t.Errorf("%+v", a)
 	}
+	if advised(t, dsn).Find("index:public.alone") != nil {
+		t.Error("nobody has used its table yet")
+	}
+	lower(t, usesLeast, 0)
 	if a := until(t, dsn, "index:public.alone"); a.Level != Note {
 		t.Errorf("unused: %+v", a)
 	}
@@ -374,6 +378,7 @@ func manyFiles(t *testing.T, b *bench) {
 
 func pricesOfADiagnosis(t *testing.T, b *bench) {
 	dsn := b.database(t)
+	lower(t, usesLeast, 0)
 	b.on(t, dsn, orders, "CREATE TABLE other AS SELECT * FROM orders", "CREATE INDEX unread ON orders (customer)",
 		"UPDATE orders SET text = ''")
 	until(t, dsn, "analyze:public.other")

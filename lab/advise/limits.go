@@ -44,6 +44,7 @@ var (
 	rowsScan   = limit("rows of a whole scan", 5000, "an index finds a few of so many sooner")
 	scansLeast = limit("whole scans", 10, "fewer are reports")
 	writesMost = limit("writes of a table with an unused index", 1000, "rows; each was entered into the index, too")
+	usesLeast  = limit("reads of a table with an unused index", 1000, "with fewer, nobody had a use for any index")
 	lifeLeast  = limit("life of a session", 10, "seconds, on average; a pool keeps its connections for minutes")
 	sessionsOf = limit("sessions begun", 100, "fewer are people with psql")
 	sessionsPS = limit("sessions begun a second", 10, "a pool makes a few in a minute")

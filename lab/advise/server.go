@@ -156,8 +156,6 @@ func (s *server) missed(name string) bool {
 
 func (s *server) value(name string) string { return s.settings[name].Setting }
 
-func (s *server) has(name string) bool { _, there := s.settings[name]; return there }
-
 // number of a setting in its own unit; NaN if there is none.
 func (s *server) figure(name string) float64 {
 	x, err := strconv.ParseFloat(s.value(name), 64)

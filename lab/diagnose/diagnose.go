@@ -39,6 +39,8 @@ type Options struct {
 	Software string
 	// Root of the files that show the topology; empty: this machine's. A test plants others.
 	Root string
+	// Interim is called with what was found so far, every few seconds. May be nil.
+	Interim func(*Diagnosis)
 	// Progress is called with the progress so far. May be nil.
 	Progress func(elapsed time.Duration, sessionsAtWork int)
 }
@@ -115,6 +117,9 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	own, _ := cpu.Own()
 	backends := w.backends()
 	w.began = time.Now()
+	if o.Interim != nil {
+		w.interim = func(ctx context.Context) error { return w.tellInterim(ctx, o, before) }
+	}
 	lost := w.run(ctx, o.Duration, o.Progress)
 	w.end()
 	lasted := time.Since(w.began)

@@ -42,6 +42,7 @@ type watch struct {
 	log      *logFile
 	logErr   error // why it cannot be read
 	began    time.Time
+	interim  func(ctx context.Context) error // nil: nobody watches along
 
 	mu   sync.Mutex
 	book *book
@@ -200,6 +201,7 @@ func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 	tick := time.NewTicker(locksEvery)
 	defer tick.Stop()
 	var slow, horizon, locks time.Time
+	interim := time.Now()
 	every := slowEvery
 	for {
 		now := time.Now()
@@ -213,6 +215,12 @@ func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 		if now.Sub(horizon) >= horizonEvery {
 			horizon = now
 			if err := w.timed(func() error { return w.lookAtHorizon(ctx) }); err != nil {
+				return quiet(ctx, err)
+			}
+		}
+		if w.interim != nil && now.Sub(interim) >= interimEvery {
+			interim = now
+			if err := w.timed(func() error { return w.interim(ctx) }); err != nil {
 				return quiet(ctx, err)
 			}
 		}

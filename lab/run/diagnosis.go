@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -22,12 +23,16 @@ var errNoSteady = errors.New("the run ended before its steady state")
 
 // beginDiagnosis when the ramp begins; it waits for the steady state.
 func (s *setup) beginDiagnosis(ctx context.Context) *diagnosis {
-	if s.DSN == "" {
+	if s.DSN == "" || s.Sampling == SamplingOff {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	d := &diagnosis{cancel: cancel, done: make(chan struct{}), err: errNoSteady}
-	o := diagnose.Options{DSN: s.DSN, Duration: s.Duration, Rate: diagnose.RateDefault, Software: s.Software}
+	o := diagnose.Options{DSN: s.DSN, Duration: s.Duration, Rate: cmp.Or(s.Sampling, diagnose.RateDefault),
+		Software: s.Software}
+	if s.feed.picture != nil {
+		o.Interim = func(d *diagnose.Diagnosis) { s.feed.picture.SetDiagnosis(pictured(d)) }
+	}
 	if urls := s.crew.urls(); len(urls) > 0 {
 		o.Timeline = &timeline{asker: s.Access.asker(), urls: urls}
 	}

@@ -22,6 +22,9 @@ import (
 // WorkersDefault is how many application servers a run starts.
 const WorkersDefault = 1
 
+// SamplingOff runs without a diagnosis, to see what it costs.
+const SamplingOff = -1
+
 // Options say which load to put on which system.
 type Options struct {
 	load.Load
@@ -70,6 +73,9 @@ type Options struct {
 	Snapshot func(Snapshot)
 	// Generator generates the load. Defaults to this process.
 	Generator Generator
+	// Sampling is how many samples of the database's sessions the diagnosis takes in a second. 0:
+	// diagnose.RateDefault; SamplingOff: there is no diagnosis.
+	Sampling int
 	// Live, if set, is the picture that the run keeps up to date.
 	Live *live.Picture
 	// Control, if set, may change the load while users are at work.

@@ -6,6 +6,7 @@ import { showStanding } from "./standing.js";
 import { showHeat, startHeat } from "./heat.js";
 import { showCharts, showFigures } from "./charts.js";
 import { showEvents, showWaits } from "./lists.js";
+import { showLedger } from "./ledger.js";
 import { showControls, startControls } from "./controls.js";
 import { by, name, write } from "./node.js";
 
@@ -24,6 +25,7 @@ const show = () => {
     showCharts(shown);
     showFigures(shown);
     showWaits();
+    showLedger();
   }
   document.documentElement.dataset.seen = picture.n;
 };

@@ -2,7 +2,7 @@
 
 const kept = { seconds: 600, minutes: 1440, log: 200 };
 
-export const picture = { n: 0, plan: null, state: null, seconds: [], minutes: [], log: [] };
+export const picture = { n: 0, plan: null, state: null, diagnosis: null, seconds: [], minutes: [], log: [] };
 
 const take = (name, delta) => {
   const list = picture[name];
@@ -15,6 +15,7 @@ const take = (name, delta) => {
 export const add = (delta) => {
   picture.n = delta.n;
   if (delta.plan) picture.plan = delta.plan;
+  if (delta.diagnosis) picture.diagnosis = delta.diagnosis;
   picture.state = delta.state;
   for (const name in kept) take(name, delta);
 };

@@ -88,7 +88,7 @@ Exit code 3: inconclusive, or too few runs.`,
 		o.own[i].bind(c, i)
 	}
 	fs.StringVar(&o.sidesFile, "sides", "", "read the sides from a TOML `FILE`: [[side]] with system, dsn, scenario, "+
-		"settings, sql, reset or command")
+		"settings, sql, sampling, reset or command")
 	config.Choice(fs, &o.reset, "reset", "auto", []string{"auto", "filled", "template", "sql", "none"},
 		"start each run from the base as it was filled, a copy of the database as it is (template), the scenario's "+
 			"sql, or no reset (none); auto takes what fits, and none for --dsn-a and --dsn-b")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/diagnose"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/prove/compare"
@@ -29,12 +30,14 @@ type sideSpec struct {
 	SQL      string            `toml:"sql"`
 	Reset    string            `toml:"reset"`
 	Command  string            `toml:"command"`
+	Sampling *int              `toml:"sampling"` // of the diagnosis, per second; nil: as usual
 }
 
 // sideFlags are the flags of one side.
 type sideFlags struct {
 	spec     sideSpec
 	settings []string
+	sampling int
 }
 
 func (f *sideFlags) bind(c *cobra.Command, side int) {
@@ -49,12 +52,14 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
 	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+
 		": run without a shell, quotes keep words together")
-	config.FlagOnly(fs, name("set"), name("sql"), name("dsn"), name("scenario"), name("command"))
+	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
+	config.FlagOnly(fs, name("sampling"), name("set"), name("sql"), name("dsn"), name("scenario"), name("command"))
 }
 
 func (f *sideFlags) given() bool {
 	s := f.spec
-	return len(f.settings) > 0 || s.SQL != "" || s.DSN != "" || s.Scenario != "" || s.Command != ""
+	return len(f.settings) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" || s.DSN != "" ||
+		s.Scenario != "" || s.Command != ""
 }
 
 // over applies the flags to a side.
@@ -68,6 +73,9 @@ func (f *sideFlags) over(s sideSpec) (sideSpec, error) {
 			s.Settings = map[string]string{}
 		}
 		s.Settings[name] = value
+	}
+	if f.sampling != diagnose.RateDefault {
+		s.Sampling = &f.sampling
 	}
 	for to, from := range map[*string]string{&s.SQL: f.spec.SQL, &s.Scenario: f.spec.Scenario} {
 		if from != "" {
@@ -149,8 +157,11 @@ func checkSpecs(all []sideSpec) error {
 			return wrong("needs a system, a connection string or a command")
 		case ways > 1:
 			return wrong("give a system, a connection string or a command, only one of them")
-		case s.Command != "" && (len(s.Settings) > 0 || s.SQL != "" || s.Scenario != "" || s.Reset != ""):
-			return wrong("a command takes no settings, SQL, scenario or reset")
+		case s.Sampling != nil && (*s.Sampling < 0 || *s.Sampling > diagnose.RateMax):
+			return wrong(fmt.Sprintf("sampling %d: must be 0 to %d", *s.Sampling, diagnose.RateMax))
+		case s.Command != "" && (s.Sampling != nil || len(s.Settings) > 0 || s.SQL != "" || s.Scenario != "" ||
+			s.Reset != ""):
+			return wrong("a command takes no settings, SQL, scenario, sampling or reset")
 		case s.Reset != "" && !slices.Contains([]string{"auto", "filled", "template", "sql", "none"}, s.Reset):
 			return wrong(fmt.Sprintf("reset %q: must be auto, filled, template, sql or none", s.Reset))
 		}
@@ -182,6 +193,9 @@ func (s sideSpec) title() string {
 	}
 	for _, setting := range sorted(s.Settings) {
 		name += " " + setting + "=" + s.Settings[setting]
+	}
+	if s.Sampling != nil {
+		name += fmt.Sprintf(", %d samples per second", *s.Sampling)
 	}
 	if s.SQL != "" {
 		name += ", with SQL before each run"
@@ -245,6 +259,9 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 	}
 	if side.Run, err = s.runOptions("compare", o); err != nil {
 		return side, err
+	}
+	if spec.Sampling != nil {
+		side.Run.Sampling = samplingOf(*spec.Sampling)
 	}
 	side.Reset = line.Reset(s.o.reset)
 	if spec.Reset != "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
 	"plimsoll/lab/view/report"
@@ -22,6 +23,7 @@ type measureOptions struct {
 	lagLimit    time.Duration
 	disturbed   float64
 	apdexTarget float64
+	sampling    int
 	flags       *pflag.FlagSet
 }
 
@@ -79,7 +81,7 @@ func (a *app) runOptions(command string, o measureOptions) (options run.Options,
 	options = run.Options{
 		Serve: append(serve, o.shapeOptions.arguments()...), URLs: o.urls(), Workers: o.workers,
 		LagLimit: o.lagLimit, DisturbedLimit: o.disturbed, Title: o.title, Software: software().Version,
-		Store: keptRuns(),
+		Store: keptRuns(), Sampling: samplingOf(o.sampling),
 	}
 	if options.Load, err = a.load(command, o.loadOptions); err != nil {
 		return options, err
@@ -91,4 +93,18 @@ func (a *app) runOptions(command string, o measureOptions) (options run.Options,
 		return options, err
 	}
 	return options, options.Access.Check(options.URLs)
+}
+
+// samplingFlag binds how often a run looks at the database's sessions.
+func samplingFlag(fs *pflag.FlagSet, to *int, name, of string) {
+	config.Count(fs, to, name, diagnose.RateDefault, 0, diagnose.RateMax, "samples of the database's sessions per "+
+		"second, "+
+		"for the diagnosis"+of+"; 0: no diagnosis")
+}
+
+func samplingOf(perS int) int {
+	if perS == 0 {
+		return run.SamplingOff
+	}
+	return perS
 }

@@ -73,6 +73,7 @@ operation failed every time (in ten tries or more).`,
 	fs.StringVar(&o.samples, "samples", "", "write every operation to this Parquet `FILE`, for 'plimsoll recompute'; "+
 		"with --agents local:N one file for each agent, such as run.1.parquet")
 	config.FlagOnly(fs, "samples")
+	samplingFlag(fs, &o.sampling, "sampling", "")
 	a.measureFlags(c, &o.measureOptions)
 	lookFlags(c, &o.lookOptions)
 	figureFlags(c, &o.figureOptions)

@@ -68,6 +68,8 @@ type Described struct {
 	Cold     bool              `json:"cold,omitempty"`
 	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.
 	ProxyDelay string `json:"proxy_delay,omitempty"`
+	// Sampling of the diagnosis in its runs: 0 as usual, negative none.
+	Sampling int `json:"sampling,omitempty"`
 }
 
 // fingerprint is equal for equal plans, however many pairs they have: more can be added later.

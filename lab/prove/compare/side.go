@@ -157,6 +157,7 @@ func (s *Side) describe() Described {
 	}
 	d.Scenario, d.Digest = s.Run.Scenario.Name, s.Run.Scenario.Digest()
 	d.Serve = strings.Join(s.Run.Serve[min(1, len(s.Run.Serve)):], " ")
+	d.Sampling = s.Run.Sampling
 	d.Workers, d.Users = s.Run.Workers, s.Run.Resolve().Users
 	return d
 }

@@ -15,6 +15,8 @@ type Delta struct {
 	Minutes []*Point `json:"minutes"`
 	Log     []Entry  `json:"log"`
 	State   State    `json:"state"`
+	// Diagnosis so far, if it is new.
+	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
 }
 
 // Since returns what came after number n, and a channel that is closed when there is more. 0 means everything, and so
@@ -35,6 +37,9 @@ func (p *Picture) since(n int64) (Delta, []bootstrap.Moment, <-chan struct{}) {
 	if p.planned > n {
 		plan := p.plan
 		d.Plan = &plan
+	}
+	if p.diagnosed > n {
+		d.Diagnosis = p.diagnosis
 	}
 	d.Seconds, d.Minutes, d.Log = p.seconds.since(n), p.minutes.since(n), p.log.since(n)
 	return d, p.scored, p.changed

@@ -43,10 +43,12 @@ type Picture struct {
 	times   *tally.Times       // of one second
 	scored  []bootstrap.Moment // points and weights of each second of the steady state; never changed in place
 
-	cpu      Shares
-	database *Database
-	workers  *Workers
-	alarms   map[string]time.Time // when each kind of problem was last seen
+	cpu       Shares
+	database  *Database
+	workers   *Workers
+	diagnosis *Diagnosis           // nil: none yet; never changed in place
+	diagnosed int64                // number of the diagnosis
+	alarms    map[string]time.Time // when each kind of problem was last seen
 }
 
 // New is empty. now defaults to time.Now.

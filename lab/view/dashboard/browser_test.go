@@ -66,10 +66,43 @@ func (f *film) roll(t testing.TB, to int) {
 		if f.at == filmRamp {
 			f.Begin("steady", 10*time.Hour)
 		}
+		if f.at > filmRamp && f.at%5 == 0 {
+			f.SetDiagnosis(f.diagnosis())
+		}
 		if f.at%20 == 0 {
 			f.Say(live.Note, fmt.Sprint("event at ", f.at))
 		}
 	}
+}
+
+// diagnosis of a film: a class that no page knows is among its lines.
+func (f *film) diagnosis() *live.Diagnosis {
+	ledger := func(id string, total, locks float64) live.Ledger {
+		return live.Ledger{ID: id, TotalS: total, Lines: []live.LedgerLine{
+			{Class: "cpu", Name: "on a processor", Share: 0.6 - locks},
+			{Class: "lock", Name: "locks of rows and tables", Share: locks, Events: []live.LedgerEvent{
+				{Name: "Lock transactionid", Share: locks}}},
+			{Class: "log", Name: "write-ahead log", Share: 0.2, Events: []live.LedgerEvent{
+				{Name: "IO WalSync", Share: 0.15}, {Name: "LWLock WALWrite", Share: 0.05}}},
+			{Class: "client", Name: "client or network", Share: 0.15},
+			{Class: "new", Name: "waits that this program does not know", Share: 0.05},
+		}}
+	}
+	at, price := float64(f.at-filmRamp), 0.31
+	d := &live.Diagnosis{LastedS: at, Samples: 20 * int(at), Healthy: 19, All: ledger("", 3*at, 0.3),
+		Findings: []live.Finding{
+			{Name: "lock-held-by-idle-client", Title: "An idle client holds locks that others wait for",
+				Level: "problem", Price: &price, Next: "plimsoll advise --run latest",
+				Why:  "The holder waits for its client, and the others for the holder.",
+				Seen: "<b>clerk</b> held public.registers for up to 4.2 s"},
+			{Name: "held-horizon", Title: "Session 4711 holds back vacuum", Level: "note",
+				Why: "Vacuum may not remove rows that died after its snapshot.", Seen: "31,000 transactions began " +
+					"since"},
+		}}
+	for i := range filmOperations {
+		d.Operations = append(d.Operations, ledger(fmt.Sprintf("operation_%d.post", i), at/float64(i+1), float64(i)/40))
+	}
+	return d
 }
 
 func (f *film) second() tally.Page {
@@ -264,6 +297,7 @@ func TestPageInABrowser(t *testing.T) {
 			t.Errorf("users are %q", cell)
 		}
 	})
+	t.Run("ShowsTheLedgerAndItsCauses", showsTheLedger(v))
 	t.Run("EndsWithItsFooter", func(t *testing.T) {
 		if below := browsertest.Ask[float64](t, v,
 			`document.documentElement.scrollHeight - scrollY -
@@ -281,6 +315,39 @@ func TestPageInABrowser(t *testing.T) {
 		}
 	})
 	v.Content(t)
+}
+
+func showsTheLedger(v *browsertest.Visit) func(t *testing.T) {
+	return func(t *testing.T) {
+		rows := browsertest.Ask[int](t, v, `document.querySelectorAll("#ledger-body tr").length`)
+		if rows != 1+12 { // all sessions, and the operations that took most
+			t.Errorf("%d rows", rows)
+		}
+		if first := browsertest.Ask[string](t, v, `[...document.querySelector("#ledger-body tr").children].map((e) =>
+			e.textContent).join("|")`); first != "all sessions|1,320 s||on a processor 30 %, Lock transactionid 30 %, "+
+			"IO WalSync 15 %" {
+			t.Errorf("%q", first)
+		}
+		// Each bar is whole, and says in words what it shows in colours.
+		if bad := browsertest.Ask[[]string](t, v, `[...document.querySelectorAll("#ledger .stack")].filter((bar) => {
+			const parts = [...bar.children].reduce((sum, p) => sum + p.getBoundingClientRect().width, 0);
+			const odd = Math.abs(parts - bar.getBoundingClientRect().width) > 1;
+			return odd || bar.children.length !== 5 || !bar.ariaLabel.includes("write-ahead log 20 %");
+		}).map((bar) => bar.outerHTML)`); len(bad) > 0 {
+			t.Errorf("%q", bad)
+		}
+		const says = "problem|31 % An idle client holds locks that others wait for|<b>clerk</b> held " +
+			"public.registers " +
+			"for up to 4.2 s · The holder waits for its client, and the others for the holder."
+		if found := browsertest.Ask[string](t, v, `(() => {
+			const item = document.querySelector("#findings li");
+			return [item.className, ...[...item.children].slice(0, 2).map((p) => p.textContent)].join("|");
+		})()`); found != says {
+			t.Errorf("%q, want %q", found, says)
+		}
+		v.Look(t, "live-ledger")
+		v.Do(t, chromedp.EmulateViewport(1280, 1000), emulation.SetEmulatedMedia())
+	}
 }
 
 // contrast of every visible text with what lies behind it: WCAG 2.2, 1.4.3, level AA, 4.5 to 1; what is disabled is

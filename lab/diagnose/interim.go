@@ -1,0 +1,24 @@
+package diagnose
+
+import (
+	"context"
+	"time"
+
+	"plimsoll/lab/postgres/counters"
+)
+
+// interimEvery is how often who watches along is told what was found so far. A reading of all statistics takes some
+// tens of milliseconds.
+const interimEvery = 5 * time.Second
+
+// tellInterim gives the diagnosis so far.
+func (w *watch) tellInterim(ctx context.Context, o Options, before *counters.Reading) error {
+	now, err := counters.Read(ctx, w.slow, w.server)
+	if err != nil {
+		return err
+	}
+	d := w.conclude(counters.Between(before, now), o)
+	d.AskedS, d.LastedS = o.Duration.Seconds(), time.Since(w.began).Seconds()
+	o.Interim(d)
+	return nil
+}
