@@ -17,7 +17,7 @@ func (w *watch) tellInterim(ctx context.Context, o Options, before *counters.Rea
 	if err != nil {
 		return err
 	}
-	d := w.conclude(counters.Between(before, now), o)
+	d := w.conclude(counters.Between(before, now), nil, sources{}, o) // the log is read once, at the end
 	d.AskedS, d.LastedS = o.Duration.Seconds(), time.Since(w.began).Seconds()
 	o.Interim(d)
 	return nil
