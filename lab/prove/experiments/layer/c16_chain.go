@@ -97,6 +97,7 @@ func (p *networkPath) part(b site.Bench) trial.Part {
 			r.Call(fmt.Sprintf("%s (round trip %.2f ms)", p.name(), p.took.Seconds()*1000))
 			return nil
 		},
+		Check: p.check,
 		Measured: []trial.Phrase{trial.Say("%s: median %s → %s ms, %s", trial.Title(p.name()), median(oneByOne),
 			median(chained), p.faster())},
 	}

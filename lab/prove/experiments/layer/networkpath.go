@@ -49,11 +49,34 @@ func (p *networkPath) open(ctx context.Context, r *trial.Record) error {
 	var missed time.Duration
 	p.took, missed, err = proxy.Tune(func() (time.Duration, error) { return roundTrip(ctx, p.server.DSN) },
 		func() (time.Duration, error) { return roundTrip(ctx, dsn) })
-	if err == nil && missed.Abs() > delay.Precise {
-		r.Fail(checkDelay, fmt.Sprintf("%s: the round trip misses it by %.2f ms, more than %.2f", p.name(),
-			missed.Seconds()*1000, delay.Precise.Seconds()*1000))
+	if err == nil {
+		p.judge(r, missed, "before the turns")
 	}
 	return err
+}
+
+// check that the delay is still true after the turns.
+func (p *networkPath) check(ctx context.Context, r *trial.Record) error {
+	if p.delay == 0 {
+		return nil
+	}
+	without, err := roundTrip(ctx, p.server.DSN)
+	if err != nil {
+		return err
+	}
+	with, err := roundTrip(ctx, p.DSN)
+	if err == nil {
+		p.judge(r, with-without-p.delay, "after the turns")
+	}
+	return err
+}
+
+// judge by how much a round trip misses the delay.
+func (p *networkPath) judge(r *trial.Record, missed time.Duration, when string) {
+	if missed.Abs() > delay.Precise {
+		r.Fail(checkDelay, fmt.Sprintf("%s: the round trip %s misses it by %.2f ms, more than %.2f", p.name(), when,
+			missed.Seconds()*1000, delay.Precise.Seconds()*1000))
+	}
 }
 
 // roundTrip is the median round trip of an empty query.
