@@ -135,8 +135,9 @@ func (c *Cluster) ArchiveNow(ctx context.Context) error {
 		return c.wrap(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	// The byte before: if nothing was written since the last segment ended, this is that segment in every version.
 	var last string
-	if err := conn.QueryRow(ctx, "SELECT pg_walfile_name(pg_switch_wal())").Scan(&last); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT pg_walfile_name(pg_switch_wal() - 1::numeric)").Scan(&last); err != nil {
 		return c.wrap(err)
 	}
 	var failed int64 = -1
