@@ -12,7 +12,7 @@ import (
 func postBankReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
 	account, reference := d.bankAccounts[0], c.newKey(rng)[len(c.run)-8:] // the end of the run's id, and randomness
-	used, known := d.stock.references.again()
+	used, known := d.stock.references.lastDealt()
 	twice := rng.Float64() < c.options.RefusedShare && known
 	if twice {
 		reference = used

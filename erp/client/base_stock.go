@@ -23,7 +23,7 @@ type listed struct {
 	Amount                 amount.Money
 }
 
-func (l listed) under() under { return under{l.ID, l.Contract} }
+func (l listed) contract() under { return under{l.ID, l.Contract} }
 
 // documents of a type, newest first.
 func (c *Client) documents(ctx context.Context, s *Session, documentType string) ([]listed, error) {
@@ -84,18 +84,18 @@ func (o *office) loadStock(ctx context.Context, c *Client, s *Session) error {
 	}
 	k := &o.stock
 	for _, documentType := range []string{"goods-sale", "service-sale"} {
-		each(lists[documentType], lists["invoice-issued"], ofBasis, func(d listed) { k.toInvoice.put(d.under()) })
+		each(lists[documentType], lists["invoice-issued"], ofBasis, func(d listed) { k.toInvoice.put(d.contract()) })
 	}
 	for _, documentType := range []string{"goods-receipt", "service-purchase"} {
 		each(lists[documentType], lists["invoice-received"], ofBasis, func(d listed) {
-			k.toEnter.put(purchase{documentType, d.under()})
+			k.toEnter.put(purchase{documentType, d.contract()})
 		})
 		each(lists[documentType], lists["payment-request"], ofBasis, func(d listed) {
-			k.toRequest.put(purchase{documentType, d.under()})
+			k.toRequest.put(purchase{documentType, d.contract()})
 		})
 	}
 	each(lists["supplier-order"], lists["payment-request"], ofBasis, func(d listed) {
-		k.ordered.put(purchase{"supplier-order", d.under()})
+		k.ordered.put(purchase{"supplier-order", d.contract()})
 	})
 	each(lists["payment-request"], lists["bank-payment"], ofRequest, func(d listed) {
 		k.toPay.put(requested{d.ID, deal{d.Counterparty, d.Contract}, d.Amount})

@@ -74,7 +74,7 @@ func (c *Client) directoryAt(ctx context.Context, s *Session, o *office, warehou
 		c.known[warehouse] = d
 	}
 	c.mutex.Unlock()
-	if err := d.load.once(func() error { return d.read(ctx, c, s) }); err != nil {
+	if err := d.load.readOnce(func() error { return d.read(ctx, c, s) }); err != nil {
 		return nil, fmt.Errorf("read what the screens of warehouse %s hold: %w", warehouse, err)
 	}
 	return d, nil

@@ -12,7 +12,7 @@ import (
 // services.
 func postInvoice(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	waiting := &s.directory.stock.toInvoice
-	sale, again := waiting.again()
+	sale, again := waiting.lastDealt()
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
 		var found bool
 		if sale, found = waiting.take(); !found {

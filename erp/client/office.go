@@ -36,7 +36,7 @@ type loading struct {
 	done  bool
 }
 
-func (l *loading) once(read func() error) error {
+func (l *loading) readOnce(read func() error) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.done {
@@ -56,7 +56,7 @@ func (c *Client) officeOf(ctx context.Context, s *Session, organisation string) 
 		c.offices[organisation] = o
 	}
 	c.mutex.Unlock()
-	if err := o.load.once(func() error { return o.read(ctx, c, s) }); err != nil {
+	if err := o.load.readOnce(func() error { return o.read(ctx, c, s) }); err != nil {
 		return nil, fmt.Errorf("read what the users of an organisation have in common: %w", err)
 	}
 	return o, nil
@@ -71,7 +71,7 @@ func (o *office) read(ctx context.Context, c *Client, s *Session) error {
 	if err := c.fetch(ctx, s, "/v1/catalogs/contracts", fmt.Sprintf("limit=%d", contractsMax), &contracts); err != nil {
 		return err
 	}
-	o.customers, o.suppliers = trade(contracts.Items)
+	o.customers, o.suppliers = contractSides(contracts.Items)
 	if len(o.customers) == 0 || len(o.suppliers) == 0 {
 		return fmt.Errorf("the database has contracts with %d customers and %d suppliers: run 'plimsoll fill' first",
 			len(o.customers), len(o.suppliers))
@@ -152,8 +152,8 @@ func (o *office) leaveOutCommissioned(ctx context.Context, c *Client, s *Session
 	return nil
 }
 
-// trade finds the counterparties with a contract on each side.
-func trade(contracts []element) (customers, suppliers []deal) {
+// contractSides finds the counterparties with a contract on each side.
+func contractSides(contracts []element) (customers, suppliers []deal) {
 	slices.SortFunc(contracts, func(a, b element) int { return cmp.Compare(a.Code, b.Code) })
 	for _, e := range contracts {
 		if e.Customer {

@@ -20,7 +20,7 @@ const orderedShare = 1.0 / 7
 // for some a second time, which must be refused. If none waits, it buys services.
 func postPaymentRequest(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	k := &s.directory.stock
-	of, again := k.toRequest.again()
+	of, again := k.toRequest.lastDealt()
 	from := &k.toRequest
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
 		if of, from = k.toBeRequested(rng); from == nil {

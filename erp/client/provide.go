@@ -141,9 +141,10 @@ func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) 
 	if lines == nil {
 		return errors.New("the goods just received are missing from the list of goods to put into cells")
 	}
-	if _, outcome, err = c.made(ctx, s, "warehouse-receipt-order", carried(lines, func(row toCarry) amount.Quantity {
-		return row.Quantity
-	}), rng); outcome != OK {
+	if _, outcome, err = c.made(ctx, s, "warehouse-receipt-order", warehouseOrderJSON(lines,
+		func(row toCarry) amount.Quantity {
+			return row.Quantity
+		}), rng); outcome != OK {
 		return refusedToo(err)
 	}
 	b := brought.warehouse.AppendText(append(s.deal(s.directory.customers, rng), `,"warehouse":"`...))
@@ -209,7 +210,7 @@ func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) e
 	}
 	outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false, rng)
 	if outcome == OK {
-		d.turns.back()
+		d.turns.giveBack()
 	}
 	return err
 }

@@ -38,7 +38,7 @@ func postOtherReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand
 // postServicePurchase for a department; some are entered twice, and must be refused.
 func postServicePurchase(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	body, twice := d.stock.numbered.again()
+	body, twice := d.stock.numbered.lastDealt()
 	if twice = twice && rng.Float64() < c.options.RefusedShare; !twice {
 		body = s.services(c.reference(rng), rng)
 	}
@@ -71,7 +71,7 @@ func (c *Client) reference(rng *rand.Rand) string { return c.newKey(rng)[len(c.r
 // it buys services.
 func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	waiting := &s.directory.stock.toEnter
-	of, again := waiting.again()
+	of, again := waiting.lastDealt()
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
 		var found bool
 		if of, found = waiting.take(); !found {
@@ -93,7 +93,7 @@ func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.R
 // postCommissioning of the next asset, taken from stock; of some a second time, which must be refused.
 func postCommissioning(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	last, again := d.assets.again()
+	last, again := d.assets.lastDealt()
 	asset := last.asset
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
 		asset = d.nextAsset()

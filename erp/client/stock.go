@@ -189,8 +189,8 @@ func (w *waiting[T]) done(v T) {
 	w.last, w.known = v, true
 }
 
-// again returns what was dealt with last, for an operation that must be refused; false if nothing was.
-func (w *waiting[T]) again() (v T, known bool) {
+// lastDealt returns what was dealt with last, for an operation that must be refused; false if nothing was.
+func (w *waiting[T]) lastDealt() (v T, known bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.last, w.known

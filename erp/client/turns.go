@@ -31,8 +31,8 @@ func (t *turns) next() int {
 	return int((t.from + k*t.step) % t.length)
 }
 
-// back returns the last turn.
-func (t *turns) back() { t.taken.Add(^uint64(0)) }
+// giveBack returns the last turn.
+func (t *turns) giveBack() { t.taken.Add(^uint64(0)) }
 
 func divisor(a, b uint64) uint64 {
 	for b > 0 {

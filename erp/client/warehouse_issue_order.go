@@ -52,9 +52,10 @@ func postIssueOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) 
 	if lines == nil {
 		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
 	}
-	_, outcome, err = c.made(ctx, s, "warehouse-issue-order", carried(lines, func(row toCarry) amount.Quantity {
-		return min(row.Quantity, row.InCell)
-	}), rng)
+	_, outcome, err = c.made(ctx, s, "warehouse-issue-order", warehouseOrderJSON(lines,
+		func(row toCarry) amount.Quantity {
+			return min(row.Quantity, row.InCell)
+		}), rng)
 	return outcome, err
 }
 
@@ -98,8 +99,8 @@ func ofOne(rows []toCarry, basis id.ID, fits func(toCarry) bool) (lines []toCarr
 	return lines
 }
 
-// carried is the JSON of a warehouse order: each row with its quantity.
-func carried(lines []toCarry, quantity func(toCarry) amount.Quantity) []byte {
+// warehouseOrderJSON is the JSON of a warehouse order: each row with its quantity.
+func warehouseOrderJSON(lines []toCarry, quantity func(toCarry) amount.Quantity) []byte {
 	b := lines[0].Basis.AppendText(append(make([]byte, 0, 200+150*len(lines)), `{"basis":"`...))
 	b = append(lines[0].Warehouse.AppendText(append(b, `","warehouse":"`...)), `","lines":[`...)
 	for n, line := range lines {

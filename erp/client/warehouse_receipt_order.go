@@ -20,8 +20,9 @@ func postReceiptOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand
 	if lines == nil {
 		return c.instead(ctx, s, operations.GoodsReceiptPost, postReceipt, rng)
 	}
-	_, outcome, err = c.made(ctx, s, "warehouse-receipt-order", carried(lines, func(row toCarry) amount.Quantity {
-		return row.Quantity
-	}), rng)
+	_, outcome, err = c.made(ctx, s, "warehouse-receipt-order", warehouseOrderJSON(lines,
+		func(row toCarry) amount.Quantity {
+			return row.Quantity
+		}), rng)
 	return outcome, err
 }

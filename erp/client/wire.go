@@ -76,14 +76,14 @@ func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, quer
 	if version > 0 {
 		header["If-Match"] = []string{strconv.Quote(strconv.FormatInt(version, 10))}
 	}
-	r, err := c.once(ctx, s, method, path, query, body, header)
+	r, err := c.attempt(ctx, s, method, path, query, body, header)
 	resent := false
 	for n := 1; err != nil && key != "" && n < attempts && ctx.Err() == nil; n++ {
 		resent = true
 		if c.options.Resent != nil {
 			c.options.Resent(ctx)
 		}
-		r, err = c.once(ctx, s, method, path, query, body, header)
+		r, err = c.attempt(ctx, s, method, path, query, body, header)
 	}
 	if key != "" {
 		c.written.note(method, path, resent, r, err)
@@ -91,7 +91,7 @@ func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, quer
 	return r, err
 }
 
-func (c *Client) once(ctx context.Context, s *Session, method, path, query string, body []byte,
+func (c *Client) attempt(ctx context.Context, s *Session, method, path, query string, body []byte,
 	header http.Header) (*response, error) {
 	request := (&http.Request{
 		Method: method, URL: &url.URL{Scheme: s.address.scheme, Host: s.address.host, Path: path, RawQuery: query},

@@ -49,7 +49,7 @@ func (l *ledger) note(method, path string, resent bool, r *response, err error) 
 	switch {
 	case err == nil && r.status < 300:
 		w.Acknowledged = 1
-	case err != nil || resent || r.status >= 500 && !shed(r):
+	case err != nil || resent || r.status >= 500 && !notStarted(r):
 		w.Unknown = 1
 	default:
 		return
@@ -65,8 +65,8 @@ func (l *ledger) note(method, path string, resent bool, r *response, err error) 
 	l.all[documentType] = sum
 }
 
-// shed reports that the worker did not start the request.
-func shed(r *response) bool {
+// notStarted reports that the worker did not start the request.
+func notStarted(r *response) bool {
 	return r.status == http.StatusServiceUnavailable && bytes.Contains(r.body.Bytes(), []byte(`"code":"overloaded"`))
 }
 

@@ -141,8 +141,9 @@ func (b *base) employer(n int) int {
 	return skew.Pick(b.chance(ofOwners, users, n), len(b.organisations), skew.Mild)
 }
 
-// knows loads the elements of an organisation for the rules. They are needed only while its history is generated.
-func (b *base) knows(o *organisation) {
+// loadElements loads the elements of an organisation for the rules. They are needed only while its history is
+// generated.
+func (b *base) loadElements(o *organisation) {
 	inCells := len(o.addressed) * cellsPerWarehouse
 	o.known = map[string]*catalog.Elements{
 		"items": b.shared["items"], "services": b.shared["services"],

@@ -78,8 +78,8 @@ func (b *base) common() []list {
 	}
 }
 
-// own returns the lists of an organisation.
-func (b *base) own(o *organisation) []list {
+// listsOf returns the lists of an organisation.
+func (b *base) listsOf(o *organisation) []list {
 	of := func(name string, s slice, make func(e *element, o *organisation, i int)) list {
 		return list{name, s.first, s.count, func(e *element, i int) { make(e, o, i) }}
 	}
@@ -103,7 +103,7 @@ func (o *organisation) cash() slice { return slice{o.n * cashAccountsEach, cashA
 func (o *organisation) expenses() slice { return slice{o.n * len(expenseNames), len(expenseNames)} }
 
 func (b *base) organisation(e *element, o *organisation) {
-	w := e.by(b, organisations, o.n)
+	w := e.seeded(b, organisations, o.n)
 	short, full := w.firm()
 	e.ref(o.id).ref(o.id).code("ORG", 3, o.n+1).text(short).text(full).digits(w, 10).digits(w, 9).digits(w,
 		13).text(w.address()).text(w.phone()).
@@ -116,10 +116,10 @@ func addressed(i int) bool { return i%5 == 1 }
 
 func (b *base) warehouse(e *element, o *organisation, i int) {
 	n := o.company.warehouses.first + i
-	w := e.by(b, warehouses, n)
+	w := e.seeded(b, warehouses, n)
 	e.ref(o.warehouses[i]).ref(o.id).code("W", 4,
-		n+1).text(fmt.Sprintf("Склад № %d, %s", n+1, w.of(cities))).text(
-		w.of([]string{"Оптовый", "Розничный", "Распределительный центр"})).
+		n+1).text(fmt.Sprintf("Склад № %d, %s", n+1, w.choose(cities))).text(
+		w.choose([]string{"Оптовый", "Розничный", "Распределительный центр"})).
 		text(w.address()).person(w).text(w.phone()).text("Пн-Пт 08:00-20:00").quantity(
 		amount.Quantity(1000 * (200 + w.IntN(20000)))).flag(addressed(i))
 }
@@ -137,12 +137,12 @@ func (b *base) cell(e *element, o *organisation, i int) {
 }
 
 func (b *base) user(e *element, n int) {
-	o, w := b.organisations[b.employer(n)], e.by(b, users, n)
-	role := w.of(roles)
+	o, w := b.organisations[b.employer(n)], e.seeded(b, users, n)
+	role := w.choose(roles)
 	e.ref(b.id(users, n)).ref(o.id).text(erp.UserCode(n + 1)).person(w).ref(
 		o.warehouses[skew.Pick(w.Rand, len(o.warehouses), skew.Mild)]).text(role).
 		text(fmt.Sprintf("user%d@example.com", n+1)).text(w.phone()).text(role).text(
-		w.of([]string{"Отдел продаж", "Отдел закупок", "Склад", "Бухгалтерия"}))
+		w.choose([]string{"Отдел продаж", "Отдел закупок", "Склад", "Бухгалтерия"}))
 }
 
 func (b *base) department(e *element, o *organisation, i int) {
@@ -150,21 +150,22 @@ func (b *base) department(e *element, o *organisation, i int) {
 	if i >= len(departmentNames) {
 		name = fmt.Sprintf("%s № %d", name, i/len(departmentNames)+1)
 	}
-	e.ref(o.departments[i]).ref(o.id).code("DP", 6, n+1).text(name).person(e.by(b, departments, n))
+	e.ref(o.departments[i]).ref(o.id).code("DP", 6, n+1).text(name).person(e.seeded(b, departments, n))
 }
 
 func (b *base) employee(e *element, o *organisation, i int) {
 	n := o.employees.first + i
-	w := e.by(b, employees, n)
+	w := e.seeded(b, employees, n)
 	e.ref(b.id(employees, n)).ref(o.id).code("E", 6,
-		n+1).person(w).ref(o.departments[i%len(o.departments)]).text(w.of(roles)).text(w.phone()).text("")
+		n+1).person(w).ref(o.departments[i%len(o.departments)]).text(w.choose(roles)).text(w.phone()).text("")
 }
 
 func (b *base) cashAccount(e *element, o *organisation, i int) {
 	n := o.cash().first + i
-	w := e.by(b, cashAccounts, n)
+	w := e.seeded(b, cashAccounts, n)
 	e.ref(o.cashAccounts[i]).ref(o.id).code("CA", 6,
-		n+1).text(fmt.Sprintf("Счёт № %d", i+1)).flag(i < bankAccountsEach).text(w.of(banks)).digits(w, 20).digits(w,
+		n+1).text(fmt.Sprintf("Счёт № %d", i+1)).flag(i < bankAccountsEach).text(w.choose(banks)).digits(w,
+		20).digits(w,
 		9).text("RUB")
 }
 
@@ -177,36 +178,36 @@ func (b *base) assetID(o *organisation, i int) id.ID { return b.id(assets, o.ass
 
 func (b *base) asset(e *element, o *organisation, i int) {
 	n := o.assets.first + i
-	w := e.by(b, assets, n)
-	e.ref(b.assetID(o, i)).ref(o.id).code("FA", 6, n+1).text(w.of(assetNames), " № ", strconv.Itoa(n+1)).digits(w,
+	w := e.seeded(b, assets, n)
+	e.ref(b.assetID(o, i)).ref(o.id).code("FA", 6, n+1).text(w.choose(assetNames), " № ", strconv.Itoa(n+1)).digits(w,
 		8).text("Оборудование").ref(id.ID{}).
 		ref(o.departments[skew.Pick(w.Rand, len(o.departments), skew.Mild)]).integer(24 + 12*w.IntN(8))
 }
 
 func (b *base) partner(e *element, o *organisation, i int) {
 	n, name, segment := o.partners.first+i, "Розничные покупатели", "Розница"
-	w := e.by(b, partners, n)
+	w := e.seeded(b, partners, n)
 	if i > 0 {
 		name, _ = w.firm()
 		segment = "Опт"
 	}
 	e.ref(b.id(partners, n)).ref(o.id).code("P", 6,
-		n+1).text(name).text(segment).text(w.of(cities)).person(w).text(w.phone()).text("").text("")
+		n+1).text(name).text(segment).text(w.choose(cities)).person(w).text(w.phone()).text("").text("")
 }
 
 func (b *base) counterparty(e *element, o *organisation, i int) {
 	n := o.counterparties.first + i
-	w := e.by(b, counterparties, n)
+	w := e.seeded(b, counterparties, n)
 	short, full := w.firm()
 	legal := w.address()
 	e.ref(b.id(counterparties, n)).ref(o.id).code("C", 7, n+1).text(short).text(full).digits(w, 10).digits(w,
 		9).digits(w, 13).
-		text(w.of([]string{"Юридическое лицо", "Предприниматель"})).text(legal).text(legal).text(w.phone()).text(
+		text(w.choose([]string{"Юридическое лицо", "Предприниматель"})).text(legal).text(legal).text(w.phone()).text(
 		"partner", strconv.Itoa(n+1), "@example.com").person(w).
-		text(w.of(banks)).digits(w, 20).digits(w,
+		text(w.choose(banks)).digits(w, 20).digits(w,
 		9).money(amount.Money(100 * 1000 * int64(w.IntN(5000)))).integer(w.IntN(60)).flag(w.IntN(3) > 0).flag(
 		w.IntN(4) > 0).
-		text(w.of(notes)).ref(b.id(partners, o.partners.first+i*o.partners.count/o.counterparties.count))
+		text(w.choose(notes)).ref(b.id(partners, o.partners.first+i*o.partners.count/o.counterparties.count))
 }
 
 // contractsOf a counterparty: the number of the first and the count. Big counterparties have one more than the
@@ -256,7 +257,7 @@ func (b *base) termsOf(o *organisation, i int) terms {
 
 func (b *base) contract(e *element, o *organisation, i int) {
 	n, t := o.contracts.first+i, b.termsOf(o, i)
-	w := e.by(b, contracts, n)
+	w := e.seeded(b, contracts, n)
 	e.ref(b.contractID(o, i)).ref(o.id).code("D", 7, n+1).text("Договор № ",
 		strconv.Itoa(n+1)).ref(t.counterparty).flag(t.customer).flag(!t.customer).text("RUB").
 		money(t.limit).integer(w.IntN(60)).flag(t.byOrder).moment(b.created.Truncate(24 * time.Hour)).moment(
@@ -268,17 +269,18 @@ func (b *base) group(e *element, n int) {
 }
 
 func (b *base) item(e *element, n int) {
-	w := e.by(b, items, n)
+	w := e.seeded(b, items, n)
 	name, full := w.item(n + 1)
 	cost := amount.Money(500 + w.IntN(500_000))
 	group := w.IntN(len(groups))
 	e.ref(b.id(items, n)).code("I", 7, n+1).text(name).text(full).text("A-", w.digits(6)).digits(w,
-		13).text(w.of(units)).text(groups[group]).text(w.of(manufacturers)).
-		text(w.of(countries)).text(w.digits(2), ".", w.digits(2), ".",
+		13).text(w.choose(units)).text(groups[group]).text(w.choose(manufacturers)).
+		text(w.choose(countries)).text(w.digits(2), ".", w.digits(2), ".",
 		w.digits(2)).integer(rates[w.IntN(len(rates))]).money(cost+cost*amount.Money(15+w.IntN(40))/100).money(cost).
 		quantity(amount.Quantity(10+w.IntN(20000))).quantity(amount.Quantity(1+w.IntN(500))).
-		text(w.of([]string{"коробка", "мешок", "поддон", "без упаковки"})).integer(w.IntN(3)*365).flag(w.IntN(10) == 0).
-		text(full, ". Изготовитель: ", w.of(manufacturers),
+		text(w.choose([]string{"коробка", "мешок", "поддон",
+			"без упаковки"})).integer(w.IntN(3)*365).flag(w.IntN(10) == 0).
+		text(full, ". Изготовитель: ", w.choose(manufacturers),
 			". Применяется в строительстве и ремонте, хранить в сухом помещении.").
 		text(accountOf(n)).ref(b.groupIDs[group])
 }
@@ -297,7 +299,7 @@ func accountOf(n int) string {
 }
 
 func (b *base) service(e *element, n int) {
-	w := e.by(b, services, n)
+	w := e.seeded(b, services, n)
 	cost := amount.Money(100_000 + w.IntN(5_000_000))
 	e.ref(b.serviceIDs[n]).code("S", 5, n+1).text(serviceNames[n]).text(serviceNames[n]).text("усл").integer(
 		rates[w.IntN(len(rates))]).money(cost + cost/4).money(cost).

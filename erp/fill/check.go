@@ -153,7 +153,7 @@ type reader struct {
 }
 
 func (f *filler) reader(name string, columns []string) *reader {
-	r := &reader{salt: saltOf(name), found: map[unit]*Tally{}, did: f.did, columns: len(columns)}
+	r := &reader{salt: saltOf(name), found: map[unit]*Tally{}, did: f.addProgress, columns: len(columns)}
 	organisations := map[id.ID]*organisation{}
 	for _, o := range f.base.organisations {
 		organisations[o.id] = o
@@ -195,7 +195,7 @@ func (b *base) catalogUnits(name string, organisations map[id.ID]*organisation) 
 	}
 	places := map[id.ID]place{}
 	for v, o := range organisations {
-		own := b.own(o)
+		own := b.listsOf(o)
 		i := slices.IndexFunc(own, func(l list) bool { return l.name == name })
 		places[v] = place{own[i], elementsOf(own[:i])}
 	}

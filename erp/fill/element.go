@@ -37,8 +37,8 @@ func newElement() *element {
 // begin resets the element for the next one.
 func (e *element) begin() { e.fields, e.chars = e.fields[:0], e.chars[:0] }
 
-// random words for the n-th element of a catalog.
-func (e *element) by(b *base, catalog, n int) words {
+// seeded returns the random words of the n-th element of a catalog.
+func (e *element) seeded(b *base, catalog, n int) words {
 	e.source = *b.source(ofElement, catalog, n)
 	return e.words
 }
@@ -101,7 +101,7 @@ func (e *element) digits(w words, n int) *element {
 }
 
 func (e *element) person(w words) *element {
-	return e.text(w.of(surnames), " ", w.of(names), " ", w.of(patronymics))
+	return e.text(w.choose(surnames), " ", w.choose(names), " ", w.choose(patronymics))
 }
 
 // row encodes the element.

@@ -189,8 +189,8 @@ func (f *filler) stage(name string, total int64) {
 	f.report()
 }
 
-// did adds to the progress of the stage.
-func (f *filler) did(n int64) {
+// addProgress adds to the progress of the stage.
+func (f *filler) addProgress(n int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.progress.Done = min(f.progress.Done+n, f.progress.Total)

@@ -109,7 +109,7 @@ func (i index) build(ctx context.Context, tx pgx.Tx) error {
 	if i.key {
 		return nil
 	}
-	return strike(ctx, tx, i.name)
+	return forgetIndexes(ctx, tx, i.name)
 }
 
 // attach the keys to their indexes, all in one transaction: each takes a moment, and a commit would take longer.
@@ -126,10 +126,10 @@ func attach(ctx context.Context, tx pgx.Tx, built []index) error {
 		}
 		names = append(names, i.name)
 	}
-	return strike(ctx, tx, names...)
+	return forgetIndexes(ctx, tx, names...)
 }
 
-func strike(ctx context.Context, tx pgx.Tx, names ...string) error {
+func forgetIndexes(ctx context.Context, tx pgx.Tx, names ...string) error {
 	_, err := tx.Exec(ctx, "DELETE FROM plimsoll_fill_index WHERE name = ANY ($1)", names)
 	return err
 }
@@ -161,7 +161,7 @@ func (f *filler) build(ctx context.Context, stage string, which func(index) bool
 			}
 			return i.build(ctx, tx)
 		})
-		f.did(1)
+		f.addProgress(1)
 		return err
 	})
 	if err != nil {
@@ -198,7 +198,7 @@ func (f *filler) totals(ctx context.Context) error {
 		return err
 	}
 	err = f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
-		defer f.did(1)
+		defer f.addProgress(1)
 		if f.journal.built[names[i]] {
 			return nil
 		}
@@ -234,7 +234,7 @@ func (f *filler) statistics(ctx context.Context) error {
 	}
 	f.stage("statistics", int64(len(names)))
 	err = f.each(ctx, len(names), func(ctx context.Context, conn *pgx.Conn, i int) error {
-		defer f.did(1)
+		defer f.addProgress(1)
 		if _, err := conn.Exec(ctx, "VACUUM (FREEZE, ANALYZE) "+quoted(names[i])); err != nil {
 			return fmt.Errorf("gather statistics: %w", err)
 		}

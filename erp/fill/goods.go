@@ -116,8 +116,8 @@ func order(h *history) *document.Document {
 	}, h.linesDrawn(), 1, units)
 }
 
-// firm tells whether an order has more than one of each item.
-func (h *history) firm(order *document.Document) bool {
+// severalOfEach tells whether an order has more than one of each item.
+func (h *history) severalOfEach(order *document.Document) bool {
 	for _, q := range rowset.Column[amount.Quantity](order.Section("lines"), "quantity") {
 		if q > 1000 {
 			return true

@@ -101,7 +101,7 @@ type taken struct {
 }
 
 func (b *base) history(o *organisation) *history {
-	b.knows(o)
+	b.loadElements(o)
 	return &history{
 		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*paper{},
 		waiting: map[queue][]id.ID{},
@@ -247,11 +247,11 @@ func (h *history) active() int {
 // dealOf a counterparty as customer (0) or supplier (1), mostly under the first contract of its kind.
 func (h *history) dealOf(counterparty, side int) deal {
 	of := h.o.contractsOf(counterparty)
-	return h.under(counterparty, of.first+side+
+	return h.dealWith(counterparty, of.first+side+
 		contractsLeast*skew.Pick(h.rng.Rand, (of.count-side+1)/contractsLeast, skew.Strong))
 }
 
-func (h *history) under(counterparty, contract int) deal {
+func (h *history) dealWith(counterparty, contract int) deal {
 	return deal{h.id(counterparties, h.o.counterparties.first+counterparty), h.contractID(h.o, contract)}
 }
 
@@ -280,7 +280,7 @@ func addLine(d *document.Document, item id.ID, q amount.Quantity) {
 func (h *history) await(d *document.Document) {
 	p := &paper{Document: d}
 	for _, by := range h.types[d.Meta.Name].followed {
-		if !h.wanted(d, by) {
+		if !h.mayFollow(d, by) {
 			continue
 		}
 		p.queues++
@@ -304,13 +304,13 @@ func (h *history) await(d *document.Document) {
 	}
 }
 
-// wanted tells whether a document of another type may follow.
-func (h *history) wanted(d *document.Document, by string) bool {
+// mayFollow tells whether a document of another type may follow.
+func (h *history) mayFollow(d *document.Document, by string) bool {
 	switch by {
 	case books.SettlementRegistrar: // the registrars of a history are between contracts
 		return false
 	case books.GoodsSale: // of an order that reserves one of each nothing comes
-		return h.firm(d)
+		return h.severalOfEach(d)
 	case books.InvoiceIssued, books.InvoiceReceived:
 		return invoices.InvoicedBy(by).Payment != d.Meta.Name || d.Comment != openingComment && h.isAhead(by, d)
 	case books.BankPayment:

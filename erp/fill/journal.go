@@ -255,8 +255,8 @@ func (j *journal) load(ctx context.Context) error {
 	return err
 }
 
-// done records a unit in its own transaction.
-func (u unit) done(ctx context.Context, tx pgx.Tx, t Tally) error {
+// record records a unit in its own transaction.
+func (u unit) record(ctx context.Context, tx pgx.Tx, t Tally) error {
 	_, err := tx.Exec(ctx, "INSERT INTO plimsoll_fill_unit VALUES ($1, $2, $3, $4, $5, $6)", u.organisation, u.part,
 		t.Documents, t.Rows, t.Bytes, int64(t.Digest))
 	return err

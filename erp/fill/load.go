@@ -104,7 +104,7 @@ func (f *filler) catalogs(ctx context.Context) error {
 	for i := range 1 + len(f.base.organisations) {
 		lists := f.base.common()
 		if i > 0 {
-			lists = f.base.own(f.base.organisations[i-1])
+			lists = f.base.listsOf(f.base.organisations[i-1])
 		}
 		for n, some := range cut(lists) {
 			todo = append(todo, work{unit{i - 1, none - n}, some})
@@ -113,7 +113,7 @@ func (f *filler) catalogs(ctx context.Context) error {
 	columns := columnsOf(f.base.app)
 	return f.load(ctx, len(todo), func(ctx context.Context, units chan<- *shipment, i int) error {
 		if t, done := f.journal.units[todo[i].unit]; done {
-			f.did(t.Rows)
+			f.addProgress(t.Rows)
 			return nil
 		}
 		return f.write(ctx, units, todo[i].unit, columns, func(w *writer) error {
@@ -121,7 +121,7 @@ func (f *filler) catalogs(ctx context.Context) error {
 				if err := w.list(l); err != nil {
 					return err
 				}
-				f.did(int64(l.count))
+				f.addProgress(int64(l.count))
 			}
 			return nil
 		})
@@ -140,7 +140,7 @@ func (f *filler) documents(ctx context.Context) error {
 	return f.load(ctx, len(f.base.organisations), func(ctx context.Context, units chan<- *shipment, i int) error {
 		o := f.base.organisations[i]
 		if done := f.whole(o); done > 0 {
-			f.did(done)
+			f.addProgress(done)
 			return nil
 		}
 		h := f.base.history(o)
@@ -175,16 +175,16 @@ func (f *filler) part(ctx context.Context, units chan<- *shipment, h *history, c
 	produce := func(w *writer) error {
 		err := h.part(part, func(d *document.Document, records *posting.Records) error {
 			if w.tally.Documents%toldEvery == toldEvery-1 {
-				f.did(toldEvery)
+				f.addProgress(toldEvery)
 				if err := ctx.Err(); err != nil {
 					return err
 				}
 			}
 			return w.document(d, records)
 		})
-		f.did(w.tally.Documents % toldEvery)
+		f.addProgress(w.tally.Documents % toldEvery)
 		if part == len(h.o.parts)-1 && err == nil {
-			w.own(numbers, h.numbers())
+			w.platformRows(numbers, h.numbers())
 		}
 		return err
 	}
@@ -214,25 +214,25 @@ func (f *filler) write(ctx context.Context, units chan<- *shipment, u unit, colu
 	sent := false
 	w := newWriter(f.base.app, columns, func(t *table) error {
 		if !sent {
-			if err := hand(ctx, units, s); err != nil {
+			if err := send(ctx, units, s); err != nil {
 				return err
 			}
 			sent = true
 		}
-		return hand(ctx, s.tables, t)
+		return send(ctx, s.tables, t)
 	})
 	err := produce(w)
 	if err == nil {
 		err = w.flush()
 	}
 	if err == nil && !sent { // there was nothing to be written
-		err = hand(ctx, units, s)
+		err = send(ctx, units, s)
 	}
 	s.tally, s.whole = w.tally, err == nil
 	return err
 }
 
-func hand[T any](ctx context.Context, to chan<- T, v T) error {
+func send[T any](ctx context.Context, to chan<- T, v T) error {
 	select {
 	case to <- v:
 		return nil
@@ -260,7 +260,7 @@ func (f *filler) copy(ctx context.Context, conn *pgx.Conn, s *shipment) error {
 	if !s.whole {
 		return nil
 	}
-	if err := s.done(ctx, tx, s.tally); err != nil {
+	if err := s.record(ctx, tx, s.tally); err != nil {
 		return err
 	}
 	return tx.Commit(ctx)

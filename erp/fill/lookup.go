@@ -51,8 +51,8 @@ func (l *lookup[V]) find(k key) (at uint64, found bool) {
 	return at, false
 }
 
-// of returns the value of a key; the zero value when there is none.
-func (l *lookup[V]) of(k key) (v V) {
+// value returns the value of a key; the zero value when there is none.
+func (l *lookup[V]) value(k key) (v V) {
 	if l.used == 0 {
 		return v
 	}
@@ -62,8 +62,8 @@ func (l *lookup[V]) of(k key) (v V) {
 	return v
 }
 
-// to returns the place of a key's value, which is made if missing; valid until another key is added or dropped.
-func (l *lookup[V]) to(k key) *V {
+// place returns the place of a key's value, which is made if missing; valid until another key is added or dropped.
+func (l *lookup[V]) place(k key) *V {
 	if 3*l.used >= 2*len(l.slots) {
 		l.grow()
 	}

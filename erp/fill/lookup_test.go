@@ -21,17 +21,18 @@ func TestLookupIsAMap(t *testing.T) {
 				l.drop(k)
 				delete(model, k)
 			default:
-				*l.to(k) = step
+				*l.place(k) = step
 				model[k] = step
 			}
-			if l.of(k) != model[k] || l.used != len(model) {
-				t.Fatalf("keys within %d, step %d: %d, %d wanted; %d kept, %d wanted", close, step, l.of(k), model[k],
+			if l.value(k) != model[k] || l.used != len(model) {
+				t.Fatalf("keys within %d, step %d: %d, %d wanted; %d kept, %d wanted", close, step, l.value(k),
+					model[k],
 					l.used, len(model))
 			}
 		}
 		for k, v := range model {
-			if l.of(k) != v {
-				t.Errorf("keys within %d: %v has %d, %d wanted", close, k, l.of(k), v)
+			if l.value(k) != v {
+				t.Errorf("keys within %d: %v has %d, %d wanted", close, k, l.value(k), v)
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func (m maker) history(o *organisation) map[unit]Tally {
 func (m maker) all() map[unit]Tally {
 	made := m.lists(none, m.common())
 	for _, o := range m.organisations {
-		maps.Copy(made, m.lists(o.n, m.own(o)))
+		maps.Copy(made, m.lists(o.n, m.listsOf(o)))
 		maps.Copy(made, m.history(o))
 	}
 	return made

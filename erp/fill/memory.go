@@ -65,8 +65,8 @@ func newMemory(app *metadata.Application) *memory {
 	return m
 }
 
-// under holds the leading columns of a table, which are references.
-func under(t *rowset.Table, columns int) (all [dimensionsMax][]id.ID) {
+// referenceColumns are the leading columns of a table, which are references.
+func referenceColumns(t *rowset.Table, columns int) (all [dimensionsMax][]id.ID) {
 	for i := range columns {
 		all[i] = rowset.ColumnAt[id.ID](t, i)
 	}
@@ -125,13 +125,13 @@ func (m *memory) balancesOf(k *keptRegister, keys *rowset.Table) (*rowset.Table,
 	}
 	found := rowset.New(r.Resources, keys.Rows())
 	found.Grow(keys.Rows())
-	values := under(keys, by)
+	values := referenceColumns(keys, by)
 	for row := range keys.Rows() {
 		key := keyOf(k.number, by)
 		for i := range by {
 			key = key.with(&values[i][row])
 		}
-		sums := m.balances.of(key)
+		sums := m.balances.value(key)
 		for i := range r.Resources {
 			put(found.Cell(i, row), sums[i])
 		}
@@ -150,7 +150,7 @@ func contains(by []int, n int) bool {
 
 // balance of the first resource of a register under references.
 func (m *memory) balance(register string, under ...id.ID) int64 {
-	return m.balances.of(m.key(register, under...))[0]
+	return m.balances.value(m.key(register, under...))[0]
 }
 
 func (m *memory) key(register string, under ...id.ID) key {
@@ -168,7 +168,7 @@ func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rows
 	warehouses, items := rowset.ColumnAt[id.ID](keys, 0), rowset.ColumnAt[id.ID](keys, 1)
 	lent, all := make([][]layer, len(items)), 0
 	for row, item := range items {
-		there := m.layers.of(placeOf(&warehouses[row], &item))
+		there := m.layers.value(placeOf(&warehouses[row], &item))
 		if there == nil {
 			continue
 		}
@@ -246,7 +246,7 @@ func resourcesOf(r *metadata.Accumulation, moved *register.Movements, row int) (
 }
 
 func (m *memory) add(kept *keptRegister, moved *register.Movements) {
-	of := under(moved.Rows, kept.by[len(kept.by)-1])
+	of := referenceColumns(moved.Rows, kept.by[len(kept.by)-1])
 	for row := range moved.Rows.Rows() {
 		values := resourcesOf(kept.meta, moved, row)
 		for _, by := range kept.by {
@@ -254,7 +254,7 @@ func (m *memory) add(kept *keptRegister, moved *register.Movements) {
 			for i := range by {
 				k = k.with(&of[i][row])
 			}
-			sums := m.balances.to(k)
+			sums := m.balances.place(k)
 			for i, v := range values {
 				sums[i] += v
 			}
@@ -266,10 +266,10 @@ func (m *memory) add(kept *keptRegister, moved *register.Movements) {
 }
 
 func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) error {
-	of := under(moved.Rows, dimensionsMax)
+	of := referenceColumns(moved.Rows, dimensionsMax)
 	numbers := rowset.ColumnAt[int64](moved.Rows, dimensionsMax)
 	for row := range moved.Rows.Rows() {
-		at := m.layers.to(placeOf(&of[0][row], &of[1][row]))
+		at := m.layers.place(placeOf(&of[0][row], &of[1][row]))
 		if *at == nil {
 			*at = &layers{}
 		}

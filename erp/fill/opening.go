@@ -30,7 +30,7 @@ func (h *history) opening() (all []func() *document.Document) {
 // openingCash was prepaid by the customer that trades least.
 func (h *history) openingCash(account id.ID) *document.Document {
 	last := min(h.o.counterparties.count, dealsActive) - 1
-	d := h.deal(books.BankReceipt, h.under(last, h.o.contractsOf(last).first), openingComment)
+	d := h.deal(books.BankReceipt, h.dealWith(last, h.o.contractsOf(last).first), openingComment)
 	set(d, "cash_account", account)
 	set(d, "bank_reference", "BR-0")
 	set(d, "amount", openingSum)

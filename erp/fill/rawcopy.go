@@ -93,7 +93,7 @@ func (f *filler) dump(ctx context.Context, dir string) (all []dumped, err error)
 	}
 	f.stage("dump", int64(len(all)))
 	err = f.each(ctx, len(all), func(ctx context.Context, conn *pgx.Conn, i int) (err error) {
-		defer f.did(1)
+		defer f.addProgress(1)
 		d := &all[i]
 		file, err := os.Create(d.file)
 		if err != nil {
@@ -141,7 +141,7 @@ func (f *filler) raw(ctx context.Context, stage string, all []dumped, like strin
 				strings.Join(d.columns, ", "))); err != nil {
 			return fmt.Errorf("raw COPY of %s: %w", d.table, err)
 		}
-		f.did(d.bytes)
+		f.addProgress(d.bytes)
 		return nil
 	})
 	p.Elapsed = time.Since(start)
@@ -168,7 +168,7 @@ func (f *filler) rawIndexes(ctx context.Context, all []dumped) (time.Duration, e
 	f.stage("indexes of raw COPY", int64(len(statements)))
 	start := time.Now()
 	err = f.each(ctx, len(statements), func(ctx context.Context, conn *pgx.Conn, i int) error {
-		defer f.did(1)
+		defer f.addProgress(1)
 		_, err := conn.Exec(ctx, fmt.Sprintf("SET maintenance_work_mem = '%dkB'; %s", memory, statements[i]),
 			pgx.QueryExecModeSimpleProtocol)
 		return err

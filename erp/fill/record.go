@@ -139,7 +139,7 @@ func (h *history) documentsOf(d *document.Document, k *kind) map[string]*documen
 	clear(h.found)
 	for name, none := range k.none {
 		h.found[name] = none
-		if some := of(found, name); some != nil {
+		if some := documentsOf(found, name); some != nil {
 			h.found[name] = k.referred[name].Of(some...)
 			h.referred = append(h.referred, h.found[name])
 		}
@@ -198,8 +198,8 @@ func release(t *rowset.Table) {
 	}
 }
 
-// of a type.
-func of(documents []*document.Document, kind string) (some []*document.Document) {
+// documentsOf returns the documents of a type.
+func documentsOf(documents []*document.Document, kind string) (some []*document.Document) {
 	for _, d := range documents {
 		if d.Meta.Name == kind {
 			some = append(some, d)

@@ -83,7 +83,7 @@ func newWriter(app *metadata.Application, columns map[string][]string, sent func
 	}
 }
 
-func (w *writer) to(name string) *table {
+func (w *writer) tableNamed(name string) *table {
 	t := w.byName[name]
 	if t == nil {
 		columns := w.columns[name]
@@ -99,7 +99,7 @@ func (w *writer) to(name string) *table {
 func (w *writer) toRegister(name string) *table {
 	t := w.registers[name]
 	if t == nil {
-		t = w.to(w.app.Table(name))
+		t = w.tableNamed(w.app.Table(name))
 		w.registers[name] = t
 	}
 	return t
@@ -108,9 +108,9 @@ func (w *writer) toRegister(name string) *table {
 func (w *writer) toDocument(meta *metadata.Document) []*table {
 	all := w.documents[meta]
 	if all == nil {
-		all = append(all, w.to(meta.Table()))
+		all = append(all, w.tableNamed(meta.Table()))
 		for i := range meta.Sections {
-			all = append(all, w.to(meta.SectionTable(&meta.Sections[i])))
+			all = append(all, w.tableNamed(meta.SectionTable(&meta.Sections[i])))
 		}
 		w.documents[meta] = all
 	}
@@ -151,7 +151,7 @@ func (w *writer) flush() error {
 // list writes catalog elements.
 func (w *writer) list(l list) error {
 	meta, _ := w.app.Catalog(l.name)
-	t := w.to(meta.Table())
+	t := w.tableNamed(meta.Table())
 	for i := range l.count {
 		w.element.begin()
 		l.element(w.element, i)
@@ -265,9 +265,9 @@ func (t *table) account(a *ledger.Account) {
 	}
 }
 
-// rows of the platform's own tables; the tally does not count them.
-func (w *writer) own(name string, rows [][]any) {
-	t := w.to(name)
+// platformRows writes rows of the platform's own tables; the tally does not count them.
+func (w *writer) platformRows(name string, rows [][]any) {
+	t := w.tableNamed(name)
 	for _, row := range rows {
 		t.begin()
 		for _, v := range row {

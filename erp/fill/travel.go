@@ -38,7 +38,7 @@ func (v *travel) tables(ctx context.Context, all <-chan *table) error {
 			err = v.answer()
 		}
 		if err != nil {
-			v.rest()
+			v.readAnswers()
 			return orStopped(ctx, err)
 		}
 	}
@@ -56,8 +56,8 @@ func orStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// rest of the answers: the server's refusals after an error.
-func (v *travel) rest() {
+// readAnswers reads what is left to read: the server's refusals after an error.
+func (v *travel) readAnswers() {
 	for len(v.sent) > 0 {
 		_ = v.answer()
 	}

@@ -54,7 +54,7 @@ var (
 
 type words struct{ *rand.Rand }
 
-func (w words) of(list []string) string { return list[w.IntN(len(list))] }
+func (w words) choose(list []string) string { return list[w.IntN(len(list))] }
 
 func (w words) digits(n int) string { return string(w.appendDigits(nil, n)) }
 
@@ -66,7 +66,7 @@ func (w words) appendDigits(b []byte, n int) []byte {
 }
 
 func (w words) person() string {
-	return w.of(surnames) + " " + w.of(names) + " " + w.of(patronymics)
+	return w.choose(surnames) + " " + w.choose(names) + " " + w.choose(patronymics)
 }
 
 func (w words) phone() string {
@@ -74,7 +74,8 @@ func (w words) phone() string {
 }
 
 func (w words) address() string {
-	return fmt.Sprintf("%s, г. %s, ул. %s, д. %d, оф. %d", w.digits(6), w.of(cities), w.of(streets), 1+w.IntN(150),
+	return fmt.Sprintf("%s, г. %s, ул. %s, д. %d, оф. %d", w.digits(6), w.choose(cities), w.choose(streets),
+		1+w.IntN(150),
 		1+w.IntN(400))
 }
 
@@ -84,11 +85,11 @@ func (w words) firm() (short, full string) {
 		person := w.person()
 		return "ИП " + person, "Индивидуальный предприниматель " + person
 	}
-	name := w.of(firms) + w.of(firmTails) + "-" + w.digits(2)
+	name := w.choose(firms) + w.choose(firmTails) + "-" + w.digits(2)
 	return "ООО «" + name + "»", "Общество с ограниченной ответственностью «" + name + "»"
 }
 
 func (w words) item(n int) (name, full string) {
-	name = fmt.Sprintf("%s %s %d×%d", w.of(goods), w.of(kinds), 2+w.IntN(40), 10*(1+w.IntN(60)))
+	name = fmt.Sprintf("%s %s %d×%d", w.choose(goods), w.choose(kinds), 2+w.IntN(40), 10*(1+w.IntN(60)))
 	return name, fmt.Sprintf("%s, артикул %05d, сорт %d", name, n, 1+w.IntN(3))
 }

@@ -68,7 +68,7 @@ func (paymentRequestRules) Record(d *document.Document, facts *posting.Facts) (*
 	planned := books.Amount.Of(books.PaymentPlan.Balances(facts))[0]
 	if limit := books.Attr(facts.Catalogs[books.Contracts], contract, books.PaymentLimit); limit != 0 &&
 		planned+sum > limit {
-		return nil, beyond("of the contract", Limit{contract, limit, planned, sum})
+		return nil, limitRefusal("of the contract", Limit{contract, limit, planned, sum})
 	}
 	plan := books.PaymentPlan.Movements(1)
 	plan.Add(false, contract, d.ID, sum)
@@ -88,7 +88,7 @@ func withinBasis(d *document.Document, facts *posting.Facts, basis id.ID) error 
 		}
 	}
 	if total := books.Total.Of(referred.Rows)[row]; books.Amount.In(d) > total {
-		return beyond("of the basis", Limit{basis, total, 0, books.Amount.In(d)})
+		return limitRefusal("of the basis", Limit{basis, total, 0, books.Amount.In(d)})
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ type Limit struct {
 	Required  amount.Money `json:"required"`
 }
 
-func beyond(what string, l Limit) error {
+func limitRefusal(what string, l Limit) error {
 	return &posting.Refusal{
 		Control: "payment_limit", Items: []Limit{l},
 		Message: fmt.Sprintf("the limit %s is %s: %s requested and not paid, %s more required", what, l.Limit,

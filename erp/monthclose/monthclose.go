@@ -120,7 +120,7 @@ func (s share) close(ctx context.Context, db *database.Database, books *posting.
 	}
 	months := []time.Time{last}
 	if s.Through {
-		if months, err = through(ctx, db, s.Organisation, last); err != nil {
+		if months, err = openMonths(ctx, db, s.Organisation, last); err != nil {
 			return nil, err
 		}
 	}
@@ -140,8 +140,8 @@ func (s share) close(ctx context.Context, db *database.Database, books *posting.
 	return all, nil
 }
 
-// through are the months that are open until the last one, and that itself.
-func through(ctx context.Context, db *database.Database, organisation id.ID, last time.Time) ([]time.Time, error) {
+// openMonths are the months that are open until the last one, and that itself.
+func openMonths(ctx context.Context, db *database.Database, organisation id.ID, last time.Time) ([]time.Time, error) {
 	if err := ended(last); err != nil {
 		return nil, err
 	}

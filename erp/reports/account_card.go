@@ -167,7 +167,7 @@ func (c *AccountCard) read(ctx context.Context, w *database.Work, meta *metadata
 	w.Queue("turnovers of account", ledger.CardTotalsSQL(meta, filtered), moved...).
 		Rows(func(r pgx.Rows) error { return r.Scan(&c.Count, &c.TurnoverDebit, &c.TurnoverCredit) })
 	moved = append(moved, c.limit)
-	b.into(0, "entries of account", ledger.CardSQL(meta, filtered, fmt.Sprintf("$%d", len(moved))), moved...)
+	b.fillTable(0, "entries of account", ledger.CardSQL(meta, filtered, fmt.Sprintf("$%d", len(moved))), moved...)
 	b.query("card of account", `SELECT e.period, e.recorder_type, e.recorder, e.line, e.analytic_1, e.analytic_2,
 		e.analytic_3, e.other, e.debit, e.credit, `+c.numbers+`
 FROM {0} e ORDER BY period, recorder, line`).

@@ -27,8 +27,8 @@ func begin(ctx context.Context, w *database.Work, structures ...temptable.Struct
 	return &queryBatch{w, tables}, err
 }
 
-// into puts the result of a query into the n-th table. In the text {0}, {1}, … are the tables.
-func (b *queryBatch) into(n int, name, query string, args ...any) {
+// fillTable puts the result of a query into the n-th table. In the text {0}, {1}, … are the tables.
+func (b *queryBatch) fillTable(n int, name, query string, args ...any) {
 	b.work.Fill(b.tables[n], name, "INSERT INTO "+b.tables[n].Name()+" "+b.text(query), args...)
 	b.work.Analyze(b.tables[n])
 }

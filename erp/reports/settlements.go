@@ -128,15 +128,15 @@ func (s *Settlements) read(ctx context.Context, w *database.Work, organisation i
 	}
 	meta := s.register.Meta()
 	balance := register.BalanceSQL(meta, "")
-	if asked, args := s.asked(organisation); len(args) > 1 {
-		b.into(0, "contracts asked for", asked, args...)
+	if asked, args := s.selectedContracts(organisation); len(args) > 1 {
+		b.fillTable(0, "contracts asked for", asked, args...)
 		// An array, because its elements are looked up; to compare balances with the rows of a subquery all of them
 		// may be read.
 		balance = register.BalanceOfSQL(meta, "contract", "(ARRAY(SELECT contract FROM {0}))")
 	}
 	// Sorted before they are summed: nearly every contract has one balance, and hashing keeps two sums of each. With
 	// ties, because names decide between them; names are looked up of these alone.
-	b.into(1, "balances by contract", `SELECT contract, owed, ahead, count(*) OVER (), sum(owed) OVER (),
+	b.fillTable(1, "balances by contract", `SELECT contract, owed, ahead, count(*) OVER (), sum(owed) OVER (),
 		sum(ahead) OVER ()
 FROM (SELECT contract, sum(greatest(amount, 0)) AS owed, sum(greatest(-amount, 0)) AS ahead
 	FROM (SELECT * FROM `+balance+` b ORDER BY contract) b GROUP BY contract) t
@@ -154,8 +154,8 @@ ORDER BY t.owed - t.ahead DESC, p.name, t.contract LIMIT $1`, s.limit).Rows(func
 	return nil
 }
 
-// asked selects the contracts that the report is to be of; the organisation alone means all.
-func (s *Settlements) asked(organisation id.ID) (query string, args []any) {
+// selectedContracts selects the contracts of the report; the organisation alone means all.
+func (s *Settlements) selectedContracts(organisation id.ID) (query string, args []any) {
 	query, args = "SELECT id FROM cat_contracts WHERE organisation = $1", []any{organisation}
 	for _, c := range []struct {
 		column string

@@ -91,12 +91,12 @@ func workList(ctx context.Context, db *database.Database, user session.User, que
 		if err != nil {
 			return err
 		}
-		b.into(0, awaited.Name(), `SELECT t.basis, d.number, t.warehouse, t.item, t.quantity
+		b.fillTable(0, awaited.Name(), `SELECT t.basis, d.number, t.warehouse, t.item, t.quantity
 FROM (SELECT * FROM `+awaited.Meta().Totals()+` t WHERE t.organisation = $1 AND t.`+metadata.Open+`
 AND t.quantity > 0`+where+` ORDER BY t.basis, t.item LIMIT $2) t
 JOIN (`+numbers+`) d ON d.id = t.basis`, args...)
 		// Item by item: a join may read all that lies in cells.
-		b.into(1, "fullest cells", `SELECT t.warehouse, t.item, c.cell, c.quantity
+		b.fillTable(1, "fullest cells", `SELECT t.warehouse, t.item, c.cell, c.quantity
 FROM (SELECT DISTINCT warehouse, item FROM {0}) t CROSS JOIN LATERAL (
 	SELECT cell, quantity FROM acc_cells_totals c
 	WHERE c.organisation = $1 AND c.warehouse = t.warehouse AND c.item = t.item AND c.period = 'infinity'

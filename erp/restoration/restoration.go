@@ -93,7 +93,7 @@ func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting
 		return done, err
 	}
 	for last := (id.ID{}); ; {
-		items, err := s.piece(ctx, db, last, o.Lines, most)
+		items, err := s.nextItems(ctx, db, last, o.Lines, most)
 		if err != nil || len(items) == 0 {
 			return done, err
 		}
@@ -127,8 +127,8 @@ const pieceSQL = `SELECT item FROM (
 	WINDOW ordered AS (ORDER BY b.item)
 ) k WHERE lines <= $4 OR n = 1 ORDER BY item`
 
-// piece is the next items: as many as have so many lines together, at least one.
-func (s Sequence) piece(ctx context.Context, db *database.Database, after id.ID, lines, keys int) (items []id.ID,
+// nextItems is the next items: as many as have so many lines together, at least one.
+func (s Sequence) nextItems(ctx context.Context, db *database.Database, after id.ID, lines, keys int) (items []id.ID,
 	err error) {
 	err = db.Read(ctx, func(w *database.Work) error {
 		items = nil

@@ -241,13 +241,13 @@ func (l *lab) step(what string) {
 	l.Progress(p)
 }
 
-// over says that no further seed is to be begun.
-func (l *lab) over() bool {
+// finished says that no further seed is to be begun.
+func (l *lab) finished() bool {
 	return len(l.report.Cuts) >= l.Seeds || l.For > 0 && time.Since(l.began) >= l.For
 }
 
-// done keeps what a seed showed.
-func (l *lab) done(one Cut) error {
+// keepCut keeps what a seed showed.
+func (l *lab) keepCut(one Cut) error {
 	l.report.Cuts = append(l.report.Cuts, one)
 	return l.kept.add(line{Cut: &one})
 }
@@ -279,7 +279,7 @@ func (l *lab) prepare(ctx context.Context) error {
 
 // powerCuts loads the server, cuts its journal at many moments, and loads it anew.
 func (l *lab) powerCuts(ctx context.Context) error {
-	for again := false; !l.over(); again = true {
+	for again := false; !l.finished(); again = true {
 		if again {
 			if err := l.rewind(ctx); err != nil {
 				return err
@@ -318,7 +318,7 @@ func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 		return err
 	}
 	for range cuts {
-		if ctx.Err() != nil || l.over() {
+		if ctx.Err() != nil || l.finished() {
 			return ctx.Err()
 		}
 		l.step("power cut")
@@ -341,10 +341,10 @@ func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal,
 		return err
 	}
 	one := Cut{Seed: seed, Record: at}
-	if err := l.recover(ctx, &one, loaded.until(at), journal.Records[at-1].At); err != nil {
+	if err := l.recover(ctx, &one, loaded.acknowledgedBefore(at), journal.Records[at-1].At); err != nil {
 		return err
 	}
-	return l.done(one)
+	return l.keepCut(one)
 }
 
 // segments of the log that were written.
@@ -388,7 +388,7 @@ func (l *lab) loadWithJournal(ctx context.Context, dir string) (loaded *loaded, 
 
 // ends loads the server and ends it, once for each seed.
 func (l *lab) ends(ctx context.Context) error {
-	for again := false; !l.over(); again = true {
+	for again := false; !l.finished(); again = true {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -407,7 +407,7 @@ func (l *lab) ends(ctx context.Context) error {
 			err = l.recover(ctx, &one, acks, at)
 		}
 		if err == nil {
-			err = l.done(one)
+			err = l.keepCut(one)
 		}
 		if err != nil {
 			return err

@@ -193,7 +193,7 @@ func (e *erpWork) load(ctx context.Context, last func() uint64, _ func([]int) er
 	case <-ctx.Done():
 	case <-time.After(e.Duration):
 	}
-	e.rest()
+	e.finishOperations()
 	stopCheckpoints()
 	checkpointing.Wait()
 	result.end = last()
@@ -204,15 +204,15 @@ func (e *erpWork) load(ctx context.Context, last func() uint64, _ func([]int) er
 	return result, ctx.Err()
 }
 
-// rest lets every user end the operation under way, and work no more.
-func (e *erpWork) rest() {
+// finishOperations lets every user end the operation under way, and work no more.
+func (e *erpWork) finishOperations() {
 	e.stop.Store(true)
 	e.users.Wait()
 }
 
 // end of the workers.
 func (e *erpWork) end() {
-	e.rest()
+	e.finishOperations()
 	if e.crew != nil {
 		e.crew.kill()
 	}
@@ -332,8 +332,8 @@ func (c *crew) replace(ctx context.Context, n int) error {
 	return nil
 }
 
-// at is where a name leads.
-func (c *crew) at(host string) (url string, known bool) {
+// workerURL is the address of a worker by its host name.
+func (c *crew) workerURL(host string) (url string, known bool) {
 	var n int
 	if _, err := fmt.Sscanf(host, "worker%d", &n); err != nil {
 		return "", false

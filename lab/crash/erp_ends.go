@@ -36,17 +36,17 @@ func (l *lab) erpEnds(ctx context.Context, e *erpWork) (err error) {
 	if err := e.begin(working, func() uint64 { return 0 }, true); err != nil {
 		return err
 	}
-	for !l.over() {
+	for !l.finished() {
 		l.step(string(l.Way))
 		one := Cut{Seed: l.Seed + uint64(len(l.report.Cuts))}
 		if p, err = l.erpEnd(ctx, e, p, &one); err != nil {
 			return err
 		}
-		if err := l.done(one); err != nil {
+		if err := l.keepCut(one); err != nil {
 			return err
 		}
 	}
-	e.rest()
+	e.finishOperations()
 	return nil
 }
 

@@ -56,8 +56,8 @@ func operationsOf(acks []ack) (n int) {
 	return n
 }
 
-// until returns the operations that were acknowledged before a record was written.
-func (l *loaded) until(record uint64) (before []ack) {
+// acknowledgedBefore returns the operations that were acknowledged before a record was written.
+func (l *loaded) acknowledgedBefore(record uint64) (before []ack) {
 	for _, a := range l.acks {
 		if a.number <= record {
 			before = append(before, a)

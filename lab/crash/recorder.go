@@ -72,7 +72,7 @@ func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
 
 // send a copy of a request to where its worker is now. The answer's body is read whole: it is known what was shown.
 func (r *recorder) send(q *http.Request) (*http.Response, error) {
-	at, known := r.crew.at(q.URL.Host)
+	at, known := r.crew.workerURL(q.URL.Host)
 	if !known {
 		return nil, fmt.Errorf("no worker %s", q.URL.Host)
 	}

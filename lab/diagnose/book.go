@@ -290,8 +290,8 @@ func (b *book) define() (seconds float64) {
 	return seconds
 }
 
-// of a class, in seconds.
-func (b *book) of(class waits.Class) (seconds float64) {
+// secondsOf is the time of a class, in seconds.
+func (b *book) secondsOf(class waits.Class) (seconds float64) {
 	for key, w := range b.events {
 		if key.class == class {
 			seconds += w.seconds

@@ -191,7 +191,7 @@ func TestStories(t *testing.T) {
 	}
 	b := sampled(20, hold, sessions[2], sessions[3], sessions[4], sessions[5])
 	b.takeLocks(lockLook{stands: time.Second, blocked: blocked, sessions: sessions}, nil)
-	all := b.told()
+	all := b.sortedStories()
 	if len(all) != 1 {
 		t.Fatalf("%d stories, want one: rows of one table, one holder", len(all))
 	}

@@ -17,7 +17,7 @@ var clientGaps = cause{
 			return nil, ""
 		}
 		gaps := m.book.short.seconds / m.ledger.TotalS
-		reading := (m.book.of(waits.Client)-m.book.idle())/m.ledger.TotalS - m.sending()
+		reading := (m.book.secondsOf(waits.Client)-m.book.idle())/m.ledger.TotalS - m.sending()
 		behind := 0.0 // of locks that are held meanwhile
 		for _, s := range m.stories {
 			if s.Root.Client && s.Root.LongGapS < gapLong.Value {

@@ -49,8 +49,8 @@ var lockContention = cause{
 	},
 }
 
-// behind is the share of the time that sessions wait for locks whose holders wait for something of a class.
-func (m *measured) behind(class waits.Class) (share float64) {
+// shareBehind is the share of the time that sessions wait for locks whose holders wait for something of a class.
+func (m *measured) shareBehind(class waits.Class) (share float64) {
 	for _, s := range m.stories {
 		if !s.Root.Client && s.Root.class == class {
 			share += s.Share

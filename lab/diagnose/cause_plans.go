@@ -42,7 +42,7 @@ var staleStatistics = cause{
 				*changed < staleRows.Value**live || math.Abs(*live-*planned) < staleRows.Value**live {
 				return nil
 			}
-			u := m.uses(work, on(table, queries))
+			u := m.uses(work, statementsOn(table, queries))
 			return &Finding{
 				Price: price(u.share), Title: "The planner's statistics of " + table + " are stale",
 				explains: u.statements,
@@ -70,7 +70,7 @@ var wholeTables = cause{
 			if scans == nil || rows == nil || *scans < 1 || *rows < rowsPerScan.Value**scans {
 				return nil
 			}
-			u := m.uses(work, on(table, queries))
+			u := m.uses(work, statementsOn(table, queries))
 			can := *rows * secondsPerRow.Value / max(m.ledger.TotalS, 1e-9)
 			return &Finding{
 				Price: price(min(u.share, can)), Title: "Statements read all of " + table, explains: u.statements,
@@ -110,7 +110,7 @@ var unusedIndexes = cause{
 			if n < unusedMost.Value {
 				return nil
 			}
-			u := m.uses(work, on(table, writes))
+			u := m.uses(work, statementsOn(table, writes))
 			slices.Sort(unused[table])
 			return &Finding{
 				Price: price(u.share * n / (n + float64(used[table]) + 1)), explains: u.statements,

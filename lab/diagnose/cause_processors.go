@@ -44,7 +44,7 @@ var processorsByOthers = cause{
 			Evidence: []string{
 				fmt.Sprintf("sessions wait for a processor %s of their time (scheduler's figures)", percent(waiting)),
 				fmt.Sprintf("others use %s of all cores, the database %s: %s", percent(others), percent(database),
-					who(m.host.Who)),
+					neighbourNames(m.host.Who)),
 			},
 			Excluded: []string{"it is not the database's own work alone: it uses " + percent(database) + " of the " +
 				"cores"},
@@ -54,7 +54,7 @@ var processorsByOthers = cause{
 	},
 }
 
-func who(all []neighbours.Neighbour) string {
+func neighbourNames(all []neighbours.Neighbour) string {
 	var names []string
 	for _, n := range all {
 		if n.Share >= noteFrom.Value {

@@ -119,7 +119,7 @@ var bulkWriting = cause{
 					rows += *grew
 				}
 			}
-			u := m.uses(withLog, on(key, writes))
+			u := m.uses(withLog, statementsOn(key, writes))
 			if rows < bulkRows.Value || best != nil && *best.Price >= u.share {
 				continue
 			}

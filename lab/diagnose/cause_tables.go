@@ -82,7 +82,7 @@ func (m *measured) bloat() (all []bloated, why string) {
 			continue
 		}
 		b := bloated{name: key, live: *live, dead: *dead}
-		u := m.uses(work, on(key, queries))
+		u := m.uses(work, statementsOn(key, queries))
 		b.price, b.statement, b.statements = u.share, u.dearest, u.statements
 		all = append(all, b)
 	}

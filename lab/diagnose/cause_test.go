@@ -25,11 +25,11 @@ func plant(change func(*measured), grown figures, sessions ...waits.Session) *me
 		host: &Host{Cores: 2, Busy: price(0.3), Database: price(0.2), Others: price(0.1), Steal: price(0),
 			Throttled: price(0),
 			Disks:     []Disk{{Name: "vda"}}, Topology: &topology.Shape{Sockets: 1, Cores: 2, CPUs: 2, Nodes: 1}},
-		ledger: b.ledger(&scheduled{ran: b.of(waits.Running)}, "split")}
+		ledger: b.ledger(&scheduled{ran: b.secondsOf(waits.Running)}, "split")}
 	if change != nil {
 		change(m)
 	}
-	m.stories = b.told()
+	m.stories = b.sortedStories()
 	return m
 }
 
@@ -117,7 +117,7 @@ func TestCauses(t *testing.T) {
 		}, figures{counters.Databases: {"shop": {"blks_read": 10}}, counters.WAL: {"all": {"wal_bytes": 1 << 20}}},
 			active(1, "IO:WalSync", "COMMIT"), work)},
 		{"Standstill", "standstill", plant(func(m *measured) {
-			m.book.stood(stall{time.Second, 3 * time.Second, StillServer})
+			m.book.addStall(stall{time.Second, 3 * time.Second, StillServer})
 			m.book.unobserved += 3
 		}, nil, work)},
 		{"Spills", "temporary-files", plant(nil, figures{counters.Databases: {"shop": {"temp_bytes": 1 << 30}}},

@@ -14,7 +14,7 @@ var logFlush = cause{
 	name:    "log-flush",
 	healthy: "commits do not wait for the log",
 	find: func(m *measured) (*Finding, string) {
-		behind := m.behind(waits.WAL)
+		behind := m.shareBehind(waits.WAL)
 		return &Finding{
 			Price: price((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind),
 			Title: "Commits wait for the write-ahead log",

@@ -65,8 +65,8 @@ func unknown(why string, figures ...Figure) Contradiction {
 	return Contradiction{Verdict: Unknown, Says: why, Figures: figures}
 }
 
-// when sets a contradiction if the condition holds.
-func (c Contradiction) when(holds bool, otherwise string) Contradiction {
+// contradictIf sets a contradiction if the condition holds.
+func (c Contradiction) contradictIf(holds bool, otherwise string) Contradiction {
 	if c.Verdict = Agrees; holds {
 		c.Verdict = Contradicts
 		return c
@@ -91,7 +91,7 @@ func littlesLaw(m *measured) Contradiction {
 			"counted yet", percent(apart)),
 		Excluded: "chance: so many samples of a steady load differ by less",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m",
-	}.when(apart > littleApart.Value, "both count the same: the samples can be trusted")
+	}.contradictIf(apart > littleApart.Value, "both count the same: the samples can be trusted")
 }
 
 func abs(x float64) float64 { return max(x, -x) }
@@ -110,7 +110,7 @@ func runningAndProcessor(m *measured) Contradiction {
 		Figures: figures, Says: "sessions that seem to run do not: they are ready and get no processor",
 		Excluded: "expensive statements: these would use the processor",
 		Next:     "top -b -n 1 -o %CPU | head -15; cat /proc/pressure/cpu",
-	}.when(running >= problemFrom.Value && ran < running/2, "sessions without a wait use the processor")
+	}.contradictIf(running >= problemFrom.Value && ran < running/2, "sessions without a wait use the processor")
 }
 
 // serialized: sessions wait for locks while processors are idle.
@@ -126,7 +126,7 @@ func serialized(m *measured) Contradiction {
 			"hardware changes nothing",
 		Excluded: "too few processors",
 		Next:     "the same load with half the connections: throughput stays where this is true",
-	}.when(blocked >= problemFrom.Value && *m.host.Busy < machineBusy.Value/2,
+	}.contradictIf(blocked >= problemFrom.Value && *m.host.Busy < machineBusy.Value/2,
 		"no queue for locks beside idle processors")
 }
 
@@ -154,8 +154,9 @@ func commitsAndFlushes(m *measured) Contradiction {
 		Says:     "a commit waits much longer than a flush takes: it stands in a queue, and a faster disk helps little",
 		Excluded: "a slow disk",
 		Next:     "plimsoll prove C20 C21    fewer flushes: asynchronous commit, or larger transactions",
-	}.when(wait >= problemFrom.Value && perCommit > queueLeast.Value**flush, "commits wait about as long as a flush "+
-		"takes, or not at all")
+	}.contradictIf(wait >= problemFrom.Value && perCommit > queueLeast.Value**flush,
+		"commits wait about as long as a flush "+
+			"takes, or not at all")
 }
 
 // roundTripsAndGaps: most of an operation's time is spent outside the database.
@@ -174,7 +175,7 @@ func roundTripsAndGaps(m *measured) Contradiction {
 			"database",
 		Excluded: "a slow database: it has nothing to do meanwhile",
 		Next:     "psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine",
-	}.when(gaps > 0.5, "transactions spend most of their time in the database")
+	}.contradictIf(gaps > 0.5, "transactions spend most of their time in the database")
 }
 
 // idleDisk: sessions wait for reads while the device is idle.
@@ -194,7 +195,7 @@ func idleDisk(m *measured) Contradiction {
 			"the pages in memory",
 		Excluded: "a disk at its limit",
 		Next:     "raise effective_io_concurrency for a session, or shared_buffers, and diagnose again",
-	}.when(wait >= problemFrom.Value && d.Busy < 0.5, "waits for data and the work of the disk fit")
+	}.contradictIf(wait >= problemFrom.Value && d.Busy < 0.5, "waits for data and the work of the disk fit")
 }
 
 // topologyLies: the kernel shows a topology that no hardware has.
@@ -213,7 +214,7 @@ func topologyLies(m *measured) Contradiction {
 			{"NUMA nodes", fmt.Sprint(t.Nodes)}},
 		Says: says, Excluded: "a real machine of this kind", Next: "lscpu; numactl --hardware    on the virtual " +
 			"machine and on its host",
-	}.when(len(odd) > 0, "hardware of this topology exists")
+	}.contradictIf(len(odd) > 0, "hardware of this topology exists")
 }
 
 // catalogsAndData: catalogs grow while nothing else does.
@@ -234,5 +235,6 @@ func catalogsAndData(m *measured) Contradiction {
 	}
 	return Contradiction{
 		Figures: figures, Says: why, Excluded: "new tables that stay: as many rows are deleted", Next: next,
-	}.when(*churn >= churnRows.Value && (*grew > 0 || rows == nil || *rows < *churn), "the catalogs stay as they are")
+	}.contradictIf(*churn >= churnRows.Value && (*grew > 0 || rows == nil || *rows < *churn),
+		"the catalogs stay as they are")
 }

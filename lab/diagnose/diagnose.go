@@ -192,7 +192,7 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	cpu, how := w.host.processor()
-	m := &measured{ledger: w.book.ledger(cpu, how), stories: w.book.told(), delta: delta, book: w.book,
+	m := &measured{ledger: w.book.ledger(cpu, how), stories: w.book.sortedStories(), delta: delta, book: w.book,
 		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server,
 		wakesS: w.heart.wakes(), log: written}
 	if m.host = w.host.host(&s); m.host == nil {

@@ -58,7 +58,7 @@ func (m *measured) unexplainedShare(class waits.Class) float64 {
 
 // explainedRunning is the part of running sessions' time that problems explain.
 func (m *measured) explainedRunning() float64 {
-	all := m.book.of(waits.Running) / max(m.ledger.TotalS, 1e-9)
+	all := m.book.secondsOf(waits.Running) / max(m.ledger.TotalS, 1e-9)
 	if all <= 0 {
 		return 0
 	}
@@ -78,8 +78,8 @@ var (
 	queries = begins("SELECT", "UPDATE", "DELETE", "MERGE", "WITH", "EXECUTE")
 )
 
-// on a table, statements of a kind.
-func on(table string, kind func(string) bool) func(string) bool {
+// statementsOn accepts statements of a kind on a table.
+func statementsOn(table string, kind func(string) bool) func(string) bool {
 	_, name, qualified := strings.Cut(table, ".")
 	if !qualified {
 		name = table

@@ -188,8 +188,8 @@ func (w *hostWatch) host(s *sources) *Host {
 		return h
 	}
 	w.processors(h, length)
-	s.from("processors of the machine", w.last.errs["processors"])
-	s.from("processes of the machine", w.last.errs["processes"])
+	s.missOnError("processors of the machine", w.last.errs["processors"])
+	s.missOnError("processes of the machine", w.last.errs["processes"])
 	if h.Throttled = part(w.first.pressure.Throttled, w.last.pressure.Throttled, length); h.Throttled == nil {
 		s.miss("quota of the control group", "the server's group has no cpu.stat that is visible here")
 	}
@@ -200,12 +200,12 @@ func (w *hostWatch) host(s *sources) *Host {
 		s.miss("pressure (PSI)", "the kernel shows no /proc/pressure")
 	}
 	w.disks(h, length)
-	s.from("disks", w.last.errs["disks"])
+	s.missOnError("disks", w.last.errs["disks"])
 	shape, err := topology.Read(w.root)
 	if err == nil {
 		h.Topology = &shape
 	}
-	s.from("topology", err)
+	s.missOnError("topology", err)
 	return h
 }
 
@@ -242,7 +242,8 @@ func (w *hostWatch) disks(h *Host, length float64) {
 		}
 		d := now.Since(was)
 		h.Disks = append(h.Disks, Disk{Name: name, PerS: float64(d.Reads+d.Writes) / length,
-			ReadMS: per(d.ReadTime, d.Reads), WriteMS: per(d.WriteTime, d.Writes), FlushMS: per(d.FlushTime, d.Flushes),
+			ReadMS: meanMs(d.ReadTime, d.Reads), WriteMS: meanMs(d.WriteTime, d.Writes), FlushMS: meanMs(d.FlushTime,
+				d.Flushes),
 			Queue: d.Queue.Seconds() / length, Busy: min(1, d.Busy.Seconds()/length),
 			Bytes: float64(d.BytesRead + d.BytesWrite)})
 	}
@@ -257,7 +258,7 @@ func part(from, to *time.Duration, length float64) *float64 {
 	return &x
 }
 
-func per(all time.Duration, n int64) *float64 {
+func meanMs(all time.Duration, n int64) *float64 {
 	if n <= 0 {
 		return nil
 	}

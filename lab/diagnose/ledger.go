@@ -131,7 +131,7 @@ func (b *book) byClass() map[waits.Class][]Event {
 // addObjects adds to the lock events what the stories know.
 func (b *book) addObjects(events []Event) {
 	objects := amounts{}
-	for _, s := range b.told() {
+	for _, s := range b.sortedStories() {
 		objects.add(s.Object, s.LostS)
 	}
 	if len(events) > 0 {

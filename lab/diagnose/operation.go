@@ -60,7 +60,7 @@ func (w *watch) ofOperations(all *measured, delta *counters.Delta) (found []Oper
 		m := *all
 		m.book, m.explained, m.delta = b, nil, delta
 		m.ledger = b.ledger(all.splitLike(b), all.ledger.Processor)
-		m.stories = b.told()
+		m.stories = b.sortedStories()
 		o := Operation{ID: name, Ledger: m.ledger}
 		var s sources // what is missing is missing for all
 		o.Findings, _ = judge(&m, &s)
@@ -75,6 +75,6 @@ func (m *measured) splitLike(b *book) *scheduled {
 	if m.ledger.line(unsplit) != nil || running <= 0 {
 		return nil
 	}
-	part := b.of(waits.Running) / running
+	part := b.secondsOf(waits.Running) / running
 	return &scheduled{ran: part * m.ledger.share(onCPU), waited: part * m.ledger.share(forCPU)}
 }

@@ -11,7 +11,7 @@ type sources struct{ missing []Source }
 
 func (s *sources) miss(name, why string) { s.missing = append(s.missing, Source{name, why}) }
 
-func (s *sources) from(name string, err error) {
+func (s *sources) missOnError(name string, err error) {
 	if err != nil {
 		s.miss(name, err.Error())
 	}

@@ -42,8 +42,8 @@ const (
 	stallsMost      = 100
 )
 
-// stood still before a look.
-func (b *book) stood(s stall) {
+// addStall counts a standstill before a look.
+func (b *book) addStall(s stall) {
 	if s.length < standstillLeast {
 		return
 	}
@@ -69,10 +69,11 @@ type states struct {
 // statesLeast are enough to judge by.
 const statesLeast = 3
 
-// blame says who stood still while a look was late. lost is what this program lost of that time itself; waited is how
-// long our session's process was ready without a processor, nil where that is not visible. What was seen of the process
-// meanwhile goes before both: a busy machine takes some time from everybody, and that is not why a server stands still.
-func blame(late, lost time.Duration, waited *time.Duration, seen states) Still {
+// stallCause says who stood still while a look was late. lost is what this program lost of that time itself; waited is
+// how long our session's process was ready without a processor, nil where that is not visible. What was seen of the
+// process meanwhile goes before both: a busy machine takes some time from everybody, and that is not why a server
+// stands still.
+func stallCause(late, lost time.Duration, waited *time.Duration, seen states) Still {
 	const most = 2 // of so many parts one is enough
 	switch {
 	case seen.ready+seen.still >= statesLeast && seen.still > seen.ready:

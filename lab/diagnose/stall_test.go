@@ -24,7 +24,7 @@ func TestBlame(t *testing.T) {
 		{"ReadyOnABusyMachine", none, &none, states{ready: 20, still: 3}, StillSession},
 		{"SeenTooLittle", most, &none, states{still: 2}, StillSampler},
 	} {
-		if got := blame(late, c.lost, c.waited, c.seen); got != c.want {
+		if got := stallCause(late, c.lost, c.waited, c.seen); got != c.want {
 			t.Errorf("%s: blames %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -188,14 +188,14 @@ func tree(root int, of Root, victims []waits.Blocked, l lockLook) (lines []strin
 	return lines
 }
 
-// told returns the stories, the costliest first. Looks at locks are rarer than samples, so the lost time is the
-// ledger's, split in proportion to the stories.
-func (b *book) told() (all []Story) {
+// sortedStories returns the stories, the costliest first. Looks at locks are rarer than samples, so the lost time is
+// the ledger's, split in proportion to the stories.
+func (b *book) sortedStories() (all []Story) {
 	weights := 0.0
 	for _, s := range b.stories {
 		weights += s.weight
 	}
-	lost, total := b.of(waits.Lock), b.total()
+	lost, total := b.secondsOf(waits.Lock), b.total()
 	for _, s := range b.stories {
 		if weights == 0 || total == 0 {
 			continue

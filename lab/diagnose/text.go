@@ -162,7 +162,8 @@ func (d *Diagnosis) hostText(b *strings.Builder) error {
 	}
 	h := d.Host
 	fmt.Fprintf(b, "\nTHE SERVER'S MACHINE\n  %d cores, busy %s (%s); database %s, others %s%s\n", h.Cores,
-		share(h.Busy), each(h.PerCore), share(h.Database), share(h.Others), inParentheses(h.Who == nil, who(h.Who)))
+		share(h.Busy), each(h.PerCore), share(h.Database), share(h.Others), inParentheses(h.Who == nil,
+			neighbourNames(h.Who)))
 	fmt.Fprintf(b, "  steal %s, throttled %s; some process waited for a processor %s of the time, for memory %s, "+
 		"for a "+
 		"disk "+

@@ -179,8 +179,8 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if late := l.stands - planned; w.cost.Samples > 0 {
-		s := stall{last.Sub(w.began), late, blame(late, lost, waited, states)}
-		w.book.stood(s)
+		s := stall{last.Sub(w.began), late, stallCause(late, lost, waited, states)}
+		w.book.addStall(s)
 		if s.who == StillServer && late >= standstillLeast { // nobody did what they seem to have done meanwhile
 			w.book.unobserved += late.Seconds()
 			l.stands -= late

@@ -22,7 +22,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 	for _, one := range c.Lines {
 		searches = append(searches, search{one.Line.Plan.Configuration, one.Line.Statement(),
 			one.Line.confidence(), one.Line.Limit,
-			one.Line.void(), one.Line.drawn()})
+			one.Line.voidText(), one.Line.drawn()})
 	}
 	f, err := web.NewFrame("Load lines · "+c.Statement(), c.Started, "lines", c, web.Drawn())
 	if err == nil {

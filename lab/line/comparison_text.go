@@ -81,7 +81,7 @@ func (l *Line) evidence() (lines []string) {
 	if l.Limit != nil {
 		lines = append(lines, l.Limit.Evidence...)
 	}
-	if void := l.void(); void != "" {
+	if void := l.voidText(); void != "" {
 		lines = append(lines, void)
 	}
 	return lines

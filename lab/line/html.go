@@ -46,7 +46,7 @@ func (l *Line) HTML(w io.Writer) error {
 			Confidence []string
 			Search     drawn
 			Conditions []string
-		}{f, l, l.void(), l.confidence(), l.drawn(), l.conditionLines()})
+		}{f, l, l.voidText(), l.confidence(), l.drawn(), l.conditionLines()})
 	}
 	return reportProblem(err)
 }

@@ -27,7 +27,7 @@ func trialOf(r *result.Result, target float64) Trial {
 	}
 	switch {
 	case !r.Valid:
-		if t.Outcome, t.Why = Fails, blame(r, target); t.Why == "" {
+		if t.Outcome, t.Why = Fails, systemFault(r, target); t.Why == "" {
 			t.Outcome, t.Why = Void, strings.Join(r.InvalidReasons, "; ")
 		}
 	case r.Apdex == nil || *r.Apdex < target:
@@ -79,10 +79,10 @@ func unanswered(r *result.Result) string {
 // lateMost is the share of the operations that lies beyond the p99 of the lag.
 const lateMost = 0.01
 
-// blame says why an invalid run is still a failure of the system; empty: it may not be. A crash, a stalled machine or a
-// change by hand excuse the system. A generator that fell behind excuses it too, if its lag may be what the users
-// suffered from.
-func blame(r *result.Result, target float64) string {
+// systemFault says why an invalid run is still a failure of the system; empty: it may not be. A crash, a stalled
+// machine or a change by hand excuse the system. A generator that fell behind excuses it too, if its lag may be what
+// the users suffered from.
+func systemFault(r *result.Result, target float64) string {
 	excused := func(c result.Cause) bool {
 		return c != result.BySystem && c != result.ByFewness && c != result.ByGenerator
 	}

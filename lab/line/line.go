@@ -179,7 +179,7 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 		s.report(Progress{Trial: len(s.Trials) + 1, Purpose: purpose, Users: users, Run: p})
 	}
 	r, err := run.Run(ctx, o)
-	sampled := kept(sessions.End())
+	sampled := mostFrequent(sessions.End())
 	switch {
 	case err != nil:
 		return nil, err
@@ -194,17 +194,17 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 			fmt.Errorf("%s was lost in trial %d, so this trial says nothing about the system", lost, len(s.Trials)+1),
 			"start it again, then the same command with --resume goes on")
 	}
-	s.learn(r)
+	s.keepAudit(r)
 	t := trialOf(r, s.Target)
-	t.Purpose, t.Longer, t.Again, t.Seed, t.Waits, t.TookS = purpose, longer, again(s.Trials), o.Seed, sampled,
+	t.Purpose, t.Longer, t.Again, t.Seed, t.Waits, t.TookS = purpose, longer, voidRepeats(s.Trials), o.Seed, sampled,
 		time.Since(began).Seconds()
 	t.decide()
 	s.Conditions = &r.Conditions
 	return &t, nil
 }
 
-// learn what holds for the trials to come.
-func (s *search) learn(r *result.Result) {
+// keepAudit keeps the audit of the base for the trials to come.
+func (s *search) keepAudit(r *result.Result) {
 	if s.Reset == ResetFilled || s.Reset == ResetCopy {
 		s.audited = r.AuditBefore
 	}

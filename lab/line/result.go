@@ -230,8 +230,8 @@ func (l *Line) Open() bool {
 	return l.Unmeasured != nil && (l.Answer == nil || l.Answer.Below == nil)
 }
 
-// void says what could not be measured, and why; empty: everything was measured.
-func (l *Line) void() string {
+// voidText says what could not be measured, and why; empty: everything was measured.
+func (l *Line) voidText() string {
 	u := l.Unmeasured
 	if u == nil {
 		return ""

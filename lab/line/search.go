@@ -54,7 +54,7 @@ func (b Bounds) Next(trials []Trial) (Purpose, int, int) {
 		return Bisect, b.between(low, high), longer
 	case confirmations(trials, low) < b.Confirmations:
 		return Confirm, low, longer
-	case beyond(trials, leastFailed(trials)) < b.Confirmations && leastFailed(trials) == high:
+	case failuresRepeated(trials, leastFailed(trials)) < b.Confirmations && leastFailed(trials) == high:
 		return Beyond, high, longer
 	}
 	return "", 0, 0
@@ -103,9 +103,9 @@ func confirmations(trials []Trial, n int) (sum int) {
 	return sum
 }
 
-// beyond counts the trials that repeat a failure. Their outcomes do not change the bracket. Those that stayed void
-// count too.
-func beyond(trials []Trial, n int) (sum int) {
+// failuresRepeated counts the trials that repeat a failure. Their outcomes do not change the bracket. Those that stayed
+// void count too.
+func failuresRepeated(trials []Trial, n int) (sum int) {
 	for _, t := range trials {
 		if t.Users == n && t.Purpose == Beyond && (t.Outcome != Void && t.Outcome != Unsteady ||
 			t.Again >= repeatMost) {
@@ -151,7 +151,7 @@ func (b Bounds) Left(trials []Trial) int {
 		width = high
 		left += 2
 	}
-	left += b.Confirmations - beyond(trials, leastFailed(trials))
+	left += b.Confirmations - failuresRepeated(trials, leastFailed(trials))
 	if ratio := float64(width) / float64(b.Step(max(1, low))); ratio > 1 {
 		left += int(math.Ceil(math.Log2(ratio)))
 	}

@@ -25,7 +25,7 @@ func play(b Bounds, most int, rule func(n, longer, trial int) Outcome) (string, 
 			fmt.Fprintf(&out, "answer [%d, %d)\n", low, high)
 			return out.String(), trials
 		}
-		t := Trial{Users: n, Purpose: purpose, Longer: longer, Again: again(trials),
+		t := Trial{Users: n, Purpose: purpose, Longer: longer, Again: voidRepeats(trials),
 			Outcome: rule(n, longer, len(trials))}
 		if t.Outcome == tooShort {
 			t.Outcome, t.Short = Void, true
@@ -337,7 +337,7 @@ func TestBooksOfCopiesAreAuditedBeforeTheFirstTrialOnly(t *testing.T) {
 	for reset, want := range map[Reset]*result.Audit{ResetFilled: before, ResetCopy: before, ResetNone: nil,
 		ResetSQL: nil} {
 		s := &search{Options: Options{Reset: reset}, Line: &Line{}}
-		s.learn(&result.Result{AuditBefore: before})
+		s.keepAudit(&result.Result{AuditBefore: before})
 		if o := s.runOptions("", Coarse, 10, 0); o.AuditedBefore != want {
 			t.Errorf("%s: %+v", reset, o.AuditedBefore)
 		}

@@ -23,7 +23,7 @@ func (l *Line) Text(w io.Writer) error {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 	}
-	if void := l.void(); void != "" {
+	if void := l.voidText(); void != "" {
 		fmt.Fprintf(&b, "  %s\n", void)
 	}
 	if !l.Complete {

@@ -26,8 +26,8 @@ func repeated(trials []Trial) (purpose Purpose, n, longer int) {
 	return last.Purpose, last.Users, last.Longer
 }
 
-// again counts the void trials at the end, which the next trial repeats.
-func again(trials []Trial) int {
+// voidRepeats counts the void trials at the end, which the next trial repeats.
+func voidRepeats(trials []Trial) int {
 	if _, n, _ := repeated(trials); n == 0 {
 		return 0
 	}

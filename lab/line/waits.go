@@ -11,8 +11,8 @@ type Wait = waits.Wait
 // eventsKept per trial.
 const eventsKept = 8
 
-// kept are the most frequent events.
-func kept(w Waits) Waits {
+// mostFrequent are the most frequent events.
+func mostFrequent(w Waits) Waits {
 	w.Events = w.Events[:min(eventsKept, len(w.Events))]
 	return w
 }

@@ -35,7 +35,7 @@ func (c Copy) MakeFrom(ctx context.Context, dsn, content string) (string, error)
 	name := ""
 	err = c.admin(ctx, dsn, func(conn *pgx.Conn, original string) error {
 		name = original + c.Suffix
-		if err := c.ours(ctx, conn, name); err != nil {
+		if err := c.checkMark(ctx, conn, name); err != nil {
 			return err
 		}
 		if err := CopyDatabase(ctx, conn, from, name); err != nil {
@@ -77,7 +77,7 @@ func (c Copy) Find(ctx context.Context, dsn string) (found string, there bool, e
 func (c Copy) Drop(ctx context.Context, dsn string) error {
 	return c.admin(ctx, dsn, func(conn *pgx.Conn, original string) error {
 		name := original + c.Suffix
-		if err := c.ours(ctx, conn, name); err != nil {
+		if err := c.checkMark(ctx, conn, name); err != nil {
 			return err
 		}
 		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
@@ -105,8 +105,8 @@ func (c Copy) admin(ctx context.Context, dsn string, do func(conn *pgx.Conn, ori
 	return do(conn, original)
 }
 
-// ours refuses to touch a database that somebody else made.
-func (c Copy) ours(ctx context.Context, conn *pgx.Conn, name string) error {
+// checkMark refuses to touch a database that somebody else made.
+func (c Copy) checkMark(ctx context.Context, conn *pgx.Conn, name string) error {
 	const sql = "SELECT count(*) FROM pg_database WHERE datname = $1 AND shobj_description(oid, 'pg_database') IS " +
 		"DISTINCT FROM $2"
 	var foreign int
@@ -116,12 +116,12 @@ func (c Copy) ours(ctx context.Context, conn *pgx.Conn, name string) error {
 	if foreign > 0 {
 		return problem.New(problem.Environment,
 			fmt.Errorf("a database %s exists that is not our copy", name),
-			"rename or drop it"+c.or())
+			"rename or drop it"+c.otherwiseHint())
 	}
 	return nil
 }
 
-func (c Copy) or() string {
+func (c Copy) otherwiseHint() string {
 	if c.Otherwise == "" {
 		return ""
 	}
@@ -142,9 +142,9 @@ func (c Copy) problem(err error, from string) error {
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) {
 		switch pg.Code {
 		case objectInUse:
-			hint = "other sessions are connected to database " + from + ": close them" + c.or()
+			hint = "other sessions are connected to database " + from + ": close them" + c.otherwiseHint()
 		case insufficientPrivilege:
-			hint = "grant it with ALTER ROLE … CREATEDB" + c.or()
+			hint = "grant it with ALTER ROLE … CREATEDB" + c.otherwiseHint()
 		}
 	}
 	return problem.New(problem.Environment, fmt.Errorf("copy the database: %w", err), hint)

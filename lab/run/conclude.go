@@ -298,7 +298,7 @@ func (r *record) events() []result.Event {
 		all = append(all, result.Event{AtS: r.after.Cleared.Sub(r.rampBegan).Seconds(),
 			Text: "the database server recovered from a crash"})
 	}
-	for _, url := range r.profilesAfter.begunAnew(r.profilesBefore) {
+	for _, url := range r.profilesAfter.restartedSince(r.profilesBefore) {
 		all = append(all, result.Event{AtS: r.profilesAfter[url].Started.Sub(r.rampBegan).Seconds(),
 			Text: "the application server " + url + " was started again"})
 	}

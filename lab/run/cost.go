@@ -47,7 +47,7 @@ func (p profiles) since(before profiles) map[string]server.Operation {
 	sum := map[string]server.Operation{}
 	for url, now := range p {
 		then, ok := before[url]
-		if !ok || anew(then, now) {
+		if !ok || restarted(then, now) {
 			continue
 		}
 		for name, o := range now.Operations {
@@ -57,13 +57,13 @@ func (p profiles) since(before profiles) map[string]server.Operation {
 	return sum
 }
 
-// anew reports whether a worker restarted since it answered before: it lost its sessions and its counts.
-func anew(then, now server.Told) bool { return !now.Started.Equal(then.Started) }
+// restarted reports whether a worker restarted since it answered before: it lost its sessions and its counts.
+func restarted(then, now server.Told) bool { return !now.Started.Equal(then.Started) }
 
-// begunAnew lists the workers that restarted between two answers.
-func (p profiles) begunAnew(before profiles) (urls []string) {
+// restartedSince lists the workers that restarted between two answers.
+func (p profiles) restartedSince(before profiles) (urls []string) {
 	for url, now := range p {
-		if then, ok := before[url]; ok && anew(then, now) {
+		if then, ok := before[url]; ok && restarted(then, now) {
 			urls = append(urls, url)
 		}
 	}

@@ -63,15 +63,16 @@ func (r *record) unattributed() bool {
 // judgeDisturbance compares what others took with the limit.
 func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
 	for _, one := range disturbances(d) {
-		v.against(result.ByDisturbance, one.share > d.Limit, "disturbed: %s, at most %.0f %%", one.text, 100*d.Limit)
+		v.addReasonIf(result.ByDisturbance, one.share > d.Limit, "disturbed: %s, at most %.0f %%", one.text,
+			100*d.Limit)
 	}
 	if d == nil || d.Limit <= 0 || d.Limit >= 1 {
 		return
 	}
-	v.against(result.ByDisturbance, len(d.Loads) > 0, "disturbed: a second load on the same database, %s",
+	v.addReasonIf(result.ByDisturbance, len(d.Loads) > 0, "disturbed: a second load on the same database, %s",
 		strings.Join(d.Loads, ", "))
 	for _, s := range d.Sessions {
-		v.against(result.ByDisturbance, s.AtWork > sessionsMost && !r.ownSessions(),
+		v.addReasonIf(result.ByDisturbance, s.AtWork > sessionsMost && !r.ownSessions(),
 			"disturbed: %.1f sessions of %s were at work on the same database", s.AtWork, s.Application)
 	}
 }

@@ -34,13 +34,13 @@ func (p Plan) Crowd() users.Crowd {
 	return c
 }
 
-// own returns this generator's users: those of the segment.
-func (p Plan) own() int { return p.Segment.Of(p.Users) }
+// ownUsers returns this generator's users: those of the segment.
+func (p Plan) ownUsers() int { return p.Segment.Of(p.Users) }
 
 // operations is the most that the generator can make: as if the server took no time.
 func (p Plan) operations() float64 {
 	c, length := p.Crowd(), (p.Ramp + p.Duration).Seconds()
-	part := float64(p.own()) / float64(max(1, p.Users))
+	part := float64(p.ownUsers()) / float64(max(1, p.Users))
 	if c.Arrivals != nil {
 		return part * c.Arrivals.Rate * length
 	}
@@ -140,7 +140,7 @@ func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err e
 	if err := users.LogIn(ctx, first, plan.Users, plan.Segment, l.cast, done); err != nil {
 		return err
 	}
-	l.live.all, l.live.halfUsers, l.live.users = liveBytes(), plan.Segment.Of(first), plan.own()
+	l.live.all, l.live.halfUsers, l.live.users = liveBytes(), plan.Segment.Of(first), plan.ownUsers()
 	return nil
 }
 

@@ -41,7 +41,7 @@ func (r *record) diagnose(all *result.Result) {
 	}
 	l := newLedgers(all.Operations, r.made.Tally, found)
 	for i := range all.Operations {
-		all.Operations[i].Ledger = l.of(i)
+		all.Operations[i].Ledger = l.linesOf(i)
 	}
 	all.Diagnosis = &result.Diagnosis{Samples: found.Ledger.Samples, PerS: found.Cost.PerS, Cost: found.Cost.Share,
 		OperationsS: l.total, SessionsS: found.Ledger.TotalS, Attributed: l.attributed(), Ledger: l.sum(),
@@ -80,8 +80,8 @@ func newLedgers(operations []result.Operation, counts *tally.Tally, found *diagn
 	return l
 }
 
-// of one operation; nil where nobody knows which sessions served it.
-func (l *ledgers) of(i int) []result.LedgerLine {
+// linesOf are the ledger lines of one operation; nil where nobody knows which sessions served it.
+func (l *ledgers) linesOf(i int) []result.LedgerLine {
 	if l.times[i] <= 0 || !l.known {
 		return nil
 	}

@@ -65,7 +65,7 @@ func shareOf(lines []result.LedgerLine, class string) float64 {
 
 func TestLedger_OfAnOperationAddsUpToItsTime(t *testing.T) {
 	l := planted(true)
-	sale := l.of(0)
+	sale := l.linesOf(0)
 	near(t, "locks", shareOf(sale, "lock"), 0.5)
 	near(t, "processor", shareOf(sale, "cpu"), 0.1)
 	near(t, "generator", shareOf(sale, ownClass), 0.2)
@@ -73,7 +73,7 @@ func TestLedger_OfAnOperationAddsUpToItsTime(t *testing.T) {
 	if last := sale[len(sale)-1]; last.Class != outsideClass {
 		t.Errorf("the remainder stands before %s", last.Class)
 	}
-	for _, lines := range [][]result.LedgerLine{sale, l.of(1), l.sum(), planted(false).sum()} {
+	for _, lines := range [][]result.LedgerLine{sale, l.linesOf(1), l.sum(), planted(false).sum()} {
 		sum := 0.0
 		for _, line := range lines {
 			sum += line.Share
@@ -82,7 +82,7 @@ func TestLedger_OfAnOperationAddsUpToItsTime(t *testing.T) {
 	}
 	near(t, "locks of all", shareOf(l.sum(), "lock"), 75.0/200)
 	near(t, "attributed", l.attributed(), 0.95)
-	if lines := planted(false).of(0); lines != nil {
+	if lines := planted(false).linesOf(0); lines != nil {
 		t.Errorf("nobody knows whom sessions served: %+v", lines)
 	}
 }
@@ -116,7 +116,7 @@ func TestLedger_OfMoreSamplesThanTimeStillAddsUp(t *testing.T) {
 	l := planted(true)
 	l.times[0] = 60 // half of what was sampled
 	sum := 0.0
-	for _, line := range l.of(0) {
+	for _, line := range l.linesOf(0) {
 		sum += line.Share
 	}
 	near(t, "the sum", sum, 1)

@@ -114,11 +114,11 @@ func (m *meter) read() {
 	m.processors = append(m.processors, r)
 	m.lookAtMemory(r.at)
 	m.clocks.look(r.at)
-	m.tell()
+	m.reportShares()
 }
 
-// tell reports the shares between the last two readings.
-func (m *meter) tell() {
+// reportShares reports the shares between the last two readings.
+func (m *meter) reportShares() {
 	if n := len(m.processors); m.shares != nil && n > 1 {
 		since := func(which int) *float64 { return m.share(which, m.processors[n-2].at, m.processors[n-1].at) }
 		m.shares(live.Shares{Generator: since(generatorCPU), Workers: since(workersCPU), Database: since(databaseCPU),

@@ -72,7 +72,7 @@ const (
 
 func (r *record) judgeOwnWaits(v *verdict, all *result.Result) {
 	for _, f := range r.made.Frozen {
-		v.against(result.ByGenerator, f.For > frozenLimits*r.LagLimit && f.At < r.made.Tally.To &&
+		v.addReasonIf(result.ByGenerator, f.For > frozenLimits*r.LagLimit && f.At < r.made.Tally.To &&
 			f.At+f.For > r.made.Tally.From, "the generator stood still for %.1f s from %.1f s on, at most %.1f",
 			f.For.Seconds(), f.At.Seconds(), (frozenLimits * r.LagLimit).Seconds())
 	}
@@ -82,7 +82,7 @@ func (r *record) judgeOwnWaits(v *verdict, all *result.Result) {
 			continue
 		}
 		share := w.PoolMeanMS / max(*op.Latency.Mean, w.PoolMeanMS, 0.001)
-		v.against(result.ByGenerator, w.PoolMeanMS > milliseconds(r.LagLimit)/poolParts && share > poolShareMax,
+		v.addReasonIf(result.ByGenerator, w.PoolMeanMS > milliseconds(r.LagLimit)/poolParts && share > poolShareMax,
 			"%s waited %.0f ms on average for a connection of the generator's pool, %.0f %% of its latency: raise "+
 				"connections in [sql]", op.ID, w.PoolMeanMS, 100*share)
 	}

@@ -195,9 +195,10 @@ func judgeReconciliation(v *verdict, r *result.Reconciliation) {
 	if r == nil {
 		return
 	}
-	v.against(result.ByBooks, !r.Done, "acknowledged operations could not be compared with the database: %s", r.Error)
+	v.addReasonIf(result.ByBooks, !r.Done, "acknowledged operations could not be compared with the database: %s",
+		r.Error)
 	for _, row := range r.Rows {
-		v.against(result.ByBooks, row.Differs(),
+		v.addReasonIf(result.ByBooks, row.Differs(),
 			"%s: %d were acknowledged, of %d nothing is known, the database has %d",
 			row.What, row.Acknowledged, row.Unknown, row.Found)
 	}

@@ -55,7 +55,7 @@ func recovered(path, notKept string) (*result.Result, error) {
 	if first.Run == nil || first.Run.Schema != result.Schema {
 		return nil, errForeign
 	}
-	r := again(first.Run)
+	r := restoredRecord(first.Run)
 	r.notKept = notKept
 	ending, err := r.replay(lines)
 	if err != nil {
@@ -64,8 +64,8 @@ func recovered(path, notKept string) (*result.Result, error) {
 	return r.unfinished(first.Run, ending, info.ModTime()), nil
 }
 
-// again restores the record of a run as it was when its users started work, as far as its counts need it.
-func again(begun *result.Result) *record {
+// restoredRecord restores the record of a run as it was when its users started work, as far as its counts need it.
+func restoredRecord(begun *result.Result) *record {
 	kept := begun.Conditions.Load
 	r := &record{
 		Options: Options{

@@ -13,12 +13,13 @@ func judgeRefusals(v *verdict, all *result.Result) {
 		expected += op.RefusedExpected * float64(op.OK+op.Refused)
 		if farMore(op.Totals, op.RefusedExpected) {
 			found = true
-			v.against(result.BySystem, true, "%s was refused %d times of %d, %.0f %% were expected", op.ID, op.Refused,
+			v.addReasonIf(result.BySystem, true, "%s was refused %d times of %d, %.0f %% were expected", op.ID,
+				op.Refused,
 				op.OK+op.Refused, 100*op.RefusedExpected)
 		}
 	}
 	if expected /= float64(max(1, all.OK+all.Refused)); !found && farMore(all.Totals, expected) {
-		v.against(result.BySystem, true, "%d of %d operations were refused, %.0f %% were expected", all.Refused,
+		v.addReasonIf(result.BySystem, true, "%d of %d operations were refused, %.0f %% were expected", all.Refused,
 			all.OK+all.Refused, 100*expected)
 	}
 }

@@ -35,7 +35,7 @@ type verdict struct {
 	causes  []result.Cause
 }
 
-func (v *verdict) against(cause result.Cause, wrong bool, format string, args ...any) {
+func (v *verdict) addReasonIf(cause result.Cause, wrong bool, format string, args ...any) {
 	if wrong {
 		v.reasons, v.causes = append(v.reasons, fmt.Sprintf(format, args...)), append(v.causes, cause)
 	}
@@ -116,29 +116,31 @@ func unanswered(all *result.Result) (texts []string) {
 }
 
 func (r *record) judgeRun(v *verdict, all *result.Result) {
-	v.against(result.ByHand, r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS,
+	v.addReasonIf(result.ByHand, r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS,
 		r.Duration.Seconds())
-	v.against(result.ByHand, len(r.changes) > 0, "the load was changed by hand, %s", changesText(r.Users, r.changes))
+	v.addReasonIf(result.ByHand, len(r.changes) > 0, "the load was changed by hand, %s", changesText(r.Users,
+		r.changes))
 	for _, d := range r.deaths {
-		v.against(result.ByAccident, true, "%s", d.text)
+		v.addReasonIf(result.ByAccident, true, "%s", d.text)
 	}
 	for _, wrong := range r.made.Wrong {
-		v.against(result.ByAccident, true, "%s", wrong)
+		v.addReasonIf(result.ByAccident, true, "%s", wrong)
 	}
-	v.against(result.ByAccident, r.meters.slept > 0, "the machine slept for %s in mid-run",
+	v.addReasonIf(result.ByAccident, r.meters.slept > 0, "the machine slept for %s in mid-run",
 		rounded(r.meters.slept))
-	for _, url := range r.profilesAfter.begunAnew(r.profilesBefore) {
-		v.against(result.ByAccident, true, "the application server %s was started again in mid-run", url)
+	for _, url := range r.profilesAfter.restartedSince(r.profilesBefore) {
+		v.addReasonIf(result.ByAccident, true, "the application server %s was started again in mid-run", url)
 	}
-	v.against(result.ByAccident, r.restarted(), "the database server was restarted in mid-run")
-	v.against(result.ByAccident, r.recovered(), "the database server crashed and recovered in mid-run")
-	v.against(result.ByAccident, r.before != nil && r.after == nil, "the database server was lost in mid-run")
-	v.against(result.ByFewness, all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
-	v.against(result.BySystem, all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
+	v.addReasonIf(result.ByAccident, r.restarted(), "the database server was restarted in mid-run")
+	v.addReasonIf(result.ByAccident, r.recovered(), "the database server crashed and recovered in mid-run")
+	v.addReasonIf(result.ByAccident, r.before != nil && r.after == nil, "the database server was lost in mid-run")
+	v.addReasonIf(result.ByFewness, all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
+	v.addReasonIf(result.BySystem, all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
 	judgeRefusals(v, all)
 	full := diskFull(all)
-	v.against(result.BySystem, full > 0, "the disk of the database was full (SQLSTATE 53100): %d operations failed by "+
-		"it; free disk space", full)
+	v.addReasonIf(result.BySystem, full > 0,
+		"the disk of the database was full (SQLSTATE 53100): %d operations failed by "+
+			"it; free disk space", full)
 }
 
 // diskFull counts the operations that failed because the database's disk was full, as far as their errors are stored.
@@ -156,28 +158,28 @@ func diskFull(all *result.Result) (n int64) {
 func (r *record) judgeGenerator(v *verdict, all *result.Result) {
 	g := all.Generator
 	still := max(LagMax, r.LagLimit)
-	v.against(result.ByGenerator, g.LagMSP99 > milliseconds(r.LagLimit),
+	v.addReasonIf(result.ByGenerator, g.LagMSP99 > milliseconds(r.LagLimit),
 		"the generator lagged: p99 %.0f ms late, limit %.0f", g.LagMSP99, milliseconds(r.LagLimit))
-	v.against(result.ByGenerator, g.LagMSMax > milliseconds(still),
+	v.addReasonIf(result.ByGenerator, g.LagMSMax > milliseconds(still),
 		"the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
-	v.against(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax,
+	v.addReasonIf(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax,
 		"the generator used %.0f %% of the processors, at most %.0f", 100*value(g.CPUShare), 100*GeneratorCPUMax)
 	r.judgeOwnWaits(v, all)
 }
 
 func (r *record) judgeBooks(v *verdict) {
-	v.against(result.ByBooks, !r.audit.Done && !r.audit.None, "the books could not be audited: %s", r.audit.Error)
+	v.addReasonIf(result.ByBooks, !r.audit.Done && !r.audit.None, "the books could not be audited: %s", r.audit.Error)
 	judgeReconciliation(v, r.reconciliation)
 	after, before := r.audit, r.auditedBefore
 	wrong := after.Done && !after.Clean
 	switch {
 	case before == nil || !before.Done:
-		v.against(result.ByBooks, wrong, "the books are wrong: %d violations", after.Violations)
+		v.addReasonIf(result.ByBooks, wrong, "the books are wrong: %d violations", after.Violations)
 	case before.Clean:
-		v.against(result.ByBooks, wrong, "the books went wrong in this run: %d violations, none before it",
+		v.addReasonIf(result.ByBooks, wrong, "the books went wrong in this run: %d violations, none before it",
 			after.Violations)
 	default:
-		v.against(result.ByBooks, true, "the books were wrong before the run: %d violations, %d after it",
+		v.addReasonIf(result.ByBooks, true, "the books were wrong before the run: %d violations, %d after it",
 			before.Violations, after.Violations)
 	}
 }

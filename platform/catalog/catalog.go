@@ -59,10 +59,10 @@ type Elements struct {
 
 // Read queues the reading of elements that the organisation may see.
 func (r *Reader) Read(w *database.Work, organisation id.ID, ids []id.ID) *Elements {
-	return r.into(w.Queue("read "+r.meta.Name, r.read, organisation, ids), len(ids))
+	return r.readElements(w.Queue("read "+r.meta.Name, r.read, organisation, ids), len(ids))
 }
 
-func (r *Reader) into(read *database.Statement, capacity int) *Elements {
+func (r *Reader) readElements(read *database.Statement, capacity int) *Elements {
 	e := &Elements{rowset.New(r.shown, capacity), make(map[id.ID]int, capacity)}
 	read.Rows(func(rows pgx.Rows) error {
 		err := e.Rows.Scan(rows)

@@ -39,7 +39,7 @@ WHERE f.{column} <> $1 AND NOT EXISTS (SELECT FROM {list} l WHERE l.id = f.{colu
 		}), id.ID{})
 	}
 	w.Analyze(list)
-	return r.into(w.Queue("read "+r.meta.Name, r.listed.SQL(list.Name()), organisation), len(values)), nil
+	return r.readElements(w.Queue("read "+r.meta.Name, r.listed.SQL(list.Name()), organisation), len(values)), nil
 }
 
 // listedSQL needs the name of the list.

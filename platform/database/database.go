@@ -194,7 +194,7 @@ func (db *Database) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 // driver keeps using prepared statements that are gone.
 func (db *Database) Borrow(ctx context.Context, do func(*pgx.Conn) error) error {
 	return db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		defer doubt(c.Conn())
+		defer doubtPool(c.Conn())
 		return do(c.Conn())
 	})
 }

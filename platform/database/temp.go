@@ -20,7 +20,7 @@ func poolOf(conn *pgx.Conn) *temptable.Pool {
 	return p
 }
 
-func doubt(conn *pgx.Conn) {
+func doubtPool(conn *pgx.Conn) {
 	if p := poolOf(conn); p != nil {
 		p.Doubt()
 	}

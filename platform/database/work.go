@@ -132,11 +132,11 @@ func isUnknown(err error) bool { return errors.Is(err, ErrUnknown) }
 
 // unit does the work, then waits for its log without a connection.
 func (db *Database) unit(ctx context.Context, wrapped bool, do func(*Work) error) error {
-	position, err := db.once(ctx, wrapped, do)
+	position, err := db.attempt(ctx, wrapped, do)
 	return db.acknowledge(ctx, position, err)
 }
 
-func (db *Database) once(ctx context.Context, wrapped bool, do func(*Work) error) (*durability.Position, error) {
+func (db *Database) attempt(ctx context.Context, wrapped bool, do func(*Work) error) (*durability.Position, error) {
 	trace, begun := traceOf(ctx), time.Now()
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {

@@ -72,5 +72,6 @@ func (s *Store) List(w *database.Work, p Page) *rowset.Table {
 			from += fmt.Sprintf(" AND d.%s = $%d", a.Name, len(args))
 		}
 	}
-	return into(w.Queue("list "+s.meta.Name, s.list.shown+from+newestFirst+s.list.names, args...), s.shown, p.Limit)
+	return scanTable(w.Queue("list "+s.meta.Name, s.list.shown+from+newestFirst+s.list.names, args...), s.shown,
+		p.Limit)
 }

@@ -96,15 +96,16 @@ func (s *Store) Shown() (header []metadata.Attribute, sections [][]metadata.Attr
 // Card queues reading one document: its header, without a row if the organisation has no such document, and its
 // sections.
 func (s *Store) Card(w *database.Work, organisation, document id.ID) (header *rowset.Table, sections []*rowset.Table) {
-	header = into(w.Queue("card of "+s.meta.Name, s.card, organisation, document), s.shown, 1)
+	header = scanTable(w.Queue("card of "+s.meta.Name, s.card, organisation, document), s.shown, 1)
 	for i := range s.sections {
-		sections = append(sections, into(w.Queue("rows of "+s.meta.Name, s.sections[i].read, organisation, document),
+		sections = append(sections, scanTable(w.Queue("rows of "+s.meta.Name, s.sections[i].read, organisation,
+			document),
 			s.sections[i].shown, 0))
 	}
 	return header, sections
 }
 
-func into(statement *database.Statement, shown []metadata.Attribute, capacity int) *rowset.Table {
+func scanTable(statement *database.Statement, shown []metadata.Attribute, capacity int) *rowset.Table {
 	t := rowset.New(shown, capacity)
 	statement.Rows(func(r pgx.Rows) error { return t.Scan(r) })
 	return t

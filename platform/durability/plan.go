@@ -102,9 +102,9 @@ func list() string {
 	return strings.Join(words, ", ")
 }
 
-// of returns the mode of an operation: by its name, else by its first part, else by its last. An empty name is
+// modeOf returns the mode of an operation: by its name, else by its first part, else by its last. An empty name is
 // Background.
-func (p Plan) of(operation string) Mode {
+func (p Plan) modeOf(operation string) Mode {
 	if operation == "" {
 		operation = Background
 	}
@@ -119,7 +119,7 @@ func (p Plan) of(operation string) Mode {
 
 // Commit is the mode in which an operation commits.
 func (p Plan) Commit(operation string) Mode {
-	if m := p.of(operation); m != Relaxed {
+	if m := p.modeOf(operation); m != Relaxed {
 		return m
 	}
 	return p.otherwise
@@ -141,7 +141,7 @@ func (p Plan) Uses(m Mode) bool {
 // Waits reports whether the answers of an operation wait for the flush of what they may have seen or written. If any
 // class commits with DurableAck, all others see its rows before they are flushed.
 func (p Plan) Waits(operation string) bool {
-	m := p.of(operation)
+	m := p.modeOf(operation)
 	return p.Uses(DurableAck) && m != Relaxed && m != Async
 }
 

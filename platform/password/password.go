@@ -91,7 +91,7 @@ func (c *Checker) Check(ctx context.Context, user id.ID, text string, proceed fu
 		hash = c.dummy
 	}
 	mark := c.mark(hash, text)
-	if known && c.recalls(mark) {
+	if known && c.remembers(mark) {
 		return true, nil
 	}
 	select {
@@ -100,7 +100,7 @@ func (c *Checker) Check(ctx context.Context, user id.ID, text string, proceed fu
 		return false, ctx.Err()
 	}
 	defer func() { <-c.slots }()
-	if known && c.recalls(mark) { // by who was before us
+	if known && c.remembers(mark) { // by who was before us
 		return true, nil
 	}
 	if err := proceed(); err != nil {
@@ -134,7 +134,7 @@ func (c *Checker) mark(hash, text string) (mark [sha256.Size]byte) {
 	return mark
 }
 
-func (c *Checker) recalls(mark [sha256.Size]byte) bool {
+func (c *Checker) remembers(mark [sha256.Size]byte) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	until, found := c.remembered[mark]

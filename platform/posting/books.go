@@ -243,14 +243,14 @@ func (b *Books) sets(records *Records) sets {
 func (b *Books) write(w *database.Work, d *document.Document, was time.Time, before, after sets) {
 	for _, name := range b.order {
 		if known := b.known[name]; known != nil {
-			known.Replace(w, d.Recorder(), was, before.about(known), after.about(known))
+			known.Replace(w, d.Recorder(), was, before.recordsOf(known), after.recordsOf(known))
 			continue
 		}
 		if r := b.registers[name]; r != nil {
 			r.Replace(w, d.Recorder(), was, orNone(before.movements[name], r), orNone(after.movements[name], r))
 			continue
 		}
-		b.ledgers[name].Replace(w, d.Recorder(), was, before.of(name), after.of(name))
+		b.ledgers[name].Replace(w, d.Recorder(), was, before.entriesOf(name), after.entriesOf(name))
 	}
 }
 
@@ -261,7 +261,7 @@ func orNone(m *register.Movements, r *register.Register) *register.Movements {
 	return m
 }
 
-func (s sets) of(ledgerName string) *ledger.Entries {
+func (s sets) entriesOf(ledgerName string) *ledger.Entries {
 	if e := s.entries[ledgerName]; e != nil {
 		return e
 	}

@@ -65,7 +65,7 @@ func (b classic) lists(ctx context.Context, w *database.Work, k *kind, d *docume
 	facts.Documents = make(map[string]*document.Referred, len(k.documents.order))
 	for _, name := range k.documents.order {
 		if facts.Documents[name], err = k.documents.readers[name].ReadByTemp(ctx, w, d.Organisation,
-			wanted(d, name)); err != nil {
+			referencesTo(d, name)); err != nil {
 			return err
 		}
 	}
@@ -153,13 +153,13 @@ func (b classic) write(ctx context.Context, w *database.Work, k *kind, held, d *
 func (b classic) replace(ctx context.Context, w *database.Work, name string, d *document.Document, was time.Time,
 	before, after sets) error {
 	if known := b.known[name]; known != nil {
-		return known.ReplaceByRow(ctx, w, d.Recorder(), after.about(known))
+		return known.ReplaceByRow(ctx, w, d.Recorder(), after.recordsOf(known))
 	}
 	if r := b.registers[name]; r != nil {
 		return r.ReplaceByRow(ctx, w, d.Recorder(), was, orNone(before.movements[name], r),
 			orNone(after.movements[name], r))
 	}
-	return b.ledgers[name].ReplaceByRow(ctx, w, d.Recorder(), after.of(name))
+	return b.ledgers[name].ReplaceByRow(ctx, w, d.Recorder(), after.entriesOf(name))
 }
 
 // has says whether anything is recorded in a register.

@@ -83,7 +83,7 @@ func (r referredReaders) readMany(w *database.Work, organisation id.ID, document
 	for _, name := range r.order {
 		var ids []id.ID
 		for _, d := range documents {
-			ids = append(ids, wanted(d, name)...)
+			ids = append(ids, referencesTo(d, name)...)
 		}
 		slices.SortFunc(ids, id.ID.Compare)
 		found[name] = r.readers[name].Read(w, organisation, slices.Compact(ids))
@@ -148,11 +148,11 @@ func (b *Books) remake(k *kind, held *document.Document, stored sets, elements m
 		return m
 	}
 	for name, all := range referred {
-		facts.Documents[name] = agreeing(held, all, wanted(held, name))
+		facts.Documents[name] = asAgreed(held, all, referencesTo(held, name))
 	}
 	m.document = held.Copy()
 	for _, n := range k.rules.Needs(m.document).Read {
-		b.plenty(n, held, facts, stored)
+		b.answerNeed(n, held, facts, stored)
 	}
 	if evident, has := k.rules.(Evident); has {
 		evident.Restate(held, facts, stored.list())
@@ -185,9 +185,9 @@ func fieldOf(err error) string {
 	return "rules"
 }
 
-// agreeing makes referred documents as rules want them: posted, and of the same deal. They were so at posting, and may
+// asAgreed makes referred documents as rules want them: posted, and of the same deal. They were so at posting, and may
 // have changed since.
-func agreeing(d *document.Document, all *document.Referred, ids []id.ID) *document.Referred {
+func asAgreed(d *document.Document, all *document.Referred, ids []id.ID) *document.Referred {
 	own := all.Only(ids)
 	for row := range own.Rows.Rows() {
 		rowset.Column[bool](own.Rows, "posted")[row] = true
@@ -205,8 +205,8 @@ func agreeing(d *document.Document, all *document.Referred, ids []id.ID) *docume
 	return own
 }
 
-// plenty answers a need.
-func (b *Books) plenty(n Need, d *document.Document, facts *Facts, stored sets) {
+// answerNeed answers a need with plenty, so that a shortage shows as a difference.
+func (b *Books) answerNeed(n Need, d *document.Document, facts *Facts, stored sets) {
 	r, known := b.registers[n.Register], b.known[n.Register]
 	switch {
 	case known != nil:
@@ -304,7 +304,7 @@ func compareCell(expected, found *rowset.Table, column, row int, of string, diff
 func (b *Books) compareSets(derived, stored sets, differ differs) {
 	for _, name := range b.order {
 		if known := b.known[name]; known != nil {
-			e, f := derived.about(known).Rows, stored.about(known).Rows
+			e, f := derived.recordsOf(known).Rows, stored.recordsOf(known).Rows
 			compareRows(name, rowsOf(e, nil), rowsOf(f, nil), differ)
 			continue
 		}

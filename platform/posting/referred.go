@@ -34,13 +34,13 @@ func newReferredReaders(app *metadata.Application, meta *metadata.Document, read
 func (r referredReaders) read(w *database.Work, d *document.Document) map[string]*document.Referred {
 	found := make(map[string]*document.Referred, len(r.order))
 	for _, name := range r.order {
-		found[name] = r.readers[name].Read(w, d.Organisation, wanted(d, name))
+		found[name] = r.readers[name].Read(w, d.Organisation, referencesTo(d, name))
 	}
 	return found
 }
 
-// wanted are the references of a document that may lead to a type, each once.
-func wanted(d *document.Document, name string) (ids []id.ID) {
+// referencesTo are the references of a document that may lead to a type, each once.
+func referencesTo(d *document.Document, name string) (ids []id.ID) {
 	d.References(func(a *metadata.Attribute, v id.ID) {
 		if slices.Contains(a.Documents, name) {
 			ids = append(ids, v)
@@ -70,8 +70,8 @@ func (f *Facts) Document(v id.ID) (kind string, d *document.Referred, row int) {
 	return "", nil, 0
 }
 
-// about is what is recorded in a register; empty if nothing is.
-func (s sets) about(r *information.Register) *information.Records {
+// recordsOf is what is recorded in a register; empty if nothing is.
+func (s sets) recordsOf(r *information.Register) *information.Records {
 	if records := s.records[r.Meta().Name]; records != nil {
 		return records
 	}

@@ -43,10 +43,10 @@ func (x *writers) replace(p *posted, d *document.Document, after sets, whole boo
 		}
 		to, none := x.ledger(name), &ledger.Entries{}
 		if whole {
-			to.Replace(by, by.Period, p.before.of(name), none)
-			to.Replace(by, by.Period, none, after.of(name))
+			to.Replace(by, by.Period, p.before.entriesOf(name), none)
+			to.Replace(by, by.Period, none, after.entriesOf(name))
 		} else {
-			to.Replace(by, by.Period, p.before.of(name), after.of(name))
+			to.Replace(by, by.Period, p.before.entriesOf(name), after.entriesOf(name))
 		}
 	}
 }

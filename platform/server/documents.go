@@ -19,7 +19,7 @@ import (
 // createDocument writes a document and posts it; ?post=false leaves it unposted.
 func (s *Server) createDocument(meta *metadata.Document) handle {
 	return func(ctx context.Context, r *request) (answer, error) {
-		state, err := wanted(r, posting.Posted)
+		state, err := requestedState(r, posting.Posted)
 		if err != nil {
 			return answer{}, err
 		}
@@ -41,7 +41,7 @@ func (s *Server) createDocument(meta *metadata.Document) handle {
 // unless ?post= says otherwise.
 func (s *Server) changeDocument(meta *metadata.Document) handle {
 	return func(ctx context.Context, r *request) (answer, error) {
-		state, err := wanted(r, posting.Kept)
+		state, err := requestedState(r, posting.Kept)
 		if err != nil {
 			return answer{}, err
 		}
@@ -87,8 +87,8 @@ func (s *Server) change(ctx context.Context, r *request, c posting.Change) (answ
 	return written(http.StatusOK, result), err
 }
 
-// wanted is the state requested by ?post=.
-func wanted(r *request, otherwise posting.State) (posting.State, error) {
+// requestedState is the state requested by ?post=.
+func requestedState(r *request, otherwise posting.State) (posting.State, error) {
 	switch r.URL.Query().Get("post") {
 	case "":
 		return otherwise, nil

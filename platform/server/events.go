@@ -27,8 +27,8 @@ const (
 	eventEnds         = "worker_ends"
 )
 
-// tell writes the events of one request.
-func (s *Server) tell(e *Endpoint, r *request, f *failure, p phases, cost database.Counters, t *trace) {
+// logRequest writes the events of one request.
+func (s *Server) logRequest(e *Endpoint, r *request, f *failure, p phases, cost database.Counters, t *trace) {
 	if !s.events.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}

@@ -128,7 +128,7 @@ func newBuckets(each rate.Limit, burst int) *buckets {
 // take takes a token, or returns how long until there is one.
 func (b *buckets) take(name string) (wait time.Duration) {
 	now := b.now()
-	r := b.of(name).ReserveN(now, 1)
+	r := b.limiter(name).ReserveN(now, 1)
 	if wait = r.DelayFrom(now); wait > 0 {
 		r.CancelAt(now)
 	}
@@ -137,11 +137,11 @@ func (b *buckets) take(name string) (wait time.Duration) {
 
 // wait returns how long until there is a token.
 func (b *buckets) wait(name string) time.Duration {
-	lacks := 1 - b.of(name).TokensAt(b.now())
+	lacks := 1 - b.limiter(name).TokensAt(b.now())
 	return max(0, time.Duration(lacks/float64(b.each)*float64(time.Second)))
 }
 
-func (b *buckets) of(name string) *rate.Limiter {
+func (b *buckets) limiter(name string) *rate.Limiter {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if len(b.all) >= bucketsMax && b.all[name] == nil {

@@ -90,7 +90,7 @@ func (s *Server) serve(ctx context.Context, w http.ResponseWriter, r *request, e
 	}
 	s.profile.count(e.Operation, a.status, *cost)
 	s.metrics.observe(e.Operation, a.status, p.total())
-	s.tell(e, r, f, p, *cost, t)
+	s.logRequest(e, r, f, p, *cost, t)
 	return a
 }
 

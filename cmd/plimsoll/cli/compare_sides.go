@@ -62,8 +62,8 @@ func (f *sideFlags) given() bool {
 		s.Scenario != "" || s.Command != ""
 }
 
-// over applies the flags to a side.
-func (f *sideFlags) over(s sideSpec) (sideSpec, error) {
+// applyTo applies the flags to a side.
+func (f *sideFlags) applyTo(s sideSpec) (sideSpec, error) {
 	for _, text := range f.settings {
 		name, value, is := strings.Cut(text, "=")
 		if !is || name == "" {
@@ -115,7 +115,7 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 				"NAME=VALUE'")
 	}
 	for i := range o.own {
-		if all[i], err = o.own[i].over(all[i]); err != nil {
+		if all[i], err = o.own[i].applyTo(all[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -235,7 +235,7 @@ func (a *app) comparison(ctx context.Context, o compareOptions, specs []sideSpec
 		}
 		options.Sides = append(options.Sides, side)
 	}
-	return options, takeDown, s.alike()
+	return options, takeDown, s.checkSameData()
 }
 
 // sidesUp are the servers that sides run on.
@@ -328,8 +328,8 @@ func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, k
 	return b, err
 }
 
-// alike refuses sides of the ERP whose bases hold different data.
-func (s *sidesUp) alike() error {
+// checkSameData refuses sides of the ERP whose bases hold different data.
+func (s *sidesUp) checkSameData() error {
 	if len(s.erp) < 2 {
 		return nil
 	}

@@ -199,14 +199,16 @@ func (a *app) lineProgress() func(line.Progress) {
 	begun := false
 	return func(p line.Progress) {
 		if t := p.Ended; t != nil {
-			a.meter.Say("%strial %d, %s: %d users, Apdex %s, %.1f ops/s: %s%s", whose(p), p.Trial, p.Purpose, p.Users,
-				scoreText(t.Apdex), t.OpsPerS, t.Outcome, because(t.Why))
+			a.meter.Say("%strial %d, %s: %d users, Apdex %s, %.1f ops/s: %s%s", configurationPrefix(p), p.Trial,
+				p.Purpose, p.Users,
+				scoreText(t.Apdex), t.OpsPerS, t.Outcome, inBrackets(t.Why))
 		}
 		if !begun {
 			a.meter.Phase("line", 1, "")
 			begun = true
 		}
-		note := fmt.Sprintf("%strial %d, %s, %d users: %s", whose(p), p.Trial, p.Purpose, p.Users, p.Run.Phase)
+		note := fmt.Sprintf("%strial %d, %s, %d users: %s", configurationPrefix(p), p.Trial, p.Purpose, p.Users,
+			p.Run.Phase)
 		if p.Run.Scored {
 			note += ", Apdex " + apdex.Text(p.Run.Apdex)
 		}
@@ -214,15 +216,15 @@ func (a *app) lineProgress() func(line.Progress) {
 	}
 }
 
-// whose trial it is, if there are several configurations.
-func whose(p line.Progress) string {
+// configurationPrefix names the trial's configuration, if there are several.
+func configurationPrefix(p line.Progress) string {
 	if p.Configuration == "" {
 		return ""
 	}
 	return p.Configuration + ", "
 }
 
-func because(why string) string {
+func inBrackets(why string) string {
 	if why == "" {
 		return ""
 	}

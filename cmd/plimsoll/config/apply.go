@@ -81,7 +81,7 @@ func (s Setting) apply(env map[string]string, file *File) (Origin, error) {
 		if text, err = v.text(s); err != nil {
 			return origin, usage(err, "")
 		}
-		origin = Origin{FromFile, file.at(v)}
+		origin = Origin{FromFile, file.position(v)}
 	}
 	// An empty variable is an unset one: that is how a shell takes a value back.
 	if t := env[s.Env]; t != "" {

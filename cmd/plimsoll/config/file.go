@@ -59,16 +59,16 @@ func (f *File) check(order []string, settings []Setting) error {
 		v := f.values[key]
 		s, ok := known[key]
 		if !ok {
-			return usage(fmt.Errorf("%s: unknown key %q", f.at(v), key),
+			return usage(fmt.Errorf("%s: unknown key %q", f.position(v), key),
 				nearest.Hint(key, keys, "'plimsoll config' lists the keys there are"))
 		}
 		if _, err := v.text(s); err != nil {
-			return usage(fmt.Errorf("%s: %w", f.at(v), err), "")
+			return usage(fmt.Errorf("%s: %w", f.position(v), err), "")
 		}
 	}
 	return nil
 }
 
-func (f *File) at(v value) string { return fmt.Sprintf("%s:%d", f.Path, v.line) }
+func (f *File) position(v value) string { return fmt.Sprintf("%s:%d", f.Path, v.line) }
 
 func usage(err error, hint string) error { return problem.New(problem.Usage, err, hint) }

@@ -78,7 +78,7 @@ func try(path, what string) (*Lock, error) {
 		}
 		// Another process may have removed the file between our opening and locking it. Then our lock is on a file that
 		// nobody else finds.
-		if !still(f, path) {
+		if !stillAt(f, path) {
 			f.Close()
 			continue
 		}
@@ -93,7 +93,7 @@ func try(path, what string) (*Lock, error) {
 	}
 }
 
-func still(f *os.File, path string) bool {
+func stillAt(f *os.File, path string) bool {
 	mine, err1 := f.Stat()
 	there, err2 := os.Lstat(path)
 	return err1 == nil && err2 == nil && os.SameFile(mine, there)

@@ -30,12 +30,12 @@ func Tree(root process.ID, kind Kind) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	sum, err := of(root.PID, kind)
+	sum, err := memoryOf(root.PID, kind)
 	if err != nil {
 		return 0, err
 	}
 	for _, id := range family {
-		n, err := of(id.PID, kind)
+		n, err := memoryOf(id.PID, kind)
 		if errors.Is(err, process.ErrGone) || errors.Is(err, errNone) {
 			continue // it has ended since, or is about to
 		}
@@ -48,9 +48,9 @@ func Tree(root process.ID, kind Kind) (int64, error) {
 }
 
 // Own is the memory of this process, without children.
-func Own(kind Kind) (int64, error) { return of(os.Getpid(), kind) }
+func Own(kind Kind) (int64, error) { return memoryOf(os.Getpid(), kind) }
 
-func of(pid int, kind Kind) (int64, error) {
+func memoryOf(pid int, kind Kind) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return 0, process.ErrGone

@@ -73,7 +73,7 @@ func TestTreeHasTheChildren(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	alone, err := of(root.PID, Resident)
+	alone, err := memoryOf(root.PID, Resident)
 	if err != nil {
 		t.Fatal(err)
 	}

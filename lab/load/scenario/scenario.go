@@ -132,7 +132,7 @@ func (s *Scenario) Crowd(n int, think *users.Think) users.Crowd {
 	if n == 0 {
 		n = s.Users()
 	}
-	done := s.done()
+	done := s.operationsDone()
 	c := users.Crowd{Users: n, Pace: s.pace()}
 	for _, i := range done {
 		op := s.Operations[i]
@@ -171,7 +171,7 @@ func (s *Scenario) refusedOf(op Operation) float64 {
 
 // Actions of the crowd's operations, in their order; nil for the ERP's.
 func (s *Scenario) Actions() (all []*custom.Action) {
-	for _, i := range s.done() {
+	for _, i := range s.operationsDone() {
 		all = append(all, s.Operations[i].Action)
 	}
 	return all
@@ -183,8 +183,8 @@ func (s *Scenario) NeedsDatabase() bool {
 	return s.Application == ERP || custom.NeedsDatabase(s.Own, s.Actions()) || slices.ContainsFunc(s.Actions(), counted)
 }
 
-// done are the operations that somebody does, by position.
-func (s *Scenario) done() (places []int) {
+// operationsDone are the operations that somebody does, by position.
+func (s *Scenario) operationsDone() (places []int) {
 	for i := range s.Operations {
 		if slices.ContainsFunc(s.Roles, func(r Role) bool { return s.weights(r)[i] > 0 }) {
 			places = append(places, i)

@@ -118,7 +118,7 @@ func operate(op string, args []Value) (Value, error) {
 	return integers(op, args)
 }
 
-func two[T any](args []Value, as func(Value) (T, error)) (a, b T, err error) {
+func twoArgs[T any](args []Value, as func(Value) (T, error)) (a, b T, err error) {
 	a, err1 := as(args[0])
 	b, err2 := as(args[1])
 	return a, b, cmpErr(err1, err2)
@@ -133,7 +133,7 @@ func cmpErr(a, b error) error {
 
 // bitwise shifts by the low six bits of the right side, as the hardware under pgbench does.
 func bitwise(op string, args []Value) (Value, error) {
-	a, b, err := two(args, Value.asInt)
+	a, b, err := twoArgs(args, Value.asInt)
 	if err != nil {
 		return Value{}, err
 	}
@@ -151,7 +151,7 @@ func bitwise(op string, args []Value) (Value, error) {
 }
 
 func doubles(op string, args []Value) (Value, error) {
-	a, b, err := two(args, Value.asDouble)
+	a, b, err := twoArgs(args, Value.asDouble)
 	if err != nil {
 		return Value{}, err
 	}
@@ -183,7 +183,7 @@ func compare[T int64 | float64](op string, a, b T) Value {
 var errDivision = errors.New("division by zero")
 
 func integers(op string, args []Value) (Value, error) {
-	a, b, err := two(args, Value.asInt)
+	a, b, err := twoArgs(args, Value.asInt)
 	if err != nil {
 		return Value{}, err
 	}

@@ -91,7 +91,7 @@ func debug(env *Environment, a []Value) (Value, error) {
 }
 
 func power(_ *Environment, a []Value) (Value, error) {
-	x, y, err := two(a, Value.asDouble)
+	x, y, err := twoArgs(a, Value.asDouble)
 	return Double(math.Pow(x, y)), err
 }
 
@@ -100,15 +100,15 @@ func extremum(beyond func(a, b float64) bool, beyondInt func(a, b int64) bool) f
 	error) {
 	return func(_ *Environment, a []Value) (Value, error) {
 		if slices.ContainsFunc(a, func(v Value) bool { return v.kind == double }) {
-			d, err := most(a, Value.asDouble, beyond)
+			d, err := extremeArg(a, Value.asDouble, beyond)
 			return Double(d), err
 		}
-		i, err := most(a, Value.asInt, beyondInt)
+		i, err := extremeArg(a, Value.asInt, beyondInt)
 		return Int(i), err
 	}
 }
 
-func most[T any](args []Value, as func(Value) (T, error), beyond func(a, b T) bool) (best T, err error) {
+func extremeArg[T any](args []Value, as func(Value) (T, error), beyond func(a, b T) bool) (best T, err error) {
 	for k, arg := range args {
 		x, err := as(arg)
 		if err != nil {
@@ -148,7 +148,7 @@ func hash(of func(value, seed uint64) uint64) func(*Environment, []Value) (Value
 }
 
 func permutation(env *Environment, a []Value) (Value, error) {
-	value, size, err := two(a, Value.asInt)
+	value, size, err := twoArgs(a, Value.asInt)
 	if err != nil {
 		return Value{}, err
 	}

@@ -106,7 +106,7 @@ func (p *parser) expression(least int) (node, error) {
 
 func (p *parser) infix(op string, strength int, left node) (node, error) {
 	if strength == ofIs {
-		return p.is(op, left)
+		return p.parseIs(op, left)
 	}
 	right, err := p.expression(strength + 1)
 	if err != nil {
@@ -123,8 +123,8 @@ func (p *parser) infix(op string, strength int, left node) (node, error) {
 	return call{op, []node{left, right}}, nil
 }
 
-// is parses what follows IS; "isnull" and "notnull" are one word.
-func (p *parser) is(op string, left node) (node, error) {
+// parseIs parses what follows IS; "isnull" and "notnull" are one word.
+func (p *parser) parseIs(op string, left node) (node, error) {
 	not, what := op == "notnull", constant{}
 	if op == "is" {
 		if not = p.now().kind == "not"; not {

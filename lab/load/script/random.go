@@ -16,7 +16,7 @@ const (
 
 // span checks a range of random numbers and returns its size.
 func span(args []Value) (least int64, size uint64, err error) {
-	a, b, err := two(args, Value.asInt)
+	a, b, err := twoArgs(args, Value.asInt)
 	switch {
 	case err != nil:
 		return 0, 0, err

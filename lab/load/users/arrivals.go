@@ -124,8 +124,8 @@ func (s *stream) content(number int32) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, 1<<42+uint64(number)))
 }
 
-// seat takes the session that has been free the longest.
-func (s *stream) seat() session {
+// takeFreeSession takes the session that has been free the longest.
+func (s *stream) takeFreeSession() session {
 	first := s.free[0]
 	s.free = s.free[1:]
 	return first

@@ -75,8 +75,8 @@ func (c Crowd) Wanted(users int) Load {
 	return want
 }
 
-// obey makes the load what the hand wants.
-func (l *loop) obey() {
+// applyControl applies what was ordered by hand.
+func (l *loop) applyControl() {
 	if l.stopped {
 		return
 	}

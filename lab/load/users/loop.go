@@ -172,7 +172,7 @@ func (l *loop) wait(stop <-chan struct{}, at time.Duration) {
 	case <-timer.C:
 	case <-stop:
 	case <-l.news:
-		l.obey()
+		l.applyControl()
 	}
 	l.endAll()
 	l.tick(l.now())
@@ -226,7 +226,7 @@ func (l *loop) operation(e entry) (tally.Sample, *rand.Rand) {
 		user := int(e.number)
 		return tally.Sample{User: user, Operation: l.choose(user), Due: e.due}, rand.New(&l.user(user).content)
 	}
-	seat := l.open.seat()
+	seat := l.open.takeFreeSession()
 	s := tally.Sample{User: int(seat.user), Operation: int(e.operation), Due: e.due, Held: max(0, seat.since-e.due)}
 	return s, l.open.content(e.number)
 }

@@ -42,7 +42,7 @@ func (c *Cluster) launch(ctx context.Context, srv installation.Server, opts Star
 	}
 	p := &Postmaster{cluster: c, child: child, lock: l, exited: make(chan struct{})}
 	if err := c.awaitReady(ctx, child); err != nil {
-		p.quit()
+		p.stopCancelled()
 		if ctx.Err() == nil {
 			err = c.startFailure(err, log.since())
 		}

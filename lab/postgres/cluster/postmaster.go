@@ -92,8 +92,8 @@ func (p *Postmaster) Kill(ctx context.Context) error {
 // How long a server whose start was cancelled may take to shut down by itself.
 const quitMax = 10 * time.Second
 
-// quit ends a server whose start was cancelled, and leaves the lock to the caller.
-func (p *Postmaster) quit() {
+// stopCancelled ends a server whose start was cancelled, and leaves the lock to the caller.
+func (p *Postmaster) stopCancelled() {
 	_ = p.child.Signal(syscall.SIGINT) // it may have ended already
 	select {
 	case <-p.child.Exited():

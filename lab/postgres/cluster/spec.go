@@ -85,8 +85,8 @@ func (s Spec) checkMemory() error {
 	return err
 }
 
-// over is m with the values that the spec sets.
-func (s Spec) over(m marker) marker {
+// overlay is m with the values that the spec sets.
+func (s Spec) overlay(m marker) marker {
 	if s.Profile != "" {
 		m.Profile = s.Profile
 	}
@@ -129,7 +129,7 @@ func (c *Cluster) agrees(ctx context.Context, s Spec) error {
 	if err := c.SameEngine(ctx, s.Engine); err != nil {
 		return err
 	}
-	m := s.over(c.marker)
+	m := s.overlay(c.marker)
 	if m.Port == c.Port {
 		m.PortFixed = c.PortFixed // it has that port, chosen by us or by the user
 	}

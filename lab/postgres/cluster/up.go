@@ -136,7 +136,7 @@ func (s *Store) adopt(ctx context.Context, c *Cluster, spec Spec) error {
 	if err := c.SameEngine(ctx, spec.Engine); err != nil {
 		return err
 	}
-	m := spec.over(c.marker)
+	m := spec.overlay(c.marker)
 	if m.Port != c.Port && m.PortFixed {
 		if err := s.checkPort(c.Name(), m.Port); err != nil {
 			return c.wrap(err)

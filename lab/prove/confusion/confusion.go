@@ -188,7 +188,7 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, d *diagnose.Diagnosi
 		}
 	}
 	s.settle(ctx)
-	s.witness()
+	s.watchStrangers()
 	before := s.counts()
 	d, err = diagnose.Run(ctx, diagnose.Options{DSN: s.dsn, Duration: b.Duration, Rate: diagnose.RateDefault,
 		Root: s.root})
@@ -203,7 +203,7 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, d *diagnose.Diagnosi
 			t.Void = text
 		}
 	}
-	t.Strangers = s.strangers()
+	t.Strangers = s.strangersShare()
 	t.judge(p, d)
 	return t, d, nil
 }

@@ -91,7 +91,7 @@ func filledCore(ctx context.Context, s *scene) error {
 // heavyWorkload of clients that never think.
 func heavyWorkload(_ context.Context, s *scene) error {
 	s.clients(8*runtime.NumCPU(), "crowd", 0, look)
-	s.worked("crowd", 1000)
+	s.checkSteps("crowd", 1000)
 	return nil
 }
 

@@ -47,7 +47,7 @@ func staleStatistics(ctx context.Context, s *scene) error {
 		"JOIN customers c ON c.id = n.customer WHERE n.state = 'new'"))
 	s.checked(func(ctx context.Context) (string, bool) {
 		changed := s.number(ctx, "SELECT n_mod_since_analyze FROM pg_stat_user_tables WHERE relname = 'changes'")
-		n := s.of("exchange").n.Load()
+		n := s.countedFor("exchange").n.Load()
 		return fmt.Sprintf("%.0f rows changed since ANALYZE, read %d times", changed, n), changed >= 20_000 && n > 0
 	})
 	return nil
@@ -62,7 +62,7 @@ var readQueue = statement("SELECT count(*) FROM queue WHERE state = 'new'")
 func (s *scene) deadRows() {
 	s.checked(func(ctx context.Context) (string, bool) {
 		dead := s.number(ctx, "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'queue'")
-		n := s.of("dispatcher").n.Load()
+		n := s.countedFor("dispatcher").n.Load()
 		return fmt.Sprintf("%.0f dead rows of 4000, read %d times", dead, n), dead >= 20_000 && n > 0
 	})
 }
@@ -147,14 +147,14 @@ func vacuum(_ context.Context, s *scene) error {
 		_, err := conn.Exec(ctx, "VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) "+table)
 		return err
 	})
-	s.worked("night job", 5)
+	s.checkSteps("night job", 5)
 	return nil
 }
 
-// worked checks that an application did so many steps.
-func (s *scene) worked(application string, least int64) {
+// checkSteps checks that an application did so many steps.
+func (s *scene) checkSteps(application string, least int64) {
 	s.checked(func(context.Context) (string, bool) {
-		c := s.of(application)
+		c := s.countedFor(application)
 		return fmt.Sprintf("%s: %d steps, %d failed; at least %d", application, c.n.Load(), c.failed.Load(), least),
 			c.n.Load()-c.failed.Load() >= least
 	})
@@ -170,9 +170,9 @@ func backup(_ context.Context, s *scene) error {
 		return err
 	}
 	for range 2 {
-		s.during(func(ctx context.Context) { dump(ctx, program, s.dsn, s.of("backup")) })
+		s.during(func(ctx context.Context) { dump(ctx, program, s.dsn, s.countedFor("backup")) })
 	}
-	s.worked("backup", 1)
+	s.checkSteps("backup", 1)
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (s *scene) during(run func(ctx context.Context)) {
 	}()
 }
 
-func (s *scene) of(application string) *counted {
+func (s *scene) countedFor(application string) *counted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done[application] == nil {
@@ -115,7 +115,7 @@ type step func(ctx context.Context, conn *pgx.Conn, rng *rand.Rand) error
 
 // clients of an application each do a step, think, and do it again. Who loses its connection makes another.
 func (s *scene) clients(n int, application string, think time.Duration, do step) {
-	count := s.of(application)
+	count := s.countedFor(application)
 	for i := range n {
 		s.during(func(ctx context.Context) {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(len(application))))
@@ -185,8 +185,9 @@ func (s *scene) grows(ctx context.Context, what, sql string, perS float64) {
 	})
 }
 
-// witness what strangers use from now on. It looks each second: what a process used is lost when it ends.
-func (s *scene) witness() {
+// watchStrangers measures what strangers use from now on. It looks each second: what a process used is lost when it
+// ends.
+func (s *scene) watchStrangers() {
 	s.seen = neighbours.Watch{To: 24 * time.Hour, Names: cpu.Name, Cores: runtime.NumCPU()}
 	s.seenAt, s.seenBurn = time.Now(), s.burners.Used()
 	s.watched = make(chan struct{})
@@ -202,8 +203,8 @@ func (s *scene) witness() {
 	}()
 }
 
-// strangers is the share of all cores that they used; it ends the load.
-func (s *scene) strangers() float64 {
+// strangersShare is the share of all cores that they used; it ends the load.
+func (s *scene) strangersShare() float64 {
 	s.cancel()
 	<-s.watched
 	share, _ := s.seen.Share()

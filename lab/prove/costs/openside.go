@@ -94,7 +94,7 @@ func (s *openSide) close() {
 // documents of all sides stay alike.
 func (s *openSide) play(ctx context.Context, operation string, rng, provision *rand.Rand) (m measurement, err error) {
 	if err := s.client.Provide(ctx, s.session, operation, provision); err != nil {
-		return m, lacking(err)
+		return m, explainMissing(err)
 	}
 	before, err := s.read(ctx)
 	if err != nil {
@@ -108,18 +108,18 @@ func (s *openSide) play(ctx context.Context, operation string, rng, provision *r
 	}
 	m.refused = outcome == client.Refused
 	m.latency = time.Since(began)
-	m.worker, m.server = less(processor(s.worker.PID), workerBefore), less(s.backend(before), serverBefore)
+	m.worker, m.server = difference(processor(s.worker.PID), workerBefore), difference(s.backend(before), serverBefore)
 	after, err := s.read(ctx)
 	if err != nil {
 		return m, err
 	}
 	m.cost = after.cost
 	m.cost.Add(before.cost.Times(-1))
-	m.wal = less(after.wal, before.wal)
+	m.wal = difference(after.wal, before.wal)
 	return m, nil
 }
 
-func lacking(err error) error {
+func explainMissing(err error) error {
 	if errors.Is(err, client.ErrNoCells) {
 		return problem.New(problem.Environment, err,
 			"profile a base whose organisations have two warehouses or more: plimsoll fill --warehouses N")
@@ -173,7 +173,7 @@ func (s *openSide) readServer(ctx context.Context, r *reading) error {
 		WHERE application_name = $1 AND datname = current_database()), 0)`, s.application()).Scan(&r.wal, &r.backend)
 }
 
-func less[T int64 | time.Duration](after, before *T) *T {
+func difference[T int64 | time.Duration](after, before *T) *T {
 	if after == nil || before == nil {
 		return nil
 	}

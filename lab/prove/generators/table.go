@@ -61,7 +61,7 @@ func tables(w io.Writer, all []trial) error {
 	further(&b, all)
 	compared(&b, "Users who do not think", all, busy, speed)
 	stalls(&b, all)
-	wrongs(&b, all)
+	writeFailures(&b, all)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -109,7 +109,7 @@ func compared(b *strings.Builder, title string, all []trial, kind string, figure
 		for _, f := range figures {
 			cell := spread(f, of[g])
 			if g.generator != generators[0].Name {
-				cell += against(f, base, of[g])
+				cell += ratioTo(f, base, of[g])
 			}
 			row = append(row, cell)
 		}
@@ -117,8 +117,8 @@ func compared(b *strings.Builder, title string, all []trial, kind string, figure
 	}
 }
 
-// against is the ratio to plimsoll with its interval; empty if there is nothing to compare.
-func against(f figure, base, variant []trial) string {
+// ratioTo is the ratio to plimsoll with its interval; empty if there is nothing to compare.
+func ratioTo(f figure, base, variant []trial) string {
 	r, err := ratio.Of(values(f, base), values(f, variant))
 	if err != nil {
 		return ""
@@ -170,8 +170,8 @@ func stalls(b *strings.Builder, all []trial) {
 	}
 }
 
-// wrongs are trials without figures, and failed requests in the others.
-func wrongs(b *strings.Builder, all []trial) {
+// writeFailures lists trials without figures, and failed requests in the others.
+func writeFailures(b *strings.Builder, all []trial) {
 	for _, t := range all {
 		if t.Wrong != "" {
 			fmt.Fprintf(b, "\nNo figures: %s, %s: %s\n", t.Generator, t.Work, t.Wrong)

@@ -190,13 +190,13 @@ func (w *watch) measure(ctx context.Context, d time.Duration) error {
 	}
 	to, err := w.moment(ctx)
 	if err == nil {
-		w.trial.between(from, to)
+		w.trial.setWindow(from, to)
 	}
 	return err
 }
 
-// between two moments lies the window.
-func (t *trial) between(from, to moment) {
+// setWindow sets the figures of the window between two moments.
+func (t *trial) setWindow(from, to moment) {
 	t.WindowSec = to.at.Sub(from.at).Seconds()
 	t.Rate = float64(to.report.Requests-from.report.Requests) / t.WindowSec
 	t.Cores = (to.generator - from.generator).Seconds() / t.WindowSec

@@ -95,7 +95,7 @@ func TestTrialMeasuresAGenerator(t *testing.T) {
 func TestTrialIsWhatLiesBetweenTwoMoments(t *testing.T) {
 	var made trial
 	began := time.Now()
-	made.between(moment{began, report{Requests: 100, Refused: 1}, time.Second, 2 * time.Second},
+	made.setWindow(moment{began, report{Requests: 100, Refused: 1}, time.Second, 2 * time.Second},
 		moment{began.Add(2 * time.Second), report{Requests: 300, Refused: 3}, 2 * time.Second, 5 * time.Second})
 	want := trial{Rate: 100, Cores: 0.5, Served: 1.5, Refused: 3, WindowSec: 2}
 	if diff := cmp.Diff(want, made); diff != "" {

@@ -26,8 +26,8 @@ type strip struct {
 // logFrom: a group whose figures differ by more than this factor has a logarithmic scale.
 const logFrom = 30
 
-// strips of all figures, by series.
-func strips(found []Found) (all []group) {
+// stripGroups are the strips of all figures, by series.
+func stripGroups(found []Found) (all []group) {
 	type series struct{ name, unit string }
 	type row struct {
 		name   string

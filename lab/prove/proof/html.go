@@ -96,7 +96,7 @@ func show(s State) shown {
 		}
 	}
 	if len(s.Found) > 0 {
-		v.Strips = strips(s.Found)
+		v.Strips = stripGroups(s.Found)
 	}
 	for _, f := range s.Older {
 		text := fmt.Sprintf("%s, %s, %s: %s", f.At.UTC().Format("2006-01-02 15:04 MST"), f.Engine, f.Verdict,

@@ -44,7 +44,7 @@ sql = "SELECT 1"
 		return outcome{}, err
 	}
 	took := (burners.Used() - before).Seconds() / time.Since(began).Seconds() / float64(runtime.NumCPU())
-	s.lie(r)
+	s.falsifyResult(r)
 	var others []string
 	for _, who := range r.Disturbance.Who {
 		others = append(others, who.Name)

@@ -32,7 +32,7 @@ func frozen(ctx context.Context, s *stage) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	s.lie(r)
+	s.falsifyResult(r)
 	for i, reason := range r.InvalidReasons {
 		if r.InvalidCauses[i] == result.ByDisturbance {
 			disturbed = append(disturbed, reason)

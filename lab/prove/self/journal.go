@@ -118,7 +118,7 @@ func (s *stage) recoveries(runs *store.Store, id string, served int64) ([]Figure
 	if err != nil {
 		return nil, fmt.Errorf("recover the run: %w", err)
 	}
-	s.lie(whole)
+	s.falsifyResult(whole)
 	cut, err := s.recovered(id, "cut", text[:len(text)-10])
 	if err != nil {
 		return nil, fmt.Errorf("recover the run from a journal that is cut off: %w", err)

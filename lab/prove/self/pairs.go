@@ -200,17 +200,17 @@ func runPair(ctx context.Context, s *stage, n int, a, b string) (claims, error) 
 	x, y := sides[0], sides[1]
 	px, py := x.Operations[0].LatencyIntervals, y.Operations[0].LatencyIntervals
 	return claims{
-		"Apdex": apart(scoreRange(x.Interval), scoreRange(y.Interval)),
-		"rate":  apart(x.OpsPerSInterval, y.OpsPerSInterval),
-		"p50":   apart(px.P50, py.P50),
-		"p95":   apart(px.P95, py.P95),
+		"Apdex": disjoint(scoreRange(x.Interval), scoreRange(y.Interval)),
+		"rate":  disjoint(x.OpsPerSInterval, y.OpsPerSInterval),
+		"p50":   disjoint(px.P50, py.P50),
+		"p95":   disjoint(px.P95, py.P95),
 	}, nil
 }
 
 func scoreRange(i *apdex.Interval) *result.Range { return &result.Range{Low: i.Low, High: &i.High} }
 
-// apart says that two intervals do not meet. One without an upper end meets all above it.
-func apart(a, b *result.Range) bool {
+// disjoint says that two intervals do not meet. One without an upper end meets all above it.
+func disjoint(a, b *result.Range) bool {
 	if a == nil || b == nil {
 		return false
 	}

@@ -22,7 +22,7 @@ func TestIntervalsApart(t *testing.T) {
 		{"BelowAnOpenOne", to(1, 4), open, true},
 		{"Unknown", nil, to(3, 4), false},
 	} {
-		if apart(c.a, c.b) != c.want || apart(c.b, c.a) != c.want {
+		if disjoint(c.a, c.b) != c.want || disjoint(c.b, c.a) != c.want {
 			t.Errorf("%s: apart %v, want %v", c.name, !c.want, c.want)
 		}
 	}

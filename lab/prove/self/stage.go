@@ -129,12 +129,12 @@ func (s *stage) measure(ctx context.Context, p plant) (m measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	s.lie(m.Result)
+	s.falsifyResult(m.Result)
 	return m, m.settle(ctx)
 }
 
-// lie about what was reported, where a test asks for it.
-func (s *stage) lie(r *result.Result) {
+// falsifyResult changes what was reported, where a test asks for it.
+func (s *stage) falsifyResult(r *result.Result) {
 	if s.falsify != nil {
 		s.falsify(r)
 	}

@@ -52,7 +52,7 @@ func wrongBefore(ctx context.Context, s *stage) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	s.lie(r)
+	s.falsifyResult(r)
 	var before result.Audit
 	if r.AuditBefore != nil {
 		before = *r.AuditBefore

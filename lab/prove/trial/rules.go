@@ -59,8 +59,8 @@ func (c Criterion) refutes(m *Made) (why string) {
 	return ""
 }
 
-// lacks says why the criterion does not confirm.
-func (c Criterion) lacks(m *Made) (why string) {
+// lackText says why the criterion does not confirm.
+func (c Criterion) lackText(m *Made) (why string) {
 	i := c.Of.Interval(m)
 	switch {
 	case c.Confirm.holds(i):
@@ -83,7 +83,7 @@ func (r Rules) Answer(m *Made) (claims.Verdict, string) {
 		return r.failed(m.failures[0])
 	}
 	for _, c := range r.Requires {
-		if why := c.lacks(m); why != "" {
+		if why := c.lackText(m); why != "" {
 			return claims.Inconclusive, why
 		}
 	}
@@ -94,7 +94,7 @@ func (r Rules) Answer(m *Made) (claims.Verdict, string) {
 	if why := collect(r.Criteria, func(c Criterion) string { return c.refutes(m) }); why != nil {
 		return claims.Refuted, strings.Join(why, "; ")
 	}
-	why := collect(r.Criteria, func(c Criterion) string { return c.lacks(m) })
+	why := collect(r.Criteria, func(c Criterion) string { return c.lackText(m) })
 	if m.stopped {
 		why = append(why, stopped)
 	}

@@ -74,7 +74,7 @@ func (o JoinOptions) serveOne(ctx context.Context) error {
 	}
 	defer cancel()
 	for {
-		again, err := o.knock(ctx)
+		again, err := o.tryJoin(ctx)
 		if !again {
 			return err
 		}
@@ -89,8 +89,8 @@ func (o JoinOptions) serveOne(ctx context.Context) error {
 	}
 }
 
-// knock tries once; again reports whether trying later may help.
-func (o JoinOptions) knock(ctx context.Context) (again bool, err error) {
+// tryJoin tries once; again reports whether trying later may help.
+func (o JoinOptions) tryJoin(ctx context.Context) (again bool, err error) {
 	me := whoami(o.Software)
 	conn, err := dial(o.URL, me.ID, o.Access)
 	if err != nil {
@@ -176,7 +176,7 @@ func (a *agent) serve(ctx context.Context, coordinator string, orders <-chan *na
 			silent = 0
 		case m := <-orders:
 			silent = 0
-			if over := a.obey(working, m); over {
+			if over := a.startOrder(working, m); over {
 				return a.conn.Flush()
 			}
 		}
@@ -184,8 +184,8 @@ func (a *agent) serve(ctx context.Context, coordinator string, orders <-chan *na
 	return problem.New(problem.Environment, errLost, "")
 }
 
-// obey acknowledges an order and starts it.
-func (a *agent) obey(ctx context.Context, m *nats.Msg) (over bool) {
+// startOrder acknowledges an order and starts it.
+func (a *agent) startOrder(ctx context.Context, m *nats.Msg) (over bool) {
 	o, err := decode[order](m.Data)
 	said := answer{Now: time.Now()}
 	switch {

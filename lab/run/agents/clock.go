@@ -31,5 +31,5 @@ func measure(ask func() (time.Time, error)) (best offset, err error) {
 	return best, nil
 }
 
-// there converts a moment to the agent's clock.
-func (o offset) there(at time.Time) time.Time { return at.Round(0).Add(o.ahead) }
+// agentTime converts a moment to the agent's clock.
+func (o offset) agentTime(at time.Time) time.Time { return at.Round(0).Add(o.ahead) }

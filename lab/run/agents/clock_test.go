@@ -28,7 +28,7 @@ func TestOffsetIsWithinItsError(t *testing.T) {
 			t.Fatalf("%v ± %v, but it is %v", o.ahead, o.within, ahead)
 		}
 		at := time.Now()
-		if there := o.there(at); there.Sub(at.Round(0)) != o.ahead {
+		if there := o.agentTime(at); there.Sub(at.Round(0)) != o.ahead {
 			t.Fatalf("%v for %v", there, at)
 		}
 	})

@@ -68,19 +68,19 @@ type Fleet struct {
 // member is an agent that was accepted.
 type member struct {
 	hello
-	number  int // from 0: its segment
-	clock   offset
-	silent  int // our own beats since its last message
-	lost    string
-	hint    string
-	ready   bool
-	logged  int64
-	queue   pages
-	made    *made
-	written []run.Written // as last reported
-	lag     lags
-	lostFor time.Duration // since the start of the ramp
-	told    bool          // that it is lost
+	number       int // from 0: its segment
+	clock        offset
+	silent       int // our own beats since its last message
+	lost         string
+	hint         string
+	ready        bool
+	logged       int64
+	queue        pages
+	made         *made
+	written      []run.Written // as last reported
+	lag          lags
+	lostFor      time.Duration // since the start of the ramp
+	lossReported bool          // that it is lost
 }
 
 func (m *member) name() string {
@@ -148,13 +148,13 @@ func (f *Fleet) listenForAgents() error {
 	_, who := f.conn.Subscribe(whoSubject, func(m *nats.Msg) { _ = m.Respond(nil) })
 	_, reports := f.conn.ChanSubscribe(reportsTo(f.id, "*"), f.reports)
 	_, hellos := f.conn.Subscribe(helloOf("*"), func(m *nats.Msg) {
-		_ = m.Respond(encode(f.greet(senderOf(m.Subject), m.Data)))
+		_ = m.Respond(encode(f.admit(senderOf(m.Subject), m.Data)))
 	})
 	return errors.Join(who, reports, hellos, f.conn.Flush())
 }
 
-// greet accepts an agent, or says why not.
-func (f *Fleet) greet(sender string, text []byte) welcome {
+// admit accepts an agent, or says why not.
+func (f *Fleet) admit(sender string, text []byte) welcome {
 	h, err := decode[hello](text)
 	if err == nil && h.ID != sender {
 		err = errors.New("it uses another agent's name")
@@ -282,5 +282,5 @@ func (f *Fleet) Dismiss() {
 	}
 }
 
-// here reports whether the agent runs on this machine.
-func (m *member) here() bool { return m.Boot == machine.Boot() }
+// onThisMachine reports whether the agent runs on this machine.
+func (m *member) onThisMachine() bool { return m.Boot == machine.Boot() }

@@ -53,8 +53,8 @@ func (f *Fleet) enter(ctx context.Context, m *member, o order) error {
 	return err
 }
 
-// obey sends a manual change of the load to all agents and reports it once.
-func (f *Fleet) obey(w run.Watch) {
+// sendControl sends a manual change of the load to all agents and reports it once.
+func (f *Fleet) sendControl(w run.Watch) {
 	at := f.sinceStart()
 	want := f.load.crowd.Wanted(f.load.by.Users)
 	if at >= f.load.plan.End() || want == f.load.by {
@@ -67,13 +67,13 @@ func (f *Fleet) obey(w run.Watch) {
 	}
 }
 
-// alarm reports each lost agent once.
-func (f *Fleet) alarm(w run.Watch) {
+// reportLost reports each lost agent once.
+func (f *Fleet) reportLost(w run.Watch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
-		if m.gone() && !m.told && w.Alarm != nil {
-			m.told = true
+		if m.gone() && !m.lossReported && w.Alarm != nil {
+			m.lossReported = true
 			w.Alarm(m.loss(f.load.plan, len(f.members)))
 		}
 	}

@@ -85,7 +85,7 @@ func (f *Fleet) reachable(urls []string) error {
 			continue
 		}
 		for _, m := range f.members {
-			if !m.here() {
+			if !m.onThisMachine() {
 				return problem.New(problem.Usage, fmt.Errorf("%s cannot reach %s", m.name(), text),
 					"start workers that other machines reach ('plimsoll serve --listen …') and give them "+
 						"with --url")
@@ -110,17 +110,17 @@ func (f *Fleet) attend(ctx context.Context, w run.Watch, look func() (over bool,
 		case <-ctx.Done():
 			return ctx.Err()
 		case m := <-f.reports:
-			f.hear(senderOf(m.Subject), m.Data)
+			f.receiveReport(senderOf(m.Subject), m.Data)
 		case <-often.C:
 			f.countSilence()
 		case <-news:
-			f.obey(w)
+			f.sendControl(w)
 		}
-		f.alarm(w)
+		f.reportLost(w)
 	}
 }
 
-func (f *Fleet) hear(sender string, text []byte) {
+func (f *Fleet) receiveReport(sender string, text []byte) {
 	r, err := decode[report](text)
 	if err != nil || r.Agent != sender {
 		return // not from an agent of this protocol
@@ -130,7 +130,7 @@ func (f *Fleet) hear(sender string, text []byte) {
 	for _, m := range f.members {
 		if m.ID == r.Agent && !m.gone() {
 			m.silent = 0
-			m.hear(r, len(f.load.crowd.Operations))
+			m.receiveReport(r, len(f.load.crowd.Operations))
 			if m.gone() {
 				m.lostFor = f.sinceStart()
 			}
@@ -138,7 +138,7 @@ func (f *Fleet) hear(sender string, text []byte) {
 	}
 }
 
-func (m *member) hear(r report, operations int) {
+func (m *member) receiveReport(r report, operations int) {
 	if len(r.Written) > 0 {
 		m.written = r.Written
 	}
@@ -188,7 +188,10 @@ func (f *Fleet) Work(ctx context.Context, w run.Watch) (made run.Made, err error
 		return err
 	})
 	begin := time.Now().Add(lead)
-	f.each(func(m *member) error { _, err := f.order(m, order{Do: start, At: m.clock.there(begin)}); return err })
+	f.each(func(m *member) error {
+		_, err := f.order(m, order{Do: start, At: m.clock.agentTime(begin)})
+		return err
+	})
 	sleep(ctx, begin)
 	l.began = time.Now()
 	if w.Began != nil {
@@ -198,7 +201,7 @@ func (f *Fleet) Work(ctx context.Context, w run.Watch) (made run.Made, err error
 		return made, err
 	}
 	made.Tally = l.tally
-	f.tell(&made)
+	f.recordAgents(&made)
 	return made, nil
 }
 
@@ -210,7 +213,7 @@ func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 		for {
 			page, complete := f.second(l.next, operations)
 			if !complete {
-				return f.over(), nil
+				return f.allEnded(), nil
 			}
 			l.next++
 			if err := l.tally.Add(page); err != nil {
@@ -240,8 +243,8 @@ func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 	return err
 }
 
-// over reports whether no agent works any more.
-func (f *Fleet) over() bool {
+// allEnded reports whether no agent works any more.
+func (f *Fleet) allEnded() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
@@ -262,8 +265,8 @@ func (f *Fleet) giveUp() {
 	}
 }
 
-// tell records which agents generated the load, and which were lost.
-func (f *Fleet) tell(made *run.Made) {
+// recordAgents records which agents generated the load, and which were lost.
+func (f *Fleet) recordAgents(made *run.Made) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if end := f.end(); end < f.load.tally.To {

@@ -160,7 +160,7 @@ func (p *Picture) score(page tally.Page) {
 func (p *Picture) watch(page tally.Page, point *Point) {
 	failed := point.Errors + point.Overload
 	p.alarm("failed", failed > 0, func() string {
-		return fmt.Sprintf("operations fail: %d in a second%s", failed, because(page.MostError()))
+		return fmt.Sprintf("operations fail: %d in a second%s", failed, afterColon(page.MostError()))
 	})
 	late := point.Lag
 	p.alarm("lag", p.plan.LagLimitMS > 0 && late > p.plan.LagLimitMS, func() string {
@@ -172,7 +172,7 @@ func (p *Picture) watch(page tally.Page, point *Point) {
 	})
 }
 
-func because(text string) string {
+func afterColon(text string) string {
 	if text == "" {
 		return ""
 	}

@@ -31,7 +31,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		switch {
-		case !ours(r.Host):
+		case !isOwnHost(r.Host):
 			http.Error(w, "Open the dashboard by a loopback name, such as 127.0.0.1 or localhost.",
 				http.StatusMisdirectedRequest)
 		case !sameOrigin(r):
@@ -45,8 +45,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// ours is a name that only this machine has; the port may be a tunnel's.
-func ours(host string) bool {
+// isOwnHost accepts a name that only this machine has; the port may be a tunnel's.
+func isOwnHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h

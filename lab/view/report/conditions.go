@@ -34,7 +34,7 @@ func conditions(r *result.Result) []fact {
 		{memoryFact, memory(r.Memory)},
 		{"generator", generator(r)},
 		{"agents", agents(r.Generator.Agents)},
-		{"software", or(c.Software, "not stated")},
+		{"software", orElse(c.Software, "not stated")},
 	}
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
 }
@@ -44,10 +44,10 @@ func ofERP(c result.Conditions, text string) string {
 	if s := c.Load.Scenario; s != nil && s.Application != "erp" {
 		return text
 	}
-	return or(text, "not stated")
+	return orElse(text, "not stated")
 }
 
-func or(text, otherwise string) string {
+func orElse(text, otherwise string) string {
 	if text == "" {
 		return otherwise
 	}
@@ -179,8 +179,8 @@ func workers(all []result.Worker) string {
 
 func machine(c result.Conditions) string {
 	m := c.Machine
-	return fmt.Sprintf("%s, %d cores, %s RAM, %s, Linux %s", or(m.CPU, "unknown processor"), m.Cores,
-		size(float64(m.MemoryBytes)), or(m.OS, "unknown system"), or(m.Kernel, "unknown"))
+	return fmt.Sprintf("%s, %d cores, %s RAM, %s, Linux %s", orElse(m.CPU, "unknown processor"), m.Cores,
+		size(float64(m.MemoryBytes)), orElse(m.OS, "unknown system"), orElse(m.Kernel, "unknown"))
 }
 
 func cpu(c result.CPU) string {

@@ -35,13 +35,13 @@ const (
 func Live(g live.Glance, s Screen) []string {
 	v := &screenful{Screen: s}
 	if g.Last != nil {
-		v.items(standing(g)...)
+		v.items(statusLines(g)...)
 		v.items(system(g)...)
 		v.line("", waitsOf(g))
 		v.operations(g)
 	}
 	for _, e := range v.latest(g.Log) {
-		v.line(tones[e.Tone], at(e)+"  "+e.Text)
+		v.line(tones[e.Tone], entryTime(e)+"  "+e.Text)
 	}
 	return v.lines
 }
@@ -98,7 +98,7 @@ func (v *screenful) items(all ...string) {
 	v.line("", row)
 }
 
-func standing(g live.Glance) []string {
+func statusLines(g live.Glance) []string {
 	all := []string{fmt.Sprintf("users %s of %s", count(int64(g.Last.Users)), count(int64(g.State.Wanted)))}
 	if g.State.Paused {
 		all = append(all, "PAUSED")
@@ -185,7 +185,10 @@ func (v *screenful) choose(g live.Glance) (shown []int, left int) {
 		return shown, 0
 	}
 	all := len(shown)
-	slices.SortStableFunc(shown, func(a, b int) int { return cmp.Compare(badness(g.Zones[b]), badness(g.Zones[a])) })
+	slices.SortStableFunc(shown, func(a, b int) int {
+		return cmp.Compare(missingScore(g.Zones[b]),
+			missingScore(g.Zones[a]))
+	})
 	shown = shown[:min(all, max(fewestOps, room-1))]
 	slices.Sort(shown)
 	return shown, all - len(shown)
@@ -199,8 +202,8 @@ func (v *screenful) titleCells() int {
 	return min(titleCells, max(titleCellsMin, v.Width-restCells))
 }
 
-// badness is what the score lacks to 1; 0 without a score.
-func badness(z live.Zones) float64 {
+// missingScore is what the score lacks to 1; 0 without a score.
+func missingScore(z live.Zones) float64 {
 	s, ok := z.Counts().Score()
 	if !ok {
 		return -1
@@ -227,8 +230,8 @@ func (v *screenful) operation(op live.Operation, c apdex.Counts, wide bool) {
 	v.line(bandTones[band], text)
 }
 
-// at is when something happened: time in the run, or wall-clock time before it.
-func at(e live.Entry) string {
+// entryTime is when something happened: time in the run, or wall-clock time before it.
+func entryTime(e live.Entry) string {
 	if e.AtS == nil {
 		return e.Time.Local().Format("15:04:05")
 	}

@@ -136,7 +136,7 @@ func differing(b *strings.Builder, all []*result.Result) {
 		}
 		fmt.Fprintf(b, "  %s\n", name)
 		for i := range all {
-			b.WriteString(wrap(or(sides[i][name], "missing"), "    "+side(i)+": ", "       "))
+			b.WriteString(wrap(orElse(sides[i][name], "missing"), "    "+side(i)+": ", "       "))
 		}
 	}
 }

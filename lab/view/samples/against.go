@@ -161,8 +161,8 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 			compareRanges(&all, named("interval"), mine.Interval, its.Interval, 0.002)
 		}
 		for i, figure := range []string{"p50", "p95", "p99"} {
-			comparePercentile(&all, named(figure+" interval"), mine.Answered[i], its.Answered.of(i))
-			comparePercentile(&all, named(figure+" of all interval"), mine.All[i], its.All.of(i))
+			comparePercentile(&all, named(figure+" interval"), mine.Answered[i], its.Answered.percentileRange(i))
+			comparePercentile(&all, named(figure+" of all interval"), mine.All[i], its.All.percentileRange(i))
 		}
 		for unit, n := range its.HistogramT {
 			count(named(fmt.Sprintf("histogram_t %d", unit)), mine.HistogramT[unit], n)
@@ -198,7 +198,7 @@ func (f *Figures) againstStandstills(all *[]Difference, p Printed) {
 	compare(all, "availability", left, *p.Availability, 0, 1e-6)
 }
 
-func (r *printedRanges) of(i int) *Range {
+func (r *printedRanges) percentileRange(i int) *Range {
 	if r == nil {
 		return nil
 	}

@@ -45,9 +45,9 @@ type drawing struct {
 	lows, highs [2]float64
 }
 
-// drawn is the interval of the share over all seconds when blocks of them are drawn with replacement; false where there
-// is too little.
-func drawn(series []share) (d drawing, ok bool) {
+// blockInterval is the interval of the share over all seconds when blocks of them are drawn with replacement; false
+// where there is too little.
+func blockInterval(series []share) (d drawing, ok bool) {
 	for len(series) > mostSeen {
 		var pairs []share
 		for i := 0; i < len(series); i += 2 {
@@ -100,10 +100,10 @@ func inBlocks(series []share, mean float64, block int) (low, high float64) {
 	blocks := float64(n) / float64(block)
 	tail := distuv.UnitNormal.CDF(-distuv.StudentsT{Sigma: 1, Nu: blocks - 1}.Quantile(0.975) *
 		math.Sqrt(blocks/(blocks-1)))
-	return min(mean, between(found, tail)), max(mean, between(found, 1-tail))
+	return min(mean, interpolated(found, tail)), max(mean, interpolated(found, 1-tail))
 }
 
-func between(sorted []float64, p float64) float64 {
+func interpolated(sorted []float64, p float64) float64 {
 	whole, part := math.Modf(p * float64(len(sorted)-1))
 	at := int(whole)
 	return sorted[at] + part*(sorted[min(at+1, len(sorted)-1)]-sorted[at])
@@ -156,7 +156,7 @@ func wilson(mean, n float64) (low, high float64) {
 // wider of two intervals of a score, at each end.
 func wider(low, high float64, series []share) *Range {
 	lows, highs := [2]float64{low, low}, [2]float64{high, high}
-	if d, ok := drawn(series); ok {
+	if d, ok := blockInterval(series); ok {
 		for i := range 2 {
 			lows[i], highs[i] = min(low, d.lows[i]), max(high, d.highs[i])
 		}
@@ -185,7 +185,7 @@ func percentileRange(sorted []int64, failed int, p float64, below func(at int64)
 		at = sorted[len(sorted)-1]
 	}
 	series := below(at)
-	d, ok := drawn(series)
+	d, ok := blockInterval(series)
 	if !ok {
 		return nil
 	}

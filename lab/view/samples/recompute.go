@@ -369,7 +369,7 @@ func (f *Figures) addRate(head Head, scored []Row) {
 			rate[at].some++
 		}
 	}
-	if d, ok := drawn(rate); ok {
+	if d, ok := blockInterval(rate); ok {
 		f.OpsPerSInterval = &Range{Low: max(0, d.low), High: &d.high, lows: d.lows, highs: d.highs}
 	}
 }

@@ -66,7 +66,7 @@ func autovacuum(b site.Bench, s *site.Site) trial.Trial {
 				"as often as its weight says, over HTTP on a worker in this process; classic shape", site.Clients)},
 			{Name: "sides", Text: fmt.Sprintf("a copy of the base each, which keeps what its turns leave behind; "+
 				"autovacuum of the server is on in the turns of the one and off in those of the other; it looks every "+
-				"%ds (report: 20 s, and hours of load)", nap(v.turn))},
+				"%ds (report: 20 s, and hours of load)", naptimeSeconds(v.turn))},
 		},
 	}
 }
@@ -145,13 +145,13 @@ func (v *vacuuming) copy(ctx context.Context, name string) (string, error) {
 // c32Database is the name of a side's database: autovacuum_on.
 func c32Database(side string) string { return strings.ReplaceAll(side, " ", "_") }
 
-// nap is autovacuum_naptime in seconds.
-func nap(turn time.Duration) int { return max(1, int(turn.Seconds())/c32Naps) }
+// naptimeSeconds is autovacuum_naptime in seconds.
+func naptimeSeconds(turn time.Duration) int { return max(1, int(turn.Seconds())/c32Naps) }
 
 // setAutovacuum turns it on or off for the whole server, and lets it run as often as a turn needs.
 func setAutovacuum(ctx context.Context, admin *pgx.Conn, on bool, turn time.Duration) error {
 	return site.Execute(ctx, admin, fmt.Sprintf("ALTER SYSTEM SET autovacuum = %t", on),
-		fmt.Sprintf("ALTER SYSTEM SET autovacuum_naptime = '%ds'", nap(turn)), "SELECT pg_reload_conf()")
+		fmt.Sprintf("ALTER SYSTEM SET autovacuum_naptime = '%ds'", naptimeSeconds(turn)), "SELECT pg_reload_conf()")
 }
 
 // resetAutovacuum restores the server's settings and drops the databases of the sides.

@@ -233,7 +233,7 @@ func (l agentsLoad) measured(scores trial.Ratio) []trial.Phrase {
 		return fmt.Sprintf("×%.3f (%.3f to %.3f)", i.Middle, i.Low, i.High)
 	})
 	alone := trial.Words(func(m *trial.Made) string {
-		alone, all := apart(m)
+		alone, all := operationsApart(m)
 		return fmt.Sprintf("of %s operations %d were made by one side alone", site.Thousands(all), alone)
 	})
 	return []trial.Phrase{
@@ -246,8 +246,8 @@ func (l agentsLoad) measured(scores trial.Ratio) []trial.Phrase {
 	}
 }
 
-// apart counts the operations of both sides, and those that only one of two turns of a round has.
-func apart(m *trial.Made) (alone, all int) {
+// operationsApart counts the operations of both sides, and those that only one of two turns of a round has.
+func operationsApart(m *trial.Made) (alone, all int) {
 	for _, op := range operations.All() {
 		one, other := m.Figures(trial.At(oneProcess, countOf(op.ID))), m.Figures(trial.At(someAgents, countOf(op.ID)))
 		for k := range min(len(one), len(other)) {
@@ -260,7 +260,7 @@ func apart(m *trial.Made) (alone, all int) {
 
 // aloneShare of the operations, in percent.
 func aloneShare(m *trial.Made) float64 {
-	alone, all := apart(m)
+	alone, all := operationsApart(m)
 	return 100 * float64(alone) / float64(max(1, all))
 }
 

@@ -110,7 +110,7 @@ func drill(ctx context.Context, e *site.Engines, v site.Variant, p play) (f tria
 				if err != nil {
 					return err
 				}
-				if err := gone(ctx, watcher); err != nil { // backends report at their end
+				if err := waitForBackends(ctx, watcher); err != nil { // backends report at their end
 					return err
 				}
 				return readCatalogs(ctx, watcher, after)
@@ -166,8 +166,8 @@ func readCatalogs(ctx context.Context, conn *pgx.Conn, into map[string]int64) er
 	return err
 }
 
-// gone waits until the load's backends have ended.
-func gone(ctx context.Context, conn *pgx.Conn) error {
+// waitForBackends waits until the load's backends have ended.
+func waitForBackends(ctx context.Context, conn *pgx.Conn) error {
 	for left := 1; left > 0; {
 		const look = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgbench'"
 		if err := conn.QueryRow(ctx, look).Scan(&left); err != nil {
