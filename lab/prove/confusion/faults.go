@@ -86,11 +86,11 @@ var controls = []*fault{
 			return err
 		}
 		s.clients(2, "compute", 20*time.Millisecond, compute)
-		s.worked("compute", 1)
+		s.checkSteps("compute", 1)
 		return nil
 	}},
 	{name: "alone", does: "one user and nobody else", alone: true, plant: func(_ context.Context, s *scene) error {
-		s.worked("office", 10)
+		s.checkSteps("office", 10)
 		return nil
 	}},
 }
