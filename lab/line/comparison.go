@@ -140,10 +140,10 @@ func (c *Comparison) conclude() {
 	}
 }
 
-// fingerprint of the plans of all lines, in their order.
-func (c *Comparison) fingerprint() (all string) {
+// plans of all lines, in their order.
+func (c *Comparison) plans() (all []Plan) {
 	for _, one := range c.Lines {
-		all += one.Line.Plan.Fingerprint()
+		all = append(all, one.Line.Plan)
 	}
 	return all
 }

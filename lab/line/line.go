@@ -105,7 +105,7 @@ func (s *search) plan() Plan {
 // begin starts a new search or resumes the old one.
 func (s *search) begin() (err error) {
 	if s.Resume && s.Store != nil {
-		if s.Line, err = s.Store.unfinished(s.plan().Fingerprint()); err != nil {
+		if s.Line, err = s.Store.unfinished(s.plan()); err != nil {
 			return err
 		}
 		s.Stopped = ""

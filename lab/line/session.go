@@ -72,7 +72,7 @@ func (s *session) begin(ctx context.Context, systems []System) (err error) {
 	switch {
 	case s.Store == nil:
 	case s.Resume:
-		if s.Comparison, err = s.Store.unfinishedComparison(s.fingerprint()); err != nil {
+		if s.Comparison, err = s.Store.unfinishedComparison(s.plans()); err != nil {
 			return err
 		}
 		s.Stopped = ""

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/lab/host/dirs"
@@ -74,46 +76,138 @@ func (s *Store) write(id, file string, page, tree func(io.Writer) error) error {
 // ReportPath is the path of a search's page.
 func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, reportFile) }
 
+// stopped is what a search or a session keeps of what it was asked for.
+type stopped struct {
+	schema   string
+	complete bool
+	plans    []Plan
+	trials   int
+}
+
+func (p *stopped) same(plans []Plan) bool {
+	return slices.EqualFunc(p.plans, plans, func(a, b Plan) bool { return a.Fingerprint() == b.Fingerprint() })
+}
+
 // unfinished is the newest incomplete search of a plan.
-func (s *Store) unfinished(fingerprint string) (*Line, error) {
-	return newest(s, lineFile, Schema, func(l *Line) (string, bool, string) {
-		return l.Schema, l.Complete, l.Plan.Fingerprint()
-	}, fingerprint)
+func (s *Store) unfinished(plan Plan) (*Line, error) {
+	return newest(s, lineFile, Schema, func(l *Line) stopped {
+		return stopped{l.Schema, l.Complete, []Plan{l.Plan}, len(l.Trials)}
+	}, []Plan{plan})
 }
 
 // unfinishedComparison is the newest incomplete session of these plans.
-func (s *Store) unfinishedComparison(fingerprint string) (*Comparison, error) {
-	return newest(s, comparisonFile, ComparisonSchema, func(c *Comparison) (string, bool, string) {
-		return c.Schema, c.Complete, c.fingerprint()
-	}, fingerprint)
+func (s *Store) unfinishedComparison(plans []Plan) (*Comparison, error) {
+	return newest(s, comparisonFile, ComparisonSchema, func(c *Comparison) stopped {
+		return stopped{c.Schema, c.Complete, c.plans(), c.Trials()}
+	}, plans)
 }
 
-// newest stopped search or session among the files of a name and a schema.
-func newest[T any](s *Store, file, schema string, of func(*T) (schema string, complete bool, fingerprint string),
-	fingerprint string) (*T, error) {
+// newest stopped search or session among the files of a name and a schema. Where none has the plans, the error says
+// what the newest one was asked for instead.
+func newest[T any](s *Store, file, schema string, of func(*T) stopped, plans []Plan) (*T, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, s.problem(err)
 	}
 	slices.Reverse(entries)
-	var others int
+	hint := "start one: the same command without --resume"
+	known := false
 	for _, e := range entries {
 		kept := new(T)
 		text, err := os.ReadFile(filepath.Join(s.dir, e.Name(), file))
 		if err != nil || json.Unmarshal(text, kept) != nil {
 			continue // of another kind, or under way elsewhere
 		}
-		switch version, complete, plan := of(kept); {
-		case version != schema || complete: // written by another version, or complete
-		case plan == fingerprint:
+		switch was := of(kept); {
+		case was.complete:
+		case was.schema != schema:
+			if !known {
+				known, hint = true, fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): finish it "+
+					"with that one, or start over without --resume", e.Name(), was.schema, schema)
+			}
+		case was.same(plans):
 			return kept, nil
-		default:
-			others++
+		case !known:
+			known, hint = true, was.hint(e.Name(), plans)
 		}
 	}
-	hint := "start one: the same command without --resume"
-	if others > 0 {
-		hint = "stopped searches have other settings: repeat the exact command of the one to continue"
-	}
 	return nil, problem.New(problem.Usage, errors.New("no search with these settings was stopped"), hint)
+}
+
+// hint names what a stopped search was asked for in place of these plans.
+func (p *stopped) hint(id string, plans []Plan) string {
+	text := fmt.Sprintf("the last one stopped, %s with %s, has ", id, trialsText(p.trials))
+	if len(p.plans) != len(plans) {
+		return text + fmt.Sprintf("%d systems, not %d: repeat its exact command", len(p.plans), len(plans))
+	}
+	var found []string
+	content := true // nothing but the content of a scenario differs
+	for i, plan := range plans {
+		for _, d := range p.plans[i].differences(plan) {
+			content = content && strings.HasPrefix(d, contentOfScenario)
+			if !slices.Contains(found, d) {
+				found = append(found, d)
+			}
+		}
+	}
+	text += strings.Join(found, "; ")
+	if content {
+		return text + ": the scenario's file has changed, or another version of plimsoll began the search, whose own " +
+			"scenario was another; its trials cannot be mixed with new ones: start over without --resume, or finish " +
+			"it with what it began with"
+	}
+	return text + ": repeat its exact command"
+}
+
+func trialsText(n int) string {
+	if n == 1 {
+		return "1 trial"
+	}
+	return fmt.Sprintf("%d trials", n)
+}
+
+const contentOfScenario = "another content of the scenario"
+
+// planWords are how a person asks for the fields of a plan, by their JSON names.
+var planWords = map[string]string{
+	"target": "--target", "first": "--from", "most": "--most", "resolution": "--resolution",
+	"confirmations": "--confirmations", "duration_s": "--duration", "ramp_s": "--ramp", "timeout_s": "--timeout",
+	"think_s": "--think", "seed": "--seed", "scenario": "--scenario", "scenario_digest": contentOfScenario,
+	"reset": "--reset", "workers": "--workers", "profile": "the cluster's profile", "configuration": "--configurations",
+	"serve": "the flags of the workers",
+}
+
+// differences between a plan and another, in the order of their names.
+func (p Plan) differences(other Plan) (all []string) {
+	was, is := p.fields(), other.fields()
+	for _, name := range slices.Sorted(maps.Keys(planWords)) {
+		if was[name] != is[name] {
+			all = append(all, fmt.Sprintf("%s %s, not %s", planWords[name], orNone(was[name]), orNone(is[name])))
+		}
+	}
+	return all
+}
+
+// fields of a plan, as JSON writes them.
+func (p Plan) fields() map[string]string {
+	text, err := json.Marshal(p)
+	var values map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(text, &values)
+	}
+	if err != nil {
+		panic(err) // only numbers and texts: cannot fail
+	}
+	fields := make(map[string]string, len(values))
+	for name, v := range values {
+		fields[name] = strings.Trim(string(v), `"`)
+	}
+	return fields
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
 }

@@ -1,0 +1,93 @@
+package line
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/platform/problem"
+)
+
+// keepStopped is a stopped search with a trial in a store of its own, as a version of plimsoll left it.
+func keepStopped(t *testing.T, change func(*Line)) *Store {
+	t.Helper()
+	s := OpenStore(t.TempDir())
+	id, err := s.begin(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Line{Schema: Schema, ID: id, Plan: somePlan(), Trials: []Trial{{Users: 8}}}
+	change(l)
+	text, err := json.Marshal(l)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.dir, id, lineFile), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func somePlan() Plan {
+	return Plan{Target: 0.85, Bounds: Bounds{First: 8, Most: 400, Resolution: 0.05, Confirmations: 3}, DurationS: 20,
+		Scenario: "default", Digest: "0123456789ab", Seed: 1, Reset: ResetFilled, Workers: 1}
+}
+
+// A search that another version began is found if nothing differs; else the error says what does, and what to do.
+func TestUnfinished_SaysWhatDoesNotMatch(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Line)
+		want   []string // of the hint; none: it is found
+	}{
+		"Nothing": {func(*Line) {}, nil},
+		"AnotherContentOfTheScenario": {func(l *Line) { l.Plan.Digest = "ba9876543210" }, []string{"with 1 trial",
+			"another content of the scenario ba9876543210, not 0123456789ab", "another version of plimsoll",
+			"start over without --resume"}},
+		"AFlag": {func(l *Line) { l.Plan.DurationS, l.Plan.Target = 30, 0.9 },
+			[]string{"--duration 30, not 20; --target 0.9, not 0.85: repeat its exact command"}},
+		"AFlagAndTheContent": {func(l *Line) { l.Plan.Digest, l.Plan.Seed = "ba9876543210", 2 },
+			[]string{"--seed 2, not 1", "another content", ": repeat its exact command"}},
+		"AnotherSchema": {func(l *Line) { l.Schema = "plimsoll.line/0" }, []string{"stopped by another version",
+			"plimsoll.line/0"}},
+		"Complete": {func(l *Line) { l.Complete = true }, []string{"start one: the same command without --resume"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := keepStopped(t, c.change).unfinished(somePlan())
+			if c.want == nil {
+				if err != nil || len(l.Trials) != 1 {
+					t.Errorf("%+v, %v", l, err)
+				}
+				return
+			}
+			for _, part := range c.want {
+				if hint := problem.HintOf(err); problem.ClassOf(err) != problem.Usage || !strings.Contains(hint, part) {
+					t.Errorf("%v (%s), want %q", err, hint, part)
+				}
+			}
+		})
+	}
+}
+
+// Whatever a plan has is named when it differs, or a search would not go on for no reason that is told.
+func TestPlan_DifferencesNameEveryField(t *testing.T) {
+	var walk func(v reflect.Value, found func(string))
+	walk = func(v reflect.Value, found func(string)) {
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.Anonymous {
+				walk(v.Field(i), found)
+			} else {
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				found(name)
+			}
+		}
+	}
+	walk(reflect.ValueOf(Plan{}), func(name string) {
+		if planWords[name] == "" {
+			t.Errorf("%s has no words", name)
+		}
+	})
+}
