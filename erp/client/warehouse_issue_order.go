@@ -43,19 +43,32 @@ func (c *Client) workList(ctx context.Context, s *Session, report, query string)
 // postIssueOrder shows what waits to be shipped, and ships one of the documents as far as the cells hold it. If there
 // is nothing, it sells goods.
 func postIssueOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	rows, outcome, err := c.workList(ctx, s, "to-ship", "")
+	return workOff(c, ctx, s, rng, carrying{report: "to-ship", kind: "warehouse-issue-order", fits: inCell,
+		quantity: func(row toCarry) amount.Quantity { return min(row.Quantity, row.InCell) },
+		none:     operations.GoodsSalePost, otherwise: postSale})
+}
+
+// carrying is a kind of warehouse order: the report that lists what waits, and what is done if nothing does.
+type carrying struct {
+	report, kind string
+	fits         func(toCarry) bool
+	quantity     func(toCarry) amount.Quantity
+	none         string
+	otherwise    action
+}
+
+// workOff shows what waits, and makes the warehouse order of one of the documents.
+func workOff(c *Client, ctx context.Context, s *Session, rng *rand.Rand, k carrying) (Outcome, error) {
+	rows, outcome, err := c.workList(ctx, s, k.report, "")
 	if outcome != OK {
 		return outcome, err
 	}
-	lines, release := c.takeOne(s, rows, rng, inCell)
+	lines, release := c.takeOne(s, rows, rng, k.fits)
 	defer release()
 	if lines == nil {
-		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
+		return c.instead(ctx, s, k.none, k.otherwise, rng)
 	}
-	_, outcome, err = c.made(ctx, s, "warehouse-issue-order", warehouseOrderJSON(lines,
-		func(row toCarry) amount.Quantity {
-			return min(row.Quantity, row.InCell)
-		}), rng)
+	_, outcome, err = c.made(ctx, s, k.kind, warehouseOrderJSON(lines, k.quantity), rng)
 	return outcome, err
 }
 

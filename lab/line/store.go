@@ -36,17 +36,7 @@ func DefaultStore() *Store { return OpenStore(filepath.Join(dirs.State(), "lines
 
 // begin reserves a folder and returns its name, the time in UTC.
 func (s *Store) begin(at time.Time) (id string, err error) {
-	if err := dirs.Private(s.dir); err != nil {
-		return "", s.problem(err)
-	}
-	first := at.UTC().Format("20060102-150405")
-	id = first
-	for n := 2; n < 1000; n++ {
-		if err = os.Mkdir(filepath.Join(s.dir, id), 0o700); !errors.Is(err, fs.ErrExist) {
-			break
-		}
-		id = fmt.Sprintf("%s-%d", first, n)
-	}
+	id, err = store.Reserve(s.dir, at.UTC().Format(store.IDFormat))
 	return id, s.problem(err)
 }
 

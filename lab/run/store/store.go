@@ -51,19 +51,26 @@ func Default() *Store { return Open(filepath.Join(dirs.State(), "runs")) }
 // Begin reserves a folder for a run with so many users and returns its id, the time (UTC) and the size:
 // 20260131-154500-1000u.
 func (s *Store) Begin(at time.Time, users int) (id string, err error) {
-	if err := dirs.Private(s.dir); err != nil {
-		return "", s.problem("make folder of runs", err)
+	id, err = Reserve(s.dir, fmt.Sprintf("%s-%du", at.UTC().Format(IDFormat), users))
+	return id, s.problem("make folder of the run", err)
+}
+
+// IDFormat is the time in the id of whatever is stored.
+const IDFormat = "20060102-150405"
+
+// Reserve makes a folder of this name, or of the name and a number where it is taken, and returns its name.
+func Reserve(dir, name string) (id string, err error) {
+	if err := dirs.Private(dir); err != nil {
+		return "", err
 	}
-	first := fmt.Sprintf("%s-%du", at.UTC().Format("20060102-150405"), users)
-	id = first
+	id = name
 	for n := 2; n < 1000; n++ {
-		err = os.Mkdir(s.Dir(id), 0o700)
-		if !errors.Is(err, fs.ErrExist) {
+		if err = os.Mkdir(filepath.Join(dir, id), 0o700); !errors.Is(err, fs.ErrExist) {
 			break
 		}
-		id = fmt.Sprintf("%s-%d", first, n)
+		id = fmt.Sprintf("%s-%d", name, n)
 	}
-	return id, s.problem("make folder of the run", err)
+	return id, err
 }
 
 func (s *Store) problem(what string, err error) error {
