@@ -54,8 +54,8 @@ one JSON object as its last line, {"figures": {"latency_ms": 12.5, "ops_per_s": 
 "operations": {"post": {…}}}. It finds PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED in its
 environment. --sides reads more than two such sides from a TOML file.
 
-A server of --dsn is put back between runs only if --reset asks for it; it needs no rights then,
-and only the order of the runs balances what they leave behind.
+The database of --dsn is reset between runs only if --reset asks for it. Without a reset no special
+rights are needed, and only the order of the runs balances what they leave behind.
 
 What is compared is one figure for each run: runs are independent, requests are not. Runs come
 in blocks ABBA or BAAB. Better and worse come from the Mann-Whitney test, corrected by Holm for
@@ -66,8 +66,8 @@ share the error of 5 %. A disturbed run is void and repeated. The A/A floor says
 first system differs from itself.
 
 Ctrl-C keeps the runs so far; the same command with --resume continues, with more --pairs
-too. Where all looks were made before, the pairs that are added cost more error, which is
-said. --show prints a stored comparison again. --self-test makes many comparisons of a
+too; if the planned pairs were complete, added ones raise the error, and the report says to
+what. --show prints a stored comparison again. --self-test makes many comparisons of a
 system with itself (aa), or with itself behind a proxy that makes it a tenth slower (slow),
 and counts the verdicts; --resume continues it, with more --trials too.
 Exit code 3: inconclusive, or too few runs.`,

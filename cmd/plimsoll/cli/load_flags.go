@@ -45,7 +45,7 @@ func loadFlags(c *cobra.Command, o *loadOptions, d loadDefaults) {
 	config.Choice(fs, (*string)(&o.thinkFlags.Distribution), "think-distribution", string(users.Lognormal),
 		words(users.Distributions), "distribution of think times")
 	fs.StringVar(&o.scenarioFile, "scenario", "", "`FILE` that says what the users do, as 'plimsoll scenario' prints "+
-		"it; --users and --think override the file")
+		"it; flags such as --think override the file")
 	_ = c.MarkFlagFilename("scenario", "toml")
 	config.Span(fs, &o.Timeout, "timeout", load.TimeoutDefault, time.Millisecond,
 		"an operation that takes longer counts as failed")

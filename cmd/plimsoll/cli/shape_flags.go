@@ -57,8 +57,8 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0: the shape's default")
 	fs.StringVar(&o.durability, flagDurability, "", "`MODE` of commits: sync: the commit waits for the flush; "+
 		"group: sync with commit_delay; async: nothing waits, and a crash loses acknowledged operations; durable-ack: "+
-		"only the answer waits for the flush. A class of operations may have its own mode: "+
-		"durable-ack,background=sync,list=relaxed (default: as the database is configured)")
+		"only the answer waits for the flush. A class of operations may have its own mode, such "+
+		"as durable-ack,background=sync (default: as the database is configured)")
 	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability)
 }
 
