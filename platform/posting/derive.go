@@ -315,7 +315,7 @@ func (b *Books) compareSets(derived, stored sets, differ differs) {
 			}
 			continue
 		}
-		e, f := derived.of(name), stored.of(name)
+		e, f := derived.entriesOf(name), stored.entriesOf(name)
 		compareRows(name, entryRows(e), entryRows(f), differ)
 	}
 }

@@ -211,7 +211,7 @@ func (e *Examined) witnessTotals(ctx context.Context, w *database.Work) error {
 		if r := e.books.registers[name]; r != nil {
 			e.weighed[name] = r.Weigh(w, by, orNone(e.before.movements[name], r), orNone(e.after.movements[name], r))
 		} else if l := e.books.ledgers[name]; l != nil {
-			e.weighed[name] = l.Weigh(w, by, e.before.of(name), e.after.of(name))
+			e.weighed[name] = l.Weigh(w, by, e.before.entriesOf(name), e.after.entriesOf(name))
 		}
 	}
 	if err := w.Flush(ctx); err != nil {
@@ -273,7 +273,7 @@ func (e *Examined) Mend(w *database.Work) {
 	for _, name := range e.Registers() {
 		if known := e.books.known[name]; known != nil {
 			known.Erase(w, by.ID)
-			known.Replace(w, by, by.Period, information.NewRecords(known.Meta()), e.after.about(known))
+			known.Replace(w, by, by.Period, information.NewRecords(known.Meta()), e.after.recordsOf(known))
 			continue
 		}
 		follow := e.weighed[name].Keys > 0 && e.weighed[name].Stored == e.weighed[name].Keys
@@ -286,7 +286,7 @@ func (e *Examined) Mend(w *database.Work) {
 			}
 			continue
 		}
-		l, before, after := e.books.ledgers[name], e.before.of(name), e.after.of(name)
+		l, before, after := e.books.ledgers[name], e.before.entriesOf(name), e.after.entriesOf(name)
 		l.Erase(w, by.ID)
 		l.Insert(w, by, after)
 		if follow {
@@ -373,13 +373,13 @@ func (e *Examined) Bare() bool {
 		return false
 	}
 	for _, name := range e.kind.meta.Recorded() {
-		if known := e.books.known[name]; known != nil && e.before.about(known).Rows.Rows() > 0 {
+		if known := e.books.known[name]; known != nil && e.before.recordsOf(known).Rows.Rows() > 0 {
 			return false
 		}
 		if r := e.books.registers[name]; r != nil && orNone(e.before.movements[name], r).Rows.Rows() > 0 {
 			return false
 		}
-		if e.books.ledgers[name] != nil && len(e.before.of(name).Amount) > 0 {
+		if e.books.ledgers[name] != nil && len(e.before.entriesOf(name).Amount) > 0 {
 			return false
 		}
 	}
@@ -429,9 +429,9 @@ func (e *Examined) everything() (all []Mismatch) {
 			if keys := r.KeysOf(e.before.movements[name]); keys.Rows() > 0 {
 				all = append(all, Mismatch{Register: name, Keys: map[id.ID]*rowset.Table{organisation: keys}})
 			}
-		} else if l := e.books.ledgers[name]; l != nil && len(e.before.of(name).Amount) > 0 {
+		} else if l := e.books.ledgers[name]; l != nil && len(e.before.entriesOf(name).Amount) > 0 {
 			all = append(all, Mismatch{Register: name, Accounts: map[id.ID][]ledger.Account{
-				organisation: l.AccountsOf(e.before.of(name))}})
+				organisation: l.AccountsOf(e.before.entriesOf(name))}})
 		}
 	}
 	return all
