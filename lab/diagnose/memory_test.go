@@ -36,7 +36,7 @@ func TestMemoryIsBoundedOverTenHours(t *testing.T) {
 		l := look{at: at, stands: 2 * time.Second, sessions: sessions, timeline: everybody(fmt.Sprint("operation ", i%4))}
 		w.book.take(l)
 		w.takeOperations(l)
-		w.book.stood(stall{at: time.Duration(i) * time.Second, length: time.Second, who: StillServer})
+		w.book.addStall(stall{at: time.Duration(i) * time.Second, length: time.Second, who: StillServer})
 		by := map[int]waits.Session{}
 		for _, s := range sessions {
 			by[s.PID] = s
