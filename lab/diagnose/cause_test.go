@@ -356,3 +356,24 @@ func TestCauses_GapsOfClientsWithoutProcessorsAreNotJudged(t *testing.T) {
 		})
 	}
 }
+
+// pg_wait_sampling is another program: its figures are planted.
+func TestContradictions_HoldTwoSamplersAgainstEachOther(t *testing.T) {
+	at := []waits.Session{active(1, "IO:DataFileRead", "SELECT 1"), active(2, lockWait, "UPDATE t")}
+	samples := func(reads, locks float64) figures {
+		return figures{counters.WaitSamples: {"IO:DataFileRead": {"count": reads}, lockWait: {"count": locks},
+			"Client:ClientRead": {"count": 1e6}}}
+	}
+	for name, c := range map[string]struct {
+		m    *measured
+		want Verdict
+	}{
+		"Same":      {plant(nil, samples(500, 520), at...), Agrees},
+		"OtherSees": {plant(nil, samples(10, 990), at...), Contradicts},
+		"Nothing":   {plant(nil, samples(0, 0), at...), Unknown},
+	} {
+		if got := twoSamplers(c.m); got.Verdict != c.want {
+			t.Errorf("%s: %+v, want %s", name, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"plimsoll/lab/postgres/counters"
 	"plimsoll/lab/postgres/waits"
@@ -47,6 +48,7 @@ var checks = []struct {
 	{"idle disk and waits for reads", idleDisk},
 	{"topology", topologyLies},
 	{"catalogs and data", catalogsAndData},
+	{"two samplers of waits", twoSamplers},
 }
 
 func contradict(m *measured) (all []Contradiction) {
@@ -237,4 +239,47 @@ func catalogsAndData(m *measured) Contradiction {
 		Figures: figures, Says: why, Excluded: "new tables that stay: as many rows are deleted", Next: next,
 	}.contradictIf(*churn >= churnRows.Value && (*grew > 0 || rows == nil || *rows < *churn),
 		"the catalogs stay as they are")
+}
+
+// twoSamplers holds our samples of waits against those that pg_wait_sampling takes within the server, class by class.
+// That one counts idle sessions as waiting for their clients, too, so that this class is left out on both sides.
+func twoSamplers(m *measured) Contradiction {
+	if why := m.delta.Why(counters.WaitSamples); why != "" {
+		return unknown(why)
+	}
+	inside, ours := map[waits.Class]float64{}, map[waits.Class]float64{}
+	sum, all := 0.0, 0.0
+	for _, key := range m.delta.Keys(counters.WaitSamples) {
+		kind, name, _ := strings.Cut(key, ":")
+		class := waits.Event{Type: kind, Name: name}.Class()
+		if n := m.delta.Grew(counters.WaitSamples, key, "count"); n != nil && class != waits.Client {
+			inside[class] += *n
+			sum += *n
+		}
+	}
+	for key, w := range m.book.events {
+		if key.class != waits.Client && key.class != waits.Running {
+			ours[key.class] += w.seconds
+			all += w.seconds
+		}
+	}
+	if sum == 0 || all == 0 {
+		return unknown("one of the two saw no session wait")
+	}
+	worst, apart := waits.Class(""), 0.0
+	for class := range inside {
+		ours[class] += 0 // also what only the server saw
+	}
+	for class, seconds := range ours {
+		if d := abs(seconds/all - inside[class]/sum); d > apart || d == apart && class < worst {
+			worst, apart = class, d
+		}
+	}
+	return Contradiction{
+		Figures: []Figure{{"waits in " + string(worst) + ", sampled from outside", percent(ours[worst] / all)},
+			{"by pg_wait_sampling", percent(inside[worst] / sum)}},
+		Says:     fmt.Sprintf("the two differ by %s of the waits: one of them misses some", percent(apart)),
+		Excluded: "the processor: sessions without a wait are left out on both sides",
+		Next:     "plimsoll diagnose --rate 100 --duration 5m",
+	}.when(apart > littleApart.Value, "both samplers saw the same classes of waits")
 }

@@ -77,10 +77,11 @@ func TestReadMap(t *testing.T) {
 func TestReadMap_NamesWhatNoHardwareHas(t *testing.T) {
 	const node, cpu = "sys/devices/system/node/node1/", "sys/devices/system/cpu/cpu5/"
 	for file, c := range map[string]struct{ text, want string }{
-		node + "distance":                    {"20 10\n", "from node 0 to 1 is 21, and back 20"},
-		node + "meminfo":                     {"Node 1 MemTotal: 0 kB\n", "node 1 has processors and no memory"},
-		cpu + "topology/physical_package_id": {"0\n", "different sockets"},
-		cpu + "cache/index0/shared_cpu_list": {"0-7\n", "a cache of level 3 is shared by different sockets"},
+		"sys/devices/system/node/node0/distance": {"11 21\n", "node 0 is 11 from itself"},
+		node + "distance":                        {"9 10\n", "node 1 is as near to node 0 as to itself"},
+		node + "meminfo":                         {"Node 1 MemTotal: 0 kB\n", "node 1 has processors and no memory"},
+		cpu + "topology/physical_package_id":     {"0\n", "different sockets"},
+		cpu + "cache/index0/shared_cpu_list":     {"0-7\n", "a cache of level 3 is shared by different sockets"},
 	} {
 		root := twoSockets(t)
 		plant(t, root, map[string]string{file: c.text})
@@ -91,6 +92,15 @@ func TestReadMap_NamesWhatNoHardwareHas(t *testing.T) {
 		if odd := strings.Join(m.Odd(), "; "); !strings.Contains(odd, c.want) {
 			t.Errorf("%s: odd is %q, want %q", file, odd, c.want)
 		}
+	}
+}
+
+func TestReadMap_NamesDistancesThatDifferByDirection(t *testing.T) {
+	root := twoSockets(t)
+	plant(t, root, map[string]string{"sys/devices/system/node/node1/distance": "20 10\n"})
+	m, err := ReadMap(root)
+	if odd := strings.Join(m.Odd(), "; "); err != nil || odd != "from node 0 to 1 is 21, and back 20" {
+		t.Errorf("odd is %q, %v", odd, err)
 	}
 }
 

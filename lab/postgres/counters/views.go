@@ -41,6 +41,7 @@ const (
 	Replicas     = "pg_stat_replication"
 	CatalogSizes = "catalog sizes"
 	TempFiles    = "pg_ls_tmpdir"
+	WaitSamples  = "pg_wait_sampling_profile"
 )
 
 func isTime(column string) bool { return strings.HasSuffix(column, "_time") }
@@ -88,6 +89,9 @@ var views = []view{
 	{name: CatalogSizes, sql: `SELECT relname, relname, jsonb_build_object('bytes', pg_table_size(oid))
 		FROM pg_class WHERE relname IN ('pg_class', 'pg_attribute', 'pg_type', 'pg_depend', 'pg_index', 'pg_statistic')
 		AND relnamespace = 'pg_catalog'::regnamespace`},
+	{name: WaitSamples, sql: `SELECT p.event_type || ':' || p.event, p.event, jsonb_build_object('count', sum(p.count))
+		FROM pg_wait_sampling_profile p JOIN pg_stat_get_activity(NULL) a ON a.pid = p.pid
+		WHERE a.backend_type = 'client backend' AND p.event_type <> 'Activity' GROUP BY 1, 2`},
 	{name: TempFiles, sql: `SELECT 'all', 'all', jsonb_build_object('files', count(*), 'bytes', coalesce(sum(size), 0))
 		FROM pg_ls_tmpdir()`},
 }
@@ -106,6 +110,8 @@ func (v view) excuse(refused *pgconn.PgError) string {
 	switch {
 	case v.name == Statements && refused.Code == undefinedTable:
 		return "the extension is not created in this database (CREATE EXTENSION pg_stat_statements)"
+	case v.name == WaitSamples && refused.Code == undefinedTable:
+		return "the extension pg_wait_sampling is not created in this database"
 	case v.name == Statements && refused.Code == notLoaded:
 		return "installed, but its library is not in shared_preload_libraries"
 	case refused.Code == noRight:
