@@ -281,5 +281,5 @@ func twoSamplers(m *measured) Contradiction {
 		Says:     fmt.Sprintf("the two differ by %s of the waits: one of them misses some", percent(apart)),
 		Excluded: "the processor: sessions without a wait are left out on both sides",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m",
-	}.when(apart > littleApart.Value, "both samplers saw the same classes of waits")
+	}.contradictIf(apart > littleApart.Value, "both samplers saw the same classes of waits")
 }
