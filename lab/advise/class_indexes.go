@@ -125,8 +125,9 @@ func (s *server) unused(i index) Advice {
 	return Advice{ID: "index:" + plainName(i.Schema, i.Name), Level: Note, object: i.table(),
 		Title:     "Nobody reads index " + i.Name + " of " + i.table(),
 		Mechanism: "Each new row is entered into it, and each entry goes into the log.",
-		Evidence: []string{fmt.Sprintf("0 reads and %.0f rows written, while its table was read %.0f times, %s; it has %s",
-			i.Written, i.Used, since, size(i.Size)),
+		Evidence: []string{
+			fmt.Sprintf("0 reads and %.0f rows written, while its table was read %.0f times, %s; it has %s",
+				i.Written, i.Used, since, size(i.Size)),
 			"a replica counts its own reads, and some work comes once a year: ask who needs it"},
 		Memory: "none: it frees " + size(i.Size), Changes: []Change{i.drop()}}
 }

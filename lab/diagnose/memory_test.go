@@ -33,7 +33,8 @@ func TestMemoryIsBoundedOverTenHours(t *testing.T) {
 			{PID: i%30000 + 2, Application: "clerk", Query: "BEGIN", State: "idle in transaction",
 				InState: time.Duration(i%100) * time.Second},
 		}
-		l := look{at: at, stands: 2 * time.Second, sessions: sessions, timeline: everybody(fmt.Sprint("operation ", i%4))}
+		l := look{at: at, stands: 2 * time.Second, sessions: sessions,
+			timeline: everybody(fmt.Sprint("operation ", i%4))}
 		w.book.take(l)
 		w.takeOperations(l)
 		w.book.addStall(stall{at: time.Duration(i) * time.Second, length: time.Second, who: StillServer})

@@ -112,8 +112,8 @@ func newest[T any](s *Store, file, schema string, of func(*T) stopped, plans []P
 		case was.complete:
 		case was.schema != schema:
 			if !known {
-				known, hint = true, fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): finish it "+
-					"with that one, or start over without --resume", e.Name(), was.schema, schema)
+				known, hint = true, fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): finish "+
+					"it with that one, or start over without --resume", e.Name(), was.schema, schema)
 			}
 		case was.same(plans):
 			return kept, nil

@@ -52,7 +52,8 @@ func (c *Comparison) HTML(w io.Writer) error {
 		}
 		findings = append(findings, s)
 	}
-	frame, err := web.NewFrame("Comparison · "+c.Statement(), c.Started, "compare", c, web.Drawn()+web.Text("compare/page.css"))
+	frame, err := web.NewFrame("Comparison · "+c.Statement(), c.Started, "compare", c,
+		web.Drawn()+web.Text("compare/page.css"))
 	if err == nil {
 		err = pages.ExecuteTemplate(w, page, struct {
 			web.Frame
@@ -61,7 +62,8 @@ func (c *Comparison) HTML(w io.Writer) error {
 			Evidence, Conditions []string
 			Findings             []shown
 			Runs                 [][]string
-		}{frame, c, c.Started.Format(whenFormat), c.Statement(), c.evidence(), c.conditionLines(), findings, c.runRows()})
+		}{frame, c, c.Started.Format(whenFormat), c.Statement(), c.evidence(), c.conditionLines(), findings,
+			c.runRows()})
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)

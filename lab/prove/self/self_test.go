@@ -147,7 +147,9 @@ func TestALieIsWrong(t *testing.T) {
 					t.Errorf("%q is not named: %s", figure, why)
 				}
 			}
-			out.figures = slices.DeleteFunc(out.figures, func(f Figure) bool { return slices.Contains(c.figures, f.Name) })
+			out.figures = slices.DeleteFunc(out.figures, func(f Figure) bool {
+				return slices.Contains(c.figures, f.Name)
+			})
 			if verdict, why := judge(out); verdict == Wrong && len(out.figures) > 0 {
 				t.Errorf("more is wrong than the lie: %s", why)
 			}

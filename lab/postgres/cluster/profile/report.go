@@ -1,7 +1,5 @@
 package profile
 
-import "fmt"
-
 // The field report's settings that depend on the machine, where this one is smaller: each lock of
 // max_locks_per_transaction takes that much memory for each connection, which may take an eighth of it.
 const (
@@ -46,6 +44,6 @@ func report(in Input) []Setting {
 		set("autovacuum_analyze_scale_factor", "0.01", given),
 		set("max_locks_per_transaction", locksFull, given),
 		set("log_lock_waits", "on", given), set("log_checkpoints", "on", given),
-		set("log_temp_files", Bytes(16*mB), fmt.Sprintf("%s, from 16MB on", given)),
+		set("log_temp_files", Bytes(16*mB), "%s, from 16MB on", given),
 	)
 }

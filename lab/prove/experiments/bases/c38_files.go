@@ -130,8 +130,8 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 				site.Thousands(c38Tables))},
 			{Name: "turns", Text: fmt.Sprintf("the server is started, %d tables get a row before the checkpoint, it "+
 				"is killed, started again and stopped; the kernel keeps its caches", c38Written)},
-			{Name: "operations", Text: "judged are those on the files of all bases: vacuum, dump and catalog scans are of " +
-				"one base, and depend on the size of its catalogs"},
+			{Name: "operations", Text: "judged are those on the files of all bases: vacuum, dump and catalog scans " +
+				"are of one base, and depend on the size of its catalogs"},
 		},
 	}
 }
