@@ -165,12 +165,15 @@ func (s *stand) psql(t *testing.T) {
 }
 
 func (s *stand) fillStopped(t *testing.T) {
-	o := interrupting(t, "fill, documents", "fill", "--cluster", s.one, "--documents", "200000")
+	o := interrupting(t, "fill, documents", "fill", "--cluster", s.one, "--documents", "600000")
 	o.want(t, ExitInterrupted, "finished parts are kept", "the same command continues")
+	if t.Failed() {
+		return // a base that is whole would be served until the test's time is over
+	}
 	plimsoll(t, "serve", "--cluster", s.one, "--listen", "127.0.0.1:0").want(t, ExitUsage,
 		"an earlier fill did not finish", "--resume")
 	plimsoll(t, "fill", "--cluster", s.one, "--documents", "100").want(t, ExitUsage, "an earlier fill did not finish",
-		"200000 documents", "--discard")
+		"600000 documents", "--discard")
 	plimsoll(t, "fill", "--cluster", s.one, "--size", "900TB").want(t, ExitEnvironment, "the disk is too small",
 		"--size ")
 	plimsoll(t, "fill", "--cluster", s.one, "--check").want(t, ExitUsage, "an earlier fill did not finish")
@@ -694,7 +697,7 @@ func (s *stand) lines(t *testing.T) {
 	stopped.want(t, ExitInterrupted, "hint: the same command with --resume continues")
 	html := filepath.Join(s.state, "lines.html")
 	o := plimsoll(t, append(args, "--resume", "--json", "--html", html)...)
-	o.want(t, ExitOK)
+	o.want(t, ExitThreshold, "no system failed at") // so there is no ratio
 	var c struct {
 		Schema   string
 		Complete bool
@@ -709,7 +712,7 @@ func (s *stand) lines(t *testing.T) {
 	o.decode(t, &c)
 	if c.Schema != "plimsoll.lines/1" || !c.Complete || len(c.Lines) != 2 ||
 		c.Lines[0].Line.Plan.Configuration != s.one || c.Lines[1].Line.Answer.Users < 1 ||
-		c.Lines[0].Ratio != nil || c.Lines[1].Ratio == nil || c.Lines[1].Ratio.Users <= 0 {
+		c.Lines[0].Ratio != nil || c.Lines[1].Ratio != nil {
 		t.Errorf("%+v", c)
 	}
 	if page, err := os.ReadFile(html); err != nil || !bytes.Contains(page, []byte("</html>")) {

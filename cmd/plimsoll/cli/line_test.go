@@ -30,7 +30,8 @@ func TestJudgeLine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one := judgeLine(&c.line)
-			several := judgeLines(&line.Comparison{Complete: c.line.Complete, Lines: []line.Compared{{Line: &c.line}}})
+			several := judgeLines(&line.Comparison{Complete: c.line.Complete, Lines: []line.Compared{{Line: &c.line},
+				{Line: &line.Line{Complete: true, Answer: closed}}}})
 			for _, err := range []error{one, several} {
 				if (err == nil) != (c.says == "") || err != nil && problem.ClassOf(err) != problem.Threshold {
 					t.Errorf("%v", err)

@@ -53,7 +53,8 @@ type Meter struct {
 	w     io.Writer
 	o     Options
 	phase phase
-	drawn int // lines that stand on a terminal and will be drawn over
+	next  time.Time // when the next line is due; short phases one after the other show one, too
+	drawn int       // lines that stand on a terminal and will be drawn over
 	below func(width, height int) []string
 }
 
@@ -61,7 +62,7 @@ type phase struct {
 	name, unit, note string
 	done, total      float64
 	left             time.Duration // as told; 0 is reckoned from the pace
-	began, next      time.Time
+	began            time.Time
 }
 
 // New writes to w.
@@ -82,7 +83,10 @@ func (m *Meter) Phase(name string, total float64, unit string) {
 	defer m.mu.Unlock()
 	m.close()
 	now := m.o.Now()
-	m.phase = phase{name: name, total: total, unit: unit, began: now, next: now.Add(m.every())}
+	m.phase = phase{name: name, total: total, unit: unit, began: now}
+	if m.o.Terminal || m.next.IsZero() {
+		m.next = now.Add(m.every())
+	}
 	if m.o.Terminal {
 		m.draw(now)
 	}
@@ -99,8 +103,8 @@ func (m *Meter) UpdateLeft(done float64, left time.Duration, note string) {
 		return
 	}
 	m.phase.done, m.phase.left, m.phase.note = done, left, note
-	if now := m.o.Now(); !now.Before(m.phase.next) {
-		m.phase.next = now.Add(m.every())
+	if now := m.o.Now(); !now.Before(m.next) {
+		m.next = now.Add(m.every())
 		m.draw(now)
 	}
 }

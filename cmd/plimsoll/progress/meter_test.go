@@ -35,6 +35,21 @@ func TestMeter_WritesAPlainLineEveryFewSeconds(t *testing.T) {
 	}
 }
 
+func TestMeter_ShortPhasesTogetherShowALine(t *testing.T) {
+	var out bytes.Buffer
+	c := newClock()
+	m := progress.New(&out, progress.Options{Now: c.now})
+	for n := range 6 {
+		m.Phase(fmt.Sprint("part ", n), 2, "tables")
+		c.pass(time.Second)
+		m.Update(1, "")
+	}
+	m.End()
+	if want := "part 4: 50%, about 1s left, 1 tables, 1/s\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
 func TestMeter_RedrawsOneLineOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	c := newClock()
