@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -166,8 +167,11 @@ func cell(v reflect.Value) string {
 	return text(v.String())
 }
 
+// formulaStarts begin a formula, or are skipped before one; spreadsheets take the full-width forms for the narrow ones.
+const formulaStarts = "=+-@\t\r\n\v\f\u00a0\u3000 ＝＋－＠"
+
 func text(s string) string {
-	if s != "" && (s[0] == '=' || s[0] == '+' || s[0] == '-' || s[0] == '@' || s[0] == '\t' || s[0] == '\r') {
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune(formulaStarts, first) {
 		return "'" + s
 	}
 	return s

@@ -77,3 +77,16 @@ func TestCSV_HoldsTheFigures(t *testing.T) {
 		}
 	}
 }
+
+func TestCSV_TextIsNoFormula(t *testing.T) {
+	for _, s := range []string{"=1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1", "＋1", "－1", "＠A"} {
+		if got := text(s); got != "'"+s {
+			t.Errorf("%q is written as %q", s, got)
+		}
+	}
+	for _, s := range []string{"", "Post = pay", "проведение", "a-b"} {
+		if got := text(s); got != s {
+			t.Errorf("%q is written as %q", s, got)
+		}
+	}
+}
