@@ -151,7 +151,23 @@ const (
 	linesMost, chasersMost = 48, 16
 	// areaBytes is beyond the caches of a core; where the last cache is larger, twice that, within areaMost.
 	areaBytes, areaMost = 64 << 20, 512 << 20
+	// areaPart of the memory is taken at most: no server beside this program may be ended for it.
+	areaPart = 8
 )
+
+// areaFor the caches, and whether it fits into each of these amounts of memory; 0: not known.
+func areaFor(m topology.Map, memory ...int64) (bytes int, fits bool) {
+	bytes = areaBytes
+	for _, c := range m.Caches {
+		bytes = max(bytes, min(areaMost, int(2*c.Bytes)))
+	}
+	for _, there := range memory {
+		if there > 0 && int64(bytes) > there/areaPart {
+			return bytes, false
+		}
+	}
+	return bytes, true
+}
 
 func (r *Report) probe(ctx context.Context, o Options, began time.Time) {
 	say := func(share float64, note string) {
@@ -207,9 +223,10 @@ func (r *Report) memory(ctx context.Context, allowed []int, until time.Time) {
 		}
 	}
 	from = from[:min(chasersMost, len(from))]
-	bytes := areaBytes
-	for _, c := range r.Topology.Caches {
-		bytes = max(bytes, min(areaMost, int(2*c.Bytes)))
+	bytes, fits := areaFor(r.Topology, r.Machine.MemoryBytes, machine.Available())
+	if !fits {
+		r.miss("memory", "too little of it is free for an area beyond the caches")
+		return
 	}
 	runs := len(homes) * len(from)
 	for node, home := range homes {

@@ -254,3 +254,15 @@ func TestTake_StopsAtOnce(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+func TestAreaFor_LeavesMemoryToTheServer(t *testing.T) {
+	caches := topology.Map{Caches: []topology.Cache{{Bytes: 100 << 20}}}
+	if bytes, fits := areaFor(caches, 4<<30, 0); bytes != 200<<20 || !fits {
+		t.Errorf("%d, %v", bytes, fits)
+	}
+	for _, memory := range [][]int64{{1 << 30, 64 << 30}, {64 << 30, 1 << 30}} {
+		if _, fits := areaFor(caches, memory...); fits {
+			t.Errorf("an area of 200 MB is taken of %d", memory)
+		}
+	}
+}

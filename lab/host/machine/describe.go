@@ -2,6 +2,7 @@ package machine
 
 import (
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -37,6 +38,12 @@ func valueIn(file, prefix, cut string) string {
 		}
 	}
 	return ""
+}
+
+// Available is the memory that can be taken without swapping, by the kernel's estimate; 0: it gives none.
+func Available() int64 {
+	kib, _ := strconv.ParseInt(valueIn("/proc/meminfo", "MemAvailable:", " kB"), 10, 64)
+	return kib << 10
 }
 
 // Boot is the kernel's id of this boot. Containers of one machine share it, as they share its cores. Empty if the

@@ -80,6 +80,10 @@ func TestProbes_EndAtOnceAndSayWhy(t *testing.T) {
 			t.Error("stopped, and there are figures")
 		}
 	}
+	// Two threads on one processor, as under a quota: a whole batch would take a hundred times as long.
+	if _, err := PingPong(t.Context(), allowed[0], allowed[0], time.Now().Add(time.Millisecond)); err == nil {
+		t.Error("its time was over long before a batch, and there are figures")
+	}
 	if _, err := Flushes(t.Context(), "/nonexistent", soon()); err == nil {
 		t.Error("no such folder, and there are figures")
 	}
