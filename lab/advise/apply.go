@@ -116,7 +116,7 @@ func (h Hands) Apply(ctx context.Context, chosen []Advice) (*Outcome, error) {
 	if err := w.librariesExist(ctx, chosen); err != nil {
 		return nil, err
 	}
-	for _, a := range chosen {
+	for _, a := range together(chosen) {
 		for _, c := range a.Changes {
 			if err := w.apply(ctx, a, c); err != nil {
 				return w.stopped(fmt.Errorf("apply %s: %w", a.ID, err), "what was done is in the journal: 'plimsoll "+
@@ -129,6 +129,27 @@ func (h Hands) Apply(ctx context.Context, chosen []Advice) (*Outcome, error) {
 	}
 	w.out.Command = w.journal.Command()
 	return &w.out, nil
+}
+
+// together has each of several libraries name those before it: each advice was given for itself, and the last setting
+// counts.
+func together(chosen []Advice) []Advice {
+	value := map[string]string{}
+	chosen = slices.Clone(chosen)
+	for i := range chosen {
+		chosen[i].Changes = slices.Clone(chosen[i].Changes)
+		for k := range chosen[i].Changes {
+			c := &chosen[i].Changes[k]
+			if c.Library == "" {
+				continue
+			}
+			if before, is := value[c.Name]; is {
+				c.Value = withLibrary(before, c.Library)
+			}
+			value[c.Name] = c.Value
+		}
+	}
+	return chosen
 }
 
 func (w *worker) stopped(err error, hint string) (*Outcome, error) {
@@ -354,7 +375,8 @@ func (w *worker) settle(ctx context.Context) error {
 		return nil
 	}
 	// A stop between a setting and its reload would leave the server with one value and its files with another.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	whole := context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(whole, time.Minute)
 	defer cancel()
 	if err := w.reloaded(ctx); err != nil {
 		return err
@@ -376,7 +398,7 @@ func (w *worker) settle(ctx context.Context) error {
 	}
 	w.Say("the server is restarted")
 	w.conn.Close(ctx)
-	return w.Restart(ctx)
+	return w.Restart(whole) // its last checkpoint may take minutes: given up in between, it would stay down
 }
 
 // reloaded asks for a reload and waits until new sessions see it.

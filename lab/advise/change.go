@@ -59,9 +59,22 @@ func literals(name, value string) string {
 		}
 	}
 	if len(all) == 0 {
-		return "''"
+		return "DEFAULT" // an empty name, which '' would be here, keeps a server from starting
 	}
 	return strings.Join(all, ", ")
+}
+
+// withLibrary adds one to a list of libraries.
+func withLibrary(list, library string) string {
+	for _, item := range strings.Split(list, ",") {
+		if strings.Trim(strings.TrimSpace(item), `"`) == library {
+			return list
+		}
+	}
+	if strings.TrimSpace(list) == "" {
+		return library
+	}
+	return list + "," + library
 }
 
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

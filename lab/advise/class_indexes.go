@@ -2,6 +2,8 @@ package advise
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -18,7 +20,7 @@ const indexesSQL = `SELECT n.nspname AS schema, t.relname AS table, i.relname AS
 	concat_ws(' ', x.indclass, x.indcollation, x.indoption, pg_get_expr(x.indexprs, x.indrelid),
 		pg_get_expr(x.indpred, x.indrelid)) AS kind,
 	x.indpred IS NOT NULL AS partial, x.indexprs IS NOT NULL AS expression,
-	x.indisreplident OR EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.oid) AS needed,
+	x.indisreplident OR x.indisclustered OR EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.oid) AS needed,
 	coalesce(u.n_tup_ins + u.n_tup_upd + u.n_tup_del, 0)::float8 AS written,
 	(coalesce(u.seq_scan, 0) + coalesce(u.idx_scan, 0))::float8 AS used,
 	extract(epoch FROM clock_timestamp() - (SELECT stats_reset FROM pg_stat_database
@@ -266,7 +268,12 @@ const nameMost = 63
 
 func indexName(table string, columns []string) string {
 	name := "plimsoll_" + table + "_" + strings.Join(columns, "_")
-	return name[:min(len(name), nameMost-len("_idx"))] + "_idx"
+	if most := nameMost - len("_idx"); len(name) > most { // two long names must not become one: it would be "there"
+		sum := sha256.Sum256([]byte(name))
+		tail := "_" + hex.EncodeToString(sum[:4])
+		name = strings.ToValidUTF8(name[:most-len(tail)], "") + tail // a letter may be several bytes
+	}
+	return name + "_idx"
 }
 
 var (
@@ -312,7 +319,8 @@ func covered(t table, keys []column, indexes []index) bool {
 }
 
 // values of a statement are its users' data.
-var values = regexp.MustCompile(`'(?:[^']|'')*'?|\b\d+(?:\.\d+)?\b`)
+var values = regexp.MustCompile(`(?s)\$(?:[A-Za-z_]\w*)?\$.*?(?:\$(?:[A-Za-z_]\w*)?\$|$)|'(?:[^']|'')*'?|` +
+	`\b\d+(?:\.\d+)?\b`)
 
 // short statement, without its values.
 func short(sql string) string {

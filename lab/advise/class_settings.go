@@ -145,6 +145,8 @@ const placeholdersSQL = `SELECT name, current_setting(name, true) AS setting, 't
 // loadedLater have settings before their library comes, which is at its first use.
 var loadedLater = []string{"plpgsql", "plperl", "plperlu", "pltcl", "plpython3", "plpython3u", "storage", "plimsoll"}
 
+const preloaded = "shared_preload_libraries"
+
 // libraries that are set and not loaded: the server takes their settings for text and ignores them.
 var libraries = class{
 	name: "libraries", healthy: "each setting belongs to the server or to a library that is loaded",
@@ -175,7 +177,11 @@ func (s *server) notLoaded(lines []fileSetting) (all []Advice) {
 		}
 	}
 	by := map[string][]string{}
+	now := s.value(preloaded)
 	for _, l := range lines {
+		if l.Name == preloaded {
+			now = l.Setting // the last line counts, though perhaps only from the next restart on
+		}
 		prefix, _, is := strings.Cut(l.Name, ".")
 		if !is || loaded[prefix] || slices.Contains(loadedLater, prefix) {
 			continue
@@ -193,18 +199,14 @@ func (s *server) notLoaded(lines []fileSetting) (all []Advice) {
 				library = of
 			}
 		}
-		value := library
-		if now := s.value("shared_preload_libraries"); now != "" {
-			value = now + "," + library
-		}
-		c := s.set("shared_preload_libraries", value)
+		c := s.set(preloaded, withLibrary(now, library))
 		c.Library = library
 		slices.Sort(evidence)
 		all = append(all, Advice{ID: "library:" + library, Level: Problem,
 			Title:     "Settings of " + library + " are set, and the library is not loaded",
 			Mechanism: "The server keeps settings of an unknown prefix as text: they do nothing, and nobody is told.",
-			Evidence: append(slices.Compact(evidence), "shared_preload_libraries = '"+
-				s.value("shared_preload_libraries")+"'"),
+			Evidence: append(slices.Compact(evidence),
+				preloaded+" = '"+s.value(preloaded)+"'"),
 			Memory: "what the library takes in shared memory", Changes: []Change{c}})
 	}
 	slices.SortFunc(all, func(a, b Advice) int { return strings.Compare(a.ID, b.ID) })
@@ -277,13 +279,18 @@ func (s *server) sharedBuffers(d *databaseFigures) *Advice {
 	if misses >= missesMany.Value {
 		level = Problem
 	}
+	cost := fmt.Sprintf("%s more, once for the whole server", size(to-now))
+	if s.value("huge_pages") == "on" {
+		level = Note // not by --all
+		cost += "; huge_pages is on: without as many reserved before (vm.nr_hugepages) the server does not start"
+	}
 	return &Advice{ID: "setting:shared_buffers", Level: level, Title: "shared_buffers is small for what is read",
 		Mechanism: "A block that is not in shared_buffers is read from the operating system, at best a copy, at " +
 			"worst " +
 			"a wait for the disk.",
 		Evidence: []string{fmt.Sprintf("%s of %.0f blocks were not in shared_buffers (%s); the database has %s, the "+
 			"machine %s", percent(misses), asked, size(now), size(d.Size), size(float64(s.host.MemoryBytes)))},
-		Memory:  fmt.Sprintf("%s more, once for the whole server", size(to-now)),
+		Memory:  cost,
 		Changes: []Change{s.set("shared_buffers", settingSize(to))}}
 }
 
@@ -295,13 +302,26 @@ func (s *server) workMem(d *databaseFigures) *Advice {
 	to := math.Pow(2, math.Ceil(math.Log2(max(2*mean, 2*now))))
 	most := 8 * now
 	if s.host != nil {
+		// A quarter of the memory for one sort of each connection. Those of the moment of the look say nothing about
+		// the busiest hour, and the server that runs out of memory loses all its sessions.
 		const part = 4
-		most = max(2*now, min(to, float64(s.host.MemoryBytes)/part/max(d.Backends, 10)))
+		most = float64(s.host.MemoryBytes) / part / max(sessions, 10)
 	}
 	to = min(to, most)
 	level, perS := Note, d.perSecond(d.Spilled)
 	if perS != nil && *perS >= spillsPerS.Value {
 		level = Problem
+	}
+	if to < 1.25*now {
+		return &Advice{ID: "setting:work_mem", Level: Note, Title: "Sorts and joins spill into temporary files",
+			Mechanism: "What does not fit into work_mem is written to disk and read again.",
+			Evidence: []string{fmt.Sprintf("%.0f temporary files of %s on average%s; work_mem is %s, and more for all "+
+				"%.0f connections could take the machine's memory (%s)", d.Spills, size(mean),
+				rateText(perS, ", %.0f bytes a second"), size(now), sessions, size(float64(s.host.MemoryBytes)))},
+			Do: []string{"find the statements that spill (log_temp_files), and SET LOCAL work_mem in them alone, or " +
+				"ALTER ROLE … SET work_mem for the role of the reports"},
+			Prove:  s.compare([]string{"--set-b " + shell("work_mem="+settingSize(2*now))}, false, false),
+			Revert: "ALTER ROLE … RESET work_mem"}
 	}
 	factor := max(1, s.figure("hash_mem_multiplier"))
 	return &Advice{ID: "setting:work_mem", Level: level, Title: "Sorts and joins spill into temporary files",
@@ -368,23 +388,37 @@ var logSize = class{
 		if c.Requested >= requestsLeast.Value && c.Requested > c.Timed && c.LogBytes/c.Requested > now/half/half &&
 			c.Since/(c.Requested+c.Timed) < timeout/half {
 			to := min(8*now, max(2*now, 2*timeout*c.LogBytes/max(1, c.Since)))
-			all = append(all, Advice{ID: "setting:max_wal_size", Level: Problem,
-				Title: "Checkpoints come before their time",
+			level, room := Note, "the free room of its disk is not known"
+			if s.host != nil { // a full disk stops the server
+				const part = 2
+				free := float64(s.host.DiskFreeBytes)
+				to = min(to, now+free/part)
+				level, room = Problem, size(free)+" are free on its disk"
+			}
+			a := Advice{ID: "setting:max_wal_size", Level: level, Title: "Checkpoints come before their time",
 				Mechanism: "After each checkpoint the first change of a page writes the whole page into the log: the " +
 					"more checkpoints, the more log, and the more pages are written.",
 				Evidence: []string{fmt.Sprintf("%.0f checkpoints were asked for and %.0f came by the clock, one in "+
 					"%.0f s; checkpoint_timeout is %.0f s, max_wal_size %s", c.Requested, c.Timed,
 					c.Since/(c.Requested+c.Timed), timeout, size(now))},
-				Memory:  fmt.Sprintf("none; %s more of disk, and recovery after a crash may take longer", size(to-now)),
-				Changes: []Change{s.set("max_wal_size", settingSize(to))}})
+				Memory: fmt.Sprintf("none; %s more of disk (%s), and recovery after a crash may take longer",
+					size(to-now), room),
+				Changes: []Change{s.set("max_wal_size", settingSize(to))}}
+			if to >= 1.25*now {
+				all = append(all, a)
+			} else {
+				s.miss("log: max_wal_size", a.Title+", and there is too little room for more log: "+room)
+			}
 		}
 		const page = 8192
-		if full := c.Full * page / max(1, c.LogBytes); c.Full > 1000 && full >= fullLogBuffers.Value {
+		const mostBuffers = 128 << 20
+		if full := c.Full * page / max(1, c.LogBytes); c.Full > 1000 && full >= fullLogBuffers.Value &&
+			s.bytes("wal_buffers") < mostBuffers {
 			level := Note
 			if full >= 10*fullLogBuffers.Value {
 				level = Problem
 			}
-			to := min(128<<20, 4*s.bytes("wal_buffers"))
+			to := min(mostBuffers, 4*s.bytes("wal_buffers"))
 			all = append(all, Advice{ID: "setting:wal_buffers", Level: level, Title: "The log's buffers are full",
 				Mechanism: "A session that finds no free log buffer must write others' log before it goes on.",
 				Evidence: []string{fmt.Sprintf("%.0f times, %s of the log's pages; wal_buffers is %s", c.Full,

@@ -3,6 +3,9 @@ package advise
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"plimsoll/lab/host/machine"
 )
 
 func TestEqualities(t *testing.T) {
@@ -34,13 +37,65 @@ func TestShort_HoldsNoValues(t *testing.T) {
 	if got := short("SELECT 'it''s  secret', 42\n FROM t1"); got != "SELECT ?, ? FROM t1" {
 		t.Errorf("%q", got)
 	}
+	if got := short("SELECT $$it is secret$$, n, $a$ b $ secret $a$ FROM t"); got != "SELECT ?, n, ? FROM t" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestIndexName(t *testing.T) {
+	if got := indexName("orders", []string{"a", "b"}); got != "plimsoll_orders_a_b_idx" {
+		t.Errorf("%s", got)
+	}
+	table := strings.Repeat("ж", 31)
+	one, other := indexName(table, []string{"a"}), indexName(table, []string{"b"})
+	if one == other || len(one) > nameMost || !utf8.ValidString(one) {
+		t.Errorf("%q and %q", one, other)
+	}
 }
 
 func TestLiterals_QuoteEachOfAList(t *testing.T) {
 	if got := literals("shared_preload_libraries", `a, "b"`); got != "'a', 'b'" {
 		t.Errorf("%s", got)
 	}
+	if got := literals("shared_preload_libraries", ""); got != "DEFAULT" {
+		t.Errorf("a server that must load %s does not start", got)
+	}
 	if got := literals("work_mem", "it's"); got != "'it''s'" {
 		t.Errorf("%s", got)
+	}
+}
+
+// Each is advised on its own, and the last of several settings counts.
+func TestLibraries_AreAddedToWhatIsThereAndToEachOther(t *testing.T) {
+	s := &server{settings: map[string]setting{preloaded: {Setting: "old", Context: "postmaster"}}}
+	all := s.notLoaded([]fileSetting{{Name: preloaded, Setting: "old, waits"}, {Name: "one.x"}, {Name: "two.x"}})
+	if len(all) != 2 || all[0].Changes[0].Value != "old, waits,one" {
+		t.Fatalf("%+v", all)
+	}
+	both := together(all)
+	if got := both[1].Changes[0].Value; got != "old, waits,one,two" || all[1].Changes[0].Value != "old, waits,two" {
+		t.Errorf("%s", got)
+	}
+	if got := withLibrary(`a, "b"`, "b"); got != `a, "b"` {
+		t.Errorf("%s", got)
+	}
+	if got := withLibrary("", "b"); got != "b" {
+		t.Errorf("%s", got)
+	}
+}
+
+// A quarter of the memory for one sort of each connection is the most, however quiet the server is at the look.
+func TestWorkMem_IsBoundedByAllConnections(t *testing.T) {
+	s := &server{host: &machine.Facts{MemoryBytes: 64 << 30}, settings: map[string]setting{
+		"work_mem": {Setting: "4096", Unit: "kB"}, "max_connections": {Setting: "500"},
+		"hash_mem_multiplier": {Setting: "2"}}}
+	d := &databaseFigures{Spills: 1000, Spilled: 1000 << 30, Backends: 1}
+	a := s.workMem(d)
+	if a == nil || len(a.Changes) != 1 || a.Changes[0].Value != "32MB" {
+		t.Errorf("%+v", a)
+	}
+	s.settings["work_mem"] = setting{Setting: "32768", Unit: "kB"}
+	if a := s.workMem(d); a == nil || a.Applicable() || a.Level != Note {
+		t.Errorf("all that there is, and more is applied: %+v", a)
 	}
 }

@@ -133,10 +133,14 @@ func (a *app) hands(ctx context.Context, t target) (advise.Hands, error) {
 // restart a local cluster, with something between its stop and its start.
 func (a *app) restart(ctx context.Context, name string, between func() error) error {
 	store := a.clusters()
-	if err := store.Down(ctx, name, cluster.Fast); err != nil {
-		return err
+	done := store.Down(ctx, name, cluster.Fast)
+	if done != nil && ctx.Err() == nil {
+		return done
 	}
-	done := between()
+	if done == nil {
+		done = between()
+	}
+	// Also after Ctrl-C: it goes on to stop, and would stay down.
 	_, err := store.Up(context.WithoutCancel(ctx), name, cluster.Spec{})
 	return errors.Join(done, err)
 }
