@@ -45,7 +45,8 @@ or a failure leaves nothing. The cluster needs --log replica or --log archive of
   backup remove ID   remove it, and archived log that no other backup needs
 
 A restore goes as far as there is log: to the end of the backup, or of the archive of a cluster
-with --log archive. --point stops at a time or at a position of the log in that archive.
+with --log archive. --point stops at a time or at a position of the log in that archive; a time
+without a zone is this machine's.
 
 A backup of a standby takes load off its primary. It waits until the standby is at most
 --max-lag behind, and is refused after --wait. ('plimsoll restore' is another thing: it

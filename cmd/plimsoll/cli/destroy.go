@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/postgres/backup"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/platform/problem"
 )
@@ -20,8 +21,8 @@ func (a *app) addDestroy(root *cobra.Command) {
 	c := a.command(root, groupDatabase, &cobra.Command{
 		Use:   "destroy NAME [flags]",
 		Short: "Remove a stopped cluster with all its data",
-		Long: `Remove a stopped local cluster with all its data, after asking. A folder that
-Plimsoll did not make is never touched.`,
+		Long: `Remove a stopped local cluster with all its data, after asking, and the archive of its log
+if no backup needs that. A folder that Plimsoll did not make is never touched.`,
 		Example: `  plimsoll down vanilla && plimsoll destroy vanilla
   plimsoll destroy vanilla --yes`,
 		Args:              arguments(1, 1, "the name of a cluster"),
@@ -36,7 +37,15 @@ Plimsoll did not make is never touched.`,
 				return err
 			}
 		}
-		if err := a.clusters().Destroy(ctx, args[0]); err != nil {
+		clusters := a.clusters()
+		archive := ""
+		if c, err := clusters.Find(args[0]); err == nil {
+			archive = c.Archive
+		}
+		if err := clusters.Destroy(ctx, args[0]); err != nil {
+			return err
+		}
+		if err := backup.Open(clusters).Forget(archive); err != nil {
 			return err
 		}
 		if a.json {

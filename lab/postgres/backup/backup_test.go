@@ -107,11 +107,15 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 		'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`))
 	check(t, err)
 	b.exec(b.c, "INSERT INTO kept VALUES (3)")
+	afterLast, err := backup.ParsePoint(b.text(b.c, `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC',
+		'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`))
+	check(t, err)
 
 	// The cluster runs: what it has not archived yet is archived first.
 	b.wantRestored(r.ID, "latest", backup.Point{}, "1,2,3")
 	b.wantRestored(r.ID, "lsn", backup.Point{LSN: between}, "1,2")
 	b.wantRestored(r.ID, "time", moment, "1,2")
+	b.wantRestored(r.ID, "idle", afterLast, "1,2,3") // though nobody has committed since
 	if got := b.text(b.c, "SELECT count(*)::text FROM kept"); got != "3" {
 		t.Errorf("the cluster that was backed up has %s rows", got)
 	}
@@ -147,6 +151,27 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 			t.Errorf("%d segments are left that no backup needs", len(after))
 		}
 	})
+}
+
+// A standby's data say that they follow somebody. Restored, they must not.
+func TestBackup_OfAStandbyIsRestored(t *testing.T) {
+	b := setup(t, cluster.ReplicaLog)
+	// A backup of a standby needs whole pages in the log, which a test's cluster leaves out.
+	b.exec(b.c, "ALTER SYSTEM SET full_page_writes = on")
+	b.exec(b.c, "SELECT pg_reload_conf()")
+	patience.Until(t, "pages are logged whole", func() bool { return b.text(b.c, "SHOW full_page_writes") == "on" })
+	b.exec(b.c, "CREATE TABLE kept AS SELECT 1 AS n")
+	b.exec(b.c, "CHECKPOINT")
+	s, err := b.clusters.Create(b.ctx, "standby", cluster.Spec{ReplicaOf: b.c, SocketOnly: true})
+	check(t, err)
+	b.start(s)
+	check(t, s.AwaitLag(b.ctx, cluster.LagLimit{Wait: patience.Max}))
+	r, err := b.backups.Take(b.ctx, s)
+	check(t, err)
+	if !r.Standby || r.Archive != "" {
+		t.Errorf("%+v", r)
+	}
+	b.wantRestored(r.ID, "x", backup.Point{}, "1")
 }
 
 func TestBackup_IsWholeOrNone(t *testing.T) {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"plimsoll/lab/host/lock"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/installation"
@@ -70,13 +73,36 @@ func ParsePoint(text string) (p Point, err error) {
 	if _, err := parseLSN(text); err == nil {
 		return Point{LSN: text}, nil
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999", "2006-01-02 15:04"} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return Point{Time: t}, nil
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return Point{Time: t}, nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05.999999", "2006-01-02 15:04"} {
+		clock, err := time.Parse(layout, text)
+		if err != nil {
+			continue
 		}
+		all := moments(clock, time.Local)
+		if len(all) != 1 {
+			return p, problem.New(problem.Usage, fmt.Errorf("clocks of this machine's zone show %s %d times", text,
+				len(all)), "name the zone, as in 2026-11-23T16:30:00+03:00")
+		}
+		return Point{Time: all[0]}, nil
 	}
 	return p, problem.New(problem.Usage, fmt.Errorf("%q is neither a time nor a position of the log", text),
 		"such as latest, '2026-11-23 16:30:00', 2026-11-23T16:30:00Z or 0/3000060")
+}
+
+// moments at which the clocks of a zone show a time: none or two where they are put forward or back.
+func moments(clock time.Time, zone *time.Location) (all []time.Time) {
+	const day = 24 * time.Hour
+	for _, near := range []time.Duration{-day, 0, day} {
+		_, offset := clock.Add(near).In(zone).Zone()
+		t := clock.Add(-time.Duration(offset) * time.Second).In(zone)
+		if _, there := t.Zone(); there == offset && !slices.ContainsFunc(all, t.Equal) {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 func parseLSN(text string) (uint64, error) {
@@ -106,15 +132,22 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 		return nil, problem.New(problem.Usage, fmt.Errorf("cluster %s %w", name, cluster.ErrExists),
 			"a restore makes a new cluster: --into NAME, or destroy that one first")
 	}
+	r = s.withoutLostArchive(r)
 	if err := r.reaches(at); err != nil {
 		return nil, err
 	}
+	held, err := s.hold(ctx, id, "restore")
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	if _, err := s.Verify(ctx, id); err != nil {
 		return nil, err
 	}
-	if err := s.archiveNow(ctx, r, at); err != nil {
+	if err := s.archiveNow(ctx, r); err != nil {
 		return nil, err
 	}
+	s.sayHole(r)
 	s.Step("restoring")
 	password, err := s.password(id)
 	if err != nil {
@@ -130,6 +163,18 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 			"--point latest restores as far as there is log")
 	}
 	return c, err
+}
+
+// withoutLostArchive: a backup that was copied without its archive can be restored to its end.
+func (s *Store) withoutLostArchive(r Record) Record {
+	if r.Archive == "" {
+		return r
+	}
+	if _, err := os.Stat(s.clusters.ArchiveDir(r.Archive)); errors.Is(err, fs.ErrNotExist) {
+		s.say("note: the archive of backup %s is gone: there is no log after its end, %s", r.ID, r.EndLSN)
+		r.Archive = ""
+	}
+	return r
 }
 
 // String is what PostgreSQL is told, too.
@@ -176,8 +221,7 @@ func (s *Store) recovery(r Record, at Point) []profile.Setting {
 	}
 	fetch := "false" // the backup itself has all the log that there is
 	if r.Archive != "" {
-		dir := strings.ReplaceAll(s.clusters.ArchiveDir(r.Archive), "%", "%%")
-		fetch = `cp '` + strings.ReplaceAll(dir, `'`, `'\''`) + `/%f' "%p"`
+		fetch = restoreCommand(s.clusters.ArchiveDir(r.Archive))
 	}
 	all := []profile.Setting{set("restore_command", fetch)}
 	switch {
@@ -189,9 +233,22 @@ func (s *Store) recovery(r Record, at Point) []profile.Setting {
 	return all
 }
 
+// hold keeps others off a backup while it is restored or removed.
+func (s *Store) hold(ctx context.Context, id, what string) (*lock.Lock, error) {
+	l, err := lock.Acquire(ctx, filepath.Join(s.path(id), lockName), what, s.clusters.LockWait)
+	if errors.As(err, new(*lock.HeldError)) && ctx.Err() == nil {
+		return nil, problem.New(problem.Environment, fmt.Errorf("backup %s is %w", id, err),
+			"wait until it has finished, or stop it")
+	}
+	if err != nil {
+		return nil, environment(err)
+	}
+	return l, nil
+}
+
 // archiveNow has the backup's cluster, if it runs, archive what it has written until now: otherwise the log ends with
 // the last whole segment.
-func (s *Store) archiveNow(ctx context.Context, r Record, _ Point) error {
+func (s *Store) archiveNow(ctx context.Context, r Record) error {
 	if r.Archive == "" {
 		return nil
 	}
@@ -206,13 +263,20 @@ func (s *Store) archiveNow(ctx context.Context, r Record, _ Point) error {
 	return nil
 }
 
+func (s *Store) say(format string, args ...any) {
+	if s.clusters.Say != nil {
+		s.clusters.Say(fmt.Sprintf(format, args...))
+	}
+}
+
 func (s *Store) password(id string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(s.path(id), "pgpass"))
 	if err != nil {
 		return "", problem.New(problem.Environment, fmt.Errorf("read the password of backup %s: %w", id, err),
 			"run as the user that took it")
 	}
-	parts := strings.Split(strings.TrimSpace(string(text)), ":")
+	const fields = 5 // of a line of libpq's password file; the password is the last, colons and all
+	parts := strings.SplitN(strings.TrimSpace(string(text)), ":", fields)
 	return parts[len(parts)-1], nil
 }
 
@@ -222,6 +286,11 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	held, err := s.hold(ctx, id, "remove")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
 	going := filepath.Join(s.dir(), growing+"removed-"+id)
 	if err := os.Rename(s.path(id), going); err != nil {
 		return environment(err)
@@ -230,58 +299,4 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		return environment(err)
 	}
 	return s.prune(r.Archive)
-}
-
-// prune removes segments from before the oldest backup of an archive.
-func (s *Store) prune(archive string) error {
-	if archive == "" {
-		return nil
-	}
-	all, err := s.List()
-	if err != nil {
-		return err
-	}
-	oldest := ""
-	for _, r := range all {
-		if first, err := r.firstSegment(); err == nil && r.Archive == archive && (oldest == "" || first < oldest) {
-			oldest = first
-		}
-	}
-	entries, err := os.ReadDir(s.clusters.ArchiveDir(archive))
-	if err != nil {
-		return environment(err)
-	}
-	for _, e := range entries {
-		if !isSegment(e.Name()) || oldest != "" && e.Name()[8:24] >= oldest {
-			continue
-		}
-		if err := os.Remove(filepath.Join(s.clusters.ArchiveDir(archive), e.Name())); err != nil {
-			return environment(err)
-		}
-	}
-	return nil
-}
-
-// segmentBytes is initdb's default, which our clusters have.
-const segmentBytes = 16 << 20
-
-// firstSegment that a restore reads, without the timeline.
-func (r Record) firstSegment() (string, error) {
-	start, err := parseLSN(r.StartLSN)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%08X%08X", start>>32, start&0xffffffff/segmentBytes), nil
-}
-
-func isSegment(name string) bool {
-	if len(name) < 24 || len(name) > 24 && name[24] != '.' {
-		return false
-	}
-	for _, c := range name[:24] {
-		if !strings.ContainsRune("0123456789ABCDEF", c) {
-			return false
-		}
-	}
-	return true
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/host/dirs"
 	"plimsoll/lab/host/lock"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/installation"
@@ -59,10 +58,7 @@ func (s *Store) Take(ctx context.Context, c *cluster.Cluster) (r Record, err err
 
 // begin makes the folder, and removes those of killed commands.
 func (s *Store) begin(ctx context.Context) (dir string, held *lock.Lock, err error) {
-	if err := os.MkdirAll(s.dir(), 0o755); err != nil {
-		return "", nil, environment(err)
-	}
-	if err := dirs.Guard(s.dir()); err != nil {
+	if err := s.clusters.MakeBackupDir(); err != nil {
 		return "", nil, err
 	}
 	s.sweep(ctx)
@@ -197,8 +193,11 @@ type manifest struct {
 	} `json:"WAL-Ranges"`
 }
 
+// manifestMost is the manifest of some million files.
+const manifestMost = 1 << 30
+
 func readManifest(path string) (m manifest, err error) {
-	text, err := os.ReadFile(path)
+	text, err := cluster.ReadInData(path, manifestMost)
 	if err != nil {
 		return m, environment(err)
 	}

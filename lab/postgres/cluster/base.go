@@ -40,9 +40,13 @@ type Backup struct {
 
 // Base is what a restore has to know of the cluster.
 func (c *Cluster) Base() Base {
-	return Base{Engine: c.Engine, Server: c.Server(), Profile: c.Profile, Memory: c.Memory,
-		Settings: c.marker.Settings, Unsafe: c.Unsafe, Archive: c.Archive, Standby: c.ReplicaOf != "",
-		SocketOnly: c.SocketOnly}
+	b := Base{Engine: c.Engine, Server: c.Server(), Profile: c.Profile, Memory: c.Memory,
+		Settings: c.marker.Settings, Unsafe: c.Unsafe, Standby: c.ReplicaOf != "", SocketOnly: c.SocketOnly}
+	// The folder is remembered also where nothing is archived any more; a standby archives nothing.
+	if c.Log == ArchiveLog && c.ReplicaOf == "" {
+		b.Archive = c.Archive
+	}
+	return b
 }
 
 // CopyTo copies the running cluster's data, its password and the user's settings to a folder, where the data get a
@@ -125,9 +129,18 @@ func (c *Cluster) watchCopy(ctx context.Context, application string) {
 	}
 }
 
-// ArchiveNow ends the current segment of a running cluster's log, and returns when it is in the archive.
+// ArchiveNow ends the current segment of a running cluster's log, and returns when it is in the archive. The log of a
+// cluster that has crashed stays where it is, which is said.
 func (c *Cluster) ArchiveNow(ctx context.Context) error {
-	if c.Archive == "" || c.stateNow() != Running {
+	if c.Base().Archive == "" {
+		return nil
+	}
+	if c.stateNow() != Running {
+		// A shutdown archives everything, and removes the file.
+		if f, err := c.readPidFile(); err != nil || f.pid != 0 {
+			c.store.say("note: cluster %s does not run and was not shut down: what it wrote last is not in the "+
+				"archive and is not restored; 'plimsoll up %s' archives it", c.Name(), c.Name())
+		}
 		return nil
 	}
 	conn, err := c.connect(ctx)
@@ -135,22 +148,29 @@ func (c *Cluster) ArchiveNow(ctx context.Context) error {
 		return c.wrap(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	// The byte before: if nothing was written since the last segment ended, this is that segment in every version.
+	// A commit of now: recovery knows that it has reached a time only by a later commit. It waits for no standby.
+	if _, err := conn.Exec(ctx, "SET synchronous_commit = local; SELECT pg_current_xact_id()"); err != nil {
+		return c.wrap(err)
+	}
+	// The byte before: if the segment has ended since, this is that segment in every version.
 	var last string
 	if err := conn.QueryRow(ctx, "SELECT pg_walfile_name(pg_switch_wal() - 1::numeric)").Scan(&last); err != nil {
 		return c.wrap(err)
 	}
 	var failed int64 = -1
 	return c.await(ctx, "archive its log", func() (done bool, err error) {
+		// The segment itself: last_archived_wal goes back to an older one when a backup's label is archived.
+		if _, err := os.Lstat(filepath.Join(c.store.ArchiveDir(c.Archive), last)); err == nil {
+			return true, nil
+		}
 		var failures int64
-		err = conn.QueryRow(ctx, `SELECT coalesce(substr(last_archived_wal, 1, 24) >= $1, false), failed_count
-			FROM pg_stat_archiver`, last).Scan(&done, &failures)
+		err = conn.QueryRow(ctx, "SELECT failed_count FROM pg_stat_archiver").Scan(&failures)
 		if failed < 0 {
 			failed = failures
 		}
-		if err == nil && !done && failures > failed+1 {
+		if err == nil && failures > failed+1 {
 			return false, problem.New(problem.Environment, errors.New("its log cannot be archived"), "see "+c.LogFile())
 		}
-		return done, err
+		return false, err
 	})
 }

@@ -57,27 +57,33 @@ func (s *Store) lockVacant(ctx context.Context, name string) (*lock.Lock, error)
 	}
 }
 
-// makeDir makes the folder of clusters. If root makes it, the server's user can enter it whatever root's umask; an
-// existing folder stays as it is.
+// makeDir makes the folder of clusters.
 func (s *Store) makeDir() error {
 	if err := dirs.Guard(s.dir()); err != nil {
 		return err
 	}
-	var made []string
-	for _, dir := range []string{s.state, s.dir()} {
-		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			made = append(made, dir)
-		}
-	}
-	if err := os.MkdirAll(s.dir(), 0o755); err != nil {
-		return environment(err)
-	}
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	for _, dir := range made {
-		if err := os.Chmod(dir, 0o755); err != nil {
+	return makeDirs(s.state, s.dir())
+}
+
+// makeDirs makes folders, each below the one before. If root makes one, the server's user can enter it whatever root's
+// umask; an existing folder stays as it is. A new one survives a power cut, as what is flushed in it later does.
+func makeDirs(all ...string) error {
+	for _, dir := range all {
+		_, err := os.Stat(dir)
+		made := errors.Is(err, fs.ErrNotExist)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return environment(err)
+		}
+		if !made {
+			continue
+		}
+		if os.Geteuid() == 0 {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				return environment(err)
+			}
+		}
+		if err := syncDir(filepath.Dir(dir)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -65,13 +65,16 @@ func sys(info os.FileInfo) (stat *syscall.Stat_t, ok bool) {
 }
 
 // readInData is os.ReadFile for files of the data folder.
-func readInData(path string) ([]byte, error) {
+func readInData(path string) ([]byte, error) { return ReadInData(path, dataFileMax) }
+
+// ReadInData reads at most so much of a file in a folder that the server's user owns; it follows no link.
+func ReadInData(path string, most int64) ([]byte, error) {
 	f, err := openInData(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, dataFileMax))
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // dataFileMax is far more than a pid file or PG_VERSION takes.

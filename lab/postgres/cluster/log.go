@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/lab/host/dirs"
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/platform/problem"
@@ -43,26 +44,44 @@ func (s *Store) ArchiveDir(archive string) string {
 // makeArchive makes a folder of its own for each cluster: two that were restored from one backup write segments of the
 // same name.
 func (s *Store) makeArchive(name string, account *process.Account) (string, error) {
+	if err := s.MakeBackupDir(); err != nil {
+		return "", fmt.Errorf("make the log's archive: %w", err)
+	}
 	parent := filepath.Join(s.BackupDir(), "log")
-	for _, dir := range []string{s.BackupDir(), parent} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return "", environment(fmt.Errorf("make the log's archive: %w", err))
-		}
+	if err := makeDirs(parent); err != nil {
+		return "", fmt.Errorf("make the log's archive: %w", err)
 	}
 	dir, err := os.MkdirTemp(parent, name+"-*")
 	if err != nil {
 		return "", environment(fmt.Errorf("make the log's archive: %w", err))
 	}
-	return filepath.Base(dir), environment(account.Own(dir))
+	if err := account.Own(dir); err != nil {
+		return "", environment(err)
+	}
+	return filepath.Base(dir), syncDir(parent) // else a power cut takes the folder, with all that was flushed in it
+}
+
+// MakeBackupDir makes the folder of backups.
+func (s *Store) MakeBackupDir() error {
+	if err := dirs.Guard(s.BackupDir()); err != nil {
+		return err
+	}
+	return makeDirs(s.state, s.BackupDir())
+}
+
+// newArchive says whether a change of the settings begins an archive: also where the log was archived before and then
+// was not. Its segments do not follow those that are there.
+func (m marker) newArchive(before marker) bool {
+	return m.Log == ArchiveLog && before.Log != ArchiveLog
 }
 
 // archiveCommand copies a segment so that a power cut leaves it whole or not at all. A segment that is there already is
-// the same one, copied before a crash; another of its name is an error.
+// the same one, copied before a crash, perhaps with its name not yet flushed; another of its name is an error.
 func archiveCommand(dir string) string {
 	// PostgreSQL takes % for the beginning of a name of its own.
 	dir = strings.ReplaceAll(shellQuote(dir), "%", "%%")
 	return `cd ` + dir + ` && if [ -f "%f" ]; then cmp -s "$OLDPWD/%p" "%f"; else cp "$OLDPWD/%p" ".%f" && ` +
-		`sync ".%f" && mv ".%f" "%f" && sync .; fi`
+		`sync ".%f" && mv ".%f" "%f"; fi && sync .`
 }
 
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

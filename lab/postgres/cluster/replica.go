@@ -51,6 +51,9 @@ func (s Spec) server(ctx context.Context) (installation.Server, error) {
 // slotName is a standby's slot on its primary; slots are not called as clusters may be.
 func slotName(replica string) string { return "replica_" + strings.ReplaceAll(replica, "-", "__") }
 
+// standbySignal makes a server follow.
+const standbySignal = "standby.signal"
+
 // streamPass is the password file of the standby's server. The cluster's own belongs to its creator.
 const streamPass = "stream.pgpass"
 
@@ -60,6 +63,12 @@ func (s *Store) fillReplica(ctx context.Context, dir string, srv installation.Se
 	primary := spec.ReplicaOf
 	name := replicaName(dir)
 	slot := slotName(name)
+	for _, r := range primary.replicas() {
+		if slotName(r.Name()) == slot { // a-b and a__b
+			return problem.New(problem.Usage, fmt.Errorf("the standby %s has the slot %s", r.Name(), slot),
+				"choose another name")
+		}
+	}
 	if err := primary.mayStream(ctx); err != nil {
 		return err
 	}
@@ -70,13 +79,15 @@ func (s *Store) fillReplica(ctx context.Context, dir string, srv installation.Se
 	if err := account.Own(pass); err != nil {
 		return environment(err)
 	}
+	// We hold the lock of a name that no cluster has: a slot of this name was left by a killed command.
+	primary.dropSlot(ctx, slot)
 	args := []string{"--create-slot", "--slot", slot}
 	if err := primary.copyRunning(ctx, srv, account, filepath.Join(dir, "data"), pass, args); err != nil {
 		primary.dropSlot(context.WithoutCancel(ctx), slot)
 		return err
 	}
 	return errors.Join(primary.copyUserConf(dir),
-		signalFile(filepath.Join(dir, "data", "standby.signal"), account))
+		signalFile(filepath.Join(dir, "data", standbySignal), account))
 }
 
 // replicaName is the name that a folder under creation will have.

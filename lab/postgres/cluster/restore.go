@@ -44,6 +44,10 @@ func (s *Store) fillRestored(ctx context.Context, dir string, srv installation.S
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return environment(err)
 	}
+	// A standby's copy has it. With both files the server would follow, and never end its recovery.
+	if err := os.Remove(filepath.Join(data, standbySignal)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return environment(err)
+	}
 	return signalFile(filepath.Join(data, "recovery.signal"), account)
 }
 

@@ -145,12 +145,16 @@ func (s *Store) adopt(ctx context.Context, c *Cluster, spec Spec) error {
 	if reflect.DeepEqual(m, c.marker) {
 		return nil
 	}
+	if m.Log == MinimalLog && (m.ReplicaOf != "" || len(c.replicas()) > 0) { // PostgreSQL would not start
+		return problem.New(problem.Usage, c.wrap(errors.New("a primary and its standbys need more than a minimal log")),
+			"--log replica; or promote or destroy the standbys first")
+	}
 	l, err := s.lock(ctx, c.Name(), "up")
 	if err != nil {
 		return err
 	}
 	defer l.Release()
-	if m.Log == ArchiveLog && m.Archive == "" {
+	if m.newArchive(c.marker) {
 		account, err := c.account()
 		if err != nil {
 			return err
