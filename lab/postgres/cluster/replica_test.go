@@ -148,10 +148,10 @@ func TestReplica_ShowsCommitsInAnotherOrderThanThePrimary(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.primary("a")
+	check(t, order(t, a, "CREATE TABLE kept (n int)")) // before the copy: the standby has it at once
 	s, err := b.Replica(patience.Context(t), "b", a, cluster.Spec{})
 	check(t, err)
 	b.downAtEnd("b")
-	check(t, order(t, a, "CREATE TABLE kept (n int)"))
 	waitFor := func(names string) {
 		check(t, order(t, a, "ALTER SYSTEM SET synchronous_standby_names = "+names))
 		check(t, order(t, a, "SELECT pg_reload_conf()"))
