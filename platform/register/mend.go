@@ -158,7 +158,8 @@ WHEN NOT MATCHED AND ({nonzero}) THEN INSERT (organisation, period, {columns}{in
 		})
 }
 
-// Mismatched queues finding the keys whose totals are not the sums of their movements, by organisation.
+// Mismatched queues finding the keys whose totals are not the sums of their movements, by organisation; each once, in
+// however many months, since they are joined with what they sum.
 func (r *Register) Mismatched(w *database.Work) map[id.ID]*rowset.Table {
 	found := map[id.ID]*rowset.Table{}
 	w.Queue("compare totals of "+r.meta.Name, r.mismatchedSQL()).Rows(func(rows pgx.Rows) error {
@@ -189,7 +190,7 @@ WHERE t.period = 'infinity' AND t.{brought_at} <> m.period AND ({any_left})`, st
 			"brought_at": metadata.BroughtAt, "any_left": statement.Each(resources, "t.{name} <> 0", " OR "),
 		})
 	}
-	return statement.SQL(`SELECT organisation, {dimensions} FROM (
+	return statement.SQL(`SELECT DISTINCT organisation, {dimensions} FROM (
 	SELECT organisation, {dimensions}, p.of, {moved}
 	FROM {movements} m CROSS JOIN LATERAL (VALUES {periods}) AS p (of)
 	UNION ALL SELECT organisation, {dimensions}, period, {negative} FROM {totals}
