@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp"
@@ -27,6 +28,7 @@ type repairOptions struct {
 	only, documents       []string
 	journal               string
 	connections           int
+	flags                 *pflag.FlagSet
 }
 
 // repairJournal is where a repair notes what it did.
@@ -41,7 +43,7 @@ func (a *app) addRepair(root *cobra.Command) {
 
   resubmit  free the key of an acknowledged operation whose document is gone: its client sends
             it again with the same key, and it is done exactly once
-  reverse   take back what no posted document has recorded
+  reverse   take back what no posted document has recorded, if totals do not have it either
   repost    write again what the rules make of a document: computed fields, movements, records,
             entries and their totals
   rebuild   sum totals from movements; drop boundaries of costs under keys without movements
@@ -67,6 +69,7 @@ database, unless with --online. Exit code 3: violations are left.`,
   plimsoll repair --online --journal /var/log/repair.jsonl`,
 	}, func(ctx context.Context, _ []string) error { return a.repair(ctx, o) })
 	fs := c.Flags()
+	o.flags = fs
 	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan and change nothing")
 	fs.StringSliceVar(&o.only, "only", nil, "carry out these `CLASSES` only")
 	fs.StringSliceVar(&o.documents, "documents", nil, "mend these documents only, by their `IDS`")
@@ -82,6 +85,11 @@ database, unless with --online. Exit code 3: violations are left.`,
 func (o repairOptions) options() (r repair.Options, err error) {
 	r = repair.Options{DryRun: o.dryRun, TrustDocuments: o.trust, Online: o.online,
 		Audit: audit.Options{Connections: o.connections}}
+	for name, given := range map[string][]string{"only": o.only, "documents": o.documents} {
+		if o.flags.Changed(name) && len(given) == 0 { // an empty variable of a script must not mean everything
+			return r, problem.New(problem.Usage, fmt.Errorf("--%s: nothing is named", name), "leave it out for all")
+		}
+	}
 	var classes []string
 	for _, c := range repair.Classes[:len(repair.Classes)-1] {
 		classes = append(classes, string(c))
@@ -95,7 +103,7 @@ func (o repairOptions) options() (r repair.Options, err error) {
 	}
 	for _, text := range o.documents {
 		v, err := id.Parse(text)
-		if err != nil {
+		if err != nil || v.IsZero() {
 			return r, problem.New(problem.Usage, fmt.Errorf("--documents: %q is not an id", text),
 				"the ids are those that 'plimsoll audit' names")
 		}
