@@ -14,6 +14,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/information"
 	"plimsoll/platform/ledger"
+	"plimsoll/platform/lock"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 )
@@ -156,7 +157,11 @@ func (e *Examined) disputed() map[version]bool {
 	return all
 }
 
-// witnessWrites compares the numbers of the transactions that wrote the rows. The usual one is that of most rows.
+// after says whether a transaction is later than another one; their numbers go in a circle.
+func after(a, b int64) bool { return int32(uint32(a)-uint32(b)) > 0 }
+
+// witnessWrites compares the numbers of the transactions that wrote the rows. The usual one is that of most rows. Who
+// writes a document and all its lines past the rules makes most rows himself: then the record sets are the older ones.
 func (e *Examined) witnessWrites() Witness {
 	disputed, count, papers := e.disputed(), map[int64]int{}, 0
 	usual, header := int64(0), int64(0)
@@ -175,7 +180,7 @@ func (e *Examined) witnessWrites() Witness {
 	for i := range e.kind.meta.Sections {
 		own[e.kind.meta.Sections[i].Name] = true
 	}
-	there, sameRows, otherPapers, agreeing := 0, 0, 0, 0
+	there, sameRows, otherPapers, agreeing, older, olderAgree := 0, 0, 0, 0, 0, 0
 	for _, row := range e.written {
 		switch {
 		case own[row.part]:
@@ -185,15 +190,22 @@ func (e *Examined) witnessWrites() Witness {
 			}
 		case disputed[version{part: row.part, line: row.line}]:
 			there++
-			if row.number == usual {
+			switch {
+			case row.number == usual:
 				sameRows++
+			case after(usual, row.number):
+				older++
 			}
 		case row.number == usual:
 			agreeing++
+		case after(usual, row.number):
+			olderAgree++
 		}
 	}
 	switch {
 	case len(disputed) == 0 || count[usual] < 2:
+		return Silent
+	case otherPapers == 0 && (older > 0 || there == 0 && olderAgree > 0):
 		return Silent
 	case otherPapers == 0 && sameRows == 0 && agreeing+papers > 1:
 		return Rows
@@ -217,20 +229,26 @@ func (e *Examined) witnessTotals(ctx context.Context, w *database.Work) error {
 	if err := w.Flush(ctx); err != nil {
 		return err
 	}
+	e.Totals = say(e.weighed)
+	return nil
+}
+
+// say what totals say of all registers together.
+func say(weighed map[string]*register.Weighed) Witness {
 	keys, stored, made := 0, 0, 0
-	for _, one := range e.weighed {
+	for _, one := range weighed {
 		keys, stored, made = keys+one.Keys, stored+one.Stored, made+one.Made
 	}
 	switch {
 	case keys == 0:
 	case made == keys:
-		e.Totals = Rows
+		return Rows
 	case stored == keys:
-		e.Totals = Papers
+		return Papers
 	case stored > 0 && made > 0:
-		e.Totals = Undecided
+		return Undecided
 	}
-	return nil
+	return Silent
 }
 
 // Registers whose record sets are to be written again.
@@ -310,61 +328,15 @@ func (b *Books) lockTotals(w *database.Work, names []string) {
 	}
 }
 
-// Hold queues locking a document, so that nobody changes it or its record sets until the transaction ends.
-func (b *Books) Hold(w *database.Work, kindName string, v id.ID) {
-	b.types[kindName].store.HoldMany(w, []id.ID{v}, false)
-}
-
-// Reverse takes back everything that a recorder has in a register, whatever it says it belongs to. Totals follow as in
-// Mend.
-func (b *Books) Reverse(ctx context.Context, w *database.Work, name string, recorder id.ID) error {
-	if known := b.known[name]; known != nil {
-		known.Erase(w, recorder)
-		return nil
+// Hold queues locking a document, so that nobody changes it or its record sets, or closes its month, until the
+// transaction ends. The order of locks is that of closed.go.
+func (b *Books) Hold(w *database.Work, kindName string, organisation, v id.ID) {
+	k, mode := b.types[kindName], "_shared"
+	if k.meta.ReopenHint != "" {
+		mode = ""
 	}
-	var by []register.Recorder
-	w.Queue("read recorders", "SELECT DISTINCT organisation, period FROM "+b.table(name)+" WHERE recorder = $1",
-		recorder).Rows(func(r pgx.Rows) error {
-		one := register.Recorder{ID: recorder}
-		err := r.Scan(&one.Organisation, &one.Period)
-		by = append(by, one)
-		return err
-	})
-	if r := b.registers[name]; r != nil {
-		m := r.Read(w, recorder)
-		if err := w.Flush(ctx); err != nil {
-			return err
-		}
-		var weighed *register.Weighed
-		if len(by) == 1 {
-			weighed = r.Weigh(w, by[0], m, orNone(nil, r))
-		}
-		r.Erase(w, recorder)
-		if err := w.Flush(ctx); err != nil {
-			return err
-		}
-		if weighed != nil && weighed.Keys == weighed.Stored {
-			r.Follow(w, by[0], m, orNone(nil, r))
-		}
-		return nil
-	}
-	l := b.ledgers[name]
-	entries := l.Read(w, recorder)
-	if err := w.Flush(ctx); err != nil {
-		return err
-	}
-	var weighed *register.Weighed
-	if len(by) == 1 {
-		weighed = l.Weigh(w, by[0], entries, &ledger.Entries{})
-	}
-	l.Erase(w, recorder)
-	if err := w.Flush(ctx); err != nil {
-		return err
-	}
-	if weighed != nil && weighed.Keys == weighed.Stored {
-		l.Follow(w, by[0], entries, &ledger.Entries{})
-	}
-	return nil
+	w.Queue("hold period", "SELECT pg_advisory_xact_lock"+mode+"($1)", int64(lock.Of("period", organisation)))
+	k.store.HoldMany(w, []id.ID{v}, false)
 }
 
 // Bare says that nothing at all of a posted document is recorded.
@@ -407,12 +379,13 @@ func (b *Books) isRegister(part string) bool { return slices.Contains(b.order, p
 // costs of today's layers. It returns the keys of its totals.
 func (b *Books) Post(ctx context.Context, w *database.Work, e *Examined, key Key) ([]Mismatch, error) {
 	d := e.Document
-	if _, err := b.change(ctx, w, e.kind, Change{Type: d.Meta.Name, Organisation: d.Organisation, Document: d.ID,
-		State: Posted}, key); err != nil {
-		return nil, err
+	_, err := b.change(ctx, w, e.kind, Change{Type: d.Meta.Name, Organisation: d.Organisation, Document: d.ID,
+		State: Posted}, key)
+	if err == nil {
+		err = w.Flush(ctx)
 	}
-	if err := w.Flush(ctx); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, b.refused(err)
 	}
 	again, err := b.Examine(ctx, w, d.Meta.Name, d.ID)
 	if err != nil {

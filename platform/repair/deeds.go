@@ -12,19 +12,21 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/problem"
 )
 
 // mend a document and its record sets.
-func (r *Repairer) mend(d papers, planned Step) deed {
+func (r *Repairer) mend(d papers, organisation id.ID, planned Step) deed {
 	return func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
-		r.books.Hold(w, d.kind, d.id)
+		r.books.Hold(w, d.kind, organisation, d.id)
 		if err := w.Flush(ctx); err != nil {
 			return false, err
 		}
 		e, err := r.books.Examine(ctx, w, d.kind, d.id)
-		if err != nil || e == nil {
+		if err != nil {
 			return false, err
+		}
+		if e == nil {
+			return false, errChanged
 		}
 		switch again := judge(e, nil); {
 		case slices.ContainsFunc(planned.After, func(v id.ID) bool { return !r.mended[v] }):
@@ -37,8 +39,7 @@ func (r *Repairer) mend(d papers, planned Step) deed {
 			return false, skip(again.Why + ": --trust-documents does it")
 		case len(planned.After) > 0:
 		case !slices.Equal(again.Changes, planned.Changes):
-			return false, problem.New(problem.Failure, errors.New("it was changed since the plan was made"),
-				"the same command makes a new plan")
+			return false, errChanged
 		}
 		if e.Bare() && len(e.Own) > 0 {
 			return true, r.post(ctx, w, p, e)
@@ -48,22 +49,27 @@ func (r *Repairer) mend(d papers, planned Step) deed {
 			return false, err
 		}
 		e.Mend(w)
-		if err := w.Flush(ctx); err != nil {
+		if err := w.Flush(ctx); database.IsUniqueViolation(err) {
+			return false, skip("another document has recorded what it would")
+		} else if err != nil {
 			return false, err
 		}
 		return true, errors.Join(r.inOrder(ctx, w, d), p.close(ctx, w))
 	}
 }
 
-// inOrder after a step: the object is audited in the step's own transaction.
+// errChanged: others have changed the object; the same command makes a new plan.
+const errChanged = skip("it was changed since the plan was made: repeat the repair")
+
+// inOrder after a step: the object is audited in the step's own transaction, which is undone if it is not.
 func (r *Repairer) inOrder(ctx context.Context, w *database.Work, d papers) error {
 	e, err := r.books.Examine(ctx, w, d.kind, d.id)
 	if err != nil {
 		return err
 	}
 	if s := judge(e, nil); s.Class != "" {
-		return fmt.Errorf("it would not be in order: %s: %s instead of %s", s.Changes[0].Field, s.Changes[0].Has,
-			s.Changes[0].WillHave)
+		return skip(fmt.Sprintf("it would not be in order: %s: %s instead of %s", s.Changes[0].Field,
+			s.Changes[0].Has, s.Changes[0].WillHave))
 	}
 	return nil
 }
@@ -75,7 +81,9 @@ func (r *Repairer) post(ctx context.Context, w *database.Work, p *proof, e *post
 	key := posting.Key{Name: "repair " + id.New().String(), Digest: []byte{}}
 	w.Savepoint("trial")
 	all, err := r.books.Post(ctx, w, e, key)
-	if err != nil {
+	if refused := new(posting.Refusal); errors.As(err, &refused) {
+		return skip("its rules refuse it now: " + refused.Message)
+	} else if err != nil {
 		return err
 	}
 	if err := w.RollbackTo(ctx, "trial"); err != nil {
@@ -96,7 +104,7 @@ func (r *Repairer) post(ctx context.Context, w *database.Work, p *proof, e *post
 	if _, err := r.books.Post(ctx, w, e, key); err != nil {
 		return err
 	}
-	return p.close(ctx, w)
+	return errors.Join(r.inOrder(ctx, w, papers{d.Meta.Name, d.ID}), p.close(ctx, w))
 }
 
 // traces of a document in the database.
@@ -104,10 +112,16 @@ type traces struct {
 	registers     []string
 	header, lines bool
 	operation     bool
+	elsewhere     string // another type of which there is such a document
 }
 
 // any of the document itself, or of what it has recorded.
-func (t traces) any() bool { return t.header || t.lines || len(t.registers) > 0 }
+func (t traces) any() bool { return t.header || t.elsewhere != "" || t.lines || len(t.registers) > 0 }
+
+func (t traces) same(other traces) bool {
+	return slices.Equal(t.registers, other.registers) && t.header == other.header && t.lines == other.lines &&
+		t.operation == other.operation && t.elsewhere == other.elsewhere
+}
 
 func (r *Repairer) recorded(ctx context.Context, w *database.Work, d papers) (t traces, err error) {
 	var found []string
@@ -136,11 +150,24 @@ func (r *Repairer) recorded(ctx context.Context, w *database.Work, d papers) (t 
 	}
 	w.Queue("look for the operation", "SELECT EXISTS (SELECT FROM plimsoll_operation WHERE document = $1)", d.id).
 		Rows(func(rows pgx.Rows) error { return rows.Scan(&t.operation) })
-	return t, w.Flush(ctx)
+	var others []string
+	for i := range r.app.Documents {
+		if meta := &r.app.Documents[i]; meta.Name != d.kind {
+			others = append(others, fmt.Sprintf("SELECT '%s' WHERE EXISTS (SELECT FROM %s WHERE id = $1)", meta.Name,
+				meta.Table()))
+		}
+	}
+	if len(others) > 0 {
+		w.Queue("look for other headers", strings.Join(others, " UNION ALL "), d.id).
+			Rows(func(rows pgx.Rows) error { return rows.Scan(&t.elsewhere) })
+	}
+	err = w.Flush(ctx)
+	slices.Sort(t.registers)
+	return t, err
 }
 
-// orphan is what is left of a document without a header.
-func (p *planning) orphan(d papers, there traces, findings []finding) {
+// orphan is what is left of a document without a header. Operations are forgotten after a while; totals are not.
+func (p *planning) orphan(ctx context.Context, w *database.Work, d papers, there traces, findings []finding) error {
 	s := Step{Object: d.kind + " ? " + d.id.String(), Document: d.id, Class: Restore}
 	for _, f := range findings {
 		s.Changes = append(s.Changes, Change{f.Field, f.Found, f.Expected})
@@ -148,26 +175,52 @@ func (p *planning) orphan(d papers, there traces, findings []finding) {
 	switch {
 	case there.lines:
 		s.Why = "its header is gone, and lines of it are there"
-		p.add(s)
 	case there.operation && len(there.registers) > 0:
 		s.Why = "it was acknowledged, and only what it has recorded is left"
-		p.add(s)
 	case len(there.registers) > 0:
-		p.reverse(d, there.registers, "there is no such document, nor an operation that made it", Low)
+		return p.reverse(ctx, w, d, there, there.registers, "there is no such document, nor an operation that made it")
+	default:
+		return nil
 	}
+	p.add(s)
+	return p.explainRecorded(ctx, w, d, there.registers)
 }
 
-// reverse what a recorder has in registers.
-func (p *planning) reverse(d papers, registers []string, why string, risk Risk) {
-	s := Step{Class: Reverse, Object: d.kind + " ? " + d.id.String(), Document: d.id, Risk: risk, Why: why}
+// reverse what a recorder has in registers, if totals say that nobody ever posted it.
+func (p *planning) reverse(ctx context.Context, w *database.Work, d papers, planned traces, registers []string,
+	why string) error {
+	if len(registers) == 0 {
+		return nil
+	}
+	s := Step{Class: Reverse, Object: d.kind + " ? " + d.id.String(), Document: d.id, Risk: Low, Why: why}
 	for _, name := range registers {
 		s.Changes = append(s.Changes, Change{name, "rows", "none"})
+	}
+	claimed, err := p.books.Claimed(ctx, w, registers, d.id)
+	if err != nil {
+		return err
+	}
+	if err := p.explainRecorded(ctx, w, d, registers); err != nil {
+		return err
+	}
+	switch claimed {
+	case posting.Papers, posting.Undecided:
+		s.Class, s.Risk, s.Why = Restore, "", why+", but totals have what it has recorded: it was posted"
+		p.add(s)
+		return nil
+	case posting.Silent:
+		s.Risk, s.Why = High, why+"; totals do not say whether it was ever posted"
 	}
 	r := p.Repairer
 	s.do = func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
 		there, err := r.recorded(ctx, w, d)
-		if err != nil || len(there.registers) == 0 {
+		switch {
+		case err != nil:
 			return false, err
+		case !slices.ContainsFunc(there.registers, func(name string) bool { return slices.Contains(registers, name) }):
+			return false, nil
+		case !there.same(planned):
+			return false, errChanged
 		}
 		all, err := r.books.RecordedBy(ctx, w, registers, d.id)
 		if err != nil {
@@ -184,6 +237,7 @@ func (p *planning) reverse(d papers, registers []string, why string, risk Risk) 
 		return true, errors.Join(w.Flush(ctx), p.close(ctx, w))
 	}
 	p.add(s)
+	return nil
 }
 
 // reorder the costs behind a document that did not take the oldest goods: a restoration puts them in order.

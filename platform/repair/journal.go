@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -38,9 +40,16 @@ type Entry struct {
 	Proof    map[string]map[string]sum `json:"proof"` // before and after, by table
 }
 
+// changesNoted of a step: a table of totals that was lost has more than a value of JSON holds.
+const changesNoted = 1000
+
 // journal queues noting a step in its own transaction. Repairs run one at a time, so numbers do not collide.
 func journal(_ context.Context, w *database.Work, run id.ID, s *Step, p *proof) error {
-	changes, err := json.Marshal(s.Changes)
+	noted := s.Changes
+	if more := len(noted) - changesNoted; more > 0 {
+		noted = append(slices.Clone(noted[:changesNoted]), Change{Field: fmt.Sprintf("and %d more", more)})
+	}
+	changes, err := json.Marshal(noted)
 	if err != nil {
 		return err
 	}
@@ -68,8 +77,12 @@ func Journal(ctx context.Context, db *database.Database, path string) (added int
 		return 0, err
 	}
 	var entries []Entry
+	var newest int64
 	err = db.Read(ctx, func(w *database.Work) error {
 		entries = nil
+		w.Queue("last step", "SELECT coalesce(max(step), 0) FROM plimsoll_repair").Rows(func(r pgx.Rows) error {
+			return r.Scan(&newest)
+		})
 		w.Queue("read journal", entriesSQL, last).Rows(func(r pgx.Rows) error {
 			e := Entry{Database: db.Identity()}
 			var changes, sums []byte
@@ -85,6 +98,10 @@ func Journal(ctx context.Context, db *database.Database, path string) (added int
 	})
 	if err != nil {
 		return 0, err
+	}
+	if newest < last {
+		return 0, problem.New(problem.Usage, fmt.Errorf("journal %s has %d steps, and the database only %d of them: "+
+			"it was restored from an older backup", path, last, newest), "name another file")
 	}
 	out := json.NewEncoder(file)
 	for _, e := range entries {
@@ -107,6 +124,10 @@ func lastEntry(file io.Reader, of string) (last, end int64, err error) {
 	for {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
+			begins := `{"database":"` + of + `"`
+			if !strings.HasPrefix(string(line), begins) && !strings.HasPrefix(begins, string(line)) {
+				return 0, 0, errors.New("it is not a journal of repairs")
+			}
 			return last, end, nil
 		}
 		if err != nil {

@@ -22,9 +22,9 @@ type planning struct {
 	*Repairer
 	documents  map[papers][]finding
 	operations []finding
-	examined   map[id.ID]*posting.Examined
 	totals     map[string][]audit.Violation // by register
 	steps      []Step
+	added      map[string]bool // classes and objects of the steps
 	// under are the wrong documents whose record sets are summed in totals, by register and key.
 	under map[string]map[string][]id.ID
 }
@@ -44,9 +44,9 @@ type finding struct {
 var uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 func (r *Repairer) plan(ctx context.Context, report audit.Report) ([]Step, error) {
-	p := &planning{Repairer: r, documents: map[papers][]finding{}, examined: map[id.ID]*posting.Examined{},
-		totals: map[string][]audit.Violation{},
-		under:  map[string]map[string][]id.ID{}}
+	p := &planning{Repairer: r, documents: map[papers][]finding{},
+		totals: map[string][]audit.Violation{}, added: map[string]bool{},
+		under: map[string]map[string][]id.ID{}}
 	for _, c := range report.Checks {
 		at := strings.LastIndex(c.Invariant, ".")
 		for _, v := range c.Examples {
@@ -108,9 +108,8 @@ func (p *planning) isRegister(name string) bool { return slices.Contains(p.books
 
 // add a step once.
 func (p *planning) add(s Step) {
-	if !slices.ContainsFunc(p.steps, func(other Step) bool {
-		return other.Class == s.Class && other.Object == s.Object
-	}) {
+	if key := string(s.Class) + " " + s.Object; !p.added[key] {
+		p.added[key] = true
 		p.steps = append(p.steps, s)
 	}
 }
@@ -125,31 +124,35 @@ func (p *planning) document(ctx context.Context, w *database.Work, d papers, fin
 	if err != nil {
 		return err
 	}
+	if there.elsewhere != "" && !there.header && !there.lines { // its rows name another type than its own
+		of := papers{there.elsewhere, d.id}
+		return p.document(ctx, w, of, p.documents[of])
+	}
 	_, known := p.app.Document(d.kind)
 	if !known {
-		p.reverse(d, there.registers, "no type of documents is called "+d.kind, Low)
-		return nil
+		return p.reverse(ctx, w, d, there, there.registers, "no type of documents is called "+d.kind)
 	}
 	e, err := p.books.Examine(ctx, w, d.kind, d.id)
 	if err != nil {
 		return err
 	}
 	if e == nil {
-		p.orphan(d, there, findings)
-		return nil
+		return p.orphan(ctx, w, d, there, findings)
 	}
 	meta := e.Document.Meta
 	if stray := slices.DeleteFunc(slices.Clone(there.registers), func(name string) bool {
 		return slices.Contains(meta.Recorded(), name)
 	}); len(stray) > 0 {
-		p.reverse(d, stray, "documents of this type record nothing there", Low)
+		if err := p.reverse(ctx, w, d, there, stray, "documents of this type record nothing there"); err != nil {
+			return err
+		}
 	}
 	s := judge(e, findings)
 	if s.Class == "" {
 		p.reorder(e, findings)
 		return nil
 	}
-	p.examined[d.id] = e
+	s.of = e
 	p.explain(e)
 	p.add(s)
 	return nil
@@ -159,16 +162,17 @@ func (p *planning) document(ctx context.Context, w *database.Work, d papers, fin
 func (p *planning) defers() {
 	wrong := map[id.ID]string{}
 	for _, s := range p.steps {
-		if e := p.examined[s.Document]; s.Class == Restore || e != nil && len(e.Own) > 0 {
+		if s.Class == Restore || s.of != nil && len(s.of.Own) > 0 {
 			wrong[s.Document] = s.Object
 		}
 	}
 	for i := range p.steps {
 		s := &p.steps[i]
-		e := p.examined[s.Document]
-		if e == nil {
+		e := s.of
+		if e == nil { // not about a document, or about what it should not have recorded
 			continue
 		}
+		s.of = nil
 		broken := s.Class == Restore && !e.Refused && strings.Contains(s.Why, inPapersWhy)
 		e.Document.References(func(a *metadata.Attribute, v id.ID) {
 			if a.Documents != nil && v != s.Document && wrong[v] != "" && !broken && !slices.Contains(s.After, v) {
@@ -180,20 +184,30 @@ func (p *planning) defers() {
 			s.Class, s.Risk = Repost, Low
 		}
 		if s.Class != Restore {
-			s.do = p.mend(papers{e.Document.Meta.Name, s.Document}, *s)
+			s.do = p.mend(papers{e.Document.Meta.Name, s.Document}, e.Document.Organisation, *s)
 		}
 	}
 }
 
 // explain the totals under the record sets of a document.
-func (p *planning) explain(e *posting.Examined) {
-	for _, m := range e.Everything() {
+func (p *planning) explain(e *posting.Examined) { p.explainBy(e.Document.ID, e.Everything()) }
+
+// explainRecorded explains the totals under what a recorder has in registers.
+func (p *planning) explainRecorded(ctx context.Context, w *database.Work, d papers, registers []string) error {
+	all, err := p.books.RecordedBy(ctx, w, registers, d.id)
+	p.explainBy(d.id, all)
+	return err
+}
+
+// explainBy is called for one document after the other, so that one that was named is the last.
+func (p *planning) explainBy(v id.ID, all []posting.Mismatch) {
+	for _, m := range all {
 		if p.under[m.Register] == nil {
 			p.under[m.Register] = map[string][]id.ID{}
 		}
 		for _, text := range m.Texts() {
-			if of := p.under[m.Register][text]; !slices.Contains(of, e.Document.ID) {
-				p.under[m.Register][text] = append(of, e.Document.ID)
+			if of := p.under[m.Register][text]; len(of) == 0 || of[len(of)-1] != v {
+				p.under[m.Register][text] = append(of, v)
 			}
 		}
 	}
@@ -232,13 +246,10 @@ func judge(e *posting.Examined, findings []finding) Step {
 	case e.Refused:
 		s.Class, s.Why = Restore, "its rules cannot make anything of the document"
 	case !d.Posted:
-		s.Class, s.Risk, s.Why = Reverse, Low, "it is not posted"
-		if e.Writes == posting.Papers {
-			s.Risk, s.Why = High, "it says that it is not posted, but was changed later than what it has recorded"
-		}
+		s.Class, s.Risk, s.Why = reverseUnposted(e)
 	case e.Bare():
 		s.Class, s.Risk, s.Why = Repost, High, "nothing of it is recorded"
-		if e.Totals == posting.Rows || e.Together() {
+		if e.Totals == posting.Rows || e.Totals != posting.Papers && e.Together() {
 			s.Risk, s.Why = Low, "nothing of it is recorded, and the document is as it was written"
 		}
 	case !recorded:
@@ -247,6 +258,19 @@ func judge(e *posting.Examined, findings []finding) Step {
 		s.Class, s.Risk, s.Why = weigh(e)
 	}
 	return s
+}
+
+// reverseUnposted weighs the witnesses about what a document has recorded that says it is not posted. Whatever they
+// say, the person decides: the document may be posted again.
+func reverseUnposted(e *posting.Examined) (Class, Risk, string) {
+	says := func(w posting.Witness) bool { return e.Totals == w || e.Writes == w }
+	switch {
+	case says(posting.Papers) || says(posting.Undecided):
+		return Reverse, High, "it says that it is not posted, and totals or transactions say that it was"
+	case says(posting.Rows):
+		return Reverse, Low, "it is not posted"
+	}
+	return Reverse, High, "it is not posted, and nothing says that it never was"
 }
 
 // weigh the witnesses about a document that contradicts its record sets.

@@ -14,9 +14,11 @@ import (
 	"plimsoll/platform/schema"
 )
 
+// Of sessions of other users the type is hidden from who may not read all statistics; processes of the server have no
+// user.
 const othersSQL = `SELECT count(*), coalesce(string_agg(DISTINCT application_name, ', '), '') FROM pg_stat_activity
-WHERE datname = current_database() AND backend_type = 'client backend'
-	AND application_name <> current_setting('application_name')`
+WHERE datname = current_database() AND application_name <> current_setting('application_name')
+	AND (backend_type = 'client backend' OR backend_type IS NULL AND usesysid IS NOT NULL)`
 
 // refuseLoad unless nobody else is connected.
 func (r *Repairer) refuseLoad(ctx context.Context) error {
@@ -56,6 +58,9 @@ func (r *Repairer) refusePhysical(ctx context.Context) error {
 			return physical(fmt.Errorf("the server has met %d pages with a wrong checksum", failures))
 		}
 		_, err = tx.Exec(ctx, "SET LOCAL statement_timeout = 0; CREATE EXTENSION IF NOT EXISTS amcheck")
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
 			return problem.New(problem.Environment, fmt.Errorf("look for physical damage: %w", err),
 				"a superuser may: CREATE EXTENSION amcheck; GRANT EXECUTE on verify_heapam and bt_index_check")

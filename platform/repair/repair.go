@@ -76,6 +76,7 @@ type Step struct {
 	After []id.ID `json:"after,omitempty"`
 
 	do deed
+	of *posting.Examined // while the plan is made: the document that was judged
 }
 
 // skip is why a deed is not done after all.
@@ -150,7 +151,7 @@ func (r *Repairer) Run(ctx context.Context, o Options) (report Report, err error
 	err = r.alone(ctx, func() error {
 		report.Before, err = r.audit(ctx, o.Audit)
 		if err != nil {
-			return err
+			return damaged("the books", err)
 		}
 		report.ViolationsBefore = report.Before.Violations
 		if report.Steps, err = r.plan(ctx, report.Before); err != nil {
@@ -245,6 +246,10 @@ func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) erro
 			wanted++
 		}
 	}
+	left := map[id.ID]int{} // steps of each document that are not done, for whatever reason
+	for _, s := range report.Steps {
+		left[s.Document]++
+	}
 	var changed []proof
 	for _, s := range inOrder(report.Steps) {
 		done, p, err := r.step(ctx, report.Run, s)
@@ -256,7 +261,8 @@ func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) erro
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", s.Class, s.Object, err)
 		}
-		r.mended[s.Document] = true
+		left[s.Document]--
+		r.mended[s.Document] = left[s.Document] == 0
 		if s.Done = done; !done {
 			s.Skipped = "in order by now"
 			continue
