@@ -68,7 +68,7 @@ func (r Ratio) Text(m *Made) string {
 }
 
 func (Ratio) words(b bound) string {
-	bar := fmt.Sprintf("%s ×%g", b.op, b.bar)
+	bar := fmt.Sprintf("%s ×%.4g", b.op, b.bar)
 	switch b.scope {
 	case middle:
 		return bar + " on the median"

@@ -77,7 +77,8 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 			trial.Median{Of: trial.At(name, poolMemory), Format: "%.0f"}))
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("pools of %v temp tables per connection, for bare batches and posted documents", c13Pools),
+		Text: fmt.Sprintf("pools of %s temp tables per connection, for bare batches and posted documents",
+			site.Listed(c13Pools)),
 		Parts: []trial.Part{part,
 			postedDocuments(&s.Address, part, shape.Tweaks{TempPool: c13Claimed})},
 		Overhead: 30 * time.Second,

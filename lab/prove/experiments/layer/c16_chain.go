@@ -35,8 +35,8 @@ const (
 // chains is the experiment behind C16: first the bare batch on each network path, then posted documents on each.
 func chains(b site.Bench, s *site.Site) trial.Trial {
 	t := trial.Trial{
-		Text: fmt.Sprintf("statements one by one against chains of up to %d, over loopback and with %v of delay, for "+
-			"bare batches and posted documents", database.ChainDefault, c16Delays[1:]),
+		Text: fmt.Sprintf("statements one by one against chains of up to %d, over loopback and with delays of %s, for "+
+			"bare batches and posted documents", database.ChainDefault, site.Listed(c16Delays[1:])),
 		Overhead: 15 * time.Second,
 		Conditions: []claims.Condition{
 			{Name: "delay", Text: "a TCP proxy of our own that holds back what clients send (lab/prove/delay), not a " +

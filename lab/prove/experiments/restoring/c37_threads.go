@@ -25,7 +25,8 @@ func restoringThreads(b site.Bench, s *site.Site) trial.Trial {
 			sides = append(sides, threadsOf(v, n))
 		}
 	}
-	t := restoring(b, ownServers(s), fmt.Sprintf("the lean restoring in %v threads, on both flavours", c37Threads),
+	t := restoring(b, ownServers(s), fmt.Sprintf("restoration in the lean manner with %s threads, on both flavours",
+		site.Listed(c37Threads)),
 		sides,
 		claims.Condition{Name: "threads", Text: fmt.Sprintf("a warehouse each; the base has %d, more threads than "+
 			"that have nothing to do", monthOptions(b).Warehouses)},

@@ -26,7 +26,7 @@ func asynchronousRewriting(b site.Bench, s *site.Site) trial.Trial {
 	}
 	synchronous, asynchronous := commitSide{c20Jobs, durability.Sync}, commitSide{c20Jobs, durability.Async}
 	t := trial.Trial{Text: fmt.Sprintf("%d jobs rewrite record sets of 1 to %d rows in each mode of commit, with "+
-		"flushes of %v", c20Jobs, recordSetRows, flushLatencies), Overhead: 30 * time.Second,
+		"flushes of %s", c20Jobs, recordSetRows, site.Listed(flushLatencies)), Overhead: 30 * time.Second,
 		Conditions: recordSetConditions()}
 	for _, latency := range judgedFirst() {
 		part := recordSetPart(b, s, latencyPart(latency), latency, turn, sides)
@@ -45,7 +45,7 @@ func asynchronousRewriting(b site.Bench, s *site.Site) trial.Trial {
 	return t
 }
 
-// judgedFirst: what is beside may be cut off.
+// judgedFirst puts the latency that is judged before the others, which a budget may cut off.
 func judgedFirst() (all []time.Duration) {
 	all = slices.DeleteFunc(slices.Clone(flushLatencies), func(d time.Duration) bool { return d == judgedLatency })
 	return append([]time.Duration{judgedLatency}, all...)

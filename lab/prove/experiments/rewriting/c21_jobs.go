@@ -28,10 +28,9 @@ func moreJobs(b site.Bench, s *site.Site) trial.Trial {
 			sides = append(sides, commitSide{n, mode})
 		}
 	}
-	t := trial.Trial{Text: fmt.Sprintf("%v jobs rewrite record sets of 1 to %d rows in each mode of commit, with "+
-		"flushes "+
-		"of %v", c21Jobs, recordSetRows, flushLatencies), Overhead: time.Minute, Conditions: recordSetConditions(),
-		Chart: c21Chart()}
+	t := trial.Trial{Text: fmt.Sprintf("%s jobs rewrite record sets of 1 to %d rows in each mode of commit, with "+
+		"flushes of %s", site.Listed(c21Jobs), recordSetRows, site.Listed(flushLatencies)), Overhead: time.Minute,
+		Conditions: recordSetConditions(), Chart: c21Chart()}
 	for _, latency := range judgedFirst() {
 		part := recordSetPart(b, s, latencyPart(latency), latency, turn, sides)
 		if part.Beside { // one chart has them all; two turns of each are enough to see its shape

@@ -58,8 +58,8 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 	})))
 	most, before := c55Side(c55Jobs[len(c55Jobs)-1]), c55Side(c55Jobs[len(c55Jobs)-2])
 	return trial.Trial{
-		Text: fmt.Sprintf("%v jobs rewrite record sets of 1 to %d rows: where more bring no more, and which counter "+
-			"names the limit", c55Jobs, recordSetRows),
+		Text: fmt.Sprintf("%s jobs rewrite record sets of 1 to %d rows: from where on more jobs do no more work, and "+
+			"which counter names the limit", site.Listed(c55Jobs), recordSetRows),
 		Overhead: recordSetTurn, Parts: []trial.Part{part}, Chart: chart,
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{site.TurnsOf(turn, recordSetTurn)},

@@ -2,11 +2,27 @@ package site
 
 import (
 	"fmt"
+	"strings"
 
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run/result"
 )
+
+// Listed writes values as "10, 25 and 50".
+func Listed[T any](values []T) string {
+	var b strings.Builder
+	for i, value := range values {
+		switch {
+		case i > 0 && i == len(values)-1:
+			b.WriteString(" and ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, value)
+	}
+	return b.String()
+}
 
 // Thousands writes 30000 as 30,000.
 func Thousands(n int) string { return trial.Thousands(int64(n)) }

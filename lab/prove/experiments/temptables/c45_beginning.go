@@ -38,8 +38,8 @@ func waitsBegin(b site.Bench, s *site.Site) trial.Trial {
 	part := trial.Part{Rounds: b.Rounds(c45Rounds), Turn: b.Turn(c45Turn), Series: []trial.Series{
 		{Name: waitTime, Unit: "s in 30 s"}, {Name: loopRate, Unit: "1/s"}}}
 	t := trial.Trial{
-		Text: fmt.Sprintf("a query loop with an indexed temp table by %d clients at %v queries a second, on both "+
-			"flavours: where waits begin", c40Clients, c45Rates),
+		Text: fmt.Sprintf("a query loop with an indexed temp table by %d clients at %s queries a second, on both "+
+			"flavours: where waits begin", c40Clients, site.Listed(c45Rates)),
 		Overhead: 30 * time.Second,
 		Conditions: []claims.Condition{
 			{Name: "begun", Text: fmt.Sprintf("at the lowest rate with at least %g s of waits in 30 s in the median "+
