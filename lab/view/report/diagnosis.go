@@ -7,7 +7,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// Of the ledger and of the findings so much is told on a terminal; the JSON has all.
+// A terminal shows only the larger lines of the ledger and the first findings; the JSON has all.
 const (
 	ledgerTold   = 0.01
 	findingsTold = 5
@@ -48,9 +48,9 @@ func diagnosed(b *strings.Builder, r *result.Result) error {
 func portionOf(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 func diagnosisNote(d *result.Diagnosis) string {
-	return fmt.Sprintf("%s in all; %d samples of the database, %.1f a second, whose queries took %s of the time; the "+
-		"operation of %s of its sessions' time is known", seconds(d.OperationsS), d.Samples, d.PerS, portionOf(d.Cost),
-		portionOf(d.Attributed))
+	return fmt.Sprintf("%s in all; %d samples of the database, %.1f a second, whose queries took %s of the time; %s "+
+		"of its sessions' time is attributed to operations", seconds(d.OperationsS), d.Samples, d.PerS,
+		portionOf(d.Cost), portionOf(d.Attributed))
 }
 
 // findingText is a cause in one line: what it is, and its price.
@@ -67,10 +67,24 @@ func findingPrice(f result.TimeCause) string {
 		return "price not known"
 	}
 	text := portionOf(*f.Price) + " of the operations' time"
-	if g := f.ApdexGain; g != nil {
-		text += fmt.Sprintf(", %.3f to %.3f Apdex points if it is mended and nothing takes its place", g.Low, g.High)
+	if f.ApdexGain != nil {
+		text += "; " + apdexGain(*f.ApdexGain)
 	}
 	return text
+}
+
+// apdexGain is how much the score would rise without the cause.
+func apdexGain(g result.Gain) string {
+	low, high := fmt.Sprintf("%.3f", g.Low), fmt.Sprintf("%.3f", g.High)
+	switch {
+	case high == "0.000":
+		return "no measurable gain in Apdex without it"
+	case low == "0.000":
+		return "Apdex up to " + high + " higher without it"
+	case low == high:
+		return "Apdex " + high + " higher without it"
+	}
+	return "Apdex " + low + " to " + high + " higher without it"
 }
 
 // ledgerRow and findingRow are the page's.

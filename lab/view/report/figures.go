@@ -91,7 +91,7 @@ func reconciled(c *result.Reconciliation) string {
 	}
 	text := fmt.Sprintf("%s acknowledged operations and documents with the database", count(acknowledged))
 	if unknown > 0 {
-		text += fmt.Sprintf(", of %s nobody knows", count(unknown))
+		text += fmt.Sprintf(", %s with an unknown outcome", count(unknown))
 	}
 	if differ > 0 {
 		return text + fmt.Sprintf(": %d of %d counts differ", differ, len(c.Rows))

@@ -66,7 +66,7 @@ func rates(r *result.Result) string {
 	return fmt.Sprintf("%.1f per second, %.1f of them with a valid answer", *r.AllPerS, r.OpsPerS)
 }
 
-// stoodStill is told beside the score, which hides it: who waits begins nothing that could be late.
+// stoodStill stands beside the score, which hides it: a user who waits starts no operation that could be late.
 func stoodStill(r *result.Result) string {
 	if len(r.Standstills) == 0 || r.Availability == nil {
 		return ""
@@ -82,7 +82,7 @@ func allRate(r *result.Result) string {
 	return fmt.Sprintf(", %.1f per s with those that failed", *r.AllPerS)
 }
 
-// ownWaitTold is the mean from which on the generator's own part is told on a terminal; the JSON has all.
+// ownWaitTold is the mean from which on a terminal shows the generator's own part; the JSON has all.
 const ownWaitTold = 1.0
 
 // ownWaitsNamed operations, those that waited longest, are named.
