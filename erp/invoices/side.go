@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/register"
 )
 
-// Invoiced is what invoices of a type are of.
+// Invoiced is what a type of invoices refers to.
 type Invoiced struct {
 	Deals   []string // the types of documents that charge VAT
 	Payment string   // the type of those that pay, maybe ahead
@@ -20,11 +20,11 @@ type Invoiced struct {
 	Settlements, Advances books.Register // the registers that say how much is ahead, and how much of that is invoiced
 }
 
-// side of trade that invoices are of: that of customers, to whom they are issued, or that of suppliers, from whom
-// they are received.
+// side is the side of trade that invoices belong to: customers, to whom they are issued, or suppliers, from whom they
+// are received.
 type side struct {
 	Invoiced
-	charged books.Register // the register of VAT that no invoice is of yet
+	charged books.Register // the register of VAT that is not invoiced yet
 	book    books.Register // of the invoices
 	back    books.Register // the book that what was booked of advances is taken back by
 	account string         // of VAT of advances
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// InvoicedBy is what a type of invoices is of; nil for other types.
+// InvoicedBy is what a type of invoices refers to; nil for other types.
 func InvoicedBy(documentType string) *Invoiced {
 	switch documentType {
 	case books.InvoiceIssued:
@@ -69,7 +69,7 @@ func (s *side) header(more ...books.Described) []metadata.Attribute {
 			setOffVAT.Computed()})...)
 }
 
-// reads are what an invoice looks at in the document that it is of.
+// reads are the attributes that an invoice reads of the document that it refers to.
 func (s *side) reads() map[string][]string {
 	reads := map[string][]string{s.Payment: books.Names(books.Counterparty, books.Contract, books.Amount)}
 	for _, deal := range s.Deals {

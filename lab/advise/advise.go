@@ -1,5 +1,5 @@
 // Package advise says what to change on a PostgreSQL server, from 15 on: each piece of advice with the evidence found
-// there, its price if a diagnosis knows it, the comparison that proves it, and the way back. Reading needs pg_monitor
+// there, its price if a diagnosis knows it, the comparison that proves it, and how to undo it. Reading needs pg_monitor
 // alone and writes nothing.
 //
 //	read ──▶ classes of advice ──▶ prices of a diagnosis ──▶ ranked report

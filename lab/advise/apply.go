@@ -55,7 +55,7 @@ func (r *Report) Choose(ids []string) (chosen []Advice, err error) {
 				nearest.Hint(id, known, "'plimsoll advise' lists them"))
 		case a.Level == Harmful:
 			return nil, problem.New(problem.Usage, fmt.Errorf("%s is not applied by a program", id),
-				"look who set it and why; then: "+strings.Join(a.Do, "; "))
+				"find out who set it and why; then: "+strings.Join(a.Do, "; "))
 		case !a.Applicable():
 			return nil, problem.New(problem.Usage, fmt.Errorf("%s is for a person to do", id), strings.Join(a.Do, "; "))
 		}
@@ -120,7 +120,7 @@ func (h Hands) Apply(ctx context.Context, chosen []Advice) (*Outcome, error) {
 		for _, c := range a.Changes {
 			if err := w.apply(ctx, a, c); err != nil {
 				return w.stopped(fmt.Errorf("apply %s: %w", a.ID, err), "what was done is in the journal: 'plimsoll "+
-					"advise --revert' takes it back, --apply goes on")
+					"advise --revert' takes it back, --apply continues")
 			}
 		}
 	}
@@ -176,8 +176,7 @@ func (w *worker) librariesExist(ctx context.Context, chosen []Advice) error {
 			var refused *pgconn.PgError
 			if errors.As(err, &refused) && refused.Code == noFile {
 				return problem.New(problem.Environment, fmt.Errorf("library %s is not installed: a server that must "+
-					"load it "+
-					"does not start", c.Library), "install it, or remove its settings")
+					"load it does not start", c.Library), "install it, or remove its settings")
 			}
 		}
 	}
@@ -296,7 +295,7 @@ func (w *worker) needs(c Change) {
 	w.restart = w.restart || c.Restart
 }
 
-// Revert puts back what the journal says, the last first. What somebody else changed since is left and said.
+// Revert undoes what the journal says, the last first. What somebody else changed since is left as it is and reported.
 func (h Hands) Revert(ctx context.Context) (*Outcome, error) {
 	w, end, err := h.open(ctx)
 	if err != nil {
@@ -309,7 +308,7 @@ func (h Hands) Revert(ctx context.Context) (*Outcome, error) {
 			continue
 		}
 		if err := w.revert(ctx, s); err != nil {
-			return w.stopped(fmt.Errorf("revert %s: %w", s.Advice, err), "'plimsoll advise --revert' goes on")
+			return w.stopped(fmt.Errorf("revert %s: %w", s.Advice, err), "'plimsoll advise --revert' continues")
 		}
 		w.out.Steps = append(w.out.Steps, *s)
 	}
@@ -353,7 +352,7 @@ func (w *worker) undo(ctx context.Context, s Step) (state State, sql string, err
 		w.needs(c)
 		return Reverted, "", nil
 	case now.Before == nil || !sameValue(*now.Before, c.Value):
-		w.Say("%s is left: somebody has changed it since", c.Name)
+		w.Say("%s is left as it is: somebody has changed it since", c.Name)
 		return Left, "", nil
 	case s.Before == nil:
 		return Reverted, "ALTER SYSTEM RESET " + c.Name, nil
@@ -393,7 +392,7 @@ func (w *worker) settle(ctx context.Context) error {
 	case !pending:
 		return nil
 	case w.Restart == nil:
-		w.out.Needs = "restart the server: some of these settings work only then"
+		w.out.Needs = "restart the server: some of these settings take effect only then"
 		return nil
 	}
 	w.Say("the server is restarted")
@@ -464,7 +463,7 @@ func (h Hands) Measured(ctx context.Context, actual Actual) (*Journal, error) {
 
 // GainText holds expected against actual gain.
 func (s Step) GainText() string {
-	expected := "expected: not known, no diagnosis priced it"
+	expected := "expected: not known, no diagnosis gave it a price"
 	if g := s.Expected; g != nil {
 		expected = fmt.Sprintf("expected: %s to %s", percent(g.Low), percent(g.High))
 	}

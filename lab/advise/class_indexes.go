@@ -113,24 +113,24 @@ func (s *server) duplicate(i, keep index) Advice {
 	}
 	return Advice{ID: "index:" + plainName(i.Schema, i.Name), Level: level, object: i.table(),
 		Title:     "Indexes " + keep.Name + " and " + i.Name + " of " + i.table() + " are the same",
-		Mechanism: "Each new row is entered into both and logged twice; one finds whatever the other does.",
+		Mechanism: "Each new row is entered into both and logged twice; either finds what the other does.",
 		Evidence: []string{fmt.Sprintf("%s: %s; %s: %s; the second has %s, and %.0f rows were written", keep.Name,
 			keep.Definition, i.Name, i.Definition, size(i.Size), i.Written)},
 		Memory: "none: it frees " + size(i.Size), Changes: []Change{i.drop()}}
 }
 
 func (s *server) unused(i index) Advice {
-	since := "since when is not known"
+	since := "the start of the statistics is not known"
 	if i.Since != nil {
 		since = fmt.Sprintf("since the statistics began %.1f days ago", *i.Since/86400)
 	}
 	return Advice{ID: "index:" + plainName(i.Schema, i.Name), Level: Note, object: i.table(),
-		Title:     "Nobody reads index " + i.Name + " of " + i.table(),
+		Title:     "No query reads index " + i.Name + " of " + i.table(),
 		Mechanism: "Each new row is entered into it, and each entry goes into the log.",
 		Evidence: []string{
 			fmt.Sprintf("0 reads and %.0f rows written, while its table was read %.0f times, %s; it has %s",
 				i.Written, i.Used, since, size(i.Size)),
-			"a replica counts its own reads, and some work comes once a year: ask who needs it"},
+			"a replica counts its own reads, and some work is done once a year: ask who needs it"},
 		Memory: "none: it frees " + size(i.Size), Changes: []Change{i.drop()}}
 }
 
@@ -228,8 +228,7 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 		Evidence: []string{fmt.Sprintf("%.0f scans read %.0f rows each; the table has %.0f (%s)", t.Scans,
 			t.Scanned/t.Scans, t.Live, size(t.Size))},
 		Do: []string{"EXPLAIN (ANALYZE, BUFFERS) its statements: a Seq Scan that removes most rows by its filter " +
-			"wants " +
-			"an index on the filter's columns"},
+			"needs an index on the filter's columns"},
 		Prove:  s.compare([]string{"--sql-b 'CREATE INDEX ON " + t.sql() + " (…)'"}, false, true),
 		Revert: "DROP INDEX CONCURRENTLY", object: t.Name}
 	for _, one := range statements {
@@ -332,7 +331,7 @@ func short(sql string) string {
 	return sql
 }
 
-// keep going where the server refuses: what is missing is said.
+// keep continues where the server refuses: what is missing is listed.
 func (s *server) keep(name string, err error, right string) error {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {

@@ -30,8 +30,7 @@ var heldHorizon = class{
 func (s *server) holder(h waits.Holder) Advice {
 	a := Advice{ID: "horizon:" + strings.ReplaceAll(h.Kind, " ", "-") + ":" + h.Name, Level: Problem,
 		Mechanism: "Vacuum may not remove rows that died after its snapshot: every table that changes grows, and " +
-			"every " +
-			"scan reads the dead.",
+			"every scan reads the dead rows.",
 		Evidence: []string{fmt.Sprintf("%d transactions began since", h.XIDs)}}
 	if h.For > 0 {
 		a.Evidence[0] += fmt.Sprintf(", it is open for %s", h.For.Round(time.Second))
@@ -41,7 +40,7 @@ func (s *server) holder(h waits.Holder) Advice {
 		a.Title = fmt.Sprintf("Session %s of %s holds back vacuum", h.Name, named(h.Application))
 		a.Evidence = append(a.Evidence, "it is "+named(h.State)+", its last statement: "+short(h.Query))
 		a.Do = []string{"SELECT pg_terminate_backend(" + h.Name + "), after asking whose it is",
-			"mend the program that opens a transaction and waits for a person"}
+			"fix the program that opens a transaction and then waits for a person"}
 		const timeout = "idle_in_transaction_session_timeout"
 		if strings.HasPrefix(h.State, "idle in transaction") && s.figure(timeout) == 0 {
 			a.Changes = []Change{s.set(timeout, "10min")}
@@ -56,10 +55,10 @@ func (s *server) holder(h waits.Holder) Advice {
 		a.Revert = "none: the decision is final"
 	default:
 		a.Title = fmt.Sprintf("A %s, %s, holds back vacuum", h.Kind, h.Name)
-		a.Do = []string{"let its reader go on, or drop the slot: SELECT pg_drop_replication_slot(" + literal(h.Name) +
-			")", "hot_standby_feedback = off on a standby that may cancel its long queries"}
+		a.Do = []string{"let its reader continue, or drop the slot: SELECT pg_drop_replication_slot(" +
+			literal(h.Name) + ")", "hot_standby_feedback = off on a standby that may cancel its long queries"}
 		a.Prove = "plimsoll diagnose before and after: the finding held-horizon is gone"
-		a.Revert = "a reader that lost its slot is built anew"
+		a.Revert = "none: a reader that lost its slot must be set up again"
 	}
 	return a
 }
@@ -92,13 +91,13 @@ func (s *server) slots(ctx context.Context) (all []Advice, err error) {
 			level = Problem
 		}
 		all = append(all, Advice{ID: "slot:" + one.Name, Level: level,
-			Title:     "Nobody reads replication slot " + one.Name,
-			Mechanism: "The server keeps all log that the slot's reader has not had, until the disk is full.",
+			Title:     "No client reads replication slot " + one.Name,
+			Mechanism: "The server keeps all log that the slot's reader has not received, until the disk is full.",
 			Evidence:  []string{fmt.Sprintf("%s of log are held, its state is %s", size(one.Held), named(one.State))},
 			Do: []string{"start its reader, or SELECT pg_drop_replication_slot(" + literal(one.Name) + ")",
 				"max_slot_wal_keep_size bounds what any slot may hold"},
 			Prove:  "psql -c 'SELECT slot_name, restart_lsn FROM pg_replication_slots' shows it move, or gone",
-			Revert: "a reader that lost its slot is built anew"})
+			Revert: "none: a reader that lost its slot must be set up again"})
 	}
 	return all, err
 }
@@ -117,7 +116,7 @@ var idleTransactions = class{
 				continue
 			}
 			return []Advice{{ID: "setting:" + name, Level: Note, Title: "Idle clients hold locks without end",
-				Mechanism: "A client that stops within a transaction keeps its locks until it goes on; a timeout " +
+				Mechanism: "A client that stops within a transaction keeps its locks until it continues; a timeout " +
 					"ends it.",
 				Evidence: []string{name + " is 0: there is no end"},
 				Changes:  []Change{s.set(name, "1min")}}}, nil
@@ -142,12 +141,11 @@ var storms = class{
 				level = Problem
 			}
 			all = append(all, Advice{ID: "connections:storm", Level: level, Title: "Sessions end soon after they begin",
-				Mechanism: "Each session is a process that is started, logs in, and fills its caches of the " +
-					"catalogs anew.",
+				Mechanism: "Each session is a new process that logs in and fills its caches of the catalogs.",
 				Evidence: []string{fmt.Sprintf("%.0f sessions lived %.2f s on average%s", d.Sessions, life,
 					rateText(perS, ", %.1f a second"))},
 				Do: []string{"keep connections in a pool of the application, or put pgbouncer in between",
-					"give them a life of random length, such as 30 to 60 minutes: they then do not end together"},
+					"give them a random lifetime, such as 30 to 60 minutes, so that they do not end together"},
 				Prove:  `plimsoll compare --scenario own.toml --dsn-a "$DSN" --dsn-b "$DSN_OF_THE_POOLER"`,
 				Revert: "connect without the pool"})
 		}
@@ -159,11 +157,11 @@ var storms = class{
 			to := 2 * census.AllAllowed
 			perSession := s.bytes("work_mem")
 			all = append(all, Advice{ID: "connections:limit", Level: Problem, Title: "Connections are nearly used up",
-				Mechanism: "Beyond max_connections the server refuses; the application fails or waits.",
+				Mechanism: "Beyond max_connections the server refuses connections; the application fails or waits.",
 				Evidence: []string{fmt.Sprintf("%d of %d connections, %d of them idle", census.All, census.AllAllowed,
 					census.Idle)},
 				Memory: fmt.Sprintf("some 10 MB for each session, and %s for each of its sorts", size(perSession)),
-				Do: []string{"a pool before the server, since idle sessions cost, too; only then:",
+				Do: []string{"put a pool in front of the server, since idle sessions cost something too; only then:",
 					fmt.Sprintf("ALTER SYSTEM SET max_connections = %d, and restart", to)},
 				Prove:  s.compare([]string{fmt.Sprintf("--set-b max_connections=%d", to)}, true, false),
 				Revert: "ALTER SYSTEM RESET max_connections, and restart"})
@@ -212,9 +210,8 @@ var replicas = class{
 				seen += fmt.Sprintf("; %.1f s behind", *r.Seconds)
 			}
 			all = append(all, Advice{ID: "replica:" + r.Name, Level: Problem, Title: "Replica " + r.Name + " lags",
-				Mechanism: "One process replays what many sessions wrote: what is read there is older than the " +
-					"primary, " +
-					"a backup, too.",
+				Mechanism: "One process replays what many sessions wrote. Reports and backups from a replica that " +
+					"lags are older than the primary.",
 				Evidence: []string{seen},
 				Do: []string{"take backups and reports from the primary while it lags",
 					"look at the replica's disk, at conflicts with its queries (max_standby_streaming_delay), and at " +

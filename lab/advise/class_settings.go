@@ -18,10 +18,10 @@ var dangers = []struct {
 	{"full_page_writes", "off", "on", "A page that a power cut tears in two cannot be repaired from the log: rows " +
 		"vanish or lose their index entries, silently."},
 	{"autovacuum", "off", "on", "Dead rows and old statistics pile up until plans are wrong and tables are mostly " +
-		"empty space; at the end the server stops to save itself from the wraparound of transaction numbers."},
-	{"track_counts", "off", "on", "Autovacuum lives on these counts: without them it comes only against wraparound."},
+		"empty space; in the end the server refuses writes, to prevent transaction ID wraparound."},
+	{"track_counts", "off", "on", "Autovacuum needs these counts: without them it runs only against wraparound."},
 	{"zero_damaged_pages", "on", "off", "A damaged page is overwritten with zeros: its rows are gone for good."},
-	{"ignore_checksum_failure", "on", "off", "Damage of the disk is handed out as data and spreads."},
+	{"ignore_checksum_failure", "on", "off", "Damaged pages are read as if they were valid, and the damage spreads."},
 }
 
 // harmful settings are named so, whatever they gain, and are never applied or reverted by this program.
@@ -39,7 +39,7 @@ var harmful = class{
 				Do:        []string{fmt.Sprintf("ALTER SYSTEM SET %s = %s; SELECT pg_reload_conf()", d.name, d.good)},
 				Prove: s.compare([]string{"--set-b " + d.name + "=" + d.good}, true, false) + " (what safety " +
 					"costs)",
-				Revert: "not offered: nobody should go back to it"})
+				Revert: "none: do not go back to it"})
 		}
 		return all, nil
 	},
@@ -59,9 +59,9 @@ func (f fileSetting) at() string { return fmt.Sprintf("%s, line %d: %s", f.File,
 // ownConf is written anew at each start of a local cluster: its later lines go before the profile's on purpose.
 const ownConf = "plimsoll.conf"
 
-// setTwice: who edits the first of two lines edits nothing.
+// setTwice finds settings with several lines in a file: an edit of any but the last has no effect.
 var setTwice = class{
-	name: "settings in files", healthy: "no setting stands twice in a file, and each line is understood",
+	name: "settings in files", healthy: "no setting is set twice in a file, and each line is valid",
 	right: "GRANT SELECT ON pg_file_settings and EXECUTE ON FUNCTION pg_show_all_file_settings() TO the user",
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		for name, of := range s.settings {
@@ -94,7 +94,7 @@ func (s *server) inFiles(lines []fileSetting) (all []Advice) {
 		if l.Error != "" && !s.settings[l.Name].Pending {
 			all = append(all, Advice{ID: "line:" + l.Name, Level: Problem, Title: "The server does not accept " +
 				l.Name,
-				Mechanism: "A line that is not understood is left out, and with it, at a reload, all others.",
+				Mechanism: "An invalid line is ignored, and a reload then ignores all other changes too.",
 				Evidence:  []string{l.at() + ": " + l.Error}, Do: []string{"correct the line, SELECT pg_reload_conf()"},
 				Prove:  "psql -c 'SELECT * FROM pg_file_settings WHERE error IS NOT NULL' shows none afterwards",
 				Revert: "put the line back"})
@@ -115,8 +115,8 @@ func (s *server) inFiles(lines []fileSetting) (all []Advice) {
 		evidence = append(evidence, "the last line counts; the server works with "+s.value(at.name))
 		all = append(all, Advice{ID: "twice:" + at.name, Level: level,
 			Title:     fmt.Sprintf("%s is set %d times in one file", at.name, len(same)),
-			Mechanism: "Only the last line counts: who reads or edits another one is wrong about this server.",
-			Evidence:  evidence, Do: []string{fmt.Sprintf("decide, and keep one line of %s in %s", at.name, at.file)},
+			Mechanism: "Only the last line counts: reading or editing another one misleads.",
+			Evidence:  evidence, Do: []string{fmt.Sprintf("keep one line of %s in %s", at.name, at.file)},
 			Prove: s.compare([]string{"--set-a " + shell(at.name+"="+same[0].Setting), "--set-b " +
 				shell(at.name+"="+last.Setting)}, true, false),
 			Revert: "put the line back; it changes nothing"})
@@ -203,8 +203,8 @@ func (s *server) notLoaded(lines []fileSetting) (all []Advice) {
 		c.Library = library
 		slices.Sort(evidence)
 		all = append(all, Advice{ID: "library:" + library, Level: Problem,
-			Title:     "Settings of " + library + " are set, and the library is not loaded",
-			Mechanism: "The server keeps settings of an unknown prefix as text: they do nothing, and nobody is told.",
+			Title:     "Settings of " + library + " are set, but the library is not loaded",
+			Mechanism: "Settings with an unknown prefix have no effect, and the server shows no error.",
 			Evidence: append(slices.Compact(evidence),
 				preloaded+" = '"+s.value(preloaded)+"'"),
 			Memory: "what the library takes in shared memory", Changes: []Change{c}})
@@ -235,7 +235,7 @@ func (d *databaseFigures) perSecond(n float64) *float64 {
 
 func rateText(perS *float64, format string) string {
 	if perS == nil {
-		return "; since when is not known"
+		return "; the start of this count is not known"
 	}
 	return fmt.Sprintf(format, *perS)
 }
@@ -285,9 +285,8 @@ func (s *server) sharedBuffers(d *databaseFigures) *Advice {
 		cost += "; huge_pages is on: without as many reserved before (vm.nr_hugepages) the server does not start"
 	}
 	return &Advice{ID: "setting:shared_buffers", Level: level, Title: "shared_buffers is small for what is read",
-		Mechanism: "A block that is not in shared_buffers is read from the operating system, at best a copy, at " +
-			"worst " +
-			"a wait for the disk.",
+		Mechanism: "A block that is not in shared_buffers is read from the operating system: at best a copy, at " +
+			"worst a wait for the disk.",
 		Evidence: []string{fmt.Sprintf("%s of %.0f blocks were not in shared_buffers (%s); the database has %s, the "+
 			"machine %s", percent(misses), asked, size(now), size(d.Size), size(float64(s.host.MemoryBytes)))},
 		Memory:  cost,
@@ -329,19 +328,18 @@ func (s *server) workMem(d *databaseFigures) *Advice {
 		Evidence: []string{fmt.Sprintf("%.0f temporary files of %s on average%s; work_mem is %s", d.Spills, size(mean),
 			rateText(perS, ", %.0f bytes a second"), size(now))},
 		Memory: fmt.Sprintf("%s more for each sort, %s for each hash, in each session: if all %.0f connections did "+
-			"one "+
-			"hash at once, %s", size(to-now), size(factor*(to-now)), sessions, size(sessions*factor*(to-now))),
+			"one hash at once, %s", size(to-now), size(factor*(to-now)), sessions, size(sessions*factor*(to-now))),
 		Changes: []Change{s.set("work_mem", settingSize(to))}}
 }
 
-// planner settings that make every plan dear or wrong.
+// planner settings that make plans slow to find, or wrong.
 var planner = class{
 	name: "planner", healthy: "the planner's settings fit the disk, and planning is cheap",
 	find: func(_ context.Context, s *server) (all []Advice, _ error) {
 		if target := s.figure("default_statistics_target"); target >= targetMost.Value {
 			all = append(all, Advice{ID: "setting:default_statistics_target", Level: Problem,
-				Title: "default_statistics_target makes every plan dear",
-				Mechanism: "The planner reads up to so many values and ranges of each column for each query, and " +
+				Title: "default_statistics_target makes planning slow",
+				Mechanism: "The planner reads up to that many values and ranges of each column for each query, and " +
 					"ANALYZE samples 300 times as many rows.",
 				Evidence: []string{fmt.Sprintf("it is %.0f, set by: %s", target, s.where("default_statistics_target"))},
 				Changes:  []Change{s.set("default_statistics_target", "100")},
@@ -366,7 +364,7 @@ type checkpoints struct {
 
 // logSize: checkpoints before their time write pages twice, full log buffers make sessions write for others.
 var logSize = class{
-	name: "log", healthy: "checkpoints come by the clock, and the log's buffers suffice",
+	name: "log", healthy: "checkpoints come on schedule, and the log's buffers suffice",
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		sql := `SELECT c.checkpoints_timed::float8 AS timed, c.checkpoints_req::float8 AS requested,
 			extract(epoch FROM clock_timestamp() - coalesce(c.stats_reset, pg_postmaster_start_time()))::float8 AS
@@ -398,7 +396,7 @@ var logSize = class{
 			a := Advice{ID: "setting:max_wal_size", Level: level, Title: "Checkpoints come before their time",
 				Mechanism: "After each checkpoint the first change of a page writes the whole page into the log: the " +
 					"more checkpoints, the more log, and the more pages are written.",
-				Evidence: []string{fmt.Sprintf("%.0f checkpoints were asked for and %.0f came by the clock, one in "+
+				Evidence: []string{fmt.Sprintf("%.0f checkpoints were requested and %.0f came on schedule, one in "+
 					"%.0f s; checkpoint_timeout is %.0f s, max_wal_size %s", c.Requested, c.Timed,
 					c.Since/(c.Requested+c.Timed), timeout, size(now))},
 				Memory: fmt.Sprintf("none; %s more of disk (%s), and recovery after a crash may take longer",
@@ -442,9 +440,9 @@ var commits = class{
 				continue
 			}
 			return []Advice{{ID: "commit", Level: Note, Title: "Commits wait for the log to reach the disk",
-				Mechanism: "Each commit waits for a flush; the locks of its transaction are held meanwhile.",
+				Mechanism: "Each commit waits for a flush, and holds the locks of its transaction until then.",
 				Evidence: []string{"synchronous_commit is " + s.value("synchronous_commit"),
-					"fsync = off is no way out: it gains the same and can lose the whole server"},
+					"fsync = off is no alternative: it gains the same and can lose all data"},
 				Do: []string{"let the application acknowledge once the log is on disk, and free the locks before: " +
 					"durable acknowledgement of the application server (plimsoll help commits)",
 					"synchronous_commit = off where the last transactions before a crash may be lost"},

@@ -88,14 +88,12 @@ var statistics = class{
 				t.option(s, "autovacuum_analyze_scale_factor"); !never && t.Changed < behindTimes.Value*own {
 				level = Note
 			}
-			return &Advice{ID: "analyze:" + t.String(), Level: level, Title: "The statistics of " + t.String() + " " +
-				"are old",
-				Mechanism: "The planner takes the table for what it was at its last ANALYZE: a join that is right " +
-					"for ten " +
-					"rows is wrong for a hundred thousand.",
+			return &Advice{ID: "analyze:" + t.String(), Level: level,
+				Title: "The statistics of " + t.String() + " are old",
+				Mechanism: "The planner plans for the table as it was at its last ANALYZE: a join that is right " +
+					"for ten rows is wrong for a hundred thousand.",
 				Evidence: []string{fmt.Sprintf("%.0f of %.0f rows changed since the last ANALYZE (%s), which "+
-					"counted %.0f",
-					t.Changed, t.Live, when(t.Analyzed, "never"), max(0, t.Planned))},
+					"counted %.0f", t.Changed, t.Live, when(t.Analyzed, "never"), max(0, t.Planned))},
 				Changes: []Change{{Kind: SQL, SQL: "ANALYZE " + t.sql()}},
 				Revert:  "nothing to put back: ANALYZE changes what the planner believes and no data"}
 		})
@@ -109,13 +107,13 @@ var vacuum = class{
 		return eachTable(ctx, s, func(t table) *Advice {
 			own := t.option(s, "autovacuum_vacuum_threshold") + max(0, t.Planned)*
 				t.option(s, "autovacuum_vacuum_scale_factor")
-			seen := fmt.Sprintf("%.0f dead rows beside %.0f live ones; autovacuum comes at %.0f, and was here: %s",
+			seen := fmt.Sprintf("%.0f dead rows and %.0f live ones; autovacuum starts at %.0f; its last run: %s",
 				t.Dead,
 				t.Live, own, when(t.Vacuumed, "never"))
 			if t.autovacuumOff() {
 				return &Advice{ID: "autovacuum:" + t.String(), Level: Problem,
 					Title:     "Autovacuum is off for " + t.String(),
-					Mechanism: "Nobody removes its dead rows and nobody counts its values, until somebody remembers.",
+					Mechanism: "Dead rows stay and statistics age until somebody runs VACUUM and ANALYZE by hand.",
 					Evidence:  []string{"its options are " + strings.Join(t.Options, ", "), seen},
 					Changes: []Change{{Kind: SQL, SQL: "ALTER TABLE " + t.sql() + " RESET (autovacuum_enabled)",
 						Undo: "ALTER TABLE " + t.sql() + " SET (autovacuum_enabled = off)"}}}
@@ -129,12 +127,11 @@ var vacuum = class{
 			}
 			return &Advice{ID: "vacuum:" + t.String(), Level: level,
 				Title:     "Autovacuum does not keep up with " + t.String(),
-				Mechanism: "Every scan reads the dead rows, too, and the table grows where it could use their place.",
+				Mechanism: "Every scan reads the dead rows too, and the table grows instead of using their space.",
 				Evidence: []string{seen, fmt.Sprintf("autovacuum_max_workers is %s, autovacuum_vacuum_cost_delay %s "+
-					"ms, "+
-					"autovacuum_vacuum_cost_limit %s", s.value("autovacuum_max_workers"),
+					"ms, autovacuum_vacuum_cost_limit %s", s.value("autovacuum_max_workers"),
 					s.value("autovacuum_vacuum_cost_delay"), s.value("autovacuum_vacuum_cost_limit"))},
-				Do: []string{"look first whether something holds the horizon: then VACUUM removes nothing",
+				Do: []string{"check first that nothing holds back vacuum: otherwise it removes nothing",
 					"VACUUM (ANALYZE) " + t.sql(), "ALTER TABLE " + t.sql() + " SET (autovacuum_vacuum_scale_factor " +
 						"= 0.01)"},
 				Prove:  s.compare([]string{"--sql-b " + shell("VACUUM "+t.sql())}, false, true),
@@ -148,7 +145,7 @@ const ageSQL = `SELECT datname AS name, age(datfrozenxid)::float8 AS live FROM p
 	LIMIT 1`
 
 var wraparound = class{
-	name: "wraparound", healthy: "the oldest transaction numbers are frozen in time",
+	name: "wraparound", healthy: "autovacuum freezes old rows before they are a problem",
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		oldest, err := one[table](ctx, s, ageSQL)
 		most := s.figure("autovacuum_freeze_max_age")
@@ -156,9 +153,9 @@ var wraparound = class{
 			return nil, err
 		}
 		return []Advice{{ID: "wraparound", Level: Problem, Title: "Autovacuum does not freeze database " + oldest.Name,
-			Mechanism: "After two thousand million transactions the server refuses all writing to save the old rows.",
+			Mechanism: "After about two billion transactions the server refuses all writes, to protect old rows.",
 			Evidence:  []string{fmt.Sprintf("age %.0f, autovacuum_freeze_max_age is %.0f", oldest.Live, most)},
-			Do:        []string{"VACUUM (FREEZE) of its oldest tables, after what holds the horizon is gone"},
+			Do:        []string{"VACUUM (FREEZE) its oldest tables, once nothing holds back vacuum"},
 			Prove:     "psql -c 'SELECT datname, age(datfrozenxid) FROM pg_database' shows it fall",
 			Revert:    "nothing to put back"}}, nil
 	},
@@ -207,17 +204,17 @@ var bloat = class{
 				level = Problem
 			}
 			return &Advice{ID: "bloat:" + t.String(), Level: level, Title: "Much of " + t.String() + " is empty space",
-				Mechanism: "Scans read it and the cache holds it, though no row is there.",
+				Mechanism: "Scans read it and the cache holds it, although it contains no rows.",
 				Evidence: []string{fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes",
 					sizeText(empty), sizeText(size), percent(empty/size), t.Planned, width)},
-				Do: []string{"VACUUM FULL " + t.sql() + " locks it meanwhile; pg_repack or pg_squeeze do not",
+				Do: []string{"VACUUM FULL " + t.sql() + " locks it while it runs; pg_repack and pg_squeeze do not",
 					"a table that is emptied and filled again uses its space: leave it"},
 				Prove:  s.compare([]string{"--sql-b " + shell("VACUUM FULL "+t.sql())}, false, true),
 				Revert: "nothing to put back"}
 		})
 		if blind > 0 {
-			s.miss("bloat", fmt.Sprintf("%d large tables: the widths of their columns are only shown to who may read "+
-				"them: GRANT pg_read_all_data TO %s", blind, pgx.Identifier{s.User}.Sanitize()))
+			s.miss("bloat", fmt.Sprintf("%d large tables: the widths of their columns are shown only to users who may "+
+				"read them: GRANT pg_read_all_data TO %s", blind, pgx.Identifier{s.User}.Sanitize()))
 		}
 		return all, err
 	},
@@ -235,7 +232,7 @@ const totalsSample = 100_000
 
 // totals of the ERP's registers that concurrent posting has split over several rows.
 var totals = class{
-	name: "totals", healthy: "the totals of the ERP's registers are not split, or there is no ERP",
+	name: "totals", healthy: "the totals of the ERP's registers are merged, or there is no ERP",
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		tables, err := ask[table](ctx, s, totalsSQL)
 		for _, t := range tables {
@@ -246,8 +243,7 @@ var totals = class{
 			}
 			var rows, split float64
 			sql := fmt.Sprintf("SELECT count(*)::float8, count(*) FILTER (WHERE split <> 0)::float8 FROM (SELECT "+
-				"split "+
-				"FROM %s LIMIT %d) AS looked_at", t.sql(), totalsSample)
+				"split FROM %s LIMIT %d) AS looked_at", t.sql(), totalsSample)
 			if err := s.conn.QueryRow(ctx, sql).Scan(&rows, &split); err != nil {
 				return nil, err
 			}

@@ -19,7 +19,7 @@ var tempSettings = []string{"enable_temp_memory_catalog", "temp_local_invalidati
 
 // churn of the catalogs by temp tables that come and go.
 var churn = class{
-	name: "temp table churn", healthy: "the catalogs are not rewritten by tables that come and go",
+	name: "temp table churn", healthy: "temp tables do not rewrite the catalogs",
 	causes: []string{"catalog-churn"},
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		catalogs, err := ask[table](ctx, s, churnSQL)
@@ -33,8 +33,7 @@ var churn = class{
 				continue
 			}
 			evidence = append(evidence, fmt.Sprintf("%s: %.0f rows deleted since its statistics began, %.0f live "+
-				"and %.0f "+
-				"dead; %s", c.Name, c.Written, c.Live, c.Dead, size(c.Size)))
+				"and %.0f dead; %s", c.Name, c.Written, c.Live, c.Dead, size(c.Size)))
 			if c.Written >= 2*churnTimes.Value*c.Live {
 				level = Problem
 			}
@@ -44,8 +43,7 @@ var churn = class{
 		}
 		a := Advice{ID: "temp-tables", Level: level, Title: "Tables that come and go rewrite the catalogs",
 			Mechanism: "Creating and dropping a temp table writes some twenty rows of shared catalogs, logs them, " +
-				"and " +
-				"tells every session to forget them.",
+				"and makes every session refresh its caches.",
 			Evidence: evidence}
 		for _, name := range tempSettings {
 			if s.value(name) == "off" {
@@ -55,8 +53,7 @@ var churn = class{
 		}
 		if len(a.Changes) == 0 {
 			a.Do = []string{"use a pool of temp tables for each connection: TRUNCATE one that is not empty instead " +
-				"of DROP " +
-				"and CREATE", "Plimsoll's PostgreSQL keeps their catalog rows in the session's memory"}
+				"of DROP and CREATE", "Plimsoll's PostgreSQL keeps their catalog rows in the session's memory"}
 			a.Prove = "plimsoll compare vanilla+classic vanilla+lean plimsoll+classic"
 			a.Revert = "the comparison changes nothing on this server"
 		}
@@ -85,8 +82,7 @@ var tempStatistics = class{
 			Mechanism: "Autovacuum does not see temp tables: until its session runs ANALYZE, the planner guesses " +
 				"ten pages.",
 			Evidence: []string{fmt.Sprintf("%.0f temp tables of %.0f sessions now, the largest of %s, were never "+
-				"analyzed; "+
-				"online_analyze is loaded: %v", t.Live, t.Pages, size(t.Size), loaded)},
+				"analyzed; online_analyze is loaded: %v", t.Live, t.Pages, size(t.Size), loaded)},
 			Do: []string{"ANALYZE each temp table after it is filled and before it is joined",
 				"the extension online_analyze does so by itself: shared_preload_libraries = online_analyze, " +
 					"online_analyze.table_type = temporary"},
@@ -104,7 +100,7 @@ const filesWalked = 3_000_000
 
 // files: each table and index is several, and the file system is a part of the server.
 var files = class{
-	name: "files", healthy: "the number of tables and indexes burdens no file system",
+	name: "files", healthy: "the number of tables and indexes is no load on a file system",
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		n, err := one[table](ctx, s, filesSQL)
 		if err != nil || n == nil || n.Live < filesMany.Value {
@@ -120,12 +116,11 @@ var files = class{
 		if n.Live >= 10*filesMany.Value {
 			level = Problem
 		}
-		return []Advice{{ID: "files", Level: level, Title: "The database is very many files",
-			Mechanism: "Checkpoints, recovery and backups touch each file; folders of many entries are slow, and " +
-				"each " +
-				"session keeps open what it used.",
+		return []Advice{{ID: "files", Level: level, Title: "The database has very many files",
+			Mechanism: "Checkpoints, recovery and backups touch each file; large folders are slow, and each " +
+				"session keeps the files open that it used.",
 			Evidence: []string{seen, "max_files_per_process is " + s.value("max_files_per_process")},
-			Do: []string{"fewer databases in one server, or a file system made for many files (XFS)",
+			Do: []string{"use fewer databases per server, or a file system for many files (XFS)",
 				"recovery_init_sync_method = syncfs where fsync of each file delays the start"},
 			Prove:  `plimsoll compare --scenario own.toml --dsn-a "$DSN" --dsn-b "$DSN_OF_A_SERVER_WITH_FEWER"`,
 			Revert: "nothing to put back"}}, nil

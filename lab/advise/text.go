@@ -74,5 +74,5 @@ func (g *Range) text() string {
 	if g == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s to %s of the time, if nothing else takes its place", percent(g.Low), percent(g.High))
+	return fmt.Sprintf("%s to %s of the time, if no other wait replaces it", percent(g.Low), percent(g.High))
 }

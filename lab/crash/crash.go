@@ -81,7 +81,7 @@ type Options struct {
 	Serve   []string
 	Shape   shape.Name
 	Workers int
-	// Kept is a file that keeps what each seed showed: a later run goes on with the next seed. Empty: none.
+	// Kept is a file with the result of each seed, from which a later run continues with the next seed. Empty: none.
 	Kept string
 	// Promote ends the primary for good: its standby is promoted, and stock is taken of that.
 	Promote bool
@@ -195,9 +195,9 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 
 func (l *lab) hintInterrupted() string {
 	if l.kept != nil {
-		return "the same command goes on with the next seed"
+		return "the same command continues with the next seed"
 	}
-	return "--keep FILE keeps what was seen, so that the same command goes on with the next seed"
+	return "--keep FILE stores the results, so that the same command continues with the next seed"
 }
 
 func (l *lab) run(ctx context.Context) (err error) {

@@ -33,9 +33,8 @@ var clientGaps = cause{
 			Price: price(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
 			Mechanism: "A transaction of many statements crosses the network for each. While it waits for its " +
 				"client it does nothing, and keeps its locks.",
-			Evidence: []string{fmt.Sprintf("%s of the time open transactions wait for their next statement; %s they "+
-				"wait "+
-				"for the client in mid-statement", percent(gaps), percent(reading))},
+			Evidence: []string{fmt.Sprintf("open transactions wait for their next statement %s of the time, and for "+
+				"the client within a statement %s", percent(gaps), percent(reading))},
 			Excluded: []string{"the server has nothing to do for these transactions meanwhile"},
 			Next: []string{
 				"psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine: the round trip",
@@ -43,9 +42,9 @@ var clientGaps = cause{
 			},
 		}
 		if gap := m.book.short.mean(); gap != nil {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("the gaps that were met took %s on average until then; a "+
-				"round trip from here %s",
-				gap.Round(100*time.Microsecond), fromSeconds(m.roundTripS).Round(10*time.Microsecond)))
+			f.Evidence = append(f.Evidence, fmt.Sprintf("the gaps seen had lasted %s on average when they were "+
+				"sampled; a round trip from here takes %s", gap.Round(100*time.Microsecond),
+				fromSeconds(m.roundTripS).Round(10*time.Microsecond)))
 		}
 		if idle := m.delta.Sum(counters.Databases, "", "idle_in_transaction_time"); idle != nil {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("the server itself counted %.1f s in idle transactions "+
@@ -67,9 +66,9 @@ func (m *measured) clientsWithoutProcessors(gaps float64) string {
 		*m.host.Others < othersBusy.Value || *m.host.CPUPressure < sharedPressure.Value || gaps < noteFrom.Value {
 		return ""
 	}
-	return fmt.Sprintf("the machine is shared: its clients are here, too, others use %s of the cores, and somebody "+
-		"waits for a processor %s of the time; gaps of %s of the time are not told from that", percent(*m.host.Others),
-		percent(*m.host.CPUPressure), percent(gaps))
+	return fmt.Sprintf("the machine is shared: the clients run here too, others use %s of the cores, and some "+
+		"process waits for a processor %s of the time; that may explain gaps of %s of the time",
+		percent(*m.host.Others), percent(*m.host.CPUPressure), percent(gaps))
 }
 
 // beyondOwn is the part of the gaps that a program beside its server would not take: what is left without its own
@@ -91,7 +90,7 @@ func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(tim
 // connectionStorm: sessions are opened for little work.
 var connectionStorm = cause{
 	name:    "connection-storm",
-	healthy: "connections are kept, not made anew",
+	healthy: "connections are kept open and used again",
 	find: func(m *measured) (*Finding, string) {
 		made := m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "sessions"))
 		if made == nil {
@@ -104,8 +103,8 @@ var connectionStorm = cause{
 		f := &Finding{
 			Price: price(connecting / (connecting + m.ledger.Sessions)), unseen: connecting,
 			Title: "Connections are made for little work",
-			Mechanism: "Each connection is a new process of the server, which checks who comes and fills its caches " +
-				"anew; its first statements are slow.",
+			Mechanism: "Each connection is a new server process that authenticates the client and fills its caches; " +
+				"its first statements are slow.",
 			Evidence: []string{
 				fmt.Sprintf("%.0f new sessions a second; one took %.1f ms from here, so that %.2f clients are "+
 					"connecting at "+

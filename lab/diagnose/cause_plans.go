@@ -46,14 +46,14 @@ var staleStatistics = cause{
 			return &Finding{
 				Price: price(u.share), Title: "The planner's statistics of " + table + " are stale",
 				explains: u.statements,
-				Mechanism: "The planner takes a table for what it was at the last ANALYZE. A join that is right for " +
+				Mechanism: "The planner plans for the table as it was at its last ANALYZE. A join that is right for " +
 					"ten rows is wrong for a hundred thousand.",
 				Evidence: []string{fmt.Sprintf("%.0f of %.0f rows changed since the last ANALYZE, which counted "+
 					"%.0f; %s of the time goes to: %s", *changed, *live, max(0, *planned), percent(u.share),
 					nonEmpty(u.dearest, "no statement that was seen"))},
 				Excluded: []string{"its dead rows are not the reason"},
 				Next: []string{"psql -c 'ANALYZE " + table + "', then diagnose again: what remains had another reason",
-					"look why autovacuum does not: autovacuum_analyze_scale_factor, the table's own settings"},
+					"find out why autovacuum did not: autovacuum_analyze_scale_factor, the table's own settings"},
 			}
 		})
 	},
@@ -79,7 +79,7 @@ var wholeTables = cause{
 					*rows / *scans, percent(u.share), nonEmpty(u.dearest, "no statement that was seen"))},
 				Excluded: []string{"the table has few dead rows, and its statistics are fresh"},
 				Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the statement: a Seq Scan that removes most rows by its " +
-					"filter wants an index on the filter's columns",
+					"filter needs an index on the filter's columns",
 					"CREATE INDEX CONCURRENTLY … ON " + table + " (…), then diagnose again"},
 			}
 		})
@@ -120,7 +120,7 @@ var unusedIndexes = cause{
 				Evidence: []string{fmt.Sprintf("%s of the time goes to: %s", percent(u.share), u.dearest),
 					"not read since the statistics began: " + strings.Join(unused[table][:min(5, len(unused[table]))],
 						", ")},
-				Excluded: []string{"unique indexes are not counted: they keep a promise"},
+				Excluded: []string{"unique indexes are not counted: they enforce uniqueness"},
 				Next: []string{"ask who needs them (a replica reads its own), then DROP INDEX CONCURRENTLY one by " +
 					"one and diagnose again"},
 			}

@@ -110,8 +110,8 @@ var quota = cause{
 		}
 		return &Finding{
 			Price: price(min(*m.host.Throttled, m.ledger.running())), Title: "A quota withholds the processors",
-			Mechanism: "The control group of the server may use so much processor time in each tenth of a second; " +
-				"then all its processes stand still, whatever they hold.",
+			Mechanism: "The server's control group may use a limited processor time in each tenth of a second; " +
+				"then all its processes stop, whatever locks they hold.",
 			Evidence: []string{fmt.Sprintf("throttled for %s of the time", percent(*m.host.Throttled))},
 			Excluded: []string{"idle cores do not help: the quota binds first"},
 			Next:     []string{"raise cpu.max of the server's control group (the limit of the container)"},

@@ -29,10 +29,10 @@ var maintenance = cause{
 		return &Finding{
 			Price: price(u.share + behind), Title: "Maintenance runs beside the load", explains: u.statements,
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They take processor, disk and log " +
-				"from everybody, and some lock the table.",
-			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; %s others wait for its locks",
+				"from all other sessions, and some lock the table.",
+			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; others wait for its locks %s of the time",
 				percent(u.share), u.dearest, percent(behind))},
-			Excluded: []string{"it is a client's, not autovacuum"},
+			Excluded: []string{"a client runs it, not autovacuum"},
 			Next: []string{"run it when few users are at work, or leave it to autovacuum",
 				"SET vacuum_cost_delay = '2ms' in its session makes it yield"},
 		}, ""
@@ -54,8 +54,8 @@ var backup = cause{
 			Price: price(u.share + own), Title: "A backup or an export runs beside the load", explains: u.statements,
 			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
 				"keeps vacuum from removing rows until it ends.",
-			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; %s its program does something between two "+
-				"statements", percent(u.share), u.dearest, percent(own))},
+			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; %s of the time its program is busy between "+
+				"two statements", percent(u.share), u.dearest, percent(own))},
 			Excluded: []string{"it is no query of the application: it copies a whole table"},
 			Next:     []string{"take it from a replica, or when few users are at work"},
 		}, ""
@@ -106,7 +106,7 @@ func (m *measured) gotProcessor() float64 {
 // bulkWriting: many rows are written at once.
 var bulkWriting = cause{
 	name:    "bulk-writing",
-	healthy: "nobody writes rows in bulk",
+	healthy: "no session writes rows in bulk",
 	find: func(m *measured) (*Finding, string) {
 		if why := m.delta.Why(counters.Tables); why != "" {
 			return nil, why
@@ -125,8 +125,8 @@ var bulkWriting = cause{
 			}
 			best = &Finding{
 				Price: price(u.share), Title: "Rows are written in bulk into " + key, explains: u.statements,
-				Mechanism: "A load of many rows fills the log and the shared memory, and whoever commits meanwhile " +
-					"waits behind it.",
+				Mechanism: "A load of many rows fills the log and the shared memory, and other commits wait " +
+					"behind it.",
 				Evidence: []string{fmt.Sprintf("%.0f rows a second; %s of the time goes to: %s", rows,
 					percent(u.share), u.dearest)},
 				Excluded: []string{},
@@ -155,7 +155,7 @@ var largeResults = cause{
 				percent(share), u.dearest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
 					"tup_returned")), "%.0f"))},
 			Excluded: []string{"the server has the rows ready"},
-			Next:     []string{"ask for fewer rows or columns, or for pages; look what the client does while it reads"},
+			Next:     []string{"ask for fewer rows or columns, or for pages; see what the client does while it reads"},
 		}, ""
 	},
 }

@@ -25,11 +25,11 @@ var catalogChurn = cause{
 		}
 		f := &Finding{
 			Price: price(m.book.define() / m.ledger.TotalS),
-			Title: "Tables are made and dropped all the time",
+			Title: "Tables are created and dropped all the time",
 			Mechanism: "A temporary table with an index writes some twenty rows into the catalogs, takes locks, " +
-				"tells all sessions to forget what they know of it, and leaves dead rows behind that everybody reads.",
-			Evidence: []string{fmt.Sprintf("%.0f rows of catalogs are inserted or deleted in a second", *rows)},
-			Excluded: []string{"the price is that of CREATE, DROP, ALTER and TRUNCATE alone; what other statements " +
+				"makes all sessions refresh their caches, and leaves dead catalog rows that every session reads.",
+			Evidence: []string{fmt.Sprintf("%.0f catalog rows are inserted or deleted a second", *rows)},
+			Excluded: []string{"the price counts CREATE, DROP, ALTER and TRUNCATE alone; what other statements " +
 				"lose by it comes on top"},
 			Next: []string{"plimsoll prove C12 C13    what a memory catalog and a pool of temp tables gain",
 				"TRUNCATE instead of DROP and CREATE, and no more of it than needed (plimsoll prove C15)"},
@@ -116,12 +116,12 @@ func (m *measured) holder() *waits.Holder {
 }
 
 const deadMechanism = "Dead rows stay in their pages and indexes until vacuum may remove them. Every scan reads " +
-	"them and finds that nobody can see them."
+	"them, only to skip them."
 
 // heldHorizon: something keeps vacuum from removing dead rows.
 var heldHorizon = cause{
 	name:    "held-horizon",
-	healthy: "nobody holds back what vacuum may remove",
+	healthy: "nothing keeps vacuum from removing dead rows",
 	find: func(m *measured) (*Finding, string) {
 		h := m.holder()
 		if h == nil {
@@ -129,11 +129,11 @@ var heldHorizon = cause{
 		}
 		f := &Finding{
 			Title:     fmt.Sprintf("A %s holds back vacuum: %s %s", h.Kind, h.Name, h.Application),
-			Mechanism: deadMechanism + " None that died after the oldest open transaction began may be removed.",
+			Mechanism: deadMechanism + " Rows that died after the oldest open transaction began must stay.",
 			Evidence: []string{fmt.Sprintf("%s, for %.0f s and %d transactions%s", nonEmpty(h.State, "open"),
 				h.For.Seconds(), h.XIDs, lastStatement(h.Query))},
 			Excluded: []string{"autovacuum cannot help: it must leave these rows"},
-			Next: []string{"end that transaction, or drop the slot if nobody needs it; vacuum then follows by itself",
+			Next: []string{"end that transaction, or drop the slot if nothing needs it; vacuum then follows by itself",
 				"psql -c 'VACUUM (VERBOSE) TABLE'    says how many dead rows cannot be removed yet"},
 		}
 		all, why := m.bloat()
@@ -172,8 +172,8 @@ var deadRowsRead = cause{
 			explains: all[0].statements,
 			Excluded: []string{"no old transaction holds them: vacuum may remove them"},
 			Next: []string{"psql -c 'VACUUM (VERBOSE, ANALYZE) " + all[0].name + "'",
-				"find out why autovacuum does not: autovacuum, autovacuum_vacuum_scale_factor, the table's own " +
-					"settings"},
+				"find out why autovacuum does not clean it: autovacuum, autovacuum_vacuum_scale_factor, the table's " +
+					"own settings"},
 		}
 		for _, b := range all[:min(3, len(all))] {
 			f.Evidence = append(f.Evidence, b.evidence())

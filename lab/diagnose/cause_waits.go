@@ -18,13 +18,11 @@ var logFlush = cause{
 		return &Finding{
 			Price: price((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind),
 			Title: "Commits wait for the write-ahead log",
-			Mechanism: "A commit is answered when its log is on disk. Flushes follow one after the other; whoever " +
-				"comes meanwhile waits for the next.",
-			Evidence: append(append(m.top(waits.WAL), m.loggedCheckpoints()...), fmt.Sprintf("%s transactions in a "+
-				"second; "+
-				"%s", text(m.transactions(), "%.0f"),
-				m.flushText()), fmt.Sprintf("%s of the time others wait for locks that are held meanwhile",
-				percent(behind))),
+			Mechanism: "A commit is answered when its log is on disk. Flushes follow one after the other; a " +
+				"commit that comes during one waits for the next.",
+			Evidence: append(append(m.top(waits.WAL), m.loggedCheckpoints()...), fmt.Sprintf("%s transactions a "+
+				"second; %s", text(m.transactions(), "%.0f"), m.flushText()),
+				fmt.Sprintf("others wait %s of the time for locks that such commits hold", percent(behind))),
 			Excluded: []string{"the contradictions below say whether it is the disk or the queue before it"},
 			Next: []string{"pg_test_fsync -s 2    on the disk of pg_wal",
 				"plimsoll prove C20    what a commit without waiting gains, and what it can lose"},
@@ -69,9 +67,8 @@ var reading = cause{
 		return &Finding{
 			Price: price(share), Title: "Sessions read and write data themselves",
 			Mechanism: "What is not in memory is read from disk, page by page, while the session waits.",
-			Evidence: append(append(m.top(waits.IO), m.loggedCheckpoints()...), fmt.Sprintf("%s blocks read in a "+
-				"second; queries wait %s of the time "+
-				"for the log of changed pages whose room they need",
+			Evidence: append(append(m.top(waits.IO), m.loggedCheckpoints()...), fmt.Sprintf("%s blocks read a "+
+				"second; %s of the time queries evict changed pages and wait for the log of these",
 				text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "blks_read")), "%.0f"), percent(evicting))),
 			Excluded: []string{},
 			Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the first statement: does it read more than it needs?",
@@ -170,9 +167,8 @@ var spills = cause{
 		return &Finding{
 			Price: price(u.share), Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
-			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files in a second; %s of the time waits for "+
-				"them; "+
-				"most in: %s", *perS/(1<<20), percent(m.spilling()), u.dearest)}, m.loggedTempFiles()...),
+			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files a second; sessions wait for them %s "+
+				"of the time; most in: %s", *perS/(1<<20), percent(m.spilling()), u.dearest)}, m.loggedTempFiles()...),
 			Excluded: []string{}, explains: u.statements,
 			Next: []string{"SET work_mem for the session of the statement, and diagnose again"},
 		}, ""
@@ -194,7 +190,7 @@ var standstill = cause{
 			return nil, ""
 		}
 		f := &Finding{
-			Title: fmt.Sprintf("%d times nothing could be seen, for up to %.1f s", len(all), longest),
+			Title: fmt.Sprintf("No sample came through %d times, for up to %.1f s", len(all), longest),
 			Mechanism: "The server, the network, or this machine stood still. What happened meanwhile is not in the " +
 				"ledger, or is not explained there.",
 			Excluded: []string{},
@@ -213,7 +209,7 @@ var standstill = cause{
 		f.Price = price(m.book.still[StillServer] / max(m.book.seconds+m.book.unobserved, 1e-9))
 		f.unseen = float64(m.census.All) * *f.Price
 		f.Title = fmt.Sprintf("The server stood still %d times, for up to %.1f s", times[StillServer], longest)
-		f.Excluded = append(f.Excluded, "this program ran meanwhile, and the server's process was not waiting for a "+
+		f.Excluded = append(f.Excluded, "this program kept running, and the server's process was not waiting for a "+
 			"processor: it was stopped, or the disk or memory below it stood still")
 		f.Next = append([]string{"dmesg -T | tail; a snapshot, a migration or a backup of the virtual machine at " +
 			"these moments?"}, f.Next...)

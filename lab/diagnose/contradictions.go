@@ -91,7 +91,7 @@ func littlesLaw(m *measured) Contradiction {
 			{"active time a second, counted by the server", fmt.Sprintf("%.2f s", server)}},
 		Says: fmt.Sprintf("the two differ by %s: the samples miss something, or statements that run for long are not "+
 			"counted yet", percent(apart)),
-		Excluded: "chance: so many samples of a steady load differ by less",
+		Excluded: "chance: that many samples of a steady load differ by less",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m",
 	}.contradictIf(apart > littleApart.Value, "both count the same: the samples can be trusted")
 }
@@ -127,7 +127,7 @@ func serialized(m *measured) Contradiction {
 		Says: "sessions wait for each other while processors are idle: the load runs one after the other, and more " +
 			"hardware changes nothing",
 		Excluded: "too few processors",
-		Next:     "the same load with half the connections: throughput stays where this is true",
+		Next:     "the same load with half the connections: if this is true, throughput stays the same",
 	}.contradictIf(blocked >= problemFrom.Value && *m.host.Busy < machineBusy.Value/2,
 		"no queue for locks beside idle processors")
 }
@@ -230,7 +230,7 @@ func catalogsAndData(m *measured) Contradiction {
 		{"rows of catalogs inserted and deleted", fmt.Sprintf("%.0f a second", *churn)},
 		{"rows of tables inserted", text(rows, "%.0f a second")}}
 	next := "plimsoll prove C12 C13"
-	why := "temporary tables are made and dropped all the time"
+	why := "temporary tables are created and dropped all the time"
 	if h := m.holder(); h != nil {
 		why += ", and a " + h.Kind + " keeps vacuum from removing their rows"
 		next = "end what holds the horizon (see the finding held-horizon), then diagnose again"
@@ -238,7 +238,7 @@ func catalogsAndData(m *measured) Contradiction {
 	return Contradiction{
 		Figures: figures, Says: why, Excluded: "new tables that stay: as many rows are deleted", Next: next,
 	}.contradictIf(*churn >= churnRows.Value && (*grew > 0 || rows == nil || *rows < *churn),
-		"the catalogs stay as they are")
+		"the catalogs hardly change")
 }
 
 // twoSamplers holds our samples of waits against those that pg_wait_sampling takes within the server, class by class.

@@ -18,7 +18,7 @@ func limit(name string, value float64, reason string) *Limit {
 
 var (
 	noteFrom = limit("price of a note", 0.02,
-		"share of the time; less is within what two samples of the same load differ by")
+		"share of the time; two samples of the same load differ by as much")
 	problemFrom = limit("price of a problem", 0.10,
 		"share of the time; a tenth is what a user begins to feel, and more than a healthy load showed of any one "+
 			"cause")
@@ -29,12 +29,12 @@ var (
 	othersBusy = limit("processors taken by others", 0.25,
 		"share of all cores; half of one of two cores, beyond what daemons of a quiet machine use")
 	sharedPressure = limit("machine shared", 0.5,
-		"share of the time in which some process waits for a processor, with others at work; with more a client is "+
-			"as likely late by that as by a network")
+		"share of the time in which some process waits for a processor, with others at work; beyond it a "+
+			"late client may as well wait for a processor as for the network")
 	machineBusy = limit("machine busy", 0.85,
 		"share of all cores; beyond it the queue for a processor grows faster than the load")
 	mainUser = limit("main user of the processors", 0.5,
-		"share of what is used; with less, somebody else is to be looked at first")
+		"share of what is in use; with less, the other users matter more")
 	gapLong = limit("long gap of a transaction", 1,
 		"seconds; a network or a program takes less between two statements: this is a person or a program that hangs")
 	stealMost = limit("steal", 0.05,
@@ -62,7 +62,7 @@ var (
 	secondsPerRow = limit("time of a row read in a scan", 2e-7,
 		"seconds, at most: what a scan can take of its statement's time")
 	unusedMost = limit("unused indexes", 5,
-		"of one table, none of them unique; fewer are somebody's work of once a month")
+		"of one table, none of them unique; fewer may serve a monthly report")
 	bulkRows = limit("rows written in bulk", 10_000,
 		"rows a second that one table gains or changes; many users at work write fewer")
 	longStatement = limit("long statement", 0.25,
@@ -72,7 +72,7 @@ var (
 	diskOfOthers = limit("disk taken by others", 0.5,
 		"share of what the disk moved that the database neither read nor wrote")
 	gapShort = limit("short gap of a transaction", 0.0005,
-		"seconds; so much takes a program beside its server, and what is more is the network's or its own doing")
+		"seconds; a program beside its server takes as long; the rest is the network's, or the program's own work")
 	spillPerS  = limit("temporary files", 1<<20, "bytes in a second")
 	queueLeast = limit("commit slower than its flush", 3,
 		"times; a flush for two commits at once explains two")

@@ -46,9 +46,8 @@ func (d *Diagnosis) findingsText(b *strings.Builder) {
 			fmt.Fprintf(b, "       not       %s\n", line)
 		}
 		if f.Gain != nil {
-			fmt.Fprintf(b, "       gain      %.0f to %.0f %% of the time, if nothing else takes its "+
-				"place\n", 100*f.Gain.Low,
-				100*f.Gain.High)
+			fmt.Fprintf(b, "       gain      %.0f to %.0f %% of the time, if no other wait replaces it\n",
+				100*f.Gain.Low, 100*f.Gain.High)
 		}
 		for _, line := range f.Next {
 			fmt.Fprintf(b, "       next      %s\n", line)
@@ -165,9 +164,8 @@ func (d *Diagnosis) hostText(b *strings.Builder) error {
 		share(h.Busy), each(h.PerCore), share(h.Database), share(h.Others), inParentheses(h.Who == nil,
 			neighbourNames(h.Who)))
 	fmt.Fprintf(b, "  steal %s, throttled %s; some process waited for a processor %s of the time, for memory %s, "+
-		"for a "+
-		"disk "+
-		"%s\n", share(h.Steal), share(h.Throttled), share(h.CPUPressure), share(h.MemoryPressure), share(h.IOPressure))
+		"for a disk %s\n", share(h.Steal), share(h.Throttled), share(h.CPUPressure), share(h.MemoryPressure),
+		share(h.IOPressure))
 	const disksShown = 3
 	for _, disk := range h.Disks[:min(disksShown, len(h.Disks))] {
 		fmt.Fprintf(b, "  disk %s: %.0f transfers/s, read %s, write %s, %.2f under way, busy "+
@@ -199,7 +197,7 @@ func each(all []float64) string {
 }
 
 func (d *Diagnosis) restText(b *strings.Builder) {
-	b.WriteString("\nA SECOND OF THIS SERVER\n ")
+	b.WriteString("\nRATES PER SECOND\n ")
 	for _, r := range d.Rates {
 		if r.PerS != nil {
 			fmt.Fprintf(b, " %s %.4g;", r.Name, *r.PerS)
@@ -214,10 +212,9 @@ func (d *Diagnosis) restText(b *strings.Builder) {
 	}
 	slowed := ""
 	if d.Cost.Slowed {
-		slowed = ", fewer than asked since a look took long"
+		slowed = ", fewer than asked because a sample took long"
 	}
 	fmt.Fprintf(b, "\nCost of this diagnosis: %d samples, %.1f a second%s; its queries took %.2f s (%.1f %% of the "+
-		"time), "+
-		"the server's processes for it %s of processor time, this program %s.\n", d.Cost.Samples, d.Cost.PerS, slowed,
-		d.Cost.QueriesS, 100*d.Cost.Share, text(d.Cost.BackendsS, "%.2f s"), text(d.Cost.OwnS, "%.2f s"))
+		"time), the server's processes for it %s of processor time, this program %s.\n", d.Cost.Samples, d.Cost.PerS,
+		slowed, d.Cost.QueriesS, 100*d.Cost.Share, text(d.Cost.BackendsS, "%.2f s"), text(d.Cost.OwnS, "%.2f s"))
 }

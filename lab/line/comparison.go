@@ -92,9 +92,10 @@ func (c *Comparison) controlText() string {
 		case r == nil:
 			return fmt.Sprintf("A/A control: not known, %s has no second line", name)
 		case r.IntervalLow == nil && r.IntervalHigh == nil:
-			return fmt.Sprintf("A/A control: not known, the trials of %s bound no ratio", name)
+			return fmt.Sprintf("A/A control: not known, the trials of %s give no bounds for a ratio", name)
 		case r.Differs:
-			return fmt.Sprintf("A/A control: %s differs from itself, %s: trust no difference of this session", name, r)
+			return fmt.Sprintf("A/A control: %s differs from itself, %s: do not trust the differences of this session",
+				name, r)
 		default:
 			return fmt.Sprintf("A/A control: %s against itself %s, interval %s: no difference, as it should be", name,
 				r, r.intervalText())
@@ -119,11 +120,11 @@ func (c *Comparison) NothingFailed() string {
 	if least == 0 {
 		return ""
 	}
-	return fmt.Sprintf("no system failed at %d users: each line lies above that, and nothing is compared", least)
+	return fmt.Sprintf("no system failed at %d users: each line is above that, so nothing can be compared", least)
 }
 
 // NothingFailedHint says what would end with a comparison.
-const NothingFailedHint = "raise --most, or let each user do more: --think 500ms, or 0s for as much as the system does"
+const NothingFailedHint = "raise --most, or let each user do more: --think 500ms, or 0s for no pause at all"
 
 // conclude compares the lines with the first.
 func (c *Comparison) conclude() {

@@ -192,7 +192,7 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 	if lost := lostAgent(r); lost != "" {
 		return nil, problem.New(problem.Environment,
 			fmt.Errorf("%s was lost in trial %d, so this trial says nothing about the system", lost, len(s.Trials)+1),
-			"start it again, then the same command with --resume goes on")
+			"start it again, then the same command with --resume continues")
 	}
 	s.keepAudit(r)
 	t := trialOf(r, s.Target)

@@ -156,7 +156,7 @@ func (l *Line) fit() {
 	case err != nil:
 		l.FitRefused = err.Error()
 	case fit.PeakIn == nil:
-		l.FitRefused = fmt.Sprintf("the interval of κ, %.2g to %.2g, does not tell it from 0: nothing is said "+
+		l.FitRefused = fmt.Sprintf("the interval of κ, %.2g to %.2g, contains 0, so that nothing is known "+
 			"beyond %d users", fit.KappaIn.Low, fit.KappaIn.High, slices.Max(levels(l.Trials)))
 	}
 }
@@ -206,8 +206,8 @@ func (l *Line) confidence() (lines []string) {
 			a.AtBelow.Passed+a.AtBelow.Failed, *a.Below))
 	}
 	if i := a.Interval; i != nil {
-		lines = append(lines, fmt.Sprintf("95 %% interval of the line, from how %d trials ended: %s users", i.Trials,
-			endsText(i.Low, i.High, "%.0f")))
+		lines = append(lines, fmt.Sprintf("95 %% interval of the load line, computed from %d trials: %s users",
+			i.Trials, endsText(i.Low, i.High, "%.0f")))
 	}
 	return lines
 }

@@ -169,7 +169,7 @@ func TestFindAll_NothingFailed(t *testing.T) {
 	if err != nil || !c.Complete {
 		t.Fatalf("%v, %+v", err, c)
 	}
-	const want = "no system failed at 8 users: each line lies above that, and nothing is compared"
+	const want = "no system failed at 8 users: each line is above that, so nothing can be compared"
 	var text, page strings.Builder
 	if err := errors.Join(c.Text(&text), c.HTML(&page)); err != nil {
 		t.Fatal(err)

@@ -100,7 +100,7 @@ func (l *Line) planLines() []string {
 		"before each trial: " + map[Reset]string{
 			ResetFilled: "a new copy of the base as it was filled, and a checkpoint",
 			ResetCopy:   "a new copy of the database, and a checkpoint", ResetSQL: "the scenario's reset",
-			ResetNone: "nothing: what a trial wrote was there in the next",
+			ResetNone: "nothing: each trial sees what earlier ones wrote",
 		}[p.Reset],
 	}
 }

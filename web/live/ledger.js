@@ -103,7 +103,7 @@ export const showLedger = () => {
     by("findings-note"),
     d.findings.length
       ? `${d.healthy} other causes were looked for and are not the problem.`
-      : `No cause of lost time so far; ${d.healthy} were looked for.`,
+      : `No cause of lost time found so far; ${d.healthy} were looked for.`,
   );
   write(
     by("ledger-note"),

@@ -35,19 +35,19 @@ func (a *app) addAdvise(root *cobra.Command) {
 		Short: "Say what to change on a PostgreSQL server, apply it, and check the gain",
 		Long: `Read a PostgreSQL server (15 or newer) and say what to change: settings and what they cost in
 memory, settings whose library is not loaded, old statistics, autovacuum, what holds vacuum back,
-empty space, indexes that are missing, unused or there twice, temp tables, connections, replicas,
-and settings that are harmful whatever they gain. Each piece of advice has what was seen on this
-server, the reason, the comparison that proves it, and the way back. What could not be read is
+empty space, indexes that are missing, unused or duplicate, temp tables, connections, replicas,
+and settings that are harmful whatever they gain. Each piece of advice says what was seen on this
+server, the reason, the comparison that proves it, and how to undo it. What could not be read is
 listed with the right that is missing. Reading needs the role pg_monitor and writes nothing.
 
---for watches the server first, --run takes the diagnosis of a run: advice then has a price and an
+--for watches the server first, --run uses the diagnosis of a run: advice then has a price and an
 expected gain, and is ranked by it.
 
---apply ID changes settings, indexes and statistics; it needs a superuser. --all applies every
-problem that it can; notes are applied by their ID alone, harmful settings never. The state before
-each step is in a journal first, so that Ctrl-C leaves nothing that --revert does not know. --revert
-puts back what was applied and leaves what somebody else changed since. A local cluster is
-restarted where a setting needs it; of another server it is said.
+--apply ID changes settings, indexes and statistics; it needs a superuser. --all applies the
+advice on all problems; notes are applied only by their ID, advice on harmful settings never. A
+journal keeps the old state of each step before it is taken, so --revert works after Ctrl-C, too.
+--revert undoes what was applied and leaves what somebody else has changed since. If a setting
+needs a restart, a local cluster is restarted; for another server a message says so.
 
 --check compares the server as it was with the server as it is, in turns, and prints expected
 against actual gain. Arguments after -- go to 'plimsoll compare'. A local cluster is stopped for it
@@ -67,13 +67,13 @@ and started again.`,
 		return a.advise(ctx, o)
 	})
 	fs := c.Flags()
-	config.Span(fs, &o.watch, "for", 0, 0, "first watch the server for so long, for prices; 0: do not")
+	config.Span(fs, &o.watch, "for", 0, 0, "watch the server this long first, to give advice a price; 0: do not")
 	fs.StringVar(&o.run, "run", "", "take prices from the diagnosis of this run: its `ID`, the beginning of it, or "+
 		"latest")
 	fs.StringArrayVar(&o.apply, "apply", nil, "apply the advice with this `ID`; may be repeated")
 	fs.BoolVar(&o.all, "all", false, "apply all problems that can be applied")
 	fs.BoolVar(&o.yes, "yes", false, "do not ask")
-	fs.BoolVar(&o.revert, "revert", false, "put back all that was applied to this database")
+	fs.BoolVar(&o.revert, "revert", false, "undo all that was applied to this database")
 	fs.BoolVar(&o.check, "check", false, "compare before with after, and print expected against actual gain")
 	a.targetFlags(c, &o.target)
 	config.FlagOnly(fs, "for", "run", "apply", "all", "yes", "revert", "check")
@@ -211,7 +211,7 @@ func (a *app) adviseApply(ctx context.Context, h advise.Hands, r *advise.Report,
 		return err
 	}
 	if len(chosen) == 0 {
-		return a.showOutcome(&advise.Outcome{}, "nothing to apply: no problem of this server can be mended by --apply")
+		return a.showOutcome(&advise.Outcome{}, "nothing to apply: --apply can solve no problem of this server")
 	}
 	if !o.yes {
 		for _, one := range chosen {

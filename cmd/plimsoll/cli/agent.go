@@ -189,7 +189,7 @@ func (a *app) generatorOn(o fleetOptions) (func(ctx context.Context, dsn string)
 		return nil, err
 	}
 	if len(options.Local) == 0 {
-		a.meter.Say("each run calls the agents anew: start them with --stay")
+		a.meter.Say("each run calls the agents again: start them with --stay")
 	}
 	return func(ctx context.Context, dsn string) (run.Generator, func(), error) {
 		options.DSN = dsn

@@ -35,7 +35,7 @@ violation is named by its document or key, and its field.
 Documents are the truth: each posted document is posted again in memory by its rules, and the
 result is compared with what is stored: header, lines, movements, records and entries.
 References, lines, sums and number counters are checked too, and costs are replayed in the
-order of time. What cannot be derived is named.
+order of time. What cannot be derived is listed.
 
 Without further flags it checks everything, on all cores. If nothing is wrong it stores a clean
 point in the database. --since-clean starts there: it reads each table once or twice to find
@@ -124,7 +124,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	return problem.New(problem.Threshold, fmt.Errorf("the books are wrong: %d violations", report.Violations),
-		"'plimsoll repair --dry-run' shows what can be mended")
+		"'plimsoll repair --dry-run' shows what can be repaired")
 }
 
 func (a *app) look(ctx context.Context, db *database.Database, options audit.Options, withDigest bool) (report audited,

@@ -34,14 +34,15 @@ func (a *app) addBackup(root *cobra.Command) {
 	c = a.command(root, groupDatabase, &cobra.Command{
 		Use:   "backup [CLUSTER | list | verify ID | restore ID | remove ID] [flags]",
 		Short: "Back up a local cluster, and restore it as a new one",
-		Long: `Back up a running cluster without stopping it: its data, and the log that it takes to start
-them. The copy is verified file by file (pg_verifybackup) before it is named a backup; Ctrl-C
-or a failure leaves nothing. The cluster needs --log replica or --log archive of 'plimsoll up'.
+		Long: `Back up a running cluster without stopping it: its data, and the log needed to start from
+them. The copy is verified file by file (pg_verifybackup) before it counts as a backup;
+Ctrl-C or a failure leaves nothing. The cluster needs --log replica or --log archive of
+'plimsoll up'.
 
   backup [CLUSTER]   take one; the cluster defaults to the running one
   backup list        show them
   backup verify ID   verify one again
-  backup restore ID  make a new cluster of it, after verifying it; none that is there is touched
+  backup restore ID  verify it and make a new cluster of it; existing clusters are not touched
   backup remove ID   remove it, and archived log that no other backup needs
 
 A restore goes as far as there is log: to the end of the backup, or of the archive of a cluster
@@ -49,7 +50,7 @@ with --log archive. --point stops at a time or at a position of the log in that 
 without a zone is this machine's.
 
 A backup of a standby takes load off its primary. It waits until the standby is at most
---max-lag behind, and is refused after --wait. ('plimsoll restore' is another thing: it
+--max-lag behind, and fails after --wait. ('plimsoll restore' is something else: it
 restores the order of costs.)`,
 		Example: `  plimsoll up --log archive && plimsoll backup
   plimsoll backup list
@@ -66,12 +67,12 @@ restores the order of costs.)`,
 		return a.backup(ctx, args, o)
 	})
 	fs := c.Flags()
-	fs.StringVar(&o.cluster, "cluster", "", "back up the cluster `NAME`, also one that is called like a word above")
+	fs.StringVar(&o.cluster, "cluster", "", "back up the cluster `NAME`, even if its name is one of the words above")
 	fs.StringVar(&o.point, "point", backup.Latest, "restore: `POINT` to stop at: latest, a time, or a position of "+
 		"the log")
-	fs.StringVar(&o.into, "into", "", "restore: `NAME` of the new cluster (default: the old one's with -restored)")
+	fs.StringVar(&o.into, "into", "", "restore: `NAME` of the new cluster (default: the old name with -restored)")
 	config.Count(fs, &o.maxLag, "max-lag", maxLagDefault, 0, 1<<20, "of a standby: most MB of log behind its primary")
-	config.Span(fs, &o.wait, "wait", time.Minute, 0, "of a standby: how long it may take to catch up so far")
+	config.Span(fs, &o.wait, "wait", time.Minute, 0, "of a standby: how long to wait until it has caught up that far")
 	fs.BoolVar(&o.yes, "yes", false, "remove: do not ask")
 	config.FlagOnly(fs, "cluster", "point", "into", "max-lag", "wait", "yes")
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)

@@ -42,17 +42,17 @@ func (a *app) addCompare(root *cobra.Command) {
 		Short: "Say whether one system is better than another",
 		Long: `Run two or more systems in turns on the same load, each run from the same base, and say for
 each further one whether it is better or worse than the first, equal within the margin, or
-not decided yet, and then how many more pairs of runs it needs.
+not decided yet, and how many more pairs of runs that needs.
 
 A system is a local cluster and a shape of the ERP, as in 'plimsoll line --configurations'.
-A cluster named after its flavour (plimsoll, vanilla, system) is made if it is missing. One
-system alone is compared with itself, changed by the flags for B: settings of sessions, or
-of the whole server, which is then restarted with them on its command line before each run,
-so that nothing stays; SQL before each run (an index, a changed function, other data), a
-scenario, or a server elsewhere. Any program can be a side: --command runs it, and it prints
-one JSON object as its last line, {"figures": {"latency_ms": 12.5, "ops_per_s": 800},
-"operations": {"post": {…}}}. It finds PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED in its
-environment. --sides reads more than two such sides from a TOML file.
+A cluster named after its flavour (plimsoll, vanilla, system) is created if it is
+missing. One system alone is compared with itself as changed by the flags for B: settings, SQL
+before each run (an index, a changed function, other data), a scenario, or a server elsewhere.
+For a setting of the whole server, the server is restarted before each run with the setting on
+its command line, so that nothing is changed for good. Any program can be a side: --command runs
+it, and its last line of output is one JSON object, {"figures": {"latency_ms": 12.5,
+"ops_per_s": 800}, "operations": {"post": {…}}}. Its environment has PLIMSOLL_COMPARE_SIDE,
+_ROUND and _SEED. --sides reads more than two such sides from a TOML file.
 
 The database of --dsn is reset between runs only if --reset asks for it. Without a reset no special
 rights are needed, and only the order of the runs balances what they leave behind.
@@ -60,14 +60,14 @@ rights are needed, and only the order of the runs balances what they leave behin
 What is compared is one figure for each run: runs are independent, requests are not. Runs come
 in blocks ABBA or BAAB. Better and worse come from the Mann-Whitney test, corrected by Holm for
 the number of operations; equal means that the interval of the effect lies within the margin.
-The metric that decides is --metric over all operations. After half of the pairs and after each
-further block the answer is looked at and the comparison stops once it is decided; the looks
-share the error of 5 %. A disturbed run is void and repeated. The A/A floor says how far the
+The metric that decides is --metric over all operations. After half of the pairs, and after each
+further block, the comparison stops if the answer is decided; all these looks together have an
+error of 5 %. A disturbed run is void and repeated. The A/A floor says how far the
 first system differs from itself.
 
 Ctrl-C keeps the runs so far; the same command with --resume continues, with more --pairs
-too; if the planned pairs were complete, added ones raise the error, and the report says to
-what. --show prints a stored comparison again. --self-test makes many comparisons of a
+too; if the planned pairs were complete, added ones raise the error, and the report shows the
+new error. --show prints a stored comparison again. --self-test makes many comparisons of a
 system with itself (aa), or with itself behind a proxy that makes it a tenth slower (slow),
 and counts the verdicts; --resume continues it, with more --trials too.
 Exit code 3: inconclusive, or too few runs.`,
@@ -119,7 +119,7 @@ Exit code 3: inconclusive, or too few runs.`,
 	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
 		"a run is void if more than 1 % of the operations were sent later than this")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
-		"a run is void when others took a larger share of the processors or of the time; 1: never")
+		"a run is void if others took a larger share of the processors or of the time; 1: never")
 	fleetFlags(c, &o.fleet)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
@@ -258,7 +258,7 @@ func judgeComparison(c *compare.Comparison) error {
 	}
 	for _, f := range c.Findings {
 		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {
-			hint := "--resume with more --pairs, or anew with a longer --duration or a wider --margin"
+			hint := "--resume with more --pairs, or start again with a longer --duration or a wider --margin"
 			if c.Stopped == compare.ByBudget {
 				hint = goOn
 			}

@@ -44,7 +44,7 @@ func (a *app) checkFill(ctx context.Context, db *database.Database, options fill
 	case !report.Clean():
 		return problem.New(problem.Threshold,
 			fmt.Errorf("%d of %d units differ from what was filled", len(report.Differences), report.Units),
-			"filled documents were changed since; if nobody did that, rows are lost or damaged")
+			"filled documents were changed since; unless a user did that, rows are lost or damaged")
 	}
 	return nil
 }

@@ -181,8 +181,8 @@ func sameBases(all []configuration, bases map[string]base) error {
 		if other := bases[c.cluster]; !first.Like(other.Base) {
 			return problem.New(problem.Usage, fmt.Errorf("the bases of %s and %s differ: %s; %s", all[0].cluster,
 				c.cluster, first, other.Base),
-				fmt.Sprintf("give both the same one: 'plimsoll down %[1]s && plimsoll destroy %[1]s', and it is made "+
-					"and filled anew, or 'plimsoll fill' with the same numbers", c.cluster))
+				fmt.Sprintf("give both the same one: 'plimsoll down %[1]s && plimsoll destroy %[1]s', and it is "+
+					"created and filled again, or 'plimsoll fill' with the same numbers", c.cluster))
 		}
 	}
 	return nil

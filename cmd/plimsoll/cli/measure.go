@@ -33,8 +33,8 @@ func (a *app) measureFlags(c *cobra.Command, o *measureOptions) {
 	o.flags = fs
 	a.systemFlags(c, &o.systemOptions)
 	o.workerAccess.flags(c)
-	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token for /metrics: that of the servers of --url, and that "+
-		"which --metrics asks for off loopback")
+	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token for /metrics: sent to the servers of --url, and "+
+		"required from other machines by --metrics")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, "the run is "+disturbedUsage)
 	fleetFlags(c, &o.fleet)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
@@ -43,7 +43,7 @@ func (a *app) measureFlags(c *cobra.Command, o *measureOptions) {
 }
 
 const disturbedUsage = "not valid if other processes took a larger share of the processors, the hypervisor, a quota " +
-	"or short memory a larger share of the time, or others worked on the same database; 1: no check"
+	"or a lack of memory a larger share of the time, or others worked on the same database; 1: no check"
 
 // workerAccess is how application servers that run already are reached.
 type workerAccess struct {

@@ -48,17 +48,18 @@ func (a *app) addProve(root *cobra.Command) {
 		Short: "Test claims about ERPs on PostgreSQL on this machine",
 		Long: `Without arguments: list the claims of five field reports, how long the experiment for each
 takes, and its result on this machine.
-With claims: run their experiments and store the results. Each says beforehand what would
+With claims: run their experiments and store the results. Each says first what would
 confirm the claim and what would refute it, and afterwards what was claimed and measured, the
 verdict and the conditions. A verdict from another machine, engine or version is marked.
 Exit code 3: a claim is refuted.
 
-With --report: write all claims and what is kept of them as one HTML page: what the report said,
-what was measured here on each engine, verdict, conditions, charts and the command. Findings of
-other machines, engines and versions are kept too; they are marked as stale.
+With --report: write all claims and their stored results as one HTML page: what the report
+claimed, what was measured here on each engine, verdict, conditions, charts and the command.
+Results of other machines, engines and versions are included and marked as stale.
 
-With --budget: run what fits, first what was never measured here or is stale, the shorter first.
-It says what is left out. Estimates are what the same command took here before, else declared.
+With --budget: run only what fits. Claims that were never tested here, or whose result is stale,
+come first, the shortest ahead. What is left out is listed. The estimate is the time that the
+same command took here before, otherwise the experiment's own.
 
 With --self: test the measuring instrument itself. Servers of known delays, stalls, resets,
 errors and queues are measured, and each line shows what was planted, expected and reported:
@@ -67,15 +68,14 @@ errors and queues are measured, and each line shows what was planted, expected a
   void    times are too long because others disturbed the machine or the generator lagged
   wrong   anything else; exit code 3
 
-With --only NAMES some lines of it. --long adds pairs of equal systems (A/A: in how many does a
-run or a load line claim a difference?), and what k6, Locust and pgbench report of the same
-servers; what cannot be installed here is said.
+--only NAMES runs only these lines. --long adds pairs of equal systems (A/A: for how many does
+a run or a load line show a difference?), and what k6, Locust and pgbench report of the same
+servers; a generator that cannot be installed here is listed.
 
-With --confusion: test 'plimsoll diagnose'. Faults of known kinds are planted in a server of its
-own under load, alone and two at a time; each trial says whether they took effect (else it is
-void) and what was named. The matrix of planted and named ends with scores,
-(right - 0.1 wrong) / causes. Some faults are hidden: they were not looked at while thresholds
-were chosen.
+With --confusion: test 'plimsoll diagnose'. Known faults are planted in a server of its own under
+load, alone and two at a time. Each trial shows whether they took effect (if not, it is void) and
+which causes were named. A matrix of planted and named causes ends with scores,
+(right - 0.1 wrong) / causes. Some faults are hidden: the thresholds were chosen without them.
 
 Verdicts on claims:
 
@@ -90,7 +90,7 @@ Verdicts on claims:
   plimsoll prove --all --budget 2h         what fits into two hours
   plimsoll prove --report claims.html      the page; runs nothing
   plimsoll prove --self                    does this program measure correctly here?
-  plimsoll prove --self --only delay,stall two lines of it
+  plimsoll prove --self --only stall       one line of it
   plimsoll prove --self --long --pairs 40  with 40 pairs of equal systems
   plimsoll prove --confusion --repeat 5    does the diagnosis name what is planted?
   plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush`,
@@ -109,7 +109,7 @@ Verdicts on claims:
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax,
 		"threads that restore costs; 0: the experiment's default")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, "runs are "+disturbedUsage)
-	fs.StringVar(&o.report, "report", "", "write all claims and what is kept of them as one HTML `FILE`")
+	fs.StringVar(&o.report, "report", "", "write all claims and their stored results as one HTML `FILE`")
 	config.Span(fs, &o.budget, "budget", 0, 0, "run only what fits into this; 0: no limit")
 	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")
 	fs.BoolVar(&o.confusion, "confusion", false, "test the diagnosis instead of claims, with planted faults")
@@ -260,7 +260,7 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 			return answered, failed
 		}
 		if failed != nil { // the others have nothing to do with it
-			a.meter.Say("%s; going on with the next", failed)
+			a.meter.Say("%s; continuing with the next", failed)
 			err = problem.WithHint(errors.Join(err, failed), cmp.Or(problem.HintOf(err), problem.HintOf(failed)))
 		}
 	}

@@ -50,7 +50,7 @@ func TestProve_RefusesWhatHasNoEffect(t *testing.T) {
 func TestProve_GoesOnAfterAFailure(t *testing.T) {
 	freshState(t)
 	o := plimsoll(t, "prove", "C02", "C04", "--documents", "1", "--users", "1")
-	o.want(t, ExitUsage, "prove C02: ", "going on with the next\n", "; prove C04: ", "hint: ")
+	o.want(t, ExitUsage, "prove C02: ", "continuing with the next\n", "; prove C04: ", "hint: ")
 }
 
 // What is left out of a budget is said beforehand, with what it would take.

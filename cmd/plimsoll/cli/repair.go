@@ -38,8 +38,8 @@ func (a *app) addRepair(root *cobra.Command) {
 	var o repairOptions
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "repair [flags]",
-		Short: "Mend what an audit finds wrong",
-		Long: `Audit the books, make a plan, and mend one object after the other. Documents are the truth.
+		Short: "Repair what an audit finds wrong",
+		Long: `Audit the books, make a plan, and repair one object after the other. Documents are the truth.
 
   resubmit  free the key of an acknowledged operation whose document is gone: its client sends
             it again with the same key, and it is done exactly once
@@ -50,18 +50,18 @@ func (a *app) addRepair(root *cobra.Command) {
   renumber  move a number counter beyond the numbers used
   restore   a document itself or a catalog is damaged: only a backup has it; nothing is done
 
-Where a document contradicts what it has recorded, two witnesses say which side was changed:
+Where a document contradicts what it has recorded, two sources show which side was changed:
 totals, added up when it was posted, and the transactions that wrote the rows. If they point to
 the document, the class is restore. If neither says anything, the risk is high, and the step is
 only carried out with --trust-documents.
 
 Each step is one transaction: it locks the object, examines it, writes, examines it again, and
 notes in the table plimsoll_repair what it did, with digests of the rows before and after. The
-journal is the same as JSON lines. At the end all other rows are proven to be unchanged, and
-the books are audited again. A repair that was stopped or killed goes on when it is repeated.
+journal has the same as JSON lines. At the end all other rows are proven to be unchanged, and
+the books are audited again. If a repair was stopped or killed, the same command continues it.
 
-It refuses when amcheck or a checksum finds physical damage, and while other sessions use the
-database, unless with --online. Exit code 3: violations are left.`,
+It refuses if amcheck or a checksum finds physical damage, and while other sessions use the
+database (--online allows that). Exit code 3: violations remain.`,
 		Example: `  plimsoll repair --dry-run
   plimsoll repair
   plimsoll repair --only rebuild,renumber
@@ -71,10 +71,10 @@ database, unless with --online. Exit code 3: violations are left.`,
 	fs := c.Flags()
 	o.flags = fs
 	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan and change nothing")
-	fs.StringSliceVar(&o.only, "only", nil, "carry out these `CLASSES` only")
-	fs.StringSliceVar(&o.documents, "documents", nil, "mend these documents only, by their `IDS`")
+	fs.StringSliceVar(&o.only, "only", nil, "carry out only steps of these `CLASSES`")
+	fs.StringSliceVar(&o.documents, "documents", nil, "repair only the documents with these `IDS`")
 	fs.BoolVar(&o.trust, "trust-documents", false, "carry out steps of high risk too")
-	fs.BoolVar(&o.online, "online", false, "while others work; what else changed cannot be proven then")
+	fs.BoolVar(&o.online, "online", false, "allow other sessions; it is then not proven that nothing else changed")
 	fs.StringVar(&o.journal, "journal", repairJournal, "`FILE` of JSON lines to which the steps are appended")
 	config.Count(fs, &o.connections, "connections", 0, 0, auditConnectionsMax,
 		"connections that audit in parallel; 0: one per core")
@@ -145,7 +145,7 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 	}
 	if err != nil {
 		return problem.New(problem.ClassOf(err), err, cmp.Or(problem.HintOf(err),
-			"finished steps stay; the same command goes on"))
+			"finished steps stay; the same command continues"))
 	}
 	if a.json {
 		err = a.emit(report)

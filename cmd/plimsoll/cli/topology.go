@@ -25,22 +25,22 @@ func (a *app) addTopology(root *cobra.Command) {
 	var o topologyOptions
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "topology [FILE FILE] [flags]",
-		Short: "Show and measure this machine as a database uses it, and what about it is odd",
+		Short: "Show this machine as a database uses it, measure it, and name what is odd",
 		Long: `Show sockets, cores, threads, caches, NUMA nodes, hypervisor and clock source as the kernel
 does, how PostgreSQL uses them, and what probes measure: access to memory from processors of
 each node, a cache line between pairs of processors, reading the clock, a sleep, a flush, and
 the round trip to the database. Each item has a verdict:
 
   trustworthy    nothing contradicts it
-  odd            it contradicts itself, a probe, or what hardware there is
+  odd            it contradicts itself or a probe, or no hardware is like that
   harmful        it costs speed here
   not measured   with the reason
 
-The probes end after --within. They write one nameless file to --dir (a local cluster's folder,
+The probes end after --within. They write one temporary file to --dir (a local cluster's folder,
 if there is one) and nothing to the database. --root reads the files of another machine, as a
 copy of its /proc and /sys; nothing is probed then.
 
-With --compare: two files that --json wrote, item by item.`,
+--compare compares two files that --json wrote, item by item.`,
 		Example: `  plimsoll topology
   plimsoll topology --dsn postgres://monitor@db.example/erp --dir /var/lib/postgresql
   plimsoll topology --json > here.json
@@ -48,7 +48,7 @@ With --compare: two files that --json wrote, item by item.`,
 		Args: arguments(0, 2, "two files"),
 	}, func(ctx context.Context, args []string) error { return a.topology(ctx, args, o) })
 	fs := c.Flags()
-	fs.BoolVar(&o.compare, "compare", false, "compare two kept files instead of looking")
+	fs.BoolVar(&o.compare, "compare", false, "compare two files that --json wrote; nothing is probed")
 	fs.StringVar(&o.dir, "dir", "", "`FOLDER` on the device of the server's data, to measure flushes")
 	fs.StringVar(&o.root, "root", "/", "read /proc and /sys below this `FOLDER`")
 	config.Span(fs, &o.within, "within", layout.WithinDefault, time.Second, "time for all probes")

@@ -33,9 +33,9 @@ existing cluster take effect at its next start.
 copies finished segments, so that a backup can be restored to any moment after it.
 
 --replica makes a standby of a running cluster and starts it. NAME is the standby's and
-defaults to that cluster's with -replica. The primary keeps the log for a standby that is
-away, up to max_slot_wal_keep_size. With --sync its commits wait until the standby has
-flushed them: nothing acknowledged is lost when the primary is, but while no synchronous
+defaults to the primary's name with -replica. The primary keeps the log for a standby that does
+not run, up to max_slot_wal_keep_size. With --sync its commits wait until the standby has
+flushed them: nothing acknowledged is lost with the primary, but while no synchronous
 standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 		Example: `  plimsoll up                              our PostgreSQL, tuned for this machine
   plimsoll up --flavour vanilla            stock PostgreSQL beside it, for comparison
@@ -48,7 +48,7 @@ standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 	}, func(ctx context.Context, args []string) error { return a.up(ctx, first(args), o) })
 	fs := c.Flags()
 	config.Choice(fs, &o.flavour, "flavour", "", []string{installation.Plimsoll, installation.Vanilla},
-		"plimsoll: our patched PostgreSQL; vanilla: the same without patches; without it plimsoll where it is "+
+		"plimsoll: our patched PostgreSQL; vanilla: the same without patches; default: plimsoll if it is "+
 			"built, else the system's PostgreSQL")
 	config.Choice(fs, &o.profile, "profile", "", words(profile.Names),
 		"settings: tuned for this machine (default for a new cluster), stock, or those of the field report, which "+

@@ -130,15 +130,15 @@ func of[T any](value *T, figure func(*T) float64) float64 {
 // meanings of a difference, for a system that runs on both.
 var meanings = map[string]string{
 	"processors":          "plans, workers and the kernel's scheduler follow the count and the sockets",
-	"caches":              "what fits into a cache here does not there",
-	"NUMA nodes":          "the kernel keeps processes and memory within nodes: it does so by another map",
+	"caches":              "what fits into a cache of one may not fit into the other's",
+	"NUMA nodes":          "the kernel places processes and memory by a different map of nodes",
 	"hypervisor":          "another one decides when processors run",
 	"clock":               "timing of plans and transfers costs differently",
 	"sleep":               "commit_delay, autovacuum's pauses and timeouts end at other times",
-	"memory":              "each page and each lock in shared memory is dearer by this factor",
+	"memory":              "each page and each lock in shared memory costs this many times as much",
 	"cache lines":         "locks inside the server pass from core to core slower by this factor",
 	"flush":               "commits that wait for the log differ by this factor",
-	"round trip":          "an operation waits for the network statements × this",
+	"round trip":          "an operation waits this long for the network with each statement",
 	"server's processors": "one server may use less of its machine",
 	"huge pages":          "one server spends memory and time on page tables",
 }

@@ -118,8 +118,8 @@ func (r *Report) nodes() Item {
 		i.Shows += fmt.Sprintf("; memory of another node costs ×%.2f", ratio)
 		switch {
 		case ratio < farLeast:
-			i.reason(Odd, "memory of another node costs the same as a node's own: these nodes are not hardware's, and "+
-				"whatever is kept within one of them gains nothing")
+			i.reason(Odd, "memory of another node costs the same as a node's own: these nodes are not real, and "+
+				"keeping processes within one of them gains nothing")
 		case ratio > farMost:
 			i.reason(Harmful, "memory of another node costs ×%.1f: more than sockets of one machine differ by", ratio)
 		}
@@ -160,7 +160,7 @@ func (r *Report) hypervisor() Item {
 	if r.Topology.Hypervisor == "" {
 		return item("hypervisor", "none is shown")
 	}
-	return item("hypervisor", r.Topology.Hypervisor+": what stands above is its word; the probes are measured")
+	return item("hypervisor", r.Topology.Hypervisor+": the items above are what it shows; the probes are measured")
 }
 
 func (r *Report) clock() Item {
@@ -188,7 +188,7 @@ func (r *Report) timer() Item {
 	if c == nil {
 		return r.unknown("sleep", "clock and sleep", "probes")
 	}
-	i := item("sleep", fmt.Sprintf("%s asked for takes %s more, at most %s", duration(c.SleptNS),
+	i := item("sleep", fmt.Sprintf("a sleep of %s takes %s more, at most %s", duration(c.SleptNS),
 		duration(c.Sleep.Median), duration(c.Sleep.Most)))
 	own := c.Sleep.Median
 	if c.QueuedNS != nil {
@@ -219,9 +219,8 @@ func (r *Report) access() Item {
 		i.Shows += fmt.Sprintf(" to %.0f ns", most)
 	}
 	if most > unequal*least {
-		i.reason(Odd, "processors of one node reach its memory in %.0f to %.0f ns: they are not of one node, or one "+
-			"of "+
-			"them is slowed", least, most)
+		i.reason(Odd, "processors of one node reach its memory in %.0f to %.0f ns: they are not in one node, or one "+
+			"of them is slowed", least, most)
 	}
 	return i
 }
@@ -277,7 +276,7 @@ func (r *Report) flush() Item {
 		duration(f.P99)))
 	switch {
 	case f.Median > slowFlushNS:
-		i.reason(Harmful, "a flush takes %s: commits one after the other are %.0f in a second", duration(f.Median),
+		i.reason(Harmful, "a flush takes %s: at most %.0f commits a second, one after the other", duration(f.Median),
 			1e9/f.Median)
 	case f.Median < quickFlushNS:
 		i.reason(Odd, "a flush takes %s: no device keeps data in that time; it is memory, or something below does not "+
@@ -297,7 +296,7 @@ func (r *Report) trip() Item {
 	case t.Least > slowTripNS:
 		i.reason(Harmful, "an operation of 100 statements spends at least %s on the way", duration(100*t.Least))
 	case t.Least > oddTripNS:
-		i.reason(Odd, "machines of one hall answer in less than %s", duration(oddTripNS))
+		i.reason(Odd, "machines in one data centre answer in less than %s", duration(oddTripNS))
 	}
 	return i
 }
@@ -352,7 +351,7 @@ func (r *Report) spread() Item {
 	i := item("shared memory by node", strings.Join(all, ", "))
 	if len(r.Topology.Nodes) > 1 && sum > 0 && float64(most) > lopsided*float64(sum) {
 		i.reason(Harmful, "%.0f %% of the shared memory that is in use lies in one of %d nodes: the processors of all "+
-			"others cross over for each page", 100*float64(most)/float64(sum), len(r.Topology.Nodes))
+			"others reach across nodes for each page", 100*float64(most)/float64(sum), len(r.Topology.Nodes))
 	}
 	return i
 }

@@ -209,7 +209,7 @@ func (r reader) hypervisor(cpuinfo string) string {
 	case virtual && firmware != "":
 		return firmware
 	case virtual:
-		return "one that does not give its name"
+		return "unnamed"
 	}
 	return ""
 }

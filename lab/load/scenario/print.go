@@ -25,7 +25,7 @@ func (s *Scenario) WriteTOML(w io.Writer) error {
 	fmt.Fprintf(&b, "refused = %v             # share of the sales that the control of stock must refuse\n", s.Refused)
 	fmt.Fprintf(&b, "backdated = %v              # share of the posted documents with a date in the past\n",
 		s.Backdated)
-	fmt.Fprintf(&b, "backdated_days = %d        # of at most so many days ago\n", s.BackdatedDays)
+	fmt.Fprintf(&b, "backdated_days = %d        # at most this many days in the past\n", s.BackdatedDays)
 	for _, op := range s.Operations {
 		fmt.Fprintf(&b, "\n[operations.%s]\ntitle = %s\ntarget = %s\npriority = %d\nweight = %v\n",
 			quote(op.ID), quote(op.Title), quote(short(op.Target)), op.Priority, op.Weight)

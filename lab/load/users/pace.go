@@ -35,7 +35,7 @@ func (p Pace) Check() error {
 		any = any || point.Level > 0
 	}
 	if !any {
-		return fmt.Errorf("the pace is 0 all the time: nobody would do anything")
+		return fmt.Errorf("the pace is 0 all the time: no user would ever act")
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (s *Store) Verify(ctx context.Context, id string) (Record, error) {
 		return r, damaged(id, err)
 	}
 	if identifier != r.SystemIdentifier {
-		return r, damaged(id, fmt.Errorf("its data are those of the system %s, its record is of %s", identifier,
+		return r, damaged(id, fmt.Errorf("its data belong to system %s, its record to %s", identifier,
 			r.SystemIdentifier))
 	}
 	return r, nil

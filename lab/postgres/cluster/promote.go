@@ -66,13 +66,13 @@ func (c *Cluster) promoted(ctx context.Context) error {
 	return c.applySettings(ctx)
 }
 
-// sayPromoted warns who starts a primary whose standby has taken its place.
+// sayPromoted warns at the start of a primary whose standby has taken its place.
 func (c *Cluster) sayPromoted() {
 	clusters, _ := c.store.List()
 	for _, r := range clusters {
 		if r.PromotedFrom == c.Name() && r.CreatedAt.After(c.CreatedAt) {
-			c.store.say("note: its standby %s was promoted and has a history of its own; neither has the other's "+
-				"later commits", r.Name())
+			c.store.say("note: its standby %s was promoted since; commits after that are on one of the "+
+				"two clusters only", r.Name())
 		}
 	}
 }

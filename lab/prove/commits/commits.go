@@ -1,5 +1,5 @@
-// Package commits measures the modes of commit against each other: rows that everybody changes and rows that nobody
-// shares, by what a flush takes. All modes work on one server in turns.
+// Package commits compares the modes of commit, on rows that all sessions change and on rows that none shares, by the
+// time of a flush. All modes work on one server in turns.
 package commits
 
 import (

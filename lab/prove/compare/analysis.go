@@ -317,7 +317,7 @@ func (c *Comparison) atOneUser(side int, loaded verdict.Row) *AtOneUser {
 	case undecided(row) || undecided(loaded):
 		one.Says = "too few runs to tell a slow system from a full one"
 	case row.Verdict == loaded.Verdict:
-		one.Says = fmt.Sprintf("%s is %s for a single user too: the operations themselves cost otherwise", name,
+		one.Says = fmt.Sprintf("%s is %s for a single user too: the operations themselves differ", name,
 			row.Verdict)
 	case row.Verdict == verdict.Equal:
 		one.Says = fmt.Sprintf("a single user sees no difference: %s is %s only under load, where operations wait for "+

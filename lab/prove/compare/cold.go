@@ -24,7 +24,7 @@ const dropCaches = "/proc/sys/vm/drop_caches"
 func ColdStart(r *rig.Rig) func(ctx context.Context, settings map[string]string) (missing []string, err error) {
 	return func(ctx context.Context, settings map[string]string) (missing []string, err error) {
 		if r == nil || !r.Started() {
-			return []string{"the server is not restarted: this command did not start it ('plimsoll down' lets it)",
+			return []string{"the server is not restarted: this command did not start it (first 'plimsoll down')",
 				"the cache of the operating system is not dropped while the server runs"}, nil
 		}
 		err = restart(ctx, r, settings, func() error { missing = emptyCache(r.Cluster().DataDir()); return nil })

@@ -93,9 +93,8 @@ func (r *Replica) take(stdout []byte, metric string) error {
 		}
 	}
 	if _, there := f[""][metric]; !there {
-		return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides the verdict the "+
-			"verdict", metric),
-			"--metric names the figure that decides; "+contract)
+		return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides the "+
+			"verdict", metric), "--metric names the figure that decides; "+contract)
 	}
 	r.Figures, r.HigherBetter = f, report.HigherBetter
 	return nil

@@ -490,7 +490,7 @@ func TestCompare_ServersThatMustNotBeReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"B is not put back between runs", "A: cold start: one stays warm",
-		"B: cold start: the server is not restarted", "one user who does not think"} {
+		"B: cold start: the server is not restarted", "one user without think time"} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("lacks %q:\n%s", part, text.String())
 		}

@@ -98,7 +98,7 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 		}
 	}
 	if t.Done > 0 {
-		say(fmt.Sprintf("%d trials were made before: %s", t.Done, t.tally()))
+		say(fmt.Sprintf("%d earlier trials: %s", t.Done, t.tally()))
 	}
 	for t.Done < trials {
 		if err := s.trial(ctx); err != nil || ctx.Err() != nil {
@@ -196,11 +196,10 @@ func (t *SelfTested) conclude() {
 		wrong := of(verdict.Better) + of(verdict.Worse)
 		t.Holds = t.Done > 0 && float64(wrong) <= mostWrong*float64(t.Done)
 		t.Says = fmt.Sprintf("a system was called better or worse than itself in %d of %d trials; at most 5 %% are "+
-			"allowed",
-			wrong, t.Done)
+			"allowed", wrong, t.Done)
 	default:
 		t.Holds = t.Done > 0 && float64(of(verdict.Worse)) >= leastFound*float64(t.Done)
-		t.Says = fmt.Sprintf("the slower system was called worse in %d of %d trials; at least 90 %% are wanted",
+		t.Says = fmt.Sprintf("the slower system was called worse in %d of %d trials; at least 90 %% are required",
 			of(verdict.Worse), t.Done)
 	}
 }
@@ -280,7 +279,7 @@ func (s *selfTest) slowDown(ctx context.Context) (proxies [2]*delay.Proxy, err e
 // calibrate finds the delay that makes operations a tenth slower: runs without a delay and with a known one show how
 // much latency a millisecond adds.
 func (s *selfTest) calibrate(ctx context.Context) (d time.Duration, err error) {
-	s.say(fmt.Sprintf("%d runs find out what delay is a tenth", 2*verdict.RunsMin))
+	s.say(fmt.Sprintf("%d runs to find the delay that makes operations a tenth slower", 2*verdict.RunsMin))
 	o := s.Options
 	o.Title, o.Pairs, o.Control, o.Resume = "calibration of a self-test", verdict.RunsMin, false, false
 	c, err := Compare(ctx, o)
@@ -297,7 +296,7 @@ func (s *selfTest) calibrate(ctx context.Context) (d time.Duration, err error) {
 			"longer runs, or a quieter machine")
 	}
 	d = time.Duration(float64(probe) * slower / (head.Effect - 1))
-	s.say(fmt.Sprintf("%s add %.0f %% (%+.0f to %+.0f), so %s are a tenth", probe, 100*(head.Effect-1),
+	s.say(fmt.Sprintf("a delay of %s adds %.0f %% (%+.0f to %+.0f), so a tenth is %s", probe, 100*(head.Effect-1),
 		100*(head.Low-1), 100*(head.High-1), d.Round(time.Microsecond)))
 	return d, nil
 }

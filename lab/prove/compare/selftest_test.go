@@ -47,7 +47,7 @@ func TestSelfTest_Resumes(t *testing.T) {
 	if whole.Trials[0] != stopped.Trials[0] || whole.Trials[1].ID != stopped.UnderWay {
 		t.Errorf("%+v does not go on with %+v", whole, stopped)
 	}
-	for _, part := range []string{"1 trials were made before: 1 equal", "so far 3 equal"} {
+	for _, part := range []string{"1 earlier trials: 1 equal", "so far 3 equal"} {
 		if !strings.Contains(said.String(), part) {
 			t.Errorf("lacks %q:\n%s", part, said.String())
 		}

@@ -153,8 +153,8 @@ func (s *session) extend() error {
 		return nil
 	}
 	if s.Pairs < made {
-		return problem.New(problem.Usage, fmt.Errorf("%d pairs are made already", made),
-			"as many --pairs, or more")
+		return problem.New(problem.Usage, fmt.Errorf("%d pairs are already measured", made),
+			"give at least that many --pairs")
 	}
 	s.Plan.Looks, s.Plan.Pairs = verdict.Extended(s.Plan.Looks, made, s.Pairs), s.Pairs
 	return nil

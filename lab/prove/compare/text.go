@@ -192,7 +192,7 @@ func (c *Comparison) findingText(b *strings.Builder, f Finding) {
 	}
 	table("waiting sessions, ms per operation", f.waitRows(waitsShown))
 	if f.AtOneUser != nil {
-		fmt.Fprintf(b, "\n  one user who does not think: %s: mean latency %s, %s\n", f.AtOneUser.Says,
+		fmt.Fprintf(b, "\n  one user without think time: %s: mean latency %s, %s\n", f.AtOneUser.Says,
 			effectText(f.AtOneUser.Row), verdictText(f.AtOneUser.Row))
 	}
 }
@@ -214,7 +214,7 @@ func (c *Comparison) evidence() (lines []string) {
 		text += fmt.Sprintf(", %d runs were void and repeated", voids)
 	}
 	if n := len(c.Findings); n > 0 && c.Findings[0].DecidedAfter > 0 {
-		text += fmt.Sprintf("; decided after %d, as planned for such a look", c.Findings[0].DecidedAfter)
+		text += fmt.Sprintf("; decided at the planned look after %d", c.Findings[0].DecidedAfter)
 	}
 	lines = append(lines, text)
 	if !c.Complete {
@@ -275,7 +275,7 @@ func (c *Comparison) conditionLines() (lines []string) {
 		}
 	}
 	if n := len(c.Findings); n > 0 && c.Findings[0].Verdict != verdict.TooFew {
-		lines = append(lines, fmt.Sprintf("intervals of %.1f %% confidence, as the look after %d pairs has it",
+		lines = append(lines, fmt.Sprintf("intervals have %.1f %% confidence, that of the look after %d pairs",
 			100*c.Findings[0].Headline.Confidence, c.Findings[0].Headline.Runs[0]))
 	}
 	return append(lines, "over all operations latency is the geometric mean, weighted by the mix",

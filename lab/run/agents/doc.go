@@ -13,8 +13,8 @@
 //	  ├── made: memory, processor ──────────►│
 //	  │◄─ leave ─────────────────────────────┤
 //
-// Both beat twice a second. Who hears nothing of the other for SilenceMax of its own beats, ten
-// seconds, takes it for lost; counted so, a process that was itself stopped accuses nobody. An agent
-// without a coordinator stops its users. A run goes on without a lost agent, says when it was
-// lost and how many users with it, and is not valid.
+// Both send a heartbeat twice a second. A side that hears nothing for SilenceMax of its own beats
+// (ten seconds) takes the other for lost; a process that was itself stopped counts no beats and so
+// reports no loss. An agent without a coordinator stops its users. A run continues without a lost
+// agent, reports when it was lost and how many users with it, and is not valid.
 package agents

@@ -33,10 +33,10 @@ type TimeCause struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	Level string `json:"level"` // problem, note
-	// Price is its share of the operations' time; null: it cannot be told.
+	// Price is its share of the operations' time; null: unknown.
 	Price *float64 `json:"price"`
-	// ApdexGain is by how many points the overall score would rise without it, if nothing took its place; null: it
-	// cannot be told.
+	// ApdexGain is by how many points the overall score would rise without it, if nothing took its place; null:
+	// unknown.
 	ApdexGain *Gain `json:"apdex_gain"`
 	// Operations are those that lose most by it.
 	Operations []Loss   `json:"operations,omitempty"`
