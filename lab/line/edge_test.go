@@ -121,7 +121,7 @@ func TestBothEndsAreRepeated(t *testing.T) {
 	l.conclude(0)
 	text := strings.Join(l.confidence(), "\n")
 	for _, part := range []string{"passed in 3 of 3 repeated trials at 1200 users", "of 3 at 1260",
-		"95 % interval of the line"} {
+		"95 % interval of the load line"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
