@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/lab/host/lock"
+	"plimsoll/lab/postgres"
 	"plimsoll/platform/nearest"
 	"plimsoll/platform/problem"
 )
@@ -84,7 +85,7 @@ func (h Hands) open(ctx context.Context) (w *worker, end func(), err error) {
 		h.Folder = Folder()
 	}
 	w = &worker{Hands: h}
-	if w.conn, err = connect(ctx, h.DSN); err != nil {
+	if w.conn, err = postgres.Connect(ctx, h.DSN, ownName); err != nil {
 		return nil, nil, err
 	}
 	closing := func() { w.conn.Close(context.WithoutCancel(ctx)) }
@@ -167,7 +168,7 @@ func (w *worker) librariesExist(ctx context.Context, chosen []Advice) error {
 			if c.Library == "" {
 				continue
 			}
-			other, err := connect(ctx, w.DSN)
+			other, err := postgres.Connect(ctx, w.DSN, ownName)
 			if err != nil {
 				return err
 			}
@@ -427,7 +428,7 @@ func (w *worker) reloaded(ctx context.Context) error {
 
 // fresh connection, as the server now makes them.
 func (w *worker) fresh(ctx context.Context, sql string, to any) error {
-	conn, err := connect(ctx, w.DSN)
+	conn, err := postgres.Connect(ctx, w.DSN, ownName)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package advise
 
 import (
 	"bytes"
-	"encoding/json"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,17 +19,7 @@ func TestPublishedSchemaIsThatOfTheTypes(t *testing.T) {
 	full := Report{Schema: Schema, Advice: []Advice{{ID: "x", Price: &price, Changes: []Change{plain("a", "b")}}},
 		Limits: limits}
 	for name, one := range map[string]Report{"full": full, "empty": {Schema: Schema}} {
-		text, err := json.Marshal(one)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := fitting.Validate(tree); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		schema.Fits(t, fitting, name, one)
 	}
 	if wrong, _ := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(`{"schema": 1}`))); fitting.Validate(wrong) == nil {
 		t.Error("anything fits")

@@ -42,22 +42,8 @@ type setting struct {
 	Pending                                          bool
 }
 
-func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read --dsn: %w", err), "postgres://user@host:5432/database")
-	}
-	config.RuntimeParams["application_name"] = ownName
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("connect to the database: %w", err),
-			"check host, port, user and password of --dsn")
-	}
-	return conn, nil
-}
-
 func attach(ctx context.Context, o Options) (*server, error) {
-	conn, err := connect(ctx, o.DSN)
+	conn, err := postgres.Connect(ctx, o.DSN, ownName)
 	if err != nil {
 		return nil, err
 	}

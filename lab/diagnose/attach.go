@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/counters"
 	"plimsoll/platform/problem"
 )
@@ -54,15 +55,9 @@ func (a *attached) open(ctx context.Context, dsn string) (err error) {
 }
 
 func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
-	config, err := pgx.ParseConfig(dsn)
+	conn, err := postgres.Connect(ctx, dsn, ownName)
 	if err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read --dsn: %w", err), "postgres://user@host:5432/database")
-	}
-	config.RuntimeParams["application_name"] = ownName
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("connect to the database: %w", err),
-			"check host, port, user and password of --dsn")
+		return nil, err
 	}
 	if _, err := conn.Exec(ctx, guards); err != nil {
 		conn.Close(context.WithoutCancel(ctx))

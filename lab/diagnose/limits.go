@@ -1,20 +1,14 @@
 package diagnose
 
+import "plimsoll/lab/diagnose/threshold"
+
 // Limit is a threshold with its reason.
-type Limit struct {
-	Name   string  `json:"name"`
-	Value  float64 `json:"value"`
-	Reason string  `json:"reason"`
-}
+type Limit = threshold.Limit
 
 // limits are all thresholds; a report carries them.
-var limits []*Limit
+var limits threshold.List
 
-func limit(name string, value float64, reason string) *Limit {
-	l := &Limit{name, value, reason}
-	limits = append(limits, l)
-	return l
-}
+func limit(name string, value float64, reason string) *Limit { return limits.Add(name, value, reason) }
 
 var (
 	noteFrom = limit("price of a note", 0.02,

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"bytes"
-	"encoding/json"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -22,17 +21,7 @@ func TestPublishedSchemaIsThatOfTheTypes(t *testing.T) {
 	d.Findings, d.Healthy = judge(m, &missing)
 	d.Contradictions, d.Unavailable = contradict(m), missing.missing
 	for name, one := range map[string]Diagnosis{"planted": d, "empty": {Schema: Schema}} {
-		text, err := json.Marshal(one)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := fitting.Validate(tree); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		schema.Fits(t, fitting, name, one)
 	}
 	if wrong, _ := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(`{"schema": 1}`))); fitting.Validate(wrong) == nil {
 		t.Error("anything fits")

@@ -47,6 +47,22 @@ func Compile(t testing.TB, text []byte) *jsonschema.Schema {
 	return s
 }
 
+// Fits fails the test unless the value's JSON is as the schema says.
+func Fits(t testing.TB, s *jsonschema.Schema, name string, value any) {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(tree); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
 // nullable lets null stand where Go has a pointer, a list or a map: the generator knows
 // only what is there.
 func nullable(s *generator.Schema, of reflect.Type, definition string, seen map[reflect.Type]bool) {

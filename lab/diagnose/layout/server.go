@@ -16,7 +16,6 @@ import (
 
 	"plimsoll/lab/host/probe"
 	"plimsoll/lab/postgres"
-	"plimsoll/platform/problem"
 )
 
 // Server is how PostgreSQL uses the machine. Null is not known.
@@ -45,15 +44,9 @@ const (
 )
 
 func (r *Report) look(ctx context.Context, o Options, until time.Time) error {
-	config, err := pgx.ParseConfig(o.DSN)
+	conn, err := postgres.Connect(ctx, o.DSN, "plimsoll topology")
 	if err != nil {
-		return problem.New(problem.Usage, fmt.Errorf("read --dsn: %w", err), "postgres://user@host:5432/database")
-	}
-	config.RuntimeParams["application_name"] = "plimsoll topology"
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return problem.New(problem.Environment, fmt.Errorf("connect to the database: %w", err),
-			"check host, port, user and password of --dsn")
+		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	s := &Server{Settings: map[string]string{}}
