@@ -64,3 +64,23 @@ func TestWideTable_HasSoManyColumnsAndRows(t *testing.T) {
 		t.Errorf("%q, %v", sql, err)
 	}
 }
+
+// Both reports make the permanent table if it is not there: which one came first must not matter.
+func TestReports_ReadTheSameTable(t *testing.T) {
+	creation := func(name string) string {
+		all, err := bench.Statements(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range all {
+			if strings.Contains(statement, "EXISTS entries") {
+				return statement
+			}
+		}
+		t.Fatalf("%s makes no entries", name)
+		return ""
+	}
+	if report, temp := creation("report"), creation("report-temp"); report != temp {
+		t.Errorf("%s\nis not\n%s", report, temp)
+	}
+}

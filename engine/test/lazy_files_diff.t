@@ -4,7 +4,10 @@
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions; STEPS=80 their length
 #   MINUTES=60   sessions from the first of SEEDS on, until so many minutes have passed
-#   WITH=NAMES   other settings to turn on for both, such as "temp_buffers_by_relation enable_temp_memory_catalog"
+#   WITH=NAMES   other settings to turn on for both, such as "temp_buffers_by_relation enable_temp_memory_catalog"; or
+#                to set: NAME=VALUE
+#   SETTING=NAME what is compared instead of temp_lazy_files; temp_parallel_scans turns that on for both and has each
+#                query use workers
 use strict;
 use warnings;
 use FindBin;
@@ -19,7 +22,11 @@ my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
 my $seeds = Plimsoll::Seeds->new('1-8');
 my $steps = $ENV{STEPS} // 80;
-my %with = map { $_ => 'on' } split ' ', $ENV{WITH} // '';
+my $compared = $ENV{SETTING} // 'temp_lazy_files';
+my %with = map { /^(\w+)=(.*)/ ? ($1 => $2) : ($_ => 'on') } split ' ', $ENV{WITH} // '';
+%with = (temp_lazy_files => 'on', temp_buffers_by_relation => 'on', max_worker_processes => 24,
+	max_parallel_workers => 24, min_parallel_table_scan_size => 0, min_parallel_index_scan_size => 0,
+	parallel_setup_cost => 0, parallel_tuple_cost => 0, jit => 'off', %with) if $compared eq 'temp_parallel_scans';
 my $server = Plimsoll::Server->new($prefix, autovacuum => 'off', allow_in_place_tablespaces => 'on', %with);
 $server->psql('postgres', q{CREATE TABLESPACE probe_elsewhere LOCATION ''; CREATE EXTENSION amcheck;});
 # The temp schemas are created here; otherwise only the first session would create one.
@@ -34,8 +41,8 @@ sub files
 sub said
 {
 	my ($setting, $script) = @_;
-	my $said = $server->psql('postgres', $script . "SHOW temp_lazy_files;\n", temp_lazy_files => $setting);
-	$said =~ s/$setting\n\z// or $said .= "temp_lazy_files is not $setting\n";
+	my $said = $server->psql('postgres', $script . "SHOW $compared;\n", $compared => $setting);
+	$said =~ s/$setting\n\z// or $said .= "$compared is not $setting\n";
 	for ($said)
 	{
 		s/^psql:[^ ]*: //mg;

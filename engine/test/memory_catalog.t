@@ -269,6 +269,7 @@ says('a full memory catalog says so', "SET temp_memory_catalog_limit = '64kB'; C
 	EXCEPTION WHEN configuration_limit_exceeded THEN RAISE WARNING '%', SQLERRM; END \$\$; $in_memory",
 	"WARNING:  memory catalog of temporary tables is full\nkeep\n");
 subtest 'the limit is one of all memory' => sub {
+	$server->psql('postgres', 'CREATE EXTENSION plimsoll;');
 	my $s = session();
 	ask($s, "SET temp_memory_catalog_limit = '4MB'; DO \$\$ DECLARE isfull bool := false;
 		BEGIN FOR i IN 1..5000 LOOP BEGIN EXECUTE 'CREATE TEMP TABLE t' || i || ' (a int)';
@@ -278,10 +279,13 @@ subtest 'the limit is one of all memory' => sub {
 		WHERE name ~ '^memory catalog|^Plimsoll temp relations';");
 	cmp_ok($used, '>', 3.5 * 2**20, 'it is used');
 	cmp_ok($used, '<', 4.5 * 2**20, 'and kept');
+	my $counted = ask($s, 'SELECT bytes FROM plimsoll_temp_catalog WHERE pid = pg_backend_pid();');
+	cmp_ok(abs($used - $counted), '<', 0.02 * $used, 'rows, keys, undo and ownership are all counted');
 	is(ask($s, "SET client_min_messages = error; DO \$\$ BEGIN FOR i IN 1..20 LOOP EXECUTE 'DROP TABLE t' || i;
 		END LOOP; END \$\$; CREATE TEMP TABLE again (a int); SELECT count(*) FROM again;"), "0\n",
 		'dropped tables make room');
 	leave($s);
+	$server->psql('postgres', 'DROP EXTENSION plimsoll;');
 };
 for my $setting (qw(off on))
 {

@@ -85,8 +85,17 @@ static void unlink_fork(Storage *storage, ForkNumber forknum);
 static void unlink_all(void);
 static void forget_if_gone(Storage *storage);
 static void make_file(SMgrRelation reln, ForkNumber forknum);
+static void make_file_for_room(SMgrRelation reln, ForkNumber forknum);
 static bool put_into_buffer(SMgrRelation reln, ForkNumber forknum,
 							BlockNumber blocknum, const void *page);
+
+/* A fork of a relation of ours gets its file if it has none. */
+void
+temp_storage_make_file(SMgrRelation reln, ForkNumber forknum)
+{
+	if (fork_in_memory(reln, forknum) != NULL)
+		make_file(reln, forknum);
+}
 
 /* Is this the name of storage of ours?  Files of others do not count. */
 bool
@@ -175,7 +184,7 @@ temp_storage_extend(SMgrRelation reln, ForkNumber forknum, BlockNumber blocknum,
 			return;
 		}
 		if (fork != NULL)
-			make_file(reln, forknum);
+			make_file_for_room(reln, forknum);
 	}
 	mdextend(reln, forknum, blocknum, buffer, skipFsync);
 }
@@ -231,7 +240,7 @@ temp_storage_readv(SMgrRelation reln, ForkNumber forknum, BlockNumber blocknum,
 		return;
 	}
 	if (fork != NULL)
-		make_file(reln, forknum);
+		make_file_for_room(reln, forknum);
 	mdreadv(reln, forknum, blocknum, buffers, nblocks);
 }
 
@@ -244,7 +253,7 @@ temp_storage_startreadv(PgAioHandle *ioh, SMgrRelation reln, ForkNumber forknum,
 						BlockNumber blocknum, void **buffers, BlockNumber nblocks)
 {
 	if (fork_in_memory(reln, forknum) != NULL)
-		make_file(reln, forknum);
+		make_file_for_room(reln, forknum);
 	mdstartreadv(ioh, reln, forknum, blocknum, buffers, nblocks);
 }
 
@@ -253,7 +262,7 @@ temp_storage_writev(SMgrRelation reln, ForkNumber forknum, BlockNumber blocknum,
 					const void **buffers, BlockNumber nblocks, bool skipFsync)
 {
 	if (fork_in_memory(reln, forknum) != NULL)
-		make_file(reln, forknum);
+		make_file_for_room(reln, forknum);
 	mdwritev(reln, forknum, blocknum, buffers, nblocks, skipFsync);
 }
 
@@ -404,12 +413,6 @@ forget_if_gone(Storage *storage)
 	storages_delete_item(record, storage);
 }
 
-static void
-file_error_context(void *arg)
-{
-	errcontext("making the file of a temporary relation that has no more room in \"temp_buffers\"");
-}
-
 /*
  * The fork leaves memory.  A file of its name, if there is one, is an orphan: we
  * have made none.
@@ -418,12 +421,7 @@ static void
 make_file(SMgrRelation reln, ForkNumber forknum)
 {
 	BlockNumber nblocks = find_fork(reln, forknum)->nblocks;
-	ErrorContextCallback callback = {
-		.previous = error_context_stack,
-		.callback = file_error_context,
-	};
 
-	error_context_stack = &callback;
 	temp_orphan_file_begins(unlink_all);
 	mdunlink(reln->smgr_rlocator, forknum, false);
 	PG_TRY();
@@ -440,6 +438,25 @@ make_file(SMgrRelation reln, ForkNumber forknum)
 	}
 	PG_END_TRY();
 	find_fork(reln, forknum)->state = FORK_IN_FILE;
+}
+
+static void
+file_error_context(void *arg)
+{
+	errcontext("making the file of a temporary relation that has no more room in \"temp_buffers\"");
+}
+
+/* A page of the fork has to leave memory. */
+static void
+make_file_for_room(SMgrRelation reln, ForkNumber forknum)
+{
+	ErrorContextCallback callback = {
+		.previous = error_context_stack,
+		.callback = file_error_context,
+	};
+
+	error_context_stack = &callback;
+	make_file(reln, forknum);
 	error_context_stack = callback.previous;
 }
 

@@ -45,6 +45,7 @@ extern void temp_storage_immedsync(SMgrRelation reln, ForkNumber forknum);
 extern void temp_storage_registersync(SMgrRelation reln, ForkNumber forknum);
 
 /* For the rest of the core */
+extern void temp_storage_make_file(SMgrRelation reln, ForkNumber forknum);
 extern bool temp_storage_name_taken(RelFileLocatorBackend rlocator);
 extern bool temp_storage_size(RelFileLocatorBackend rlocator,
 							  ForkNumber forknum, int64 *size);

@@ -1,0 +1,320 @@
+/*-------------------------------------------------------------------------
+ *
+ * temp_parallel.c
+ *	  Parallel workers read the temporary tables of their leader.
+ *
+ * The pages of a temporary table are in the local buffers of its session, which
+ * no worker can see.  With temp_parallel_scans = on workers read its file instead:
+ *
+ * Planner.  A plan may scan a temporary table of the session below a Gather.
+ * The price of writing its pages is added to each partial scan.
+ *
+ * Leader.  Once there is memory to share with workers, and before they start, the
+ * leader writes the dirty local buffers of all temporary relations that the plan
+ * scans below the Gather, and of their toast tables, and makes the files that are
+ * missing.  The buffers stay valid.  The relations' locators go to the workers.
+ *
+ * Worker.  It has local buffers of its own and opens the relations with the proc
+ * number of its leader, as PostgreSQL does anyway.  It reads only what is on the
+ * list: any other temporary relation may have pages in its leader's buffers.
+ *
+ * A file must not change while it is read, because a page that is written and
+ * read at the same time may be torn.  In parallel mode nobody changes a table, so
+ * what is left are hint bits and pruning.  They stay in memory, or do not happen,
+ * see temp_parallel_forbids_writes().
+ *
+ * src/backend/plimsoll/temp_parallel.c
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/toast_internals.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_class_d.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "plimsoll/temp_buffer.h"
+#include "plimsoll/temp_parallel.h"
+#include "plimsoll/temp_storage.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+
+/* The executor has keys of its own from ...01 on. */
+#define PARALLEL_KEY_TEMP_RELATIONS UINT64CONST(0xE0000000000000F0)
+
+/* What it costs to write a dirty local buffer, and to look at any, in pages. */
+#define PRICE_OF_DIRTY 1.30
+#define PRICE_OF_ANY 0.01
+
+typedef struct SharedRelations
+{
+	int			count;
+	RelFileLocator locators[FLEXIBLE_ARRAY_MEMBER];
+} SharedRelations;
+
+bool		temp_parallel_scans = false;
+
+/* In a worker: what the leader has written. */
+static const SharedRelations *received = NULL;
+
+/*
+ * Any local buffer of a relation, and the next, all forks together; the number of
+ * local buffers if there is none left.
+ */
+static int
+next_buffer(const RelFileLocator *locator, int bufid)
+{
+	if (temp_buffers_by_relation)
+	{
+		bufid = bufid < 0 ? temp_buffer_first(locator) : temp_buffer_next(bufid);
+		return bufid < 0 ? NLocBuffer : bufid;
+	}
+	for (bufid++; bufid < NLocBuffer; bufid++)
+	{
+		BufferDesc *buf = GetLocalBufferDescriptor(bufid);
+
+		if ((pg_atomic_read_u32(&buf->state) & BM_TAG_VALID) &&
+			BufTagMatchesRelFileLocator(&buf->tag, locator))
+			break;
+	}
+	return bufid;
+}
+
+static inline bool
+is_dirty(int bufid)
+{
+	uint32		state = pg_atomic_read_u32(&GetLocalBufferDescriptor(bufid)->state);
+
+	return (state & (BM_VALID | BM_DIRTY)) == (BM_VALID | BM_DIRTY);
+}
+
+/*
+ * Planner
+ */
+
+static Cost
+price_of(Relation rel, BlockNumber pages)
+{
+	Cost		price = 0;
+
+	/* A walk through all local buffers for each plan would be too much. */
+	if (!temp_buffers_by_relation)
+		return Min(pages, NLocBuffer) * PRICE_OF_DIRTY;
+
+	for (int i = next_buffer(&rel->rd_locator, -1); i < NLocBuffer;
+		 i = next_buffer(&rel->rd_locator, i))
+		price += is_dirty(i) ? PRICE_OF_DIRTY : PRICE_OF_ANY;
+	return price;
+}
+
+/*
+ * May workers scan this temporary table, which the planner has locked?  If so, at
+ * which price?
+ */
+bool
+temp_parallel_allows(Oid relid, BlockNumber pages, Cost *price)
+{
+	Relation	rel;
+	bool		allowed;
+
+	if (!temp_parallel_scans)
+		return false;
+	rel = table_open(relid, NoLock);
+	allowed = rel->rd_islocaltemp &&
+		(rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		 (rel->rd_rel->relkind == RELKIND_RELATION &&
+		  rel->rd_rel->relam == HEAP_TABLE_AM_OID));
+	if (allowed && RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+		*price = price_of(rel, pages);
+	table_close(rel, NoLock);
+	return allowed;
+}
+
+/*
+ * Leader
+ */
+
+static void
+add_relation(List **relations, Relation rel)
+{
+	RelFileLocator *locator;
+
+	if (rel == NULL || !RelationUsesLocalBuffers(rel) ||
+		!RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+		return;
+	foreach_ptr(RelFileLocator, other, *relations)
+	{
+		if (RelFileLocatorEquals(*other, rel->rd_locator))
+			return;
+	}
+	locator = palloc_object(RelFileLocator);
+	*locator = rel->rd_locator;
+	*relations = lappend(*relations, locator);
+}
+
+/* Values out of line; a toast table without pages has none. */
+static void
+add_toast(List **relations, Relation rel)
+{
+	Relation	toast;
+	Relation   *indexes;
+	int			nindexes;
+
+	if (rel == NULL || !RelationUsesLocalBuffers(rel) ||
+		!OidIsValid(rel->rd_rel->reltoastrelid))
+		return;
+	toast = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+	if (RelationGetNumberOfBlocks(toast) > 0)
+	{
+		add_relation(relations, toast);
+		(void) toast_open_indexes(toast, AccessShareLock, &indexes, &nindexes);
+		for (int i = 0; i < nindexes; i++)
+			add_relation(relations, indexes[i]);
+		toast_close_indexes(indexes, nindexes, NoLock);
+	}
+	table_close(toast, NoLock);
+}
+
+static bool
+add_scanned(PlanState *planstate, List **relations)
+{
+	switch (nodeTag(planstate))
+	{
+		case T_SeqScanState:
+		case T_SampleScanState:
+		case T_BitmapHeapScanState:
+		case T_TidScanState:
+		case T_TidRangeScanState:
+		case T_CustomScanState:
+			break;
+		case T_IndexScanState:
+			add_relation(relations, ((IndexScanState *) planstate)->iss_RelationDesc);
+			break;
+		case T_IndexOnlyScanState:
+			add_relation(relations, ((IndexOnlyScanState *) planstate)->ioss_RelationDesc);
+			break;
+		case T_BitmapIndexScanState:
+			/* has no table of its own; the heap scan above it has */
+			add_relation(relations, ((BitmapIndexScanState *) planstate)->biss_RelationDesc);
+			return planstate_tree_walker(planstate, add_scanned, relations);
+		default:
+			return planstate_tree_walker(planstate, add_scanned, relations);
+	}
+	add_relation(relations, ((ScanState *) planstate)->ss_currentRelation);
+	add_toast(relations, ((ScanState *) planstate)->ss_currentRelation);
+	return planstate_tree_walker(planstate, add_scanned, relations);
+}
+
+static Size
+size_of_list(List *relations)
+{
+	return add_size(offsetof(SharedRelations, locators),
+					mul_size(list_length(relations), sizeof(RelFileLocator)));
+}
+
+/*
+ * The temporary relations that workers will read to execute this plan; the
+ * context's segment gets room for the list.
+ */
+List *
+temp_parallel_collect(PlanState *planstate, ParallelContext *pcxt)
+{
+	List	   *relations = NIL;
+
+	if (!temp_parallel_scans)
+		return NIL;
+	(void) add_scanned(planstate, &relations);
+	if (relations != NIL)
+	{
+		shm_toc_estimate_chunk(&pcxt->estimator, size_of_list(relations));
+		shm_toc_estimate_keys(&pcxt->estimator, 1);
+	}
+	return relations;
+}
+
+static void
+write_error_context(void *arg)
+{
+	errcontext("writing a temporary relation for parallel workers");
+}
+
+/*
+ * The files get all that the local buffers have, but for the free space map, which
+ * no scan reads.
+ */
+static void
+write_relation(RelFileLocator *locator)
+{
+	SMgrRelation reln = smgropen(*locator, MyProcNumber);
+
+	temp_storage_make_file(reln, MAIN_FORKNUM);
+	temp_storage_make_file(reln, VISIBILITYMAP_FORKNUM);
+	for (int i = next_buffer(locator, -1); i < NLocBuffer; i = next_buffer(locator, i))
+	{
+		BufferDesc *buf = GetLocalBufferDescriptor(i);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!is_dirty(i) || BufTagGetForkNum(&buf->tag) == FSM_FORKNUM)
+			continue;
+		ResourceOwnerEnlarge(CurrentResourceOwner);
+		PinLocalBuffer(buf, false);
+		FlushLocalBuffer(buf, reln);
+		UnpinLocalBuffer(BufferDescriptorGetBuffer(buf));
+	}
+}
+
+/* Workers are about to be launched; the relations come from temp_parallel_collect(). */
+void
+temp_parallel_share(List *relations, ParallelContext *pcxt)
+{
+	SharedRelations *shared;
+	ErrorContextCallback callback = {
+		.previous = error_context_stack,
+		.callback = write_error_context,
+	};
+
+	if (relations == NIL || pcxt->nworkers == 0)
+		return;
+	shared = shm_toc_allocate(pcxt->toc, size_of_list(relations));
+	shared->count = 0;
+	error_context_stack = &callback;
+	foreach_ptr(RelFileLocator, locator, relations)
+	{
+		write_relation(locator);
+		shared->locators[shared->count++] = *locator;
+	}
+	error_context_stack = callback.previous;
+	shm_toc_insert(pcxt->toc, PARALLEL_KEY_TEMP_RELATIONS, shared);
+}
+
+/*
+ * Worker
+ */
+
+void
+temp_parallel_receive(shm_toc *toc)
+{
+	received = shm_toc_lookup(toc, PARALLEL_KEY_TEMP_RELATIONS, true);
+}
+
+bool
+temp_parallel_received(void)
+{
+	return received != NULL;
+}
+
+/* Body of temp_parallel_check(). */
+void
+temp_parallel_check_shared(SMgrRelation reln)
+{
+	for (int i = 0; received && i < received->count; i++)
+		if (RelFileLocatorEquals(received->locators[i], reln->smgr_rlocator.locator))
+			return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+			 errmsg("cannot access temporary tables during a parallel operation")));
+}

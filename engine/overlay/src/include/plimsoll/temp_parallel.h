@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * temp_parallel.h
+ *	  Parallel workers read the temporary tables of their leader.
+ *
+ * src/include/plimsoll/temp_parallel.h
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PLIMSOLL_TEMP_PARALLEL_H
+#define PLIMSOLL_TEMP_PARALLEL_H
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "nodes/execnodes.h"
+#include "storage/shm_toc.h"
+#include "storage/smgr.h"
+#include "utils/guc.h"
+
+/* GUC, fixed for the life of the session */
+extern PGDLLIMPORT bool temp_parallel_scans;
+
+/* Planner */
+extern bool temp_parallel_allows(Oid relid, BlockNumber pages, Cost *price);
+
+/* Leader */
+extern List *temp_parallel_collect(PlanState *planstate, ParallelContext *pcxt);
+extern void temp_parallel_share(List *relations, ParallelContext *pcxt);
+
+/* Worker */
+extern void temp_parallel_receive(shm_toc *toc);
+extern bool temp_parallel_received(void);
+extern void temp_parallel_check_shared(SMgrRelation reln);
+
+/*
+ * Workers may be reading the files of temporary tables, so nobody writes on them:
+ * neither hint bits nor pruning may make a local buffer dirty.
+ */
+static inline bool
+temp_parallel_forbids_writes(void)
+{
+	return unlikely(temp_parallel_scans) && IsInParallelMode();
+}
+
+/* In a worker: a page of this relation is about to be read. */
+static inline void
+temp_parallel_check(SMgrRelation reln)
+{
+	if (unlikely(IsParallelWorker()))
+		temp_parallel_check_shared(reln);
+}
+
+/* The number of local buffers that this process has, or will have. */
+static inline int
+temp_parallel_buffers(void)
+{
+	/* A worker has an eighth of its leader's, but not less than the least. */
+	if (unlikely(IsParallelWorker()))
+		return Max(num_temp_buffers / 8, 100);
+	return num_temp_buffers;
+}
+
+#endif							/* PLIMSOLL_TEMP_PARALLEL_H */
