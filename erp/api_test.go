@@ -162,7 +162,7 @@ func TestTheDescriptionIsValid(t *testing.T) {
 func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 	company := erptest.New(t, 2)
 	base := company.Worker(t, server.Config{})
-	stock(t, base, company, 1000)
+	company.Stock(t, base, 1000)
 	c := newCaller(t, company, base, company.Organisations[0])
 	document, err := libopenapi.NewDocument(c.api.Text)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"plimsoll/platform/server"
 )
 
-// A worker is drained while everybody posts to it; whoever is left without an answer asks the other worker with the
-// same key.
+// A worker is drained while many users post to it; a user who gets no answer repeats the request with the same key at
+// the other worker.
 func TestDrainingAWorkerLosesAndDoublesNothing(t *testing.T) {
 	c := erptest.New(t, 4)
 	going, drain := c.StartWorker(t, server.Config{})
 	staying := c.Worker(t, server.Config{})
-	s := stock(t, staying, c, 100_000)
+	s := c.Stock(t, staying, 100_000)
 	const count, rounds = 24, 20
-	users, elsewhere := posters(t, c, []string{going}, count), posters(t, c, []string{staying}, count)
+	users, elsewhere := c.Posters(t, []string{going}, count), c.Posters(t, []string{staying}, count)
 	var posted, moved atomic.Int64
 	drained := make(chan struct{})
-	together(users, func(n int, u *erptest.User, rng *rand.Rand) {
+	erptest.Together(users, func(n int, u *erptest.User, rng *rand.Rand) {
 		for round := range rounds {
 			if posted.Add(1) == count*rounds/3 {
 				go func() { drain(); close(drained) }()
 			}
-			body, _ := json.Marshal(s.sale(rng, 3))
+			body, _ := json.Marshal(s.Sale(rng, 3))
 			key := fmt.Sprintf("%d-%d", n, round)
 			a, err := u.Try("POST", "/v1/documents/goods-sale", key, body)
 			if err != nil {

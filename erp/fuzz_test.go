@@ -119,7 +119,7 @@ func TestHostileValuesEverywhere(t *testing.T) {
 
 const hostileCallers = 2
 
-// callHostile makes the requests of one caller, and tells how many.
+// callHostile makes the requests of one caller, and returns how many.
 func callHostile(t *testing.T, c *caller, which int) (requests int64) {
 	all, place := append(slices.Clone(rawHostile), bulkyHostile()...), 0
 	hostile := func() []string {

@@ -205,7 +205,7 @@ func evenly(t *rapid.T, n int, label string) (v int) {
 	return v % n
 }
 
-// Random histories, also refused and back-dated ones, with documents changed, posted anew and unposted, by workers of
+// Random histories, also refused and back-dated ones, with documents changed, reposted and unposted, by workers of
 // every shape, make the books of the model; and so does the recalculation of totals.
 func TestAnyHistoryMakesTheBooksOfTheModel(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func secrets(t *testing.T, c *erptest.Company, o erptest.Organisation) (ids, all
 func TestOrganisationsAreApartInEveryOperation(t *testing.T) {
 	company := erptest.New(t, 2)
 	base := company.Worker(t, server.Config{SessionMemory: 30_000, SessionDir: t.TempDir()})
-	stock(t, base, company, 1000)
+	company.Stock(t, base, 1000)
 	ours, theirs := company.Organisations[0], company.Organisations[1]
 	they := newCaller(t, company, base, theirs)
 	for _, o := range they.api.Operations { // one document of each type, and data in their session

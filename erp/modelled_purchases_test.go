@@ -200,7 +200,7 @@ func recordPaid(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	return nil
 }
 
-// named tells whether another payment, in or out, has the bank's reference.
+// named reports whether another payment, in or out, has the bank's reference.
 func (b *modelBooks) named(p *paper, reference string) bool {
 	for _, other := range b.papers {
 		if other == p.self || !other.posted || other.o.ID != p.o.ID {

@@ -305,8 +305,8 @@ func drawClaims(p *paper, t *rapid.T, _ *history) erptest.Fields {
 		if v < 0 {
 			side = "credit"
 		}
-		all, lines = append(all, c), append(lines,
-			claim(erptest.Contract(p.o.Counterparty), c.supplier, side, amount.Money(max(v, -v)).String()))
+		all, lines = append(all, c), append(lines, erptest.Fields{"contract": erptest.Contract(p.o.Counterparty),
+			"supplier": c.supplier, side: amount.Money(max(v, -v)).String()})
 		left += v
 	}
 	for range 1 + evenly(t, 4, "claims") {
@@ -318,7 +318,7 @@ func drawClaims(p *paper, t *rapid.T, _ *history) erptest.Fields {
 		add(-left)
 	}
 	p.content = all
-	return registrar(lines...)
+	return erptest.Fields{"lines": lines}
 }
 
 func recordClaims(p *paper, _ *modelBooks, _ []id.ID) *refusal {

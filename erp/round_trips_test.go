@@ -6,31 +6,33 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/books"
+	"plimsoll/erp/erptest"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/openapi/openapitest"
 	"plimsoll/platform/posting"
 )
 
 // Whatever a document refers to, states, reserves and settles: what it needs is read in one round trip, and what
 // follows is written in another.
 func TestANewDocumentTakesTwoRoundTripsAndAChangeThree(t *testing.T) {
-	d := sit(t, 3)
-	d.Post(t, "goods-receipt", "", d.document("100"))
-	order := d.Post(t, "customer-order", "", d.document("5"))
-	bought := d.Post(t, "supplier-order", "", d.document("5"))
+	d := erptest.NewDesk(t, 3)
+	d.Post(t, "goods-receipt", "", d.Goods("100"))
+	order := d.Post(t, "customer-order", "", d.Goods("5"))
+	bought := d.Post(t, "supplier-order", "", d.Goods("5"))
 	poster := posting.New(d.Database, erp.Metadata(), erp.Rules())
 	for _, c := range []struct {
 		kind string
 		body func(*testing.T) []byte
 	}{
-		{books.GoodsSale, func(t *testing.T) []byte { return encode(t, d.by(order.ID, "2")) }},
+		{books.GoodsSale, func(t *testing.T) []byte { return openapitest.JSON(t, d.GoodsByOrder(order.ID, "2")) }},
 		{books.GoodsReceipt, func(t *testing.T) []byte {
-			doc := d.by(bought.ID, "2")
+			doc := d.GoodsByOrder(bought.ID, "2")
 			doc.SupplierNumber = id.New().String()
-			return encode(t, doc)
+			return openapitest.JSON(t, doc)
 		}},
-		{books.CustomerOrder, func(t *testing.T) []byte { return encode(t, d.document("1")) }},
+		{books.CustomerOrder, func(t *testing.T) []byte { return openapitest.JSON(t, d.Goods("1")) }},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			meta, _ := erp.Metadata().Document(c.kind)
@@ -41,7 +43,7 @@ func TestANewDocumentTakesTwoRoundTripsAndAChangeThree(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				doc.Organisation, doc.Author, doc.Posted = d.o.ID, author, true
+				doc.Organisation, doc.Author, doc.Posted = d.Org.ID, author, true
 				ctx, counters := database.WithCounters(t.Context())
 				made, err = poster.Create(ctx, doc,
 					posting.Key{Author: author, Name: id.New().String(), Digest: []byte{1}})
@@ -50,11 +52,11 @@ func TestANewDocumentTakesTwoRoundTripsAndAChangeThree(t *testing.T) {
 				}
 			}
 			ctx, counters := database.WithCounters(t.Context())
-			change := posting.Change{Type: c.kind, Organisation: d.o.ID, Document: made.ID, State: posting.Posted}
+			change := posting.Change{Type: c.kind, Organisation: d.Org.ID, Document: made.ID, State: posting.Posted}
 			if _, err := poster.Change(ctx, change,
 				posting.Key{Author: author, Name: id.New().String(), Digest: []byte{1}}); err != nil ||
 				counters.RoundTrips != 3 {
-				t.Errorf("posted anew in %d round trips, %v", counters.RoundTrips, err)
+				t.Errorf("reposted in %d round trips, %v", counters.RoundTrips, err)
 			}
 		})
 	}

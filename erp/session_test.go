@@ -18,7 +18,7 @@ func TestASessionRemembersItsWork(t *testing.T) {
 	dir := t.TempDir()
 	c := erptest.New(t, 2)
 	base, drain := c.StartWorker(t, server.Config{SessionMemory: 20_000, SessionDir: dir})
-	stock(t, base, c, 1000)
+	c.Stock(t, base, 1000)
 	var users [20]*erptest.User
 	var posted [20][]string
 	for n := range users {

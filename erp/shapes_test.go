@@ -13,36 +13,11 @@ import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/shape"
 )
-
-// shaped are the books of a company as one shape keeps them.
-type shaped struct {
-	*erptest.Company
-	db    *database.Database
-	books *posting.Books
-}
-
-func booksOf(t *testing.T, c *erptest.Company, name shape.Name) shaped {
-	t.Helper()
-	s := erptest.Shaped(t, name, shape.Tweaks{}).Shape
-	db := databasetest.Connect(t, c.DSN, s.Options(database.Options{Connections: 1}))
-	return shaped{c, db, anew(t, db, s)}
-}
-
-// anew are books that have drawn no number yet.
-func anew(t *testing.T, db *database.Database, s shape.Shape) *posting.Books {
-	t.Helper()
-	books, err := posting.New(db, erp.Metadata(), erp.Rules()).With(s.Posting)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return books
-}
 
 // step of a history that any shape can be told.
 type step struct {
@@ -85,7 +60,7 @@ func drawSteps(t *rapid.T, c *erptest.Company) (steps []step) {
 }
 
 // play tells the steps and what came of each.
-func (s shaped) play(t *testing.T, rt *rapid.T, steps []step) (outcomes []string) {
+func play(t *testing.T, rt *rapid.T, s *erptest.ShapedBooks, steps []step) (outcomes []string) {
 	type written struct {
 		id   id.ID
 		kind string
@@ -108,9 +83,9 @@ func (s shaped) play(t *testing.T, rt *rapid.T, steps []step) (outcomes []string
 		var result posting.Result
 		var err error
 		if step.create {
-			d := s.decode(rt, step.kind, step.document)
+			d := s.Decode(rt, step.kind, step.document)
 			d.Posted = step.state != posting.Unposted
-			if result, err = s.books.Create(t.Context(), d, key); err == nil {
+			if result, err = s.Books.Create(t.Context(), d, key); err == nil {
 				there = append(there, written{result.ID, step.kind})
 			}
 		} else if len(there) > 0 {
@@ -120,36 +95,22 @@ func (s shaped) play(t *testing.T, rt *rapid.T, steps []step) (outcomes []string
 			if step.content {
 				step.kind = of.kind
 				step.document.Order = order(step)
-				change.Content = s.decode(rt, step.kind, step.document)
+				change.Content = s.Decode(rt, step.kind, step.document)
 			}
-			result, err = s.books.Change(t.Context(), change, key)
+			result, err = s.Books.Change(t.Context(), change, key)
 		}
 		outcomes = append(outcomes, fmt.Sprintf("%s %t %d %v", result.Number, result.Posted, result.Version, err))
 	}
 	return outcomes
 }
 
-func (s shaped) decode(t rapid.TB, kind string, content erptest.Document) *document.Document {
-	meta, _ := erp.Metadata().Document(kind)
-	body, err := json.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := document.Decode(meta, body, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Organisation, d.Author = s.Organisations[0].ID, s.Organisations[0].ID
-	return d
-}
-
 // The same history, told to each shape, has the same outcomes, refusals too, and makes books with the same digest.
 func TestEveryShapeMakesTheSameBooks(t *testing.T) {
 	t.Parallel()
 	c := erptest.New(t, 3)
-	var all []shaped
+	var all []*erptest.ShapedBooks
 	for _, name := range shape.Names {
-		all = append(all, booksOf(t, c, name))
+		all = append(all, c.BooksOf(t, name))
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := drawSteps(rt, c)
@@ -157,8 +118,8 @@ func TestEveryShapeMakesTheSameBooks(t *testing.T) {
 		var digest audit.Digest
 		for i, s := range all {
 			c.Clear(t, "plimsoll_number")
-			s.books = anew(t, s.db, erptest.Shaped(t, shape.Names[i], shape.Tweaks{}).Shape)
-			told := s.play(t, rt, steps)
+			s.Reset(t)
+			told := play(t, rt, s, steps)
 			found, err := audit.Books(t.Context(), c.Database)
 			if err != nil {
 				rt.Fatal(err)
@@ -183,7 +144,7 @@ func TestEveryShapeMakesTheSameBooks(t *testing.T) {
 func TestThePostingOfASaleHasTheProfileOfItsShape(t *testing.T) {
 	c := erptest.New(t, 10)
 	for _, name := range shape.Names {
-		s := booksOf(t, c, name)
+		s := c.BooksOf(t, name)
 		var lines []erptest.Line
 		for _, item := range c.Items {
 			lines = append(lines, erptest.Line{Item: item, Quantity: "1"})
@@ -199,7 +160,7 @@ func TestThePostingOfASaleHasTheProfileOfItsShape(t *testing.T) {
 				t.Fatal(err)
 			}
 			paper.Organisation, paper.Author, paper.Posted = c.Organisations[0].ID, c.Organisations[0].ID, true
-			if _, err := s.books.Create(ctx, paper,
+			if _, err := s.Books.Create(ctx, paper,
 				posting.Key{Author: paper.Author, Name: fmt.Sprint(name, kind, n), Digest: []byte{1}}); err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func saleBody(t testing.TB, c *erptest.Company, o erptest.Organisation, quantity
 func TestATraceSaysWhatARequestCost(t *testing.T) {
 	company := erptest.New(t, 2)
 	base := company.Worker(t, server.Config{})
-	stock(t, base, company, 1000)
+	company.Stock(t, base, 1000)
 	c := newCaller(t, company, base, company.Organisations[0])
 	o := c.api.Find(t, "goods_sale.create")
 	traced := func() map[string]any {
@@ -195,8 +195,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// lockTimeout of who waits in vain. Meanwhile the watch must have looked once, which it does every tenth of a second:
-// that leaves it room to stand still.
+// lockTimeout of the sale that waits in vain. Meanwhile the watch must have looked once; it looks every tenth of a
+// second, so this leaves a busy machine enough time.
 const lockTimeout = "10s"
 
 // withTimeout connects to the company's database with another lock timeout.
@@ -212,8 +212,8 @@ func withTimeout(t *testing.T, c *erptest.Company, timeout string) *database.Dat
 	return databasetest.Connect(t, dsn.String(), database.Options{Application: "worker"})
 }
 
-// Whoever waits in vain is told who holds what, across workers: here a sale on one worker keeps the lock of an item
-// while something outside keeps it from ending.
+// A lock timeout names the holder of the lock, across workers: a sale on one worker keeps the lock of an item while
+// another session keeps that sale from ending.
 func TestALockTimeoutTellsItsStory(t *testing.T) {
 	c := erptest.New(t, 2)
 	o := c.Organisations[0]
@@ -223,7 +223,7 @@ func TestALockTimeoutTellsItsStory(t *testing.T) {
 	events := &eventLog{}
 	waiting := erptest.Serve(t, impatient,
 		server.Config{Name: "waiting", WatchAfter: 100 * time.Millisecond, Events: events.logger()})
-	stock(t, holding, c, 1000)
+	c.Stock(t, holding, 1000)
 
 	outside, err := impatient.Apart(t.Context(), "outside")
 	if err != nil {

@@ -31,7 +31,7 @@ var investedBefore = books.MoneyAttr("invested")
 
 // commissioningRules: an asset is put to use once, at all that lies on account 08 for it: what has been invested in
 // it before, and what is taken from stock for it now, at the cost of the oldest batches. So nothing is left on 08,
-// and it is never below zero. What is invested later lies there until the commissioning is posted anew.
+// and it is never below zero. What is invested later lies there until the commissioning is reposted.
 //
 //	FA state · FA cost+ · investments− · ST− · CB− · to be shipped+  ·  Dr 08 Cr 10/41 cost  ·  Dr 01 Cr 08 total
 type commissioningRules struct{}

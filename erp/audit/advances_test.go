@@ -5,38 +5,20 @@ import (
 
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/id"
-	"plimsoll/platform/server"
 )
 
 // paidAhead is a company with invoices of advances of both sides, set off in part.
 func paidAhead(t *testing.T) *erptest.Company {
-	c := erptest.New(t, 1)
-	o := c.Organisations[0]
-	u := erptest.Login(t, c.Worker(t, server.Config{}), o.User)
-	post := func(kind string, f erptest.Fields) id.ID {
-		t.Helper()
-		f["contract"] = erptest.Contract(o.Counterparty)
-		if f["basis"] == nil {
-			f["counterparty"] = o.Counterparty
-		}
-		a := u.Post(t, kind, "", f)
-		if a.Status != 201 {
-			t.Fatalf("%s: %d %s", kind, a.Status, a.Body)
-		}
-		return a.ID
-	}
-	services := []erptest.Fields{{"service": c.Services[0], "quantity": "2"}}
-	receipt := post("bank-receipt", erptest.Fields{"cash_account": o.Bank, "bank_reference": "B-1", "amount": "60.00"})
-	post("invoice-issued", erptest.Fields{"basis": receipt})
-	post("invoice-issued", erptest.Fields{"basis": post("service-sale", erptest.Fields{"lines": services})})
-	request := post("payment-request", erptest.Fields{"amount": "30.00"})
-	payment := post("bank-payment", erptest.Fields{"cash_account": o.Bank, "bank_reference": "B-2", "amount": "30.00",
-		"request": request})
-	post("invoice-received", erptest.Fields{"basis": payment, "invoice_number": "F-1"})
-	bought := post("service-purchase", erptest.Fields{"department": o.Department, "expense_item": o.ExpenseItem,
-		"lines": services})
-	post("invoice-received", erptest.Fields{"basis": bought, "invoice_number": "F-2"})
-	return c
+	d := erptest.NewDesk(t, 1)
+	receipt := d.Posted(t, "bank-receipt", d.Payment("60.00", "B-1"))
+	d.Posted(t, "invoice-issued", d.Invoice(receipt))
+	d.Posted(t, "invoice-issued", d.Invoice(d.Posted(t, "service-sale", d.ServiceSale("2"))))
+	request := d.Posted(t, "payment-request", d.PaymentRequest(id.ID{}, "30.00"))
+	payment := d.Posted(t, "bank-payment", d.PaymentBy(request, "30.00", "B-2"))
+	d.Posted(t, "invoice-received", d.InvoiceReceived(payment, "F-1"))
+	bought := d.Posted(t, "service-purchase", d.ServicePurchase("2"))
+	d.Posted(t, "invoice-received", d.InvoiceReceived(bought, "F-2"))
+	return d.Company
 }
 
 func TestEveryCorruptionOfAdvancesIsNamed(t *testing.T) {

@@ -112,12 +112,12 @@ func (c corruption) meets(other corruption) bool {
 		c.writesFor(other) || other.writesFor(c)
 }
 
-// mayBreak tells whether a violation can be of the corruption, in one mode or another.
+// mayBreak reports whether a violation can be of the corruption, in one mode or another.
 func (c corruption) mayBreak(id string) bool {
 	return slices.Contains(c.want, id) || c.shownByItsMonth(id)
 }
 
-// writesFor tells whether it writes a table that the other one, or an invariant broken by it, reads.
+// writesFor reports whether it writes a table that the other one, or an invariant broken by it, reads.
 func (c corruption) writesFor(other corruption) bool {
 	read := other.sql
 	for _, invariant := range audit.Invariants() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/audit"
+	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/audit/damagetest"
 )
 
@@ -16,16 +17,16 @@ func TestEveryDamageIsNamedByDocumentAndField(t *testing.T) {
 	if ids, report := violated(t, c); len(ids) > 0 {
 		t.Fatalf("violated before any damage: %v %+v", ids, examplesOf(report))
 	}
-	if n := len(damagetest.All); n < 60 {
+	if n := len(damage.All); n < 60 {
 		t.Errorf("%d kinds of damage", n)
 	}
-	subjects := damagetest.Inflict(t, c, damagetest.All)
+	subjects := damagetest.Inflict(t, c, damage.All)
 	report, err := audit.RunAs(t.Context(), c.Database, audit.Options{Examples: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := examplesOf(report)
-	for name, d := range damagetest.All {
+	for name, d := range damage.All {
 		t.Run(name, func(t *testing.T) {
 			for _, v := range all {
 				if strings.Contains(v.Subject, subjects[name]) && v.Field == d.Field && v.Expected != v.Found {

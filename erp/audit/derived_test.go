@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/audit"
+	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/audit/damagetest"
 )
 
@@ -22,7 +23,7 @@ func checkOf(t *testing.T, report audit.Report, id string) audit.Check {
 // better.
 func TestCostsThatDoNotFollowTheOrderOfTimeAreNamed(t *testing.T) {
 	c := damagetest.Company(t, damagetest.Rounds)
-	const receipts = "(SELECT d.id FROM doc_goods_receipt d WHERE source_order <> " + damagetest.None +
+	const receipts = "(SELECT d.id FROM doc_goods_receipt d WHERE source_order <> " + damage.None +
 		" ORDER BY number DESC LIMIT 1)"
 	c.Exec(t, "UPDATE acc_batches SET receipt = "+receipts+" WHERE line = 1 AND recorder = (SELECT id FROM "+
 		"doc_internal_consumption ORDER BY number LIMIT 1)")

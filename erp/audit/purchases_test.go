@@ -5,49 +5,29 @@ import (
 
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/id"
-	"plimsoll/platform/server"
 )
 
 // purchases is a company with all kinds of documents of buying, paying and keeping in its books, and an addressed
 // warehouse.
 func purchases(t *testing.T) *erptest.Company {
-	c := erptest.New(t, 2)
-	o := c.Organisations[0]
-	u := erptest.Login(t, c.Worker(t, server.Config{}), o.User)
-	post := func(kind string, f erptest.Fields) id.ID {
-		t.Helper()
-		a := u.Post(t, kind, "", f)
-		if a.Status != 201 {
-			t.Fatalf("%s: %d %s", kind, a.Status, a.Body)
-		}
-		return a.ID
+	d := erptest.NewDesk(t, 2)
+	cells := func(basis id.ID, quantity string) erptest.Fields {
+		return d.WarehouseOrder(basis, d.Org.Cells[0], quantity)
 	}
-	deal := func(f erptest.Fields) erptest.Fields {
-		f["counterparty"], f["contract"] = o.Counterparty, erptest.Contract(o.Counterparty)
-		return f
-	}
-	goods := func(quantity string) []erptest.Line { return []erptest.Line{{Item: c.Items[0], Quantity: quantity}} }
-	cells := func(quantity string) []erptest.Fields {
-		return []erptest.Fields{{"item": c.Items[0], "cell": o.Cells[0], "quantity": quantity}}
-	}
-	services := []erptest.Fields{{"service": c.Services[0], "quantity": "2"}}
-	receipt := post("goods-receipt", deal(erptest.Fields{"warehouse": o.Addressed, "lines": goods("10")}))
-	post("warehouse-receipt-order", erptest.Fields{"basis": receipt, "warehouse": o.Addressed, "lines": cells("4")})
-	post("other-goods-receipt", erptest.Fields{"warehouse": o.Warehouses[0], "lines": goods("5")})
-	spent := post("service-purchase", deal(
-		erptest.Fields{"department": o.Department, "expense_item": o.ExpenseItem, "lines": services}))
-	post("service-purchase", deal(erptest.Fields{"asset": o.Assets[0], "supplier_number": "S-9", "lines": services}))
-	post("service-purchase", deal(erptest.Fields{"asset": o.Assets[1], "lines": services}))
-	post("invoice-received", erptest.Fields{"basis": spent, "contract": erptest.Contract(o.Counterparty),
-		"invoice_number": "F-1"})
-	request := post("payment-request", deal(erptest.Fields{"basis": receipt, "amount": "10.00"}))
-	post("bank-receipt", deal(erptest.Fields{"cash_account": o.Bank, "bank_reference": "B-1", "amount": "70.00"}))
-	post("bank-payment", deal(erptest.Fields{"cash_account": o.Bank, "bank_reference": "B-2", "amount": "6.00",
-		"request": request}))
-	used := post("asset-commissioning", erptest.Fields{"asset": o.Assets[0], "department": o.Department,
-		"warehouse": o.Addressed, "lines": goods("3")})
-	post("warehouse-issue-order", erptest.Fields{"basis": used, "warehouse": o.Addressed, "lines": cells("1")})
-	return c
+	receipt := d.Posted(t, "goods-receipt", d.AddressedGoods("10"))
+	d.Posted(t, "warehouse-receipt-order", cells(receipt, "4"))
+	d.Posted(t, "other-goods-receipt", d.FoundGoods(erptest.Line{Item: d.Items[0], Quantity: "5"}))
+	spent := d.Posted(t, "service-purchase", d.ServicePurchase("2"))
+	d.Posted(t, "service-purchase", d.Investment(d.Org.Assets[0], "2").With("supplier_number", "S-9"))
+	d.Posted(t, "service-purchase", d.Investment(d.Org.Assets[1], "2"))
+	d.Posted(t, "invoice-received", d.InvoiceReceived(spent, "F-1"))
+	request := d.Posted(t, "payment-request", d.PaymentRequest(receipt, "10.00"))
+	d.Posted(t, "bank-receipt", d.Payment("70.00", "B-1"))
+	d.Posted(t, "bank-payment", d.PaymentBy(request, "6.00", "B-2"))
+	used := d.Posted(t, "asset-commissioning", erptest.Fields{"asset": d.Org.Assets[0],
+		"department": d.Org.Department, "warehouse": d.Org.Addressed, "lines": d.Goods("3").Lines})
+	d.Posted(t, "warehouse-issue-order", cells(used, "1"))
+	return d.Company
 }
 
 func TestEveryCorruptionOfPurchasesIsNamed(t *testing.T) {

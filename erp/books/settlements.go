@@ -13,10 +13,10 @@ import (
 )
 
 // CustomerSettlements is what customers owe; below zero it is what they have paid ahead.
-var CustomerSettlements = settlements("customer_settlements", "Settlements with customers")
+var CustomerSettlements = reported("customer_settlements", "Settlements with customers")
 
 // SupplierSettlements is what we owe to suppliers; below zero it is what we have paid ahead.
-var SupplierSettlements = settlements("supplier_settlements", "Settlements with suppliers")
+var SupplierSettlements = reported("supplier_settlements", "Settlements with suppliers")
 
 // CustomerPlan is what customers are to pay by order.
 var CustomerPlan = settlements("customer_plan", "Payments due by customer orders")
@@ -31,6 +31,13 @@ func settlements(name, title string) Register {
 		Name: name, Title: title, LockBy: 1,
 		Dimensions: Attributes(Contract, Object), Resources: Attributes(Amount),
 	})
+}
+
+// reported settlements are shown at a date, contract by contract.
+func reported(name, title string) Register {
+	r := settlements(name, title)
+	r.meta.IndexMovements = true
+	return r
 }
 
 // Payments is what of a payment has not been invoiced as an advance: an invoice takes it, and a payment is not taken

@@ -8,7 +8,7 @@ const stock = "stock"
 // Stock is strictly controlled, and covers what is reserved; its amount is the cost at which the goods stand on
 // account 41, materials on 10.
 var Stock = accumulation(metadata.Accumulation{
-	Name: stock, Title: "Stock of goods", Controlled: true, Covers: Reserves.Name(),
+	Name: stock, Title: "Stock of goods", Controlled: true, Covers: Reserves.Name(), IndexMovements: true,
 	Dimensions: Attributes(Warehouse, Item), Resources: Attributes(Quantity, Amount),
 })
 

@@ -2,7 +2,7 @@ package client
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math/rand/v2"
 
 	"plimsoll/erp/operations"
@@ -11,21 +11,30 @@ import (
 // postInvoice for a sale that waits for one; for some a second time, which must be refused. If none waits, it sells
 // services.
 func postInvoice(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	waiting := &s.directory.stock.toInvoice
-	sale, again := waiting.lastDealt()
-	if again = again && rng.Float64() < c.options.RefusedShare; !again {
-		var found bool
-		if sale, found = waiting.take(); !found {
-			return c.instead(ctx, s, operations.ServiceSalePost, postServiceSale, rng)
-		}
+	outcome, found, err := invoiceOnce(c, ctx, s, &s.directory.stock.toInvoice, "invoice-issued",
+		func(sale under) []byte { return append(sale.invoice(), '}') }, rng)
+	if !found {
+		return c.instead(ctx, s, operations.ServiceSalePost, postServiceSale, rng)
 	}
-	_, outcome, err := c.made(ctx, s, "invoice-issued", append(sale.invoice(), '}'), rng)
-	if again {
-		if outcome == OK {
-			return Failed, errors.New("a second invoice of a sale was issued: the control did not refuse")
-		}
-		return outcome, err
-	}
-	waiting.ended(sale, outcome)
 	return outcome, err
+}
+
+// invoiceOnce posts the invoice of a document that waits for one, or for some a second one, which must be refused. It
+// returns false if no document waits.
+func invoiceOnce[T any](c *Client, ctx context.Context, s *Session, waiting *waiting[T], documentType string,
+	body func(T) []byte, rng *rand.Rand) (outcome Outcome, found bool, err error) {
+	basis, again := waiting.lastDealt()
+	if again = again && rng.Float64() < c.options.RefusedShare; !again {
+		if basis, found = waiting.take(); !found {
+			return outcome, false, nil
+		}
+	}
+	_, outcome, err = c.made(ctx, s, documentType, body(basis), rng)
+	switch {
+	case again && outcome == OK:
+		return Failed, true, fmt.Errorf("a second %s was posted: the control did not refuse", documentType)
+	case !again:
+		waiting.ended(basis, outcome)
+	}
+	return outcome, true, err
 }

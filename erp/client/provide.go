@@ -106,14 +106,21 @@ func (c *Client) Provide(ctx context.Context, s *Session, operation string, rng 
 	return fmt.Errorf("there is nothing for %s to act on, and %d attempts to create it failed", operation, provideTries)
 }
 
+// hasWork reports whether a work list has something to act on. Without an answer nothing is to be provided: true.
+func (c *Client) hasWork(ctx context.Context, s *Session, list string, fits func(toCarry) bool,
+	rng *rand.Rand) (bool, error) {
+	rows, outcome, err := c.workList(ctx, s, list, "")
+	if outcome != OK {
+		return true, err
+	}
+	_, found := c.one(s, rows, rng, fits)
+	return found, nil
+}
+
 // provideToReceive buys goods for a warehouse with cells, if none wait for their cells.
 func (c *Client) provideToReceive(ctx context.Context, s *Session, rng *rand.Rand) error {
-	rows, outcome, err := c.workList(ctx, s, "to-receive", "")
-	if outcome != OK {
+	if some, err := c.hasWork(ctx, s, "to-receive", inReach, rng); some || err != nil {
 		return err
-	}
-	if _, found := c.one(s, rows, rng, inReach); found {
-		return nil
 	}
 	brought, err := c.bringToCells(ctx, s, rng)
 	c.provided.take(brought.document)
@@ -122,19 +129,16 @@ func (c *Client) provideToReceive(ctx context.Context, s *Session, rng *rand.Ran
 
 // provideToShip buys goods, puts them into cells and sells them, if none in cells wait to be shipped.
 func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) error {
-	rows, outcome, err := c.workList(ctx, s, "to-ship", "")
-	if outcome != OK {
+	if some, err := c.hasWork(ctx, s, "to-ship", inCell, rng); some || err != nil {
 		return err
-	}
-	if _, found := c.one(s, rows, rng, inCell); found {
-		return nil
 	}
 	brought, err := c.bringToCells(ctx, s, rng)
 	if err != nil {
 		return err
 	}
-	if rows, outcome, err = c.workList(ctx, s, "to-receive",
-		fmt.Sprintf("warehouse=%s&limit=%d", brought.warehouse, workListMax)); outcome != OK {
+	rows, outcome, err := c.workList(ctx, s, "to-receive",
+		fmt.Sprintf("warehouse=%s&limit=%d", brought.warehouse, workListMax))
+	if outcome != OK {
 		return err
 	}
 	lines := ofOne(rows, brought.document, inReach)

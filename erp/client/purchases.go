@@ -70,23 +70,14 @@ func (c *Client) reference(rng *rand.Rand) string { return c.newKey(rng)[len(c.r
 // postInvoiceReceived for a purchase that waits for one; for some a second time, which must be refused. If none waits,
 // it buys services.
 func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	waiting := &s.directory.stock.toEnter
-	of, again := waiting.lastDealt()
-	if again = again && rng.Float64() < c.options.RefusedShare; !again {
-		var found bool
-		if of, found = waiting.take(); !found {
-			return c.instead(ctx, s, operations.ServicePurchasePost, postServicePurchase, rng)
-		}
+	outcome, found, err := invoiceOnce(c, ctx, s, &s.directory.stock.toEnter, "invoice-received",
+		func(p purchase) []byte {
+			b := append(append(p.invoice(), `,"invoice_number":"`...), c.reference(rng)...)
+			return append(b, `"}`...)
+		}, rng)
+	if !found {
+		return c.instead(ctx, s, operations.ServicePurchasePost, postServicePurchase, rng)
 	}
-	b := append(append(of.invoice(), `,"invoice_number":"`...), c.reference(rng)...)
-	_, outcome, err := c.made(ctx, s, "invoice-received", append(b, `"}`...), rng)
-	if again {
-		if outcome == OK {
-			return Failed, errors.New("a second invoice of a purchase was entered: the control did not refuse")
-		}
-		return outcome, err
-	}
-	waiting.ended(of, outcome)
 	return outcome, err
 }
 

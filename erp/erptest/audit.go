@@ -15,7 +15,7 @@ import (
 	"plimsoll/test/thorough"
 )
 
-// reporter is a test, of the standard library or of rapid.
+// reporter is a test of the standard library or of rapid.
 type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -25,7 +25,7 @@ type reporter interface {
 // Clean fails the test when the books do not balance.
 func Clean(t reporter, db *database.Database) {
 	t.Helper()
-	invariants, err := worthLooking(context.Background(), db)
+	invariants, err := violable(context.Background(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,22 +41,21 @@ func Clean(t reporter, db *database.Database) {
 	}
 }
 
-// connections of an audit: each has to learn the catalog of tables first, which takes longer than looking at few rows.
+// connections of an audit: each must first load the catalog of tables, which takes longer than reading few rows.
 const connections = 1
 
-// worthLooking are the invariants that can be violated: what is said of tables without a row holds. The statements of
-// all invariants take ten times as long to be planned as the books of a test take to be read. Thorough tests look at
-// all.
-func worthLooking(ctx context.Context, db *database.Database) ([]platform.Invariant, error) {
+// violable are the invariants that can be violated: those about tables without a row hold. Planning the statements of
+// all invariants takes ten times as long as reading the books of a test. Thorough tests check all.
+func violable(ctx context.Context, db *database.Database) ([]platform.Invariant, error) {
 	all := audit.Invariants()
 	if thorough.Asked() {
 		return all, nil
 	}
 	filled, err := withRows(ctx, db)
 	return slices.DeleteFunc(all, func(i platform.Invariant) bool {
-		of := bookTable.FindAllString(i.Wrong, -1)
+		tables := bookTable.FindAllString(i.Wrong, -1)
 		hasRows := func(table string) bool { return slices.Contains(filled, table) }
-		return len(of) > 0 && !slices.ContainsFunc(of, hasRows)
+		return len(tables) > 0 && !slices.ContainsFunc(tables, hasRows)
 	}), err
 }
 

@@ -24,6 +24,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
+	"plimsoll/platform/openapi/openapitest"
 	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
 	"plimsoll/platform/shape"
@@ -65,8 +66,8 @@ func Empty(t testing.TB) *databasetest.Test {
 	return &databasetest.Test{Database: databasetest.Connect(t, dsn, database.Options{}), DSN: dsn}
 }
 
-// Patient is a connection string for who waits as long as tests do: on a busy machine nobody is told to try again only
-// because others take long.
+// Patient is a connection string whose timeouts are those of tests: on a busy machine no request fails only because
+// others take long.
 func Patient(t testing.TB, dsn string) string {
 	t.Helper()
 	at, err := url.Parse(dsn)
@@ -124,7 +125,7 @@ func (c *Company) organisation(t testing.TB, n int) Organisation {
 	return o
 }
 
-// own things of an organisation besides whom it trades with.
+// own adds what else belongs to an organisation: a warehouse with cells, money, departments, assets.
 func (c *Company) own(t testing.TB, n int, o *Organisation) {
 	for i, thing := range []struct {
 		into                   *id.ID
@@ -264,9 +265,13 @@ type Answer struct {
 	Code     string // of the error
 }
 
-// Change replaces a document of which a version has been seen.
-func (u *User) Change(t testing.TB, path string, version int64, body []byte) Answer {
+// Change replaces a document of which a version has been seen by a Document, Fields, or bytes as they are.
+func (u *User) Change(t testing.TB, path string, version int64, content any) Answer {
 	t.Helper()
+	body, ready := content.([]byte)
+	if !ready {
+		body = openapitest.JSON(t, content)
+	}
 	a, err := u.try("PUT", path, http.Header{"If-Match": {fmt.Sprintf("%q", fmt.Sprint(version))}}, body)
 	if err != nil {
 		t.Errorf("PUT %s: %v", path, err)
@@ -312,13 +317,13 @@ func (u *User) try(method, path string, header http.Header, body []byte) (a Answ
 	if a.Body, err = io.ReadAll(answered.Body); err != nil {
 		return a, err
 	}
-	var said struct {
+	var result struct {
 		ID     id.ID
 		Number string
 		Error  struct{ Code string }
 	}
-	if json.Unmarshal(a.Body, &said) == nil {
-		a.ID, a.Number, a.Code = said.ID, said.Number, said.Error.Code
+	if json.Unmarshal(a.Body, &result) == nil {
+		a.ID, a.Number, a.Code = result.ID, result.Number, result.Error.Code
 	}
 	return a, nil
 }
@@ -356,21 +361,17 @@ type Fields map[string]any
 // Post posts a document of a type ("goods-sale"): a Document, or Fields.
 func (u *User) Post(t testing.TB, documentType, key string, d any) Answer {
 	t.Helper()
-	body, err := json.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u.Call(t, "POST", "/v1/documents/"+documentType, key, body)
+	return u.Call(t, "POST", "/v1/documents/"+documentType, key, openapitest.JSON(t, d))
 }
 
-// Clear takes away all documents and what they have recorded, and the tables given; the catalogs stay. A few rows are
-// deleted sooner than a hundred tables are truncated.
+// Clear deletes all documents with what they have recorded, and the rows of the tables given; the catalogs stay.
+// Deleting a few rows is quicker than truncating a hundred tables.
 func (c *Company) Clear(t testing.TB, more ...string) {
 	t.Helper()
 	c.Exec(t, "DELETE FROM "+strings.Join(append(Books(), more...), "; DELETE FROM "))
 }
 
-// PutBack gives a table the rows of a copy of it, but for what the database computes by itself.
+// PutBack inserts the rows of a copy into a table, without the columns that the database computes.
 func (c *Company) PutBack(t testing.TB, table, kept string) {
 	t.Helper()
 	columns := c.Value(t, "SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute WHERE attrelid = "+
@@ -389,7 +390,7 @@ func Books() (tables []string) {
 	return tables
 }
 
-// Alone waits until no other session is in the database: those of closed pools end a little later.
+// Alone waits until the database has no other session: those of closed pools end a little later.
 func Alone(t testing.TB, db *database.Database) {
 	t.Helper()
 	deadline := time.Now().Add(patience.Max)

@@ -36,7 +36,7 @@ type Difference struct {
 	Found    Tally  `json:"found"`
 }
 
-// Clean tells whether the base equals what was filled.
+// Clean reports whether the base equals what was filled.
 func (c Checked) Clean() bool { return len(c.Differences) == 0 }
 
 // Check reads all rows of a filled base and compares counts and digests with the journal, unit by unit. Documents

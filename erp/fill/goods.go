@@ -116,7 +116,7 @@ func order(h *history) *document.Document {
 	}, h.linesDrawn(), 1, units)
 }
 
-// severalOfEach tells whether an order has more than one of each item.
+// severalOfEach reports whether an order has more than one of each item.
 func (h *history) severalOfEach(order *document.Document) bool {
 	for _, q := range rowset.Column[amount.Quantity](order.Section("lines"), "quantity") {
 		if q > 1000 {

@@ -304,7 +304,7 @@ func (h *history) await(d *document.Document) {
 	}
 }
 
-// mayFollow tells whether a document of another type may follow.
+// mayFollow reports whether a document of another type may follow.
 func (h *history) mayFollow(d *document.Document, by string) bool {
 	switch by {
 	case books.SettlementRegistrar: // the registrars of a history are between contracts

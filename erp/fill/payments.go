@@ -46,7 +46,7 @@ func (h *history) invoiceOf(kind string, basis *document.Document) *document.Doc
 	return d
 }
 
-// isAhead tells whether more is prepaid under a payment's contract than invoices of the type cover.
+// isAhead reports whether more is prepaid under a payment's contract than invoices of the type cover.
 func (h *history) isAhead(kind string, payment *document.Document) bool {
 	of, contract := invoices.InvoicedBy(kind), rowset.Column[id.ID](payment.Header, "contract")[0]
 	return -h.memory.balance(of.Settlements.Name(), contract) > h.memory.balance(of.Advances.Name(), contract)

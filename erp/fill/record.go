@@ -85,7 +85,7 @@ func (k *kind) refers(app *metadata.Application, kinds map[string]*kind, attribu
 	}
 }
 
-// newFacts are filled anew for each document.
+// newFacts are filled again for each document.
 func newFacts() posting.Facts {
 	return posting.Facts{Catalogs: map[string]*catalog.Elements{}, Balances: map[string]*rowset.Table{},
 		Layers: map[string]*register.Layers{}}

@@ -5,7 +5,8 @@
 //
 //	open ──Close──▶ closed ──Reopen──▶ open
 //
-// Closing again posts the same document anew if its entries have been tampered with.
+// Closing again posts the same document anew if its entries have been tampered with. The months that a command closes
+// for an organisation are a group (platform/group): half of them is found, and finished or undone.
 package monthclose
 
 import (
@@ -23,11 +24,11 @@ import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
+	"plimsoll/platform/group"
 	"plimsoll/platform/id"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/problem"
-	"plimsoll/platform/rowset"
 )
 
 // Kind is the name of the job.
@@ -65,9 +66,11 @@ func Month(s string) (time.Time, error) {
 
 // Job closes or reopens a month, or closes all through it, of an organisation or of all.
 func Job(db *database.Database) jobs.Kind {
-	books := posting.New(db, erp.Metadata(), erp.Rules())
+	c := &closer{db: db}
+	groups := group.New(db, GroupKind(db))
 	return jobs.Kind{
-		Name: Kind, Title: "Closing a month", Unique: true, Arguments: arguments,
+		// an organisation that is refused leaves the groups of others alone
+		Name: Kind, Title: "Closing a month", Unique: true, Independent: true, Arguments: arguments,
 		Plan: func(ctx context.Context, given json.RawMessage) (parts []jobs.Part, err error) {
 			var a Arguments
 			if err := json.Unmarshal(given, &a); err != nil {
@@ -91,7 +94,7 @@ func Job(db *database.Database) jobs.Kind {
 			if err := json.Unmarshal(t.Arguments, &s); err != nil {
 				return nil, err
 			}
-			return s.close(ctx, db, books)
+			return s.close(ctx, c, groups)
 		},
 		Sum: func(results []json.RawMessage) (any, error) {
 			all := []Closed{}
@@ -112,30 +115,91 @@ type share struct {
 	Code string `json:"code"`
 }
 
-// close the months of an organisation, one after the other; those that are closed when it fails stay so.
-func (s share) close(ctx context.Context, db *database.Database, books *posting.Books) (all []Closed, err error) {
+// close the months of an organisation, one after the other, as one group. What is written is decided under the lock of
+// the period: nobody posts into the month meanwhile.
+func (s share) close(ctx context.Context, c *closer, groups *group.Groups) (all []Closed, err error) {
 	last, err := Month(s.Month)
 	if err != nil {
 		return nil, err
 	}
 	months := []time.Time{last}
 	if s.Through {
-		if months, err = openMonths(ctx, db, s.Organisation, last); err != nil {
+		if months, err = openMonths(ctx, c.db, s.Organisation, last); err != nil {
 			return nil, err
 		}
 	}
+	done, err := groups.Run(ctx, group.Order{Kind: Kind, Scope: s.Organisation.String(), Title: s.title(),
+		Arguments: Arguments{Month: s.Month, Through: s.Through, Reopen: s.Reopen},
+		Plan:      func(ctx context.Context) ([]any, error) { return s.members(ctx, c, months) }})
+	if err != nil {
+		return nil, s.left(ctx, groups, done, err)
+	}
 	for _, month := range months {
-		c := &monthClosing{db: db, books: books, organisation: s.Organisation, month: month, state: posting.Posted}
-		if s.Reopen {
-			c.state = posting.Unposted
-		}
-		// what is written is decided under the lock of the period: nobody posts into the month meanwhile
-		done, err := c.run(ctx)
+		f, err := c.find(ctx, s.Organisation, month)
 		if err != nil {
-			return all, err
+			return nil, err
 		}
-		done.Organisation, done.Code, done.Month = s.Organisation, s.Code, month.Format(Format)
-		all = append(all, done)
+		one := Closed{Organisation: s.Organisation, Code: s.Code, Month: month.Format(Format), Number: f.number}
+		if f.posted {
+			one.Result, one.Closed = f.result, true
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (s share) title() string {
+	verb, through := "close", ""
+	if s.Reopen {
+		verb = "reopen"
+	}
+	if s.Through {
+		through = "through "
+	}
+	return verb + " " + s.Code + " " + through + s.Month
+}
+
+// left is the error of a group that did not end. What was done of it stays until somebody decides.
+func (s share) left(ctx context.Context, groups *group.Groups, g group.Group, err error) error {
+	var refused *posting.Refusal
+	var other *group.OtherLeft
+	switch {
+	case jobs.WasCancelled(ctx):
+		return errors.Join(err, groups.Cancel(context.WithoutCancel(ctx), g, "cancelled"))
+	case errors.As(err, &refused):
+		message := refused.Message
+		if g.Done > 0 {
+			message += fmt.Sprintf("; %d of %d months are done: 'plimsoll groups' finishes or undoes them", g.Done,
+				g.Planned)
+		}
+		return jobs.Final(errors.New(message))
+	case errors.As(err, &other):
+		return jobs.Final(err)
+	}
+	return err
+}
+
+// members are the months that are not as they should be, with the documents that change that.
+func (s share) members(ctx context.Context, c *closer, months []time.Time) (all []any, err error) {
+	for _, month := range months {
+		f, err := c.find(ctx, s.Organisation, month)
+		if err != nil {
+			return nil, err
+		}
+		if f.posted == !s.Reopen && (s.Reopen || !f.corrected) {
+			continue
+		}
+		if !s.Reopen {
+			if err := ended(month); err != nil {
+				return nil, err
+			}
+		}
+		m := member{Organisation: s.Organisation, Month: month.Format(Format), Document: f.document, Was: f.posted,
+			Posted: !s.Reopen}
+		if m.Document.IsZero() {
+			m.Document = id.New()
+		}
+		all = append(all, m)
 	}
 	return all, nil
 }
@@ -183,13 +247,55 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	return a, nil
 }
 
-// monthClosing of a month.
-type monthClosing struct {
-	db           *database.Database
-	books        *posting.Books
-	organisation id.ID
-	month        time.Time
-	state        posting.State
+// member is a month of a group.
+type member struct {
+	Organisation id.ID  `json:"organisation"`
+	Month        string `json:"month"`
+	Document     id.ID  `json:"document"`
+	Was          bool   `json:"was"` // posted before
+	Posted       bool   `json:"posted"`
+}
+
+// closer closes and reopens months.
+type closer struct {
+	db    *database.Database
+	books *posting.Books
+}
+
+// GroupKind of the months that are closed or reopened together. A month that was posted anew stays as it is when its
+// group is undone.
+func GroupKind(db *database.Database) group.Kind {
+	c := &closer{db, posting.New(db, erp.Metadata(), erp.Rules())}
+	return group.Kind{Name: Kind,
+		Do: func(ctx context.Context, s group.Step) error {
+			return c.step(ctx, s, func(m member) bool { return m.Posted })
+		},
+		Undo: func(ctx context.Context, s group.Step) error {
+			return c.step(ctx, s, func(m member) bool { return m.Was })
+		},
+	}
+}
+
+func (c *closer) step(ctx context.Context, s group.Step, posted func(member) bool) error {
+	var m member
+	if err := json.Unmarshal(s.Member, &m); err != nil {
+		return err
+	}
+	month, err := Month(m.Month)
+	if err != nil {
+		return err
+	}
+	there := false
+	err = c.db.Read(ctx, func(w *database.Work) error {
+		w.Queue("look for close", "SELECT true FROM doc_month_close WHERE id = $1", m.Document).
+			Rows(func(r pgx.Rows) error { return r.Scan(&there) })
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, m.Organisation, m.Document, month, there, posted(m),
+		posting.Key{Name: s.Key(), Digest: []byte{}, Beside: s.Count})
 }
 
 // found is the close of a month.
@@ -207,10 +313,10 @@ const findSQL = `SELECT id, number, posted, result, result <> (
 	AND recorder_type <> $5)
 FROM doc_month_close d WHERE organisation = $1 AND date >= $2 AND date < $3 ORDER BY posted DESC, date, id LIMIT 1`
 
-func (c *monthClosing) find(ctx context.Context) (f found, err error) {
+func (c *closer) find(ctx context.Context, organisation id.ID, month time.Time) (f found, err error) {
 	err = c.db.Read(ctx, func(w *database.Work) error {
 		f = found{}
-		w.Queue("find close", findSQL, c.organisation, c.month, c.month.AddDate(0, 1, 0), books.AccountSales,
+		w.Queue("find close", findSQL, organisation, month, month.AddDate(0, 1, 0), books.AccountSales,
 			books.MonthClose).
 			Rows(func(r pgx.Rows) error { return r.Scan(&f.document, &f.number, &f.posted, &f.result, &f.corrected) })
 		return nil
@@ -218,44 +324,21 @@ func (c *monthClosing) find(ctx context.Context) (f found, err error) {
 	return f, err
 }
 
-func (c *monthClosing) run(ctx context.Context) (Closed, error) {
-	f, err := c.find(ctx)
-	switch {
-	case err != nil:
-		return Closed{}, err
-	case c.state == posting.Unposted && !f.posted:
-		return Closed{Number: f.number}, nil
-	case c.state == posting.Posted && f.posted && !f.corrected:
-		return Closed{Number: f.number, Result: f.result, Closed: true}, nil
-	case c.state == posting.Posted:
-		if err := ended(c.month); err != nil {
-			return Closed{}, err
-		}
-	}
-	done, err := c.write(ctx, f)
-	var refused *posting.Refusal
-	if errors.As(err, &refused) {
-		return Closed{}, jobs.Final(errors.New(refused.Message))
-	}
-	return done, err
-}
-
-func (c *monthClosing) write(ctx context.Context, f found) (Closed, error) {
-	app := erp.Metadata()
-	meta, _ := app.Document(books.MonthClose)
+func (c *closer) write(ctx context.Context, organisation, v id.ID, month time.Time, there, posted bool,
+	key posting.Key) error {
+	meta, _ := erp.Metadata().Document(books.MonthClose)
 	d := document.New(meta)
-	d.Organisation, d.Posted, d.Date = c.organisation, true, c.month.AddDate(0, 1, 0).Add(-time.Microsecond)
-	key := posting.Key{Name: id.New().String(), Digest: []byte{}}
-	var written posting.Result
-	var err error
-	if f.document.IsZero() {
-		written, err = c.books.Create(ctx, d, key)
-	} else {
-		written, err = c.books.Change(ctx, posting.Change{Type: meta.Name, Organisation: c.organisation,
-			Document: f.document, Content: d, State: c.state}, key)
+	d.Organisation, d.Posted, d.Date = organisation, posted, month.AddDate(0, 1, 0).Add(-time.Microsecond)
+	if !there {
+		d.ID = v
+		_, err := c.books.Create(ctx, d, key)
+		return err
 	}
-	if err != nil || !written.Posted {
-		return Closed{Number: written.Number}, err
+	state := posting.Unposted
+	if posted {
+		state = posting.Posted
 	}
-	return Closed{Number: written.Number, Result: rowset.Column[amount.Money](d.Header, "result")[0], Closed: true}, nil
+	_, err := c.books.Change(ctx, posting.Change{Type: meta.Name, Organisation: organisation, Document: v, Content: d,
+		State: state}, key)
+	return err
 }

@@ -23,7 +23,7 @@ const balanceOfSales = `SELECT coalesce(sum(credit - debit), 0) FROM gl_general_
 	AND period = '2025-05-01'`
 
 // The life of a month: not closed while costs are out of order, closed to the kopeck, found out when something comes
-// later, closed anew, reopened.
+// later, closed again, reopened.
 func TestMonth(t *testing.T) {
 	db := databasetest.Open(t)
 	_, err := fill.Run(t.Context(), db.Database, fill.Options{
@@ -73,9 +73,9 @@ func TestMonth(t *testing.T) {
 	if !violated(t, db, "month_close.result") {
 		t.Error("the audit does not see what came later")
 	}
-	if anew := close(t, w, may); anew[0].Result+anew[1].Result != closed[0].Result+closed[1].Result+500 ||
+	if again := close(t, w, may); again[0].Result+again[1].Result != closed[0].Result+closed[1].Result+500 ||
 		violated(t, db, "month_close.result") {
-		t.Errorf("closed anew: %+v", anew)
+		t.Errorf("closed again: %+v", again)
 	}
 
 	if open := close(t, w, `{"month": "2025-05", "reopen": true}`); open[0].Closed || open[1].Closed {

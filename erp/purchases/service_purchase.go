@@ -32,7 +32,7 @@ func (servicePurchaseRules) Reads() map[string][]string {
 		books.Contracts: books.SettlementReads}
 }
 
-// Balances: who writes down what an asset costs is seen by who commissions it.
+// Balances: a purchase for an asset is seen by the document that commissions it.
 func (servicePurchaseRules) Needs(d *document.Document) posting.Needs {
 	asset := books.Asset.In(d)
 	if asset.IsZero() {

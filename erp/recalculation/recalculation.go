@@ -1,4 +1,4 @@
-// Package recalculation owns the job that makes totals anew from movements, register by register.
+// Package recalculation owns the job that recalculates totals from movements, register by register.
 package recalculation
 
 import (

@@ -36,7 +36,7 @@ func killed(dsn string) {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}
 		}
-		_, err = erprepair.Run(context.Background(), db, repair.Options{Online: true, Told: told})
+		_, err = erprepair.Run(context.Background(), db, repair.Options{Online: true, Progress: told})
 	}
 	fmt.Println("not killed:", err)
 	os.Exit(1)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/audit/damagetest"
 	"plimsoll/erp/erptest"
 	erprepair "plimsoll/erp/repair"
@@ -32,10 +33,10 @@ var few = []string{
 const fewRounds = 2
 
 // tried are all damages, or few of them.
-func tried(t *testing.T, mended bool) (*erptest.Company, map[string]damagetest.Damage) {
-	rounds, damages := fewRounds, map[string]damagetest.Damage{}
-	for name, d := range damagetest.All {
-		if damagetest.BackupOnly(name) != mended && (thorough.Asked() || slices.Contains(few, name)) {
+func tried(t *testing.T, mended bool) (*erptest.Company, map[string]damage.Damage) {
+	rounds, damages := fewRounds, map[string]damage.Damage{}
+	for name, d := range damage.All {
+		if damage.BackupOnly(name) != mended && (thorough.Asked() || slices.Contains(few, name)) {
 			damages[name] = d
 		}
 	}
@@ -118,7 +119,7 @@ func TestWhatOnlyABackupHasIsNamedAndLeft(t *testing.T) {
 }
 
 // about says whether a step mends the damage; what belongs to no document is named by its register or counter.
-func about(s repair.Step, subject string, d damagetest.Damage) bool {
+func about(s repair.Step, subject string, d damage.Damage) bool {
 	switch {
 	case s.Class == repair.Restore:
 		return false

@@ -99,7 +99,7 @@ func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting
 		}
 		last = items[len(items)-1]
 		piece := s.restoration(items, o.How)
-		piece.Told = func(r posting.Restored) {
+		piece.Progress = func(r posting.Restored) {
 			r.Add(done)
 			if told != nil {
 				told(r)

@@ -21,8 +21,7 @@ import (
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
 
-// Every record set is written anew and the books are what they were, whatever the sizes, also when totals are made
-// anew meanwhile.
+// Every record set is rewritten and the books stay the same, whatever the sizes, also while totals are recalculated.
 func TestRewrittenBooksAreTheSame(t *testing.T) {
 	db := databasetest.Open(t)
 	_, err := fill.Run(t.Context(), db.Database,
@@ -59,7 +58,7 @@ func TestRewrittenBooksAreTheSame(t *testing.T) {
 		}
 		if left := db.Value(t, "SELECT count(*) FROM was w JOIN acc_batches m USING (recorder, line) WHERE "+
 			"m.xmin::text = w.by"); left != "0" {
-			t.Errorf("%s: %s movements were not written anew", arguments, left)
+			t.Errorf("%s: %s movements were not rewritten", arguments, left)
 		}
 	}
 	erptest.Clean(t, db.Database)

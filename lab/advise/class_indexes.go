@@ -172,15 +172,13 @@ var missingIndexes = class{
 			return nil, err
 		}
 		var all []Advice
-		var statements []statement
 		for _, t := range tables {
 			if t.Scans < scansLeast.Value || t.Scanned < rowsScan.Value*t.Scans || len(all) >= tablesMost {
 				continue
 			}
-			if statements == nil {
-				if statements, err = s.statements(ctx); err != nil {
-					return all, err
-				}
+			statements, err := s.statements(ctx)
+			if err != nil {
+				return all, err
 			}
 			columns, err := ask[column](ctx, s, columnsSQL, t.OID, t.Schema, t.Name)
 			if err != nil {
@@ -201,8 +199,17 @@ const (
 		WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`
 )
 
-// statements that ran: all that the server counted, or those that its sessions ran last.
-func (s *server) statements(ctx context.Context) ([]statement, error) {
+// statements that ran, read once.
+func (s *server) statements(ctx context.Context) (all []statement, err error) {
+	if s.ran == nil {
+		all, err = s.readStatements(ctx)
+		s.ran = append([]statement{}, all...)
+	}
+	return s.ran, err
+}
+
+// readStatements are all that the server counted, or those that its sessions ran last.
+func (s *server) readStatements(ctx context.Context) ([]statement, error) {
 	where, err := one[table](ctx, s, whereStatementsSQL)
 	if err != nil {
 		return nil, err

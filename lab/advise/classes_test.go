@@ -30,6 +30,7 @@ func TestServer(t *testing.T) {
 		"HealthyNeedsNothing": healthyNeedsNothing, "PgMonitorIsEnough": pgMonitorIsEnough,
 		"HarmfulSettings": harmfulSettings, "SettingsSetTwice": settingsSetTwice, "Libraries": librariesNotLoaded,
 		"Statistics": oldStatistics, "Autovacuum": autovacuumBehind, "Horizon": horizonHeld, "Bloat": emptySpace,
+		"IndexBloat": emptyIndexes, "ForeignKeys": foreignKeysWithoutIndex,
 		"MissingIndex": missingIndex, "UnusedIndexes": needlessIndexes, "Spills": spills, "Buffers": smallBuffers,
 		"StatisticsTarget": statisticsTarget, "Connections": shortSessions, "Churn": catalogChurn,
 		"TempStatistics": tempWithoutStatistics, "Replica": laggingReplica, "Totals": splitTotals, "Files": manyFiles,
@@ -198,6 +199,88 @@ func emptySpace(t *testing.T, b *bench) {
 	}
 	b.on(t, dsn, "DELETE FROM orders WHERE id % 10 <> 0", "VACUUM ANALYZE orders")
 	until(t, dsn, "bloat:public.orders")
+}
+
+func emptyIndexes(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	lower(t, bloatLeast, 256<<10)
+	b.on(t, dsn, orders, "CREATE INDEX by_id ON orders (id)", "CREATE INDEX healthy ON orders (lower(text), id)",
+		"VACUUM ANALYZE orders")
+	if a := advised(t, dsn).Find("index-bloat:public.by_id"); a != nil {
+		t.Errorf("a full index: %+v", a)
+	}
+	b.on(t, dsn, "DELETE FROM orders WHERE id % 10 <> 0", "VACUUM ANALYZE orders", "REINDEX INDEX healthy",
+		"ANALYZE orders")
+	a := until(t, dsn, "index-bloat:public.by_id")
+	if text := strings.Join(a.Evidence, ""); !strings.Contains(text, "an estimate") ||
+		!strings.Contains(strings.Join(a.Do, ";"), "CREATE EXTENSION pgstattuple") ||
+		!strings.Contains(a.Prove, "REINDEX INDEX") {
+		t.Errorf("%+v", a)
+	}
+	if a := advised(t, dsn).Find("index-bloat:public.healthy"); a != nil {
+		t.Errorf("it is built anew: %+v", a)
+	}
+	if value[int](t, dsn, "SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'") == 0 {
+		return // what follows is the extension's
+	}
+	b.on(t, dsn, "CREATE SCHEMA measures", "CREATE EXTENSION pgstattuple SCHEMA measures")
+	if a := until(t, dsn, a.ID); !strings.Contains(a.Evidence[0], "pgstattuple measured leaf pages ") {
+		t.Errorf("%+v", a)
+	}
+	b.on(t, dsn, "REINDEX INDEX by_id", // the estimate is wrong where statistics are
+		"UPDATE pg_class SET relpages = 100, reltuples = 10 WHERE relname = 'by_id'")
+	if a := advised(t, dsn).Find(a.ID); a != nil {
+		t.Errorf("pgstattuple says that it is full: %+v", a)
+	}
+}
+
+func foreignKeysWithoutIndex(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	const lines = `CREATE TABLE %[1]s (id int PRIMARY KEY, code int UNIQUE);
+		INSERT INTO %[1]s SELECT g, g FROM generate_series(1, 2000) g;
+		CREATE TABLE %[1]s_lines AS SELECT g AS id, g %% 1000 + 1 AS parent FROM generate_series(1, 6000) g;
+		ALTER TABLE %[1]s_lines ADD CONSTRAINT %[1]s_key FOREIGN KEY (parent) REFERENCES %[1]s (%[2]s);
+		ANALYZE %[1]s_lines`
+	b.on(t, dsn, fmt.Sprintf(lines, "deleted", "id"), fmt.Sprintf(lines, "indexed", "id"),
+		fmt.Sprintf(lines, "kept", "id"), fmt.Sprintf(lines, "renamed", "code"),
+		"CREATE INDEX ON indexed_lines (parent, id)")
+	lower(t, deletesLeast, 20)
+	const remove = "DELETE FROM %s WHERE id > 1975; SELECT pg_stat_force_next_flush()"
+	b.on(t, dsn, fmt.Sprintf(remove, "deleted"), fmt.Sprintf(remove, "indexed"))
+	a := until(t, dsn, "foreign-key:public.deleted_lines(parent)")
+	if text := strings.Join(a.Evidence, ""); a.Level != Problem || !strings.Contains(text, "25 rows were deleted") ||
+		!strings.Contains(text, "6000 rows") || a.Memory == "" {
+		t.Errorf("%+v", a)
+	}
+	r := advised(t, dsn)
+	for _, healthy := range []string{"indexed", "kept", "renamed"} {
+		if a := r.Find("foreign-key:public." + healthy + "_lines(parent)"); a != nil {
+			t.Errorf("%+v", a)
+		}
+	}
+	lower(t, deletesLeast, 1)
+	session := open(t, dsn) // without pg_stat_statements its last statement is seen
+	run(t, session, "UPDATE renamed SET code = code + 9000 WHERE id = 1999")
+	until(t, dsn, "foreign-key:public.renamed_lines(parent)")
+	h := Hands{DSN: dsn, Folder: t.TempDir()}
+	if _, err := h.Apply(patience.Context(t), []Advice{a}); err != nil || advised(t, dsn).Find(a.ID) != nil {
+		t.Errorf("it was applied, and is still there: %v", err)
+	}
+}
+
+func TestSets(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"UPDATE parts SET id = $1 WHERE name = $2":            true,
+		`update only public."parts" set name = $1, "id" = $2`: true,
+		"UPDATE parts SET (name, id) = (1, 2)":                false, // rare; a missed one is no false alarm
+		"UPDATE parts SET name = $1 WHERE id = $2":            false,
+		"UPDATE parts_of SET id = 1":                          false,
+		"DELETE FROM parts WHERE id = 1":                      false,
+	} {
+		if got := sets(sql, "parts", []string{"id"}); got != want {
+			t.Errorf("%s: %v", sql, got)
+		}
+	}
 }
 
 func missingIndex(t *testing.T, b *bench) {

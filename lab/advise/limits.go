@@ -30,9 +30,15 @@ var (
 	deadLeast    = limit("dead rows at least", 1000, "fewer fit into pages that are read anyway")
 	freezeMost   = limit("age of the oldest transaction", 1.2,
 		"times autovacuum_freeze_max_age; from 1 on autovacuum works on it and should finish soon")
-	bloatShare = limit("empty space of a table", 0.30, "share of its pages; fillfactor and dead rows of a day are less")
-	bloatLeast = limit("empty space at least", 10<<20, "bytes; less fits into any cache")
-	bloatMany  = limit("much empty space", 100<<20, "bytes, if half of the table or more")
+	bloatShare = limit("empty space of a table", 0.30,
+		"share of its pages; fillfactor and dead rows of a day are less")
+	bloatLeast      = limit("empty space at least", 10<<20, "bytes; less fits into any cache")
+	bloatMany       = limit("much empty space", 100<<20, "bytes, if half of the table or more")
+	indexBloatShare = limit("empty space of an index", 0.40,
+		"share of its pages; entries that come in no order leave a third of each page empty")
+	measureMost  = limit("index that pgstattuple may read", 1<<30, "bytes; it reads the whole index")
+	deletesLeast = limit("rows deleted that others may refer to", 100,
+		"or statements that change their key; fewer are somebody's correction")
 	heldXIDs   = limit("horizon held back", 1000, "transactions begun since; a statement of usual length holds fewer")
 	heldLog    = limit("log held by a slot", 1<<30, "bytes; without a limit the log grows until the disk is full")
 	rowsScan   = limit("rows of a whole scan", 5000, "an index finds a few of so many sooner")

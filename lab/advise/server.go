@@ -33,6 +33,7 @@ type server struct {
 	settings map[string]setting
 	host     *machine.Facts // nil: its machine cannot be read
 	missing  []Unavailable
+	ran      []statement // nil: not read yet
 }
 
 // setting of the server.

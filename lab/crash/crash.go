@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"syscall"
 	"time"
 
@@ -29,8 +28,24 @@ const (
 	All       Way = "kill-all"
 	Worker    Way = "kill-worker" // a worker of the ERP; the server lives
 	Immediate Way = "stop-immediate"
-	Orderly   Way = "stop-orderly"
+	// Planned stops lose nothing, whatever the mode of commit.
+	Orderly    Way = "stop-orderly" // pg_ctl stop -m fast
+	Smart      Way = "stop-smart"   // when all sessions have ended
+	Down       Way = "stop-down"    // plimsoll down
+	StopWorker Way = "stop-worker"  // SIGTERM to a worker of the ERP; the server lives
 )
+
+// planned says that nobody may lose anything by it.
+func (w Way) planned() bool {
+	switch w {
+	case Orderly, Smart, Down, StopWorker:
+		return true
+	}
+	return false
+}
+
+// leavesServer says that the server lives on.
+func (w Way) leavesServer() bool { return w == Worker || w == StopWorker }
 
 // Durability is how commits are made.
 type Durability string
@@ -107,11 +122,13 @@ func (o Options) check() error {
 	case o.Load == SQL && (o.Durability == DurableAck || o.Durability == Group):
 		return usage(string(o.Durability)+" is a mode of the application server, and the load is sql",
 			"use the load erp")
-	case o.Promote && (o.Way == Worker || o.Way == Backend):
+	case o.Promote && (o.Way.leavesServer() || o.Way == Backend || o.Way == Smart || o.Way == Down):
 		return usage(string(o.Way)+" leaves the primary alive, and its standby cannot take its place",
-			"use --power-cut, --kill all or --stop")
-	case o.Load == SQL && o.Way == Worker:
-		return usage("the load sql has no worker that could be killed", "use the load erp")
+			"use --power-cut, --kill all, --stop orderly or --stop immediate")
+	case o.Load == SQL && o.Way.leavesServer():
+		return usage("the load sql has no worker that could be ended", "use the load erp")
+	case o.Load == ERP && o.Way == Smart:
+		return usage("a smart stop waits for all sessions, and the workers of the ERP keep theirs", "use the load sql")
 	}
 	return nil
 }
@@ -253,8 +270,7 @@ func (l *lab) keepCut(one Cut) error {
 }
 
 // loadDone counts a load.
-func (l *lab) loadDone(operations int, records uint64, failed map[string]int) error {
-	one := loadLine{Operations: operations, Records: records, Failed: failed}
+func (l *lab) loadDone(one loadLine) error {
 	l.report.count(one)
 	return l.kept.add(line{Load: &one})
 }
@@ -314,7 +330,9 @@ func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 		return fmt.Errorf("the journal ends at record %d, before the load began", len(journal.Records))
 	}
 	l.report.Segments = max(l.report.Segments, segments(journal.Records[loaded.begin:end]))
-	if err := l.loadDone(loaded.operations(), end, loaded.failed); err != nil {
+	loaded.flush = max(l.FlushLatency, longestFlush(journal.Records[:end], loaded.begin))
+	if err := l.loadDone(loadLine{Operations: loaded.operations(), Records: end, Failed: loaded.failed,
+		LongestFlushMS: milliseconds(loaded.flush), LongestGapMS: milliseconds(loaded.log.longestGap())}); err != nil {
 		return err
 	}
 	for range cuts {
@@ -341,6 +359,9 @@ func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal,
 		return err
 	}
 	one := Cut{Seed: seed, Record: at}
+	if l.standby == nil {
+		one.explain(loaded.log, loaded.flush, journal.Records[at-1].At)
+	}
 	if err := l.recover(ctx, &one, loaded.acknowledgedBefore(at), journal.Records[at-1].At); err != nil {
 		return err
 	}
@@ -350,12 +371,9 @@ func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal,
 // segments of the log that were written.
 func segments(records []storage.Record) int {
 	written := map[uint64]bool{}
-	wal := map[uint64]bool{}
+	wal := logFiles(records)
 	for _, r := range records {
-		switch {
-		case r.Kind == storage.Open && strings.HasPrefix(r.Path, "pg_wal/0"):
-			wal[r.Ino] = true
-		case r.Kind == storage.Write && wal[r.Ino]:
+		if r.Kind == storage.Write && wal[r.Ino] {
 			written[r.Ino] = true
 		}
 	}
@@ -382,8 +400,7 @@ func (l *lab) loadWithJournal(ctx context.Context, dir string) (loaded *loaded, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, state.Err(), state.Close()) }()
-	loaded, err = l.workload.load(ctx, state.Last, nil)
-	return loaded, err
+	return l.watched(ctx, state.Last)
 }
 
 // ends loads the server and ends it, once for each seed.
@@ -401,7 +418,7 @@ func (l *lab) ends(ctx context.Context) error {
 		one := Cut{Seed: l.Seed + uint64(len(l.report.Cuts))}
 		acks, at, err := l.loadAndEnd(ctx)
 		if err == nil {
-			err = l.loadDone(len(acks), 0, nil)
+			err = l.loadDone(loadLine{Operations: len(acks)})
 		}
 		if err == nil {
 			err = l.recover(ctx, &one, acks, at)
@@ -430,15 +447,15 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 		switch l.Way {
 		case Backend:
 			return syscall.Kill(backends[0], syscall.SIGKILL) // a session that we hold, so the pid is its own
-		case All:
-			return p.Kill(after)
-		case Immediate:
-			return p.Stop(after, cluster.Immediate)
-		default:
-			return p.Stop(after, cluster.Fast)
+		case Smart:
+			return l.stopSmart(ctx, p)
 		}
+		return l.stop(after, p)
 	}
 	loaded, err := l.workload.load(ctx, func() uint64 { return 0 }, end)
+	if err == nil && l.Way == Smart {
+		err = awaitExit(ctx, p) // its sessions have ended
+	}
 	if err != nil {
 		return nil, at, errors.Join(err, p.Kill(after))
 	}

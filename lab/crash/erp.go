@@ -319,9 +319,9 @@ func (c *crew) start(ctx context.Context, n int) error {
 // base is the address under which a user knows its worker, whichever process that is now.
 func (c *crew) base(user int) string { return fmt.Sprintf("http://worker%d", user%len(c.workers)) }
 
-// replace kills a worker and starts another in its place.
-func (c *crew) replace(ctx context.Context, n int) error {
-	c.workers[n].Kill()
+// replace ends a worker and starts another in its place.
+func (c *crew) replace(ctx context.Context, n int, end func(*worker.Worker)) error {
+	end(c.workers[n])
 	w, err := worker.Start(ctx, c.command, c.env, nil)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/run/worker"
 )
 
 // erpEnds lets the users work through all ends of the server, or of a worker: operations that were cut off are repeated
@@ -75,26 +76,20 @@ func (l *lab) erpEnd(ctx context.Context, e *erpWork, p *cluster.Postmaster, one
 	}
 	more := operationsOf(acks) - e.counted
 	e.counted += more - one.Lost // what is lost is forgotten
-	return p, l.loadDone(more, 0, e.failures())
+	return p, l.loadDone(loadLine{Operations: more, Failed: e.failures()})
 }
 
 func (l *lab) endAndStart(ctx context.Context, e *erpWork, p *cluster.Postmaster,
 	random *rand.Rand) (*cluster.Postmaster, error) {
-	var err error
-	after := context.WithoutCancel(ctx)
 	switch l.Way {
 	case Worker:
-		return p, e.crew.replace(ctx, random.IntN(l.Workers))
+		return p, e.crew.replace(ctx, random.IntN(l.Workers), (*worker.Worker).Kill)
+	case StopWorker:
+		return p, e.crew.replace(ctx, random.IntN(l.Workers), (*worker.Worker).Stop)
 	case Backend:
 		return p, l.killBackend(ctx, random)
-	case All:
-		err = p.Kill(after)
-	case Immediate:
-		err = p.Stop(after, cluster.Immediate)
-	default:
-		err = p.Stop(after, cluster.Fast)
 	}
-	if err != nil {
+	if err := l.stop(context.WithoutCancel(ctx), p); err != nil {
 		return p, err
 	}
 	if l.standby != nil {

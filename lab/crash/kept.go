@@ -32,6 +32,9 @@ type loadLine struct {
 	Operations int            `json:"operations"`
 	Records    uint64         `json:"records,omitempty"`
 	Failed     map[string]int `json:"failed,omitempty"`
+	// The longest flush of the log, and the longest time for which nobody looked at the log.
+	LongestFlushMS float64 `json:"longest_flush_ms,omitempty"`
+	LongestGapMS   float64 `json:"longest_gap_ms,omitempty"`
 }
 
 // openKept reads what was kept into the report, and locks the file.

@@ -35,6 +35,8 @@ type ack struct {
 	number uint64 // of the journal's last record then
 	at     time.Time
 	wal    int64 // end of the log shortly before
+	// document that the operation made or changed; empty: the key is that of the document
+	document string
 }
 
 // loaded is what a load did.
@@ -42,6 +44,8 @@ type loaded struct {
 	begin, end uint64 // of the journal
 	acks       []ack
 	failed     map[string]int // operations that were neither done nor refused, by why
+	log        *logWatch      // of a load whose journal is cut
+	flush      time.Duration  // longest one of the log
 }
 
 // operations that were acknowledged, without what was only shown.

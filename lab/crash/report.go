@@ -35,28 +35,46 @@ type Conditions struct {
 // Report is what a test saw.
 type Report struct {
 	Conditions
-	Engine     string         `json:"engine,omitempty"`
-	Operations int            `json:"operations"`        // acknowledged in all
-	Records    uint64         `json:"records,omitempty"` // of the journals
-	Segments   int            `json:"wal_segments,omitempty"`
-	Failed     map[string]int `json:"failed,omitempty"` // operations that were neither done nor refused
-	Left       int            `json:"left,omitempty"`   // seeds that are still to be tried
-	Cuts       []Cut          `json:"cuts"`
+	Engine     string `json:"engine,omitempty"`
+	Operations int    `json:"operations"`        // acknowledged in all
+	Records    uint64 `json:"records,omitempty"` // of the journals
+	Segments   int    `json:"wal_segments,omitempty"`
+	// LongestFlushMS of the log, and LongestGapMS for which nobody looked at the log: a machine that keeps the reader
+	// waiting keeps the server waiting.
+	LongestFlushMS float64        `json:"longest_flush_ms,omitempty"`
+	LongestGapMS   float64        `json:"longest_gap_ms,omitempty"`
+	Failed         map[string]int `json:"failed,omitempty"` // operations that were neither done nor refused
+	Left           int            `json:"left,omitempty"`   // seeds that are still to be tried
+	Cuts           []Cut          `json:"cuts"`
 }
 
 // Cut is one end of the server, with its losses.
 type Cut struct {
-	Seed         uint64   `json:"seed"`
-	Record       uint64   `json:"record,omitempty"` // of the journal: where the power was cut
-	Acknowledged int      `json:"acknowledged"`
-	Recovered    int      `json:"recovered"` // operations that are there, acknowledged or not
-	Lost         int      `json:"lost"`
-	LostMS       float64  `json:"lost_ms"` // from the oldest lost acknowledgement to the end
-	LostWALBytes int64    `json:"lost_wal_bytes"`
-	Shown        int      `json:"shown,omitempty"`      // documents that readers had been shown
-	LostShown    int      `json:"lost_shown,omitempty"` // of them
-	RecoveryS    float64  `json:"recovery_s"`
-	Damage       []string `json:"damage,omitempty"`
+	Seed         uint64 `json:"seed"`
+	Record       uint64 `json:"record,omitempty"` // of the journal: where the power was cut
+	Acknowledged int    `json:"acknowledged"`
+	Recovered    int    `json:"recovered"` // operations that are there, acknowledged or not
+	Lost         int    `json:"lost"`
+	// LostDocuments are those that lost operations made or changed.
+	LostDocuments int      `json:"lost_documents,omitempty"`
+	LostMS        float64  `json:"lost_ms"` // from the oldest lost acknowledgement to the end
+	LostWALBytes  int64    `json:"lost_wal_bytes"`
+	Shown         int      `json:"shown,omitempty"`      // documents that readers had been shown
+	LostShown     int      `json:"lost_shown,omitempty"` // of them
+	RecoveryS     float64  `json:"recovery_s"`
+	Damage        []string `json:"damage,omitempty"`
+	// What the formula "bytes of log a second times delay" explains at a power cut: three wal_writer_delay and the
+	// longest flush, the log written in that time before the cut, and its rate.
+	ExplainedMS       float64 `json:"explained_ms,omitempty"`
+	ExplainedWALBytes int64   `json:"explained_wal_bytes,omitempty"`
+	WALBytesPerS      float64 `json:"wal_bytes_per_s,omitempty"`
+
+	wal int64 // end of the log at the cut; 0: unknown
+}
+
+// Unexplained says that more was lost than the formula explains.
+func (c Cut) Unexplained() bool {
+	return c.ExplainedMS > 0 && (c.LostMS > c.ExplainedMS || c.LostWALBytes > c.ExplainedWALBytes)
 }
 
 func (o Options) report() *Report {
@@ -83,6 +101,8 @@ func (o Options) report() *Report {
 func (r *Report) count(load loadLine) {
 	r.Operations += load.Operations
 	r.Records += load.Records
+	r.LongestFlushMS = max(r.LongestFlushMS, load.LongestFlushMS)
+	r.LongestGapMS = max(r.LongestGapMS, load.LongestGapMS)
 	for why, n := range load.Failed {
 		r.Failed[why] += n
 	}
@@ -107,9 +127,9 @@ func (r *Report) Damaged() (n int) {
 }
 
 // Broken reports whether a promise was broken: something acknowledged as durable is lost, or data are damaged.
-// Asynchronous commits may be lost, but not by an orderly stop; without fsync nothing is promised after a power cut.
+// Asynchronous commits may be lost, but not by a planned stop; without fsync nothing is promised after a power cut.
 func (r *Report) Broken() bool {
-	promised := r.Durability != Async && r.Durability != Unsafe && r.Standby != "async" || r.Way == Orderly ||
+	promised := r.Durability != Async && r.Durability != Unsafe && r.Standby != "async" || r.Way.planned() ||
 		r.Way == Worker
 	return promised && r.Lost() > 0 || r.Durability != Unsafe && r.Damaged() > 0
 }
@@ -141,6 +161,10 @@ func (r *Report) Write(to io.Writer) error {
 	for _, why := range slices.Sorted(maps.Keys(r.Failed)) {
 		fmt.Fprintf(to, "%d operations failed: %s\n", r.Failed[why], why)
 	}
+	if n := r.unexplained(); n > 0 {
+		fmt.Fprintf(to, "%d ends lost more than %d wal_writer_delay and the longest flush, %.1f ms, explain\n", n,
+			flushCycles, r.LongestFlushMS)
+	}
 	if r.Left > 0 {
 		fmt.Fprintf(to, "%d seeds are left\n", r.Left)
 	}
@@ -154,6 +178,15 @@ func (r *Report) loadText() string {
 		return string(r.Load)
 	}
 	return fmt.Sprintf("%s (%s, %d workers)", r.Load, r.Shape, r.Workers)
+}
+
+func (r *Report) unexplained() (n int) {
+	for _, c := range r.Cuts {
+		if c.Unexplained() {
+			n++
+		}
+	}
+	return n
 }
 
 func prefixed(prefix, text string) string {
@@ -179,17 +212,18 @@ func (r *Report) writeCuts(to io.Writer) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	head := "seed\tacknowledged\tlost\tof the last ms\tof WAL kB\trecovery s\t"
+	head := "seed\tacknowledged\tlost\tdocuments\tof the last ms\tof WAL kB\t"
 	if r.Load == ERP {
-		head = "seed\tacknowledged\tlost\tof the last ms\tshown\tlost\trecovery s\t"
+		head += "shown\tlost\t"
 	}
-	fmt.Fprintln(w, head)
+	fmt.Fprintln(w, head+"recovery s\t")
 	for _, c := range cuts {
-		wal := fmt.Sprint(c.LostWALBytes >> 10)
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.1f\t%d\t", c.Seed, c.Acknowledged, c.Lost, c.LostDocuments, c.LostMS,
+			c.LostWALBytes>>10)
 		if r.Load == ERP {
-			wal = fmt.Sprintf("%d\t%d", c.Shown, c.LostShown)
+			fmt.Fprintf(w, "%d\t%d\t", c.Shown, c.LostShown)
 		}
-		fmt.Fprintf(w, "%d\t%d\t%d\t%.1f\t%s\t%.2f\t\n", c.Seed, c.Acknowledged, c.Lost, c.LostMS, wal, c.RecoveryS)
+		fmt.Fprintf(w, "%.2f\t\n", c.RecoveryS)
 	}
 	return w.Flush()
 }

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,16 +31,26 @@ var checksOfDocuments = []check{
 		WHERE d.id = l.document)`},
 }
 
-// checks of any recovered server.
-var checks = []check{
+// amchecks of a database that has the extension.
+var amchecks = []check{
 	{"faults that amcheck finds in tables", `SELECT count(*) FROM pg_class c, verify_heapam(c.oid)
 		WHERE c.relkind = 'r' AND c.relpersistence = 'p'`},
 	{"faults that amcheck finds in indexes", `SELECT count(bt_index_check(c.oid, true)::text) * 0 FROM pg_class c
 		JOIN pg_am a ON a.oid = c.relam JOIN pg_index i ON i.indexrelid = c.oid
 		WHERE a.amname = 'btree' AND c.relpersistence = 'p' AND i.indisvalid`},
-	{"files that belong to no table", `SELECT count(*) FROM pg_database d, pg_ls_dir('base/' || d.oid) f
+}
+
+// checks of any recovered server.
+var checks = append(slices.Clone(amchecks),
+	check{"files that belong to no table", `SELECT count(*) FROM pg_database d, pg_ls_dir('base/' || d.oid) f
 		WHERE d.datname = current_database() AND f ~ '^[0-9]+' AND NOT EXISTS (SELECT FROM pg_class c
-		WHERE pg_relation_filenode(c.oid)::text = substring(f, '^[0-9]+'))`},
+		WHERE pg_relation_filenode(c.oid)::text = substring(f, '^[0-9]+'))`})
+
+// Amcheck says what PostgreSQL's own checks find wrong in a database that has the extension.
+func Amcheck(ctx context.Context, conn *pgx.Conn) (faults []string, err error) {
+	var c Cut
+	err = c.look(ctx, conn, amchecks)
+	return c.Damage, err
 }
 
 // temporary rows of catalogs stay when a session of a stock server is killed, until autovacuum comes. Of tables whose
@@ -133,11 +145,12 @@ func (c *Cut) found(err error, what string) error {
 
 // count fills the ledger, and gives the keys that are lost.
 func (c *Cut) count(there []string, acks []ack, at time.Time) (lost []string) {
+	documents := map[string]bool{}
 	has := make(map[string]bool, len(there))
 	for _, key := range there {
 		has[key] = true
 	}
-	var wal, firstWAL int64
+	wal, firstWAL := c.wal, int64(0)
 	first := at
 	c.Recovered, c.Acknowledged = len(there), len(acks)
 	for _, a := range acks {
@@ -145,6 +158,7 @@ func (c *Cut) count(there []string, acks []ack, at time.Time) (lost []string) {
 		if has[a.key] {
 			continue
 		}
+		documents[cmp.Or(a.document, a.key)] = true
 		if lost = append(lost, a.key); firstWAL == 0 || a.wal < firstWAL {
 			firstWAL = a.wal
 		}
@@ -152,8 +166,8 @@ func (c *Cut) count(there []string, acks []ack, at time.Time) (lost []string) {
 			first = a.at
 		}
 	}
-	if c.Lost = len(lost); c.Lost > 0 {
-		c.LostMS, c.LostWALBytes = float64(at.Sub(first))/float64(time.Millisecond), wal-firstWAL
+	if c.Lost, c.LostDocuments = len(lost), len(documents); c.Lost > 0 {
+		c.LostMS, c.LostWALBytes = milliseconds(at.Sub(first)), wal-firstWAL
 	}
 	return lost
 }

@@ -86,7 +86,8 @@ type book struct {
 	lockLooks   int
 	stalls      []stall
 	still       map[Still]float64 // seconds
-	plains      map[string]string // statements without their values, by their text
+	plains      map[string]plain  // statements without their values, by their text
+	idling      map[int]bool      // sessions of the last look that wait for their clients
 }
 
 // eventKey is a wait event; for an idle transaction it is the gap between statements, whatever the server calls it.
@@ -98,7 +99,7 @@ type eventKey struct {
 
 func newBook() *book {
 	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, drawn: amounts{}, stories: map[string]*story{},
-		open: map[int]openGap{}, still: map[Still]float64{}, plains: map[string]string{}}
+		open: map[int]openGap{}, still: map[Still]float64{}, plains: map[string]plain{}, idling: map[int]bool{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
@@ -126,7 +127,8 @@ func (b *book) take(l look) {
 			w = &waited{statements: amounts{}, applications: amounts{}, operations: amounts{}}
 			b.events[key] = w
 		}
-		text := b.plain(s.Query)
+		of := b.plain(s.Query)
+		text := of.text
 		w.seconds += stands
 		w.statements.add(text, stands)
 		w.applications.add(nonEmpty(s.Application, s.User), stands)
@@ -137,7 +139,7 @@ func (b *book) take(l look) {
 			b.drawn.add(text, stands)
 		}
 		if !key.gap {
-			b.verbs.add(verb(text), stands)
+			b.verbs.add(of.verb, stands)
 		}
 	}
 }
@@ -181,12 +183,17 @@ func (b *book) gap(s waits.Session, at time.Time, stands float64) {
 
 // close ends the gaps of sessions that continued.
 func (b *book) close(l look) {
-	idle := map[int]bool{}
+	if len(b.open) == 0 {
+		return
+	}
+	clear(b.idling)
 	for _, s := range l.sessions {
-		idle[s.PID] = s.Idle()
+		if s.Idle() {
+			b.idling[s.PID] = true
+		}
 	}
 	for pid := range b.open {
-		if !idle[pid] {
+		if !b.idling[pid] {
 			b.settle(pid)
 		}
 	}
@@ -252,17 +259,21 @@ func plainStatement(sql string) string {
 // plainsMost statements are remembered: most of a load's differ in nothing, and those with values in their text in all.
 const plainsMost = 500
 
-// plain is plainStatement, remembered: it costs more than the rest of a sample.
-func (b *book) plain(sql string) string {
-	text, known := b.plains[sql]
+// plain is a statement without its values, and its verb.
+type plain struct{ text, verb string }
+
+// plain statement, remembered: to make it costs more than the rest of a sample.
+func (b *book) plain(sql string) plain {
+	p, known := b.plains[sql]
 	if !known {
 		if len(b.plains) >= plainsMost {
 			clear(b.plains)
 		}
-		text = plainStatement(sql)
-		b.plains[sql] = text
+		text := plainStatement(sql)
+		p = plain{text, verb(text)}
+		b.plains[sql] = p
 	}
-	return text
+	return p
 }
 
 // verb is the first word of a statement; for one that creates or drops something, also the second.

@@ -58,7 +58,8 @@ type watch struct {
 	ran        time.Duration     // what our session's process had run
 	lookRan    *time.Duration    // for the last look; nil: not visible
 	costs      []time.Duration
-	locks      atomic.Bool // somebody waits for a lock
+	locks      atomic.Bool  // somebody waits for a lock
+	connected  atomic.Int64 // sessions at the last census
 
 	machineTook  time.Duration // processor time of one reading of the machine
 	timelineAt   time.Time     // when the timeline was asked
@@ -103,6 +104,14 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 	last, planned := time.Now(), time.Duration(0)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	reader, err := waits.NewReader(ctx, w.fast, ownName)
+	if err != nil {
+		return err
+	}
+	// One watcher for all looks: pgx would make one for each. A look that is under way then fails at once.
+	socket := w.fast.PgConn().Conn()
+	defer context.AfterFunc(ctx, func() { _ = socket.SetDeadline(time.Now()) })()
+	uncancelled := context.WithoutCancel(ctx)
 	w.waited()
 	for {
 		select {
@@ -113,7 +122,7 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 		asked := time.Now()
 		looked, timeline := w.lookAtTimeline(ctx)
 		w.heart.watch(int(w.fast.PgConn().PID()), w.host != nil)
-		all, err := waits.Sessions(ctx, w.fast, ownName)
+		all, err := reader.Read(uncancelled, int(w.connected.Load()))
 		w.heart.watch(0, false)
 		looked()
 		if ctx.Err() != nil {
@@ -261,6 +270,7 @@ func (w *watch) takeCensus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.connected.Store(int64(c.All))
 	if w.host != nil {
 		w.machineTook = onThread(func() { w.host.read(c.PIDs) })
 	}

@@ -64,6 +64,6 @@ func (s *search) left(underWay bool) time.Duration {
 
 // shareOf is the share of the search that is done, given the remaining time.
 func shareOf(began time.Time, left time.Duration) float64 {
-	gone := time.Since(began)
-	return gone.Seconds() / max(1e-3, (gone+left).Seconds())
+	elapsed := time.Since(began)
+	return elapsed.Seconds() / max(1e-3, (elapsed+left).Seconds())
 }

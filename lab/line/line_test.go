@@ -251,8 +251,8 @@ func TestCopyTouchesNoDatabaseOfOthers(t *testing.T) {
 }
 
 func TestResetIsChosenByWhatThereIs(t *testing.T) {
-	plain, with := scenario.Default(), scenario.Default()
-	with.Own.Reset = "TRUNCATE x"
+	plain, changed := scenario.Default(), scenario.Default()
+	changed.Own.Reset = "TRUNCATE x"
 	for _, c := range []struct {
 		name    string
 		asked   Reset
@@ -263,12 +263,12 @@ func TestResetIsChosenByWhatThereIs(t *testing.T) {
 		fails   bool
 	}{
 		{"Copy", ResetAuto, plain, clustertest.Database(t).Secret(), false, ResetCopy, false},
-		{"TheScenariosOwn", ResetAuto, with, "dbname=x", false, ResetSQL, false},
+		{"TheScenariosOwn", ResetAuto, changed, "dbname=x", false, ResetSQL, false},
 		{"NoneUnderForeignWorkers", ResetAuto, plain, "dbname=x", true, ResetNone, false},
 		{"NoneWithoutADatabase", ResetAuto, plain, "", false, ResetNone, false},
 		{"CopyUnderForeignWorkers", ResetCopy, plain, "dbname=x", true, "", true},
 		{"SQLWithoutSQL", ResetSQL, plain, "dbname=x", false, "", true},
-		{"NoneIsNone", ResetNone, with, "dbname=x", false, ResetNone, false},
+		{"NoneIsNone", ResetNone, changed, "dbname=x", false, ResetNone, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := c.asked.Choose(t.Context(), c.s, c.dsn, c.foreign)
@@ -286,7 +286,9 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 		return result.CPU{Machine: share(machine), Database: share(database), Workers: share(workers),
 			Generator: share(generator)}
 	}
-	wait := func(of, event string, sessions float64) Wait { return Wait{Type: of, Event: event, Sessions: sessions} }
+	wait := func(kind, event string, sessions float64) Wait {
+		return Wait{Type: kind, Event: event, Sessions: sessions}
+	}
 	waits := func(active float64, events ...Wait) Waits { return Waits{Samples: 10, Active: active, Events: events} }
 	idle := cpu(0.3, 0.2, 0.05, 0.05)
 	for _, c := range []struct {

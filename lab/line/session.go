@@ -51,9 +51,9 @@ func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, err
 const controlSeeds = 1000
 
 // control is a copy of a system, to be searched again.
-func control(of System) System {
-	of.Run.Seed += controlSeeds
-	return System{Name: of.Name + " (control)", Run: of.Run}
+func control(system System) System {
+	system.Run.Seed += controlSeeds
+	return System{Name: system.Name + " (control)", Run: system.Run}
 }
 
 // begin starts or resumes a search for each system.

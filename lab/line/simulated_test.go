@@ -90,11 +90,11 @@ func (o *Options) mishaps(trials ...int) {
 
 // inTrials does something to the simulated trials, counted from 1.
 func (o *Options) inTrials(do func(s *simulated, trial int)) {
-	made, before := 0, o.NewGenerator
+	generators, before := 0, o.NewGenerator
 	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
 		g, dismiss, err := before(ctx)
-		made++
-		do(g.(*simulated), made)
+		generators++
+		do(g.(*simulated), generators)
 		return g, dismiss, err
 	}
 }

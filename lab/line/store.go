@@ -94,7 +94,7 @@ func (s *Store) unfinishedComparison(plans []Plan) (*Comparison, error) {
 
 // newest stopped search or session among the files of a name and a schema. Where none has the plans, the error says
 // what the newest one was asked for instead.
-func newest[T any](s *Store, file, schema string, of func(*T) stopped, plans []Plan) (*T, error) {
+func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans []Plan) (*T, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, s.problem(err)
@@ -108,7 +108,7 @@ func newest[T any](s *Store, file, schema string, of func(*T) stopped, plans []P
 		if err != nil || json.Unmarshal(text, kept) != nil {
 			continue // of another kind, or under way elsewhere
 		}
-		switch was := of(kept); {
+		switch was := read(kept); {
 		case was.complete:
 		case was.schema != schema:
 			if !known {

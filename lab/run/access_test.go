@@ -4,7 +4,7 @@ import "testing"
 
 // TestNoSecretLeavesTheMachineInClear unless that is asked for.
 func TestNoSecretLeavesTheMachineInClear(t *testing.T) {
-	with, none := Access{Password: "correct horse battery"}, Access{}
+	protected, open := Access{Password: "correct horse battery"}, Access{}
 	for _, c := range []struct {
 		url     string
 		refused bool
@@ -15,7 +15,7 @@ func TestNoSecretLeavesTheMachineInClear(t *testing.T) {
 		{"http://example.org", true}, {"http://127.0.0.1.example.org", true}, {"http://localhost.example.org", true},
 		{"http://127.0.0.1@example.org", true},
 	} {
-		for name, a := range map[string]Access{"password": with, "token": {FiguresToken: "t"}} {
+		for name, a := range map[string]Access{"password": protected, "token": {FiguresToken: "t"}} {
 			if err := a.Check([]string{"https://127.0.0.1", c.url}); (err != nil) != c.refused {
 				t.Errorf("%s to %s: %v", name, c.url, err)
 			}
@@ -23,7 +23,7 @@ func TestNoSecretLeavesTheMachineInClear(t *testing.T) {
 				t.Errorf("%s to %s is refused though it was asked for", name, c.url)
 			}
 		}
-		if err := none.Check([]string{c.url}); err != nil {
+		if err := open.Check([]string{c.url}); err != nil {
 			t.Errorf("nothing to %s: %v", c.url, err)
 		}
 	}

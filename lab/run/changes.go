@@ -8,15 +8,15 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// changesTold is how many changes the reason names; the result has all.
-const changesTold = 4
+// changesNamed is how many changes the reason names; the result has all.
+const changesNamed = 4
 
 // changes of the load, as the result lists them.
-func changes(all []users.Change) (told []result.Change) {
+func changes(all []users.Change) (listed []result.Change) {
 	for _, c := range all {
-		told = append(told, result.Change{AtS: c.At.Seconds(), Users: c.Users, Paused: c.Paused})
+		listed = append(listed, result.Change{AtS: c.At.Seconds(), Users: c.Users, Paused: c.Paused})
 	}
-	return told
+	return listed
 }
 
 // changeText describes one change; before is the load that it found.
@@ -34,11 +34,11 @@ func changeText(before users.Load, c users.Change) string {
 func changesText(planned int, all []users.Change) string {
 	var text []string
 	before := users.Load{Users: planned}
-	for _, c := range all[:min(len(all), changesTold)] {
+	for _, c := range all[:min(len(all), changesNamed)] {
 		text = append(text, fmt.Sprintf("at %.0f s: %s", c.At.Seconds(), changeText(before, c)))
 		before = c.Load
 	}
-	if more := len(all) - changesTold; more > 0 {
+	if more := len(all) - changesNamed; more > 0 {
 		text = append(text, fmt.Sprintf("and %d times more", more))
 	}
 	return strings.Join(text, ", ")

@@ -61,11 +61,11 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 		t.Errorf("after the run: %v", err)
 	}
 	changes := r.Conditions.Load.Changes
-	var said []string
+	var messages []string
 	for _, c := range changes {
-		said = append(said, fmt.Sprintf("%d %v", c.Users, c.Paused))
+		messages = append(messages, fmt.Sprintf("%d %v", c.Users, c.Paused))
 	}
-	if got := strings.Join(said, ", "); got != "80 false, 20 false, 20 true, 20 false" {
+	if got := strings.Join(messages, ", "); got != "80 false, 20 false, 20 true, 20 false" {
 		t.Errorf("changes %s", got)
 	}
 	if reasons := fmt.Sprint(r.InvalidReasons); r.Valid || !r.Interrupted ||

@@ -61,13 +61,14 @@ func (r *record) footprints() (all []result.Footprint) {
 	if r.made.Live != nil {
 		all = append(all, *r.made.Live)
 	}
-	for which, of := range holderNames {
+	for which, holder := range holderNames {
 		before, after := r.memoryBefore[which], r.memoryAfter[which]
 		if which == generatorCPU || before == nil || after == nil {
 			continue
 		}
-		all = append(all, result.Footprint{Of: of, Measure: result.PrivateMemory, Users: r.Users, BeforeLogIn: *before,
-			AfterLogIn: *after, UnderLoad: r.meters.mostMemory(which, r.made.Tally.From)})
+		all = append(all, result.Footprint{Of: holder, Measure: result.PrivateMemory, Users: r.Users,
+			BeforeLogIn: *before,
+			AfterLogIn:  *after, UnderLoad: r.meters.mostMemory(which, r.made.Tally.From)})
 	}
 	return all
 }

@@ -22,11 +22,11 @@ func addIntervals(all *result.Result, counts *tally.Tally) {
 }
 
 func latencyIntervals(operation int,
-	of func(operation int, p float64) (low, high time.Duration, ok bool)) *result.LatencyIntervals {
+	bounds func(operation int, p float64) (low, high time.Duration, ok bool)) *result.LatencyIntervals {
 	var l result.LatencyIntervals
 	known := false
 	for p, to := range map[float64]**result.Range{50: &l.P50, 95: &l.P95, 99: &l.P99} {
-		low, high, ok := of(operation, p)
+		low, high, ok := bounds(operation, p)
 		if !ok {
 			continue
 		}

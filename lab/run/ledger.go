@@ -69,13 +69,13 @@ func newLedgers(operations []result.Operation, counts *tally.Tally, found *diagn
 		mean, _ := l.counted[i].Latency.Mean()
 		l.times = append(l.times, mean.Seconds()*float64(l.counted[i].Latency.N()))
 		l.total += l.times[i]
-		var its *diagnose.Operation
+		var database *diagnose.Operation
 		for j := range found.Operations {
 			if found.Operations[j].ID == op.ID {
-				its = &found.Operations[j]
+				database = &found.Operations[j]
 			}
 		}
-		l.database = append(l.database, its)
+		l.database = append(l.database, database)
 	}
 	return l
 }
@@ -86,8 +86,8 @@ func (l *ledgers) linesOf(i int) []result.LedgerLine {
 		return nil
 	}
 	var lines []result.LedgerLine
-	if its := l.database[i]; its != nil {
-		lines = databaseLines(its.Ledger)
+	if database := l.database[i]; database != nil {
+		lines = databaseLines(database.Ledger)
 	}
 	return whole(lines, l.counted[i].Own.Sum.Seconds(), l.times[i])
 }
@@ -134,10 +134,10 @@ func (l *ledgers) sum() []result.LedgerLine {
 		}
 	}
 	own := 0.0
-	for i, its := range l.database {
+	for i, operation := range l.database {
 		own += l.counted[i].Own.Sum.Seconds()
-		if its != nil {
-			add(databaseLines(its.Ledger))
+		if operation != nil {
+			add(databaseLines(operation.Ledger))
 		}
 	}
 	if !l.known {
@@ -149,9 +149,9 @@ func (l *ledgers) sum() []result.LedgerLine {
 // attributed is the part of the sessions' time whose operation is known.
 func (l *ledgers) attributed() float64 {
 	sum := 0.0
-	for _, its := range l.database {
-		if its != nil {
-			sum += its.Ledger.TotalS
+	for _, operation := range l.database {
+		if operation != nil {
+			sum += operation.Ledger.TotalS
 		}
 	}
 	return sum / max(l.found.Ledger.TotalS, 1e-9)
@@ -180,8 +180,8 @@ func (l *ledgers) findingOf(i int, f *diagnose.Finding) *diagnose.Finding {
 		return nil
 	}
 	for j := range l.database[i].Findings {
-		if its := &l.database[i].Findings[j]; its.Name == f.Name {
-			return its
+		if finding := &l.database[i].Findings[j]; finding.Name == f.Name {
+			return finding
 		}
 	}
 	return nil
@@ -212,14 +212,14 @@ func (l *ledgers) cause(f *diagnose.Finding) result.TimeCause {
 	price := 0.0
 	mean, low, high := make([]float64, len(l.times)), make([]float64, len(l.times)), make([]float64, len(l.times))
 	for i := range l.operations {
-		its := l.findingOf(i, f)
-		if its == nil || its.Price == nil {
+		finding := l.findingOf(i, f)
+		if finding == nil || finding.Price == nil {
 			continue
 		}
-		mean[i] = l.lost(i, *its.Price)
+		mean[i] = l.lost(i, *finding.Price)
 		low[i], high[i] = mean[i], mean[i]
-		if its.Gain != nil {
-			low[i], high[i] = l.lost(i, its.Gain.Low), l.lost(i, its.Gain.High)
+		if finding.Gain != nil {
+			low[i], high[i] = l.lost(i, finding.Gain.Low), l.lost(i, finding.Gain.High)
 		}
 		price += mean[i] * l.times[i] / l.total
 		if l.known && mean[i] > 0 {

@@ -106,9 +106,9 @@ func (m *readings) memoryTrends(from, to time.Duration) (all []result.Memory) {
 		return nil
 	}
 	warm := from + time.Duration(WarmUpShare*float64(to-from))
-	for which, of := range holderNames {
+	for which, holder := range holderNames {
 		if t := m.trend(which, warm, to); t != nil {
-			t.Of = of
+			t.Of = holder
 			all = append(all, *t)
 		}
 	}

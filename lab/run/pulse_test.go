@@ -46,8 +46,8 @@ func TestWaitingForThePoolIsTheGeneratorsOwn(t *testing.T) {
 	if w == nil || w.PoolMeanMS < 100 || w.MeanMS < w.PoolMeanMS || w.MaxMS < w.MeanMS {
 		t.Fatalf("%+v", w)
 	}
-	if told := strings.Join(r.InvalidReasons, "\n"); r.Valid ||
-		!strings.Contains(told, "for a connection of the generator's pool") {
+	if reasons := strings.Join(r.InvalidReasons, "\n"); r.Valid ||
+		!strings.Contains(reasons, "for a connection of the generator's pool") {
 		t.Errorf("valid %v, %q", r.Valid, r.InvalidReasons)
 	}
 }

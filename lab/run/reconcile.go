@@ -107,13 +107,13 @@ const clockSlack = time.Hour
 func reconcileWritten(ctx context.Context, conn *pgx.Conn, written []Written, seconds float64) ([]result.Reconciled,
 	error) {
 	var keys []string
-	told := map[string]client.Written{}
+	acknowledged := map[string]client.Written{}
 	for _, w := range written {
 		keys = append(keys, w.Keys)
 		for documentType, more := range w.ByType {
-			sum := told[documentType]
+			sum := acknowledged[documentType]
 			sum.Add(more)
-			told[documentType] = sum
+			acknowledged[documentType] = sum
 		}
 	}
 	found, err := operationsByType(ctx, conn, keys, seconds)
@@ -121,19 +121,19 @@ func reconcileWritten(ctx context.Context, conn *pgx.Conn, written []Written, se
 		return nil, err
 	}
 	for documentType := range found {
-		if _, known := told[documentType]; !known {
-			told[documentType] = client.Written{} // rows that nobody wrote are a difference as well
+		if _, known := acknowledged[documentType]; !known {
+			acknowledged[documentType] = client.Written{} // rows that nobody wrote are a difference as well
 		}
 	}
 	var rows []result.Reconciled
-	for _, documentType := range slices.Sorted(maps.Keys(told)) {
+	for _, documentType := range slices.Sorted(maps.Keys(acknowledged)) {
 		var documents int64
 		headers := pgx.Identifier{"doc_" + documentType}.Sanitize()
 		if err := conn.QueryRow(ctx, "SELECT count(*) FROM "+headers+" d WHERE d.id IN (SELECT o.document FROM "+
 			"plimsoll_operation"+ofClients+")", keys, seconds).Scan(&documents); err != nil {
 			return nil, fmt.Errorf("count documents: %w", err)
 		}
-		w := told[documentType]
+		w := acknowledged[documentType]
 		rows = append(rows,
 			result.Reconciled{What: "operations on " + documentType, Acknowledged: w.Acknowledged, Unknown: w.Unknown,
 				Found: found[documentType]},

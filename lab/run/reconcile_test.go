@@ -100,9 +100,9 @@ func TestLostOperationsOfTheERPAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mustRun(t, t.Context(), o)
-	told := strings.Join(r.InvalidReasons, "\n")
-	if r.Valid || !strings.Contains(told, "operations on goods_receipt: ") ||
-		!strings.Contains(told, "documents goods_receipt: ") || strings.Contains(told, "goods_sale") {
+	reasons := strings.Join(r.InvalidReasons, "\n")
+	if r.Valid || !strings.Contains(reasons, "operations on goods_receipt: ") ||
+		!strings.Contains(reasons, "documents goods_receipt: ") || strings.Contains(reasons, "goods_sale") {
 		t.Errorf("valid %v, %q", r.Valid, r.InvalidReasons)
 	}
 }

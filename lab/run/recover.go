@@ -65,16 +65,16 @@ func recovered(path, notKept string) (*result.Result, error) {
 }
 
 // restoredRecord restores the record of a run as it was when its users started work, as far as its counts need it.
-func restoredRecord(begun *result.Result) *record {
-	kept := begun.Conditions.Load
+func restoredRecord(started *result.Result) *record {
+	kept := started.Conditions.Load
 	r := &record{
 		Options: Options{
-			Load:     load.Load{Users: begun.Users, Ramp: seconds(kept.RampS), Duration: seconds(kept.DurationS)},
+			Load:     load.Load{Users: started.Users, Ramp: seconds(kept.RampS), Duration: seconds(kept.DurationS)},
 			LagLimit: seconds(kept.LagLimitS),
 		},
-		id: begun.ID, meters: readings{cores: 1}, audit: begun.Audit,
+		id: started.ID, meters: readings{cores: 1}, audit: started.Audit,
 	}
-	for _, op := range begun.Operations {
+	for _, op := range started.Operations {
 		r.crowd.Operations = append(r.crowd.Operations, users.Operation{ID: op.ID, Title: op.Title,
 			Target: seconds(op.TargetMS / 1000), Priority: op.Priority, Weight: op.Weight,
 			Refused: op.RefusedExpected})
@@ -129,7 +129,7 @@ func (r *record) replay(lines *json.Decoder) (ending journalEnding, err error) {
 
 // unfinished is the result of what was counted until then. For a run that ended after its journal had stopped it has no
 // score: the score that was printed covers the whole run.
-func (r *record) unfinished(begun *result.Result, ending journalEnding, at time.Time) *result.Result {
+func (r *record) unfinished(started *result.Result, ending journalEnding, at time.Time) *result.Result {
 	timeline := r.made.Tally.Timeline
 	until := timeline.Width * time.Duration(len(timeline.Intervals))
 	why := fmt.Sprintf("the process of the run died after %.0f s: what users waited for is not counted",
@@ -148,7 +148,7 @@ func (r *record) unfinished(begun *result.Result, ending journalEnding, at time.
 	}
 	r.made.Wrong, r.made.Events = []string{why}, []result.Event{{AtS: until.Seconds(), Text: why}}
 	r.audit.Error = "nothing of it was kept"
-	all := *begun
+	all := *started
 	r.measured(&all, at)
 	if r.notKept != "" && ending != journalComplete {
 		all.Apdex, all.Interval, all.Band = nil, nil, apdex.NoSample

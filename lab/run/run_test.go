@@ -158,14 +158,14 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("TellsMemoryApart", func(t *testing.T) {
-		for of, column := range map[string][]*float64{"generator": r.Series.MemoryGenerator,
+		for holder, column := range map[string][]*float64{"generator": r.Series.MemoryGenerator,
 			"workers": r.Series.MemoryWorkers, "database": r.Series.MemoryDatabase} {
 			if len(column) != len(r.Series.T) {
-				t.Errorf("%s: %d moments of %d", of, len(column), len(r.Series.T))
+				t.Errorf("%s: %d moments of %d", holder, len(column), len(r.Series.T))
 			}
 			for i, bytes := range column {
 				if bytes == nil || *bytes < 1<<20 {
-					t.Errorf("%s, moment %d: %v", of, i, bytes)
+					t.Errorf("%s, moment %d: %v", holder, i, bytes)
 				}
 			}
 		}

@@ -139,8 +139,7 @@ func (r *record) judgeRun(v *verdict, all *result.Result) {
 	judgeRefusals(v, all)
 	full := diskFull(all)
 	v.addReasonIf(result.BySystem, full > 0,
-		"the disk of the database was full (SQLSTATE 53100): %d operations failed by "+
-			"it; free disk space", full)
+		"the disk of the database was full (SQLSTATE 53100): %d operations failed by it; free disk space", full)
 }
 
 // diskFull counts the operations that failed because the database's disk was full, as far as their errors are stored.

@@ -154,6 +154,9 @@ func (a *auditing) look(ctx context.Context, tx pgx.Tx) (err error) {
 	if err := a.all(ctx, replays); err != nil {
 		return err
 	}
+	if err := a.groups(ctx); err != nil {
+		return err
+	}
 	return a.derive(ctx, tx, derivations, s)
 }
 

@@ -3,7 +3,6 @@ package catalog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -54,7 +53,7 @@ func visible(meta *metadata.Catalog) string {
 // Elements are the elements found, by id.
 type Elements struct {
 	Rows  *rowset.Table // id, code, name, attributes
-	index map[id.ID]int
+	index rowset.Index
 }
 
 // Read queues the reading of elements that the organisation may see.
@@ -63,11 +62,10 @@ func (r *Reader) Read(w *database.Work, organisation id.ID, ids []id.ID) *Elemen
 }
 
 func (r *Reader) readElements(read *database.Statement, capacity int) *Elements {
-	e := &Elements{rowset.New(r.shown, capacity), make(map[id.ID]int, capacity)}
+	e := &Elements{rowset.New(r.shown, capacity), make(rowset.Index, capacity)}
 	read.Rows(func(rows pgx.Rows) error {
 		err := e.Rows.Scan(rows)
-		last := e.Rows.Rows() - 1
-		e.index[rowset.Column[id.ID](e.Rows, "id")[last]] = last
+		e.index.Add(e.Rows)
 		return err
 	})
 	return e
@@ -81,7 +79,7 @@ func Of(rows *rowset.Table) *Elements {
 	if rows.Rows() <= fewElements {
 		return &Elements{rows, nil}
 	}
-	e := &Elements{rows, make(map[id.ID]int, rows.Rows())}
+	e := &Elements{rows, make(rowset.Index, rows.Rows())}
 	for i, v := range rowset.ColumnAt[id.ID](rows, 0) {
 		e.index[v] = i
 	}
@@ -89,14 +87,7 @@ func Of(rows *rowset.Table) *Elements {
 }
 
 // Row is the position of an element in Rows.
-func (e *Elements) Row(v id.ID) (row int, found bool) {
-	if e.index == nil {
-		row = slices.Index(rowset.ColumnAt[id.ID](e.Rows, 0), v)
-		return max(row, 0), row >= 0
-	}
-	row, found = e.index[v]
-	return row, found
-}
+func (e *Elements) Row(v id.ID) (row int, found bool) { return e.index.Row(e.Rows, v) }
 
 // Lister reads pages of a catalog; its statements are built once.
 type Lister struct {

@@ -90,7 +90,7 @@ func (w *Work) Backend() uint32 { return w.conn.Conn().PgConn().PID() }
 // OneByOne gives each statement from here on its own round trip, as a naive application does.
 func (w *Work) OneByOne() { w.chain = 1 }
 
-// Run runs a unit of work in a transaction. do may be called again from the start, so it must build its results anew.
+// Run runs a unit of work in a transaction. do may be called again from the start, so it must build its results again.
 // It is not repeated after a lost connection, because its COMMIT may have arrived. Where the plan of durability says
 // so, it returns when the log is flushed, unless the context is one of Acknowledged.
 func (db *Database) Run(ctx context.Context, do func(*Work) error) error {

@@ -18,7 +18,7 @@ import (
 type Referred struct {
 	Rows     *rowset.Table            // id, number, date, posted, attributes
 	Sections map[string]*rowset.Table // document, attributes: the rows of all of them, in the order of lines
-	index    map[id.ID]int            // nil for a linear search
+	index    rowset.Index
 }
 
 // ReferenceReader reads documents of one type by id, with selected attributes; its statements are built once.
@@ -134,11 +134,10 @@ func (r *ReferenceReader) Read(w *database.Work, organisation id.ID, ids []id.ID
 }
 
 func (d *Referred) scan(read *database.Statement) {
-	d.index = map[id.ID]int{}
+	d.index = rowset.Index{}
 	read.Rows(func(rows pgx.Rows) error {
 		err := d.Rows.Scan(rows)
-		last := d.Rows.Rows() - 1
-		d.index[rowset.Column[id.ID](d.Rows, "id")[last]] = last
+		d.index.Add(d.Rows)
 		return err
 	})
 }
@@ -176,14 +175,7 @@ func (r *ReferenceReader) Of(documents ...*Document) *Referred {
 }
 
 // Row is the position of a document in Rows.
-func (d *Referred) Row(v id.ID) (row int, found bool) {
-	if d.index == nil {
-		row = slices.Index(rowset.ColumnAt[id.ID](d.Rows, 0), v)
-		return max(row, 0), row >= 0
-	}
-	row, found = d.index[v]
-	return row, found
-}
+func (d *Referred) Row(v id.ID) (row int, found bool) { return d.index.Row(d.Rows, v) }
 
 // Lines are the positions of a document's rows in a section.
 func (d *Referred) Lines(section string, v id.ID) (rows []int) {

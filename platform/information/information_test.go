@@ -128,7 +128,7 @@ func TestASliceIsTheLastThatOthersHaveStatedUntilTheMoment(t *testing.T) {
 		t.Errorf("a recorder sees %s, which it has stated itself", got)
 	}
 	moved := first
-	moved.Period = day(8) // the document is dated anew
+	moved.Period = day(8) // the document is given another date
 	if err := b.replace(b.prices, moved, day(3), price(bolt, 300), price(bolt, 300)); err != nil {
 		t.Fatal(err)
 	}

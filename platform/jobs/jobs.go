@@ -64,6 +64,8 @@ type Kind struct {
 	Sum func(results []json.RawMessage) (any, error)
 	// Unique kinds have at most one unfinished job per arguments; submitting another returns that one.
 	Unique bool
+	// Independent parts go on when another one has failed; the job fails when all have ended.
+	Independent bool
 }
 
 // Part of a job. Weight is its size, in a unit of the kind.

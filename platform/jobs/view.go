@@ -177,6 +177,20 @@ func (j *Jobs) cancelParts(ctx context.Context, number int64) error {
 	return nil
 }
 
+const dropSQL = "UPDATE " + schemaName +
+	`.river_job SET state = 'cancelled', finalized_at = now(), metadata = metadata || '{"cancel_attempted_at": true}'
+WHERE kind = 'part' AND args->>'name' = $1 AND args->'arguments'->>$2::text = $3
+	AND created_at < $4 AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled')`
+
+// Drop cancels the unfinished parts of a kind that have this argument and are older, those of dead workers too, so that
+// nobody does again what was taken back. What a live worker carries out is not stopped.
+func (j *Jobs) Drop(ctx context.Context, kind, argument, value string, before time.Time) error {
+	if _, err := j.db.Driver().Exec(ctx, dropSQL, kind, argument, value, before); err != nil {
+		return fmt.Errorf("drop parts: %w", err)
+	}
+	return nil
+}
+
 // tallied counts the parts of a job by outcome.
 type tallied struct {
 	all, done, failed, cancelled int64

@@ -109,7 +109,7 @@ func (w *wholeWorker) work(ctx context.Context, job *river.Job[whole]) error {
 		switch {
 		case err != nil:
 			return err
-		case p.failed > 0:
+		case p.failed > 0 && (!k.Independent || p.failed+p.done+p.cancelled == p.all):
 			if err := w.jobs.cancelParts(ctx, job.ID); err != nil {
 				return err
 			}
@@ -195,6 +195,11 @@ func (w *partWorker) Work(ctx context.Context, job *river.Job[part]) error {
 		return w.ended(err)
 	}
 	return river.RecordOutput(ctx, result)
+}
+
+// WasCancelled says whether the part of a context was stopped because its job was cancelled.
+func WasCancelled(ctx context.Context) bool {
+	return errors.Is(context.Cause(ctx), rivertype.ErrJobCancelledRemotely)
 }
 
 type finalError struct{ error }

@@ -67,6 +67,10 @@ type Accumulation struct {
 	// IndexNonZero keeps an index of the keys with a non-zero current balance, in the order of the dimensions: for
 	// balances that are soon used up, and listed until then.
 	IndexNonZero bool
+	// IndexMovements keeps an index of the movements by the dimensions and the period: for balances at a date of some
+	// values of the first dimension. Layered registers always have one, since posting asks for later movements. Keys
+	// come in no order, so each posting writes to pages of the index all over it. Repairs do without.
+	IndexMovements bool
 	// Covers names a register with the same or more dimensions: no document may be unposted or changed so that this
 	// register has less of the first resource than that one has in all.
 	Covers string

@@ -79,7 +79,7 @@ func NewChecker(db *database.Database) (*Checker, error) {
 	return c, err
 }
 
-// Check tells whether it is the password of the user; the zero id is nobody. A user who is not known, or has no
+// Check reports whether it is the password of the user; the zero id is nobody. A user who is not known, or has no
 // password, takes as long as a wrong password. Before the costly part it asks proceed, which may give up.
 func (c *Checker) Check(ctx context.Context, user id.ID, text string, proceed func() error) (right bool, err error) {
 	hash, err := c.hashOf(ctx, user)

@@ -30,7 +30,7 @@ func TestPasswords(t *testing.T) {
 		}
 	}
 	errAsked := errors.New("it asks")
-	// check also tells whether it was computed, or known from before.
+	// check also reports whether it was computed, or known from before.
 	check := func(user id.ID, text string) (right, computed bool) {
 		right, err := c.Check(t.Context(), user, text, func() error { computed = true; return nil })
 		if err != nil {

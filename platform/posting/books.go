@@ -242,6 +242,9 @@ func (b *Books) sets(records *Records) sets {
 // everybody shares their totals, so that those rows are locked for the shortest time.
 func (b *Books) write(w *database.Work, d *document.Document, was time.Time, before, after sets) {
 	for _, name := range b.order {
+		if !before.has(name) && !after.has(name) {
+			continue // a document moves few of the registers
+		}
 		if known := b.known[name]; known != nil {
 			known.Replace(w, d.Recorder(), was, before.recordsOf(known), after.recordsOf(known))
 			continue

@@ -21,12 +21,12 @@ func (b *Books) Recalculate(ctx context.Context, name string) (totals int64, err
 		return 0, fmt.Errorf("recalculate totals: no register %q", name)
 	}
 	for _, recalculate := range tables {
-		var made int64
-		told := func(n int64) error { made = n; return nil }
-		if err := b.db.Run(ctx, func(w *database.Work) error { recalculate(w, told); return nil }); err != nil {
+		var written int64
+		count := func(n int64) error { written = n; return nil }
+		if err := b.db.Run(ctx, func(w *database.Work) error { recalculate(w, count); return nil }); err != nil {
 			return 0, fmt.Errorf("recalculate totals: %w", err)
 		}
-		totals += made
+		totals += written
 	}
 	return totals, nil
 }

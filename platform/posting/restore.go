@@ -37,8 +37,8 @@ type Restoration struct {
 	Keys         *rowset.Table // the leading dimensions of the layers, no combination twice
 	Locks        []lock.Key    // of the keys, those that the rules take
 	How          Manner
-	// Told, if set, is called after each step with the number of lines processed; after a retry it starts again.
-	Told func(Restored)
+	// Progress, if set, is called after each step with the number of lines processed; after a retry it starts again.
+	Progress func(Restored)
 }
 
 // Manner of a restoration. All give the same books.
@@ -153,8 +153,8 @@ func (b *Books) restore(ctx context.Context, w *database.Work, r Restoration) (R
 		if err := s.repost(ctx, w, some); err != nil {
 			return s.done, err
 		}
-		if r.Told != nil {
-			r.Told(s.done)
+		if r.Progress != nil {
+			r.Progress(s.done)
 		}
 	}
 	s.writers.totals(w)

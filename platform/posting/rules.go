@@ -16,7 +16,7 @@
 //
 // Life of a document:
 //
-//	        create                 post                 change, post anew
+//	        create                 post                 change, repost
 //	(none) ────────▶ not posted ──────────▶ posted ◀──────┐
 //	   │              ▲   │ ▲                │  │ └────────┘
 //	   │       change └───┘ └───── unpost ───┘  │
@@ -49,7 +49,7 @@ type Rules interface {
 // Costing are rules of documents that take from layers, whose cost depends on the layers at their moment.
 type Costing interface {
 	Rules
-	// Recost computes the costs of a posted document anew, and completely those of its record sets that depend on them;
+	// Recost recomputes the costs of a posted document, and completely those of its record sets that depend on them;
 	// the others stay. It sees catalogs and layers, and refuses only for lack of goods: what was agreed is not decided
 	// again.
 	Recost(d *document.Document, facts *Facts) (*Records, error)

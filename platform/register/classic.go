@@ -20,7 +20,7 @@ import (
 )
 
 // classic is a register as platforms of this kind write and read it: what is asked for and what comes travels through
-// temp tables, record sets are deleted and inserted anew, every row is a statement of its own. What it makes is the
+// temp tables, record sets are deleted and inserted again, every row is a statement of its own. What it makes is the
 // same, and so are the order in which totals are written and the moments at which they are read.
 type classic struct {
 	keys                            []temptable.Structure // by how many of the dimensions are given

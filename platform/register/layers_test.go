@@ -166,9 +166,9 @@ func TestLayersAreReadUntilTheyHoldWhatIsRequired(t *testing.T) {
 	s.replace(t, first, first.Period, s.brings(first, 2), s.takes())
 	read("taken away", other, 2, "1.1=4")
 	s.write(t, moved, s.brings(moved, 6))
-	read("brought anew, later and more", other, 13, "1.1=4 2.1=5 2.2=3 3.1=6")
+	read("brought again, later and more", other, 13, "1.1=4 2.1=5 2.2=3 3.1=6")
 	s.do(t, func(w *database.Work) { s.Recalculate(w, nil) })
-	read("after all totals were made anew", other, 13, "1.1=4 2.1=5 2.2=3 3.1=6")
+	read("after all totals were recalculated", other, 13, "1.1=4 2.1=5 2.2=3 3.1=6")
 }
 
 // Whatever was brought and taken, what is read is what the reader has taken itself, and of the others as many of the

@@ -79,21 +79,25 @@ func (r *Register) Follow(w *database.Work, by Recorder, before, after *Movement
 	x.WriteTotals(w)
 }
 
+// weighSQL reads the movements of the month once, not once for each key: few registers have an index by dimensions.
 func (r *Register) weighSQL() string {
 	resources, dimensions := names(r.meta.Resources), names(r.meta.Dimensions)
 	const sum = "sum(CASE WHEN m.expense THEN -m.{name} ELSE m.{name} END) AS {name}"
-	return statement.SQL(`SELECT count(*) FILTER (WHERE {stored}), count(*) FILTER (WHERE {made})
-FROM unnest({values}) AS d ({columns})
+	return statement.SQL(`WITH d AS MATERIALIZED (SELECT * FROM unnest({values}) AS d ({columns}))
+SELECT count(*) FILTER (WHERE {stored}), count(*) FILTER (WHERE {made})
+FROM d
 LEFT JOIN {totals} t ON t.organisation = $1 AND {totals_match} AND t.period = $2::text::date
-CROSS JOIN LATERAL (SELECT {sums} FROM {movements} m WHERE m.organisation = $1 AND {movements_match}
+LEFT JOIN (SELECT {moved_key}, {sums} FROM (SELECT DISTINCT {dimensions} FROM d) d
+	JOIN {movements} m ON m.organisation = $1 AND {movements_match}
 	AND m.period >= $2::text::timestamp AT TIME ZONE 'UTC'
-	AND m.period < ($2::text::timestamp + interval '1 month') AT TIME ZONE 'UTC') m`, statement.Names{
+	AND m.period < ($2::text::timestamp + interval '1 month') AT TIME ZONE 'UTC' GROUP BY {moved_key}) m
+	ON {movements_match}`, statement.Names{
 		"stored": statement.Each(resources, "coalesce(t.{name}, 0) = coalesce(m.{name}, 0)", " AND "),
 		"made":   statement.Each(resources, "coalesce(t.{name}, 0) = coalesce(m.{name}, 0) + d.{name}", " AND "),
 		"values": rowset.Parameters(3, fields(r.meta)), "columns": strings.Join(names(fields(r.meta)), ", "),
 		"totals": r.meta.Totals(), "totals_match": matches("t", "d", dimensions), "movements": r.meta.Table(),
-		"movements_match": matches("m", "d", dimensions),
-		"sums":            statement.Each(resources, sum, ", "),
+		"movements_match": matches("m", "d", dimensions), "moved_key": statement.Qualified("m", dimensions),
+		"dimensions": strings.Join(dimensions, ", "), "sums": statement.Each(resources, sum, ", "),
 	})
 }
 

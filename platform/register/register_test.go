@@ -119,7 +119,7 @@ func TestBalancesAndTurnoversAtAnyMomentEqualTheModel(t *testing.T) {
 		at := rapid.SampledFrom(months).Draw(rt, "asked moment")
 		places := []id.ID{one(rapid.IntRange(1, 2).Draw(rt, "asked place"))}
 		from := rapid.SampledFrom(months).Draw(rt, "asked beginning")
-		for range 2 { // and once more with totals made anew
+		for range 2 { // and once more with totals recalculated
 			asked(t, rt, db, meta, model, organisation, at, places)
 			if !from.After(at) {
 				turned(t, rt, db, meta, model, organisation, from, at, places)

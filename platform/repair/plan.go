@@ -16,11 +16,11 @@ import (
 	"plimsoll/platform/posting"
 )
 
-// planning gathers the findings of an audit by the object that they are about. What is about no object is a consequence
-// of something that is, or is left for the audit at the end.
+// planning gathers the findings of an audit by the object that they are about. A finding about no object follows from
+// another one, or is left for the audit at the end.
 type planning struct {
 	*Repairer
-	documents  map[papers][]finding
+	documents  map[documentRef][]finding
 	operations []finding
 	totals     map[string][]audit.Violation // by register
 	steps      []Step
@@ -29,8 +29,8 @@ type planning struct {
 	under map[string]map[string][]id.ID
 }
 
-// papers of a document: its type as its record sets name it, which need not be one.
-type papers struct {
+// documentRef names a document by its id and by the type that its record sets name, which may not exist.
+type documentRef struct {
 	kind string
 	id   id.ID
 }
@@ -44,7 +44,7 @@ type finding struct {
 var uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 func (r *Repairer) plan(ctx context.Context, report audit.Report) ([]Step, error) {
-	p := &planning{Repairer: r, documents: map[papers][]finding{},
+	p := &planning{Repairer: r, documents: map[documentRef][]finding{},
 		totals: map[string][]audit.Violation{}, added: map[string]bool{},
 		under: map[string]map[string][]id.ID{}}
 	for _, c := range report.Checks {
@@ -53,7 +53,7 @@ func (r *Repairer) plan(ctx context.Context, report audit.Report) ([]Step, error
 			p.sort(finding{c.Invariant[:max(at, 0)], c.Invariant[at+1:], v})
 		}
 	}
-	for _, d := range slices.SortedFunc(maps.Keys(p.documents), func(a, b papers) int {
+	for _, d := range slices.SortedFunc(maps.Keys(p.documents), func(a, b documentRef) int {
 		return cmp.Or(strings.Compare(a.kind, b.kind), a.id.Compare(b.id))
 	}) {
 		if err := r.db.Run(ctx, func(w *database.Work) error {
@@ -67,8 +67,8 @@ func (r *Repairer) plan(ctx context.Context, report audit.Report) ([]Step, error
 			return nil, err
 		}
 	}
-	p.defers()
-	p.rebuilds()
+	p.deferDependents()
+	p.addRebuilds()
 	slices.SortStableFunc(p.steps, func(a, b Step) int {
 		return cmp.Compare(slices.Index(Classes, a.Class), slices.Index(Classes, b.Class))
 	})
@@ -78,9 +78,10 @@ func (r *Repairer) plan(ctx context.Context, report audit.Report) ([]Step, error
 // totalsChecks are what must hold of totals.
 var totalsChecks = []string{"current", "monthly", "accounts", "dated", "balanced"}
 
-// sort a finding to its object.
+// sort a finding by its object.
 func (p *planning) sort(f finding) {
 	switch {
+	case f.invariant == "groups": // finishing or undoing one is not for a repair to decide
 	case f.Found == "missing" && f.Expected == "there":
 		p.lost(f, f.Subject, "a table of the books is not there")
 	case f.about == "operations":
@@ -100,11 +101,13 @@ func (p *planning) sort(f finding) {
 		if text == "" || err != nil || strings.Contains(kind, "=") {
 			return
 		}
-		p.documents[papers{kind, v}] = append(p.documents[papers{kind, v}], f)
+		p.documents[documentRef{kind, v}] = append(p.documents[documentRef{kind, v}], f)
 	}
 }
 
-func (p *planning) isRegister(name string) bool { return slices.Contains(p.books.Totalled(), name) }
+func (p *planning) isRegister(name string) bool {
+	return slices.Contains(p.books.RegistersWithTotals(), name)
+}
 
 // add a step once.
 func (p *planning) add(s Step) {
@@ -119,14 +122,14 @@ func (p *planning) lost(f finding, object, why string) {
 }
 
 // document decides about one document.
-func (p *planning) document(ctx context.Context, w *database.Work, d papers, findings []finding) error {
+func (p *planning) document(ctx context.Context, w *database.Work, d documentRef, findings []finding) error {
 	there, err := p.recorded(ctx, w, d)
 	if err != nil {
 		return err
 	}
 	if there.elsewhere != "" && !there.header && !there.lines { // its rows name another type than its own
-		of := papers{there.elsewhere, d.id}
-		return p.document(ctx, w, of, p.documents[of])
+		other := documentRef{there.elsewhere, d.id}
+		return p.document(ctx, w, other, p.documents[other])
 	}
 	_, known := p.app.Document(d.kind)
 	if !known {
@@ -149,159 +152,66 @@ func (p *planning) document(ctx context.Context, w *database.Work, d papers, fin
 	}
 	s := judge(e, findings)
 	if s.Class == "" {
-		p.reorder(e, findings)
+		p.addBoundary(e, findings)
 		return nil
 	}
-	s.of = e
-	p.explain(e)
+	s.examined = e
+	p.noteAllKeys(e)
 	p.add(s)
 	return nil
 }
 
-// defers what refers to a document that is wrong itself: rules read it, so what they make now may be wrong, too.
-func (p *planning) defers() {
+// deferDependents defers documents that refer to a wrong document: rules read it, so what they make now may be wrong.
+func (p *planning) deferDependents() {
 	wrong := map[id.ID]string{}
 	for _, s := range p.steps {
-		if s.Class == Restore || s.of != nil && len(s.of.Own) > 0 {
+		if s.Class == Restore || s.examined != nil && len(s.examined.Own) > 0 {
 			wrong[s.Document] = s.Object
 		}
 	}
 	for i := range p.steps {
 		s := &p.steps[i]
-		e := s.of
+		e := s.examined
 		if e == nil { // not about a document, or about what it should not have recorded
 			continue
 		}
-		s.of = nil
-		broken := s.Class == Restore && !e.Refused && strings.Contains(s.Why, inPapersWhy)
+		s.examined = nil
+		broken := s.Class == Restore && !e.Refused && strings.Contains(s.Why, documentIsWrong)
 		e.Document.References(func(a *metadata.Attribute, v id.ID) {
 			if a.Documents != nil && v != s.Document && wrong[v] != "" && !broken && !slices.Contains(s.After, v) {
 				s.After = append(s.After, v)
-				s.Why = "it refers to " + wrong[v] + ": judged again when that is mended"
+				s.Why = "it refers to " + wrong[v] + ": judged again when that is repaired"
 			}
 		})
 		if len(s.After) > 0 {
 			s.Class, s.Risk = Repost, Low
 		}
 		if s.Class != Restore {
-			s.do = p.mend(papers{e.Document.Meta.Name, s.Document}, e.Document.Organisation, *s)
+			s.act = p.repairDocument(documentRef{e.Document.Meta.Name, s.Document}, e.Document.Organisation, *s)
 		}
 	}
 }
 
-// explain the totals under the record sets of a document.
-func (p *planning) explain(e *posting.Examined) { p.explainBy(e.Document.ID, e.Everything()) }
+// noteAllKeys notes the keys of totals that a wrong document is summed in.
+func (p *planning) noteAllKeys(e *posting.Examined) { p.noteKeys(e.Document.ID, e.AllKeys()) }
 
-// explainRecorded explains the totals under what a recorder has in registers.
-func (p *planning) explainRecorded(ctx context.Context, w *database.Work, d papers, registers []string) error {
+// noteRecordedKeys notes the keys of totals that a recorder's rows in registers are summed in.
+func (p *planning) noteRecordedKeys(ctx context.Context, w *database.Work, d documentRef, registers []string) error {
 	all, err := p.books.RecordedBy(ctx, w, registers, d.id)
-	p.explainBy(d.id, all)
+	p.noteKeys(d.id, all)
 	return err
 }
 
-// explainBy is called for one document after the other, so that one that was named is the last.
-func (p *planning) explainBy(v id.ID, all []posting.Mismatch) {
+// noteKeys is called for one document after the other, so a document that is noted already is the last of a key.
+func (p *planning) noteKeys(v id.ID, all []posting.Mismatch) {
 	for _, m := range all {
 		if p.under[m.Register] == nil {
 			p.under[m.Register] = map[string][]id.ID{}
 		}
-		for _, text := range m.Texts() {
-			if of := p.under[m.Register][text]; len(of) == 0 || of[len(of)-1] != v {
-				p.under[m.Register][text] = append(of, v)
+		for _, text := range m.KeyTexts() {
+			if documents := p.under[m.Register][text]; len(documents) == 0 || documents[len(documents)-1] != v {
+				p.under[m.Register][text] = append(documents, v)
 			}
 		}
 	}
-}
-
-// inPapers are findings about a document itself, not about what follows from it.
-var inPapers = []string{"references", "headers", "numbers"}
-
-const inPapersWhy = "the document itself is wrong"
-
-// judge finds out what is wrong about a document and, where it contradicts its record sets, which side was changed. An
-// empty class: nothing is.
-func judge(e *posting.Examined, findings []finding) Step {
-	d := e.Document
-	s := Step{Object: strings.TrimSpace(d.Meta.Name + " " + d.Number + " " + d.ID.String()), Document: d.ID}
-	for _, f := range findings {
-		if slices.Contains(inPapers, f.about) {
-			s.Changes = append(s.Changes, Change{f.Field, f.Found, f.Expected})
-		}
-	}
-	if len(s.Changes) > 0 {
-		s.Class, s.Why = Restore, inPapersWhy
-		return s
-	}
-	for _, difference := range slices.Concat(e.Own, e.Recorded) {
-		s.Changes = append(s.Changes, Change{difference.Field, difference.Found, difference.Expected})
-	}
-	for _, name := range e.Misplaced {
-		s.Changes = append(s.Changes, Change{name, "rows of another organisation, time, type or line",
-			"rows of the document"})
-	}
-	recorded := len(e.Recorded) > 0 || len(e.Misplaced) > 0
-	switch {
-	case len(s.Changes) == 0:
-		return Step{}
-	case e.Refused:
-		s.Class, s.Why = Restore, "its rules cannot make anything of the document"
-	case !d.Posted:
-		s.Class, s.Risk, s.Why = reverseUnposted(e)
-	case e.Bare():
-		s.Class, s.Risk, s.Why = Repost, High, "nothing of it is recorded"
-		if e.Totals == posting.Rows || e.Totals != posting.Papers && e.Together() {
-			s.Risk, s.Why = Low, "nothing of it is recorded, and the document is as it was written"
-		}
-	case !recorded:
-		s.Class, s.Risk, s.Why = Repost, Low, "what it has recorded is what its rules make of it"
-	default:
-		s.Class, s.Risk, s.Why = weigh(e)
-	}
-	return s
-}
-
-// reverseUnposted weighs the witnesses about what a document has recorded that says it is not posted. Whatever they
-// say, the person decides: the document may be posted again.
-func reverseUnposted(e *posting.Examined) (Class, Risk, string) {
-	says := func(w posting.Witness) bool { return e.Totals == w || e.Writes == w }
-	switch {
-	case says(posting.Papers) || says(posting.Undecided):
-		return Reverse, High, "it says that it is not posted, and totals or transactions say that it was"
-	case says(posting.Rows):
-		return Reverse, Low, "it is not posted"
-	}
-	return Reverse, High, "it is not posted, and nothing says that it never was"
-}
-
-// weigh the witnesses about a document that contradicts its record sets.
-func weigh(e *posting.Examined) (Class, Risk, string) {
-	says := func(w posting.Witness) bool { return e.Totals == w || e.Writes == w }
-	switch {
-	case says(posting.Papers) && says(posting.Rows):
-		return Restore, "", "totals and transactions contradict each other about which side was changed"
-	case says(posting.Papers):
-		return Restore, "", "the document was changed: " + reason(e)
-	case says(posting.Rows):
-		return Repost, Low, "what it has recorded was changed: " + reason(e)
-	case len(e.Own) > 0:
-		return Restore, "", "nothing says whether the document or what it has recorded was changed"
-	}
-	return Repost, High, "nothing says whether the document or what it has recorded was changed"
-}
-
-func reason(e *posting.Examined) string {
-	var said []string
-	switch e.Totals {
-	case posting.Rows:
-		said = append(said, "totals are those of the document")
-	case posting.Papers:
-		said = append(said, "totals are those of what is recorded")
-	}
-	switch e.Writes {
-	case posting.Rows:
-		said = append(said, "it was written by another transaction than the document")
-	case posting.Papers:
-		said = append(said, "it was written by another transaction than what is recorded")
-	}
-	return strings.Join(said, "; ")
 }

@@ -1,5 +1,5 @@
-// Package repair mends what the audit finds, object by object. Documents are the truth: what their rules make of them
-// is written again where it was lost or changed, and what cannot be made from a document is only named.
+// Package repair repairs what the audit finds, object by object. Documents are the truth: what their rules make of them
+// is written again where it was lost or changed; what cannot be derived from a document is only reported.
 //
 //	audit ─▶ plan: each object once, with its class ─▶ refuse on physical damage, or while others work
 //	      ─▶ step by step: hold, examine again, write, examine, journal, COMMIT ─▶ audit
@@ -23,7 +23,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Class says how an object is mended.
+// Class says how an object is repaired.
 type Class string
 
 const (
@@ -50,7 +50,7 @@ type Risk string
 
 const (
 	Low  Risk = "low"  // a second source confirms what is written
-	High Risk = "high" // nothing confirms that it is not the document that was changed
+	High Risk = "high" // nothing confirms that the document is the side that was not changed
 )
 
 // Change of a field.
@@ -60,7 +60,7 @@ type Change struct {
 	WillHave string `json:"will_have"`
 }
 
-// Step mends one object.
+// Step repairs one object.
 type Step struct {
 	Class    Class    `json:"class"`
 	Object   string   `json:"object"`
@@ -72,27 +72,27 @@ type Step struct {
 	Skipped string `json:"skipped,omitempty"`
 	Done    bool   `json:"done"`
 	// After are wrong documents that this one refers to, and that its rules read: it is judged again when they are
-	// mended.
+	// repaired.
 	After []id.ID `json:"after,omitempty"`
 
-	do deed
-	of *posting.Examined // while the plan is made: the document that was judged
+	act      action
+	examined *posting.Examined // while the plan is made: the document that was judged
 }
 
-// skip is why a deed is not done after all.
+// skip is an error that says why a step is not carried out after all.
 type skip string
 
 func (s skip) Error() string { return string(s) }
 
-// deed carries a step out in a transaction. False: there is nothing to do any more.
-type deed func(ctx context.Context, w *database.Work, p *proof) (bool, error)
+// action carries out a step in a transaction. It returns false when there is nothing to do any more.
+type action func(ctx context.Context, w *database.Work, p *proof) (bool, error)
 
 // Options of a repair.
 type Options struct {
 	DryRun bool
 	// Only these classes; none is all.
 	Only []Class
-	// Documents to mend, and nothing else; none is all.
+	// Documents to repair, and nothing else; none is all.
 	Documents []id.ID
 	// TrustDocuments carries out steps of high risk too.
 	TrustDocuments bool
@@ -100,10 +100,10 @@ type Options struct {
 	Online bool
 	// Audit is how the books are looked at.
 	Audit audit.Options
-	// Planned hears of the plan before anything is done; an error ends the repair.
+	// Planned is called with the plan before anything is done; an error ends the repair.
 	Planned func([]Step) error
-	// Told hears of each step that was carried out, after its COMMIT.
-	Told func(done, of int, s Step)
+	// Progress is called for each step that was carried out, after its COMMIT.
+	Progress func(done, of int, s Step)
 }
 
 // Report of a repair.
@@ -121,34 +121,34 @@ type Report struct {
 	Untouched string `json:"untouched,omitempty"`
 }
 
-// Repairer mends the books of an application.
+// Repairer repairs the books of an application.
 type Repairer struct {
 	db    *database.Database
 	app   *metadata.Application
 	books *posting.Books
 	audit func(context.Context, audit.Options) (audit.Report, error)
-	// mended documents of this run: nothing about them is wrong any more
-	mended map[id.ID]bool
-	trust  bool
+	// repaired documents of this run: nothing about them is wrong any more
+	repaired map[id.ID]bool
+	trust    bool
 }
 
 // New makes one; look is how its books are audited.
 func New(db *database.Database, app *metadata.Application, rules map[string]posting.Rules,
 	look func(context.Context, audit.Options) (audit.Report, error)) *Repairer {
-	return &Repairer{db: db, app: app, books: posting.New(db, app, rules), audit: look, mended: map[id.ID]bool{}}
+	return &Repairer{db: db, app: app, books: posting.New(db, app, rules), audit: look, repaired: map[id.ID]bool{}}
 }
 
 // examplesAll: a repair must see every violation, not the first ones.
 const examplesAll = 10_000_000
 
-// one repairs at a time
+// lockKey is the advisory lock that lets one repair run at a time.
 const lockKey = 0x7265_7061_6972
 
 // Run looks at the books, makes a plan, and carries it out unless it is a dry run.
 func (r *Repairer) Run(ctx context.Context, o Options) (report Report, err error) {
 	o.Audit.Examples, o.Audit.Keep = examplesAll, false
 	report.Run, report.DryRun, r.trust = id.New(), o.DryRun, o.TrustDocuments
-	err = r.alone(ctx, func() error {
+	err = r.exclusively(ctx, func() error {
 		report.Before, err = r.audit(ctx, o.Audit)
 		if err != nil {
 			return damaged("the books", err)
@@ -179,7 +179,7 @@ func (r *Repairer) Run(ctx context.Context, o Options) (report Report, err error
 	return report, nil
 }
 
-func (s Step) wanted() bool { return s.Skipped == "" && s.do != nil }
+func (s Step) wanted() bool { return s.Skipped == "" && s.act != nil }
 
 // Open counts the violations that are left.
 func (r Report) Open() int64 {
@@ -206,8 +206,8 @@ func choose(steps []Step, o Options) {
 	}
 }
 
-// alone holds the lock of repairs while do runs.
-func (r *Repairer) alone(ctx context.Context, do func() error) error {
+// exclusively holds the lock of repairs while do runs.
+func (r *Repairer) exclusively(ctx context.Context, do func() error) error {
 	return r.db.Borrow(ctx, func(c *pgx.Conn) error {
 		var free bool
 		if err := c.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(lockKey)).Scan(&free); err != nil {
@@ -224,7 +224,7 @@ func (r *Repairer) alone(ctx context.Context, do func() error) error {
 	})
 }
 
-// carryOut the wanted steps, each in a transaction of its own.
+// carryOut the wanted steps, and prove that nothing else has changed.
 func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) error {
 	if !o.Online {
 		if err := r.refuseLoad(ctx); err != nil {
@@ -240,38 +240,9 @@ func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) erro
 			return err
 		}
 	}
-	wanted := 0
-	for _, s := range report.Steps {
-		if s.wanted() {
-			wanted++
-		}
-	}
-	left := map[id.ID]int{} // steps of each document that are not done, for whatever reason
-	for _, s := range report.Steps {
-		left[s.Document]++
-	}
-	var changed []proof
-	for _, s := range inOrder(report.Steps) {
-		done, p, err := r.step(ctx, report.Run, s)
-		var reason skip
-		if errors.As(err, &reason) {
-			s.Skipped = string(reason)
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", s.Class, s.Object, err)
-		}
-		left[s.Document]--
-		r.mended[s.Document] = left[s.Document] == 0
-		if s.Done = done; !done {
-			s.Skipped = "in order by now"
-			continue
-		}
-		report.Done++
-		changed = append(changed, p)
-		if o.Told != nil {
-			o.Told(report.Done, wanted, *s)
-		}
+	changed, err := r.carryOutSteps(ctx, o, report)
+	if err != nil {
+		return err
 	}
 	if o.Online {
 		report.Untouched = "not proven: others may have written meanwhile"
@@ -287,9 +258,42 @@ func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) erro
 	return err
 }
 
-// inOrder are the wanted steps, each behind those of the documents that it refers to; what is not about a document
+// carryOutSteps carries out the wanted steps, each in a transaction of its own, and returns what each has changed.
+func (r *Repairer) carryOutSteps(ctx context.Context, o Options, report *Report) (changed []proof, err error) {
+	wanted, left := 0, map[id.ID]int{} // steps of each document that are not done, for whatever reason
+	for _, s := range report.Steps {
+		if left[s.Document]++; s.wanted() {
+			wanted++
+		}
+	}
+	for _, s := range ordered(report.Steps) {
+		done, p, err := r.step(ctx, report.Run, s)
+		var reason skip
+		if errors.As(err, &reason) {
+			s.Skipped = string(reason)
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", s.Class, s.Object, err)
+		}
+		left[s.Document]--
+		r.repaired[s.Document] = left[s.Document] == 0
+		if s.Done = done; !done {
+			s.Skipped = "in order by now"
+			continue
+		}
+		report.Done++
+		changed = append(changed, p)
+		if o.Progress != nil {
+			o.Progress(report.Done, wanted, *s)
+		}
+	}
+	return changed, nil
+}
+
+// ordered are the wanted steps, each behind those of the documents that it refers to; what is not about a document
 // comes in the order of classes.
-func inOrder(steps []Step) (all []*Step) {
+func ordered(steps []Step) (all []*Step) {
 	pending := map[id.ID]int{}
 	var rest []*Step
 	for i := range steps {
@@ -323,7 +327,7 @@ func (r *Repairer) step(ctx context.Context, run id.ID, s *Step) (done bool, p p
 		p = proof{}
 		w.Queue("be patient", "SET LOCAL lock_timeout = '60s'")
 		w.Queue("be patient", "SET LOCAL statement_timeout = 0")
-		done, err = s.do(ctx, w, &p)
+		done, err = s.act(ctx, w, &p)
 		if err != nil || !done {
 			return err
 		}

@@ -35,8 +35,8 @@ func issue(t *testing.T, s *platformtest.Shop, day int, quantity amount.Quantity
 	return s.Post(t, s.Document(platformtest.Issue, platformtest.Day(day), s.Line(0, quantity, 0)))
 }
 
-// try a repair. Where there are issues, its audit does not derive documents: see issue.
-func try(t *testing.T, s *platformtest.Shop, o repair.Options) (repair.Report, error) {
+// tryRepair runs a repair. Where there are issues, its audit does not derive documents: see issue.
+func tryRepair(t *testing.T, s *platformtest.Shop, o repair.Options) (repair.Report, error) {
 	look := func(ctx context.Context, o audit.Options) (audit.Report, error) {
 		o.Books = s.Books
 		issues := s.Count(t, "SELECT count(*) FROM doc_issue") > 0
@@ -53,17 +53,17 @@ func try(t *testing.T, s *platformtest.Shop, o repair.Options) (repair.Report, e
 	return repair.New(s.Database, s.App, platformtest.Rules(s.App), look).Run(t.Context(), o)
 }
 
-func repaired(t *testing.T, s *platformtest.Shop, o repair.Options) repair.Report {
+func runRepair(t *testing.T, s *platformtest.Shop, o repair.Options) repair.Report {
 	t.Helper()
-	report, err := try(t, s, o)
+	report, err := tryRepair(t, s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
 }
 
-// mended fails the test unless the books are clean and, where it is given, what they were.
-func mended(t *testing.T, s *platformtest.Shop, r repair.Report, before map[string]string) {
+// wantRepaired fails the test unless the books are clean and, where it is given, what they were.
+func wantRepaired(t *testing.T, s *platformtest.Shop, r repair.Report, before map[string]string) {
 	t.Helper()
 	if r.Open() != 0 || r.Done == 0 {
 		t.Errorf("%d violations after %d steps: %+v", r.Open(), r.Done, r.Steps)
@@ -130,8 +130,8 @@ func TestReverse_WhatNobodyPosted(t *testing.T) {
 	receipt(t, s, 1)
 	before := rows(t, s)
 	s.Exec(t, movedByNobody)
-	r := repaired(t, s, repair.Options{})
-	mended(t, s, r, before)
+	r := runRepair(t, s, repair.Options{})
+	wantRepaired(t, s, r, before)
 	if one := step(r, repair.Reverse, true); one == nil || one.Risk != repair.Low {
 		t.Errorf("%+v", r.Steps)
 	}
@@ -145,7 +145,7 @@ func TestReverse_NotOfALostDocument(t *testing.T) {
 	loseDocument(t, s, d)
 	s.Exec(t, "DELETE FROM plimsoll_operation")
 	before := rows(t, s)
-	r := repaired(t, s, repair.Options{TrustDocuments: true})
+	r := runRepair(t, s, repair.Options{TrustDocuments: true})
 	if one := step(r, repair.Restore, false); one == nil || one.Document != d.ID || r.Done != 0 {
 		t.Errorf("%+v", r.Steps)
 	}
@@ -160,8 +160,8 @@ func TestRecorderTypeThatWasChanged(t *testing.T) {
 		before := rows(t, s)
 		s.Exec(t, "DELETE FROM plimsoll_operation")
 		s.Exec(t, "UPDATE acc_stock SET recorder_type = $1 WHERE recorder = $2", kind, d.ID)
-		r := repaired(t, s, repair.Options{})
-		mended(t, s, r, before)
+		r := runRepair(t, s, repair.Options{})
+		wantRepaired(t, s, r, before)
 		if step(r, repair.Reverse, true) != nil {
 			t.Errorf("%s: %+v", kind, r.Steps)
 		}
@@ -180,14 +180,14 @@ func TestReverse_BesideARepostOfTheSameDocument(t *testing.T) {
 	before := rows(t, s)
 	stray(t, s, d)
 	s.Exec(t, "UPDATE acc_stock SET quantity = quantity + 1 WHERE recorder = $1", d.ID)
-	r := repaired(t, s, repair.Options{})
-	mended(t, s, r, before)
+	r := runRepair(t, s, repair.Options{})
+	wantRepaired(t, s, r, before)
 	if step(r, repair.Reverse, true) == nil || step(r, repair.Repost, true) == nil {
 		t.Errorf("%+v", r.Steps)
 	}
 }
 
-// A document that stays wrong keeps its witness, whatever else about it was mended.
+// A document that stays wrong keeps its witness, whatever else about it was repaired.
 func TestTotalsUnderAWrongDocumentStay(t *testing.T) {
 	s := shop(t)
 	d := receipt(t, s, 1)
@@ -195,7 +195,7 @@ func TestTotalsUnderAWrongDocumentStay(t *testing.T) {
 	s.Exec(t, "UPDATE doc_receipt_lines SET quantity = quantity + 1")
 	s.Exec(t, "UPDATE acc_stock_totals SET quantity = quantity + 1 WHERE period = 'infinity'")
 	before := rows(t, s)
-	r := repaired(t, s, repair.Options{})
+	r := runRepair(t, s, repair.Options{})
 	if step(r, repair.Reverse, true) == nil || step(r, repair.Restore, false) == nil || r.Open() == 0 {
 		t.Errorf("%+v", r.Steps)
 	}
@@ -210,7 +210,7 @@ func TestReverse_OfADocumentThatWasPosted(t *testing.T) {
 	d := receipt(t, s, 1)
 	s.Exec(t, "UPDATE doc_receipt SET posted = false")
 	before := rows(t, s)
-	r := repaired(t, s, repair.Options{})
+	r := runRepair(t, s, repair.Options{})
 	if one := step(r, repair.Reverse, false); one == nil || one.Risk != repair.High || r.Done != 0 {
 		t.Errorf("%+v", r.Steps)
 	}
@@ -224,7 +224,7 @@ func TestReverse_OfADocumentThatWasPosted(t *testing.T) {
 	s.Exec(t, "INSERT INTO acc_stock (recorder, line, recorder_type, organisation, period, expense, shelf, goods, "+
 		"quantity, amount) VALUES ($1, 1, 'receipt', $2, $3, false, $4, $5, 5, 5)", d.ID, d.Organisation, d.Date,
 		s.Shelf, s.Goods[0])
-	mended(t, s, repaired(t, s, repair.Options{}), before)
+	wantRepaired(t, s, runRepair(t, s, repair.Options{}), before)
 }
 
 // A client repeats an acknowledged operation that is gone, and it is done once.
@@ -245,8 +245,8 @@ func TestResubmit(t *testing.T) {
 		"inf_last_costs"} {
 		s.Exec(t, "DELETE FROM "+table)
 	}
-	r := repaired(t, s, repair.Options{})
-	mended(t, s, r, nil)
+	r := runRepair(t, s, repair.Options{})
+	wantRepaired(t, s, r, nil)
 	if one := step(r, repair.Resubmit, true); one == nil || one.Document != gone.ID {
 		t.Errorf("%+v", r.Steps)
 	}
@@ -264,7 +264,7 @@ func TestRepost_OfWhatRecordedNothing(t *testing.T) {
 	d := receipt(t, s, 1)
 	before := rows(t, s)
 	lose(t, s, d)
-	mended(t, s, repaired(t, s, repair.Options{}), before)
+	wantRepaired(t, s, runRepair(t, s, repair.Options{}), before)
 }
 
 // Layers have the costs: it is posted as its author would now.
@@ -274,17 +274,17 @@ func TestRepost_AtTheCostsOfLayers(t *testing.T) {
 	d := issue(t, s, 2, 2000)
 	before := rows(t, s)
 	lose(t, s, d)
-	mended(t, s, repaired(t, s, repair.Options{}), before)
+	wantRepaired(t, s, runRepair(t, s, repair.Options{}), before)
 }
 
-// What rules refuse now is named, and the rest is mended.
+// What rules refuse now is named, and the rest is repaired.
 func TestRepost_Refused(t *testing.T) {
 	s := shop(t)
 	receipt(t, s, 1)
 	d := issue(t, s, 2, 5000)
 	lose(t, s, d)
 	s.Exec(t, "DELETE FROM plimsoll_number WHERE kind = 'receipt'")
-	r := repaired(t, s, repair.Options{})
+	r := runRepair(t, s, repair.Options{})
 	if one := step(r, repair.Repost, false); one == nil || !strings.Contains(one.Skipped, "its rules refuse it now") {
 		t.Errorf("%+v", r.Steps)
 	}
@@ -300,16 +300,16 @@ func TestBoundaryBehindAWrongOrderOfCosts(t *testing.T) {
 	second := receipt(t, s, 2)
 	d := issue(t, s, 3, 2000)
 	s.Exec(t, "UPDATE acc_batches SET receipt = $1 WHERE recorder = $2", second.ID, d.ID)
-	mended(t, s, repaired(t, s, repair.Options{}), nil)
+	wantRepaired(t, s, runRepair(t, s, repair.Options{}), nil)
 	if n := s.Count(t, "SELECT count(*) FROM acc_batches_boundary WHERE moment = $1", d.Date); n != 1 {
 		t.Errorf("%d boundaries at the issue", n)
 	}
-	if again := repaired(t, s, repair.Options{}); len(again.Steps) != 0 {
+	if again := runRepair(t, s, repair.Options{}); len(again.Steps) != 0 {
 		t.Errorf("%+v", again.Steps)
 	}
 }
 
-// Others post while a repair runs. What they write is not lost, and what was damaged is mended.
+// Others post while a repair runs. What they write is not lost, and what was damaged is repaired.
 func TestOnlineBesideLoad(t *testing.T) {
 	s := shop(t)
 	d := receipt(t, s, 1)
@@ -341,7 +341,7 @@ func TestOnlineBesideLoad(t *testing.T) {
 	s.Exec(t, "UPDATE acc_stock SET amount = amount + 1 WHERE recorder = $1", d.ID)
 	s.Exec(t, "UPDATE acc_stock_totals SET quantity = quantity + 1 WHERE period = 'infinity'")
 	s.Exec(t, "UPDATE gl_general_totals SET debit = debit + 1 WHERE period = 'infinity' AND account = '60'")
-	r, err := try(t, s, repair.Options{Online: true})
+	r, err := tryRepair(t, s, repair.Options{Online: true})
 	close(stop)
 	if err := errors.Join(err, <-ended); err != nil {
 		t.Fatal(err)
@@ -362,7 +362,7 @@ func TestRefused_DamagedTable(t *testing.T) {
 	s.Exec(t, "UPDATE gl_general_accounts SET debit = debit + 1")
 	before, extensions := rows(t, s), s.Count(t, "SELECT count(*) FROM pg_extension")
 	s.Exec(t, "UPDATE pg_class SET relfrozenxid = pg_current_xact_id()::xid WHERE oid = 'cat_goods'::regclass")
-	_, err := try(t, s, repair.Options{})
+	_, err := tryRepair(t, s, repair.Options{})
 	if !errors.Is(err, repair.ErrPhysical) || problem.ClassOf(err) != problem.Threshold ||
 		!strings.Contains(err.Error(), "cat_goods") {
 		t.Errorf("%v", err)
@@ -379,7 +379,7 @@ func TestRebuild_OfTotalsOfSeveralPeriods(t *testing.T) {
 	receipt(t, s, 1)
 	before := rows(t, s)
 	s.Exec(t, "UPDATE acc_stock_totals SET quantity = quantity + 1")
-	mended(t, s, repaired(t, s, repair.Options{}), before)
+	wantRepaired(t, s, runRepair(t, s, repair.Options{}), before)
 }
 
 // However many totals are wrong, the journal can note it.
@@ -388,7 +388,7 @@ func TestRebuild_OfManyTotals(t *testing.T) {
 	receipt(t, s, 1)
 	s.Exec(t, "INSERT INTO acc_stock_totals (organisation, shelf, goods, period, quantity, amount) SELECT $1, $2, "+
 		"gen_random_uuid(), 'infinity', 1, 1 FROM generate_series(1, 1100)", s.Organisation, s.Shelf)
-	mended(t, s, repaired(t, s, repair.Options{}), nil)
+	wantRepaired(t, s, runRepair(t, s, repair.Options{}), nil)
 	if n := s.Count(t, "SELECT max(jsonb_array_length(changes)) FROM plimsoll_repair"); n != 1001 {
 		t.Errorf("%d changes are noted", n)
 	}
@@ -399,7 +399,7 @@ func TestJournalOfSomethingElse(t *testing.T) {
 	s := shop(t)
 	receipt(t, s, 1)
 	s.Exec(t, "UPDATE gl_general_accounts SET debit = debit + 1")
-	mended(t, s, repaired(t, s, repair.Options{}), nil)
+	wantRepaired(t, s, runRepair(t, s, repair.Options{}), nil)
 	path := filepath.Join(t.TempDir(), "journal")
 	refused := func(text string) {
 		t.Helper()

@@ -1,6 +1,6 @@
 // Package schema owns the tables behind the metadata: it creates them, upgrades older ones without loss, and refuses a
 // database that a newer version has used. A change only adds: tables, columns (with the zero value of their type),
-// indexes, and columns of keys.
+// indexes, and columns of keys; only an index that nothing reads any more is dropped, behind it.
 package schema
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 // PlatformVersion grows with every released change of the platform's own tables or of how tables are derived.
-const PlatformVersion = 7
+const PlatformVersion = 9
 
 // migrationLock is the advisory lock that lets one worker migrate while the others wait.
 const migrationLock = 0x506c696d736f6c6c // "Plimsoll"
@@ -49,11 +49,45 @@ func Migrate(ctx context.Context, db *database.Database, app *metadata.Applicati
 		return err
 	}
 	return db.Borrow(ctx, func(conn *pgx.Conn) error {
-		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			m := migration{tx: tx, app: app}
 			return m.run(ctx)
-		})
+		}); err != nil {
+			return err
+		}
+		return retire(ctx, conn, app)
 	})
+}
+
+// retire drops indexes that nothing reads, beside those who work: in the migration each drop would wait for the longest
+// reader of its table, and stop everybody behind it until the COMMIT. What the pool's timeouts cut off is left for the
+// next start.
+func retire(ctx context.Context, conn *pgx.Conn, app *metadata.Application) error {
+	var retired []string
+	for _, t := range Tables(app) {
+		for _, suffix := range t.Retired {
+			retired = append(retired, t.Name+"_"+suffix)
+		}
+	}
+	rows, err := conn.Query(ctx, `SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+		AND relkind = 'i' AND relname = ANY ($1) AND NOT pg_is_in_recovery() ORDER BY relname`, retired)
+	if err != nil {
+		return fmt.Errorf("look for retired indexes: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("look for retired indexes: %w", err)
+	}
+	for _, name := range found {
+		_, err := conn.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+name, pgx.QueryExecModeSimpleProtocol)
+		if database.IsLockTimeout(err) || database.IsStatementTimeout(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("drop index %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 type migration struct {
@@ -146,14 +180,21 @@ func (m migration) forward(ctx context.Context) error {
 		if err := m.key(ctx, t, keys[t.Name]); err != nil {
 			return err
 		}
-		for _, i := range t.Indexes {
-			name, statement := t.index(i)
-			if _, exists := indexes[name]; exists {
-				continue
-			}
-			if err := m.exec(ctx, statement); err != nil {
-				return err
-			}
+		if err := m.indexes(ctx, t, indexes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m migration) indexes(ctx context.Context, t Table, have map[string]string) error {
+	for _, i := range t.Indexes {
+		name, statement := t.index(i)
+		if _, exists := have[name]; exists {
+			continue
+		}
+		if err := m.exec(ctx, statement); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,24 @@ func TestMigrateWidensAKey(t *testing.T) {
 	if err := schema.Migrate(t.Context(), db.Database, narrow); err == nil ||
 		!strings.Contains(err.Error(), "no longer has other") {
 		t.Errorf("got %v for a key that would be narrower", err)
+	}
+}
+
+// An index that nothing reads any more would still cost each posting a page.
+func TestMigrateDropsAnIndexOfMovementsThatNobodyReads(t *testing.T) {
+	db := databasetest.Open(t)
+	indexed := func() string {
+		return db.Value(t, "SELECT to_regclass('acc_stock_dimensions') IS NOT NULL")
+	}
+	for _, wanted := range []bool{true, false, true} {
+		app := second()
+		app.Accumulation[0].IndexMovements = wanted
+		if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
+			t.Fatal(err)
+		}
+		if got := indexed(); got != fmt.Sprint(wanted) {
+			t.Errorf("there is an index: %s, wanted: %t", got, wanted)
+		}
 	}
 }
 

@@ -15,6 +15,8 @@ type Table struct {
 	Columns []Column
 	Key     []string
 	Indexes []Index
+	// Retired are the suffixes of indexes that a base of an earlier version has, and nothing needs.
+	Retired []string
 	// Generated columns are computed by the database from the expression in Default; nobody writes them.
 	Generated []Column
 	// Backfill is a statement that gives a base of an earlier version the values or rows that it lacks; it leaves
@@ -34,6 +36,9 @@ type Index struct {
 	Columns []string
 	Where   string
 }
+
+// byDimensions is the suffix of the index of movements by dimensions and period.
+const byDimensions = "dimensions"
 
 // fillfactorUpdated leaves a third of each page free.
 const fillfactorUpdated = 70
@@ -115,6 +120,17 @@ func own() []Table {
 			},
 			Key: []string{"step"},
 		},
+		{
+			Name: "plimsoll_group", // of objects changed over several transactions: how many are done
+			Columns: []Column{
+				{"id", "uuid", ""}, {"kind", "text", ""}, {"scope", "text", ""}, {"title", "text", ""},
+				{"state", "text", ""}, {"done", "integer", ""}, {"planned", "integer", ""}, {"owner", "uuid", ""},
+				{"why", "text", "''"}, {"begun_at", "timestamptz", "now()"}, {"changed_at", "timestamptz", "now()"},
+				{"members", "jsonb", ""}, {"arguments", "jsonb", ""},
+			},
+			Key: []string{"id"}, Updated: true, Indexes: []Index{{Suffix: "unfinished", Unique: true,
+				Columns: []string{"kind", "scope"}, Where: "state IN ('doing', 'undoing')"}},
+		},
 	}
 }
 
@@ -178,10 +194,12 @@ func accumulation(r *metadata.Accumulation) []Table {
 	movements := Table{Name: r.Table(), Key: []string{"recorder", "line"}}
 	movements.Columns = append(append(append([]Column{}, recorded...), Column{"expense", "boolean", ""}),
 		append(columns(r.Dimensions), columns(r.Resources)...)...)
-	movements.Indexes = []Index{
-		{"period", false, []string{"organisation", "period"}, ""},
-		// for layers: later movements under the same leading dimensions
-		{"dimensions", false, append(append([]string{"organisation"}, names(r.Leading())...), "period"), ""},
+	movements.Indexes = []Index{{"period", false, []string{"organisation", "period"}, ""}}
+	if r.Layered || r.IndexMovements {
+		movements.Indexes = append(movements.Indexes, Index{byDimensions, false,
+			append(append([]string{"organisation"}, names(r.Leading())...), "period"), ""})
+	} else {
+		movements.Retired = []string{byDimensions}
 	}
 	totals := Table{Name: r.Totals(), Updated: true,
 		Key: append(append([]string{"organisation"}, dimensions...), "period")}

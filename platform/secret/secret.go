@@ -66,7 +66,7 @@ func Bearer(r *http.Request) (token string, found bool) {
 	return token, strings.EqualFold(kind, "Bearer") && token != ""
 }
 
-// Held tells whether a request brings the secret; an empty one nobody holds. It takes equally long for each wrong one.
+// Held reports whether a request has the secret; no request has an empty one. Every wrong one takes equally long.
 func Held(r *http.Request, want string) bool {
 	token, found := Bearer(r)
 	given, wanted := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(want))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TLS reads a certificate and its key, and reads them anew when either file has changed, so that a renewed certificate
+// TLS reads a certificate and its key, and reads them again when either file has changed, so that a renewed certificate
 // needs no restart. If the new files do not match, the earlier certificate stays in use.
 func TLS(certFile, keyFile string, log *slog.Logger) (*tls.Config, error) {
 	c := &renewed{cert: certFile, key: keyFile, log: log}

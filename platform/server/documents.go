@@ -37,7 +37,7 @@ func (s *Server) createDocument(meta *metadata.Document) handle {
 	}
 }
 
-// changeDocument replaces the content of a document whose version is given in If-Match. A posted one is posted anew,
+// changeDocument replaces the content of a document whose version is given in If-Match. A posted one is reposted,
 // unless ?post= says otherwise.
 func (s *Server) changeDocument(meta *metadata.Document) handle {
 	return func(ctx context.Context, r *request) (answer, error) {

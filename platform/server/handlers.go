@@ -140,7 +140,7 @@ func encoded(status int, value any) (answer, error) {
 	return answer{status: status, body: body}, err
 }
 
-// text tells whether a value of a request can be a text of the database.
+// text reports whether a value of a request can be a text of the database.
 func text(s string, length int) bool {
 	return utf8.RuneCountInString(s) <= length && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }

@@ -246,7 +246,11 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	stop, cancel := context.WithCancel(context.WithoutCancel(ctx)) // they go on while the worker drains
 	var background sync.WaitGroup
-	for _, run := range []func(context.Context){s.forget, s.sweep, s.watch.Run} {
+	for _, run := range []func(context.Context){
+		func(ctx context.Context) { every(ctx, forgetEvery, s.forget) },
+		func(ctx context.Context) { every(ctx, sweepEvery, s.sweep) },
+		s.watch.Run,
+	} {
 		background.Add(1)
 		go func() {
 			defer background.Done()
@@ -292,36 +296,32 @@ func (s *Server) drain(ctx context.Context, listening *http.Server) error {
 	return nil
 }
 
-// forget deletes old idempotency keys, every forgetEvery.
-func (s *Server) forget(ctx context.Context) {
-	tick := time.NewTicker(forgetEvery)
+// every calls do at an interval until ctx is done.
+func every(ctx context.Context, interval time.Duration, do func(context.Context)) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		if deleted, err := s.books.Forget(ctx); err != nil {
-			s.log.Warn("forget idempotency keys", "deleted", deleted, "error", err)
-		} else if deleted > 0 {
-			s.log.Info("forgot idempotency keys", "deleted", deleted)
+			do(ctx)
 		}
 	}
 }
 
-// sweep ends idle sessions and drops full token buckets, every sweepEvery.
-func (s *Server) sweep(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.sessions.Sweep()
-			s.logins.sweep()
-			s.mistakes.sweep()
-		}
+// forget deletes old idempotency keys.
+func (s *Server) forget(ctx context.Context) {
+	if deleted, err := s.books.Forget(ctx); err != nil {
+		s.log.Warn("forget idempotency keys", "deleted", deleted, "error", err)
+	} else if deleted > 0 {
+		s.log.Info("forgot idempotency keys", "deleted", deleted)
 	}
+}
+
+// sweep ends idle sessions and drops full token buckets.
+func (s *Server) sweep(context.Context) {
+	s.sessions.Sweep()
+	s.logins.sweep()
+	s.mistakes.sweep()
 }

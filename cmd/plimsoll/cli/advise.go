@@ -20,7 +20,7 @@ import (
 
 type adviseOptions struct {
 	target
-	run                     string
+	run, html               string
 	watch                   time.Duration
 	apply                   []string
 	all, yes, revert, check bool
@@ -35,10 +35,12 @@ func (a *app) addAdvise(root *cobra.Command) {
 		Short: "Say what to change on a PostgreSQL server, apply it, and check the gain",
 		Long: `Read a PostgreSQL server (15 or newer) and say what to change: settings and what they cost in
 memory, settings whose library is not loaded, old statistics, autovacuum, what holds vacuum back,
-empty space, indexes that are missing, unused or duplicate, temp tables, connections, replicas,
-and settings that are harmful whatever they gain. Each piece of advice says what was seen on this
-server, the reason, the comparison that proves it, and how to undo it. What could not be read is
-listed with the right that is missing. Reading needs the role pg_monitor and writes nothing.
+empty space in tables and indexes (an estimate; indexes are measured if pgstattuple is installed),
+indexes that are missing, unused or duplicate, foreign keys without an index, temp tables,
+connections, replicas, and settings that are harmful whatever they gain. Each piece of advice
+says what was seen on this server, the reason, the comparison that proves it, and how to undo
+it. What could not be read is listed with the right that is missing. Reading needs the role
+pg_monitor and writes nothing.
 
 --for watches the server first, --run uses the diagnosis of a run: advice then has a price and an
 expected gain, and is ranked by it.
@@ -53,7 +55,7 @@ needs a restart, a local cluster is restarted; for another server a message says
 against actual gain. Arguments after -- go to 'plimsoll compare'. A local cluster is stopped for it
 and started again.`,
 		Example: `  plimsoll advise --dsn postgres://monitor@db.example/erp
-  plimsoll advise --for 2m
+  plimsoll advise --for 2m --html advice.html
   plimsoll advise --run latest --json | jq '.advice[0]'
   plimsoll advise --for 2m --apply setting:work_mem --yes
   plimsoll advise --check -- --pairs 6 --duration 20s
@@ -70,20 +72,43 @@ and started again.`,
 	config.Span(fs, &o.watch, "for", 0, 0, "watch the server this long first, to give advice a price; 0: do not")
 	fs.StringVar(&o.run, "run", "", "take prices from the diagnosis of this run: its `ID`, the beginning of it, or "+
 		"latest")
+	fs.StringVar(&o.html, "html", "", "also write the report as HTML to this `FILE`")
 	fs.StringArrayVar(&o.apply, "apply", nil, "apply the advice with this `ID`; may be repeated")
 	fs.BoolVar(&o.all, "all", false, "apply all problems that can be applied")
 	fs.BoolVar(&o.yes, "yes", false, "do not ask")
 	fs.BoolVar(&o.revert, "revert", false, "undo all that was applied to this database")
 	fs.BoolVar(&o.check, "check", false, "compare before with after, and print expected against actual gain")
 	a.targetFlags(c, &o.target)
-	config.FlagOnly(fs, "for", "run", "apply", "all", "yes", "revert", "check")
+	config.FlagOnly(fs, "for", "run", "html", "apply", "all", "yes", "revert", "check")
 	c.MarkFlagsMutuallyExclusive("for", "run")
 	c.MarkFlagsMutuallyExclusive("apply", "all", "revert", "check")
 }
 
-func (a *app) advise(ctx context.Context, o adviseOptions) error {
-	if len(o.theirs) > 0 && !o.check {
+// mistaken are flags that another one would ignore.
+func (o adviseOptions) mistaken() error {
+	does := ""
+	switch {
+	case o.revert:
+		does = "--revert"
+	case o.check:
+		does = "--check"
+	}
+	switch {
+	case len(o.theirs) > 0 && !o.check:
 		return problem.New(problem.Usage, errors.New("arguments after -- are for --check"), "")
+	case does != "" && (o.run != "" || o.watch > 0):
+		return problem.New(problem.Usage, fmt.Errorf("--for and --run have no effect with %s", does),
+			"they give advice a price: use them without "+does+", or with --apply or --all")
+	case o.html != "" && (does != "" || o.all || len(o.apply) > 0):
+		return problem.New(problem.Usage, errors.New("--html is for a report, and nothing is reported here"),
+			"plimsoll advise --html "+o.html+" first")
+	}
+	return writable(o.html)
+}
+
+func (a *app) advise(ctx context.Context, o adviseOptions) error {
+	if err := o.mistaken(); err != nil {
+		return err
 	}
 	hands, err := a.hands(ctx, o.target)
 	if err != nil {
@@ -102,10 +127,18 @@ func (a *app) advise(ctx context.Context, o adviseOptions) error {
 	if o.all || len(o.apply) > 0 {
 		return a.adviseApply(ctx, hands, r, o)
 	}
+	return a.showAdvice(r, o.html)
+}
+
+func (a *app) showAdvice(r *advise.Report, page string) error {
+	show := func() error { return r.Text(a.stdout) }
 	if a.json {
-		return a.emit(r)
+		show = func() error { return a.emit(r) }
 	}
-	return r.Text(a.stdout)
+	if err := show(); err != nil || page == "" {
+		return err
+	}
+	return writeHTML(page, r.HTML)
 }
 
 // hands on the server that is meant; of a local cluster they can restart it.

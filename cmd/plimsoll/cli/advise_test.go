@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,6 +45,23 @@ func TestAdvise(t *testing.T) {
 		if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || r.Schema != advise.Schema || r.Diagnosis == "" ||
 			r.Find(id) == nil {
 			t.Errorf("%v, %+v", err, r)
+		}
+	})
+	t.Run("WritesAPage", func(t *testing.T) {
+		page := filepath.Join(t.TempDir(), "advice.html")
+		plimsoll(t, "advise", "--dsn", dsn, "--html", page).want(t, ExitOK)
+		if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), id) {
+			t.Errorf("%v, %d bytes", err, len(text))
+		}
+	})
+	t.Run("RefusesWhatWouldHaveNoEffect", func(t *testing.T) {
+		for _, args := range [][]string{{"--revert", "--for", "1s"}, {"--check", "--run", "latest"},
+			{"--revert", "--html", "x.html"}, {"--apply", id, "--html", "x.html"}} {
+			o := plimsoll(t, append([]string{"advise", "--dsn", dsn}, args...)...)
+			o.want(t, ExitUsage)
+			if o.stdout != "" || !strings.Contains(o.stderr, "hint: ") || strings.Count(o.stderr, "\n") != 2 {
+				t.Errorf("%q: %q, %q", args, o.stdout, o.stderr)
+			}
 		}
 	})
 	t.Run("AsksBeforeItChanges", func(t *testing.T) {

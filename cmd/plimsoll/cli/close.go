@@ -26,8 +26,9 @@ func (a *app) addClose(root *cobra.Command) {
 sales from account 90 to 99. Costs must follow the order of time until then ('plimsoll
 restore'), or the month stays open. Writing into a closed month, or one before it, is
 refused. Months close in order once they have ended, and reopen from the last one back.
---through closes all open months up to MONTH; if one cannot be closed, those before it
-stay closed.`,
+--through closes all open months up to MONTH, in order. If it is killed, cancelled or one of
+them cannot be closed, the same command continues, and 'plimsoll groups' finishes or undoes
+what is half-done.`,
 		Example: `  plimsoll close 2025-05
   plimsoll close 2025-05 --through
   plimsoll close 2025-05 --organisation ORG001

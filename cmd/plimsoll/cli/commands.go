@@ -43,6 +43,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addRestore(root)
 	a.addRecalculate(root)
 	a.addClose(root)
+	a.addGroups(root)
 	a.addConfig(root)
 	a.addVersion(root)
 	a.addCompletion(root)

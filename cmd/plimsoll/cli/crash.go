@@ -61,7 +61,7 @@ counted. With --load erp and a kill or a stop the users go on at the promoted se
 command continues with the next seed. --for ends a part.
 
 Exit code 3: an operation acknowledged as durable is lost, or data are damaged. --durability
-async allows loss, except after an orderly stop; unsafe (fsync=off) allows loss and damage.`,
+async allows loss, except after a planned stop; unsafe (fsync=off) allows loss and damage.`,
 		Example: `  plimsoll crash --power-cut --seeds 50
   plimsoll crash --power-cut --durability durable-ack --seeds 1000 --keep cuts.jsonl --for 10m
   plimsoll crash --power-cut --durability async --flush-latency 2ms
@@ -77,7 +77,9 @@ async allows loss, except after an orderly stop; unsafe (fsync=off) allows loss 
 		"seed")
 	config.Choice(fs, &o.kill, "kill", "", []string{"backend", "all", "worker"},
 		"send SIGKILL to one backend, to all processes of the server, or to a worker of the ERP")
-	config.Choice(fs, &o.stop, "stop", "", []string{"immediate", "orderly"}, "stop the server")
+	config.Choice(fs, &o.stop, "stop", "", []string{"immediate", "orderly", "smart", "down", "worker"},
+		"stop the server at once (immediate), as pg_ctl -m fast (orderly) or -m smart does, by 'plimsoll down', or "+
+			"send SIGTERM to a worker of the ERP")
 	fs.BoolVar(&o.promote, "promote", false, "the server does not come back: its standby is promoted")
 	config.Choice(fs, &o.standby, "standby", "sync", []string{"sync", "async"}, "with --promote: whether commits wait "+
 		"for the standby")

@@ -44,9 +44,8 @@ func (o *fillOptions) idle() []idle {
 
 // fillFlags say how large a base is.
 func fillFlags(fs *pflag.FlagSet, o *fillOptions) {
-	fs.Float64Var(&o.scale, "scale", 0, "multiply the base of claim C02 by this `NUMBER`, 0.0001 to 1000, instead "+
-		"of the "+
-		"counts below")
+	fs.Float64Var(&o.scale, "scale", 0, "multiply the base of claim C02 by this `NUMBER`, 0.0001 to 1000, instead of "+
+		"the counts below")
 	fs.StringVar(&o.size, "size", "", "choose the scale that takes this `SIZE` on disk, such as 20GB")
 	config.Count(fs, &o.streams, "streams", 0, 0, 256,
 		"parallel streams that make rows, and connections that load them; 0: one per core")

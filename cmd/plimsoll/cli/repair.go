@@ -176,7 +176,7 @@ func (a *app) mend(ctx context.Context, db *database.Database, options repair.Op
 		}
 		return nil
 	}
-	options.Told = func(done, of int, s repair.Step) {
+	options.Progress = func(done, of int, s repair.Step) {
 		if done == 1 {
 			a.meter.Phase("repair", float64(of), "steps")
 		}

@@ -153,12 +153,25 @@ func (a *app) background(ctx context.Context, dsn string, concurrency int) (all 
 	}
 	working, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- all.Work(working, concurrency) }()
+	go func() {
+		if concurrency > 0 {
+			a.recoverGroups(working, db)
+		}
+		ended <- all.Work(working, concurrency)
+	}()
 	return all, func() error {
 		stop()
 		defer db.Close()
 		return <-ended
 	}, nil
+}
+
+// recoverGroups that a crash left half-done; whatever fails, the worker goes on.
+func (a *app) recoverGroups(ctx context.Context, db *database.Database) {
+	log := a.workerLog()
+	if err := background.Recover(ctx, db, log); err != nil && ctx.Err() == nil {
+		log.Warn("look for groups that are half-done", "error", err)
+	}
 }
 
 func (a *app) listen(ctx context.Context, options server.Config, listener net.Listener) error {

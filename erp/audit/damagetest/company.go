@@ -1,15 +1,15 @@
+// Package damagetest has the books of all types of documents that tests damage.
 package damagetest
 
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"slices"
-	"sort"
 	"strings"
 	"testing"
 
-	"plimsoll/erp"
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/monthclose"
 	"plimsoll/platform/database"
@@ -156,65 +156,28 @@ func (b business) keep() {
 		"warehouse": b.o.Warehouses[0], "lines": b.lines("1")})
 }
 
-var recordedIn = regexp.MustCompile(`\b(acc|inf|gl)_[a-z_]+`)
-
 // Inflict damages: each is done to a document that no other is done to. The answer is what its violation names.
-func Inflict(t *testing.T, c *erptest.Company, damages map[string]Damage) map[string]string {
+func Inflict(t *testing.T, c *erptest.Company, damages map[string]damage.Damage) (subjects map[string]string) {
 	t.Helper()
-	used, subjects := []string{}, map[string]string{}
-	names := make([]string, 0, len(damages))
-	for name := range damages {
-		names = append(names, name)
-	}
-	sort.Slice(names, func(i, j int) bool { // those that not every document will do for come first
-		one, other := len(needed(damages[names[i]])), len(needed(damages[names[j]]))
-		return one > other || one == other && names[i] < names[j]
+	err := c.Database.Borrow(t.Context(), func(conn *pgx.Conn) (err error) {
+		subjects, err = damage.Inflict(t.Context(), conn, damages, words(c))
+		return err
 	})
-	for _, name := range names {
-		d := damages[name]
-		if d.Of == "" {
-			subjects[name] = d.Names
-			continue
-		}
-		where := "NOT id = ANY ($1::uuid[])"
-		for _, table := range needed(d) {
-			where += " AND EXISTS (SELECT FROM " + table + " WHERE recorder = d.id)"
-		}
-		found := c.Value(t, "SELECT coalesce((SELECT id::text FROM doc_"+d.Of+" d WHERE "+where+
-			" ORDER BY number DESC LIMIT 1), '')", used)
-		if found == "" {
-			t.Fatalf("%s: no %s is left, of %d", name, d.Of, len(used))
-		}
-		used, subjects[name] = append(used, found), found
-	}
-	for _, name := range names {
-		c.Exec(t, filled(c, damages[name], subjects[name]))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return subjects
 }
 
-// needed are the tables that the document of a damage must have recorded in.
-func needed(d Damage) []string {
-	tables := recordedIn.FindAllString(d.SQL, -1)
-	register, _, _ := strings.Cut(d.Field, " ")
-	for _, r := range erp.Metadata().Accumulation {
-		if r.Name == register && d.Of != "settlement_registrar" {
-			tables = append(tables, r.Table())
-		}
-	}
-	slices.Sort(tables)
-	return slices.Compact(tables)
-}
-
-func filled(c *erptest.Company, d Damage, document string) string {
+// words of the damages' SQL that name elements of the company.
+func words(c *erptest.Company) []string {
 	o, other := c.Organisations[0], c.Organisations[1]
 	quoted := func(v id.ID) string { return "'" + v.String() + "'" }
-	return strings.NewReplacer("{type}", d.Of, "{id}", "'"+document+"'",
-		"{counterparty}", "(SELECT id FROM cat_counterparties WHERE code = 'P2')",
+	return []string{"{counterparty}", "(SELECT id FROM cat_counterparties WHERE code = 'P2')",
 		"{contract}", "(SELECT id FROM cat_contracts WHERE code = 'P2')",
 		"{foreign contract}", quoted(erptest.Contract(other.Counterparty)), "{foreign organisation}", quoted(other.ID),
 		"{foreign cash_account}", quoted(other.Bank), "{cash_account}", quoted(o.CashDesk),
 		"{department}", quoted(o.Department), "{expense_item}", quoted(o.ExpenseItem),
 		"{warehouse}", quoted(o.Warehouses[1]), "{item}", quoted(c.Items[2]),
-		"{cell}", quoted(o.Cells[1])).Replace(d.SQL)
+		"{cell}", quoted(o.Cells[1])}
 }

@@ -219,24 +219,24 @@ func allThink(r *reader, _ tomlfile.Entry) *users.Think { return &r.think }
 
 func roleThink(r *reader, e tomlfile.Entry) *users.Think { return &r.roleOf(e).Think }
 
-func mean(of thinkOf) func(*reader, tomlfile.Entry) error {
+func mean(thinkTime thinkOf) func(*reader, tomlfile.Entry) error {
 	return func(r *reader, e tomlfile.Entry) error {
 		return span(0, func(r *reader, d time.Duration) {
 			if d == 0 {
 				d = noThink
 			}
-			of(r, e).Mean = d
+			thinkTime(r, e).Mean = d
 		})(r, e)
 	}
 }
 
-func thinkCap(of thinkOf) func(*reader, tomlfile.Entry) error {
+func thinkCap(thinkTime thinkOf) func(*reader, tomlfile.Entry) error {
 	return func(r *reader, e tomlfile.Entry) error {
-		return duration(func(r *reader, d time.Duration) { of(r, e).Cap = d })(r, e)
+		return duration(func(r *reader, d time.Duration) { thinkTime(r, e).Cap = d })(r, e)
 	}
 }
 
-func distribution(of thinkOf) func(*reader, tomlfile.Entry) error {
+func distribution(thinkTime thinkOf) func(*reader, tomlfile.Entry) error {
 	return func(r *reader, e tomlfile.Entry) error {
 		s, _ := e.Raw.(string)
 		var words []string
@@ -247,7 +247,7 @@ func distribution(of thinkOf) func(*reader, tomlfile.Entry) error {
 			return r.wrong(e, fmt.Sprintf("must be one of %s, not %q", strings.Join(words, ", "), s),
 				nearest.Hint(s, words, ""))
 		}
-		of(r, e).Distribution = users.Distribution(s)
+		thinkTime(r, e).Distribution = users.Distribution(s)
 		return nil
 	}
 }

@@ -81,13 +81,13 @@ func ours(expression string) string {
 	if err != nil {
 		return "error"
 	}
-	said := "error"
+	printed := "error"
 	env := environment()
-	env.Debug = func(s string) { said = s }
+	env.Debug = func(s string) { printed = s }
 	if _, err := e.Eval(env); err != nil {
 		return "error"
 	}
-	return said
+	return printed
 }
 
 func TestExpressionsMeanWhatTheyMeanInPgbench(t *testing.T) {
@@ -107,13 +107,13 @@ func TestExpressionsMeanWhatTheyMeanInPgbench(t *testing.T) {
 			good = append(good, e)
 			continue
 		}
-		if want, said := o.values([]string{e}); want[0] != "error" {
-			t.Errorf("%s: pgbench says %s, ours err\n%s", e, want[0], said)
+		if want, printed := o.values([]string{e}); want[0] != "error" {
+			t.Errorf("%s: pgbench says %s, ours err\n%s", e, want[0], printed)
 		}
 	}
-	want, said := o.values(good)
+	want, printed := o.values(good)
 	if len(want) != len(good) {
-		t.Fatalf("pgbench gave %d values of %d:\n%s", len(want), len(good), said)
+		t.Fatalf("pgbench gave %d values of %d:\n%s", len(want), len(good), printed)
 	}
 	for i, e := range good {
 		if got := ours(e); got != want[i] {
@@ -135,10 +135,10 @@ func TestRandomExpressionsMeanWhatTheyMeanInPgbench(t *testing.T) {
 			good = append(good, e)
 		}
 	})
-	want, said := o.values(good)
+	want, printed := o.values(good)
 	if len(want) != len(good) {
 		t.Fatalf("pgbench gave %d values of %d, the next is %s:\n%.2000s", len(want), len(good),
-			good[min(len(want), len(good)-1)], said)
+			good[min(len(want), len(good)-1)], printed)
 	}
 	for i, e := range good {
 		if got := ours(e); got != want[i] {

@@ -136,14 +136,14 @@ func seedOf(env *Environment, args []Value, n int) (int64, error) {
 	return 0, nil
 }
 
-func hash(of func(value, seed uint64) uint64) func(*Environment, []Value) (Value, error) {
+func hash(algorithm func(value, seed uint64) uint64) func(*Environment, []Value) (Value, error) {
 	return func(env *Environment, a []Value) (Value, error) {
 		value, err := a[0].asInt()
 		if err != nil {
 			return Value{}, err
 		}
 		seed, err := seedOf(env, a, 1)
-		return Int(int64(of(uint64(value), uint64(seed)))), err
+		return Int(int64(algorithm(uint64(value), uint64(seed)))), err
 	}
 }
 

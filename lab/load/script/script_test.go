@@ -125,8 +125,8 @@ func TestScriptsDoWhatPgbenchDoes(t *testing.T) {
 	for _, c := range scripts {
 		for _, mode := range c.modes {
 			t.Run(c.name+"/"+string(mode), func(t *testing.T) {
-				if said, ok := o.run(c.text, "-M", string(mode)); !ok {
-					t.Fatalf("pgbench: %s", said)
+				if printed, ok := o.run(c.text, "-M", string(mode)); !ok {
+					t.Fatalf("pgbench: %s", printed)
 				}
 				want := seen(t, conn)
 				s, err := Parse(c.text)

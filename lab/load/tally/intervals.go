@@ -56,6 +56,11 @@ func Wider(least apdex.Interval, drawn bootstrap.Interval) apdex.Interval {
 	return apdex.Interval{Low: max(0, min(least.Low, drawn.Low)), High: min(1, max(least.High, drawn.High))}
 }
 
+// Drift is a share of the percentile by which the ends of its interval are moved out. The timers of a machine move from
+// run to run (0.3 to 1 ms of 252 ms were seen on an idle one), and a series from within one run cannot show that.
+// Without it, 3 of 40 pairs of equal servers had p95 whose intervals did not meet.
+const Drift = 0.005
+
 // PercentileInterval of a key operation's latency, by Woodruff's method ("Confidence intervals for medians and other
 // position measures", JASA 47, 1952): the interval of the share that lies below the percentile, read back from the
 // distribution. High is 0 where so few operations have no upper bound.
@@ -98,8 +103,10 @@ func (t *Tally) percentileInterval(operation int, p float64, failed int64,
 		high, _ = times.PercentileWith(failed, 100*highest)
 	}
 	low, ok = times.PercentileWith(failed, 100*max(0, lowest))
-	return low, high, ok
+	return scaled(low, 1-Drift), scaled(high, 1+Drift), ok
 }
+
+func scaled(d time.Duration, by float64) time.Duration { return time.Duration(float64(d) * by) }
 
 // shareInterval is Wilson's for a share of n independent operations.
 func shareInterval(share, n float64) apdex.Interval {

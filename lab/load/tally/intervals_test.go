@@ -119,6 +119,26 @@ func TestIntervalsOfPercentilesHoldThePercentiles(t *testing.T) {
 	}
 }
 
+// TestPercentilesOfEqualRunsMeet: timers move a little between runs, and that is no difference of the systems.
+func TestPercentilesOfEqualRunsMeet(t *testing.T) {
+	high := func(d time.Duration) time.Duration {
+		_, high, ok := steady(t, 30, func(int) time.Duration { return d }).PercentileInterval(0, 50)
+		if !ok {
+			t.Fatal("no interval")
+		}
+		return high
+	}
+	slower := steady(t, 30, func(int) time.Duration { return 253100 * time.Microsecond })
+	later, _, ok := slower.PercentileInterval(0, 50)
+	if equal := high(252200 * time.Microsecond); !ok || equal < later {
+		t.Errorf("p50 of 252.2 ms ends at %v, that of 253.1 ms begins at %v", equal, later)
+	}
+	if faster := high(248 * time.Millisecond); faster >= later {
+		t.Errorf("p50 of 248 ms ends at %v, that of 253.1 ms begins at %v: a difference of 2 %% is not seen", faster,
+			later)
+	}
+}
+
 func TestMomentsHoldWhatTheTallyHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(sample), 0, 60).Draw(t, "samples")

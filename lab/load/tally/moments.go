@@ -91,14 +91,14 @@ func (m *moments) within(to time.Duration) int {
 }
 
 // series of a ratio over the steady state. What ended behind it belongs to its last moment.
-func (m *moments) series(to time.Duration, of func(moment) bootstrap.Moment) []bootstrap.Moment {
+func (m *moments) series(to time.Duration, ratio func(moment) bootstrap.Moment) []bootstrap.Moment {
 	n := m.within(to)
 	if n == 0 {
 		return nil
 	}
 	all := make([]bootstrap.Moment, n)
 	for i, now := range m.all {
-		sum, more := &all[min(i, n-1)], of(now)
+		sum, more := &all[min(i, n-1)], ratio(now)
 		sum.Part, sum.Whole = sum.Part+more.Part, sum.Whole+more.Whole
 	}
 	return all

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Notes are what comes to light of an operation while it is under way, below whoever plays it. They travel in the
-// operation's context; safe for concurrent use, and nil takes no notes.
+// Notes are what lower layers learn about an operation while it runs. They travel in the operation's context, are safe
+// for concurrent use, and a nil one records nothing.
 type Notes struct {
 	mu      sync.Mutex
 	resent  int

@@ -2,7 +2,7 @@ package tally
 
 import "time"
 
-// StandstillLeast is the shortest time without a valid answer that is told, StandstillGaps how many times longer it
+// StandstillLeast is the shortest time without a valid answer that is reported, StandstillGaps how many times longer it
 // must be than the mean time between answers: few users with slow operations do not stand still.
 const (
 	StandstillLeast = time.Second

@@ -149,12 +149,12 @@ func (i *Interval) addTimes(other Interval) error {
 		i.times, i.P50, i.P95, i.P99 = other.times, other.P50, other.P95, other.P99
 		return nil
 	}
-	var mine, its Times
-	if err := errors.Join(mine.UnmarshalText(i.times), its.UnmarshalText(other.times)); err != nil {
+	var times, others Times
+	if err := errors.Join(times.UnmarshalText(i.times), others.UnmarshalText(other.times)); err != nil {
 		return err
 	}
-	if err := mine.Merge(&its); err != nil {
+	if err := times.Merge(&others); err != nil {
 		return err
 	}
-	return i.setTimes(&mine)
+	return i.setTimes(&times)
 }

@@ -9,9 +9,9 @@ import (
 // the loop does what was asked for last.
 //
 // Users beyond the number go home when they would act next. Those who come enter in the
-// middle of a thought, as everybody does. A pause holds thoughts as they are: nobody is
-// due in it, so that nobody's wait has the pause in it. The zero value leaves all as planned.
-// Users are those of the whole crowd: segments that are told the same do their parts of it.
+// middle of a thought, as everybody does. A pause stops all think times: nobody is
+// due in it, so that no latency contains it. The zero value leaves all as planned.
+// Users are those of the whole crowd: segments with the same order each do their part of it.
 type Control struct {
 	mu      sync.Mutex
 	load    Load
@@ -41,8 +41,8 @@ func (c *Control) Set(l Load) {
 	}
 }
 
-// Changed begins to hear what is asked for; of what was before, there is news at once.
-// There is one listener. Of no control there is never any.
+// Changed starts to report changes of the load; one from before is reported at once.
+// There is one listener. A nil control reports nothing.
 func (c *Control) Changed() <-chan struct{} {
 	if c == nil {
 		return nil
@@ -141,6 +141,6 @@ func (l *loop) sentHome(user int) bool {
 // atWork are the users of the plan who have entered and were not sent home, and those
 // beyond it.
 func (l *loop) atWork(at time.Duration) int {
-	of := l.Segment.Of
-	return min(l.Crowd.atWork(at), of(l.wanted)) + max(0, of(l.wanted)-of(l.Users))
+	segment := l.Segment.Of
+	return min(l.Crowd.atWork(at), segment(l.wanted)) + max(0, segment(l.wanted)-segment(l.Users))
 }

@@ -20,8 +20,8 @@ const (
 	InterruptedDrainMax = 5 * time.Second
 )
 
-// Crowd is a number of users and what they are told to do. They are logged in
-// before (LogIn), so that logging in is no part of the load.
+// Crowd is a number of users and the operations they carry out. They log in before the
+// load (LogIn), so that logging in is not part of it.
 type Crowd struct {
 	Users      int
 	Operations []Operation

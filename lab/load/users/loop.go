@@ -71,7 +71,7 @@ func newLoop(c Crowd, player Player) (*loop, error) {
 
 // enter plans the first operation of every user.
 func (l *loop) enter() {
-	// Whoever acts works on its own random numbers in this list, so it must never move.
+	// A user who acts has a pointer to its random numbers in this list, so the list must never move.
 	l.users = make([]user, 0, l.Segment.Of(l.UsersMost))
 	l.agenda = make(agenda, 0, l.Segment.Of(l.Users))
 	l.bring(l.Users, l.enters)

@@ -26,11 +26,15 @@ type StopMode int
 const (
 	Fast      StopMode = iota // ends sessions, flushes the data
 	Immediate                 // like a crash: the next start recovers
+	Smart                     // waits until all sessions have ended, and flushes the data
 )
 
 func (m StopMode) signal() syscall.Signal {
-	if m == Immediate {
+	switch m {
+	case Immediate:
 		return syscall.SIGQUIT
+	case Smart:
+		return syscall.SIGTERM
 	}
 	return syscall.SIGINT
 }

@@ -50,7 +50,8 @@ func (c *Cluster) settings(ctx context.Context, srv installation.Server) ([]prof
 	if err != nil {
 		return nil, profile.Input{}, err
 	}
-	in := profile.Input{Machine: facts, Memory: memory, Version: srv.Major(), Knows: knows.Has}
+	in := profile.Input{Machine: facts, Memory: memory, Version: srv.Major(), Knows: knows.Has,
+		Accepts: knows.Accepts}
 	settings := profile.Derive(c.Profile, in)
 	if err := knows.Err(); err != nil {
 		return nil, profile.Input{}, err

@@ -120,6 +120,11 @@ func TestSettings_OfARealServer(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	for value, want := range map[string]bool{"pglz": true, "off": true, "no_such_method": false} {
+		if got := known.Accepts("wal_compression", value); got != want {
+			t.Errorf("wal_compression = %s: %v", value, got)
+		}
+	}
 	must(t, known.Err())
 }
 

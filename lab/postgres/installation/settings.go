@@ -51,10 +51,15 @@ func (s *Settings) Has(name string) bool {
 // Err is the error of asking, if any; Has was then false.
 func (s *Settings) Err() error { return s.err }
 
+// Accepts tells whether the server takes a value of a setting that it has: it may have been built without.
+func (s *Settings) Accepts(name, value string) bool {
+	return s.err == nil && s.ask(name, "-c", name+"="+value)
+}
+
 // ask needs no cluster: the configuration files that the program wants are empty.
-func (s *Settings) ask(name string) bool {
-	ask := exec.CommandContext(s.ctx, s.postgres, "-C", name, "-c", "config_file="+os.DevNull, "-c", "data_directory=/",
-		"-c", "hba_file="+os.DevNull, "-c", "ident_file="+os.DevNull)
+func (s *Settings) ask(name string, given ...string) bool {
+	ask := exec.CommandContext(s.ctx, s.postgres, append([]string{"-C", name, "-c", "config_file=" + os.DevNull, "-c",
+		"data_directory=/", "-c", "hba_file=" + os.DevNull, "-c", "ident_file=" + os.DevNull}, given...)...)
 	ask.Env = append(os.Environ(), "LC_ALL=C")
 	var said strings.Builder
 	ask.Stderr = &said
@@ -64,6 +69,7 @@ func (s *Settings) ask(name string) bool {
 		return true
 	case s.ctx.Err() != nil:
 		s.err = s.ctx.Err()
+	case strings.Contains(said.String(), "invalid value for parameter"):
 	case !strings.Contains(said.String(), "unrecognized configuration parameter"):
 		s.err = fmt.Errorf("ask %s for its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(said.String()))
 	}

@@ -33,27 +33,13 @@ func (s Session) Class() Class {
 	return s.Wait.Class()
 }
 
-//go:embed sessions.sql
-var sessionsSQL string
-
 // Sessions returns all sessions but this connection's and those of one application.
 func Sessions(ctx context.Context, conn *pgx.Conn, without string) ([]Session, error) {
-	rows, err := conn.Query(ctx, sessionsSQL, without)
+	r, err := NewReader(ctx, conn, without)
 	if err != nil {
-		return nil, fmt.Errorf("read pg_stat_activity: %w", err)
+		return nil, err
 	}
-	all, err := pgx.CollectRows(rows, session)
-	if err != nil {
-		return nil, fmt.Errorf("read pg_stat_activity: %w", err)
-	}
-	return all, nil
-}
-
-func session(row pgx.CollectableRow) (s Session, err error) {
-	var inState, inXact float64
-	err = row.Scan(&s.PID, &s.Application, &s.User, &s.State, &s.Wait.Type, &s.Wait.Name, &s.Query, &inState, &inXact)
-	s.InState, s.InXact = seconds(inState), seconds(inXact)
-	return s, err
+	return r.Read(ctx, 0)
 }
 
 // Blocked is a session that waits for a lock.

@@ -33,10 +33,10 @@ func Start(ctx context.Context, dir string, n, most int) (all Burners, err error
 	}
 	for range n {
 		script := fmt.Sprintf(`ulimit -t %d; "$0" -c 'while :; do :; done' >/dev/null 2>&1 & echo $!`, most)
-		told, err := exec.CommandContext(ctx, shell, "-c", script, link).Output()
+		output, err := exec.CommandContext(ctx, shell, "-c", script, link).Output()
 		var pid int
 		if err == nil {
-			_, err = fmt.Sscan(string(told), &pid)
+			_, err = fmt.Sscan(string(output), &pid)
 		}
 		var started process.ID
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/lab/prove/experiments/bases"
 	"plimsoll/lab/prove/experiments/layer"
+	"plimsoll/lab/prove/experiments/loss"
 	"plimsoll/lab/prove/experiments/restoring"
 	"plimsoll/lab/prove/experiments/rewriting"
 	"plimsoll/lab/prove/experiments/scale"
@@ -21,7 +22,7 @@ import (
 // All lists the experiments in the order of their claims.
 func All() []site.Experiment {
 	all := slices.Concat(scale.Experiments(), temptables.Experiments(), layer.Experiments(), rewriting.Experiments(),
-		restoring.Experiments(), bases.Experiments(), slowness.Experiments())
+		restoring.Experiments(), bases.Experiments(), loss.Experiments(), slowness.Experiments())
 	slices.SortFunc(all, func(a, b site.Experiment) int { return strings.Compare(a.Claim, b.Claim) })
 	return all
 }

@@ -49,14 +49,14 @@ sql = "SELECT 1"
 	for _, who := range r.Disturbance.Who {
 		others = append(others, who.Name)
 	}
-	said, reason := states("valid", "no", valid(r), !r.Valid),
+	validity, reason := states("valid", "no", valid(r), !r.Valid),
 		says("reason", "disturbed: other processes used", r.InvalidReasons)
 	// A little more than the limit in the whole run may be less than it in the steady state.
 	if took < 2*run.DisturbedLimitDefault {
-		said, reason = said.excused(), reason.excused()
+		validity, reason = validity.excused(), reason.excused()
 	}
 	return outcome{[]Figure{
-		said, reason,
+		validity, reason,
 		says("who", burner.Name, others).excused(), // others may take more than it gets
 	}, []string{fmt.Sprintf("what was planted got %.0f %% of the processors; others were named: %s", 100*took,
 		strings.Join(others, ", "))}}, nil

@@ -65,8 +65,8 @@ func shown(name, expected, reported string) Figure {
 }
 
 // says expects words in what is said.
-func says(name, words string, said []string) Figure {
-	reported := strings.Join(said, "; ")
+func says(name, words string, texts []string) Figure {
+	reported := strings.Join(texts, "; ")
 	if reported == "" {
 		reported = "nothing"
 	}

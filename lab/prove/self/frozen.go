@@ -47,12 +47,12 @@ func frozen(ctx context.Context, s *stage) (outcome, error) {
 		disturbed = append(disturbed, "it stood still for longer than it was stopped")
 	}
 	length.excusable = reported > stopped.least.Seconds() // a machine that is disturbed wakes it later, not earlier
-	said := states("valid", "no", valid(r), !r.Valid)
+	validity := states("valid", "no", valid(r), !r.Valid)
 	if stopped.lateBy > lasts/4 { // it may have been over by then
 		disturbed = append(disturbed, fmt.Sprintf("it was stopped %.1f s late", stopped.lateBy.Seconds()))
-		length, said = length.excused(), said.excused()
+		length, validity = length.excused(), validity.excused()
 	}
-	return outcome{[]Figure{length, said}, disturbed}, nil
+	return outcome{[]Figure{length, validity}, disturbed}, nil
 }
 
 // stoodStill is the longest time, in seconds, of which the reasons say that the generator stood still; NaN: of none.
@@ -72,13 +72,13 @@ var stillFor = regexp.MustCompile(`the generator stood still for ([0-9.]+) s`)
 type standstill struct{ least, most, lateBy time.Duration }
 
 // freeze the generator for a time, some time after it began to work.
-func (g *generator) freeze(ctx context.Context, after, still time.Duration) (made standstill, err error) {
+func (g *generator) freeze(ctx context.Context, after, still time.Duration) (planted standstill, err error) {
 	if err := g.begun(ctx); err != nil {
-		return made, err
+		return planted, err
 	}
 	began := time.Now()
 	if err := wait(ctx, after); err != nil {
-		return made, err
+		return planted, err
 	}
 	before := time.Now()
 	if err := g.cmd.Process.Signal(syscall.SIGSTOP); err != nil {

@@ -20,8 +20,8 @@ import (
 const PairsDefault = 40
 
 // Pairs of equal systems (A/A). A difference may be claimed in one pair of twenty: that is what 95 % means. An
-// instrument that claims none ever would pass as well, so that a quarter as many pairs of unequal systems follow, of
-// which most must be told apart.
+// instrument that claims none ever would pass as well, so a quarter as many pairs of unequal systems follow, most
+// of which must be distinguished.
 const (
 	claimedMost  = 0.05
 	unequalShare = 4
@@ -32,7 +32,7 @@ const (
 	pairsAbreast = 5
 )
 
-// The load of the pairs of runs: so long that a bad spell of the server is short beside it.
+// The load of the pairs of runs: long compared with a slow phase of the server.
 const (
 	runPairLasts = 20 * time.Second
 	runPairTakes = 2*runPairLasts + 2*time.Second
@@ -112,7 +112,7 @@ func pairsOf(pair pairing, equal, unequal string, figures ...string) func(contex
 			out.disturbed = append(out.disturbed, fmt.Sprintf("%d pairs could not be measured", void))
 		}
 		for _, f := range figures {
-			out.figures = append(out.figures, claimed(f, aa), toldApart(f, ab))
+			out.figures = append(out.figures, claimed(f, aa), distinguished(f, ab))
 		}
 		return out, err
 	}
@@ -138,8 +138,8 @@ func claimed(figure string, all []claims) Figure {
 		len(all) > 0 && n <= most).excused()
 }
 
-// toldApart are differences of unequal systems.
-func toldApart(figure string, all []claims) Figure {
+// distinguished is the figure of the differences between unequal systems.
+func distinguished(figure string, all []claims) Figure {
 	least := max(1, int(foundLeast*float64(len(all))))
 	n := count(figure, all)
 	return states(figure+", unequal", fmt.Sprintf("differs in at least %d", least),
@@ -147,10 +147,10 @@ func toldApart(figure string, all []claims) Figure {
 }
 
 // pairs until so many could be measured, several at once; of twice as many tries the rest is void.
-func (s *stage) pairs(ctx context.Context, wanted int, pair func(n int) (claims, error)) (made []claims, void int,
+func (s *stage) pairs(ctx context.Context, wanted int, pair func(n int) (claims, error)) (usable []claims, void int,
 	err error) {
-	for tried := 0; len(made) < wanted && tried < 2*wanted; {
-		batch := make([]claims, wanted-len(made))
+	for tried := 0; len(usable) < wanted && tried < 2*wanted; {
+		batch := make([]claims, wanted-len(usable))
 		group := errgroup.Group{}
 		group.SetLimit(pairsAbreast)
 		for i := range batch {
@@ -162,14 +162,14 @@ func (s *stage) pairs(ctx context.Context, wanted int, pair func(n int) (claims,
 			})
 		}
 		if err := group.Wait(); err != nil || ctx.Err() != nil {
-			return made, void, err
+			return usable, void, err
 		}
 		tried += len(batch)
 		measured := slices.DeleteFunc(batch, func(c claims) bool { return c == nil })
-		void += tried - void - len(made) - len(measured)
-		made = append(made, measured...)
+		void += tried - void - len(usable) - len(measured)
+		usable = append(usable, measured...)
 	}
-	return made, void, nil
+	return usable, void, nil
 }
 
 // briskLook has a target between what answers of good and of bad spells take.
@@ -251,17 +251,17 @@ func linePair(ctx context.Context, s *stage, n int, a, b string) (claims, error)
 		o.Seed = uint64(n) + 1
 		systems = append(systems, line.System{Name: fmt.Sprint(i), Run: o})
 	}
-	made, err := line.FindAll(ctx, line.Options{Control: a == b, Target: line.TargetDefault, Reset: line.ResetNone,
+	found, err := line.FindAll(ctx, line.Options{Control: a == b, Target: line.TargetDefault, Reset: line.ResetNone,
 		Bounds: line.Bounds{First: linePairFirst, Most: linePairMost, Resolution: linePairWidth,
 			Confirmations: line.ConfirmationsDefault}}, systems)
 	if err != nil {
 		return nil, err
 	}
-	x, y := made.Lines[0].Line, made.Lines[1].Line
-	if !made.Complete || x.Open() || y.Open() || x.Answer == nil || y.Answer == nil {
+	x, y := found.Lines[0].Line, found.Lines[1].Line
+	if !found.Complete || x.Open() || y.Open() || x.Answer == nil || y.Answer == nil {
 		return nil, nil
 	}
-	ratio := made.Lines[1].Ratio
+	ratio := found.Lines[1].Ratio
 	return claims{lineFigure: ratio != nil && ratio.Differs}, nil
 }
 

@@ -59,25 +59,25 @@ func TestPairsThatCannotBeMeasuredAreRepeated(t *testing.T) {
 
 // TestAClaimTooManyIsWrong: one of twenty equal pairs may differ, and most unequal ones must.
 func TestAClaimTooManyIsWrong(t *testing.T) {
-	of := func(all, differ int) (made []claims) {
+	pairs := func(all, differ int) (list []claims) {
 		for n := range all {
-			made = append(made, claims{"line": n < differ})
+			list = append(list, claims{"line": n < differ})
 		}
-		return made
+		return list
 	}
 	for _, c := range []struct {
 		name string
 		f    Figure
 		want Verdict
 	}{
-		{"NoneOfFew", claimed("line", of(4, 0)), Right},
-		{"OneOfFew", claimed("line", of(4, 1)), Wrong},
-		{"TwoOfForty", claimed("line", of(40, 2)), Right},
-		{"ThreeOfForty", claimed("line", of(40, 3)), Wrong},
+		{"NoneOfFew", claimed("line", pairs(4, 0)), Right},
+		{"OneOfFew", claimed("line", pairs(4, 1)), Wrong},
+		{"TwoOfForty", claimed("line", pairs(40, 2)), Right},
+		{"ThreeOfForty", claimed("line", pairs(40, 3)), Wrong},
 		{"NoPairs", claimed("line", nil), Wrong},
-		{"HalfAreTold", toldApart("line", of(10, 5)), Right},
-		{"FewerAreTold", toldApart("line", of(10, 4)), Wrong},
-		{"TheOnlyOneIsNot", toldApart("line", of(1, 0)), Wrong},
+		{"HalfDistinguished", distinguished("line", pairs(10, 5)), Right},
+		{"FewerDistinguished", distinguished("line", pairs(10, 4)), Wrong},
+		{"TheOnlyOneIsNot", distinguished("line", pairs(1, 0)), Wrong},
 	} {
 		if v, why := judge(outcome{figures: []Figure{c.f}}); v != c.want {
 			t.Errorf("%s: %s, want %s: %s", c.name, v, c.want, why)

@@ -113,9 +113,9 @@ var quickestLies = []string{"errors", "refused", "wrong-url", "reset-after", "jo
 
 // TestALieIsWrong: a line that is told a false figure says so, and of that figure alone.
 func TestALieIsWrong(t *testing.T) {
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, c := range lies {
-		told[c.line] = true
+		seen[c.line] = true
 		if !thorough.Asked() && !slices.Contains(quickestLies, c.line) {
 			continue
 		}
@@ -156,7 +156,7 @@ func TestALieIsWrong(t *testing.T) {
 		})
 	}
 	for _, one := range tests {
-		if !told[one.name] {
+		if !seen[one.name] {
 			t.Errorf("no lie is told to %s", one.name)
 		}
 	}

@@ -56,9 +56,9 @@ func (s *server) read(ctx context.Context, url string) error {
 func (s *server) counted(what string) int64 { return s.Counts[what] }
 
 func (s *server) served(methods ...string) (n int64) {
-	for method, of := range s.Requests {
+	for method, counts := range s.Requests {
 		if len(methods) == 0 || slices.Contains(methods, method) {
-			n += of
+			n += counts
 		}
 	}
 	return n

@@ -63,6 +63,9 @@ func (r Ratio) Interval(m *Made) Interval {
 
 // Text is ×12.3 (10.1 to 15.0).
 func (r Ratio) Text(m *Made) string {
+	if len(m.Figures(r.Of)) == 0 || len(m.Figures(r.To)) == 0 {
+		return notMeasured
+	}
 	got, _ := r.of(m) // without confidence where there is none
 	return got.String()
 }

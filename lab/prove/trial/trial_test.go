@@ -275,10 +275,22 @@ func TestRules_InOrder(t *testing.T) {
 		})
 	}
 	const want = "confirmed when every turn is valid, and the books balance, and speed of new at least 5 in every " +
-		"turn, " +
-		"and users at least 1,000; refuted when the books are wrong, or speed of new less than 5 in every turn; " +
-		"otherwise inconclusive; no verdict without turns with speed of new at least 2"
+		"turn, and users at least 1,000; refuted when the books are wrong, or speed of new less than 5 in every " +
+		"turn; otherwise inconclusive; no verdict without turns with speed of new at least 2"
 	if got := rules.Text(); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A comparison whose turns were all ignored says that it has no figures, not that a figure is 0.
+func TestText_WithoutFigures(t *testing.T) {
+	of := func(side string) trial.Ref { return trial.Ref{Side: side, Series: "speed"} }
+	for name, value := range map[string]trial.Value{
+		"Ratio": trial.Ratio{Of: of("a"), To: of("b")},
+		"Last":  trial.Last{Of: of("a"), Format: "%.1f"},
+	} {
+		if got := value.Text(&trial.Made{}); got != "(not measured)" {
+			t.Errorf("%s of no figures: %q", name, got)
+		}
 	}
 }

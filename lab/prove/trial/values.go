@@ -37,12 +37,12 @@ func (v Last) Text(m *Made) string { return point(m.Figures(v.Of), last, v.Forma
 
 func last(figures []float64) float64 { return figures[len(figures)-1] }
 
-// nothing stands for a series without figures.
-const nothing = "nothing"
+// notMeasured stands for a series without figures.
+const notMeasured = "(not measured)"
 
 func point(figures []float64, choose func([]float64) float64, format string, change func(float64) float64) string {
 	if len(figures) == 0 {
-		return nothing
+		return notMeasured
 	}
 	chosen := choose(figures)
 	if change != nil {
@@ -65,7 +65,7 @@ func (w Words) Text(m *Made) string { return w(m) }
 
 func spread(figures []float64, format string) string {
 	if len(figures) == 0 {
-		return nothing
+		return notMeasured
 	}
 	if len(figures) == 1 {
 		return fmt.Sprintf(format, figures[0])

@@ -105,11 +105,11 @@ func (o JoinOptions) tryJoin(ctx context.Context) (again bool, err error) {
 	if err := conn.Flush(); err != nil {
 		return true, err
 	}
-	said, err := conn.Request(helloOf(me.ID), encode(me), connectWithin)
+	reply, err := conn.Request(helloOf(me.ID), encode(me), connectWithin)
 	if err != nil {
 		return true, problem.New(problem.Environment, fmt.Errorf("no coordinator at %s: %w", o.URL, err), "")
 	}
-	w, err := decode[welcome](said.Data)
+	w, err := decode[welcome](reply.Data)
 	switch {
 	case err != nil:
 		return false, err
@@ -187,15 +187,15 @@ func (a *agent) serve(ctx context.Context, coordinator string, orders <-chan *na
 // startOrder acknowledges an order and starts it.
 func (a *agent) startOrder(ctx context.Context, m *nats.Msg) (over bool) {
 	o, err := decode[order](m.Data)
-	said := answer{Now: time.Now()}
+	reply := answer{Now: time.Now()}
 	switch {
 	case err != nil:
-		said.Error = err.Error()
+		reply.Error = err.Error()
 	case o.Do == logIn && o.Plan != nil:
 		a.plan = *o.Plan
 		a.plan.Access = a.workers
 		if a.plan.DSN, err = a.reach(o.Database); err != nil {
-			said.Error = err.Error()
+			reply.Error = err.Error()
 			break
 		}
 		a.begin(func() { a.logIn(ctx) })
@@ -213,7 +213,7 @@ func (a *agent) startOrder(ctx context.Context, m *nats.Msg) (over bool) {
 		a.busy.Wait()
 		a.ending = *o.Ending
 	}
-	_ = m.Respond(encode(said)) // a coordinator that misses this asks again
+	_ = m.Respond(encode(reply)) // a coordinator that misses this asks again
 	return o.Do == leave
 }
 
@@ -271,11 +271,11 @@ func (a *agent) endKeeping() error {
 
 // enter answers when the users added by hand are logged in.
 func (a *agent) enter(ctx context.Context, m *nats.Msg, o order) {
-	said := answer{Now: time.Now()}
+	reply := answer{Now: time.Now()}
 	if err := a.local.Enter(ctx, o.From, o.To); err != nil {
-		said.Error = err.Error()
+		reply.Error = err.Error()
 	}
-	_ = m.Respond(encode(said)) // a coordinator that misses this asks again
+	_ = m.Respond(encode(reply)) // a coordinator that misses this asks again
 }
 
 func (a *agent) work(ctx context.Context, at time.Time) {

@@ -341,10 +341,10 @@ func TestWhoMayNotJoin(t *testing.T) {
 	o.Bus = s.ClientURL()
 	ctx, cancel := context.WithCancel(t.Context())
 	opened := make(chan error, 1)
-	said := make(chan struct{}, 10)
-	o.Say = func(string, ...any) { said <- struct{}{} }
+	messages := make(chan struct{}, 10)
+	o.Say = func(string, ...any) { messages <- struct{}{} }
 	go func() { _, err := Open(ctx, o); opened <- err }()
-	<-said // it waits
+	<-messages // it waits
 	join := func(token, software string) error {
 		return Join(t.Context(), JoinOptions{URL: o.Bus, Access: Access{Token: token}, Software: software,
 			Wait: patience.Max, Say: func(string, ...any) {}})

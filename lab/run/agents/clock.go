@@ -17,14 +17,14 @@ type offset struct{ ahead, within time.Duration }
 func measure(ask func() (time.Time, error)) (best offset, err error) {
 	for i := range pings {
 		asked := time.Now()
-		theirs, err := ask()
+		remote, err := ask()
 		if err != nil {
 			return best, err
 		}
 		arrived := time.Now()
 		half := arrived.Sub(asked) / 2
 		// Round strips the monotonic reading: the agent's time has none.
-		if one := (offset{theirs.Sub(asked.Add(half).Round(0)), half}); i == 0 || one.within < best.within {
+		if one := (offset{remote.Sub(asked.Add(half).Round(0)), half}); i == 0 || one.within < best.within {
 			best = one
 		}
 	}

@@ -222,11 +222,11 @@ func (f *Fleet) beat() {
 
 // order waits only for the acknowledgement.
 func (f *Fleet) order(m *member, o order) (answer, error) {
-	said, err := f.conn.Request(ordersOf(m.ID), encode(o), connectWithin)
+	reply, err := f.conn.Request(ordersOf(m.ID), encode(o), connectWithin)
 	if err != nil {
 		return answer{}, fmt.Errorf("%s does not answer: %w", m.name(), err)
 	}
-	a, err := decode[answer](said.Data)
+	a, err := decode[answer](reply.Data)
 	if err == nil && a.Error != "" {
 		err = errors.New(a.Error)
 	}

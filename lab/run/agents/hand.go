@@ -42,11 +42,11 @@ func (f *Fleet) Enter(ctx context.Context, from, to int) error {
 }
 
 func (f *Fleet) enter(ctx context.Context, m *member, o order) error {
-	said, err := f.conn.RequestWithContext(ctx, ordersOf(m.ID), encode(o))
+	reply, err := f.conn.RequestWithContext(ctx, ordersOf(m.ID), encode(o))
 	if err != nil {
 		return fmt.Errorf("%s does not answer: %w", m.name(), err)
 	}
-	a, err := decode[answer](said.Data)
+	a, err := decode[answer](reply.Data)
 	if err == nil && a.Error != "" {
 		err = fmt.Errorf("%s: %s", m.name(), a.Error)
 	}

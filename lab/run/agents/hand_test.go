@@ -51,11 +51,11 @@ func TestHandReachesAllAgents(t *testing.T) {
 		}
 	}
 	r := mustRun(t, t.Context(), o)
-	var said []string
+	var messages []string
 	for _, c := range r.Conditions.Load.Changes {
-		said = append(said, fmt.Sprintf("%d %v", c.Users, c.Paused))
+		messages = append(messages, fmt.Sprintf("%d %v", c.Users, c.Paused))
 	}
-	if got := strings.Join(said, ", "); got != "120 false, 31 false, 31 true, 31 false" {
+	if got := strings.Join(messages, ", "); got != "120 false, 31 false, 31 true, 31 false" {
 		t.Errorf("changes %s", got)
 	}
 	if r.Valid || !r.Interrupted || len(resulttest.Events(r)) != 4 || r.Errors != 0 || !r.Audit.Clean ||

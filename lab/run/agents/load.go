@@ -87,8 +87,7 @@ func (f *Fleet) reachable(urls []string) error {
 		for _, m := range f.members {
 			if !m.onThisMachine() {
 				return problem.New(problem.Usage, fmt.Errorf("%s cannot reach %s", m.name(), text),
-					"start workers that other machines reach ('plimsoll serve --listen …') and give them "+
-						"with --url")
+					"start workers that other machines reach ('plimsoll serve --listen …') and give them with --url")
 			}
 		}
 	}

@@ -21,15 +21,15 @@ func (q *pages) take() tally.Page {
 func (f *Fleet) second(k, operations int) (sum tally.Page, complete bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	told := false
+	reported := false
 	for _, m := range f.members {
 		if len(m.queue.waiting) > 0 {
-			told = true
+			reported = true
 		} else if m.made == nil && !m.gone() {
 			return sum, false
 		}
 	}
-	if !told {
+	if !reported {
 		return sum, false
 	}
 	sum = tally.NewSum(k, operations)

@@ -29,16 +29,16 @@ func TestAnAgentHearsAndSpeaksOnlyForItself(t *testing.T) {
 	}
 	defer conn.Close()
 	conn.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err })
-	heard := func(*nats.Msg) {}
+	ignore := func(*nats.Msg) {}
 	for name, c := range map[string]struct {
 		do   func() error
 		good bool
 	}{
-		"ItsOrders":        {func() error { _, err := conn.Subscribe(ordersOf(me), heard); return err }, true},
-		"OrdersOfAnother":  {func() error { _, err := conn.Subscribe(ordersOf(other), heard); return err }, false},
-		"AllOrders":        {func() error { _, err := conn.Subscribe(ordersOf("*"), heard); return err }, false},
-		"AnswersToAnother": {func() error { _, err := conn.Subscribe(inboxOf(other)+".*", heard); return err }, false},
-		"Everything":       {func() error { _, err := conn.Subscribe(">", heard); return err }, false},
+		"ItsOrders":        {func() error { _, err := conn.Subscribe(ordersOf(me), ignore); return err }, true},
+		"OrdersOfAnother":  {func() error { _, err := conn.Subscribe(ordersOf(other), ignore); return err }, false},
+		"AllOrders":        {func() error { _, err := conn.Subscribe(ordersOf("*"), ignore); return err }, false},
+		"AnswersToAnother": {func() error { _, err := conn.Subscribe(inboxOf(other)+".*", ignore); return err }, false},
+		"Everything":       {func() error { _, err := conn.Subscribe(">", ignore); return err }, false},
 		"ItsReport":        {func() error { return conn.Publish(reportsTo("c", me), nil) }, true},
 		"ReportOfAnother":  {func() error { return conn.Publish(reportsTo("c", other), nil) }, false},
 		"AnOrder":          {func() error { return conn.Publish(ordersOf(other), nil) }, false},

@@ -84,10 +84,10 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	for _, trial := range l.Trials {
-		made, err := o.Run.Store.Load(trial.Run)
-		if err != nil || len(made.Generator.Agents) != 2 ||
-			made.Generator.Agents[0].Users+made.Generator.Agents[1].Users != trial.Users {
-			t.Errorf("%v, agents %+v", err, made.Generator.Agents)
+		kept, err := o.Run.Store.Load(trial.Run)
+		if err != nil || len(kept.Generator.Agents) != 2 ||
+			kept.Generator.Agents[0].Users+kept.Generator.Agents[1].Users != trial.Users {
+			t.Errorf("%v, agents %+v", err, kept.Generator.Agents)
 		}
 	}
 }

@@ -46,11 +46,11 @@ func askAll(ctx context.Context, asker server.Asker, urls []string) (sum databas
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	for _, url := range urls {
-		told, err := asker.Ask(ctx, url)
+		answer, err := asker.Ask(ctx, url)
 		if err != nil {
 			return sum, false
 		}
-		for _, o := range told.Operations {
+		for _, o := range answer.Operations {
 			sum.Add(o.Database)
 		}
 	}

@@ -46,8 +46,8 @@ func writeWhole(name string, mode fs.FileMode, content func(io.Writer) error) (e
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return writeTo(name, content)
 	}
-	beside := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"-"+rand.Text())
-	f, err := os.OpenFile(beside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"-"+rand.Text())
+	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Package worker owns an application-server process started by a run: a separate process, so that its processor time
-// can be told from the generator's.
+// can be told apart from the generator's.
 //
 //	Start ──► starting ──first line of output──► listening ──Stop──► drained, gone
 //	             │                                   │

@@ -337,8 +337,7 @@ func showsTheLedger(v *browsertest.Visit) func(t *testing.T) {
 			t.Errorf("%q", bad)
 		}
 		const says = "problem|31 % An idle client holds locks that others wait for|<b>clerk</b> held " +
-			"public.registers " +
-			"for up to 4.2 s · The holder waits for its client, and the others for the holder."
+			"public.registers for up to 4.2 s · The holder waits for its client, and the others for the holder."
 		if found := browsertest.Ask[string](t, v, `(() => {
 			const item = document.querySelector("#findings li");
 			return [item.className, ...[...item.children].slice(0, 2).map((p) => p.textContent)].join("|");

@@ -1,5 +1,5 @@
-// Package dashboard serves the pages of a run under way: a server on loopback that shows the live picture to whoever
-// has the run's token, and accepts changes of the load.
+// Package dashboard serves the pages of a run under way: a server on loopback that shows the live picture to anyone
+// with the run's token, and accepts changes of the load.
 //
 //	GET  /?token=…       exchanges the token for a cookie and goes to /
 //	GET  /               the page; /web/… are its files

@@ -13,8 +13,8 @@ import (
 const (
 	// pagesMost is the number of open pages; each costs the measured machine something.
 	pagesMost = 16
-	// apartDefault is the least time between two events of a page.
-	apartDefault = 200 * time.Millisecond
+	// eventGapDefault is the least time between two events of a page.
+	eventGapDefault = 200 * time.Millisecond
 	// alive is the interval of keep-alive messages.
 	alive = 15 * time.Second
 	// writeWithin is how long a page may take to read; a slower one is cut off and reconnects by itself.
@@ -53,7 +53,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 // wait for something new; false: the page or the server has gone.
 func (s *Server) wait(r *http.Request, to *stream, more <-chan struct{}) bool {
 	select {
-	case <-time.After(s.apart):
+	case <-time.After(s.eventGap):
 	case <-r.Context().Done():
 		return false
 	case <-s.leaving:

@@ -55,8 +55,8 @@ func isOwnHost(host string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// sameOrigin holds for what our page asks and for what a person opens. Whoever changes
-// something must say where it comes from.
+// sameOrigin holds for requests of our own page and for addresses that a person opens. A request that changes
+// something must have an Origin.
 func sameOrigin(r *http.Request) bool {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	origin := r.Header.Get("Origin")

@@ -44,8 +44,8 @@ type Server struct {
 	leaving chan struct{} // closed when pages must end
 	leave   sync.Once
 	pages   chan struct{} // one for each page that is open
-	// They default to farewellDefault and apartDefault.
-	farewell, apart time.Duration
+	// They default to farewellDefault and eventGapDefault.
+	farewell, eventGap time.Duration
 
 	mu     sync.Mutex
 	report string // path
@@ -53,10 +53,10 @@ type Server struct {
 
 // Start listens on address, which must be on loopback: without encryption the token would be readable on the way.
 func Start(address string, picture *live.Picture, hand Hand) (*Server, error) {
-	return start(address, picture, hand, apartDefault)
+	return start(address, picture, hand, eventGapDefault)
 }
 
-func start(address string, picture *live.Picture, hand Hand, apart time.Duration) (*Server, error) {
+func start(address string, picture *live.Picture, hand Hand, interval time.Duration) (*Server, error) {
 	if err := CheckAddress(address); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,8 @@ func start(address string, picture *live.Picture, hand Hand, apart time.Duration
 	}
 	s := &Server{
 		picture: picture, hand: hand, token: newToken(), listens: listener,
-		leaving: make(chan struct{}), pages: make(chan struct{}, pagesMost), farewell: farewellDefault, apart: apart,
+		leaving: make(chan struct{}), pages: make(chan struct{}, pagesMost), farewell: farewellDefault,
+		eventGap: interval,
 	}
 	s.http = &http.Server{Handler: s.guarded(s.routes()), ReadHeaderTimeout: headersWithin}
 	s.served.Add(1)

@@ -129,10 +129,10 @@ func Parquet[Row any](w io.Writer, rows []Row) error {
 // CSV writes rows below a line of names. Text that a spreadsheet would take for a formula begins with a quote.
 func CSV[Row any](w io.Writer, rows []Row) error {
 	out := csv.NewWriter(w)
-	of := reflect.TypeFor[Row]()
-	names := make([]string, of.NumField())
+	rowType := reflect.TypeFor[Row]()
+	names := make([]string, rowType.NumField())
 	for i := range names {
-		names[i], _, _ = strings.Cut(of.Field(i).Tag.Get("parquet"), ",")
+		names[i], _, _ = strings.Cut(rowType.Field(i).Tag.Get("parquet"), ",")
 	}
 	if err := out.Write(names); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 // exported converts gathered metrics to OpenTelemetry's form, by its rules for Prometheus: a counter is a monotonic
 // sum, sums and histograms are cumulative from the start, and a bucket counts only its own range.
-func exported(families []*dto.MetricFamily, of map[string]string, from,
+func exported(families []*dto.MetricFamily, labels map[string]string, from,
 	to time.Time) *collector.ExportMetricsServiceRequest {
 	scope := &otlp.ScopeMetrics{Scope: &common.InstrumentationScope{Name: "plimsoll/lab/metrics"}}
 	t := span{uint64(from.UnixNano()), uint64(to.UnixNano())}
@@ -22,7 +22,7 @@ func exported(families []*dto.MetricFamily, of map[string]string, from,
 		scope.Metrics = append(scope.Metrics, t.metric(f))
 	}
 	return &collector.ExportMetricsServiceRequest{ResourceMetrics: []*otlp.ResourceMetrics{{
-		Resource: &resource.Resource{Attributes: attributes(of)}, ScopeMetrics: []*otlp.ScopeMetrics{scope},
+		Resource: &resource.Resource{Attributes: attributes(labels)}, ScopeMetrics: []*otlp.ScopeMetrics{scope},
 	}}}
 }
 

@@ -47,10 +47,10 @@ type Pusher struct {
 }
 
 // Address completes a collector's address as the user gave it.
-func Address(of string) (string, error) {
-	address, err := url.Parse(of)
+func Address(text string) (string, error) {
+	address, err := url.Parse(text)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
-		return "", fmt.Errorf("push figures: %q is not a collector's address", of)
+		return "", fmt.Errorf("push figures: %q is not a collector's address", text)
 	}
 	if strings.Trim(address.Path, "/") == "" {
 		address.Path = pushPath

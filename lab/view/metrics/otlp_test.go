@@ -75,15 +75,15 @@ func counted(t *testing.T) run.Snapshot {
 	return run.Snapshot{At: time.Second, Phase: run.Steady, Operations: operations, Page: page, Tally: all}
 }
 
-func push(t *testing.T, l *Live, to string) (said []string) {
+func push(t *testing.T, l *Live, to string) (messages []string) {
 	t.Helper()
 	p, err := l.Push(to, map[string]string{"service.name": "plimsoll", "service.version": "1"},
-		func(text string) { said = append(said, text) })
+		func(text string) { messages = append(messages, text) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
-	return said
+	return messages
 }
 
 // byName are the metrics of a message, and its only resource's attributes.
@@ -107,13 +107,13 @@ func TestCollectorGetsWhatPrometheusReads(t *testing.T) {
 	r, url := receive(t)
 	t.Setenv(PushHeaders, "Authorization=Bearer%20secret, X-Tenant=a")
 	live := &Live{}
-	if said := push(t, live, url); len(said) != 0 || len(r.got) != 0 {
-		t.Errorf("before the run: %q, %d messages", said, len(r.got))
+	if messages := push(t, live, url); len(messages) != 0 || len(r.got) != 0 {
+		t.Errorf("before the run: %q, %d messages", messages, len(r.got))
 	}
 	live.Take(counted(t))
 	began := time.Now()
-	if said := push(t, live, url+"/"); len(said) != 0 || len(r.got) != 1 {
-		t.Fatalf("%q, %d messages", said, len(r.got))
+	if messages := push(t, live, url+"/"); len(messages) != 0 || len(r.got) != 1 {
+		t.Fatalf("%q, %d messages", messages, len(r.got))
 	}
 	if q := r.asked[0]; q.URL.Path != "/v1/metrics" || q.Header.Get("Content-Type") != "application/x-protobuf" ||
 		q.Header.Get("Authorization") != "Bearer secret" || q.Header.Get("X-Tenant") != "a" {
@@ -195,34 +195,34 @@ func TestTroubleWithTheCollectorIsSaidAndHarmsNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r.status, r.reject = c.status, c.reject
-			said := push(t, live, c.to)
-			if len(said) != 1 || !strings.Contains(said[0], c.want) || strings.Contains(said[0], "secret") {
-				t.Errorf("%q", said)
+			messages := push(t, live, c.to)
+			if len(messages) != 1 || !strings.Contains(messages[0], c.want) || strings.Contains(messages[0], "secret") {
+				t.Errorf("%q", messages)
 			}
 		})
 	}
 	t.Run("SaidOnceUntilItIsOver", func(t *testing.T) {
-		var said []string
-		p := &Pusher{say: func(text string) { said = append(said, text) }}
+		var all []string
+		p := &Pusher{say: func(text string) { all = append(all, text) }}
 		for _, err := range []error{io.EOF, io.EOF, nil, io.EOF} {
 			p.tell(err)
 		}
-		if len(said) != 2 {
-			t.Errorf("%q", said)
+		if len(all) != 2 {
+			t.Errorf("%q", all)
 		}
 	})
 }
 
 func TestAddressOfACollector(t *testing.T) {
-	for of, want := range map[string]string{
+	for given, want := range map[string]string{
 		"http://127.0.0.1:4318":             "http://127.0.0.1:4318/v1/metrics",
 		"https://c.example/":                "https://c.example/v1/metrics",
 		"https://c.example/otlp/v1/metrics": "https://c.example/otlp/v1/metrics",
 		"127.0.0.1:4318":                    "", "ftp://c.example": "", "http://": "", "": "",
 	} {
-		got, err := Address(of)
+		got, err := Address(given)
 		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q, %v", of, got, err)
+			t.Errorf("%q: %q, %v", given, got, err)
 		}
 	}
 	t.Setenv(PushHeaders, "Authorization: Bearer secret")

@@ -79,10 +79,10 @@ func TestReportInABrowser(t *testing.T) {
 		v.Do(t, chromedp.Focus(`figure[data-chart="throughput"] .plot`, chromedp.ByQuery),
 			chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
 		want := fmt.Sprintf("at 2 s: valid answers per second %d", r.Series.OK[2]+r.Series.Refused[2])
-		if said := browsertest.Ask[string](t, v,
-			`document.querySelector("figure[data-chart=throughput] [aria-live]").textContent`); !strings.HasPrefix(said,
+		if text := browsertest.Ask[string](t, v,
+			`document.querySelector("figure[data-chart=throughput] [aria-live]").textContent`); !strings.HasPrefix(text,
 			want) {
-			t.Errorf("said %q, want %q …", said, want)
+			t.Errorf("said %q, want %q …", text, want)
 		}
 	})
 	t.Run("NarrowScreenDoesNotScrollSideways", func(t *testing.T) {
@@ -103,9 +103,9 @@ func TestMemoryInABrowser(t *testing.T) {
 	if n := browsertest.Ask[int](t, v, inked+`("memory", "blue")`); n < 100 {
 		t.Errorf("%d pixels of its blue line", n)
 	}
-	said := browsertest.Ask[string](t, v, `document.querySelector("figure[data-chart=memory]").textContent`)
-	if !strings.Contains(said, "database between 80.0 MB and 80.6 MB, workers not measured, generator not measured") {
-		t.Errorf("said %q", said)
+	text := browsertest.Ask[string](t, v, `document.querySelector("figure[data-chart=memory]").textContent`)
+	if !strings.Contains(text, "database between 80.0 MB and 80.6 MB, workers not measured, generator not measured") {
+		t.Errorf("said %q", text)
 	}
 	v.Quiet(t)
 }

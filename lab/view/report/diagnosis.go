@@ -9,8 +9,8 @@ import (
 
 // A terminal shows only the larger lines of the ledger and the first findings; the JSON has all.
 const (
-	ledgerTold   = 0.01
-	findingsTold = 5
+	ledgerShown   = 0.01
+	findingsShown = 5
 )
 
 // diagnosed says where the operations' time went, and what took it.
@@ -28,14 +28,14 @@ func diagnosed(b *strings.Builder, r *result.Result) error {
 	b.WriteString(wrap(diagnosisNote(d), "  where the time of operations goes: ", "    "))
 	var t table
 	for _, line := range d.Ledger {
-		if line.Share >= ledgerTold {
+		if line.Share >= ledgerShown {
 			t.add(line.Name, seconds(line.S), portionOf(line.Share))
 		}
 	}
 	if err := t.write(b); err != nil {
 		return err
 	}
-	for _, f := range d.Findings[:min(findingsTold, len(d.Findings))] {
+	for _, f := range d.Findings[:min(findingsShown, len(d.Findings))] {
 		b.WriteString(wrap(findingText(f), "  "+f.Level+": ", "    "))
 	}
 	if len(d.Findings) == 0 {

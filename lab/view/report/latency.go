@@ -82,8 +82,8 @@ func allRate(r *result.Result) string {
 	return fmt.Sprintf(", %.1f per s with those that failed", *r.AllPerS)
 }
 
-// ownWaitTold is the mean from which on a terminal shows the generator's own part; the JSON has all.
-const ownWaitTold = 1.0
+// ownWaitShown is the mean from which on a terminal shows the generator's own part; the JSON has all.
+const ownWaitShown = 1.0
 
 // ownWaitsNamed operations, those that waited longest, are named.
 const ownWaitsNamed = 3
@@ -91,7 +91,7 @@ const ownWaitsNamed = 3
 // ownWaits is a line of how the generator delayed operations.
 func ownWaits(b *strings.Builder, operations []result.Operation) {
 	worst := slices.DeleteFunc(slices.Clone(operations), func(op result.Operation) bool {
-		return op.OwnWait == nil || op.OwnWait.MeanMS < ownWaitTold
+		return op.OwnWait == nil || op.OwnWait.MeanMS < ownWaitShown
 	})
 	if len(worst) == 0 {
 		return

@@ -25,8 +25,9 @@ const (
 	leastSeen  = 10 // seconds, from which on there is a bootstrap
 	mostSeen   = 600
 	resamples  = 1000
-	fewestRuns = 4 // blocks in a series
-	stretched  = 3 // times the block of the rule
+	fewestRuns = 4     // blocks in a series
+	stretched  = 3     // times the block of the rule
+	drift      = 0.005 // of a percentile, between runs
 )
 
 // share of something in one second: what counts, of how much.
@@ -199,15 +200,15 @@ func percentileRange(sorted []int64, failed int, p float64, below func(at int64)
 	if !ok {
 		return nil
 	}
-	found := &Range{Low: milliseconds(low)}
+	found := &Range{Low: milliseconds(low) * (1 - drift)}
 	around := func(from, to float64) (ends [2]float64) {
 		off := ofWidth*(most-least) + 2/n
 		ends[1] = math.Inf(1)
 		if ms, ok := ranked(from - off); ok {
-			ends[0] = milliseconds(ms)
+			ends[0] = milliseconds(ms) * (1 - drift)
 		}
 		if ms, ok := ranked(to + off); ok {
-			ends[1] = milliseconds(ms)
+			ends[1] = milliseconds(ms) * (1 + drift)
 		}
 		return ends
 	}
@@ -215,7 +216,7 @@ func percentileRange(sorted []int64, failed int, p float64, below func(at int64)
 		around(over(d.highs[0]), over(d.highs[1]))
 	if math.Ceil(most*n) < n {
 		if high, ok := ranked(most); ok {
-			ms := milliseconds(high)
+			ms := milliseconds(high) * (1 + drift)
 			found.High = &ms
 		}
 	}

@@ -280,11 +280,11 @@ func seconds(head Head, rows []Row) [][]Row {
 	return all
 }
 
-func shares(all [][]Row, of func(Row) share) []share {
+func shares(all [][]Row, shareOf func(Row) share) []share {
 	series := make([]share, len(all))
 	for i, rows := range all {
 		for _, r := range rows {
-			s := of(r)
+			s := shareOf(r)
 			series[i].some, series[i].all = series[i].some+s.some, series[i].all+s.all
 		}
 	}

@@ -15,8 +15,8 @@ type Standstill struct {
 // standstills of the steady state, of at least a second and ten times the mean time between answers. One counts from
 // when somebody waited for what came at its end, or failed within it.
 //
-// Ends count by the second, as in a run: whoever was due of those that ended in the second of the first answer, or
-// failed since the last one, waited.
+// Ends count by the second, as in a run: users waited whose operation ended in the second of the first answer, or
+// failed since the last one.
 func standstills(head Head, rows []Row, arrived int) (all []Standstill) {
 	ends := slices.Clone(rows)
 	slices.SortStableFunc(ends, func(a, b Row) int { return cmp.Compare(a.Done, b.Done) })

@@ -3,7 +3,7 @@ package profile
 import "fmt"
 
 // Derive computes a profile's settings for a machine, without those that the server does not know (another version or
-// patchset).
+// patchset) or was not built for.
 func Derive(name Name, in Input) []Setting {
 	settings := logging
 	switch name {
@@ -15,11 +15,18 @@ func Derive(name Name, in Input) []Setting {
 	}
 	var known []Setting
 	for _, s := range settings {
-		if in.Knows == nil || in.Knows(s.Name) {
+		if in.takes(s) {
 			known = append(known, s)
 		}
 	}
 	return known
+}
+
+func (in Input) takes(s Setting) bool {
+	if in.Knows != nil && !in.Knows(s.Name) {
+		return false
+	}
+	return s.Name != walCompression || in.Accepts == nil || in.Accepts(s.Name, s.Value)
 }
 
 // All profiles have the same log settings: the lab parses the log.
@@ -27,8 +34,7 @@ var logging = []Setting{
 	{"log_line_prefix", "%m [%p] %q%u@%d/%a ",
 		"time, process, user, database and program: what the lab needs to tell operations apart"},
 	{"log_destination", "stderr", "the keeper writes it to log/postgres.log"},
-	{"logging_collector", "off", "the keeper opens the log; one process less, and nothing is lost when it " +
-		"crashes"},
+	{"logging_collector", "off", "the keeper opens the log; one process less, and nothing is lost when it crashes"},
 	{"lc_messages", "C", "one language, whatever the machine's, because programs read the messages"},
 }
 

@@ -114,6 +114,24 @@ func TestTuned_WritesOnlyWhatTheServerKnows(t *testing.T) {
 	}
 }
 
+func TestTuned_LeavesOutWhatTheServerWasNotBuiltFor(t *testing.T) {
+	in := machines[0].in
+	for _, built := range []bool{true, false} {
+		in.Accepts = func(name, value string) bool {
+			if name != "wal_compression" || value != "lz4" {
+				t.Errorf("asked for %s = %s", name, value)
+			}
+			return built
+		}
+		set := slices.ContainsFunc(profile.Derive(profile.Tuned, in), func(s profile.Setting) bool {
+			return s.Name == "wal_compression"
+		})
+		if set != built {
+			t.Errorf("built for it: %t, set: %t", built, set)
+		}
+	}
+}
+
 // A real server reads each machine's settings; it does not need the machine for that.
 func TestTuned_IsAcceptedByTheServer(t *testing.T) {
 	c := clustertest.Start(t)
@@ -125,7 +143,7 @@ func TestTuned_IsAcceptedByTheServer(t *testing.T) {
 	for _, m := range machines {
 		t.Run(m.name, func(t *testing.T) {
 			in := m.in
-			in.Version, in.Knows = srv.Major(), known.Has
+			in.Version, in.Knows, in.Accepts = srv.Major(), known.Has, known.Accepts
 			for _, name := range []profile.Name{profile.Tuned, profile.Report} {
 				if bad := refused(t, srv, profile.Render(name, in, profile.Derive(name, in))); bad != "" {
 					t.Errorf("%s: %s", name, bad)

@@ -36,6 +36,8 @@ type Input struct {
 	Memory  int64                  // bytes that this cluster plans with; 0 is all of the machine's
 	Version int                    // major version of the server
 	Knows   func(name string) bool // whether the server has this setting; nil is yes
+	// Accepts tells whether the server was built for a value of a setting; nil is yes.
+	Accepts func(name, value string) bool
 }
 
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)

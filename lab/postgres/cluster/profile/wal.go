@@ -7,6 +7,9 @@ const (
 	maxWalMax = 12 * gB
 )
 
+// walCompression has values that depend on how the server was built.
+const walCompression = "wal_compression"
+
 // maxWal is a tenth of the free disk, rounded down to a power of two, so that a slowly filling disk does not change it
 // at every start.
 func (m share) maxWal() int64 {
@@ -24,11 +27,12 @@ func (m share) wal() []Setting {
 	return append([]Setting{
 		set("fsync", "on", "never off: a power cut could lose the whole base, and loading gains only a tenth"),
 		set("full_page_writes", "on", "never off: torn pages could not be recovered"),
+		set(walCompression, "lz4", "the first change of each page after a checkpoint logs the whole page, most of the "+
+			"log of a load that has just begun; they shrink to half"),
 		set("synchronous_commit", "on", "not off as in the field report: the headline is measured with durable "+
 			"acknowledgement; a faster, lossy run is shown beside it"),
 		set("wal_level", "minimal", "as in the field report: bulk loads into new tables skip the log, and locks of "+
-			"temp "+
-			"tables need no transaction ID; for replicas or base backups change it in user.conf"),
+			"temp tables need no transaction ID; for replicas or base backups change it in user.conf"),
 		set("max_wal_senders", 0, "required by wal_level minimal"),
 		set("checkpoint_timeout", "20min", "as in the field report: fewer full-page images; recovery takes longer"),
 		set("max_wal_size", Bytes(m.maxWal()),

@@ -23,7 +23,7 @@ import (
 // Defaults of C30.
 const (
 	c30Rounds = 4
-	// c30Scale of the base with --full, and without: a restoration of seconds does not stand for one of hours.
+	// c30Scale of the base with --full, and without: a restore of seconds does not stand for one of hours.
 	c30Scale     = 0.02
 	c30Small     = 0.002
 	c30Turn      = 15 * time.Second
@@ -118,8 +118,9 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{
 				{Of: trial.Known{As: "scale of the base", Value: d.scale}, Confirm: trial.AtLeast(c30Scale),
-					Unless: "a restoration of seconds does not stand for one of hours; --full"},
-				{Of: lostWith(fsyncOn), Confirm: trial.AtMost(0), Unless: "the power cut is not a fair one"}},
+					Unless: "a restore of seconds does not stand for one of hours; use --full"},
+				{Of: lostWith(fsyncOn), Confirm: trial.AtMost(0), Unless: "the simulated power cut loses flushed " +
+					"data too"}},
 			Criteria: []trial.Criterion{
 				{Of: built, Confirm: trial.Above(c30MostTime), Refute: trial.Below(c30MostTime)},
 				{Of: gain, Confirm: trial.AtMost(c30FsyncGain), Refute: trial.Above(c30FsyncGain)},
@@ -132,12 +133,13 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 			trial.Say("of %d power cuts each %s bases are lost with fsync off and %s with fsync on", c30Cuts,
 				lostWith(fsyncOff), lostWith(fsyncOn))},
 		Conditions: []claims.Condition{
-			{Name: "dump", Text: "pg_dump --format=directory, restored by pg_restore with one job: " +
-				"definitions, data, primary keys and unique constraints, indexes, foreign keys, one after the other; " +
-				"then a checkpoint, which counts (report: a dump of 40 GB, a base of about 2 TB)"},
-			{Name: powerCut, Text: fmt.Sprintf("a simulated one, by the journal of lab/crash: %s rows are loaded, "+
-				"acknowledged and checkpointed, then what was not flushed is there wholly, in part or not at all; "+
-				"lost: the server does not start, or rows are missing or unreadable", site.Thousands(c30CutRows))},
+			{Name: "dump", Text: "pg_dump --format=directory, restored by pg_restore with one job: definitions, " +
+				"data, primary keys and unique constraints, indexes, foreign keys, one after the other; a final " +
+				"checkpoint is part of the time (report: a dump of 40 GB, a base of about 2 TB)"},
+			{Name: powerCut, Text: fmt.Sprintf("simulated from the journal of lab/crash: %s rows are loaded, "+
+				"acknowledged and checkpointed; then what was not flushed survives wholly, in part or not at all. A "+
+				"base is lost if the server does not start, or rows are missing or unreadable",
+				site.Thousands(c30CutRows))},
 		},
 	}
 }
@@ -166,7 +168,7 @@ func (d *dump) open(ctx context.Context, r *trial.Record) error {
 	d.dir = filepath.Join(folder, "dump")
 	return d.own.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
 		began := time.Now()
-		if err := program(ctx, c, base.Name, os.Stderr, "pg_dump", "--format=directory", "--no-owner",
+		if err := site.Program(ctx, c, base.Name, os.Stderr, "pg_dump", "--format=directory", "--no-owner",
 			"--file="+d.dir); err != nil {
 			return err
 		}
@@ -174,7 +176,7 @@ func (d *dump) open(ctx context.Context, r *trial.Record) error {
 		d.bytes = bytesIn(d.dir)
 		r.Condition("base", fmt.Sprintf("scale %g, dumped in %.1f s to %.0f MB", d.scale, took.Seconds(), d.bytes/1e6))
 		var contents bytes.Buffer
-		if err := program(ctx, c, "", &contents, "pg_restore", "--list", d.dir); err != nil {
+		if err := site.Program(ctx, c, "", &contents, "pg_restore", "--list", d.dir); err != nil {
 			return err
 		}
 		return d.split(folder, contents.String())
@@ -230,7 +232,8 @@ func (d *dump) restore(ctx context.Context, side string) (f trial.Figures, err e
 		whole := time.Now()
 		for i, s := range c30Stages {
 			began := time.Now()
-			if err := program(ctx, c, restoredBase, os.Stderr, "pg_restore", "--dbname="+restoredBase, "--no-owner",
+			if err := site.Program(ctx, c, restoredBase, os.Stderr, "pg_restore", "--dbname="+restoredBase,
+				"--no-owner",
 				"--exit-on-error", "--use-list="+d.lists[i], d.dir); err != nil {
 				return err
 			}

@@ -101,7 +101,7 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 	against := func(series string) trial.Ratio {
 		return trial.Ratio{Of: trial.At(manyFilesSide, series), To: trial.At(fewFiles, series)}
 	}
-	most := trial.Largest{As: "time with many files against few of the operation on files that suffers most"}
+	most := trial.Largest{As: "time with many files against few, of the operation on files that slows down most"}
 	for _, series := range ofFiles {
 		most.Of = append(most.Of, against(series))
 	}
@@ -122,16 +122,16 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 		Overhead: making, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "files of the server, about", Value: filesOf(b)},
-				Confirm: trial.AtLeast(c38Files), Unless: "a file system does not feel so few; --full"}},
+				Confirm: trial.AtLeast(c38Files), Unless: "so few files do not matter; use --full"}},
 			Criteria: []trial.Criterion{trial.Claimed(most, c38TimesSlower)}},
 		Conditions: []claims.Condition{
-			{Name: "bases", Text: fmt.Sprintf("tables of 3 or 4 indexes, empty; the first base is made, the others "+
-				"are copies of its files (report: %d bases of %s tables and 20,000 indexes)", c38Bases,
+			{Name: "bases", Text: fmt.Sprintf("empty tables with 3 or 4 indexes; the first base is created, the "+
+				"others are copies of its files (report: %d bases of %s tables and 20,000 indexes)", c38Bases,
 				site.Thousands(c38Tables))},
 			{Name: "turns", Text: fmt.Sprintf("the server is started, %d tables get a row before the checkpoint, it "+
 				"is killed, started again and stopped; the kernel keeps its caches", c38Written)},
-			{Name: "operations", Text: "judged are those on the files of all bases: vacuum, dump and catalog scans " +
-				"are of one base, and depend on the size of its catalogs"},
+			{Name: "operations", Text: "the verdict is on those that touch the files of all bases; vacuum, dump and " +
+				"catalog scans touch one base and depend on the size of its catalogs"},
 		},
 	}
 }
@@ -220,7 +220,7 @@ func measureBase(ctx context.Context, c *cluster.Cluster, f trial.Figures) error
 		f[one.series] = time.Since(began).Seconds()
 	}
 	began := time.Now()
-	err = program(ctx, c, "many_1", io.Discard, "pg_dump", "--schema-only")
+	err = site.Program(ctx, c, "many_1", io.Discard, "pg_dump", "--schema-only")
 	f[dumpTime] = time.Since(began).Seconds()
 	return err
 }

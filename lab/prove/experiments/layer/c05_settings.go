@@ -36,7 +36,7 @@ type settingsSide struct {
 	beyond  []profile.Setting
 }
 
-// Sides of C05. The third says how much of the report's gain is that commits are not flushed.
+// Sides of C05. The third shows how much of the report's gain comes from commits that are not flushed.
 var (
 	defaults      = settingsSide{name: "stock's defaults", profile: profile.Stock}
 	reported      = settingsSide{name: "the report's settings", profile: profile.Report}
@@ -70,9 +70,9 @@ func reportedSettings(b site.Bench, s *site.Site) trial.Trial {
 	against := func(side, of settingsSide) trial.Ratio {
 		return trial.Ratio{Of: trial.At(side.name, documentRate), To: trial.At(of.name, documentRate)}
 	}
-	part.Measured = []trial.Phrase{trial.Say("documents/s with the report's settings against stock's defaults %s, of "+
-		"%s/s; with its commits flushed %s; with ours %s, which is %s of the report's with its commits flushed",
-		against(reported, defaults), trial.Spread{Of: trial.At(defaults.name, documentRate), Format: "%.1f"},
+	part.Measured = []trial.Phrase{trial.Say("%s documents/s with stock's defaults; the report's settings %s, with "+
+		"commits flushed %s; ours %s, which is %s against the report's with commits flushed",
+		trial.Spread{Of: trial.At(defaults.name, documentRate), Format: "%.1f"}, against(reported, defaults),
 		against(durableReport, defaults), against(tunedSide, defaults), against(tunedSide, durableReport))}
 	return trial.Trial{
 		Text: fmt.Sprintf("documents are posted in the classic shape on a base at scale %g, with stock's defaults, "+
@@ -81,7 +81,7 @@ func reportedSettings(b site.Bench, s *site.Site) trial.Trial {
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{
 				{Of: trial.Known{As: "scale of the base", Value: scale}, Confirm: trial.AtLeast(c05Scale),
-					Unless: "a smaller base fits into the memory that stock's defaults give it; --full"},
+					Unless: "a smaller base fits into the memory that stock's defaults give it; use --full"},
 				site.TurnsOf(part.Turn, c05Turn)},
 			Criteria: []trial.Criterion{{Of: against(reported, defaults), Confirm: trial.Above(1),
 				Refute: trial.AtMost(1)}}},
@@ -98,16 +98,15 @@ func settingsScale(b site.Bench) float64 {
 
 func c05Conditions() []claims.Condition {
 	return []claims.Condition{
-		{Name: "load", Text: fmt.Sprintf("%d users who post, back to back, each key operation that writes documents "+
-			"as often as its weight says, over HTTP on a worker in this process; classic shape; a copy of the base "+
-			"for each turn", site.Clients)},
-		{Name: "settings", Text: "the report's as it gives them ('plimsoll up --profile report' writes them); " +
-			"memory and connections as far as this machine has them; stock's defaults with the log settings that " +
-			"the lab reads"},
-		{Name: "oddities of the report's file", Text: "autovacuum_vacuum_cost_limit is set twice, the last value " +
-			"0.005 is refused by PostgreSQL (it counts pages, from 1 on: a scale factor in the wrong line); " +
-			"commit_delay has no effect while synchronous_commit is off; temp_buffers of 256MB for each of 9,000 " +
-			"connections is more than twice the machine's memory; a crash loses acknowledged commits"},
+		{Name: "load", Text: withoutThinking("writes documents") + "; classic shape; each turn on a copy of the base"},
+		{Name: "settings", Text: "the report's as published ('plimsoll up --profile report' writes them), with " +
+			"memory and connections reduced to what this machine has; stock's defaults, plus the log settings that " +
+			"the lab needs"},
+		{Name: "oddities of the report's file", Text: "autovacuum_vacuum_cost_limit is set twice, and PostgreSQL " +
+			"refuses the last value, 0.005: the limit is a whole number from 1 on, so this is probably a scale " +
+			"factor in the wrong line; commit_delay has no effect while synchronous_commit is off; temp_buffers of " +
+			"256MB for each of 9,000 connections is more than twice the machine's memory; a crash loses acknowledged " +
+			"commits"},
 		{Name: "not here", Text: "temp_tablespaces on three disks; 9,000 connections"},
 	}
 }
@@ -153,6 +152,7 @@ func (side settingsSide) settings(ctx context.Context, c *cluster.Cluster) ([]pr
 	if err != nil {
 		return nil, err
 	}
-	in := profile.Input{Machine: facts, Version: server.Major(), Knows: known.Has}
+	in := profile.Input{Machine: facts, Version: server.Major(), Knows: known.Has,
+		Accepts: known.Accepts}
 	return append(profile.Derive(side.profile, in), side.beyond...), nil
 }

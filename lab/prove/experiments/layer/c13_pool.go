@@ -13,8 +13,8 @@ import (
 	"plimsoll/platform/temptable"
 )
 
-// Defaults of C13: 100 kinds of operations with 12 structures each make 1,200 tables per connection, more than the
-// smaller pools hold and fewer than the largest.
+// Defaults of C13: 100 kinds of operations with 12 tables each make 1,200 tables per connection: more than the smaller
+// pools hold, or the pools would not differ, and fewer than the largest.
 const (
 	c13Turn   = 3 * time.Second
 	c13Rounds = 4
@@ -30,7 +30,7 @@ var (
 const (
 	c13Small   = 50
 	c13Claimed = 2000
-	c13Target  = 2 // T is so many times an operation alone whose tables are all pooled
+	c13Target  = 2 // T is this many times an operation of a single client whose tables are all in the pool
 )
 
 func poolName(size int) string { return fmt.Sprintf("pool of %d", size) }
@@ -50,8 +50,8 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 	part.Open = func(ctx context.Context, r *trial.Record) error {
 		typical, err := load.typical(ctx, s.DSN)
 		*load.target = c13Target * typical
-		r.Condition("T", fmt.Sprintf("%.1f ms, %d times what an operation takes one client whose tables are all pooled",
-			load.target.Seconds()*1000, c13Target))
+		r.Condition("T", fmt.Sprintf("%.1f ms: %d times an operation of a single client whose tables are all in the "+
+			"pool", load.target.Seconds()*1000, c13Target))
 		return err
 	}
 	for _, size := range c13Pools {
@@ -63,7 +63,7 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 		return trial.Ratio{Of: trial.At(side, series), To: trial.At(small, series)}
 	}
 	part.Measured = []trial.Phrase{
-		trial.Say("p99 of an operation %s, p99 %s ms with %s against %s ms with %s", against(largest, site.P99Time),
+		trial.Say("p99 of an operation %s: %s ms with %s against %s ms with %s", against(largest, site.P99Time),
 			trial.Spread{Of: trial.At(largest, site.P99Time), Format: "%.1f"}, largest,
 			trial.Spread{Of: trial.At(small, site.P99Time), Format: "%.1f"}, small),
 		trial.Say("median %s, operations/s %s", against(largest, site.MedianTime), against(largest,
@@ -77,7 +77,7 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 			trial.Median{Of: trial.At(name, poolMemory), Format: "%.0f"}))
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("pools of %s temp tables per connection, for bare batches and posted documents",
+		Text: fmt.Sprintf("pools of %s temp tables per connection, for batches of queries and for posted documents",
 			site.Listed(c13Pools)),
 		Parts: []trial.Part{part,
 			postedDocuments(&s.Address, part, shape.Tweaks{TempPool: c13Claimed})},
@@ -89,12 +89,12 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 			Criteria: []trial.Criterion{{Of: trial.Gap{Of: trial.At(small, beyondTarget), Times: 1,
 				To: trial.At(largest, beyondTarget)}, Confirm: trial.Above(0), Refute: trial.AtMost(0)}}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("%d clients on a connection each, operations of %d kinds drawn alike, %d "+
-				"temp tables per operation, %.0f %% of them empty, each third with an index, statistics gathered; %d "+
-				"structures in use (with fewer than the smaller pool holds, the pools would not differ)",
+			{Name: "load", Text: fmt.Sprintf("%d clients, each on its own connection; random operations of %d kinds, "+
+				"%d temp tables per operation, %.0f %% of them empty and every third with an index, statistics "+
+				"gathered; %d different tables are in use, more than the smaller pools hold",
 				site.Clients, load.kinds, load.tables, 100*load.empty, load.kinds*load.tables)},
-			{Name: "compared", Text: fmt.Sprintf("the share beyond 4T with a pool of %d and of %d; the others show "+
-				"where the optimum is", c13Small, c13Claimed)},
+			{Name: "compared", Text: fmt.Sprintf("the shares of operations beyond 4T with a pool of %d and with one "+
+				"of %d; the other pools show where the optimum is", c13Small, c13Claimed)},
 			postedDocumentsCondition,
 		}}
 }

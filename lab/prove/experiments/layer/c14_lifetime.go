@@ -22,10 +22,10 @@ const (
 	c14Lifetime    = 20 * time.Second // the random part is as long
 	c14Rounds      = 4
 	c14Connections = 32
-	// temp tables per connection and second of lifetime, so that they exist before it ends
+	// c14PerSecond is temp tables per connection and second of lifetime: few enough to be made before it ends.
 	c14PerSecond  = 5
 	c14Every      = time.Millisecond       // pause of the others between two operations
-	c14Use        = time.Second            // a connection that has ended is opened and filled anew within that
+	c14Use        = time.Second            // pause of a holder: an ended connection is opened again within it
 	c14After      = 500 * time.Millisecond // beyond the last possible end
 	c14EndsWithin = time.Minute
 	c14Holder     = "plimsoll holder"
@@ -93,29 +93,28 @@ func connectionLifetime(b site.Bench, s *site.Site) trial.Trial {
 	}
 	worst := func(side string) trial.Spread { return trial.Spread{Of: trial.At(side, worstTime), Format: "%.0f"} }
 	part.Measured = []trial.Phrase{
-		trial.Say("p99.9 of the others' worst second: %s ms fixed, %s ms jittered (%s), %s ms when tables are "+
-			"dropped in steps "+
-			"before (%s)", worst(c14Fixed), worst(c14Jittered), against(c14Jittered, worstTime), worst(c14InSteps),
-			against(c14InSteps, worstTime)),
-		trial.Say("p99 jittered %s, in steps %s", against(c14Jittered, site.P99Time), against(c14InSteps,
-			site.P99Time)),
+		trial.Say("p99.9 of the others' worst second: %s ms with a fixed lifetime, %s ms with a random part (%s), %s "+
+			"ms with tables dropped in steps before the end (%s)", worst(c14Fixed), worst(c14Jittered),
+			against(c14Jittered, worstTime), worst(c14InSteps), against(c14InSteps, worstTime)),
+		trial.Say("p99 with a random part %s, with tables dropped in steps %s", against(c14Jittered, site.P99Time),
+			against(c14InSteps, site.P99Time)),
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("%d connections with %s temp tables each end, at once or spread; the worst that others see",
-			connections, site.Thousands(tables)),
+		Text: fmt.Sprintf("%d connections with %s temp tables each reach the end of their lifetime, all at once or "+
+			"spread over time: the worst latency of other sessions", connections, site.Thousands(tables)),
 		Overhead: 10 * time.Second,
 		Parts:    []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{site.TurnsOf(c14Lives(b), c14Lifetime)},
 			Criteria: []trial.Criterion{trial.Smaller(against(c14Jittered, worstTime))}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("%d connections with %d temp tables each (report: thousands), each third "+
-				"with an index; lifetime %s and a random part of as much, in whole seconds (report: 30 and 30 min)",
-				connections, tables, trial.Length(c14Lives(b)))},
-			{Name: "others", Text: fmt.Sprintf("%d clients with an operation of %d pooled temp tables, a pause of %s, "+
-				"the next; timed from when it was due; the second with the greatest p99.9 counts; connections that "+
-				"have ended are opened and filled anew", site.Clients, c14Others.tables,
-				c14Every)}},
+			{Name: "load", Text: fmt.Sprintf("%d connections with %d temp tables each (report: thousands), every "+
+				"third one with an index; they live %s, or that plus a random time of up to as long (report: 30 min "+
+				"plus up to 30 min)", connections, tables, trial.Length(c14Lives(b)))},
+			{Name: "others", Text: fmt.Sprintf("%d clients repeat an operation on %d pooled temp tables and a pause "+
+				"of %s; latency counts from when the operation was due; judged is the second with the greatest "+
+				"p99.9. Connections that have ended are opened again and get their tables again", site.Clients,
+				c14Others.tables, c14Every)}},
 	}
 }
 

@@ -32,27 +32,27 @@ const (
 	chained  = "chained"
 )
 
-// chains is the experiment behind C16: first the bare batch on each network path, then posted documents on each.
+// chains is the experiment behind C16: first the batch of queries on each network path, then posted documents on each.
 func chains(b site.Bench, s *site.Site) trial.Trial {
 	t := trial.Trial{
-		Text: fmt.Sprintf("statements one by one against chains of up to %d, over loopback and with delays of %s, for "+
-			"bare batches and posted documents", database.ChainDefault, site.Listed(c16Delays[1:])),
+		Text: fmt.Sprintf("statements sent one by one against chains of up to %d, over loopback and with delays of "+
+			"%s, for batches of queries and for posted documents", database.ChainDefault, site.Listed(c16Delays[1:])),
 		Overhead: 15 * time.Second,
 		Conditions: []claims.Condition{
-			{Name: "delay", Text: "a TCP proxy of our own that holds back what clients send (lab/prove/delay), not a " +
-				"network: no loss, no jitter, one machine; the round trip is the median measured through it, and it " +
-				"is tuned until that is true to 0.05 ms"},
-			{Name: "load", Text: fmt.Sprintf("%d clients on a connection each, %d temp tables per operation, all "+
-				"pooled", site.Clients, c16Load.tables)},
+			{Name: "delay", Text: "by a TCP proxy of our own (lab/prove/delay) that holds back what clients send: " +
+				"unlike a network it loses nothing and has no jitter. It is tuned until the median round trip " +
+				"measured through it is right within 0.05 ms"},
+			{Name: "load", Text: fmt.Sprintf("%d clients, each on its own connection; %d temp tables per operation, "+
+				"all in the pool", site.Clients, c16Load.tables)},
 			postedDocumentsCondition,
 		}}
 	t.Rules.Checks = []trial.Check{{Name: checkDelay,
-		Want: "every delay is true to 0.05 ms by the measured round trip"}}
+		Want: "every delay is right within 0.05 ms by the measured round trip"}}
 	t.Chart = &trial.Chart{Title: "An operation of about 100 statements by delay of the network", X: "delay, ms",
 		Y:     "median, ms",
 		Lines: []trial.Line{{Name: oneByOne}, {Name: chained}}}
-	saved := trial.Largest{As: "median of an operation one by one less that of a chained one, on the path where it " +
-		"is most"}
+	saved := trial.Largest{As: "median of operations one by one minus that of chained ones, on the path where the " +
+		"difference is largest"}
 	var documents []trial.Part
 	for _, d := range c16Delays {
 		path := &networkPath{server: &s.Address, delay: d}
@@ -80,7 +80,7 @@ func chains(b site.Bench, s *site.Site) trial.Trial {
 	return t
 }
 
-// part measures the bare batch on a path.
+// part measures the batch of queries on a path.
 func (p *networkPath) part(b site.Bench) trial.Part {
 	turn := b.Turn(c16Turn)
 	median := func(side string) trial.Median { return trial.Median{Of: p.at(side), Format: "%.1f"} }

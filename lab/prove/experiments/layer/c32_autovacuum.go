@@ -61,12 +61,10 @@ func autovacuum(b site.Bench, s *site.Site) trial.Trial {
 		Parts:    []trial.Part{part},
 		Rules:    trial.Rules{Criteria: []trial.Criterion{trial.Smaller(without(documentRate))}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("%d users who post, back to back, each key operation that writes "+
-				"documents "+
-				"as often as its weight says, over HTTP on a worker in this process; classic shape", site.Clients)},
-			{Name: "sides", Text: fmt.Sprintf("a copy of the base each, which keeps what its turns leave behind; "+
-				"autovacuum of the server is on in the turns of the one and off in those of the other; it looks every "+
-				"%ds (report: 20 s, and hours of load)", naptimeSeconds(v.turn))},
+			{Name: "load", Text: withoutThinking("writes documents") + "; classic shape"},
+			{Name: "sides", Text: fmt.Sprintf("each side has its own copy of the base, which keeps the dead rows of "+
+				"its turns; the server's autovacuum is on in the turns of one side and off in those of the other; it "+
+				"wakes every %ds (report: 20 s, and hours of load)", naptimeSeconds(v.turn))},
 		},
 	}
 }

@@ -77,17 +77,16 @@ func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
 		against(1000), against(10_000), trial.Spread{Of: trial.At(targetSide(100), site.OperationRate),
 			Format: "%.0f"})}
 	return trial.Trial{
-		Text: fmt.Sprintf("the ERP's operations that read, on copies of a base at scale %g with statistics of "+
-			"targets 100 to 10,000", statisticsScale(b)),
+		Text: fmt.Sprintf("the ERP's reading operations on copies of a base at scale %g, analyzed with statistics "+
+			"targets of 100 to 10,000", statisticsScale(b)),
 		Overhead: time.Minute, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "scale of the base", Value: statisticsScale(b)},
-				Confirm: trial.AtLeast(c36Scale), Unless: "a smaller base has no 10,000 values to keep; --full"}},
+				Confirm: trial.AtLeast(c36Scale), Unless: "columns of a smaller base do not have 10,000 values; use " +
+					"--full"}},
 			Criteria: []trial.Criterion{trial.Smaller(against(10_000))}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("%d users who read, back to back, each key operation that writes no "+
-				"document as often as its weight says, over HTTP on a worker in this process; classic shape",
-				site.Clients)},
+			{Name: "load", Text: withoutThinking("writes no document") + "; classic shape"},
 			{Name: "not here", Text: "the lag of a replica, the claim's other half"},
 		}}
 }

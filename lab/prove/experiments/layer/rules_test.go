@@ -85,7 +85,7 @@ var rulings = []sitetest.Ruling{
 		11, 9,
 		11}}, Want: claims.Inconclusive},
 	{Claim: "C36", Name: "SmallBase", Figures: plant{targetSide(10_000) + ": operations": four(5)},
-		Want: claims.Inconclusive, Why: "no 10,000 values to keep"},
+		Want: claims.Inconclusive, Why: "do not have 10,000 values"},
 }
 
 func TestRules_WithPlantedFigures(t *testing.T) {

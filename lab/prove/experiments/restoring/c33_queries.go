@@ -14,8 +14,8 @@ const (
 
 // rewrittenQueries is the experiment behind C33.
 func rewrittenQueries(b site.Bench, s *site.Site) trial.Trial {
-	t := restoringSteps(b, s, "balances at a document's moment that read the whole warehouse, or the document's goods "+
-		"alone, with stale totals", wholeWarehouse, documentsGoods)
+	t := restoringSteps(b, s, "queries for balances at a document's moment read the whole warehouse, or only the "+
+		"document's goods; both start from stale totals", wholeWarehouse, documentsGoods)
 	t.ByEngine(func(engine string) trial.Rules {
 		return restoringRules(b, trial.Claimed(step(site.Flavour(engine), documentsGoods, wholeWarehouse), c33Claimed))
 	}, site.Stock.Name, site.Ours.Name)
@@ -24,8 +24,9 @@ func rewrittenQueries(b site.Bench, s *site.Site) trial.Trial {
 
 // recalculatedTotals is the experiment behind C34.
 func recalculatedTotals(b site.Bench, s *site.Site) trial.Trial {
-	t := restoringSteps(b, s, "balances at a document's moment from totals half a year old, or of the start of its "+
-		"month; the third side is both steps undone", documentsGoods, monthTotals, wholeWarehouse)
+	t := restoringSteps(b, s, "balances at a document's moment start from totals half a year old, or from those at "+
+		"the start of its month; the third side has neither this improvement nor that of C33", documentsGoods,
+		monthTotals, wholeWarehouse)
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
 		t.Measured = append(t.Measured, trial.Say("%s: both steps together %s (claimed ×%g)", v.Name,
 			step(v, monthTotals, wholeWarehouse), bothClaimed))
@@ -55,14 +56,14 @@ func restoringSteps(b site.Bench, s *site.Site, text string, manners ...manner) 
 			sides = append(sides, m.on(v))
 		}
 	}
-	t := restoring(b, ownServers(s), text, sides)
+	t := restoring(b, ownServers(s), text, sides, benchThreads(b))
 	early, late := paceAt(slices10[0]), paceAt(slices10[len(slices10)-1])
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
 		before, after := manners[0].on(v), manners[1].on(v)
 		t.Measured = append(t.Measured, trial.Say("%s: %s lines/s with %s, %s with %s, %s", v.Name,
 			trial.Spread{Of: lines(before), Format: "%.0f"}, before.name,
 			trial.Spread{Of: lines(after), Format: "%.0f"}, after.name, fasterLines(after, before)),
-			trial.Say("from the beginning of the month to its end %s to %s and %s to %s",
+			trial.Say("from the start of the month to its end the pace goes from %s to %s, and from %s to %s",
 				trial.Median{Of: trial.At(before.String(), early), Format: "%.0f"},
 				trial.Median{Of: trial.At(before.String(), late), Format: "%.0f"},
 				trial.Median{Of: trial.At(after.String(), early), Format: "%.0f"},

@@ -57,20 +57,22 @@ func tempStatistics(b site.Bench, s *site.Site) trial.Trial {
 			sides = append(sides, m.on(v))
 		}
 	}
-	t := restoring(b, ownServers(s), fmt.Sprintf("with statistics of temp tables right after they are filled and "+
-		"without, %d threads, on both flavours", threadCount(b)), sides,
-		claims.Condition{Name: "statistics", Text: "of every temp table, by ANALYZE when it was filled, as the code " +
-			"asks for it; by nobody; or by the server with online_analyze, where it is installed"})
+	t := restoring(b, ownServers(s), fmt.Sprintf("restored with and without statistics of temp tables gathered right "+
+		"after they are filled, %d threads, on both flavours", threadCount(b)), sides, benchThreads(b),
+		claims.Condition{Name: "statistics", Text: "of every temp table: gathered by the code, with ANALYZE right " +
+			"after filling it; not gathered; or gathered by the server's online_analyze extension, where it is " +
+			"installed"})
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
-		t.Measured = append(t.Measured, trial.Say("%s: with statistics %s lines/s of the whole warehouse, %s as fast "+
-			"as without, and %s of the document's goods, %s as fast; by online_analyze %s lines/s", v.Name,
+		t.Measured = append(t.Measured, trial.Say("%s: reading the whole warehouse %s lines/s with statistics, %s "+
+			"the pace without; reading the document's goods %s lines/s with statistics, %s the pace without; "+
+			"online_analyze: %s", v.Name,
 			trial.Spread{Of: lines(wholeWarehouse.on(v)), Format: "%.0f"}, step(v, wholeWarehouse, blindWarehouse),
 			trial.Spread{Of: lines(documentsGoods.on(v)), Format: "%.0f"}, step(v, documentsGoods, blindGoods),
 			trial.Words(func(m *trial.Made) string {
 				if len(m.Figures(lines(onlineGoods.on(v)))) == 0 {
-					return "(it is not installed) no"
+					return "not installed"
 				}
-				return trial.Spread{Of: lines(onlineGoods.on(v)), Format: "%.0f"}.Text(m)
+				return trial.Spread{Of: lines(onlineGoods.on(v)), Format: "%.0f"}.Text(m) + " lines/s"
 			})))
 	}
 	t.ByEngine(func(engine string) trial.Rules {

@@ -25,14 +25,16 @@ func restoringThreads(b site.Bench, s *site.Site) trial.Trial {
 			sides = append(sides, threadsOf(v, n))
 		}
 	}
-	t := restoring(b, ownServers(s), fmt.Sprintf("restoration in the lean manner with %s threads, on both flavours",
+	t := restoring(b, ownServers(s), fmt.Sprintf("lean restoration with %s threads, on both flavours",
 		site.Listed(c37Threads)),
 		sides,
-		claims.Condition{Name: "threads", Text: fmt.Sprintf("a warehouse each; the base has %d, more threads than "+
-			"that have nothing to do", monthOptions(b).Warehouses)},
-		claims.Condition{Name: "claimed", Text: fmt.Sprintf("that a comparison depends on the number of threads: some "+
-			"number changes the pace by more than %.0f %% against %d; if every one stays surely within that, one "+
-			"number would do", 100*(c37Matters-1), c37Threads[0])})
+		claims.Condition{Name: "threads", Text: fmt.Sprintf("%s (report: the same), each restoring a warehouse at a "+
+			"time; "+
+			"the base has %d, so more threads than that are idle", site.Listed(c37Threads),
+			monthOptions(b).Warehouses)},
+		claims.Condition{Name: "claimed", Text: fmt.Sprintf("a comparison depends on the number of threads. "+
+			"Confirmed if some number changes the pace by more than %.0f %% against %d threads; refuted if every "+
+			"number surely stays within that", 100*(c37Matters-1), c37Threads[0])})
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
 		base := threadsOf(v, c37Threads[0])
 		t.Measured = append(t.Measured, trial.Say("%s: %d threads %s lines/s", v.Name, base.threads,
@@ -50,7 +52,7 @@ func restoringThreads(b site.Bench, s *site.Site) trial.Trial {
 		return trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "warehouses", Value: float64(monthOptions(b).Warehouses)},
 				Confirm: trial.AtLeast(float64(c37Threads[len(c37Threads)-1])),
-				Unless:  "more threads are idle; --full has as many"}},
+				Unless:  "more threads than warehouses are idle; use --full"}},
 			Criteria: []trial.Criterion{{Of: most, Confirm: trial.Outside(1/c37Matters, c37Matters),
 				Refute: trial.Within(1/c37Matters, c37Matters)}},
 		}

@@ -76,7 +76,7 @@ func turnLength(b site.Bench) time.Duration {
 	return b.Turn(restoringTurn)
 }
 
-// reportSize is the criterion without which a smaller base would say how long the report's takes.
+// reportSize requires the report's size: a smaller base only extrapolates to it.
 func reportSize(b site.Bench) trial.Criterion {
 	return trial.Criterion{Of: trial.Given{
 		As: fmt.Sprintf("the report's month of %s documents and %d threads "+
@@ -85,7 +85,7 @@ func reportSize(b site.Bench) trial.Criterion {
 		Else:  "this month is smaller; the figures extrapolate from it"}, Confirm: trial.Measured()}
 }
 
-// manner of restoring, whichever the engine.
+// manner is a way of restoring, on any engine.
 type manner struct {
 	name string
 	how  func(base *backdated.Base) posting.Manner
@@ -96,7 +96,7 @@ type manner struct {
 	options func(ctx context.Context, dsn string) (options string, there bool, err error)
 }
 
-// on an engine, with the bench's threads.
+// on is the side of this manner on an engine, with the bench's threads.
 func (m manner) on(v site.Variant) restoringSide { return restoringSide{m, v, 0} }
 
 // restoringSide is one side of an experiment on restoring.
@@ -144,7 +144,7 @@ func fasterLines(side, base restoringSide) trial.Ratio {
 	return trial.Ratio{Of: lines(side), To: lines(base)}
 }
 
-// home is where an engine's base is, and the options of sessions there.
+// home finds the cluster of an engine's base, and the options of sessions there.
 type home func(v site.Variant) (c *cluster.Cluster, options string)
 
 // ownServers are those of both flavours.
@@ -178,8 +178,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 				return err
 			}
 			bases[side.variant.Engine] = base
-			r.Condition("base", restoringBase(b)+fmt.Sprintf("; %s lines wait for their costs",
-				trial.Thousands(base.Lines)))
+			r.Condition("base", restoringBase(b)+fmt.Sprintf("; %s lines to restore", trial.Thousands(base.Lines)))
 		}
 		return nil
 	}
@@ -194,32 +193,38 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 			}})
 	}
 	return trial.Trial{
-		Text:  fmt.Sprintf("a month of %s documents after six of history: %s", site.Thousands(month(b)), text),
+		Text:  fmt.Sprintf("a month of %s documents after six months of history: %s", site.Thousands(month(b)), text),
 		Parts: []trial.Part{part}, Overhead: overhead, Conditions: append(restoringConditions(b), more...),
 	}
+}
+
+// benchThreads is the condition of experiments whose sides all have the bench's number of threads.
+func benchThreads(b site.Bench) claims.Condition {
+	return claims.Condition{Name: "threads", Text: fmt.Sprint(threadCount(b), " (report: ", reportThreads, ")")}
 }
 
 func restoringConditions(b site.Bench) []claims.Condition {
 	return []claims.Condition{
 		{Name: "base", Text: restoringBase(b)},
-		{Name: "classic", Text: "documents reposted one by one in the order of time; the keys of each and the layers " +
-			"at " +
-			"its moment travel through temp tables with statistics; all record sets deleted and inserted row by row, " +
-			"a round trip per statement; a transaction per warehouse, not per document, which spares it commits " +
-			"(report: the platform's own reposting)"},
-		{Name: "turns", Text: fmt.Sprintf("each on a fresh copy of the base; classic in %d equal slices of time that "+
-			"begin where %.0f %% to %.0f %% of the month have passed, lean to the end; the pace is that of the whole "+
-			"month, the harmonic mean of the slices; setting up a slice is not counted", len(slices10),
+		{Name: "classic", Text: "documents are reposted one by one in order of time. The keys of each document and " +
+			"the cost layers at its moment pass through temp tables, with statistics unless stated otherwise; its " +
+			"record sets are deleted and inserted row by row, with a round trip per statement. One transaction per " +
+			"warehouse instead of per document saves commits (report: the platform's own reposting)"},
+		{Name: "turns", Text: fmt.Sprintf("each on a fresh copy of the base. Classic runs for %d equal slices of "+
+			"time that start where %.0f %% to %.0f %% of the month have passed; its pace for the month is the "+
+			"harmonic mean of the slices, without the time to set them up. Lean runs to the end of the month",
+			len(slices10),
 			100*slices10[0], 100*slices10[len(slices10)-1])},
-		{Name: "totals", Text: "stale ones are those of the beginning of the history, half a year before the month"},
-		{Name: "threads", Text: fmt.Sprint(threadCount(b), " (report: ", reportThreads, ")")},
+		{Name: "totals", Text: "stale totals are those of the beginning of the history, half a year before the " +
+			"month: a balance then sums all movements since"},
 	}
 }
 
 func restoringBase(b site.Bench) string {
 	o := monthOptions(b)
-	return fmt.Sprintf("%s receipts and sales in %d months, the last one out of order, %d warehouses (report: %s "+
-		"documents, about %s lines in the month)", site.Thousands(o.Documents), o.Months, o.Warehouses,
+	return fmt.Sprintf("%s receipts and sales in %d months and %d warehouses; the costs of the last month are out of "+
+		"order (report: %s documents, about %s lines in that month)", site.Thousands(o.Documents), o.Months,
+		o.Warehouses,
 		site.Thousands(reportDocuments), site.Thousands(reportLines))
 }
 

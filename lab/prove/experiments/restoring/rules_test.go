@@ -78,7 +78,7 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C37", Name: "NotAll", Bench: site.Bench{Full: true}, Figures: plant{
 		"stock, 100 threads: lines per second": {10, 10}}, Want: claims.Inconclusive, Why: "too few turns"},
 	{Claim: "C37", Name: "FewWarehouses", Figures: plant{}, Want: claims.Inconclusive,
-		Why: "more threads are idle"},
+		Why: "more threads than warehouses are idle"},
 }
 
 func TestRules_WithPlantedFigures(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 const (
 	c20Claimed = 1.11
 	c20Jobs    = 50
-	// c20WaitsGone is the limit below which waits for the log count as gone, in percent of what active sessions did.
+	// c20WaitsGone is the share of samples, in percent, up to which waits for the log count as gone.
 	c20WaitsGone = 1
 )
 
@@ -25,8 +25,8 @@ func asynchronousRewriting(b site.Bench, s *site.Site) trial.Trial {
 		sides = append(sides, commitSide{c20Jobs, mode})
 	}
 	synchronous, asynchronous := commitSide{c20Jobs, durability.Sync}, commitSide{c20Jobs, durability.Async}
-	t := trial.Trial{Text: fmt.Sprintf("%d jobs rewrite record sets of 1 to %d rows in each mode of commit, with "+
-		"flushes of %s", c20Jobs, recordSetRows, site.Listed(flushLatencies)), Overhead: 30 * time.Second,
+	t := trial.Trial{Text: fmt.Sprintf("%d jobs rewrite record sets of 1 to %d rows in each commit mode, with log "+
+		"flushes slowed to %s", c20Jobs, recordSetRows, site.Listed(flushLatencies)), Overhead: 30 * time.Second,
 		Conditions: recordSetConditions()}
 	for _, latency := range judgedFirst() {
 		part := recordSetPart(b, s, latencyPart(latency), latency, turn, sides)
@@ -37,7 +37,7 @@ func asynchronousRewriting(b site.Bench, s *site.Site) trial.Trial {
 		Requires: lightlyLoaded(turn, recordSetTurn, synchronous, asynchronous),
 		Criteria: []trial.Criterion{trial.Claimed(asynchronous.faster(synchronous, judgedLatency), c20Claimed),
 			{Of: trial.Every{Of: synchronous.at(judgedLatency, waitsShare), Unit: "%"},
-				Confirm: trial.Above(c20WaitsGone), Unless: "there were no waits that could disappear"},
+				Confirm: trial.Above(c20WaitsGone), Unless: "there were no waits for the log that could disappear"},
 			{Of: trial.Every{Of: asynchronous.at(judgedLatency, waitsShare), Unit: "%"},
 				Confirm: trial.AtMost(c20WaitsGone), Refute: trial.Above(c20WaitsGone),
 				Unless: "waits for the log have not disappeared"}},
@@ -51,17 +51,17 @@ func judgedFirst() (all []time.Duration) {
 	return append([]time.Duration{judgedLatency}, all...)
 }
 
-// commitsMeasured says what each mode makes of a flush latency.
+// commitsMeasured compares the commit modes at one flush latency.
 func commitsMeasured(latency time.Duration, base commitSide, sides []commitSide) (all []trial.Phrase) {
 	text := func(s commitSide, series, format string) trial.Spread {
 		return trial.Spread{Of: s.at(latency, series), Format: format}
 	}
-	all = append(all, trial.Say("%s: %s objects/s %s, waits for the log %s %%, processors busy %s %%",
+	all = append(all, trial.Say("%s: %s objects/s with commit mode %s, waits for the log %s %%, processors busy %s %%",
 		trial.Title(latencyPart(latency)), text(base, pace, "%.0f"), base.mode, text(base, waitsShare, "%.1f"),
 		text(base, busyShare, "%.0f")))
 	for _, s := range sides {
 		if s != base {
-			all = append(all, trial.Say("%s %s, waits %s %%", s.mode, s.faster(base, latency),
+			all = append(all, trial.Say("with %s %s, waits for the log %s %%", s.mode, s.faster(base, latency),
 				text(s, waitsShare, "%.1f")))
 		}
 	}

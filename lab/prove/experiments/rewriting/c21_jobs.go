@@ -28,8 +28,9 @@ func moreJobs(b site.Bench, s *site.Site) trial.Trial {
 			sides = append(sides, commitSide{n, mode})
 		}
 	}
-	t := trial.Trial{Text: fmt.Sprintf("%s jobs rewrite record sets of 1 to %d rows in each mode of commit, with "+
-		"flushes of %s", site.Listed(c21Jobs), recordSetRows, site.Listed(flushLatencies)), Overhead: time.Minute,
+	t := trial.Trial{Text: fmt.Sprintf("%s jobs rewrite record sets of 1 to %d rows in each commit mode, with log "+
+		"flushes slowed to %s", site.Listed(c21Jobs), recordSetRows, site.Listed(flushLatencies)),
+		Overhead:   time.Minute,
 		Conditions: recordSetConditions(), Chart: c21Chart()}
 	for _, latency := range judgedFirst() {
 		part := recordSetPart(b, s, latencyPart(latency), latency, turn, sides)
@@ -47,8 +48,8 @@ func moreJobs(b site.Bench, s *site.Site) trial.Trial {
 			trial.Spread{Of: base.at(judgedLatency, pace), Format: "%.0f"}),
 		trial.Say("75 synchronous %s (claimed ×%g), waits for the log %s %%", more.faster(base, judgedLatency),
 			c21Synchronous, trial.Spread{Of: more.at(judgedLatency, waitsShare), Format: "%.1f"}),
-		trial.Say("75 asynchronous %s (claimed ×%g), %s of 75 synchronous (claimed ×%g), processors busy %s "+
-			"%%", against,
+		trial.Say("75 asynchronous %s (claimed ×%g), %s against 75 synchronous (claimed ×%g), processors busy %s %%",
+			against,
 			c21Claimed, same, c21SameJobs, trial.Spread{Of: both.at(judgedLatency, busyShare), Format: "%.0f"}),
 	}
 	for _, latency := range judgedFirst() {
@@ -61,12 +62,12 @@ func moreJobs(b site.Bench, s *site.Site) trial.Trial {
 
 // c21Curve is objects per second by the number of jobs, the fewest first.
 func c21Curve(latency time.Duration) trial.Phrase {
-	format, values := "%s, objects/s by jobs, synchronous and asynchronous: ", []any{latencyPart(latency)}
+	format, values := "%s, objects/s synchronous and asynchronous: ", []any{latencyPart(latency)}
 	for i, n := range c21Jobs {
 		if i > 0 {
 			format += ", "
 		}
-		format += "%d %s and %s"
+		format += "%d jobs %s and %s"
 		values = append(values, n,
 			trial.Median{Of: commitSide{n, durability.Sync}.at(latency, pace), Format: "%.0f"},
 			trial.Median{Of: commitSide{n, durability.Async}.at(latency, pace), Format: "%.0f"})
@@ -75,7 +76,7 @@ func c21Curve(latency time.Duration) trial.Phrase {
 }
 
 func c21Chart() *trial.Chart {
-	c := &trial.Chart{Title: "Record sets rewritten, by jobs, mode of commit and flush latency", X: "jobs",
+	c := &trial.Chart{Title: "Record sets rewritten, by jobs, commit mode and flush latency", X: "jobs",
 		Y: "objects/s"}
 	for _, latency := range flushLatencies {
 		for _, mode := range commitModes {

@@ -34,26 +34,24 @@ var (
 
 // largerStatements is the experiment behind C24.
 func largerStatements(b site.Bench, s *site.Site) trial.Trial {
-	t := rewriting(b, s, fmt.Sprintf("%d jobs of 1, 2 and 4 workers rewrite record sets row by row, or those of up "+
-		"to %d "+
-		"documents with few statements", c24Jobs, c24Documents), c24Sides,
+	t := rewriting(b, s, fmt.Sprintf("%d jobs in 1, 2 or 4 workers rewrite record sets row by row, or those of up to "+
+		"%d documents with few statements", c24Jobs, c24Documents), c24Sides,
 		claims.Condition{Name: "workers", Text: fmt.Sprintf(
-			"1, 2 and 4 processes with %d jobs in all; all on one machine "+
-				"(report: application servers on machines of their own)", c24Jobs)},
+			"1, 2 or 4 processes with %d jobs in all, on one machine (report: application servers on machines of "+
+				"their own)", c24Jobs)},
 		claims.Condition{Name: "set by set", Text: fmt.Sprintf(
-			"a transaction for up to %d documents, or for all that a "+
-				"job has", c24Documents)})
+			"one transaction for up to %d documents, or for all documents of a job that has fewer", c24Documents)})
 	faster := func(side, base rewritingSide) trial.Ratio { return fasterObjects(side.name, base.name) }
 	on1, on4 := faster(c24Larger, c24Asynchronous), faster(c24LargerOn4, c24AsynchronousOn4)
 	t.Measured = []trial.Phrase{
 		trial.Say("larger statements with synchronous commit against small ones with asynchronous: %s on 1 worker, "+
 			"%s on 4",
 			on1, on4),
-		trial.Say("row by row %s objects/s synchronous on 1 worker, on 2 %s, on 4 %s, asynchronous %s",
+		trial.Say("row by row %s objects/s synchronous on 1 worker; %s on 2, %s on 4, %s asynchronous on 1",
 			trial.Spread{Of: objects(c24Small.name), Format: "%.0f"}, faster(c24SmallOn2, c24Small),
 			faster(c24SmallOn4, c24Small), faster(c24Asynchronous, c24Small)),
 		trial.Say("a statement per record set %s", faster(c24RecordSets, c24Small)),
-		trial.Say("set by set %s, on 4 workers %s", faster(c24Larger, c24Small), faster(c24LargerOn4, c24Small)),
+		trial.Say("set by set %s on 1 worker, %s on 4", faster(c24Larger, c24Small), faster(c24LargerOn4, c24Small)),
 	}
 	t.Rules.Criteria = []trial.Criterion{trial.Claimed(on1, 1), trial.Claimed(on4, 1)}
 	return t

@@ -39,15 +39,17 @@ func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 			trial.Say("%s: the log buffer was full %s times a second with 50 jobs, %s with 100, %s asynchronous",
 				trial.Title(in), text(few, bufferFull, "%.1f"), text(many, bufferFull, "%.1f"),
 				text(delayed, bufferFull, "%.1f")),
-			trial.Say("the worst second had %s %% of the median one with 100 jobs synchronous, %s %% asynchronous",
-				text(many, worstSecond, "%.0f"), text(delayed, worstSecond, "%.0f")),
-			trial.Say("%s and %s objects/s, %s MB/s of log", text(many, pace, "%.0f"), text(delayed, pace, "%.0f"),
+			trial.Say("pace of the worst second in percent of the median second: %s with 100 jobs synchronous, %s "+
+				"asynchronous", text(many, worstSecond, "%.0f"), text(delayed, worstSecond, "%.0f")),
+			trial.Say("100 jobs: %s objects/s synchronous, %s asynchronous with %s MB/s of log",
+				text(many, pace, "%.0f"),
+				text(delayed, pace, "%.0f"),
 				text(delayed, logVolume, "%.1f")),
 		}
 	}
 	return trial.Trial{
 		Text: fmt.Sprintf("50 and 100 jobs rewrite record sets of 1 to %d rows with a log buffer of %s, synchronous "+
-			"and asynchronous: waits for it, and the worst second", recordSetRows, c27Buffer),
+			"and asynchronous: waits for the buffer, and the pace of the worst second", recordSetRows, c27Buffer),
 		Overhead: 30 * time.Second, Parts: []trial.Part{part, beside},
 		Rules: trial.Rules{
 			Requires: lightlyLoaded(turn, c27Turn, sides...),
@@ -59,9 +61,9 @@ func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 				{Of: trial.Gap{Of: at(delayed, worstSecond), Times: 1, To: at(many, worstSecond)},
 					Confirm: trial.Above(0), Refute: trial.AtMost(0), Unless: "synchronous commit is as even"},
 			}},
-		Conditions: append(recordSetConditions(), claims.Condition{Name: "log buffer", Text: "wal_buffers = " +
-			"" + c27Buffer +
-			", about a block of the report's server; beside it the size that the profile gives, in which no number " +
-			"of jobs waits"}),
+		Conditions: append(recordSetConditions(), claims.Condition{Name: "log buffer", Text: "wal_buffers " +
+			"= " + c27Buffer +
+			", about the size of a log block of the report's server; for comparison, the size from the cluster's " +
+			"profile, which no number of jobs fills"}),
 	}
 }

@@ -14,14 +14,14 @@ import (
 
 // Defaults of C55.
 const (
-	// c55Stops: twice as many jobs bring less than this, so something is at its limit.
+	// c55Stops: if twice as many jobs gain less than this, something is at its limit.
 	c55Stops = 1.2
-	// Where a counter names a limit, in percent.
+	// From these values on a counter names the limit, in percent.
 	c55Busy  = 90 // of the processors
-	c55Waits = 50 // of what sessions did: waiting for the log
+	c55Waits = 50 // of the samples of sessions: waiting for the log
 )
 
-// c55Jobs are doubled until something breaks.
+// c55Jobs are doubled until the pace no longer rises.
 var c55Jobs = []int{10, 25, 50, 100, 200, 400}
 
 func c55Side(jobs int) commitSide { return commitSide{jobs, durability.Sync} }
@@ -50,34 +50,34 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 		names := c55Limits(m)
 		switch {
 		case c55Rises(m):
-			return "nothing has broken yet"
+			return "the pace still rises: no limit was reached"
 		case len(names) == 0:
-			return "something has broken that no counter names"
+			return "the pace no longer rises, and no counter names the limit"
 		}
-		return "what breaks: " + strings.Join(names, " and ")
+		return "the limit: " + strings.Join(names, " and ")
 	})))
 	most, before := c55Side(c55Jobs[len(c55Jobs)-1]), c55Side(c55Jobs[len(c55Jobs)-2])
 	return trial.Trial{
-		Text: fmt.Sprintf("%s jobs rewrite record sets of 1 to %d rows: from where on more jobs do no more work, and "+
-			"which counter names the limit", site.Listed(c55Jobs), recordSetRows),
+		Text: fmt.Sprintf("%s jobs rewrite record sets of 1 to %d rows: the number beyond which more jobs do no more "+
+			"work, and the counter that names the limit", site.Listed(c55Jobs), recordSetRows),
 		Overhead: recordSetTurn, Parts: []trial.Part{part}, Chart: chart,
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{site.TurnsOf(turn, recordSetTurn)},
 			Criteria: []trial.Criterion{
 				{Of: most.faster(before, judgedLatency), Confirm: trial.Below(c55Stops),
-					Unless: "the pace still rises: nothing has broken"},
+					Unless: "the pace still rises: no limit was reached"},
 				{Of: trial.Computed{As: "counters that name a limit where the pace no longer rises", Format: "%.0f",
 					Formula: func(m *trial.Made) float64 {
 						if c55Rises(m) {
 							return math.NaN()
 						}
 						return float64(len(c55Limits(m)))
-					}, Unknown: "the pace still rises: nothing has broken"},
+					}, Unknown: "the pace still rises: no limit was reached"},
 					Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 			}},
 		Conditions: append(recordSetConditions(), claims.Condition{Name: "named", Text: fmt.Sprintf("the processors "+
-			"from %d %% busy on, the log where sessions wait for it %d %% of what they do, in the median turn", c55Busy,
-			c55Waits)})}
+			"are named if they are at least %d %% busy, the log if sessions wait for it in at least %d %% of the "+
+			"samples; in the median turn", c55Busy, c55Waits)})}
 }
 
 // c55Rises tells whether the most jobs still bring more than half as many.

@@ -1,7 +1,11 @@
-// Package rewriting holds the experiments on jobs that rewrite record sets, and on the log that limits them.
+// Package rewriting holds the experiments on jobs that rewrite record sets, on the log that limits them, and on what is
+// half-done when jobs are killed.
 package rewriting
 
-import "plimsoll/lab/prove/experiments/site"
+import (
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/experiments/site"
+)
 
 // Experiments lists the experiments of this package; a new one is registered here.
 func Experiments() []site.Experiment {
@@ -9,6 +13,7 @@ func Experiments() []site.Experiment {
 		{Claim: "C20", On: site.OnSlowDisk, Declare: asynchronousRewriting},
 		{Claim: "C21", On: site.OnSlowDisk, Declare: moreJobs},
 		{Claim: "C24", On: site.OneCluster, Declare: largerStatements},
+		{Claim: "C26", On: site.OnOwnCluster(cluster.Spec{Memory: "25%"}), Declare: halfDoneGroups},
 		{Claim: "C27", On: site.OnSlowDisk, Declare: logBuffer},
 		{Claim: "C55", On: site.OnSlowDisk, Declare: untilItBreaks},
 	}

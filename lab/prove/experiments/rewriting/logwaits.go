@@ -18,6 +18,10 @@ const (
 	jobsName = "plimsoll jobs"
 )
 
+// logWaitsText describes the figures of a logWatch; its value is sampleEvery.
+const logWaitsText = "share of the samples of the jobs' active sessions, one every %v, in which a session waits for " +
+	"a write or flush of the log; pg_stat_io counts the flushes of all processes"
+
 // logWatch samples what the sessions of jobs wait for, until it is ended.
 type logWatch struct {
 	stop  context.CancelFunc

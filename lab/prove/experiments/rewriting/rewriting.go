@@ -107,7 +107,8 @@ func rewriting(b site.Bench, s *site.Site, text string, sides []rewritingSide, m
 			}})
 	}
 	return trial.Trial{
-		Text:  fmt.Sprintf("on a base of %s receipts and sales %s", site.Thousands(disorderOptions(b).Documents), text),
+		Text: fmt.Sprintf("on a base of %s receipts and sales, %s",
+			site.Thousands(disorderOptions(b).Documents), text),
 		Parts: []trial.Part{part}, Overhead: madeAndAudited, Conditions: append(rewritingConditions(b), more...),
 	}
 }
@@ -359,17 +360,16 @@ func (m *rewritingRun) quiet(ctx context.Context) error {
 
 func rewritingConditions(b site.Bench) []claims.Condition {
 	return []claims.Condition{
-		{Name: "load", Text: "sales with their movements and entries, about 12 lines each: record sets read, deleted " +
-			"and inserted as they were (report: records of its own registers)"},
-		{Name: "base", Text: fmt.Sprintf("%s receipts and sales; books unchanged",
+		{Name: "load", Text: "sales of about 12 lines with their movements and entries: the record sets are read, " +
+			"deleted and inserted unchanged (report: records of its own registers)"},
+		{Name: "base", Text: fmt.Sprintf("%s receipts and sales; the books do not change",
 			site.Thousands(disorderOptions(b).Documents))},
-		{Name: "jobs", Text: "parts of a background job, handed out by river to worker processes of 'plimsoll " +
-			"serve', " +
-			"which are on the same cores as the database; objects per second are what parts acknowledged, from the " +
-			"first one's beginning to the last one's end"},
-		{Name: "proved", Text: "every part was begun once, and each worker had its share; the server counted as many " +
-			"rows deleted and inserted as the jobs acknowledged; the digest of the books is the same, the audit clean"},
-		{Name: "waits for the log", Text: fmt.Sprintf("share of the jobs' sessions at work that wait for a write or "+
-			"flush of the log, looked at every %v; flushes of all processes from pg_stat_io", sampleEvery)},
+		{Name: "jobs", Text: "parts of a background job, distributed by river to worker processes of 'plimsoll " +
+			"serve' on the same cores as the database; objects per second are those that the parts acknowledged, " +
+			"from the start of the first part to the end of the last"},
+		{Name: "checked", Text: "every part ran once, and each worker had its share; the server counted as many rows " +
+			"deleted and inserted as the jobs acknowledged; the digest of the books is the same, and the audit is " +
+			"clean"},
+		{Name: "waits for the log", Text: fmt.Sprintf(logWaitsText, sampleEvery)},
 	}
 }

@@ -96,11 +96,12 @@ func thirtyThousandUsers(b site.Bench, s *site.Site) trial.Trial {
 				{Name: checkValid, Want: "it is valid and audited"},
 			},
 			Criteria: []trial.Criterion{
-				{Of: trial.Every{Of: trial.At("", lowerScore), As: "Apdex, weighed or with all operations alike"},
+				{Of: trial.Every{Of: trial.At("", lowerScore), As: "the lower of the weighted and the unweighted " +
+					"Apdex"},
 					Confirm: trial.AtLeast(claimedApdex), Refute: trial.Below(claimedApdex)},
 				{Of: trial.Computed{As: fmt.Sprintf(
-					"operations/s over all repetitions less the report's %.1f, in standard "+
-						"errors of chance", c01ClaimedRate(count)), Formula: rateDeviation(count), Format: "%.2f"},
+					"operations/s over all repetitions minus the report's %.1f, in standard errors",
+					c01ClaimedRate(count)), Formula: rateDeviation(count), Format: "%.2f"},
 					Confirm: trial.AtLeast(-normalAt975)},
 				{Of: trial.Known{As: "users", Value: float64(count)}, Confirm: trial.AtLeast(claimedUsers)},
 				{Of: trial.Turns{Of: trial.At("", site.OperationRate)}, Confirm: trial.AtLeast(c01Repetitions)},

@@ -35,7 +35,7 @@ const (
 	c02DiskShare = 0.5
 )
 
-// c02Scale of the larger base: as many documents as asked for, or with --full as many as fit on the disk.
+// c02ScaleOf the larger base: as many documents as asked for, or with --full as many as fit on the disk.
 func c02ScaleOf(b site.Bench) float64 {
 	switch {
 	case b.Documents != 0:
@@ -66,7 +66,7 @@ func claimedDocuments() (all int) {
 	return all
 }
 
-// Figures of C02, beside the documents of each type.
+// Names of the figures of C02; those of documents are named after their type.
 const (
 	baseSize      = "size"
 	fillTime      = "time of filling"
@@ -97,8 +97,8 @@ func largeBase(b site.Bench, s *site.Site) trial.Trial {
 		Check:    func(_ context.Context, r *trial.Record) error { extrapolate(r, small, large); return nil },
 		Measured: large.measured(small)}
 	return trial.Trial{
-		Text: fmt.Sprintf("the base of the claim at scale %.3g and a fifth of that, filled, counted, checked row "+
-			"by row and audited", large.scale),
+		Text: fmt.Sprintf("two bases with the report's proportions, at scale %.3g and a fifth of that, are filled; "+
+			"their rows are counted and compared with what was written, and the books audited", large.scale),
 		Overhead: 10 * time.Second,
 		Parts:    []trial.Part{part},
 		Rules: trial.Rules{
@@ -114,20 +114,21 @@ func largeBase(b site.Bench, s *site.Site) trial.Trial {
 
 func c02Conditions(small, large baseSide) []claims.Condition {
 	return []claims.Condition{
-		{Name: "base", Text: fmt.Sprintf("made by 'fill' at scale %.4g and %.4g, %d streams, in databases of their "+
-			"own, which are dropped in the end (report: %s documents, about 1 TB)", large.scale, small.scale,
+		{Name: "base", Text: fmt.Sprintf("filled by 'plimsoll fill' at scale %.4g and %.4g with %d parallel streams, "+
+			"each in a database of its own that is dropped afterwards (report: %s documents, about 1 TB)", large.scale,
+			small.scale,
 			site.Clients,
 			site.Thousands(claimedDocuments()))},
-		{Name: "invoices", Text: "one for each sale and purchase, the others of what has been paid ahead"},
-		{Name: "movements", Text: fmt.Sprintf("of every document in all registers of its type, which the audit holds "+
-			"against its lines; documents of goods have %.1f lines on average, by which cost movements come to the "+
-			"report's (it does not say how many lines)", fill.LinesAverage)},
-		{Name: "entries", Text: "of goods there is one for each account of a document, as accounts 41 and 10 are " +
-			"kept by " +
-			"warehouse and the stock knows the items; what there would be with one for each line is among the figures"},
-		{Name: "size", Text: "rows here are narrower and registers fewer than in the report's ERP: the same " +
-			"documents take a part of its terabyte"},
-		{Name: "not proven", Text: "the base at scale 1: its size and time are extrapolated in a straight line " +
-			"from two smaller ones, which hold in memory what it would read from disk"},
+		{Name: "invoices", Text: "one for each sale and purchase; the remaining ones are for advance payments"},
+		{Name: "movements", Text: fmt.Sprintf("each document has movements in every register of its type; the audit "+
+			"compares them with its lines. The report does not say how many lines a document has: with %.1f on "+
+			"average for goods, the number of cost movements is the report's", fill.LinesAverage)},
+		{Name: "entries", Text: "a document of goods has one entry per account, not one per line: accounts 41 and 10 " +
+			"are kept by warehouse, and a register of stock has the items. The figures also say how many entries " +
+			"there would be with one per line"},
+		{Name: "size", Text: "the same documents take less than the report's terabyte, because rows are narrower and " +
+			"registers fewer than in its ERP"},
+		{Name: "not proven", Text: "the whole base at scale 1: its size and fill time are extrapolated linearly from " +
+			"two small bases, which fit in memory; the whole one would have to read from disk"},
 	}
 }

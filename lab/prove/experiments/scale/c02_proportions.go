@@ -20,8 +20,8 @@ func (b baseSide) name() string { return fmt.Sprintf("scale %.4g", b.scale) }
 
 func (b baseSide) at(series string) trial.Ref { return trial.At(b.name(), series) }
 
-// A base takes so long besides filling it, which the estimate has for a machine that does nothing else: counting,
-// checking row by row and auditing, in times of the fill, and making and dropping it.
+// What a base takes besides its fill: counting, checking and auditing take c02Beside times as long as the fill
+// (estimated for an idle machine), creating and dropping the database c02Making.
 const (
 	c02Beside = 3
 	c02Making = 10 * time.Second
@@ -97,7 +97,7 @@ func (p proportion) share(scale float64) float64 {
 	return float64(p.found) / (float64(p.reported) * scale)
 }
 
-// roundings is the difference from the report, in units of rounding.
+// roundings is the difference from the report, in units of rounding: a share of the count, but at least one row.
 func (p proportion) roundings(scale float64) float64 {
 	want := float64(p.reported) * scale
 	return math.Abs(float64(p.found)-want) / max(1, want*c02Rounding)
@@ -154,11 +154,11 @@ func (b baseSide) proportions() []trial.Criterion {
 	all := []trial.Criterion{{Of: types, Confirm: trial.AtLeast(float64(len(documentTypes()))),
 		Refute: trial.Below(float64(len(documentTypes())))}}
 	furthest := trial.Computed{As: fmt.Sprintf(
-		"type of documents, or contracts, that is furthest from the report's times "+
-			"the scale, counted in %.1f %% or ones", 100*c02Rounding), Format: "%.3g", Formula: b.furthest}
+		"largest difference of a document type, or of contracts, from the report's count times the scale, in units "+
+			"of %.1f %% or of one row where that is more", 100*c02Rounding), Format: "%.3g", Formula: b.furthest}
 	all = append(all, trial.Criterion{Of: furthest, Confirm: trial.AtMost(1)})
 	for _, name := range []string{allDocuments, movementCount, entryCount} {
-		share := trial.Computed{As: name + ", share of the report's times the scale", Format: "%.2f",
+		share := trial.Computed{As: name + " as a share of the report's count times the scale", Format: "%.2f",
 			Formula: func(m *trial.Made) float64 { p := b.count(m, name); return p.share(b.scale) }}
 		all = append(all, trial.Criterion{Of: share, Confirm: trial.AtLeast(1 - c02Total)})
 	}
@@ -202,9 +202,8 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 	}
 	judged := func(series string) trial.Median { return trial.Median{Of: b.at(series), Format: "%.0f"} }
 	return []trial.Phrase{
-		trial.Say("scale %.3g: %s of %s documents of %s types (%s %% of the report's), %s contracts, %s cost "+
-			"movements "+
-			"(%s %%), %s entries (%s %%, %s %% had each line of goods one of its own), %s on disk, filled in %s",
+		trial.Say("scale %.3g: %s of %s expected documents of %s types (%s %%), %s contracts, %s cost movements (%s "+
+			"%% of those expected), %s entries (%s %%, or %s %% with one per line of goods), %s on disk, filled in %s",
 			b.scale,
 			number(allDocuments), trial.Thousands(int64(math.Round(float64(claimedDocuments())*b.scale))),
 			trial.Words(func(m *trial.Made) string { return fmt.Sprintf("%.0f", b.types(m)) }),
@@ -216,10 +215,9 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 			return trial.Thousands(int64(trial.Middle(m.Figures(b.at(checkedRows)))))
 		}), judged(differentUnits), judged(checkedUnits)),
 		trial.Say("audit of %.0f %%: %s violations", 100*c02Audited, judged(violations)),
-		trial.Say("scale 1 would take %s and %s, by the growth from scale %.3g",
-			bytes(trial.At(extrapolated, baseSize)),
-			length(trial.At(extrapolated, fillTime), time.Minute), small.scale),
-		trial.Say("it was not filled"),
+		trial.Say("scale 1, extrapolated from the growth since scale %.3g: %s on disk, filled in %s", small.scale,
+			bytes(trial.At(extrapolated, baseSize)), length(trial.At(extrapolated, fillTime), time.Minute)),
+		trial.Say("scale 1 itself was not filled"),
 	}
 }
 

@@ -71,7 +71,8 @@ func loadFromAgents(b site.Bench, s *site.Site) trial.Trial {
 	scores := trial.Ratio{Of: trial.At(someAgents, apdexScore), To: trial.At(oneProcess, apdexScore)}
 	part.Measured = load.measured(scores)
 	return trial.Trial{
-		Text:  fmt.Sprintf("%s sessions in one process, and in %d agents", site.Thousands(load.users), c03Agents),
+		Text: fmt.Sprintf("%s sessions in one process, and distributed to %d agents", site.Thousands(load.users),
+			c03Agents),
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Checks: []trial.Check{{Name: checkValid, Want: "every turn is valid"},
@@ -79,13 +80,13 @@ func loadFromAgents(b site.Bench, s *site.Site) trial.Trial {
 				{Name: checkRecount, Want: "every turn is recounted identically"}},
 			Requires: []trial.Criterion{{Of: scores, Confirm: trial.Measured()}},
 			Criteria: []trial.Criterion{
-				{Of: trial.Computed{As: "operations that one side alone has made, in %", Formula: aloneShare,
+				{Of: trial.Computed{As: "operations made by only one side, in %", Formula: aloneShare,
 					Format: "%.2g"}, Confirm: trial.AtMost(100 * c03Elsewhere),
 					Refute: trial.Above(100 * c03Elsewhere)},
 				{Of: scores, Confirm: trial.Within(1-c03Margin, 1+c03Margin), Refute: trial.Outside(1-c03Margin,
 					1+c03Margin)},
 				{Of: trial.Known{As: "sessions", Value: float64(load.users)}, Confirm: trial.AtLeast(c03Claimed),
-					Unless: "--full takes as many"},
+					Unless: "use --full"},
 			},
 		},
 		Conditions: load.conditions(),
@@ -234,7 +235,7 @@ func (l agentsLoad) measured(scores trial.Ratio) []trial.Phrase {
 	})
 	alone := trial.Words(func(m *trial.Made) string {
 		alone, all := operationsApart(m)
-		return fmt.Sprintf("of %s operations %d were made by one side alone", site.Thousands(all), alone)
+		return fmt.Sprintf("of %s operations %d were made by only one of the two sides", site.Thousands(all), alone)
 	})
 	return []trial.Phrase{
 		trial.Say("%s sessions in one process and in %d agents: Apdex %s and %s, %s", append(append(
@@ -242,7 +243,8 @@ func (l agentsLoad) measured(scores trial.Ratio) []trial.Phrase {
 		trial.Say("%s", alone),
 		trial.Say("a session costs the generator %s and %s B, %s and %s µs/s of a processor",
 			append(both(sessionBytes, "%.0f"), both(sessionCPU, "%.2f")...)...),
-		trial.Say("one process does what %s virtual machines did", site.Thousands(l.users/c03Each)),
+		trial.Say("one process has the sessions of %s of the report's virtual machines",
+			site.Thousands(l.users/c03Each)),
 	}
 }
 
@@ -269,13 +271,12 @@ func (l agentsLoad) conditions() []claims.Condition {
 	return []claims.Condition{
 		{Name: "machine", Text: fmt.Sprintf("%d cores of %s for database, worker and generators together (report: "+
 			"%d machines for the load alone)", here.Cores, here.CPU, c03Machines)},
-		{Name: "load", Text: fmt.Sprintf("%s sessions (report: %s in %d virtual machines), think time %s, which "+
-			"keeps the "+
-			"rate of the report; the two turns of a round have the same seed", site.Thousands(l.users),
+		{Name: "load", Text: fmt.Sprintf("%s sessions (report: %s in %d virtual machines); a think time of %s gives "+
+			"the report's rate of operations; the two turns of a round have the same random seed",
+			site.Thousands(l.users),
 			site.Thousands(c03Claimed),
 			c03Machines*c03VirtualMachines, trial.Length(l.think()))},
-		{Name: "recount", Text: "every result is counted once more from the latencies of its seconds, as the " +
-			"agents sent " +
-			"them: zones, units of T, p50, p95, p99 and max must be identical"},
+		{Name: "recount", Text: "every result is computed again from the latencies that the agents sent for each " +
+			"second: Apdex zones, histogram in units of T, p50, p95, p99 and maximum must be identical"},
 	}
 }

@@ -20,8 +20,7 @@ const (
 
 const (
 	c04Sessions = 400
-	// c04SessionsMin: with fewer, a tenth of them would not be several times the sessions in use at one moment, which
-	// cannot go to a file.
+	// c04SessionsMin: sessions in use cannot go to a file; a tenth of the sessions must be several times as many.
 	c04SessionsMin = 150
 	c04Turn        = 8 * time.Second
 	c04Rounds      = 4
@@ -61,7 +60,7 @@ func c04Load(b site.Bench) sessionLoad {
 	return l
 }
 
-// sessionData is the experiment behind C04: data that does not fit must cost speed, the more the less of it fits.
+// sessionData is the experiment behind C04: the less of the session data fits in memory, the slower it must be.
 func sessionData(b site.Bench, s *site.Site) trial.Trial {
 	load := c04Load(b)
 	logIn := time.Duration(load.sessions) * time.Second / c01LoginRate
@@ -83,33 +82,34 @@ func sessionData(b site.Bench, s *site.Site) trial.Trial {
 		return trial.Ratio{Of: trial.At(side, sessionRate), To: trial.At(allInMemory, sessionRate)}
 	}
 	part.Measured = []trial.Phrase{
-		trial.Say("operations/s %s with all of it in memory", spread(allInMemory, sessionRate, "%.0f")),
-		trial.Say("with half %s, with a tenth %s", fewer(halfInMemory), fewer(tenthInMemory)),
-		trial.Say("p95 %s, %s and %s ms", spread(allInMemory, p95Time, "%.1f"), spread(halfInMemory, p95Time, "%.1f"),
+		trial.Say("operations/s: %s with all session data in memory", spread(allInMemory, sessionRate, "%.0f")),
+		trial.Say("with half of it in memory %s, with a tenth %s", fewer(halfInMemory), fewer(tenthInMemory)),
+		trial.Say("p95 %s ms with all in memory, %s with half, %s with a tenth", spread(allInMemory, p95Time, "%.1f"),
+			spread(halfInMemory, p95Time, "%.1f"),
 			spread(tenthInMemory, p95Time, "%.1f")),
 		trial.Say("%.0f kB of data per session take %s kB of the worker's memory", float64(load.bytes)/1000,
 			spread(allInMemory, residentEach, "%.0f")),
-		trial.Say("read from files in %s and %s %% of accesses", spread(halfInMemory, fromFiles, "%.0f"),
+		trial.Say("accesses that read a file: %s %% with half in memory, %s %% with a tenth", spread(halfInMemory,
+			fromFiles, "%.0f"),
 			spread(tenthInMemory, fromFiles, "%.0f")),
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("%s sessions of %s kB in memory, and partly in files", site.Thousands(load.sessions),
-			site.Thousands(load.bytes/1000)),
+		Text: fmt.Sprintf("%s sessions with %s kB of data each: all of it in memory, half of it, and a tenth of it, "+
+			"with the rest in files", site.Thousands(load.sessions), site.Thousands(load.bytes/1000)),
 		Overhead: 20 * time.Second,
 		Parts:    []trial.Part{part},
 		Rules: trial.Rules{Criteria: []trial.Criterion{trial.Smaller(fewer(tenthInMemory)),
 			{Of: fewer(halfInMemory), Confirm: trial.Below(1)}}},
 		Conditions: []claims.Condition{
-			{Name: "sessions", Text: fmt.Sprintf("%s of %s kB in %d values, %.2f GB in all (report: %s, 25 GB); each "+
-				"turn has a worker process of its own, in which all log in and fill their data",
+			{Name: "sessions", Text: fmt.Sprintf("%s with %s kB each in %d values, %.2f GB in all (report: %s, 25 "+
+				"GB); each turn starts a worker process of its own, logs all sessions in and fills their data",
 				site.Thousands(load.sessions), site.Thousands(load.bytes/1000), sessionValues,
 				float64(load.sessions)*float64(load.bytes)/1e9, site.Thousands(c04ClaimedSessions))},
-			{Name: "load", Text: fmt.Sprintf("%d clients over HTTP, back to back; an operation reads a value of a "+
-				"session drawn by chance, which is checked, and writes another", sessionClients)},
-			{Name: "memory", Text: "bound by 'serve --session-memory'; the session unused longest goes to a file " +
-				"as a " +
-				"whole; files are not flushed, so a machine with memory to spare keeps them in its cache, and only " +
-				"what was not there is of the disk"},
+			{Name: "load", Text: fmt.Sprintf("%d HTTP clients without think time; an operation picks a random "+
+				"session, reads and checks one of its values, and writes another", sessionClients)},
+			{Name: "memory", Text: "limited by 'serve --session-memory'; when it is full, the least recently used " +
+				"session goes to a file as a whole. The files are not flushed, so a machine with free memory serves " +
+				"them from the page cache and reads only the rest from disk"},
 		},
 	}
 }

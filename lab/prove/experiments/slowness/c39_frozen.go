@@ -30,9 +30,8 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 	part.Sides = []trial.Side{s.plant(running, confusion.Healthy, false, named),
 		s.plant(frozen, "global-stall", false, named)}
 	of := func(side string) trial.Every { return trial.Every{Of: trial.At(side, freezes)} }
-	part.Measured = []trial.Phrase{trial.Say("freezes of the server that were named in a turn: %s where it was "+
-		"frozen, "+
-		"%s where not", of(frozen), of(running))}
+	part.Measured = []trial.Phrase{trial.Say("freezes that the diagnosis blamed on the server in a turn: %s where it "+
+		"was frozen, %s where it was not", of(frozen), of(running))}
 	return trial.Trial{
 		Text:  "all processes of a server stop for 400 ms each second, or do not: does the diagnosis blame the server?",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
@@ -40,8 +39,7 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 			{Of: of(frozen), Confirm: trial.AtLeast(freezesLeast), Refute: trial.Below(1)},
 			{Of: of(running), Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)},
 		}},
-		Conditions: []claims.Condition{{Name: "freeze", Text: "SIGSTOP and SIGCONT; the report's were of 15 s and " +
-			"random. " +
-			"A setting whose library is not loaded is looked for by plimsoll advise"}},
+		Conditions: []claims.Condition{{Name: "freeze", Text: "by SIGSTOP and SIGCONT (report: at random, for 15 s). " +
+			"The claim's other half, a setting whose library is not loaded, is found by 'plimsoll advise'"}},
 	}
 }

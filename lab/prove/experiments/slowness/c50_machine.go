@@ -31,7 +31,7 @@ func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
 	part.Sides = []trial.Side{s.plant(direct, confusion.Healthy, true, office),
 		s.plant(distant, "slow-network", true, office)}
 	slower := trial.Ratio{Of: trial.At(distant, stepTime), To: trial.At(direct, stepTime)}
-	part.Measured = []trial.Phrase{trial.Say("an operation of four round trips takes %s with 2 ms more for each",
+	part.Measured = []trial.Phrase{trial.Say("with 2 ms more per round trip, an operation of four round trips takes %s",
 		slower)}
 	return trial.Trial{
 		Text:  "operations of several round trips, directly and through a slow network",
@@ -39,8 +39,10 @@ func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)},
 			Criteria: []trial.Criterion{trial.Claimed(slower, networkCost)}},
 		Conditions: []claims.Condition{
-			{Name: "second step", Text: "what a topology costs is C53, and plimsoll topology --compare"},
-			{Name: "bar", Text: fmt.Sprintf("×%.2f, the report's first step", networkCost)}},
+			{Name: "second step", Text: "the cost of a topology is measured by C53 and by 'plimsoll topology " +
+				"--compare'"},
+			{Name: "bar", Text: fmt.Sprintf("×%.2f, the cost of the network between the tiers in the report",
+				networkCost)}},
 	}
 }
 

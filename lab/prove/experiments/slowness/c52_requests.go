@@ -23,7 +23,7 @@ const (
 	readTurn   = 3 * time.Second
 	// sideBySide is what the report's server asked for; its limit was 64. Ours are smaller so that any disk passes.
 	sideBySide = 100
-	// limitBy may a found limit miss the planted one.
+	// limitBy is the share by which a found limit may differ from the planted one.
 	limitBy = 0.25
 )
 
@@ -64,23 +64,21 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 			one = trial.Criterion{Of: found, Confirm: trial.Within(low, high), Refute: trial.Outside(low, high)}
 		}
 		criteria = append(criteria, one)
-		part.Measured = append(part.Measured, trial.Say("%s: %s side by side, %s under way below, %s reads/s of %s "+
-			"ms; "+
-			"found %s", side, trial.Median{Of: trial.At(side, asked), Format: "%.0f"},
+		part.Measured = append(part.Measured, trial.Say("%s: %s reads asked for at once, %s under way at the device, "+
+			"%s reads/s of %s ms, limit found: %s", side, trial.Median{Of: trial.At(side, asked), Format: "%.0f"},
 			trial.Median{Of: trial.At(side, below), Format: "%.0f"},
 			trial.Median{Of: trial.At(side, readsPerS), Format: "%.0f"},
 			trial.Median{Of: trial.At(side, readTime), Format: "%.2f"}, found))
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("%d random reads side by side around the page cache, through planted limits of outstanding "+
+		Text: fmt.Sprintf("%d random reads at once that bypass the page cache, through planted limits of outstanding "+
 			"requests", sideBySide),
 		Overhead: 10 * time.Second, Parts: []trial.Part{part},
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, time.Second)}, Criteria: criteria},
 		Conditions: []claims.Condition{
-			{Name: "limit", Text: "found where less than 80 % of what was asked for is under way below, by Little's " +
-				"law; " +
-				"the device itself is not judged by its percentage of busy time"},
-			{Name: "planted", Text: "in this program, between it and the device, as a hypervisor's or a controller's " +
-				"is"}},
+			{Name: "limit", Text: "found where less than 80 % of the reads asked for are under way at the device, by " +
+				"Little's law; the device's percentage of busy time is not used"},
+			{Name: "planted", Text: "by this program, between itself and the device, where a hypervisor or a " +
+				"controller has its limit"}},
 	}
 }

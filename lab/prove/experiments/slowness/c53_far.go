@@ -46,23 +46,24 @@ func farMemory(b site.Bench, _ *site.Site) trial.Trial {
 	cost := trial.Every{Of: trial.At(probes, farCost), Unit: "×"}
 	apart := trial.Every{Of: trial.At(probes, toldApart)}
 	nodes := trial.Every{Of: trial.At(probes, nodesHere)}
-	part.Measured = []trial.Phrase{trial.Say("nodes: %s; topologies of the report told apart: %s", nodes, apart)}
+	part.Measured = []trial.Phrase{trial.Say("NUMA nodes: %s; the report's topologies told apart (1: yes, 0: no): %s",
+		nodes, apart)}
 	return trial.Trial{
-		Text:  "memory of each node from processors of each, and the topologies of the report as files",
+		Text: "latency of each node's memory from the processors of each node, and the report's two topologies, " +
+			"judged from files",
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{Requires: []trial.Criterion{{Of: nodes, Confirm: trial.AtLeast(2),
-			Unless: "this machine has no other node whose memory could be far"}},
+			Unless: "this machine has one NUMA node only"}},
 			Criteria: []trial.Criterion{
 				{Of: apart, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 				{Of: cost, Confirm: trial.Within(farFrom, farTo), Refute: trial.Outside(farLeast, farMax)},
 			}},
 		Conditions: []claims.Condition{{Name: "report's topologies", Text: "24 sockets of one core in two nodes must " +
-			"be " +
-			"odd, 2 sockets of 8 cores with two threads must not"}},
+			"be judged impossible, 2 sockets of 8 cores with two threads each must not"}},
 	}
 }
 
-// reportsTopologies are planted and judged: the slow one must be harmful or odd, the good one trustworthy.
+// reportsTopologies says whether the slow topology is judged impossible and the good one is not.
 func reportsTopologies() (apart bool, err error) {
 	root, err := os.MkdirTemp("", "plimsoll-topology-")
 	if err != nil {

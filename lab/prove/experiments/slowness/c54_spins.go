@@ -18,9 +18,10 @@ const (
 	latchShare = "locks of the log"
 	logShare   = "log"
 	processors = "processors"
-	// spinsHurt: a tenth is what users feel. spinsNone: none worth a note.
+	// In percent of the time of sessions: users feel spinsHurt, and nobody notices spinsNone.
 	spinsHurt, spinsNone = 10, 2
-	// spinsFrom processors: the report's machine has 24; on few, whoever spins is not run beside who holds.
+	// spinsFrom is the number of processors required (the report's machine has 24): on few, the holder of a spinlock
+	// does not run beside those who spin for it.
 	spinsFrom = 16
 )
 
@@ -48,19 +49,20 @@ func logSpins(b site.Bench, _ *site.Site) trial.Trial {
 			return f
 		})}
 	of := func(series string) trial.Every { return trial.Every{Of: trial.At(commits, series), Unit: "%"} }
-	part.Measured = []trial.Phrase{trial.Say("16 sessions that commit without a pause wait for the log %s of their "+
-		"time, "+
-		"of it for its locks %s; they spin %s", of(logShare), of(latchShare), of(spinShare))}
+	part.Measured = []trial.Phrase{trial.Say("16 sessions that commit without a pause spend %s of their time waiting "+
+		"for the log, of it %s on its lightweight locks; they spin %s of their time", of(logShare), of(latchShare),
+		of(spinShare))}
 	return trial.Trial{
-		Text:  "16 sessions commit without a pause: do they wait for the disk, for locks of the log, or spin?",
+		Text: "16 sessions commit without a pause: do they wait for the disk, for lightweight locks of the log, or " +
+			"for a spinlock?",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least),
 			{Of: trial.Every{Of: trial.At(commits, processors), As: processors}, Confirm: trial.AtLeast(spinsFrom),
-				Unless: "the claim speaks of larger machines"}},
+				Unless: "the claim is about larger machines"}},
 			Criteria: []trial.Criterion{{Of: of(spinShare), Confirm: trial.AtLeast(spinsHurt),
 				Refute: trial.Below(spinsNone)}}},
-		Conditions: []claims.Condition{{Name: "spins", Text: "PostgreSQL shows a spinlock only once who wants it " +
-			"gives up " +
-			"its processor (Timeout:SpinDelay); LWLocks of the log stand beside it"}},
+		Conditions: []claims.Condition{{Name: "spins", Text: "PostgreSQL reports a spinlock only when a waiting " +
+			"process stops spinning and sleeps (Timeout:SpinDelay), so short spins are not seen; waits for the log's " +
+			"lightweight locks (LWLock:WAL…) are reported beside it"}},
 	}
 }

@@ -14,9 +14,9 @@ const (
 	lookTime     = "time of a look-up"
 	busyCores    = "cores busy"
 	named        = "named"
-	// slowerBy: users feel a fifth. notSlower: within what two runs differ by.
+	// Users feel slowerBy; two runs of one system differ by up to notSlower.
 	slowerBy, notSlower = 1.2, 1.05
-	// looksIdle: nobody who sees this takes the machine for full.
+	// looksIdle is the percentage of busy cores below which nobody takes the machine for full.
 	looksIdle = 85
 )
 
@@ -37,9 +37,8 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 	slower := trial.Ratio{Of: trial.At(filled, lookTime), To: trial.At(free, lookTime)}
 	busy := trial.Every{Of: trial.At(filled, busyCores), Unit: "%"}
 	isNamed := trial.Every{Of: trial.At(filled, named)}
-	part.Measured = []trial.Phrase{trial.Say("look-ups take %s where another process fills the server's core; all "+
-		"cores "+
-		"together are then busy %s; named: %s", slower, busy, isNamed)}
+	part.Measured = []trial.Phrase{trial.Say("look-ups take %s where other processes fill the server's core; all "+
+		"cores together are then busy %s; the diagnosis names the cause (1: yes, 0: no): %s", slower, busy, isNamed)}
 	return trial.Trial{
 		Text:  "a server on one core, alone and with processes of others that fill it",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
@@ -48,9 +47,8 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 			{Of: busy, Confirm: trial.AtMost(looksIdle), Unless: "the machine is full, and not only one core"},
 			{Of: isNamed, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 		}},
-		Conditions: []claims.Condition{{Name: "core", Text: "all processes of the server, and two of others, are " +
-			"pinned to " +
-			"the first; users are not"}},
+		Conditions: []claims.Condition{{Name: "core", Text: "all processes of the server and two other processes are " +
+			"pinned to the first core; the users are not"}},
 	}
 }
 
@@ -79,9 +77,8 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 	full := trial.Ratio{Of: trial.At(crowd, stepTime), To: trial.At(alone, stepTime)}
 	idle := trial.Every{Of: trial.At(aloneFar, busyCores), Unit: "%"}
 	busy := trial.Every{Of: trial.At(crowd, busyCores), Unit: "%"}
-	part.Measured = []trial.Phrase{trial.Say("against one user alone: %s through a slow network, cores busy %s; %s "+
-		"beside a "+
-		"crowd, cores busy %s", slow, idle, full, busy)}
+	part.Measured = []trial.Phrase{trial.Say("time of an operation against one user alone: %s through a slow "+
+		"network, cores busy %s; %s beside many others, cores busy %s", slow, idle, full, busy)}
 	return trial.Trial{
 		Text:  "one user on a good system, on a slow one, and on a full one",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
@@ -89,7 +86,7 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 			{Of: slow, Confirm: trial.AtLeast(claimedSlow), Refute: trial.Below(notSlower)},
 			{Of: idle, Confirm: trial.Below(looksIdle), Refute: trial.AtLeast(looksIdle)},
 			{Of: full, Confirm: trial.AtLeast(claimedSlow)},
-			{Of: busy, Confirm: trial.AtLeast(looksIdle), Unless: "the crowd does not fill the machine"},
+			{Of: busy, Confirm: trial.AtLeast(looksIdle), Unless: "the many others do not fill the machine"},
 		}},
 		Conditions: []claims.Condition{{Name: "operation", Text: "four round trips: begin, read for update, change, " +
 			"commit"}},

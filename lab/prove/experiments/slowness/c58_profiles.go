@@ -53,17 +53,17 @@ func subtractedProfiles(b site.Bench, _ *site.Site) trial.Trial {
 		criteria = append(criteria, trial.Criterion{Of: of, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 			trial.Criterion{Of: trial.Gap{Of: twins, Times: twinsMost, To: trial.At(c.plant, moreMS)},
 				Confirm: trial.Below(0), Unless: "two healthy profiles differ as much"})
-		part.Measured = append(part.Measured, trial.Say("%s less healthy: most is in the class %s: %s, by %s", c.plant,
+		part.Measured = append(part.Measured, trial.Say("%s minus healthy: the largest difference is in class %s (1: "+
+			"yes, 0: no): %s, of %s", c.plant,
 			c.class, of, trial.Every{Of: trial.At(c.plant, moreMS), Unit: "ms"}))
 	}
-	part.Measured = append(part.Measured, trial.Say("healthy less healthy: at most %s", trial.Every{Of: twins,
+	part.Measured = append(part.Measured, trial.Say("healthy minus healthy: at most %s", trial.Every{Of: twins,
 		Unit: "ms"}))
 	return trial.Trial{
-		Text:  "profiles of slow systems less that of a good one, transaction by transaction",
+		Text:  "the profile of a good system is subtracted from those of slow ones, in time per transaction",
 		Parts: []trial.Part{part}, Overhead: 3 * between,
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Criteria: criteria},
-		Conditions: []claims.Condition{{Name: "profile", Text: "milliseconds of a transaction in each class of the " +
-			"ledger; " +
-			"shares would add up to 100 % on both and hide what grew"}},
+		Conditions: []claims.Condition{{Name: "profile", Text: "milliseconds per transaction in each class of the " +
+			"ledger; percentages would add up to 100 % for both systems and hide what grew"}},
 	}
 }

@@ -17,11 +17,11 @@ import (
 const (
 	turn   = 15 * time.Second
 	rounds = 4
-	// between is what a plant takes beside its diagnosis.
+	// between is the time of a turn beside its diagnosis.
 	between = 8 * time.Second
-	// strangersMost of the cores may others use; beyond it a turn's times say nothing and are ignored.
+	// strangersMost is the share of the cores that other processes may use; beyond it a turn's times are ignored.
 	strangersMost = 0.15
-	// looked at least: shorter diagnoses have too few samples.
+	// least is the shortest diagnosis with enough samples.
 	least = 5 * time.Second
 )
 
@@ -50,7 +50,8 @@ func (s *stage) part(b site.Bench, series ...trial.Series) trial.Part {
 		}}
 }
 
-// plant is a side. A turn whose fault took no effect is ignored, and one of times that strangers disturbed.
+// plant is a side with a planted fault. A turn is ignored if its fault took no effect or, where times matter, other
+// processes disturbed it.
 func (s *stage) plant(name, plant string, timed bool, figures read) trial.Side {
 	return trial.Side{Name: name, Open: func(_ context.Context, r *trial.Record) (trial.Turn, error) {
 		return func(ctx context.Context, _ int) (trial.Figures, error) {
@@ -77,7 +78,7 @@ func flag(holds bool) float64 {
 	return 0
 }
 
-// found says whether a finding has a name, problem or note.
+// found says whether there is a finding of this name, problem or note.
 func found(d *diagnose.Diagnosis, name string) bool {
 	for _, f := range d.Findings {
 		if f.Name == name {

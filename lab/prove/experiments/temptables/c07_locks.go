@@ -59,8 +59,8 @@ func skippedLocks(b site.Bench, s *site.Site) trial.Trial {
 		}
 	}
 	held.Measured = []trial.Phrase{trial.Say(
-		"locks that a cycle holds (in the shared table): stock %s (%s), ours with "+
-			"the setting off %s (%s), on %s (%s)", values...)}
+		"locks that a cycle holds (of them in the shared table): stock %s (%s), ours with the setting off %s (%s), "+
+			"on %s (%s)", values...)}
 	speed := trial.Part{Rounds: b.Rounds(c07Rounds), Turn: b.Turn(c07Turn),
 		Series: []trial.Series{{Name: cycleRate, Unit: "1/s"}}}
 	for _, n := range c07Clients {
@@ -78,8 +78,8 @@ func skippedLocks(b site.Bench, s *site.Site) trial.Trial {
 		return trial.Every{Of: trial.At(side, sharedLocks).In(held.Name), As: sharedLocks + " of " + side}
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("the locks that a life of a temp table takes on both flavours, and cycles with the "+
-			"locks and without, by 1 and %d clients", manyClients),
+		Text: fmt.Sprintf("the locks held after a transaction has created, used and dropped a temp table, on both "+
+			"flavours, and the rate of such cycles with these locks and without, by 1 and %d clients", manyClients),
 		Overhead: 30 * time.Second,
 		Parts:    []trial.Part{held, speed},
 		Rules: trial.Rules{StoppedRefutes: true, Criteria: []trial.Criterion{
@@ -87,9 +87,9 @@ func skippedLocks(b site.Bench, s *site.Site) trial.Trial {
 			{Of: shared("stock"), Confirm: trial.Above(0), Unless: "nothing was counted"},
 		}},
 		Conditions: []claims.Condition{
-			{Name: "counted", Text: "pg_locks, read by another session when a transaction has done the whole " +
-				"cycle and not ended; its own virtual and transaction ID aside"},
-			{Name: "load", Text: "cycles of a temp table of 10 columns, one statement a transaction; all other " +
+			{Name: "counted", Text: "pg_locks, read by another session when the transaction has done the whole cycle " +
+				"and not ended yet, without the locks on its own virtual and transaction ID"},
+			{Name: "load", Text: "cycles of a temp table of 10 columns, one transaction per statement; all other " +
 				"settings for temp tables on; the speed is reported, not judged: the claim gives no figure"},
 		},
 	}

@@ -58,13 +58,13 @@ func messageStorm(b site.Bench, s *site.Site) trial.Trial {
 			{Of: faster, Confirm: trial.AtLeast(c08Decisive), Refute: trial.Below(c08NoSlower)},
 			{Of: trial.Every{Of: trial.At(site.Stock.Name, processorCount), As: processorCount},
 				Confirm: trial.AtLeast(c08Processors),
-				Unless:  "the claim speaks of larger machines; engine/bench/invalidations simulates one"},
+				Unless:  "the claim is about larger machines; engine/bench/invalidations simulates one"},
 		}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: "makes and drops temp tables without rows; with all settings off each sends " +
-				"messages to all sessions"},
-			{Name: "bars", Text: fmt.Sprintf("×%g is our reading of \"decisive\"; that no machine is slower is ours",
-				c08Decisive)},
+			{Name: "load", Text: "temp tables without rows are created and dropped; with all settings off, each " +
+				"sends messages to all sessions"},
+			{Name: "bars", Text: fmt.Sprintf("×%g is our reading of \"decisive\"; that no machine is slower is our "+
+				"own requirement", c08Decisive)},
 		},
 	}
 }

@@ -78,11 +78,11 @@ func unflushedCommits(b site.Bench, s *site.Site) trial.Trial {
 	commit := func(of, to committer) trial.Ratio {
 		return trial.Ratio{Of: trial.At(of.String(), commitTime), To: trial.At(to.String(), commitTime)}
 	}
-	part.Measured = append(part.Measured, trial.Say("COMMIT by the setting alone %s, all settings against stock %s",
-		commit(c11RealCatalog, c11SettingOff), commit(c11Ours, c11Stock)))
+	part.Measured = append(part.Measured, trial.Say("time of COMMIT: the setting on against off %s, all settings "+
+		"against stock %s", commit(c11RealCatalog, c11SettingOff), commit(c11Ours, c11Stock)))
 	return trial.Trial{
-		Text: "transactions that make, fill and drop a temp table, on both flavours: flushes of the log, time " +
-			"of COMMIT",
+		Text: "transactions that create, fill and drop a temp table, on both flavours: flushes of the log, and the " +
+			"time of COMMIT",
 		Overhead: 30 * time.Second,
 		Parts:    []trial.Part{part},
 		Rules: trial.Rules{
@@ -95,10 +95,10 @@ func unflushedCommits(b site.Bench, s *site.Site) trial.Trial {
 					Unless: "stock does not flush at each commit either"},
 			}},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: "one client; a transaction makes a temp table of 10 columns, fills, indexes, " +
+			{Name: "load", Text: "one client; a transaction creates a temp table of 10 columns, fills, indexes, " +
 				"analyzes, reads and drops it; synchronous commit"},
-			{Name: "counted", Text: "pg_stat_io, object wal, sessions only: flushes that a session did itself; " +
-				"COMMIT as the client sees it"},
+			{Name: "counted", Text: "flushes that a session did itself (pg_stat_io, object wal, client backends); " +
+				"the time of COMMIT as the client sees it"},
 		},
 	}
 }

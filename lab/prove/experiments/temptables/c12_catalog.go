@@ -55,7 +55,7 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 	}
 	best := trial.Largest{As: "time on stock against ours of the operation that gains most"}
 	for _, shape := range c12Shapes {
-		text, gains := shape.String()+": time on stock against ours of ", []any{}
+		text, gains := shape.String()+": time on stock against ours, ", []any{}
 		for _, v := range []site.Variant{site.Stock, site.Ours} {
 			part.Sides = append(part.Sides, lifeSide(s, v, shape, part.Turn))
 		}
@@ -71,20 +71,18 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 		part.Measured = append(part.Measured, trial.Say(text, gains...))
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("lives of temp tables of 10 to 300 columns with temp_buffers of 8MB to 4GB by %d clients, "+
-			"and "+
-			"the end of sessions, in a base of %s relations, on both flavours", c12Clients,
+		Text: fmt.Sprintf("%d clients create, use and drop temp tables of 10 to 300 columns with temp_buffers of 8MB "+
+			"to 4GB, and sessions with temp tables end, in a base of %s relations, on both flavours", c12Clients,
 			site.Thousands(relations(b))),
 		Overhead: 3 * time.Minute, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "relations of the base", Value: float64(relations(b))},
-				Confirm: trial.AtLeast(c12Relations), Unless: "--documents gives fewer"}},
+				Confirm: trial.AtLeast(c12Relations), Unless: "--documents asked for fewer"}},
 			Criteria: []trial.Criterion{trial.Claimed(best, c12Claimed)}},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("CREATE TEMP TABLE, 50 rows, an index, ANALYZE, a query, TRUNCATE, "+
-				"DROP; one "+
-				"statement a transaction over a socket; all settings for temp tables on; the end of a session with "+
-				"%d temp tables, until its backend is gone", c12Ending)},
+				"DROP; one transaction per statement, over a socket; all settings for temp tables on; the end of a "+
+				"session with %d temp tables, until its backend is gone", c12Ending)},
 			{Name: "bar", Text: fmt.Sprintf("×%g is the claim's \"tens of times\" for some operations", c12Claimed)},
 		},
 	}

@@ -67,11 +67,11 @@ func systemPages(b site.Bench, s *site.Site) trial.Trial {
 		Overhead: 30 * time.Second,
 		Parts:    []trial.Part{part},
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("a loop with 50 rows by %d clients; one by one: a single client without "+
-				"pause", c40Clients)},
+			{Name: "load", Text: fmt.Sprintf("%d clients repeat a query loop on 50 rows without pause; one by one: a "+
+				"single client", c40Clients)},
 			{Name: "counted", Text: fmt.Sprintf(
-				"pg_stat_activity every %s: sessions that wait for a latch (LWLock but "+
-					"the log's flush, and the extension of a relation); the watcher takes part in the load",
+				"pg_stat_activity, sampled every %s: sessions that wait for a latch (any LWLock except that of the "+
+					"log flush, or the extension of a relation); the sampling is itself part of the load",
 				latchLook)},
 		},
 	}

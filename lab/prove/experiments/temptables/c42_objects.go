@@ -45,9 +45,9 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 				}, err
 			}})
 		part.Measured = append(part.Measured, trial.Say("%s: %s s of waits in 30 s, %s catalog rows written per "+
-			"loop, %s %% "+
-			"of them in pg_attribute, pg_class, pg_type and pg_depend; %s %% of the waits in statements that make, "+
-			"index or drop a temp table%s", v.Name, trial.Spread{Of: trial.At(v.Name, waitTime), Format: "%.2f"},
+			"loop, %s %% of them in pg_attribute, pg_class, pg_type and pg_depend; %s %% of the waits in statements "+
+			"that make, index or drop a temp "+
+			"table%s", v.Name, trial.Spread{Of: trial.At(v.Name, waitTime), Format: "%.2f"},
 			trial.Spread{Of: trial.At(v.Name, catalogRows), Format: "%.1f"},
 			trial.Spread{Of: trial.At(v.Name, hotShare), Format: "%.0f"},
 			trial.Spread{Of: trial.At(v.Name, tempShare), Format: "%.0f"},
@@ -58,12 +58,11 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 			"catalogs, statements", c40Clients),
 		Overhead: 30 * time.Second, Parts: []trial.Part{part},
 		Conditions: []claims.Condition{
-			{Name: "classes", Text: fmt.Sprintf("wait_event of pg_stat_activity every %s", latchLook)},
-			{Name: "objects", Text: "rows written to each catalog, by pg_stat_all_tables: the server does not say " +
-				"which page " +
-				"a session waits for; columns are pg_attribute, rowsets pg_class and pg_type, allocation pg_depend " +
-				"here"},
-			{Name: "statements", Text: "those of the sessions that wait, by their first words"},
+			{Name: "classes", Text: fmt.Sprintf("wait_event in pg_stat_activity, sampled every %s", latchLook)},
+			{Name: "objects", Text: "rows written to each catalog, by pg_stat_all_tables, since the server does not " +
+				"say which page a session waits for. The report's columns are pg_attribute here, its rowsets " +
+				"pg_class and pg_type, its allocation pg_depend"},
+			{Name: "statements", Text: "those of the waiting sessions, by their first two words"},
 		},
 	}
 	t.ByEngine(func(engine string) trial.Rules {

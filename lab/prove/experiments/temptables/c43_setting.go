@@ -48,20 +48,20 @@ func settingOffAndOn(b site.Bench, s *site.Site) trial.Trial {
 		site.MemoryCatalog,
 		against(c43On), against(c43Again), trial.Spread{Of: trial.At(c43Off.Name, cycleRate), Format: "%.0f"})}
 	return trial.Trial{
-		Text: fmt.Sprintf("lives of a temp table with %s off, off again and "+
+		Text: fmt.Sprintf("a temp table is created, used and dropped again and again with %s off, off once more, and "+
 			"on", site.MemoryCatalog), Overhead: 30 * time.Second,
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{Criteria: []trial.Criterion{
 			{Of: against(c43Again), Confirm: trial.Within(1/c43Margin, c43Margin),
-				Refute: trial.Outside(1/c43Margin, c43Margin), Unless: "the same twice is not the same"},
+				Refute: trial.Outside(1/c43Margin, c43Margin), Unless: "the same setting differs from itself"},
 			{Of: against(c43On), Confirm: trial.Outside(1/c43Margin, c43Margin),
-				Refute: trial.Within(1/c43Margin, c43Margin), Unless: "what the setting does is not seen"},
+				Refute: trial.Within(1/c43Margin, c43Margin), Unless: "the effect of the setting is not seen"},
 		}},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("cycles of a temp table of 10 columns by %d clients; the setting is one "+
 				"whose effect C12 measures", site.Clients)},
-			{Name: "any other setting", Text: "'plimsoll compare' runs the ERP's load with it off and on, in turns " +
-				"from the same base, with the A/A floor of the session"},
+			{Name: "any other setting", Text: "'plimsoll compare' measures it with the ERP's load, off and on in " +
+				"turns from the same base, and reports the A/A floor of the session"},
 		},
 	}
 }

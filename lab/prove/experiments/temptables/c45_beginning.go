@@ -39,13 +39,13 @@ func waitsBegin(b site.Bench, s *site.Site) trial.Trial {
 		{Name: waitTime, Unit: "s in 30 s"}, {Name: loopRate, Unit: "1/s"}}}
 	t := trial.Trial{
 		Text: fmt.Sprintf("a query loop with an indexed temp table by %d clients at %s queries a second, on both "+
-			"flavours: where waits begin", c40Clients, site.Listed(c45Rates)),
+			"flavours: the rate at which waits begin", c40Clients, site.Listed(c45Rates)),
 		Overhead: 30 * time.Second,
 		Conditions: []claims.Condition{
-			{Name: "begun", Text: fmt.Sprintf("at the lowest rate with at least %g s of waits in 30 s in the median "+
-				"turn, a tenth of the report's worst; counted as in C40", c45Begun)},
-			{Name: "rates", Text: fmt.Sprintf("statements of %d clients together, %d a loop; a machine that does not "+
-				"reach a rate (%.0f %% of it) says nothing about it", c40Clients, c45Statements, 100*c45Reached)},
+			{Name: "begun", Text: fmt.Sprintf("waits begin at the lowest rate whose median turn has at least %g s of "+
+				"waits in 30 s, a tenth of the report's worst; counted as in C40", c45Begun)},
+			{Name: "rates", Text: fmt.Sprintf("statements a second of %d clients together, %d in a loop; a machine "+
+				"that reaches less than %.0f %% of a rate gives no answer", c40Clients, c45Statements, 100*c45Reached)},
 		},
 		Chart: &trial.Chart{Title: "Waits for latches by queries a second", X: "queries/s", Y: "s of waits in 30 s"},
 	}

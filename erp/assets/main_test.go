@@ -1,0 +1,9 @@
+package assets_test
+
+import (
+	"testing"
+
+	"plimsoll/platform/database/databasetest"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }

@@ -1,0 +1,9 @@
+package sales_test
+
+import (
+	"testing"
+
+	"plimsoll/platform/database/databasetest"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }

@@ -1,0 +1,161 @@
+package waits
+
+import (
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+//go:embed sessions.sql
+var sessionsSQL string
+
+// eachSQL asks for each session that has a transaction, where sessionsSQL has all described that are connected: a
+// server of a thousand idle sessions then answers nearly as soon as one of ten.
+var eachSQL = strings.Replace(sessionsSQL, "pg_stat_get_activity(NULL) AS a",
+	`pg_stat_get_backend_idset() AS b (id) JOIN pg_stat_get_activity(pg_stat_get_backend_pid(b.id)) AS a
+	ON pg_stat_get_backend_xact_start(b.id) IS NOT NULL`, 1)
+
+// Names of the statements, which are prepared once on a connection.
+const (
+	sessionsName = "plimsoll_sessions"
+	eachName     = "plimsoll_each_session"
+)
+
+const (
+	// few sessions are at work if they are less than this part of those connected: to ask for each is then cheaper.
+	few = 4
+	// queryMost characters of a statement are kept.
+	queryMost = 400
+	// textsMost different texts are remembered between two readings.
+	textsMost = 1000
+)
+
+// Reader reads the sessions at work again and again over one connection. Its statement is planned once, its answers are
+// binary, and a text that it has met before is not allocated again.
+type Reader struct {
+	conn     *pgx.Conn
+	params   [][]byte
+	prepared bool      // false: behind a pooler that shares connections, as the DSN says
+	sessions []Session // the last answer
+	texts    map[string]string
+}
+
+// NewReader for all sessions but this connection's and those of one application.
+func NewReader(ctx context.Context, conn *pgx.Conn, without string) (*Reader, error) {
+	r := &Reader{conn: conn, params: [][]byte{[]byte(without)}, texts: map[string]string{}}
+	switch conn.Config().DefaultQueryExecMode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		return r, nil
+	}
+	r.prepared = true
+	for name, sql := range map[string]string{sessionsName: sessionsSQL, eachName: eachSQL} {
+		if _, err := conn.Prepare(ctx, name, sql); err != nil {
+			return nil, unread(err)
+		}
+	}
+	return r, nil
+}
+
+var textFormat, binaryFormat = []int16{pgx.TextFormatCode}, []int16{pgx.BinaryFormatCode}
+
+// Read the sessions, of which so many are connected; 0: not known. The answer is valid until the next one.
+func (r *Reader) Read(ctx context.Context, connected int) ([]Session, error) {
+	name, sql := sessionsName, sessionsSQL
+	if few*len(r.sessions) < connected {
+		name, sql = eachName, eachSQL
+	}
+	var rows *pgconn.ResultReader
+	if r.prepared {
+		rows = r.conn.PgConn().ExecPrepared(ctx, name, r.params, textFormat, binaryFormat)
+	} else {
+		rows = r.conn.PgConn().ExecParams(ctx, sql, r.params, nil, textFormat, binaryFormat)
+	}
+	r.sessions = r.sessions[:0]
+	var wrong error
+	for rows.NextRow() {
+		s, err := r.session(rows.Values())
+		if err != nil {
+			wrong = err
+			continue
+		}
+		r.sessions = append(r.sessions, s)
+	}
+	if _, err := rows.Close(); err != nil {
+		return nil, unread(err)
+	}
+	if wrong != nil {
+		return nil, unread(wrong)
+	}
+	return r.sessions, nil
+}
+
+func unread(err error) error { return fmt.Errorf("read pg_stat_activity: %w", err) }
+
+// Columns of sessions.sql.
+const (
+	colPID = iota
+	colApplication
+	colUser
+	colState
+	colWaitType
+	colWait
+	colQuery
+	colStateChange
+	colXactStart
+	colNow
+	columns
+)
+
+func (r *Reader) session(row [][]byte) (s Session, err error) {
+	if len(row) != columns || len(row[colPID]) != 4 || len(row[colNow]) != 8 {
+		return s, errors.New("the answer is not as its statement says")
+	}
+	now := row[colNow]
+	return Session{PID: int(int32(binary.BigEndian.Uint32(row[colPID]))), Application: r.text(row[colApplication]),
+		User: r.text(row[colUser]), State: r.text(row[colState]),
+		Wait:    Event{Type: r.text(row[colWaitType]), Name: r.text(row[colWait])},
+		Query:   r.text(row[colQuery]),
+		InState: since(now, row[colStateChange]), InXact: since(now, row[colXactStart])}, nil
+}
+
+// text of a column, allocated only when it is new.
+func (r *Reader) text(value []byte) string {
+	if known, is := r.texts[string(value)]; is {
+		return known
+	}
+	if len(r.texts) >= textsMost {
+		clear(r.texts)
+	}
+	text := cut(string(value))
+	r.texts[string(value)] = text
+	return text
+}
+
+// cut a statement; its last character may be cut in two.
+func cut(text string) string {
+	text = strings.ToValidUTF8(text, "")
+	n := 0
+	for i := range text {
+		if n == queryMost {
+			return text[:i]
+		}
+		n++
+	}
+	return text
+}
+
+// since a moment, both in microseconds of PostgreSQL's own epoch; 0 where the server knows none.
+func since(now, then []byte) time.Duration {
+	if len(then) != 8 {
+		return 0
+	}
+	us := int64(binary.BigEndian.Uint64(now)) - int64(binary.BigEndian.Uint64(then))
+	return max(0, time.Duration(us)*time.Microsecond)
+}

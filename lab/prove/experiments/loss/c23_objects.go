@@ -1,0 +1,175 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"plimsoll/erp/audit/damage"
+	"plimsoll/erp/fill"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+)
+
+// Defaults of C23.
+const (
+	c23Scale     = 0.02 // of the report's base, with --full
+	c23Small     = 0.001
+	c23Rounds    = 1
+	c23Turn      = 30 * time.Second
+	c23FullTurn  = 3 * time.Minute
+	c23Making    = time.Minute
+	c23FullMake  = 4 * time.Minute
+	c23AuditMost = 8.0 // hours for the report's base: a night
+)
+
+// Sides of C23.
+const (
+	undamagedBase    = "undamaged base"
+	registersDamaged = "registers damaged"
+	documentsDamaged = "documents damaged"
+)
+
+// staleRegisters: a document is right, and what it has recorded is not, or totals and counters are wrong. The books
+// know what they should be.
+var staleRegisters = strings.Fields(`MovementThatIsGone AmountOfStock BatchOfAReceipt VATCharged EntryThatIsGone
+	AmountOfAnEntry SidesOfAnEntry DebtToASupplier PlannedPayment SalesBook DebtMoved TotalOfAGoodsSale TotalOfAnAccount
+	TotalOfAMonth NumberBeyondTheCounter`)
+
+// lostDocuments: registers were updated, and their document is gone (a dangling reference) or is as it was before, so
+// that registers disagree with it. Only a backup has it.
+var lostDocuments = strings.Fields(`PaymentThatIsGone HeaderThatIsGone NoLines AmountOfAPayment
+	AmountOfABankReceipt QuantityOfASale QuantityConsumed PriceOfAReceipt`)
+
+// damagedPart has the sides with damages.
+const damagedPart = "damaged"
+
+// Figures of C23.
+const (
+	planted    = "damages planted"
+	named      = "damages named by document and field" // what is gone is named by its id
+	treated    = "damages mended, or said to be for a backup alone"
+	found      = "violations"
+	physical   = "faults that amcheck finds"
+	foundAfter = "violations afterwards"
+	changed    = "tables that are not as they were"
+	auditRate  = "objects audited"
+	repairRate = "objects repaired"
+)
+
+func integrityScale(b site.Bench) float64 {
+	switch {
+	case b.Documents != 0:
+		return float64(b.Documents) / float64(reportedDocuments())
+	case b.Full:
+		return c23Scale
+	}
+	return c23Small
+}
+
+func reportedDocuments() (all int) {
+	for _, n := range fill.Reported() {
+		all += n
+	}
+	return all
+}
+
+// objectIntegrity is the experiment behind C23.
+func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
+	base := &integrityBase{own: s.Own, scale: integrityScale(b)}
+	whole := trial.Part{Rounds: b.Rounds(c23Rounds), Turn: c23Turn, Open: base.open,
+		Series: []trial.Series{{Name: found}, {Name: auditRate, Unit: "objects/s"}},
+		Sides:  []trial.Side{base.control()}}
+	harmed := trial.Part{Name: damagedPart, InOrder: true, Rounds: whole.Rounds, Turn: c23Turn,
+		Series: []trial.Series{{Name: planted}, {Name: named}, {Name: treated}, {Name: found}, {Name: physical},
+			{Name: foundAfter}, {Name: changed}, {Name: repairRate, Unit: "objects/s"}},
+		Sides: []trial.Side{base.damaged(registersDamaged, staleRegisters, base.repair),
+			base.damaged(documentsDamaged, lostDocuments, base.nameAndRestore)}}
+	making := c23Making
+	if b.Full {
+		whole.Turn, harmed.Turn, making = c23FullTurn, c23FullTurn, c23FullMake
+	}
+	hours := trial.Computed{As: "hours to audit as many documents as the report has", Format: "%.1f",
+		Formula: func(m *trial.Made) float64 {
+			if rate := trial.Middle(m.Figures(trial.At(undamagedBase, auditRate))); rate > 0 {
+				return float64(reportedDocuments()) / rate / 3600
+			}
+			return math.NaN()
+		}}
+	whole.Measured = []trial.Phrase{
+		trial.Say("the undamaged base has %s violations", sum(undamagedBase, found, "")),
+		trial.Say("the audit reads %s objects/s: %s hours for the report's %s documents",
+			trial.Spread{Of: trial.At(undamagedBase, auditRate), Format: "%.0f"}, hours,
+			site.Thousands(reportedDocuments()))}
+	harmed.Measured = integrityMeasured()
+	return trial.Trial{
+		Text: fmt.Sprintf("in copies of a base at scale %.3g, %d damages to registers and %d to documents are "+
+			"planted, audited, repaired or restored, and audited again", base.scale, len(staleRegisters),
+			len(lostDocuments)),
+		Overhead: making, Parts: []trial.Part{whole, harmed},
+		Rules: trial.Rules{StoppedRefutes: true,
+			Requires: []trial.Criterion{{Of: trial.Known{As: "scale of the base", Value: base.scale},
+				Confirm: trial.AtLeast(c23Scale), Unless: "a small base does not stand for terabytes; --full"}},
+			Criteria: append(integrityCriteria(), trial.Criterion{Of: hours, Confirm: trial.AtMost(c23AuditMost),
+				Refute: trial.Above(c23AuditMost)})},
+		Conditions: integrityConditions(),
+	}
+}
+
+// none of something, in any turn.
+func none(of trial.Computed) trial.Criterion {
+	return trial.Criterion{Of: of, Confirm: trial.AtMost(0), Refute: trial.Above(0)}
+}
+
+// short is how many of the planted damages a series lacks, over all turns.
+func short(side, series, as string) trial.Computed {
+	all, some := harm(side, planted, ""), harm(side, series, "")
+	return trial.Computed{As: as + " with " + side, Format: "%.0f",
+		Formula: func(m *trial.Made) float64 { return all.Formula(m) - some.Formula(m) }}
+}
+
+// harm is the sum of a series of a damaged side.
+func harm(side, series, as string) trial.Computed {
+	return sumOf(trial.At(side, series).In(damagedPart), as)
+}
+
+func integrityCriteria() []trial.Criterion {
+	all := []trial.Criterion{none(sum(undamagedBase, found, "violations of the undamaged base"))}
+	for _, side := range []string{registersDamaged, documentsDamaged} {
+		all = append(all, none(short(side, named, "damages not named by document and field")),
+			none(short(side, treated, "damages neither mended nor said to be for a backup alone")),
+			none(harm(side, foundAfter, "violations left with "+side)),
+			none(harm(side, changed, "tables that are not as they were with "+side)),
+			none(harm(side, physical, "faults that amcheck finds with "+side)))
+	}
+	return all
+}
+
+func integrityMeasured() (all []trial.Phrase) {
+	for _, one := range []struct{ side, how string }{{registersDamaged, "mended by 'plimsoll repair'"},
+		{documentsDamaged, "said to be for a backup alone, and restored"}} {
+		all = append(all, trial.Say(one.side+": of %s damages the audit names %s by document and field, amcheck "+
+			"finds %s faults, %s are "+one.how+", and %s violations are left", harm(one.side, planted, ""),
+			harm(one.side, named, ""), harm(one.side, physical, ""), harm(one.side, treated, ""),
+			harm(one.side, foundAfter, "")))
+	}
+	return append(all, trial.Say("'plimsoll repair' takes %s objects/s, with its audits and proof",
+		trial.Spread{Of: trial.At(registersDamaged, repairRate).In(damagedPart), Format: "%.2f"}))
+}
+
+func integrityConditions() []claims.Condition {
+	return []claims.Condition{
+		{Name: "damages", Text: fmt.Sprintf("those of the audit's own tests, done by SQL past the application, each "+
+			"to a document of its own; %d of the %d that there are", len(staleRegisters)+len(lostDocuments),
+			len(damage.All))},
+		{Name: registersDamaged, Text: "a document is right, and what registers, entries, totals and counters have " +
+			"of it is lost or wrong; afterwards every table must be that of the undamaged base"},
+		{Name: documentsDamaged, Text: "registers were updated, and their document is gone, or is as it was before; " +
+			"'plimsoll repair' must change nothing and name each; then the backup is restored"},
+		{Name: "backup", Text: "a copy of the base's files, made before the damage"},
+		{Name: "objects", Text: "documents of the base by the time of a whole audit; steps of a repair by its time, " +
+			"two audits, the checks for physical damage and the proof included"},
+	}
+}

@@ -1,0 +1,76 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"plimsoll/platform/database"
+	"plimsoll/platform/id"
+)
+
+// operation whose document is gone. Where anything is left of it, only a backup has the rest.
+func (p *planning) operation(ctx context.Context, w *database.Work, f finding) error {
+	var key string
+	at := strings.LastIndex(f.Subject, " document=")
+	if !strings.HasPrefix(f.Subject, "key=") || at < 0 {
+		return nil
+	}
+	key = f.Subject[len("key="):at]
+	v, err := id.Parse(f.Subject[at+len(" document="):])
+	if err != nil {
+		return nil
+	}
+	r, kind := p.Repairer, f.invariant
+	if there, err := r.recorded(ctx, w, documentRef{kind, v}); err != nil || there.any() {
+		return err
+	}
+	p.add(Step{Class: Resubmit, Object: fmt.Sprintf("operation %q of %s %s", key, kind, v), Document: v, Risk: Low,
+		Why:     "acknowledged, and gone: its client must send it again with the same key",
+		Changes: []Change{{"key", "done", "free"}},
+		act: func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
+			there, err := r.recorded(ctx, w, documentRef{kind, v})
+			if err != nil {
+				return false, err
+			}
+			if there.any() || !there.operation {
+				return false, nil
+			}
+			at := part{"plimsoll_operation", "plimsoll_operation t WHERE t.document = $1 AND t.key = $2", []any{v, key}}
+			if err := p.open(ctx, w, at); err != nil {
+				return false, err
+			}
+			w.Queue("free key", "DELETE FROM plimsoll_operation WHERE document = $1 AND key = $2", v, key)
+			return true, errors.Join(w.Flush(ctx), p.close(ctx, w))
+		}})
+	return nil
+}
+
+const (
+	renumberSQL = `INSERT INTO plimsoll_number AS n (organisation, kind, next)
+SELECT $1, $2, coalesce(max(substr(number, $3)::bigint), 0) + 1 FROM %s
+WHERE organisation = $1 AND number ~ ('^' || $4 || '-[0-9]{1,18}$')
+ON CONFLICT (organisation, kind) DO UPDATE SET next = excluded.next WHERE n.next < excluded.next`
+)
+
+func (p *planning) counter(f finding) {
+	meta, known := p.app.Document(f.invariant)
+	v, err := id.Parse(uuidPattern.FindString(f.Subject))
+	if !known || err != nil {
+		return
+	}
+	p.add(Step{Class: Renumber, Object: f.Subject, Risk: Low, Why: "numbers beyond the counter are in use",
+		Changes: []Change{{f.Field, f.Found, f.Expected}},
+		act: func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
+			at := part{"plimsoll_number", "plimsoll_number t WHERE t.organisation = $1 AND t.kind = $2",
+				[]any{v, meta.Name}}
+			if err := p.open(ctx, w, at); err != nil {
+				return false, err
+			}
+			var moved int64
+			w.Queue("renumber", fmt.Sprintf(renumberSQL, meta.Table()), v, meta.Name, len(meta.Prefix)+2, meta.Prefix).
+				Affected(func(n int64) error { moved = n; return nil })
+			return moved > 0, errors.Join(w.Flush(ctx), p.close(ctx, w))
+		}})
+}
