@@ -128,6 +128,21 @@ func (v *Visit) uncomplaining(t *testing.T) {
 // shotsVariable names a folder in which pictures of the pages are kept.
 const shotsVariable = "PLIMSOLL_TEST_SHOTS"
 
+// tooWideScript says what sticks out of a window, or nothing. Charts take a new width a few frames after the window
+// has it: it counts frames, so that a busy machine has the time it needs.
+const tooWideScript = `(async () => {
+	const page = document.documentElement;
+	for (let frames = 0; frames < 100 && page.scrollWidth > innerWidth; frames++)
+		await new Promise(requestAnimationFrame);
+	if (page.scrollWidth <= innerWidth) return "";
+	const right = (e) => e.getBoundingClientRect().right;
+	const out = [...document.querySelectorAll("body *")].filter((e) => right(e) > innerWidth + scrollX);
+	return "the page is " + page.scrollWidth + " wide, the window " + innerWidth + "; out of it: " +
+		out.slice(0, 5).map((e) => e.tagName + "#" + e.id + "." + e.className + " to " + right(e)).join(", ");
+})()`
+
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+
 // Look at a page wide and narrow, light and dark: nothing may stick out, and the dark one must be dark.
 func (v *Visit) Look(t *testing.T, name string) {
 	t.Helper()
@@ -137,8 +152,10 @@ func (v *Visit) Look(t *testing.T, name string) {
 			v.Do(t, chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(
 				[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
 			what := fmt.Sprintf("%s-%s-%d", name, theme, width)
-			if wide := Ask[int64](t, v, `document.documentElement.scrollWidth`); wide > width {
-				t.Errorf("%s: the page is %d wide, the window %d", what, wide, width)
+			var wide string
+			v.Do(t, chromedp.Evaluate(tooWideScript, &wide, awaited))
+			if wide != "" {
+				t.Errorf("%s: %s", what, wide)
 			}
 			grounds[Ask[string](t, v, `getComputedStyle(document.body).backgroundColor`)] = true
 			if Shooting() {
