@@ -91,7 +91,8 @@ type Options struct {
 	Engine string
 	// Program is this program, to start one that is frozen from outside.
 	Program []string
-	// Step hears of the progress (0..1) before each line, Said of each line that has ended. Both may be nil.
+	// Step hears of the progress (0..1) before each line and every second within it, from a goroutine of its own; Said
+	// of each line that has ended. Both may be nil.
 	Step func(share float64, left time.Duration, name string)
 	Said func(Line)
 }
@@ -130,10 +131,9 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	var done time.Duration
 	for round := range report.Rounds {
 		for _, t := range chosen {
-			if o.Step != nil {
-				o.Step(done.Seconds()/all.Seconds(), all-done, t.name)
-			}
+			stepped := o.steps(done, all, t)
 			line, err := t.judged(ctx, s)
+			stepped()
 			if ctx.Err() != nil {
 				return report, ctx.Err() // what a line says that was cut short means nothing
 			}
@@ -149,6 +149,34 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		}
 	}
 	return report, nil
+}
+
+// steps tells of the progress within a line, by the time that it takes, until the returned function is called.
+func (o Options) steps(done, all time.Duration, t test) (end func()) {
+	if o.Step == nil {
+		return func() {}
+	}
+	began := time.Now()
+	step := func(elapsed time.Duration) {
+		now := done + min(elapsed, t.takes)
+		o.Step(now.Seconds()/all.Seconds(), all-now, t.name)
+	}
+	step(0)
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				step(time.Since(began))
+			}
+		}
+	}()
+	return func() { close(over); <-ended }
 }
 
 func (o Options) choose() (chosen []test, err error) {

@@ -241,12 +241,25 @@ func TestRoundsAreCounted(t *testing.T) {
 	o := Options{Rounds: 2, Only: []string{"wrong-url"}, Program: os.Args[:1]}
 	var steps []string
 	o.Step = func(share float64, _ time.Duration, name string) {
-		steps = append(steps, fmt.Sprintf("%.1f %s", share, name))
+		if share == 0 || share == 0.5 { // the others are within lines
+			steps = append(steps, fmt.Sprintf("%.1f %s", share, name))
+		}
 	}
 	report, err := Run(t.Context(), o)
 	if err != nil || report.Rounds != 2 || len(report.Lines) != 2 || report.Lines[1].Round != 2 ||
 		!slices.Equal(steps, []string{"0.0 wrong-url", "0.5 wrong-url"}) {
 		t.Errorf("%+v, %q, %v", report, steps, err)
+	}
+}
+
+func TestALongLineTellsOfItsProgress(t *testing.T) {
+	steps := make(chan float64, 100)
+	o := Options{Step: func(share float64, _ time.Duration, _ string) { steps <- share }}
+	end := o.steps(10*time.Second, 20*time.Second, test{name: "long", takes: 5 * time.Second})
+	first, second := <-steps, <-steps
+	end()
+	if first != 0.5 || first >= second || second > 0.75 {
+		t.Errorf("%v, %v", first, second)
 	}
 }
 

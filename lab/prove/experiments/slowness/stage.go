@@ -19,14 +19,17 @@ const (
 	rounds = 4
 	// between is the time of a turn beside its diagnosis.
 	between = 8 * time.Second
-	// strangersMost is the share of the cores that other processes may use; beyond it a turn's times are ignored.
-	strangersMost = 0.15
 	// least is the shortest diagnosis with enough samples.
 	least = 5 * time.Second
 )
 
 // stage is the server of a part; its sides are plants.
-type stage struct{ *confusion.Stage }
+type stage struct {
+	*confusion.Stage
+	// strangersMost is the share of the cores that other processes may use; beyond it a turn's times are ignored. 0 turns
+	// the check off.
+	strangersMost float64
+}
 
 // read makes figures of a trial.
 type read func(confusion.Trial, *diagnose.Diagnosis) trial.Figures
@@ -34,6 +37,7 @@ type read func(confusion.Trial, *diagnose.Diagnosis) trial.Figures
 // part with a stage of its own. Its sides are added by plant.
 func (s *stage) part(b site.Bench, series ...trial.Series) trial.Part {
 	length := b.Turn(turn)
+	s.strangersMost = b.DisturbedLimit
 	return trial.Part{Rounds: b.Rounds(rounds), Turn: length, Between: between, Series: series,
 		Open: func(ctx context.Context, r *trial.Record) (err error) {
 			s.Stage, err = confusion.OpenStage(ctx, confusion.Options{Clusters: b.Clusters, Duration: length,
@@ -62,7 +66,7 @@ func (s *stage) plant(name, plant string, timed bool, figures read) trial.Side {
 			case t.Void != "" || d == nil:
 				r.Say("%s is ignored: %s", name, t.Void)
 				return nil, nil
-			case timed && t.Strangers >= strangersMost:
+			case timed && s.strangersMost > 0 && t.Strangers > s.strangersMost:
 				r.Say("%s is ignored: other processes used %.0f %% of the cores", name, 100*t.Strangers)
 				return nil, nil
 			}
