@@ -11,7 +11,7 @@ var advances = []audit.Invariant{
 
 func advanced(register, account, balance string) audit.Invariant {
 	return byContract(register, "vat", account, balance,
-		"VAT of invoiced advances is the balance of account "+account+", by contract")
+		"VAT of invoiced advances equals the balance of account "+account+", by contract")
 }
 
 // setOff joins to an invoice d what it has moved of advances as a, what it has taken back by the other book as o, and

@@ -36,8 +36,8 @@ var assetCommissioning = []audit.Invariant{
 		AND o.date = r.since`,
 				"asset_commissioning", "count(*) AS stated", "stated")),
 	},
-	ofAssets("asset_investments", "08", "What is invested in an asset that is not in use is its balance of account 08"),
-	ofAssets("asset_costs", "01", "What an asset in use has cost is its balance of account 01"),
+	ofAssets("asset_investments", "08", "Investments in an asset not yet in use equal its balance of account 08"),
+	ofAssets("asset_costs", "01", "The cost of an asset in use equals its balance of account 01"),
 }
 
 // ofAssets: a register by asset is an account.

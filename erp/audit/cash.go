@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 // cash: what lies on an account is its balance in the ledger.
 var cash = []audit.Invariant{
 	{
-		ID: "cash.ledger", Title: "Cash on bank accounts and in cash desks is the balance of accounts 51 and 50",
+		ID: "cash.ledger", Title: "Cash on bank accounts and in cash desks equals the balance of accounts 51 and 50",
 		Checked: "SELECT count(*) FROM acc_cash_totals WHERE period = 'infinity' AND {key organisation, cash_account}",
 		Wrong: `SELECT 'organisation=' || organisation || ' cash_account=' || cash_account,
 	'50/51=' || coalesce(l.amount, 0), 'cash=' || coalesce(c.amount, 0)

@@ -28,8 +28,7 @@ var invoiceIssued = []audit.Invariant{
 			sum(amount) FILTER (WHERE debit = '68' AND credit = '76AV') AS set_off`, "charged", "set_off"))...),
 	},
 	{
-		ID: "invoice_issued.basis", Title: "Invoice issued: it says of which document it is, which is posted and " +
-			"of the same counterparty",
+		ID: "invoice_issued.basis", Title: "Invoice issued: its basis is a posted document of the same counterparty",
 		Checked: "SELECT count(*) FROM inf_invoices WHERE recorder_type = 'invoice_issued' AND ({document " +
 			"recorder} OR {document basis})",
 		Wrong: `SELECT 'invoice_issued ' || d.number || ' ' || d.id,

@@ -30,8 +30,8 @@ var invoiceReceived = []audit.Invariant{
 			sum(amount) FILTER (WHERE debit = '76VA' AND credit = '68') AS set_off`, "vat", "charged", "set_off"))...),
 	},
 	{
-		ID: "invoice_received.basis", Title: "Invoice received: it states of which document it is, which is posted " +
-			"and of the same counterparty, and its own number",
+		ID: "invoice_received.basis", Title: "Invoice received: its number is stated, and its basis is a " +
+			"posted document of the same counterparty",
 		Checked: "SELECT count(*) FROM inf_invoices WHERE recorder_type = 'invoice_received' AND ({document " +
 			"recorder} OR {document basis})",
 		Wrong: `SELECT 'invoice_received ' || d.number || ' ' || d.id,

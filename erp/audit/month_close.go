@@ -24,7 +24,7 @@ func inMonth() string {
 // monthClose: nothing comes to a closed month; what does, against the rules, shows here.
 var monthClose = []audit.Invariant{
 	{
-		ID: "month_close.result", Title: "A closed month is closed by what its sales have brought",
+		ID: "month_close.result", Title: "Month close: the result of a closed month is that of its sales",
 		Checked: "SELECT count(*) FROM doc_month_close WHERE posted AND {month organisation, date} AND {key " +
 			"organisation}",
 		Wrong: `SELECT 'month_close ' || d.number || ' ' || d.id,
@@ -38,8 +38,8 @@ FROM doc_month_close d LEFT JOIN LATERAL (
 WHERE d.posted AND {month d.organisation, d.date} AND {key d.organisation} AND coalesce(s.sales, 0) <> d.result`,
 	},
 	{
-		ID: "month_close.counted", Title: "In a closed month are the documents that it was closed with, as they " +
-			"were, and their costs in order",
+		ID: "month_close.counted", Title: "Month close: the documents of a closed month are unchanged, and their " +
+			"costs are in order",
 		Checked: "SELECT count(*) FROM doc_month_close WHERE posted",
 		Wrong: `SELECT 'month_close ' || d.number || ' ' || d.id,
 	'documents=' || d.documents || ' versions=' || d.versions || ' boundaries=0',
@@ -52,7 +52,7 @@ FROM doc_month_close d CROSS JOIN LATERAL (
 WHERE d.posted AND (found.documents <> d.documents OR found.versions <> d.versions OR found.boundaries > 0)`,
 	},
 	{
-		ID: "month_close.once", Title: "A month is closed once",
+		ID: "month_close.once", Title: "Month close: no month is closed twice",
 		Checked: "SELECT count(*) FROM doc_month_close WHERE posted AND {month organisation, date} AND {key " +
 			"organisation}",
 		Wrong: `SELECT 'organisation=' || organisation

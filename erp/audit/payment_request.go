@@ -4,8 +4,8 @@ import "plimsoll/platform/audit"
 
 var paymentRequest = []audit.Invariant{
 	{
-		ID: "payment_request.plan", Title: "Payment request: what is planned is what it says, of its contract, and " +
-			"its basis is stated",
+		ID: "payment_request.plan", Title: "Payment request: the plan has its amount under its contract, and its " +
+			"basis is stated",
 		Checked: documents("payment_request"),
 		Wrong: compared("payment_request", `
 	p.amount = d.amount AND p.foreign_rows = 0 AND n.stated = CASE WHEN d.basis = '00000000-0000-0000-0000-000000000000'
@@ -20,8 +20,8 @@ var paymentRequest = []audit.Invariant{
 				"count(*) AS stated", "stated")),
 	},
 	{
-		ID: "payment_request.limit", Title: "Payment request: of no contract more is requested and not paid than " +
-			"its limit",
+		ID: "payment_request.limit", Title: "Payment request: the requested and unpaid amount of a contract is " +
+			"within its limit",
 		Checked: "SELECT count(*) FROM acc_payment_plan_totals WHERE period = 'infinity' AND {key contract}",
 		Wrong: `SELECT 'contract=' || contract, 'at most ' || payment_limit, planned::text
 FROM (SELECT contract, sum(amount) AS planned FROM acc_payment_plan_totals WHERE period = 'infinity' AND {key contract}

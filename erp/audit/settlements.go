@@ -10,8 +10,7 @@ var settlements = []audit.Invariant{
 
 func settled(register, account, balance string) audit.Invariant {
 	return byContract(register, "amount", account, balance,
-		"What is owed by contract is the balance of account "+account+
-			", and the contract is with the counterparty there")
+		"Debts by contract equal the balance of account "+account+", under the contract's counterparty")
 }
 
 // byContract compares a resource of a register by contract with an account that is kept by counterparty and contract.

@@ -5,7 +5,7 @@ import "plimsoll/platform/audit"
 // stock: what there is, what it is made of, what it is worth, and for whom it is.
 var stock = []audit.Invariant{
 	{
-		ID: "batches.stock", Title: "Stock is made of its cost batches: the same quantity and value at every warehouse",
+		ID: "batches.stock", Title: "Cost batches add up to the stock: the same quantity and value at every warehouse",
 		Checked: "SELECT count(*) FROM acc_stock_totals WHERE period = 'infinity' AND {key organisation, " +
 			"warehouse, item}",
 		Wrong: `SELECT 'organisation=' || organisation || ' warehouse=' || warehouse || ' item=' || item,
@@ -32,7 +32,7 @@ FROM acc_batches m LEFT JOIN acc_batches o ON o.recorder = m.receipt AND o.line 
 WHERE ({document m.recorder} OR {document m.receipt}) AND o.recorder IS NULL`,
 	},
 	{
-		ID: "batches.boundary", Title: "Where goods left before they came, the boundary says so",
+		ID: "batches.boundary", Title: "The boundary of costs covers all goods that left before they came",
 		Checked: "SELECT count(*) FROM acc_batches WHERE expense AND ({document recorder} OR {document receipt})",
 		Wrong: `SELECT m.recorder_type || ' ' || m.recorder || ' line ' || m.line,
 	'a boundary of its warehouse and item at ' || m.period || ' or before',
@@ -43,8 +43,8 @@ LEFT JOIN acc_batches_boundary b ON b.organisation = m.organisation AND b.wareho
 WHERE m.expense AND ({document m.recorder} OR {document m.receipt}) AND (b.moment IS NULL OR b.moment > m.period)`,
 	},
 	{
-		ID: "stock.valued", Title: "The value of stock is the balance of account 41, of materials 10, at every " +
-			"warehouse",
+		ID: "stock.valued", Title: "The value of stock equals the balance of account 41, of materials that of " +
+			"account 10, at every warehouse",
 		Checked: "SELECT count(*) FROM cat_warehouses WHERE {key organisation, id}",
 		Wrong: `SELECT 'organisation=' || organisation || ' account=' || account || ' warehouse=' || warehouse,
 	'ledger=' || coalesce(l.balance, 0), 'stock=' || coalesce(s.amount, 0)
@@ -58,8 +58,8 @@ FULL JOIN (SELECT organisation, account, analytic_1 AS warehouse, sum(debit) - s
 WHERE coalesce(l.balance, 0) <> coalesce(s.amount, 0)`,
 	},
 	{
-		ID: "cells.stock", Title: "At addressed warehouses the stock is what lies in cells and is still to be put " +
-			"there, less what is still to be taken out",
+		ID: "cells.stock", Title: "At warehouses with cells, stock equals what lies in cells, plus what is to be put " +
+			"there, less what is to be taken out",
 		Checked: "SELECT count(*) FROM acc_cells_totals WHERE period = 'infinity' AND {key organisation, " +
 			"warehouse, item}",
 		Wrong: `SELECT 'organisation=' || organisation || ' warehouse=' || warehouse || ' item=' || item,
@@ -78,7 +78,7 @@ FULL JOIN (SELECT organisation, warehouse, item, sum(quantity) AS quantity FROM 
 WHERE coalesce(s.quantity, 0) <> coalesce(p.quantity, 0)`,
 	},
 	{
-		ID: "reserves.orders", Title: "What is reserved is what open customer orders have reserved",
+		ID: "reserves.orders", Title: "Reserved quantities equal those that open customer orders have reserved",
 		Checked: "SELECT count(*) FROM acc_customer_orders_totals WHERE period = 'infinity' AND {key organisation, " +
 			"source_order}",
 		Wrong: `SELECT 'organisation=' || organisation || ' warehouse=' || warehouse || ' item=' || item,

@@ -6,7 +6,7 @@ import "plimsoll/platform/audit"
 // debit and what has been charged to customers, invoiced or not, in the credit.
 var vat = []audit.Invariant{
 	{
-		ID: "input_vat.ledger", Title: "VAT charged by suppliers is the balance of account 19, by counterparty",
+		ID: "input_vat.ledger", Title: "VAT charged by suppliers equals the balance of account 19, by counterparty",
 		Checked: "SELECT count(*) FROM acc_input_vat_totals WHERE period = 'infinity' AND {key organisation, " +
 			"counterparty}",
 		Wrong: `SELECT 'organisation=' || organisation || ' counterparty=' || counterparty, '19=' || coalesce(l.vat, 0),
@@ -19,8 +19,8 @@ FULL JOIN (SELECT organisation, analytic_1 AS counterparty, sum(debit - credit) 
 WHERE coalesce(l.vat, 0) <> coalesce(r.vat, 0)`,
 	},
 	{
-		ID: "output_vat.ledger", Title: "VAT charged to customers, with the sales book less the purchase book, is " +
-			"the balance of account 68",
+		ID: "output_vat.ledger", Title: "VAT charged to customers, plus the sales book, less the purchase book, " +
+			"equals the balance of account 68",
 		Checked: "SELECT count(*) FROM acc_output_vat_totals WHERE period = 'infinity' AND {key organisation}",
 		Wrong: `SELECT 'organisation=' || organisation, '68=' || coalesce(l.vat, 0),
 	'output_vat + sales_book - purchase_book=' || coalesce(r.vat, 0)

@@ -34,7 +34,7 @@ func (a *auditing) derivations() (all []derivation) {
 	for i := range a.app.Documents {
 		d := &a.app.Documents[i]
 		a.report.Checks = append(a.report.Checks, Check{Invariant: d.Name + ".derived",
-			Title: d.Title + ": posted anew by its rules, it is what is stored, with all that it has recorded"})
+			Title: d.Title + ": posting it again in memory gives what is stored, with its movements and entries"})
 		all = append(all, derivation{d, derivedReads(a.app, d), len(a.report.Checks) - 1})
 	}
 	return all

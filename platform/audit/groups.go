@@ -11,7 +11,7 @@ import (
 // them. Who works is no part of a snapshot, so groups are looked at as they are now.
 func (a *auditing) groups(ctx context.Context) error {
 	check := Check{Invariant: "groups.whole",
-		Title: "what is done over several transactions is whole or undone, unless somebody works on it"}
+		Title: "Work over several transactions is complete or undone, unless somebody works on it"}
 	left, err := group.Left(ctx, a.db)
 	if err != nil {
 		return err

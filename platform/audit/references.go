@@ -105,8 +105,7 @@ func (s stored) refer(app *metadata.Application) []Invariant {
 		narrowing = "(" + strings.Join(within, " OR ") + ")"
 	}
 	return []Invariant{{
-		ID: s.id + ".references", Title: s.title + ": every reference is to something that exists, of the same " +
-			"organisation",
+		ID: s.id + ".references", Title: s.title + ": every reference exists, in the same organisation",
 		Checked: "SELECT count(*) FROM " + s.table + " t WHERE " + narrowing,
 		Wrong: statement.SQL(`SELECT {subject}{mark}{line}' || c.field, c.expected,
 	CASE WHEN c.id IS NOT NULL THEN c.value || ' of organisation ' || c.organisation

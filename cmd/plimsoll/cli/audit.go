@@ -17,6 +17,7 @@ import (
 type auditOptions struct {
 	target
 	digest, all, sinceClean bool
+	list                    bool
 	sample                  string
 	seed, connections       int
 	examples                int
@@ -49,6 +50,7 @@ prints the probability of finding a single wrong one, and keeps no clean point.
 --digest also prints a digest of the books: two bases with the same digest hold the
 same documents, movements, totals and entries, in any order and with any document ids.`,
 		Example: `  plimsoll audit
+  plimsoll audit --list                    what is checked, and on how many rows
   plimsoll audit --since-clean             every night, after one whole audit
   plimsoll audit --sample 1% --seed 7
   plimsoll audit --digest
@@ -65,10 +67,11 @@ same documents, movements, totals and entries, in any order and with any documen
 		"connections that check in parallel; 0: one per core")
 	config.Count(fs, &o.examples, "examples", audit.ExamplesMax, 1, mostOfAnything,
 		"most violations of each invariant to list; all are counted")
+	fs.BoolVar(&o.list, "list", false, "list every invariant, not only the violated ones; --json always does")
 	fs.BoolVar(&o.digest, "digest", false, "print the digest of the books too")
 	a.targetFlags(c, &o.target)
 	c.MarkFlagsMutuallyExclusive("full", "since-clean", "sample")
-	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples")
+	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list")
 }
 
 const auditConnectionsMax = 256
@@ -118,7 +121,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	if a.json {
 		err = a.emit(report)
 	} else {
-		err = a.showAudit(report)
+		err = a.showAudit(report, o.list)
 	}
 	if err != nil || report.Clean() {
 		return err

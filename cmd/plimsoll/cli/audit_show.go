@@ -27,10 +27,16 @@ func shareOf(text string) (float64, error) {
 	return v, nil
 }
 
-func (a *app) showAudit(r audited) error {
+// showAudit lists the violated invariants, or all of them.
+func (a *app) showAudit(r audited, all bool) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INVARIANT\tSCOPE\tCHECKED\tVIOLATIONS\tWHAT")
+	if all || !r.Clean() {
+		fmt.Fprintln(w, "INVARIANT\tSCOPE\tCHECKED\tVIOLATIONS\tWHAT")
+	}
 	for _, c := range r.Checks {
+		if !all && c.Violations == 0 {
+			continue
+		}
 		scope, checked := string(r.Mode), strconv.FormatInt(c.Checked, 10)
 		switch {
 		case c.Unchanged:

@@ -50,9 +50,9 @@ with --log archive. --point stops at a time or at a position of the log in that 
 without a zone is this machine's.
 
 A backup of a standby takes load off its primary. It waits until the standby is at most
---max-lag behind, and fails after --wait. ('plimsoll restore' is something else: it
-restores the order of costs.)`,
-		Example: `  plimsoll up --log archive && plimsoll backup
+--max-lag behind, and fails after --wait. 'plimsoll restore' is
+another command: it restores the order of costs.`,
+		Example: `  plimsoll up main --log archive && plimsoll backup main
   plimsoll backup list
   plimsoll backup restore plimsoll-20261123-163000
   plimsoll backup restore plimsoll-20261123-163000 --point 2026-11-23T16:45:00Z --into before

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,13 +31,10 @@ func (a *app) addCompletion(root *cobra.Command) {
 		case "fish":
 			return root.GenFishCompletion(a.stdout, true)
 		}
-		return unknownWord("shell", args[0], shells)
+		return unknownShell(args[0])
 	})
 }
 
-// unknownWord reports that word is none of known.
-func unknownWord(what, word string, known []string) error {
-	slices.Sort(known)
-	return problem.New(problem.Usage, fmt.Errorf("unknown %s %q", what, word),
-		hintAmong(word, known))
+func unknownShell(name string) error {
+	return problem.New(problem.Usage, fmt.Errorf("unknown shell %q", name), hintAmong(name, shells))
 }

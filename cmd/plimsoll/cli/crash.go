@@ -19,13 +19,13 @@ import (
 )
 
 type crashOptions struct {
-	powerCut, promote                                                   bool
-	standby                                                             string
-	kill, stop, durability, names, engine, flushLatency, duration, kept string
-	load, shape                                                         string
-	set                                                                 []string
-	seeds, seed, sessions, workers, perLoad                             int
-	stopAfter                                                           time.Duration
+	powerCut, promote                                         bool
+	standby                                                   string
+	kill, stop, durability, names, engine, flushLatency, kept string
+	load, shape                                               string
+	set                                                       []string
+	seeds, seed, sessions, workers, perLoad                   int
+	duration, stopAfter                                       time.Duration
 }
 
 func (a *app) addCrash(root *cobra.Command) {
@@ -96,11 +96,11 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
 	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "the first random seed")
 	config.Count(fs, &o.sessions, "sessions", crash.SessionsDefault, 1, 1000, "sessions that work at the same time")
 	config.Count(fs, &o.perLoad, "per-load", crash.PerLoadDefault, 1, mostOfAnything, "power cuts per load")
-	fs.StringVar(&o.duration, "duration", crash.DurationDefault.String(), "length of a load, or the time between two "+
-		"kills")
+	config.Span(fs, &o.duration, "duration", crash.DurationDefault, time.Millisecond, "length of a load, or the time "+
+		"between two kills")
 	fs.StringVar(&o.kept, "keep", "", "`FILE` that stores the result of each seed, to continue later")
 	config.Span(fs, &o.stopAfter, "for", 0, 0, "start no further seed after this time; 0: try all seeds")
-	fs.StringVar(&o.flushLatency, "flush-latency", "0", "minimum time of a flush, such as 2ms")
+	fs.StringVar(&o.flushLatency, "flush-latency", "0", "minimum time of a flush, such as 2ms; 0: what the disk takes")
 	config.Choice(fs, &o.names, "names", string(image.Ordered), []string{string(image.Ordered), string(image.Strict)},
 		"which new file names survive a power cut: ordered: all up to some moment, as on ext4 and XFS; strict: only "+
 			"those whose folder was flushed, as POSIX promises, which is less than PostgreSQL relies on")
@@ -126,11 +126,6 @@ func (o crashOptions) way() crash.Way {
 const crashMemory = "512MB"
 
 func (o crashOptions) options() (options crash.Options, err error) {
-	duration, err := time.ParseDuration(o.duration)
-	if err != nil || duration <= 0 {
-		return options, problem.New(problem.Usage, fmt.Errorf("--duration: %q is not a duration", o.duration),
-			"such as --duration 3s")
-	}
 	latency, err := storage.ParseLatency(o.flushLatency)
 	if err != nil {
 		return options, err
@@ -145,7 +140,7 @@ func (o crashOptions) options() (options crash.Options, err error) {
 		spec.Settings = append(spec.Settings, profile.Setting{Name: name, Value: value, Reason: "--set"})
 	}
 	return crash.Options{Spec: spec, Way: o.way(), Durability: crash.Durability(o.durability), Sessions: o.sessions,
-		Duration: duration, Seeds: o.seeds, Seed: uint64(o.seed), Model: image.Model(o.names),
+		Duration: o.duration, Seeds: o.seeds, Seed: uint64(o.seed), Model: image.Model(o.names),
 		FlushLatency: latency, Load: crash.Load(o.load), Shape: shape.Name(o.shape), Workers: o.workers,
 		Promote: o.promote, Asynchronous: o.promote && o.standby == "async",
 		PerLoad: o.perLoad, Kept: o.kept, For: o.stopAfter}, nil

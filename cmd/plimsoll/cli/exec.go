@@ -52,7 +52,7 @@ func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		// hints that would mislead.
 		err = problem.New(problem.Interrupted, errors.New("interrupted: "+err.Error()), "")
 	case !a.running && problem.ClassOf(err) == problem.Failure:
-		err = problem.New(problem.Usage, err, "")
+		err = problem.New(problem.Usage, flagGroupError(err), "")
 	}
 	return complain(stderr, err, a.json || slices.Contains(args, "--json"))
 }

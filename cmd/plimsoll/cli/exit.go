@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"plimsoll/platform/plain"
@@ -77,12 +78,13 @@ func complain(w io.Writer, err error, asJSON bool) int {
 	return code
 }
 
-// oneLine joins the lines into which drivers and joined errors break their texts.
+// oneLine joins the lines into which drivers and joined errors break their texts. A line comes once: the driver tries
+// an address with and without TLS and reports both.
 func oneLine(text string) string {
 	var parts []string
 	for _, line := range strings.Split(text, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			parts = append(parts, plain.Line(line))
+		if line = plain.Line(strings.TrimSpace(line)); line != "" && !slices.Contains(parts, line) {
+			parts = append(parts, line)
 		}
 	}
 	return strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": ")

@@ -159,7 +159,8 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 		return a.filled(nil, false)
 	case errors.Is(err, fill.ErrNotEmpty):
 		return problem.New(problem.Usage, err,
-			"--if-empty skips a filled database; to start over: plimsoll down, destroy, up, fill")
+			"--if-empty skips a filled database; plimsoll reset puts it back as it was filled; for other sizes: "+
+				"plimsoll down, destroy, up, fill")
 	case err != nil && ctx.Err() != nil:
 		return problem.New(problem.Interrupted, fmt.Errorf("fill was stopped; finished parts are kept: %w", ctx.Err()),
 			"the same command continues, --discard starts over")

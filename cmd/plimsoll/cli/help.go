@@ -21,16 +21,17 @@ Examples:
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsagesWrapped 120 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+{{flagUsages .LocalFlags}}{{end}}{{if .HasAvailableInheritedFlags}}
 
 Common flags:
-{{.InheritedFlags.FlagUsagesWrapped 120 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+{{flagUsages .InheritedFlags}}{{end}}{{if .HasAvailableSubCommands}}
 
 'plimsoll help COMMAND' explains a command. Exit codes:
 {{exitCodes}}{{end}}
 `
 
 func init() {
+	cobra.AddTemplateFunc("flagUsages", flagUsages)
 	cobra.AddTemplateFunc("exitCodes", func() string {
 		lines := make([]string, len(exitCodes))
 		for i, e := range exitCodes {
@@ -63,7 +64,7 @@ func addHelp(root *cobra.Command) {
 					return c.Help()
 				}
 			}
-			return unknownWord("command", args[0], commandNames(root))
+			return unknownCommand(root, args[0])
 		},
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,8 +56,7 @@ key operation by Apdex, and checks that the books still balance.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return problem.New(problem.Usage, fmt.Errorf("unknown command %q", args[0]),
-				nearest.Hint(args[0], commandNames(c), "'plimsoll help' lists the commands"))
+			return unknownCommand(c, args[0])
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(a.stdout, orientation)
@@ -81,6 +82,11 @@ key operation by Apdex, and checks that the books still balance.`,
 	config.FlagOnly(fs, "config")
 	a.addCommands(root)
 	return root
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	return problem.New(problem.Usage, fmt.Errorf("unknown command %q", name),
+		nearest.Hint(name, commandNames(root), "'plimsoll help' lists the commands"))
 }
 
 // command completes c with what all commands share and puts it under root.
@@ -150,9 +156,34 @@ func flagError(c *cobra.Command, err error) error {
 		return problem.New(problem.Usage, config.Wrong("--"+f.Name, f, invalid.GetValue(), invalid), "")
 	case errors.As(err, &missing):
 		f := missing.GetFlag()
-		return problem.New(problem.Usage, fmt.Errorf("--%s needs a value: %s", f.Name, config.Kind(f)), "")
+		return problem.New(problem.Usage, fmt.Errorf("--%s needs a value: %s", f.Name, config.Kind(f)), flagHint(f))
 	}
 	return problem.New(problem.Usage, err, "")
+}
+
+// groupOf finds the flags in the second pair of brackets, or the only one, of cobra's errors on groups of flags.
+var groupOf = regexp.MustCompile(`^(?:if any|at least one).*\[([^]]+)\][^]]*$`)
+
+// flagGroupError says in plain words which flags exclude each other, or that one of them is needed.
+func flagGroupError(err error) error {
+	found := groupOf.FindStringSubmatch(err.Error())
+	if found == nil {
+		return err
+	}
+	flags := strings.Fields(found[1])
+	for i := range flags {
+		flags[i] = "--" + flags[i]
+	}
+	if strings.HasPrefix(err.Error(), "at least") {
+		return fmt.Errorf("one of %s is needed", strings.Join(flags, ", "))
+	}
+	return fmt.Errorf("%s exclude each other", strings.Join(flags, " and "))
+}
+
+// flagHint is the flag's line of the help.
+func flagHint(f *pflag.Flag) string {
+	name, text := flagUsage(f)
+	return strings.TrimSpace(name) + ": " + text
 }
 
 func flagNames(c *cobra.Command) (names []string) {

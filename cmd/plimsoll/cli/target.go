@@ -39,7 +39,7 @@ func createFlag(fs *pflag.FlagSet, create *bool) {
 func (a *app) targetFlags(c *cobra.Command, t *target) {
 	fs := c.Flags()
 	fs.StringVar(&t.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
-	fs.StringVar(&t.dsn, "dsn", "", "connection string of the ERP's database, instead of a local "+
+	fs.StringVar(&t.dsn, "dsn", "", "connection string of the database, instead of a local "+
 		"cluster; keep passwords in PLIMSOLL_DSN, not on a command line")
 	config.Share(fs, "cluster", "dsn")
 	t.clusterFlag = fs.Lookup("cluster")
@@ -130,7 +130,7 @@ func (a *app) known(ctx context.Context, name, engine string) error {
 	case errors.Is(err, fs.ErrNotExist) && isFlavour(name):
 		return nil // it is made
 	case errors.Is(err, fs.ErrNotExist):
-		return problem.New(problem.Usage, err, nearest.Hint(name, a.clusterNames(), "plimsoll up "+name+" makes it"))
+		return problem.New(problem.Usage, err, nearest.Hint(name, a.clusterNames(), "plimsoll up "+name+" creates it"))
 	case err != nil:
 		return err
 	}

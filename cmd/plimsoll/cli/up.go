@@ -42,7 +42,7 @@ standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
   plimsoll up big --memory 4GB --port 5440
   plimsoll up --engine /usr/lib/postgresql/16
   plimsoll up slow --flush-latency 2ms     as on a disk whose flushes take 2 ms
-  plimsoll up --log replica && plimsoll up --replica --sync`,
+  plimsoll up main --log replica && plimsoll up --replica --of main --sync`,
 		Args:              arguments(0, 1, "one name"),
 		ValidArgsFunction: a.completeClusters,
 	}, func(ctx context.Context, args []string) error { return a.up(ctx, first(args), o) })

@@ -82,7 +82,7 @@ func (s *Store) Find(id string) (r Record, err error) {
 }
 
 func (s *Store) unknown(id string) error {
-	return problem.New(problem.Usage, fmt.Errorf("no backup %q in %s: %w", id, s.dir(), fs.ErrNotExist),
+	return problem.New(problem.Usage, fmt.Errorf("no backup %q in %s", id, s.dir()),
 		"plimsoll backup list shows them")
 }
 

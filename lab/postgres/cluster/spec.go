@@ -137,5 +137,5 @@ func (c *Cluster) agrees(ctx context.Context, s Spec) error {
 		return nil
 	}
 	return problem.New(problem.Usage, c.wrap(errors.New("already runs with other settings")),
-		"stop it first: plimsoll down "+c.Name())
+		"stop it first: plimsoll down "+c.Name()+"; then the same command again")
 }

@@ -117,7 +117,7 @@ func (s *Store) Find(name string) (*Cluster, error) {
 	}
 	dir := s.path(name)
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, problem.New(problem.Usage, fmt.Errorf("no cluster %q in %s: %w", name, s.dir(), fs.ErrNotExist),
+		return nil, problem.New(problem.Usage, missing(fmt.Sprintf("no cluster %q in %s", name, s.dir())),
 			"plimsoll status lists them, plimsoll up creates one")
 	}
 	m, err := s.markerOf(name)
@@ -126,6 +126,12 @@ func (s *Store) Find(name string) (*Cluster, error) {
 	}
 	return &Cluster{store: s, dir: dir, marker: m}, nil
 }
+
+// missing is an fs.ErrNotExist that names what is not there.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+func (missing) Unwrap() error   { return fs.ErrNotExist }
 
 // names lists every folder in the store that is not a leftover of ours.
 func (s *Store) names() ([]string, error) {

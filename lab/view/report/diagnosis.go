@@ -25,6 +25,7 @@ func diagnosed(b *strings.Builder, r *result.Result) error {
 	case len(d.Ledger) == 0:
 		return nil
 	}
+	b.WriteString("\n")
 	b.WriteString(wrap(diagnosisNote(d), "  where the time of operations goes: ", "    "))
 	var t table
 	for _, line := range d.Ledger {
@@ -41,7 +42,6 @@ func diagnosed(b *strings.Builder, r *result.Result) error {
 	if len(d.Findings) == 0 {
 		b.WriteString("  no cause of lost time was found\n")
 	}
-	b.WriteString("\n")
 	return nil
 }
 
