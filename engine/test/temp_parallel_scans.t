@@ -267,6 +267,54 @@ like(on("$make $u SELECT max(locks_u(id)) FROM t WHERE id < 3;"),
 	qr/ERROR:  cannot lock rows of temporary tables during a parallel operation/, 'rows are not locked meanwhile');
 like(on("$make $u SELECT locks_u(1);"), qr/^1$/m, '... otherwise they are');
 
+# What workers get or prepare besides the tables that they scan: values out of line of a table that the leader alone
+# reads, and indexes of sub-selects above the Gather. Stock PostgreSQL fails with such values if the scan is parallel.
+my $far = q{SET parallel_leader_participation = off; SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;
+	CREATE TEMP TABLE v (id int, long text, words text[], pair p, packed text);
+	ALTER TABLE v ALTER long SET STORAGE EXTERNAL, ALTER words SET STORAGE EXTERNAL, ALTER pair SET STORAGE EXTERNAL;
+	INSERT INTO v SELECT g, 'permanent ' || g || repeat(' ', 5000), ARRAY['a', 'permanent ' || g || repeat(' ', 5000)],
+		ROW(g, 'permanent ' || g || repeat(' ', 5000))::p, (SELECT 'permanent ' || g || ' ' ||
+		string_agg(md5(i::text), repeat(' ', 40)) FROM generate_series(1, 200) i) FROM generate_series(1, 9) g;
+	CREATE FUNCTION pg_temp.below(n int) RETURNS SETOF bigint LANGUAGE plpgsql AS $$ DECLARE x text;
+		BEGIN SELECT long INTO x FROM v WHERE id = n; RETURN QUERY SELECT count(*) FROM p WHERE name < x; END $$;
+	CREATE TEMP TABLE b (id int, at point); INSERT INTO b SELECT g, point(g, g) FROM generate_series(1, 9000) g;
+	CREATE INDEX b_id ON b USING brin (id); CREATE INDEX b_at ON b USING spgist (at);
+	ALTER TABLE b SET (parallel_workers = 0); };
+for my $case (
+	[ 'a result of the leader', 'SELECT count(*) FROM p WHERE name < (SELECT long FROM v WHERE id = 3);' ],
+	[ '... compressed', 'SELECT count(*) FROM p WHERE name < (SELECT packed FROM v WHERE id = 3);' ],
+	[ '... another for each rescan', 'SELECT g, (SELECT count(*) FROM p WHERE name < (SELECT long FROM v
+		WHERE v.id = g)) FROM generate_series(1, 10) g;' ],
+	[ '... an array', 'SELECT count(*) FROM p WHERE name < ANY ((SELECT words FROM v WHERE id = 3)::text[]);' ],
+	[ '... an array made in the query', 'SELECT count(*) FROM p
+		WHERE name < ANY ((SELECT array_agg(long) FROM v)::text[]);' ],
+	[ '... a record', 'SELECT count(*) FROM p WHERE name < ((SELECT pair FROM v WHERE id = 3)).name;' ],
+	[ '... a row', 'SELECT count(*) FROM p WHERE name < ((SELECT v FROM v WHERE id = 3)).long;' ],
+	[ 'a parameter', 'SELECT pg_temp.below(3); SELECT pg_temp.below(9);' ],
+	[ 'BRIN above the Gather', 'SELECT n, n IN (SELECT id FROM b WHERE id < 9) FROM (SELECT count(*) AS n FROM p) a;' ],
+	[ 'SP-GiST above the Gather', q{SET enable_indexscan = off; SELECT n, n IN (SELECT id FROM b
+		WHERE at <@ box '((0, 0), (9, 9))') FROM (SELECT count(*) AS n FROM p) a;} ],
+	[ 'BRIN before the Gather', 'SELECT count(*) FROM p WHERE id > (SELECT count(*) FROM b WHERE id < 9);' ],
+	[ 'a merge of 200 partitions', q{SET debug_parallel_query = on; SET enable_sort = off;
+		CREATE TEMP TABLE m (k int, id int) PARTITION BY LIST (k); DO $$ BEGIN FOR g IN 1 .. 200 LOOP
+		EXECUTE format('CREATE TEMP TABLE m%s PARTITION OF m FOR VALUES IN (%s)', g, g); END LOOP; END $$;
+		CREATE INDEX ON m (id); INSERT INTO m SELECT g % 200 + 1, g FROM generate_series(1, 2000) g;
+		SELECT md5(string_agg(id::text, ' ' ORDER BY id)) FROM m;} ],
+)
+{
+	for my $others ({%everything}, {})
+	{
+		my %text;
+		$text{alone} = $server->psql('postgres', "$forced $far SET max_parallel_workers = 0; $case->[1]", %$others,
+			temp_buffers => 1024);
+		my $before = workers();
+		$text{on} = $server->psql('postgres', "$forced $far $case->[1]", %$others, temp_buffers => 1024,
+			temp_parallel_scans => 'on');
+		is($text{on}, $text{alone}, "$case->[0], with " . (%$others ? 'everything' : 'nothing else'));
+		cmp_ok(workers() - $before, '>', 0, '... with workers');
+	}
+}
+
 # Files
 sub files { return grep { m{/t\d+_\d+[^/]*$} } glob "$server->{dir}/data/base/*/t*" }
 my $shell = "\\! ls $server->{dir}/data/base/*/t*_* 2>/dev/null | wc -l\n";

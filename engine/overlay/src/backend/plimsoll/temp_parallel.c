@@ -13,6 +13,7 @@
  * leader writes the dirty local buffers of all temporary relations that the plan
  * scans below the Gather, and of their toast tables, and makes the files that are
  * missing.  The buffers stay valid.  The relations' locators go to the workers.
+ * Parameters that are out of line in a temporary table are sent as whole values.
  *
  * Worker.  It has local buffers of its own and opens the relations with the proc
  * number of its leader, as PostgreSQL does anyway.  It reads only what is on the
@@ -29,8 +30,10 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/table.h"
 #include "access/toast_internals.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class_d.h"
 #include "miscadmin.h"
@@ -40,6 +43,7 @@
 #include "plimsoll/temp_storage.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
@@ -209,6 +213,38 @@ add_scanned(PlanState *planstate, List **relations)
 	return planstate_tree_walker(planstate, add_scanned, relations);
 }
 
+/*
+ * Workers prepare all parallel-safe sub-selects of the query, also those that only
+ * the leader executes.  To prepare a bitmap scan opens its index, and some read
+ * pages then, as BRIN and SP-GiST do.
+ */
+static bool
+add_prepared(PlanState *planstate, List **relations)
+{
+	if (IsA(planstate, BitmapIndexScanState))
+	{
+		Relation	index = ((BitmapIndexScanState *) planstate)->biss_RelationDesc;
+
+		if (index && index->rd_rel->relam != BTREE_AM_OID)
+			add_relation(relations, index);
+	}
+	return planstate_tree_walker(planstate, add_prepared, relations);
+}
+
+static void
+add_subplans(List **relations, EState *estate)
+{
+	ListCell   *plan;
+	ListCell   *state;
+
+	forboth(plan, estate->es_plannedstmt->subplans, state, estate->es_subplanstates)
+	{
+		/* the rule of ExecSerializePlan() */
+		if (lfirst(state) && ((Plan *) lfirst(plan))->parallel_safe)
+			(void) add_prepared(lfirst(state), relations);
+	}
+}
+
 static Size
 size_of_list(List *relations)
 {
@@ -228,6 +264,7 @@ temp_parallel_collect(PlanState *planstate, ParallelContext *pcxt)
 	if (!temp_parallel_scans)
 		return NIL;
 	(void) add_scanned(planstate, &relations);
+	add_subplans(&relations, planstate->state);
 	if (relations != NIL)
 	{
 		shm_toc_estimate_chunk(&pcxt->estimator, size_of_list(relations));
@@ -289,6 +326,26 @@ temp_parallel_share(List *relations, ParallelContext *pcxt)
 	}
 	error_context_stack = callback.previous;
 	shm_toc_insert(pcxt->toc, PARALLEL_KEY_TEMP_RELATIONS, shared);
+}
+
+/* Body of temp_parallel_fetches(), for a value on disk. */
+bool
+temp_parallel_fetches_value(Datum value)
+{
+	struct varatt_external pointer;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
+	return isTempToastNamespace(get_rel_namespace(pointer.va_toastrelid));
+}
+
+/* As large as what detoast_external_attr() will return. */
+Size
+temp_parallel_fetched_size(Datum value)
+{
+	struct varatt_external pointer;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
+	return VARATT_EXTERNAL_GET_EXTSIZE(pointer) + VARHDRSZ;
 }
 
 /*

@@ -16,6 +16,7 @@
 #include "storage/shm_toc.h"
 #include "storage/smgr.h"
 #include "utils/guc.h"
+#include "varatt.h"
 
 /* GUC, fixed for the life of the session */
 extern PGDLLIMPORT bool temp_parallel_scans;
@@ -26,6 +27,8 @@ extern bool temp_parallel_allows(Oid relid, BlockNumber pages, Cost *price);
 /* Leader */
 extern List *temp_parallel_collect(PlanState *planstate, ParallelContext *pcxt);
 extern void temp_parallel_share(List *relations, ParallelContext *pcxt);
+extern bool temp_parallel_fetches_value(Datum value);
+extern Size temp_parallel_fetched_size(Datum value);
 
 /* Worker */
 extern void temp_parallel_receive(shm_toc *toc);
@@ -42,6 +45,18 @@ temp_parallel_forbids_writes(void)
 	return unlikely(temp_parallel_scans) && IsInParallelMode();
 }
 
+/*
+ * A value that goes to workers is out of line in a temporary table, so it has to
+ * be fetched before: they may not be able to read its toast table.
+ */
+static inline bool
+temp_parallel_fetches(Datum value)
+{
+	return unlikely(temp_parallel_scans) &&
+		VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value)) &&
+		temp_parallel_fetches_value(value);
+}
+
 /* In a worker: a page of this relation is about to be read. */
 static inline void
 temp_parallel_check(SMgrRelation reln)
@@ -54,9 +69,12 @@ temp_parallel_check(SMgrRelation reln)
 static inline int
 temp_parallel_buffers(void)
 {
-	/* A worker has an eighth of its leader's, but not less than the least. */
+	/*
+	 * A worker has an eighth of its leader's, but all up to the default of 8 MB:
+	 * a scan of many partitions pins a page of each.
+	 */
 	if (unlikely(IsParallelWorker()))
-		return Max(num_temp_buffers / 8, 100);
+		return Max(num_temp_buffers / 8, Min(num_temp_buffers, 1024));
 	return num_temp_buffers;
 }
 
