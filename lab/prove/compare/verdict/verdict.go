@@ -14,7 +14,6 @@ package verdict
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 
@@ -149,15 +148,6 @@ func (r *Row) decide(margin float64) {
 	default:
 		r.Verdict = Worse
 	}
-}
-
-// test is the two-sided Mann-Whitney test; ties count as no difference.
-func test(a, b []float64) float64 {
-	t, err := stats.MannWhitneyUTest(a, b, stats.LocationDiffers)
-	if errors.Is(err, stats.ErrSamplesEqual) || err != nil {
-		return 1
-	}
-	return min(1, t.P)
 }
 
 // testEqual is the larger p of two one-sided Mann-Whitney tests: that the variant is not below the margin, and not
