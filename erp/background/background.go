@@ -18,19 +18,24 @@ import (
 // Groups of objects that jobs change together over several transactions.
 func Groups(db *database.Database) *group.Groups { return group.New(db, monthclose.GroupKind(db)) }
 
-// Undo takes back what is done of a group. The part of a killed worker is still in the queue, and the next worker would
-// do again what is undone here, so it is dropped.
-func Undo(ctx context.Context, db *database.Database, all *jobs.Jobs, v id.ID) (group.Group, error) {
-	undone, err := Groups(db).Undo(ctx, v)
-	if err == nil {
-		err = all.Drop(context.WithoutCancel(ctx), undone.Kind, "organisation", undone.Scope, undone.Begun)
+// undoable groups: a part that a killed worker left in the queue, or that waits until nobody else works on the group,
+// would do again what is undone, so it is dropped first.
+func undoable(db *database.Database, all *jobs.Jobs) *group.Groups {
+	months := monthclose.GroupKind(db)
+	months.Undoing = func(ctx context.Context, g group.Group) error {
+		return all.Drop(ctx, g.Kind, "organisation", g.Scope, g.Changed)
 	}
-	return undone, err
+	return group.New(db, months)
+}
+
+// Undo takes back what is done of a group.
+func Undo(ctx context.Context, db *database.Database, all *jobs.Jobs, v id.ID) (group.Group, error) {
+	return undoable(db, all).Undo(ctx, v)
 }
 
 // Recover finishes or undoes the groups that a crash left half-done, and names those that wait for a decision.
-func Recover(ctx context.Context, db *database.Database, log *slog.Logger) error {
-	recovered, waiting, err := Groups(db).Recover(ctx)
+func Recover(ctx context.Context, db *database.Database, all *jobs.Jobs, log *slog.Logger) error {
+	recovered, waiting, err := undoable(db, all).Recover(ctx)
 	for _, g := range recovered {
 		log.Warn("recovered a group that was half-done", "group", g.Title, "is", g.State)
 	}

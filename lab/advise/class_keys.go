@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -30,9 +31,31 @@ type foreignKey struct {
 	Schema, Name, Constraint, ToSchema, ToName string
 	Columns, ToColumns                         []string
 	Deleted, Live, Scans, Scanned              float64
+
+	also []foreignKey // other keys that the same index serves
 }
 
 func (k foreignKey) table() string { return plainName(k.Schema, k.Name) }
+func (k foreignKey) id() string {
+	return "foreign-key:" + k.table() + "(" + strings.Join(k.Columns, ",") + ")"
+}
+
+// byIndex joins the keys that one index serves: columns may refer to several tables, and PostgreSQL has a key of its
+// own for each partition of what a key refers to.
+func byIndex(keys []foreignKey) (all []foreignKey) {
+	place := map[string]int{}
+	for _, k := range keys {
+		n, known := place[k.id()]
+		if !known {
+			place[k.id()] = len(all)
+			all = append(all, k)
+			continue
+		}
+		all[n].also = append(all[n].also, k)
+		all[n].Deleted += k.Deleted
+	}
+	return all
+}
 
 // foreignKeys without an index: who deletes what they refer to, or changes its key, reads their table whole.
 var foreignKeys = class{
@@ -40,7 +63,7 @@ var foreignKeys = class{
 	healthy: "no foreign key makes deletes read a whole table", causes: []string{"missing-index"},
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		keys, err := ask[foreignKey](ctx, s, keysSQL, rowsScan.Value)
-		for _, k := range keys {
+		for _, k := range byIndex(keys) {
 			changes := 0.0
 			if k.Deleted < deletesLeast.Value {
 				if changes, err = s.keyChanges(ctx, k); err != nil {
@@ -59,7 +82,9 @@ var foreignKeys = class{
 func (s *server) keyChanges(ctx context.Context, k foreignKey) (calls float64, err error) {
 	statements, err := s.statements(ctx)
 	for _, one := range statements {
-		if sets(one.Query, k.ToName, k.ToColumns) {
+		if sets(one.Query, k.ToName, k.ToColumns) || slices.ContainsFunc(k.also, func(other foreignKey) bool {
+			return sets(one.Query, other.ToName, other.ToColumns)
+		}) {
 			calls += one.Calls
 		}
 	}
@@ -95,11 +120,15 @@ func (k foreignKey) advice(changes float64) Advice {
 		names = append(names, pgx.Identifier{c}.Sanitize())
 	}
 	name := indexName(k.Name, k.Columns)
-	seen := fmt.Sprintf("%.0f rows were deleted from %s", k.Deleted, plainName(k.ToSchema, k.ToName))
-	if changes > 0 {
-		seen = fmt.Sprintf("statements that set its key in %s ran %.0f times", plainName(k.ToSchema, k.ToName), changes)
+	to := plainName(k.ToSchema, k.ToName)
+	if len(k.also) > 0 {
+		to += fmt.Sprintf(" and others that it refers to (%d)", len(k.also))
 	}
-	return Advice{ID: "foreign-key:" + k.table() + "(" + strings.Join(k.Columns, ",") + ")", Level: Problem,
+	seen := fmt.Sprintf("%.0f rows were deleted from %s", k.Deleted, to)
+	if changes > 0 {
+		seen = fmt.Sprintf("statements that set its key in %s ran %.0f times", to, changes)
+	}
+	return Advice{ID: k.id(), Level: Problem,
 		object: k.Name, Title: "Foreign key " + k.Constraint + " of " + k.table() + " has no index",
 		Mechanism: "Who deletes a row that others may refer to, or changes its key, looks for rows that do. Without " +
 			"an index on " + columns + " that reads the whole table for each row, in the same transaction, while its " +

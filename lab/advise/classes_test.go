@@ -258,6 +258,26 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 			t.Errorf("%+v", a)
 		}
 	}
+	// Of a table in partitions each is a key of its own to the server, and one index serves them all.
+	b.on(t, dsn, `CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id);
+		CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (1) TO (1989);
+		CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (1989) TO (2001);
+		INSERT INTO parted SELECT generate_series(1, 2000);
+		CREATE TABLE parted_lines AS SELECT g AS id, g % 1000 + 1 AS parent FROM generate_series(1, 6000) g;
+		ALTER TABLE parted_lines ADD FOREIGN KEY (parent) REFERENCES parted; ANALYZE parted_lines`,
+		fmt.Sprintf(remove, "parted"))
+	until(t, dsn, "foreign-key:public.parted_lines(parent)")
+	found := 0
+	for _, one := range advised(t, dsn).Advice {
+		if one.ID == "foreign-key:public.parted_lines(parent)" {
+			if found++; !strings.Contains(one.Evidence[0], "25 rows were deleted") {
+				t.Errorf("%+v", one)
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d times the same advice", found)
+	}
 	lower(t, deletesLeast, 1)
 	session := open(t, dsn) // without pg_stat_statements its last statement is seen
 	run(t, session, "UPDATE renamed SET code = code + 9000 WHERE id = 1999")

@@ -40,6 +40,13 @@ func TestTheFormulaExplainsThreeDelaysAndAFlush(t *testing.T) {
 	if len(lost) != 2 || c.LostDocuments != 1 || c.LostMS != 450 || c.LostWALBytes != 6000 {
 		t.Errorf("%v %+v", lost, c)
 	}
+	late := Cut{Record: 15}
+	late.explain(w, 150*time.Millisecond, from.Add(1450*time.Millisecond))
+	late.count(nil, []ack{{key: "k", at: from.Add(time.Second), wal: 7100},
+		{key: "l", at: from.Add(1440 * time.Millisecond), wal: 15600}}, from.Add(1450*time.Millisecond))
+	if late.LostWALBytes != 8500 || late.Unexplained() {
+		t.Errorf("what was written behind the last look is not explained: %+v", late)
+	}
 	if gap := w.longestGap(); gap != 100*time.Millisecond {
 		t.Errorf("gap %s", gap)
 	}

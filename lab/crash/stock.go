@@ -169,5 +169,8 @@ func (c *Cut) count(there []string, acks []ack, at time.Time) (lost []string) {
 	if c.Lost, c.LostDocuments = len(lost), len(documents); c.Lost > 0 {
 		c.LostMS, c.LostWALBytes = milliseconds(at.Sub(first)), wal-firstWAL
 	}
+	if c.wal > 0 { // the log had come further than its reader saw
+		c.ExplainedWALBytes += wal - c.wal
+	}
 	return lost
 }

@@ -106,7 +106,7 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 	defer timer.Stop()
 	reader, err := waits.NewReader(ctx, w.fast, ownName)
 	if err != nil {
-		return err
+		return quiet(ctx, err)
 	}
 	// One watcher for all looks: pgx would make one for each. A look that is under way then fails at once.
 	socket := w.fast.PgConn().Conn()

@@ -56,6 +56,9 @@ type Kind struct {
 	// Do carries out a member, Undo takes it back, each in one transaction that includes Step.Count. They may be called
 	// for a member that was done and taken back before.
 	Do, Undo func(ctx context.Context, s Step) error
+	// Undoing, if set, is called when somebody has decided to undo a group, or goes on with that, and nobody else works
+	// on its scope: it stops what would do the group again.
+	Undoing func(ctx context.Context, g Group) error
 }
 
 // Group of objects that are changed together.
@@ -170,7 +173,17 @@ func (g *Groups) resume(ctx context.Context, v id.ID, direction State) (Group, e
 		return *one, fmt.Errorf("%s: %w", one.Title, err)
 	}
 	defer release()
-	return g.goOn(ctx, one, direction)
+	if err := g.take(ctx, one, direction); err != nil {
+		return *one, err
+	}
+	if undoing := g.kinds[one.Kind].Undoing; direction == Undoing && undoing != nil {
+		if err := undoing(ctx, *one); err != nil {
+			g.leave(ctx, one, err)
+			return *one, fmt.Errorf("%s: %w", one.Title, err)
+		}
+	}
+	err = g.carryOut(ctx, one)
+	return *one, err
 }
 
 // Recover goes on with all groups that a crash left, each in its direction, and forgets old ones that have ended. A
@@ -198,7 +211,7 @@ func (g *Groups) Recover(ctx context.Context) (recovered, waiting []Group, err e
 
 // goOn takes over a group, under the lock of its scope, and carries it out in a direction.
 func (g *Groups) goOn(ctx context.Context, one *Group, direction State) (Group, error) {
-	if err := g.take(ctx, one, direction); err != nil || one.State.Ended() {
+	if err := g.take(ctx, one, direction); err != nil {
 		return *one, err
 	}
 	err := g.carryOut(ctx, one)
@@ -207,6 +220,9 @@ func (g *Groups) goOn(ctx context.Context, one *Group, direction State) (Group, 
 
 // carryOut does or undoes member by member. When that fails, nothing done is undone, and half of it is left.
 func (g *Groups) carryOut(ctx context.Context, one *Group) error {
+	if one.State.Ended() {
+		return nil // nothing was done of it
+	}
 	k, known := g.kinds[one.Kind]
 	if !known {
 		return fmt.Errorf("%s: nobody knows groups of the kind %q; another version made it", one.Title, one.Kind)

@@ -64,7 +64,7 @@ type Kind struct {
 	Sum func(results []json.RawMessage) (any, error)
 	// Unique kinds have at most one unfinished job per arguments; submitting another returns that one.
 	Unique bool
-	// Independent parts go on when another one has failed; the job fails when all have ended.
+	// Independent parts go on when another one has failed or was dropped; the job fails when all have ended.
 	Independent bool
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -75,6 +76,22 @@ func kinds(db *database.Database, gate func(ctx context.Context, n int64) error)
 					sum += n
 				}
 				return sum, nil
+			},
+		},
+		{
+			Name: "apart", Independent: true,
+			Plan: func(context.Context, json.RawMessage) (parts []jobs.Part, err error) {
+				for _, n := range []int64{1, 2} {
+					parts = append(parts, jobs.Part{Arguments: map[string]int64{"of": n}})
+				}
+				return parts, nil
+			},
+			Work: func(ctx context.Context, t jobs.Task) (any, error) {
+				var a struct{ Of int64 }
+				if err := json.Unmarshal(t.Arguments, &a); err != nil {
+					return nil, err
+				}
+				return a.Of, gate(ctx, a.Of)
 			},
 		},
 		{Name: "give-up", Work: func(context.Context, jobs.Task) (any, error) {
@@ -284,6 +301,42 @@ func TestCancelStopsWhatRunsAndDropsWhatWaits(t *testing.T) {
 	}
 	job := b.until(t, n, "cancelled", func(j jobs.Job) bool { return ended(j) && j.Parts.Running == 0 })
 	if job.State != jobs.Cancelled || job.Parts.Done != 1 || b.Value(t, "SELECT count(*) FROM counted") != "1" {
+		t.Errorf("%+v", job)
+	}
+}
+
+// Whoever drops a part stops its live worker, and no other part; the job ends when all have.
+func TestDropStopsOnePartOfThoseThatAreIndependent(t *testing.T) {
+	b := setup(t)
+	began, stopped, goOn := make(chan int64, 2), make(chan struct{}), make(chan struct{})
+	b.worker(t, 2, func(ctx context.Context, n int64) error {
+		switch n {
+		case 0: // of the other job
+			return nil
+		case 1:
+			began <- n
+			<-ctx.Done()
+			close(stopped)
+			return ctx.Err()
+		}
+		began <- n
+		select {
+		case <-goOn:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	n := b.submit(t, "apart", "")
+	<-began
+	<-began
+	if err := b.jobs.Drop(t.Context(), "apart", "of", "1", time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	<-stopped
+	b.until(t, b.submit(t, "count", "1"), "ended", ended) // meanwhile the first job has looked at its parts
+	close(goOn)
+	if job := b.until(t, n, "ended", ended); job.State != jobs.Failed || job.Parts.Done != 1 {
 		t.Errorf("%+v", job)
 	}
 }

@@ -164,17 +164,21 @@ func (j *Jobs) cancelParts(ctx context.Context, number int64) error {
 	if err != nil {
 		return fmt.Errorf("cancel parts: %w", err)
 	}
-	running, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err := j.cancelRunning(ctx, rows); err != nil {
+		return fmt.Errorf("cancel parts: %w", err)
+	}
+	return nil
+}
+
+func (j *Jobs) cancelRunning(ctx context.Context, numbers pgx.Rows) error {
+	running, err := pgx.CollectRows(numbers, pgx.RowTo[int64])
 	for _, n := range running {
 		if _, cancelErr := j.client.JobCancel(ctx, n); cancelErr != nil &&
 			!errors.Is(cancelErr, rivertype.ErrNotFound) {
 			err = errors.Join(err, cancelErr)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("cancel parts: %w", err)
-	}
-	return nil
+	return err
 }
 
 const dropSQL = "UPDATE " + schemaName +
@@ -182,9 +186,20 @@ const dropSQL = "UPDATE " + schemaName +
 WHERE kind = 'part' AND args->>'name' = $1 AND args->'arguments'->>$2::text = $3
 	AND created_at < $4 AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled')`
 
+const droppedSQL = "SELECT id FROM " + schemaName + `.river_job
+WHERE kind = 'part' AND args->>'name' = $1 AND args->'arguments'->>$2::text = $3
+	AND created_at < $4 AND state = 'running'`
+
 // Drop cancels the unfinished parts of a kind that have this argument and are older, those of dead workers too, so that
-// nobody does again what was taken back. What a live worker carries out is not stopped.
+// nobody does again what was taken back. A live worker is told to stop.
 func (j *Jobs) Drop(ctx context.Context, kind, argument, value string, before time.Time) error {
+	rows, err := j.db.Driver().Query(ctx, droppedSQL, kind, argument, value, before)
+	if err != nil {
+		return fmt.Errorf("drop parts: %w", err)
+	}
+	if err := j.cancelRunning(ctx, rows); err != nil {
+		return fmt.Errorf("drop parts: %w", err)
+	}
 	if _, err := j.db.Driver().Exec(ctx, dropSQL, kind, argument, value, before); err != nil {
 		return fmt.Errorf("drop parts: %w", err)
 	}

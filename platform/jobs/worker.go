@@ -106,16 +106,17 @@ func (w *wholeWorker) work(ctx context.Context, job *river.Job[whole]) error {
 	}
 	for {
 		p, err := w.jobs.tally(ctx, job.ID)
+		ended := p.failed+p.done+p.cancelled == p.all
 		switch {
 		case err != nil:
 			return err
-		case p.failed > 0 && (!k.Independent || p.failed+p.done+p.cancelled == p.all):
+		case p.failed > 0 && (!k.Independent || ended):
 			if err := w.jobs.cancelParts(ctx, job.ID); err != nil {
 				return err
 			}
 			return fmt.Errorf("%d of %d parts failed: %s", p.failed, p.all,
 				strings.TrimPrefix(p.trouble, "JobCancelError: "))
-		case p.cancelled > 0:
+		case p.cancelled > 0 && (!k.Independent || ended):
 			return river.JobCancel(errors.New("a part was cancelled"))
 		case p.done == p.all:
 			return w.sum(ctx, job.ID, k)

@@ -60,8 +60,8 @@ func Migrate(ctx context.Context, db *database.Database, app *metadata.Applicati
 }
 
 // retire drops indexes that nothing reads, beside those who work: in the migration each drop would wait for the longest
-// reader of its table, and stop everybody behind it until the COMMIT. What the pool's timeouts cut off is left for the
-// next start.
+// reader of its table, and stop everybody behind it until the COMMIT. What the pool's timeouts or a deadlock cut off is
+// left, as not valid, for the next start.
 func retire(ctx context.Context, conn *pgx.Conn, app *metadata.Application) error {
 	var retired []string
 	for _, t := range Tables(app) {
@@ -80,7 +80,7 @@ func retire(ctx context.Context, conn *pgx.Conn, app *metadata.Application) erro
 	}
 	for _, name := range found {
 		_, err := conn.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+name, pgx.QueryExecModeSimpleProtocol)
-		if database.IsLockTimeout(err) || database.IsStatementTimeout(err) {
+		if database.IsLockTimeout(err) || database.IsStatementTimeout(err) || database.IsRetryable(err) {
 			return nil
 		}
 		if err != nil {
@@ -160,8 +160,11 @@ func (m migration) forward(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	indexes, err := m.pairs(ctx, `SELECT relname, '' FROM pg_class
-		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('i', 'I')`)
+	// one that is not valid, as a drop that was cut off leaves it, is never read, and made again
+	indexes, err := m.pairs(ctx, `SELECT c.relname, CASE WHEN i.indisvalid OR c.relkind = 'I' THEN ''
+			ELSE 'DROP INDEX ' || quote_ident(c.relname) || '; ' END
+		FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+		WHERE c.relnamespace = current_schema()::regnamespace`)
 	if err != nil {
 		return err
 	}
@@ -190,10 +193,11 @@ func (m migration) forward(ctx context.Context) error {
 func (m migration) indexes(ctx context.Context, t Table, have map[string]string) error {
 	for _, i := range t.Indexes {
 		name, statement := t.index(i)
-		if _, exists := have[name]; exists {
+		drop, exists := have[name]
+		if exists && drop == "" {
 			continue
 		}
-		if err := m.exec(ctx, statement); err != nil {
+		if err := m.exec(ctx, drop+statement); err != nil {
 			return err
 		}
 	}

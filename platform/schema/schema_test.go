@@ -131,6 +131,25 @@ func TestMigrateDropsAnIndexOfMovementsThatNobodyReads(t *testing.T) {
 	}
 }
 
+// A drop that a timeout cuts off leaves an index that is not valid. A version that needs it again makes it again.
+func TestMigrateMakesAnIndexAgainWhoseDropWasCutOff(t *testing.T) {
+	db := databasetest.Open(t)
+	app := second()
+	app.Accumulation[0].IndexMovements = true
+	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(t, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'acc_stock_dimensions'::regclass")
+	app.Version++
+	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
+		t.Fatal(err)
+	}
+	if got := db.Value(t, "SELECT indisvalid FROM pg_index WHERE indexrelid = 'acc_stock_dimensions'::regclass"); got !=
+		"true" {
+		t.Errorf("valid: %s", got)
+	}
+}
+
 // Layers of a version that did not note their dates, nor which are open, get both.
 func TestMigrateNotesTheDatesOfLayers(t *testing.T) {
 	db := databasetest.Open(t)

@@ -155,7 +155,7 @@ func (a *app) background(ctx context.Context, dsn string, concurrency int) (all 
 	ended := make(chan error, 1)
 	go func() {
 		if concurrency > 0 {
-			a.recoverGroups(working, db)
+			a.recoverGroups(working, db, all)
 		}
 		ended <- all.Work(working, concurrency)
 	}()
@@ -167,9 +167,9 @@ func (a *app) background(ctx context.Context, dsn string, concurrency int) (all 
 }
 
 // recoverGroups that a crash left half-done; whatever fails, the worker goes on.
-func (a *app) recoverGroups(ctx context.Context, db *database.Database) {
+func (a *app) recoverGroups(ctx context.Context, db *database.Database, all *jobs.Jobs) {
 	log := a.workerLog()
-	if err := background.Recover(ctx, db, log); err != nil && ctx.Err() == nil {
+	if err := background.Recover(ctx, db, all, log); err != nil && ctx.Err() == nil {
 		log.Warn("look for groups that are half-done", "error", err)
 	}
 }

@@ -62,6 +62,8 @@ var rulings = []sitetest.Ruling{
 		Fail: []sitetest.Failing{{Check: checkDamage, Detail: "async, seed 3: audit: totals"}}, Want: claims.Refuted,
 		Why: "seed 3: audit"},
 	{Claim: "C22", Name: "FewCuts", Figures: cutPower(7, 60, 0, 0), Want: claims.Inconclusive, Why: "--full"},
+	{Claim: "C22", Name: "FewCutsThatLose", Bench: site.Bench{Repetitions: 2}, Figures: cutPower(7, 60, 1, 0),
+		Want: claims.Refuted, Why: "operations lost with durable-ack: 1 is more than 0"},
 	{Claim: "C23", Name: "AllWell", Bench: twice, Figures: integrity(undamagedBase, found, 0, 0),
 		Want: claims.Confirmed},
 	{Claim: "C23", Name: "FalseAlarm", Bench: twice, Figures: integrity(undamagedBase, found, 0, 1),
@@ -89,6 +91,11 @@ var rulings = []sitetest.Ruling{
 		Why: "nothing was at stake"},
 	{Claim: "C25", Name: "FewStops", Figures: stops(90, 0, 0, 0, 0), Want: claims.Inconclusive,
 		Why: "3 is not at least 20"},
+	{Claim: "C25", Name: "FewStopsThatLose", Figures: stops(90, 0, 1, 0, 0), Want: claims.Refuted,
+		Why: "lost with pg_ctl stop -m smart: 1 is more than 0"},
+	{Claim: "C25", Name: "NothingWasDoneOnAWorker", Bench: full,
+		Figures: with(stops(90, 0, 0, 0, 0), workerStop+": "+acknowledged, 0), Want: claims.Inconclusive,
+		Why: "operations acknowledged with SIGTERM to a worker: 0 is not at least 1"},
 }
 
 func TestRules_WithPlantedFigures(t *testing.T) { sitetest.CheckRulings(t, Experiments(), rulings) }

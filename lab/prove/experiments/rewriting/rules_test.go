@@ -93,6 +93,8 @@ var rulings = []sitetest.Ruling{
 		Want: claims.Refuted, Why: "without groups"},
 	{Claim: "C26", Name: "KillsMissed", Figures: with(with(halves(), marked+": "+halfDone, 1, 1, 1, 1),
 		marked+": "+namedHalf, 1, 1, 1, 1), Want: claims.Inconclusive, Why: "too few kills hit the middle"},
+	{Claim: "C26", Name: "OneOfFewIsNotNamed", Figures: with(with(halves(), marked+": "+halfDone, 1, 1, 1, 1),
+		marked+": "+namedHalf, 1, 0, 1, 1), Want: claims.Refuted, Why: "not named: 1 is more than 0"},
 	{Claim: "C27", Name: "WaitsBeginAndThePaceIsEven", Figures: buffers(20, 60, 95), Want: claims.Confirmed},
 	{Claim: "C27", Name: "NoWaits", Figures: buffers(9, 60, 95), Want: claims.Refuted,
 		Why: "is at most log buffer full of '50 jobs, sync'"},
