@@ -146,9 +146,9 @@ func (g *Groups) take(ctx context.Context, one *Group, direction State) error {
 	return err
 }
 
-// leave notes why a group is left. One that nothing was done of is undone. After a crash, also of a server that has lost
-// members which this process saw done (ErrTaken), and where the process just stops, there is no reason to note: whoever
-// comes next goes on.
+// leave notes why a group is left. One that nothing was done of is undone. After a crash, also of a server that has
+// lost members which this process saw done (ErrTaken), and where the process just stops, there is no reason to note:
+// whoever comes next goes on.
 func (g *Groups) leave(ctx context.Context, one *Group, why error) {
 	text := ""
 	if ctx.Err() == nil && !errors.Is(why, ErrTaken) &&

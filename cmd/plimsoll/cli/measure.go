@@ -42,8 +42,8 @@ func (a *app) measureFlags(c *cobra.Command, o *measureOptions) {
 	config.FlagOnly(fs, "html")
 }
 
-const disturbedUsage = "not valid if more than this share of the processors went to other processes, or of the time to " +
-	"the hypervisor, a quota or a lack of memory, or if others worked on the same database; 1: no check"
+const disturbedUsage = "not valid if more than this share of the processors went to other processes, or of the " +
+	"time to the hypervisor, a quota or a lack of memory, or if others worked on the same database; 1: no check"
 
 // workerAccess is how application servers that run already are reached.
 type workerAccess struct {

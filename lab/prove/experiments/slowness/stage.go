@@ -26,8 +26,8 @@ const (
 // stage is the server of a part; its sides are plants.
 type stage struct {
 	*confusion.Stage
-	// strangersMost is the share of the cores that other processes may use; beyond it a turn's times are ignored. 0 turns
-	// the check off.
+	// strangersMost is the share of the cores that other processes may use; beyond it a turn's times are ignored. 0
+	// turns the check off.
 	strangersMost float64
 }
 
