@@ -216,6 +216,9 @@ plimsoll_temp_send_invalidations(PG_FUNCTION_ARGS)
 	SharedInvalidationMessage *msgs = palloc0_array(SharedInvalidationMessage, batch);
 	Storm	   *storm = get_storm();
 
+	/* who comes to watch when messages were sent would miss them */
+	if (!await_readers(storm, writer, readers, 0))
+		PG_RETURN_VOID();
 	for (uint32 size = 1; number < n; size = size % batch + 1)
 	{
 		uint32		count = Min(size, n - number);
