@@ -10,7 +10,9 @@ import (
 )
 
 const (
-	thereSQL = "SELECT 1 WHERE to_regclass('plimsoll_group') IS NOT NULL AND NOT pg_is_in_recovery()"
+	standbySQL = "SELECT pg_is_in_recovery(), to_regclass('plimsoll_group') IS NOT NULL"
+	begunSQL   = "SELECT " + columns + " FROM plimsoll_group WHERE " + unended + " ORDER BY begun_at, id"
+	thereSQL   = "SELECT 1 WHERE to_regclass('plimsoll_group') IS NOT NULL AND NOT pg_is_in_recovery()"
 	// freeSQL are the unfinished groups that nobody holds. Locks are read after the groups.
 	freeSQL = "SELECT id, owner FROM plimsoll_group WHERE " + unended + ` AND NOT EXISTS (SELECT FROM pg_locks l
 	WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
@@ -55,4 +57,27 @@ func Left(ctx context.Context, db *database.Database) (left []Group, err error) 
 		return nil
 	})
 	return left, err
+}
+
+// OnStandby are the unfinished groups that a standby sees: whether somebody works on them, its primary knows alone. On
+// any other server standby is false, and Left knows more.
+func OnStandby(ctx context.Context, db *database.Database) (begun []Group, standby bool, err error) {
+	there := false
+	err = db.Read(ctx, func(w *database.Work) error {
+		w.Queue("look for standby", standbySQL).Rows(func(r pgx.Rows) error { return r.Scan(&standby, &there) })
+		return nil
+	})
+	if err != nil || !standby || !there {
+		return nil, standby, err
+	}
+	err = db.Read(ctx, func(w *database.Work) error {
+		begun = nil
+		w.Queue("look for unfinished groups", begunSQL).Rows(func(r pgx.Rows) error {
+			one, err := scan(r)
+			begun = append(begun, *one)
+			return err
+		})
+		return nil
+	})
+	return begun, true, err
 }

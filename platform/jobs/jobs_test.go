@@ -284,12 +284,17 @@ func TestUniqueJobIsThereOnce(t *testing.T) {
 func TestCancelStopsWhatRunsAndDropsWhatWaits(t *testing.T) {
 	b := setup(t)
 	began := make(chan int64, 9)
+	var stopped, knew atomic.Int64
 	b.worker(t, 2, func(ctx context.Context, n int64) error {
 		if n == 0 {
 			return nil
 		}
 		began <- n
 		<-ctx.Done()
+		stopped.Add(1)
+		if jobs.WasCancelled(ctx) {
+			knew.Add(1)
+		}
 		return ctx.Err()
 	})
 	n := b.submit(t, "count", "9")
@@ -302,6 +307,25 @@ func TestCancelStopsWhatRunsAndDropsWhatWaits(t *testing.T) {
 	job := b.until(t, n, "cancelled", func(j jobs.Job) bool { return ended(j) && j.Parts.Running == 0 })
 	if job.State != jobs.Cancelled || job.Parts.Done != 1 || b.Value(t, "SELECT count(*) FROM counted") != "1" {
 		t.Errorf("%+v", job)
+	}
+	if stopped.Load() != 2 || knew.Load() != 2 {
+		t.Errorf("%d parts were stopped, %d knew that they were cancelled", stopped.Load(), knew.Load())
+	}
+}
+
+func TestCancelledInTheQueueIsNeverDone(t *testing.T) {
+	b := setup(t)
+	n := b.submit(t, "count", "9")
+	if err := b.jobs.Cancel(t.Context(), "me", n); err != nil {
+		t.Fatal(err)
+	}
+	if job := b.until(t, n, "ended", ended); job.State != jobs.Cancelled || job.Parts.All != 0 {
+		t.Errorf("%+v", job)
+	}
+	b.worker(t, 2, nil)
+	b.until(t, b.submit(t, "count", "0"), "ended", ended) // the worker has looked into the queue
+	if b.Value(t, "SELECT count(*) FROM counted") != "0" {
+		t.Error("it was done all the same")
 	}
 }
 

@@ -39,7 +39,7 @@ months up to one ('plimsoll close --through'). Their documents are a group: a ro
 table plimsoll_group counts how many of them are done, in the transaction of each. So after a
 kill, a crash of the server or a lost end of the log it is known which groups are half-done.
 
-  groups list         half-done groups that nobody works on
+  groups list         half-done groups that nobody works on; on a standby all unfinished ones
   groups finish ID    do what is left; each document is changed exactly once
   groups undo ID      take back what is done, the last document first
 
@@ -92,7 +92,15 @@ func (a *app) groups(ctx context.Context, args []string, t target) error {
 		return err
 	}
 	defer db.Close()
-	if len(args) < 2 {
+	begun, standby, err := group.OnStandby(ctx, db)
+	switch {
+	case err != nil:
+		return err
+	case standby && len(args) > 1:
+		return problem.New(problem.Environment, errors.New("a standby takes no writes"), args[0]+" it on its primary")
+	case standby:
+		return a.showBegun(begun)
+	case len(args) < 2:
 		left, err := group.Left(ctx, db)
 		if err != nil {
 			return err
@@ -160,12 +168,31 @@ func (a *app) showGroups(left []group.Group) error {
 		_, err := fmt.Fprintln(a.stdout, "no group is half-done")
 		return err
 	}
+	return a.listGroups(left, "a crash")
+}
+
+// showBegun is of a standby.
+func (a *app) showBegun(begun []group.Group) error {
+	if a.json {
+		return a.emit(map[string]any{"groups": []group.Group{}, "standby": true,
+			"unfinished": slices.Concat([]group.Group{}, begun)})
+	}
+	if len(begun) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "no group is unfinished")
+		return err
+	}
+	fmt.Fprintln(a.stdout, "unfinished; this is a standby, and only its primary knows whether somebody works on them:")
+	return a.listGroups(begun, "-")
+}
+
+// listGroups in a table; unsaid stands for the reason of those without one.
+func (a *app) listGroups(all []group.Group, unsaid string) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tWHAT\tDONE\tSINCE\tWHY")
-	for _, g := range left {
+	for _, g := range all {
 		why, _, _ := strings.Cut(g.Why, "\n")
 		if why == "" {
-			why = "a crash"
+			why = unsaid
 		}
 		if g.State == group.Undoing {
 			why = "undoing: " + why

@@ -31,9 +31,10 @@ type killStand struct {
 	with    map[string][2]string // counterparty and contract, by type of document
 }
 
-func newKillStand(t *testing.T) *killStand {
+func newKillStand(t *testing.T, up ...string) *killStand {
 	s := &killStand{stand: newStand(t)}
 	s.upOne = append(s.upOne, "--socket-only") // a port would be anybody's while the server is down
+	s.upOne = append(s.upOne, up...)
 	plimsoll(t, append(s.upOne, "--quiet")...).want(t, ExitOK)
 	var err error
 	if s.cluster, err = cluster.Open("").Find(s.one); err != nil {

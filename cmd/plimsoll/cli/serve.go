@@ -20,6 +20,7 @@ import (
 	"plimsoll/platform/problem"
 	"plimsoll/platform/schema"
 	"plimsoll/platform/server"
+	"plimsoll/platform/shape"
 )
 
 type serveOptions struct {
@@ -127,7 +128,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer done()
-	background, end, err := a.background(ctx, dsn, o.jobs)
+	background, end, err := a.background(ctx, dsn, shaped, o.jobs)
 	if err != nil {
 		return err
 	}
@@ -136,14 +137,16 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 }
 
 // background works on jobs until ctx is done; end waits for it. It has connections of its own, so that jobs take none
-// from users.
-func (a *app) background(ctx context.Context, dsn string, concurrency int) (all *jobs.Jobs, end func() error,
-	err error) {
+// from users. What jobs write commits as the worker's plan has it for the class background; the queue itself commits as
+// the server is set.
+func (a *app) background(ctx context.Context, dsn string, shaped shape.Shape, concurrency int) (all *jobs.Jobs,
+	end func() error, err error) {
 	connections := 2 // for those who ask
 	if concurrency > 0 {
 		connections = jobs.Connections(concurrency)
 	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: connections, Application: "plimsoll jobs"})
+	db, err := database.Open(ctx, dsn, database.Options{Connections: connections, Application: "plimsoll jobs",
+		Durability: shaped.Options(database.Options{}).Durability})
 	if err != nil {
 		return nil, nil, err
 	}

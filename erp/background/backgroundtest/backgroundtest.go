@@ -61,6 +61,18 @@ func (w *Worker) Wait(t testing.TB, number int64) jobs.Job {
 	return End(t, w.Jobs, number)
 }
 
+// Idle waits until no worker carries out a part of a job any more: a cancelled job ends before its parts have stopped.
+func (w *Worker) Idle(t testing.TB, number int64) {
+	t.Helper()
+	patience.Until(t, fmt.Sprintf("job %d is at rest", number), func() bool {
+		job, err := w.Show(context.Background(), "", number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.Parts.Running == 0
+	})
+}
+
 // End of a job: waits for it, and gives the job as it then is.
 func End(t testing.TB, all *jobs.Jobs, number int64) (job jobs.Job) {
 	t.Helper()
