@@ -17,7 +17,8 @@ func (a *app) addStatus(root *cobra.Command) {
 		Use:   "status [flags]",
 		Short: "Show the local clusters and their state",
 		Long: `Show every local cluster: state, PostgreSQL version, profile, port, size; of standbys also
-how far they are behind their primary, in bytes of log and in milliseconds.`,
+how far they are behind their primary, in bytes of log and in milliseconds; of clusters that
+archive their log also whether that fails, and how much waits for it.`,
 		Example: `  plimsoll status
   plimsoll status --json`,
 	}, func(ctx context.Context, _ []string) error {
@@ -57,11 +58,37 @@ func (a *app) showStatus(all []cluster.Status) error {
 			fmt.Fprintf(a.stdout, "%s: a flush takes at least %s\n", s.Name, s.FlushLatency)
 		}
 		a.showReplication(s)
+		a.showArchiving(s)
 		if s.State == cluster.Crashed {
 			fmt.Fprintf(a.stdout, "%s: crashed; 'plimsoll up %s' recovers it\n", s.Name, s.Name)
 		}
 	}
 	return nil
+}
+
+// showArchiving says what fails or waits, and what to do about it.
+func (a *app) showArchiving(s cluster.Status) {
+	g := s.Archiving
+	if g == nil || !g.Failing && g.FailedCount == 0 && g.Waiting == 0 {
+		return
+	}
+	waits := ""
+	if g.Waiting > 0 {
+		waits = fmt.Sprintf("; %d segments (%s) wait, the oldest for %s", g.Waiting, bytesText(&g.WaitingBytes),
+			upFor(g.BehindS))
+	}
+	if !g.Failing {
+		failed := "never failed"
+		if g.FailedCount > 0 {
+			failed = fmt.Sprintf("failed %d times, the last time with %s, and works again", g.FailedCount, g.LastFailed)
+		}
+		fmt.Fprintf(a.stdout, "%s: archiving %s%s\n", s.Name, failed, waits)
+		return
+	}
+	fmt.Fprintf(a.stdout, "%s: archiving fails: %d times, the last time with %s%s\n", s.Name, g.FailedCount, g.LastFailed,
+		waits)
+	fmt.Fprintf(a.stdout, "%s: hint: make room and rights in %s (%s says what is wrong); the server tries again by "+
+		"itself, and until then keeps the log, which fills the disk\n", s.Name, g.Dir, g.ServerLog)
 }
 
 func engineText(s cluster.Status) string {

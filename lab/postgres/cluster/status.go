@@ -57,6 +57,8 @@ type Status struct {
 	Problem      string      `json:"problem,omitempty"` // why it is broken, or what is unknown
 	// who follows it, or whom it follows; absent for a cluster alone
 	Replication *Replication `json:"replication,omitempty"`
+	// of a running server that archives its log
+	Archiving *Archiving `json:"archiving,omitempty"`
 }
 
 // Status describes every folder in the store, including foreign ones, by name.
@@ -158,6 +160,7 @@ func (c *Cluster) ask(ctx context.Context, st *Status) {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	c.askReplication(ctx, conn, st)
+	c.askArchiving(ctx, conn, st)
 	p := installation.PatchsetOf(conn.PgConn())
 	st.Patchset = &p.Number
 	st.Version, _, _ = strings.Cut(p.Version, " ")
