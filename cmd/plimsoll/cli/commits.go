@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ If 2 ms is among the latencies, durable-ack is judged by its worst turn: at leas
 rate of sync on hot rows, at least 0.9 times the rate of async on spread rows, and with as many
 sessions as connections, p95 of an acknowledgement at most a flush and 2 ms. async is measured
 twice, to show how far equal modes differ. Nothing else should run on the machine.
+Ctrl-C shows the turns so far, marked as incomplete and not judged.
 Exit code 3: a criterion is not met.`,
 		Example: `  plimsoll commits
   plimsoll commits --sessions 16 --connections 16 --flush-latency 2ms
@@ -76,6 +78,10 @@ func (a *app) commits(ctx context.Context, o commitsOptions) error {
 		err = a.emit(report)
 	} else {
 		err = report.Write(a.stdout)
+	}
+	if err == nil && report.Incomplete {
+		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d of %d turns", report.TurnsDone,
+			report.Turns), "")
 	}
 	if err != nil || report.Met() {
 		return err

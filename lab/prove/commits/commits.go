@@ -59,7 +59,8 @@ type side struct {
 var sides = []side{{"sync", durability.Sync}, {"group", durability.Group}, {"durable-ack", durability.DurableAck},
 	{"async", durability.Async}, {"async again", durability.Async}}
 
-// Run measures on a cluster of its own, which goes at the end.
+// Run measures on a cluster of its own, which goes at the end. A cancelled ctx ends it: what was measured until then is
+// an incomplete report.
 func Run(ctx context.Context, o Options) (report *Report, err error) {
 	c, load, err := crash.OwnCluster(ctx, o.Clusters, o.Spec)
 	if err != nil {
@@ -69,11 +70,17 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		_ = load.Release() // its file goes with the cluster
 		err = errors.Join(err, o.Clusters.Destroy(context.WithoutCancel(ctx), c.Name()))
 	}()
-	report = &Report{Schema: Schema, Engine: c.Server().String(), Sessions: o.Sessions, Connections: o.Connections,
+	all := len(o.Latencies) * 2 * o.Rounds * len(sides)
+	report = &Report{Turns: all, Schema: Schema, Engine: c.Server().String(), Sessions: o.Sessions, Connections: o.Connections,
 		DurationS: o.Duration.Seconds(), Rounds: o.Rounds, Sides: []Side{}}
 	b := &bench{Options: o, cluster: c, report: report}
 	for _, latency := range o.Latencies {
-		if err := b.latency(ctx, latency); err != nil {
+		err := b.latency(ctx, latency)
+		if report.TurnsDone = b.done; err != nil && ctx.Err() != nil && b.done > 0 {
+			report.Incomplete = true
+			return report, nil
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -99,26 +106,30 @@ func (b *bench) latency(ctx context.Context, latency time.Duration) (err error) 
 	}
 	for _, rows := range []Rows{Hot, Spread} {
 		turns := map[string][]Turn{}
+		keep := func() {
+			for _, s := range sides {
+				b.report.Sides = append(b.report.Sides, Side{Rows: rows, Mode: s.name,
+					FlushMS: float64(latency) / float64(time.Millisecond), Turns: slices.Concat([]Turn{}, turns[s.name])})
+			}
+		}
 		for round := range b.Rounds {
 			order := slices.Clone(sides)
 			if round%2 == 1 {
 				slices.Reverse(order)
 			}
 			for _, s := range order {
-				b.Progress(b.done, len(b.Latencies)*2*b.Rounds*len(sides),
+				b.Progress(b.done, b.report.Turns,
 					fmt.Sprintf("%s rows, flush %s, %s", rows, latency, s.name))
 				turn, err := b.turn(ctx, rows, s.mode)
 				if err != nil {
+					keep()
 					return fmt.Errorf("%s rows, %s: %w", rows, s.name, err)
 				}
 				turns[s.name] = append(turns[s.name], turn)
 				b.done++
 			}
 		}
-		for _, s := range sides {
-			b.report.Sides = append(b.report.Sides, Side{Rows: rows, Mode: s.name,
-				FlushMS: float64(latency) / float64(time.Millisecond), Turns: turns[s.name]})
-		}
+		keep()
 	}
 	return nil
 }

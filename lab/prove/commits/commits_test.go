@@ -1,6 +1,7 @@
 package commits
 
 import (
+	"context"
 	"os/exec"
 	"strings"
 	"testing"
@@ -64,6 +65,42 @@ func TestAllSidesAreMeasured(t *testing.T) {
 	t.Log(text.String())
 	if len(r.Sides) != 2*len(sides) || len(r.Verdicts) != 5 {
 		t.Errorf("%d sides, %d verdicts", len(r.Sides), len(r.Verdicts))
+	}
+	if left, _ := clusters.List(); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
+
+// Stopped in the middle, it gives what was measured, says that it is not all, and leaves nothing.
+func TestStoppedKeepsWhatWasMeasured(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skipf("NOT TESTED: no C compiler: %v", err)
+	}
+	spec := clustertest.Copied(clustertest.Spec())
+	spec.Unsafe = false
+	clusters := cluster.Open(clustertest.State(t))
+	const before = 7 // in the second round of hot rows
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, err := Run(ctx, Options{Clusters: clusters, Spec: spec, Latencies: []time.Duration{2 * time.Millisecond},
+		Sessions: 2, Connections: 2, Duration: 50 * time.Millisecond, Rounds: 2, Progress: func(done, _ int, _ string) {
+			if done == before {
+				stop()
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := 0
+	for _, s := range r.Sides {
+		turns += len(s.Turns)
+	}
+	if !r.Incomplete || r.TurnsDone != before || turns != before || r.Turns != 2*2*len(sides) || len(r.Verdicts) > 0 {
+		t.Errorf("%d turns in %+v", turns, r)
+	}
+	var text strings.Builder
+	if err := r.Write(&text); err != nil || !strings.HasPrefix(text.String(), "INCOMPLETE: stopped after 7 of 20 turns") {
+		t.Errorf("%v: %s", err, text.String())
 	}
 	if left, _ := clusters.List(); len(left) > 0 {
 		t.Errorf("%s is left", left[0].Name())

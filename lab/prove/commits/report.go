@@ -13,14 +13,18 @@ const Schema = 1
 
 // Report of all sides.
 type Report struct {
-	Schema      int       `json:"schema"`
-	Engine      string    `json:"engine"`
-	Sessions    int       `json:"sessions"`
-	Connections int       `json:"connections"`
-	DurationS   float64   `json:"duration_s"`
-	Rounds      int       `json:"rounds"`
-	Sides       []Side    `json:"sides"`
-	Verdicts    []Verdict `json:"verdicts"`
+	Schema      int     `json:"schema"`
+	Engine      string  `json:"engine"`
+	Sessions    int     `json:"sessions"`
+	Connections int     `json:"connections"`
+	DurationS   float64 `json:"duration_s"`
+	Rounds      int     `json:"rounds"`
+	// Incomplete: it was stopped before all turns were made. Unequal numbers of turns are not judged.
+	Incomplete bool      `json:"incomplete"`
+	TurnsDone  int       `json:"turns_done"`
+	Turns      int       `json:"turns"`
+	Sides      []Side    `json:"sides"`
+	Verdicts   []Verdict `json:"verdicts"`
 }
 
 // Side is a mode on some rows with flushes of some latency.
@@ -128,11 +132,18 @@ func median(of []float64) float64 {
 
 // Write the report as text.
 func (r *Report) Write(to io.Writer) error {
+	if r.Incomplete {
+		fmt.Fprintf(to, "INCOMPLETE: stopped after %d of %d turns; what was not measured is left out, and no criterion is "+
+			"judged\n", r.TurnsDone, r.Turns)
+	}
 	fmt.Fprintf(to, "%d sessions on %d connections, %d turns of %.3g s of each side, %s\n", r.Sessions, r.Connections,
 		r.Rounds, r.DurationS, r.Engine)
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "flush ms\trows\tmode\tper second\tleast\tmost\tp50 ms\tp95 ms\t")
 	for _, s := range r.Sides {
+		if len(s.Turns) == 0 {
+			continue
+		}
 		column := func(of func(Turn) float64) (all []float64) {
 			for _, t := range s.Turns {
 				all = append(all, of(t))
