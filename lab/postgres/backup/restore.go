@@ -132,6 +132,13 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 		return nil, problem.New(problem.Usage, fmt.Errorf("cluster %s %w", name, cluster.ErrExists),
 			"a restore makes a new cluster: --into NAME, or destroy that one first")
 	}
+	srv, err := r.server(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := cluster.ReadsLog(ctx, srv, r.Compression, r.Server); err != nil {
+		return nil, fmt.Errorf("restore backup %s: %w", id, err)
+	}
 	r = s.withoutLostArchive(r)
 	if err := r.reaches(at); err != nil {
 		return nil, err

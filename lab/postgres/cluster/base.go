@@ -27,6 +27,8 @@ type Base struct {
 	Standby  bool                `json:"standby,omitempty"` // it was taken from a standby
 	// SocketOnly: it had no port
 	SocketOnly bool `json:"socket_only,omitempty"`
+	// Compression of the log, which a server that restores it must have been built with; unknown in older backups.
+	Compression string `json:"wal_compression,omitempty"`
 }
 
 // Backup is what a new cluster is restored from.
@@ -41,7 +43,7 @@ type Backup struct {
 // Base is what a restore has to know of the cluster.
 func (c *Cluster) Base() Base {
 	b := Base{Engine: c.Engine, Server: c.Server(), Profile: c.Profile, Memory: c.Memory,
-		Settings: c.marker.Settings, Unsafe: c.Unsafe, Standby: c.ReplicaOf != "", SocketOnly: c.SocketOnly}
+		Settings: c.marker.Settings, Unsafe: c.Unsafe, Standby: c.ReplicaOf != "", SocketOnly: c.SocketOnly, Compression: c.logCompression()}
 	// The folder is remembered also where nothing is archived any more; a standby archives nothing.
 	if c.Log == ArchiveLog && c.ReplicaOf == "" {
 		b.Archive = c.Archive

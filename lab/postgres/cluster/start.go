@@ -73,6 +73,9 @@ func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lo
 	if err != nil {
 		return nil, err
 	}
+	if err := c.readsItsLog(ctx, srv); err != nil { // before the settings of the last start are overwritten
+		return nil, err
+	}
 	if err := c.writeSettings(ctx, srv); err != nil {
 		return nil, err
 	}
