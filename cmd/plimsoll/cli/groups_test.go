@@ -155,7 +155,8 @@ func (c *closing) recovered(t *testing.T, state group.State, number int64) (job 
 	t.Helper()
 	w, log := c.worker(t)
 	patience.Until(t, "the log says that the group is "+string(state), func() bool {
-		return strings.Contains(log.String(), "recovered a group") && strings.Contains(log.String(), "is="+string(state))
+		said := log.String()
+		return strings.Contains(said, "recovered a group") && strings.Contains(said, "is="+string(state))
 	})
 	job = c.atRest(t, number)
 	w.Stop()
@@ -219,7 +220,8 @@ func (c *closing) jobsCommitAs(t *testing.T, durability, want string) {
 	c.do(t, "DROP FUNCTION note_commit CASCADE")
 	if title := c.value(t, "SELECT title FROM plimsoll_group ORDER BY begun_at DESC LIMIT 1"); !strings.HasSuffix(title,
 		c.last.Format(monthclose.Format)+" "+want+" "+want) {
-		t.Errorf("jobs of --durability %s: begun and done with synchronous_commit: %s, want %s", durability, title, want)
+		t.Errorf("jobs of --durability %s: begun and done with synchronous_commit: %s, want %s", durability, title,
+			want)
 	}
 	c.last = c.last.AddDate(0, -1, 0)
 }

@@ -85,8 +85,8 @@ func (a *app) showArchiving(s cluster.Status) {
 		fmt.Fprintf(a.stdout, "%s: archiving %s%s\n", s.Name, failed, waits)
 		return
 	}
-	fmt.Fprintf(a.stdout, "%s: archiving fails: %d times, the last time with %s%s\n", s.Name, g.FailedCount, g.LastFailed,
-		waits)
+	fmt.Fprintf(a.stdout, "%s: archiving fails: %d times, the last time with %s%s\n", s.Name, g.FailedCount,
+		g.LastFailed, waits)
 	fmt.Fprintf(a.stdout, "%s: hint: make room and rights in %s (%s says what is wrong); the server tries again by "+
 		"itself, and until then keeps the log, which fills the disk\n", s.Name, g.Dir, g.ServerLog)
 }

@@ -23,8 +23,8 @@ type Archiving struct {
 	BehindS      *float64 `json:"behind_s,omitempty"`
 }
 
-const archivingSQL = `SELECT coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false), failed_count,
-	coalesce(last_failed_wal, ''), last_failed_time, coalesce(last_archived_wal, ''), waiting,
+const archivingSQL = `SELECT coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false),
+	failed_count, coalesce(last_failed_wal, ''), last_failed_time, coalesce(last_archived_wal, ''), waiting,
 	waiting * (SELECT setting::bigint FROM pg_settings WHERE name = 'wal_segment_size'),
 	extract(epoch FROM greatest(clock_timestamp() - oldest, '0'))::float8
 	FROM pg_stat_archiver, (SELECT count(*) AS waiting, min(modification) AS oldest FROM pg_ls_archive_statusdir()

@@ -32,7 +32,9 @@ func TestStatus_ShowsAFailingArchive(t *testing.T) {
 		check(t, order(t, c, "CREATE TABLE IF NOT EXISTS n (n int); INSERT INTO n VALUES (1); SELECT pg_switch_wal()"))
 	}
 	next()
-	a := until("a segment is archived", func(a *cluster.Archiving) bool { return a.LastArchived != "" && a.Waiting == 0 })
+	a := until("a segment is archived", func(a *cluster.Archiving) bool {
+		return a.LastArchived != "" && a.Waiting == 0
+	})
 	if a.Failing || a.FailedCount != 0 {
 		t.Errorf("it fails before anything is wrong: %+v", a)
 	}

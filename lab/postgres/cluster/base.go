@@ -43,7 +43,8 @@ type Backup struct {
 // Base is what a restore has to know of the cluster.
 func (c *Cluster) Base() Base {
 	b := Base{Engine: c.Engine, Server: c.Server(), Profile: c.Profile, Memory: c.Memory,
-		Settings: c.marker.Settings, Unsafe: c.Unsafe, Standby: c.ReplicaOf != "", SocketOnly: c.SocketOnly, Compression: c.logCompression()}
+		Settings: c.marker.Settings, Unsafe: c.Unsafe, Standby: c.ReplicaOf != "", SocketOnly: c.SocketOnly,
+		Compression: c.logCompression()}
 	// The folder is remembered also where nothing is archived any more; a standby archives nothing.
 	if c.Log == ArchiveLog && c.ReplicaOf == "" {
 		b.Archive = c.Archive

@@ -50,8 +50,8 @@ func ReadsLog(ctx context.Context, srv installation.Server, method string, wrote
 		return knows.Err()
 	}
 	return problem.New(problem.Environment, fmt.Errorf("its log is compressed with %s, which %s (%s) was built without",
-		method, srv, srv.Prefix), fmt.Sprintf("use a build of the same major version that has it (configure --with-%s), "+
-		"such as that which wrote the log: %s", method, wrote.Prefix))
+		method, srv, srv.Prefix), fmt.Sprintf("use a build of the same major version that has it "+
+		"(configure --with-%s), such as that which wrote the log: %s", method, wrote.Prefix))
 }
 
 // readsItsLog refuses to start a server that could not recover the data. After an orderly stop there is nothing to
@@ -71,7 +71,8 @@ func (c *Cluster) readsItsLog(ctx context.Context, srv installation.Server) erro
 	return ReadsLog(ctx, srv, primary.logCompression(), primary.marker.Server)
 }
 
-// The state of the data in pg_control, behind the identifier and two versions. DB_SHUTDOWNED is a primary's orderly end.
+// The state of the data in pg_control, behind the identifier and two versions. DB_SHUTDOWNED is a primary's orderly
+// end.
 const (
 	controlStateAt = 16
 	controlStopped = 1

@@ -25,8 +25,8 @@ var troubles = []struct {
 	{syscall.EAGAIN, "Resource temporarily unavailable",
 		"raise the limit of processes: ulimit -u, or the container's pids limit"},
 	{syscall.ENOMEM, "Cannot allocate memory", "use less memory: --memory 25%"},
-	{0, "not supported by build", "the log is compressed in a way that this server was built without: use a build that " +
-		"has it, such as the one that wrote the log"},
+	{0, "not supported by build", "the log is compressed in a way that this server was built without: use a build " +
+		"that has it, such as the one that wrote the log"},
 	{0, "could not create semaphores", "raise kernel.sem, or stop other servers"},
 }
 

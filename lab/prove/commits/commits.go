@@ -71,8 +71,9 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		err = errors.Join(err, o.Clusters.Destroy(context.WithoutCancel(ctx), c.Name()))
 	}()
 	all := len(o.Latencies) * 2 * o.Rounds * len(sides)
-	report = &Report{Turns: all, Schema: Schema, Engine: c.Server().String(), Sessions: o.Sessions, Connections: o.Connections,
-		DurationS: o.Duration.Seconds(), Rounds: o.Rounds, Sides: []Side{}}
+	report = &Report{Turns: all, Schema: Schema, Engine: c.Server().String(), Sessions: o.Sessions,
+		Connections: o.Connections,
+		DurationS:   o.Duration.Seconds(), Rounds: o.Rounds, Sides: []Side{}}
 	b := &bench{Options: o, cluster: c, report: report}
 	for _, latency := range o.Latencies {
 		err := b.latency(ctx, latency)
@@ -109,7 +110,8 @@ func (b *bench) latency(ctx context.Context, latency time.Duration) (err error) 
 		keep := func() {
 			for _, s := range sides {
 				b.report.Sides = append(b.report.Sides, Side{Rows: rows, Mode: s.name,
-					FlushMS: float64(latency) / float64(time.Millisecond), Turns: slices.Concat([]Turn{}, turns[s.name])})
+					FlushMS: float64(latency) / float64(time.Millisecond),
+					Turns:   slices.Concat([]Turn{}, turns[s.name])})
 			}
 		}
 		for round := range b.Rounds {

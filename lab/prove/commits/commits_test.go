@@ -99,7 +99,8 @@ func TestStoppedKeepsWhatWasMeasured(t *testing.T) {
 		t.Errorf("%d turns in %+v", turns, r)
 	}
 	var text strings.Builder
-	if err := r.Write(&text); err != nil || !strings.HasPrefix(text.String(), "INCOMPLETE: stopped after 7 of 20 turns") {
+	if err := r.Write(&text); err != nil ||
+		!strings.HasPrefix(text.String(), "INCOMPLETE: stopped after 7 of 20 turns") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 	if left, _ := clusters.List(); len(left) > 0 {
