@@ -133,8 +133,8 @@ func median(of []float64) float64 {
 // Write the report as text.
 func (r *Report) Write(to io.Writer) error {
 	if r.Incomplete {
-		fmt.Fprintf(to, "INCOMPLETE: stopped after %d of %d turns; what was not measured is left out, and no criterion "+
-			"is judged\n", r.TurnsDone, r.Turns)
+		fmt.Fprintf(to, "INCOMPLETE: stopped after %d of %d turns; what was not measured is left out, and no "+
+			"criterion is judged\n", r.TurnsDone, r.Turns)
 	}
 	fmt.Fprintf(to, "%d sessions on %d connections, %d turns of %.3g s of each side, %s\n", r.Sessions, r.Connections,
 		r.Rounds, r.DurationS, r.Engine)
