@@ -73,6 +73,6 @@ func (s *side) restate(d *document.Document, facts *posting.Facts) {
 	settled, open := books.Amount.Of(s.Settlements.Balances(facts)), s.Advances.Balances(facts)
 	settled[0], books.Amount.Of(open)[0], books.VAT.Of(open)[0] = 0, setOff.In(d), setOffVAT.In(d)
 	if advanceSum.In(d) != 0 {
-		settled[0], books.Amount.Of(open)[0], books.VAT.Of(open)[0] = -posting.Plenty, 0, 0
+		settled[0], books.Amount.Of(open)[0], books.VAT.Of(open)[0] = -posting.Unlimited, 0, 0
 	}
 }

@@ -115,7 +115,7 @@ func (paymentRequestRules) Restate(_ *document.Document, facts *posting.Facts, _
 	for _, referred := range facts.Documents {
 		totals := books.Total.Of(referred.Rows)
 		for i := range totals {
-			totals[i] = posting.Plenty
+			totals[i] = posting.Unlimited
 		}
 	}
 }

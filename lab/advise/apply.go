@@ -18,8 +18,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Hands change a server. They need a superuser.
-type Hands struct {
+// Applier changes a server. It needs a superuser.
+type Applier struct {
 	DSN, Cluster string
 	// Folder of the journals. Defaults to Folder().
 	Folder string
@@ -67,7 +67,7 @@ func (r *Report) Choose(ids []string) (chosen []Advice, err error) {
 
 // worker applies or reverts under the journal's lock.
 type worker struct {
-	Hands
+	Applier
 	conn    *pgx.Conn
 	journal *Journal
 	out     Outcome
@@ -77,14 +77,14 @@ type worker struct {
 
 const lockWait = 3 * time.Second
 
-func (h Hands) open(ctx context.Context) (w *worker, end func(), err error) {
+func (h Applier) open(ctx context.Context) (w *worker, end func(), err error) {
 	if h.Say == nil {
 		h.Say = func(string, ...any) {}
 	}
 	if h.Folder == "" {
 		h.Folder = Folder()
 	}
-	w = &worker{Hands: h}
+	w = &worker{Applier: h}
 	if w.conn, err = postgres.Connect(ctx, h.DSN, ownName); err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +108,7 @@ func (h Hands) open(ctx context.Context) (w *worker, end func(), err error) {
 }
 
 // Apply changes, each after its state before is in the journal.
-func (h Hands) Apply(ctx context.Context, chosen []Advice) (*Outcome, error) {
+func (h Applier) Apply(ctx context.Context, chosen []Advice) (*Outcome, error) {
 	w, end, err := h.open(ctx)
 	if err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func (w *worker) needs(c Change) {
 }
 
 // Revert undoes what the journal says, the last first. What somebody else changed since is left as it is and reported.
-func (h Hands) Revert(ctx context.Context) (*Outcome, error) {
+func (h Applier) Revert(ctx context.Context) (*Outcome, error) {
 	w, end, err := h.open(ctx)
 	if err != nil {
 		return nil, err
@@ -437,7 +437,7 @@ func (w *worker) fresh(ctx context.Context, sql string, to any) error {
 }
 
 // Journal of the database; its steps may be none.
-func (h Hands) Journal(ctx context.Context) (*Journal, error) {
+func (h Applier) Journal(ctx context.Context) (*Journal, error) {
 	w, end, err := h.open(ctx)
 	if err != nil {
 		return nil, err
@@ -447,7 +447,7 @@ func (h Hands) Journal(ctx context.Context) (*Journal, error) {
 }
 
 // Measured notes the actual gain of all that is applied.
-func (h Hands) Measured(ctx context.Context, actual Actual) (*Journal, error) {
+func (h Applier) Measured(ctx context.Context, actual Actual) (*Journal, error) {
 	w, end, err := h.open(ctx)
 	if err != nil {
 		return nil, err

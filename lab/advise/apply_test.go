@@ -70,7 +70,7 @@ func planted(t *testing.T, b *bench) (dsn string) {
 func roundTrip(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	before := stateOf(t, dsn)
-	h := Hands{DSN: dsn, Folder: t.TempDir(), Cluster: "here"}
+	h := Applier{DSN: dsn, Folder: t.TempDir(), Cluster: "here"}
 	out, err := h.Apply(patience.Context(t), several())
 	if err != nil || len(out.Steps) != 5 || out.Needs != "" {
 		t.Fatalf("%v, %+v", err, out)
@@ -120,7 +120,7 @@ func stoppedInBetween(t *testing.T, b *bench) {
 			ctx, cancel := context.WithCancel(patience.Context(t))
 			defer cancel()
 			said := 0
-			h := Hands{DSN: dsn, Folder: t.TempDir(), Say: func(string, ...any) {
+			h := Applier{DSN: dsn, Folder: t.TempDir(), Say: func(string, ...any) {
 				if said++; said > stop {
 					cancel()
 				}
@@ -154,7 +154,7 @@ func buildStopped(t *testing.T, b *bench) {
 func buildStoppedAnd(t *testing.T, b *bench, goesOn bool) {
 	dsn := planted(t, b)
 	before := stateOf(t, dsn)
-	h := Hands{DSN: dsn, Folder: t.TempDir()}
+	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	writer := open(t, dsn)
 	run(t, writer, "BEGIN", "INSERT INTO orders VALUES (1)") // CREATE INDEX CONCURRENTLY waits for its end
 	ctx, cancel := context.WithCancel(patience.Context(t))
@@ -195,7 +195,7 @@ func buildStoppedAnd(t *testing.T, b *bench, goesOn bool) {
 
 func somebodyElse(t *testing.T, b *bench) {
 	dsn := planted(t, b)
-	h := Hands{DSN: dsn, Folder: t.TempDir()}
+	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	if _, err := h.Apply(patience.Context(t), several()[:1]); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func restartIsSaidOrMade(t *testing.T, b *bench) {
 	was := value[string](t, dsn, "SHOW wal_buffers")
 	advice := []Advice{{ID: "log", Changes: []Change{{Kind: Setting, Name: "wal_buffers", Value: "3MB",
 		Restart: true}}}}
-	h := Hands{DSN: dsn, Folder: t.TempDir()}
+	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	out, err := h.Apply(patience.Context(t), advice)
 	if err != nil || !strings.Contains(out.Needs, "restart") || value[string](t, dsn, "SHOW wal_buffers") != was {
 		t.Fatalf("%v, %+v", err, out)
@@ -253,7 +253,7 @@ func refusals(t *testing.T, b *bench) {
 	if chosen, err := r.Choose(nil); err != nil || len(chosen) != 0 {
 		t.Errorf("--all takes notes, too: %+v, %v", chosen, err)
 	}
-	_, err := (Hands{DSN: dsn, Folder: "/proc/nowhere"}).Apply(patience.Context(t), several())
+	_, err := (Applier{DSN: dsn, Folder: "/proc/nowhere"}).Apply(patience.Context(t), several())
 	if err == nil || errors.Is(err, context.Canceled) || value[string](t, dsn, "SHOW work_mem") == "9MB" {
 		t.Errorf("changed without a journal: %v", err)
 	}

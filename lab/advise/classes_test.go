@@ -134,7 +134,7 @@ func librariesNotLoaded(t *testing.T, b *bench) {
 	if a.Level != Problem || !a.Changes[0].Restart || !strings.Contains(a.Evidence[0], "user.conf, line 1") {
 		t.Errorf("%+v", a)
 	}
-	_, err := (Hands{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a})
+	_, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a})
 	if problem.ClassOf(err) != problem.Environment || !strings.Contains(fmt.Sprint(err), "not installed") {
 		t.Errorf("%v, want that a server that does not start is not made", err)
 	}
@@ -147,7 +147,7 @@ func oldStatistics(t *testing.T, b *bench) {
 	if a.Level != Problem || a.Changes[0].SQL != `ANALYZE "public"."orders"` {
 		t.Errorf("%+v", a)
 	}
-	if _, err := (Hands{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a}); err != nil {
+	if _, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a}); err != nil {
 		t.Fatal(err)
 	}
 	patience.Until(t, "it is gone", func() bool { return advised(t, dsn).Find(a.ID) == nil })
@@ -282,7 +282,7 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 	session := open(t, dsn) // without pg_stat_statements its last statement is seen
 	run(t, session, "UPDATE renamed SET code = code + 9000 WHERE id = 1999")
 	until(t, dsn, "foreign-key:public.renamed_lines(parent)")
-	h := Hands{DSN: dsn, Folder: t.TempDir()}
+	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	if _, err := h.Apply(patience.Context(t), []Advice{a}); err != nil || advised(t, dsn).Find(a.ID) != nil {
 		t.Errorf("it was applied, and is still there: %v", err)
 	}
@@ -314,7 +314,7 @@ func missingIndex(t *testing.T, b *bench) {
 	if a.Level != Problem || strings.Contains(strings.Join(a.Evidence, ""), "77") || a.Memory == "" {
 		t.Errorf("%+v", a)
 	}
-	h := Hands{DSN: dsn, Folder: t.TempDir()}
+	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	for range 2 {
 		if _, err := h.Apply(patience.Context(t), []Advice{a}); err != nil {
 			t.Fatal(err)

@@ -120,7 +120,7 @@ func value[T any](t *testing.T, dsn, sql string, args ...any) (v T) {
 
 func (b *bench) reload(t *testing.T) {
 	t.Helper()
-	w := &worker{Hands: Hands{DSN: b.own.DSN()}, conn: open(t, b.own.DSN())}
+	w := &worker{Applier: Applier{DSN: b.own.DSN()}, conn: open(t, b.own.DSN())}
 	ctx, cancel := bound()
 	defer cancel()
 	if err := w.reloaded(ctx); err != nil {

@@ -64,7 +64,7 @@ type Diagnosis struct {
 	Contradictions []Contradiction `json:"contradictions"`
 	Host           *Host           `json:"host"`
 	Log            *ServerLog      `json:"server_log"`
-	Standstills    []Standing      `json:"standstills"`
+	Standstills    []Standstill      `json:"standstills"`
 	Rates          []Rate          `json:"rates"`
 	Unavailable    []Source        `json:"unavailable"`
 	Cost           Cost            `json:"cost"`

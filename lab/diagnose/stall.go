@@ -29,8 +29,8 @@ const (
 	StillElsewhere Still = "server or network"
 )
 
-// Standing is a time without a sample.
-type Standing struct {
+// Standstill is a time without a sample.
+type Standstill struct {
 	AtS  float64 `json:"at_s"`
 	ForS float64 `json:"for_s"`
 	Who  Still   `json:"who"`
@@ -53,9 +53,9 @@ func (b *book) addStall(s stall) {
 	}
 }
 
-func (b *book) standstills() (all []Standing) {
+func (b *book) standstills() (all []Standstill) {
 	for _, s := range b.stalls {
-		all = append(all, Standing{s.at.Seconds(), s.length.Seconds(), s.who})
+		all = append(all, Standstill{s.at.Seconds(), s.length.Seconds(), s.who})
 	}
 	return all
 }

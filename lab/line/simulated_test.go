@@ -37,7 +37,7 @@ func (s *simulated) Enter(context.Context, int, int) error { return nil }
 
 func (s *simulated) Close() {}
 
-func (s *simulated) Work(ctx context.Context, w run.Watch) (made run.Made, err error) {
+func (s *simulated) Work(ctx context.Context, w run.Watch) (made run.LoadResult, err error) {
 	w.Began()
 	if s.during != nil {
 		s.during(ctx, s.plan)

@@ -14,8 +14,8 @@ type Presence struct {
 	own  string // application_name of the DSN: sessions of the system may have it
 }
 
-// Company lists who else uses the database at one moment.
-type Company struct {
+// OtherUsers lists who else uses the database at one moment.
+type OtherUsers struct {
 	Loads  []string       // other marks, by application
 	AtWork map[string]int // active sessions that are none of ours, by application
 }
@@ -60,7 +60,7 @@ const atWorkSQL = `select coalesce(nullif(application_name, ''), nullif(usename:
 	group by 1`
 
 // Look for others.
-func (p *Presence) Look(ctx context.Context) (c Company, err error) {
+func (p *Presence) Look(ctx context.Context) (c OtherUsers, err error) {
 	rows, err := p.conn.Query(ctx, loadsSQL, presenceClass)
 	if err != nil {
 		return c, err

@@ -23,7 +23,7 @@ func TestPresence_SeesASecondLoadAndOtherSessions(t *testing.T) {
 	}
 	first := mark(dsn, "plimsoll run A")
 	mark(clustertest.Database(t).Secret(), "plimsoll run elsewhere")
-	look := func() Company {
+	look := func() OtherUsers {
 		c, err := first.Look(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func (a Access) Check(urls []string) error {
 		return nil
 	}
 	for _, url := range urls {
-		if InClear(url) {
+		if Unencrypted(url) {
 			return problem.New(problem.Usage, fmt.Errorf("--url %s: the password or token would be sent unencrypted "+
 				"to another machine", url), "reach it by https, or add --insecure in a network of its own")
 		}
@@ -42,9 +42,9 @@ func (a Access) Check(urls []string) error {
 	return nil
 }
 
-// InClear says that requests to an address leave this machine unencrypted. Names other than localhost may be of any
+// Unencrypted says that requests to an address leave this machine unencrypted. Names other than localhost may be of any
 // machine.
-func InClear(address string) bool {
+func Unencrypted(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {
 		return false

@@ -64,7 +64,7 @@ func accompany(ctx context.Context, dsn, id string) *company {
 	return c
 }
 
-func (c *company) add(seen postgres.Company) {
+func (c *company) add(seen postgres.OtherUsers) {
 	c.looks++
 	for _, load := range seen.Loads {
 		c.loads[load] = true

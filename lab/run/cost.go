@@ -13,7 +13,7 @@ import (
 )
 
 // profiles are the figures that each worker reports about itself, by its URL.
-type profiles map[string]server.Told
+type profiles map[string]server.WorkerProfile
 
 // ask the workers; those that do not answer are left out. The error is ErrFiguresRefused from one of them, or nil.
 func ask(ctx context.Context, asker server.Asker, urls []string) (all profiles, err error) {
@@ -58,7 +58,7 @@ func (p profiles) since(before profiles) map[string]server.Operation {
 }
 
 // restarted reports whether a worker restarted since it answered before: it lost its sessions and its counts.
-func restarted(then, now server.Told) bool { return !now.Started.Equal(then.Started) }
+func restarted(then, now server.WorkerProfile) bool { return !now.Started.Equal(then.Started) }
 
 // restartedSince lists the workers that restarted between two answers.
 func (p profiles) restartedSince(before profiles) (urls []string) {

@@ -73,7 +73,7 @@ func (t *timeline) Look(ctx context.Context) {
 		each.Add(1)
 		go func() {
 			defer each.Done()
-			w, err := t.asker.Working(ctx, url)
+			w, err := t.asker.RunningOperations(ctx, url)
 			if err != nil {
 				return
 			}

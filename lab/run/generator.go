@@ -58,8 +58,8 @@ func (p Plan) operations() float64 {
 // thinkLeast is what a user is assumed to need for an operation without thinking.
 const thinkLeast = 100 * time.Millisecond
 
-// Made is what a generator knows at the end.
-type Made struct {
+// LoadResult is what a generator knows at the end.
+type LoadResult struct {
 	Tally *tally.Tally
 	// Live is the generators' live memory before and after log-in and at the end; nil: unknown here.
 	Live *result.Footprint
@@ -96,7 +96,7 @@ type Generator interface {
 	// Enter opens the sessions of users [from, to), added by hand while the others work.
 	Enter(ctx context.Context, from, to int) error
 	// Work lets the users work. If ctx is done early, it returns what was counted so far.
-	Work(ctx context.Context, w Watch) (Made, error)
+	Work(ctx context.Context, w Watch) (LoadResult, error)
 	// Close ends all sessions' connections; it is called after LogIn, whether that succeeded or not.
 	Close()
 }
@@ -153,12 +153,12 @@ func (l *Local) Enter(ctx context.Context, from, to int) error {
 }
 
 // Work starts at once.
-func (l *Local) Work(ctx context.Context, w Watch) (Made, error) {
+func (l *Local) Work(ctx context.Context, w Watch) (LoadResult, error) {
 	return l.WorkFrom(ctx, time.Time{}, w)
 }
 
 // WorkFrom is Work, starting at a moment that several generators share.
-func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Made, err error) {
+func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made LoadResult, err error) {
 	if l.cast == nil {
 		return made, errNobody
 	}

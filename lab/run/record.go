@@ -25,7 +25,7 @@ type record struct {
 	profilesBefore, profilesAfter profiles
 
 	rampBegan      time.Time
-	made           Made
+	made           LoadResult
 	memoryBefore   held // log-in
 	memoryAfter    held // it
 	meters         readings

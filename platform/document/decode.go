@@ -31,8 +31,8 @@ func (e *Invalid) Error() string { return e.Field + ": " + e.Reason }
 
 type fields map[string]json.RawMessage
 
-// Given are the attributes that a request may set, including those that every document has.
-func Given(meta *metadata.Document) []metadata.Attribute {
+// SettableAttributes are the attributes that a request may set, including those that every document has.
+func SettableAttributes(meta *metadata.Document) []metadata.Attribute {
 	return append([]metadata.Attribute{{Name: "date", Type: metadata.Moment},
 		{Name: "comment", Type: metadata.Text, Length: commentMax}}, meta.Attributes...)
 }

@@ -36,8 +36,8 @@ const (
 // Ended says whether the group is final.
 func (s State) Ended() bool { return s == Whole || s == Undone }
 
-// Kept is how long groups that have ended are remembered.
-const Kept = 30 * 24 * time.Hour
+// Retention is how long groups that have ended are remembered.
+const Retention = 30 * 24 * time.Hour
 
 var (
 	// ErrTaken means that somebody else has taken the group over; the step was not done.

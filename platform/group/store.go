@@ -177,7 +177,7 @@ func (g *Groups) Cancel(ctx context.Context, one Group, why string) error {
 
 func (g *Groups) forget(ctx context.Context) error {
 	return g.db.Run(ctx, func(w *database.Work) error {
-		w.Queue("forget groups", forgetSQL, Kept.Seconds())
+		w.Queue("forget groups", forgetSQL, Retention.Seconds())
 		return nil
 	})
 }

@@ -20,8 +20,8 @@ import (
 	"plimsoll/platform/rowset"
 )
 
-// Plenty is the amount of everything when a document is derived: what was allowed once is not decided again.
-const Plenty = 1e15
+// Unlimited is the amount of everything when a document is derived: what was allowed once is not decided again.
+const Unlimited = 1e15
 
 // Evident are rules of documents that depend on more of the state at posting than costs and controls.
 type Evident interface {
@@ -258,9 +258,9 @@ func fill(t *rowset.Table, from, columns int) {
 		for i := range columns {
 			switch cell := t.Cell(i, row).(type) {
 			case *amount.Money:
-				*cell = Plenty
+				*cell = Unlimited
 			case *amount.Quantity:
-				*cell = Plenty
+				*cell = Unlimited
 			}
 		}
 	}

@@ -145,7 +145,7 @@ func writtenAnswer() *openapi.Schema {
 // documentSchemas are a card, a row of the list, and what a request may hold.
 func documentSchemas(meta *metadata.Document, store *document.Store, schemas *openapi.Named[*openapi.Schema]) {
 	header, sections := store.Shown()
-	row, card, given := openapi.Shown(header), openapi.Shown(header), openapi.Given(document.Given(meta))
+	row, card, given := openapi.Shown(header), openapi.Shown(header), openapi.Given(document.SettableAttributes(meta))
 	for i := range meta.Sections {
 		section := &meta.Sections[i]
 		rows := openapi.Array(openapi.Given(section.Attributes))

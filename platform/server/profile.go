@@ -61,8 +61,8 @@ func (p *profile) count(operation string, status int, cost database.Counters) {
 	p.operations[operation] = o
 }
 
-// Told is the answer of GET /health/profile.
-type Told struct {
+// WorkerProfile is the answer of GET /health/profile.
+type WorkerProfile struct {
 	Shape string `json:"shape"`
 	// Started distinguishes this worker from an earlier one at the same address; Operations count from here.
 	Started time.Time `json:"started"`
@@ -84,16 +84,16 @@ type Asker struct {
 }
 
 // Ask reads the profile of a worker that requires no token.
-func Ask(ctx context.Context, base string) (Told, error) { return Asker{}.Ask(ctx, base) }
+func Ask(ctx context.Context, base string) (WorkerProfile, error) { return Asker{}.Ask(ctx, base) }
 
 // Ask reads the profile of a worker.
-func (a Asker) Ask(ctx context.Context, base string) (t Told, err error) {
+func (a Asker) Ask(ctx context.Context, base string) (t WorkerProfile, err error) {
 	err = a.read(ctx, base+"/health/profile", &t)
 	return t, err
 }
 
-// Working reads which operations have a connection to the database now.
-func (a Asker) Working(ctx context.Context, base string) (w Working, err error) {
+// RunningOperations reads which operations have a connection to the database now.
+func (a Asker) RunningOperations(ctx context.Context, base string) (w RunningOperations, err error) {
 	err = a.read(ctx, base+"/health/running", &w)
 	return w, err
 }

@@ -218,19 +218,19 @@ func clientOperation(r *http.Request) string {
 	return name[:min(len(name), operationMost)]
 }
 
-// Working is the answer of GET /health/running.
-type Working struct {
+// RunningOperations is the answer of GET /health/running.
+type RunningOperations struct {
 	// Running operations by the process of the database server that works for them.
 	Running map[uint32]string `json:"running"`
 }
 
 func (s *Server) showRunning(w http.ResponseWriter, _ *http.Request) {
-	body, _ := json.Marshal(Working{Running: s.db.Working()})
+	body, _ := json.Marshal(RunningOperations{Running: s.db.Working()})
 	s.write(w, answer{status: http.StatusOK, body: body})
 }
 
 func (s *Server) showProfile(w http.ResponseWriter, _ *http.Request) {
-	body, _ := json.Marshal(Told{Shape: s.config.Shape.String(), Started: s.started, Database: s.db.Identity(),
+	body, _ := json.Marshal(WorkerProfile{Shape: s.config.Shape.String(), Started: s.started, Database: s.db.Identity(),
 		Operations: s.Profile()})
 	s.write(w, answer{status: http.StatusOK, body: body})
 }

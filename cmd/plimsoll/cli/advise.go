@@ -142,8 +142,8 @@ func (a *app) showAdvice(r *advise.Report, page string) error {
 }
 
 // hands on the server that is meant; of a local cluster they can restart it.
-func (a *app) hands(ctx context.Context, t target) (advise.Hands, error) {
-	h := advise.Hands{DSN: t.dsn, Say: a.meter.Say}
+func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
+	h := advise.Applier{DSN: t.dsn, Say: a.meter.Say}
 	if t.foreign() {
 		return h, nil
 	}
@@ -179,7 +179,7 @@ func (a *app) restart(ctx context.Context, name string, between func() error) er
 }
 
 // adviceFor a server, priced if a diagnosis is asked for.
-func (a *app) adviceFor(ctx context.Context, h advise.Hands, o adviseOptions) (*advise.Report, error) {
+func (a *app) adviceFor(ctx context.Context, h advise.Applier, o adviseOptions) (*advise.Report, error) {
 	options := advise.Options{DSN: h.DSN, Cluster: h.Cluster, Software: software().Version}
 	var err error
 	switch {
@@ -238,7 +238,7 @@ func (a *app) causesSeen(ctx context.Context, dsn string, watch time.Duration) (
 	return all, fmt.Sprintf("share of the sessions' time, watched for %.0f s", d.LastedS), nil
 }
 
-func (a *app) adviseApply(ctx context.Context, h advise.Hands, r *advise.Report, o adviseOptions) error {
+func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Report, o adviseOptions) error {
 	chosen, err := r.Choose(o.apply)
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func (a *app) adviseApply(ctx context.Context, h advise.Hands, r *advise.Report,
 	return a.showChange(out, err, "applied; 'plimsoll advise --revert' takes it back")
 }
 
-func (a *app) adviseRevert(ctx context.Context, h advise.Hands) error {
+func (a *app) adviseRevert(ctx context.Context, h advise.Applier) error {
 	out, err := h.Revert(ctx)
 	text := "put back"
 	if out != nil && len(out.Steps) == 0 {

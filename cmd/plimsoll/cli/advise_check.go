@@ -14,7 +14,7 @@ import (
 )
 
 // adviseCheck compares the server as it was with the server as it is, and notes the gain in the journal.
-func (a *app) adviseCheck(ctx context.Context, h advise.Hands, o adviseOptions) error {
+func (a *app) adviseCheck(ctx context.Context, h advise.Applier, o adviseOptions) error {
 	j, err := h.Journal(ctx)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (a *app) adviseCheck(ctx context.Context, h advise.Hands, o adviseOptions) 
 	return a.measured(ctx, h, o, c)
 }
 
-func (a *app) measured(ctx context.Context, h advise.Hands, o adviseOptions, c *compare.Comparison) error {
+func (a *app) measured(ctx context.Context, h advise.Applier, o adviseOptions, c *compare.Comparison) error {
 	again, err := a.hands(ctx, o.target) // a cluster may have come up on another port
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func (a *app) engineNow(ctx context.Context, o proveOptions) string {
 	return ""
 }
 
-func (v *claimView) take(k claims.Kept, elsewhere string) {
+func (v *claimView) take(k claims.Record, elsewhere string) {
 	v.Measured, v.Verdict, v.Conditions, v.Figures = &k.Measured, k.Verdict, k.Conditions, k.Figures
 	v.At, v.TookS, v.Engine, v.Software, v.Machine = &k.At, k.TookS, k.Engine, k.Software, &k.Machine
 	v.Partial, v.OfOther = k.Partial, elsewhere

@@ -277,7 +277,7 @@ func (a *app) proveOne(ctx context.Context, c claims.Claim, bench site.Bench, o 
 	if err != nil {
 		return false, fmt.Errorf("prove %s: %w", c.ID, err)
 	}
-	err = claims.OpenStore("").Keep(claims.Kept{
+	err = claims.OpenStore("").Keep(claims.Record{
 		Claim: c.ID, At: time.Now().UTC().Truncate(time.Second), TookS: time.Since(began).Seconds(),
 		Software: bench.Software,
 		Machine:  claims.Here(), Engine: a.engineName(ctx, bench), Command: o.commandFor(c.ID), Finding: f,

@@ -12,7 +12,7 @@ import (
 
 func TestProve_ReportsWhatIsKept(t *testing.T) {
 	freshState(t)
-	k := claims.Kept{Claim: "C15", At: time.Now(), TookS: 90, Software: software().Version, Machine: claims.Here(),
+	k := claims.Record{Claim: "C15", At: time.Now(), TookS: 90, Software: software().Version, Machine: claims.Here(),
 		Engine: "PostgreSQL 18.6 plimsoll", Command: "plimsoll prove C15",
 		Finding: claims.Finding{Verdict: claims.Refuted, Measured: "×0.9 & less"}}
 	if err := claims.OpenStore("").Keep(k); err != nil {

@@ -48,7 +48,7 @@ func (o figureOptions) check() error {
 	if _, err := metrics.Address(o.otlp); err != nil {
 		return problem.New(problem.Usage, err, "--otlp takes an address such as http://127.0.0.1:4318")
 	}
-	if os.Getenv(metrics.PushHeaders) != "" && !o.insecure && run.InClear(o.otlp) {
+	if os.Getenv(metrics.PushHeaders) != "" && !o.insecure && run.Unencrypted(o.otlp) {
 		return problem.New(problem.Usage, fmt.Errorf("--otlp %s: the headers of %s would be sent unencrypted", o.otlp,
 			metrics.PushHeaders), "reach the collector by https, or add --insecure in a network of its own")
 	}

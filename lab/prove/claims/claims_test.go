@@ -63,8 +63,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func kept() claims.Kept {
-	return claims.Kept{
+func kept() claims.Record {
+	return claims.Record{
 		Claim: "C01", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), TookS: 61.5, Software: "v1",
 		Engine:  "PostgreSQL 18.6 plimsoll",
 		Machine: claims.Machine{CPU: "Example 9000", Cores: 2, MemoryBytes: 8 << 30, Kernel: "6.1.0"},
@@ -133,7 +133,7 @@ func TestStore_KeepsWhatOthersFound(t *testing.T) {
 	dir := t.TempDir()
 	s := claims.OpenStore(dir)
 	first := kept()
-	keep := func(change func(*claims.Kept)) claims.Kept {
+	keep := func(change func(*claims.Record)) claims.Record {
 		k := first
 		k.At = k.At.Add(time.Hour)
 		change(&k)
@@ -142,18 +142,18 @@ func TestStore_KeepsWhatOthersFound(t *testing.T) {
 		}
 		return k
 	}
-	keep(func(k *claims.Kept) { k.At = first.At })
+	keep(func(k *claims.Record) { k.At = first.At })
 	if err := os.RemoveAll(filepath.Join(dir, "history")); err != nil { // as versions without it left it
 		t.Fatal(err)
 	}
-	newer := keep(func(k *claims.Kept) { k.Software = "v2" })
-	stock := keep(func(k *claims.Kept) { k.Engine, k.At = "PostgreSQL 18.6 vanilla", k.At.Add(time.Hour) })
-	again := keep(func(k *claims.Kept) { k.Engine, k.At = stock.Engine, k.At.Add(2*time.Hour) })
-	part := keep(func(k *claims.Kept) {
+	newer := keep(func(k *claims.Record) { k.Software = "v2" })
+	stock := keep(func(k *claims.Record) { k.Engine, k.At = "PostgreSQL 18.6 vanilla", k.At.Add(time.Hour) })
+	again := keep(func(k *claims.Record) { k.Engine, k.At = stock.Engine, k.At.Add(2*time.Hour) })
+	part := keep(func(k *claims.Record) {
 		k.Engine, k.At, k.Partial = stock.Engine, k.At.Add(3*time.Hour), true
 	})
 	got, err := s.All("C01")
-	if diff := cmp.Diff([]claims.Kept{part, again, newer, first}, got); err != nil || diff != "" {
+	if diff := cmp.Diff([]claims.Record{part, again, newer, first}, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 	if last, _, _ := s.Load("C01"); !last.At.Equal(part.At) {

@@ -58,8 +58,8 @@ type Condition struct {
 	Text string `json:"text"`
 }
 
-// Kept is a stored finding: with its time, duration, machine and engine.
-type Kept struct {
+// Record is a stored finding: with its time, duration, machine and engine.
+type Record struct {
 	Claim    string    `json:"claim"`
 	At       time.Time `json:"at"`
 	TookS    float64   `json:"took_s"`

@@ -22,7 +22,7 @@ func Here() Machine {
 
 // Elsewhere says in what a finding's origin differs from here: "machine", "kernel", "engine", "version", or "" if the
 // finding still applies.
-func (k Kept) Elsewhere(here Machine, engine, software string) string {
+func (k Record) Elsewhere(here Machine, engine, software string) string {
 	memory := k.Machine.MemoryBytes - here.MemoryBytes
 	switch {
 	case k.Machine.CPU != here.CPU || k.Machine.Cores != here.Cores || memory > memorySlack || memory < -memorySlack:

@@ -33,7 +33,7 @@ func OpenStore(dir string) *Store {
 func (s *Store) path(claim string) string { return filepath.Join(s.dir, claim+".json") }
 
 // Keep replaces the claim's finding of this origin, and makes it the last one.
-func (s *Store) Keep(k Kept) error {
+func (s *Store) Keep(k Record) error {
 	text, err := json.MarshalIndent(k, "", "  ")
 	if err == nil {
 		err = s.keep(k, append(text, '\n'))
@@ -45,9 +45,9 @@ func (s *Store) Keep(k Kept) error {
 	return nil
 }
 
-func (s *Store) keep(k Kept, text []byte) error {
+func (s *Store) keep(k Record, text []byte) error {
 	before, err := os.ReadFile(s.path(k.Claim))
-	var last Kept
+	var last Record
 	if err == nil && json.Unmarshal(before, &last) == nil && last.origin() != k.origin() {
 		if err := s.write(s.pathOf(last), before); err != nil { // a version before this one kept no history
 			return err
@@ -60,12 +60,12 @@ func (s *Store) keep(k Kept, text []byte) error {
 }
 
 // pathOf a finding in the history.
-func (s *Store) pathOf(k Kept) string {
+func (s *Store) pathOf(k Record) string {
 	return filepath.Join(s.dir, history, k.Claim+"-"+k.origin()+".json")
 }
 
 // origin is equal for findings of which the later replaces the earlier.
-func (k Kept) origin() string {
+func (k Record) origin() string {
 	text, err := json.Marshal([]any{k.Machine.CPU, k.Machine.Cores, k.Machine.MemoryBytes / memorySlack,
 		k.Machine.Kernel, k.Engine, k.Software, k.Command, k.Partial})
 	if err != nil {
@@ -76,7 +76,7 @@ func (k Kept) origin() string {
 }
 
 // All findings on a claim, the newest first.
-func (s *Store) All(claim string) (all []Kept, err error) {
+func (s *Store) All(claim string) (all []Record, err error) {
 	last, is, err := s.Load(claim)
 	if err != nil || !is {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *Store) All(claim string) (all []Kept, err error) {
 			all = append(all, k)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Kept) int { return b.At.Compare(a.At) })
+	slices.SortStableFunc(all, func(a, b Record) int { return b.At.Compare(a.At) })
 	return all, err
 }
 
@@ -115,18 +115,18 @@ func (s *Store) write(path string, text []byte) error {
 }
 
 // Load returns the claim's last finding, or false if there is none.
-func (s *Store) Load(claim string) (Kept, bool, error) { return read(s.path(claim), claim) }
+func (s *Store) Load(claim string) (Record, bool, error) { return read(s.path(claim), claim) }
 
-func read(path, claim string) (k Kept, is bool, err error) {
+func read(path, claim string) (k Record, is bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Kept{}, false, nil
+		return Record{}, false, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &k)
 	}
 	if err != nil {
-		return Kept{}, false, problem.New(problem.Environment, fmt.Errorf("read the verdict on %s: %w", claim, err),
+		return Record{}, false, problem.New(problem.Environment, fmt.Errorf("read the verdict on %s: %w", claim, err),
 			"remove "+path+" and prove the claim again")
 	}
 	return k, true, nil

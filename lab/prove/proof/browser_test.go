@@ -13,9 +13,9 @@ import (
 )
 
 // findings of all kinds: two engines, each with a verdict of its own, a chart, stale, cut short, hostile.
-func findings() []claims.Kept {
-	return []claims.Kept{
-		kept("C12", func(k *claims.Kept) {
+func findings() []claims.Record {
+	return []claims.Record{
+		kept("C12", func(k *claims.Record) {
 			k.Measured = "CREATE TEMP TABLE ×12.3 (11.9 to 12.8)"
 			k.Engines = []claims.EngineVerdict{{Engine: "ours", Verdict: claims.Confirmed},
 				{Engine: "stock", Verdict: claims.Refuted, Why: "it takes 12 times as long"}}
@@ -26,7 +26,7 @@ func findings() []claims.Kept {
 			k.Conditions = []claims.Condition{{Name: "load", Text: "one statement a transaction over a socket"},
 				{Name: "judged by", Text: "is said above"}}
 		}),
-		kept("C21", func(k *claims.Kept) {
+		kept("C21", func(k *claims.Record) {
 			k.Verdict, k.Software = claims.Refuted, "v1"
 			k.Chart = &claims.Chart{Title: "Objects per second by jobs", X: "jobs", Y: "objects/s"}
 			k.Chart.Lines = []claims.Line{
@@ -35,7 +35,7 @@ func findings() []claims.Kept {
 				{Name: "asynchronous", Points: []claims.Point{{X: 10, Y: 500, Low: 480, High: 520},
 					{X: 50, Y: 1400, Low: 1350, High: 1500}, {X: 100, Y: 1500, Low: 1450, High: 1600}}}}
 		}),
-		kept("C40", func(k *claims.Kept) {
+		kept("C40", func(k *claims.Record) {
 			k.Verdict, k.Partial = claims.Inconclusive, true
 			k.Measured = `<img src=x onerror="document.title='broken'"></script>` +
 				`<script>document.title='broken'</script>`

@@ -38,7 +38,7 @@ type State struct {
 
 // Found is a finding and whether it still holds.
 type Found struct {
-	claims.Kept
+	claims.Record
 	// Stale names what it is of another of: machine, kernel, engine, version; empty: it is current.
 	Stale string `json:"stale,omitempty"`
 }
@@ -64,7 +64,7 @@ func Gather(store *claims.Store, here Here, sizes site.Bench) (all []State, err 
 }
 
 // sort findings into those that count and the others.
-func (s *State) sort(kept []claims.Kept, here Here) {
+func (s *State) sort(kept []claims.Record, here Here) {
 	found := make([]Found, len(kept))
 	for i, k := range kept {
 		found[i] = Found{k, k.Elsewhere(here.Machine, here.Engines[flavour(k.Engine)], here.Software)}
@@ -178,7 +178,7 @@ func Takes(items []Item) (sum time.Duration) {
 }
 
 // ItemOf a claim with an experiment: what was measured on this machine by the same command says how long it takes.
-func ItemOf(c claims.Claim, plan site.Plan, command, engine string, kept []claims.Kept, here Here) Item {
+func ItemOf(c claims.Claim, plan site.Plan, command, engine string, kept []claims.Record, here Here) Item {
 	item := Item{Claim: c, Takes: plan.Takes}
 	for _, k := range kept {
 		other := k.Command != "" && k.Command != command || flavour(k.Engine) != flavour(engine)

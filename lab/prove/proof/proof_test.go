@@ -15,8 +15,8 @@ var here = Here{Machine: claims.Machine{CPU: "Example 9000", Cores: 2, MemoryByt
 		"vanilla": "PostgreSQL 18.6 vanilla"}}
 
 // kept finding of ours, confirmed, on this machine and of this version, changed.
-func kept(claim string, change func(*claims.Kept)) claims.Kept {
-	k := claims.Kept{Claim: claim, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), TookS: 61.5, Software: "v2",
+func kept(claim string, change func(*claims.Record)) claims.Record {
+	k := claims.Record{Claim: claim, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), TookS: 61.5, Software: "v2",
 		Engine: here.Engines["plimsoll"], Machine: here.Machine, Command: "plimsoll prove " + claim,
 		Finding: claims.Finding{Verdict: claims.Confirmed, Measured: "it is faster"}}
 	if change != nil {
@@ -55,11 +55,11 @@ func stateOf(t *testing.T, states []State, claim string) State {
 func TestGather_ChoosesWhatCounts(t *testing.T) {
 	later := func(n int) time.Time { return time.Date(2026, 1, 2, 3+n, 0, 0, 0, time.UTC) }
 	states := gathered(t, kept("C15", nil),
-		kept("C15", func(k *claims.Kept) { k.Partial, k.At = true, later(1) }),
-		kept("C15", func(k *claims.Kept) { k.Software, k.At, k.Verdict = "v1", later(2), claims.Refuted }),
-		kept("C15", func(k *claims.Kept) { k.Engine, k.At = here.Engines["vanilla"], later(3) }),
-		kept("C16", func(k *claims.Kept) { k.Engine = "PostgreSQL 18.6 plimsoll, patchset 8" }),
-		kept("C20", func(k *claims.Kept) { k.Machine.Cores = 96 }))
+		kept("C15", func(k *claims.Record) { k.Partial, k.At = true, later(1) }),
+		kept("C15", func(k *claims.Record) { k.Software, k.At, k.Verdict = "v1", later(2), claims.Refuted }),
+		kept("C15", func(k *claims.Record) { k.Engine, k.At = here.Engines["vanilla"], later(3) }),
+		kept("C16", func(k *claims.Record) { k.Engine = "PostgreSQL 18.6 plimsoll, patchset 8" }),
+		kept("C20", func(k *claims.Record) { k.Machine.Cores = 96 }))
 	s := stateOf(t, states, "C15")
 	var got []string
 	for _, f := range append(s.Found, s.Older...) {
@@ -134,24 +134,24 @@ func TestItemOf_EstimatesFromWhatWasMeasured(t *testing.T) {
 	declared := site.Plan{Takes: 5 * time.Minute}
 	c := claims.Claim{ID: "C15"}
 	for name, k := range map[string]struct {
-		all   []claims.Kept
+		all   []claims.Record
 		takes time.Duration
 		due   Due
 	}{
 		"Nothing": {nil, declared.Takes, Never},
-		"TheSame": {[]claims.Kept{kept("C15", nil)}, 61500 * time.Millisecond, Current},
-		"OtherSizes": {[]claims.Kept{kept("C15", func(k *claims.Kept) { k.Command += " --full" })},
+		"TheSame": {[]claims.Record{kept("C15", nil)}, 61500 * time.Millisecond, Current},
+		"OtherSizes": {[]claims.Record{kept("C15", func(k *claims.Record) { k.Command += " --full" })},
 			declared.Takes, Never},
-		"OtherEngine": {[]claims.Kept{kept("C15", func(k *claims.Kept) { k.Engine = here.Engines["vanilla"] })},
+		"OtherEngine": {[]claims.Record{kept("C15", func(k *claims.Record) { k.Engine = here.Engines["vanilla"] })},
 			declared.Takes, Never},
-		"OtherMachine": {[]claims.Kept{kept("C15", func(k *claims.Kept) { k.Machine.Cores = 9 })},
+		"OtherMachine": {[]claims.Record{kept("C15", func(k *claims.Record) { k.Machine.Cores = 9 })},
 			declared.Takes, Never},
-		"OtherVersion": {[]claims.Kept{kept("C15", func(k *claims.Kept) { k.Software = "v1" })},
+		"OtherVersion": {[]claims.Record{kept("C15", func(k *claims.Record) { k.Software = "v1" })},
 			61500 * time.Millisecond, Aged},
-		"Stopped": {[]claims.Kept{kept("C15", func(k *claims.Kept) { k.Partial = true })}, declared.Takes, Cut},
-		"StoppedAfterOne": {[]claims.Kept{kept("C15", func(k *claims.Kept) { k.Partial = true }), kept("C15", nil)},
+		"Stopped": {[]claims.Record{kept("C15", func(k *claims.Record) { k.Partial = true })}, declared.Takes, Cut},
+		"StoppedAfterOne": {[]claims.Record{kept("C15", func(k *claims.Record) { k.Partial = true }), kept("C15", nil)},
 			61500 * time.Millisecond, Current},
-		"OfBefore": {[]claims.Kept{kept("C15", func(k *claims.Kept) { k.Command = "" })}, declared.Takes, Current},
+		"OfBefore": {[]claims.Record{kept("C15", func(k *claims.Record) { k.Command = "" })}, declared.Takes, Current},
 	} {
 		got := ItemOf(c, declared, "plimsoll prove C15", here.Engines["plimsoll"], k.all, here)
 		if got.Takes != k.takes || got.Due != k.due {

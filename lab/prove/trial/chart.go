@@ -25,7 +25,7 @@ type Place struct {
 }
 
 // draw leaves out what was not measured.
-func (c *Chart) draw(m *Made) *claims.Chart {
+func (c *Chart) draw(m *Measurements) *claims.Chart {
 	if c == nil {
 		return nil
 	}

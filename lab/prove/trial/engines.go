@@ -23,7 +23,7 @@ func (t *Trial) ByEngine(rules func(engine string) Rules, engines ...string) {
 }
 
 // verdicts of the engines, and a phrase that says them.
-func (t Trial) verdicts(m *Made) (all []claims.EngineVerdict, phrase string) {
+func (t Trial) verdicts(m *Measurements) (all []claims.EngineVerdict, phrase string) {
 	var texts []string
 	for i, e := range t.Engines {
 		verdict, why := e.Rules.Answer(m)

@@ -7,7 +7,7 @@ import (
 )
 
 // Finding summarizes a trial: the verdict by its rules, what was measured in words, the figures.
-func (t Trial) Finding(m *Made) claims.Finding {
+func (t Trial) Finding(m *Measurements) claims.Finding {
 	verdict, why := t.Rules.Answer(m)
 	f := claims.Finding{Verdict: verdict, Partial: m.partial, Conditions: m.conditions, Chart: t.Chart.draw(m)}
 	var judged, beside []string

@@ -39,8 +39,8 @@ func quoted(name string) string {
 	return name
 }
 
-// Made holds what a trial has measured so far.
-type Made struct {
+// Measurements holds what a trial has measured so far.
+type Measurements struct {
 	figures    map[Ref][]float64
 	titles     map[string]string // of parts
 	played     map[string]bool
@@ -53,8 +53,8 @@ type Made struct {
 // failure of a turn in a check.
 type failure struct{ check, detail string }
 
-func (t Trial) nothingMade(conditions []claims.Condition) *Made {
-	m := &Made{figures: map[Ref][]float64{}, titles: map[string]string{}, played: map[string]bool{},
+func (t Trial) nothingMade(conditions []claims.Condition) *Measurements {
+	m := &Measurements{figures: map[Ref][]float64{}, titles: map[string]string{}, played: map[string]bool{},
 		conditions: conditions}
 	for _, p := range t.Parts {
 		m.titles[p.Name] = p.Title
@@ -63,12 +63,12 @@ func (t Trial) nothingMade(conditions []claims.Condition) *Made {
 }
 
 // Figures of a series of a side, one per turn.
-func (m *Made) Figures(r Ref) []float64 { return m.figures[r] }
+func (m *Measurements) Figures(r Ref) []float64 { return m.figures[r] }
 
-func (m *Made) add(r Ref, figure float64) { m.figures[r] = append(m.figures[r], figure) }
+func (m *Measurements) add(r Ref, figure float64) { m.figures[r] = append(m.figures[r], figure) }
 
 // listed are all figures of a part, for the record.
-func (m *Made) listed(p Part) (all []claims.Figure) {
+func (m *Measurements) listed(p Part) (all []claims.Figure) {
 	for _, s := range p.Series {
 		if s.Hidden {
 			continue
@@ -83,7 +83,7 @@ func (m *Made) listed(p Part) (all []claims.Figure) {
 }
 
 // sidesOf a part with figures of a series: those that take turns, and those that Record.Figure has added.
-func (m *Made) sidesOf(p Part, series string) (names []string) {
+func (m *Measurements) sidesOf(p Part, series string) (names []string) {
 	for _, side := range p.Sides {
 		names = append(names, side.Name)
 	}
@@ -95,7 +95,7 @@ func (m *Made) sidesOf(p Part, series string) (names []string) {
 	return names
 }
 
-func (m *Made) figureName(p Part, side, series string) string {
+func (m *Measurements) figureName(p Part, side, series string) string {
 	name := series
 	if side != "" {
 		name = side + ": " + name
@@ -108,7 +108,7 @@ func (m *Made) figureName(p Part, side, series string) string {
 
 // Record is where sides report their findings.
 type Record struct {
-	made    *Made
+	made    *Measurements
 	part    Part
 	round   string // the current turn: "turn 3 of 12"
 	say     func(format string, args ...any)

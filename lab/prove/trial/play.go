@@ -44,7 +44,7 @@ func (t Trial) Play(ctx context.Context, o Options) (claims.Finding, error) {
 type playing struct {
 	Trial
 	options Options
-	made    *Made
+	made    *Measurements
 	done    time.Duration // planned time of the turns so far
 }
 

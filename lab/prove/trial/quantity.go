@@ -21,7 +21,7 @@ const tooFewTurns = "too few turns"
 type Quantity interface {
 	Value
 	Name() string
-	Interval(*Made) Interval
+	Interval(*Measurements) Interval
 	// words formats a bound of the quantity: "surely at least ×2".
 	words(bound) string
 }
@@ -43,10 +43,12 @@ func (r Ratio) Name() string {
 	return r.Of.String() + " against " + r.To.String()
 }
 
-func (r Ratio) of(m *Made) (ratio.Ratio, error) { return ratio.Of(m.Figures(r.To), m.Figures(r.Of)) }
+func (r Ratio) of(m *Measurements) (ratio.Ratio, error) {
+	return ratio.Of(m.Figures(r.To), m.Figures(r.Of))
+}
 
 // Interval implements Quantity.
-func (r Ratio) Interval(m *Made) Interval {
+func (r Ratio) Interval(m *Measurements) Interval {
 	if len(m.Figures(r.Of)) == 0 || len(m.Figures(r.To)) == 0 {
 		return Interval{Unsure: tooFewTurns}
 	}
@@ -62,7 +64,7 @@ func (r Ratio) Interval(m *Made) Interval {
 }
 
 // Text is ×12.3 (10.1 to 15.0).
-func (r Ratio) Text(m *Made) string {
+func (r Ratio) Text(m *Measurements) string {
 	if len(m.Figures(r.Of)) == 0 || len(m.Figures(r.To)) == 0 {
 		return notMeasured
 	}
@@ -97,7 +99,7 @@ func (e Every) Name() string {
 	return e.Of.String()
 }
 
-func (e Every) figures(m *Made) []float64 {
+func (e Every) figures(m *Measurements) []float64 {
 	figures := slices.Clone(m.Figures(e.Of))
 	for i := range figures {
 		if e.Map != nil {
@@ -108,7 +110,7 @@ func (e Every) figures(m *Made) []float64 {
 }
 
 // Interval implements Quantity.
-func (e Every) Interval(m *Made) Interval {
+func (e Every) Interval(m *Measurements) Interval {
 	figures := e.figures(m)
 	if len(figures) == 0 {
 		return Interval{Unsure: tooFewTurns}
@@ -117,7 +119,7 @@ func (e Every) Interval(m *Made) Interval {
 }
 
 // Text is the median and the range.
-func (e Every) Text(m *Made) string { return spread(e.figures(m), "%.4g") + unit(e.Unit) }
+func (e Every) Text(m *Measurements) string { return spread(e.figures(m), "%.4g") + unit(e.Unit) }
 
 func (e Every) words(b bound) string {
 	bar := fmt.Sprintf("%s %g%s", b.op, b.bar, unit(e.Unit))
@@ -148,7 +150,7 @@ type Gap struct {
 func (g Gap) Name() string { return g.Of.String() }
 
 // Interval implements Quantity.
-func (g Gap) Interval(m *Made) Interval {
+func (g Gap) Interval(m *Measurements) Interval {
 	of, to := m.Figures(g.Of), m.Figures(g.To)
 	if len(of) == 0 || len(to) == 0 {
 		return Interval{Unsure: tooFewTurns}
@@ -158,7 +160,7 @@ func (g Gap) Interval(m *Made) Interval {
 }
 
 // Text is both series.
-func (g Gap) Text(m *Made) string {
+func (g Gap) Text(m *Measurements) string {
 	return spread(m.Figures(g.Of), "%.4g") + " against " + spread(m.Figures(g.To), "%.4g")
 }
 
@@ -185,7 +187,7 @@ func (d Difference) Name() string {
 }
 
 // Interval implements Quantity.
-func (d Difference) Interval(m *Made) Interval {
+func (d Difference) Interval(m *Measurements) Interval {
 	of, to := m.Figures(d.Of), m.Figures(d.To)
 	if len(of) == 0 || len(to) == 0 {
 		return Interval{Unsure: tooFewTurns}
@@ -195,7 +197,7 @@ func (d Difference) Interval(m *Made) Interval {
 }
 
 // Text implements Value.
-func (d Difference) Text(m *Made) string {
+func (d Difference) Text(m *Measurements) string {
 	return fmt.Sprintf("%.4g%s", d.Interval(m).Middle, unit(d.Unit))
 }
 
@@ -210,7 +212,7 @@ type Largest struct {
 // Name implements Quantity.
 func (l Largest) Name() string { return l.As }
 
-func (l Largest) chosen(m *Made) Quantity {
+func (l Largest) chosen(m *Measurements) Quantity {
 	best := l.Of[0]
 	for _, q := range l.Of[1:] {
 		if b := best.Interval(m); b.Unsure != "" || q.Interval(m).Unsure == "" && q.Interval(m).Low > b.Low {
@@ -221,10 +223,10 @@ func (l Largest) chosen(m *Made) Quantity {
 }
 
 // Interval implements Quantity.
-func (l Largest) Interval(m *Made) Interval { return l.chosen(m).Interval(m) }
+func (l Largest) Interval(m *Measurements) Interval { return l.chosen(m).Interval(m) }
 
 // Text implements Value.
-func (l Largest) Text(m *Made) string { return l.chosen(m).Text(m) }
+func (l Largest) Text(m *Measurements) string { return l.chosen(m).Text(m) }
 
 func (l Largest) words(b bound) string { return l.Of[0].words(b) }
 
@@ -237,7 +239,7 @@ type Farthest struct {
 // Name implements Quantity.
 func (f Farthest) Name() string { return f.As }
 
-func (f Farthest) chosen(m *Made) Ratio {
+func (f Farthest) chosen(m *Measurements) Ratio {
 	certain := func(r Ratio) float64 { // distance of the nearer end; less than 0 if the interval holds 1
 		i := r.Interval(m)
 		return max(math.Log(i.Low), -math.Log(i.High))
@@ -265,10 +267,10 @@ func (f Farthest) chosen(m *Made) Ratio {
 }
 
 // Interval implements Quantity.
-func (f Farthest) Interval(m *Made) Interval { return f.chosen(m).Interval(m) }
+func (f Farthest) Interval(m *Measurements) Interval { return f.chosen(m).Interval(m) }
 
 // Text implements Value.
-func (f Farthest) Text(m *Made) string { return f.chosen(m).Text(m) }
+func (f Farthest) Text(m *Measurements) string { return f.chosen(m).Text(m) }
 
 func (f Farthest) words(b bound) string { return f.Of[0].words(b) }
 
@@ -282,12 +284,12 @@ type Known struct {
 func (k Known) Name() string { return k.As }
 
 // Interval implements Quantity.
-func (k Known) Interval(*Made) Interval {
+func (k Known) Interval(*Measurements) Interval {
 	return Interval{Low: k.Value, Middle: k.Value, High: k.Value}
 }
 
 // Text implements Value.
-func (k Known) Text(*Made) string { return number(k.Value) }
+func (k Known) Text(*Measurements) string { return number(k.Value) }
 
 func (Known) words(b bound) string { return fmt.Sprintf("%s %s", b.op, number(b.bar)) }
 
@@ -302,7 +304,7 @@ type Given struct {
 func (g Given) Name() string { return g.As }
 
 // Interval implements Quantity.
-func (g Given) Interval(*Made) Interval {
+func (g Given) Interval(*Measurements) Interval {
 	if g.Holds {
 		return Interval{}
 	}
@@ -310,7 +312,7 @@ func (g Given) Interval(*Made) Interval {
 }
 
 // Text implements Value.
-func (g Given) Text(*Made) string { return g.As }
+func (g Given) Text(*Measurements) string { return g.As }
 
 func (Given) words(bound) string { return "" }
 
@@ -321,28 +323,28 @@ type Turns struct{ Of Ref }
 func (t Turns) Name() string { return "turns with " + t.Of.String() }
 
 // Interval implements Quantity.
-func (t Turns) Interval(m *Made) Interval {
+func (t Turns) Interval(m *Measurements) Interval {
 	return Known{Value: float64(len(m.Figures(t.Of)))}.Interval(m)
 }
 
 // Text implements Value.
-func (t Turns) Text(m *Made) string { return fmt.Sprint(len(m.Figures(t.Of))) }
+func (t Turns) Text(m *Measurements) string { return fmt.Sprint(len(m.Figures(t.Of))) }
 
 func (Turns) words(b bound) string { return Known{}.words(b) }
 
 // Computed is a quantity with its own formula.
 type Computed struct {
 	As      string
-	Formula func(*Made) float64 // NaN if it cannot be computed
-	Unknown string              // why it cannot; empty: too few turns
-	Format  string              // of the number and of a bound
+	Formula func(*Measurements) float64 // NaN if it cannot be computed
+	Unknown string                      // why it cannot; empty: too few turns
+	Format  string                      // of the number and of a bound
 }
 
 // Name implements Quantity.
 func (c Computed) Name() string { return c.As }
 
 // Interval implements Quantity.
-func (c Computed) Interval(m *Made) Interval {
+func (c Computed) Interval(m *Measurements) Interval {
 	v := c.Formula(m)
 	if math.IsNaN(v) {
 		return Interval{Unsure: cmp.Or(c.Unknown, tooFewTurns)}
@@ -351,6 +353,6 @@ func (c Computed) Interval(m *Made) Interval {
 }
 
 // Text implements Value.
-func (c Computed) Text(m *Made) string { return fmt.Sprintf(c.Format, c.Formula(m)) }
+func (c Computed) Text(m *Measurements) string { return fmt.Sprintf(c.Format, c.Formula(m)) }
 
 func (c Computed) words(b bound) string { return fmt.Sprintf("%s "+c.Format, b.op, b.bar) }

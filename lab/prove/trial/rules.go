@@ -52,7 +52,7 @@ func (c Criterion) confirmText() string {
 func (c Criterion) refuteText() string { return c.Of.Name() + " " + c.Refute.text(c.Of) }
 
 // refutes says whether the criterion refutes the claim, and by what.
-func (c Criterion) refutes(m *Made) (why string) {
+func (c Criterion) refutes(m *Measurements) (why string) {
 	if i := c.Of.Interval(m); c.Refute.holds(i) {
 		return fmt.Sprintf("%s: %s is %s", c.Of.Name(), c.Of.Text(m), c.Refute.text(c.Of))
 	}
@@ -60,7 +60,7 @@ func (c Criterion) refutes(m *Made) (why string) {
 }
 
 // lackText says why the criterion does not confirm.
-func (c Criterion) lackText(m *Made) (why string) {
+func (c Criterion) lackText(m *Measurements) (why string) {
 	i := c.Of.Interval(m)
 	switch {
 	case c.Confirm.holds(i):
@@ -78,7 +78,7 @@ func (c Criterion) lackText(m *Made) (why string) {
 }
 
 // Answer is the verdict, and why it is not "confirmed".
-func (r Rules) Answer(m *Made) (claims.Verdict, string) {
+func (r Rules) Answer(m *Measurements) (claims.Verdict, string) {
 	if len(m.failures) > 0 {
 		return r.failed(m.failures[0])
 	}

@@ -3,7 +3,7 @@
 // the rules that users see are written from the same declaration.
 //
 //	Trial ──Play──▶ part: open sides ─▶ turn, turn, … ─▶ check ─▶ close ─▶ next part
-//	─▶ Made ──Finding──▶ verdict, text
+//	─▶ Measurements ──Finding──▶ verdict, text
 package trial
 
 import (
@@ -78,9 +78,9 @@ type Phrase struct {
 func Say(format string, values ...any) Phrase { return Phrase{format, values} }
 
 // Value is filled into a phrase.
-type Value interface{ Text(*Made) string }
+type Value interface{ Text(*Measurements) string }
 
-func (p Phrase) text(m *Made) string {
+func (p Phrase) text(m *Measurements) string {
 	filled := make([]any, len(p.values))
 	for i, v := range p.values {
 		filled[i] = v

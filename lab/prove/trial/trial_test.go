@@ -289,7 +289,7 @@ func TestText_WithoutFigures(t *testing.T) {
 		"Ratio": trial.Ratio{Of: of("a"), To: of("b")},
 		"Last":  trial.Last{Of: of("a"), Format: "%.1f"},
 	} {
-		if got := value.Text(&trial.Made{}); got != "(not measured)" {
+		if got := value.Text(&trial.Measurements{}); got != "(not measured)" {
 			t.Errorf("%s of no figures: %q", name, got)
 		}
 	}

@@ -13,7 +13,7 @@ type Spread struct {
 }
 
 // Text implements Value.
-func (s Spread) Text(m *Made) string { return spread(m.Figures(s.Of), s.Format) }
+func (s Spread) Text(m *Measurements) string { return spread(m.Figures(s.Of), s.Format) }
 
 // Median of a series, optionally transformed.
 type Median struct {
@@ -23,7 +23,7 @@ type Median struct {
 }
 
 // Text implements Value.
-func (v Median) Text(m *Made) string { return point(m.Figures(v.Of), Middle, v.Format, v.Map) }
+func (v Median) Text(m *Measurements) string { return point(m.Figures(v.Of), Middle, v.Format, v.Map) }
 
 // Last figure of a series, optionally transformed.
 type Last struct {
@@ -33,7 +33,7 @@ type Last struct {
 }
 
 // Text implements Value.
-func (v Last) Text(m *Made) string { return point(m.Figures(v.Of), last, v.Format, v.Map) }
+func (v Last) Text(m *Measurements) string { return point(m.Figures(v.Of), last, v.Format, v.Map) }
 
 func last(figures []float64) float64 { return figures[len(figures)-1] }
 
@@ -55,13 +55,13 @@ func point(figures []float64, choose func([]float64) float64, format string, cha
 type Title string
 
 // Text implements Value.
-func (t Title) Text(m *Made) string { return m.titles[string(t)] }
+func (t Title) Text(m *Measurements) string { return m.titles[string(t)] }
 
 // Words is a value with a fixed text.
-type Words func(*Made) string
+type Words func(*Measurements) string
 
 // Text implements Value.
-func (w Words) Text(m *Made) string { return w(m) }
+func (w Words) Text(m *Measurements) string { return w(m) }
 
 func spread(figures []float64, format string) string {
 	if len(figures) == 0 {

@@ -289,6 +289,6 @@ func (a *agent) work(ctx context.Context, at time.Time) {
 		return
 	}
 	a.ending.To = done.Tally.To
-	a.report(report{Made: &made{To: done.Tally.To, CPUShare: share.value(), Live: done.Live,
+	a.report(report{Result: &agentResult{To: done.Tally.To, CPUShare: share.value(), Live: done.Live,
 		Written: done.Written, Frozen: done.Frozen}})
 }

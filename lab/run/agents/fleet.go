@@ -76,7 +76,7 @@ type member struct {
 	ready        bool
 	logged       int64
 	queue        pages
-	made         *made
+	result       *agentResult
 	written      []run.Written // as last reported
 	lag          lags
 	lostFor      time.Duration // since the start of the ramp

@@ -150,8 +150,8 @@ func (m *member) receiveReport(r report, operations int) {
 	case r.Page != nil:
 		m.queue.waiting = append(m.queue.waiting, *r.Page)
 		m.lag.add(*r.Page)
-	case r.Made != nil:
-		m.made = r.Made
+	case r.Result != nil:
+		m.result = r.Result
 	}
 }
 
@@ -159,7 +159,7 @@ func (f *Fleet) countSilence() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
-		if m.gone() || m.made != nil {
+		if m.gone() || m.result != nil {
 			continue
 		}
 		if m.silent++; m.silent > SilenceMax {
@@ -178,7 +178,7 @@ func (f *Fleet) sinceStart() time.Duration {
 }
 
 // Work starts all agents at one moment and adds up their counts.
-func (f *Fleet) Work(ctx context.Context, w run.Watch) (made run.Made, err error) {
+func (f *Fleet) Work(ctx context.Context, w run.Watch) (made run.LoadResult, err error) {
 	f.load.crowd.Control = w.Control
 	l, c := &f.load, f.load.crowd
 	l.tally = users.NewTally(c.Operations, c.Ramp, l.plan.End())
@@ -247,7 +247,7 @@ func (f *Fleet) allEnded() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
-		if m.made == nil && !m.gone() || len(m.queue.waiting) > 0 {
+		if m.result == nil && !m.gone() || len(m.queue.waiting) > 0 {
 			return false
 		}
 	}
@@ -258,14 +258,14 @@ func (f *Fleet) giveUp() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
-		if m.made == nil && !m.gone() {
+		if m.result == nil && !m.gone() {
 			m.lost, m.lostFor = "it did not end", f.sinceStart()
 		}
 	}
 }
 
 // recordAgents records which agents generated the load, and which were lost.
-func (f *Fleet) recordAgents(made *run.Made) {
+func (f *Fleet) recordAgents(made *run.LoadResult) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if end := f.end(); end < f.load.tally.To {
@@ -278,15 +278,15 @@ func (f *Fleet) recordAgents(made *run.Made) {
 			a.LostAtS = &at
 			text := m.loss(f.load.plan, len(f.members))
 			made.Wrong = append(made.Wrong, text)
-			if m.made == nil {
+			if m.result == nil {
 				made.Lost = append(made.Lost, run.Lost{Agent: a.Name, Written: m.written})
 			}
 			made.Events = append(made.Events, result.Event{AtS: at, Text: text})
 		}
-		if m.made != nil {
-			made.Live = together(made.Live, m.made.Live)
-			made.Written = append(made.Written, m.made.Written...)
-			made.Frozen = append(made.Frozen, m.made.Frozen...)
+		if m.result != nil {
+			made.Live = together(made.Live, m.result.Live)
+			made.Written = append(made.Written, m.result.Written...)
+			made.Frozen = append(made.Frozen, m.result.Frozen...)
 		}
 		made.Agents = append(made.Agents, a)
 	}
@@ -307,8 +307,8 @@ func (f *Fleet) end() time.Duration {
 	end, lost := time.Duration(-1), time.Duration(0)
 	for _, m := range f.members {
 		switch {
-		case m.made != nil && (end < 0 || m.made.To < end):
-			end = m.made.To
+		case m.result != nil && (end < 0 || m.result.To < end):
+			end = m.result.To
 		case m.gone():
 			lost = max(lost, m.lostFor)
 		}
@@ -335,9 +335,9 @@ func (m *member) record(plan run.Plan, count int) result.Agent {
 		LagMSP99: milliseconds(p99), LagMSMax: milliseconds(m.lag.all.Max()),
 		ClockOffsetMS: milliseconds(m.clock.ahead), ClockErrorMS: milliseconds(m.clock.within),
 	}
-	if m.made != nil {
-		a.CPUShare = m.made.CPUShare
-		if live := m.made.Live; live != nil {
+	if m.result != nil {
+		a.CPUShare = m.result.CPUShare
+		if live := m.result.Live; live != nil {
 			a.UsersBytes = live.PerUser
 		}
 	}

@@ -25,7 +25,7 @@ func (f *Fleet) second(k, operations int) (sum tally.Page, complete bool) {
 	for _, m := range f.members {
 		if len(m.queue.waiting) > 0 {
 			reported = true
-		} else if m.made == nil && !m.gone() {
+		} else if m.result == nil && !m.gone() {
 			return sum, false
 		}
 	}

@@ -103,19 +103,19 @@ type answer struct {
 
 // report of an agent; an otherwise empty one is its beat.
 type report struct {
-	Agent    string      `json:"agent"`
-	LoggedIn int64       `json:"logged_in"`
-	Ready    bool        `json:"ready,omitempty"`
-	Page     *tally.Page `json:"page,omitempty"`
-	Made     *made       `json:"made,omitempty"`
+	Agent    string       `json:"agent"`
+	LoggedIn int64        `json:"logged_in"`
+	Ready    bool         `json:"ready,omitempty"`
+	Page     *tally.Page  `json:"page,omitempty"`
+	Result   *agentResult `json:"made,omitempty"`
 	// Written so far, with Ready and each Page: it stays known if the agent is lost.
 	Written []run.Written `json:"written,omitempty"`
 	Error   string        `json:"error,omitempty"` // it cannot go on
 	Hint    string        `json:"hint,omitempty"`
 }
 
-// made is what an agent knows at its end.
-type made struct {
+// agentResult is what an agent knows at its end.
+type agentResult struct {
 	To       time.Duration     `json:"to_ns"` // end of its steady state
 	CPUShare *float64          `json:"cpu_share"`
 	Live     *result.Footprint `json:"live"`

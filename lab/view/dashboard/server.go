@@ -26,8 +26,8 @@ const (
 	tokenBytes = 24
 )
 
-// Hand changes the load of a run: *run.LoadControl.
-type Hand interface {
+// Controller changes the load of a run: *run.LoadControl.
+type Controller interface {
 	SetUsers(n int) error
 	Pause(paused bool) error
 	End() error
@@ -36,7 +36,7 @@ type Hand interface {
 // Server shows one run.
 type Server struct {
 	picture *live.Picture
-	hand    Hand
+	hand    Controller
 	token   string
 	listens net.Listener
 	http    *http.Server
@@ -52,11 +52,11 @@ type Server struct {
 }
 
 // Start listens on address, which must be on loopback: without encryption the token would be readable on the way.
-func Start(address string, picture *live.Picture, hand Hand) (*Server, error) {
+func Start(address string, picture *live.Picture, hand Controller) (*Server, error) {
 	return start(address, picture, hand, eventGapDefault)
 }
 
-func start(address string, picture *live.Picture, hand Hand, interval time.Duration) (*Server, error) {
+func start(address string, picture *live.Picture, hand Controller, interval time.Duration) (*Server, error) {
 	if err := CheckAddress(address); err != nil {
 		return nil, err
 	}

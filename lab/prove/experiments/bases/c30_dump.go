@@ -98,12 +98,12 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 	on := func(series string) trial.Ref { return trial.At(fsyncOn, series) }
 	gain := trial.Ratio{Of: on(restoreTime), To: trial.At(fsyncOff, restoreTime)}
 	built := trial.Computed{As: "share of the time that builds indexes, those of primary keys included",
-		Format: "%.0f %%", Formula: func(m *trial.Made) float64 {
+		Format: "%.0f %%", Formula: func(m *trial.Measurements) float64 {
 			return trial.Middle(m.Figures(on(indexShare))) + trial.Middle(m.Figures(on(keyShare)))
 		}}
 	lostWith := func(name string) trial.Computed {
 		return trial.Computed{As: "bases lost in " + powerCut + "s with " + name, Format: "%.0f",
-			Formula: func(m *trial.Made) (lost float64) {
+			Formula: func(m *trial.Measurements) (lost float64) {
 				for _, one := range m.Figures(trial.At(name, baseLost).In(powerCut)) {
 					lost += one
 				}

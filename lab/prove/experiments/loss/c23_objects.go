@@ -92,7 +92,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 		whole.Turn, harmed.Turn, making = c23FullTurn, c23FullTurn, c23FullMake
 	}
 	hours := trial.Computed{As: "hours to audit as many documents as the report has", Format: "%.1f",
-		Formula: func(m *trial.Made) float64 {
+		Formula: func(m *trial.Measurements) float64 {
 			if rate := trial.Middle(m.Figures(trial.At(undamagedBase, auditRate))); rate > 0 {
 				return float64(reportedDocuments()) / rate / 3600
 			}
@@ -127,7 +127,7 @@ func none(of trial.Computed) trial.Criterion {
 func short(side, series, as string) trial.Computed {
 	all, some := harm(side, planted, ""), harm(side, series, "")
 	return trial.Computed{As: as + " with " + side, Format: "%.0f",
-		Formula: func(m *trial.Made) float64 { return all.Formula(m) - some.Formula(m) }}
+		Formula: func(m *trial.Measurements) float64 { return all.Formula(m) - some.Formula(m) }}
 }
 
 // harm is the sum of a series of a damaged side.

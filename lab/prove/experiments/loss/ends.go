@@ -106,7 +106,7 @@ func endFigures(report *crash.Report) trial.Figures {
 func sum(side, series, as string) trial.Computed { return sumOf(trial.At(side, series), as) }
 
 func sumOf(series trial.Ref, as string) trial.Computed {
-	return trial.Computed{As: as, Format: "%.0f", Formula: func(m *trial.Made) (all float64) {
+	return trial.Computed{As: as, Format: "%.0f", Formula: func(m *trial.Measurements) (all float64) {
 		figures := m.Figures(series)
 		for _, one := range figures {
 			all += one
@@ -117,7 +117,7 @@ func sumOf(series trial.Ref, as string) trial.Computed {
 
 // most of a series over the turns of a side.
 func most(side, series, as, unit string) trial.Computed {
-	return trial.Computed{As: as, Format: "%.0f " + unit, Formula: func(m *trial.Made) float64 {
+	return trial.Computed{As: as, Format: "%.0f " + unit, Formula: func(m *trial.Measurements) float64 {
 		figures := m.Figures(trial.At(side, series))
 		return orUnknown(figures, slices.Max(append([]float64{0}, figures...)))
 	}}

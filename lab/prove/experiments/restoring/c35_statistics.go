@@ -68,7 +68,7 @@ func tempStatistics(b site.Bench, s *site.Site) trial.Trial {
 			"online_analyze: %s", v.Name,
 			trial.Spread{Of: lines(wholeWarehouse.on(v)), Format: "%.0f"}, step(v, wholeWarehouse, blindWarehouse),
 			trial.Spread{Of: lines(documentsGoods.on(v)), Format: "%.0f"}, step(v, documentsGoods, blindGoods),
-			trial.Words(func(m *trial.Made) string {
+			trial.Words(func(m *trial.Measurements) string {
 				if len(m.Figures(lines(onlineGoods.on(v)))) == 0 {
 					return "not installed"
 				}

@@ -57,7 +57,7 @@ const (
 
 // c26Sum is the sum of a side's turns.
 func c26Sum(side, series, as string) trial.Computed {
-	return trial.Computed{As: as, Format: "%.0f", Formula: func(m *trial.Made) (sum float64) {
+	return trial.Computed{As: as, Format: "%.0f", Formula: func(m *trial.Measurements) (sum float64) {
 		for _, one := range m.Figures(trial.At(side, series)) {
 			sum += one
 		}
@@ -80,7 +80,7 @@ func halfDoneGroups(b site.Bench, s *site.Site) trial.Trial {
 	half := c26Sum(marked, halfDone, "half-done groups after kills")
 	control := c26Sum(unmarked, halfDone, "half-done organisations after kills without groups")
 	unnamed := trial.Computed{As: "half-done groups that are not named", Format: "%.0f",
-		Formula: func(m *trial.Made) (missing float64) {
+		Formula: func(m *trial.Measurements) (missing float64) {
 			named := m.Figures(trial.At(marked, namedHalf))
 			for i, n := range m.Figures(trial.At(marked, halfDone)) {
 				if i < len(named) {

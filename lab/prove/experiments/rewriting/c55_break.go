@@ -46,7 +46,7 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 		part.Measured = append(part.Measured, trial.Say("%d jobs: %s objects/s, processors busy %s %%, waits for "+
 			"the log %s %%", side.jobs, text(pace, "%.0f"), text(busyShare, "%.0f"), text(waitsShare, "%.0f")))
 	}
-	part.Measured = append(part.Measured, trial.Say("%s", trial.Words(func(m *trial.Made) string {
+	part.Measured = append(part.Measured, trial.Say("%s", trial.Words(func(m *trial.Measurements) string {
 		names := c55Limits(m)
 		switch {
 		case c55Rises(m):
@@ -67,7 +67,7 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 				{Of: most.faster(before, judgedLatency), Confirm: trial.Below(c55Stops),
 					Unless: "the pace still rises: no limit was reached"},
 				{Of: trial.Computed{As: "counters that name a limit where the pace no longer rises", Format: "%.0f",
-					Formula: func(m *trial.Made) float64 {
+					Formula: func(m *trial.Measurements) float64 {
 						if c55Rises(m) {
 							return math.NaN()
 						}
@@ -81,14 +81,14 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 }
 
 // c55Rises tells whether the most jobs still bring more than half as many.
-func c55Rises(m *trial.Made) bool {
+func c55Rises(m *trial.Measurements) bool {
 	most, before := c55Side(c55Jobs[len(c55Jobs)-1]), c55Side(c55Jobs[len(c55Jobs)-2])
 	return trial.Middle(m.Figures(most.at(judgedLatency, pace))) >=
 		c55Stops*trial.Middle(m.Figures(before.at(judgedLatency, pace)))
 }
 
 // c55Limits are what counters name with the most jobs.
-func c55Limits(m *trial.Made) (names []string) {
+func c55Limits(m *trial.Measurements) (names []string) {
 	most := c55Side(c55Jobs[len(c55Jobs)-1])
 	if trial.Middle(m.Figures(most.at(judgedLatency, busyShare))) >= c55Busy {
 		names = append(names, "the processors")

@@ -49,7 +49,7 @@ func TestSlowDisk_FlushesTakeAtLeastSoLong(t *testing.T) {
 	one := trial.Trial{Parts: []trial.Part{recordSetPart(b, s, "slow", latency, time.Second,
 		[]commitSide{{1, durability.Sync}})}}
 	one.Parts[0].Rounds = 1
-	one.Measured = []trial.Phrase{trial.Say("%s", trial.Words(func(m *trial.Made) string {
+	one.Measured = []trial.Phrase{trial.Say("%s", trial.Words(func(m *trial.Measurements) string {
 		title = trial.Title("slow").Text(m)
 		return title
 	}))}

@@ -188,7 +188,7 @@ func (m *rewritingRun) stopWorkers() {
 
 // turn has the side's workers rewrite for so long.
 func (m *rewritingRun) turn(ctx context.Context, side rewritingSide, length int) (trial.Figures, error) {
-	if each := site.Dealt(side.jobs, side.workers); m.workers == nil || !slices.Equal(m.workers.Jobs, each) {
+	if each := site.Distribute(side.jobs, side.workers); m.workers == nil || !slices.Equal(m.workers.Jobs, each) {
 		m.stopWorkers()
 		var err error
 		if m.workers, err = m.bench.StartWorkers(ctx, m.dsn, each); err != nil {

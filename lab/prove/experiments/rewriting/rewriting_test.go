@@ -22,7 +22,7 @@ func TestDealt(t *testing.T) {
 		jobs, workers int
 		want          []int
 	}{{50, 1, []int{50}}, {50, 4, []int{13, 13, 12, 12}}, {75, 2, []int{38, 37}}} {
-		if got := site.Dealt(c.jobs, c.workers); !slices.Equal(got, c.want) {
+		if got := site.Distribute(c.jobs, c.workers); !slices.Equal(got, c.want) {
 			t.Errorf("%d of %d: %v", c.jobs, c.workers, got)
 		}
 	}

@@ -68,7 +68,7 @@ func recountText(different []string) string {
 	return fmt.Sprintf("differs in %d places", len(different))
 }
 
-func recountedTotal(m *trial.Made) string {
+func recountedTotal(m *trial.Measurements) string {
 	sum := 0.0
 	for _, n := range m.Figures(trial.At("", recountedCount)) {
 		sum += n
@@ -76,7 +76,7 @@ func recountedTotal(m *trial.Made) string {
 	return trial.Thousands(int64(sum))
 }
 
-func recountedAlike(m *trial.Made) string {
+func recountedAlike(m *trial.Measurements) string {
 	for _, n := range m.Figures(trial.At("", differentCount)) {
 		if n > 0 {
 			return "differently"
@@ -85,7 +85,7 @@ func recountedAlike(m *trial.Made) string {
 	return "identically"
 }
 
-func booksFound(m *trial.Made) string {
+func booksFound(m *trial.Measurements) string {
 	for _, state := range m.Figures(trial.At("", booksState)) {
 		switch state {
 		case booksNotAudited:

@@ -201,8 +201,8 @@ const normalAt975 = 1.96
 // rateDeviation is how far the rate over all repetitions is from the report's, in standard deviations. Many users who
 // act rarely and independently are a Poisson process, so the count n over the time t varies by √n: (n/t − λ) / √(λ/t),
 // which is within chance from −1.96 on.
-func rateDeviation(count int) func(*trial.Made) float64 {
-	return func(m *trial.Made) float64 {
+func rateDeviation(count int) func(*trial.Measurements) float64 {
+	return func(m *trial.Measurements) float64 {
 		claimed := c01ClaimedRate(count)
 		var answered, seconds float64
 		times := m.Figures(trial.At("", measuredTime))

@@ -140,7 +140,7 @@ func c02Series() []trial.Series {
 }
 
 // count of something in the base, with the report's count.
-func (b baseSide) count(m *trial.Made, series string) proportion {
+func (b baseSide) count(m *trial.Measurements, series string) proportion {
 	p := proportion{what: series, reported: reportedCounts()[series]}
 	if found := m.Figures(b.at(series)); len(found) > 0 {
 		p.found = int64(found[0])
@@ -159,14 +159,14 @@ func (b baseSide) proportions() []trial.Criterion {
 	all = append(all, trial.Criterion{Of: furthest, Confirm: trial.AtMost(1)})
 	for _, name := range []string{allDocuments, movementCount, entryCount} {
 		share := trial.Computed{As: name + " as a share of the report's count times the scale", Format: "%.2f",
-			Formula: func(m *trial.Made) float64 { p := b.count(m, name); return p.share(b.scale) }}
+			Formula: func(m *trial.Measurements) float64 { p := b.count(m, name); return p.share(b.scale) }}
 		all = append(all, trial.Criterion{Of: share, Confirm: trial.AtLeast(1 - c02Total)})
 	}
 	return all
 }
 
 // furthest is the worst difference, in units of rounding.
-func (b baseSide) furthest(m *trial.Made) (worst float64) {
+func (b baseSide) furthest(m *trial.Measurements) (worst float64) {
 	for _, name := range append(documentTypes(), contractCount) {
 		worst = max(worst, b.count(m, name).roundings(b.scale))
 	}
@@ -174,7 +174,7 @@ func (b baseSide) furthest(m *trial.Made) (worst float64) {
 }
 
 // types with documents.
-func (b baseSide) types(m *trial.Made) float64 {
+func (b baseSide) types(m *trial.Measurements) float64 {
 	n := 0
 	for _, name := range documentTypes() {
 		if b.count(m, name).found > 0 {
@@ -187,16 +187,16 @@ func (b baseSide) types(m *trial.Made) float64 {
 // measured describes the base, and extrapolates the whole one from the growth between two bases.
 func (b baseSide) measured(small baseSide) []trial.Phrase {
 	number := func(series string) trial.Words {
-		return func(m *trial.Made) string { return trial.Thousands(b.count(m, series).found) }
+		return func(m *trial.Measurements) string { return trial.Thousands(b.count(m, series).found) }
 	}
 	share := func(series, format string) trial.Words {
-		return func(m *trial.Made) string { return fmt.Sprintf(format, 100*b.count(m, series).share(b.scale)) }
+		return func(m *trial.Measurements) string { return fmt.Sprintf(format, 100*b.count(m, series).share(b.scale)) }
 	}
 	bytes := func(of trial.Ref) trial.Words {
-		return func(m *trial.Made) string { return fill.Bytes(int64(trial.Middle(m.Figures(of)))) }
+		return func(m *trial.Measurements) string { return fill.Bytes(int64(trial.Middle(m.Figures(of)))) }
 	}
 	length := func(of trial.Ref, to time.Duration) trial.Words {
-		return func(m *trial.Made) string {
+		return func(m *trial.Measurements) string {
 			return trial.Length(time.Duration(trial.Middle(m.Figures(of)) * float64(time.Second)).Round(to))
 		}
 	}
@@ -206,12 +206,12 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 			"%% of those expected), %s entries (%s %%, or %s %% with one per line of goods), %s on disk, filled in %s",
 			b.scale,
 			number(allDocuments), trial.Thousands(int64(math.Round(float64(claimedDocuments())*b.scale))),
-			trial.Words(func(m *trial.Made) string { return fmt.Sprintf("%.0f", b.types(m)) }),
+			trial.Words(func(m *trial.Measurements) string { return fmt.Sprintf("%.0f", b.types(m)) }),
 			share(allDocuments, "%.1f"), number(contractCount), number(movementCount), share(movementCount, "%.0f"),
 			number(entryCount), share(entryCount, "%.0f"), share(entriesByLine, "%.0f"), bytes(b.at(baseSize)),
 			length(b.at(fillTime), time.Second/10)),
 		trial.Say("not in proportion: %s", trial.Words(b.outOfProportion)),
-		trial.Say("%s rows checked, %s of %s units differ", trial.Words(func(m *trial.Made) string {
+		trial.Say("%s rows checked, %s of %s units differ", trial.Words(func(m *trial.Measurements) string {
 			return trial.Thousands(int64(trial.Middle(m.Figures(b.at(checkedRows)))))
 		}), judged(differentUnits), judged(checkedUnits)),
 		trial.Say("audit of %.0f %%: %s violations", 100*c02Audited, judged(violations)),
@@ -222,7 +222,7 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 }
 
 // outOfProportion lists document types, and contracts, whose counts differ from the report's by more than rounding.
-func (b baseSide) outOfProportion(m *trial.Made) string {
+func (b baseSide) outOfProportion(m *trial.Measurements) string {
 	var named []string
 	for _, name := range append(documentTypes(), contractCount) {
 		if p := b.count(m, name); !p.holds(b.scale) {

@@ -229,11 +229,11 @@ func (l agentsLoad) measured(scores trial.Ratio) []trial.Phrase {
 		return []any{trial.Spread{Of: trial.At(oneProcess, series), Format: format},
 			trial.Spread{Of: trial.At(someAgents, series), Format: format}}
 	}
-	times := trial.Words(func(m *trial.Made) string {
+	times := trial.Words(func(m *trial.Measurements) string {
 		i := scores.Interval(m)
 		return fmt.Sprintf("×%.3f (%.3f to %.3f)", i.Middle, i.Low, i.High)
 	})
-	alone := trial.Words(func(m *trial.Made) string {
+	alone := trial.Words(func(m *trial.Measurements) string {
 		alone, all := operationsApart(m)
 		return fmt.Sprintf("of %s operations %d were made by only one of the two sides", site.Thousands(all), alone)
 	})
@@ -249,7 +249,7 @@ func (l agentsLoad) measured(scores trial.Ratio) []trial.Phrase {
 }
 
 // operationsApart counts the operations of both sides, and those that only one of two turns of a round has.
-func operationsApart(m *trial.Made) (alone, all int) {
+func operationsApart(m *trial.Measurements) (alone, all int) {
 	for _, op := range operations.All() {
 		one, other := m.Figures(trial.At(oneProcess, countOf(op.ID))), m.Figures(trial.At(someAgents, countOf(op.ID)))
 		for k := range min(len(one), len(other)) {
@@ -261,7 +261,7 @@ func operationsApart(m *trial.Made) (alone, all int) {
 }
 
 // aloneShare of the operations, in percent.
-func aloneShare(m *trial.Made) float64 {
+func aloneShare(m *trial.Measurements) float64 {
 	alone, all := operationsApart(m)
 	return 100 * float64(alone) / float64(max(1, all))
 }

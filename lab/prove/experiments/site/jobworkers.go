@@ -19,8 +19,8 @@ type JobWorkers struct {
 	workers []*worker.Worker
 }
 
-// Dealt shares out a number of parallel jobs to workers.
-func Dealt(jobs, workers int) []int {
+// Distribute shares out a number of parallel jobs to workers.
+func Distribute(jobs, workers int) []int {
 	each := make([]int, workers)
 	for i := range each {
 		each[i] = jobs / workers

@@ -51,7 +51,7 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 			trial.Spread{Of: trial.At(v.Name, catalogRows), Format: "%.1f"},
 			trial.Spread{Of: trial.At(v.Name, hotShare), Format: "%.0f"},
 			trial.Spread{Of: trial.At(v.Name, tempShare), Format: "%.0f"},
-			trial.Words(func(*trial.Made) string { return stories[v.Name] })))
+			trial.Words(func(*trial.Measurements) string { return stories[v.Name] })))
 	}
 	t := trial.Trial{
 		Text: fmt.Sprintf("a query loop with an indexed temp table by %d clients, on both flavours: classes of waits, "+

@@ -70,7 +70,7 @@ func waitsBegin(b site.Bench, s *site.Site) trial.Trial {
 				waitTime)}, Confirm: trial.AtLeast(c45Rounds), Unless: "too few turns"})
 		}
 		rules.Criteria = []trial.Criterion{{Of: trial.Computed{As: "queries/s at which waits begin on " + engine,
-			Formula: func(m *trial.Made) float64 { return c45Begins(m, v) }, Format: "%.0f",
+			Formula: func(m *trial.Measurements) float64 { return c45Begins(m, v) }, Format: "%.0f",
 			Unknown: "this machine does not reach the rates"},
 			Confirm: trial.Within(c45Low, c45High), Refute: trial.Outside(c45Low, c45High)}}
 		return rules
@@ -79,7 +79,7 @@ func waitsBegin(b site.Bench, s *site.Site) trial.Trial {
 }
 
 // c45Begins is the lowest rate with waits: infinite if even the highest has none, unknown if that was not reached.
-func c45Begins(m *trial.Made, v site.Variant) float64 {
+func c45Begins(m *trial.Measurements, v site.Variant) float64 {
 	for _, rate := range c45Rates {
 		loop := rateLoop(rate)
 		rates := m.Figures(trial.At(loop.on(v), loopRate))
