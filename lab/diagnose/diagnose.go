@@ -64,7 +64,7 @@ type Diagnosis struct {
 	Contradictions []Contradiction `json:"contradictions"`
 	Host           *Host           `json:"host"`
 	Log            *ServerLog      `json:"server_log"`
-	Standstills    []Standstill      `json:"standstills"`
+	Standstills    []Standstill    `json:"standstills"`
 	Rates          []Rate          `json:"rates"`
 	Unavailable    []Source        `json:"unavailable"`
 	Cost           Cost            `json:"cost"`

@@ -28,7 +28,8 @@ func TestAFrozenGeneratorIsNotValid(t *testing.T) {
 	}{{5 * time.Second, 500 * time.Millisecond, true}, {5 * time.Second, 300 * time.Millisecond, false},
 		{0, 500 * time.Millisecond, false}, {21 * time.Second, 500 * time.Millisecond, false}} {
 		r := &record{Options: Options{LagLimit: LagLimitDefault},
-			made: LoadResult{Tally: &tally.Tally{From: time.Second, To: 20 * time.Second}, Frozen: []Frozen{{c.at, c.still}}}}
+			made: LoadResult{Tally: &tally.Tally{From: time.Second, To: 20 * time.Second},
+				Frozen: []Frozen{{c.at, c.still}}}}
 		var v verdict
 		if r.judgeOwnWaits(&v, &result.Result{}); (len(v.reasons) > 0) != c.wrong {
 			t.Errorf("%v from %v on: %q", c.still, c.at, v.reasons)

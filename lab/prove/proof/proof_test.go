@@ -25,7 +25,7 @@ func kept(claim string, change func(*claims.Record)) claims.Record {
 	return k
 }
 
-func gathered(t *testing.T, all ...claims.Kept) []State {
+func gathered(t *testing.T, all ...claims.Record) []State {
 	t.Helper()
 	store := claims.OpenStore(t.TempDir())
 	for _, k := range all {
