@@ -226,3 +226,18 @@ func TestStories(t *testing.T) {
 		}
 	})
 }
+
+// The share of the time whose operation is known compares like with like: looks with a timeline are rarer than samples,
+// and each stands for more time.
+func TestAttributedTimeIsAShare(t *testing.T) {
+	w, now := &watch{operations: map[string]*book{}}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 3 {
+		now = now.Add(time.Second)
+		w.takeOperations(look{at: now, stands: tick, timeline: planted{1: "goods_sale.post", 2: "stock.report",
+			3: "goods_sale.post"}, sessions: []waits.Session{at(1, "active", "", ""), at(2, "active", "Lock:tuple", ""),
+			at(3, "active", "Activity:LogicalApplyMain", ""), at(4, "active", "", "")}})
+	}
+	if got := w.servedS / (w.servedS + w.unknownS); math.Abs(got-2.0/3) > 1e-9 {
+		t.Errorf("%v of the time is known", got)
+	}
+}

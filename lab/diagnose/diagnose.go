@@ -58,7 +58,9 @@ type Diagnosis struct {
 	Ledger   Ledger    `json:"ledger"`
 	Findings []Finding `json:"findings"`
 	// Operations of a run, each by the sessions that served it.
-	Operations     []Operation     `json:"operations,omitempty"`
+	Operations []Operation `json:"operations,omitempty"`
+	// Attributed is the share of the sessions' time whose operation is known, at the looks that a timeline comes with.
+	Attributed     float64         `json:"-"`
 	Healthy        []string        `json:"healthy"`
 	Stories        []Story         `json:"lock_stories"`
 	Contradictions []Contradiction `json:"contradictions"`
@@ -217,6 +219,7 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 		Limits: limits}
 	d.Findings, d.Healthy = judge(m, &s)
 	d.Operations = w.ofOperations(m, delta)
+	d.Attributed = w.servedS / max(w.servedS+w.unknownS, 1e-9)
 	d.Contradictions = contradict(m)
 	d.Unavailable = s.missing
 	return d

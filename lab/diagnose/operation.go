@@ -31,6 +31,13 @@ func (w *watch) takeOperations(l look) {
 	own := map[string]look{}
 	for _, s := range l.sessions {
 		name := l.operation(s)
+		switch {
+		case s.Class() == waits.Idle: // has no time in a ledger either
+		case name == "":
+			w.unknownS += l.stands.Seconds()
+		default:
+			w.servedS += l.stands.Seconds()
+		}
 		if name == "" {
 			continue
 		}

@@ -50,16 +50,18 @@ type watch struct {
 	// operations have a book each, where a timeline knows who serves them; served is by session, at the last look.
 	operations map[string]*book
 	served     map[int]string
-	holders    map[string]waits.Holder // by kind and name
-	heart      *heart
-	session    *cpu.ScheduleFile // of our session's process; nil: not visible
-	queued     time.Duration     // what our session's process had waited for a processor
-	census     waits.Census      // with most sessions
-	ran        time.Duration     // what our session's process had run
-	lookRan    *time.Duration    // for the last look; nil: not visible
-	costs      []time.Duration
-	locks      atomic.Bool  // somebody waits for a lock
-	connected  atomic.Int64 // sessions at the last census
+	// servedS is the time of sessions whose operation is known, unknownS that of the others at the same looks.
+	servedS, unknownS float64
+	holders           map[string]waits.Holder // by kind and name
+	heart             *heart
+	session           *cpu.ScheduleFile // of our session's process; nil: not visible
+	queued            time.Duration     // what our session's process had waited for a processor
+	census            waits.Census      // with most sessions
+	ran               time.Duration     // what our session's process had run
+	lookRan           *time.Duration    // for the last look; nil: not visible
+	costs             []time.Duration
+	locks             atomic.Bool  // somebody waits for a lock
+	connected         atomic.Int64 // sessions at the last census
 
 	machineTook  time.Duration // processor time of one reading of the machine
 	timelineAt   time.Time     // when the timeline was asked

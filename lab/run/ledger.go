@@ -44,7 +44,7 @@ func (r *record) diagnose(all *result.Result) {
 		all.Operations[i].Ledger = l.linesOf(i)
 	}
 	all.Diagnosis = &result.Diagnosis{Samples: found.Ledger.Samples, PerS: found.Cost.PerS, Cost: found.Cost.Share,
-		OperationsS: l.total, SessionsS: found.Ledger.TotalS, Attributed: l.attributed(), Ledger: l.sum(),
+		OperationsS: l.total, SessionsS: found.Ledger.TotalS, Attributed: found.Attributed, Ledger: l.sum(),
 		Findings: l.causes(), Healthy: found.Healthy}
 	if err := r.diagnosis.err; err != nil && !errors.Is(err, context.Canceled) && found.Stopped != "" &&
 		!r.stoppedByHand && found.LastedS < found.AskedS/2 {
@@ -144,17 +144,6 @@ func (l *ledgers) sum() []result.LedgerLine {
 		lines = databaseLines(l.found.Ledger)
 	}
 	return whole(lines, own, l.total)
-}
-
-// attributed is the part of the sessions' time whose operation is known.
-func (l *ledgers) attributed() float64 {
-	sum := 0.0
-	for _, operation := range l.database {
-		if operation != nil {
-			sum += operation.Ledger.TotalS
-		}
-	}
-	return sum / max(l.found.Ledger.TotalS, 1e-9)
 }
 
 // lost is the share of an operation's time that a share of its sessions' time is.

@@ -81,7 +81,6 @@ func TestLedger_OfAnOperationAddsUpToItsTime(t *testing.T) {
 		near(t, "the sum", sum, 1)
 	}
 	near(t, "locks of all", shareOf(l.sum(), "lock"), 75.0/200)
-	near(t, "attributed", l.attributed(), 0.95)
 	if lines := planted(false).linesOf(0); lines != nil {
 		t.Errorf("nobody knows whom sessions served: %+v", lines)
 	}

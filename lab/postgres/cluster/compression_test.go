@@ -34,7 +34,7 @@ func TestStart_WithAServerThatCannotReadTheLog(t *testing.T) {
 		return p
 	}
 	p := start()
-	check(t, order(t, c, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)"))
+	check(t, order(t, c, "SET synchronous_commit = on; CREATE TABLE kept AS SELECT 1 AS n"))
 	if !strings.Contains(conf(), "wal_compression = lz4") {
 		t.Fatalf("the profile does not compress: %s", conf())
 	}

@@ -241,8 +241,9 @@ func TestRoundsAreCounted(t *testing.T) {
 	o := Options{Rounds: 2, Only: []string{"wrong-url"}, Program: os.Args[:1]}
 	var steps []string
 	o.Step = func(share float64, _ time.Duration, name string) {
-		if share == 0 || share == 0.5 { // the others are within lines
-			steps = append(steps, fmt.Sprintf("%.1f %s", share, name))
+		// The others are within lines; a first line that takes longer than planned stands at its end.
+		if step := fmt.Sprintf("%.1f %s", share, name); share == 0 || share == 0.5 && !slices.Contains(steps, step) {
+			steps = append(steps, step)
 		}
 	}
 	report, err := Run(t.Context(), o)
