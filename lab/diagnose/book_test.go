@@ -241,3 +241,18 @@ func TestAttributedTimeIsAShare(t *testing.T) {
 		t.Errorf("%v of the time is known", got)
 	}
 }
+
+// A wait for a lock after a minute without one was there at one tick, as any other.
+func TestALookAtLocksStandsForOneTick(t *testing.T) {
+	began := time.Unix(0, 0)
+	ticks := lockTicks{began}
+	for i := range 100 { // nobody waits, nobody looks
+		ticks.stands(began.Add(time.Duration(i+1) * locksEvery))
+	}
+	if d := ticks.stands(began.Add(101 * locksEvery)); d != locksEvery {
+		t.Errorf("a look stands for %s", d)
+	}
+	if d := ticks.stands(began.Add(time.Hour)); d != 4*locksEvery {
+		t.Errorf("after a standstill a look stands for %s", d)
+	}
+}

@@ -211,8 +211,8 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 	tick := time.NewTicker(locksEvery)
 	defer tick.Stop()
-	var slow, horizon, locks time.Time
-	interim := time.Now()
+	var slow, horizon time.Time
+	interim, locks := time.Now(), lockTicks{time.Now()}
 	every := slowEvery
 	for {
 		now := time.Now()
@@ -235,9 +235,7 @@ func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 				return quiet(ctx, err)
 			}
 		}
-		if w.locks.Load() {
-			stands := min(time.Since(locks), 4*locksEvery)
-			locks = now
+		if stands := locks.stands(now); w.locks.Load() {
 			if err := w.timed(func() error { return w.lookAtLocks(ctx, stands) }); err != nil {
 				return quiet(ctx, err)
 			}
@@ -248,6 +246,16 @@ func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// lockTicks are the moments at which locks may be looked at.
+type lockTicks struct{ last time.Time }
+
+// stands is the time that a look now stands for: that since the last tick, at which nobody waited if it did not look.
+func (t *lockTicks) stands(now time.Time) time.Duration {
+	d := min(now.Sub(t.last), 4*locksEvery)
+	t.last = now
+	return d
 }
 
 // quiet drops errors of a diagnosis that is over.

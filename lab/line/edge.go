@@ -97,7 +97,26 @@ func posteriorOf(trials []Trial) (b posterior) {
 	for i := range b.weights {
 		b.weights[i] /= sum
 	}
+	b.holdBack(least, most)
 	return b
+}
+
+// holdBack what lies beyond the numbers tried where no trial bounds the line: it is the prior alone, as wide as the
+// grid, and would move the other end of the interval past every number that was tried. It counts as the last number
+// tried.
+func (b posterior) holdBack(least, most float64) {
+	if !b.failed {
+		last := int(math.Floor(math.Log(most)/latticeStep)) - b.from
+		for i := last + 1; i < len(b.weights); i++ {
+			b.weights[last], b.weights[i] = b.weights[last]+b.weights[i], 0
+		}
+	}
+	if !b.passed {
+		first := int(math.Ceil(math.Log(least)/latticeStep)) - b.from
+		for i := range first {
+			b.weights[first], b.weights[i] = b.weights[first]+b.weights[i], 0
+		}
+	}
 }
 
 func likelihood(lnLine, spread float64, passed, failed map[int]int) float64 {

@@ -142,3 +142,30 @@ func TestBeyondThatStaysVoidEndsTheSearch(t *testing.T) {
 		t.Fatalf("%d trials:\n%s", len(trials), log)
 	}
 }
+
+// All trials passed: the line is somewhere above, and how far above nobody knows.
+func TestAnOpenEndDoesNotMoveTheOther(t *testing.T) {
+	trials := func(users, times int, o Outcome) (all []Trial) {
+		for range times {
+			all = append(all, Trial{Users: users, Outcome: o})
+		}
+		return all
+	}
+	passed, failed := posteriorOf(trials(10_000, 4, Passes)), posteriorOf(trials(10_000, 4, Fails))
+	if i := passed.interval(); i.High != nil || *i.Low > 10_000 || *i.Low < 8_000 {
+		t.Errorf("10,000 users passed, and the line lies above %v", *i.Low)
+	}
+	if i := failed.interval(); i.Low != nil || *i.High < 10_000 || *i.High > 12_000 {
+		t.Errorf("10,000 users failed, and the line lies below %v", *i.High)
+	}
+	// The same system twice, whose line is the most that is tried: now it just fails, now it just passes.
+	base := posteriorOf(append(trials(9_500, 4, Passes), trials(10_000, 4, Fails)...))
+	r := &Ratio{Users: 1}
+	if r.addInterval(base, passed); r.Differs {
+		t.Errorf("it differs from itself: %v or more", *r.IntervalLow)
+	}
+	far := &Ratio{Users: 3}
+	if far.addInterval(posteriorOf(append(trials(3_000, 4, Passes), trials(3_150, 4, Fails)...)), passed); !far.Differs {
+		t.Errorf("threefold is not found: %v or more", *far.IntervalLow)
+	}
+}

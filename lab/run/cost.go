@@ -57,6 +57,17 @@ func (p profiles) since(before profiles) map[string]server.Operation {
 	return sum
 }
 
+// complete reports whether all workers, and no others, answered both times and none restarted: then since has all that
+// was done.
+func (p profiles) complete(before profiles) bool {
+	for url := range before {
+		if _, ok := p[url]; !ok {
+			return false
+		}
+	}
+	return len(p) == len(before) && len(p.restartedSince(before)) == 0
+}
+
 // restarted reports whether a worker restarted since it answered before: it lost its sessions and its counts.
 func restarted(then, now server.WorkerProfile) bool { return !now.Started.Equal(then.Started) }
 
@@ -91,7 +102,8 @@ func (r *record) cost() (c result.Cost) {
 			all += q.Count
 		}
 	}
-	if all > 0 && r.after != nil && r.before.WAL != nil && r.after.WAL != nil {
+	whole := all > 0 && r.profilesAfter.complete(r.profilesBefore)
+	if whole && r.after != nil && r.before.WAL != nil && r.after.WAL != nil {
 		bytes := float64(*r.after.WAL-*r.before.WAL) / float64(all)
 		c.WALBytes = &bytes
 	}

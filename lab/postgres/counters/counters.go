@@ -125,13 +125,17 @@ func (d *Delta) Keys(view string) (keys []string) {
 // Label of a row, for people.
 func (d *Delta) Label(view, key string) string { return d.after.labels[view][key] }
 
-// Grew is how far a counter grew; nil if unknown. A row that was missing before started at zero.
+// Grew is how far a counter grew; nil if unknown. A row that was missing before started at zero, unless the reading
+// before was cut: then it may have been there all the time.
 func (d *Delta) Grew(view, key, column string) *float64 {
 	after, there := d.after.rows[view][key][column]
 	if !there || d.Why(view) != "" {
 		return nil
 	}
 	before, was := d.before.rows[view][key]
+	if most := viewOf(view).most; !was && most > 0 && len(d.before.rows[view]) >= most {
+		return nil
+	}
 	x := after
 	if was {
 		x -= before[column]
@@ -151,21 +155,33 @@ func (d *Delta) Now(view, key, column string) *float64 {
 	return &x
 }
 
-// Sum is the growth of a counter over all rows whose key has this prefix; nil if none is known.
+// Sum is the growth of a counter over all rows whose key has this prefix; nil if none is known, or if one of them was
+// reset: what the others counted is not the sum.
 func (d *Delta) Sum(view, prefix, column string) *float64 {
 	sum, known := 0.0, false
 	for key := range d.after.rows[view] {
 		if !strings.HasPrefix(key, prefix) {
 			continue
 		}
-		if grew := d.Grew(view, key, column); grew != nil {
+		grew := d.Grew(view, key, column)
+		switch {
+		case grew != nil:
 			sum, known = sum+*grew, true
+		case d.fell(view, key, column) && !viewOf(view).passing:
+			return nil
 		}
 	}
 	if !known {
 		return nil
 	}
 	return &sum
+}
+
+// fell says that a figure is smaller than it was.
+func (d *Delta) fell(view, key, column string) bool {
+	before, was := d.before.rows[view][key][column]
+	after, there := d.after.rows[view][key][column]
+	return was && there && after < before
 }
 
 // PerSecond of a figure; nil stays nil.

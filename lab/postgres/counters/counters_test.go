@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -87,5 +88,45 @@ func TestNumbers_OfTimesThatNobodyTookAreMissing(t *testing.T) {
 	}
 	if got := numbers(row, io, Server{TimesWAL: true}); len(got) != 2 {
 		t.Errorf("%v: track_wal_io_timing is on", got)
+	}
+}
+
+// The list of tables is cut: one that was not in the first reading has years of history, not of this minute.
+func TestGrew_OfARowBeyondACutReadingIsUnknown(t *testing.T) {
+	tables := func(n int) map[string]map[string]map[string]float64 {
+		rows := map[string]map[string]float64{}
+		for i := range n {
+			rows[fmt.Sprint("public.t", i)] = map[string]float64{"n_tup_ins": 7}
+		}
+		return map[string]map[string]map[string]float64{Tables: rows}
+	}
+	most := viewOf(Tables).most
+	whole, cut := tables(most-1), tables(most)
+	after := tables(most)
+	after[Tables]["public.history"] = map[string]float64{"n_tup_ins": 50_000_000}
+	begin, end := time.Unix(0, 0), time.Unix(60, 0)
+	if grew := Between(Planted(begin, cut), Planted(end, after)).Grew(Tables, "public.history",
+		"n_tup_ins"); grew != nil {
+		t.Errorf("%v rows, perhaps of years", *grew)
+	}
+	if grew := Between(Planted(begin, whole), Planted(end, after)).Grew(Tables, "public.history",
+		"n_tup_ins"); grew == nil || *grew != 50_000_000 {
+		t.Errorf("%v: all tables were read before, so it is new", grew)
+	}
+}
+
+// The busy database's statistics were reset; what the others did is not all.
+func TestSum_WithAResetRowIsUnknown(t *testing.T) {
+	databases := func(erp, postgres float64) map[string]map[string]map[string]float64 {
+		return map[string]map[string]map[string]float64{Databases: {"erp": {"xact_commit": erp},
+			"postgres": {"xact_commit": postgres}}}
+	}
+	begin, end := time.Unix(0, 0), time.Unix(60, 0)
+	d := Between(Planted(begin, databases(1_000_000, 500)), Planted(end, databases(40_000, 520)))
+	if sum := d.Sum(Databases, "", "xact_commit"); sum != nil {
+		t.Errorf("%v transactions", *sum)
+	}
+	if sum := d.Sum(Databases, "postgres", "xact_commit"); sum == nil || *sum != 20 {
+		t.Errorf("%v: this one was not reset", sum)
 	}
 }

@@ -22,6 +22,9 @@ type view struct {
 	from  int // the first version that has it; 0: all
 	until int // the first version that no longer has it
 	sql   string
+	most  int // rows that the query gives at most; 0: all
+	// passing: its rows come and go, or its figures may fall by themselves, so that a smaller one is no reset.
+	passing bool
 	// untimed reports whether a column holds no measurement on this server.
 	untimed func(column string, row map[string]any, s Server) bool
 }
@@ -66,18 +69,21 @@ var views = []view{
 	{name: Writer, sql: `SELECT 'all', 'all', to_jsonb(b) FROM pg_stat_bgwriter b`},
 	{name: Checkpoints, from: 170000, sql: `SELECT 'all', 'all', to_jsonb(c) FROM pg_stat_checkpointer c`},
 	{name: Caches, sql: `SELECT name, name, to_jsonb(s) FROM pg_stat_slru s`},
-	{name: Statements, sql: `SELECT dbid || ' ' || userid || ' ' || queryid || ' ' || toplevel, left(query, 200),
+	{name: Statements, most: 500,
+		sql: `SELECT dbid || ' ' || userid || ' ' || queryid || ' ' || toplevel, left(query, 200),
 			to_jsonb(s) - 'query' FROM pg_stat_statements s ORDER BY total_exec_time DESC LIMIT 500`,
 		untimed: func(column string, _ map[string]any, s Server) bool {
 			return strings.Contains(column, "blk_") && isTime(column) && !s.TimesIO
 		}},
 	{name: Catalogs, sql: `SELECT schemaname || '.' || relname, relname, to_jsonb(t) FROM pg_stat_sys_tables t
 		WHERE schemaname = 'pg_catalog'`},
-	{name: Tables, sql: `SELECT t.schemaname || '.' || t.relname, t.schemaname || '.' || t.relname,
+	{name: Tables, most: 200, passing: true,
+		sql: `SELECT t.schemaname || '.' || t.relname, t.schemaname || '.' || t.relname,
 			to_jsonb(t) || jsonb_build_object('reltuples', c.reltuples, 'relpages', c.relpages)
 		FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = t.relid
 		ORDER BY n_dead_tup + n_tup_upd + n_tup_del + coalesce(seq_tup_read, 0) DESC LIMIT 200`},
-	{name: Indexes, sql: `SELECT s.schemaname || '.' || s.relname || '.' || s.indexrelname, s.indexrelname,
+	{name: Indexes, most: 1000, passing: true,
+		sql: `SELECT s.schemaname || '.' || s.relname || '.' || s.indexrelname, s.indexrelname,
 			jsonb_build_object('idx_scan', s.idx_scan, 'unique', (i.indisunique OR i.indisexclusion)::int,
 				'pages', c.relpages)
 		FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) JOIN pg_class c ON c.oid = s.indexrelid
@@ -86,14 +92,26 @@ var views = []view{
 			'replay_lag_s', extract(epoch FROM replay_lag)::float8,
 			'behind_bytes', pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8)
 		FROM pg_stat_replication WHERE NOT pg_is_in_recovery()`},
-	{name: CatalogSizes, sql: `SELECT relname, relname, jsonb_build_object('bytes', pg_table_size(oid))
+	{name: CatalogSizes, passing: true,
+		sql: `SELECT relname, relname, jsonb_build_object('bytes', pg_table_size(oid))
 		FROM pg_class WHERE relname IN ('pg_class', 'pg_attribute', 'pg_type', 'pg_depend', 'pg_index', 'pg_statistic')
 		AND relnamespace = 'pg_catalog'::regnamespace`},
 	{name: WaitSamples, sql: `SELECT p.event_type || ':' || p.event, p.event, jsonb_build_object('count', sum(p.count))
 		FROM pg_wait_sampling_profile p JOIN pg_stat_get_activity(NULL) a ON a.pid = p.pid
 		WHERE a.backend_type = 'client backend' AND p.event_type <> 'Activity' GROUP BY 1, 2`},
-	{name: TempFiles, sql: `SELECT 'all', 'all', jsonb_build_object('files', count(*), 'bytes', coalesce(sum(size), 0))
+	{name: TempFiles, passing: true,
+		sql: `SELECT 'all', 'all', jsonb_build_object('files', count(*), 'bytes', coalesce(sum(size), 0))
 		FROM pg_ls_tmpdir()`},
+}
+
+// viewOf a name; an empty one if there is none.
+func viewOf(name string) view {
+	for _, v := range views {
+		if v.name == name {
+			return v
+		}
+	}
+	return view{}
 }
 
 // absent says why this version has no such view.

@@ -20,6 +20,7 @@ import (
 	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
@@ -523,5 +524,20 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 	c, err := begin(t.Context(), Options{Sides: []Side{side, side}})
 	if err != nil || len(c.Warnings) != 2 {
 		t.Errorf("nobody is warned: %v", err)
+	}
+}
+
+// An operation that always fails has no latency: without it the two systems would be equal.
+func TestVoid_OfAnOperationThatAlwaysFails(t *testing.T) {
+	made := func(posted int64) *result.Result {
+		post := result.Operation{ID: "post", Totals: result.Totals{Ops: 50, OK: posted, Errors: 50 - posted}}
+		list := result.Operation{ID: "list", Totals: result.Totals{Ops: 50, OK: 50}}
+		return &result.Result{ID: "r", Operations: []result.Operation{list, post}}
+	}
+	if why, err := void(made(0), Load); err == nil || why != "" || !strings.Contains(err.Error(), "post never got") {
+		t.Errorf("%q, %v", why, err)
+	}
+	if why, err := void(made(1), Load); err != nil || why != "" {
+		t.Errorf("%q, %v", why, err)
 	}
 }

@@ -361,7 +361,8 @@ func (s *session) runOptions(side *Side, r *Replica, dsn string) run.Options {
 	return o
 }
 
-// void returns why a run does not count. An error means that the system failed, and no further run would help.
+// void returns why a run does not count. An error means that the system failed, and no further run would help: an
+// operation that is never answered has no latency, and the mean over the others would say nothing of it.
 func void(r *result.Result, phase Phase) (why string, err error) {
 	for i, reason := range r.InvalidReasons {
 		switch r.InvalidCauses[i] {
@@ -377,6 +378,10 @@ func void(r *result.Result, phase Phase) (why string, err error) {
 		if why == "" {
 			why = reason
 		}
+	}
+	if broken := r.Unanswered(result.BrokenFrom); why == "" && len(broken) > 0 {
+		return "", problem.New(problem.Threshold, fmt.Errorf("run %s: %s never got a valid answer%s", r.ID, broken[0].ID,
+			broken[0].Failing()), "plimsoll report "+r.ID)
 	}
 	return why, nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/aclements/go-moremath/stats"
 	"pgregory.net/rapid"
 
 	"plimsoll/lab/prove/ratio"
@@ -137,6 +138,30 @@ func TestRotation_IsBalancedAndMirrored(t *testing.T) {
 			if n != [3]int{rounds, rounds, rounds} || rounds%2 == 0 && (place[0] != place[1] || place[1] != place[2]) {
 				t.Fatalf("%d rounds: %v times, places %v", rounds, n, place)
 			}
+		}
+	}
+}
+
+func TestRank(t *testing.T) {
+	// One by one, as the definition says.
+	for m := 1; m <= 9; m++ {
+		for n := 1; n <= 9; n++ {
+			for _, aim := range []float64{0.5, 0.9, 0.95, 0.99} {
+				u, k := stats.UDist{N1: m, N2: n}, 1
+				for k < m*n/2 && u.CDF(float64(k)) <= (1-aim)/2 {
+					k++
+				}
+				if got, confidence := ratio.Rank(m, n, aim); got != k || !near(confidence, 1-2*u.CDF(float64(k-1))) {
+					t.Errorf("%d, %d, %v: %d, want %d", m, n, aim, got, k)
+				}
+			}
+		}
+	}
+	// A comparison has a hundred rows, each with its interval. By the normal distribution k of 60 and 60 is near
+	// 60·60/2 − 1.96·sqrt(60·60·121/12) = 1426.6.
+	for range 1000 { // takes hours if each asks the distribution for each k
+		if k, confidence := ratio.Rank(60, 60, 0.95); k < 1420 || k > 1433 || confidence < 0.95 || confidence > 0.952 {
+			t.Fatal(k, confidence)
 		}
 	}
 }

@@ -62,3 +62,30 @@ func TestTheTestOfManyFigures(t *testing.T) {
 		t.Errorf("%v, %v", exact, more)
 	}
 }
+
+// The median difference of these figures is 0, and yet one side is higher: 7 of 32 figures differ, all on one side.
+func TestTheDirectionIsThatOfTheRanks(t *testing.T) {
+	side := func(many, few float64) (all []float64) {
+		for i := range 16 {
+			if all = append(all, many); i < 7 {
+				all[i] = few
+			}
+		}
+		return all
+	}
+	score, none := Rule{Margin: 0.02, Amount: true, HigherBetter: true}, Rule{Margin: 0.05}
+	for name, c := range map[string]struct {
+		a, b []float64
+		rule Rule
+		want Verdict
+	}{
+		"ScoreRises":   {side(1, 0.9), side(1, 1), score, Better},
+		"ScoreFalls":   {side(1, 1), side(1, 0.9), score, Worse},
+		"WaitAppears":  {side(0, 0), side(0, 5), none, Worse},
+		"WaitVanishes": {side(0, 5), side(0, 0), none, Better},
+	} {
+		if r := Of(c.a, c.b, c.rule); r.Verdict != c.want || r.Effect != 0 {
+			t.Errorf("%s: %+v, want %s", name, r, c.want)
+		}
+	}
+}

@@ -90,6 +90,8 @@ type Row struct {
 
 	rule         Rule
 	spread, move float64 // on the scale of the test
+	// shift is above 0 if the variant has the higher ranks. The median difference can be 0 where the test finds one.
+	shift int
 	// What Holm multiplies the row's p by, for a difference and for equality; 0 means 1.
 	factor, factorEqual float64
 }
@@ -120,7 +122,10 @@ func Of(base, variant []float64, rule Rule) Row {
 func (r *Row) measure(a, b []float64, margin float64) {
 	alpha := r.rule.alpha()
 	all := differences(a, b)
-	r.move = median(all)
+	r.move, r.shift = median(all), 0
+	for _, d := range all {
+		r.shift += cmp.Compare(d, 0)
+	}
 	k, confidence := ratio.Rank(len(a), len(b), 1-alpha)
 	r.Low, r.High, r.Confidence = all[k-1], all[len(all)-k], confidence
 	r.spread, r.P, r.PEqual = spreadOf(a, b), test(a, b), testEqual(all, len(a), len(b), margin)
@@ -143,7 +148,7 @@ func (r *Row) decide(margin float64) {
 		r.Verdict = Equal
 	case r.PHolm > r.rule.alpha():
 		r.Verdict, r.MorePairs = Inconclusive, r.more(margin)
-	case r.move > 0 == r.rule.HigherBetter:
+	case r.shift > 0 == r.rule.HigherBetter:
 		r.Verdict = Better
 	default:
 		r.Verdict = Worse
@@ -151,8 +156,13 @@ func (r *Row) decide(margin float64) {
 }
 
 // testEqual is the larger p of two one-sided Mann-Whitney tests: that the variant is not below the margin, and not
-// above it. It is small just where the interval of the effect lies within the margin.
+// above it. It is small just where the interval of the effect lies within the margin. A margin of 0, that of a base
+// which is mostly 0, has nothing within: most differences lie on its edge, and only figures that are all the same are
+// equal.
 func testEqual(differences []float64, a, b int, margin float64) float64 {
+	if margin <= 0 && slices.ContainsFunc(differences, func(d float64) bool { return d != 0 }) {
+		return 1
+	}
 	above, below := 0, 0
 	for _, d := range differences {
 		if d >= -margin {
@@ -162,7 +172,12 @@ func testEqual(differences []float64, a, b int, margin float64) float64 {
 			below++
 		}
 	}
-	return stats.UDist{N1: a, N2: b}.CDF(float64(a*b - min(above, below)))
+	u := float64(a*b - min(above, below))
+	if a+b > exactMost { // the approximation, as for the test of a difference
+		mean, deviation := float64(a*b)/2, math.Sqrt(float64(a*b)*float64(a+b+1)/12)
+		return stats.StdNormal.CDF((u + 0.5 - mean) / deviation)
+	}
+	return stats.UDist{N1: a, N2: b}.CDF(u)
 }
 
 // Holm corrects the rows of one family: with many rows one of them looks different, or equal, by chance. Both kinds of

@@ -151,6 +151,8 @@ func TestOf_Cases(t *testing.T) {
 		"Nothing":          {nil, high, Rule{Margin: 0.05}, TooFew},
 		"TheSame":          {[]float64{3, 3, 3, 3}, []float64{3, 3, 3, 3}, Rule{Margin: 0.05}, Equal},
 		"NoneOnEitherSide": {make([]float64, 4), make([]float64, 4), Rule{Margin: 0.05}, Equal},
+		"SeenInAFewRuns": {make([]float64, 16), append(make([]float64, 13), 100, 110, 120), Rule{Margin: 0.05},
+			Inconclusive},
 		"SmallDifferenceEquals": {[]float64{100, 100.1, 100.2, 100.3}, []float64{101, 101.1, 101.2, 101.3},
 			Rule{Margin: 0.05}, Equal},
 		"Amount": {low, high, Rule{Margin: 2, Amount: true}, Equal},
