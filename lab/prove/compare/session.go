@@ -380,8 +380,8 @@ func void(r *result.Result, phase Phase) (why string, err error) {
 		}
 	}
 	if broken := r.Unanswered(result.BrokenFrom); why == "" && len(broken) > 0 {
-		return "", problem.New(problem.Threshold, fmt.Errorf("run %s: %s never got a valid answer%s", r.ID, broken[0].ID,
-			broken[0].Failing()), "plimsoll report "+r.ID)
+		return "", problem.New(problem.Threshold, fmt.Errorf("run %s: %s never got a valid answer%s", r.ID,
+			broken[0].ID, broken[0].Failing()), "plimsoll report "+r.ID)
 	}
 	return why, nil
 }
