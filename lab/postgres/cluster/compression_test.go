@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,9 +32,11 @@ func TestStart_WithAServerThatCannotReadTheLog(t *testing.T) {
 		t.Helper()
 		p, err := c.Start(patience.Context(t), cluster.StartOptions{})
 		check(t, err)
+		t.Cleanup(func() { _ = p.Stop(context.Background(), cluster.Immediate) }) // after a failure it runs
 		return p
 	}
 	p := start()
+	// Unsafe clusters commit asynchronously, and a kill would lose it.
 	check(t, order(t, c, "SET synchronous_commit = on; CREATE TABLE kept AS SELECT 1 AS n"))
 	if !strings.Contains(conf(), "wal_compression = lz4") {
 		t.Fatalf("the profile does not compress: %s", conf())
