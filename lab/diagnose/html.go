@@ -1,18 +1,15 @@
 package diagnose
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
-	"time"
 
 	"plimsoll/web"
 )
 
-var page = template.Must(template.New("diagnose").Parse(web.Text("diagnose/page.html.tmpl")))
+const htmlPage = "diagnose/page.html.tmpl"
+
+var pages = web.Templates(htmlPage)
 
 // pageStyle is beside what all pages share.
 const pageStyle = `
@@ -22,24 +19,16 @@ pre { overflow-x: auto; }`
 // HTML writes the diagnosis as one self-contained file, which runs no script. Foreign text, such as statements, is
 // escaped for its place in the page.
 func (d *Diagnosis) HTML(w io.Writer) error {
-	data, err := json.Marshal(d) // escapes <, > and & so that it cannot end its element
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
+	f, err := web.NewFrame("Diagnosis · "+d.Server.Database, d.Started, "diagnosis", d,
+		web.Style()+web.Text("report/page.css")+pageStyle)
+	if err == nil {
+		err = pages.ExecuteTemplate(w, htmlPage, struct {
+			web.Frame
+			D    *Diagnosis
+			Says string
+			Rows [][]string
+		}{f, d, d.says(), d.rows()})
 	}
-	style := web.Style() + web.Text("report/page.css") + pageStyle
-	sum := sha256.Sum256([]byte(style))
-	err = page.Execute(w, struct {
-		D                            *Diagnosis
-		Title, Says, Started, Policy string
-		Style, Data                  template.HTML
-		Rows                         [][]string
-	}{
-		d, "Diagnosis · " + d.Server.Database, d.says(), d.Started.Format(time.RFC3339),
-		"default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-			"'; base-uri 'none'; form-action 'none'",
-		template.HTML("<style>" + style + "</style>"),
-		template.HTML(`<script type="application/json" id="diagnosis">` + string(data) + `</script>`), d.rows(),
-	})
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
