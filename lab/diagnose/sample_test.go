@@ -41,21 +41,8 @@ func populate(b *testing.B, dsn string) {
 	columns := strings.Repeat("order_line.quantity_of_the_item AS quantity, ", 8)
 	ctx, stop := context.WithCancel(b.Context())
 	ended := make(chan struct{}, sampledActive)
-	connect := func() *pgx.Conn {
-		config, err := pgx.ParseConfig(dsn)
-		if err != nil {
-			b.Fatal(err)
-		}
-		config.RuntimeParams["application_name"] = "shop"
-		conn, err := pgx.ConnectConfig(patience.Context(b), config)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Cleanup(func() { conn.Close(context.Background()) })
-		return conn
-	}
 	for i := range sampledActive + sampledInXact + sampledIdle {
-		conn := connect()
+		conn := clustertest.Connect(b, dsn, "shop")
 		switch {
 		case i < sampledActive:
 			go func() {
@@ -75,7 +62,7 @@ func populate(b *testing.B, dsn string) {
 		}
 	})
 	patience.Until(b, "all are at work", func() bool {
-		all, err := waits.Sessions(patience.Context(b), connect(), ownName)
+		all, err := waits.Sessions(patience.Context(b), clustertest.Connect(b, dsn, "shop"), ownName)
 		return err == nil && len(all) == sampledActive+sampledInXact
 	})
 }

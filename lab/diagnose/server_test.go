@@ -20,21 +20,6 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
 
-func open(t *testing.T, dsn, name string) *pgx.Conn {
-	t.Helper()
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.RuntimeParams["application_name"] = name
-	conn, err := pgx.ConnectConfig(patience.Context(t), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
-}
-
 func execute(t *testing.T, conn *pgx.Conn, sql string) {
 	t.Helper()
 	if _, err := conn.Exec(patience.Context(t), sql); err != nil {
@@ -45,7 +30,7 @@ func execute(t *testing.T, conn *pgx.Conn, sql string) {
 // as returns the DSN for a new user with the rights of a role; empty: without any.
 func as(t *testing.T, dsn cluster.DSN, user, role string) string {
 	t.Helper()
-	conn := open(t, dsn.Secret(), "test")
+	conn := clustertest.Connect(t, dsn.Secret(), "test")
 	execute(t, conn, fmt.Sprintf("DROP ROLE IF EXISTS %s; CREATE ROLE %[1]s LOGIN PASSWORD 'x'", user))
 	if role != "" {
 		execute(t, conn, fmt.Sprintf("GRANT %s TO %s", role, user))
@@ -58,14 +43,14 @@ func as(t *testing.T, dsn cluster.DSN, user, role string) string {
 // hotRow makes an idle client hold a row that others wait for, until the test ends.
 func hotRow(t *testing.T, dsn string) {
 	t.Helper()
-	holder := open(t, dsn, "clerk")
+	holder := clustertest.Connect(t, dsn, "clerk")
 	execute(t, holder, "CREATE TABLE hot (id int PRIMARY KEY, n int); INSERT INTO hot VALUES (1, 0)")
 	execute(t, holder, "BEGIN; UPDATE hot SET n = n + 1 WHERE id = 1")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	const victims = 3
 	for range victims {
-		conn := open(t, dsn, "shop")
+		conn := clustertest.Connect(t, dsn, "shop")
 		go func() {
 			_, _ = conn.Exec(ctx, "UPDATE hot SET n = 42 WHERE id = 1")
 			ended <- struct{}{}
@@ -77,7 +62,7 @@ func hotRow(t *testing.T, dsn string) {
 			<-ended
 		}
 	})
-	watcher := open(t, dsn, "test")
+	watcher := clustertest.Connect(t, dsn, "test")
 	patience.Until(t, "all victims wait", func() bool {
 		var n int
 		err := watcher.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "+
@@ -173,7 +158,7 @@ func TestRun_ReportsWhatWasSeenWhenItIsStopped(t *testing.T) {
 
 func TestRun_ReportsWhatWasSeenWhenTheConnectionIsCut(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
-	killer := open(t, dsn, "test")
+	killer := clustertest.Connect(t, dsn, "test")
 	looks := 0
 	d, err := Run(patience.Context(t), Options{DSN: dsn, Duration: time.Hour, Rate: RateMax,
 		Progress: func(time.Duration, int) {

@@ -46,13 +46,13 @@ func TestServerLog_ReadsEachFormat(t *testing.T) {
 // A real server's log, in which a checkpoint and temporary files are made to appear.
 func TestRun_ReadsTheServersLog(t *testing.T) {
 	dsn := clustertest.Database(t)
-	conn := open(t, dsn.Secret(), "test")
+	conn := clustertest.Connect(t, dsn.Secret(), "test")
 	server, err := postgres.Look(t.Context(), dsn.Secret())
 	if err != nil || server.Postmaster == 0 {
 		t.Skipf("the server's process is not visible: %v", err)
 	}
 	execute(t, conn, "SET log_temp_files = 0; SET work_mem = '64kB'")
-	l, err := openLog(t.Context(), open(t, dsn.Secret(), "test"), server.Postmaster)
+	l, err := openLog(t.Context(), clustertest.Connect(t, dsn.Secret(), "test"), server.Postmaster)
 	if err != nil {
 		t.Fatal(err)
 	}

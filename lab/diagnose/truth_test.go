@@ -96,12 +96,12 @@ func TestLedger_IsTrueToAServerOfKnownWaits(t *testing.T) {
 // A real server whose sessions each wait for one thing all the time: the shares are known whatever the machine does.
 func TestRun_LedgerIsTrueToSessionsOfKnownWaits(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
-	holder := open(t, dsn, "holder")
+	holder := clustertest.Connect(t, dsn, "holder")
 	execute(t, holder, "BEGIN; SELECT pg_advisory_xact_lock(4711)")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	begin := func(sql string) {
-		conn := open(t, dsn, "known")
+		conn := clustertest.Connect(t, dsn, "known")
 		go func() {
 			_, _ = conn.Exec(ctx, sql)
 			ended <- struct{}{}
@@ -120,7 +120,7 @@ func TestRun_LedgerIsTrueToSessionsOfKnownWaits(t *testing.T) {
 			<-ended
 		}
 	})
-	watcher := open(t, dsn, "test")
+	watcher := clustertest.Connect(t, dsn, "test")
 	patience.Until(t, "all wait", func() bool {
 		var n int
 		err := watcher.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'known' "+

@@ -7,29 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
 
 func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
-
-func connect(t *testing.T, dsn, name string) *pgx.Conn {
-	t.Helper()
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.RuntimeParams["application_name"] = name
-	conn, err := pgx.ConnectConfig(patience.Context(t), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
-}
 
 // Both statements show the same of a server whose sessions do nothing new: one that sleeps, one without a name that
 // waits for its client, and none of those that are idle or left out.
@@ -38,7 +21,7 @@ func TestReader(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	long := "SELECT pg_sleep(3600) /* " + strings.Repeat("длинно ", 100) + "*/"
 	ended := make(chan struct{})
-	sleeper, unnamed := connect(t, dsn, "sleeper"), connect(t, dsn, "")
+	sleeper, unnamed := clustertest.Connect(t, dsn, "sleeper"), clustertest.Connect(t, dsn, "")
 	go func() {
 		_, _ = sleeper.Exec(ctx, long)
 		close(ended)
@@ -47,15 +30,15 @@ func TestReader(t *testing.T) {
 	if _, err := unnamed.Exec(t.Context(), "BEGIN; SELECT 42"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := connect(t, dsn, "hidden").Exec(t.Context(), "BEGIN"); err != nil {
+	if _, err := clustertest.Connect(t, dsn, "hidden").Exec(t.Context(), "BEGIN"); err != nil {
 		t.Fatal(err)
 	}
-	connect(t, dsn, "idle")
+	clustertest.Connect(t, dsn, "idle")
 	for _, mode := range []string{"cache_statement", "exec", "simple_protocol"} {
 		for name, connected := range map[string]int{"All": 0, "Each": 1000} {
 			t.Run(mode+"/"+name, func(t *testing.T) {
 				inMode := fmt.Sprintf("%s default_query_exec_mode=%s", dsn, mode)
-				r, err := NewReader(patience.Context(t), connect(t, inMode, "watcher"), "hidden")
+				r, err := NewReader(patience.Context(t), clustertest.Connect(t, inMode, "watcher"), "hidden")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -119,6 +119,22 @@ func Database(t testing.TB) cluster.DSN {
 	return create(t, Start(t), "")
 }
 
+// Connect opens a connection under the name of an application, until the end of the test.
+func Connect(t testing.TB, dsn, application string) *pgx.Conn {
+	t.Helper()
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.RuntimeParams["application_name"] = application
+	conn, err := pgx.ConnectConfig(patience.Context(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
 // templates are the databases that copies are made from, by name.
 var templates sync.Map
 
