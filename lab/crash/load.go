@@ -34,7 +34,7 @@ type ack struct {
 	key    string
 	number uint64 // of the journal's last record then
 	at     time.Time
-	wal    int64 // end of the log shortly before
+	wal    int64 // end of the log when the operation began
 	// document that the operation made or changed; empty: the key is that of the document
 	document string
 }
