@@ -120,7 +120,11 @@ var bulkWriting = cause{
 				}
 			}
 			u := m.uses(withLog, statementsOn(key, writes))
-			if rows < bulkRows.Value || best != nil && *best.Price >= u.share {
+			least := bulkRows.Value
+			if transactions := m.transactions(); transactions != nil {
+				least = max(least, bulkEach.Value**transactions)
+			}
+			if rows < least || best != nil && *best.Price >= u.share {
 				continue
 			}
 			best = &Finding{

@@ -110,6 +110,9 @@ func TestCauses(t *testing.T) {
 		{"UnusedIndexes", "unused-indexes", plant(nil, unread(9), active(1, "", "INSERT INTO t VALUES (1)"), work)},
 		{"BulkWriting", "bulk-writing", plant(nil, grown(map[string]float64{"n_tup_ins": 1_000_000}),
 			active(1, "IO:WalWrite", "INSERT INTO t SELECT 1"), work)},
+		{"ManySmallCommits", "log-flush", plant(nil, figures{counters.Tables: {"public.t": {"n_tup_upd": 1_000_000}},
+			counters.Databases: {"shop": {"xact_commit": 1_000_000, "xact_rollback": 0}}},
+			active(1, "IO:WalSync", "UPDATE t SET n = n + 1"), work)},
 		{"PoorJoin", "long-statements", plant(nil, nil, longer(active(1, "", "SELECT 1 FROM a JOIN b ON a.x < b.x")),
 			work)},
 		{"OthersTakeTheDisk", "disk-taken-by-others", plant(func(m *measured) {

@@ -59,6 +59,8 @@ var (
 		"of one table, none of them unique; fewer may serve a monthly report")
 	bulkRows = limit("rows written in bulk", 10_000,
 		"rows a second that one table gains or changes; many users at work write fewer")
+	bulkEach = limit("rows written in bulk by each transaction", 10,
+		"rows of one table for each transaction of the server; many small commits are no load in bulk")
 	longStatement = limit("long statement", 0.25,
 		"seconds; an operation that a user waits for has many statements, and each takes less")
 	diskBusy = limit("disk busy", 0.5,

@@ -46,10 +46,6 @@ type bench struct {
 	flush time.Duration
 }
 
-// flushMost may a commit take for users whose commits wait for it: on a slower disk that wait is a fault which nobody
-// planted.
-const flushMost = time.Millisecond
-
 func newBench(ctx context.Context, o Options) (b *bench, err error) {
 	b = &bench{Options: o}
 	defer func() {
@@ -168,8 +164,7 @@ func (b *bench) scene(ctx context.Context, p plant) (*scene, error) {
 		" STRATEGY file_copy"); err != nil {
 		return nil, err
 	}
-	s := &scene{bench: b, name: name, dsn: b.cluster.DSN(name).Secret(), done: map[string]*counted{},
-		durable: b.flush <= flushMost}
+	s := &scene{bench: b, name: name, dsn: b.cluster.DSN(name).Secret(), done: map[string]*counted{}}
 	for _, f := range p {
 		s.network, s.durable = max(s.network, f.network), s.durable || f.durable
 		s.alone = s.alone || f.alone

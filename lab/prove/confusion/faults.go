@@ -13,7 +13,8 @@ type fault struct {
 	// answers are the findings each of which names it.
 	answers []string
 	hidden  bool
-	// durable: its users' commits wait for the log, also where a flush is slow.
+	// durable: commits of the users wait for the log. Without it they do not: where work takes one millisecond, a flush
+	// of a third of one is a fault that nobody planted.
 	durable bool
 	// What the server and its network are started with.
 	settings map[string]string

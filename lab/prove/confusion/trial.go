@@ -102,7 +102,7 @@ func (t *Trial) judge(p plant, d *diagnose.Diagnosis) {
 type Report struct {
 	Schema string `json:"schema"`
 	Rounds int    `json:"rounds"`
-	// CommitMS is how long a commit takes here alone; users' commits wait for it up to a millisecond.
+	// CommitMS is how long a commit takes here alone.
 	CommitMS float64 `json:"commit_ms"`
 	Trials   []Trial `json:"trials"`
 	// Scores of single faults, compounds and healthy runs, each of all, seen and hidden ones.
