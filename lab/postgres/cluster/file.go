@@ -103,6 +103,7 @@ func removeCluster(dir string) error {
 	if err != nil {
 		return environment(fmt.Errorf("remove cluster: %w", err))
 	}
+	ReleaseMemory(filepath.Join(dir, "data"))
 	for _, e := range entries {
 		if e.Name() == MarkerFile {
 			continue

@@ -23,6 +23,7 @@ type pidFile struct {
 const (
 	pidLine    = 0
 	startLine  = 2
+	memoryLine = 6
 	statusLine = 7
 )
 

@@ -27,6 +27,7 @@ func (c *Cluster) Rewind(ctx context.Context, change func(data string, own func(
 	if err != nil {
 		return err
 	}
+	ReleaseMemory(c.DataDir())
 	if err := os.RemoveAll(c.DataDir()); err != nil {
 		return environment(c.wrap(err))
 	}

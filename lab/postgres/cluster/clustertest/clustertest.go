@@ -108,7 +108,7 @@ func end() error {
 	if shared.server != nil {
 		err = shared.server.Stop(ctx, cluster.Immediate)
 	}
-	return errors.Join(err, os.RemoveAll(shared.state))
+	return errors.Join(err, remove(shared.state))
 }
 
 var databases atomic.Int64

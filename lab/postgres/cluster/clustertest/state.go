@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/lab/host/machine"
 	"plimsoll/lab/host/process"
+	"plimsoll/lab/postgres/cluster"
 )
 
 // State is a state directory for one test that the server's user can enter: when root runs the tests, t.TempDir belongs
@@ -22,11 +23,20 @@ func State(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := remove(dir); err != nil {
 			t.Errorf("clustertest: %v", err)
 		}
 	})
 	return dir
+}
+
+// remove a state directory, and the shared memory of servers that were killed in it.
+func remove(dir string) error {
+	all, _ := filepath.Glob(filepath.Join(dir, "clusters", "*", "data"))
+	for _, data := range all {
+		cluster.ReleaseMemory(data)
+	}
+	return os.RemoveAll(dir)
 }
 
 // The name of a state directory contains its process, so that leftovers of a killed test binary can be told from
@@ -83,7 +93,7 @@ func sweepIn(dir string) {
 		pid, _ := strconv.Atoi(found[1])
 		start, _ := strconv.ParseUint(found[2], 10, 64)
 		if !(process.ID{PID: pid, Start: start}).Alive() {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+			_ = remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }
