@@ -230,6 +230,9 @@ func (s *Store) awaitKeeper(ctx context.Context, c *Cluster, pid int, pipe io.Re
 			if r.Ready && ctx.Err() == nil {
 				return nil
 			}
+			if r.Ready && cancelled != nil { // cancelled since, and nobody has told it
+				_ = syscall.Kill(pid, syscall.SIGTERM)
+			}
 			<-ended
 			return c.keeperFailure(ctx, r)
 		case <-cancelled: // it stops the start, and then its pipe ends
