@@ -138,9 +138,6 @@ func (s *Store) create(ctx context.Context, name string, spec Spec) (err error) 
 	if err := s.fill(ctx, growing, srv, account, spec); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if err := os.Rename(growing, s.path(name)); err != nil {
 		return environment(err)
 	}

@@ -113,7 +113,7 @@ func fillData(ctx context.Context, srv installation.Server, account *process.Acc
 		return ctx.Err()
 	}
 	if child.Err() == nil {
-		return nil
+		return ctx.Err()
 	}
 	if dir := unreachable(data, account); dir != "" {
 		return problem.New(problem.Environment, fmt.Errorf("user %s cannot enter %s", account.Name, dir),

@@ -82,12 +82,14 @@ func (s *Store) fillReplica(ctx context.Context, dir string, srv installation.Se
 	// We hold the lock of a name that no cluster has: a slot of this name was left by a killed command.
 	primary.dropSlot(ctx, slot)
 	args := []string{"--create-slot", "--slot", slot}
-	if err := primary.copyRunning(ctx, srv, account, filepath.Join(dir, "data"), pass, args); err != nil {
-		primary.dropSlot(context.WithoutCancel(ctx), slot)
-		return err
+	err := primary.copyRunning(ctx, srv, account, filepath.Join(dir, "data"), pass, args)
+	if err == nil {
+		err = errors.Join(primary.copyUserConf(dir), signalFile(filepath.Join(dir, "data", standbySignal), account))
 	}
-	return errors.Join(primary.copyUserConf(dir),
-		signalFile(filepath.Join(dir, "data", standbySignal), account))
+	if err != nil {
+		primary.dropSlot(context.WithoutCancel(ctx), slot)
+	}
+	return err
 }
 
 // replicaName is the name that a folder under creation will have.
@@ -208,7 +210,22 @@ func (c *Cluster) copyRunning(ctx context.Context, srv installation.Server, acco
 	err = fillData(ctx, srv, account, data, cmd)
 	stop()
 	<-watched
+	if err != nil {
+		c.endCopy(context.WithoutCancel(ctx), application)
+	}
 	return err
+}
+
+// endCopy ends what the server does for a copy that has failed. It may still carry out what it was told last, such as
+// to make a slot, after the program that told it has ended.
+func (c *Cluster) endCopy(ctx context.Context, application string) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return
+	}
+	defer conn.Close(ctx)
+	_, _ = conn.Exec(ctx, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1",
+		application)
 }
 
 // leavePrimary takes a standby that is gone from its primary; if that does not run, its slot goes when it is next
