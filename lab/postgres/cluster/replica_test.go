@@ -47,6 +47,15 @@ func order(t *testing.T, c *cluster.Cluster, sql string) error {
 	return err
 }
 
+// waitAsSet returns when commits wait for standbys as the settings say. New sessions know settings before the
+// checkpointer does, and commits go by what that has noted; the second checkpoint begins after it has.
+func waitAsSet(t *testing.T, primary *cluster.Cluster) {
+	t.Helper()
+	for range 2 {
+		check(t, order(t, primary, "CHECKPOINT"))
+	}
+}
+
 func TestReplica(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -55,6 +64,7 @@ func TestReplica(t *testing.T) {
 	s, err := b.Replica(patience.Context(t), "b-1", a, cluster.Spec{Sync: true})
 	check(t, err)
 	b.downAtEnd("b-1")
+	waitAsSet(t, a)
 
 	// Unsafe clusters commit asynchronously; this one waits.
 	check(t, order(t, a, "SET synchronous_commit = remote_apply; INSERT INTO kept VALUES (1)"))
@@ -158,6 +168,7 @@ func TestReplica_ShowsCommitsInAnotherOrderThanThePrimary(t *testing.T) {
 		patience.Until(t, "the setting holds", func() bool {
 			return "'"+queried(t, a, "SHOW synchronous_standby_names")+"'" == names
 		})
+		waitAsSet(t, a)
 	}
 	waitFor("'nobody'")
 	first, err := pgx.Connect(patience.Context(t), a.SocketDSN("").Secret())
