@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,7 +51,7 @@ func PutBack(ctx context.Context, dsn string, force bool) error {
 		return err
 	}
 	return Filled.admin(ctx, dsn, func(conn *pgx.Conn, name string) error {
-		old, err := stateOf(ctx, conn, name)
+		old, err := awaitLeaving(ctx, conn, name, force)
 		if err != nil {
 			return err
 		}
@@ -88,6 +89,27 @@ type state struct {
 	limit             int
 	sessions          int
 	settings          []string // statements with %1$I for the database
+}
+
+// A session ends a moment after its client has closed it. PostgreSQL waits as long before it copies a database.
+const (
+	leaveWithin = 5 * time.Second
+	leaveLook   = 100 * time.Millisecond
+)
+
+// awaitLeaving gives sessions that have just been closed the time to end, unless they are ended anyway.
+func awaitLeaving(ctx context.Context, conn *pgx.Conn, name string, force bool) (*state, error) {
+	for deadline := time.Now().Add(leaveWithin); ; {
+		s, err := stateOf(ctx, conn, name)
+		if err != nil || s == nil || s.sessions == 0 || force || time.Now().After(deadline) {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(leaveLook):
+		}
+	}
 }
 
 // stateOf is nil if the database does not exist: a reset was killed in its last step.
