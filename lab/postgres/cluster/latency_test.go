@@ -13,6 +13,7 @@ import (
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/storage"
+	"plimsoll/test/patience"
 )
 
 // TestFlushLatency uses a latency that no disk has, and looks only for what took less.
@@ -39,17 +40,10 @@ func TestFlushLatency(t *testing.T) {
 	if d := took("CREATE TABLE t (n int)"); d < latency {
 		t.Errorf("a commit that flushes took %s, less than %s", d, latency)
 	}
-	least := latency
-	for range 10 { // a machine that stands still makes some of them slow
-		began := time.Now()
-		if _, err := conn.Exec(t.Context(), "BEGIN; INSERT INTO t VALUES (1); ROLLBACK"); err != nil {
-			t.Fatal(err)
-		}
-		least = min(least, time.Since(began))
-	}
-	if least >= latency {
-		t.Errorf("what flushes nothing took %s and more: more than flushes is slowed", least)
-	}
+	// On a busy machine many take longer, for want of a processor; where more than flushes is slowed, all do.
+	patience.Until(t, "something that flushes nothing takes less than a flush", func() bool {
+		return took("BEGIN; INSERT INTO t VALUES (1); ROLLBACK") < latency
+	})
 	if got := b.status("slow").FlushLatency; got != latency.String() {
 		t.Errorf("status says %q", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"plimsoll/lab/host/lock"
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
@@ -283,6 +284,11 @@ func TestDestroy_KilledHalfwayIsFinishedByTheNext(t *testing.T) {
 	left := filepath.Join(b.dir(""), ".a~77")
 	check(t, os.Rename(c.Dir(), left))
 	check(t, os.RemoveAll(filepath.Join(left, "log")))
+	// A child that another test is just starting may still hold the lock of "a", as if somebody worked on it: the next
+	// to look finds a new file.
+	l, err := lock.Acquire(t.Context(), filepath.Join(b.dir(""), ".a.lock"), "test", patience.Max)
+	check(t, err)
+	check(t, l.Remove())
 	b.create("b")
 	wantOnly(t, b.dir(""), "b")
 }

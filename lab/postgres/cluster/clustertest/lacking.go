@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"plimsoll/lab/postgres/installation"
@@ -60,7 +61,12 @@ func WithoutLZ4(t testing.TB) *Lacking {
 		}
 	}
 	script := fmt.Sprintf(lackingScript, l.flag, filepath.Join(srv.BinDir, "postgres"))
-	must(os.WriteFile(filepath.Join(bin, "postgres"), []byte(script), 0o755))
+	// A child of another test that is started meanwhile has the file open, too, until it becomes its program; whoever
+	// runs the script then is told "text file busy".
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(filepath.Join(bin, "postgres"), []byte(script), 0o755)
+	syscall.ForkLock.RUnlock()
+	must(err)
 	return l
 }
 
