@@ -350,7 +350,8 @@ func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 // cut the power at a moment of the load.
 func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal, end uint64) error {
 	seed := l.Seed + uint64(len(l.report.Cuts))
-	at := loaded.begin + 1 + rand.New(rand.NewPCG(seed, 0)).Uint64N(end-loaded.begin)
+	from := min(loaded.stake(), end-1)
+	at := from + 1 + rand.New(rand.NewPCG(seed, 0)).Uint64N(end-from)
 	cut := image.Cut{At: at, Seed: seed, Model: l.Model}
 	err := l.survivor().Rewind(ctx, func(data string, own func(string) error) error {
 		return image.Build(l.survivor().KeptData(), data, journal.Records, cut, own)

@@ -58,6 +58,9 @@ func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 	return report
 }
 
+// noticing is how many cuts must show a fault that one cut in five may hide: the disk may keep all that no flush covers.
+func noticing() int { return thorough.Or(100, 5) }
+
 // Controls of the harness: cases that must lose nothing, and cases that must be noticed.
 func TestSynchronousCommitsLoseNothing(t *testing.T) {
 	r := run(t, func(o *crash.Options) {
@@ -72,7 +75,7 @@ func TestSynchronousCommitsLoseNothing(t *testing.T) {
 }
 
 func TestWithoutFsyncAPowerCutLoses(t *testing.T) {
-	r := run(t, func(o *crash.Options) { o.Durability = crash.Unsafe })
+	r := run(t, func(o *crash.Options) { o.Durability, o.Seeds = crash.Unsafe, noticing() })
 	if r.Lost() == 0 {
 		t.Error("fsync=off lost nothing in a power cut")
 	}
@@ -86,7 +89,7 @@ func TestALibraryThatTakesAllForFlushedIsNoticed(t *testing.T) {
 }
 
 func TestALibraryThatOverlooksFlushesIsNoticed(t *testing.T) {
-	if r := run(t, func(o *crash.Options) { o.Broken = storage.WALNever }); !r.Broken() {
+	if r := run(t, func(o *crash.Options) { o.Broken, o.Seeds = storage.WALNever, noticing() }); !r.Broken() {
 		t.Error("flushes of the log were overlooked, and nobody noticed")
 	}
 }
@@ -140,6 +143,8 @@ func TestAnImmediateStopLosesAsynchronousCommits(t *testing.T) {
 	r := run(t, func(o *crash.Options) {
 		o.Way, o.Durability = crash.Immediate, crash.Async
 		o.Duration, o.Seeds = 500*time.Millisecond, thorough.Or(10, 3)
+		// or the log writer may have flushed all before the stop, where the sessions get no processor
+		o.Spec.Settings = append(o.Spec.Settings, profile.Setting{Name: "wal_writer_delay", Value: "10s"})
 	})
 	if r.Lost() == 0 {
 		t.Error("nothing is lost: planned stops are not tried")
@@ -154,14 +159,16 @@ func TestAPowerCutLosesWhatTheFormulaExplains(t *testing.T) {
 	r := run(t, func(o *crash.Options) {
 		o.Durability, o.FlushLatency, o.Seeds = crash.Async, 2*time.Millisecond, thorough.Or(100, 4)
 	})
-	// few cuts may all fall before the first acknowledgement
+	// few cuts may all keep what was not flushed
 	if thorough.Asked() && r.Lost() == 0 || r.LongestFlushMS < 2 || r.LongestGapMS <= 0 {
 		t.Errorf("%d lost, longest flush %.2f ms, longest gap %.2f ms", r.Lost(), r.LongestFlushMS, r.LongestGapMS)
 	}
 	for _, c := range r.Cuts {
-		// The log is known up to the start of the last operation: a lost one without a follower has no bytes.
-		if c.LostDocuments != c.Lost || (c.Lost > 0) != (c.LostMS > 0) || c.LostWALBytes < 0 ||
-			c.Lost == 0 && c.LostWALBytes > 0 || c.ExplainedMS < 600 || c.Lost > 0 && c.ExplainedWALBytes <= 0 {
+		// The log is known up to the start of the last operation: a lost one without a follower has no bytes, and none
+		// explain it if it is the first one, or if nothing was written for long. An acknowledgement that no record
+		// followed came at the end, and is no time old.
+		if c.LostDocuments != c.Lost || c.LostMS < 0 || c.LostWALBytes < 0 || c.ExplainedMS < 600 ||
+			c.ExplainedWALBytes < 0 || c.Lost == 0 && (c.LostMS > 0 || c.LostWALBytes > 0) {
 			t.Errorf("%+v", c)
 		}
 	}

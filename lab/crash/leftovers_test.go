@@ -34,6 +34,19 @@ func TestLeftoversAreTemporaryFilesAlone(t *testing.T) {
 	}
 }
 
+// A cut before the first acknowledgement could lose nothing.
+func TestACutHasSomethingAtStake(t *testing.T) {
+	for _, c := range []struct {
+		acks []ack
+		want uint64
+	}{{nil, 10}, {[]ack{{number: 40}, {number: 30}}, 29}, {[]ack{{number: 10}}, 10}, {[]ack{{number: 0}}, 10}} {
+		l := &loaded{begin: 10, acks: c.acks}
+		if got := l.stake(); got != c.want || len(c.acks) > 0 && len(l.acknowledgedBefore(got+1)) == 0 {
+			t.Errorf("%+v: behind record %d, want %d", c.acks, got, c.want)
+		}
+	}
+}
+
 // A lost acknowledgement is lost though another operation, whose answer nobody got, is there in its place.
 func TestTheLedgerIsByKey(t *testing.T) {
 	var c Cut

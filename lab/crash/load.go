@@ -1,10 +1,12 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -58,6 +60,15 @@ func operationsOf(acks []ack) (n int) {
 		}
 	}
 	return n
+}
+
+// stake is the last record before anything was at stake: a cut up to there finds no acknowledged operation.
+func (l *loaded) stake() uint64 {
+	if len(l.acks) == 0 {
+		return l.begin
+	}
+	first := slices.MinFunc(l.acks, func(a, b ack) int { return cmp.Compare(a.number, b.number) })
+	return max(l.begin+1, first.number) - 1
 }
 
 // acknowledgedBefore returns the operations that were acknowledged before a record was written.
