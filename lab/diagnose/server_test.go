@@ -112,6 +112,14 @@ func TestRun_NamesAnIdleClientThatHoldsAHotRow(t *testing.T) {
 	}
 }
 
+// Where reading began late, as on a busy machine, the time is over before the first look.
+func TestRun_LooksOnceHoweverShortItsTime(t *testing.T) {
+	d, err := Run(patience.Context(t), Options{DSN: clustertest.Database(t).Secret(), Duration: 1, Rate: RateDefault})
+	if err != nil || d.Cost.Samples != 1 {
+		t.Errorf("%v, %+v", err, d)
+	}
+}
+
 // A user without the right sees sessions as if they did nothing: no report is better than such a report.
 func TestRun_NeedsTheRightToSee(t *testing.T) {
 	blind := as(t, clustertest.Database(t), "diagnose_blind", "")

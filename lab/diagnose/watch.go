@@ -115,11 +115,13 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 	defer context.AfterFunc(ctx, func() { _ = socket.SetDeadline(time.Now()) })()
 	uncancelled := context.WithoutCancel(ctx)
 	w.waited()
-	for {
-		select {
-		case <-over:
-			return nil
-		case <-timer.C:
+	for first := true; ; first = false {
+		if !first { // without a look there is no diagnosis, however short its time
+			select {
+			case <-over:
+				return nil
+			case <-timer.C:
+			}
 		}
 		asked := time.Now()
 		looked, timeline := w.lookAtTimeline(ctx)

@@ -62,7 +62,7 @@ func clock(ctx context.Context, until time.Time, c *Timing) error {
 	c.SleptNS = float64(sleepFor)
 	var all []float64
 	before, queueErr := queued()
-	for ctx.Err() == nil && time.Now().Before(until) && len(all) < sleepsMost {
+	for ctx.Err() == nil && (len(all) == 0 || time.Now().Before(until)) && len(all) < sleepsMost {
 		asked := unix.NsecToTimespec(int64(sleepFor))
 		began := time.Now()
 		if err := unix.Nanosleep(&asked, nil); errors.Is(err, unix.EINTR) {

@@ -22,10 +22,12 @@ type Requests struct {
 	Own   float64 `json:"below_ms"` // of it below the limit
 }
 
+// through is the share of what was asked for that is under way where there is no limit, or none that is met.
+const through = 0.8
+
 // Limit on the way that Requests shows: a queue above, as many requests below as the limit lets through, and more
 // asked for. 0: everything that was asked for was under way.
 func (r Requests) Limit() float64 {
-	const through = 0.8
 	if r.Below >= through*r.Asked {
 		return 0
 	}

@@ -41,7 +41,8 @@ func BackToBack(ctx context.Context, n int, d time.Duration, client func(who int
 			return nil
 		}
 		var mine []time.Duration
-		for began := time.Now(); began.Before(end) && ctx.Err() == nil; began = time.Now() {
+		// Each acts once, also where it got no processor until the end: no figures are no turn.
+		for began := time.Now(); (len(mine) == 0 || began.Before(end)) && ctx.Err() == nil; began = time.Now() {
 			if err := once(); err != nil {
 				return err
 			}
