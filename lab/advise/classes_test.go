@@ -452,6 +452,7 @@ func laggingReplica(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	config.RuntimeParams["replication"], config.RuntimeParams["application_name"] = "true", "slow_standby"
+	config.RuntimeParams["wal_sender_timeout"] = "0" // it never answers, and stays until it is seen
 	conn, err := pgconn.ConnectConfig(patience.Context(t), config)
 	if err != nil {
 		t.Fatal(err)
