@@ -98,8 +98,10 @@ func TestRead_ShowsALimitOnTheWay(t *testing.T) {
 	const asked, limit = 16, 3
 	for planted, want := range map[int]func(Requests) bool{
 		// Where readers wait for a processor most of the time, too few are on the way to meet the limit.
-		limit: func(r Requests) bool { return r.Below <= limit+0.01 && (r.Limit() > 0 || r.Asked <= limit/through+0.02) },
-		0:     func(r Requests) bool { return r.Limit() == 0 },
+		limit: func(r Requests) bool {
+			return r.Below <= limit+0.01 && (r.Limit() > 0 || r.Asked <= limit/through+0.02)
+		},
+		0: func(r Requests) bool { return r.Limit() == 0 },
 	} {
 		r, err := Read(t.Context(), t.TempDir(), asked, planted, time.Now().Add(300*time.Millisecond))
 		if errors.Is(err, unix.EINVAL) {

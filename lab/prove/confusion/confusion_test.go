@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m), goleak.IgnoreAnyF
 // whole test (make confusion); here the planted row must be among it.
 func TestRun(t *testing.T) {
 	o := Options{Clusters: cluster.Open(clustertest.State(t)), Spec: clustertest.Copied(clustertest.Spec()),
-		Only: []string{"hot-row"}, Duration: 3 * time.Second}
+		Only: []string{"hot-row"}, Duration: 6 * time.Second} // a busy machine looks at locks now and then
 	if thorough.Asked() {
 		o.Only, o.Duration = nil, DurationDefault
 	}

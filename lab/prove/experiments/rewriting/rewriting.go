@@ -195,11 +195,12 @@ func (m *rewritingRun) turn(ctx context.Context, side rewritingSide, length int)
 			return nil, err
 		}
 	}
-	if _, err := m.job(ctx, side, warm(length)); err != nil {
+	// A worker that listens may not look for parts yet, and leaves its own of the warm-up to others.
+	if _, err := m.job(ctx, side, warm(length), nil); err != nil {
 		return nil, err
 	}
 	waits := watchLog(ctx, m.db)
-	done, err := m.job(ctx, side, length)
+	done, err := m.job(ctx, side, length, m.workers.Jobs)
 	f, waitsErr := waits.end()
 	if err = errors.Join(err, waitsErr); err != nil {
 		return nil, err
@@ -214,8 +215,8 @@ type carried struct {
 	took time.Duration
 }
 
-// job submits a rewriting job and waits for its end.
-func (m *rewritingRun) job(ctx context.Context, side rewritingSide, length int) (done carried, err error) {
+// job submits a rewriting job and waits for its end. Share is how many parts each worker must have; nil: any.
+func (m *rewritingRun) job(ctx context.Context, side rewritingSide, length int, share []int) (done carried, err error) {
 	arguments, err := json.Marshal(rewritingjob.Arguments{Type: books.GoodsSale, Parts: side.jobs,
 		Documents: side.how.Documents, Rows: side.how.Rows, Asynchronous: side.how.Asynchronous, Seconds: length})
 	if err != nil {
@@ -235,7 +236,7 @@ func (m *rewritingRun) job(ctx context.Context, side rewritingSide, length int) 
 		case err != nil:
 			return done, errors.Join(err, m.jobs.Cancel(context.WithoutCancel(ctx), operator, number))
 		case job.State == jobs.Done:
-			return m.look(ctx, side, number)
+			return m.look(ctx, number, share)
 		case job.State.Ended():
 			return done, fmt.Errorf("job %d is %s: %s", number, job.State, job.Error)
 		}
@@ -247,12 +248,15 @@ func (m *rewritingRun) job(ctx context.Context, side rewritingSide, length int) 
 }
 
 // look checks the parts of a job: all done, each once, in parallel at every worker as declared.
-func (m *rewritingRun) look(ctx context.Context, side rewritingSide, number int64) (done carried, err error) {
+func (m *rewritingRun) look(ctx context.Context, number int64, share []int) (done carried, err error) {
 	parts, err := m.jobs.Carried(ctx, number)
 	if err != nil {
 		return done, err
 	}
-	if err := once(parts, m.workers.Jobs); err != nil {
+	if share != nil {
+		err = once(parts, share)
+	}
+	if err != nil {
 		return done, fmt.Errorf("job %d: %w", number, err)
 	}
 	began, ended := parts[0].Began, parts[0].Ended

@@ -51,7 +51,8 @@ func TestOnce_RefusesJobsThatWereNotDoneOnce(t *testing.T) {
 
 // Real workers rewrite, one and two of them, large and small; what they acknowledge is what the server has done.
 func TestRewriting_IsDoneByWorkersAndProved(t *testing.T) {
-	b := site.Bench{Serve: sitetest.Program(t), Duration: time.Second, Repetitions: 1, Documents: 200}
+	// A worker that gets no processor for a turn loses its parts to another.
+	b := site.Bench{Serve: sitetest.Program(t), Duration: 3 * time.Second, Repetitions: 1, Documents: 200}
 	all := rewriting(b, &site.Site{Cluster: clustertest.Start(t)}, "", []rewritingSide{
 		{"small", 1, 3, small(false)}, {"small, asynchronous", 1, 3, small(true)},
 		{"large", 2, 3, posting.Rewriting{Documents: 20}},
