@@ -58,7 +58,7 @@ func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 	return report
 }
 
-// noticing is how many cuts must show a fault that one cut in five may hide: the disk may keep all that no flush covers.
+// noticing is how many cuts must show a fault that one cut in five may hide: a disk may keep what no flush covers.
 func noticing() int { return thorough.Or(100, 5) }
 
 // Controls of the harness: cases that must lose nothing, and cases that must be noticed.
