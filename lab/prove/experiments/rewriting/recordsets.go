@@ -312,7 +312,9 @@ type logCounters struct {
 
 func readLog(ctx context.Context, db *database.Database) (c logCounters, err error) {
 	err = db.Borrow(ctx, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, "SELECT wal_buffers_full, wal_bytes::bigint FROM pg_stat_wal").Scan(&c.full, &c.bytes)
+		// not wal_bytes, which a session reports once a second at most
+		return conn.QueryRow(ctx, "SELECT wal_buffers_full, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), "+
+			"'0/0')::bigint FROM pg_stat_wal").Scan(&c.full, &c.bytes)
 	})
 	if err != nil {
 		return c, err
