@@ -86,7 +86,8 @@ func seesTheEnd(t *testing.T, servers *site.Engines) {
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
 		for _, tables := range []int{20, 0} {
 			f, err := endTogether(t.Context(), servers, v, 3, tables)
-			if err != nil || f[endTime] <= 0 || f[endCPU] <= 0 {
+			// the machine's processor time is counted in ticks of 10 ms, and may be none of so short an end
+			if err != nil || f[endTime] <= 0 || f[endCPU] < 0 {
 				t.Errorf("%s, %d tables: %v, %v", v.Name, tables, f, err)
 			}
 		}
