@@ -8,12 +8,14 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"plimsoll/erp/client"
 	"plimsoll/erp/erptest"
@@ -149,7 +151,7 @@ type recorder struct {
 }
 
 func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
-	note := request.Method + " " + request.URL.RequestURI()
+	note := request.Method + " " + dates.ReplaceAllStringFunc(request.URL.RequestURI(), daysAgo)
 	if request.Body != nil {
 		body, _ := io.ReadAll(request.Body)
 		request.Body = io.NopCloser(bytes.NewReader(body))
@@ -158,6 +160,17 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	r.requests = append(r.requests, note)
 	r.keys = append(r.keys, request.Header.Get("Idempotency-Key"))
 	return r.RoundTripper.RoundTrip(request)
+}
+
+// The days of reports are told from today, which may be another day when a user does the same again.
+var dates = regexp.MustCompile(`\d{4}-\d\d-\d\d`)
+
+func daysAgo(date string) string {
+	at, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return date
+	}
+	return fmt.Sprintf("%d days ago", int(time.Since(at)/(24*time.Hour)))
 }
 
 func TestUsersDoTheSameForTheSameRandomness(t *testing.T) {
