@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { leak.Main(m) }
 
 // bench is one server of its own, since advice is about whole servers; each test has a database in it.
 type bench struct {
-	own       *clustertest.Own
+	own       *clustertest.OwnCluster
 	databases atomic.Int64
 }
 

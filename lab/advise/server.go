@@ -99,7 +99,7 @@ func (s *server) open(ctx context.Context) error {
 
 // lookAtMachine reads memory and disk where the server runs on this machine.
 func (s *server) lookAtMachine(ctx context.Context) {
-	here, err := postgres.Look(ctx, s.options.DSN)
+	here, err := postgres.Inspect(ctx, s.options.DSN)
 	if err != nil || here.Postmaster == 0 {
 		s.miss("machine", "the server runs elsewhere, or in a container: its memory, disk and files are not seen")
 		return

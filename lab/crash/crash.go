@@ -19,24 +19,24 @@ import (
 	"plimsoll/platform/shape"
 )
 
-// Way in which a server ends.
-type Way string
+// Ending is how a server ends.
+type Ending string
 
 const (
-	PowerCut  Way = "power-cut"
-	Backend   Way = "kill-backend"
-	All       Way = "kill-all"
-	Worker    Way = "kill-worker" // a worker of the ERP; the server lives
-	Immediate Way = "stop-immediate"
+	PowerCut  Ending = "power-cut"
+	Backend   Ending = "kill-backend"
+	All       Ending = "kill-all"
+	Worker    Ending = "kill-worker" // a worker of the ERP; the server lives
+	Immediate Ending = "stop-immediate"
 	// Planned stops lose nothing, whatever the mode of commit.
-	Orderly    Way = "stop-orderly" // pg_ctl stop -m fast
-	Smart      Way = "stop-smart"   // when all sessions have ended
-	Down       Way = "stop-down"    // plimsoll down
-	StopWorker Way = "stop-worker"  // SIGTERM to a worker of the ERP; the server lives
+	Orderly    Ending = "stop-orderly" // pg_ctl stop -m fast
+	Smart      Ending = "stop-smart"   // when all sessions have ended
+	Down       Ending = "stop-down"    // plimsoll down
+	StopWorker Ending = "stop-worker"  // SIGTERM to a worker of the ERP; the server lives
 )
 
 // planned says that nobody may lose anything by it.
-func (w Way) planned() bool {
+func (w Ending) planned() bool {
 	switch w {
 	case Orderly, Smart, Down, StopWorker:
 		return true
@@ -45,7 +45,7 @@ func (w Way) planned() bool {
 }
 
 // leavesServer says that the server lives on.
-func (w Way) leavesServer() bool { return w == Worker || w == StopWorker }
+func (w Ending) leavesServer() bool { return w == Worker || w == StopWorker }
 
 // Durability is how commits are made.
 type Durability string
@@ -79,7 +79,7 @@ const (
 type Options struct {
 	Clusters   *cluster.Store
 	Spec       cluster.Spec // engine, profile, memory and further settings
-	Way        Way
+	Ending     Ending
 	Durability Durability
 	Load       Load
 	Sessions   int
@@ -122,12 +122,12 @@ func (o Options) check() error {
 	case o.Load == SQL && (o.Durability == DurableAck || o.Durability == Group):
 		return usage(string(o.Durability)+" is a mode of the application server, and the load is sql",
 			"use the load erp")
-	case o.Promote && (o.Way.leavesServer() || o.Way == Backend || o.Way == Smart || o.Way == Down):
-		return usage(string(o.Way)+" leaves the primary alive, and its standby cannot take its place",
+	case o.Promote && (o.Ending.leavesServer() || o.Ending == Backend || o.Ending == Smart || o.Ending == Down):
+		return usage(string(o.Ending)+" leaves the primary alive, and its standby cannot take its place",
 			"use --power-cut, --kill all, --stop orderly or --stop immediate")
-	case o.Load == SQL && o.Way.leavesServer():
+	case o.Load == SQL && o.Ending.leavesServer():
 		return usage("the load sql has no worker that could be ended", "use the load erp")
-	case o.Load == ERP && o.Way == Smart:
+	case o.Load == ERP && o.Ending == Smart:
 		return usage("a smart stop waits for all sessions, and the workers of the ERP keep theirs", "use the load sql")
 	}
 	return nil
@@ -241,7 +241,7 @@ func (l *lab) run(ctx context.Context) (err error) {
 		return err
 	}
 	switch {
-	case l.Way == PowerCut:
+	case l.Ending == PowerCut:
 		return l.powerCuts(ctx)
 	case l.Load == ERP:
 		return l.erpEnds(ctx, l.workload.(*erpWork))
@@ -410,7 +410,7 @@ func (l *lab) ends(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		l.step(string(l.Way))
+		l.step(string(l.Ending))
 		if again {
 			if err := l.rewind(ctx); err != nil {
 				return err
@@ -445,7 +445,7 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 	}
 	end := func(backends []int) error {
 		at = time.Now()
-		switch l.Way {
+		switch l.Ending {
 		case Backend:
 			return syscall.Kill(backends[0], syscall.SIGKILL) // a session that we hold, so the pid is its own
 		case Smart:
@@ -454,13 +454,13 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 		return l.stop(after, p)
 	}
 	loaded, err := l.workload.load(ctx, func() uint64 { return 0 }, end)
-	if err == nil && l.Way == Smart {
+	if err == nil && l.Ending == Smart {
 		err = awaitExit(ctx, p) // its sessions have ended
 	}
 	if err != nil {
 		return nil, at, errors.Join(err, p.Kill(after))
 	}
-	if l.Way == Backend {
+	if l.Ending == Backend {
 		// The postmaster survives, ends the other sessions and recovers by itself; how it stops now makes no
 		// difference.
 		if err := l.awaitRecovery(ctx); err != nil {

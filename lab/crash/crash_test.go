@@ -36,7 +36,7 @@ func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 	s := clustertest.Spec()
 	s.Unsafe = false
 	s.Settings = []profile.Setting{{Name: "max_wal_size", Value: "256MB"}}
-	o := crash.Options{Clusters: cluster.Open(state), Spec: clustertest.Copied(s), Way: crash.PowerCut,
+	o := crash.Options{Clusters: cluster.Open(state), Spec: clustertest.Copied(s), Ending: crash.PowerCut,
 		Durability: crash.Sync, Load: crash.SQL, Sessions: 4, Duration: time.Second, Seeds: seeds(), Seed: 1,
 		Model: image.Ordered, Serve: workertest.Command(), Shape: shape.Tuned, Workers: 2}
 	change(&o)
@@ -107,13 +107,13 @@ func TestATornPageIsNoticed(t *testing.T) {
 }
 
 func TestKillsLoseNoSynchronousCommit(t *testing.T) {
-	ways := []crash.Way{crash.Backend}
+	ways := []crash.Ending{crash.Backend}
 	if thorough.Asked() {
-		ways = []crash.Way{crash.Backend, crash.All, crash.Immediate}
+		ways = []crash.Ending{crash.Backend, crash.All, crash.Immediate}
 	}
 	for _, way := range ways {
 		r := run(t, func(o *crash.Options) {
-			o.Way, o.Duration, o.Seeds = way, 500*time.Millisecond, min(seeds(), 70)
+			o.Ending, o.Duration, o.Seeds = way, 500*time.Millisecond, min(seeds(), 70)
 		})
 		if r.Broken() {
 			t.Errorf("%s broke a promise", way)
@@ -122,7 +122,7 @@ func TestKillsLoseNoSynchronousCommit(t *testing.T) {
 }
 
 func TestAPlannedStopLosesNoAsynchronousCommit(t *testing.T) {
-	ways := []crash.Way{crash.Orderly, crash.Smart, crash.Down}
+	ways := []crash.Ending{crash.Orderly, crash.Smart, crash.Down}
 	if thorough.Asked() {
 		ways = append(ways, crash.StopWorker)
 	}
@@ -131,7 +131,7 @@ func TestAPlannedStopLosesNoAsynchronousCommit(t *testing.T) {
 			if way == crash.StopWorker {
 				erp(o)
 			}
-			o.Way, o.Durability, o.Duration, o.Seeds = way, crash.Async, 500*time.Millisecond, thorough.Or(10, 1)
+			o.Ending, o.Durability, o.Duration, o.Seeds = way, crash.Async, 500*time.Millisecond, thorough.Or(10, 1)
 		})
 		if r.Broken() {
 			t.Errorf("%s lost what was acknowledged", way)
@@ -141,7 +141,7 @@ func TestAPlannedStopLosesNoAsynchronousCommit(t *testing.T) {
 
 func TestAnImmediateStopLosesAsynchronousCommits(t *testing.T) {
 	r := run(t, func(o *crash.Options) {
-		o.Way, o.Durability = crash.Immediate, crash.Async
+		o.Ending, o.Durability = crash.Immediate, crash.Async
 		o.Duration, o.Seeds = 500*time.Millisecond, thorough.Or(10, 3)
 		// or the log writer may have flushed all before the stop, where the sessions get no processor
 		o.Spec.Settings = append(o.Spec.Settings, profile.Setting{Name: "wal_writer_delay", Value: "10s"})
@@ -190,8 +190,8 @@ func TestADurableAcknowledgementOutlivesKills(t *testing.T) {
 	if !thorough.Asked() {
 		t.Skip("NOT TESTED: kills under the ERP's load (make test-full)")
 	}
-	for _, way := range []crash.Way{crash.Backend, crash.All, crash.Worker, crash.Immediate} {
-		if r := run(t, func(o *crash.Options) { erp(o); o.Way, o.Seeds = way, 50 }); r.Broken() {
+	for _, way := range []crash.Ending{crash.Backend, crash.All, crash.Worker, crash.Immediate} {
+		if r := run(t, func(o *crash.Options) { erp(o); o.Ending, o.Seeds = way, 50 }); r.Broken() {
 			t.Errorf("%s broke a promise", way)
 		}
 	}

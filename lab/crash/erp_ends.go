@@ -38,7 +38,7 @@ func (l *lab) erpEnds(ctx context.Context, e *erpWork) (err error) {
 		return err
 	}
 	for !l.finished() {
-		l.step(string(l.Way))
+		l.step(string(l.Ending))
 		one := Cut{Seed: l.Seed + uint64(len(l.report.Cuts))}
 		if p, err = l.erpEnd(ctx, e, p, &one); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (l *lab) erpEnd(ctx context.Context, e *erpWork, p *cluster.Postmaster, one
 
 func (l *lab) endAndStart(ctx context.Context, e *erpWork, p *cluster.Postmaster,
 	random *rand.Rand) (*cluster.Postmaster, error) {
-	switch l.Way {
+	switch l.Ending {
 	case Worker:
 		return p, e.crew.replace(ctx, random.IntN(l.Workers), (*worker.Worker).Kill)
 	case StopWorker:

@@ -34,7 +34,7 @@ func TestItCleansUpAndGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := crash.Options{Clusters: clusters, Spec: spec, Way: crash.Orderly, Durability: crash.Async, Load: crash.SQL,
+	o := crash.Options{Clusters: clusters, Spec: spec, Ending: crash.Orderly, Durability: crash.Async, Load: crash.SQL,
 		Sessions: 2, Duration: 50 * time.Millisecond, Seeds: 1, Seed: 7, Kept: filepath.Join(t.TempDir(), "kept")}
 	o.Spec.Unsafe = false
 	for seeds := 1; seeds <= 2; seeds++ {

@@ -16,7 +16,7 @@ const Schema = 2
 // Conditions of a test. Seeds seen under the same conditions can be counted together.
 type Conditions struct {
 	Schema         int         `json:"schema"`
-	Way            Way         `json:"way"`
+	Ending         Ending      `json:"way"`
 	Durability     Durability  `json:"durability"`
 	Load           Load        `json:"load"`
 	Shape          string      `json:"shape,omitempty"`
@@ -78,10 +78,10 @@ func (c Cut) Unexplained() bool {
 }
 
 func (o Options) report() *Report {
-	c := Conditions{Schema: Schema, Way: o.Way, Durability: o.Durability, Load: o.Load, Sessions: o.Sessions,
+	c := Conditions{Schema: Schema, Ending: o.Ending, Durability: o.Durability, Load: o.Load, Sessions: o.Sessions,
 		DurationS: o.Duration.Seconds(), FlushLatencyMS: o.FlushLatency.Seconds() * 1000, FirstSeed: o.Seed,
 		AskedEngine: o.Spec.Engine}
-	if o.Way == PowerCut {
+	if o.Ending == PowerCut {
 		c.Model = o.Model
 	}
 	if o.Load == ERP {
@@ -129,8 +129,8 @@ func (r *Report) Damaged() (n int) {
 // Broken reports whether a promise was broken: something acknowledged as durable is lost, or data are damaged.
 // Asynchronous commits may be lost, but not by a planned stop; without fsync nothing is promised after a power cut.
 func (r *Report) Broken() bool {
-	promised := r.Durability != Async && r.Durability != Unsafe && r.Standby != "async" || r.Way.planned() ||
-		r.Way == Worker
+	promised := r.Durability != Async && r.Durability != Unsafe && r.Standby != "async" || r.Ending.planned() ||
+		r.Ending == Worker
 	return promised && r.Lost() > 0 || r.Durability != Unsafe && r.Damaged() > 0
 }
 
@@ -139,8 +139,8 @@ const shownMost = 50
 
 // Write the report as text.
 func (r *Report) Write(to io.Writer) error {
-	fmt.Fprintf(to, "%s, %d times, commits %s, load %s, %d sessions for %.3g s%s\n", r.Way, len(r.Cuts), r.Durability,
-		r.loadText(), r.Sessions, r.DurationS, prefixed(", ", r.Engine))
+	fmt.Fprintf(to, "%s, %d times, commits %s, load %s, %d sessions for %.3g s%s\n", r.Ending, len(r.Cuts),
+		r.Durability, r.loadText(), r.Sessions, r.DurationS, prefixed(", ", r.Engine))
 	if r.Standby != "" {
 		fmt.Fprintf(to, "the primary is gone each time; its standby (%s) is promoted\n", r.Standby)
 	}

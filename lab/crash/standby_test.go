@@ -38,8 +38,8 @@ func TestPromotion_ASynchronousStandbyHasAllThatWasAcknowledged(t *testing.T) {
 	if !thorough.Asked() {
 		return
 	}
-	for _, way := range []crash.Way{crash.All, crash.Immediate, crash.Orderly} {
-		if r := promoting(t, func(o *crash.Options) { o.Way, o.Seeds = way, 30 }); r.Broken() {
+	for _, way := range []crash.Ending{crash.All, crash.Immediate, crash.Orderly} {
+		if r := promoting(t, func(o *crash.Options) { o.Ending, o.Seeds = way, 30 }); r.Broken() {
 			t.Errorf("%s: the standby lacks an acknowledged commit", way)
 		}
 	}
@@ -67,7 +67,7 @@ func TestPromotion_ErpUsersGoOnAtThePromotedServer(t *testing.T) {
 	}
 	for _, durability := range []crash.Durability{crash.Sync, crash.DurableAck} {
 		r := promoting(t, func(o *crash.Options) {
-			o.Way, o.Load, o.Durability, o.Seeds = crash.All, crash.ERP, durability, 10
+			o.Ending, o.Load, o.Durability, o.Seeds = crash.All, crash.ERP, durability, 10
 		})
 		if r.Broken() {
 			t.Errorf("%s: an acknowledged operation is lost or done twice after a promotion", durability)

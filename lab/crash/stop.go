@@ -11,7 +11,7 @@ import (
 
 // stop the whole server in the way that is tried.
 func (l *lab) stop(ctx context.Context, p *cluster.Postmaster) error {
-	switch l.Way {
+	switch l.Ending {
 	case All:
 		return p.Kill(ctx)
 	case Immediate:

@@ -85,9 +85,9 @@ type book struct {
 	stories     map[string]*story
 	lockLooks   int
 	stalls      []stall
-	still       map[Still]float64 // seconds
-	plains      map[string]plain  // statements without their values, by their text
-	idling      map[int]bool      // sessions of the last look that wait for their clients
+	still       map[Culprit]float64 // seconds
+	plains      map[string]plain    // statements without their values, by their text
+	idling      map[int]bool        // sessions of the last look that wait for their clients
 }
 
 // eventKey is a wait event; for an idle transaction it is the gap between statements, whatever the server calls it.
@@ -99,7 +99,7 @@ type eventKey struct {
 
 func newBook() *book {
 	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, drawn: amounts{}, stories: map[string]*story{},
-		open: map[int]openGap{}, still: map[Still]float64{}, plains: map[string]plain{}, idling: map[int]bool{}}
+		open: map[int]openGap{}, still: map[Culprit]float64{}, plains: map[string]plain{}, idling: map[int]bool{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.

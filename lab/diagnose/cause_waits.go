@@ -181,7 +181,7 @@ var standstill = cause{
 	healthy: "the server did not stand still",
 	find: func(m *measured) (*Finding, string) {
 		all := m.book.standstills()
-		longest, times := 0.0, map[Still]int{}
+		longest, times := 0.0, map[Culprit]int{}
 		for _, s := range all {
 			longest = max(longest, s.ForS)
 			times[s.Who]++
@@ -197,7 +197,7 @@ var standstill = cause{
 			Next: []string{"plimsoll diagnose from another machine at the same time: do both miss the same " +
 				"moments?"},
 		}
-		for _, who := range []Still{StillServer, StillElsewhere, StillSession, StillSampler} {
+		for _, who := range []Culprit{StillServer, StillElsewhere, StillSession, StillSampler} {
 			if times[who] > 0 {
 				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d times, %.1f s in all", who, times[who],
 					m.book.still[who]))

@@ -104,7 +104,7 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	if server, err := postgres.Look(ctx, o.DSN); err == nil && server.Postmaster != 0 {
+	if server, err := postgres.Inspect(ctx, o.DSN); err == nil && server.Postmaster != 0 {
 		w.host = newHostWatch(server.Postmaster, cmp.Or(o.Root, "/"))
 	}
 	postmaster := 0

@@ -47,7 +47,7 @@ func TestServerLog_ReadsEachFormat(t *testing.T) {
 func TestRun_ReadsTheServersLog(t *testing.T) {
 	dsn := clustertest.Database(t)
 	conn := clustertest.Connect(t, dsn.Secret(), "test")
-	server, err := postgres.Look(t.Context(), dsn.Secret())
+	server, err := postgres.Inspect(t.Context(), dsn.Secret())
 	if err != nil || server.Postmaster == 0 {
 		t.Skipf("the server's process is not visible: %v", err)
 	}

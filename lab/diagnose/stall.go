@@ -12,28 +12,28 @@ import (
 // stall is a time in which the sampler saw nothing: the server, the network or this process stood still.
 type stall struct {
 	at, length time.Duration
-	who        Still
+	who        Culprit
 }
 
-// Still is who stood still.
-type Still string
+// Culprit is who stood still.
+type Culprit string
 
 const (
 	// StillServer: our session's process neither ran nor waited for a processor, and this program ran.
-	StillServer Still = "server"
+	StillServer Culprit = "server"
 	// StillSession: our session's process was ready and got no processor.
-	StillSession Still = "session without a processor"
+	StillSession Culprit = "session without a processor"
 	// StillSampler: this program got no processor itself.
-	StillSampler Still = "this program"
+	StillSampler Culprit = "this program"
 	// StillElsewhere: the server or the network to it; its machine is not visible here.
-	StillElsewhere Still = "server or network"
+	StillElsewhere Culprit = "server or network"
 )
 
 // Standstill is a time without a sample.
 type Standstill struct {
 	AtS  float64 `json:"at_s"`
 	ForS float64 `json:"for_s"`
-	Who  Still   `json:"who"`
+	Who  Culprit `json:"who"`
 }
 
 // standstillLeast is the shortest stall worth reporting, and how often it must occur.
@@ -73,7 +73,7 @@ const statesLeast = 3
 // how long our session's process was ready without a processor, nil where that is not visible. What was seen of the
 // process meanwhile goes before both: a busy machine takes some time from everybody, and that is not why a server
 // stands still.
-func stallCause(late, lost time.Duration, waited *time.Duration, seen states) Still {
+func stallCause(late, lost time.Duration, waited *time.Duration, seen states) Culprit {
 	const most = 2 // of so many parts one is enough
 	switch {
 	case seen.ready+seen.still >= statesLeast && seen.still > seen.ready:

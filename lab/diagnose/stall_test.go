@@ -13,7 +13,7 @@ func TestBlame(t *testing.T) {
 		lost   time.Duration
 		waited *time.Duration
 		seen   states
-		want   Still
+		want   Culprit
 	}{
 		{"TheServerDidNothing", none, &none, states{}, StillServer},
 		{"ItsProcessGotNoProcessor", none, &most, states{}, StillSession},

@@ -40,8 +40,8 @@ type Server struct {
 //go:embed settings.sql
 var settingsSQL string
 
-// Look connects, reads and disconnects.
-func Look(ctx context.Context, dsn string) (*Server, error) {
+// Inspect connects, reads and disconnects.
+func Inspect(ctx context.Context, dsn string) (*Server, error) {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return nil, fmt.Errorf("inspect the database server: %w", err)

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { clustertest.Main(m) }
 
 func TestLook(t *testing.T) {
 	c := clustertest.Start(t)
-	got, err := Look(t.Context(), c.DSN("").Secret())
+	got, err := Inspect(t.Context(), c.DSN("").Secret())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestPostmasterIsNotGuessed(t *testing.T) {
 		t.Errorf("our own parent %d is taken for a server", pid)
 	}
 	c := clustertest.Start(t)
-	server, err := Look(t.Context(), c.DSN("").Secret())
+	server, err := Inspect(t.Context(), c.DSN("").Secret())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestAnotherIncarnationHasAnotherStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server, err := Look(t.Context(), c.DSN("").Secret())
+		server, err := Inspect(t.Context(), c.DSN("").Secret())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestAnotherIncarnationHasAnotherStart(t *testing.T) {
 }
 
 func TestLookSaysThatNobodyIsThere(t *testing.T) {
-	if _, err := Look(t.Context(), "host=/nowhere dbname=x"); err == nil {
+	if _, err := Inspect(t.Context(), "host=/nowhere dbname=x"); err == nil {
 		t.Error("no error")
 	}
 }

@@ -92,8 +92,9 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 		if counted.N() > 0 {
 			all[i].LatencyAll = latencyAll(counted)
 			n := float64(counted.N())
-			all[i].OwnWait = &result.OwnWait{MeanMS: milliseconds(counted.Own.Sum) / n,
-				MaxMS: milliseconds(counted.Own.Max), PoolMeanMS: milliseconds(counted.Own.Pool) / n}
+			all[i].OwnWait = &result.OwnWait{MeanMS: milliseconds(counted.GeneratorWait.Sum) / n,
+				MaxMS:      milliseconds(counted.GeneratorWait.Max),
+				PoolMeanMS: milliseconds(counted.GeneratorWait.Pool) / n}
 		}
 		all[i].RefusedShare, all[i].RefusedExpected = all[i].Refusals(), op.Refused
 		all[i].Resent, all[i].Instead = counted.Resent, counted.Instead

@@ -56,7 +56,7 @@ func (s *setup) logIn(ctx context.Context) error {
 
 // watch is how the run controls the generator and receives its figures.
 func (e *execution) watch(working context.Context) Watch {
-	w := Watch{Look: e.look(), Alarm: func(text string) { e.feed.say(live.Alarm, text) }}
+	w := Watch{EachSecond: e.look(), Alarm: func(text string) { e.feed.say(live.Alarm, text) }}
 	target := e.controlTarget(working, &w)
 	w.Began = func() {
 		e.rampBegan = time.Now()
@@ -91,9 +91,9 @@ func (e *execution) controlTarget(working context.Context, w *Watch) *controlTar
 }
 
 // look makes a snapshot of a generator's figures for the progress board, the live picture and other watchers.
-func (e *execution) look() func(users.Look) {
+func (e *execution) look() func(users.Second) {
 	board := e.board.watch(e.Options)
-	return func(l users.Look) {
+	return func(l users.Second) {
 		s := Snapshot{At: l.At, Phase: phaseAt(l.At, l.Tally.From, l.Tally.To), Operations: e.crowd.Operations,
 			Page: l.Page, Tally: l.Tally}
 		board(s)

@@ -104,11 +104,11 @@ type Generator interface {
 // Watch is how a generator is controlled while users work, and where it reports. It calls the functions from one
 // goroutine; they must return quickly.
 type Watch struct {
-	Began   func()           // the ramp begins
-	Look    func(users.Look) // once a second, as users.Crowd does
-	Control *users.Control   // nil: nobody changes the load
-	Changed func(users.Change)
-	Alarm   func(text string) // problems to name in the result
+	Began      func()             // the ramp begins
+	EachSecond func(users.Second) // once a second, as users.Crowd does
+	Control    *users.Control     // nil: nobody changes the load
+	Changed    func(users.Change)
+	Alarm      func(text string) // problems to name in the result
 }
 
 var errNobody = errors.New("no user is logged in")
@@ -163,7 +163,7 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Lo
 		return made, errNobody
 	}
 	crowd := l.plan.Crowd()
-	crowd.Start, crowd.Look, crowd.Control, crowd.Changed = start, w.Look, w.Control, w.Changed
+	crowd.Start, crowd.EachSecond, crowd.Control, crowd.Changed = start, w.EachSecond, w.Control, w.Changed
 	if l.Ended != nil {
 		crowd.Ended = func(s tally.Sample) {
 			id := s.Instead

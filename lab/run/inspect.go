@@ -55,7 +55,7 @@ func lookPatiently(ctx context.Context, dsn string) (*postgres.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, BackWithin)
 	defer cancel()
 	for {
-		server, err := postgres.Look(ctx, dsn)
+		server, err := postgres.Inspect(ctx, dsn)
 		if err == nil || ctx.Err() != nil {
 			return server, err
 		}

@@ -89,7 +89,7 @@ func (l *ledgers) linesOf(i int) []result.LedgerLine {
 	if database := l.database[i]; database != nil {
 		lines = databaseLines(database.Ledger)
 	}
-	return whole(lines, l.counted[i].Own.Sum.Seconds(), l.times[i])
+	return whole(lines, l.counted[i].GeneratorWait.Sum.Seconds(), l.times[i])
 }
 
 func databaseLines(from diagnose.Ledger) (lines []result.LedgerLine) {
@@ -135,7 +135,7 @@ func (l *ledgers) sum() []result.LedgerLine {
 	}
 	own := 0.0
 	for i, operation := range l.database {
-		own += l.counted[i].Own.Sum.Seconds()
+		own += l.counted[i].GeneratorWait.Sum.Seconds()
 		if operation != nil {
 			add(databaseLines(operation.Ledger))
 		}

@@ -42,7 +42,7 @@ func planted(known bool) *ledgers {
 	} else {
 		found.Ledger.Lines = []diagnose.Line{{Class: "lock", S: 75}, {Class: "cpu", S: 25}}
 	}
-	counts.Operations[0].Own.Sum = 30 * second
+	counts.Operations[0].GeneratorWait.Sum = 30 * second
 	return newLedgers([]result.Operation{{ID: "sale", TargetMS: 1000, Priority: 1}, {ID: "look", TargetMS: 1000,
 		Priority: 1}}, counts, found)
 }

@@ -51,7 +51,7 @@ func (s *setup) open(ctx context.Context) (err error) {
 		s.machine, _ = machine.Describe("/") // an unreadable fact stays empty: no reason to lose the result
 	}
 	if s.DSN != "" {
-		if s.before, err = postgres.Look(ctx, s.DSN); err != nil {
+		if s.before, err = postgres.Inspect(ctx, s.DSN); err != nil {
 			return problem.New(problem.Environment, err,
 				"'plimsoll status' shows whether it runs; 'plimsoll up' starts one")
 		}

@@ -34,7 +34,7 @@ var quiet = map[string]string{"autovacuum": "off", "bgwriter_lru_maxpages": "0",
 const tables = `CREATE TABLE operations (key text PRIMARY KEY, session int NOT NULL);
 	CREATE TABLE total (id int PRIMARY KEY, n bigint NOT NULL); INSERT INTO total VALUES (1, 0)`
 
-func server(t *testing.T) *clustertest.Own {
+func server(t *testing.T) *clustertest.OwnCluster {
 	o := clustertest.Alone(t, quiet)
 	exec(t, o.DSN(), tables)
 	exec(t, o.DSN(), "CHECKPOINT")
@@ -180,9 +180,9 @@ func TestAsyncLosesWhatWasAcknowledged(t *testing.T) {
 // A restart in the middle of the wait makes the outcome unknown, and the repetition runs exactly once.
 func TestARestartInTheWait(t *testing.T) {
 	for name, c := range map[string]struct {
-		end  func(*clustertest.Own)
+		end  func(*clustertest.OwnCluster)
 		kept string // of the first time
-	}{"Killed": {(*clustertest.Own).Kill, "0"}, "Stopped": {(*clustertest.Own).Stop, "1"}} {
+	}{"Killed": {(*clustertest.OwnCluster).Kill, "0"}, "Stopped": {(*clustertest.OwnCluster).Stop, "1"}} {
 		t.Run(name, func(t *testing.T) {
 			o := server(t)
 			db := open(t, o.DSN(), database.Options{Durability: "durable-ack", PollFlush: true})

@@ -18,7 +18,7 @@ import (
 // an object is one.
 type world struct {
 	t      *testing.T
-	server *clustertest.Own
+	server *clustertest.OwnCluster
 	db     *database.Database
 	random *rand.Rand
 	scopes int

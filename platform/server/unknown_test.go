@@ -25,7 +25,7 @@ import (
 
 // durableShop is a worker with durable-ack that leaves flushes to the server, whose log writer can be stopped.
 type durableShop struct {
-	own          *clustertest.Own
+	own          *clustertest.OwnCluster
 	db           *database.Database
 	url, token   string
 	shelf, goods id.ID

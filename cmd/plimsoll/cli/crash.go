@@ -112,12 +112,12 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
 	config.FlagOnly(fs, "power-cut", "kill", "stop", "seed", "seeds", "set", "names", "load", "per-load", "keep", "for")
 }
 
-func (o crashOptions) way() crash.Way {
+func (o crashOptions) way() crash.Ending {
 	switch {
 	case o.kill != "":
-		return crash.Way("kill-" + o.kill)
+		return crash.Ending("kill-" + o.kill)
 	case o.stop != "":
-		return crash.Way("stop-" + o.stop)
+		return crash.Ending("stop-" + o.stop)
 	}
 	return crash.PowerCut
 }
@@ -139,7 +139,7 @@ func (o crashOptions) options() (options crash.Options, err error) {
 		}
 		spec.Settings = append(spec.Settings, profile.Setting{Name: name, Value: value, Reason: "--set"})
 	}
-	return crash.Options{Spec: spec, Way: o.way(), Durability: crash.Durability(o.durability), Sessions: o.sessions,
+	return crash.Options{Spec: spec, Ending: o.way(), Durability: crash.Durability(o.durability), Sessions: o.sessions,
 		Duration: o.duration, Seeds: o.seeds, Seed: uint64(o.seed), Model: image.Model(o.names),
 		FlushLatency: latency, Load: crash.Load(o.load), Shape: shape.Name(o.shape), Workers: o.workers,
 		Promote: o.promote, Asynchronous: o.promote && o.standby == "async",
@@ -155,7 +155,7 @@ func (a *app) crash(ctx context.Context, o crashOptions) error {
 	if options.Serve, err = serveCommand(); err != nil {
 		return err
 	}
-	a.meter.Phase(string(options.Way), float64(options.Seeds), "")
+	a.meter.Phase(string(options.Ending), float64(options.Seeds), "")
 	options.Progress = func(p crash.Progress) { a.meter.UpdateLeft(float64(p.Done), p.Left, p.What) }
 	report, err := crash.Run(ctx, options)
 	a.meter.End()

@@ -83,7 +83,7 @@ func (l *looks) options(o *run.Options) {
 func (l *looks) begin() {
 	if l.table {
 		l.app.meter.Below(func(width, height int) []string {
-			return report.Live(l.picture.Glance(),
+			return report.Live(l.picture.Snapshot(),
 				report.Screen{Width: width, Height: height,
 					Colour: l.app.meter.Redraws() && os.Getenv("NO_COLOR") == ""})
 		})

@@ -51,7 +51,7 @@ func (r *Report) look(ctx context.Context, o Options, until time.Time) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	s := &Server{Settings: map[string]string{}}
 	r.Server = s
-	look, err := postgres.Look(ctx, o.DSN)
+	look, err := postgres.Inspect(ctx, o.DSN)
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,14 @@ const (
 
 // Operation is what was counted of one key operation.
 type Operation struct {
-	Apdex    apdex.Counts
-	Units    apdex.Histogram
-	Outcomes [outcomes]int64
-	Latency  *Times // of answered operations
-	Errors   map[string]int64
-	Own      Own
-	Resent   int64            // requests sent once more
-	Instead  map[string]int64 // carried out in place of this one, which had nothing to act on
+	Apdex         apdex.Counts
+	Units         apdex.Histogram
+	Outcomes      [outcomes]int64
+	Latency       *Times // of answered operations
+	Errors        map[string]int64
+	GeneratorWait GeneratorWait
+	Resent        int64            // requests sent once more
+	Instead       map[string]int64 // carried out in place of this one, which had nothing to act on
 }
 
 func newOperation() *Operation {
@@ -40,7 +40,7 @@ func (o *Operation) add(c Cell) {
 	addErrors(o.Errors, c.Errors)
 	o.Latency.RecordAll(c.Latency)
 	o.Resent += c.Resent
-	o.Own.add(c.Own)
+	o.GeneratorWait.add(c.GeneratorWait)
 	addInstead(&o.Instead, c.Instead)
 }
 

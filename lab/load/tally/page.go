@@ -33,26 +33,26 @@ type Page struct {
 
 // Cell is operations of one kind.
 type Cell struct {
-	Outcomes [outcomes]int64  `json:"outcomes"` // ok, refused, overload, failed
-	Apdex    apdex.Counts     `json:"apdex"`
-	Units    apdex.Histogram  `json:"units"` // answered, in units of T
-	Latency  Values           `json:"latency_us,omitempty"`
-	Errors   map[string]int64 `json:"errors,omitempty"`
-	Own      Own              `json:"own,omitzero"`     // waits
-	Resent   int64            `json:"resent,omitempty"` // requests sent once more after their connection was lost
+	Outcomes      [outcomes]int64  `json:"outcomes"` // ok, refused, overload, failed
+	Apdex         apdex.Counts     `json:"apdex"`
+	Units         apdex.Histogram  `json:"units"` // answered, in units of T
+	Latency       Values           `json:"latency_us,omitempty"`
+	Errors        map[string]int64 `json:"errors,omitempty"`
+	GeneratorWait GeneratorWait    `json:"own,omitzero"`     // waits
+	Resent        int64            `json:"resent,omitempty"` // requests sent once more after their connection was lost
 	// Instead are the operations carried out in place of this one, which had nothing to act on; they are counted as
 	// what they are and not here.
 	Instead map[string]int64 `json:"instead,omitempty"`
 }
 
-// Own is how long operations waited for the generator: to be sent, and for what it shares out.
-type Own struct {
+// GeneratorWait is how long operations waited for the generator: to be sent, and for what it shares out.
+type GeneratorWait struct {
 	Sum  time.Duration `json:"sum_ns"`
 	Max  time.Duration `json:"max_ns"`
 	Pool time.Duration `json:"pool_ns"` // the part of the sum for a connection of the pool
 }
 
-func (o *Own) add(other Own) {
+func (o *GeneratorWait) add(other GeneratorWait) {
 	o.Sum += other.Sum
 	o.Max = max(o.Max, other.Max)
 	o.Pool += other.Pool
@@ -78,7 +78,7 @@ func NewSum(second, operations int) Page {
 func (c *Cell) Count(s Sample, target time.Duration) {
 	c.Outcomes[s.Outcome]++
 	c.Resent += int64(s.Resent)
-	c.Own.add(Own{Sum: s.Lag() + s.Waited, Max: s.Lag() + s.Waited, Pool: s.Waited})
+	c.GeneratorWait.add(GeneratorWait{Sum: s.Lag() + s.Waited, Max: s.Lag() + s.Waited, Pool: s.Waited})
 	if s.Outcome.Answered() {
 		c.Apdex.Time(s.Latency(), target)
 		c.Units.Time(s.Latency(), target)
@@ -107,7 +107,7 @@ func (c *Cell) add(other Cell) {
 	}
 	addErrors(c.Errors, other.Errors)
 	c.Resent += other.Resent
-	c.Own.add(other.Own)
+	c.GeneratorWait.add(other.GeneratorWait)
 	addInstead(&c.Instead, other.Instead)
 }
 

@@ -38,7 +38,7 @@ func TestControl(t *testing.T) {
 			var changes []Change
 			var users []int
 			c.Changed = func(change Change) { changes = append(changes, change) }
-			c.Look = func(l Look) {
+			c.EachSecond = func(l Second) {
 				if !l.Page.Rest {
 					users = append(users, l.Page.Users)
 				}

@@ -51,15 +51,15 @@ type Crowd struct {
 	// must not wait for anything.
 	Changed func(Change)
 
-	// Look, if not nil, is called once a second by the loop, which it holds up: it
+	// EachSecond, if not nil, is called once a second by the loop, which it holds up: it
 	// must not wait for anything.
-	Look func(Look)
+	EachSecond func(Second)
 	// Ended, likewise, is called for each operation that has ended.
 	Ended func(tally.Sample)
 }
 
-// Look is what a second brought.
-type Look struct {
+// Second is what one second of the load brought.
+type Second struct {
 	At    time.Duration // since the start
 	Page  tally.Page    // of the second that has just ended; of the rest of one at the very end
 	Tally *tally.Tally  // all so far; only to be read, and only during the call

@@ -323,8 +323,8 @@ func (l *loop) tick(at time.Duration) {
 }
 
 func (l *loop) show(now time.Duration, page tally.Page) {
-	if l.Look != nil {
-		l.Look(Look{At: now, Page: page, Tally: l.tally})
+	if l.EachSecond != nil {
+		l.EachSecond(Second{At: now, Page: page, Tally: l.tally})
 	}
 }
 

@@ -36,7 +36,7 @@ func TestSegments(t *testing.T) {
 					part := people
 					part.Segment = Segment{index, count}
 					k := 0
-					part.Look = func(l Look) {
+					part.EachSecond = func(l Second) {
 						if k >= len(pages) {
 							pages = append(pages, tally.NewSum(k, len(people.Operations)))
 						}
@@ -75,15 +75,15 @@ func TestSegmentsChangedByHand(t *testing.T) {
 	people.Roles = []Role{{"a", 40, Think{Mean: time.Second}, []float64{1, 0}},
 		{"b", 10, Think{Mean: 5 * time.Second}, []float64{1, 3}}}
 	users := map[int]int{}
-	look := func(sign int) func(Look) {
-		return func(l Look) {
+	look := func(sign int) func(Second) {
+		return func(l Second) {
 			if !l.Page.Rest {
 				users[l.Page.Second] += sign * l.Page.Users
 			}
 		}
 	}
 	one := people
-	one.Look = look(-1)
+	one.EachSecond = look(-1)
 	hand := byHand(&one)
 	whole, _ := film(t, one, &server{service: 30 * time.Millisecond}, hand)
 	for _, count := range []int{3, 7} {
@@ -92,7 +92,7 @@ func TestSegmentsChangedByHand(t *testing.T) {
 		for index := range count {
 			part := people
 			part.Segment = Segment{index, count}
-			part.Look = look(1)
+			part.EachSecond = look(1)
 			hand := byHand(&part)
 			some, _ := film(t, part, &server{service: 30 * time.Millisecond}, hand)
 			samples = append(samples, some...)

@@ -47,7 +47,7 @@ func TestFlushLatency(t *testing.T) {
 	if got := b.status("slow").FlushLatency; got != latency.String() {
 		t.Errorf("status says %q", got)
 	}
-	look, err := postgres.Look(t.Context(), c.SocketDSN("").Secret())
+	look, err := postgres.Inspect(t.Context(), c.SocketDSN("").Secret())
 	check(t, err)
 	if got := look.Settings[storage.Setting]; got != latency.String() {
 		t.Errorf("the conditions of a run say %q", got)

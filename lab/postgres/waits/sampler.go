@@ -82,7 +82,7 @@ func (s *Sampler) sample(ctx context.Context, dsn string) {
 }
 
 func (s *Sampler) look(ctx context.Context, conn *pgx.Conn) error {
-	seen, err := Look(ctx, conn)
+	seen, err := Sample(ctx, conn)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ const PerSecond = 4
 //go:embed waits.sql
 var lookSQL string
 
-// Look counts the active sessions by wait event.
-func Look(ctx context.Context, conn *pgx.Conn) (map[Event]int, error) {
+// Sample counts the active sessions by wait event.
+func Sample(ctx context.Context, conn *pgx.Conn) (map[Event]int, error) {
 	rows, err := conn.Query(ctx, lookSQL)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (s *openSide) name() string { return s.side.Server + ", " + s.side.Shape }
 func (s *openSide) application() string { return fmt.Sprintf("plimsoll profile %d", s.number+1) }
 
 func (s *openSide) open(ctx context.Context, serve []string) (err error) {
-	look, err := postgres.Look(ctx, s.side.DSN)
+	look, err := postgres.Inspect(ctx, s.side.DSN)
 	if err != nil {
 		return problem.New(problem.Environment, err, "")
 	}

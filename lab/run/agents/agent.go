@@ -280,7 +280,7 @@ func (a *agent) enter(ctx context.Context, m *nats.Msg, o order) {
 
 func (a *agent) work(ctx context.Context, at time.Time) {
 	share := &share{from: a.plan.Ramp, to: a.plan.End(), cores: a.hello.Cores}
-	done, err := a.local.WorkFrom(ctx, at, run.Watch{Control: &a.control, Look: func(l users.Look) {
+	done, err := a.local.WorkFrom(ctx, at, run.Watch{Control: &a.control, EachSecond: func(l users.Second) {
 		share.read(l.At)
 		a.report(report{Page: &l.Page, LoggedIn: a.loggedIn.Load(), Written: a.local.Written()})
 	}})

@@ -218,8 +218,8 @@ func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 			if err := l.tally.Add(page); err != nil {
 				return false, err
 			}
-			if w.Look != nil {
-				w.Look(users.Look{At: page.End(), Page: page, Tally: l.tally})
+			if w.EachSecond != nil {
+				w.EachSecond(users.Second{At: page.End(), Page: page, Tally: l.tally})
 			}
 		}
 	}

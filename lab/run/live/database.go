@@ -96,7 +96,7 @@ type grown struct {
 func (e *eye) look(ctx context.Context) (*Database, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
-	seen, err := waits.Look(ctx, e.conn)
+	seen, err := waits.Sample(ctx, e.conn)
 	if err != nil {
 		return nil, err
 	}

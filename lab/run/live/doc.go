@@ -4,7 +4,7 @@
 //	users' loop ────────── tally.Page ─┐ (of all generators: their sum)
 //	processor meter ───────── Shares ──┤
 //	database ────────────── Database ──┼─► Picture ──► Since(n): what is new ──► browser
-//	workers ───────────────── Workers ─┤          └──► Glance(): how it stands ─► terminal
+//	workers ───────────────── Workers ─┤          └──► Snapshot(): how it stands ─► terminal
 //	run ─────── phases, log, result ───┘
 //
 // The result is made of the same pages: the picture's figures of the steady state so far are those that the result will

@@ -54,8 +54,8 @@ func (p *Picture) standing() State {
 	return s
 }
 
-// Glance is the state of a run for a view that stores nothing.
-type Glance struct {
+// Snapshot is the state of a run for a view that stores nothing.
+type Snapshot struct {
 	Plan  Plan
 	State State
 	Last  *Point   // nil: users are not at work yet
@@ -67,24 +67,24 @@ type Glance struct {
 }
 
 const (
-	glanceZones = time.Minute
-	glanceRate  = 10 * time.Second
-	glanceLog   = 4
+	snapshotZones = time.Minute
+	snapshotRate  = 10 * time.Second
+	snapshotLog   = 4
 )
 
-// Glance returns the current state.
-func (p *Picture) Glance() Glance {
-	g, scored := p.glance()
+// Snapshot returns the current state.
+func (p *Picture) Snapshot() Snapshot {
+	g, scored := p.snapshot()
 	g.State.Interval = interval(g.State.Interval, scored)
 	return g
 }
 
-func (p *Picture) glance() (Glance, []bootstrap.Moment) {
+func (p *Picture) snapshot() (Snapshot, []bootstrap.Moment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g := Glance{Plan: p.plan, State: p.standing(), Log: p.log.tail(glanceLog),
+	g := Snapshot{Plan: p.plan, State: p.standing(), Log: p.log.tail(snapshotLog),
 		Zones: make([]Zones, len(p.plan.Operations))}
-	last := p.seconds.tail(int(glanceZones / time.Second))
+	last := p.seconds.tail(int(snapshotZones / time.Second))
 	if len(last) == 0 {
 		return g, p.scored
 	}
@@ -95,7 +95,7 @@ func (p *Picture) glance() (Glance, []bootstrap.Moment) {
 		for op, z := range point.Operations {
 			g.Zones[op].add(z)
 		}
-		if len(last)-i <= int(glanceRate/time.Second) {
+		if len(last)-i <= int(snapshotRate/time.Second) {
 			ten++
 			g.Ops += point.Answered()
 			waits.add(point.Database)

@@ -112,7 +112,7 @@ func TestPicture(t *testing.T) {
 		}
 		want, _ := counts.ApdexInterval()
 		d, _ := s.Since(0)
-		if got := d.State.Interval; got == nil || *got != want || *s.Glance().State.Interval != want {
+		if got := d.State.Interval; got == nil || *got != want || *s.Snapshot().State.Interval != want {
 			t.Errorf("%+v, the result's is %+v", got, want)
 		}
 		if _, independent, _ := counts.Apdex(); want.Low > independent.Low-0.02 {

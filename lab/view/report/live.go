@@ -32,7 +32,7 @@ const (
 )
 
 // Live is a run under way as lines for a terminal, none wider than the screen.
-func Live(g live.Glance, s Screen) []string {
+func Live(g live.Snapshot, s Screen) []string {
 	v := &screenful{Screen: s}
 	if g.Last != nil {
 		v.items(statusLines(g)...)
@@ -98,7 +98,7 @@ func (v *screenful) items(all ...string) {
 	v.line("", row)
 }
 
-func statusLines(g live.Glance) []string {
+func statusLines(g live.Snapshot) []string {
 	all := []string{fmt.Sprintf("users %s of %s", count(int64(g.Last.Users)), count(int64(g.State.Wanted)))}
 	if g.State.Paused {
 		all = append(all, "PAUSED")
@@ -132,7 +132,7 @@ func zonesScore(c apdex.Counts) string {
 	return unknown
 }
 
-func system(g live.Glance) []string {
+func system(g live.Snapshot) []string {
 	c := g.Last.CPU
 	all := []string{"CPU: database " + percent(c.Database), "workers " + percent(c.Workers),
 		"generator " + percent(c.Generator), "machine " + percent(c.Machine)}
@@ -145,7 +145,7 @@ func system(g live.Glance) []string {
 	return all
 }
 
-func waitsOf(g live.Glance) string {
+func waitsOf(g live.Snapshot) string {
 	d := g.Last.Database
 	if d == nil {
 		return "database: not watched"
@@ -158,7 +158,7 @@ func waitsOf(g live.Glance) string {
 }
 
 // operations as a table; on a small screen, the worst of them.
-func (v *screenful) operations(g live.Glance) {
+func (v *screenful) operations(g live.Snapshot) {
 	wide := v.Width >= narrowWidth
 	head := fmt.Sprintf("%-*s %7s  %6s  %s", v.titleCells(), "last minute", "count", "Apdex", "band")
 	if wide {
@@ -176,7 +176,7 @@ func (v *screenful) operations(g live.Glance) {
 }
 
 // choose picks the operations that fit, in their order.
-func (v *screenful) choose(g live.Glance) (shown []int, left int) {
+func (v *screenful) choose(g live.Snapshot) (shown []int, left int) {
 	for i := range g.Plan.Operations {
 		shown = append(shown, i)
 	}

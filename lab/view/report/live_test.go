@@ -11,7 +11,7 @@ import (
 )
 
 // glance at a run that is in some trouble.
-func glance() live.Glance {
+func glance() live.Snapshot {
 	db := 0.34
 	machine := 0.71
 	p95 := 42.25
@@ -19,7 +19,7 @@ func glance() live.Glance {
 	steady := 0.97891
 	at := 12.4
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
-	g := live.Glance{
+	g := live.Snapshot{
 		Plan: live.Plan{Operations: []live.Operation{
 			{ID: "goods_sale.post", TargetMS: 1000}, {ID: "goods_receipt.post", TargetMS: 1000},
 			{ID: "goods_sale.list", TargetMS: 500},
@@ -72,7 +72,7 @@ func TestLiveView(t *testing.T) {
 		}
 	})
 	t.Run("OfARunThatHasNotBegun", func(t *testing.T) {
-		g := live.Glance{Log: []live.Entry{{Time: time.Now(), Text: "phase: start"}}}
+		g := live.Snapshot{Log: []live.Entry{{Time: time.Now(), Text: "phase: start"}}}
 		if lines := Live(g, Screen{Width: 80, Height: 24}); len(lines) != 1 ||
 			!strings.HasSuffix(lines[0], "  phase: start") {
 			t.Errorf("%q", lines)

@@ -9,15 +9,15 @@ import (
 	"plimsoll/test/patience"
 )
 
-// Own is a cluster that one test may kill and start again.
-type Own struct {
+// OwnCluster is a cluster that one test may kill and start again.
+type OwnCluster struct {
 	t          testing.TB
 	cluster    *cluster.Cluster
 	postmaster *cluster.Postmaster
 }
 
 // Alone makes and starts a cluster with some settings, and stops it when the test ends.
-func Alone(t testing.TB, settings map[string]string) *Own {
+func Alone(t testing.TB, settings map[string]string) *OwnCluster {
 	t.Helper()
 	spec := Copied(Spec())
 	for name, value := range settings {
@@ -27,7 +27,7 @@ func Alone(t testing.TB, settings map[string]string) *Own {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &Own{t: t, cluster: c}
+	o := &OwnCluster{t: t, cluster: c}
 	o.Start()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience.Max)
@@ -42,7 +42,7 @@ func Alone(t testing.TB, settings map[string]string) *Own {
 }
 
 // Start it again after Kill or Stop.
-func (o *Own) Start() {
+func (o *OwnCluster) Start() {
 	o.t.Helper()
 	var err error
 	if o.postmaster, err = o.cluster.Start(patience.Context(o.t), cluster.StartOptions{}); err != nil {
@@ -51,12 +51,15 @@ func (o *Own) Start() {
 }
 
 // Kill all its processes at once.
-func (o *Own) Kill() { o.t.Helper(); o.ended(o.postmaster.Kill(patience.Context(o.t))) }
+func (o *OwnCluster) Kill() { o.t.Helper(); o.ended(o.postmaster.Kill(patience.Context(o.t))) }
 
 // Stop it in order.
-func (o *Own) Stop() { o.t.Helper(); o.ended(o.postmaster.Stop(patience.Context(o.t), cluster.Fast)) }
+func (o *OwnCluster) Stop() {
+	o.t.Helper()
+	o.ended(o.postmaster.Stop(patience.Context(o.t), cluster.Fast))
+}
 
-func (o *Own) ended(err error) {
+func (o *OwnCluster) ended(err error) {
 	o.t.Helper()
 	o.postmaster = nil
 	if err != nil {
@@ -65,4 +68,4 @@ func (o *Own) ended(err error) {
 }
 
 // DSN of its database postgres.
-func (o *Own) DSN() string { return o.cluster.DSN("postgres").Secret() }
+func (o *OwnCluster) DSN() string { return o.cluster.DSN("postgres").Secret() }

@@ -56,8 +56,8 @@ func crashes(b site.Bench, _ *site.Site) trial.Trial {
 		{Of: most(string(crash.Async), unwatchedTime, unwatchedTime, "ms"), Confirm: trial.AtMost(c22Gap),
 			Unless: "the machine kept the log writer waiting"}}}
 	for _, mode := range crashModes {
-		e := ending{string(mode), crash.Options{Way: crash.PowerCut, Load: crash.ERP, Durability: mode, Duration: load,
-			PerLoad: cuts, FlushLatency: c22Latency}}
+		e := ending{string(mode), crash.Options{Ending: crash.PowerCut, Load: crash.ERP, Durability: mode,
+			Duration: load, PerLoad: cuts, FlushLatency: c22Latency}}
 		part.Sides = append(part.Sides, e.side(b, cuts, formulaFigures))
 		part.Measured = append(part.Measured, countsOf(e.name))
 		if mode == crash.Group || mode == crash.DurableAck {

@@ -33,8 +33,8 @@ const (
 var plannedKinds = []string{fastStop, smartStop, downStop, workerStop}
 
 func c25Endings() []ending {
-	end := func(name string, way crash.Way, load crash.Load) ending {
-		return ending{name, crash.Options{Way: way, Load: load, Durability: crash.Async, Duration: c25Load}}
+	end := func(name string, way crash.Ending, load crash.Load) ending {
+		return ending{name, crash.Options{Ending: way, Load: load, Durability: crash.Async, Duration: c25Load}}
 	}
 	return []ending{end(fastStop, crash.Orderly, crash.SQL), end(smartStop, crash.Smart, crash.SQL),
 		end(downStop, crash.Down, crash.ERP), end(workerStop, crash.StopWorker, crash.ERP),

@@ -156,7 +156,7 @@ func (e *Engines) describe(ctx context.Context, settings []profile.Setting) ([]c
 	var names []string
 	var looks []*postgres.Server
 	for _, v := range []Variant{Stock, Ours} {
-		look, err := postgres.Look(ctx, e.DSN(v))
+		look, err := postgres.Inspect(ctx, e.DSN(v))
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ func OnOwnCluster(spec cluster.Spec) Place {
 			return err
 		}
 		return s.Own.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
-			look, err := postgres.Look(ctx, c.DSN("").Secret())
+			look, err := postgres.Inspect(ctx, c.DSN("").Secret())
 			if err != nil {
 				return err
 			}

@@ -62,7 +62,7 @@ func OneCluster(ctx context.Context, b Bench, s *Site) error {
 		return err
 	}
 	dsn := s.Rig.DSN().Secret()
-	look, err := postgres.Look(ctx, dsn)
+	look, err := postgres.Inspect(ctx, dsn)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (d *slowDisk) Start(ctx context.Context, r *trial.Record, title string, lat
 }
 
 func (d *slowDisk) describe(ctx context.Context, r *trial.Record, dsn string) error {
-	look, err := postgres.Look(ctx, dsn)
+	look, err := postgres.Inspect(ctx, dsn)
 	if err != nil {
 		return err
 	}
