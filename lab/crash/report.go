@@ -168,8 +168,8 @@ func (r *Report) Write(to io.Writer) error {
 	if r.Left > 0 {
 		fmt.Fprintf(to, "%d seeds are left\n", r.Left)
 	}
-	_, err := fmt.Fprintf(to, "%d operations acknowledged; %d lost in %d ends; %d of them left damage\n", r.Operations,
-		r.Lost(), len(r.Cuts), r.Damaged())
+	_, err := fmt.Fprintf(to, "%d operations acknowledged, %d of them lost; %d of %d ends left damage\n", r.Operations,
+		r.Lost(), r.Damaged(), len(r.Cuts))
 	return err
 }
 

@@ -202,7 +202,7 @@ func (l *Line) confidence() (lines []string) {
 	}
 	if a.AtUsers != nil && a.Below != nil {
 		lines = append(lines, fmt.Sprintf("bracket: passed in %d of %d repeated trials at %d users, "+
-			"failed in %d of %d at %d", a.AtUsers.Passed, a.AtUsers.Passed+a.AtUsers.Failed, a.Users, a.AtBelow.Failed,
+			"and in %d of %d at %d", a.AtUsers.Passed, a.AtUsers.Passed+a.AtUsers.Failed, a.Users, a.AtBelow.Passed,
 			a.AtBelow.Passed+a.AtBelow.Failed, *a.Below))
 	}
 	if i := a.Interval; i != nil {

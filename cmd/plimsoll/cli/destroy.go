@@ -81,5 +81,8 @@ func (a *app) agreed(what, refused, name string) error {
 	if strings.TrimSpace(line) == name {
 		return nil
 	}
+	if line == "" {
+		return problem.New(problem.Usage, errors.New(refused+": nobody answered"), "--yes does not ask")
+	}
 	return problem.New(problem.Usage, errors.New(refused+": the answer was not its name"), "--yes does not ask")
 }

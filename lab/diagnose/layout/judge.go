@@ -290,7 +290,7 @@ func (r *Report) trip() Item {
 	if t == nil {
 		return r.unknown("round trip", "server")
 	}
-	i := item("round trip", fmt.Sprintf("%s to the database over %s, least %s", duration(t.Median), r.Server.Way,
+	i := item("round trip", fmt.Sprintf("%s to the database over %s, minimum %s", duration(t.Median), r.Server.Way,
 		duration(t.Least)))
 	switch { // the least: a busy machine answers late, a far one always
 	case t.Least > slowTripNS:

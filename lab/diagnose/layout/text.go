@@ -23,7 +23,7 @@ func duration(ns float64) string {
 	case d >= 10*time.Microsecond:
 		return d.Round(time.Microsecond).String()
 	}
-	return d.Round(time.Nanosecond).String()
+	return d.Round(10 * time.Nanosecond).String()
 }
 
 func inBytes(n int64) string {
