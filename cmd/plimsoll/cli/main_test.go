@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/problem"
+	"plimsoll/test/patience"
 )
 
 func TestMain(m *testing.M) {
@@ -21,6 +23,7 @@ func TestMain(m *testing.M) {
 	for _, name := range settingsOf(os.Environ()) {
 		os.Unsetenv(name) // a developer's own settings are no part of the tests
 	}
+	run.AuditInterruptedWithin = patience.Max
 	clustertest.Main(m)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/lab/run"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 		exit(coordinate(ctx))
 	}
 	stop() // an ordinary test run
+	run.AuditInterruptedWithin = patience.Max
 	leak.Main(clustertest.Runner(m))
 }
 
