@@ -59,15 +59,22 @@ func TestDatabaseIsWatched(t *testing.T) {
 		})
 	})
 
-	// A client that closes the watch's connection sees it reconnect.
-	if _, err := holder.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE "+
-		"'%pg_stat_database%' AND pid <> pg_backend_pid() AND datname = current_database()"); err != nil {
-		t.Fatal(err)
-	}
+	// A client that closes the watch's connection sees it reconnect. The watch is the third session of the database;
+	// which of its queries was the last depends on the moment.
+	patience.Until(t, "the watch's session is ended", func() bool {
+		ended, err := holder.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "+
+			"datname = current_database() AND backend_type = 'client backend' AND pid <> ALL ($1)",
+			[]uint32{holder.PgConn().PID(), waiter.PgConn().PID()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ended.RowsAffected() > 0
+	})
 	until(t, p, "no database", func(d *Database) bool { return d == nil })
 	until(t, p, "the database again", func(d *Database) bool { return d != nil })
 	d, _ := p.Since(0)
-	if len(d.Log) != 2 || d.Log[0].Tone != Alarm || d.Log[1].Text != "the database answers again" {
+	// More than two where a look of a busy machine took too long.
+	if len(d.Log) < 2 || d.Log[0].Tone != Alarm || d.Log[1].Text != "the database answers again" {
 		t.Errorf("%+v", d.Log)
 	}
 	stop()
