@@ -13,17 +13,20 @@ import (
 	"plimsoll/lab/run/result/resulttest"
 )
 
-// step is what a person does when the steady state shows this number of users at work; 0: any number.
+// step is what a person does when the steady state shows what the previous step did: of two changes that the loop finds
+// at once it makes only the last.
 type step struct {
-	users int
-	do    func() error
+	when func(Progress) bool
+	do   func() error
 }
+
+func anytime(Progress) bool { return true }
 
 // steps lets a person act once for each look at the steady state, in order.
 func steps(t *testing.T, all ...step) func(Progress) {
 	next := 0
 	return func(p Progress) {
-		if p.Phase != Steady || p.Ops == 0 || next == len(all) || all[next].users > 0 && all[next].users != p.Users {
+		if p.Phase != Steady || p.Ops == 0 || next == len(all) || !all[next].when(p) {
 			return
 		}
 		if err := all[next].do(); err != nil {
@@ -47,11 +50,21 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 		}
 		return nil
 	}
-	o.Progress = steps(t, step{0, tooMany},
-		step{50, func() error { return hand.SetUsers(80) }},
-		step{80, func() error { return hand.SetUsers(20) }}, // they have logged in
-		step{20, func() error { return hand.Pause(true) }}, step{0, func() error { return hand.Pause(false) }},
-		step{0, func() error { return hand.End() }},
+	users := func(n int) func(Progress) bool { return func(p Progress) bool { return p.Users == n } }
+	paused := func(want bool) func(Progress) bool {
+		return func(Progress) bool { return picture.Snapshot().State.Paused == want }
+	}
+	pictured := func(Progress) bool {
+		d, _ := picture.Since(0)
+		cpu, database, workers := knownSeconds(d)
+		return min(cpu, database, workers) > 0
+	}
+	o.Progress = steps(t, step{anytime, tooMany}, step{pictured, func() error { return nil }},
+		step{users(50), func() error { return hand.SetUsers(80) }},
+		step{users(80), func() error { return hand.SetUsers(20) }}, // they have logged in
+		step{users(20), func() error { return hand.Pause(true) }},
+		step{paused(true), func() error { return hand.Pause(false) }},
+		step{paused(false), func() error { return hand.End() }},
 	)
 	if err := hand.SetUsers(10); !errors.Is(err, ErrNotAtWork) {
 		t.Errorf("before the run: %v", err)
@@ -74,8 +87,8 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 		t.Errorf("valid %v, interrupted %v, reasons %q", r.Valid, r.Interrupted, r.InvalidReasons)
 	}
 	events := resulttest.Events(r)
-	if len(events) != 4 || events[2].Text != "paused by hand" || !r.Audit.Clean || r.Errors != 0 {
-		t.Errorf("events %+v, audit %+v, errors %d", r.Events, r.Audit, r.Errors)
+	if len(events) != 4 || events[2].Text != "paused by hand" || !r.Audit.Clean || resulttest.Errors(r) != 0 {
+		t.Errorf("events %+v, audit %+v, %+v", r.Events, r.Audit, r.Operations)
 	}
 	if most := peak(r.Series); most != 80 {
 		t.Errorf("at most %d users were at work", most)
@@ -91,12 +104,9 @@ func peak(s result.Series) (most int64) {
 	return most
 }
 
-func pictureAgrees(t *testing.T, d live.Delta, r *result.Result) {
-	var answered, failed int64
-	var cpu, database, workers int
+// knownSeconds are those in which the processors, the database and the workers are known.
+func knownSeconds(d live.Delta) (cpu, database, workers int) {
 	for _, p := range d.Seconds {
-		answered += p.OK + p.Refused
-		failed += p.Errors + p.Overload
 		if p.CPU.Database != nil && p.CPU.Machine != nil && p.CPU.Generator != nil && p.CPU.Workers != nil {
 			cpu++
 		}
@@ -107,14 +117,23 @@ func pictureAgrees(t *testing.T, d live.Delta, r *result.Result) {
 			workers++
 		}
 	}
-	var want int64
+	return cpu, database, workers
+}
+
+func pictureAgrees(t *testing.T, d live.Delta, r *result.Result) {
+	var answered, failed, want, wantFailed int64
+	for _, p := range d.Seconds {
+		answered += p.OK + p.Refused
+		failed += p.Errors + p.Overload
+	}
 	for i := range r.Series.OK {
 		want += r.Series.OK[i] + r.Series.Refused[i]
+		wantFailed += r.Series.Errors[i] + r.Series.Overload[i]
 	}
-	if answered == 0 || answered != want || failed != 0 {
-		t.Errorf("%d answers in the picture, %d in the series", answered, want)
+	if answered == 0 || answered != want || failed != wantFailed {
+		t.Errorf("%d answers in the picture, %d in the series; %d and %d failures", answered, want, failed, wantFailed)
 	}
-	if cpu == 0 || database == 0 || workers == 0 {
+	if cpu, database, workers := knownSeconds(d); cpu == 0 || database == 0 || workers == 0 {
 		t.Errorf("of %d seconds %d know the processors, %d the database, %d the workers", len(d.Seconds), cpu, database,
 			workers)
 	}
@@ -132,7 +151,7 @@ func TestUsersOfOpenArrivalsAreNotChanged(t *testing.T) {
 	hand := &LoadControl{}
 	o.Control, o.UsersMost, o.Arrivals, o.Duration = hand, 1000, &users.Arrivals{Spacing: users.Poisson, Rate: 40},
 		3*time.Second
-	o.Progress = steps(t, step{0, func() error {
+	o.Progress = steps(t, step{anytime, func() error {
 		if err := hand.SetUsers(500); err == nil {
 			t.Error("the number of sessions was changed")
 		}

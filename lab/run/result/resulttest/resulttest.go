@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/result"
 )
 
@@ -24,4 +25,17 @@ func Events(r *result.Result) []result.Event {
 	return slices.DeleteFunc(slices.Clone(r.Events), func(e result.Event) bool {
 		return strings.HasPrefix(e.Text, "the generator stood still") || strings.HasPrefix(e.Text, "no valid answer")
 	})
+}
+
+// Errors of a run without those of a busy machine: when a hand ends the load, what is under way has a few seconds.
+func Errors(r *result.Result) (n int64) {
+	for _, op := range r.Operations {
+		n += op.Errors
+		for _, e := range op.ErrorTexts {
+			if e.Text == users.ErrUnfinished.Error() {
+				n -= e.Count
+			}
+		}
+	}
+	return n
 }
