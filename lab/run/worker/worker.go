@@ -23,6 +23,9 @@ const (
 	ListenWithin = 60 * time.Second
 	// LeaveWithin is how long it may take to stop before it is killed.
 	LeaveWithin = 20 * time.Second
+	// endWithin is how long a worker that closed its output without a line may take to end: it is dying, and on a busy
+	// machine slowly.
+	endWithin = 10 * time.Second
 	// logWithin is how long its log is read after its end, if one of its children holds it open.
 	logWithin = 2 * time.Second
 )
@@ -126,7 +129,7 @@ func (w *Worker) readAddress(line string) error {
 		select { // if it has ended, its exit status says more
 		case <-w.gone:
 			return fmt.Errorf("start worker: it ended before it listened: %w", w.Ended())
-		case <-time.After(time.Second):
+		case <-time.After(endWithin):
 			return errors.New("start worker: it closed its output before it listened")
 		}
 	}
