@@ -178,19 +178,30 @@ func TestKilledAgentIsSaidAndTheRunGoesOn(t *testing.T) {
 func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
 	const still = 4 * time.Second
 	o := base(t)
-	o.Users, o.Duration = 30, 8*time.Second
+	hand := &run.LoadControl{}
+	o.Users, o.Control = 30, hand
+	endless(&o.Load)
 	f := fleet(t, fleetOptions(2))
 	defer f.Dismiss()
 	o.Generator = f
-	frozen, goesOn := false, make(chan error, 1)
+	frozen, ended, goesOn := false, false, make(chan error, 1)
+	var over atomic.Int64 // when the standstill was over, since the start; 0: it is not
 	o.Snapshot = func(s run.Snapshot) {
-		if frozen || s.Phase != run.Steady {
-			return
+		switch at := time.Duration(over.Load()); {
+		case !frozen && s.Phase == run.Steady:
+			frozen = true
+			pid := f.members[1].PID
+			err := syscall.Kill(pid, syscall.SIGSTOP)
+			time.AfterFunc(still, func() {
+				goesOn <- errors.Join(err, syscall.Kill(pid, syscall.SIGCONT))
+				over.Store(int64(f.sinceStart()))
+			})
+		case !ended && at > 0 && s.At > at+time.Second: // all agents have told what was meanwhile
+			ended = true
+			if err := hand.End(); err != nil {
+				t.Error(err)
+			}
 		}
-		frozen = true
-		pid := f.members[1].PID
-		err := syscall.Kill(pid, syscall.SIGSTOP)
-		time.AfterFunc(still, func() { goesOn <- errors.Join(err, syscall.Kill(pid, syscall.SIGCONT)) })
 	}
 	r := mustRun(t, t.Context(), o)
 	if err := <-goesOn; err != nil {
@@ -286,14 +297,7 @@ func TestKilledCoordinatorStopsTheAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Kill)
-	s, err := listen("127.0.0.1:0", Access{}, "") // a free address
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := s.Addr().String()
-	s.Shutdown()
-	s.WaitForShutdown()
-
+	address := loopback.Address(t)
 	var ends []chan error
 	for range 2 {
 		ended := make(chan error, 1)

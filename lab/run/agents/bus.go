@@ -81,7 +81,9 @@ func listen(address string, a Access, coordinator string) (*server.Server, error
 	}
 	o := &server.Options{Host: host, Port: port, NoSigs: true, NoLog: true,
 		CustomClientAuthentication: rights{a.Token, coordinator},
-		MaxPayload:                 payloadMax, MaxPending: 8 * payloadMax}
+		// Defaults to two seconds, less than a client waits.
+		AuthTimeout: 2 * connectWithin.Seconds(),
+		MaxPayload:  payloadMax, MaxPending: 8 * payloadMax}
 	if a.IsTLS() {
 		if o.TLSConfig, err = a.tls(true); err != nil {
 			return nil, err

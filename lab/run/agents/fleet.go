@@ -51,6 +51,7 @@ type Fleet struct {
 	id     string
 	server *server.Server
 	conn   *nats.Conn
+	who    *nats.Subscription // answers that this run coordinates
 	url    string
 
 	mu      sync.Mutex
@@ -144,13 +145,13 @@ func (f *Fleet) connect() (err error) {
 	return nil
 }
 
-func (f *Fleet) listenForAgents() error {
-	_, who := f.conn.Subscribe(whoSubject, func(m *nats.Msg) { _ = m.Respond(nil) })
+func (f *Fleet) listenForAgents() (err error) {
+	f.who, err = f.conn.Subscribe(whoSubject, func(m *nats.Msg) { _ = m.Respond(nil) })
 	_, reports := f.conn.ChanSubscribe(reportsTo(f.id, "*"), f.reports)
 	_, hellos := f.conn.Subscribe(helloOf("*"), func(m *nats.Msg) {
 		_ = m.Respond(encode(f.admit(senderOf(m.Subject), m.Data)))
 	})
-	return errors.Join(who, reports, hellos, f.conn.Flush())
+	return errors.Join(err, reports, hellos, f.conn.Flush())
 }
 
 // admit accepts an agent, or says why not.
@@ -220,9 +221,9 @@ func (f *Fleet) beat() {
 	}
 }
 
-// order waits only for the acknowledgement.
+// order waits only for the acknowledgement, as long as an agent may stand still.
 func (f *Fleet) order(m *member, o order) (answer, error) {
-	reply, err := f.conn.Request(ordersOf(m.ID), encode(o), connectWithin)
+	reply, err := f.conn.Request(ordersOf(m.ID), encode(o), Silence)
 	if err != nil {
 		return answer{}, fmt.Errorf("%s does not answer: %w", m.name(), err)
 	}
@@ -274,12 +275,23 @@ func (f *Fleet) Dismiss() {
 	f.beats.Wait()
 	f.stopLocal()
 	if f.conn != nil {
+		f.stopCoordinating()
 		f.conn.Close()
 	}
 	if f.server != nil {
 		f.server.Shutdown()
 		f.server.WaitForShutdown()
 	}
+}
+
+// stopCoordinating so that the next run of the same server finds no coordinator: without the flush it may ask before
+// the server has noticed that the connection is closed.
+func (f *Fleet) stopCoordinating() {
+	if f.who == nil || !f.conn.IsConnected() {
+		return
+	}
+	_ = f.who.Unsubscribe() // the closing of the connection does the same, later
+	_ = f.conn.FlushTimeout(connectWithin)
 }
 
 // onThisMachine reports whether the agent runs on this machine.
