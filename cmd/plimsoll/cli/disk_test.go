@@ -81,9 +81,13 @@ sql = "SELECT 1"
 		t.Errorf("valid %v, %s", r.Valid, why)
 	}
 	for _, op := range r.Operations {
-		if full := slices.ContainsFunc(op.ErrorTexts, func(e result.ErrorText) bool {
-			return e.SQLState == "53100" && e.Count == op.Errors
-		}); full != (op.ID == "keep") || op.ID == "look" && op.Errors > 0 {
+		full := int64(0) // in several words: a table that many extend is extended by another call
+		for _, e := range op.ErrorTexts {
+			if e.SQLState == "53100" {
+				full += e.Count
+			}
+		}
+		if full != op.Errors || (full > 0) != (op.ID == "keep") {
 			t.Errorf("%s: %d errors, %+v", op.ID, op.Errors, op.ErrorTexts)
 		}
 	}
