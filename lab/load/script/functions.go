@@ -76,7 +76,10 @@ func abs(_ *Environment, a []Value) (Value, error) {
 		return Int(max(a[0].i, -a[0].i)), nil // the minimum integer has no positive counterpart and stays
 	}
 	d, err := a[0].asDouble()
-	return Double(math.Abs(d)), err
+	if d < 0 { // unlike math.Abs, pgbench leaves -0
+		d = -d
+	}
+	return Double(d), err
 }
 
 func debug(env *Environment, a []Value) (Value, error) {
