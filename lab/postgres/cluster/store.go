@@ -59,9 +59,10 @@ func (s *Store) say(format string, args ...any) {
 }
 
 // TakeForLoad keeps every other load off the cluster until the lock is removed: two loads would disturb each other's
-// measurement, and the first to end might stop the server under the second.
+// measurement, and the first to end might stop the server under the second. Who just looks whether there is a load
+// holds the lock for a moment.
 func (c *Cluster) TakeForLoad(ctx context.Context) (*lock.Lock, error) {
-	l, err := lock.Acquire(ctx, c.store.loadPath(c.Name()), "load", 0)
+	l, err := lock.Acquire(ctx, c.store.loadPath(c.Name()), "load", hastyWait)
 	if errors.As(err, new(*lock.HeldError)) {
 		return nil, problem.New(problem.Environment, c.wrap(fmt.Errorf("it is %w", err)),
 			"wait until that run has finished, or use another cluster: --cluster NAME")
