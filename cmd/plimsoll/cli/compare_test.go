@@ -18,7 +18,7 @@ import (
 func bench(t *testing.T, dir, ms string) string {
 	t.Helper()
 	path := filepath.Join(dir, "bench"+ms)
-	text := "#!/bin/sh\n" + `[ "$PLIMSOLL_COMPARE_ROUND" = 3 ] && [ -e "` + dir + `/wait" ] && sleep 1000` + "\n" +
+	text := "#!/bin/sh\n" + `[ "$PLIMSOLL_COMPARE_ROUND" = 3 ] && [ -e "` + dir + `/wait" ] && exec sleep 1000` + "\n" +
 		`echo '{"figures": {"seconds": '$(( ` + ms + ` + PLIMSOLL_COMPARE_ROUND % 2 ))'}}'` + "\n"
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
