@@ -18,11 +18,12 @@ func (w *Work) RollbackTo(ctx context.Context, name string) error {
 	if w.conn.Conn().PgConn().TxStatus() == 'E' {
 		w.queue = nil // it was not executed
 	}
-	w.returned, w.probed, w.broken = nil, nil, nil
+	w.returned, w.broken = nil, nil
 	w.enqueue("rollback to "+name, "rollback to savepoint "+identifier(name))
-	if err := w.Flush(ctx); err != nil {
-		return err
+	if w.broken = w.flush(ctx); w.broken != nil {
+		return w.broken
 	}
+	w.probed = nil // rows that a look found meanwhile are undone, and perhaps their table
 	w.tempPool().RolledBackTo(name)
 	return nil
 }

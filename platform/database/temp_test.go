@@ -192,6 +192,30 @@ func TestTempTables_ReturnedTableMayBeDropped(t *testing.T) {
 	}
 }
 
+// A look into a returned table travels with the rollback that takes the table away.
+func TestTempTables_ReturnedTableMayBeUndone(t *testing.T) {
+	db := connect(t, database.Options{})
+	err := db.Run(t.Context(), func(w *database.Work) error {
+		w.Savepoint("before")
+		lent, err := w.Temp(t.Context(), structures[0])
+		if err != nil {
+			return err
+		}
+		w.Queue("write", "INSERT INTO "+lent[0].Name()+" VALUES (1)")
+		w.Return(lent...)
+		if err := w.Flush(t.Context()); err != nil { // asks whether there are rows
+			return err
+		}
+		if err := w.RollbackTo(t.Context(), "before"); err != nil {
+			return err
+		}
+		return w.Flush(t.Context())
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestChain_BoundsWhatTravelsTogether(t *testing.T) {
 	for chain, trips := range map[int]int64{1: 12, 5: 3, 100: 1} { // begin, 10 statements, commit
 		db := connect(t, database.Options{Chain: chain})
