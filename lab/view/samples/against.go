@@ -176,7 +176,8 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 
 // againstStandstills looks that nobody got an answer in those of the run, that none of ours is missing in it or ends at
 // another moment, and that its availability is what they leave. It may begin earlier, but not before the last answer:
-// the run knows no order of what failed and what was answered in one second.
+// the run knows no order of what failed and what was answered in one second. It may begin later where the run heard
+// late of who waited.
 func (f *Figures) againstStandstills(all *[]Difference, p Printed) {
 	left := 1.0
 	for _, s := range p.Standstills {
@@ -188,9 +189,9 @@ func (f *Figures) againstStandstills(all *[]Difference, p Printed) {
 				float64(to - from), 0})
 		}
 	}
-	for _, s := range f.Standstills {
-		if !slices.ContainsFunc(p.Standstills, func(its Standstill) bool {
-			return its.FromS <= s.FromS+ofEnd && math.Abs(its.ToS-s.ToS) <= ofEnd
+	for i, s := range f.Standstills {
+		if f.latest[i] < s.ToS && !slices.ContainsFunc(p.Standstills, func(its Standstill) bool {
+			return its.FromS <= f.latest[i]+ofEnd && math.Abs(its.ToS-s.ToS) <= ofEnd
 		}) {
 			*all = append(*all, Difference{fmt.Sprintf("standstill from %.1f s", s.FromS), s.ToS - s.FromS, 0})
 		}

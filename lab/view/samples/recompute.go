@@ -35,7 +35,8 @@ type Figures struct {
 	// CutAtS is where the file ends, since the process that wrote it died.
 	CutAtS *float64 `json:"cut_at_s,omitempty"`
 
-	answers []int64 // when valid answers came, ascending
+	answers []int64   // when valid answers came, ascending
+	latest  []float64 // of each standstill: its latest begin in a run, or its end if the run may have none
 }
 
 // Counts of one key operation, named as in a run's result.
@@ -147,7 +148,7 @@ func figuresOf(head Head, rows []Row) *Figures {
 	}
 	if steady > 0 {
 		f.OpsPerS, f.AllPerS = float64(arrived)/steady, float64(finished)/steady
-		f.Standstills = standstills(head, scored, arrived)
+		f.Standstills, f.latest = standstills(head, scored, arrived)
 		for _, r := range scored {
 			if answered(r) {
 				f.answers = append(f.answers, r.Done)

@@ -190,7 +190,11 @@ func (l *randomLoad) kept(t testing.TB, ids []string) *samples.Figures {
 // Whatever the load and however late the run heard of an operation's end, its samples make the figures that it prints.
 // None takes a third of a short run: most seconds would be empty, and a percentile's interval from so few is chance.
 func TestAgainst_FindsNothingWhereTheRunIsRight(t *testing.T) {
+	seeds := []uint64{1578} // of one who waited the run hears in the second behind that of the standstill's end
 	for seed := range uint64(thorough.Or(400, 40)) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		l := newRandomLoad(rand.New(rand.NewPCG(seed, 1)))
 		ids := []string{"post", "list", "look"}[:len(l.targets)]
 		if diff := l.kept(t, ids).Against(l.counted(t, ids)); len(diff) > 0 {
