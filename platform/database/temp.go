@@ -105,7 +105,11 @@ func (w *Work) define(ctx context.Context, ddl []string) error {
 	}
 	text := ddl
 	if w.wrapped && !w.begun {
-		text = append([]string{"begin"}, ddl...)
+		text = nil
+		for _, s := range w.opening() {
+			text = append(text, s.sql)
+		}
+		text = append(text, ddl...)
 	}
 	for len(text) > 0 {
 		now := text[:min(len(text), w.chain)]

@@ -216,6 +216,27 @@ func TestTempTables_ReturnedTableMayBeUndone(t *testing.T) {
 	}
 }
 
+// A transaction that begins with a temp table commits as the plan says, like any other.
+func TestTempTables_TransactionThatBeginsWithOneIsDurable(t *testing.T) {
+	for plan, want := range map[string]string{"sync": "on", "async": "off"} {
+		db := connect(t, database.Options{Durability: plan})
+		use(t, db) // has asked which tables there are
+		var mode string
+		err := db.Run(t.Context(), func(w *database.Work) error {
+			if _, err := w.Temp(t.Context(), structures[0]); err != nil {
+				return err
+			}
+			w.Queue("mode", "SELECT current_setting('synchronous_commit')").Rows(func(r pgx.Rows) error {
+				return r.Scan(&mode)
+			})
+			return nil
+		})
+		if err != nil || mode != want {
+			t.Errorf("%s commits with %q, want %s (%v)", plan, mode, want, err)
+		}
+	}
+}
+
 func TestChain_BoundsWhatTravelsTogether(t *testing.T) {
 	for chain, trips := range map[int]int64{1: 12, 5: 3, 100: 1} { // begin, 10 statements, commit
 		db := connect(t, database.Options{Chain: chain})
