@@ -68,7 +68,7 @@ func base(t *testing.T, reset string) Options {
 	t.Helper()
 	s := read(t, "narrow", "RESET", reset)
 	dsn := clustertest.Database(t).Secret()
-	exec(t, dsn, "CREATE TABLE done (n int)")
+	clustertest.Exec(t, dsn, "CREATE TABLE done (n int)")
 	l := load.Default()
 	l.Scenario = s
 	l.Ramp = 0
@@ -81,28 +81,6 @@ func base(t *testing.T, reset string) Options {
 		Target: 0.85, Bounds: Bounds{First: 8, Most: 400, Resolution: 0.5, Confirmations: 1}, Reset: ResetAuto,
 		Store: OpenStore(t.TempDir()),
 	}
-}
-
-func exec(t *testing.T, dsn, sql string) (n int) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	rows, err := conn.Query(t.Context(), sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		if err := rows.Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 func TestFind(t *testing.T) {
@@ -167,7 +145,7 @@ func TestFind_OnADatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	// An operation that was cut off in the drain may have written or not.
-	n := int64(exec(t, o.Run.DSN, "SELECT count(*) FROM done"))
+	n := int64(clustertest.Exec(t, o.Run.DSN, "SELECT count(*) FROM done"))
 	if last.Operations == 0 || n < last.Operations-last.Failed || n > last.Operations {
 		t.Errorf("%d rows after a last trial of %d operations, %d failed", n, last.Operations, last.Failed)
 	}
@@ -191,10 +169,10 @@ func TestFind_StoppedByHandGoesOn(t *testing.T) {
 	if err != nil || first.Stopped != ByHand || first.Complete || len(first.Trials) != 2 {
 		t.Fatalf("%v, %+v", err, first)
 	}
-	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM done"); n != 0 {
+	if n := clustertest.Exec(t, o.Run.DSN, "SELECT count(*) FROM done"); n != 0 {
 		t.Errorf("the database that is copied has %d rows of the trials", n)
 	}
-	if n := exec(t, o.Run.DSN, copiesSQL); n != 0 {
+	if n := clustertest.Exec(t, o.Run.DSN, copiesSQL); n != 0 {
 		t.Error("the copy is still there")
 	}
 	t.Run("NotWithOtherSettings", func(t *testing.T) {
@@ -239,13 +217,13 @@ func TestCopyTouchesNoDatabaseOfOthers(t *testing.T) {
 	if err == nil {
 		name = config.Database + trialCopy.Suffix
 	}
-	exec(t, o.Run.DSN, "CREATE DATABASE "+name)
-	defer exec(t, o.Run.DSN, "DROP DATABASE "+name)
+	clustertest.Exec(t, o.Run.DSN, "CREATE DATABASE "+name)
+	defer clustertest.Exec(t, o.Run.DSN, "DROP DATABASE "+name)
 	_, err = Find(t.Context(), o)
 	if err == nil || !strings.Contains(err.Error(), "not our copy") || problem.ClassOf(err) != problem.Environment {
 		t.Error(err)
 	}
-	if n := exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = '"+name+"'"); n != 1 {
+	if n := clustertest.Exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = '"+name+"'"); n != 1 {
 		t.Error("it is gone")
 	}
 }

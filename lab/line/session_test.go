@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
 )
@@ -36,7 +37,7 @@ func TestFindAll(t *testing.T) {
 			return
 		}
 		order = append(order, p.Configuration)
-		if n := exec(t, o.Run.DSN, copiesSQL); n > 1 {
+		if n := clustertest.Exec(t, o.Run.DSN, copiesSQL); n > 1 {
 			t.Errorf("%d copies", n)
 		}
 	}
@@ -92,7 +93,7 @@ func TestFindAll(t *testing.T) {
 		}
 	})
 	t.Run("LeavesNoCopy", func(t *testing.T) {
-		if n := exec(t, o.Run.DSN, copiesSQL); n != 0 {
+		if n := clustertest.Exec(t, o.Run.DSN, copiesSQL); n != 0 {
 			t.Error("the copy is still there")
 		}
 	})

@@ -1,6 +1,7 @@
 package database_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -167,19 +168,24 @@ func TestTempTables_FillThatWritesElsewhereTooIsNoticed(t *testing.T) {
 	}
 }
 
+// lookedInto queues a look into a table that is returned after rows were written to it.
+func lookedInto(ctx context.Context, w *database.Work) error {
+	lent, err := w.Temp(ctx, structures[0])
+	if err != nil {
+		return err
+	}
+	w.Queue("write", "INSERT INTO "+lent[0].Name()+" VALUES (1)")
+	w.Return(lent...)
+	return w.Flush(ctx)
+}
+
 // A table that was returned may be gone by the time that the server has said whether it is empty.
 func TestTempTables_ReturnedTableMayBeDropped(t *testing.T) {
 	for _, chain := range []int{1, 100} {
 		t.Run(fmt.Sprint(chain), func(t *testing.T) {
 			db := connect(t, database.Options{Chain: chain})
 			err := db.Run(t.Context(), func(w *database.Work) error {
-				lent, err := w.Temp(t.Context(), structures[0])
-				if err != nil {
-					return err
-				}
-				w.Queue("write", "INSERT INTO "+lent[0].Name()+" VALUES (1)")
-				w.Return(lent...)
-				if err := w.Flush(t.Context()); err != nil { // asks whether there are rows
+				if err := lookedInto(t.Context(), w); err != nil {
 					return err
 				}
 				w.Queue("discard", "DISCARD TEMP")
@@ -197,13 +203,7 @@ func TestTempTables_ReturnedTableMayBeUndone(t *testing.T) {
 	db := connect(t, database.Options{})
 	err := db.Run(t.Context(), func(w *database.Work) error {
 		w.Savepoint("before")
-		lent, err := w.Temp(t.Context(), structures[0])
-		if err != nil {
-			return err
-		}
-		w.Queue("write", "INSERT INTO "+lent[0].Name()+" VALUES (1)")
-		w.Return(lent...)
-		if err := w.Flush(t.Context()); err != nil { // asks whether there are rows
+		if err := lookedInto(t.Context(), w); err != nil {
 			return err
 		}
 		if err := w.RollbackTo(t.Context(), "before"); err != nil {

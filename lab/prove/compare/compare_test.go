@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/line"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
@@ -382,7 +380,7 @@ sql = "INSERT INTO done VALUES (current_setting('application_name') || ' ' || cu
 		t.Fatal(err)
 	}
 	dsn := clustertest.Database(t).Secret()
-	ask(t, dsn, "CREATE TABLE done (by text)")
+	clustertest.Exec(t, dsn, "CREATE TABLE done (by text)")
 	l := load.Default()
 	l.Scenario, l.Users, l.Ramp, l.Duration, l.Drain = s, 0, 0, time.Second, patience.Max
 	return Side{Name: "own", Reset: line.ResetAuto, Run: run.Options{Load: l, DSN: dsn, LagLimit: time.Hour,
@@ -391,28 +389,6 @@ sql = "INSERT INTO done VALUES (current_setting('application_name') || ' ' || cu
 
 // fewUsers are enough where figures do not matter.
 const fewUsers = 120
-
-func ask(t *testing.T, dsn, sql string) (answer int) {
-	t.Helper()
-	conn, err := pgx.Connect(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	rows, err := conn.Query(context.Background(), sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		if err := rows.Scan(&answer); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return answer
-}
 
 func TestCompare_RealServer(t *testing.T) {
 	side := server(t)
@@ -425,11 +401,11 @@ func TestCompare_RealServer(t *testing.T) {
 			return
 		}
 		want := map[string]int{"A": 0, "B": 2}[p.Side]
-		if n := ask(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by = 'by its SQL'"); n != want {
+		if n := clustertest.Exec(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by = 'by its SQL'"); n != want {
 			t.Errorf("%s: %d rows of the SQL", p.Side, n)
 		}
-		all := ask(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by <> 'by its SQL'")
-		set := ask(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by LIKE '% 77MB'")
+		all := clustertest.Exec(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by <> 'by its SQL'")
+		set := clustertest.Exec(t, side.Run.DSN, "SELECT count(*)::int FROM done WHERE by LIKE '% 77MB'")
 		if all == 0 || p.Side == "A" && set > 0 || p.Side == "B" && set != all {
 			t.Errorf("%s: %d of %d operations with the setting", p.Side, set, all)
 		}
@@ -468,7 +444,7 @@ func TestCompare_ServersThatMustNotBeReset(t *testing.T) {
 	one.Reset, two.Reset = line.ResetNone, line.ResetNone
 	one.Cold, two.Cold = start("A", "one stays warm"), ColdStart(nil)
 	o := Options{Sides: []Side{one, two}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1, Control: true}
-	rows := func(s Side) int { return ask(t, s.Run.DSN, "SELECT count(*)::int FROM done") }
+	rows := func(s Side) int { return clustertest.Exec(t, s.Run.DSN, "SELECT count(*)::int FROM done") }
 	before := map[string]int{}
 	o.Progress = func(p Progress) {
 		if p.Ended == nil || p.Ended.Void != "" {

@@ -135,6 +135,20 @@ func Connect(t testing.TB, dsn, application string) *pgx.Conn {
 	return conn
 }
 
+// Exec runs a statement on a connection of its own and returns the number that it answers, if it answers one.
+func Exec(t testing.TB, dsn, sql string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(patience.Context(t), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if err := conn.QueryRow(patience.Context(t), sql).Scan(&n); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // templates are the databases that copies are made from, by name.
 var templates sync.Map
 
