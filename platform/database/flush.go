@@ -68,6 +68,7 @@ func (w *Work) carryOut(ctx context.Context, chain []*Statement) error {
 	results := w.conn.SendBatch(ctx, batch)
 	for i, s := range chain {
 		if err := w.take(s, results); err != nil {
+			passOver(chain[i+1:], results)
 			_ = results.Close() // it repeats the error, or follows from it
 			return w.failed(ctx, chain, i, err)
 		}
@@ -77,6 +78,19 @@ func (w *Work) carryOut(ctx context.Context, chain []*Statement) error {
 	}
 	w.follow(chain)
 	return nil
+}
+
+// passOver the statements behind one whose result was refused here: the server has carried them out. If it was the
+// server that refused, it has not.
+func passOver(behind []*Statement, results pgx.BatchResults) {
+	for _, s := range behind {
+		if tag, err := results.Exec(); err != nil || tag.String() == "" {
+			return
+		}
+		if s.reached != nil {
+			s.reached()
+		}
+	}
 }
 
 // follow updates the temp tables' state from the results.
@@ -123,6 +137,9 @@ func (w *Work) check(s *Statement, tag pgconn.CommandTag) error {
 	}
 	if s.sql == commit && tag.String() != "COMMIT" {
 		return fmt.Errorf("the server answered %s", tag)
+	}
+	if s.reached != nil {
+		s.reached()
 	}
 	if s.filled != nil {
 		s.filled(tag.RowsAffected())

@@ -8,8 +8,7 @@ import (
 
 // Savepoint queues a savepoint of a unit of work in a transaction.
 func (w *Work) Savepoint(name string) {
-	w.enqueue("savepoint "+name, "savepoint "+identifier(name))
-	w.tempPool().Savepoint(name)
+	w.enqueue("savepoint "+name, "savepoint "+identifier(name)).reached = w.tempPool().Savepoint(name)
 }
 
 // RollbackTo undoes everything since the savepoint, also after an error; the savepoint stays. Temp tables are lent as
@@ -30,8 +29,8 @@ func (w *Work) RollbackTo(ctx context.Context, name string) error {
 
 // Release queues the release of a savepoint; the changes since then stay part of the unit of work.
 func (w *Work) Release(name string) {
-	w.enqueue("release "+name, "release savepoint "+identifier(name))
-	w.tempPool().Released(name)
+	p := w.tempPool()
+	w.enqueue("release "+name, "release savepoint "+identifier(name)).reached = func() { p.Released(name) }
 }
 
 func identifier(name string) string { return pgx.Identifier{name}.Sanitize() }

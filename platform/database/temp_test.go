@@ -216,6 +216,35 @@ func TestTempTables_ReturnedTableMayBeUndone(t *testing.T) {
 	}
 }
 
+// A savepoint that an error kept from being set or released is, for the pool, what it is for the server.
+func TestTempTables_SavepointThatWasNotReachedIsNone(t *testing.T) {
+	for name, then := range map[string]func(w *database.Work){
+		"released":    func(w *database.Work) { w.Release("before") },
+		"of one name": func(w *database.Work) { w.Savepoint("before") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := connect(t, database.Options{})
+			use(t, db) // has asked which tables there are
+			err := db.Run(t.Context(), func(w *database.Work) error {
+				w.Savepoint("before")
+				if _, err := w.Temp(t.Context(), structures[0]); err != nil {
+					return err
+				}
+				w.Queue("fail", "SELECT 1/0")
+				then(w)
+				if w.Flush(t.Context()) == nil {
+					t.Error("a division by zero succeeded")
+				}
+				return w.RollbackTo(t.Context(), "before") // the table is gone
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			use(t, db, 1)
+		})
+	}
+}
+
 // A transaction that begins with a temp table commits as the plan says, like any other.
 func TestTempTables_TransactionThatBeginsWithOneIsDurable(t *testing.T) {
 	for plan, want := range map[string]string{"sync": "on", "async": "off"} {

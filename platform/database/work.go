@@ -56,6 +56,7 @@ type Statement struct {
 	read      func(pgx.Rows) error
 	affected  func(int64) error
 	filled    func(int64) // called for a temp table
+	reached   func()      // called when the server has done it
 	besides   int64       // rows written that its tag does not count
 }
 

@@ -65,8 +65,11 @@ func (p *Pool) RolledBack() {
 	p.shaken = false
 }
 
-// Savepoint follows SAVEPOINT.
-func (p *Pool) Savepoint(name string) { p.marks = append(p.marks, mark{name, len(p.notes)}) }
+// Savepoint precedes SAVEPOINT; what it returns follows. Later notes may be made between the two.
+func (p *Pool) Savepoint(name string) (reached func()) {
+	at := len(p.notes)
+	return func() { p.marks = append(p.marks, mark{name, at}) }
+}
 
 // RolledBackTo follows ROLLBACK TO: the savepoint stays, later ones are gone. Tables are lent as they were then: later
 // loans are undone, and later returns too, with the rows.

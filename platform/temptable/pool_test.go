@@ -94,7 +94,7 @@ func TestARollbackTakesBackWhatTheTransactionDid(t *testing.T) {
 	p.Return(kept)
 	p.Committed()
 
-	p.Savepoint("before")
+	p.Savepoint("before")()
 	p.Filling(lend(p, keys)[0])
 	p.Filled(kept, 5)
 	p.RolledBackTo("before")
