@@ -69,14 +69,17 @@ func (n *Numbers) block(k key) *block {
 	return n.blocks[k]
 }
 
+// drawSQL waits for the log even where nobody else does: a worker that survives a crash of the server goes on with its
+// block, and a lost one would be drawn again.
 const drawSQL = `INSERT INTO plimsoll_number AS n (organisation, kind, next) VALUES ($1, $2, 1 + $3::bigint)
-ON CONFLICT (organisation, kind) DO UPDATE SET next = n.next + $3 RETURNING next - $3`
+ON CONFLICT (organisation, kind) DO UPDATE SET next = n.next + $3 RETURNING next - $3,
+	set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true)`
 
 func (n *Numbers) draw(ctx context.Context, organisation id.ID, kind string) (first int64, err error) {
 	// repeating it after a lost connection could only skip a block
 	err = n.db.Read(ctx, func(w *database.Work) error {
 		w.Queue("draw numbers", drawSQL, organisation, kind, Block).Rows(func(r pgx.Rows) error {
-			return r.Scan(&first)
+			return r.Scan(&first, nil)
 		})
 		return nil
 	})

@@ -47,3 +47,25 @@ func TestNumbersOfSeveralWorkersAreUnique(t *testing.T) {
 		t.Errorf("%d numbers", len(given))
 	}
 }
+
+// A worker that survives a crash of the server goes on with its block, so a drawn block must not be lost.
+func TestNumbersAreDrawnForGood(t *testing.T) {
+	db := databasetest.Open(t)
+	if err := schema.Migrate(t.Context(), db.Database, &metadata.Application{Name: "test", Version: 1}); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(t, "CREATE TABLE mode_of_commit (mode text)")
+	db.Exec(t, `CREATE FUNCTION note_mode() RETURNS trigger LANGUAGE plpgsql AS
+		$$BEGIN INSERT INTO mode_of_commit VALUES (current_setting('synchronous_commit')); RETURN NULL; END$$`)
+	db.Exec(t, `CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT OR UPDATE ON plimsoll_number
+		DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_mode()`)
+	db.Exec(t, "ALTER DATABASE "+db.Value(t, "SELECT quote_ident(current_database())")+
+		" SET synchronous_commit = off")
+	worker := number.New(databasetest.Connect(t, db.DSN, database.Options{}))
+	if _, err := worker.Next(t.Context(), id.New(), "sale", "GS"); err != nil {
+		t.Fatal(err)
+	}
+	if mode := db.Value(t, "SELECT mode FROM mode_of_commit"); mode != "on" {
+		t.Errorf("a block of numbers is committed with synchronous_commit = %s, want on", mode)
+	}
+}
