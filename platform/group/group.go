@@ -141,20 +141,27 @@ func (g *Groups) Run(ctx context.Context, o Order) (Group, error) {
 }
 
 // settle what was left of the scope, under its lock: the same group is finished, and one of which nothing was done is
-// dropped.
+// dropped. The last step of an owner that is dead may be committed meanwhile, so it looks until nothing is left.
 func (g *Groups) settle(ctx context.Context, o Order, arguments []byte) (settled Group, err error) {
-	left, same, err := g.left(ctx, o.Kind, o.Scope, arguments)
-	switch {
-	case err != nil:
-		return settled, fmt.Errorf("%s: %w", o.Title, err)
-	case left == nil:
-		return settled, nil
-	case same && left.State == Doing:
-		return g.goOn(ctx, left, Doing)
-	case left.Done > 0:
-		return settled, &OtherLeft{*left}
+	for {
+		left, same, err := g.left(ctx, o.Kind, o.Scope, arguments)
+		switch {
+		case err != nil:
+			return settled, fmt.Errorf("%s: %w", o.Title, err)
+		case left == nil:
+			return settled, nil
+		case same && left.State == Doing:
+			if settled, err = g.goOn(ctx, left, Doing); err != nil && !errors.Is(err, ErrEnded) {
+				return settled, err
+			}
+		case left.Done > 0:
+			return settled, &OtherLeft{*left}
+		default:
+			if err := g.drop(ctx, left); err != nil {
+				return settled, fmt.Errorf("%s: %w", o.Title, err)
+			}
+		}
 	}
-	return g.goOn(ctx, left, Undoing)
 }
 
 // Finish does the members of a half-done group that are left.

@@ -91,6 +91,9 @@ const (
 	takeSQL = `UPDATE plimsoll_group SET owner = $2, why = '', changed_at = now(),
 	state = CASE WHEN $3 = 'undoing' AND done = 0 THEN 'undone' ELSE $3 END
 WHERE id = $1 AND ` + unended + " RETURNING " + columns
+	// dropSQL waits, too, and leaves a group whose first member is done after all
+	dropSQL = "UPDATE plimsoll_group SET state = 'undone', owner = $2, why = '', changed_at = now() " +
+		"WHERE id = $1 AND done = 0 AND " + unended
 )
 
 func scan(r pgx.Rows, more ...any) (*Group, error) {
@@ -144,6 +147,14 @@ func (g *Groups) take(ctx context.Context, one *Group, direction State) error {
 		*one = *taken
 	}
 	return err
+}
+
+// drop a group of which nothing is done, under the lock of the scope.
+func (g *Groups) drop(ctx context.Context, one *Group) error {
+	return g.db.RunRepeatable(ctx, func(w *database.Work) error {
+		w.Queue("drop group", dropSQL, one.ID, id.New())
+		return nil
+	})
 }
 
 // leave notes why a group is left. One that nothing was done of is undone. After a crash, also of a server that has
