@@ -48,6 +48,8 @@ var (
 	ErrUnknown = errors.New("no such group")
 	// ErrEnded means that the group is whole or undone.
 	ErrEnded = errors.New("the group is not half-done")
+
+	errWaits = errors.New("the group waits for a decision")
 )
 
 // Kind of group, as registered by an application.
@@ -170,6 +172,9 @@ func (g *Groups) Finish(ctx context.Context, v id.ID) (Group, error) { return g.
 // Undo takes back the members of a half-done group that are done.
 func (g *Groups) Undo(ctx context.Context, v id.ID) (Group, error) { return g.resume(ctx, v, Undoing) }
 
+// asLeft goes on with a group in its own direction, unless it was left for a reason.
+const asLeft State = ""
+
 func (g *Groups) resume(ctx context.Context, v id.ID, direction State) (Group, error) {
 	one, err := g.show(ctx, v)
 	if err != nil {
@@ -180,6 +185,18 @@ func (g *Groups) resume(ctx context.Context, v id.ID, direction State) (Group, e
 		return *one, fmt.Errorf("%s: %w", one.Title, err)
 	}
 	defer release()
+	if direction == asLeft {
+		// somebody may have decided since it was listed: the row is read under the lock
+		if one, err = g.show(ctx, v); err != nil {
+			return Group{}, err
+		}
+		if direction = one.State; one.Why != "" {
+			return *one, errWaits
+		}
+		if direction.Ended() {
+			return *one, ErrEnded
+		}
+	}
 	if err := g.take(ctx, one, direction); err != nil {
 		return *one, err
 	}
@@ -202,12 +219,15 @@ func (g *Groups) Recover(ctx context.Context) (recovered, waiting []Group, err e
 			waiting = append(waiting, one)
 			continue
 		}
-		done, err1 := g.resume(ctx, one.ID, one.State)
+		done, err1 := g.resume(ctx, one.ID, asLeft)
 		switch {
 		case err1 == nil:
 			recovered = append(recovered, done)
 		case ctx.Err() != nil:
 			return recovered, waiting, ctx.Err()
+		case errors.Is(err1, errWaits):
+			waiting = append(waiting, done)
+		case errors.Is(err1, ErrUnknown): // ended, and forgotten
 		case !errors.Is(err1, ErrBusy) && !errors.Is(err1, ErrEnded) && !errors.Is(err1, ErrTaken):
 			one.Why = err1.Error()
 			waiting = append(waiting, one)

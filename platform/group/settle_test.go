@@ -83,3 +83,38 @@ func TestTheLastStepOfADeadOwnerIsSeen(t *testing.T) {
 		})
 	}
 }
+
+// Somebody undoes a group while a recovery is busy with an older one, and that is refused: the recovery does not do
+// the group again.
+func TestARecoveryKeepsToWhatWasDecidedMeanwhile(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	db := made(t, dsn)
+	ctx := patience.Context(t)
+	value(t, dsn, `INSERT INTO plimsoll_group (id, kind, scope, title, state, done, planned, owner, members, arguments,
+		begun_at) SELECT gen_random_uuid(), 'objects', scope, scope, 'doing', 2, 3, gen_random_uuid(),
+		(SELECT jsonb_agg(jsonb_build_object('id', gen_random_uuid())) FROM generate_series(1, 3)), '3',
+		now() + n * interval '1 s' FROM (VALUES (1, 'first'), (2, 'second')) v (n, scope)`)
+	left := leftOf(t, db)
+	if len(left) != 2 || left[1].Scope != "second" {
+		t.Fatalf("%+v", left)
+	}
+	undoOne := group.New(db, group.Kind{Name: "objects", Undo: func(ctx context.Context, s group.Step) error {
+		if s.N == 0 {
+			return errors.New("refused")
+		}
+		return change{db: db, scope: "second"}.to(false)(ctx, s)
+	}})
+	recovery := change{db: db, scope: "first", before: func(int) {
+		if _, err := undoOne.Undo(ctx, left[1].ID); err == nil {
+			t.Error("the first member cannot be taken back")
+		}
+	}}
+	recovered, waiting, err := recovery.groups().Recover(ctx)
+	if err != nil || len(recovered) != 1 || len(waiting) != 1 || waiting[0].Scope != "second" {
+		t.Errorf("recovered %+v, %+v waits, %v", recovered, waiting, err)
+	}
+	got := value(t, dsn, "SELECT state || ' ' || done FROM plimsoll_group WHERE scope = 'second'")
+	if got != "undoing 1" {
+		t.Errorf("the group that was being undone is %s", got)
+	}
+}
