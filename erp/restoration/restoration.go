@@ -165,8 +165,8 @@ func (s Sequence) restoration(items []id.ID, how posting.Manner) posting.Restora
 // keysMax leaves most of the server's table of locks to others: ten restorations take a quarter.
 func keysMax(ctx context.Context, db *database.Database) (n int, err error) {
 	err = db.Read(ctx, func(w *database.Work) error {
-		const room = "SELECT (current_setting('max_locks_per_transaction')::integer * " +
-			"current_setting('max_connections')::integer) / 80"
+		const room = "SELECT current_setting('max_locks_per_transaction')::bigint * " +
+			"current_setting('max_connections')::bigint / 80"
 		w.Queue("room for locks", room).Rows(func(r pgx.Rows) error { return r.Scan(&n) })
 		return nil
 	})

@@ -109,8 +109,11 @@ func (l *lab) killBackend(ctx context.Context, random *rand.Rand) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	for {
+	for killed := false; ; killed = true {
 		pids, err := texts(ctx, conn, backendsSQL)
+		if err != nil && killed && ctx.Err() == nil {
+			return l.awaitRecovery(ctx) // the postmaster took its time to end this session
+		}
 		if err != nil {
 			return err
 		}

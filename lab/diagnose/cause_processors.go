@@ -20,6 +20,32 @@ func (m *measured) queue() (share float64, why string) {
 	return m.ledger.share(forCPU), ""
 }
 
+// room is how the processors are used that the server may use: shares of them.
+type room struct {
+	cores                  string
+	busy, database, others float64
+}
+
+// own is the database's part of what is used.
+func (r room) own() float64 { return r.database / max(r.database+r.others, 1e-9) }
+
+func (m *measured) room() (r room, why string) {
+	h := m.host
+	if h.Busy == nil || h.Database == nil || h.Others == nil {
+		return r, "the processors or the processes of the machine could not be read"
+	}
+	r = room{"all cores", *h.Busy, *h.Database, *h.Others}
+	if n := float64(len(h.Usable)); n > 0 && len(h.PerCore) == h.Cores {
+		r.cores, r.busy = fmt.Sprintf("the %.0f of %d cores that the server may use", n, h.Cores), 0
+		for _, i := range h.Usable {
+			r.busy += h.PerCore[i] / n
+		}
+		r.database = min(1, r.database*float64(h.Cores)/n)
+		r.others = max(0, r.busy-r.database)
+	}
+	return r, ""
+}
+
 // processorsByOthers: other processes use them.
 var processorsByOthers = cause{
 	name:    "processors-taken-by-others",
@@ -29,25 +55,25 @@ var processorsByOthers = cause{
 		if why != "" {
 			return nil, why
 		}
-		if m.host.Others == nil || m.host.Database == nil {
-			return nil, "the processes of the machine could not be read"
+		r, why := m.room()
+		if why != "" {
+			return nil, why
 		}
-		others, database := *m.host.Others, *m.host.Database
-		if others < othersBusy.Value {
+		if r.others < othersBusy.Value {
 			return nil, ""
 		}
 		return &Finding{
-			Price: price(waiting * others / max(others+database, 1e-9)),
+			Price: price(waiting * (1 - r.own())),
 			Title: "The machine is shared: other processes take the processors",
 			Mechanism: "A session that is ready to run waits in the queue for a processor while other programs of " +
 				"the machine use it. No wait event shows that: PostgreSQL takes such a session for one that runs.",
 			Evidence: []string{
 				fmt.Sprintf("sessions wait for a processor %s of their time (scheduler's figures)", percent(waiting)),
-				fmt.Sprintf("others use %s of all cores, the database %s: %s", percent(others), percent(database),
+				fmt.Sprintf("others use %s of %s, the database %s: %s", percent(r.others), r.cores, percent(r.database),
 					neighbourNames(m.host.Who)),
 			},
-			Excluded: []string{"it is not the database's own work alone: it uses " + percent(database) + " of the " +
-				"cores"},
+			Excluded: []string{"it is not the database's own work alone: it uses " + percent(r.database) + " of " +
+				r.cores},
 			Next: []string{"top -b -n 1 -o %CPU | head -15",
 				"if these are the clients, give them a machine of their own and diagnose again"},
 		}, ""
@@ -73,21 +99,21 @@ var processorsFull = cause{
 		if why != "" {
 			return nil, why
 		}
-		if m.host.Busy == nil || m.host.Database == nil || m.host.Others == nil {
-			return nil, "the processors of the machine could not be read"
+		r, why := m.room()
+		if why != "" {
+			return nil, why
 		}
-		own := *m.host.Database / max(*m.host.Database+*m.host.Others, 1e-9)
-		if *m.host.Busy < machineBusy.Value || own < mainUser.Value {
+		if r.busy < machineBusy.Value || r.own() < mainUser.Value {
 			return nil, ""
 		}
 		return &Finding{
-			Price:     price(waiting * own * (1 - m.explainedRunning())),
-			Title:     "The database needs more processors than there are",
+			Price:     price(waiting * r.own() * (1 - m.explainedRunning())),
+			Title:     "The database needs more processors than it has",
 			Mechanism: "More sessions are ready to run than there are processors. Each waits for its turn.",
-			Evidence: []string{fmt.Sprintf("all cores are %s busy, the database uses %s of them", percent(*m.host.Busy),
-				percent(*m.host.Database)), fmt.Sprintf("sessions wait for a processor %s of their time",
+			Evidence: []string{fmt.Sprintf("%s are %s busy, the database uses %s of them", r.cores, percent(r.busy),
+				percent(r.database)), fmt.Sprintf("sessions wait for a processor %s of their time",
 				percent(waiting))},
-			Excluded: []string{fmt.Sprintf("other processes use only %s of the cores", percent(*m.host.Others))},
+			Excluded: []string{fmt.Sprintf("other processes use only %s of them", percent(r.others))},
 			Next: []string{"read the statements of the line \"on a processor\": the first is the one to make cheaper",
 				"fewer connections at once: throughput stays and each waits less"},
 		}, ""

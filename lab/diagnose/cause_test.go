@@ -79,6 +79,11 @@ func TestCauses(t *testing.T) {
 			m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.2), price(0.8)
 			m.host.Who = []neighbours.Neighbour{{Name: "cc1", Share: 0.8}}
 		}, nil, work)},
+		{"OthersTakeTheServersOnlyCore", "processors-taken-by-others", plant(func(m *measured) {
+			split(5, 5)(m)
+			m.host.Cores, m.host.PerCore, m.host.Usable = 2, []float64{1, 0.1}, []int{0}
+			m.host.Busy, m.host.Database, m.host.Others = price(0.55), price(0.2), price(0.35)
+		}, nil, work)},
 		{"TooManySessionsForTheProcessors", "processors-full", plant(func(m *measured) {
 			split(4, 6)(m)
 			m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.98), price(0.02)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/lab/host/cpu"
 	"plimsoll/lab/host/disk"
 	"plimsoll/lab/host/neighbours"
@@ -15,11 +17,13 @@ import (
 
 // Host is what the server's machine did. Nil means unknown, never zero.
 type Host struct {
-	Cores    int       `json:"cores"`
-	Busy     *float64  `json:"busy"`     // share of all cores
-	PerCore  []float64 `json:"per_core"` // share of each
-	Database *float64  `json:"database"` // share of all cores
-	Others   *float64  `json:"others"`   // share of all cores
+	Cores   int       `json:"cores"`
+	Busy    *float64  `json:"busy"`     // share of all cores
+	PerCore []float64 `json:"per_core"` // share of each
+	// Usable are the cores that the server may use, if it is confined to some of them.
+	Usable   []int    `json:"usable_cores,omitempty"`
+	Database *float64 `json:"database"` // share of all cores
+	Others   *float64 `json:"others"`   // share of all cores
 	// Who names the other processes, the busiest first.
 	Who []neighbours.Neighbour `json:"who"`
 	// Full is the process that fills one core, if there is one.
@@ -226,12 +230,30 @@ func (w *hostWatch) processors(h *Host, length float64) {
 		h.Database = &x
 	}
 	h.Others, h.Who = w.others.Share()
+	h.Usable = usable(w.postmaster, h.Cores)
 	for pid, p := range w.used {
 		cores := p.used.Seconds() / length
 		if cores >= fullCore.Value && (h.Full == nil || cores > h.Full.Cores) {
 			h.Full = &FullCore{nonEmpty(p.name, "?"), pid, cores, p.database}
 		}
 	}
+}
+
+// usable are the cores that a process is confined to; nil: all, or unknown.
+func usable(pid, cores int) (some []int) {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(pid, &set) != nil || set.Count() >= cores {
+		return nil
+	}
+	for i := range cores {
+		if set.IsSet(i) {
+			some = append(some, i)
+		}
+	}
+	if len(some) < set.Count() {
+		return nil // a core is switched off: the kernel's order is not their numbers
+	}
+	return some
 }
 
 func (w *hostWatch) disks(h *Host, length float64) {

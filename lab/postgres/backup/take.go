@@ -79,7 +79,7 @@ func (s *Store) sweep(ctx context.Context) {
 	left, _ := filepath.Glob(filepath.Join(s.dir(), growing+"*"))
 	for _, dir := range left {
 		// a folder made a moment ago may have no lock yet
-		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < time.Second {
+		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < 10*time.Second {
 			continue
 		}
 		l, err := lock.Acquire(ctx, filepath.Join(dir, lockName), "sweep", 0)

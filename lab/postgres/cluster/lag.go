@@ -43,17 +43,21 @@ type Standby struct {
 // Away is the state of a standby that is not connected.
 const Away = "away"
 
-// standbysSQL: a lag in time is unknown where nothing was written for a while; then nothing is missing either.
+// standbysSQL: a lag in time is unknown where nothing was written for a while; then nothing is missing either. A lost
+// connection may stay in the view for a while beside the new one.
 const standbysSQL = `SELECT $1::text, coalesce(r.state, '` + Away + `'), coalesce(r.sync_state, ''),
 	pg_wal_lsn_diff(pg_current_wal_insert_lsn(), r.replay_lsn)::bigint,
 	CASE WHEN pg_wal_lsn_diff(pg_current_wal_insert_lsn(), r.replay_lsn) <= 0 THEN 0
 		ELSE extract(epoch FROM r.replay_lag)::float8 * 1000 END,
 	coalesce((SELECT wal_status FROM pg_replication_slots WHERE slot_name = $2), '')
-	FROM (SELECT) one LEFT JOIN pg_stat_replication r ON r.application_name = $1`
+	FROM (SELECT) one LEFT JOIN pg_stat_replication r ON r.application_name = $1
+	ORDER BY r.backend_start DESC LIMIT 1`
 
-// ownLagSQL is what a standby knows alone: what it has received and not applied.
+// ownLagSQL is what a standby knows alone: what it has received and not applied. After a restart it has applied more
+// than it has received since.
 const ownLagSQL = `SELECT coalesce((SELECT status FROM pg_stat_wal_receiver), '` + Away + `'),
-	pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), pg_last_wal_replay_lsn())::bigint`
+	greatest(0, pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()),
+		pg_last_wal_replay_lsn()))::bigint`
 
 func (c *Cluster) replicationRole() *Replication {
 	if c.ReplicaOf != "" {

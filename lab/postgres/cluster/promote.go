@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"plimsoll/platform/problem"
@@ -48,11 +51,28 @@ func (s *Store) Promote(ctx context.Context, name string, force bool) (p Promoti
 	}
 	p = Promotion{Name: name, From: c.ReplicaOf}
 	// pg_control_checkpoint has the new timeline only after the next checkpoint; the name of the segment at once.
-	if err := conn.QueryRow(ctx, `SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int,
-		pg_current_wal_lsn()::text`).Scan(&p.Timeline, &p.LSN); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int").
+		Scan(&p.Timeline); err != nil {
+		return p, c.wrap(err)
+	}
+	if p.LSN, err = c.branchedAt(p.Timeline); err != nil {
 		return p, c.wrap(err)
 	}
 	return p, c.promoted(ctx)
+}
+
+// branchedAt is where a timeline left the one before: the last line of its history file.
+func (c *Cluster) branchedAt(timeline int) (lsn string, err error) {
+	text, err := os.ReadFile(filepath.Join(c.DataDir(), "pg_wal", fmt.Sprintf("%08X.history", timeline)))
+	if err != nil {
+		return "", err
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	fields := strings.Fields(lines[len(lines)-1])
+	if len(fields) < 2 {
+		return "", fmt.Errorf("timeline %d has no history", timeline)
+	}
+	return fields[1], nil
 }
 
 // promoted remembers that the cluster follows nobody.
@@ -70,7 +90,7 @@ func (c *Cluster) promoted(ctx context.Context) error {
 func (c *Cluster) sayPromoted() {
 	clusters, _ := c.store.List()
 	for _, r := range clusters {
-		if r.PromotedFrom == c.Name() && r.CreatedAt.After(c.CreatedAt) {
+		if r.PromotedFrom == c.Name() && !r.CreatedAt.Before(c.CreatedAt) {
 			c.store.say("note: its standby %s was promoted since; commits after that are on one of the "+
 				"two clusters only", r.Name())
 		}

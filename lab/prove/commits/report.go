@@ -42,6 +42,9 @@ type Turn struct {
 	P95MS     float64 `json:"p95_ms"`
 }
 
+// silent turns tell nothing about times, and nothing can be divided by their rate.
+func (t Turn) silent() bool { return t.PerSecond == 0 }
+
 // Verdict on a criterion: the worst of the turns must meet it.
 type Verdict struct {
 	Text   string  `json:"text"`
@@ -86,6 +89,12 @@ func (r *Report) judge() {
 		return
 	}
 	rate := func(t Turn) float64 { return t.PerSecond }
+	for _, s := range r.Sides {
+		if s.FlushMS == judgedMS && slices.ContainsFunc(s.Turns, Turn.silent) {
+			r.Verdicts = append(r.Verdicts, Verdict{Text: fmt.Sprintf("%s rows, %s: operations acknowledged in each "+
+				"turn (--duration makes turns longer)", s.Rows, s.Mode)})
+		}
+	}
 	r.atLeast("hot rows, flush 2 ms: rate of durable-ack / rate of sync: at least 5", ratios(durable, sync, rate),
 		hotLeast)
 	durable = r.find(Spread, "durable-ack", judgedMS)

@@ -35,8 +35,8 @@ func compute(ctx context.Context, conn *pgx.Conn, _ *rand.Rand) error {
 	return err
 }
 
-// burnMost seconds of processor time may a burner use. They share a core with a dozen sessions.
-const burnMost, burners = 120, 4
+// burnMost seconds of processor time may a burner use.
+const burnMost = 120
 
 // pin processes to processors; one may have ended since.
 func pin(all []process.ID, to *unix.CPUSet) {
@@ -75,7 +75,7 @@ func filledCore(ctx context.Context, s *scene) error {
 	if err != nil {
 		return err
 	}
-	if s.burners, err = burner.Start(ctx, s.dir, burners, burnMost); err != nil {
+	if s.burners, err = burner.Start(ctx, s.dir, 2, burnMost); err != nil {
 		return err
 	}
 	s.undo = append(s.undo, func() error { s.burners.End(); return nil })
@@ -84,7 +84,8 @@ func filledCore(ctx context.Context, s *scene) error {
 	used, began := s.burners.Used(), time.Now()
 	s.checked(func(context.Context) (string, bool) {
 		cores := (s.burners.Used() - used).Seconds() / time.Since(began).Seconds()
-		return fmt.Sprintf("the other process used %.2f cores, at least 0.4", cores), cores >= 0.4
+		// the kernel divides a core by sessions of terminals or by control groups, not by processes
+		return fmt.Sprintf("the other process used %.2f cores, at least 0.3", cores), cores >= 0.3
 	})
 	return nil
 }
@@ -97,11 +98,11 @@ func heavyWorkload(_ context.Context, s *scene) error {
 	return nil
 }
 
-// summarize three weeks' orders of a region.
+// summarize three weeks' orders, by an index.
 func summarize(ctx context.Context, conn *pgx.Conn, rng *rand.Rand) error {
 	var total pgtype.Numeric
-	return conn.QueryRow(ctx, "SELECT sum(o.total) FROM orders o JOIN customers c ON c.id = o.customer "+
-		"WHERE o.day BETWEEN $1 AND $1 + 20 AND c.region = $2", 1+rng.IntN(900), rng.IntN(50)).Scan(&total)
+	return conn.QueryRow(ctx, "SELECT sum(total) FROM orders WHERE day BETWEEN $1 AND $1 + 20",
+		1+rng.IntN(900)).Scan(&total)
 }
 
 // cpuQuota of a fifth of a core.
