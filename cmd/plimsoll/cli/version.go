@@ -33,32 +33,32 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
+// release is the newest version of CHANGELOG.md.
+const release = "0.5.0"
+
 // commit and modified are set by `make build`; a plain `go build` leaves them to the
 // toolchain's own stamp, which it may have been told to leave out.
 var commit, modified string
 
-// software is what was stamped into the binary.
+// software is what was stamped into the binary: the release with the commit, as 0.5.0+0123456789ab.
 func software() build {
-	b := build{Version: "unknown", Commit: commit, Modified: modified == "true", Go: runtime.Version(),
+	b := build{Version: release, Commit: commit, Modified: modified == "true", Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	b.Version = info.Main.Version
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Commit = s.Value
+			case "vcs.modified":
+				b.Modified = s.Value == "true"
+			}
 		}
 	}
-	if b.Version == "" || b.Version == "(devel)" {
-		b.Version = "development"
-		if len(b.Commit) >= 12 {
-			b.Version += "-" + b.Commit[:12]
-		}
+	if len(b.Commit) >= 12 {
+		b.Version += "+" + b.Commit[:12]
+	}
+	if b.Modified {
+		b.Version += ".modified"
 	}
 	return b
 }
