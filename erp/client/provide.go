@@ -212,7 +212,7 @@ func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) e
 	if !known {
 		return nil
 	}
-	outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false, rng)
+	outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false)
 	if outcome == OK {
 		d.turns.giveBack()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 
 	"plimsoll/erp/operations"
 	"plimsoll/erp/skew"
@@ -64,8 +65,11 @@ func (s *Session) services(number string, rng *rand.Rand) []byte {
 	return append(b, `"}]}`...)
 }
 
-// reference that nobody else uses.
-func (c *Client) reference(rng *rand.Rand) string { return c.newKey(rng)[len(c.run)-8:] }
+// reference that nobody else uses: the end of the run's id, and randomness.
+func (c *Client) reference(rng *rand.Rand) string {
+	b := strconv.AppendUint(append([]byte(c.run[len(c.run)-8:]), '-'), rng.Uint64(), 36)
+	return string(strconv.AppendUint(append(b, '-'), rng.Uint64(), 36))
+}
 
 // postInvoiceReceived for a purchase that waits for one; for some a second time, which must be refused. If none waits,
 // it buys services.
