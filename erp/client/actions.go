@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"plimsoll/erp/operations"
@@ -174,7 +173,7 @@ func (c *Client) made(ctx context.Context, s *Session, documentType string, body
 func (c *Client) created(ctx context.Context, s *Session, documentType, query string, body []byte,
 	rng *rand.Rand) (id.ID, Outcome, error) {
 	body = c.dated(body, rng)
-	r, err := c.send(ctx, s, http.MethodPost, "/v1/documents/"+documentType, query, body, c.newKey(rng))
+	r, err := c.send(ctx, s, http.MethodPost, documentsPath+documentType, query, body)
 	if err != nil {
 		return id.ID{}, Failed, err
 	}
@@ -195,13 +194,6 @@ func (c *Client) created(ctx context.Context, s *Session, documentType, query st
 		c.options.Acknowledged(documentType, made.ID.String())
 	}
 	return made.ID, OK, nil
-}
-
-// newKey returns the idempotency key of one operation of this client.
-func (c *Client) newKey(rng *rand.Rand) string {
-	key := make([]byte, 0, 64)
-	key = append(strconv.AppendUint(append(append(key, c.run...), '-'), rng.Uint64(), 36), '-')
-	return string(strconv.AppendUint(key, rng.Uint64(), 36))
 }
 
 // showSale shows one of the user's last sales, or somebody else's.
@@ -238,7 +230,7 @@ func daysAgo(n int) string { return time.Now().UTC().AddDate(0, 0, -n).Format(ti
 
 // look reads an answer and checks how it begins.
 func (c *Client) look(ctx context.Context, s *Session, path, query, begins string) (Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodGet, path, query, nil, "")
+	r, err := c.send(ctx, s, http.MethodGet, path, query, nil)
 	if err != nil {
 		return Failed, err
 	}

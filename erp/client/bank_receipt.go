@@ -11,7 +11,7 @@ import (
 // postBankReceipt of a sum; some repeat an existing reference, and must be refused.
 func postBankReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	account, reference := d.bankAccounts[0], c.newKey(rng)[len(c.run)-8:] // the end of the run's id, and randomness
+	account, reference := d.bankAccounts[0], c.reference(rng)
 	used, known := d.stock.references.lastDealt()
 	twice := rng.Float64() < c.options.RefusedShare && known
 	if twice {

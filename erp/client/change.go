@@ -49,7 +49,7 @@ func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 	case there == nil:
 		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
 	}
-	outcome, err := c.change(ctx, s, "goods-sale", kept.id, there.sale(rng), rng)
+	outcome, err := c.change(ctx, s, "goods-sale", kept.id, there.sale(rng))
 	s.directory.stock.back(&s.directory.stock.sales, kept, outcome)
 	return outcome, err
 }
@@ -63,7 +63,7 @@ func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (
 	case there == nil:
 		return c.instead(ctx, s, operations.GoodsReceiptPost, postReceipt, rng)
 	}
-	outcome, err := c.change(ctx, s, "goods-receipt", kept.id, there.receipt(rng), rng)
+	outcome, err := c.change(ctx, s, "goods-receipt", kept.id, there.receipt(rng))
 	s.directory.stock.back(&s.directory.stock.receipts, kept, outcome)
 	return outcome, err
 }
@@ -97,9 +97,9 @@ func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
 	}
 	path := "/v1/documents/goods-sale/" + kept.id.String()
-	outcome, err := c.bring(ctx, s, path+"/unpost", false, rng)
+	outcome, err := c.bring(ctx, s, path+"/unpost", false)
 	if outcome == OK {
-		if outcome, err = c.bring(ctx, s, path+"/post", true, rng); outcome == Overloaded { // it is no longer posted
+		if outcome, err = c.bring(ctx, s, path+"/post", true); outcome == Overloaded { // it is no longer posted
 			k.held.release(kept.id)
 			return outcome, err
 		}
@@ -109,8 +109,8 @@ func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 }
 
 // bring a document into a state.
-func (c *Client) bring(ctx context.Context, s *Session, path string, posted bool, rng *rand.Rand) (Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodPost, path, "", nil, c.newKey(rng))
+func (c *Client) bring(ctx context.Context, s *Session, path string, posted bool) (Outcome, error) {
+	r, err := c.send(ctx, s, http.MethodPost, path, "", nil)
 	if err != nil {
 		return Failed, err
 	}
@@ -127,14 +127,14 @@ func (c *Client) bring(ctx context.Context, s *Session, path string, posted bool
 }
 
 // change opens a document, replaces its content and posts it again.
-func (c *Client) change(ctx context.Context, s *Session, documentType string, document id.ID, body []byte,
-	rng *rand.Rand) (Outcome, error) {
+func (c *Client) change(ctx context.Context, s *Session, documentType string, document id.ID, body []byte) (Outcome,
+	error) {
 	path := "/v1/documents/" + documentType + "/" + document.String()
 	seen, outcome, err := c.versionOf(ctx, s, path)
 	if outcome != OK {
 		return outcome, err
 	}
-	r, err := c.sendVersion(ctx, s, http.MethodPut, path, "post=true", body, c.newKey(rng), seen)
+	r, err := c.sendVersion(ctx, s, http.MethodPut, path, "post=true", body, seen)
 	if err != nil {
 		return Failed, err
 	}
@@ -155,7 +155,7 @@ func (c *Client) change(ctx context.Context, s *Session, documentType string, do
 
 // versionOf reads the version of a document from its card.
 func (c *Client) versionOf(ctx context.Context, s *Session, path string) (int64, Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodGet, path, "", nil, "")
+	r, err := c.send(ctx, s, http.MethodGet, path, "", nil)
 	if err != nil {
 		return 0, Failed, err
 	}

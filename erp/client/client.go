@@ -79,7 +79,7 @@ func (e *Overload) Error() string {
 // Client carries out operations for any number of sessions; safe for concurrent use.
 type Client struct {
 	options Options
-	run     string // makes this client's idempotency keys unique
+	run     string // makes this client's idempotency keys and references unique
 	mutex   sync.Mutex
 	offices map[string]*office   // by organisation
 	known   map[id.ID]*directory // by warehouse
@@ -108,7 +108,7 @@ func New(options Options) *Client {
 		options.RefusedShare = RefusedShareDefault
 	}
 	return &Client{options: options, run: id.New().String(), offices: map[string]*office{},
-		known: map[id.ID]*directory{}, written: ledger{all: map[string]Written{}}}
+		known: map[id.ID]*directory{}, written: ledger{series: map[string]*Fates{}}}
 }
 
 // UserCode is the login of the n-th user, counted from 1.
@@ -147,7 +147,7 @@ func (c *Client) Login(ctx context.Context, base, user string) (*Session, error)
 
 // Logout closes the session.
 func (c *Client) Logout(ctx context.Context, s *Session) error {
-	r, err := c.send(ctx, s, http.MethodDelete, "/v1/sessions/current", "", nil, "")
+	r, err := c.send(ctx, s, http.MethodDelete, "/v1/sessions/current", "", nil)
 	if err != nil {
 		return err
 	}

@@ -29,12 +29,7 @@ type directory struct {
 	items     []id.ID
 	itemNames []string
 	materials []id.ID // of the items
-	turns     turns
-	assets    waiting[commissioned] // the last one, where it was
 }
-
-// commissioned is an asset in use, and the document that commissioned it.
-type commissioned struct{ asset, document id.ID }
 
 // deal is a contract and its counterparty.
 type deal struct{ counterparty, contract id.ID }
@@ -46,6 +41,8 @@ type element struct {
 	Counterparty id.ID
 	Customer     bool
 	Bank         bool
+	Posted       bool  // of a document
+	Asset        id.ID // of a document
 	Account      string
 	Warehouse    id.ID
 	Code         string
@@ -104,15 +101,11 @@ func (d *directory) read(ctx context.Context, c *Client, s *Session) error {
 			d.materials = append(d.materials, e.Item)
 		}
 	}
-	d.turns.begin(d.warehouse, len(d.unused), c.options.Part, c.options.Parts)
 	return nil
 }
 
 // materialsAccount holds items that are used up rather than sold.
 const materialsAccount = "10"
-
-// nextAsset to commission. When all have been, the first ones repeat and are refused.
-func (d *directory) nextAsset() id.ID { return d.unused[d.turns.next()] }
 
 // ranked orders by code and keeps some names.
 func ranked(elements []element) (ids []id.ID, names []string) {

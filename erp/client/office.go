@@ -25,7 +25,6 @@ type office struct {
 	departments  []id.ID
 	expenseItems []id.ID
 	bankAccounts []id.ID
-	unused       []id.ID // assets that were not in use when they were read
 	stock        stock
 	stocked      atomic.Bool // more has been created
 }
@@ -90,25 +89,10 @@ func (o *office) read(ctx context.Context, c *Client, s *Session) error {
 // time.
 func (o *office) loadUsers(ctx context.Context, c *Client, s *Session) error {
 	o.warehouses = map[string]id.ID{}
-	for after := ""; ; {
-		var page struct {
-			Items []element
-			Next  string
-		}
-		query := "limit=1000"
-		if after != "" {
-			query += "&after=" + url.QueryEscape(after)
-		}
-		if err := c.fetch(ctx, s, "/v1/catalogs/users", query, &page); err != nil {
-			return err
-		}
-		for _, e := range page.Items {
-			o.warehouses[e.Code] = e.Warehouse
-		}
-		if after = page.Next; after == "" {
-			return nil
-		}
-	}
+	return c.pages(ctx, s, "/v1/catalogs/users", func(e element) bool {
+		o.warehouses[e.Code] = e.Warehouse
+		return true
+	})
 }
 
 // loadMore reads the catalogs that documents other than those of goods refer to.
@@ -119,7 +103,6 @@ func (o *office) loadMore(ctx context.Context, c *Client, s *Session) error {
 		fits    func(element) bool
 	}{
 		{"services", &o.services, nil}, {"departments", &o.departments, nil}, {"expense-items", &o.expenseItems, nil},
-		{"fixed-assets", &o.unused, nil},
 		{"cash-accounts", &o.bankAccounts, func(e element) bool { return e.Bank }},
 	} {
 		var found struct{ Items []element }
@@ -133,23 +116,49 @@ func (o *office) loadMore(ctx context.Context, c *Client, s *Session) error {
 			return fmt.Errorf("the database has no %s: run 'plimsoll fill' first", list.catalog)
 		}
 	}
-	return o.leaveOutCommissioned(ctx, c, s)
+	return o.loadAssets(ctx, c, s)
 }
 
-// leaveOutCommissioned keeps the assets that can be commissioned, unless there are none.
-func (o *office) leaveOutCommissioned(ctx context.Context, c *Client, s *Session) error {
-	var found struct{ Items []struct{ Asset id.ID } }
-	if err := c.fetch(ctx, s, "/v1/documents/asset-commissioning", "limit=1000", &found); err != nil {
+// loadAssets finds assets that can be commissioned.
+func (o *office) loadAssets(ctx context.Context, c *Client, s *Session) error {
+	used := map[id.ID]bool{}
+	if err := c.pages(ctx, s, "/v1/documents/asset-commissioning", func(e element) bool {
+		used[e.Asset] = used[e.Asset] || e.Posted
+		return true
+	}); err != nil {
 		return err
 	}
-	used := map[id.ID]bool{}
-	for _, e := range found.Items {
-		used[e.Asset] = true
+	return c.pages(ctx, s, "/v1/catalogs/fixed-assets", func(e element) bool {
+		if !used[e.ID] && c.mine(e.ID) {
+			o.stock.toCommission.put(commissioned{asset: e.ID})
+		}
+		return o.stock.toCommission.count() < waitingMax
+	})
+}
+
+// pages reads a list from its beginning, until all is read or visit has enough.
+func (c *Client) pages(ctx context.Context, s *Session, path string, visit func(element) bool) error {
+	for after := ""; ; {
+		var page struct {
+			Items []element
+			Next  string
+		}
+		query := "limit=1000"
+		if after != "" {
+			query += "&after=" + url.QueryEscape(after)
+		}
+		if err := c.fetch(ctx, s, path, query, &page); err != nil {
+			return err
+		}
+		for _, e := range page.Items {
+			if !visit(e) {
+				return nil
+			}
+		}
+		if after = page.Next; after == "" {
+			return nil
+		}
 	}
-	if left := slices.DeleteFunc(slices.Clone(o.unused), func(asset id.ID) bool { return used[asset] }); len(left) > 0 {
-		o.unused = left
-	}
-	return nil
 }
 
 // contractSides finds the counterparties with a contract on each side.

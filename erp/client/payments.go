@@ -57,7 +57,7 @@ func (k *stock) toBeRequested(rng *rand.Rand) (purchase, *waiting[purchase]) {
 
 // purchased is the total of a purchase, from its card.
 func (c *Client) purchased(ctx context.Context, s *Session, of purchase) (requested, Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodGet, "/v1/documents/"+of.kind+"/"+of.id.String(), "", nil, "")
+	r, err := c.send(ctx, s, http.MethodGet, "/v1/documents/"+of.kind+"/"+of.id.String(), "", nil)
 	if err != nil {
 		return requested{}, Failed, err
 	}

@@ -207,14 +207,14 @@ func refusedToo(err error) error {
 // takeOutOfUse unposts the last commissioning of an asset, so that it is the next one again. If its goods have been
 // shipped meanwhile, it stays, and another asset comes next.
 func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) error {
-	d := s.directory
-	last, known := d.assets.forget()
+	k := &s.directory.stock
+	last, known := k.toCommission.forget()
 	if !known {
 		return nil
 	}
-	outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false, rng)
+	outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false)
 	if outcome == OK {
-		d.turns.giveBack()
+		k.toCommission.put(commissioned{asset: last.asset})
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 
 	"plimsoll/erp/operations"
 	"plimsoll/erp/skew"
@@ -64,8 +65,11 @@ func (s *Session) services(number string, rng *rand.Rand) []byte {
 	return append(b, `"}]}`...)
 }
 
-// reference that nobody else uses.
-func (c *Client) reference(rng *rand.Rand) string { return c.newKey(rng)[len(c.run)-8:] }
+// reference that nobody else uses: the end of the run's id, and randomness.
+func (c *Client) reference(rng *rand.Rand) string {
+	b := strconv.AppendUint(append([]byte(c.run[len(c.run)-8:]), '-'), rng.Uint64(), 36)
+	return string(strconv.AppendUint(append(b, '-'), rng.Uint64(), 36))
+}
 
 // postInvoiceReceived for a purchase that waits for one; for some a second time, which must be refused. If none waits,
 // it buys services.
@@ -81,23 +85,27 @@ func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.R
 	return outcome, err
 }
 
-// postCommissioning of the next asset, taken from stock; of some a second time, which must be refused.
+// postCommissioning of the next asset, taken from stock; of some a second time, which must be refused. If all are in
+// use, what is taken from stock is used up.
 func postCommissioning(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	d := s.directory
-	last, again := d.assets.lastDealt()
-	asset := last.asset
+	k := &d.stock.toCommission
+	one, again := k.lastDealt()
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
-		asset = d.nextAsset()
+		var found bool
+		if one, found = k.take(); !found {
+			return c.instead(ctx, s, operations.InternalConsumptionPost, postConsumption, rng)
+		}
 	}
-	b := asset.AppendText(append(make([]byte, 0, 256), `{"asset":"`...))
+	b := one.asset.AppendText(append(make([]byte, 0, 256), `{"asset":"`...))
 	b = d.warehouse.AppendText(append(b, `","warehouse":"`...))
 	b = d.items[skew.Pick(rng, len(d.items), skew.Strong)].AppendText(append(b, `","lines":[{"item":"`...))
 	made, outcome, err := c.made(ctx, s, "asset-commissioning", append(b, `","quantity":"1"}]}`...), rng)
 	switch {
 	case outcome == OK && again:
 		return Failed, errors.New("an asset was commissioned twice: the control did not refuse")
-	case outcome == OK:
-		d.assets.done(commissioned{asset, made})
+	case !again:
+		k.ended(commissioned{one.asset, made}, outcome)
 	}
 	return outcome, err
 }

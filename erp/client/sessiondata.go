@@ -9,7 +9,7 @@ const sessionData = "/v1/sessions/current/data/"
 
 // Keep stores a value, which is JSON, in the session under a key.
 func (c *Client) Keep(ctx context.Context, s *Session, key string, value []byte) error {
-	r, err := c.send(ctx, s, http.MethodPut, sessionData+key, "", value, "")
+	r, err := c.send(ctx, s, http.MethodPut, sessionData+key, "", value)
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (c *Client) Keep(ctx context.Context, s *Session, key string, value []byte)
 
 // Kept appends the value that the session stores under a key.
 func (c *Client) Kept(ctx context.Context, s *Session, key string, to []byte) ([]byte, error) {
-	r, err := c.send(ctx, s, http.MethodGet, sessionData+key, "", nil, "")
+	r, err := c.send(ctx, s, http.MethodGet, sessionData+key, "", nil)
 	if err != nil {
 		return to, err
 	}

@@ -24,13 +24,14 @@ const (
 //	                   ▲                 │
 //	                   └──────put────────┘  changed, or the worker shed the request
 type stock struct {
-	toInvoice waiting[under]     // sales that are not invoiced
-	toEnter   waiting[purchase]  // purchases that wait for an invoice
-	toRequest waiting[purchase]  // purchases that wait for a payment request
-	ordered   waiting[purchase]  // orders at suppliers, which may be paid ahead
-	toPay     waiting[requested] // requests that wait to be paid
-	sales     waiting[standing]  // to be changed
-	receipts  waiting[standing]
+	toInvoice    waiting[under]        // sales that are not invoiced
+	toEnter      waiting[purchase]     // purchases that wait for an invoice
+	toRequest    waiting[purchase]     // purchases that wait for a payment request
+	ordered      waiting[purchase]     // orders at suppliers, which may be paid ahead
+	toPay        waiting[requested]    // requests that wait to be paid
+	toCommission waiting[commissioned] // assets
+	sales        waiting[standing]     // to be changed
+	receipts     waiting[standing]
 
 	numbered   waiting[[]byte] // purchases of services that have a supplier's number
 	references waiting[string] // of the bank
@@ -66,6 +67,9 @@ type purchase struct {
 	kind string
 	under
 }
+
+// commissioned is an asset and, when it is in use, the document that commissioned it.
+type commissioned struct{ asset, document id.ID }
 
 // requested payment.
 type requested struct {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -187,4 +188,36 @@ func TestPartsTakeDifferentDocumentsOfTheBase(t *testing.T) {
 			t.Errorf("both have taken %s", basis)
 		}
 	}
+}
+
+// Each asset is put to use once, whichever warehouse it goes to. When all are in use, the shortage is named instead of
+// being refused.
+func TestAssetsLastAndTheirShortageIsNamed(t *testing.T) {
+	db, url := baseWith(t, 4, server.Config{})
+	instead := 0
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1, Instead: func(_ context.Context, did string) {
+		if instead++; did != operations.InternalConsumptionPost {
+			t.Errorf("%s was done", did)
+		}
+	}})
+	free := func() string {
+		return db.Value(t, `SELECT count(*) FROM cat_fixed_assets a WHERE NOT EXISTS
+			(SELECT FROM doc_asset_commissioning d WHERE d.asset = a.id AND d.posted)`)
+	}
+	assets, err := strconv.Atoi(free())
+	if err != nil || assets == 0 {
+		t.Fatal(assets, err)
+	}
+	rng := random(2)
+	users := []*client.Session{login(t, c, url, 1), login(t, c, url, 2), login(t, c, url, 3), login(t, c, url, 4)}
+	for n := range assets + 10*len(users) {
+		outcome, err := c.Do(t.Context(), users[n%len(users)], operations.AssetCommissioningPost, rng)
+		if outcome != client.OK {
+			t.Fatalf("time %d of %d assets, %d something else: %s, %v", n+1, assets, instead, outcome, err)
+		}
+	}
+	if left := free(); left != "0" || instead != 10*len(users) {
+		t.Errorf("%d assets, %s are left, and %d times something else was done", assets, left, instead)
+	}
+	erptest.Clean(t, db.Database)
 }

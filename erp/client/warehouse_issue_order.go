@@ -25,7 +25,7 @@ func inReach(row toCarry) bool { return !row.Cell.IsZero() }
 
 // workList of what waits to be shipped or received.
 func (c *Client) workList(ctx context.Context, s *Session, report, query string) ([]toCarry, Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodGet, "/v1/reports/"+report, query, nil, "")
+	r, err := c.send(ctx, s, http.MethodGet, "/v1/reports/"+report, query, nil)
 	if err != nil {
 		return nil, Failed, err
 	}

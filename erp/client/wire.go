@@ -55,13 +55,12 @@ func (r *response) free() {
 }
 
 // send makes a request; the caller frees the response.
-func (c *Client) send(ctx context.Context, s *Session, method, path, query string, body []byte, key string) (*response,
-	error) {
-	return c.sendVersion(ctx, s, method, path, query, body, key, 0)
+func (c *Client) send(ctx context.Context, s *Session, method, path, query string, body []byte) (*response, error) {
+	return c.sendVersion(ctx, s, method, path, query, body, 0)
 }
 
 // sendVersion is send for a change of a version that was read; zero: any version.
-func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, query string, body []byte, key string,
+func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, query string, body []byte,
 	version int64) (*response, error) {
 	header := make(http.Header, 5)
 	if s.token != nil {
@@ -70,23 +69,24 @@ func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, quer
 	if operation, known := ctx.Value(operationKey{}).(string); known {
 		header[operationHeader] = []string{operation}
 	}
-	if key != "" {
-		header["Idempotency-Key"] = []string{key}
+	key := c.newKey(method, path)
+	if key.keyed() {
+		header["Idempotency-Key"] = []string{c.run + "-" + key.String()}
 	}
 	if version > 0 {
 		header["If-Match"] = []string{strconv.Quote(strconv.FormatInt(version, 10))}
 	}
 	r, err := c.attempt(ctx, s, method, path, query, body, header)
 	resent := false
-	for n := 1; err != nil && key != "" && n < attempts && ctx.Err() == nil; n++ {
+	for n := 1; err != nil && key.keyed() && n < attempts && ctx.Err() == nil; n++ {
 		resent = true
 		if c.options.Resent != nil {
 			c.options.Resent(ctx)
 		}
 		r, err = c.attempt(ctx, s, method, path, query, body, header)
 	}
-	if key != "" {
-		c.written.note(method, path, resent, r, err)
+	if key.keyed() {
+		c.written.set(key, fateOf(resent, r, err))
 	}
 	return r, err
 }
@@ -169,7 +169,7 @@ func withState(state string) string {
 
 // fetch reads a JSON answer that must exist.
 func (c *Client) fetch(ctx context.Context, s *Session, path, query string, into any) error {
-	r, err := c.send(ctx, s, http.MethodGet, path, query, nil, "")
+	r, err := c.send(ctx, s, http.MethodGet, path, query, nil)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (c *Client) create(ctx context.Context, s *Session, user string, into any) 
 	if err != nil {
 		return err
 	}
-	r, err := c.send(ctx, s, http.MethodPost, "/v1/sessions", "", body, "")
+	r, err := c.send(ctx, s, http.MethodPost, "/v1/sessions", "", body)
 	if err != nil {
 		return err
 	}

@@ -76,17 +76,32 @@ type LoadResult struct {
 	Wrong []string
 }
 
-// Written is what one client of the ERP wrote, by type of document.
+// Written is what one client of the ERP knows of its writing operations.
 type Written struct {
-	Keys   string                    `json:"keys"` // prefix of its operations' keys
-	ByType map[string]client.Written `json:"by_type"`
+	Keys   string                  `json:"keys"` // prefix of their keys
+	Series map[string]client.Fates `json:"series"`
+}
+
+// Update takes in what has changed since; false: something before it is missing.
+func (w *Written) Update(news Written) bool {
+	if w.Series == nil {
+		w.Keys, w.Series = news.Keys, map[string]client.Fates{}
+	}
+	for name, changed := range news.Series {
+		f := w.Series[name]
+		if w.Keys != news.Keys || !f.Update(changed) {
+			return false
+		}
+		w.Series[name] = f
+	}
+	return true
 }
 
 // Lost is an agent that ended without reporting what it had done.
 type Lost struct {
 	Agent string // name in the result
-	// Written is what it had reported.
-	Written []Written
+	// Written is what it had reported; without keys: nothing.
+	Written Written
 }
 
 // Generator runs the users of a plan, in this process or elsewhere.
@@ -195,12 +210,15 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Lo
 	return made, nil
 }
 
-// Written is what its users have written so far.
-func (l *Local) Written() []Written {
-	if l.cast == nil {
+// WrittenNews is what has changed since the last call in what its users wrote; nil: nothing.
+func (l *Local) WrittenNews() *Written {
+	if l.cast == nil || l.cast.erp == nil {
 		return nil
 	}
-	return l.cast.written()
+	if keys, series := l.cast.erp.client.News(); len(series) > 0 {
+		return &Written{keys, series}
+	}
+	return nil
 }
 
 // Close ends the connections.

@@ -78,8 +78,8 @@ func (c *cast) written() []Written {
 	if c.erp == nil {
 		return nil
 	}
-	keys, byType := c.erp.client.Written()
-	return []Written{{keys, byType}}
+	keys, series := c.erp.client.Written()
+	return []Written{{keys, series}}
 }
 
 func (c *cast) close() {

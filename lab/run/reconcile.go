@@ -3,13 +3,12 @@ package run
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/erp/client"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/result"
@@ -41,26 +40,16 @@ func (s *setup) reconciled(ctx context.Context) (rows []result.Reconciled, err e
 			return nil, err
 		}
 	}
-	seconds := (time.Since(s.began) + clockSlack).Seconds()
-	if len(s.made.Written) > 0 {
-		erp, err := reconcileWritten(ctx, conn, s.made.Written, seconds)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, erp...)
+	writers := newWriters(s.made.Written, s.made.Lost)
+	if len(writers) == 0 {
+		return rows, nil
 	}
-	for _, lost := range s.made.Lost {
-		if len(lost.Written) == 0 {
-			continue
-		}
-		row, err := reconcileLost(ctx, conn, lost, seconds)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
+	byKey, err := reconcileKeys(ctx, conn, writers, time.Since(s.began)+clockSlack)
+	return append(rows, byKey...), err
 }
+
+// clockSlack is how far the server's clock may have been set meanwhile.
+const clockSlack = time.Hour
 
 // reconcileCounted compares what the scenario's own queries count. They cannot tell whose rows they count, so lost
 // agents may have made some of each.
@@ -79,86 +68,6 @@ func (s *setup) reconcileCounted(ctx context.Context, conn *pgx.Conn) (rows []re
 			Lost: len(s.made.Lost) > 0})
 	}
 	return rows, nil
-}
-
-// reconcileLost compares what an agent had reported of its documents before it was lost.
-func reconcileLost(ctx context.Context, conn *pgx.Conn, lost Lost, seconds float64) (row result.Reconciled, err error) {
-	row = result.Reconciled{What: "operations on documents of agent " + lost.Agent + ", which was lost", Lost: true}
-	var keys []string
-	for _, w := range lost.Written {
-		keys = append(keys, w.Keys)
-		for _, one := range w.ByType {
-			row.Acknowledged, row.Unknown = row.Acknowledged+one.Acknowledged, row.Unknown+one.Unknown
-		}
-	}
-	if err = conn.QueryRow(ctx, "SELECT count(*) FROM plimsoll_operation"+ofClients, keys, seconds).
-		Scan(&row.Found); err != nil {
-		err = fmt.Errorf("count operations: %w", err)
-	}
-	return row, err
-}
-
-// ofClients counts the operations of clients by the prefix of their keys, an id.
-const ofClients = ` o WHERE left(o.key, 36) = ANY ($1) AND o.made_at >= now() - make_interval(secs => $2)`
-
-// clockSlack is how far the server's clock may have been set meanwhile.
-const clockSlack = time.Hour
-
-func reconcileWritten(ctx context.Context, conn *pgx.Conn, written []Written, seconds float64) ([]result.Reconciled,
-	error) {
-	var keys []string
-	acknowledged := map[string]client.Written{}
-	for _, w := range written {
-		keys = append(keys, w.Keys)
-		for documentType, more := range w.ByType {
-			sum := acknowledged[documentType]
-			sum.Add(more)
-			acknowledged[documentType] = sum
-		}
-	}
-	found, err := operationsByType(ctx, conn, keys, seconds)
-	if err != nil {
-		return nil, err
-	}
-	for documentType := range found {
-		if _, known := acknowledged[documentType]; !known {
-			acknowledged[documentType] = client.Written{} // rows that nobody wrote are a difference as well
-		}
-	}
-	var rows []result.Reconciled
-	for _, documentType := range slices.Sorted(maps.Keys(acknowledged)) {
-		var documents int64
-		headers := pgx.Identifier{"doc_" + documentType}.Sanitize()
-		if err := conn.QueryRow(ctx, "SELECT count(*) FROM "+headers+" d WHERE d.id IN (SELECT o.document FROM "+
-			"plimsoll_operation"+ofClients+")", keys, seconds).Scan(&documents); err != nil {
-			return nil, fmt.Errorf("count documents: %w", err)
-		}
-		w := acknowledged[documentType]
-		rows = append(rows,
-			result.Reconciled{What: "operations on " + documentType, Acknowledged: w.Acknowledged, Unknown: w.Unknown,
-				Found: found[documentType]},
-			result.Reconciled{What: "documents " + documentType, Acknowledged: w.Documents, Unknown: w.UnknownDocuments,
-				Found: documents})
-	}
-	return rows, nil
-}
-
-func operationsByType(ctx context.Context, conn *pgx.Conn, keys []string, seconds float64) (map[string]int64, error) {
-	rows, err := conn.Query(ctx, "SELECT o.document_type, count(*) FROM plimsoll_operation"+ofClients+" GROUP BY 1",
-		keys, seconds)
-	if err != nil {
-		return nil, fmt.Errorf("count operations: %w", err)
-	}
-	found := map[string]int64{}
-	var documentType string
-	var n int64
-	if _, err = pgx.ForEachRow(rows, []any{&documentType, &n}, func() error {
-		found[documentType] = n
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("count operations: %w", err)
-	}
-	return found, nil
 }
 
 // countBefore runs the scenario's own counting queries before the load; nil: it has none.
@@ -199,7 +108,24 @@ func judgeReconciliation(v *verdict, r *result.Reconciliation) {
 		r.Error)
 	for _, row := range r.Rows {
 		v.addReasonIf(result.ByBooks, row.Differs(),
-			"%s: %d were acknowledged, of %d nothing is known, the database has %d",
-			row.What, row.Acknowledged, row.Unknown, row.Found)
+			"%s: %d were acknowledged, of %d nothing is known, the database has %d%s",
+			row.What, row.Acknowledged, row.Unknown, row.Found, byKey(row.ByKey))
 	}
+}
+
+// byKey names single operations, where counts might cancel out.
+func byKey(k *result.ByKey) (text string) {
+	if k == nil {
+		return ""
+	}
+	if k.Missing > 0 {
+		text += fmt.Sprintf("; %d of the acknowledged are missing", k.Missing)
+	}
+	if k.Unexpected > 0 {
+		text += fmt.Sprintf("; %d are there twice, or were refused or never sent", k.Unexpected)
+	}
+	if len(k.Examples) > 0 {
+		text += ": key " + strings.Join(k.Examples, ", ")
+	}
+	return text
 }

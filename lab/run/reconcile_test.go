@@ -204,8 +204,8 @@ func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
 	var acknowledged, unknown int64
 	for _, row := range rec.Rows {
 		acknowledged, unknown = acknowledged+row.Acknowledged, unknown+row.Unknown
-		if row.Differs() {
-			t.Errorf("%+v", row)
+		if row.Differs() || row.ByKey == nil {
+			t.Errorf("%+v, %+v", row, row.ByKey)
 		}
 	}
 	t.Logf("%d acknowledged, %d unknown", acknowledged, unknown)

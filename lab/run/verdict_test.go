@@ -42,12 +42,23 @@ func TestVerdict(t *testing.T) {
 				RefusedExpected: 0.9}}
 		}, "", ""},
 		{"SomeMoreRefusals", func(_ *record, r *result.Result) {
-			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 200, OK: 100, Refused: 100}}}
+			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 200, OK: 174, Refused: 26},
+				RefusedExpected: 0.03}}
 		}, "", ""},
+		{"MoreRefusalsByChance", func(_ *record, r *result.Result) { // the interval begins at 10.8 %
+			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 10, OK: 7, Refused: 3},
+				RefusedExpected: 0.03}}
+		}, "", ""},
+		{"MoreRefusalsThanTenPoints", func(_ *record, r *result.Result) { // 14.9 %
+			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 200, OK: 160, Refused: 40},
+				RefusedExpected: 0.03}}
+		}, "a was refused 40 times of 200 (20 %), 3 % were expected", result.BySystem},
+		{"MoreRefusalsOfAll", func(_ *record, r *result.Result) { r.OK, r.Refused = 160, 40 },
+			"40 of 200 operations were refused (20 %), 0 % were expected", result.BySystem},
 		{"FarMoreRefusals", func(_ *record, r *result.Result) {
 			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 200, OK: 80, Refused: 120},
 				RefusedExpected: 0.03}}
-		}, "a was refused 120 times of 200, 3 % were expected", result.BySystem},
+		}, "a was refused 120 times of 200 (60 %), 3 % were expected", result.BySystem},
 		{"AFewOfFew", func(_ *record, r *result.Result) {
 			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 9, Refused: 9}}}
 		}, "", ""},

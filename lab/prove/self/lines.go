@@ -19,6 +19,7 @@ var tests = []test{
 	{"resets", "every seventh request is received and its connection reset", 4 * time.Second, resets},
 	{"errors", "every fifth answer is status 500", 4 * time.Second, serverErrors},
 	{"refused", "every answer is a refusal", 3 * time.Second, refused},
+	{"refused-more", "every fourth answer is a refusal, and none is expected", 4 * time.Second, refusedMore},
 	{"wrong-url", "the requests go to an address that the server does not have", 3 * time.Second, wrongURL},
 	{"timeouts", "every tenth request is never answered", 6 * time.Second, timeouts},
 	{"samples", "every tenth request is never answered; the figures are made again from the samples", 5 * time.Second,
@@ -172,6 +173,21 @@ func refused(ctx context.Context, s *stage) (outcome, error) {
 	}
 	return m.outcome([]Figure{
 		equal("refused", m.served(), m.Refused),
+		states("valid", "no", valid(m.Result), !m.Valid),
+		says("reason", "look was refused", m.InvalidReasons),
+	}), nil
+}
+
+func refusedMore(ctx context.Context, s *stage) (outcome, error) {
+	m, err := s.measure(ctx, plant{"refused-more", look + "refused = 409\n", 3 * time.Second, nil})
+	if err != nil {
+		return outcome{}, err
+	}
+	share := float64(m.counted("409")) / float64(max(1, m.served()))
+	return m.outcome([]Figure{
+		equal("refused", m.counted("409"), m.Refused),
+		equal("ok", m.served()-m.counted("409"), m.OK).excused(),
+		within("share beside the score", "", share, share, orNone(m.RefusedShare)).excused(),
 		states("valid", "no", valid(m.Result), !m.Valid),
 		says("reason", "look was refused", m.InvalidReasons),
 	}), nil

@@ -59,7 +59,13 @@ var behaviours = map[string]behaviour{
 			r.w.WriteHeader(http.StatusInternalServerError)
 		}
 	}),
-	"refused":   always(func(r *received) { r.w.WriteHeader(http.StatusConflict) }),
+	"refused": always(func(r *received) { r.w.WriteHeader(http.StatusConflict) }),
+	"refused-more": always(func(r *received) {
+		if r.wait(10 * time.Millisecond); r.every(4) {
+			r.count("409")
+			r.w.WriteHeader(http.StatusConflict)
+		}
+	}),
 	"wrong-url": always(func(r *received) { http.NotFound(r.w, r.r) }),
 	"timeouts": always(func(r *received) {
 		if r.every(10) {

@@ -22,7 +22,7 @@ import (
 )
 
 // quickest lines, which every test run plays.
-var quickest = []string{"resets", "errors", "refused", "wrong-url"}
+var quickest = []string{"resets", "errors", "refused", "refused-more", "wrong-url"}
 
 func options(t *testing.T) Options {
 	return Options{Program: os.Args[:1], Database: func(context.Context) (string, func() error, error) {
@@ -72,6 +72,7 @@ var lies = []struct {
 		r.Valid, r.InvalidReasons = true,
 			[]string{"look was refused"}
 	})},
+	{"refused-more", []string{"valid", "reason"}, ofRun(func(r *result.Result) { r.Valid, r.InvalidReasons = true, nil })},
 	{"wrong-url", []string{"reason"}, ofRun(func(r *result.Result) { r.InvalidReasons = nil })},
 	{"timeouts", []string{"p99 of all"}, ofRun(func(r *result.Result) { r.Operations[0].LatencyAll.P99 = milli(25) })},
 	{"samples", []string{"figures that differ"}, ofRun(func(r *result.Result) { r.Generator.LagMSMax += 100 })},
@@ -109,7 +110,7 @@ func ofRun(change func(*result.Result)) func(*stage) { return func(s *stage) { s
 func milli(ms float64) *float64 { return &ms }
 
 // Lies that every test run tells; the rest is for the long form.
-var quickestLies = []string{"errors", "refused", "wrong-url", "reset-after", "journal"}
+var quickestLies = []string{"errors", "refused", "refused-more", "wrong-url", "reset-after", "journal"}
 
 // TestALieIsWrong: a line that is told a false figure says so, and of that figure alone.
 func TestALieIsWrong(t *testing.T) {

@@ -259,7 +259,7 @@ func (a *agent) logIn(ctx context.Context) {
 		a.fail(err)
 		return
 	}
-	a.report(report{LoggedIn: a.loggedIn.Load(), Ready: true, Written: a.local.Written()})
+	a.report(report{LoggedIn: a.loggedIn.Load(), Ready: true, Written: a.local.WrittenNews()})
 }
 
 func (a *agent) endKeeping() error {
@@ -282,13 +282,13 @@ func (a *agent) work(ctx context.Context, at time.Time) {
 	share := &share{from: a.plan.Ramp, to: a.plan.End(), cores: a.hello.Cores}
 	done, err := a.local.WorkFrom(ctx, at, run.Watch{Control: &a.control, EachSecond: func(l users.Second) {
 		share.read(l.At)
-		a.report(report{Page: &l.Page, LoggedIn: a.loggedIn.Load(), Written: a.local.Written()})
+		a.report(report{Page: &l.Page, LoggedIn: a.loggedIn.Load(), Written: a.local.WrittenNews()})
 	}})
 	if err != nil {
 		a.fail(err)
 		return
 	}
 	a.ending.To = done.Tally.To
-	a.report(report{Result: &agentResult{To: done.Tally.To, CPUShare: share.value(), Live: done.Live,
-		Written: done.Written, Frozen: done.Frozen}})
+	a.report(report{Written: a.local.WrittenNews(), Result: &agentResult{To: done.Tally.To, CPUShare: share.value(),
+		Live: done.Live, Frozen: done.Frozen}})
 }

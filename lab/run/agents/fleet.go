@@ -78,7 +78,7 @@ type member struct {
 	logged       int64
 	queue        pages
 	result       *agentResult
-	written      []run.Written // as last reported
+	written      run.Written // as reported
 	lag          lags
 	lostFor      time.Duration // since the start of the ramp
 	lossReported bool          // that it is lost

@@ -138,8 +138,9 @@ func (f *Fleet) receiveReport(sender string, text []byte) {
 }
 
 func (m *member) receiveReport(r report, operations int) {
-	if len(r.Written) > 0 {
-		m.written = r.Written
+	if r.Written != nil && !m.written.Update(*r.Written) {
+		m.lost = "what it reported of its documents before was lost on the way"
+		return
 	}
 	m.logged, m.ready = max(m.logged, r.LoggedIn), m.ready || r.Ready
 	switch {
@@ -285,7 +286,9 @@ func (f *Fleet) recordAgents(made *run.LoadResult) {
 		}
 		if m.result != nil {
 			made.Live = together(made.Live, m.result.Live)
-			made.Written = append(made.Written, m.result.Written...)
+			if m.written.Keys != "" {
+				made.Written = append(made.Written, m.written)
+			}
 			made.Frozen = append(made.Frozen, m.result.Frozen...)
 		}
 		made.Agents = append(made.Agents, a)

@@ -14,7 +14,7 @@ import (
 
 // Protocol version of the messages. Both sides must speak the same, and also be of the same version: a load generated
 // by two versions belongs to neither.
-const Protocol = 2
+const Protocol = 3
 
 // Silence is how soon a loss is noticed, in one's own beats: ten seconds, twice what makes a run not valid
 // (run.LagMax). A process that stood still for less continues, like a generator in the coordinator's own process:
@@ -108,10 +108,10 @@ type report struct {
 	Ready    bool         `json:"ready,omitempty"`
 	Page     *tally.Page  `json:"page,omitempty"`
 	Result   *agentResult `json:"made,omitempty"`
-	// Written so far, with Ready and each Page: it stays known if the agent is lost.
-	Written []run.Written `json:"written,omitempty"`
-	Error   string        `json:"error,omitempty"` // it cannot go on
-	Hint    string        `json:"hint,omitempty"`
+	// Written has changed since the last report with Ready, a Page or the Result: it stays known if the agent is lost.
+	Written *run.Written `json:"written,omitempty"`
+	Error   string       `json:"error,omitempty"` // it cannot go on
+	Hint    string       `json:"hint,omitempty"`
 }
 
 // agentResult is what an agent knows at its end.
@@ -119,7 +119,6 @@ type agentResult struct {
 	To       time.Duration     `json:"to_ns"` // end of its steady state
 	CPUShare *float64          `json:"cpu_share"`
 	Live     *result.Footprint `json:"live"`
-	Written  []run.Written     `json:"written,omitempty"`
 	Frozen   []run.Frozen      `json:"frozen,omitempty"`
 }
 
