@@ -74,6 +74,8 @@ var (
 	gapShort = limit("short gap of a transaction", 0.0005,
 		"seconds; a program beside its server takes as long; the rest is the network's, or the program's own work")
 	spillPerS  = limit("temporary files", 1<<20, "bytes in a second")
+	usualFlush = limit("usual flush", 1,
+		"milliseconds; a disk with a protected cache is faster, also behind a fast network")
 	queueLeast = limit("commit slower than its flush", 3,
 		"times; a flush for two commits at once explains two")
 )

@@ -41,6 +41,9 @@ func (d *Diagnosis) findingsText(b *strings.Builder) {
 		for _, line := range f.Evidence {
 			fmt.Fprintf(b, "       seen      %s\n", line)
 		}
+		if who := f.Who(); who != "" {
+			fmt.Fprintf(b, "       who       %s\n", who)
+		}
 		fmt.Fprintf(b, "       why       %s\n", f.Mechanism)
 		for _, line := range f.Excluded {
 			fmt.Fprintf(b, "       not       %s\n", line)
