@@ -25,7 +25,9 @@ type attached struct {
 	fast, slow *pgx.Conn
 	server     counters.Server
 	version    string
-	database   string
+	// canTimeWaits: our engine, which has the setting track_wait_timing.
+	canTimeWaits bool
+	database     string
 	// connectS is the time to connect, through all tiers; roundTripS is the time of an empty statement.
 	connectS, roundTripS float64
 }
@@ -84,9 +86,10 @@ func (a *attached) rights(ctx context.Context) error {
 	const sql = `SELECT current_setting('server_version_num')::int, current_setting('server_version'),
 		current_user, current_database(), pg_has_role('pg_read_all_stats', 'USAGE'),
 		current_setting('track_activities'), current_setting('track_io_timing')::bool,
-		current_setting('track_wal_io_timing')::bool`
+		current_setting('track_wal_io_timing')::bool, coalesce(current_setting('track_wait_timing', true)::bool, false),
+		current_setting('track_wait_timing', true) IS NOT NULL`
 	if err := a.fast.QueryRow(ctx, sql).Scan(&a.server.Version, &a.version, &user, &a.database, &may, &activities,
-		&a.server.TimesIO, &a.server.TimesWAL); err != nil {
+		&a.server.TimesIO, &a.server.TimesWAL, &a.server.TimesWaits, &a.canTimeWaits); err != nil {
 		return fmt.Errorf("inspect the server: %w", err)
 	}
 	switch {

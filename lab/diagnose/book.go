@@ -14,6 +14,7 @@ import (
 type look struct {
 	at       time.Time
 	stands   time.Duration
+	still    time.Duration // before it nobody made progress, for so long
 	sessions []waits.Session
 	timeline Timeline // nil: none
 }
@@ -68,7 +69,11 @@ func (a amounts) add(name string, seconds float64) {
 type waited struct {
 	seconds                              float64
 	statements, applications, operations amounts
+	pairs                                map[userOf]float64 // bounded as statements and applications are
 }
+
+// userOf is an application and its statement.
+type userOf struct{ application, statement string }
 
 // book is everything that was sampled. Its size does not grow with time.
 type book struct {
@@ -116,7 +121,7 @@ func (b *book) take(l look) {
 			if copiers[s.Application] {
 				b.copying += stands
 			} else {
-				b.gap(s, l.at, stands)
+				b.gap(s, l)
 			}
 		}
 		if key.class == waits.Idle {
@@ -124,14 +129,16 @@ func (b *book) take(l look) {
 		}
 		w := b.events[key]
 		if w == nil {
-			w = &waited{statements: amounts{}, applications: amounts{}, operations: amounts{}}
+			w = &waited{statements: amounts{}, applications: amounts{}, operations: amounts{}, pairs: map[userOf]float64{}}
 			b.events[key] = w
 		}
 		of := b.plain(s.Query)
 		text := of.text
 		w.seconds += stands
+		user := nonEmpty(s.Application, s.User)
 		w.statements.add(text, stands)
-		w.applications.add(nonEmpty(s.Application, s.User), stands)
+		w.applications.add(user, stands)
+		w.addPair(userOf{user, text}, stands)
 		if name := l.operation(s); name != "" {
 			w.operations.add(name, stands)
 		}
@@ -142,6 +149,14 @@ func (b *book) take(l look) {
 			b.verbs.add(of.verb, stands)
 		}
 	}
+}
+
+// addPair of an application and its statement; what is beyond the bound is of others.
+func (w *waited) addPair(pair userOf, seconds float64) {
+	if _, known := w.pairs[pair]; !known && len(w.pairs) >= namesMost {
+		pair = userOf{others, others}
+	}
+	w.pairs[pair] += seconds
 }
 
 // copiers are PostgreSQL's own programs that copy a database within one transaction. What they do between two
@@ -160,14 +175,15 @@ type gaps struct {
 type openGap struct {
 	since           time.Time
 	seconds, length float64
+	still           time.Duration // nobody made progress meanwhile: that is not the client's
 }
 
 // sameGap is how far the start of one gap may seem to move: the server's clock and ours are read at different moments.
 const sameGap = 50 * time.Millisecond
 
 // gap of an idle transaction.
-func (b *book) gap(s waits.Session, at time.Time, stands float64) {
-	since := at.Add(-s.InState)
+func (b *book) gap(s waits.Session, l look) {
+	since := l.at.Add(-s.InState)
 	g, known := b.open[s.PID]
 	if known && since.Sub(g.since) > sameGap {
 		b.settle(s.PID)
@@ -176,8 +192,9 @@ func (b *book) gap(s waits.Session, at time.Time, stands float64) {
 	if !known {
 		g = openGap{since: since}
 	}
-	g.seconds += stands
-	g.length = max(g.length, s.InState.Seconds())
+	g.seconds += l.stands.Seconds()
+	g.still += min(l.still, s.InState)
+	g.length = max(g.length, (s.InState - g.still).Seconds())
 	b.open[s.PID] = g
 }
 

@@ -12,6 +12,7 @@ import (
 var clientGaps = cause{
 	name:    "client-or-network-gaps",
 	healthy: "transactions do not wait for their clients or for the network",
+	classes: inClient,
 	find: func(m *measured) (*Finding, string) {
 		if m.ledger.TotalS == 0 {
 			return nil, ""
@@ -27,7 +28,7 @@ var clientGaps = cause{
 		if why := m.clientsWithoutProcessors(gaps + reading + behind); why != "" {
 			return nil, why
 		}
-		beyond := m.beyondOwn()
+		beyond := m.beyondOwn() * (1 - m.throttled())
 		gaps, reading, behind = gaps*beyond, reading*beyond, behind*beyond
 		f := &Finding{
 			Price: price(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
@@ -71,18 +72,27 @@ func (m *measured) clientsWithoutProcessors(gaps float64) string {
 		percent(*m.host.Others), percent(*m.host.CPUPressure), percent(gaps))
 }
 
+// throttled is the share of the time in which a quota stops the server's processes: what has come from a client then is
+// not read, and the session seems to wait for it.
+func (m *measured) throttled() float64 {
+	if m.host == nil || m.host.Throttled == nil || *m.host.Throttled < throttledMost.Value {
+		return 0
+	}
+	return min(1, *m.host.Throttled)
+}
+
 // beyondOwn is the part of the gaps that a program beside its server would not take: what is left without its own
 // time, and without what it waits for a processor, as this program does here.
 func (m *measured) beyondOwn() float64 {
 	gap := m.book.short.mean()
-	if gap == nil || *gap <= 0 {
+	if gap == nil {
 		return 1
 	}
 	own := gapShort.Value
 	if m.host != nil {
 		own += m.wakesS
 	}
-	return max(0, 1-own/gap.Seconds())
+	return max(0, 1-own/max(gap.Seconds(), own))
 }
 
 func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -10,6 +10,7 @@ import (
 var lockOfIdleClient = cause{
 	name:    "lock-held-by-idle-client",
 	healthy: "no session waits for a lock whose holder waits for its client",
+	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool { return s.Root.Client && s.Root.LongGapS >= gapLong.Value })
 		if f == nil {
@@ -32,6 +33,7 @@ var lockOfIdleClient = cause{
 var lockContention = cause{
 	name:    "lock-contention",
 	healthy: "no session waits for a lock of a transaction that is at work",
+	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool {
 			return !s.Root.Client && s.Root.class != waits.WAL && !m.explained[s.Root.Statement]

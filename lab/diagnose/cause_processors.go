@@ -50,6 +50,7 @@ func (m *measured) room() (r room, why string) {
 var processorsByOthers = cause{
 	name:    "processors-taken-by-others",
 	healthy: "other processes leave the server its processors",
+	classes: inRunning,
 	find: func(m *measured) (*Finding, string) {
 		waiting, why := m.queue()
 		if why != "" {
@@ -94,6 +95,7 @@ func neighbourNames(all []neighbours.Neighbour) string {
 var processorsFull = cause{
 	name:    "processors-full",
 	healthy: "the database does not need more processors than there are",
+	classes: inRunning,
 	find: func(m *measured) (*Finding, string) {
 		waiting, why := m.queue()
 		if why != "" {
@@ -124,6 +126,7 @@ var processorsFull = cause{
 var quota = cause{
 	name:    "processor-quota",
 	healthy: "no quota withholds processors from the server",
+	classes: inRunning,
 	find: func(m *measured) (*Finding, string) {
 		if m.host == nil {
 			return nil, noMachine
@@ -149,6 +152,7 @@ var quota = cause{
 var stolen = cause{
 	name:    "steal",
 	healthy: "the hypervisor gives the processors that it promised",
+	classes: inRunning,
 	find: func(m *measured) (*Finding, string) {
 		if m.host == nil || m.host.Steal == nil || m.host.Busy == nil {
 			return nil, noMachine

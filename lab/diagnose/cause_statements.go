@@ -145,6 +145,7 @@ var bulkWriting = cause{
 var largeResults = cause{
 	name:    "large-results",
 	healthy: "clients take their results at once",
+	classes: inClient,
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses([]waits.Class{waits.Client}, func(sql string) bool { return !copiesOut.MatchString(sql) })
 		share := m.sending() * u.share / max(m.unexplainedShare(waits.Client), 1e-9)

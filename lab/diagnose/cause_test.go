@@ -192,6 +192,111 @@ func TestCauses_NameOneCauseOnce(t *testing.T) {
 	}
 }
 
+// flushed so often in the ten seconds of plant, each in so many milliseconds.
+func flushed(n, eachMS float64) figures {
+	return figures{counters.WAL: {"all": {"wal_sync": n, "wal_sync_time": n * eachMS}}}
+}
+
+// A server that commits durably waits for its flushes. The wait is priced where they are slow, or where commits queue.
+func TestCauses_UsualFlushesAreNoProblem(t *testing.T) {
+	flusher, waiter := active(1, "IO:WalSync", "COMMIT"), active(2, "LWLock:WALWrite", "COMMIT")
+	work := active(9, "", "SELECT 1")
+	for _, c := range []struct {
+		name     string
+		m        *measured
+		from, to float64 // of the price
+	}{
+		{"Usual", plant(nil, flushed(20_000, 0.5), flusher, work), 0, 0},
+		{"WithOneThatWaits", plant(nil, flushed(20_000, 0.5), flusher, waiter, work), 0, 0},
+		{"Slow", plant(nil, flushed(2_000, 5), flusher, work), 0.25, 0.35},
+		{"Queue", plant(nil, flushed(20_000, 0.5), flusher, waiter, waiter, waiter, waiter, work), 0.45, 0.55},
+		{"NotTimed", plant(nil, figures{counters.WAL: {"all": {"wal_sync": 10_000}}}, flusher, work), 0, 0},
+		{"NotCounted", plant(nil, nil, flusher, work), 0.5, 0.5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, _ := logFlush.find(c.m)
+			if *f.Price < c.from-1e-9 || *f.Price > c.to+1e-9 {
+				t.Errorf("price %.2f, want %.2f to %.2f", *f.Price, c.from, c.to)
+			}
+		})
+	}
+}
+
+// While the server stands still, or a quota stops it, it does not read what its clients send: no slow network.
+func TestCauses_GapsOfAStoppedServerAreNoNetwork(t *testing.T) {
+	stalls := func(m *measured) {
+		m.book = newBook()
+		now := time.Unix(0, 0)
+		for i := range 200 {
+			l := look{at: now, stands: tick, sessions: []waits.Session{active(9, "", "SELECT 1")}}
+			if i%20 == 19 { // the gap is as long as the standstill
+				l.still = 400 * time.Millisecond
+				l.sessions = append(l.sessions, idleFor(l.still))
+				l.sessions = append(l.sessions, l.sessions[1], l.sessions[1], l.sessions[1])
+				for j := range l.sessions {
+					l.sessions[j].PID = j + 1
+				}
+			}
+			m.book.take(l)
+			now = now.Add(tick + l.still)
+		}
+		m.book.end()
+		m.ledger = m.book.ledger(&scheduled{ran: m.book.secondsOf(waits.Running)}, "split")
+	}
+	quota := func(share float64) func(*measured) {
+		return func(m *measured) { m.host.Throttled = price(share) }
+	}
+	gap, work := idleFor(5*time.Millisecond), active(9, "", "SELECT 1")
+	for _, c := range []struct {
+		name string
+		m    *measured
+		want bool
+	}{
+		{"Standstill", plant(stalls, nil, work), false},
+		{"Quota", plant(quota(0.95), nil, gap, work), false},
+		{"WideQuota", plant(quota(0.01), nil, gap, work), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, why := clientGaps.find(c.m)
+			if why != "" || f == nil {
+				t.Fatalf("%v, %s", f, why)
+			}
+			if named := *f.Price >= problemFrom.Value; named != c.want {
+				t.Errorf("%.2f: %+v", *f.Price, f.Evidence)
+			}
+		})
+	}
+}
+
+// A problem names whose sessions pay, where several applications share the server.
+func TestCauses_NameTheApplicationsThatPay(t *testing.T) {
+	of := func(s waits.Session, application string) waits.Session {
+		s.Application = application
+		return s
+	}
+	till := of(active(1, "IO:DataFileRead", "SELECT * FROM lines"), "till")
+	desk := of(active(2, "IO:DataFileRead", "SELECT * FROM orders"), "desk")
+	vacuum := of(active(3, "IO:DataFileRead", "VACUUM orders"), "night")
+	other := of(active(4, "", "SELECT 1"), "other")
+	for _, c := range []struct {
+		name, finding, want string
+		sessions            []waits.Session
+	}{
+		{"Class", reading.name, "till 67 %, desk 33 %", []waits.Session{till, till, desk, other}},
+		{"Statements", maintenance.name, "night 100 %", []waits.Session{vacuum, desk, other}},
+		{"One", reading.name, "", []waits.Session{till, till}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var s sources
+			findings, _ := judge(plant(nil, nil, c.sessions...), &s)
+			i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == c.finding })
+			if i < 0 || findings[i].Who() != c.want {
+				t.Errorf("want %s to name %q: %+v", c.finding, c.want, findings)
+			}
+		})
+	}
+}
+
 // A program beside its server takes a moment between two statements, and more where it gets no processor.
 func TestCauses_GapsOfAProgramBesideItsServerAreNoNetwork(t *testing.T) {
 	for _, c := range []struct {

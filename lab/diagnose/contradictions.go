@@ -49,6 +49,7 @@ var checks = []struct {
 	{"topology", topologyLies},
 	{"catalogs and data", catalogsAndData},
 	{"two samplers of waits", twoSamplers},
+	{"timed and sampled waits", timedAndSampled},
 }
 
 func contradict(m *measured) (all []Contradiction) {

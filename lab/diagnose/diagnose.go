@@ -211,6 +211,10 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 	if !w.server.TimesWAL {
 		s.miss("time of the log's writes and flushes", "track_wal_io_timing is off")
 	}
+	if !w.server.TimesWaits && w.canTimeWaits {
+		s.miss("exact time of waits", "track_wait_timing is off")
+	}
+	m.addTimed()
 	d := &Diagnosis{Schema: Schema, Software: o.Software, Started: w.began,
 		Server: Server{w.version, w.database, w.host != nil, 1000 * w.roundTripS, 1000 * w.connectS, w.census.All,
 			w.census.AllAllowed},

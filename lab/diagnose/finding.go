@@ -18,7 +18,10 @@ type Finding struct {
 	Price *float64 `json:"price"`
 	// Gain is the share of the time expected to be saved if the cause goes away and nothing takes its place: a 95 %
 	// interval from the samples.
-	Gain      *Range   `json:"expected_gain"`
+	Gain *Range `json:"expected_gain"`
+	// Applications whose sessions pay, if several are at work on the server and the cause's time is theirs.
+	Applications []Part `json:"applications,omitempty"`
+
 	Mechanism string   `json:"mechanism"`
 	Evidence  []string `json:"evidence"`
 	Excluded  []string `json:"excluded"`
@@ -63,6 +66,8 @@ type cause struct {
 	name string
 	// healthy names the area if the cause is absent.
 	healthy string
+	// classes that its time is in, without statements that it explains: whose sessions pay. Empty: not theirs alone.
+	classes []waits.Class
 	// find looks for the cause. No finding and no reason: it is absent. A reason: it cannot be known.
 	find func(m *measured) (*Finding, string)
 }
@@ -91,6 +96,7 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 		default:
 			f.Name = c.name
 			f.level(m)
+			f.Applications = m.payers(c, f)
 			if f.Level == Problem {
 				m.explain(f.explains)
 			}

@@ -57,7 +57,7 @@ func (d *Diagnosis) rows() (rows [][]string) {
 		rows = append(rows, cells(line.Name, line.S, line.Share, ""))
 		for _, e := range line.Events {
 			if e.Share >= noteFrom.Value/2 {
-				rows = append(rows, cells("· "+e.Name, e.S, e.Share, belowEvent(e)))
+				rows = append(rows, cells("· "+e.Name, e.S, e.Share, e.Timed.text()+belowEvent(e)))
 			}
 		}
 	}

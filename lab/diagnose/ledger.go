@@ -41,6 +41,7 @@ type Event struct {
 	Applications []Part  `json:"applications,omitempty"`
 	Objects      []Part  `json:"objects,omitempty"`
 	Operations   []Part  `json:"operations,omitempty"` // if a timeline knows them
+	Timed        *Timed  `json:"timed,omitempty"`      // by the server itself, if it times waits
 }
 
 // Part is a share of the time of its parent.

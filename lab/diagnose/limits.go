@@ -48,6 +48,10 @@ var (
 		"new sessions in a second; a pool makes a few in a minute")
 	littleApart = limit("Little's law", 0.30,
 		"difference of two measurements of the same; sampling at 20 Hz for a minute is within a tenth")
+	timedApart = limit("timed and sampled waits", 0.1,
+		"of the waits, beyond three standard errors of the samples; both read the same clock of the same waits")
+	endedMost = limit("timed waits of ended processes", 0.1,
+		"of all that was timed; processes of the server itself are among them, which samples leave out")
 	staleRows = limit("stale statistics", 0.25,
 		"rows changed since the last ANALYZE, of those that live, and as many more or fewer than it counted; "+
 			"autovacuum begins at 0.1")
@@ -70,6 +74,8 @@ var (
 	gapShort = limit("short gap of a transaction", 0.0005,
 		"seconds; a program beside its server takes as long; the rest is the network's, or the program's own work")
 	spillPerS  = limit("temporary files", 1<<20, "bytes in a second")
+	usualFlush = limit("usual flush", 1,
+		"milliseconds; a disk with a protected cache is faster, also behind a fast network")
 	queueLeast = limit("commit slower than its flush", 3,
 		"times; a flush for two commits at once explains two")
 )

@@ -49,12 +49,12 @@ func (w *watch) takeOperations(l look) {
 			w.operations[name] = newBook()
 		}
 		one := own[name]
-		one.at, one.stands, one.sessions = l.at, l.stands, append(one.sessions, s)
+		one.sessions = append(one.sessions, s)
 		own[name] = one
 	}
 	for name, b := range w.operations {
 		one := own[name]
-		one.at, one.stands = l.at, l.stands
+		one.at, one.stands, one.still = l.at, l.stands, l.still
 		b.take(one)
 	}
 }

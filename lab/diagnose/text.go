@@ -41,6 +41,9 @@ func (d *Diagnosis) findingsText(b *strings.Builder) {
 		for _, line := range f.Evidence {
 			fmt.Fprintf(b, "       seen      %s\n", line)
 		}
+		if who := f.Who(); who != "" {
+			fmt.Fprintf(b, "       who       %s\n", who)
+		}
 		fmt.Fprintf(b, "       why       %s\n", f.Mechanism)
 		for _, line := range f.Excluded {
 			fmt.Fprintf(b, "       not       %s\n", line)
@@ -83,7 +86,7 @@ func (d *Diagnosis) ledgerText(b *strings.Builder) error {
 			if e.Share < noteFrom.Value/2 {
 				continue
 			}
-			fmt.Fprintf(t, "    %s\t%5.1f %%\t%.1f s\t%s\n", e.Name, 100*e.Share, e.S, belowEvent(e))
+			fmt.Fprintf(t, "    %s\t%5.1f %%\t%.1f s\t%s\n", e.Name, 100*e.Share, e.S, e.Timed.text()+belowEvent(e))
 		}
 	}
 	fmt.Fprintf(t, "  sum\t%5.1f %%\t%.1f s\n", 100*d.Ledger.sum(), d.Ledger.TotalS)

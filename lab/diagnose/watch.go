@@ -194,6 +194,9 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 	if late := l.stands - planned; w.cost.Samples > 0 {
 		s := stall{last.Sub(w.began), late, stallCause(late, lost, waited, states)}
 		w.book.addStall(s)
+		if late >= standstillLeast {
+			l.still = late
+		}
 		if s.who == StillServer && late >= standstillLeast { // nobody did what they seem to have done meanwhile
 			w.book.unobserved += late.Seconds()
 			l.stands -= late

@@ -12,6 +12,7 @@ type Server struct {
 	Version    int  // server_version_num
 	TimesIO    bool // track_io_timing
 	TimesWAL   bool // track_wal_io_timing
+	TimesWaits bool // track_wait_timing, of our engine
 	Statements bool // pg_stat_statements is readable
 }
 
@@ -45,6 +46,7 @@ const (
 	CatalogSizes = "catalog sizes"
 	TempFiles    = "pg_ls_tmpdir"
 	WaitSamples  = "pg_wait_sampling_profile"
+	WaitTimes    = "plimsoll_waits"
 )
 
 func isTime(column string) bool { return strings.HasSuffix(column, "_time") }
@@ -99,6 +101,15 @@ var views = []view{
 	{name: WaitSamples, sql: `SELECT p.event_type || ':' || p.event, p.event, jsonb_build_object('count', sum(p.count))
 		FROM pg_wait_sampling_profile p JOIN pg_stat_get_activity(NULL) a ON a.pid = p.pid
 		WHERE a.backend_type = 'client backend' AND p.event_type <> 'Activity' GROUP BY 1, 2`},
+	// Client sessions and what has ended: a session that ends moves from one to the other. The latter also has processes
+	// of the server's own, such as autovacuum's and parallel workers.
+	{name: WaitTimes, sql: `SELECT w.wait_event_type || ':' || w.wait_event, w.wait_event,
+			jsonb_build_object('waits', sum(w.waits), 'ms_time', sum(w.wait_time),
+				'ended_ms_time', coalesce(sum(w.wait_time) FILTER (WHERE w.pid IS NULL), 0))
+		FROM plimsoll_waits w LEFT JOIN pg_stat_get_activity(NULL) a ON a.pid = w.pid
+		WHERE (w.pid IS NULL OR a.backend_type = 'client backend') AND w.wait_event_type <> 'Activity' GROUP BY 1, 2
+		UNION ALL SELECT 'clock', 'clock', jsonb_build_object('ms_time', extract(epoch FROM clock_timestamp()) * 1000)`,
+		untimed: func(_ string, _ map[string]any, s Server) bool { return !s.TimesWaits }},
 	{name: TempFiles, passing: true,
 		sql: `SELECT 'all', 'all', jsonb_build_object('files', count(*), 'bytes', coalesce(sum(size), 0))
 		FROM pg_ls_tmpdir()`},
@@ -130,6 +141,9 @@ func (v view) excuse(refused *pgconn.PgError) string {
 		return "the extension is not created in this database (CREATE EXTENSION pg_stat_statements)"
 	case v.name == WaitSamples && refused.Code == undefinedTable:
 		return "the extension pg_wait_sampling is not created in this database"
+	case v.name == WaitTimes && refused.Code == undefinedTable:
+		return "the extension plimsoll is not created in this database, or older than 0.3 (CREATE EXTENSION plimsoll; " +
+			"ALTER EXTENSION plimsoll UPDATE)"
 	case v.name == Statements && refused.Code == notLoaded:
 		return "installed, but its library is not in shared_preload_libraries"
 	case refused.Code == noRight:

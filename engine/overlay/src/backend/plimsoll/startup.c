@@ -20,6 +20,7 @@
 #include "plimsoll/temp_lock.h"
 #include "plimsoll/temp_orphan.h"
 #include "plimsoll/temp_relation.h"
+#include "plimsoll/wait_timing.h"
 #include "storage/shmem.h"
 
 Size
@@ -29,7 +30,8 @@ plimsoll_shmem_size(void)
 
 	size = add_size(size, temp_lock_shmem_size());
 	size = add_size(size, temp_orphan_shmem_size());
-	return add_size(size, memcat_shmem_size());
+	size = add_size(size, memcat_shmem_size());
+	return add_size(size, wait_timing_shmem_size());
 }
 
 void
@@ -44,4 +46,5 @@ plimsoll_shmem_init(void)
 	temp_lock_shmem_init();
 	temp_orphan_shmem_init();
 	memcat_shmem_init();
+	wait_timing_shmem_init();
 }

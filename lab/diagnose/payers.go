@@ -1,0 +1,68 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/lab/postgres/waits"
+)
+
+// payers are the applications whose sessions a cause keeps waiting, where several share the server; nil: one alone, or
+// the cause keeps nobody in particular waiting.
+func (m *measured) payers(c cause, f *Finding) []Part {
+	if f.Price == nil || !m.shared() {
+		return nil
+	}
+	classes, mine := c.classes, func(sql string) bool { return !m.explained[sql] }
+	if len(f.explains) > 0 {
+		classes = work
+		mine = func(sql string) bool { return slices.Contains(f.explains, sql) && !m.explained[sql] }
+	}
+	times := amounts{}
+	for key, w := range m.book.events {
+		if !slices.Contains(classes, key.class) {
+			continue
+		}
+		for pair, seconds := range w.pairs {
+			if mine(pair.statement) {
+				times.add(pair.application, seconds)
+			}
+		}
+	}
+	return parts(times, partsKept)
+}
+
+// shared says whether sessions of more than one application were at work.
+func (m *measured) shared() bool {
+	first := ""
+	for _, w := range m.book.events {
+		for name := range w.applications {
+			if first != "" && name != first {
+				return true
+			}
+			first = name
+		}
+	}
+	return false
+}
+
+// Who pays, in words; empty: one application alone, or nobody in particular.
+func (f Finding) Who() string {
+	var texts []string
+	for _, p := range f.Applications {
+		texts = append(texts, p.Name+" "+percent(p.Share))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Classes of causes whose time is that of waits.
+var (
+	inClient  = []waits.Class{waits.Client}
+	inLocks   = []waits.Class{waits.Lock}
+	inLog     = []waits.Class{waits.WAL}
+	inData    = []waits.Class{waits.IO}
+	inLatches = []waits.Class{waits.Latch}
+	inOthers  = []waits.Class{waits.IPC}
+	inSleep   = []waits.Class{waits.Sleep}
+	inRunning = []waits.Class{waits.Running}
+)
