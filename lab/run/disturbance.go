@@ -62,9 +62,8 @@ func (r *record) unattributed() bool {
 
 // judgeDisturbance compares what others took with the limit.
 func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
-	for _, one := range disturbances(d) {
-		v.addReasonIf(result.ByDisturbance, one.share > d.Limit, "disturbed: %s, at most %.0f %%", one.text,
-			100*d.Limit)
+	for _, text := range d.Beyond() {
+		v.addReasonIf(result.ByDisturbance, true, "disturbed: %s", text)
 	}
 	if d == nil || d.Limit <= 0 || d.Limit >= 1 {
 		return
@@ -81,61 +80,17 @@ func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
 // application with custom requests.
 func (r *record) ownSessions() bool { return r.Scenario != nil && r.Scenario.Own.Base != "" }
 
-// disturbed is one way in which others disturbed the run.
-type disturbed struct {
-	share float64
-	text  string
-}
-
-// disturbances that can make the run not valid; empty if no limit is set.
-func disturbances(d *result.Disturbance) (all []disturbed) {
-	if d == nil || d.Limit <= 0 || d.Limit >= 1 {
-		return nil
-	}
-	add := func(share *float64, format string, more string) {
-		if share != nil {
-			all = append(all, disturbed{*share, fmt.Sprintf(format, 100**share) + more})
-		}
-	}
-	if !d.Unattributed {
-		add(d.Others, "other processes used %.0f %% of the processors", whoText(d.Who))
-	}
-	add(d.Steal, "the hypervisor gave %.0f %% of the processors to others", "")
-	add(d.Throttled, "a quota of the control group withheld the processor for %.0f %% of the time", "")
-	add(d.MemoryStall, "processes waited for memory for %.0f %% of the time", "")
-	return all
-}
-
 // disturbedBelow the limit, but enough to be named.
 func disturbedBelow(all *result.Result) (texts []string) {
 	d := all.Disturbance
-	for _, one := range disturbances(d) {
-		if one.share > warnedFrom*d.Limit && one.share <= d.Limit {
-			texts = append(texts, "disturbed: "+one.text)
+	for _, one := range d.Ways() {
+		if one.Share > warnedFrom*d.Limit && one.Share <= d.Limit {
+			texts = append(texts, "disturbed: "+one.Text)
 		}
 	}
 	if d != nil && d.Unattributed && d.Limit > 0 && d.Others != nil && *d.Others > d.Limit {
 		texts = append(texts, fmt.Sprintf("perhaps disturbed: processes that are not known to belong to the system "+
-			"used %.0f %% of the processors%s", 100**d.Others, whoText(d.Who)))
+			"used %.0f %% of the processors%s", 100**d.Others, d.WhoText()))
 	}
 	return texts
-}
-
-func whoText(who []result.Neighbour) string {
-	const leastShown = 0.01
-	var parts []string
-	for _, n := range who {
-		if n.Share < leastShown {
-			continue
-		}
-		text := fmt.Sprintf("%s %.0f %%", n.Name, 100*n.Share)
-		if n.Processes > 1 {
-			text = fmt.Sprintf("%s (%d processes) %.0f %%", n.Name, n.Processes, 100*n.Share)
-		}
-		parts = append(parts, text)
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
 }

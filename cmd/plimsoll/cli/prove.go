@@ -108,7 +108,9 @@ Verdicts on claims:
 		"documents in the bases that experiments fill themselves; 0: the experiment's default")
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax,
 		"threads that restore costs; 0: the experiment's default")
-	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, "runs are "+disturbedUsage)
+	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
+		"a turn is void, and made again, if more than this share of the processors went to other processes, or of "+
+			"the time to the hypervisor, a quota or a lack of memory; 1: never")
 	fs.StringVar(&o.report, "report", "", "write all claims and their stored results as one HTML `FILE`")
 	config.Span(fs, &o.budget, "budget", 0, 0, "run only what fits into this; 0: no limit")
 	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")

@@ -1,10 +1,13 @@
 package experiments
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/ratio"
 )
 
 func TestRegistry_EveryExperimentAnswersItsOwnKnownClaim(t *testing.T) {
@@ -23,5 +26,31 @@ func TestRegistry_EveryExperimentAnswersItsOwnKnownClaim(t *testing.T) {
 	}
 	if _, ok := For("C02"); ok && !seen["C02"] {
 		t.Error("found what is not registered")
+	}
+}
+
+// Only counts that are exact whatever the machine does may be judged on fewer turns, and on turns that others disturbed.
+func TestRegistry_ExperimentsThatCount(t *testing.T) {
+	var counted []string
+	for _, e := range All() {
+		declared := e.Declare(site.Bench{}, &site.Site{})
+		all := true
+		for _, p := range declared.Parts {
+			all = all && (p.Counted || p.Beside)
+		}
+		if all {
+			counted = append(counted, e.Claim)
+		}
+		if text := e.Plan(site.Bench{}).Rules; all == strings.Contains(text, "turns of each side at least 4") {
+			t.Errorf("%s: %s", e.Claim, text)
+		}
+		for _, p := range declared.Parts {
+			if !p.Counted && !p.Beside && p.Rounds < ratio.RunsMin {
+				t.Errorf("%s can reach no verdict: %d turns of each side", e.Claim, p.Rounds)
+			}
+		}
+	}
+	if want := []string{"C02", "C07", "C22", "C23", "C25"}; !slices.Equal(counted, want) {
+		t.Errorf("%q, want %q", counted, want)
 	}
 }

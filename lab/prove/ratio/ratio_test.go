@@ -165,3 +165,18 @@ func TestRank(t *testing.T) {
 		}
 	}
 }
+
+// The tests and the interval say the same: an interval reaches to where a test of half the error would reject.
+func TestAtLeastAndBelow_AgreeWithTheInterval(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		figures := rapid.SliceOfN(rapid.Float64Range(0.1, 10), ratio.RunsMin, 9)
+		a, b, bar := figures.Draw(t, "a"), figures.Draw(t, "b"), rapid.Float64Range(0.05, 20).Draw(t, "bar")
+		interval, _ := ratio.Of(a, b)
+		more, err := ratio.AtLeast(a, b, bar)
+		less, errLess := ratio.Below(a, b, bar)
+		if err != nil || errLess != nil || (more <= ratio.Tail) != (interval.Low >= bar) ||
+			(less <= ratio.Tail) != (interval.High < bar) {
+			t.Errorf("%v: at least %g: %g, below: %g, %v", interval, bar, more, less, err)
+		}
+	})
+}

@@ -8,7 +8,7 @@ import (
 
 // Finding summarizes a trial: the verdict by its rules, what was measured in words, the figures.
 func (t Trial) Finding(m *Measurements) claims.Finding {
-	verdict, why := t.Rules.Answer(m)
+	verdict, why := t.answer(t.Rules, m)
 	f := claims.Finding{Verdict: verdict, Partial: m.partial, Conditions: m.conditions, Chart: t.Chart.draw(m)}
 	var judged, beside []string
 	for _, p := range t.Parts {
@@ -36,6 +36,6 @@ func (t Trial) Finding(m *Measurements) claims.Finding {
 		judged = append(judged, phrase)
 	}
 	f.Measured = strings.Join(append(judged, beside...), "; ")
-	f.Conditions = append(f.Conditions, claims.Condition{Name: "judged by", Text: t.Rules.Text()})
+	f.Conditions = append(f.Conditions, claims.Condition{Name: "judged by", Text: t.RulesText()})
 	return f
 }

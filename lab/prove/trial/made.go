@@ -46,8 +46,10 @@ type Measurements struct {
 	played     map[string]bool
 	failures   []failure
 	conditions []claims.Condition
-	stopped    bool // before all judged turns were made
-	partial    bool // before all turns were made
+	turns      map[Ref]int    // in which the series was measured
+	void       map[string]int // turns, by part
+	stopped    bool           // before all judged turns were made
+	partial    bool           // before all turns were made
 }
 
 // failure of a turn in a check.
@@ -55,7 +57,7 @@ type failure struct{ check, detail string }
 
 func (t Trial) nothingMade(conditions []claims.Condition) *Measurements {
 	m := &Measurements{figures: map[Ref][]float64{}, titles: map[string]string{}, played: map[string]bool{},
-		conditions: conditions}
+		turns: map[Ref]int{}, void: map[string]int{}, conditions: conditions}
 	for _, p := range t.Parts {
 		m.titles[p.Name] = p.Title
 	}
@@ -113,6 +115,7 @@ type Record struct {
 	round   string // the current turn: "turn 3 of 12"
 	say     func(format string, args ...any)
 	within  func(share float64, note string)
+	void    []string // why the current turn is
 	closers []func() error
 }
 
@@ -145,6 +148,9 @@ func (r *Record) Fail(check, detail string) {
 	}
 	r.made.failures = append(r.made.failures, failure{check, detail})
 }
+
+// Void says that the current turn is no data, and why: it is made again.
+func (r *Record) Void(why string) { r.void = append(r.void, why) }
 
 // Condition records what the figures depend on; a second one with the same name replaces the first.
 func (r *Record) Condition(name, text string) {

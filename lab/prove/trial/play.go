@@ -20,6 +20,8 @@ type Options struct {
 	// Say receives permanent lines, Step the progress (0..1). Both may be nil.
 	Say  func(format string, args ...any)
 	Step func(share float64, left time.Duration, note string)
+	// Watch finds disturbed turns, which are void; nil: none is.
+	Watch Watch
 }
 
 // Play makes the turns and summarizes them. If ctx ends after every side of the first part had a turn, the finding is
@@ -89,19 +91,37 @@ func (p *playing) open(ctx context.Context, part Part, r *Record) (turns []Turn,
 
 func (p *playing) take(ctx context.Context, part Part, r *Record, turns []Turn) (whole bool, err error) {
 	order := part.order()
+	again := 0 // turns made again
 	for n, i := range order {
 		side := part.Sides[i]
 		r.round = fmt.Sprintf("turn %d of %d", n+1, len(order))
 		p.step(part, 0, side.Name)
-		figures, err := turns[i](ctx, n) // cut off by ctx it is an error
-		switch {
+		var figures Figures
+		for number := n; ; number += len(order) { // another number is another random seed
+			var void string
+			figures, void, err = p.watched(part, r, func() (Figures, error) { return turns[i](ctx, number) })
+			if void == "" {
+				break
+			}
+			figures = nil
+			p.made.void[part.Name]++
+			if again == part.voidMost() || ctx.Err() != nil {
+				r.Say("%s, %s is void: %s", r.round, side.Name, void)
+				break
+			}
+			r.Say("%s, %s is void and made again: %s", r.round, side.Name, void)
+			again++
+		}
+		switch { // cut off by ctx it is an error
 		case err != nil && ctx.Err() != nil:
 			return false, p.stopped(ctx, part, n)
 		case err != nil:
 			return false, sideError(side, err)
 		}
 		for series, figure := range figures {
-			p.made.add(Ref{part.Name, side.Name, series}, figure)
+			of := Ref{part.Name, side.Name, series}
+			p.made.add(of, figure)
+			p.made.turns[of]++
 		}
 		p.made.played[part.Name] = true
 		p.done += part.takes()

@@ -3,6 +3,7 @@
 // the rules that users see are written from the same declaration.
 //
 //	Trial ──Play──▶ part: open sides ─▶ turn, turn, … ─▶ check ─▶ close ─▶ next part
+//	                              disturbed ──▶ void, the same turn again
 //	─▶ Measurements ──Finding──▶ verdict, text
 package trial
 
@@ -42,6 +43,9 @@ type Part struct {
 
 	Series   []Series
 	Measured []Phrase
+	// Counted: the figures are counts of their own many replicates, and no times. No disturbance makes its turns void,
+	// and it needs no number of them.
+	Counted bool
 	// Beside: the part is reported beside the verdict and not judged; it may be cut off.
 	Beside bool
 

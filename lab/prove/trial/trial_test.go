@@ -169,7 +169,8 @@ func TestPlan_ComesFromTheTurns(t *testing.T) {
 // judged plays planted figures and gives the answer.
 func judged(t *testing.T, rules trial.Rules, planted map[string][]float64, fail ...string) (claims.Verdict, string) {
 	t.Helper()
-	tr := trial.Trial{Rules: rules, Parts: []trial.Part{{Rounds: 4, Series: speed}}}
+	// counted: how many turns a verdict takes has a table of its own
+	tr := trial.Trial{Rules: rules, Parts: []trial.Part{{Rounds: 4, Series: speed, Counted: true}}}
 	for name, figures := range planted {
 		tr.Parts[0].Sides = append(tr.Parts[0].Sides, trial.Side{Name: name,
 			Open: func(_ context.Context, r *trial.Record) (trial.Turn, error) {

@@ -1,6 +1,12 @@
 package result
 
-import "plimsoll/lab/host/neighbours"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/lab/host/neighbours"
+)
 
 // Disturbance is the other work of the machine and the database during the steady state. Null means unknown.
 type Disturbance struct {
@@ -27,4 +33,66 @@ type Neighbour = neighbours.Neighbour
 type NeighbourSessions struct {
 	Application string  `json:"application"`
 	AtWork      float64 `json:"at_work"`
+}
+
+// OnlyDisturbed says that a run is not valid and that others are to blame for it alone.
+func (r *Result) OnlyDisturbed() bool {
+	return len(r.InvalidCauses) > 0 && !slices.ContainsFunc(r.InvalidCauses, func(c Cause) bool {
+		return c != ByDisturbance
+	})
+}
+
+// Way is one in which others disturbed a measurement.
+type Way struct {
+	Share float64
+	Text  string
+}
+
+// Ways that can make a measurement not valid; empty if no limit is set.
+func (d *Disturbance) Ways() (all []Way) {
+	if d == nil || d.Limit <= 0 || d.Limit >= 1 {
+		return nil
+	}
+	add := func(share *float64, format string, more string) {
+		if share != nil {
+			all = append(all, Way{*share, fmt.Sprintf(format, 100**share) + more})
+		}
+	}
+	if !d.Unattributed {
+		add(d.Others, "other processes used %.0f %% of the processors", d.WhoText())
+	}
+	add(d.Steal, "the hypervisor gave %.0f %% of the processors to others", "")
+	add(d.Throttled, "a quota of the control group withheld the processor for %.0f %% of the time", "")
+	add(d.MemoryStall, "processes waited for memory for %.0f %% of the time", "")
+	return all
+}
+
+// Beyond says in which ways others took more than the limit.
+func (d *Disturbance) Beyond() (texts []string) {
+	for _, way := range d.Ways() {
+		if way.Share > d.Limit {
+			texts = append(texts, fmt.Sprintf("%s, at most %.0f %%", way.Text, 100*d.Limit))
+		}
+	}
+	return texts
+}
+
+// WhoText names the others: " (stress (4 processes) 80 %)"; empty if nobody used much.
+func (d *Disturbance) WhoText() string {
+	const leastShown = 0.01
+	var parts []string
+	for _, n := range d.Who {
+		if n.Share < leastShown {
+			continue
+		}
+		text := fmt.Sprintf("%s %.0f %%", n.Name, 100*n.Share)
+		if n.Processes > 1 {
+			text = fmt.Sprintf("%s (%d processes) %.0f %%", n.Name, n.Processes, 100*n.Share)
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }

@@ -29,7 +29,7 @@ const (
 	c30Turn      = 15 * time.Second
 	c30FullTurn  = 3 * time.Minute
 	c30Filling   = 2 * time.Minute
-	c30Cuts      = 3
+	c30Cuts      = 4
 	c30CutTurn   = 20 * time.Second
 	c30CutRows   = 20_000
 	c30MostTime  = 50.0 // %, "dominated"

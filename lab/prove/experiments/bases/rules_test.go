@@ -21,7 +21,7 @@ func dumped(index, key, time float64, lostOff, lostOn []float64) plant {
 }
 
 var (
-	all, none, one = []float64{1, 1, 1}, []float64{0, 0, 0}, []float64{0, 1, 0}
+	all, none, one = []float64{1, 1, 1, 1}, []float64{0, 0, 0, 0}, []float64{0, 1, 0, 0}
 	full           = site.Bench{Full: true}
 )
 

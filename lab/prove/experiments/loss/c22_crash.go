@@ -46,7 +46,7 @@ func crashes(b site.Bench, _ *site.Site) trial.Trial {
 	if b.Full {
 		load, cuts, rounds = b.Turn(c22FullLoad), c22FullCuts, b.Rounds(c22FullLoads)
 	}
-	part := trial.Part{Rounds: rounds, Turn: load + time.Duration(cuts)*c22EachTakes, Between: c22Making,
+	part := trial.Part{Rounds: rounds, Counted: true, Turn: load + time.Duration(cuts)*c22EachTakes, Between: c22Making,
 		Series: append(endSeries(), trial.Series{Name: logRate, Unit: "kB/s"},
 			trial.Series{Name: formulaTime, Unit: "ms"}, trial.Series{Name: formulaShare, Unit: "%"},
 			trial.Series{Name: longestFlush, Unit: "ms"}, trial.Series{Name: unwatchedTime, Unit: "ms"})}

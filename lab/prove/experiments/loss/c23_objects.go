@@ -79,10 +79,10 @@ func reportedDocuments() (all int) {
 // objectIntegrity is the experiment behind C23.
 func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 	base := &integrityBase{own: s.Own, scale: integrityScale(b)}
-	whole := trial.Part{Rounds: b.Rounds(c23Rounds), Turn: c23Turn, Open: base.open,
+	whole := trial.Part{Rounds: b.Rounds(c23Rounds), Counted: true, Turn: c23Turn, Open: base.open,
 		Series: []trial.Series{{Name: found}, {Name: auditRate, Unit: "objects/s"}},
 		Sides:  []trial.Side{base.control()}}
-	harmed := trial.Part{Name: damagedPart, InOrder: true, Rounds: whole.Rounds, Turn: c23Turn,
+	harmed := trial.Part{Name: damagedPart, InOrder: true, Counted: true, Rounds: whole.Rounds, Turn: c23Turn,
 		Series: []trial.Series{{Name: planted}, {Name: named}, {Name: treated}, {Name: found}, {Name: physical},
 			{Name: foundAfter}, {Name: changed}, {Name: repairRate, Unit: "objects/s"}},
 		Sides: []trial.Side{base.damaged(registersDamaged, staleRegisters, base.repair),

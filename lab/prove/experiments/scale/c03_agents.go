@@ -123,11 +123,15 @@ func (l agentsLoad) side(name string) trial.Side {
 			if err != nil {
 				return nil, err
 			}
-			o.Seed = uint64(n/2 + 1) // both turns of a round have the same
+			o.Seed = l.seed(n)
 			return l.once(ctx, r, o, name == someAgents)
 		}, nil
 	}}
 }
+
+// seed is the same for both turns of a round, also where one of them is made again: it has the number of the turn plus
+// that of all turns.
+func (l agentsLoad) seed(n int) uint64 { return uint64(n%(2*l.bench.Rounds(c03Rounds))/2 + 1) }
 
 // once makes one turn.
 func (l agentsLoad) once(ctx context.Context, r *trial.Record, o run.Options, dealt bool) (trial.Figures, error) {
@@ -165,7 +169,10 @@ func (l agentsLoad) play(ctx context.Context, o run.Options, dealt bool) (*resul
 
 // check returns the first problem of a turn.
 func (l agentsLoad) check(r *trial.Record, result *result.Result, dealt bool, again *recounting) {
-	if !result.Valid {
+	switch {
+	case result.OnlyDisturbed():
+		r.Void(strings.Join(result.InvalidReasons, ", "))
+	case !result.Valid:
 		r.Fail(checkValid, "not valid: "+strings.Join(result.InvalidReasons, ", "))
 	}
 	if dealt {

@@ -16,11 +16,11 @@ type plant = sitetest.Plant
 
 var four, with = sitetest.Four, sitetest.With
 
-// c01Plant is three repetitions of a minute with a score and a rate.
+// c01Plant is four repetitions of a minute with a score and a rate.
 func c01Plant(score, rate float64) plant {
-	return plant{lowerScore: {score, score, score}, apdexScore: {score, score, score},
-		site.OperationRate: {rate, rate, rate},
-		measuredTime:       {60, 60, 60}, booksState: {0, 0, 0}, differentCount: {0, 0, 0}}
+	return plant{lowerScore: {score, score, score, score}, apdexScore: {score, score, score, score},
+		site.OperationRate: {rate, rate, rate, rate},
+		measuredTime:       {60, 60, 60, 60}, booksState: {0, 0, 0, 0}, differentCount: {0, 0, 0, 0}}
 }
 
 // c02Plant is a base that has its share of everything, with one thing so many times as often.
@@ -41,12 +41,13 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C01", Name: "AllWell", Figures: c01Plant(0.95, 24.9), Want: claims.Confirmed},
 	{Claim: "C01", Name: "AllBelow", Figures: c01Plant(0.8499, 24.9), Want: claims.Refuted,
 		Why: "less than 0.85 in every turn"},
-	{Claim: "C01", Name: "AllBelowAndStopped", Figures: c01Plant(0.8499, 24.9), StopAfter: 2, Want: claims.Refuted},
-	{Claim: "C01", Name: "SomeBelow", Figures: with(c01Plant(0.95, 24.9), lowerScore, 0.95, 0.84, 0.95),
+	{Claim: "C01", Name: "AllBelowAndStopped", Figures: c01Plant(0.8499, 24.9), StopAfter: 2,
+		Want: claims.Inconclusive, Why: "too few turns, 2 of 4"},
+	{Claim: "C01", Name: "SomeBelow", Figures: with(c01Plant(0.95, 24.9), lowerScore, 0.95, 0.84, 0.95, 0.95),
 		Want: claims.Inconclusive, Why: "is not at least 0.85 in every turn"},
 	{Claim: "C01", Name: "WrongBooks", Figures: c01Plant(0.95, 24.9), Fail: []sitetest.Failing{{Check: checkBooks,
 		Detail: "wrong books"}},
-		Want: claims.Refuted, Why: "turn 1 of 3: wrong books"},
+		Want: claims.Refuted, Why: "turn 1 of 4: wrong books"},
 	{Claim: "C01", Name: "NotValid", Figures: c01Plant(0.95, 24.9),
 		Fail: []sitetest.Failing{{Check: checkValid, Detail: "not valid: the generator lagged"}},
 		Want: claims.Inconclusive,
@@ -57,11 +58,11 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C01", Name: "TooSlow", Figures: c01Plant(0.95, 20), Want: claims.Inconclusive, Why: "standard errors"},
 	{Claim: "C01", Name: "RateWithinChance", Figures: c01Plant(0.95, 24.6), Want: claims.Confirmed},
 	{Claim: "C01", Name: "Stopped", Figures: c01Plant(0.95, 24.9), StopAfter: 2, Want: claims.Inconclusive,
-		Why: "stopped before"},
+		Why: "too few turns, 2 of 4"},
 	{Claim: "C01", Name: "FewerUsers", Bench: site.Bench{Users: 3000}, Figures: c01Plant(0.95, 2.49),
 		Want: claims.Inconclusive, Why: "users: 3,000 is not at least 30,000"},
 	{Claim: "C01", Name: "FewerRepetitions", Bench: site.Bench{Repetitions: 1}, Figures: c01Plant(0.95, 24.9),
-		Want: claims.Inconclusive, Why: "is not at least 3"},
+		Want: claims.Inconclusive, Why: "too few turns, 1 of 4"},
 	{Claim: "C02", Name: "AllWell", Figures: c02Plant("", 1), Want: claims.Confirmed},
 	{Claim: "C02", Name: "WithinRounding", Figures: c02Plant(books.GoodsSale, 1.004), Want: claims.Confirmed},
 	{Claim: "C02", Name: "FewerInvoices", Figures: c02Plant(books.InvoiceIssued, 0.8), Want: claims.Inconclusive,

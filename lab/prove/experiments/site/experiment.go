@@ -31,7 +31,7 @@ type Plan struct {
 // Plan says in advance what will be done, how long that takes, and how it will be judged.
 func (e Experiment) Plan(b Bench) Plan {
 	t := e.Declare(b, &Site{})
-	return Plan{t.Plan(), t.Takes(), t.Rules.Text()}
+	return Plan{t.Plan(), t.Takes(), t.RulesText()}
 }
 
 // Run runs the experiment. If ctx is cancelled after something was measured, the finding is Partial and the error nil.
@@ -46,5 +46,6 @@ func (e Experiment) Run(ctx context.Context, b Bench) (f claims.Finding, err err
 	if err := e.On(ctx, b, s); err != nil {
 		return f, err
 	}
-	return e.Declare(b, s).Play(ctx, trial.Options{Conditions: s.conditions, Say: b.say, Step: b.step})
+	return e.Declare(b, s).Play(ctx, trial.Options{Conditions: s.conditions, Say: b.say, Step: b.step,
+		Watch: trial.Machine(b.DisturbedLimit, s.postmasters...)})
 }

@@ -24,7 +24,9 @@ type Site struct {
 	Disk       *slowDisk
 	Own        *OwnCluster
 	conditions []claims.Condition
-	closers    []func() error
+	// postmasters that are no children of this process: their work is the system's.
+	postmasters []int
+	closers     []func() error
 }
 
 // Address is a connection string that is known once its server is up or its network path open.
@@ -53,7 +55,14 @@ func FilledCluster(ctx context.Context, b Bench, s *Site) (err error) {
 	}
 	s.atEnd(s.Rig.Close)
 	s.Cluster = s.Rig.Cluster()
-	return nil
+	if s.Rig.Started() {
+		return nil
+	}
+	look, err := postgres.Inspect(ctx, s.Rig.DSN().Secret())
+	if err == nil && look.Postmaster != 0 {
+		s.postmasters = append(s.postmasters, look.Postmaster)
+	}
+	return err
 }
 
 // OneCluster is a filled cluster that clients reach as the data layer does.

@@ -27,8 +27,8 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 		}
 		return trial.Figures{freezes: n}
 	}
-	part.Sides = []trial.Side{s.plant(running, confusion.Healthy, false, named),
-		s.plant(frozen, "global-stall", false, named)}
+	part.Sides = []trial.Side{s.plant(running, confusion.Healthy, named),
+		s.plant(frozen, "global-stall", named)}
 	of := func(side string) trial.Every { return trial.Every{Of: trial.At(side, freezes)} }
 	part.Measured = []trial.Phrase{trial.Say("freezes that the diagnosis blamed on the server in a turn: %s where it "+
 		"was frozen, %s where it was not", of(frozen), of(running))}

@@ -39,10 +39,10 @@ func contradictions(b site.Bench, _ *site.Site) trial.Trial {
 		}
 	}
 	healthy := trial.Every{Of: trial.At(confusion.Healthy, allShown)}
-	part.Sides = []trial.Side{s.plant(confusion.Healthy, confusion.Healthy, true, look(""))}
+	part.Sides = []trial.Side{s.plant(confusion.Healthy, confusion.Healthy, look(""))}
 	criteria := []trial.Criterion{{Of: healthy, Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)}}
 	for _, c := range contradicted {
-		part.Sides = append(part.Sides, s.plant(c.plant, c.plant, true, look(c.pair)))
+		part.Sides = append(part.Sides, s.plant(c.plant, c.plant, look(c.pair)))
 		of := trial.Every{Of: trial.At(c.plant, shown)}
 		criteria = append(criteria, trial.Criterion{Of: of, Confirm: trial.AtLeast(1), Refute: trial.Below(1)})
 		part.Measured = append(part.Measured, trial.Say("%s contradicts '%s': %s", c.plant, c.pair, of))

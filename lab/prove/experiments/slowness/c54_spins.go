@@ -30,7 +30,7 @@ func logSpins(b site.Bench, _ *site.Site) trial.Trial {
 	s := &stage{}
 	part := s.part(b, trial.Series{Name: spinShare, Unit: "%"}, trial.Series{Name: latchShare, Unit: "%"},
 		trial.Series{Name: logShare, Unit: "%"}, trial.Series{Name: processors, Hidden: true})
-	part.Sides = []trial.Side{s.plant(commits, "concurrent-commits", true,
+	part.Sides = []trial.Side{s.plant(commits, "concurrent-commits",
 		func(_ confusion.Trial, d *diagnose.Diagnosis) trial.Figures {
 			f := trial.Figures{spinShare: 0, latchShare: 0, logShare: 0, processors: float64(runtime.NumCPU())}
 			for _, line := range d.Ledger.Lines {

@@ -33,7 +33,7 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 		}
 		return f
 	}
-	part.Sides = []trial.Side{s.plant(free, "one-core", true, figures), s.plant(filled, "filled-core", true, figures)}
+	part.Sides = []trial.Side{s.plant(free, "one-core", figures), s.plant(filled, "filled-core", figures)}
 	slower := trial.Ratio{Of: trial.At(filled, lookTime), To: trial.At(free, lookTime)}
 	busy := trial.Every{Of: trial.At(filled, busyCores), Unit: "%"}
 	isNamed := trial.Every{Of: trial.At(filled, named)}
@@ -70,9 +70,8 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 		}
 		return f
 	}
-	part.Sides = []trial.Side{s.plant(alone, "alone", true, figures), s.plant(aloneFar, "alone+slow-network", true,
-		figures),
-		s.plant(crowd, "heavy-workload", true, figures)}
+	part.Sides = []trial.Side{s.plant(alone, "alone", figures), s.plant(aloneFar, "alone+slow-network", figures),
+		s.plant(crowd, "heavy-workload", figures)}
 	slow := trial.Ratio{Of: trial.At(aloneFar, stepTime), To: trial.At(alone, stepTime)}
 	full := trial.Ratio{Of: trial.At(crowd, stepTime), To: trial.At(alone, stepTime)}
 	idle := trial.Every{Of: trial.At(aloneFar, busyCores), Unit: "%"}

@@ -44,11 +44,11 @@ func subtractedProfiles(b site.Bench, _ *site.Site) trial.Trial {
 			return trial.Figures{pointed: flag(all[0].Class == class), moreMS: max(0, all[0].MoreMS)}
 		}
 	}
-	part.Sides = []trial.Side{s.plant(confusion.Healthy, confusion.Healthy, true, against(""))}
+	part.Sides = []trial.Side{s.plant(confusion.Healthy, confusion.Healthy, against(""))}
 	twins := trial.Ref{Side: confusion.Healthy, Series: moreMS}
 	var criteria []trial.Criterion
 	for _, c := range slowed {
-		part.Sides = append(part.Sides, s.plant(c.plant, c.plant, true, against(c.class)))
+		part.Sides = append(part.Sides, s.plant(c.plant, c.plant, against(c.class)))
 		of := trial.Every{Of: trial.At(c.plant, pointed)}
 		criteria = append(criteria, trial.Criterion{Of: of, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 			trial.Criterion{Of: trial.Gap{Of: twins, Times: twinsMost, To: trial.At(c.plant, moreMS)},

@@ -26,9 +26,6 @@ const (
 // stage is the server of a part; its sides are plants.
 type stage struct {
 	*confusion.Stage
-	// strangersMost is the share of the cores that other processes may use; beyond it a turn's times are ignored. 0
-	// turns the check off.
-	strangersMost float64
 }
 
 // read makes figures of a trial.
@@ -37,7 +34,6 @@ type read func(confusion.Trial, *diagnose.Diagnosis) trial.Figures
 // part with a stage of its own. Its sides are added by plant.
 func (s *stage) part(b site.Bench, series ...trial.Series) trial.Part {
 	length := b.Turn(turn)
-	s.strangersMost = b.DisturbedLimit
 	return trial.Part{Rounds: b.Rounds(rounds), Turn: length, Between: between, Series: series,
 		Open: func(ctx context.Context, r *trial.Record) (err error) {
 			s.Stage, err = confusion.OpenStage(ctx, confusion.Options{Clusters: b.Clusters, Duration: length,
@@ -54,9 +50,8 @@ func (s *stage) part(b site.Bench, series ...trial.Series) trial.Part {
 		}}
 }
 
-// plant is a side with a planted fault. A turn is ignored if its fault took no effect or, where times matter, other
-// processes disturbed it.
-func (s *stage) plant(name, plant string, timed bool, figures read) trial.Side {
+// plant is a side with a planted fault. A turn is ignored if its fault took no effect.
+func (s *stage) plant(name, plant string, figures read) trial.Side {
 	return trial.Side{Name: name, Open: func(_ context.Context, r *trial.Record) (trial.Turn, error) {
 		return func(ctx context.Context, _ int) (trial.Figures, error) {
 			t, d, err := s.Try(ctx, plant)
@@ -65,9 +60,6 @@ func (s *stage) plant(name, plant string, timed bool, figures read) trial.Side {
 				return nil, err
 			case t.Void != "" || d == nil:
 				r.Say("%s is ignored: %s", name, t.Void)
-				return nil, nil
-			case timed && s.strangersMost > 0 && t.Strangers > s.strangersMost:
-				r.Say("%s is ignored: other processes used %.0f %% of the cores", name, 100*t.Strangers)
 				return nil, nil
 			}
 			return figures(t, d), nil

@@ -43,7 +43,7 @@ var c07Held = []struct {
 
 // skippedLocks is the experiment behind C07: first the locks that a cycle holds, then the speed.
 func skippedLocks(b site.Bench, s *site.Site) trial.Trial {
-	held := trial.Part{Name: "held", InOrder: true, Rounds: 1, Between: time.Second,
+	held := trial.Part{Name: "held", InOrder: true, Rounds: 1, Counted: true, Between: time.Second,
 		Series: []trial.Series{{Name: sharedLocks}, {Name: allLocks, Hidden: true}}}
 	values := []any{}
 	for _, side := range c07Held {
@@ -61,7 +61,7 @@ func skippedLocks(b site.Bench, s *site.Site) trial.Trial {
 	held.Measured = []trial.Phrase{trial.Say(
 		"locks that a cycle holds (of them in the shared table): stock %s (%s), ours with the setting off %s (%s), "+
 			"on %s (%s)", values...)}
-	speed := trial.Part{Rounds: b.Rounds(c07Rounds), Turn: b.Turn(c07Turn),
+	speed := trial.Part{Rounds: b.Rounds(c07Rounds), Turn: b.Turn(c07Turn), Beside: true,
 		Series: []trial.Series{{Name: cycleRate, Unit: "1/s"}}}
 	for _, n := range c07Clients {
 		for _, v := range c07Variants {

@@ -13,9 +13,11 @@ import (
 
 // Defaults of C12. The base has as many relations as one of the report's.
 const (
-	c12Turn      = 3 * time.Second
-	c12Rounds    = 5
-	c12Claimed   = 10.0 // "tens of times": the fastest operation
+	c12Turn = 3 * time.Second
+	// c12Rounds: among as many tests as operations have shapes, complete separation of fewer turns could be chance.
+	c12Rounds    = 7
+	c12Claimed   = 10.0 // "tens of times"
+	c12Some      = 2    // "some operations"
 	c12Clients   = 4
 	c12Relations = 26_000
 	c12Each      = 4   // relations of a table: itself and three indexes
@@ -53,7 +55,10 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 		r.Say("making %s relations on both flavours", site.Thousands(relations(b)))
 		return makeRelations(ctx, s.Servers, relations(b))
 	}
-	best := trial.Largest{As: "time on stock against ours of the operation that gains most"}
+	shown := trial.Shown{As: fmt.Sprintf("operations that take ×%g the time on stock", c12Claimed), Bar: c12Claimed}
+	for _, operation := range c12Operations {
+		shown.Of = append(shown.Of, trial.Operation{Name: operation})
+	}
 	for _, shape := range c12Shapes {
 		text, gains := shape.String()+": time on stock against ours, ", []any{}
 		for _, v := range []site.Variant{site.Stock, site.Ours} {
@@ -62,7 +67,7 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 		for i, operation := range c12Operations {
 			gain := trial.Ratio{Of: trial.At(shape.on(site.Stock), operation), To: trial.At(shape.on(site.Ours),
 				operation)}
-			best.Of = append(best.Of, gain)
+			shown.Of[i].Ratios = append(shown.Of[i].Ratios, gain)
 			if i > 0 {
 				text += ", "
 			}
@@ -70,6 +75,7 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 		}
 		part.Measured = append(part.Measured, trial.Say(text, gains...))
 	}
+	part.Measured = append(part.Measured, trial.Say("surely ×%s or more: %s operations", fmt.Sprint(c12Claimed), shown))
 	return trial.Trial{
 		Text: fmt.Sprintf("%d clients create, use and drop temp tables of 10 to 300 columns with temp_buffers of 8MB "+
 			"to 4GB, and sessions with temp tables end, in a base of %s relations, on both flavours", c12Clients,
@@ -78,12 +84,14 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "relations of the base", Value: float64(relations(b))},
 				Confirm: trial.AtLeast(c12Relations), Unless: "--documents asked for fewer"}},
-			Criteria: []trial.Criterion{trial.Claimed(best, c12Claimed)}},
+			Criteria: []trial.Criterion{{Of: shown, Confirm: trial.AtLeast(c12Some), Refute: trial.Below(c12Some)}}},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("CREATE TEMP TABLE, 50 rows, an index, ANALYZE, a query, TRUNCATE, "+
 				"DROP; one transaction per statement, over a socket; all settings for temp tables on; the end of a "+
 				"session with %d temp tables, until its backend is gone", c12Ending)},
-			{Name: "bar", Text: fmt.Sprintf("×%g is the claim's \"tens of times\" for some operations", c12Claimed)},
+			{Name: "bar", Text: fmt.Sprintf("×%g is the claim's \"tens of times\", %d operations its \"some\"; each is "+
+				"tested in every shape, one of which is enough, and the errors of all tests together are at most 5 %% "+
+				"(Holm)", c12Claimed, c12Some)},
 		},
 	}
 }

@@ -65,10 +65,6 @@ func waitsBegin(b site.Bench, s *site.Site) trial.Trial {
 	t.ByEngine(func(engine string) trial.Rules {
 		v := site.Flavour(engine)
 		rules := trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, c45Turn)}}
-		for _, rate := range c45Rates {
-			rules.Requires = append(rules.Requires, trial.Criterion{Of: trial.Turns{Of: trial.At(rateLoop(rate).on(v),
-				waitTime)}, Confirm: trial.AtLeast(c45Rounds), Unless: "too few turns"})
-		}
 		rules.Criteria = []trial.Criterion{{Of: trial.Computed{As: "queries/s at which waits begin on " + engine,
 			Formula: func(m *trial.Measurements) float64 { return c45Begins(m, v) }, Format: "%.0f",
 			Unknown: "this machine does not reach the rates"},

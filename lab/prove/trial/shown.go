@@ -1,0 +1,106 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/lab/prove/ratio"
+)
+
+// Shown is how many of several operations show a factor. Each is tested in all its ratios, one of which is enough; the
+// error of all tests together is bounded by Holm's method.
+type Shown struct {
+	As  string
+	Bar float64
+	Of  []Operation
+}
+
+// Operation is what is tested, in several circumstances.
+type Operation struct {
+	Name   string
+	Ratios []Ratio
+}
+
+// Name implements Quantity.
+func (s Shown) Name() string { return s.As }
+
+// Interval reaches from the operations that surely show the factor to those that do not surely lack it.
+func (s Shown) Interval(m *Measurements) Interval {
+	surely, unsure := s.surely(m, ratio.AtLeast)
+	lack, _ := s.surely(m, ratio.Below)
+	i := Interval{Unsure: unsure}
+	for n, operation := range s.Of {
+		if slices.Contains(surely[n], true) {
+			i.Low++
+		}
+		if slices.Contains(lack[n], false) {
+			i.High++
+		}
+		if slices.ContainsFunc(operation.Ratios, func(r Ratio) bool { return r.Interval(m).Middle >= s.Bar }) {
+			i.Middle++
+		}
+	}
+	return i
+}
+
+// tested is one ratio of an operation.
+type tested struct {
+	operation, ratio int
+	p                float64
+}
+
+// surely says of each ratio of each operation whether the test holds, by Holm, "A Simple Sequentially Rejective Multiple
+// Test Procedure" (1979): the k-th smallest p of n must be at most α/(n−k+1), and so all before it.
+func (s Shown) surely(m *Measurements, test func(base, variant []float64, bar float64) (float64, error)) (
+	holds [][]bool, unsure string) {
+	var all []tested
+	holds = make([][]bool, len(s.Of))
+	for n, operation := range s.Of {
+		holds[n] = make([]bool, len(operation.Ratios))
+		for k, r := range operation.Ratios {
+			if i := r.Interval(m); i.Unsure != "" {
+				return holds, i.Unsure
+			}
+			p, _ := test(m.Figures(r.To), m.Figures(r.Of), s.Bar)
+			all = append(all, tested{n, k, p})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b tested) int {
+		switch {
+		case a.p < b.p:
+			return -1
+		case a.p > b.p:
+			return 1
+		}
+		return 0
+	})
+	for k, one := range all {
+		if one.p > ratio.Tail/float64(len(all)-k) {
+			break
+		}
+		holds[one.operation][one.ratio] = true
+	}
+	return holds, ""
+}
+
+// Text names the operations: 2 of 8 (ANALYZE, DROP TABLE).
+func (s Shown) Text(m *Measurements) string {
+	surely, unsure := s.surely(m, ratio.AtLeast)
+	if unsure != "" {
+		return notMeasured
+	}
+	var names []string
+	for n, operation := range s.Of {
+		if slices.Contains(surely[n], true) {
+			names = append(names, operation.Name)
+		}
+	}
+	text := fmt.Sprintf("%d of %d", len(names), len(s.Of))
+	if len(names) > 0 {
+		text += " (" + strings.Join(names, ", ") + ")"
+	}
+	return text
+}
+
+func (s Shown) words(b bound) string { return fmt.Sprintf("%s %g", b.op, b.bar) }
