@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// identitySQL asks for the life of the server. pg_walfile_name knows a new timeline right after a promotion; the control
-// file learns it later.
+// identitySQL asks for the life of the server. pg_walfile_name knows a new timeline right after a promotion; the
+// control file learns it later.
 const identitySQL = `SELECT CASE WHEN pg_is_in_recovery() THEN ''
 		ELSE left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END,
 	(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint`
@@ -32,8 +32,8 @@ func Identify(ctx context.Context, conn *pgx.Conn) (i Identity, err error) {
 	return i, nil
 }
 
-// Origin of what an answer tells: the life of the server in which it was committed or seen. Where the log ended then, the
-// watcher finds out later: any position read after the answer of the server is behind it.
+// Origin of what an answer tells: the life of the server in which it was committed or seen. Where the log ended then,
+// the watcher finds out later: any position read after the answer of the server is behind it.
 type Origin struct {
 	Server Identity
 	// Ticket of the watcher, taken before the work began.
