@@ -50,11 +50,11 @@ type acknowledgementKey struct{}
 // Acknowledgement collects what the units of work of an operation have committed and seen, so that the caller may wait
 // for the log once, after giving up what others need. Not for concurrent use.
 type Acknowledgement struct {
-	db       *Database
-	position durability.Position
-	waits    bool
-	mixed    bool // positions on two connections of the watcher, or two servers
-	took     time.Duration
+	db     *Database
+	origin durability.Origin
+	waits  bool
+	mixed  bool // two connections of the watcher, or two servers
+	took   time.Duration
 }
 
 // Acknowledged returns a context whose units of work do not wait for the log: the caller calls Wait before it tells
@@ -67,14 +67,12 @@ func (db *Database) Acknowledged(ctx context.Context) (context.Context, *Acknowl
 	return context.WithValue(ctx, acknowledgementKey{}, a), a
 }
 
-func (a *Acknowledgement) add(p durability.Position) {
-	if a.waits && (p.Ticket != a.position.Ticket || p.Server != a.position.Server) {
+func (a *Acknowledgement) add(o durability.Origin) {
+	if a.waits && (o.Ticket != a.origin.Ticket || o.Server != a.origin.Server) {
 		a.mixed = true
 	}
-	if !a.waits || p.LSN > a.position.LSN {
-		a.position = p
-	}
-	a.waits = true
+	o.Committed = o.Committed || a.origin.Committed
+	a.origin, a.waits = o, true
 }
 
 // Wait returns when the log of all units of work so far is flushed, or ErrUnknown.
@@ -87,75 +85,80 @@ func (a *Acknowledgement) Wait(ctx context.Context) error {
 	}
 	begun := time.Now()
 	defer func() { a.took += time.Since(begun) }()
-	return a.db.watcher.Wait(ctx, a.position)
+	return a.db.watcher.Wait(ctx, a.origin)
 }
 
 // acknowledge leaves the wait to the operation, or waits.
-func (db *Database) acknowledge(ctx context.Context, p *durability.Position, err error) error {
-	if p == nil {
+func (db *Database) acknowledge(ctx context.Context, o *durability.Origin, err error) error {
+	if o == nil {
 		return err
 	}
 	if later, ok := ctx.Value(acknowledgementKey{}).(*Acknowledgement); ok {
-		later.add(*p)
+		later.add(*o)
 		return err
 	}
-	if waited := db.watcher.Wait(ctx, *p); waited != nil {
+	if waited := db.watcher.Wait(ctx, *o); waited != nil {
 		return waited
 	}
 	return err
 }
 
-// askPosition queues the question where the log ends, behind all that the unit of work did and saw.
-func (w *Work) askPosition() {
-	if w.waits && w.ticket != 0 {
-		w.enqueue("position", durability.PositionSQL).Rows(w.scanPosition)
+// plan of durability for the operation of the context.
+func (w *Work) plan(ctx context.Context) {
+	label, _ := ctx.Value(labelKey{}).(Label)
+	w.mode = w.db.plan.Commit(label.Operation)
+	if w.waits = w.db.plan.Waits(label.Operation); !w.waits {
+		return
+	}
+	ticket := w.db.watcher.Ticket()
+	if ticket == 0 {
+		return
+	}
+	if server := serverOf(ctx, w.conn.Conn()); server.Known() {
+		w.origin = &durability.Origin{Server: server, Ticket: ticket}
 	}
 }
 
-func (w *Work) scanPosition(r pgx.Rows) error {
-	w.position = &durability.Position{Ticket: w.ticket}
-	return w.position.Scan(r)
+// Key of a connection's custom data that holds the identity of its server.
+const serverKey = "plimsoll.server"
+
+// serverOf asks once for each connection; a standby may be promoted meanwhile. What cannot be asked is not known, and
+// the work then flushes on its own connection.
+func serverOf(ctx context.Context, conn *pgx.Conn) durability.Identity {
+	if i, ok := conn.PgConn().CustomData()[serverKey].(durability.Identity); ok {
+		return i
+	}
+	i, err := durability.Identify(ctx, conn)
+	if err == nil && i.Known() {
+		conn.PgConn().CustomData()[serverKey] = i
+	}
+	return i
 }
 
 // seen is what a unit of work must wait for that has failed: its error may tell of rows that are not flushed. Where
 // that cannot be found out, the error is ErrUnknown, and the other one is only its text: nobody may act on it.
-func (w *Work) seen(ctx context.Context, failed error) error {
-	if w.position = nil; !w.waits || IsRetryable(failed) || IsConnectionLost(failed) ||
-		errors.Is(failed, context.Canceled) || errors.Is(failed, context.DeadlineExceeded) {
-		return failed
-	}
-	conn := w.conn.Conn()
-	if conn.IsClosed() {
-		return fmt.Errorf("%w (%s)", ErrUnknown, failed.Error())
+func (w *Work) seen(ctx context.Context, failed error) (*durability.Origin, error) {
+	switch {
+	case !w.waits || IsRetryable(failed) || IsConnectionLost(failed) || errors.Is(failed, context.Canceled) ||
+		errors.Is(failed, context.DeadlineExceeded):
+		return nil, failed
+	case w.origin != nil:
+		return w.origin, failed
+	case w.conn.Conn().IsClosed():
+		return nil, fmt.Errorf("%w (%s)", ErrUnknown, failed.Error())
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
-	if w.ticket == 0 {
-		return w.harden(ctx, failed)
-	}
-	w.counters.RoundTrips++
-	w.counters.Statements++
-	rows, err := conn.Query(ctx, durability.PositionSQL)
-	if err == nil {
-		for rows.Next() {
-			err = errors.Join(err, w.scanPosition(rows))
-		}
-		err = errors.Join(err, rows.Err())
-	}
-	if err != nil {
-		w.position = nil
-		return fmt.Errorf("%w (%w; %s)", ErrUnknown, err, failed.Error())
-	}
-	return failed
+	return nil, w.harden(ctx, failed)
 }
 
 // harden flushes the log on the connection of the work itself, while there is no watcher.
 func (w *Work) harden(ctx context.Context, failed error) error {
-	if !w.waits || w.ticket != 0 {
+	if !w.waits || w.origin != nil {
 		return failed
 	}
 	w.counters.RoundTrips++
-	if _, err := durability.Harden(ctx, w.conn.Conn()); err != nil {
+	if err := durability.Harden(ctx, w.conn.Conn()); err != nil {
 		_ = w.conn.Conn().Close(ctx)
 		return fmt.Errorf("%w (%w)", ErrUnknown, err)
 	}

@@ -37,10 +37,9 @@ type Work struct {
 	begun    bool
 	broken   error // of a flush; only RollbackTo goes on after it
 
-	mode     durability.Mode
-	waits    bool              // for the log, before anybody is told
-	ticket   durability.Ticket // taken before anything is done
-	position *durability.Position
+	mode   durability.Mode
+	waits  bool               // for the log, before anybody is told
+	origin *durability.Origin // noted before anything is done; nil: there is no watcher
 
 	temp       *temptable.Pool // nil until temp tables are used
 	tempBefore temptable.Counters
@@ -133,11 +132,11 @@ func isUnknown(err error) bool { return errors.Is(err, ErrUnknown) }
 
 // unit does the work, then waits for its log without a connection.
 func (db *Database) unit(ctx context.Context, wrapped bool, do func(*Work) error) error {
-	position, err := db.attempt(ctx, wrapped, do)
-	return db.acknowledge(ctx, position, err)
+	origin, err := db.attempt(ctx, wrapped, do)
+	return db.acknowledge(ctx, origin, err)
 }
 
-func (db *Database) attempt(ctx context.Context, wrapped bool, do func(*Work) error) (*durability.Position, error) {
+func (db *Database) attempt(ctx context.Context, wrapped bool, do func(*Work) error) (*durability.Origin, error) {
 	trace, begun := traceOf(ctx), time.Now()
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
@@ -161,22 +160,13 @@ func (db *Database) attempt(ctx context.Context, wrapped bool, do func(*Work) er
 	defer w.count()
 	if err := w.finish(ctx, do); err != nil {
 		w.rollback(ctx)
-		err = w.seen(ctx, err)
+		origin, err := w.seen(ctx, err)
 		if IsLockTimeout(err) {
 			err = &LockTimeout{backend, err}
 		}
-		return w.position, err
+		return origin, err
 	}
-	return w.position, w.harden(ctx, nil)
-}
-
-// plan of durability for the operation of the context.
-func (w *Work) plan(ctx context.Context) {
-	label, _ := ctx.Value(labelKey{}).(Label)
-	w.mode = w.db.plan.Commit(label.Operation)
-	if w.waits = w.db.plan.Waits(label.Operation); w.waits {
-		w.ticket = w.db.watcher.Ticket()
-	}
+	return w.origin, w.harden(ctx, nil)
 }
 
 func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
@@ -190,7 +180,6 @@ func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
 		return err
 	}
 	if !w.wrapped {
-		w.askPosition()
 		return w.Flush(ctx)
 	}
 	// COMMIT travels only with statements without a result, since a reader of a result may still refuse
@@ -201,7 +190,9 @@ func (w *Work) finish(ctx context.Context, do func(*Work) error) error {
 	}
 	if w.begun || len(w.queue) > 0 {
 		w.enqueue("commit", commit)
-		w.askPosition()
+		if w.origin != nil {
+			w.origin.Committed = true
+		}
 	}
 	return w.Flush(ctx)
 }

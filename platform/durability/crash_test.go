@@ -133,9 +133,7 @@ func TestTheAnswerComesAfterTheFlush(t *testing.T) {
 		t.Errorf("a relaxed reader sees %d, %v", n, err)
 	}
 	strict := make(chan error, 1)
-	go func() {
-		strict <- db.Read(ctx, func(w *database.Work) error { w.Queue("read", "SELECT n FROM total"); return nil })
-	}()
+	go func() { strict <- read(ctx, db) }()
 	patience.Until(t, "both wait", func() bool { return db.FlushFigures().Waiting == 2 })
 	rounds := db.FlushFigures().Rounds
 	patience.Until(t, "the watcher has asked in vain", func() bool { return db.FlushFigures().Rounds > rounds+5 })

@@ -50,30 +50,32 @@ type Watcher struct {
 	ended   chan struct{}
 	wake    chan struct{}
 
-	mutex    sync.Mutex
-	ticket   Ticket // of the present connection
-	last     Ticket
-	server   Identity
-	layout   layout
-	hardened int64
-	waiting  []*waiter
-	figures  Figures
+	mutex   sync.Mutex
+	ticket  Ticket // of the present connection
+	last    Ticket
+	server  Identity
+	layout  layout
+	waiting []*waiter
+	figures Figures
 }
 
 // Figures of a watcher.
 type Figures struct {
 	Connected bool
 	Waiting   int   // answers now
-	Rounds    int64 // questions to the server
-	Answers   int64 // that waited, or found the log flushed
+	Rounds    int64 // questions to the server, and flushes
+	Flushes   int64
+	Answers   int64 // that waited
 	Unknown   int64 // of them, given up
 	WaitTime  time.Duration
 }
 
 type waiter struct {
-	lsn   int64
-	since time.Time
-	done  chan error
+	committed bool
+	asked     bool  // waits since before the present round
+	lsn       int64 // where the log ended after it began to wait; 0: not asked yet
+	since     time.Time
+	done      chan error
 }
 
 // Watch starts a watcher with a connection of its own.
@@ -118,10 +120,11 @@ func (w *Watcher) Figures() Figures {
 	return f
 }
 
-// Wait returns when the log up to the position is flushed, or ErrUnknown.
-func (w *Watcher) Wait(ctx context.Context, p Position) error {
-	one, err := w.enqueue(p)
-	if one == nil {
+// Wait returns when the log is flushed as far as it reaches now, or ErrUnknown. It is called when the server has
+// answered all that the origin is about.
+func (w *Watcher) Wait(ctx context.Context, o Origin) error {
+	one, err := w.enqueue(o)
+	if err != nil {
 		return err
 	}
 	select {
@@ -133,19 +136,15 @@ func (w *Watcher) Wait(ctx context.Context, p Position) error {
 	}
 }
 
-func (w *Watcher) enqueue(p Position) (*waiter, error) {
+func (w *Watcher) enqueue(o Origin) (*waiter, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.figures.Answers++
-	if p.Ticket == 0 || p.Ticket != w.ticket || p.Server != w.server {
+	if o.Ticket == 0 || o.Ticket != w.ticket || o.Server != w.server {
 		w.figures.Unknown++
 		return nil, ErrUnknown
 	}
-	lsn := w.layout.end(p.LSN)
-	if lsn <= w.hardened {
-		return nil, nil
-	}
-	one := &waiter{lsn, time.Now(), make(chan error, 1)}
+	one := &waiter{committed: o.Committed, since: time.Now(), done: make(chan error, 1)}
 	w.waiting = append(w.waiting, one)
 	select {
 	case w.wake <- struct{}{}:
@@ -210,14 +209,20 @@ func (w *Watcher) begin(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}
 	var l layout
-	var server Identity
-	if err := conn.QueryRow(ctx, layoutSQL).Scan(&l.page, &l.segment, &server.Timeline, &server.Started); err != nil {
+	if err := conn.QueryRow(ctx, layoutSQL).Scan(&l.page, &l.segment); err != nil {
 		return fmt.Errorf("identify server: %w", err)
+	}
+	server, err := Identify(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if !server.Known() {
+		return errors.New("this server is a standby")
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.last++
-	w.ticket, w.server, w.layout, w.hardened = w.last, server, l, 0
+	w.ticket, w.server, w.layout = w.last, server, l
 	return nil
 }
 
@@ -257,23 +262,58 @@ func (w *Watcher) listen(ctx context.Context, conn *pgx.Conn) bool {
 	return ctx.Err() == nil && !conn.IsClosed()
 }
 
-// round asks once and wakes the answers whose log is flushed.
+// round flushes, or asks how far the log is flushed, and wakes the answers that it was flushed for. Who comes meanwhile
+// waits for the next round: what it committed may be behind what this one flushes.
 func (w *Watcher) round(ctx context.Context, conn *pgx.Conn) (progress bool, err error) {
-	ask := Harden
-	if w.options.Poll {
-		ask = flushed
+	commits := w.ask()
+	if w.options.Poll || !commits {
+		ends, err := look(ctx, conn)
+		if err != nil {
+			return false, err
+		}
+		if progress = w.reached(ends); progress || w.options.Poll {
+			return progress, nil
+		}
 	}
-	lsn, err := ask(ctx, conn)
-	if err != nil {
+	if err := Harden(ctx, conn); err != nil {
 		return false, err
 	}
 	w.mutex.Lock()
+	w.figures.Flushes++
+	w.mutex.Unlock()
+	return w.answer(func(*waiter) bool { return true }), nil
+}
+
+// ask begins a round for all who wait now; it reports whether one of them has committed anything.
+func (w *Watcher) ask() (commits bool) {
+	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.figures.Rounds++
-	w.hardened = max(w.hardened, lsn)
+	for _, one := range w.waiting {
+		one.asked = true
+		commits = commits || one.committed
+	}
+	return commits
+}
+
+// reached answers whose log this server has flushed; with synchronous standbys that is not enough, unless flushes are
+// left to others.
+func (w *Watcher) reached(e ends) bool {
+	return w.answer(func(one *waiter) bool {
+		if one.lsn == 0 {
+			one.lsn = w.layout.end(e.insert)
+		}
+		return one.lsn <= e.flush && (w.options.Poll || !e.standbys)
+	})
+}
+
+// answer wakes those of a round that need not wait longer.
+func (w *Watcher) answer(flushed func(*waiter) bool) (progress bool) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
 	now := time.Now()
 	w.waiting = slices.DeleteFunc(w.waiting, func(one *waiter) bool {
-		if one.lsn > w.hardened {
+		if !one.asked || !flushed(one) {
 			return false
 		}
 		w.figures.WaitTime += now.Sub(one.since)
@@ -281,7 +321,7 @@ func (w *Watcher) round(ctx context.Context, conn *pgx.Conn) (progress bool, err
 		progress = true
 		return true
 	})
-	return progress, nil
+	return progress
 }
 
 func sleep(ctx context.Context, d time.Duration) {
