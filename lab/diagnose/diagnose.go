@@ -59,6 +59,8 @@ type Diagnosis struct {
 	Findings []Finding `json:"findings"`
 	// Operations of a run, each by the sessions that served it.
 	Operations []Operation `json:"operations,omitempty"`
+	// Against another system, if one was named.
+	Against *Against `json:"against,omitempty"`
 	// Attributed is the share of the sessions' time whose operation is known, at the looks that a timeline comes with.
 	Attributed     float64         `json:"-"`
 	Healthy        []string        `json:"healthy"`

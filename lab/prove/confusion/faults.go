@@ -13,9 +13,6 @@ type fault struct {
 	// answers are the findings each of which names it.
 	answers []string
 	hidden  bool
-	// durable: commits of the users wait for the log. Without it they do not: where work takes one millisecond, a flush
-	// of a third of one is a fault that nobody planted.
-	durable bool
 	// What the server and its network are started with.
 	settings map[string]string
 	flush    time.Duration
@@ -26,7 +23,7 @@ type fault struct {
 }
 
 var faults = []*fault{
-	{name: "slow-flush", does: "each flush takes 5 ms", answers: []string{"log-flush"}, durable: true,
+	{name: "slow-flush", does: "each flush takes 5 ms", answers: []string{"log-flush"},
 		flush: slowFlush, plant: checkFlush},
 	{name: "slow-network", does: "a round trip takes 2 ms", answers: []string{"client-or-network-gaps"}, hidden: true,
 		network: slowTrip, plant: checkNetwork},
@@ -75,9 +72,9 @@ var faults = []*fault{
 	{name: "heavy-workload", from: "DBPA", does: "many clients that never think", answers: []string{"processors-full"},
 		hidden: true, plant: heavyWorkload},
 	{name: "concurrent-commits", from: "DBPA", does: "many small commits at once", answers: []string{"log-flush"},
-		durable: true, plant: concurrentCommits},
+		plant: concurrentCommits},
 	{name: "io-saturation", from: "DBPA, D-Bot", does: "other programs write to the disk",
-		answers: []string{"disk-taken-by-others"}, hidden: true, durable: true, plant: ioSaturation},
+		answers: []string{"disk-taken-by-others"}, hidden: true, plant: ioSaturation},
 }
 
 // controls are no faults and not in the matrix: experiments hold faults against them.
