@@ -217,6 +217,7 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 		s.miss("exact time of waits", "track_wait_timing is off")
 	}
 	m.addTimed()
+	m.addReadObjects(&s)
 	d := &Diagnosis{Schema: Schema, Software: o.Software, Started: w.began,
 		Server: Server{w.version, w.database, w.host != nil, 1000 * w.roundTripS, 1000 * w.connectS, w.census.All,
 			w.census.AllAllowed},

@@ -42,6 +42,7 @@ const (
 	Catalogs     = "pg_stat_sys_tables"
 	Tables       = "pg_stat_user_tables"
 	Indexes      = "pg_stat_user_indexes"
+	ObjectReads  = "pg_statio_all_tables" // and _indexes
 	Replicas     = "pg_stat_replication"
 	CatalogSizes = "catalog sizes"
 	TempFiles    = "pg_ls_tmpdir"
@@ -90,6 +91,13 @@ var views = []view{
 				'pages', c.relpages)
 		FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) JOIN pg_class c ON c.oid = s.indexrelid
 		ORDER BY c.relpages DESC LIMIT 1000`},
+	// What was read of each table and index of this database, its catalogs included.
+	{name: ObjectReads, most: 500, passing: true, sql: `SELECT name, name, jsonb_build_object('blocks', blocks) FROM (
+			SELECT CASE WHEN schemaname = 'pg_catalog' THEN 'catalog ' ELSE 'table ' || schemaname || '.' END || relname
+				AS name, coalesce(heap_blks_read, 0) + coalesce(toast_blks_read, 0) AS blocks FROM pg_statio_all_tables
+			WHERE schemaname <> 'pg_toast' UNION ALL
+			SELECT 'index ' || schemaname || '.' || indexrelname, coalesce(idx_blks_read, 0) FROM pg_statio_all_indexes
+			WHERE schemaname <> 'pg_toast') AS objects WHERE blocks > 0 ORDER BY blocks DESC LIMIT 500`},
 	{name: Replicas, sql: `SELECT pid::text, application_name, jsonb_build_object(
 			'replay_lag_s', extract(epoch FROM replay_lag)::float8,
 			'behind_bytes', pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8)
