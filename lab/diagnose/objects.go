@@ -55,7 +55,7 @@ func reads(e Event) bool { return slices.Contains(readEvents, e.Name) }
 // missLatchObjects says why latches have none, where some wait for them.
 func (m *measured) missLatchObjects(s *sources) {
 	if line := m.ledger.line(string(waits.Latch)); line != nil && line.Share >= noteFrom.Value {
-		s.miss("objects of locks inside the server", "no view of PostgreSQL shows which page or structure a session waits "+
-			"for: pg_locks has locks of rows and tables alone; the ledger has the statements")
+		s.miss("objects of locks inside the server", "no view of PostgreSQL shows which page or structure a session "+
+			"waits for: pg_locks has locks of rows and tables alone; the ledger has the statements")
 	}
 }

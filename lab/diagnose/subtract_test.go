@@ -56,7 +56,8 @@ func TestCompare(t *testing.T) {
 	if err := here.Text(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"AGAINST good.json", "write-ahead log  0.00   40.00  +40.00", "100 transactions a second"} {
+	for _, want := range []string{"AGAINST good.json", "write-ahead log  0.00   40.00  +40.00",
+		"100 transactions a second"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, b.String())
 		}

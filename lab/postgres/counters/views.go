@@ -150,8 +150,8 @@ func (v view) excuse(refused *pgconn.PgError) string {
 	case v.name == WaitSamples && refused.Code == undefinedTable:
 		return "the extension pg_wait_sampling is not created in this database"
 	case v.name == WaitTimes && refused.Code == undefinedTable:
-		return "the extension plimsoll is not created in this database, or older than 0.3 (CREATE EXTENSION plimsoll; " +
-			"ALTER EXTENSION plimsoll UPDATE)"
+		return "needs our engine and its extension, 0.3 or newer, in this database (CREATE EXTENSION plimsoll, or ALTER " +
+			"EXTENSION plimsoll UPDATE)"
 	case v.name == Statements && refused.Code == notLoaded:
 		return "installed, but its library is not in shared_preload_libraries"
 	case refused.Code == noRight:
