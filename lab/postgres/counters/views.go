@@ -109,8 +109,8 @@ var views = []view{
 	{name: WaitSamples, sql: `SELECT p.event_type || ':' || p.event, p.event, jsonb_build_object('count', sum(p.count))
 		FROM pg_wait_sampling_profile p JOIN pg_stat_get_activity(NULL) a ON a.pid = p.pid
 		WHERE a.backend_type = 'client backend' AND p.event_type <> 'Activity' GROUP BY 1, 2`},
-	// Client sessions and what has ended: a session that ends moves from one to the other. The latter also has processes
-	// of the server's own, such as autovacuum's and parallel workers.
+	// Client sessions and what has ended: a session that ends moves from one to the other. The latter also has
+	// processes of the server's own, such as autovacuum's and parallel workers.
 	{name: WaitTimes, sql: `SELECT w.wait_event_type || ':' || w.wait_event, w.wait_event,
 			jsonb_build_object('waits', sum(w.waits), 'ms_time', sum(w.wait_time),
 				'ended_ms_time', coalesce(sum(w.wait_time) FILTER (WHERE w.pid IS NULL), 0))
@@ -150,8 +150,8 @@ func (v view) excuse(refused *pgconn.PgError) string {
 	case v.name == WaitSamples && refused.Code == undefinedTable:
 		return "the extension pg_wait_sampling is not created in this database"
 	case v.name == WaitTimes && refused.Code == undefinedTable:
-		return "needs our engine and its extension, 0.3 or newer, in this database (CREATE EXTENSION plimsoll, or ALTER " +
-			"EXTENSION plimsoll UPDATE)"
+		return "needs our engine and its extension, 0.3 or newer, in this database (CREATE EXTENSION plimsoll, or " +
+			"ALTER EXTENSION plimsoll UPDATE)"
 	case v.name == Statements && refused.Code == notLoaded:
 		return "installed, but its library is not in shared_preload_libraries"
 	case refused.Code == noRight:
