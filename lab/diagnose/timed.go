@@ -79,7 +79,9 @@ func timedAndSampled(m *measured) Contradiction {
 	for key, w := range m.book.events {
 		if key.class != waits.Client && key.class != waits.Running {
 			sampled[key.class] += w.seconds
-			clock[key.class] = clock[key.class] // also what only the samples saw
+			if _, known := clock[key.class]; !known {
+				clock[key.class] = Timed{} // what only the samples saw
+			}
 		}
 	}
 	if ended > endedMost.Value*all {
