@@ -129,7 +129,8 @@ func (b *book) take(l look) {
 		}
 		w := b.events[key]
 		if w == nil {
-			w = &waited{statements: amounts{}, applications: amounts{}, operations: amounts{}, pairs: map[userOf]float64{}}
+			w = &waited{statements: amounts{}, applications: amounts{}, operations: amounts{},
+				pairs: map[userOf]float64{}}
 			b.events[key] = w
 		}
 		of := b.plain(s.Query)

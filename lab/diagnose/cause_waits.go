@@ -34,8 +34,8 @@ var logFlush = cause{
 }
 
 // beyondUsualFlush is the part of the wait for the log that a healthy server does not have. A durable commit waits for
-// its own flush, and on average for a part of the one that is under way when it comes: two of the flushes that a healthy
-// disk makes, for each flush that was made. 1: flushes were not counted.
+// its own flush, and on average for a part of the one that is under way when it comes: two of the flushes that a
+// healthy disk makes, for each flush that was made. 1: flushes were not counted.
 func (m *measured) beyondUsualFlush() float64 {
 	n := m.flushes()
 	waited := m.book.secondsOf(waits.WAL)

@@ -59,6 +59,8 @@ type Diagnosis struct {
 	Findings []Finding `json:"findings"`
 	// Operations of a run, each by the sessions that served it.
 	Operations []Operation `json:"operations,omitempty"`
+	// Against another system, if one was named.
+	Against *Against `json:"against,omitempty"`
 	// Attributed is the share of the sessions' time whose operation is known, at the looks that a timeline comes with.
 	Attributed     float64         `json:"-"`
 	Healthy        []string        `json:"healthy"`
@@ -215,6 +217,7 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 		s.miss("exact time of waits", "track_wait_timing is off")
 	}
 	m.addTimed()
+	m.addReadObjects(&s)
 	d := &Diagnosis{Schema: Schema, Software: o.Software, Started: w.began,
 		Server: Server{w.version, w.database, w.host != nil, 1000 * w.roundTripS, 1000 * w.connectS, w.census.All,
 			w.census.AllAllowed},

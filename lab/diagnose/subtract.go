@@ -1,50 +1,178 @@
 package diagnose
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"maps"
 	"slices"
+
+	"plimsoll/platform/problem"
 )
 
-// Difference is what a transaction of one system waits for more than one of another, by class.
+// Difference is what a transaction of one system waits for more than one of another: a class, or an event of one.
 type Difference struct {
 	Class string `json:"class"`
 	Name  string `json:"name"`
 	// Milliseconds of a transaction; 0: none was sampled.
-	FastMS float64 `json:"fast_ms"`
-	SlowMS float64 `json:"slow_ms"`
-	MoreMS float64 `json:"more_ms"`
+	OtherMS float64      `json:"other_ms"`
+	ThisMS  float64      `json:"this_ms"`
+	MoreMS  float64      `json:"more_ms"`
+	Events  []Difference `json:"events,omitempty"`
 }
 
-// Subtract the ledger of a fast system from that of a slow one with the same load, transaction by transaction: shares
-// add up to 100 % on both and hide what has grown. The class that grew most comes first. Nil: transactions were not
-// counted.
-func Subtract(slow, fast *Diagnosis) (all []Difference) {
-	of := func(d *Diagnosis) map[string]float64 {
-		for _, r := range d.Rates {
-			if r.Name == transactionsRate && r.PerS != nil && *r.PerS > 0 {
-				each := map[string]float64{}
-				for _, line := range d.Ledger.Lines {
-					each[line.Class] = 1000 * line.Share * d.Ledger.Sessions / *r.PerS
-				}
-				return each
-			}
+// Against is this system's ledger less that of another.
+type Against struct {
+	Source  string `json:"source"`
+	Version string `json:"version"`
+	// Transactions a second; null: not counted.
+	OtherPerS   *float64     `json:"other_per_s"`
+	ThisPerS    *float64     `json:"this_per_s"`
+	Differences []Difference `json:"differences"`
+	Why         string       `json:"why,omitempty"` // there are none
+}
+
+// Compare with the diagnosis of another system, which source names.
+func (d *Diagnosis) Compare(source string, other *Diagnosis) {
+	d.Against = &Against{Source: source, Version: other.Server.Version, OtherPerS: other.transactionsPerS(),
+		ThisPerS: d.transactionsPerS(), Differences: Subtract(d, other)}
+	if d.Against.Differences == nil {
+		d.Against.Differences = []Difference{}
+		d.Against.Why = "one of the two counted no transaction, so that their times cannot be compared"
+	}
+}
+
+func (d *Diagnosis) transactionsPerS() *float64 {
+	for _, r := range d.Rates {
+		if r.Name == transactionsRate {
+			return r.PerS
 		}
+	}
+	return nil
+}
+
+// spent are milliseconds of a transaction by class, and by event within it.
+type spent map[string]struct {
+	ms     float64
+	events amounts
+}
+
+// perTransaction is nil if none was counted.
+func (d *Diagnosis) perTransaction() spent {
+	perS := d.transactionsPerS()
+	if perS == nil || *perS <= 0 {
 		return nil
 	}
-	a, b := of(slow), of(fast)
+	each := spent{}
+	for _, line := range d.Ledger.Lines {
+		one := each[line.Class]
+		one.ms, one.events = 1000*line.Share*d.Ledger.Sessions / *perS, amounts{}
+		for _, e := range line.Events {
+			one.events[e.Name] += 1000 * e.Share * d.Ledger.Sessions / *perS
+		}
+		each[line.Class] = one
+	}
+	return each
+}
+
+// Subtract the ledger of another system with the same load from that of this one, transaction by transaction: shares
+// add up to 100 % on both and hide what has grown. The class that grew most comes first. Nil: transactions were not
+// counted.
+func Subtract(this, other *Diagnosis) (all []Difference) {
+	a, b := this.perTransaction(), other.perTransaction()
 	if a == nil || b == nil {
 		return nil
 	}
-	for _, d := range []map[string]float64{a, b} {
-		for class := range d {
-			if !slices.ContainsFunc(all, func(one Difference) bool { return one.Class == class }) {
-				all = append(all, Difference{class, nonEmpty(lineNames[class], class), b[class], a[class],
-					a[class] - b[class]})
-			}
+	for class := range both(a, b) {
+		one := difference(class, nonEmpty(lineNames[class], class), a[class].ms, b[class].ms)
+		for event := range both(a[class].events, b[class].events) {
+			one.Events = append(one.Events, difference(class, event, a[class].events[event], b[class].events[event]))
+		}
+		sortDifferences(one.Events)
+		all = append(all, one)
+	}
+	sortDifferences(all)
+	return all
+}
+
+func difference(class, name string, this, other float64) Difference {
+	return Difference{Class: class, Name: name, OtherMS: other, ThisMS: this, MoreMS: this - other}
+}
+
+// both are the keys of two maps.
+func both[V any, M ~map[string]V](a, b M) map[string]V {
+	keys := map[string]V{}
+	maps.Copy(keys, a)
+	maps.Copy(keys, b)
+	return keys
+}
+
+func sortDifferences(all []Difference) {
+	slices.SortFunc(all, func(a, b Difference) int {
+		return compareDown(math.Abs(a.MoreMS), math.Abs(b.MoreMS), a.Name, b.Name)
+	})
+}
+
+// Load a diagnosis that was kept (--json).
+func Load(file string) (*Diagnosis, error) {
+	const hint = "keep one: plimsoll diagnose --json > FILE"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read a diagnosis: %w", err), hint)
+	}
+	d := &Diagnosis{}
+	if err = json.Unmarshal(text, d); err == nil && d.Schema != Schema {
+		err = errors.New("its schema is " + nonEmpty(d.Schema, "missing") + ", not " + Schema)
+	}
+	if err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("read the diagnosis in %s: %w", file, err), hint)
+	}
+	return d, nil
+}
+
+// differenceLeast of a transaction is shown, in milliseconds.
+const differenceLeast = 0.01
+
+// Shown are the differences that a terminal shows, and the events below them.
+func (a *Against) Shown() (rows [][]string) {
+	row := func(indent string, d Difference) {
+		if math.Abs(d.MoreMS) >= differenceLeast {
+			rows = append(rows, []string{indent + d.Name, fmt.Sprintf("%.2f", d.OtherMS), fmt.Sprintf("%.2f", d.ThisMS),
+				fmt.Sprintf("%+.2f", d.MoreMS)})
 		}
 	}
-	slices.SortFunc(all, func(a, b Difference) int {
-		return compareDown(math.Abs(a.MoreMS), math.Abs(b.MoreMS), a.Class, b.Class)
-	})
-	return all
+	for _, d := range a.Differences {
+		row("", d)
+		for _, e := range d.Events[:min(partsKept, len(d.Events))] {
+			row("· ", e)
+		}
+	}
+	return rows
+}
+
+func (d *Diagnosis) againstText(b *strings.Builder) error {
+	a := d.Against
+	if a == nil {
+		return nil
+	}
+	fmt.Fprintf(b, "\nAGAINST %s (PostgreSQL %s): milliseconds of a transaction\n", a.Source, a.Version)
+	if a.Why != "" {
+		fmt.Fprintf(b, "  %s\n", a.Why)
+		return nil
+	}
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "  \tthere\there\tmore\n")
+	for _, row := range a.Shown() {
+		fmt.Fprintf(t, "  %s\n", strings.Join(row, "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "  %s transactions a second there, %s here\n", text(a.OtherPerS, "%.0f"), text(a.ThisPerS, "%.0f"))
+	return nil
 }

@@ -21,6 +21,9 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	if err := d.ledgerText(&b); err != nil {
 		return err
 	}
+	if err := d.againstText(&b); err != nil {
+		return err
+	}
 	d.storiesText(&b)
 	d.contradictionsText(&b)
 	if err := d.hostText(&b); err != nil {

@@ -79,12 +79,14 @@ func timedAndSampled(m *measured) Contradiction {
 	for key, w := range m.book.events {
 		if key.class != waits.Client && key.class != waits.Running {
 			sampled[key.class] += w.seconds
-			clock[key.class] = clock[key.class] // also what only the samples saw
+			if _, known := clock[key.class]; !known {
+				clock[key.class] = Timed{} // what only the samples saw
+			}
 		}
 	}
 	if ended > endedMost.Value*all {
-		return unknown("many of the timed waits are those of processes that have ended, and the server's own are among "+
-			"them", Figure{"of processes that have ended", percent(ended / all)})
+		return unknown("many of the timed waits are those of processes that have ended, and the server's own are "+
+			"among them", Figure{"of processes that have ended", percent(ended / all)})
 	}
 	every := m.ledger.ObservedS / float64(m.ledger.Samples)
 	seen := *lasted / 1000 / m.ledger.ObservedS // beyond 1: not observed
@@ -105,8 +107,8 @@ func timedAndSampled(m *measured) Contradiction {
 	return Contradiction{
 		Figures: []Figure{{"waits in " + string(worst) + ", sampled", fmt.Sprintf("%.1f s", sampled[worst]*seen)},
 			{"timed by the server", fmt.Sprintf("%.1f s in %.0f waits", clock[worst].S, clock[worst].Waits)}},
-		Says: fmt.Sprintf("the two differ by %s of the waits more than samples can: looks come at moments that are not "+
-			"chance, or the server reports a wait that it does not end", percent(share)),
+		Says: fmt.Sprintf("the two differ by %s of the waits more than samples can: looks come at moments that are "+
+			"not chance, or the server reports a wait that it does not end", percent(share)),
 		Excluded: "chance: the difference is beyond three standard errors of the samples",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m    SELECT * FROM plimsoll_waits",
 	}.contradictIf(share > timedApart.Value, "the server's clock agrees with the samples, within what these can tell")

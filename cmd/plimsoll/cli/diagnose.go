@@ -2,9 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
@@ -18,6 +22,7 @@ type diagnoseOptions struct {
 	duration time.Duration
 	rate     int
 	html     string
+	against  string
 }
 
 func (a *app) addDiagnose(root *cobra.Command) {
@@ -38,17 +43,23 @@ It works on any server, with or without the ERP. The user needs the role pg_moni
 nothing is written to the database. If the server runs on this machine, its processors, disks
 and processes are watched too. What could not be measured is listed with the reason.
 
+--against names another system with the same load: a file that --json wrote, or a connection
+string, which is then watched at the same time. The report ends its ledger with the difference:
+what a transaction waits for here and not there.
+
 Statements are shown without their values. Ctrl-C ends early and reports what was seen so far
 (exit code 130).`,
 		Example: `  plimsoll diagnose --dsn postgres://monitor@db.example/erp
   plimsoll diagnose --duration 30s --rate 100
-  plimsoll diagnose --json | jq '.findings[0]'`,
+  plimsoll diagnose --json | jq '.findings[0]'
+  plimsoll diagnose --json > fast.json; plimsoll diagnose --dsn … --against fast.json`,
 	}, func(ctx context.Context, _ []string) error { return a.diagnose(ctx, o) })
 	fs := c.Flags()
 	config.Span(fs, &o.duration, "duration", diagnose.DurationDefault, time.Second, "how long to watch")
 	config.Count(fs, &o.rate, "rate", diagnose.RateDefault, diagnose.RateMin, diagnose.RateMax, "samples per second")
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
-	config.FlagOnly(fs, "html")
+	fs.StringVar(&o.against, "against", "", "subtract the ledger of another system: `FILE|DSN`")
+	config.FlagOnly(fs, "html", "against")
 	a.targetFlags(c, &o.target)
 }
 
@@ -68,8 +79,15 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 			dsn = c.DSN(rig.Database).Secret()
 		}
 	}
+	other, err := o.other(ctx)
+	if err != nil {
+		return err
+	}
 	d, err := a.watched(ctx, diagnose.Options{DSN: dsn, Duration: o.duration, Rate: o.rate,
 		Software: software().Version})
+	if compared := other(d); err == nil {
+		err = compared
+	}
 	if d == nil {
 		return err
 	}
@@ -82,6 +100,53 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 		}
 	}
 	return err
+}
+
+// other is the system of --against. The answer waits for its diagnosis and subtracts it from that of this one.
+func (o diagnoseOptions) other(ctx context.Context) (subtract func(*diagnose.Diagnosis) error, err error) {
+	if o.against == "" {
+		return func(*diagnose.Diagnosis) error { return nil }, nil
+	}
+	if _, err := os.Stat(o.against); err == nil || !strings.ContainsAny(o.against, ":=") {
+		kept, err := diagnose.Load(o.against)
+		return func(d *diagnose.Diagnosis) error {
+			if d != nil {
+				d.Compare(o.against, kept)
+			}
+			return nil
+		}, err
+	}
+	server, err := pgx.ParseConfig(o.against)
+	if err != nil {
+		return nil, problem.New(problem.Usage, errors.New("--against is neither a file nor a connection string"),
+			"plimsoll diagnose --against postgres://monitor@db.example/erp")
+	}
+	var found *diagnose.Diagnosis
+	var failed error
+	done := make(chan struct{})
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(done)
+		found, failed = diagnose.Run(ctx, diagnose.Options{DSN: o.against, Duration: o.duration, Rate: o.rate,
+			Software: software().Version})
+	}()
+	return func(d *diagnose.Diagnosis) error {
+		defer stop()
+		if d == nil {
+			stop()
+		}
+		<-done
+		switch {
+		case d == nil:
+			return nil
+		case found != nil:
+			d.Compare(fmt.Sprintf("%s of %s:%d", server.Database, server.Host, server.Port), found)
+		}
+		if failed != nil {
+			return fmt.Errorf("diagnose the system of --against: %w", failed)
+		}
+		return nil
+	}, nil
 }
 
 // watched is a diagnosis with its progress.

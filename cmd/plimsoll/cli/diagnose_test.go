@@ -32,6 +32,24 @@ func TestDiagnose(t *testing.T) {
 			t.Errorf("%v, schema %q", err, d.Schema)
 		}
 	})
+	t.Run("Against", func(t *testing.T) {
+		kept := filepath.Join(t.TempDir(), "kept.json")
+		o := plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s", "--json")
+		o.want(t, ExitOK)
+		if err := os.WriteFile(kept, []byte(o.stdout), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []string{kept, dsn} {
+			o := plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s", "--against", other)
+			o.want(t, ExitOK)
+			if !strings.Contains(o.stdout, "AGAINST ") || other == dsn && strings.Contains(o.stdout, dsn) {
+				t.Errorf("%s: stdout:\n%s", other, o.stdout)
+			}
+		}
+		plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s", "--against", kept+".no").want(t, ExitUsage)
+		plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s", "--against",
+			"postgres://127.0.0.1:1/nowhere?sslmode=disable").want(t, ExitEnvironment)
+	})
 	t.Run("NeedsAServer", func(t *testing.T) {
 		o := plimsoll(t, "diagnose", "--dsn", "postgres://127.0.0.1:1/nowhere?sslmode=disable", "--duration", "1s")
 		o.want(t, ExitEnvironment)

@@ -13,4 +13,4 @@ CREATE VIEW plimsoll_waits AS
 GRANT SELECT ON plimsoll_waits TO PUBLIC;
 
 COMMENT ON VIEW plimsoll_waits IS
-	'waits of each process by event, timed while track_wait_timing is on: number, and milliseconds including the wait that is running; without a pid: processes that have ended';
+	'waits of each process by event, timed by track_wait_timing: number, milliseconds; no pid: ended processes';

@@ -42,6 +42,7 @@ const (
 	Catalogs     = "pg_stat_sys_tables"
 	Tables       = "pg_stat_user_tables"
 	Indexes      = "pg_stat_user_indexes"
+	ObjectReads  = "pg_statio_all_tables" // and _indexes
 	Replicas     = "pg_stat_replication"
 	CatalogSizes = "catalog sizes"
 	TempFiles    = "pg_ls_tmpdir"
@@ -90,6 +91,13 @@ var views = []view{
 				'pages', c.relpages)
 		FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) JOIN pg_class c ON c.oid = s.indexrelid
 		ORDER BY c.relpages DESC LIMIT 1000`},
+	// What was read of each table and index of this database, its catalogs included.
+	{name: ObjectReads, most: 500, passing: true, sql: `SELECT name, name, jsonb_build_object('blocks', blocks) FROM (
+			SELECT CASE WHEN schemaname = 'pg_catalog' THEN 'catalog ' ELSE 'table ' || schemaname || '.' END || relname
+				AS name, coalesce(heap_blks_read, 0) + coalesce(toast_blks_read, 0) AS blocks FROM pg_statio_all_tables
+			WHERE schemaname <> 'pg_toast' UNION ALL
+			SELECT 'index ' || schemaname || '.' || indexrelname, coalesce(idx_blks_read, 0) FROM pg_statio_all_indexes
+			WHERE schemaname <> 'pg_toast') AS objects WHERE blocks > 0 ORDER BY blocks DESC LIMIT 500`},
 	{name: Replicas, sql: `SELECT pid::text, application_name, jsonb_build_object(
 			'replay_lag_s', extract(epoch FROM replay_lag)::float8,
 			'behind_bytes', pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8)
@@ -101,8 +109,8 @@ var views = []view{
 	{name: WaitSamples, sql: `SELECT p.event_type || ':' || p.event, p.event, jsonb_build_object('count', sum(p.count))
 		FROM pg_wait_sampling_profile p JOIN pg_stat_get_activity(NULL) a ON a.pid = p.pid
 		WHERE a.backend_type = 'client backend' AND p.event_type <> 'Activity' GROUP BY 1, 2`},
-	// Client sessions and what has ended: a session that ends moves from one to the other. The latter also has processes
-	// of the server's own, such as autovacuum's and parallel workers.
+	// Client sessions and what has ended: a session that ends moves from one to the other. The latter also has
+	// processes of the server's own, such as autovacuum's and parallel workers.
 	{name: WaitTimes, sql: `SELECT w.wait_event_type || ':' || w.wait_event, w.wait_event,
 			jsonb_build_object('waits', sum(w.waits), 'ms_time', sum(w.wait_time),
 				'ended_ms_time', coalesce(sum(w.wait_time) FILTER (WHERE w.pid IS NULL), 0))
@@ -142,7 +150,7 @@ func (v view) excuse(refused *pgconn.PgError) string {
 	case v.name == WaitSamples && refused.Code == undefinedTable:
 		return "the extension pg_wait_sampling is not created in this database"
 	case v.name == WaitTimes && refused.Code == undefinedTable:
-		return "the extension plimsoll is not created in this database, or older than 0.3 (CREATE EXTENSION plimsoll; " +
+		return "needs our engine and its extension, 0.3 or newer, in this database (CREATE EXTENSION plimsoll, or " +
 			"ALTER EXTENSION plimsoll UPDATE)"
 	case v.name == Statements && refused.Code == notLoaded:
 		return "installed, but its library is not in shared_preload_libraries"

@@ -85,6 +85,7 @@ func TestScore(t *testing.T) {
 		{"hot-row", 0, "", []string{"lock-held-by-idle-client"}},
 		{"hot-row", 0, "", []string{"log-flush"}},
 		{"hot-row", 0, "nobody waits", []string{"log-flush"}},
+		{"hot-row", 0.5, "", []string{"lock-held-by-idle-client", "log-flush"}},
 		{"slow-flush", 0.5, "", []string{"log-flush", "processors-taken-by-others"}},
 		{"slow-flush", 0, "", []string{"log-flush", "processors-taken-by-others"}},
 		{"hot-row+slow-flush", 0, "", []string{"lock-held-by-idle-client", "inner-locks"}},
@@ -99,7 +100,7 @@ func TestScore(t *testing.T) {
 		r.add(trial)
 	}
 	for _, want := range []Score{
-		{Of: "single", Trials: 5, Void: 1, Causes: 4, Right: 3, Wrong: 2},
+		{Of: "single", Trials: 6, Void: 1, Causes: 5, Right: 4, Wrong: 2},
 		{Of: "compound", Trials: 1, Causes: 2, Right: 1, Wrong: 1}, {Of: Healthy, Trials: 1},
 	} {
 		for _, got := range r.Scores {
@@ -122,7 +123,7 @@ func TestScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"*lock-held-by-idle-client 1", "!log-flush 1", "~processors-taken-by-others",
-		"0.700", "nothing"} {
+		"0.760", "nothing"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the matrix lacks %q:\n%s", want, b.String())
 		}

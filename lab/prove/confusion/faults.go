@@ -13,9 +13,6 @@ type fault struct {
 	// answers are the findings each of which names it.
 	answers []string
 	hidden  bool
-	// durable: commits of the users wait for the log. Without it they do not: where work takes one millisecond, a flush
-	// of a third of one is a fault that nobody planted.
-	durable bool
 	// What the server and its network are started with.
 	settings map[string]string
 	flush    time.Duration
@@ -26,7 +23,7 @@ type fault struct {
 }
 
 var faults = []*fault{
-	{name: "slow-flush", does: "each flush takes 5 ms", answers: []string{"log-flush"}, durable: true,
+	{name: "slow-flush", does: "each flush takes 5 ms", answers: []string{"log-flush"},
 		flush: slowFlush, plant: checkFlush},
 	{name: "slow-network", does: "a round trip takes 2 ms", answers: []string{"client-or-network-gaps"}, hidden: true,
 		network: slowTrip, plant: checkNetwork},
@@ -75,9 +72,19 @@ var faults = []*fault{
 	{name: "heavy-workload", from: "DBPA", does: "many clients that never think", answers: []string{"processors-full"},
 		hidden: true, plant: heavyWorkload},
 	{name: "concurrent-commits", from: "DBPA", does: "many small commits at once", answers: []string{"log-flush"},
-		durable: true, plant: concurrentCommits},
+		plant: concurrentCommits},
 	{name: "io-saturation", from: "DBPA, D-Bot", does: "other programs write to the disk",
-		answers: []string{"disk-taken-by-others"}, hidden: true, durable: true, plant: ioSaturation},
+		answers: []string{"disk-taken-by-others"}, hidden: true, plant: ioSaturation},
+	{name: "correlated-subquery", from: "D-Bot", does: "a subquery runs for each row of a table",
+		answers: []string{"long-statements", "missing-index"}, hidden: true, plant: correlatedSubquery},
+	{name: "cpu-contention", from: "D-Bot", does: "other processes fill all cores",
+		answers: []string{"processors-taken-by-others"}, hidden: true, plant: cpuContention},
+	{name: "table-lock", does: "a job locks a whole table and works", answers: []string{"lock-contention"},
+		hidden: true, plant: tableLock},
+	{name: "queued-migration", does: "ALTER TABLE waits for an idle reader, and all behind it",
+		answers: []string{"lock-held-by-idle-client"}, plant: queuedMigration},
+	{name: "commit-delay", does: "commit_delay is 20 ms for everybody", answers: []string{"log-flush"},
+		settings: map[string]string{"commit_delay": "20000", "commit_siblings": "0"}, plant: checkCommitDelay},
 }
 
 // controls are no faults and not in the matrix: experiments hold faults against them.
@@ -101,5 +108,6 @@ var compounds = []string{
 	"missing-index+concurrent-commits", "missing-index+too-many-indexes", "missing-index+lock-waits",
 	"small-shared-buffers+concurrent-inserts", "too-many-indexes+lock-waits", "vacuum+too-many-indexes",
 	"too-many-indexes+heavy-workload", "hot-row+slow-flush", "slow-flush+missing-index",
-	"bloated-table+connection-storm",
+	"bloated-table+connection-storm", "commit-delay+missing-index", "table-lock+slow-flush",
+	"correlated-subquery+connection-storm",
 }

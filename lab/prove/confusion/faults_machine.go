@@ -90,6 +90,21 @@ func filledCore(ctx context.Context, s *scene) error {
 	return nil
 }
 
+// cpuContention: other processes fill all cores.
+func cpuContention(ctx context.Context, s *scene) (err error) {
+	if s.burners, err = burner.Start(ctx, s.dir, 2*runtime.NumCPU(), burnMost); err != nil {
+		return err
+	}
+	s.undo = append(s.undo, func() error { s.burners.End(); return nil })
+	s.clients(2, "compute", 20*time.Millisecond, compute)
+	used, began := s.burners.Used(), time.Now()
+	s.checked(func(context.Context) (string, bool) {
+		share := (s.burners.Used() - used).Seconds() / time.Since(began).Seconds() / float64(runtime.NumCPU())
+		return fmt.Sprintf("other processes used %.0f %% of all cores, at least 25 %%", 100*share), share >= 0.25
+	})
+	return nil
+}
+
 // heavyWorkload of clients that never think. They run on this machine as well: what they ask for takes the server
 // longer than it takes them to ask.
 func heavyWorkload(_ context.Context, s *scene) error {

@@ -180,13 +180,25 @@ func backup(_ context.Context, s *scene) error {
 func poorJoin(_ context.Context, s *scene) error {
 	s.clients(2, "analyst", 10*time.Millisecond, statement("SELECT count(*) FROM items a JOIN items b "+
 		"ON a.price < b.price WHERE a.stock + b.stock > 7"))
-	s.during(func(context.Context) {}) // a call may be longer than the trial: it is checked by its session
-	s.checked(func(ctx context.Context) (string, bool) {
-		n := s.number(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'analyst' AND "+
-			"state = 'active'")
-		return fmt.Sprintf("joins under way: %.0f, at least 1", n), n >= 1
-	})
+	s.underWay("analyst")
 	return nil
+}
+
+// correlatedSubquery: the items that are dearer than the mean of their stock, found row by row.
+func correlatedSubquery(_ context.Context, s *scene) error {
+	s.clients(2, "analyst", 10*time.Millisecond, statement("SELECT count(*) FROM items a WHERE a.price > "+
+		"(SELECT avg(b.price) FROM items b WHERE b.stock = a.stock AND b.id <> a.id)"))
+	s.underWay("analyst")
+	return nil
+}
+
+// underWay checks that a statement of an application runs: a call may be longer than the trial.
+func (s *scene) underWay(application string) {
+	s.checked(func(ctx context.Context) (string, bool) {
+		n := s.number(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = '"+application+
+			"' AND state = 'active'")
+		return fmt.Sprintf("statements of %s under way: %.0f, at least 1", application, n), n >= 1
+	})
 }
 
 func concurrentInserts(ctx context.Context, s *scene) error {

@@ -101,6 +101,40 @@ func lockWaits(_ context.Context, s *scene) error {
 	return nil
 }
 
+// tableLock: a job locks the customers, and works for a while.
+func tableLock(_ context.Context, s *scene) error {
+	s.clients(1, "job", 50*time.Millisecond, statement("BEGIN; LOCK TABLE customers; "+
+		"SELECT sum(length(md5((n + m)::text))) FROM generate_series(1, 20000) n, generate_series(1, 10) m; COMMIT"))
+	s.waiting(1)
+	return nil
+}
+
+// queuedMigration: a reader has forgotten to commit, a migration waits for it, and whoever comes later waits behind the
+// migration, readers included.
+func queuedMigration(ctx context.Context, s *scene) error {
+	reader, err := s.connect(ctx, "analyst")
+	if err != nil {
+		return err
+	}
+	s.undo = append(s.undo, func() error { return reader.Close(context.Background()) })
+	if _, err := reader.Exec(ctx, "BEGIN; SELECT count(*) FROM customers WHERE id = 1"); err != nil {
+		return err
+	}
+	s.clients(1, "migration", 0, statement("ALTER TABLE customers ADD COLUMN IF NOT EXISTS notes text"))
+	s.waiting(2)
+	return nil
+}
+
+const commitDelay = 20 * time.Millisecond
+
+func checkCommitDelay(_ context.Context, s *scene) error {
+	s.atLeast("a commit", commitDelay, "check", func(ctx context.Context, conn *pgx.Conn, _ *rand.Rand) error {
+		_, err := conn.Exec(ctx, "UPDATE counters SET n = n + 1 WHERE id = 100")
+		return err
+	})
+	return nil
+}
+
 // concurrentCommits of one row each, without a pause.
 func concurrentCommits(ctx context.Context, s *scene) error {
 	s.clients(16, "meters", 0, func(ctx context.Context, conn *pgx.Conn, rng *rand.Rand) error {

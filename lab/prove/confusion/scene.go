@@ -31,7 +31,6 @@ type scene struct {
 	*bench
 	name, dsn string
 	network   time.Duration // of round trips between users and server
-	durable   bool          // commits of users wait for the log
 	alone     bool          // one user
 	root      string        // of files that show another topology; empty: this machine's
 	ctx       context.Context
@@ -152,9 +151,6 @@ func (s *scene) client(ctx context.Context, application string, think time.Durat
 func (s *scene) connect(ctx context.Context, application string) (*pgx.Conn, error) {
 	config := s.through.Copy()
 	config.RuntimeParams["application_name"] = application
-	if !s.durable {
-		config.RuntimeParams["synchronous_commit"] = "off"
-	}
 	return pgx.ConnectConfig(ctx, config)
 }
 

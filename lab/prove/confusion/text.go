@@ -34,7 +34,7 @@ func (r *Report) Text(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\na commit takes %.2f ms here alone; users wait for it under faults of the log\n"+
+	_, err := fmt.Fprintf(w, "\na commit takes %.2f ms here alone\n"+
 		"* right   ! wrong   ~ not planted, and true: strangers took the processors   (h) hidden\n", r.CommitMS)
 	return err
 }

@@ -52,8 +52,9 @@ const (
 // strangersMost may use so much of the cores; beyond it a finding that says so is no error.
 const strangersMost = 0.15
 
-// ofStrangers are findings that others on the machine cause.
-var ofStrangers = []string{"processors-taken-by-others", "one-core-filled"}
+// ofStrangers are findings that others on the machine cause: who waits for a processor after each flush waits longer
+// for the log, too.
+var ofStrangers = []string{"processors-taken-by-others", "one-core-filled", "log-flush"}
 
 // judge what was named.
 func (t *Trial) judge(p plant, d *diagnose.Diagnosis) {

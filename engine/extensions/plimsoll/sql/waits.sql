@@ -16,7 +16,8 @@ SELECT wait_event_type, wait_event, waits >= 2 AS all_waits, wait_time >= 50 AS 
   FROM plimsoll_waits WHERE pid = pg_backend_pid() AND wait_event = 'PgSleep';
 
 -- off again: the figures stay as they are
-SELECT coalesce(sum(waits), 0) AS before FROM plimsoll_waits WHERE pid = pg_backend_pid() AND wait_event = 'PgSleep' \gset
+SELECT coalesce(sum(waits), 0) AS before
+  FROM plimsoll_waits WHERE pid = pg_backend_pid() AND wait_event = 'PgSleep' \gset
 SELECT set_config('track_wait_timing', 'off', false) AS timed FROM pg_settings WHERE name = 'track_wait_timing';
 SELECT pg_sleep(0.01);
 SELECT waits - :before AS more FROM plimsoll_waits WHERE pid = pg_backend_pid() AND wait_event = 'PgSleep';
