@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"flag"
 	"os/exec"
 	"strings"
 	"testing"
@@ -21,6 +22,9 @@ import (
 
 func TestMain(m *testing.M) {
 	workertest.Become()
+	becomeShop()
+	flag.Parse()
+	thorough.Checks(3) // of real servers and workers
 	leak.Main(clustertest.Runner(m))
 }
 
