@@ -46,12 +46,12 @@ const (
 
 var faults = []fault{none, killServer, killWorker, killBackend, promote, stopServer, stopWorker}
 
-// round is one fault under clients. Each new operation is sent until it is acknowledged, some of them to both workers at
-// once; acknowledged ones are sent again.
+// round is one fault under clients. Each new operation is sent until it is acknowledged, some of them to both workers
+// at once; acknowledged ones are sent again.
 type round struct {
 	Fault  fault
 	Worker int   // that it hits, or whose backend
-	Twice  []int // new operations; how many copies travel at once
+	Copies []int // of each new operation, sent at once
 	Again  int   // acknowledged before
 	After  int   // answers before the fault comes
 }
@@ -60,7 +60,7 @@ var rounds = rapid.Custom(func(t *rapid.T) round {
 	return round{
 		Fault:  rapid.SampledFrom(faults).Draw(t, "fault"),
 		Worker: rapid.IntRange(0, shopWorkers-1).Draw(t, "worker"),
-		Twice:  rapid.SliceOfN(rapid.IntRange(1, 3), 1, 12).Draw(t, "copies"),
+		Copies: rapid.SliceOfN(rapid.IntRange(1, 3), 1, 12).Draw(t, "copies"),
 		Again:  rapid.IntRange(0, 4).Draw(t, "again"),
 		After:  rapid.IntRange(0, 8).Draw(t, "after"),
 	}
@@ -70,7 +70,8 @@ var rounds = rapid.Custom(func(t *rapid.T) round {
 func TestOperationsAreDoneExactlyOnce(t *testing.T) {
 	var all []round
 	for n, f := range faults {
-		all = append(all, round{Fault: f, Worker: n % shopWorkers, Twice: []int{1, 2, 1, 3, 1, 1}, Again: 2, After: n % 4})
+		all = append(all, round{Fault: f, Worker: n % shopWorkers, Copies: []int{1, 2, 1, 3, 1, 1}, Again: 2,
+			After: n % 4})
 	}
 	if wrong := playRounds(t, all, "durable-ack", false); wrong != nil {
 		t.Fatal(wrong)
@@ -85,7 +86,7 @@ func TestOperationsAreDoneExactlyOnce(t *testing.T) {
 
 // The model notices a worker that does not know the keys.
 func TestAForgottenKeyIsNoticed(t *testing.T) {
-	plan := []round{{Fault: killWorker, Twice: []int{1, 2, 3, 1}, Again: 2, After: 2}}
+	plan := []round{{Fault: killWorker, Copies: []int{1, 2, 3, 1}, Again: 2, After: 2}}
 	wrong := playRounds(t, plan, "durable-ack", true)
 	if !strings.Contains(fmt.Sprint(wrong), "documents of 4 operations") {
 		t.Errorf("keys were not checked, and nobody noticed: %v", wrong)
@@ -94,7 +95,7 @@ func TestAForgottenKeyIsNoticed(t *testing.T) {
 
 // The model notices operations that are acknowledged before they are flushed. A kill may find all flushed.
 func TestAnEarlyAcknowledgementIsNoticed(t *testing.T) {
-	kill := round{Fault: killServer, Twice: slices.Repeat([]int{1}, 12), After: 8}
+	kill := round{Fault: killServer, Copies: slices.Repeat([]int{1}, 12), After: 8}
 	for range 20 {
 		wrong := playRounds(t, []round{kill, kill, kill}, "async", false)
 		if strings.Contains(fmt.Sprint(wrong), " is lost: ") {
@@ -167,7 +168,8 @@ func (s *shop) start(durability string, withStandby bool) {
 	s.base()
 	dsn := s.primary.SocketDSN("").Secret()
 	if withStandby && s.canCopy() {
-		s.standby, err = s.store.Create(s.ctx, "second", cluster.Spec{ReplicaOf: s.primary, Sync: true, SocketOnly: true})
+		s.standby, err = s.store.Create(s.ctx, "second", cluster.Spec{ReplicaOf: s.primary, Sync: true,
+			SocketOnly: true})
 		s.must(err)
 		s.follows, err = s.standby.Start(s.ctx, cluster.StartOptions{})
 		s.must(err)
@@ -254,7 +256,7 @@ func (s *shop) round(n int, r round) {
 	for i := range min(r.Again, len(known)) {
 		send(known[(i*7+n)%len(known)], 0, i)
 	}
-	for i, copies := range r.Twice {
+	for i, copies := range r.Copies {
 		quantity := 1 + i
 		s.mutex.Lock()
 		s.sum += quantity
@@ -496,7 +498,8 @@ func (s *shop) check(when string) {
 	}
 	all := len(s.made)
 	if len(there.documents) != all || there.keys != all {
-		s.violated(fmt.Errorf("%s: %d documents of %d operations, %d keys", when, len(there.documents), all, there.keys))
+		s.violated(fmt.Errorf("%s: %d documents of %d operations, %d keys", when, len(there.documents), all,
+			there.keys))
 	}
 	if there.moved != s.sum || there.leastSum != s.sum || there.mostSum != s.sum {
 		s.violated(fmt.Errorf("%s: quantity %d, moved %d, totals %d to %d", when, s.sum, there.moved, there.leastSum,
