@@ -350,8 +350,7 @@ func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 // cut the power at a moment of the load.
 func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal, end uint64) error {
 	seed := l.Seed + uint64(len(l.report.Cuts))
-	from := min(loaded.stake(), end-1)
-	at := from + 1 + rand.New(rand.NewPCG(seed, 0)).Uint64N(end-from)
+	at := loaded.moment(seed, end)
 	cut := image.Cut{At: at, Seed: seed, Model: l.Model}
 	err := l.survivor().Rewind(ctx, func(data string, own func(string) error) error {
 		return image.Build(l.survivor().KeptData(), data, journal.Records, cut, own)
@@ -367,6 +366,17 @@ func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal,
 		return err
 	}
 	return l.keepCut(one)
+}
+
+// moment of a cut, by its seed: every second one falls on an early read, if there was any, and the others anywhere.
+func (l *loaded) moment(seed, end uint64) uint64 {
+	random := rand.New(rand.NewPCG(seed, 0))
+	from := min(l.stake(), end-1)
+	anywhere := from + 1 + random.Uint64N(end-from)
+	if early := l.earlyReads(end); seed%2 == 0 && len(early) > 0 {
+		return early[random.IntN(len(early))]
+	}
+	return anywhere
 }
 
 // segments of the log that were written.

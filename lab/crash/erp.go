@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,7 +92,7 @@ func (e *erpWork) begin(ctx context.Context, last func() uint64, repeat bool) (e
 	if err != nil {
 		return err
 	}
-	sessions := make([]*client.Session, e.Sessions)
+	sessions := make([]*client.Session, e.Sessions+lookers)
 	for n := range sessions {
 		user := client.UserCode(1 + n%logins)
 		if sessions[n], err = e.client.Login(ctx, e.crew.base(n), user); err != nil {
@@ -99,10 +100,14 @@ func (e *erpWork) begin(ctx context.Context, last func() uint64, repeat bool) (e
 		}
 	}
 	for n, s := range sessions {
+		choose, pause := drawn, time.Duration(0)
+		if n >= e.Sessions {
+			choose, pause = drawnList, lookEvery
+		}
 		e.users.Add(1)
 		go func() {
 			defer e.users.Done()
-			e.work(ctx, n, client.UserCode(1+n%logins), s)
+			e.work(ctx, n, client.UserCode(1+n%logins), s, choose, pause)
 		}()
 	}
 	return nil
@@ -117,7 +122,8 @@ func (e *erpWork) mode() string {
 }
 
 // work as one user until the load is over.
-func (e *erpWork) work(ctx context.Context, n int, user string, s *client.Session) {
+func (e *erpWork) work(ctx context.Context, n int, user string, s *client.Session, choose func(*rand.Rand) string,
+	pause time.Duration) {
 	random := rand.New(rand.NewPCG(e.Seed, uint64(n)))
 	ctx = context.WithValue(ctx, userKey{}, user)
 	for !e.stop.Load() && ctx.Err() == nil {
@@ -126,13 +132,17 @@ func (e *erpWork) work(ctx context.Context, n int, user string, s *client.Sessio
 			e.gate.RUnlock()
 			return
 		}
-		s = e.once(ctx, n, user, s, random)
+		s = e.once(ctx, n, user, s, choose(random), random)
 		e.gate.RUnlock()
+		if pause > 0 {
+			time.Sleep(pause)
+		}
 	}
 }
 
-func (e *erpWork) once(ctx context.Context, n int, user string, s *client.Session, random *rand.Rand) *client.Session {
-	outcome, err := e.client.Do(ctx, s, drawn(random), random)
+func (e *erpWork) once(ctx context.Context, n int, user string, s *client.Session, operation string,
+	random *rand.Rand) *client.Session {
+	outcome, err := e.client.Do(ctx, s, operation, random)
 	if errors.Is(err, client.ErrSession) { // its worker was killed
 		if again, err := e.client.Login(ctx, e.crew.base(n), user); err == nil {
 			return again
@@ -161,6 +171,24 @@ func drawn(random *rand.Rand) string {
 	}
 	return all[0].ID
 }
+
+// Beside the users, lookers read lists of the newest documents again and again: what others have just made, and what
+// a cut may undo if nobody waited for its flush.
+const (
+	lookers   = 2 // of both organisations of the base
+	lookEvery = 2 * time.Millisecond
+)
+
+var lists = func() (ids []string) {
+	for _, op := range operations.All() {
+		if strings.HasSuffix(op.ID, ".list") {
+			ids = append(ids, op.ID)
+		}
+	}
+	return ids
+}()
+
+func drawnList(random *rand.Rand) string { return lists[random.IntN(len(lists))] }
 
 // failures since the last time.
 func (e *erpWork) failures() map[string]int {

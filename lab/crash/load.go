@@ -71,6 +71,25 @@ func (l *loaded) stake() uint64 {
 	return max(l.begin+1, first.number) - 1
 }
 
+// earlyReads are the moments at which a reader was shown a document of this load before its author had an answer: what
+// was read may not have been flushed then, and a cut right there must not lose it.
+func (l *loaded) earlyReads(end uint64) (at []uint64) {
+	answered := map[string]uint64{} // by document
+	for _, a := range l.acks {
+		if before, known := answered[a.document]; a.document != "" && (!known || a.number < before) {
+			answered[a.document] = a.number
+		}
+	}
+	for _, a := range l.acks {
+		id, shown := shownDocument(a.key)
+		if author, known := answered[id]; shown && known && a.number < author && a.number > l.begin && a.number <= end {
+			at = append(at, a.number)
+		}
+	}
+	slices.Sort(at)
+	return at
+}
+
 // acknowledgedBefore returns the operations that were acknowledged before a record was written.
 func (l *loaded) acknowledgedBefore(record uint64) (before []ack) {
 	for _, a := range l.acks {
