@@ -3,7 +3,8 @@
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions (fuzz/catalogs of make engine-test-full plays others each time); STEPS=120 their length
-#   PLANS=parallel   every query that may have parallel workers has them, also over temporary tables where everything is on
+#   PLANS=parallel   every query that may have parallel workers has them, also over temporary tables where everything
+#                is on
 #   MINUTES=60   sessions from the first of SEEDS on, until so many minutes have passed
 #   SETTINGS="debug_discard_caches=1"   more settings of the server (that one knows a build with assertions)
 use strict;

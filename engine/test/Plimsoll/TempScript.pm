@@ -275,7 +275,8 @@ sub reading
 		"SELECT 'with another', count(*) FROM $t LEFT JOIN (SELECT c0 FROM $u WHERE c0 > 3) b USING (c0);\n",
 		"SELECT 'semi', count(*) FROM $t WHERE c0 IN (SELECT c0 FROM $u);\n",
 		"SELECT 'sorted', c0, md5(c1::text) FROM $t ORDER BY c0, c1::text COLLATE \"C\" LIMIT 5;\n",
-		"SELECT 'catalogs', count(*), sum(length(pg_table_is_visible(x.oid)::text)) FROM pg_proc x, $t y WHERE x.oid < 100;\n");
+		"SELECT 'catalogs', count(*), sum(length(pg_table_is_visible(x.oid)::text)) FROM pg_proc x, $t y
+			WHERE x.oid < 100;\n");
 }
 
 # text is the whole script; each step prints its number, so that a difference can be located.
