@@ -6,6 +6,7 @@
 #   discard/*                                            each test of that module, with all caches discarded at every
 #                                                        chance
 #   fuzz/catalogs fuzz/files                             random sessions, off against on
+#   fuzz/parallel                                        the same with parallel plans wherever there may be any
 #   fuzz/matrix                                          tables on their way to the catalogs, case by case
 #   fuzz/cancel                                          random sessions whose commands are cancelled
 #   fuzz/soak                                            100 sessions at work for a quarter of an hour
@@ -53,7 +54,7 @@ all_parts() {
 	part_settings "$1" temp
 	# Servers without assertions do not know the setting.
 	[[ $1 != *-assert ]] || printf 'discard/%s\n' $(module_tests REGRESS) $(module_tests ISOLATION)
-	printf 'fuzz/%s\n' catalogs files matrix cancel soak
+	printf 'fuzz/%s\n' catalogs parallel files matrix cancel soak
 }
 
 part_settings() {
@@ -112,11 +113,12 @@ suite_make() {
 # fuzz NAME plays sessions that nobody has seen yet, unless SEEDS tells which.
 fuzz() {
 	local install=$SUITE/tree/tmp_install$SUITE/tree/prefix
-	local -A tests=([catalogs]=memory_catalog_diff.t [files]=lazy_files_diff.t [matrix]=memory_catalog_matrix.t
+	local -A tests=([catalogs]=memory_catalog_diff.t [parallel]=memory_catalog_diff.t
+		[files]=lazy_files_diff.t [matrix]=memory_catalog_matrix.t
 		[cancel]=memory_catalog_cancel.t [soak]=memory_catalog_soak.t)
 	local quarter=$(((FUZZ_MINUTES + 3) / 4))
-	local -A minutes=([catalogs]=$FUZZ_MINUTES [files]=$quarter [cancel]=$quarter [soak]=$quarter)
+	local -A minutes=([catalogs]=$FUZZ_MINUTES [parallel]=$quarter [files]=$quarter [cancel]=$quarter [soak]=$quarter)
 	env PREFIX="$install" LD_LIBRARY_PATH="$install/lib" SEEDS="${SEEDS:-$(date +%s)}" MINUTES="${minutes[$1]-}" \
-		STEPS="${STEPS:-150}" CASES="${CASES:-all}" SESSIONS="${SESSIONS:-100}" \
+		PLANS="$1" STEPS="${STEPS:-150}" CASES="${CASES:-all}" SESSIONS="${SESSIONS:-100}" \
 		prove -v --timer "$ENGINE/test/${tests[$1]}"
 }

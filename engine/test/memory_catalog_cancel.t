@@ -2,6 +2,8 @@
 # session's catalogs say must agree with itself, its tables must be readable, their names free once they are dropped,
 # and nothing of it may be left when the session has ended.
 #
+# Every second session has parallel plans wherever it may, also over its temporary tables.
+#
 # No table is made ON COMMIT DELETE ROWS: PostgreSQL truncates and rebuilds the indexes of such a table in place
 # (RelationTruncateIndexes); an index whose rebuild is cancelled has no first page from then on. Stock servers show it.
 #
@@ -27,7 +29,8 @@ my $steps = $ENV{STEPS} // 40;
 my $seeds = Plimsoll::Seeds->new('1-100');
 my %everything = (enable_temp_memory_catalog => 'on', map { ("temp_$_" => 'on') }
 		qw(local_invalidation skip_locks async_commit buffers_by_relation lazy_files lazy_toast));
-my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off');
+my $server = Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off',
+	max_worker_processes => 16, max_parallel_workers => 16);
 
 # What must print nothing at the end of a session.
 my @lies = (
@@ -65,7 +68,8 @@ sub played
 {
 	my ($seed) = @_;
 	my ($pid_file, $over, $safe) = map { "$server->{dir}/$_.$seed" } qw(pid over safe);
-	my $random = Plimsoll::TempScript->new($seed, $steps)->text =~ s/ ON COMMIT DELETE ROWS//gr;
+	my $parallel = $seed % 2;
+	my $random = Plimsoll::TempScript->new($seed, $steps, parallel => $parallel)->text =~ s/ ON COMMIT DELETE ROWS//gr;
 	my $script = "SELECT pg_backend_pid() \\g $pid_file\n$random"
 		. "\\! touch $over; until [ -e $safe ]; do sleep 0.01; done\nROLLBACK;\n\\qecho === lies\n" . $end;
 	my $killer = fork() // die "fork: $!";
@@ -84,7 +88,8 @@ sub played
 		POSIX::_exit(0);
 	}
 	$server->psql('postgres', 'CREATE DATABASE probe_cancel;');
-	my $said = $server->psql('probe_cancel', $script, %everything);
+	my $said = $server->psql('probe_cancel', $script, %everything,
+		$parallel ? (temp_parallel_scans => 'on', %Plimsoll::TempScript::PARALLEL) : ());
 	waitpid $killer, 0;
 	$server->psql('postgres', 'DROP DATABASE probe_cancel WITH (FORCE);');
 	my $cancelled = () = $said =~ /canceling statement due to user request/g;

@@ -3,6 +3,8 @@
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   SEEDS=1-40   which sessions (fuzz/catalogs of make engine-test-full plays others each time); STEPS=120 their length
+#   PLANS=parallel   every query that may have parallel workers has them, also over temporary tables where everything
+#                is on
 #   MINUTES=60   sessions from the first of SEEDS on, until so many minutes have passed
 #   SETTINGS="debug_discard_caches=1"   more settings of the server (that one knows a build with assertions)
 use strict;
@@ -19,10 +21,12 @@ my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
 my $seeds = Plimsoll::Seeds->new('1-8');
 my $steps = $ENV{STEPS} // 120;
+my $parallel = ($ENV{PLANS} // '') eq 'parallel';
 my %more = map { split /=/, $_, 2 } split ' ', $ENV{SETTINGS} // '';
 # What a transaction has to log depends on wal_level: sessions take turns.
 my @servers = map { Plimsoll::Server->new($prefix, max_prepared_transactions => 2, autovacuum => 'off',
-	max_wal_senders => 0, wal_level => $_, %more) } qw(replica minimal);
+	max_wal_senders => 0, wal_level => $_, max_worker_processes => 16, max_parallel_workers => 16, %more) }
+	qw(replica minimal);
 
 my %memory = (enable_temp_memory_catalog => 'on');
 my %settings = (
@@ -32,12 +36,23 @@ my %settings = (
 			qw(local_invalidation skip_locks async_commit buffers_by_relation lazy_files lazy_toast) },
 );
 
+if ($parallel)
+{
+	$settings{everything}{temp_parallel_scans} = 'on';
+	%settings = ('everything, parallel plans' => $settings{everything});
+}
+
+# How many workers the sessions had, without and with our settings.
+my %launched = (off => 0, on => 0);
+
 # said returns the output of one session in a fresh database, where OIDs and statistics of others do not show.
 sub said
 {
 	my ($server, $script, %setting) = @_;
 	$server->psql('postgres', 'CREATE DATABASE probe_diff;');
-	my $said = $server->psql('probe_diff', $script, %setting);
+	my $said = $server->psql('probe_diff', $script, %setting, $parallel ? %Plimsoll::TempScript::PARALLEL : ());
+	$launched{ %setting ? 'on' : 'off' } += $server->psql('postgres',
+		"SELECT parallel_workers_launched FROM pg_stat_database WHERE datname = 'probe_diff';");
 	my $left = $server->psql('postgres', 'DROP DATABASE probe_diff;');
 	for ($said)
 	{
@@ -118,7 +133,7 @@ compare("all kinds with $_", $kinds, $stock, said($servers[0], $kinds, %{ $setti
 
 while (defined(my $seed = $seeds->next))
 {
-	my $script = Plimsoll::TempScript->new($seed, $steps)->text;
+	my $script = Plimsoll::TempScript->new($seed, $steps, parallel => $parallel)->text;
 	my $server = $servers[$seed % @servers];
 	my $off = said($server, $script);
 	like($off, qr/^class\|t\d\|r\|.*\|(no )?toast.*\|\d+ outside/m, "session $seed shows its tables");
@@ -126,5 +141,6 @@ while (defined(my $seed = $seeds->next))
 		for sort keys %settings;
 }
 unlike($_->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed') for @servers;
-note $seeds->played;
+cmp_ok($launched{on}, '>', 2 * $launched{off}, 'temporary tables had workers') if $parallel;
+note $seeds->played, ", workers: $launched{off} without our settings, $launched{on} with them";
 done_testing();

@@ -75,12 +75,16 @@ CREATE FUNCTION contents(oid) RETURNS text LANGUAGE plpgsql AS $$
   END $$;
 END
 
-# new(SEED, STEPS)
+# What a session sets so that each query that may have parallel workers has some.
+our %PARALLEL = (parallel_setup_cost => 0, parallel_tuple_cost => 0, min_parallel_table_scan_size => 0,
+	min_parallel_index_scan_size => 0, max_parallel_workers_per_gather => 2);
+
+# new(SEED, STEPS, parallel => 1): with queries that may have parallel workers after each step.
 sub new
 {
-	my ($class, $seed, $steps) = @_;
-	my $self = bless { state => $seed * 2654435761 % 2**32 || 1, steps => $steps, in => 0, open => [], serial => 0 },
-		$class;
+	my ($class, $seed, $steps, %more) = @_;
+	my $self = bless { state => $seed * 2654435761 % 2**32 || 1, steps => $steps, in => 0, open => [], serial => 0,
+		%more }, $class;
 	return $self;
 }
 
@@ -258,6 +262,23 @@ sub step
 	return $self->$kind;
 }
 
+# reading is queries of the tables, alone, joined, grouped, by an index and with values out of line.
+sub reading
+{
+	my $self = shift;
+	my ($t, $u) = ($self->table, $self->table);
+	return (map { "SELECT 'rows', count(*), sum(hashtext(x::text)::bigint) FROM t$_ x;\n" } 0 .. 4),
+		$self->pick(
+		"SELECT 'joined', count(*), sum(a.c0::bigint) FROM $t a JOIN $u b ON a.c0 = b.c0;\n",
+		"SELECT 'grouped', c0, count(*), max(c1::text) FROM $t GROUP BY c0 ORDER BY c0, 3, 4;\n",
+		"SELECT 'range', count(*), sum(length(c1::text)) FROM $t WHERE c0 BETWEEN 2 AND 40;\n",
+		"SELECT 'with another', count(*) FROM $t LEFT JOIN (SELECT c0 FROM $u WHERE c0 > 3) b USING (c0);\n",
+		"SELECT 'semi', count(*) FROM $t WHERE c0 IN (SELECT c0 FROM $u);\n",
+		"SELECT 'sorted', c0, md5(c1::text) FROM $t ORDER BY c0, c1::text COLLATE \"C\" LIMIT 5;\n",
+		"SELECT 'catalogs', count(*), sum(length(pg_table_is_visible(x.oid)::text)) FROM pg_proc x, $t y
+			WHERE x.oid < 100;\n");
+}
+
 # text is the whole script; each step prints its number, so that a difference can be located.
 sub text
 {
@@ -270,6 +291,7 @@ sub text
 	{
 		my $step = $self->step;
 		$script .= "\\qecho === $n\n$step\n";
+		$script .= join '', $self->reading if $self->{parallel};
 		$script .= "$_;\n" for $self->pick(0, 1, 2) ? @SHOW[0, $self->pick(1 .. $#SHOW)] : @SHOW;
 	}
 	return $script . "ROLLBACK;\n\\qecho === end\n" . join('', map { "$_;\n" } @SHOW);

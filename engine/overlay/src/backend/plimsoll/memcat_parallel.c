@@ -203,7 +203,8 @@ make_segment(void)
 	plan->size = tuples + size_of_tuples();
 	plan->nids = memcat_store_ids();
 	if (plan->size <= MAX_SHIPMENT && memcat_store_has_room(plan->size))
-		segment = dsm_create(plan->size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+		segment = dsm_create(plan->size, DSM_CREATE_NULL_IF_MAXSEGMENTS |
+							 DSM_CREATE_NULL_IF_NO_SPACE);
 	if (segment != NULL)
 	{
 		dsm_pin_mapping(segment);

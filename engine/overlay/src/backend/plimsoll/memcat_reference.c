@@ -133,7 +133,14 @@ enter_shared(const MemReferenceKey *key)
 	bool		found;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	object = hash_search(referred, key, HASH_ENTER_NULL, &found);
+
+	/*
+	 * The hash table itself would go on, with shared memory that is meant for
+	 * others, heavyweight locks among them.
+	 */
+	object = hash_search(referred, key,
+						 shared->nobjects < MAX_OBJECTS ? HASH_ENTER_NULL : HASH_FIND,
+						 &found);
 	if (object != NULL)
 	{
 		if (!found)

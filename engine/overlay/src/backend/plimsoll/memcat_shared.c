@@ -47,9 +47,12 @@ typedef struct MemSession
 
 static MemSession *sessions = NULL;
 
-/* How many of our rows of pg_class have exactly the horizon that is published. */
-static int64 at_frozen = 0;
-static int64 at_multi = 0;
+static int	compare_frozen(const pairingheap_node *a, const pairingheap_node *b, void *arg);
+static int	compare_multi(const pairingheap_node *a, const pairingheap_node *b, void *arg);
+
+/* The horizons of our rows of pg_class, the oldest first. */
+static pairingheap frozen = {.ph_compare = compare_frozen};
+static pairingheap multi = {.ph_compare = compare_multi};
 
 Size
 memcat_shmem_size(void)
@@ -149,105 +152,77 @@ memcat_shared_begin(void)
 		(void) GetTransactionSnapshot();
 	session->minMulti = GetOldestMultiXactId();
 	session->frozenXid = RecentXmin;
-	at_frozen = at_multi = 0;
 	pg_memory_barrier();
 	session->pid = MyProcPid;
+}
+
+static TransactionId
+age_of(const pairingheap_node *node)
+{
+	return pairingheap_const_container(MemAge, node, node)->id;
+}
+
+static int
+compare_frozen(const pairingheap_node *a, const pairingheap_node *b, void *arg)
+{
+	if (age_of(a) == age_of(b))
+		return 0;
+	return TransactionIdPrecedes(age_of(a), age_of(b)) ? 1 : -1;
+}
+
+static int
+compare_multi(const pairingheap_node *a, const pairingheap_node *b, void *arg)
+{
+	if (age_of(a) == age_of(b))
+		return 0;
+	return MultiXactIdPrecedes(age_of(a), age_of(b)) ? 1 : -1;
 }
 
 /*
  * A row of pg_class enters the store.  It may hold the horizon back further: a
  * frozen table's is newer than what a new table begins with, for VACUUM of a
  * temporary table need not care for transactions of other sessions.
+ *
+ * Nothing is allocated here, so this may be called in a critical section.
  */
 void
-memcat_shared_class_enters(const MemRow *row)
+memcat_shared_class_enters(MemRow *row)
 {
 	Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);
+	MemHorizon *horizon = memcat_row_horizon(row);
 	MemSession *session = my_session();
 
+	horizon->frozen.id = form->relfrozenxid;
+	horizon->multi.id = form->relminmxid;
 	if (TransactionIdIsNormal(form->relfrozenxid))
 	{
+		pairingheap_add(&frozen, &horizon->frozen.node);
 		if (TransactionIdPrecedes(form->relfrozenxid, session->frozenXid))
-		{
 			session->frozenXid = form->relfrozenxid;
-			at_frozen = 0;
-		}
-		if (form->relfrozenxid == session->frozenXid)
-			at_frozen++;
 	}
 	if (MultiXactIdIsValid(form->relminmxid))
 	{
+		pairingheap_add(&multi, &horizon->multi.node);
 		if (MultiXactIdPrecedes(form->relminmxid, session->minMulti))
-		{
 			session->minMulti = form->relminmxid;
-			at_multi = 0;
-		}
-		if (form->relminmxid == session->minMulti)
-			at_multi++;
 	}
 }
 
 /* A row of pg_class leaves the store, or is about to be overwritten. */
 void
-memcat_shared_class_leaves(const MemRow *row)
+memcat_shared_class_leaves(MemRow *row)
 {
-	Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);
-	MemSession *session = my_session();
+	MemHorizon *horizon = memcat_row_horizon(row);
 
-	if (TransactionIdIsNormal(form->relfrozenxid) &&
-		form->relfrozenxid == session->frozenXid)
-		at_frozen--;
-	if (MultiXactIdIsValid(form->relminmxid) &&
-		form->relminmxid == session->minMulti)
-		at_multi--;
-}
-
-/* Publishes the oldest horizon of the tables that are there. */
-static void
-find_horizon(MemSession *session)
-{
-	TransactionId frozenXid = InvalidTransactionId;
-	MultiXactId minMulti = InvalidMultiXactId;
-	dlist_iter	iter;
-
-	at_frozen = at_multi = 0;
-	dlist_foreach(iter, &memcat_key_catalog(RelationRelationId)->rows)
-	{
-		MemRow	   *row = dlist_container(MemRow, catnode, iter.cur);
-		Form_pg_class form = (Form_pg_class) GETSTRUCT(&row->tuple);
-
-		if (TransactionIdIsNormal(form->relfrozenxid))
-		{
-			if (!TransactionIdIsValid(frozenXid) ||
-				TransactionIdPrecedes(form->relfrozenxid, frozenXid))
-			{
-				frozenXid = form->relfrozenxid;
-				at_frozen = 0;
-			}
-			if (form->relfrozenxid == frozenXid)
-				at_frozen++;
-		}
-		if (MultiXactIdIsValid(form->relminmxid))
-		{
-			if (!MultiXactIdIsValid(minMulti) ||
-				MultiXactIdPrecedes(form->relminmxid, minMulti))
-			{
-				minMulti = form->relminmxid;
-				at_multi = 0;
-			}
-			if (form->relminmxid == minMulti)
-				at_multi++;
-		}
-	}
-	if (TransactionIdIsValid(frozenXid))
-		session->frozenXid = frozenXid;
-	if (MultiXactIdIsValid(minMulti))
-		session->minMulti = minMulti;
+	if (TransactionIdIsNormal(horizon->frozen.id))
+		pairingheap_remove(&frozen, &horizon->frozen.node);
+	if (MultiXactIdIsValid(horizon->multi.id))
+		pairingheap_remove(&multi, &horizon->multi.node);
 }
 
 /*
- * What the session has in memory, at the end of a transaction.  The horizon is
- * looked for again when the last table that held it back is frozen or gone.
+ * What the session has in memory, at the end of a transaction.  Tables that held
+ * the horizon back may have been frozen or dropped by now.
  */
 void
 memcat_shared_report(int64 tables, int64 rows, int64 bytes)
@@ -262,10 +237,12 @@ memcat_shared_report(int64 tables, int64 rows, int64 bytes)
 		session->pid = 0;
 		session->frozenXid = InvalidTransactionId;
 		session->minMulti = InvalidMultiXactId;
+		return;
 	}
-	else if (TransactionIdIsNormal(session->frozenXid) &&
-			 (at_frozen == 0 || at_multi == 0))
-		find_horizon(session);
+	if (!pairingheap_is_empty(&frozen))
+		session->frozenXid = age_of(pairingheap_first(&frozen));
+	if (!pairingheap_is_empty(&multi))
+		session->minMulti = age_of(pairingheap_first(&multi));
 }
 
 /* Lowers a database's new horizon to what sessions' memory tables need. */

@@ -58,7 +58,8 @@ add_pending(MemUnit *unit)
 static void
 forget_pending(MemUnit *unit)
 {
-	for (int i = 0; i < npending; i++)
+	/* mostly the last, and there may be thousands */
+	for (int i = npending - 1; i >= 0; i--)
 	{
 		if (pending[i] == unit)
 		{

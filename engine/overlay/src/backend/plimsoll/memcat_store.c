@@ -84,25 +84,26 @@ set_tid(ItemPointer tid, uint32 id)
 				   FirstOffsetNumber + id % IDS_PER_BLOCK);
 }
 
+/* Makes room, so that new_id() cannot fail. */
+static void
+prepare_id(void)
+{
+	if (nfree_ids == 0 && nids == maxids)
+	{
+		uint32		n = maxids ? maxids * 2 : 256;
+
+		rows_by_id = memcat_realloc(rows_by_id, n * sizeof(MemRow *));
+		free_ids = memcat_realloc(free_ids, n * sizeof(uint32));
+		maxids = n;
+	}
+}
+
 static uint32
 new_id(MemRow *row)
 {
-	uint32		id;
+	uint32		id = nfree_ids > 0 ? free_ids[--nfree_ids] : nids++;
 
-	if (nfree_ids > 0)
-		id = free_ids[--nfree_ids];
-	else
-	{
-		if (nids == maxids)
-		{
-			uint32		n = maxids ? maxids * 2 : 256;
-
-			rows_by_id = memcat_realloc(rows_by_id, n * sizeof(MemRow *));
-			free_ids = memcat_realloc(free_ids, n * sizeof(uint32));
-			maxids = n;
-		}
-		id = nids++;
-	}
+	Assert(id < maxids);
 	rows_by_id[id] = row;
 	return id;
 }
@@ -196,7 +197,8 @@ check_limit(Size size)
 MemRow *
 memcat_store_insert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 {
-	Size		head = MAXALIGN(offsetof(MemRow, links) + cat->nkeys * sizeof(MemLink));
+	Size		head = MAXALIGN(offsetof(MemRow, links) + cat->nkeys * sizeof(MemLink) +
+								(cat->relid == RelationRelationId ? sizeof(MemHorizon) : 0));
 	HeapTuple	flat = tup;
 	CommandId	cid = GetCurrentCommandId(true);
 	MemRow	   *row;
@@ -211,6 +213,7 @@ memcat_store_insert(MemCatalog *cat, MemUnit *unit, HeapTuple tup)
 	}
 	check_limit(head + flat->t_len);
 	memcat_undo_prepare();
+	prepare_id();
 	row = memcat_alloc(head + flat->t_len);
 	memset(row, 0, head);
 	header = (HeapTupleHeader) ((char *) row + head);

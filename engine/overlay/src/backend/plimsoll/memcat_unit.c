@@ -32,11 +32,13 @@ memcat_unit_enter(MemUnit *unit, Oid relid)
 MemUnit *
 memcat_unit_new(Oid relid)
 {
+	TempRelation *rel = temp_relation_enter(relid);
 	MemUnit    *unit = memcat_alloc0(sizeof(MemUnit));
 
 	unit->relid = relid;
 	dlist_init(&unit->rows);
-	memcat_unit_enter(unit, relid);
+	unit->refs = 1;
+	rel->unit = unit;
 	nunits++;
 	return unit;
 }

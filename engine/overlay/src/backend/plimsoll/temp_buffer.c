@@ -12,7 +12,8 @@
  * With temp_buffers_by_relation = on each buffer is on a list of its relation,
  * and a buffer whose page was dropped is the first to be used again.  The lists
  * are kept by buffer number in two arrays beside the descriptors, and their heads
- * in a hash table by RelFileLocator.  A relation without buffers has no entry.
+ * in a hash table by RelFileLocator.  A relation without buffers has no entry,
+ * unless memory ran out just before it got the first.
  * localbuf.c keeps the lists up to date: a buffer enters a list when it gets a
  * tag and leaves it when it loses the tag.
  *
@@ -31,6 +32,7 @@ typedef struct RelationBuffers
 {
 	RelFileLocator locator;		/* hash key */
 	int			head;
+	int			count;
 	char		status;
 } RelationBuffers;
 
@@ -53,16 +55,22 @@ static int *dropped = NULL;
 static bool *is_dropped = NULL;
 static int	ndropped = 0;
 
-/* The local buffers have been set up, all without a tag. */
+/*
+ * The local buffers are being set up, all without a tag.  If memory runs out here
+ * or later, this is called again.
+ */
 void
 temp_buffer_init(int nbuffers)
 {
-	MemoryContext context;
+	static MemoryContext context = NULL;
 
 	if (!temp_buffers_by_relation)
 		return;
-	context = AllocSetContextCreate(TopMemoryContext, "Plimsoll temp buffers",
-									ALLOCSET_DEFAULT_SIZES);
+	heads = NULL;
+	if (context == NULL)
+		context = AllocSetContextCreate(TopMemoryContext, "Plimsoll temp buffers",
+										ALLOCSET_DEFAULT_SIZES);
+	MemoryContextReset(context);
 	next_buffer = MemoryContextAllocHuge(context, nbuffers * sizeof(int));
 	previous_buffer = MemoryContextAllocHuge(context, nbuffers * sizeof(int));
 	dropped = MemoryContextAllocHuge(context, nbuffers * sizeof(int));
@@ -71,18 +79,37 @@ temp_buffer_init(int nbuffers)
 	heads = buffers_create(context, 64, NULL);
 }
 
-/* The buffer has got this tag. */
+/*
+ * Buffers are about to get tags of this relation, with none losing a tag before.
+ * What fails for want of memory fails here.
+ */
 void
-temp_buffer_tagged(int bufid, const BufferTag *tag)
+temp_buffer_expect(const RelFileLocator *locator)
 {
 	RelationBuffers *relation;
 	bool		found;
 
 	if (!temp_buffers_by_relation)
 		return;
-	relation = buffers_insert(heads, BufTagGetRelFileLocator(tag), &found);
+	relation = buffers_insert(heads, *locator, &found);
 	if (!found)
+	{
 		relation->head = NO_BUFFER;
+		relation->count = 0;
+	}
+}
+
+/* The buffer has got this tag. */
+void
+temp_buffer_tagged(int bufid, const BufferTag *tag)
+{
+	RelationBuffers *relation;
+
+	if (!temp_buffers_by_relation)
+		return;
+	relation = buffers_lookup(heads, BufTagGetRelFileLocator(tag));
+	Assert(relation != NULL);
+	relation->count++;
 	next_buffer[bufid] = relation->head;
 	previous_buffer[bufid] = NO_BUFFER;
 	if (relation->head != NO_BUFFER)
@@ -94,11 +121,15 @@ temp_buffer_tagged(int bufid, const BufferTag *tag)
 void
 temp_buffer_untagged(int bufid, const BufferTag *tag)
 {
+	RelationBuffers *relation;
 	int			next;
 	int			previous;
 
 	if (!temp_buffers_by_relation)
 		return;
+	relation = buffers_lookup(heads, BufTagGetRelFileLocator(tag));
+	Assert(relation != NULL && relation->count > 0);
+	relation->count--;
 	next = next_buffer[bufid];
 	previous = previous_buffer[bufid];
 	if (next != NO_BUFFER)
@@ -107,15 +138,20 @@ temp_buffer_untagged(int bufid, const BufferTag *tag)
 		next_buffer[previous] = next;
 	else
 	{
-		RelationBuffers *relation = buffers_lookup(heads,
-												   BufTagGetRelFileLocator(tag));
-
-		Assert(relation != NULL && relation->head == bufid);
-		if (next != NO_BUFFER)
-			relation->head = next;
-		else
+		Assert(relation->head == bufid);
+		relation->head = next;
+		if (next == NO_BUFFER)
 			buffers_delete_item(heads, relation);
 	}
+}
+
+/* How many buffers the relation has, all forks together. */
+int
+temp_buffer_count(const RelFileLocator *locator)
+{
+	RelationBuffers *relation = heads ? buffers_lookup(heads, *locator) : NULL;
+
+	return relation ? relation->count : 0;
 }
 
 /*

@@ -95,9 +95,13 @@ static TempInvalidationShared *shared = NULL;
  * first_deferred on.  Their number is public for a cheap test.
  */
 int			temp_invalidations_deferred = 0;
-static SharedInvalidationMessage *deferred = NULL;
+static SharedInvalidationMessage first_messages[64];
+static SharedInvalidationMessage *deferred = first_messages;
 static int	first_deferred = 0;
-static int	maxdeferred = 0;
+static int	maxdeferred = lengthof(first_messages);
+
+/* There was no memory for a message: all that is cached may be stale. */
+static bool overflowed = false;
 
 /* How many have been executed since the session began. */
 static uint64 executed = 0;
@@ -212,18 +216,28 @@ temp_invalidation_catcache_loaded(CatCache *cache, uint32 hashValue,
 								  HeapTuple tuple, Datum *keys)
 {
 	SharedInvalidationMessage msg;
+	volatile bool foreign = true;
 
 	if (!precautions_in_force())
-		return;
-	if (!(tuple ? tuple_is_foreign(cache->cc_reloid, tuple)
-		  : key_may_become_foreign(cache, keys)))
 		return;
 
 	memset(&msg, 0, sizeof(msg));
 	msg.cc.id = (int8) cache->id;
 	msg.cc.dbId = MyDatabaseId;
 	msg.cc.hashValue = hashValue;
-	temp_invalidation_defer(&msg, 1);
+
+	/* The entry stays in the cache, whatever fails here. */
+	PG_TRY();
+	{
+		foreign = tuple ? tuple_is_foreign(cache->cc_reloid, tuple) :
+			key_may_become_foreign(cache, keys);
+	}
+	PG_FINALLY();
+	{
+		if (foreign)
+			temp_invalidation_defer(&msg, 1);
+	}
+	PG_END_TRY();
 }
 
 /*
@@ -261,11 +275,13 @@ temp_invalidation_exclusive_lock_taken(void)
 		InvalidateCatalogSnapshot();
 }
 
-/* Have these messages executed at the next AcceptInvalidationMessages(). */
-void
-temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n)
+/* Makes room for n messages; false: there is no memory. */
+static bool
+make_room(int n)
 {
 	int			end = first_deferred + temp_invalidations_deferred;
+	Size		newmax;
+	SharedInvalidationMessage *messages;
 
 	/* if half of the list has been executed, use that space again */
 	if (end + n > maxdeferred && first_deferred >= temp_invalidations_deferred + n)
@@ -275,19 +291,38 @@ temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n)
 		first_deferred = 0;
 		end = temp_invalidations_deferred;
 	}
-	if (end + n > maxdeferred)
-	{
-		int			newmax = Max(64, 2 * (end + n));
+	if (end + n <= maxdeferred)
+		return true;
 
-		if (deferred == NULL)
-			deferred = MemoryContextAlloc(TopMemoryContext,
-										  newmax * sizeof(SharedInvalidationMessage));
-		else
-			deferred = repalloc_huge(deferred,
-									 newmax * sizeof(SharedInvalidationMessage));
-		maxdeferred = newmax;
+	newmax = 2 * ((Size) end + n);
+	messages = MemoryContextAllocExtended(TopMemoryContext,
+										  newmax * sizeof(SharedInvalidationMessage),
+										  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	if (messages == NULL)
+		return false;
+	memcpy(messages, deferred, end * sizeof(SharedInvalidationMessage));
+	if (deferred != first_messages)
+		pfree(deferred);
+	deferred = messages;
+	maxdeferred = newmax;
+	return true;
+}
+
+/*
+ * Have these messages executed at the next AcceptInvalidationMessages().  This
+ * does not fail: what they are about is cached already.
+ */
+void
+temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n)
+{
+	if (!make_room(n))
+	{
+		overflowed = true;
+		n = make_room(1) ? 1 : 0;	/* some message has to be there */
+		Assert(temp_invalidations_deferred + n > 0);
 	}
-	memcpy(deferred + end, msgs, n * sizeof(SharedInvalidationMessage));
+	memcpy(deferred + first_deferred + temp_invalidations_deferred, msgs,
+		   n * sizeof(SharedInvalidationMessage));
 	temp_invalidations_deferred += n;
 }
 
@@ -302,6 +337,15 @@ temp_invalidation_run_deferred(void)
 {
 	uint64		end = executed + temp_invalidations_deferred;
 
+	if (overflowed)
+	{
+		overflowed = false;
+		executed = end;
+		first_deferred = temp_invalidations_deferred = 0;
+		SharedInvalidMessageCounter++;
+		InvalidateSystemCaches();
+		return;
+	}
 	while (executed < end)
 	{
 		SharedInvalidationMessage msg = deferred[first_deferred];

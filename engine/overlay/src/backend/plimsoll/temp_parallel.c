@@ -36,6 +36,8 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class_d.h"
+#include "common/int.h"
+#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "plimsoll/temp_buffer.h"
@@ -54,10 +56,13 @@
 #define PRICE_OF_DIRTY 1.30
 #define PRICE_OF_ANY 0.01
 
+/* The planner looks at no more buffers of a relation. */
+#define BUFFERS_PRICED 256
+
 typedef struct SharedRelations
 {
 	int			count;
-	RelFileLocator locators[FLEXIBLE_ARRAY_MEMBER];
+	RelFileLocator locators[FLEXIBLE_ARRAY_MEMBER]; /* sorted */
 } SharedRelations;
 
 bool		temp_parallel_scans = false;
@@ -65,27 +70,21 @@ bool		temp_parallel_scans = false;
 /* In a worker: what the leader has written. */
 static const SharedRelations *received = NULL;
 
-/*
- * Any local buffer of a relation, and the next, all forks together; the number of
- * local buffers if there is none left.
- */
 static int
-next_buffer(const RelFileLocator *locator, int bufid)
+compare_locators(const void *a, const void *b)
 {
-	if (temp_buffers_by_relation)
-	{
-		bufid = bufid < 0 ? temp_buffer_first(locator) : temp_buffer_next(bufid);
-		return bufid < 0 ? NLocBuffer : bufid;
-	}
-	for (bufid++; bufid < NLocBuffer; bufid++)
-	{
-		BufferDesc *buf = GetLocalBufferDescriptor(bufid);
+	const RelFileLocator *x = a;
+	const RelFileLocator *y = b;
+	int			cmp = pg_cmp_u32(x->relNumber, y->relNumber);
 
-		if ((pg_atomic_read_u32(&buf->state) & BM_TAG_VALID) &&
-			BufTagMatchesRelFileLocator(&buf->tag, locator))
-			break;
-	}
-	return bufid;
+	return cmp != 0 ? cmp : pg_cmp_u32(x->spcOid, y->spcOid);
+}
+
+static bool
+has_relation(const SharedRelations *relations, const RelFileLocator *locator)
+{
+	return bsearch(locator, relations->locators, relations->count,
+				   sizeof(RelFileLocator), compare_locators) != NULL;
 }
 
 static inline bool
@@ -100,19 +99,26 @@ is_dirty(int bufid)
  * Planner
  */
 
+/*
+ * A plan is made for each execution of many a statement, so this must not take
+ * longer for a larger table: what some buffers cost is taken to be true of all.
+ */
 static Cost
 price_of(Relation rel, BlockNumber pages)
 {
 	Cost		price = 0;
+	int			looked_at = 0;
 
-	/* A walk through all local buffers for each plan would be too much. */
 	if (!temp_buffers_by_relation)
 		return Min(pages, NLocBuffer) * PRICE_OF_DIRTY;
 
-	for (int i = next_buffer(&rel->rd_locator, -1); i < NLocBuffer;
-		 i = next_buffer(&rel->rd_locator, i))
+	for (int i = temp_buffer_first(&rel->rd_locator);
+		 i >= 0 && looked_at < BUFFERS_PRICED; i = temp_buffer_next(i))
+	{
 		price += is_dirty(i) ? PRICE_OF_DIRTY : PRICE_OF_ANY;
-	return price;
+		looked_at++;
+	}
+	return looked_at == 0 ? 0 : price / looked_at * temp_buffer_count(&rel->rd_locator);
 }
 
 /*
@@ -150,14 +156,9 @@ add_relation(List **relations, Relation rel)
 	if (rel == NULL || !RelationUsesLocalBuffers(rel) ||
 		!RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
 		return;
-	foreach_ptr(RelFileLocator, other, *relations)
-	{
-		if (RelFileLocatorEquals(*other, rel->rd_locator))
-			return;
-	}
 	locator = palloc_object(RelFileLocator);
 	*locator = rel->rd_locator;
-	*relations = lappend(*relations, locator);
+	*relations = lappend(*relations, locator);	/* perhaps once more */
 }
 
 /* Values out of line; a toast table without pages has none. */
@@ -279,28 +280,51 @@ write_error_context(void *arg)
 	errcontext("writing a temporary relation for parallel workers");
 }
 
-/*
- * The files get all that the local buffers have, but for the free space map, which
- * no scan reads.
- */
+/* A page that a worker may read goes to the file. */
 static void
-write_relation(RelFileLocator *locator)
+write_buffer(int bufid)
 {
-	SMgrRelation reln = smgropen(*locator, MyProcNumber);
+	BufferDesc *buf = GetLocalBufferDescriptor(bufid);
 
-	temp_storage_make_file(reln, MAIN_FORKNUM);
-	temp_storage_make_file(reln, VISIBILITYMAP_FORKNUM);
-	for (int i = next_buffer(locator, -1); i < NLocBuffer; i = next_buffer(locator, i))
+	CHECK_FOR_INTERRUPTS();
+	/* no scan reads the free space map */
+	if (!is_dirty(bufid) || BufTagGetForkNum(&buf->tag) == FSM_FORKNUM)
+		return;
+	ResourceOwnerEnlarge(CurrentResourceOwner);
+	PinLocalBuffer(buf, false);
+	FlushLocalBuffer(buf, NULL);
+	UnpinLocalBuffer(BufferDescriptorGetBuffer(buf));
+}
+
+/* The files get all that the local buffers have. */
+static void
+write_relations(const SharedRelations *relations)
+{
+	for (int i = 0; i < relations->count; i++)
 	{
-		BufferDesc *buf = GetLocalBufferDescriptor(i);
+		const RelFileLocator *locator = &relations->locators[i];
+		SMgrRelation reln = smgropen(*locator, MyProcNumber);
 
-		CHECK_FOR_INTERRUPTS();
-		if (!is_dirty(i) || BufTagGetForkNum(&buf->tag) == FSM_FORKNUM)
+		temp_storage_make_file(reln, MAIN_FORKNUM);
+		temp_storage_make_file(reln, VISIBILITYMAP_FORKNUM);
+		if (!temp_buffers_by_relation)
 			continue;
-		ResourceOwnerEnlarge(CurrentResourceOwner);
-		PinLocalBuffer(buf, false);
-		FlushLocalBuffer(buf, reln);
-		UnpinLocalBuffer(BufferDescriptorGetBuffer(buf));
+		for (int bufid = temp_buffer_first(locator); bufid >= 0;
+			 bufid = temp_buffer_next(bufid))
+			write_buffer(bufid);
+	}
+
+	/* Once for all relations: there may be thousands of partitions. */
+	for (int bufid = 0; !temp_buffers_by_relation && bufid < NLocBuffer; bufid++)
+	{
+		BufferDesc *buf = GetLocalBufferDescriptor(bufid);
+		RelFileLocator locator;
+
+		if (!(pg_atomic_read_u32(&buf->state) & BM_TAG_VALID))
+			continue;
+		locator = BufTagGetRelFileLocator(&buf->tag);
+		if (has_relation(relations, &locator))
+			write_buffer(bufid);
 	}
 }
 
@@ -318,12 +342,13 @@ temp_parallel_share(List *relations, ParallelContext *pcxt)
 		return;
 	shared = shm_toc_allocate(pcxt->toc, size_of_list(relations));
 	shared->count = 0;
-	error_context_stack = &callback;
 	foreach_ptr(RelFileLocator, locator, relations)
-	{
-		write_relation(locator);
 		shared->locators[shared->count++] = *locator;
-	}
+	qsort(shared->locators, shared->count, sizeof(RelFileLocator), compare_locators);
+	shared->count = qunique(shared->locators, shared->count, sizeof(RelFileLocator),
+							compare_locators);
+	error_context_stack = &callback;
+	write_relations(shared);
 	error_context_stack = callback.previous;
 	shm_toc_insert(pcxt->toc, PARALLEL_KEY_TEMP_RELATIONS, shared);
 }
@@ -368,9 +393,8 @@ temp_parallel_received(void)
 void
 temp_parallel_check_shared(SMgrRelation reln)
 {
-	for (int i = 0; received && i < received->count; i++)
-		if (RelFileLocatorEquals(received->locators[i], reln->smgr_rlocator.locator))
-			return;
+	if (received && has_relation(received, &reln->smgr_rlocator.locator))
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
 			 errmsg("cannot access temporary tables during a parallel operation")));

@@ -126,6 +126,8 @@ static MemoryContext temp_relation_context = NULL;
 static relations_hash *relations = NULL;
 static members_hash *members = NULL;
 
+#define FIRST_EVENTS 64
+
 static Event *events = NULL;
 static int	nevents = 0;
 static int	maxevents = 0;
@@ -154,7 +156,7 @@ temp_relation_find(Oid relid)
 {
 	RelationEntry *entry;
 
-	if (relations == NULL)
+	if (temp_relation_context == NULL)
 		return NULL;
 	entry = relations_lookup(relations, relid);
 	return entry ? entry->rel : NULL;
@@ -376,16 +378,20 @@ is_wanted(void)
 static void
 create_record(void)
 {
+	MemoryContext context;
+
 	if (temp_relation_context != NULL)
 		return;
-	temp_relation_context = AllocSetContextCreate(TopMemoryContext,
-												  "Plimsoll temp relations",
-												  ALLOCSET_DEFAULT_SIZES);
-	relations = relations_create(temp_relation_context, 64, NULL);
-	members = members_create(temp_relation_context, 64, NULL);
-	maxevents = 64;
-	events = MemoryContextAlloc(temp_relation_context,
-								maxevents * sizeof(Event));
+	/* it is there as a whole, also if memory runs out on the way */
+	context = AllocSetContextCreate(CurrentMemoryContext,
+									"Plimsoll temp relations",
+									ALLOCSET_DEFAULT_SIZES);
+	members = members_create(context, 64, NULL);
+	events = MemoryContextAlloc(context, FIRST_EVENTS * sizeof(Event));
+	maxevents = FIRST_EVENTS;
+	relations = relations_create(context, 64, NULL);
+	MemoryContextSetParent(context, TopMemoryContext);
+	temp_relation_context = context;
 }
 
 static void

@@ -126,9 +126,18 @@ temp_storage_create(SMgrRelation reln, ForkNumber forknum, bool isRedo)
 														   ALLOCSET_DEFAULT_SIZES),
 									 64, NULL);
 		}
-		temp_tablespace_enter(locator.spcOid, locator.dbOid);
 		storage = storages_insert(record, locator, &found);
 		memset(storage->forks, 0, sizeof(storage->forks));
+		PG_TRY();
+		{
+			temp_tablespace_enter(locator.spcOid, locator.dbOid);
+		}
+		PG_CATCH();
+		{
+			storages_delete(record, locator);
+			PG_RE_THROW();
+		}
+		PG_END_TRY();
 	}
 	if (storage->forks[forknum].state != FORK_ABSENT)
 		elog(ERROR, "storage \"%s\" exists already",

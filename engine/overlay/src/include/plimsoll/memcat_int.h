@@ -17,7 +17,9 @@
 #define PLIMSOLL_MEMCAT_INT_H
 
 #include "access/htup_details.h"
+#include "catalog/pg_class_d.h"
 #include "lib/ilist.h"
+#include "lib/pairingheap.h"
 #include "plimsoll/memcat.h"
 #include "plimsoll/temp_relation.h"
 
@@ -110,8 +112,28 @@ typedef struct MemRow
 	struct MemRow *newer;		/* the version that an update made of it */
 	dlist_node	catnode;
 	dlist_node	unitnode;
-	MemLink		links[FLEXIBLE_ARRAY_MEMBER];
+	MemLink		links[FLEXIBLE_ARRAY_MEMBER];	/* and a MemHorizon in pg_class */
 } MemRow;
+
+/* a horizon of a row of pg_class: the oldest id that its table may hold */
+typedef struct MemAge
+{
+	pairingheap_node node;
+	TransactionId id;			/* or multixact id */
+} MemAge;
+
+typedef struct MemHorizon
+{
+	MemAge		frozen;
+	MemAge		multi;
+} MemHorizon;
+
+static inline MemHorizon *
+memcat_row_horizon(MemRow *row)
+{
+	Assert(row->cat->relid == RelationRelationId);
+	return (MemHorizon *) &row->links[row->cat->nkeys];
+}
 
 /* what a scan sees */
 typedef enum MemView
@@ -238,8 +260,8 @@ extern void memcat_reference_withdraw(MemRow *row);
 
 /* memcat_shared.c */
 extern void memcat_shared_begin(void);
-extern void memcat_shared_class_enters(const MemRow *row);
-extern void memcat_shared_class_leaves(const MemRow *row);
+extern void memcat_shared_class_enters(MemRow *row);
+extern void memcat_shared_class_leaves(MemRow *row);
 extern void memcat_shared_report(int64 tables, int64 rows, int64 bytes);
 
 /* memcat_store.c */

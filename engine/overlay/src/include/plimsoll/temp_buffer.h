@@ -16,8 +16,10 @@
 extern PGDLLIMPORT bool temp_buffers_by_relation;
 
 extern void temp_buffer_init(int nbuffers);
+extern void temp_buffer_expect(const RelFileLocator *locator);
 extern void temp_buffer_tagged(int bufid, const BufferTag *tag);
 extern void temp_buffer_untagged(int bufid, const BufferTag *tag);
+extern int	temp_buffer_count(const RelFileLocator *locator);
 extern int	temp_buffer_first(const RelFileLocator *locator);
 extern int	temp_buffer_next(int bufid);
 extern void temp_buffer_dropped(int bufid);

@@ -14,6 +14,30 @@ CREATE FUNCTION held_oids() RETURNS bigint
 AS 'MODULE_PATHNAME', 'plimsoll_temp_held_oids'
 LANGUAGE C STRICT;
 
+CREATE FUNCTION skip_xids(xid) RETURNS void
+AS 'MODULE_PATHNAME', 'plimsoll_temp_skip_xids'
+LANGUAGE C STRICT;
+
+CREATE FUNCTION held_references() RETURNS bigint
+AS 'MODULE_PATHNAME', 'plimsoll_temp_held_references'
+LANGUAGE C STRICT;
+
+CREATE FUNCTION held_horizon() RETURNS xid
+AS 'MODULE_PATHNAME', 'plimsoll_temp_held_horizon'
+LANGUAGE C STRICT;
+
+CREATE FUNCTION limit_files(bytes bigint) RETURNS void
+AS 'MODULE_PATHNAME', 'plimsoll_temp_limit_files'
+LANGUAGE C STRICT;
+
+CREATE FUNCTION fail_allocation(context text, after int) RETURNS bool
+AS 'MODULE_PATHNAME', 'plimsoll_temp_fail_allocation'
+LANGUAGE C STRICT;
+
+CREATE FUNCTION allocation_failed() RETURNS bool
+AS 'MODULE_PATHNAME', 'plimsoll_temp_allocation_failed'
+LANGUAGE C STRICT;
+
 CREATE FUNCTION deferred_after_error(failing regclass, awaited regclass) RETURNS int
 AS 'MODULE_PATHNAME', 'plimsoll_temp_deferred_after_error'
 LANGUAGE C STRICT;

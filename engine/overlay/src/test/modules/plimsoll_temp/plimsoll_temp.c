@@ -9,9 +9,13 @@
  */
 #include "postgres.h"
 
+#include <sys/resource.h>
+
+#include "access/multixact.h"
 #include "access/transam.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/memnodes.h"
 #include "plimsoll/memcat.h"
 #include "plimsoll/temp_invalidation.h"
 #include "port/atomics.h"
@@ -22,6 +26,7 @@
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/memutils_internal.h"
 
 PG_MODULE_MAGIC;
 
@@ -29,6 +34,12 @@ PG_FUNCTION_INFO_V1(plimsoll_temp_shared_invalidations);
 PG_FUNCTION_INFO_V1(plimsoll_temp_set_next_oid);
 PG_FUNCTION_INFO_V1(plimsoll_temp_held_oids);
 PG_FUNCTION_INFO_V1(plimsoll_temp_deferred_after_error);
+PG_FUNCTION_INFO_V1(plimsoll_temp_fail_allocation);
+PG_FUNCTION_INFO_V1(plimsoll_temp_allocation_failed);
+PG_FUNCTION_INFO_V1(plimsoll_temp_held_references);
+PG_FUNCTION_INFO_V1(plimsoll_temp_held_horizon);
+PG_FUNCTION_INFO_V1(plimsoll_temp_limit_files);
+PG_FUNCTION_INFO_V1(plimsoll_temp_skip_xids);
 PG_FUNCTION_INFO_V1(plimsoll_temp_send_invalidations);
 PG_FUNCTION_INFO_V1(plimsoll_temp_watch_invalidations);
 
@@ -60,6 +71,137 @@ Datum
 plimsoll_temp_held_oids(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(memcat_oid_held());
+}
+
+/* Sets the counter of transaction ids near a later one, as if as many had been drawn. */
+Datum
+plimsoll_temp_skip_xids(PG_FUNCTION_ARGS)
+{
+	/* pages of pg_xact and its like are made with the first id on each */
+	TransactionId next = PG_GETARG_TRANSACTIONID(0) / 32768 * 32768;
+	uint32		epoch;
+
+	LWLockAcquire(XidGenLock, LW_EXCLUSIVE);
+	epoch = EpochFromFullTransactionId(TransamVariables->nextXid);
+	if (TransactionIdPrecedes(XidFromFullTransactionId(TransamVariables->nextXid), next))
+		TransamVariables->nextXid = FullTransactionIdFromEpochAndXid(epoch, next);
+	LWLockRelease(XidGenLock);
+
+	/* ... and ended, or snapshots would go on to see them as running */
+	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
+	TransamVariables->latestCompletedXid = TransamVariables->nextXid;
+	FullTransactionIdRetreat(&TransamVariables->latestCompletedXid);
+	LWLockRelease(ProcArrayLock);
+	PG_RETURN_VOID();
+}
+
+/* The oldest transaction id that tables in the memory of sessions hold back. */
+Datum
+plimsoll_temp_held_horizon(PG_FUNCTION_ARGS)
+{
+	TransactionId frozen = ReadNextTransactionId();
+	MultiXactId multi = ReadNextMultiXactId();
+
+	memcat_clamp_frozen(MyDatabaseId, &frozen, &multi);
+	PG_RETURN_TRANSACTIONID(frozen);
+}
+
+static void
+count_reference(void *arg, int pid, Oid database, Oid classId, Oid objectId)
+{
+	(*(int64 *) arg)++;
+}
+
+/* How many objects, each for each session, tables in memory depend on. */
+Datum
+plimsoll_temp_held_references(PG_FUNCTION_ARGS)
+{
+	int64		n = 0;
+
+	memcat_each_reference(count_reference, &n);
+	PG_RETURN_INT64(n);
+}
+
+/* This process makes no larger files, nor segments of shared memory. */
+Datum
+plimsoll_temp_limit_files(PG_FUNCTION_ARGS)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+		elog(ERROR, "getrlimit: %m");
+	limit.rlim_cur = PG_GETARG_INT64(0);
+	if (setrlimit(RLIMIT_FSIZE, &limit) < 0)
+		elog(ERROR, "setrlimit: %m");
+	PG_RETURN_VOID();
+}
+
+/*
+ * An allocation in one memory context fails once, as if there was no memory.
+ */
+static MemoryContext failing_context = NULL;
+static const MemoryContextMethods *working_methods;
+static MemoryContextMethods failing_methods;
+static int	allocations_left;
+static bool allocation_failed;
+
+static void
+work_again(void)
+{
+	if (failing_context != NULL)
+		failing_context->methods = working_methods;
+	failing_context = NULL;
+}
+
+static void *
+fail_or_allocate(MemoryContext context, Size size, int flags)
+{
+	if (allocations_left-- > 0)
+		return working_methods->alloc(context, size, flags);
+	work_again();
+	allocation_failed = true;
+	return MemoryContextAllocationFailure(context, size, flags);
+}
+
+static MemoryContext
+find_context(MemoryContext context, const char *name)
+{
+	if (strcmp(context->name, name) == 0 ||
+		(context->ident && strcmp(context->ident, name) == 0))
+		return context;
+	for (MemoryContext child = context->firstchild; child; child = child->nextchild)
+	{
+		MemoryContext found = find_context(child, name);
+
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+/* The context's allocation after so many will fail; false: there is none. */
+Datum
+plimsoll_temp_fail_allocation(PG_FUNCTION_ARGS)
+{
+	work_again();
+	allocation_failed = false;
+	allocations_left = PG_GETARG_INT32(1);
+	failing_context = find_context(TopMemoryContext, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	if (failing_context == NULL)
+		PG_RETURN_BOOL(false);
+	working_methods = failing_context->methods;
+	failing_methods = *working_methods;
+	failing_methods.alloc = fail_or_allocate;
+	failing_context->methods = &failing_methods;
+	PG_RETURN_BOOL(true);
+}
+
+/* Has it?  From now on none fails. */
+Datum
+plimsoll_temp_allocation_failed(PG_FUNCTION_ARGS)
+{
+	work_again();
+	PG_RETURN_BOOL(allocation_failed);
 }
 
 static void

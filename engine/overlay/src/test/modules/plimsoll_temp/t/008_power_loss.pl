@@ -4,6 +4,8 @@
 #
 # The disk after the failure is made from a copy of the data directory as it was
 # at a checkpoint, and of the WAL as far as the server says that it is flushed.
+# The process that flushes what others leave is stopped meanwhile, so each commit
+# has to show by itself how far the WAL is flushed after it.
 
 use strict;
 use warnings FATAL => 'all';
@@ -23,9 +25,6 @@ temp_async_commit = on
 temp_lazy_files = on
 autovacuum = off
 checkpoint_timeout = 1d
-# nobody but commits flushes
-wal_writer_delay = 10s
-wal_writer_flush_after = 1GB
 bgwriter_delay = 10s
 });
 $node->start;
@@ -51,32 +50,57 @@ my @ways = (
 	[ 'a sequence', q{CREATE TEMP TABLE t AS SELECT nextval('numbers') AS n; DROP TABLE t;} ],
 );
 
+# Each way to commit something temporary alone.
+my @temporary = (
+	[ 'a table made', 'CREATE TEMP TABLE v (a int PRIMARY KEY, b text);' ],
+	[ 'rows', q{INSERT INTO v SELECT g, repeat('x', 5000) FROM generate_series(1, 50) g;} ],
+	[ 'a column', 'ALTER TABLE v ADD c int DEFAULT 3;' ],
+	[ 'an index', 'CREATE INDEX ON v (c);' ],
+	[ 'statistics', 'ANALYZE v;' ],
+	[ 'a savepoint', 'SAVEPOINT s; CREATE TEMP TABLE w (a int); RELEASE s; SAVEPOINT s; DROP TABLE v; ROLLBACK TO s;' ],
+	[ 'a truncated table', 'TRUNCATE v;' ],
+	[ 'a dropped table', 'DROP TABLE v, w;' ],
+);
+
 my $said = q{SELECT way, n FROM kept ORDER BY way COLLATE "C";
 	SELECT to_regclass('made'), to_regprocedure('made()'), obj_description('kept'::regclass, 'pg_class');
 	SELECT count(*) FROM emptied; SELECT nextval('numbers') > 1};
 
 foreach my $memory ('off', 'on')
 {
-	$node->safe_psql('postgres', 'CHECKPOINT');
+	$node->safe_psql('postgres', $_) foreach 'SELECT pg_switch_wal()', 'CHECKPOINT';
 	my $disk = PostgreSQL::Test::Cluster->new("disk_$memory");
 	PostgreSQL::Test::RecursiveCopy::copypath($node->data_dir, $disk->data_dir,
 		filterfn => sub { $_[0] !~ /^postmaster\.(pid|opts)$/ });
 	chmod 0700, $disk->data_dir;
 
-	# Work that needs no flush comes last in each session; it must take nothing along.
+	my $writer = $node->safe_psql('postgres',
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+	kill STOP => $writer;
+
+	# Before the record of the commit nothing has been flushed, and afterwards it has;
+	# or nothing has been flushed at all.
+	my $flush = 'pg_current_wal_flush_lsn()';
+	my @played = ((map { [ 'permanent', @$_ ] } @ways), (map { [ 'temporary', @$_ ] } @temporary));
 	my $session = join '', map {
-		my ($way, $sql) = @$_;
-		"BEGIN; " . $sql =~ s/:way/'$way'/gr . " COMMIT;\n"
-	} @ways;
+		my ($kind, $way, $sql) = @$_;
+		"SELECT $flush AS before \\gset\nBEGIN; " . $sql =~ s/:way/'$way'/gr
+		  . " SELECT pg_current_wal_insert_lsn() AS written \\gset\nCOMMIT;\n"
+		  . "SELECT 'after', '$kind: $way', $flush > :'written', $flush = :'before';\n"
+	} @played;
 	my $flushed = $node->safe_psql('postgres',
 		"SET enable_temp_memory_catalog = $memory;\n$session
-		SELECT file_name, file_offset FROM pg_walfile_name_offset(pg_current_wal_flush_lsn());
+		SELECT 'flushed', file_name, file_offset FROM pg_walfile_name_offset($flush);
 		CREATE TEMP TABLE u (a int);\n");
+	is_deeply([ $flushed =~ /^after\|(.*)$/mg ],
+		[ map { "$_->[0]: $_->[1]|" . ($_->[0] eq 'permanent' ? 't|f' : 'f|t') } @played ],
+		"memory catalog $memory: what is permanent is flushed by its commit, and nothing else is");
 	my $want = $node->safe_psql('postgres', $said =~ s/nextval\('numbers'\) > 1/true/r);
+	kill CONT => $writer;
 	$node->stop('immediate');
 
 	# What the disk has of the WAL: everything up to the flushed position.
-	my ($segment, $offset) = split /\|/, $flushed;
+	my ($segment, $offset) = $flushed =~ /^flushed\|(\w+)\|(\d+)$/m;
 	foreach my $path (sort glob($node->data_dir . '/pg_wal/' . '[0-9A-F]' x 24))
 	{
 		my ($name) = $path =~ m{([^/]+)$};
