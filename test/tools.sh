@@ -2,10 +2,10 @@
 # `go run PACKAGE@VERSION` asks the network each time, even for what it has.
 . engine/lib/dirs.sh
 
-# The newest that Go 1.24 builds.
-GOTESTSUM=gotest.tools/gotestsum@v1.12.3
-GOVULNCHECK=golang.org/x/vuln/cmd/govulncheck@v1.1.4
-GOLANGCI=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.8.0
+# The newest that Go 1.26 builds.
+GOTESTSUM=gotest.tools/gotestsum@v1.13.0
+GOVULNCHECK=golang.org/x/vuln/cmd/govulncheck@v1.9.0
+GOLANGCI=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # tool PACKAGE@VERSION prints the path of the program, and builds it first if need be.
 tool() {
