@@ -308,7 +308,7 @@ func (l *lab) powerCuts(ctx context.Context) error {
 	return nil
 }
 
-func asItWas(string, func(string) error) error { return nil }
+func asItWas(string) error { return nil }
 
 func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 	dir, err := l.survivor().JournalDir()
@@ -352,8 +352,8 @@ func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal,
 	seed := l.Seed + uint64(len(l.report.Cuts))
 	at := loaded.moment(seed, end)
 	cut := image.Cut{At: at, Seed: seed, Model: l.Model}
-	err := l.survivor().Rewind(ctx, func(data string, own func(string) error) error {
-		return image.Build(l.survivor().KeptData(), data, journal.Records, cut, own)
+	err := l.survivor().Rewind(ctx, func(data string) error {
+		return image.Build(l.survivor().KeptData(), data, journal.Records, cut)
 	})
 	if err != nil {
 		return err

@@ -15,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/lab/host/process"
 )
 
 // check gives the number of what is wrong.
@@ -64,7 +66,7 @@ var temporaryName = regexp.MustCompile(`^t[0-9]+_[0-9]+`)
 
 // leftovers are files of temporary tables and of sorts, which a start must remove.
 func leftovers(data string) (found []string, err error) {
-	err = filepath.WalkDir(filepath.Join(data, "base"), func(path string, d fs.DirEntry, err error) error {
+	look := func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil // the server works
@@ -75,8 +77,9 @@ func leftovers(data string) (found []string, err error) {
 			found = append(found, "a temporary file is left: "+strings.TrimPrefix(path, data+"/"))
 		}
 		return nil
-	})
-	return found, err
+	}
+	owner := process.SeeAsOwner(data, func() { err = filepath.WalkDir(filepath.Join(data, "base"), look) })
+	return found, errors.Join(owner, err)
 }
 
 // takeStock compares what was acknowledged with what is in the database, and looks for damage.

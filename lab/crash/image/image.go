@@ -69,9 +69,9 @@ type replay struct {
 // errOutside: the journal is written by the server's user, and this process may be root.
 var errOutside = errors.New("the journal names a file outside of the data folder")
 
-// Build changes dir, a copy of base, to what the cut leaves. Written is called for each file created. Nothing outside
-// of dir is touched, whatever the records name and wherever links in dir lead.
-func Build(base, dir string, records []storage.Record, cut Cut, written func(path string) error) error {
+// Build changes dir, a copy of base, to what the cut leaves. Nothing outside of dir is touched, and nothing outside of
+// base is read, whatever the records name and wherever links lead.
+func Build(base, dir string, records []storage.Record, cut Cut) error {
 	r := &replay{base: base, model: cut.Model, live: map[string]*file{}, byIno: map[uint64]*file{},
 		folders: map[uint64]string{}, files: map[*file]bool{}}
 	for _, one := range records {
@@ -92,7 +92,7 @@ func Build(base, dir string, records []storage.Record, cut Cut, written func(pat
 		return err
 	}
 	defer inside.Close()
-	return r.write(inside, rand.New(rand.NewPCG(cut.Seed, cut.At)), written)
+	return r.write(inside, rand.New(rand.NewPCG(cut.Seed, cut.At)))
 }
 
 var errUnknown = errors.New("it changes a file that was never opened")
@@ -208,8 +208,8 @@ func (n naming) in(folder string) bool {
 }
 
 // write puts the names and contents that the journal touched into the copy.
-func (r *replay) write(dir *os.Root, by *rand.Rand, written func(string) error) error {
-	names, err := r.applyNames(dir, by, written)
+func (r *replay) write(dir *os.Root, by *rand.Rand) error {
+	names, err := r.applyNames(dir, by)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (r *replay) write(dir *os.Root, by *rand.Rand, written func(string) error) 
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) { // the same seed makes the same image
-		if err := r.put(dir, names[name], name, by, written); err != nil {
+		if err := r.put(dir, names[name], name, by); err != nil {
 			return err
 		}
 	}
@@ -227,7 +227,7 @@ func (r *replay) write(dir *os.Root, by *rand.Rand, written func(string) error) 
 }
 
 // put places a file where it is after the cut; nil: nowhere.
-func (r *replay) put(dir *os.Root, f *file, name string, by *rand.Rand, written func(string) error) error {
+func (r *replay) put(dir *os.Root, f *file, name string, by *rand.Rand) error {
 	if f == nil {
 		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -246,8 +246,5 @@ func (r *replay) put(dir *os.Root, f *file, name string, by *rand.Rand, written 
 		return err
 	}
 	_, err = at.Write(content)
-	if err = errors.Join(err, at.Close()); err != nil {
-		return err
-	}
-	return written(filepath.Join(dir.Name(), name))
+	return errors.Join(err, at.Close())
 }

@@ -49,7 +49,7 @@ func (s *simple) image(t rapid.TB, base, dir string, seed uint64) {
 		t.Fatal(err)
 	}
 	cut := image.Cut{At: s.record, Seed: seed, Model: image.Ordered}
-	if err := image.Build(base, dir, s.made, cut, func(string) error { return nil }); err != nil {
+	if err := image.Build(base, dir, s.made, cut); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -237,7 +237,7 @@ func TestNamesAreABeginningOfTheirChanges(t *testing.T) {
 			states = append(states, maps.Clone(now))
 		}
 		cut := image.Cut{At: s.record, Seed: rapid.Uint64().Draw(t, "seed"), Model: image.Ordered}
-		if err := image.Build(base, dir, s.made, cut, func(string) error { return nil }); err != nil {
+		if err := image.Build(base, dir, s.made, cut); err != nil {
 			t.Fatal(err)
 		}
 		entries, err := os.ReadDir(dir)

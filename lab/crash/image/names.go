@@ -9,7 +9,7 @@ import (
 )
 
 // applyNames creates and removes folders, and returns the file that each changed name has after the cut; nil: none.
-func (r *replay) applyNames(dir *os.Root, by *rand.Rand, written func(string) error) (map[string]*file, error) {
+func (r *replay) applyNames(dir *os.Root, by *rand.Rand) (map[string]*file, error) {
 	names := map[string]*file{}
 	last := r.lastDurable()
 	beginning := last + by.IntN(len(r.names)-last+1) // of the changes that no flush covers, in Ordered
@@ -17,7 +17,7 @@ func (r *replay) applyNames(dir *os.Root, by *rand.Rand, written func(string) er
 		if !n.durable && (r.model == Strict && by.IntN(2) == 0 || r.model != Strict && i >= beginning) {
 			continue
 		}
-		if err := n.apply(dir, names, written); err != nil {
+		if err := n.apply(dir, names); err != nil {
 			return nil, err
 		}
 	}
@@ -34,7 +34,7 @@ func (r *replay) lastDurable() int {
 	return 0
 }
 
-func (n naming) apply(dir *os.Root, names map[string]*file, written func(string) error) error {
+func (n naming) apply(dir *os.Root, names map[string]*file) error {
 	one := n.record
 	switch one.Kind {
 	case storage.Open:
@@ -52,7 +52,6 @@ func (n naming) apply(dir *os.Root, names map[string]*file, written func(string)
 			}
 			return err
 		}
-		return written(filepath.Join(dir.Name(), one.Path))
 	case storage.Rmdir:
 		if _, err := dir.Lstat(one.Path); err == nil { // it is inside
 			_ = os.RemoveAll(filepath.Join(dir.Name(), one.Path)) // not empty if a removal inside it was lost

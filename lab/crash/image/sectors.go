@@ -1,10 +1,10 @@
 package image
 
 import (
+	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 
+	"plimsoll/lab/host/dirs"
 	"plimsoll/lab/postgres/storage"
 )
 
@@ -33,7 +33,7 @@ func (f fate) unit() int64 {
 // content of a file after the cut.
 func (r *replay) content(f *file, by *rand.Rand) (content []byte, err error) {
 	if f.base != "" {
-		if content, err = os.ReadFile(filepath.Join(r.base, f.base)); err != nil {
+		if content, err = dirs.ReadIn(r.base, f.base, math.MaxInt64); err != nil {
 			return nil, err
 		}
 	}

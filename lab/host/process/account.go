@@ -129,6 +129,15 @@ func (a *Account) See(look func()) {
 	look()
 }
 
+// SeeAsOwner is See with the rights of whom a folder belongs to.
+func SeeAsOwner(dir string, look func()) error {
+	owner, err := OwnerOf(dir)
+	if err == nil {
+		owner.See(look)
+	}
+	return err
+}
+
 // Own makes the account the owner of a file or folder; it does not follow a symbolic link.
 func (a *Account) Own(path string) error {
 	if a == nil {
@@ -136,6 +145,17 @@ func (a *Account) Own(path string) error {
 	}
 	if err := os.Lchown(path, a.UID, a.GID); err != nil {
 		return fmt.Errorf("give %s to user %s: %w", path, a.Name, err)
+	}
+	return nil
+}
+
+// OwnOpen makes the account the owner of an open file, whatever its name leads to by now.
+func (a *Account) OwnOpen(f *os.File) error {
+	if a == nil {
+		return nil
+	}
+	if err := f.Chown(a.UID, a.GID); err != nil {
+		return fmt.Errorf("give %s to user %s: %w", f.Name(), a.Name, err)
 	}
 	return nil
 }

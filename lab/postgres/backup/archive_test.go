@@ -184,14 +184,14 @@ func TestHoleIn_IsTheFirstSegmentMissingBehindTheBackup(t *testing.T) {
 
 // The server's user owns the folder of the data.
 func TestReadManifest_FollowsNoLink(t *testing.T) {
-	dir := t.TempDir()
-	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	data, other := t.TempDir(), t.TempDir()
+	file := filepath.Join(data, "backup_manifest")
 	must(t, os.WriteFile(file, []byte(`{"WAL-Ranges": [{"Timeline": 1}]}`), 0o600))
-	if m, err := readManifest(file); err != nil || m.Ranges[0].Timeline != 1 {
+	if m, err := readManifest(data); err != nil || m.Ranges[0].Timeline != 1 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	must(t, os.Symlink(file, link))
-	if _, err := readManifest(link); err == nil {
+	must(t, os.Symlink(file, filepath.Join(other, "backup_manifest")))
+	if _, err := readManifest(other); err == nil {
 		t.Error("a link was followed")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/lab/host/dirs"
 	"plimsoll/lab/host/lock"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/installation"
@@ -153,7 +154,7 @@ func (r *Record) examine(ctx context.Context, data string) error {
 	if err != nil {
 		return err
 	}
-	m, err := readManifest(filepath.Join(data, "backup_manifest"))
+	m, err := readManifest(data)
 	if err != nil {
 		return err
 	}
@@ -196,8 +197,8 @@ type manifest struct {
 // manifestMost is the manifest of some million files.
 const manifestMost = 1 << 30
 
-func readManifest(path string) (m manifest, err error) {
-	text, err := cluster.ReadInData(path, manifestMost)
+func readManifest(data string) (m manifest, err error) {
+	text, err := dirs.ReadIn(data, "backup_manifest", manifestMost)
 	if err != nil {
 		return m, environment(err)
 	}

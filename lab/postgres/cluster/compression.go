@@ -25,7 +25,7 @@ var compressionLine = regexp.MustCompile(`(?mi)^\s*wal_compression\s*(?:=\s*|\s)
 // logCompression is the method that the log was compressed with since the last start, as far as the files of settings
 // tell: what is read last wins. Empty: none is set.
 func (c *Cluster) logCompression() string {
-	auto, _ := readInData(filepath.Join(c.DataDir(), "postgresql.auto.conf"))
+	auto, _ := c.readData("postgresql.auto.conf")
 	user, _ := os.ReadFile(filepath.Join(c.dir, userConf))
 	ours, _ := os.ReadFile(filepath.Join(c.dir, ourConf))
 	for _, text := range [][]byte{auto, user, ours} {
@@ -79,7 +79,7 @@ const (
 )
 
 func (c *Cluster) stoppedInOrder() (bool, error) {
-	control, err := readInData(filepath.Join(c.DataDir(), "global", "pg_control"))
+	control, err := c.readData("global/pg_control")
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(control) < controlStateAt+4:
 		return true, nil // the server says what is wrong with it

@@ -3,10 +3,11 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"plimsoll/lab/host/dirs"
 )
 
 var errNotDir = syscall.ENOTDIR
@@ -31,31 +32,6 @@ func writeFile(path string, text []byte, mode os.FileMode) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
-// openInData opens a file of the data folder, which the server's user may write. The caller may be root, so it neither
-// follows a link nor waits on a pipe. Only the last path element can be swapped by that user; everything above the data
-// belongs to the user who runs us.
-func openInData(path string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ELOOP) {
-		return nil, fmt.Errorf("%s: %w", path, errLink)
-	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if stat, ok := sys(info); err == nil && (!info.Mode().IsRegular() || ok && stat.Nlink > 1) {
-		err = fmt.Errorf("%s: %w", path, errLink)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// errLink: the name in the data folder is not a regular file.
-var errLink = errors.New("not a regular file: PostgreSQL creates no link or pipe there")
-
 func sys(info os.FileInfo) (stat *syscall.Stat_t, ok bool) {
 	if info == nil {
 		return nil, false
@@ -64,17 +40,9 @@ func sys(info os.FileInfo) (stat *syscall.Stat_t, ok bool) {
 	return stat, ok
 }
 
-// readInData is os.ReadFile for files of the data folder.
-func readInData(path string) ([]byte, error) { return ReadInData(path, dataFileMax) }
-
-// ReadInData reads at most so much of a file in a folder that the server's user owns; it follows no link.
-func ReadInData(path string, most int64) ([]byte, error) {
-	f, err := openInData(path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+// readData reads a file of the data folder.
+func (c *Cluster) readData(name string) ([]byte, error) {
+	return dirs.ReadIn(c.DataDir(), name, dataFileMax)
 }
 
 // dataFileMax is far more than a pid file or PG_VERSION takes.

@@ -37,7 +37,7 @@ func newHostile(t *testing.T) *hostile {
 	b := setup(t)
 	h := &hostile{bench: b, Account: account, cluster: b.create("a"), victim: filepath.Join(t.TempDir(), "victim")}
 	check(t, os.Mkdir(h.victim, 0o700))
-	for _, name := range []string{"postmaster.pid", "PG_VERSION", "postgresql.conf", "1"} {
+	for _, name := range []string{"postmaster.pid", "PG_VERSION", "postgresql.conf", "1", "pg_control"} {
 		check(t, os.WriteFile(filepath.Join(h.victim, name), []byte("root's own\n"), 0o600))
 	}
 	h.listen()
@@ -106,6 +106,8 @@ func (h *hostile) places() map[string]string {
 		"data/postmaster.pid":  filepath.Join(h.victim, "postmaster.pid"),
 		"data/PG_VERSION":      filepath.Join(h.victim, "PG_VERSION"),
 		"data/base/1":          h.victim,
+		"data/base":            h.victim,
+		"data/global":          h.victim,
 		"data/pg_wal":          h.victim,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"plimsoll/lab/host/dirs"
 )
 
 // The server's user owns the data folder, and may put a link or a pipe in the place of any file there.
@@ -55,6 +57,33 @@ func TestDataFiles_AreNotFollowedElsewhere(t *testing.T) {
 	}
 }
 
+// Folders on the way are the server's user's as well.
+func TestDataFiles_AreNotReadBehindALinkOfAFolder(t *testing.T) {
+	dir := t.TempDir()
+	victim := filepath.Join(dir, "victim")
+	c := &Cluster{store: Open(dir), dir: filepath.Join(dir, "cluster")}
+	for _, folder := range []string{victim, filepath.Join(c.DataDir(), "global")} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		control := make([]byte, 512)
+		control[controlStateAt] = controlStopped + 1
+		if err := os.WriteFile(filepath.Join(folder, "pg_control"), control, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if in, err := c.stoppedInOrder(); in || err != nil {
+		t.Errorf("%t, %v", in, err)
+	}
+	if err := errors.Join(os.RemoveAll(filepath.Join(c.DataDir(), "global")),
+		os.Symlink(victim, filepath.Join(c.DataDir(), "global"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.stoppedInOrder(); !errors.Is(err, dirs.ErrForeign) {
+		t.Errorf("the state of the data behind a link was read: %v", err)
+	}
+}
+
 func TestDataFiles_PlainOnesAreReadAndWritten(t *testing.T) {
 	data := t.TempDir()
 	path := filepath.Join(data, "postgresql.conf")
@@ -64,7 +93,7 @@ func TestDataFiles_PlainOnesAreReadAndWritten(t *testing.T) {
 	if err := includeSettings(data); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := readInData(path); err != nil || string(text) != "a = 1\n"+includes {
+	if text, err := dirs.ReadIn(data, "postgresql.conf", 1000); err != nil || string(text) != "a = 1\n"+includes {
 		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/lab/host/dirs"
 )
 
 // PostgreSQL's header of shared memory (pg_shmem.h), its list of the segments that sessions share (dsm.c), and where
@@ -59,7 +61,7 @@ func ReleaseMemory(data string) {
 
 // memoryOf is the id of the memory of the server that the pid file in a data folder names.
 func memoryOf(data string) (id int, found bool) {
-	text, err := readInData(filepath.Join(data, "postmaster.pid"))
+	text, err := dirs.ReadIn(data, "postmaster.pid", dataFileMax)
 	lines := strings.Split(string(text), "\n")
 	if err != nil || len(lines) <= memoryLine {
 		return 0, false
@@ -88,7 +90,7 @@ func unattached(id int, owner uint32) bool {
 // removeSegments removes those of a list, and the list.
 func removeSegments(control, owner uint32) {
 	list := segmentPath(control)
-	text, err := ReadInData(list, segmentsMost)
+	text, err := dirs.ReadIn(segmentsDir, filepath.Base(list), segmentsMost)
 	native := binary.NativeEndian
 	if err != nil || len(text) < segmentsFirst || native.Uint32(text) != segmentsMagic {
 		return

@@ -27,11 +27,13 @@ const (
 	statusLine = 7
 )
 
-func (c *Cluster) pidPath() string { return filepath.Join(c.DataDir(), "postmaster.pid") }
+const pidName = "postmaster.pid"
+
+func (c *Cluster) pidPath() string { return filepath.Join(c.DataDir(), pidName) }
 
 // readPidFile is zero if there is none.
 func (c *Cluster) readPidFile() (f pidFile, err error) {
-	text, err := readInData(c.pidPath())
+	text, err := c.readData(pidName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}

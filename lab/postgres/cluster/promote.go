@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"plimsoll/platform/problem"
 )
@@ -55,19 +55,21 @@ func (s *Store) Promote(ctx context.Context, name string, force bool) (p Promoti
 		Scan(&p.Timeline); err != nil {
 		return p, c.wrap(err)
 	}
-	if p.LSN, err = c.branchedAt(p.Timeline); err != nil {
+	if p.LSN, err = branchedAt(ctx, conn, p.Timeline); err != nil {
 		return p, c.wrap(err)
 	}
 	return p, c.promoted(ctx)
 }
 
-// branchedAt is where a timeline left the one before: the last line of its history file.
-func (c *Cluster) branchedAt(timeline int) (lsn string, err error) {
-	text, err := os.ReadFile(filepath.Join(c.DataDir(), "pg_wal", fmt.Sprintf("%08X.history", timeline)))
-	if err != nil {
-		return "", err
+// branchedAt is where a timeline left the one before: the last line of its history file. The server reads it: its
+// folder is its user's.
+func branchedAt(ctx context.Context, conn *pgx.Conn, timeline int) (lsn string, err error) {
+	var text string
+	if err := conn.QueryRow(ctx, "SELECT pg_read_file($1)", fmt.Sprintf("pg_wal/%08X.history", timeline)).
+		Scan(&text); err != nil {
+		return "", fmt.Errorf("read history of timeline %d: %w", timeline, err)
 	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
 	fields := strings.Fields(lines[len(lines)-1])
 	if len(fields) < 2 {
 		return "", fmt.Errorf("timeline %d has no history", timeline)

@@ -118,7 +118,7 @@ func signalFile(path string, account *process.Account) error {
 	if err != nil {
 		return environment(err)
 	}
-	return environment(errors.Join(f.Sync(), f.Close(), account.Own(path)))
+	return environment(errors.Join(account.OwnOpen(f), f.Sync(), f.Close()))
 }
 
 // mayStream says what keeps a running cluster from being copied.

@@ -15,9 +15,10 @@ func (c *Cluster) KeepData(ctx context.Context) error {
 // KeptData is the folder of the copy that KeepData makes.
 func (c *Cluster) KeptData() string { return filepath.Join(c.dir, "kept") }
 
-// Rewind replaces the data of a stopped cluster with the copy that KeepData made, as change leaves it. Own gives a file
-// that change writes to the server's user.
-func (c *Cluster) Rewind(ctx context.Context, change func(data string, own func(path string) error) error) error {
+// Rewind replaces the data of a stopped cluster with the copy that KeepData made, as change leaves it. Change has the
+// rights of the server's user, whose files those are: what that user puts in its way leads no further than the user may
+// go. It must stay in its goroutine.
+func (c *Cluster) Rewind(ctx context.Context, change func(data string) error) error {
 	l, err := c.store.lock(ctx, c.Name(), "rewind")
 	if err != nil {
 		return err
@@ -34,7 +35,8 @@ func (c *Cluster) Rewind(ctx context.Context, change func(data string, own func(
 	if err := c.copyAs(ctx, c.KeptData(), c.DataDir()); err != nil {
 		return err
 	}
-	return change(c.DataDir(), account.Own)
+	account.See(func() { err = change(c.DataDir()) })
+	return err
 }
 
 // JournalDir makes an empty folder for StartOptions.Journal, which the server's user may write.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"plimsoll/lab/host/dirs"
 	"plimsoll/lab/host/machine"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/installation"
@@ -28,7 +29,7 @@ include_if_exists '../` + userConf + `'
 `
 
 func includeSettings(data string) error {
-	f, err := openInData(filepath.Join(data, "postgresql.conf"), os.O_WRONLY|os.O_APPEND)
+	f, err := dirs.OpenIn(data, "postgresql.conf", os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return environment(fmt.Errorf("write postgresql.conf: %w", err))
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -95,7 +94,7 @@ func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lo
 
 // findServer finds the engine asked for at creation, in the major version of the data.
 func (c *Cluster) findServer(ctx context.Context) (installation.Server, error) {
-	text, err := readInData(filepath.Join(c.DataDir(), "PG_VERSION"))
+	text, err := c.readData("PG_VERSION")
 	if err != nil {
 		return installation.Server{}, environment(fmt.Errorf("read version of the data: %w", err))
 	}

@@ -105,9 +105,7 @@ func (c *Cluster) Status(ctx context.Context) Status {
 	}
 	st.Replication = c.replicationRole()
 	c.look(ctx, &st)
-	if owner, err := process.OwnerOf(c.DataDir()); err == nil { // who may put anything there
-		owner.See(func() { st.DataBytes = usage(ctx, c.DataDir(), c.store.AskWait) })
-	}
+	_ = process.SeeAsOwner(c.DataDir(), func() { st.DataBytes = usage(ctx, c.DataDir(), c.store.AskWait) })
 	return st
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/lab/host/dirs"
 	"plimsoll/platform/problem"
 )
 
@@ -68,22 +68,9 @@ type Journal struct {
 	memory  []byte
 }
 
-// open a file in a folder of the server's user, who may have put a link or a pipe there, while this process may be
-// root.
-func open(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path), f.Close())
-	}
-	return f, nil
-}
-
 // ReadJournal reads a journal up to the first missing number: its process was killed between the change and the record.
 func ReadJournal(dir string) (*Journal, error) {
-	f, err := open(filepath.Join(dir, "journal"))
+	f, err := dirs.OpenIn(dir, "journal", os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal of writes: %w", err)
 	}
@@ -161,7 +148,7 @@ const stateMagic = 0x3154535349504c
 
 // OpenState maps the state of a server's journal.
 func OpenState(dir string) (*State, error) {
-	f, err := open(filepath.Join(dir, "state"))
+	f, err := dirs.OpenIn(dir, "state", os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open the journal's state: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/problem"
@@ -63,14 +64,16 @@ func emptyCache(dir string) (missing []string) {
 		return nil
 	}
 	left := 0
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
+	_ = process.SeeAsOwner(dir, func() {
+		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return nil
+			}
+			if forget(path) != nil {
+				left++
+			}
 			return nil
-		}
-		if forget(path) != nil {
-			left++
-		}
-		return nil
+		})
 	})
 	missing = []string{"the cache of the operating system may not be dropped here; it was asked to forget the files " +
 		"of the data folder"}

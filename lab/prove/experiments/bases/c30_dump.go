@@ -302,8 +302,8 @@ func cutPower(ctx context.Context, b site.Bench, side string, seed uint64) (f tr
 	}
 	defer journal.Close()
 	cut := image.Cut{At: uint64(len(journal.Records)), Seed: seed, Model: image.Ordered}
-	err = o.Rewind(ctx, func(data string, own func(string) error) error {
-		return image.Build(o.KeptData(), data, journal.Records, cut, own)
+	err = o.Rewind(ctx, func(data string) error {
+		return image.Build(o.KeptData(), data, journal.Records, cut)
 	})
 	if err != nil {
 		return nil, err

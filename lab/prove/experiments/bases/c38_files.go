@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/claims"
@@ -227,11 +228,13 @@ func measureBase(ctx context.Context, c *cluster.Cluster, f trial.Figures) error
 
 // filesIn counts the files below a folder.
 func filesIn(dir string) (n float64) {
-	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			n++
-		}
-		return nil // what disappears meanwhile does not count
+	_ = process.SeeAsOwner(dir, func() {
+		_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				n++
+			}
+			return nil // what disappears meanwhile does not count
+		})
 	})
 	return n
 }
