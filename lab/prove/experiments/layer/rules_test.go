@@ -15,15 +15,15 @@ type plant = sitetest.Plant
 var four = sitetest.Four
 
 var rulings = []sitetest.Ruling{
-	{Claim: "C05", Name: "More", Bench: site.Bench{Full: true}, Figures: plant{reported.name +
+	{Claim: "C05", Name: "More", Figures: plant{reported.name +
 		": documents": four(15)}, Want: claims.Confirmed},
-	{Claim: "C05", Name: "Less", Bench: site.Bench{Full: true}, Figures: plant{reported.name +
+	{Claim: "C05", Name: "Less", Figures: plant{reported.name +
 		": documents": four(5)}, Want: claims.Refuted},
-	{Claim: "C05", Name: "TheSame", Bench: site.Bench{Full: true}, Figures: plant{reported.name +
+	{Claim: "C05", Name: "TheSame", Figures: plant{reported.name +
 		": documents": {9, 11, 9, 11}}, Want: claims.Inconclusive},
-	{Claim: "C05", Name: "SmallBase", Figures: plant{reported.name + ": documents": four(15)},
+	{Claim: "C05", Name: "SmallBase", Bench: site.Bench{Documents: 20_000}, Figures: plant{reported.name + ": documents": four(15)},
 		Want: claims.Inconclusive, Why: "a smaller base fits into the memory"},
-	{Claim: "C05", Name: "ShortTurns", Bench: site.Bench{Full: true, Duration: time.Second}, Figures: plant{
+	{Claim: "C05", Name: "ShortTurns", Bench: site.Bench{Duration: time.Second}, Figures: plant{
 		reported.name + ": documents": four(15)}, Want: claims.Inconclusive, Why: "turns are shorter"},
 	{Claim: "C13", Name: "Fewer", Figures: plant{"pool of 2000: beyond 4T": four(5)}, Want: claims.Confirmed},
 	{Claim: "C13", Name: "More", Figures: plant{"pool of 2000: beyond 4T": four(15)}, Want: claims.Refuted,
@@ -74,17 +74,17 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C32", Name: "More", Figures: plant{"autovacuum off: documents": four(15)}, Want: claims.Refuted},
 	{Claim: "C32", Name: "TheSame", Figures: plant{"autovacuum off: documents": {9, 11, 9, 11}},
 		Want: claims.Inconclusive},
-	{Claim: "C36", Name: "Slower", Bench: site.Bench{Full: true},
+	{Claim: "C36", Name: "Slower",
 		Figures: plant{targetSide(10_000) + ": operations": four(5)},
 		Want:    claims.Confirmed},
-	{Claim: "C36", Name: "Faster", Bench: site.Bench{Full: true},
+	{Claim: "C36", Name: "Faster",
 		Figures: plant{targetSide(10_000) + ": operations": four(12)},
 		Want:    claims.Refuted},
-	{Claim: "C36", Name: "TheSame", Bench: site.Bench{Full: true}, Figures: plant{targetSide(10_000) +
+	{Claim: "C36", Name: "TheSame", Figures: plant{targetSide(10_000) +
 		": operations": {9,
 		11, 9,
 		11}}, Want: claims.Inconclusive},
-	{Claim: "C36", Name: "SmallBase", Figures: plant{targetSide(10_000) + ": operations": four(5)},
+	{Claim: "C36", Name: "SmallBase", Bench: site.Bench{Documents: 20_000}, Figures: plant{targetSide(10_000) + ": operations": four(5)},
 		Want: claims.Inconclusive, Why: "do not have 10,000 values"},
 }
 
