@@ -77,6 +77,10 @@ Exit code 3: inconclusive, or too few runs.`,
   plimsoll compare plimsoll+lean --set-b shared_buffers=1GB --pairs 24
   plimsoll compare plimsoll+lean --sql-b @index.sql --control
   plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db
+  plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db \
+      --clearing-a @empty.sql --clearing-b @empty.sql       servers that must not be reset
+  plimsoll compare plimsoll+lean --set-b temp_buffers=64MB --metric database_cpu_ms --budget 30m
+  plimsoll compare vanilla+classic plimsoll+lean --cold     from empty caches
   plimsoll compare --command-a ./bench-old --command-b ./bench-new --metric seconds
   plimsoll compare --show latest --html difference.html
   plimsoll compare plimsoll+lean --self-test slow --trials 40 --duration 10s`,
@@ -88,7 +92,7 @@ Exit code 3: inconclusive, or too few runs.`,
 		o.own[i].bind(c, i)
 	}
 	fs.StringVar(&o.sidesFile, "sides", "", "read the sides from a TOML `FILE`: [[side]] with system, dsn, scenario, "+
-		"settings, sql, sampling, reset or command")
+		"settings, sql, sampling, reset, clearing or command")
 	config.Choice(fs, &o.reset, "reset", "auto", []string{"auto", "filled", "template", "sql", "none"},
 		"start each run from the base as it was filled, a copy of the database as it is (template), the scenario's "+
 			"sql, or no reset (none); auto takes what fits, and none for --dsn-a and --dsn-b")

@@ -29,6 +29,7 @@ type sideSpec struct {
 	Settings map[string]string `toml:"settings"`
 	SQL      string            `toml:"sql"`
 	Reset    string            `toml:"reset"`
+	Clearing string            `toml:"clearing"` // SQL or !COMMAND that puts it back before each run
 	Command  string            `toml:"command"`
 	Sampling *int              `toml:"sampling"` // of the diagnosis, per second; nil: as usual
 }
@@ -52,14 +53,17 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
 	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+
 		": run without a shell, quotes keep words together")
+	fs.StringVar(&f.spec.Clearing, name("clearing"), "", "`SQL` that puts "+upper+" back before each run, where nothing "+
+		"else does; @FILE reads it from a file, "+compare.ClearingCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
-	config.FlagOnly(fs, name("sampling"), name("set"), name("sql"), name("dsn"), name("scenario"), name("command"))
+	config.FlagOnly(fs, name("sampling"), name("set"), name("sql"), name("dsn"), name("scenario"), name("command"),
+		name("clearing"))
 }
 
 func (f *sideFlags) given() bool {
 	s := f.spec
 	return len(f.settings) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" || s.DSN != "" ||
-		s.Scenario != "" || s.Command != ""
+		s.Scenario != "" || s.Command != "" || s.Clearing != ""
 }
 
 // applyTo applies the flags to a side.
@@ -77,7 +81,8 @@ func (f *sideFlags) applyTo(s sideSpec) (sideSpec, error) {
 	if f.sampling != diagnose.RateDefault {
 		s.Sampling = &f.sampling
 	}
-	for to, from := range map[*string]string{&s.SQL: f.spec.SQL, &s.Scenario: f.spec.Scenario} {
+	for to, from := range map[*string]string{&s.SQL: f.spec.SQL, &s.Scenario: f.spec.Scenario,
+		&s.Clearing: f.spec.Clearing} {
 		if from != "" {
 			*to = from
 		}
@@ -135,7 +140,7 @@ func readSides(path string) ([]sideSpec, error) {
 	}
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read sides %s: %w", path, err),
-			"[[side]] with system, dsn, scenario, settings, sql, reset or command")
+			"[[side]] with system, dsn, scenario, settings, sql, reset, clearing or command")
 	}
 	return file.Side, checkSpecs(file.Side)
 }
@@ -165,12 +170,16 @@ func checkSpecs(all []sideSpec) error {
 		case s.Reset != "" && !slices.Contains([]string{"auto", "filled", "template", "sql", "none"}, s.Reset):
 			return wrong(fmt.Sprintf("reset %q: must be auto, filled, template, sql or none", s.Reset))
 		}
-		if file, is := strings.CutPrefix(s.SQL, "@"); is {
+		for _, sql := range []*string{&s.SQL, &s.Clearing} {
+			file, is := strings.CutPrefix(*sql, "@")
+			if !is {
+				continue
+			}
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return problem.New(problem.Usage, fmt.Errorf("%s: read SQL: %w", compare.Letter(i), err), "")
 			}
-			s.SQL = string(text)
+			*sql = string(text)
 		}
 	}
 	return nil
@@ -199,6 +208,9 @@ func (s sideSpec) title() string {
 	}
 	if s.SQL != "" {
 		name += ", with SQL before each run"
+	}
+	if s.Clearing != "" {
+		name += ", put back before each run"
 	}
 	return name
 }
@@ -249,6 +261,9 @@ type sidesUp struct {
 
 func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, err error) {
 	side = compare.Side{Name: spec.title(), Settings: spec.Settings, SQL: spec.SQL}
+	if side.Clearing, err = compare.ParseClearing(spec.Clearing); err != nil {
+		return side, err
+	}
 	if spec.Command != "" {
 		side.Command, err = compare.Words(spec.Command)
 		return side, problem.New(problem.Usage, err, "")
@@ -266,6 +281,9 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 	side.Reset = line.Reset(s.o.reset)
 	if spec.Reset != "" {
 		side.Reset = line.Reset(spec.Reset)
+	}
+	if spec.Clearing != "" && side.Reset == line.ResetAuto {
+		side.Reset = line.ResetNone
 	}
 	erp := side.Run.Scenario.Application == scenario.ERP
 	c := configuration{name: spec.title(), cluster: spec.DSN, shape: s.o.shapeOptions}

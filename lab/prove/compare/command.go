@@ -33,31 +33,40 @@ type Report struct {
 // killAfter is how long a command may take to end after Ctrl-C.
 const killAfter = 10 * time.Second
 
-// command makes one run of a program. Its environment holds the side, the round and the random seed.
+// command makes one run of a program.
 func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
+	s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round})
+	stdout, err := execute(ctx, side.Command, r)
+	if err != nil {
+		return err
+	}
+	return r.take(stdout, s.Metric)
+}
+
+// execute a program. Its environment holds the side, the round and the random seed.
+func execute(ctx context.Context, words []string, r *Replica) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
-	c := exec.Command(side.Command[0], side.Command[1:]...)
+	c := exec.Command(words[0], words[1:]...)
 	c.Stdout, c.Stderr = &stdout, &stderr
 	c.Env = append(os.Environ(), "PLIMSOLL_COMPARE_SIDE="+r.Side, "PLIMSOLL_COMPARE_ROUND="+strconv.Itoa(r.Round),
 		"PLIMSOLL_COMPARE_SEED="+strconv.FormatUint(r.Seed, 10))
 	child, err := process.StartChild(c, syscall.SIGKILL)
 	if err != nil {
-		return problem.New(problem.Usage, fmt.Errorf("start its command: %w", err), "")
+		return nil, problem.New(problem.Usage, fmt.Errorf("start its command: %w", err), "")
 	}
-	s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round})
 	select {
 	case <-child.Exited():
 	case <-ctx.Done():
 		end(child)
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	if err := child.Err(); err != nil {
 		if last := lastLine(stderr.String()); last != "" {
 			err = fmt.Errorf("%w: %s", err, last)
 		}
-		return problem.New(problem.Failure, fmt.Errorf("its command failed: %w", err), "")
+		return nil, problem.New(problem.Failure, fmt.Errorf("its command failed: %w", err), "")
 	}
-	return r.take(stdout.Bytes(), s.Metric)
+	return stdout.Bytes(), nil
 }
 
 // end stops a command and everything that it started.

@@ -487,6 +487,7 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 		"WrongValue": {func(s *Side) { s.Settings = map[string]string{"work_mem": "much"} },
 			"refuses the settings"},
 		"SQLThatStays": {func(s *Side) { s.SQL, s.Reset = "SELECT 1", line.ResetNone }, "would accumulate"},
+		"PutBackTwice": {func(s *Side) { s.Clearing.SQL = "DELETE FROM done" }, "would be put back twice"},
 		"ServersThatRun": {func(s *Side) { s.Settings, s.Run.URLs = map[string]string{"a": "b"}, []string{"x"} },
 			"that run already"},
 	} {
@@ -496,7 +497,14 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	side.Reset = line.ResetNone
+	side.Reset, side.SQL, side.Clearing.SQL = line.ResetNone, "SELECT 1", "DELETE FROM done"
+	if err := side.check(t.Context()); err != nil {
+		t.Errorf("SQL of a side that is put back: %v", err)
+	}
+	if c, err := begin(t.Context(), Options{Sides: []Side{side, side}}); err != nil || len(c.Warnings) != 0 {
+		t.Errorf("a side that is put back is warned of: %v, %v", c, err)
+	}
+	side.SQL, side.Clearing = "", Clearing{}
 	c, err := begin(t.Context(), Options{Sides: []Side{side, side}})
 	if err != nil || len(c.Warnings) != 2 {
 		t.Errorf("nobody is warned: %v", err)
@@ -515,5 +523,70 @@ func TestVoid_OfAnOperationThatAlwaysFails(t *testing.T) {
 	}
 	if why, err := void(made(1), Load); err != nil || why != "" {
 		t.Errorf("%q, %v", why, err)
+	}
+}
+
+// A server that must not be reset is put back by its owner's SQL or command before each run, or each run would see what
+// the others wrote.
+func TestCompare_PutsASideBackBeforeEachRun(t *testing.T) {
+	one, two := server(t), server(t)
+	log := filepath.Join(t.TempDir(), "cleared")
+	one.Run.Users, two.Run.Users = fewUsers, fewUsers
+	one.Reset, two.Reset = line.ResetNone, line.ResetNone
+	one.Clearing.SQL = "DELETE FROM done; INSERT INTO cleared SELECT count(*) FROM done"
+	two.Clearing.Command = []string{"sh", "-c", `echo "$PLIMSOLL_COMPARE_SIDE" >> "$1"`, "sh", log}
+	runs := map[string]int{}
+	o := Options{Sides: []Side{one, two}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
+		Progress: func(p Progress) {
+			if p.Ended != nil {
+				runs[p.Side]++
+			}
+		}}
+	clustertest.Exec(t, one.Run.DSN, "CREATE TABLE cleared (rows bigint)")
+	c := compared(t, o)
+	lines, err := os.ReadFile(log)
+	if err != nil || strings.Count(string(lines), "B\n") != runs["B"] || len(c.Warnings) != 0 {
+		t.Errorf("%d runs of B, put back %q, %v, %q", runs["B"], lines, err, c.Warnings)
+	}
+	if times := rowsOf(t, one, "cleared"); runs["A"] < verdict.RunsMin || times != runs["A"] {
+		t.Errorf("%d runs of A, put back %d times", runs["A"], times)
+	}
+	var text strings.Builder
+	if err := c.Text(&text); err != nil || !strings.Contains(text.String(), "put back before each run by: DELETE FROM") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+}
+
+func rowsOf(t *testing.T, s Side, table string) int {
+	t.Helper()
+	return clustertest.Exec(t, s.Run.DSN, "SELECT count(*)::int FROM "+table)
+}
+
+// A command that cannot put its side back ends the comparison.
+func TestCompare_EndsWhenASideIsNotPutBack(t *testing.T) {
+	o := programs(t, "100")
+	o.Sides[1].Clearing.Command = []string{"sh", "-c", "echo the disk is full >&2; exit 3"}
+	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "put it back") ||
+		!strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("%v", err)
+	}
+	o.Sides[1].Clearing = Clearing{SQL: "SELECT 1"}
+	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a command has no database") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestParseClearing(t *testing.T) {
+	for text, want := range map[string]Clearing{
+		"DELETE FROM done":  {SQL: "DELETE FROM done"},
+		"!rsync -a 'a b' c": {Command: []string{"rsync", "-a", "a b", "c"}},
+		"":                  {},
+	} {
+		if got, err := ParseClearing(text); err != nil || got.SQL != want.SQL || !slices.Equal(got.Command, want.Command) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	if _, err := ParseClearing("!"); err == nil {
+		t.Error("no command is taken for one")
 	}
 }

@@ -180,7 +180,7 @@ func (s *session) plan() Plan {
 // warnings are the risks that the plan cannot exclude.
 func (s *session) warnings() (all []string) {
 	for i, side := range s.Sides {
-		if len(side.Command) == 0 && side.Reset == line.ResetNone {
+		if len(side.Command) == 0 && side.Reset == line.ResetNone && !side.Clearing.given() {
 			all = append(all, fmt.Sprintf("%s is not put back between runs: each run sees what earlier ones wrote; "+
 				"only the order of the runs balances that", Letter(i)))
 		}
@@ -275,7 +275,9 @@ func (s *session) run(ctx context.Context, t turn) (*Replica, error) {
 	began := time.Now()
 	var err error
 	if len(side.Command) > 0 {
-		err = s.command(ctx, side, r)
+		if err = s.clear(ctx, side, r); err == nil {
+			err = s.command(ctx, side, r)
+		}
 	} else {
 		err = errors.Join(s.load(ctx, side, r), s.drop(ctx, side)) // so that a side idles between its turns
 	}
@@ -288,6 +290,9 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 		if err := side.Restart(ctx, side.server); err != nil {
 			return err
 		}
+	}
+	if err := s.clear(ctx, side, r); err != nil {
+		return err
 	}
 	dsn, err := side.Reset.Before(ctx, side.Run.DSN, side.Run.Scenario)
 	if err == nil && side.SQL != "" {

@@ -29,6 +29,8 @@ type Side struct {
 	Settings map[string]string
 	// SQL is executed in its database before each run, after the reset.
 	SQL string
+	// Clearing puts a side back before each run that nothing else puts back: a server elsewhere, or what a command measures.
+	Clearing Clearing
 	// Command is a program that is measured instead of a run; it prints its figures (see Report).
 	Command []string
 	// Through is the address of a proxy between the clients and the database; empty: they connect directly.
@@ -50,7 +52,11 @@ func Letter(side int) string { return string(rune('A' + side)) }
 
 // check validates a side before anything runs.
 func (s *Side) check(ctx context.Context) (err error) {
-	if len(s.Command) > 0 {
+	switch {
+	case len(s.Command) > 0 && s.Clearing.SQL != "":
+		return problem.New(problem.Usage, errors.New("a command has no database in which SQL could put it back"),
+			"let the clearing be a command, too")
+	case len(s.Command) > 0:
 		return nil
 	}
 	foreign := len(s.Run.URLs) > 0
@@ -58,10 +64,13 @@ func (s *Side) check(ctx context.Context) (err error) {
 		return err
 	}
 	switch {
-	case s.SQL != "" && s.Reset == line.ResetNone:
+	case s.Clearing.given() && s.Reset != line.ResetNone:
+		return problem.New(problem.Usage, fmt.Errorf("it would be put back twice, by its clearing and by --reset %s",
+			s.Reset), "leave out one of them")
+	case s.SQL != "" && !s.Clearing.given() && s.Reset == line.ResetNone:
 		return problem.New(problem.Usage, errors.New("its SQL would accumulate: the database is not reset between "+
 			"runs"),
-			"use --reset template, or change the database yourself and leave out the SQL")
+			"use --reset template or a clearing, or change the database yourself and leave out the SQL")
 	case len(s.Settings) > 0 && foreign:
 		return problem.New(problem.Usage, errors.New("settings do not reach application servers that run already"),
 			"set them where those servers connect")
@@ -147,7 +156,7 @@ func (s *Side) connection(dsn string) string {
 // describe returns what is particular to the side.
 func (s *Side) describe() Described {
 	d := Described{Name: s.Name, Reset: string(s.Reset), Settings: s.Settings, SQL: s.SQL, Command: s.Command,
-		Cold: s.Cold != nil}
+		Cold: s.Cold != nil, Clearing: s.Clearing.String()}
 	if s.Through != "" {
 		d.ProxyDelay = s.Delay.String()
 	}

@@ -34,6 +34,9 @@ type Criterion struct {
 	Confirm Test
 	Refute  Test   // the zero Test refutes nothing
 	Unless  string // meaning if it is not confirmed; may be empty
+	// RefuteNeeds must hold too, or the criterion refutes nothing: what a small form shows a large one shows all the more,
+	// and what it does not show a large one may.
+	RefuteNeeds *Criterion
 }
 
 // Claimed is the criterion for a claimed figure: surely that much confirms, surely less refutes.
@@ -49,10 +52,20 @@ func Smaller(of Quantity) Criterion {
 func (c Criterion) confirmText() string {
 	return strings.TrimSpace(c.Of.Name() + " " + c.Confirm.text(c.Of))
 }
-func (c Criterion) refuteText() string { return c.Of.Name() + " " + c.Refute.text(c.Of) }
+
+func (c Criterion) refuteText() string {
+	text := c.Of.Name() + " " + c.Refute.text(c.Of)
+	if c.RefuteNeeds != nil {
+		text += " with " + c.RefuteNeeds.confirmText()
+	}
+	return text
+}
 
 // refutes says whether the criterion refutes the claim, and by what.
 func (c Criterion) refutes(m *Measurements) (why string) {
+	if c.RefuteNeeds != nil && c.RefuteNeeds.lackText(m) != "" {
+		return ""
+	}
 	if i := c.Of.Interval(m); c.Refute.holds(i) {
 		return fmt.Sprintf("%s: %s is %s", c.Of.Name(), c.Of.Text(m), c.Refute.text(c.Of))
 	}
@@ -73,6 +86,11 @@ func (c Criterion) lackText(m *Measurements) (why string) {
 	why = fmt.Sprintf("%s: %s is not %s", c.Of.Name(), c.Of.Text(m), c.Confirm.text(c.Of))
 	if c.Unless != "" {
 		why += " (" + c.Unless + ")"
+	}
+	if c.RefuteNeeds != nil && c.Refute.holds(i) {
+		if needed := c.RefuteNeeds.lackText(m); needed != "" {
+			why += ", and for a refutation " + needed
+		}
 	}
 	return why
 }

@@ -50,8 +50,8 @@ type tested struct {
 	p                float64
 }
 
-// surely says of each ratio of each operation whether the test holds, by Holm, "A Simple Sequentially Rejective Multiple
-// Test Procedure" (1979): the k-th smallest p of n must be at most α/(n−k+1), and so all before it.
+// surely says of each ratio of each operation whether the test holds, by Holm, "A Simple Sequentially Rejective
+// Multiple Test Procedure" (1979): the k-th smallest p of n must be at most α/(n−k+1), and so all before it.
 func (s Shown) surely(m *Measurements, test func(base, variant []float64, bar float64) (float64, error)) (
 	holds [][]bool, unsure string) {
 	var all []tested

@@ -23,11 +23,11 @@ import (
 // Defaults of C30.
 const (
 	c30Rounds = 4
-	// c30Scale of the base with --full, and without: a restore of seconds does not stand for one of hours.
+	// c30Scale of the base: a restore of seconds does not stand for one of hours. c30Full is that of --full.
 	c30Scale     = 0.02
-	c30Small     = 0.002
-	c30Turn      = 15 * time.Second
-	c30FullTurn  = 3 * time.Minute
+	c30Full      = 0.1
+	c30Turn      = time.Minute // roughly, and with --full
+	c30FullTurn  = 6 * time.Minute
 	c30Filling   = 2 * time.Minute
 	c30Cuts      = 4
 	c30CutTurn   = 20 * time.Second
@@ -64,16 +64,9 @@ type stage struct {
 var c30Stages = []stage{{"", nil}, {copyShare, []string{"TABLE DATA"}}, {keyShare, []string{"CONSTRAINT"}},
 	{indexShare, []string{"INDEX"}}, {checkShare, []string{"FK CONSTRAINT"}}}
 
-func dumpScale(b site.Bench) float64 {
-	if b.Full {
-		return c30Scale
-	}
-	return c30Small
-}
-
 // restoredDump is the experiment behind C30.
 func restoredDump(b site.Bench, s *site.Site) trial.Trial {
-	d := &dump{own: s.Own, scale: dumpScale(b)}
+	d := &dump{own: s.Own, scale: b.BaseScale(c30Scale, c30Full)}
 	part := trial.Part{Rounds: b.Rounds(c30Rounds), Turn: c30Turn, Open: d.open,
 		Series: []trial.Series{{Name: restoreTime, Unit: "s"}, {Name: restoreRate, Unit: "MB/s"},
 			{Name: copyShare, Unit: "%"}, {Name: keyShare, Unit: "%"}, {Name: indexShare, Unit: "%"},
@@ -118,7 +111,7 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{
 				{Of: trial.Known{As: "scale of the base", Value: d.scale}, Confirm: trial.AtLeast(c30Scale),
-					Unless: "a restore of seconds does not stand for one of hours; use --full"},
+					Unless: "a restore of seconds does not stand for one of hours"},
 				{Of: lostWith(fsyncOn), Confirm: trial.AtMost(0), Unless: "the simulated power cut loses flushed " +
 					"data too"}},
 			Criteria: []trial.Criterion{

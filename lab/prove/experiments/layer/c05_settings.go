@@ -23,9 +23,9 @@ const (
 	c05Rounds  = 4
 	c05Between = 12 * time.Second // to start the server, copy the base, warm up and stop, roughly
 	c05Filling = 2 * time.Minute
-	// c05Scale of the base with --full, and without: it fits into the defaults' shared_buffers.
+	// c05Scale of the base: a smaller one fits into the defaults' shared_buffers. c05Full is that of --full.
 	c05Scale = 0.01
-	c05Small = 0.002
+	c05Full  = 0.05
 	c05Copy  = "settings_copy"
 )
 
@@ -52,7 +52,7 @@ func reportedSettings(b site.Bench, s *site.Site) trial.Trial {
 	part := trial.Part{Rounds: b.Rounds(c05Rounds), Turn: b.Turn(c05Turn), Between: c05Between,
 		Series: []trial.Series{{Name: documentRate, Unit: "1/s"}, {Name: site.MedianTime, Unit: "ms"},
 			{Name: site.P99Time, Unit: "ms"}}}
-	scale := settingsScale(b)
+	scale := b.BaseScale(c05Scale, c05Full)
 	var base *site.SeparateBase
 	part.Open = func(ctx context.Context, r *trial.Record) (err error) {
 		r.Say("filling a base at scale %g", scale)
@@ -81,19 +81,12 @@ func reportedSettings(b site.Bench, s *site.Site) trial.Trial {
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{
 				{Of: trial.Known{As: "scale of the base", Value: scale}, Confirm: trial.AtLeast(c05Scale),
-					Unless: "a smaller base fits into the memory that stock's defaults give it; use --full"},
+					Unless: "a smaller base fits into the memory that stock's defaults give it"},
 				site.TurnsOf(part.Turn, c05Turn)},
 			Criteria: []trial.Criterion{{Of: against(reported, defaults), Confirm: trial.Above(1),
 				Refute: trial.AtMost(1)}}},
 		Conditions: c05Conditions(),
 	}
-}
-
-func settingsScale(b site.Bench) float64 {
-	if b.Full {
-		return c05Scale
-	}
-	return c05Small
 }
 
 func c05Conditions() []claims.Condition {

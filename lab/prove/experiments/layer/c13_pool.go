@@ -9,7 +9,6 @@ import (
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
-	"plimsoll/platform/shape"
 	"plimsoll/platform/temptable"
 )
 
@@ -33,7 +32,7 @@ const (
 	c13Target  = 2 // T is this many times an operation of a single client whose tables are all in the pool
 )
 
-func poolName(size int) string { return fmt.Sprintf("pool of %d", size) }
+func poolName(v site.Variant, size int) string { return fmt.Sprintf("%s, pool of %d", v.Name, size) }
 
 // tempTablePool is the experiment behind C13.
 func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
@@ -42,59 +41,73 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 		{Name: tablesCreated, Unit: "tables per operation"}, {Name: beyondTarget, Unit: "% of operations"},
 		{Name: poolMemory, Unit: "MB"},
 	}}
-	load := c13Load
+	kinds := c13Load.kinds
 	if b.Full {
-		load.kinds = c13FullKinds
+		kinds = c13FullKinds
 	}
-	load.target = new(time.Duration)
+	at, loads := flavours{}, map[string]queryBatch{}
+	for _, v := range bothEngines {
+		load := c13Load
+		load.kinds, load.target = kinds, new(time.Duration)
+		loads[v.Name] = load
+		for _, size := range c13Pools {
+			part.Sides = append(part.Sides, load.side(poolName(v, size), at.of(v),
+				database.Options{TempTables: temptable.Options{Max: size}}, part.Turn))
+		}
+		small, largest := poolName(v, c13Small), poolName(v, c13Claimed)
+		against := func(series string) trial.Ratio {
+			return trial.Ratio{Of: trial.At(largest, series), To: trial.At(small, series)}
+		}
+		part.Measured = append(part.Measured, trial.Say("%s: p99 of an operation %s with a pool of %d against %d, median "+
+			"%s, operations/s %s", v.Name, against(site.P99Time), c13Claimed, c13Small, against(site.MedianTime),
+			against(site.OperationRate)))
+		for _, size := range c13Pools {
+			part.Measured = append(part.Measured, poolMeasured(poolName(v, size)))
+		}
+	}
 	part.Open = func(ctx context.Context, r *trial.Record) error {
-		typical, err := load.typical(ctx, s.DSN)
-		*load.target = c13Target * typical
-		r.Condition("T", fmt.Sprintf("%.1f ms: %d times an operation of a single client whose tables are all in the "+
-			"pool", load.target.Seconds()*1000, c13Target))
-		return err
+		if err := at.open(s); err != nil {
+			return err
+		}
+		for _, v := range bothEngines {
+			typical, err := loads[v.Name].typical(ctx, at.of(v).DSN)
+			if err != nil {
+				return err
+			}
+			*loads[v.Name].target = c13Target * typical
+			r.Condition("T on "+v.Name, fmt.Sprintf("%.1f ms: %d times an operation of a single client whose tables "+
+				"are all in the pool", c13Target*typical.Seconds()*1000, c13Target))
+		}
+		return nil
 	}
-	for _, size := range c13Pools {
-		part.Sides = append(part.Sides, load.side(poolName(size), &s.Address,
-			database.Options{TempTables: temptable.Options{Max: size}}, part.Turn))
-	}
-	small, largest := poolName(c13Small), poolName(c13Claimed)
-	against := func(side, series string) trial.Ratio {
-		return trial.Ratio{Of: trial.At(side, series), To: trial.At(small, series)}
-	}
-	part.Measured = []trial.Phrase{
-		trial.Say("p99 of an operation %s: %s ms with %s against %s ms with %s", against(largest, site.P99Time),
-			trial.Spread{Of: trial.At(largest, site.P99Time), Format: "%.1f"}, largest,
-			trial.Spread{Of: trial.At(small, site.P99Time), Format: "%.1f"}, small),
-		trial.Say("median %s, operations/s %s", against(largest, site.MedianTime), against(largest,
-			site.OperationRate)),
-	}
-	for _, size := range c13Pools {
-		name := poolName(size)
-		part.Measured = append(part.Measured, trial.Say("%s: %s %% beyond 4T, %s operations/s, %s MB a connection",
-			name, trial.Spread{Of: trial.At(name, beyondTarget), Format: "%.2f"},
-			trial.Median{Of: trial.At(name, site.OperationRate), Format: "%.0f"},
-			trial.Median{Of: trial.At(name, poolMemory), Format: "%.0f"}))
-	}
-	return trial.Trial{
-		Text: fmt.Sprintf("pools of %s temp tables per connection, for batches of queries and for posted documents",
+	t := trial.Trial{
+		Text: fmt.Sprintf("pools of %s temp tables per connection, for batches of queries, on both flavours",
 			site.Listed(c13Pools)),
-		Parts: []trial.Part{part,
-			postedDocuments(&s.Address, part, shape.Tweaks{TempPool: c13Claimed})},
-		Overhead: 30 * time.Second,
-		Rules: trial.Rules{
-			Requires: []trial.Criterion{{Of: trial.Every{Of: trial.At(small, beyondTarget), Unit: "%"},
-				Confirm: trial.Above(0),
-				Unless:  "no operation is beyond 4T with the smallest pool"}},
-			Criteria: []trial.Criterion{{Of: trial.Gap{Of: trial.At(small, beyondTarget), Times: 1,
-				To: trial.At(largest, beyondTarget)}, Confirm: trial.Above(0), Refute: trial.AtMost(0)}}},
+		Parts:    []trial.Part{part},
+		Overhead: time.Minute,
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("%d clients, each on its own connection; random operations of %d kinds, "+
 				"%d temp tables per operation, %.0f %% of them empty and every third with an index, statistics "+
 				"gathered; %d different tables are in use, more than the smaller pools hold",
-				site.Clients, load.kinds, load.tables, 100*load.empty, load.kinds*load.tables)},
+				site.Clients, kinds, c13Load.tables, 100*c13Load.empty, kinds*c13Load.tables)},
 			{Name: "compared", Text: fmt.Sprintf("the shares of operations beyond 4T with a pool of %d and with one "+
-				"of %d; the other pools show where the optimum is", c13Small, c13Claimed)},
-			postedDocumentsCondition,
+				"of %d; the other pools show where it is best", c13Small, c13Claimed)},
 		}}
+	t.ByEngine(func(engine string) trial.Rules {
+		beyond := func(size int) trial.Ref { return trial.At(poolName(site.Flavour(engine), size), beyondTarget) }
+		return trial.Rules{
+			Requires: []trial.Criterion{{Of: trial.Every{Of: beyond(c13Small), Unit: "%"}, Confirm: trial.Above(0),
+				Unless: "no operation is beyond 4T with the smallest pool"}},
+			Criteria: []trial.Criterion{{Of: trial.Gap{Of: beyond(c13Small), Times: 1, To: beyond(c13Claimed)},
+				Confirm: trial.Above(0), Refute: trial.AtMost(0)}}}
+	}, site.Stock.Name, site.Ours.Name)
+	return t
+}
+
+// poolMeasured says what a pool of temp tables gives and costs.
+func poolMeasured(side string) trial.Phrase {
+	return trial.Say("%s: %s %% beyond 4T, %s operations/s, %s MB a connection", side,
+		trial.Spread{Of: trial.At(side, beyondTarget), Format: "%.2f"},
+		trial.Median{Of: trial.At(side, site.OperationRate), Format: "%.0f"},
+		trial.Median{Of: trial.At(side, poolMemory), Format: "%.0f"})
 }

@@ -76,37 +76,36 @@ func c14Holds(b site.Bench) (connections, tables int) {
 // connectionLifetime is the experiment behind C14.
 func connectionLifetime(b site.Bench, s *site.Site) trial.Trial {
 	connections, tables := c14Holds(b)
-	h := holders{server: &s.Address, connections: connections, window: c14Window(b)}
-	part := trial.Part{Rounds: b.Rounds(c14Rounds), Turn: h.window,
+	part := trial.Part{Rounds: b.Rounds(c14Rounds), Turn: c14Window(b),
 		Series: []trial.Series{{Name: worstTime, Unit: "ms"},
 			{Name: site.P99Time, Unit: "ms"}, {Name: site.MedianTime, Unit: "ms"}}}
-	part.Open = func(ctx context.Context, r *trial.Record) error {
-		h.structures = queryBatch{tables: tables}.structures(0)
-		return h.openOthers(ctx, r)
-	}
+	at, all := flavours{}, []*holders{}
 	names, lifetimes := c14Lifetimes(b)
-	for _, name := range names {
-		part.Sides = append(part.Sides, h.side(name, lifetimes[name]))
+	for _, v := range bothEngines {
+		h := &holders{server: at.of(v), connections: connections, window: part.Turn}
+		all = append(all, h)
+		for _, name := range names {
+			part.Sides = append(part.Sides, h.side(c14Side(v, name), lifetimes[name]))
+		}
+		part.Measured = append(part.Measured, lifetimeMeasured(v)...)
 	}
-	against := func(side, series string) trial.Ratio {
-		return trial.Ratio{Of: trial.At(side, series), To: trial.At(c14Fixed, series)}
+	part.Open = func(ctx context.Context, r *trial.Record) error {
+		if err := at.open(s); err != nil {
+			return err
+		}
+		for _, h := range all {
+			h.structures = queryBatch{tables: tables}.structures(0)
+			if err := h.openOthers(ctx, r); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	worst := func(side string) trial.Spread { return trial.Spread{Of: trial.At(side, worstTime), Format: "%.0f"} }
-	part.Measured = []trial.Phrase{
-		trial.Say("p99.9 of the others' worst second: %s ms with a fixed lifetime, %s ms with a random part (%s), %s "+
-			"ms with tables dropped in steps before the end (%s)", worst(c14Fixed), worst(c14Jittered),
-			against(c14Jittered, worstTime), worst(c14InSteps), against(c14InSteps, worstTime)),
-		trial.Say("p99 with a random part %s, with tables dropped in steps %s", against(c14Jittered, site.P99Time),
-			against(c14InSteps, site.P99Time)),
-	}
-	return trial.Trial{
+	t := trial.Trial{
 		Text: fmt.Sprintf("%d connections with %s temp tables each reach the end of their lifetime, all at once or "+
-			"spread over time: the worst latency of other sessions", connections, site.Thousands(tables)),
+			"spread over time, on both flavours: the worst latency of other sessions", connections, site.Thousands(tables)),
 		Overhead: 10 * time.Second,
 		Parts:    []trial.Part{part},
-		Rules: trial.Rules{
-			Requires: []trial.Criterion{site.TurnsOf(c14Lives(b), c14Lifetime)},
-			Criteria: []trial.Criterion{trial.Smaller(against(c14Jittered, worstTime))}},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("%d connections with %d temp tables each (report: thousands), every "+
 				"third one with an index; they live %s, or that plus a random time of up to as long (report: 30 min "+
@@ -115,6 +114,30 @@ func connectionLifetime(b site.Bench, s *site.Site) trial.Trial {
 				"of %s; latency counts from when the operation was due; judged is the second with the greatest "+
 				"p99.9. Connections that have ended are opened again and get their tables again", site.Clients,
 				c14Others.tables, c14Every)}},
+	}
+	t.ByEngine(func(engine string) trial.Rules {
+		return trial.Rules{Requires: []trial.Criterion{site.TurnsOf(c14Lives(b), c14Lifetime)},
+			Criteria: []trial.Criterion{trial.Smaller(c14Against(site.Flavour(engine), c14Jittered, worstTime))}}
+	}, site.Stock.Name, site.Ours.Name)
+	return t
+}
+
+func c14Side(v site.Variant, lifetime string) string { return v.Name + ", " + lifetime }
+
+func c14Against(v site.Variant, lifetime, series string) trial.Ratio {
+	return trial.Ratio{Of: trial.At(c14Side(v, lifetime), series), To: trial.At(c14Side(v, c14Fixed), series)}
+}
+
+func lifetimeMeasured(v site.Variant) []trial.Phrase {
+	worst := func(lifetime string) trial.Spread {
+		return trial.Spread{Of: trial.At(c14Side(v, lifetime), worstTime), Format: "%.0f"}
+	}
+	return []trial.Phrase{
+		trial.Say("%s: p99.9 of the others' worst second: %s ms with a fixed lifetime, %s ms with a random part (%s), "+
+			"%s ms with tables dropped in steps before the end (%s)", v.Name, worst(c14Fixed), worst(c14Jittered),
+			c14Against(v, c14Jittered, worstTime), worst(c14InSteps), c14Against(v, c14InSteps, worstTime)),
+		trial.Say("p99 with a random part %s, with tables dropped in steps %s", c14Against(v, c14Jittered,
+			site.P99Time), c14Against(v, c14InSteps, site.P99Time)),
 	}
 }
 

@@ -29,24 +29,17 @@ func clearingSide(v site.Variant, c temptable.Clearing) string { return v.Name +
 // skippedTruncates is the experiment behind C15: all else is as in the classic shape, one statement per round trip.
 // What TRUNCATE costs is the engine's.
 func skippedTruncates(b site.Bench, s *site.Site) trial.Trial {
-	at := map[string]*site.Address{site.Stock.Name: {}, site.Ours.Name: {}}
+	at := flavours{}
 	part := trial.Part{Rounds: b.Rounds(c15Rounds), Turn: b.Turn(c15Turn),
 		Series: []trial.Series{{Name: site.OperationRate, Unit: "1/s"}, {Name: emptyShare, Hidden: true}}}
-	part.Open = func(context.Context, *trial.Record) (err error) {
-		for name, a := range at {
-			if a.DSN, err = site.WithCache(s.Servers.DSN(site.Flavour(name)), ""); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	part.Open = func(context.Context, *trial.Record) error { return at.open(s) }
 	against := func(v site.Variant, c temptable.Clearing) trial.Ratio {
 		return trial.Ratio{Of: trial.At(clearingSide(v, c), site.OperationRate),
 			To: trial.At(clearingSide(v, temptable.Always), site.OperationRate)}
 	}
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
 		for _, c := range c15Clearings {
-			part.Sides = append(part.Sides, c15Load.side(clearingSide(v, c), at[v.Name],
+			part.Sides = append(part.Sides, c15Load.side(clearingSide(v, c), at.of(v),
 				database.Options{Chain: 1, TempTables: temptable.Options{Clearing: c}}, part.Turn))
 		}
 		part.Measured = append(part.Measured, trial.Say(

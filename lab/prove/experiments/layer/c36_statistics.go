@@ -20,9 +20,9 @@ import (
 const (
 	c36Turn   = 5 * time.Second
 	c36Rounds = 4
-	// c36Scale of the base with --full and without: a column of a small base has no 10,000 values to keep.
+	// c36Scale of the base: a column of a smaller one has no 10,000 values to keep. c36Full is that of --full.
 	c36Scale = 0.01
-	c36Small = 0.002
+	c36Full  = 0.05
 	c36Names = "statistics_"
 )
 
@@ -31,21 +31,15 @@ var c36Targets = []int{100, 1000, 10_000}
 
 func targetSide(n int) string { return fmt.Sprintf("statistics target %s", site.Thousands(n)) }
 
-func statisticsScale(b site.Bench) float64 {
-	if b.Full {
-		return c36Scale
-	}
-	return c36Small
-}
-
 // statisticsTarget is the experiment behind C36: the ERP's own queries on copies of a base that differ in statistics.
 func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
+	scale := b.BaseScale(c36Scale, c36Full)
 	part := trial.Part{Rounds: b.Rounds(c36Rounds), Turn: b.Turn(c36Turn), Series: []trial.Series{
 		{Name: site.OperationRate, Unit: "1/s"}, {Name: site.MedianTime, Unit: "ms"}, {Name: site.P99Time, Unit: "ms"}}}
 	var base *site.SeparateBase
 	part.Open = func(ctx context.Context, r *trial.Record) (err error) {
-		r.Say("filling a base at scale %g", statisticsScale(b))
-		if base, err = site.FillSeparate(ctx, s.Cluster, statisticsScale(b), 2); err != nil {
+		r.Say("filling a base at scale %g", scale)
+		if base, err = site.FillSeparate(ctx, s.Cluster, scale, 2); err != nil {
 			return err
 		}
 		r.AtEnd(func() error { return dropStatistics(context.WithoutCancel(ctx), base) })
@@ -78,12 +72,11 @@ func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
 			Format: "%.0f"})}
 	return trial.Trial{
 		Text: fmt.Sprintf("the ERP's reading operations on copies of a base at scale %g, analyzed with statistics "+
-			"targets of 100 to 10,000", statisticsScale(b)),
+			"targets of 100 to 10,000", scale),
 		Overhead: time.Minute, Parts: []trial.Part{part},
 		Rules: trial.Rules{
-			Requires: []trial.Criterion{{Of: trial.Known{As: "scale of the base", Value: statisticsScale(b)},
-				Confirm: trial.AtLeast(c36Scale), Unless: "columns of a smaller base do not have 10,000 values; use " +
-					"--full"}},
+			Requires: []trial.Criterion{{Of: trial.Known{As: "scale of the base", Value: scale},
+				Confirm: trial.AtLeast(c36Scale), Unless: "columns of a smaller base do not have 10,000 values"}},
 			Criteria: []trial.Criterion{trial.Smaller(against(10_000))}},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: withoutThinking("writes no document") + "; classic shape"},

@@ -12,10 +12,11 @@ import (
 func Experiments() []site.Experiment {
 	return []site.Experiment{
 		{Claim: "C05", On: site.OnOwnCluster(cluster.Spec{Profile: profile.Stock}), Declare: reportedSettings},
-		{Claim: "C13", On: site.OneCluster, Declare: tempTablePool},
-		{Claim: "C14", On: site.OneCluster, Declare: connectionLifetime},
+		{Claim: "C13", On: site.BothFlavours(), Declare: tempTablePool},
+		{Claim: "C14", On: site.BothFlavours(), Declare: connectionLifetime},
 		{Claim: "C15", On: site.BothFlavours(), Declare: skippedTruncates},
 		{Claim: "C16", On: site.OneCluster, Declare: chains},
+		{Claim: "C18", On: site.BothFlavours(c18Settings...), Declare: poolOptimum},
 		{Claim: "C32", On: site.OneCluster, Declare: autovacuum},
 		{Claim: "C36", On: site.OneCluster, Declare: statisticsTarget},
 	}

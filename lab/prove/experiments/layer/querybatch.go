@@ -25,6 +25,8 @@ type queryBatch struct {
 	empty  float64 // share of the tables that stay empty
 	rows   int     // in the others
 	steps  int     // further dependent statements per operation
+	// skew makes some kinds more frequent than others: the k-th is drawn with weight 1/k^skew; 0: all alike.
+	skew float64
 
 	// target time T of an operation, unless nil: the share beyond 4T and the memory of a connection are measured too.
 	target *time.Duration
@@ -113,10 +115,10 @@ func (q queryBatch) play(ctx context.Context, db *database.Database, d time.Dura
 	var all []time.Duration
 	end := time.Now().Add(d)
 	err := site.AllAtOnce(db.Connections(), func(client int) error {
-		rng := rand.New(rand.NewPCG(seed, uint64(client)))
+		draw := q.kindsDrawn(rand.New(rand.NewPCG(seed, uint64(client))))
 		var mine []time.Duration
 		for began := time.Now(); began.Before(end); began = time.Now() {
-			if err := q.do(ctx, db, rng.IntN(q.kinds)); err != nil {
+			if err := q.do(ctx, db, draw()); err != nil {
 				return err
 			}
 			mine = append(mine, time.Since(began))
@@ -128,6 +130,36 @@ func (q queryBatch) play(ctx context.Context, db *database.Database, d time.Dura
 	})
 	slices.Sort(all)
 	return all, err
+}
+
+// flavours are the servers of both engines, by the names of their variants; their addresses are known once they run.
+type flavours map[string]*site.Address
+
+func (f flavours) of(v site.Variant) *site.Address {
+	if f[v.Name] == nil {
+		f[v.Name] = &site.Address{}
+	}
+	return f[v.Name]
+}
+
+func (f flavours) open(s *site.Site) (err error) {
+	for _, v := range bothEngines {
+		if f.of(v).DSN, err = site.WithCache(s.Servers.DSN(v), ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var bothEngines = []site.Variant{site.Stock, site.Ours}
+
+// kindsDrawn gives the kind of each operation.
+func (q queryBatch) kindsDrawn(rng *rand.Rand) func() int {
+	if q.skew == 0 {
+		return func() int { return rng.IntN(q.kinds) }
+	}
+	zipf := rand.NewZipf(rng, q.skew, 1, uint64(q.kinds-1))
+	return func() int { return int(zipf.Uint64()) }
 }
 
 // Figures of a turn of query batches.

@@ -59,16 +59,6 @@ const (
 	repairRate = "objects repaired"
 )
 
-func integrityScale(b site.Bench) float64 {
-	switch {
-	case b.Documents != 0:
-		return float64(b.Documents) / float64(reportedDocuments())
-	case b.Full:
-		return c23Scale
-	}
-	return c23Small
-}
-
 func reportedDocuments() (all int) {
 	for _, n := range fill.Reported() {
 		all += n
@@ -78,7 +68,7 @@ func reportedDocuments() (all int) {
 
 // objectIntegrity is the experiment behind C23.
 func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
-	base := &integrityBase{own: s.Own, scale: integrityScale(b)}
+	base := &integrityBase{own: s.Own, scale: b.BaseScale(c23Small, c23Scale)}
 	whole := trial.Part{Rounds: b.Rounds(c23Rounds), Counted: true, Turn: c23Turn, Open: base.open,
 		Series: []trial.Series{{Name: found}, {Name: auditRate, Unit: "objects/s"}},
 		Sides:  []trial.Side{base.control()}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"plimsoll/erp/fill"
 	"plimsoll/lab/load"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/rig"
@@ -74,6 +75,21 @@ func (b Bench) Load(ctx context.Context, r *rig.Rig, title string) (run.Options,
 		Title: title, Software: b.Software, DisturbedLimit: b.DisturbedLimit, Store: b.Store, Scale: scale,
 		Profile: r.Profile(),
 	}, err
+}
+
+// BaseScale of a base of the experiment's own: that of --documents, that of --full, or the usual one.
+func (b Bench) BaseScale(usual, full float64) float64 {
+	switch {
+	case b.Documents != 0:
+		reported := 0
+		for _, n := range fill.Reported() {
+			reported += n
+		}
+		return float64(b.Documents) / float64(reported)
+	case b.Full:
+		return full
+	}
+	return usual
 }
 
 // TurnsOf is the criterion that turns are long enough for a verdict.
