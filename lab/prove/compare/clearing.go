@@ -40,7 +40,8 @@ func (c Clearing) String() string {
 	return strings.Join(strings.Fields(c.SQL), " ")
 }
 
-// clear puts a side back. A side that cannot be put back ends the comparison: its runs would start from different states.
+// clear puts a side back. A side that cannot be put back ends the comparison: its runs would start from different
+// states.
 func (s *session) clear(ctx context.Context, side *Side, r *Replica) (err error) {
 	switch {
 	case side.Clearing.SQL != "":

@@ -552,7 +552,8 @@ func TestCompare_PutsASideBackBeforeEachRun(t *testing.T) {
 		t.Errorf("%d runs of A, put back %d times", runs["A"], times)
 	}
 	var text strings.Builder
-	if err := c.Text(&text); err != nil || !strings.Contains(text.String(), "put back before each run by: DELETE FROM") {
+	if err := c.Text(&text); err != nil || !strings.Contains(text.String(), "put back before each run by: DELETE "+
+		"FROM") {
 		t.Errorf("%v:\n%s", err, text.String())
 	}
 }
@@ -582,7 +583,8 @@ func TestParseClearing(t *testing.T) {
 		"!rsync -a 'a b' c": {Command: []string{"rsync", "-a", "a b", "c"}},
 		"":                  {},
 	} {
-		if got, err := ParseClearing(text); err != nil || got.SQL != want.SQL || !slices.Equal(got.Command, want.Command) {
+		if got, err := ParseClearing(text); err != nil || got.SQL != want.SQL || !slices.Equal(got.Command,
+			want.Command) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}

@@ -29,7 +29,8 @@ type Side struct {
 	Settings map[string]string
 	// SQL is executed in its database before each run, after the reset.
 	SQL string
-	// Clearing puts a side back before each run that nothing else puts back: a server elsewhere, or what a command measures.
+	// Clearing puts a side back before each run that nothing else puts back: a server elsewhere, or what a command
+	// measures.
 	Clearing Clearing
 	// Command is a program that is measured instead of a run; it prints its figures (see Report).
 	Command []string

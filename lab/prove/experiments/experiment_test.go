@@ -29,7 +29,8 @@ func TestRegistry_EveryExperimentAnswersItsOwnKnownClaim(t *testing.T) {
 	}
 }
 
-// Only counts that are exact whatever the machine does may be judged on fewer turns, and on turns that others disturbed.
+// Only counts that are exact whatever the machine does may be judged on fewer turns, and on turns that others
+// disturbed.
 func TestRegistry_ExperimentsThatCount(t *testing.T) {
 	var counted []string
 	for _, e := range All() {

@@ -90,8 +90,8 @@ func TestPlay_DisturbedTurnsAreVoid(t *testing.T) {
 			f, err := two.Play(t.Context(), trial.Options{Watch: disturbing(c.disturbed...),
 				Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
 			if err != nil || f.Verdict != c.want || !strings.Contains(f.Measured, c.why) || played != c.turns {
-				t.Errorf("%s (%s) after %d turns, %v; want %s (%s) after %d", f.Verdict, f.Measured, played, err, c.want,
-					c.why, c.turns)
+				t.Errorf("%s (%s) after %d turns, %v; want %s (%s) after %d", f.Verdict, f.Measured, played, err,
+					c.want, c.why, c.turns)
 			}
 			if void := played - 2*c.rounds; void > 0 && (len(said) < void ||
 				!strings.Contains(said[0], "is void and made again: others used 80 %")) {

@@ -34,8 +34,8 @@ type Criterion struct {
 	Confirm Test
 	Refute  Test   // the zero Test refutes nothing
 	Unless  string // meaning if it is not confirmed; may be empty
-	// RefuteNeeds must hold too, or the criterion refutes nothing: what a small form shows a large one shows all the more,
-	// and what it does not show a large one may.
+	// RefuteNeeds must hold too, or the criterion refutes nothing: what a small form shows a large one shows all the
+	// more, and what it does not show a large one may.
 	RefuteNeeds *Criterion
 }
 

@@ -58,7 +58,8 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 		against := func(series string) trial.Ratio {
 			return trial.Ratio{Of: trial.At(largest, series), To: trial.At(small, series)}
 		}
-		part.Measured = append(part.Measured, trial.Say("%s: p99 of an operation %s with a pool of %d against %d, median "+
+		part.Measured = append(part.Measured, trial.Say("%s: p99 of an operation %s with a pool of %d against %d, "+
+			"median "+
 			"%s, operations/s %s", v.Name, against(site.P99Time), c13Claimed, c13Small, against(site.MedianTime),
 			against(site.OperationRate)))
 		for _, size := range c13Pools {

@@ -103,7 +103,8 @@ func connectionLifetime(b site.Bench, s *site.Site) trial.Trial {
 	}
 	t := trial.Trial{
 		Text: fmt.Sprintf("%d connections with %s temp tables each reach the end of their lifetime, all at once or "+
-			"spread over time, on both flavours: the worst latency of other sessions", connections, site.Thousands(tables)),
+			"spread over time, on both flavours: the worst latency of other sessions", connections,
+			site.Thousands(tables)),
 		Overhead: 10 * time.Second,
 		Parts:    []trial.Part{part},
 		Conditions: []claims.Condition{

@@ -60,12 +60,16 @@ func poolOptimum(b site.Bench, s *site.Site) trial.Trial {
 			"frequent, on both flavours", site.Listed(c18Pools)),
 		Overhead: c18Overhead, Parts: []trial.Part{part}, Chart: chart,
 		Conditions: []claims.Condition{
-			{Name: "load", Text: fmt.Sprintf("%d clients, each on its own connection; operations of %d kinds, the k-th "+
-				"drawn with weight 1/k^%g, %d temp tables each: %s different tables, more than the largest pool holds; "+
+			{Name: "load", Text: fmt.Sprintf("%d clients, each on its own connection; operations of %d kinds, the "+
+				"k-th "+
+				"drawn with weight 1/k^%g, %d temp tables each: %s different tables, more than the largest pool "+
+				"holds; "+
 				"every pool is full before it is measured", site.Clients, c18Load.kinds, c18Load.skew, c18Load.tables,
 				site.Thousands(c18Load.kinds*c18Load.tables))},
-			{Name: "optimum", Text: fmt.Sprintf("a pool of %s does more than one of %d and more than one of %s; beyond "+
-				"it memory and search cost: the largest pool takes more memory and does less", site.Thousands(c18Optimum),
+			{Name: "optimum", Text: fmt.Sprintf("a pool of %s does more than one of %d and more than one of %s; "+
+				"beyond "+
+				"it memory and search cost: the largest pool takes more memory and does less",
+				site.Thousands(c18Optimum),
 				c18Small, site.Thousands(c18Beyond))},
 		},
 	}

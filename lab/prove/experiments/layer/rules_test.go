@@ -86,7 +86,8 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C18", Name: "AnOptimum", Figures: pools(20, 15, 30), Want: claims.Confirmed},
 	{Claim: "C18", Name: "LargerIsBetter", Figures: pools(20, 25, 30), Want: claims.Refuted,
 		Why: "surely at least ×1"},
-	{Claim: "C18", Name: "LargerIsNoWorse", Figures: sitetest.With(pools(20, 20, 30), poolName(site.Stock, c18Beyond)+": "+
+	{Claim: "C18", Name: "LargerIsNoWorse", Figures: sitetest.With(pools(20, 20, 30), poolName(site.Stock,
+		c18Beyond)+": "+
 		site.OperationRate, 19, 21, 19, 21), Want: claims.Inconclusive, Why: "is not surely less than ×1"},
 	{Claim: "C18", Name: "SmallerIsBetter", Figures: pools(9, 5, 30), Want: claims.Refuted, Why: "surely at most ×1"},
 	{Claim: "C18", Name: "NoMoreMemory", Figures: pools(20, 15, 9), Want: claims.Refuted, Why: poolMemory},

@@ -48,7 +48,8 @@ func plannedStops(b site.Bench, _ *site.Site) trial.Trial {
 		ends = c25FullEnds
 	}
 	rounds := b.Rounds(1)
-	part := trial.Part{Rounds: rounds, Counted: true, Turn: time.Duration(ends) * (c25Load + c25EachTakes), Between: c25Making,
+	part := trial.Part{Rounds: rounds, Counted: true,
+		Turn: time.Duration(ends) * (c25Load + c25EachTakes), Between: c25Making,
 		Series: endSeries()}
 	rules := trial.Rules{Checks: []trial.Check{undamaged()}, StoppedRefutes: true}
 	rules.Requires = []trial.Criterion{

@@ -92,7 +92,8 @@ const extrapolated = "scale 1, extrapolated"
 func largeBase(b site.Bench, s *site.Site) trial.Trial {
 	large := baseSide{scale: c02ScaleOf(b)}
 	small := baseSide{scale: large.scale / c02Smaller}
-	part := trial.Part{InOrder: true, Rounds: 1, Counted: true, Between: (small.takes() + large.takes()) / 2, Series: c02Series(),
+	part := trial.Part{InOrder: true, Rounds: 1, Counted: true,
+		Between: (small.takes() + large.takes()) / 2, Series: c02Series(),
 		Sides:    []trial.Side{small.side(s, false), large.side(s, true)},
 		Check:    func(_ context.Context, r *trial.Record) error { extrapolate(r, small, large); return nil },
 		Measured: large.measured(small)}

@@ -276,8 +276,9 @@ func (l agentsLoad) conditions() []claims.Condition {
 	return []claims.Condition{
 		{Name: "machine", Text: fmt.Sprintf("%d cores of %s for database, workers and generators together (report: "+
 			"%d machines for the load alone)", here.Cores, here.CPU, c03Machines)},
-		{Name: "load", Text: fmt.Sprintf("%s sessions on %d workers (report: %s in %d virtual machines, on four servers); a think time of %s gives "+
-			"the report's rate of operations; the two turns of a round have the same random seed",
+		{Name: "load", Text: fmt.Sprintf("%s sessions on %d workers (report: %s in %d virtual machines, on four "+
+			"servers); a think time "+
+			"of %s gives the report's rate of operations; the two turns of a round have the same random seed",
 			site.Thousands(l.users), c03Workers,
 			site.Thousands(c03Claimed),
 			c03Machines*c03VirtualMachines, trial.Length(l.think()))},

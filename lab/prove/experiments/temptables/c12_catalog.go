@@ -89,7 +89,8 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 			{Name: "load", Text: fmt.Sprintf("CREATE TEMP TABLE, 50 rows, an index, ANALYZE, a query, TRUNCATE, "+
 				"DROP; one transaction per statement, over a socket; all settings for temp tables on; the end of a "+
 				"session with %d temp tables, until its backend is gone", c12Ending)},
-			{Name: "bar", Text: fmt.Sprintf("×%g is the claim's \"tens of times\", %d operations its \"some\"; each is "+
+			{Name: "bar", Text: fmt.Sprintf("×%g is the claim's \"tens of times\", %d operations its \"some\"; each "+
+				"is "+
 				"tested in every shape, one of which is enough, and the errors of all tests together are at most 5 %% "+
 				"(Holm)", c12Claimed, c12Some)},
 		},

@@ -132,8 +132,9 @@ func endingControl(b site.Bench, s *site.Site) trial.Trial {
 		return trial.Rules{Requires: []trial.Criterion{{
 			Of: trial.Every{Of: trial.At(with, peakWaits)}, Confirm: trial.Above(0),
 			Unless: "there are no waits with temp tables either"}},
-			Criteria: []trial.Criterion{{RefuteNeeds: refutesWith(b), Of: trial.Gap{Of: trial.At(none, peakWaits), Times: c40NoLoad,
-				To: trial.At(with, peakWaits)}, Confirm: trial.AtMost(0), Refute: trial.Above(0)}}}
+			Criteria: []trial.Criterion{{RefuteNeeds: refutesWith(b), Of: trial.Gap{Of: trial.At(none, peakWaits),
+				Times: c40NoLoad,
+				To:    trial.At(with, peakWaits)}, Confirm: trial.AtMost(0), Refute: trial.Above(0)}}}
 	}, site.Stock.Name, site.Ours.Name)
 	return t
 }
