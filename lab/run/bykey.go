@@ -69,8 +69,8 @@ func reconcileKeys(ctx context.Context, conn *pgx.Conn, of writers, within time.
 	}
 	for _, documentType := range types {
 		headers := pgx.Identifier{"doc_" + documentType}.Sanitize()
-		rows, err := conn.Query(ctx, "SELECT o.key, EXISTS (SELECT FROM "+headers+" d WHERE d.id = o.document)"+ofWriters+
-			" AND o.document_type = $3", keys, within.Seconds(), documentType)
+		rows, err := conn.Query(ctx, "SELECT o.key, EXISTS (SELECT FROM "+headers+" d WHERE d.id = o.document)"+
+			ofWriters+" AND o.document_type = $3", keys, within.Seconds(), documentType)
 		if err != nil {
 			return nil, fmt.Errorf("read operations: %w", err)
 		}

@@ -81,8 +81,9 @@ func TestOperationsAreComparedKeyByKey(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			exec(`CREATE TABLE plimsoll_operation (key text, document_type text, document uuid, made_at timestamptz DEFAULT
-				now()); CREATE TABLE doc_goods_sale (id uuid); CREATE TABLE doc_goods_receipt (id uuid)`)
+			exec(`CREATE TABLE plimsoll_operation (key text, document_type text, document uuid,
+				made_at timestamptz DEFAULT now());
+				CREATE TABLE doc_goods_sale (id uuid); CREATE TABLE doc_goods_receipt (id uuid)`)
 			of, other := id.New().String(), id.New().String()
 			exec("INSERT INTO plimsoll_operation VALUES ($1, 'goods_sale', $2)", other+"-goods_sale-0", id.New())
 			for _, s := range c.stored {

@@ -16,8 +16,8 @@ func judgeRefusals(v *verdict, all *result.Result) {
 		expected += op.RefusedExpected * float64(op.OK+op.Refused)
 		if farMore(op.Totals, op.RefusedExpected) {
 			found = true
-			v.addReasonIf(result.BySystem, true, "%s was refused %d times of %d (%.0f %%), %.0f %% were expected", op.ID,
-				op.Refused, op.OK+op.Refused, 100*value(op.Totals.Refusals()), 100*op.RefusedExpected)
+			v.addReasonIf(result.BySystem, true, "%s was refused %d times of %d (%.0f %%), %.0f %% were expected",
+				op.ID, op.Refused, op.OK+op.Refused, 100*value(op.Totals.Refusals()), 100*op.RefusedExpected)
 		}
 	}
 	if expected /= float64(max(1, all.OK+all.Refused)); !found && farMore(all.Totals, expected) {

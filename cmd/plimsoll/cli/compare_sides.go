@@ -53,8 +53,8 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
 	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+
 		": run without a shell, quotes keep words together")
-	fs.StringVar(&f.spec.Clearing, name("clearing"), "", "`SQL` that puts "+upper+" back before each run, where nothing "+
-		"else does; @FILE reads it from a file, "+compare.ClearingCommand+"COMMAND runs a command")
+	fs.StringVar(&f.spec.Clearing, name("clearing"), "", "`SQL` that puts "+upper+" back before each run, where "+
+		"nothing else does; @FILE reads it from a file, "+compare.ClearingCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
 	config.FlagOnly(fs, name("sampling"), name("set"), name("sql"), name("dsn"), name("scenario"), name("command"),
 		name("clearing"))

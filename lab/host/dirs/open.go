@@ -17,9 +17,9 @@ import (
 // one name, below folders that are no links.
 var ErrForeign = errors.New("not a regular file: PostgreSQL creates no link or pipe there")
 
-// OpenIn opens a file below a folder that another user owns and may change at any time, while we may be root. It follows
-// no link, neither of the file nor of a folder on the way, and waits on no pipe. The folder itself is trusted to be
-// where its path says: what is above it belongs to the user who runs us (Guard).
+// OpenIn opens a file below a folder that another user owns and may change at any time, while we may be root. It
+// follows no link, neither of the file nor of a folder on the way, and waits on no pipe. The folder itself is trusted
+// to be where its path says: what is above it belongs to the user who runs us (Guard).
 func OpenIn(dir, name string, flag int) (f *os.File, err error) {
 	path := filepath.Join(dir, name)
 	if !filepath.IsLocal(name) {

@@ -72,7 +72,9 @@ var lies = []struct {
 		r.Valid, r.InvalidReasons = true,
 			[]string{"look was refused"}
 	})},
-	{"refused-more", []string{"valid", "reason"}, ofRun(func(r *result.Result) { r.Valid, r.InvalidReasons = true, nil })},
+	{"refused-more", []string{"valid", "reason"}, ofRun(func(r *result.Result) {
+		r.Valid, r.InvalidReasons = true, nil
+	})},
 	{"wrong-url", []string{"reason"}, ofRun(func(r *result.Result) { r.InvalidReasons = nil })},
 	{"timeouts", []string{"p99 of all"}, ofRun(func(r *result.Result) { r.Operations[0].LatencyAll.P99 = milli(25) })},
 	{"samples", []string{"figures that differ"}, ofRun(func(r *result.Result) { r.Generator.LagMSMax += 100 })},
