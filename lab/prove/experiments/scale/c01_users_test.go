@@ -18,9 +18,9 @@ func TestC01_PlanGrowsWithWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// λ = 24.6/s over 180 s: the least that is within chance is 24.6 − 1.96·√(24.6/180) = 23.876.
+// λ = 24.6/s over 240 s: the least that is within chance is 24.6 − 1.96·√(24.6/240) = 23.9725.
 func TestC01_RateLimitIsThePoissonOne(t *testing.T) {
-	for rate, within := range map[float64]bool{23.875: false, 23.877: true} {
+	for rate, within := range map[float64]bool{23.971: false, 23.974: true} {
 		e := Experiments()[0]
 		f := sitetest.Answered(t, site.Bench{}, e, c01Plant(0.95, rate), 0)
 		if got := f.Verdict == claims.Confirmed; got != within {
