@@ -177,13 +177,25 @@ func CopyDatabase(ctx context.Context, conn *pgx.Conn, from, to string) error {
 	return err
 }
 
+// Parameters of a connection string that is a URL, encoded: to PostgreSQL and its drivers a + is no blank.
+func Parameters(v url.Values) string { return strings.ReplaceAll(v.Encode(), "+", "%20") }
+
+// WithOptions adds command-line options of the server (-c name=value …) to a connection string that is a URL with other
+// parameters.
+func WithOptions(dsn, options string) string {
+	if options == "" {
+		return dsn
+	}
+	return dsn + "&" + Parameters(url.Values{"options": {options}})
+}
+
 // WithDatabase is the connection string for another database of the same server.
 func WithDatabase(dsn, name string) string {
 	if u, err := url.Parse(dsn); err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
 		query := u.Query()
 		query.Del("dbname")
 		query.Del("database")
-		u.Path, u.RawQuery = "/"+name, query.Encode()
+		u.Path, u.RawQuery = "/"+name, Parameters(query)
 		return u.String()
 	}
 	return dsn + " dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "'"

@@ -45,3 +45,21 @@ func TestCopy_ByAUserWhoMayMakeDatabasesAndNoMore(t *testing.T) {
 		t.Errorf("connects to %s", got)
 	}
 }
+
+// Options of the server arrive as they are, also through the connection string of another database.
+func TestWithOptions(t *testing.T) {
+	const options = "-c work_mem=8MB -c application_name=a+b"
+	dsn := postgres.WithOptions("postgres://u@h/d?sslmode=disable", options)
+	for _, dsn := range []string{dsn, postgres.WithDatabase(dsn, "other")} {
+		c, err := pgx.ParseConfig(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.RuntimeParams["options"]; got != options {
+			t.Errorf("%s: %q", dsn, got)
+		}
+	}
+	if got := postgres.WithOptions("postgres://u@h/d", ""); got != "postgres://u@h/d" {
+		t.Error(got)
+	}
+}

@@ -40,10 +40,10 @@ func (d DSN) Database(name string) DSN {
 // their sockets.
 func (d DSN) Or(other DSN) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(d.user, d.password), Path: "/" + d.database}
-	u.RawQuery = url.Values{
+	u.RawQuery = parameters(url.Values{
 		"host": {d.host + "," + other.host}, "port": {fmt.Sprintf("%d,%d", d.port, other.port)},
 		"sslmode": {"disable"}, "target_session_attrs": {"read-write"},
-	}.Encode()
+	})
 	return u.String()
 }
 
@@ -57,9 +57,12 @@ func (d DSN) render(user *url.Userinfo) string {
 		u.Host = net.JoinHostPort(d.host, strconv.Itoa(d.port))
 	}
 	q.Set("sslmode", "disable") // loopback, and a local cluster has no certificate
-	u.RawQuery = q.Encode()
+	u.RawQuery = parameters(q)
 	return u.String()
 }
+
+// parameters of a URL: to PostgreSQL and its drivers a + is no blank.
+func parameters(v url.Values) string { return strings.ReplaceAll(v.Encode(), "+", "%20") }
 
 func (d DSN) overSocket() bool { return len(d.host) > 0 && d.host[0] == '/' }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/line"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
 )
@@ -142,7 +143,7 @@ func (s *Side) connection(dsn string) string {
 			query.Del("port")
 			u.Host = s.Through
 		}
-		u.RawQuery = query.Encode()
+		u.RawQuery = postgres.Parameters(query)
 		return u.String()
 	}
 	if host, port, err := net.SplitHostPort(s.Through); err == nil {

@@ -11,6 +11,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/restoration"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/backdated"
 	"plimsoll/lab/prove/claims"
@@ -242,9 +243,7 @@ func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side
 		}
 		options = strings.TrimSpace(options + " " + more)
 	}
-	if options != "" {
-		dsn += "&options=" + strings.ReplaceAll(options, " ", "%20")
-	}
+	dsn = postgres.WithOptions(dsn, options)
 	threads := side.threads
 	if threads == 0 {
 		threads = threadCount(b)

@@ -174,11 +174,7 @@ func (e *Engines) describe(ctx context.Context, settings []profile.Setting) ([]c
 }
 
 func (e *Engines) DSN(v Variant) string {
-	dsn := e.Running[v.Engine].Cluster().DSN("").Secret()
-	if options := v.Options(); options != "" {
-		dsn += "&options=" + strings.ReplaceAll(options, " ", "%20")
-	}
-	return dsn
+	return postgres.WithOptions(e.Running[v.Engine].Cluster().DSN("").Secret(), v.Options())
 }
 
 func (e *Engines) Connect(ctx context.Context, v Variant) (*pgx.Conn, error) {

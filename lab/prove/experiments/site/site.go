@@ -116,6 +116,6 @@ func WithCache(dsn, address string) (string, error) {
 		query.Del("host")
 		query.Del("port")
 	}
-	u.RawQuery = query.Encode()
+	u.RawQuery = postgres.Parameters(query)
 	return u.String(), nil
 }
