@@ -142,8 +142,8 @@ func (a *app) notNeeded(names []string) error {
 		if primary := c.NeededBy(); primary != "" && !stopping[primary] {
 			return problem.New(problem.Environment,
 				fmt.Errorf("commits of cluster %s wait for its standby %s", primary, name),
-				"stop the primary first: plimsoll down "+primary+"; --force stops the standby, and commits wait until it "+
-					"runs")
+				"stop the primary first: plimsoll down "+primary+"; --force stops the standby, and commits wait until "+
+					"it runs")
 		}
 	}
 	return nil
