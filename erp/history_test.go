@@ -85,7 +85,7 @@ func found(t *rapid.T, c *erptest.Company) string {
 			*b.at(period, warehouse, item) = holding{big.NewInt(quantity), big.NewInt(sum)}
 			return err
 		})
-		receipts := map[id.ID]*paper{}
+		receipts := map[id.ID]*modelDocument{}
 		w.Queue("batches", "SELECT warehouse, item, receipt, receipt_line, (quantity * 1000)::bigint, (amount * "+
 			"100)::bigint FROM acc_batches_totals WHERE period = 'infinity'").Rows(func(r pgx.Rows) error {
 			l := layer{}
@@ -95,7 +95,7 @@ func found(t *rapid.T, c *erptest.Company) string {
 			sum := int64(0)
 			err := r.Scan(&l.warehouse, &l.item, &from, &line, &quantity, &sum)
 			if receipts[from] == nil {
-				receipts[from] = &paper{id: from}
+				receipts[from] = &modelDocument{id: from}
 			}
 			l.from, l.line = receipts[from], int(line)
 			*b.layer(l) = holding{big.NewInt(quantity), big.NewInt(sum)}
@@ -113,7 +113,7 @@ func found(t *rapid.T, c *erptest.Company) string {
 			resources := strings.Fields(of.resources)
 			w.Queue(register, "SELECT period::text, "+strings.Join(append(strings.Fields(of.keys), resources...), ", ")+
 				" FROM acc_"+register+"_totals").Rows(func(r pgx.Rows) error {
-				s := sum{register: register, basis: &paper{}}
+				s := sum{register: register, basis: &modelDocument{}}
 				into := []any{&s.period}
 				goods := make([]amount.Quantity, len(resources))
 				sums := make([]amount.Money, len(resources))
@@ -155,8 +155,8 @@ type history struct {
 	*erptest.Company
 	users     map[string]*erptest.User
 	model     *modelBooks
-	papers    []*paper
-	after     *paper // what the next one is made of, if it can be
+	papers    []*modelDocument
+	after     *modelDocument // what the next one is made of, if it can be
 	seen      map[string]int
 	beginning bool // of the history
 }
@@ -312,7 +312,7 @@ func (h *history) create(t *testing.T, rt *rapid.T) {
 
 // write a document of an organisation, if there can be one of the type yet.
 func (h *history) write(t *testing.T, rt *rapid.T, which int, kind string, posted bool) {
-	p := &paper{kind: kind, o: h.Organisations[which]}
+	p := &modelDocument{kind: kind, o: h.Organisations[which]}
 	p.self = p
 	next := *p
 	body := next.draw(rt, h, time.Now().UTC().Truncate(time.Microsecond))
@@ -362,7 +362,7 @@ func (h *history) state(t *testing.T, rt *rapid.T, verb string, posted bool) {
 }
 
 // bring a document into a state.
-func (h *history) bring(t *testing.T, rt *rapid.T, p *paper, u *erptest.User, verb string, posted bool) {
+func (h *history) bring(t *testing.T, rt *rapid.T, p *modelDocument, u *erptest.User, verb string, posted bool) {
 	next := *p
 	next.posted = posted
 	if p.posted || posted {
@@ -378,7 +378,7 @@ func (h *history) bring(t *testing.T, rt *rapid.T, p *paper, u *erptest.User, ve
 	}
 }
 
-func (h *history) pick(t *rapid.T) (*paper, *erptest.User) {
+func (h *history) pick(t *rapid.T) (*modelDocument, *erptest.User) {
 	if len(h.papers) == 0 {
 		return nil, nil
 	}
@@ -395,7 +395,7 @@ func (h *history) pick(t *rapid.T) (*paper, *erptest.User) {
 
 // draw gives a document its content, and tells the request for it; nil when there can be none yet. A document not
 // dated is of the moment otherwise, or stays what it was when that is zero.
-func (p *paper) draw(t *rapid.T, h *history, otherwise time.Time) []byte {
+func (p *modelDocument) draw(t *rapid.T, h *history, otherwise time.Time) []byte {
 	fields := modelled[p.kind].draw(p, t, h)
 	if fields == nil {
 		return nil
@@ -417,7 +417,8 @@ func (p *paper) draw(t *rapid.T, h *history, otherwise time.Time) []byte {
 
 // expect checks that an operation on a document was done, or refused by one of these controls, that of stock for
 // exactly these items; and notes which.
-func (h *history) expect(t *rapid.T, p *paper, posted bool, a erptest.Answer, done int, no *refusal) (refused bool) {
+func (h *history) expect(t *rapid.T, p *modelDocument, posted bool, a erptest.Answer, done int,
+	no *refusal) (refused bool) {
 	switch {
 	case no == nil && a.Status != done, no != nil && no.controls == nil && a.Status != 400:
 		t.Fatalf("got %d %s, want it done, or invalid: %v", a.Status, a.Body, no)

@@ -20,7 +20,7 @@ type modelBooks struct {
 	stock    map[string]*holding  // "period warehouse item"
 	layers   map[layer]*holding   // current ones
 	boundary map[string]time.Time // "warehouse item"
-	papers   []*paper
+	papers   []*modelDocument
 	accounts map[string]*big.Int // "period organisation account analytics", debit minus credit in kopecks
 	sums     map[sum]*big.Int    // of money
 }
@@ -30,7 +30,7 @@ type modelBooks struct {
 type sum struct {
 	register, resource, period string
 	contract                   id.ID
-	basis                      *paper
+	basis                      *modelDocument
 	item, cell                 id.ID
 	rate                       int64
 }
@@ -56,7 +56,7 @@ type holding struct{ quantity, amount *big.Int }
 // layer is what a line of a receipt brought.
 type layer struct {
 	warehouse, item id.ID
-	from            *paper
+	from            *modelDocument
 	line            int
 }
 
@@ -103,8 +103,8 @@ func (b *modelBooks) account(period string, organisation id.ID, account string) 
 	return b.accounts[key]
 }
 
-// paper is a document of the model, with what it did to the books when it was posted.
-type paper struct {
+// modelDocument is a document of the model, with what it did to the books when it was posted.
+type modelDocument struct {
 	kind      string
 	o         erptest.Organisation
 	id        id.ID
@@ -112,7 +112,7 @@ type paper struct {
 	lines     []line
 	date      time.Time
 	month     string
-	self      *paper // the one that stays, of which others are what it may become
+	self      *modelDocument // the one that stays, of which others are what it may become
 	posted    bool
 	version   int64
 	moves     []move
@@ -162,7 +162,7 @@ func (h *holding) broken() bool {
 }
 
 // apply does to the books what a document did, or undoes it.
-func (b *modelBooks) apply(p *paper, sign int64) {
+func (b *modelBooks) apply(p *modelDocument, sign int64) {
 	times := func(v *big.Int) *big.Int { return new(big.Int).Mul(v, big.NewInt(sign)) }
 	for _, m := range p.moves {
 		for _, period := range []string{m.month, forever} {
@@ -193,7 +193,7 @@ func (b *modelBooks) apply(p *paper, sign int64) {
 var turnovers = []string{books.PurchaseBook.Name(), books.SalesBook.Name()}
 
 // become makes next of a document, or tells who refuses.
-func (b *modelBooks) become(p *paper, next paper, items []id.ID) *refusal {
+func (b *modelBooks) become(p *modelDocument, next modelDocument, items []id.ID) *refusal {
 	b.apply(p, -1)
 	next.moves, next.entries, next.sums = nil, nil, nil
 	if next.posted {
@@ -219,7 +219,7 @@ func (b *modelBooks) become(p *paper, next paper, items []id.ID) *refusal {
 }
 
 // missing are the controls that see something missing of what a document had brought.
-func (b *modelBooks) missing(p *paper) (controls []string) {
+func (b *modelBooks) missing(p *modelDocument) (controls []string) {
 	for _, m := range p.moves {
 		if b.layer(m.layer).broken() || b.at(forever, m.layer.warehouse, m.layer.item).broken() {
 			controls = append(controls, "stock", "batches")
@@ -259,7 +259,7 @@ func (b *modelBooks) missing(p *paper) (controls []string) {
 }
 
 // mark moves the boundary of what a change of a document moves, when another document is later.
-func (b *modelBooks) mark(old, next *paper) {
+func (b *modelBooks) mark(old, next *modelDocument) {
 	earliest := next.date
 	if len(old.moves) > 0 && (old.date.Before(earliest) || len(next.moves) == 0) {
 		earliest = old.date
@@ -323,7 +323,7 @@ func (l line) vat(net *big.Int) *big.Int {
 }
 
 // charge is what a line of a deal adds to settlements and to VAT.
-func (p *paper) charge(settlements, vats string, l line, net *big.Int) {
+func (p *modelDocument) charge(settlements, vats string, l line, net *big.Int) {
 	vat := l.vat(net)
 	p.sums = append(p.sums, owed{sum{register: settlements, resource: "amount",
 		contract: erptest.Contract(p.o.Counterparty)}, p.month, new(big.Int).Add(net, vat)})
@@ -334,7 +334,7 @@ func (p *paper) charge(settlements, vats string, l line, net *big.Int) {
 }
 
 // at is an account with its analytics, as the books name it.
-func (p *paper) at(account string) string {
+func (p *modelDocument) at(account string) string {
 	switch account {
 	case "41":
 		return account + " " + p.warehouse.String()
@@ -351,11 +351,11 @@ func (p *paper) at(account string) string {
 }
 
 // record decides what a document does to the books, unless a control refuses.
-func (p *paper) record(b *modelBooks, items []id.ID) *refusal {
+func (p *modelDocument) record(b *modelBooks, items []id.ID) *refusal {
 	return modelled[p.kind].record(p, b, items)
 }
 
-func recordReceipt(p *paper, b *modelBooks, items []id.ID) *refusal {
+func recordReceipt(p *modelDocument, b *modelBooks, items []id.ID) *refusal {
 	if no := p.fulfilOrder(b, items, books.SupplierOrders.Name()); no != nil {
 		return no
 	}
@@ -371,7 +371,7 @@ func recordReceipt(p *paper, b *modelBooks, items []id.ID) *refusal {
 	return nil
 }
 
-func recordSale(p *paper, b *modelBooks, items []id.ID) *refusal {
+func recordSale(p *modelDocument, b *modelBooks, items []id.ID) *refusal {
 	if no := p.fulfilOrder(b, items, books.CustomerOrders.Name()); no != nil {
 		return no
 	}
@@ -388,7 +388,7 @@ func recordSale(p *paper, b *modelBooks, items []id.ID) *refusal {
 }
 
 // take the lines out of the oldest layers, each at its cost.
-func (p *paper) take(b *modelBooks, items []id.ID) (costs []*big.Int, no *refusal) {
+func (p *modelDocument) take(b *modelBooks, items []id.ID) (costs []*big.Int, no *refusal) {
 	required, short := p.required(), []string(nil)
 	left := map[layer]*holding{}
 	for n, quantity := range required {

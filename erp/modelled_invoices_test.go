@@ -13,7 +13,7 @@ import (
 
 // invoicing is what an invoice is of; of a payment, how much of it is an advance: all that can be when that is zero.
 type invoicing struct {
-	basis   *paper
+	basis   *modelDocument
 	advance int64
 }
 
@@ -34,7 +34,7 @@ var (
 )
 
 // drawInvoice of a sale or a receipt of money that there is, posted or not.
-func drawInvoice(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawInvoice(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	basis := p.drawPaper(t, h, "goods-sale", "service-sale", "bank-receipt")
 	if basis == nil {
 		return nil
@@ -44,7 +44,7 @@ func drawInvoice(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func drawInvoicing(p *paper, t *rapid.T, basis *paper) (invoicing, erptest.Fields) {
+func drawInvoicing(p *modelDocument, t *rapid.T, basis *modelDocument) (invoicing, erptest.Fields) {
 	i := invoicing{basis: basis}
 	f := erptest.Fields{"basis": basis.id, "contract": erptest.Contract(p.o.Counterparty)}
 	if sum := basis.paid(); sum > 0 && evenly(t, 3, "in part") == 0 {
@@ -55,7 +55,7 @@ func drawInvoicing(p *paper, t *rapid.T, basis *paper) (invoicing, erptest.Field
 }
 
 // paid is the sum of a payment; zero of another paper.
-func (p *paper) paid() int64 {
+func (p *modelDocument) paid() int64 {
 	switch paid := p.content.(type) {
 	case payment:
 		return paid.sum
@@ -66,12 +66,12 @@ func (p *paper) paid() int64 {
 }
 
 // asPayment is what of a payment has not been invoiced.
-func (p *paper) asPayment() sum {
+func (p *modelDocument) asPayment() sum {
 	return sum{register: books.Payments.Name(), resource: "amount", contract: erptest.Contract(p.o.Counterparty),
 		basis: p.self}
 }
 
-func recordInvoice(p *paper, b *modelBooks, _ []id.ID) *refusal {
+func recordInvoice(p *modelDocument, b *modelBooks, _ []id.ID) *refusal {
 	i := p.content.(invoicing)
 	vat, no := p.invoiced(b, issued, &i)
 	if p.content = i; no != nil {
@@ -80,7 +80,7 @@ func recordInvoice(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	if i.basis.paid() > 0 {
 		p.entries = append(p.entries, entry{p.month, p.at(issued.account), "68", vat})
 	}
-	if b.other(p, func(other *paper) bool { return other.content.(invoicing).basis == i.basis }) {
+	if b.other(p, func(other *modelDocument) bool { return other.content.(invoicing).basis == i.basis }) {
 		return refuseStated("invoices")
 	}
 	return nil
@@ -91,7 +91,7 @@ type received struct {
 	number string
 }
 
-func drawReceived(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawReceived(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	basis := p.drawPaper(t, h, "goods-receipt", "service-purchase", "bank-payment")
 	if basis == nil {
 		return nil
@@ -102,7 +102,7 @@ func drawReceived(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func recordReceived(p *paper, b *modelBooks, _ []id.ID) *refusal {
+func recordReceived(p *modelDocument, b *modelBooks, _ []id.ID) *refusal {
 	r := p.content.(received)
 	vat, no := p.invoiced(b, entered, &r.invoicing)
 	if p.content = r; no != nil {
@@ -114,10 +114,10 @@ func recordReceived(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	}
 	p.entries = append(p.entries, entry{p.month, "68", p.at(from), vat})
 	var controls []string
-	if b.other(p, func(other *paper) bool { return other.content.(received).number == r.number }) {
+	if b.other(p, func(other *modelDocument) bool { return other.content.(received).number == r.number }) {
 		controls = append(controls, "invoice_numbers")
 	}
-	if b.other(p, func(other *paper) bool { return other.content.(received).basis == r.basis }) {
+	if b.other(p, func(other *modelDocument) bool { return other.content.(received).basis == r.basis }) {
 		controls = append(controls, "invoices")
 	}
 	if controls == nil {
@@ -127,7 +127,7 @@ func recordReceived(p *paper, b *modelBooks, _ []id.ID) *refusal {
 }
 
 // invoiced moves the VAT that another document has charged to a book, or that of an advance, and tells it.
-func (p *paper) invoiced(b *modelBooks, of invoices, i *invoicing) (vat *big.Int, no *refusal) {
+func (p *modelDocument) invoiced(b *modelBooks, of invoices, i *invoicing) (vat *big.Int, no *refusal) {
 	if !i.basis.posted {
 		return nil, refuse("basis")
 	}
@@ -187,7 +187,7 @@ func (p *paper) invoiced(b *modelBooks, of invoices, i *invoicing) (vat *big.Int
 }
 
 // book an advance, or what is set off of them.
-func (p *paper) book(book string, sums, vat *big.Int) {
+func (p *modelDocument) book(book string, sums, vat *big.Int) {
 	to := sum{register: book, resource: "amount", contract: p.o.Counterparty, rate: 20}
 	p.sums = append(p.sums, owed{to, p.month, new(big.Int).Sub(sums, vat)})
 	to.resource = "vat"

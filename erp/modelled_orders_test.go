@@ -21,10 +21,12 @@ func (b *modelBooks) now(s sum) *big.Int {
 }
 
 // add to a sum in the month of the document.
-func (p *paper) add(to sum, value *big.Int) { p.sums = append(p.sums, owed{to, p.month, value}) }
+func (p *modelDocument) add(to sum, value *big.Int) {
+	p.sums = append(p.sums, owed{to, p.month, value})
+}
 
 // required of each item in all lines.
-func (p *paper) required() map[int]int64 {
+func (p *modelDocument) required() map[int]int64 {
 	required := map[int]int64{}
 	for _, l := range p.lines {
 		required[l.n] += l.quantity
@@ -32,7 +34,7 @@ func (p *paper) required() map[int]int64 {
 	return required
 }
 
-func inOrder(order *paper, register, resource string, item id.ID) sum {
+func inOrder(order *modelDocument, register, resource string, item id.ID) sum {
 	return sum{register: register, resource: resource, basis: order, item: item}
 }
 
@@ -41,15 +43,15 @@ func reservedOf(warehouse, item id.ID) sum {
 }
 
 // free is what there is of an item that is not reserved for others than the document's order.
-func (p *paper) free(b *modelBooks, item id.ID) *big.Int {
+func (p *modelDocument) free(b *modelBooks, item id.ID) *big.Int {
 	free := new(big.Int).Sub(b.at(forever, p.warehouse, item).quantity, b.now(reservedOf(p.warehouse, item)))
-	if order, ordered := p.content.(*paper); ordered {
+	if order, ordered := p.content.(*modelDocument); ordered {
 		free.Add(free, b.now(inOrder(order, books.CustomerOrders.Name(), "reserved", item)))
 	}
 	return free
 }
 
-func recordCustomerOrder(p *paper, b *modelBooks, items []id.ID) *refusal {
+func recordCustomerOrder(p *modelDocument, b *modelBooks, items []id.ID) *refusal {
 	var short []string
 	for n, quantity := range p.required() {
 		v := big.NewInt(quantity)
@@ -67,7 +69,7 @@ func recordCustomerOrder(p *paper, b *modelBooks, items []id.ID) *refusal {
 	return nil
 }
 
-func recordSupplierOrder(p *paper, _ *modelBooks, items []id.ID) *refusal {
+func recordSupplierOrder(p *modelDocument, _ *modelBooks, items []id.ID) *refusal {
 	for n, quantity := range p.required() {
 		p.add(inOrder(p.self, books.SupplierOrders.Name(), "quantity", items[n]), big.NewInt(quantity))
 	}
@@ -76,7 +78,7 @@ func recordSupplierOrder(p *paper, _ *modelBooks, items []id.ID) *refusal {
 }
 
 // plan the payment of an order.
-func (p *paper) plan(register string, standard int64) {
+func (p *modelDocument) plan(register string, standard int64) {
 	total := new(big.Int)
 	for _, l := range p.lines {
 		net := l.net(standard)
@@ -87,7 +89,7 @@ func (p *paper) plan(register string, standard int64) {
 }
 
 // drawOrdered draws an order of goods that have come, or there would hardly ever be enough.
-func drawOrdered(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawOrdered(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	f := p.drawGoods(t, h, 2000)
 	if came := p.drawPaper(t, h, "goods-receipt", "other-goods-receipt"); came != nil {
 		p.warehouse = came.warehouse
@@ -98,7 +100,8 @@ func drawOrdered(p *paper, t *rapid.T, h *history) erptest.Fields {
 
 // drawLinesOf draws lines of what another document has, mostly not more of it; of some all that is left, and of some
 // the least more than that: what a control just lets pass, and what it just refuses.
-func (p *paper) drawLinesOf(t *rapid.T, h *history, other *paper, left func(n int) *big.Int) (lines []erptest.Fields) {
+func (p *modelDocument) drawLinesOf(t *rapid.T, h *history, other *modelDocument,
+	left func(n int) *big.Int) (lines []erptest.Fields) {
 	p.lines = nil
 	for range 1 + evenly(t, 3, "lines") {
 		of := other.lines[evenly(t, len(other.lines), "line")]
@@ -125,13 +128,13 @@ func (h *history) drawAbout(t *rapid.T, some, left int64) int64 {
 }
 
 // freeOf tells what is free of an item where the document is.
-func (p *paper) freeOf(h *history) func(n int) *big.Int {
+func (p *modelDocument) freeOf(h *history) func(n int) *big.Int {
 	return func(n int) *big.Int { return p.free(h.model, h.Items[n]) }
 }
 
 // drawByOrder draws a document of goods, every second one by an order, when there is one: mostly of the order's
 // warehouse.
-func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind, register string) erptest.Fields {
+func (p *modelDocument) drawByOrder(t *rapid.T, h *history, most int64, kind, register string) erptest.Fields {
 	f := p.drawGoods(t, h, most)
 	p.content = nil
 	if p.drawShelved(t, h, f) || !rapid.Bool().Draw(t, "by order") && h.after == nil {
@@ -151,7 +154,7 @@ func (p *paper) drawByOrder(t *rapid.T, h *history, most int64, kind, register s
 }
 
 // drawShelved draws goods that lie in cells, for a document that comes after they were put there.
-func (p *paper) drawShelved(t *rapid.T, h *history, f erptest.Fields) bool {
+func (p *modelDocument) drawShelved(t *rapid.T, h *history, f erptest.Fields) bool {
 	if h.after == nil || h.after.kind != "warehouse-receipt-order" {
 		return false
 	}
@@ -161,8 +164,8 @@ func (p *paper) drawShelved(t *rapid.T, h *history, f erptest.Fields) bool {
 }
 
 // fulfilOrder takes the lines off the order, if there is one.
-func (p *paper) fulfilOrder(b *modelBooks, items []id.ID, register string) *refusal {
-	order, ordered := p.content.(*paper)
+func (p *modelDocument) fulfilOrder(b *modelBooks, items []id.ID, register string) *refusal {
+	order, ordered := p.content.(*modelDocument)
 	switch {
 	case !ordered:
 		return nil
@@ -187,12 +190,12 @@ func (p *paper) fulfilOrder(b *modelBooks, items []id.ID, register string) *refu
 	return nil
 }
 
-func waiting(register string, basis *paper, warehouse, item id.ID) sum {
+func waiting(register string, basis *modelDocument, warehouse, item id.ID) sum {
 	return sum{register: register, resource: "quantity", contract: warehouse, basis: basis, item: item}
 }
 
 // await what comes to an addressed warehouse, or leaves it.
-func (p *paper) await(items []id.ID, register string) {
+func (p *modelDocument) await(items []id.ID, register string) {
 	if p.warehouse == p.o.Addressed {
 		for n, quantity := range p.required() {
 			p.add(waiting(register, p.self, p.warehouse, items[n]), big.NewInt(quantity))
@@ -202,19 +205,19 @@ func (p *paper) await(items []id.ID, register string) {
 
 // carried goods between the floor of an addressed warehouse and its cells, for a document that brought or sold them.
 type carried struct {
-	basis *paper
+	basis *modelDocument
 	cells []id.ID // of the lines
 }
 
-func drawPutAway(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawPutAway(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	return p.drawCarried(t, h, books.ToReceive.Name(), "goods-receipt", "other-goods-receipt")
 }
 
-func drawPicked(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawPicked(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	return p.drawCarried(t, h, books.ToShip.Name(), "goods-sale", "internal-consumption")
 }
 
-func (p *paper) drawCarried(t *rapid.T, h *history, register string, kinds ...string) erptest.Fields {
+func (p *modelDocument) drawCarried(t *rapid.T, h *history, register string, kinds ...string) erptest.Fields {
 	addressed := &history{Company: h.Company, after: h.after}
 	for _, other := range h.papers {
 		if other.warehouse == p.o.Addressed {
@@ -246,7 +249,7 @@ func (p *paper) drawCarried(t *rapid.T, h *history, register string, kinds ...st
 }
 
 // carry takes the lines off what waits for them.
-func (p *paper) carry(b *modelBooks, items []id.ID, register string) *refusal {
+func (p *modelDocument) carry(b *modelBooks, items []id.ID, register string) *refusal {
 	c := p.content.(carried)
 	switch {
 	case !c.basis.posted:
@@ -269,11 +272,11 @@ func lying(warehouse, item, cell id.ID) sum {
 }
 
 // at the cell of a line.
-func (c carried) at(p *paper, line int, items []id.ID) sum {
+func (c carried) at(p *modelDocument, line int, items []id.ID) sum {
 	return lying(p.warehouse, items[p.lines[line].n], c.cells[line])
 }
 
-func recordPutAway(p *paper, b *modelBooks, items []id.ID) *refusal {
+func recordPutAway(p *modelDocument, b *modelBooks, items []id.ID) *refusal {
 	if no := p.carry(b, items, books.ToReceive.Name()); no != nil {
 		return no
 	}
@@ -283,7 +286,7 @@ func recordPutAway(p *paper, b *modelBooks, items []id.ID) *refusal {
 	return nil
 }
 
-func recordPicked(p *paper, b *modelBooks, items []id.ID) *refusal {
+func recordPicked(p *modelDocument, b *modelBooks, items []id.ID) *refusal {
 	if no := p.carry(b, items, books.ToShip.Name()); no != nil {
 		return no
 	}

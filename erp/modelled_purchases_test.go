@@ -14,7 +14,7 @@ import (
 )
 
 // drawBought services for a department, or for an asset.
-func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawBought(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	f := p.deal()
 	f["lines"] = p.drawLines(t, h.Services[:], "service", 1, 3000, true)
 	if p.content = nil; evenly(t, 3, "for an asset") == 0 || h.beginning {
@@ -27,7 +27,7 @@ func drawBought(p *paper, t *rapid.T, h *history) erptest.Fields {
 }
 
 // drawAsset draws the asset of the document that this one comes after, if it has one.
-func (p *paper) drawAsset(t *rapid.T, h *history) id.ID {
+func (p *modelDocument) drawAsset(t *rapid.T, h *history) id.ID {
 	if h.after != nil {
 		if asset, same := h.after.content.(id.ID); same {
 			return asset
@@ -36,7 +36,7 @@ func (p *paper) drawAsset(t *rapid.T, h *history) id.ID {
 	return p.o.Assets[evenly(t, 3, "asset")/2]
 }
 
-func recordBought(p *paper, _ *modelBooks, _ []id.ID) *refusal {
+func recordBought(p *modelDocument, _ *modelBooks, _ []id.ID) *refusal {
 	for _, l := range p.lines {
 		net, on := l.net(5), p.at("26")
 		if asset, capital := p.content.(id.ID); capital {
@@ -54,8 +54,8 @@ func recordBought(p *paper, _ *modelBooks, _ []id.ID) *refusal {
 
 // drawPaper of one of these types, of the organisation, posted or not: the one that this document comes after, or
 // what that one was made of, if it is of them; nil when there is none.
-func (p *paper) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *paper) {
-	var all []*paper
+func (p *modelDocument) drawPaper(t *rapid.T, h *history, kinds ...string) (drawn *modelDocument) {
+	var all []*modelDocument
 	for _, other := range h.papers {
 		for _, kind := range kinds {
 			if other.kind == kind && other.o.ID == p.o.ID {
@@ -107,11 +107,11 @@ func drawAgain(t *rapid.T, there []string, prefix string) string {
 }
 
 type asked struct {
-	basis *paper // nil for a payment ahead
+	basis *modelDocument // nil for a payment ahead
 	sum   int64
 }
 
-func drawRequest(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawRequest(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	a := asked{sum: rapid.Int64Range(1, 3000).Draw(t, "sum")}
 	f := p.deal()
 	if rapid.Bool().Draw(t, "of a purchase") || h.after != nil {
@@ -124,7 +124,7 @@ func drawRequest(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func recordRequest(p *paper, b *modelBooks, _ []id.ID) *refusal {
+func recordRequest(p *modelDocument, b *modelBooks, _ []id.ID) *refusal {
 	a := p.content.(asked)
 	if a.basis != nil {
 		if !a.basis.posted {
@@ -139,7 +139,7 @@ func recordRequest(p *paper, b *modelBooks, _ []id.ID) *refusal {
 		if total.Cmp(big.NewInt(a.sum)) < 0 {
 			return refuse("payment_limit")
 		}
-		if b.other(p, func(other *paper) bool { return other.content.(asked).basis == a.basis }) {
+		if b.other(p, func(other *modelDocument) bool { return other.content.(asked).basis == a.basis }) {
 			return refuse("payment_requests")
 		}
 	}
@@ -147,7 +147,7 @@ func recordRequest(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	return nil
 }
 
-func planned(request *paper) sum {
+func planned(request *modelDocument) sum {
 	return sum{register: books.PaymentPlan.Name(), resource: "amount",
 		contract: erptest.Contract(request.o.Counterparty),
 		basis:    request}
@@ -155,10 +155,10 @@ func planned(request *paper) sum {
 
 type paidOut struct {
 	payment
-	request *paper
+	request *modelDocument
 }
 
-func drawPaid(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawPaid(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	request := p.drawPaper(t, h, "payment-request")
 	if request == nil {
 		return nil
@@ -175,7 +175,7 @@ func drawPaid(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func recordPaid(p *paper, b *modelBooks, _ []id.ID) *refusal {
+func recordPaid(p *modelDocument, b *modelBooks, _ []id.ID) *refusal {
 	paid := p.content.(paidOut)
 	v := big.NewInt(paid.sum)
 	plan := planned(paid.request)
@@ -201,7 +201,7 @@ func recordPaid(p *paper, b *modelBooks, _ []id.ID) *refusal {
 }
 
 // named reports whether another payment, in or out, has the bank's reference.
-func (b *modelBooks) named(p *paper, reference string) bool {
+func (b *modelBooks) named(p *modelDocument, reference string) bool {
 	for _, other := range b.papers {
 		if other == p.self || !other.posted || other.o.ID != p.o.ID {
 			continue
@@ -221,19 +221,19 @@ func (b *modelBooks) named(p *paper, reference string) bool {
 }
 
 // drawCommissioned is an asset, at what has been invested in it.
-func drawCommissioned(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawCommissioned(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	p.content = p.drawAsset(t, h)
 	return erptest.Fields{"asset": p.content, "department": p.o.Department}
 }
 
-func recordCommissioned(p *paper, b *modelBooks, _ []id.ID) *refusal {
+func recordCommissioned(p *modelDocument, b *modelBooks, _ []id.ID) *refusal {
 	asset := p.content.(id.ID)
 	invested := sum{register: books.Investments.Name(), resource: "amount", contract: asset}
 	cost := new(big.Int).Set(b.now(invested))
 	switch {
 	case cost.Sign() == 0:
 		return refuse("cost")
-	case b.other(p, func(other *paper) bool { return other.content == p.content }):
+	case b.other(p, func(other *modelDocument) bool { return other.content == p.content }):
 		return refuse("asset_states")
 	}
 	p.sums = append(p.sums, owed{invested, p.month, new(big.Int).Neg(cost)},

@@ -17,17 +17,17 @@ import (
 // modelled is a type of document of the model: how its content is drawn (nil when there can be none yet), and what it
 // does to the books.
 var modelled = map[string]struct {
-	draw   func(p *paper, t *rapid.T, h *history) erptest.Fields
-	record func(p *paper, b *modelBooks, items []id.ID) *refusal
+	draw   func(p *modelDocument, t *rapid.T, h *history) erptest.Fields
+	record func(p *modelDocument, b *modelBooks, items []id.ID) *refusal
 }{
-	"goods-receipt": {func(p *paper, t *rapid.T, h *history) erptest.Fields {
+	"goods-receipt": {func(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 		return p.drawByOrder(t, h, 5000, "supplier-order", books.SupplierOrders.Name())
 	}, recordReceipt},
-	"goods-sale": {func(p *paper, t *rapid.T, h *history) erptest.Fields {
+	"goods-sale": {func(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 		return p.drawByOrder(t, h, 1500, "customer-order", books.CustomerOrders.Name())
 	}, recordSale},
 	"customer-order": {drawOrdered, recordCustomerOrder},
-	"supplier-order": {func(p *paper, t *rapid.T, h *history) erptest.Fields {
+	"supplier-order": {func(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 		return p.drawGoods(t, h, 5000)
 	}, recordSupplierOrder},
 	"warehouse-receipt-order": {drawPutAway, recordPutAway},
@@ -132,7 +132,7 @@ func (h *history) begin(t *testing.T, rt *rapid.T) {
 }
 
 // made of what other paper a document is; nil when it is of none.
-func (p *paper) made() *paper {
+func (p *modelDocument) made() *modelDocument {
 	switch content := p.content.(type) {
 	case invoicing:
 		return content.basis
@@ -160,11 +160,11 @@ func (h *history) drawKind(t *rapid.T, o erptest.Organisation) string {
 	return kinds[evenly(t, len(kinds), "kind")]
 }
 
-func (p *paper) deal() erptest.Fields {
+func (p *modelDocument) deal() erptest.Fields {
 	return erptest.Fields{"counterparty": p.o.Counterparty, "contract": erptest.Contract(p.o.Counterparty)}
 }
 
-func (p *paper) drawGoods(t *rapid.T, h *history, most int64) erptest.Fields {
+func (p *modelDocument) drawGoods(t *rapid.T, h *history, most int64) erptest.Fields {
 	f, least := p.deal(), int64(1)
 	if h.beginning {
 		least, most = most, large*most
@@ -173,7 +173,7 @@ func (p *paper) drawGoods(t *rapid.T, h *history, most int64) erptest.Fields {
 	return f
 }
 
-func (p *paper) drawWarehouse(t *rapid.T, h *history) id.ID {
+func (p *modelDocument) drawWarehouse(t *rapid.T, h *history) id.ID {
 	if h.beginning {
 		p.warehouse = p.o.Addressed
 		return p.warehouse
@@ -184,7 +184,7 @@ func (p *paper) drawWarehouse(t *rapid.T, h *history) id.ID {
 }
 
 // drawLines of things, of which the first are drawn more often.
-func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, least, most int64,
+func (p *modelDocument) drawLines(t *rapid.T, things []id.ID, name string, least, most int64,
 	priced bool) (lines []erptest.Fields) {
 	p.lines = nil
 	for range 1 + evenly(t, 4, "lines") {
@@ -199,13 +199,13 @@ func (p *paper) drawLines(t *rapid.T, things []id.ID, name string, least, most i
 	return lines
 }
 
-func drawServices(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawServices(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	f := p.deal()
 	f["lines"] = p.drawLines(t, h.Services[:], "service", 1, 3000, true)
 	return f
 }
 
-func recordServices(p *paper, _ *modelBooks, _ []id.ID) *refusal {
+func recordServices(p *modelDocument, _ *modelBooks, _ []id.ID) *refusal {
 	for _, l := range p.lines {
 		net := l.net(10)
 		p.entries = append(p.entries, entry{p.month, p.at("62"), "90", new(big.Int).Add(net, l.vat(net))},
@@ -216,7 +216,7 @@ func recordServices(p *paper, _ *modelBooks, _ []id.ID) *refusal {
 }
 
 // drawFound goods, which come to something, or they would be refused.
-func drawFound(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawFound(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	most := int64(5000)
 	if h.beginning {
 		most *= large
@@ -225,7 +225,7 @@ func drawFound(p *paper, t *rapid.T, h *history) erptest.Fields {
 		"lines": p.drawLines(t, h.Items, "item", 1000, most, true)}
 }
 
-func recordFound(p *paper, _ *modelBooks, items []id.ID) *refusal {
+func recordFound(p *modelDocument, _ *modelBooks, items []id.ID) *refusal {
 	p.await(items, books.ToReceive.Name())
 	for i, l := range p.lines {
 		net := l.net(1)
@@ -237,8 +237,8 @@ func recordFound(p *paper, _ *modelBooks, items []id.ID) *refusal {
 }
 
 // other posted document of the type and organisation that is so.
-func (b *modelBooks) other(p *paper, so func(other *paper) bool) bool {
-	return slices.ContainsFunc(b.papers, func(other *paper) bool {
+func (b *modelBooks) other(p *modelDocument, so func(other *modelDocument) bool) bool {
+	return slices.ContainsFunc(b.papers, func(other *modelDocument) bool {
 		return other.kind == p.kind && other != p.self && other.posted && other.o.ID == p.o.ID && so(other)
 	})
 }
@@ -248,7 +248,7 @@ type payment struct {
 	reference string
 }
 
-func drawPayment(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawPayment(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	least := int64(1)
 	if h.beginning {
 		least = 10_000
@@ -260,7 +260,7 @@ func drawPayment(p *paper, t *rapid.T, h *history) erptest.Fields {
 	return f
 }
 
-func recordPayment(p *paper, b *modelBooks, _ []id.ID) *refusal {
+func recordPayment(p *modelDocument, b *modelBooks, _ []id.ID) *refusal {
 	paid := p.content.(payment)
 	v := big.NewInt(paid.sum)
 	p.sums = append(p.sums, owed{sum{register: books.Cash.Name(), resource: "amount", contract: p.o.Bank}, p.month, v},
@@ -274,14 +274,14 @@ func recordPayment(p *paper, b *modelBooks, _ []id.ID) *refusal {
 	return nil
 }
 
-func drawConsumption(p *paper, t *rapid.T, h *history) erptest.Fields {
+func drawConsumption(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	f := erptest.Fields{"warehouse": p.drawWarehouse(t, h), "department": p.o.Department,
 		"expense_item": p.o.ExpenseItem, "lines": p.drawLines(t, h.Items, "item", 1, 1500, false)}
 	p.drawShelved(t, h, f)
 	return f
 }
 
-func recordConsumption(p *paper, b *modelBooks, items []id.ID) *refusal {
+func recordConsumption(p *modelDocument, b *modelBooks, items []id.ID) *refusal {
 	p.await(items, books.ToShip.Name())
 	costs, no := p.take(b, items)
 	for _, cost := range costs {
@@ -295,7 +295,7 @@ type claimed struct {
 	value    int64 // of a debit; a credit is below zero
 }
 
-func drawClaims(p *paper, t *rapid.T, _ *history) erptest.Fields {
+func drawClaims(p *modelDocument, t *rapid.T, _ *history) erptest.Fields {
 	var all []claimed
 	var lines []erptest.Fields
 	left := int64(0)
@@ -321,7 +321,7 @@ func drawClaims(p *paper, t *rapid.T, _ *history) erptest.Fields {
 	return erptest.Fields{"lines": lines}
 }
 
-func recordClaims(p *paper, _ *modelBooks, _ []id.ID) *refusal {
+func recordClaims(p *modelDocument, _ *modelBooks, _ []id.ID) *refusal {
 	left := int64(0)
 	for _, c := range p.content.([]claimed) {
 		left += c.value

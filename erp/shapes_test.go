@@ -22,8 +22,8 @@ import (
 // step of a history that any shape can be told.
 type step struct {
 	create, content bool
-	of              int // which document, of those there are
-	by              int // which order it is made by, of those of its kind; none below zero
+	chosen          int // which document, of those there are
+	order           int // which order it is made by, of those of its kind; none below zero
 	state           posting.State
 	kind            string
 	document        erptest.Document
@@ -34,12 +34,12 @@ func drawSteps(t *rapid.T, c *erptest.Company) (steps []step) {
 	for n := range rapid.IntRange(2, 20).Draw(t, "steps") {
 		s := step{
 			create: n == 0 || rapid.Bool().Draw(t, "create"), content: rapid.Bool().Draw(t, "content"),
-			of: rapid.IntRange(0, 19).Draw(t, "of"),
+			chosen: rapid.IntRange(0, 19).Draw(t, "of"),
 			state: rapid.SampledFrom([]posting.State{posting.Posted, posting.Posted, posting.Kept,
 				posting.Unposted}).Draw(t, "state"),
 			kind: rapid.SampledFrom([]string{books.GoodsReceipt, books.GoodsReceipt, books.GoodsSale, books.GoodsSale,
 				books.CustomerOrder, books.SupplierOrder}).Draw(t, "kind"),
-			by: rapid.IntRange(-4, 3).Draw(t, "by order"),
+			order: rapid.IntRange(-4, 3).Draw(t, "by order"),
 		}
 		at := now.Add(time.Duration(n)*time.Minute).AddDate(0, 0,
 			-rapid.IntRange(0, 90).Draw(t, "days ago")*rapid.IntRange(0, 1).Draw(t, "back-dated"))
@@ -69,7 +69,7 @@ func play(t *testing.T, rt *rapid.T, s *erptest.ShapedBooks, steps []step) (outc
 	order := func(step step) (v id.ID) {
 		kind, at := map[string]string{books.GoodsReceipt: books.SupplierOrder,
 			books.GoodsSale: books.CustomerOrder}[step.kind],
-			step.by
+			step.order
 		for _, w := range there {
 			if w.kind == kind && at >= 0 {
 				v, at = w.id, at-1
@@ -89,7 +89,7 @@ func play(t *testing.T, rt *rapid.T, s *erptest.ShapedBooks, steps []step) (outc
 				there = append(there, written{result.ID, step.kind})
 			}
 		} else if len(there) > 0 {
-			of := there[step.of%len(there)]
+			of := there[step.chosen%len(there)]
 			change := posting.Change{Type: of.kind, Organisation: s.Organisations[0].ID, Document: of.id,
 				State: step.state}
 			if step.content {

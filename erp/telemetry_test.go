@@ -38,8 +38,8 @@ func (l *eventLog) Write(b []byte) (int, error) {
 
 func (l *eventLog) logger() *slog.Logger { return slog.New(slog.NewJSONHandler(l, nil)) }
 
-// of a kind, parsed.
-func (l *eventLog) of(t *testing.T, kind string) (events []map[string]any) {
+// ofKind returns the events of a kind, parsed.
+func (l *eventLog) ofKind(t *testing.T, kind string) (events []map[string]any) {
 	t.Helper()
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -121,7 +121,7 @@ func TestTheEventLogTells(t *testing.T) {
 		"worker_starts": `worker first`, "worker_drains": `sessions 0`, "worker_ends": `drained true`,
 	} {
 		found := false
-		for _, e := range events.of(t, kind) {
+		for _, e := range events.ofKind(t, kind) {
 			key, value, _ := strings.Cut(want, " ")
 			found = found || fmt.Sprint(e[key]) == value || strings.Contains(fmt.Sprint(e), want)
 		}
@@ -268,8 +268,9 @@ func TestALockTimeoutTellsItsStory(t *testing.T) {
 	if !strings.Contains(said.Error.Message, o.User) || strings.Contains(string(a.Body), "SQLSTATE") {
 		t.Errorf("message %q", said.Error.Message)
 	}
-	if told := events.of(t, "lock_timeout"); len(told) != 1 || !strings.Contains(fmt.Sprint(told), "worker:holding") {
-		t.Errorf("events %v", told)
+	timeouts := events.ofKind(t, "lock_timeout")
+	if len(timeouts) != 1 || !strings.Contains(fmt.Sprint(timeouts), "worker:holding") {
+		t.Errorf("events %v", timeouts)
 	}
 	if _, err := outside.Exec(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)

@@ -7,13 +7,13 @@ import (
 	"plimsoll/erp/erptest"
 )
 
-// told is a test that is told what is wrong and goes on.
-type told struct {
+// progressLog is a test that is told what is wrong and goes on.
+type progressLog struct {
 	*testing.T
 	errors []string
 }
 
-func (t *told) Errorf(format string, args ...any) {
+func (t *progressLog) Errorf(format string, args ...any) {
 	t.errors = append(t.errors, fmt.Sprintf(format, args...))
 }
 
@@ -22,10 +22,10 @@ func TestBooksThatAreNotCleanFailATest(t *testing.T) {
 	c := company(t)
 	for _, statement := range []string{"UPDATE doc_bank_receipt SET amount = amount + 1",
 		"UPDATE acc_cash_totals SET amount = amount + 1", "DELETE FROM doc_goods_sale"} {
-		before := told{T: t}
+		before := progressLog{T: t}
 		erptest.Clean(&before, c.Database)
 		c.Exec(t, statement)
-		after := told{T: t}
+		after := progressLog{T: t}
 		if erptest.Clean(&after, c.Database); len(after.errors) <= len(before.errors) {
 			t.Errorf("%s: told %q before and %q after", statement, before.errors, after.errors)
 		}

@@ -103,11 +103,11 @@ func (s *Session) sale(rng *rand.Rand) []byte {
 }
 
 // document writes the JSON of a document of goods with one of the partners; units returns the quantity of each line.
-func (s *Session) document(with []deal, lines int, rng *rand.Rand, units func(line int) int) []byte {
+func (s *Session) document(deals []deal, lines int, rng *rand.Rand, units func(line int) int) []byte {
 	d := s.directory
 	b := make([]byte, 0, 220+lines*96)
 	b = d.warehouse.AppendText(append(b, `{"warehouse":"`...))
-	partner := with[skew.Pick(rng, len(with), skew.Mild)]
+	partner := deals[skew.Pick(rng, len(deals), skew.Mild)]
 	b = partner.counterparty.AppendText(append(b, `","counterparty":"`...))
 	b = partner.contract.AppendText(append(b, `","contract":"`...))
 	b = append(b, `","lines":[`...)

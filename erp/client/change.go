@@ -69,15 +69,15 @@ func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (
 }
 
 // kept takes a document that may be changed, and a session at its warehouse; nil: there is none.
-func (c *Client) kept(ctx context.Context, s *Session, of *waiting[standing]) (standing, *Session, error) {
-	kept, found := of.take()
+func (c *Client) kept(ctx context.Context, s *Session, queue *waiting[standing]) (standing, *Session, error) {
+	kept, found := queue.take()
 	if !found {
 		return kept, nil, nil
 	}
 	there := *s
 	var err error
 	if there.directory, err = c.directoryAt(ctx, s, s.directory.office, kept.warehouse); err != nil {
-		of.put(kept)
+		queue.put(kept)
 		return kept, nil, err
 	}
 	return kept, &there, nil

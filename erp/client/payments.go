@@ -20,16 +20,16 @@ const orderedShare = 1.0 / 7
 // for some a second time, which must be refused. If none waits, it buys services.
 func postPaymentRequest(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	k := &s.directory.stock
-	of, again := k.toRequest.lastDealt()
+	basis, again := k.toRequest.lastDealt()
 	from := &k.toRequest
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
-		if of, from = k.toBeRequested(rng); from == nil {
+		if basis, from = k.toBeRequested(rng); from == nil {
 			return c.instead(ctx, s, operations.ServicePurchasePost, postServicePurchase, rng)
 		}
 	}
-	payment, outcome, err := c.purchased(ctx, s, of)
+	payment, outcome, err := c.purchased(ctx, s, basis)
 	if outcome == OK {
-		outcome, err = c.request(ctx, s, of.id.String(), payment, rng)
+		outcome, err = c.request(ctx, s, basis.id.String(), payment, rng)
 	}
 	if again {
 		if outcome == OK {
@@ -37,7 +37,7 @@ func postPaymentRequest(c *Client, ctx context.Context, s *Session, rng *rand.Ra
 		}
 		return outcome, err
 	}
-	from.ended(of, outcome)
+	from.ended(basis, outcome)
 	return outcome, err
 }
 
@@ -48,16 +48,16 @@ func (k *stock) toBeRequested(rng *rand.Rand) (purchase, *waiting[purchase]) {
 		first, second = second, first
 	}
 	for _, from := range []*waiting[purchase]{first, second} {
-		if of, found := from.take(); found {
-			return of, from
+		if basis, found := from.take(); found {
+			return basis, from
 		}
 	}
 	return purchase{}, nil
 }
 
 // purchased is the total of a purchase, from its card.
-func (c *Client) purchased(ctx context.Context, s *Session, of purchase) (requested, Outcome, error) {
-	r, err := c.send(ctx, s, http.MethodGet, "/v1/documents/"+of.kind+"/"+of.id.String(), "", nil)
+func (c *Client) purchased(ctx context.Context, s *Session, basis purchase) (requested, Outcome, error) {
+	r, err := c.send(ctx, s, http.MethodGet, "/v1/documents/"+basis.kind+"/"+basis.id.String(), "", nil)
 	if err != nil {
 		return requested{}, Failed, err
 	}
@@ -72,13 +72,13 @@ func (c *Client) purchased(ctx context.Context, s *Session, of purchase) (reques
 	if err := json.Unmarshal(r.body.Bytes(), &card); err != nil || card.Total == 0 {
 		return requested{}, Failed, fmt.Errorf("the card of a purchase has no total: %w", err)
 	}
-	return requested{with: deal{card.Counterparty, card.Contract}, amount: card.Total}, OK, nil
+	return requested{deal: deal{card.Counterparty, card.Contract}, amount: card.Total}, OK, nil
 }
 
 // paying starts the JSON of a payment or of a request.
 func paying(p requested) []byte {
-	b := p.with.counterparty.AppendText(append(make([]byte, 0, 384), `{"counterparty":"`...))
-	b = p.with.contract.AppendText(append(b, `","contract":"`...))
+	b := p.deal.counterparty.AppendText(append(make([]byte, 0, 384), `{"counterparty":"`...))
+	b = p.deal.contract.AppendText(append(b, `","contract":"`...))
 	return append(p.amount.AppendText(append(b, `","amount":"`...)), '"')
 }
 

@@ -19,13 +19,13 @@ func reportToShip(c *Client, ctx context.Context, s *Session, _ *rand.Rand) (Out
 
 // reportSettlements of one side: with all partners, or with one.
 func reportSettlements(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	side, with := "customers", s.directory.customers
+	side, partners := "customers", s.directory.customers
 	if rng.IntN(2) == 0 {
-		side, with = "suppliers", s.directory.suppliers
+		side, partners = "suppliers", s.directory.suppliers
 	}
 	query := "side=" + side + "&date=" + daysAgo(rng.IntN(reportDays))
 	if rng.IntN(2) == 0 {
-		query += "&counterparty=" + with[skew.Pick(rng, len(with), skew.Mild)].counterparty.String()
+		query += "&counterparty=" + partners[skew.Pick(rng, len(partners), skew.Mild)].counterparty.String()
 	}
 	return c.look(ctx, s, "/v1/reports/settlements", query, `{"date":"`)
 }

@@ -28,8 +28,8 @@ func postServiceSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 }
 
 // deal starts the JSON of a document with one of the partners.
-func (s *Session) deal(with []deal, rng *rand.Rand) []byte {
-	partner := with[skew.Pick(rng, len(with), skew.Mild)]
+func (s *Session) deal(deals []deal, rng *rand.Rand) []byte {
+	partner := deals[skew.Pick(rng, len(deals), skew.Mild)]
 	b := partner.counterparty.AppendText(append(make([]byte, 0, 512), `{"counterparty":"`...))
 	return append(partner.contract.AppendText(append(b, `","contract":"`...)), '"')
 }

@@ -74,7 +74,7 @@ type commissioned struct{ asset, document id.ID }
 // requested payment.
 type requested struct {
 	id     id.ID
-	with   deal
+	deal   deal
 	amount amount.Money
 }
 

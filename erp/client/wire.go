@@ -129,28 +129,28 @@ func (r *response) outcome() (Outcome, error) {
 	case r.status == http.StatusUnauthorized:
 		return Failed, ErrSession
 	}
-	var said struct {
+	var body struct {
 		Error struct {
 			Code, Message, SQLState string
 			Control                 struct{ ID string }
 		}
 	}
-	if err := json.Unmarshal(r.body.Bytes(), &said); err != nil {
+	if err := json.Unmarshal(r.body.Bytes(), &body); err != nil {
 		return Failed, fmt.Errorf("status %d without an explanation", r.status)
 	}
 	switch {
-	case said.Error.Control.ID == "closed": // no operation writes into a closed month on purpose
-		return Failed, errors.New(said.Error.Message)
-	case r.status == http.StatusConflict && said.Error.Code == "refused":
+	case body.Error.Control.ID == "closed": // no operation writes into a closed month on purpose
+		return Failed, errors.New(body.Error.Message)
+	case r.status == http.StatusConflict && body.Error.Code == "refused":
 		return Refused, nil
 	case r.status == http.StatusServiceUnavailable:
 		seconds, _ := strconv.Atoi(r.header.Get("Retry-After"))
-		return Overloaded, &Overload{said.Error.Code, time.Duration(seconds) * time.Second, said.Error.SQLState}
+		return Overloaded, &Overload{body.Error.Code, time.Duration(seconds) * time.Second, body.Error.SQLState}
 	}
-	err := fmt.Errorf("status %d: %s: %s%s", r.status, said.Error.Code, said.Error.Message,
-		withState(said.Error.SQLState))
+	err := fmt.Errorf("status %d: %s: %s%s", r.status, body.Error.Code, body.Error.Message,
+		withState(body.Error.SQLState))
 	switch {
-	case said.Error.Code == "wrong_passwords":
+	case body.Error.Code == "wrong_passwords":
 		err = problem.WithHint(err, passwordHint)
 	case r.status == http.StatusTooManyRequests:
 		err = problem.WithHint(err, "raise --address-sessions, --address-logins and --user-sessions of "+

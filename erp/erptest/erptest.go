@@ -175,9 +175,9 @@ func Serve(t testing.TB, db *database.Database, config server.Config) (base stri
 }
 
 // Shaped is the configuration of a worker of a shape.
-func Shaped(t testing.TB, name shape.Name, with shape.Tweaks) server.Config {
+func Shaped(t testing.TB, name shape.Name, tweaks shape.Tweaks) server.Config {
 	t.Helper()
-	s, err := shape.New(name, with)
+	s, err := shape.New(name, tweaks)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,10 +50,10 @@ const (
 )
 
 // chance is a random stream for one thing of a kind.
-func (b *base) chance(kind, of, n int) *rand.Rand { return rand.New(b.source(kind, of, n)) }
+func (b *base) chance(kind, group, n int) *rand.Rand { return rand.New(b.source(kind, group, n)) }
 
-func (b *base) source(kind, of, n int) *rand.PCG {
-	return rand.NewPCG(mix(b.Seed, uint64(kind), uint64(of)), mix(uint64(n), 0x706c696d736f6c6c, b.Seed))
+func (b *base) source(kind, group, n int) *rand.PCG {
+	return rand.NewPCG(mix(b.Seed, uint64(kind), uint64(group)), mix(uint64(n), 0x706c696d736f6c6c, b.Seed))
 }
 
 // mix hashes three numbers: rounds of splitmix64.
@@ -95,10 +95,10 @@ func (b *base) id(catalog, n int) id.ID {
 // number of an element; the inverse of id.
 func (b *base) number(v id.ID) int { return int(v.Moment().Sub(b.created) / time.Millisecond) }
 
-func (b *base) ids(catalog int, of slice) []id.ID {
-	all := make([]id.ID, of.count)
+func (b *base) ids(catalog int, wanted slice) []id.ID {
+	all := make([]id.ID, wanted.count)
 	for i := range all {
-		all[i] = b.id(catalog, of.first+i)
+		all[i] = b.id(catalog, wanted.first+i)
 	}
 	return all
 }
@@ -168,8 +168,9 @@ var contractTerms = []metadata.Attribute{
 func (b *base) contractsAs(o *organisation, ids ...id.ID) *catalog.Elements {
 	t := rowset.New(contractTerms, len(ids))
 	for _, v := range ids {
-		of := b.termsOf(o, b.number(v)-o.contracts.first)
-		t.Append(v, of.counterparty, of.customer, !of.customer, of.byOrder, of.limit, paymentLimit)
+		contract := b.termsOf(o, b.number(v)-o.contracts.first)
+		t.Append(v, contract.counterparty, contract.customer, !contract.customer, contract.byOrder, contract.limit,
+			paymentLimit)
 	}
 	return catalog.Of(t)
 }

@@ -80,21 +80,22 @@ func (b *base) common() []list {
 
 // listsOf returns the lists of an organisation.
 func (b *base) listsOf(o *organisation) []list {
-	of := func(name string, s slice, make func(e *element, o *organisation, i int)) list {
+	fillCatalog := func(name string, s slice, make func(e *element, o *organisation, i int)) list {
 		return list{name, s.first, s.count, func(e *element, i int) { make(e, o, i) }}
 	}
 	houses := o.company.warehouses
 	return []list{
-		of("departments", o.company.departments, b.department),
-		of("employees", o.employees, b.employee),
-		of("warehouses", houses, b.warehouse),
-		of("warehouse_cells", slice{houses.first * cellsPerWarehouse, houses.count * cellsPerWarehouse}, b.cell),
-		of("partners", o.partners, b.partner),
-		of("counterparties", o.counterparties, b.counterparty),
-		of("contracts", o.contracts, b.contract),
-		of("cash_accounts", o.cash(), b.cashAccount),
-		of("expense_items", o.expenses(), b.expenseItem),
-		of("fixed_assets", o.assets, b.asset),
+		fillCatalog("departments", o.company.departments, b.department),
+		fillCatalog("employees", o.employees, b.employee),
+		fillCatalog("warehouses", houses, b.warehouse),
+		fillCatalog("warehouse_cells", slice{houses.first * cellsPerWarehouse, houses.count * cellsPerWarehouse},
+			b.cell),
+		fillCatalog("partners", o.partners, b.partner),
+		fillCatalog("counterparties", o.counterparties, b.counterparty),
+		fillCatalog("contracts", o.contracts, b.contract),
+		fillCatalog("cash_accounts", o.cash(), b.cashAccount),
+		fillCatalog("expense_items", o.expenses(), b.expenseItem),
+		fillCatalog("fixed_assets", o.assets, b.asset),
 	}
 }
 

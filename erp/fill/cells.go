@@ -21,8 +21,8 @@ func receiptOrder(h *history) *document.Document {
 // orderOf returns the oldest document, of the first of these types that has one, for which an order can be made.
 func (h *history) orderOf(order string, made func(basis *document.Document) *document.Document,
 	types ...string) *document.Document {
-	for _, of := range types {
-		q := queue{of, order}
+	for _, basisType := range types {
+		q := queue{basisType, order}
 		for basis := h.takeOf(q); basis != nil; basis = h.takeOf(q) {
 			if d := made(basis); d != nil {
 				return d

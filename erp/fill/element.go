@@ -81,9 +81,9 @@ func (e *element) written(from int) *element {
 }
 
 // code is a prefix and a number with at least so many digits.
-func (e *element) code(of string, digits, n int) *element {
+func (e *element) code(prefix string, digits, n int) *element {
 	from := len(e.chars)
-	e.chars = append(e.chars, of...)
+	e.chars = append(e.chars, prefix...)
 	for least := 10; digits > 1; digits, least = digits-1, least*10 {
 		if n < least {
 			e.chars = append(e.chars, '0')

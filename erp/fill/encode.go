@@ -173,22 +173,22 @@ func (t *table) numeric(v int64, digits int) {
 }
 
 // cell of a document's row or of a movement.
-func (t *table) cell(of *rowset.Table, i, row int) {
-	switch of.Attributes[i].Type {
+func (t *table) cell(source *rowset.Table, i, row int) {
+	switch source.Attributes[i].Type {
 	case metadata.Reference:
-		t.uuid(rowset.ColumnAt[id.ID](of, i)[row])
+		t.uuid(rowset.ColumnAt[id.ID](source, i)[row])
 	case metadata.Quantity:
-		t.numeric(int64(rowset.ColumnAt[amount.Quantity](of, i)[row]), 3)
+		t.numeric(int64(rowset.ColumnAt[amount.Quantity](source, i)[row]), 3)
 	case metadata.Money:
-		t.numeric(int64(rowset.ColumnAt[amount.Money](of, i)[row]), 2)
+		t.numeric(int64(rowset.ColumnAt[amount.Money](source, i)[row]), 2)
 	case metadata.Integer:
-		t.bigint(rowset.ColumnAt[int64](of, i)[row])
+		t.bigint(rowset.ColumnAt[int64](source, i)[row])
 	case metadata.Boolean:
-		t.boolean(rowset.ColumnAt[bool](of, i)[row])
+		t.boolean(rowset.ColumnAt[bool](source, i)[row])
 	case metadata.Moment:
-		t.moment(rowset.ColumnAt[time.Time](of, i)[row])
+		t.moment(rowset.ColumnAt[time.Time](source, i)[row])
 	default:
-		t.text(rowset.ColumnAt[string](of, i)[row])
+		t.text(rowset.ColumnAt[string](source, i)[row])
 	}
 }
 

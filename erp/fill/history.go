@@ -70,7 +70,7 @@ type history struct {
 	rng      words // of the unit of work
 	types    map[string]*kind
 	memory   *memory
-	papers   map[id.ID]*paper // those that others may refer to
+	papers   map[id.ID]*keptDocument // those that others may refer to
 	waiting  map[queue][]id.ID
 	taken    []taken // papers taken out of a queue since the last document
 	issued   map[string]int64
@@ -86,24 +86,24 @@ type history struct {
 	spent      map[id.ID]int // numbers of the assets that are not commissioned yet
 }
 
-// paper is a document that is kept while it waits in queues.
-type paper struct {
+// keptDocument is a document that is kept while it waits in queues.
+type keptDocument struct {
 	*document.Document
 	queues int
 }
 
 // queue of documents of one type that each wait for a follow-up of another type.
-type queue struct{ kind, by string }
+type queue struct{ kind, follower string }
 
 type taken struct {
-	paper id.ID
-	from  queue
+	document id.ID
+	from     queue
 }
 
 func (b *base) history(o *organisation) *history {
 	b.loadElements(o)
 	return &history{
-		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*paper{},
+		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*keptDocument{},
 		waiting: map[queue][]id.ID{},
 		issued:  map[string]int64{}, facts: newFacts(), found: map[string]*document.Referred{},
 		left:       make([]int, len(drawn)),
@@ -222,17 +222,17 @@ func set[T rowset.Value](d *document.Document, name string, v T) {
 }
 
 // trade begins a goods document with one of the partners.
-func (h *history) trade(kind string, warehouse id.ID, with deal, comment string) *document.Document {
-	d := h.deal(kind, with, comment)
+func (h *history) trade(kind string, warehouse id.ID, partner deal, comment string) *document.Document {
+	d := h.deal(kind, partner, comment)
 	set(d, "warehouse", warehouse)
 	return d
 }
 
 // deal begins a document under a contract.
-func (h *history) deal(kind string, with deal, comment string) *document.Document {
+func (h *history) deal(kind string, partner deal, comment string) *document.Document {
 	d := h.begin(kind, comment)
-	set(d, "counterparty", with.counterparty)
-	set(d, "contract", with.contract)
+	set(d, "counterparty", partner.counterparty)
+	set(d, "contract", partner.contract)
 	return d
 }
 
@@ -246,9 +246,9 @@ func (h *history) active() int {
 
 // dealOf a counterparty as customer (0) or supplier (1), mostly under the first contract of its kind.
 func (h *history) dealOf(counterparty, side int) deal {
-	of := h.o.contractsOf(counterparty)
-	return h.dealWith(counterparty, of.first+side+
-		contractsLeast*skew.Pick(h.rng.Rand, (of.count-side+1)/contractsLeast, skew.Strong))
+	candidates := h.o.contractsOf(counterparty)
+	return h.dealWith(counterparty, candidates.first+side+
+		contractsLeast*skew.Pick(h.rng.Rand, (candidates.count-side+1)/contractsLeast, skew.Strong))
 }
 
 func (h *history) dealWith(counterparty, contract int) deal {
@@ -278,18 +278,18 @@ func addLine(d *document.Document, item id.ID, q amount.Quantity) {
 
 // await queues a document for the types that follow it.
 func (h *history) await(d *document.Document) {
-	p := &paper{Document: d}
-	for _, by := range h.types[d.Meta.Name].followed {
-		if !h.mayFollow(d, by) {
+	p := &keptDocument{Document: d}
+	for _, follower := range h.types[d.Meta.Name].followed {
+		if !h.mayFollow(d, follower) {
 			continue
 		}
 		p.queues++
 		h.papers[d.ID] = p
-		q := queue{d.Meta.Name, by}
+		q := queue{d.Meta.Name, follower}
 		most := waitingMax
-		if of := invoices.InvoicedBy(by); of != nil {
+		if invoiced := invoices.InvoicedBy(follower); invoiced != nil {
 			most = invoicesMax
-			if of.Payment == d.Meta.Name {
+			if invoiced.Payment == d.Meta.Name {
 				most = paymentsMax
 			}
 		}
@@ -305,19 +305,20 @@ func (h *history) await(d *document.Document) {
 }
 
 // mayFollow reports whether a document of another type may follow.
-func (h *history) mayFollow(d *document.Document, by string) bool {
-	switch by {
+func (h *history) mayFollow(d *document.Document, follower string) bool {
+	switch follower {
 	case books.SettlementRegistrar: // the registrars of a history are between contracts
 		return false
 	case books.GoodsSale: // of an order that reserves one of each nothing comes
 		return h.severalOfEach(d)
 	case books.InvoiceIssued, books.InvoiceReceived:
-		return invoices.InvoicedBy(by).Payment != d.Meta.Name || d.Comment != openingComment && h.isAhead(by, d)
+		return invoices.InvoicedBy(follower).Payment != d.Meta.Name ||
+			d.Comment != openingComment && h.isAhead(follower, d)
 	case books.BankPayment:
 		return d.Meta.Name == books.PaymentRequest
 	case books.WarehouseReceiptOrder, books.WarehouseIssueOrder:
 		register := books.ToReceive.Name()
-		if by == books.WarehouseIssueOrder {
+		if follower == books.WarehouseIssueOrder {
 			register = books.ToShip.Name()
 		}
 		lines := d.Section("lines")
@@ -340,13 +341,13 @@ func (h *history) takeOf(q queue) *document.Document {
 func (h *history) putBack() {
 	last := h.taken[len(h.taken)-1]
 	h.taken = h.taken[:len(h.taken)-1]
-	h.waiting[last.from] = slices.Insert(h.waiting[last.from], 0, last.paper)
+	h.waiting[last.from] = slices.Insert(h.waiting[last.from], 0, last.document)
 }
 
 // release the documents taken.
 func (h *history) release() {
 	for _, t := range h.taken {
-		h.leave(t.paper)
+		h.leave(t.document)
 	}
 	h.taken = h.taken[:0]
 }

@@ -16,8 +16,8 @@ func keyOf(register uint8, dimensions int) key {
 	return key{0x9e3779b97f4a7c15 * (uint64(register) + 1), 0xc2b2ae3d27d4eb4f * (uint64(dimensions) + 1)}
 }
 
-// with adds a dimension: two multiplications, so that every bit of both halves depends on it and on the order.
-func (k key) with(v *id.ID) key {
+// add adds a dimension: two multiplications, so that every bit of both halves depends on it and on the order.
+func (k key) add(v *id.ID) key {
 	a, b := binary.LittleEndian.Uint64(v[:8]), binary.LittleEndian.Uint64(v[8:])
 	high, low := bits.Mul64(a^k[0], b^0xa0761d6478bd642f)
 	higher, lower := bits.Mul64(b^k[1], a^0xe7037ed1a0b428db)

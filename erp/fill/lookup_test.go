@@ -42,10 +42,10 @@ func TestKeysTellCombinationsApart(t *testing.T) {
 	a, b := id.New(), id.New()
 	seen := map[key]string{}
 	for name, k := range map[string]key{
-		"a": keyOf(1, 1).with(&a), "b": keyOf(1, 1).with(&b), "ab": keyOf(1, 2).with(&a).with(&b),
-		"ba": keyOf(1, 2).with(&b).with(&a), "aa": keyOf(1, 2).with(&a).with(&a),
-		"another register": keyOf(2, 1).with(&a), "nothing": keyOf(1, 1).with(&id.ID{}),
-		"twice nothing": keyOf(1, 2).with(&id.ID{}).with(&id.ID{}),
+		"a": keyOf(1, 1).add(&a), "b": keyOf(1, 1).add(&b), "ab": keyOf(1, 2).add(&a).add(&b),
+		"ba": keyOf(1, 2).add(&b).add(&a), "aa": keyOf(1, 2).add(&a).add(&a),
+		"another register": keyOf(2, 1).add(&a), "nothing": keyOf(1, 1).add(&id.ID{}),
+		"twice nothing": keyOf(1, 2).add(&id.ID{}).add(&id.ID{}),
 	} {
 		if twin, there := seen[k]; there {
 			t.Errorf("%s is %s", name, twin)

@@ -26,7 +26,7 @@ type memory struct {
 type keptRegister struct {
 	meta   *metadata.Accumulation
 	number uint8
-	by     []int
+	depths []int
 }
 
 // asked lists the registers whose balances rules and generators ask for, each with the number of dimensions.
@@ -60,7 +60,7 @@ func newMemory(app *metadata.Application) *memory {
 	m := &memory{kept: map[string]*keptRegister{}}
 	for i := range app.Accumulation {
 		r := &app.Accumulation[i]
-		m.kept[r.Name] = &keptRegister{meta: r, number: uint8(i), by: asked[r.Name]}
+		m.kept[r.Name] = &keptRegister{meta: r, number: uint8(i), depths: asked[r.Name]}
 	}
 	return m
 }
@@ -119,17 +119,17 @@ func (m *memory) answer(d *document.Document, needs []posting.Need, facts *posti
 }
 
 func (m *memory) balancesOf(k *keptRegister, keys *rowset.Table) (*rowset.Table, error) {
-	r, by := k.meta, len(keys.Attributes)
-	if !contains(k.by, by) {
-		return nil, fmt.Errorf("a fill keeps no balances of %s by %d dimensions", r.Name, by)
+	r, dimensions := k.meta, len(keys.Attributes)
+	if !contains(k.depths, dimensions) {
+		return nil, fmt.Errorf("a fill keeps no balances of %s by %d dimensions", r.Name, dimensions)
 	}
 	found := rowset.New(r.Resources, keys.Rows())
 	found.Grow(keys.Rows())
-	values := referenceColumns(keys, by)
+	values := referenceColumns(keys, dimensions)
 	for row := range keys.Rows() {
-		key := keyOf(k.number, by)
-		for i := range by {
-			key = key.with(&values[i][row])
+		key := keyOf(k.number, dimensions)
+		for i := range dimensions {
+			key = key.add(&values[i][row])
 		}
 		sums := m.balances.value(key)
 		for i := range r.Resources {
@@ -139,8 +139,8 @@ func (m *memory) balancesOf(k *keptRegister, keys *rowset.Table) (*rowset.Table,
 	return found, nil
 }
 
-func contains(by []int, n int) bool {
-	for _, v := range by {
+func contains(depths []int, n int) bool {
+	for _, v := range depths {
 		if v == n {
 			return true
 		}
@@ -156,7 +156,7 @@ func (m *memory) balance(register string, under ...id.ID) int64 {
 func (m *memory) key(register string, under ...id.ID) key {
 	k := keyOf(m.kept[register].number, len(under))
 	for i := range under {
-		k = k.with(&under[i])
+		k = k.add(&under[i])
 	}
 	return k
 }
@@ -164,7 +164,7 @@ func (m *memory) key(register string, under ...id.ID) key {
 // lend returns the oldest layers of a document's places, enough for what it takes and others have reserved.
 func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
 	lines := d.Section("lines")
-	of, quantity := rowset.Column[id.ID](lines, "item"), rowset.Column[amount.Quantity](lines, "quantity")
+	lineItems, quantity := rowset.Column[id.ID](lines, "item"), rowset.Column[amount.Quantity](lines, "quantity")
 	warehouses, items := rowset.ColumnAt[id.ID](keys, 0), rowset.ColumnAt[id.ID](keys, 1)
 	lent, all := make([][]layer, len(items)), 0
 	for row, item := range items {
@@ -173,8 +173,8 @@ func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rows
 			continue
 		}
 		required := m.balance(books.Reserves.Name(), warehouses[row], item)
-		for i := range of {
-			if of[i] == item {
+		for i := range lineItems {
+			if lineItems[i] == item {
 				required += int64(quantity[i])
 			}
 		}
@@ -217,7 +217,7 @@ const (
 
 // placeOf layers.
 func placeOf(warehouse, item *id.ID) key {
-	return keyOf(layersNumber, placeDimensions).with(warehouse).with(item)
+	return keyOf(layersNumber, placeDimensions).add(warehouse).add(item)
 }
 
 // keep the record sets of a document. Information registers are not kept: generators and unique indexes see to it
@@ -229,7 +229,7 @@ func (m *memory) keep(records *posting.Records) error {
 			if err := m.layer(k.meta, moved); err != nil {
 				return err
 			}
-		} else if k.by != nil {
+		} else if k.depths != nil {
 			m.add(k, moved)
 		}
 	}
@@ -246,13 +246,13 @@ func resourcesOf(r *metadata.Accumulation, moved *register.Movements, row int) (
 }
 
 func (m *memory) add(kept *keptRegister, moved *register.Movements) {
-	of := referenceColumns(moved.Rows, kept.by[len(kept.by)-1])
+	columns := referenceColumns(moved.Rows, kept.depths[len(kept.depths)-1])
 	for row := range moved.Rows.Rows() {
 		values := resourcesOf(kept.meta, moved, row)
-		for _, by := range kept.by {
-			k := keyOf(kept.number, by)
-			for i := range by {
-				k = k.with(&of[i][row])
+		for _, dimensions := range kept.depths {
+			k := keyOf(kept.number, dimensions)
+			for i := range dimensions {
+				k = k.add(&columns[i][row])
 			}
 			sums := m.balances.place(k)
 			for i, v := range values {
@@ -266,14 +266,14 @@ func (m *memory) add(kept *keptRegister, moved *register.Movements) {
 }
 
 func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) error {
-	of := referenceColumns(moved.Rows, dimensionsMax)
+	columns := referenceColumns(moved.Rows, dimensionsMax)
 	numbers := rowset.ColumnAt[int64](moved.Rows, dimensionsMax)
 	for row := range moved.Rows.Rows() {
-		at := m.layers.place(placeOf(&of[0][row], &of[1][row]))
+		at := m.layers.place(placeOf(&columns[0][row], &columns[1][row]))
 		if *at == nil {
 			*at = &layers{}
 		}
-		there, from, line := *at, of[2][row], numbers[row]
+		there, from, line := *at, columns[2][row], numbers[row]
 		values := resourcesOf(r, moved, row)
 		if !moved.Expense[row] {
 			there.all = append(there.all, layer{from, line, values})

@@ -22,14 +22,14 @@ func invoiceReceived(h *history) *document.Document {
 // invoice of the oldest deal that has none yet; when all have one, of the oldest payment of which a part is still
 // prepaid.
 func (h *history) invoice(kind string) *document.Document {
-	of := invoices.InvoicedBy(kind)
-	for _, deals := range of.Deals {
+	invoiced := invoices.InvoicedBy(kind)
+	for _, deals := range invoiced.Deals {
 		if basis := h.takeOf(queue{deals, kind}); basis != nil {
 			return h.invoiceOf(kind, basis)
 		}
 	}
 	for {
-		basis := h.takeOf(queue{of.Payment, kind})
+		basis := h.takeOf(queue{invoiced.Payment, kind})
 		if basis == nil {
 			return nil
 		}
@@ -48,8 +48,9 @@ func (h *history) invoiceOf(kind string, basis *document.Document) *document.Doc
 
 // isAhead reports whether more is prepaid under a payment's contract than invoices of the type cover.
 func (h *history) isAhead(kind string, payment *document.Document) bool {
-	of, contract := invoices.InvoicedBy(kind), rowset.Column[id.ID](payment.Header, "contract")[0]
-	return -h.memory.balance(of.Settlements.Name(), contract) > h.memory.balance(of.Advances.Name(), contract)
+	invoiced, contract := invoices.InvoicedBy(kind), rowset.Column[id.ID](payment.Header, "contract")[0]
+	return -h.memory.balance(invoiced.Settlements.Name(), contract) >
+		h.memory.balance(invoiced.Advances.Name(), contract)
 }
 
 // payersTried before the payer prepays: so many are asked whether they owe something. prepaidShare of the receipts
@@ -113,8 +114,8 @@ func paymentRequest(h *history) *document.Document {
 	if h.rng.Float64() < aheadShare {
 		kinds = []string{books.SupplierOrder}
 	}
-	for _, of := range kinds {
-		if basis := h.takeOf(queue{of, books.PaymentRequest}); basis != nil {
+	for _, basisType := range kinds {
+		if basis := h.takeOf(queue{basisType, books.PaymentRequest}); basis != nil {
 			d := h.same(books.PaymentRequest, basis)
 			set(d, "basis", basis.ID)
 			set(d, "amount", rowset.Column[amount.Money](basis.Header, "total")[0])
@@ -175,9 +176,10 @@ func registrar(h *history) *document.Document {
 	return d
 }
 
-func addClaim(d *document.Document, of deal, supplier bool, debit, credit amount.Money) {
+func addClaim(d *document.Document, partner deal, supplier bool, debit, credit amount.Money) {
 	lines := d.Section("lines")
 	row := lines.Grow(1)
-	rowset.Column[id.ID](lines, "contract")[row], rowset.Column[bool](lines, "supplier")[row] = of.contract, supplier
+	rowset.Column[id.ID](lines, "contract")[row] = partner.contract
+	rowset.Column[bool](lines, "supplier")[row] = supplier
 	rowset.Column[amount.Money](lines, "debit")[row], rowset.Column[amount.Money](lines, "credit")[row] = debit, credit
 }

@@ -91,11 +91,11 @@ func weightsOf(o Options) map[string]int {
 }
 
 // counted divides a number of documents by weights.
-func counted(documents int, by map[string]int) map[string]int {
+func counted(documents int, overrides map[string]int) map[string]int {
 	names := typesOf()
 	weights := make([]float64, len(names))
 	for i, name := range names {
-		weights[i] = float64(by[name])
+		weights[i] = float64(overrides[name])
 	}
 	counts := map[string]int{}
 	for i, n := range share(documents, weights) {

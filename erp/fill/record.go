@@ -160,12 +160,12 @@ func (h *history) releaseFacts(needs []posting.Need) {
 		release(l.Keys)
 		release(l.Left)
 	}
-	if of := h.facts.Catalogs["contracts"]; of != nil {
-		release(of.Rows)
+	if contractRows := h.facts.Catalogs["contracts"]; contractRows != nil {
+		release(contractRows.Rows)
 	}
-	for _, of := range h.referred {
-		release(of.Rows)
-		for _, t := range of.Sections {
+	for _, referred := range h.referred {
+		release(referred.Rows)
+		for _, t := range referred.Sections {
 			release(t)
 		}
 	}

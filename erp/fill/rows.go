@@ -167,7 +167,7 @@ func (w *writer) list(l list) error {
 // document with its record sets.
 func (w *writer) document(d *document.Document, records *posting.Records) error {
 	w.tally.Documents++
-	w.stamp.of(d)
+	w.stamp.encode(d)
 	tables := w.toDocument(d.Meta)
 	t := tables[0]
 	start := t.begin()
@@ -195,9 +195,9 @@ func (w *writer) document(d *document.Document, records *posting.Records) error 
 	return w.records(records)
 }
 
-func (t *table) cells(of *rowset.Table, row int) {
-	for i := range of.Attributes {
-		t.cell(of, i, row)
+func (t *table) cells(source *rowset.Table, row int) {
+	for i := range source.Attributes {
+		t.cell(source, i, row)
 	}
 }
 
@@ -241,7 +241,7 @@ func (w *writer) records(records *posting.Records) error {
 // stamp is what all rows of a document share, encoded once: organisation, recorder and period.
 type stamp struct{ owner, record table }
 
-func (s *stamp) of(d *document.Document) {
+func (s *stamp) encode(d *document.Document) {
 	s.owner.data, s.record.data = s.owner.data[:0], s.record.data[:0]
 	s.owner.uuid(d.ID)
 	s.owner.uuid(d.Organisation)

@@ -162,8 +162,8 @@ func TestMonthsAreClosedInOrder(t *testing.T) {
 	closes(t, d.Company, "2025-03", true)
 	for _, again := range []bool{false, true} {
 		if all, err := closeMonths(t, d.Company, monthclose.Arguments{Month: "2025-06", Through: true}); err != nil ||
-			said(all) != map[bool]string{false: "2025-03 2025-05 2025-06", true: "2025-06"}[again] {
-			t.Errorf("closed through June: %s, %v, again %t", said(all), err, again)
+			closedText(all) != map[bool]string{false: "2025-03 2025-05 2025-06", true: "2025-06"}[again] {
+			t.Errorf("closed through June: %s, %v, again %t", closedText(all), err, again)
 		}
 	}
 	erptest.Clean(t, d.Database)
@@ -172,14 +172,14 @@ func TestMonthsAreClosedInOrder(t *testing.T) {
 	d.Post(t, "goods-sale", "", d.GoodsOn("2025-06-12T00:00:00Z", "1")).Want(t, "sell", 201, "")
 	if all, err := closeMonths(t, d.Company, monthclose.Arguments{Month: "2999-01", Through: true}); err == nil ||
 		!strings.Contains(err.Error(), "2999-01 has not ended") || len(all) > 0 {
-		t.Errorf("closed through a month that has not ended: %s, %v", said(all), err)
+		t.Errorf("closed through a month that has not ended: %s, %v", closedText(all), err)
 	}
 	d.Post(t, "goods-sale", "", d.GoodsOn("2025-06-12T00:00:00Z", "1")).Want(t, "nothing is closed then", 201, "")
 	erptest.Clean(t, d.Database)
 }
 
-// said are the months that were closed, each with the word "open" if it was not.
-func said(all []monthclose.Closed) string {
+// closedText lists the months that were closed, each with the word "open" if it was not.
+func closedText(all []monthclose.Closed) string {
 	var months []string
 	for _, c := range all {
 		months = append(months, c.Month+map[bool]string{false: " open"}[c.Closed])

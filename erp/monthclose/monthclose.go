@@ -98,9 +98,9 @@ func Job(db *database.Database) jobs.Kind {
 		},
 		Sum: func(results []json.RawMessage) (any, error) {
 			all := []Closed{}
-			for _, of := range results {
+			for _, one := range results {
 				var some []Closed
-				if err := json.Unmarshal(of, &some); err != nil {
+				if err := json.Unmarshal(one, &some); err != nil {
 					return nil, err
 				}
 				all = append(all, some...)

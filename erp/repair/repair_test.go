@@ -66,7 +66,7 @@ func TestWhatIsMendedIsWhatItWas(t *testing.T) {
 	differ(t, "a dry run", damaged, rows(t, c))
 	for name, subject := range subjects {
 		if !slices.ContainsFunc(plan.Steps, func(s repair.Step) bool { return about(s, subject, damages[name]) }) {
-			t.Errorf("nobody plans to mend %s of %s: %s", name, subject, of(plan, subject))
+			t.Errorf("nobody plans to mend %s of %s: %s", name, subject, outcomeOf(plan, subject))
 		}
 	}
 	journal := kill(t, c)
@@ -104,7 +104,7 @@ func TestWhatOnlyABackupHasIsNamedAndLeft(t *testing.T) {
 	for name, subject := range subjects {
 		i := slices.IndexFunc(done.Steps, func(s repair.Step) bool { return strings.Contains(s.Object, subject) })
 		if i < 0 || done.Steps[i].Done || done.Steps[i].Skipped == "" {
-			t.Errorf("%s of %s: %s", name, subject, of(done, subject))
+			t.Errorf("%s of %s: %s", name, subject, outcomeOf(done, subject))
 		}
 	}
 	differ(t, "the repair", before, rows(t, c))
@@ -133,8 +133,8 @@ func about(s repair.Step, subject string, d damage.Damage) bool {
 	return strings.Contains(text, strings.TrimSpace(subject))
 }
 
-// of what a report says about a subject.
-func of(r repair.Report, subject string) string {
+// outcomeOf is what a report says about a subject.
+func outcomeOf(r repair.Report, subject string) string {
 	var said []string
 	for _, s := range r.Steps {
 		if strings.Contains(s.Object, subject) {

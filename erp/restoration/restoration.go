@@ -54,13 +54,13 @@ GROUP BY b.organisation, b.warehouse ORDER BY 4 DESC, 1, 2`
 // Plan finds what is out of order, in one organisation or (zero) in all: the longest first, so that the last to end
 // is short.
 func Plan(ctx context.Context, db *database.Database, organisation id.ID) (all []Sequence, err error) {
-	var of *id.ID
+	var within *id.ID
 	if !organisation.IsZero() {
-		of = &organisation
+		within = &organisation
 	}
 	err = db.Read(ctx, func(w *database.Work) error {
 		all = nil
-		w.Queue("plan restoration", planSQL, of).Rows(func(r pgx.Rows) error {
+		w.Queue("plan restoration", planSQL, within).Rows(func(r pgx.Rows) error {
 			var s Sequence
 			err := r.Scan(&s.Organisation, &s.Warehouse, &s.Keys, &s.Lines, &s.Since)
 			all = append(all, s)
@@ -81,10 +81,10 @@ type Options struct {
 // Books that restorations work with.
 func Books(db *database.Database) *posting.Books { return posting.New(db, erp.Metadata(), erp.Rules()) }
 
-// Run restores a sequence. told hears what has been committed, and what the running piece has done besides; it may be
-// nil.
+// Run restores a sequence. progress receives what has been committed, and what the running piece has done
+// besides; it may be nil.
 func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting.Books, o Options,
-	told func(posting.Restored)) (done posting.Restored, err error) {
+	progress func(posting.Restored)) (done posting.Restored, err error) {
 	if o.Lines < 1 {
 		o.Lines = LinesDefault
 	}
@@ -101,8 +101,8 @@ func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting
 		piece := s.restoration(items, o.How)
 		piece.Progress = func(r posting.Restored) {
 			r.Add(done)
-			if told != nil {
-				told(r)
+			if progress != nil {
+				progress(r)
 			}
 		}
 		more, err := books.Restore(ctx, piece)
@@ -110,8 +110,8 @@ func (s Sequence) Run(ctx context.Context, db *database.Database, books *posting
 			return done, err
 		}
 		done.Add(more)
-		if told != nil {
-			told(done)
+		if progress != nil {
+			progress(done)
 		}
 	}
 }
@@ -143,8 +143,8 @@ func (s Sequence) nextItems(ctx context.Context, db *database.Database, after id
 	return items, err
 }
 
-func (s Sequence) restoration(items []id.ID, how posting.Manner) posting.Restoration {
-	r := posting.Restoration{Register: books.Batches.Name(), Organisation: s.Organisation, How: how,
+func (s Sequence) restoration(items []id.ID, manner posting.Manner) posting.Restoration {
+	r := posting.Restoration{Register: books.Batches.Name(), Organisation: s.Organisation, How: manner,
 		Keys: rowset.New([]metadata.Attribute{
 			{Name: "warehouse", Type: metadata.Reference}, {Name: "item", Type: metadata.Reference},
 		}, len(items))}

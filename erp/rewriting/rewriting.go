@@ -130,7 +130,7 @@ const nextSQL = `SELECT id FROM doc_%s WHERE posted AND (organisation = $1 OR $1
 
 // Run rewrites a part, once or for as long as was asked for, and tells what was done.
 func (s share) Run(ctx context.Context, db *database.Database, books *posting.Books,
-	told func(int64)) (done posting.Rewritten, err error) {
+	progress func(int64)) (done posting.Rewritten, err error) {
 	var some []id.ID
 	begun := time.Now()
 	for last, all := (id.ID{}), false; ; {
@@ -150,7 +150,7 @@ func (s share) Run(ctx context.Context, db *database.Database, books *posting.Bo
 		default:
 			last = some[len(some)-1]
 		}
-		told(done.Documents)
+		progress(done.Documents)
 	}
 }
 

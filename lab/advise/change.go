@@ -133,8 +133,8 @@ func (s *server) prove(changes []Change) string {
 			statements = append(statements, strings.ReplaceAll(c.SQL, " CONCURRENTLY", ""))
 			continue
 		}
-		of := s.settings[c.Name].Context
-		server = server || of == "postmaster" || of == "sighup"
+		context := s.settings[c.Name].Context
+		server = server || context == "postmaster" || context == "sighup"
 		flags = append(flags, "--set-b "+shell(c.Name+"="+c.Value))
 	}
 	if len(statements) > 0 {

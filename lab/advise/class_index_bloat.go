@@ -97,12 +97,12 @@ var indexBloat = class{
 }
 
 // emptyIndex is advice, unless pgstattuple measures that the estimate is wrong.
-func (s *server) emptyIndex(ctx context.Context, x tree, empty, of float64) (*Advice, error) {
-	text := fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes", size(empty), size(of),
-		percent(empty/of), x.Rows, x.Width)
+func (s *server) emptyIndex(ctx context.Context, x tree, empty, target float64) (*Advice, error) {
+	text := fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes", size(empty), size(target),
+		percent(empty/target), x.Rows, x.Width)
 	do := []string{"REINDEX INDEX CONCURRENTLY " + quoted(x.Schema, x.Name),
 		"if it is soon as large again, its table loses and gets rows in a pattern that leaves pages half empty"}
-	density, why, err := s.density(ctx, x, of)
+	density, why, err := s.density(ctx, x, target)
 	switch {
 	case err != nil:
 		return nil, err
@@ -112,10 +112,10 @@ func (s *server) emptyIndex(ctx context.Context, x tree, empty, of float64) (*Ad
 		return nil, nil
 	default:
 		text += fmt.Sprintf("; pgstattuple measured leaf pages %.0f %% full", *density)
-		empty = of * (1 - *density/100)
+		empty = target * (1 - *density/100)
 	}
 	level := Note
-	if empty >= bloatMany.Value && empty >= of/2 {
+	if empty >= bloatMany.Value && empty >= target/2 {
 		level = Problem
 	}
 	return &Advice{ID: "index-bloat:" + plainName(x.Schema, x.Name), Level: level, object: x.Name,
@@ -131,7 +131,7 @@ const whereTupleStatsSQL = `SELECT n.nspname AS schema, 'pgstatindex' AS name FR
 	JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pgstattuple'`
 
 // density of the leaf pages in percent, as pgstattuple measures it; nil and how to get it where it cannot.
-func (s *server) density(ctx context.Context, x tree, of float64) (density *float64, why string, err error) {
+func (s *server) density(ctx context.Context, x tree, target float64) (density *float64, why string, err error) {
 	name := literal(quoted(x.Schema, x.Name))
 	where, err := one[table](ctx, s, whereTupleStatsSQL)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *server) density(ctx context.Context, x tree, of float64) (density *floa
 		return nil, "CREATE EXTENSION pgstattuple; SELECT avg_leaf_density FROM pgstatindex(" + name + ")", nil
 	}
 	sql := "SELECT avg_leaf_density FROM " + where.sql() + "("
-	if of > measureMost.Value {
+	if target > measureMost.Value {
 		return nil, sql + name + "), which reads all of it", nil
 	}
 	var measured float64

@@ -64,12 +64,12 @@ var setTwice = class{
 	name: "settings in files", healthy: "no setting is set twice in a file, and each line is valid",
 	right: "GRANT SELECT ON pg_file_settings and EXECUTE ON FUNCTION pg_show_all_file_settings() TO the user",
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
-		for name, of := range s.settings {
-			if of.Pending {
+		for name, current := range s.settings {
+			if current.Pending {
 				all = append(all, Advice{ID: "restart:" + name, Level: Note,
 					Title:     name + " was changed in a file and waits for a restart",
 					Mechanism: "The server works with the old value until it is restarted, perhaps months later.",
-					Evidence:  []string{fmt.Sprintf("%s is %s; %s", name, of.Setting, s.where(name))},
+					Evidence:  []string{fmt.Sprintf("%s is %s; %s", name, current.Setting, s.where(name))},
 					Do:        []string{"restart the server, or take the line back"},
 					Prove:     "psql -c 'SELECT name FROM pg_settings WHERE pending_restart' shows none afterwards",
 					Revert:    "put the old value back into the file"})
@@ -87,10 +87,10 @@ var setTwice = class{
 
 func (s *server) inFiles(lines []fileSetting) (all []Advice) {
 	type place struct{ name, file string }
-	by := map[place][]fileSetting{}
+	linesAt := map[place][]fileSetting{}
 	for _, l := range lines {
 		at := place{l.Name, l.File}
-		by[at] = append(by[at], l)
+		linesAt[at] = append(linesAt[at], l)
 		if l.Error != "" && !s.settings[l.Name].Pending {
 			all = append(all, Advice{ID: "line:" + l.Name, Level: Problem, Title: "The server does not accept " +
 				l.Name,
@@ -100,7 +100,7 @@ func (s *server) inFiles(lines []fileSetting) (all []Advice) {
 				Revert: "put the line back"})
 		}
 	}
-	for at, same := range by {
+	for at, same := range linesAt {
 		if len(same) < 2 || filepath.Base(at.file) == ownConf {
 			continue
 		}
@@ -176,7 +176,7 @@ func (s *server) notLoaded(lines []fileSetting) (all []Advice) {
 			loaded[prefix] = true
 		}
 	}
-	by := map[string][]string{}
+	linesByPrefix := map[string][]string{}
 	now := s.value(preloaded)
 	for _, l := range lines {
 		if l.Name == preloaded {
@@ -190,13 +190,13 @@ func (s *server) notLoaded(lines []fileSetting) (all []Advice) {
 		if l.Line > 0 {
 			where = fmt.Sprintf("%s, line %d", l.File, l.Line)
 		}
-		by[prefix] = append(by[prefix], fmt.Sprintf("%s = %s (%s)", l.Name, l.Setting, where))
+		linesByPrefix[prefix] = append(linesByPrefix[prefix], fmt.Sprintf("%s = %s (%s)", l.Name, l.Setting, where))
 	}
-	for prefix, evidence := range by {
+	for prefix, evidence := range linesByPrefix {
 		library := prefix
-		for name, of := range knownLibraries {
+		for name, needed := range knownLibraries {
 			if strings.HasPrefix(name, prefix+".") {
-				library = of
+				library = needed
 			}
 		}
 		c := s.set(preloaded, withLibrary(now, library))

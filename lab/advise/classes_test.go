@@ -236,13 +236,16 @@ func emptyIndexes(t *testing.T, b *bench) {
 
 func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 	dsn := b.database(t)
-	const lines = `CREATE TABLE %[1]s (id int PRIMARY KEY, code int UNIQUE);
-		INSERT INTO %[1]s SELECT g, g FROM generate_series(1, 2000) g;
-		CREATE TABLE %[1]s_lines AS SELECT g AS id, g %% 1000 + 1 AS parent FROM generate_series(1, 6000) g;
-		ALTER TABLE %[1]s_lines ADD CONSTRAINT %[1]s_key FOREIGN KEY (parent) REFERENCES %[1]s (%[2]s);
-		ANALYZE %[1]s_lines`
-	b.on(t, dsn, fmt.Sprintf(lines, "deleted", "id"), fmt.Sprintf(lines, "indexed", "id"),
-		fmt.Sprintf(lines, "kept", "id"), fmt.Sprintf(lines, "renamed", "code"),
+	const lines = `CREATE TABLE {table} (id int PRIMARY KEY, code int UNIQUE);
+		INSERT INTO {table} SELECT g, g FROM generate_series(1, 2000) g;
+		CREATE TABLE {table}_lines AS SELECT g AS id, g % 1000 + 1 AS parent FROM generate_series(1, 6000) g;
+		ALTER TABLE {table}_lines ADD CONSTRAINT {table}_key FOREIGN KEY (parent) REFERENCES {table} ({key});
+		ANALYZE {table}_lines`
+	made := func(table, key string) string {
+		return strings.NewReplacer("{table}", table, "{key}", key).Replace(lines)
+	}
+	b.on(t, dsn, made("deleted", "id"), made("indexed", "id"),
+		made("kept", "id"), made("renamed", "code"),
 		"CREATE INDEX ON indexed_lines (parent, id)")
 	lower(t, deletesLeast, 20)
 	const remove = "DELETE FROM %s WHERE id > 1975; SELECT pg_stat_force_next_flush()"

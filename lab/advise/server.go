@@ -157,11 +157,11 @@ var unitBytes = map[string]float64{"B": 1, "kB": 1 << 10, "8kB": 8 << 10, "MB": 
 
 // bytes of a setting; NaN if it is no amount of memory.
 func (s *server) bytes(name string) float64 {
-	of, known := unitBytes[s.settings[name].Unit]
+	unit, known := unitBytes[s.settings[name].Unit]
 	if !known {
 		return math.NaN()
 	}
-	return s.figure(name) * of
+	return s.figure(name) * unit
 }
 
 // where a setting comes from, as evidence.
@@ -176,11 +176,11 @@ func (s *server) where(name string) string {
 // size in words, rounded.
 func size(bytes float64) string {
 	for _, u := range []struct {
-		name string
-		of   float64
+		name  string
+		bytes float64
 	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}} {
-		if bytes >= u.of {
-			return strconv.FormatFloat(math.Round(10*bytes/u.of)/10, 'f', -1, 64) + " " + u.name
+		if bytes >= u.bytes {
+			return strconv.FormatFloat(math.Round(10*bytes/u.bytes)/10, 'f', -1, 64) + " " + u.name
 		}
 	}
 	return fmt.Sprintf("%.0f bytes", bytes)

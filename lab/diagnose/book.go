@@ -133,8 +133,8 @@ func (b *book) take(l look) {
 				pairs: map[userOf]float64{}}
 			b.events[key] = w
 		}
-		of := b.plain(s.Query)
-		text := of.text
+		parsed := b.plain(s.Query)
+		text := parsed.text
 		w.seconds += stands
 		user := nonEmpty(s.Application, s.User)
 		w.statements.add(text, stands)
@@ -147,7 +147,7 @@ func (b *book) take(l look) {
 			b.drawn.add(text, stands)
 		}
 		if !key.gap {
-			b.verbs.add(of.verb, stands)
+			b.verbs.add(parsed.verb, stands)
 		}
 	}
 }

@@ -183,13 +183,13 @@ var fullCoreNote = cause{
 		if m.host.Full == nil {
 			return nil, ""
 		}
-		of := "not of the database"
+		place := "not of the database"
 		if m.host.Full.Database {
-			of = "of the database"
+			place = "of the database"
 		}
 		return &Finding{
 			Title: fmt.Sprintf("One process fills %.1f cores: %s (%d), %s", m.host.Full.Cores, m.host.Full.Name,
-				m.host.Full.PID, of),
+				m.host.Full.PID, place),
 			Mechanism: "What runs in one thread cannot go faster than one core, while the machine as a whole looks " +
 				"idle. Whoever waits for it waits for that core.",
 			Evidence: []string{fmt.Sprintf("all cores together are busy %s", text(times100(m.host.Busy), "%.0f %%"))},

@@ -195,8 +195,8 @@ func (d *Diagnosis) stop(ctx context.Context, lost error) error {
 func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o Options) *Diagnosis {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	cpu, how := w.host.processor()
-	m := &measured{ledger: w.book.ledger(cpu, how), stories: w.book.sortedStories(), delta: delta, book: w.book,
+	cpu, method := w.host.processor()
+	m := &measured{ledger: w.book.ledger(cpu, method), stories: w.book.sortedStories(), delta: delta, book: w.book,
 		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server,
 		wakesS: w.heart.wakes(), log: written}
 	if m.host = w.host.host(&s); m.host == nil {

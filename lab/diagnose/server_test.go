@@ -31,7 +31,7 @@ func execute(t *testing.T, conn *pgx.Conn, sql string) {
 func as(t *testing.T, dsn cluster.DSN, user, role string) string {
 	t.Helper()
 	conn := clustertest.Connect(t, dsn.Secret(), "test")
-	execute(t, conn, fmt.Sprintf("DROP ROLE IF EXISTS %s; CREATE ROLE %[1]s LOGIN PASSWORD 'x'", user))
+	execute(t, conn, "DROP ROLE IF EXISTS "+user+"; CREATE ROLE "+user+" LOGIN PASSWORD 'x'")
 	if role != "" {
 		execute(t, conn, fmt.Sprintf("GRANT %s TO %s", role, user))
 	}

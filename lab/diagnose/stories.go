@@ -57,12 +57,12 @@ func (b *book) takeLocks(l lockLook, some func(pid int) bool) {
 		root := rootOf(one, blocked)
 		victims[root] = append(victims[root], one)
 	}
-	told := map[*story]int{}
+	victimsNow := map[*story]int{}
 	for root, all := range victims {
 		slices.SortFunc(all, func(a, b waits.Blocked) int { return int(b.For - a.For) })
-		b.tell(root, all, l, told)
+		b.tell(root, all, l, victimsNow)
 	}
-	for s, n := range told {
+	for s, n := range victimsNow {
 		s.Victims = max(s.Victims, n)
 	}
 }
@@ -85,28 +85,28 @@ func rootOf(one waits.Blocked, blocked map[int]waits.Blocked) int {
 	}
 }
 
-func (b *book) tell(root int, victims []waits.Blocked, l lockLook, told map[*story]int) {
-	of := rootIn(root, l)
+func (b *book) tell(root int, victims []waits.Blocked, l lockLook, victimsNow map[*story]int) {
+	blocker := rootIn(root, l)
 	object := objectOf(victims)
-	key := strings.Join([]string{of.Application, of.Does, of.Statement, object}, "\x00")
+	key := strings.Join([]string{blocker.Application, blocker.Does, blocker.Statement, object}, "\x00")
 	s := b.stories[key]
 	if s == nil {
 		if len(b.stories) >= storiesMost {
 			return // at most a hundred stories; the ledger has the rest
 		}
-		s = &story{Story: Story{Object: object, Root: of}, statements: amounts{}}
+		s = &story{Story: Story{Object: object, Root: blocker}, statements: amounts{}}
 		b.stories[key] = s
 	}
-	s.Root.LongXactS = max(s.Root.LongXactS, of.LongXactS)
-	s.Root.LongGapS = max(s.Root.LongGapS, of.LongGapS)
+	s.Root.LongXactS = max(s.Root.LongXactS, blocker.LongXactS)
+	s.Root.LongGapS = max(s.Root.LongGapS, blocker.LongGapS)
 	s.weight += l.stands.Seconds() * float64(len(victims))
-	told[s] += len(victims)
+	victimsNow[s] += len(victims)
 	for _, v := range victims {
 		s.LongS = max(s.LongS, v.For.Seconds())
 		s.statements.add(plainStatement(l.sessions[v.PID].Query), l.stands.Seconds())
 	}
-	if told[s] > s.Victims {
-		s.Tree = tree(root, of, victims, l)
+	if victimsNow[s] > s.Victims {
+		s.Tree = tree(root, blocker, victims, l)
 	}
 }
 
@@ -159,8 +159,8 @@ func objectOf(victims []waits.Blocked) string {
 	return best
 }
 
-func tree(root int, of Root, victims []waits.Blocked, l lockLook) (lines []string) {
-	lines = append(lines, fmt.Sprintf("%d %s: %s: %s", root, of.Application, of.Does, of.Statement))
+func tree(root int, blocker Root, victims []waits.Blocked, l lockLook) (lines []string) {
+	lines = append(lines, fmt.Sprintf("%d %s: %s: %s", root, blocker.Application, blocker.Does, blocker.Statement))
 	children := map[int][]waits.Blocked{}
 	for _, v := range victims {
 		if len(v.Blockers) > 0 {

@@ -70,11 +70,11 @@ func PutBack(ctx context.Context, dsn string, force bool) error {
 	})
 }
 
-func replace(ctx context.Context, conn *pgx.Conn, name, by string) error {
-	name, by = pgx.Identifier{name}.Sanitize(), pgx.Identifier{by}.Sanitize()
+func replace(ctx context.Context, conn *pgx.Conn, name, replacement string) error {
+	name, replacement = pgx.Identifier{name}.Sanitize(), pgx.Identifier{replacement}.Sanitize()
 	for _, statement := range []string{
 		"DROP DATABASE IF EXISTS " + name + " WITH (FORCE)",
-		"ALTER DATABASE " + by + " RENAME TO " + name,
+		"ALTER DATABASE " + replacement + " RENAME TO " + name,
 		"COMMENT ON DATABASE " + name + " IS NULL",
 	} {
 		if _, err := conn.Exec(ctx, statement); err != nil {

@@ -57,8 +57,9 @@ const ofWriters = ` FROM plimsoll_operation o WHERE left(o.key, 36) = ANY ($1)
 
 // reconcileKeys compares operation by operation: an acknowledged one must be there once, one of unknown outcome may be,
 // any other must not. The database's rows are read as a stream.
-func reconcileKeys(ctx context.Context, conn *pgx.Conn, of writers, within time.Duration) ([]result.Reconciled, error) {
-	keys, counts := slices.Sorted(maps.Keys(of)), keyCounts{}
+func reconcileKeys(ctx context.Context, conn *pgx.Conn, known writers,
+	within time.Duration) ([]result.Reconciled, error) {
+	keys, counts := slices.Sorted(maps.Keys(known)), keyCounts{}
 	rows, err := conn.Query(ctx, "SELECT DISTINCT o.document_type"+ofWriters, keys, within.Seconds())
 	if err != nil {
 		return nil, fmt.Errorf("read operations: %w", err)
@@ -77,14 +78,14 @@ func reconcileKeys(ctx context.Context, conn *pgx.Conn, of writers, within time.
 		var key string
 		var document bool
 		if _, err = pgx.ForEachRow(rows, []any{&key, &document}, func() error {
-			of[key[:prefixLength]].found(counts, key, documentType, document)
+			known[key[:prefixLength]].found(counts, key, documentType, document)
 			return nil
 		}); err != nil {
 			return nil, fmt.Errorf("read operations: %w", err)
 		}
 	}
 	for _, prefix := range keys {
-		of[prefix].count(counts)
+		known[prefix].count(counts)
 	}
 	return counts.rows(), nil
 }
@@ -94,7 +95,7 @@ const unreportedMost = 1 << 24
 
 // found is called for each operation of the database.
 func (w *writer) found(counts keyCounts, key, documentType string, document bool) {
-	operations, documents := counts.of(w, documentType)
+	operations, documents := counts.countsOf(w, documentType)
 	operations.Found++
 	k, ok := client.ParseKey(key[min(prefixLength+1, len(key)):])
 	series, seen := w.Series[k.Series], w.seen[k.Series]
@@ -127,7 +128,7 @@ func (w *writer) found(counts keyCounts, key, documentType string, document bool
 func (w *writer) count(counts keyCounts) {
 	for name, series := range w.Series {
 		k := client.Key{Series: name}
-		operations, documents := counts.of(w, k.DocumentType())
+		operations, documents := counts.countsOf(w, k.DocumentType())
 		if !k.Creates() {
 			documents = &result.Reconciled{ByKey: &result.ByKey{}}
 		}
@@ -152,9 +153,9 @@ func (w *writer) count(counts keyCounts) {
 // keyCounts are what is compared, by its name.
 type keyCounts map[string]*result.Reconciled
 
-// of are the counts of a client's operations on documents of a type, and of those that create one. Of a lost agent all
-// operations are counted together.
-func (c keyCounts) of(w *writer, documentType string) (operations, documents *result.Reconciled) {
+// countsOf returns the counts of a client's operations on documents of a type, and of those that create one. All
+// operations of a lost agent are counted together.
+func (c keyCounts) countsOf(w *writer, documentType string) (operations, documents *result.Reconciled) {
 	if w.lost == "" {
 		return c.named("operations on " + documentType), c.named("documents " + documentType)
 	}

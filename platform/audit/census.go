@@ -58,9 +58,9 @@ func (r relation) census(ctx context.Context, tx pgx.Tx, since, now stamp, bucke
 			case set == censusBuckets && bucket != nil:
 				c.before.buckets[*bucket], c.now.buckets[*bucket] = int32(before), int32(untouched)
 			case set == censusMonths && organisation != nil && !infinite: // balances are checked completely
-				of := cell{*organisation, *month}
-				c.before.cells[of], c.now.cells[of] = before, untouched
-				c.months[of] = fresh > 0
+				at := cell{*organisation, *month}
+				c.before.cells[at], c.now.cells[at] = before, untouched
+				c.months[at] = fresh > 0
 			}
 			return nil
 		})
@@ -97,36 +97,36 @@ GROUP BY GROUPING SETS ((), (b), (o, m))`, statement.Names{
 
 // change is the difference from the clean point.
 type change struct {
-	lost   []int32 // buckets of documents (there are so many in all) with changed or deleted rows
-	of     int
-	months []cell
-	plain  map[string]bool
-	same   map[string]bool // tables in which nothing was written or deleted
+	lost    []int32 // buckets of documents (there are so many in all) with changed or deleted rows
+	buckets int
+	months  []cell
+	plain   map[string]bool
+	same    map[string]bool // tables in which nothing was written or deleted
 }
 
 func changeOf(all []*counted, was map[string]tally) change {
 	d := change{plain: map[string]bool{}, same: map[string]bool{}}
 	for _, c := range all {
-		d.of = max(d.of, len(c.before.buckets))
+		d.buckets = max(d.buckets, len(c.before.buckets))
 	}
 	lost, months := map[int32]bool{}, map[cell]bool{}
 	for _, c := range all {
 		old := was[c.name]
 		for bucket := range c.before.buckets {
 			if c.before.buckets[bucket] != old.buckets[bucket] {
-				for b := bucket; b < d.of; b += len(c.before.buckets) {
+				for b := bucket; b < d.buckets; b += len(c.before.buckets) {
 					lost[int32(b)] = true
 				}
 			}
 		}
-		for of, fresh := range c.months {
-			if fresh || c.before.cells[of] != old.cells[of] {
-				months[of] = true
+		for at, fresh := range c.months {
+			if fresh || c.before.cells[at] != old.cells[at] {
+				months[at] = true
 			}
 		}
-		for of, rows := range old.cells {
-			if c.before.cells[of] != rows {
-				months[of] = true
+		for at, rows := range old.cells {
+			if c.before.cells[at] != rows {
+				months[at] = true
 			}
 		}
 		d.same[c.name] = c.fresh == 0 && c.before.rows == old.rows
@@ -135,8 +135,8 @@ func changeOf(all []*counted, was map[string]tally) change {
 	for b := range lost {
 		d.lost = append(d.lost, b)
 	}
-	for of := range months {
-		d.months = append(d.months, of)
+	for at := range months {
+		d.months = append(d.months, at)
 	}
 	slices.Sort(d.lost)
 	return d
@@ -148,7 +148,7 @@ func (c *counted) changed(ctx context.Context, tx pgx.Tx, since stamp, d change)
 		return nil, nil
 	}
 	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s OR %s = ANY ($1::integer[])",
-		c.document, c.name, since.after("xmin"), bucketOf(c.document, d.of)), d.lost)
+		c.document, c.name, since.after("xmin"), bucketOf(c.document, d.buckets)), d.lost)
 	if err != nil {
 		return nil, err
 	}

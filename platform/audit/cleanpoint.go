@@ -139,8 +139,8 @@ func (c *counted) keep(batch *pgx.Batch) {
 	var organisations []id.ID
 	var months []time.Time
 	var cells []int64
-	for of, rows := range c.now.cells {
-		organisations, months, cells = append(organisations, of.organisation), append(months, of.month),
+	for at, rows := range c.now.cells {
+		organisations, months, cells = append(organisations, at.organisation), append(months, at.month),
 			append(cells, rows)
 	}
 	if cells == nil {

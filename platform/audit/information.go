@@ -15,11 +15,11 @@ func information(r *metadata.Information) Invariant {
 		keys = append(keys, "period")
 		subject += " || ' period=' || period"
 	}
-	by := strings.Join(keys, ", ")
+	keyList := strings.Join(keys, ", ")
 	return Invariant{
 		ID: r.Name + ".keys", Title: r.Title + ": every key is recorded once",
-		Checked: count(r.Table(), "{key "+by+"} AND {changed recorder}"),
-		Wrong:   twiceSQL(r.Table(), by, subject, "{key "+by+"}"),
-		Changed: twiceSQL(r.Table(), by, subject, amongChanged(r.Table(), by, "recorder")),
+		Checked: count(r.Table(), "{key "+keyList+"} AND {changed recorder}"),
+		Wrong:   twiceSQL(r.Table(), keyList, subject, "{key "+keyList+"}"),
+		Changed: twiceSQL(r.Table(), keyList, subject, amongChanged(r.Table(), keyList, "recorder")),
 	}
 }

@@ -181,8 +181,8 @@ func sums(d *metadata.Document, s *metadata.Section) Invariant {
 			s.MinRows, few))
 	}
 	for _, a := range d.Attributes {
-		of, found := metadata.Find(s.Attributes, a.Name)
-		if !found || !a.Computed || !of.Computed || a.Type != of.Type || a.Type != metadata.Money &&
+		total, found := metadata.Find(s.Attributes, a.Name)
+		if !found || !a.Computed || !total.Computed || a.Type != total.Type || a.Type != metadata.Money &&
 			a.Type != metadata.Quantity {
 			continue
 		}

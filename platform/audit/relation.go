@@ -19,11 +19,11 @@ type relation struct {
 // relations of an application that invariants may read.
 func relations(app *metadata.Application) (all []relation) {
 	documents, months := map[string]string{"plimsoll_operation": "document"}, map[string]string{}
-	of := func(column string) string { return "date_trunc('month', " + column + " AT TIME ZONE 'UTC')::date" }
+	monthOf := func(column string) string { return "date_trunc('month', " + column + " AT TIME ZONE 'UTC')::date" }
 	const ofTotals = "date_trunc('month', period::timestamp)::date"
 	for i := range app.Documents {
 		d := &app.Documents[i]
-		documents[d.Table()], months[d.Table()] = "id", of("date")
+		documents[d.Table()], months[d.Table()] = "id", monthOf("date")
 		for j := range d.Sections {
 			documents[d.SectionTable(&d.Sections[j])] = "document"
 		}
@@ -33,12 +33,12 @@ func relations(app *metadata.Application) (all []relation) {
 	}
 	for i := range app.Accumulation {
 		r := &app.Accumulation[i]
-		documents[r.Table()], months[r.Table()], months[r.Totals()] = "recorder", of("period"), ofTotals
+		documents[r.Table()], months[r.Table()], months[r.Totals()] = "recorder", monthOf("period"), ofTotals
 	}
 	for i := range app.Accounting {
 		r := &app.Accounting[i]
 		documents[r.Table()], months[r.Table()], months[r.Totals()], months[r.AccountTotals()] = "recorder",
-			of("period"), ofTotals, ofTotals
+			monthOf("period"), ofTotals, ofTotals
 	}
 	for _, t := range schema.Tables(app) {
 		if !strings.HasPrefix(t.Name, "plimsoll_") || documents[t.Name] != "" || t.Name == "plimsoll_number" {

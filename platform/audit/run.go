@@ -214,8 +214,8 @@ func (a *auditing) describe(change change, documents []id.ID) {
 		if c.document == "id" {
 			a.report.DocumentsAll += c.all
 		}
-		for of := range c.months {
-			cells[of] = true
+		for at := range c.months {
+			cells[at] = true
 		}
 	}
 	a.report.Documents, a.report.Months, a.report.MonthsAll = int64(len(documents)), len(change.months), len(cells)
@@ -266,9 +266,9 @@ func (a *auditing) buckets(r relation) int {
 		return 1
 	}
 	headers := int64(0)
-	for _, of := range a.relations {
-		if of.document == "id" {
-			headers += a.bytes[of.name]
+	for _, table := range a.relations {
+		if table.document == "id" {
+			headers += a.bytes[table.name]
 		}
 	}
 	return min(bucketsMost, max(bucketsMin, 1<<bits.Len(uint(headers/bucketBytes))))

@@ -119,12 +119,12 @@ func monthsCondition(cells []cell) string {
 	if len(cells) == 0 {
 		return "false"
 	}
-	of := map[time.Time][]string{}
+	owners := map[time.Time][]string{}
 	for _, c := range cells {
-		of[c.month] = append(of[c.month], "'"+c.organisation.String()+"'")
+		owners[c.month] = append(owners[c.month], "'"+c.organisation.String()+"'")
 	}
 	var ranges []string
-	for month, organisations := range of {
+	for month, organisations := range owners {
 		slices.Sort(organisations)
 		ranges = append(ranges, fmt.Sprintf("@organisation IN (%s) AND @moment >= '%s' AND @moment < '%s'",
 			strings.Join(organisations, ", "), month.Format(time.DateOnly),

@@ -79,7 +79,7 @@ func (w *Work) enqueue(name, sql string, args ...any) *Statement {
 func (s *Statement) Rows(each func(pgx.Rows) error) { s.read = each }
 
 // Affected sets the function that receives the number of rows written.
-func (s *Statement) Affected(told func(int64) error) { s.affected = told }
+func (s *Statement) Affected(report func(int64) error) { s.affected = report }
 
 // Besides is the number of rows written by parts of the statement that its tag does not count.
 func (s *Statement) Besides(rows int) { s.besides = int64(rows) }

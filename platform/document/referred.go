@@ -104,7 +104,7 @@ func columnsOf(attributes []metadata.Attribute) string {
 }
 
 // empty has room for so many documents, and for the sections of some.
-func (r *ReferenceReader) empty(capacity int, of ...*Document) *Referred {
+func (r *ReferenceReader) empty(capacity int, documents ...*Document) *Referred {
 	d := &Referred{Rows: rowset.New(r.shown, capacity)}
 	if len(r.sections) > 0 {
 		d.Sections = make(map[string]*rowset.Table, len(r.sections))
@@ -112,7 +112,7 @@ func (r *ReferenceReader) empty(capacity int, of ...*Document) *Referred {
 	for i := range r.sections {
 		s := &r.sections[i]
 		rows := 0
-		for _, one := range of {
+		for _, one := range documents {
 			rows += one.Section(s.name).Rows()
 		}
 		d.Sections[s.name] = rowset.New(s.shown, rows)
@@ -179,8 +179,8 @@ func (d *Referred) Row(v id.ID) (row int, found bool) { return d.index.Row(d.Row
 
 // Lines are the positions of a document's rows in a section.
 func (d *Referred) Lines(section string, v id.ID) (rows []int) {
-	for row, of := range rowset.Column[id.ID](d.Sections[section], "document") {
-		if of == v {
+	for row, referred := range rowset.Column[id.ID](d.Sections[section], "document") {
+		if referred == v {
 			rows = append(rows, row)
 		}
 	}

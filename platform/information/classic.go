@@ -51,7 +51,8 @@ func newClassic(meta *metadata.Information) classic {
 }
 
 // SliceByTemp is Slice through temp tables, one for the keys and one for the result. It flushes the queue.
-func (r *Register) SliceByTemp(ctx context.Context, w *database.Work, by register.Recorder, keys *rowset.Table) (*Slice,
+func (r *Register) SliceByTemp(ctx context.Context, w *database.Work, recorder register.Recorder,
+	keys *rowset.Table) (*Slice,
 	error) {
 	t, err := w.Temp(ctx, r.classic.keys, r.classic.found)
 	if err != nil {
@@ -60,7 +61,7 @@ func (r *Register) SliceByTemp(ctx context.Context, w *database.Work, by registe
 	listed, found := t[0], t[1]
 	keys.Fill(w, listed, "keys of "+r.meta.Name)
 	w.Fill(found, "find slice of "+r.meta.Name, r.classic.find.SQL(found.Name(), listed.Name()),
-		by.Organisation, by.ID, by.Period)
+		recorder.Organisation, recorder.ID, recorder.Period)
 	w.Analyze(found)
 	s := NewSlice(r.meta, keys.Rows())
 	s.scan(w.Queue("read slice of "+r.meta.Name, "SELECT * FROM "+found.Name()))
@@ -69,13 +70,14 @@ func (r *Register) SliceByTemp(ctx context.Context, w *database.Work, by registe
 
 // ReplaceByRow is Replace in the classic way: the recorder's records are deleted and inserted again row by row, in the
 // order of the keys, which the server determines as for Replace. It flushes the queue, and queues more.
-func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by register.Recorder, after *Records) error {
+func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, recorder register.Recorder,
+	after *Records) error {
 	t, err := w.Temp(ctx, r.classic.laid)
 	if err != nil {
 		return err
 	}
 	after.Rows.Fill(w, t[0], "lay "+r.meta.Name)
-	w.Queue("erase "+r.meta.Name, r.classic.eraseAll, by.ID)
+	w.Queue("erase "+r.meta.Name, r.classic.eraseAll, recorder.ID)
 	var order []int
 	w.Queue("order "+r.meta.Name, r.classic.in.SQL(t[0].Name())).Rows(func(rows pgx.Rows) error {
 		order = append(order, 0)
@@ -86,7 +88,8 @@ func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by regist
 	}
 	for _, line := range order {
 		w.Queue("record in "+r.meta.Name, r.classic.one,
-			after.Rows.Values([]any{by.ID, line, by.Type, by.Organisation, by.Period}, line-1)...)
+			after.Rows.Values([]any{recorder.ID, line, recorder.Type, recorder.Organisation,
+				recorder.Period}, line-1)...)
 	}
 	return nil
 }

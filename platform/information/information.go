@@ -105,9 +105,10 @@ func (r *Register) ReadMany(w *database.Work, recorders []id.ID) map[id.ID]*Reco
 
 // Slice queues reading what recorders other than this one state under the keys (a table of the dimensions); in a
 // periodic register the last fact at or before the moment.
-func (r *Register) Slice(w *database.Work, by register.Recorder, keys *rowset.Table) *Slice {
+func (r *Register) Slice(w *database.Work, recorder register.Recorder, keys *rowset.Table) *Slice {
 	s := NewSlice(r.meta, keys.Rows())
-	s.scan(w.Queue("read slice of "+r.meta.Name, r.lookup, keys.Arrays([]any{by.Organisation, by.ID, by.Period})...))
+	s.scan(w.Queue("read slice of "+r.meta.Name, r.lookup,
+		keys.Arrays([]any{recorder.Organisation, recorder.ID, recorder.Period})...))
 	return s
 }
 
@@ -126,19 +127,19 @@ func (s *Slice) scan(read *database.Statement) {
 
 // Replace queues changing a recorder's record set from was, with its period, to another one; an empty one removes it.
 // Only rows that differ are written. The caller has locked the recorder's document.
-func (r *Register) Replace(w *database.Work, by register.Recorder, was time.Time, before, after *Records) {
+func (r *Register) Replace(w *database.Work, recorder register.Recorder, was time.Time, before, after *Records) {
 	gone, come := rowset.Difference(before.Rows, after.Rows)
-	if !was.Equal(by.Period) {
+	if !was.Equal(recorder.Period) {
 		gone, come = allRows(before.Rows), allRows(after.Rows)
 	}
 	if len(gone) > 0 {
-		w.Queue("take back from "+r.meta.Name, r.erase, by.ID, lines(gone))
+		w.Queue("take back from "+r.meta.Name, r.erase, recorder.ID, lines(gone))
 	}
 	if len(come) > 0 {
 		rows := rowset.New(after.Rows.Attributes, len(come))
 		rows.Add(after.Rows, come)
 		w.Queue("record in "+r.meta.Name, r.write,
-			rows.Arrays([]any{by.ID, by.Type, by.Organisation, by.Period, lines(come)})...)
+			rows.Arrays([]any{recorder.ID, recorder.Type, recorder.Organisation, recorder.Period, lines(come)})...)
 	}
 }
 

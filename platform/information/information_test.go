@@ -42,7 +42,7 @@ var (
 
 func day(n int) time.Time { return time.Date(2025, 1, n, 12, 0, 0, 0, time.UTC) }
 
-func by(at time.Time) register.Recorder {
+func recordedAt(at time.Time) register.Recorder {
 	return register.Recorder{ID: id.New(), Type: "test", Organisation: organisation, Period: at}
 }
 
@@ -102,7 +102,7 @@ func (b bench) slice(who register.Recorder, things ...id.ID) string {
 
 func TestASliceIsTheLastThatOthersHaveStatedUntilTheMoment(t *testing.T) {
 	b := open(t)
-	first, second := by(day(3)), by(day(7))
+	first, second := recordedAt(day(3)), recordedAt(day(7))
 	price := func(v id.ID, sum amount.Money) *information.Records { return records("prices", []any{v, sum, "pc"}) }
 	none := records("prices")
 	for who, what := range map[register.Recorder]*information.Records{first: price(bolt, 300),
@@ -111,14 +111,14 @@ func TestASliceIsTheLastThatOthersHaveStatedUntilTheMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	foreign := by(day(4))
+	foreign := recordedAt(day(4))
 	foreign.Organisation = id.New()
 	if err := b.replace(b.prices, foreign, foreign.Period, none, price(bolt, 999)); err != nil {
 		t.Fatal(err)
 	}
 	for at, want := range map[int]string{2: "none, none", 3: "none, 3.00 pc", 6: "none, 3.00 pc", 7: "none, 7.00 pc",
 		9: "none, 7.00 pc"} {
-		if got := b.slice(by(day(at)), nut, bolt); got != want {
+		if got := b.slice(recordedAt(day(at)), nut, bolt); got != want {
 			t.Errorf("on day %d: %s, want %s", at, got, want)
 		}
 	}
@@ -132,20 +132,20 @@ func TestASliceIsTheLastThatOthersHaveStatedUntilTheMoment(t *testing.T) {
 	if err := b.replace(b.prices, moved, day(3), price(bolt, 300), price(bolt, 300)); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.slice(by(day(7)), bolt) + "; " + b.slice(by(day(9)), bolt); got != "7.00 pc; 3.00 pc" {
+	if got := b.slice(recordedAt(day(7)), bolt) + "; " + b.slice(recordedAt(day(9)), bolt); got != "7.00 pc; 3.00 pc" {
 		t.Errorf("after the first has moved behind the second: %s", got)
 	}
 	if err := b.replace(b.prices, moved, day(8), price(bolt, 300), none); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.slice(by(day(9)), bolt); got != "7.00 pc" {
+	if got := b.slice(recordedAt(day(9)), bolt); got != "7.00 pc" {
 		t.Errorf("after the first has been taken back: %s", got)
 	}
 }
 
 func TestOnlyDifferencesAreRewrittenAndReadInOrder(t *testing.T) {
 	b := open(t)
-	who := by(day(1))
+	who := recordedAt(day(1))
 	before := records("numbers", []any{bolt, "a"}, []any{bolt, "b"}, []any{nut, "a"})
 	after := records("numbers", []any{bolt, "a"}, []any{bolt, "c"})
 	if err := b.replace(b.numbers, who, who.Period, records("numbers"), before); err != nil {
@@ -191,7 +191,7 @@ func TestOneOfManyStatesAKey(t *testing.T) {
 }
 
 func (b bench) count(done, refused *atomic.Int64, rows ...[]any) {
-	who := by(day(1))
+	who := recordedAt(day(1))
 	switch err := b.replace(b.numbers, who, who.Period, records("numbers"), records("numbers", rows...)); {
 	case err == nil:
 		done.Add(1)
@@ -212,7 +212,7 @@ func TestWhoStatesSeveralKeysDoesNotDeadlock(t *testing.T) {
 	rows := [][]any{{bolt, "a"}, {bolt, "b"}, {bolt, "c"}}
 	other := databasetest.Connect(t, b.db.DSN, database.Options{Connections: 1})
 	err := other.Run(t.Context(), func(w *database.Work) error {
-		b.numbers.Replace(w, by(day(1)), day(1), records("numbers"), records("numbers", rows[1]))
+		b.numbers.Replace(w, recordedAt(day(1)), day(1), records("numbers"), records("numbers", rows[1]))
 		if err := w.Flush(t.Context()); err != nil {
 			return err
 		}

@@ -190,13 +190,13 @@ func (a above) WithAttrs(attrs []slog.Attr) slog.Handler { return above{a.Handle
 func (a above) WithGroup(name string) slog.Handler       { return above{a.Handler.WithGroup(name)} }
 
 // numbered makes the parts of a job as they are stored.
-func numbered(of int64, name string, parts []Part) (all []river.InsertManyParams, err error) {
+func numbered(job int64, name string, parts []Part) (all []river.InsertManyParams, err error) {
 	for n, p := range parts {
 		encoded, err := json.Marshal(p.Arguments)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, river.InsertManyParams{Args: part{of, n, name, max(1, p.Weight), encoded},
+		all = append(all, river.InsertManyParams{Args: part{job, n, name, max(1, p.Weight), encoded},
 			InsertOpts: &river.InsertOpts{Queue: queuePart, MaxAttempts: AttemptsMax}})
 	}
 	return slices.Clip(all), nil

@@ -221,8 +221,8 @@ const talliedSQL = `SELECT count(*), count(*) FILTER (WHERE state = 'completed')
 		coalesce(max(errors[array_upper(errors, 1)]->>'error') FILTER (WHERE ` + failedSQL + `), '')
 FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint)`
 
-func (j *Jobs) tally(ctx context.Context, of int64) (t tallied, err error) {
-	err = j.db.Driver().QueryRow(ctx, talliedSQL, of).Scan(&t.all, &t.done, &t.failed, &t.cancelled, &t.trouble)
+func (j *Jobs) tally(ctx context.Context, job int64) (t tallied, err error) {
+	err = j.db.Driver().QueryRow(ctx, talliedSQL, job).Scan(&t.all, &t.done, &t.failed, &t.cancelled, &t.trouble)
 	if err != nil {
 		return t, fmt.Errorf("check parts: %w", err)
 	}
@@ -232,8 +232,8 @@ func (j *Jobs) tally(ctx context.Context, of int64) (t tallied, err error) {
 const resultsSQL = "SELECT metadata->'output' FROM " + schemaName +
 	`.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) ORDER BY (args->>'n')::integer`
 
-func (j *Jobs) results(ctx context.Context, of int64) ([]json.RawMessage, error) {
-	rows, err := j.db.Driver().Query(ctx, resultsSQL, of)
+func (j *Jobs) results(ctx context.Context, job int64) ([]json.RawMessage, error) {
+	rows, err := j.db.Driver().Query(ctx, resultsSQL, job)
 	if err != nil {
 		return nil, fmt.Errorf("read results: %w", err)
 	}

@@ -96,35 +96,35 @@ func parameters(n int) string {
 
 // ReplaceByRow is Replace in the classic way: the record set is deleted and inserted again, and turnovers are changed,
 // by one statement per row. It flushes the queue, and queues more.
-func (l *Ledger) ReplaceByRow(ctx context.Context, w *database.Work, by register.Recorder, after *Entries) error {
+func (l *Ledger) ReplaceByRow(ctx context.Context, w *database.Work, recorder register.Recorder, after *Entries) error {
 	t, err := w.Temp(ctx, l.classic.before, l.classic.changed)
 	if err != nil {
 		return err
 	}
 	kept, changed := t[0], t[1]
-	w.Fill(kept, "keep entries of "+l.meta.Name, l.classic.keep.SQL(kept.Name()), by.ID)
+	w.Fill(kept, "keep entries of "+l.meta.Name, l.classic.keep.SQL(kept.Name()), recorder.ID)
 	w.Analyze(kept)
-	w.Queue("erase "+l.meta.Name, l.classic.eraseAll, by.ID)
+	w.Queue("erase "+l.meta.Name, l.classic.eraseAll, recorder.ID)
 	for row := range after.Amount {
 		args := after.Credit[row].Values(after.Debit[row].Values(
-			[]any{by.ID, by.Type, by.Organisation, by.Period, row + 1}))
+			[]any{recorder.ID, recorder.Type, recorder.Organisation, recorder.Period, row + 1}))
 		w.Queue("enter in "+l.meta.Name, l.classic.enter, append(args, after.Amount[row])...)
 	}
-	w.Fill(changed, "sum change of "+l.meta.Name, l.classic.sum.SQL(changed.Name(), kept.Name()), by.ID)
+	w.Fill(changed, "sum change of "+l.meta.Name, l.classic.sum.SQL(changed.Name(), kept.Name()), recorder.ID)
 	w.Analyze(changed)
-	return l.totalsByRow(ctx, w, by, changed)
+	return l.totalsByRow(ctx, w, recorder, changed)
 }
 
 // totalsByRow changes turnovers in the order that everybody uses.
-func (l *Ledger) totalsByRow(ctx context.Context, w *database.Work, by register.Recorder,
+func (l *Ledger) totalsByRow(ctx context.Context, w *database.Work, recorder register.Recorder,
 	changed *temptable.Table) error {
 	var all, accounts [][]any
 	w.Queue("read change of "+l.meta.Name, l.classic.see.SQL(changed.Name())).Rows(func(r pgx.Rows) error {
-		var of Account
+		var account Account
 		var month string
 		var debit, credit amount.Money
-		err := r.Scan(append(of.targets(), &month, &debit, &credit)...)
-		all = append(all, append(of.Values(nil), month, debit, credit))
+		err := r.Scan(append(account.targets(), &month, &debit, &credit)...)
+		all = append(all, append(account.Values(nil), month, debit, credit))
 		return err
 	})
 	w.Queue("read change of accounts of "+l.meta.Name,
@@ -140,11 +140,11 @@ func (l *Ledger) totalsByRow(ctx context.Context, w *database.Work, by register.
 	}
 	split := int(w.Backend()) % l.meta.Splits
 	for _, row := range all {
-		w.Queue("total of "+l.meta.Name, l.classic.total, append([]any{by.Organisation, split}, row...)...)
+		w.Queue("total of "+l.meta.Name, l.classic.total, append([]any{recorder.Organisation, split}, row...)...)
 	}
 	for _, row := range accounts {
 		w.Queue("total of accounts of "+l.meta.Name, l.classic.accountTotal,
-			append([]any{by.Organisation, split}, row...)...)
+			append([]any{recorder.Organisation, split}, row...)...)
 	}
 	return nil
 }

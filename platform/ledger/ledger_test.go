@@ -137,7 +137,7 @@ func (t turnovers) add(a ledger.Account, debit, credit amount.Money) {
 	keys := []string{a.Code}
 	for _, element := range elements {
 		if slices.Contains(a.Analytics[:], element) {
-			keys = append(keys, with(a.Code, element))
+			keys = append(keys, accountWith(a.Code, element))
 		}
 	}
 	for _, key := range keys {
@@ -145,7 +145,7 @@ func (t turnovers) add(a ledger.Account, debit, credit amount.Money) {
 	}
 }
 
-func with(code string, element id.ID) string { return code + " with " + element.String() }
+func accountWith(code string, element id.ID) string { return code + " with " + element.String() }
 
 // open is what was before the first of two moments.
 func (t turnovers) open(a ledger.Account, debit, credit amount.Money) {
@@ -178,7 +178,7 @@ func read(t *testing.T, db *databasetest.Test, organisation id.ID, from, at time
 			before(w, code, organisation, code, at)
 			before(w, opened(code), organisation, code, from)
 			for _, element := range elements {
-				before(w, with(code, element), organisation, code, at, element)
+				before(w, accountWith(code, element), organisation, code, at, element)
 			}
 		}
 		return nil

@@ -19,9 +19,9 @@ func (l *Ledger) Erase(w *database.Work, recorder id.ID) {
 }
 
 // Insert queues a record set of a recorder that has none. Totals stay; see Resum.
-func (l *Ledger) Insert(w *database.Work, by register.Recorder, e *Entries) {
+func (l *Ledger) Insert(w *database.Work, recorder register.Recorder, e *Entries) {
 	x := l.Rewriter()
-	x.Replace(by, by.Period, &Entries{}, e)
+	x.Replace(recorder, recorder.Period, &Entries{}, e)
 	x.Write(w)
 }
 
@@ -45,10 +45,10 @@ func (l *Ledger) AccountsOf(sets ...*Entries) (all []Account) {
 }
 
 // Weigh is register.Register.Weigh for turnovers.
-func (l *Ledger) Weigh(w *database.Work, by register.Recorder, before, after *Entries) *register.Weighed {
+func (l *Ledger) Weigh(w *database.Work, recorder register.Recorder, before, after *Entries) *register.Weighed {
 	x, found := l.Rewriter(), &register.Weighed{}
-	x.Replace(by, by.Period, before, after)
-	first, next := register.Month(by.Period)
+	x.Replace(recorder, recorder.Period, before, after)
+	first, next := register.Month(recorder.Period)
 	var accounts []Account
 	var debits, credits []amount.Money
 	for key, s := range x.turnovers {
@@ -61,15 +61,15 @@ func (l *Ledger) Weigh(w *database.Work, by register.Recorder, before, after *En
 		return found
 	}
 	w.Queue("weigh turnovers of "+l.meta.Name, l.weighSQL(),
-		columns([]any{by.Organisation, first, next, debits, credits}, accounts)...).
+		columns([]any{recorder.Organisation, first, next, debits, credits}, accounts)...).
 		Rows(func(rows pgx.Rows) error { return rows.Scan(&found.Stored, &found.Made) })
 	return found
 }
 
 // Follow is register.Register.Follow for turnovers.
-func (l *Ledger) Follow(w *database.Work, by register.Recorder, before, after *Entries) {
+func (l *Ledger) Follow(w *database.Work, recorder register.Recorder, before, after *Entries) {
 	x := l.Rewriter()
-	x.Replace(by, by.Period, before, after)
+	x.Replace(recorder, recorder.Period, before, after)
 	x.WriteTotals(w)
 }
 

@@ -11,21 +11,22 @@ import (
 )
 
 // Write queues the record set of a recorder that has none yet.
-func (l *Ledger) Write(w *database.Work, by register.Recorder, e *Entries) {
-	l.Replace(w, by, by.Period, &Entries{}, e)
+func (l *Ledger) Write(w *database.Work, recorder register.Recorder, e *Entries) {
+	l.Replace(w, recorder, recorder.Period, &Entries{}, e)
 }
 
 // Replace queues changing a recorder's record set from was, with its period, to another one; an empty one removes it.
 // Only entries that differ and turnovers that change are written. A connection always uses the same split, even if the
 // old turnover is in another: only the sum of the splits matters. The caller has locked the recorder's document.
-func (l *Ledger) Replace(w *database.Work, by register.Recorder, was time.Time, before, after *Entries) {
-	c := differences(by, was, before, after)
+func (l *Ledger) Replace(w *database.Work, recorder register.Recorder, was time.Time, before, after *Entries) {
+	c := differences(recorder, was, before, after)
 	if len(c.erased) > 0 {
-		w.Queue("take back from "+l.meta.Name, l.erase, by.ID, c.erased)
+		w.Queue("take back from "+l.meta.Name, l.erase, recorder.ID, c.erased)
 	}
 	if len(c.lines) > 0 {
 		split := int(w.Backend()) % l.meta.Splits
-		args := columns(columns([]any{by.ID, by.Type, by.Organisation, split, c.lines, c.periods}, c.rows.Debit),
+		args := columns(columns([]any{recorder.ID, recorder.Type, recorder.Organisation, split, c.lines, c.periods},
+			c.rows.Debit),
 			c.rows.Credit)
 		w.Queue("enter in "+l.meta.Name, l.write,
 			append(args, c.rows.Amount)...).Besides(len(c.lines) - len(c.erased) + c.accounts())
@@ -68,10 +69,10 @@ func (c *change) accounts() (n int) {
 	return n
 }
 
-func differences(by register.Recorder, was time.Time, before, after *Entries) (c change) {
+func differences(recorder register.Recorder, was time.Time, before, after *Entries) (c change) {
 	for row := range max(len(before.Amount), len(after.Amount)) {
 		had, has := row < len(before.Amount), row < len(after.Amount)
-		if had && has && was.Equal(by.Period) && before.Debit[row] == after.Debit[row] &&
+		if had && has && was.Equal(recorder.Period) && before.Debit[row] == after.Debit[row] &&
 			before.Credit[row] == after.Credit[row] && before.Amount[row] == after.Amount[row] {
 			continue
 		}
@@ -80,7 +81,7 @@ func differences(by register.Recorder, was time.Time, before, after *Entries) (c
 			c.add(0, was, before, row, -before.Amount[row])
 		}
 		if has {
-			c.add(row+1, by.Period, after, row, after.Amount[row])
+			c.add(row+1, recorder.Period, after, row, after.Amount[row])
 		}
 	}
 	return c
@@ -140,12 +141,12 @@ GROUP BY organisation, account, {month}`, statement.Names{
 }
 
 // Recalculate queues recomputing all turnovers by analytics, like register.Recalculate.
-func (l *Ledger) Recalculate(w *database.Work, told func(int64) error) {
-	register.Rebuild(w, l.meta.Totals(), TotalsSQL(l.meta), told)
+func (l *Ledger) Recalculate(w *database.Work, report func(int64) error) {
+	register.Rebuild(w, l.meta.Totals(), TotalsSQL(l.meta), report)
 }
 
 // RecalculateAccounts is Recalculate for whole accounts. It needs another transaction: a statement that writes both
 // tables locks them in no fixed order, which could deadlock.
-func (l *Ledger) RecalculateAccounts(w *database.Work, told func(int64) error) {
-	register.Rebuild(w, l.meta.AccountTotals(), AccountTotalsSQL(l.meta), told)
+func (l *Ledger) RecalculateAccounts(w *database.Work, report func(int64) error) {
+	register.Rebuild(w, l.meta.AccountTotals(), AccountTotalsSQL(l.meta), report)
 }

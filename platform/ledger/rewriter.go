@@ -61,20 +61,20 @@ type sums struct{ debit, credit amount.Money }
 func (l *Ledger) Rewriter() *Rewriter { return &Rewriter{ledger: l, turnovers: map[turnover]*sums{}} }
 
 // Replace is a buffered Ledger.Replace.
-func (x *Rewriter) Replace(by register.Recorder, was time.Time, before, after *Entries) {
-	c := differences(by, was, before, after)
+func (x *Rewriter) Replace(recorder register.Recorder, was time.Time, before, after *Entries) {
+	c := differences(recorder, was, before, after)
 	for _, line := range c.erased {
-		x.erased.recorders, x.erased.lines = append(x.erased.recorders, by.ID), append(x.erased.lines, line)
+		x.erased.recorders, x.erased.lines = append(x.erased.recorders, recorder.ID), append(x.erased.lines, line)
 	}
 	b := &x.brought
 	for i, line := range c.lines {
 		for _, month := range []string{c.periods[i].UTC().Format("2006-01") + "-01", "infinity"} {
-			x.turnover(by.Organisation, c.rows.Debit[i], month).debit += c.rows.Amount[i]
-			x.turnover(by.Organisation, c.rows.Credit[i], month).credit += c.rows.Amount[i]
+			x.turnover(recorder.Organisation, c.rows.Debit[i], month).debit += c.rows.Amount[i]
+			x.turnover(recorder.Organisation, c.rows.Credit[i], month).credit += c.rows.Amount[i]
 		}
 		if line > 0 { // removed entries are deleted, not stored
-			b.recorders, b.organisations, b.types = append(b.recorders, by.ID),
-				append(b.organisations, by.Organisation), append(b.types, by.Type)
+			b.recorders, b.organisations, b.types = append(b.recorders, recorder.ID),
+				append(b.organisations, recorder.Organisation), append(b.types, recorder.Type)
 			b.lines, b.periods = append(b.lines, line), append(b.periods, c.periods[i])
 			b.rows.Add(c.rows.Debit[i], c.rows.Credit[i], c.rows.Amount[i])
 		}

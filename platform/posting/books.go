@@ -38,6 +38,7 @@ type kind struct {
 	readers   map[string]*catalog.Reader
 	order     []string // of the catalogs read
 	documents referredReaders
+	versions  string // selects the transaction that wrote each row of a document
 }
 
 // New prepares all statements. Documents without rules cannot be posted.
@@ -64,7 +65,9 @@ func New(db *database.Database, app *metadata.Application, rules map[string]Rule
 		if !ok {
 			panic("posting: rules for unknown document " + name)
 		}
-		b.types[name] = newKind(app, meta, r)
+		k := newKind(app, meta, r)
+		k.versions = b.versionsSQL(k)
+		b.types[name] = k
 	}
 	b.strategy = lean{b}
 	return b

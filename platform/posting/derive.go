@@ -294,10 +294,10 @@ func compareDocuments(held, d *document.Document, differ differs) {
 	}
 }
 
-func compareCell(expected, found *rowset.Table, column, row int, of string, differ differs) {
+func compareCell(expected, found *rowset.Table, column, row int, name string, differ differs) {
 	e, f := text(expected.Value(column, row)), text(found.Value(column, row))
 	if e != f {
-		differ(of+found.Attributes[column].Name, e, f)
+		differ(name+found.Attributes[column].Name, e, f)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/register"
+	"plimsoll/platform/statement"
 )
 
 // Examined is a document beside what its rules make of it.
@@ -59,7 +60,7 @@ func (b *Books) Examine(ctx context.Context, w *database.Work, kindName string, 
 	one := []id.ID{v}
 	headers, stored := k.store.ReadMany(w, one), b.storedSets(w, k, one)
 	e := &Examined{books: b, kind: k}
-	w.Queue("read versions", b.versionsSQL(k), v).Rows(func(r pgx.Rows) error {
+	w.Queue("read versions", k.versions, v).Rows(func(r pgx.Rows) error {
 		var row version
 		err := r.Scan(&row.part, &row.line, &row.number, &row.placed)
 		e.written = append(e.written, row)
@@ -107,10 +108,11 @@ func (b *Books) versionsSQL(k *kind) string {
 			"xmin::text::bigint, true FROM %s WHERE document = $1", s.Name, k.meta.SectionTable(s)))
 	}
 	for _, name := range k.meta.Recorded() {
-		parts = append(parts, fmt.Sprintf("SELECT '%[1]s', m.n, m.number, (m.recorder_type, "+
-			"m.organisation, m.period) IS NOT DISTINCT FROM ('%[2]s', d.organisation, d.date) FROM (SELECT *, "+
-			"row_number() OVER (ORDER BY line)::integer AS n, xmin::text::bigint AS number FROM %[3]s "+
-			"WHERE recorder = $1) m LEFT JOIN %[4]s d ON d.id = $1", name, k.meta.Name, b.table(name), k.meta.Table()))
+		parts = append(parts, statement.SQL("SELECT '{register}', m.n, m.number, (m.recorder_type, "+
+			"m.organisation, m.period) IS NOT DISTINCT FROM ('{type}', d.organisation, d.date) FROM (SELECT *, "+
+			"row_number() OVER (ORDER BY line)::integer AS n, xmin::text::bigint AS number FROM {records} "+
+			"WHERE recorder = $1) m LEFT JOIN {documents} d ON d.id = $1", statement.Names{"register": name,
+			"type": k.meta.Name, "records": b.table(name), "documents": k.meta.Table()}))
 	}
 	return strings.Join(parts, "\nUNION ALL ")
 }

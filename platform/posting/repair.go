@@ -50,28 +50,28 @@ func (e *Examined) Repair(w *database.Work) {
 		x.Change(e.Document, e.made)
 		x.Write(w)
 	}
-	by := e.Document.Recorder()
+	recorder := e.Document.Recorder()
 	for _, name := range e.Registers() {
 		if known := e.books.known[name]; known != nil {
-			known.Erase(w, by.ID)
-			known.Replace(w, by, by.Period, information.NewRecords(known.Meta()), e.after.recordsOf(known))
+			known.Erase(w, recorder.ID)
+			known.Replace(w, recorder, recorder.Period, information.NewRecords(known.Meta()), e.after.recordsOf(known))
 			continue
 		}
 		follow := e.weighed[name].Keys > 0 && e.weighed[name].Stored == e.weighed[name].Keys
 		if r := e.books.registers[name]; r != nil {
 			before, after := orNone(e.before.movements[name], r), orNone(e.after.movements[name], r)
-			r.Erase(w, by.ID)
-			r.Insert(w, by, after)
+			r.Erase(w, recorder.ID)
+			r.Insert(w, recorder, after)
 			if follow {
-				r.Follow(w, by, before, after)
+				r.Follow(w, recorder, before, after)
 			}
 			continue
 		}
 		l, before, after := e.books.ledgers[name], e.before.entriesOf(name), e.after.entriesOf(name)
-		l.Erase(w, by.ID)
-		l.Insert(w, by, after)
+		l.Erase(w, recorder.ID)
+		l.Insert(w, recorder, after)
 		if follow {
-			l.Follow(w, by, before, after)
+			l.Follow(w, recorder, before, after)
 		}
 	}
 }

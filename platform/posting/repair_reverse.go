@@ -26,14 +26,14 @@ func (b *Books) Reverse(ctx context.Context, w *database.Work, name string, reco
 	if r := b.registers[name]; r != nil {
 		r.Erase(w, recorder)
 		if follow {
-			r.Follow(w, t.by, t.movements, orNone(nil, r))
+			r.Follow(w, t.recorder, t.movements, orNone(nil, r))
 		}
 		return w.Flush(ctx)
 	}
 	l := b.ledgers[name]
 	l.Erase(w, recorder)
 	if follow {
-		l.Follow(w, t.by, t.entries, &ledger.Entries{})
+		l.Follow(w, t.recorder, t.entries, &ledger.Entries{})
 	}
 	return w.Flush(ctx)
 }
@@ -41,7 +41,7 @@ func (b *Books) Reverse(ctx context.Context, w *database.Work, name string, reco
 // recording is what a recorder has in a register with totals, and how these agree with it. Rows of several
 // organisations or times cannot be weighed.
 type recording struct {
-	by        register.Recorder
+	recorder  register.Recorder
 	movements *register.Movements
 	entries   *ledger.Entries
 	weighed   *register.Weighed
@@ -53,8 +53,8 @@ func (b *Books) readRecording(ctx context.Context, w *database.Work, name string
 	w.Queue("read recorders", "SELECT DISTINCT organisation, period FROM "+b.table(name)+" WHERE recorder = $1",
 		recorder).Rows(func(r pgx.Rows) error {
 		several++
-		t.by.ID = recorder
-		return r.Scan(&t.by.Organisation, &t.by.Period)
+		t.recorder.ID = recorder
+		return r.Scan(&t.recorder.Organisation, &t.recorder.Period)
 	})
 	r, l := b.registers[name], b.ledgers[name]
 	if r != nil {
@@ -66,9 +66,9 @@ func (b *Books) readRecording(ctx context.Context, w *database.Work, name string
 		return t, err
 	}
 	if r != nil {
-		t.weighed = r.Weigh(w, t.by, t.movements, orNone(nil, r))
+		t.weighed = r.Weigh(w, t.recorder, t.movements, orNone(nil, r))
 	} else {
-		t.weighed = l.Weigh(w, t.by, t.entries, &ledger.Entries{})
+		t.weighed = l.Weigh(w, t.recorder, t.entries, &ledger.Entries{})
 	}
 	return t, w.Flush(ctx)
 }

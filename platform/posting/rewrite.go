@@ -33,16 +33,16 @@ func (r Rewritten) Plus(other Rewritten) Rewritten {
 
 // Rewrite deletes the record sets of posted documents of one type and inserts them again unchanged, as is done after a
 // register has changed its form. The books stay the same. It returns what was done; documents before an error are done.
-func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID, how Rewriting) (done Rewritten,
+func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID, manner Rewriting) (done Rewritten,
 	err error) {
 	k := b.types[kindName]
 	if k == nil {
 		return done, fmt.Errorf("rewrite %s: it has no rules", kindName)
 	}
-	for some := range slices.Chunk(documents, max(1, how.Documents)) {
+	for some := range slices.Chunk(documents, max(1, manner.Documents)) {
 		var rows int64
 		err := b.db.Run(ctx, func(w *database.Work) (err error) {
-			rows, err = b.rewrite(ctx, w, k, some, how)
+			rows, err = b.rewrite(ctx, w, k, some, manner)
 			return err
 		})
 		if err != nil {
@@ -53,9 +53,10 @@ func (b *Books) Rewrite(ctx context.Context, kindName string, documents []id.ID,
 	return done, nil
 }
 
-func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, documents []id.ID, how Rewriting) (rows int64,
+func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, documents []id.ID, manner Rewriting) (
+	rows int64,
 	err error) {
-	if how.Asynchronous {
+	if manner.Asynchronous {
 		w.Queue("commit asynchronously", "SET LOCAL synchronous_commit = off")
 	}
 	k.store.HoldMany(w, documents, false)
@@ -70,7 +71,7 @@ func (b *Books) rewrite(ctx context.Context, w *database.Work, k *kind, document
 			s.writers.replace(&posted{kind: k, held: d, before: read(v)}, d, read(v), true)
 		}
 	}
-	_, rows = s.writers.write(w, how.Rows)
+	_, rows = s.writers.write(w, manner.Rows)
 	return rows, nil
 }
 

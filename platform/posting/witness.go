@@ -113,13 +113,14 @@ func (e *Examined) usualTransaction() (usual int64, rows int) {
 
 // witnessTotals asks the totals of the document's month.
 func (e *Examined) witnessTotals(ctx context.Context, w *database.Work) error {
-	by := e.Document.Recorder()
+	recorder := e.Document.Recorder()
 	e.weighed = map[string]*register.Weighed{}
 	for _, name := range e.kind.meta.Recorded() {
 		if r := e.books.registers[name]; r != nil {
-			e.weighed[name] = r.Weigh(w, by, orNone(e.before.movements[name], r), orNone(e.after.movements[name], r))
+			e.weighed[name] = r.Weigh(w, recorder, orNone(e.before.movements[name], r),
+				orNone(e.after.movements[name], r))
 		} else if l := e.books.ledgers[name]; l != nil {
-			e.weighed[name] = l.Weigh(w, by, e.before.entriesOf(name), e.after.entriesOf(name))
+			e.weighed[name] = l.Weigh(w, recorder, e.before.entriesOf(name), e.after.entriesOf(name))
 		}
 	}
 	if err := w.Flush(ctx); err != nil {

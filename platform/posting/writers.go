@@ -22,7 +22,7 @@ func (b *Books) writers() *writers {
 // replace buffers what Books.write sends immediately. Whole record sets are removed and added again, also where nothing
 // differs.
 func (x *writers) replace(p *posted, d *document.Document, after sets, whole bool) {
-	name, by := p.kind.meta.Name, d.Recorder()
+	name, recorder := p.kind.meta.Name, d.Recorder()
 	if x.documents[name] == nil {
 		x.documents[name] = p.kind.store.Rewriter()
 	}
@@ -34,19 +34,19 @@ func (x *writers) replace(p *posted, d *document.Document, after sets, whole boo
 		if r := x.books.registers[name]; r != nil {
 			to, none := x.register(name, r), orNone(nil, r)
 			if whole {
-				to.Replace(by, by.Period, p.before.movements[name], none)
-				to.Replace(by, by.Period, none, orNone(after.movements[name], r))
+				to.Replace(recorder, recorder.Period, p.before.movements[name], none)
+				to.Replace(recorder, recorder.Period, none, orNone(after.movements[name], r))
 			} else {
-				to.Replace(by, by.Period, p.before.movements[name], orNone(after.movements[name], r))
+				to.Replace(recorder, recorder.Period, p.before.movements[name], orNone(after.movements[name], r))
 			}
 			continue
 		}
 		to, none := x.ledger(name), &ledger.Entries{}
 		if whole {
-			to.Replace(by, by.Period, p.before.entriesOf(name), none)
-			to.Replace(by, by.Period, none, after.entriesOf(name))
+			to.Replace(recorder, recorder.Period, p.before.entriesOf(name), none)
+			to.Replace(recorder, recorder.Period, none, after.entriesOf(name))
 		} else {
-			to.Replace(by, by.Period, p.before.entriesOf(name), after.entriesOf(name))
+			to.Replace(recorder, recorder.Period, p.before.entriesOf(name), after.entriesOf(name))
 		}
 	}
 }

@@ -17,14 +17,15 @@ import (
 // as expenses do.
 
 // mark queues moving the boundary for a change of a record set.
-func (r *Register) mark(w *database.Work, by Recorder, was time.Time, c *change) {
-	moment, keys := r.marked(by, was, c)
-	w.Queue("mark boundary of "+r.meta.Name, r.boundary, keys.Arrays([]any{by.Organisation, by.ID, moment})...)
+func (r *Register) mark(w *database.Work, recorder Recorder, was time.Time, c *change) {
+	moment, keys := r.marked(recorder, was, c)
+	w.Queue("mark boundary of "+r.meta.Name, r.boundary,
+		keys.Arrays([]any{recorder.Organisation, recorder.ID, moment})...)
 }
 
 // marked are the moment and the keys of a change.
-func (r *Register) marked(by Recorder, was time.Time, c *change) (moment time.Time, keys *rowset.Table) {
-	moment = by.Period
+func (r *Register) marked(recorder Recorder, was time.Time, c *change) (moment time.Time, keys *rowset.Table) {
+	moment = recorder.Period
 	if len(c.erased) > 0 && (was.Before(moment) || len(c.erased) == len(c.lines)) {
 		moment = was
 	}

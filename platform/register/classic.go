@@ -197,37 +197,39 @@ func shortSQL(alias string, resources []string) string {
 }
 
 // ReplaceByRow is Replace in the classic manner. It sends what is queued, and queues more.
-func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, by Recorder, was time.Time, before,
+func (r *Register) ReplaceByRow(ctx context.Context, w *database.Work, recorder Recorder, was time.Time, before,
 	after *Movements) error {
 	t, err := w.Temp(ctx, r.classic.before, r.classic.changed)
 	if err != nil {
 		return err
 	}
 	kept, changed := t[0], t[1]
-	w.Fill(kept, "keep movements of "+r.meta.Name, r.classic.keep.SQL(kept.Name()), by.ID)
+	w.Fill(kept, "keep movements of "+r.meta.Name, r.classic.keep.SQL(kept.Name()), recorder.ID)
 	w.Analyze(kept)
-	w.Queue("erase "+r.meta.Name, r.classic.eraseAll, by.ID)
+	w.Queue("erase "+r.meta.Name, r.classic.eraseAll, recorder.ID)
 	for row := range after.Rows.Rows() {
 		w.Queue("record in "+r.meta.Name, r.classic.record,
-			after.Rows.Values([]any{by.ID, by.Type, by.Organisation, by.Period, row + 1, after.Expense[row]}, row)...)
+			after.Rows.Values([]any{recorder.ID, recorder.Type, recorder.Organisation, recorder.Period, row + 1,
+				after.Expense[row]}, row)...)
 	}
-	w.Fill(changed, "sum change of "+r.meta.Name, r.classic.sum.SQL(changed.Name(), kept.Name()), by.ID)
+	w.Fill(changed, "sum change of "+r.meta.Name, r.classic.sum.SQL(changed.Name(), kept.Name()), recorder.ID)
 	w.Analyze(changed)
-	if err := r.totalsByRow(ctx, w, by, changed); err != nil {
+	if err := r.totalsByRow(ctx, w, recorder, changed); err != nil {
 		return err
 	}
-	r.redate(w, by, was, after)
-	if c := r.change(by, was, before, after); r.meta.Layered && len(c.lines) > 0 {
-		r.markByRow(w, by, was, c)
+	r.redate(w, recorder, was, after)
+	if c := r.change(recorder, was, before, after); r.meta.Layered && len(c.lines) > 0 {
+		r.markByRow(w, recorder, was, c)
 	}
 	if r.meta.Controlled {
-		r.controlAfter(w, by, changed)
+		r.controlAfter(w, recorder, changed)
 	}
 	return nil
 }
 
 // totalsByRow writes the changes of totals in the order in which everybody does.
-func (r *Register) totalsByRow(ctx context.Context, w *database.Work, by Recorder, changed *temptable.Table) error {
+func (r *Register) totalsByRow(ctx context.Context, w *database.Work, recorder Recorder,
+	changed *temptable.Table) error {
 	var months []string
 	rows := rowset.New(fields(r.meta), 0)
 	w.Queue("read change of "+r.meta.Name,
@@ -240,9 +242,9 @@ func (r *Register) totalsByRow(ctx context.Context, w *database.Work, by Recorde
 		return err
 	}
 	for row, month := range months {
-		args := rows.Values([]any{by.Organisation, month}, row)
+		args := rows.Values([]any{recorder.Organisation, month}, row)
 		if r.meta.Layered {
-			args = append(args, r.broughtAt(by, month, rows, row))
+			args = append(args, r.broughtAt(recorder, month, rows, row))
 		}
 		w.Queue("total of "+r.meta.Name, r.classic.total, args...)
 	}
@@ -250,24 +252,24 @@ func (r *Register) totalsByRow(ctx context.Context, w *database.Work, by Recorde
 }
 
 // broughtAt is what a total that changes notes: the date of a layer that the recorder brings.
-func (r *Register) broughtAt(by Recorder, month string, rows *rowset.Table, row int) any {
+func (r *Register) broughtAt(recorder Recorder, month string, rows *rowset.Table, row int) any {
 	resource := rows.Value(len(r.meta.Dimensions), row)
-	if month == current && number(resource) > 0 && rows.Value(len(r.meta.Leading()), row) == any(by.ID) {
-		return by.Period
+	if month == current && number(resource) > 0 && rows.Value(len(r.meta.Leading()), row) == any(recorder.ID) {
+		return recorder.Period
 	}
 	return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 }
 
 // controlAfter looks, as such platforms do, for balances that are short after writing; that there is none was made
 // sure of before.
-func (r *Register) controlAfter(w *database.Work, by Recorder, changed *temptable.Table) {
-	w.Queue("control "+r.meta.Name, r.classic.control.SQL(changed.Name()), by.Organisation).
+func (r *Register) controlAfter(w *database.Work, recorder Recorder, changed *temptable.Table) {
+	w.Queue("control "+r.meta.Name, r.classic.control.SQL(changed.Name()), recorder.Organisation).
 		Rows(func(pgx.Rows) error { return fmt.Errorf("%s: %w", r.meta.Name, ErrControl) })
 }
 
 // markByRow moves the boundary key by key, in the order of the keys.
-func (r *Register) markByRow(w *database.Work, by Recorder, was time.Time, c *change) {
-	moment, keys := r.marked(by, was, c)
+func (r *Register) markByRow(w *database.Work, recorder Recorder, was time.Time, c *change) {
+	moment, keys := r.marked(recorder, was, c)
 	order := make([]int, keys.Rows())
 	for row := range order {
 		order[row] = row
@@ -278,7 +280,8 @@ func (r *Register) markByRow(w *database.Work, by Recorder, was time.Time, c *ch
 	for _, row := range order {
 		one := rowset.New(keys.Attributes, 1)
 		one.Add(keys, []int{row})
-		w.Queue("mark boundary of "+r.meta.Name, r.boundary, one.Arrays([]any{by.Organisation, by.ID, moment})...)
+		w.Queue("mark boundary of "+r.meta.Name, r.boundary,
+			one.Arrays([]any{recorder.Organisation, recorder.ID, moment})...)
 	}
 }
 

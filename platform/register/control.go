@@ -66,15 +66,15 @@ func (r *Register) Apply(balances, keys *rowset.Table, m *Movements, reversed bo
 }
 
 // increase keeps within int64: both are limited to 18 digits.
-func increase(cell, by any, negative bool) {
+func increase(cell, increment any, negative bool) {
 	switch v := cell.(type) {
 	case *amount.Quantity:
-		if *v += by.(amount.Quantity); negative {
-			*v -= 2 * by.(amount.Quantity)
+		if *v += increment.(amount.Quantity); negative {
+			*v -= 2 * increment.(amount.Quantity)
 		}
 	case *amount.Money:
-		if *v += by.(amount.Money); negative {
-			*v -= 2 * by.(amount.Money)
+		if *v += increment.(amount.Money); negative {
+			*v -= 2 * increment.(amount.Money)
 		}
 	}
 }

@@ -108,18 +108,18 @@ const keepBroughtAt = metadata.BroughtAt + " = CASE WHEN excluded." + metadata.B
 
 // redate queues recording another date for the layers that a document continues to bring, since their totals may be
 // unchanged.
-func (r *Register) redate(w *database.Work, by Recorder, was time.Time, after *Movements) {
-	if !r.meta.Layered || was.Equal(by.Period) {
+func (r *Register) redate(w *database.Work, recorder Recorder, was time.Time, after *Movements) {
+	if !r.meta.Layered || was.Equal(recorder.Period) {
 		return
 	}
 	own, keys := len(r.meta.Leading()), rowset.New(r.meta.Dimensions, after.Rows.Rows())
 	for row := range after.Rows.Rows() {
-		if !after.Expense[row] && after.Rows.Value(own, row) == any(by.ID) {
+		if !after.Expense[row] && after.Rows.Value(own, row) == any(recorder.ID) {
 			keys.Add(after.Rows.Columns(0, len(r.meta.Dimensions)), []int{row})
 		}
 	}
 	if keys.Rows() > 0 {
-		w.Queue("date layers of "+r.meta.Name, r.redated, keys.Arrays([]any{by.Organisation, by.Period})...)
+		w.Queue("date layers of "+r.meta.Name, r.redated, keys.Arrays([]any{recorder.Organisation, recorder.Period})...)
 	}
 }
 

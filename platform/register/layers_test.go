@@ -52,10 +52,10 @@ func shelve(t *testing.T) shelf {
 	return shelf{db, register.New(batched().Register("batches"))}
 }
 
-// day of a paper, and the paper of a number.
+// day of a paper, and the recorder of a number.
 func day(n int) time.Time { return months[2].AddDate(0, 0, n) }
 
-func paper(n, at int) register.Recorder {
+func recorderAt(n, at int) register.Recorder {
 	return register.Recorder{ID: one(n), Type: "test", Organisation: one(1), Period: day(at)}
 }
 
@@ -106,7 +106,7 @@ func (s shelf) read(t *testing.T, by id.ID, required int) string {
 	}
 	var l *register.Layers
 	s.do(t, func(w *database.Work) { l = s.Layers(w, one(1), by, keys, needed) })
-	return said(l)
+	return layersText(l)
 }
 
 // numbered are the papers of tests by their ids.
@@ -118,7 +118,7 @@ var numbered = func() map[id.ID]int {
 	return all
 }()
 
-func said(l *register.Layers) string {
+func layersText(l *register.Layers) string {
 	lines, left := rowset.Column[int64](l.Keys, "receipt_line"), rowset.Column[amount.Quantity](l.Left, "quantity")
 	var all []string
 	for row, receipt := range rowset.Column[id.ID](l.Keys, "receipt") {
@@ -133,11 +133,11 @@ func layerOf(receipt, line int, left int64) string {
 
 func TestLayersAreReadUntilTheyHoldWhatIsRequired(t *testing.T) {
 	s := shelve(t)
-	first, sameDay, last := paper(3, 0), paper(1, 1), paper(2, 1)
+	first, sameDay, last := recorderAt(3, 0), recorderAt(1, 1), recorderAt(2, 1)
 	s.write(t, last, s.brings(last, 5, 3))
 	s.write(t, sameDay, s.brings(sameDay, 4))
 	s.write(t, first, s.brings(first, 2))
-	taker, other := paper(9, 2), paper(8, 2)
+	taker, other := recorderAt(9, 2), recorderAt(8, 2)
 	read := func(what string, by register.Recorder, required int, want string) {
 		t.Helper()
 		if got := s.read(t, by.ID, required); got != want {
@@ -157,7 +157,7 @@ func TestLayersAreReadUntilTheyHoldWhatIsRequired(t *testing.T) {
 	s.replace(t, taker, taker.Period, taken, s.takes())
 	read("put back", other, 2, "3.1=2")
 
-	moved := paper(3, 5)
+	moved := recorderAt(3, 5)
 	s.replace(t, moved, first.Period, s.brings(first, 2), s.brings(first, 2))
 	read("moved behind the others", other, 4, "1.1=4")
 	read("moved behind the others, all", other, 14, "1.1=4 2.1=5 2.2=3 3.1=2")
@@ -179,7 +179,7 @@ func TestLayersReadAreEnoughAndNoMore(t *testing.T) {
 		s.Exec(t, "TRUNCATE acc_batches, acc_batches_totals, acc_batches_boundary")
 		left := map[taking]int64{}
 		for n := range rapid.IntRange(1, 5).Draw(rt, "receipts") {
-			by := paper(1+n, rapid.IntRange(0, 3).Draw(rt, "day"))
+			by := recorderAt(1+n, rapid.IntRange(0, 3).Draw(rt, "day"))
 			var quantities []int
 			for line := range rapid.IntRange(1, 3).Draw(rt, "lines") {
 				quantities = append(quantities, rapid.IntRange(1, 5).Draw(rt, "quantity"))
@@ -197,7 +197,7 @@ func TestLayersReadAreEnoughAndNoMore(t *testing.T) {
 					own[l] = own[l] || taker == 50
 				}
 			}
-			s.write(t, paper(taker, 4), s.takes(all...))
+			s.write(t, recorderAt(taker, 4), s.takes(all...))
 		}
 		required := rapid.IntRange(1, 20).Draw(rt, "required")
 		if got, want := s.read(t, one(50), required), s.enough(t, left, own, int64(required)); got != want {
@@ -240,7 +240,7 @@ func (s shelf) enough(t *testing.T, left map[taking]int64, own map[taking]bool, 
 // Taking from a layer touches no index until nothing is left of it.
 func TestTakingFromALayerIsAnUpdateInPlace(t *testing.T) {
 	s := shelve(t)
-	receipt := paper(1, 0)
+	receipt := recorderAt(1, 0)
 	s.write(t, receipt, s.brings(receipt, 5))
 	for n, c := range []struct {
 		quantity int
@@ -254,7 +254,7 @@ func TestTakingFromALayerIsAnUpdateInPlace(t *testing.T) {
 		}
 		s.do(t, func(w *database.Work) {
 			counted(w, &before)
-			s.Write(w, paper(2+n, 1), s.takes(taking{1, 1, c.quantity}))
+			s.Write(w, recorderAt(2+n, 1), s.takes(taking{1, 1, c.quantity}))
 			counted(w, &after)
 		})
 		if got := fmt.Sprintf("%d of %d", after[0]-before[0], after[1]-before[1]); got != c.want {

@@ -20,9 +20,9 @@ func (r *Register) Erase(w *database.Work, recorder id.ID) {
 }
 
 // Insert queues a record set of a recorder that has none. Totals stay; see Resum.
-func (r *Register) Insert(w *database.Work, by Recorder, m *Movements) {
+func (r *Register) Insert(w *database.Work, recorder Recorder, m *Movements) {
 	x := r.Rewriter()
-	x.Replace(by, by.Period, NewMovements(r.meta, 0), m)
+	x.Replace(recorder, recorder.Period, NewMovements(r.meta, 0), m)
 	if x.Movements() > 0 {
 		x.Write(w, 0)
 	}
@@ -53,10 +53,10 @@ type Weighed struct {
 }
 
 // Weigh queues comparing the totals of a month with the stored movements, where the record set before is to be after.
-func (r *Register) Weigh(w *database.Work, by Recorder, before, after *Movements) *Weighed {
+func (r *Register) Weigh(w *database.Work, recorder Recorder, before, after *Movements) *Weighed {
 	x, found := r.Rewriter(), &Weighed{}
-	x.Replace(by, by.Period, before, after)
-	month := by.Period.UTC().Format("2006-01") + "-01"
+	x.Replace(recorder, recorder.Period, before, after)
+	month := recorder.Period.UTC().Format("2006-01") + "-01"
 	delta := rowset.New(fields(r.meta), 0)
 	for row := range x.totals.rows.Rows() {
 		if x.totals.months[row] == month && r.moved(x.totals.rows, row) {
@@ -67,15 +67,15 @@ func (r *Register) Weigh(w *database.Work, by Recorder, before, after *Movements
 	if found.Keys == 0 {
 		return found
 	}
-	w.Queue("weigh totals of "+r.meta.Name, r.weighSQL(), delta.Arrays([]any{by.Organisation, month})...).
+	w.Queue("weigh totals of "+r.meta.Name, r.weighSQL(), delta.Arrays([]any{recorder.Organisation, month})...).
 		Rows(func(rows pgx.Rows) error { return rows.Scan(&found.Stored, &found.Made) })
 	return found
 }
 
 // Follow queues changing totals for a record set that has become another one.
-func (r *Register) Follow(w *database.Work, by Recorder, before, after *Movements) {
+func (r *Register) Follow(w *database.Work, recorder Recorder, before, after *Movements) {
 	x := r.Rewriter()
-	x.Replace(by, by.Period, before, after)
+	x.Replace(recorder, recorder.Period, before, after)
 	x.WriteTotals(w)
 }
 

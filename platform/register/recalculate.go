@@ -27,18 +27,18 @@ GROUP BY organisation, p.of, {dimensions}`, statement.Names{
 }
 
 // Recalculate queues recomputing all totals of a register, in a transaction. Postings wait meanwhile; readers see the
-// old totals. told receives the number of totals.
-func (r *Register) Recalculate(w *database.Work, told func(int64) error) {
-	Rebuild(w, r.meta.Totals(), TotalsSQL(r.meta), told)
+// old totals. report receives the number of totals.
+func (r *Register) Recalculate(w *database.Work, report func(int64) error) {
+	Rebuild(w, r.meta.Totals(), TotalsSQL(r.meta), report)
 }
 
 // Rebuild queues replacing a table of totals under a lock that keeps out everyone who changes totals. A transaction
 // with movements holds a lock on the table until it ends, so after the lock is granted, a new statement sees exactly
 // the movements that the totals must contain.
-func Rebuild(w *database.Work, totals, statement string, told func(int64) error) {
+func Rebuild(w *database.Work, totals, statement string, report func(int64) error) {
 	w.Queue("recalculate "+totals, "SET LOCAL lock_timeout = 0")
 	w.Queue("recalculate "+totals, "SET LOCAL statement_timeout = 0")
 	w.Queue("lock "+totals, "LOCK TABLE "+totals+" IN SHARE ROW EXCLUSIVE MODE")
 	w.Queue("clear "+totals, "DELETE FROM "+totals)
-	w.Queue("sum "+totals, statement).Affected(told)
+	w.Queue("sum "+totals, statement).Affected(report)
 }

@@ -71,14 +71,14 @@ var months = []time.Time{
 
 // recorded is a record set of the model.
 type recorded struct {
-	by   register.Recorder
-	set  *register.Movements
-	rows []movement
+	recorder register.Recorder
+	set      *register.Movements
+	rows     []movement
 }
 
 // draw makes a record set of up to six rows.
 func draw(t *rapid.T, by register.Recorder) recorded {
-	made := recorded{by: by, set: register.NewMovements(app().Register("stock"), 0)}
+	made := recorded{recorder: by, set: register.NewMovements(app().Register("stock"), 0)}
 	for range rapid.IntRange(0, 6).Draw(t, "rows") {
 		m := movement{
 			by.Organisation, one(rapid.IntRange(1, 2).Draw(t, "place")), one(rapid.IntRange(1, 3).Draw(t, "thing")),

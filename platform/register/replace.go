@@ -11,24 +11,24 @@ import (
 )
 
 // Write queues the record set of a recorder that has none yet.
-func (r *Register) Write(w *database.Work, by Recorder, m *Movements) {
-	r.Replace(w, by, by.Period, NewMovements(r.meta, 0), m)
+func (r *Register) Write(w *database.Work, recorder Recorder, m *Movements) {
+	r.Replace(w, recorder, recorder.Period, NewMovements(r.meta, 0), m)
 }
 
 // Replace queues changing a recorder's record set from was, with its period, to another one; an empty one removes it.
 // Only rows that differ and totals that change are written. The caller has locked the recorder's document, so what was
 // read is still current.
-func (r *Register) Replace(w *database.Work, by Recorder, was time.Time, before, after *Movements) {
-	c := r.change(by, was, before, after)
+func (r *Register) Replace(w *database.Work, recorder Recorder, was time.Time, before, after *Movements) {
+	c := r.change(recorder, was, before, after)
 	if len(c.erased) > 0 {
-		w.Queue("take back from "+r.meta.Name, r.erase, by.ID, c.erased)
+		w.Queue("take back from "+r.meta.Name, r.erase, recorder.ID, c.erased)
 	}
 	if len(c.lines) > 0 {
-		args := c.rows.Arrays([]any{by.ID, by.Type, by.Organisation, c.lines, c.periods, c.expense})
+		args := c.rows.Arrays([]any{recorder.ID, recorder.Type, recorder.Organisation, c.lines, c.periods, c.expense})
 		w.Queue("record in "+r.meta.Name, r.write, args...).Besides(len(c.lines) - len(c.erased))
 		if r.meta.Layered {
-			r.mark(w, by, was, c)
-			r.redate(w, by, was, after)
+			r.mark(w, recorder, was, c)
+			r.redate(w, recorder, was, after)
 		}
 	}
 }
@@ -42,26 +42,26 @@ type change struct {
 	rows          *rowset.Table
 }
 
-func (r *Register) change(by Recorder, was time.Time, before, after *Movements) *change {
+func (r *Register) change(recorder Recorder, was time.Time, before, after *Movements) *change {
 	c := &change{rows: rowset.New(fields(r.meta), after.Rows.Rows())}
-	taken, brought := differences(by, was, before, after)
+	taken, brought := differences(recorder, was, before, after)
 	for _, row := range taken {
 		c.erased, c.lines = append(c.erased, int32(row+1)), append(c.lines, 0)
 		c.periods, c.expense = append(c.periods, was), append(c.expense, !before.Expense[row])
 	}
 	for _, row := range brought {
 		c.lines = append(c.lines, int32(row+1))
-		c.periods, c.expense = append(c.periods, by.Period), append(c.expense, after.Expense[row])
+		c.periods, c.expense = append(c.periods, recorder.Period), append(c.expense, after.Expense[row])
 	}
 	c.rows.Add(before.Rows, taken)
 	c.rows.Add(after.Rows, brought)
 	return c
 }
 
-func differences(by Recorder, was time.Time, before, after *Movements) (taken, brought []int) {
+func differences(recorder Recorder, was time.Time, before, after *Movements) (taken, brought []int) {
 	for row := range max(before.Rows.Rows(), after.Rows.Rows()) {
 		had, has := row < before.Rows.Rows(), row < after.Rows.Rows()
-		if had && has && was.Equal(by.Period) && before.Expense[row] == after.Expense[row] &&
+		if had && has && was.Equal(recorder.Period) && before.Expense[row] == after.Expense[row] &&
 			before.Rows.Same(row, after.Rows, row) {
 			continue
 		}

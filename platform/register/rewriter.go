@@ -79,19 +79,21 @@ func (r *Register) Rewriter() *Rewriter {
 }
 
 // Replace is a buffered Register.Replace.
-func (x *Rewriter) Replace(by Recorder, was time.Time, before, after *Movements) {
-	taken, brought := differences(by, was, before, after)
+func (x *Rewriter) Replace(recorder Recorder, was time.Time, before, after *Movements) {
+	taken, brought := differences(recorder, was, before, after)
 	for _, row := range taken {
-		x.erased.recorders, x.erased.lines = append(x.erased.recorders, by.ID), append(x.erased.lines, int32(row+1))
-		x.totals.add(x.register, by.Organisation, was, before.Rows, row, !before.Expense[row])
+		x.erased.recorders = append(x.erased.recorders, recorder.ID)
+		x.erased.lines = append(x.erased.lines, int32(row+1))
+		x.totals.add(x.register, recorder.Organisation, was, before.Rows, row, !before.Expense[row])
 	}
 	b := &x.brought
 	for _, row := range brought {
-		b.recorders, b.organisations, b.types = append(b.recorders, by.ID), append(b.organisations, by.Organisation),
-			append(b.types, by.Type)
-		b.lines, b.periods, b.expense = append(b.lines, int32(row+1)), append(b.periods, by.Period),
+		b.recorders, b.organisations, b.types = append(b.recorders, recorder.ID),
+			append(b.organisations, recorder.Organisation),
+			append(b.types, recorder.Type)
+		b.lines, b.periods, b.expense = append(b.lines, int32(row+1)), append(b.periods, recorder.Period),
 			append(b.expense, after.Expense[row])
-		x.totals.add(x.register, by.Organisation, by.Period, after.Rows, row, after.Expense[row])
+		x.totals.add(x.register, recorder.Organisation, recorder.Period, after.Rows, row, after.Expense[row])
 	}
 	b.rows.Add(after.Rows, brought)
 }

@@ -119,12 +119,12 @@ func seek(file *os.File, to int64) error {
 }
 
 // lastEntry is the last step of a database in a journal, and where whole lines end: a line cut off is written again.
-func lastEntry(file io.Reader, of string) (last, end int64, err error) {
+func lastEntry(file io.Reader, name string) (last, end int64, err error) {
 	in := bufio.NewReader(file)
 	for {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			begins := `{"database":"` + of + `"`
+			begins := `{"database":"` + name + `"`
 			if !strings.HasPrefix(string(line), begins) && !strings.HasPrefix(begins, string(line)) {
 				return 0, 0, errors.New("it is not a journal of repairs")
 			}
@@ -137,7 +137,7 @@ func lastEntry(file io.Reader, of string) (last, end int64, err error) {
 		if err := json.Unmarshal(line, &e); err != nil || e.Step == 0 {
 			return 0, 0, errors.New("it is not a journal of repairs")
 		}
-		if e.Database != of {
+		if e.Database != name {
 			return 0, 0, errors.New("it is of another database")
 		}
 		last, end = e.Step, end+int64(len(line))

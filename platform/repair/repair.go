@@ -103,7 +103,7 @@ type Options struct {
 	// Planned is called with the plan before anything is done; an error ends the repair.
 	Planned func([]Step) error
 	// Progress is called for each step that was carried out, after its COMMIT.
-	Progress func(done, of int, s Step)
+	Progress func(done, total int, s Step)
 }
 
 // Report of a repair.

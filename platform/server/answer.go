@@ -12,8 +12,8 @@ type answer struct {
 	header [][2]string // more header lines
 }
 
-// with adds a line to the header.
-func (a answer) with(name, value string) answer {
+// withHeader adds a line to the header.
+func (a answer) withHeader(name, value string) answer {
 	a.header = append(a.header, [2]string{name, value})
 	return a
 }

@@ -215,8 +215,8 @@ func (s *Server) showDescription(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) showDocs(w http.ResponseWriter, _ *http.Request) {
 	s.show(w, func(d description) answer {
-		return answer{status: http.StatusOK, body: d.page}.with("Content-Type", "text/html; charset=utf-8").
-			with("Content-Security-Policy", d.policy).with("Referrer-Policy", "no-referrer")
+		return answer{status: http.StatusOK, body: d.page}.withHeader("Content-Type", "text/html; charset=utf-8").
+			withHeader("Content-Security-Policy", d.policy).withHeader("Referrer-Policy", "no-referrer")
 	})
 }
 

@@ -116,10 +116,10 @@ func version(r *request) (int64, error) {
 func written(status int, r posting.Result) answer {
 	b := append(r.ID.AppendText([]byte(`{"id":"`)), `","number":`...)
 	b = rowset.AppendString(b, r.Number)
-	a := answer{status: status, body: fmt.Appendf(b, `,"posted":%t,"version":%d}`, r.Posted, r.Version)}.with(
+	a := answer{status: status, body: fmt.Appendf(b, `,"posted":%t,"version":%d}`, r.Posted, r.Version)}.withHeader(
 		tag(r.Version))
 	if r.Replayed {
-		a = a.with("Idempotency-Replayed", "true")
+		a = a.withHeader("Idempotency-Replayed", "true")
 	}
 	return a
 }

@@ -126,11 +126,11 @@ func failed(f failure) answer {
 	a := answer{status: statusOf(f.Code), body: body}
 	switch a.status {
 	case statusOverloaded:
-		a = a.with("Retry-After", retryAfter)
+		a = a.withHeader("Retry-After", retryAfter)
 	case http.StatusTooManyRequests:
-		a = a.with("Retry-After", f.retryAfter)
+		a = a.withHeader("Retry-After", f.retryAfter)
 	case http.StatusUnauthorized:
-		a = a.with("WWW-Authenticate", "Bearer")
+		a = a.withHeader("WWW-Authenticate", "Bearer")
 	}
 	return a
 }

@@ -130,7 +130,7 @@ func (s *Server) showDocument(meta *metadata.Document, store *document.Store) ha
 			body = append(append(append(body, `,"`...), meta.Sections[i].Name...), `":`...)
 			body = t.AppendJSON(body)
 		}
-		return answer{status: http.StatusOK, body: append(body, '}')}.with(
+		return answer{status: http.StatusOK, body: append(body, '}')}.withHeader(
 			tag(rowset.Column[int64](header, "version")[0])), nil
 	}
 }

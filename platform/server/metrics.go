@@ -126,8 +126,8 @@ func (f *snapshot) figures() []prometheus.Metric {
 
 // Figures of the profile, by operation.
 var profileFigures = []struct {
-	desc *prometheus.Desc
-	of   func(Operation) int64
+	desc   *prometheus.Desc
+	figure func(Operation) int64
 }{
 	{prometheus.NewDesc("plimsoll_statements_total", "Statements sent to the database.", []string{"operation"}, nil),
 		func(o Operation) int64 {
@@ -162,7 +162,7 @@ func (c *figures) Collect(to chan<- prometheus.Metric) {
 	}
 	for name, o := range c.server.Profile() {
 		for _, f := range profileFigures {
-			to <- prometheus.MustNewConstMetric(f.desc, prometheus.CounterValue, float64(f.of(o)), name)
+			to <- prometheus.MustNewConstMetric(f.desc, prometheus.CounterValue, float64(f.figure(o)), name)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (s *Server) refuse(err error, header, value string) http.Handler {
 	f, _ := classify(err)
 	a := failed(f)
 	if header != "" {
-		a = a.with(header, value)
+		a = a.withHeader(header, value)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.write(w, a) })
 }
@@ -85,7 +85,7 @@ func (s *Server) serve(ctx context.Context, w http.ResponseWriter, r *request, e
 	if traced {
 		t = newTrace(e.Operation, a.status, p, *cost, steps, workerCPU)
 		if shown {
-			a = a.with(traceHeader, t.line())
+			a = a.withHeader(traceHeader, t.line())
 		}
 	}
 	s.profile.count(e.Operation, a.status, *cost)

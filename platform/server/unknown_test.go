@@ -20,6 +20,7 @@ import (
 	"plimsoll/platform/platformtest"
 	"plimsoll/platform/schema"
 	"plimsoll/platform/session"
+	"plimsoll/platform/statement"
 	"plimsoll/test/patience"
 )
 
@@ -49,9 +50,10 @@ func openDurableShop(t *testing.T) *durableShop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.exec(t, fmt.Sprintf("INSERT INTO cat_shelves (id, organisation, code, name) VALUES ('%s', '%s', 'S', 'S'); "+
-		"INSERT INTO cat_goods (id, organisation, code, name) VALUES ('%s', '%[2]s', 'G', 'G')", s.shelf,
-		organisation, s.goods))
+	s.exec(t, statement.SQL("INSERT INTO cat_shelves (id, organisation, code, name) "+
+		"VALUES ('{shelf}', '{organisation}', 'S', 'S'); INSERT INTO cat_goods (id, organisation, code, name) "+
+		"VALUES ('{item}', '{organisation}', 'G', 'G')", statement.Names{"shelf": fmt.Sprint(s.shelf),
+		"organisation": fmt.Sprint(organisation), "item": fmt.Sprint(s.goods)}))
 	s.exec(t, "CHECKPOINT")
 	s.db, err = database.Open(patience.Context(t), s.own.DSN(), database.Options{Connections: 4, Worker: true,
 		Durability: "durable-ack", PollFlush: true, Waiting: 1})

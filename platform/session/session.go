@@ -113,7 +113,7 @@ func New(o Options) (*Sessions, error) {
 }
 
 // Open starts a session, unless one of its shares is used up, and returns its token.
-func (s *Sessions) Open(user User, of ...Share) (string, error) {
+func (s *Sessions) Open(user User, shares ...Share) (string, error) {
 	random := make([]byte, tokenBytes)
 	rand.Read(random) // never fails
 	token := base64.RawURLEncoding.EncodeToString(random)
@@ -124,7 +124,7 @@ func (s *Sessions) Open(user User, of ...Share) (string, error) {
 		return "", ErrFull
 	}
 	var under []string
-	for _, share := range of {
+	for _, share := range shares {
 		if share.Name == "" {
 			continue
 		}

@@ -66,7 +66,7 @@ type Shape struct {
 }
 
 // New makes a shape with some tweaks. The empty name means Default.
-func New(name Name, with Tweaks) (Shape, error) {
+func New(name Name, tweaks Tweaks) (Shape, error) {
 	s := Shape{Name: name, Posting: posting.Classic}
 	switch name {
 	case Classic:
@@ -79,10 +79,10 @@ func New(name Name, with Tweaks) (Shape, error) {
 	default:
 		return Shape{}, fmt.Errorf("no shape %q: %s", name, list(Names))
 	}
-	if _, err := durability.Parse(with.Durability); err != nil {
+	if _, err := durability.Parse(tweaks.Durability); err != nil {
 		return Shape{}, err
 	}
-	s.tweaks = s.own.merged(with)
+	s.tweaks = s.own.merged(tweaks)
 	return s, nil
 }
 

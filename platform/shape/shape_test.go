@@ -28,7 +28,7 @@ func TestEachTweakIsSwitchedAlone(t *testing.T) {
 		t.Errorf("classic %+v", classic)
 	}
 	for text, c := range map[string]struct {
-		with   Tweaks
+		tweaks Tweaks
 		change func(*database.Options)
 	}{
 		"classic": {Tweaks{}, func(*database.Options) {}},
@@ -47,7 +47,7 @@ func TestEachTweakIsSwitchedAlone(t *testing.T) {
 				o.Chain = 10
 			}},
 	} {
-		s, want := made(t, Classic, c.with), classic
+		s, want := made(t, Classic, c.tweaks), classic
 		c.change(&want)
 		if got := s.Options(database.Options{}); got != want || s.String() != text || s.Posting != posting.Classic {
 			t.Errorf("%s: %s %+v, want %+v", text, s, got, want)

@@ -254,14 +254,14 @@ func (p *Pool) Probed(t *Table, hasRow bool) Step {
 	return p.cleared(t, Skip)
 }
 
-func (p *Pool) cleared(t *Table, how Step) Step {
-	if how == Skip {
+func (p *Pool) cleared(t *Table, fill Step) Step {
+	if fill == Skip {
 		p.Counters.Skipped++
 	} else {
 		p.Counters.Truncates++
 	}
 	p.note(t, state{exists: true})
-	return how
+	return fill
 }
 
 // Abandon ends all uses without clearing: the tables are cleared before they are lent again.

@@ -190,8 +190,8 @@ func (g *graph) count(from, to string) int {
 // floors puts each room one above the highest that it points down to; floor 1 is the ground.
 func (g *graph) floors() [][]string {
 	height := map[string]int{}
-	var of func(room string) int
-	of = func(room string) int {
+	var heightOf func(room string) int
+	heightOf = func(room string) int {
 		if height[room] > 0 {
 			return height[room]
 		}
@@ -199,7 +199,7 @@ func (g *graph) floors() [][]string {
 		highest := 0
 		for a := range g.arrows {
 			if a.from == room && !g.climbs(a) {
-				highest = max(highest, of(a.to))
+				highest = max(highest, heightOf(a.to))
 			}
 		}
 		height[room] = highest + 1
@@ -207,10 +207,10 @@ func (g *graph) floors() [][]string {
 	}
 	var floors [][]string
 	for _, room := range g.rooms {
-		for len(floors) < of(room) {
+		for len(floors) < heightOf(room) {
 			floors = append(floors, nil)
 		}
-		floors[of(room)-1] = append(floors[of(room)-1], room)
+		floors[heightOf(room)-1] = append(floors[heightOf(room)-1], room)
 	}
 	return floors
 }

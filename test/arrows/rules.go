@@ -24,9 +24,9 @@ type order struct {
 
 // known names all who may import a folder.
 type known struct {
-	folder string
-	by     []string
-	line   int
+	folder    string
+	importers []string
+	line      int
 }
 
 // exception lets one arrow break the other rules.
@@ -79,7 +79,7 @@ func (r *ruleSet) add(line int, verb, rest string) bool {
 		r.orders = append(r.orders, o)
 		return len(o.floors) > 1
 	case "known":
-		r.known = append(r.known, known{folder: left, by: names(right), line: line})
+		r.known = append(r.known, known{folder: left, importers: names(right), line: line})
 		return split
 	case "allow", "test":
 		from, to, arrow := strings.Cut(left, " -> ")
@@ -149,8 +149,8 @@ func (r *ruleSet) broken(i importLine) string {
 	}
 	for _, k := range r.known {
 		if within(i.to, k.folder) && !within(i.from, k.folder) &&
-			!slices.ContainsFunc(k.by, func(who string) bool { return within(i.from, who) }) {
-			return fmt.Sprintf("only %s may (%s:%d)", strings.Join(k.by, ", "), rulesFile, k.line)
+			!slices.ContainsFunc(k.importers, func(who string) bool { return within(i.from, who) }) {
+			return fmt.Sprintf("only %s may (%s:%d)", strings.Join(k.importers, ", "), rulesFile, k.line)
 		}
 	}
 	return ""

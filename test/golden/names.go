@@ -90,13 +90,13 @@ func fill(v reflect.Value, above []reflect.Type) {
 }
 
 // fillElement makes one element, unless its type is one that it is itself within.
-func fillElement(of reflect.Type, above []reflect.Type, put func(reflect.Value)) {
+func fillElement(kind reflect.Type, above []reflect.Type, put func(reflect.Value)) {
 	for _, t := range above {
-		if t == of {
+		if t == kind {
 			return
 		}
 	}
-	e := reflect.New(of).Elem()
+	e := reflect.New(kind).Elem()
 	fill(e, above)
 	put(e)
 }

@@ -17,8 +17,8 @@ func Of(t testing.TB, value any, id, title, description string) string {
 	t.Helper()
 	r := generator.Reflector{AllowAdditionalProperties: true}
 	s := r.Reflect(value)
-	of := reflect.TypeOf(value).Elem()
-	nullable(s, of, of.Name(), map[reflect.Type]bool{})
+	kind := reflect.TypeOf(value).Elem()
+	nullable(s, kind, kind.Name(), map[reflect.Type]bool{})
 	s.ID = generator.ID(id)
 	s.Title, s.Description = title, description
 	text, err := json.MarshalIndent(s, "", "  ")
@@ -65,20 +65,20 @@ func Fits(t testing.TB, s *jsonschema.Schema, name string, value any) {
 
 // nullable lets null stand where Go has a pointer, a list or a map: the generator knows
 // only what is there.
-func nullable(s *generator.Schema, of reflect.Type, definition string, seen map[reflect.Type]bool) {
-	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Array {
-		of = of.Elem()
+func nullable(s *generator.Schema, kind reflect.Type, definition string, seen map[reflect.Type]bool) {
+	for kind.Kind() == reflect.Pointer || kind.Kind() == reflect.Slice || kind.Kind() == reflect.Array {
+		kind = kind.Elem()
 	}
-	if of.Kind() != reflect.Struct || of.PkgPath() == "time" {
+	if kind.Kind() != reflect.Struct || kind.PkgPath() == "time" {
 		return
 	}
-	embedded := definition != of.Name()
-	if seen[of] && !embedded {
+	embedded := definition != kind.Name()
+	if seen[kind] && !embedded {
 		return
 	}
-	seen[of] = true
-	for i := range of.NumField() {
-		f := of.Field(i)
+	seen[kind] = true
+	for i := range kind.NumField() {
+		f := kind.Field(i)
 		if f.Anonymous {
 			nullable(s, f.Type, definition, seen)
 			continue

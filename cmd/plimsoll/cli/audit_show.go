@@ -97,33 +97,33 @@ const notDerived = "not derivable: balances at the time of posting, so whether a
 
 // lookedAt describes what an audit has checked and what not.
 func lookedAt(r audit.Report) string {
-	var said []string
+	var lines []string
 	if r.Reason != "" {
-		said = append(said, "audit: no clean point to start from: "+r.Reason)
+		lines = append(lines, "audit: no clean point to start from: "+r.Reason)
 	}
 	switch r.Mode {
 	case audit.SinceClean:
-		said = append(said, fmt.Sprintf("checked: changes since %s: %d documents of %d, %d months of %d (by "+
+		lines = append(lines, fmt.Sprintf("checked: changes since %s: %d documents of %d, %d months of %d (by "+
 			"organisation); %d invariants of %d in full, %d over unchanged tables",
 			r.Since.Local().Format(time.DateTime), r.Documents, r.DocumentsAll, r.Months, r.MonthsAll, r.Whole(),
 			len(r.Checks), r.Unchanged()))
 	case audit.Sample:
-		said = append(said, fmt.Sprintf("checked: %s of documents and keys (seed %d), %d invariants of %d in full",
+		lines = append(lines, fmt.Sprintf("checked: %s of documents and keys (seed %d), %d invariants of %d in full",
 			percent(r.Share), r.Seed, r.Whole(), len(r.Checks)),
 			fmt.Sprintf("a single wrong document or key is found with a probability of %s, one of %d with %s",
 				percent(r.Share), manyWrong, percent(1-math.Pow(1-r.Share, manyWrong))))
 	default:
-		said = append(said, "checked: everything")
+		lines = append(lines, "checked: everything")
 	}
-	said = append(said, notDerived)
-	said[len(said)-2] += fmt.Sprintf("; %d rows read over %d connections", r.RowsRead, r.Connections)
+	lines = append(lines, notDerived)
+	lines[len(lines)-2] += fmt.Sprintf("; %d rows read over %d connections", r.RowsRead, r.Connections)
 	switch {
 	case r.Kept:
-		said = append(said, "clean point kept: plimsoll audit --since-clean starts from here")
+		lines = append(lines, "clean point kept: plimsoll audit --since-clean starts from here")
 	case r.Unkept != "":
-		said = append(said, "no clean point kept: "+r.Unkept)
+		lines = append(lines, "no clean point kept: "+r.Unkept)
 	}
-	return strings.Join(said, "\n")
+	return strings.Join(lines, "\n")
 }
 
 func percent(share float64) string {

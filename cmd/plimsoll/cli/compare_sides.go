@@ -43,7 +43,7 @@ type sideFlags struct {
 
 func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs, letter := c.Flags(), strings.ToLower(compare.Letter(side))
-	name := func(of string) string { return of + "-" + letter }
+	name := func(kind string) string { return kind + "-" + letter }
 	upper := compare.Letter(side)
 	fs.StringArrayVar(&f.settings, name("set"), nil, "`NAME=VALUE` of a PostgreSQL setting of "+upper+
 		"; may be repeated")

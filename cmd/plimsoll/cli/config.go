@@ -54,7 +54,7 @@ type settingView struct {
 }
 
 func (a *app) showConfig(_ context.Context, args []string) error {
-	of, err := a.parseFor(args)
+	parsed, err := a.parseFor(args)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (a *app) showConfig(_ context.Context, args []string) error {
 	}
 	views := []settingView{}
 	for _, s := range config.Settings(a.root) {
-		if of == nil || belongs(of, s) {
+		if parsed == nil || belongs(parsed, s) {
 			views = append(views, viewOf(s, sources[s.Key]))
 		}
 	}

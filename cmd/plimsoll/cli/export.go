@@ -21,7 +21,7 @@ const (
 )
 
 func (a *app) addExport(root *cobra.Command) {
-	var of, as, out string
+	var subject, as, out string
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "export [RUN|FILE] [flags]",
 		Short: "Write a run's figures as CSV or Parquet",
@@ -32,15 +32,15 @@ not measured are empty. CSV goes to stdout unless --out names a file; Parquet ne
   plimsoll export 20260131-154500 --of operations --as parquet --out operations.parquet`,
 		Args:              arguments(0, 1, "one run"),
 		ValidArgsFunction: a.completeRuns,
-	}, func(_ context.Context, args []string) error { return a.export(first(args), of, as, out) })
+	}, func(_ context.Context, args []string) error { return a.export(first(args), subject, as, out) })
 	fs := c.Flags()
-	config.Choice(fs, &of, "of", exportSeries, []string{exportSeries, exportOperations}, "table to write")
+	config.Choice(fs, &subject, "of", exportSeries, []string{exportSeries, exportOperations}, "table to write")
 	config.Choice(fs, &as, "as", exportCSV, []string{exportCSV, exportParquet}, "file format")
 	fs.StringVar(&out, "out", "", "write to this `FILE`")
 	config.FlagOnly(fs, "of", "as", "out")
 }
 
-func (a *app) export(which, of, as, out string) error {
+func (a *app) export(which, subject, as, out string) error {
 	if as == exportParquet && out == "" {
 		return problem.New(problem.Usage, fmt.Errorf("a Parquet file cannot go to a terminal"),
 			"name a file with --out")
@@ -50,7 +50,7 @@ func (a *app) export(which, of, as, out string) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := exported(&b, r, of, as); err != nil {
+	if err := exported(&b, r, subject, as); err != nil {
 		return err
 	}
 	if out == "" {
@@ -64,11 +64,11 @@ func (a *app) export(which, of, as, out string) error {
 	return nil
 }
 
-func exported(b *bytes.Buffer, r *result.Result, of, as string) error {
+func exported(b *bytes.Buffer, r *result.Result, subject, as string) error {
 	switch {
-	case of == exportOperations && as == exportParquet:
+	case subject == exportOperations && as == exportParquet:
 		return export.Parquet(b, export.Operations(r))
-	case of == exportOperations:
+	case subject == exportOperations:
 		return export.CSV(b, export.Operations(r))
 	case as == exportParquet:
 		return export.Parquet(b, export.Series(r))

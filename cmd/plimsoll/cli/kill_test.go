@@ -24,11 +24,11 @@ import (
 // killStand is a filled cluster of its own, with two workers that are processes.
 type killStand struct {
 	*stand
-	cluster *cluster.Cluster
-	db      *database.Database
-	workers [2]*worker.Worker
-	goods   [2]string            // item, warehouse
-	with    map[string][2]string // counterparty and contract, by type of document
+	cluster  *cluster.Cluster
+	db       *database.Database
+	workers  [2]*worker.Worker
+	goods    [2]string            // item, warehouse
+	partners map[string][2]string // counterparty and contract, by type of document
 }
 
 func newKillStand(t *testing.T, up ...string) *killStand {
@@ -48,10 +48,10 @@ func newKillStand(t *testing.T, up ...string) *killStand {
 	const ours = "organisation = (SELECT organisation FROM cat_users WHERE code = 'u00001')"
 	s.goods = [2]string{s.value(t, "SELECT id FROM cat_items ORDER BY id LIMIT 1"),
 		s.value(t, "SELECT id FROM cat_warehouses WHERE "+ours+" ORDER BY id LIMIT 1")}
-	s.with = map[string][2]string{}
+	s.partners = map[string][2]string{}
 	for kind, side := range map[string]string{"goods-receipt": "supplier", "goods-sale": "customer"} {
 		from := " FROM cat_contracts WHERE " + ours + " AND " + side + " AND NOT by_order ORDER BY id LIMIT 1"
-		s.with[kind] = [2]string{s.value(t, "SELECT counterparty"+from), s.value(t, "SELECT id"+from)}
+		s.partners[kind] = [2]string{s.value(t, "SELECT counterparty"+from), s.value(t, "SELECT id"+from)}
 	}
 	return s
 }
@@ -85,7 +85,7 @@ func (s *killStand) value(t *testing.T, query string) (value string) {
 func (s *killStand) body(kind, comment, quantity string) []byte {
 	return fmt.Appendf(nil, `{"warehouse":%q,"counterparty":%q,"contract":%q,"comment":%q,`+
 		`"lines":[{"item":%q,"quantity":%q,"price":"1.00"}]}`,
-		s.goods[1], s.with[kind][0], s.with[kind][1], comment, s.goods[0], quantity)
+		s.goods[1], s.partners[kind][0], s.partners[kind][1], comment, s.goods[0], quantity)
 }
 
 // poster is one user who does not give up: what was not answered is sent again, to the other worker, under its key.
@@ -135,8 +135,8 @@ func (p *poster) login() bool {
 
 // outcomes of documents by their comment: the status and id that their creation was answered with.
 type outcomes struct {
-	mutex sync.Mutex
-	by    map[string]erptest.Answer
+	mutex   sync.Mutex
+	answers map[string]erptest.Answer
 }
 
 // work posts documents whose comments begin with a name: so many, and on until somebody was killed.
@@ -147,7 +147,7 @@ func (p *poster) work(t *testing.T, name string, rounds int, killed *atomic.Bool
 		kind := []string{"goods-receipt", "goods-sale"}[rng.IntN(2)]
 		a := p.do(t, "POST", "/v1/documents/"+kind, comment, p.stand.body(kind, comment, fmt.Sprint(1+rng.IntN(3))))
 		made.mutex.Lock()
-		made.by[comment] = a
+		made.answers[comment] = a
 		made.mutex.Unlock()
 		if a.Status == 201 && rng.IntN(3) == 0 {
 			back := p.do(t, "POST", "/v1/documents/"+kind+"/"+a.ID.String()+"/unpost", comment+"-unpost", nil)
@@ -187,7 +187,7 @@ func TestKilledInTheMiddleOfLoad(t *testing.T) {
 			alive := [2]*atomic.Bool{{}, {}}
 			alive[0].Store(true)
 			alive[1].Store(true)
-			made := &outcomes{by: map[string]erptest.Answer{}}
+			made := &outcomes{answers: map[string]erptest.Answer{}}
 			var group sync.WaitGroup
 			for n := range posters {
 				p := &poster{stand: s, n: n, at: n % 2, acked: &acked, alive: alive}
@@ -227,7 +227,7 @@ func (s *killStand) everythingOnce(t *testing.T, name string, made *outcomes) {
 		t.Fatal(err)
 	}
 	posted := 0
-	for comment, a := range made.by {
+	for comment, a := range made.answers {
 		want := 0
 		switch a.Status {
 		case 201:

@@ -28,18 +28,18 @@ type configuration struct {
 // parseConfiguration reads CLUSTER+SHAPE, or CLUSTER alone, which has this shape.
 func parseConfiguration(text string, shaped shapeOptions, erp bool) (c configuration, err error) {
 	c = configuration{name: strings.TrimSpace(text), shape: shaped}
-	name, of, has := strings.Cut(c.name, "+")
+	name, shapeName, has := strings.Cut(c.name, "+")
 	c.cluster = name
 	if has {
-		c.shape.name = of
+		c.shape.name = shapeName
 	}
 	usage := func(err error, hint string) (configuration, error) { return c, problem.New(problem.Usage, err, hint) }
 	switch {
 	case name == "":
 		return usage(fmt.Errorf("%q has no cluster", text), "such as plimsoll+lean")
-	case has && !slices.Contains(words(shape.Names), of):
-		return usage(fmt.Errorf("%q is not a shape of the ERP", of),
-			nearest.Hint(of, words(shape.Names), "there are: "+strings.Join(words(shape.Names), ", ")))
+	case has && !slices.Contains(words(shape.Names), shapeName):
+		return usage(fmt.Errorf("%q is not a shape of the ERP", shapeName),
+			nearest.Hint(shapeName, words(shape.Names), "there are: "+strings.Join(words(shape.Names), ", ")))
 	case has && !erp:
 		return usage(fmt.Errorf("%s: the scenario has no ERP, so there is no shape", c.name), "name clusters alone")
 	}

@@ -96,9 +96,9 @@ func (a *app) runOptions(command string, o measureOptions) (options run.Options,
 }
 
 // samplingFlag binds how often a run looks at the database's sessions.
-func samplingFlag(fs *pflag.FlagSet, to *int, name, of string) {
+func samplingFlag(fs *pflag.FlagSet, to *int, name, subject string) {
 	config.Count(fs, to, name, diagnose.RateDefault, 0, diagnose.RateMax, "samples of the database's sessions per "+
-		"second, for the diagnosis"+of+"; 0: no diagnosis")
+		"second, for the diagnosis"+subject+"; 0: no diagnosis")
 }
 
 func samplingOf(perS int) int {

@@ -22,7 +22,7 @@ func (a *app) proveConfusion(ctx context.Context, args []string, o proveOptions)
 		Spec:     cluster.Spec{Engine: o.engine, Memory: "512MB", SocketOnly: true},
 		Duration: cmp.Or(o.duration, confusion.DurationDefault),
 		Step:     func(share float64, left time.Duration, name string) { a.meter.UpdateLeft(share, left, name) },
-		Said: func(t confusion.Trial) {
+		Ended: func(t confusion.Trial) {
 			if !a.json {
 				fmt.Fprintln(a.stdout, t.Line())
 			}

@@ -27,7 +27,7 @@ func (a *app) proveSelf(ctx context.Context, args []string, o proveOptions) erro
 		Rounds: o.repeat, Only: o.only, Long: o.long, Pairs: o.pairs, DisturbedLimit: o.disturbed, Engine: o.engine,
 		Database: self.Temporary(a.clusters(), o.engine), Program: []string{program},
 		Step: func(share float64, left time.Duration, name string) { a.meter.UpdateLeft(share, left, name) },
-		Said: func(l self.Line) {
+		Ended: func(l self.Line) {
 			if !a.json {
 				a.showSelfLine(l, o.repeat)
 			}

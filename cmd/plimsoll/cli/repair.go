@@ -176,9 +176,9 @@ func (a *app) mend(ctx context.Context, db *database.Database, options repair.Op
 		}
 		return nil
 	}
-	options.Progress = func(done, of int, s repair.Step) {
+	options.Progress = func(done, total int, s repair.Step) {
 		if done == 1 {
-			a.meter.Phase("repair", float64(of), "steps")
+			a.meter.Phase("repair", float64(total), "steps")
 		}
 		a.meter.Update(float64(done), s.Object)
 	}
@@ -216,16 +216,16 @@ func (a *app) showRepaired(r repair.Report, journal string) error {
 			count[s.Class]++
 		}
 	}
-	var said []string
+	var parts []string
 	for _, c := range repair.Classes {
 		if count[c] > 0 {
-			said = append(said, fmt.Sprintf("%d %s", count[c], c))
+			parts = append(parts, fmt.Sprintf("%d %s", count[c], c))
 		}
 	}
-	if len(said) == 0 {
-		said = []string{"nothing"}
+	if len(parts) == 0 {
+		parts = []string{"nothing"}
 	}
-	text := strings.Join(said, ", ")
+	text := strings.Join(parts, ", ")
 	if r.DryRun {
 		_, err := fmt.Fprintf(a.stdout, "%d violations; would do: %s\n", r.ViolationsBefore, text)
 		return err

@@ -14,7 +14,7 @@ import (
 
 // upReplica makes or starts a standby.
 func (a *app) upReplica(ctx context.Context, name string, o upOptions) error {
-	primary, err := a.primary(ctx, name, o.of)
+	primary, err := a.primary(ctx, name, o.primary)
 	if err != nil {
 		return err
 	}
@@ -47,13 +47,13 @@ func (a *app) copying() *cluster.Store {
 }
 
 // primary of a standby that there is, or is to be.
-func (a *app) primary(ctx context.Context, name, of string) (*cluster.Cluster, error) {
-	if of == "" && name != "" {
+func (a *app) primary(ctx context.Context, name, primary string) (*cluster.Cluster, error) {
+	if primary == "" && name != "" {
 		if c, err := a.clusters().Find(name); err == nil && c.Follows() != "" {
-			of = c.Follows()
+			primary = c.Follows()
 		}
 	}
-	c, err := a.mustRun(ctx, of)
+	c, err := a.mustRun(ctx, primary)
 	if err != nil {
 		return nil, problem.WithHint(err, "a standby needs a primary that runs: plimsoll up --log replica")
 	}
@@ -139,11 +139,11 @@ func (a *app) notNeeded(names []string) error {
 		if err != nil {
 			return err
 		}
-		if by := c.NeededBy(); by != "" && !stopping[by] {
+		if primary := c.NeededBy(); primary != "" && !stopping[primary] {
 			return problem.New(problem.Environment,
-				fmt.Errorf("commits of cluster %s wait for its standby %s", by, name),
-				"stop the primary first: plimsoll down "+by+"; --force stops the standby, and commits wait until it "+
-					"runs")
+				fmt.Errorf("commits of cluster %s wait for its standby %s", primary, name),
+				"stop the primary first: plimsoll down "+primary+"; --force stops the standby, and commits wait until "+
+					"it runs")
 		}
 	}
 	return nil

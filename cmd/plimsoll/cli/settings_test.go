@@ -15,7 +15,7 @@ type configAnswer struct {
 	}
 }
 
-func (c configAnswer) of(t *testing.T, key string) (value any, from, where string) {
+func (c configAnswer) setting(t *testing.T, key string) (value any, from, where string) {
 	t.Helper()
 	for _, s := range c.Settings {
 		if s.Key == key {
@@ -55,7 +55,7 @@ func TestConfig_ShowsEachValueWithItsOrigin(t *testing.T) {
 		{"run.target", 0.0, "default", ""},
 		{"quiet", false, "default", ""},
 	} {
-		value, from, where := got.of(t, want.key)
+		value, from, where := got.setting(t, want.key)
 		if value != want.value || from != want.from || where != want.where {
 			t.Errorf("%s is %v from %s %s, want %+v", want.key, value, from, where, want)
 		}

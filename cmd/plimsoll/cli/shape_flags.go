@@ -62,8 +62,8 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability)
 }
 
-func words[T ~string](of []T) (all []string) {
-	for _, w := range of {
+func words[T ~string](values []T) (all []string) {
+	for _, w := range values {
 		all = append(all, string(w))
 	}
 	return all

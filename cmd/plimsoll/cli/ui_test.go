@@ -85,7 +85,7 @@ func TestRunInABrowser(t *testing.T) {
 	t.Run("EndsEarlyAndKeepsTheResult", func(t *testing.T) { r.ends(t) })
 	t.Run("DoesNotComplain", r.Content)
 	r.stop()
-	r.told(t, <-r.code)
+	r.finish(t, <-r.code)
 
 	t.Run("ByAgents", func(t *testing.T) {
 		r := startUI(t, append(args, "--agents", "local:2", "--agents-listen", "127.0.0.1:0")...)
@@ -93,7 +93,7 @@ func TestRunInABrowser(t *testing.T) {
 		r.changes(t)
 		r.ends(t)
 		r.stop()
-		r.told(t, <-r.code)
+		r.finish(t, <-r.code)
 	})
 }
 
@@ -169,8 +169,8 @@ func (r *uiRun) ends(t *testing.T) {
 	r.until(t, `document.documentElement.dataset.drawn === "yes" && document.title.startsWith("Apdex")`)
 }
 
-// told compares what the page showed with what the command says.
-func (r *uiRun) told(t *testing.T, code int) {
+// finish compares what the page showed with what the command says.
+func (r *uiRun) finish(t *testing.T, code int) {
 	var kept result.Result
 	if err := json.Unmarshal(r.stdout.Bytes(), &kept); err != nil {
 		t.Fatalf("exit code %d: %v\n%s", code, err, r.stderr)

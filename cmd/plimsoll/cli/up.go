@@ -14,9 +14,9 @@ import (
 )
 
 type upOptions struct {
-	flavour, profile, engine, memory, flushLatency, log, of string
-	port                                                    int
-	socketOnly, replica, sync                               bool
+	flavour, profile, engine, memory, flushLatency, log, primary string
+	port                                                         int
+	socketOnly, replica, sync                                    bool
 }
 
 func (a *app) addUp(root *cobra.Command) {
@@ -63,7 +63,7 @@ standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 	config.Choice(fs, &o.log, "log", "", cluster.LogChoices, "write-ahead log kept: minimal (default of the tuned "+
 		"profile), replica: for standbys and backups, archive: also for a restore to any moment")
 	fs.BoolVar(&o.replica, "replica", false, "make NAME a standby of a running cluster")
-	fs.StringVar(&o.of, "of", "", "with --replica: the primary's `NAME` (default: the running one)")
+	fs.StringVar(&o.primary, "of", "", "with --replica: the primary's `NAME` (default: the running one)")
 	fs.BoolVar(&o.sync, "sync", false, "with --replica: the primary's commits wait for this standby")
 	_ = c.RegisterFlagCompletionFunc("of", a.completeClusters)
 	config.FlagOnly(fs, "replica", "of", "sync", "log")
@@ -77,7 +77,7 @@ func (a *app) up(ctx context.Context, name string, o upOptions) error {
 	if o.replica {
 		return a.upReplica(ctx, name, o)
 	}
-	if o.of != "" || o.sync {
+	if o.primary != "" || o.sync {
 		return problem.New(problem.Usage, fmt.Errorf("--of and --sync are for standbys"), "add --replica")
 	}
 	engine, err := resolveEngine(ctx, o.flavour, o.engine)

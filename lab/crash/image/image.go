@@ -208,8 +208,8 @@ func (n naming) in(folder string) bool {
 }
 
 // write puts the names and contents that the journal touched into the copy.
-func (r *replay) write(dir *os.Root, by *rand.Rand) error {
-	names, err := r.applyNames(dir, by)
+func (r *replay) write(dir *os.Root, random *rand.Rand) error {
+	names, err := r.applyNames(dir, random)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (r *replay) write(dir *os.Root, by *rand.Rand) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) { // the same seed makes the same image
-		if err := r.put(dir, names[name], name, by); err != nil {
+		if err := r.put(dir, names[name], name, random); err != nil {
 			return err
 		}
 	}
@@ -227,7 +227,7 @@ func (r *replay) write(dir *os.Root, by *rand.Rand) error {
 }
 
 // put places a file where it is after the cut; nil: nowhere.
-func (r *replay) put(dir *os.Root, f *file, name string, by *rand.Rand) error {
+func (r *replay) put(dir *os.Root, f *file, name string, random *rand.Rand) error {
 	if f == nil {
 		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -237,7 +237,7 @@ func (r *replay) put(dir *os.Root, f *file, name string, by *rand.Rand) error {
 	if _, err := dir.Stat(filepath.Dir(name)); errors.Is(err, fs.ErrNotExist) {
 		return nil // its folder is lost
 	}
-	content, err := r.content(f, by)
+	content, err := r.content(f, random)
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,12 @@ import (
 )
 
 // applyNames creates and removes folders, and returns the file that each changed name has after the cut; nil: none.
-func (r *replay) applyNames(dir *os.Root, by *rand.Rand) (map[string]*file, error) {
+func (r *replay) applyNames(dir *os.Root, random *rand.Rand) (map[string]*file, error) {
 	names := map[string]*file{}
 	last := r.lastDurable()
-	beginning := last + by.IntN(len(r.names)-last+1) // of the changes that no flush covers, in Ordered
+	beginning := last + random.IntN(len(r.names)-last+1) // of the changes that no flush covers, in Ordered
 	for i, n := range r.names {
-		if !n.durable && (r.model == Strict && by.IntN(2) == 0 || r.model != Strict && i >= beginning) {
+		if !n.durable && (r.model == Strict && random.IntN(2) == 0 || r.model != Strict && i >= beginning) {
 			continue
 		}
 		if err := n.apply(dir, names); err != nil {

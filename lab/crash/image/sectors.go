@@ -31,25 +31,25 @@ func (f fate) unit() int64 {
 }
 
 // content of a file after the cut.
-func (r *replay) content(f *file, by *rand.Rand) (content []byte, err error) {
+func (r *replay) content(f *file, random *rand.Rand) (content []byte, err error) {
 	if f.base != "" {
 		if content, err = dirs.ReadIn(r.base, f.base, math.MaxInt64); err != nil {
 			return nil, err
 		}
 	}
-	fate := fate(by.IntN(int(fates)))
+	fate := fate(random.IntN(int(fates)))
 	for _, c := range f.changes {
-		content = c.apply(content, fate, by)
+		content = c.apply(content, fate, random)
 	}
 	return content, nil
 }
 
 // apply returns the content after a change as the disk holds it. Writes are applied in order, each sector of a later
 // one over earlier ones: a sector is as some write left it, or as it was.
-func (c change) apply(content []byte, fate fate, by *rand.Rand) []byte {
+func (c change) apply(content []byte, fate fate, random *rand.Rand) []byte {
 	one := c.record
 	survives := func() bool {
-		return c.durable || fate == kept || fate != dropped && by.IntN(2) == 0
+		return c.durable || fate == kept || fate != dropped && random.IntN(2) == 0
 	}
 	switch one.Kind {
 	case storage.Truncate:

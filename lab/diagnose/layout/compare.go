@@ -69,8 +69,8 @@ func Compare(nameA string, a *Report, nameB string, b *Report) *Comparison {
 				}
 			}
 		}
-		if of, measured := measures[i.Name]; measured {
-			if x := of(b) / of(a); !math.IsNaN(x) && !math.IsInf(x, 0) {
+		if measure, measured := measures[i.Name]; measured {
+			if x := measure(b) / measure(a); !math.IsNaN(x) && !math.IsInf(x, 0) {
 				row.Times = &x
 				row.Differ = row.Differ || x > apart || x < 1/apart
 			}
@@ -98,16 +98,20 @@ func (i Item) short() string {
 
 // measures are the figures of items, the least where there are many: it is the hardware's own. NaN: not measured.
 var measures = map[string]func(*Report) float64{
-	"clock": func(r *Report) float64 { return of(r.Probes.Clock, func(c *probe.Timing) float64 { return c.ReadNS }) },
+	"clock": func(r *Report) float64 {
+		return figureOf(r.Probes.Clock, func(c *probe.Timing) float64 { return c.ReadNS })
+	},
 	"sleep": func(r *Report) float64 {
-		return of(r.Probes.Clock, func(c *probe.Timing) float64 { return c.Sleep.Least })
+		return figureOf(r.Probes.Clock, func(c *probe.Timing) float64 { return c.Sleep.Least })
 	},
 	"memory": func(r *Report) float64 { _, near := r.Far(); return near },
 	"flush": func(r *Report) float64 {
-		return of(r.Probes.Flush,
+		return figureOf(r.Probes.Flush,
 			func(t *probe.Times) float64 { return t.Median })
 	},
-	"round trip": func(r *Report) float64 { return of(r.Probes.Trip, func(t *probe.Times) float64 { return t.Least }) },
+	"round trip": func(r *Report) float64 {
+		return figureOf(r.Probes.Trip, func(t *probe.Times) float64 { return t.Least })
+	},
 	"cache lines": func(r *Report) float64 {
 		if len(r.Probes.Lines) == 0 {
 			return math.NaN()
@@ -120,7 +124,7 @@ var measures = map[string]func(*Report) float64{
 	},
 }
 
-func of[T any](value *T, figure func(*T) float64) float64 {
+func figureOf[T any](value *T, figure func(*T) float64) float64 {
 	if value == nil {
 		return math.NaN()
 	}

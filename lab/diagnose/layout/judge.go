@@ -50,10 +50,10 @@ func (i *Item) reason(v Verdict, format string, args ...any) {
 	i.Reasons = append(i.Reasons, fmt.Sprintf(format, args...))
 }
 
-func (r *Report) unknown(name string, of ...string) Item {
+func (r *Report) unknown(name string, parts ...string) Item {
 	i := Item{name, Unknown, "", []string{}}
 	for _, m := range r.Unavailable {
-		for _, part := range append(of, name) {
+		for _, part := range append(parts, name) {
 			if strings.HasPrefix(m.Name, part) && !slices.Contains(i.Reasons, m.Why) {
 				i.Reasons = append(i.Reasons, m.Why)
 			}

@@ -28,11 +28,11 @@ func duration(ns float64) string {
 
 func inBytes(n int64) string {
 	for _, unit := range []struct {
-		name string
-		of   int64
+		name  string
+		bytes int64
 	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}} {
-		if n >= unit.of {
-			return strings.TrimSuffix(strconv.FormatFloat(float64(n)/float64(unit.of), 'f', 1, 64),
+		if n >= unit.bytes {
+			return strings.TrimSuffix(strconv.FormatFloat(float64(n)/float64(unit.bytes), 'f', 1, 64),
 				".0") + " " + unit.name
 		}
 	}
@@ -42,12 +42,12 @@ func inBytes(n int64) string {
 // settingBytes of a value such as 145MB; 0: none.
 func settingBytes(value string) int64 {
 	for _, unit := range []struct {
-		name string
-		of   int64
+		name  string
+		bytes int64
 	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}} {
 		if digits, is := strings.CutSuffix(value, unit.name); is {
 			n, _ := strconv.ParseInt(digits, 10, 64)
-			return n * unit.of
+			return n * unit.bytes
 		}
 	}
 	return 0

@@ -35,15 +35,15 @@ func Read(dir string) (Facts, error) {
 
 // limited applies the limits of the control groups.
 func (f Facts) limited(l limits) Facts {
-	var by []string
+	var limiters []string
 	if l.memoryBytes > 0 && l.memoryBytes < f.MemoryBytes {
-		f.MemoryBytes, by = l.memoryBytes, append(by, "cgroup memory")
+		f.MemoryBytes, limiters = l.memoryBytes, append(limiters, "cgroup memory")
 	}
 	// Half a core still runs one process at a time.
 	if cores := int(l.cores + 0.999); l.cores > 0 && cores < f.Cores {
-		f.Cores, by = max(1, cores), append(by, "cgroup cpu")
+		f.Cores, limiters = max(1, cores), append(limiters, "cgroup cpu")
 	}
-	f.LimitedBy = strings.Join(by, ", ")
+	f.LimitedBy = strings.Join(limiters, ", ")
 	return f
 }
 

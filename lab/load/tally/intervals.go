@@ -106,7 +106,7 @@ func (t *Tally) percentileInterval(operation int, p float64, failed int64,
 	return scaled(low, 1-Drift), scaled(high, 1+Drift), ok
 }
 
-func scaled(d time.Duration, by float64) time.Duration { return time.Duration(float64(d) * by) }
+func scaled(d time.Duration, factor float64) time.Duration { return time.Duration(float64(d) * factor) }
 
 // shareInterval is Wilson's for a share of n independent operations.
 func shareInterval(share, n float64) apdex.Interval {

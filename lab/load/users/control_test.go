@@ -46,7 +46,7 @@ func TestControl(t *testing.T) {
 				steps = append(steps, func() { c.Control.Set(load) })
 			}
 			samples, _ := film(t, c, &server{service: 150 * time.Millisecond}, guide(&c, steps...))
-			golden.Compare(t, "testdata/"+test.name+".golden", script(samples)+told(changes, users))
+			golden.Compare(t, "testdata/"+test.name+".golden", script(samples)+changesText(changes, users))
 			for _, s := range samples {
 				if s.Latency() != 150*time.Millisecond {
 					t.Errorf("user %d due at %v waited %v: what was changed by hand is no latency", s.User, s.Due,
@@ -73,7 +73,7 @@ func TestControlOfOpenArrivalsPausesThemOnly(t *testing.T) {
 	}
 }
 
-func told(changes []Change, users []int) string {
+func changesText(changes []Change, users []int) string {
 	text := fmt.Sprintf("users at work by second: %d\n", users)
 	for _, c := range changes {
 		text += fmt.Sprintf("%.1f s: %d users, paused %v\n", c.At.Seconds(), c.Users, c.Paused)

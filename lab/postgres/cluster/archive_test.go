@@ -26,7 +26,7 @@ func TestArchiveCommand_CountsASegmentOnceItsNameIsFlushed(t *testing.T) {
 	}
 	flushed := filepath.Join(bin, "flushed")
 	write(filepath.Join(bin, "sync"), "#!/bin/sh\necho \"$@\" >> '"+flushed+"'\n", 0o755)
-	run := func() (said string, err error) {
+	run := func() (output string, err error) {
 		t.Helper()
 		os.Remove(flushed)
 		text := strings.NewReplacer("%%", "%", "%f", "0001", "%p", "segment").Replace(archiveCommand(archive))

@@ -73,7 +73,7 @@ func (h *hostile) untouched(step string) {
 	h.t.Helper()
 	buffer := make([]byte, 64<<10)
 	if n, err := unix.Read(h.watch, buffer); n > 0 || err != unix.EAGAIN {
-		h.t.Errorf("%s: root followed a link: %d bytes of events, %v; %q", step, n, err, h.said)
+		h.t.Errorf("%s: root followed a link: %d bytes of events, %v; %q", step, n, err, h.lines)
 	}
 	if n := h.reached.Load(); n > 0 {
 		h.t.Errorf("%s: root connected to a socket behind a link", step)

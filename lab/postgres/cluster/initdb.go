@@ -119,8 +119,8 @@ func fillData(ctx context.Context, srv installation.Server, account *process.Acc
 		return problem.New(problem.Environment, fmt.Errorf("user %s cannot enter %s", account.Name, dir),
 			"set PLIMSOLL_STATE to a folder that every user may enter, or chmod o+x "+dir)
 	}
-	said := lastLines(output.String(), 5)
-	return environmentText(fmt.Errorf("%s: %w: %s", name, child.Err(), said), output.String())
+	tail := lastLines(output.String(), 5)
+	return environmentText(fmt.Errorf("%s: %w: %s", name, child.Err(), tail), output.String())
 }
 
 // serverEnv is the environment of PostgreSQL's programs: no PG* variables, and messages in one language, because we

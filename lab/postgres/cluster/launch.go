@@ -159,21 +159,21 @@ func (c *Cluster) connect(ctx context.Context) (*pgx.Conn, error) {
 }
 
 // startFailure reports what the server logged before it gave up, with the right class of error.
-func (c *Cluster) startFailure(err error, said serverSaid) error {
-	if len(said.fatal) > 0 {
-		err = fmt.Errorf("%w: %s", err, strings.Join(said.fatal, "; "))
+func (c *Cluster) startFailure(err error, reported serverSaid) error {
+	if len(reported.fatal) > 0 {
+		err = fmt.Errorf("%w: %s", err, strings.Join(reported.fatal, "; "))
 	}
-	if strings.Contains(said.all, "pre-existing shared memory block") {
+	if strings.Contains(reported.all, "pre-existing shared memory block") {
 		return problem.New(problem.Environment, fmt.Errorf("%w: %w", errAttached, err), "try again in a moment")
 	}
-	if strings.Contains(said.all, "Address already in use") {
+	if strings.Contains(reported.all, "Address already in use") {
 		return problem.New(problem.Environment, fmt.Errorf("port %d: %w: %w", c.socketPort(), syscall.EADDRINUSE, err),
 			c.store.otherPortHint(c.Name()))
 	}
-	if strings.Contains(said.all, userConf) {
+	if strings.Contains(reported.all, userConf) {
 		return problem.New(problem.Usage, err, "correct "+c.UserConf())
 	}
-	if classed := environmentText(err, said.all); problem.HintOf(classed) != "" {
+	if classed := environmentText(err, reported.all); problem.HintOf(classed) != "" {
 		return classed
 	}
 	return problem.WithHint(err, "details are in "+c.LogFile())

@@ -112,7 +112,7 @@ type bench struct {
 	t     *testing.T
 	state string
 	mu    sync.Mutex
-	said  []string
+	lines []string
 }
 
 func setup(t *testing.T) *bench {
@@ -126,7 +126,7 @@ func benchIn(t *testing.T, state string) *bench {
 	b.Say = func(message string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.said = append(b.said, message)
+		b.lines = append(b.lines, message)
 	}
 	return b
 }
@@ -134,13 +134,13 @@ func benchIn(t *testing.T, state string) *bench {
 func (b *bench) heard(part string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return strings.Contains(strings.Join(b.said, "\n"), part)
+	return strings.Contains(strings.Join(b.lines, "\n"), part)
 }
 
 func (b *bench) mustHear(part string) {
 	b.t.Helper()
 	if !b.heard(part) {
-		b.t.Errorf("it did not say %q but %q", part, b.said)
+		b.t.Errorf("it did not say %q but %q", part, b.lines)
 	}
 }
 

@@ -101,11 +101,11 @@ func askSetting(ctx context.Context, program string, account *process.Account, d
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env, cmd.Dir = serverEnv(), "/"
 	account.Run(cmd)
-	var said strings.Builder
-	cmd.Stderr = &said
+	var output strings.Builder
+	cmd.Stderr = &output
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("ask for io_method: %w: %s", err, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("ask for io_method: %w: %s", err, strings.TrimSpace(output.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }

@@ -62,23 +62,23 @@ var (
 )
 
 func readSaid(text string) serverSaid {
-	said := serverSaid{all: text}
+	found := serverSaid{all: text}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if m := bindPattern.FindStringSubmatch(line); m != nil {
-			said.fatal = append(said.fatal, m[1])
+			found.fatal = append(found.fatal, m[1])
 		} else if m := gravePattern.FindStringSubmatch(line); m != nil {
-			said.fatal = append(said.fatal, m[2])
-		} else if m := morePattern.FindStringSubmatch(line); m != nil && len(said.fatal) > 0 {
-			said.fatal = append(said.fatal, m[2])
+			found.fatal = append(found.fatal, m[2])
+		} else if m := morePattern.FindStringSubmatch(line); m != nil && len(found.fatal) > 0 {
+			found.fatal = append(found.fatal, m[2])
 		}
 	}
-	if len(said.fatal) == 0 { // not even the server's own messages: perhaps the loader's
+	if len(found.fatal) == 0 { // not even the server's own messages: perhaps the loader's
 		if last := lastLines(text, 3); last != "" {
-			said.fatal = []string{last}
+			found.fatal = []string{last}
 		}
 	}
 	const enough = 6
-	said.fatal = said.fatal[max(0, len(said.fatal)-enough):]
-	return said
+	found.fatal = found.fatal[max(0, len(found.fatal)-enough):]
+	return found
 }

@@ -61,17 +61,17 @@ func (s *Settings) ask(name string, given ...string) bool {
 	ask := exec.CommandContext(s.ctx, s.postgres, append([]string{"-C", name, "-c", "config_file=" + os.DevNull, "-c",
 		"data_directory=/", "-c", "hba_file=" + os.DevNull, "-c", "ident_file=" + os.DevNull}, given...)...)
 	ask.Env = append(os.Environ(), "LC_ALL=C")
-	var said strings.Builder
-	ask.Stderr = &said
+	var output strings.Builder
+	ask.Stderr = &output
 	err := ask.Run()
 	switch {
 	case err == nil:
 		return true
 	case s.ctx.Err() != nil:
 		s.err = s.ctx.Err()
-	case strings.Contains(said.String(), "invalid value for parameter"):
-	case !strings.Contains(said.String(), "unrecognized configuration parameter"):
-		s.err = fmt.Errorf("ask %s for its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(said.String()))
+	case strings.Contains(output.String(), "invalid value for parameter"):
+	case !strings.Contains(output.String(), "unrecognized configuration parameter"):
+		s.err = fmt.Errorf("ask %s for its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(output.String()))
 	}
 	return false
 }

@@ -116,9 +116,9 @@ func (r *Report) judge() {
 	}
 }
 
-func (r *Report) atLeast(text string, of []float64, least float64) {
-	r.Verdicts = append(r.Verdicts, Verdict{Text: text, Median: median(of), Worst: slices.Min(of),
-		Met: slices.Min(of) >= least})
+func (r *Report) atLeast(text string, values []float64, least float64) {
+	r.Verdicts = append(r.Verdicts, Verdict{Text: text, Median: median(values), Worst: slices.Min(values),
+		Met: slices.Min(values) >= least})
 }
 
 // Met says that every criterion is met.
@@ -126,15 +126,15 @@ func (r *Report) Met() bool {
 	return !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return !v.Met })
 }
 
-func ratios(a, b []Turn, of func(Turn) float64) (all []float64) {
+func ratios(a, b []Turn, figure func(Turn) float64) (all []float64) {
 	for i := range a {
-		all = append(all, of(a[i])/max(of(b[i]), 1e-9))
+		all = append(all, figure(a[i])/max(figure(b[i]), 1e-9))
 	}
 	return all
 }
 
-func median(of []float64) float64 {
-	sorted := slices.Sorted(slices.Values(of))
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
@@ -153,9 +153,9 @@ func (r *Report) Write(to io.Writer) error {
 		if len(s.Turns) == 0 {
 			continue
 		}
-		column := func(of func(Turn) float64) (all []float64) {
+		column := func(figure func(Turn) float64) (all []float64) {
 			for _, t := range s.Turns {
-				all = append(all, of(t))
+				all = append(all, figure(t))
 			}
 			return all
 		}

@@ -238,7 +238,7 @@ const leastWait = 0.005
 
 // waits compares the waits of one side with those of the first.
 func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
-	type event struct{ of, name string }
+	type event struct{ kind, name string }
 	events := map[event][2]float64{} // sessions, on average over the runs
 	values := func(at int, e event) (series []float64, sessions float64) {
 		for _, r := range d[at] {
@@ -248,7 +248,7 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 			}
 			found := 0.0
 			for _, w := range r.Waits.Events {
-				if w.Type == e.of && w.Event == e.name {
+				if w.Type == e.kind && w.Event == e.name {
 					found = w.Sessions
 				}
 			}
@@ -271,7 +271,7 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 		if max(inA, inB) < leastWait {
 			continue
 		}
-		w := Wait{Type: e.of, Event: e.name, Row: verdict.Of(a, b, verdict.Rule{Margin: c.Plan.Margin, Alpha: alpha})}
+		w := Wait{Type: e.kind, Event: e.name, Row: verdict.Of(a, b, verdict.Rule{Margin: c.Plan.Margin, Alpha: alpha})}
 		switch {
 		case inB == 0 && len(b) > 0 && usual(a):
 			w.OnlyIn = Letter(0)

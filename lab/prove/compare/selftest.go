@@ -190,17 +190,17 @@ func (t *SelfTested) tally() string {
 }
 
 func (t *SelfTested) conclude() {
-	of := func(v verdict.Verdict) int { return t.Verdicts[string(v)] }
+	count := func(v verdict.Verdict) int { return t.Verdicts[string(v)] }
 	switch t.Planted {
 	case AA:
-		wrong := of(verdict.Better) + of(verdict.Worse)
+		wrong := count(verdict.Better) + count(verdict.Worse)
 		t.Holds = t.Done > 0 && float64(wrong) <= mostWrong*float64(t.Done)
 		t.Says = fmt.Sprintf("a system was called better or worse than itself in %d of %d trials; at most 5 %% are "+
 			"allowed", wrong, t.Done)
 	default:
-		t.Holds = t.Done > 0 && float64(of(verdict.Worse)) >= leastFound*float64(t.Done)
+		t.Holds = t.Done > 0 && float64(count(verdict.Worse)) >= leastFound*float64(t.Done)
 		t.Says = fmt.Sprintf("the slower system was called worse in %d of %d trials; at least 90 %% are required",
-			of(verdict.Worse), t.Done)
+			count(verdict.Worse), t.Done)
 	}
 }
 

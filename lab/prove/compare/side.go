@@ -96,23 +96,26 @@ func (s *Side) checkSettings(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read settings: %w", err)
 	}
-	contexts, name, of := map[string]string{}, "", ""
-	if _, err = pgx.ForEachRow(rows, []any{&name, &of}, func() error { contexts[name] = of; return nil }); err != nil {
+	contexts, name, level := map[string]string{}, "", ""
+	if _, err = pgx.ForEachRow(rows, []any{&name, &level}, func() error {
+		contexts[name] = level
+		return nil
+	}); err != nil {
 		return fmt.Errorf("read settings: %w", err)
 	}
 	for _, name := range names {
-		switch of, there := contexts[name]; {
+		switch level, there := contexts[name]; {
 		case !there && !strings.Contains(name, "."): // an extension's setting, whose library may be loaded later
 			return problem.New(problem.Usage, fmt.Errorf("the server has no setting %q", name), "")
-		case of == "internal":
+		case level == "internal":
 			return problem.New(problem.Usage, fmt.Errorf("%s cannot be set: it is fixed when PostgreSQL is built, or "+
 				"a cluster made", name), "")
-		case (of == "sighup" || of == "postmaster") && s.Restart == nil:
+		case (level == "sighup" || level == "postmaster") && s.Restart == nil:
 			return problem.New(problem.Usage, fmt.Errorf("%s is a setting of the whole server, which this command did "+
 				"not start and cannot restart", name),
 				"'plimsoll down' of a local cluster lets compare start it; else compare two servers by --dsn-a and "+
 					"--dsn-b")
-		case of == "sighup", of == "postmaster":
+		case level == "sighup", level == "postmaster":
 			if s.server == nil {
 				s.server = map[string]string{}
 			}

@@ -37,9 +37,9 @@ type Options struct {
 	// Only these plants; empty: all. "a+b" is a compound of any two.
 	Only     []string
 	Duration time.Duration
-	// Step hears of the progress (0..1) before each trial, Said of each that has ended. Both may be nil.
-	Step func(share float64, left time.Duration, name string)
-	Said func(Trial)
+	// Step hears of the progress (0..1) before each trial, Ended of each that has ended. Both may be nil.
+	Step  func(share float64, left time.Duration, name string)
+	Ended func(Trial)
 }
 
 // plant is what is planted together.
@@ -156,8 +156,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 			t.Round = round + 1
 			report.add(t)
 			done++
-			if o.Said != nil {
-				o.Said(t)
+			if o.Ended != nil {
+				o.Ended(t)
 			}
 		}
 	}

@@ -131,7 +131,7 @@ func (r *Report) add(t Trial) {
 	single := func(t Trial) bool { return t.causes() == 1 }
 	compound := func(t Trial) bool { return t.causes() > 1 }
 	for _, part := range []struct {
-		of   string
+		kind string
 		take func(Trial) bool
 	}{
 		{"single", single}, {"single, seen", func(t Trial) bool { return single(t) && !t.Hidden }},
@@ -140,7 +140,7 @@ func (r *Report) add(t Trial) {
 		{"compound, hidden", func(t Trial) bool { return compound(t) && t.Hidden }},
 		{Healthy, func(t Trial) bool { return t.causes() == 0 }},
 	} {
-		s := Score{Of: part.of}
+		s := Score{Of: part.kind}
 		for _, t := range r.Trials {
 			if part.take(t) {
 				s.add(t)

@@ -54,10 +54,10 @@ func (s series) figures() Figures {
 }
 
 // mean of a time; nil unless it is known for every operation.
-func (s series) mean(of func(measurement) *time.Duration) *float64 {
+func (s series) mean(part func(measurement) *time.Duration) *float64 {
 	var sum time.Duration
 	for _, t := range s {
-		v := of(t)
+		v := part(t)
 		if v == nil {
 			return nil
 		}

@@ -25,8 +25,8 @@ func (t trial) line() string {
 
 // figure is a column of the tables.
 type figure struct {
-	name string
-	of   func(trial) float64
+	name   string
+	figure func(trial) float64
 }
 
 // costs of a generator; less is better.
@@ -72,17 +72,17 @@ type group struct {
 	work      work
 }
 
-func groups(all []trial, kind string) (order []group, of map[group][]trial) {
-	of = map[group][]trial{}
+func groups(all []trial, kind string) (order []group, grouped map[group][]trial) {
+	grouped = map[group][]trial{}
 	for _, t := range all {
 		if t.Work.Kind != kind || t.Wrong != "" {
 			continue
 		}
 		g := group{t.Generator, t.Work}
-		if of[g] == nil {
+		if grouped[g] == nil {
 			order = append(order, g)
 		}
-		of[g] = append(of[g], t)
+		grouped[g] = append(grouped[g], t)
 	}
 	rank := func(name string) int {
 		return slices.IndexFunc(generators, func(g peers.Tool) bool { return g.Name == name })
@@ -93,23 +93,23 @@ func groups(all []trial, kind string) (order []group, of map[group][]trial) {
 		}
 		return rank(a.generator) - rank(b.generator)
 	})
-	return order, of
+	return order, grouped
 }
 
 // compared prints medians with least and greatest, and how others differ from plimsoll.
 func compared(b *strings.Builder, title string, all []trial, kind string, figures []figure) {
-	order, of := groups(all, kind)
+	order, grouped := groups(all, kind)
 	if len(order) == 0 {
 		return
 	}
 	head(b, title, append([]string{"users", "generator", "rounds"}, names(figures)...))
 	for _, g := range order {
-		row := []string{fmt.Sprint(g.work.Users), g.generator, fmt.Sprint(len(of[g]))}
-		base := of[group{generators[0].Name, g.work}]
+		row := []string{fmt.Sprint(g.work.Users), g.generator, fmt.Sprint(len(grouped[g]))}
+		base := grouped[group{generators[0].Name, g.work}]
 		for _, f := range figures {
-			cell := spread(f, of[g])
+			cell := spread(f, grouped[g])
 			if g.generator != generators[0].Name {
-				cell += ratioTo(f, base, of[g])
+				cell += ratioTo(f, base, grouped[g])
 			}
 			row = append(row, cell)
 		}
@@ -128,11 +128,11 @@ func ratioTo(f figure, base, variant []trial) string {
 
 // further is the memory that each additional user takes.
 func further(b *strings.Builder, all []trial) {
-	order, of := groups(all, thinking)
+	order, grouped := groups(all, thinking)
 	if len(order) == 0 {
 		return
 	}
-	resident := figure{of: func(t trial) float64 { return t.Resident }}
+	resident := figure{figure: func(t trial) float64 { return t.Resident }}
 	least := map[string]group{}
 	head(b, "Memory of each further user", []string{"generator", "from", "to", "kB"})
 	for _, g := range order {
@@ -141,14 +141,14 @@ func further(b *strings.Builder, all []trial) {
 			least[g.generator] = g
 			continue
 		}
-		more := (middle(values(resident, of[g])) - middle(values(resident, of[first]))) / float64(
+		more := (middle(values(resident, grouped[g])) - middle(values(resident, grouped[first]))) / float64(
 			g.work.Users-first.work.Users)
 		fmt.Fprintf(b, "| %s | %d | %d | %s |\n", g.generator, first.work.Users, g.work.Users, number(more/1e3))
 	}
 }
 
 func stalls(b *strings.Builder, all []trial) {
-	order, of := groups(all, stalled)
+	order, grouped := groups(all, stalled)
 	if len(order) == 0 {
 		return
 	}
@@ -162,9 +162,9 @@ func stalls(b *strings.Builder, all []trial) {
 				held(0.5).Milliseconds(), held(0.95).Milliseconds(), held(0.99).Milliseconds(), stallFor.Milliseconds())
 			last = g.work.Users
 		}
-		row := []string{fmt.Sprint(g.work.Users), g.generator, fmt.Sprint(len(of[g]))}
+		row := []string{fmt.Sprint(g.work.Users), g.generator, fmt.Sprint(len(grouped[g]))}
 		for _, f := range reported {
-			row = append(row, spread(f, of[g]))
+			row = append(row, spread(f, grouped[g]))
 		}
 		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
 	}
@@ -196,7 +196,7 @@ func names(figures []figure) (all []string) {
 
 func values(f figure, trials []trial) (all []float64) {
 	for _, t := range trials {
-		all = append(all, f.of(t))
+		all = append(all, f.figure(t))
 	}
 	slices.Sort(all)
 	return all

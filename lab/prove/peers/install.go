@@ -52,10 +52,10 @@ func once(program string, fetch func() error) (string, error) {
 func Sh(ctx context.Context, env []string, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Env = append(os.Environ(), env...)
-	said, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil
 	}
-	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 	return fmt.Errorf("%s %s: %w: %s", filepath.Base(name), arguments[0], err, lines[len(lines)-1])
 }

@@ -39,14 +39,14 @@ func stripGroups(found []Found) (all []group) {
 			if len(figure.Values) == 0 {
 				continue
 			}
-			side, of := sideAndSeries(figure.Name)
+			side, seriesName := sideAndSeries(figure.Name)
 			if len(found) > 1 {
 				side = strings.TrimSuffix(flavour(f.Engine)+" · "+side, " · ")
 			}
 			if side == "" {
-				side = of
+				side = seriesName
 			}
-			key := series{of, figure.Unit}
+			key := series{seriesName, figure.Unit}
 			if rows[key] == nil {
 				order = append(order, key)
 			}

@@ -74,8 +74,8 @@ func (s *State) sort(kept []claims.Record, here Here) {
 	})
 	seen := map[string]bool{}
 	for _, f := range found {
-		if of := flavour(f.Engine); !seen[of] {
-			seen[of] = true
+		if flavourName := flavour(f.Engine); !seen[flavourName] {
+			seen[flavourName] = true
 			s.Found = append(s.Found, f)
 		} else {
 			s.Older = append(s.Older, f)

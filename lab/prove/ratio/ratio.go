@@ -60,15 +60,15 @@ func Of(base, variant []float64) (Ratio, error) {
 // less only where there are too few figures. One value of the distribution takes time in proportion to m·n·k: k is
 // found by halves, and remembered, since all rows of a comparison have as many figures.
 func Rank(m, n int, aim float64) (k int, confidence float64) {
-	of := rankOf{min(m, n), max(m, n), aim}
-	if known, is := ranks.Load(of); is {
+	wanted := rankOf{min(m, n), max(m, n), aim}
+	if known, is := ranks.Load(wanted); is {
 		r := known.(rank)
 		return r.k, r.confidence
 	}
 	u := stats.UDist{N1: m, N2: n}
 	k = 1 + sort.Search(max(0, m*n/2-1), func(i int) bool { return u.CDF(float64(i+1)) > (1-aim)/2 })
 	confidence = 1 - 2*u.CDF(float64(k-1))
-	ranks.Store(of, rank{k, confidence})
+	ranks.Store(wanted, rank{k, confidence})
 	return k, confidence
 }
 

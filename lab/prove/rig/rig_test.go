@@ -29,11 +29,13 @@ func store(t *testing.T) *cluster.Store {
 	return cluster.Open(dir)
 }
 
-type told struct{ all []string }
+type progressLog struct{ all []string }
 
-func (s *told) say(format string, args ...any) { s.all = append(s.all, fmt.Sprintf(format, args...)) }
+func (s *progressLog) say(format string, args ...any) {
+	s.all = append(s.all, fmt.Sprintf(format, args...))
+}
 
-func options(s *cluster.Store, t *told) rig.Options {
+func options(s *cluster.Store, t *progressLog) rig.Options {
 	return rig.Options{
 		Clusters: s, Name: "test", Spec: cluster.Spec{Engine: clustertest.Engine(), SocketOnly: true, Unsafe: true},
 		Fill: fill.Options{Items: 20, Warehouses: 2, Counterparties: 10, Users: 3, Organisations: 1, Documents: 30},
@@ -45,7 +47,7 @@ func TestRig(t *testing.T) {
 	ctx, clusters := context.Background(), store(t)
 
 	t.Run("MakesWhatIsMissingAndStopsIt", func(t *testing.T) {
-		var said told
+		var said progressLog
 		r, err := rig.Up(ctx, options(clusters, &said))
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +81,7 @@ func TestRig(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = server.Stop(ctx, cluster.Immediate) }()
-		var said told
+		var said progressLog
 		r, err := rig.Up(ctx, options(clusters, &said))
 		if err != nil {
 			t.Fatal(err)
@@ -96,11 +98,11 @@ func TestRig(t *testing.T) {
 	})
 
 	t.Run("RefusesASecondLoadUntilTheFirstHasEnded", func(t *testing.T) {
-		first, err := rig.Up(ctx, options(clusters, &told{}))
+		first, err := rig.Up(ctx, options(clusters, &progressLog{}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := rig.Up(ctx, options(clusters, &told{})); err == nil ||
+		if _, err := rig.Up(ctx, options(clusters, &progressLog{})); err == nil ||
 			!strings.Contains(err.Error(), fmt.Sprintf("pid %d", os.Getpid())) {
 			t.Errorf("second load: %v", err)
 		}
@@ -110,7 +112,7 @@ func TestRig(t *testing.T) {
 		if err := first.Close(); err != nil {
 			t.Error(err)
 		}
-		second, err := rig.Up(ctx, options(clusters, &told{}))
+		second, err := rig.Up(ctx, options(clusters, &progressLog{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +122,7 @@ func TestRig(t *testing.T) {
 	})
 
 	t.Run("StopsItsServerWhenItFailsHalfWay", func(t *testing.T) {
-		o := options(clusters, &told{})
+		o := options(clusters, &progressLog{})
 		o.Name = "half"
 		ctx, cancel := context.WithCancel(ctx)
 		o.Fill.Progress = func(fill.Progress) { cancel() }

@@ -17,7 +17,7 @@ import (
 var damagedCopy = postgres.Copy{Suffix: "_damaged", Mark: "made by plimsoll prove --self, which drops it again"}
 
 // damages, each to a document of its own, and the field that must be named. {id} is the document.
-var damages = []struct{ name, of, table, sql, field string }{
+var damages = []struct{ name, document, table, sql, field string }{
 	{"total of a sale", "goods_sale", "", "UPDATE doc_goods_sale SET total = total + 1 WHERE id = {id}", "total"},
 	{"line of a sale", "goods_sale", "", "UPDATE doc_goods_sale_lines SET vat = vat + 1 WHERE document = {id} AND " +
 		"line = 1", "lines 1.vat"},
@@ -63,7 +63,7 @@ func damagedBooks(ctx context.Context, s *stage) (outcome, error) {
 	figures := []Figure{equal("violations before", 0, before.Violations)}
 	for i, d := range damages {
 		where, named := found(after, documents[i], d.field)
-		figures = append(figures, states(d.name, d.of+" "+d.field, where, named))
+		figures = append(figures, states(d.name, d.document+" "+d.field, where, named))
 	}
 	return outcome{figures, nil}, nil
 }
@@ -93,7 +93,7 @@ func damage(ctx context.Context, dsn string) (documents []string, err error) {
 	defer conn.Close(context.WithoutCancel(ctx))
 	documents = []string{}
 	for _, d := range damages {
-		choose := "SELECT id::text FROM doc_" + d.of + " d WHERE NOT id::text = ANY ($1)"
+		choose := "SELECT id::text FROM doc_" + d.document + " d WHERE NOT id::text = ANY ($1)"
 		if d.table != "" {
 			choose += " AND EXISTS (SELECT FROM " + d.table + " WHERE recorder = d.id)"
 		}

@@ -230,11 +230,11 @@ users = %d
 [think]
 mean = "0s"
 [sql]
-connections = %[1]d
+connections = %d
 [operations.statement]
 target = "2s"
 sql = "%s"
-`, pgbenchUsers, pgbenchSQL), pgbenchLasts)
+`, pgbenchUsers, pgbenchUsers, pgbenchSQL), pgbenchLasts)
 	if err != nil {
 		return nil, err
 	}

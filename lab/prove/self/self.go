@@ -91,10 +91,10 @@ type Options struct {
 	Engine string
 	// Program is this program, to start one that is frozen from outside.
 	Program []string
-	// Step hears of the progress (0..1) before each line and every second within it, from a goroutine of its own; Said
+	// Step hears of the progress (0..1) before each line and every second within it, from a goroutine of its own; Ended
 	// of each line that has ended. Both may be nil.
-	Step func(share float64, left time.Duration, name string)
-	Said func(Line)
+	Step  func(share float64, left time.Duration, name string)
+	Ended func(Line)
 }
 
 // Names of all lines, in order of importance, with those of the long form.
@@ -142,8 +142,8 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 			}
 			line.Round = round + 1
 			report.add(line)
-			if o.Said != nil {
-				o.Said(line)
+			if o.Ended != nil {
+				o.Ended(line)
 			}
 			done += t.takes
 		}

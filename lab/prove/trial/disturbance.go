@@ -198,16 +198,16 @@ func (t Trial) RulesText() string { return t.judged(t.Rules).Text() }
 // Name implements Quantity.
 func (turnsEach) Name() string { return "turns of each side" }
 
-func (q turnsEach) fewest(m *Measurements) (turns int, of Ref) {
+func (q turnsEach) fewest(m *Measurements) (turns int, fewest Ref) {
 	turns = math.MaxInt
 	for _, p := range q.parts {
 		for _, side := range p.Sides {
 			if n := m.turnsOf(p, side.Name); n < turns {
-				turns, of = n, Ref{Part: p.Name, Side: side.Name}
+				turns, fewest = n, Ref{Part: p.Name, Side: side.Name}
 			}
 		}
 	}
-	return turns, of
+	return turns, fewest
 }
 
 // turnsOf a side that have all series which it measures.
@@ -222,18 +222,18 @@ func (m *Measurements) turnsOf(p Part, side string) (fewest int) {
 
 // Interval implements Quantity.
 func (q turnsEach) Interval(m *Measurements) Interval {
-	turns, of := q.fewest(m)
+	turns, fewest := q.fewest(m)
 	if turns >= ratio.RunsMin {
 		return Interval{Low: float64(turns), Middle: float64(turns), High: float64(turns)}
 	}
 	why := fmt.Sprintf("%s, %d of %d", tooFewTurns, turns, ratio.RunsMin)
-	if of.Side != "" {
-		why += " for " + quoted(of.Side)
+	if fewest.Side != "" {
+		why += " for " + quoted(fewest.Side)
 	}
-	if of.Part != "" {
-		why += " (" + of.Part + ")"
+	if fewest.Part != "" {
+		why += " (" + fewest.Part + ")"
 	}
-	if void := m.void[of.Part]; void > 0 {
+	if void := m.void[fewest.Part]; void > 0 {
 		why += fmt.Sprintf("; others disturbed %d, which are void", void)
 	}
 	return Interval{Unsure: why}

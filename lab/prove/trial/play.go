@@ -119,9 +119,9 @@ func (p *playing) take(ctx context.Context, part Part, r *Record, turns []Turn) 
 			return false, sideError(side, err)
 		}
 		for series, figure := range figures {
-			of := Ref{part.Name, side.Name, series}
-			p.made.add(of, figure)
-			p.made.turns[of]++
+			ref := Ref{part.Name, side.Name, series}
+			p.made.add(ref, figure)
+			p.made.turns[ref]++
 		}
 		p.made.played[part.Name] = true
 		p.done += part.takes()

@@ -43,7 +43,7 @@ func (r Ratio) Name() string {
 	return r.Of.String() + " against " + r.To.String()
 }
 
-func (r Ratio) of(m *Measurements) (ratio.Ratio, error) {
+func (r Ratio) compute(m *Measurements) (ratio.Ratio, error) {
 	return ratio.Of(m.Figures(r.To), m.Figures(r.Of))
 }
 
@@ -52,7 +52,7 @@ func (r Ratio) Interval(m *Measurements) Interval {
 	if len(m.Figures(r.Of)) == 0 || len(m.Figures(r.To)) == 0 {
 		return Interval{Unsure: tooFewTurns}
 	}
-	got, err := r.of(m)
+	got, err := r.compute(m)
 	i := Interval{Low: got.Low, Middle: got.Ratio, High: got.High}
 	switch {
 	case err != nil:
@@ -68,7 +68,7 @@ func (r Ratio) Text(m *Measurements) string {
 	if len(m.Figures(r.Of)) == 0 || len(m.Figures(r.To)) == 0 {
 		return notMeasured
 	}
-	got, _ := r.of(m) // without confidence where there is none
+	got, _ := r.compute(m) // without confidence where there is none
 	return got.String()
 }
 
@@ -151,12 +151,12 @@ func (g Gap) Name() string { return g.Of.String() }
 
 // Interval implements Quantity.
 func (g Gap) Interval(m *Measurements) Interval {
-	of, to := m.Figures(g.Of), m.Figures(g.To)
-	if len(of) == 0 || len(to) == 0 {
+	base, to := m.Figures(g.Of), m.Figures(g.To)
+	if len(base) == 0 || len(to) == 0 {
 		return Interval{Unsure: tooFewTurns}
 	}
-	return Interval{Low: slices.Min(of) - g.Times*slices.Max(to), Middle: Middle(of) - g.Times*Middle(to),
-		High: slices.Max(of) - g.Times*slices.Min(to)}
+	return Interval{Low: slices.Min(base) - g.Times*slices.Max(to), Middle: Middle(base) - g.Times*Middle(to),
+		High: slices.Max(base) - g.Times*slices.Min(to)}
 }
 
 // Text is both series.
@@ -188,12 +188,12 @@ func (d Difference) Name() string {
 
 // Interval implements Quantity.
 func (d Difference) Interval(m *Measurements) Interval {
-	of, to := m.Figures(d.Of), m.Figures(d.To)
-	if len(of) == 0 || len(to) == 0 {
+	base, to := m.Figures(d.Of), m.Figures(d.To)
+	if len(base) == 0 || len(to) == 0 {
 		return Interval{Unsure: tooFewTurns}
 	}
-	by := Middle(of) - Middle(to)
-	return Interval{Low: by, Middle: by, High: by}
+	difference := Middle(base) - Middle(to)
+	return Interval{Low: difference, Middle: difference, High: difference}
 }
 
 // Text implements Value.

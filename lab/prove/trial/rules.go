@@ -40,13 +40,13 @@ type Criterion struct {
 }
 
 // Claimed is the criterion for a claimed figure: surely that much confirms, surely less refutes.
-func Claimed(of Quantity, least float64) Criterion {
-	return Criterion{Of: of, Confirm: AtLeast(least), Refute: Below(least)}
+func Claimed(quantity Quantity, least float64) Criterion {
+	return Criterion{Of: quantity, Confirm: AtLeast(least), Refute: Below(least)}
 }
 
 // Smaller is the criterion for a figure that is claimed to shrink: surely below ×1 confirms, surely not below refutes.
-func Smaller(of Quantity) Criterion {
-	return Criterion{Of: of, Confirm: Below(1), Refute: AtLeast(1)}
+func Smaller(quantity Quantity) Criterion {
+	return Criterion{Of: quantity, Confirm: Below(1), Refute: AtLeast(1)}
 }
 
 func (c Criterion) confirmText() string {

@@ -109,8 +109,8 @@ func (b bound) holds(i Interval) bool {
 }
 
 // text of the test for a quantity: "surely at least ×2".
-func (t Test) text(of Quantity) string {
-	if _, given := of.(Given); given {
+func (t Test) text(quantity Quantity) string {
+	if _, given := quantity.(Given); given {
 		return ""
 	}
 	if t.sure {
@@ -118,7 +118,7 @@ func (t Test) text(of Quantity) string {
 	}
 	var all []string
 	for _, b := range t.bounds {
-		all = append(all, of.words(b))
+		all = append(all, quantity.words(b))
 	}
 	if t.any {
 		return strings.Join(all, " or ")

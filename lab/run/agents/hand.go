@@ -56,12 +56,12 @@ func (f *Fleet) enter(ctx context.Context, m *member, o order) error {
 // sendControl sends a manual change of the load to all agents and reports it once.
 func (f *Fleet) sendControl(w run.Watch) {
 	at := f.sinceStart()
-	want := f.load.crowd.Wanted(f.load.by.Users)
-	if at >= f.load.plan.End() || want == f.load.by {
+	want := f.load.crowd.Wanted(f.load.ordered.Users)
+	if at >= f.load.plan.End() || want == f.load.ordered {
 		return
 	}
 	f.each(func(m *member) error { _, err := f.order(m, order{Do: steer, Load: want}); return err })
-	f.load.by = want
+	f.load.ordered = want
 	if w.Changed != nil {
 		w.Changed(users.Change{At: at, Load: want})
 	}

@@ -23,17 +23,17 @@ const endWithin = 30 * time.Second
 
 // work is the run that the fleet generates.
 type work struct {
-	plan  run.Plan
-	crowd users.Crowd
-	by    users.Load // as last ordered
-	began time.Time
-	tally *tally.Tally
-	next  int // next second to add up
+	plan    run.Plan
+	crowd   users.Crowd
+	ordered users.Load // as last ordered
+	began   time.Time
+	tally   *tally.Tally
+	next    int // next second to add up
 }
 
 // LogIn makes each agent log in its users.
 func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) error {
-	f.load = work{plan: plan, crowd: plan.Crowd(), by: users.Load{Users: plan.Users}}
+	f.load = work{plan: plan, crowd: plan.Crowd(), ordered: users.Load{Users: plan.Users}}
 	if len(f.members) > plan.Users {
 		return problem.New(problem.Usage, fmt.Errorf("%d agents for %d users", len(f.members), plan.Users),
 			"each agent needs at least one user: use fewer agents or more users")

@@ -157,10 +157,10 @@ func (p *Pusher) push(ctx context.Context) error {
 	if answer.StatusCode/100 != 2 {
 		return fmt.Errorf("it answers %s", answer.Status)
 	}
-	var said collector.ExportMetricsServiceResponse
-	if proto.Unmarshal(body, &said) == nil && said.GetPartialSuccess().GetRejectedDataPoints() > 0 {
-		return fmt.Errorf("it rejects %d figures: %s", said.GetPartialSuccess().GetRejectedDataPoints(),
-			said.GetPartialSuccess().GetErrorMessage())
+	var response collector.ExportMetricsServiceResponse
+	if proto.Unmarshal(body, &response) == nil && response.GetPartialSuccess().GetRejectedDataPoints() > 0 {
+		return fmt.Errorf("it rejects %d figures: %s", response.GetPartialSuccess().GetRejectedDataPoints(),
+			response.GetPartialSuccess().GetErrorMessage())
 	}
 	return nil
 }

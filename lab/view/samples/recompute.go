@@ -101,7 +101,7 @@ func Recompute(paths ...string) (*Figures, error) {
 			head = h
 			continue
 		}
-		if head, err = head.with(h, path); err != nil {
+		if head, err = head.merge(h, path); err != nil {
 			return nil, err
 		}
 	}

@@ -46,8 +46,8 @@ type Head struct {
 	Cut int64 `json:"cut_ns,omitempty"`
 }
 
-// with is the head of a load that several processes made, each with a file.
-func (h Head) with(other Head, path string) (Head, error) {
+// merge is the head of a load that several processes made, each with a file.
+func (h Head) merge(other Head, path string) (Head, error) {
 	whole, cut := h, other
 	if h.Cut != 0 {
 		whole, cut = other, h

@@ -3,11 +3,12 @@ package grouptest
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/platform/statement"
 	"plimsoll/test/patience"
 )
 
@@ -22,21 +23,22 @@ const lockID = 2600041
 
 // gateSQL: no lock_timeout, which would be an error of the group.
 const gateSQL = `CREATE OR REPLACE FUNCTION group_gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-	IF NEW.done = %d AND NEW.done <> OLD.done THEN
+	IF NEW.done = {done} AND NEW.done <> OLD.done THEN
 		PERFORM set_config('lock_timeout', '0', true);
-		PERFORM pg_advisory_xact_lock_shared(%d);
+		PERFORM pg_advisory_xact_lock_shared({lock});
 		RAISE EXCEPTION 'nobody passes the gate';
 	END IF;
 	RETURN NEW;
 END $$;
 CREATE OR REPLACE TRIGGER group_gate BEFORE UPDATE ON plimsoll_group FOR EACH ROW EXECUTE FUNCTION group_gate();
-SELECT pg_advisory_lock(%[2]d)`
+SELECT pg_advisory_lock({lock})`
 
 // Close the gate for groups that reach this count, upwards or downwards.
 func Close(t testing.TB, dsn string, done int) *Gate {
 	t.Helper()
 	g := &Gate{dsn, connect(t, dsn)}
-	if _, err := g.lock.Exec(patience.Context(t), fmt.Sprintf(gateSQL, done, lockID)); err != nil {
+	if _, err := g.lock.Exec(patience.Context(t), statement.SQL(gateSQL, statement.Names{
+		"done": strconv.Itoa(done), "lock": strconv.Itoa(lockID)})); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -194,16 +194,16 @@ func Holm(rows []*Row) {
 	}
 }
 
-func holm(rows []*Row, of func(*Row) (p float64, corrected, factor *float64)) {
+func holm(rows []*Row, part func(*Row) (p float64, corrected, factor *float64)) {
 	order := slices.Clone(rows)
 	slices.SortStableFunc(order, func(x, y *Row) int {
-		p, _, _ := of(x)
-		q, _, _ := of(y)
+		p, _, _ := part(x)
+		q, _, _ := part(y)
 		return cmp.Compare(p, q)
 	})
 	most := 0.0
 	for i, r := range order {
-		p, corrected, factor := of(r)
+		p, corrected, factor := part(r)
 		*factor = float64(len(order) - i)
 		most = max(most, min(1, p**factor))
 		*corrected = most

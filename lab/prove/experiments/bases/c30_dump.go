@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/statement"
 )
 
 // Defaults of C30.
@@ -315,11 +317,11 @@ func wholeAfter(ctx context.Context, o *site.OwnCluster) (whole bool, err error)
 	if err != nil {
 		return false, ctx.Err() // it does not start: lost
 	}
-	err = site.Admin(ctx, p.Cluster(), "", fmt.Sprintf(`DO $$ BEGIN
-		IF (SELECT count(*) FROM loaded WHERE t = repeat('r', 100)) <> %[1]d THEN RAISE 'rows are missing'; END IF;
+	err = site.Admin(ctx, p.Cluster(), "", statement.SQL(`DO $$ BEGIN
+		IF (SELECT count(*) FROM loaded WHERE t = repeat('r', 100)) <> {rows} THEN RAISE 'rows are missing'; END IF;
 		SET LOCAL enable_seqscan = off;
-		IF (SELECT count(*) FROM loaded WHERE id > 0) <> %[1]d THEN RAISE 'index entries are missing'; END IF;
-	END $$`, c30CutRows))
+		IF (SELECT count(*) FROM loaded WHERE id > 0) <> {rows} THEN RAISE 'index entries are missing'; END IF;
+	END $$`, statement.Names{"rows": strconv.Itoa(c30CutRows)}))
 	return err == nil, errors.Join(ctx.Err(), p.Kill(context.WithoutCancel(ctx)))
 }
 

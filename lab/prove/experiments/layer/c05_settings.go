@@ -67,8 +67,8 @@ func reportedSettings(b site.Bench, s *site.Site) trial.Trial {
 				}, nil
 			}})
 	}
-	against := func(side, of settingsSide) trial.Ratio {
-		return trial.Ratio{Of: trial.At(side.name, documentRate), To: trial.At(of.name, documentRate)}
+	against := func(side, reference settingsSide) trial.Ratio {
+		return trial.Ratio{Of: trial.At(side.name, documentRate), To: trial.At(reference.name, documentRate)}
 	}
 	part.Measured = []trial.Phrase{trial.Say("%s documents/s with stock's defaults; the report's settings %s, with "+
 		"commits flushed %s; ours %s, which is %s against the report's with commits flushed",

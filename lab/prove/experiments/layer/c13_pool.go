@@ -51,7 +51,7 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 		load.kinds, load.target = kinds, new(time.Duration)
 		loads[v.Name] = load
 		for _, size := range c13Pools {
-			part.Sides = append(part.Sides, load.side(poolName(v, size), at.of(v),
+			part.Sides = append(part.Sides, load.side(poolName(v, size), at.address(v),
 				database.Options{TempTables: temptable.Options{Max: size}}, part.Turn))
 		}
 		small, largest := poolName(v, c13Small), poolName(v, c13Claimed)
@@ -71,7 +71,7 @@ func tempTablePool(b site.Bench, s *site.Site) trial.Trial {
 			return err
 		}
 		for _, v := range bothEngines {
-			typical, err := loads[v.Name].typical(ctx, at.of(v).DSN)
+			typical, err := loads[v.Name].typical(ctx, at.address(v).DSN)
 			if err != nil {
 				return err
 			}

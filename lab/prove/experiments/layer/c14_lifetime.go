@@ -82,7 +82,7 @@ func connectionLifetime(b site.Bench, s *site.Site) trial.Trial {
 	at, all := flavours{}, []*holders{}
 	names, lifetimes := c14Lifetimes(b)
 	for _, v := range bothEngines {
-		h := &holders{server: at.of(v), connections: connections, window: part.Turn}
+		h := &holders{server: at.address(v), connections: connections, window: part.Turn}
 		all = append(all, h)
 		for _, name := range names {
 			part.Sides = append(part.Sides, h.side(c14Side(v, name), lifetimes[name]))

@@ -39,7 +39,7 @@ func skippedTruncates(b site.Bench, s *site.Site) trial.Trial {
 	}
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
 		for _, c := range c15Clearings {
-			part.Sides = append(part.Sides, c15Load.side(clearingSide(v, c), at.of(v),
+			part.Sides = append(part.Sides, c15Load.side(clearingSide(v, c), at.address(v),
 				database.Options{Chain: 1, TempTables: temptable.Options{Clearing: c}}, part.Turn))
 		}
 		part.Measured = append(part.Measured, trial.Say(

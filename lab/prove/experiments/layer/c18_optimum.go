@@ -45,7 +45,7 @@ func poolOptimum(b site.Bench, s *site.Site) trial.Trial {
 			name := poolName(v, size)
 			load := c18Load
 			load.target = new(time.Duration) // for the memory of a connection
-			part.Sides = append(part.Sides, load.side(name, at.of(v),
+			part.Sides = append(part.Sides, load.side(name, at.address(v),
 				database.Options{TempTables: temptable.Options{Max: size}}, part.Turn))
 			part.Measured = append(part.Measured, trial.Say("%s: %s operations/s, %s tables created per operation, %s "+
 				"MB a connection", name, trial.Spread{Of: trial.At(name, site.OperationRate), Format: "%.0f"},

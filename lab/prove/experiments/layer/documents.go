@@ -129,9 +129,9 @@ type postingWorker struct {
 	writing  []operations.Operation
 }
 
-func openPosting(ctx context.Context, dsn string, s shape.Shape, of *accounts) (w *postingWorker, err error) {
-	of.workers++
-	w = &postingWorker{stop: func() {}, accounts: of, seed: of.workers << workerSeed}
+func openPosting(ctx context.Context, dsn string, s shape.Shape, books *accounts) (w *postingWorker, err error) {
+	books.workers++
+	w = &postingWorker{stop: func() {}, accounts: books, seed: books.workers << workerSeed}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -150,7 +150,7 @@ func openPosting(ctx context.Context, dsn string, s shape.Shape, of *accounts) (
 		return w, err
 	}
 	for n := range site.Clients {
-		session, err := of.client.Login(ctx, base, client.UserCode(1+n))
+		session, err := books.client.Login(ctx, base, client.UserCode(1+n))
 		if err != nil {
 			return w, err
 		}

@@ -64,9 +64,9 @@ func (p *networkPath) check(ctx context.Context, r *trial.Record) error {
 	if err != nil {
 		return err
 	}
-	with, err := roundTrip(ctx, p.DSN)
+	tcp, err := roundTrip(ctx, p.DSN)
 	if err == nil {
-		p.judge(r, with-without-p.delay, "after the turns")
+		p.judge(r, tcp-without-p.delay, "after the turns")
 	}
 	return err
 }

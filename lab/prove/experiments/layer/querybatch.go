@@ -135,7 +135,7 @@ func (q queryBatch) play(ctx context.Context, db *database.Database, d time.Dura
 // flavours are the servers of both engines, by the names of their variants; their addresses are known once they run.
 type flavours map[string]*site.Address
 
-func (f flavours) of(v site.Variant) *site.Address {
+func (f flavours) address(v site.Variant) *site.Address {
 	if f[v.Name] == nil {
 		f[v.Name] = &site.Address{}
 	}
@@ -144,7 +144,7 @@ func (f flavours) of(v site.Variant) *site.Address {
 
 func (f flavours) open(s *site.Site) (err error) {
 	for _, v := range bothEngines {
-		if f.of(v).DSN, err = site.WithCache(s.Servers.DSN(v), ""); err != nil {
+		if f.address(v).DSN, err = site.WithCache(s.Servers.DSN(v), ""); err != nil {
 			return err
 		}
 	}

@@ -109,8 +109,8 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 }
 
 // none of something, in any turn.
-func none(of trial.Computed) trial.Criterion {
-	return trial.Criterion{Of: of, Confirm: trial.AtMost(0), Refute: trial.Above(0)}
+func none(figure trial.Computed) trial.Criterion {
+	return trial.Criterion{Of: figure, Confirm: trial.AtMost(0), Refute: trial.Above(0)}
 }
 
 // short is how many of the planted damages a series lacks, over all turns.
@@ -138,10 +138,10 @@ func integrityCriteria() []trial.Criterion {
 }
 
 func integrityMeasured() (all []trial.Phrase) {
-	for _, one := range []struct{ side, how string }{{registersDamaged, "mended by 'plimsoll repair'"},
+	for _, one := range []struct{ side, means string }{{registersDamaged, "mended by 'plimsoll repair'"},
 		{documentsDamaged, "said to be for a backup alone, and restored"}} {
 		all = append(all, trial.Say(one.side+": of %s damages the audit names %s by document and field, amcheck "+
-			"finds %s faults, %s are "+one.how+", and %s violations are left", harm(one.side, planted, ""),
+			"finds %s faults, %s are "+one.means+", and %s violations are left", harm(one.side, planted, ""),
 			harm(one.side, named, ""), harm(one.side, physical, ""), harm(one.side, treated, ""),
 			harm(one.side, foundAfter, "")))
 	}

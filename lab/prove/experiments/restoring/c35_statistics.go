@@ -23,9 +23,9 @@ var (
 	onlineGoods    = withStatistics(documentsGoods, temptable.NotGathered, onlineAnalyze)
 )
 
-func withStatistics(m manner, how temptable.Statistics,
+func withStatistics(m manner, statistics temptable.Statistics,
 	options func(context.Context, string) (string, bool, error)) manner {
-	m.statistics, m.options = how, options
+	m.statistics, m.options = statistics, options
 	if options != nil {
 		m.name += ", statistics by online_analyze"
 	} else {

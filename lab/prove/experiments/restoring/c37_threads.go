@@ -13,7 +13,8 @@ var c37Threads = []int{10, 20, 50, 100}
 
 // threadsOf a manner of restoring on an engine.
 func threadsOf(v site.Variant, n int) restoringSide {
-	return restoringSide{manner{name: fmt.Sprintf("%d threads", n), how: setBySet.how, lean: true}, v, n}
+	return restoringSide{manner{name: fmt.Sprintf("%d threads", n), lean: true,
+		postingManner: setBySet.postingManner}, v, n}
 }
 
 // restoringThreads is the experiment behind C37. A comparison needs the number of threads if that changes its answer:

@@ -88,9 +88,9 @@ func reportSize(b site.Bench) trial.Criterion {
 
 // manner is a way of restoring, on any engine.
 type manner struct {
-	name string
-	how  func(base *backdated.Base) posting.Manner
-	lean bool // restored to the end; the others in slices
+	name          string
+	postingManner func(base *backdated.Base) posting.Manner
+	lean          bool // restored to the end; the others in slices
 	// statistics of temp tables; empty: gathered by the code.
 	statistics temptable.Statistics
 	// options of its sessions beside those of the engine; false if the server lacks what they need.
@@ -116,17 +116,21 @@ func stale(base *backdated.Base) time.Time {
 
 // Manners of restoring.
 var (
-	setBySet = manner{name: "lean", how: func(*backdated.Base) posting.Manner { return posting.Manner{} }, lean: true}
+	setBySet = manner{name: "lean", lean: true,
+		postingManner: func(*backdated.Base) posting.Manner { return posting.Manner{} }}
 	// the report's code: two or three of its queries read more than the document's goods
-	wholeWarehouse = manner{name: "classic, whole warehouse read", how: func(base *backdated.Base) posting.Manner {
-		return posting.Manner{Classic: true, Wide: true, TotalsUntil: stale(base)}
-	}}
-	documentsGoods = manner{name: "classic, the document's goods read", how: func(base *backdated.Base) posting.Manner {
-		return posting.Manner{Classic: true, TotalsUntil: stale(base)}
-	}}
-	monthTotals = manner{name: "classic, totals to the start of the month", how: func(*backdated.Base) posting.Manner {
-		return posting.Manner{Classic: true}
-	}}
+	wholeWarehouse = manner{name: "classic, whole warehouse read",
+		postingManner: func(base *backdated.Base) posting.Manner {
+			return posting.Manner{Classic: true, Wide: true, TotalsUntil: stale(base)}
+		}}
+	documentsGoods = manner{name: "classic, the document's goods read",
+		postingManner: func(base *backdated.Base) posting.Manner {
+			return posting.Manner{Classic: true, TotalsUntil: stale(base)}
+		}}
+	monthTotals = manner{name: "classic, totals to the start of the month",
+		postingManner: func(*backdated.Base) posting.Manner {
+			return posting.Manner{Classic: true}
+		}}
 )
 
 // Figures of restoring.
@@ -255,10 +259,11 @@ func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side
 	}
 	defer db.Close()
 	if !side.lean {
-		return restoreSlices(ctx, db, base, threads, side.how(base), turnLength(b)/time.Duration(len(slices10)))
+		return restoreSlices(ctx, db, base, threads, side.postingManner(base),
+			turnLength(b)/time.Duration(len(slices10)))
 	}
 	began := time.Now()
-	done, err := restoreFor(ctx, db, threads, side.how(base), 0)
+	done, err := restoreFor(ctx, db, threads, side.postingManner(base), 0)
 	took := time.Since(began)
 	if err == nil {
 		err = ctx.Err() // cut off: not a turn
@@ -281,7 +286,8 @@ func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side
 
 // restoreSlices restores for so long from each of several moments of the month on. The pace of the month is the
 // harmonic mean of theirs: equal shares of its lines take times that add up.
-func restoreSlices(ctx context.Context, db *database.Database, base *backdated.Base, threads int, how posting.Manner,
+func restoreSlices(ctx context.Context, db *database.Database, base *backdated.Base, threads int,
+	restoreManner posting.Manner,
 	each time.Duration) (trial.Figures, error) {
 	f, sum := trial.Figures{}, 0.0
 	for _, share := range slices10 {
@@ -289,7 +295,7 @@ func restoreSlices(ctx context.Context, db *database.Database, base *backdated.B
 		if err := beginAt(ctx, db, from); err != nil {
 			return nil, err
 		}
-		done, err := restoreFor(ctx, db, threads, how, each)
+		done, err := restoreFor(ctx, db, threads, restoreManner, each)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -348,7 +354,8 @@ func (r *restoredLines) pace(threads int) float64 {
 }
 
 // restoreFor restores for so long and at least one document, or (0) to the end, with so many sequences in parallel.
-func restoreFor(ctx context.Context, db *database.Database, threads int, how posting.Manner,
+func restoreFor(ctx context.Context, db *database.Database, threads int,
+	restoreManner posting.Manner,
 	most time.Duration) (done *restoredLines, err error) {
 	plan, err := restoration.Plan(ctx, db, id.ID{})
 	if err != nil {
@@ -370,7 +377,8 @@ func restoreFor(ctx context.Context, db *database.Database, threads int, how pos
 			if limited.Err() != nil {
 				return nil
 			}
-			if err := done.sequence(limited, db, books, s, how, most > 0); err != nil && limited.Err() == nil {
+			if err := done.sequence(limited, db, books, s, restoreManner,
+				most > 0); err != nil && limited.Err() == nil {
 				return err
 			}
 		}
@@ -381,17 +389,17 @@ func restoreFor(ctx context.Context, db *database.Database, threads int, how pos
 
 // sequence restores one. What sets a slice up is left out: it would be done once in a whole month.
 func (r *restoredLines) sequence(ctx context.Context, db *database.Database, books *posting.Books,
-	s restoration.Sequence, how posting.Manner, slice bool) error {
-	o, told, at := restoration.Options{How: how}, int64(0), time.Time{}
+	s restoration.Sequence, restoreManner posting.Manner, slice bool) error {
+	o, reported, at := restoration.Options{How: restoreManner}, int64(0), time.Time{}
 	if slice {
 		o.Lines = restoration.LinesMax // one transaction for a warehouse: a document is reposted once
 	}
 	_, err := s.Run(ctx, db, books, o, func(d posting.Restored) {
 		now := time.Now()
-		if (!slice || !at.IsZero()) && d.Lines > told {
-			r.add(d.Lines-told, now.Sub(at))
+		if (!slice || !at.IsZero()) && d.Lines > reported {
+			r.add(d.Lines-reported, now.Sub(at))
 		}
-		told, at = max(told, d.Lines), now
+		reported, at = max(reported, d.Lines), now
 	})
 	return err
 }

@@ -63,7 +63,7 @@ type rewritingSide struct {
 	name    string
 	workers int
 	jobs    int
-	how     posting.Rewriting
+	manner  posting.Rewriting
 }
 
 // small is the report's way: an object per transaction, a statement per row.
@@ -218,7 +218,8 @@ type carried struct {
 // job submits a rewriting job and waits for its end. Share is how many parts each worker must have; nil: any.
 func (m *rewritingRun) job(ctx context.Context, side rewritingSide, length int, share []int) (done carried, err error) {
 	arguments, err := json.Marshal(rewritingjob.Arguments{Type: books.GoodsSale, Parts: side.jobs,
-		Documents: side.how.Documents, Rows: side.how.Rows, Asynchronous: side.how.Asynchronous, Seconds: length})
+		Documents: side.manner.Documents, Rows: side.manner.Rows,
+		Asynchronous: side.manner.Asynchronous, Seconds: length})
 	if err != nil {
 		return done, err
 	}
@@ -283,7 +284,7 @@ func (m *rewritingRun) look(ctx context.Context, number int64, share []int) (don
 
 // once: every part began and ended once, and each worker had its share.
 func once(parts []jobs.Carried, share []int) error {
-	by, all := map[string]int{}, 0
+	counts, all := map[string]int{}, 0
 	for _, n := range share {
 		all += n
 	}
@@ -294,10 +295,10 @@ func once(parts []jobs.Carried, share []int) error {
 		if p.N != n || !p.Done || len(p.Workers) != 1 {
 			return fmt.Errorf("part %d of %d was begun %d times, done: %t", p.N, all, len(p.Workers), p.Done)
 		}
-		by[p.Workers[0]]++
+		counts[p.Workers[0]]++
 	}
 	var had []int
-	for _, n := range by {
+	for _, n := range counts {
 		had = append(had, n)
 	}
 	slices.Sort(had)

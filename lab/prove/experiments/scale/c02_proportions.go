@@ -192,12 +192,12 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 	share := func(series, format string) trial.Words {
 		return func(m *trial.Measurements) string { return fmt.Sprintf(format, 100*b.count(m, series).share(b.scale)) }
 	}
-	bytes := func(of trial.Ref) trial.Words {
-		return func(m *trial.Measurements) string { return fill.Bytes(int64(trial.Middle(m.Figures(of)))) }
+	bytes := func(figure trial.Ref) trial.Words {
+		return func(m *trial.Measurements) string { return fill.Bytes(int64(trial.Middle(m.Figures(figure)))) }
 	}
-	length := func(of trial.Ref, to time.Duration) trial.Words {
+	length := func(figure trial.Ref, to time.Duration) trial.Words {
 		return func(m *trial.Measurements) string {
-			return trial.Length(time.Duration(trial.Middle(m.Figures(of)) * float64(time.Second)).Round(to))
+			return trial.Length(time.Duration(trial.Middle(m.Figures(figure)) * float64(time.Second)).Round(to))
 		}
 	}
 	judged := func(series string) trial.Median { return trial.Median{Of: b.at(series), Format: "%.0f"} }

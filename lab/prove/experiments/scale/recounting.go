@@ -11,7 +11,7 @@ import (
 )
 
 // recounting counts a run again from the raw latencies that generators sent one by one.
-type recounting struct{ by map[string]*recountedOne }
+type recounting struct{ sides map[string]*recountedOne }
 
 // recountedOne is one key operation.
 type recountedOne struct {
@@ -27,10 +27,10 @@ func newRecounting() *recounting { return &recounting{map[string]*recountedOne{}
 func (s *recounting) take(second run.Snapshot) {
 	for i, cell := range second.Page.Judged {
 		op := second.Operations[i]
-		c := s.by[op.ID]
+		c := s.sides[op.ID]
 		if c == nil {
 			c = &recountedOne{times: tally.NewTimes()}
-			s.by[op.ID] = c
+			s.sides[op.ID] = c
 		}
 		c.failed += cell.Outcomes[tally.Failed] + cell.Outcomes[tally.Overload]
 		c.times.RecordAll(cell.Latency)
@@ -44,7 +44,7 @@ func (s *recounting) take(second run.Snapshot) {
 // differences from the result; none means they are identical.
 func (s *recounting) differences(r *result.Result) (found []string) {
 	for _, op := range r.Operations {
-		c := s.by[op.ID]
+		c := s.sides[op.ID]
 		if c == nil {
 			c = &recountedOne{times: tally.NewTimes()}
 		}

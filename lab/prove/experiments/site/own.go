@@ -74,8 +74,8 @@ func NewOwnCluster(ctx context.Context, b Bench, name string, spec cluster.Spec,
 }
 
 // Running does something while the server runs.
-func (o *OwnCluster) Running(ctx context.Context, how cluster.StartOptions, do func(*cluster.Cluster) error) error {
-	p, err := o.Start(ctx, how)
+func (o *OwnCluster) Running(ctx context.Context, options cluster.StartOptions, do func(*cluster.Cluster) error) error {
+	p, err := o.Start(ctx, options)
 	if err != nil {
 		return err
 	}

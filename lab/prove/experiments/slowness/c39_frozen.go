@@ -29,15 +29,15 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 	}
 	part.Sides = []trial.Side{s.plant(running, confusion.Healthy, named),
 		s.plant(frozen, "global-stall", named)}
-	of := func(side string) trial.Every { return trial.Every{Of: trial.At(side, freezes)} }
+	everyFreeze := func(side string) trial.Every { return trial.Every{Of: trial.At(side, freezes)} }
 	part.Measured = []trial.Phrase{trial.Say("freezes that the diagnosis blamed on the server in a turn: %s where it "+
-		"was frozen, %s where it was not", of(frozen), of(running))}
+		"was frozen, %s where it was not", everyFreeze(frozen), everyFreeze(running))}
 	return trial.Trial{
 		Text:  "all processes of a server stop for 400 ms each second, or do not: does the diagnosis blame the server?",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Criteria: []trial.Criterion{
-			{Of: of(frozen), Confirm: trial.AtLeast(freezesLeast), Refute: trial.Below(1)},
-			{Of: of(running), Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)},
+			{Of: everyFreeze(frozen), Confirm: trial.AtLeast(freezesLeast), Refute: trial.Below(1)},
+			{Of: everyFreeze(running), Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)},
 		}},
 		Conditions: []claims.Condition{{Name: "freeze", Text: "by SIGSTOP and SIGCONT (report: at random, for 15 s). " +
 			"The claim's other half, a setting whose library is not loaded, is found by 'plimsoll advise'"}},

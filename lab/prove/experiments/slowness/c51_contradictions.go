@@ -43,9 +43,9 @@ func contradictions(b site.Bench, _ *site.Site) trial.Trial {
 	criteria := []trial.Criterion{{Of: healthy, Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)}}
 	for _, c := range contradicted {
 		part.Sides = append(part.Sides, s.plant(c.plant, c.plant, look(c.pair)))
-		of := trial.Every{Of: trial.At(c.plant, shown)}
-		criteria = append(criteria, trial.Criterion{Of: of, Confirm: trial.AtLeast(1), Refute: trial.Below(1)})
-		part.Measured = append(part.Measured, trial.Say("%s contradicts '%s': %s", c.plant, c.pair, of))
+		every := trial.Every{Of: trial.At(c.plant, shown)}
+		criteria = append(criteria, trial.Criterion{Of: every, Confirm: trial.AtLeast(1), Refute: trial.Below(1)})
+		part.Measured = append(part.Measured, trial.Say("%s contradicts '%s': %s", c.plant, c.pair, every))
 	}
 	part.Measured = append(part.Measured, trial.Say("contradictions of a healthy load: %s", healthy))
 	return trial.Trial{

@@ -48,10 +48,11 @@ func logSpins(b site.Bench, _ *site.Site) trial.Trial {
 			}
 			return f
 		})}
-	of := func(series string) trial.Every { return trial.Every{Of: trial.At(commits, series), Unit: "%"} }
+	every := func(series string) trial.Every { return trial.Every{Of: trial.At(commits, series), Unit: "%"} }
 	part.Measured = []trial.Phrase{trial.Say("16 sessions that commit without a pause spend %s of their time waiting "+
-		"for the log, of it %s on its lightweight locks; they spin %s of their time", of(logShare), of(latchShare),
-		of(spinShare))}
+		"for the log, of it %s on its lightweight locks; they spin %s of their time", every(logShare),
+		every(latchShare),
+		every(spinShare))}
 	return trial.Trial{
 		Text: "16 sessions commit without a pause: do they wait for the disk, for lightweight locks of the log, or " +
 			"for a spinlock?",
@@ -59,7 +60,7 @@ func logSpins(b site.Bench, _ *site.Site) trial.Trial {
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least),
 			{Of: trial.Every{Of: trial.At(commits, processors), As: processors}, Confirm: trial.AtLeast(spinsFrom),
 				Unless: "the claim is about larger machines"}},
-			Criteria: []trial.Criterion{{Of: of(spinShare), Confirm: trial.AtLeast(spinsHurt),
+			Criteria: []trial.Criterion{{Of: every(spinShare), Confirm: trial.AtLeast(spinsHurt),
 				Refute: trial.Below(spinsNone)}}},
 		Conditions: []claims.Condition{{Name: "spins", Text: "PostgreSQL reports a spinlock only when a waiting " +
 			"process stops spinning and sleeps (Timeout:SpinDelay), so short spins are not seen; waits for the log's " +

@@ -49,13 +49,13 @@ func subtractedProfiles(b site.Bench, _ *site.Site) trial.Trial {
 	var criteria []trial.Criterion
 	for _, c := range slowed {
 		part.Sides = append(part.Sides, s.plant(c.plant, c.plant, against(c.class)))
-		of := trial.Every{Of: trial.At(c.plant, pointed)}
-		criteria = append(criteria, trial.Criterion{Of: of, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
+		every := trial.Every{Of: trial.At(c.plant, pointed)}
+		criteria = append(criteria, trial.Criterion{Of: every, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
 			trial.Criterion{Of: trial.Gap{Of: twins, Times: twinsMost, To: trial.At(c.plant, moreMS)},
 				Confirm: trial.Below(0), Unless: "two healthy profiles differ as much"})
 		part.Measured = append(part.Measured, trial.Say("%s minus healthy: the largest difference is in class %s (1: "+
 			"yes, 0: no): %s, of %s", c.plant,
-			c.class, of, trial.Every{Of: trial.At(c.plant, moreMS), Unit: "ms"}))
+			c.class, every, trial.Every{Of: trial.At(c.plant, moreMS), Unit: "ms"}))
 	}
 	part.Measured = append(part.Measured, trial.Say("healthy minus healthy: at most %s", trial.Every{Of: twins,
 		Unit: "ms"}))

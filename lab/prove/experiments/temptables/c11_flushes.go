@@ -75,8 +75,8 @@ func unflushedCommits(b site.Bench, s *site.Site) trial.Trial {
 			trial.Spread{Of: trial.At(c.String(), flushesEach), Format: "%.3f"},
 			trial.Spread{Of: trial.At(c.String(), commitTime), Format: "%.3f"}))
 	}
-	commit := func(of, to committer) trial.Ratio {
-		return trial.Ratio{Of: trial.At(of.String(), commitTime), To: trial.At(to.String(), commitTime)}
+	commit := func(base, to committer) trial.Ratio {
+		return trial.Ratio{Of: trial.At(base.String(), commitTime), To: trial.At(to.String(), commitTime)}
 	}
 	part.Measured = append(part.Measured, trial.Say("time of COMMIT: the setting on against off %s, all settings "+
 		"against stock %s", commit(c11RealCatalog, c11SettingOff), commit(c11Ours, c11Stock)))

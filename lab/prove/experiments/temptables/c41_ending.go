@@ -128,13 +128,13 @@ func endingControl(b site.Bench, s *site.Site) trial.Trial {
 			"at most %.0f %% of the waits with temp tables", 100*c40NoLoad)}),
 	}
 	t.ByEngine(func(engine string) trial.Rules {
-		with, none := endingSide(site.Flavour(engine), 1), endingSide(site.Flavour(engine), 0)
+		tables, none := endingSide(site.Flavour(engine), 1), endingSide(site.Flavour(engine), 0)
 		return trial.Rules{Requires: []trial.Criterion{{
-			Of: trial.Every{Of: trial.At(with, peakWaits)}, Confirm: trial.Above(0),
+			Of: trial.Every{Of: trial.At(tables, peakWaits)}, Confirm: trial.Above(0),
 			Unless: "there are no waits with temp tables either"}},
 			Criteria: []trial.Criterion{{RefuteNeeds: refutesWith(b), Of: trial.Gap{Of: trial.At(none, peakWaits),
 				Times: c40NoLoad,
-				To:    trial.At(with, peakWaits)}, Confirm: trial.AtMost(0), Refute: trial.Above(0)}}}
+				To:    trial.At(tables, peakWaits)}, Confirm: trial.AtMost(0), Refute: trial.Above(0)}}}
 	}, site.Stock.Name, site.Ours.Name)
 	return t
 }
