@@ -56,6 +56,6 @@ func TestPresence_SeesASecondLoadAndOtherSessions(t *testing.T) {
 	if err := conn.PgConn().CancelRequest(ctx); err != nil {
 		t.Fatal(err)
 	}
-	_ = <-done
+	<-done
 	patience.Until(t, "the stranger is idle", func() bool { return look().AtWork["stranger"] == 0 })
 }

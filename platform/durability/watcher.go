@@ -256,8 +256,8 @@ func (w *Watcher) listen(ctx context.Context, conn *pgx.Conn) bool {
 	select {
 	case <-w.wake:
 		cancel()
-		_ = <-heard
-	case _ = <-heard: // nobody notifies: it is the end
+		<-heard
+	case <-heard: // nobody notifies: it is the end
 	}
 	return ctx.Err() == nil && !conn.IsClosed()
 }

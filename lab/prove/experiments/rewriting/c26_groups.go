@@ -335,7 +335,7 @@ func (k *killing) kill(ctx context.Context, p *cluster.Postmaster, dsn, side str
 	}
 	w.Kill()
 	stop()
-	_ = <-ended // it was cut off
+	<-ended // it was cut off
 	if err != nil {
 		return p, err
 	}
