@@ -37,7 +37,7 @@ func TestReader(t *testing.T) {
 	for _, mode := range []string{"cache_statement", "exec", "simple_protocol"} {
 		for name, connected := range map[string]int{"All": 0, "Each": 1000} {
 			t.Run(mode+"/"+name, func(t *testing.T) {
-				inMode := fmt.Sprintf("%s default_query_exec_mode=%s", dsn, mode)
+				inMode := fmt.Sprintf("%s&default_query_exec_mode=%s", dsn, mode)
 				r, err := NewReader(patience.Context(t), clustertest.Connect(t, inMode, "watcher"), "hidden")
 				if err != nil {
 					t.Fatal(err)
