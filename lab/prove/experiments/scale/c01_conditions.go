@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"cmp"
 	"fmt"
 
 	"plimsoll/lab/prove/claims"
@@ -18,7 +19,7 @@ func (l *usersLoad) conditions() []claims.Condition {
 			"(report: database on 96 cores and 1 TB, application tier and generators on machines of their own)",
 			c.Machine.Cores, c.Machine.CPU, float64(c.Machine.MemoryBytes)/(1<<30))},
 		{Name: "engine", Text: site.EngineText(c.Engine)},
-		{Name: "base", Text: site.OrUnknown(c.Scale) + " (report: about 1 TB with 9,896,636 documents)"},
+		{Name: "base", Text: cmp.Or(c.Scale, site.Unavailable) + " (report: about 1 TB with 9,896,636 documents)"},
 		{Name: "mix", Text: fmt.Sprintf("%d key operations of an ERP of our own (report: 1C:ERP with documents of "+
 			"17 types); targets and weights are those that 'plimsoll run' prints", len(r.Operations))},
 		{Name: "time", Text: fmt.Sprintf("%d x %s (report: %s)", len(l.done), trial.Length(l.duration),
@@ -35,14 +36,14 @@ func (l *usersLoad) conditions() []claims.Condition {
 // thinkText describes the distribution of think times.
 func thinkText(t *result.Think) string {
 	if t == nil {
-		return site.OrUnknown("")
+		return site.Unavailable
 	}
 	return t.Distribution
 }
 
 // generatorText is the largest processor share and lag of all repetitions.
 func generatorText(done []*result.Result) string {
-	cpu, lag := "unavailable", 0.0
+	cpu, lag := site.Unavailable, 0.0
 	var most float64
 	for _, rep := range done {
 		if s := rep.Generator.CPUShare; s != nil {

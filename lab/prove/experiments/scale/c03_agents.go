@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -199,7 +200,7 @@ func (l agentsLoad) wrongShares(r *result.Result) string {
 func (agentsLoad) found(r *trial.Record, result *result.Result) {
 	c := result.Conditions
 	r.Condition("engine", site.EngineText(c.Engine))
-	r.Condition("base", site.OrUnknown(c.Scale))
+	r.Condition("base", cmp.Or(c.Scale, site.Unavailable))
 	r.Condition("durability", site.SettingsText(c.Engine.Settings, "fsync", "synchronous_commit"))
 }
 

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,19 +39,15 @@ func lookText(look *postgres.Server) string {
 	return EngineText(result.Engine{Version: look.Version, Flavour: look.Flavour, Patchset: look.Patchset})
 }
 
+// Unavailable stands for what could not be read.
+const Unavailable = "unavailable"
+
 func SettingsText(settings map[string]string, names ...string) (text string) {
 	for i, name := range names {
 		if i > 0 {
 			text += ", "
 		}
-		text += name + "=" + OrUnknown(settings[name])
+		text += name + "=" + cmp.Or(settings[name], Unavailable)
 	}
 	return text
-}
-
-func OrUnknown(s string) string {
-	if s == "" {
-		return "unavailable"
-	}
-	return s
 }
