@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
@@ -94,11 +92,7 @@ func TestOwnScriptsRunWithoutTheERP(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			o := ownRun(t, fmt.Sprintf(transfer, mode))
 			o.DSN = clustertest.Database(t).Secret()
-			conn, err := pgx.Connect(t.Context(), o.DSN)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close(t.Context())
+			conn := clustertest.Connect(t, o.DSN, "")
 			if _, err := conn.Exec(t.Context(), "CREATE TABLE account (id int PRIMARY KEY, balance int); INSERT "+
 				"INTO account SELECT i, 0 FROM generate_series(1, 50) i"); err != nil {
 				t.Fatal(err)

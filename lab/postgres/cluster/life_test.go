@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
@@ -62,9 +64,8 @@ func TestLife(t *testing.T) {
 // wantSettingsApplied reads the configuration as the server understood it.
 func wantSettingsApplied(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), c.DSN("").Secret())
-	check(t, err)
-	defer conn.Close(t.Context())
+	conn := clustertest.Connect(t, c.DSN("").Secret(), "")
+	defer conn.Close(context.Background())
 	rows, err := conn.Query(t.Context(), "SELECT name || ': ' || error FROM pg_file_settings WHERE error IS NOT NULL")
 	check(t, err)
 	wrong, err := pgx.CollectRows(rows, pgx.RowTo[string])

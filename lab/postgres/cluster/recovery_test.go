@@ -27,8 +27,8 @@ func TestUp_AfterThePostmasterWasKilled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.up("a")
-	tell(t, c, "CREATE TABLE kept AS SELECT 42 AS n")
-	tell(t, c, "CHECKPOINT") // this cluster flushes nothing by itself
+	ask(t, c, "CREATE TABLE kept AS SELECT 42 AS n")
+	ask(t, c, "CHECKPOINT") // this cluster flushes nothing by itself
 	before := b.status("a")
 	check(t, c.Kill(t.Context()))
 	patience.Until(t, "the keeper ends with its postmaster", func() bool { return !before.Owner.Alive() })
@@ -50,7 +50,7 @@ func TestUp_AfterTheKeeperWasKilled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.up("a")
-	tell(t, c, "CREATE TABLE kept AS SELECT 42 AS n")
+	ask(t, c, "CREATE TABLE kept AS SELECT 42 AS n")
 	before := b.status("a")
 	check(t, before.Owner.Signal(syscall.SIGKILL))
 	check(t, before.Owner.AwaitEnd(t.Context()))
@@ -374,15 +374,6 @@ func mustFind(b *bench, name string) *cluster.Cluster {
 	c, err := b.Find(name)
 	check(b.t, err)
 	return c
-}
-
-func tell(t *testing.T, c *cluster.Cluster, sql string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), c.DSN("").Secret())
-	check(t, err)
-	defer conn.Close(t.Context())
-	_, err = conn.Exec(t.Context(), sql)
-	check(t, err)
 }
 
 // A server that starts again on the same data removes the memory of the one before. Where the data go, nobody would.

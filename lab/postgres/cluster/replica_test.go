@@ -29,21 +29,16 @@ func (b *bench) primary(name string) *cluster.Cluster {
 	return c
 }
 
-func queried(t *testing.T, c *cluster.Cluster, sql string) (text string) {
+func queried(t *testing.T, c *cluster.Cluster, sql string) string {
 	t.Helper()
-	conn, err := pgx.Connect(patience.Context(t), c.SocketDSN("").Secret())
-	check(t, err)
-	defer conn.Close(context.Background())
-	check(t, conn.QueryRow(patience.Context(t), sql).Scan(&text))
-	return text
+	return clustertest.Value(t, c.SocketDSN("").Secret(), sql)
 }
 
 func order(t *testing.T, c *cluster.Cluster, sql string) error {
 	t.Helper()
-	conn, err := pgx.Connect(patience.Context(t), c.SocketDSN("").Secret())
-	check(t, err)
+	conn := clustertest.Connect(t, c.SocketDSN("").Secret(), "")
 	defer conn.Close(context.Background())
-	_, err = conn.Exec(patience.Context(t), sql)
+	_, err := conn.Exec(patience.Context(t), sql)
 	return err
 }
 
