@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +18,7 @@ import (
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 )
 
 const transfer = `
@@ -66,10 +65,7 @@ SELECT 1 / 0;
 
 func ownRun(t *testing.T, text string) Options {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "own.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := files.Write(t, t.TempDir(), "own.toml", text)
 	s, err := scenario.Read(path)
 	if err != nil {
 		t.Fatalf("%v: %s", err, problem.HintOf(err))

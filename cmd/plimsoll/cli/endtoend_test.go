@@ -25,6 +25,7 @@ import (
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/run/result"
+	"plimsoll/test/files"
 	"plimsoll/test/patience"
 )
 
@@ -339,10 +340,7 @@ func (s *stand) report(t *testing.T) {
 		t.Errorf("%s", o.stdout)
 	}
 	asJSON := plimsoll(t, "report", "--json")
-	file := filepath.Join(s.state, "result.json")
-	if err := os.WriteFile(file, []byte(asJSON.stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, s.state, "result.json", asJSON.stdout)
 	again := plimsoll(t, "report", file, "--json")
 	if again.stdout != asJSON.stdout {
 		t.Error("the report of a file differs from that of the run")

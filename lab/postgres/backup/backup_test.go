@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/problem/problemtest"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
@@ -109,15 +109,15 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 
 	t.Run("NotOverAClusterThatIsThere", func(t *testing.T) {
 		_, err := b.backups.Restore(b.ctx, r.ID, "a", backup.Point{})
-		wantProblem(t, err, problem.Usage, "already exists", "--into")
+		problemtest.Want(t, err, problem.Usage, "already exists", "--into")
 	})
 	t.Run("NotToAPointBeforeIt", func(t *testing.T) {
 		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "0/1"})
-		wantProblem(t, err, problem.Usage, "before the end of backup", "older")
+		problemtest.Want(t, err, problem.Usage, "before the end of backup", "older")
 	})
 	t.Run("NotBeyondTheLog", func(t *testing.T) {
 		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "FF/0"})
-		wantProblem(t, err, problem.Usage, "the log ends before FF/0", "latest")
+		problemtest.Want(t, err, problem.Usage, "the log ends before FF/0", "latest")
 		if _, err := b.clusters.Find("x"); err == nil {
 			t.Error("the cluster of the failed restore is left")
 		}
@@ -126,7 +126,7 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 		file := filepath.Join(b.clusters.BackupDir(), r.ID, "data", "PG_VERSION")
 		check(t, os.WriteFile(file, []byte("99\n"), 0o600))
 		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{})
-		wantProblem(t, err, problem.Threshold, "is damaged", "PG_VERSION")
+		problemtest.Want(t, err, problem.Threshold, "is damaged", "PG_VERSION")
 	})
 	t.Run("RemovedItsArchivedLogGoesToo", func(t *testing.T) {
 		archive := b.clusters.ArchiveDir(r.Archive)
@@ -201,7 +201,7 @@ func TestBackup_IsWholeOrNone(t *testing.T) {
 		}
 		t.Run("WithoutAnArchiveToItsEndAlone", func(t *testing.T) {
 			_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "FF/0"})
-			wantProblem(t, err, problem.Usage, "no log after its end", "--log archive")
+			problemtest.Want(t, err, problem.Usage, "no log after its end", "--log archive")
 		})
 	})
 }
@@ -221,7 +221,7 @@ func (b *bench) wantNothing() {
 func TestBackup_OfAMinimalLogSaysHowToRestart(t *testing.T) {
 	b := setup(t, cluster.MinimalLog)
 	_, err := b.backups.Take(b.ctx, b.c)
-	wantProblem(t, err, problem.Environment, "wal_level=minimal", "plimsoll up a --log replica")
+	problemtest.Want(t, err, problem.Environment, "wal_level=minimal", "plimsoll up a --log replica")
 	b.wantNothing()
 }
 
@@ -237,18 +237,6 @@ func TestParsePoint(t *testing.T) {
 	for _, text := range []string{"yesterday", "0/", "/1", "1/2/3", "12:00"} {
 		if _, err := backup.ParsePoint(text); problem.ClassOf(err) != problem.Usage || problem.HintOf(err) == "" {
 			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
-func wantProblem(t *testing.T, err error, class problem.Class, parts ...string) {
-	t.Helper()
-	if err == nil || problem.ClassOf(err) != class || problem.HintOf(err) == "" {
-		t.Fatalf("class %v, hint %q of %v", problem.ClassOf(err), problem.HintOf(err), err)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error()+problem.HintOf(err), part) {
-			t.Errorf("%v (%s) lacks %q", err, problem.HintOf(err), part)
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 	"plimsoll/test/patience"
 	"plimsoll/web/browsertest"
 )
@@ -191,10 +192,7 @@ func TestPageInABrowser(t *testing.T) {
 	if err := c.HTML(&page); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "compare.html")
-	if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, t.TempDir(), "compare.html", page.String())
 	v := browsertest.Open(t, "file://"+file)
 	v.Quiet(t)
 	head := browsertest.Ask[string](t, v, `document.querySelector("h1").innerText`)
