@@ -50,8 +50,9 @@ func hostileRun(t *testing.T, add string) string {
 }
 
 func hostileScenario(t *testing.T) string {
-	return files.Write(t, t.TempDir(), "title\x1b[2J.toml", "title = \"title \\u001b[2J\\u009b\\u202e\"\napplication = \"none\"\n"+
-		"[operations.count]\ntitle = \"title \\u001b]0;x\\u0007\"\ntarget = \"30s\"\nsql = \"SELECT 1\"\n")
+	return files.Write(t, t.TempDir(), "title\x1b[2J.toml",
+		"title = \"title \\u001b[2J\\u009b\\u202e\"\napplication = \"none\"\n"+
+			"[operations.count]\ntitle = \"title \\u001b]0;x\\u0007\"\ntarget = \"30s\"\nsql = \"SELECT 1\"\n")
 }
 
 func TestProgress_HasNothingForATerminalToObey(t *testing.T) {

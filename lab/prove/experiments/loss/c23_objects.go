@@ -11,6 +11,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 )
 
 // Defaults of C23.
@@ -92,7 +93,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 		trial.Say("the undamaged base has %s violations", sum(undamagedBase, found, "")),
 		trial.Say("the audit reads %s objects/s: %s hours for the report's %s documents",
 			trial.Spread{Of: trial.At(undamagedBase, auditRate), Format: "%.0f"}, hours,
-			site.Thousands(reportedDocuments()))}
+			format.Thousands(reportedDocuments()))}
 	harmed.Measured = integrityMeasured()
 	return trial.Trial{
 		Text: fmt.Sprintf("in copies of a base at scale %.3g, %d damages to registers and %d to documents are "+

@@ -11,6 +11,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 	"plimsoll/platform/problem"
 )
 
@@ -119,7 +120,7 @@ func c02Conditions(small, large baseSide) []claims.Condition {
 			"each in a database of its own that is dropped afterwards (report: %s documents, about 1 TB)", large.scale,
 			small.scale,
 			site.Clients,
-			site.Thousands(claimedDocuments()))},
+			format.Thousands(claimedDocuments()))},
 		{Name: "invoices", Text: "one for each sale and purchase; the remaining ones are for advance payments"},
 		{Name: "movements", Text: fmt.Sprintf("each document has movements in every register of its type; the audit "+
 			"compares them with its lines. The report does not say how many lines a document has: with %.1f on "+

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"plimsoll/lab/postgres"
-	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run/result"
 )
 
@@ -24,9 +23,6 @@ func Listed[T any](values []T) string {
 	}
 	return b.String()
 }
-
-// Thousands writes 30000 as 30,000.
-func Thousands(n int) string { return trial.Thousands(int64(n)) }
 
 func EngineText(e result.Engine) string {
 	if e.Patchset == nil {
