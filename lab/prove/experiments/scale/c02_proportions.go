@@ -110,7 +110,7 @@ func (p proportion) holds(scale float64) bool { return p.roundings(scale) <= 1 }
 // reportedCounts are the report's counts, by the names of the figures.
 func reportedCounts() map[string]int64 {
 	reported := map[string]int64{contractCount: c02ClaimedContracts, movementCount: c02ClaimedMovements,
-		entryCount: c02ClaimedEntries, entriesByLine: c02ClaimedEntries, allDocuments: int64(claimedDocuments())}
+		entryCount: c02ClaimedEntries, entriesByLine: c02ClaimedEntries, allDocuments: int64(fill.ReportedTotal())}
 	for name, n := range fill.Reported() {
 		reported[name] = int64(n)
 	}
@@ -206,7 +206,7 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 		trial.Say("scale %.3g: %s of %s expected documents of %s types (%s %%), %s contracts, %s cost movements (%s "+
 			"%% of those expected), %s entries (%s %%, or %s %% with one per line of goods), %s on disk, filled in %s",
 			b.scale,
-			number(allDocuments), format.Thousands(int64(math.Round(float64(claimedDocuments())*b.scale))),
+			number(allDocuments), format.Thousands(int64(math.Round(float64(fill.ReportedTotal())*b.scale))),
 			trial.Words(func(m *trial.Measurements) string { return fmt.Sprintf("%.0f", b.types(m)) }),
 			share(allDocuments, "%.1f"), number(contractCount), number(movementCount), share(movementCount, "%.0f"),
 			number(entryCount), share(entryCount, "%.0f"), share(entriesByLine, "%.0f"), bytes(b.at(baseSize)),
