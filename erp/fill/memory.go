@@ -265,17 +265,17 @@ func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) erro
 		if *at == nil {
 			*at = &layers{}
 		}
-		there, from, line := *at, columns[2][row], numbers[row]
+		place, from, line := *at, columns[2][row], numbers[row]
 		values := resourcesOf(r, moved, row)
 		if !moved.Expense[row] {
-			there.all = append(there.all, layer{from, line, values})
+			place.all = append(place.all, layer{from, line, values})
 			continue
 		}
-		if there.used == len(there.all) || there.all[there.used].document != from ||
-			there.all[there.used].line != line {
+		if place.used == len(place.all) || place.all[place.used].document != from ||
+			place.all[place.used].line != line {
 			return fmt.Errorf("the rules use layers in another order than they were given")
 		}
-		there.take(values)
+		place.take(values)
 	}
 	return nil
 }

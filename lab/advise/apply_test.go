@@ -119,9 +119,9 @@ func stoppedInBetween(t *testing.T, b *bench) {
 			before := stateOf(t, dsn)
 			ctx, cancel := context.WithCancel(patience.Context(t))
 			defer cancel()
-			said := 0
+			lines := 0
 			h := Applier{DSN: dsn, Folder: t.TempDir(), Say: func(string, ...any) {
-				if said++; said > stop {
+				if lines++; lines > stop {
 					cancel()
 				}
 			}}

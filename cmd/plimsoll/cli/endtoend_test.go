@@ -513,7 +513,7 @@ func (s *stand) upStopped(t *testing.T) {
 		t.Skipf("SKIP: no system PostgreSQL: %s", o.stderr)
 	}
 	o.want(t, ExitInterrupted)
-	if c, there := s.status(t)["third"]; there && c.State != cluster.Stopped {
+	if c, found := s.status(t)["third"]; found && c.State != cluster.Stopped {
 		t.Errorf("%+v", c)
 	}
 }
@@ -527,7 +527,7 @@ func (s *stand) destroy(t *testing.T) {
 	answer("").want(t, ExitUsage, "was not destroyed")
 	answer("y\n").want(t, ExitUsage, "was not destroyed")
 	answer(s.two+"\n").want(t, ExitOK)
-	if _, there := s.status(t)[s.two]; there {
+	if _, found := s.status(t)[s.two]; found {
 		t.Error("still there")
 	}
 	foreign := filepath.Join(s.state, "clusters", "foreign")
@@ -593,9 +593,9 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	}
 	o := plimsoll(t, args...)
 	o.wantRun(t)
-	for _, said := range []string{"making cluster", "it is stopped again at the end", "filled a base of"} {
-		if !strings.Contains(o.stderr, said) {
-			t.Errorf("stderr lacks %q:\n%s", said, o.stderr)
+	for _, line := range []string{"making cluster", "it is stopped again at the end", "filled a base of"} {
+		if !strings.Contains(o.stderr, line) {
+			t.Errorf("stderr lacks %q:\n%s", line, o.stderr)
 		}
 	}
 	if !strings.Contains(o.stdout, "audit: clean") || !strings.Contains(o.stdout, "report: ") {

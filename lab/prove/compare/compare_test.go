@@ -417,7 +417,7 @@ func TestCompare_RealServer(t *testing.T) {
 			continue
 		}
 		for _, name := range []string{"ops_per_s", "apdex"} {
-			if _, there := r.Figures[""][name]; !there {
+			if _, found := r.Figures[""][name]; !found {
 				t.Errorf("no %s: %+v", name, r.Figures)
 			}
 		}

@@ -123,8 +123,8 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 	latency("lag_ms_p99", &f.LagMSP99, &p.Generator.LagMSP99)
 	latency("lag_ms_max", &f.LagMSMax, &p.Generator.LagMSMax)
 	for _, its := range p.Operations {
-		mine, there := f.byID(its.ID)
-		if !there {
+		mine, found := f.byID(its.ID)
+		if !found {
 			all = append(all, Difference{its.ID, 0, float64(its.Ops)})
 			continue
 		}
