@@ -71,9 +71,9 @@ func (c *caller) pick(t testing.TB, name string) string {
 	create := c.api.Find(t, kind+".create")
 	body := openapitest.JSON(t, c.api.Example(create.Body, func(name string) string { return c.pick(t, name) }))
 	var made struct{ ID string }
-	if status, _, said := c.do(t, create, call{path: create.Path + "?post=false", token: c.token,
-		body: body}); status != 201 || json.Unmarshal(said, &made) != nil {
-		t.Errorf("create %s from %s: %d %s", kind, body, status, said)
+	if status, _, answer := c.do(t, create, call{path: create.Path + "?post=false", token: c.token,
+		body: body}); status != 201 || json.Unmarshal(answer, &made) != nil {
+		t.Errorf("create %s from %s: %d %s", kind, body, status, answer)
 	}
 	c.known[name] = made.ID
 	return made.ID
@@ -226,14 +226,14 @@ func (c *caller) keep(t *testing.T) {
 		if step.body != "" {
 			with.body = []byte(step.body)
 		}
-		if status, _, said := c.do(t, c.api.Find(t, step.operation), with); status != step.status ||
-			!strings.Contains(string(said), step.want) {
-			t.Errorf("%s: %d %s", step.operation, status, said)
+		if status, _, answer := c.do(t, c.api.Find(t, step.operation), with); status != step.status ||
+			!strings.Contains(string(answer), step.want) {
+			t.Errorf("%s: %d %s", step.operation, status, answer)
 		}
 	}
-	if status, _, said := c.do(t, c.api.Find(t, "session.data.put"),
+	if status, _, answer := c.do(t, c.api.Find(t, "session.data.put"),
 		call{path: "/v1/sessions/current/data/platform.recent", token: c.token, body: []byte("1")}); status != 400 {
-		t.Errorf("a key of the platform: %d %s", status, said)
+		t.Errorf("a key of the platform: %d %s", status, answer)
 	}
 }
 
@@ -245,10 +245,10 @@ func (c *caller) life(t *testing.T, kind string) {
 		ID      string
 		Version int64
 	}
-	status, _, said := c.do(t, create, call{path: create.Path + "?post=false", token: c.token, body: body,
+	status, _, answer := c.do(t, create, call{path: create.Path + "?post=false", token: c.token, body: body,
 		header: map[string]string{"Idempotency-Key": kind}})
-	if status != 201 || json.Unmarshal(said, &made) != nil {
-		t.Errorf("create %s from %s: %d %s", kind, body, status, said)
+	if status != 201 || json.Unmarshal(answer, &made) != nil {
+		t.Errorf("create %s from %s: %d %s", kind, body, status, answer)
 		return
 	}
 	at := func(o *openapitest.Operation) string { return strings.Replace(o.Path, "{id}", made.ID, 1) }
@@ -258,9 +258,9 @@ func (c *caller) life(t *testing.T, kind string) {
 		if step == ".change" {
 			with.body, with.header["If-Match"] = body, fmt.Sprint(made.Version)
 		}
-		status, header, said := c.do(t, o, with)
+		status, header, answer := c.do(t, o, with)
 		var now struct{ Version int64 }
-		if json.Unmarshal(said, &now) == nil && now.Version > 0 {
+		if json.Unmarshal(answer, &now) == nil && now.Version > 0 {
 			made.Version = now.Version
 			if tag := header.Get("ETag"); tag != fmt.Sprintf(`"%d"`, now.Version) {
 				t.Errorf("%s: version %d with ETag %s", o.ID, now.Version, tag)
@@ -270,7 +270,7 @@ func (c *caller) life(t *testing.T, kind string) {
 		// may fail
 		if status != 200 && !(step == ".repost" && (status == 409 || status == 400) ||
 			step == ".change" && status == 409) {
-			t.Errorf("%s: %d %s", o.ID, status, said)
+			t.Errorf("%s: %d %s", o.ID, status, answer)
 		}
 	}
 }

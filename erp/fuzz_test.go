@@ -137,9 +137,9 @@ func callHostile(t *testing.T, c *caller, which int) (requests int64) {
 			body = openapitest.JSON(t, example)
 			try := func(what string, text []byte) {
 				requests++
-				status, _, said := c.do(t, o, call{path: path, token: c.token, body: text,
+				status, _, answer := c.do(t, o, call{path: path, token: c.token, body: text,
 					header: map[string]string{"If-Match": "1"}})
-				blameless(t, fmt.Sprintf("%s = %.60q", what, text), o, status, said)
+				blameless(t, fmt.Sprintf("%s = %.60q", what, text), o, status, answer)
 			}
 			places(example, func(place string, with func(string) []byte) {
 				for _, raw := range hostile() {
@@ -173,8 +173,8 @@ func callHostile(t *testing.T, c *caller, which int) (requests int64) {
 					continue // another path
 				}
 				requests++
-				status, _, said := c.do(t, o, with)
-				blameless(t, fmt.Sprintf("%s = %.60q", p.Name, value), o, status, said)
+				status, _, answer := c.do(t, o, with)
+				blameless(t, fmt.Sprintf("%s = %.60q", p.Name, value), o, status, answer)
 			}
 		}
 	}
@@ -219,7 +219,7 @@ func FuzzAPI(f *testing.F) {
 		if body != "" {
 			with.body = []byte(body)
 		}
-		status, _, said := c.do(t, o, with)
-		blameless(t, o.ID, o, status, said)
+		status, _, answer := c.do(t, o, with)
+		blameless(t, o.ID, o, status, answer)
 	})
 }

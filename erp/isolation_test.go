@@ -79,12 +79,12 @@ func TestOrganisationsAreApartInEveryOperation(t *testing.T) {
 	ask := func(o *openapitest.Operation, with call) {
 		asked++
 		status, header, body := we.do(t, o, with)
-		said := string(body) + fmt.Sprint(header)
+		answer := string(body) + fmt.Sprint(header)
 		for _, secret := range all {
 			// a refusal may repeat the id that it was asked for, and nothing else
-			if strings.Contains(said, secret) &&
+			if strings.Contains(answer, secret) &&
 				!(status >= 400 && strings.Contains(with.path+string(with.body), secret)) {
-				t.Fatalf("%s %s: %d tells %q: %.500s", o.Method, with.path, status, secret, said)
+				t.Fatalf("%s %s: %d tells %q: %.500s", o.Method, with.path, status, secret, answer)
 			}
 		}
 	}

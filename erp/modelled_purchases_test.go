@@ -76,27 +76,27 @@ func (p *modelDocument) drawPaper(t *rapid.T, h *history, kinds ...string) (draw
 
 // drawNumber draws an invoice's number, of some one that is there.
 func (h *history) drawNumber(t *rapid.T) string {
-	var there []string
+	var present []string
 	for _, p := range h.papers {
 		if r, is := p.content.(received); is {
-			there = append(there, r.number)
+			present = append(present, r.number)
 		}
 	}
-	return drawAgain(t, there, "F")
+	return drawAgain(t, present, "F")
 }
 
 // drawReference draws a bank's reference, of some payments one that is there.
 func (h *history) drawReference(t *rapid.T) string {
-	var there []string
+	var present []string
 	for _, p := range h.papers {
 		switch paid := p.content.(type) {
 		case payment:
-			there = append(there, paid.reference)
+			present = append(present, paid.reference)
 		case paidOut:
-			there = append(there, paid.reference)
+			present = append(present, paid.reference)
 		}
 	}
-	return drawAgain(t, there, "B")
+	return drawAgain(t, present, "B")
 }
 
 func drawAgain(t *rapid.T, there []string, prefix string) string {

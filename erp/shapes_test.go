@@ -65,12 +65,12 @@ func play(t *testing.T, rt *rapid.T, s *erptest.ShapedBooks, steps []step) (outc
 		id   id.ID
 		kind string
 	}
-	var there []written
+	var made []written
 	order := func(step step) (v id.ID) {
 		kind, at := map[string]string{books.GoodsReceipt: books.SupplierOrder,
 			books.GoodsSale: books.CustomerOrder}[step.kind],
 			step.order
-		for _, w := range there {
+		for _, w := range made {
 			if w.kind == kind && at >= 0 {
 				v, at = w.id, at-1
 			}
@@ -86,10 +86,10 @@ func play(t *testing.T, rt *rapid.T, s *erptest.ShapedBooks, steps []step) (outc
 			d := s.Decode(rt, step.kind, step.document)
 			d.Posted = step.state != posting.Unposted
 			if result, err = s.Books.Create(t.Context(), d, key); err == nil {
-				there = append(there, written{result.ID, step.kind})
+				made = append(made, written{result.ID, step.kind})
 			}
-		} else if len(there) > 0 {
-			of := there[step.chosen%len(there)]
+		} else if len(made) > 0 {
+			of := made[step.chosen%len(made)]
 			change := posting.Change{Type: of.kind, Organisation: s.Organisations[0].ID, Document: of.id,
 				State: step.state}
 			if step.content {

@@ -67,12 +67,12 @@ func TestATraceSaysWhatARequestCost(t *testing.T) {
 	c := newCaller(t, company, base, company.Organisations[0])
 	o := c.api.Find(t, "goods_sale.create")
 	traced := func() map[string]any {
-		status, header, said := c.do(t, o, call{token: c.token,
+		status, header, answer := c.do(t, o, call{token: c.token,
 			body:   saleBody(t, company, company.Organisations[0], "1"),
 			header: map[string]string{"Plimsoll-Trace": "1"}})
 		var trace map[string]any
 		if err := json.Unmarshal([]byte(header.Get("Plimsoll-Trace")), &trace); status != 201 || err != nil {
-			t.Fatalf("%d %s: %v in %q", status, said, err, header.Get("Plimsoll-Trace"))
+			t.Fatalf("%d %s: %v in %q", status, answer, err, header.Get("Plimsoll-Trace"))
 		}
 		return trace
 	}

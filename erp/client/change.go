@@ -42,28 +42,28 @@ func (c *Client) instead(ctx context.Context, s *Session, operation string, do a
 
 // changeSale opens one of the last sales, replaces its lines and posts it again. Without one, it sells goods.
 func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	kept, there, err := c.kept(ctx, s, &s.directory.stock.sales)
+	kept, session, err := c.kept(ctx, s, &s.directory.stock.sales)
 	switch {
 	case err != nil:
 		return Failed, err
-	case there == nil:
+	case session == nil:
 		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
 	}
-	outcome, err := c.change(ctx, s, "goods-sale", kept.id, there.sale(rng))
+	outcome, err := c.change(ctx, s, "goods-sale", kept.id, session.sale(rng))
 	s.directory.stock.back(&s.directory.stock.sales, kept, outcome)
 	return outcome, err
 }
 
 // changeReceipt is changeSale for a receipt: refused if its goods have been sold.
 func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	kept, there, err := c.kept(ctx, s, &s.directory.stock.receipts)
+	kept, session, err := c.kept(ctx, s, &s.directory.stock.receipts)
 	switch {
 	case err != nil:
 		return Failed, err
-	case there == nil:
+	case session == nil:
 		return c.instead(ctx, s, operations.GoodsReceiptPost, postReceipt, rng)
 	}
-	outcome, err := c.change(ctx, s, "goods-receipt", kept.id, there.receipt(rng))
+	outcome, err := c.change(ctx, s, "goods-receipt", kept.id, session.receipt(rng))
 	s.directory.stock.back(&s.directory.stock.receipts, kept, outcome)
 	return outcome, err
 }
@@ -74,13 +74,13 @@ func (c *Client) kept(ctx context.Context, s *Session, queue *waiting[standing])
 	if !found {
 		return kept, nil, nil
 	}
-	there := *s
+	session := *s
 	var err error
-	if there.directory, err = c.directoryAt(ctx, s, s.directory.office, kept.warehouse); err != nil {
+	if session.directory, err = c.directoryAt(ctx, s, s.directory.office, kept.warehouse); err != nil {
 		queue.put(kept)
 		return kept, nil, err
 	}
-	return kept, &there, nil
+	return kept, &session, nil
 }
 
 // writeSale writes a sale without posting it.

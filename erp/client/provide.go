@@ -186,9 +186,9 @@ func (c *Client) bringToCells(ctx context.Context, s *Session, rng *rand.Rand) (
 	if a.warehouse.IsZero() {
 		return a, ErrNoCells
 	}
-	there := *s
-	there.directory = &directory{office: s.directory.office, warehouse: a.warehouse, items: s.directory.items}
-	document, outcome, err := c.made(ctx, s, "goods-receipt", there.receipt(rng), rng)
+	session := *s
+	session.directory = &directory{office: s.directory.office, warehouse: a.warehouse, items: s.directory.items}
+	document, outcome, err := c.made(ctx, s, "goods-receipt", session.receipt(rng), rng)
 	a.document = document
 	if outcome != OK {
 		err = refusedToo(err)

@@ -74,16 +74,16 @@ func TestKeys(t *testing.T) {
 // Whoever adds up the news knows what the client knows, whenever they were taken.
 func TestNewsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c, model, told := New(Options{}), map[Key]Fate{}, map[string]Fates{}
+		c, model, reported := New(Options{}), map[Key]Fate{}, map[string]Fates{}
 		var drawn []Key
 		add := func() {
 			_, news := c.News()
 			for name, n := range news {
-				f := told[name]
+				f := reported[name]
 				if !f.Update(n) {
 					t.Fatalf("%s: %+v does not continue %+v", name, n, f)
 				}
-				told[name] = f
+				reported[name] = f
 			}
 		}
 		paths := []string{"/v1/documents/a", "/v1/documents/a/1", "/v1/documents/b"}
@@ -105,13 +105,13 @@ func TestNewsAddUp(t *testing.T) {
 		add()
 		_, all := c.Written()
 		for k, want := range model {
-			if all[k.Series].At(k.N) != want || told[k.Series].At(k.N) != want {
-				t.Fatalf("%s is %d and told as %d, want %d", k, all[k.Series].At(k.N), told[k.Series].At(k.N), want)
+			if all[k.Series].At(k.N) != want || reported[k.Series].At(k.N) != want {
+				t.Fatalf("%s is %d and told as %d, want %d", k, all[k.Series].At(k.N), reported[k.Series].At(k.N), want)
 			}
 		}
 		for name, f := range all {
-			if f.N != told[name].N {
-				t.Fatalf("%s: %d keys, told %d", name, f.N, told[name].N)
+			if f.N != reported[name].N {
+				t.Fatalf("%s: %d keys, told %d", name, f.N, reported[name].N)
 			}
 		}
 	})

@@ -62,11 +62,11 @@ func Check(ctx context.Context, db *database.Database, options Options) (report 
 		return report, err
 	}
 	f.base = newBase(sizes)
-	there, err := f.tallies(ctx)
+	tallies, err := f.tallies(ctx)
 	if err != nil {
 		return report, err
 	}
-	return f.compare(there), nil
+	return f.compare(tallies), nil
 }
 
 // later counts rows that do not belong to the fill.
@@ -130,15 +130,15 @@ func (f *filler) compare(there map[unit]*Tally) (report Checked) {
 }
 
 func (f *filler) nameOf(u unit) string {
-	whose := "common"
+	prefix := "common"
 	if u.organisation != none {
-		whose = fmt.Sprintf("ORG%03d,", u.organisation+1)
+		prefix = fmt.Sprintf("ORG%03d,", u.organisation+1)
 	}
 	if u.part > none {
-		return fmt.Sprintf("%s %s", whose, f.base.organisations[u.organisation].parts[u.part].from.Format(
+		return fmt.Sprintf("%s %s", prefix, f.base.organisations[u.organisation].parts[u.part].from.Format(
 			time.DateTime))
 	}
-	return fmt.Sprintf("%s catalogs %d", whose, none-u.part+1)
+	return fmt.Sprintf("%s catalogs %d", prefix, none-u.part+1)
 }
 
 // reader parses a table in COPY's binary format, row by row.

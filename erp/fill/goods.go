@@ -6,6 +6,7 @@ import (
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/rowset"
+	"slices"
 )
 
 // linesDrawn is the number of lines of a goods document, LinesAverage on average.
@@ -51,7 +52,7 @@ func (h *history) take(begin func(warehouse id.ID) *document.Document, lines, st
 		var seen []int
 		for range lines {
 			item := h.itemDrawn()
-			if item = item/step*step + step - 1; item >= len(h.itemIDs) || has(seen, item) {
+			if item = item/step*step + step - 1; item >= len(h.itemIDs) || slices.Contains(seen, item) {
 				continue
 			}
 			seen = append(seen, item)
@@ -69,15 +70,6 @@ func (h *history) take(begin func(warehouse id.ID) *document.Document, lines, st
 		}
 	}
 	return nil
-}
-
-func has(seen []int, item int) bool {
-	for _, v := range seen {
-		if v == item {
-			return true
-		}
-	}
-	return false
 }
 
 // free is the quantity of an item that nobody has reserved, in whole units.

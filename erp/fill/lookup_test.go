@@ -47,7 +47,7 @@ func TestKeysTellCombinationsApart(t *testing.T) {
 		"another register": keyOf(2, 1).add(&a), "nothing": keyOf(1, 1).add(&id.ID{}),
 		"twice nothing": keyOf(1, 2).add(&id.ID{}).add(&id.ID{}),
 	} {
-		if twin, there := seen[k]; there {
+		if twin, found := seen[k]; found {
 			t.Errorf("%s is %s", name, twin)
 		}
 		seen[k] = name

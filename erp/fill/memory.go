@@ -2,6 +2,7 @@ package fill
 
 import (
 	"fmt"
+	"slices"
 
 	"plimsoll/erp/books"
 	"plimsoll/platform/amount"
@@ -120,7 +121,7 @@ func (m *memory) answer(d *document.Document, needs []posting.Need, facts *posti
 
 func (m *memory) balancesOf(k *keptRegister, keys *rowset.Table) (*rowset.Table, error) {
 	r, dimensions := k.meta, len(keys.Attributes)
-	if !contains(k.depths, dimensions) {
+	if !slices.Contains(k.depths, dimensions) {
 		return nil, fmt.Errorf("a fill keeps no balances of %s by %d dimensions", r.Name, dimensions)
 	}
 	found := rowset.New(r.Resources, keys.Rows())
@@ -137,15 +138,6 @@ func (m *memory) balancesOf(k *keptRegister, keys *rowset.Table) (*rowset.Table,
 		}
 	}
 	return found, nil
-}
-
-func contains(depths []int, n int) bool {
-	for _, v := range depths {
-		if v == n {
-			return true
-		}
-	}
-	return false
 }
 
 // balance of the first resource of a register under references.
@@ -273,17 +265,17 @@ func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) erro
 		if *at == nil {
 			*at = &layers{}
 		}
-		there, from, line := *at, columns[2][row], numbers[row]
+		place, from, line := *at, columns[2][row], numbers[row]
 		values := resourcesOf(r, moved, row)
 		if !moved.Expense[row] {
-			there.all = append(there.all, layer{from, line, values})
+			place.all = append(place.all, layer{from, line, values})
 			continue
 		}
-		if there.used == len(there.all) || there.all[there.used].document != from ||
-			there.all[there.used].line != line {
+		if place.used == len(place.all) || place.all[place.used].document != from ||
+			place.all[place.used].line != line {
 			return fmt.Errorf("the rules use layers in another order than they were given")
 		}
-		there.take(values)
+		place.take(values)
 	}
 	return nil
 }

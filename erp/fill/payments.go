@@ -130,8 +130,8 @@ func paymentRequest(h *history) *document.Document {
 // bankPayment by the oldest request, as far as there is cash.
 func bankPayment(h *history) *document.Document {
 	account := h.bank()
-	there := amount.Money(h.memory.balance(books.Cash.Name(), account))
-	if there <= 0 {
+	balance := amount.Money(h.memory.balance(books.Cash.Name(), account))
+	if balance <= 0 {
 		return nil
 	}
 	request := h.takeOf(queue{books.PaymentRequest, books.BankPayment})
@@ -142,7 +142,7 @@ func bankPayment(h *history) *document.Document {
 	set(d, "request", request.ID)
 	set(d, "cash_account", account)
 	set(d, "bank_reference", h.foreign("BP%08d"))
-	set(d, "amount", min(rowset.Column[amount.Money](request.Header, "amount")[0], there))
+	set(d, "amount", min(rowset.Column[amount.Money](request.Header, "amount")[0], balance))
 	return d
 }
 

@@ -41,6 +41,14 @@ var proportions = struct {
 // Reported documents of the report's base, by type.
 func Reported() map[string]int { return maps.Clone(proportions.documents) }
 
+// ReportedTotal is the number of the documents of all types.
+func ReportedTotal() (all int) {
+	for _, n := range proportions.documents {
+		all += n
+	}
+	return all
+}
+
 const (
 	itemsLeast      = 20 // every tenth is a material
 	warehousesLeast = 2  // the second one is addressed

@@ -19,8 +19,8 @@ type advance struct{ amount, vat amount.Money }
 // advanceIn is what has been paid ahead under the document's contract, as its settlements say, and what of that has
 // been invoiced. Goods that have been shipped, but not invoiced, are not ahead any more.
 func (s *side) advanceIn(facts *posting.Facts) (ahead amount.Money, open advance) {
-	there := s.Advances.Balances(facts)
-	open = advance{books.Amount.Of(there)[0], books.VAT.Of(there)[0]}
+	balances := s.Advances.Balances(facts)
+	open = advance{books.Amount.Of(balances)[0], books.VAT.Of(balances)[0]}
 	return -books.Amount.Of(s.Settlements.Balances(facts))[0], open
 }
 

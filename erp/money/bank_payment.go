@@ -108,10 +108,10 @@ type Uncovered struct {
 
 // covered refuses to pay more than the one balance asked for of a register.
 func covered(d *document.Document, facts *posting.Facts, balances books.Register, subject id.ID, what string) error {
-	there, sum := books.Amount.Of(balances.Balances(facts))[0], books.Amount.In(d)
-	if sum <= there {
+	balance, sum := books.Amount.Of(balances.Balances(facts))[0], books.Amount.In(d)
+	if sum <= balance {
 		return nil
 	}
-	return &posting.Refusal{Control: balances.Name(), Items: []Uncovered{{subject, there, sum}},
-		Message: fmt.Sprintf("%s %s, %s required", there, what, sum)}
+	return &posting.Refusal{Control: balances.Name(), Items: []Uncovered{{subject, balance, sum}},
+		Message: fmt.Sprintf("%s %s, %s required", balance, what, sum)}
 }

@@ -9,9 +9,7 @@ import (
 	"plimsoll/erp/background"
 	"plimsoll/erp/background/backgroundtest"
 	"plimsoll/erp/erptest"
-	"plimsoll/erp/fill"
 	"plimsoll/erp/monthclose"
-	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/group"
 	"plimsoll/platform/id"
 	"plimsoll/platform/jobs"
@@ -20,14 +18,7 @@ import (
 // Months of which only some could be closed are half-done: the audit names them, nobody begins anew, and they are
 // undone or finished, each month once.
 func TestHalfOfTheMonths(t *testing.T) {
-	db := databasetest.Open(t)
-	_, err := fill.Run(t.Context(), db.Database, fill.Options{
-		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 1, Documents: 150, Seed: 3,
-		Until: time.Date(2025, 6, 20, 0, 0, 0, 0, time.UTC),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := filled(t, 1)
 	w := backgroundtest.Start(t, db.DSN, 2)
 	const through = `{"month": "2025-05", "through": true}`
 	const sales = "SELECT string_agg(period || ' ' || sum, ', ' ORDER BY period) FROM (SELECT period, " +

@@ -285,16 +285,16 @@ func (c *closer) step(ctx context.Context, s group.Step, posted func(member) boo
 	if err != nil {
 		return err
 	}
-	there := false
+	found := false
 	err = c.db.Read(ctx, func(w *database.Work) error {
 		w.Queue("look for close", "SELECT true FROM doc_month_close WHERE id = $1", m.Document).
-			Rows(func(r pgx.Rows) error { return r.Scan(&there) })
+			Rows(func(r pgx.Rows) error { return r.Scan(&found) })
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return c.write(ctx, m.Organisation, m.Document, month, there, posted(m),
+	return c.write(ctx, m.Organisation, m.Document, month, found, posted(m),
 		posting.Key{Name: s.Key(), Digest: []byte{}, Beside: s.Count})
 }
 

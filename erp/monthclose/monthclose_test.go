@@ -22,17 +22,24 @@ func TestMain(m *testing.M) { databasetest.Main(m) }
 const balanceOfSales = `SELECT coalesce(sum(credit - debit), 0) FROM gl_general_totals WHERE account = '90'
 	AND period = '2025-05-01'`
 
-// The life of a month: not closed while costs are out of order, closed to the kopeck, found out when something comes
-// later, closed again, reopened.
-func TestMonth(t *testing.T) {
+// filled is a base of months until the 20th of June 2025.
+func filled(t *testing.T, organisations int) *databasetest.Test {
+	t.Helper()
 	db := databasetest.Open(t)
 	_, err := fill.Run(t.Context(), db.Database, fill.Options{
-		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 2, Documents: 150, Seed: 3,
+		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: organisations, Documents: 150, Seed: 3,
 		Until: time.Date(2025, 6, 20, 0, 0, 0, 0, time.UTC),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return db
+}
+
+// The life of a month: not closed while costs are out of order, closed to the kopeck, found out when something comes
+// later, closed again, reopened.
+func TestMonth(t *testing.T) {
+	db := filled(t, 2)
 	w := backgroundtest.Start(t, db.DSN, 4)
 	const may = `{"month": "2025-05"}`
 	refused := func(arguments, why string) {

@@ -31,12 +31,12 @@ const stepsUntilKilled = 3
 func killed(dsn string) {
 	db, err := database.Open(context.Background(), dsn, database.Options{Application: "plimsoll repair"})
 	if err == nil {
-		told := func(done, _ int, _ repair.Step) {
+		progress := func(done, _ int, _ repair.Step) {
 			if done == stepsUntilKilled {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}
 		}
-		_, err = erprepair.Run(context.Background(), db, repair.Options{Online: true, Progress: told})
+		_, err = erprepair.Run(context.Background(), db, repair.Options{Online: true, Progress: progress})
 	}
 	fmt.Println("not killed:", err)
 	os.Exit(1)

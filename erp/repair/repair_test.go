@@ -135,13 +135,13 @@ func about(s repair.Step, subject string, d damage.Damage) bool {
 
 // outcomeOf is what a report says about a subject.
 func outcomeOf(r repair.Report, subject string) string {
-	var said []string
+	var steps []string
 	for _, s := range r.Steps {
 		if strings.Contains(s.Object, subject) {
-			said = append(said, string(s.Class)+" "+string(s.Risk)+" "+s.Why+" "+s.Skipped)
+			steps = append(steps, string(s.Class)+" "+string(s.Risk)+" "+s.Why+" "+s.Skipped)
 		}
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(steps, "; ")
 }
 
 // rows of all tables but those that the platform keeps for itself, without the versions of documents. Of turnovers that

@@ -130,13 +130,13 @@ func takeFromCells(d *document.Document, facts *posting.Facts) (*register.Moveme
 	for i := range items {
 		required[place{items[i], cells[i]}] += quantity[i]
 	}
-	keys, there := cellKeys(d), books.Quantity.Of(books.Cells.Balances(facts))
+	keys, inCells := cellKeys(d), books.Quantity.Of(books.Cells.Balances(facts))
 	taken := books.Cells.Movements(keys.Rows())
 	var short []CellShortage
 	for row := range keys.Rows() {
 		p := place{books.Item.Of(keys)[row], books.Cell.Of(keys)[row]}
-		if required[p] > there[row] {
-			short = append(short, CellShortage{p.item, p.cell, there[row], required[p]})
+		if required[p] > inCells[row] {
+			short = append(short, CellShortage{p.item, p.cell, inCells[row], required[p]})
 			continue
 		}
 		taken.Add(true, books.Warehouse.In(d), p.item, p.cell, required[p])

@@ -196,11 +196,11 @@ func (w *worker) apply(ctx context.Context, a Advice, c Change) error {
 	}
 	half := w.journal.open(c, Planned)
 	step := Step{Advice: a.ID, Title: a.Title, Change: c, State: Planned, Expected: a.ExpectedGain}
-	there, err := w.before(ctx, &step)
+	current, err := w.before(ctx, &step)
 	if err != nil {
 		return err
 	}
-	if there && half < 0 {
+	if current && half < 0 {
 		w.out.Already = append(w.out.Already, a.ID)
 		w.Say("%s: done before", c.text())
 		w.needs(c)

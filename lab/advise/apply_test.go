@@ -119,9 +119,9 @@ func stoppedInBetween(t *testing.T, b *bench) {
 			before := stateOf(t, dsn)
 			ctx, cancel := context.WithCancel(patience.Context(t))
 			defer cancel()
-			said := 0
+			lines := 0
 			h := Applier{DSN: dsn, Folder: t.TempDir(), Say: func(string, ...any) {
-				if said++; said > stop {
+				if lines++; lines > stop {
 					cancel()
 				}
 			}}
@@ -155,7 +155,7 @@ func buildStoppedAnd(t *testing.T, b *bench, goesOn bool) {
 	dsn := planted(t, b)
 	before := stateOf(t, dsn)
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
-	writer := open(t, dsn)
+	writer := clustertest.Connect(t, dsn, "")
 	run(t, writer, "BEGIN", "INSERT INTO orders VALUES (1)") // CREATE INDEX CONCURRENTLY waits for its end
 	ctx, cancel := context.WithCancel(patience.Context(t))
 	defer cancel()

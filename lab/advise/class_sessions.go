@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -37,8 +38,8 @@ func (s *server) holder(h waits.Holder) Advice {
 	}
 	switch h.Kind {
 	case "session":
-		a.Title = fmt.Sprintf("Session %s of %s holds back vacuum", h.Name, named(h.Application))
-		a.Evidence = append(a.Evidence, "it is "+named(h.State)+", its last statement: "+short(h.Query))
+		a.Title = fmt.Sprintf("Session %s of %s holds back vacuum", h.Name, cmp.Or(h.Application, "no name"))
+		a.Evidence = append(a.Evidence, "it is "+cmp.Or(h.State, "no name")+", its last statement: "+short(h.Query))
 		a.Do = []string{"SELECT pg_terminate_backend(" + h.Name + "), after asking whose it is",
 			"fix the program that opens a transaction and then waits for a person"}
 		const timeout = "idle_in_transaction_session_timeout"
@@ -61,13 +62,6 @@ func (s *server) holder(h waits.Holder) Advice {
 		a.Revert = "none: a reader that lost its slot must be set up again"
 	}
 	return a
-}
-
-func named(text string) string {
-	if text == "" {
-		return "no name"
-	}
-	return text
 }
 
 const slotsSQL = `SELECT slot_name AS name, coalesce(wal_status, '') AS state, active,
@@ -93,7 +87,7 @@ func (s *server) slots(ctx context.Context) (all []Advice, err error) {
 		all = append(all, Advice{ID: "slot:" + one.Name, Level: level,
 			Title:     "No client reads replication slot " + one.Name,
 			Mechanism: "The server keeps all log that the slot's reader has not received, until the disk is full.",
-			Evidence:  []string{fmt.Sprintf("%s of log are held, its state is %s", size(one.Held), named(one.State))},
+			Evidence:  []string{fmt.Sprintf("%s of log are held, its state is %s", size(one.Held), cmp.Or(one.State, "no name"))},
 			Do: []string{"start its reader, or SELECT pg_drop_replication_slot(" + literal(one.Name) + ")",
 				"max_slot_wal_keep_size bounds what any slot may hold"},
 			Prove:  "psql -c 'SELECT slot_name, restart_lsn FROM pg_replication_slots' shows it move, or gone",
@@ -202,7 +196,7 @@ var replicas = class{
 			if r.State == "backup" || !late && !behind {
 				continue
 			}
-			seen := fmt.Sprintf("its state is %s", named(r.State))
+			seen := fmt.Sprintf("its state is %s", cmp.Or(r.State, "no name"))
 			if r.Bytes != nil {
 				seen += fmt.Sprintf("; %s of log are not replayed", size(*r.Bytes))
 			}

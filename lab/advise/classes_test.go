@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 )
@@ -168,9 +169,9 @@ func autovacuumBehind(t *testing.T, b *bench) {
 func horizonHeld(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, heldXIDs, 20)
-	holder := open(t, dsn)
+	holder := clustertest.Connect(t, dsn, "")
 	run(t, holder, "CREATE TABLE t (id int)", "BEGIN", "INSERT INTO t VALUES (4242424242 % 7)")
-	prepared := open(t, dsn)
+	prepared := clustertest.Connect(t, dsn, "")
 	run(t, prepared, "BEGIN", "INSERT INTO t VALUES (1)", "PREPARE TRANSACTION 'forgotten'")
 	t.Cleanup(func() { b.on(t, dsn, "ROLLBACK PREPARED 'forgotten'") })
 	run(t, prepared, "SELECT pg_create_physical_replication_slot('nobody', true)")
@@ -282,7 +283,7 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 		t.Errorf("%d times the same advice", found)
 	}
 	lower(t, deletesLeast, 1)
-	session := open(t, dsn) // without pg_stat_statements its last statement is seen
+	session := clustertest.Connect(t, dsn, "") // without pg_stat_statements its last statement is seen
 	run(t, session, "UPDATE renamed SET code = code + 9000 WHERE id = 1999")
 	until(t, dsn, "foreign-key:public.renamed_lines(parent)")
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
@@ -309,7 +310,7 @@ func TestSets(t *testing.T) {
 func missingIndex(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	b.on(t, dsn, orders, "ALTER TABLE orders ADD PRIMARY KEY (id)", "ANALYZE orders")
-	conn := open(t, dsn)
+	conn := clustertest.Connect(t, dsn, "")
 	for range 12 {
 		run(t, conn, "SELECT count(*) FROM orders WHERE customer = 77")
 	}
@@ -361,7 +362,7 @@ func needlessIndexes(t *testing.T, b *bench) {
 func spills(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, spillsLeast, 3)
-	conn := open(t, dsn)
+	conn := clustertest.Connect(t, dsn, "")
 	run(t, conn, "SET work_mem = '64kB'")
 	for range 4 {
 		run(t, conn, "SELECT count(*) FROM (SELECT g FROM generate_series(1, 30000) g ORDER BY g % 77, g OFFSET 1) "+
@@ -378,7 +379,7 @@ func smallBuffers(t *testing.T, _ *bench) {
 	lower(t, accessesLeast, 1000)
 	own.on(t, own.own.DSN(), `CREATE TABLE large AS SELECT g AS id, repeat('x', 500) AS text
 		FROM generate_series(1, 20000) g`)
-	conn := open(t, own.own.DSN())
+	conn := clustertest.Connect(t, own.own.DSN(), "")
 	for range 5 {
 		run(t, conn, "SELECT count(*) FROM large WHERE text <> 'y'")
 	}
@@ -401,7 +402,7 @@ func shortSessions(t *testing.T, b *bench) {
 	lower(t, sessionsOf, 10)
 	lower(t, lifeLeast, 3600) // this machine may be slow: an hour is shorter than no session of a test
 	for range 12 {
-		conn := open(t, dsn)
+		conn := clustertest.Connect(t, dsn, "")
 		run(t, conn, "SELECT 1")
 		conn.Close(context.Background())
 	}
@@ -416,7 +417,7 @@ func catalogChurn(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, churnLeast, 1000)
 	lower(t, churnTimes, 0.5)
-	conn := open(t, dsn)
+	conn := clustertest.Connect(t, dsn, "")
 	var columns []string
 	for i := range 200 {
 		columns = append(columns, fmt.Sprintf("c%d int", i))
@@ -435,7 +436,7 @@ func tempWithoutStatistics(t *testing.T, b *bench) {
 	off := value[string](t, dsn, "SELECT coalesce(string_agg('-c ' || name || '=off', ' '), '') FROM pg_settings "+
 		"WHERE "+
 		"name IN ('enable_temp_memory_catalog', 'temp_lazy_files')")
-	conn := open(t, dsn+" options='"+off+"'")
+	conn := clustertest.Connect(t, dsn+" options='"+off+"'", "")
 	run(t, conn, "CREATE TEMP TABLE filled AS SELECT g, repeat('x', 100) FROM generate_series(1, 5000) g")
 	if a := until(t, dsn, "temp-statistics"); a.Level != Note || !strings.Contains(a.Evidence[0], "1 temp tables") {
 		t.Errorf("%+v", a)

@@ -76,21 +76,9 @@ func bound() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), patience.Max)
 }
 
-func open(t *testing.T, dsn string) *pgx.Conn {
-	t.Helper()
-	ctx, cancel := bound()
-	defer cancel()
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
-}
-
 func (b *bench) on(t *testing.T, dsn string, statements ...string) {
 	t.Helper()
-	conn := open(t, dsn)
+	conn := clustertest.Connect(t, dsn, "")
 	defer conn.Close(context.Background())
 	run(t, conn, statements...)
 }
@@ -108,7 +96,7 @@ func run(t *testing.T, conn *pgx.Conn, statements ...string) {
 
 func value[T any](t *testing.T, dsn, sql string, args ...any) (v T) {
 	t.Helper()
-	conn := open(t, dsn)
+	conn := clustertest.Connect(t, dsn, "")
 	ctx, cancel := bound()
 	defer cancel()
 	defer conn.Close(ctx)
@@ -120,7 +108,7 @@ func value[T any](t *testing.T, dsn, sql string, args ...any) (v T) {
 
 func (b *bench) reload(t *testing.T) {
 	t.Helper()
-	w := &worker{Applier: Applier{DSN: b.own.DSN()}, conn: open(t, b.own.DSN())}
+	w := &worker{Applier: Applier{DSN: b.own.DSN()}, conn: clustertest.Connect(t, b.own.DSN(), "")}
 	ctx, cancel := bound()
 	defer cancel()
 	if err := w.reloaded(ctx); err != nil {

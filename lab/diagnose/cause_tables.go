@@ -48,17 +48,6 @@ var catalogChurn = cause{
 	},
 }
 
-// churn is the number of catalog rows inserted and deleted per second; nil: not measured.
-func (m *measured) churn() *float64 {
-	inserted := m.delta.Sum(counters.Catalogs, "", "n_tup_ins")
-	deleted := m.delta.Sum(counters.Catalogs, "", "n_tup_del")
-	if inserted == nil || deleted == nil {
-		return nil
-	}
-	x := *inserted + *deleted
-	return m.delta.PerSecond(&x)
-}
-
 // catalogGrowth in bytes; nil: not measured.
 func (m *measured) catalogGrowth() *float64 { return m.delta.Sum(counters.CatalogSizes, "", "bytes") }
 
@@ -180,4 +169,9 @@ var deadRowsRead = cause{
 		}
 		return f, ""
 	},
+}
+
+// churn is the number of catalog rows inserted and deleted per second; nil: not measured.
+func (m *measured) churn() *float64 {
+	return m.bothPerSecond(counters.Catalogs, "n_tup_ins", "n_tup_del")
 }

@@ -460,11 +460,11 @@ func TestCauses_GapsOfClientsWithoutProcessorsAreNotJudged(t *testing.T) {
 			found, _ := judge(plant(func(m *measured) { shared(m); m.census.Remote = c.remote }, nil,
 				idleFor(10*time.Millisecond), active(9, "", "SELECT 1")), &s)
 			named := slices.ContainsFunc(found, func(f Finding) bool { return f.Name == clientGaps.name })
-			said := slices.ContainsFunc(s.missing, func(one Source) bool {
+			reported := slices.ContainsFunc(s.missing, func(one Source) bool {
 				return one.Name == "finding "+clientGaps.name && strings.Contains(one.Why, "shared")
 			})
-			if named != c.want || said == c.want {
-				t.Errorf("named %v, said that it cannot be known %v", named, said)
+			if named != c.want || reported == c.want {
+				t.Errorf("named %v, said that it cannot be known %v", named, reported)
 			}
 		})
 	}

@@ -232,10 +232,10 @@ var standstill = cause{
 			Next: []string{"plimsoll diagnose from another machine at the same time: do both miss the same " +
 				"moments?"},
 		}
-		for _, who := range []Culprit{StillServer, StillElsewhere, StillSession, StillSampler} {
-			if times[who] > 0 {
-				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d times, %.1f s in all", who, times[who],
-					m.book.still[who]))
+		for _, culprit := range []Culprit{StillServer, StillElsewhere, StillSession, StillSampler} {
+			if times[culprit] > 0 {
+				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d times, %.1f s in all", culprit, times[culprit],
+					m.book.still[culprit]))
 			}
 		}
 		if times[StillServer] == 0 {

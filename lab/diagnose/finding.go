@@ -176,15 +176,19 @@ func (m *measured) top(class waits.Class) (lines []string) {
 	return lines
 }
 
-// commits and aborts per second.
+// transactions are the commits and aborts per second.
 func (m *measured) transactions() *float64 {
-	commits := m.delta.Sum(counters.Databases, "", "xact_commit")
-	rollbacks := m.delta.Sum(counters.Databases, "", "xact_rollback")
-	if commits == nil || rollbacks == nil {
+	return m.bothPerSecond(counters.Databases, "xact_commit", "xact_rollback")
+}
+
+// bothPerSecond adds two counters of a view; nil: not measured.
+func (m *measured) bothPerSecond(view, one, other string) *float64 {
+	a, b := m.delta.Sum(view, "", one), m.delta.Sum(view, "", other)
+	if a == nil || b == nil {
 		return nil
 	}
-	x := *commits + *rollbacks
-	return m.delta.PerSecond(&x)
+	sum := *a + *b
+	return m.delta.PerSecond(&sum)
 }
 
 // transactionsRate names the rate that other figures are divided by.

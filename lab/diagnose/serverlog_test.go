@@ -66,8 +66,10 @@ func TestRun_ReadsTheServersLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := slices.ContainsFunc(d.Unavailable, func(s Source) bool { return strings.Contains(s.Name, "server's log") })
-	if d.Log == nil && !said {
+	reported := slices.ContainsFunc(d.Unavailable, func(s Source) bool {
+		return strings.Contains(s.Name, "server's log")
+	})
+	if d.Log == nil && !reported {
 		t.Error("neither read nor said why not")
 	}
 }

@@ -111,11 +111,11 @@ func (b *book) tell(root int, victims []waits.Blocked, l lockLook, victimsNow ma
 }
 
 func rootIn(pid int, l lockLook) Root {
-	s, there := l.sessions[pid]
+	s, found := l.sessions[pid]
 	switch {
 	case pid == 0:
 		return Root{Application: "a prepared transaction", Does: "is not committed"}
-	case !there:
+	case !found:
 		return Root{Application: "?", Does: "has ended since, or is a process of the server"}
 	}
 	r := Root{Application: nonEmpty(s.Application, s.User), Statement: plainStatement(s.Query),

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 )
 
 // ledgerOf a load of a hundred transactions a second.
@@ -85,10 +86,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	file := filepath.Join(dir, "kept")
-	if err := os.WriteFile(file, []byte(`{"schema": "`+Schema+`", "lasted_s": 3}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, dir, "kept", `{"schema": "`+Schema+`", "lasted_s": 3}`)
 	if d, err := Load(file); err != nil || d.LastedS != 3 {
 		t.Errorf("%+v, %v", d, err)
 	}

@@ -44,8 +44,8 @@ func (d *Diagnosis) findingsText(b *strings.Builder) {
 		for _, line := range f.Evidence {
 			fmt.Fprintf(b, "       seen      %s\n", line)
 		}
-		if who := f.Who(); who != "" {
-			fmt.Fprintf(b, "       who       %s\n", who)
+		if culprit := f.Who(); culprit != "" {
+			fmt.Fprintf(b, "       who       %s\n", culprit)
 		}
 		fmt.Fprintf(b, "       why       %s\n", f.Mechanism)
 		for _, line := range f.Excluded {

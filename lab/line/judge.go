@@ -110,7 +110,7 @@ func systemFault(r *result.Result, target float64) string {
 // let a whole timeout pass. If the generator used too many processors, any answer may have waited for it, and only
 // failures count.
 func scoreAtBest(r *result.Result) (float64, bool) {
-	busy := known(r.Generator.CPUShare) > run.GeneratorCPUMax
+	busy := result.ValueOrZero(r.Generator.CPUShare) > run.GeneratorCPUMax
 	var all []apdex.Weighed
 	for _, op := range r.Operations {
 		w := apdex.Weighed{Priority: op.Priority}

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/postgres/waits"
+	"plimsoll/lab/run/result"
 )
 
 // Limit is the resource that keeps the system from carrying more, as far as the evidence shows.
@@ -39,7 +40,7 @@ func limitOf(t Trial, pool int, q *queue) Limit {
 		f := t.Findings[0]
 		l.Evidence = append(l.Evidence, f.Evidence...)
 	}
-	busy := known(t.CPU.Machine) >= machineBusy
+	busy := result.ValueOrZero(t.CPU.Machine) >= machineBusy
 	wait := heaviest(t.Waits)
 	waits := wait.Sessions > ownShare*t.Waits.Active && wait.Sessions >= 1
 	switch {
@@ -47,7 +48,7 @@ func limitOf(t Trial, pool int, q *queue) Limit {
 		return name("the queue of the application servers: they refused work as too much")
 	case len(t.Findings) > 0:
 		return name("%s (%s: %.0f %% of the operations' time)", t.Findings[0].Title, t.Findings[0].Name,
-			100*known(t.Findings[0].Price))
+			100*result.ValueOrZero(t.Findings[0].Price))
 	case busy && t.measured() && !t.idle():
 		return name("%s", busiest(t))
 	case pool > 0 && t.Waits.Active >= connections*float64(pool) && t.InFlight > pool:
@@ -68,28 +69,28 @@ func (t Trial) measured() bool { return t.CPU.Database != nil || t.CPU.Workers !
 
 // idle says whether the system itself uses few processors, whatever others use.
 func (t Trial) idle() bool {
-	own := known(t.CPU.Database) + known(t.CPU.Workers)
-	return t.measured() && own < ownShare*max(known(t.CPU.Machine), machineBusy) && t.CPU.Machine != nil
+	own := result.ValueOrZero(t.CPU.Database) + result.ValueOrZero(t.CPU.Workers)
+	return t.measured() && own < ownShare*max(result.ValueOrZero(t.CPU.Machine), machineBusy) && t.CPU.Machine != nil
 }
 
 // busiest names the main user of the processors.
 func busiest(t Trial) string {
-	all := known(t.CPU.Machine)
+	all := result.ValueOrZero(t.CPU.Machine)
 	parts := []struct {
 		name  string
 		share *float64
 	}{{"database", t.CPU.Database}, {"application servers", t.CPU.Workers}, {"generator", t.CPU.Generator}}
 	best, sum := parts[0], 0.0
 	for _, p := range parts {
-		sum += known(p.share)
-		if known(p.share) > known(best.share) {
+		sum += result.ValueOrZero(p.share)
+		if result.ValueOrZero(p.share) > result.ValueOrZero(best.share) {
 			best = p
 		}
 	}
 	switch {
 	case all-sum > ownShare*all:
 		return fmt.Sprintf("the processors of this machine, %.0f %% of which other processes use", 100*(all-sum))
-	case known(best.share) > ownShare*all:
+	case result.ValueOrZero(best.share) > ownShare*all:
 		return fmt.Sprintf("the processors, most of all for the %s", best.name)
 	}
 	return "the processors of this machine, which generator, application servers and database share"

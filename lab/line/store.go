@@ -1,6 +1,7 @@
 package line
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,7 +173,8 @@ func (p Plan) differences(other Plan) (all []string) {
 	was, is := p.fields(), other.fields()
 	for _, name := range slices.Sorted(maps.Keys(planWords)) {
 		if was[name] != is[name] {
-			all = append(all, fmt.Sprintf("%s %s, not %s", planWords[name], orNone(was[name]), orNone(is[name])))
+			all = append(all, fmt.Sprintf("%s %s, not %s", planWords[name], cmp.Or(was[name], "none"),
+				cmp.Or(is[name], "none")))
 		}
 	}
 	return all
@@ -193,11 +195,4 @@ func (p Plan) fields() map[string]string {
 		fields[name] = strings.Trim(string(v), `"`)
 	}
 	return fields
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }

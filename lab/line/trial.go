@@ -101,13 +101,6 @@ func (t Trial) For() string {
 	return string(t.Purpose) + ", again"
 }
 
-func known(share *float64) float64 {
-	if share == nil {
-		return 0
-	}
-	return *share
-}
-
 // decide turns an unsteady trial that cannot be lengthened into a failure.
 func (t *Trial) decide() {
 	if t.Outcome == Unsteady && t.Longer >= lengthenMost {

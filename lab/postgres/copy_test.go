@@ -23,14 +23,14 @@ func TestWithDatabase(t *testing.T) {
 // A copy ends with a checkpoint, for which the owner of a database may lack the right.
 func TestCopy_ByAUserWhoMayMakeDatabasesAndNoMore(t *testing.T) {
 	admin := clustertest.Database(t).Secret()
-	name := one(t, admin, "SELECT current_database()::text")
+	name := clustertest.Value(t, admin, "SELECT current_database()::text")
 	role := name + "_owner"
-	one(t, admin, "CREATE ROLE "+role+" LOGIN CREATEDB PASSWORD 'p'")
-	one(t, admin, "ALTER DATABASE "+name+" OWNER TO "+role)
+	clustertest.Value(t, admin, "CREATE ROLE "+role+" LOGIN CREATEDB PASSWORD 'p'")
+	clustertest.Value(t, admin, "ALTER DATABASE "+name+" OWNER TO "+role)
 	t.Cleanup(func() {
-		one(t, admin, "REASSIGN OWNED BY "+role+" TO CURRENT_USER")
-		one(t, postgres.WithDatabase(admin, "postgres"), "DROP DATABASE "+name+"_kept")
-		one(t, admin, "DROP ROLE "+role)
+		clustertest.Value(t, admin, "REASSIGN OWNED BY "+role+" TO CURRENT_USER")
+		clustertest.Value(t, postgres.WithDatabase(admin, "postgres"), "DROP DATABASE "+name+"_kept")
+		clustertest.Value(t, admin, "DROP ROLE "+role)
 	})
 	config, err := pgx.ParseConfig(admin)
 	if err != nil {
@@ -41,7 +41,7 @@ func TestCopy_ByAUserWhoMayMakeDatabasesAndNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := one(t, made, "SELECT current_database()::text"); got != name+"_kept" {
+	if got := clustertest.Value(t, made, "SELECT current_database()::text"); got != name+"_kept" {
 		t.Errorf("connects to %s", got)
 	}
 }

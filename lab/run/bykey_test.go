@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/erp/client"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
@@ -70,11 +68,7 @@ func TestOperationsAreComparedKeyByKey(t *testing.T) {
 			if c.series == "" {
 				c.series = "goods_sale"
 			}
-			conn, err := pgx.Connect(t.Context(), clustertest.Database(t).Secret())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close(t.Context())
+			conn := clustertest.Connect(t, clustertest.Database(t).Secret(), "")
 			exec := func(sql string, args ...any) {
 				t.Helper()
 				if _, err := conn.Exec(t.Context(), sql, args...); err != nil {

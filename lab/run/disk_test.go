@@ -2,13 +2,11 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -30,23 +28,6 @@ func smallDisk(t *testing.T) string {
 	dir := t.TempDir()
 	smalldisk.Mount(t, dir, "9m")
 	return dir
-}
-
-// fillUp uses up all space of a disk.
-func fillUp(t *testing.T, path string) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	block := make([]byte, 4096)
-	for err == nil {
-		_, err = f.Write(block)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
 }
 
 // written waits until a journal holds the first second.
@@ -83,7 +64,7 @@ func fullInMidRun(t *testing.T, disk string) (s *setup, runs *store.Store) {
 		at, waited := time.Duration(second)*time.Second, 100*time.Millisecond
 		if second == 3 {
 			written(t, runs.JournalPath(r.id))
-			fillUp(t, filepath.Join(disk, "ballast"))
+			smalldisk.Fill(t, filepath.Join(disk, "ballast"))
 		}
 		if second >= 3 {
 			waited = 2 * time.Second
@@ -141,7 +122,7 @@ func TestFullDisk_WithoutRoomForTheResult(t *testing.T) {
 	if err := os.Remove(filepath.Join(runs.Dir(s.id), "reserved")); err != nil { // others take it
 		t.Fatal(err)
 	}
-	fillUp(t, filepath.Join(disk, "more"))
+	smalldisk.Fill(t, filepath.Join(disk, "more"))
 	err := s.keep(s.result(time.Now()))
 	s.journal.close(true)
 	if problem.ClassOf(err) != problem.Environment || !strings.Contains(problem.HintOf(err), "free disk space") ||

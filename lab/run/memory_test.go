@@ -42,7 +42,7 @@ func TestMemoryTrends(t *testing.T) {
 		}
 	})
 	t.Run("UnknownIsLeftOut", func(t *testing.T) {
-		if _, there := all["database"]; there {
+		if _, found := all["database"]; found {
 			t.Errorf("%+v", all)
 		}
 	})

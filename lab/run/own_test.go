@@ -6,14 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
@@ -22,6 +18,7 @@ import (
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 )
 
 const transfer = `
@@ -68,10 +65,7 @@ SELECT 1 / 0;
 
 func ownRun(t *testing.T, text string) Options {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "own.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := files.Write(t, t.TempDir(), "own.toml", text)
 	s, err := scenario.Read(path)
 	if err != nil {
 		t.Fatalf("%v: %s", err, problem.HintOf(err))
@@ -94,11 +88,7 @@ func TestOwnScriptsRunWithoutTheERP(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			o := ownRun(t, fmt.Sprintf(transfer, mode))
 			o.DSN = clustertest.Database(t).Secret()
-			conn, err := pgx.Connect(t.Context(), o.DSN)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close(t.Context())
+			conn := clustertest.Connect(t, o.DSN, "")
 			if _, err := conn.Exec(t.Context(), "CREATE TABLE account (id int PRIMARY KEY, balance int); INSERT "+
 				"INTO account SELECT i, 0 FROM generate_series(1, 50) i"); err != nil {
 				t.Fatal(err)

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
@@ -66,11 +64,7 @@ func TestOwnRowsAreReconciled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := ownRun(t, countedRows)
 			o.DSN = clustertest.Database(t).Secret()
-			conn, err := pgx.Connect(t.Context(), o.DSN)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close(t.Context())
+			conn := clustertest.Connect(t, o.DSN, "")
 			if _, err := conn.Exec(t.Context(),
 				"CREATE TABLE kept (n int); INSERT INTO kept VALUES (0); "+c.rule); err != nil {
 				t.Fatal(err)
@@ -88,11 +82,7 @@ func TestOwnRowsAreReconciled(t *testing.T) {
 // TestLostOperationsOfTheERPAreFound deletes what the server acknowledged.
 func TestLostOperationsOfTheERPAreFound(t *testing.T) {
 	o := base(t)
-	conn, err := pgx.Connect(t.Context(), o.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := clustertest.Connect(t, o.DSN, "")
 	if _, err := conn.Exec(t.Context(), `CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		DELETE FROM plimsoll_operation WHERE author = NEW.author AND key = NEW.key; RETURN NULL; END $$;
 		CREATE TRIGGER lose AFTER INSERT ON plimsoll_operation FOR EACH ROW WHEN (NEW.document_type = 'goods_receipt')
@@ -110,11 +100,7 @@ func TestLostOperationsOfTheERPAreFound(t *testing.T) {
 // TestDamageIsDated damages books before a run, which leaves them as wrong as they were.
 func TestDamageIsDated(t *testing.T) {
 	o := base(t)
-	conn, err := pgx.Connect(t.Context(), o.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := clustertest.Connect(t, o.DSN, "")
 	if _, err := conn.Exec(t.Context(), "UPDATE doc_goods_sale SET posted = false WHERE id = (SELECT id FROM "+
 		"doc_goods_sale WHERE posted ORDER BY id LIMIT 1)"); err != nil {
 		t.Fatal(err)

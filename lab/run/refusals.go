@@ -17,12 +17,13 @@ func judgeRefusals(v *verdict, all *result.Result) {
 		if farMore(op.Totals, op.RefusedExpected) {
 			found = true
 			v.addReasonIf(result.BySystem, true, "%s was refused %d times of %d (%.0f %%), %.0f %% were expected",
-				op.ID, op.Refused, op.OK+op.Refused, 100*value(op.Totals.Refusals()), 100*op.RefusedExpected)
+				op.ID, op.Refused, op.OK+op.Refused, 100*result.ValueOrZero(op.Totals.Refusals()),
+				100*op.RefusedExpected)
 		}
 	}
 	if expected /= float64(max(1, all.OK+all.Refused)); !found && farMore(all.Totals, expected) {
 		v.addReasonIf(result.BySystem, true, "%d of %d operations were refused (%.0f %%), %.0f %% were expected",
-			all.Refused, all.OK+all.Refused, 100*value(all.Totals.Refusals()), 100*expected)
+			all.Refused, all.OK+all.Refused, 100*result.ValueOrZero(all.Totals.Refusals()), 100*expected)
 	}
 }
 

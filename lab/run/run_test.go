@@ -581,11 +581,8 @@ weights = { "items.search" = 1 }
 // receipts counts all, and those of today.
 func receipts(t *testing.T, dsn string, today time.Time) (n [2]int) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := clustertest.Connect(t, dsn, "")
+	defer conn.Close(context.Background())
 	const sql = "SELECT count(*), count(*) FILTER (WHERE date > $1) FROM doc_goods_receipt"
 	if err := conn.QueryRow(t.Context(), sql, today).Scan(&n[0], &n[1]); err != nil {
 		t.Fatal(err)

@@ -162,7 +162,8 @@ func (r *record) judgeGenerator(v *verdict, all *result.Result) {
 	v.addReasonIf(result.ByGenerator, g.LagMSMax > milliseconds(still),
 		"the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
 	v.addReasonIf(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax,
-		"the generator used %.0f %% of the processors, at most %.0f", 100*value(g.CPUShare), 100*GeneratorCPUMax)
+		"the generator used %.0f %% of the processors, at most %.0f",
+		100*result.ValueOrZero(g.CPUShare), 100*GeneratorCPUMax)
 	r.judgeOwnWaits(v, all)
 }
 
@@ -191,13 +192,6 @@ func (r *record) restarted() bool {
 // work were lost.
 func (r *record) recovered() bool {
 	return r.before != nil && r.after != nil && !r.restarted() && r.after.Replayed != r.before.Replayed
-}
-
-func value(x *float64) float64 {
-	if x == nil {
-		return 0
-	}
-	return *x
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -63,26 +63,19 @@ WHERE c.needed > coalesce(t.{resource}, 0)`, statement.Names{
 
 // keysOf a register's totals, without the period.
 func keysOf(r *metadata.Accumulation) string {
-	return strings.Join(append([]string{"organisation"}, names(r.Dimensions)...), ", ")
-}
-
-func names(attributes []metadata.Attribute) []string {
-	result := make([]string, len(attributes))
-	for i, a := range attributes {
-		result[i] = a.Name
-	}
-	return result
+	return strings.Join(append([]string{"organisation"}, metadata.Names(r.Dimensions)...), ", ")
 }
 
 func ofKey(r *metadata.Accumulation) string { return "{key " + keysOf(r) + "}" }
 
 func subjectOf(r *metadata.Accumulation) string {
-	return "'organisation=' || organisation" + statement.Each(names(r.Dimensions), " || ' {name}=' || {name}", "")
+	return "'organisation=' || organisation" +
+		statement.Each(metadata.Names(r.Dimensions), " || ' {name}=' || {name}", "")
 }
 
 // shortSQL selects balances that a controlled register must not have.
 func shortSQL(r *metadata.Accumulation) string {
-	first, resources := r.Resources[0].Name, names(r.Resources)
+	first, resources := r.Resources[0].Name, metadata.Names(r.Resources)
 	return statement.SQL(`SELECT {subject}, 'nothing below zero, nothing without {first}', ''{found}
 FROM {totals} WHERE period = 'infinity' AND {within} AND ({wrong})`, statement.Names{
 		"subject": subjectOf(r), "first": first, "totals": r.Totals(), "within": ofKey(r),
@@ -97,16 +90,16 @@ func misdatedSQL(r *metadata.Accumulation) string {
 	return statement.SQL(`SELECT 'organisation=' || t.organisation{dimensions}, m.period::text, t.{brought_at}::text
 FROM {totals} t JOIN {movements} m ON m.recorder = t.{document} AND m.line = t.{line}
 WHERE t.period = 'infinity' AND t.{brought_at} <> m.period AND ({any_left})`, statement.Names{
-		"dimensions": statement.Each(names(r.Dimensions), " || ' {name}=' || t.{name}", ""),
+		"dimensions": statement.Each(metadata.Names(r.Dimensions), " || ' {name}=' || t.{name}", ""),
 		"brought_at": metadata.BroughtAt, "totals": r.Totals(), "movements": r.Table(),
 		"document": r.Dimensions[last-2].Name, "line": r.Dimensions[last-1].Name,
-		"any_left": statement.Each(names(r.Resources), "t.{name} <> 0", " OR "),
+		"any_left": statement.Each(metadata.Names(r.Resources), "t.{name} <> 0", " OR "),
 	})
 }
 
 // totalsSQL compares totals with the sums of movements, key by key, in both directions.
 func totalsSQL(r *metadata.Accumulation, which, period string) string {
-	resources := names(r.Resources)
+	resources := metadata.Names(r.Resources)
 	return statement.SQL(`SELECT {subject} || ' month=' || of, {expected}, {found}
 FROM (SELECT {keys}, period AS of, {resources} FROM {totals} WHERE {which} AND {within}) t
 FULL JOIN (SELECT {keys}, {period} AS of, {sums} FROM {movements} WHERE {within} GROUP BY {keys}, of) m
@@ -126,7 +119,7 @@ WHERE {differs}`, statement.Names{
 func totalsOfMonthsSQL(r *metadata.Accumulation) string {
 	const months = "coalesce(sum({name}) FILTER (WHERE period < 'infinity'), 0)"
 	const current = "coalesce(sum({name}) FILTER (WHERE period = 'infinity'), 0)"
-	resources := names(r.Resources)
+	resources := metadata.Names(r.Resources)
 	return statement.SQL(`SELECT {subject} || ' month=infinity', {expected}, {found}
 FROM {totals} GROUP BY {keys} HAVING {differs}`, statement.Names{
 		"subject": subjectOf(r), "totals": r.Totals(), "keys": keysOf(r),

@@ -9,8 +9,9 @@ import (
 
 // information: each key is stated once, even if the unique index is broken.
 func information(r *metadata.Information) Invariant {
-	keys := append([]string{"organisation"}, names(r.Dimensions)...)
-	subject := "'organisation=' || organisation" + statement.Each(names(r.Dimensions), " || ' {name}=' || {name}", "")
+	keys := append([]string{"organisation"}, metadata.Names(r.Dimensions)...)
+	subject := "'organisation=' || organisation" +
+		statement.Each(metadata.Names(r.Dimensions), " || ' {name}=' || {name}", "")
 	if r.Periodic {
 		keys = append(keys, "period")
 		subject += " || ' period=' || period"

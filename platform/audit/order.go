@@ -43,7 +43,7 @@ func (a *auditing) orderings() (all []ordering) {
 }
 
 func (o ordering) sql(s scope) string {
-	leading := strings.Join(append([]string{"organisation"}, names(o.meta.Leading())...), ", ")
+	leading := strings.Join(append([]string{"organisation"}, metadata.Names(o.meta.Leading())...), ", ")
 	within := "{key " + leading + "}"
 	if s.mode == SinceClean {
 		within = "(" + leading + ") IN (SELECT " + leading + " FROM " + o.meta.Table() + " WHERE {document recorder})"

@@ -24,19 +24,19 @@ func (a *auditing) lookForTables(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	there := map[string]bool{}
+	existing := map[string]bool{}
 	for _, name := range names {
 		table, _, _ := strings.Cut(name, ".")
-		there[name], there[table] = true, true
+		existing[name], existing[table] = true, true
 	}
 	a.absent = map[string]string{}
 	for _, t := range schema.Tables(a.app) {
 		for _, c := range slices.Concat(t.Columns, t.Generated) {
-			if !there[t.Name+"."+c.Name] && a.inBooks(t.Name) {
+			if !existing[t.Name+"."+c.Name] && a.inBooks(t.Name) {
 				a.absent[t.Name] = "column " + t.Name + "." + c.Name
 			}
 		}
-		if !there[t.Name] && a.inBooks(t.Name) {
+		if !existing[t.Name] && a.inBooks(t.Name) {
 			a.absent[t.Name] = "table " + t.Name
 		}
 	}

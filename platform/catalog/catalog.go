@@ -3,7 +3,6 @@ package catalog
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -36,7 +35,8 @@ func NewReader(meta *metadata.Catalog, attributes ...string) *Reader {
 		}
 		r.shown = append(r.shown, *a)
 	}
-	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND %s", columns(r.shown), meta.Table(),
+	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND %s",
+		metadata.Columns(r.shown), meta.Table(),
 		visible(meta))
 	r.listed = listedSQL(meta, r.shown)
 	return r
@@ -101,7 +101,7 @@ func NewLister(meta *metadata.Catalog) *Lister {
 	l := &Lister{meta: meta, shown: append(append([]metadata.Attribute{}, own...), meta.Attributes...)}
 	list := func(matches string) string {
 		return fmt.Sprintf("SELECT %s FROM %s WHERE %s AND (name, id) > ($2, $3)%s ORDER BY name, id LIMIT $4",
-			columns(l.shown), meta.Table(), visible(meta), matches)
+			metadata.Columns(l.shown), meta.Table(), visible(meta), matches)
 	}
 	l.list, l.search = list(""), list(" AND "+database.MatchSQL(append([]string{"name", "code"}, meta.Search...), "$5"))
 	return l
@@ -130,12 +130,4 @@ func (l *Lister) List(w *database.Work, p Page) *rowset.Table {
 	w.Queue("list "+l.meta.Name, statement, args...).
 		Rows(func(r pgx.Rows) error { return t.Scan(r) })
 	return t
-}
-
-func columns(attributes []metadata.Attribute) string {
-	names := make([]string, len(attributes))
-	for i, a := range attributes {
-		names[i] = a.Name
-	}
-	return strings.Join(names, ", ")
 }

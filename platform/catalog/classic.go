@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"strings"
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
@@ -47,7 +46,7 @@ func listedSQL(meta *metadata.Catalog, shown []metadata.Attribute) statement.Tem
 	return statement.Late("SELECT {shown} FROM {list} l "+
 		"JOIN (SELECT * FROM {elements} WHERE {visible}) c ON c.id = l.id",
 		statement.Names{
-			"shown": "c." + strings.ReplaceAll(columns(shown), ", ", ", c."), "elements": meta.Table(),
+			"shown": statement.Qualified("c", metadata.Names(shown)), "elements": meta.Table(),
 			"visible": visible(meta),
 		}, "list")
 }

@@ -92,11 +92,11 @@ func (db *Database) beforeClose(conn *pgx.Conn) {
 	defer func() { db.temp.add(difference(p.Counters, before)) }()
 	if p.Doubtful() {
 		rows, _ := conn.Query(ctx, temptable.TruthSQL)
-		there, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		relations, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			return
 		}
-		p.Believe(there)
+		p.Believe(relations)
 		p.Committed()
 	}
 	for p.Size() > l.EvictStep { // the last step is left to the connection's end

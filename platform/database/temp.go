@@ -83,17 +83,17 @@ func (w *Work) Temp(ctx context.Context, structures ...temptable.Structure) ([]*
 }
 
 func (w *Work) askTruth(ctx context.Context, p *temptable.Pool) error {
-	var there []string
+	var existing []string
 	w.enqueue("list temp tables", temptable.TruthSQL).Rows(func(r pgx.Rows) error {
 		var name string
 		err := r.Scan(&name)
-		there = append(there, name)
+		existing = append(existing, name)
 		return err
 	})
 	if err := w.Flush(ctx); err != nil {
 		return err
 	}
-	p.Believe(there)
+	p.Believe(existing)
 	return nil
 }
 

@@ -114,10 +114,10 @@ func (x *Rewriter) Change(held, d *Document) {
 		c := &x.sections[i]
 		gone, come := rowset.Difference(held.Sections[i], d.Sections[i])
 		differs = differs || len(gone) > 0 || len(come) > 0
-		for _, line := range lines(gone) {
+		for _, line := range rowset.Lines(gone) {
 			c.erased, c.erasedLines = append(c.erased, d.ID), append(c.erasedLines, line)
 		}
-		for _, line := range lines(come) {
+		for _, line := range rowset.Lines(come) {
 			c.brought, c.broughtLines, c.organisations = append(c.brought, d.ID), append(c.broughtLines, line),
 				append(c.organisations, d.Organisation)
 		}

@@ -54,7 +54,8 @@ func NewReferenceReader(meta *metadata.Document, attributes ...string) *Referenc
 		s := r.section(section)
 		s.shown = append(s.shown, *needed(meta.Name, sectionOf(meta, section).Attributes, column))
 	}
-	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND organisation = $1", columnsOf(r.shown),
+	r.read = fmt.Sprintf("SELECT %s FROM %s WHERE id = ANY ($2::uuid[]) AND organisation = $1",
+		metadata.Columns(r.shown),
 		meta.Table())
 	r.listed = listedSQL("id", meta.Table(), r.shown)
 	for i := range r.sections {
@@ -63,7 +64,7 @@ func NewReferenceReader(meta *metadata.Document, attributes ...string) *Referenc
 			" ORDER BY document, line"
 		s.read = fmt.Sprintf("SELECT %s FROM %s WHERE document = ANY ($2::uuid[]) AND organisation = $1 ORDER BY "+
 			"document, line",
-			columnsOf(s.shown), meta.SectionTable(sectionOf(meta, s.name)))
+			metadata.Columns(s.shown), meta.SectionTable(sectionOf(meta, s.name)))
 	}
 	return r
 }
@@ -93,14 +94,6 @@ func needed(owner string, attributes []metadata.Attribute, name string) *metadat
 		panic(fmt.Sprintf("document: %s has no %s", owner, name))
 	}
 	return a
-}
-
-func columnsOf(attributes []metadata.Attribute) string {
-	names := make([]string, len(attributes))
-	for i, a := range attributes {
-		names[i] = a.Name
-	}
-	return strings.Join(names, ", ")
 }
 
 // empty has room for so many documents, and for the sections of some.
@@ -149,7 +142,8 @@ func (d *Referred) scanSection(read *database.Statement, name string) {
 
 // listedSQL needs the name of the temp table that lists the wanted documents.
 func listedSQL(column, table string, shown []metadata.Attribute) string {
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (SELECT l.id FROM %%s l) AND organisation = $1", columnsOf(shown),
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (SELECT l.id FROM %%s l) AND organisation = $1",
+		metadata.Columns(shown),
 		table, column)
 }
 

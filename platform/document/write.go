@@ -71,7 +71,7 @@ func (s *Store) rewrite(w *database.Work, section int, d *Document, before *rows
 	name, after := s.meta.Name+" "+s.meta.Sections[section].Name, d.Sections[section]
 	gone, come := rowset.Difference(before, after)
 	if len(gone) > 0 {
-		w.Queue("take lines out of "+name, s.sections[section].erase, d.ID, lines(gone))
+		w.Queue("take lines out of "+name, s.sections[section].erase, d.ID, rowset.Lines(gone))
 	}
 	if len(come) == 0 {
 		return
@@ -81,16 +81,7 @@ func (s *Store) rewrite(w *database.Work, section int, d *Document, before *rows
 		rows = rowset.New(after.Attributes, len(come))
 		rows.Add(after, come)
 	}
-	w.Queue("write "+name, s.sections[section].insert, rows.Arrays([]any{d.ID, d.Organisation, lines(come)})...)
-}
-
-// lines are numbered from 1
-func lines(rows []int) []int32 {
-	result := make([]int32, len(rows))
-	for i, row := range rows {
-		result[i] = int32(row + 1)
-	}
-	return result
+	w.Queue("write "+name, s.sections[section].insert, rows.Arrays([]any{d.ID, d.Organisation, rowset.Lines(come)})...)
 }
 
 // Hold queues locking and reading a document; nobody else can change it until the transaction ends. Its version is zero

@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
 	"plimsoll/platform/group"
@@ -161,26 +159,6 @@ func made(t testing.TB, dsn string) *database.Database {
 	return db
 }
 
-// value of a query, or nothing of a statement.
-func value(t testing.TB, dsn, sql string) (text string) {
-	t.Helper()
-	ctx := patience.Context(t)
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if strings.HasPrefix(sql, "SELECT") {
-		err = conn.QueryRow(ctx, "SELECT ("+sql+")::text").Scan(&text)
-	} else {
-		_, err = conn.Exec(ctx, sql)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return text
-}
-
 func leftOf(t testing.TB, db *database.Database) []group.Group {
 	t.Helper()
 	left, err := group.Left(patience.Context(t), db)
@@ -303,3 +281,6 @@ func TestAGroupThatWasLeftKeepsOthersOut(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// value of a query as text.
+var value = clustertest.Value

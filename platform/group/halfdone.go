@@ -28,12 +28,12 @@ func (g *Groups) HalfDone(ctx context.Context) ([]Group, error) { return Left(ct
 
 // Left is HalfDone for who knows no kinds.
 func Left(ctx context.Context, db *database.Database) (left []Group, err error) {
-	there, ids, owners := false, []id.ID(nil), []id.ID(nil)
+	exists, ids, owners := false, []id.ID(nil), []id.ID(nil)
 	err = db.Read(ctx, func(w *database.Work) error {
-		w.Queue("look for table of groups", thereSQL).Rows(func(pgx.Rows) error { there = true; return nil })
+		w.Queue("look for table of groups", thereSQL).Rows(func(pgx.Rows) error { exists = true; return nil })
 		return nil
 	})
-	if err != nil || !there {
+	if err != nil || !exists {
 		return nil, err
 	}
 	err = db.Read(ctx, func(w *database.Work) error {
@@ -62,12 +62,12 @@ func Left(ctx context.Context, db *database.Database) (left []Group, err error) 
 // OnStandby are the unfinished groups that a standby sees: whether somebody works on them, its primary knows alone. On
 // any other server standby is false, and Left knows more.
 func OnStandby(ctx context.Context, db *database.Database) (begun []Group, standby bool, err error) {
-	there := false
+	exists := false
 	err = db.Read(ctx, func(w *database.Work) error {
-		w.Queue("look for standby", standbySQL).Rows(func(r pgx.Rows) error { return r.Scan(&standby, &there) })
+		w.Queue("look for standby", standbySQL).Rows(func(r pgx.Rows) error { return r.Scan(&standby, &exists) })
 		return nil
 	})
-	if err != nil || !standby || !there {
+	if err != nil || !standby || !exists {
 		return nil, standby, err
 	}
 	err = db.Read(ctx, func(w *database.Work) error {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/group"
 	"plimsoll/platform/id"
@@ -38,11 +36,7 @@ func TestTheLastStepOfADeadOwnerIsSeen(t *testing.T) {
 			dsn := clustertest.Database(t).Secret()
 			db := made(t, dsn)
 			ctx := patience.Context(t)
-			dead, err := pgx.Connect(ctx, dsn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dead.Close(context.WithoutCancel(ctx))
+			dead := clustertest.Connect(t, dsn, "")
 			left := id.New()
 			if _, err := dead.Exec(ctx, `INSERT INTO plimsoll_group (id, kind, scope, title, state, done, planned,
 				owner, members, arguments) SELECT $1, 'objects', 'one', 'left', 'doing', 0, $2::int, gen_random_uuid(),

@@ -43,9 +43,9 @@ func newClassic(meta *metadata.Information) classic {
 		find:     findSQL(meta),
 		eraseAll: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1", meta.Table()),
 		one: fmt.Sprintf("INSERT INTO %s (recorder, line, recorder_type, organisation, period, %s) VALUES (%s)",
-			meta.Table(), columns("", fields), values),
+			meta.Table(), metadata.Columns(fields), values),
 		in: statement.Late("SELECT {place} FROM {laid} ORDER BY {key}", statement.Names{
-			"place": placeColumn, "key": columns("", meta.Dimensions),
+			"place": placeColumn, "key": metadata.Columns(meta.Dimensions),
 		}, "laid"),
 	}
 }

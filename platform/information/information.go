@@ -5,7 +5,6 @@ package information
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -67,10 +66,10 @@ func New(meta *metadata.Information) *Register {
 	return &Register{
 		meta: meta, write: writeSQL(meta), lookup: lookupSQL(meta), classic: newClassic(meta),
 		erase: fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table()),
-		read: fmt.Sprintf("SELECT %s FROM %s WHERE recorder = $1 ORDER BY line", columns("", meta.Fields()),
+		read: fmt.Sprintf("SELECT %s FROM %s WHERE recorder = $1 ORDER BY line", metadata.Columns(meta.Fields()),
 			meta.Table()),
 		readMany: fmt.Sprintf("SELECT recorder, %s FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY recorder, line",
-			columns("", meta.Fields()), meta.Table()),
+			metadata.Columns(meta.Fields()), meta.Table()),
 	}
 }
 
@@ -133,13 +132,14 @@ func (r *Register) Replace(w *database.Work, recorder register.Recorder, was tim
 		gone, come = allRows(before.Rows), allRows(after.Rows)
 	}
 	if len(gone) > 0 {
-		w.Queue("take back from "+r.meta.Name, r.erase, recorder.ID, lines(gone))
+		w.Queue("take back from "+r.meta.Name, r.erase, recorder.ID, rowset.Lines(gone))
 	}
 	if len(come) > 0 {
 		rows := rowset.New(after.Rows.Attributes, len(come))
 		rows.Add(after.Rows, come)
 		w.Queue("record in "+r.meta.Name, r.write,
-			rows.Arrays([]any{recorder.ID, recorder.Type, recorder.Organisation, recorder.Period, lines(come)})...)
+			rows.Arrays([]any{recorder.ID, recorder.Type, recorder.Organisation, recorder.Period,
+				rowset.Lines(come)})...)
 	}
 }
 
@@ -151,15 +151,6 @@ func allRows(t *rowset.Table) []int {
 	return rows
 }
 
-// lines are numbered from 1
-func lines(rows []int) []int32 {
-	result := make([]int32, len(rows))
-	for i, row := range rows {
-		result[i] = int32(row + 1)
-	}
-	return result
-}
-
 // writeSQL inserts in the order of the keys, so that waits for others that state the same key always have the same
 // order.
 func writeSQL(meta *metadata.Information) string {
@@ -167,8 +158,10 @@ func writeSQL(meta *metadata.Information) string {
 	return statement.SQL(`INSERT INTO {records} (recorder, line, recorder_type, organisation, period, {columns})
 SELECT $1, r.line, $2, $3, $4, {columns_of_row} FROM unnest($5::integer[], {values}) AS r (line, {columns})
 ORDER BY {key}`, statement.Names{
-		"records": meta.Table(), "columns": columns("", fields), "columns_of_row": columns("r.", fields),
-		"values": rowset.Parameters(6, fields), "key": columns("r.", meta.Dimensions),
+		"records": meta.Table(), "columns": metadata.Columns(fields),
+		"columns_of_row": statement.Qualified("r", metadata.Names(fields)),
+		"values":         rowset.Parameters(6, fields),
+		"key":            statement.Qualified("r", metadata.Names(meta.Dimensions)),
 	})
 }
 
@@ -177,7 +170,7 @@ func lookupSQL(meta *metadata.Information) string {
 FROM unnest({keys}) WITH ORDINALITY AS k ({dimensions}, line)
 {last}`, statement.Names{
 		"shown": shown(meta, "k.line::integer"), "keys": rowset.Parameters(4, meta.Dimensions),
-		"dimensions": columns("", meta.Dimensions), "last": lastSQL(meta),
+		"dimensions": metadata.Columns(meta.Dimensions), "last": lastSQL(meta),
 	})
 }
 
@@ -192,7 +185,7 @@ func shown(meta *metadata.Information, place string) string {
 	if len(meta.Resources) == 0 {
 		return place
 	}
-	return place + ", " + columns("t.", meta.Resources)
+	return place + ", " + statement.Qualified("t", metadata.Names(meta.Resources))
 }
 
 // lastSQL joins to a key k what recorders other than $2 state in the organisation $1; in a periodic register the last
@@ -202,24 +195,13 @@ func lastSQL(meta *metadata.Information) string {
 	if meta.Periodic {
 		when = "t.period <= $3"
 	}
-	var dimensions []string
-	for _, a := range meta.Dimensions {
-		dimensions = append(dimensions, a.Name)
-	}
+	dimensions := metadata.Names(meta.Dimensions)
 	return statement.SQL(`CROSS JOIN LATERAL (SELECT * FROM {records} t
 	WHERE t.organisation = $1 AND {matches} AND t.recorder <> $2 AND {when} ORDER BY t.period DESC LIMIT 1) t`,
 		statement.Names{
 			"records": meta.Table(), "matches": statement.Each(dimensions, "t.{name} = k.{name}", " AND "),
 			"when": when,
 		})
-}
-
-func columns(prefix string, attributes []metadata.Attribute) string {
-	names := make([]string, len(attributes))
-	for i, a := range attributes {
-		names[i] = prefix + a.Name
-	}
-	return strings.Join(names, ", ")
 }
 
 // Erase queues deleting everything that a recorder has stated in the register.

@@ -410,7 +410,7 @@ func TestWhatAKilledWorkerHadBegunGoesOnElsewhere(t *testing.T) {
 	}
 	victim := exec.Command(self)
 	victim.Env, victim.Stderr = append(os.Environ(), dsnVariable+"="+b.DSN), os.Stderr
-	said, err := victim.StdoutPipe()
+	output, err := victim.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +419,7 @@ func TestWhatAKilledWorkerHadBegunGoesOnElsewhere(t *testing.T) {
 	}
 	n := b.submit(t, "count", "6")
 	var text [64]byte
-	if _, err := said.Read(text[:]); err != nil || !strings.HasPrefix(string(text[:]), "began") {
+	if _, err := output.Read(text[:]); err != nil || !strings.HasPrefix(string(text[:]), "began") {
 		t.Fatalf("%s %v", text, err)
 	}
 	b.until(t, n, "begun by the victim", func(j jobs.Job) bool { return j.Parts.Running == 2 })

@@ -2,6 +2,8 @@
 // Tables, statements, the API and the audit are derived from it.
 package metadata
 
+import "strings"
+
 // Application is the whole description.
 type Application struct {
 	Name string
@@ -138,6 +140,18 @@ type Attribute struct {
 	// Computed attributes are set by posting and never read from a request.
 	Computed bool
 }
+
+// Names of attributes, which are those of their columns.
+func Names(attributes []Attribute) []string {
+	names := make([]string, len(attributes))
+	for i, a := range attributes {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// Columns are the names as a list in SQL.
+func Columns(attributes []Attribute) string { return strings.Join(Names(attributes), ", ") }
 
 // Type of an attribute.
 type Type uint8

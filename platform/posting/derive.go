@@ -375,24 +375,24 @@ func entryRows(e *ledger.Entries) (rows []row) {
 // compareRows of one register. Equal rows match in any order; of the rest, the first of one side is compared with the
 // first of the other.
 func compareRows(register string, expected, found []row, differ differs) {
-	there := map[string]int{}
+	stored := map[string]int{}
 	for _, f := range found {
-		there[f.String()]++
+		stored[f.String()]++
 	}
 	var missing []row
 	for _, e := range expected {
-		if key := e.String(); there[key] > 0 {
-			there[key]--
+		if key := e.String(); stored[key] > 0 {
+			stored[key]--
 		} else {
 			missing = append(missing, e)
 		}
 	}
 	for line, f := range slices.Backward(found) { // of several equal rows, the last is the surplus
 		key, at := f.String(), fmt.Sprintf("%s %d", register, line+1)
-		if there[key] == 0 {
+		if stored[key] == 0 {
 			continue
 		}
-		there[key]--
+		stored[key]--
 		if len(missing) == 0 {
 			differ(at, "none", key)
 			continue

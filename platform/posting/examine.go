@@ -51,10 +51,10 @@ func (b *Books) Examine(ctx context.Context, w *database.Work, kindName string, 
 	if k == nil {
 		return nil, fmt.Errorf("examine %s: it has no rules", kindName)
 	}
-	there := false
+	exists := false
 	w.Queue("look for "+kindName, "SELECT true FROM "+k.meta.Table()+" WHERE id = $1", v).
-		Rows(func(r pgx.Rows) error { return r.Scan(&there) })
-	if err := w.Flush(ctx); err != nil || !there {
+		Rows(func(r pgx.Rows) error { return r.Scan(&exists) })
+	if err := w.Flush(ctx); err != nil || !exists {
 		return nil, err
 	}
 	one := []id.ID{v}

@@ -32,7 +32,7 @@ func balanceSQL(meta *metadata.Accumulation, filter, values string) string {
 
 func balanceOfSQL(meta *metadata.Accumulation, condition string) string {
 	const left = "coalesce({name}, 0) + coalesce(later_{name}, 0)"
-	resources := names(meta.Resources)
+	resources := metadata.Names(meta.Resources)
 	return statement.SQL(`(SELECT {dimensions}, {left} FROM (
 	SELECT {dimensions}, {resources} FROM {totals} WHERE {where} AND period = 'infinity'
 ) AS current FULL JOIN (SELECT {dimensions}, {later} FROM (
@@ -43,7 +43,7 @@ func balanceOfSQL(meta *metadata.Accumulation, condition string) string {
 ) AS parts GROUP BY {dimensions}) AS later USING ({dimensions}) WHERE {any_left})`, statement.Names{
 		"totals": meta.Totals(), "movements": meta.Table(), "where": "organisation = $1" + condition,
 		"month":      "date_trunc('month', $2::timestamptz AT TIME ZONE 'UTC')",
-		"dimensions": strings.Join(names(meta.Dimensions), ", "), "resources": strings.Join(resources, ", "),
+		"dimensions": metadata.Columns(meta.Dimensions), "resources": strings.Join(resources, ", "),
 		"left":         statement.Each(resources, left+" AS {name}", ", "),
 		"later":        statement.Each(resources, "sum({name}) AS later_{name}", ", "),
 		"of_months":    statement.Each(resources, "-{name} AS {name}", ", "),

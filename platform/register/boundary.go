@@ -40,7 +40,7 @@ func (r *Register) marked(recorder Recorder, was time.Time, c *change) (moment t
 }
 
 func boundarySQL(meta *metadata.Accumulation) string {
-	leading := names(meta.Leading())
+	leading := metadata.Names(meta.Leading())
 	return statement.SQL(`INSERT INTO {boundary} AS b (organisation, {leading}, moment)
 SELECT $1, {leading_of_key}, $3::timestamptz
 FROM unnest({keys}) AS k ({leading})

@@ -38,7 +38,7 @@ var ErrControl = errors.New("a balance is short after writing")
 const placeColumn, monthColumn = "place", "month"
 
 func newClassic(meta *metadata.Accumulation) *classic {
-	dimensions, leading := names(meta.Dimensions), names(meta.Leading())
+	dimensions, leading := metadata.Names(meta.Dimensions), metadata.Names(meta.Leading())
 	place := temptable.Column{Name: placeColumn, Type: "integer"}
 	month := temptable.Column{Name: monthColumn, Type: "date"}
 	period := temptable.Column{Name: "period", Type: "timestamptz"}
@@ -82,7 +82,7 @@ func (r *Register) BalancesByTemp(ctx context.Context, w *database.Work, organis
 
 // findSQL sums what lies under keys of which only the first dimensions are given.
 func (r *Register) findSQL(found, listed *temptable.Table, given int) string {
-	resources := names(r.meta.Resources)
+	resources := metadata.Names(r.meta.Resources)
 	sums, group := statement.Qualified("t", resources), ""
 	if given < len(r.meta.Dimensions) {
 		sums, group = statement.Each(resources, "sum(t.{name})", ", "), "GROUP BY k."+placeColumn
@@ -90,7 +90,8 @@ func (r *Register) findSQL(found, listed *temptable.Table, given int) string {
 	return statement.SQL(`INSERT INTO {found} SELECT k.{place}, {sums} FROM {listed} k
 JOIN {totals} t ON t.organisation = $1 AND {matches} AND t.period = 'infinity' {group}`, statement.Names{
 		"found": found.Name(), "listed": listed.Name(), "place": placeColumn, "sums": sums,
-		"totals": r.meta.Totals(), "matches": matches("t", "k", names(r.meta.Dimensions[:given])), "group": group,
+		"totals":  r.meta.Totals(),
+		"matches": matches("t", "k", metadata.Names(r.meta.Dimensions[:given])), "group": group,
 	})
 }
 
@@ -115,7 +116,7 @@ func (r *Register) LayersByTemp(ctx context.Context, w *database.Work, organisat
 }
 
 func (c *classic) layersSQL(meta *metadata.Accumulation, leading []string) {
-	dimensions, resources := names(meta.Dimensions), names(meta.Resources)
+	dimensions, resources := metadata.Names(meta.Dimensions), metadata.Names(meta.Resources)
 	document, line := dimensions[len(leading)], dimensions[len(leading)+1]
 	c.fillOwn = statement.Late("INSERT INTO {own} SELECT DISTINCT {dimensions} FROM {movements} WHERE recorder = $1",
 		statement.Names{"dimensions": strings.Join(dimensions, ", "), "movements": meta.Table()}, "own")
@@ -130,7 +131,7 @@ WHERE {any_left} OR EXISTS (SELECT FROM {own} o WHERE {taken})`, statement.Names
 	}, "layers", "listed", "own")
 	c.readLayers = statement.Late("SELECT {columns} FROM {layers} ORDER BY {place}, period, {document}, {line}",
 		statement.Names{
-			"columns": strings.Join(names(fields(meta)), ", "), "place": placeColumn, "document": document,
+			"columns": metadata.Columns(fields(meta)), "place": placeColumn, "document": document,
 			"line": line,
 		}, "layers")
 }
@@ -138,8 +139,8 @@ WHERE {any_left} OR EXISTS (SELECT FROM {own} o WHERE {taken})`, statement.Names
 // writeSQL makes the statements of a record set. What is taken back and what is brought meet in one sum, as the order
 // of totals wants it.
 func (c *classic) writeSQL(meta *metadata.Accumulation) {
-	columns := strings.Join(names(fields(meta)), ", ")
-	dimensions, resources := strings.Join(names(meta.Dimensions), ", "), names(meta.Resources)
+	columns := metadata.Columns(fields(meta))
+	dimensions, resources := metadata.Columns(meta.Dimensions), metadata.Names(meta.Resources)
 	const sum = "sum(CASE WHEN expense THEN -{name} ELSE {name} END)"
 	c.keep = statement.Late("INSERT INTO {kept} SELECT period, expense, {columns} FROM {movements} WHERE recorder = $1",
 		statement.Names{"columns": columns, "movements": meta.Table()}, "kept")
@@ -164,8 +165,8 @@ GROUP BY {dimensions}, p.of HAVING {any_changed}`, statement.Names{
 }
 
 func (c *classic) totalSQL(meta *metadata.Accumulation) {
-	dimensions, resources := names(meta.Dimensions), names(meta.Resources)
-	values, into := 2+len(fields(meta)), strings.Join(names(fields(meta)), ", ")
+	dimensions, resources := metadata.Names(meta.Dimensions), metadata.Names(meta.Resources)
+	values, into := 2+len(fields(meta)), metadata.Columns(fields(meta))
 	updates := statement.Each(resources, addExcluded, ", ")
 	if meta.Layered {
 		values++

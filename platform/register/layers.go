@@ -53,7 +53,8 @@ func (l *Layers) scan(read *database.Statement) {
 // layersSQL walks the index of open layers, key by key, until the required quantity is found: what a sale reads does
 // not grow with the stock.
 func (r *Register) layersSQL() string {
-	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
+	dimensions, leading := metadata.Names(r.meta.Dimensions), metadata.Names(r.meta.Leading())
+	resources := metadata.Names(r.meta.Resources)
 	inOrder := append([]string{metadata.BroughtAt}, dimensions[len(leading):]...)
 	next := func(under, after string) string {
 		return statement.SQL(`(SELECT {layer} FROM {totals} t
@@ -124,7 +125,7 @@ func (r *Register) redate(w *database.Work, recorder Recorder, was time.Time, af
 }
 
 func (r *Register) redateSQL() string {
-	dimensions := names(r.meta.Dimensions)
+	dimensions := metadata.Names(r.meta.Dimensions)
 	return statement.SQL(`UPDATE {totals} t SET {brought_at} = $2::timestamptz FROM unnest({keys}) AS k ({dimensions})
 WHERE t.organisation = $1 AND {matches} AND t.period = 'infinity'`, statement.Names{
 		"totals": r.meta.Totals(), "brought_at": metadata.BroughtAt,

@@ -81,7 +81,7 @@ func (r *Register) Follow(w *database.Work, recorder Recorder, before, after *Mo
 
 // weighSQL reads the movements of the month once, not once for each key: few registers have an index by dimensions.
 func (r *Register) weighSQL() string {
-	resources, dimensions := names(r.meta.Resources), names(r.meta.Dimensions)
+	resources, dimensions := metadata.Names(r.meta.Resources), metadata.Names(r.meta.Dimensions)
 	const sum = "sum(CASE WHEN m.expense THEN -m.{name} ELSE m.{name} END) AS {name}"
 	return statement.SQL(`WITH d AS MATERIALIZED (SELECT * FROM unnest({values}) AS d ({columns}))
 SELECT count(*) FILTER (WHERE {stored}), count(*) FILTER (WHERE {made})
@@ -94,7 +94,7 @@ LEFT JOIN (SELECT {moved_key}, {sums} FROM (SELECT DISTINCT {dimensions} FROM d)
 	ON {movements_match}`, statement.Names{
 		"stored": statement.Each(resources, "coalesce(t.{name}, 0) = coalesce(m.{name}, 0)", " AND "),
 		"made":   statement.Each(resources, "coalesce(t.{name}, 0) = coalesce(m.{name}, 0) + d.{name}", " AND "),
-		"values": rowset.Parameters(3, fields(r.meta)), "columns": strings.Join(names(fields(r.meta)), ", "),
+		"values": rowset.Parameters(3, fields(r.meta)), "columns": metadata.Columns(fields(r.meta)),
 		"totals": r.meta.Totals(), "totals_match": matches("t", "d", dimensions), "movements": r.meta.Table(),
 		"movements_match": matches("m", "d", dimensions), "moved_key": statement.Qualified("m", dimensions),
 		"dimensions": strings.Join(dimensions, ", "), "sums": statement.Each(resources, sum, ", "),
@@ -115,7 +115,7 @@ func LockTotals(w *database.Work, totals string) {
 }
 
 func (r *Register) resumSQL() string {
-	dimensions, resources := names(r.meta.Dimensions), names(r.meta.Resources)
+	dimensions, resources := metadata.Names(r.meta.Dimensions), metadata.Names(r.meta.Resources)
 	movedAt, totalAt, dated, differs, set, into := "", "", "", "", "", ""
 	if r.meta.Layered {
 		document := r.meta.Dimensions[len(r.meta.Leading())].Name
@@ -183,7 +183,7 @@ func (r *Register) Mismatched(w *database.Work) map[id.ID]*rowset.Table {
 }
 
 func (r *Register) mismatchedSQL() string {
-	dimensions, resources := names(r.meta.Dimensions), names(r.meta.Resources)
+	dimensions, resources := metadata.Names(r.meta.Dimensions), metadata.Names(r.meta.Resources)
 	dated := ""
 	if last := len(r.meta.Leading()); r.meta.Layered {
 		dated = statement.SQL(`
@@ -210,7 +210,7 @@ GROUP BY organisation, {dimensions}, period HAVING {differs}{dated}`, statement.
 
 // TotalsUnder selects the totals t under keys of an organisation, for a digest of them.
 func (r *Register) TotalsUnder(organisation id.ID, keys *rowset.Table) (from string, args []any) {
-	dimensions := names(r.meta.Dimensions)
+	dimensions := metadata.Names(r.meta.Dimensions)
 	return statement.SQL("unnest({keys}) AS k ({dimensions}) JOIN {totals} t ON t.organisation = $1 AND {matches}",
 		statement.Names{
 			"keys": rowset.Parameters(2, r.meta.Dimensions), "dimensions": strings.Join(dimensions, ", "),

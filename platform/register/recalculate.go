@@ -14,13 +14,13 @@ func TotalsSQL(meta *metadata.Accumulation) string {
 	if meta.Layered {
 		into, noted = ", "+metadata.BroughtAt, ", "+broughtAtSQL(meta, "m.recorder")
 	}
-	resources := names(meta.Resources)
+	resources := metadata.Names(meta.Resources)
 	return statement.SQL(`INSERT INTO {totals} (organisation, period, {dimensions}, {resources}{brought_at})
 SELECT organisation, p.of, {dimensions}, {sums}{brought_at_sum}
 FROM {movements} m CROSS JOIN LATERAL (VALUES {periods}) AS p (of)
 GROUP BY organisation, p.of, {dimensions}`, statement.Names{
 		"totals": meta.Totals(), "movements": meta.Table(), "periods": periods(meta),
-		"dimensions": strings.Join(names(meta.Dimensions), ", "), "resources": strings.Join(resources, ", "),
+		"dimensions": metadata.Columns(meta.Dimensions), "resources": strings.Join(resources, ", "),
 		"sums":       statement.Each(resources, "sum(CASE WHEN expense THEN -{name} ELSE {name} END)", ", "),
 		"brought_at": into, "brought_at_sum": noted,
 	})

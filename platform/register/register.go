@@ -77,7 +77,7 @@ func New(meta *metadata.Accumulation) *Register {
 	r.write = r.writeSQL()
 	r.erase = fmt.Sprintf("DELETE FROM %s WHERE recorder = $1 AND line = ANY ($2::integer[])", meta.Table())
 	r.read = fmt.Sprintf("SELECT expense, %s FROM %s WHERE recorder = $1 ORDER BY line",
-		strings.Join(names(fields(meta)), ", "), meta.Table())
+		metadata.Columns(fields(meta)), meta.Table())
 	for given := range meta.Dimensions {
 		r.lookups = append(r.lookups, r.lookupSQL(given+1))
 	}
@@ -128,7 +128,7 @@ func (r *Register) scanBalances(read *database.Statement, balances *rowset.Table
 }
 
 func (r *Register) lookupSQL(given int) string {
-	dimensions, resources := names(r.meta.Dimensions[:given]), names(r.meta.Resources)
+	dimensions, resources := metadata.Names(r.meta.Dimensions[:given]), metadata.Names(r.meta.Resources)
 	sums, group := statement.Qualified("t", resources), ""
 	if given < len(r.meta.Dimensions) {
 		sums, group = statement.Each(resources, "sum(t.{name})", ", "), "GROUP BY k.line"
@@ -140,12 +140,4 @@ JOIN {totals} t ON t.organisation = $1 AND {matches} AND t.period = 'infinity' {
 		"dimensions": strings.Join(dimensions, ", "), "totals": r.meta.Totals(),
 		"matches": matches("t", "k", dimensions), "group": group,
 	})
-}
-
-func names(attributes []metadata.Attribute) []string {
-	result := make([]string, len(attributes))
-	for i, a := range attributes {
-		result[i] = a.Name
-	}
-	return result
 }

@@ -76,7 +76,8 @@ func differences(recorder Recorder, was time.Time, before, after *Movements) (ta
 }
 
 func (r *Register) writeSQL() string {
-	columns, dimensions, resources := names(fields(r.meta)), names(r.meta.Dimensions), names(r.meta.Resources)
+	columns, dimensions := metadata.Names(fields(r.meta)), metadata.Names(r.meta.Dimensions)
+	resources := metadata.Names(r.meta.Resources)
 	const sum = "sum(CASE WHEN m.expense THEN -m.{name} ELSE m.{name} END)"
 	into, noted, updates := "", "", statement.Each(resources, addExcluded, ", ")
 	if r.meta.Layered {

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/statement"
 )
@@ -146,7 +147,7 @@ type restoringSQL struct {
 }
 
 func (r *Register) restoringSQL() (s restoringSQL) {
-	leading := names(r.meta.Leading())
+	leading := metadata.Names(r.meta.Leading())
 	list, keys := strings.Join(leading, ", "), rowset.Parameters(2, r.meta.Leading())
 	ofBoundary := matches("b", "k", leading)
 	s.boundaries = statement.SQL(`SELECT k.place, b.moment FROM unnest({keys}) WITH ORDINALITY AS k ({leading}, place)
@@ -175,15 +176,16 @@ WHERE b.organisation = $1 AND {matches} AND b.moment <> k.moment`, statement.Nam
 	s.at = r.atSQL(fmt.Sprintf(among, statement.Qualified("x", leading), list), "true")
 	s.atWide = r.atSQL(fmt.Sprintf("x.%s IN (SELECT %s FROM {listed})", leading[0], leading[0]),
 		fmt.Sprintf(among, statement.Qualified("t", leading), list))
-	dimensions := names(r.meta.Dimensions)
+	dimensions := metadata.Names(r.meta.Dimensions)
 	s.readAged = statement.Late("SELECT period, {columns} FROM {found} ORDER BY period, {document}, {line}",
-		statement.Names{"columns": strings.Join(names(fields(r.meta)), ", "), "document": dimensions[len(leading)],
+		statement.Names{"columns": metadata.Columns(fields(r.meta)), "document": dimensions[len(leading)],
 			"line": dimensions[len(leading)+1]}, "found")
 	return s
 }
 
 func (r *Register) untakenSQL() string {
-	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
+	dimensions, leading := metadata.Names(r.meta.Dimensions), metadata.Names(r.meta.Leading())
+	resources := metadata.Names(r.meta.Resources)
 	const left = "t.{name} + coalesce(e.{name}, 0)"
 	return statement.SQL(`WITH k AS MATERIALIZED (
 	SELECT * FROM unnest({keys}, {moments}::timestamptz[]) WITH ORDINALITY AS k ({leading}, moment, place)
@@ -210,7 +212,8 @@ ORDER BY k.place, o.period, t.{document}, t.{line}`, statement.Names{
 
 // atSQL finds layers that meet a condition on x, and picks those that meet another on t.
 func (r *Register) atSQL(within, picked string) statement.Template {
-	dimensions, leading, resources := names(r.meta.Dimensions), names(r.meta.Leading()), names(r.meta.Resources)
+	dimensions, leading := metadata.Names(r.meta.Dimensions), metadata.Names(r.meta.Leading())
+	resources := metadata.Names(r.meta.Resources)
 	text := strings.NewReplacer("{within}", within, "{picked}", picked).Replace(`INSERT INTO {found}
 SELECT o.period, {dimensions_of_t}, {resources_of_t} FROM (
 	SELECT {dimensions}, {sums} FROM (

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
+	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/statement"
 )
@@ -193,7 +194,7 @@ func (r *Register) moved(rows *rowset.Table, row int) bool {
 }
 
 func (r *Register) rewriterSQL() {
-	columns := names(fields(r.meta))
+	columns := metadata.Names(fields(r.meta))
 	list := strings.Join(columns, ", ")
 	r.readMany = fmt.Sprintf("SELECT recorder, expense, %s FROM %s WHERE recorder = ANY ($1::uuid[]) ORDER BY "+
 		"recorder, line", list, r.meta.Table())
@@ -211,8 +212,9 @@ FROM unnest($1::uuid[], $2::text[], {values}) AS m (organisation, period, {colum
 ORDER BY m.organisation, {key}, m.period::date
 ON CONFLICT (organisation, {dimensions}, period) DO UPDATE SET {updates}`, statement.Names{
 		"totals": r.meta.Totals(), "columns": list, "columns_of_moved": statement.Qualified("m", columns),
-		"values": rowset.Parameters(3, fields(r.meta)), "key": statement.Qualified("m", names(r.meta.Dimensions)),
-		"dimensions": strings.Join(names(r.meta.Dimensions), ", "),
-		"updates":    statement.Each(names(r.meta.Resources), addExcluded, ", "),
+		"values":     rowset.Parameters(3, fields(r.meta)),
+		"key":        statement.Qualified("m", metadata.Names(r.meta.Dimensions)),
+		"dimensions": metadata.Columns(r.meta.Dimensions),
+		"updates":    statement.Each(metadata.Names(r.meta.Resources), addExcluded, ", "),
 	})
 }

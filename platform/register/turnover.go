@@ -1,8 +1,6 @@
 package register
 
 import (
-	"strings"
-
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/statement"
 )
@@ -18,13 +16,13 @@ func TurnoverSQL(meta *metadata.Accumulation, filter string) string {
 	if filter != "" {
 		where += " AND " + filter + " = ANY ($4::uuid[])"
 	}
-	resources := names(meta.Resources)
+	resources := metadata.Names(meta.Resources)
 	return statement.SQL(`(SELECT {dimensions}, {turnovers} FROM (
 	SELECT {dimensions}, {left} FROM {balance} b
 	UNION ALL
 	SELECT {dimensions}, {moved} FROM {movements} WHERE {where}
 ) AS parts GROUP BY {dimensions} HAVING {any})`, statement.Names{
-		"dimensions": strings.Join(names(meta.Dimensions), ", "),
+		"dimensions": metadata.Columns(meta.Dimensions),
 		"turnovers": statement.Each(resources, `sum({name}_left - {name}_came + {name}_went) AS {name}_opening,
 	sum({name}_came) AS {name}_receipt, sum({name}_went) AS {name}_expense, sum({name}_left) AS {name}_closing`, ", "),
 		"left":    statement.Each(resources, "{name} AS {name}_left, 0 AS {name}_came, 0 AS {name}_went", ", "),

@@ -23,18 +23,18 @@ func (p *planning) operation(ctx context.Context, w *database.Work, f finding) e
 		return nil
 	}
 	r, kind := p.Repairer, f.invariant
-	if there, err := r.recorded(ctx, w, documentRef{kind, v}); err != nil || there.any() {
+	if recorded, err := r.recorded(ctx, w, documentRef{kind, v}); err != nil || recorded.any() {
 		return err
 	}
 	p.add(Step{Class: Resubmit, Object: fmt.Sprintf("operation %q of %s %s", key, kind, v), Document: v, Risk: Low,
 		Why:     "acknowledged, and gone: its client must send it again with the same key",
 		Changes: []Change{{"key", "done", "free"}},
 		act: func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
-			there, err := r.recorded(ctx, w, documentRef{kind, v})
+			recorded, err := r.recorded(ctx, w, documentRef{kind, v})
 			if err != nil {
 				return false, err
 			}
-			if there.any() || !there.operation {
+			if recorded.any() || !recorded.operation {
 				return false, nil
 			}
 			at := part{"plimsoll_operation", "plimsoll_operation t WHERE t.document = $1 AND t.key = $2", []any{v, key}}

@@ -123,30 +123,30 @@ func (p *planning) lost(f finding, object, why string) {
 
 // document decides about one document.
 func (p *planning) document(ctx context.Context, w *database.Work, d documentRef, findings []finding) error {
-	there, err := p.recorded(ctx, w, d)
+	recorded, err := p.recorded(ctx, w, d)
 	if err != nil {
 		return err
 	}
-	if there.elsewhere != "" && !there.header && !there.lines { // its rows name another type than its own
-		other := documentRef{there.elsewhere, d.id}
+	if recorded.elsewhere != "" && !recorded.header && !recorded.lines { // its rows name another type than its own
+		other := documentRef{recorded.elsewhere, d.id}
 		return p.document(ctx, w, other, p.documents[other])
 	}
 	_, known := p.app.Document(d.kind)
 	if !known {
-		return p.reverse(ctx, w, d, there, there.registers, "no type of documents is called "+d.kind)
+		return p.reverse(ctx, w, d, recorded, recorded.registers, "no type of documents is called "+d.kind)
 	}
 	e, err := p.books.Examine(ctx, w, d.kind, d.id)
 	if err != nil {
 		return err
 	}
 	if e == nil {
-		return p.orphan(ctx, w, d, there, findings)
+		return p.orphan(ctx, w, d, recorded, findings)
 	}
 	meta := e.Document.Meta
-	if stray := slices.DeleteFunc(slices.Clone(there.registers), func(name string) bool {
+	if stray := slices.DeleteFunc(slices.Clone(recorded.registers), func(name string) bool {
 		return slices.Contains(meta.Recorded(), name)
 	}); len(stray) > 0 {
-		if err := p.reverse(ctx, w, d, there, stray, "documents of this type record nothing there"); err != nil {
+		if err := p.reverse(ctx, w, d, recorded, stray, "documents of this type record nothing there"); err != nil {
 			return err
 		}
 	}

@@ -57,13 +57,15 @@ func (p *planning) reverse(ctx context.Context, w *database.Work, d documentRef,
 	}
 	r := p.Repairer
 	s.act = func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
-		there, err := r.recorded(ctx, w, d)
+		recorded, err := r.recorded(ctx, w, d)
 		switch {
 		case err != nil:
 			return false, err
-		case !slices.ContainsFunc(there.registers, func(name string) bool { return slices.Contains(registers, name) }):
+		case !slices.ContainsFunc(recorded.registers, func(name string) bool {
+			return slices.Contains(registers, name)
+		}):
 			return false, nil
-		case !there.same(planned):
+		case !recorded.same(planned):
 			return false, errChanged
 		}
 		all, err := r.books.RecordedBy(ctx, w, registers, d.id)

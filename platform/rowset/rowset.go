@@ -269,3 +269,12 @@ func Difference(one, other *Table) (ofOne, ofOther []int) {
 	}
 	return ofOne, ofOther
 }
+
+// Lines are the numbers of rows as they are stored, from 1 on.
+func Lines(rows []int) []int32 {
+	lines := make([]int32, len(rows))
+	for i, row := range rows {
+		lines[i] = int32(row + 1)
+	}
+	return lines
+}

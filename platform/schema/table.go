@@ -181,7 +181,7 @@ var recorded = []Column{
 func information(r *metadata.Information) Table {
 	t := Table{Name: r.Table(), Key: []string{"recorder", "line"},
 		Columns: append(append([]Column{}, recorded...), columns(r.Fields())...)}
-	key := append([]string{"organisation"}, names(r.Dimensions)...)
+	key := append([]string{"organisation"}, metadata.Names(r.Dimensions)...)
 	if r.Periodic {
 		key = append(key, "period")
 	}
@@ -190,14 +190,14 @@ func information(r *metadata.Information) Table {
 }
 
 func accumulation(r *metadata.Accumulation) []Table {
-	dimensions := names(r.Dimensions)
+	dimensions := metadata.Names(r.Dimensions)
 	movements := Table{Name: r.Table(), Key: []string{"recorder", "line"}}
 	movements.Columns = append(append(append([]Column{}, recorded...), Column{"expense", "boolean", ""}),
 		append(columns(r.Dimensions), columns(r.Resources)...)...)
 	movements.Indexes = []Index{{"period", false, []string{"organisation", "period"}, ""}}
 	if r.Layered || r.IndexMovements {
 		movements.Indexes = append(movements.Indexes, Index{byDimensions, false,
-			append(append([]string{"organisation"}, names(r.Leading())...), "period"), ""})
+			append(append([]string{"organisation"}, metadata.Names(r.Leading())...), "period"), ""})
 	} else {
 		movements.Retired = []string{byDimensions}
 	}
@@ -212,7 +212,8 @@ func accumulation(r *metadata.Accumulation) []Table {
 		return []Table{movements, totals}
 	}
 	layers(r, &totals)
-	boundary := Table{Name: r.Boundary(), Updated: true, Key: append([]string{"organisation"}, names(r.Leading())...)}
+	boundary := Table{Name: r.Boundary(), Updated: true,
+		Key: append([]string{"organisation"}, metadata.Names(r.Leading())...)}
 	boundary.Columns = append(append([]Column{{"organisation", "uuid", ""}}, columns(r.Leading())...),
 		Column{"moment", "timestamptz", ""})
 	return []Table{movements, totals, boundary}
@@ -223,7 +224,7 @@ func layers(r *metadata.Accumulation, totals *Table) {
 	n := len(r.Leading())
 	document, line := r.Dimensions[n].Name, r.Dimensions[n+1].Name
 	totals.Columns = append(totals.Columns, Column{metadata.BroughtAt, "timestamptz", "'-infinity'"})
-	opened(r, totals, append(names(r.Leading()), metadata.BroughtAt, document, line))
+	opened(r, totals, append(metadata.Names(r.Leading()), metadata.BroughtAt, document, line))
 	totals.Backfill = statement.SQL(`UPDATE {totals} t SET {brought_at} = m.period FROM {movements} m
 WHERE m.recorder = t.{document} AND m.line = t.{line} AND t.period = 'infinity' AND t.{brought_at} = '-infinity'`,
 		statement.Names{
@@ -283,14 +284,6 @@ func columns(attributes []metadata.Attribute) []Column {
 	result := make([]Column, len(attributes))
 	for i, a := range attributes {
 		result[i] = Column{a.Name, a.SQL(), a.Zero()}
-	}
-	return result
-}
-
-func names(attributes []metadata.Attribute) []string {
-	result := make([]string, len(attributes))
-	for i, a := range attributes {
-		result[i] = a.Name
 	}
 	return result
 }

@@ -3,8 +3,7 @@ package secret
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
+	"plimsoll/test/files"
 	"strings"
 	"testing"
 )
@@ -23,10 +22,7 @@ func TestFile(t *testing.T) {
 		"ManyEmptyLines": {"correct horse\n\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "secret")
-			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			path := files.Write(t, t.TempDir(), "secret", c.text)
 			got, err := File(path)
 			if got != c.want || (err == nil) != (c.want != "") {
 				t.Errorf("%q, %v", got, err)

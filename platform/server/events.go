@@ -96,15 +96,15 @@ func (s *Server) explain(f *failure, err error, organisation string) {
 
 // sentence describes a holder to the user.
 func (s *Server) sentence(h holderShown) string {
-	who, what := "another session", "something else"
+	holder, work := "another session", "something else"
 	if h.User != "" {
-		who = h.User
+		holder = h.User
 	}
 	if h.Operation != "" {
-		what = h.Operation
+		work = h.Operation
 	}
 	held := (time.Duration(h.HeldMS) * time.Millisecond).Round(time.Second)
-	return who + " has held what this operation needs for " + held.String() + " with " + what + "; try again"
+	return holder + " has held what this operation needs for " + held.String() + " with " + work + "; try again"
 }
 
 // named is a holder as written to the event log.

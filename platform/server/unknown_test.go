@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
@@ -83,28 +81,9 @@ func openDurableShop(t *testing.T) *durableShop {
 
 func (s *durableShop) exec(t *testing.T, sql string) {
 	t.Helper()
-	if got := s.value(t, sql); got != "" {
+	if got := clustertest.Value(t, s.own.DSN(), sql); got != "" {
 		t.Fatal(got)
 	}
-}
-
-// value of a query, or nothing.
-func (s *durableShop) value(t *testing.T, sql string) (text string) {
-	t.Helper()
-	ctx := patience.Context(t)
-	conn, err := pgx.Connect(ctx, s.own.DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	results, err := conn.PgConn().Exec(ctx, sql).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last := results[len(results)-1]; len(last.Rows) > 0 {
-		text = string(last.Rows[0][0])
-	}
-	return text
 }
 
 func (s *durableShop) post(t *testing.T, path, key, body string) (status int, text string) {
@@ -143,7 +122,8 @@ func TestAnUnknownOperationIsRepeatedOnce(t *testing.T) {
 	patience.Until(t, "the watcher is connected", func() bool { return s.db.FlushFigures().Connected })
 	writer := 0
 	patience.Until(t, "the log writer is there", func() bool {
-		writer, _ = strconv.Atoi(s.value(t, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"))
+		writer, _ = strconv.Atoi(clustertest.Value(t, s.own.DSN(),
+			"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"))
 		return writer > 0
 	})
 	if err := syscall.Kill(writer, syscall.SIGSTOP); err != nil {
@@ -163,7 +143,7 @@ func TestAnUnknownOperationIsRepeatedOnce(t *testing.T) {
 	if status, text := s.receive(t, "two"); status != 503 || !strings.Contains(text, `"overloaded"`) {
 		t.Errorf("beside a full queue: %d %s", status, text)
 	}
-	if got := s.value(t, "SELECT string_agg(key, ' ') FROM plimsoll_operation"); got != "one" {
+	if got := clustertest.Value(t, s.own.DSN(), "SELECT string_agg(key, ' ') FROM plimsoll_operation"); got != "one" {
 		t.Errorf("what was refused was done: %s", got)
 	}
 	s.own.Kill()
@@ -171,7 +151,7 @@ func TestAnUnknownOperationIsRepeatedOnce(t *testing.T) {
 		t.Errorf("after the kill: %d %s", a.status, a.text)
 	}
 	s.own.Start()
-	if got := s.value(t, "SELECT count(*) FROM plimsoll_operation"); got != "0" {
+	if got := clustertest.Value(t, s.own.DSN(), "SELECT count(*) FROM plimsoll_operation"); got != "0" {
 		t.Errorf("%s operations outlived the kill: it took nothing", got)
 	}
 	patience.Until(t, "the watcher is connected again", func() bool { return s.db.FlushFigures().Connected })
@@ -190,7 +170,7 @@ func TestAnUnknownOperationIsRepeatedOnce(t *testing.T) {
 	if made[0] != made[1] || made[0] == made[2] {
 		t.Errorf("made %v", made)
 	}
-	if got := s.value(t, "SELECT count(*) FROM doc_receipt"); got != "2" {
+	if got := clustertest.Value(t, s.own.DSN(), "SELECT count(*) FROM doc_receipt"); got != "2" {
 		t.Errorf("%s documents", got)
 	}
 }

@@ -40,8 +40,8 @@ func TestMistakesPanic(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if said := fmt.Sprint(recover()); !strings.Contains(said, test.says) {
-					t.Errorf("got %q, want …%s…", said, test.says)
+				if message := fmt.Sprint(recover()); !strings.Contains(message, test.says) {
+					t.Errorf("got %q, want …%s…", message, test.says)
 				}
 			}()
 			test.make()

@@ -112,13 +112,13 @@ const TruthSQL = `SELECT relname::text FROM pg_class WHERE relnamespace = pg_my_
 // Believe adopts the server's list of existing tables. Their content is then unknown; a table in use stays in use if it
 // exists.
 func (p *Pool) Believe(relations []string) {
-	there := map[string]bool{}
+	existing := map[string]bool{}
 	for _, name := range relations {
 		hash, ordinal, ours := parse(name)
 		if !ours {
 			continue
 		}
-		there[name] = true
+		existing[name] = true
 		t := p.tables[name]
 		if t == nil {
 			t = p.enter(hash, ordinal)
@@ -126,7 +126,7 @@ func (p *Pool) Believe(relations []string) {
 		p.note(t, state{exists: true, lent: t.lent, touched: true})
 	}
 	for name, t := range p.tables {
-		if !there[name] {
+		if !existing[name] {
 			p.note(t, state{})
 		}
 	}

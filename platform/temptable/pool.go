@@ -33,14 +33,14 @@ func (p *Pool) Size() int { return p.size }
 
 // Tables that exist, in order of their names.
 func (p *Pool) Tables() []*Table {
-	var there []*Table
+	var existing []*Table
 	for _, t := range p.tables {
 		if t.exists {
-			there = append(there, t)
+			existing = append(existing, t)
 		}
 	}
-	slices.SortFunc(there, byName)
-	return there
+	slices.SortFunc(existing, byName)
+	return existing
 }
 
 // Relations are their names.

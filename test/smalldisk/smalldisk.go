@@ -42,6 +42,23 @@ func OwnMounts(t *testing.T) bool {
 	return false
 }
 
+// Fill fills the disk of a file with that file.
+func Fill(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	block := make([]byte, 4096)
+	for err == nil {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
+
 // Mount mounts a disk of that size on a folder, until the test ends.
 func Mount(t *testing.T, dir, size string) {
 	t.Helper()

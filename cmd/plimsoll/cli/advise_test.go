@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/advise"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/compare"
@@ -18,11 +16,7 @@ import (
 
 func TestAdvise(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
-	conn, err := pgx.Connect(patience.Context(t), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := clustertest.Connect(t, dsn, "")
 	if _, err := conn.Exec(patience.Context(t), "CREATE TABLE quiet (id int) WITH (autovacuum_enabled = "+
 		"off)"); err != nil {
 		t.Fatal(err)

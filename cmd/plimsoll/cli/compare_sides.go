@@ -319,7 +319,7 @@ func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, k
 	if spec.DSN != "" && side.Reset == line.ResetAuto {
 		side.Reset = line.ResetNone // nobody allowed to reset it
 	}
-	if b, there := s.bases[key]; there {
+	if b, found := s.bases[key]; found {
 		return b, nil
 	}
 	switch {

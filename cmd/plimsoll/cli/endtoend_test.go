@@ -25,6 +25,7 @@ import (
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/run/result"
+	"plimsoll/test/files"
 	"plimsoll/test/patience"
 )
 
@@ -339,10 +340,7 @@ func (s *stand) report(t *testing.T) {
 		t.Errorf("%s", o.stdout)
 	}
 	asJSON := plimsoll(t, "report", "--json")
-	file := filepath.Join(s.state, "result.json")
-	if err := os.WriteFile(file, []byte(asJSON.stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, s.state, "result.json", asJSON.stdout)
 	again := plimsoll(t, "report", file, "--json")
 	if again.stdout != asJSON.stdout {
 		t.Error("the report of a file differs from that of the run")
@@ -515,7 +513,7 @@ func (s *stand) upStopped(t *testing.T) {
 		t.Skipf("SKIP: no system PostgreSQL: %s", o.stderr)
 	}
 	o.want(t, ExitInterrupted)
-	if c, there := s.status(t)["third"]; there && c.State != cluster.Stopped {
+	if c, found := s.status(t)["third"]; found && c.State != cluster.Stopped {
 		t.Errorf("%+v", c)
 	}
 }
@@ -529,7 +527,7 @@ func (s *stand) destroy(t *testing.T) {
 	answer("").want(t, ExitUsage, "was not destroyed")
 	answer("y\n").want(t, ExitUsage, "was not destroyed")
 	answer(s.two+"\n").want(t, ExitOK)
-	if _, there := s.status(t)[s.two]; there {
+	if _, found := s.status(t)[s.two]; found {
 		t.Error("still there")
 	}
 	foreign := filepath.Join(s.state, "clusters", "foreign")
@@ -595,9 +593,9 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	}
 	o := plimsoll(t, args...)
 	o.wantRun(t)
-	for _, said := range []string{"making cluster", "it is stopped again at the end", "filled a base of"} {
-		if !strings.Contains(o.stderr, said) {
-			t.Errorf("stderr lacks %q:\n%s", said, o.stderr)
+	for _, line := range []string{"making cluster", "it is stopped again at the end", "filled a base of"} {
+		if !strings.Contains(o.stderr, line) {
+			t.Errorf("stderr lacks %q:\n%s", line, o.stderr)
 		}
 	}
 	if !strings.Contains(o.stdout, "audit: clean") || !strings.Contains(o.stdout, "report: ") {

@@ -13,9 +13,9 @@ func TestComplain_LeavesNothingForATerminalToObey(t *testing.T) {
 		var out strings.Builder
 		err := errors.New("a\x1b]0;title\x07b\u009b31m\u202ec\rd")
 		complain(&out, problem.New(problem.Failure, err, "e\x1b[2Jf"), asJSON)
-		said := strings.TrimRight(out.String(), "\n")
-		if strings.ContainsAny(said, "\x1b\x07\r\u009b\u202e") || !strings.Contains(said, "]0;title") {
-			t.Errorf("json %v: %q", asJSON, said)
+		text := strings.TrimRight(out.String(), "\n")
+		if strings.ContainsAny(text, "\x1b\x07\r\u009b\u202e") || !strings.Contains(text, "]0;title") {
+			t.Errorf("json %v: %q", asJSON, text)
 		}
 	}
 }

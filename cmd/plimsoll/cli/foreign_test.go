@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -14,7 +13,7 @@ import (
 // relations of a database that somebody else made.
 func relations(t *testing.T, dsn string) (all []string) {
 	t.Helper()
-	conn := connected(t, dsn)
+	conn := clustertest.Connect(t, dsn, "")
 	rows, err := conn.Query(t.Context(), `SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p')
 		AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
 		AND relname !~ '^pg_toast'
@@ -26,16 +25,6 @@ func relations(t *testing.T, dsn string) (all []string) {
 		t.Fatal(err)
 	}
 	return all
-}
-
-func connected(t *testing.T, dsn string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
 }
 
 // writers are the commands that create missing tables of the ERP.
@@ -59,7 +48,8 @@ func TestForeignDatabase_IsNotWrittenTo(t *testing.T) {
 			if found := relations(t, dsn); len(found) > 0 {
 				t.Fatalf("made %s in an empty database", found)
 			}
-			if _, err := connected(t, dsn).Exec(t.Context(), "CREATE TABLE pgbench_accounts (aid int)"); err != nil {
+			_, err := clustertest.Connect(t, dsn, "").Exec(t.Context(), "CREATE TABLE pgbench_accounts (aid int)")
+			if err != nil {
 				t.Fatal(err)
 			}
 			for _, more := range [][]string{nil, {"--create"}} {

@@ -155,8 +155,8 @@ func (c *closing) recovered(t *testing.T, state group.State, number int64) (job 
 	t.Helper()
 	w, log := c.worker(t)
 	patience.Until(t, "the log says that the group is "+string(state), func() bool {
-		said := log.String()
-		return strings.Contains(said, "recovered a group") && strings.Contains(said, "is="+string(state))
+		logged := log.String()
+		return strings.Contains(logged, "recovered a group") && strings.Contains(logged, "is="+string(state))
 	})
 	job = c.atRest(t, number)
 	w.Stop()

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/lab/host/process"
+	"plimsoll/test/files"
 )
 
 // TestResetFollowsNoLink that the server's user puts in root's way: what reset looks at below the data is not opened
@@ -33,9 +34,7 @@ func TestResetFollowsNoLink(t *testing.T) {
 	defer unix.Close(watch)
 	places := []string{"postmaster.pid", "PG_VERSION", "postgresql.conf"}
 	for _, name := range places {
-		if err := os.WriteFile(filepath.Join(victim, name), []byte("root's own\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, victim, name, "root's own\n")
 	}
 	if _, err := unix.InotifyAddWatch(watch, victim, unix.IN_ALL_EVENTS); err != nil {
 		t.Fatal(err)

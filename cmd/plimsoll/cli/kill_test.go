@@ -210,7 +210,7 @@ func TestKilledInTheMiddleOfLoad(t *testing.T) {
 }
 
 func (s *killStand) everythingOnce(t *testing.T, name string, made *outcomes) {
-	there := map[string]int{}
+	present := map[string]int{}
 	err := s.db.Borrow(t.Context(), func(c *pgx.Conn) error {
 		rows, err := c.Query(t.Context(), `SELECT comment, count(*)::integer
 			FROM (SELECT comment FROM doc_goods_receipt UNION ALL SELECT comment FROM doc_goods_sale) d
@@ -220,7 +220,7 @@ func (s *killStand) everythingOnce(t *testing.T, name string, made *outcomes) {
 		}
 		var comment string
 		var count int
-		_, err = pgx.ForEachRow(rows, []any{&comment, &count}, func() error { there[comment] = count; return nil })
+		_, err = pgx.ForEachRow(rows, []any{&comment, &count}, func() error { present[comment] = count; return nil })
 		return err
 	})
 	if err != nil {
@@ -236,13 +236,13 @@ func (s *killStand) everythingOnce(t *testing.T, name string, made *outcomes) {
 		default:
 			t.Errorf("%s was answered with %d %s", comment, a.Status, a.Body)
 		}
-		if there[comment] != want {
-			t.Errorf("%s was answered with %d and is there %d times", comment, a.Status, there[comment])
+		if present[comment] != want {
+			t.Errorf("%s was answered with %d and is there %d times", comment, a.Status, present[comment])
 		}
-		delete(there, comment)
+		delete(present, comment)
 	}
-	if len(there) > 0 || posted == 0 {
-		t.Errorf("%d were posted; nobody asked for %v", posted, there)
+	if len(present) > 0 || posted == 0 {
+		t.Errorf("%d were posted; nobody asked for %v", posted, present)
 	}
 	patience.Until(t, "the transactions of the dead have ended", func() bool { // and one of the living, for a moment
 		return s.value(t, "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'") == "0"

@@ -129,7 +129,7 @@ func (a *app) basesOf(ctx context.Context, all []configuration, o line.Options) 
 		return err
 	}
 	for _, c := range all {
-		if _, there := bases[c.cluster]; there {
+		if _, found := bases[c.cluster]; found {
 			continue
 		}
 		if o.Run.Scenario.Application != scenario.ERP {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"plimsoll/test/files"
 	"strings"
 	"testing"
 )
@@ -264,10 +265,7 @@ func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
 func TestSecrets_NeverShow(t *testing.T) {
 	state := freshState(t)
 	const secret = "Zx9QqSecret"
-	file := filepath.Join(state, "p.toml")
-	if err := os.WriteFile(file, []byte(`dsn = "postgres://ann:`+secret+`@127.0.0.1:1/erp"`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, state, "p.toml", `dsn = "postgres://ann:`+secret+`@127.0.0.1:1/erp"`)
 	dsn := "postgres://ann:" + secret + "@127.0.0.1:1/erp"
 	for _, c := range []struct {
 		name string
@@ -317,9 +315,5 @@ func TestInterrupted_BeforeItBeganExitsWith130(t *testing.T) {
 // secretFile has what may be a password or a token.
 func secretFile(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(path, []byte("correct horse battery\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return files.Write(t, t.TempDir(), "secret", "correct horse battery\n")
 }

@@ -2,13 +2,12 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"plimsoll/cmd/plimsoll/progress"
 	"plimsoll/lab/run/result/resulttest"
+	"plimsoll/test/files"
 )
 
 // Every text of a stored run is made hostile: it comes from servers, scenarios, processes and file names.
@@ -47,21 +46,13 @@ func hostileRun(t *testing.T, add string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return written(t, "run.json", string(text))
+	return files.Write(t, t.TempDir(), "run.json", string(text))
 }
 
 func hostileScenario(t *testing.T) string {
-	return written(t, "title\x1b[2J.toml", "title = \"title \\u001b[2J\\u009b\\u202e\"\napplication = \"none\"\n"+
-		"[operations.count]\ntitle = \"title \\u001b]0;x\\u0007\"\ntarget = \"30s\"\nsql = \"SELECT 1\"\n")
-}
-
-func written(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return files.Write(t, t.TempDir(), "title\x1b[2J.toml",
+		"title = \"title \\u001b[2J\\u009b\\u202e\"\napplication = \"none\"\n"+
+			"[operations.count]\ntitle = \"title \\u001b]0;x\\u0007\"\ntarget = \"30s\"\nsql = \"SELECT 1\"\n")
 }
 
 func TestProgress_HasNothingForATerminalToObey(t *testing.T) {

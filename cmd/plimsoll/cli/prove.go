@@ -18,8 +18,8 @@ import (
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/proof"
 	"plimsoll/lab/prove/self"
-	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run"
+	"plimsoll/platform/format"
 	"plimsoll/platform/problem"
 )
 
@@ -245,7 +245,7 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 	fits, left := proof.Plan(items, o.budget)
 	a.sayPlan(fits, left, bench)
 	if len(fits) == 0 {
-		return nil, problem.New(problem.Usage, fmt.Errorf("no experiment fits into %s", trial.Length(o.budget)),
+		return nil, problem.New(problem.Usage, fmt.Errorf("no experiment fits into %s", format.Duration(o.budget)),
 			"raise --budget, or lower --duration")
 	}
 	began := time.Now()
@@ -310,7 +310,7 @@ func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 		texts = append(texts, fmt.Sprintf("%s (about %s, %s)", item.Claim.ID, estimateOf(item), item.Due))
 	}
 	a.meter.Say("left out, %d of %d: %s", len(left), len(fits)+len(left), strings.Join(texts, ", "))
-	a.meter.Say("--budget %s would take them all", trial.Length((proof.Takes(fits)+proof.Takes(left)).
+	a.meter.Say("--budget %s would take them all", format.Duration((proof.Takes(fits)+proof.Takes(left)).
 		Truncate(time.Minute)+time.Minute))
 }
 

@@ -13,7 +13,7 @@ import (
 	"plimsoll/lab/prove/experiments"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/proof"
-	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 	"plimsoll/platform/problem"
 )
 
@@ -84,7 +84,7 @@ func (o proveOptions) commandFor(id string) string {
 		words = append(words, "--full")
 	}
 	if o.duration > 0 {
-		words = append(words, "--duration "+trial.Length(o.duration))
+		words = append(words, "--duration "+format.Duration(o.duration))
 	}
 	for _, size := range []struct {
 		name string

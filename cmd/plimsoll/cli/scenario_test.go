@@ -10,16 +10,14 @@ import (
 	"testing"
 
 	"plimsoll/erp/operations"
+	"plimsoll/test/files"
 )
 
 func TestScenario_PrintsOneThatReadsAndRunsTheSame(t *testing.T) {
 	freshState(t)
 	printed := plimsoll(t, "scenario")
 	printed.want(t, ExitOK)
-	path := filepath.Join(t.TempDir(), "own.toml")
-	if err := os.WriteFile(path, []byte(printed.stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := files.Write(t, t.TempDir(), "own.toml", printed.stdout)
 	var ours, read struct{ Name, Digest string }
 	plimsoll(t, "scenario", "--json").decode(t, &ours)
 	plimsoll(t, "scenario", path, "--json").decode(t, &read)
@@ -39,10 +37,7 @@ func TestScenario_PrintsOneThatReadsAndRunsTheSame(t *testing.T) {
 
 func TestScenario_MistakeNamesFileLineAndKey(t *testing.T) {
 	freshState(t)
-	path := filepath.Join(t.TempDir(), "own.toml")
-	if err := os.WriteFile(path, []byte("[roles.clerk]\nusres = 5\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := files.Write(t, t.TempDir(), "own.toml", "[roles.clerk]\nusres = 5\n")
 	for _, args := range [][]string{{"scenario", path}, {"run", "--scenario", path}} {
 		plimsoll(t, args...).want(t, ExitUsage, path+":2: roles.clerk.usres: unknown key", "hint: did you mean users?")
 	}

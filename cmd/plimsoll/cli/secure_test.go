@@ -11,6 +11,7 @@ import (
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/worker"
 	"plimsoll/test/certificate"
+	"plimsoll/test/files"
 )
 
 // A load on a worker that asks for passwords and encrypts, from this process and from agents; and what is said when
@@ -21,10 +22,7 @@ func TestRunAgainstAProtectedWorker(t *testing.T) {
 	a := certificate.New(t)
 	cert, key := a.Issue(t, "worker")
 	file := func(name, text string) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		path := files.Write(t, t.TempDir(), name, text+"\n")
 		return path
 	}
 	const secretText, token = "correct horse battery", "token of the figures"

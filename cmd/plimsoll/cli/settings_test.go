@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
+	"plimsoll/test/files"
 	"strings"
 	"testing"
 )
@@ -28,10 +28,7 @@ func (c configAnswer) setting(t *testing.T, key string) (value any, from, where 
 
 func writeConfig(t *testing.T, dir, text string) string {
 	t.Helper()
-	path := filepath.Join(dir, "plimsoll.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := files.Write(t, dir, "plimsoll.toml", text)
 	t.Setenv("PLIMSOLL_CONFIG", path)
 	return path
 }

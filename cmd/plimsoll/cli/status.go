@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -44,7 +45,7 @@ func (a *app) showStatus(all []cluster.Status) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSTATE\tPOSTGRESQL\tPROFILE\tPORT\tPID\tUP FOR\tSIZE")
 	for _, s := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.State, engineText(s), orDash(string(s.Profile)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.State, engineText(s), cmp.Or(string(s.Profile), "-"),
 			portText(s), pidText(s.PID), upFor(s.UptimeS), bytesText(s.DataBytes))
 	}
 	if err := w.Flush(); err != nil {
@@ -131,11 +132,4 @@ func bytesText(n *int64) string {
 		return fmt.Sprintf("%.1f GB", float64(*n)/GB)
 	}
 	return fmt.Sprintf("%.0f MB", float64(*n)/MB)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

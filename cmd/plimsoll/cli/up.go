@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -129,10 +130,7 @@ func (a *app) warnLost(s installation.Server) {
 // engineOf is what the cluster store calls the engine: --engine says which
 // installation, and --flavour is enough where our build is meant.
 func engineOf(flavour, engine string) string {
-	if engine != "" {
-		return engine
-	}
-	return flavour
+	return cmp.Or(engine, flavour)
 }
 
 // resolveEngine finds the engine and holds it against the flavour asked for: an

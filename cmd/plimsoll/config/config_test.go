@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 )
 
 // tree is a small command line with each kind of flag.
@@ -56,13 +56,9 @@ func newTree(t *testing.T, args ...string) *tree {
 	return x
 }
 
-func file(t *testing.T, text string) string {
+func configFile(t *testing.T, text string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "plimsoll.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return files.Write(t, t.TempDir(), "plimsoll.toml", text)
 }
 
 func (x *tree) apply(path string, environ ...string) (map[string]config.Origin, error) {
@@ -120,7 +116,7 @@ func TestApply_PrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := newTree(t, c.args...)
-			origins, err := x.apply(file(t, c.file), c.env...)
+			origins, err := x.apply(configFile(t, c.file), c.env...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +131,7 @@ func TestApply_PrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 
 func TestApply_SharedSettingReachesEachCommand(t *testing.T) {
 	x := newTree(t)
-	if _, err := x.apply(file(t, `cluster = "other"`)); err != nil {
+	if _, err := x.apply(configFile(t, `cluster = "other"`)); err != nil {
 		t.Fatal(err)
 	}
 	if x.cluster != [2]string{"other", "other"} {
@@ -145,7 +141,7 @@ func TestApply_SharedSettingReachesEachCommand(t *testing.T) {
 
 func TestApply_TakesEachKindOfValue(t *testing.T) {
 	x := newTree(t)
-	_, err := x.apply(file(t, `
+	_, err := x.apply(configFile(t, `
 engine = "system"
 up.memory = 12
 up.flavour = "vanilla"
@@ -202,7 +198,7 @@ func TestMistakes(t *testing.T) {
 			`PLIMSOLL_UP_FLAVOUR: must be one of plimsoll, vanilla, not "stock"`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := newTree(t).apply(file(t, c.file), c.env)
+			_, err := newTree(t).apply(configFile(t, c.file), c.env)
 			if err == nil {
 				t.Fatal("accepted")
 			}
@@ -239,7 +235,7 @@ func TestRead_OnlyANamedFileMustExist(t *testing.T) {
 
 func TestEnvironment_LeavesOthersAlone(t *testing.T) {
 	x := newTree(t)
-	if _, err := x.apply(file(t, ""), "PATH=/bin", "PLIMSOLL_STATE=/tmp", "PLIMSOLL_TEST_DSN=x"); err != nil {
+	if _, err := x.apply(configFile(t, ""), "PATH=/bin", "PLIMSOLL_STATE=/tmp", "PLIMSOLL_TEST_DSN=x"); err != nil {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"plimsoll/platform/format"
 	"plimsoll/platform/nearest"
 )
 
@@ -70,18 +71,8 @@ func Span(fs *pflag.FlagSet, p *time.Duration, name string, def, min time.Durati
 	fs.Var(span{p, min}, name, usage)
 }
 
-// String drops the zero units that time.Duration writes: 20m, not 20m0s.
-func (d span) String() string {
-	s := d.p.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-func (d span) Type() string { return "duration" }
+func (d span) String() string { return format.Duration(*d.p) }
+func (d span) Type() string   { return "duration" }
 func (d span) Set(s string) error {
 	v, err := time.ParseDuration(s)
 	if err != nil {

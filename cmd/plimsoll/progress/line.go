@@ -16,15 +16,6 @@ func bar(share float64) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barCells-full) + "]"
 }
 
-// count writes 1234567 as 1,234,567; progress has no use for fractions.
-func count(v float64) string {
-	s := fmt.Sprintf("%.0f", v)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // short writes a duration as a person says it: 45s, 2m05s, 1h10m.
 func short(d time.Duration) string {
 	d = d.Round(time.Second)

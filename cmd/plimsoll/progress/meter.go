@@ -8,6 +8,7 @@ package progress
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/term"
 
+	"plimsoll/platform/format"
 	"plimsoll/platform/plain"
 )
 
@@ -227,9 +229,9 @@ func (p *phase) line(now time.Time, withBar bool) string {
 		parts = append(parts, "about "+short(d)+" left")
 	}
 	if p.unit != "" && p.done > 0 {
-		parts = append(parts, count(p.done)+" "+p.unit)
+		parts = append(parts, format.Thousands(int64(math.Round(p.done)))+" "+p.unit)
 		if s := elapsed.Seconds(); s >= 1 {
-			parts = append(parts, count(p.done/s)+"/s")
+			parts = append(parts, format.Thousands(int64(math.Round(p.done/s)))+"/s")
 		}
 	}
 	if p.note != "" {

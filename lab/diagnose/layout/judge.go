@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -64,7 +65,7 @@ func (r *Report) unknown(name string, parts ...string) Item {
 
 func (r *Report) shape() Item {
 	s := r.Topology.Shape
-	i := item("processors", fmt.Sprintf("%s: %s, %s, %s", text(r.Topology.Model, "no model"),
+	i := item("processors", fmt.Sprintf("%s: %s, %s, %s", cmp.Or(r.Topology.Model, "no model"),
 		count(s.Sockets, "socket"), count(s.Cores, "core"), count(s.CPUs, "thread")))
 	for _, odd := range s.Impossible() {
 		v := Odd
@@ -168,7 +169,7 @@ func (r *Report) clock() Item {
 	if source == "" && r.Probes.Clock == nil {
 		return r.unknown("clock", "clock source")
 	}
-	i := item("clock", text(source, "source not known"))
+	i := item("clock", cmp.Or(source, "source not known"))
 	if c := r.Probes.Clock; c != nil {
 		i.Shows += fmt.Sprintf(", read in %.0f ns, steps of %.0f ns", c.ReadNS, c.StepNS)
 		if c.ReadNS > slowClockNS {
@@ -306,7 +307,7 @@ func (r *Report) use() Item {
 		return r.unknown("server's processors", "server", "processors of the server")
 	}
 	i := item("server's processors", fmt.Sprintf("processors %s, memory of nodes %s", r.Server.Processors,
-		text(r.Server.MemoryNodes, "?")))
+		cmp.Or(r.Server.MemoryNodes, "?")))
 	if n := topology.Count(r.Server.Processors); n < len(r.Topology.Processors) {
 		i.reason(Odd, "the server may use %d of %d processors", n, len(r.Topology.Processors))
 	}
@@ -323,7 +324,7 @@ func (r *Report) pages() Item {
 	status := r.Server.Settings["huge_pages_status"]
 	i := item("huge pages", fmt.Sprintf("huge_pages is %s, in use: %s; shared memory %s",
 		r.Server.Settings["huge_pages"],
-		text(status, "the server does not say"), text(r.Server.Settings["shared_memory_size"], "?")))
+		cmp.Or(status, "the server does not say"), cmp.Or(r.Server.Settings["shared_memory_size"], "?")))
 	shared := settingBytes(r.Server.Settings["shared_memory_size"])
 	if status == "off" && shared >= largeShared {
 		i.reason(Harmful, "each of up to %s processes needs a page table of %s for the shared memory",

@@ -161,8 +161,8 @@ func areaFor(m topology.Map, memory ...int64) (bytes int, fits bool) {
 	for _, c := range m.Caches {
 		bytes = max(bytes, min(areaMost, int(2*c.Bytes)))
 	}
-	for _, there := range memory {
-		if there > 0 && int64(bytes) > there/areaPart {
+	for _, amount := range memory {
+		if amount > 0 && int64(bytes) > amount/areaPart {
 			return bytes, false
 		}
 	}

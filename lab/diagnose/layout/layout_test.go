@@ -17,6 +17,7 @@ import (
 	"plimsoll/lab/host/topology"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 	"plimsoll/test/golden"
 	"plimsoll/test/leak"
 	"plimsoll/test/schema"
@@ -24,19 +25,11 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
 
-// files of sockets × cores × threads and nodes, as the kernel shows them.
-func files(t *testing.T, sockets, cores, threads, nodes int) string {
+// machineFiles lays out the files of sockets × cores × threads and nodes, as the kernel shows them.
+func machineFiles(t *testing.T, sockets, cores, threads, nodes int) string {
 	t.Helper()
 	root := t.TempDir()
-	write := func(name, text string) {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(name, text string) { files.Write(t, root, name, text) }
 	all := sockets * cores * threads
 	for id := range all {
 		dir := fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/", id)
@@ -81,7 +74,7 @@ func TestTake_TellsTheReportsTopologiesApart(t *testing.T) {
 		{"FourSocketsOfOneCore", 4, 1, 1, 1, Odd}, {"OneSocket", 1, 4, 2, 1, Trustworthy},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := Take(t.Context(), Options{Root: files(t, c.sockets, c.cores, c.threads, c.nodes)})
+			r, err := Take(t.Context(), Options{Root: machineFiles(t, c.sockets, c.cores, c.threads, c.nodes)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +157,7 @@ func TestJudge(t *testing.T) {
 // sound is a machine of two sockets and its server, all measured.
 func sound(t *testing.T) *Report {
 	t.Helper()
-	m, err := topology.ReadMap(files(t, 2, 1, 2, 2))
+	m, err := topology.ReadMap(machineFiles(t, 2, 1, 2, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,19 +1,13 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 )
-
-func text(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
-}
 
 func duration(ns float64) string {
 	d := time.Duration(ns)
@@ -67,7 +61,7 @@ func (r *Report) Worst() Verdict {
 // Text for a terminal.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Topology of %s, taken %s in %.1f s", text(r.Machine.CPU, "this machine"),
+	fmt.Fprintf(&b, "Topology of %s, taken %s in %.1f s", cmp.Or(r.Machine.CPU, "this machine"),
 		r.Taken.Format(time.DateTime), r.TookS)
 	if r.Root != "/" {
 		fmt.Fprintf(&b, " from the files below %s", r.Root)

@@ -21,7 +21,7 @@ func ReadEveryone() (Everyone, error) {
 
 // Tree is the processor time of the process and all its descendants in this reading.
 func (e Everyone) Tree(root int) (sum time.Duration, err error) {
-	if _, there := e.all[root]; !there {
+	if _, found := e.all[root]; !found {
 		return 0, fmt.Errorf("read process %d: it is not there", root)
 	}
 	e.walk(root, func(_ int, p process) { sum += p.used + p.buried })
@@ -48,7 +48,7 @@ type Usage struct {
 func (e Everyone) Others(roots ...int) map[int]Usage {
 	ours := map[int]bool{}
 	for _, root := range append(roots, kernelThreads) {
-		if _, there := e.all[root]; there {
+		if _, found := e.all[root]; found {
 			e.walk(root, func(pid int, _ process) { ours[pid] = true })
 		}
 	}
@@ -82,7 +82,7 @@ func sumOf(all map[int]Usage) (sum time.Duration) {
 func (e Everyone) subtractOurs(roots []int, others map[int]Usage) {
 	for _, root := range roots {
 		for above := e.all[root].parent; above > 0; above = e.all[above].parent {
-			if _, there := others[above]; there {
+			if _, found := others[above]; found {
 				others[above] = Usage{Own: e.all[above].used}
 			}
 		}

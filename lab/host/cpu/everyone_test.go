@@ -54,10 +54,10 @@ func TestOthers_AreNotOurChildren(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, there := e.Others()[cmd.Process.Pid]; !there {
+	if _, found := e.Others()[cmd.Process.Pid]; !found {
 		t.Error("the child is nobody's")
 	}
-	if _, there := e.Others(os.Getpid())[cmd.Process.Pid]; there {
+	if _, found := e.Others(os.Getpid())[cmd.Process.Pid]; found {
 		t.Error("the child is somebody else's")
 	}
 }

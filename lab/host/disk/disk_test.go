@@ -1,26 +1,10 @@
 package disk
 
 import (
-	"os"
-	"path/filepath"
+	"plimsoll/test/files"
 	"testing"
 	"time"
 )
-
-func tree(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, text := range files {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
 
 func TestRead(t *testing.T) {
 	const stats = `   7       0 loop0 5 0 10 2 0 0 0 0 0 4 2 0 0 0 0 0 0
@@ -29,7 +13,7 @@ func TestRead(t *testing.T) {
  254      16 vdb 0 0 0 0 0 0 0 0 0 0 0
    8       0 sda 4 0 8 8 0 0 0 0 0 8 8
 `
-	got, err := readAt(tree(t, map[string]string{"proc/diskstats": stats, "sys/class/block/vda1/partition": "1"}))
+	got, err := readAt(files.Tree(t, map[string]string{"proc/diskstats": stats, "sys/class/block/vda1/partition": "1"}))
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%+v, %v: want vda and sda, which an old kernel describes in fewer fields", got, err)
 	}
@@ -46,11 +30,11 @@ func TestRead(t *testing.T) {
 }
 
 func TestRead_WhatIsMissingIsAnErrorNotZero(t *testing.T) {
-	for name, files := range map[string]map[string]string{
+	for name, texts := range map[string]map[string]string{
 		"NoFile": nil, "NoDisk": {"proc/diskstats": "7 0 loop0 5 0 10 2 0 0 0 0 0 4 2\n"},
 		"Nonsense": {"proc/diskstats": "8 0 sda x 0 10 2 0 0 0 0 0 4 2\n"},
 	} {
-		if got, err := readAt(tree(t, files)); err == nil {
+		if got, err := readAt(files.Tree(t, texts)); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -95,8 +95,8 @@ func try(path, what string) (*Lock, error) {
 
 func stillAt(f *os.File, path string) bool {
 	mine, err1 := f.Stat()
-	there, err2 := os.Lstat(path)
-	return err1 == nil && err2 == nil && os.SameFile(mine, there)
+	named, err2 := os.Lstat(path)
+	return err1 == nil && err2 == nil && os.SameFile(mine, named)
 }
 
 func (l *Lock) sign(what string) error {

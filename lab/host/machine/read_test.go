@@ -3,6 +3,7 @@ package machine
 import (
 	"os"
 	"path/filepath"
+	"plimsoll/test/files"
 	"testing"
 )
 
@@ -52,7 +53,7 @@ func TestReadLimits(t *testing.T) {
 		}, limits{512 << 20, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := readLimits(tree(t, c.files))
+			got, err := readLimits(files.Tree(t, c.files))
 			if err != nil || got != c.want {
 				t.Errorf("got %+v, %v, want %+v", got, err, c.want)
 			}
@@ -96,16 +97,16 @@ func TestDiskKind(t *testing.T) {
 		{"NotSaid", "sda", "", bare, false, UnknownDisk},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			files := map[string]string{"proc/cpuinfo": c.cpu, "sys/devices/x/" + c.disk + "/dev": "8:0\n"}
+			texts := map[string]string{"proc/cpuinfo": c.cpu, "sys/devices/x/" + c.disk + "/dev": "8:0\n"}
 			if c.rotational != "" {
-				files["sys/devices/x/"+c.disk+"/queue/rotational"] = c.rotational
+				texts["sys/devices/x/"+c.disk+"/queue/rotational"] = c.rotational
 			}
 			node := "sys/devices/x/" + c.disk
 			if c.partition {
 				node += "/" + c.disk + "p1"
-				files[node+"/partition"] = "1\n"
+				texts[node+"/partition"] = "1\n"
 			}
-			root := tree(t, files)
+			root := files.Tree(t, texts)
 			link(t, root, node, "sys/dev/block/8:1")
 			kind, name := diskKind(root, "8:1")
 			if kind != c.want || name != c.disk {
@@ -118,22 +119,6 @@ func TestDiskKind(t *testing.T) {
 			t.Errorf("got %s %s", kind, name)
 		}
 	})
-}
-
-// tree lays out files as another machine has them.
-func tree(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
 }
 
 func link(t *testing.T, root, target, name string) {

@@ -70,7 +70,7 @@ func (n *Watch) charge(pid int, used time.Duration) {
 }
 
 // Share of the processors, and who used it; nil if nothing was seen.
-func (n *Watch) Share() (share *float64, who []Neighbour) {
+func (n *Watch) Share() (share *float64, neighbours []Neighbour) {
 	length := (n.ended - n.begun).Seconds() * float64(n.Cores)
 	if length <= 0 {
 		return nil, nil
@@ -78,9 +78,9 @@ func (n *Watch) Share() (share *float64, who []Neighbour) {
 	all := min(1, n.all.Seconds()/length)
 	for _, name := range slices.Sorted(maps.Keys(n.who)) {
 		one := n.who[name]
-		who = append(who, Neighbour{Name: name, Processes: len(one.pids),
+		neighbours = append(neighbours, Neighbour{Name: name, Processes: len(one.pids),
 			Share: min(1, one.used.Seconds()/length)})
 	}
-	slices.SortStableFunc(who, func(a, b Neighbour) int { return cmp.Compare(b.Share, a.Share) })
-	return &all, who[:min(whoMost, len(who))]
+	slices.SortStableFunc(neighbours, func(a, b Neighbour) int { return cmp.Compare(b.Share, a.Share) })
+	return &all, neighbours[:min(whoMost, len(neighbours))]
 }

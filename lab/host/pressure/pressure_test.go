@@ -1,27 +1,10 @@
 package pressure
 
 import (
-	"os"
-	"path/filepath"
+	"plimsoll/test/files"
 	"testing"
 	"time"
 )
-
-// tree is a machine's files below a folder.
-func tree(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, text := range files {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
 
 const psi = "some avg10=0.00 avg60=0.00 avg300=0.00 total=1500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
 
@@ -48,7 +31,7 @@ func TestRead(t *testing.T) {
 			"sys/fs/cgroup/cpu.stat": "throttled_usec many\n"}, -1, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := readAt(tree(t, c.files), "self")
+			got := readAt(files.Tree(t, c.files), "self")
 			for name, both := range map[string]struct {
 				got  *time.Duration
 				want time.Duration

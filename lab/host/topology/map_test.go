@@ -2,30 +2,14 @@ package topology
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
+	"plimsoll/test/files"
 	"strings"
 	"testing"
 )
 
-// plant files of a machine.
-func plant(t *testing.T, root string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // twoSockets of two cores with two threads, a node each.
 func twoSockets(t *testing.T) string {
-	root := t.TempDir()
-	files := map[string]string{
+	texts := map[string]string{
 		"proc/cpuinfo": "model name\t: Example 9000\nflags\t\t: fpu hypervisor\n",
 		"proc/meminfo": "MemTotal: 100 kB\nHugePages_Total:     4\nHugePages_Free:      3\nHugepagesize:    2048 kB\n",
 		"sys/kernel/mm/transparent_hugepage/enabled":                        "always [madvise] never\n",
@@ -42,15 +26,14 @@ func twoSockets(t *testing.T) string {
 	}
 	for id := range 8 {
 		at := fmt.Sprintf("sys/devices/system/cpu/cpu%d/", id)
-		files[at+"topology/physical_package_id"] = fmt.Sprintln(id / 4)
-		files[at+"topology/core_id"] = fmt.Sprintln(id % 4 / 2)
-		files[at+"topology/thread_siblings_list"] = fmt.Sprintf("%d-%d\n", id/2*2, id/2*2+1)
-		files[at+"cache/index0/level"], files[at+"cache/index0/type"] = "3\n", "Unified\n"
-		files[at+"cache/index0/size"] = "8192K\n"
-		files[at+"cache/index0/shared_cpu_list"] = fmt.Sprintf("%d-%d\n", id/4*4, id/4*4+3)
+		texts[at+"topology/physical_package_id"] = fmt.Sprintln(id / 4)
+		texts[at+"topology/core_id"] = fmt.Sprintln(id % 4 / 2)
+		texts[at+"topology/thread_siblings_list"] = fmt.Sprintf("%d-%d\n", id/2*2, id/2*2+1)
+		texts[at+"cache/index0/level"], texts[at+"cache/index0/type"] = "3\n", "Unified\n"
+		texts[at+"cache/index0/size"] = "8192K\n"
+		texts[at+"cache/index0/shared_cpu_list"] = fmt.Sprintf("%d-%d\n", id/4*4, id/4*4+3)
 	}
-	plant(t, root, files)
-	return root
+	return files.Tree(t, texts)
 }
 
 func TestReadMap(t *testing.T) {
@@ -84,7 +67,7 @@ func TestReadMap_NamesWhatNoHardwareHas(t *testing.T) {
 		cpu + "cache/index0/shared_cpu_list":     {"0-7\n", "a cache of level 3 is shared by different sockets"},
 	} {
 		root := twoSockets(t)
-		plant(t, root, map[string]string{file: c.text})
+		files.Write(t, root, file, c.text)
 		m, err := ReadMap(root)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +80,7 @@ func TestReadMap_NamesWhatNoHardwareHas(t *testing.T) {
 
 func TestReadMap_NamesDistancesThatDifferByDirection(t *testing.T) {
 	root := twoSockets(t)
-	plant(t, root, map[string]string{"sys/devices/system/node/node1/distance": "20 10\n"})
+	files.Write(t, root, "sys/devices/system/node/node1/distance", "20 10\n")
 	m, err := ReadMap(root)
 	if odd := strings.Join(m.Odd(), "; "); err != nil || odd != "from node 0 to 1 is 21, and back 20" {
 		t.Errorf("odd is %q, %v", odd, err)

@@ -2,8 +2,7 @@ package topology
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
+	"plimsoll/test/files"
 	"testing"
 )
 
@@ -11,15 +10,7 @@ import (
 func machine(t *testing.T, sockets, cores, threads, nodes int) string {
 	t.Helper()
 	root := t.TempDir()
-	write := func(name, text string) {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(name, text string) { files.Write(t, root, name, text) }
 	for cpu := range sockets * cores * threads {
 		dir := fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/", cpu)
 		write(dir+"physical_package_id", fmt.Sprintln(cpu%sockets))

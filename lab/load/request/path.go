@@ -17,8 +17,8 @@ func (p Path) In(tree any) (script.Value, error) {
 	for _, step := range strings.Split(string(p), ".") {
 		switch at := tree.(type) {
 		case map[string]any:
-			next, there := at[step]
-			if !there {
+			next, found := at[step]
+			if !found {
 				return script.Value{}, fmt.Errorf("the answer has no %s", p)
 			}
 			tree = next

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/load/users"
+	"plimsoll/platform/format"
 )
 
 // head of a printed scenario explains the file.
@@ -28,7 +29,7 @@ func (s *Scenario) WriteTOML(w io.Writer) error {
 	fmt.Fprintf(&b, "backdated_days = %d        # at most this many days in the past\n", s.BackdatedDays)
 	for _, op := range s.Operations {
 		fmt.Fprintf(&b, "\n[operations.%s]\ntitle = %s\ntarget = %s\npriority = %d\nweight = %v\n",
-			quote(op.ID), quote(op.Title), quote(short(op.Target)), op.Priority, op.Weight)
+			quote(op.ID), quote(op.Title), quote(format.Duration(op.Target)), op.Priority, op.Weight)
 		if op.RefusedShare != nil {
 			fmt.Fprintf(&b, "refused_share = %v\n", *op.RefusedShare)
 		}
@@ -56,9 +57,9 @@ func (s *Scenario) printRole(b *strings.Builder, r Role) {
 			"the operations\n")
 	}
 	fmt.Fprintf(b, "[roles.%s.think]\nmean = %s\ndistribution = %s   # or %s\n", quote(r.Name),
-		quote(short(r.Think.Mean)), quote(string(r.Think.Distribution)), others(r.Think.Distribution))
+		quote(format.Duration(r.Think.Mean)), quote(string(r.Think.Distribution)), others(r.Think.Distribution))
 	if r.Think.Cap > 0 {
-		fmt.Fprintf(b, "cap = %s\n", quote(short(r.Think.Cap)))
+		fmt.Fprintf(b, "cap = %s\n", quote(format.Duration(r.Think.Cap)))
 	}
 }
 
@@ -98,16 +99,4 @@ func quote(s string) string {
 		}
 	}
 	return b.String() + `"`
-}
-
-// short drops the zero units of a formatted duration.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

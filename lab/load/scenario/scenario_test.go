@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,14 +12,12 @@ import (
 
 	"plimsoll/lab/load/users"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 )
 
 func parse(t *testing.T, text string) (*Scenario, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "own.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := files.Write(t, t.TempDir(), "own.toml", text)
 	return Read(path)
 }
 

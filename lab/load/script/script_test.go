@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"strings"
 	"testing"
 	"time"
@@ -89,16 +90,6 @@ END;
 INSERT INTO seen(what) VALUES (:d::text);`, []Mode{Simple}},
 }
 
-func connect(t *testing.T, dsn string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
-}
-
 // seen empties the table and gives what was in it.
 func seen(t *testing.T, conn *pgx.Conn) []string {
 	t.Helper()
@@ -118,7 +109,7 @@ func seen(t *testing.T, conn *pgx.Conn) []string {
 
 func TestScriptsDoWhatPgbenchDoes(t *testing.T) {
 	o := newOracle(t)
-	conn := connect(t, o.dsn)
+	conn := clustertest.Connect(t, o.dsn, "")
 	if _, err := conn.Exec(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +139,7 @@ func TestScriptsDoWhatPgbenchDoes(t *testing.T) {
 
 func TestScriptThatFailsSaysWhere(t *testing.T) {
 	o := newOracle(t)
-	conn := connect(t, o.dsn)
+	conn := clustertest.Connect(t, o.dsn, "")
 	for _, c := range []struct{ name, text, says string }{
 		{"SQL", "SELECT 1;\nSELECT nosuch;", "line 2: "},
 		{"GsetOfNoRow", "SELECT 1 WHERE false \\gset", "line 1: \\gset expects one row, got 0"},

@@ -37,16 +37,16 @@ func (r Record) holeIn(entries []fs.DirEntry) string {
 		return ""
 	}
 	const each = 1 << 32 / segmentBytes // segments with the same first half of their number
-	there, last := map[uint64]bool{}, uint64(0)
+	present, last := map[uint64]bool{}, uint64(0)
 	for _, e := range entries {
 		if name := e.Name(); len(name) == segmentName && isSegment(name) {
 			high, _ := strconv.ParseUint(name[8:16], 16, 32)
 			low, _ := strconv.ParseUint(name[16:], 16, 32)
-			there[high*each+low], last = true, max(last, high*each+low)
+			present[high*each+low], last = true, max(last, high*each+low)
 		}
 	}
 	for n := (end-1)/segmentBytes + 1; n < last; n++ {
-		if !there[n] {
+		if !present[n] {
 			return fmt.Sprintf("%08X%08X", n/each, n%each)
 		}
 	}

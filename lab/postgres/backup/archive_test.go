@@ -146,16 +146,16 @@ func TestForget_LeavesAnArchiveThatABackupNeeds(t *testing.T) {
 
 func TestRestore_SaysThatTheArchiveIsGone(t *testing.T) {
 	s := newPruned(t)
-	said := ""
-	s.clusters.Say = func(message string) { said += message }
+	problems := ""
+	s.clusters.Say = func(message string) { problems += message }
 	r, err := s.Find(first)
 	must(t, err)
-	if got := s.withoutLostArchive(r); got.Archive != archived || said != "" {
-		t.Errorf("%q, %s", got.Archive, said)
+	if got := s.withoutLostArchive(r); got.Archive != archived || problems != "" {
+		t.Errorf("%q, %s", got.Archive, problems)
 	}
 	must(t, os.RemoveAll(s.clusters.ArchiveDir(archived)))
-	if got := s.withoutLostArchive(r); got.Archive != "" || !strings.Contains(said, "archive of backup "+first) {
-		t.Errorf("%q, %s", got.Archive, said)
+	if got := s.withoutLostArchive(r); got.Archive != "" || !strings.Contains(problems, "archive of backup "+first) {
+		t.Errorf("%q, %s", got.Archive, problems)
 	}
 }
 
@@ -164,17 +164,17 @@ func TestHoleIn_IsTheFirstSegmentMissingBehindTheBackup(t *testing.T) {
 	put := func(name string) {
 		must(t, os.WriteFile(filepath.Join(s.clusters.ArchiveDir(archived), name), nil, 0o600))
 	}
-	said := ""
-	s.clusters.Say = func(message string) { said += message }
+	problems := ""
+	s.clusters.Say = func(message string) { problems += message }
 	r := Record{Base: cluster.Base{Archive: archived}, EndLSN: "0/3000100"}
 	put("000000010000000000000003.00000028.backup")
-	if s.sayHole(r); said != "" {
-		t.Errorf("there is no hole: %s", said)
+	if s.sayHole(r); problems != "" {
+		t.Errorf("there is no hole: %s", problems)
 	}
 	put("0000000100000001000000FF")
 	put("000000010000000000000005")
-	if s.sayHole(r); !strings.Contains(said, "segment 0000000000000006 is missing") {
-		t.Errorf("%q", said)
+	if s.sayHole(r); !strings.Contains(problems, "segment 0000000000000006 is missing") {
+		t.Errorf("%q", problems)
 	}
 	r.EndLSN = "1/FE000000"
 	if entries, _ := os.ReadDir(s.clusters.ArchiveDir(archived)); r.holeIn(entries) != "00000001000000FE" {

@@ -5,16 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/postgres/backup"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/problem/problemtest"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
@@ -59,22 +57,10 @@ func (b *bench) start(c *cluster.Cluster) *cluster.Postmaster {
 	return p
 }
 
-func (b *bench) exec(c *cluster.Cluster, sql string) {
+// value of a statement in the cluster's database postgres.
+func (b *bench) value(c *cluster.Cluster, sql string) string {
 	b.t.Helper()
-	conn, err := pgx.Connect(b.ctx, c.SocketDSN("").Secret())
-	check(b.t, err)
-	defer conn.Close(b.ctx)
-	_, err = conn.Exec(b.ctx, sql)
-	check(b.t, err)
-}
-
-func (b *bench) text(c *cluster.Cluster, sql string) (text string) {
-	b.t.Helper()
-	conn, err := pgx.Connect(b.ctx, c.SocketDSN("").Secret())
-	check(b.t, err)
-	defer conn.Close(b.ctx)
-	check(b.t, conn.QueryRow(b.ctx, sql).Scan(&text))
-	return text
+	return clustertest.Value(b.t, c.SocketDSN("").Secret(), sql)
 }
 
 // wantRestored restores, starts and looks which rows are there.
@@ -83,10 +69,10 @@ func (b *bench) wantRestored(id, name string, at backup.Point, rows string) {
 	c, err := b.backups.Restore(b.ctx, id, name, at)
 	check(b.t, err)
 	p := b.start(c)
-	if got := b.text(c, "SELECT string_agg(n::text, ',' ORDER BY n) FROM kept"); got != rows {
+	if got := b.value(c, "SELECT string_agg(n::text, ',' ORDER BY n) FROM kept"); got != rows {
 		b.t.Errorf("%s, restored to %s, has the rows %s, want %s", name, at, got, rows)
 	}
-	if timeline := b.text(c, "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"); timeline != "00000002" {
+	if timeline := b.value(c, "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"); timeline != "00000002" {
 		b.t.Errorf("%s is on timeline %s: it must not write what the backup's cluster writes", name, timeline)
 	}
 	check(b.t, p.Stop(b.ctx, cluster.Fast))
@@ -94,20 +80,21 @@ func (b *bench) wantRestored(id, name string, at backup.Point, rows string) {
 
 func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 	b := setup(t, cluster.ArchiveLog)
-	b.exec(b.c, "CREATE TABLE kept AS SELECT 1 AS n")
+	b.value(b.c, "CREATE TABLE kept AS SELECT 1 AS n")
 	r, err := b.backups.Take(b.ctx, b.c)
 	check(t, err)
-	if system := b.text(b.c, "SELECT system_identifier::text FROM pg_control_system()"); r.SystemIdentifier != system ||
+	system := b.value(b.c, "SELECT system_identifier FROM pg_control_system()")
+	if r.SystemIdentifier != system ||
 		r.Timeline != 1 || r.Bytes < 1<<20 || r.Server.Version != b.c.Server().Version || r.Archive == "" {
 		t.Errorf("the record says %+v; the system is %s", r, system)
 	}
-	b.exec(b.c, "INSERT INTO kept VALUES (2)")
-	between := b.text(b.c, "SELECT pg_current_wal_insert_lsn()::text")
-	moment, err := backup.ParsePoint(b.text(b.c, `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC',
+	b.value(b.c, "INSERT INTO kept VALUES (2)")
+	between := b.value(b.c, "SELECT pg_current_wal_insert_lsn()::text")
+	moment, err := backup.ParsePoint(b.value(b.c, `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC',
 		'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`))
 	check(t, err)
-	b.exec(b.c, "INSERT INTO kept VALUES (3)")
-	afterLast, err := backup.ParsePoint(b.text(b.c, `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC',
+	b.value(b.c, "INSERT INTO kept VALUES (3)")
+	afterLast, err := backup.ParsePoint(b.value(b.c, `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC',
 		'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`))
 	check(t, err)
 
@@ -116,21 +103,21 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 	b.wantRestored(r.ID, "lsn", backup.Point{LSN: between}, "1,2")
 	b.wantRestored(r.ID, "time", moment, "1,2")
 	b.wantRestored(r.ID, "idle", afterLast, "1,2,3") // though nobody has committed since
-	if got := b.text(b.c, "SELECT count(*)::text FROM kept"); got != "3" {
+	if got := b.value(b.c, "SELECT count(*)::text FROM kept"); got != "3" {
 		t.Errorf("the cluster that was backed up has %s rows", got)
 	}
 
 	t.Run("NotOverAClusterThatIsThere", func(t *testing.T) {
 		_, err := b.backups.Restore(b.ctx, r.ID, "a", backup.Point{})
-		wantProblem(t, err, problem.Usage, "already exists", "--into")
+		problemtest.Want(t, err, problem.Usage, "already exists", "--into")
 	})
 	t.Run("NotToAPointBeforeIt", func(t *testing.T) {
 		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "0/1"})
-		wantProblem(t, err, problem.Usage, "before the end of backup", "older")
+		problemtest.Want(t, err, problem.Usage, "before the end of backup", "older")
 	})
 	t.Run("NotBeyondTheLog", func(t *testing.T) {
 		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "FF/0"})
-		wantProblem(t, err, problem.Usage, "the log ends before FF/0", "latest")
+		problemtest.Want(t, err, problem.Usage, "the log ends before FF/0", "latest")
 		if _, err := b.clusters.Find("x"); err == nil {
 			t.Error("the cluster of the failed restore is left")
 		}
@@ -139,7 +126,7 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 		file := filepath.Join(b.clusters.BackupDir(), r.ID, "data", "PG_VERSION")
 		check(t, os.WriteFile(file, []byte("99\n"), 0o600))
 		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{})
-		wantProblem(t, err, problem.Threshold, "is damaged", "PG_VERSION")
+		problemtest.Want(t, err, problem.Threshold, "is damaged", "PG_VERSION")
 	})
 	t.Run("RemovedItsArchivedLogGoesToo", func(t *testing.T) {
 		archive := b.clusters.ArchiveDir(r.Archive)
@@ -157,11 +144,11 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 func TestBackup_OfAStandbyIsRestored(t *testing.T) {
 	b := setup(t, cluster.ReplicaLog)
 	// A backup of a standby needs whole pages in the log, which a test's cluster leaves out.
-	b.exec(b.c, "ALTER SYSTEM SET full_page_writes = on")
-	b.exec(b.c, "SELECT pg_reload_conf()")
-	patience.Until(t, "pages are logged whole", func() bool { return b.text(b.c, "SHOW full_page_writes") == "on" })
-	b.exec(b.c, "CREATE TABLE kept AS SELECT 1 AS n")
-	b.exec(b.c, "CHECKPOINT")
+	b.value(b.c, "ALTER SYSTEM SET full_page_writes = on")
+	b.value(b.c, "SELECT pg_reload_conf()")
+	patience.Until(t, "pages are logged whole", func() bool { return b.value(b.c, "SHOW full_page_writes") == "on" })
+	b.value(b.c, "CREATE TABLE kept AS SELECT 1 AS n")
+	b.value(b.c, "CHECKPOINT")
 	s, err := b.clusters.Create(b.ctx, "standby", cluster.Spec{ReplicaOf: b.c, SocketOnly: true})
 	check(t, err)
 	b.start(s)
@@ -214,7 +201,7 @@ func TestBackup_IsWholeOrNone(t *testing.T) {
 		}
 		t.Run("WithoutAnArchiveToItsEndAlone", func(t *testing.T) {
 			_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "FF/0"})
-			wantProblem(t, err, problem.Usage, "no log after its end", "--log archive")
+			problemtest.Want(t, err, problem.Usage, "no log after its end", "--log archive")
 		})
 	})
 }
@@ -234,7 +221,7 @@ func (b *bench) wantNothing() {
 func TestBackup_OfAMinimalLogSaysHowToRestart(t *testing.T) {
 	b := setup(t, cluster.MinimalLog)
 	_, err := b.backups.Take(b.ctx, b.c)
-	wantProblem(t, err, problem.Environment, "wal_level=minimal", "plimsoll up a --log replica")
+	problemtest.Want(t, err, problem.Environment, "wal_level=minimal", "plimsoll up a --log replica")
 	b.wantNothing()
 }
 
@@ -250,18 +237,6 @@ func TestParsePoint(t *testing.T) {
 	for _, text := range []string{"yesterday", "0/", "/1", "1/2/3", "12:00"} {
 		if _, err := backup.ParsePoint(text); problem.ClassOf(err) != problem.Usage || problem.HintOf(err) == "" {
 			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
-func wantProblem(t *testing.T, err error, class problem.Class, parts ...string) {
-	t.Helper()
-	if err == nil || problem.ClassOf(err) != class || problem.HintOf(err) == "" {
-		t.Fatalf("class %v, hint %q of %v", problem.ClassOf(err), problem.HintOf(err), err)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error()+problem.HintOf(err), part) {
-			t.Errorf("%v (%s) lacks %q", err, problem.HintOf(err), part)
 		}
 	}
 }

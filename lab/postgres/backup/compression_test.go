@@ -24,7 +24,7 @@ func TestRestore_WithAServerThatCannotReadTheLog(t *testing.T) {
 	}
 	b.start(c)
 	b.backups = backup.Open(b.clusters)
-	b.exec(c, "CREATE TABLE kept AS SELECT 1 AS n")
+	b.value(c, "CREATE TABLE kept AS SELECT 1 AS n")
 	r, err := b.backups.Take(b.ctx, c)
 	check(t, err)
 	if r.Compression != "lz4" {

@@ -98,7 +98,7 @@ func moments(clock time.Time, zone *time.Location) (all []time.Time) {
 	for _, near := range []time.Duration{-day, 0, day} {
 		_, offset := clock.Add(near).In(zone).Zone()
 		t := clock.Add(-time.Duration(offset) * time.Second).In(zone)
-		if _, there := t.Zone(); there == offset && !slices.ContainsFunc(all, t.Equal) {
+		if _, found := t.Zone(); found == offset && !slices.ContainsFunc(all, t.Equal) {
 			all = append(all, t)
 		}
 	}

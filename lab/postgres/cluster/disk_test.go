@@ -12,6 +12,7 @@ import (
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/problem/problemtest"
 	"plimsoll/test/smalldisk"
 )
 
@@ -52,7 +53,7 @@ func TestFullDisk_AtCreate(t *testing.T) {
 	}
 	disk := smallDisk(t, "12m") // initdb wants about 40
 	_, err := benchIn(t, disk).Create(t.Context(), "a", spec())
-	wantProblem(t, err, problem.Environment, "No space left on device", "free disk space")
+	problemtest.Want(t, err, problem.Environment, "No space left on device", "free disk space")
 	wantNothingIn(t, filepath.Join(disk, "clusters"))
 }
 
@@ -64,35 +65,20 @@ func TestFullDisk_AtStart(t *testing.T) {
 	b := benchIn(t, disk)
 	c := b.create("a")
 	ballast := filepath.Join(disk, "ballast")
-	fill(t, ballast)
+	smalldisk.Fill(t, ballast)
 	_, err := c.Start(t.Context(), cluster.StartOptions{})
-	wantProblem(t, err, problem.Environment, "free disk space")
+	problemtest.Want(t, err, problem.Environment, "free disk space")
 	_, err = b.Up(t.Context(), "a", cluster.Spec{})
-	wantProblem(t, err, problem.Environment, "free disk space")
+	problemtest.Want(t, err, problem.Environment, "free disk space")
 	if st := b.status("a"); st.State != cluster.Stopped {
 		t.Errorf("status %+v", st)
 	}
 	check(t, os.Remove(ballast))
 	p := start(t, c)
-	fill(t, ballast)
+	smalldisk.Fill(t, ballast)
 	check(t, p.Stop(t.Context(), cluster.Immediate))
 	check(t, b.Destroy(t.Context(), "a")) // which frees it
 	wantNothingIn(t, filepath.Join(disk, "clusters"))
-}
-
-// fill takes all the space that there is.
-func fill(t *testing.T, path string) {
-	t.Helper()
-	f, err := os.Create(path)
-	check(t, err)
-	defer f.Close()
-	block := make([]byte, 4096)
-	for err == nil {
-		_, err = f.Write(block)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
 }
 
 func TestReadOnlyDisk(t *testing.T) {
@@ -110,7 +96,7 @@ func TestReadOnlyDisk(t *testing.T) {
 		"Destroy": func() error { return b.Destroy(t.Context(), "a") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantProblem(t, act(), problem.Environment, "read-only file system", "PLIMSOLL_STATE")
+			problemtest.Want(t, act(), problem.Environment, "read-only file system", "PLIMSOLL_STATE")
 		})
 	}
 	if st := b.status("a"); st.State != cluster.Stopped || st.DataBytes == nil {
@@ -126,5 +112,5 @@ func TestReadOnlyState(t *testing.T) {
 	state := filepath.Join(clustertest.State(t), "state")
 	check(t, os.Mkdir(state, 0o555))
 	_, err := benchIn(t, state).Create(t.Context(), "a", spec())
-	wantProblem(t, err, problem.Environment, "permission denied", "PLIMSOLL_STATE")
+	problemtest.Want(t, err, problem.Environment, "permission denied", "PLIMSOLL_STATE")
 }

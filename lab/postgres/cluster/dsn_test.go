@@ -17,16 +17,6 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// ask gives the answer to a query of one text.
-func ask(t *testing.T, c *cluster.Cluster, sql string) (answer string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), c.DSN("").Secret())
-	check(t, err)
-	defer conn.Close(t.Context())
-	check(t, conn.QueryRow(t.Context(), sql).Scan(&answer))
-	return answer
-}
-
 func TestDSN_ShowsNoPassword(t *testing.T) {
 	dsn := clustertest.Start(t).DSN("")
 	config, err := pgx.ParseConfig(dsn.Secret())
@@ -67,4 +57,10 @@ func TestDSN_ReachesOverTCPAndSocket(t *testing.T) {
 		}
 		conn.Close(t.Context())
 	}
+}
+
+// ask gives the answer to a query over TCP, as text.
+func ask(t *testing.T, c *cluster.Cluster, sql string) string {
+	t.Helper()
+	return clustertest.Value(t, c.DSN("").Secret(), sql)
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
@@ -26,9 +24,7 @@ func TestFlushLatency(t *testing.T) {
 	c, err := b.Up(t.Context(), "slow", clustertest.Copied(s))
 	check(t, err)
 	b.downAtEnd("slow")
-	conn, err := pgx.Connect(t.Context(), c.SocketDSN("").Secret())
-	check(t, err)
-	defer conn.Close(t.Context())
+	conn := clustertest.Connect(t, c.SocketDSN("").Secret(), "")
 	took := func(sql string) time.Duration {
 		t.Helper()
 		began := time.Now()

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,9 +14,11 @@ import (
 
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/problem/problemtest"
 )
 
 // TestLife goes once around with every engine that is here, side by side.
@@ -62,9 +65,8 @@ func TestLife(t *testing.T) {
 // wantSettingsApplied reads the configuration as the server understood it.
 func wantSettingsApplied(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), c.DSN("").Secret())
-	check(t, err)
-	defer conn.Close(t.Context())
+	conn := clustertest.Connect(t, c.DSN("").Secret(), "")
+	defer conn.Close(context.Background())
 	rows, err := conn.Query(t.Context(), "SELECT name || ': ' || error FROM pg_file_settings WHERE error IS NOT NULL")
 	check(t, err)
 	wrong, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -195,10 +197,10 @@ func TestCluster_WrongUserConfIsSaidToBeWrong(t *testing.T) {
 	c := b.create("a")
 	check(t, os.WriteFile(c.UserConf(), []byte("work_mem = plenty\n"), 0o644))
 	_, err := c.Start(t.Context(), cluster.StartOptions{})
-	wantProblem(t, err, problem.Usage, "work_mem", "plenty", c.UserConf())
+	problemtest.Want(t, err, problem.Usage, "work_mem", "plenty", c.UserConf())
 	// The keeper's words arrive too.
 	_, err = b.Up(t.Context(), "a", cluster.Spec{})
-	wantProblem(t, err, problem.Usage, "work_mem", "plenty", c.UserConf())
+	problemtest.Want(t, err, problem.Usage, "work_mem", "plenty", c.UserConf())
 	check(t, os.Remove(c.UserConf()))
 	start(t, c)
 }
@@ -217,7 +219,7 @@ func TestCluster_SettingsFollowTheProfile(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	_, err = b.Up(t.Context(), "a", cluster.Spec{Profile: profile.Tuned})
-	wantProblem(t, err, problem.Usage, "other settings", "plimsoll down a")
+	problemtest.Want(t, err, problem.Usage, "other settings", "plimsoll down a")
 	_, err = b.Up(t.Context(), "a", cluster.Spec{Port: c.Port})
 	check(t, err) // it has the port
 }
@@ -252,7 +254,7 @@ func TestCommand(t *testing.T) {
 	c := b.create("a")
 	start(t, c)
 	_, err := c.Command(t.Context(), "no-such-program")
-	wantProblem(t, err, problem.Environment, "no-such-program")
+	problemtest.Want(t, err, problem.Environment, "no-such-program")
 	cmd, err := c.Command(t.Context(), "psql", "-XAtc", "SELECT current_user")
 	if err != nil && c.Server().Flavour == installation.Stock {
 		t.Skipf("SKIP: stock from the registry has no psql: %v", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/lab/host/dirs"
+	"plimsoll/test/files"
 )
 
 // The server's user owns the data folder, and may put a link or a pipe in the place of any file there.
@@ -25,10 +26,7 @@ func TestDataFiles_AreNotFollowedElsewhere(t *testing.T) {
 	for name, swap := range swaps {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			victim := filepath.Join(dir, "victim")
-			if err := os.WriteFile(victim, []byte(secret), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			victim := files.Write(t, dir, "victim", secret)
 			c := &Cluster{store: Open(dir), dir: filepath.Join(dir, "cluster")}
 			if err := os.MkdirAll(c.DataDir(), 0o700); err != nil {
 				t.Fatal(err)
@@ -86,10 +84,7 @@ func TestDataFiles_AreNotReadBehindALinkOfAFolder(t *testing.T) {
 
 func TestDataFiles_PlainOnesAreReadAndWritten(t *testing.T) {
 	data := t.TempDir()
-	path := filepath.Join(data, "postgresql.conf")
-	if err := os.WriteFile(path, []byte("a = 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, data, "postgresql.conf", "a = 1\n")
 	if err := includeSettings(data); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ import (
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/platform/problem"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )
@@ -226,22 +225,6 @@ type player struct {
 func (p *player) kill() {
 	_ = p.Process.Kill()
 	_ = p.Wait()
-}
-
-// wantProblem checks class and hint of an error that a person will read.
-func wantProblem(t *testing.T, err error, class problem.Class, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	if problem.ClassOf(err) != class || problem.HintOf(err) == "" {
-		t.Errorf("class %v, hint %q of %v", problem.ClassOf(err), problem.HintOf(err), err)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error()+"\n"+problem.HintOf(err), part) {
-			t.Errorf("%v (%s) lacks %q", err, problem.HintOf(err), part)
-		}
-	}
 }
 
 // wantNothingIn checks that a command left no file.

@@ -20,6 +20,7 @@ import (
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/problem/problemtest"
 	"plimsoll/test/patience"
 )
 
@@ -27,8 +28,8 @@ func TestUp_AfterThePostmasterWasKilled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.up("a")
-	tell(t, c, "CREATE TABLE kept AS SELECT 42 AS n")
-	tell(t, c, "CHECKPOINT") // this cluster flushes nothing by itself
+	ask(t, c, "CREATE TABLE kept AS SELECT 42 AS n")
+	ask(t, c, "CHECKPOINT") // this cluster flushes nothing by itself
 	before := b.status("a")
 	check(t, c.Kill(t.Context()))
 	patience.Until(t, "the keeper ends with its postmaster", func() bool { return !before.Owner.Alive() })
@@ -36,7 +37,7 @@ func TestUp_AfterThePostmasterWasKilled(t *testing.T) {
 	if st.State != cluster.Crashed || st.Owner != nil || !strings.HasPrefix(st.LastExit, "signal: killed") {
 		t.Errorf("status %+v", st)
 	}
-	wantProblem(t, c.Kill(t.Context()), problem.Usage, "is not running")
+	problemtest.Want(t, c.Kill(t.Context()), problem.Usage, "is not running")
 	c = b.up("a")
 	if got := ask(t, c, "SELECT n::text FROM kept"); got != "42" {
 		t.Errorf("got %s", got)
@@ -50,7 +51,7 @@ func TestUp_AfterTheKeeperWasKilled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.up("a")
-	tell(t, c, "CREATE TABLE kept AS SELECT 42 AS n")
+	ask(t, c, "CREATE TABLE kept AS SELECT 42 AS n")
 	before := b.status("a")
 	check(t, before.Owner.Signal(syscall.SIGKILL))
 	check(t, before.Owner.AwaitEnd(t.Context()))
@@ -131,7 +132,7 @@ func TestStart_StalePidFileWithALiveForeignPid(t *testing.T) {
 		t.Errorf("status %+v", st)
 	}
 	check(t, b.Down(t.Context(), "a", cluster.Immediate))
-	wantProblem(t, c.Kill(t.Context()), problem.Usage)
+	problemtest.Want(t, c.Kill(t.Context()), problem.Usage)
 	start(t, c)
 	b.mustHear("removing a stale pid file")
 	if !foreign.Alive() {
@@ -210,12 +211,12 @@ func TestPort(t *testing.T) {
 		s := spec()
 		s.Port = taken
 		_, err := b.Up(t.Context(), "a", s)
-		wantProblem(t, err, problem.Environment, fmt.Sprintf("port %d is in use", taken), "--port")
+		problemtest.Want(t, err, problem.Environment, fmt.Sprintf("port %d is in use", taken), "--port")
 		wantNothingIn(t, b.dir(""))
 		// Later on, too.
 		b.create("a")
 		_, err = b.Up(t.Context(), "a", s)
-		wantProblem(t, err, problem.Environment, fmt.Sprintf("port %d is in use", taken), "--port")
+		problemtest.Want(t, err, problem.Environment, fmt.Sprintf("port %d is in use", taken), "--port")
 	})
 	t.Run("AskedForIsHad", func(t *testing.T) {
 		t.Parallel()
@@ -241,7 +242,7 @@ func TestPort(t *testing.T) {
 		b := setup(t)
 		for _, port := range []int{-1, 1, 1023, 65536} {
 			_, err := b.Create(t.Context(), "a", cluster.Spec{Port: port})
-			wantProblem(t, err, problem.Usage, "invalid port")
+			problemtest.Want(t, err, problem.Usage, "invalid port")
 		}
 	})
 }
@@ -329,7 +330,7 @@ func TestOwnedByAProcess(t *testing.T) {
 		t.Errorf("status %+v", st)
 	}
 	_, err := mustFind(b, "a").Start(t.Context(), cluster.StartOptions{})
-	wantProblem(t, err, problem.Environment, fmt.Sprintf("pid %d", p.Process.Pid))
+	problemtest.Want(t, err, problem.Environment, fmt.Sprintf("pid %d", p.Process.Pid))
 	b.LockWait = time.Hour // ended by Ctrl-C
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -341,7 +342,7 @@ func TestOwnedByAProcess(t *testing.T) {
 			t.Errorf("got %v (class %v)", err, problem.ClassOf(err))
 		}
 	}
-	wantProblem(t, b.Destroy(t.Context(), "a"), problem.Usage, "is running", "plimsoll down a")
+	problemtest.Want(t, b.Destroy(t.Context(), "a"), problem.Usage, "is running", "plimsoll down a")
 	check(t, b.Down(t.Context(), "a", cluster.Fast))
 	if st := b.status("a"); st.State != cluster.Stopped {
 		t.Errorf("status %+v", st)
@@ -374,15 +375,6 @@ func mustFind(b *bench, name string) *cluster.Cluster {
 	c, err := b.Find(name)
 	check(b.t, err)
 	return c
-}
-
-func tell(t *testing.T, c *cluster.Cluster, sql string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), c.DSN("").Secret())
-	check(t, err)
-	defer conn.Close(t.Context())
-	_, err = conn.Exec(t.Context(), sql)
-	check(t, err)
 }
 
 // A server that starts again on the same data removes the memory of the one before. Where the data go, nobody would.

@@ -15,6 +15,8 @@ import (
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // replicas are the clusters of the store that follow this one.
@@ -331,19 +333,23 @@ func (c *Cluster) Join(ctx context.Context) error {
 	if err := primary.applySettings(ctx); err != nil {
 		return err
 	}
-	conn, err := primary.connect(ctx)
-	if err != nil {
-		return c.wrap(err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	return c.wrap(c.await(ctx, "be a synchronous standby", func() (bool, error) {
+	return c.awaitOnPrimary(ctx, "be a synchronous standby", func(conn *pgx.Conn) (bool, error) {
 		s, err := standbyOf(ctx, conn, c.Name())
 		return s.Sync == "sync" || s.Sync == "potential", err
-	}))
+	})
 }
 
 // awaitStreaming returns when the primary sends its log.
 func (c *Cluster) awaitStreaming(ctx context.Context) error {
+	return c.awaitOnPrimary(ctx, "connect to its primary", func(conn *pgx.Conn) (streams bool, err error) {
+		err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_replication WHERE application_name = $1
+			AND state = 'streaming')`, c.Name()).Scan(&streams)
+		return streams, err
+	})
+}
+
+// awaitOnPrimary returns when a condition holds on the standby's primary.
+func (c *Cluster) awaitOnPrimary(ctx context.Context, what string, holds func(*pgx.Conn) (bool, error)) error {
 	primary, err := c.store.Find(c.ReplicaOf)
 	if err != nil {
 		return err
@@ -353,12 +359,7 @@ func (c *Cluster) awaitStreaming(ctx context.Context) error {
 		return c.wrap(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return c.wrap(c.await(ctx, "connect to its primary", func() (bool, error) {
-		var streams bool
-		err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_replication WHERE application_name = $1
-			AND state = 'streaming')`, c.Name()).Scan(&streams)
-		return streams, err
-	}))
+	return c.wrap(c.await(ctx, what, func() (bool, error) { return holds(conn) }))
 }
 
 // withoutReplicas refuses to remove a cluster that others follow.

@@ -12,6 +12,7 @@ import (
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/problem/problemtest"
 	"plimsoll/test/patience"
 )
 
@@ -29,21 +30,16 @@ func (b *bench) primary(name string) *cluster.Cluster {
 	return c
 }
 
-func queried(t *testing.T, c *cluster.Cluster, sql string) (text string) {
+func queried(t *testing.T, c *cluster.Cluster, sql string) string {
 	t.Helper()
-	conn, err := pgx.Connect(patience.Context(t), c.SocketDSN("").Secret())
-	check(t, err)
-	defer conn.Close(context.Background())
-	check(t, conn.QueryRow(patience.Context(t), sql).Scan(&text))
-	return text
+	return clustertest.Value(t, c.SocketDSN("").Secret(), sql)
 }
 
 func order(t *testing.T, c *cluster.Cluster, sql string) error {
 	t.Helper()
-	conn, err := pgx.Connect(patience.Context(t), c.SocketDSN("").Secret())
-	check(t, err)
+	conn := clustertest.Connect(t, c.SocketDSN("").Secret(), "")
 	defer conn.Close(context.Background())
-	_, err = conn.Exec(patience.Context(t), sql)
+	_, err := conn.Exec(patience.Context(t), sql)
 	return err
 }
 
@@ -118,7 +114,7 @@ func TestReplica(t *testing.T) {
 		})
 		check(t, order(t, a, "INSERT INTO kept SELECT generate_series(1, 10000)"))
 		err := s.AwaitLag(patience.Context(t), cluster.LagLimit{Bytes: 1 << 10})
-		wantProblem(t, err, problem.Environment, "behind its primary a", "--max-lag")
+		problemtest.Want(t, err, problem.Environment, "behind its primary a", "--max-lag")
 		check(t, order(t, s, "SELECT pg_wal_replay_resume()"))
 		check(t, s.AwaitLag(patience.Context(t), cluster.LagLimit{Bytes: 1 << 10, Wait: patience.Max}))
 		check(t, a.AwaitLag(patience.Context(t), cluster.LagLimit{})) // no standby
@@ -128,12 +124,12 @@ func TestReplica(t *testing.T) {
 			t.Errorf("commits of %q wait for it", by)
 		}
 		_, err := b.Promote(patience.Context(t), "b-1", false)
-		wantProblem(t, err, problem.Usage, "both would take writes", "--force")
+		problemtest.Want(t, err, problem.Usage, "both would take writes", "--force")
 		_, err = b.Promote(patience.Context(t), "a", false)
-		wantProblem(t, err, problem.Usage, "is no standby")
+		problemtest.Want(t, err, problem.Usage, "is no standby")
 		check(t, b.Down(patience.Context(t), "a", cluster.Fast))
 		err = b.Destroy(patience.Context(t), "a")
-		wantProblem(t, err, problem.Usage, "has the standby b-1", "promote")
+		problemtest.Want(t, err, problem.Usage, "has the standby b-1", "promote")
 	})
 	t.Run("Promoted", func(t *testing.T) {
 		p, err := b.Promote(patience.Context(t), "b-1", false)
@@ -231,7 +227,7 @@ func TestReplica_IsWholeOrNone(t *testing.T) {
 	t.Run("NotOfAMinimalLog", func(t *testing.T) {
 		m := b.up("minimal")
 		_, err := b.Replica(patience.Context(t), "c", m, cluster.Spec{})
-		wantProblem(t, err, problem.Environment, "wal_level=minimal", "--log replica")
+		problemtest.Want(t, err, problem.Environment, "wal_level=minimal", "--log replica")
 		wantNothingOf(t, b, "c")
 	})
 }

@@ -3,13 +3,13 @@ package cluster
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 )
 
 func TestReadSaid(t *testing.T) {
@@ -74,10 +74,7 @@ func TestStartFailure_SaysWhoseMoveItIs(t *testing.T) {
 }
 
 func TestOpenServerLog(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "postgres.log")
-	if err := os.WriteFile(path, []byte("FATAL:  of an earlier start\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := files.Write(t, t.TempDir(), "postgres.log", "FATAL:  of an earlier start\n")
 	t.Run("ReadsBackOnlyThisStart", func(t *testing.T) {
 		log := openLog(t, path)
 		if _, err := log.WriteString("FATAL:  of this start\n"); err != nil {

@@ -16,6 +16,7 @@ import (
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/problem/problemtest"
 	"plimsoll/test/patience"
 )
 
@@ -33,7 +34,7 @@ func TestForeignFolder_IsNeverTouched(t *testing.T) {
 		"Find":    func() error { _, err := b.Find("mine"); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantProblem(t, act(), problem.Environment, "mine", cluster.MarkerFile, "left alone")
+			problemtest.Want(t, act(), problem.Environment, "mine", cluster.MarkerFile, "left alone")
 		})
 	}
 	if st := b.status("mine"); st.State != cluster.Foreign || st.Problem == "" {
@@ -69,9 +70,9 @@ func TestName(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../x", "a/b", ".a", "-a", "_a", "A", "a b", "a~1", "ä",
 		strings.Repeat("a", 41)} {
 		_, err := b.Create(t.Context(), name, spec())
-		wantProblem(t, err, problem.Usage, "invalid cluster name")
+		problemtest.Want(t, err, problem.Usage, "invalid cluster name")
 		_, err = b.Find(name)
-		wantProblem(t, err, problem.Usage, "invalid cluster name")
+		problemtest.Want(t, err, problem.Usage, "invalid cluster name")
 	}
 	for _, name := range []string{"a", "0", "erp-2_vanilla", strings.Repeat("a", 40)} {
 		check(t, cluster.CheckName(name))
@@ -84,7 +85,7 @@ func TestCreate_RefusesWhatIsThere(t *testing.T) {
 	b := setup(t)
 	b.create("a")
 	_, err := b.Create(t.Context(), "a", spec())
-	wantProblem(t, err, problem.Usage, "already exists", "plimsoll up")
+	problemtest.Want(t, err, problem.Usage, "already exists", "plimsoll up")
 }
 
 func TestCreate_RefusesABadSpec(t *testing.T) {
@@ -95,9 +96,9 @@ func TestCreate_RefusesABadSpec(t *testing.T) {
 		"engine": {Engine: "oracle"},
 	} {
 		_, err := b.Create(t.Context(), "a", s)
-		wantProblem(t, err, problem.Usage, name)
+		problemtest.Want(t, err, problem.Usage, name)
 		_, err = b.Up(t.Context(), "a", s)
-		wantProblem(t, err, problem.Usage, name)
+		problemtest.Want(t, err, problem.Usage, name)
 	}
 	wantNothingIn(t, b.dir(""))
 }
@@ -106,14 +107,14 @@ func TestCreate_WithoutAnEngine(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.Create(t.Context(), "a", cluster.Spec{Engine: "/nonexistent/prefix"})
-	wantProblem(t, err, problem.Environment, "/nonexistent/prefix", "make engine")
+	problemtest.Want(t, err, problem.Environment, "/nonexistent/prefix", "make engine")
 	wantNothingIn(t, b.dir(""))
 }
 
 func TestFind_SaysHowToMakeOne(t *testing.T) {
 	t.Parallel()
 	_, err := setup(t).Find("a")
-	wantProblem(t, err, problem.Usage, `no cluster "a"`, "plimsoll up")
+	problemtest.Want(t, err, problem.Usage, `no cluster "a"`, "plimsoll up")
 }
 
 func TestUp_WithAnotherEngineThanTheDataWasMadeWith(t *testing.T) {
@@ -125,7 +126,7 @@ func TestUp_WithAnotherEngineThanTheDataWasMadeWith(t *testing.T) {
 		other = "plimsoll"
 	}
 	_, err := b.Up(t.Context(), "a", cluster.Spec{Engine: other})
-	wantProblem(t, err, problem.Usage, "was created with engine", "another name")
+	problemtest.Want(t, err, problem.Usage, "was created with engine", "another name")
 	b.downAtEnd("a")
 	_, err = b.Up(t.Context(), "a", cluster.Spec{Engine: c.Server().Prefix + "/"})
 	check(t, err) // the same by another word
@@ -371,7 +372,7 @@ func TestSocketPath_OfSomebodyElseIsRefused(t *testing.T) {
 	check(t, os.Symlink(trap, c.SocketDir))
 	t.Cleanup(func() { os.Remove(c.SocketDir) })
 	_, err = c.Start(t.Context(), cluster.StartOptions{})
-	wantProblem(t, err, problem.Environment, "not a private folder")
+	problemtest.Want(t, err, problem.Environment, "not a private folder")
 }
 
 func TestState_ThatTheServersUserCannotEnter(t *testing.T) {
@@ -384,7 +385,7 @@ func TestState_ThatTheServersUserCannotEnter(t *testing.T) {
 	closed := filepath.Join(clustertest.State(t), "closed")
 	check(t, os.Mkdir(closed, 0o700))
 	_, err = benchIn(t, closed).Create(t.Context(), "a", spec())
-	wantProblem(t, err, problem.Environment, "cannot enter "+closed, "PLIMSOLL_STATE", "chmod o+x")
+	problemtest.Want(t, err, problem.Environment, "cannot enter "+closed, "PLIMSOLL_STATE", "chmod o+x")
 	wantNothingIn(t, filepath.Join(closed, "clusters"))
 }
 

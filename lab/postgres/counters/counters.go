@@ -128,8 +128,8 @@ func (d *Delta) Label(view, key string) string { return d.after.labels[view][key
 // Grew is how far a counter grew; nil if unknown. A row that was missing before started at zero, unless the reading
 // before was cut: then it may have been there all the time.
 func (d *Delta) Grew(view, key, column string) *float64 {
-	after, there := d.after.rows[view][key][column]
-	if !there || d.Why(view) != "" {
+	after, found := d.after.rows[view][key][column]
+	if !found || d.Why(view) != "" {
 		return nil
 	}
 	before, was := d.before.rows[view][key]
@@ -148,8 +148,8 @@ func (d *Delta) Grew(view, key, column string) *float64 {
 
 // Now is a value at the end; nil if unknown.
 func (d *Delta) Now(view, key, column string) *float64 {
-	x, there := d.after.rows[view][key][column]
-	if !there {
+	x, found := d.after.rows[view][key][column]
+	if !found {
 		return nil
 	}
 	return &x
@@ -180,8 +180,8 @@ func (d *Delta) Sum(view, prefix, column string) *float64 {
 // fell says that a figure is smaller than it was.
 func (d *Delta) fell(view, key, column string) bool {
 	before, was := d.before.rows[view][key][column]
-	after, there := d.after.rows[view][key][column]
-	return was && there && after < before
+	after, found := d.after.rows[view][key][column]
+	return was && found && after < before
 }
 
 // PerSecond of a figure; nil stays nil.

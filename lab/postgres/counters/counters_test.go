@@ -6,19 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
 
 func TestRead(t *testing.T) {
-	conn, err := pgx.Connect(t.Context(), clustertest.Database(t).Secret())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := clustertest.Connect(t, clustertest.Database(t).Secret(), "")
 	var s Server
 	if err := conn.QueryRow(t.Context(), `SELECT current_setting('server_version_num')::int,
 		current_setting('track_io_timing')::bool, current_setting('track_wal_io_timing')::bool`).Scan(&s.Version,

@@ -13,6 +13,7 @@ import (
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/problem/problemtest"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
@@ -32,27 +33,27 @@ func TestFind(t *testing.T) {
 	t.Run("NotAnotherMajorVersion", func(t *testing.T) {
 		have := clustertest.Start(t).Server()
 		_, err := installation.FindMajor(t.Context(), have.Prefix, have.Major()+1)
-		wantProblem(t, err, problem.Environment, "is not PostgreSQL")
+		problemtest.Want(t, err, problem.Environment, "is not PostgreSQL")
 	})
 	t.Run("AnUnknownWordIsBadUsage", func(t *testing.T) {
 		_, err := installation.Find(t.Context(), "oracle")
-		wantProblem(t, err, problem.Usage, `"oracle"`)
+		problemtest.Want(t, err, problem.Usage, `"oracle"`)
 	})
 	t.Run("AnEmptyFolderIsNoEngine", func(t *testing.T) {
 		_, err := installation.Find(t.Context(), t.TempDir())
-		wantProblem(t, err, problem.Environment, "make engine")
+		problemtest.Want(t, err, problem.Environment, "make engine")
 	})
 	t.Run("NotBuiltYet", func(t *testing.T) {
 		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
 		_, err := installation.Find(t.Context(), installation.Plimsoll)
-		wantProblem(t, err, problem.Environment, "built engine plimsoll", "make engine")
+		problemtest.Want(t, err, problem.Environment, "built engine plimsoll", "make engine")
 	})
 	t.Run("EachEngineThatIsMissingIsHadByItsOwnCommand", func(t *testing.T) {
 		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
 		_, err := installation.Find(t.Context(), installation.Vanilla)
-		wantProblem(t, err, problem.Environment, "built engine vanilla", "make engine FLAVOUR=vanilla")
+		problemtest.Want(t, err, problem.Environment, "built engine vanilla", "make engine FLAVOUR=vanilla")
 		_, err = installation.Find(t.Context(), installation.Stock)
-		wantProblem(t, err, problem.Environment, "stock-18", "make engine ENGINE=stock")
+		problemtest.Want(t, err, problem.Environment, "stock-18", "make engine ENGINE=stock")
 	})
 	t.Run("StockOfTheMajorVersionThatADataFolderAsksFor", func(t *testing.T) {
 		cache := t.TempDir()
@@ -107,7 +108,7 @@ func TestFind(t *testing.T) {
 		must(t, os.Symlink(prefix, filepath.Join(cache, "engine", "current", installation.Plimsoll)))
 		must(t, os.WriteFile(filepath.Join(prefix, installation.ManifestFile), []byte("{"), 0o644))
 		_, err := installation.Find(t.Context(), "")
-		wantProblem(t, err, problem.Environment, "manifest", "make engine")
+		problemtest.Want(t, err, problem.Environment, "manifest", "make engine")
 	})
 }
 
@@ -143,7 +144,7 @@ func TestCheckPatchset_OfARealServer(t *testing.T) {
 	}
 	must(t, installation.CheckPatchset(conn.PgConn(), got.Number))
 	err = installation.CheckPatchset(conn.PgConn(), got.Number+1)
-	wantProblem(t, err, problem.Environment, "needs patchset", "plimsoll up --flavour plimsoll")
+	problemtest.Want(t, err, problem.Environment, "needs patchset", "plimsoll up --flavour plimsoll")
 	if got.Stock() && !strings.Contains(err.Error(), "stock server") {
 		t.Error(err)
 	}
@@ -156,7 +157,7 @@ func TestProgram_ThatIsMissingIsHadInTheWayOfItsFlavour(t *testing.T) {
 	} {
 		s := installation.Server{Flavour: flavour, BinDir: t.TempDir()}
 		_, err := s.Program("pg_basebackup")
-		wantProblem(t, err, problem.Environment, "find pg_basebackup", want)
+		problemtest.Want(t, err, problem.Environment, "find pg_basebackup", want)
 	}
 }
 
@@ -170,18 +171,6 @@ func TestProgram_OfOurBuildsAreAllThere(t *testing.T) {
 		"pg_verifybackup", "pg_waldump", "pgbench", "postgres", "psql"} {
 		if _, err := s.Program(name); err != nil {
 			t.Errorf("%v; hint: %s", err, problem.HintOf(err))
-		}
-	}
-}
-
-func wantProblem(t *testing.T, err error, class problem.Class, parts ...string) {
-	t.Helper()
-	if err == nil || problem.ClassOf(err) != class || problem.HintOf(err) == "" {
-		t.Fatalf("class %v, hint %q of %v", problem.ClassOf(err), problem.HintOf(err), err)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error()+problem.HintOf(err), part) {
-			t.Errorf("%v (%s) lacks %q", err, problem.HintOf(err), part)
 		}
 	}
 }

@@ -44,11 +44,11 @@ func Make(ctx context.Context, c *cluster.Cluster, o fill.Options, say func(stri
 		o.Until = o.Until.AddDate(0, 0, 1-o.Until.Day())
 		b.name += fmt.Sprintf("_%d_%s", o.Months, o.Until.Format("200601"))
 	}
-	there, err := b.exists(ctx)
+	exists, err := b.exists(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !there {
+	if !exists {
 		say("making a base of %d receipts and sales, which wait for their costs; it stays for the next time",
 			o.Documents)
 		if err := b.make(ctx, o); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/lab/prove/claims"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 	"plimsoll/test/golden"
 )
 
@@ -109,9 +110,7 @@ func TestStore(t *testing.T) {
 		}
 	})
 	t.Run("DamagedFileIsNamed", func(t *testing.T) {
-		if err := os.WriteFile(filepath.Join(dir, "C02.json"), []byte("{"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, dir, "C02.json", "{")
 		if _, _, err := s.Load("C02"); err == nil || !strings.Contains(problem.HintOf(err), "C02.json") {
 			t.Errorf("%v, hint %q", err, problem.HintOf(err))
 		}

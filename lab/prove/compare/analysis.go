@@ -55,8 +55,8 @@ func (d data) common(m Metric) (all []string) {
 		in := operation != ""
 		for _, side := range d {
 			for _, r := range side {
-				_, there := r.Figures[operation][m.Name]
-				in = in && there
+				_, found := r.Figures[operation][m.Name]
+				in = in && found
 			}
 		}
 		if in {
@@ -73,8 +73,8 @@ func (r Replica) figure(operation string, m Metric, common []string) (value floa
 	}
 	sum, weights := 0.0, 0.0
 	for _, one := range common {
-		w, there := r.Figures[one][weight]
-		if !there || w <= 0 {
+		w, found := r.Figures[one][weight]
+		if !found || w <= 0 {
 			w = 1e-6
 		}
 		figure := r.Figures[one][m.Name]

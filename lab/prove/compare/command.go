@@ -101,7 +101,7 @@ func (r *Replica) take(stdout []byte, metric string) error {
 			f.set(operation, name, &value)
 		}
 	}
-	if _, there := f[""][metric]; !there {
+	if _, found := f[""][metric]; !found {
 		return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides the "+
 			"verdict", metric), "--metric names the figure that decides; "+contract)
 	}

@@ -21,6 +21,7 @@ import (
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 	"plimsoll/test/patience"
 	"plimsoll/web/browsertest"
 )
@@ -191,10 +192,7 @@ func TestPageInABrowser(t *testing.T) {
 	if err := c.HTML(&page); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "compare.html")
-	if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, t.TempDir(), "compare.html", page.String())
 	v := browsertest.Open(t, "file://"+file)
 	v.Quiet(t)
 	head := browsertest.Ask[string](t, v, `document.querySelector("h1").innerText`)
@@ -419,7 +417,7 @@ func TestCompare_RealServer(t *testing.T) {
 			continue
 		}
 		for _, name := range []string{"ops_per_s", "apdex"} {
-			if _, there := r.Figures[""][name]; !there {
+			if _, found := r.Figures[""][name]; !found {
 				t.Errorf("no %s: %+v", name, r.Figures)
 			}
 		}

@@ -104,8 +104,8 @@ func (s *Side) checkSettings(ctx context.Context) error {
 		return fmt.Errorf("read settings: %w", err)
 	}
 	for _, name := range names {
-		switch level, there := contexts[name]; {
-		case !there && !strings.Contains(name, "."): // an extension's setting, whose library may be loaded later
+		switch level, found := contexts[name]; {
+		case !found && !strings.Contains(name, "."): // an extension's setting, whose library may be loaded later
 			return problem.New(problem.Usage, fmt.Errorf("the server has no setting %q", name), "")
 		case level == "internal":
 			return problem.New(problem.Usage, fmt.Errorf("%s cannot be set: it is fixed when PostgreSQL is built, or "+

@@ -24,9 +24,9 @@ type fault struct {
 
 var faults = []*fault{
 	{name: "slow-flush", does: "each flush takes 5 ms", answers: []string{"log-flush"},
-		flush: slowFlush, plant: checkFlush},
+		flush: slowFlush, plant: checkAtLeast("a commit", slowFlush, oneCommit)},
 	{name: "slow-network", does: "a round trip takes 2 ms", answers: []string{"client-or-network-gaps"}, hidden: true,
-		network: slowTrip, plant: checkNetwork},
+		network: slowTrip, plant: checkAtLeast("a round trip", slowTrip, "SELECT 1")},
 	{name: "hot-row", does: "an idle client holds a row that all need", answers: []string{"lock-held-by-idle-client"},
 		plant: hotRow},
 	{name: "cpu-quota", does: "a control group gives a fifth of a core", answers: []string{"processor-quota"},
@@ -84,7 +84,8 @@ var faults = []*fault{
 	{name: "queued-migration", does: "ALTER TABLE waits for an idle reader, and all behind it",
 		answers: []string{"lock-held-by-idle-client"}, plant: queuedMigration},
 	{name: "commit-delay", does: "commit_delay is 20 ms for everybody", answers: []string{"log-flush"},
-		settings: map[string]string{"commit_delay": "20000", "commit_siblings": "0"}, plant: checkCommitDelay},
+		settings: map[string]string{"commit_delay": "20000", "commit_siblings": "0"},
+		plant:    checkAtLeast("a commit", commitDelay, oneCommit)},
 }
 
 // controls are no faults and not in the matrix: experiments hold faults against them.

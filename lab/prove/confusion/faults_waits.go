@@ -38,37 +38,41 @@ func (s *scene) atLeast(what string, least time.Duration, application string, ca
 	})
 }
 
-func checkFlush(_ context.Context, s *scene) error {
-	s.atLeast("a commit", slowFlush, "check", func(ctx context.Context, conn *pgx.Conn, _ *rand.Rand) error {
-		_, err := conn.Exec(ctx, "UPDATE counters SET n = n + 1 WHERE id = 100")
-		return err
-	})
-	return nil
+// checkAtLeast checks the shortest time of a statement.
+func checkAtLeast(what string, least time.Duration, sql string) func(context.Context, *scene) error {
+	return func(_ context.Context, s *scene) error {
+		s.atLeast(what, least, "check", statement(sql))
+		return nil
+	}
 }
 
-func checkNetwork(_ context.Context, s *scene) error {
-	s.atLeast("a round trip", slowTrip, "check", func(ctx context.Context, conn *pgx.Conn, _ *rand.Rand) error {
-		_, err := conn.Exec(ctx, "SELECT 1")
-		return err
-	})
-	return nil
+const oneCommit = "UPDATE counters SET n = n + 1 WHERE id = 100"
+
+// waitForLocks checks how many sessions wait for locks while it lasts.
+func (s *scene) waitForLocks(least float64) {
+	s.waiting("a lock", least, "wait_event_type = 'Lock'", 500*time.Millisecond)
 }
 
-// waiting checks how many sessions wait for locks while it lasts.
-func (s *scene) waiting(least float64) {
+// waitForLog checks how many sessions wait for the log while it lasts.
+func (s *scene) waitForLog(least float64) {
+	s.waiting("the log", least, "backend_type = 'client backend' AND wait_event ILIKE 'wal%'", 300*time.Millisecond)
+}
+
+// waiting checks how many sessions are in a state on average, looking again after each pause.
+func (s *scene) waiting(what string, least float64, condition string, pause time.Duration) {
 	looks, sum := 0, 0.0
 	s.during(func(ctx context.Context) {
 		for ctx.Err() == nil {
-			sum += s.number(ctx, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+			sum += s.number(ctx, "SELECT count(*) FROM pg_stat_activity WHERE "+condition)
 			looks++
-			sleep(ctx, 500*time.Millisecond)
+			sleep(ctx, pause)
 		}
 	})
 	s.checked(func(context.Context) (string, bool) {
 		s.cancel()
 		s.running.Wait()
 		mean := sum / max(1, float64(looks))
-		return fmt.Sprintf("sessions that wait for a lock: %.1f, at least %.1f", mean, least), mean >= least
+		return fmt.Sprintf("sessions that wait for %s: %.1f, at least %.1f", what, mean, least), mean >= least
 	})
 }
 
@@ -86,7 +90,7 @@ func hotRow(ctx context.Context, s *scene) error {
 		_, err := conn.Exec(ctx, "UPDATE counters SET n = n + 1 WHERE id = 1")
 		return err
 	})
-	s.waiting(2)
+	s.waitForLocks(2)
 	return nil
 }
 
@@ -97,7 +101,7 @@ func lockWaits(_ context.Context, s *scene) error {
 			"SELECT sum(length(md5(n::text))) FROM generate_series(1, 20000) n; COMMIT", 1+rng.IntN(2)))
 		return err
 	})
-	s.waiting(1)
+	s.waitForLocks(1)
 	return nil
 }
 
@@ -105,7 +109,7 @@ func lockWaits(_ context.Context, s *scene) error {
 func tableLock(_ context.Context, s *scene) error {
 	s.clients(1, "job", 50*time.Millisecond, statement("BEGIN; LOCK TABLE customers; "+
 		"SELECT sum(length(md5((n + m)::text))) FROM generate_series(1, 20000) n, generate_series(1, 10) m; COMMIT"))
-	s.waiting(1)
+	s.waitForLocks(1)
 	return nil
 }
 
@@ -121,19 +125,11 @@ func queuedMigration(ctx context.Context, s *scene) error {
 		return err
 	}
 	s.clients(1, "migration", 0, statement("ALTER TABLE customers ADD COLUMN IF NOT EXISTS notes text"))
-	s.waiting(2)
+	s.waitForLocks(2)
 	return nil
 }
 
 const commitDelay = 20 * time.Millisecond
-
-func checkCommitDelay(_ context.Context, s *scene) error {
-	s.atLeast("a commit", commitDelay, "check", func(ctx context.Context, conn *pgx.Conn, _ *rand.Rand) error {
-		_, err := conn.Exec(ctx, "UPDATE counters SET n = n + 1 WHERE id = 100")
-		return err
-	})
-	return nil
-}
 
 // concurrentCommits of one row each, without a pause.
 func concurrentCommits(ctx context.Context, s *scene) error {
@@ -141,27 +137,8 @@ func concurrentCommits(ctx context.Context, s *scene) error {
 		_, err := conn.Exec(ctx, "UPDATE counters SET n = n + 1 WHERE id = $1", 1+rng.IntN(100))
 		return err
 	})
-	s.waitsForLog(0.5)
+	s.waitForLog(0.5)
 	return nil
-}
-
-// waitsForLog checks how many sessions wait for the log while it lasts.
-func (s *scene) waitsForLog(least float64) {
-	looks, sum := 0, 0.0
-	s.during(func(ctx context.Context) {
-		for ctx.Err() == nil {
-			sum += s.number(ctx, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND "+
-				"wait_event ILIKE 'wal%'")
-			looks++
-			sleep(ctx, 300*time.Millisecond)
-		}
-	})
-	s.checked(func(context.Context) (string, bool) {
-		s.cancel()
-		s.running.Wait()
-		mean := sum / max(1, float64(looks))
-		return fmt.Sprintf("sessions that wait for the log: %.1f, at least %.1f", mean, least), mean >= least
-	})
 }
 
 // connectionStorm: a connection for each statement.

@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -92,12 +93,6 @@ func (t Trial) Line() string {
 		verdict = "missed"
 	}
 	return fmt.Sprintf("%-6s  %s: named %s; %s; strangers %.0f %%", verdict, t.Plant,
-		orNothing(strings.Join(named, ", ")), orNothing(strings.Join(t.Figures, "; ")), 100*t.Strangers)
-}
-
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return text
+		cmp.Or(strings.Join(named, ", "), "nothing"), cmp.Or(strings.Join(t.Figures, "; "), "nothing"),
+		100*t.Strangers)
 }

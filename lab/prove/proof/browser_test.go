@@ -2,13 +2,12 @@ package proof
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/lab/prove/claims"
+	"plimsoll/test/files"
 	"plimsoll/web/browsertest"
 )
 
@@ -50,10 +49,7 @@ func TestPageInABrowser(t *testing.T) {
 	if err := HTML(&text, states, here, time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "claims.html")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, t.TempDir(), "claims.html", text.String())
 	v := browsertest.Open(t, "file://"+file)
 	t.Run("LoadsQuietly", v.Quiet)
 	t.Run("SaysWhatTheJSONHas", func(t *testing.T) {

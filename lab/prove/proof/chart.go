@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 )
 
 // group of figures that share a scale: the same series of several sides.
@@ -93,7 +94,7 @@ func spread(values []float64) string {
 func number(v float64) string {
 	switch {
 	case math.Abs(v) >= 10000:
-		return trial.Thousands(int64(math.Round(v)))
+		return format.Thousands(int64(math.Round(v)))
 	case math.Abs(v) >= 1000:
 		return fmt.Sprintf("%.0f", v)
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/erp/fill"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster"
@@ -154,13 +152,9 @@ func TestEnsureDatabase_BySeveralAtOnceMakesOne(t *testing.T) {
 	if has, err := rig.HasDatabase(ctx, c); err != nil || !has {
 		t.Errorf("%v %v", has, err)
 	}
-	conn, err := pgx.Connect(ctx, c.DSN(rig.Database).Secret())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
+	conn := clustertest.Connect(t, c.DSN(rig.Database).Secret(), "")
 	var available, added bool
-	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'plimsoll'),
+	err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'plimsoll'),
 		EXISTS (SELECT FROM pg_extension WHERE extname = 'plimsoll')`).Scan(&available, &added)
 	if err != nil || available != added {
 		t.Errorf("extension available %v, added %v, %v", available, added, err)

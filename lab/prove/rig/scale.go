@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/platform/database"
+	"plimsoll/platform/format"
 	"plimsoll/platform/problem"
 )
 
@@ -40,9 +41,9 @@ type Catalog struct {
 
 // String says it in words: "2,100 documents, 1,000 items, …, 61 MB".
 func (b Base) String() string {
-	parts := []string{thousands(b.Documents) + " documents"}
+	parts := []string{format.Thousands(b.Documents) + " documents"}
 	for _, c := range b.Catalogs {
-		parts = append(parts, thousands(c.Rows)+" "+c.Name)
+		parts = append(parts, format.Thousands(c.Rows)+" "+c.Name)
 	}
 	return strings.Join(append(parts, b.Size), ", ")
 }
@@ -125,13 +126,4 @@ func rows(ctx context.Context, conn *pgx.Conn, table string) (n int64, err error
 	}
 	err = conn.QueryRow(ctx, "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize()).Scan(&n)
 	return n, err
-}
-
-// thousands writes 30000 as 30,000.
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -46,8 +46,8 @@ sql = "SELECT 1"
 	took := (burners.Used() - before).Seconds() / time.Since(began).Seconds() / float64(runtime.NumCPU())
 	s.falsifyResult(r)
 	var others []string
-	for _, who := range r.Disturbance.Who {
-		others = append(others, who.Name)
+	for _, neighbour := range r.Disturbance.Who {
+		others = append(others, neighbour.Name)
 	}
 	validity, reason := states("valid", "no", valid(r), !r.Valid),
 		says("reason", "disturbed: other processes used", r.InvalidReasons)

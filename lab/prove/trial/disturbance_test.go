@@ -86,16 +86,16 @@ func TestPlay_DisturbedTurnsAreVoid(t *testing.T) {
 				Rules: trial.Rules{Checks: []trial.Check{{Name: "valid", Want: "it is valid"},
 					{Name: "books", Want: "the books balance", Refuted: "the books are wrong"}},
 					Criteria: []trial.Criterion{trial.Claimed(faster, 2)}}}
-			var said []string
+			var lines []string
 			f, err := two.Play(t.Context(), trial.Options{Watch: disturbing(c.disturbed...),
-				Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
+				Say: func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }})
 			if err != nil || f.Verdict != c.want || !strings.Contains(f.Measured, c.why) || played != c.turns {
 				t.Errorf("%s (%s) after %d turns, %v; want %s (%s) after %d", f.Verdict, f.Measured, played, err,
 					c.want, c.why, c.turns)
 			}
-			if void := played - 2*c.rounds; void > 0 && (len(said) < void ||
-				!strings.Contains(said[0], "is void and made again: others used 80 %")) {
-				t.Errorf("%d turns were made again, said was %q", void, said)
+			if void := played - 2*c.rounds; void > 0 && (len(lines) < void ||
+				!strings.Contains(lines[0], "is void and made again: others used 80 %")) {
+				t.Errorf("%d turns were made again, said was %q", void, lines)
 			}
 			slices.Sort(numbers)
 			if len(slices.Compact(numbers)) != played {

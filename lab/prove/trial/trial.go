@@ -10,10 +10,10 @@ package trial
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"plimsoll/lab/prove/claims"
+	"plimsoll/platform/format"
 )
 
 // Trial is an experiment as data.
@@ -118,17 +118,5 @@ func (t Trial) Plan() string {
 	if turns == 0 {
 		return t.Text
 	}
-	return fmt.Sprintf("%d turns of %s: %s", turns, Length(length), t.Text)
-}
-
-// Length formats a duration without its zero units: 20m, not 20m0s.
-func Length(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return fmt.Sprintf("%d turns of %s: %s", turns, format.Duration(length), t.Text)
 }

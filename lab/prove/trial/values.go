@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"math"
+	"plimsoll/platform/format"
 	"slices"
 )
 
@@ -85,19 +86,10 @@ func Middle(figures []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// Thousands writes 30000 as 30,000.
-func Thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // number formats a whole number in thousands, others unchanged.
 func number(v float64) string {
 	if v == math.Trunc(v) {
-		return Thousands(int64(v))
+		return format.Thousands(int64(v))
 	}
 	return fmt.Sprintf("%g", v)
 }

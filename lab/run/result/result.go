@@ -233,3 +233,11 @@ type Event struct {
 	AtS  float64 `json:"at_s"` // since the start of the ramp
 	Text string  `json:"text"`
 }
+
+// ValueOrZero is a figure, or 0 if there is none.
+func ValueOrZero(figure *float64) float64 {
+	if figure == nil {
+		return 0
+	}
+	return *figure
+}

@@ -15,6 +15,7 @@ import (
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 )
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
@@ -207,10 +208,7 @@ func TestReadRefusesWhatDoesNotFitTogether(t *testing.T) {
 
 func TestReadRefusesAnotherSchema(t *testing.T) {
 	for schema, hint := range map[string]string{"plimsoll.run/99": "another version", "": "plimsoll run --json"} {
-		name := filepath.Join(t.TempDir(), "x.json")
-		if err := os.WriteFile(name, []byte(`{"schema":"`+schema+`","users":"many"}`), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		name := files.Write(t, t.TempDir(), "x.json", `{"schema":"`+schema+`","users":"many"}`)
 		if _, err := Read(name); err == nil || !strings.Contains(problem.HintOf(err), hint) {
 			t.Errorf("%q: %v, hint %q", schema, err, problem.HintOf(err))
 		}

@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,16 +12,14 @@ import (
 
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/result/resulttest"
+	"plimsoll/test/files"
 	"plimsoll/test/patience"
 	"plimsoll/web/browsertest"
 )
 
 func open(t *testing.T, r *result.Result) *browsertest.Visit {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(written(t, r)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, t.TempDir(), "report.html", written(t, r))
 	v := browsertest.Open(t, "file://"+file)
 	v.Do(t, until(`document.documentElement.dataset.drawn === "yes"`))
 	return v

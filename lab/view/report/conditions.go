@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,7 +35,7 @@ func conditions(r *result.Result) []fact {
 		{memoryFact, memory(r.Memory)},
 		{"generator", generator(r)},
 		{"agents", agents(r.Generator.Agents)},
-		{"software", orElse(c.Software, "not stated")},
+		{"software", cmp.Or(c.Software, "not stated")},
 	}
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
 }
@@ -44,14 +45,7 @@ func ofERP(c result.Conditions, text string) string {
 	if s := c.Load.Scenario; s != nil && s.Application != "erp" {
 		return text
 	}
-	return orElse(text, "not stated")
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
+	return cmp.Or(text, "not stated")
 }
 
 func load(r *result.Result) string {
@@ -179,8 +173,8 @@ func workers(all []result.Worker) string {
 
 func machine(c result.Conditions) string {
 	m := c.Machine
-	return fmt.Sprintf("%s, %d cores, %s RAM, %s, Linux %s", orElse(m.CPU, "unknown processor"), m.Cores,
-		size(float64(m.MemoryBytes)), orElse(m.OS, "unknown system"), orElse(m.Kernel, "unknown"))
+	return fmt.Sprintf("%s, %d cores, %s RAM, %s, Linux %s", cmp.Or(m.CPU, "unknown processor"), m.Cores,
+		size(float64(m.MemoryBytes)), cmp.Or(m.OS, "unknown system"), cmp.Or(m.Kernel, "unknown"))
 }
 
 func cpu(c result.CPU) string {

@@ -13,14 +13,14 @@ func disturbance(d *result.Disturbance) string {
 		return ""
 	}
 	others := "other processes " + percent(d.Others)
-	var who []string
+	var neighbours []string
 	for _, n := range d.Who {
 		if n.Share >= 0.01 {
-			who = append(who, fmt.Sprintf("%s %.0f %%", n.Name, 100*n.Share))
+			neighbours = append(neighbours, fmt.Sprintf("%s %.0f %%", n.Name, 100*n.Share))
 		}
 	}
-	if len(who) > 0 {
-		others += " (" + strings.Join(who, ", ") + ")"
+	if len(neighbours) > 0 {
+		others += " (" + strings.Join(neighbours, ", ") + ")"
 	}
 	if d.Unattributed {
 		others += ", some of which may belong to the system"

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -136,7 +137,7 @@ func differing(b *strings.Builder, all []*result.Result) {
 		}
 		fmt.Fprintf(b, "  %s\n", name)
 		for i := range all {
-			b.WriteString(wrap(orElse(sides[i][name], "missing"), "    "+side(i)+": ", "       "))
+			b.WriteString(wrap(cmp.Or(sides[i][name], "missing"), "    "+side(i)+": ", "       "))
 		}
 	}
 }

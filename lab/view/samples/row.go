@@ -97,8 +97,8 @@ func Read(path string, each func(Row)) (head Head, err error) {
 	if err != nil {
 		return head, fmt.Errorf("read samples: %s is not a complete Parquet file: %w", path, err)
 	}
-	text, there := file.Lookup(HeadKey)
-	if !there {
+	text, found := file.Lookup(HeadKey)
+	if !found {
 		return head, fmt.Errorf("read samples: %s holds no samples of a run", path)
 	}
 	if err := json.Unmarshal([]byte(text), &head); err != nil {

@@ -3,8 +3,8 @@ package samples
 import (
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
+	"plimsoll/test/files"
 	"strings"
 	"testing"
 )
@@ -29,10 +29,7 @@ func TestNothingIsSharedWithWhatCountsARun(t *testing.T) {
 }
 
 func TestRead_SaysWhatIsWrong(t *testing.T) {
-	nonsense := filepath.Join(t.TempDir(), "x.parquet")
-	if err := os.WriteFile(nonsense, []byte("PAR1 but not really"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	nonsense := files.Write(t, t.TempDir(), "x.parquet", "PAR1 but not really")
 	for path, says := range map[string]string{nonsense: "not a complete Parquet file", nonsense + "y": "no such file"} {
 		if _, err := Recompute(path); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", path, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/statement"
 	"plimsoll/test/patience"
 )
@@ -36,7 +37,7 @@ SELECT pg_advisory_lock({lock})`
 // Close the gate for groups that reach this count, upwards or downwards.
 func Close(t testing.TB, dsn string, done int) *Gate {
 	t.Helper()
-	g := &Gate{dsn, connect(t, dsn)}
+	g := &Gate{dsn, clustertest.Connect(t, dsn, "")}
 	if _, err := g.lock.Exec(patience.Context(t), statement.SQL(gateSQL, statement.Names{
 		"done": strconv.Itoa(done), "lock": strconv.Itoa(lockID)})); err != nil {
 		t.Fatal(err)
@@ -66,19 +67,9 @@ func (g *Gate) Open(t testing.TB) {
 	t.Helper()
 	ctx := patience.Context(t)
 	_ = g.lock.Close(ctx)
-	conn := connect(t, g.dsn)
+	conn := clustertest.Connect(t, g.dsn, "")
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.Exec(ctx, "DROP FUNCTION IF EXISTS group_gate CASCADE"); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func connect(t testing.TB, dsn string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(patience.Context(t), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
 }

@@ -119,20 +119,50 @@ func Database(t testing.TB) cluster.DSN {
 	return create(t, Start(t), "")
 }
 
-// Connect opens a connection under the name of an application, until the end of the test.
+// Connect opens a connection until the end of the test, under the name of an application if there is one.
 func Connect(t testing.TB, dsn, application string) *pgx.Conn {
 	t.Helper()
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.RuntimeParams["application_name"] = application
-	conn, err := pgx.ConnectConfig(patience.Context(t), config)
+	if application != "" {
+		config.RuntimeParams["application_name"] = application
+	}
+	ctx, cancel := bound()
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
+}
+
+// bound outlives the test's own context, which has ended when cleanups run.
+func bound() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), patience.Max)
+}
+
+// Value runs statements on a connection of its own, in one transaction, and returns the first value of the last one as
+// text; empty if it has none.
+func Value(t testing.TB, dsn, sql string) (text string) {
+	t.Helper()
+	ctx, cancel := bound()
+	defer cancel()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	results, err := conn.PgConn().Exec(ctx, sql).ReadAll()
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	if last := results[len(results)-1]; len(last.Rows) > 0 {
+		text = string(last.Rows[0][0])
+	}
+	return text
 }
 
 // Exec runs a statement on a connection of its own and returns the number that it answers, if it answers one.

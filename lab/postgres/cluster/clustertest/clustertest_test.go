@@ -18,7 +18,7 @@ func TestDatabase(t *testing.T) {
 	t.Run("IsFreshForEachTest", func(t *testing.T) {
 		for range 2 {
 			t.Run("", func(t *testing.T) {
-				conn := connect(t, clustertest.Database(t).Secret())
+				conn := clustertest.Connect(t, clustertest.Database(t).Secret(), "")
 				if _, err := conn.Exec(t.Context(), "CREATE TABLE only_here (n int)"); err != nil {
 					t.Fatal(err)
 				}
@@ -34,7 +34,7 @@ func TestDatabase(t *testing.T) {
 			}
 			name = conn.Config().Database
 		})
-		conn := connect(t, clustertest.Start(t).DSN("").Secret())
+		conn := clustertest.Connect(t, clustertest.Start(t).DSN("").Secret(), "")
 		var there bool
 		err := conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)",
 			name).Scan(&there)
@@ -42,16 +42,6 @@ func TestDatabase(t *testing.T) {
 			t.Errorf("database %s is there: %v, %v", name, there, err)
 		}
 	})
-}
-
-func connect(t *testing.T, dsn string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(t.Context()) })
-	return conn
 }
 
 func TestCopy(t *testing.T) {
@@ -67,7 +57,7 @@ func TestCopy(t *testing.T) {
 	}
 	name := fmt.Sprintf("one_%d", time.Now().UnixNano()) // another one where the test is run several times
 	for range 2 {
-		conn := connect(t, clustertest.Copy(t, name, fill).Secret())
+		conn := clustertest.Connect(t, clustertest.Copy(t, name, fill).Secret(), "")
 		var n int
 		if err := conn.QueryRow(t.Context(), "UPDATE kept SET n = n + 1 RETURNING n").Scan(&n); err != nil || n != 43 {
 			t.Errorf("%d, %v: want a copy of its own", n, err)

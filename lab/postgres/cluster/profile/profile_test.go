@@ -2,9 +2,7 @@ package profile_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 	"plimsoll/test/golden"
 )
 
@@ -189,10 +188,7 @@ func TestTuned_SetsAllThatOurServerHas(t *testing.T) {
 func refused(t *testing.T, srv installation.Server, conf string) string {
 	t.Helper()
 	dir := clustertest.State(t)
-	file := filepath.Join(dir, "postgresql.conf")
-	if err := os.WriteFile(file, []byte(conf), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	file := files.Write(t, dir, "postgresql.conf", conf)
 	postgres, err := srv.Program("postgres")
 	if err != nil {
 		t.Fatal(err)

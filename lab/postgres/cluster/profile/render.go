@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -73,7 +74,7 @@ func Changes(before, after string) []string {
 	var changed []string
 	for name, value := range now {
 		if old[name] != value {
-			changed = append(changed, fmt.Sprintf("%s %s → %s", name, orDefault(old[name]), value))
+			changed = append(changed, fmt.Sprintf("%s %s → %s", name, cmp.Or(old[name], "default"), value))
 		}
 	}
 	for name, value := range old {
@@ -83,13 +84,6 @@ func Changes(before, after string) []string {
 	}
 	sort.Strings(changed)
 	return changed
-}
-
-func orDefault(value string) string {
-	if value == "" {
-		return "default"
-	}
-	return value
 }
 
 func values(text string) map[string]string {

@@ -19,6 +19,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 	"plimsoll/platform/statement"
 )
 
@@ -134,7 +135,7 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 			{Name: powerCut, Text: fmt.Sprintf("simulated from the journal of lab/crash: %s rows are loaded, "+
 				"acknowledged and checkpointed; then what was not flushed survives wholly, in part or not at all. A "+
 				"base is lost if the server does not start, or rows are missing or unreadable",
-				site.Thousands(c30CutRows))},
+				format.Thousands(c30CutRows))},
 		},
 	}
 }

@@ -4,19 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/test/patience"
 )
 
 // Autovacuum is as the side says in its turns, and as it was before when all is over.
 func TestC32_TurnsAutovacuumOffAndLeavesTheServerAsItWas(t *testing.T) {
-	admin, err := pgx.Connect(t.Context(), clustertest.Database(t).Secret())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.Close(t.Context())
+	admin := clustertest.Connect(t, clustertest.Database(t).Secret(), "")
 	settings := func() (now string) {
 		const look = "SELECT current_setting('autovacuum') || ' ' || current_setting('autovacuum_naptime')"
 		if err := admin.QueryRow(t.Context(), look).Scan(&now); err != nil {

@@ -14,6 +14,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 )
 
 // Defaults of C36.
@@ -29,7 +30,7 @@ const (
 // c36Targets of the sides; the first is the base.
 var c36Targets = []int{100, 1000, 10_000}
 
-func targetSide(n int) string { return fmt.Sprintf("statistics target %s", site.Thousands(n)) }
+func targetSide(n int) string { return fmt.Sprintf("statistics target %s", format.Thousands(n)) }
 
 // statisticsTarget is the experiment behind C36: the ERP's own queries on copies of a base that differ in statistics.
 func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {

@@ -11,6 +11,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 )
 
 // Defaults of C23.
@@ -59,13 +60,6 @@ const (
 	repairRate = "objects repaired"
 )
 
-func reportedDocuments() (all int) {
-	for _, n := range fill.Reported() {
-		all += n
-	}
-	return all
-}
-
 // objectIntegrity is the experiment behind C23.
 func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 	base := &integrityBase{own: s.Own, scale: b.BaseScale(c23Small, c23Scale)}
@@ -84,7 +78,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 	hours := trial.Computed{As: "hours to audit as many documents as the report has", Format: "%.1f",
 		Formula: func(m *trial.Measurements) float64 {
 			if rate := trial.Middle(m.Figures(trial.At(undamagedBase, auditRate))); rate > 0 {
-				return float64(reportedDocuments()) / rate / 3600
+				return float64(fill.ReportedTotal()) / rate / 3600
 			}
 			return math.NaN()
 		}}
@@ -92,7 +86,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 		trial.Say("the undamaged base has %s violations", sum(undamagedBase, found, "")),
 		trial.Say("the audit reads %s objects/s: %s hours for the report's %s documents",
 			trial.Spread{Of: trial.At(undamagedBase, auditRate), Format: "%.0f"}, hours,
-			site.Thousands(reportedDocuments()))}
+			format.Thousands(fill.ReportedTotal()))}
 	harmed.Measured = integrityMeasured()
 	return trial.Trial{
 		Text: fmt.Sprintf("in copies of a base at scale %.3g, %d damages to registers and %d to documents are "+

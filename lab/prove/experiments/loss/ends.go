@@ -15,6 +15,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 	"plimsoll/platform/shape"
 )
 
@@ -148,5 +149,5 @@ func countedEnds(what string, n, least int, unless string) trial.Criterion {
 func erpCondition(d time.Duration) claims.Condition {
 	return claims.Condition{Name: "load", Text: fmt.Sprintf("%d users carry out the ERP's key operations over HTTP "+
 		"without thinking, on %d workers of the shape %s, for %s before each end or between two", crash.SessionsDefault,
-		crash.WorkersDefault, shape.Tuned, trial.Length(d))}
+		crash.WorkersDefault, shape.Tuned, format.Duration(d))}
 }

@@ -18,6 +18,7 @@ import (
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
+	"plimsoll/platform/format"
 	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/temptable"
@@ -81,7 +82,7 @@ func turnLength(b site.Bench) time.Duration {
 func reportSize(b site.Bench) trial.Criterion {
 	return trial.Criterion{Of: trial.Given{
 		As: fmt.Sprintf("the report's month of %s documents and %d threads "+
-			"(--full)", site.Thousands(reportDocuments), reportThreads),
+			"(--full)", format.Thousands(reportDocuments), reportThreads),
 		Holds: month(b) >= reportDocuments && threadCount(b) == reportThreads,
 		Else:  "this month is smaller; the figures extrapolate from it"}, Confirm: trial.Measured()}
 }
@@ -183,7 +184,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 				return err
 			}
 			bases[side.variant.Engine] = base
-			r.Condition("base", restoringBase(b)+fmt.Sprintf("; %s lines to restore", trial.Thousands(base.Lines)))
+			r.Condition("base", restoringBase(b)+fmt.Sprintf("; %s lines to restore", format.Thousands(base.Lines)))
 		}
 		return nil
 	}
@@ -198,7 +199,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 			}})
 	}
 	return trial.Trial{
-		Text:  fmt.Sprintf("a month of %s documents after six months of history: %s", site.Thousands(month(b)), text),
+		Text:  fmt.Sprintf("a month of %s documents after six months of history: %s", format.Thousands(month(b)), text),
 		Parts: []trial.Part{part}, Overhead: overhead, Conditions: append(restoringConditions(b), more...),
 	}
 }
@@ -228,9 +229,9 @@ func restoringConditions(b site.Bench) []claims.Condition {
 func restoringBase(b site.Bench) string {
 	o := monthOptions(b)
 	return fmt.Sprintf("%s receipts and sales in %d months and %d warehouses; the costs of the last month are out of "+
-		"order (report: %s documents, about %s lines in that month)", site.Thousands(o.Documents), o.Months,
+		"order (report: %s documents, about %s lines in that month)", format.Thousands(o.Documents), o.Months,
 		o.Warehouses,
-		site.Thousands(reportDocuments), site.Thousands(reportLines))
+		format.Thousands(reportDocuments), format.Thousands(reportLines))
 }
 
 func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side restoringSide, options string,

@@ -21,6 +21,7 @@ import (
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
 	"plimsoll/platform/durability"
+	"plimsoll/platform/format"
 )
 
 // The load of C20, C21 and C27: jobs that rewrite record sets of one to three rows of a register.
@@ -111,7 +112,7 @@ func recordSetPart(b site.Bench, s *site.Site, name string, latency, turn time.D
 
 // lightlyLoaded requires that the processors were not the limit, and that turns were long enough.
 func lightlyLoaded(turn, least time.Duration, sides ...commitSide) (all []trial.Criterion) {
-	all = append(all, trial.Criterion{Of: trial.Given{As: "turns of at least " + trial.Length(least),
+	all = append(all, trial.Criterion{Of: trial.Given{As: "turns of at least " + format.Duration(least),
 		Holds: turn >= least, Else: "turns are shorter"}, Confirm: trial.Measured()})
 	for _, s := range sides {
 		all = append(all, trial.Criterion{Of: trial.Every{Of: s.at(judgedLatency, busyShare), Unit: "%"},

@@ -22,6 +22,7 @@ import (
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
+	"plimsoll/platform/format"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/posting"
 )
@@ -108,7 +109,7 @@ func rewriting(b site.Bench, s *site.Site, text string, sides []rewritingSide, m
 	}
 	return trial.Trial{
 		Text: fmt.Sprintf("on a base of %s receipts and sales, %s",
-			site.Thousands(disorderOptions(b).Documents), text),
+			format.Thousands(disorderOptions(b).Documents), text),
 		Parts: []trial.Part{part}, Overhead: madeAndAudited, Conditions: append(rewritingConditions(b), more...),
 	}
 }
@@ -368,7 +369,7 @@ func rewritingConditions(b site.Bench) []claims.Condition {
 		{Name: "load", Text: "sales of about 12 lines with their movements and entries: the record sets are read, " +
 			"deleted and inserted unchanged (report: records of its own registers)"},
 		{Name: "base", Text: fmt.Sprintf("%s receipts and sales; the books do not change",
-			site.Thousands(disorderOptions(b).Documents))},
+			format.Thousands(disorderOptions(b).Documents))},
 		{Name: "jobs", Text: "parts of a background job, distributed by river to worker processes of 'plimsoll " +
 			"serve' on the same cores as the database; objects per second are those that the parts acknowledged, " +
 			"from the start of the first part to the end of the last"},

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
@@ -106,10 +104,7 @@ func TestRewriting_ProofFindsWhatWasNotAcknowledged(t *testing.T) {
 
 func change(t *testing.T, dsn, sql string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := clustertest.Connect(t, dsn, "")
 	defer conn.Close(context.Background())
 	tag, err := conn.Exec(t.Context(), sql)
 	if err != nil || tag.RowsAffected() == 0 {

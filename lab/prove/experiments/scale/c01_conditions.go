@@ -1,12 +1,14 @@
 package scale
 
 import (
+	"cmp"
 	"fmt"
 
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run/result"
+	"plimsoll/platform/format"
 )
 
 // conditions list what the figures depend on, mainly the differences from the report.
@@ -18,13 +20,13 @@ func (l *usersLoad) conditions() []claims.Condition {
 			"(report: database on 96 cores and 1 TB, application tier and generators on machines of their own)",
 			c.Machine.Cores, c.Machine.CPU, float64(c.Machine.MemoryBytes)/(1<<30))},
 		{Name: "engine", Text: site.EngineText(c.Engine)},
-		{Name: "base", Text: site.OrUnknown(c.Scale) + " (report: about 1 TB with 9,896,636 documents)"},
+		{Name: "base", Text: cmp.Or(c.Scale, site.Unavailable) + " (report: about 1 TB with 9,896,636 documents)"},
 		{Name: "mix", Text: fmt.Sprintf("%d key operations of an ERP of our own (report: 1C:ERP with documents of "+
 			"17 types); targets and weights are those that 'plimsoll run' prints", len(r.Operations))},
-		{Name: "time", Text: fmt.Sprintf("%d x %s (report: %s)", len(l.done), trial.Length(l.duration),
-			trial.Length(claimedLength))},
+		{Name: "time", Text: fmt.Sprintf("%d x %s (report: %s)", len(l.done), format.Duration(l.duration),
+			format.Duration(claimedLength))},
 		{Name: "users", Text: fmt.Sprintf("%s sessions in one generator over HTTP, think time %s on average, %s "+
-			"(report: 192 virtual machines of 160 sessions)", site.Thousands(l.users), trial.Length(claimedThink),
+			"(report: 192 virtual machines of 160 sessions)", format.Thousands(l.users), format.Duration(claimedThink),
 			thinkText(c.Load.Think))},
 		{Name: "generator", Text: generatorText(l.done)},
 		{Name: "durability", Text: site.SettingsText(c.Engine.Settings, "fsync", "synchronous_commit",
@@ -35,14 +37,14 @@ func (l *usersLoad) conditions() []claims.Condition {
 // thinkText describes the distribution of think times.
 func thinkText(t *result.Think) string {
 	if t == nil {
-		return site.OrUnknown("")
+		return site.Unavailable
 	}
 	return t.Distribution
 }
 
 // generatorText is the largest processor share and lag of all repetitions.
 func generatorText(done []*result.Result) string {
-	cpu, lag := "unavailable", 0.0
+	cpu, lag := site.Unavailable, 0.0
 	var most float64
 	for _, rep := range done {
 		if s := rep.Generator.CPUShare; s != nil {
@@ -73,7 +75,7 @@ func recountedTotal(m *trial.Measurements) string {
 	for _, n := range m.Figures(trial.At("", recountedCount)) {
 		sum += n
 	}
-	return trial.Thousands(int64(sum))
+	return format.Thousands(int64(sum))
 }
 
 func recountedAlike(m *trial.Measurements) string {

@@ -13,6 +13,7 @@ import (
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/platform/format"
 )
 
 // Figures that report A gives for claim C01.
@@ -79,14 +80,14 @@ func thirtyThousandUsers(b site.Bench, s *site.Site) trial.Trial {
 	part.Measured = []trial.Phrase{
 		trial.Say("Apdex %s, %s operations/s with %s users, %s x %s",
 			trial.Spread{Of: trial.At("", apdexScore), Format: "%.3f"},
-			trial.Spread{Of: trial.At("", site.OperationRate), Format: "%.1f"}, site.Thousands(count),
-			trial.Turns{Of: trial.At("", site.OperationRate)}, trial.Length(load.duration)),
+			trial.Spread{Of: trial.At("", site.OperationRate), Format: "%.1f"}, format.Thousands(count),
+			trial.Turns{Of: trial.At("", site.OperationRate)}, format.Duration(load.duration)),
 		trial.Say("%s operations recounted %s", trial.Words(recountedTotal), trial.Words(recountedAlike)),
 		trial.Say("books %s", trial.Words(booksFound)),
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("%s users who think %s between operations", site.Thousands(count),
-			trial.Length(claimedThink)),
+		Text: fmt.Sprintf("%s users who think %s between operations", format.Thousands(count),
+			format.Duration(claimedThink)),
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Checks: []trial.Check{

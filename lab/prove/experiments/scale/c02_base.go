@@ -11,6 +11,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 	"plimsoll/platform/problem"
 )
 
@@ -39,7 +40,7 @@ const (
 func c02ScaleOf(b site.Bench) float64 {
 	switch {
 	case b.Documents != 0:
-		return float64(b.Documents) / float64(claimedDocuments())
+		return float64(b.Documents) / float64(fill.ReportedTotal())
 	case b.Full:
 		facts, err := machine.Read("/")
 		if err != nil {
@@ -53,17 +54,10 @@ func c02ScaleOf(b site.Bench) float64 {
 func refuseSmallBase(b site.Bench) error {
 	if scale := c02ScaleOf(b); scale < c02ScaleMin {
 		return problem.New(problem.Usage,
-			fmt.Errorf("%.0f documents are too few to judge proportions", scale*float64(claimedDocuments())),
-			fmt.Sprintf("--documents %.0f or more", math.Ceil(c02ScaleMin*float64(claimedDocuments()))))
+			fmt.Errorf("%.0f documents are too few to judge proportions", scale*float64(fill.ReportedTotal())),
+			fmt.Sprintf("--documents %.0f or more", math.Ceil(c02ScaleMin*float64(fill.ReportedTotal()))))
 	}
 	return nil
-}
-
-func claimedDocuments() (all int) {
-	for _, n := range fill.Reported() {
-		all += n
-	}
-	return all
 }
 
 // Names of the figures of C02; those of documents are named after their type.
@@ -119,7 +113,7 @@ func c02Conditions(small, large baseSide) []claims.Condition {
 			"each in a database of its own that is dropped afterwards (report: %s documents, about 1 TB)", large.scale,
 			small.scale,
 			site.Clients,
-			site.Thousands(claimedDocuments()))},
+			format.Thousands(fill.ReportedTotal()))},
 		{Name: "invoices", Text: "one for each sale and purchase; the remaining ones are for advance payments"},
 		{Name: "movements", Text: fmt.Sprintf("each document has movements in every register of its type; the audit "+
 			"compares them with its lines. The report does not say how many lines a document has: with %.1f on "+

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/erp/fill"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -24,7 +25,7 @@ func TestC02_ExtrapolatesWhatGrows(t *testing.T) {
 
 func TestC02_ScaleIsWhatWasAskedForOrWhatTheDiskTakes(t *testing.T) {
 	e := Experiments()[1]
-	if got := c02ScaleOf(site.Bench{Documents: claimedDocuments() / 20}); got < 0.0499 || got > 0.0501 {
+	if got := c02ScaleOf(site.Bench{Documents: fill.ReportedTotal() / 20}); got < 0.0499 || got > 0.0501 {
 		t.Errorf("%g", got)
 	}
 	if got := c02ScaleOf(site.Bench{Full: true}); got <= 0 || got > 1 {
@@ -60,7 +61,7 @@ func TestC02_SeesWhatTheBaseHolds(t *testing.T) {
 		p[baseSide{c02ScaleMin}.name()+": "+name] = []float64{figure}
 	}
 	e := Experiments()[1]
-	verdict := sitetest.Answered(t, site.Bench{Documents: int(c02ScaleMin*float64(claimedDocuments())) + 1}, e, p, 0)
+	verdict := sitetest.Answered(t, site.Bench{Documents: int(c02ScaleMin*float64(fill.ReportedTotal())) + 1}, e, p, 0)
 	if strings.Contains(verdict.Measured, "(0.0 %)") || verdict.Verdict == claims.Refuted ||
 		!strings.Contains(verdict.Measured, "not in proportion: none") {
 		t.Errorf("%s, %s", verdict.Verdict, verdict.Measured)

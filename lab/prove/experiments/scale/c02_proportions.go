@@ -11,6 +11,7 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 )
 
 // baseSide is a base at a fraction of the report's scale.
@@ -109,7 +110,7 @@ func (p proportion) holds(scale float64) bool { return p.roundings(scale) <= 1 }
 // reportedCounts are the report's counts, by the names of the figures.
 func reportedCounts() map[string]int64 {
 	reported := map[string]int64{contractCount: c02ClaimedContracts, movementCount: c02ClaimedMovements,
-		entryCount: c02ClaimedEntries, entriesByLine: c02ClaimedEntries, allDocuments: int64(claimedDocuments())}
+		entryCount: c02ClaimedEntries, entriesByLine: c02ClaimedEntries, allDocuments: int64(fill.ReportedTotal())}
 	for name, n := range fill.Reported() {
 		reported[name] = int64(n)
 	}
@@ -187,7 +188,7 @@ func (b baseSide) types(m *trial.Measurements) float64 {
 // measured describes the base, and extrapolates the whole one from the growth between two bases.
 func (b baseSide) measured(small baseSide) []trial.Phrase {
 	number := func(series string) trial.Words {
-		return func(m *trial.Measurements) string { return trial.Thousands(b.count(m, series).found) }
+		return func(m *trial.Measurements) string { return format.Thousands(b.count(m, series).found) }
 	}
 	share := func(series, format string) trial.Words {
 		return func(m *trial.Measurements) string { return fmt.Sprintf(format, 100*b.count(m, series).share(b.scale)) }
@@ -197,7 +198,7 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 	}
 	length := func(figure trial.Ref, to time.Duration) trial.Words {
 		return func(m *trial.Measurements) string {
-			return trial.Length(time.Duration(trial.Middle(m.Figures(figure)) * float64(time.Second)).Round(to))
+			return format.Duration(time.Duration(trial.Middle(m.Figures(figure)) * float64(time.Second)).Round(to))
 		}
 	}
 	judged := func(series string) trial.Median { return trial.Median{Of: b.at(series), Format: "%.0f"} }
@@ -205,14 +206,14 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 		trial.Say("scale %.3g: %s of %s expected documents of %s types (%s %%), %s contracts, %s cost movements (%s "+
 			"%% of those expected), %s entries (%s %%, or %s %% with one per line of goods), %s on disk, filled in %s",
 			b.scale,
-			number(allDocuments), trial.Thousands(int64(math.Round(float64(claimedDocuments())*b.scale))),
+			number(allDocuments), format.Thousands(int64(math.Round(float64(fill.ReportedTotal())*b.scale))),
 			trial.Words(func(m *trial.Measurements) string { return fmt.Sprintf("%.0f", b.types(m)) }),
 			share(allDocuments, "%.1f"), number(contractCount), number(movementCount), share(movementCount, "%.0f"),
 			number(entryCount), share(entryCount, "%.0f"), share(entriesByLine, "%.0f"), bytes(b.at(baseSize)),
 			length(b.at(fillTime), time.Second/10)),
 		trial.Say("not in proportion: %s", trial.Words(b.outOfProportion)),
 		trial.Say("%s rows checked, %s of %s units differ", trial.Words(func(m *trial.Measurements) string {
-			return trial.Thousands(int64(trial.Middle(m.Figures(b.at(checkedRows)))))
+			return format.Thousands(int64(trial.Middle(m.Figures(b.at(checkedRows)))))
 		}), judged(differentUnits), judged(checkedUnits)),
 		trial.Say("audit of %.0f %%: %s violations", 100*c02Audited, judged(violations)),
 		trial.Say("scale 1, extrapolated from the growth since scale %.3g: %s on disk, filled in %s", small.scale,

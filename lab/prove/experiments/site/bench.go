@@ -11,6 +11,7 @@ import (
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
+	"plimsoll/platform/format"
 )
 
 // Bench is the environment of an experiment. Zero sizes and durations leave the choice to the experiment.
@@ -94,6 +95,6 @@ func (b Bench) BaseScale(usual, full float64) float64 {
 
 // TurnsOf is the criterion that turns are long enough for a verdict.
 func TurnsOf(turn, least time.Duration) trial.Criterion {
-	return trial.Criterion{Of: trial.Given{As: "turns of at least " + trial.Length(least), Holds: turn >= least,
+	return trial.Criterion{Of: trial.Given{As: "turns of at least " + format.Duration(least), Holds: turn >= least,
 		Else: "turns are shorter"}, Confirm: trial.Measured()}
 }

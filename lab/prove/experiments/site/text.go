@@ -1,11 +1,11 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"plimsoll/lab/postgres"
-	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run/result"
 )
 
@@ -24,9 +24,6 @@ func Listed[T any](values []T) string {
 	return b.String()
 }
 
-// Thousands writes 30000 as 30,000.
-func Thousands(n int) string { return trial.Thousands(int64(n)) }
-
 func EngineText(e result.Engine) string {
 	if e.Patchset == nil {
 		return fmt.Sprintf("PostgreSQL %s, stock", e.Version)
@@ -38,19 +35,15 @@ func lookText(look *postgres.Server) string {
 	return EngineText(result.Engine{Version: look.Version, Flavour: look.Flavour, Patchset: look.Patchset})
 }
 
+// Unavailable stands for what could not be read.
+const Unavailable = "unavailable"
+
 func SettingsText(settings map[string]string, names ...string) (text string) {
 	for i, name := range names {
 		if i > 0 {
 			text += ", "
 		}
-		text += name + "=" + OrUnknown(settings[name])
+		text += name + "=" + cmp.Or(settings[name], Unavailable)
 	}
 	return text
-}
-
-func OrUnknown(s string) string {
-	if s == "" {
-		return "unavailable"
-	}
-	return s
 }

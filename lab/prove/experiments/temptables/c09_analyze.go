@@ -12,6 +12,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/format"
 )
 
 // Defaults of C09, and what is required: the widest table c09Claimed times as fast, the narrowest not slower.
@@ -59,9 +60,9 @@ func analyzedColumns(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("tables of %s rows, all of which are the sample; text, numeric, int, "+
 				"varchar and bool in turn, most with few values; each analyzed once before its first turn",
-				site.Thousands(c09Rows))},
+				format.Thousands(c09Rows))},
 			{Name: "bars", Text: fmt.Sprintf("×%g with %s columns is the claim's \"tens of times\"; that %d columns "+
-				"are no slower is our own requirement", c09Claimed, site.Thousands(wide), narrow)},
+				"are no slower is our own requirement", c09Claimed, format.Thousands(wide), narrow)},
 		},
 	}
 }
@@ -80,9 +81,9 @@ func fewerMs(columns int) trial.Ratio {
 func columnCounts() string {
 	var counts []string
 	for _, n := range c09Columns[:len(c09Columns)-1] {
-		counts = append(counts, site.Thousands(n))
+		counts = append(counts, format.Thousands(n))
 	}
-	return strings.Join(counts, ", ") + " and " + site.Thousands(c09Columns[len(c09Columns)-1])
+	return strings.Join(counts, ", ") + " and " + format.Thousands(c09Columns[len(c09Columns)-1])
 }
 
 // makeWideTables makes the tables on both servers; the first ANALYZE also reads them and writes hint bits.
