@@ -25,6 +25,13 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"UnknownFlagLikeNone", []string{"status", "--frobnicate"},
 			[]string{"'plimsoll status --help' lists the flags"}},
 		{"UnknownShortFlag", []string{"run", "-x"}, []string{"unknown flag -x"}},
+		{"FlagOfPsql", []string{"psql", "-c", "SELECT 1"},
+			[]string{"unknown flag -c", "hint: arguments of psql come after --"}},
+		{"FlagForACommand", []string{"--version"},
+			[]string{"unknown flag --version", "hint: the command is 'plimsoll version'"}},
+		{"NothingStored", []string{"report"}, []string{"no run is stored in ", "hint: 'plimsoll run' makes one"}},
+		{"LineWithNothingToResume", []string{"line", "--resume"},
+			[]string{"no search with these settings was stopped", "hint: start one"}},
 		{"CommonFlagMistyped", []string{"--jsno", "status"}, []string{"unknown flag --jsno", "did you mean --json?"}},
 		{"WrongNumber", []string{"run", "--users", "many"}, []string{`--users takes a whole number, not "many"`}},
 		{"NumberOutOfRange", []string{"run", "--users", "0"}, []string{"--users: must be between 1 and 100000, not 0"}},
@@ -243,7 +250,8 @@ func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
 	for _, command := range []string{"audit", "run", "line", "serve", "fill"} {
 		t.Run("NothingListens/"+command, func(t *testing.T) {
 			o := plimsoll(t, command, "--quiet", "--dsn", "postgres://ann:S3cret@127.0.0.1:1/erp")
-			o.want(t, ExitEnvironment, "hint: 'plimsoll status' shows")
+			o.want(t, ExitEnvironment, "127.0.0.1:1 (127.0.0.1): connection refused\n",
+				"hint: check host, port")
 			if strings.Count(o.stderr, "\n") != 2 {
 				t.Errorf("more than a line and its hint:\n%s", o.stderr)
 			}
