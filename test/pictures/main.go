@@ -70,7 +70,8 @@ func take(ctx context.Context, program, folder string, users int, duration time.
 	browser, closeBrowser := open(ctx)
 	defer closeBrowser()
 	fmt.Println("the dashboard, near the end of the run")
-	if err := chromedp.Run(browser, chromedp.EmulateViewport(dashboardWidth, dashboardHeight), chromedp.Navigate(address),
+	if err := chromedp.Run(browser,
+		chromedp.EmulateViewport(dashboardWidth, dashboardHeight), chromedp.Navigate(address),
 		chromedp.WaitVisible("#tiles dd", chromedp.ByQuery), // beyond the page that takes the token
 		until(`document.querySelector("#phase")?.textContent === "Steady state: measuring"`),
 		chromedp.Sleep(duration-10*time.Second), shoot(filepath.Join(folder, "dashboard.png"))); err != nil {
@@ -80,7 +81,8 @@ func take(ctx context.Context, program, folder string, users int, duration time.
 	if err := written(ctx, page); err != nil {
 		return err
 	}
-	if err := chromedp.Run(browser, chromedp.EmulateViewport(reportWidth, reportHeight), chromedp.Navigate("file://"+page),
+	if err := chromedp.Run(browser,
+		chromedp.EmulateViewport(reportWidth, reportHeight), chromedp.Navigate("file://"+page),
 		chromedp.WaitReady("canvas", chromedp.ByQuery), shoot(filepath.Join(folder, "report.png"))); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
