@@ -8,12 +8,11 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -97,22 +96,24 @@ func start(ctx context.Context, program, state, page string, users int, duration
 		"--disturbed-limit", "1", "--lag-limit", "5s", "--html", page)
 	run.Env = append(os.Environ(), "PLIMSOLL_STATE="+state)
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
-	said, err := run.StderrPipe()
+	progress, err := os.Create(filepath.Join(state, "progress"))
 	if err != nil {
 		return nil, "", err
 	}
+	defer func() { _ = progress.Close() }()
+	run.Stderr = progress
 	if err := run.Start(); err != nil {
 		return nil, "", err
 	}
-	lines := bufio.NewScanner(said)
-	for lines.Scan() {
-		fmt.Println(lines.Text())
-		if at := regexp.MustCompile(`^dashboard: (http\S+)`).FindStringSubmatch(lines.Text()); at != nil {
-			go func() { _, _ = io.Copy(io.Discard, said) }()
-			return run, at[1], nil
+	for {
+		text, err := os.ReadFile(progress.Name())
+		if at := regexp.MustCompile(`(?m)^dashboard: (http\S+)$`).FindSubmatch(text); at != nil {
+			return run, string(at[1]), nil
+		}
+		if err := errors.Join(err, pause(ctx)); err != nil || bytes.Contains(text, []byte("\nhint: ")) {
+			return nil, "", fmt.Errorf("%s run has no dashboard: %w\n%s", program, errors.Join(err, run.Wait()), text)
 		}
 	}
-	return nil, "", fmt.Errorf("%s run ended without a dashboard: %w", program, errors.Join(lines.Err(), run.Wait()))
 }
 
 func open(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -138,11 +139,18 @@ func written(ctx context.Context, path string) error {
 		if _, err := os.Stat(path); err == nil {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
+		if err := pause(ctx); err != nil {
+			return err
 		}
+	}
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Second):
+		return nil
 	}
 }
 
