@@ -250,6 +250,12 @@ func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
 		t.Setenv("PLIMSOLL_STATE", file)
 		plimsoll(t, "up", "--engine", "system", "--quiet").want(t, ExitEnvironment, "plimsoll: ", "hint: ")
 	})
+	t.Run("NameOfAFlavourThatIsNotBuilt", func(t *testing.T) {
+		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
+		t.Setenv("PLIMSOLL_ENGINE", "")
+		plimsoll(t, "up", "vanilla", "--quiet").want(t, ExitEnvironment, "the engine vanilla is not built",
+			"hint: build it with `make engine")
+	})
 	for _, command := range []string{"audit", "run", "line", "serve", "fill"} {
 		t.Run("NothingListens/"+command, func(t *testing.T) {
 			o := plimsoll(t, command, "--quiet", "--dsn", "postgres://ann:S3cret@127.0.0.1:1/erp")

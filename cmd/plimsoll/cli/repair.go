@@ -224,7 +224,7 @@ func (a *app) showRepaired(r repair.Report, journal string) error {
 	}
 	text := cmp.Or(strings.Join(parts, ", "), "nothing")
 	if r.DryRun && len(parts) == 0 {
-		_, err := fmt.Fprintf(a.stdout, "%d violations; nothing that can be repaired\n", r.ViolationsBefore)
+		_, err := fmt.Fprintf(a.stdout, "%d violations; nothing to do\n", r.ViolationsBefore)
 		return err
 	}
 	if r.DryRun {

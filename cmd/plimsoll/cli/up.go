@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -79,6 +81,9 @@ func (a *app) up(ctx context.Context, name string, o upOptions) error {
 	}
 	if o.primary != "" || o.sync {
 		return problem.New(problem.Usage, fmt.Errorf("--of and --sync are for standbys"), "add --replica")
+	}
+	if _, err := a.clusters().Find(name); o.flavour == "" && errors.Is(err, fs.ErrNotExist) {
+		o.engine = specEngine(name, o.engine) // a cluster named vanilla runs nothing else
 	}
 	engine, err := resolveEngine(ctx, o.flavour, o.engine)
 	if err != nil {

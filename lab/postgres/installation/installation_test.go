@@ -45,12 +45,12 @@ func TestFind(t *testing.T) {
 	t.Run("NotBuiltYet", func(t *testing.T) {
 		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
 		_, err := installation.Find(t.Context(), installation.Plimsoll)
-		wantProblem(t, err, problem.Environment, "built engine plimsoll", "make engine")
+		wantProblem(t, err, problem.Environment, "engine plimsoll is not built", "make engine")
 	})
 	t.Run("EachEngineThatIsMissingIsHadByItsOwnCommand", func(t *testing.T) {
 		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
 		_, err := installation.Find(t.Context(), installation.Vanilla)
-		wantProblem(t, err, problem.Environment, "built engine vanilla", "make engine FLAVOUR=vanilla")
+		wantProblem(t, err, problem.Environment, "engine vanilla is not built", "make engine FLAVOUR=vanilla")
 		_, err = installation.Find(t.Context(), installation.Stock)
 		wantProblem(t, err, problem.Environment, "stock-18", "make engine ENGINE=stock")
 	})
