@@ -81,7 +81,7 @@ type notBuilt string
 
 func (n notBuilt) Error() string { return fmt.Sprintf("the engine %s is not built", string(n)) }
 
-func (n notBuilt) Is(target error) bool { return target == fs.ErrNotExist }
+func (notBuilt) Unwrap() error { return fs.ErrNotExist }
 
 func named(ctx context.Context, prefix string, major int) (Server, error) {
 	s, err := Describe(ctx, prefix)
