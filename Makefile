@@ -28,7 +28,7 @@ STAMP  = -X $(CLI).commit=$(shell git rev-parse HEAD 2>/dev/null) \
 
 include engine/engine.mk
 
-.PHONY: help setup build demo demo-run test test-full confusion lint arrows format clean
+.PHONY: help setup build demo demo-run test test-full confusion lint arrows pictures format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ lint: ## golangci-lint (.golangci.yml), who may import whom (test/arrows/rules.t
 # AT=COMMIT draws an older commit; FORMAT is text, mermaid or dot.
 arrows: ## draw the import graph of lab and erp, with counts of rooms, arrows and climbing arrows
 	@go run ./test/arrows draw $(if $(AT),--at $(AT)) $(if $(FORMAT),--format $(FORMAT)) lab erp
+
+pictures: bin/plimsoll ## take docs/images anew, from a real run in Chromium; two minutes
+	@go run ./test/pictures bin/plimsoll docs/images
 
 format: ## gofmt all Go files
 	gofmt -w $$(git ls-files '*.go')

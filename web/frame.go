@@ -12,8 +12,9 @@ import (
 // Frame is what all pages that are a file of their own share. Such a page loads nothing; its policy names the digests
 // of its style and scripts, so that nothing else runs.
 type Frame struct {
-	Title, Started, Policy string
-	Style, Data, Scripts   template.HTML
+	Title, Policy        string
+	Started, StartedText string // for programs, and for readers
+	Style, Data, Scripts template.HTML
 }
 
 // Script is an element of a page, with its opening tag.
@@ -35,8 +36,9 @@ func NewFrame(title string, started time.Time, id string, value any, style strin
 		policy += " " + digest(s.Text)
 	}
 	return Frame{
-		Title: title, Started: started.Format(time.RFC3339), Policy: policy + "; base-uri 'none'; form-action 'none'",
-		Style: template.HTML("<style>" + style + "</style>"), Scripts: template.HTML(all.String()),
+		Title: title, Started: started.Format(time.RFC3339), StartedText: started.Format("2 January 2006, 15:04 MST"),
+		Policy: policy + "; base-uri 'none'; form-action 'none'",
+		Style:  template.HTML("<style>" + style + "</style>"), Scripts: template.HTML(all.String()),
 		Data: template.HTML(`<script type="application/json" id="` + id + `">` + string(data) + `</script>`),
 	}, nil
 }

@@ -219,9 +219,17 @@ func openMonths(ctx context.Context, db *database.Database, organisation id.ID, 
 	return append(*open, last), nil
 }
 
-func ended(month time.Time) error {
+// Ended says that a month is over, or why it cannot be closed.
+func Ended(month time.Time) error {
 	if !month.AddDate(0, 1, 0).Before(time.Now()) {
-		return jobs.Final(fmt.Errorf("%s has not ended", month.Format(Format)))
+		return problem.New(problem.Usage, fmt.Errorf("%s has not ended", month.Format(Format)), "name an earlier month")
+	}
+	return nil
+}
+
+func ended(month time.Time) error {
+	if err := Ended(month); err != nil {
+		return jobs.Final(err)
 	}
 	return nil
 }

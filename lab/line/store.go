@@ -79,6 +79,28 @@ func (p *stopped) same(plans []Plan) bool {
 	return slices.EqualFunc(p.plans, plans, func(a, b Plan) bool { return a.Fingerprint() == b.Fingerprint() })
 }
 
+// Resumable fails where no search or session of any plan was stopped: what is known before the systems are there.
+func (s *Store) Resumable() error {
+	names, err := filepath.Glob(filepath.Join(s.dir, "*", "*.json"))
+	for _, name := range names {
+		var kept struct{ Complete bool }
+		text, readErr := os.ReadFile(name)
+		if readErr == nil && json.Unmarshal(text, &kept) == nil && !kept.Complete {
+			return nil
+		}
+	}
+	if err != nil {
+		return s.problem(err)
+	}
+	return nothingStopped(startHint)
+}
+
+const startHint = "start one: the same command without --resume"
+
+func nothingStopped(hint string) error {
+	return problem.New(problem.Usage, errors.New("no search with these settings was stopped"), hint)
+}
+
 // unfinished is the newest incomplete search of a plan.
 func (s *Store) unfinished(plan Plan) (*Line, error) {
 	return newest(s, lineFile, Schema, func(l *Line) stopped {
@@ -101,7 +123,7 @@ func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans [
 		return nil, s.problem(err)
 	}
 	slices.Reverse(entries)
-	hint := "start one: the same command without --resume"
+	hint := startHint
 	known := false
 	for _, e := range entries {
 		kept := new(T)
@@ -122,7 +144,7 @@ func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans [
 			known, hint = true, was.hint(e.Name(), plans)
 		}
 	}
-	return nil, problem.New(problem.Usage, errors.New("no search with these settings was stopped"), hint)
+	return nil, nothingStopped(hint)
 }
 
 // hint names what a stopped search was asked for in place of these plans.

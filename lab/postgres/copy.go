@@ -99,7 +99,7 @@ func (c Copy) admin(ctx context.Context, dsn string, do func(conn *pgx.Conn, ori
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
-			"'plimsoll status' shows whether the server runs")
+			"check host, port, user and password; 'plimsoll status' shows the local servers")
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	return do(conn, original)

@@ -30,6 +30,12 @@ type Access struct {
 
 // Check that no secret is sent in clear to another machine.
 func (a Access) Check(urls []string) error {
+	for _, one := range urls {
+		if u, err := url.Parse(one); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return problem.New(problem.Usage, fmt.Errorf("--url: %q is not a URL", one),
+				"such as --url http://10.0.0.5:8080")
+		}
+	}
 	if a.Insecure || a.Password == "" && a.FiguresToken == "" {
 		return nil
 	}

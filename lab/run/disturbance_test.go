@@ -28,7 +28,7 @@ func TestVerdictOfADisturbedRun(t *testing.T) {
 		{"HalfOfTheProcessors", func(d *result.Disturbance) {
 			d.Others, d.Who = at(0.5), []result.Neighbour{
 				{Name: "stress", Processes: 3, Share: 0.48}, {Name: "sh", Processes: 1}}
-		}, "disturbed: other processes used 50 % of the processors (stress (3 processes) 48 %), at most 15 %", ""},
+		}, "disturbed: other processes used 50 % of the processors (stress (3 processes) 48 %), limit 15 %", ""},
 		{"SomeOfThem", func(d *result.Disturbance) { d.Others = at(0.1) }, "",
 			"disturbed: other processes used 10 % of the processors"},
 		{"Steal", func(d *result.Disturbance) { d.Steal = at(0.2) }, "the hypervisor gave 20 %", ""},

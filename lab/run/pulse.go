@@ -73,7 +73,7 @@ const (
 func (r *record) judgeOwnWaits(v *verdict, all *result.Result) {
 	for _, f := range r.made.Frozen {
 		v.addReasonIf(result.ByGenerator, f.For > frozenLimits*r.LagLimit && f.At < r.made.Tally.To &&
-			f.At+f.For > r.made.Tally.From, "the generator stood still for %.1f s from %.1f s on, at most %.1f",
+			f.At+f.For > r.made.Tally.From, "the generator stood still for %.1f s from %.1f s on, limit %.1f s",
 			f.For.Seconds(), f.At.Seconds(), (frozenLimits * r.LagLimit).Seconds())
 	}
 	for _, op := range all.Operations {

@@ -158,11 +158,11 @@ func (r *record) judgeGenerator(v *verdict, all *result.Result) {
 	g := all.Generator
 	still := max(LagMax, r.LagLimit)
 	v.addReasonIf(result.ByGenerator, g.LagMSP99 > milliseconds(r.LagLimit),
-		"the generator lagged: p99 %.0f ms late, limit %.0f", g.LagMSP99, milliseconds(r.LagLimit))
+		"the generator lagged: p99 %.0f ms late, limit %.0f ms", g.LagMSP99, milliseconds(r.LagLimit))
 	v.addReasonIf(result.ByGenerator, g.LagMSMax > milliseconds(still),
-		"the generator stood still: once %.1f s late, at most %.0f", g.LagMSMax/1000, still.Seconds())
+		"the generator stood still: once %.1f s late, limit %.0f s", g.LagMSMax/1000, still.Seconds())
 	v.addReasonIf(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax,
-		"the generator used %.0f %% of the processors, at most %.0f",
+		"the generator used %.0f %% of the processors, limit %.0f %%",
 		100*result.ValueOrZero(g.CPUShare), 100*GeneratorCPUMax)
 	r.judgeOwnWaits(v, all)
 }

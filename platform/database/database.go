@@ -110,7 +110,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 			return nil, problem.New(problem.Usage, fmt.Errorf("durability %s: %w", plan, err), durability.DisagreeHint)
 		}
 		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
-			"'plimsoll status' shows whether the server runs")
+			"check host, port, user and password; 'plimsoll status' shows the local servers")
 	}
 	db.pool, db.identity = pool, Identity(ctx, pool)
 	if err := db.mayDelay(ctx); err != nil {

@@ -120,11 +120,12 @@ const processors = () => ({
   scales: { y: { range: () => [0, 1] } },
 });
 
-const megabytes = (v) => `${(v / 2 ** 20).toFixed(1)} MB`;
+const megabytes = (v) => (v == null ? "–" : `${v.toFixed(1)} MB`);
 
 const memory = () => {
   const none = run.t.map(() => null);
-  const known = (column) => (column?.length ? column : none); // memory of another machine is not known
+  // That of another machine is not known.
+  const known = (column) => (column?.length ? column.map((v) => v && v / 2 ** 20) : none);
   const database = known(series.memory_database);
   const workers = known(series.memory_workers);
   const generator = known(series.memory_generator);
@@ -138,7 +139,7 @@ const memory = () => {
       { label: "workers", data: workers, colour: "orange", dash: "dashed", format: megabytes },
       { label: "generator", data: generator, colour: "purple", dash: "dotted", format: megabytes },
     ],
-    axes: [{ scale: "y", label: "megabytes", values: (v) => `${Math.round(v / 2 ** 20)}` }],
+    axes: [{ scale: "y", label: "megabytes" }],
     scales: { y: { range: fromZero } },
   };
 };

@@ -45,7 +45,11 @@ what is half-done.`,
 }
 
 func (a *app) closeMonth(ctx context.Context, month string, o closeOptions) error {
-	if _, err := monthclose.Month(month); err != nil {
+	last, err := monthclose.Month(month)
+	if err == nil && !o.reopen {
+		err = monthclose.Ended(last)
+	}
+	if err != nil {
 		return err
 	}
 	organisation, err := a.organisation(ctx, o.target, o.organisation)

@@ -82,6 +82,7 @@ func (a *app) agreed(what, refused, name string) error {
 		return nil
 	}
 	if line == "" {
+		fmt.Fprintln(a.stderr)
 		return problem.New(problem.Usage, errors.New(refused+": nobody answered"), "--yes does not ask")
 	}
 	return problem.New(problem.Usage, errors.New(refused+": the answer was not its name"), "--yes does not ask")

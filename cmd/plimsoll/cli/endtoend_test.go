@@ -413,7 +413,8 @@ func (s *stand) runInterrupted(t *testing.T) {
 func (s *stand) proveInterrupted(t *testing.T) {
 	o := interrupting(t, "repetition 1 of 4: Apdex", "prove", "C01", "--cluster", s.one, "--users", "500",
 		"--duration", "2s", "--json")
-	o.want(t, ExitInterrupted, "C01: 4 turns of 2s: 500 users", "C01 is confirmed when every repetition",
+	o.want(t, ExitInterrupted, "C01: 4 turns of 2s: 500 users",
+		"\n  confirmed when every repetition", "\n  otherwise inconclusive\n",
 		"what was measured is kept")
 	c := claimOf(t, o, "C01")
 	if !c.Partial || c.Verdict != "inconclusive" || c.Measured == nil {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,6 +55,9 @@ func exitOf(err error) (int, string) {
 	return ExitFailure, exitCodes[1].name
 }
 
+// dialing is what the driver says between the address, which it has named already, and the reason.
+var dialing = regexp.MustCompile(`: dial error: dial \w+ \S+: (?:connect: )?`)
+
 // complain writes err for a person, or with asJSON one line for a program, and
 // returns the exit code. No secret passes: every error goes through here.
 func complain(w io.Writer, err error, asJSON bool) int {
@@ -61,6 +66,14 @@ func complain(w io.Writer, err error, asJSON bool) int {
 		return code
 	}
 	message, hint := oneLine(redact.Text(err.Error())), oneLine(redact.Text(problem.HintOf(err)))
+	message = dialing.ReplaceAllString(message, ": ")
+	if code == ExitInterrupted {
+		message = strings.ReplaceAll(message, "timeout: context already done: ", "") // as the driver puts it
+		message = strings.ReplaceAll(message, context.Canceled.Error(), "stopped")
+		if short := strings.TrimSuffix(message, ": stopped"); strings.Contains(short, "stopped") {
+			message = short
+		}
+	}
 	if asJSON {
 		type body struct {
 			Message  string `json:"message"`

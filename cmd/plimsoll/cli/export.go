@@ -58,7 +58,8 @@ func (a *app) export(which, subject, as, out string) error {
 		return err
 	}
 	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
-		return problem.New(problem.Environment, fmt.Errorf("write export: %w", err), "")
+		return problem.New(problem.Environment, fmt.Errorf("write export: %w", err),
+			"name a file in a folder that exists and that you may write to")
 	}
 	a.meter.Say("wrote %s", out)
 	return nil

@@ -203,9 +203,13 @@ func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Siz
 func fitting(free int64) string { return fmt.Sprintf("%dMB", max(1, free*7/10>>20)) }
 
 func estimated(s fill.Sizes, o fill.Options, e fill.Estimate) string {
-	return fmt.Sprintf("scale %.4g: %d documents, %d contracts, %d counterparties, %d items, %d organisations; "+
+	size := ""
+	if o.Scale > 0 {
+		size = fmt.Sprintf("scale %.4g: ", o.Scale)
+	}
+	return size + fmt.Sprintf("%d documents, %d contracts, %d counterparties, %d items, %d organisations; "+
 		"about %s on disk (%s while it is filled), %s with %d streams",
-		o.Scale, e.Documents, s.Contracts, s.Counterparties, s.Items, s.Organisations, fill.Bytes(e.Bytes),
+		e.Documents, s.Contracts, s.Counterparties, s.Items, s.Organisations, fill.Bytes(e.Bytes),
 		fill.Bytes(e.Needed), e.Time, o.Streams)
 }
 

@@ -116,6 +116,11 @@ func (a *app) line(ctx context.Context, o lineOptions) error {
 	if err := o.fleet.check(); err != nil {
 		return err
 	}
+	if o.resume {
+		if err := options.Store.Resumable(); err != nil {
+			return err
+		}
+	}
 	if o.control && len(o.configurations) == 0 {
 		return problem.New(problem.Usage, errors.New("--control: there is one system only"),
 			"--configurations names several")

@@ -26,6 +26,16 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"UnknownFlagLikeNone", []string{"status", "--frobnicate"},
 			[]string{"'plimsoll status --help' lists the flags"}},
 		{"UnknownShortFlag", []string{"run", "-x"}, []string{"unknown flag -x"}},
+		{"FlagOfPsql", []string{"psql", "-c", "SELECT 1"},
+			[]string{"unknown flag -c", "hint: arguments of psql come after --"}},
+		{"URLThatIsNone", []string{"run", "--url", "foo"},
+			[]string{`--url: "foo" is not a URL`, "hint: such as --url http"}},
+		{"MonthToCome", []string{"close", "2999-01"}, []string{"2999-01 has not ended", "hint: name an earlier month"}},
+		{"FlagForACommand", []string{"--version"},
+			[]string{"unknown flag --version", "hint: the command is 'plimsoll version'"}},
+		{"NothingStored", []string{"report"}, []string{"no run is stored in ", "hint: 'plimsoll run' makes one"}},
+		{"LineWithNothingToResume", []string{"line", "--resume"},
+			[]string{"no search with these settings was stopped", "hint: start one"}},
 		{"CommonFlagMistyped", []string{"--jsno", "status"}, []string{"unknown flag --jsno", "did you mean --json?"}},
 		{"WrongNumber", []string{"run", "--users", "many"}, []string{`--users takes a whole number, not "many"`}},
 		{"NumberOutOfRange", []string{"run", "--users", "0"}, []string{"--users: must be between 1 and 100000, not 0"}},
@@ -241,10 +251,17 @@ func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
 		t.Setenv("PLIMSOLL_STATE", file)
 		plimsoll(t, "up", "--engine", "system", "--quiet").want(t, ExitEnvironment, "plimsoll: ", "hint: ")
 	})
+	t.Run("NameOfAFlavourThatIsNotBuilt", func(t *testing.T) {
+		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
+		t.Setenv("PLIMSOLL_ENGINE", "")
+		plimsoll(t, "up", "vanilla", "--quiet").want(t, ExitEnvironment, "the engine vanilla is not built",
+			"hint: build it with `make engine")
+	})
 	for _, command := range []string{"audit", "run", "line", "serve", "fill"} {
 		t.Run("NothingListens/"+command, func(t *testing.T) {
 			o := plimsoll(t, command, "--quiet", "--dsn", "postgres://ann:S3cret@127.0.0.1:1/erp")
-			o.want(t, ExitEnvironment, "hint: 'plimsoll status' shows")
+			o.want(t, ExitEnvironment, "127.0.0.1:1 (127.0.0.1): connection refused\n",
+				"hint: check host, port")
 			if strings.Count(o.stderr, "\n") != 2 {
 				t.Errorf("more than a line and its hint:\n%s", o.stderr)
 			}

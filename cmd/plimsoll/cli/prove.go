@@ -297,7 +297,9 @@ func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 		e, _ := experiments.For(item.Claim.ID)
 		p := e.Plan(bench)
 		a.meter.Say("%s: %s; about %s", item.Claim.ID, p.Text, estimateOf(item))
-		a.meter.Say("%s is %s", item.Claim.ID, p.Rules)
+		for rule := range strings.SplitSeq(p.Rules, "; ") {
+			a.meter.Say("  %s", rule)
+		}
 	}
 	if len(fits) > 1 {
 		a.meter.Say("in all about %s", roughly(proof.Takes(fits)))

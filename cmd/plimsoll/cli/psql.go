@@ -32,6 +32,9 @@ Arguments after -- go to psql.`,
 		own, theirs := splitAtDash(c, args)
 		return a.psql(ctx, first(own), theirs)
 	})
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return problem.WithHint(flagError(c, err), "arguments of psql come after --: plimsoll psql -- -c 'SELECT 1'")
+	})
 }
 
 func splitAtDash(c *cobra.Command, args []string) (own, theirs []string) {

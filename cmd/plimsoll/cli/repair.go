@@ -222,10 +222,11 @@ func (a *app) showRepaired(r repair.Report, journal string) error {
 			parts = append(parts, fmt.Sprintf("%d %s", count[c], c))
 		}
 	}
-	if len(parts) == 0 {
-		parts = []string{"nothing"}
+	text := cmp.Or(strings.Join(parts, ", "), "nothing")
+	if r.DryRun && len(parts) == 0 {
+		_, err := fmt.Fprintf(a.stdout, "%d violations; nothing to do\n", r.ViolationsBefore)
+		return err
 	}
-	text := strings.Join(parts, ", ")
 	if r.DryRun {
 		_, err := fmt.Fprintf(a.stdout, "%d violations; would do: %s\n", r.ViolationsBefore, text)
 		return err

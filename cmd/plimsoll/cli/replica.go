@@ -55,7 +55,7 @@ func (a *app) primary(ctx context.Context, name, primary string) (*cluster.Clust
 	}
 	c, err := a.mustRun(ctx, primary)
 	if err != nil {
-		return nil, problem.WithHint(err, "a standby needs a primary that runs: plimsoll up --log replica")
+		return nil, problem.WithHint(err, "a standby needs a primary that runs: plimsoll up NAME --log replica")
 	}
 	return c, nil
 }

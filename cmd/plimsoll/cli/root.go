@@ -145,9 +145,14 @@ func flagError(c *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		name := "--" + unknown.GetSpecifiedName()
-		return problem.New(problem.Usage, fmt.Errorf("unknown flag %s", name),
-			nearest.Hint(name, flagNames(c), fmt.Sprintf("'%s --help' lists the flags", c.CommandPath())))
+		name := unknown.GetSpecifiedName()
+		hint := fmt.Sprintf("'%s --help' lists the flags", c.CommandPath())
+		if near := nearest.Of(name, flagNames(c)); near != "" {
+			hint = fmt.Sprintf("did you mean --%s?", near)
+		} else if name == "version" {
+			hint = "the command is 'plimsoll version'"
+		}
+		return problem.New(problem.Usage, fmt.Errorf("unknown flag --%s", name), hint)
 	case errors.As(err, &unknown):
 		return problem.New(problem.Usage, fmt.Errorf("unknown flag -%s", unknown.GetSpecifiedName()),
 			fmt.Sprintf("'%s --help' lists the flags", c.CommandPath()))
@@ -189,7 +194,7 @@ func flagHint(f *pflag.Flag) string {
 func flagNames(c *cobra.Command) (names []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
-			names = append(names, "--"+f.Name)
+			names = append(names, f.Name)
 		}
 	})
 	return names

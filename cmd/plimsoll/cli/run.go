@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -228,6 +229,16 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 	if path == "" {
 		path = store.Default().ReportPath(r.ID)
 	}
+	// The tables above are longer than a screen: what matters most comes again.
+	valid := "valid"
+	if !r.Valid {
+		valid = "not valid"
+	}
+	score := string(r.Band)
+	if r.Apdex != nil {
+		score = "Apdex " + apdex.Text(*r.Apdex) + " " + score
+	}
+	fmt.Fprintf(a.stdout, "result: %s, %d users, %s\n", score, r.Users, valid)
 	if !fileExists(path) {
 		return nil // it could not be written, which is said
 	}
@@ -257,8 +268,12 @@ func judge(r *result.Result, target float64) error {
 	return nil
 }
 
-// invalidHint says what to change after a run that is not valid, by the first cause that the user can remove.
+// invalidHint says what to change after a run that is not valid, by the first cause that the user can remove. Others on
+// the machine come first: they make a generator lag.
 func invalidHint(causes []result.Cause) string {
+	if slices.Contains(causes, result.ByDisturbance) {
+		causes = []result.Cause{result.ByDisturbance}
+	}
 	for _, one := range causes {
 		switch one {
 		case result.ByDisturbance:

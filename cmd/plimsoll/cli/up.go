@@ -3,7 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +29,9 @@ func (a *app) addUp(root *cobra.Command) {
 		Short: "Create a local PostgreSQL cluster if needed, and start it",
 		Long: `Create a local PostgreSQL cluster if there is none with that name, start it, and return
 when it accepts connections. It runs until 'plimsoll down', even after you log out. The
-name defaults to the flavour, so both flavours can run side by side. Flags given for an
-existing cluster take effect at its next start.
+name defaults to the flavour, so both flavours can run side by side; a new cluster with the
+name of a flavour runs that one. Flags given for an existing cluster take effect at its next
+start.
 
 --log replica keeps what standbys and backups of a running server need; --log archive also
 copies finished segments, so that a backup can be restored to any moment after it.
@@ -80,6 +83,9 @@ func (a *app) up(ctx context.Context, name string, o upOptions) error {
 	}
 	if o.primary != "" || o.sync {
 		return problem.New(problem.Usage, fmt.Errorf("--of and --sync are for standbys"), "add --replica")
+	}
+	if _, err := a.clusters().Find(name); o.flavour == "" && errors.Is(err, fs.ErrNotExist) {
+		o.engine = specEngine(name, o.engine) // a cluster named vanilla runs nothing else
 	}
 	engine, err := resolveEngine(ctx, o.flavour, o.engine)
 	if err != nil {

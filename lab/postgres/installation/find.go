@@ -67,12 +67,21 @@ func built(ctx context.Context, flavour string, major int) (Server, error) {
 			break
 		}
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return Server{}, problem.New(problem.Environment, notBuilt(flavour), hintToGet(flavour))
+	}
 	if err != nil {
-		return Server{}, problem.New(problem.Environment, fmt.Errorf("find the built engine %s: %w", flavour, err),
-			hintToGet(flavour))
+		return Server{}, problem.New(problem.Environment, fmt.Errorf("find the engine %s: %w", flavour, err), "")
 	}
 	return named(ctx, prefix, major)
 }
+
+// notBuilt is the flavour that is missing.
+type notBuilt string
+
+func (n notBuilt) Error() string { return fmt.Sprintf("the engine %s is not built", string(n)) }
+
+func (notBuilt) Unwrap() error { return fs.ErrNotExist }
 
 func named(ctx context.Context, prefix string, major int) (Server, error) {
 	s, err := Describe(ctx, prefix)

@@ -46,12 +46,12 @@ func TestFind(t *testing.T) {
 	t.Run("NotBuiltYet", func(t *testing.T) {
 		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
 		_, err := installation.Find(t.Context(), installation.Plimsoll)
-		problemtest.Want(t, err, problem.Environment, "built engine plimsoll", "make engine")
+		problemtest.Want(t, err, problem.Environment, "engine plimsoll is not built", "make engine")
 	})
 	t.Run("EachEngineThatIsMissingIsHadByItsOwnCommand", func(t *testing.T) {
 		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
 		_, err := installation.Find(t.Context(), installation.Vanilla)
-		problemtest.Want(t, err, problem.Environment, "built engine vanilla", "make engine FLAVOUR=vanilla")
+		problemtest.Want(t, err, problem.Environment, "engine vanilla is not built", "make engine FLAVOUR=vanilla")
 		_, err = installation.Find(t.Context(), installation.Stock)
 		problemtest.Want(t, err, problem.Environment, "stock-18", "make engine ENGINE=stock")
 	})

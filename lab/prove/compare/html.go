@@ -58,11 +58,11 @@ func (c *Comparison) HTML(w io.Writer) error {
 		err = pages.ExecuteTemplate(w, page, struct {
 			web.Frame
 			Comparison           *Comparison
-			When, Statement      string
+			Statement            string
 			Evidence, Conditions []string
 			Findings             []shown
 			Runs                 [][]string
-		}{frame, c, c.Started.Format(whenFormat), c.Statement(), c.evidence(), c.conditionLines(), findings,
+		}{frame, c, c.Statement(), c.evidence(), c.conditionLines(), findings,
 			c.runRows()})
 	}
 	if err != nil {

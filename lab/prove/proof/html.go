@@ -64,13 +64,12 @@ func HTML(w io.Writer, all []State, here Here, at time.Time) error {
 	if err == nil {
 		err = page.ExecuteTemplate(w, name, struct {
 			web.Frame
-			When    string
 			Here    Here
 			Memory  string
 			Tally   []string
 			Stale   int
 			Reports []report
-		}{frame, at.Format("2 January 2006, 15:04 MST"), here, gigabytes(here.Machine.MemoryBytes), tally, stale,
+		}{frame, here, gigabytes(here.Machine.MemoryBytes), tally, stale,
 			reports})
 	}
 	if err != nil {

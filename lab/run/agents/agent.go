@@ -73,10 +73,13 @@ func (o JoinOptions) serveOne(ctx context.Context) error {
 		knocking, cancel = context.WithTimeout(ctx, o.Wait)
 	}
 	defer cancel()
-	for {
+	for first := true; ; first = false {
 		again, err := o.tryJoin(ctx)
 		if !again {
 			return err
+		}
+		if first {
+			o.Say("waiting for the coordinator at %s", o.URL)
 		}
 		select {
 		case <-time.After(knockAgain):

@@ -164,7 +164,7 @@ func (p *Picture) watch(page tally.Page, point *Point) {
 	})
 	late := point.Lag
 	p.alarm("lag", p.plan.LagLimitMS > 0 && late > p.plan.LagLimitMS, func() string {
-		return fmt.Sprintf("the generator lags: %.0f ms late, at most %.0f in 99 of 100 operations", late,
+		return fmt.Sprintf("the generator lags: %.0f ms late, limit %.0f ms in 99 of 100 operations", late,
 			p.plan.LagLimitMS)
 	})
 	p.alarm("backlog", point.Backlog > 0, func() string {

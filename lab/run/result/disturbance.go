@@ -71,7 +71,7 @@ func (d *Disturbance) Ways() (all []Way) {
 func (d *Disturbance) Beyond() (texts []string) {
 	for _, way := range d.Ways() {
 		if way.Share > d.Limit {
-			texts = append(texts, fmt.Sprintf("%s, at most %.0f %%", way.Text, 100*d.Limit))
+			texts = append(texts, fmt.Sprintf("%s, limit %.0f %%", way.Text, 100*d.Limit))
 		}
 	}
 	return texts

@@ -134,7 +134,10 @@ func (s *Store) Find(id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if id == Latest && len(ids) > 0 {
+	switch {
+	case len(ids) == 0:
+		return "", problem.New(problem.Usage, fmt.Errorf("no run is stored in %s", s.dir), "'plimsoll run' makes one")
+	case id == Latest:
 		return ids[0], nil
 	}
 	var found []string
@@ -149,7 +152,7 @@ func (s *Store) Find(id string) (string, error) {
 	switch len(found) {
 	case 0:
 		return "", problem.New(problem.Usage, fmt.Errorf("no run %q", id),
-			"`plimsoll runs` lists them; \"latest\" is the newest")
+			"'plimsoll runs' lists them; latest is the newest")
 	case 1:
 		return found[0], nil
 	}

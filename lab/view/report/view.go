@@ -19,7 +19,6 @@ type view struct {
 	web.Frame
 	Run                                *result.Result
 	Score, ScoreNote, Users            string
-	StartedText                        string
 	State, StateMark, StateText        string
 	Gauge                              template.HTML
 	Tiles                              []tile
@@ -62,8 +61,7 @@ type operation struct {
 func newView(r *result.Result) *view {
 	v := &view{
 		Run: r, Score: markedScore(r.Apdex, r.Ops), ScoreNote: scoreNote(r), Users: count(int64(r.Users)),
-		StartedText: r.Started.Format("2 January 2006, 15:04 MST"),
-		Gauge:       gauge(r), Tiles: tiles(r),
+		Gauge: gauge(r), Tiles: tiles(r),
 		SteadyFrom: seconds(r.Series.SteadyFromS), SteadyTo: seconds(r.Series.SteadyToS),
 		IntervalText: seconds(r.Series.IntervalS),
 		Audit:        auditLine(r.Audit), AuditTone: "bad", Conditions: conditions(r),
