@@ -54,9 +54,9 @@ sub wait_until_waiting
 sub ends_with
 {
 	my ($waiter, $want, $name) = @_;
-	$waiter->query_until(qr/ended/, '');
-	like($waiter->{stdout} . $waiter->{stderr}, $want, $name);
-	$waiter->{stdout} = $waiter->{stderr} = '';
+	my $said = $waiter->query_until(qr/ended/, '');
+	like($said . $waiter->{stderr}, $want, $name);
+	$waiter->{stderr} = '';
 	$waiter->quit;
 }
 
@@ -110,15 +110,15 @@ ok(wait_until_waiting(map { "WaitForWal$event{$_}" } @modes), 'rows are removed 
 
 # 5. Promotion ends all waits of a standby.
 my $here = $standby->safe_psql('postgres', 'SELECT pg_last_wal_replay_lsn()');
-my %quiet = map { $_ => $standby->background_psql('postgres') } 'replay';
-$quiet{replay}->query_until(qr/begun/, "\\echo begun\nWAIT FOR LSN '$ahead' WITH (NO_THROW);\n\\echo ended\n");
+my $quiet = $standby->background_psql('postgres');
+$quiet->query_until(qr/begun/, "\\echo begun\nWAIT FOR LSN '$ahead' WITH (NO_THROW);\n\\echo ended\n");
 ok(wait_until_waiting((map { "WaitForWal$event{$_}" } @modes), 'WaitForWalReplay'), 'one more waits');
 $standby->promote;
 my %done = (replay => 'replayed', write => 'written', flush => 'flushed');
 ends_with($waiter{$_},
 	qr/ERROR:  recovery is not in progress\nDETAIL:  Recovery ended before target LSN \S+ was $done{$_}; last $_ LSN/,
 	"$_ ends with an error") foreach @modes;
-ends_with($quiet{replay}, qr/^not in recovery\nended/m, 'with NO_THROW by a word');
+ends_with($quiet, qr/^not in recovery\nended/m, 'with NO_THROW by a word');
 is($standby->safe_psql('postgres', "WAIT FOR LSN '$here'"), 'success', 'what was replayed before stays so');
 is($standby->safe_psql('postgres', "WAIT FOR LSN '$ahead' WITH (NO_THROW)"), 'not in recovery', 'the rest does not come');
 $standby->safe_psql('postgres', 'CREATE TABLE u (a int)');
