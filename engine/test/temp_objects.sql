@@ -492,6 +492,25 @@ select count(*) from pg_attribute where attrelid = 'w'::regclass;
 do $$ begin for i in 1..700 loop execute 'alter table w add d' || i || ' int'; end loop; exception when others then
   raise notice '%', sqlerrm; end $$;
 select relnatts from pg_class where relname = 'w'; drop table w;
+-- names of many columns: which is there twice is said as for few
+select string_agg('c' || g || ' int', ', ') as wide from generate_series(1, 100) g \gset
+create temp table twice (:wide, c37 text);
+create temp table twice (c0 int, :wide, c0 int, c5 int);
+create temp table twice as select 1 as x, t.* from (select 1 as c99) u, generate_series(1, 100) c1, (values (1)) t (x);
+create type many as (:wide);
+create type many2 as (:wide, c64 int);
+create temp table typed of many (c70 with options not null default 5, primary key (c1));
+create temp table typed2 of many (c70 with options default 5, c70 with options not null);
+create temp table typed2 of many (c101 with options not null);
+insert into typed (c1) values (1);
+select c1, c70 from typed;
+create temp table parent (:wide);
+create temp table child (c100 int not null, d int) inherits (parent);
+alter table child add c3 int, add d int;
+select count(*) from pg_attribute where attrelid = 'child'::regclass and attnum > 0;
+create temp view wideview as select * from parent, child;
+drop table parent cascade;
+drop type many cascade;
 -- 16 savepoints
 begin; create temp table sp (a int, b text);
 select format('savepoint s%1$s; alter table sp add c%1$s int default %1$s; insert into sp (a) values (%1$s);
