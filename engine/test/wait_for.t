@@ -97,7 +97,8 @@ for my $case (@cases)
 # A session that stays open: ask() returns the answer, begin() does not wait for it, and answer() does.
 sub session
 {
-	my $pid = open2(my $out, my $in, qq{exec "$server->{bin}/psql" -XAtq -h "$server->{dir}" -U probe -d postgres 2>&1});
+	my $pid = open2(my $out, my $in,
+		qq{exec "$server->{bin}/psql" -XAtq -h "$server->{dir}" -U probe -d postgres 2>&1});
 	my $session = { pid => $pid, in => $in, out => $out };
 	chomp($session->{backend} = ask($session, 'SELECT pg_backend_pid() FROM pg_stat_force_next_flush();'));
 	$server->keep($session->{backend});
