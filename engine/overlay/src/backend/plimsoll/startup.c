@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "plimsoll/lsn_wait.h"
 #include "plimsoll/memcat.h"
 #include "plimsoll/startup.h"
 #include "plimsoll/temp_commit.h"
@@ -31,6 +32,7 @@ plimsoll_shmem_size(void)
 	size = add_size(size, temp_lock_shmem_size());
 	size = add_size(size, temp_orphan_shmem_size());
 	size = add_size(size, memcat_shmem_size());
+	size = add_size(size, lsn_wait_shmem_size());
 	return add_size(size, wait_timing_shmem_size());
 }
 
@@ -46,5 +48,6 @@ plimsoll_shmem_init(void)
 	temp_lock_shmem_init();
 	temp_orphan_shmem_init();
 	memcat_shmem_init();
+	lsn_wait_shmem_init();
 	wait_timing_shmem_init();
 }

@@ -96,3 +96,14 @@ TABLE catalog_locks;
 COMMIT;
 TABLE catalog_locks;
 DROP VIEW catalog_locks, hangs_on_objects;
+
+-- Names of many columns: one that is there twice is refused as among few.
+SELECT string_agg('c' || g || ' int', ', ') AS wide FROM generate_series(1, 100) g \gset
+CREATE TEMP TABLE twice (:wide, c37 text);
+CREATE TEMP TABLE twice (c0 int, :wide, c0 int);
+CREATE TYPE many AS (:wide);
+CREATE TYPE more AS (:wide, c64 int);
+CREATE TEMP TABLE typed OF many (c70 WITH OPTIONS NOT NULL DEFAULT 5);
+INSERT INTO typed (c1) VALUES (1) RETURNING c1, c70;
+DROP TABLE typed;
+DROP TYPE many;
