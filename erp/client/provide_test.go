@@ -68,7 +68,7 @@ func TestWhatARunWillLackIsMadeBefore(t *testing.T) {
 }
 
 // TestWarehouseOrdersFindWhatToCarry plays what moves goods as often as the mix does: 300 operations of one organisation,
-// of which a quarter are warehouse orders. Before, two of three found nothing.
+// of which a quarter are warehouse orders.
 func TestWarehouseOrdersFindWhatToCarry(t *testing.T) {
 	db, url := baseWith(t, 4, server.Config{})
 	instead, carried, doing := map[string]int{}, map[string]int{}, ""

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/lab/postgres"
 	"plimsoll/lab/run/result"
+	"plimsoll/platform/presence"
 )
 
 // companyWithin bounds each look at other sessions, so that a server that hangs delays nobody.
@@ -31,7 +31,7 @@ func accompany(ctx context.Context, dsn, id string) *company {
 		return c
 	}
 	connecting, connected := context.WithTimeout(ctx, companyWithin)
-	mark, err := postgres.Mark(connecting, dsn, "plimsoll run "+id)
+	mark, err := presence.Mark(connecting, dsn, "plimsoll run "+id)
 	connected()
 	if err != nil {
 		return c
@@ -64,7 +64,7 @@ func accompany(ctx context.Context, dsn, id string) *company {
 	return c
 }
 
-func (c *company) add(seen postgres.OtherUsers) {
+func (c *company) add(seen presence.OtherUsers) {
 	c.looks++
 	for _, load := range seen.Loads {
 		c.loads[load] = true

@@ -10,6 +10,7 @@ import (
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
+	"plimsoll/platform/presence"
 )
 
 func TestVerdictOfADisturbedRun(t *testing.T) {
@@ -101,7 +102,7 @@ func TestRunSeesASecondLoadOfItsDatabase(t *testing.T) {
 	o := ownRun(t, "application = \"none\"\nusers = 20\n[think]\nmean = \"100ms\"\n"+
 		"[operations.look]\ntarget = \"500ms\"\nsql = \"SELECT 1\"\n")
 	o.DSN, o.Duration, o.DisturbedLimit = clustertest.Database(t).Secret(), 2*time.Second, 0.999
-	other, err := postgres.Mark(t.Context(), o.DSN, "plimsoll run of somebody else")
+	other, err := presence.Mark(t.Context(), o.DSN, "plimsoll run of somebody else")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package postgres
+// Package presence owns the mark of a database under load, by which loads detect each other.
+package presence
 
 import (
 	"context"

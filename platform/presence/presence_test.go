@@ -1,4 +1,4 @@
-package postgres
+package presence
 
 import (
 	"slices"
@@ -9,6 +9,8 @@ import (
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/test/patience"
 )
+
+func TestMain(m *testing.M) { clustertest.Main(m) }
 
 func TestPresence_SeesASecondLoadAndOtherSessions(t *testing.T) {
 	ctx := patience.Context(t)
