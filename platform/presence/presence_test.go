@@ -12,11 +12,11 @@ import (
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
 
-func TestPresence_SeesASecondLoadAndOtherSessions(t *testing.T) {
+func TestMark_SeesASecondLoadAndOtherSessions(t *testing.T) {
 	ctx := patience.Context(t)
 	dsn := clustertest.Database(t).Secret()
-	mark := func(dsn, name string) *Presence {
-		p, err := Mark(ctx, dsn, name)
+	mark := func(dsn, name string) *Mark {
+		p, err := Dial(ctx, dsn, name)
 		if err != nil {
 			t.Fatal(err)
 		}
