@@ -67,8 +67,8 @@ func TestWhatARunWillLackIsMadeBefore(t *testing.T) {
 	}
 }
 
-// TestWarehouseOrdersFindWhatToCarry plays what moves goods as often as the mix does: 300 operations of one organisation,
-// of which a quarter are warehouse orders.
+// TestWarehouseOrdersFindWhatToCarry plays what moves goods as often as the mix does, of which a third are warehouse
+// orders.
 func TestWarehouseOrdersFindWhatToCarry(t *testing.T) {
 	db, url := baseWith(t, 4, server.Config{})
 	instead, carried, doing := map[string]int{}, map[string]int{}, ""

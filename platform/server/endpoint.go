@@ -190,8 +190,8 @@ func (s *Server) workerEndpoints() []Endpoint {
 				{Name: "key", Type: metadata.Text, Length: loadNameMax, Required: true},
 				{Name: "ends", Type: metadata.Boolean},
 			}),
-			Success: []Success{{Status: http.StatusOK, Means: "other loads of Plimsoll by name, and the active sessions " +
-				"of other applications", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+			Success: []Success{{Status: http.StatusOK, Means: "other loads of Plimsoll by name, and the active " +
+				"sessions of other applications", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
 				{Name: "loads", Value: openapi.Array(openapi.String(""))},
 				{Name: "at_work", Value: &openapi.Schema{Type: "object",
 					AdditionalProperties: &openapi.Additional{Schema: openapi.Integer("")}}},
