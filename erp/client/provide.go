@@ -60,6 +60,13 @@ func (c *Client) Stock(ctx context.Context, s *Session, mix map[string]float64, 
 			}
 		}
 	}
+	for _, operation := range []string{operations.WarehouseReceiptOrderPost, operations.WarehouseIssueOrderPost} {
+		if lack := operations.Lack(operation, mix, n); lack > 0 {
+			if more, err := c.stockCells(ctx, s, operation, min(waitingMax, lack), rng); !more {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -132,26 +139,11 @@ func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) 
 	if some, err := c.hasWork(ctx, s, "to-ship", inCell, rng); some || err != nil {
 		return err
 	}
-	brought, err := c.bringToCells(ctx, s, rng)
+	lines, err := c.fillCells(ctx, s, rng)
 	if err != nil {
 		return err
 	}
-	rows, outcome, err := c.workList(ctx, s, "to-receive",
-		fmt.Sprintf("warehouse=%s&limit=%d", brought.warehouse, workListMax))
-	if outcome != OK {
-		return err
-	}
-	lines := ofOne(rows, brought.document, inReach)
-	if lines == nil {
-		return errors.New("the goods just received are missing from the list of goods to put into cells")
-	}
-	if _, outcome, err = c.made(ctx, s, "warehouse-receipt-order", warehouseOrderJSON(lines,
-		func(row toCarry) amount.Quantity {
-			return row.Quantity
-		}), rng); outcome != OK {
-		return refusedToo(err)
-	}
-	b := brought.warehouse.AppendText(append(s.deal(s.directory.customers, rng), `,"warehouse":"`...))
+	b := lines[0].Warehouse.AppendText(append(s.deal(s.directory.customers, rng), `,"warehouse":"`...))
 	b = lines[0].Item.AppendText(append(b, `","lines":[{"item":"`...))
 	sold, outcome, err := c.made(ctx, s, "goods-sale", append(b, `","quantity":"1"}]}`...), rng)
 	if outcome != OK {
@@ -159,6 +151,30 @@ func (c *Client) provideToShip(ctx context.Context, s *Session, rng *rand.Rand) 
 	}
 	c.provided.take(sold)
 	return nil
+}
+
+// fillCells buys goods and puts them into cells.
+func (c *Client) fillCells(ctx context.Context, s *Session, rng *rand.Rand) ([]toCarry, error) {
+	brought, err := c.bringToCells(ctx, s, rng)
+	if err != nil {
+		return nil, err
+	}
+	rows, outcome, err := c.workList(ctx, s, "to-receive",
+		fmt.Sprintf("warehouse=%s&limit=%d", brought.warehouse, workListMax))
+	if outcome != OK {
+		return nil, err
+	}
+	lines := ofOne(rows, brought.document, inReach)
+	if lines == nil {
+		return nil, errors.New("the goods just received are missing from the list of goods to put into cells")
+	}
+	if _, outcome, err = c.made(ctx, s, "warehouse-receipt-order", warehouseOrderJSON(lines,
+		func(row toCarry) amount.Quantity {
+			return row.Quantity
+		}), rng); outcome != OK {
+		return nil, refusedToo(err)
+	}
+	return lines, nil
 }
 
 // workListMax rows of a work list hold everything that waits in a warehouse.
@@ -196,10 +212,13 @@ func (c *Client) bringToCells(ctx context.Context, s *Session, rng *rand.Rand) (
 	return a, err
 }
 
+// errMadeRefused means that a control refused the document that was to be created.
+var errMadeRefused = errors.New("a control refused the document that was to be created")
+
 // refusedToo turns a refusal into an error.
 func refusedToo(err error) error {
 	if err == nil {
-		err = errors.New("a control refused the document that was to be created")
+		err = errMadeRefused
 	}
 	return err
 }

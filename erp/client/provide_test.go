@@ -3,6 +3,8 @@ package client_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +65,47 @@ func TestWhatARunWillLackIsMadeBefore(t *testing.T) {
 			t.Fatalf("invoice %d: %s, %d operations did something else: %v", i+1, outcome, instead, err)
 		}
 	}
+}
+
+// TestWarehouseOrdersFindWhatToCarry plays what moves goods as often as the mix does, of which a third are warehouse
+// orders.
+func TestWarehouseOrdersFindWhatToCarry(t *testing.T) {
+	db, url := baseWith(t, 4, server.Config{})
+	instead, carried, doing := map[string]int{}, map[string]int{}, ""
+	c := client.New(client.Options{Transport: pool(t), RefusedShare: -1,
+		Instead: func(context.Context, string) { instead[doing]++ }})
+	s, rng := login(t, c, url, 1), random(2)
+	mix, sum := map[string]float64{}, 0.0
+	for _, op := range operations.All() {
+		switch op.ID {
+		case operations.GoodsSalePost, operations.GoodsReceiptPost, operations.OtherGoodsReceiptPost,
+			operations.WarehouseIssueOrderPost, operations.WarehouseReceiptOrderPost:
+			mix[op.ID] = op.Weight
+			sum += op.Weight
+		}
+	}
+	n := thorough.Or(1000, 300)
+	if err := c.Stock(t.Context(), s, mix, float64(n), random(1)); err != nil {
+		t.Fatal(err)
+	}
+	for range n {
+		at := rng.Float64() * sum
+		for _, id := range slices.Sorted(maps.Keys(mix)) {
+			if doing, at = id, at-mix[id]; at < 0 {
+				break
+			}
+		}
+		if outcome, err := c.Do(t.Context(), s, doing, rng); outcome > client.Refused {
+			t.Fatalf("%s: %v", doing, err)
+		}
+		carried[doing]++
+	}
+	for _, order := range []string{operations.WarehouseIssueOrderPost, operations.WarehouseReceiptOrderPost} {
+		if instead[order] > 0 || carried[order] < n/15 {
+			t.Errorf("%s: %d of %d had nothing to act on", order, instead[order], carried[order])
+		}
+	}
+	erptest.Clean(t, db.Database)
 }
 
 func TestNothingCanBeProvidedWithoutCells(t *testing.T) {

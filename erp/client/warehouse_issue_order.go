@@ -19,6 +19,9 @@ type toCarry struct {
 	InCell                       amount.Quantity `json:"in_cell"`
 }
 
+// workListShort is how many rows of a work list people look at first.
+const workListShort = 200
+
 // inCell and inReach tell whether a row can be shipped, and whether it can be put away.
 func inCell(row toCarry) bool  { return row.InCell > 0 }
 func inReach(row toCarry) bool { return !row.Cell.IsZero() }
@@ -59,11 +62,17 @@ type carrying struct {
 
 // workOff shows what waits, and makes the warehouse order of one of the documents.
 func workOff(c *Client, ctx context.Context, s *Session, rng *rand.Rand, k carrying) (Outcome, error) {
-	rows, outcome, err := c.workList(ctx, s, k.report, "")
+	rows, outcome, err := c.workList(ctx, s, k.report, fmt.Sprintf("limit=%d", workListShort))
 	if outcome != OK {
 		return outcome, err
 	}
 	lines, release := c.takeOne(s, rows, rng, k.fits)
+	if lines == nil && len(rows) >= workListShort { // others wait behind those that cannot be carried yet
+		if rows, outcome, err = c.workList(ctx, s, k.report, fmt.Sprintf("limit=%d", workListMax)); outcome != OK {
+			return outcome, err
+		}
+		lines, release = c.takeOne(s, rows, rng, k.fits)
+	}
 	defer release()
 	if lines == nil {
 		return c.instead(ctx, s, k.none, k.otherwise, rng)
@@ -89,17 +98,22 @@ func (c *Client) takeOne(s *Session, rows []toCarry, rng *rand.Rand, fits func(t
 
 // one returns a document that has rows that fit, that nobody has and that belongs to this part of the load.
 func (c *Client) one(s *Session, rows []toCarry, rng *rand.Rand, fits func(toCarry) bool) (chosen id.ID, found bool) {
-	var bases []id.ID
+	bases := c.free(s, rows, fits)
+	if len(bases) == 0 {
+		return chosen, false
+	}
+	return bases[rng.IntN(len(bases))], true
+}
+
+// free are the documents that have rows that fit, that nobody has and that belong to this part of the load.
+func (c *Client) free(s *Session, rows []toCarry, fits func(toCarry) bool) (bases []id.ID) {
 	for _, row := range rows {
 		// they come in the order of the documents
 		if fits(row) && c.mine(row.Basis) && (len(bases) == 0 || bases[len(bases)-1] != row.Basis) {
 			bases = append(bases, row.Basis)
 		}
 	}
-	if bases = s.directory.stock.held.free(bases); len(bases) == 0 {
-		return chosen, false
-	}
-	return bases[rng.IntN(len(bases))], true
+	return s.directory.stock.held.free(bases)
 }
 
 // ofOne returns the rows of a document that fit.

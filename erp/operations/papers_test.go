@@ -43,6 +43,12 @@ func TestLack_IsEnoughForARun(t *testing.T) {
 	if got := Lack(InvoiceIssuedPost, mix, n); got < 75 || got > 200 {
 		t.Errorf("%d sales for the invoices: 97 of 9,896 postings are lacking", got)
 	}
+	// Takes 257 and 217 of the n: what waits for warehouse orders is not counted on.
+	for id, takes := range map[string]int{WarehouseIssueOrderPost: 257, WarehouseReceiptOrderPost: 217} {
+		if got := Lack(id, mix, n); got < takes || got > takes+60 {
+			t.Errorf("%d documents for %s, which takes %d", got, id, takes)
+		}
+	}
 	if Lack(GoodsSaleList, mix, n) != 0 || Lack(BankPaymentPost, map[string]float64{GoodsSalePost: 1}, n) != 0 {
 		t.Error("documents for what acts on none")
 	}

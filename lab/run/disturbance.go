@@ -35,6 +35,7 @@ func (r *record) disturbance() *result.Disturbance {
 	d.MemoryStall = r.meters.part(memoryTime, from, to)
 	if r.company != nil {
 		d.Loads = slices.Sorted(maps.Keys(r.company.loads))
+		d.LoadsUnknown = r.company.unknown()
 		d.Sessions = r.company.sessions()
 		slices.SortFunc(d.Sessions, func(a, b result.NeighbourSessions) int {
 			return cmp.Or(cmp.Compare(b.AtWork, a.AtWork), cmp.Compare(a.Application, b.Application))
@@ -87,6 +88,9 @@ func disturbedBelow(all *result.Result) (texts []string) {
 		if one.Share > warnedFrom*d.Limit && one.Share <= d.Limit {
 			texts = append(texts, "disturbed: "+one.Text)
 		}
+	}
+	if d != nil && d.Limit > 0 && d.LoadsUnknown != "" {
+		texts = append(texts, "whether others used the database is not known: "+d.LoadsUnknown)
 	}
 	if d != nil && d.Unattributed && d.Limit > 0 && d.Others != nil && *d.Others > d.Limit {
 		texts = append(texts, fmt.Sprintf("perhaps disturbed: processes that are not known to belong to the system "+

@@ -3,6 +3,7 @@ package run
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/worker"
+	"plimsoll/platform/presence"
 )
 
 func TestVerdictOfADisturbedRun(t *testing.T) {
@@ -101,7 +104,7 @@ func TestRunSeesASecondLoadOfItsDatabase(t *testing.T) {
 	o := ownRun(t, "application = \"none\"\nusers = 20\n[think]\nmean = \"100ms\"\n"+
 		"[operations.look]\ntarget = \"500ms\"\nsql = \"SELECT 1\"\n")
 	o.DSN, o.Duration, o.DisturbedLimit = clustertest.Database(t).Secret(), 2*time.Second, 0.999
-	other, err := postgres.Mark(t.Context(), o.DSN, "plimsoll run of somebody else")
+	other, err := presence.Dial(t.Context(), o.DSN, "plimsoll run of somebody else")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,5 +117,71 @@ func TestRunSeesASecondLoadOfItsDatabase(t *testing.T) {
 	}
 	if r.Conditions.CPU.Database == nil {
 		t.Error("the processor time of the database is not known")
+	}
+}
+
+// TestRunsThatReachOneWorkerSeeEachOther: neither has a connection string, so the worker marks the database for both.
+func TestRunsThatReachOneWorkerSeeEachOther(t *testing.T) {
+	erp := base(t)
+	w, err := worker.Start(t.Context(), erp.Serve, erp.ServeEnv, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Kill)
+	byHTTP := func() Options {
+		o := ownRun(t, "application = \"none\"\nusers = 20\n[think]\nmean = \"100ms\"\n"+
+			"[operations.look]\ntarget = \"500ms\"\nurl = \"/v1/application\"\n")
+		o.URLs, o.DisturbedLimit = []string{w.URL}, 0.999
+		return o
+	}
+	first := byHTTP()
+	control := &LoadControl{}
+	first.Control, first.Duration = control, time.Hour
+	atWork := make(chan struct{})
+	var once sync.Once
+	first.Progress = func(p Progress) {
+		if p.Phase == Steady && p.Ops > 0 {
+			once.Do(func() { close(atWork) })
+		}
+	}
+	made := make(chan *result.Result, 1)
+	go func() {
+		defer close(made)
+		r, err := Run(t.Context(), first)
+		if err != nil {
+			t.Error(err)
+		}
+		made <- r
+	}()
+	select {
+	case <-atWork:
+	case <-made:
+		t.Fatal("the first run ended before its load")
+	}
+	second, err := Run(t.Context(), byHTTP())
+	if err != nil {
+		t.Error(err)
+	}
+	if err := control.End(); err != nil {
+		t.Error(err)
+	}
+	for name, r := range map[string]*result.Result{"first": <-made, "second": second} {
+		if r == nil || r.Valid || !slices.Contains(r.InvalidCauses, result.ByDisturbance) ||
+			!slices.Equal(r.Disturbance.Loads, []string{"plimsoll run unkept"}) {
+			t.Errorf("%s: %q, %+v", name, r.InvalidReasons, r.Disturbance)
+		}
+	}
+}
+
+func TestALoadThatCannotBeSeenIsSaid(t *testing.T) {
+	c := accompany(t.Context(), &workersMark{workers: &workersSeen{}, at: "http://127.0.0.1:1", name: "x", key: "y"})
+	c.end()
+	if c.unknown() == "" {
+		t.Error("nobody answered, and nothing is said")
+	}
+	limit := &result.Disturbance{Limit: DisturbedLimitDefault, LoadsUnknown: c.unknown()}
+	if got := disturbedBelow(&result.Result{Disturbance: limit}); len(got) != 1 ||
+		!strings.Contains(got[0], "whether others used the database is not known: ask worker") {
+		t.Errorf("%q", got)
 	}
 }

@@ -36,7 +36,7 @@ func (s *setup) execute(ctx context.Context) (err error) {
 	e.meter.neighbours.From, e.meter.neighbours.To = s.Ramp, s.Ramp+s.Duration
 	s.crew.watch(end)
 	s.journal.open(opening{s.opening()}, s.feed.say)
-	s.company = accompany(ctx, s.DSN, s.id)
+	s.company = accompany(ctx, s.loadMark())
 	s.made, err = s.generator.Work(working, e.watch(working))
 	s.company.end()
 	e.diagnosis.end()
@@ -51,7 +51,9 @@ func (s *setup) execute(ctx context.Context) (err error) {
 func (s *setup) logIn(ctx context.Context) error {
 	s.begin(Login, s.End()+logInGuess(s.Users)+auditGuess)
 	defer s.feed.logIns(&s.board.loggedIn)()
-	return s.generator.LogIn(ctx, s.plan(s.crew.urls()), &s.board.loggedIn)
+	plan := s.plan(s.crew.urls())
+	plan.workers = s.workersSeen
+	return s.generator.LogIn(ctx, plan, &s.board.loggedIn)
 }
 
 // watch is how the run controls the generator and receives its figures.

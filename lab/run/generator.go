@@ -25,6 +25,8 @@ type Plan struct {
 	DSN string `json:"-"`
 	// Access to the application servers is never sent either.
 	Access Access `json:"-"`
+	// workers are the servers of custom requests that turn out to be workers of the ERP.
+	workers *workersSeen
 }
 
 // Crowd that the plan describes.

@@ -25,7 +25,7 @@ type cast struct {
 
 func newCast(ctx context.Context, p Plan) (c *cast, err error) {
 	crowd := p.Crowd()
-	c = &cast{transport: counted{newTransport(p.Access)}, actions: p.Scenario.Actions()}
+	c = &cast{transport: counted{newTransport(p.Access), p.workers}, actions: p.Scenario.Actions()}
 	defer func() {
 		if err != nil {
 			c.close()

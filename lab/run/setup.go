@@ -23,12 +23,18 @@ type setup struct {
 	feed      feed
 	journal   *journal
 	crew      *crew
+	// workersSeen by a load that has no connection string.
+	workersSeen *workersSeen
 }
 
 func newSetup(o Options) *setup {
 	r := &record{Options: o, crowd: o.Crowd(), began: time.Now()}
 	r.audit = r.unaudited()
-	return &setup{record: r, generator: o.generator(), board: newBoard(o.Progress)}
+	s := &setup{record: r, generator: o.generator(), board: newBoard(o.Progress)}
+	if o.DSN == "" {
+		s.workersSeen = &workersSeen{}
+	}
+	return s
 }
 
 // reserve creates the run's folder in the store, where its workers' logs go as well, and marks it as under way.

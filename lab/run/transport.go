@@ -42,7 +42,10 @@ func newTransport(a Access) *http.Transport {
 // counted records what the transport sends again by itself: a GET, or a request with an Idempotency-Key, whose
 // connection was lost. The extra time is in the operation's latency. It also records when answers begin, and how long
 // they are.
-type counted struct{ *http.Transport }
+type counted struct {
+	*http.Transport
+	workers *workersSeen // nil: nobody asks
+}
 
 func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	notes := tally.NotesOf(r.Context())
@@ -57,6 +60,7 @@ func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, GotFirstResponseByte: func() { notes.FirstByte(time.Now()) }}
 	answer, err := c.Transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
 	if err == nil {
+		c.workers.note(r, answer)
 		answer.Body = &counting{answer.Body, notes}
 	}
 	return answer, err

@@ -186,6 +186,11 @@ func (db *Database) Close() {
 // Connections is the size of the pool.
 func (db *Database) Connections() int { return int(db.pool.Config().MaxConns) }
 
+// Application is the application_name of the pool's sessions.
+func (db *Database) Application() string {
+	return db.pool.Config().ConnConfig.RuntimeParams["application_name"]
+}
+
 // Ping says whether the database answers.
 func (db *Database) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 

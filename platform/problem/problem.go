@@ -50,6 +50,12 @@ func ClassOf(err error) Class {
 	return Failure
 }
 
+// Classified reports whether err was given a class.
+func Classified(err error) bool {
+	var c *classified
+	return errors.As(err, &c)
+}
+
 // HintOf is the outermost hint that is not empty.
 func HintOf(err error) string {
 	for err != nil {

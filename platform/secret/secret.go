@@ -23,15 +23,22 @@ const (
 	LengthMax = 4096
 )
 
-const hint = "write one line of at least 12 characters, such as: head -c 24 /dev/urandom | base64 > FILE"
+const hint = "write one line of at least 12 characters, such as: (umask 077; head -c 24 /dev/urandom | base64 > FILE)"
 
-// File reads the secret in a file: its only line.
+// everybody may read a file of this mode.
+const everybody = 0o004
+
+// File reads the secret in a file: its only line. What everybody on the machine can read is no secret.
 func File(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", problem.New(problem.Usage, fmt.Errorf("read secret: %w", err), "")
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&everybody != 0 {
+		return "", problem.New(problem.Usage, fmt.Errorf("%s: everybody on this machine can read the secret", path),
+			"chmod 600 FILE, and change the secret if others were here")
+	}
 	text, err := Read(f)
 	if err != nil {
 		err = problem.New(problem.Usage, fmt.Errorf("%s: %w", path, err), problem.HintOf(err))

@@ -34,6 +34,21 @@ func TestFile(t *testing.T) {
 	}
 }
 
+func TestFile_MustNotBeForEverybody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte("correct horse\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o604: false} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := File(path); (err == nil) != want {
+			t.Errorf("mode %o: %v", mode, err)
+		}
+	}
+}
+
 func TestHeld(t *testing.T) {
 	const want = "the right token"
 	for name, c := range map[string]struct {

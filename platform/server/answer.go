@@ -21,6 +21,7 @@ func (a answer) withHeader(name, value string) answer {
 func (s *Server) write(w http.ResponseWriter, a answer) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set(WorkerHeader, "1")
 	if len(a.body) > 0 {
 		h.Set("Content-Type", jsonType)
 	}
@@ -30,6 +31,9 @@ func (s *Server) write(w http.ResponseWriter, a answer) {
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body) // the client may have gone
 }
+
+// WorkerHeader of an answer says that a worker gave it: a load may be marked there (POST /health/load).
+const WorkerHeader = "Plimsoll-Worker"
 
 const jsonType = "application/json"
 

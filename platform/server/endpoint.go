@@ -181,6 +181,24 @@ func (s *Server) workerEndpoints() []Endpoint {
 				})}}, direct: s.showRunning, figures: true,
 		},
 		{
+			Method: "POST", Path: "/health/load", Operation: "health.load", Tag: tagWorker, Public: true,
+			Summary: "Mark the database as under load, and see who else uses it",
+			Description: "For load generators that reach the database only through workers. The mark lasts until " +
+				"`ends`, or for " + loadLease.String() + " after the last request with its key.",
+			Body: openapi.Given([]metadata.Attribute{
+				{Name: "load", Type: metadata.Text, Length: loadNameMax, Required: true},
+				{Name: "key", Type: metadata.Text, Length: loadNameMax, Required: true},
+				{Name: "ends", Type: metadata.Boolean},
+			}),
+			Success: []Success{{Status: http.StatusOK, Means: "other loads of Plimsoll by name, and the active " +
+				"sessions of other applications", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
+				{Name: "loads", Value: openapi.Array(openapi.String(""))},
+				{Name: "at_work", Value: &openapi.Schema{Type: "object",
+					AdditionalProperties: &openapi.Additional{Schema: openapi.Integer("")}}},
+			})}},
+			Fails: []string{codeLimited}, direct: s.markLoad, figures: true,
+		},
+		{
 			Method: "GET", Path: "/metrics", Operation: "metrics", Tag: tagWorker, Public: true,
 			Summary: "Figures for Prometheus",
 			Success: []Success{{Status: http.StatusOK, Means: "its text format", Type: "text/plain"}},

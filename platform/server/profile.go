@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/presence"
 )
 
 // Operation is what requests of one kind have cost so far.
@@ -98,6 +100,21 @@ func (a Asker) RunningOperations(ctx context.Context, base string) (w RunningOpe
 	return w, err
 }
 
+// MarkLoad marks the database of a worker as under load, and tells who else uses it.
+func (a Asker) MarkLoad(ctx context.Context, base string, report LoadReport) (others presence.OtherUsers, err error) {
+	body, err := json.Marshal(report)
+	if err != nil {
+		return others, fmt.Errorf("ask worker: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/health/load", bytes.NewReader(body))
+	if err != nil {
+		return others, fmt.Errorf("ask worker: %w", err)
+	}
+	request.Header.Set("Content-Type", jsonType)
+	err = a.ask(request, &others)
+	return others, err
+}
+
 func (a Asker) read(ctx context.Context, url string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -105,6 +122,10 @@ func (a Asker) read(ctx context.Context, url string, into any) error {
 	if err != nil {
 		return fmt.Errorf("ask worker: %w", err)
 	}
+	return a.ask(request, into)
+}
+
+func (a Asker) ask(request *http.Request, into any) error {
 	if a.Token != "" && private(request.URL) {
 		request.Header.Set("Authorization", "Bearer "+a.Token)
 	}

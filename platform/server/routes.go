@@ -166,6 +166,10 @@ func (e *Endpoint) checkType(r *http.Request) error {
 	if e.Body == nil || r.ContentLength == 0 {
 		return nil
 	}
+	return checkJSON(r)
+}
+
+func checkJSON(r *http.Request) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != jsonType {
 		return errMediaType
 	}

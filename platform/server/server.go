@@ -133,6 +133,7 @@ type Server struct {
 	metrics     *metrics
 	events      *slog.Logger
 	watch       *lock.Watch
+	loads       loads
 	documents   map[string]*document.Store
 	catalogs    map[string]*catalog.Lister
 	handler     http.Handler
@@ -249,6 +250,9 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	for _, run := range []func(context.Context){
 		func(ctx context.Context) { every(ctx, forgetEvery, s.forget) },
 		func(ctx context.Context) { every(ctx, sweepEvery, s.sweep) },
+		func(ctx context.Context) {
+			every(ctx, loadLease, func(context.Context) { s.loads.endAll(time.Now().Add(-loadLease)) })
+		},
 		s.watch.Run,
 	} {
 		background.Add(1)
@@ -258,6 +262,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		}()
 	}
 	defer s.sessions.End()
+	defer func() { s.loads.endAll(time.Now()) }()
 	defer background.Wait()
 	defer cancel()
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -115,7 +116,11 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	report, err := a.look(ctx, db, options, o.digest)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return problem.New(problem.Interrupted, errors.New("the audit was stopped before its end, so it says nothing "+
+			"about the books"), "nothing was changed; the same command begins again")
+	case err != nil:
 		return err
 	}
 	if a.json {

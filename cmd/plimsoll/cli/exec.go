@@ -61,7 +61,7 @@ func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 // command line, and an answer that is no.
 func stopped(err error) bool {
 	class := problem.ClassOf(err)
-	return class == problem.Failure || class == problem.Environment
+	return class == problem.Failure || class == problem.Environment || !problem.Classified(err)
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {

@@ -44,3 +44,18 @@ func TestComplain_InPlainWords(t *testing.T) {
 		})
 	}
 }
+
+// A driver's words for a cancelled context are no timeout, and a command that says itself how it ended keeps its words.
+func TestStopped_IsWhatSaysNothingOfIt(t *testing.T) {
+	driver := fmt.Errorf("audit: timeout: context already done: %w", context.Canceled)
+	for err, want := range map[error]bool{
+		driver: true,
+		problem.New(problem.Interrupted, driver, "the same command continues"): false,
+		problem.New(problem.Environment, driver, ""):                           true,
+		problem.New(problem.Usage, driver, ""):                                 false,
+	} {
+		if stopped(err) != want {
+			t.Errorf("%v: %v", err, !want)
+		}
+	}
+}

@@ -20,6 +20,8 @@ type Disturbance struct {
 	MemoryStall  *float64 `json:"memory_stall"` // share of the time in which some process waited for memory
 	// Loads are other loads of Plimsoll on the same database.
 	Loads []string `json:"loads,omitempty"`
+	// LoadsUnknown says why nobody could look for other loads and sessions.
+	LoadsUnknown string `json:"loads_unknown,omitempty"`
 	// Active sessions of other applications on the same database, on average.
 	Sessions []NeighbourSessions `json:"sessions,omitempty"`
 	// Limit is the share beyond which the run is not valid; 0: no check.

@@ -71,7 +71,7 @@ func scores(b *strings.Builder, operations []result.Operation) error {
 	answeredAlone(b, operations)
 	ownWaits(b, operations)
 	if small {
-		fmt.Fprintf(b, "  * fewer than %d operations: a small group\n", apdex.SmallGroup)
+		fmt.Fprintf(b, "  * fewer than %d operations: a small group, whose p99 is its maximum\n", apdex.SmallGroup)
 	}
 	b.WriteString("\n")
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/prove/experiments/site"
@@ -158,7 +159,7 @@ func (l *usersLoad) repeat(ctx context.Context, r *trial.Record, n int) (trial.F
 func progressNote(repetition string, p run.Progress) string {
 	note := repetition + ": " + string(p.Phase)
 	if p.Scored {
-		note += fmt.Sprintf(", Apdex %.3f", p.Apdex)
+		note += ", Apdex " + apdex.Text(p.Apdex)
 	}
 	return note
 }

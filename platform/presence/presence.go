@@ -1,4 +1,5 @@
-package postgres
+// Package presence owns the mark of a database under load, by which loads detect each other.
+package presence
 
 import (
 	"context"
@@ -7,25 +8,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Presence marks a database as under load and detects other users of it. The mark is an advisory lock in shared mode:
+// Mark says that a database is under load, and detects other users of it. It is an advisory lock in shared mode:
 // whoever reaches the database sees it, by whatever DSN.
-type Presence struct {
+type Mark struct {
 	conn *pgx.Conn
-	own  string // application_name of the DSN: sessions of the system may have it
+	own  string // application_name of the system's sessions
 }
 
 // OtherUsers lists who else uses the database at one moment.
 type OtherUsers struct {
-	Loads  []string       // other marks, by application
-	AtWork map[string]int // active sessions that are none of ours, by application
+	Loads  []string       `json:"loads"`   // other marks, by application
+	AtWork map[string]int `json:"at_work"` // active sessions that are none of ours, by application
 }
 
-// presenceClass is the first half of the lock's key: "load". The application servers have locks of two halves as well,
-// of other classes (platform/durability, platform/jobs).
-const presenceClass = 0x6c6f6164
+// class is the first half of the lock's key: "load". The application servers have locks of two halves as well, of other
+// classes (platform/durability, platform/jobs).
+const class = 0x6c6f6164
 
-// Mark marks the database for a load.
-func Mark(ctx context.Context, dsn, name string) (*Presence, error) {
+// Dial connects and marks the database for a load of this name.
+func Dial(ctx context.Context, dsn, name string) (*Mark, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("mark the database as under load: %w", err)
@@ -36,11 +37,17 @@ func Mark(ctx context.Context, dsn, name string) (*Presence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mark the database as under load: %w", err)
 	}
-	if _, err := conn.Exec(ctx, "select pg_advisory_lock_shared($1::int, 0)", presenceClass); err != nil {
-		conn.Close(context.WithoutCancel(ctx))
+	return On(ctx, conn, own)
+}
+
+// On marks the database of a connection, which belongs to the mark from then on. Sessions whose application_name is own
+// are those of the measured system.
+func On(ctx context.Context, conn *pgx.Conn, own string) (*Mark, error) {
+	if _, err := conn.Exec(ctx, "select pg_advisory_lock_shared($1::int, 0)", class); err != nil {
+		_ = conn.Close(context.WithoutCancel(ctx))
 		return nil, fmt.Errorf("mark the database as under load: %w", err)
 	}
-	return &Presence{conn, own}, nil
+	return &Mark{conn, own}, nil
 }
 
 const loadsSQL = `select coalesce(nullif(a.application_name, ''), 'process ' || l.pid)
@@ -60,15 +67,15 @@ const atWorkSQL = `select coalesce(nullif(application_name, ''), nullif(usename:
 	group by 1`
 
 // Look for others.
-func (p *Presence) Look(ctx context.Context) (c OtherUsers, err error) {
-	rows, err := p.conn.Query(ctx, loadsSQL, presenceClass)
+func (m *Mark) Look(ctx context.Context) (c OtherUsers, err error) {
+	rows, err := m.conn.Query(ctx, loadsSQL, class)
 	if err != nil {
 		return c, err
 	}
 	if c.Loads, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		return c, err
 	}
-	if rows, err = p.conn.Query(ctx, atWorkSQL, p.own); err != nil {
+	if rows, err = m.conn.Query(ctx, atWorkSQL, m.own); err != nil {
 		return c, err
 	}
 	c.AtWork = map[string]int{}
@@ -79,4 +86,4 @@ func (p *Presence) Look(ctx context.Context) (c OtherUsers, err error) {
 }
 
 // Close removes the mark.
-func (p *Presence) Close(ctx context.Context) { _ = p.conn.Close(ctx) }
+func (m *Mark) Close(ctx context.Context) { _ = m.conn.Close(ctx) }

@@ -1,4 +1,4 @@
-package postgres
+package presence
 
 import (
 	"slices"
@@ -10,11 +10,13 @@ import (
 	"plimsoll/test/patience"
 )
 
-func TestPresence_SeesASecondLoadAndOtherSessions(t *testing.T) {
+func TestMain(m *testing.M) { clustertest.Main(m) }
+
+func TestMark_SeesASecondLoadAndOtherSessions(t *testing.T) {
 	ctx := patience.Context(t)
 	dsn := clustertest.Database(t).Secret()
-	mark := func(dsn, name string) *Presence {
-		p, err := Mark(ctx, dsn, name)
+	mark := func(dsn, name string) *Mark {
+		p, err := Dial(ctx, dsn, name)
 		if err != nil {
 			t.Fatal(err)
 		}
