@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -85,6 +86,7 @@ type Options struct {
 	Duration   time.Duration // of a load
 	Seeds      int           // power cuts, each with a recovery; rounds of any other way
 	PerLoad    int           // power cuts of one load. Defaults to PerLoadDefault
+	Recoveries int           // of power cuts at the same time. Defaults to one per core
 	Seed       uint64        // the first
 	Model      image.Model
 	// FlushLatency is the minimum time of a flush.
@@ -160,7 +162,7 @@ type workload interface {
 	// load the server; see lab.load.
 	load(ctx context.Context, last func() uint64, end func(backends []int) error) (*loaded, error)
 	// stock compares what is there with what was acknowledged.
-	stock(ctx context.Context, one *Cut, acks []ack, at time.Time) error
+	stock(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error
 	// database that it works on.
 	database() string
 }
@@ -172,7 +174,8 @@ type lab struct {
 	cluster  *cluster.Cluster
 	standby  *cluster.Cluster // nil: there is none
 	follows  *cluster.Postmaster
-	promoted bool // stock is taken of the standby
+	promoted bool               // the standby serves
+	places   []*cluster.Cluster // where power cuts are examined
 	report   *Report
 	kept     *kept
 	began    time.Time
@@ -189,6 +192,9 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	}
 	if o.PerLoad < 1 {
 		o.PerLoad = PerLoadDefault
+	}
+	if o.Recoveries < 1 {
+		o.Recoveries = runtime.NumCPU()
 	}
 	l := &lab{Options: o, report: o.report()}
 	if o.Kept != "" {
@@ -259,8 +265,10 @@ func (l *lab) step(what string) {
 
 // finished says that no further seed is to be begun.
 func (l *lab) finished() bool {
-	return len(l.report.Cuts) >= l.Seeds || l.For > 0 && time.Since(l.began) >= l.For
+	return len(l.report.Cuts) >= l.Seeds || l.overtime()
 }
+
+func (l *lab) overtime() bool { return l.For > 0 && time.Since(l.began) >= l.For }
 
 // keepCut keeps what a seed showed.
 func (l *lab) keepCut(one Cut) error {
@@ -310,7 +318,7 @@ func (l *lab) ends(ctx context.Context) error {
 			err = l.loadDone(loadLine{Operations: len(acks)})
 		}
 		if err == nil {
-			err = l.recover(ctx, &one, acks, at)
+			err = l.recover(ctx, l.cluster, &one, acks, at)
 		}
 		if err == nil {
 			err = l.keepCut(one)
@@ -362,12 +370,12 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 }
 
 // recover starts the server without the library and takes stock.
-func (l *lab) recover(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
+func (l *lab) recover(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error {
 	if l.standby != nil {
 		return l.takeOver(ctx, one, acks, at)
 	}
 	began := time.Now()
-	p, err := l.cluster.Start(ctx, cluster.StartOptions{})
+	p, err := in.Start(ctx, recovering)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -380,8 +388,12 @@ func (l *lab) recover(ctx context.Context, one *Cut, acks []ack, at time.Time) e
 		return nil
 	}
 	one.RecoveryS = time.Since(began).Seconds()
-	if one.Damage, err = leftovers(l.cluster.DataDir()); err == nil {
-		err = l.takeStock(ctx, one, acks, at)
+	if one.Damage, err = leftovers(in.DataDir()); err == nil {
+		err = l.takeStock(ctx, in, one, acks, at)
 	}
 	return errors.Join(err, p.Kill(context.WithoutCancel(ctx)))
 }
+
+// recovering is the start after an end. What it makes is looked at and thrown away, and no power is cut again, so
+// nothing needs to reach the disk: a recovery begins by flushing every file of the data.
+var recovering = cluster.StartOptions{Settings: []profile.Setting{{Name: "fsync", Value: "off"}}}

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"plimsoll/lab/crash/image"
 	"plimsoll/lab/postgres/cluster"
@@ -13,6 +17,9 @@ import (
 
 // powerCuts loads the server, cuts its journal at many moments, and loads it anew.
 func (l *lab) powerCuts(ctx context.Context) error {
+	if err := l.makePlaces(ctx); err != nil {
+		return err
+	}
 	for again := false; !l.finished(); again = true {
 		if again {
 			if err := l.rewind(ctx); err != nil {
@@ -53,37 +60,69 @@ func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 		LongestFlushMS: milliseconds(loaded.flush), LongestGapMS: milliseconds(loaded.log.longestGap())}); err != nil {
 		return err
 	}
-	for range cuts {
-		if ctx.Err() != nil || l.finished() {
-			return ctx.Err()
-		}
-		l.step("power cut")
-		if err := l.cut(ctx, loaded, journal, end); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.cutMany(ctx, &journalled{loaded, journal.Records, end}, cuts)
 }
 
-// cut the power at a moment of the load.
-func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal, end uint64) error {
-	seed := l.Seed + uint64(len(l.report.Cuts))
-	at := loaded.moment(seed, end)
+// journalled is a load with its journal, which ends at a record.
+type journalled struct {
+	*loaded
+	records []storage.Record
+	end     uint64
+}
+
+// cutMany examines cuts of a load side by side, one in each place. What they show is kept in the order of seeds, so
+// that a later run goes on behind the last.
+func (l *lab) cutMany(ctx context.Context, load *journalled, cuts int) error {
+	first, done, kept := len(l.report.Cuts), make([]*Cut, cuts), 0
+	free := make(chan *cluster.Cluster, len(l.places))
+	for _, place := range l.places {
+		free <- place
+	}
+	group, working := errgroup.WithContext(ctx)
+	var mu sync.Mutex
+	for n := range cuts {
+		place := <-free
+		if working.Err() != nil || l.overtime() {
+			break
+		}
+		mu.Lock()
+		l.step("power cut")
+		mu.Unlock()
+		group.Go(func() error {
+			defer func() { free <- place }()
+			one, err := l.cut(working, place, load, l.Seed+uint64(first+n))
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for done[n] = one; kept < cuts && done[kept] != nil; kept++ {
+				if err := l.keepCut(*done[kept]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return errors.Join(group.Wait(), ctx.Err())
+}
+
+// cut the power at a moment of the load, and let the server recover in a place.
+func (l *lab) cut(ctx context.Context, place *cluster.Cluster, load *journalled, seed uint64) (*Cut, error) {
+	at := load.moment(seed, load.end)
 	cut := image.Cut{At: at, Seed: seed, Model: l.Model}
-	err := l.survivor().Rewind(ctx, func(data string) error {
-		return image.Build(l.survivor().KeptData(), data, journal.Records, cut)
+	kept := l.survivor().KeptData()
+	err := place.RewindTo(ctx, kept, func(data string) error {
+		return image.Build(kept, data, load.records, cut)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	one := Cut{Seed: seed, Record: at}
+	one, record := &Cut{Seed: seed, Record: at}, load.records[at-1]
 	if l.standby == nil {
-		one.explain(loaded.log, loaded.flush, journal.Records[at-1].At)
+		one.explain(load.log, load.flush, record.At)
 	}
-	if err := l.recover(ctx, &one, loaded.acknowledgedBefore(at), journal.Records[at-1].At); err != nil {
-		return err
-	}
-	return l.keepCut(one)
+	return one, l.recover(ctx, place, one, load.acknowledgedBefore(at), record.At)
 }
 
 // moment of a cut, by its seed: every second one falls on an early read, if there was any, and the others anywhere.
@@ -95,6 +134,24 @@ func (l *loaded) moment(seed, end uint64) uint64 {
 		return early[random.IntN(len(early))]
 	}
 	return anywhere
+}
+
+// makePlaces where cuts of a load are examined side by side: the survivor of the load, and copies of it.
+func (l *lab) makePlaces(ctx context.Context) error {
+	l.places = []*cluster.Cluster{l.survivor()}
+	if l.standby != nil { // one alone follows the primary
+		return nil
+	}
+	for len(l.places) < min(l.Recoveries, l.PerLoad, l.Seeds) {
+		spec := l.Spec
+		spec.DataOf = l.cluster
+		place, err := l.Clusters.Create(ctx, fmt.Sprintf("crash-%d-%d", os.Getpid(), rand.IntN(1e6)), spec)
+		if err != nil {
+			return err
+		}
+		l.places = append(l.places, place)
+	}
+	return nil
 }
 
 // segments of the log that were written.
