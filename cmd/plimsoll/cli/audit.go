@@ -21,6 +21,7 @@ type auditOptions struct {
 	sample                  string
 	seed, connections       int
 	examples                int
+	lag                     lagFlags
 	given                   *pflag.FlagSet
 }
 
@@ -47,6 +48,9 @@ and checks everything.
 --sample checks a share of all documents and keys, the same for the same seed. It
 prints the probability of finding a single wrong one, and keeps no clean point.
 
+Of a local standby (--cluster) it checks what the standby has applied, and waits until that is at
+most --max-lag behind its primary; it fails after --wait.
+
 --digest also prints a digest of the books: two bases with the same digest hold the
 same documents, movements, totals and entries, in any order and with any document ids.`,
 		Example: `  plimsoll audit
@@ -69,6 +73,7 @@ same documents, movements, totals and entries, in any order and with any documen
 		"most violations of each invariant to list; all are counted")
 	fs.BoolVar(&o.list, "list", false, "list every invariant, not only the violated ones; --json always does")
 	fs.BoolVar(&o.digest, "digest", false, "print the digest of the books too")
+	o.lag.add(fs)
 	a.targetFlags(c, &o.target)
 	c.MarkFlagsMutuallyExclusive("full", "since-clean", "sample")
 	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list")
@@ -99,6 +104,9 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	}
 	options, err := o.options()
 	if err != nil {
+		return err
+	}
+	if err := a.awaitTarget(ctx, o.target, o.lag); err != nil {
 		return err
 	}
 	dsn, err := a.database(ctx, o.target)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/lab/crash"
@@ -26,6 +27,7 @@ type crashOptions struct {
 	set                                                       []string
 	seeds, seed, sessions, workers, perLoad, recoveries       int
 	duration, stopAfter                                       time.Duration
+	given                                                     *pflag.FlagSet
 }
 
 func (a *app) addCrash(root *cobra.Command) {
@@ -73,6 +75,7 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
   plimsoll crash --stop orderly --durability async --seeds 3`,
 	}, func(ctx context.Context, _ []string) error { return a.crash(ctx, o) })
 	fs := c.Flags()
+	o.given = fs
 	fs.BoolVar(&o.powerCut, "power-cut", false, "simulate power cuts: one load, then a cut and a recovery for each "+
 		"seed")
 	config.Choice(fs, &o.kill, "kill", "", []string{"backend", "all", "worker"},
@@ -111,7 +114,17 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
 	c.MarkFlagsMutuallyExclusive("power-cut", "kill", "stop")
 	c.MarkFlagsOneRequired("power-cut", "kill", "stop")
 	config.FlagOnly(fs, "promote", "standby")
-	config.FlagOnly(fs, "power-cut", "kill", "stop", "seed", "seeds", "set", "names", "load", "per-load", "recoveries", "keep", "for")
+	config.FlagOnly(fs, "power-cut", "kill", "stop", "seed", "seeds", "set", "names", "load", "per-load", "recoveries",
+		"keep", "for")
+}
+
+// idle flags of an end that is no power cut, of a server without a standby, and of a load without the ERP.
+func (o crashOptions) idle() []idle {
+	return []idle{
+		{!o.powerCut, []string{"names", "per-load", "recoveries"}, "has no effect without --power-cut", "leave it out"},
+		{!o.promote, []string{"standby"}, "has no effect without --promote", "leave it out, or add --promote"},
+		{o.load != string(crash.ERP), []string{"shape", "workers"}, "has no effect with --load " + o.load, "leave it out"},
+	}
 }
 
 func (o crashOptions) way() crash.Ending {
@@ -149,6 +162,9 @@ func (o crashOptions) options() (options crash.Options, err error) {
 }
 
 func (a *app) crash(ctx context.Context, o crashOptions) error {
+	if err := refuseIdle(o.given, o.idle()...); err != nil {
+		return err
+	}
 	options, err := o.options()
 	if err != nil {
 		return err
