@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/platform/database"
@@ -79,6 +82,27 @@ same documents, movements, totals and entries, in any order and with any documen
 	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list")
 }
 
+// mayLook refuses a base that is not filled whole, and a database without any: each missing table would be a violation.
+func mayLook(ctx context.Context, db *database.Database) error {
+	var tables []string
+	documents := erp.Metadata().Documents
+	for i := range documents {
+		tables = append(tables, documents[i].Table())
+	}
+	var there bool
+	err := db.Borrow(ctx, func(c *pgx.Conn) error {
+		return c.QueryRow(ctx, "SELECT EXISTS (SELECT FROM unnest($1::text[]) t WHERE to_regclass(t) IS NOT NULL)",
+			tables).Scan(&there)
+	})
+	if err == nil && !there {
+		err = problem.New(problem.Usage, errors.New("the database has none of the ERP's tables"), "plimsoll fill makes them")
+	}
+	if err != nil {
+		return err
+	}
+	return fill.Finished(ctx, db)
+}
+
 const auditConnectionsMax = 256
 
 func (o auditOptions) options() (audit.Options, error) {
@@ -119,7 +143,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	defer db.Close()
-	if err := fill.Finished(ctx, db); err != nil {
+	if err := mayLook(ctx, db); err != nil {
 		return err
 	}
 	report, err := a.look(ctx, db, options, o.digest)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/lab/postgres/backup"
 )
 
 func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
@@ -338,4 +340,29 @@ func secretFile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func TestInterrupted_SaysWhat(t *testing.T) {
+	for text, want := range map[string]string{
+		"context canceled":                                   "interrupted",
+		"back up main: context canceled":                     "interrupted: back up main",
+		"interrupted after 3 ends: context canceled":         "interrupted after 3 ends",
+		"fill was stopped; parts are kept: context canceled": "fill was stopped; parts are kept",
+		"stopped after 3 turns":                              "stopped after 3 turns",
+	} {
+		if got := interruptedText(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// Where log is archived, a restore goes on to its end, behind the repair that the backup was taken for.
+func TestGoBack_EndsWithTheBackup(t *testing.T) {
+	r := backup.Record{ID: "main-1", EndLSN: "0/5000120"}
+	if got := goBack(r); got != "plimsoll backup restore main-1" {
+		t.Error(got)
+	}
+	if r.Archive = "main-a"; goBack(r) != "plimsoll backup restore main-1 --point 0/5000120" {
+		t.Error(goBack(r))
+	}
 }

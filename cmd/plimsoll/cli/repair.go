@@ -14,7 +14,6 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
-	"plimsoll/erp/fill"
 	erprepair "plimsoll/erp/repair"
 	"plimsoll/lab/postgres/backup"
 	"plimsoll/platform/database"
@@ -63,7 +62,7 @@ journal has the same as JSON lines. At the end all other rows are proven to be u
 the books are audited again. If a repair was stopped or killed, the same command continues it.
 
 --backup takes a verified backup of the local cluster before the first step, as 'plimsoll backup'
-does; if that fails, nothing is repaired. 'plimsoll backup restore' goes back to it.
+does; if that fails, nothing is repaired. It prints the command that goes back to it.
 
 It refuses if amcheck or a checksum finds physical damage, and while other sessions use the
 database (--online allows that). Exit code 3: violations remain.`,
@@ -139,7 +138,7 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 		return err
 	}
 	defer db.Close()
-	if err := fill.Finished(ctx, db); err != nil {
+	if err := mayLook(ctx, db); err != nil {
 		return err
 	}
 	if !o.dryRun {
@@ -199,9 +198,18 @@ func (a *app) backupFirst(ctx context.Context, o repairOptions) (func(context.Co
 		if err != nil {
 			return problem.New(problem.ClassOf(err), fmt.Errorf("%w; nothing was repaired", err), problem.HintOf(err))
 		}
-		a.meter.Say("backup %s is complete and verified; to go back: plimsoll backup restore %s", r.ID, r.ID)
+		a.meter.Say("backup %s is complete and verified; to go back: %s", r.ID, goBack(r))
 		return nil
 	}, nil
+}
+
+// goBack is the command that restores a backup as it was, without what its archive has got since.
+func goBack(r backup.Record) string {
+	command := "plimsoll backup restore " + r.ID
+	if r.Archive != "" {
+		command += " --point " + r.EndLSN
+	}
+	return command
 }
 
 func (a *app) mend(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {
