@@ -26,8 +26,8 @@ import (
 // wrote and flushed below its data must be the same, file by file.
 
 // traced are the calls that change or flush files.
-const traced = "write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,ftruncate,rename,renameat,renameat2," +
-	"unlink,unlinkat,link,linkat,copy_file_range,sendfile,splice,msync,io_uring_enter"
+const traced = "write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,ftruncate,rename,renameat," +
+	"renameat2,unlink,unlinkat,link,linkat,copy_file_range,sendfile,splice,msync,io_uring_enter"
 
 // tally says of each file how many bytes were written, and how often it was flushed; and counts changes of names.
 type tally map[string]int64

@@ -95,7 +95,8 @@ func mayLook(ctx context.Context, db *database.Database) error {
 			tables).Scan(&there)
 	})
 	if err == nil && !there {
-		err = problem.New(problem.Usage, errors.New("the database has none of the ERP's tables"), "plimsoll fill makes them")
+		err = problem.New(problem.Usage, errors.New("the database has none of the ERP's tables"),
+			"plimsoll fill makes them")
 	}
 	if err != nil {
 		return err

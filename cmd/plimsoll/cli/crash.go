@@ -123,7 +123,8 @@ func (o crashOptions) idle() []idle {
 	return []idle{
 		{!o.powerCut, []string{"names", "per-load", "recoveries"}, "has no effect without --power-cut", "leave it out"},
 		{!o.promote, []string{"standby"}, "has no effect without --promote", "leave it out, or add --promote"},
-		{o.load != string(crash.ERP), []string{"shape", "workers"}, "has no effect with --load " + o.load, "leave it out"},
+		{o.load != string(crash.ERP), []string{"shape", "workers"}, "has no effect with --load " + o.load,
+			"leave it out"},
 	}
 }
 

@@ -178,8 +178,8 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 func (a *app) backupFirst(ctx context.Context, o repairOptions) (func(context.Context) error, error) {
 	switch {
 	case o.dryRun:
-		return nil, problem.New(problem.Usage, errors.New("--backup has no effect with --dry-run, which changes nothing"),
-			"leave one of them out")
+		return nil, problem.New(problem.Usage,
+			errors.New("--backup has no effect with --dry-run, which changes nothing"), "leave one of them out")
 	case o.foreign():
 		return nil, problem.New(problem.Usage, errors.New("--backup is for local clusters, and the database is one of "+
 			"--dsn"), "back it up with its own tools, and leave out --backup")

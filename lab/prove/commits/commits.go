@@ -212,7 +212,8 @@ func (b *bench) clear(ctx context.Context) error {
 	return nil
 }
 
-// pace says when a session's operations are due. Sessions take turns, so that together they keep the rate. Nil: at once.
+// pace says when a session's operations are due. Sessions take turns, so that together they keep the rate. Nil: at
+// once.
 func (b *bench) pace(session int, started time.Time) func(i int) time.Time {
 	if b.Rate == 0 {
 		return nil

@@ -107,8 +107,9 @@ func TestAllSidesAreMeasured(t *testing.T) {
 	clusters := cluster.Open(clustertest.State(t))
 	verdicts := map[int]int{0: 5, 200: 4}
 	for rate, least := range verdicts {
-		r, err := Run(t.Context(), Options{Clusters: clusters, Spec: spec, Latencies: []time.Duration{2 * time.Millisecond},
-			Sessions: 4, Connections: 4, Duration: 100 * time.Millisecond, Rounds: 1, Rate: rate, Progress: func(int, int, string) {}})
+		r, err := Run(t.Context(), Options{Clusters: clusters, Spec: spec, Sessions: 4, Connections: 4, Rounds: 1,
+			Latencies: []time.Duration{2 * time.Millisecond}, Duration: 100 * time.Millisecond, Rate: rate,
+			Progress: func(int, int, string) {}})
 		if err != nil {
 			t.Fatal(err)
 		}
