@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -86,6 +86,7 @@ type Options struct {
 	Duration   time.Duration // of a load
 	Seeds      int           // power cuts, each with a recovery; rounds of any other way
 	PerLoad    int           // power cuts of one load. Defaults to PerLoadDefault
+	Recoveries int           // of power cuts at the same time. Defaults to one per core
 	Seed       uint64        // the first
 	Model      image.Model
 	// FlushLatency is the minimum time of a flush.
@@ -161,7 +162,7 @@ type workload interface {
 	// load the server; see lab.load.
 	load(ctx context.Context, last func() uint64, end func(backends []int) error) (*loaded, error)
 	// stock compares what is there with what was acknowledged.
-	stock(ctx context.Context, one *Cut, acks []ack, at time.Time) error
+	stock(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error
 	// database that it works on.
 	database() string
 }
@@ -173,7 +174,8 @@ type lab struct {
 	cluster  *cluster.Cluster
 	standby  *cluster.Cluster // nil: there is none
 	follows  *cluster.Postmaster
-	promoted bool // stock is taken of the standby
+	promoted bool               // the standby serves
+	places   []*cluster.Cluster // where power cuts are examined
 	report   *Report
 	kept     *kept
 	began    time.Time
@@ -190,6 +192,9 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	}
 	if o.PerLoad < 1 {
 		o.PerLoad = PerLoadDefault
+	}
+	if o.Recoveries < 1 {
+		o.Recoveries = runtime.NumCPU()
 	}
 	l := &lab{Options: o, report: o.report()}
 	if o.Kept != "" {
@@ -260,8 +265,10 @@ func (l *lab) step(what string) {
 
 // finished says that no further seed is to be begun.
 func (l *lab) finished() bool {
-	return len(l.report.Cuts) >= l.Seeds || l.For > 0 && time.Since(l.began) >= l.For
+	return len(l.report.Cuts) >= l.Seeds || l.overtime()
 }
+
+func (l *lab) overtime() bool { return l.For > 0 && time.Since(l.began) >= l.For }
 
 // keepCut keeps what a seed showed.
 func (l *lab) keepCut(one Cut) error {
@@ -293,127 +300,6 @@ func (l *lab) prepare(ctx context.Context) error {
 	return l.cluster.KeepData(ctx)
 }
 
-// powerCuts loads the server, cuts its journal at many moments, and loads it anew.
-func (l *lab) powerCuts(ctx context.Context) error {
-	for again := false; !l.finished(); again = true {
-		if again {
-			if err := l.rewind(ctx); err != nil {
-				return err
-			}
-		}
-		if err := l.cutOneLoad(ctx, min(l.PerLoad, l.Seeds-len(l.report.Cuts))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func asItWas(string) error { return nil }
-
-func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
-	dir, err := l.survivor().JournalDir()
-	if err != nil {
-		return err
-	}
-	l.step("load")
-	loaded, err := l.loadWithJournal(ctx, dir)
-	if err != nil {
-		return err
-	}
-	journal, err := storage.ReadJournal(dir)
-	if err != nil {
-		return err
-	}
-	defer journal.Close()
-	end := min(loaded.end, uint64(len(journal.Records)))
-	if end <= loaded.begin {
-		return fmt.Errorf("the journal ends at record %d, before the load began", len(journal.Records))
-	}
-	l.report.Segments = max(l.report.Segments, segments(journal.Records[loaded.begin:end]))
-	loaded.flush = max(l.FlushLatency, longestFlush(journal.Records[:end], loaded.begin))
-	if err := l.loadDone(loadLine{Operations: loaded.operations(), Records: end, Failed: loaded.failed,
-		LongestFlushMS: milliseconds(loaded.flush), LongestGapMS: milliseconds(loaded.log.longestGap())}); err != nil {
-		return err
-	}
-	for range cuts {
-		if ctx.Err() != nil || l.finished() {
-			return ctx.Err()
-		}
-		l.step("power cut")
-		if err := l.cut(ctx, loaded, journal, end); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cut the power at a moment of the load.
-func (l *lab) cut(ctx context.Context, loaded *loaded, journal *storage.Journal, end uint64) error {
-	seed := l.Seed + uint64(len(l.report.Cuts))
-	at := loaded.moment(seed, end)
-	cut := image.Cut{At: at, Seed: seed, Model: l.Model}
-	err := l.survivor().Rewind(ctx, func(data string) error {
-		return image.Build(l.survivor().KeptData(), data, journal.Records, cut)
-	})
-	if err != nil {
-		return err
-	}
-	one := Cut{Seed: seed, Record: at}
-	if l.standby == nil {
-		one.explain(loaded.log, loaded.flush, journal.Records[at-1].At)
-	}
-	if err := l.recover(ctx, &one, loaded.acknowledgedBefore(at), journal.Records[at-1].At); err != nil {
-		return err
-	}
-	return l.keepCut(one)
-}
-
-// moment of a cut, by its seed: every second one falls on an early read, if there was any, and the others anywhere.
-func (l *loaded) moment(seed, end uint64) uint64 {
-	random := rand.New(rand.NewPCG(seed, 0))
-	from := min(l.stake(), end-1)
-	anywhere := from + 1 + random.Uint64N(end-from)
-	if early := l.earlyReads(end); seed%2 == 0 && len(early) > 0 {
-		return early[random.IntN(len(early))]
-	}
-	return anywhere
-}
-
-// segments of the log that were written.
-func segments(records []storage.Record) int {
-	written := map[uint64]bool{}
-	wal := logFiles(records)
-	for _, r := range records {
-		if r.Kind == storage.Write && wal[r.Ino] {
-			written[r.Ino] = true
-		}
-	}
-	return len(written)
-}
-
-// loadWithJournal ends with a kill: the journal is cut before it.
-func (l *lab) loadWithJournal(ctx context.Context, dir string) (loaded *loaded, err error) {
-	journal := cluster.StartOptions{Journal: dir, FlushLatency: l.FlushLatency, Broken: l.Broken}
-	own, its := journal, cluster.StartOptions{}
-	if l.standby != nil { // the power of both is cut, and the standby's disk is what is left
-		own, its = cluster.StartOptions{FlushLatency: l.FlushLatency}, journal
-	}
-	p, err := l.cluster.Start(ctx, own)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, p.Kill(context.WithoutCancel(ctx)), l.killStandby(ctx)) }()
-	if err := l.startStandby(ctx, its); err != nil {
-		return nil, err
-	}
-	state, err := storage.OpenState(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, state.Err(), state.Close()) }()
-	return l.watched(ctx, state.Last)
-}
-
 // ends loads the server and ends it, once for each seed.
 func (l *lab) ends(ctx context.Context) error {
 	for again := false; !l.finished(); again = true {
@@ -432,7 +318,7 @@ func (l *lab) ends(ctx context.Context) error {
 			err = l.loadDone(loadLine{Operations: len(acks)})
 		}
 		if err == nil {
-			err = l.recover(ctx, &one, acks, at)
+			err = l.recover(ctx, l.cluster, &one, acks, at)
 		}
 		if err == nil {
 			err = l.keepCut(one)
@@ -484,12 +370,12 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 }
 
 // recover starts the server without the library and takes stock.
-func (l *lab) recover(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
+func (l *lab) recover(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error {
 	if l.standby != nil {
 		return l.takeOver(ctx, one, acks, at)
 	}
 	began := time.Now()
-	p, err := l.cluster.Start(ctx, cluster.StartOptions{})
+	p, err := in.Start(ctx, recovering)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -502,8 +388,12 @@ func (l *lab) recover(ctx context.Context, one *Cut, acks []ack, at time.Time) e
 		return nil
 	}
 	one.RecoveryS = time.Since(began).Seconds()
-	if one.Damage, err = leftovers(l.cluster.DataDir()); err == nil {
-		err = l.takeStock(ctx, one, acks, at)
+	if one.Damage, err = leftovers(in.DataDir()); err == nil {
+		err = l.takeStock(ctx, in, one, acks, at)
 	}
 	return errors.Join(err, p.Kill(context.WithoutCancel(ctx)))
 }
+
+// recovering is the start after an end. What it makes is looked at and thrown away, and no power is cut again, so
+// nothing needs to reach the disk: a recovery begins by flushing every file of the data.
+var recovering = cluster.StartOptions{Settings: []profile.Setting{{Name: "fsync", Value: "off"}}}

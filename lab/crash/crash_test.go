@@ -59,7 +59,18 @@ func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 	if report.Operations == 0 {
 		t.Fatal("the load acknowledged nothing")
 	}
+	inOrder(t, report)
 	return report
+}
+
+// inOrder: though cuts are examined side by side, each seed is there once, in its place.
+func inOrder(t *testing.T, report *crash.Report) {
+	t.Helper()
+	for i, c := range report.Cuts {
+		if c.Seed != report.FirstSeed+uint64(i) {
+			t.Errorf("seed %d is number %d", c.Seed, i)
+		}
+	}
 }
 
 // noticing is how many cuts must show a fault that one cut in five may hide: a disk may keep what no flush covers.

@@ -18,6 +18,7 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/operations"
+	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/database"
 )
@@ -252,8 +253,8 @@ func (e *erpWork) end() {
 // shownMark begins the key of what a reader was shown; the rest is the document's id.
 const shownMark = "shown "
 
-func (e *erpWork) stock(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
-	db, err := database.Open(ctx, e.dsn(), database.Options{Connections: 2})
+func (e *erpWork) stock(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error {
+	db, err := database.Open(ctx, in.SocketDSN(erpDatabase).Secret(), database.Options{Connections: 2})
 	if err != nil {
 		return one.found(err, "open the base")
 	}

@@ -71,7 +71,7 @@ func (l *lab) erpEnd(ctx context.Context, e *erpWork, p *cluster.Postmaster, one
 	}
 	one.RecoveryS = time.Since(at).Seconds()
 	acks := e.record.acknowledged()
-	if err := l.takeStock(ctx, one, acks, at); err != nil {
+	if err := l.takeStock(ctx, l.serving(), one, acks, at); err != nil {
 		return p, err
 	}
 	more := operationsOf(acks) - e.counted

@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"plimsoll/lab/postgres/cluster"
 )
 
 //go:embed tables.sql
@@ -100,8 +102,10 @@ func (l *loaded) acknowledgedBefore(record uint64) (before []ack) {
 	return before
 }
 
-func (l *lab) connect(ctx context.Context) (*pgx.Conn, error) {
-	return pgx.Connect(ctx, l.serving().SocketDSN(l.workload.database()).Secret())
+func (l *lab) connect(ctx context.Context) (*pgx.Conn, error) { return l.connectTo(ctx, l.serving()) }
+
+func (l *lab) connectTo(ctx context.Context, c *cluster.Cluster) (*pgx.Conn, error) {
+	return pgx.Connect(ctx, c.SocketDSN(l.workload.database()).Secret())
 }
 
 // documents is the load SQL.

@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,9 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/crash"
+	"plimsoll/lab/crash/image"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/cluster/profile"
@@ -61,6 +65,43 @@ func TestItCleansUpAndGoesOn(t *testing.T) {
 	}
 	if _, err := clusters.Find(others); err != nil {
 		t.Errorf("the cluster of a living process is gone: %v", err)
+	}
+}
+
+// Interrupted in the middle of cuts that are examined side by side, a count keeps a beginning of the seeds and goes on
+// behind it.
+func TestAnInterruptedCountOfPowerCutsGoesOn(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skipf("NOT TESTED: no C compiler: %v", err)
+	}
+	clusters := cluster.Open(clustertest.State(t))
+	spec := clustertest.Spec()
+	spec.Unsafe = false
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	o := crash.Options{Clusters: clusters, Spec: clustertest.Copied(spec), Ending: crash.PowerCut,
+		Durability: crash.Sync, Load: crash.SQL, Sessions: 2, Duration: 200 * time.Millisecond, Seeds: 7, Seed: 3,
+		Model: image.Ordered, PerLoad: 5, Recoveries: 3, Kept: filepath.Join(t.TempDir(), "kept"),
+		Progress: func(p crash.Progress) {
+			if p.Done >= 2 {
+				interrupt()
+			}
+		}}
+	before, err := crash.Run(ctx, o)
+	if problem.ClassOf(err) != problem.Interrupted || len(before.Cuts) < 2 || len(before.Cuts) == o.Seeds {
+		t.Fatalf("%d cuts, %v", len(before.Cuts), err)
+	}
+	o.Progress = nil
+	after, err := crash.Run(t.Context(), o)
+	if err != nil || len(after.Cuts) != o.Seeds || after.Lost() > 0 {
+		t.Fatalf("%+v, %v", after, err)
+	}
+	inOrder(t, after)
+	if diff := cmp.Diff(before.Cuts, after.Cuts[:len(before.Cuts)], cmpopts.IgnoreUnexported(crash.Cut{})); diff != "" {
+		t.Errorf("what was kept differs:\n%s", diff)
+	}
+	if left, _ := clusters.List(); len(left) > 0 {
+		t.Errorf("%d clusters are left", len(left))
 	}
 }
 

@@ -94,6 +94,11 @@ func (l *lab) destroy(ctx context.Context) (err error) {
 	if l.standby != nil {
 		err = errors.Join(err, l.Clusters.Destroy(ctx, l.standby.Name()))
 	}
+	for _, place := range l.places {
+		if place != l.cluster && place != l.standby {
+			err = errors.Join(err, l.Clusters.Destroy(ctx, place.Name()))
+		}
+	}
 	return errors.Join(err, l.Clusters.Destroy(ctx, l.cluster.Name()))
 }
 
@@ -120,7 +125,7 @@ func (l *lab) takeOver(ctx context.Context, one *Cut, acks []ack, at time.Time) 
 	if one.Damage, err = leftovers(l.standby.DataDir()); err != nil {
 		return err
 	}
-	return l.takeStock(ctx, one, acks, at)
+	return l.takeStock(ctx, l.standby, one, acks, at)
 }
 
 // promoteHere changes the data alone: the next round rewinds them, and the cluster is a standby again.

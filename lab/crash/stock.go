@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/lab/host/process"
+	"plimsoll/lab/postgres/cluster"
 )
 
 // check gives the number of what is wrong.
@@ -83,8 +84,8 @@ func leftovers(data string) (found []string, err error) {
 }
 
 // takeStock compares what was acknowledged with what is in the database, and looks for damage.
-func (l *lab) takeStock(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
-	conn, err := l.connect(ctx)
+func (l *lab) takeStock(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error {
+	conn, err := l.connectTo(ctx, in)
 	if err != nil {
 		one.Acknowledged, one.Lost = len(acks), len(acks)
 		return one.found(err, "it accepts no connections")
@@ -93,7 +94,7 @@ func (l *lab) takeStock(ctx context.Context, one *Cut, acks []ack, at time.Time)
 	if err := one.look(ctx, conn, append(checks, check{"temporary tables in the catalogs", temporarySQL})); err != nil {
 		return err
 	}
-	return l.stock(ctx, one, acks, at)
+	return l.stock(ctx, in, one, acks, at)
 }
 
 // look makes checks; what is wrong is damage.
@@ -111,8 +112,8 @@ func (c *Cut) look(ctx context.Context, conn *pgx.Conn, checks []check) error {
 	return nil
 }
 
-func (l *documents) stock(ctx context.Context, one *Cut, acks []ack, at time.Time) error {
-	conn, err := l.connect(ctx)
+func (l *documents) stock(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error {
+	conn, err := l.connectTo(ctx, in)
 	if err != nil {
 		return err
 	}

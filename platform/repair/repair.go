@@ -100,6 +100,9 @@ type Options struct {
 	Online bool
 	// Audit is how the books are looked at.
 	Audit audit.Options
+	// Backup, if any, is called before the first step is carried out, and not when there is none; an error ends the
+	// repair.
+	Backup func(context.Context) error
 	// Planned is called with the plan before anything is done; an error ends the repair.
 	Planned func([]Step) error
 	// Progress is called for each step that was carried out, after its COMMIT.
@@ -233,6 +236,11 @@ func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) erro
 	}
 	if err := r.refusePhysical(ctx); err != nil {
 		return err
+	}
+	if o.Backup != nil {
+		if err := o.Backup(ctx); err != nil {
+			return err
+		}
 	}
 	whole := &proof{}
 	if !o.Online {

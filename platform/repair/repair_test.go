@@ -373,6 +373,32 @@ func TestRefused_DamagedTable(t *testing.T) {
 	}
 }
 
+// A backup comes before the first step, and only if there is one; without it nothing is repaired.
+func TestBackup(t *testing.T) {
+	s := shop(t)
+	receipt(t, s, 1)
+	backups, missing := 0, errors.New("the disk is full")
+	o := repair.Options{Backup: func(context.Context) error { backups++; return missing }}
+	if r, err := tryRepair(t, s, o); err != nil || backups > 0 || r.Done > 0 {
+		t.Errorf("clean books: %d backups, %d steps, %v", backups, r.Done, err)
+	}
+	clean := rows(t, s)
+	s.Exec(t, "UPDATE gl_general_accounts SET debit = debit + 1")
+	before := rows(t, s)
+	if _, err := tryRepair(t, s, repair.Options{DryRun: true, Backup: o.Backup}); err != nil || backups > 0 {
+		t.Errorf("a dry run: %d backups, %v", backups, err)
+	}
+	if _, err := tryRepair(t, s, o); !errors.Is(err, missing) || backups != 1 {
+		t.Errorf("a failed backup: %d, %v", backups, err)
+	}
+	same(t, s, before)
+	o.Backup = func(context.Context) error {
+		same(t, s, before) // it has what the repair is to change
+		return nil
+	}
+	wantRepaired(t, s, runRepair(t, s, o), clean)
+}
+
 // A key whose totals are wrong in several periods is summed once.
 func TestRebuild_OfTotalsOfSeveralPeriods(t *testing.T) {
 	s := shop(t)

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/platform/database"
@@ -22,6 +24,7 @@ type auditOptions struct {
 	sample                  string
 	seed, connections       int
 	examples                int
+	lag                     lagFlags
 	given                   *pflag.FlagSet
 }
 
@@ -48,6 +51,9 @@ and checks everything.
 --sample checks a share of all documents and keys, the same for the same seed. It
 prints the probability of finding a single wrong one, and keeps no clean point.
 
+Of a local standby (--cluster) it checks what the standby has applied, and waits until that is at
+most --max-lag behind its primary; it fails after --wait.
+
 --digest also prints a digest of the books: two bases with the same digest hold the
 same documents, movements, totals and entries, in any order and with any document ids.`,
 		Example: `  plimsoll audit
@@ -70,9 +76,32 @@ same documents, movements, totals and entries, in any order and with any documen
 		"most violations of each invariant to list; all are counted")
 	fs.BoolVar(&o.list, "list", false, "list every invariant, not only the violated ones; --json always does")
 	fs.BoolVar(&o.digest, "digest", false, "print the digest of the books too")
+	o.lag.add(fs)
 	a.targetFlags(c, &o.target)
 	c.MarkFlagsMutuallyExclusive("full", "since-clean", "sample")
 	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list")
+}
+
+// mayLook refuses a base that is not filled whole, and a database without any: each missing table would be a violation.
+func mayLook(ctx context.Context, db *database.Database) error {
+	var tables []string
+	documents := erp.Metadata().Documents
+	for i := range documents {
+		tables = append(tables, documents[i].Table())
+	}
+	var there bool
+	err := db.Borrow(ctx, func(c *pgx.Conn) error {
+		return c.QueryRow(ctx, "SELECT EXISTS (SELECT FROM unnest($1::text[]) t WHERE to_regclass(t) IS NOT NULL)",
+			tables).Scan(&there)
+	})
+	if err == nil && !there {
+		err = problem.New(problem.Usage, errors.New("the database has none of the ERP's tables"),
+			"plimsoll fill makes them")
+	}
+	if err != nil {
+		return err
+	}
+	return fill.Finished(ctx, db)
 }
 
 const auditConnectionsMax = 256
@@ -102,6 +131,9 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.awaitTarget(ctx, o.target, o.lag); err != nil {
+		return err
+	}
 	dsn, err := a.database(ctx, o.target)
 	if err != nil {
 		return err
@@ -112,7 +144,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	defer db.Close()
-	if err := fill.Finished(ctx, db); err != nil {
+	if err := mayLook(ctx, db); err != nil {
 		return err
 	}
 	report, err := a.look(ctx, db, options, o.digest)

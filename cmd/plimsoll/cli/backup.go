@@ -17,16 +17,12 @@ import (
 
 type backupOptions struct {
 	cluster, point, into string
-	maxLag               int
-	wait                 time.Duration
+	lag                  lagFlags
 	yes                  bool
 }
 
 // What follows 'plimsoll backup'; anything else is the name of a cluster.
 var backupVerbs = []string{"list", "verify", "restore", "remove"}
-
-// maxLagDefault is a segment of the log.
-const maxLagDefault = 16
 
 func (a *app) addBackup(root *cobra.Command) {
 	var o backupOptions
@@ -56,7 +52,7 @@ another command: it restores the order of costs.`,
   plimsoll backup list
   plimsoll backup restore plimsoll-20261123-163000
   plimsoll backup restore plimsoll-20261123-163000 --point 2026-11-23T16:45:00Z --into before
-  plimsoll backup plimsoll-replica --max-lag 1
+  plimsoll backup plimsoll-replica --max-lag 500ms
   plimsoll backup verify plimsoll-20261123-163000`,
 		Args:              backupArguments,
 		ValidArgsFunction: a.completeBackup,
@@ -71,10 +67,9 @@ another command: it restores the order of costs.`,
 	fs.StringVar(&o.point, "point", backup.Latest, "restore: `POINT` to stop at: latest, a time, or a position of "+
 		"the log")
 	fs.StringVar(&o.into, "into", "", "restore: `NAME` of the new cluster (default: the old name with -restored)")
-	config.Count(fs, &o.maxLag, "max-lag", maxLagDefault, 0, 1<<20, "of a standby: most MB of log behind its primary")
-	config.Span(fs, &o.wait, "wait", time.Minute, 0, "of a standby: how long to wait until it has caught up that far")
+	o.lag.add(fs)
 	fs.BoolVar(&o.yes, "yes", false, "remove: do not ask")
-	config.FlagOnly(fs, "cluster", "point", "into", "max-lag", "wait", "yes")
+	config.FlagOnly(fs, "cluster", "point", "into", "yes")
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
 
@@ -132,11 +127,8 @@ func (a *app) takeBackup(ctx context.Context, backups *backup.Store, o backupOpt
 	if err != nil {
 		return err
 	}
-	if c.Follows() != "" {
-		a.meter.Phase("waiting for standby "+c.Name(), 0, "")
-		if err := c.AwaitLag(ctx, cluster.LagLimit{Bytes: int64(o.maxLag) << 20, Wait: o.wait}); err != nil {
-			return err
-		}
+	if err := a.await(ctx, c, o.lag); err != nil {
+		return err
 	}
 	r, err := backups.Take(ctx, c)
 	if err != nil {

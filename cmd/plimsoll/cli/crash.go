@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/lab/crash"
@@ -24,8 +25,9 @@ type crashOptions struct {
 	kill, stop, durability, names, engine, flushLatency, kept string
 	load, shape                                               string
 	set                                                       []string
-	seeds, seed, sessions, workers, perLoad                   int
+	seeds, seed, sessions, workers, perLoad, recoveries       int
 	duration, stopAfter                                       time.Duration
+	given                                                     *pflag.FlagSet
 }
 
 func (a *app) addCrash(root *cobra.Command) {
@@ -46,7 +48,7 @@ The power cut is simulated: it needs neither root nor a virtual machine. A prelo
 records every write and flush of the server during one load. Each seed picks a moment of that
 load and rebuilds the data directory as a power cut at that moment may leave it: all that was
 flushed, and any part of the rest, in any order, torn at 512 or 4096 bytes. The server then
-recovers without the library.
+recovers without the library. Cuts of one load are examined side by side (--recoveries).
 
 A kill is milder than a power cut: the operating system keeps what the server has written, so
 even fsync=off loses nothing. With --load erp the users continue through all kills: an
@@ -73,6 +75,7 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
   plimsoll crash --stop orderly --durability async --seeds 3`,
 	}, func(ctx context.Context, _ []string) error { return a.crash(ctx, o) })
 	fs := c.Flags()
+	o.given = fs
 	fs.BoolVar(&o.powerCut, "power-cut", false, "simulate power cuts: one load, then a cut and a recovery for each "+
 		"seed")
 	config.Choice(fs, &o.kill, "kill", "", []string{"backend", "all", "worker"},
@@ -96,6 +99,8 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
 	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "the first random seed")
 	config.Count(fs, &o.sessions, "sessions", crash.SessionsDefault, 1, 1000, "sessions that work at the same time")
 	config.Count(fs, &o.perLoad, "per-load", crash.PerLoadDefault, 1, mostOfAnything, "power cuts per load")
+	config.Count(fs, &o.recoveries, "recoveries", 0, 0, 64, "recoveries after power cuts that run at the same time; "+
+		"0: one per core")
 	config.Span(fs, &o.duration, "duration", crash.DurationDefault, time.Millisecond, "length of a load, or the time "+
 		"between two kills")
 	fs.StringVar(&o.kept, "keep", "", "`FILE` that stores the result of each seed, to continue later")
@@ -109,7 +114,18 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
 	c.MarkFlagsMutuallyExclusive("power-cut", "kill", "stop")
 	c.MarkFlagsOneRequired("power-cut", "kill", "stop")
 	config.FlagOnly(fs, "promote", "standby")
-	config.FlagOnly(fs, "power-cut", "kill", "stop", "seed", "seeds", "set", "names", "load", "per-load", "keep", "for")
+	config.FlagOnly(fs, "power-cut", "kill", "stop", "seed", "seeds", "set", "names", "load", "per-load", "recoveries",
+		"keep", "for")
+}
+
+// idle flags of an end that is no power cut, of a server without a standby, and of a load without the ERP.
+func (o crashOptions) idle() []idle {
+	return []idle{
+		{!o.powerCut, []string{"names", "per-load", "recoveries"}, "has no effect without --power-cut", "leave it out"},
+		{!o.promote, []string{"standby"}, "has no effect without --promote", "leave it out, or add --promote"},
+		{o.load != string(crash.ERP), []string{"shape", "workers"}, "has no effect with --load " + o.load,
+			"leave it out"},
+	}
 }
 
 func (o crashOptions) way() crash.Ending {
@@ -143,10 +159,13 @@ func (o crashOptions) options() (options crash.Options, err error) {
 		Duration: o.duration, Seeds: o.seeds, Seed: uint64(o.seed), Model: image.Model(o.names),
 		FlushLatency: latency, Load: crash.Load(o.load), Shape: shape.Name(o.shape), Workers: o.workers,
 		Promote: o.promote, Asynchronous: o.promote && o.standby == "async",
-		PerLoad: o.perLoad, Kept: o.kept, For: o.stopAfter}, nil
+		PerLoad: o.perLoad, Recoveries: o.recoveries, Kept: o.kept, For: o.stopAfter}, nil
 }
 
 func (a *app) crash(ctx context.Context, o crashOptions) error {
+	if err := refuseIdle(o.given, o.idle()...); err != nil {
+		return err
+	}
 	options, err := o.options()
 	if err != nil {
 		return err

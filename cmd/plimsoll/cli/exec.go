@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,8 @@ func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		// Drivers and children report a cancelled context in words of their own, with
 		// hints that would mislead.
 		err = problem.New(problem.Interrupted, errors.New("interrupted: "+err.Error()), "")
+	case problem.ClassOf(err) == problem.Interrupted && errors.Is(err, context.Canceled):
+		err = problem.New(problem.Interrupted, errors.New(interruptedText(err.Error())), problem.HintOf(err))
 	case !a.running && problem.ClassOf(err) == problem.Failure:
 		err = problem.New(problem.Usage, flagGroupError(err), "")
 	}
@@ -62,6 +65,21 @@ func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 func stopped(err error) bool {
 	class := problem.ClassOf(err)
 	return class == problem.Failure || class == problem.Environment || !problem.Classified(err)
+}
+
+// interruptedText says what was interrupted without a programmer's "context canceled". Who says it in own words keeps
+// them.
+func interruptedText(text string) string {
+	cancelled := context.Canceled.Error()
+	said, canceled := strings.CutSuffix(text, cancelled)
+	said = strings.TrimSuffix(said, ": ")
+	switch {
+	case said == "":
+		return "interrupted"
+	case !canceled || strings.Contains(said, "interrupted") || strings.Contains(said, "stopped"):
+		return said
+	}
+	return "interrupted: " + said
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {

@@ -8,6 +8,8 @@ import (
 	"plimsoll/test/files"
 	"strings"
 	"testing"
+
+	"plimsoll/lab/postgres/backup"
 )
 
 func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
@@ -127,6 +129,22 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 			[]string{`--documents: "GS-000000001" is not an id`, "hint: the ids are those that"}},
 		{"RepairOfTheEmptyDocument", []string{"repair", "--documents", "00000000-0000-0000-0000-000000000000"},
 			[]string{"is not an id"}},
+		{"BackupBeforeADryRun", []string{"repair", "--backup", "--dry-run"},
+			[]string{"--backup has no effect with --dry-run", "hint: leave one of them out"}},
+		{"BackupOfAForeignDatabase", []string{"repair", "--backup", "--dsn", "host=/nowhere"},
+			[]string{"--backup is for local clusters", "hint: back it up with its own tools"}},
+		{"LagOfNothing", []string{"backup", "--max-lag", "soon"},
+			[]string{`"soon" is neither a time, such as 1s, nor megabytes of log, such as 16MB`}},
+		{"LagOfNoTime", []string{"audit", "--max-lag", "-1s"}, []string{"a time must be more than 0"}},
+		{"LagOfTooMuch", []string{"backup", "--max-lag", "99999999999MB"}, []string{"neither a time"}},
+		{"LagOfAList", []string{"backup", "list", "--max-lag", "1s"}, []string{"--max-lag is for taking a backup"}},
+		{"RateOfNothing", []string{"commits", "--rate", "-5"}, []string{"must be between 0 and"}},
+		{"RecoveriesOfAKill", []string{"crash", "--kill", "all", "--recoveries", "4"},
+			[]string{"--recoveries has no effect without --power-cut", "hint: leave it out"}},
+		{"StandbyOfNobody", []string{"crash", "--power-cut", "--standby", "async"},
+			[]string{"--standby has no effect without --promote", "hint: leave it out, or add --promote"}},
+		{"ShapeOfSQL", []string{"crash", "--power-cut", "--load", "sql", "--shape", "lean"},
+			[]string{"--shape has no effect with --load sql", "hint: leave it out"}},
 		{"SeedOfNoSample", []string{"audit", "--seed", "7"},
 			[]string{"--seed applies only to --sample", "hint: add --sample"}},
 		{"TraceWithoutAnEventLog", []string{"serve", "--trace-sample", "5"},
@@ -333,4 +351,29 @@ func TestInterrupted_BeforeItBeganExitsWith130(t *testing.T) {
 func secretFile(t *testing.T) string {
 	t.Helper()
 	return files.Write(t, t.TempDir(), "secret", "correct horse battery\n")
+}
+
+func TestInterrupted_SaysWhat(t *testing.T) {
+	for text, want := range map[string]string{
+		"context canceled":                                   "interrupted",
+		"back up main: context canceled":                     "interrupted: back up main",
+		"interrupted after 3 ends: context canceled":         "interrupted after 3 ends",
+		"fill was stopped; parts are kept: context canceled": "fill was stopped; parts are kept",
+		"stopped after 3 turns":                              "stopped after 3 turns",
+	} {
+		if got := interruptedText(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// Where log is archived, a restore goes on to its end, behind the repair that the backup was taken for.
+func TestGoBack_EndsWithTheBackup(t *testing.T) {
+	r := backup.Record{ID: "main-1", EndLSN: "0/5000120"}
+	if got := goBack(r); got != "plimsoll backup restore main-1" {
+		t.Error(got)
+	}
+	if r.Archive = "main-a"; goBack(r) != "plimsoll backup restore main-1 --point 0/5000120" {
+		t.Error(goBack(r))
+	}
 }

@@ -14,8 +14,8 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
-	"plimsoll/erp/fill"
 	erprepair "plimsoll/erp/repair"
+	"plimsoll/lab/postgres/backup"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/problem"
@@ -25,6 +25,7 @@ import (
 type repairOptions struct {
 	target
 	dryRun, online, trust bool
+	backup                bool
 	only, documents       []string
 	journal               string
 	connections           int
@@ -60,10 +61,14 @@ notes in the table plimsoll_repair what it did, with digests of the rows before 
 journal has the same as JSON lines. At the end all other rows are proven to be unchanged, and
 the books are audited again. If a repair was stopped or killed, the same command continues it.
 
+--backup takes a verified backup of the local cluster before the first step, as 'plimsoll backup'
+does; if that fails, nothing is repaired. It prints the command that goes back to it.
+
 It refuses if amcheck or a checksum finds physical damage, and while other sessions use the
 database (--online allows that). Exit code 3: violations remain.`,
 		Example: `  plimsoll repair --dry-run
   plimsoll repair
+  plimsoll repair --backup
   plimsoll repair --only rebuild,renumber
   plimsoll repair --documents 01a20955-c927-7261-9b60-d0175d175d9c
   plimsoll repair --online --journal /var/log/repair.jsonl`,
@@ -75,11 +80,12 @@ database (--online allows that). Exit code 3: violations remain.`,
 	fs.StringSliceVar(&o.documents, "documents", nil, "repair only the documents with these `IDS`")
 	fs.BoolVar(&o.trust, "trust-documents", false, "carry out steps of high risk too")
 	fs.BoolVar(&o.online, "online", false, "allow other sessions; it is then not proven that nothing else changed")
+	fs.BoolVar(&o.backup, "backup", false, "take a backup of the local cluster first")
 	fs.StringVar(&o.journal, "journal", repairJournal, "`FILE` of JSON lines to which the steps are appended")
 	config.Count(fs, &o.connections, "connections", 0, 0, auditConnectionsMax,
 		"connections that audit in parallel; 0: one per core")
 	a.targetFlags(c, &o.target)
-	config.FlagOnly(fs, "dry-run", "only", "documents", "trust-documents", "online", "journal")
+	config.FlagOnly(fs, "dry-run", "only", "documents", "trust-documents", "online", "backup", "journal")
 }
 
 func (o repairOptions) options() (r repair.Options, err error) {
@@ -117,6 +123,11 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.backup {
+		if options.Backup, err = a.backupFirst(ctx, o); err != nil {
+			return err
+		}
+	}
 	dsn, err := a.database(ctx, o.target)
 	if err != nil {
 		return err
@@ -127,7 +138,7 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 		return err
 	}
 	defer db.Close()
-	if err := fill.Finished(ctx, db); err != nil {
+	if err := mayLook(ctx, db); err != nil {
 		return err
 	}
 	if !o.dryRun {
@@ -161,6 +172,44 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 	}
 	return problem.New(problem.Threshold, fmt.Errorf("the books are still wrong: %d violations", report.Open()),
 		"what is named restore must come from a backup; 'plimsoll audit' names the rest")
+}
+
+// backupFirst backs up the cluster that is repaired. What stands in the way is said before the books are read.
+func (a *app) backupFirst(ctx context.Context, o repairOptions) (func(context.Context) error, error) {
+	switch {
+	case o.dryRun:
+		return nil, problem.New(problem.Usage,
+			errors.New("--backup has no effect with --dry-run, which changes nothing"), "leave one of them out")
+	case o.foreign():
+		return nil, problem.New(problem.Usage, errors.New("--backup is for local clusters, and the database is one of "+
+			"--dsn"), "back it up with its own tools, and leave out --backup")
+	}
+	c, err := a.mustRun(ctx, o.cluster)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.MayStream(ctx); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		backups := backup.Open(a.copying())
+		backups.Step = func(what string) { a.meter.Phase(what, 0, "") }
+		r, err := backups.Take(ctx, c)
+		if err != nil {
+			return problem.New(problem.ClassOf(err), fmt.Errorf("%w; nothing was repaired", err), problem.HintOf(err))
+		}
+		a.meter.Say("backup %s is complete and verified; to go back: %s", r.ID, goBack(r))
+		return nil
+	}, nil
+}
+
+// goBack is the command that restores a backup as it was, without what its archive has got since.
+func goBack(r backup.Record) string {
+	command := "plimsoll backup restore " + r.ID
+	if r.Archive != "" {
+		command += " --point " + r.EndLSN
+	}
+	return command
 }
 
 func (a *app) mend(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {

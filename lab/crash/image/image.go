@@ -34,11 +34,12 @@ const (
 type file struct {
 	base    string // empty: created since
 	changes []change
+	flushed int // of the changes, the first ones
 }
 
 type change struct {
 	record  storage.Record
-	durable bool
+	durable bool // the call itself flushed
 }
 
 // naming is a change of names.
@@ -63,6 +64,7 @@ type replay struct {
 	byIno   map[uint64]*file
 	folders map[uint64]string
 	names   []naming
+	flushed int            // of the names, the first ones
 	files   map[*file]bool // with changes
 }
 
@@ -171,10 +173,14 @@ func (r *replay) sync(one storage.Record) {
 	if f := r.byIno[one.Ino]; f != nil && r.folders[one.Ino] == "" {
 		f.sync(one.Before)
 	}
+	if r.model != Strict {
+		r.syncNames(one.Before)
+		return
+	}
 	folder, isFolder := r.folders[one.Ino]
 	for i := range r.names {
 		n := &r.names[i]
-		if n.record.Number < one.Before && (r.model != Strict || isFolder && n.in(folder)) {
+		if n.record.Number < one.Before && isFolder && n.in(folder) {
 			n.durable = true
 		}
 	}
@@ -184,16 +190,21 @@ func (r *replay) syncAll(one storage.Record) {
 	for f := range r.files {
 		f.sync(one.Before)
 	}
-	for i := range r.names {
-		r.names[i].durable = r.names[i].durable || r.names[i].record.Number < one.Before
+	r.syncNames(one.Before)
+}
+
+// syncNames makes all names before a record durable.
+func (r *replay) syncNames(before uint64) {
+	for r.flushed < len(r.names) && r.names[r.flushed].record.Number < before {
+		r.names[r.flushed].durable = true
+		r.flushed++
 	}
 }
 
+// sync covers a beginning of the changes: they are in the order of their numbers.
 func (f *file) sync(before uint64) {
-	for i := range f.changes {
-		if f.changes[i].record.Number < before {
-			f.changes[i].durable = true
-		}
+	for f.flushed < len(f.changes) && f.changes[f.flushed].record.Number < before {
+		f.flushed++
 	}
 }
 

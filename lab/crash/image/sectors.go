@@ -38,7 +38,8 @@ func (r *replay) content(f *file, random *rand.Rand) (content []byte, err error)
 		}
 	}
 	fate := fate(random.IntN(int(fates)))
-	for _, c := range f.changes {
+	for i, c := range f.changes {
+		c.durable = c.durable || i < f.flushed
 		content = c.apply(content, fate, random)
 	}
 	return content, nil

@@ -1,6 +1,7 @@
 package dirs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -74,5 +75,10 @@ func ReadIn(dir, name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+	var text bytes.Buffer
+	if info, err := f.Stat(); err == nil { // a file of /proc has no size
+		text.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+	}
+	_, err = text.ReadFrom(io.LimitReader(f, most))
+	return text.Bytes(), err
 }

@@ -55,7 +55,7 @@ func (c *Cluster) Base() Base {
 // CopyTo copies the running cluster's data, its password and the user's settings to a folder, where the data get a
 // folder of their own.
 func (c *Cluster) CopyTo(ctx context.Context, dir string) (data string, err error) {
-	if err := c.mayStream(ctx); err != nil {
+	if err := c.MayStream(ctx); err != nil {
 		return "", err
 	}
 	account, err := c.account()

@@ -38,6 +38,9 @@ type Standby struct {
 	LagMS    *float64 `json:"lag_ms,omitempty"`
 	// reserved, extended, unreserved, lost: whether the primary still has the log that it needs
 	Log string `json:"log,omitempty"`
+
+	// positions in the log: what there is, and what it has applied; zero: unknown
+	written, applied int64
 }
 
 // Away is the state of a standby that is not connected.
@@ -49,7 +52,9 @@ const standbysSQL = `SELECT $1::text, coalesce(r.state, '` + Away + `'), coalesc
 	pg_wal_lsn_diff(pg_current_wal_insert_lsn(), r.replay_lsn)::bigint,
 	CASE WHEN pg_wal_lsn_diff(pg_current_wal_insert_lsn(), r.replay_lsn) <= 0 THEN 0
 		ELSE extract(epoch FROM r.replay_lag)::float8 * 1000 END,
-	coalesce((SELECT wal_status FROM pg_replication_slots WHERE slot_name = $2), '')
+	coalesce((SELECT wal_status FROM pg_replication_slots WHERE slot_name = $2), ''),
+	pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,
+	coalesce(pg_wal_lsn_diff(r.replay_lsn, '0/0')::bigint, 0)
 	FROM (SELECT) one LEFT JOIN pg_stat_replication r ON r.application_name = $1
 	ORDER BY r.backend_start DESC LIMIT 1`
 
@@ -57,7 +62,9 @@ const standbysSQL = `SELECT $1::text, coalesce(r.state, '` + Away + `'), coalesc
 // than it has received since.
 const ownLagSQL = `SELECT coalesce((SELECT status FROM pg_stat_wal_receiver), '` + Away + `'),
 	greatest(0, pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()),
-		pg_last_wal_replay_lsn()))::bigint`
+		pg_last_wal_replay_lsn()))::bigint,
+	coalesce(pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')::bigint, 0),
+	coalesce(pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint, 0)`
 
 func (c *Cluster) replicationRole() *Replication {
 	if c.ReplicaOf != "" {
@@ -90,7 +97,7 @@ func (c *Cluster) askReplication(ctx context.Context, conn *pgx.Conn, st *Status
 
 func standbyOf(ctx context.Context, conn *pgx.Conn, name string) (s Standby, err error) {
 	err = conn.QueryRow(ctx, standbysSQL, name, slotName(name)).Scan(&s.Name, &s.State, &s.Sync, &s.LagBytes, &s.LagMS,
-		&s.Log)
+		&s.Log, &s.written, &s.applied)
 	return s, err
 }
 
@@ -110,14 +117,50 @@ func (c *Cluster) lag(ctx context.Context) (s Standby, err error) {
 		return s, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	err = conn.QueryRow(ctx, ownLagSQL).Scan(&s.State, &s.LagBytes)
+	err = conn.QueryRow(ctx, ownLagSQL).Scan(&s.State, &s.LagBytes, &s.written, &s.applied)
 	return s, err
 }
 
 // LagLimit is how far a standby may be behind for what is read from it to count. Zero: not at all.
 type LagLimit struct {
 	Bytes int64
-	Wait  time.Duration // how long it may take to come so close
+	// Age, where it is not zero, goes before Bytes: everything that was written longer ago must be applied.
+	Age  time.Duration
+	Wait time.Duration // how long it may take to come so close
+}
+
+func (l LagLimit) String() string {
+	if l.Age > 0 {
+		return l.Age.String()
+	}
+	return profile.Bytes(l.Bytes)
+}
+
+// lagWatch knows when the log had come how far. What PostgreSQL says of a lag in time is that of the last report, and
+// stays while a standby applies nothing.
+type lagWatch struct {
+	limit LagLimit
+	seen  []lagPoint
+}
+
+type lagPoint struct {
+	at      time.Time
+	written int64
+}
+
+// near says that a standby is within the limit.
+func (w *lagWatch) near(s Standby, now time.Time) bool {
+	if s.LagBytes == nil {
+		return false
+	}
+	if w.limit.Age == 0 {
+		return *s.LagBytes <= w.limit.Bytes
+	}
+	w.seen = append(w.seen, lagPoint{now, s.written})
+	for len(w.seen) > 0 && now.Sub(w.seen[0].at) > w.limit.Age {
+		w.seen = w.seen[1:]
+	}
+	return len(w.seen) > 0 && s.applied >= w.seen[0].written
 }
 
 // AwaitLag waits until a standby is no further behind its primary than the limit. Any other cluster is never behind.
@@ -125,22 +168,27 @@ func (c *Cluster) AwaitLag(ctx context.Context, limit LagLimit) error {
 	if c.ReplicaOf == "" {
 		return nil
 	}
+	limit.Wait = max(limit.Wait, limit.Age) // it takes so long to know
 	var last Standby
+	watch := lagWatch{limit: limit}
 	waiting, cancel := context.WithTimeout(ctx, limit.Wait)
 	defer cancel()
 	err := c.await(waiting, "catch up with its primary", func() (near bool, err error) {
-		last, err = c.lag(ctx)
-		return err == nil && last.LagBytes != nil && *last.LagBytes <= limit.Bytes, err
+		asked := time.Now()
+		if last, err = c.lag(ctx); err != nil {
+			return false, err
+		}
+		return watch.near(last, asked), nil
 	})
 	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return c.wrap(err)
 	}
 	if last.LagBytes == nil {
 		return problem.New(problem.Environment, c.wrap(fmt.Errorf("it does not follow its primary %s", c.ReplicaOf)),
-			"see "+c.LogFile()+"; or take it from "+c.ReplicaOf)
+			"see "+c.LogFile()+"; or take "+c.ReplicaOf)
 	}
 	return problem.New(problem.Environment,
-		c.wrap(fmt.Errorf("it is %s of log behind its primary %s after %s; %s are allowed",
-			profile.Bytes(*last.LagBytes), c.ReplicaOf, limit.Wait, profile.Bytes(limit.Bytes))),
-		"raise --wait or --max-lag, or take it from "+c.ReplicaOf)
+		c.wrap(fmt.Errorf("it is more than %s behind its primary %s after %s: it has not applied %s of log", limit,
+			c.ReplicaOf, limit.Wait, profile.Bytes(*last.LagBytes))),
+		"raise --wait or --max-lag, or take "+c.ReplicaOf)
 }

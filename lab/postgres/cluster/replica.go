@@ -71,7 +71,7 @@ func (s *Store) fillReplica(ctx context.Context, dir string, srv installation.Se
 				"choose another name")
 		}
 	}
-	if err := primary.mayStream(ctx); err != nil {
+	if err := primary.MayStream(ctx); err != nil {
 		return err
 	}
 	pass := filepath.Join(dir, streamPass)
@@ -123,8 +123,8 @@ func signalFile(path string, account *process.Account) error {
 	return environment(errors.Join(account.OwnOpen(f), f.Sync(), f.Close()))
 }
 
-// mayStream says what keeps a running cluster from being copied.
-func (c *Cluster) mayStream(ctx context.Context) error {
+// MayStream says what keeps a running cluster from being copied.
+func (c *Cluster) MayStream(ctx context.Context) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
 		return problem.New(problem.Environment, c.wrap(fmt.Errorf("connect: %w", err)),

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -115,8 +116,11 @@ func TestReplica(t *testing.T) {
 		check(t, order(t, a, "INSERT INTO kept SELECT generate_series(1, 10000)"))
 		err := s.AwaitLag(patience.Context(t), cluster.LagLimit{Bytes: 1 << 10})
 		problemtest.Want(t, err, problem.Environment, "behind its primary a", "--max-lag")
+		err = s.AwaitLag(patience.Context(t), cluster.LagLimit{Age: 50 * time.Millisecond})
+		problemtest.Want(t, err, problem.Environment, "more than 50ms behind its primary a", "--max-lag")
 		check(t, order(t, s, "SELECT pg_wal_replay_resume()"))
 		check(t, s.AwaitLag(patience.Context(t), cluster.LagLimit{Bytes: 1 << 10, Wait: patience.Max}))
+		check(t, s.AwaitLag(patience.Context(t), cluster.LagLimit{Age: time.Second, Wait: patience.Max}))
 		check(t, a.AwaitLag(patience.Context(t), cluster.LagLimit{})) // no standby
 	})
 	t.Run("OrderOfEnds", func(t *testing.T) {

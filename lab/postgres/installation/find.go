@@ -123,7 +123,7 @@ func Describe(ctx context.Context, prefix string) (Server, error) {
 var versionText = regexp.MustCompile(`\(PostgreSQL\) (\d+(?:\.\d+|devel|(?:alpha|beta|rc)\d+))`)
 
 func versionOf(ctx context.Context, postgres string) (string, error) {
-	out, err := exec.CommandContext(ctx, postgres, "--version").Output()
+	out, _, err := ask(ctx, postgres, "--version")
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -131,10 +131,10 @@ func versionOf(ctx context.Context, postgres string) (string, error) {
 		return "", problem.New(problem.Environment, fmt.Errorf("ask %s for its version: %w", postgres, err),
 			hintMissing)
 	}
-	found := versionText.FindStringSubmatch(string(out))
+	found := versionText.FindStringSubmatch(out)
 	if found == nil {
 		return "", problem.New(problem.Environment,
-			fmt.Errorf("%s says %q, which is not a PostgreSQL version", postgres, strings.TrimSpace(string(out))),
+			fmt.Errorf("%s says %q, which is not a PostgreSQL version", postgres, strings.TrimSpace(out)),
 			hintMissing)
 	}
 	return found[1], nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 )
 
@@ -23,7 +22,7 @@ func (s Server) Settings(ctx context.Context) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := exec.CommandContext(ctx, postgres, "--describe-config").Output()
+	out, _, err := ask(ctx, postgres, "--describe-config")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -31,7 +30,7 @@ func (s Server) Settings(ctx context.Context) (*Settings, error) {
 		return nil, fmt.Errorf("ask %s for its settings: %w", s, err)
 	}
 	known := map[string]bool{}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		name, _, _ := strings.Cut(line, "\t")
 		known[name] = true
 	}
@@ -58,20 +57,16 @@ func (s *Settings) Accepts(name, value string) bool {
 
 // ask needs no cluster: the configuration files that the program wants are empty.
 func (s *Settings) ask(name string, given ...string) bool {
-	ask := exec.CommandContext(s.ctx, s.postgres, append([]string{"-C", name, "-c", "config_file=" + os.DevNull, "-c",
+	_, output, err := ask(s.ctx, s.postgres, append([]string{"-C", name, "-c", "config_file=" + os.DevNull, "-c",
 		"data_directory=/", "-c", "hba_file=" + os.DevNull, "-c", "ident_file=" + os.DevNull}, given...)...)
-	ask.Env = append(os.Environ(), "LC_ALL=C")
-	var output strings.Builder
-	ask.Stderr = &output
-	err := ask.Run()
 	switch {
 	case err == nil:
 		return true
 	case s.ctx.Err() != nil:
 		s.err = s.ctx.Err()
-	case strings.Contains(output.String(), "invalid value for parameter"):
-	case !strings.Contains(output.String(), "unrecognized configuration parameter"):
-		s.err = fmt.Errorf("ask %s for its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(output.String()))
+	case strings.Contains(output, "invalid value for parameter"):
+	case !strings.Contains(output, "unrecognized configuration parameter"):
+		s.err = fmt.Errorf("ask %s for its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(output))
 	}
 	return false
 }

@@ -45,7 +45,10 @@ type Options struct {
 	Latencies             []time.Duration // what a flush takes at least
 	Sessions, Connections int
 	Duration              time.Duration // of a turn
-	Rounds                int           // turns of each side
+	// Rate is how many operations a second are due, of all sessions together; 0: each begins when the one before is
+	// acknowledged.
+	Rate   int
+	Rounds int // turns of each side
 	// Progress is called before each turn.
 	Progress func(done, all int, what string)
 }
@@ -71,7 +74,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		err = errors.Join(err, o.Clusters.Destroy(context.WithoutCancel(ctx), c.Name()))
 	}()
 	all := len(o.Latencies) * 2 * o.Rounds * len(sides)
-	report = &Report{Turns: all, Schema: Schema, Engine: c.Server().String(), Sessions: o.Sessions,
+	report = &Report{Turns: all, Rate: o.Rate, Schema: Schema, Engine: c.Server().String(), Sessions: o.Sessions,
 		Connections: o.Connections,
 		DurationS:   o.Duration.Seconds(), Rounds: o.Rounds, Sides: []Side{}}
 	b := &bench{Options: o, cluster: c, report: report}
@@ -171,13 +174,15 @@ func (b *bench) turn(ctx context.Context, rows Rows, mode durability.Mode) (turn
 	var all sync.WaitGroup
 	times := make([][]time.Duration, b.Sessions)
 	errs := make([]error, b.Sessions)
-	begin := time.Now().Add(warmUp)
+	started := time.Now()
+	begin := started.Add(warmUp)
 	end := begin.Add(b.Duration)
 	for n := range b.Sessions {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			if times[n], errs[n] = session(working, db, rows, n, begin, end); errs[n] != nil {
+			due := b.pace(n, started)
+			if times[n], errs[n] = session(working, db, rows, n, due, begin, end); errs[n] != nil {
 				stop()
 			}
 		}()
@@ -207,9 +212,21 @@ func (b *bench) clear(ctx context.Context) error {
 	return nil
 }
 
-// session works from one acknowledgement to the next, and gives how long those took that came between begin and end.
-func session(ctx context.Context, db *database.Database, rows Rows, n int, begin, end time.Time) (took []time.Duration,
-	err error) {
+// pace says when a session's operations are due. Sessions take turns, so that together they keep the rate. Nil: at
+// once.
+func (b *bench) pace(session int, started time.Time) func(i int) time.Time {
+	if b.Rate == 0 {
+		return nil
+	}
+	return func(i int) time.Time {
+		return started.Add(time.Duration(i*b.Sessions+session) * time.Second / time.Duration(b.Rate))
+	}
+}
+
+// session works from one acknowledgement to the next, and gives how long those took that came between begin and end. A
+// time begins when the operation is due, so one that had to wait for the one before is not counted as quick.
+func session(ctx context.Context, db *database.Database, rows Rows, n int, due func(int) time.Time, begin,
+	end time.Time) (took []time.Duration, err error) {
 	random := rand.New(rand.NewPCG(uint64(n), 1))
 	for i := 0; ctx.Err() == nil; i++ {
 		row := 0
@@ -217,8 +234,15 @@ func session(ctx context.Context, db *database.Database, rows Rows, n int, begin
 			row = 1 + random.IntN(spreadRows)
 		}
 		from := time.Now()
-		if !from.Before(end) {
+		if due != nil {
+			from = due(i)
+		}
+		if !from.Before(end) || !time.Now().Before(end) {
 			return took, nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Until(from)):
 		}
 		if err := db.Run(ctx, func(w *database.Work) error {
 			w.Queue("operation", "INSERT INTO operation VALUES ($1, $2, repeat('n', 200))", n, i)

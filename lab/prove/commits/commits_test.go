@@ -46,6 +46,45 @@ func TestEachCriterionCanFail(t *testing.T) {
 	}
 }
 
+// Paced, answers and the rate are judged, and no ratio: all modes do what is due.
+func TestPaced_EachCriterionCanFail(t *testing.T) {
+	for name, c := range map[string]struct {
+		p95, rate float64
+		met       bool
+	}{"AllMet": {1, 100, true}, "AnswersTooLate": {3, 100, false}, "FallenBehind": {1, 90, false}} {
+		r := planted(1, 0.1, c.p95)
+		r.Rate, r.Sessions, r.Verdicts = 100, 256, nil
+		for i := range r.Sides {
+			if r.Sides[i].Mode == "durable-ack" {
+				r.Sides[i].Turns[1].PerSecond, r.Sides[i].Turns[0].PerSecond = c.rate, 100
+			}
+		}
+		if r.judge(); r.Met() != c.met || len(r.Verdicts) != 4 {
+			t.Errorf("%s: %+v", name, r.Verdicts)
+		}
+	}
+}
+
+// Sessions take turns, and what was due while one waited is late, not left out.
+func TestPace(t *testing.T) {
+	b := &bench{Options: Options{Sessions: 4, Rate: 100}}
+	start := time.Unix(0, 0)
+	seen := map[time.Duration]bool{}
+	for session := range b.Sessions {
+		for i := range 25 {
+			seen[b.pace(session, start)(i).Sub(start)] = true
+		}
+	}
+	for i := range 100 {
+		if !seen[time.Duration(i)*10*time.Millisecond] {
+			t.Errorf("nothing is due after %d ms", 10*i)
+		}
+	}
+	if b.Rate = 0; b.pace(0, start) != nil {
+		t.Error("without a rate something is due")
+	}
+}
+
 func TestATurnWithoutAnAnswerMeetsNothing(t *testing.T) {
 	r := planted(6, 0.95, 1)
 	for _, s := range r.Sides {
@@ -66,18 +105,22 @@ func TestAllSidesAreMeasured(t *testing.T) {
 	spec := clustertest.Copied(clustertest.Spec())
 	spec.Unsafe = false
 	clusters := cluster.Open(clustertest.State(t))
-	r, err := Run(t.Context(), Options{Clusters: clusters, Spec: spec, Latencies: []time.Duration{2 * time.Millisecond},
-		Sessions: 4, Connections: 4, Duration: 100 * time.Millisecond, Rounds: 1, Progress: func(int, int, string) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	if err := r.Write(&text); err != nil {
-		t.Fatal(err)
-	}
-	t.Log(text.String())
-	if len(r.Sides) != 2*len(sides) || len(r.Verdicts) < 5 {
-		t.Errorf("%d sides, %d verdicts", len(r.Sides), len(r.Verdicts))
+	verdicts := map[int]int{0: 5, 200: 4}
+	for rate, least := range verdicts {
+		r, err := Run(t.Context(), Options{Clusters: clusters, Spec: spec, Sessions: 4, Connections: 4, Rounds: 1,
+			Latencies: []time.Duration{2 * time.Millisecond}, Duration: 100 * time.Millisecond, Rate: rate,
+			Progress: func(int, int, string) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := r.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(text.String())
+		if len(r.Sides) != 2*len(sides) || len(r.Verdicts) < least {
+			t.Errorf("%d sides, %d verdicts", len(r.Sides), len(r.Verdicts))
+		}
 	}
 	if left, _ := clusters.List(); len(left) > 0 {
 		t.Errorf("%s is left", left[0].Name())

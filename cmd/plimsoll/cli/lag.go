@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/lab/postgres/cluster"
+)
+
+// lagFlags say how far a standby may be behind for what is read from it to count.
+type lagFlags struct{ limit cluster.LagLimit }
+
+func (l *lagFlags) add(fs *pflag.FlagSet) {
+	l.limit.Age = time.Second
+	fs.Var((*lagValue)(&l.limit), "max-lag", "of a standby: most `LAG` behind its primary: a time, such as 1s, or so "+
+		"many MB of log, such as 16MB")
+	config.Span(fs, &l.limit.Wait, "wait", time.Minute, 0, "of a standby: how long to wait until it has caught up "+
+		"that far")
+	config.FlagOnly(fs, "max-lag", "wait")
+}
+
+// await a standby that is close enough; any other cluster is.
+func (a *app) await(ctx context.Context, c *cluster.Cluster, l lagFlags) error {
+	if c.Follows() == "" {
+		return nil
+	}
+	a.meter.Phase("waiting for standby "+c.Name(), 0, "")
+	return c.AwaitLag(ctx, l.limit)
+}
+
+// awaitTarget is await for the local cluster that a command means, if it means one.
+func (a *app) awaitTarget(ctx context.Context, t target, l lagFlags) error {
+	if t.foreign() {
+		return nil
+	}
+	c, err := a.mustRun(ctx, t.cluster)
+	if err != nil {
+		return err
+	}
+	return a.await(ctx, c, l)
+}
+
+// lagValue is a flag that takes a time or megabytes of log.
+type lagValue cluster.LagLimit
+
+func (v *lagValue) String() string { return cluster.LagLimit(*v).String() }
+func (v *lagValue) Type() string   { return "lag" }
+func (v *lagValue) Set(s string) error {
+	if mb, err := strconv.ParseUint(strings.TrimSuffix(s, "MB"), 10, 20); err == nil {
+		v.Bytes, v.Age = int64(mb)<<20, 0
+		return nil
+	}
+	age, err := time.ParseDuration(s)
+	switch {
+	case err != nil:
+		return config.Reason(fmt.Sprintf("%q is neither a time, such as 1s, nor megabytes of log, such as 16MB", s))
+	case age <= 0:
+		return config.Reason("a time must be more than 0; 0MB: nothing may be missing")
+	}
+	v.Bytes, v.Age = 0, age
+	return nil
+}
