@@ -45,6 +45,19 @@ prepare_suite() {
 	fi
 }
 
+# suite_prefix prints where the tests' installation is.
+suite_prefix() { echo "$SUITE/tree/tmp_install$SUITE/tree/prefix"; }
+
+# install_extensions: the long tests ask our extension what sessions hold.
+install_extensions() {
+	local name
+	for name in $(extensions); do
+		rm -rf "${SUITE:?}/extension"
+		copy_extension "$name" "$SUITE/extension"
+		make -C "$SUITE/extension" PG_CONFIG="$(suite_prefix)/bin/pg_config" install || return
+	done
+}
+
 # refresh_tests DIR: a key does not know of tests.
 refresh_tests() {
 	cp -R "$OVERLAY/src/test/." "$1/src/test/"

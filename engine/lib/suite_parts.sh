@@ -112,12 +112,14 @@ suite_make() {
 
 # fuzz NAME plays sessions that nobody has seen yet, unless SEEDS tells which.
 fuzz() {
-	local install=$SUITE/tree/tmp_install$SUITE/tree/prefix
+	local install
+	install=$(suite_prefix)
 	local -A tests=([catalogs]=memory_catalog_diff.t [parallel]=memory_catalog_diff.t
 		[files]=lazy_files_diff.t [matrix]=memory_catalog_matrix.t
 		[cancel]=memory_catalog_cancel.t [soak]=memory_catalog_soak.t)
 	local quarter=$(((FUZZ_MINUTES + 3) / 4))
 	local -A minutes=([catalogs]=$FUZZ_MINUTES [parallel]=$quarter [files]=$quarter [cancel]=$quarter [soak]=$quarter)
+	install_extensions || return
 	env PREFIX="$install" LD_LIBRARY_PATH="$install/lib" SEEDS="${SEEDS:-$(date +%s)}" MINUTES="${minutes[$1]-}" \
 		PLANS="$1" STEPS="${STEPS:-150}" CASES="${CASES:-all}" SESSIONS="${SESSIONS:-100}" \
 		prove -v --timer "$ENGINE/test/${tests[$1]}"

@@ -97,7 +97,7 @@ sub played
 	return ($lies // "the session did not reach its end:\n" . substr($said, -500), $cancelled);
 }
 
-$server->psql('postgres', 'CREATE EXTENSION plimsoll;');
+is($server->psql('postgres', 'CREATE EXTENSION plimsoll;'), '', 'our extension is installed');
 my ($sessions, $cancelled) = (0, 0);
 while (defined(my $seed = $seeds->next))
 {

@@ -3,9 +3,11 @@ package secret
 import (
 	"net/http"
 	"net/http/httptest"
-	"plimsoll/test/files"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/test/files"
 )
 
 func TestFile(t *testing.T) {
