@@ -1,12 +1,13 @@
 package fill
 
 import (
+	"slices"
+
 	"plimsoll/erp/books"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/rowset"
-	"slices"
 )
 
 // linesDrawn is the number of lines of a goods document, LinesAverage on average.

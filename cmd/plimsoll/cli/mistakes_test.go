@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"plimsoll/test/files"
 	"strings"
 	"testing"
 
 	"plimsoll/lab/postgres/backup"
+	"plimsoll/test/files"
 )
 
 func TestMistakes_AreNamedWithAWayOut(t *testing.T) {

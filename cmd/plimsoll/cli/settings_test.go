@@ -2,9 +2,10 @@ package cli
 
 import (
 	"path/filepath"
-	"plimsoll/test/files"
 	"strings"
 	"testing"
+
+	"plimsoll/test/files"
 )
 
 type configAnswer struct {

@@ -1,9 +1,10 @@
 package disk
 
 import (
-	"plimsoll/test/files"
 	"testing"
 	"time"
+
+	"plimsoll/test/files"
 )
 
 func TestRead(t *testing.T) {

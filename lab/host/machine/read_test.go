@@ -3,8 +3,9 @@ package machine
 import (
 	"os"
 	"path/filepath"
-	"plimsoll/test/files"
 	"testing"
+
+	"plimsoll/test/files"
 )
 
 func TestRead_ThisMachine(t *testing.T) {

@@ -1,9 +1,10 @@
 package pressure
 
 import (
-	"plimsoll/test/files"
 	"testing"
 	"time"
+
+	"plimsoll/test/files"
 )
 
 const psi = "some avg10=0.00 avg60=0.00 avg300=0.00 total=1500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"

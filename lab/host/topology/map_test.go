@@ -2,9 +2,10 @@ package topology
 
 import (
 	"fmt"
-	"plimsoll/test/files"
 	"strings"
 	"testing"
+
+	"plimsoll/test/files"
 )
 
 // twoSockets of two cores with two threads, a node each.

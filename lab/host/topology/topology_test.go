@@ -2,8 +2,9 @@ package topology
 
 import (
 	"fmt"
-	"plimsoll/test/files"
 	"testing"
+
+	"plimsoll/test/files"
 )
 
 // machine lays out the kernel's files of sockets × cores × threads.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
+
+	"plimsoll/lab/postgres/cluster/clustertest"
 )
 
 const schema = "CREATE TABLE seen (n serial, what text); CREATE TABLE numbers AS SELECT generate_series(1, 10) AS k"

@@ -3,8 +3,9 @@ package trial
 import (
 	"fmt"
 	"math"
-	"plimsoll/platform/format"
 	"slices"
+
+	"plimsoll/platform/format"
 )
 
 // Spread is the median of a series and its range: 0.991 (0.985 to 0.994).

@@ -3,8 +3,9 @@ package samples
 import (
 	"fmt"
 	"math"
-	"plimsoll/lab/run/result"
 	"slices"
+
+	"plimsoll/lab/run/result"
 )
 
 // Printed is the part of a run's JSON that samples can reproduce.

@@ -3,9 +3,10 @@ package samples
 import (
 	"cmp"
 	"math"
-	"plimsoll/lab/run/result"
 	"slices"
 	"sort"
+
+	"plimsoll/lab/run/result"
 )
 
 // Figures of a run, computed from its samples. Names are those of the run's JSON.

@@ -4,9 +4,10 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"plimsoll/test/files"
 	"strings"
 	"testing"
+
+	"plimsoll/test/files"
 )
 
 // Figures that are made by the code that they are held against would prove nothing.
