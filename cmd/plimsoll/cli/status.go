@@ -45,8 +45,8 @@ func (a *app) showStatus(all []cluster.Status) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSTATE\tPOSTGRESQL\tPROFILE\tPORT\tPID\tUP FOR\tSIZE")
 	for _, s := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.State, engineText(s), cmp.Or(string(s.Profile), "-"),
-			portText(s), pidText(s.PID), upFor(s.UptimeS), bytesText(s.DataBytes))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.State, engineText(s),
+			cmp.Or(string(s.Profile), "-"), portText(s), pidText(s.PID), upFor(s.UptimeS), bytesText(s.DataBytes))
 	}
 	if err := w.Flush(); err != nil {
 		return err
