@@ -162,7 +162,11 @@ func trace(t *testing.T, p *cluster.Postmaster, file string) (end func()) {
 		}
 		return !slices.ContainsFunc(all, untraced)
 	})
-	return func() { <-ended }
+	return func() {
+		if err := <-ended; err != nil {
+			t.Errorf("strace: %v: %s", err, said.String())
+		}
+	}
 }
 
 // family of a process: itself and its children.

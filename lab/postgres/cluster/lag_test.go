@@ -7,12 +7,12 @@ import (
 
 // A standby is within an age if it has applied what was written so long ago, however much was written since.
 func TestLagWatch(t *testing.T) {
-	look := func(at time.Duration, written, applied int64) (time.Duration, Standby) {
+	look := func(ms int, written, applied int64) (time.Duration, Standby) {
 		behind := written - applied
-		return at, Standby{LagBytes: &behind, written: written, applied: applied}
+		return time.Duration(ms) * time.Millisecond, Standby{LagBytes: &behind, written: written, applied: applied}
 	}
 	type step struct {
-		at               time.Duration
+		ms               int
 		written, applied int64
 		near             bool
 	}
@@ -25,7 +25,7 @@ func TestLagWatch(t *testing.T) {
 	} {
 		w := lagWatch{limit: LagLimit{Age: time.Second}}
 		for i, s := range steps {
-			at, standby := look(s.at*time.Millisecond, s.written, s.applied)
+			at, standby := look(s.ms, s.written, s.applied)
 			if near := w.near(standby, time.Unix(0, 0).Add(at)); near != s.near {
 				t.Errorf("%s: look %d: %v", name, i, near)
 			}
