@@ -182,6 +182,9 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 			c.do(t, o, call{body: []byte(`{"user":"nobody"}`)})
 		case o.ID == "session.close":
 			c.do(t, o, call{token: own})
+		case o.ID == "health.load":
+			c.do(t, o, call{body: []byte(`{"load":"a load","key":"of its own"}`)})
+			c.do(t, o, call{body: []byte(`{"load":"a load","key":"of its own","ends":true}`)})
 		default:
 			c.do(t, o, call{path: o.Path + c.requiredQuery(t, o), token: c.token})
 		}

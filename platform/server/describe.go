@@ -129,20 +129,17 @@ func content(kind string, schema *openapi.Schema) map[string]openapi.Media {
 
 // failsWith are the failure statuses of the endpoint, sorted: its own, and those of every request of its kind.
 func (e *Endpoint) failsWith() (statuses []int) {
-	switch {
-	case e.figures:
-		return []int{http.StatusUnauthorized}
-	case e.direct != nil:
-		return nil
+	codes := slices.Clone(e.Fails)
+	if e.direct == nil || e.Body != nil {
+		codes = append(codes, codeIncomplete, codeTooLarge, codeInternal, codeOverloaded)
 	}
-	codes := append([]string{codeIncomplete, codeTooLarge, codeInternal, codeOverloaded}, e.Fails...)
-	if !e.Public {
+	if e.direct == nil && !e.Public || e.figures {
 		codes = append(codes, codeUnauthorized)
 	}
 	if e.Body != nil {
 		codes = append(codes, codeMediaType)
 	}
-	if e.Body != nil || len(e.Parameters) > 0 {
+	if e.Body != nil || e.direct == nil && len(e.Parameters) > 0 {
 		codes = append(codes, codeInvalid)
 	}
 	for _, code := range codes {

@@ -82,7 +82,7 @@ func (s *Server) renewLoad(ctx context.Context, w http.ResponseWriter, r *http.R
 	l := s.loads.marked[report.Key]
 	if report.Ends {
 		s.loads.end(report.Key)
-		return others, nil
+		return presence.OtherUsers{Loads: []string{}, AtWork: map[string]int{}}, nil
 	}
 	if l == nil {
 		if len(s.loads.marked) >= loadsMax {

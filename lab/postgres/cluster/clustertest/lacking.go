@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"plimsoll/lab/postgres/installation"
 )
@@ -73,15 +74,23 @@ func WithoutLZ4(t testing.TB) *Lacking {
 // Lose lz4, as by another build in the same place.
 func (l *Lacking) Lose(t testing.TB) {
 	t.Helper()
-	if err := os.WriteFile(l.flag, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	l.rebuilt(t, os.WriteFile(l.flag, nil, 0o644))
 }
 
 // Regain it.
 func (l *Lacking) Regain(t testing.TB) {
 	t.Helper()
-	if err := os.Remove(l.flag); err != nil {
+	l.rebuilt(t, os.Remove(l.flag))
+}
+
+// rebuilt is the server's program: a build gives it a new time of change.
+func (l *Lacking) rebuilt(t testing.TB, err error) {
+	t.Helper()
+	if err == nil {
+		now := time.Now()
+		err = os.Chtimes(filepath.Join(l.Engine, "bin", "postgres"), now, now)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
