@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"plimsoll/lab/run/result"
 )
 
 // Printed is the part of a run's JSON that samples can reproduce.
@@ -91,14 +89,14 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 	count := func(name string, mine, its int64) { compare(&all, name, float64(mine), float64(its), 0, 0.5) }
 	latency := func(name string, mine, its *float64) {
 		if (mine == nil) != (its == nil) {
-			all = append(all, Difference{name, result.ValueOrZero(mine), result.ValueOrZero(its)})
+			all = append(all, Difference{name, value(mine), value(its)})
 			return
 		}
-		compare(&all, name, result.ValueOrZero(mine), result.ValueOrZero(its), ofTimes, leastOfMS)
+		compare(&all, name, value(mine), value(its), ofTimes, leastOfMS)
 	}
 	score := func(name string, mine, its *float64) {
 		if its != nil {
-			compare(&all, name, result.ValueOrZero(mine), *its, 0, scoresLeft)
+			compare(&all, name, value(mine), *its, 0, scoresLeft)
 		}
 	}
 	compare(&all, "duration_s", f.DurationS, p.DurationS, exact, 1e-6)
@@ -146,8 +144,8 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 		latency(named("max"), mine.MaxMS, its.Latency.Max)
 		if its.Latency.Mean != nil && its.Latency.StdDev != nil {
 			latency(named("mean"), mine.MeanMS, its.Latency.Mean)
-			compare(&all, named("stddev"), result.ValueOrZero(mine.StdDevMS), *its.Latency.StdDev, 0,
-				leastOfMS+ofTimes*math.Hypot(result.ValueOrZero(mine.MeanMS), result.ValueOrZero(mine.StdDevMS)))
+			compare(&all, named("stddev"), value(mine.StdDevMS), *its.Latency.StdDev, 0,
+				leastOfMS+ofTimes*math.Hypot(value(mine.MeanMS), value(mine.StdDevMS)))
 		}
 		if l := its.LatencyAll; l != nil {
 			latency(named("p50 of all"), mine.AllMS[0], l.P50)
@@ -235,6 +233,6 @@ func comparePercentile(all *[]Difference, figure string, mine, its *Range) {
 		*all = append(*all, Difference{figure + " low", mine.Low, its.Low})
 	}
 	if its.High != nil && off(*its.High, mine.highs) {
-		*all = append(*all, Difference{figure + " high", result.ValueOrZero(mine.High), *its.High})
+		*all = append(*all, Difference{figure + " high", value(mine.High), *its.High})
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-
-	"plimsoll/lab/run/result"
 )
 
 // Figures of a run, computed from its samples. Names are those of the run's JSON.
@@ -167,8 +165,8 @@ func figuresOf(head Head, rows []Row) *Figures {
 		f.CutAtS = &at
 	}
 	slices.Sort(lags)
-	f.LagMSP50, f.LagMSP99 = result.ValueOrZero(rank(lags, 0.50)), result.ValueOrZero(rank(lags, 0.99))
-	f.LagMSMax = result.ValueOrZero(rank(lags, 1))
+	f.LagMSP50, f.LagMSP99 = value(rank(lags, 0.50)), value(rank(lags, 0.99))
+	f.LagMSMax = value(rank(lags, 1))
 	f.sum(head, counters)
 	f.addIntervals(head, scored, counters)
 	return f
@@ -385,6 +383,13 @@ func rank(sorted []int64, share float64) *float64 {
 	at := sort.Search(len(sorted), func(i int) bool { return float64(i+1) >= share*float64(len(sorted)) })
 	ms := milliseconds(sorted[min(at, len(sorted)-1)])
 	return &ms
+}
+
+func value(x *float64) float64 {
+	if x == nil {
+		return 0
+	}
+	return *x
 }
 
 // Difference between a recomputed figure and the run's.

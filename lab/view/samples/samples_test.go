@@ -3,11 +3,10 @@ package samples
 import (
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"plimsoll/test/files"
 )
 
 // Figures that are made by the code that they are held against would prove nothing.
@@ -30,7 +29,10 @@ func TestNothingIsSharedWithWhatCountsARun(t *testing.T) {
 }
 
 func TestRead_SaysWhatIsWrong(t *testing.T) {
-	nonsense := files.Write(t, t.TempDir(), "x.parquet", "PAR1 but not really")
+	nonsense := filepath.Join(t.TempDir(), "x.parquet")
+	if err := os.WriteFile(nonsense, []byte("PAR1 but not really"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for path, says := range map[string]string{nonsense: "not a complete Parquet file", nonsense + "y": "no such file"} {
 		if _, err := Recompute(path); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", path, err)
