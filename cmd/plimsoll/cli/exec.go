@@ -51,7 +51,7 @@ func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	case ctx.Err() != nil && stopped(err):
 		// Drivers and children report a cancelled context in words of their own, with
 		// hints that would mislead.
-		err = problem.New(problem.Interrupted, errors.New("interrupted: "+err.Error()), "")
+		err = problem.New(problem.Interrupted, errors.New(interruptedText(err.Error())), "")
 	case problem.ClassOf(err) == problem.Interrupted && errors.Is(err, context.Canceled):
 		err = problem.New(problem.Interrupted, errors.New(interruptedText(err.Error())), problem.HintOf(err))
 	case !a.running && problem.ClassOf(err) == problem.Failure:
@@ -67,19 +67,18 @@ func stopped(err error) bool {
 	return class == problem.Failure || class == problem.Environment || !problem.Classified(err)
 }
 
-// interruptedText says what was interrupted without a programmer's "context canceled". Who says it in own words keeps
-// them.
+// interruptedText says what was interrupted, without the words of programs for it. A command that says so itself keeps
+// its words.
 func interruptedText(text string) string {
-	cancelled := context.Canceled.Error()
-	said, canceled := strings.CutSuffix(text, cancelled)
-	said = strings.TrimSuffix(said, ": ")
+	text = strings.ReplaceAll(text, "timeout: context already done: ", "") // the driver's
+	text = strings.TrimSuffix(strings.TrimSuffix(text, context.Canceled.Error()), ": ")
 	switch {
-	case said == "":
+	case text == "":
 		return "interrupted"
-	case !canceled || strings.Contains(said, "interrupted") || strings.Contains(said, "stopped"):
-		return said
+	case strings.Contains(text, "interrupted") || strings.Contains(text, "stopped"):
+		return text
 	}
-	return "interrupted: " + said
+	return "interrupted: " + text
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {

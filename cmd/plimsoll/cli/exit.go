@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -67,13 +66,6 @@ func complain(w io.Writer, err error, asJSON bool) int {
 	}
 	message, hint := oneLine(redact.Text(err.Error())), oneLine(redact.Text(problem.HintOf(err)))
 	message = dialing.ReplaceAllString(message, ": ")
-	if code == ExitInterrupted {
-		message = strings.ReplaceAll(message, "timeout: context already done: ", "") // as the driver puts it
-		message = strings.ReplaceAll(message, context.Canceled.Error(), "stopped")
-		if short := strings.TrimSuffix(message, ": stopped"); strings.Contains(short, "stopped") {
-			message = short
-		}
-	}
 	if asJSON {
 		type body struct {
 			Message  string `json:"message"`

@@ -355,11 +355,13 @@ func secretFile(t *testing.T) string {
 
 func TestInterrupted_SaysWhat(t *testing.T) {
 	for text, want := range map[string]string{
-		"context canceled":                                   "interrupted",
-		"back up main: context canceled":                     "interrupted: back up main",
-		"interrupted after 3 ends: context canceled":         "interrupted after 3 ends",
-		"fill was stopped; parts are kept: context canceled": "fill was stopped; parts are kept",
-		"stopped after 3 turns":                              "stopped after 3 turns",
+		"context canceled":                                           "interrupted",
+		"back up main: context canceled":                             "interrupted: back up main",
+		"interrupted after 3 ends: context canceled":                 "interrupted after 3 ends",
+		"fill was stopped; parts are kept: context canceled":         "fill was stopped; parts are kept",
+		"stopped after 3 turns":                                      "stopped after 3 turns",
+		"prove C01: timeout: context already done: context canceled": "interrupted: prove C01",
+		"connect: connection reset":                                  "interrupted: connect: connection reset",
 	} {
 		if got := interruptedText(text); got != want {
 			t.Errorf("%q: %q", text, got)
