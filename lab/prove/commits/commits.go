@@ -240,9 +240,11 @@ func session(ctx context.Context, db *database.Database, rows Rows, n int, due f
 		if !from.Before(end) || !time.Now().Before(end) {
 			return took, nil
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Until(from)):
+		if wait := time.Until(from); wait > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(wait):
+			}
 		}
 		if err := db.Run(ctx, func(w *database.Work) error {
 			w.Queue("operation", "INSERT INTO operation VALUES ($1, $2, repeat('n', 200))", n, i)
