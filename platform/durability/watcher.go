@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -55,8 +56,12 @@ type Watcher struct {
 	last    Ticket
 	server  Identity
 	layout  layout
-	waiting []*waiter
+	coming  *batch   // joined by who begins to wait now; nil: nobody
+	asked   []*batch // of rounds that have begun
+	waiting int      // answers, in all batches
 	figures Figures
+
+	waitTime atomic.Int64
 }
 
 // Figures of a watcher.
@@ -70,12 +75,13 @@ type Figures struct {
 	WaitTime  time.Duration
 }
 
-type waiter struct {
-	committed bool
-	asked     bool  // waits since before the present round
-	lsn       int64 // where the log ended after it began to wait; 0: not asked yet
-	since     time.Time
-	done      chan error
+// batch of answers that wait for the same round.
+type batch struct {
+	answers   int
+	committed bool          // one of them has committed something
+	lsn       int64         // where the log ended after all began to wait; 0: not asked yet
+	done      chan struct{} // closed when they need not wait longer
+	err       error         // read after done
 }
 
 // Watch starts a watcher with a connection of its own.
@@ -108,7 +114,7 @@ func (w *Watcher) Ticket() Ticket {
 func (w *Watcher) Full() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return len(w.waiting) >= w.options.Waiting
+	return w.waiting >= w.options.Waiting
 }
 
 // Figures now.
@@ -116,27 +122,31 @@ func (w *Watcher) Figures() Figures {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	f := w.figures
-	f.Waiting, f.Connected = len(w.waiting), w.ticket != 0
+	f.Waiting, f.Connected = w.waiting, w.ticket != 0
+	f.WaitTime = time.Duration(w.waitTime.Load())
 	return f
 }
 
 // Wait returns when the log is flushed as far as it reaches now, or ErrUnknown. It is called when the server has
 // answered all that the origin is about.
 func (w *Watcher) Wait(ctx context.Context, o Origin) error {
-	one, err := w.enqueue(o)
+	joined, err := w.join(o)
 	if err != nil {
 		return err
 	}
+	since := time.Now()
 	select {
-	case err = <-one.done:
-		return err
+	case <-joined.done:
+		w.waitTime.Add(int64(time.Since(since)))
+		return joined.err
 	case <-ctx.Done():
-		w.giveUp(one)
+		w.giveUp(joined)
 		return fmt.Errorf("%w (%w)", ErrUnknown, ctx.Err())
 	}
 }
 
-func (w *Watcher) enqueue(o Origin) (*waiter, error) {
+// join the batch of the next round.
+func (w *Watcher) join(o Origin) (*batch, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.figures.Answers++
@@ -144,20 +154,39 @@ func (w *Watcher) enqueue(o Origin) (*waiter, error) {
 		w.figures.Unknown++
 		return nil, ErrUnknown
 	}
-	one := &waiter{committed: o.Committed, since: time.Now(), done: make(chan error, 1)}
-	w.waiting = append(w.waiting, one)
-	select {
-	case w.wake <- struct{}{}:
-	default:
+	if w.coming == nil {
+		w.coming = &batch{done: make(chan struct{})}
 	}
-	return one, nil
+	if w.waiting == 0 {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+	w.coming.answers++
+	w.coming.committed = w.coming.committed || o.Committed
+	w.waiting++
+	return w.coming, nil
 }
 
-func (w *Watcher) giveUp(one *waiter) {
+func (w *Watcher) giveUp(joined *batch) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.figures.Unknown++
-	w.waiting = slices.DeleteFunc(w.waiting, func(other *waiter) bool { return other == one })
+	if joined.answers > 0 { // 0: its round has just ended
+		joined.answers--
+		w.waiting--
+	}
+}
+
+// end the waiting of a batch.
+func (w *Watcher) end(b *batch, err error) {
+	w.waiting -= b.answers
+	if err != nil {
+		w.figures.Unknown += int64(b.answers)
+	}
+	b.answers, b.err = 0, err
+	close(b.done)
 }
 
 // run reconnects until it is closed.
@@ -179,7 +208,7 @@ func (w *Watcher) live(ctx context.Context) bool {
 		return false
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := w.begin(ctx, conn); err != nil {
+	if err := w.identify(ctx, conn); err != nil {
 		return false
 	}
 	for pause := pauseFloor; ; {
@@ -202,7 +231,7 @@ func (w *Watcher) live(ctx context.Context) bool {
 	}
 }
 
-func (w *Watcher) begin(ctx context.Context, conn *pgx.Conn) error {
+func (w *Watcher) identify(ctx context.Context, conn *pgx.Conn) error {
 	if w.options.SameDatabase != nil {
 		if err := w.options.SameDatabase(ctx, conn); err != nil {
 			return err
@@ -231,17 +260,17 @@ func (w *Watcher) lose() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.ticket = 0
-	w.figures.Unknown += int64(len(w.waiting))
-	for _, one := range w.waiting {
-		one.done <- ErrUnknown
+	w.begin()
+	for _, b := range w.asked {
+		w.end(b, ErrUnknown)
 	}
-	w.waiting = nil
+	w.asked = nil
 }
 
 func (w *Watcher) idle() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return len(w.waiting) == 0
+	return w.waiting == 0
 }
 
 // listen until somebody waits; false: the connection or the watcher has ended.
@@ -281,7 +310,7 @@ func (w *Watcher) round(ctx context.Context, conn *pgx.Conn) (progress bool, err
 	w.mutex.Lock()
 	w.figures.Flushes++
 	w.mutex.Unlock()
-	return w.answer(func(*waiter) bool { return true }), nil
+	return w.answer(func(*batch) bool { return true }), nil
 }
 
 // ask begins a round for all who wait now; it reports whether one of them has committed anything.
@@ -289,35 +318,38 @@ func (w *Watcher) ask() (commits bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.figures.Rounds++
-	for _, one := range w.waiting {
-		one.asked = true
-		commits = commits || one.committed
+	w.begin()
+	return slices.ContainsFunc(w.asked, func(b *batch) bool { return b.committed })
+}
+
+// begin the round of those who wait now; who comes later joins another batch.
+func (w *Watcher) begin() {
+	if w.coming != nil {
+		w.asked = append(w.asked, w.coming)
+		w.coming = nil
 	}
-	return commits
 }
 
 // reached answers whose log this server has flushed; with synchronous standbys that is not enough, unless flushes are
 // left to others.
 func (w *Watcher) reached(e ends) bool {
-	return w.answer(func(one *waiter) bool {
-		if one.lsn == 0 {
-			one.lsn = w.layout.end(e.insert)
+	return w.answer(func(b *batch) bool {
+		if b.lsn == 0 {
+			b.lsn = w.layout.end(e.insert)
 		}
-		return one.lsn <= e.flush && (w.options.Poll || !e.standbys)
+		return b.lsn <= e.flush && (w.options.Poll || !e.standbys)
 	})
 }
 
-// answer wakes those of a round that need not wait longer.
-func (w *Watcher) answer(flushed func(*waiter) bool) (progress bool) {
+// answer wakes the batches of rounds that need not wait longer.
+func (w *Watcher) answer(flushed func(*batch) bool) (progress bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	now := time.Now()
-	w.waiting = slices.DeleteFunc(w.waiting, func(one *waiter) bool {
-		if !one.asked || !flushed(one) {
+	w.asked = slices.DeleteFunc(w.asked, func(b *batch) bool {
+		if !flushed(b) {
 			return false
 		}
-		w.figures.WaitTime += now.Sub(one.since)
-		one.done <- nil
+		w.end(b, nil)
 		progress = true
 		return true
 	})

@@ -1,6 +1,7 @@
 package durability
 
 import (
+	"context"
 	"errors"
 	"testing"
 )
@@ -9,13 +10,20 @@ func watcherOf(server Identity) *Watcher {
 	return &Watcher{ticket: 1, server: server, wake: make(chan struct{}, 1), layout: layout{8192, 16 << 20}}
 }
 
-func answered(one *waiter) bool { return len(one.done) > 0 }
+func answered(b *batch) bool {
+	select {
+	case <-b.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // What is committed while a round is under way may be behind what it flushes.
 func TestARoundAnswersThoseWhoWaitedBeforeIt(t *testing.T) {
 	w := watcherOf(Identity{"00000001", 1})
-	wait := func(committed bool) *waiter {
-		one, err := w.enqueue(Origin{w.server, 1, committed})
+	wait := func(committed bool) *batch {
+		one, err := w.join(Origin{w.server, 1, committed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,12 +34,12 @@ func TestARoundAnswersThoseWhoWaitedBeforeIt(t *testing.T) {
 		t.Error("a commit is taken for a read")
 	}
 	second := wait(true)
-	w.answer(func(*waiter) bool { return true })
+	w.answer(func(*batch) bool { return true })
 	if !answered(first) || answered(second) {
 		t.Errorf("answered: %t before the round, %t in it", answered(first), answered(second))
 	}
 	w.ask()
-	if w.answer(func(*waiter) bool { return true }); !answered(second) {
+	if w.answer(func(*batch) bool { return true }); !answered(second) {
 		t.Error("the next round does not answer")
 	}
 }
@@ -52,7 +60,7 @@ func TestReadsWaitForTheEndThatWasAskedFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := watcherOf(Identity{"00000001", 1})
 			w.options.Poll = c.poll
-			one, err := w.enqueue(Origin{w.server, 1, false})
+			one, err := w.join(Origin{w.server, 1, false})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,18 +87,45 @@ func TestAnotherLifeIsUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := watcherOf(here)
-			if _, err := w.enqueue(o); !errors.Is(err, ErrUnknown) {
+			if _, err := w.join(o); !errors.Is(err, ErrUnknown) {
 				t.Errorf("waits for %+v: %v", o, err)
 			}
 		})
 	}
 	w := watcherOf(here)
-	one, err := w.enqueue(Origin{here, 1, true})
+	one, err := w.join(Origin{here, 1, true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.lose()
-	if err := <-one.done; !errors.Is(err, ErrUnknown) {
-		t.Errorf("after the connection is lost: %v", err)
+	if w.lose(); !answered(one) || !errors.Is(one.err, ErrUnknown) || w.Figures().Waiting != 0 {
+		t.Errorf("after the connection is lost: %v, %+v", one.err, w.Figures())
+	}
+}
+
+// Who gives up waits no longer, and is counted once, also when its round ends at the same moment.
+func TestGivingUp(t *testing.T) {
+	w := watcherOf(Identity{"00000001", 1})
+	origin := Origin{w.server, 1, true}
+	for range 3 {
+		if _, err := w.join(origin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Wait(ctx, origin); !errors.Is(err, ErrUnknown) || w.Figures().Waiting != 3 {
+		t.Errorf("gave up: %v, %+v", err, w.Figures())
+	}
+	left := w.coming
+	w.ask()
+	w.answer(func(*batch) bool { return true })
+	w.giveUp(left)
+	if f := w.Figures(); f.Waiting != 0 || f.Answers != 4 || f.Unknown != 2 {
+		t.Errorf("%+v", f)
+	}
+	_ = w.Wait(ctx, origin) // leaves a batch without answers
+	<-w.wake
+	if _, err := w.join(origin); err != nil || len(w.wake) != 1 {
+		t.Errorf("who comes behind one who gave up does not wake the watcher: %v", err)
 	}
 }
