@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/lab/crash"
 	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/ratio"
 	"plimsoll/platform/database"
 	"plimsoll/platform/durability"
 )
@@ -117,22 +118,16 @@ func (b *bench) latency(ctx context.Context, latency time.Duration) (err error) 
 					Turns:   slices.Concat([]Turn{}, turns[s.name])})
 			}
 		}
-		for round := range b.Rounds {
-			order := slices.Clone(sides)
-			if round%2 == 1 {
-				slices.Reverse(order)
+		for _, n := range ratio.Rotation(len(sides), b.Rounds, 1) {
+			s := sides[n]
+			b.Progress(b.done, b.report.Turns, fmt.Sprintf("%s rows, flush %s, %s", rows, latency, s.name))
+			turn, err := b.turn(ctx, rows, s.mode)
+			if err != nil {
+				keep()
+				return fmt.Errorf("%s rows, %s: %w", rows, s.name, err)
 			}
-			for _, s := range order {
-				b.Progress(b.done, b.report.Turns,
-					fmt.Sprintf("%s rows, flush %s, %s", rows, latency, s.name))
-				turn, err := b.turn(ctx, rows, s.mode)
-				if err != nil {
-					keep()
-					return fmt.Errorf("%s rows, %s: %w", rows, s.name, err)
-				}
-				turns[s.name] = append(turns[s.name], turn)
-				b.done++
-			}
+			turns[s.name] = append(turns[s.name], turn)
+			b.done++
 		}
 		keep()
 	}

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"text/tabwriter"
 	"time"
+
+	"plimsoll/lab/prove/ratio"
 )
 
 // Schema of the JSON.
-const Schema = 1
+const Schema = 2
 
 // Report of all sides.
 type Report struct {
@@ -47,12 +49,15 @@ type Turn struct {
 // silent turns tell nothing about times, and nothing can be divided by their rate.
 func (t Turn) silent() bool { return t.PerSecond == 0 }
 
-// Verdict on a criterion: the worst of the turns must meet it.
+// Verdict on a criterion. All of the range must meet it: of a ratio its interval, of a time the turns.
 type Verdict struct {
-	Text   string  `json:"text"`
-	Median float64 `json:"median"`
-	Worst  float64 `json:"worst"`
-	Met    bool    `json:"met"`
+	Text  string  `json:"text"`
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	// Confidence of an interval; 0: the range is that of the turns.
+	Confidence float64 `json:"confidence,omitempty"`
+	Met        bool    `json:"met"`
 }
 
 func summed(took []time.Duration, duration time.Duration) (t Turn) {
@@ -86,7 +91,7 @@ const (
 	rateLeast     = 0.95 // of what is due
 )
 
-// judge compares turns of the same round.
+// judge compares the turns.
 func (r *Report) judge() {
 	durable, sync := r.find(Hot, "durable-ack", judgedMS), r.find(Hot, "sync", judgedMS)
 	if durable == nil {
@@ -96,21 +101,18 @@ func (r *Report) judge() {
 		r.judgePaced()
 		return
 	}
-	rate := func(t Turn) float64 { return t.PerSecond }
 	for _, s := range r.Sides {
 		if s.FlushMS == judgedMS && slices.ContainsFunc(s.Turns, Turn.silent) {
 			r.Verdicts = append(r.Verdicts, Verdict{Text: fmt.Sprintf("%s rows, %s: operations acknowledged in each "+
 				"turn (--duration makes turns longer)", s.Rows, s.Mode)})
 		}
 	}
-	r.atLeast("hot rows, flush 2 ms: rate of durable-ack / rate of sync: at least 5", ratios(durable, sync, rate),
-		hotLeast)
+	r.atLeast("hot rows, flush 2 ms: rate of durable-ack / rate of sync: at least 5", hotLeast, sync, durable)
 	durable = r.find(Spread, "durable-ack", judgedMS)
 	async, again := r.find(Spread, "async", judgedMS), r.find(Spread, "async again", judgedMS)
-	r.atLeast("spread rows, flush 2 ms: rate of durable-ack / rate of async: at least 0.9",
-		ratios(durable, async, rate), spreadLeast)
-	r.Verdicts = append(r.Verdicts, Verdict{Text: "  noise: rate of async again / rate of async",
-		Median: median(ratios(again, async, rate)), Worst: slices.Min(ratios(again, async, rate)), Met: true})
+	r.atLeast("spread rows, flush 2 ms: rate of durable-ack / rate of async: at least 0.9", spreadLeast,
+		slices.Concat(async, again), durable)
+	r.atLeast("  noise: rate of async again / rate of async", 0, async, again)
 	if r.Sessions > r.Connections {
 		return // who waits for a connection does not wait for the log
 	}
@@ -125,8 +127,10 @@ func (r *Report) judgePaced() {
 		for _, t := range r.find(rows, "durable-ack", judgedMS) {
 			reached = append(reached, t.PerSecond/float64(r.Rate))
 		}
-		r.atLeast(fmt.Sprintf("%s rows, flush 2 ms: rate of durable-ack / %d due: at least %.2f", rows, r.Rate,
-			rateLeast), reached, rateLeast)
+		v := ofTurns(fmt.Sprintf("%s rows, flush 2 ms: rate of durable-ack / %d due: at least %.2f", rows, r.Rate,
+			rateLeast), reached)
+		v.Met = v.Low >= rateLeast
+		r.Verdicts = append(r.Verdicts, v)
 	}
 	r.judgeAnswers(answerPaced)
 }
@@ -137,14 +141,33 @@ func (r *Report) judgeAnswers(text string) {
 		for _, t := range r.find(rows, "durable-ack", judgedMS) {
 			beyond = append(beyond, t.P95MS-judgedMS)
 		}
-		r.Verdicts = append(r.Verdicts, Verdict{Text: string(rows) + " rows, " + text, Median: median(beyond),
-			Worst: slices.Max(beyond), Met: slices.Max(beyond) <= answerMostMS})
+		v := ofTurns(string(rows)+" rows, "+text, beyond)
+		v.Met = v.High <= answerMostMS
+		r.Verdicts = append(r.Verdicts, v)
 	}
 }
 
-func (r *Report) atLeast(text string, values []float64, least float64) {
-	r.Verdicts = append(r.Verdicts, Verdict{Text: text, Median: median(values), Worst: slices.Min(values),
-		Met: slices.Min(values) >= least})
+// ofTurns is the median of the turns and their range.
+func ofTurns(text string, values []float64) Verdict {
+	return Verdict{Text: text, Value: median(values), Low: slices.Min(values), High: slices.Max(values)}
+}
+
+// atLeast judges the rate of a side over that of another. Turns without an answer have been judged before, and have no
+// ratio.
+func (r *Report) atLeast(text string, least float64, base, variant []Turn) {
+	v := Verdict{Text: text}
+	if ratio, err := ratio.Of(rates(base), rates(variant)); err == nil {
+		v.Value, v.Low, v.High, v.Confidence = ratio.Ratio, ratio.Low, ratio.High, ratio.Confidence
+		v.Met = v.Low >= least
+	}
+	r.Verdicts = append(r.Verdicts, v)
+}
+
+func rates(turns []Turn) (all []float64) {
+	for _, t := range turns {
+		all = append(all, t.PerSecond)
+	}
+	return all
 }
 
 // Met says that every criterion is met.
@@ -152,17 +175,18 @@ func (r *Report) Met() bool {
 	return !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return !v.Met })
 }
 
-func ratios(a, b []Turn, figure func(Turn) float64) (all []float64) {
-	for i := range a {
-		all = append(all, figure(a[i])/max(figure(b[i]), 1e-9))
-	}
-	return all
-}
-
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// rangeOf says what the range is.
+func (v Verdict) rangeOf() string {
+	if v.Confidence == 0 {
+		return "turns "
+	}
+	return fmt.Sprintf("%.0f %% interval ", 100*v.Confidence)
 }
 
 // Write the report as text.
@@ -202,7 +226,8 @@ func (r *Report) Write(to io.Writer) error {
 		if !v.Met {
 			met = "NOT met"
 		}
-		if _, err := fmt.Fprintf(to, "%s: median %.2f, worst %.2f: %s\n", v.Text, v.Median, v.Worst, met); err != nil {
+		if _, err := fmt.Fprintf(to, "%s: %.2f (%s%.2f to %.2f): %s\n", v.Text, v.Value, v.rangeOf(), v.Low, v.High,
+			met); err != nil {
 			return err
 		}
 	}
