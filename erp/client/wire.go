@@ -23,8 +23,11 @@ const (
 	answerKept = 1 << 20
 	// attempts for a posting whose connection was lost: the key makes the second one harmless.
 	attempts = 2
-	// operationHeader tells the worker which key operation a request belongs to.
+	// operationHeader tells the worker which key operation a request belongs to. Each request has one, so that the
+	// worker can tell them from those of other clients.
 	operationHeader = "Plimsoll-Operation"
+	// preparation is the name of what belongs to no operation: log-in, and what is read or made before a load.
+	preparation = "preparation"
 )
 
 // address of a worker, parsed once.
@@ -66,9 +69,11 @@ func (c *Client) sendVersion(ctx context.Context, s *Session, method, path, quer
 	if s.token != nil {
 		header["Authorization"] = s.token
 	}
-	if operation, known := ctx.Value(operationKey{}).(string); known {
-		header[operationHeader] = []string{operation}
+	operation, known := ctx.Value(operationKey{}).(string)
+	if !known {
+		operation = preparation
 	}
+	header[operationHeader] = []string{operation}
 	key := c.newKey(method, path)
 	if key.keyed() {
 		header["Idempotency-Key"] = []string{c.run + "-" + key.String()}

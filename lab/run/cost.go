@@ -113,7 +113,7 @@ func (r *record) cost() (c result.Cost) {
 
 func request(name string, o server.Operation) result.Request {
 	q := result.Request{ID: name, Refused: o.Refused, Failed: o.Overloaded + o.Failed,
-		Count: o.Done + o.Refused + o.Overloaded + o.Failed}
+		Count: o.Count()}
 	if q.Count == 0 {
 		return q
 	}

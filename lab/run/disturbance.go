@@ -33,6 +33,7 @@ func (r *record) disturbance() *result.Disturbance {
 	d.Others, d.Who = r.meters.neighbours.Share()
 	d.Throttled = r.meters.part(throttledTime, from, to)
 	d.MemoryStall = r.meters.part(memoryTime, from, to)
+	d.Clients = r.otherClients()
 	if r.company != nil {
 		d.Loads = slices.Sorted(maps.Keys(r.company.loads))
 		d.LoadsUnknown = r.company.unknown()
@@ -59,6 +60,25 @@ func (r *record) unattributed() bool {
 		}
 	}
 	return false
+}
+
+// otherClients' share of the requests to the workers: users of the ERP name the operation that each request belongs to.
+// Not known of custom requests, which name none.
+func (r *record) otherClients() *float64 {
+	if r.Scenario == nil || r.Scenario.Application == scenario.NoERP || r.ownSessions() ||
+		!r.profilesAfter.complete(r.profilesBefore) {
+		return nil
+	}
+	var all, unnamed int64
+	for _, o := range r.profilesAfter.since(r.profilesBefore) {
+		all += o.Count()
+		unnamed += o.Unnamed
+	}
+	if all == 0 {
+		return nil
+	}
+	share := float64(unnamed) / float64(all)
+	return &share
 }
 
 // judgeDisturbance compares what others took with the limit.

@@ -1,6 +1,9 @@
 package run
 
 import (
+	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +41,10 @@ func TestVerdictOfADisturbedRun(t *testing.T) {
 		{"Quota", func(d *result.Disturbance) { d.Throttled = at(0.3) }, "withheld the processor for 30 % of the time",
 			""},
 		{"Memory", func(d *result.Disturbance) { d.MemoryStall = at(0.4) }, "waited for memory for 40 %", ""},
+		{"OtherClients", func(d *result.Disturbance) { d.Clients = at(0.3) },
+			"30 % of the requests to the workers were of other clients, limit 15 %", ""},
+		{"SomeOtherClients", func(d *result.Disturbance) { d.Clients = at(0.1) }, "",
+			"disturbed: 10 % of the requests to the workers were of other clients"},
 		{"SecondLoad", func(d *result.Disturbance) { d.Loads = []string{"plimsoll run B"} },
 			"a second load on the same database, plimsoll run B", ""},
 		{"Sessions", func(d *result.Disturbance) {
@@ -117,6 +124,46 @@ func TestRunSeesASecondLoadOfItsDatabase(t *testing.T) {
 	}
 	if r.Conditions.CPU.Database == nil {
 		t.Error("the processor time of the database is not known")
+	}
+}
+
+// Requests of another program to the workers are told from those of the run's users, who are all known by name.
+func TestRequestsOfOtherClientsAreSeen(t *testing.T) {
+	o := base(t)
+	o.DisturbedLimit = 0.999
+	w, err := worker.Start(t.Context(), o.Serve, o.ServeEnv, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Kill)
+	o.URLs = []string{w.URL}
+	if r := mustRun(t, t.Context(), o); r.Disturbance.Clients == nil || *r.Disturbance.Clients != 0 {
+		t.Errorf("alone: %+v", r.Disturbance)
+	}
+	o.DisturbedLimit = DisturbedLimitDefault
+	var once sync.Once
+	o.Progress = func(p Progress) {
+		if p.Phase == Steady {
+			once.Do(func() { stranger(t, w.URL, 2000) })
+		}
+	}
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || r.Disturbance.Clients == nil || *r.Disturbance.Clients < DisturbedLimitDefault ||
+		!strings.Contains(fmt.Sprint(r.InvalidReasons), "of the requests to the workers were of other clients") {
+		t.Errorf("%q, %+v", r.InvalidReasons, r.Disturbance)
+	}
+}
+
+// stranger is another program that sends requests.
+func stranger(t *testing.T, base string, requests int) {
+	for range requests {
+		answer, err := http.Get(base + "/v1/application")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
 	}
 }
 

@@ -168,7 +168,9 @@ func (s *Server) workerEndpoints() []Endpoint {
 					"the same text for all who work on the same database; empty: not known")},
 				{Name: "operations", Value: &openapi.Schema{Type: "object",
 					AdditionalProperties: &openapi.Additional{Schema: &openapi.Schema{Type: "object"}}}},
-			})}}, direct: s.showProfile, figures: true,
+			})}}, Description: "`unnamed` counts the requests without the header " + OperationHeader +
+				": load generators of Plimsoll send it, other clients hardly.",
+			direct: s.showProfile, figures: true,
 		},
 		{
 			Method: "GET", Path: "/health/running", Operation: "health.running", Tag: tagWorker, Public: true,

@@ -24,8 +24,12 @@ type Operation struct {
 	Refused    int64             `json:"refused"`
 	Overloaded int64             `json:"overloaded"`
 	Failed     int64             `json:"failed"`
+	Unnamed    int64             `json:"unnamed"` // of these, whose client did not name its operation
 	Database   database.Counters `json:"database"`
 }
+
+// Count of all requests.
+func (o Operation) Count() int64 { return o.Done + o.Refused + o.Overloaded + o.Failed }
 
 // Plus is the sum with so many times another.
 func (o Operation) Plus(other Operation, times int64) Operation {
@@ -33,6 +37,7 @@ func (o Operation) Plus(other Operation, times int64) Operation {
 	o.Refused += times * other.Refused
 	o.Overloaded += times * other.Overloaded
 	o.Failed += times * other.Failed
+	o.Unnamed += times * other.Unnamed
 	o.Database.Add(other.Database.Times(times))
 	return o
 }
@@ -42,7 +47,7 @@ type profile struct {
 	operations map[string]Operation
 }
 
-func (p *profile) count(operation string, status int, cost database.Counters) {
+func (p *profile) count(operation string, status int, named bool, cost database.Counters) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.operations == nil {
@@ -58,6 +63,9 @@ func (p *profile) count(operation string, status int, cost database.Counters) {
 		o.Overloaded++
 	default:
 		o.Failed++
+	}
+	if !named {
+		o.Unnamed++
 	}
 	o.Database.Add(cost)
 	p.operations[operation] = o

@@ -212,7 +212,7 @@ func TestOverload(t *testing.T) {
 	if first, second := <-working, <-queued; first != 200 || second != 200 {
 		t.Errorf("what was accepted got %d and %d", first, second)
 	}
-	if p := b.Profile()["report.wait"]; p.Done != 2 || p.Overloaded != 1 {
+	if p := b.Profile()["report.wait"]; p.Done != 2 || p.Overloaded != 1 || p.Unnamed != 3 {
 		t.Errorf("profile %+v", p)
 	}
 }

@@ -18,6 +18,8 @@ type Disturbance struct {
 	Steal        *float64 `json:"steal"`        // share of all cores that the hypervisor gave to others
 	Throttled    *float64 `json:"throttled"`    // share of the time in which a quota withheld the processor
 	MemoryStall  *float64 `json:"memory_stall"` // share of the time in which some process waited for memory
+	// Clients is the share of requests to the workers that were of other clients; nil: not known.
+	Clients *float64 `json:"clients,omitempty"`
 	// Loads are other loads of Plimsoll on the same database.
 	Loads []string `json:"loads,omitempty"`
 	// LoadsUnknown says why nobody could look for other loads and sessions.
@@ -66,6 +68,7 @@ func (d *Disturbance) Ways() (all []Way) {
 	add(d.Steal, "the hypervisor gave %.0f %% of the processors to others", "")
 	add(d.Throttled, "a quota of the control group withheld the processor for %.0f %% of the time", "")
 	add(d.MemoryStall, "processes waited for memory for %.0f %% of the time", "")
+	add(d.Clients, "%.0f %% of the requests to the workers were of other clients", "")
 	return all
 }
 
