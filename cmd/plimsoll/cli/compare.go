@@ -46,8 +46,9 @@ not decided yet, and how many more pairs of runs that needs.
 
 A system is a local cluster and a shape of the ERP, as in 'plimsoll line --configurations'.
 A cluster named after its flavour (plimsoll, vanilla, system) is created if it is
-missing. One system alone is compared with itself as changed by the flags for B: settings, SQL
-before each run (an index, a changed function, other data), a scenario, or a server elsewhere.
+missing. One system alone is compared with itself as changed by the flags for B: settings,
+tweaks of the shape, SQL before each run (an index, a changed function, other data), a scenario,
+or a server elsewhere.
 For a setting of the whole server, the server is restarted before each run with the setting on
 its command line, so that nothing is changed for good. Any program can be a side: --command runs
 it, and its last line of output is one JSON object, {"figures": {"latency_ms": 12.5,
@@ -74,6 +75,7 @@ Exit code 3: inconclusive, or too few runs.`,
 		Example: `  plimsoll compare vanilla+lean plimsoll+lean
   plimsoll compare plimsoll+classic plimsoll+tuned plimsoll+lean --budget 30m
   plimsoll compare plimsoll+lean --set-b enable_seqscan=off
+  plimsoll compare plimsoll+tuned --tweak-a clearing=always --tweak-b clearing=ask
   plimsoll compare plimsoll+lean --set-b shared_buffers=1GB --pairs 24
   plimsoll compare plimsoll+lean --sql-b @index.sql --control
   plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db

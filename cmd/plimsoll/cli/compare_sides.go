@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type sideSpec struct {
 	DSN      string            `toml:"dsn"`
 	Scenario string            `toml:"scenario"`
 	Settings map[string]string `toml:"settings"`
+	Tweaks   map[string]string `toml:"tweaks"` // of the shape, by flag
 	SQL      string            `toml:"sql"`
 	Reset    string            `toml:"reset"`
 	Clearing string            `toml:"clearing"` // SQL or !COMMAND that puts it back before each run
@@ -38,6 +40,7 @@ type sideSpec struct {
 type sideFlags struct {
 	spec     sideSpec
 	settings []string
+	tweaks   []string
 	sampling int
 }
 
@@ -47,6 +50,8 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	upper := compare.Letter(side)
 	fs.StringArrayVar(&f.settings, name("set"), nil, "`NAME=VALUE` of a PostgreSQL setting of "+upper+
 		"; may be repeated")
+	fs.StringArrayVar(&f.tweaks, name("tweak"), nil, "`NAME=VALUE` of a flag of the shape for "+upper+
+		": "+strings.Join(tweakFlags, ", ")+"; may be repeated")
 	fs.StringVar(&f.spec.SQL, name("sql"), "", "`SQL` to execute in the database of "+upper+
 		" before each run, after its reset; @FILE reads the SQL from a file")
 	fs.StringVar(&f.spec.DSN, name("dsn"), "", "connection string of the database of "+upper+", on a server elsewhere")
@@ -56,27 +61,23 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.spec.Clearing, name("clearing"), "", "`SQL` that puts "+upper+" back before each run, where "+
 		"nothing else does; @FILE reads it from a file, "+compare.ClearingCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
-	config.FlagOnly(fs, name("sampling"), name("set"), name("sql"), name("dsn"), name("scenario"), name("command"),
+	config.FlagOnly(fs, name("sampling"), name("set"), name("tweak"), name("sql"), name("dsn"), name("scenario"), name("command"),
 		name("clearing"))
 }
 
 func (f *sideFlags) given() bool {
 	s := f.spec
-	return len(f.settings) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" || s.DSN != "" ||
+	return len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" || s.DSN != "" ||
 		s.Scenario != "" || s.Command != "" || s.Clearing != ""
 }
 
 // applyTo applies the flags to a side.
-func (f *sideFlags) applyTo(s sideSpec) (sideSpec, error) {
-	for _, text := range f.settings {
-		name, value, is := strings.Cut(text, "=")
-		if !is || name == "" {
-			return s, problem.New(problem.Usage, fmt.Errorf("%q is not NAME=VALUE", text), "such as work_mem=64MB")
-		}
-		if s.Settings == nil {
-			s.Settings = map[string]string{}
-		}
-		s.Settings[name] = value
+func (f *sideFlags) applyTo(s sideSpec) (_ sideSpec, err error) {
+	if s.Settings, err = named(s.Settings, f.settings, "work_mem=64MB"); err != nil {
+		return s, err
+	}
+	if s.Tweaks, err = named(s.Tweaks, f.tweaks, "chain=1"); err != nil {
+		return s, err
 	}
 	if f.sampling != diagnose.RateDefault {
 		s.Sampling = &f.sampling
@@ -94,6 +95,25 @@ func (f *sideFlags) applyTo(s sideSpec) (sideSpec, error) {
 		s.Command, s.System = f.spec.Command, ""
 	}
 	return s, nil
+}
+
+// named is a map with further values, given as NAME=VALUE.
+func named(all map[string]string, texts []string, example string) (map[string]string, error) {
+	if len(texts) == 0 {
+		return all, nil
+	}
+	all = maps.Clone(all) // B may be a copy of A
+	if all == nil {
+		all = map[string]string{}
+	}
+	for _, text := range texts {
+		name, value, is := strings.Cut(text, "=")
+		if !is || name == "" {
+			return nil, problem.New(problem.Usage, fmt.Errorf("%q is not NAME=VALUE", text), "such as "+example)
+		}
+		all[name] = value
+	}
+	return all, nil
 }
 
 // specs returns the sides from arguments, flags or a file.
@@ -140,7 +160,7 @@ func readSides(path string) ([]sideSpec, error) {
 	}
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read sides %s: %w", path, err),
-			"[[side]] with system, dsn, scenario, settings, sql, reset, clearing or command")
+			"[[side]] with system, dsn, scenario, settings, tweaks, sql, reset, clearing or command")
 	}
 	return file.Side, checkSpecs(file.Side)
 }
@@ -164,11 +184,14 @@ func checkSpecs(all []sideSpec) error {
 			return wrong("give a system, a connection string or a command, only one of them")
 		case s.Sampling != nil && (*s.Sampling < 0 || *s.Sampling > diagnose.RateMax):
 			return wrong(fmt.Sprintf("sampling %d: must be 0 to %d", *s.Sampling, diagnose.RateMax))
-		case s.Command != "" && (s.Sampling != nil || len(s.Settings) > 0 || s.SQL != "" || s.Scenario != "" ||
-			s.Reset != ""):
-			return wrong("a command takes no settings, SQL, scenario, sampling or reset")
+		case s.Command != "" && (s.Sampling != nil || len(s.Settings) > 0 || len(s.Tweaks) > 0 || s.SQL != "" ||
+			s.Scenario != "" || s.Reset != ""):
+			return wrong("a command takes no settings, tweaks, SQL, scenario, sampling or reset")
 		case s.Reset != "" && !slices.Contains([]string{"auto", "filled", "template", "sql", "none"}, s.Reset):
 			return wrong(fmt.Sprintf("reset %q: must be auto, filled, template, sql or none", s.Reset))
+		}
+		if _, err := (shapeOptions{}).tweaked(s.Tweaks); err != nil {
+			return problem.WithHint(wrong(err.Error()), problem.HintOf(err))
 		}
 		for _, sql := range []*string{&s.SQL, &s.Clearing} {
 			file, is := strings.CutPrefix(*sql, "@")
@@ -202,6 +225,9 @@ func (s sideSpec) title() string {
 	}
 	for _, setting := range sorted(s.Settings) {
 		name += " " + setting + "=" + s.Settings[setting]
+	}
+	for _, tweak := range sorted(s.Tweaks) {
+		name += " " + tweak + "=" + s.Tweaks[tweak]
 	}
 	if s.Sampling != nil {
 		name += fmt.Sprintf(", %d samples per second", *s.Sampling)
@@ -291,6 +317,12 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 		if c, err = parseConfiguration(spec.System, s.o.shapeOptions, erp); err != nil {
 			return side, err
 		}
+	}
+	if len(spec.Tweaks) > 0 && !erp {
+		return side, problem.New(problem.Usage, errors.New("the application has no shape that could be tweaked"), "")
+	}
+	if c.shape, err = c.shape.tweaked(spec.Tweaks); err != nil {
+		return side, err
 	}
 	b, err := s.base(ctx, spec, &side, c.cluster, erp)
 	if err != nil {

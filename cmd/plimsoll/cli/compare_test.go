@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,7 +52,7 @@ func TestCompare_ReadsSidesFromAFile(t *testing.T) {
 		side("a", "100") + side("b", "1") + "colour = 1\n":              "unknown key side.colour",
 		"[[side]]\n" + side("b", "1"):                                   "A: needs a system, a connection string",
 		side("a", "1") + "dsn = \"x\"\n" + side("b", "1"):               "A: give a system, a connection string or a",
-		side("a", "1") + "sql = \"x\"\n" + side("b", "1"):               "A: a command takes no settings, SQL",
+		side("a", "1") + "sql = \"x\"\n" + side("b", "1"):               "A: a command takes no settings, tweaks, SQL",
 		"[[side]]\ndsn = \"x\"\nreset = \"y\"\n" + side("b", "1"):       `A: reset "y"`,
 		"[[side]]\ndsn = \"x\"\nsql = \"@/no/file\"\n" + side("b", "1"): "A: read SQL: ",
 		"[[side": "read sides ",
@@ -59,8 +60,37 @@ func TestCompare_ReadsSidesFromAFile(t *testing.T) {
 		write(text)
 		plimsoll(t, "compare", "--sides", file).want(t, ExitUsage, want)
 	}
+	for text, want := range map[string]string{
+		"colour=1": `B: no tweak "colour"`, "chain": `"chain" is not NAME=VALUE`, "chain=x": "B: tweak chain: ",
+		"clearing=never": "B: tweak clearing: ", "durability=fast": `B: no durability "fast"`, "shape=lean": "no tweak",
+	} {
+		plimsoll(t, "compare", "plimsoll+lean", "--tweak-b", text).want(t, ExitUsage, want)
+	}
 	plimsoll(t, "compare", "a", "--sides", file).want(t, ExitUsage, "--sides names all sides")
 	plimsoll(t, "compare", "a", "b", "--agents", "many").want(t, ExitUsage, "--agents: takes a number")
+}
+
+// Tweaks change the shape of one side alone, and each reaches its workers.
+func TestCompare_Tweaks(t *testing.T) {
+	o := shapeOptions{name: "tuned", chain: 7}
+	given := map[string]string{"clearing": "always", "temp-pool": "9", "lifetime": "2m", "lifetime-jitter": "5s",
+		"chain": "3", "durability": "sync"}
+	changed, err := o.tweaked(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"shape": "tuned", "clearing": "always", "temp-pool": "9",
+		"lifetime": "2m0s", "lifetime-jitter": "5s", "chain": "3", "durability": "sync"} {
+		if !slices.Contains(changed.arguments(), "--"+name+"="+value) {
+			t.Errorf("%s=%s does not reach the workers: %q", name, value, changed.arguments())
+		}
+	}
+	if o.chain != 7 || o.clearing != "" {
+		t.Errorf("the other side changed as well: %+v", o)
+	}
+	if len(given) != len(tweakFlags) {
+		t.Errorf("not all of %q are tried", tweakFlags)
+	}
 }
 
 // What a killed comparison had measured is there, and the next goes on with it.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,6 +62,41 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 		"only the answer waits for the flush. A class of operations may have its own mode, such "+
 		"as durable-ack,background=sync (default: as the database is configured)")
 	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability)
+}
+
+// tweakFlags are the flags of a shape besides its name.
+var tweakFlags = []string{flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability}
+
+// tweaked is the shape with other values of these flags.
+func (o shapeOptions) tweaked(by map[string]string) (shapeOptions, error) {
+	var given shapeOptions
+	c := &cobra.Command{}
+	shapeFlags(c, &given)
+	for _, name := range sorted(by) {
+		flag := c.Flags().Lookup(name)
+		if flag == nil || !slices.Contains(tweakFlags, name) {
+			return o, problem.New(problem.Usage, fmt.Errorf("no tweak %q", name), strings.Join(tweakFlags, ", "))
+		}
+		if err := flag.Value.Set(by[name]); err != nil {
+			return o, problem.New(problem.Usage, fmt.Errorf("tweak %s: %w", name, err), "")
+		}
+		switch name {
+		case flagTempPool:
+			o.tempPool = given.tempPool
+		case flagLifetime:
+			o.lifetime = given.lifetime
+		case flagJitter:
+			o.jitter = given.jitter
+		case flagClearing:
+			o.clearing = given.clearing
+		case flagChain:
+			o.chain = given.chain
+		case flagDurability:
+			o.durability = given.durability
+		}
+	}
+	_, err := o.shape()
+	return o, err
 }
 
 func words[T ~string](values []T) (all []string) {
