@@ -61,14 +61,14 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.spec.Clearing, name("clearing"), "", "`SQL` that puts "+upper+" back before each run, where "+
 		"nothing else does; @FILE reads it from a file, "+compare.ClearingCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
-	config.FlagOnly(fs, name("sampling"), name("set"), name("tweak"), name("sql"), name("dsn"), name("scenario"), name("command"),
-		name("clearing"))
+	config.FlagOnly(fs, name("sampling"), name("set"), name("tweak"), name("sql"), name("dsn"), name("scenario"),
+		name("command"), name("clearing"))
 }
 
 func (f *sideFlags) given() bool {
 	s := f.spec
-	return len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" || s.DSN != "" ||
-		s.Scenario != "" || s.Command != "" || s.Clearing != ""
+	return len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" ||
+		s.DSN != "" || s.Scenario != "" || s.Command != "" || s.Clearing != ""
 }
 
 // applyTo applies the flags to a side.
