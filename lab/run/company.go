@@ -152,13 +152,27 @@ func (w *workersSeen) note(r *http.Request, answer *http.Response) {
 		return
 	}
 	if _, known := w.known.LoadOrStore(r.URL.Host, true); !known {
-		w.mutex.Lock()
-		defer w.mutex.Unlock()
-		w.urls = append(w.urls, r.URL.Scheme+"://"+r.URL.Host)
+		w.add(r.URL.Scheme + "://" + r.URL.Host)
+	}
+}
+
+func (w *workersSeen) add(urls ...string) {
+	if w == nil {
+		return
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, url := range urls {
+		if !slices.Contains(w.urls, url) {
+			w.urls = append(w.urls, url)
+		}
 	}
 }
 
 func (w *workersSeen) all() []string {
+	if w == nil {
+		return nil
+	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return slices.Clone(w.urls)

@@ -52,7 +52,7 @@ func (s *setup) logIn(ctx context.Context) error {
 	s.begin(Login, s.End()+logInGuess(s.Users)+auditGuess)
 	defer s.feed.logIns(&s.board.loggedIn)()
 	plan := s.plan(s.crew.urls())
-	plan.workers = s.workersSeen
+	plan.workers, plan.LookForWorkers = s.workersSeen, s.workersSeen != nil
 	return s.generator.LogIn(ctx, plan, &s.board.loggedIn)
 }
 

@@ -25,9 +25,13 @@ type Plan struct {
 	DSN string `json:"-"`
 	// Access to the application servers is never sent either.
 	Access Access `json:"-"`
-	// workers are the servers of custom requests that turn out to be workers of the ERP.
-	workers *workersSeen
+	// LookForWorkers: generators note which servers turn out to be workers of the ERP.
+	LookForWorkers bool `json:"look_for_workers,omitempty"`
+	workers        *workersSeen
 }
+
+// NoteWorkers takes in what a generator elsewhere has noted.
+func (p Plan) NoteWorkers(urls []string) { p.workers.add(urls...) }
 
 // Crowd that the plan describes.
 func (p Plan) Crowd() users.Crowd {
@@ -145,6 +149,9 @@ func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err e
 	if err := plan.Access.Check(plan.URLs); err != nil { // an agent's own
 		return err
 	}
+	if plan.LookForWorkers && plan.workers == nil {
+		plan.workers = &workersSeen{}
+	}
 	l.plan, l.live = plan, liveMemory{before: liveBytes()}
 	if l.cast, err = newCast(ctx, plan); err != nil {
 		return err
@@ -160,6 +167,9 @@ func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err e
 	l.live.all, l.live.halfUsers, l.live.users = liveBytes(), plan.Segment.Of(first), plan.ownUsers()
 	return nil
 }
+
+// WorkersSeen are the servers that turned out to be workers of the ERP, if the plan asks for them.
+func (l *Local) WorkersSeen() []string { return l.plan.workers.all() }
 
 // Enter opens the sessions of users added by hand.
 func (l *Local) Enter(ctx context.Context, from, to int) error {

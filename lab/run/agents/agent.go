@@ -285,7 +285,8 @@ func (a *agent) work(ctx context.Context, at time.Time) {
 	share := &share{from: a.plan.Ramp, to: a.plan.End(), cores: a.hello.Cores}
 	done, err := a.local.WorkFrom(ctx, at, run.Watch{Control: &a.control, EachSecond: func(l users.Second) {
 		share.read(l.At)
-		a.report(report{Page: &l.Page, LoggedIn: a.loggedIn.Load(), Written: a.local.WrittenNews()})
+		a.report(report{Page: &l.Page, LoggedIn: a.loggedIn.Load(), Written: a.local.WrittenNews(),
+			Workers: a.local.WorkersSeen()})
 	}})
 	if err != nil {
 		a.fail(err)

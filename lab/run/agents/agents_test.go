@@ -19,6 +19,7 @@ import (
 	"plimsoll/erp/fill/filltest"
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/load"
+	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/scenario/scenariotest"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
@@ -28,7 +29,9 @@ import (
 	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/lab/run/worker"
 	"plimsoll/lab/run/worker/workertest"
+	"plimsoll/platform/presence"
 	"plimsoll/platform/problem"
+	"plimsoll/test/files"
 	"plimsoll/test/loopback"
 	"plimsoll/test/patience"
 )
@@ -117,6 +120,35 @@ func TestThreeAgentsMakeOneRun(t *testing.T) {
 	}
 	if slices.Max(r.Series.Users) != 90 {
 		t.Errorf("users %v", r.Series.Users)
+	}
+}
+
+// A run whose agents alone reach the workers marks the database as well, and sees who else does.
+func TestAgentsTellWhichServersAreWorkers(t *testing.T) {
+	o := base(t)
+	other, err := presence.Dial(t.Context(), o.DSN, "plimsoll run of somebody else")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close(t.Context())
+	w, err := worker.Start(t.Context(), o.Serve, o.ServeEnv, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Kill)
+	o.Scenario, err = scenario.Read(files.Write(t, t.TempDir(), "own.toml", "application = \"none\"\n"+
+		"[think]\nmean = \"100ms\"\n[operations.look]\ntarget = \"500ms\"\nurl = \"/v1/application\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.DSN, o.Serve, o.ServeEnv, o.URLs, o.DisturbedLimit = "", nil, nil, []string{w.URL}, 0.999
+	f := fleet(t, fleetOptions(2))
+	defer f.Dismiss()
+	o.Generator = f
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || r.Errors > 0 || r.Ops == 0 ||
+		!slices.Equal(r.Disturbance.Loads, []string{"plimsoll run of somebody else"}) {
+		t.Errorf("%q, %+v, %+v", r.InvalidReasons, r.Disturbance, r.Totals)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -80,8 +81,7 @@ func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) er
 // reachable checks that agents on other machines are not given loopback addresses.
 func (f *Fleet) reachable(urls []string) error {
 	for _, text := range urls {
-		u, err := url.Parse(text)
-		if err != nil || u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" && u.Hostname() != "::1" {
+		if !onLoopback(text) {
 			continue
 		}
 		for _, m := range f.members {
@@ -92,6 +92,11 @@ func (f *Fleet) reachable(urls []string) error {
 		}
 	}
 	return nil
+}
+
+func onLoopback(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost" || u.Hostname() == "::1")
 }
 
 // attend handles messages of the agents and manual changes until look reports the end. This one goroutine takes the
@@ -129,6 +134,9 @@ func (f *Fleet) receiveReport(sender string, text []byte) {
 	for _, m := range f.members {
 		if m.ID == r.Agent && !m.gone() {
 			m.silent = 0
+			f.load.plan.NoteWorkers(slices.DeleteFunc(r.Workers, func(url string) bool {
+				return onLoopback(url) && !m.onThisMachine() // here it is another server
+			}))
 			m.receiveReport(r, len(f.load.crowd.Operations))
 			if m.gone() {
 				m.lostFor = f.sinceStart()

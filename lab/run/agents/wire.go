@@ -110,8 +110,10 @@ type report struct {
 	Result   *agentResult `json:"made,omitempty"`
 	// Written has changed since the last report with Ready, a Page or the Result: it stays known if the agent is lost.
 	Written *run.Written `json:"written,omitempty"`
-	Error   string       `json:"error,omitempty"` // it cannot go on
-	Hint    string       `json:"hint,omitempty"`
+	// Workers that custom requests have reached, by their addresses as seen from the agent.
+	Workers []string `json:"workers,omitempty"`
+	Error   string   `json:"error,omitempty"` // it cannot go on
+	Hint    string   `json:"hint,omitempty"`
 }
 
 // agentResult is what an agent knows at its end.
