@@ -19,7 +19,10 @@ func planted(hot, spread, p95 float64) *Report {
 	r := &Report{Sessions: 1, Connections: 1}
 	for _, rows := range []Rows{Hot, Spread} {
 		for _, s := range sides {
-			t := Turn{PerSecond: 100, P95MS: 2 + p95}
+			t := Turn{PerSecond: 100, P95MS: 5}
+			if s.name == "durable-ack" {
+				t.P95MS += p95
+			}
 			if s.name == "durable-ack" && rows == Hot {
 				t.PerSecond *= hot
 			} else if s.name == "durable-ack" {
@@ -59,7 +62,7 @@ func TestPaced_EachCriterionCanFail(t *testing.T) {
 				r.Sides[i].Turns[1].PerSecond, r.Sides[i].Turns[0].PerSecond = c.rate, 100
 			}
 		}
-		if r.judge(); r.Met() != c.met || len(r.Verdicts) != 4 {
+		if r.judge(); r.Met() != c.met || len(r.Verdicts) != 7 {
 			t.Errorf("%s: %+v", name, r.Verdicts)
 		}
 	}
@@ -105,7 +108,7 @@ func TestAllSidesAreMeasured(t *testing.T) {
 	spec := clustertest.Copied(clustertest.Spec())
 	spec.Unsafe = false
 	clusters := cluster.Open(clustertest.State(t))
-	verdicts := map[int]int{0: 5, 200: 4}
+	verdicts := map[int]int{0: 8, 200: 7}
 	for rate, least := range verdicts {
 		r, err := Run(t.Context(), Options{Clusters: clusters, Spec: spec, Sessions: 4, Connections: 4, Rounds: 1,
 			Latencies: []time.Duration{2 * time.Millisecond}, Duration: 100 * time.Millisecond, Rate: rate,
