@@ -32,6 +32,7 @@ type proveOptions struct {
 	repetitions, users int
 	documents, threads int
 	full               bool
+	disks              []string
 	self               bool
 	confusion          bool
 	only               []string // lines of self, plants of confusion
@@ -88,6 +89,7 @@ Verdicts on claims:
   plimsoll prove C04 --users 1000          with 1,000 sessions
   plimsoll prove --all --json
   plimsoll prove --all --budget 2h         what fits into two hours
+  plimsoll prove C19 --disks /mnt/a,/mnt/b  where it matters which disk has what
   plimsoll prove --report claims.html      the page; runs nothing
   plimsoll prove --self                    does this program measure correctly here?
   plimsoll prove --self --only stall       one line of it
@@ -108,6 +110,8 @@ Verdicts on claims:
 		"documents in the bases that experiments fill themselves; 0: the experiment's default")
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax,
 		"threads that restore costs; 0: the experiment's default")
+	fs.StringSliceVar(&o.disks, "disks", nil, "folders on other disks, for C19: `DIR,DIR`; the user that servers "+
+		"run as must be allowed to write to each")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
 		"a turn is void, and made again, if more than this share of the processors went to other processes, or of "+
 			"the time to the hypervisor, a quota or a lack of memory; 1: never")
@@ -238,6 +242,9 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 	if err != nil {
 		return nil, err
 	}
+	if o.all {
+		toRun = a.acceptable(toRun, bench)
+	}
 	items, err := a.itemsOf(ctx, toRun, o, bench)
 	if err != nil {
 		return nil, err
@@ -267,6 +274,21 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 		}
 	}
 	return answered, err
+}
+
+// acceptable leaves out the experiments that could give no answer with these sizes.
+func (a *app) acceptable(all []claims.Claim, bench site.Bench) (some []claims.Claim) {
+	for _, c := range all {
+		e, _ := experiments.For(c.ID)
+		if e.Refuse != nil {
+			if err := e.Refuse(bench); err != nil {
+				a.meter.Say("%s is left out: %v; %s", c.ID, err, problem.HintOf(err))
+				continue
+			}
+		}
+		some = append(some, c)
+	}
+	return some
 }
 
 func (a *app) proveOne(ctx context.Context, c claims.Claim, bench site.Bench, o proveOptions) (kept bool,
@@ -355,7 +377,7 @@ func (a *app) bench(ctx context.Context, o proveOptions) (site.Bench, error) {
 func (o proveOptions) sizes() site.Bench {
 	return site.Bench{
 		Duration: o.duration, Repetitions: o.repetitions, Users: o.users, Documents: o.documents, Threads: o.threads,
-		Full: o.full,
+		Full: o.full, Disks: o.disks,
 	}
 }
 

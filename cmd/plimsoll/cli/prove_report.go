@@ -86,6 +86,9 @@ func (o proveOptions) commandFor(id string) string {
 	if o.duration > 0 {
 		words = append(words, "--duration "+format.Duration(o.duration))
 	}
+	if len(o.disks) > 0 {
+		words = append(words, "--disks "+strings.Join(o.disks, ","))
+	}
 	for _, size := range []struct {
 		name string
 		n    int

@@ -17,7 +17,7 @@ import (
 )
 
 // The reports number their claims in ranges; the gaps belong to nobody.
-var numbered = [][2]int{{1, 18}, {20, 27}, {30, 39}, {40, 45}, {50, 58}}
+var numbered = [][2]int{{1, 27}, {30, 39}, {40, 45}, {50, 58}}
 
 func TestRegistry_HoldsEveryClaimOnceInOrder(t *testing.T) {
 	var want []string
@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q finds %q, %v", typed, c.ID, err)
 		}
 	}
-	for _, typed := range []string{"", "C", "C19", "C99", "0", "latest", "C1x"} {
+	for _, typed := range []string{"", "C", "C28", "C99", "0", "latest", "C1x"} {
 		if c, err := claims.Find(typed); problem.ClassOf(err) != problem.Usage {
 			t.Errorf("%q finds %q, %v", typed, c.ID, err)
 		}

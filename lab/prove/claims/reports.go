@@ -39,6 +39,8 @@ var Reports = []Report{
 			"mchar/mvarchar, fulleq, fasttruncate, online_analyze, plantuner, dbcopies_decoding"},
 		{"C18", "The pool of temp tables cannot be made infinitely large",
 			"2,000 tables were an optimum; beyond it memory and search cost"},
+		{"C19", "Temp tables on a disk of their own change nothing, even beside data, indexes and log on others",
+			"data, indexes, log and temp tables on separate disks; moving the temp tables alone changed nothing"},
 	}},
 	{"Delayed durability and horizontal scaling", []Claim{
 		{"C20", "50 jobs rewriting register record sets gain from asynchronous commit alone",

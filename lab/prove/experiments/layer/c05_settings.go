@@ -2,14 +2,10 @@ package layer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
@@ -26,7 +22,6 @@ const (
 	// c05Scale of the base: a smaller one fits into the defaults' shared_buffers. c05Full is that of --full.
 	c05Scale = 0.01
 	c05Full  = 0.05
-	c05Copy  = "settings_copy"
 )
 
 // settingsSide is a server with the settings of a profile.
@@ -112,23 +107,7 @@ func (side settingsSide) post(ctx context.Context, own *site.OwnCluster, base st
 		return nil, err
 	}
 	err = own.Running(ctx, cluster.StartOptions{Settings: settings}, func(c *cluster.Cluster) error {
-		admin, err := pgx.Connect(ctx, c.DSN("").Secret())
-		if err != nil {
-			return err
-		}
-		err = errors.Join(postgres.CopyDatabase(ctx, admin, base, c05Copy), admin.Close(context.WithoutCancel(ctx)))
-		if err != nil {
-			return fmt.Errorf("copy the base: %w", err)
-		}
-		w, err := openPosting(ctx, c.DSN(c05Copy).Secret(), classic, newAccounts())
-		if err != nil {
-			return err
-		}
-		defer w.close()
-		if err := w.warm(ctx); err != nil {
-			return err
-		}
-		f, err = w.turn(turn, documentRate)(ctx, n)
+		f, err = postOnCopy(ctx, c, base, turn, n)
 		return err
 	})
 	return f, err

@@ -2,6 +2,7 @@ package layer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,9 +13,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"plimsoll/erp"
 	"plimsoll/erp/client"
 	"plimsoll/erp/operations"
+	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -231,4 +236,29 @@ func (w *postingWorker) pick(rng *rand.Rand) operations.Operation {
 		}
 	}
 	return w.writing[len(w.writing)-1]
+}
+
+// copiedBase is the database of a turn.
+const copiedBase = "turn_copy"
+
+// postOnCopy posts documents on a fresh copy of a base.
+func postOnCopy(ctx context.Context, c *cluster.Cluster, base string, turn time.Duration, n int) (f trial.Figures,
+	err error) {
+	admin, err := pgx.Connect(ctx, c.DSN("").Secret())
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(postgres.CopyDatabase(ctx, admin, base, copiedBase), admin.Close(context.WithoutCancel(ctx)))
+	if err != nil {
+		return nil, fmt.Errorf("copy the base: %w", err)
+	}
+	w, err := openPosting(ctx, c.DSN(copiedBase).Secret(), classic, newAccounts())
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	if err := w.warm(ctx); err != nil {
+		return nil, err
+	}
+	return w.turn(turn, documentRate)(ctx, n)
 }

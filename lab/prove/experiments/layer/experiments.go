@@ -17,6 +17,7 @@ func Experiments() []site.Experiment {
 		{Claim: "C15", On: site.BothFlavours(), Declare: skippedTruncates},
 		{Claim: "C16", On: site.OneCluster, Declare: chains},
 		{Claim: "C18", On: site.BothFlavours(c18Settings...), Declare: poolOptimum},
+		{Claim: "C19", On: site.Nowhere, Declare: separateDisks, Refuse: refuseNoDisks},
 		{Claim: "C32", On: site.OneCluster, Declare: autovacuum},
 		{Claim: "C36", On: site.OneCluster, Declare: statisticsTarget},
 	}

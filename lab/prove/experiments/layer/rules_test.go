@@ -22,6 +22,9 @@ func pools(optimum, beyond, memory float64) plant {
 		at(c18Beyond, poolMemory): four(memory), at(c18Small, site.OperationRate): four(10)}
 }
 
+// otherDisk: /proc is on another device than anything that could hold data.
+var otherDisk = site.Bench{Disks: []string{"/proc"}}
+
 var rulings = []sitetest.Ruling{
 	{Claim: "C05", Name: "More", Figures: plant{reported.name +
 		": documents": four(15)}, Want: claims.Confirmed},
@@ -93,6 +96,17 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C18", Name: "NoMoreMemory", Figures: pools(20, 15, 9), Want: claims.Refuted, Why: poolMemory},
 	{Claim: "C18", Name: "FewTurns", Figures: sitetest.With(pools(20, 15, 30), poolName(site.Stock, c18Optimum)+": "+
 		site.OperationRate, 20, 20), Want: claims.Inconclusive, Why: "too few turns"},
+	{Claim: "C19", Name: "NoChange", Bench: otherDisk,
+		Figures: plant{tempApart.name + ": documents": {10, 10, 10.1, 10}}, Want: claims.Confirmed},
+	{Claim: "C19", Name: "Faster", Bench: otherDisk, Figures: plant{tempApart.name + ": documents": four(15)},
+		Want: claims.Refuted, Why: "documents of temp tables apart against one disk"},
+	{Claim: "C19", Name: "Unsure", Bench: otherDisk, Figures: plant{tempApart.name + ": documents": {9, 11, 9, 11}},
+		Want: claims.Inconclusive},
+	{Claim: "C19", Name: "OneDisk", Figures: plant{tempApart.name + ": documents": {10, 10, 10.1, 10}},
+		Want: claims.Inconclusive, Why: "all folders are on the disk of the data"},
+	{Claim: "C19", Name: "ShortTurns", Bench: site.Bench{Duration: time.Second, Disks: otherDisk.Disks},
+		Figures: plant{tempApart.name + ": documents": {10, 10, 10.1, 10}}, Want: claims.Inconclusive,
+		Why: "turns are shorter"},
 	{Claim: "C32", Name: "Fewer", Figures: plant{"autovacuum off: documents": four(5)}, Want: claims.Confirmed},
 	{Claim: "C32", Name: "More", Figures: plant{"autovacuum off: documents": four(15)}, Want: claims.Refuted},
 	{Claim: "C32", Name: "TheSame", Figures: plant{"autovacuum off: documents": {9, 11, 9, 11}},

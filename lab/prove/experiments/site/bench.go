@@ -34,6 +34,8 @@ type Bench struct {
 	Threads     int  // that restore in parallel
 	Full        bool // sizes of the report
 
+	Disks []string // folders on other disks than that of the data
+
 	// Say receives permanent lines, Step the progress (0..1). Both may be nil.
 	Say  func(format string, args ...any)
 	Step func(share float64, left time.Duration, note string)

@@ -45,6 +45,9 @@ func (s *Site) Close() (err error) {
 	return err
 }
 
+// Nowhere is for experiments whose sides make servers of their own.
+func Nowhere(context.Context, Bench, *Site) error { return nil }
+
 // FilledCluster is the bench's cluster with a filled base.
 func FilledCluster(ctx context.Context, b Bench, s *Site) (err error) {
 	s.Rig, err = rig.Up(ctx, rig.Options{

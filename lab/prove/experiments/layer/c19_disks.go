@@ -1,0 +1,222 @@
+package layer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/host/process"
+	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/trial"
+	"plimsoll/platform/problem"
+)
+
+// Defaults of C19.
+const (
+	c19Turn    = 20 * time.Second
+	c19Rounds  = 6
+	c19Between = 15 * time.Second // to start the server, copy the base, warm up and stop, roughly
+	c19Making  = 5 * time.Minute  // three clusters and bases
+	c19Scale   = 0.01
+	c19Full    = 0.05
+	c19Margin  = 1.05 // what counts as no change
+)
+
+// diskSide is a server whose files lie on one disk or on several.
+type diskSide struct {
+	name, cluster      string
+	temp, indexes, log bool // on a disk of their own
+}
+
+// Sides of C19.
+var (
+	oneDisk   = diskSide{name: "one disk", cluster: "prove-one-disk"}
+	tempApart = diskSide{name: "temp tables apart", cluster: "prove-temp-apart", temp: true}
+	allApart  = diskSide{name: "all apart", cluster: "prove-all-apart", temp: true, indexes: true, log: true}
+	c19Sides  = []diskSide{oneDisk, tempApart, allApart}
+)
+
+// refuseNoDisks: without other disks there is nothing to compare.
+func refuseNoDisks(b site.Bench) error {
+	if len(b.Disks) == 0 {
+		return problem.New(problem.Usage, errors.New("C19 needs folders on other disks than that of the data"),
+			"--disks DIR,DIR; the servers' user must be allowed to write to each")
+	}
+	return nil
+}
+
+// separateDisks is the experiment behind C19: documents posted on servers that differ by where their files lie.
+func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
+	scale := b.BaseScale(c19Scale, c19Full)
+	part := trial.Part{Rounds: b.Rounds(c19Rounds), Turn: b.Turn(c19Turn), Between: c19Between,
+		Series: []trial.Series{{Name: documentRate, Unit: "1/s"}, {Name: site.MedianTime, Unit: "ms"},
+			{Name: site.P99Time, Unit: "ms"}}}
+	for _, side := range c19Sides {
+		part.Sides = append(part.Sides, trial.Side{Name: side.name,
+			Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
+				own, base, err := side.make(ctx, b, scale, r)
+				if err != nil {
+					return nil, err
+				}
+				return func(ctx context.Context, n int) (f trial.Figures, err error) {
+					err = own.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
+						f, err = postOnCopy(ctx, c, base.Name, part.Turn, n)
+						return err
+					})
+					return f, err
+				}, nil
+			}})
+	}
+	against := func(side diskSide, series string) trial.Ratio {
+		return trial.Ratio{Of: trial.At(side.name, series), To: trial.At(oneDisk.name, series)}
+	}
+	part.Measured = []trial.Phrase{trial.Say("%s documents/s on one disk; with temp tables on another %s, p99 %s; "+
+		"with temp tables, indexes and log each on another %s, p99 %s",
+		trial.Spread{Of: trial.At(oneDisk.name, documentRate), Format: "%.1f"}, against(tempApart, documentRate),
+		against(tempApart, site.P99Time), against(allApart, documentRate), against(allApart, site.P99Time))}
+	further := furtherDisks(b.Disks)
+	return trial.Trial{
+		Text: fmt.Sprintf("documents are posted in the classic shape on bases at scale %g, with all files on one "+
+			"disk, with temp tables on another, and with temp tables, indexes and log each on another", scale),
+		Overhead: c19Making, Parts: []trial.Part{part},
+		Rules: trial.Rules{
+			Requires: []trial.Criterion{
+				{Of: trial.Known{As: "disks besides that of the data", Value: float64(further)},
+					Confirm: trial.AtLeast(1), Unless: "all folders are on the disk of the data"},
+				site.TurnsOf(part.Turn, c19Turn)},
+			Criteria: []trial.Criterion{{Of: against(tempApart, documentRate),
+				Confirm: trial.Within(1/c19Margin, c19Margin), Refute: trial.Outside(1/c19Margin, c19Margin)}}},
+		Conditions: []claims.Condition{
+			{Name: "load", Text: withoutThinking("writes documents") + "; classic shape; each turn on a copy of the " +
+				"base"},
+			{Name: "disks", Text: fmt.Sprintf("%d besides that of the data, as told by --disks; temp tables take the "+
+				"first, indexes the second, the log the third, or again the first", further)},
+			{Name: "verdict", Text: "on temp tables alone, which the report moved; the rest is only reported"},
+		},
+	}
+}
+
+// make a cluster with a filled base, and put its files where the side has them.
+func (side diskSide) make(ctx context.Context, b site.Bench, scale float64, r *trial.Record) (own *site.OwnCluster,
+	base *site.SeparateBase, err error) {
+	folder := func(n int) (string, error) { return folderOn(b.Disks[n%len(b.Disks)], r.AtEnd) }
+	// The folders go last, when no server uses them any more.
+	var temp, indexes, log string
+	for n, want := range []struct {
+		wanted bool
+		into   *string
+	}{{side.temp, &temp}, {side.indexes, &indexes}, {side.log, &log}} {
+		if want.wanted && err == nil {
+			*want.into, err = folder(n)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Say("%s: making a cluster, and filling a base at scale %g", side.name, scale)
+	if own, err = site.NewOwnCluster(ctx, b, side.cluster, cluster.Spec{Memory: "25%"}, r.AtEnd); err != nil {
+		return nil, nil, err
+	}
+	r.Condition("engine", own.Server().String())
+	if base, err = own.Filled(ctx, scale); err != nil {
+		return nil, nil, err
+	}
+	err = own.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
+		return errors.Join(putTemp(ctx, c, temp), putIndexes(ctx, c, base.Name, indexes))
+	})
+	if err == nil && log != "" {
+		err = putLog(ctx, own.DataDir(), log)
+	}
+	return own, base, err
+}
+
+// folderOn a disk, for the server; it goes at the end.
+func folderOn(disk string, atEnd func(func() error)) (dir string, err error) {
+	account, err := process.ServerAccount()
+	if err != nil {
+		return "", err
+	}
+	if disk, err = filepath.Abs(disk); err != nil {
+		return "", err
+	}
+	account.See(func() { dir, err = os.MkdirTemp(disk, "plimsoll-prove-") })
+	if err != nil {
+		return "", problem.New(problem.Environment, err, "--disks: the user that servers run as must be allowed to "+
+			"write there")
+	}
+	atEnd(func() (err error) {
+		account.See(func() { err = os.RemoveAll(dir) })
+		return err
+	})
+	return dir, nil
+}
+
+// makeTablespace in a folder.
+func makeTablespace(ctx context.Context, c *cluster.Cluster, name, dir string) error {
+	return site.Admin(ctx, c, "", fmt.Sprintf("CREATE TABLESPACE %s LOCATION '%s'", name,
+		strings.ReplaceAll(dir, "'", "''")))
+}
+
+func putTemp(ctx context.Context, c *cluster.Cluster, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := makeTablespace(ctx, c, "temp_apart", dir); err != nil {
+		return err
+	}
+	return site.Admin(ctx, c, "", "ALTER SYSTEM SET temp_tablespaces = temp_apart")
+}
+
+func putIndexes(ctx context.Context, c *cluster.Cluster, database, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := makeTablespace(ctx, c, "indexes_apart", dir); err != nil {
+		return err
+	}
+	return site.Admin(ctx, c, database, "ALTER INDEX ALL IN TABLESPACE pg_default SET TABLESPACE indexes_apart")
+}
+
+// putLog moves the log of a stopped server, with the rights of its user.
+func putLog(ctx context.Context, data, dir string) error {
+	owner, err := process.OwnerOf(data)
+	if err != nil {
+		return err
+	}
+	const move = `cp -a "$1" "$2" && rm -r "$1" && ln -s "$2" "$1"`
+	cmd := exec.CommandContext(ctx, "sh", "-c", move, "sh", filepath.Join(data, "pg_wal"), filepath.Join(dir, "log"))
+	owner.Run(cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("move the log: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// furtherDisks counts the devices of folders, without that of the data.
+func furtherDisks(folders []string) int {
+	seen := map[uint64]bool{deviceOf(dirs.State()): true}
+	for _, folder := range folders {
+		seen[deviceOf(folder)] = true
+	}
+	return len(seen) - 1
+}
+
+// deviceOf a folder, or of the one in which it would be made.
+func deviceOf(path string) uint64 {
+	var is syscall.Stat_t
+	for syscall.Stat(path, &is) != nil {
+		if path = filepath.Dir(path); path == "." || path == "/" {
+			break
+		}
+	}
+	return is.Dev
+}
