@@ -1,10 +1,10 @@
 // Package shape owns the three shapes of an application: how it talks to the database, and nothing else. All make the
-// same books and may serve one database side by side.
+// same books. Tuned and lean may serve one database side by side, and classic beside them with the same durability.
 //
 //	classic  as such platforms are before they are tuned: temp tables per posting, one row per statement and round
 //	         trip, a small pool of temp tables, one fixed lifetime of connections, every temp table truncated
 //	tuned    classic with four tweaks, each switchable alone: a large pool (C13), random lifetimes (C14), empty temp
-//	         tables not truncated (C15), statements in chains (C16)
+//	         tables not truncated (C15), statements in chains (C16); answers wait for the log, commits do not
 //	lean     no temp table on the way of a posting: arrays, sets, differences, few round trips
 package shape
 
@@ -53,7 +53,7 @@ type Tweaks struct {
 	Jitter   time.Duration      // random part of the lifetime (C14); database.Never means fixed
 	Clearing temptable.Clearing // of temp tables (C15)
 	Chain    int                // statements in a round trip (C16)
-	// Durability is the plan of commits, as durability.Parse reads it. Empty in all shapes: the server decides.
+	// Durability is the plan of commits, as durability.Parse reads it. The server decides in the classic shape alone.
 	Durability string
 }
 
@@ -86,7 +86,8 @@ func New(name Name, tweaks Tweaks) (Shape, error) {
 	return s, nil
 }
 
-var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, temptable.Known, ChainTweak, ""}
+var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, temptable.Known, ChainTweak,
+	string(durability.DurableAck)}
 
 func (t Tweaks) merged(other Tweaks) Tweaks {
 	set(&t.TempPool, other.TempPool)

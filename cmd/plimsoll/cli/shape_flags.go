@@ -60,7 +60,8 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 	fs.StringVar(&o.durability, flagDurability, "", "`MODE` of commits: sync: the commit waits for the flush; "+
 		"group: sync with commit_delay; async: nothing waits, and a crash loses acknowledged operations; durable-ack: "+
 		"only the answer waits for the flush. A class of operations may have its own mode, such "+
-		"as durable-ack,background=sync (default: as the database is configured)")
+		"as durable-ack,background=sync; server: as the database is configured (default: durable-ack, and server for "+
+		"classic)")
 	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability)
 }
 
