@@ -21,6 +21,7 @@ import (
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/database"
+	"plimsoll/platform/durability"
 )
 
 // erpWork is the load ERP: users who carry out key operations over HTTP, without thinking in between.
@@ -79,10 +80,7 @@ func (e *erpWork) dsn() string { return e.serving().SocketDSN(erpDatabase).Secre
 func (e *erpWork) begin(ctx context.Context, last func() uint64, repeat bool) (err error) {
 	e.failed = map[string]int{}
 	e.stop.Store(false)
-	command := append(e.Serve, "--shape="+string(e.Shape))
-	if mode := e.mode(); mode != "" {
-		command = append(command, "--durability="+mode)
-	}
+	command := append(e.Serve, "--shape="+string(e.Shape), "--durability="+e.mode())
 	e.crew = &crew{command: command, env: []string{"PLIMSOLL_DSN=" + e.workersDSN()}}
 	if err := e.crew.start(ctx, e.Workers); err != nil {
 		return err
@@ -114,10 +112,10 @@ func (e *erpWork) begin(ctx context.Context, last func() uint64, repeat bool) (e
 	return nil
 }
 
-// mode of the workers; the server's own where it is empty.
+// mode of the workers.
 func (e *erpWork) mode() string {
 	if e.Durability == Unsafe {
-		return ""
+		return string(durability.Server)
 	}
 	return string(e.Durability)
 }
