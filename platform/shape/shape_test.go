@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/durability"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/temptable"
 )
@@ -56,7 +57,8 @@ func TestEachTweakIsSwitchedAlone(t *testing.T) {
 }
 
 func TestAllTweaksTogetherAreTuned(t *testing.T) {
-	all := Tweaks{TempPool: TempPoolTweak, Jitter: LifetimeTweak, Clearing: temptable.Ask, Chain: ChainTweak}
+	all := Tweaks{TempPool: TempPoolTweak, Jitter: LifetimeTweak, Clearing: temptable.Ask, Chain: ChainTweak,
+		Durability: string(durability.DurableAck)}
 	tuned := made(t, Tuned, Tweaks{})
 	if got, want := made(t, Classic, all).Options(database.Options{}), tuned.Options(database.Options{}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
