@@ -179,7 +179,7 @@ func TestThePostingOfASaleHasTheProfileOfItsShape(t *testing.T) {
 		}
 		switch name {
 		case shape.Lean:
-			within("statements", cost.Statements, 1, 22)
+			within("statements", cost.Statements, 1, 21)
 			within("round trips", cost.RoundTrips, 1, 2)
 			within("temp tables", cost.TempTables.Used(), 0, 0)
 			within("rows", cost.Rows, 60, 140) // header, lines, movements, entries, their totals, the key

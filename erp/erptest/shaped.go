@@ -9,6 +9,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/document"
+	"plimsoll/platform/durability"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/shape"
 )
@@ -24,7 +25,7 @@ type ShapedBooks struct {
 // BooksOf a company as a shape keeps them.
 func (c *Company) BooksOf(t testing.TB, name shape.Name) *ShapedBooks {
 	t.Helper()
-	s := &ShapedBooks{Company: c, Shape: Shaped(t, name, shape.Tweaks{}).Shape}
+	s := &ShapedBooks{Company: c, Shape: Shaped(t, name, shape.Tweaks{Durability: string(durability.Server)}).Shape}
 	s.db = databasetest.Connect(t, c.DSN, s.Shape.Options(database.Options{Connections: 1}))
 	s.Reset(t)
 	return s

@@ -16,6 +16,7 @@ import (
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/costs"
 	"plimsoll/lab/prove/rig"
+	"plimsoll/platform/durability"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 	"plimsoll/platform/temptable"
@@ -136,6 +137,7 @@ func (a *app) profileClusters(ctx context.Context, o profileOptions) (names []st
 func (o profileOptions) sides(bases []profileBase) (sides []costs.Side) {
 	for _, b := range bases {
 		add := func(name string, s shapeOptions) {
+			s.durability = string(durability.Server) // workers of one base have the same, and a wait costs no work
 			sides = append(sides, costs.Side{Server: b.name, DSN: b.dsn, Shape: name, Flags: s.arguments()})
 		}
 		for _, name := range shape.Names {

@@ -37,7 +37,7 @@ func setup(t *testing.T, sizes fill.Options) (Options, *pgx.Conn) {
 	o := Options{Serve: workertest.Command(), Rounds: 2, Seed: 1}
 	for _, name := range []shape.Name{shape.Classic, shape.Lean} {
 		o.Sides = append(o.Sides, Side{Server: "test", DSN: dsn, Shape: string(name),
-			Flags: []string{"--shape=" + string(name)}})
+			Flags: []string{"--shape=" + string(name), "--durability=server"}})
 	}
 	return o, conn
 }
