@@ -63,7 +63,7 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 	for _, side := range c19Sides {
 		part.Sides = append(part.Sides, trial.Side{Name: side.name,
 			Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
-				own, base, err := side.make(ctx, b, scale, r)
+				own, base, err := side.build(ctx, b, scale, r)
 				if err != nil {
 					return nil, err
 				}
@@ -105,23 +105,19 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 	}
 }
 
-// make a cluster with a filled base, and put its files where the side has them.
-func (side diskSide) make(ctx context.Context, b site.Bench, scale float64, r *trial.Record) (own *site.OwnCluster,
+// build a cluster with a filled base, and put its files where the side has them.
+func (side diskSide) build(ctx context.Context, b site.Bench, scale float64, r *trial.Record) (own *site.OwnCluster,
 	base *site.SeparateBase, err error) {
-	folder := func(n int) (string, error) { return folderOn(b.Disks[n%len(b.Disks)], r.AtEnd) }
-	// The folders go last, when no server uses them any more.
-	var temp, indexes, log string
-	for n, want := range []struct {
-		wanted bool
-		into   *string
-	}{{side.temp, &temp}, {side.indexes, &indexes}, {side.log, &log}} {
-		if want.wanted && err == nil {
-			*want.into, err = folder(n)
+	var folders [3]string // for temp tables, indexes and log; they go last, when no server uses them any more
+	for n, apart := range []bool{side.temp, side.indexes, side.log} {
+		if !apart {
+			continue
+		}
+		if folders[n], err = folderOn(b.Disks[n%len(b.Disks)], r.AtEnd); err != nil {
+			return nil, nil, err
 		}
 	}
-	if err != nil {
-		return nil, nil, err
-	}
+	temp, indexes, log := folders[0], folders[1], folders[2]
 	r.Say("%s: making a cluster, and filling a base at scale %g", side.name, scale)
 	if own, err = site.NewOwnCluster(ctx, b, side.cluster, cluster.Spec{Memory: "25%"}, r.AtEnd); err != nil {
 		return nil, nil, err
@@ -212,11 +208,11 @@ func furtherDisks(folders []string) int {
 
 // deviceOf a folder, or of the one in which it would be made.
 func deviceOf(path string) uint64 {
-	var is syscall.Stat_t
-	for syscall.Stat(path, &is) != nil {
+	var stat syscall.Stat_t
+	for syscall.Stat(path, &stat) != nil {
 		if path = filepath.Dir(path); path == "." || path == "/" {
 			break
 		}
 	}
-	return is.Dev
+	return stat.Dev
 }

@@ -22,9 +22,6 @@ import (
 // serverMemory is what the servers' profile assumes: small servers crash as large ones do.
 const serverMemory = "512MB"
 
-// ownClusters leaves the clusters to the crash lab, which makes one for each turn.
-func ownClusters(context.Context, site.Bench, *site.Site) error { return nil }
-
 // checkDamage: what a crash may lose is whole operations; nothing may be damaged.
 const checkDamage = "damage"
 

@@ -45,7 +45,7 @@ func (s *Site) Close() (err error) {
 	return err
 }
 
-// Nowhere is for experiments whose sides make servers of their own.
+// Nowhere is for experiments whose parts, sides or turns make what they need.
 func Nowhere(context.Context, Bench, *Site) error { return nil }
 
 // FilledCluster is the bench's cluster with a filled base.
