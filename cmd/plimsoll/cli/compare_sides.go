@@ -19,6 +19,7 @@ import (
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/problem"
+	"plimsoll/platform/shape"
 )
 
 // sideSpec describes a side, from flags or a file.
@@ -190,7 +191,7 @@ func checkSpecs(all []sideSpec) error {
 		case s.Reset != "" && !slices.Contains([]string{"auto", "filled", "template", "sql", "none"}, s.Reset):
 			return wrong(fmt.Sprintf("reset %q: must be auto, filled, template, sql or none", s.Reset))
 		}
-		if _, err := (shapeOptions{}).tweaked(s.Tweaks); err != nil {
+		if _, err := (shapeOptions{name: string(shape.Default)}).tweaked(s.Tweaks); err != nil {
 			return problem.WithHint(wrong(err.Error()), problem.HintOf(err))
 		}
 		for _, sql := range []*string{&s.SQL, &s.Clearing} {

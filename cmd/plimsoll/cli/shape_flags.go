@@ -69,35 +69,22 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 var tweakFlags = []string{flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability}
 
 // tweaked is the shape with other values of these flags.
-func (o shapeOptions) tweaked(by map[string]string) (shapeOptions, error) {
-	var given shapeOptions
+func (o shapeOptions) tweaked(by map[string]string) (changed shapeOptions, err error) {
 	c := &cobra.Command{}
-	shapeFlags(c, &given)
+	shapeFlags(c, &changed)
+	if err := c.ParseFlags(o.arguments()); err != nil {
+		return o, err
+	}
 	for _, name := range sorted(by) {
-		flag := c.Flags().Lookup(name)
-		if flag == nil || !slices.Contains(tweakFlags, name) {
+		if !slices.Contains(tweakFlags, name) {
 			return o, problem.New(problem.Usage, fmt.Errorf("no tweak %q", name), strings.Join(tweakFlags, ", "))
 		}
-		if err := flag.Value.Set(by[name]); err != nil {
+		if err := c.Flags().Lookup(name).Value.Set(by[name]); err != nil {
 			return o, problem.New(problem.Usage, fmt.Errorf("tweak %s: %w", name, err), "")
 		}
-		switch name {
-		case flagTempPool:
-			o.tempPool = given.tempPool
-		case flagLifetime:
-			o.lifetime = given.lifetime
-		case flagJitter:
-			o.jitter = given.jitter
-		case flagClearing:
-			o.clearing = given.clearing
-		case flagChain:
-			o.chain = given.chain
-		case flagDurability:
-			o.durability = given.durability
-		}
 	}
-	_, err := o.shape()
-	return o, err
+	_, err = changed.shape()
+	return changed, err
 }
 
 func words[T ~string](values []T) (all []string) {
