@@ -137,7 +137,9 @@ func (w *Watcher) Wait(ctx context.Context, o Origin) error {
 	since := time.Now()
 	select {
 	case <-joined.done:
-		w.waitTime.Add(int64(time.Since(since)))
+		if joined.err == nil {
+			w.waitTime.Add(int64(time.Since(since)))
+		}
 		return joined.err
 	case <-ctx.Done():
 		w.giveUp(joined)

@@ -29,7 +29,7 @@ func disturbance(d *result.Disturbance) string {
 		"withheld by a quota " + percent(d.Throttled) + " and waiting for memory " + percent(d.MemoryStall) +
 			" of the time"}
 	if d.Clients != nil {
-		parts = append(parts, fmt.Sprintf("requests of other clients %.0f %%", 100**d.Clients))
+		parts = append(parts, "requests of other clients "+percent(d.Clients))
 	}
 	for _, s := range d.Sessions {
 		parts = append(parts, fmt.Sprintf("%.1f sessions of %s on the same database", s.AtWork, s.Application))
