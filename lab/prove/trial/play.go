@@ -48,6 +48,7 @@ type playing struct {
 	options Options
 	made    *Measurements
 	done    time.Duration // planned time of the turns so far
+	took    time.Duration // what they took
 }
 
 // play a part; whole says that all its turns were made.
@@ -97,6 +98,7 @@ func (p *playing) take(ctx context.Context, part Part, r *Record, turns []Turn) 
 		r.round = fmt.Sprintf("turn %d of %d", n+1, len(order))
 		p.step(part, 0, side.Name)
 		var figures Figures
+		began := time.Now()
 		for number := n; ; number += len(order) { // another number is another random seed
 			var void string
 			figures, void, err = p.watched(part, r, func() (Figures, error) { return turns[i](ctx, number) })
@@ -125,6 +127,7 @@ func (p *playing) take(ctx context.Context, part Part, r *Record, turns []Turn) 
 		}
 		p.made.played[part.Name] = true
 		p.done += part.takes()
+		p.took += time.Since(began)
 		if ctx.Err() != nil && n+1 < len(order) { // the turn itself was complete, so its figures count
 			return false, p.stopped(ctx, part, n+1)
 		}
@@ -167,7 +170,7 @@ func (p *playing) say(format string, args ...any) {
 	}
 }
 
-// step reports the progress within a turn of a part.
+// step reports the progress within a turn of a part. Turns that were made tell better than the plan what the rest takes.
 func (p *playing) step(part Part, share float64, note string) {
 	if p.options.Step == nil {
 		return
@@ -175,6 +178,10 @@ func (p *playing) step(part Part, share float64, note string) {
 	if title := p.made.titles[part.Name]; title != "" {
 		note = title + ", " + note
 	}
-	all, done := p.Takes(), p.done+time.Duration(share*float64(part.takes()))
-	p.options.Step(float64(done)/float64(all), all-done, note)
+	all, done := p.Takes()-p.Overhead, p.done+time.Duration(share*float64(part.takes()))
+	left := float64(all - done)
+	if p.done > 0 {
+		left *= float64(p.took) / float64(p.done)
+	}
+	p.options.Step(float64(done)/float64(all), time.Duration(left), note)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plimsoll/lab/prove/claims"
@@ -61,11 +62,8 @@ func TestPlay(t *testing.T) {
 		var happened []string
 		var shares []float64
 		two := twoSides(&happened)
-		_, err := two.Play(t.Context(), trial.Options{Step: func(share float64, left time.Duration, _ string) {
+		_, err := two.Play(t.Context(), trial.Options{Step: func(share float64, _ time.Duration, _ string) {
 			shares = append(shares, share)
-			if want := two.Takes() - time.Duration(share*float64(two.Takes())); left != want {
-				t.Errorf("%v left at %g", left, share)
-			}
 		}})
 		if err != nil || !slices.IsSorted(shares) || shares[len(shares)-1] != 7.0/8 {
 			t.Errorf("%v, %v", shares, err)
@@ -164,6 +162,29 @@ func TestPlan_ComesFromTheTurns(t *testing.T) {
 	if two.Plan() != "8 turns of 1s: old and new" || two.Takes() != time.Minute+16*time.Second {
 		t.Errorf("%q, %v", two.Plan(), two.Takes())
 	}
+}
+
+func TestPlay_WhatIsLeftComesFromTheTurnsMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		quick := trial.Trial{Overhead: time.Hour, Parts: []trial.Part{{Rounds: 4, Turn: time.Minute, Series: speed,
+			Sides: []trial.Side{{Name: "only", Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+				return func(context.Context, int) (trial.Figures, error) {
+					time.Sleep(6 * time.Second)
+					return trial.Figures{"speed": 1}, nil
+				}, nil
+			}}}}}}
+		var shares []float64
+		var lefts []time.Duration
+		_, err := quick.Play(t.Context(), trial.Options{Step: func(share float64, left time.Duration, note string) {
+			if note == "only" {
+				shares, lefts = append(shares, share), append(lefts, left)
+			}
+		}})
+		if err != nil || !slices.Equal(shares, []float64{0, 0.25, 0.5, 0.75}) || !slices.Equal(lefts,
+			[]time.Duration{4 * time.Minute, 18 * time.Second, 12 * time.Second, 6 * time.Second}) {
+			t.Errorf("%v, %v, %v", shares, lefts, err)
+		}
+	})
 }
 
 // judged plays planted figures and gives the answer.
