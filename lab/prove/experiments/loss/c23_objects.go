@@ -149,7 +149,8 @@ func integrityConditions() []claims.Condition {
 			"to a document of its own; %d of the %d that there are", len(staleRegisters)+len(lostDocuments),
 			len(damage.All))},
 		{Name: registersDamaged, Text: "a document is right, and what registers, entries, totals and counters have " +
-			"of it is lost or wrong; afterwards every table must be that of the undamaged base"},
+			"of it is lost or wrong; afterwards every table must be that of the undamaged base, but that documents " +
+			"with a mended attribute have the next version"},
 		{Name: documentsDamaged, Text: "registers were updated, and their document is gone, or is as it was before; " +
 			"'plimsoll repair' must change nothing and name each; then the backup is restored"},
 		{Name: "backup", Text: "a copy of the base's files, made before the damage"},

@@ -18,6 +18,7 @@ import (
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
+	"plimsoll/platform/metadata"
 	"plimsoll/platform/repair"
 )
 
@@ -27,6 +28,7 @@ type integrityBase struct {
 	scale  float64
 	name   string
 	digest audit.Digest
+	say    func(format string, args ...any)
 }
 
 // damagedCopy is the name of the copy.
@@ -41,7 +43,7 @@ func (i *integrityBase) open(ctx context.Context, r *trial.Record) error {
 	if err != nil {
 		return err
 	}
-	i.name = filled.Name
+	i.name, i.say = filled.Name, r.Say
 	return i.own.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
 		if err := site.Admin(ctx, c, i.name, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
 			return err
@@ -197,8 +199,32 @@ func (i *integrityBase) repair(ctx context.Context, copied *site.SeparateBase, s
 				f[treated]++
 			}
 		}
-		f[changed], err = differ(ctx, db, i.digest)
+		if err := versionsBack(ctx, db, done.Steps); err != nil {
+			return err
+		}
+		f[changed], err = i.differ(ctx, db, i.digest)
 		return err
+	})
+}
+
+// versionsBack undoes what a repair must add: a document with a mended attribute has a new version, by which those who
+// have it open notice.
+func versionsBack(ctx context.Context, db *database.Database, steps []repair.Step) error {
+	return db.Borrow(ctx, func(conn *pgx.Conn) error {
+		for _, s := range steps {
+			kind, _, _ := strings.Cut(s.Object, " ")
+			meta, ours := erp.Metadata().Document(kind)
+			if !ours || !s.Done || !slices.ContainsFunc(s.Changes, func(c repair.Change) bool {
+				return slices.ContainsFunc(meta.Attributes, func(a metadata.Attribute) bool { return a.Name == c.Field })
+			}) {
+				continue
+			}
+			if _, err := conn.Exec(ctx, "UPDATE "+meta.Table()+" SET version = version - 1 WHERE id = $1",
+				s.Document); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -226,7 +252,7 @@ func (i *integrityBase) nameAndRestore(ctx context.Context, copied *site.Separat
 				f[treated]++
 			}
 		}
-		f[changed], err = differ(ctx, db, before)
+		f[changed], err = i.differ(ctx, db, before)
 		return err
 	})
 	if err != nil {
@@ -241,7 +267,7 @@ func (i *integrityBase) nameAndRestore(ctx context.Context, copied *site.Separat
 			return err
 		}
 		f[foundAfter] = float64(restored.Violations)
-		restoredWrong, err := differ(ctx, db, i.digest)
+		restoredWrong, err := i.differ(ctx, db, i.digest)
 		f[changed] += restoredWrong
 		return err
 	})
@@ -256,11 +282,12 @@ func about(s repair.Step, subject string) bool {
 	return strings.Contains(text, strings.TrimSpace(subject))
 }
 
-// differ counts the tables that are not as they were.
-func differ(ctx context.Context, db *database.Database, were audit.Digest) (n float64, err error) {
+// differ names and counts the tables that are not as they were.
+func (i *integrityBase) differ(ctx context.Context, db *database.Database, were audit.Digest) (n float64, err error) {
 	now, err := audit.Books(ctx, db)
 	for k, t := range now.Tables {
-		if k >= len(were.Tables) || t != were.Tables[k] {
+		if was := were.Tables[k]; t != was {
+			i.say("table %s is not as it was: it has %d rows, and had %d", t.Table, t.Rows, was.Rows)
 			n++
 		}
 	}
