@@ -47,3 +47,13 @@ func TestTheCountGoesOnAfterAFailure(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, text)
 	}
 }
+
+func TestAnInconclusiveExperimentIsNotComplete(t *testing.T) {
+	for verdict, want := range map[string]string{"confirmed": "5 passed, 0 failed, 0 not complete",
+		"inconclusive": "0 passed, 0 failed, 5 not complete"} {
+		text, code := counting(t, "#!/bin/sh\necho '  verdict     "+verdict+"'\n", "experiments")
+		if code != 0 || !strings.Contains(text, want) {
+			t.Errorf("%s: exit code %d: %s", verdict, code, text)
+		}
+	}
+}
