@@ -68,7 +68,7 @@ func c26Sum(side, series, as string) trial.Computed {
 // halfDoneGroups is the experiment behind C26.
 func halfDoneGroups(b site.Bench, s *site.Site) trial.Trial {
 	k := &killing{bench: b, own: s.Own, random: rand.New(rand.NewPCG(26, 1)), turns: map[string]int{}}
-	part := trial.Part{Rounds: b.Rounds(c26Rounds), Turn: c26Turn, Open: k.open,
+	part := trial.Part{Rounds: b.Rounds(c26Rounds), Counted: true, Turn: c26Turn, Open: k.open,
 		Series: []trial.Series{{Name: halfDone}, {Name: namedHalf}, {Name: leftHalf}, {Name: doneTwice},
 			{Name: wrongThen}}}
 	for _, name := range []string{marked, unmarked} {
