@@ -209,7 +209,7 @@ func somebodyElse(t *testing.T, b *bench) {
 	}
 }
 
-func restartIsSaidOrMade(t *testing.T, b *bench) {
+func restartIsReportedOrDone(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	was := value[string](t, dsn, "SHOW wal_buffers")
 	advice := []Advice{{ID: "log", Changes: []Change{{Kind: Setting, Name: "wal_buffers", Value: "3MB",

@@ -36,7 +36,7 @@ func TestServer(t *testing.T) {
 		"StatisticsTarget": statisticsTarget, "Connections": shortSessions, "Churn": catalogChurn,
 		"TempStatistics": tempWithoutStatistics, "Replica": laggingReplica, "Totals": splitTotals, "Files": manyFiles,
 		"Prices": pricesOfADiagnosis, "RoundTrip": roundTrip, "Stopped": stoppedInBetween, "BuildStopped": buildStopped,
-		"SomebodyElse": somebodyElse, "Restart": restartIsSaidOrMade, "Refusals": refusals,
+		"SomebodyElse": somebodyElse, "Restart": restartIsReportedOrDone, "Refusals": refusals,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, b) })
 	}

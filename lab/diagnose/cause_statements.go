@@ -31,7 +31,7 @@ var maintenance = cause{
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They take processor, disk and log " +
 				"from all other sessions, and some lock the table.",
 			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; others wait for its locks %s of the time",
-				percent(u.share), u.dearest, percent(behind))},
+				percent(u.share), u.largest, percent(behind))},
 			Excluded: []string{"a client runs it, not autovacuum"},
 			Next: []string{"run it when few users are at work, or leave it to autovacuum",
 				"SET vacuum_cost_delay = '2ms' in its session makes it yield"},
@@ -55,7 +55,7 @@ var backup = cause{
 			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
 				"keeps vacuum from removing rows until it ends.",
 			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; %s of the time its program is busy between "+
-				"two statements", percent(u.share), u.dearest, percent(own))},
+				"two statements", percent(u.share), u.largest, percent(own))},
 			Excluded: []string{"it is no query of the application: it copies a whole table"},
 			Next:     []string{"take it from a replica, or when few users are at work"},
 		}, ""
@@ -132,7 +132,7 @@ var bulkWriting = cause{
 				Mechanism: "A load of many rows fills the log and the shared memory, and other commits wait " +
 					"behind it.",
 				Evidence: []string{fmt.Sprintf("%.0f rows a second; %s of the time goes to: %s", rows,
-					percent(u.share), u.dearest)},
+					percent(u.share), u.largest)},
 				Excluded: []string{},
 				Next:     []string{"load in smaller pieces, at a quiet hour, or with COPY"},
 			}
@@ -157,7 +157,7 @@ var largeResults = cause{
 			Mechanism: "What does not fit into the network's buffers waits in the server until the client reads. " +
 				"The session holds its snapshot meanwhile.",
 			Evidence: []string{fmt.Sprintf("%s of the time is Client:ClientWrite; most in: %s; %s rows read a second",
-				percent(share), u.dearest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
+				percent(share), u.largest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
 					"tup_returned")), "%.0f"))},
 			Excluded: []string{"the server has the rows ready"},
 			Next:     []string{"ask for fewer rows or columns, or for pages; see what the client does while it reads"},

@@ -72,7 +72,7 @@ func (m *measured) bloat() (all []bloated, why string) {
 		}
 		b := bloated{name: key, live: *live, dead: *dead}
 		u := m.uses(work, statementsOn(key, queries))
-		b.price, b.statement, b.statements = u.share, u.dearest, u.statements
+		b.price, b.statement, b.statements = u.share, u.largest, u.statements
 		all = append(all, b)
 	}
 	slices.SortFunc(all, func(a, b bloated) int {

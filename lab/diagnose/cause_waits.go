@@ -203,7 +203,7 @@ var spills = cause{
 			Price: price(u.share), Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
 			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files a second; sessions wait for them %s "+
-				"of the time; most in: %s", *perS/(1<<20), percent(m.spilling()), u.dearest)}, m.loggedTempFiles()...),
+				"of the time; most in: %s", *perS/(1<<20), percent(m.spilling()), u.largest)}, m.loggedTempFiles()...),
 			Excluded: []string{}, explains: u.statements,
 			Next: []string{"SET work_mem for the session of the statement, and diagnose again"},
 		}, ""

@@ -20,7 +20,7 @@ func (m *measured) explain(statements []string) {
 // use of the sessions' time by some statements.
 type use struct {
 	share      float64
-	dearest    string
+	largest    string
 	statements []string
 }
 
@@ -46,7 +46,7 @@ func (m *measured) uses(classes []waits.Class, match func(sql string) bool) (u u
 		u.statements = append(u.statements, one.Name)
 	}
 	if len(all) > 0 {
-		u.dearest = all[0].Name
+		u.largest = all[0].Name
 	}
 	return u
 }

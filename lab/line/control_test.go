@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestControlIsSaidByWhatIsKnownOfIt(t *testing.T) {
+func TestControl_DescribesWhatIsKnown(t *testing.T) {
 	at := func(x float64) *float64 { return &x }
 	for name, c := range map[string]struct {
 		ratio *Ratio

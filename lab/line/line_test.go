@@ -312,7 +312,7 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 
 // A server of ten slots that sleeps for 50 ms answers 200 times a second, whoever uses the processors.
 // A cause that took much of the operations' time comes before shares of processors, and after refusals.
-func TestLimitIsTheDearestFinding(t *testing.T) {
+func TestLimitIsTheMostExpensiveFinding(t *testing.T) {
 	share := func(x float64) *float64 { return &x }
 	r := &result.Result{Diagnosis: &result.Diagnosis{Findings: []result.TimeCause{
 		{Name: "lock-contention", Title: "Sessions wait for locks", Price: share(0.6), Evidence: []string{"60 % for " +

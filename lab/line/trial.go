@@ -62,7 +62,7 @@ type Trial struct {
 	LatencyMSP50 *float64 `json:"latency_ms_p50,omitempty"`
 	Drift        Drift    `json:"drift"`
 	Waits        Waits    `json:"waits"`
-	// Findings are what took a good part of the operations' time, the dearest first.
+	// Findings are what took a good part of the operations' time, the largest first.
 	Findings []result.TimeCause `json:"findings,omitempty"`
 }
 

@@ -220,7 +220,7 @@ func TestRunsThatReachOneWorkerSeeEachOther(t *testing.T) {
 	}
 }
 
-func TestALoadThatCannotBeSeenIsSaid(t *testing.T) {
+func TestALoadThatCannotBeSeenIsReported(t *testing.T) {
 	c := accompany(t.Context(), &workersMark{workers: &workersSeen{}, at: "http://127.0.0.1:1", name: "x", key: "y"})
 	c.end()
 	if c.unknown() == "" {

@@ -180,7 +180,7 @@ func packed(t *testing.T, lines [][]byte) string {
 	return path
 }
 
-func TestJournalOfAnotherVersionIsSaid(t *testing.T) {
+func TestJournalOfAnotherVersionIsReported(t *testing.T) {
 	runs := store.Open(t.TempDir())
 	id, _ := died(t, runs, 3)
 	var b bytes.Buffer

@@ -258,7 +258,7 @@ func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {
 	}
 }
 
-func TestWorkerKilledInMidRunIsSaid(t *testing.T) {
+func TestWorkerKilledInMidRunIsReported(t *testing.T) {
 	o := base(t)
 	endless(&o)
 	var killed atomic.Bool
@@ -280,7 +280,7 @@ func TestWorkerKilledInMidRunIsSaid(t *testing.T) {
 	}
 }
 
-func TestForeignWorkerThatIsGoneIsSaid(t *testing.T) {
+func TestForeignWorkerThatIsGoneIsReported(t *testing.T) {
 	o := base(t)
 	command := append(slices.Clone(o.Serve), "--listen", loopback.Address(t)) // where no other test's worker answers
 	w, err := worker.Start(t.Context(), command, o.ServeEnv, nil)
@@ -309,7 +309,7 @@ func TestForeignWorkerThatIsGoneIsSaid(t *testing.T) {
 }
 
 // A worker that hangs has not died, and its users wait without being counted more than once.
-func TestWorkerThatHangsIsSaid(t *testing.T) {
+func TestWorkerThatHangsIsReported(t *testing.T) {
 	o := base(t)
 	o.Timeout, o.Drain = 2*time.Second, 3*time.Second
 	// When the result is stored it continues, so that nobody waits for it to stop.
@@ -358,7 +358,7 @@ func signalWorker(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-func TestDatabaseRestartedInMidRunIsSaid(t *testing.T) {
+func TestDatabaseRestartedInMidRunIsReported(t *testing.T) {
 	state := clustertest.State(t)
 	c, err := cluster.Open(state).Create(t.Context(), "restart", clustertest.Spec())
 	if err != nil {
@@ -402,7 +402,7 @@ func TestDatabaseRestartedInMidRunIsSaid(t *testing.T) {
 }
 
 // A server process that dies takes all sessions with it, although the postmaster stays.
-func TestDatabaseThatRecoveredInMidRunIsSaid(t *testing.T) {
+func TestDatabaseThatRecoveredInMidRunIsReported(t *testing.T) {
 	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "recover", clustertest.Spec())
 	if err != nil {
 		t.Fatal(err)
@@ -462,7 +462,7 @@ func killBackend(t *testing.T, dsn string) {
 	}
 }
 
-func TestForeignWorkerThatBeganAnewIsSaid(t *testing.T) {
+func TestForeignWorkerThatBeganAnewIsReported(t *testing.T) {
 	o := base(t)
 	command := append(slices.Clone(o.Serve), "--listen", loopback.Address(t))
 	w, err := worker.Start(t.Context(), command, o.ServeEnv, nil)

@@ -191,7 +191,7 @@ func TestCluster_UserConfWinsAndIsKept(t *testing.T) {
 	}
 }
 
-func TestCluster_WrongUserConfIsSaidToBeWrong(t *testing.T) {
+func TestCluster_WrongUserConfIsReported(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.create("a")

@@ -12,7 +12,7 @@ import (
 	"plimsoll/test/files"
 )
 
-func TestReadSaid(t *testing.T) {
+func TestReadReported(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		want       []string

@@ -45,7 +45,7 @@ func TestForeignFolder_IsNeverTouched(t *testing.T) {
 	}
 }
 
-func TestBrokenMarker_IsSaidAndLeftAlone(t *testing.T) {
+func TestBrokenMarker_IsReportedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, text := range map[string]string{"garbled": "{", "newer": `{"format": 99, "name": "newer"}`,

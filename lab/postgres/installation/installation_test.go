@@ -97,7 +97,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
-	t.Run("ABrokenBuildIsSaidNotReplaced", func(t *testing.T) {
+	t.Run("ABrokenBuildIsReportedNotReplaced", func(t *testing.T) {
 		cache := t.TempDir()
 		t.Setenv("PLIMSOLL_CACHE", cache)
 		have := clustertest.Start(t).Server()

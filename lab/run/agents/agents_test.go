@@ -152,7 +152,7 @@ func TestAgentsTellWhichServersAreWorkers(t *testing.T) {
 	}
 }
 
-func TestKilledAgentIsSaidAndTheRunGoesOn(t *testing.T) {
+func TestKilledAgentIsReportedAndTheRunGoesOn(t *testing.T) {
 	o := base(t)
 	hand := &run.LoadControl{}
 	o.Control, o.Live = hand, live.New(nil)

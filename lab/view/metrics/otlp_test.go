@@ -178,7 +178,7 @@ func checkTimes(t *testing.T, h *otlp.Histogram) {
 	}
 }
 
-func TestTroubleWithTheCollectorIsSaidAndHarmsNothing(t *testing.T) {
+func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 	live := &Live{}
 	live.Take(counted(t))
 	r, url := receive(t)

@@ -285,7 +285,7 @@ func TestFileOfAProcessThatDiedEndsThere(t *testing.T) {
 	}
 }
 
-func TestFullDiskIsSaidAndLeavesNothing(t *testing.T) {
+func TestFullDiskIsReportedAndLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "samples.parquet")
 	if err := os.Symlink("/dev/full", path+wholeSuffix); err != nil {
 		t.Fatal(err)
