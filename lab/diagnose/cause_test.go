@@ -210,6 +210,9 @@ func TestCauses_UsualFlushesAreNoProblem(t *testing.T) {
 		{"WithOneThatWaits", plant(nil, flushed(20_000, 0.5), flusher, waiter, work), 0, 0},
 		{"Slow", plant(nil, flushed(2_000, 5), flusher, work), 0.25, 0.35},
 		{"Queue", plant(nil, flushed(20_000, 0.5), flusher, waiter, waiter, waiter, waiter, work), 0.45, 0.55},
+		{"QueueBehindSessionsWithoutProcessors", plant(split(2, 8), flushed(20_000, 0.5), flusher, waiter, waiter,
+			waiter, waiter, work), 0.05, 0.15},
+		{"SlowThoughWithoutProcessors", plant(split(2, 8), flushed(2_000, 5), flusher, work), 0.25, 0.35},
 		{"NotTimed", plant(nil, figures{counters.WAL: {"all": {"wal_sync": 10_000}}}, flusher, work), 0, 0},
 		{"NotCounted", plant(nil, nil, flusher, work), 0.5, 0.5},
 	} {

@@ -15,8 +15,10 @@ var logFlush = cause{
 	healthy: "commits wait for the log no longer than usual flushes take",
 	classes: inLog,
 	find: func(m *measured) (*Finding, string) {
-		behind, beyond := m.shareBehind(waits.WAL), m.beyondUsualFlush()
-		return &Finding{
+		behind := m.shareBehind(waits.WAL)
+		usual, starved := m.logWait()
+		beyond := max(0, 1-usual-starved)
+		f := &Finding{
 			Price: price(beyond * ((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind)),
 			Title: "Commits wait for the write-ahead log",
 			Mechanism: "A commit is answered when its log is on disk. Flushes follow one after the other; a " +
@@ -25,29 +27,38 @@ var logFlush = cause{
 				"second; %s", text(m.transactions(), "%.0f"), m.flushText()),
 				fmt.Sprintf("others wait %s of the time for locks that such commits hold", percent(behind)),
 				fmt.Sprintf("%s of the wait is usual, and not in the price: each flush may take %.0f ms, and a commit "+
-					"may come during another's", percent(1-beyond), usualFlush.Value)),
+					"may come during another's", percent(usual), usualFlush.Value)),
 			Excluded: []string{"the contradictions below say whether it is the disk or the queue before it"},
 			Next: []string{"pg_test_fsync -s 2    on the disk of pg_wal",
 				"plimsoll prove C20    what a commit without waiting gains, and what it can lose"},
-		}, ""
+		}
+		if starved >= noteFrom.Value {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the wait is not in the price either: sessions that "+
+				"are to flush for others wait for a processor", percent(starved)))
+		}
+		return f, ""
 	},
 }
 
-// beyondUsualFlush is the part of the wait for the log that a healthy server does not have. A durable commit waits for
-// its own flush, and on average for a part of the one that is under way when it comes: two of the flushes that a
-// healthy disk makes, for each flush that was made. 1: flushes were not counted.
-func (m *measured) beyondUsualFlush() float64 {
+// logWait is what parts of the wait for the log are no fault of the log. Usual is what a healthy server has, too: a
+// durable commit waits for its own flush, and on average for a part of the one that is under way when it comes: two of
+// the flushes that a healthy disk makes, for each flush that was made. Starved is the queue behind sessions that have no
+// processor: what is beyond the flushes themselves lengthens as all work of the server does.
+func (m *measured) logWait() (usual, starved float64) {
 	n := m.flushes()
 	waited := m.book.secondsOf(waits.WAL)
 	if n == nil || *n <= 0 || waited <= 0 || m.delta.For <= 0 {
-		return 1
+		return 0, 0
 	}
 	each := usualFlush.Value
+	seconds := func(ms float64) float64 {
+		return flushesOfCommit * *n * ms / 1000 * m.ledger.ObservedS / m.delta.For.Seconds()
+	}
 	if ms := m.flushMS(); ms != nil {
 		each = min(each, *ms)
+		starved = max(0, 1-seconds(*ms)/waited) * (1 - m.gotProcessor())
 	}
-	usual := flushesOfCommit * *n * each / 1000 * m.ledger.ObservedS / m.delta.For.Seconds()
-	return max(0, 1-usual/waited)
+	return min(1, seconds(each)/waited), starved
 }
 
 // flushesOfCommit are its own and the one under way.

@@ -85,7 +85,7 @@ var faults = []*fault{
 		answers: []string{"lock-held-by-idle-client"}, plant: queuedMigration},
 	{name: "commit-delay", does: "commit_delay is 20 ms for everybody", answers: []string{"log-flush"},
 		settings: map[string]string{"commit_delay": "20000", "commit_siblings": "0"},
-		plant:    checkAtLeast("a commit", commitDelay, oneCommit)},
+		plant:    checkAtLeast("a commit", commitDelay/4, oneCommit)},
 }
 
 // controls are no faults and not in the matrix: experiments hold faults against them.

@@ -129,6 +129,8 @@ func queuedMigration(ctx context.Context, s *scene) error {
 	return nil
 }
 
+// commitDelay of everybody. A commit that joins others waits for a part of it; without one it takes a fraction of a
+// millisecond.
 const commitDelay = 20 * time.Millisecond
 
 // concurrentCommits of one row each, without a pause.
