@@ -113,7 +113,7 @@ var unusedIndexes = cause{
 			u := m.uses(work, statementsOn(table, writes))
 			slices.Sort(unused[table])
 			return &Finding{
-				Price: price(u.share * n / (n + float64(used[table]) + 1)), explains: u.statements,
+				Price: price(u.share * n / (n + float64(used[table]) + 1)), explains: u.statements, toLog: true,
 				Title: fmt.Sprintf("%.0f indexes of %s are written and never read", n, table),
 				Mechanism: "Each new row is entered into each index of its table, and each entry goes into the log, " +
 					"too.",

@@ -34,7 +34,7 @@ var catalogChurn = cause{
 			Next: []string{"plimsoll prove C12 C13    what a memory catalog and a pool of temp tables gain",
 				"TRUNCATE instead of DROP and CREATE, and no more of it than needed (plimsoll prove C15)"},
 		}
-		f.explains = m.uses(withLog, begins("CREATE", "DROP", "ALTER", "TRUNCATE")).statements
+		f.explains, f.toLog = m.uses(withLog, begins("CREATE", "DROP", "ALTER", "TRUNCATE")).statements, true
 		for _, part := range parts(m.book.verbs, len(m.book.verbs)) {
 			if first, _, _ := strings.Cut(part.Name, " "); definitions[first] {
 				f.Evidence = append(f.Evidence, fmt.Sprintf("%s takes %s of the time", part.Name,
@@ -67,7 +67,11 @@ func (m *measured) bloat() (all []bloated, why string) {
 	}
 	for _, key := range m.delta.Keys(counters.Tables) {
 		dead, live := m.delta.Now(counters.Tables, key, "n_dead_tup"), m.delta.Now(counters.Tables, key, "n_live_tup")
-		if dead == nil || live == nil || *dead < deadRowsLeast.Value || *dead < deadRows.Value**live {
+		if dead == nil || live == nil {
+			continue
+		}
+		*dead *= 1 - m.pruned(key)
+		if *dead < deadRowsLeast.Value || *dead < deadRows.Value**live {
 			continue
 		}
 		b := bloated{name: key, live: *live, dead: *dead}
@@ -79,6 +83,17 @@ func (m *measured) bloat() (all []bloated, why string) {
 		return cmp.Or(cmp.Compare(b.price, a.price), cmp.Compare(b.dead, a.dead), cmp.Compare(a.name, b.name))
 	})
 	return all, ""
+}
+
+// pruned is the part of a table's dead rows that whoever reads the page next removes, though statistics count them until
+// the next vacuum: those of updates that changed no index. None while something holds them.
+func (m *measured) pruned(table string) float64 {
+	updated := m.delta.Grew(counters.Tables, table, "n_tup_upd")
+	within := m.delta.Grew(counters.Tables, table, "n_tup_hot_upd")
+	if updated == nil || within == nil || *updated <= 0 || m.holder() != nil {
+		return 0
+	}
+	return min(1, *within / *updated)
 }
 
 // names says whether a statement names a table, as a word of its own.

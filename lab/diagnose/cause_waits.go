@@ -50,15 +50,27 @@ func (m *measured) logWait() (usual, starved float64) {
 	if n == nil || *n <= 0 || waited <= 0 || m.delta.For <= 0 {
 		return 0, 0
 	}
-	each := usualFlush.Value
 	seconds := func(ms float64) float64 {
 		return flushesOfCommit * *n * ms / 1000 * m.ledger.ObservedS / m.delta.For.Seconds()
 	}
-	if ms := m.flushMS(); ms != nil {
-		each = min(each, *ms)
-		starved = max(0, 1-seconds(*ms)/waited) * (1 - m.gotProcessor())
+	ms := m.flushMS()
+	if ms == nil {
+		ms = price(m.sampledFlushMS(*n))
 	}
-	return min(1, seconds(each)/waited), starved
+	own := max(0, *ms-1000*m.delayS) // a flush ends when its process runs again
+	return min(1, seconds(min(usualFlush.Value, *ms))/waited),
+		max(0, 1-seconds(own)/waited) * (1 - m.gotProcessor())
+}
+
+// sampledFlushMS is the mean time of n flushes of the log, as sessions were seen in them.
+func (m *measured) sampledFlushMS(n float64) float64 {
+	seconds := 0.0
+	for key, w := range m.book.events {
+		if key.class == waits.WAL && strings.EqualFold(key.event.Name, "WalSync") {
+			seconds += w.seconds
+		}
+	}
+	return seconds * m.delta.For.Seconds() / m.ledger.ObservedS / n * 1000
 }
 
 // flushesOfCommit are its own and the one under way.
@@ -76,6 +88,10 @@ func (m *measured) flushes() *float64 {
 func (m *measured) flushText() string {
 	if ms := m.flushMS(); ms != nil {
 		return fmt.Sprintf("a flush takes %.2f ms", *ms)
+	}
+	if n := m.flushes(); n != nil && *n > 0 && m.ledger.ObservedS > 0 {
+		return fmt.Sprintf("by the samples a flush takes about %.2f ms; track_wal_io_timing would measure it",
+			m.sampledFlushMS(*n))
 	}
 	return "the time of a flush is not measured (track_wal_io_timing)"
 }

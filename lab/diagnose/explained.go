@@ -7,14 +7,23 @@ import (
 	"plimsoll/lab/postgres/waits"
 )
 
-// explain statements: a problem names why they take their time.
-func (m *measured) explain(statements []string) {
+// explain statements: a problem names why they take their time, or also why they wait for the log.
+func (m *measured) explain(statements []string, toLog bool) {
 	if m.explained == nil {
-		m.explained = map[string]bool{}
+		m.explained, m.explainedLog = map[string]bool{}, map[string]bool{}
 	}
 	for _, sql := range statements {
 		m.explained[sql] = true
+		m.explainedLog[sql] = m.explainedLog[sql] || toLog
 	}
+}
+
+// known says whether a problem explains the time of a statement in a class.
+func (m *measured) known(sql string, class waits.Class) bool {
+	if class == waits.WAL {
+		return m.explainedLog[sql]
+	}
+	return m.explained[sql]
 }
 
 // use of the sessions' time by some statements.
@@ -35,7 +44,7 @@ func (m *measured) uses(classes []waits.Class, match func(sql string) bool) (u u
 			continue
 		}
 		for sql, seconds := range w.statements {
-			if !m.explained[sql] && match(sql) {
+			if !m.known(sql, key.class) && match(sql) {
 				times[sql] += seconds
 			}
 		}

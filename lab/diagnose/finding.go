@@ -27,7 +27,8 @@ type Finding struct {
 	Excluded  []string `json:"excluded"`
 	Next      []string `json:"next"`
 	unseen    float64  // clients that the cause keeps waiting and that are no sessions at work
-	explains  []string // statements whose time it explains: no later cause counts them again
+	explains  []string // statements whose work it explains: no later cause counts them again
+	toLog     bool     // explains what they wait for the log, too
 }
 
 // Range from low to high.
@@ -56,9 +57,11 @@ type measured struct {
 	census               waits.Census
 	connectS, roundTripS float64
 	wakesS               float64 // how late this program wakes up, on average of time
+	delayS               float64 // how long a session waits for a processor each time it needs one
 	server               counters.Server
 	log                  *ServerLog      // nil: not readable
-	explained            map[string]bool // statements whose time a problem explains
+	explained            map[string]bool // statements whose work a problem explains
+	explainedLog         map[string]bool // and what they wait for the log
 }
 
 // cause describes itself: a new cause needs one entry in the list and nothing else.
@@ -98,7 +101,7 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 			f.level(m)
 			f.Applications = m.payers(c, f)
 			if f.Level == Problem {
-				m.explain(f.explains)
+				m.explain(f.explains, f.toLog)
 			}
 			findings = append(findings, *f)
 		}

@@ -13,10 +13,10 @@ func (m *measured) payers(c cause, f *Finding) []Part {
 	if f.Price == nil || !m.shared() {
 		return nil
 	}
-	classes, mine := c.classes, func(sql string) bool { return !m.explained[sql] }
+	classes, mine := c.classes, func(string) bool { return true }
 	if len(f.explains) > 0 {
 		classes = work
-		mine = func(sql string) bool { return slices.Contains(f.explains, sql) && !m.explained[sql] }
+		mine = func(sql string) bool { return slices.Contains(f.explains, sql) }
 	}
 	times := amounts{}
 	for key, w := range m.book.events {
@@ -24,7 +24,7 @@ func (m *measured) payers(c cause, f *Finding) []Part {
 			continue
 		}
 		for pair, seconds := range w.pairs {
-			if mine(pair.statement) {
+			if mine(pair.statement) && !m.known(pair.statement, key.class) {
 				times.add(pair.application, seconds)
 			}
 		}

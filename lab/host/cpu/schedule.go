@@ -15,6 +15,7 @@ import (
 type Schedule struct {
 	Ran    time.Duration // on a processor
 	Waited time.Duration // ready to run, but in a queue for a processor
+	Slices int64         // times it got a processor; 0: not shown
 }
 
 // ReadSchedule adds up the live threads of a process. Threads that have ended are not included.
@@ -33,6 +34,7 @@ func ReadSchedule(pid int) (sum Schedule, err error) {
 		}
 		sum.Ran += one.Ran
 		sum.Waited += one.Waited
+		sum.Slices += one.Slices
 	}
 	return sum, nil
 }
@@ -66,7 +68,14 @@ func parseSchedule(file, text string) (Schedule, error) {
 		return Schedule{}, err
 	}
 	waited, err := strconv.ParseInt(fields[1], 10, 64)
-	return Schedule{time.Duration(ran), time.Duration(waited)}, err
+	if err != nil {
+		return Schedule{}, err
+	}
+	s := Schedule{Ran: time.Duration(ran), Waited: time.Duration(waited)}
+	if len(fields) > 2 {
+		s.Slices, err = strconv.ParseInt(fields[2], 10, 64)
+	}
+	return s, err
 }
 
 // ScheduleFile is ReadMainSchedule for a process that is read often: its file stays open.
