@@ -27,7 +27,8 @@ var maintenance = cause{
 			}
 		}
 		return &Finding{
-			Price: price(u.share + behind), Title: "Maintenance runs beside the load", explains: u.statements, toLog: true,
+			Price: price(u.share + behind), Title: "Maintenance runs beside the load",
+			explains: u.statements, toLog: true,
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They take processor, disk and log " +
 				"from all other sessions, and some lock the table.",
 			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; others wait for its locks %s of the time",
@@ -128,7 +129,8 @@ var bulkWriting = cause{
 				continue
 			}
 			best = &Finding{
-				Price: price(u.share), Title: "Rows are written in bulk into " + key, explains: u.statements, toLog: true,
+				Price: price(u.share), Title: "Rows are written in bulk into " + key,
+				explains: u.statements, toLog: true,
 				Mechanism: "A load of many rows fills the log and the shared memory, and other commits wait " +
 					"behind it.",
 				Evidence: []string{fmt.Sprintf("%.0f rows a second; %s of the time goes to: %s", rows,

@@ -85,8 +85,8 @@ func (m *measured) bloat() (all []bloated, why string) {
 	return all, ""
 }
 
-// pruned is the part of a table's dead rows that whoever reads the page next removes, though statistics count them until
-// the next vacuum: those of updates that changed no index. None while something holds them.
+// pruned is the part of a table's dead rows that whoever reads the page next removes, though statistics count them
+// until the next vacuum: those of updates that changed no index. None while something holds them.
 func (m *measured) pruned(table string) float64 {
 	updated := m.delta.Grew(counters.Tables, table, "n_tup_upd")
 	within := m.delta.Grew(counters.Tables, table, "n_tup_hot_upd")

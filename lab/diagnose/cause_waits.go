@@ -42,8 +42,8 @@ var logFlush = cause{
 
 // logWait is what parts of the wait for the log are no fault of the log. Usual is what a healthy server has, too: a
 // durable commit waits for its own flush, and on average for a part of the one that is under way when it comes: two of
-// the flushes that a healthy disk makes, for each flush that was made. Starved is the queue behind sessions that have no
-// processor: what is beyond the flushes themselves lengthens as all work of the server does.
+// the flushes that a healthy disk makes, for each flush that was made. Starved is the queue behind sessions that have
+// no processor: what is beyond the flushes themselves lengthens as all work of the server does.
 func (m *measured) logWait() (usual, starved float64) {
 	n := m.flushes()
 	waited := m.book.secondsOf(waits.WAL)

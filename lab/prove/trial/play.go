@@ -170,7 +170,8 @@ func (p *playing) say(format string, args ...any) {
 	}
 }
 
-// step reports the progress within a turn of a part. Turns that were made tell better than the plan what the rest takes.
+// step reports the progress within a turn of a part. Turns that were made tell better than the plan how long the rest
+// takes.
 func (p *playing) step(part Part, share float64, note string) {
 	if p.options.Step == nil {
 		return

@@ -214,9 +214,7 @@ func versionsBack(ctx context.Context, db *database.Database, steps []repair.Ste
 		for _, s := range steps {
 			kind, _, _ := strings.Cut(s.Object, " ")
 			meta, ours := erp.Metadata().Document(kind)
-			if !ours || !s.Done || !slices.ContainsFunc(s.Changes, func(c repair.Change) bool {
-				return slices.ContainsFunc(meta.Attributes, func(a metadata.Attribute) bool { return a.Name == c.Field })
-			}) {
+			if !ours || !s.Done || !changesAttribute(s, meta) {
 				continue
 			}
 			if _, err := conn.Exec(ctx, "UPDATE "+meta.Table()+" SET version = version - 1 WHERE id = $1",
@@ -225,6 +223,12 @@ func versionsBack(ctx context.Context, db *database.Database, steps []repair.Ste
 			}
 		}
 		return nil
+	})
+}
+
+func changesAttribute(s repair.Step, meta *metadata.Document) bool {
+	return slices.ContainsFunc(s.Changes, func(c repair.Change) bool {
+		return slices.ContainsFunc(meta.Attributes, func(a metadata.Attribute) bool { return a.Name == c.Field })
 	})
 }
 
