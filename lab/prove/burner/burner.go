@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -46,8 +48,33 @@ func Start(ctx context.Context, dir string, n, most int) (all Burners, err error
 			return all, fmt.Errorf("start %s: %w", Name, err)
 		}
 		all = append(all, started)
+		register(started)
 	}
 	return all, nil
+}
+
+// ours are the burners that this process has started.
+var ours struct {
+	sync.Mutex
+	started Burners
+}
+
+func register(one process.ID) {
+	ours.Lock()
+	defer ours.Unlock()
+	ours.started = append(ours.started, one)
+}
+
+// Ours are the processes of all burners that this process has started and that have not ended: who looks for strangers
+// leaves them out.
+func Ours() (pids []int) {
+	ours.Lock()
+	defer ours.Unlock()
+	ours.started = slices.DeleteFunc(ours.started, func(one process.ID) bool { return !one.Alive() })
+	for _, one := range ours.started {
+		pids = append(pids, one.PID)
+	}
+	return pids
 }
 
 // Used so far; nothing of one that has ended.

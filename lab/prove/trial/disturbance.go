@@ -12,6 +12,7 @@ import (
 	"plimsoll/lab/host/cpu"
 	"plimsoll/lab/host/neighbours"
 	"plimsoll/lab/host/pressure"
+	"plimsoll/lab/prove/burner"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/run/result"
@@ -26,8 +27,8 @@ const watchShortest = 500 * time.Millisecond
 // watchBeat is how often processes are read: what a process used between its last reading and its end is lost.
 const watchBeat = time.Second
 
-// Machine watches this machine as a run does (lab/run): processor time of processes that are neither ours nor below the
-// roots, steal, throttling and shortage of memory, each against the limit. A limit of 0 turns it off.
+// Machine watches this machine as a run does (lab/run): processor time of processes that are neither ours (burners that
+// a turn plants are) nor below the roots, steal, throttling and shortage of memory, each against the limit. A limit of 0 turns it off.
 func Machine(limit float64, roots ...int) Watch {
 	if limit <= 0 || limit >= 1 {
 		return nil
@@ -63,7 +64,7 @@ type machineWatch struct {
 
 func (m *machineWatch) look() {
 	if everyone, err := cpu.ReadEveryone(); err == nil {
-		m.others.Look(time.Since(m.began), everyone.Others(m.roots...))
+		m.others.Look(time.Since(m.began), everyone.Others(append(burner.Ours(), m.roots...)...))
 	}
 }
 

@@ -3,11 +3,16 @@ package trial_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"plimsoll/lab/host/process"
 	"plimsoll/lab/prove/burner"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
@@ -135,23 +140,50 @@ func TestRulesText_NamesTheTurns(t *testing.T) {
 	}
 }
 
-// What a stranger takes is seen.
+// stranger is nobody's child and uses a processor.
+func stranger(t *testing.T, name string) process.ID {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), name)
+	err := os.Symlink("/bin/sh", link)
+	var output []byte
+	if err == nil {
+		output, err = exec.Command("/bin/sh", "-c",
+			`ulimit -t 60; "$0" -c 'while :; do :; done' >/dev/null 2>&1 & echo $!`, link).Output()
+	}
+	var pid int
+	if err == nil {
+		_, err = fmt.Sscan(string(output), &pid)
+	}
+	var one process.ID
+	if err == nil {
+		one, err = process.Of(pid)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = one.Signal(syscall.SIGKILL) })
+	return one
+}
+
+// What a stranger takes is seen; what a turn plants itself is none.
 func TestMachine_SeesStrangers(t *testing.T) {
 	if trial.Machine(0) != nil {
 		t.Error("a limit of 0 does not turn it off")
 	}
 	end, began := trial.Machine(1e-6)(), time.Now()
-	strangers, err := burner.Start(t.Context(), t.TempDir(), 1, 60)
+	planted, err := burner.Start(t.Context(), t.TempDir(), 1, 60)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer strangers.End()
-	patience.Until(t, "the stranger has worked", func() bool {
-		return strangers.Used() > 50*time.Millisecond && time.Since(began) > time.Second
+	defer planted.End()
+	strangers := burner.Burners{stranger(t, "a-stranger")}
+	patience.Until(t, "both have worked", func() bool {
+		return planted.Used() > 50*time.Millisecond && strangers.Used() > 50*time.Millisecond &&
+			time.Since(began) > time.Second
 	})
-	if why := end(); !slices.ContainsFunc(why, func(text string) bool {
-		return strings.HasPrefix(text, "other processes used")
-	}) {
+	why := strings.Join(end(), "; ")
+	if !strings.Contains(why, "other processes used") || !strings.Contains(why, "a-stranger") ||
+		strings.Contains(why, burner.Name) {
 		t.Errorf("%q", why)
 	}
 }
