@@ -27,8 +27,9 @@ const watchShortest = 500 * time.Millisecond
 // watchBeat is how often processes are read: what a process used between its last reading and its end is lost.
 const watchBeat = time.Second
 
-// Machine watches this machine as a run does (lab/run): processor time of processes that are neither ours (burners that
-// a turn plants are) nor below the roots, steal, throttling and shortage of memory, each against the limit. A limit of 0 turns it off.
+// Machine watches this machine as a run does (lab/run): processor time of processes that are neither ours nor below the
+// roots, steal, throttling and shortage of memory, each against the limit. Burners that a turn plants are ours. A limit
+// of 0 turns it off.
 func Machine(limit float64, roots ...int) Watch {
 	if limit <= 0 || limit >= 1 {
 		return nil

@@ -62,9 +62,21 @@ func (s *stage) plant(name, plant string, figures read) trial.Side {
 				r.Say("%s is ignored: %s", name, t.Void)
 				return nil, nil
 			}
+			if plant == confusion.Healthy {
+				sayContradictions(r, d)
+			}
 			return figures(t, d), nil
 		}, nil
 	}}
+}
+
+// sayContradictions names those of a load without a fault, which should have none.
+func sayContradictions(r *trial.Record, d *diagnose.Diagnosis) {
+	for _, c := range d.Contradictions {
+		if c.Verdict == diagnose.Contradicts {
+			r.Say("%s contradicts '%s': %s", confusion.Healthy, c.Name, c.Figures)
+		}
+	}
 }
 
 func flag(holds bool) float64 {
