@@ -225,6 +225,32 @@ func TestCauses_UsualFlushesAreNoProblem(t *testing.T) {
 	}
 }
 
+// Rows that the next reader prunes are no bloat, and what explains a statement's reading does not explain its commit.
+func TestCauses_WhatReadingDoesNotExplain(t *testing.T) {
+	hot := "UPDATE fat SET n = n + 1"
+	dead := func(within float64) figures {
+		return figures{counters.Tables: {"public.fat": {"n_live_tup": 100, "n_dead_tup": 90_000, "n_tup_upd": 10_000,
+			"n_tup_hot_upd": within}}}
+	}
+	for _, c := range []struct {
+		name          string
+		within        float64
+		bloat, commit bool
+	}{{"Pruned", 10_000, false, true}, {"Bloated", 0, true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			var s sources
+			findings, _ := judge(plant(nil, dead(c.within), active(1, "", hot), active(2, "LWLock:WALWrite", hot)), &s)
+			found := map[string]bool{}
+			for _, f := range findings {
+				found[f.Name] = f.Level == Problem
+			}
+			if found["dead-rows"] != c.bloat || found["log-flush"] != c.commit {
+				t.Errorf("%v", found)
+			}
+		})
+	}
+}
+
 // While the server stands still, or a quota stops it, it does not read what its clients send: no slow network.
 func TestCauses_GapsOfAStoppedServerAreNoNetwork(t *testing.T) {
 	stalls := func(m *measured) {

@@ -36,7 +36,7 @@ const (
 	c30CutTurn   = 20 * time.Second
 	c30CutRows   = 20_000
 	c30MostTime  = 50.0 // %, "dominated"
-	c30Long      = 1800 // s: with less the report's base of hours may still be dominated by what this one is not
+	c30Long      = 1800 // s, below which the share of indexes refutes nothing: the report's restore takes hours
 	c30FsyncGain = 1.15 // "only 10 %", with room for noise
 )
 

@@ -290,8 +290,8 @@ func about(s repair.Step, subject string) bool {
 func (i *integrityBase) differ(ctx context.Context, db *database.Database, were audit.Digest) (n float64, err error) {
 	now, err := audit.Books(ctx, db)
 	for k, t := range now.Tables {
-		if was := were.Tables[k]; t != was {
-			i.say("table %s is not as it was: it has %d rows, and had %d", t.Table, t.Rows, was.Rows)
+		if k >= len(were.Tables) || t != were.Tables[k] {
+			i.say("table %s is not as it was; it has %d rows", t.Table, t.Rows)
 			n++
 		}
 	}
