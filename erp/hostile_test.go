@@ -92,7 +92,10 @@ func TestHostileRequestsAreNeverOurFault(t *testing.T) {
 		"BalanceBackwards": {"GET", "/v1/reports/trial-balance?from=2025-02-01&to=2025-01-01", "", 400},
 		"BalanceOfAllTime": {"GET", "/v1/reports/trial-balance?from=0001-01-01&to=9999-12-31", "", 200},
 		"CursorOfAnother":  {"GET", "/v1/documents/goods-sale?before=AaH69OPrckewvzpFwo8kcTIwMjYtMTEtMjBU", "", 400},
-		"BrokenQuery":      {"GET", "/v1/catalogs/items?search=%zz&;a=%", "", 200},
+		"BrokenQuery":      {"GET", "/v1/catalogs/items?search=%zz&;a=%", "", 400},
+		"UnknownFilter":    {"GET", "/v1/documents/goods-sale?customer=" + id.New().String(), "", 400},
+		"OtherPosition":    {"GET", "/v1/documents/goods-sale?after=AaH69A", "", 400},
+		"QueryOfNothing":   {"GET", "/v1/application?x=1", "", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := u.Call(t, r.method, r.path, "", []byte(r.body))

@@ -295,3 +295,40 @@ func TestMistakesAreNamed(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// shortPages asks for commissionings one by one, whatever the client asks for, and ends what reads on and on.
+type shortPages struct {
+	http.RoundTripper
+	pages atomic.Int64
+}
+
+func (s *shortPages) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/asset-commissioning") {
+		r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "limit=1000", "limit=1", 1)
+		if s.pages.Add(1) > 1000 {
+			return nil, errors.New("more pages than documents")
+		}
+	}
+	return s.RoundTripper.RoundTrip(r)
+}
+
+func TestListsOfManyPagesAreReadToTheirEnd(t *testing.T) {
+	db, url := base(t, server.Config{})
+	commission := func(transport http.RoundTripper) {
+		t.Helper()
+		c := client.New(client.Options{Transport: transport, RefusedShare: -1})
+		outcome, err := c.Do(t.Context(), login(t, c, url, 1), operations.AssetCommissioningPost, random(1))
+		if err != nil || outcome != client.OK {
+			t.Fatalf("%v %v", outcome, err)
+		}
+	}
+	for range 3 {
+		commission(pool(t))
+	}
+	short := &shortPages{RoundTripper: pool(t)}
+	commission(short)
+	if n := short.pages.Load(); n < 3 {
+		t.Errorf("%d pages were read of 3 documents or more", n)
+	}
+	erptest.Clean(t, db.Database)
+}

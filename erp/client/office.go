@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -138,14 +139,18 @@ func (o *office) loadAssets(ctx context.Context, c *Client, s *Session) error {
 
 // pages reads a list from its beginning, until all is read or visit has enough.
 func (c *Client) pages(ctx context.Context, s *Session, path string, visit func(element) bool) error {
-	for after := ""; ; {
+	position := "after"
+	if strings.HasPrefix(path, "/v1/documents/") {
+		position = "before"
+	}
+	for last := ""; ; {
 		var page struct {
 			Items []element
 			Next  string
 		}
 		query := "limit=1000"
-		if after != "" {
-			query += "&after=" + url.QueryEscape(after)
+		if last != "" {
+			query += "&" + position + "=" + url.QueryEscape(last)
 		}
 		if err := c.fetch(ctx, s, path, query, &page); err != nil {
 			return err
@@ -155,9 +160,13 @@ func (c *Client) pages(ctx context.Context, s *Session, path string, visit func(
 				return nil
 			}
 		}
-		if after = page.Next; after == "" {
+		if page.Next == "" {
 			return nil
 		}
+		if page.Next == last {
+			return fmt.Errorf("%s: the page after %s is the same page again", path, last)
+		}
+		last = page.Next
 	}
 }
 

@@ -208,8 +208,8 @@ func TestReadersWhoDoNotWaitAreNoticed(t *testing.T) {
 	for range 10 {
 		r := run(t, func(o *crash.Options) {
 			erp(o)
-			o.Durability, o.FlushLatency = "durable-ack,list=relaxed", 20*time.Millisecond
-			o.Duration, o.Seeds = time.Second, 8
+			o.Durability, o.FlushLatency = "durable-ack,list=relaxed", 100*time.Millisecond
+			o.Duration, o.Seeds = time.Second, 4
 		})
 		if r.Damaged() > 0 {
 			t.Error("a reader who does not wait damages nothing")

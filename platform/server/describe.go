@@ -139,7 +139,7 @@ func (e *Endpoint) failsWith() (statuses []int) {
 	if e.Body != nil {
 		codes = append(codes, codeMediaType)
 	}
-	if e.Body != nil || e.direct == nil && len(e.Parameters) > 0 {
+	if e.Body != nil || e.direct == nil {
 		codes = append(codes, codeInvalid)
 	}
 	for _, code := range codes {

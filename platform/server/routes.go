@@ -6,13 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/platform/database"
+	"plimsoll/platform/document"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/secret"
 )
 
@@ -125,6 +130,9 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e 
 		ctx = database.WithLabel(ctx, database.Label{Operation: e.Operation, User: r.user.Code,
 			Organisation: r.user.Organisation.String(), Client: clientOperation(r.Request)})
 	}
+	if err := e.checkQuery(r.Request); err != nil {
+		return answer{}, p, err
+	}
 	if err := e.checkType(r.Request); err != nil {
 		return answer{}, p, err
 	}
@@ -159,6 +167,37 @@ func (s *Server) work(ctx context.Context, w http.ResponseWriter, r *request, e 
 func (s *Server) handle(ctx context.Context, r *request, e *Endpoint) (answer, error) {
 	defer s.gate.leave()
 	return e.handle(ctx, r)
+}
+
+// checkQuery refuses a parameter that the endpoint does not have: who misspells a filter or a position would take all
+// for a part, or the first page for the next.
+func (e *Endpoint) checkQuery(r *http.Request) error {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &document.Invalid{Field: "query", Reason: "it cannot be read; write special characters as %XX"}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.ContainsFunc(e.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name }) {
+			return &document.Invalid{Field: "query", Reason: fmt.Sprintf("%.40q is unknown: %s", name, e.queryHint())}
+		}
+	}
+	return nil
+}
+
+func (e *Endpoint) queryHint() string {
+	var known []string
+	for _, p := range e.Parameters {
+		if p.In == "query" {
+			known = append(known, p.Name)
+		}
+	}
+	if len(known) == 0 {
+		return "no parameters are expected"
+	}
+	return "expected are " + strings.Join(known, ", ")
 }
 
 // checkType refuses a body without the JSON content type, which a form of a foreign page cannot send.
