@@ -186,8 +186,34 @@ var missingIndexes = class{
 			}
 			all = append(all, s.wholeScans(t, columns, indexes, statements))
 		}
-		return all, nil
+		return fewScans(all), nil
 	},
+}
+
+// scansShown are notes on whole scans that are shown one by one. An audit or a fill reads all tables whole, once each.
+const scansShown = 3
+
+// fewScans puts the notes beyond the first ones into one. Missing indexes stay apart.
+func fewScans(all []Advice) (few []Advice) {
+	var tables []string
+	shown := 0
+	for _, a := range all {
+		if a.Level == Note {
+			if shown++; shown > scansShown {
+				tables = append(tables, a.object)
+				continue
+			}
+		}
+		few = append(few, a)
+	}
+	if len(tables) == 0 {
+		return few
+	}
+	return append(few, Advice{ID: "scans", Level: Note,
+		Title:     fmt.Sprintf("%d more tables are read whole", len(tables)),
+		Mechanism: "Reports, audits and exports read whole tables, as they should; so do statements without an index.",
+		Evidence:  []string{strings.Join(tables, ", ")},
+		Do:        []string{"see pg_stat_user_tables: seq_scan, and seq_tup_read per scan"}})
 }
 
 const (

@@ -99,3 +99,21 @@ func TestWorkMem_IsBoundedByAllConnections(t *testing.T) {
 		t.Errorf("all that there is, and more is applied: %+v", a)
 	}
 }
+
+func TestFewScans_PutsManyNotesIntoOne(t *testing.T) {
+	var all []Advice
+	for _, table := range []string{"a", "b", "c", "d", "e"} {
+		all = append(all, Advice{ID: "scan:" + table, Level: Note, object: table})
+	}
+	all = append(all, Advice{ID: "scan:f(x)", Level: Problem, object: "f"})
+	var ids []string
+	for _, a := range fewScans(all) {
+		ids = append(ids, a.ID+strings.Join(a.Evidence, ""))
+	}
+	if got := strings.Join(ids, " "); got != "scan:a scan:b scan:c scan:f(x) scansd, e" {
+		t.Errorf("got %s", got)
+	}
+	if few := fewScans(all[:3]); len(few) != 3 {
+		t.Errorf("%d of 3 are left", len(few))
+	}
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,6 @@ import (
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
-	"plimsoll/platform/openapi"
 	"plimsoll/platform/secret"
 )
 
@@ -179,25 +179,19 @@ func (e *Endpoint) checkQuery(r *http.Request) error {
 	if err != nil {
 		return &document.Invalid{Field: "query", Reason: "it cannot be read; write special characters as %XX"}
 	}
-	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if !slices.ContainsFunc(e.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name }) {
-			return &document.Invalid{Field: "query", Reason: fmt.Sprintf("%.40q is unknown: %s", name, e.queryHint())}
-		}
-	}
-	return nil
-}
-
-func (e *Endpoint) queryHint() string {
 	var known []string
 	for _, p := range e.Parameters {
 		if p.In == "query" {
 			known = append(known, p.Name)
 		}
 	}
-	if len(known) == 0 {
-		return "no parameters are expected"
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(known, name) {
+			return &document.Invalid{Field: "query", Reason: fmt.Sprintf("%.40q is unknown; known are: %s", name,
+				cmp.Or(strings.Join(known, ", "), "none"))}
+		}
 	}
-	return "expected are " + strings.Join(known, ", ")
+	return nil
 }
 
 // checkType refuses a body without the JSON content type, which a form of a foreign page cannot send.
