@@ -42,7 +42,7 @@ func TestLedger_SumsToAllAndShowsTheRemainder(t *testing.T) {
 		at(3, "active", "Lock:tuple", "UPDATE t SET n = 1"), at(4, "idle in transaction", "Client:ClientRead", "BEGIN"))
 	// By the samples two sessions ran for 10 s in all; the scheduler knows of 4 s on a processor and 3 s in its queue.
 	l := b.ledger(&scheduled{ran: 4, waited: 3}, "split")
-	wantShare(t, l, onCPU, 0.2)
+	wantShare(t, l, OnCPU, 0.2)
 	wantShare(t, l, forCPU, 0.15)
 	wantShare(t, l, unexplained, 0.15)
 	wantShare(t, l, string(waits.Lock), 0.25)
@@ -58,7 +58,7 @@ func TestLedger_SumsToAllAndShowsTheRemainder(t *testing.T) {
 	}
 	t.Run("AlsoWhereTheSchedulerCountsMore", func(t *testing.T) {
 		l := b.ledger(&scheduled{ran: 50, waited: 50}, "split")
-		wantShare(t, l, onCPU, 0.5)
+		wantShare(t, l, OnCPU, 0.5)
 		wantShare(t, l, forCPU, 0)
 		if sum := l.sum(); math.Abs(sum-1) > 1e-9 {
 			t.Errorf("the shares add up to %.4f", sum)
@@ -66,8 +66,8 @@ func TestLedger_SumsToAllAndShowsTheRemainder(t *testing.T) {
 	})
 	t.Run("WithoutASchedulerNothingIsSplit", func(t *testing.T) {
 		l := b.ledger(nil, "elsewhere")
-		wantShare(t, l, unsplit, 0.5)
-		if l.line(onCPU) != nil || l.line(forCPU) != nil || l.Processor != "elsewhere" {
+		wantShare(t, l, Unsplit, 0.5)
+		if l.line(OnCPU) != nil || l.line(forCPU) != nil || l.Processor != "elsewhere" {
 			t.Errorf("%+v", l)
 		}
 	})

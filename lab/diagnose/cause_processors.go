@@ -14,7 +14,7 @@ func (m *measured) queue() (share float64, why string) {
 	switch {
 	case m.host == nil:
 		return 0, noMachine
-	case m.ledger.line(unsplit) != nil:
+	case m.ledger.line(Unsplit) != nil:
 		return 0, m.ledger.Processor
 	}
 	return m.ledger.share(forCPU), ""

@@ -97,7 +97,7 @@ var longStatements = cause{
 // gotProcessor is the part of running sessions' time in which they had a processor: a short statement that gets none,
 // in the queue, by a quota or by the hypervisor, takes long, too.
 func (m *measured) gotProcessor() float64 {
-	ran, running := m.ledger.share(onCPU), m.ledger.running()
+	ran, running := m.ledger.share(OnCPU), m.ledger.running()
 	if _, why := m.queue(); why != "" || ran <= 0 {
 		return 1
 	}

@@ -106,7 +106,7 @@ func runningAndProcessor(m *measured) Contradiction {
 	if _, why := m.queue(); why != "" {
 		return unknown(why)
 	}
-	running, ran := m.ledger.running(), m.ledger.share(onCPU)
+	running, ran := m.ledger.running(), m.ledger.share(OnCPU)
 	figures := []Figure{{"sessions without a wait", percent(running) + " of the time"},
 		{"on a processor", percent(ran) + " of the time"}, {"in the queue for one", percent(m.ledger.share(forCPU)) +
 			" of the time"}, {"steal", text(times100(m.host.Steal), "%.0f %% of the cores")},

@@ -53,15 +53,15 @@ type Part struct {
 
 // Lines that are not classes of waits.
 const (
-	onCPU       = "cpu"
+	OnCPU       = "cpu" // on a processor
 	forCPU      = "run queue"
-	unsplit     = "running" // without the scheduler's figures
+	Unsplit     = "running" // on a processor or waiting for one: without the scheduler's figures
 	unexplained = "unexplained"
 )
 
 // lineNames are the titles shown.
 var lineNames = map[string]string{
-	onCPU: "on a processor", forCPU: "waiting for a processor", unsplit: "running, or waiting for a processor",
+	OnCPU: "on a processor", forCPU: "waiting for a processor", Unsplit: "running, or waiting for a processor",
 	unexplained: "unexplained", string(waits.Client): "client or network", string(waits.Lock): "locks of rows and " +
 		"tables",
 	string(waits.Latch): "locks inside the server", string(waits.WAL): "write-ahead " +
@@ -151,12 +151,12 @@ func (b *book) addObjects(events []Event) {
 func (l *Ledger) addRunning(events []Event, cpu *scheduled, total float64) {
 	all := sumOf(events)
 	if cpu == nil {
-		l.add(unsplit, all, total, events)
+		l.add(Unsplit, all, total, events)
 		return
 	}
 	ran := min(all, cpu.ran)
 	queued := min(all-ran, cpu.waited)
-	l.add(onCPU, ran, total, events)
+	l.add(OnCPU, ran, total, events)
 	l.add(forCPU, queued, total, nil)
 	l.add(unexplained, all-ran-queued, total, nil)
 }
@@ -194,7 +194,7 @@ func (l Ledger) line(class string) *Line {
 
 // running is the share of sessions without a wait, however it was split.
 func (l Ledger) running() float64 {
-	return l.share(onCPU) + l.share(forCPU) + l.share(unsplit) + l.share(unexplained)
+	return l.share(OnCPU) + l.share(forCPU) + l.share(Unsplit) + l.share(unexplained)
 }
 
 func sumOf(events []Event) (seconds float64) {

@@ -79,9 +79,9 @@ func (w *watch) ofOperations(all *measured, delta *counters.Delta) (found []Oper
 // splitLike all sessions' time without a wait; nil where that is not split.
 func (m *measured) splitLike(b *book) *scheduled {
 	running := m.ledger.running()
-	if m.ledger.line(unsplit) != nil || running <= 0 {
+	if m.ledger.line(Unsplit) != nil || running <= 0 {
 		return nil
 	}
 	part := b.secondsOf(waits.Running) / running
-	return &scheduled{ran: part * m.ledger.share(onCPU), waited: part * m.ledger.share(forCPU)}
+	return &scheduled{ran: part * m.ledger.share(OnCPU), waited: part * m.ledger.share(forCPU)}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run/result"
 )
 
@@ -38,6 +39,7 @@ var Metrics = []Metric{
 	{Name: "apdex", Title: "Apdex", HigherBetter: true, Amount: apdexMargin},
 	{Name: "ops_per_s", Title: "throughput", Unit: "/s", HigherBetter: true},
 	{Name: "database_cpu_ms", Title: "database CPU per operation", Unit: "ms"},
+	{Name: sampledCPU, Title: "database CPU of an operation, from samples of its sessions", Unit: "ms"},
 	{Name: "workers_cpu_ms", Title: "workers' CPU per operation", Unit: "ms"},
 	{Name: "wal_bytes", Title: "WAL per request", Unit: "B"},
 	{Name: "statements", Title: "statements per operation"},
@@ -46,6 +48,27 @@ var Metrics = []Metric{
 	{Name: "temp_tables", Title: "temp tables per operation"},
 	{Name: "truncates", Title: "truncated temp tables per operation"},
 	{Name: "waits", Title: "sessions that wait, on average"},
+}
+
+// sampledCPU comes from looks at the sessions, as the operating system counts a backend's time and not an operation's.
+const sampledCPU = "database_cpu_sampled_ms"
+
+// onProcessor is the sampled time of one answer on the database's processors, if the samples tell it from waiting for
+// one.
+func onProcessor(ledger []result.LedgerLine, answers int64) *float64 {
+	if len(ledger) == 0 || answers == 0 {
+		return nil
+	}
+	var ms float64
+	for _, line := range ledger {
+		switch line.Class {
+		case diagnose.Unsplit:
+			return nil
+		case diagnose.OnCPU:
+			ms = 1000 * line.S / float64(answers)
+		}
+	}
+	return &ms
 }
 
 // MetricNames lists the names of all metrics.
@@ -100,6 +123,10 @@ func figuresOf(r *result.Result) figures {
 		f.set(op.ID, "latency_ms_p99", op.Latency.P99)
 		f.set(op.ID, "apdex", op.Apdex)
 		f.set(op.ID, "ops_per_s", &rate)
+		f.set(op.ID, sampledCPU, onProcessor(op.Ledger, op.OK+op.Refused))
+	}
+	if d := r.Diagnosis; d != nil {
+		f.set("", sampledCPU, onProcessor(d.Ledger, r.OK+r.Refused))
 	}
 	f.requests(r.Cost.Requests)
 	return f
