@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/lab/crash/image"
+	"plimsoll/lab/host/kept"
 	"plimsoll/lab/host/lock"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/profile"
@@ -177,7 +178,7 @@ type lab struct {
 	promoted bool               // the standby serves
 	places   []*cluster.Cluster // where power cuts are examined
 	report   *Report
-	kept     *kept
+	kept     *kept.File
 	began    time.Time
 	first    int // seeds that were done before
 }
@@ -201,7 +202,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		if l.kept, err = openKept(ctx, o.Kept, l.report); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, l.kept.close()) }()
+		defer func() { err = errors.Join(err, l.kept.Close()) }()
 	}
 	l.first = len(l.report.Cuts)
 	if l.first < l.Seeds {
@@ -273,13 +274,13 @@ func (l *lab) overtime() bool { return l.For > 0 && time.Since(l.began) >= l.For
 // keepCut keeps what a seed showed.
 func (l *lab) keepCut(one Cut) error {
 	l.report.Cuts = append(l.report.Cuts, one)
-	return l.kept.add(line{Cut: &one})
+	return l.kept.Add(line{Cut: &one})
 }
 
 // loadDone counts a load.
 func (l *lab) loadDone(one loadLine) error {
 	l.report.count(one)
-	return l.kept.add(line{Load: &one})
+	return l.kept.Add(line{Load: &one})
 }
 
 // prepare makes the tables, and a copy of the data that were cleanly shut down.

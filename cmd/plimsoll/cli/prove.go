@@ -37,7 +37,8 @@ type proveOptions struct {
 	confusion          bool
 	only               []string // lines of self, plants of confusion
 	long               bool
-	repeat, pairs      int // rounds of self and confusion, and pairs of self's A/A tests
+	repeat, pairs      int    // rounds of self and confusion, and pairs of self's A/A tests
+	kept               string // file of confusion's trials
 	report             string
 	budget             time.Duration
 }
@@ -95,7 +96,8 @@ Verdicts on claims:
   plimsoll prove --self --only stall       one line of it
   plimsoll prove --self --long --pairs 40  with 40 pairs of equal systems
   plimsoll prove --confusion --repeat 5    does the diagnosis name what is planted?
-  plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush`,
+  plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush
+  plimsoll prove --confusion --repeat 5 --keep trials.jsonl    in parts: the same command goes on`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return claimCompletions(), cobra.ShellCompDirectiveNoFileComp
@@ -122,13 +124,14 @@ Verdicts on claims:
 	fs.StringSliceVar(&o.only, "only", nil, "lines of --self, or plants of --confusion: `NAMES` separated by commas; "+
 		"a+b plants both")
 	config.Count(fs, &o.repeat, "repeat", 1, 1, 1000, "rounds of --self and --confusion")
+	fs.StringVar(&o.kept, "keep", "", "with --confusion: `FILE` that stores each trial, to continue later")
 	fs.BoolVar(&o.long, "long", false, "with --self: also pairs of equal systems, and other load generators")
 	config.Count(fs, &o.pairs, "pairs", self.PairsDefault, 1, 1000, "pairs of equal systems that --self measures")
 	fs.BoolVar(&o.full, "full", false, "use bases and sessions of the field report's size, as far as the disk "+
 		"allows ("+strings.Join(experiments.Full(), ", ")+"); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
-	config.FlagOnly(fs, "all", "full", "self", "long", "confusion", "only", "repeat", "pairs", "report")
+	config.FlagOnly(fs, "all", "full", "self", "long", "confusion", "only", "repeat", "keep", "pairs", "report")
 	engineFlag(c, &o.engine)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -143,6 +146,10 @@ func claimCompletions() (words []string) {
 func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 	if o.confusion {
 		return a.proveConfusion(ctx, args, o)
+	}
+	if o.kept != "" {
+		return problem.New(problem.Usage, errors.New("--keep applies only to --confusion"),
+			"results of claims are always kept")
 	}
 	if o.self {
 		return a.proveSelf(ctx, args, o)

@@ -18,7 +18,8 @@ func (a *app) proveConfusion(ctx context.Context, args []string, o proveOptions)
 		return problem.New(problem.Usage, errors.New("--confusion tests no claims"),
 			"leave out --all, --self and the claims")
 	}
-	options := confusion.Options{Clusters: a.clusters(), Rounds: o.repeat, Only: o.only,
+	options := confusion.Options{Clusters: a.clusters(), Rounds: o.repeat, Only: o.only, Kept: o.kept,
+		Software: software().Version,
 		Spec:     cluster.Spec{Engine: o.engine, Memory: "512MB", SocketOnly: true},
 		Duration: cmp.Or(o.duration, confusion.DurationDefault),
 		Step:     func(share float64, left time.Duration, name string) { a.meter.UpdateLeft(share, left, name) },

@@ -8,7 +8,9 @@
 package confusion
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +18,9 @@ import (
 	"time"
 
 	"plimsoll/lab/diagnose"
+	"plimsoll/lab/host/kept"
 	"plimsoll/lab/postgres/cluster"
+	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/problem"
 )
 
@@ -37,6 +41,10 @@ type Options struct {
 	// Only these plants; empty: all. "a+b" is a compound of any two.
 	Only     []string
 	Duration time.Duration
+	// Kept is a file of trials: those that are there are not made again. Empty keeps nothing.
+	Kept string
+	// Software is this program's version. Trials of another one are not counted with those of this one.
+	Software string
 	// Step hears of the progress (0..1) before each trial, Ended of each that has ended. Both may be nil.
 	Step  func(share float64, left time.Duration, name string)
 	Ended func(Trial)
@@ -122,7 +130,11 @@ func (o Options) Takes() time.Duration {
 	if err != nil {
 		return 0
 	}
-	return time.Duration(len(all)*max(1, o.Rounds)) * (o.Duration + around)
+	return o.takes(len(all) * max(1, o.Rounds))
+}
+
+func (o Options) takes(trials int) time.Duration {
+	return time.Duration(trials) * (o.Duration + around)
 }
 
 // Run makes the test. The report holds the trials that ended also when there is an error.
@@ -132,36 +144,92 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	if err != nil {
 		return report, err
 	}
+	k, err := o.openKept(ctx, chosen, report)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, k.Close()) }()
 	b, err := newBench(ctx, o)
 	if err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	report.CommitMS = 1000 * b.flush.Seconds()
-	all := o.Takes()
-	began, done := time.Now(), 0
-	for round := range report.Rounds {
+	began, before := time.Now(), len(report.Trials)
+	for round := 1; round <= report.Rounds; round++ {
 		for _, p := range chosen {
+			if report.has(round, p.name()) {
+				continue
+			}
 			if o.Step != nil {
-				o.Step(float64(done)/float64(report.Rounds*len(chosen)), max(0, all-time.Since(began)), p.name())
+				share := float64(len(report.Trials)) / float64(report.Rounds*len(chosen))
+				o.Step(share, max(0, o.takes(report.Rounds*len(chosen)-before)-time.Since(began)), p.name())
 			}
 			t, _, err := b.try(ctx, p)
 			if ctx.Err() != nil {
-				return report, problem.New(problem.Interrupted, fmt.Errorf("stopped after %d trials",
-					len(report.Trials)), "")
+				return report, o.interrupted(report)
 			}
 			if err != nil {
 				return report, fmt.Errorf("plant %s: %w", p.name(), err)
 			}
-			t.Round = round + 1
+			t.Round = round
+			if err := k.Add(t); err != nil {
+				return report, err
+			}
 			report.add(t)
-			done++
 			if o.Ended != nil {
 				o.Ended(t)
 			}
 		}
 	}
 	return report, nil
+}
+
+func (o Options) interrupted(report *Report) error {
+	hint := ""
+	if o.Kept != "" {
+		hint = "the same command goes on"
+	}
+	return problem.New(problem.Interrupted, fmt.Errorf("stopped; trials so far: %d", len(report.Trials)), hint)
+}
+
+// conditions of trials that may be counted together.
+type conditions struct {
+	Schema    string  `json:"schema"`
+	Software  string  `json:"software"`
+	Server    string  `json:"server"`
+	DurationS float64 `json:"duration_s"`
+}
+
+// openKept reads what was kept into the report: rounds and plants that were asked for.
+func (o Options) openKept(ctx context.Context, chosen []plant, report *Report) (*kept.File, error) {
+	if o.Kept == "" {
+		return nil, nil
+	}
+	server, err := installation.Find(ctx, o.Spec.Engine)
+	if err != nil {
+		return nil, err
+	}
+	k, lines, err := kept.Open(ctx, o.Kept, "confusion", conditions{Schema: Schema, Software: o.Software,
+		Server: server.String(), DurationS: o.Duration.Seconds()})
+	if err != nil {
+		return nil, err
+	}
+	for n, text := range lines {
+		var t Trial
+		if err := json.Unmarshal(text, &t); err != nil || t.Round < 1 {
+			return nil, errors.Join(kept.Unreadable(o.Kept, n, cmp.Or(err, errors.New("it is no trial"))), k.Close())
+		}
+		asked := func(p plant) bool { return p.name() == t.Plant }
+		if t.Round <= report.Rounds && slices.ContainsFunc(chosen, asked) && !report.has(t.Round, t.Plant) {
+			report.add(t)
+		}
+	}
+	return k, nil
+}
+
+func (r *Report) has(round int, plant string) bool {
+	return slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.Round == round && t.Plant == plant })
 }
 
 // try one plant.

@@ -1,6 +1,8 @@
 package confusion
 
 import (
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"plimsoll/lab/diagnose"
+	"plimsoll/lab/host/kept"
 	"plimsoll/lab/host/topology"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
@@ -42,6 +45,49 @@ func TestRun(t *testing.T) {
 	}
 	if trial := report.Trials[0]; len(trial.Figures) == 0 && trial.Plant != Healthy {
 		t.Errorf("it does not say what the fault did: %+v", trial)
+	}
+}
+
+// TestKept: trials that were made are not made again, and those of another program are not counted.
+func TestKept(t *testing.T) {
+	o := Options{Kept: filepath.Join(t.TempDir(), "kept"), Only: []string{Healthy, "hot-row"}, Rounds: 2, Software: "1",
+		Spec: clustertest.Spec()}
+	chosen, err := o.chosen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() (*Report, *kept.File) {
+		t.Helper()
+		report := &Report{Rounds: o.Rounds, Trials: []Trial{}}
+		k, err := o.openKept(t.Context(), chosen, report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report, k
+	}
+	_, k := open()
+	for _, one := range []Trial{{Round: 1, Plant: Healthy}, {Round: 1, Plant: "vacuum"}, {Round: 2, Plant: "hot-row"},
+		{Round: 3, Plant: Healthy}, {Round: 2, Plant: "hot-row"}} {
+		if err := k.Add(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	report, k := open()
+	if len(report.Trials) != 2 || !report.has(1, Healthy) || !report.has(2, "hot-row") || report.has(1, "hot-row") {
+		t.Errorf("%+v", report.Trials)
+	}
+	if err := errors.Join(k.Add(Trial{}), k.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.openKept(t.Context(), chosen, &Report{Rounds: 2}); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("a line that is no trial: %v", err)
+	}
+	o.Software = "2"
+	if _, err := o.openKept(t.Context(), chosen, &Report{Rounds: 2}); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("trials of another program: %v", err)
 	}
 }
 
