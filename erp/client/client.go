@@ -145,6 +145,26 @@ func (c *Client) Login(ctx context.Context, base, user string) (*Session, error)
 	return s, nil
 }
 
+// LoginWhenFree is Login, repeated for at most this long while the worker is overloaded.
+func (c *Client) LoginWhenFree(ctx context.Context, base, user string, most time.Duration) (*Session, error) {
+	for began := time.Now(); ; {
+		s, err := c.Login(ctx, base, user)
+		var busy *Overload
+		if !errors.As(err, &busy) {
+			return s, err
+		}
+		pause := max(busy.RetryAfter, 100*time.Millisecond)
+		if time.Since(began)+pause > most {
+			return nil, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
 // Logout closes the session.
 func (c *Client) Logout(ctx context.Context, s *Session) error {
 	r, err := c.send(ctx, s, http.MethodDelete, "/v1/sessions/current", "", nil)

@@ -296,6 +296,34 @@ func TestMistakesAreNamed(t *testing.T) {
 	}
 }
 
+// busy answers 503 to this number of log-ins, as an overloaded worker does.
+type busy struct {
+	http.RoundTripper
+	left atomic.Int64
+}
+
+func (b *busy) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodPost || b.left.Add(-1) < 0 {
+		return b.RoundTripper.RoundTrip(r)
+	}
+	return &http.Response{StatusCode: http.StatusServiceUnavailable, Request: r, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(`{"error":{"code":"overloaded"}}`))}, nil
+}
+
+func TestAnOverloadedWorkerIsAskedAgain(t *testing.T) {
+	_, url := base(t, server.Config{})
+	for most, want := range map[time.Duration]bool{patience.Max: true, 0: false} {
+		transport := &busy{RoundTripper: pool(t)}
+		transport.left.Store(2)
+		c := client.New(client.Options{Transport: transport})
+		s, err := c.LoginWhenFree(t.Context(), url, client.UserCode(1), most)
+		var overload *client.Overload
+		if (s != nil) != want || !want && !errors.As(err, &overload) {
+			t.Errorf("within %s: %v, %v", most, s != nil, err)
+		}
+	}
+}
+
 // shortPages asks for commissionings one by one, whatever the client asks for, and ends what reads on and on.
 type shortPages struct {
 	http.RoundTripper

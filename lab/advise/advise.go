@@ -43,6 +43,8 @@ type Cause struct {
 	Price *float64
 	// Gain is the share of the time expected to be saved.
 	Gain *Range
+	// Statements that it is about.
+	Statements []string
 }
 
 // Range from low to high.
@@ -119,6 +121,7 @@ type Advice struct {
 	Revert string `json:"revert"`
 
 	object string // that it is about: a finding about another one does not price it
+	many   bool   // about what has no price of its own
 }
 
 // Applicable says whether --apply can do it.
@@ -150,6 +153,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	defer s.close(ctx)
 	r := &Report{Schema: Schema, Software: o.Software, At: time.Now(), Server: s.Server, Diagnosis: o.From,
 		Advice: []Advice{}, Healthy: []string{}, Unavailable: []Unavailable{}, Limits: limits}
+	for _, c := range o.Causes {
+		s.sampled = append(s.sampled, c.Statements...)
+	}
 	for _, c := range classes {
 		all, err := c.find(ctx, s)
 		var refused *pgconn.PgError
@@ -229,7 +235,7 @@ func (a *Advice) price(names []string, causes []Cause) {
 }
 
 func (a *Advice) isAbout(c Cause) bool {
-	return a.object == "" || strings.Contains(c.Title+strings.Join(c.Evidence, " "), a.object)
+	return !a.many && (a.object == "" || strings.Contains(c.Title+strings.Join(c.Evidence, " "), a.object))
 }
 
 // Find an advice by its ID.

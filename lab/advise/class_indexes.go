@@ -209,7 +209,7 @@ func fewScans(all []Advice) (few []Advice) {
 	if len(tables) == 0 {
 		return few
 	}
-	return append(few, Advice{ID: "scans", Level: Note,
+	return append(few, Advice{ID: "scans", Level: Note, many: true,
 		Title:     fmt.Sprintf("%d more tables are read whole", len(tables)),
 		Mechanism: "Reports, audits and exports read whole tables, as they should; so do statements without an index.",
 		Evidence:  []string{strings.Join(tables, ", ")},
@@ -230,6 +230,9 @@ func (s *server) statements(ctx context.Context) (all []statement, err error) {
 	if s.ran == nil {
 		all, err = s.readStatements(ctx)
 		s.ran = append([]statement{}, all...)
+		for _, text := range s.sampled {
+			s.ran = append(s.ran, statement{Query: text})
+		}
 	}
 	return s.ran, err
 }
@@ -283,8 +286,11 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 			t.sql(), strings.Join(names, ", "))
 		a.ID, a.Level = "scan:"+t.String()+"("+strings.Join(plain, ",")+")", Problem
 		a.Title = "An index of " + t.String() + " on " + strings.Join(plain, ", ") + " is missing"
-		a.Evidence = append(a.Evidence, fmt.Sprintf("it ran %.0f times, %.1f ms each: %s", one.Calls, one.Mean,
-			short(one.Query)))
+		seen := "the diagnosis saw it: "
+		if one.Calls > 0 {
+			seen = fmt.Sprintf("it ran %.0f times, %.1f ms each: ", one.Calls, one.Mean)
+		}
+		a.Evidence = append(a.Evidence, seen+short(one.Query))
 		a.Changes = []Change{{Kind: SQL, SQL: create, Index: quoted(t.Schema, name),
 			Undo: "DROP INDEX CONCURRENTLY IF EXISTS " + quoted(t.Schema, name)}}
 		a.Memory = fmt.Sprintf("none; about %s of disk and cache, and each write of the table enters it",
@@ -309,15 +315,33 @@ func indexName(table string, columns []string) string {
 }
 
 var (
-	words       = regexp.MustCompile(`(?i)\b(join|union|intersect|except)\b|,\s*(lateral\s+)?\w+\s+(as\s+)?\w+\s+where`)
+	compound    = regexp.MustCompile(`(?i)\b(union|intersect|except)\b`)
+	joined      = regexp.MustCompile(`(?i)\bjoin\b|,\s*(lateral\s+)?\w+\s+(as\s+)?\w+\s+where`)
 	longBlanks  = regexp.MustCompile(`\s+`)
 	fromOne     = `(?i)\b(?:from|update)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?(?:\s|;|$)`
-	equalsValue = `(?i)(?:^|[\s(.])"?%s"?\s*=\s*(?:\$\d+|\?|'|-?\d|any\b)`
+	named       = `(?i)\b(?:from|join|update|,)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?\s+(?:as\s+)?(\w+)`
+	notNames    = regexp.MustCompile(`(?i)^(where|join|left|right|inner|full|cross|natural|on|using|set|order|group|limit)$`)
+	equalsValue = `(?i)(?:^|[\s(.])%s"?%s"?\s*=\s*(?:\$[\d?]|\?|'|-?\d|any\b)`
 )
 
-// equalities are the columns of a table that a statement on this table alone compares with values.
+// equalities are the columns of a table that a statement compares with values. Beside other tables a column counts only
+// with the table's name or alias before it.
 func equalities(sql, table string, columns []column) (found []column) {
-	if words.MatchString(sql) || !regexp.MustCompile(fmt.Sprintf(fromOne, regexp.QuoteMeta(table))).MatchString(sql) {
+	name := regexp.QuoteMeta(table)
+	before := ""
+	switch {
+	case compound.MatchString(sql):
+		return nil
+	case joined.MatchString(sql):
+		alias := regexp.MustCompile(fmt.Sprintf(named, name)).FindStringSubmatch(sql)
+		if alias == nil {
+			return nil
+		}
+		before = `"?` + name + `"?\.`
+		if !notNames.MatchString(alias[1]) {
+			before = alias[1] + `\.`
+		}
+	case !regexp.MustCompile(fmt.Sprintf(fromOne, name)).MatchString(sql):
 		return nil
 	}
 	_, condition, is := cutFold(sql, "where")
@@ -325,7 +349,8 @@ func equalities(sql, table string, columns []column) (found []column) {
 		return nil
 	}
 	for _, c := range columns {
-		if regexp.MustCompile(fmt.Sprintf(equalsValue, regexp.QuoteMeta(c.Name))).MatchString(" " + condition) {
+		compared := fmt.Sprintf(equalsValue, before, regexp.QuoteMeta(c.Name))
+		if regexp.MustCompile(compared).MatchString(" " + condition) {
 			found = append(found, c)
 		}
 	}

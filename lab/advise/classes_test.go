@@ -32,7 +32,7 @@ func TestServer(t *testing.T) {
 		"HarmfulSettings": harmfulSettings, "SettingsSetTwice": settingsSetTwice, "Libraries": librariesNotLoaded,
 		"Statistics": oldStatistics, "Autovacuum": autovacuumBehind, "Horizon": horizonHeld, "Bloat": emptySpace,
 		"IndexBloat": emptyIndexes, "ForeignKeys": foreignKeysWithoutIndex,
-		"MissingIndex": missingIndex, "UnusedIndexes": needlessIndexes, "Spills": spills, "Buffers": smallBuffers,
+		"MissingIndex": missingIndex, "SampledIndex": sampledIndex, "UnusedIndexes": needlessIndexes, "Spills": spills, "Buffers": smallBuffers,
 		"StatisticsTarget": statisticsTarget, "Connections": shortSessions, "Churn": catalogChurn,
 		"TempStatistics": tempWithoutStatistics, "Replica": laggingReplica, "Totals": splitTotals, "Files": manyFiles,
 		"Prices": pricesOfADiagnosis, "RoundTrip": roundTrip, "Stopped": stoppedInBetween, "BuildStopped": buildStopped,
@@ -333,6 +333,28 @@ func missingIndex(t *testing.T, b *bench) {
 	}
 	if _, err := h.Revert(patience.Context(t)); err != nil || value[int](t, dsn, count) != 0 {
 		t.Errorf("it was not taken back: %v", err)
+	}
+}
+
+// The server does not remember the statement; the diagnosis saw it, and prices the index.
+func sampledIndex(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	b.on(t, dsn, orders, "ALTER TABLE orders ADD PRIMARY KEY (id)", "ANALYZE orders")
+	conn := clustertest.Connect(t, dsn, "")
+	for range 12 {
+		run(t, conn, "SELECT count(*) FROM orders WHERE customer = 77")
+	}
+	run(t, conn, "SELECT 1")
+	price := 0.3
+	seen := Cause{Name: "missing-index", Title: "Statements read all of public.orders", Price: &price}
+	seen.Statements = []string{
+		"SELECT o.text FROM orders o LEFT JOIN lines l ON l.number = o.id WHERE o.customer = $? AND l.price > ?"}
+	patience.Until(t, "the scans are counted, and the statement is known", func() bool {
+		a := advised(t, dsn, seen).Find("scan:public.orders(customer)")
+		return a != nil && a.Price != nil && *a.Price == price && len(a.Changes) == 1
+	})
+	if a := advised(t, dsn).Find("scan:public.orders"); a == nil || len(a.Changes) > 0 {
+		t.Errorf("without the diagnosis: %+v", a)
 	}
 }
 

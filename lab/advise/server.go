@@ -34,6 +34,7 @@ type server struct {
 	host     *machine.Facts // nil: its machine cannot be read
 	missing  []Unavailable
 	ran      []statement // nil: not read yet
+	sampled  []string    // statements that the diagnosis saw
 }
 
 // setting of the server.

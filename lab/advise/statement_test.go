@@ -11,14 +11,20 @@ import (
 func TestEqualities(t *testing.T) {
 	columns := []column{{Name: "id"}, {Name: "customer"}, {Name: "day"}}
 	for sql, want := range map[string]string{
-		"SELECT * FROM orders WHERE customer = $1":                                   "customer",
-		"select sum(n) from public.orders o where o.customer = $1 and o.day=$2":      "customer day",
-		`UPDATE "orders" SET customer = 3 WHERE id = 4`:                              "id",
-		"SELECT * FROM orders WHERE customer = other":                                "",
-		"SELECT * FROM orders WHERE customer > $1":                                   "",
-		"SELECT * FROM orders WHERE old_customer = $1":                               "",
-		"SELECT * FROM orders_old WHERE customer = $1":                               "",
-		"SELECT * FROM orders JOIN lines USING (id) WHERE customer = $1":             "",
+		"SELECT * FROM orders WHERE customer = $1":                                      "customer",
+		"select sum(n) from public.orders o where o.customer = $1 and o.day=$2":         "customer day",
+		`UPDATE "orders" SET customer = 3 WHERE id = 4`:                                 "id",
+		"SELECT * FROM orders WHERE customer = other":                                   "",
+		"SELECT * FROM orders WHERE customer > $1":                                      "",
+		"SELECT * FROM orders WHERE old_customer = $1":                                  "",
+		"SELECT * FROM orders_old WHERE customer = $1":                                  "",
+		"SELECT * FROM orders JOIN lines USING (id) WHERE customer = $1":                "",
+		"SELECT * FROM orders o LEFT JOIN lines l ON l.id = o.id WHERE o.customer = $?": "customer",
+		"SELECT * FROM lines l JOIN public.orders AS o USING (id) WHERE o.day = ?":      "day",
+		"SELECT * FROM orders JOIN lines ON true WHERE orders.day = 3":                  "day",
+		"SELECT * FROM orders o JOIN lines l USING (id) WHERE l.customer = $1":          "",
+		"SELECT 1 FROM a, orders o WHERE a.id = o.id AND o.day = '2026-01-01'":          "day",
+		"SELECT day FROM orders WHERE day = 1 UNION SELECT 2":                           "",
 		"SELECT * FROM orders":                                                       "",
 		"DELETE FROM orders WHERE customer = ANY($1)":                                "customer",
 		"SELECT 1 FROM orders WHERE (customer = 'x') AND day IN (SELECT day FROM d)": "customer",
@@ -112,6 +118,9 @@ func TestFewScans_PutsManyNotesIntoOne(t *testing.T) {
 	}
 	if got := strings.Join(ids, " "); got != "scan:a scan:b scan:c scan:f(x) scansd, e" {
 		t.Errorf("got %s", got)
+	}
+	if merged := fewScans(all)[4]; merged.isAbout(Cause{Title: "Statements read all of public.d"}) {
+		t.Error("many tables take the price of one")
 	}
 	if few := fewScans(all[:3]); len(few) != 3 {
 		t.Errorf("%d of 3 are left", len(few))

@@ -92,6 +92,7 @@ type book struct {
 	stalls      []stall
 	still       map[Culprit]float64 // seconds
 	plains      map[string]plain    // statements without their values, by their text
+	wholes      map[string]string   // the same in full, one of those that begin so
 	idling      map[int]bool        // sessions of the last look that wait for their clients
 }
 
@@ -104,7 +105,8 @@ type eventKey struct {
 
 func newBook() *book {
 	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, drawn: amounts{}, stories: map[string]*story{},
-		open: map[int]openGap{}, still: map[Culprit]float64{}, plains: map[string]plain{}, idling: map[int]bool{}}
+		open: map[int]openGap{}, still: map[Culprit]float64{}, plains: map[string]plain{},
+		wholes: map[string]string{}, idling: map[int]bool{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
@@ -262,16 +264,21 @@ var (
 	remarks = regexp.MustCompile(`/\*.*?\*/|--[^\n]*`)
 )
 
-// plainStatement is a statement without its values, so that equal statements add up and a report holds no user data.
+// plainStatement is a statement without its values, so that equal statements add up and a report holds no user data;
+// its beginning, if it is long.
 func plainStatement(sql string) string {
-	sql = remarks.ReplaceAllString(sql, " ")
-	sql = quoted.ReplaceAllString(sql, "?")
-	sql = numbers.ReplaceAllString(sql, "?")
-	sql = strings.TrimSpace(blanks.ReplaceAllString(sql, " "))
+	sql = withoutValues(sql)
 	if r := []rune(sql); len(r) > statementWidth {
 		sql = string(r[:statementWidth-1]) + "…"
 	}
 	return nonEmpty(sql, "")
+}
+
+func withoutValues(sql string) string {
+	sql = remarks.ReplaceAllString(sql, " ")
+	sql = quoted.ReplaceAllString(sql, "?")
+	sql = numbers.ReplaceAllString(sql, "?")
+	return strings.TrimSpace(blanks.ReplaceAllString(sql, " "))
 }
 
 // plainsMost statements are remembered: most of a load's differ in nothing, and those with values in their text in all.
@@ -290,8 +297,20 @@ func (b *book) plain(sql string) plain {
 		text := plainStatement(sql)
 		p = plain{text, verb(text)}
 		b.plains[sql] = p
+		if len(b.wholes) < plainsMost && b.wholes[text] == "" {
+			b.wholes[text] = withoutValues(sql)
+		}
 	}
 	return p
+}
+
+// whole statements of the first of these, as far as the server shows them.
+func (b *book) whole(plain []string) (all []string) {
+	const most = 5
+	for _, text := range plain[:min(most, len(plain))] {
+		all = append(all, nonEmpty(b.wholes[text], text))
+	}
+	return all
 }
 
 // verb is the first word of a statement; for one that creates or drops something, also the second.

@@ -74,7 +74,8 @@ var wholeTables = cause{
 			can := *rows * secondsPerRow.Value / max(m.ledger.TotalS, 1e-9)
 			return &Finding{
 				Price: price(min(u.share, can)), Title: "Statements read all of " + table, explains: u.statements,
-				Mechanism: "Without an index that fits the condition, every row of the table is read to find a few.",
+				Statements: m.book.whole(u.statements),
+				Mechanism:  "Without an index that fits the condition, every row of the table is read to find a few.",
 				Evidence: []string{fmt.Sprintf("%.0f scans read %.0f rows each; %s of the time goes to: %s", *scans,
 					*rows / *scans, percent(u.share), nonEmpty(u.largest, "no statement that was seen"))},
 				Excluded: []string{"the table has few dead rows, and its statistics are fresh"},

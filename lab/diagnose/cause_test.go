@@ -154,6 +154,18 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+// The finding keeps the statement to its end, where the condition is.
+func TestMissingIndex_KeepsTheWholeStatement(t *testing.T) {
+	sql := "SELECT " + strings.Repeat("coalesce(t.name, ''), ", 20) + "1 FROM t WHERE document = 'x'"
+	m := plant(nil, grown(map[string]float64{"seq_scan": 500, "seq_tup_read": 100_000_000}), active(1, "", sql))
+	var s sources
+	findings, _ := judge(m, &s)
+	if len(findings) == 0 || len(findings[0].Statements) != 1 ||
+		!strings.HasSuffix(findings[0].Statements[0], "FROM t WHERE document = ?") {
+		t.Errorf("%+v", findings)
+	}
+}
+
 func grown(columns map[string]float64) figures {
 	return figures{counters.Tables: {"public.t": columns}}
 }

@@ -26,9 +26,12 @@ type Finding struct {
 	Evidence  []string `json:"evidence"`
 	Excluded  []string `json:"excluded"`
 	Next      []string `json:"next"`
-	unseen    float64  // clients that the cause keeps waiting and that are no sessions at work
-	explains  []string // statements whose work it explains: no later cause counts them again
-	toLog     bool     // explains what they wait for the log, too
+	// Statements that it is about, without their values.
+	Statements []string `json:"statements,omitempty"`
+
+	unseen   float64  // clients that the cause keeps waiting and that are no sessions at work
+	explains []string // statements whose work it explains: no later cause counts them again
+	toLog    bool     // explains what they wait for the log, too
 }
 
 // Range from low to high.

@@ -194,7 +194,8 @@ func priceOf(c result.TimeCause) float64 {
 }
 
 func (l *ledgers) cause(f *diagnose.Finding) result.TimeCause {
-	c := result.TimeCause{Name: f.Name, Title: f.Title, Level: string(f.Level), Evidence: f.Evidence, Next: f.Next}
+	c := result.TimeCause{Name: f.Name, Title: f.Title, Level: string(f.Level), Evidence: f.Evidence, Next: f.Next,
+		Statements: f.Statements}
 	if f.Price == nil || l.total <= 0 {
 		return c
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"time"
 
 	"plimsoll/erp/client"
 	"plimsoll/lab/load/custom"
@@ -132,10 +133,18 @@ func options(p Plan, transport http.RoundTripper) client.Options {
 
 func (p *player) base(user int) string { return p.bases[user%len(p.bases)] }
 
+// overloadedMost is how long an overloaded worker keeps a user from the first log-in. Thousands come at once, and a
+// password takes processor time.
+const overloadedMost = time.Minute
+
 // LogIn opens the session of a user. If the database has fewer users than the run, some work in several sessions. The
 // first user of an organisation creates the documents that its users need.
 func (p *player) LogIn(ctx context.Context, user int) error {
-	session, err := p.client.Login(ctx, p.base(user), client.UserCode(1+user%p.logins))
+	return p.logIn(ctx, user, overloadedMost)
+}
+
+func (p *player) logIn(ctx context.Context, user int, most time.Duration) error {
+	session, err := p.client.LoginWhenFree(ctx, p.base(user), client.UserCode(1+user%p.logins), most)
 	p.sessions[user] = session
 	if err != nil {
 		return err
@@ -151,7 +160,7 @@ var outcomes = map[client.Outcome]tally.Outcome{
 // it has failed.
 func (p *player) Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error) {
 	if p.sessions[user] == nil {
-		if err := p.LogIn(ctx, user); err != nil {
+		if err := p.logIn(ctx, user, 0); err != nil {
 			return tally.Failed, err
 		}
 	}

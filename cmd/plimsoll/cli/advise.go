@@ -205,7 +205,8 @@ func causesOfRun(id string) (all []advise.Cause, from string, err error) {
 	}
 	all = []advise.Cause{}
 	for _, f := range r.Diagnosis.Findings {
-		c := advise.Cause{Name: f.Name, Title: f.Title, Evidence: f.Evidence, Price: f.Price}
+		c := advise.Cause{Name: f.Name, Title: f.Title, Evidence: f.Evidence, Price: f.Price,
+			Statements: f.Statements}
 		if f.Price != nil {
 			c.Gain = around(*f.Price, r.Diagnosis.Samples)
 		}
@@ -229,7 +230,8 @@ func (a *app) causesSeen(ctx context.Context, dsn string, watch time.Duration) (
 	}
 	all = []advise.Cause{}
 	for _, f := range d.Findings {
-		c := advise.Cause{Name: f.Name, Title: f.Title, Evidence: f.Evidence, Price: f.Price}
+		c := advise.Cause{Name: f.Name, Title: f.Title, Evidence: f.Evidence, Price: f.Price,
+			Statements: f.Statements}
 		if f.Gain != nil {
 			c.Gain = &advise.Range{Low: f.Gain.Low, High: f.Gain.High}
 		}

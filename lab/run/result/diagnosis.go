@@ -42,6 +42,8 @@ type TimeCause struct {
 	Operations []Loss   `json:"operations,omitempty"`
 	Evidence   []string `json:"evidence"`
 	Next       []string `json:"next"`
+	// Statements that it is about, without their values.
+	Statements []string `json:"statements,omitempty"`
 }
 
 // Gain in points of Apdex, from low to high.

@@ -18,7 +18,7 @@ func TestExperiments_OnARealServer(t *testing.T) {
 	clusters := cluster.Open(clustertest.State(t))
 	for _, e := range Experiments() {
 		f, err := e.Run(t.Context(), site.Bench{Clusters: clusters, Engine: clustertest.Engine(), Repetitions: 1,
-			Documents: 60})
+			Documents: 1000})
 		if err != nil {
 			t.Fatalf("%s: %v", e.Claim, err)
 		}
