@@ -81,7 +81,7 @@ var wholeTables = cause{
 				Excluded: []string{"the table has few dead rows, and its statistics are fresh"},
 				Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the statement: a Seq Scan that removes most rows by its " +
 					"filter needs an index on the filter's columns",
-					"CREATE INDEX CONCURRENTLY … ON " + table + " (…), then diagnose again"},
+					"plimsoll advise --for 1m    names the index, if a condition on the columns tells which"},
 			}
 		})
 	},
