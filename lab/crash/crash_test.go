@@ -236,13 +236,20 @@ func TestAPowerCutTakesAsynchronousOperations(t *testing.T) {
 	if !thorough.Asked() {
 		t.Skip("NOT TESTED: asynchronous commits of the ERP (make test-full)")
 	}
-	r := run(t, func(o *crash.Options) { erp(o); o.Durability, o.Seeds = crash.Async, 20 })
-	if r.Lost() == 0 {
-		t.Error("asynchronous commits lost nothing: the test sees no loss")
+	// On a busy machine a load may acknowledge too little.
+	for range 10 {
+		r := run(t, func(o *crash.Options) {
+			erp(o)
+			o.Durability, o.Seeds, o.FlushLatency = crash.Async, 20, 100*time.Millisecond
+		})
+		if r.Damaged() > 0 {
+			t.Error("an asynchronous commit may be lost, but nothing may be damaged")
+		}
+		if r.Lost() > 0 {
+			return
+		}
 	}
-	if r.Damaged() > 0 {
-		t.Error("an asynchronous commit may be lost, but nothing may be damaged")
-	}
+	t.Error("asynchronous commits lost nothing: the test sees no loss")
 }
 
 // With files made at once, as in a stock server, hundreds of them are in an image; a recovery must remove all.
