@@ -81,7 +81,7 @@ func (a *app) runOptions(command string, o measureOptions) (options run.Options,
 	options = run.Options{
 		Serve: append(serve, o.shapeOptions.arguments()...), URLs: o.urls(), Workers: o.workers,
 		LagLimit: o.lagLimit, DisturbedLimit: o.disturbed, Title: o.title, Software: software().Version,
-		Store: keptRuns(), Sampling: samplingOf(o.sampling),
+		Store: keptRuns(),
 	}
 	if options.Load, err = a.load(command, o.loadOptions); err != nil {
 		return options, err

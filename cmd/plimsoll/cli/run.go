@@ -86,6 +86,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	options, err := a.runOptions("run", o.measureOptions)
+	options.Sampling = samplingOf(o.sampling)
 	if err != nil {
 		return err
 	}
