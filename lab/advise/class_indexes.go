@@ -315,12 +315,13 @@ func indexName(table string, columns []string) string {
 }
 
 var (
-	compound    = regexp.MustCompile(`(?i)\b(union|intersect|except)\b`)
-	joined      = regexp.MustCompile(`(?i)\bjoin\b|,\s*(lateral\s+)?\w+\s+(as\s+)?\w+\s+where`)
-	longBlanks  = regexp.MustCompile(`\s+`)
-	fromOne     = `(?i)\b(?:from|update)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?(?:\s|;|$)`
-	named       = `(?i)\b(?:from|join|update|,)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?\s+(?:as\s+)?(\w+)`
-	notNames    = regexp.MustCompile(`(?i)^(where|join|left|right|inner|full|cross|natural|on|using|set|order|group|limit)$`)
+	compound   = regexp.MustCompile(`(?i)\b(union|intersect|except)\b`)
+	joined     = regexp.MustCompile(`(?i)\bjoin\b|,\s*(lateral\s+)?\w+\s+(as\s+)?\w+\s+where`)
+	longBlanks = regexp.MustCompile(`\s+`)
+	fromOne    = `(?i)\b(?:from|update)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?(?:\s|;|$)`
+	named      = `(?i)\b(?:from|join|update|,)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?\s+(?:as\s+)?(\w+)`
+	notNames   = regexp.MustCompile(`(?i)^(where|join|left|right|inner|full|cross|natural|on|using|set|order|` +
+		`group|limit)$`)
 	equalsValue = `(?i)(?:^|[\s(.])%s"?%s"?\s*=\s*(?:\$[\d?]|\?|'|-?\d|any\b)`
 )
 

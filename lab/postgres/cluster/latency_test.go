@@ -49,8 +49,8 @@ func TestFlushLatency(t *testing.T) {
 		t.Errorf("the conditions of a run say %q", got)
 	}
 	var uring bool // some builds have it not, and 17 neither
-	check(t, conn.QueryRow(t.Context(), "SELECT count(*) > 0 FROM pg_settings WHERE name = 'io_method' AND 'io_uring' = "+
-		"ANY (enumvals)").Scan(&uring))
+	check(t, conn.QueryRow(t.Context(), "SELECT count(*) > 0 FROM pg_settings WHERE name = 'io_method' AND "+
+		"'io_uring' = ANY (enumvals)").Scan(&uring))
 	_, err = b.Up(t.Context(), "slow", cluster.Spec{FlushLatency: "1ms"})
 	wantError(t, err, "already runs with other settings")
 	check(t, b.Down(t.Context(), "slow", cluster.Fast))
