@@ -140,7 +140,7 @@ func (o *office) loadAssets(ctx context.Context, c *Client, s *Session) error {
 // pages reads a list from its beginning, until all is read or visit has enough.
 func (c *Client) pages(ctx context.Context, s *Session, path string, visit func(element) bool) error {
 	position := "after"
-	if strings.HasPrefix(path, "/v1/documents/") {
+	if strings.HasPrefix(path, documentsPath) {
 		position = "before"
 	}
 	for last := ""; ; {

@@ -121,7 +121,6 @@ type Advice struct {
 	Revert string `json:"revert"`
 
 	object string // that it is about: a finding about another one does not price it
-	many   bool   // about what has no price of its own
 }
 
 // Applicable says whether --apply can do it.
@@ -235,7 +234,7 @@ func (a *Advice) price(names []string, causes []Cause) {
 }
 
 func (a *Advice) isAbout(c Cause) bool {
-	return !a.many && (a.object == "" || strings.Contains(c.Title+strings.Join(c.Evidence, " "), a.object))
+	return a.object == "" || strings.Contains(c.Title+strings.Join(c.Evidence, " "), a.object)
 }
 
 // Find an advice by its ID.

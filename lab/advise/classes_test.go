@@ -308,13 +308,19 @@ func TestSets(t *testing.T) {
 	}
 }
 
-func missingIndex(t *testing.T, b *bench) {
-	dsn := b.database(t)
+// scanned is a database whose orders a session has read whole many times.
+func scanned(t *testing.T, b *bench) (dsn string, conn *pgx.Conn) {
+	dsn = b.database(t)
 	b.on(t, dsn, orders, "ALTER TABLE orders ADD PRIMARY KEY (id)", "ANALYZE orders")
-	conn := clustertest.Connect(t, dsn, "")
+	conn = clustertest.Connect(t, dsn, "")
 	for range 12 {
 		run(t, conn, "SELECT count(*) FROM orders WHERE customer = 77")
 	}
+	return dsn, conn
+}
+
+func missingIndex(t *testing.T, b *bench) {
+	dsn, _ := scanned(t, b)
 	a := until(t, dsn, "scan:public.orders(customer)")
 	if a.Level != Problem || strings.Contains(strings.Join(a.Evidence, ""), "77") || a.Memory == "" {
 		t.Errorf("%+v", a)
@@ -339,12 +345,7 @@ func missingIndex(t *testing.T, b *bench) {
 
 // The server does not remember the statement; the diagnosis saw it, and prices the index.
 func sampledIndex(t *testing.T, b *bench) {
-	dsn := b.database(t)
-	b.on(t, dsn, orders, "ALTER TABLE orders ADD PRIMARY KEY (id)", "ANALYZE orders")
-	conn := clustertest.Connect(t, dsn, "")
-	for range 12 {
-		run(t, conn, "SELECT count(*) FROM orders WHERE customer = 77")
-	}
+	dsn, conn := scanned(t, b)
 	run(t, conn, "SELECT 1")
 	price := 0.3
 	seen := Cause{Name: "missing-index", Title: "Statements read all of public.orders", Price: &price}

@@ -18,6 +18,7 @@ import (
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
+	"plimsoll/platform/openapi"
 	"plimsoll/platform/secret"
 )
 
@@ -179,19 +180,23 @@ func (e *Endpoint) checkQuery(r *http.Request) error {
 	if err != nil {
 		return &document.Invalid{Field: "query", Reason: "it cannot be read; write special characters as %XX"}
 	}
-	var known []string
-	for _, p := range e.Parameters {
-		if p.In == "query" {
-			known = append(known, p.Name)
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if !slices.Contains(known, name) {
+		known := func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name }
+		if !slices.ContainsFunc(e.Parameters, known) {
 			return &document.Invalid{Field: "query", Reason: fmt.Sprintf("%.40q is unknown; known are: %s", name,
-				cmp.Or(strings.Join(known, ", "), "none"))}
+				cmp.Or(strings.Join(e.queryNames(), ", "), "none"))}
 		}
 	}
 	return nil
+}
+
+func (e *Endpoint) queryNames() (names []string) {
+	for _, p := range e.Parameters {
+		if p.In == "query" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // checkType refuses a body without the JSON content type, which a form of a foreign page cannot send.

@@ -86,10 +86,10 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	options, err := a.runOptions("run", o.measureOptions)
-	options.Sampling = samplingOf(o.sampling)
 	if err != nil {
 		return err
 	}
+	options.Sampling = samplingOf(o.sampling)
 	o.figureOptions.token, o.figureOptions.insecure = options.Access.FiguresToken, options.Access.Insecure
 	if err := o.figureOptions.check(); err != nil {
 		return err
