@@ -17,6 +17,7 @@ type look struct {
 	still    time.Duration // before it nobody made progress, for so long
 	sessions []waits.Session
 	timeline Timeline // nil: none
+	excuse   logExcuse
 }
 
 // Timeline knows which key operation a session serves.
@@ -94,6 +95,7 @@ type book struct {
 	plains      map[string]plain    // statements without their values, by their text
 	wholes      map[string]string   // the same in full, one of those that begin so
 	idling      map[int]bool        // sessions of the last look that wait for their clients
+	excused     map[logExcuse]float64
 }
 
 // eventKey is a wait event; for an idle transaction it is the gap between statements, whatever the server calls it.
@@ -106,7 +108,7 @@ type eventKey struct {
 func newBook() *book {
 	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, drawn: amounts{}, stories: map[string]*story{},
 		open: map[int]openGap{}, still: map[Culprit]float64{}, plains: map[string]plain{},
-		wholes: map[string]string{}, idling: map[int]bool{}}
+		wholes: map[string]string{}, idling: map[int]bool{}, excused: map[logExcuse]float64{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
@@ -138,6 +140,9 @@ func (b *book) take(l look) {
 		parsed := b.plain(s.Query)
 		text := parsed.text
 		w.seconds += stands
+		if key.class == waits.WAL {
+			b.excused[l.excuse] += stands
+		}
 		user := nonEmpty(s.Application, s.User)
 		w.statements.add(text, stands)
 		w.applications.add(user, stands)

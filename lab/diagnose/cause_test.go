@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/host/neighbours"
+	"plimsoll/lab/host/process"
 	"plimsoll/lab/host/topology"
 	"plimsoll/lab/postgres/counters"
 	"plimsoll/lab/postgres/waits"
@@ -222,9 +223,15 @@ func TestCauses_UsualFlushesAreNoProblem(t *testing.T) {
 		{"WithOneThatWaits", plant(nil, flushed(20_000, 0.5), flusher, waiter, work), 0, 0},
 		{"Slow", plant(nil, flushed(2_000, 5), flusher, work), 0.25, 0.35},
 		{"Queue", plant(nil, flushed(20_000, 0.5), flusher, waiter, waiter, waiter, waiter, work), 0.45, 0.55},
-		{"QueueBehindSessionsWithoutProcessors", plant(split(2, 8), flushed(20_000, 0.5), flusher, waiter, waiter,
-			waiter, waiter, work), 0.05, 0.15},
-		{"SlowThoughWithoutProcessors", plant(split(2, 8), flushed(2_000, 5), flusher, work), 0.25, 0.35},
+		{"QueueBehindProcessesWithoutProcessors", plant(excused(starving, 1, 0.8), flushed(20_000, 0.5), flusher,
+			waiter, waiter, waiter, waiter, work), 0, 0},
+		{"ReadyProcessesThatHaveProcessors", plant(excused(starving, 1, 0), flushed(20_000, 0.5), flusher,
+			waiter, waiter, waiter, waiter, work), 0.45, 0.55},
+		{"SlowThoughSomeHaveNoProcessor", plant(excused(starving, 0.2, 0.8), flushed(2_000, 5), flusher, work), 0.2,
+			0.25},
+		{"QueueAfterAStandstill", plant(excused(rush, 0.9, 0), flushed(20_000, 0.5), flusher, waiter, waiter, waiter,
+			waiter, work), 0, 0},
+		{"DelayedCommits", plant(nil, flushed(200, 0.5), active(1, "", "COMMIT"), waiter, waiter, work), 0.45, 0.5},
 		{"NotTimed", plant(nil, figures{counters.WAL: {"all": {"wal_sync": 10_000}}}, flusher, work), 0, 0},
 		{"NotCounted", plant(nil, nil, flusher, work), 0.5, 0.5},
 	} {
@@ -232,6 +239,44 @@ func TestCauses_UsualFlushesAreNoProblem(t *testing.T) {
 			f, _ := logFlush.find(c.m)
 			if *f.Price < c.from-1e-9 || *f.Price > c.to+1e-9 {
 				t.Errorf("price %.2f, want %.2f to %.2f", *f.Price, c.from, c.to)
+			}
+		})
+	}
+}
+
+// excused is a part of the wait for the log; queued is the part of ready processes' time without a processor.
+func excused(why logExcuse, part, queued float64) func(*measured) {
+	return func(m *measured) {
+		m.book.excused[why] = part * m.book.secondsOf(waits.WAL)
+		m.queued = queued
+	}
+}
+
+// A session keeps the name of its wait until it runs again: the state of its process tells what it really waits for.
+func TestExcuseOf(t *testing.T) {
+	const flush, follow = "IO:WalSync", "LWLock:WALWrite"
+	ready, asleep, disk := process.Ready, process.Asleep, process.Halted
+	for _, c := range []struct {
+		name   string
+		events []string
+		states []process.Activity
+		want   logExcuse
+	}{
+		{"AFlush", []string{follow, flush}, []process.Activity{asleep, disk}, noExcuse},
+		{"AFlushBesideReadyOnes", []string{follow, flush, flush}, []process.Activity{ready, ready, disk}, noExcuse},
+		{"AFlushThatIsOver", []string{follow, flush}, []process.Activity{asleep, ready}, starving},
+		{"WokenFollowers", []string{follow, follow}, []process.Activity{asleep, ready}, starving},
+		{"ADelayedLeader", []string{"", follow, follow}, []process.Activity{asleep, asleep, asleep}, noExcuse},
+		{"NobodyWaits", []string{"", "IO:DataFileRead"}, []process.Activity{ready, ready}, noExcuse},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var sessions []waits.Session
+			for i, event := range c.events {
+				sessions = append(sessions, active(i, event, "COMMIT"))
+			}
+			got := excuseOf(sessions, func(pid int) (process.Activity, error) { return c.states[pid], nil })
+			if got != c.want {
+				t.Errorf("%d, want %d", got, c.want)
 			}
 		})
 	}

@@ -16,10 +16,9 @@ var logFlush = cause{
 	classes: inLog,
 	find: func(m *measured) (*Finding, string) {
 		behind := m.shareBehind(waits.WAL)
-		usual, starved := m.logWait()
-		beyond := max(0, 1-usual-starved)
+		wait := m.logWait()
 		f := &Finding{
-			Price: price(beyond * ((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind)),
+			Price: price(wait.beyond() * ((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind)),
 			Title: "Commits wait for the write-ahead log",
 			Mechanism: "A commit is answered when its log is on disk. Flushes follow one after the other; a " +
 				"commit that comes during one waits for the next.",
@@ -27,54 +26,22 @@ var logFlush = cause{
 				"second; %s", text(m.transactions(), "%.0f"), m.flushText()),
 				fmt.Sprintf("others wait %s of the time for locks that such commits hold", percent(behind)),
 				fmt.Sprintf("%s of the wait is usual, and not in the price: each flush may take %.0f ms, and a commit "+
-					"may come during another's", percent(usual), usualFlush.Value)),
+					"may come during another's", percent(wait.usual), usualFlush.Value)),
 			Excluded: []string{"the contradictions below say whether it is the disk or the queue before it"},
 			Next: []string{"pg_test_fsync -s 2    on the disk of pg_wal",
 				"plimsoll prove C20    what a commit without waiting gains, and what it can lose"},
 		}
-		if starved >= noteFrom.Value {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the wait is not in the price either: sessions that "+
-				"are to flush for others wait for a processor", percent(starved)))
+		if wait.starved >= noteFrom.Value {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the wait is not in the price either: processes that "+
+				"are to flush for others, or were woken by them, wait for a processor", percent(wait.starved)))
+		}
+		if wait.rushed >= noteFrom.Value {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the wait is not in the price either: after a "+
+				"standstill commits come all at once", percent(wait.rushed)))
 		}
 		return f, ""
 	},
 }
-
-// logWait is what parts of the wait for the log are no fault of the log. Usual is what a healthy server has, too: a
-// durable commit waits for its own flush, and on average for a part of the one that is under way when it comes: two of
-// the flushes that a healthy disk makes, for each flush that was made. Starved is the queue behind sessions that have
-// no processor: what is beyond the flushes themselves lengthens as all work of the server does.
-func (m *measured) logWait() (usual, starved float64) {
-	n := m.flushes()
-	waited := m.book.secondsOf(waits.WAL)
-	if n == nil || *n <= 0 || waited <= 0 || m.delta.For <= 0 {
-		return 0, 0
-	}
-	seconds := func(ms float64) float64 {
-		return flushesOfCommit * *n * ms / 1000 * m.ledger.ObservedS / m.delta.For.Seconds()
-	}
-	ms := m.flushMS()
-	if ms == nil {
-		ms = price(m.sampledFlushMS(*n))
-	}
-	own := max(0, *ms-1000*m.delayS) // a flush ends when its process runs again
-	return min(1, seconds(min(usualFlush.Value, *ms))/waited),
-		max(0, 1-seconds(own)/waited) * (1 - m.gotProcessor())
-}
-
-// sampledFlushMS is the mean time of n flushes of the log, as sessions were seen in them.
-func (m *measured) sampledFlushMS(n float64) float64 {
-	seconds := 0.0
-	for key, w := range m.book.events {
-		if key.class == waits.WAL && strings.EqualFold(key.event.Name, "WalSync") {
-			seconds += w.seconds
-		}
-	}
-	return seconds * m.delta.For.Seconds() / m.ledger.ObservedS / n * 1000
-}
-
-// flushesOfCommit are its own and the one under way.
-const flushesOfCommit = 2
 
 // flushes of the log by all processes; nil: not counted.
 func (m *measured) flushes() *float64 {

@@ -198,7 +198,7 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 	cpu, method := w.host.processor()
 	m := &measured{ledger: w.book.ledger(cpu, method), stories: w.book.sortedStories(), delta: delta, book: w.book,
 		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server,
-		wakesS: w.heart.wakes(), delayS: cpu.delay(), log: written}
+		wakesS: w.heart.wakes(), queued: cpu.queued(), log: written}
 	if m.host = w.host.host(&s); m.host == nil {
 		s.miss("machine", "the server runs elsewhere, or in a container whose processes are not visible here")
 	}

@@ -60,7 +60,7 @@ type measured struct {
 	census               waits.Census
 	connectS, roundTripS float64
 	wakesS               float64 // how late this program wakes up, on average of time
-	delayS               float64 // how long a session waits for a processor each time it needs one
+	queued               float64 // part of the time of processes that are ready to run without a processor
 	server               counters.Server
 	log                  *ServerLog      // nil: not readable
 	explained            map[string]bool // statements whose work a problem explains

@@ -163,7 +163,6 @@ func (w *hostWatch) schedule(backends []int) {
 		if was, known := w.sessions[pid]; known || w.seen {
 			w.sum.ran += max(0, s.Ran-was.Ran).Seconds()
 			w.sum.waited += max(0, s.Waited-was.Waited).Seconds()
-			w.sum.slices += float64(max(0, s.Slices-was.Slices))
 		}
 	}
 	w.sessions, w.seen = now, true

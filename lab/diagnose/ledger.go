@@ -74,14 +74,14 @@ var lineNames = map[string]string{
 const partsKept = 5
 
 // scheduled is what the scheduler says about the sessions' processes; nil if it cannot be read.
-type scheduled struct{ ran, waited, slices float64 }
+type scheduled struct{ ran, waited float64 }
 
-// delay is how many seconds a session's process waits for a processor each time it needs one.
-func (s *scheduled) delay() float64 {
-	if s == nil || s.slices <= 0 {
+// queued is the part of the time of processes that are ready to run in which they have no processor.
+func (s *scheduled) queued() float64 {
+	if s == nil || s.waited <= 0 {
 		return 0
 	}
-	return s.waited / s.slices
+	return s.waited / (s.ran + s.waited)
 }
 
 // ledger splits the time. Sessions without a wait are on a processor as long as the scheduler says, then in its queue;

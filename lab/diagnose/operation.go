@@ -54,7 +54,7 @@ func (w *watch) takeOperations(l look) {
 	}
 	for name, b := range w.operations {
 		one := own[name]
-		one.at, one.stands, one.still = l.at, l.stands, l.still
+		one.at, one.stands, one.still, one.excuse = l.at, l.stands, l.still, l.excuse
 		b.take(one)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/waits"
 )
 
@@ -63,6 +64,7 @@ type watch struct {
 	locks             atomic.Bool  // somebody waits for a lock
 	connected         atomic.Int64 // sessions at the last census
 
+	rushes       rushes
 	machineTook  time.Duration // processor time of one reading of the machine
 	timelineAt   time.Time     // when the timeline was asked
 	operationsAt time.Time     // until when operations are sampled
@@ -184,6 +186,9 @@ func (w *watch) pause(took time.Duration) time.Duration {
 func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []waits.Session, timeline Timeline) {
 	lost, waited, states := w.heart.take(), w.waited(), w.heart.states()
 	l := look{at: now, stands: now.Sub(last), sessions: all, timeline: timeline}
+	if w.host != nil {
+		l.excuse = excuseOf(all, process.State)
+	}
 	blocked := false
 	for _, s := range all {
 		blocked = blocked || s.Class() == waits.Lock
@@ -200,11 +205,15 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 		if s.who == StillServer && late >= standstillLeast { // nobody did what they seem to have done meanwhile
 			w.book.unobserved += late.Seconds()
 			l.stands -= late
+			w.rushes.after(now, late)
 		}
 	}
 	if most := lateMost * w.every; l.stands > most {
 		w.book.unobserved += (l.stands - most).Seconds()
 		l.stands = most
+	}
+	if w.rushes.at(now) {
+		l.excuse = rush
 	}
 	w.book.take(l)
 	w.takeOperations(l)

@@ -69,7 +69,7 @@ const createFinding = () => {
   const head = make("p", "title");
   head.append(make("span", "price"), " ", make("span"));
   const next = make("p", "next");
-  next.append("next: ", make("code"));
+  next.append("next: ", make("span"));
   item.append(head, make("p", "note"), next);
   return item;
 };

@@ -15,7 +15,6 @@ import (
 type Schedule struct {
 	Ran    time.Duration // on a processor
 	Waited time.Duration // ready to run, but in a queue for a processor
-	Slices int64         // times it got a processor; 0: not shown
 }
 
 // ReadSchedule adds up the live threads of a process. Threads that have ended are not included.
@@ -34,7 +33,6 @@ func ReadSchedule(pid int) (sum Schedule, err error) {
 		}
 		sum.Ran += one.Ran
 		sum.Waited += one.Waited
-		sum.Slices += one.Slices
 	}
 	return sum, nil
 }
@@ -49,7 +47,7 @@ func ReadMainSchedule(pid int) (Schedule, error) {
 	return s, nil
 }
 
-// scheduleIn reads time on a processor, time in the queue, and number of slices (Documentation/scheduler/sched-stats).
+// scheduleIn reads time on a processor and time in the queue (Documentation/scheduler/sched-stats).
 func scheduleIn(file string) (Schedule, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -71,11 +69,7 @@ func parseSchedule(file, text string) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	s := Schedule{Ran: time.Duration(ran), Waited: time.Duration(waited)}
-	if len(fields) > 2 {
-		s.Slices, err = strconv.ParseInt(fields[2], 10, 64)
-	}
-	return s, err
+	return Schedule{Ran: time.Duration(ran), Waited: time.Duration(waited)}, nil
 }
 
 // ScheduleFile is ReadMainSchedule for a process that is read often: its file stays open.
