@@ -120,7 +120,7 @@ var connectionStorm = cause{
 					"connecting at "+
 					"any time beside %.2f sessions at work", *made, 1000*m.connectS, connecting, m.ledger.Sessions),
 			},
-			Excluded: []string{"the time of connecting is an estimate from our own connection; it is in no wait event"},
+			Excluded: []string{"the time of connecting is estimated by our own connections; no wait event has it"},
 			Next:     []string{"put a connection pool between the program and the server, or raise the one it has"},
 		}
 		if rate := m.transactions(); rate != nil && *made > 0 {

@@ -137,11 +137,16 @@ var quota = cause{
 		if *m.host.Throttled < throttledMost.Value {
 			return nil, ""
 		}
+		withheld := m.ledger.running()
+		if queue, why := m.queue(); why == "" {
+			withheld = queue // processes that are stopped by a quota count as waiting for a processor
+		}
 		return &Finding{
-			Price: price(min(*m.host.Throttled, m.ledger.running())), Title: "A quota withholds the processors",
+			Price: price(min(*m.host.Throttled, withheld)), Title: "A quota withholds the processors",
 			Mechanism: "The server's control group may use a limited processor time in each tenth of a second; " +
 				"then all its processes stop, whatever locks they hold.",
-			Evidence: []string{fmt.Sprintf("throttled for %s of the time", percent(*m.host.Throttled))},
+			Evidence: []string{fmt.Sprintf("throttled for %s of the time, added up over the cores",
+				percent(*m.host.Throttled))},
 			Excluded: []string{"idle cores do not help: the quota binds first"},
 			Next:     []string{"raise cpu.max of the server's control group (the limit of the container)"},
 		}, ""

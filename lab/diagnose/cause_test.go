@@ -89,7 +89,10 @@ func TestCauses(t *testing.T) {
 			split(4, 6)(m)
 			m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.98), price(0.02)
 		}, nil, work)},
-		{"Quota", "processor-quota", plant(func(m *measured) { m.host.Throttled = price(0.5) }, nil, work)},
+		{"Quota", "processor-quota", plant(func(m *measured) {
+			split(5, 5)(m)
+			m.host.Throttled = price(0.5)
+		}, nil, work)},
 		{"Steal", "steal", plant(func(m *measured) { m.host.Steal, m.host.Busy = price(0.3), price(0.6) }, nil, work)},
 		{"TempTables", "catalog-churn", plant(nil, figures{counters.Catalogs: {"pg_catalog.pg_class": {
 			"n_tup_ins": 5000, "n_tup_del": 5000}}}, active(1, "", "CREATE TEMP TABLE x (n int)"), work)},

@@ -14,10 +14,7 @@ import (
 )
 
 // Classes of the ledger beside those of the database's sessions.
-const (
-	ownClass     = "generator"
-	outsideClass = "outside"
-)
+const ()
 
 // The remainder is not measured by itself: what answered operations took, without the rest.
 const (
@@ -104,13 +101,13 @@ func databaseLines(from diagnose.Ledger) (lines []result.LedgerLine) {
 // operation that was sampled ended later or was not answered, the parts are of what was sampled.
 func whole(lines []result.LedgerLine, own, total float64) []result.LedgerLine {
 	sum := 0.0
-	lines = append(lines, result.LedgerLine{Class: ownClass, Name: ownName, S: own})
+	lines = append(lines, result.LedgerLine{Class: result.OfGenerator, Name: ownName, S: own})
 	for _, line := range lines {
 		sum += line.S
 	}
 	lines = slices.DeleteFunc(lines, func(line result.LedgerLine) bool { return line.S <= 0 })
 	slices.SortStableFunc(lines, func(a, b result.LedgerLine) int { return cmp.Compare(b.S, a.S) })
-	lines = append(lines, result.LedgerLine{Class: outsideClass, Name: outsideName, S: max(0, total-sum)})
+	lines = append(lines, result.LedgerLine{Class: result.Outside, Name: outsideName, S: max(0, total-sum)})
 	for i := range lines {
 		lines[i].Share = lines[i].S / max(total, sum)
 	}

@@ -68,9 +68,9 @@ func TestLedger_OfAnOperationAddsUpToItsTime(t *testing.T) {
 	sale := l.linesOf(0)
 	near(t, "locks", shareOf(sale, "lock"), 0.5)
 	near(t, "processor", shareOf(sale, "cpu"), 0.1)
-	near(t, "generator", shareOf(sale, ownClass), 0.2)
-	near(t, "remainder", shareOf(sale, outsideClass), 0.2)
-	if last := sale[len(sale)-1]; last.Class != outsideClass {
+	near(t, "generator", shareOf(sale, result.OfGenerator), 0.2)
+	near(t, "remainder", shareOf(sale, result.Outside), 0.2)
+	if last := sale[len(sale)-1]; last.Class != result.Outside {
 		t.Errorf("the remainder stands before %s", last.Class)
 	}
 	for _, lines := range [][]result.LedgerLine{sale, l.linesOf(1), l.sum(), planted(false).sum()} {

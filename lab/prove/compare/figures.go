@@ -40,6 +40,7 @@ var Metrics = []Metric{
 	{Name: "ops_per_s", Title: "throughput", Unit: "/s", HigherBetter: true},
 	{Name: "database_cpu_ms", Title: "database CPU per operation", Unit: "ms"},
 	{Name: sampledCPU, Title: "database CPU of an operation, from samples of its sessions", Unit: "ms"},
+	{Name: sampledWaits, Title: "waits of an operation in the database, from samples of its sessions", Unit: "ms"},
 	{Name: "workers_cpu_ms", Title: "workers' CPU per operation", Unit: "ms"},
 	{Name: "wal_bytes", Title: "WAL per request", Unit: "B"},
 	{Name: "statements", Title: "statements per operation"},
@@ -50,25 +51,33 @@ var Metrics = []Metric{
 	{Name: "waits", Title: "sessions that wait, on average"},
 }
 
-// sampledCPU comes from looks at the sessions, as the operating system counts a backend's time and not an operation's.
-const sampledCPU = "database_cpu_sampled_ms"
+// Figures from looks at the sessions: the operating system counts a backend's time and not an operation's.
+const (
+	sampledCPU   = "database_cpu_sampled_ms"
+	sampledWaits = "database_waits_sampled_ms"
+)
 
-// onProcessor is the sampled time of one answer on the database's processors, if the samples tell it from waiting for
-// one.
-func onProcessor(ledger []result.LedgerLine, answers int64) *float64 {
+// setSampled splits the time of one answer in the database: on a processor, and waiting, also for a processor. Where
+// the samples cannot tell these apart neither is known.
+func (f figures) setSampled(operation string, ledger []result.LedgerLine, answers int64) {
 	if len(ledger) == 0 || answers == 0 {
-		return nil
+		return
 	}
-	var ms float64
+	var ran, waited float64
 	for _, line := range ledger {
 		switch line.Class {
 		case diagnose.Unsplit:
-			return nil
+			return
 		case diagnose.OnCPU:
-			ms = 1000 * line.S / float64(answers)
+			ran += line.S
+		case result.OfGenerator, result.Outside:
+		default:
+			waited += line.S
 		}
 	}
-	return &ms
+	ran, waited = 1000*ran/float64(answers), 1000*waited/float64(answers)
+	f.set(operation, sampledCPU, &ran)
+	f.set(operation, sampledWaits, &waited)
 }
 
 // MetricNames lists the names of all metrics.
@@ -123,10 +132,10 @@ func figuresOf(r *result.Result) figures {
 		f.set(op.ID, "latency_ms_p99", op.Latency.P99)
 		f.set(op.ID, "apdex", op.Apdex)
 		f.set(op.ID, "ops_per_s", &rate)
-		f.set(op.ID, sampledCPU, onProcessor(op.Ledger, op.OK+op.Refused))
+		f.setSampled(op.ID, op.Ledger, op.OK+op.Refused)
 	}
 	if d := r.Diagnosis; d != nil {
-		f.set("", sampledCPU, onProcessor(d.Ledger, r.OK+r.Refused))
+		f.setSampled("", d.Ledger, r.OK+r.Refused)
 	}
 	f.requests(r.Cost.Requests)
 	return f

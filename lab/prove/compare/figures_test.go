@@ -7,23 +7,27 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-func TestOnProcessor(t *testing.T) {
+func TestSampledFigures(t *testing.T) {
 	ran := result.LedgerLine{Class: diagnose.OnCPU, S: 0.3}
 	waited := result.LedgerLine{Class: "wal", S: 5}
+	outside := result.LedgerLine{Class: result.Outside, S: 9}
 	for name, c := range map[string]struct {
-		answers int64
-		ledger  []result.LedgerLine
-		want    float64 // -1: unknown
+		answers     int64
+		ledger      []result.LedgerLine
+		cpu, waited float64 // -1: unknown
 	}{
-		"Sampled":     {100, []result.LedgerLine{waited, ran}, 3},
-		"NeverSeen":   {100, []result.LedgerLine{waited}, 0},
-		"NotSampled":  {100, nil, -1},
-		"NotAnswered": {0, []result.LedgerLine{ran}, -1},
-		"OrInQueue":   {100, []result.LedgerLine{{Class: diagnose.Unsplit, S: 5}}, -1},
+		"Sampled":     {100, []result.LedgerLine{waited, ran, outside}, 3, 50},
+		"NeverSeen":   {100, []result.LedgerLine{waited}, 0, 50},
+		"NotSampled":  {100, nil, -1, -1},
+		"NotAnswered": {0, []result.LedgerLine{ran}, -1, -1},
+		"OrInQueue":   {100, []result.LedgerLine{waited, {Class: diagnose.Unsplit, S: 5}}, -1, -1},
 	} {
-		got := onProcessor(c.ledger, c.answers)
-		if (got == nil) != (c.want < 0) || got != nil && *got != c.want {
-			t.Errorf("%s: %v, want %g", name, got, c.want)
+		f := figures{}
+		f.setSampled("op", c.ledger, c.answers)
+		for metric, want := range map[string]float64{sampledCPU: c.cpu, sampledWaits: c.waited} {
+			if got, known := f["op"][metric]; known != (want >= 0) || known && got != want {
+				t.Errorf("%s: %s is %g (%v), want %g", name, metric, got, known, want)
+			}
 		}
 	}
 }

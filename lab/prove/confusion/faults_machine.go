@@ -142,7 +142,8 @@ func cpuQuota(_ context.Context, s *scene) error {
 	before, began := q.throttled(), time.Now()
 	s.checked(func(context.Context) (string, bool) {
 		share := (q.throttled() - before).Seconds() / time.Since(began).Seconds()
-		return fmt.Sprintf("throttled for %.0f %% of the time, at least 20 %%", 100*share), share >= 0.2
+		return fmt.Sprintf("throttled for %.2f s of each second, added up over the cores; at least 0.2 s", share),
+			share >= 0.2
 	})
 	return nil
 }

@@ -28,6 +28,12 @@ type LedgerLine struct {
 	Share float64 `json:"share"`
 }
 
+// Classes of lines that are not the database's.
+const (
+	OfGenerator = "generator"
+	Outside     = "outside"
+)
+
 // TimeCause takes a part of the operations' time.
 type TimeCause struct {
 	Name  string `json:"name"`
