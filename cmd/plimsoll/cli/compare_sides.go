@@ -132,8 +132,9 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 	if len(all) == 0 && (o.own[0].spec.DSN != "" || o.own[0].spec.Command != "") {
 		all = append(all, sideSpec{})
 	}
-	if len(all) == 1 && (o.own[1].given() || o.selfTest != "") {
-		all = append(all, all[0]) // B is A except for its flags
+	// one system, except for the flags of A or B
+	if len(all) == 1 && (o.own[1].given() || len(args) == 1 && o.own[0].given() || o.selfTest != "") {
+		all = append(all, all[0])
 	}
 	if len(all) < 2 {
 		return nil, problem.New(problem.Usage, errors.New("compare needs two systems"),
