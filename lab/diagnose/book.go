@@ -91,11 +91,11 @@ type book struct {
 	stories     map[string]*story
 	lockLooks   int
 	stalls      []stall
-	still       map[Culprit]float64 // seconds
-	plains      map[string]plain    // statements without their values, by their text
-	wholes      map[string]string   // the same in full, one of those that begin so
-	idling      map[int]bool        // sessions of the last look that wait for their clients
-	excused     map[logExcuse]float64
+	still       map[Culprit]float64   // seconds
+	plains      map[string]plain      // statements without their values, by their text
+	wholes      map[string]string     // the same in full, one of those that begin so
+	idling      map[int]bool          // sessions of the last look that wait for their clients
+	excused     map[logExcuse]float64 // seconds of the waits for the log
 }
 
 // eventKey is a wait event; for an idle transaction it is the gap between statements, whatever the server calls it.
