@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"strings"
-	"time"
 
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/waits"
@@ -25,7 +24,7 @@ const followersMost = 8
 // excuseOf the sessions that wait for the log. A session keeps the name of its wait until it runs again, so only the
 // state of its process tells a flush from the wait for a processor behind it.
 func excuseOf(sessions []waits.Session, state func(pid int) (process.Activity, error)) logExcuse {
-	found := noExcuse
+	flushed := false
 	for _, s := range sessions {
 		if s.Class() != waits.WAL || s.Wait.Type != "IO" {
 			continue
@@ -35,10 +34,10 @@ func excuseOf(sessions []waits.Session, state func(pid int) (process.Activity, e
 		case now != process.Ready:
 			return noExcuse // a flush is under way
 		default:
-			found = starving
+			flushed = true
 		}
 	}
-	if found == starving {
+	if flushed {
 		return starving
 	}
 	asked := 0
@@ -55,13 +54,6 @@ func excuseOf(sessions []waits.Session, state func(pid int) (process.Activity, e
 	}
 	return noExcuse
 }
-
-// rushes are the times after standstills: as long as these were.
-type rushes struct{ until time.Time }
-
-func (r *rushes) after(stillUntil time.Time, still time.Duration) { r.until = stillUntil.Add(still) }
-
-func (r *rushes) at(now time.Time) bool { return now.Before(r.until) }
 
 // logWait is the wait for the log that is no fault of the log, as parts of it.
 type logWait struct {

@@ -64,7 +64,7 @@ type watch struct {
 	locks             atomic.Bool  // somebody waits for a lock
 	connected         atomic.Int64 // sessions at the last census
 
-	rushes       rushes
+	rushUntil    time.Time     // after a standstill, for as long as it lasted
 	machineTook  time.Duration // processor time of one reading of the machine
 	timelineAt   time.Time     // when the timeline was asked
 	operationsAt time.Time     // until when operations are sampled
@@ -205,14 +205,14 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 		if s.who == StillServer && late >= standstillLeast { // nobody did what they seem to have done meanwhile
 			w.book.unobserved += late.Seconds()
 			l.stands -= late
-			w.rushes.after(now, late)
+			w.rushUntil = now.Add(late)
 		}
 	}
 	if most := lateMost * w.every; l.stands > most {
 		w.book.unobserved += (l.stands - most).Seconds()
 		l.stands = most
 	}
-	if w.rushes.at(now) {
+	if now.Before(w.rushUntil) {
 		l.excuse = rush
 	}
 	w.book.take(l)

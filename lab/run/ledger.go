@@ -13,9 +13,6 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// Classes of the ledger beside those of the database's sessions.
-const ()
-
 // The remainder is not measured by itself: what answered operations took, without the rest.
 const (
 	ownName     = "the generator itself"

@@ -70,7 +70,7 @@ func (f figures) setSampled(operation string, ledger []result.LedgerLine, answer
 			return
 		case diagnose.OnCPU:
 			ran += line.S
-		case result.OfGenerator, result.Outside:
+		case result.OfGenerator, result.Outside: // not in the database
 		default:
 			waited += line.S
 		}
