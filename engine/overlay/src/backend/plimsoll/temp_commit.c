@@ -20,8 +20,9 @@
  *
  * A record counts as one that matters unless we know better: it was inserted
  * while writing a catalog row of a temporary relation of ours (with its index
- * entries, toast and page maintenance), or it is of a kind that a crash may lose
- * with any transaction.  If we miss such a case, it costs a flush, not data.
+ * entries, toast and page maintenance) or locking one, or it is of a kind that a
+ * crash may lose with any transaction.  If we miss such a case, it costs a flush,
+ * not data.
  *
  * src/backend/plimsoll/temp_commit.c
  *
@@ -35,6 +36,7 @@
 #include "plimsoll/temp_commit.h"
 #include "plimsoll/temp_row.h"
 #include "storage/bufmgr.h"
+#include "storage/standbydefs.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -58,11 +60,13 @@ temp_commit_record_matters(RmgrId rmid, uint8 info)
 	{
 		case RM_XACT_ID:
 			/* the end of the transaction itself, or for standbys to know */
-		case RM_STANDBY_ID:
-			/* locks and running transactions: of interest while they last */
 		case RM_CLOG_ID:
 			/* a zeroed page: redone by whoever needs it */
 			return false;
+		case RM_STANDBY_ID:
+			/* running transactions, of interest while they last */
+			info &= ~XLR_INFO_MASK;
+			return info == XLOG_STANDBY_LOCK;
 		case RM_XLOG_ID:
 			/* the OIDs are given out again if lost with all their users */
 			info &= ~XLR_INFO_MASK;
@@ -113,6 +117,18 @@ temp_commit_enter_slots(Relation catalog, TupleTableSlot **slots, int nslots)
 		if (!ours)
 			return false;
 	}
+	temp_commit_scope++;
+	return true;
+}
+
+/* The same for an exclusive lock, which standbys are told. */
+bool
+temp_commit_enter_lock(Oid relid)
+{
+	if (!temp_async_commit ||
+		temp_relation_count == 0 ||
+		temp_relation_find(relid) == NULL)
+		return false;
 	temp_commit_scope++;
 	return true;
 }

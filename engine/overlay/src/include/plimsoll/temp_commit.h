@@ -28,6 +28,7 @@ extern bool temp_commit_record_matters(RmgrId rmid, uint8 info);
 extern bool temp_commit_enter(Relation catalog, HeapTuple tuple);
 extern bool temp_commit_enter_slots(Relation catalog, TupleTableSlot **slots,
 									int nslots);
+extern bool temp_commit_enter_lock(Oid relid);
 extern bool temp_commit_enter_tid(Relation catalog, ItemPointer tid);
 extern void AtEOSubXact_temp_commit(void);
 

@@ -136,6 +136,11 @@ SELECT pg_stat_force_next_flush() \gset
 SELECT wrote();
 SELECT pg_stat_force_next_flush() \gset
 CALL note_writes();
+BEGIN; LOCK TABLE permanent; COMMIT;
+SELECT pg_stat_force_next_flush() \gset
+SELECT wrote();
+SELECT pg_stat_force_next_flush() \gset
+CALL note_writes();
 BEGIN; DROP TABLE t2; SELECT a FROM permanent WHERE a = 1 FOR UPDATE; COMMIT;
 SELECT pg_stat_force_next_flush() \gset
 SELECT wrote();
