@@ -113,6 +113,11 @@ func TestTheEventLogTells(t *testing.T) {
 		saleBody(t, c, c.Organisations[0], "1")); a.Status != 409 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
+	receipt := u.Call(t, "POST", "/v1/documents/goods-receipt", "", saleBody(t, c, c.Organisations[0], "1"))
+	if receipt.Status >= 300 {
+		t.Fatalf("%d %s", receipt.Status, receipt.Body)
+	}
+	checkTracedLog(t, c, base)
 	u.Call(t, "DELETE", "/v1/sessions/current", "", nil)
 	drain()
 	for kind, want := range map[string]string{
@@ -128,6 +133,23 @@ func TestTheEventLogTells(t *testing.T) {
 		if !found {
 			t.Errorf("no %s with %s in\n%s", kind, want, events.text.String())
 		}
+	}
+}
+
+// checkTracedLog: the worker adds the log of traced requests up, where the server tells it.
+func checkTracedLog(t *testing.T, c *erptest.Company, base string) {
+	t.Helper()
+	profile, err := server.Ask(t.Context(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := int64(0)
+	if c.Value(t, "SELECT current_setting('server_version_num')::integer / 10000") >= "18" {
+		want = 1
+	}
+	wal := profile.Operations["goods_receipt.create"].WALBytes
+	if wal.Requests != want || (wal.Sum > 500) != (want > 0) {
+		t.Errorf("the log of traced receipts: %+v", wal)
 	}
 }
 

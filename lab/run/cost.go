@@ -122,6 +122,10 @@ func request(name string, o server.Operation) result.Request {
 	q.Statements, q.RoundTrips, q.Rows, q.Retries = mean(d.Statements), mean(d.RoundTrips), mean(d.Rows),
 		mean(d.Retries)
 	q.TempTables, q.Truncates = mean(d.TempTables.Used()), mean(d.TempTables.Truncates)
+	if traced := o.WALBytes; traced.Requests > 0 {
+		bytes := float64(traced.Sum) / float64(traced.Requests)
+		q.WALBytes, q.Traced = &bytes, traced.Requests
+	}
 	if d.TempTables.Returned > 0 {
 		share := d.TempTables.EmptyShare()
 		q.EmptyShare = &share

@@ -26,6 +26,18 @@ type Operation struct {
 	Failed     int64             `json:"failed"`
 	Unnamed    int64             `json:"unnamed"` // of these, whose client did not name its operation
 	Database   database.Counters `json:"database"`
+	WALBytes   Traced            `json:"wal_bytes"` // the log that the sessions in the database wrote
+}
+
+// Traced sums a figure over those requests that were traced (Config.TraceSample) and whose figure is known.
+type Traced struct {
+	Requests int64 `json:"requests"`
+	Sum      int64 `json:"sum"`
+}
+
+func (t *Traced) add(other Traced, times int64) {
+	t.Requests += times * other.Requests
+	t.Sum += times * other.Sum
 }
 
 // Count of all requests.
@@ -39,6 +51,7 @@ func (o Operation) Plus(other Operation, times int64) Operation {
 	o.Failed += times * other.Failed
 	o.Unnamed += times * other.Unnamed
 	o.Database.Add(other.Database.Times(times))
+	o.WALBytes.add(other.WALBytes, times)
 	return o
 }
 
@@ -47,7 +60,8 @@ type profile struct {
 	operations map[string]Operation
 }
 
-func (p *profile) count(operation string, status int, named bool, cost database.Counters) {
+// count a request; traced is nil unless it was traced.
+func (p *profile) count(operation string, status int, named bool, cost database.Counters, traced *database.Trace) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.operations == nil {
@@ -68,6 +82,9 @@ func (p *profile) count(operation string, status int, named bool, cost database.
 		o.Unnamed++
 	}
 	o.Database.Add(cost)
+	if traced != nil && traced.WALBytes != nil {
+		o.WALBytes.add(Traced{1, *traced.WALBytes}, 1)
+	}
 	p.operations[operation] = o
 }
 

@@ -94,7 +94,7 @@ func (s *Server) serve(ctx context.Context, w http.ResponseWriter, r *request, e
 			a = a.withHeader(traceHeader, t.line())
 		}
 	}
-	s.profile.count(e.Operation, a.status, clientOperation(r.Request) != "", *cost)
+	s.profile.count(e.Operation, a.status, clientOperation(r.Request) != "", *cost, steps)
 	s.metrics.observe(e.Operation, a.status, p.total())
 	s.logRequest(e, r, f, p, *cost, t)
 	return a

@@ -93,7 +93,7 @@ type Config struct {
 	Events *slog.Logger
 	// Slow is the duration from which an operation goes to the event log. Defaults to SlowDefault; negative means none.
 	Slow time.Duration
-	// TraceSample n writes the trace of one request in n to the event log; zero means none.
+	// TraceSample n traces one request in n, for the event log and for Operation.WALBytes; zero means none.
 	TraceSample int
 	// WatchAfter is how long a unit of work runs before its lock waits are recorded. Defaults to lock.AfterDefault.
 	WatchAfter time.Duration

@@ -337,6 +337,7 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 	side.Run.DSN, side.Run.Profile = b.dsn, b.profile
 	side.Run.Serve = slices.Concat(serve, c.shape.arguments())
 	if erp {
+		side.Run.Serve = append(side.Run.Serve, fmt.Sprintf("--trace-sample=%d", compare.TraceSample))
 		side.Run.Scale = b.String()
 		s.erp = append(s.erp, c)
 	}

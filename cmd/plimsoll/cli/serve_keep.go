@@ -42,12 +42,12 @@ func (o *keepOptions) flags(fs *pflag.FlagSet) {
 	config.Span(fs, &o.slow, "slow", server.SlowDefault, 0,
 		"log operations that take longer to the event log; 0: none")
 	config.Count(fs, &o.traceSample, "trace-sample", 0, 0, 1000000000,
-		"trace one request in this many to the event log; 0: none")
+		"trace one request in this many: its trace goes to the event log, its bytes of WAL to /health/profile; 0: none")
 }
 
 // idle flags where there is no event log.
 func (o *keepOptions) idle() idle {
-	return idle{o.events == "", []string{"slow", "trace-sample"}, "applies only to --events",
+	return idle{o.events == "", []string{"slow"}, "applies only to --events",
 		"add --events FILE"}
 }
 

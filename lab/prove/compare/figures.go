@@ -24,6 +24,12 @@ type Metric struct {
 // weight: the share of an operation in the mix is among its figures.
 const weight = "weight"
 
+const wal = "wal_bytes"
+
+// TraceSample is how many requests of the ERP there are to one that is traced for its log: rare operations are traced a
+// few times in each run, and four more round trips in each of twenty requests are lost in the noise.
+const TraceSample = 20
+
 // MetricDefault decides the verdict by default.
 const MetricDefault = "latency_ms"
 
@@ -42,7 +48,7 @@ var Metrics = []Metric{
 	{Name: sampledCPU, Title: "database CPU of an operation, from samples of its sessions", Unit: "ms"},
 	{Name: sampledWaits, Title: "waits of an operation in the database, from samples of its sessions", Unit: "ms"},
 	{Name: "workers_cpu_ms", Title: "workers' CPU per operation", Unit: "ms"},
-	{Name: "wal_bytes", Title: "WAL per request", Unit: "B"},
+	{Name: wal, Title: "WAL per request", Unit: "B"},
 	{Name: "statements", Title: "statements per operation"},
 	{Name: "round_trips", Title: "round trips per operation"},
 	{Name: "rows", Title: "rows written per operation"},
@@ -119,7 +125,7 @@ func figuresOf(r *result.Result) figures {
 	f.set("", "ops_per_s", &r.OpsPerS)
 	f.set("", "database_cpu_ms", r.Cost.DatabaseMS)
 	f.set("", "workers_cpu_ms", r.Cost.WorkersMS)
-	f.set("", "wal_bytes", r.Cost.WALBytes)
+	f.set("", wal, r.Cost.WALBytes)
 	for _, op := range r.Operations {
 		if op.Latency.Mean == nil {
 			continue
@@ -141,7 +147,7 @@ func figuresOf(r *result.Result) figures {
 	return f
 }
 
-// requests have what the application server knows of each kind: the rest of the cost is known for all together.
+// requests have what the application server knows of each kind.
 func (f figures) requests(all []result.Request) {
 	count, sums := 0.0, map[string]float64{}
 	for _, q := range all {
@@ -152,6 +158,7 @@ func (f figures) requests(all []result.Request) {
 			f.set(q.ID, name, &value)
 			sums[name] += n * value
 		}
+		f.set(q.ID, wal, q.WALBytes) // that of all operations is what the server wrote
 	}
 	for name, sum := range sums {
 		mean := sum / max(1, count)

@@ -31,3 +31,16 @@ func TestSampledFigures(t *testing.T) {
 		}
 	}
 }
+
+// The log of an operation is that of its traced requests; that of all is what the server wrote.
+func TestFigures_LogOfEachOperation(t *testing.T) {
+	all, one := 900.0, 700.0
+	f := figuresOf(&result.Result{Cost: result.Cost{WALBytes: &all, Requests: []result.Request{
+		{ID: "traced", Count: 10, WALBytes: &one, Traced: 1}, {ID: "not", Count: 10}}}})
+	if f[""][wal] != all || f["traced"][wal] != one {
+		t.Errorf("all %g, traced %g", f[""][wal], f["traced"][wal])
+	}
+	if got, known := f["not"][wal]; known {
+		t.Errorf("the log of what was not traced is %g", got)
+	}
+}
