@@ -53,7 +53,7 @@ func Open(t *testing.T, url string) *Visit {
 		chromedp.WindowSize(1280, 1000), chromedp.WSURLReadTimeout(patience.Max))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithBrowserOption(chromedp.WithDialTimeout(patience.Max)))
 	t.Cleanup(cancel)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits until the browser is gone
 	v := &Visit{ctx: ctx}
