@@ -47,8 +47,7 @@ func (o *keepOptions) flags(fs *pflag.FlagSet) {
 
 // idle flags where there is no event log.
 func (o *keepOptions) idle() idle {
-	return idle{o.events == "", []string{"slow"}, "applies only to --events",
-		"add --events FILE"}
+	return idle{o.events == "", []string{"slow"}, "applies only to --events", "add --events FILE"}
 }
 
 // apply gives the worker its places; done closes them.

@@ -27,7 +27,7 @@ type Request struct {
 	Retries    float64 `json:"retries"`
 	// EmptyShare of the temp tables, 0..1; null without any.
 	EmptyShare *float64 `json:"empty_share"`
-	// WALBytes is the log that its sessions in the database wrote, the mean of the Traced requests; null if the
+	// WALBytes is the log that its sessions in the database wrote, the mean of the Traced requests; absent if the
 	// workers traced none, or PostgreSQL is older than 18.
 	WALBytes *float64 `json:"wal_bytes,omitempty"`
 	Traced   int64    `json:"traced,omitempty"`

@@ -52,7 +52,8 @@ func TestRewriting_IsDoneByWorkersAndProved(t *testing.T) {
 	// A worker that gets no processor for a turn loses its parts to another.
 	b := site.Bench{Serve: sitetest.Program(t), Duration: 3 * time.Second, Repetitions: 1, Documents: 200}
 	all := rewriting(b, &site.Site{Cluster: clustertest.Start(t)}, "", []rewritingSide{
-		{"small, asynchronous", 1, 3, small(true)}, {"large", 2, 3, posting.Rewriting{Documents: 20}},
+		{"small", 1, 3, small(false)}, {"small, asynchronous", 1, 3, small(true)},
+		{"large", 2, 3, posting.Rewriting{Documents: 20}},
 	})
 	f, err := all.Play(t.Context(), trial.Options{})
 	if err != nil || f.Partial {
@@ -67,7 +68,7 @@ func TestRewriting_IsDoneByWorkersAndProved(t *testing.T) {
 			}
 		}
 	}
-	if measured != 4 {
+	if measured != 6 {
 		t.Errorf("%+v", f.Figures)
 	}
 }
