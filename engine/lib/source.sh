@@ -96,8 +96,9 @@ store_archive() {
 	take_lock source
 	TEMPORARY+=("$dir")
 	mkdir -p "$dir/head"
-	tar -xf "$1" -C "$dir/head" --strip-components=1 --wildcards --no-wildcards-match-slash '*/configure' \
-		2>/dev/null || true
+	# The first that fits is all: what comes behind it need not be unpacked.
+	tar -xf "$1" -C "$dir/head" --strip-components=1 --occurrence --wildcards --no-wildcards-match-slash \
+		'*/configure' 2>/dev/null || true
 	version=$(version_in "$dir/head")
 	check_version "$1" "$version"
 	rm -rf "$dir/head"
