@@ -60,6 +60,8 @@ type Record struct {
 const (
 	recordMagic  = 0x4c4e524a
 	headerLength = 64
+	// Higher ones are two records, one cut behind its length and the next. That many records do not fit a disk.
+	highestNumber = 1<<32 - 1
 )
 
 // Journal is what a server wrote and flushed, in order and without gaps.
@@ -114,7 +116,7 @@ func parseRecord(text []byte) (r Record, length int) {
 	}
 	length = int(order.Uint32(text[4:]))
 	r.Number = order.Uint64(text[8:])
-	if length < headerLength+4 || length > len(text) ||
+	if length < headerLength+4 || length > len(text) || r.Number > highestNumber ||
 		order.Uint32(text[length-4:]) != recordMagic^uint32(r.Number) {
 		return r, 0
 	}

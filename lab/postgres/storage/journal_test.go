@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,6 +71,22 @@ func read(t *rapid.T, text []byte) []Record {
 		all[i] = r
 	}
 	return all
+}
+
+// A killed process wrote the first bytes of a record; those of other processes follow.
+func TestTheJournalIsReadBehindARecordCutAnywhere(t *testing.T) {
+	var all []Record
+	for number := range uint64(3) {
+		all = append(all, Record{Number: number + 1, Kind: Write, Data: make([]byte, 100), Size: 100,
+			At: time.Unix(0, 0)})
+	}
+	last := encode(all[2])
+	for n := range last {
+		text := slices.Concat(last[:n], encode(all[0]), encode(all[1]))
+		if diff := cmp.Diff(all[:2], withoutGap(parse(text))); diff != "" {
+			t.Errorf("cut after %d bytes, want -, got +:\n%s", n, diff)
+		}
+	}
 }
 
 // Records come in any order. The reader gives them by number, up to the first that is missing, whether its process
