@@ -10,19 +10,23 @@ ROOM_MB=900
 # build_core FLAVOUR KEY
 build_core() {
 	local flavour=$1 prefix jobs="${JOBS:-$(nproc)}" src=$WORK/$1/src flags expected
+	# A compiler that is killed leaves its temporary files; here the next build finds and removes them.
+	local -x TMPDIR=$WORK/tmp
 	prefix=$(prefix_of "$1" "$2")
 	LOG=$LOGS/$flavour-$2.log
 	require_tools
 	require_room
-	mkdir -p "$WORK/$flavour"
-	[[ -n $CONFIG_CACHE ]] || keep_config_cache
+	mkdir -p "$WORK/$flavour" "$TMPDIR"
 	: >"$LOG"
 	run_step "$flavour: unpack PostgreSQL $SOURCE_VERSION" 0 unpack_source "$src"
 	[[ $flavour != plimsoll* ]] || apply_series "$flavour" "$src"
 	leave_out_parts "$src"
 	mapfile -t flags < <(configure_flags "$flavour")
-	run_step "$flavour: configure" 0 in_dir "$src" ./configure -q --prefix="$prefix" --cache-file="$CONFIG_CACHE" \
-		"${flags[@]}"
+	# What configure finds out for one flavour of this run holds for the next.
+	printf '%s' "$CONFIGURED" >"$WORK/config.cache"
+	run_step "$flavour: configure" 0 in_dir "$src" ./configure -q --prefix="$prefix" \
+		--cache-file="$WORK/config.cache" "${flags[@]}"
+	CONFIGURED=$(<"$WORK/config.cache")
 	expected=$NEEDED_COMPILATIONS
 	[[ -z $WHOLE ]] || expected=$COMPILATIONS
 	run_step "$flavour: compile" "$expected" make -C "$src" -j"$jobs" world-bin
@@ -30,12 +34,6 @@ build_core() {
 	rm -rf "$prefix"
 	mv "$WORK/$flavour/root$prefix" "$prefix"
 	rm -rf "${WORK:?}/$flavour"
-}
-
-# keep_config_cache: what configure finds out for one flavour of this run holds for the next.
-keep_config_cache() {
-	CONFIG_CACHE=$(mktemp "${TMPDIR:-/tmp}/plimsoll-configure.XXXXXX")
-	TEMPORARY+=("$CONFIG_CACHE")
 }
 
 in_dir() { cd "$1" && shift && "$@"; }

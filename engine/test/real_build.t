@@ -20,6 +20,9 @@ open my $site, '>', "$shop->{dir}/site" or die "site: $!";
 print $site "cache_file=$shop->{dir}/config.cache\n";
 close $site;
 $ENV{CONFIG_SITE} = "$shop->{dir}/site";
+# Temporary files of compilers that are killed are the builds' own.
+$ENV{TMPDIR} = "$shop->{dir}/tmp";
+mkdir $ENV{TMPDIR};
 
 sub compilations
 {
@@ -55,6 +58,7 @@ kill INT => $pid;
 waitpid $pid, 0;
 is($? >> 8, 130, 'interrupted, it ends with the code of an interruption');
 is(join(' ', $shop->workers), '', '... no compiler works on');
-is(join(' ', $shop->debris), '', '... and nothing is left');
+is(join(' ', $shop->debris), '', '... nothing is left');
+is(join(' ', glob("$ENV{TMPDIR}/*")), '', '... and no temporary file of either');
 
 done_testing();
