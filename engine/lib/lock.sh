@@ -26,7 +26,7 @@ own_lock() {
 	local owner said=
 	# In short spells, between which bash can act on a signal.
 	until flock -w 1 "$1"; do
-		owner=$(<"$2")
+		read -r owner <"$2" || owner= # not by $(…): see progress_show
 		if [[ -z $said && -e /proc/${owner:-none} ]]; then
 			say "engine: waiting for $3 (pid $owner)"
 			said=yes

@@ -7,12 +7,16 @@ progress_start() {
 	[[ -t 2 ]] || say "$1 …"
 }
 
+# progress_show captures no output by $(…), as it is called again and again: while bash waits for the end of such a
+# command, whose output it has, it forgets a Ctrl-C.
 progress_show() {
-	local done=0 elapsed=$((SECONDS - PROGRESS_START)) text=
-	((PROGRESS_EXPECTED)) && done=$(compilations)
+	local done=0 elapsed=$((SECONDS - PROGRESS_START)) text= left
+	! ((PROGRESS_EXPECTED)) || read -r done < <(compilations) || done=0
 	if ((PROGRESS_EXPECTED && done)); then
 		text="compiled $done of about $PROGRESS_EXPECTED"
-		((elapsed >= 3)) && text+=$(estimate "$done" "$elapsed")
+		# at the pace so far
+		left=$(((PROGRESS_EXPECTED - done) * elapsed / done))
+		((elapsed < 3 || left <= 0)) || text+=", about ${left}s left"
 	fi
 	if [[ -t 2 ]]; then
 		printf '\r\033[K%s … %ds %s' "$PROGRESS_TITLE" "$elapsed" "$text" >&2
@@ -35,13 +39,6 @@ progress_end() {
 # compilations counts the compiler's calls that this step has logged.
 compilations() {
 	tail -c "+$((PROGRESS_LOG_START + 1))" "$LOG" | grep -c -e ' -c -o ' || true
-}
-
-# estimate DONE ELAPSED: what is left at the pace so far.
-estimate() {
-	local left=$((($PROGRESS_EXPECTED - $1) * $2 / $1))
-	((left > 0)) && printf ', about %ds left' "$left"
-	return 0
 }
 
 # time_table says where the time of a run went that had something to do.

@@ -3,6 +3,8 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use File::Temp qw(tempdir);
+use POSIX qw(WNOHANG);
 use Test::More;
 use Plimsoll::Patience qw(holds);
 use Plimsoll::Processes qw(children command);
@@ -117,6 +119,29 @@ subtest 'a build that dies after the prefix and before its manifest is repeated'
 	($code, $out, $err) = $shop->run([]);
 	is($code, 0, 'the next run builds') or diag $err;
 	ok(-x "$prefix/bin/postgres", '... all of it');
+};
+
+subtest 'a Ctrl-C is heard when the count of compilations is known and its process not over' => sub {
+	my $dir = tempdir(CLEANUP => 1);
+	my $engine = Plimsoll::Workshop->home;
+	my $pid = fork() // die;
+	if (!$pid)
+	{
+		$SIG{INT} = 'DEFAULT';
+		exec 'bash', '-c', <<"SH" or die;
+. $engine/lib/progress.sh
+compilations() { echo 5; exec >&-; : >$dir/counted; sleep 1; }
+PROGRESS_TITLE=compile PROGRESS_EXPECTED=10 PROGRESS_START=0 PROGRESS_QUARTER=4
+trap 'exit 130' INT
+until [ -e $dir/over ]; do progress_show; sleep 0.05; done
+SH
+	}
+	ok(holds(sub { -e "$dir/counted" }), 'counted');
+	kill INT => $pid;
+	my $ended = holds(sub { waitpid($pid, WNOHANG) == $pid });
+	is($? >> 8, 130, 'it ends') if ok($ended, 'heard');
+	Plimsoll::Workshop::spew("$dir/over", '');
+	waitpid($pid, 0) unless $ended;
 };
 
 for my $case ([INT => 'Ctrl-C'], [TERM => 'a polite kill'], [HUP => 'a lost terminal'])

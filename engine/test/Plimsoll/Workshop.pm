@@ -156,7 +156,14 @@ sub gate
 }
 
 # reached waits until a build stops at the gate; open_gate lets it continue.
-sub reached { my $line = slurp("$_[1]/reached"); return $line eq "reached\n" }
+sub reached
+{
+	local $SIG{ALRM} = sub { die "no build comes to the gate\n" };
+	alarm 900;
+	my $line = slurp("$_[1]/reached");
+	alarm 0;
+	return $line eq "reached\n";
+}
 sub open_gate { spew("$_[1]/go", "go\n") }
 
 # prefixes lists the finished builds of a flavour.
