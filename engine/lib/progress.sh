@@ -11,7 +11,7 @@ progress_start() {
 # command, whose output it has, it forgets a Ctrl-C.
 progress_show() {
 	local done=0 elapsed=$((SECONDS - PROGRESS_START)) text= left
-	! ((PROGRESS_EXPECTED)) || read -r done < <(compilations) || done=0
+	if ((PROGRESS_EXPECTED)); then read -r done < <(compilations) || done=0; fi
 	if ((PROGRESS_EXPECTED && done)); then
 		text="compiled $done of about $PROGRESS_EXPECTED"
 		# at the pace so far

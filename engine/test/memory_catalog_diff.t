@@ -19,7 +19,7 @@ use Plimsoll::Workshop;
 
 my $engine = Plimsoll::Workshop->home;
 chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
-my $seeds = Plimsoll::Seeds->new('1-4');
+my $seeds = Plimsoll::Seeds->new('1-8');
 my $steps = $ENV{STEPS} // 120;
 my $parallel = ($ENV{PLANS} // '') eq 'parallel';
 my %more = map { split /=/, $_, 2 } split ' ', $ENV{SETTINGS} // '';

@@ -43,15 +43,17 @@ sub new
 	return $self;
 }
 
+# A build that hangs must fail its test; none of these takes nearly so many seconds.
+use constant HANGS => 900;
+
 # run calls the workshop's build; returns exit code, stdout and stderr. env => {} adds to the environment.
 sub run
 {
 	my ($self, $args, %option) = @_;
 	my ($out, $err) = map { "$self->{dir}/$_" } qw(stdout stderr);
 	my $pid = $self->start($args, out => $out, err => $err, %option);
-	# A build that hangs must fail its test; none of these takes nearly this long.
 	local $SIG{ALRM} = sub { kill TERM => $pid; die "hangs: build @$args\n" . slurp($err) };
-	alarm 900;
+	alarm HANGS;
 	waitpid($pid, 0);
 	my $status = $?;
 	alarm 0;
@@ -159,7 +161,7 @@ sub gate
 sub reached
 {
 	local $SIG{ALRM} = sub { die "no build comes to the gate\n" };
-	alarm 900;
+	alarm HANGS;
 	my $line = slurp("$_[1]/reached");
 	alarm 0;
 	return $line eq "reached\n";
