@@ -1,8 +1,12 @@
 # Servers of a benchmark, and the table of what it measured. Each server has its own data directory and socket in
 # $SCRATCH and stands in STARTED; stop_all removes them.
 
-# start NAME PREFIX SETTING… starts a server whose socket is in $SCRATCH/NAME.
-start() {
+# The settings for temporary tables, which stock does not have.
+TEMP_TABLE_SETTINGS="enable_temp_memory_catalog temp_local_invalidation temp_skip_locks temp_async_commit"
+TEMP_TABLE_SETTINGS+=" temp_buffers_by_relation temp_lazy_files temp_lazy_toast"
+
+# make_cluster NAME PREFIX SETTING… makes a data directory, $SCRATCH/NAME/data, with these settings on.
+make_cluster() {
 	local name=$1 prefix=$2 setting
 	shift 2
 	mkdir "$SCRATCH/$name"
@@ -18,6 +22,12 @@ start() {
 		echo "max_connections = 300"
 		for setting in "$@"; do echo "$setting = on"; done
 	} | as_server_user tee -a "$SCRATCH/$name/data/postgresql.conf" >/dev/null
+}
+
+# start NAME PREFIX SETTING… starts a server whose socket is in $SCRATCH/NAME.
+start() {
+	local name=$1 prefix=$2
+	make_cluster "$@"
 	as_server_user "$prefix/bin/pg_ctl" --pgdata="$SCRATCH/$name/data" --log="$SCRATCH/$name/server.log" --wait start \
 		>/dev/null ||
 		{ cat "$SCRATCH/$name/server.log" >&2; fail environment "cannot start $prefix"; }

@@ -1,4 +1,4 @@
-# Root's other self: PostgreSQL refuses to run as root, so tests that start a server drop to an ordinary user.
+# PostgreSQL refuses to run as root: what starts a server as root runs it as an ordinary user.
 
 # server_user prints the user that runs the server when we are root.
 server_user() {
