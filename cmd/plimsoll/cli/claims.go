@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
 	"plimsoll/lab/prove/experiments/site"
@@ -54,11 +53,12 @@ func (a *app) showClaims(ctx context.Context, chosen []claims.Claim, o proveOpti
 }
 
 func (a *app) claimViews(ctx context.Context, chosen []claims.Claim, o proveOptions) ([]claimView, error) {
-	store, here := claims.OpenStore(""), claims.Here()
+	store, here, bench := claims.OpenStore(""), claims.Here(), a.benchNow(ctx, o)
 	views := []claimView{}
 	for _, c := range chosen {
 		v := claimView{Claim: c, Verdict: claims.NotYet, Conditions: []claims.Condition{}}
-		if e, ok := experiments.For(c.ID); ok {
+		e, tested := experiments.For(c.ID)
+		if tested {
 			v.Verdict, v.plan = claims.NotRun, e.Plan(o.sizes())
 			v.TakesS, v.Rules = v.plan.Takes.Seconds(), v.plan.Rules
 		}
@@ -67,25 +67,25 @@ func (a *app) claimViews(ctx context.Context, chosen []claims.Claim, o proveOpti
 			return nil, err
 		}
 		if ok {
-			v.take(k, k.Elsewhere(here, a.engineNow(ctx, o), software().Version))
+			engine := ""
+			if tested {
+				engine = engineOfClaim(ctx, e, bench)
+			}
+			v.take(k, k.Elsewhere(here, engine, software().Version))
 		}
 		views = append(views, v)
 	}
 	return views, nil
 }
 
-// engineNow is the engine that an experiment would run on now; "" if unknown.
-func (a *app) engineNow(ctx context.Context, o proveOptions) string {
-	name, err := a.pick(ctx, o.cluster)
-	if err == nil && name != "" {
-		if c, err := a.clusters().Find(name); err == nil {
-			return engineLabel(c.Server())
-		}
+// benchNow is where an experiment would measure now.
+func (a *app) benchNow(ctx context.Context, o proveOptions) site.Bench {
+	b := o.sizes()
+	b.Clusters, b.Engine = a.clusters(), o.engine
+	if name, err := a.pick(ctx, o.cluster); err == nil {
+		b.Cluster = name
 	}
-	if s, err := installation.Find(ctx, o.engine); err == nil {
-		return engineLabel(s)
-	}
-	return ""
+	return b
 }
 
 func (v *claimView) take(k claims.Record, elsewhere string) {

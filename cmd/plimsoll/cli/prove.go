@@ -302,6 +302,7 @@ func (a *app) proveOne(ctx context.Context, c claims.Claim, bench site.Bench, o 
 	err error) {
 	e, _ := experiments.For(c.ID)
 	a.meter.Phase(c.ID, 1, "")
+	engine := engineOfClaim(ctx, e, bench)
 	began := time.Now()
 	f, err := e.Run(ctx, bench)
 	a.meter.End()
@@ -311,7 +312,7 @@ func (a *app) proveOne(ctx context.Context, c claims.Claim, bench site.Bench, o 
 	err = claims.OpenStore("").Keep(claims.Record{
 		Claim: c.ID, At: time.Now().UTC().Truncate(time.Second), TookS: time.Since(began).Seconds(),
 		Software: bench.Software,
-		Machine:  claims.Here(), Engine: a.engineName(ctx, bench), Command: o.commandFor(c.ID), Finding: f,
+		Machine:  claims.Here(), Engine: engine, Command: o.commandFor(c.ID), Finding: f,
 	})
 	if err == nil && f.Partial {
 		return true, problem.New(problem.Interrupted,
@@ -388,15 +389,13 @@ func (o proveOptions) sizes() site.Bench {
 	}
 }
 
-// engineName is the fingerprint's engine: of the cluster where there is one.
-func (a *app) engineName(ctx context.Context, bench site.Bench) string {
-	if c, err := bench.Clusters.Find(bench.Cluster); err == nil {
-		return engineLabel(c.Server())
+// engineOfClaim is the engine that the experiment behind a claim would measure now; "" if unknown.
+func engineOfClaim(ctx context.Context, e site.Experiment, bench site.Bench) string {
+	s, err := e.Engine(ctx, bench)
+	if err != nil {
+		return ""
 	}
-	if s, err := installation.Find(ctx, bench.Engine); err == nil {
-		return engineLabel(s)
-	}
-	return ""
+	return engineLabel(s)
 }
 
 func engineLabel(s installation.Server) string {

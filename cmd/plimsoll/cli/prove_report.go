@@ -57,13 +57,14 @@ func hereNow(ctx context.Context) proof.Here {
 // itemsOf are the experiments behind claims, with how long they take and how much they are due.
 func (a *app) itemsOf(ctx context.Context, toRun []claims.Claim, o proveOptions, bench site.Bench) (
 	items []proof.Item, err error) {
-	here, store, engine := hereNow(ctx), claims.OpenStore(""), a.engineName(ctx, bench)
+	here, store := hereNow(ctx), claims.OpenStore("")
 	for _, c := range toRun {
 		e, _ := experiments.For(c.ID)
 		kept, err := store.All(c.ID)
 		if err != nil {
 			return nil, err
 		}
+		engine := engineOfClaim(ctx, e, bench)
 		items = append(items, proof.ItemOf(c, e.Plan(bench), o.commandFor(c.ID), engine, kept, here))
 	}
 	return items, nil

@@ -72,6 +72,9 @@ func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lo
 	if err != nil {
 		return nil, err
 	}
+	if before := c.marker.Server; before.Prefix != srv.Prefix {
+		c.store.say("engine is now %s, was %s", srv, before)
+	}
 	if err := c.readsItsLog(ctx, srv); err != nil { // before the settings of the last start are overwritten
 		return nil, err
 	}
@@ -102,14 +105,15 @@ func (c *Cluster) findServer(ctx context.Context) (installation.Server, error) {
 	if err != nil {
 		return installation.Server{}, fmt.Errorf("read version of the data: %w", err)
 	}
-	srv, err := installation.FindMajor(ctx, c.Engine, major)
-	if err != nil {
-		return srv, err
+	return installation.FindMajor(ctx, c.Engine, major)
+}
+
+// ServerNow is the engine that runs the cluster, or that would run it if it were started now.
+func (c *Cluster) ServerNow(ctx context.Context) (installation.Server, error) {
+	if c.Status(ctx).State == Running {
+		return c.marker.Server, nil
 	}
-	if before := c.marker.Server; before.Prefix != srv.Prefix {
-		c.store.say("engine is now %s, was %s", srv, before)
-	}
-	return srv, nil
+	return c.findServer(ctx)
 }
 
 // A port may be taken between our check and the server's start. A session of a killed server may let go of its memory

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/ratio"
@@ -53,5 +54,22 @@ func TestRegistry_ExperimentsThatCount(t *testing.T) {
 	}
 	if want := []string{"C02", "C07", "C22", "C23", "C25", "C26"}; !slices.Equal(counted, want) {
 		t.Errorf("%q, want %q", counted, want)
+	}
+}
+
+// What compares both flavours is a finding of ours, whatever engine the bench's cluster has.
+func TestRegistry_FindingsNameTheEngineThatWasMeasured(t *testing.T) {
+	for _, flavour := range []string{installation.Vanilla, installation.Plimsoll} {
+		if _, err := installation.Find(t.Context(), flavour); err != nil {
+			t.Skipf("the flavour %s is not built: %v", flavour, err)
+		}
+	}
+	b := site.Bench{Engine: installation.Vanilla}
+	for claim, want := range map[string]string{"C12": installation.Plimsoll, "C31": installation.Plimsoll,
+		"C01": installation.Vanilla, "C20": installation.Vanilla, "C38": installation.Vanilla} {
+		e, _ := For(claim)
+		if got, err := e.Engine(t.Context(), b); err != nil || got.Flavour != want {
+			t.Errorf("%s: %s, %v; want %s", claim, got.Flavour, err, want)
+		}
 	}
 }

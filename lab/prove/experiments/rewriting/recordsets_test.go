@@ -42,7 +42,7 @@ func TestSlowDisk_FlushesTakeAtLeastSoLong(t *testing.T) {
 	const latency = 40 * time.Millisecond // no disk takes so long
 	b := benchOfOwnClusters(t)
 	s := &site.Site{}
-	if err := site.OnSlowDisk(t.Context(), b, s); err != nil {
+	if err := site.OnSlowDisk.Open(t.Context(), b, s); err != nil {
 		t.Fatal(err)
 	}
 	title := ""

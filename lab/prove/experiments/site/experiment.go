@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
 )
@@ -34,6 +35,11 @@ func (e Experiment) Plan(b Bench) Plan {
 	return Plan{t.Plan(), t.Takes(), t.RulesText()}
 }
 
+// Engine is the one that the experiment would measure now.
+func (e Experiment) Engine(ctx context.Context, b Bench) (installation.Server, error) {
+	return e.On.engine(ctx, b)
+}
+
 // Run runs the experiment. If ctx is cancelled after something was measured, the finding is Partial and the error nil.
 func (e Experiment) Run(ctx context.Context, b Bench) (f claims.Finding, err error) {
 	if e.Refuse != nil {
@@ -43,7 +49,7 @@ func (e Experiment) Run(ctx context.Context, b Bench) (f claims.Finding, err err
 	}
 	s := &Site{}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := e.On(ctx, b, s); err != nil {
+	if err := e.On.open(ctx, b, s); err != nil {
 		return f, err
 	}
 	return e.Declare(b, s).Play(ctx, trial.Options{Conditions: s.conditions, Say: b.say, Step: b.step,

@@ -29,7 +29,7 @@ const ownStop = 10 * time.Minute
 
 // OnOwnCluster makes one with this profile.
 func OnOwnCluster(spec cluster.Spec) Place {
-	return func(ctx context.Context, b Bench, s *Site) (err error) {
+	open := func(ctx context.Context, b Bench, s *Site) (err error) {
 		if s.Own, err = NewOwnCluster(ctx, b, "prove-own", spec, s.atEnd); err != nil {
 			return err
 		}
@@ -47,6 +47,7 @@ func OnOwnCluster(spec cluster.Spec) Place {
 			return nil
 		})
 	}
+	return Place{open, newEngine}
 }
 
 // NewOwnCluster makes a cluster of that name, or takes the one that an experiment left which was killed.

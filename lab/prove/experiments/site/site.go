@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/lab/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/rig"
 )
@@ -33,7 +35,39 @@ type Site struct {
 type Address struct{ DSN string }
 
 // Place sets up a site; what it started is closed with the site, also after an error.
-type Place func(context.Context, Bench, *Site) error
+type Place struct {
+	open func(context.Context, Bench, *Site) error
+	// engine is the one that is measured there.
+	engine func(context.Context, Bench) (installation.Server, error)
+}
+
+// Open sets up a site.
+func (p Place) Open(ctx context.Context, b Bench, s *Site) error { return p.open(ctx, b, s) }
+
+// newEngine is that of clusters which an experiment makes.
+func newEngine(ctx context.Context, b Bench) (installation.Server, error) {
+	return installation.Find(ctx, b.Engine)
+}
+
+// oursEngine is that of both flavours: a finding is one of ours, which it compares with stock.
+func oursEngine(ctx context.Context, _ Bench) (installation.Server, error) {
+	return installation.Find(ctx, installation.Plimsoll)
+}
+
+// clusterEngine is that of the bench's cluster, which is made if it is missing or none is named.
+func clusterEngine(ctx context.Context, b Bench) (installation.Server, error) {
+	if b.Cluster == "" {
+		return newEngine(ctx, b)
+	}
+	c, err := b.Clusters.Find(b.Cluster)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newEngine(ctx, b)
+	}
+	if err != nil {
+		return installation.Server{}, err
+	}
+	return c.ServerNow(ctx)
+}
 
 func (s *Site) atEnd(do func() error) { s.closers = append(s.closers, do) }
 
@@ -46,10 +80,15 @@ func (s *Site) Close() (err error) {
 }
 
 // Nowhere is for experiments whose parts, sides or turns make what they need.
-func Nowhere(context.Context, Bench, *Site) error { return nil }
+var Nowhere = Place{func(context.Context, Bench, *Site) error { return nil }, newEngine}
 
 // FilledCluster is the bench's cluster with a filled base.
-func FilledCluster(ctx context.Context, b Bench, s *Site) (err error) {
+var FilledCluster = Place{openFilled, clusterEngine}
+
+// OneCluster is a filled cluster that clients reach as the data layer does.
+var OneCluster = Place{openOne, clusterEngine}
+
+func openFilled(ctx context.Context, b Bench, s *Site) (err error) {
 	s.Rig, err = rig.Up(ctx, rig.Options{
 		Clusters: b.Clusters, Name: b.Cluster, Spec: cluster.Spec{Engine: b.Engine}, Say: b.say,
 	})
@@ -68,9 +107,8 @@ func FilledCluster(ctx context.Context, b Bench, s *Site) (err error) {
 	return err
 }
 
-// OneCluster is a filled cluster that clients reach as the data layer does.
-func OneCluster(ctx context.Context, b Bench, s *Site) error {
-	if err := FilledCluster(ctx, b, s); err != nil {
+func openOne(ctx context.Context, b Bench, s *Site) error {
+	if err := openFilled(ctx, b, s); err != nil {
 		return err
 	}
 	dsn := s.Rig.DSN().Secret()
@@ -92,7 +130,7 @@ func OneCluster(ctx context.Context, b Bench, s *Site) error {
 
 // BothFlavours are two separate servers, removed at the end, with settings beyond the profile.
 func BothFlavours(settings ...profile.Setting) Place {
-	return func(ctx context.Context, b Bench, s *Site) error {
+	open := func(ctx context.Context, b Bench, s *Site) error {
 		s.Servers = &Engines{Running: map[string]*cluster.Postmaster{}}
 		if err := s.Servers.bringUp(ctx, b, settings, s.atEnd); err != nil {
 			return err
@@ -101,6 +139,7 @@ func BothFlavours(settings ...profile.Setting) Place {
 		s.conditions = conditions
 		return err
 	}
+	return Place{open, oursEngine}
 }
 
 // statementCache holds every text of the experiments, so that no side prepares one twice.

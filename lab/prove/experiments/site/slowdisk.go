@@ -29,7 +29,9 @@ type slowDisk struct {
 const slowDiskName = "prove-log"
 
 // OnSlowDisk makes the cluster; parts start it.
-func OnSlowDisk(ctx context.Context, b Bench, s *Site) (err error) {
+var OnSlowDisk = Place{openSlowDisk, newEngine}
+
+func openSlowDisk(ctx context.Context, b Bench, s *Site) (err error) {
 	d := &slowDisk{bench: b}
 	s.Disk = d
 	if d.cluster, err = b.Clusters.Find(slowDiskName); errors.Is(err, fs.ErrNotExist) {

@@ -21,7 +21,7 @@ func TestMeasuresOfTempTables_OnBothFlavours(t *testing.T) {
 	}
 	clusters := cluster.Open(clustertest.State(t))
 	s := &site.Site{}
-	err := site.BothFlavours(c06Settings...)(t.Context(), site.Bench{Clusters: clusters}, s)
+	err := site.BothFlavours(c06Settings...).Open(t.Context(), site.Bench{Clusters: clusters}, s)
 	if err == nil {
 		t.Run("StockHoldsLocksAndOursNone", func(t *testing.T) { seesLocks(t, s.Servers) })
 		t.Run("StockSendsMessagesAndOursNone", func(t *testing.T) { seesMessages(t, s.Servers) })
