@@ -66,22 +66,25 @@ func BetweenSQL(meta *metadata.Accounting, from, until string) string {
 }
 
 // CardSQL selects the first entries of an account in the order of time, each from its side: period, recorder_type,
-// recorder, line, account and analytics of the other side, debit and credit. $1 is the organisation, $2 the account, $3
-// the first moment and $4 the first one after the last; when filtered, $5 is an element among its analytics. The limit
-// is an expression: reading each side stops when it has enough.
+// recorder, line, its analytics, the other account, debit and credit. $1 is the organisation, $2 the account, $3 the
+// first moment and $4 the first one after the last; when filtered, $5 is an element among its analytics. The limit is
+// an expression: reading stops when it has enough. Both sides are read at once, since a search for the credits alone of
+// an account that is hardly ever credited reads all entries.
 func CardSQL(meta *metadata.Accounting, filtered bool, limit string) string {
-	first := "ORDER BY period, recorder, line LIMIT " + limit
-	side := func(side, other, debit, credit string) string {
-		return statement.SQL(`(SELECT period, recorder_type, recorder, line,
-	{side}_1 AS analytic_1, {side}_2 AS analytic_2, {side}_3 AS analytic_3, {other} AS other, {debit} AS debit,
-		{credit} AS credit FROM {entries}
-WHERE organisation = $1 AND period >= $3 AND period < $4 AND {is_account} {first})`, statement.Names{
-			"side": side, "other": other, "debit": debit, "credit": credit, "entries": meta.Table(),
-			"is_account": isAccount(side, filtered, "$5"), "first": first,
-		})
-	}
-	return "SELECT * FROM (" + side("debit", "credit", "amount", "0::numeric") + "\nUNION ALL\n" +
-		side("credit", "debit", "0::numeric", "amount") + ") AS sides " + first
+	return statement.SQL(`SELECT * FROM (SELECT e.period, e.recorder_type, e.recorder, e.line,
+	s.analytic_1, s.analytic_2, s.analytic_3, s.other, s.debit, s.credit
+FROM (SELECT * FROM {entries}
+	WHERE organisation = $1 AND period >= $3 AND period < $4 AND ({is_debit} OR {is_credit}) {first}
+) AS e CROSS JOIN LATERAL (
+	SELECT {debit_analytics}, e.credit AS other, e.amount AS debit, 0::numeric AS credit WHERE {is_debit}
+	UNION ALL
+	SELECT {credit_analytics}, e.debit, 0::numeric, e.amount WHERE {is_credit}
+) AS s) AS sides {first}`, statement.Names{
+		"entries": meta.Table(), "first": "ORDER BY period, recorder, line LIMIT " + limit,
+		"is_debit": isAccount("debit", filtered, "$5"), "is_credit": isAccount("credit", filtered, "$5"),
+		"debit_analytics":  "e.debit_1 AS analytic_1, e.debit_2 AS analytic_2, e.debit_3 AS analytic_3",
+		"credit_analytics": "e.credit_1, e.credit_2, e.credit_3",
+	})
 }
 
 // isAccount is the condition that a side has the account $2 and, when filtered, the element.
