@@ -51,7 +51,9 @@ func (l *Layers) scan(read *database.Statement) {
 }
 
 // layersSQL walks the index of open layers, key by key, until the required quantity is found: what a sale reads does
-// not grow with the stock.
+// not grow with the stock. The recorder's own layers are found by its movements, each by its whole key. The planner
+// must not choose another way (hence MATERIALIZED and LIMIT): it expects few layers of a key, and a popular item has
+// thousands; it joined all of them with all movements of the item.
 func (r *Register) layersSQL() string {
 	dimensions, leading := metadata.Names(r.meta.Dimensions), metadata.Names(r.meta.Leading())
 	resources := metadata.Names(r.meta.Resources)
@@ -73,12 +75,15 @@ func (r *Register) layersSQL() string {
 	UNION ALL
 	SELECT w.place, {leading_of_walked}, l.*, w.missing - l.{first_resource}
 	FROM walked w CROSS JOIN LATERAL {next} AS l WHERE w.missing > 0
+), own AS MATERIALIZED (
+	SELECT {dimensions} FROM {movements} WHERE recorder = $2
 )
 SELECT {columns} FROM (
 	SELECT place, {brought_at}, {columns} FROM walked
 	UNION
-	SELECT k.place, t.{brought_at}, {columns_of_totals} FROM {movements} o JOIN k ON {own_matches}
-	JOIN {totals} t ON t.organisation = $1 AND {totals_match} AND t.period = 'infinity' WHERE o.recorder = $2
+	SELECT k.place, t.{brought_at}, {columns_of_totals} FROM own o JOIN k ON {own_matches} CROSS JOIN LATERAL (
+		SELECT * FROM {totals} t WHERE t.organisation = $1 AND {totals_match} AND t.period = 'infinity' LIMIT 1
+	) AS t
 ) AS found ORDER BY place, {order}`, statement.Names{
 		"keys_and_required": rowset.Parameters(3, append(slices.Clone(r.meta.Leading()), r.meta.Resources[0])),
 		"leading":           strings.Join(leading, ", "),
@@ -90,6 +95,7 @@ SELECT {columns} FROM (
 			statement.Qualified("w", inOrder))),
 		"columns": strings.Join(columns, ", "), "columns_of_totals": statement.Qualified("t", columns),
 		"brought_at": metadata.BroughtAt, "movements": r.meta.Table(), "totals": r.meta.Totals(),
+		"dimensions":  strings.Join(dimensions, ", "),
 		"own_matches": matches("o", "k", leading), "totals_match": matches("t", "o", dimensions),
 		"order": strings.Join(inOrder, ", "),
 	})

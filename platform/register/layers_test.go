@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -259,6 +260,48 @@ func TestTakingFromALayerIsAnUpdateInPlace(t *testing.T) {
 		})
 		if got := fmt.Sprintf("%d of %d", after[0]-before[0], after[1]-before[1]); got != c.want {
 			t.Errorf("taking %d: %s updates in place, want %s", c.quantity, got, c.want)
+		}
+	}
+}
+
+// A popular thing has far more layers than the planner expects of a thing; who requires little reads few of them.
+func TestReadingLayersLooksAtFewOfAPopularThing(t *testing.T) {
+	s := shelve(t)
+	s.Exec(t, `INSERT INTO acc_batches (recorder, line, recorder_type, organisation, period, expense, thing, receipt,
+	receipt_line, quantity, amount)
+SELECT r.id, line, 'test', $1, $3, false, CASE WHEN line > 2 THEN gen_random_uuid() ELSE $2::uuid END, r.id, line, 5, 50
+FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 500)) r, generate_series(1, 40) line`,
+		one(1), one(1), day(0))
+	tell := func(w *database.Work) { w.Queue("tell counts", "SELECT pg_stat_force_next_flush()") }
+	s.do(t, func(w *database.Work) {
+		s.Recalculate(w, nil)
+		tell(w)
+	})
+	s.Exec(t, "VACUUM ANALYZE acc_batches, acc_batches_totals")
+	looked := func(table string) int {
+		n, err := strconv.Atoi(s.Value(t, "SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) "+
+			"FROM pg_stat_user_tables WHERE relname = $1", table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	tables := []string{"acc_batches", "acc_batches_totals"}
+	before := []int{looked(tables[0]), looked(tables[1])}
+	keys, needed := rowset.New(s.Meta().Leading(), 0), rowset.New(s.Meta().Resources[:1], 0)
+	keys.Append(one(1))
+	needed.Append(amount.Quantity(12_000))
+	var l *register.Layers
+	s.do(t, func(w *database.Work) {
+		l = s.Layers(w, one(1), one(9), keys, needed)
+		tell(w)
+	})
+	if got := l.Left.Rows(); got != 3 {
+		t.Errorf("%d layers hold what is required, want 3", got)
+	}
+	for i, table := range tables {
+		if n := looked(table) - before[i]; n > 20 {
+			t.Errorf("looked at %d rows of %s, want a few", n, table)
 		}
 	}
 }
