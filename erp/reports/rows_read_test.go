@@ -3,7 +3,6 @@ package reports_test
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -41,12 +40,7 @@ func (r reader) looked(t *testing.T, table string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := strconv.Atoi(r.Value(t, "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM "+
-		"pg_stat_user_tables WHERE relname = $1", table))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
+	return r.Looked(t, table)
 }
 
 // In a base that has been worked in for long, nearly all there is has nothing to do with what is asked for. It is put

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -278,16 +277,8 @@ FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 500)) r, generate_s
 		tell(w)
 	})
 	s.Exec(t, "VACUUM ANALYZE acc_batches, acc_batches_totals")
-	looked := func(table string) int {
-		n, err := strconv.Atoi(s.Value(t, "SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) "+
-			"FROM pg_stat_user_tables WHERE relname = $1", table))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
 	tables := []string{"acc_batches", "acc_batches_totals"}
-	before := []int{looked(tables[0]), looked(tables[1])}
+	before := []int{s.Looked(t, tables[0]), s.Looked(t, tables[1])}
 	keys, needed := rowset.New(s.Meta().Leading(), 0), rowset.New(s.Meta().Resources[:1], 0)
 	keys.Append(one(1))
 	needed.Append(amount.Quantity(12_000))
@@ -300,7 +291,7 @@ FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 500)) r, generate_s
 		t.Errorf("%d layers hold what is required, want 3", got)
 	}
 	for i, table := range tables {
-		if n := looked(table) - before[i]; n > 20 {
+		if n := s.Looked(t, table) - before[i]; n > 20 {
 			t.Errorf("looked at %d rows of %s, want a few", n, table)
 		}
 	}
