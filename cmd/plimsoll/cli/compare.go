@@ -59,8 +59,9 @@ The database of --dsn is reset between runs only if --reset asks for it. Without
 rights are needed, and only the order of the runs balances what they leave behind.
 
 What is compared is one figure for each run: runs are independent, requests are not. Runs come
-in blocks ABBA or BAAB. Better and worse come from the Mann-Whitney test, corrected by Holm for
-the number of operations; equal means that the interval of the effect lies within the margin.
+in blocks ABBA or BAAB, and from 10 pairs on only runs of the same stretch of the session are set
+against each other. Better and worse come from the Mann-Whitney test, corrected by Holm for the
+number of operations; equal means that the interval of the effect lies within the margin.
 The metric that decides is --metric over all operations. After half of the pairs, and after each
 further block, the comparison stops if the answer is decided; all these looks together have an
 error of 5 %. A disturbed run is void and repeated. The A/A floor says how far the

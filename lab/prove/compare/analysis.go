@@ -35,16 +35,20 @@ func (d data) rounds() int {
 	return least
 }
 
-// series is one figure of a side.
-func (d data) series(side int, operation string, m Metric) (all []float64) {
-	common := d.common(m)
-	for _, r := range d[side] {
-		if value, known := r.figure(operation, m, common); known {
-			all = append(all, value)
+// series is one figure of a side, run by run; NaN is that of a run which has none.
+func (d data) series(side int, operation string, m Metric) []float64 {
+	common, all := d.common(m), make([]float64, len(d[side]))
+	for i, r := range d[side] {
+		value, known := r.figure(operation, m, common)
+		if !known {
+			value = math.NaN()
 		}
+		all[i] = value
 	}
 	return all
 }
+
+func isKnown(v float64) bool { return !math.IsNaN(v) }
 
 // common lists the operations that occur in every run, so that means cover the same operations.
 func (d data) common(m Metric) (all []string) {
@@ -217,7 +221,7 @@ func (c *Comparison) tables(d data, side int, alpha float64) (all []Table) {
 		t := Table{Metric: m}
 		for _, operation := range append([]string{""}, d.operations()...) {
 			a, b := d.series(0, operation, m), d.series(side, operation, m)
-			if len(a) > 0 || len(b) > 0 {
+			if slices.ContainsFunc(a, isKnown) || slices.ContainsFunc(b, isKnown) {
 				t.Rows = append(t.Rows, OperationRow{operation, verdict.Of(a, b, c.rule(m, alpha))})
 			}
 		}
@@ -244,6 +248,7 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 		for _, r := range d[at] {
 			ops := r.Figures[""]["ops_per_s"]
 			if r.Waits == nil || r.Waits.Samples == 0 || ops <= 0 {
+				series = append(series, math.NaN())
 				continue
 			}
 			found := 0.0
@@ -273,9 +278,9 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 		}
 		w := Wait{Type: e.kind, Event: e.name, Row: verdict.Of(a, b, verdict.Rule{Margin: c.Plan.Margin, Alpha: alpha})}
 		switch {
-		case inB == 0 && len(b) > 0 && usual(a):
+		case inB == 0 && slices.ContainsFunc(b, isKnown) && usual(a):
 			w.OnlyIn = Letter(0)
-		case inA == 0 && len(a) > 0 && usual(b):
+		case inA == 0 && slices.ContainsFunc(a, isKnown) && usual(b):
 			w.OnlyIn = Letter(side)
 		}
 		all = append(all, w)
@@ -294,13 +299,16 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 
 // usual reports whether a wait was seen in at least half of the runs; in fewer it may be chance.
 func usual(series []float64) bool {
-	seen := 0
+	seen, looked := 0, 0
 	for _, v := range series {
+		if isKnown(v) {
+			looked++
+		}
 		if v > 0 {
 			seen++
 		}
 	}
-	return 2*seen >= len(series)
+	return looked > 0 && 2*seen >= looked
 }
 
 // atOneUser says what the low-load control adds to the verdict under load.

@@ -74,10 +74,7 @@ func Spent(looks []Look) (sum float64) {
 }
 
 // separates says whether complete separation is significant.
-func separates(n int, alpha float64) bool {
-	u := stats.UDist{N1: n, N2: n}
-	return 2*u.CDF(0) <= alpha
-}
+func separates(pairs int, alpha float64) bool { return separated(pairs) <= alpha }
 
 // AlphaAt is the error of a comparison that ends after so many pairs: that of the next look, which it replaces.
 func AlphaAt(looks []Look, pairs int) float64 {

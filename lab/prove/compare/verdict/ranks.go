@@ -3,34 +3,84 @@ package verdict
 import (
 	"cmp"
 	"slices"
-
-	"github.com/aclements/go-moremath/stats"
 )
 
-// exactMost is how many figures the exact test takes; with as many it needs some 50 ms. With more the normal
-// approximation is as good.
-const exactMost = 100
-
-// test is the two-sided Mann-Whitney test: how many of all ways to deal the figures to the two sides give rank sums
-// that are at least as far from their mean. Equal figures share their mean rank. The exact test of go-moremath is not
-// used: with ties it doubles one tail, of a distribution that ties make skew, and its p can be 0.
-func test(a, b []float64) float64 {
-	if len(a)+len(b) > exactMost {
-		t, err := stats.MannWhitneyUTest(a, b, stats.LocationDiffers)
-		if err != nil { // all figures are equal
-			return 1
-		}
-		return min(1, t.P)
+// test is two-sided: how many of all ways to deal the figures of each stratum to its two sides give ranks whose sum is
+// at least as far from its mean. With one stratum that is the Mann-Whitney test. Equal figures share their mean rank.
+// The exact test of go-moremath is not used: with ties it doubles one tail, of a distribution that ties make skew, and
+// its p can be 0.
+func test(strata []stratum) float64 {
+	ways, sum, mean := []float64{1}, 0, 0
+	for _, s := range strata {
+		ranks, ofBase := doubledRanks(s.base, s.variant)
+		ways = together(ways, dealt(ranks, len(s.base)))
+		sum, mean = sum+ofBase, mean+len(s.base)*(len(ranks)+1)
 	}
-	ranks, sum := doubledRanks(a, b)
-	mean := len(a) * (len(ranks) + 1) // of the doubled ranks' sum
 	far, all := 0.0, 0.0
-	for s, ways := range dealt(ranks, len(a)) {
-		if all += ways; max(s-mean, mean-s) >= max(sum-mean, mean-sum) {
-			far += ways
+	for s, n := range ways {
+		if all += n; max(s-mean, mean-s) >= max(sum-mean, mean-sum) {
+			far += n
 		}
 	}
 	return far / all
+}
+
+// atMost is how likely at most 0, 1, 2 … of all differences are below 0 if the sides do not differ and no figures are
+// equal: the distribution of Mann and Whitney's U, added over the strata.
+func atMost(strata []stratum) (chances []float64) {
+	ways := []float64{1}
+	for _, s := range strata {
+		n, m := len(s.base), len(s.variant)
+		ranks := make([]int, n+m)
+		for i := range ranks {
+			ranks[i] = i + 1
+		}
+		least := n * (n + 1) / 2
+		ways = together(ways, dealt(ranks, n)[least:least+n*m+1])
+	}
+	chances = make([]float64, len(ways))
+	sum := 0.0
+	for u, n := range ways {
+		sum += n
+		chances[u] = sum
+	}
+	for u := range chances {
+		chances[u] /= sum
+	}
+	return chances
+}
+
+// rank is the largest k for which the interval from the k-th difference to the k-th from the end has the confidence
+// 1 - alpha or more, and that confidence. It is less only where there are too few differences.
+func rank(chances []float64, alpha float64) (k int, confidence float64) {
+	k = 1
+	for k < (len(chances)-1)/2 && chances[k] <= alpha/2 {
+		k++
+	}
+	return k, 1 - 2*chances[k-1]
+}
+
+// tooMany ways would not fit into a float64 when multiplied once more.
+const tooMany = 1e200
+
+// together is in how many ways the sum of two draws comes about.
+func together(x, y []float64) []float64 {
+	all, most := make([]float64, len(x)+len(y)-1), 0.0
+	for i, a := range x {
+		if a == 0 {
+			continue
+		}
+		for j, b := range y {
+			all[i+j] += a * b
+			most = max(most, all[i+j])
+		}
+	}
+	if most > tooMany {
+		for i := range all {
+			all[i] /= most
+		}
+	}
+	return all
 }
 
 // doubledRanks of all figures, which makes mean ranks whole numbers, and their sum on the first side.

@@ -1,23 +1,23 @@
 // Package verdict owns the statistics of a comparison: what the figures of several runs of two systems, one figure a
 // run, say about the difference between the systems.
 //
-//   - Effect: Hodges and Lehmann, the median of all differences between a figure of one side and one of the other; of
-//     figures that are all positive the differences of their logarithms, which is a ratio. Its interval inverts the
-//     exact Mann-Whitney test.
-//   - Better or worse: the Mann-Whitney test, exact at these numbers, after Holm over the rows of a family.
+//   - Strata: a machine's pace wanders, so runs are compared only with runs of the same stretch of the session.
+//   - Effect: Hodges and Lehmann, the median of all differences between a figure of one side and one of the other, of
+//     the same stratum; of figures that are all positive the differences of their logarithms, which is a ratio. Its
+//     interval inverts the exact test.
+//   - Better or worse: the exact Mann-Whitney test, its ranks added over the strata, after Holm over the rows of a
+//     family.
 //   - Equal: two one-sided tests (TOST; D. J. Schuirmann, 1987). The interval of confidence 1 - 2α lies within the
 //     margin.
 //   - Looks: a comparison that may stop early spends its error over the looks (see Looks).
 //
-// No distribution is assumed, only that runs are independent of each other.
+// No distribution is assumed, only that the runs of a stratum could have come in any order.
 package verdict
 
 import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/aclements/go-moremath/stats"
 
 	"plimsoll/lab/prove/ratio"
 )
@@ -96,39 +96,44 @@ type Row struct {
 	factor, factorEqual float64
 }
 
-// Of judges one figure by itself, outside a family. The figures must be finite.
+// Of judges one figure by itself, outside a family. The figures are in the order of the rounds; that of a run which has
+// none is NaN. They must not be infinite.
 func Of(base, variant []float64, rule Rule) Row {
-	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(base), len(variant)}, P: 1, PHolm: 1, PEqual: 1,
-		PEqualHolm: 1, rule: rule}
-	r.Base, r.Variant, r.Margin = median(base), median(variant), rule.Margin
-	if len(base) == 0 || len(variant) == 0 {
+	all := both(strata(base, variant))
+	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(all.base), len(all.variant)}, P: 1, PHolm: 1,
+		PEqual: 1, PEqualHolm: 1, rule: rule}
+	r.Base, r.Variant, r.Margin = median(all.base), median(all.variant), rule.Margin
+	if len(all.base) == 0 || len(all.variant) == 0 {
 		return r
 	}
-	a, b, margin := base, variant, rule.Margin
+	margin := rule.Margin
 	switch {
 	case rule.Amount:
-	case slices.Min(base) > 0 && slices.Min(variant) > 0:
+	case slices.Min(all.base) > 0 && slices.Min(all.variant) > 0:
 		r.Scale = Ratio
-		a, b, margin = logs(base), logs(variant), math.Log1p(rule.Margin)
+		base, variant, margin = logs(base), logs(variant), math.Log1p(rule.Margin)
 	default:
 		margin = rule.Margin * math.Abs(r.Base)
 		r.Margin = margin
 	}
-	r.measure(a, b, margin)
+	r.measure(strata(base, variant), margin)
 	return r
 }
 
 // measure fills in effect, interval and test from figures on the scale of the test.
-func (r *Row) measure(a, b []float64, margin float64) {
-	alpha := r.rule.alpha()
-	all := differences(a, b)
+func (r *Row) measure(strata []stratum, margin float64) {
+	all := differences(strata)
+	if len(all) == 0 { // no stratum has both sides
+		return
+	}
 	r.move, r.shift = median(all), 0
 	for _, d := range all {
 		r.shift += cmp.Compare(d, 0)
 	}
-	k, confidence := ratio.Rank(len(a), len(b), 1-alpha)
+	chances := atMost(strata)
+	k, confidence := rank(chances, r.rule.alpha())
 	r.Low, r.High, r.Confidence = all[k-1], all[len(all)-k], confidence
-	r.spread, r.P, r.PEqual = spreadOf(a, b), test(a, b), testEqual(all, len(a), len(b), margin)
+	r.spread, r.P, r.PEqual = spreadOf(strata), test(strata), testEqual(all, chances, margin)
 	r.Effect = r.move
 	if r.Scale == Ratio {
 		r.Effect, r.Low, r.High = math.Exp(r.move), math.Exp(r.Low), math.Exp(r.High)
@@ -155,11 +160,10 @@ func (r *Row) decide(margin float64) {
 	}
 }
 
-// testEqual is the larger p of two one-sided Mann-Whitney tests: that the variant is not below the margin, and not
-// above it. It is small just where the interval of the effect lies within the margin. A margin of 0, that of a base
-// which is mostly 0, has nothing within: most differences lie on its edge, and only figures that are all the same are
-// equal.
-func testEqual(differences []float64, a, b int, margin float64) float64 {
+// testEqual is the larger p of two one-sided tests: that the variant is not below the margin, and not above it. It is
+// small just where the interval of the effect lies within the margin. A margin of 0, that of a base which is mostly 0,
+// has nothing within: most differences lie on its edge, and only figures that are all the same are equal.
+func testEqual(differences, chances []float64, margin float64) float64 {
 	if margin <= 0 && slices.ContainsFunc(differences, func(d float64) bool { return d != 0 }) {
 		return 1
 	}
@@ -172,12 +176,7 @@ func testEqual(differences []float64, a, b int, margin float64) float64 {
 			below++
 		}
 	}
-	u := float64(a*b - min(above, below))
-	if a+b > exactMost { // the approximation, as for the test of a difference
-		mean, deviation := float64(a*b)/2, math.Sqrt(float64(a*b)*float64(a+b+1)/12)
-		return stats.StdNormal.CDF((u + 0.5 - mean) / deviation)
-	}
-	return stats.UDist{N1: a, N2: b}.CDF(u)
+	return chances[len(differences)-min(above, below)]
 }
 
 // Holm corrects the rows of one family: with many rows one of them looks different, or equal, by chance. Both kinds of
@@ -226,17 +225,6 @@ func logs(values []float64) []float64 {
 	return all
 }
 
-func differences(a, b []float64) []float64 {
-	all := make([]float64, 0, len(a)*len(b))
-	for _, x := range a {
-		for _, y := range b {
-			all = append(all, y-x)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
 func median(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)
@@ -247,22 +235,4 @@ func median(values []float64) float64 {
 		return s[n/2]
 	}
 	return (s[n/2-1] + s[n/2]) / 2
-}
-
-// spreadOf is the standard deviation within the sides, pooled.
-func spreadOf(a, b []float64) float64 {
-	squares := 0.0
-	for _, side := range [][]float64{a, b} {
-		mean := 0.0
-		for _, v := range side {
-			mean += v / float64(len(side))
-		}
-		for _, v := range side {
-			squares += (v - mean) * (v - mean)
-		}
-	}
-	if free := len(a) + len(b) - 2; free > 0 {
-		return math.Sqrt(squares / float64(free))
-	}
-	return 0
 }

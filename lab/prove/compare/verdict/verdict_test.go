@@ -3,6 +3,7 @@ package verdict
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,6 +16,8 @@ import (
 type simulated struct {
 	rng    *rand.Rand
 	spread float64
+	// wander is how far the machine's pace strays from its mean; from round to round it keeps nine tenths of that.
+	wander float64
 }
 
 func (s simulated) run(level, at float64) float64 {
@@ -29,9 +32,11 @@ func (s simulated) run(level, at float64) float64 {
 func (s simulated) trial(factor float64, pairs int) Row {
 	looks := Looks(pairs)
 	var a, b []float64
+	pace := s.wander * s.rng.NormFloat64()
 	for n := 1; ; n++ {
 		at := float64(n) / float64(pairs)
-		a, b = append(a, s.run(10, at)), append(b, s.run(10*factor, at))
+		pace = 0.9*pace + math.Sqrt(1-0.9*0.9)*s.wander*s.rng.NormFloat64()
+		a, b = append(a, s.run(10*math.Exp(pace), at)), append(b, s.run(10*factor*math.Exp(pace), at))
 		if !Due(looks, n) {
 			continue
 		}
@@ -46,7 +51,7 @@ func (s simulated) trial(factor float64, pairs int) Row {
 func TestTrials(t *testing.T) {
 	trials := thorough.Or(400, 100)
 	for _, spread := range []float64{0.01, 0.03, 0.05, 0.1} {
-		s := simulated{rand.New(rand.NewPCG(7, uint64(1000*spread))), spread}
+		s := simulated{rand.New(rand.NewPCG(7, uint64(1000*spread))), spread, 0}
 		wrong, found, equal := 0, 0, 0
 		for range trials {
 			switch s.trial(1, 16).Verdict {
@@ -70,10 +75,29 @@ func TestTrials(t *testing.T) {
 	}
 }
 
+// A virtual machine has neighbours: its pace strays, by minutes, further than its runs spread.
+func TestTrials_OfAMachineWhosePaceWanders(t *testing.T) {
+	trials := thorough.Or(400, 100)
+	s := simulated{rand.New(rand.NewPCG(5, 6)), 0.04, 0.12}
+	wrong, found := 0, 0
+	for range trials {
+		if v := s.trial(1, 16).Verdict; v == Better || v == Worse {
+			wrong++
+		}
+		if s.trial(1.1, 16).Verdict == Worse {
+			found++
+		}
+	}
+	t.Logf("A/A wrong %d, slowdown of 10 %% found %d, of %d", wrong, found, trials)
+	if wrong > trials/20 || found < trials*17/20 {
+		t.Errorf("A/A is called better or worse in %d, a slowdown of 10 %% is found in %d of %d", wrong, found, trials)
+	}
+}
+
 // Systems that differ by exactly the margin are called equal at most as often as the error allows.
 func TestEqual_HoldsItsError(t *testing.T) {
 	trials := thorough.Or(400, 100)
-	s := simulated{rand.New(rand.NewPCG(3, 4)), 0.02}
+	s := simulated{rand.New(rand.NewPCG(3, 4)), 0.02, 0}
 	equal := 0
 	for range trials {
 		if s.trial(1.05, 16).Verdict == Equal {
@@ -158,6 +182,12 @@ func TestOf_Cases(t *testing.T) {
 		"Amount": {low, high, Rule{Margin: 2, Amount: true}, Equal},
 		"LessByMoreThanTheMargin": {[]float64{100, 100.1, 100.2, 100.3}, []float64{92, 92.1, 92.2, 92.3},
 			Rule{Margin: 0.05}, Better},
+		"RunsWithoutTheFigure": {[]float64{math.NaN(), 1, 1.1, math.NaN(), 1.2, 1.3},
+			[]float64{2, 2.1, math.NaN(), 2.2, 2.3, math.NaN()}, Rule{Margin: 0.05}, Worse},
+		"HardlyAnyRunHasIt": {[]float64{1, math.NaN(), 1.1, math.NaN(), 1.2, math.NaN()}, []float64{2, 2, 2, 2, 2, 2},
+			Rule{Margin: 0.05}, TooFew},
+		"NeverInTheSameStretch": {append(slices.Repeat([]float64{math.NaN()}, 5), 1, 1, 1, 1, 1),
+			append([]float64{2, 2, 2, 2, 2}, slices.Repeat([]float64{math.NaN()}, 5)...), Rule{Margin: 0.05}, TooFew},
 		"Noise": {[]float64{1, 9, 2, 8}, []float64{3, 7, 4, 12}, Rule{Margin: 0.05}, Inconclusive},
 	} {
 		r := Of(c.a, c.b, c.rule)
@@ -270,7 +300,7 @@ func TestExtended(t *testing.T) {
 }
 
 func TestFloor(t *testing.T) {
-	s := simulated{rand.New(rand.NewPCG(1, 2)), 0.05}
+	s := simulated{rand.New(rand.NewPCG(1, 2)), 0.05, 0}
 	var side []float64
 	for range 12 {
 		side = append(side, s.run(10, 0))
