@@ -23,8 +23,11 @@ func measure(ask func() (time.Time, error)) (best offset, err error) {
 		}
 		arrived := time.Now()
 		half := arrived.Sub(asked) / 2
-		// Round strips the monotonic reading: the agent's time has none.
-		if one := (offset{remote.Sub(asked.Add(half).Round(0)), half}); i == 0 || one.within < best.within {
+		// Round strips the monotonic reading: the agent's time has none. Where both readings differ, the clock was
+		// set meanwhile, or the thread stood still between reading one and the other.
+		moved := arrived.Round(0).Sub(asked.Round(0)) - arrived.Sub(asked)
+		one := offset{remote.Sub(asked.Add(half).Round(0)), half + moved.Abs()}
+		if i == 0 || one.within < best.within {
 			best = one
 		}
 	}
