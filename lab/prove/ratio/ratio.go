@@ -58,7 +58,7 @@ func Of(base, variant []float64) (Ratio, error) {
 
 // Rank is the k of Of for m and n figures, and the confidence of the interval that it gives: the one aimed at or more,
 // less only where there are too few figures. One value of the distribution takes time in proportion to m·n·k: k is
-// found by halves, and remembered, since all rows of a comparison have as many figures.
+// found by halves, and remembered, since most rows of an experiment have as many figures.
 func Rank(m, n int, aim float64) (k int, confidence float64) {
 	wanted := rankOf{min(m, n), max(m, n), aim}
 	if known, is := ranks.Load(wanted); is {

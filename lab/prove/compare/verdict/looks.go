@@ -23,7 +23,7 @@ func Looks(pairs int) (all []Look) {
 	spent := 0.0
 	for n := max(RunsMin, (pairs+1)/2); n < pairs; n += looksEvery {
 		share := float64(n) / float64(pairs)
-		if alpha := Alpha*share*share - spent; separates(n, alpha) {
+		if alpha := Alpha*share*share - spent; separated(n) <= alpha {
 			all = append(all, Look{n, alpha})
 			spent += alpha
 		}
@@ -50,7 +50,7 @@ func Extended(looks []Look, made, pairs int) (all []Look) {
 	from, spent := made, 0.0
 	for n := max(RunsMin, made+looksEvery); n < pairs; n += looksEvery {
 		share := float64(n-from) / float64(pairs-from)
-		if alpha := left*share*share - spent; separates(n, alpha) {
+		if alpha := left*share*share - spent; separated(n) <= alpha {
 			all = append(all, Look{n, alpha})
 			spent += alpha
 		}
@@ -72,9 +72,6 @@ func Spent(looks []Look) (sum float64) {
 	}
 	return sum
 }
-
-// separates says whether complete separation is significant.
-func separates(pairs int, alpha float64) bool { return separated(pairs) <= alpha }
 
 // AlphaAt is the error of a comparison that ends after so many pairs: that of the next look, which it replaces.
 func AlphaAt(looks []Look, pairs int) float64 {
@@ -132,7 +129,7 @@ func (r *Row) needs(distance, tail float64) float64 {
 		return need
 	}
 	n := max(RunsMin, int(math.Ceil(need)))
-	for n < separatesAny && !separates(n, 2*tail) {
+	for n < separatesAny && separated(n) > 2*tail {
 		n++
 	}
 	return float64(n)

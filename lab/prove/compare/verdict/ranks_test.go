@@ -8,22 +8,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// apart is the test of two sides in a stratum.
-func apart(a, b []float64) float64 { return test([]stratum{{a, b}}) }
+// testOf is the test of two sides in one stratum.
+func testOf(a, b []float64) float64 { return test([]stratum{{a, b}}) }
 
 // Ties decided a comparison: go-moremath said p = 0 of these figures, in one order of the sides.
 func TestTheTestOfTies(t *testing.T) {
 	ones, one := []float64{1, 1, 1, 1, 1}, []float64{1, 1, 1, 0.5}
-	if p, swapped := apart(ones, one), apart(one, ones); p != swapped || math.Abs(p-4.0/9) > 1e-12 {
+	if p, swapped := testOf(ones, one), testOf(one, ones); p != swapped || math.Abs(p-4.0/9) > 1e-12 {
 		t.Errorf("%v, %v", p, swapped)
 	}
 	if row := Of(ones, one, Rule{Margin: 0.05}); row.Verdict != Inconclusive {
 		t.Errorf("%+v", row)
 	}
-	if p := apart(ones, ones[:3]); p != 1 {
+	if p := testOf(ones, ones[:3]); p != 1 {
 		t.Errorf("all equal: %v", p)
 	}
-	if p := apart([]float64{1, 2, 3}, []float64{4, 5, 6, 7}); math.Abs(p-2.0/35) > 1e-12 {
+	if p := testOf([]float64{1, 2, 3}, []float64{4, 5, 6, 7}); math.Abs(p-2.0/35) > 1e-12 {
 		t.Errorf("apart: %v", p)
 	}
 }
