@@ -62,10 +62,10 @@ What is compared is one figure for each run: runs are independent, requests are 
 in blocks ABBA or BAAB, and from 10 pairs on only runs of the same stretch of the session are set
 against each other. Better and worse come from the Mann-Whitney test, corrected by Holm for the
 number of operations; equal means that the interval of the effect lies within the margin.
-The metric that decides is --metric over all operations. After half of the pairs, and after each
-further block, the comparison stops if the answer is decided; all these looks together have an
-error of 5 %. A disturbed run is void and repeated. The A/A floor says how far the
-first system differs from itself.
+The metric that decides is --metric over all operations. After eight pairs, and after every four
+more, the comparison stops if the answer is decided; all these looks together have an error of
+5 %. A disturbed run is void and repeated. The A/A floor says how far the first system differs
+from itself.
 
 Ctrl-C keeps the runs so far; the same command with --resume continues, with more --pairs
 too; if the planned pairs were complete, added ones raise the error, and the report shows the

@@ -5,7 +5,7 @@
 //	   │
 //	run: put the base back ▶ SQL of the side ▶ load ▶ audit ▶ figures;  disturbed ──▶ void, the same turn again
 //	   │
-//	look: after half of the pairs, then after every block: conclusive ──▶ stop early
+//	look: after eight pairs, then after every four more: conclusive ──▶ stop early
 //	   │
 //	verdict: better, worse, equal within the margin, inconclusive and how many more pairs it needs
 //

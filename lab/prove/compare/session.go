@@ -21,9 +21,9 @@ import (
 
 // Defaults of a comparison.
 const (
-	// PairsDefault finds a slowdown of 10 % in nine of ten comparisons if runs vary by 5 %, and stops long before if
+	// PairsDefault finds a slowdown of 10 % in nine of ten comparisons if runs vary by 8 %, and stops long before if
 	// they vary less.
-	PairsDefault  = 16
+	PairsDefault  = 32
 	PairsMax      = 200
 	MarginDefault = 0.05
 	// SidesMax is the number of letters that name sides.

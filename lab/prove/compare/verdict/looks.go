@@ -12,8 +12,12 @@ type Look struct {
 	Alpha float64 `json:"alpha"`
 }
 
-// looksEvery is the number of pairs in a block ABBA.
-const looksEvery = 2
+const (
+	// firstLook is after the pairs that show a clear difference on a quiet machine.
+	firstLook = 8
+	// looksEvery is the number of pairs in two blocks ABBA. More looks would leave each a smaller part of the error.
+	looksEvery = 4
+)
 
 // Looks returns the looks of a comparison with at most so many pairs; together they spend Alpha. Up to a share t of the
 // pairs the error spent is α·t² (K. Kim and D. L. DeMets, 1987). Each look gets what it adds; the sum bounds the error
@@ -21,7 +25,7 @@ const looksEvery = 2
 // even complete separation would decide nothing is left out, and the next one gets its error.
 func Looks(pairs int) (all []Look) {
 	spent := 0.0
-	for n := max(RunsMin, (pairs+1)/2); n < pairs; n += looksEvery {
+	for n := max(RunsMin, min(firstLook, (pairs+1)/2)); n < pairs; n += looksEvery {
 		share := float64(n) / float64(pairs)
 		if alpha := Alpha*share*share - spent; separated(n) <= alpha {
 			all = append(all, Look{n, alpha})
