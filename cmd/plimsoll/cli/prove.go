@@ -61,7 +61,8 @@ Results of other machines, engines and versions are included and marked as stale
 
 With --budget: run only what fits. Claims that were never tested here, or whose result is stale,
 come first, the shortest ahead. What is left out is listed. The estimate is the time that the
-same command took here before, otherwise the experiment's own.
+same command took here before, otherwise the experiment's own. If experiments take less, others
+follow as long as they fit.
 
 With --self: test the measuring instrument itself. Servers of known delays, stalls, resets,
 errors and queues are measured, and each line shows what was planted, expected and reported:
@@ -263,10 +264,15 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 			"raise --budget, or lower --duration")
 	}
 	began := time.Now()
-	for _, item := range fits {
-		if over := time.Since(began) + item.Takes - o.budget; o.budget > 0 && over > 0 && len(answered) > 0 {
-			a.meter.Say("%s is left out: the budget would be exceeded by %s", item.Claim.ID, roughly(over))
+	for turn := range proof.Turns(fits, left, o.budget, func() time.Duration { return time.Since(began) }) {
+		item := turn.Item
+		if turn.Over > 0 {
+			a.meter.Say("%s is left out: the budget would be exceeded by %s", item.Claim.ID, roughly(turn.Over))
 			continue
+		}
+		if turn.Added {
+			a.meter.Say("%s fits after all: the others took less time than estimated", item.Claim.ID)
+			a.sayItem(item, bench)
 		}
 		kept, failed := a.proveOne(ctx, item.Claim, bench, o)
 		if kept {
@@ -324,12 +330,7 @@ func (a *app) proveOne(ctx context.Context, c claims.Claim, bench site.Bench, o 
 // sayPlan says what is run and what is not.
 func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 	for _, item := range fits {
-		e, _ := experiments.For(item.Claim.ID)
-		p := e.Plan(bench)
-		a.meter.Say("%s: %s; about %s", item.Claim.ID, p.Text, estimateOf(item))
-		for rule := range strings.SplitSeq(p.Rules, "; ") {
-			a.meter.Say("  %s", rule)
-		}
+		a.sayItem(item, bench)
 	}
 	if len(fits) > 1 {
 		a.meter.Say("in all about %s", roughly(proof.Takes(fits)))
@@ -344,6 +345,16 @@ func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 	a.meter.Say("left out, %d of %d: %s", len(left), len(fits)+len(left), strings.Join(texts, ", "))
 	a.meter.Say("--budget %s would take them all", format.Duration((proof.Takes(fits)+proof.Takes(left)).
 		Truncate(time.Minute)+time.Minute))
+}
+
+// sayItem says what an experiment does, and what would confirm and refute the claim.
+func (a *app) sayItem(item proof.Item, bench site.Bench) {
+	e, _ := experiments.For(item.Claim.ID)
+	p := e.Plan(bench)
+	a.meter.Say("%s: %s; about %s", item.Claim.ID, p.Text, estimateOf(item))
+	for rule := range strings.SplitSeq(p.Rules, "; ") {
+		a.meter.Say("  %s", rule)
+	}
 }
 
 func roughly(d time.Duration) string {

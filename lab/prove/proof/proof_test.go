@@ -130,6 +130,50 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// Experiments that take less than estimated leave time for others; those that take more cost others theirs.
+func TestTurns(t *testing.T) {
+	for name, c := range map[string]struct {
+		minutes int
+		took    map[string]int // minutes, where not as estimated
+		want    string         // + added, - left out by then
+	}{
+		"AsEstimated":     {60, nil, "C03 C04 C05"},
+		"Shorter":         {60, map[string]int{"C03": 10}, "C03 C04 C05 +C02"},
+		"AllShorter":      {100, map[string]int{"C02": 1, "C03": 1, "C04": 1, "C05": 1}, "C02 C03 C04 C05 +C01"},
+		"AddedAndShorter": {33, map[string]int{"C03": 1, "C04": 1, "C05": 1}, "C04 C05 +C03 +C02"},
+		"Longer":          {60, map[string]int{"C03": 55}, "C03 -C04 C05"},
+		"FarLonger":       {60, map[string]int{"C03": 100}, "C03 -C04 -C05"},
+		"WithoutABudget":  {0, map[string]int{"C01": 1}, "C01 C02 C03 C04 C05"},
+		"NothingFits":     {4, nil, ""},
+	} {
+		spent := time.Duration(0)
+		budget := time.Duration(c.minutes) * time.Minute
+		fits, left := Plan(items("C01 90 0", "C02 20 3", "C03 30 1", "C04 10 0", "C05 5 0"), budget)
+		var got []string
+		for turn := range Turns(fits, left, budget, func() time.Duration { return spent }) {
+			id := turn.Claim.ID
+			switch {
+			case turn.Over > 0:
+				id = "-" + id
+			case turn.Added:
+				id = "+" + id
+			}
+			got = append(got, id)
+			if turn.Over > 0 {
+				continue
+			}
+			took := turn.Takes
+			if minutes, is := c.took[turn.Claim.ID]; is {
+				took = time.Duration(minutes) * time.Minute
+			}
+			spent += took
+		}
+		if all := strings.Join(got, " "); all != c.want {
+			t.Errorf("%s: %q, want %q", name, all, c.want)
+		}
+	}
+}
+
 func TestItemOf_EstimatesFromWhatWasMeasured(t *testing.T) {
 	declared := site.Plan{Takes: 5 * time.Minute}
 	c := claims.Claim{ID: "C15"}
