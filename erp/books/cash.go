@@ -11,10 +11,10 @@ var Cash = accumulation(metadata.Accumulation{
 })
 
 // PaymentPlan is what payment requests have been granted and no payment has been made of yet. All of a contract is
-// guarded by one lock, that of its settlements.
+// guarded by one lock, that of its settlements. Its paid requests, without end, stay at zero.
 var PaymentPlan = accumulation(metadata.Accumulation{
 	Name: "payment_plan", Title: "Planned payments", Controlled: true, LockAs: SupplierSettlements.Name(), LockBy: 1,
-	Dimensions: Attributes(Contract, Request), Resources: Attributes(Amount),
+	IndexNonZero: true, Dimensions: Attributes(Contract, Request), Resources: Attributes(Amount),
 })
 
 // BankReferences: what the bank calls a payment comes once for an account.

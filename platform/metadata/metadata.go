@@ -67,7 +67,7 @@ type Accumulation struct {
 	// Turnovers: only receipts and expenses are needed, so no current balances are kept.
 	Turnovers bool
 	// IndexNonZero keeps an index of the keys with a non-zero current balance, in the order of the dimensions: for
-	// balances that are soon used up, and listed until then.
+	// balances that are soon used up, and listed, or summed under their first dimensions, until then.
 	IndexNonZero bool
 	// IndexMovements keeps an index of the movements by the dimensions and the period: for balances at a date of some
 	// values of the first dimension. Layered registers always have one, since posting asks for later movements. Keys

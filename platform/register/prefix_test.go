@@ -15,7 +15,7 @@ import (
 	"plimsoll/platform/schema"
 )
 
-// debts are by contract and object; books by rate, without balances.
+// debts are by contract and object, and so are plans, which are soon fulfilled; books by rate, without balances.
 func debts() *metadata.Application {
 	thing := func(name string) metadata.Attribute {
 		return metadata.Attribute{Name: name, Type: metadata.Reference, Catalog: "things"}
@@ -26,6 +26,8 @@ func debts() *metadata.Application {
 		Accumulation: []metadata.Accumulation{
 			{Name: "debts", LockBy: 1, LockAs: "contracts",
 				Dimensions: []metadata.Attribute{thing("contract"), thing("object")}, Resources: money},
+			{Name: "plans", LockBy: 1, IndexNonZero: true,
+				Dimensions: []metadata.Attribute{thing("contract"), thing("object")}, Resources: money},
 			{Name: "books", Turnovers: true, Dimensions: []metadata.Attribute{{Name: "rate", Type: metadata.Integer}},
 				Resources: money},
 		},
@@ -33,35 +35,85 @@ func debts() *metadata.Application {
 }
 
 func TestABalanceUnderTheFirstDimensionsIsTheSumOfAllThatLiesThere(t *testing.T) {
-	db := databasetest.Open(t)
-	app := debts()
+	for _, name := range []string{"debts", "plans"} {
+		t.Run(name, func(t *testing.T) {
+			db, r := open(t, name)
+			set := register.NewMovements(r.Meta(), 0)
+			for _, m := range [][3]int{{1, 1, 100}, {1, 2, 20}, {2, 1, 5}} {
+				set.Add(false, one(m[0]), one(m[1]), amount.Money(m[2]))
+			}
+			set.Add(true, one(1), one(3), amount.Money(150)) // paid ahead: below zero
+			keys := rowset.New(r.Meta().Dimensions[:1], 0)
+			for _, n := range []int{2, 7, 1} {
+				keys.Append(one(n))
+			}
+			var found *rowset.Table
+			err := db.Run(t.Context(), func(w *database.Work) error {
+				r.Write(w, aRecorder(), set)
+				found = r.Balances(w, one(1), keys)
+				return nil
+			})
+			sums := func() []amount.Money { return rowset.Column[amount.Money](found, "amount") }
+			if err != nil || !slices.Equal(sums(), []amount.Money{5, 0, -30}) {
+				t.Fatalf("got %v, %v", sums(), err)
+			}
+			if r.Apply(found, keys, set, true); !slices.Equal(sums(), []amount.Money{0, 0, 0}) {
+				t.Errorf("without what the set itself moved: %v", sums())
+			}
+		})
+	}
+}
+
+func open(t *testing.T, name string) (*databasetest.Test, *register.Register) {
+	t.Helper()
+	db, app := databasetest.Open(t), debts()
 	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
 		t.Fatal(err)
 	}
-	meta := app.Register("debts")
-	r := register.New(meta)
-	set := register.NewMovements(meta, 0)
-	for _, m := range [][3]int{{1, 1, 100}, {1, 2, 20}, {2, 1, 5}} {
-		set.Add(false, one(m[0]), one(m[1]), amount.Money(m[2]))
+	return db, register.New(app.Register(name))
+}
+
+func aRecorder() register.Recorder {
+	return register.Recorder{ID: id.New(), Type: "test", Organisation: one(1), Period: months[2]}
+}
+
+// What was fulfilled stays at zero under its contract. Who asks for what is left does not look at it.
+func TestABalanceOfWhatIsSoonUsedUpLooksAtWhatIsLeft(t *testing.T) {
+	db, r := open(t, "plans")
+	const planned = 2000
+	all, fulfilled := register.NewMovements(r.Meta(), 0), register.NewMovements(r.Meta(), 0)
+	for n := range planned {
+		all.Add(false, one(1), one(n+1), amount.Money(10))
+		if n > 2 {
+			fulfilled.Add(true, one(1), one(n+1), amount.Money(10))
+		}
 	}
-	set.Add(true, one(1), one(3), amount.Money(150)) // paid ahead: below zero
-	keys := rowset.New(meta.Dimensions[:1], 0)
-	for _, n := range []int{2, 7, 1} {
-		keys.Append(one(n))
+	do := func(work func(*database.Work)) {
+		t.Helper()
+		err := db.Run(t.Context(), func(w *database.Work) error {
+			work(w)
+			w.Queue("tell counts", "SELECT pg_stat_force_next_flush()")
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	var found *rowset.Table
-	by := register.Recorder{ID: id.New(), Type: "test", Organisation: one(1), Period: months[2]}
-	err := db.Run(t.Context(), func(w *database.Work) error {
-		r.Write(w, by, set)
-		found = r.Balances(w, one(1), keys)
-		return nil
+	do(func(w *database.Work) {
+		r.Write(w, aRecorder(), all)
+		r.Write(w, aRecorder(), fulfilled)
 	})
-	sums := func() []amount.Money { return rowset.Column[amount.Money](found, "amount") }
-	if err != nil || !slices.Equal(sums(), []amount.Money{5, 0, -30}) {
-		t.Fatalf("got %v, %v", sums(), err)
+	db.Exec(t, "VACUUM ANALYZE acc_plans_totals")
+	before := db.Looked(t, "acc_plans_totals")
+	keys := rowset.New(r.Meta().Dimensions[:1], 0)
+	keys.Append(one(1))
+	var left *rowset.Table
+	do(func(w *database.Work) { left = r.Balances(w, one(1), keys) })
+	if got := rowset.Column[amount.Money](left, "amount")[0]; got != 30 {
+		t.Errorf("%s are left, want 0.30", got)
 	}
-	if r.Apply(found, keys, set, true); !slices.Equal(sums(), []amount.Money{0, 0, 0}) {
-		t.Errorf("without what the set itself moved: %v", sums())
+	if n := db.Looked(t, "acc_plans_totals") - before; n > 20 {
+		t.Errorf("looked at %d totals of %d, want a few", n, planned)
 	}
 }
 

@@ -129,15 +129,18 @@ func (r *Register) scanBalances(read *database.Statement, balances *rowset.Table
 
 func (r *Register) lookupSQL(given int) string {
 	dimensions, resources := metadata.Names(r.meta.Dimensions[:given]), metadata.Names(r.meta.Resources)
-	sums, group := statement.Qualified("t", resources), ""
+	sums, current, group := statement.Qualified("t", resources), "t.period = 'infinity'", ""
 	if given < len(r.meta.Dimensions) {
 		sums, group = statement.Each(resources, "sum(t.{name})", ", "), "GROUP BY k.line"
+		if r.meta.IndexNonZero { // what is used up stays at zero under its key, and adds nothing
+			current = "t." + metadata.Open
+		}
 	}
 	return statement.SQL(`SELECT k.line::integer, {sums}
 FROM unnest({keys}) WITH ORDINALITY AS k ({dimensions}, line)
-JOIN {totals} t ON t.organisation = $1 AND {matches} AND t.period = 'infinity' {group}`, statement.Names{
+JOIN {totals} t ON t.organisation = $1 AND {matches} AND {current} {group}`, statement.Names{
 		"sums": sums, "keys": rowset.Parameters(2, r.meta.Dimensions[:given]),
 		"dimensions": strings.Join(dimensions, ", "), "totals": r.meta.Totals(),
-		"matches": matches("t", "k", dimensions), "group": group,
+		"matches": matches("t", "k", dimensions), "current": current, "group": group,
 	})
 }
