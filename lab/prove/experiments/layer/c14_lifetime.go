@@ -159,7 +159,7 @@ func (h *holders) openOthers(ctx context.Context, r *trial.Record) (err error) {
 	}
 	r.Close(h.others.Close)
 	h.load = c14Others.make()
-	return h.load.warm(ctx, h.others)
+	return h.load.warm(ctx, h.others, 0)
 }
 
 func (h *holders) side(name string, life database.Lifetime) trial.Side {

@@ -28,7 +28,7 @@ func TestQueryBatch_IsTheLoadThatTheConditionsDescribe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := load.warm(t.Context(), db); err != nil {
+		if err := load.warm(t.Context(), db, 0); err != nil {
 			t.Fatal(err)
 		}
 		ctx, counters := database.WithCounters(context.Background())

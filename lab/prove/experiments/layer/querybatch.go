@@ -96,10 +96,15 @@ func (q queryBatch) do(ctx context.Context, db *database.Database, kind int) err
 	})
 }
 
-// warm carries out every kind on every connection.
-func (q queryBatch) warm(ctx context.Context, db *database.Database) error {
+// warm fills a pool of that size on every connection: it carries out as many kinds as have their tables in it, the most
+// frequent last; 0: all kinds.
+func (q queryBatch) warm(ctx context.Context, db *database.Database, pool int) error {
+	kinds := q.kinds
+	if pool > 0 {
+		kinds = min(kinds, (pool+q.tables-1)/q.tables)
+	}
 	return site.AllAtOnce(db.Connections(), func(int) error {
-		for kind := range q.kinds {
+		for kind := kinds - 1; kind >= 0; kind-- {
 			if err := q.do(ctx, db, kind); err != nil {
 				return fmt.Errorf("warm up: %w", err)
 			}
@@ -180,7 +185,7 @@ func (q queryBatch) side(name string, server *site.Address, o database.Options, 
 		}
 		r.Close(db.Close)
 		load := q.make()
-		if err := load.warm(ctx, db); err != nil {
+		if err := load.warm(ctx, db, o.TempTables.Max); err != nil {
 			return nil, err
 		}
 		if err := load.count(ctx, db, name, r); err != nil {
@@ -232,7 +237,7 @@ func (q queryBatch) typical(ctx context.Context, dsn string) (time.Duration, err
 	}
 	defer db.Close()
 	q = q.make()
-	if err := q.warm(ctx, db); err != nil {
+	if err := q.warm(ctx, db, 0); err != nil {
 		return 0, err
 	}
 	var all []time.Duration
