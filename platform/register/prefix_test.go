@@ -136,15 +136,10 @@ func TestLocksAreOnTheDimensionsAndInTheNameThatTheDescriptionSays(t *testing.T)
 }
 
 func TestTurnoversKeepNoBalances(t *testing.T) {
-	db := databasetest.Open(t)
-	app := debts()
-	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
-		t.Fatal(err)
-	}
-	r := register.New(app.Register("books"))
+	db, r := open(t, "books")
 	set := register.NewMovements(r.Meta(), 0)
 	set.Add(false, int64(20), amount.Money(100))
-	by := register.Recorder{ID: id.New(), Type: "test", Organisation: one(1), Period: months[2]}
+	by := aRecorder()
 	const totals = "SELECT string_agg(period || ' ' || amount, ', ') FROM acc_books_totals"
 	if err := db.Run(t.Context(), func(w *database.Work) error { r.Write(w, by, set); return nil }); err != nil {
 		t.Fatal(err)
