@@ -148,7 +148,7 @@ func (r *Report) judgeAnswers(when string) {
 		}
 		return all
 	}
-	reference := median(p95(sync))
+	reference := ratio.Median(p95(sync))
 	for _, rows := range []Rows{Hot, Spread} {
 		answers := p95(r.find(rows, "durable-ack", judgedMS))
 		v := ofTurns(string(rows)+" rows, "+when+answerBeyond, minus(answers, reference))
@@ -171,7 +171,7 @@ func minus(all []float64, by float64) (less []float64) {
 
 // ofTurns is the median of the turns and their range.
 func ofTurns(text string, values []float64) Verdict {
-	return Verdict{Text: text, Value: median(values), Low: slices.Min(values), High: slices.Max(values)}
+	return Verdict{Text: text, Value: ratio.Median(values), Low: slices.Min(values), High: slices.Max(values)}
 }
 
 // atLeast judges the rate of a side over that of another. Turns without an answer have been judged before, and have no
@@ -195,12 +195,6 @@ func rates(turns []Turn) (all []float64) {
 // Met says that every criterion is met.
 func (r *Report) Met() bool {
 	return !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return !v.Met })
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // rangeOf says what the range is.
@@ -236,9 +230,9 @@ func (r *Report) Write(to io.Writer) error {
 			return all
 		}
 		rate := column(func(t Turn) float64 { return t.PerSecond })
-		fmt.Fprintf(w, "%.3g\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.2f\t%.2f\t\n", s.FlushMS, s.Rows, s.Mode, median(rate),
-			slices.Min(rate), slices.Max(rate), median(column(func(t Turn) float64 { return t.P50MS })),
-			median(column(func(t Turn) float64 { return t.P95MS })))
+		fmt.Fprintf(w, "%.3g\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.2f\t%.2f\t\n", s.FlushMS, s.Rows, s.Mode, ratio.Median(rate),
+			slices.Min(rate), slices.Max(rate), ratio.Median(column(func(t Turn) float64 { return t.P50MS })),
+			ratio.Median(column(func(t Turn) float64 { return t.P95MS })))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -45,9 +45,9 @@ func Of(base, variant []float64) (Ratio, error) {
 	if err != nil {
 		return Ratio{}, err
 	}
-	k, confidence := Rank(len(base), len(variant), Confidence)
+	k, confidence := rankOf(len(base), len(variant), Confidence)
 	return Ratio{
-		Ratio:      median(quotients),
+		Ratio:      middle(quotients),
 		Low:        quotients[k-1],
 		High:       quotients[len(quotients)-k],
 		Confidence: confidence,
@@ -56,11 +56,11 @@ func Of(base, variant []float64) (Ratio, error) {
 	}, nil
 }
 
-// Rank is the k of Of for m and n figures, and the confidence of the interval that it gives: the one aimed at or more,
-// less only where there are too few figures. One value of the distribution takes time in proportion to m·n·k: k is
-// found by halves, and remembered, since most rows of an experiment have as many figures.
-func Rank(m, n int, aim float64) (k int, confidence float64) {
-	wanted := rankOf{min(m, n), max(m, n), aim}
+// rankOf is the k of Of for m and n figures, and the confidence of the interval that it gives: the one aimed at or
+// more, less only where there are too few figures. One value of the distribution takes time in proportion to m·n·k: k
+// is found by halves, and remembered, since most rows of an experiment have as many figures.
+func rankOf(m, n int, aim float64) (k int, confidence float64) {
+	wanted := figures{min(m, n), max(m, n), aim}
 	if known, is := ranks.Load(wanted); is {
 		r := known.(rank)
 		return r.k, r.confidence
@@ -72,7 +72,7 @@ func Rank(m, n int, aim float64) (k int, confidence float64) {
 	return k, confidence
 }
 
-type rankOf struct {
+type figures struct {
 	few, many int
 	aim       float64
 }
@@ -82,7 +82,7 @@ type rank struct {
 	confidence float64
 }
 
-var ranks sync.Map // rank by rankOf
+var ranks sync.Map // rank by figures
 
 func quotients(base, variant []float64) ([]float64, error) {
 	if len(base) == 0 || len(variant) == 0 {
@@ -101,13 +101,24 @@ func quotients(base, variant []float64) ([]float64, error) {
 	return all, nil
 }
 
-// median of sorted quotients; the geometric mean of the middle two, so that swapping the sides inverts the answer.
-func median(sorted []float64) float64 {
+// middle of sorted quotients, their median; the geometric mean of the middle two, so that swapping the sides inverts
+// the answer.
+func middle(sorted []float64) float64 {
 	n := len(sorted)
 	if n%2 == 1 {
 		return sorted[n/2]
 	}
 	return math.Sqrt(sorted[n/2-1] * sorted[n/2])
+}
+
+// Median of figures of one side; 0 of none.
+func Median(figures []float64) float64 {
+	sorted := slices.Sorted(slices.Values(figures))
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // Sure says whether there were enough runs for a meaningful interval.

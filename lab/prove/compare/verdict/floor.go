@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"plimsoll/lab/prove/ratio"
 )
 
 // splits is the number of ways in which the runs of one side are split into halves.
@@ -33,7 +35,7 @@ func Floor(side []float64, amount bool, seed uint64) (floor float64, known bool)
 			half := len(s.base) / 2
 			halves[i] = stratum{s.base[:half], s.base[half : 2*half]}
 		}
-		effects = append(effects, math.Abs(median(differences(halves))))
+		effects = append(effects, math.Abs(ratio.Median(differences(halves))))
 	}
 	slices.Sort(effects)
 	floor = stat.Quantile(0.95, stat.Empirical, effects, nil) / math.Sqrt2

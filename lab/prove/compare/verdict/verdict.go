@@ -102,7 +102,7 @@ func Of(base, variant []float64, rule Rule) Row {
 	all := both(strata(base, variant))
 	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(all.base), len(all.variant)}, P: 1, PHolm: 1,
 		PEqual: 1, PEqualHolm: 1, rule: rule}
-	r.Base, r.Variant, r.Margin = median(all.base), median(all.variant), rule.Margin
+	r.Base, r.Variant, r.Margin = ratio.Median(all.base), ratio.Median(all.variant), rule.Margin
 	if len(all.base) == 0 || len(all.variant) == 0 {
 		return r
 	}
@@ -126,7 +126,7 @@ func (r *Row) measure(strata []stratum, margin float64) {
 	if len(all) == 0 { // no stratum has both sides
 		return
 	}
-	r.move, r.shift = median(all), 0
+	r.move, r.shift = ratio.Median(all), 0
 	for _, d := range all {
 		r.shift += cmp.Compare(d, 0)
 	}
@@ -223,16 +223,4 @@ func logs(values []float64) []float64 {
 		all[i] = math.Log(v)
 	}
 	return all
-}
-
-func median(values []float64) float64 {
-	s := slices.Sorted(slices.Values(values))
-	n := len(s)
-	if n == 0 {
-		return 0
-	}
-	if n%2 == 1 {
-		return s[n/2]
-	}
-	return (s[n/2-1] + s[n/2]) / 2
 }
