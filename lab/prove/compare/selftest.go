@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/prove/delay"
+	"plimsoll/lab/prove/ratio"
 	"plimsoll/platform/problem"
 )
 
@@ -150,14 +150,15 @@ func (s *selfTest) trial(ctx context.Context) error {
 	return errors.Join(err, s.Store.keepSelfTest(s.SelfTested))
 }
 
-// progress of all trials together: one still to be made takes as long as those that were made, on average.
+// progress of all trials together: one still to be made takes as long as those that were made, on average, and during
+// the first as long as that one will.
 func (s *selfTest) progress(p Progress) {
 	if s.Options.Progress == nil {
 		return
 	}
 	here := time.Since(s.began)
 	took := time.Duration(s.TookS*float64(time.Second)) + here
-	trial := s.Estimate()
+	trial := here + p.Left
 	if s.Done > 0 {
 		trial = (took - here) / time.Duration(s.Done)
 		p.Left = max(0, min(p.Left, trial-here))
@@ -207,7 +208,7 @@ func (t *SelfTested) conclude() {
 // Text writes the table for a terminal.
 func (t *SelfTested) Text(w io.Writer) error {
 	fmt.Fprintf(w, "\nSelf-test of the comparison: %s, %d of %d trials\n\n", t.Planted, t.Done, t.Wanted)
-	if t.DelayMS > 0 {
+	if t.DelayMS > 0 && t.Done > 0 {
 		fmt.Fprintf(w, "  planted: a delay of %.3g ms for each round trip; median effect over the trials %+.1f %%\n\n",
 			t.DelayMS, 100*(t.median()-1))
 	}
@@ -229,11 +230,7 @@ func (t *SelfTested) median() float64 {
 	for _, one := range t.Trials {
 		all = append(all, one.Effect)
 	}
-	if len(all) == 0 {
-		return 1
-	}
-	slices.Sort(all)
-	return all[len(all)/2]
+	return ratio.Median(all)
 }
 
 // slowDown puts a proxy before each side, of which the second's delay makes the operations a tenth slower. Both sides

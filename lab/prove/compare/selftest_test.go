@@ -2,8 +2,10 @@ package compare
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/platform/problem"
@@ -61,6 +63,22 @@ func TestSelfTest_Resumes(t *testing.T) {
 	o.Seed++
 	if _, err := SelfTest(t.Context(), o, AA, 3, silent); problem.ClassOf(err) != problem.Usage {
 		t.Errorf("a self-test of other settings goes on: %v", err)
+	}
+}
+
+// During the first trial the others are taken to last as long as it will, later as long as those that were made.
+func TestSelfTest_EstimatesFromWhatItHasSeen(t *testing.T) {
+	var seen Progress
+	s := &selfTest{Options: Options{Progress: func(p Progress) { seen = p }}, SelfTested: &SelfTested{Wanted: 4}}
+	for _, c := range []struct {
+		done       int
+		took, want float64 // seconds
+	}{{0, 0, 70}, {2, 80, 50}} {
+		s.Done, s.TookS, s.began = c.done, c.took, time.Now().Add(-10*time.Second)
+		s.progress(Progress{Left: 10 * time.Second})
+		if left := seen.Left.Seconds(); math.Abs(left-c.want) > 1 {
+			t.Errorf("after %d trials %.0f s are left, want %.0f", c.done, left, c.want)
+		}
 	}
 }
 
