@@ -41,8 +41,8 @@ type CardEntry struct {
 	Credit    amount.Money `json:"credit"`
 }
 
-// AccountCard is what happened on an account in a period, in the order of time. Count and turnovers are of all
-// entries, also of those beyond the limit.
+// AccountCard is what happened on an account in a period, in the order of time. Turnovers are of all entries, also of
+// those beyond the limit. Those are not counted, since that would read them all.
 type AccountCard struct {
 	From           time.Time    `json:"from"`
 	To             time.Time    `json:"to"`
@@ -52,8 +52,8 @@ type AccountCard struct {
 	TurnoverDebit  amount.Money `json:"turnover_debit"`
 	TurnoverCredit amount.Money `json:"turnover_credit"`
 	Closing        amount.Money `json:"closing"`
-	Count          int64        `json:"count"`
 	Rows           []CardEntry  `json:"rows"`
+	More           bool         `json:"more"` // there are entries beyond the limit
 
 	analytics int
 	element   id.ID
@@ -81,8 +81,8 @@ func accountCardReport(app *metadata.Application) server.Report {
 			{Name: "turnover_debit", Value: openapi.MoneyShown("of all entries")},
 			{Name: "turnover_credit", Value: openapi.MoneyShown("of all entries")},
 			{Name: "closing", Value: openapi.MoneyShown("debit less credit")},
-			{Name: "count", Value: openapi.Integer("of all entries")},
 			{Name: "rows", Value: openapi.Array(cardEntrySchema())},
+			{Name: "more", Value: openapi.Boolean("whether there are entries beyond the limit")},
 		}),
 		Run: func(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
 			return accountCard(ctx, db, user, query, numbers)
@@ -133,7 +133,6 @@ func accountCard(ctx context.Context, db *database.Database, user session.User, 
 	}); err != nil {
 		return nil, err
 	}
-	c.Closing = c.Opening + c.TurnoverDebit - c.TurnoverCredit
 	return json.Marshal(c)
 }
 
@@ -147,31 +146,32 @@ var cardTable = temptable.MustDefine([]temptable.Column{
 })
 
 func (c *AccountCard) read(ctx context.Context, w *database.Work, meta *metadata.Accounting, organisation id.ID) error {
-	c.Rows, c.Count, c.TurnoverDebit, c.TurnoverCredit = c.Rows[:0], 0, 0, 0 // reading may be repeated
+	c.Rows, c.More = c.Rows[:0], false // reading may be repeated
 	filtered := !c.element.IsZero()
-	before := []any{organisation, c.Account, c.From}
-	moved := []any{organisation, c.Account, c.From, c.To.Add(time.Microsecond)}
+	args := []any{organisation, c.Account, c.From, c.To.Add(time.Microsecond)}
 	if filtered {
-		before, moved = append(before, c.element), append(moved, c.element)
+		args = append(args, c.element)
 	}
 	b, err := begin(ctx, w, cardTable)
 	if err != nil {
 		return err
 	}
-	w.Queue("opening of account", ledger.BeforeSQL(meta, filtered), before...).Rows(func(r pgx.Rows) error {
-		var debit, credit amount.Money
-		err := r.Scan(&debit, &credit)
-		c.Opening = debit - credit
+	w.Queue("turnovers of account", ledger.AccountSQL(meta, filtered), args...).Rows(func(r pgx.Rows) error {
+		var openedDebit, openedCredit, debit, credit amount.Money
+		err := r.Scan(&openedDebit, &openedCredit, &debit, &credit)
+		c.Opening, c.Closing = openedDebit-openedCredit, debit-credit
+		c.TurnoverDebit, c.TurnoverCredit = debit-openedDebit, credit-openedCredit
 		return err
 	})
-	w.Queue("turnovers of account", ledger.CardTotalsSQL(meta, filtered), moved...).
-		Rows(func(r pgx.Rows) error { return r.Scan(&c.Count, &c.TurnoverDebit, &c.TurnoverCredit) })
-	moved = append(moved, c.limit)
-	b.fillTable(0, "entries of account", ledger.CardSQL(meta, filtered, fmt.Sprintf("$%d", len(moved))), moved...)
+	args = append(args, c.limit+1)
+	b.fillTable(0, "entries of account", ledger.CardSQL(meta, filtered, fmt.Sprintf("$%d", len(args))), args...)
 	b.query("card of account", `SELECT e.period, e.recorder_type, e.recorder, e.line, e.analytic_1, e.analytic_2,
 		e.analytic_3, e.other, e.debit, e.credit, `+c.numbers+`
 FROM {0} e ORDER BY period, recorder, line`).
 		Rows(func(r pgx.Rows) error {
+			if c.More = len(c.Rows) == c.limit; c.More {
+				return nil
+			}
 			var e CardEntry
 			var analytics [metadata.AnalyticsMax]id.ID
 			err := r.Scan(&e.Date, &e.Type, &e.Document, &e.Line, &analytics[0], &analytics[1], &analytics[2], &e.Other,

@@ -134,35 +134,42 @@ var elements = []id.ID{id.New(), id.New()}
 type turnovers map[string]turnover
 
 func (t turnovers) add(a ledger.Account, debit, credit amount.Money) {
-	keys := []string{a.Code}
-	for _, element := range elements {
-		if slices.Contains(a.Analytics[:], element) {
-			keys = append(keys, accountWith(a.Code, element))
-		}
-	}
-	for _, key := range keys {
+	for _, key := range keys(a) {
 		t[key] = turnover{t[key].debit + debit, t[key].credit + credit}
 	}
+}
+
+func keys(a ledger.Account) []string {
+	all := []string{a.Code}
+	for _, element := range elements {
+		if slices.Contains(a.Analytics[:], element) {
+			all = append(all, accountWith(a.Code, element))
+		}
+	}
+	return all
 }
 
 func accountWith(code string, element id.ID) string { return code + " with " + element.String() }
 
 // open is what was before the first of two moments.
 func (t turnovers) open(a ledger.Account, debit, credit amount.Money) {
-	key := opened(a.Code)
-	t[key] = turnover{t[key].debit + debit, t[key].credit + credit}
+	for _, key := range keys(a) {
+		key = opened(key)
+		t[key] = turnover{t[key].debit + debit, t[key].credit + credit}
+	}
 }
 
-func opened(code string) string { return code + " opened" }
+func opened(key string) string { return key + " opened" }
 
 func read(t *testing.T, db *databasetest.Test, organisation id.ID, from, at time.Time) string {
 	found, alone := turnovers{}, turnovers{}
 	meta := app.Ledger("general")
-	before := func(w *database.Work, key string, args ...any) {
-		w.Queue("turnover before", ledger.BeforeSQL(meta, len(args) > 3), args...).Rows(func(r pgx.Rows) error {
-			var sum turnover
-			err := r.Scan(&sum.debit, &sum.credit)
-			alone[key] = sum
+	one := func(w *database.Work, key, code string, element ...any) {
+		args := append([]any{organisation, code, from, at}, element...)
+		w.Queue("turnover of one", ledger.AccountSQL(meta, len(element) > 0), args...).Rows(func(r pgx.Rows) error {
+			var before, sum turnover
+			err := r.Scan(&before.debit, &before.credit, &sum.debit, &sum.credit)
+			alone[key], alone[opened(key)] = sum, before
 			return err
 		})
 	}
@@ -175,10 +182,9 @@ func read(t *testing.T, db *databasetest.Test, organisation id.ID, from, at time
 			return err
 		})
 		for _, code := range []string{"41", "60", "90"} {
-			before(w, code, organisation, code, at)
-			before(w, opened(code), organisation, code, from)
+			one(w, code, code)
 			for _, element := range elements {
-				before(w, accountWith(code, element), organisation, code, at, element)
+				one(w, accountWith(code, element), code, element)
 			}
 		}
 		return nil

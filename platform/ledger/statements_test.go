@@ -16,9 +16,8 @@ func TestStatements(t *testing.T) {
 		"BetweenSQL": ledger.BetweenSQL(meta, "$2", "$3"),
 	}
 	for name, filtered := range map[string]bool{"": false, " filtered": true} {
-		texts["BeforeSQL"+name] = ledger.BeforeSQL(meta, filtered)
+		texts["AccountSQL"+name] = ledger.AccountSQL(meta, filtered)
 		texts["CardSQL"+name] = ledger.CardSQL(meta, filtered, "$6")
-		texts["CardTotalsSQL"+name] = ledger.CardTotalsSQL(meta, filtered)
 	}
 	statementtest.Compare(t, "testdata/statements.golden", texts)
 }

@@ -7,23 +7,37 @@ import (
 	"plimsoll/platform/statement"
 )
 
-// BeforeSQL selects debit and credit of one account before a moment, in one row: the turnovers of the earlier months,
-// and the entries of its month up to it. $1 is the organisation, $2 the account, $3 the moment; when filtered, $4 is an
-// element among its analytics.
-func BeforeSQL(meta *metadata.Accounting, filtered bool) string {
+// AccountSQL selects of one account, in one row: debit and credit before the moment from, debit and credit before
+// until. $1 is the organisation, $2 the account, $3 from and $4 until; when filtered, $5 is an element among its
+// analytics. As in BetweenSQL, entries are read of from's month before from and of until's month from until on.
+func AccountSQL(meta *metadata.Accounting, filtered bool) string {
 	months, where := meta.AccountTotals(), ""
 	if filtered {
-		months, where = meta.Totals(), "AND $4::uuid IN (analytic_1, analytic_2, analytic_3)"
+		months, where = meta.Totals(), "AND $5::uuid IN (analytic_1, analytic_2, analytic_3)"
 	}
-	return statement.SQL(`SELECT coalesce(sum(debit), 0), coalesce(sum(credit), 0) FROM (
-	SELECT debit, credit FROM {months} WHERE organisation = $1 AND account = $2 AND period < {month}::date {where}
+	names := statement.Names{
+		"months": months, "first_month": monthOf("$3"), "last_month": monthOf("$4"), "where": where,
+		"entries": meta.Table(), "debit": ofSide("debit", filtered), "credit": ofSide("credit", filtered),
+	}
+	return statement.SQL(`SELECT coalesce(sum(opened_debit), 0), coalesce(sum(opened_credit), 0),
+	coalesce(sum(debit), 0), coalesce(sum(credit), 0) FROM (
+	SELECT CASE WHEN period < {first_month}::date THEN debit END AS opened_debit,
+		CASE WHEN period < {first_month}::date THEN credit END AS opened_credit, debit, credit
+	FROM {months} WHERE organisation = $1 AND account = $2 AND period <= {last_month}::date {where}
 	UNION ALL
-	SELECT sum(amount) FILTER (WHERE {is_debit}), sum(amount) FILTER (WHERE {is_credit}) FROM {entries}
-	WHERE organisation = $1 AND period >= {month} AT TIME ZONE 'UTC' AND period < $3 AND (debit = $2 OR credit = $2)
-) AS parts`, statement.Names{
-		"months": months, "month": monthOf("$3"), "where": where, "entries": meta.Table(),
-		"is_debit": isAccount("debit", filtered, "$4"), "is_credit": isAccount("credit", filtered, "$4"),
-	})
+	SELECT {debit}, {credit}, NULL, NULL FROM {entries}
+	WHERE organisation = $1 AND period >= {first_month} AT TIME ZONE 'UTC' AND period < $3
+		AND (debit = $2 OR credit = $2)
+	UNION ALL
+	SELECT NULL, NULL, -{debit}, -{credit} FROM {entries}
+	WHERE organisation = $1 AND period >= $4 AND period < ({last_month} + interval '1 month') AT TIME ZONE 'UTC'
+		AND (debit = $2 OR credit = $2)
+) AS parts`, names)
+}
+
+// ofSide sums the amounts of the entries that have the account on a side.
+func ofSide(side string, filtered bool) string {
+	return "sum(amount) FILTER (WHERE " + isAccount(side, filtered) + ")"
 }
 
 // monthOf a moment, as a timestamp without time zone.
@@ -81,30 +95,16 @@ FROM (SELECT * FROM {entries}
 	SELECT {credit_analytics}, e.debit, 0::numeric, e.amount WHERE {is_credit}
 ) AS s) AS sides {first}`, statement.Names{
 		"entries": meta.Table(), "first": "ORDER BY period, recorder, line LIMIT " + limit,
-		"is_debit": isAccount("debit", filtered, "$5"), "is_credit": isAccount("credit", filtered, "$5"),
+		"is_debit": isAccount("debit", filtered), "is_credit": isAccount("credit", filtered),
 		"debit_analytics":  "e.debit_1 AS analytic_1, e.debit_2 AS analytic_2, e.debit_3 AS analytic_3",
 		"credit_analytics": "e.credit_1, e.credit_2, e.credit_3",
 	})
 }
 
-// isAccount is the condition that a side has the account $2 and, when filtered, the element.
-func isAccount(side string, filtered bool, element string) string {
+// isAccount is the condition that a side has the account $2 and, when filtered, the element $5.
+func isAccount(side string, filtered bool) string {
 	if !filtered {
 		return side + " = $2"
 	}
-	return statement.SQL("{side} = $2 AND {element}::uuid IN ({side}_1, {side}_2, {side}_3)",
-		statement.Names{"side": side, "element": element})
-}
-
-// CardTotalsSQL selects the totals of all entries of a card, also beyond its limit, in one row: entries, debit, credit.
-// It takes the parameters of CardSQL.
-func CardTotalsSQL(meta *metadata.Accounting, filtered bool) string {
-	return statement.SQL(`SELECT count(*) FILTER (WHERE {is_debit}) + count(*) FILTER (WHERE {is_credit}) AS entries,
-	coalesce(sum(amount) FILTER (WHERE {is_debit}), 0) AS debit,
-	coalesce(sum(amount) FILTER (WHERE {is_credit}), 0) AS credit
-FROM {entries}
-WHERE organisation = $1 AND period >= $3 AND period < $4 AND (debit = $2 OR credit = $2)`, statement.Names{
-		"is_debit": isAccount("debit", filtered, "$5"), "is_credit": isAccount("credit", filtered, "$5"),
-		"entries": meta.Table(),
-	})
+	return statement.SQL("{side} = $2 AND $5::uuid IN ({side}_1, {side}_2, {side}_3)", statement.Names{"side": side})
 }
