@@ -490,6 +490,8 @@ func TestContradictions(t *testing.T) {
 	}{
 		{"little's law", plant(nil, tenSeconds(map[string]float64{"active_time": 50_000}), calm),
 			plant(nil, tenSeconds(map[string]float64{"active_time": 10_000}), calm)},
+		{"little's law", plant(nil, tenSeconds(map[string]float64{"active_time": 4_000}), calm),
+			plant(nil, tenSeconds(map[string]float64{"active_time": 6_500}), calm)},
 		{"running sessions and processor time", plant(split(1, 8), nil, calm), plant(nil, nil, calm)},
 		{"idle processors and blocked sessions", plant(nil, nil, lock...),
 			plant(func(m *measured) { m.host.Busy = price(0.95) }, nil, lock...)},

@@ -95,7 +95,7 @@ func littlesLaw(m *measured) Contradiction {
 			"counted yet", percent(apart)),
 		Excluded: "chance: that many samples of a steady load differ by less",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m",
-	}.contradictIf(apart > littleApart.Value && abs(sampled-server) >= sessionsLeast.Value,
+	}.contradictIf(apart > littleApart.Value && abs(sampled-server) >= littleLeast.Value,
 		"both count the same: the samples can be trusted")
 }
 

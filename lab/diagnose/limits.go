@@ -48,6 +48,8 @@ var (
 		"new sessions in a second; a pool makes a few in a minute")
 	littleApart = limit("Little's law", 0.30,
 		"difference of two measurements of the same; sampling at 20 Hz for a minute is within a tenth")
+	littleLeast = limit("Little's law, sessions", 0.5,
+		"difference in sessions; a look keeps others from a processor and counts them: 0.2 too many on two cores")
 	timedApart = limit("timed and sampled waits", 0.1,
 		"of the waits, beyond three standard errors of the samples; both read the same clock of the same waits")
 	endedMost = limit("timed waits of ended processes", 0.1,
