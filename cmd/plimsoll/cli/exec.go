@@ -18,6 +18,7 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/cmd/plimsoll/progress"
 	"plimsoll/lab/host/dirs"
+	"plimsoll/lab/prove/compare"
 	"plimsoll/platform/plain"
 	"plimsoll/platform/problem"
 )
@@ -36,8 +37,9 @@ type app struct {
 	sources        config.Sources // where each setting came from
 }
 
-// variables are those PLIMSOLL_… variables that are not settings: folders (lab/host/dirs).
-var variables = []string{"PLIMSOLL_STATE", "PLIMSOLL_CACHE", "PLIMSOLL_CONFIG"}
+// variables are those PLIMSOLL_… variables that are not settings: folders (lab/host/dirs), and what a comparison tells
+// the program that it runs, which may be plimsoll itself.
+var variables = append([]string{"PLIMSOLL_STATE", "PLIMSOLL_CACHE", "PLIMSOLL_CONFIG"}, compare.Variables...)
 
 // Exec runs one command line and returns the exit code. Cancelling ctx stops the
 // command as Ctrl-C does.

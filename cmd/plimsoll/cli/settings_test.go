@@ -88,6 +88,8 @@ func TestConfig_MistakesStopEveryCommandThatReadsSettings(t *testing.T) {
 	}
 	plimsoll(t, "help").want(t, ExitOK)
 	writeConfig(t, filepath.Dir(path), "")
+	t.Setenv("PLIMSOLL_COMPARE_SIDE", "A") // a comparison that runs plimsoll sets it
+	plimsoll(t, "status").want(t, ExitOK)
 	t.Setenv("PLIMSOLL_RUN_USRES", "5")
 	plimsoll(t, "status").want(t, ExitUsage, "unknown environment variable PLIMSOLL_RUN_USRES",
 		"hint: did you mean PLIMSOLL_RUN_USERS?")

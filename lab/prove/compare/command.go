@@ -43,13 +43,19 @@ func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
 	return r.take(stdout, s.Metric)
 }
 
+const sideVariable, roundVariable, seedVariable = "PLIMSOLL_COMPARE_SIDE", "PLIMSOLL_COMPARE_ROUND",
+	"PLIMSOLL_COMPARE_SEED"
+
+// Variables of the environment that tell a side's program which run it makes.
+var Variables = []string{sideVariable, roundVariable, seedVariable}
+
 // execute a program. Its environment holds the side, the round and the random seed.
 func execute(ctx context.Context, words []string, r *Replica) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	c := exec.Command(words[0], words[1:]...)
 	c.Stdout, c.Stderr = &stdout, &stderr
-	c.Env = append(os.Environ(), "PLIMSOLL_COMPARE_SIDE="+r.Side, "PLIMSOLL_COMPARE_ROUND="+strconv.Itoa(r.Round),
-		"PLIMSOLL_COMPARE_SEED="+strconv.FormatUint(r.Seed, 10))
+	c.Env = append(os.Environ(), sideVariable+"="+r.Side, roundVariable+"="+strconv.Itoa(r.Round),
+		seedVariable+"="+strconv.FormatUint(r.Seed, 10))
 	child, err := process.StartChild(c, syscall.SIGKILL)
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("start its command: %w", err), "")
