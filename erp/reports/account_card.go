@@ -42,7 +42,7 @@ type CardEntry struct {
 }
 
 // AccountCard is what happened on an account in a period, in the order of time. Turnovers are of all entries, also of
-// those beyond the limit. Those are not counted, since that would read them all.
+// those beyond the limit. How many there are is not told, since that would read them all.
 type AccountCard struct {
 	From           time.Time    `json:"from"`
 	To             time.Time    `json:"to"`
