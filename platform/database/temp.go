@@ -139,9 +139,9 @@ func (w *Work) Fill(t *temptable.Table, name, sql string, args ...any) *Statemen
 	return s
 }
 
-// Analyze queues gathering statistics on a filled table, unless the connections gather none.
+// Analyze queues gathering statistics on a filled table, unless the pool has no need of them.
 func (w *Work) Analyze(t *temptable.Table) {
-	if w.db.options.TempTables.Statistics == temptable.NotGathered {
+	if !w.tempPool().Gather(t) {
 		return
 	}
 	w.enqueue("analyze "+t.Name(), "ANALYZE "+t.Name())
@@ -166,17 +166,20 @@ func (w *Work) settle() {
 		return // the end of the unit of work asks first
 	}
 	for _, a := range answers {
-		w.step(a.table, w.temp.Probed(a.table, a.hasRow))
+		w.step(a.table, w.temp.Probed(a.table, a.hasRow), 0)
 	}
 	for _, t := range returned {
-		w.step(t, w.temp.Return(t))
+		rows, _ := t.Rows()
+		w.step(t, w.temp.Return(t), rows)
 	}
 }
 
-func (w *Work) step(t *temptable.Table, step temptable.Step) {
+func (w *Work) step(t *temptable.Table, step temptable.Step, rows int64) {
 	switch step {
 	case temptable.Truncate:
 		w.clear(t)
+	case temptable.Erase:
+		w.enqueue("empty "+t.Name(), "DELETE FROM "+t.Name()).besides = -rows // TRUNCATE's are not counted either
 	case temptable.Probe:
 		w.enqueue("look into "+t.Name(), "SELECT 1 FROM "+t.Name()+" LIMIT 1").Affected(func(rows int64) error {
 			w.probed = append(w.probed, probed{t, rows > 0})

@@ -43,9 +43,8 @@ func TestTempTables_BeliefEqualsTheServersTruth(t *testing.T) {
 		db, err := database.Open(t.Context(), admin.DSN, database.Options{
 			Connections: 1, Chain: rapid.SampledFrom([]int{1, 3, 100}).Draw(rt, "chain"),
 			TempTables: temptable.Options{
-				Max: rapid.IntRange(1, 6).Draw(rt, "max"),
-				Clearing: rapid.SampledFrom([]temptable.Clearing{temptable.Known, temptable.Ask,
-					temptable.Always}).Draw(rt, "clearing"),
+				Max:      rapid.IntRange(1, 6).Draw(rt, "max"),
+				Clearing: rapid.SampledFrom(temptable.Clearings).Draw(rt, "clearing"),
 			},
 		})
 		if err != nil {

@@ -55,6 +55,7 @@ func TestTempTables_AreCountedByClearing(t *testing.T) {
 		temptable.Always: {Reused: 3, Truncates: 3, Returned: 3, Empty: 2},
 		temptable.Ask:    {Reused: 3, Truncates: 1, Skipped: 2, Probes: 3, Returned: 3, Empty: 2},
 		temptable.Known:  {Reused: 3, Truncates: 1, Skipped: 2, Returned: 3, Empty: 2},
+		temptable.Delete: {Reused: 3, Deletes: 1, Skipped: 2, Returned: 3, Empty: 2},
 	} {
 		t.Run(string(clearing), func(t *testing.T) {
 			db := connect(t, database.Options{TempTables: temptable.Options{Clearing: clearing}})
@@ -119,6 +120,55 @@ func TestTempTables_StatisticsAreThereAfterAnalyze(t *testing.T) {
 	})
 	if err != nil || rows != 250 {
 		t.Errorf("the planner knows of %v rows, %v", rows, err)
+	}
+}
+
+// DELETE keeps the file of a table and its statistics, so the server keeps its plans; but rows that were deleted take
+// room, which only TRUNCATE gives back, and statistics of few rows must not be taken for those of many.
+func TestTempTables_DeletedFewRowsKeepThePlans(t *testing.T) {
+	db := connect(t, database.Options{TempTables: temptable.Options{Clearing: temptable.Delete}})
+	type facts struct {
+		file        uint32
+		pages, rows int64
+	}
+	look := func(rows int) (f facts) {
+		t.Helper()
+		if err := db.Run(t.Context(), func(w *database.Work) error {
+			lent, err := w.Temp(t.Context(), structures[0])
+			if err != nil {
+				return err
+			}
+			w.Fill(lent[0], "fill", "INSERT INTO "+lent[0].Name()+" SELECT generate_series(1, $1::int4)", rows)
+			w.Analyze(lent[0])
+			w.Queue("look", `SELECT pg_relation_filenode(oid), pg_relation_size(oid) / 8192, reltuples::int8
+FROM pg_class WHERE oid = $1::regclass`, lent[0].Name()).Rows(func(r pgx.Rows) error {
+				return r.Scan(&f.file, &f.pages, &f.rows)
+			})
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	first := look(10)
+	if first.rows != 10 {
+		t.Fatalf("the first use gathers no statistics: %+v", first)
+	}
+	for range 20 {
+		if f := look(12); f.file != first.file || f.rows != 10 {
+			t.Fatalf("%+v after %+v: truncated, or statistics gathered again", f, first)
+		}
+	}
+	look(300) // nobody knew
+	if f := look(300); f.file != first.file || f.rows != 300 {
+		t.Errorf("%+v: statistics of %d rows after a use of 300", f, f.rows)
+	}
+	most := int64(0)
+	for range 3 * temptable.DeletedMost / 300 {
+		most = max(most, look(300).pages)
+	}
+	if most > 16 {
+		t.Errorf("the table has up to %d pages, and is never truncated", most)
 	}
 }
 
@@ -340,7 +390,7 @@ func TestOptions_RefusesWhatCannotBe(t *testing.T) {
 	for want, options := range map[string]database.Options{
 		"chains of -1":        {Chain: -1},
 		"at least 1":          {TempTables: temptable.Options{Max: -1}},
-		"known, ask or":       {TempTables: temptable.Options{Clearing: "never"}},
+		"ask, known or":       {TempTables: temptable.Options{Clearing: "never"}},
 		"random part of 20ms": {Lifetime: database.Lifetime{Jitter: 20 * time.Millisecond}},
 	} {
 		if _, err := database.Open(t.Context(), "host=/none", options); err == nil ||

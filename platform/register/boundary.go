@@ -39,18 +39,19 @@ func (r *Register) marked(recorder Recorder, was time.Time, c *change) (moment t
 	return moment, keys
 }
 
-func boundarySQL(meta *metadata.Accumulation) string {
+// boundarySQL marks the keys of a set with the leading dimensions.
+func boundarySQL(meta *metadata.Accumulation, keys string) string {
 	leading := metadata.Names(meta.Leading())
 	return statement.SQL(`INSERT INTO {boundary} AS b (organisation, {leading}, moment)
 SELECT $1, {leading_of_key}, $3::timestamptz
-FROM unnest({keys}) AS k ({leading})
+FROM {keys} AS k ({leading})
 WHERE EXISTS (SELECT FROM {movements} m WHERE m.organisation = $1 AND {matches}
 	AND m.period >= $3 AND (m.period, m.recorder) > ($3, $2::uuid) AND m.recorder <> $2)
 ORDER BY {leading_of_key}
 ON CONFLICT (organisation, {leading}) DO UPDATE SET moment = excluded.moment WHERE excluded.moment < b.moment`,
 		statement.Names{
 			"boundary": meta.Boundary(), "movements": meta.Table(), "leading": strings.Join(leading, ", "),
-			"leading_of_key": statement.Qualified("k", leading), "keys": rowset.Parameters(4, meta.Leading()),
+			"leading_of_key": statement.Qualified("k", leading), "keys": keys,
 			"matches": matches("m", "k", leading),
 		})
 }

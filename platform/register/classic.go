@@ -29,6 +29,7 @@ type classic struct {
 	fillOwn, fillLayers, readLayers statement.Template
 	keep, sum, seen, control        statement.Template
 	eraseAll, record, total         string
+	boundary                        string // of one key
 }
 
 // ErrControl means that a record set left a balance that a controlled register must not have, though nothing said so
@@ -58,6 +59,12 @@ func newClassic(meta *metadata.Accumulation) *classic {
 		c.aged = temptable.MustDefine(append([]temptable.Column{period}, all...))
 		c.layers = temptable.MustDefine(append([]temptable.Column{place, period}, all...), placeColumn)
 		c.layersSQL(meta, leading)
+		// Not an array: for each one the server would plan anew, as it then knows how many keys there are.
+		var key []string
+		for i, a := range meta.Leading() {
+			key = append(key, fmt.Sprintf("$%d::%s", 4+i, a.SQL()))
+		}
+		c.boundary = boundarySQL(meta, "(VALUES ("+strings.Join(key, ", ")+"))")
 	}
 	c.writeSQL(meta)
 	return c
@@ -279,10 +286,8 @@ func (r *Register) markByRow(w *database.Work, recorder Recorder, was time.Time,
 		return strings.Compare(keyOf(keys, a, len(keys.Attributes)), keyOf(keys, b, len(keys.Attributes)))
 	})
 	for _, row := range order {
-		one := rowset.New(keys.Attributes, 1)
-		one.Add(keys, []int{row})
-		w.Queue("mark boundary of "+r.meta.Name, r.boundary,
-			one.Arrays([]any{recorder.Organisation, recorder.ID, moment})...)
+		w.Queue("mark boundary of "+r.meta.Name, r.classic.boundary,
+			keys.Values([]any{recorder.Organisation, recorder.ID, moment}, row)...)
 	}
 }
 

@@ -85,7 +85,7 @@ func New(meta *metadata.Accumulation) *Register {
 	if meta.Layered {
 		r.layers = r.layersSQL()
 		r.redated = r.redateSQL()
-		r.boundary = boundarySQL(meta)
+		r.boundary = boundarySQL(meta, "unnest("+rowset.Parameters(4, meta.Leading())+")")
 		r.restoring = r.restoringSQL()
 	}
 	r.classic = newClassic(meta)

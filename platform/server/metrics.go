@@ -120,6 +120,7 @@ func (f *snapshot) figures() []prometheus.Metric {
 		counter("temp_tables_reused_total", "Temp tables taken from it.", f.temp.Reused),
 		counter("temp_tables_dropped_total", "Temp tables that gave way.", f.temp.Dropped),
 		counter("temp_tables_truncated_total", "TRUNCATEs of temp tables.", f.temp.Truncates),
+		counter("temp_tables_deleted_from_total", "DELETEs of all rows of temp tables.", f.temp.Deletes),
 		counter("temp_tables_truncates_spared_total", "Temp tables that were empty.", f.temp.Skipped),
 	}
 }

@@ -4,7 +4,8 @@
 //	classic  as such platforms are before they are tuned: temp tables per posting, one row per statement and round
 //	         trip, a small pool of temp tables, one fixed lifetime of connections, every temp table truncated
 //	tuned    classic with four tweaks, each switchable alone: a large pool (C13), random lifetimes (C14), empty temp
-//	         tables not truncated (C15), statements in chains (C16); answers wait for the log, commits do not
+//	         tables not truncated and few rows deleted (C15), statements in chains (C16); answers wait for the log,
+//	         commits do not
 //	lean     no temp table on the way of a posting: arrays, sets, differences, few round trips
 package shape
 
@@ -39,10 +40,11 @@ const (
 	ClassicChain    = 1
 )
 
-// Tweaks of Tuned, for callers who want one of them alone. Its clearing is temptable.Ask.
+// Tweaks of Tuned, for callers who want one of them alone.
 const (
 	TempPoolTweak = temptable.MaxDefault
 	LifetimeTweak = database.LifetimeJitterDefault
+	ClearingTweak = temptable.Delete
 	ChainTweak    = database.ChainDefault
 )
 
@@ -73,7 +75,7 @@ func New(name Name, tweaks Tweaks) (Shape, error) {
 		s.own = Tweaks{ClassicTempPool, database.LifetimeDefault, database.Never, temptable.Always, ClassicChain, ""}
 	case Tuned:
 		s.own = tuned
-		s.own.Clearing = temptable.Ask
+		s.own.Clearing = ClearingTweak
 	case Lean, "":
 		s.Name, s.Posting, s.own = Lean, posting.Lean, tuned
 	default:

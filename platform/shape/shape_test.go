@@ -57,7 +57,7 @@ func TestEachTweakIsSwitchedAlone(t *testing.T) {
 }
 
 func TestAllTweaksTogetherAreTuned(t *testing.T) {
-	all := Tweaks{TempPool: TempPoolTweak, Jitter: LifetimeTweak, Clearing: temptable.Ask, Chain: ChainTweak,
+	all := Tweaks{TempPool: TempPoolTweak, Jitter: LifetimeTweak, Clearing: ClearingTweak, Chain: ChainTweak,
 		Durability: string(durability.DurableAck)}
 	tuned := made(t, Tuned, Tweaks{})
 	if got, want := made(t, Classic, all).Options(database.Options{}), tuned.Options(database.Options{}); got != want {

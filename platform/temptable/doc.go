@@ -11,6 +11,7 @@
 //	   │                     Return │                             │ Return
 //	   │                            └───── known empty: skip ─────┤
 //	   │                                                          ├─ known rows, or always: TRUNCATE ─▶ free, empty
+//	   │                                                          ├─ few rows, with Delete: DELETE ─▶ free, empty
 //	   │                                                          └─ unknown: SELECT 1 … LIMIT 1 ─▶ TRUNCATE or skip
 //	   └──────── DROP: the cap is reached and this free table was used longest ago
 //

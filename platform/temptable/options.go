@@ -1,6 +1,9 @@
 package temptable
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Maximum number of tables per connection.
 const (
@@ -19,7 +22,16 @@ const (
 	Ask Clearing = "ask"
 	// Always truncates every table, empty or not.
 	Always Clearing = "always"
+	// Delete is Known, but deletes few rows and then keeps the statistics: TRUNCATE and ANALYZE make the server plan
+	// all statements with the table again, and with few rows planning is most of the work.
+	Delete Clearing = "delete"
 )
+
+// Clearings are all.
+var Clearings = []Clearing{Always, Ask, Known, Delete}
+
+// DeletedMost rows of a table are deleted before it is truncated: nothing else makes room of them.
+const DeletedMost = 2000
 
 // Statistics says whether a table's statistics are gathered when it was filled.
 type Statistics string
@@ -61,8 +73,8 @@ func (o Options) Check() error {
 	switch {
 	case o.Max < MaxMin:
 		return fmt.Errorf("a pool of %d temp tables: at least %d", o.Max, MaxMin)
-	case o.Clearing != Known && o.Clearing != Ask && o.Clearing != Always:
-		return fmt.Errorf("clear temp tables by %q: known, ask or always", o.Clearing)
+	case !slices.Contains(Clearings, o.Clearing):
+		return fmt.Errorf("clear temp tables by %q: always, ask, known or delete", o.Clearing)
 	case o.Statistics != Gathered && o.Statistics != NotGathered:
 		return fmt.Errorf("statistics of temp tables %q: gathered or not gathered", o.Statistics)
 	}
@@ -75,6 +87,7 @@ type Counters struct {
 	Reused    int64 `json:"reused"`
 	Dropped   int64 `json:"dropped"`
 	Truncates int64 `json:"truncates"`
+	Deletes   int64 `json:"deletes"`
 	Skipped   int64 `json:"skipped_truncates"` // the table was empty
 	Probes    int64 `json:"probes"`            // SELECT 1 … LIMIT 1
 	Returned  int64 `json:"returned"`          // after their use, not by a rollback
@@ -87,6 +100,7 @@ func (c *Counters) Add(other Counters) {
 	c.Reused += other.Reused
 	c.Dropped += other.Dropped
 	c.Truncates += other.Truncates
+	c.Deletes += other.Deletes
 	c.Skipped += other.Skipped
 	c.Probes += other.Probes
 	c.Returned += other.Returned
@@ -95,8 +109,8 @@ func (c *Counters) Add(other Counters) {
 
 // Times multiplies; with -1, Add subtracts.
 func (c Counters) Times(n int64) Counters {
-	return Counters{c.Created * n, c.Reused * n, c.Dropped * n, c.Truncates * n, c.Skipped * n, c.Probes * n,
-		c.Returned * n, c.Empty * n}
+	return Counters{c.Created * n, c.Reused * n, c.Dropped * n, c.Truncates * n, c.Deletes * n, c.Skipped * n,
+		c.Probes * n, c.Returned * n, c.Empty * n}
 }
 
 // Used is how often a table was requested.

@@ -15,6 +15,7 @@ type Pool struct {
 	size     int                 // tables that exist
 	lent     map[*Table]struct{}
 	clock    int64
+	fills    int64 // most statements that filled one table in this transaction
 	notes    []note
 	marks    []mark
 	doubtful bool // the server must be asked
@@ -80,7 +81,7 @@ func (p *Pool) Lend(structures []Structure) (lent []*Table, orders Orders) {
 		}
 		p.clock++
 		t.used = p.clock
-		p.note(t, state{exists: true, lent: true})
+		p.note(t, state{exists: true, lent: true, kept: t.kept})
 		lent = append(lent, t)
 	}
 	return lent, orders
@@ -167,6 +168,8 @@ func (p *Pool) Excess() int { return max(0, p.size-p.options.Max) }
 func (p *Pool) Filling(t *Table) {
 	s := t.state
 	s.pending++
+	s.fills++
+	p.fills = max(p.fills, s.fills)
 	p.note(t, s)
 }
 
@@ -214,10 +217,11 @@ type Step int
 const (
 	Skip     Step = iota // it is empty
 	Truncate             // it has rows, or nobody checks
-	Probe                // ask the server, then Return again with Emptied or Found
+	Probe                // ask the server, then call Probed
+	Erase                // it has few rows: DELETE
 )
 
-// Return says what must be sent for a table whose use has ended. With Skip and Truncate it is free from now on.
+// Return says what must be sent for a table whose use has ended. But for Probe it is free from now on.
 func (p *Pool) Return(t *Table) Step {
 	if !t.lent {
 		return Skip
@@ -232,6 +236,9 @@ func (p *Pool) Return(t *Table) Step {
 	case n == 0:
 		p.returned(true)
 		return p.cleared(t, Skip)
+	case p.options.Clearing == Delete && t.deleted+n <= DeletedMost:
+		p.returned(false)
+		return p.cleared(t, Erase)
 	default:
 		p.returned(false)
 		return p.cleared(t, Truncate)
@@ -254,15 +261,40 @@ func (p *Pool) Probed(t *Table, hasRow bool) Step {
 	return p.cleared(t, Skip)
 }
 
-func (p *Pool) cleared(t *Table, fill Step) Step {
-	if fill == Skip {
+func (p *Pool) cleared(t *Table, by Step) Step {
+	after := state{exists: true}
+	switch by {
+	case Skip:
 		p.Counters.Skipped++
-	} else {
+		after.kept = t.afterUse()
+	case Erase:
+		p.Counters.Deletes++
+		after.kept = t.afterUse()
+		after.deleted += t.rows
+	default:
 		p.Counters.Truncates++
 	}
-	p.note(t, state{exists: true})
-	return fill
+	p.note(t, after)
+	return by
 }
+
+// Gather says whether statistics of a filled table are to be gathered now, and notes that they are. Where DELETE keeps
+// them, they are gathered again only when a use has had several times the rows that they are of.
+func (p *Pool) Gather(t *Table) bool {
+	if p.options.Statistics == NotGathered {
+		return false
+	}
+	if p.options.Clearing == Delete && t.gathered && max(p.fills, t.most) <= rowsAlike*max(rowsFew, t.of) {
+		return false
+	}
+	s := t.state
+	s.gathered, s.fresh = true, true
+	p.note(t, s)
+	return true
+}
+
+// Statistics are taken for right up to rowsAlike times the rows that they are of, which are at least rowsFew.
+const rowsAlike, rowsFew = 4, 25
 
 // Abandon ends all uses without clearing: the tables are cleared before they are lent again.
 func (p *Pool) Abandon() {

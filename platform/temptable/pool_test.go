@@ -74,6 +74,18 @@ func TestReturnTruncatesWhatMayHaveRows(t *testing.T) {
 		"OnlyRead": {temptable.Known, func(p *temptable.Pool, table *temptable.Table) {
 			p.Touched("SELECT * FROM "+table.Name()+" JOIN x USING (item)", nil)
 		}, temptable.Skip},
+		"FewRows": {temptable.Delete, func(p *temptable.Pool, table *temptable.Table) {
+			p.Filling(table)
+			p.Filled(table, 2)
+		}, temptable.Erase},
+		"ManyRows": {temptable.Delete, func(p *temptable.Pool, table *temptable.Table) {
+			p.Filling(table)
+			p.Filled(table, temptable.DeletedMost+1)
+		}, temptable.Truncate},
+		"NoRowsWithDelete": {temptable.Delete, func(*temptable.Pool, *temptable.Table) {}, temptable.Skip},
+		"UncountedWithDelete": {temptable.Delete, func(p *temptable.Pool, table *temptable.Table) {
+			p.Touched("DELETE FROM "+table.Name(), nil)
+		}, temptable.Probe},
 		"Ask":    {temptable.Ask, func(*temptable.Pool, *temptable.Table) {}, temptable.Probe},
 		"Always": {temptable.Always, func(*temptable.Pool, *temptable.Table) {}, temptable.Truncate},
 	} {
@@ -85,6 +97,60 @@ func TestReturnTruncatesWhatMayHaveRows(t *testing.T) {
 				t.Errorf("got step %d, want %d", got, test.want)
 			}
 		})
+	}
+}
+
+// With Delete, statistics are gathered again only when they may be wrong.
+func TestStatisticsAreGatheredWhereTheyMayBeWrong(t *testing.T) {
+	p := temptable.NewPool(temptable.Options{Clearing: temptable.Delete})
+	use := func(statements, rows int64) (gathered bool) {
+		table := lend(p, keys)[0]
+		for range statements {
+			p.Filling(table)
+		}
+		gathered = p.Gather(table)
+		for i := range statements {
+			p.Filled(table, rows/statements+min(1, max(0, rows%statements-i)))
+		}
+		p.Return(table)
+		return gathered
+	}
+	for i, u := range []struct {
+		statements, rows int64
+		want             bool
+		because          string
+	}{
+		{1, 10, true, "there are none"},
+		{1, 12, false, "10 rows and 12 are alike"},
+		{20, 20, false, "10 rows and 20 are alike"},
+		{150, 150, true, "so many are sent one by one"},
+		{1, 10, false, "they are of 150 rows"},
+		{1, 700, false, "nobody knows of 700 before"},
+		{1, 10, true, "700 came the last time, and they are of 150"},
+		{1, 10, true, "they are of 10, and 700 may come again"},
+		{1, 700, true, "700 may come again"},
+		{1, 10, false, "they are of 700"},
+		{1, 700, false, "they are of 700"},
+		{1, 10, true, "the table was truncated"},
+	} {
+		if got := use(u.statements, u.rows); got != u.want {
+			t.Errorf("use %d, of %d rows: gathered %v, want %v: %s", i+1, u.rows, got, u.want, u.because)
+		}
+		p.Committed()
+	}
+
+	use(1, 10)
+	p.Committed()
+	if use(1, 10) || p.Counters.Truncates != 1 {
+		t.Errorf("gathered without need, or truncated: %+v", p.Counters)
+	}
+	other := lend(p, found)[0]
+	if !p.Gather(other) {
+		t.Error("none of a new table")
+	}
+	p.RolledBack()
+	if other = lend(p, found)[0]; !p.Gather(other) {
+		t.Error("the rollback took them, nobody gathers them again")
 	}
 }
 

@@ -16,6 +16,17 @@ type state struct {
 	touched bool  // written to by an uncounted statement
 	pending int   // fills without a result yet
 	rows    int64 // counted
+	kept
+}
+
+// kept is what DELETE leaves, and TRUNCATE does not.
+type kept struct {
+	deleted  int64 // rows, in all
+	fills    int64 // statements that filled it in this use
+	gathered bool  // it has statistics
+	fresh    bool  // they are of this use
+	of       int64 // rows when they were gathered
+	most     int64 // rows of any use
 }
 
 // Name in SQL text: pg_temp.tt_…, the same for the same structure.
@@ -23,6 +34,20 @@ func (t *Table) Name() string { return Schema + "." + t.relation }
 
 // Rows in the table, or false if unknown.
 func (t *Table) Rows() (n int64, known bool) { return t.rows, !t.touched && t.pending == 0 }
+
+// afterUse is what the next use has of this one.
+func (t *Table) afterUse() kept {
+	k := t.kept
+	n, known := t.Rows()
+	if known {
+		k.most = max(k.most, n)
+		if k.fresh {
+			k.of = n
+		}
+	}
+	k.fresh, k.fills = false, 0
+	return k
+}
 
 // full or empty for certain.
 func (t *Table) empty() bool {

@@ -52,8 +52,9 @@ or a server elsewhere.
 For a setting of the whole server, the server is restarted before each run with the setting on
 its command line, so that nothing is changed for good. Any program can be a side: --command runs
 it, and its last line of output is one JSON object, {"figures": {"latency_ms": 12.5,
-"ops_per_s": 800}, "operations": {"post": {…}}}. Its environment has PLIMSOLL_COMPARE_SIDE,
-_ROUND and _SEED. --sides reads more than two such sides from a TOML file.
+"ops_per_s": 800}, "operations": {"post": {…}}}, or it prints the result of 'plimsoll run --json'.
+Its environment has PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED. --sides reads more than two such
+sides from a TOML file.
 
 The database of --dsn is reset between runs only if --reset asks for it. Without a reset no special
 rights are needed, and only the order of the runs balances what they leave behind.

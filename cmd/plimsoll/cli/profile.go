@@ -19,7 +19,6 @@ import (
 	"plimsoll/platform/durability"
 	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
-	"plimsoll/platform/temptable"
 )
 
 type profileOptions struct {
@@ -147,7 +146,7 @@ func (o profileOptions) sides(bases []profileBase) (sides []costs.Side) {
 			}
 			jitter := shape.LifetimeTweak
 			for _, tweaked := range []shapeOptions{
-				{tempPool: shape.TempPoolTweak}, {jitter: &jitter}, {clearing: string(temptable.Ask)},
+				{tempPool: shape.TempPoolTweak}, {jitter: &jitter}, {clearing: string(shape.ClearingTweak)},
 				{chain: shape.ChainTweak},
 			} {
 				tweaked.name = string(shape.Classic)

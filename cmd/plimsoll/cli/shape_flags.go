@@ -54,8 +54,9 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 	config.OptionalSpan(fs, &o.jitter, flagJitter, 0,
 		"random time added to the lifetime; 0: none (default: the shape's)")
 	config.Choice(fs, &o.clearing, flagClearing, "",
-		words([]temptable.Clearing{temptable.Always, temptable.Ask, temptable.Known}), "when to truncate temp "+
-			"tables: always; ask: after a query for rows; known: if rows were written (default: the shape's)")
+		words(temptable.Clearings), "how to empty temp tables: always: TRUNCATE; ask: TRUNCATE after a query for "+
+			"rows; known: TRUNCATE if rows were written; delete: as known, but DELETE of few rows, so that the server "+
+			"keeps its plans (default: the shape's)")
 	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0: the shape's default")
 	fs.StringVar(&o.durability, flagDurability, "", "`MODE` of commits: sync: the commit waits for the flush; "+
 		"group: sync with commit_delay; async: nothing waits, and a crash loses acknowledged operations; durable-ack: "+

@@ -14,10 +14,12 @@ import (
 	"time"
 
 	"plimsoll/lab/host/process"
+	"plimsoll/lab/run/result"
 	"plimsoll/platform/problem"
 )
 
-// Report is what a command prints: one JSON object, alone or as the last line of stdout.
+// Report is what a command prints: one JSON object, alone or as the last line of stdout. A command may print the result
+// of 'plimsoll run --json' instead.
 //
 //	{"figures": {"latency_ms": 12.5, "ops_per_s": 800}, "operations": {"post": {"latency_ms": 9}}, "void": ""}
 //
@@ -37,10 +39,22 @@ const killAfter = 10 * time.Second
 func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
 	s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round})
 	stdout, err := execute(ctx, side.Command, r)
+	if made := runIn(stdout); made != nil && ctx.Err() == nil {
+		return r.takeRun(made, s.Metric) // with a missed target, 'plimsoll run' ends with an exit code
+	}
 	if err != nil {
 		return err
 	}
 	return r.take(stdout, s.Metric)
+}
+
+// runIn is the result of 'plimsoll run --json', if a command printed that.
+func runIn(stdout []byte) *result.Result {
+	var r result.Result
+	if json.Unmarshal(stdout, &r) != nil || r.Schema != result.Schema {
+		return nil
+	}
+	return &r
 }
 
 const sideVariable, roundVariable, seedVariable = "PLIMSOLL_COMPARE_SIDE", "PLIMSOLL_COMPARE_ROUND",
@@ -49,7 +63,8 @@ const sideVariable, roundVariable, seedVariable = "PLIMSOLL_COMPARE_SIDE", "PLIM
 // Variables of the environment that tell a side's program which run it makes.
 var Variables = []string{sideVariable, roundVariable, seedVariable}
 
-// execute a program. Its environment holds the side, the round and the random seed.
+// execute a program. Its environment holds the side, the round and the random seed. What it printed is returned also if
+// it fails.
 func execute(ctx context.Context, words []string, r *Replica) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	c := exec.Command(words[0], words[1:]...)
@@ -70,7 +85,7 @@ func execute(ctx context.Context, words []string, r *Replica) ([]byte, error) {
 		if last := lastLine(stderr.String()); last != "" {
 			err = fmt.Errorf("%w: %s", err, last)
 		}
-		return nil, problem.New(problem.Failure, fmt.Errorf("its command failed: %w", err), "")
+		return stdout.Bytes(), problem.New(problem.Failure, fmt.Errorf("its command failed: %w", err), "")
 	}
 	return stdout.Bytes(), nil
 }
@@ -108,11 +123,34 @@ func (r *Replica) take(stdout []byte, metric string) error {
 		}
 	}
 	if _, found := f[""][metric]; !found {
-		return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides the "+
-			"verdict", metric), "--metric names the figure that decides; "+contract)
+		return noFigure(metric)
 	}
 	r.Figures, r.HigherBetter = f, report.HigherBetter
 	return nil
+}
+
+// takeRun stores the figures of a run that a command made.
+func (r *Replica) takeRun(made *result.Result, metric string) (err error) {
+	if made.Interrupted {
+		return problem.New(problem.Failure, fmt.Errorf("its command's run %s was interrupted", made.ID), "")
+	}
+	r.Run = made.ID
+	for len(made.InvalidCauses) < len(made.InvalidReasons) { // an older program tells no causes
+		made.InvalidCauses = append(made.InvalidCauses, "")
+	}
+	if r.Void, err = void(made, r.Phase); err != nil || r.Void != "" {
+		return err
+	}
+	r.Figures = figuresOf(made)
+	if _, found := r.Figures[""][metric]; !found && !metricOf(metric, nil).average {
+		return noFigure(metric)
+	}
+	return nil
+}
+
+func noFigure(metric string) error {
+	return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides the verdict", metric),
+		"--metric names the figure that decides; "+contract)
 }
 
 const contract = `such as {"figures": {"latency_ms": 12.5, "ops_per_s": 800}}`

@@ -19,6 +19,7 @@ import (
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/lab/run/store"
 	"plimsoll/platform/problem"
 	"plimsoll/test/files"
@@ -76,6 +77,71 @@ func TestCompare_Commands(t *testing.T) {
 		if void < 0 || c.Runs[void+1].Side != c.Runs[void].Side || c.Runs[void+1].Round != 2 {
 			t.Errorf("the void run is not made again: %+v", c.Runs)
 		}
+	}
+}
+
+// A command may print the result of 'plimsoll run --json', which ends with an exit code where a target is missed.
+func TestCompare_RunsOfOtherPrograms(t *testing.T) {
+	side := func(factor string, change func(*result.Result)) []string {
+		r := resulttest.Overloaded(t)
+		r.InvalidReasons, r.Valid = nil, true
+		for i := range r.Operations {
+			r.Operations[i].OK = max(r.Operations[i].OK, 1)
+			mean := 77125.0
+			r.Operations[i].Latency.Mean = &mean
+		}
+		change(r)
+		text, err := json.MarshalIndent(r, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "bench")
+		script := "#!/bin/sh\nms=$(( (100 + PLIMSOLL_COMPARE_ROUND % 3) * " + factor + " / 100 ))\n" +
+			"sed s/77125/$ms/ <<'END'\n" + string(text) + "\nEND\nexit 3\n"
+		if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return []string{path}
+	}
+	same := func(*result.Result) {}
+	o := programs(t, "")
+	o.Sides[0].Command, o.Sides[1].Command = side("100", same), side("120", same)
+	c := compared(t, o)
+	if f := c.Findings[0]; f.Verdict != verdict.Worse || !c.Complete || c.Runs[0].Run == "" {
+		t.Errorf("%s, complete %v", c.Statement(), c.Complete)
+	}
+	if sale := c.Runs[0].Figures["goods_sale.post"]; sale[MetricDefault] < 100 || sale["apdex"] == 0 {
+		t.Errorf("figures of an operation: %v", sale)
+	}
+
+	o = programs(t, "")
+	o.Sides[0].Command = side("100", same)
+	o.Sides[1].Command = side("100", func(r *result.Result) { // as from an older program: without a cause
+		r.InvalidReasons, r.Valid = []string{"the machine slept"}, false
+	})
+	c = compared(t, o)
+	void := slices.IndexFunc(c.Runs, func(r Replica) bool { return r.Void == "the machine slept" })
+	if c.Stopped != ByVoid || void < 0 {
+		t.Errorf("invalid runs count: %s", c.Statement())
+	}
+
+	for want, change := range map[string]func(*result.Result){
+		"worker 2 died": func(r *result.Result) {
+			r.InvalidReasons, r.InvalidCauses = []string{"worker 2 died"}, []result.Cause{result.BySystem}
+		},
+		"was interrupted": func(r *result.Result) { r.Interrupted = true },
+	} {
+		o := programs(t, "")
+		o.Sides[0].Command, o.Sides[1].Command = side("100", change), side("100", change)
+		if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	o = programs(t, "")
+	o.Metric = "seconds"
+	o.Sides[0].Command, o.Sides[1].Command = side("100", same), side("100", same)
+	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), `no figure "seconds"`) {
+		t.Errorf("a figure that runs do not have: %v", err)
 	}
 }
 
