@@ -152,7 +152,7 @@ func (c *AccountCard) read(ctx context.Context, w *database.Work, meta *metadata
 	if filtered {
 		args = append(args, c.element)
 	}
-	b, err := begin(ctx, w, cardTable)
+	b, err := begin(ctx, w, c.limit, cardTable)
 	if err != nil {
 		return err
 	}

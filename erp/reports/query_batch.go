@@ -19,17 +19,19 @@ import (
 type queryBatch struct {
 	work   *database.Work
 	tables []*temptable.Table
+	limit  int // rows of the report
 }
 
-// begin a batch with a temp table of each structure.
-func begin(ctx context.Context, w *database.Work, structures ...temptable.Structure) (*queryBatch, error) {
+// begin a batch with a temp table of each structure, for a report of up to so many rows.
+func begin(ctx context.Context, w *database.Work, limit int, structures ...temptable.Structure) (*queryBatch, error) {
 	tables, err := w.Temp(ctx, structures...)
-	return &queryBatch{w, tables}, err
+	return &queryBatch{w, tables, limit}, err
 }
 
 // fillTable puts the result of a query into the n-th table. In the text {0}, {1}, … are the tables.
 func (b *queryBatch) fillTable(n int, name, query string, args ...any) {
 	b.work.Fill(b.tables[n], name, "INSERT INTO "+b.tables[n].Name()+" "+b.text(query), args...)
+	b.work.Expect(b.limit)
 	b.work.Analyze(b.tables[n])
 }
 

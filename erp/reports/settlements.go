@@ -122,7 +122,7 @@ func (s *Settlements) read(ctx context.Context, w *database.Work, organisation i
 	s.Count = 0
 	s.Owed = 0
 	s.Ahead = 0 // reading may be repeated
-	b, err := begin(ctx, w, settlementsTables...)
+	b, err := begin(ctx, w, s.limit, settlementsTables...)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func workList(ctx context.Context, db *database.Database, user session.User, que
 	var rows *rowset.Table
 	err = db.Read(ctx, func(w *database.Work) error {
 		rows = rowset.New(workListShown, 0) // reading may be repeated
-		b, err := begin(ctx, w, workListTables...)
+		b, err := begin(ctx, w, limit, workListTables...)
 		if err != nil {
 			return err
 		}

@@ -139,7 +139,10 @@ func (w *Work) Fill(t *temptable.Table, name, sql string, args ...any) *Statemen
 	return s
 }
 
-// Analyze queues gathering statistics on a filled table, unless the pool has no need of them.
+// Expect says, before Analyze, how many rows a table may get from one statement; statements are counted.
+func (w *Work) Expect(rows int) { w.tempPool().Expect(int64(rows)) }
+
+// Analyze queues gathering statistics on a filled table, unless those it has will do.
 func (w *Work) Analyze(t *temptable.Table) {
 	if !w.tempPool().Gather(t) {
 		return

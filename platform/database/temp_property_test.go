@@ -237,6 +237,16 @@ func (h *history) count(table string) (n int64) {
 	return n
 }
 
+// analyzed says whether the server has statistics of a table.
+func (h *history) analyzed(table string) (yes bool) {
+	h.w.Queue("statistics", "SELECT reltuples >= 0 FROM pg_class WHERE oid = $1::regclass", table).
+		Rows(func(r pgx.Rows) error { return r.Scan(&yes) })
+	if err := h.w.Flush(h.ctx); err != nil {
+		h.Fatalf("statistics of %s: %v", table, err)
+	}
+	return yes
+}
+
 // check compares belief and truth, and that nobody's rows are overlooked.
 func (h *history) check(when string) {
 	var truth []string
@@ -259,6 +269,9 @@ func (h *history) check(when string) {
 		h.Fatalf("%s: the pool believes in %v, the server has %v", when, belief, truth)
 	}
 	for _, table := range pool.Tables() {
+		if table.Analyzed() && !h.analyzed(table.Name()) {
+			h.Fatalf("%s: the pool believes in statistics of %s, there are none", when, table.Name())
+		}
 		if rows, known := table.Rows(); known && rows != h.count(table.Name()) {
 			h.Fatalf("%s: the pool believes in %d rows of %s, there are %d", when, rows, table.Name(),
 				h.count(table.Name()))

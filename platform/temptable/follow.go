@@ -45,7 +45,7 @@ func (p *Pool) undo(down int) {
 
 // end of the transaction. Only a transaction that created or dropped tables has something to forget.
 func (p *Pool) end() {
-	p.notes, p.marks, p.fills = p.notes[:0], nil, 0
+	p.notes, p.marks, p.expected = p.notes[:0], nil, 0
 	if p.size != len(p.tables) {
 		p.forget()
 	}

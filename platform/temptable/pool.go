@@ -15,7 +15,7 @@ type Pool struct {
 	size     int                 // tables that exist
 	lent     map[*Table]struct{}
 	clock    int64
-	fills    int64 // most statements that filled one table in this transaction
+	expected int64 // rows of a table in this transaction, at most, as far as known beforehand
 	notes    []note
 	marks    []mark
 	doubtful bool // the server must be asked
@@ -169,9 +169,12 @@ func (p *Pool) Filling(t *Table) {
 	s := t.state
 	s.pending++
 	s.fills++
-	p.fills = max(p.fills, s.fills)
 	p.note(t, s)
+	p.Expect(s.fills)
 }
+
+// Expect says that a table may get so many rows in this transaction.
+func (p *Pool) Expect(rows int64) { p.expected = max(p.expected, rows) }
 
 // Filled ends Filling.
 func (p *Pool) Filled(t *Table, rows int64) {
@@ -255,24 +258,22 @@ func (p *Pool) returned(empty bool) {
 // Probed receives the result of a probe.
 func (p *Pool) Probed(t *Table, hasRow bool) Step {
 	p.returned(!hasRow)
-	if hasRow {
+	if hasRow || p.options.Clearing == Delete && t.deleted+t.rows > DeletedMost {
 		return p.cleared(t, Truncate)
 	}
 	return p.cleared(t, Skip)
 }
 
 func (p *Pool) cleared(t *Table, by Step) Step {
-	after := state{exists: true}
+	after := state{exists: true, kept: t.afterUse()}
 	switch by {
 	case Skip:
 		p.Counters.Skipped++
-		after.kept = t.afterUse()
 	case Erase:
 		p.Counters.Deletes++
-		after.kept = t.afterUse()
-		after.deleted += t.rows
 	default:
 		p.Counters.Truncates++
+		after.kept = kept{}
 	}
 	p.note(t, after)
 	return by
@@ -281,10 +282,12 @@ func (p *Pool) cleared(t *Table, by Step) Step {
 // Gather says whether statistics of a filled table are to be gathered now, and notes that they are. Where DELETE keeps
 // them, they are gathered again only when a use has had several times the rows that they are of.
 func (p *Pool) Gather(t *Table) bool {
-	if p.options.Statistics == NotGathered {
+	switch {
+	case p.options.Statistics == NotGathered:
 		return false
-	}
-	if p.options.Clearing == Delete && t.gathered && max(p.fills, t.most) <= rowsAlike*max(rowsFew, t.of) {
+	case p.options.Clearing != Delete:
+		return true
+	case t.Analyzed() && max(p.expected, t.most) <= rowsAlike*max(rowsFew, t.of):
 		return false
 	}
 	s := t.state

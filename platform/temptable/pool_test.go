@@ -141,6 +141,11 @@ func TestStatisticsAreGatheredWhereTheyMayBeWrong(t *testing.T) {
 
 	use(1, 10)
 	p.Committed()
+	p.Expect(500)
+	if !use(1, 10) {
+		t.Error("none where 500 rows were expected")
+	}
+	p.Committed()
 	if use(1, 10) || p.Counters.Truncates != 1 {
 		t.Errorf("gathered without need, or truncated: %+v", p.Counters)
 	}

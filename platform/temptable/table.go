@@ -35,16 +35,19 @@ func (t *Table) Name() string { return Schema + "." + t.relation }
 // Rows in the table, or false if unknown.
 func (t *Table) Rows() (n int64, known bool) { return t.rows, !t.touched && t.pending == 0 }
 
+// Analyzed says whether the table has statistics that DELETE kept, or new ones.
+func (t *Table) Analyzed() bool { return t.gathered }
+
 // afterUse is what the next use has of this one.
 func (t *Table) afterUse() kept {
 	k := t.kept
-	n, known := t.Rows()
-	if known {
+	if n, known := t.Rows(); known {
 		k.most = max(k.most, n)
 		if k.fresh {
 			k.of = n
 		}
 	}
+	k.deleted += t.rows // by the pool, or by a statement that was not counted
 	k.fresh, k.fills = false, 0
 	return k
 }
