@@ -75,7 +75,6 @@ func New(name Name, tweaks Tweaks) (Shape, error) {
 		s.own = Tweaks{ClassicTempPool, database.LifetimeDefault, database.Never, temptable.Always, ClassicChain, ""}
 	case Tuned:
 		s.own = tuned
-		s.own.Clearing = ClearingTweak
 	case Lean, "":
 		s.Name, s.Posting, s.own = Lean, posting.Lean, tuned
 	default:
@@ -88,7 +87,7 @@ func New(name Name, tweaks Tweaks) (Shape, error) {
 	return s, nil
 }
 
-var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, temptable.Known, ChainTweak,
+var tuned = Tweaks{TempPoolTweak, database.LifetimeDefault, LifetimeTweak, ClearingTweak, ChainTweak,
 	string(durability.DurableAck)}
 
 func (t Tweaks) merged(other Tweaks) Tweaks {

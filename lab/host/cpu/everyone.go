@@ -44,6 +44,27 @@ type Usage struct {
 	Buried time.Duration // by its children that have ended
 }
 
+// Family is who descends from some roots, or did in an earlier reading: whoever kills a server makes orphans of its
+// processes, and what they used was not used by strangers.
+type Family map[int]int64 // when each began, by its number
+
+// Family of the roots, which are members, and of those who were members before.
+func (e Everyone) Family(before Family, roots ...int) Family {
+	members := Family{}
+	join := func(pid int, p process) { members[pid] = p.began }
+	for pid, began := range before {
+		if p, found := e.all[pid]; found && p.began == began {
+			e.walk(pid, join)
+		}
+	}
+	for _, root := range roots {
+		if _, found := e.all[root]; found {
+			e.walk(root, join)
+		}
+	}
+	return members
+}
+
 // Others are all processes that do not descend from one of the roots.
 func (e Everyone) Others(roots ...int) map[int]Usage {
 	ours := map[int]bool{}

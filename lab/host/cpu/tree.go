@@ -19,6 +19,7 @@ const clockTick = 10 * time.Millisecond
 // process is one line of /proc/PID/stat.
 type process struct {
 	parent int
+	began  int64         // clock ticks after the machine's start
 	used   time.Duration // by itself
 	buried time.Duration // by children that have ended and were waited for
 }
@@ -35,7 +36,8 @@ func readProcess(pid int) (process, error) {
 	}
 	number := func(field int) int64 { n, _ := strconv.ParseInt(fields[field-3], 10, 64); return n }
 	ticks := func(field int) time.Duration { return time.Duration(number(field)) * clockTick }
-	return process{parent: int(number(4)), used: ticks(14) + ticks(15), buried: ticks(16) + ticks(17)}, nil
+	return process{parent: int(number(4)), began: number(22), used: ticks(14) + ticks(15),
+		buried: ticks(16) + ticks(17)}, nil
 }
 
 // Tree is the processor time of a process and all its descendants, including dead ones whose parents are alive. It only

@@ -2,9 +2,11 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,8 +30,8 @@ const watchShortest = 500 * time.Millisecond
 const watchBeat = time.Second
 
 // Machine watches this machine as a run does (lab/run): processor time of processes that are neither ours nor below the
-// roots, steal, throttling and shortage of memory, each against the limit. Burners that a turn plants are ours. A limit
-// of 0 turns it off.
+// roots, steal, throttling and shortage of memory, each against the limit. Burners that a turn plants are ours, and so
+// are the orphans of a server that it kills. A limit of 0 turns it off.
 func Machine(limit float64, roots ...int) Watch {
 	if limit <= 0 || limit >= 1 {
 		return nil
@@ -58,6 +60,7 @@ type machineWatch struct {
 	roots  []int
 	began  time.Time
 	first  lost
+	ours   cpu.Family
 	others neighbours.Watch
 	stop   chan struct{}
 	looks  sync.WaitGroup
@@ -65,7 +68,8 @@ type machineWatch struct {
 
 func (m *machineWatch) look() {
 	if everyone, err := cpu.ReadEveryone(); err == nil {
-		m.others.Look(time.Since(m.began), everyone.Others(append(burner.Ours(), m.roots...)...))
+		m.ours = everyone.Family(m.ours, append(burner.Ours(), m.roots...)...)
+		m.others.Look(time.Since(m.began), everyone.Others(slices.Collect(maps.Keys(m.ours))...))
 	}
 }
 

@@ -192,3 +192,44 @@ func TestMachine_SeesStrangers(t *testing.T) {
 		t.Errorf("%q", why)
 	}
 }
+
+// A server that a turn kills leaves orphans, which have used most of their time before.
+func TestMachine_OrphansAreNoStrangers(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "an-orphan")
+	if err := os.Symlink("/bin/sh", link); err != nil {
+		t.Fatal(err)
+	}
+	end := trial.Machine(1e-6)()
+	parent := exec.Command("/bin/sh", "-c",
+		`ulimit -t 60; "$0" -c 'while :; do :; done' >/dev/null 2>&1 & echo $!; wait`, link)
+	stdout, err := parent.StdoutPipe()
+	if err == nil {
+		err = parent.Start()
+	}
+	var pid int
+	if err == nil {
+		_, err = fmt.Fscan(stdout, &pid)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	orphan, err := process.Of(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = orphan.Signal(syscall.SIGKILL) }()
+	began := time.Now()
+	burners := burner.Burners{orphan}
+	patience.Until(t, "it has worked, and was seen as ours", func() bool {
+		return burners.Used() > 300*time.Millisecond && time.Since(began) > 1500*time.Millisecond
+	})
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	used := burners.Used()
+	patience.Until(t, "the orphan has worked", func() bool { return burners.Used() > used+100*time.Millisecond })
+	if why := strings.Join(end(), "; "); strings.Contains(why, "an-orphan") {
+		t.Errorf("%q", why)
+	}
+}
