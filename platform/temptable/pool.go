@@ -239,7 +239,7 @@ func (p *Pool) Return(t *Table) Step {
 	case n == 0:
 		p.returned(true)
 		return p.cleared(t, Skip)
-	case p.options.Clearing == Delete && t.deleted+n <= DeletedMost:
+	case p.options.Clearing == Delete && t.hasRoom():
 		p.returned(false)
 		return p.cleared(t, Erase)
 	default:
@@ -258,7 +258,7 @@ func (p *Pool) returned(empty bool) {
 // Probed receives the result of a probe.
 func (p *Pool) Probed(t *Table, hasRow bool) Step {
 	p.returned(!hasRow)
-	if hasRow || p.options.Clearing == Delete && t.deleted+t.rows > DeletedMost {
+	if hasRow || p.options.Clearing == Delete && !t.hasRoom() {
 		return p.cleared(t, Truncate)
 	}
 	return p.cleared(t, Skip)

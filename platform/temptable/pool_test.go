@@ -54,34 +54,28 @@ func TestTablesOfOneStructureAreToldApart(t *testing.T) {
 }
 
 func TestReturnTruncatesWhatMayHaveRows(t *testing.T) {
+	filled := func(rows int64) func(*temptable.Pool, *temptable.Table) {
+		return func(p *temptable.Pool, table *temptable.Table) {
+			p.Filling(table)
+			p.Filled(table, rows)
+		}
+	}
 	for name, test := range map[string]struct {
 		clearing temptable.Clearing
 		use      func(*temptable.Pool, *temptable.Table)
 		want     temptable.Step
 	}{
-		"Unused": {temptable.Known, func(*temptable.Pool, *temptable.Table) {}, temptable.Skip},
-		"FilledByNone": {temptable.Known, func(p *temptable.Pool, table *temptable.Table) {
-			p.Filling(table)
-			p.Filled(table, 0)
-		}, temptable.Skip},
-		"Filled": {temptable.Known, func(p *temptable.Pool, table *temptable.Table) {
-			p.Filling(table)
-			p.Filled(table, 2)
-		}, temptable.Truncate},
+		"Unused":       {temptable.Known, func(*temptable.Pool, *temptable.Table) {}, temptable.Skip},
+		"FilledByNone": {temptable.Known, filled(0), temptable.Skip},
+		"Filled":       {temptable.Known, filled(2), temptable.Truncate},
 		"WrittenUncounted": {temptable.Known, func(p *temptable.Pool, table *temptable.Table) {
 			p.Touched("DELETE FROM "+table.Name(), nil)
 		}, temptable.Probe},
 		"OnlyRead": {temptable.Known, func(p *temptable.Pool, table *temptable.Table) {
 			p.Touched("SELECT * FROM "+table.Name()+" JOIN x USING (item)", nil)
 		}, temptable.Skip},
-		"FewRows": {temptable.Delete, func(p *temptable.Pool, table *temptable.Table) {
-			p.Filling(table)
-			p.Filled(table, 2)
-		}, temptable.Erase},
-		"ManyRows": {temptable.Delete, func(p *temptable.Pool, table *temptable.Table) {
-			p.Filling(table)
-			p.Filled(table, temptable.DeletedMost+1)
-		}, temptable.Truncate},
+		"FewRows":          {temptable.Delete, filled(2), temptable.Erase},
+		"ManyRows":         {temptable.Delete, filled(temptable.DeletedMost + 1), temptable.Truncate},
 		"NoRowsWithDelete": {temptable.Delete, func(*temptable.Pool, *temptable.Table) {}, temptable.Skip},
 		"UncountedWithDelete": {temptable.Delete, func(p *temptable.Pool, table *temptable.Table) {
 			p.Touched("DELETE FROM "+table.Name(), nil)

@@ -16,15 +16,15 @@ type state struct {
 	touched bool  // written to by an uncounted statement
 	pending int   // fills without a result yet
 	rows    int64 // counted
+	fills   int64 // statements that filled it in this use
+	fresh   bool  // its statistics are of this use
 	kept
 }
 
 // kept is what DELETE leaves, and TRUNCATE does not.
 type kept struct {
 	deleted  int64 // rows, in all
-	fills    int64 // statements that filled it in this use
 	gathered bool  // it has statistics
-	fresh    bool  // they are of this use
 	of       int64 // rows when they were gathered
 	most     int64 // rows of any use
 }
@@ -38,17 +38,19 @@ func (t *Table) Rows() (n int64, known bool) { return t.rows, !t.touched && t.pe
 // Analyzed says whether the table has statistics that DELETE kept, or new ones.
 func (t *Table) Analyzed() bool { return t.gathered }
 
+// hasRoom says whether its rows may be deleted, and not truncated.
+func (t *Table) hasRoom() bool { return t.deleted+t.rows <= DeletedMost }
+
 // afterUse is what the next use has of this one.
 func (t *Table) afterUse() kept {
 	k := t.kept
 	if n, known := t.Rows(); known {
 		k.most = max(k.most, n)
-		if k.fresh {
+		if t.fresh {
 			k.of = n
 		}
 	}
 	k.deleted += t.rows // by the pool, or by a statement that was not counted
-	k.fresh, k.fills = false, 0
 	return k
 }
 

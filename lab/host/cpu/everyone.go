@@ -67,15 +67,10 @@ func (e Everyone) Family(before Family, roots ...int) Family {
 
 // Others are all processes that do not descend from one of the roots.
 func (e Everyone) Others(roots ...int) map[int]Usage {
-	ours := map[int]bool{}
-	for _, root := range append(roots, kernelThreads) {
-		if _, found := e.all[root]; found {
-			e.walk(root, func(pid int, _ process) { ours[pid] = true })
-		}
-	}
+	ours := e.Family(nil, append(roots, kernelThreads)...)
 	others := map[int]Usage{}
 	for pid, p := range e.all {
-		if !ours[pid] {
+		if _, member := ours[pid]; !member {
 			others[pid] = Usage{p.used, p.buried}
 		}
 	}
