@@ -141,7 +141,7 @@ type class struct {
 // classes in the order in which equals are listed.
 var classes = []class{harmful, setTwice, libraries, heldHorizon, statistics, vacuum, wraparound, bloat, indexBloat,
 	missingIndexes, foreignKeys, unusedIndexes, memory, planner, logSize, commits, idleTransactions, storms, churn,
-	tempStatistics, replicas, totals, files}
+	tempStatistics, emptying, replicas, totals, files}
 
 // Run reads a server and advises.
 func Run(ctx context.Context, o Options) (*Report, error) {

@@ -154,8 +154,9 @@ func (c column) spread(rows float64) float64 {
 }
 
 type statement struct {
-	Query       string
-	Calls, Mean float64
+	Query string
+	// Mean, Total and Planning are milliseconds. Plans are counted where pg_stat_statements.track_planning is on.
+	Calls, Mean, Rows, Total, Plans, Planning float64
 }
 
 // missingIndexes: tables that are read whole for a few rows, by statements that compare columns with values.
@@ -219,8 +220,10 @@ func fewScans(all []Advice) (few []Advice) {
 }
 
 const (
-	ownStatementsSQL = `SELECT query, calls::float8 AS calls, mean_exec_time::float8 AS mean FROM %s WHERE dbid =
-		(SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY total_exec_time DESC LIMIT 2000`
+	ownStatementsSQL = `SELECT query, calls::float8 AS calls, mean_exec_time::float8 AS mean, rows::float8 AS rows,
+		total_exec_time::float8 AS total, plans::float8 AS plans, total_plan_time::float8 AS planning FROM %s
+		WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+		ORDER BY total_exec_time DESC LIMIT 2000`
 	whereStatementsSQL = `SELECT n.nspname AS schema, 'pg_stat_statements' AS name FROM pg_extension e
 		JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`
 	seenStatementsSQL = `SELECT query, 1::float8 AS calls, 0::float8 AS mean FROM pg_stat_activity
@@ -270,8 +273,12 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 		Prove:  s.compare([]string{"--sql-b 'CREATE INDEX ON " + t.sql() + " (…)'"}, false, true),
 		Revert: "DROP INDEX CONCURRENTLY", object: t.Name}
 	for _, one := range statements {
-		keys := equalities(one.Query, t.Name, columns)
-		if len(keys) == 0 || covered(t, keys, indexes) {
+		if one.Mean > 0 && one.Calls < scansLeast.Value {
+			continue // others read the table whole
+		}
+		keys := compared(one.Query, t.Name, columns, equalsValue)
+		among := compared(one.Query, t.Name, columns, amongValues)
+		if len(keys) == 0 || covered(t, slices.Concat(keys, among), indexes) {
 			continue
 		}
 		slices.SortStableFunc(keys, func(x, y column) int {
@@ -325,11 +332,13 @@ var (
 	notNames   = regexp.MustCompile(`(?i)^(where|join|left|right|inner|full|cross|natural|on|using|set|order|` +
 		`group|limit)$`)
 	equalsValue = `(?i)(?:^|[\s(.])%s"?%s"?\s*=\s*(?:\$[\d?]|\?|'|-?\d|any\b)`
+	amongValues = `(?i)(?:^|[\s(.])%s"?%s"?\s+in\s*\(`
+	orWord      = regexp.MustCompile(`(?i)\bor\b`)
 )
 
-// equalities are the columns of a table that a statement compares with values. Beside other tables a column counts only
-// with the table's name or alias before it.
-func equalities(sql, table string, columns []column) (found []column) {
+// compared are the columns of a table that a statement compares with values, as the pattern says. Beside other tables a
+// column counts only with the table's name or alias before it.
+func compared(sql, table string, columns []column, pattern string) (found []column) {
 	name := regexp.QuoteMeta(table)
 	before := ""
 	switch {
@@ -351,13 +360,44 @@ func equalities(sql, table string, columns []column) (found []column) {
 	if !is {
 		return nil
 	}
+	condition = withoutAlternatives(condition)
 	for _, c := range columns {
-		compared := fmt.Sprintf(equalsValue, before, regexp.QuoteMeta(c.Name))
-		if regexp.MustCompile(compared).MatchString(" " + condition) {
+		if regexp.MustCompile(fmt.Sprintf(pattern, before, regexp.QuoteMeta(c.Name))).MatchString(" " + condition) {
 			found = append(found, c)
 		}
 	}
 	return found
+}
+
+// withoutAlternatives is a condition without what stands beside OR, for which one index finds no row sooner.
+func withoutAlternatives(condition string) string {
+	levels := [][]byte{nil} // of parentheses
+	leave := func() {
+		last := len(levels) - 1
+		group := levels[last]
+		if orWord.Match(group) {
+			group = nil
+		}
+		levels = levels[:last]
+		levels[last-1] = slices.Concat(levels[last-1], []byte("("), group, []byte(")"))
+	}
+	for i := range len(condition) {
+		switch c := condition[i]; {
+		case c == '(':
+			levels = append(levels, nil)
+		case c == ')' && len(levels) > 1:
+			leave()
+		default:
+			levels[len(levels)-1] = append(levels[len(levels)-1], c)
+		}
+	}
+	for len(levels) > 1 { // the text was cut off
+		leave()
+	}
+	if orWord.Match(levels[0]) {
+		return ""
+	}
+	return string(levels[0])
 }
 
 func cutFold(text, word string) (before, after string, found bool) {

@@ -35,7 +35,8 @@ func TestServer(t *testing.T) {
 		"MissingIndex": missingIndex, "SampledIndex": sampledIndex,
 		"UnusedIndexes": needlessIndexes, "Spills": spills, "Buffers": smallBuffers,
 		"StatisticsTarget": statisticsTarget, "Connections": shortSessions, "Churn": catalogChurn,
-		"TempStatistics": tempWithoutStatistics, "Replica": laggingReplica, "Totals": splitTotals, "Files": manyFiles,
+		"TempStatistics": tempWithoutStatistics, "Emptying": smallTablesTruncated, "Replica": laggingReplica,
+		"Totals": splitTotals, "Files": manyFiles,
 		"Prices": pricesOfADiagnosis, "RoundTrip": roundTrip, "Stopped": stoppedInBetween, "BuildStopped": buildStopped,
 		"SomebodyElse": somebodyElse, "Restart": restartIsReportedOrDone, "Refusals": refusals,
 	} {
@@ -468,6 +469,60 @@ func tempWithoutStatistics(t *testing.T, b *bench) {
 	run(t, conn, "ANALYZE filled")
 	if advised(t, dsn).Find("temp-statistics") != nil {
 		t.Error("it has statistics now")
+	}
+}
+
+// smallTablesTruncated beside a large one, which is better truncated, and a permanent one.
+func smallTablesTruncated(t *testing.T, b *bench) {
+	dsn := b.database(t)
+	const class = "emptying of temp tables: pg_stat_statements"
+	if why := advised(t, dsn).unavailable(class); why == "" {
+		t.Error("without statements it is not known whether tables are truncated")
+	}
+	b.on(t, dsn, "CREATE EXTENSION pg_stat_statements")
+	lower(t, emptyLeast, 20)
+	conn := clustertest.Connect(t, dsn, "")
+	run(t, conn, "CREATE TEMP TABLE small (id int)", "CREATE TEMP TABLE large (id int)",
+		"CREATE TABLE lasting (id int)", "SET pg_stat_statements.track_planning = on")
+	for range 25 {
+		run(t, conn, "INSERT INTO lasting VALUES (1)", "TRUNCATE lasting")
+		run(t, conn, "INSERT INTO pg_temp.large SELECT generate_series(1, 1000)", "TRUNCATE TABLE pg_temp.large")
+	}
+	if r := advised(t, dsn); r.Find("temp-truncate") != nil || r.unavailable(class) != "" {
+		t.Errorf("large tables are truncated, as they should: %+v", r.Find("temp-truncate"))
+	}
+	const prepared, plain = "TRUNCATE small", "TRUNCATE TABLE small"
+	if _, err := conn.Prepare(patience.Context(t), prepared, prepared); err != nil {
+		t.Fatal(err)
+	}
+	use := func(mode pgx.QueryExecMode, truncate string) {
+		for range 25 {
+			for _, sql := range []string{"INSERT INTO small SELECT generate_series(1, $1::int)",
+				"SELECT count(*) FROM small WHERE id < $1", "SELECT count(*) FROM lasting WHERE id < $1"} {
+				if _, err := conn.Exec(patience.Context(t), sql, mode, 3); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(t, conn, truncate)
+		}
+	}
+	use(pgx.QueryExecModeSimpleProtocol, plain)
+	a := until(t, dsn, "temp-truncate")
+	if want := "1 temp tables were truncated some 25 times, with 3.0 rows in each"; !strings.HasPrefix(a.Evidence[0],
+		want) {
+		t.Errorf("%q, want %q", a.Evidence[0], want)
+	}
+	if want := "other statements are planned as often"; !strings.HasPrefix(a.Evidence[1], want) {
+		t.Errorf("%q, want %q", a.Evidence[1], want)
+	}
+	run(t, conn, "SELECT pg_stat_statements_reset()")
+	use(pgx.QueryExecModeCacheStatement, prepared) // which is counted once
+	a = until(t, dsn, "temp-truncate")
+	if want := "1 temp tables were truncated some 2"; !strings.HasPrefix(a.Evidence[0], want) {
+		t.Errorf("%q, want %q", a.Evidence[0], want)
+	}
+	if want := "50 calls of statements with them were planned "; !strings.HasPrefix(a.Evidence[1], want) {
+		t.Errorf("%q, want %q", a.Evidence[1], want)
 	}
 }
 

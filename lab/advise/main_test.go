@@ -31,7 +31,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{own: clustertest.Alone(t, map[string]string{
 		"wal_level": "replica", "max_wal_senders": "4", "max_replication_slots": "4", "max_prepared_transactions": "2",
 		// Autovacuum is on, and does not tidy up what a test plants.
-		"autovacuum_naptime": "1d",
+		"autovacuum_naptime": "1d", "shared_preload_libraries": "pg_stat_statements",
 	})}
 	// A test's server has no fsync, which is harmful.
 	b.on(t, b.own.DSN(), "ALTER SYSTEM SET fsync = on", "ALTER SYSTEM SET full_page_writes = on")

@@ -25,16 +25,41 @@ func TestEqualities(t *testing.T) {
 		"SELECT * FROM orders o JOIN lines l USING (id) WHERE l.customer = $1":          "",
 		"SELECT 1 FROM a, orders o WHERE a.id = o.id AND o.day = '2026-01-01'":          "day",
 		"SELECT day FROM orders WHERE day = 1 UNION SELECT 2":                           "",
-		"SELECT * FROM orders":                                                       "",
-		"DELETE FROM orders WHERE customer = ANY($1)":                                "customer",
-		"SELECT 1 FROM orders WHERE (customer = 'x') AND day IN (SELECT day FROM d)": "customer",
+		"SELECT * FROM orders":                                                                    "",
+		"DELETE FROM orders WHERE customer = ANY($1)":                                             "customer",
+		"SELECT 1 FROM orders WHERE (customer = 'x') AND day IN (SELECT day FROM d)":              "customer",
+		"SELECT 1 FROM orders WHERE customer = 1 OR day = 2":                                      "",
+		"SELECT 1 FROM orders WHERE id = 1 AND (customer = 1 or day > 2)":                         "id",
+		"SELECT 1 FROM orders WHERE ((customer = 1) AND id > 2 OR day > 2) AND day = 2 AND f(id)": "day",
 	} {
 		var got []string
-		for _, c := range equalities(sql, "orders", columns) {
+		for _, c := range compared(sql, "orders", columns, equalsValue) {
 			got = append(got, c.Name)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}
+
+// An index is named only where statements run as often as the table is read whole, and where none serves them.
+func TestWholeScans_NamesWhatIsMissing(t *testing.T) {
+	orders := table{Schema: "public", Name: "orders", Scans: 12, Scanned: 120_000, Live: 10_000}
+	columns := []column{{Name: "id", Number: 1}, {Name: "customer", Number: 2}}
+	byID := index{Schema: "public", Name: "orders_pkey", Table: "orders", Keys: "1", Valid: true}
+	for _, c := range []struct {
+		query string
+		calls float64
+		want  string
+	}{
+		{"SELECT count(*) FROM orders WHERE customer = $1", 12, "scan:public.orders(customer)"},
+		{"SELECT count(*) FROM orders WHERE customer = $1", 3, "scan:public.orders"},
+		{"SELECT 1 FROM orders WHERE id IN (SELECT x FROM t) AND customer = $1", 12, "scan:public.orders"},
+	} {
+		ran := []statement{{Query: c.query, Calls: c.calls, Mean: 2}}
+		a := (&server{}).wholeScans(orders, columns, []index{byID}, ran)
+		if a.ID != c.want {
+			t.Errorf("%s, %.0f times: %s, want %s", c.query, c.calls, a.ID, c.want)
 		}
 	}
 }

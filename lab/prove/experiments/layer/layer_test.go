@@ -2,6 +2,9 @@ package layer
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +45,39 @@ func TestQueryBatch_IsTheLoadThatTheConditionsDescribe(t *testing.T) {
 		}
 		if one := counters.RoundTrips == counters.Statements; one != (chain == 1) {
 			t.Errorf("chain %d: %+v", chain, counters)
+		}
+	}
+}
+
+// A turn after which the delay is no longer true is no data.
+func TestPath_ATurnWhoseDelayIsNotTrueIsMadeAgain(t *testing.T) {
+	path := newPath(&site.Address{DSN: clustertest.Database(t).Secret()}, 100*time.Microsecond)
+	path.precise = time.Minute // this machine may be busy
+	played := 0
+	part := path.exact(trial.Part{Rounds: 4, Open: path.open, Series: []trial.Series{{Name: "turn"}},
+		Sides: []trial.Side{{Open: func(context.Context, *trial.Record) (trial.Turn, error) {
+			return func(context.Context, int) (trial.Figures, error) {
+				switch played++; played {
+				case 2:
+					path.delay -= time.Hour
+				case 3:
+					path.delay += time.Hour
+				case 4:
+					path.precise = -1 // from now on nothing is true, so nothing more is played
+				}
+				return trial.Figures{"turn": float64(played)}, nil
+			}, nil
+		}}}})
+	var said []string
+	f, err := trial.Trial{Parts: []trial.Part{part}}.Play(t.Context(), trial.Options{
+		Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
+	if err != nil || played != 4 || len(f.Figures) != 1 || !slices.Equal(f.Figures[0].Values, []float64{1, 3}) {
+		t.Errorf("%d played, %+v, %v", played, f.Figures, err)
+	}
+	after := "is void and made again: the round trip after it misses the delay"
+	for i, want := range []string{after, after, "is void: the round trip before it misses the delay"} {
+		if len(said) <= i || !strings.Contains(said[i], want) {
+			t.Fatalf("%q, want %q", said, want)
 		}
 	}
 }

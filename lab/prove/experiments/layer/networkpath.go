@@ -19,9 +19,15 @@ import (
 // networkPath is a way to the server: directly, or through a delaying proxy. Its address is known while it is open.
 type networkPath struct {
 	site.Address
-	server *site.Address
-	delay  time.Duration
-	took   time.Duration // the measured round trip
+	server  *site.Address
+	delay   time.Duration
+	precise time.Duration // by how much a round trip may miss the delay
+	proxy   *delay.Proxy  // nil: directly
+	took    time.Duration // the measured round trip
+}
+
+func newPath(server *site.Address, d time.Duration) *networkPath {
+	return &networkPath{server: server, delay: d, precise: delay.Precise}
 }
 
 func (p *networkPath) name() string {
@@ -35,48 +41,80 @@ func (p *networkPath) name() string {
 const checkDelay = "delay"
 
 // open the path until the part of the experiment ends, tuned to its delay.
-func (p *networkPath) open(ctx context.Context, r *trial.Record) error {
-	dsn, proxy, err := delayed(p.server.DSN, p.delay)
-	if err != nil {
+func (p *networkPath) open(ctx context.Context, r *trial.Record) (err error) {
+	if p.DSN, p.proxy, err = delayed(p.server.DSN, p.delay); err != nil {
 		return err
 	}
-	p.DSN = dsn
-	if proxy == nil {
-		p.took, err = roundTrip(ctx, dsn)
+	if p.proxy == nil {
+		p.took, err = roundTrip(ctx, p.DSN)
 		return err
 	}
-	r.AtEnd(proxy.Close)
-	var missed time.Duration
-	p.took, missed, err = proxy.Tune(func() (time.Duration, error) { return roundTrip(ctx, p.server.DSN) },
-		func() (time.Duration, error) { return roundTrip(ctx, dsn) })
-	if err == nil {
-		p.judge(r, missed, "before the turns")
+	r.AtEnd(p.proxy.Close)
+	missed, err := p.tune(ctx)
+	if why := p.untrue(missed, "before the turns"); err == nil && why != "" {
+		r.Fail(checkDelay, p.name()+": "+why)
 	}
 	return err
 }
 
-// check that the delay is still true after the turns.
-func (p *networkPath) check(ctx context.Context, r *trial.Record) error {
-	if p.delay == 0 {
-		return nil
+func (p *networkPath) tune(ctx context.Context) (missed time.Duration, err error) {
+	p.took, missed, err = p.proxy.Tune(func() (time.Duration, error) { return roundTrip(ctx, p.server.DSN) },
+		func() (time.Duration, error) { return roundTrip(ctx, p.DSN) })
+	return missed, err
+}
+
+// exact has the path tuned before each turn of the part. A turn whose delay is not true before or after it is void: the
+// machine's pace changes within minutes, and the proxy's own time with it.
+func (p *networkPath) exact(part trial.Part) trial.Part {
+	part.Sides = slices.Clone(part.Sides)
+	for i := range part.Sides {
+		open := part.Sides[i].Open
+		part.Sides[i].Open = func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
+			turn, err := open(ctx, r)
+			if err != nil || p.proxy == nil {
+				return turn, err
+			}
+			return func(ctx context.Context, n int) (trial.Figures, error) {
+				missed, err := p.tune(ctx)
+				if err != nil {
+					return nil, err
+				}
+				if why := p.untrue(missed, "before it"); why != "" {
+					r.Void(why)
+					return nil, nil
+				}
+				figures, err := turn(ctx, n)
+				if err != nil {
+					return nil, err
+				}
+				missed, err = p.missed(ctx)
+				if why := p.untrue(missed, "after it"); err == nil && why != "" {
+					r.Void(why)
+				}
+				return figures, err
+			}, nil
+		}
 	}
+	return part
+}
+
+// missed is by how much longer a round trip takes than the delay beyond the direct one.
+func (p *networkPath) missed(ctx context.Context) (time.Duration, error) {
 	without, err := roundTrip(ctx, p.server.DSN)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	tcp, err := roundTrip(ctx, p.DSN)
-	if err == nil {
-		p.judge(r, tcp-without-p.delay, "after the turns")
-	}
-	return err
+	through, err := roundTrip(ctx, p.DSN)
+	return through - without - p.delay, err
 }
 
-// judge by how much a round trip misses the delay.
-func (p *networkPath) judge(r *trial.Record, missed time.Duration, when string) {
-	if missed.Abs() > delay.Precise {
-		r.Fail(checkDelay, fmt.Sprintf("%s: the round trip %s misses it by %.2f ms, more than %.2f", p.name(), when,
-			missed.Seconds()*1000, delay.Precise.Seconds()*1000))
+// untrue says by how much a round trip misses the delay; empty: it is precise.
+func (p *networkPath) untrue(missed time.Duration, when string) string {
+	if missed.Abs() <= p.precise {
+		return ""
 	}
+	return fmt.Sprintf("the round trip %s misses the delay by %.2f ms, more than %.2f", when, missed.Seconds()*1000,
+		p.precise.Seconds()*1000)
 }
 
 // roundTrip is the median round trip of an empty query.
