@@ -125,10 +125,16 @@ func (p *Proxy) Tune(direct, through func() (time.Duration, error)) (took, misse
 		if missed.Abs() <= Precise {
 			return took, missed, nil
 		}
-		p.hold.Store(max(0, p.hold.Load()-int64(missed)))
+		p.HoldBack(p.Held() - missed)
 	}
 	return took, missed, nil
 }
+
+// Held is how long what clients send is held back.
+func (p *Proxy) Held() time.Duration { return time.Duration(p.hold.Load()) }
+
+// HoldBack sets it for what comes from now on.
+func (p *Proxy) HoldBack(d time.Duration) { p.hold.Store(max(0, int64(d))) }
 
 // holdBack forwards what it reads after the delay, in order, and keeps reading meanwhile.
 func (p *Proxy) holdBack(to io.Writer, from io.Reader) {
@@ -139,7 +145,7 @@ func (p *Proxy) holdBack(to io.Writer, from io.Reader) {
 			buffer := make([]byte, chunkBytes)
 			n, err := from.Read(buffer)
 			if n > 0 {
-				queue <- chunk{time.Now().Add(time.Duration(p.hold.Load())), buffer[:n]}
+				queue <- chunk{time.Now().Add(p.Held()), buffer[:n]}
 			}
 			if err != nil {
 				return

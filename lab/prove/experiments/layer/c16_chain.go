@@ -37,11 +37,11 @@ func chains(b site.Bench, s *site.Site) trial.Trial {
 	t := trial.Trial{
 		Text: fmt.Sprintf("statements sent one by one against chains of up to %d, over loopback and with delays of "+
 			"%s, for batches of queries and for posted documents", database.ChainDefault, site.Listed(c16Delays[1:])),
-		Overhead: 55 * time.Second, // of which tuning takes 40
+		Overhead: 35 * time.Second, // of which tuning and its checks take 20
 		Conditions: []claims.Condition{
 			{Name: "delay", Text: "by a TCP proxy of our own (lab/prove/delay) that holds back what clients send: " +
-				"unlike a network it loses nothing and has no jitter. Before each turn it is tuned until the median " +
-				"round trip measured through it is right within 0.05 ms; a turn after which it is not is void"},
+				"unlike a network it loses nothing and has no jitter. It is tuned until the median round trip " +
+				"measured through it is right within 0.05 ms; a turn after which it is not is void, and corrects it"},
 			{Name: "load", Text: fmt.Sprintf("%d clients, each on its own connection; %d temp tables per operation, "+
 				"all in the pool", site.Clients, c16Load.tables)},
 			postedDocumentsCondition,

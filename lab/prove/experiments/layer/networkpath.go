@@ -50,21 +50,18 @@ func (p *networkPath) open(ctx context.Context, r *trial.Record) (err error) {
 		return err
 	}
 	r.AtEnd(p.proxy.Close)
-	missed, err := p.tune(ctx)
+	var missed time.Duration
+	p.took, missed, err = p.proxy.Tune(func() (time.Duration, error) { return roundTrip(ctx, p.server.DSN) },
+		func() (time.Duration, error) { return roundTrip(ctx, p.DSN) })
 	if why := p.untrue(missed, "before the turns"); err == nil && why != "" {
 		r.Fail(checkDelay, p.name()+": "+why)
 	}
 	return err
 }
 
-func (p *networkPath) tune(ctx context.Context) (missed time.Duration, err error) {
-	p.took, missed, err = p.proxy.Tune(func() (time.Duration, error) { return roundTrip(ctx, p.server.DSN) },
-		func() (time.Duration, error) { return roundTrip(ctx, p.DSN) })
-	return missed, err
-}
-
-// exact has the path tuned before each turn of the part. A turn whose delay is not true before or after it is void: the
-// machine's pace changes within minutes, and the proxy's own time with it.
+// exact measures the delay after each turn of the part. A turn after which it is not true is void, and corrects it for
+// the next turn of that side: a machine that has just worked wakes up sooner than an idle one, on which the path was
+// tuned, and its pace changes within minutes.
 func (p *networkPath) exact(part trial.Part) trial.Part {
 	part.Sides = slices.Clone(part.Sides)
 	for i := range part.Sides {
@@ -74,22 +71,17 @@ func (p *networkPath) exact(part trial.Part) trial.Part {
 			if err != nil || p.proxy == nil {
 				return turn, err
 			}
+			held := p.proxy.Held()
 			return func(ctx context.Context, n int) (trial.Figures, error) {
-				missed, err := p.tune(ctx)
-				if err != nil {
-					return nil, err
-				}
-				if why := p.untrue(missed, "before it"); why != "" {
-					r.Void(why)
-					return nil, nil
-				}
+				p.proxy.HoldBack(held)
 				figures, err := turn(ctx, n)
 				if err != nil {
 					return nil, err
 				}
-				missed, err = p.missed(ctx)
+				missed, err := p.missed(ctx)
 				if why := p.untrue(missed, "after it"); err == nil && why != "" {
 					r.Void(why)
+					held -= missed
 				}
 				return figures, err
 			}, nil
