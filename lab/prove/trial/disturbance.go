@@ -208,7 +208,7 @@ func (q turnsEach) fewest(m *Measurements) (turns int, fewest Ref) {
 	turns = math.MaxInt
 	for _, p := range q.parts {
 		for _, side := range p.Sides {
-			if n := m.turnsOf(p, side.Name); n < turns {
+			if n := m.turnsOf(p, side.Name); n < turns && !side.Beside {
 				turns, fewest = n, Ref{Part: p.Name, Side: side.Name}
 			}
 		}

@@ -57,7 +57,9 @@ type Part struct {
 // Side is a named variant. Open sets it up before the first turn of any side.
 type Side struct {
 	Name string
-	Open func(context.Context, *Record) (Turn, error)
+	// Beside: the side is reported beside the verdict; it may have no turns, as where the machine lacks what it needs.
+	Beside bool
+	Open   func(context.Context, *Record) (Turn, error)
 }
 
 // Turn measures a side once; n counts the turns of all sides, from 0. A turn without figures is ignored.

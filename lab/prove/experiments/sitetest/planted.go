@@ -83,7 +83,7 @@ func PlantedTrial(planted trial.Trial, figure func(trial.Ref, int) (float64, boo
 		part := &planted.Parts[i]
 		part.Open, part.Check = nil, nil
 		for k, side := range part.Sides {
-			part.Sides[k] = plantedSide(*part, side.Name, figure)
+			part.Sides[k].Open = plantedSide(*part, side.Name, figure).Open
 		}
 	}
 	return planted
