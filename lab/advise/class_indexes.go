@@ -277,8 +277,8 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 			continue // others read the table whole
 		}
 		keys := compared(one.Query, t.Name, columns, equalsValue)
-		among := compared(one.Query, t.Name, columns, amongValues)
-		if len(keys) == 0 || covered(t, slices.Concat(keys, among), indexes) {
+		if len(keys) == 0 || covered(t, slices.Concat(keys, compared(one.Query, t.Name, columns, amongValues)),
+			indexes) {
 			continue
 		}
 		slices.SortStableFunc(keys, func(x, y column) int {

@@ -125,7 +125,7 @@ func (p *Proxy) Tune(direct, through func() (time.Duration, error)) (took, misse
 		if missed.Abs() <= Precise {
 			return took, missed, nil
 		}
-		p.HoldBack(p.Held() - missed)
+		p.Hold(p.Held() - missed)
 	}
 	return took, missed, nil
 }
@@ -133,8 +133,8 @@ func (p *Proxy) Tune(direct, through func() (time.Duration, error)) (took, misse
 // Held is how long what clients send is held back.
 func (p *Proxy) Held() time.Duration { return time.Duration(p.hold.Load()) }
 
-// HoldBack sets it for what comes from now on.
-func (p *Proxy) HoldBack(d time.Duration) { p.hold.Store(max(0, int64(d))) }
+// Hold sets it for what comes from now on.
+func (p *Proxy) Hold(d time.Duration) { p.hold.Store(max(0, int64(d))) }
 
 // holdBack forwards what it reads after the delay, in order, and keeps reading meanwhile.
 func (p *Proxy) holdBack(to io.Writer, from io.Reader) {

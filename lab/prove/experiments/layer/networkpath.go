@@ -73,7 +73,7 @@ func (p *networkPath) exact(part trial.Part) trial.Part {
 			}
 			held := p.proxy.Held()
 			return func(ctx context.Context, n int) (trial.Figures, error) {
-				p.proxy.HoldBack(held)
+				p.proxy.Hold(held)
 				figures, err := turn(ctx, n)
 				if err != nil {
 					return nil, err
