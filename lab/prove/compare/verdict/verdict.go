@@ -40,6 +40,9 @@ const Alpha = 0.05
 // RunsMin of each side: with 3 and 3, complete separation happens by chance once in ten.
 const RunsMin = ratio.RunsMin
 
+// rounding is the share of the largest difference that the middle of two opposite ones may be off 0 by.
+const rounding = 1e-12
+
 // Scale of an effect.
 type Scale string
 
@@ -134,6 +137,9 @@ func (r *Row) measure(strata []stratum, margin float64) {
 	k, confidence := rank(chances, r.rule.alpha())
 	r.Low, r.High, r.Confidence = all[k-1], all[len(all)-k], confidence
 	r.spread, r.P, r.PEqual = spreadOf(strata), test(strata), testEqual(all, chances, margin)
+	if math.Abs(r.move) < rounding*math.Max(math.Abs(all[0]), math.Abs(all[len(all)-1])) {
+		r.move = 0
+	}
 	r.Effect = r.move
 	if r.Scale == Ratio {
 		r.Effect, r.Low, r.High = math.Exp(r.move), math.Exp(r.Low), math.Exp(r.High)

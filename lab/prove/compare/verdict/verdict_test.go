@@ -205,6 +205,13 @@ func TestOf_Cases(t *testing.T) {
 	}
 }
 
+func TestOf_RoundingIsNoEffect(t *testing.T) {
+	r := Of([]float64{0.075, 0.2, 0.025, 0.025}, []float64{0.7, 0.05, 0, 0.05}, Rule{Margin: 0.05})
+	if r.Effect != 0 {
+		t.Fatalf("two opposite differences are in the middle: %+v", r)
+	}
+}
+
 // One of twenty rows without any difference would look significant by chance.
 func TestHolm(t *testing.T) {
 	var rows []*Row
