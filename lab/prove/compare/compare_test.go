@@ -33,18 +33,22 @@ func TestMain(m *testing.M) { clustertest.Main(m) }
 // reports once that it was disturbed.
 func program(t *testing.T, factor, voidRound string) []string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "bench")
-	text := `#!/bin/sh
-if [ "$PLIMSOLL_COMPARE_ROUND" = "` + voidRound + `" ] && [ ! -e "$0.void" ]; then
+	return script(t, `if [ "$PLIMSOLL_COMPARE_ROUND" = "`+voidRound+`" ] && [ ! -e "$0.void" ]; then
 	touch "$0.void"
 	echo '{"void": "a neighbour"}'
 	exit
 fi
 echo starting
-ms=$(( (100 + PLIMSOLL_COMPARE_ROUND % 3) * ` + factor + ` / 100 ))
+ms=$(( (100 + PLIMSOLL_COMPARE_ROUND % 3) * `+factor+` / 100 ))
 echo '{"figures": {"latency_ms": '$ms', "done_per_s": 5}, "operations": {"post": {"latency_ms": '$ms'}}}'
-`
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+`)
+}
+
+// script is the command of a new shell script.
+func script(t *testing.T, text string) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bench")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return []string{path}
@@ -95,13 +99,8 @@ func TestCompare_RunsOfOtherPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(t.TempDir(), "bench")
-		script := "#!/bin/sh\nms=$(( (100 + PLIMSOLL_COMPARE_ROUND % 3) * " + factor + " / 100 ))\n" +
-			"sed s/77125/$ms/ <<'END'\n" + string(text) + "\nEND\nexit 3\n"
-		if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		return []string{path}
+		return script(t, "ms=$(( (100 + PLIMSOLL_COMPARE_ROUND % 3) * "+factor+" / 100 ))\n"+
+			"sed s/77125/$ms/ <<'END'\n"+string(text)+"\nEND\nexit 3\n")
 	}
 	same := func(*result.Result) {}
 	o := programs(t, "")
@@ -190,12 +189,7 @@ func TestCompare_ResumesWithMorePairs(t *testing.T) {
 	noisy := func(pairs int) Options {
 		o := programs(t, "100")
 		for i, factor := range []string{"PLIMSOLL_COMPARE_ROUND % 2 * 40", "(PLIMSOLL_COMPARE_ROUND + 1) % 2 * 40"} {
-			path := filepath.Join(t.TempDir(), "bench")
-			text := "#!/bin/sh\necho '{\"figures\": {\"latency_ms\": '$((100 + " + factor + "))'}}'\n"
-			if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			o.Sides[i].Command = []string{path}
+			o.Sides[i].Command = script(t, "echo '{\"figures\": {\"latency_ms\": '$((100 + "+factor+"))'}}'\n")
 		}
 		o.Pairs = pairs
 		return o
@@ -299,21 +293,14 @@ func TestCompare_Budget(t *testing.T) {
 }
 
 func TestCompare_Mistakes(t *testing.T) {
-	script := func(text string) []string {
-		path := filepath.Join(t.TempDir(), "bench")
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		return []string{path}
-	}
 	for text, want := range map[string]string{
 		"echo no":                            "did not end with a line of JSON",
 		"echo broken >&2; exit 7":            "exit status 7: broken",
 		`echo '{"figures": {"seconds": 1}}'`: `no figure "latency_ms"`,
 	} {
 		o := programs(t, "100")
-		o.Sides[1].Command = script(text)
-		o.Sides[0].Command = script(text)
+		o.Sides[1].Command = script(t, text)
+		o.Sides[0].Command = script(t, text)
 		_, err := Compare(t.Context(), o)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
@@ -327,12 +314,9 @@ func TestCompare_Mistakes(t *testing.T) {
 // A command that is stopped ends together with everything that it started.
 func TestCompare_EndsItsCommand(t *testing.T) {
 	o := programs(t, "100")
-	path, mark := filepath.Join(t.TempDir(), "bench"), filepath.Join(t.TempDir(), "ended")
-	text := "#!/bin/sh\ntrap 'touch " + mark + "; exit' TERM\ntouch " + mark + ".began\nsleep 1000 & wait\n"
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	o.Sides[0].Command, o.Sides[1].Command = []string{path}, []string{path}
+	mark := filepath.Join(t.TempDir(), "ended")
+	command := script(t, "trap 'touch "+mark+"; exit' TERM\ntouch "+mark+".began\nsleep 1000 & wait\n")
+	o.Sides[0].Command, o.Sides[1].Command = command, command
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
 		defer stop()
