@@ -130,6 +130,9 @@ func (r *Row) measure(strata []stratum, margin float64) {
 		return
 	}
 	r.move, r.shift = ratio.Median(all), 0
+	if math.Abs(r.move) < rounding*max(-all[0], all[len(all)-1]) {
+		r.move = 0
+	}
 	for _, d := range all {
 		r.shift += cmp.Compare(d, 0)
 	}
@@ -137,9 +140,6 @@ func (r *Row) measure(strata []stratum, margin float64) {
 	k, confidence := rank(chances, r.rule.alpha())
 	r.Low, r.High, r.Confidence = all[k-1], all[len(all)-k], confidence
 	r.spread, r.P, r.PEqual = spreadOf(strata), test(strata), testEqual(all, chances, margin)
-	if math.Abs(r.move) < rounding*math.Max(math.Abs(all[0]), math.Abs(all[len(all)-1])) {
-		r.move = 0
-	}
 	r.Effect = r.move
 	if r.Scale == Ratio {
 		r.Effect, r.Low, r.High = math.Exp(r.move), math.Exp(r.Low), math.Exp(r.High)
