@@ -23,7 +23,8 @@ var lockOfIdleClient = cause{
 			"the processor is the reason"}
 		f.Next = []string{
 			"find what the program does between the last statement above and its commit",
-			"psql -c \"ALTER SYSTEM SET idle_in_transaction_session_timeout = '10s'\" -c 'SELECT pg_reload_conf()'",
+			"ALTER ROLE … SET idle_in_transaction_session_timeout = '1min'    for the role of that program alone: its " +
+				"sessions then lose such transactions",
 		}
 		return f, ""
 	},
@@ -36,7 +37,8 @@ var lockContention = cause{
 	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool {
-			return !s.Root.Client && s.Root.class != waits.WAL && !m.explained[s.Root.Statement]
+			return !s.Root.Client && s.Root.class != waits.WAL && s.Root.class != waits.Standby &&
+				!m.explained[s.Root.Statement]
 		})
 		if f == nil {
 			return nil, ""

@@ -57,8 +57,10 @@ func (m *measured) flushText() string {
 		return fmt.Sprintf("a flush takes %.2f ms", *ms)
 	}
 	if n := m.flushes(); n != nil && *n > 0 && m.ledger.ObservedS > 0 {
-		return fmt.Sprintf("by the samples a flush takes about %.2f ms; track_wal_io_timing would measure it",
-			m.sampledFlushMS(*n))
+		if ms := m.sampledFlushMS(*n); ms > 0 {
+			return fmt.Sprintf("by the samples a flush takes about %.2f ms; track_wal_io_timing would measure it", ms)
+		}
+		return "no sample met a session in a flush; track_wal_io_timing would measure it"
 	}
 	return "the time of a flush is not measured (track_wal_io_timing)"
 }

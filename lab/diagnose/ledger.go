@@ -66,7 +66,8 @@ var lineNames = map[string]string{
 		"tables",
 	string(waits.Latch): "locks inside the server", string(waits.WAL): "write-ahead " +
 		"log", string(waits.IO): "reading and writing",
-	string(waits.IPC): "other server processes", string(waits.Sleep): "sleeping on purpose",
+	string(waits.Standby): "synchronous standbys",
+	string(waits.IPC):     "other server processes", string(waits.Sleep): "sleeping on purpose",
 	string(waits.Extension): "extensions", string(waits.Other): "waits that this program does not know",
 }
 

@@ -60,6 +60,7 @@ var (
 	inClient  = []waits.Class{waits.Client}
 	inLocks   = []waits.Class{waits.Lock}
 	inLog     = []waits.Class{waits.WAL}
+	inStandby = []waits.Class{waits.Standby}
 	inData    = []waits.Class{waits.IO}
 	inLatches = []waits.Class{waits.Latch}
 	inOthers  = []waits.Class{waits.IPC}

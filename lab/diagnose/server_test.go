@@ -112,6 +112,43 @@ func TestRun_NamesAnIdleClientThatHoldsAHotRow(t *testing.T) {
 	}
 }
 
+// The commits of a server whose synchronous standby is away wait for it, not for the log or its disk.
+func TestRun_NamesASynchronousStandbyThatIsAway(t *testing.T) {
+	own := clustertest.Alone(t, map[string]string{"synchronous_standby_names": "nobody",
+		"wal_level": "replica", "max_wal_senders": "4"})
+	conn := clustertest.Connect(t, own.DSN(), "shop")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = conn.Exec(ctx, "SET synchronous_commit = on; CREATE TABLE t (n int)")
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+	watcher := clustertest.Connect(t, own.DSN(), "test")
+	patience.Until(t, "the commit waits", func() bool {
+		var n int
+		err := watcher.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").
+			Scan(&n)
+		return err == nil && n == 1
+	})
+	d, err := Run(patience.Context(t), Options{DSN: own.DSN(), Duration: time.Second, Rate: RateDefault})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Findings) == 0 || d.Findings[0].Name != standbyConfirms.name ||
+		!strings.Contains(d.Findings[0].Title, "is not connected") {
+		t.Fatalf("%+v, want the standby that is away first", d.Findings)
+	}
+	for _, f := range d.Findings {
+		if f.Name == logFlush.name {
+			t.Errorf("it also blames the log: %+v", f)
+		}
+	}
+	if says := strings.Join(d.Findings[0].Next, "\n"); strings.Contains(says, "pg_test_fsync") {
+		t.Errorf("advice about the disk: %s", says)
+	}
+}
+
 // Where reading began late, as on a busy machine, the time is over before the first look.
 func TestRun_LooksOnceHoweverShortItsTime(t *testing.T) {
 	d, err := Run(patience.Context(t), Options{DSN: clustertest.Database(t).Secret(), Duration: 1, Rate: RateDefault})

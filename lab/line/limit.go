@@ -121,7 +121,7 @@ func kindOf(e Wait) string {
 	switch class := (waits.Event{Type: e.Type, Name: e.Event}).Class(); class {
 	case waits.WAL:
 		return "wal"
-	case waits.Lock, waits.Latch, waits.IO, waits.Sleep:
+	case waits.Standby, waits.Lock, waits.Latch, waits.IO, waits.Sleep:
 		return string(class)
 	}
 	return ""
@@ -131,6 +131,8 @@ func inWords(w Wait) string {
 	switch w.Type {
 	case "wal":
 		return "the flush of the write-ahead log"
+	case string(waits.Standby):
+		return "commits that wait for a synchronous standby"
 	case "lock":
 		return fmt.Sprintf("locks (mostly %s)", w.Event)
 	case "latch":

@@ -98,7 +98,10 @@ var views = []view{
 			WHERE schemaname <> 'pg_toast' UNION ALL
 			SELECT 'index ' || schemaname || '.' || indexrelname, coalesce(idx_blks_read, 0) FROM pg_statio_all_indexes
 			WHERE schemaname <> 'pg_toast') AS objects WHERE blocks > 0 ORDER BY blocks DESC LIMIT 500`},
-	{name: Replicas, sql: `SELECT pid::text, application_name, jsonb_build_object(
+	{name: Replicas, passing: true, sql: `SELECT pid::text, application_name, jsonb_build_object(
+			'synchronous', (sync_state IN ('sync', 'quorum'))::int,
+			'write_lag_s', extract(epoch FROM write_lag)::float8,
+			'flush_lag_s', extract(epoch FROM flush_lag)::float8,
 			'replay_lag_s', extract(epoch FROM replay_lag)::float8,
 			'behind_bytes', pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8)
 		FROM pg_stat_replication WHERE NOT pg_is_in_recovery()`},

@@ -12,6 +12,7 @@ const (
 	Lock      Class = "lock"      // for a lock that another transaction holds
 	Latch     Class = "latch"     // for a lock inside the server, or a pinned page
 	WAL       Class = "log"       // for the write-ahead log
+	Standby   Class = "standby"   // for a synchronous standby to confirm a commit
 	IO        Class = "io"        // for reading and writing of data
 	IPC       Class = "processes" // for another process of the server
 	Sleep     Class = "sleep"     // a deliberate delay: pg_sleep, vacuum's cost delay
@@ -34,7 +35,9 @@ func (e Event) Class() Class {
 		return Other
 	case class == Idle:
 		return Idle
-	case strings.HasPrefix(strings.ToUpper(e.Name), "WAL"), e.Name == "CommitDelay", e.Name == "SyncRep":
+	case e.Name == "SyncRep":
+		return Standby // an LWLock has the same name
+	case strings.HasPrefix(strings.ToUpper(e.Name), "WAL"), e.Name == "CommitDelay":
 		return WAL
 	}
 	return class
