@@ -16,6 +16,8 @@ type Map struct {
 	Processors []Processor `json:"processors"`
 	Caches     []Cache     `json:"caches"`
 	Nodes      []Node      `json:"nodes"`
+	// MemoryBytes of the machine; 0: not known.
+	MemoryBytes int64 `json:"memory_bytes"`
 	// Hypervisor is what shows this machine; empty: the kernel names none.
 	Hypervisor string    `json:"hypervisor"`
 	Clock      Clock     `json:"clock"`
@@ -86,7 +88,7 @@ func ReadMap(root string) (m Map, err error) {
 	m.Hypervisor = r.hypervisor(cpuinfo)
 	m.Clock.Source = r.text("sys/devices/system/clocksource/clocksource0/current_clocksource", "clock source")
 	m.Clock.Others = strings.Fields(r.quiet("sys/devices/system/clocksource/clocksource0/available_clocksource"))
-	r.hugePages(&m.HugePages)
+	r.memory(&m)
 	return m, nil
 }
 
@@ -137,8 +139,7 @@ func (r reader) nodes(m *Map) {
 		}
 		for line := range strings.Lines(r.quiet(at + "/meminfo")) {
 			if _, rest, found := strings.Cut(line, "MemTotal:"); found {
-				kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-				n.MemoryBytes = kib << 10
+				n.MemoryBytes = kilobytes(rest)
 			}
 		}
 		m.Nodes = append(m.Nodes, n)
@@ -214,12 +215,15 @@ func (r reader) hypervisor(cpuinfo string) string {
 	return ""
 }
 
-func (r reader) hugePages(h *HugePages) {
+// memory of the machine, and its huge pages.
+func (r reader) memory(m *Map) {
+	h := &m.HugePages
 	modes := r.quiet("sys/kernel/mm/transparent_hugepage/enabled")
 	if _, rest, found := strings.Cut(modes, "["); found {
 		h.Transparent, _, _ = strings.Cut(rest, "]")
 	}
 	text := r.text("proc/meminfo", "huge pages")
+	m.MemoryBytes = kilobytes(field(text, "MemTotal"))
 	count := func(name string, times int64) *int64 {
 		n, err := strconv.ParseInt(strings.TrimSuffix(field(text, name), " kB"), 10, 64)
 		if err != nil {
@@ -229,6 +233,12 @@ func (r reader) hugePages(h *HugePages) {
 		return &n
 	}
 	h.Total, h.Free, h.Bytes = count("HugePages_Total", 1), count("HugePages_Free", 1), count("Hugepagesize", 1<<10)
+}
+
+// kilobytes such as "1024 kB", in bytes; 0: not a number.
+func kilobytes(text string) int64 {
+	kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(text), " kB"), 10, 64)
+	return kib << 10
 }
 
 // field is the value in the first line "name: value".
@@ -363,7 +373,20 @@ func (m Map) Odd() (odd []string) {
 	return append(odd, m.oddNodes()...)
 }
 
+// memoryApart: nodes together have the machine's memory, but for what the kernel and its firmware reserve.
+const memoryApart = 0.1
+
 func (m Map) oddNodes() (odd []string) {
+	sum := int64(0)
+	for _, n := range m.Nodes {
+		sum += n.MemoryBytes
+	}
+	if d := float64(sum - m.MemoryBytes); sum > 0 && m.MemoryBytes > 0 &&
+		max(d, -d) > memoryApart*float64(m.MemoryBytes) {
+		odd = append(odd, fmt.Sprintf("the nodes have %.1f GB of memory together and the machine has %.1f GB: memory was "+
+			"added or taken away while it ran, and the map of nodes does not show where", float64(sum)/(1<<30),
+			float64(m.MemoryBytes)/(1<<30)))
+	}
 	for i, n := range m.Nodes {
 		if len(n.Processors) > 0 && n.MemoryBytes == 0 && len(m.Nodes) > 1 {
 			odd = append(odd, fmt.Sprintf("node %d has processors and no memory", n.ID))

@@ -12,7 +12,7 @@ import (
 func twoSockets(t *testing.T) string {
 	texts := map[string]string{
 		"proc/cpuinfo": "model name\t: Example 9000\nflags\t\t: fpu hypervisor\n",
-		"proc/meminfo": "MemTotal: 100 kB\nHugePages_Total:     4\nHugePages_Free:      3\nHugepagesize:    2048 kB\n",
+		"proc/meminfo": "MemTotal: 3000 kB\nHugePages_Total:     4\nHugePages_Free:      3\nHugepagesize:    2048 kB\n",
 		"sys/kernel/mm/transparent_hugepage/enabled":                        "always [madvise] never\n",
 		"sys/devices/system/clocksource/clocksource0/current_clocksource":   "tsc\n",
 		"sys/devices/system/clocksource/clocksource0/available_clocksource": "tsc hpet\n",
@@ -64,6 +64,7 @@ func TestReadMap_NamesWhatNoHardwareHas(t *testing.T) {
 		"sys/devices/system/node/node0/distance": {"11 21\n", "node 0 is 11 from itself"},
 		node + "distance":                        {"9 10\n", "node 1 is as near to node 0 as to itself"},
 		node + "meminfo":                         {"Node 1 MemTotal: 0 kB\n", "node 1 has processors and no memory"},
+		"proc/meminfo":                           {"MemTotal: 8000000 kB\n", "the machine has 7.6 GB"},
 		cpu + "topology/physical_package_id":     {"0\n", "different sockets"},
 		cpu + "cache/index0/shared_cpu_list":     {"0-7\n", "a cache of level 3 is shared by different sockets"},
 	} {
